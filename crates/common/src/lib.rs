@@ -1,0 +1,29 @@
+//! What every chapter shares, and nothing of any one chapter.
+//!
+//! | module | what it gives |
+//! |---|---|
+//! | [`gpu`] | opening the GPU, or the simulator in its place |
+//! | [`module`] | loading PTX, with the compiler's words when it refuses |
+//! | [`memory`] | checking that an input fits before anything is allocated |
+//! | [`timing`] | how often to launch, and what the samples say |
+//! | [`verify`] | comparing a result with its reference |
+//! | [`report`] | the table and the JSON record |
+//! | [`flags`] | the flags that every chapter takes |
+//! | [`error`] | one `error:` line and the exit code |
+//!
+//! A chapter itself is plain `cust`: buffers, symbols, launches and events are in its own code.
+
+// cust calls the CUDA driver's functions; this crate defines them (NVIDIA's driver or the
+// simulator behind them), so it has to be linked even where nothing names it.
+extern crate cuda_driver as _;
+
+pub mod error;
+pub mod flags;
+pub mod gpu;
+pub mod memory;
+pub mod module;
+pub mod report;
+pub mod timing;
+pub mod verify;
+
+pub use gpu::Gpu;

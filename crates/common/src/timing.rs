@@ -1,0 +1,169 @@
+//! How often to launch, and what the samples say.
+//!
+//! A chapter records two events around some launches; this decides how many, how often, and
+//! takes the median. One short kernel between two events measures what a launch costs, not what
+//! the kernel does, so on a GPU a sample is many launches.
+
+use anyhow::{Result, ensure};
+use serde::Serialize;
+
+use crate::gpu::Clock;
+
+/// A sample on a GPU is long enough when it takes this many milliseconds …
+const SAMPLE_MS: f32 = 5.0;
+/// … or has this many launches, about as many as a driver queues.
+const MOST_LAUNCHES: u32 = 1000;
+
+/// Milliseconds of one launch, over several samples.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Timing {
+    /// The middle sample (the mean of the two middle ones where their number is even).
+    pub median_ms: f64,
+    /// The fastest sample.
+    pub min_ms: f64,
+    /// The slowest sample.
+    pub max_ms: f64,
+    /// How many samples were taken.
+    pub samples: u32,
+    /// How many launches each sample is the mean of.
+    pub launches_per_sample: u32,
+}
+
+/// Times `launch`, which launches its kernel as many times as it is told between two events and
+/// returns the milliseconds between them.
+///
+/// On a GPU: a warm-up, then `repeat` samples of as many launches as take some milliseconds. A
+/// modelled time is the same every time, so there the kernel is launched once.
+///
+/// # Errors
+///
+/// What `launch` returns, and a time that is negative or no number.
+pub fn time(
+    clock: Clock,
+    repeat: u32,
+    mut launch: impl FnMut(u32) -> Result<f32>,
+) -> Result<Timing> {
+    if clock == Clock::Modelled {
+        let milliseconds = launch(1)?;
+        return summarise(&[milliseconds], 1);
+    }
+    launch(1)?; // loads the kernel
+    let one = launch(1)?;
+    let launches = launches_for(one);
+    launch(launches)?; // brings caches and clocks to where they stay
+    let samples = (0..repeat.max(1))
+        .map(|_| launch(launches))
+        .collect::<Result<Vec<f32>>>()?;
+    summarise(&samples, launches)
+}
+
+/// How many launches fill a sample when one takes `milliseconds`.
+fn launches_for(milliseconds: f32) -> u32 {
+    // The conversion saturates, and 0 or NaN milliseconds give the most or the fewest launches.
+    ((SAMPLE_MS / milliseconds).ceil() as u32).clamp(1, MOST_LAUNCHES)
+}
+
+fn summarise(samples: &[f32], launches: u32) -> Result<Timing> {
+    let mut sorted: Vec<f64> = samples
+        .iter()
+        .map(|&sample| f64::from(sample) / f64::from(launches))
+        .collect();
+    sorted.sort_by(f64::total_cmp);
+    ensure!(
+        sorted.iter().all(|&ms| ms.is_finite() && ms >= 0.0),
+        "the time between two events came out as {samples:?} milliseconds"
+    );
+    let [min_ms, .., max_ms] = sorted[..] else {
+        ensure!(!sorted.is_empty(), "no samples were taken");
+        return Ok(Timing {
+            median_ms: sorted[0],
+            min_ms: sorted[0],
+            max_ms: sorted[0],
+            samples: 1,
+            launches_per_sample: launches,
+        });
+    };
+    let middle = sorted.len() / 2;
+    let median_ms = if sorted.len().is_multiple_of(2) {
+        f64::midpoint(sorted[middle - 1], sorted[middle])
+    } else {
+        sorted[middle]
+    };
+    Ok(Timing {
+        median_ms,
+        min_ms,
+        max_ms,
+        samples: sorted.len() as u32,
+        launches_per_sample: launches,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::bail;
+
+    #[test]
+    fn a_modelled_time_takes_one_launch() {
+        let mut calls = Vec::new();
+        let timing = time(Clock::Modelled, 50, |launches| {
+            calls.push(launches);
+            Ok(0.25)
+        })
+        .unwrap();
+        assert_eq!(calls, [1]);
+        assert_eq!((timing.median_ms, timing.samples), (0.25, 1));
+        assert_eq!((timing.min_ms, timing.max_ms), (0.25, 0.25));
+    }
+
+    #[test]
+    fn a_measured_time_warms_up_and_samples_many_launches() {
+        let mut calls = Vec::new();
+        let timing = time(Clock::Measured, 3, |launches| {
+            calls.push(launches);
+            Ok(0.5 * launches as f32)
+        })
+        .unwrap();
+        assert_eq!(calls, [1, 1, 10, 10, 10, 10]);
+        assert_eq!((timing.median_ms, timing.launches_per_sample), (0.5, 10));
+        assert_eq!(timing.samples, 3);
+    }
+
+    #[test]
+    fn a_sample_has_from_one_to_a_thousand_launches() {
+        assert_eq!(launches_for(0.0), MOST_LAUNCHES);
+        assert_eq!(launches_for(0.001), MOST_LAUNCHES);
+        assert_eq!(launches_for(0.02), 250);
+        assert_eq!(launches_for(1e9), 1);
+        assert_eq!(launches_for(f32::NAN), 1);
+    }
+
+    #[test]
+    fn medians_of_odd_and_even_numbers_of_samples() {
+        let odd = summarise(&[9.0, 1.0, 2.0], 1).unwrap();
+        assert_eq!((odd.min_ms, odd.median_ms, odd.max_ms), (1.0, 2.0, 9.0));
+        let even = summarise(&[4.0, 1.0, 2.0, 9.0], 1).unwrap();
+        assert_eq!((even.min_ms, even.median_ms, even.max_ms), (1.0, 3.0, 9.0));
+        let pair = summarise(&[3.0, 1.0], 2).unwrap();
+        assert_eq!((pair.min_ms, pair.median_ms, pair.max_ms), (0.5, 1.0, 1.5));
+    }
+
+    #[test]
+    fn times_that_are_none_are_errors() {
+        for bad in [f32::NAN, f32::INFINITY, -1.0] {
+            assert!(summarise(&[1.0, bad], 1).is_err(), "{bad}");
+        }
+        assert!(summarise(&[], 1).is_err());
+    }
+
+    #[test]
+    fn a_failed_launch_ends_the_timing() {
+        let mut calls = 0;
+        let result = time(Clock::Measured, 3, |_| {
+            calls += 1;
+            bail!("the kernel faulted")
+        });
+        assert!(result.is_err());
+        assert_eq!(calls, 1);
+    }
+}

@@ -1,0 +1,173 @@
+//! Comparing a result with its reference.
+//!
+//! Fill the output with [`POISON`] before a launch, so that what the kernel forgot to write shows.
+
+use std::fmt::Debug;
+
+/// The byte to fill an output with before a launch. As a float it is NaN, as an integer −1 or the
+/// largest value, as a pixel opaque white.
+pub const POISON: u8 = 0xFF;
+
+/// How many differing elements a [`Comparison`] keeps.
+const KEPT: usize = 3;
+
+/// What came of comparing a result with its reference.
+#[derive(Clone, Debug, PartialEq)]
+#[must_use]
+pub struct Comparison<T> {
+    /// How many elements the reference has.
+    pub expected_len: usize,
+    /// How many elements the result has.
+    pub got_len: usize,
+    /// How many elements differ, among those that both have.
+    pub differing: usize,
+    /// The first few that differ.
+    pub first: Vec<Difference<T>>,
+}
+
+/// One element that is not what it should be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Difference<T> {
+    /// Where, counted from 0.
+    pub index: usize,
+    /// The reference's value.
+    pub expected: T,
+    /// The result's value.
+    pub got: T,
+}
+
+/// Compares element by element. `close(got, expected)` says which differences are allowed; write
+/// it with `approx`.
+///
+/// Whatever `close` says, an element that does not equal itself (NaN) never passes.
+pub fn compare<T: Copy + PartialEq>(
+    got: &[T],
+    expected: &[T],
+    close: impl Fn(&T, &T) -> bool,
+) -> Comparison<T> {
+    let mut comparison = Comparison {
+        expected_len: expected.len(),
+        got_len: got.len(),
+        differing: 0,
+        first: Vec::new(),
+    };
+    for (index, (got, expected)) in got.iter().zip(expected).enumerate() {
+        #[expect(
+            clippy::eq_op,
+            reason = "NaN is the one value that differs from itself"
+        )]
+        let is_nan = got != got || expected != expected;
+        if is_nan || !close(got, expected) {
+            comparison.differing += 1;
+            if comparison.first.len() < KEPT {
+                comparison.first.push(Difference {
+                    index,
+                    expected: *expected,
+                    got: *got,
+                });
+            }
+        }
+    }
+    comparison
+}
+
+impl<T: Debug> Comparison<T> {
+    /// Whether the result is right: as long as the reference, and nothing differs.
+    pub fn is_match(&self) -> bool {
+        self.differing == 0 && self.got_len == self.expected_len
+    }
+
+    /// What is wrong in one sentence, with each of the first differing elements named by `place`.
+    pub fn describe(&self, place: impl Fn(usize) -> String) -> String {
+        if self.got_len != self.expected_len {
+            return format!(
+                "{} elements where there should be {}",
+                self.got_len, self.expected_len
+            );
+        }
+        let first: Vec<String> = self
+            .first
+            .iter()
+            .map(|one| {
+                let place = place(one.index);
+                format!("{place} is {:?} and should be {:?}", one.got, one.expected)
+            })
+            .collect();
+        format!(
+            "{} of {} differ: {}",
+            self.differing,
+            self.expected_len,
+            first.join("; ")
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use approx::{abs_diff_eq, relative_eq};
+
+    fn within_a_thousandth(got: &f32, expected: &f32) -> bool {
+        relative_eq!(got, expected, max_relative = 1e-3)
+    }
+
+    #[test]
+    fn equal_and_close_results_match() {
+        let comparison = compare(
+            &[1.0, 2.0005, f32::INFINITY],
+            &[1.0, 2.0, f32::INFINITY],
+            within_a_thousandth,
+        );
+        assert!(comparison.is_match());
+        assert!(compare::<f32>(&[], &[], within_a_thousandth).is_match());
+    }
+
+    #[test]
+    fn nan_never_passes() {
+        for (got, expected) in [(f32::NAN, 1.0), (1.0, f32::NAN), (f32::NAN, f32::NAN)] {
+            assert!(!compare(&[got], &[expected], within_a_thousandth).is_match());
+            // Not even where the tolerance is written so that NaN slips through.
+            let careless = |got: &f32, expected: &f32| (got - expected).abs().max(1e-3) == 1e-3;
+            assert!(!compare(&[got], &[expected], careless).is_match());
+        }
+    }
+
+    #[test]
+    fn poison_left_behind_is_found() {
+        let nan = f32::from_ne_bytes([POISON; 4]);
+        assert!(!compare(&[0.0, nan], &[0.0, 0.0], within_a_thousandth).is_match());
+
+        let black = [0, 0, 0, 255];
+        let comparison = compare(&[black, [POISON; 4]], &[black, black], |got, expected| {
+            got == expected
+        });
+        assert_eq!((comparison.differing, comparison.first[0].index), (1, 1));
+    }
+
+    #[test]
+    fn a_wrong_length_is_no_match() {
+        for got in [&[1_u8][..], &[1, 2, 3]] {
+            let comparison = compare(got, &[1, 2], |a, b| a == b);
+            assert!(!comparison.is_match());
+            assert_eq!(comparison.differing, 0);
+            assert!(
+                comparison
+                    .describe(|i| i.to_string())
+                    .ends_with("elements where there should be 2")
+            );
+        }
+    }
+
+    #[test]
+    fn all_differences_are_counted_and_the_first_described() {
+        let comparison = compare(&[9_u8, 1, 9, 9, 9], &[1, 1, 1, 1, 1], |a, b| {
+            abs_diff_eq!(a, b, epsilon = 1)
+        });
+        assert_eq!(comparison.differing, 4);
+        assert_eq!(
+            comparison.describe(|index| format!("element {index}")),
+            "4 of 5 differ: element 0 is 9 and should be 1; \
+             element 2 is 9 and should be 1; element 3 is 9 and should be 1"
+        );
+    }
+}

@@ -1,0 +1,23 @@
+//! The CUDA driver API's functions (`cuInit` and its sisters), defined here so that `cust` links
+//! and runs on any machine.
+//!
+//! `extern crate cuda_driver as _;` in a program that uses `cust` is all it takes. The first
+//! `cuInit` chooses, once, who answers: NVIDIA's driver if it loads, initialises and finds a GPU,
+//! else the built-in simulator, with one line on stderr that says so and why.
+//! `CUDA_BACKEND=gpu` or `CUDA_BACKEND=sim` forces the choice.
+//!
+//! With NVIDIA's driver a call costs one indirect jump. What the simulator does not do answers
+//! `CUDA_ERROR_NOT_SUPPORTED` and says its name on stderr.
+
+#[cfg(not(target_pointer_width = "64"))]
+compile_error!("CUDA has 64-bit addresses: build for a 64-bit target");
+
+mod errors;
+mod functions;
+mod nvidia;
+mod report;
+mod simulator;
+mod start;
+mod status;
+
+pub use start::{Backend, backend};

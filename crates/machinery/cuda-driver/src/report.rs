@@ -1,0 +1,48 @@
+//! What goes to stderr, and panics stopped before they reach C.
+
+use std::fmt::Arguments;
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use cuda_sim::driver::CudaError;
+
+use crate::status::{Answer, Code, code};
+
+/// One message on stderr. A closed stderr is no reason to fail.
+pub fn say(message: Arguments) {
+    let _ = writeln!(std::io::stderr().lock(), "warpbook: {message}");
+}
+
+/// Runs what is behind the C function `name`; a panic in it becomes `CUDA_ERROR_UNKNOWN`.
+pub fn guarded(name: &str, call: impl FnOnce() -> Answer) -> Code {
+    let answer = catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| {
+        say(format_args!("a fault of the simulator itself in {name}; please report it"));
+        Err(CudaError::Unknown.into())
+    });
+    code(answer)
+}
+
+/// The answer for a function that the simulator lacks.
+pub fn not_simulated(name: &str) -> Answer {
+    say(format_args!("the simulator does not do {name}; it needs an NVIDIA GPU"));
+    Err(CudaError::NotSupported.into())
+}
+
+/// The answer for a function that the installed driver lacks.
+pub fn not_in_library(name: &str) -> Code {
+    say(format_args!("NVIDIA's driver on this machine has no {name}; a newer one may"));
+    CudaError::NotSupported.code()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::status::Status;
+
+    #[test]
+    fn a_panic_becomes_an_unknown_error() {
+        assert_eq!(guarded("cuTest", || panic!("on purpose")), 999);
+        assert_eq!(guarded("cuTest", || Err(Status(7))), 7);
+        assert_eq!(guarded("cuTest", || Ok(())), 0);
+    }
+}

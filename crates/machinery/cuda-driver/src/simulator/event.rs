@@ -1,0 +1,41 @@
+//! Events and the time between them.
+
+use std::ffi::c_uint;
+
+use cust_raw::{CUevent, CUstream};
+
+use super::raw::{self, Out, handle};
+use super::{current, driver};
+use crate::status::Answer;
+
+pub unsafe fn create(event: *mut CUevent, flags: c_uint) -> Answer {
+    // SAFETY: the caller's promise.
+    let event = unsafe { Out::new(event) }?;
+    let (mut driver, context) = current()?;
+    event.set(handle(driver.create_event(context, flags)?.0));
+    Ok(())
+}
+
+pub unsafe fn destroy(event: CUevent) -> Answer {
+    Ok(driver()?.destroy_event(raw::event(event))?)
+}
+
+pub unsafe fn record(event: CUevent, stream: CUstream) -> Answer {
+    let (mut driver, context) = current()?;
+    Ok(driver.record(context, raw::event(event), raw::stream(stream)?)?)
+}
+
+pub unsafe fn query(event: CUevent) -> Answer {
+    Ok(driver()?.query_event(raw::event(event))?)
+}
+
+pub unsafe fn synchronize(event: CUevent) -> Answer {
+    Ok(driver()?.synchronize_event(raw::event(event))?)
+}
+
+pub unsafe fn elapsed_time(milliseconds: *mut f32, start: CUevent, end: CUevent) -> Answer {
+    // SAFETY: the caller's promise.
+    let milliseconds = unsafe { Out::new(milliseconds) }?;
+    milliseconds.set(driver()?.elapsed(raw::event(start), raw::event(end))?);
+    Ok(())
+}

@@ -1,0 +1,70 @@
+//! Fills (`cuMemset…`) of rows and of blocks of rows.
+
+use cuda_sim::driver::{Fill, StreamId, Value};
+use cust_raw::{CUdeviceptr, CUstream};
+
+use super::current;
+use super::raw::stream;
+use crate::status::Answer;
+
+/// The four functions of one width of value.
+macro_rules! fills {
+    ($type:ty, $value:path, $row:ident, $row_async:ident, $rows:ident, $rows_async:ident) => {
+        pub unsafe fn $row(address: CUdeviceptr, value: $type, count: usize) -> Answer {
+            run(StreamId::LEGACY, address, 0, $value(value), count, 1)
+        }
+
+        pub unsafe fn $row_async(
+            address: CUdeviceptr,
+            value: $type,
+            count: usize,
+            on: CUstream,
+        ) -> Answer {
+            run(stream(on)?, address, 0, $value(value), count, 1)
+        }
+
+        pub unsafe fn $rows(
+            address: CUdeviceptr,
+            pitch: usize,
+            value: $type,
+            width: usize,
+            height: usize,
+        ) -> Answer {
+            run(StreamId::LEGACY, address, pitch, $value(value), width, height)
+        }
+
+        pub unsafe fn $rows_async(
+            address: CUdeviceptr,
+            pitch: usize,
+            value: $type,
+            width: usize,
+            height: usize,
+            on: CUstream,
+        ) -> Answer {
+            run(stream(on)?, address, pitch, $value(value), width, height)
+        }
+    };
+}
+
+fills!(u8, Value::U8, d8, d8_async, rows_d8, rows_d8_async);
+fills!(u16, Value::U16, d16, d16_async, rows_d16, rows_d16_async);
+fills!(u32, Value::U32, d32, d32_async, rows_d32, rows_d32_async);
+
+fn run(
+    stream: StreamId,
+    address: CUdeviceptr,
+    pitch: usize,
+    value: Value,
+    width: usize,
+    height: usize,
+) -> Answer {
+    let (mut driver, context) = current()?;
+    let fill = Fill {
+        address,
+        pitch: pitch as u64,
+        value,
+        width: width as u64,
+        height: height as u64,
+    };
+    Ok(driver.fill(context, stream, &fill)?)
+}

@@ -1,0 +1,53 @@
+//! Attributes and wishes of single kernels.
+
+use std::ffi::c_int;
+
+use cuda_sim::driver::{CudaError, FunctionId};
+use cust_raw::{CUfunction, CUmodule};
+
+use super::driver;
+use super::raw::{Out, handle, number};
+use crate::report::say;
+use crate::status::Answer;
+
+pub unsafe fn attribute(value: *mut c_int, attribute: c_int, function: CUfunction) -> Answer {
+    // SAFETY: the caller's promise.
+    let value = unsafe { Out::new(value) }?;
+    let found = driver()?.function_attribute(FunctionId(number(function)), attribute);
+    if found == Err(CudaError::NotSupported) {
+        say(format_args!("the simulator does not do function attribute {attribute}"));
+    }
+    value.set(found?);
+    Ok(())
+}
+
+pub unsafe fn set_attribute(function: CUfunction, attribute: c_int, value: c_int) -> Answer {
+    let function = FunctionId(number(function));
+    Ok(driver()?.set_function_attribute(function, attribute, value)?)
+}
+
+/// How to divide cache and shared memory: a wish that changes nothing here.
+pub unsafe fn set_cache_config(function: CUfunction, config: c_int) -> Answer {
+    check_wish(function, config, 3)
+}
+
+/// The shared-memory bank size: fixed since Maxwell, whatever one wishes.
+pub unsafe fn set_shared_config(function: CUfunction, config: c_int) -> Answer {
+    check_wish(function, config, 2)
+}
+
+pub unsafe fn module(module: *mut CUmodule, function: CUfunction) -> Answer {
+    // SAFETY: the caller's promise.
+    let module = unsafe { Out::new(module) }?;
+    let found = driver()?.module_of(FunctionId(number(function)))?;
+    module.set(handle(found.0));
+    Ok(())
+}
+
+fn check_wish(function: CUfunction, wish: c_int, last: c_int) -> Answer {
+    driver()?.module_of(FunctionId(number(function)))?;
+    if !(0..=last).contains(&wish) {
+        return Err(CudaError::InvalidValue.into());
+    }
+    Ok(())
+}

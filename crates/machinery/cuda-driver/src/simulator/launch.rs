@@ -1,0 +1,108 @@
+//! Kernel launches: the two ways C passes parameters, and what a kernel prints.
+
+use std::ffi::{c_uint, c_void};
+use std::io::Write;
+
+use cuda_sim::driver::{CudaError, FunctionId, LaunchConfig};
+use cust_raw::{CUfunction, CUstream};
+
+use super::raw::{number, stream};
+use super::current;
+use crate::report::say;
+use crate::status::Answer;
+
+/// The tags in a launch's `extra` list.
+const END: usize = 0;
+const BUFFER: usize = 1;
+const BUFFER_SIZE: usize = 2;
+
+pub unsafe fn kernel(
+    function: CUfunction,
+    grid_x: c_uint,
+    grid_y: c_uint,
+    grid_z: c_uint,
+    block_x: c_uint,
+    block_y: c_uint,
+    block_z: c_uint,
+    dynamic_shared: c_uint,
+    on: CUstream,
+    parameters: *mut *mut c_void,
+    extra: *mut *mut c_void,
+) -> Answer {
+    let function = FunctionId(number(function));
+    let (mut driver, context) = current()?;
+    let (layout, bytes) = driver.parameters(function)?;
+    let mut packed = vec![0; bytes as usize];
+    match (parameters.is_null(), extra.is_null()) {
+        (true, true) if layout.is_empty() => {}
+        (false, true) => {
+            for (i, part) in layout.iter().enumerate() {
+                let to = &mut packed[part.offset as usize..][..part.size as usize];
+                // SAFETY: the caller promises a pointer for each of the kernel's parameters.
+                let from = unsafe { *parameters.add(i) }.cast::<u8>();
+                if from.is_null() {
+                    return Err(CudaError::InvalidValue.into());
+                }
+                // SAFETY: each points to a value of its parameter's size.
+                unsafe { from.copy_to_nonoverlapping(to.as_mut_ptr(), to.len()) };
+            }
+        }
+        // SAFETY: the caller's promise about `extra`.
+        (true, false) => unsafe { unpack(extra, &mut packed) }?,
+        (_, _) => return Err(CudaError::InvalidValue.into()),
+    }
+    let launched = driver.launch(
+        context,
+        stream(on)?,
+        &LaunchConfig {
+            function,
+            grid: [grid_x, grid_y, grid_z],
+            block: [block_x, block_y, block_z],
+            dynamic_shared,
+            parameters: &packed,
+        },
+    )?;
+    drop(driver);
+    if !launched.printed.is_empty() {
+        let mut stdout = std::io::stdout().lock();
+        // As with C's printf, that nobody reads it is no failure of the launch.
+        let _ = stdout.write_all(&launched.printed).and_then(|()| stdout.flush());
+    }
+    if let Some(fault) = launched.fault {
+        say(format_args!("{fault}"));
+    }
+    Ok(())
+}
+
+/// Fills `packed` from a list of tags and values ended by [`END`].
+///
+/// # Safety
+/// `extra` must be such a list; its buffer must be as long as it says.
+unsafe fn unpack(extra: *mut *mut c_void, packed: &mut [u8]) -> Result<(), CudaError> {
+    let mut buffer = std::ptr::null::<u8>();
+    let mut size = None;
+    let mut at = extra;
+    loop {
+        // SAFETY: the list has not ended.
+        let tag = unsafe { *at }.addr();
+        if tag == END {
+            break;
+        }
+        // SAFETY: a value follows every tag but the last.
+        let value = unsafe { *at.add(1) };
+        match tag {
+            BUFFER => buffer = value.cast(),
+            // SAFETY: this tag's value points to a size.
+            BUFFER_SIZE if !value.is_null() => size = Some(unsafe { *value.cast::<usize>() }),
+            _ => return Err(CudaError::InvalidValue),
+        }
+        // SAFETY: the list goes on.
+        at = unsafe { at.add(2) };
+    }
+    if buffer.is_null() || size.is_none_or(|size| size < packed.len()) {
+        return Err(CudaError::InvalidValue);
+    }
+    // SAFETY: the buffer holds `size` bytes, which are at least as many.
+    unsafe { buffer.copy_to_nonoverlapping(packed.as_mut_ptr(), packed.len()) };
+    Ok(())
+}

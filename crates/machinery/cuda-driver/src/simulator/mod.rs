@@ -1,0 +1,51 @@
+//! The simulator behind the C functions: raw pointers and handles in, [`cuda_sim::driver`] called,
+//! results out. One file a topic, as in the table in `functions.rs`.
+
+pub mod context;
+pub mod copy;
+pub mod device;
+pub mod event;
+pub mod fill;
+pub mod function;
+pub mod launch;
+pub mod memory;
+pub mod module;
+pub mod occupancy;
+mod raw;
+pub mod stream;
+
+use std::cell::RefCell;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use cuda_sim::device::DeviceSpec;
+use cuda_sim::driver::{ContextId, CudaError, Driver, Thread};
+
+static MACHINE: OnceLock<Mutex<Driver>> = OnceLock::new();
+
+thread_local! {
+    static THREAD: RefCell<Thread> = const { RefCell::new(Thread::new()) };
+}
+
+/// Switches the simulated machine on.
+pub fn start(device: DeviceSpec, time_limit: Option<Duration>) {
+    MACHINE.get_or_init(|| Mutex::new(Driver::new(device, time_limit)));
+}
+
+/// The machine, until the guard is dropped. One thread at a time, a launch's included.
+fn driver() -> Result<MutexGuard<'static, Driver>, CudaError> {
+    let machine = MACHINE.get().ok_or(CudaError::NotInitialized)?;
+    // A panic leaves no half-done change that later calls could not live with.
+    Ok(machine.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// The calling thread's stack of contexts.
+fn thread<T>(use_it: impl FnOnce(&mut Thread) -> T) -> T {
+    THREAD.with_borrow_mut(use_it)
+}
+
+/// The machine and the calling thread's current context.
+fn current() -> Result<(MutexGuard<'static, Driver>, ContextId), CudaError> {
+    let context = thread(|thread| thread.require_current())?;
+    Ok((driver()?, context))
+}

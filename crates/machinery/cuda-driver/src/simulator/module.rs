@@ -1,0 +1,171 @@
+//! Modules: PTX in, kernels and variables out.
+
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+
+use cuda_sim::driver::{CudaError, FunctionId, ModuleId};
+use cust_raw::{CUdeviceptr, CUfunction, CUmodule};
+
+use super::current;
+use super::raw::{Out, handle, number, set_if_wanted, text};
+use crate::report::say;
+use crate::status::{Answer, Status};
+
+/// The options of `cuModuleLoadDataEx` (`CUjit_option`) that the simulator reads. The others guide
+/// an assembler that it does not have.
+const INFO_LOG_SIZE: c_int = 4;
+const ERROR_LOG: c_int = 5;
+const ERROR_LOG_SIZE: c_int = 6;
+
+/// How the images begin that hold machine code: an ELF file and a fat binary.
+const ELF: [u8; 4] = *b"\x7fELF";
+const FAT_BINARY: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
+
+pub unsafe fn load_file(module: *mut CUmodule, path: *const c_char) -> Answer {
+    // SAFETY: the caller's promise.
+    let (module, path) = unsafe { (Out::new(module)?, text(path)?) };
+    let image = std::fs::read(path).map_err(|error| {
+        say(format_args!("{path}: {error}"));
+        CudaError::FileNotFound
+    })?;
+    load_image(module, &image, None)
+}
+
+pub unsafe fn load(module: *mut CUmodule, image: *const c_void) -> Answer {
+    // SAFETY: the caller's promise.
+    let (module, image) = unsafe { (Out::new(module)?, bytes(image)?) };
+    load_image(module, image, None)
+}
+
+pub unsafe fn load_with_options(
+    module: *mut CUmodule,
+    image: *const c_void,
+    count: c_uint,
+    options: *mut c_int,
+    values: *mut *mut c_void,
+) -> Answer {
+    // SAFETY: the caller's promise.
+    let (module, image) = unsafe { (Out::new(module)?, bytes(image)?) };
+    if count > 0 && (options.is_null() || values.is_null()) {
+        return Err(CudaError::InvalidValue.into());
+    }
+    let mut log = None;
+    let mut log_size = None;
+    for i in 0..count as usize {
+        // SAFETY: the caller promises `count` options, and a value for each option read here.
+        unsafe {
+            match *options.add(i) {
+                ERROR_LOG => log = Some((*values.add(i)).cast::<u8>()),
+                ERROR_LOG_SIZE => log_size = Some(values.add(i)),
+                // Nothing is written to the log of a module that loads.
+                INFO_LOG_SIZE => *values.add(i) = std::ptr::null_mut(),
+                _ => {}
+            }
+        }
+    }
+    let log = match (log, log_size) {
+        (Some(text), Some(size)) if !text.is_null() => Some(Log { text, size }),
+        _ => None,
+    };
+    load_image(module, image, log)
+}
+
+pub unsafe fn unload(module: CUmodule) -> Answer {
+    let (mut driver, context) = current()?;
+    Ok(driver.unload_module(context, ModuleId(number(module)))?)
+}
+
+pub unsafe fn function(
+    function: *mut CUfunction,
+    module: CUmodule,
+    name: *const c_char,
+) -> Answer {
+    // SAFETY: the caller's promise.
+    let (function, name) = unsafe { (Out::new(function)?, text(name)?) };
+    let (mut driver, context) = current()?;
+    let FunctionId(found) = driver.function(context, ModuleId(number(module)), name)?;
+    function.set(handle(found));
+    Ok(())
+}
+
+pub unsafe fn global(
+    address: *mut CUdeviceptr,
+    bytes: *mut usize,
+    module: CUmodule,
+    name: *const c_char,
+) -> Answer {
+    // SAFETY: the caller's promise.
+    let name = unsafe { text(name) }?;
+    let (driver, context) = current()?;
+    let found = driver.variable(context, ModuleId(number(module)), name)?;
+    // SAFETY: the caller's promise.
+    unsafe {
+        set_if_wanted(address, found.0);
+        set_if_wanted(bytes, found.1 as usize);
+    }
+    Ok(())
+}
+
+/// The error log buffer of `cuModuleLoadDataEx`.
+struct Log {
+    text: *mut u8,
+    /// The option's value itself: the buffer's bytes on entry, those used on return.
+    size: *mut *mut c_void,
+}
+
+impl Log {
+    /// Writes as much of `message` as fits, and a NUL.
+    fn write(&self, message: &str) {
+        // SAFETY: the caller promised a size, and as many bytes to write to.
+        unsafe {
+            let room = (*self.size).addr() as u32 as usize;
+            let kept = message.len().min(room.saturating_sub(1));
+            if room > 0 {
+                std::ptr::copy_nonoverlapping(message.as_ptr(), self.text, kept);
+                self.text.add(kept).write(0);
+            }
+            *self.size = std::ptr::without_provenance_mut(room.min(kept + 1));
+        }
+    }
+}
+
+/// Loads PTX. The reason it does not load goes to the caller's log; failing that, to stderr.
+fn load_image(module: Out<CUmodule>, image: &[u8], log: Option<Log>) -> Answer {
+    let (mut driver, context) = current()?;
+    let image = image.split(|&byte| byte == 0).next().unwrap_or_default();
+    if image.starts_with(&ELF) || image.starts_with(&FAT_BINARY) {
+        say(format_args!("the simulator loads PTX, not machine code (cubin or fat binary)"));
+        return Err(CudaError::NotSupported.into());
+    }
+    let ptx = str::from_utf8(image).ok().filter(|text| !text.trim().is_empty());
+    let ptx = ptx.ok_or(CudaError::InvalidImage)?;
+    match driver.load_module(context, ptx) {
+        Ok(loaded) => {
+            module.set(handle(loaded.0));
+            if let Some(log) = log {
+                log.write("");
+            }
+            Ok(())
+        }
+        Err(error) => {
+            match log {
+                Some(log) => log.write(&error.to_string()),
+                None => say(format_args!("the PTX does not load: {error}")),
+            }
+            Err(Status::from(error.code()))
+        }
+    }
+}
+
+/// A module image up to its NUL. The images of machine code that would hold more begin so that
+/// they are recognised before it.
+///
+/// # Safety
+/// `image` must be null or a PTX text ending in NUL, a cubin or a fat binary.
+unsafe fn bytes<'a>(image: *const c_void) -> Result<&'a [u8], CudaError> {
+    if image.is_null() {
+        return Err(CudaError::InvalidValue);
+    }
+    // SAFETY: the caller's promise; an ELF file has a NUL in its first 16 bytes, a fat binary in
+    // its first 8.
+    Ok(unsafe { CStr::from_ptr(image.cast()) }.to_bytes())
+}

@@ -1,0 +1,94 @@
+//! Pointers and handles as C passes them.
+
+use std::ffi::{CStr, c_char, c_void};
+use std::ptr::NonNull;
+
+use cuda_sim::driver::{ContextId, CudaError, EventId, StreamId};
+use cust_raw::{CUcontext, CUevent, CUstream};
+
+use crate::report::say;
+
+/// `CU_STREAM_LEGACY`: another way to write the null stream.
+const LEGACY: u64 = 1;
+/// `CU_STREAM_PER_THREAD`.
+const PER_THREAD: u64 = 2;
+
+/// Where a result goes. Made before the work is done, so that a null pointer undoes nothing.
+pub struct Out<T>(NonNull<T>);
+
+impl<T> Out<T> {
+    /// [`CudaError::InvalidValue`] for a null pointer.
+    ///
+    /// # Safety
+    /// `to` must be null or writable until [`Out::set`] is called.
+    pub unsafe fn new(to: *mut T) -> Result<Self, CudaError> {
+        NonNull::new(to).map(Self).ok_or(CudaError::InvalidValue)
+    }
+
+    /// Writes the result.
+    pub fn set(self, value: T) {
+        // SAFETY: writable by the promise given to `new`.
+        unsafe { self.0.as_ptr().write(value) }
+    }
+}
+
+/// Writes `value` where the caller wants it, if anywhere.
+///
+/// # Safety
+/// `to` must be null or writable.
+pub unsafe fn set_if_wanted<T>(to: *mut T, value: T) {
+    if !to.is_null() {
+        // SAFETY: not null, so writable by the caller's promise.
+        unsafe { to.write(value) }
+    }
+}
+
+/// A handle's number as the pointer C knows it by. It is never followed.
+pub fn handle<T>(number: u64) -> *mut T {
+    std::ptr::without_provenance_mut(number as usize)
+}
+
+/// The number of a handle.
+pub fn number<T>(handle: *mut T) -> u64 {
+    handle.addr() as u64
+}
+
+/// The context a handle names, if it is not null.
+pub fn context(handle: CUcontext) -> Option<ContextId> {
+    (!handle.is_null()).then(|| ContextId(number(handle)))
+}
+
+/// The event a handle names.
+pub fn event(handle: CUevent) -> EventId {
+    EventId(number(handle))
+}
+
+/// The stream a handle names: null and `CU_STREAM_LEGACY` are the legacy default stream.
+pub fn stream(handle: CUstream) -> Result<StreamId, CudaError> {
+    match number(handle) {
+        LEGACY => Ok(StreamId::LEGACY),
+        PER_THREAD => {
+            say(format_args!("the simulator does not do CU_STREAM_PER_THREAD"));
+            Err(CudaError::NotSupported)
+        }
+        number => Ok(StreamId(number)),
+    }
+}
+
+/// A C string as text.
+///
+/// # Safety
+/// `text` must be null or a string ending in NUL that outlives the result.
+pub unsafe fn text<'a>(text: *const c_char) -> Result<&'a str, CudaError> {
+    if text.is_null() {
+        return Err(CudaError::InvalidValue);
+    }
+    // SAFETY: the caller's promise.
+    let text = unsafe { CStr::from_ptr(text) };
+    text.to_str().map_err(|_| CudaError::InvalidValue)
+}
+
+/// Host memory as the simulator takes it.
+pub fn bytes(host: *mut c_void) -> *mut u8 {
+    host.cast()
+}

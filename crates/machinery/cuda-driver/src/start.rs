@@ -1,0 +1,112 @@
+//! The choice of who answers, made once.
+
+use std::env::{VarError, var};
+use std::ffi::c_uint;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use cuda_sim::device::DeviceSpec;
+use cuda_sim::driver::CudaError;
+
+use crate::functions::FUNCTIONS;
+use crate::report::say;
+use crate::status::{Answer, Status};
+use crate::{nvidia, simulator};
+
+/// Who answers the driver API's functions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backend {
+    /// NVIDIA's driver: times are measured.
+    Gpu,
+    /// The simulator: times are modelled.
+    Simulator,
+}
+
+static CHOICE: OnceLock<Result<Backend, Status>> = OnceLock::new();
+
+/// Who answers, once `cuInit` has chosen; `None` before, and after a `cuInit` that failed.
+pub fn backend() -> Option<Backend> {
+    CHOICE.get().and_then(|choice| choice.ok())
+}
+
+/// `cuInit`: chooses at the first call, and answers the same at every one.
+pub unsafe fn init(flags: c_uint) -> Answer {
+    if flags != 0 {
+        return Err(CudaError::InvalidValue.into());
+    }
+    chosen()?;
+    Ok(())
+}
+
+/// The choice, made now if it has not been.
+pub fn chosen() -> Result<Backend, Status> {
+    *CHOICE.get_or_init(choose)
+}
+
+fn choose() -> Result<Backend, Status> {
+    let wanted = match setting("CUDA_BACKEND")?.as_deref() {
+        None => None,
+        Some("gpu") => Some(Backend::Gpu),
+        Some("sim") => Some(Backend::Simulator),
+        Some(other) => {
+            say(format_args!("CUDA_BACKEND={other} is neither gpu nor sim; unset, it chooses itself"));
+            return Err(CudaError::InvalidValue.into());
+        }
+    };
+    if wanted == Some(Backend::Simulator) {
+        return simulate();
+    }
+    match (nvidia::connect(), wanted) {
+        (Ok(()), _) => Ok(Backend::Gpu),
+        (Err(missing), Some(_)) => {
+            say(format_args!(
+                "no NVIDIA GPU ({missing}), and CUDA_BACKEND=gpu asks for one; \
+                 install NVIDIA's driver, or unset it to run on the simulator"
+            ));
+            Err(missing.status())
+        }
+        (Err(missing), None) => {
+            let backend = simulate()?;
+            let models = DeviceSpec::h200().models;
+            say(format_args!(
+                "no NVIDIA GPU ({missing}); running on the built-in simulator ({models}, modelled)"
+            ));
+            Ok(backend)
+        }
+    }
+}
+
+fn simulate() -> Result<Backend, Status> {
+    simulator::start(DeviceSpec::h200(), time_limit()?);
+    for function in FUNCTIONS {
+        function.simulate();
+    }
+    Ok(Backend::Simulator)
+}
+
+/// `CUDA_SIM_TIME_LIMIT`: the seconds a launch may run.
+fn time_limit() -> Result<Option<Duration>, Status> {
+    let Some(text) = setting("CUDA_SIM_TIME_LIMIT")? else {
+        return Ok(None);
+    };
+    let seconds = text.parse().ok().filter(|&seconds| seconds > 0.0);
+    let limit = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    if limit.is_none() {
+        say(format_args!("CUDA_SIM_TIME_LIMIT={text} is not a number of seconds above 0"));
+        return Err(CudaError::InvalidValue.into());
+    }
+    Ok(limit)
+}
+
+/// An environment variable; an empty one counts as unset.
+fn setting(name: &str) -> Result<Option<String>, Status> {
+    match var(name) {
+        Ok(value) if value.is_empty() => Ok(None),
+        Ok(value) => Ok(Some(value)),
+        Err(VarError::NotPresent) => Ok(None),
+        Err(VarError::NotUnicode(_)) => {
+            say(format_args!("{name} is not readable text"));
+            Err(CudaError::InvalidValue.into())
+        }
+    }
+}

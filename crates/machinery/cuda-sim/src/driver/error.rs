@@ -1,0 +1,123 @@
+//! The errors the simulated driver answers with, by the CUDA driver API's codes (`CUresult`).
+
+use thiserror::Error;
+
+use crate::memory::global::{AlreadyMapped, NotAllocated, OutOfMemory};
+
+/// A `CUresult` other than success. The message is its C name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[repr(i32)]
+pub enum CudaError {
+    /// An argument is outside what the function takes.
+    #[error("CUDA_ERROR_INVALID_VALUE")]
+    InvalidValue = 1,
+    /// The device or the host has no memory left.
+    #[error("CUDA_ERROR_OUT_OF_MEMORY")]
+    OutOfMemory = 2,
+    /// `cuInit` was not called.
+    #[error("CUDA_ERROR_NOT_INITIALIZED")]
+    NotInitialized = 3,
+    /// There is no CUDA device.
+    #[error("CUDA_ERROR_NO_DEVICE")]
+    NoDevice = 100,
+    /// No device has this ordinal.
+    #[error("CUDA_ERROR_INVALID_DEVICE")]
+    InvalidDevice = 101,
+    /// The module image is not one.
+    #[error("CUDA_ERROR_INVALID_IMAGE")]
+    InvalidImage = 200,
+    /// No context is current, or the handle is not a context's.
+    #[error("CUDA_ERROR_INVALID_CONTEXT")]
+    InvalidContext = 201,
+    /// The module holds no code this device can run.
+    #[error("CUDA_ERROR_NO_BINARY_FOR_GPU")]
+    NoBinaryForGpu = 209,
+    /// This device has no such limit.
+    #[error("CUDA_ERROR_UNSUPPORTED_LIMIT")]
+    UnsupportedLimit = 215,
+    /// The PTX does not assemble.
+    #[error("CUDA_ERROR_INVALID_PTX")]
+    InvalidPtx = 218,
+    /// The PTX is of a version newer than the loader.
+    #[error("CUDA_ERROR_UNSUPPORTED_PTX_VERSION")]
+    UnsupportedPtxVersion = 222,
+    /// There is no such file.
+    #[error("CUDA_ERROR_FILE_NOT_FOUND")]
+    FileNotFound = 301,
+    /// The handle is not that of a live object of this kind.
+    #[error("CUDA_ERROR_INVALID_HANDLE")]
+    InvalidHandle = 400,
+    /// The module has no such kernel or variable.
+    #[error("CUDA_ERROR_NOT_FOUND")]
+    NotFound = 500,
+    /// A kernel touched memory that is not allocated.
+    #[error("CUDA_ERROR_ILLEGAL_ADDRESS")]
+    IllegalAddress = 700,
+    /// The launch asks for more than a multiprocessor has.
+    #[error("CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES")]
+    LaunchOutOfResources = 701,
+    /// The kernel ran past the time limit.
+    #[error("CUDA_ERROR_LAUNCH_TIMEOUT")]
+    LaunchTimeout = 702,
+    /// The current context was destroyed.
+    #[error("CUDA_ERROR_CONTEXT_IS_DESTROYED")]
+    ContextIsDestroyed = 709,
+    /// A device-side `assert` failed.
+    #[error("CUDA_ERROR_ASSERT")]
+    Assert = 710,
+    /// The host memory is registered already.
+    #[error("CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED")]
+    HostMemoryAlreadyRegistered = 712,
+    /// The host memory is not registered.
+    #[error("CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED")]
+    HostMemoryNotRegistered = 713,
+    /// A kernel ran out of stack.
+    #[error("CUDA_ERROR_HARDWARE_STACK_ERROR")]
+    HardwareStackError = 714,
+    /// A kernel met an instruction that does not exist.
+    #[error("CUDA_ERROR_ILLEGAL_INSTRUCTION")]
+    IllegalInstruction = 715,
+    /// A kernel's load or store was not aligned to its size.
+    #[error("CUDA_ERROR_MISALIGNED_ADDRESS")]
+    MisalignedAddress = 716,
+    /// A kernel used an address of another memory space.
+    #[error("CUDA_ERROR_INVALID_ADDRESS_SPACE")]
+    InvalidAddressSpace = 717,
+    /// A kernel called what is not a function.
+    #[error("CUDA_ERROR_INVALID_PC")]
+    InvalidPc = 718,
+    /// A kernel failed in a way that has no code of its own.
+    #[error("CUDA_ERROR_LAUNCH_FAILED")]
+    LaunchFailed = 719,
+    /// The simulator does not do this.
+    #[error("CUDA_ERROR_NOT_SUPPORTED")]
+    NotSupported = 801,
+    /// The simulator itself failed.
+    #[error("CUDA_ERROR_UNKNOWN")]
+    Unknown = 999,
+}
+
+impl CudaError {
+    /// The `CUresult` number.
+    pub fn code(self) -> i32 {
+        self as i32
+    }
+}
+
+impl From<OutOfMemory> for CudaError {
+    fn from(_: OutOfMemory) -> Self {
+        Self::OutOfMemory
+    }
+}
+
+impl From<NotAllocated> for CudaError {
+    fn from(_: NotAllocated) -> Self {
+        Self::InvalidValue
+    }
+}
+
+impl From<AlreadyMapped> for CudaError {
+    fn from(_: AlreadyMapped) -> Self {
+        Self::HostMemoryAlreadyRegistered
+    }
+}

@@ -1,0 +1,105 @@
+//! Attributes of kernels, by their `CUfunction_attribute` numbers.
+
+use super::launch::max_threads;
+use super::{CudaError, Driver, FunctionId};
+
+const MAX_DYNAMIC_SHARED: i32 = 8;
+const CARVEOUT: i32 = 9;
+
+impl Driver {
+    /// Attribute `number` of `function`. The version of its PTX (5) is not kept:
+    /// [`CudaError::NotSupported`].
+    pub fn function_attribute(&self, function: FunctionId, number: i32) -> Result<i32, CudaError> {
+        let (function, module) = self.kernel(function)?;
+        let kernel = &module.program.kernels[function.kernel];
+        let (major, minor) = self.device.compute_capability;
+        let value: u32 = match number {
+            0 => max_threads(&self.device, kernel),
+            1 => kernel.shared_bytes,
+            2 => kernel.const_bytes,
+            3 => kernel.local_bytes,
+            4 => kernel.registers,
+            5 => return Err(CudaError::NotSupported),
+            6 => major * 10 + minor,
+            // Cache mode: the loads' own.
+            7 => 0,
+            MAX_DYNAMIC_SHARED => {
+                let usual = self.device.shared_per_block.saturating_sub(kernel.shared_bytes);
+                function.max_dynamic_shared.unwrap_or(usual)
+            }
+            CARVEOUT => return Ok(function.carveout),
+            _ => return Err(CudaError::InvalidValue),
+        };
+        Ok(value as i32)
+    }
+
+    /// Sets one of the two attributes that can be set: 8, the most dynamic shared memory in bytes,
+    /// up to what the device has for a block; 9, the preferred share of shared memory in percent,
+    /// or -1.
+    pub fn set_function_attribute(
+        &mut self,
+        function: FunctionId,
+        number: i32,
+        value: i32,
+    ) -> Result<(), CudaError> {
+        let (found, module) = self.kernel(function)?;
+        let kernel = &module.program.kernels[found.kernel];
+        let room = self.device.shared_per_block_optin.saturating_sub(kernel.shared_bytes);
+        let known = match number {
+            MAX_DYNAMIC_SHARED => (0..=room as i32).contains(&value),
+            CARVEOUT => (-1..=100).contains(&value),
+            _ => false,
+        };
+        let function = self.functions.get_mut(&function).filter(|_| known);
+        let function = function.ok_or(CudaError::InvalidValue)?;
+        match number {
+            MAX_DYNAMIC_SHARED => function.max_dynamic_shared = Some(value as u32),
+            _ => function.carveout = value,
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{PTX, driver};
+    use super::*;
+
+    #[test]
+    fn attributes_are_read_set_and_refused() {
+        let (mut driver, context) = driver();
+        let module = driver.load_module(context, PTX).unwrap();
+        let store = driver.function(context, module, "store").unwrap();
+        let bounded = driver.function(context, module, "bounded").unwrap();
+        assert_eq!(driver.function_attribute(store, 0), Ok(1024));
+        assert_eq!(driver.function_attribute(bounded, 0), Ok(64));
+        assert_eq!(driver.function_attribute(bounded, 1), Ok(256));
+        assert_eq!(driver.function_attribute(store, 6), Ok(90));
+        assert_eq!(
+            driver.function_attribute(bounded, 8),
+            Ok((48 << 10) - 256)
+        );
+        assert_eq!(driver.function_attribute(store, CARVEOUT), Ok(-1));
+        driver.set_function_attribute(store, CARVEOUT, 50).unwrap();
+        assert_eq!(driver.function_attribute(store, CARVEOUT), Ok(50));
+        for (number, value) in [(8, -1), (8, 228 << 10), (9, 101), (9, -2), (0, 1), (99, 1)] {
+            assert_eq!(
+                driver.set_function_attribute(store, number, value),
+                Err(CudaError::InvalidValue),
+                "attribute {number}"
+            );
+        }
+        assert_eq!(
+            driver.function_attribute(store, 5),
+            Err(CudaError::NotSupported)
+        );
+        assert_eq!(
+            driver.function_attribute(store, 10),
+            Err(CudaError::InvalidValue)
+        );
+        assert_eq!(
+            driver.function_attribute(FunctionId(module.0), 0),
+            Err(CudaError::InvalidHandle)
+        );
+    }
+}

@@ -1,0 +1,146 @@
+//! Streams. Work is done at the call, so a stream is always idle; its clock is on the timeline.
+
+use super::{ContextId, CudaError, Driver, StreamId};
+
+/// `CU_STREAM_NON_BLOCKING`: does not take turns with the legacy default stream.
+const NON_BLOCKING: u32 = 1;
+
+/// The least and the greatest priority, as the H200's driver gives them. Less is more urgent.
+pub const PRIORITIES: (i32, i32) = (0, -5);
+
+/// A created stream.
+pub(super) struct Stream {
+    pub(super) context: ContextId,
+    flags: u32,
+    priority: i32,
+}
+
+impl Driver {
+    /// A new stream. `flags` is 0 or `CU_STREAM_NON_BLOCKING`; a priority out of range is brought
+    /// into it. Priorities do not change modelled time.
+    pub fn create_stream(
+        &mut self,
+        context: ContextId,
+        flags: u32,
+        priority: i32,
+    ) -> Result<StreamId, CudaError> {
+        if flags & !NON_BLOCKING != 0 {
+            return Err(CudaError::InvalidValue);
+        }
+        self.context(context)?;
+        let id = StreamId(self.handles.next());
+        let blocking = flags & NON_BLOCKING == 0;
+        let timeline = &mut self.context_mut(context)?.timeline;
+        timeline.add_stream(id, blocking);
+        let stream = Stream {
+            context,
+            flags,
+            priority: priority.clamp(PRIORITIES.1, PRIORITIES.0),
+        };
+        self.streams.insert(id, stream);
+        Ok(id)
+    }
+
+    /// Destroys a stream made by [`Driver::create_stream`].
+    pub fn destroy_stream(
+        &mut self,
+        context: ContextId,
+        stream: StreamId,
+    ) -> Result<(), CudaError> {
+        self.context(context)?;
+        let removed = self.streams.remove(&stream);
+        let owner = removed.ok_or(CudaError::InvalidHandle)?.context;
+        if let Some(owner) = self.contexts.get_mut(&owner) {
+            owner.timeline.remove_stream(stream);
+        }
+        Ok(())
+    }
+
+    /// The flags `stream` was made with.
+    pub fn stream_flags(&self, context: ContextId, stream: StreamId) -> Result<u32, CudaError> {
+        Ok(self
+            .stream(context, stream)?
+            .map_or(0, |stream| stream.flags))
+    }
+
+    /// The priority of `stream`.
+    pub fn stream_priority(&self, context: ContextId, stream: StreamId) -> Result<i32, CudaError> {
+        let stream = self.stream(context, stream)?;
+        Ok(stream.map_or(PRIORITIES.0, |stream| stream.priority))
+    }
+
+    /// Whether all work in `stream` is done: it is, so this only checks the stream.
+    pub fn query_stream(&self, context: ContextId, stream: StreamId) -> Result<(), CudaError> {
+        self.stream(context, stream)?;
+        Ok(())
+    }
+
+    /// The host waits for all work in `stream`.
+    pub fn synchronize_stream(
+        &mut self,
+        context: ContextId,
+        stream: StreamId,
+    ) -> Result<(), CudaError> {
+        self.context_mut(context)?.timeline.synchronize(stream)
+    }
+
+    /// A stream of `context`; `None` is the legacy default stream.
+    fn stream(&self, context: ContextId, id: StreamId) -> Result<Option<&Stream>, CudaError> {
+        self.context(context)?;
+        if id == StreamId::LEGACY {
+            return Ok(None);
+        }
+        let found = self.streams.get(&id);
+        let found = found.filter(|stream| stream.context == context);
+        found.map(Some).ok_or(CudaError::InvalidHandle)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::driver;
+    use super::*;
+
+    #[test]
+    fn a_stream_is_made_asked_and_destroyed() {
+        let (mut driver, context) = driver();
+        let stream = driver.create_stream(context, NON_BLOCKING, -99).unwrap();
+        assert_eq!(driver.stream_flags(context, stream), Ok(NON_BLOCKING));
+        assert_eq!(driver.stream_priority(context, stream), Ok(-5));
+        assert_eq!(driver.query_stream(context, stream), Ok(()));
+        assert_eq!(driver.synchronize_stream(context, stream), Ok(()));
+        driver.destroy_stream(context, stream).unwrap();
+        let gone = Err(CudaError::InvalidHandle);
+        assert_eq!(driver.query_stream(context, stream), gone);
+        assert_eq!(driver.synchronize_stream(context, stream), gone);
+        assert_eq!(driver.destroy_stream(context, stream), gone);
+    }
+
+    #[test]
+    fn the_default_stream_is_always_there() {
+        let (mut driver, context) = driver();
+        assert_eq!(driver.stream_flags(context, StreamId::LEGACY), Ok(0));
+        assert_eq!(driver.stream_priority(context, StreamId::LEGACY), Ok(0));
+        assert_eq!(
+            driver.destroy_stream(context, StreamId::LEGACY),
+            Err(CudaError::InvalidHandle)
+        );
+    }
+
+    #[test]
+    fn flags_owners_and_kinds_are_checked() {
+        let (mut driver, context) = driver();
+        assert_eq!(
+            driver.create_stream(context, 2, 0),
+            Err(CudaError::InvalidValue)
+        );
+        let stream = driver.create_stream(context, 0, 0).unwrap();
+        let other = driver.create_context(0).unwrap();
+        let wrong = Err(CudaError::InvalidHandle);
+        assert_eq!(driver.query_stream(other, stream), wrong);
+        assert_eq!(driver.synchronize_stream(other, stream), wrong);
+        let event = driver.create_event(context, 0).unwrap();
+        assert_eq!(driver.query_stream(context, StreamId(event.0)), wrong);
+        assert_eq!(driver.query_stream(context, StreamId(context.0)), wrong);
+    }
+}

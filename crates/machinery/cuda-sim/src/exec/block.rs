@@ -1,0 +1,202 @@
+//! A block: its warps, its shared memory, its barriers.
+
+use super::warp::{State, Warp};
+
+/// Hardware barriers of a block, PTX ISA section 9.7.13.1.
+pub const BARRIERS: usize = 16;
+
+pub struct Block {
+    /// Its place in the grid.
+    pub id: [u32; 3],
+    /// Its number in the grid, x fastest.
+    pub number: u64,
+    pub warps: Vec<Warp>,
+    /// The warp that is running.
+    pub running: usize,
+    pub shared: Vec<u64>,
+    pub shared_bytes: u32,
+    /// Threads that have not exited.
+    pub alive: u32,
+    /// Warp instructions it has run.
+    pub clock: u64,
+    barriers: [Barrier; BARRIERS],
+}
+
+/// Who waits at a barrier, and for how many.
+#[derive(Default)]
+struct Barrier {
+    arrived: u32,
+    /// Threads to wait for; 0 for every living thread of the block.
+    expected: u32,
+    waiting: Vec<Waiter>,
+    /// For `bar.red`: threads that came, and those whose predicate held.
+    came: u32,
+    held: u32,
+}
+
+struct Waiter {
+    warp: usize,
+    split: u32,
+    reduction: Option<Reduction>,
+}
+
+/// What `bar.red` computes over the threads that came, and where it goes.
+#[derive(Clone, Copy)]
+pub struct Reduction {
+    pub operation: ReductionOp,
+    /// Where in the frame the result goes: a row for `popc`, a predicate for `and`, `or`.
+    pub destination: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum ReductionOp {
+    Popc,
+    And,
+    Or,
+}
+
+/// How a split comes to a barrier.
+pub struct Arrival {
+    pub barrier: usize,
+    /// Threads to wait for; 0 for every living thread of the block.
+    pub expected: u32,
+    /// Whether it waits (`bar.sync`) or only counts (`bar.arrive`).
+    pub waits: bool,
+    pub reduction: Option<(Reduction, u32)>,
+}
+
+impl Block {
+    /// No block: a multiprocessor before its first.
+    pub fn empty() -> Block {
+        Block {
+            id: [0; 3],
+            number: 0,
+            warps: Vec::new(),
+            running: 0,
+            shared: Vec::new(),
+            shared_bytes: 0,
+            alive: 0,
+            clock: 0,
+            barriers: Default::default(),
+        }
+    }
+
+    /// Becomes block `number` of the grid, with `threads` threads and zeroed shared memory.
+    pub fn reset(&mut self, number: u64, id: [u32; 3], threads: u32, shared_bytes: u32) {
+        self.id = id;
+        self.number = number;
+        self.warps.clear();
+        for index in 0..threads.div_ceil(32) {
+            let rest = threads - index * 32;
+            let lanes = if rest >= 32 { u32::MAX } else { (1 << rest) - 1 };
+            self.warps.push(Warp::new(index, lanes));
+        }
+        self.running = 0;
+        self.shared.clear();
+        self.shared.resize(shared_bytes.div_ceil(8) as usize, 0);
+        self.shared_bytes = shared_bytes;
+        self.alive = threads;
+        self.clock = 0;
+        self.barriers = Default::default();
+    }
+
+    #[inline(always)]
+    pub fn warp(&self) -> &Warp {
+        &self.warps[self.running]
+    }
+
+    #[inline(always)]
+    pub fn warp_mut(&mut self) -> &mut Warp {
+        &mut self.warps[self.running]
+    }
+
+    /// Lanes of the running warp end.
+    pub fn exit(&mut self, lanes: u32) {
+        self.alive -= lanes.count_ones();
+        self.warp_mut().alive &= !lanes;
+    }
+
+    /// The running split, `lanes` of the running warp, comes to a barrier.
+    pub fn arrive(&mut self, lanes: u32, arrival: Arrival) {
+        let running = self.running;
+        let warp = &self.warps[running];
+        // A counted barrier counts whole warps, even one that is not full.
+        let threads = if arrival.expected > 0 && lanes == warp.alive {
+            32
+        } else {
+            lanes.count_ones()
+        };
+        let split = warp.current;
+        let barrier = &mut self.barriers[arrival.barrier];
+        barrier.arrived += threads;
+        barrier.expected = arrival.expected;
+        barrier.came += lanes.count_ones();
+        if let Some((_, predicate)) = arrival.reduction {
+            barrier.held += (predicate & lanes).count_ones();
+        }
+        if arrival.waits {
+            let reduction = arrival.reduction.map(|(reduction, _)| reduction);
+            barrier.waiting.push(Waiter { warp: running, split, reduction });
+        }
+    }
+
+    /// Opens every barrier that all awaited threads have reached; whether one opened.
+    pub fn open_barriers(&mut self) -> bool {
+        let mut opened = false;
+        for number in 0..BARRIERS {
+            let barrier = &mut self.barriers[number];
+            let expected = if barrier.expected > 0 { barrier.expected } else { self.alive };
+            if barrier.arrived == 0 || barrier.arrived < expected {
+                continue;
+            }
+            opened = true;
+            let done = std::mem::take(barrier);
+            for waiter in done.waiting {
+                let warp = &mut self.warps[waiter.warp];
+                if let Some(reduction) = waiter.reduction {
+                    reduction.deliver(warp, waiter.split, done.held, done.came);
+                }
+                warp.splits[waiter.split as usize].state = State::Ready;
+                warp.ready.push_back(waiter.split);
+            }
+        }
+        opened
+    }
+
+    /// Barriers with threads waiting, and how many came of how many awaited.
+    pub fn stuck(&self) -> Option<(usize, u32, u32)> {
+        self.barriers.iter().enumerate().find(|(_, barrier)| barrier.arrived > 0).map(
+            |(number, barrier)| {
+                let expected = if barrier.expected > 0 { barrier.expected } else { self.alive };
+                (number, barrier.arrived, expected)
+            },
+        )
+    }
+}
+
+impl Reduction {
+    fn deliver(self, warp: &mut Warp, split: u32, held: u32, came: u32) {
+        let split = &warp.splits[split as usize];
+        let mask = split.mask;
+        let base = warp.frames[split.frame as usize].registers.base();
+        // SAFETY: the lowering put the destination, a row for `popc` and a predicate else,
+        // inside the frame of the function that the split is in.
+        unsafe {
+            let place = base.add(self.destination as usize).cast::<u32>();
+            match self.operation {
+                ReductionOp::Popc => {
+                    for lane in super::lanes::active(mask) {
+                        *place.add(lane) = held;
+                    }
+                }
+                ReductionOp::And | ReductionOp::Or => {
+                    let holds = match self.operation {
+                        ReductionOp::And => held == came,
+                        _ => held > 0,
+                    };
+                    *place = (*place & !mask) | if holds { mask } else { 0 };
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! What ends a launch before its time.
+
+use std::fmt;
+use std::time::Duration;
+
+/// A kernel did what a GPU stops it for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fault {
+    pub kind: FaultKind,
+    /// Where; none for what no thread did, such as a time limit.
+    pub place: Option<Place>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum FaultKind {
+    /// An access outside every allocation of its space.
+    IllegalAddress { address: u64, bytes: u32, write: bool, space: &'static str },
+    /// An address that is not a multiple of the access's size.
+    MisalignedAddress { address: u64, bytes: u32 },
+    /// `trap`, or a device function that is only declared.
+    Trap,
+    /// `brkpt`, which a GPU without a debugger treats as a trap.
+    Breakpoint,
+    /// A call deeper than the stack.
+    StackOverflow { needed: u32, limit: u32 },
+    /// An indirect call to what is not a function.
+    InvalidCall { address: u64 },
+    /// `assert` failed; the message is CUDA's own.
+    Assert { message: String },
+    /// A barrier some threads of the block wait at and others never reach.
+    BarrierNeverOpens { barrier: u32, arrived: u32, expected: u32 },
+    /// A `.sync` instruction whose mask names lanes that never come.
+    WarpSyncNeverOpens { members: u32 },
+    /// A barrier number of 16 or more, or a thread count that is no multiple of 32.
+    InvalidBarrier { barrier: u32, count: u32 },
+    /// The launch ran past its time limit.
+    Timeout(Duration),
+}
+
+/// Which thread, and where in the program.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Place {
+    pub kernel: String,
+    pub block: [u32; 3],
+    pub thread: [u32; 3],
+    pub source: Source,
+}
+
+/// A line of the kernel's source, where the PTX names one, and of the PTX.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Source {
+    pub file: Option<String>,
+    pub line: u32,
+    pub ptx_line: u32,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.file {
+            Some(file) => write!(f, "{file}:{} (PTX line {})", self.line, self.ptx_line),
+            None => write!(f, "PTX line {}", self.ptx_line),
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let FaultKind::Assert { message } = &self.kind {
+            return write!(f, "{message}");
+        }
+        match &self.kind {
+            FaultKind::IllegalAddress { address, bytes, write, space } => write!(
+                f,
+                "illegal address: {} of {bytes} bytes at {address:#x}, outside every {space} allocation",
+                if *write { "write" } else { "read" }
+            ),
+            FaultKind::MisalignedAddress { address, bytes } => {
+                write!(f, "misaligned address: {address:#x} is not a multiple of {bytes}")
+            }
+            FaultKind::Trap => write!(f, "trap: the kernel stopped itself"),
+            FaultKind::Breakpoint => write!(f, "breakpoint: brkpt without a debugger"),
+            FaultKind::StackOverflow { needed, limit } => write!(
+                f,
+                "stack overflow: the call needs {needed} bytes of local memory a thread, the limit is {limit}"
+            ),
+            FaultKind::InvalidCall { address } => {
+                write!(f, "call through a pointer that is no function: {address:#x}")
+            }
+            FaultKind::BarrierNeverOpens { barrier, arrived, expected } => write!(
+                f,
+                "barrier {barrier} never opens: {arrived} threads wait, {expected} are needed, and the others can not reach it"
+            ),
+            FaultKind::WarpSyncNeverOpens { members } => write!(
+                f,
+                "warp synchronisation never opens: its mask {members:#010x} names lanes that can not reach it"
+            ),
+            FaultKind::InvalidBarrier { barrier, count } => write!(
+                f,
+                "invalid barrier: number {barrier} (0 to 15 exist) for {count} threads (a multiple of 32)"
+            ),
+            FaultKind::Timeout(limit) => write!(
+                f,
+                "the kernel ran past its time limit of {} s (CUDA_SIM_TIME_LIMIT)",
+                limit.as_secs_f64()
+            ),
+            FaultKind::Assert { .. } => Ok(()),
+        }?;
+        if let Some(place) = &self.place {
+            let ([bx, by, bz], [tx, ty, tz]) = (place.block, place.thread);
+            write!(
+                f,
+                "\n  in kernel {}, block ({bx}, {by}, {bz}), thread ({tx}, {ty}, {tz})\n  at {}",
+                place.kernel, place.source
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Fault {}

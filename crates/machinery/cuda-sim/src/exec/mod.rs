@@ -1,0 +1,24 @@
+//! Runs programs: a warp at a time, 32 lanes an instruction, blocks over host threads.
+
+pub(crate) mod access;
+pub(crate) mod address;
+pub(crate) mod atomic;
+mod block;
+pub(crate) mod control;
+pub(crate) mod cpu;
+pub mod fault;
+mod grid;
+pub(crate) mod identity;
+pub(crate) mod lanes;
+pub(crate) mod ops;
+mod printf;
+pub(crate) mod sm;
+pub(crate) mod space;
+pub(crate) mod sync;
+pub(crate) mod system;
+pub(crate) mod warp;
+mod window;
+
+pub use fault::{Fault, FaultKind};
+pub use grid::{Launch, Report, launch};
+pub use ops::Class;

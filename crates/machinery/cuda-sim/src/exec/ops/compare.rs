@@ -1,0 +1,235 @@
+//! Comparison and selection. Source: PTX ISA, section 9.7.6.
+//!
+//! `setp` into one predicate is what kernels run by the million and has a handler for each
+//! comparison and type. Everything else (a second destination, a further predicate, `set`, half
+//! precision) shares one handler a type, with the comparison in the immediate.
+
+use super::form::{Class, Form, FormError, Op};
+use super::half;
+use super::rounding::flush;
+use super::value::{Row, Value, for_type};
+use crate::exec::cpu::Cpu;
+use crate::exec::lanes::{Relate, choose, map3, relate, set, test2};
+use crate::program::code::Handler;
+use crate::ptx::ast::Type;
+use std::cmp::Ordering;
+
+/// The operation of a comparison or selection.
+pub fn select(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    match form.mnemonic {
+        "setp" => set_predicate(form, cpu),
+        "set" => set_value(form, cpu),
+        "selp" => select_by_predicate(form, cpu),
+        _ => select_by_sign(form, cpu),
+    }
+}
+
+// A comparison is the set of orderings for which it holds, one bit each.
+const LESS: u8 = 1;
+const EQUAL: u8 = 2;
+const GREATER: u8 = 4;
+const UNORDERED: u8 = 8;
+
+const EQ: u8 = EQUAL;
+const NE: u8 = LESS | GREATER;
+const LT: u8 = LESS;
+const LE: u8 = LESS | EQUAL;
+const GT: u8 = GREATER;
+const GE: u8 = GREATER | EQUAL;
+const EQU: u8 = EQ | UNORDERED;
+const NEU: u8 = NE | UNORDERED;
+const LTU: u8 = LT | UNORDERED;
+const LEU: u8 = LE | UNORDERED;
+const GTU: u8 = GT | UNORDERED;
+const GEU: u8 = GE | UNORDERED;
+const NUM: u8 = LESS | EQUAL | GREATER;
+const NAN: u8 = UNORDERED;
+
+/// Comparison operators: for every type, for all but bits, for unsigned integers, for floats.
+const ANY: [(&str, u8); 2] = [("eq", EQ), ("ne", NE)];
+const ORDERED: [(&str, u8); 4] = [("lt", LT), ("le", LE), ("gt", GT), ("ge", GE)];
+const UNSIGNED: [(&str, u8); 4] = [("lo", LT), ("ls", LE), ("hi", GT), ("hs", GE)];
+const FLOAT: [(&str, u8); 8] = [
+    ("equ", EQU),
+    ("neu", NEU),
+    ("ltu", LTU),
+    ("leu", LEU),
+    ("gtu", GTU),
+    ("geu", GEU),
+    ("num", NUM),
+    ("nan", NAN),
+];
+
+/// The comparison a form names, which must be one its operands' type has.
+fn relation(form: &Form, ty: Type) -> Result<u8, FormError> {
+    let bits = matches!(ty, Type::B16 | Type::B32 | Type::B64);
+    let unsigned = matches!(ty, Type::U16 | Type::U32 | Type::U64);
+    let tables: [(&[(&str, u8)], bool); 4] =
+        [(&ANY, true), (&ORDERED, !bits), (&UNSIGNED, unsigned), (&FLOAT, ty.is_float())];
+    let entries = tables.iter().filter(|(_, applies)| *applies).flat_map(|(table, _)| *table);
+    for (name, relation) in entries {
+        if form.has(name) {
+            return Ok(*relation);
+        }
+    }
+    Err(FormError::Missing(if bits {
+        ".eq, .ne"
+    } else if ty.is_float() {
+        ".eq, .ne, .lt, .le, .gt, .ge, .equ, .neu, .ltu, .leu, .gtu, .geu, .num, .nan"
+    } else {
+        ".eq, .ne, .lt, .le, .gt, .ge, and for unsigned types .lo, .ls, .hi, .hs"
+    }))
+}
+
+/// `.and`, `.or`, `.xor` with a further predicate, as [`Relate::combine`] has them.
+fn combination(form: &Form) -> u8 {
+    match form.one_of(&["and", "or", "xor"]) {
+        Some("and") => 1,
+        Some("or") => 2,
+        Some(_) => 3,
+        None => 0,
+    }
+}
+
+/// `$shape` around the closure that answers with the ordering of two values of type `$ty`.
+macro_rules! by_ordering {
+    ($shape:ident, $cpu:expr, $ty:expr, $ftz:expr) => {
+        match $ty {
+            Type::F32 if $ftz => $shape($cpu, |a: f32, b: f32| bit(flush(a), flush(b))),
+            Type::F16 if $ftz => $shape($cpu, |a: u32, b: u32| {
+                bit(half::flush(half::f16(a)), half::flush(half::f16(b)))
+            }),
+            Type::F16 => $shape($cpu, |a: u32, b: u32| bit(half::f16(a), half::f16(b))),
+            Type::BF16 => $shape($cpu, |a: u32, b: u32| bit(half::bf16(a), half::bf16(b))),
+            ty => for_type!(ty, [B16 B32 B64 U16 S16 U32 S32 U64 S64 F32 F64], T => {
+                $shape($cpu, |a: Row<T>, b: Row<T>| bit(T::read(a), T::read(b)))
+            }),
+        }
+    };
+}
+
+fn set_predicate(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let ty = form.ty()?;
+    let relation = relation(form, ty)?;
+    let combine = combination(form);
+    let ftz = matches!(ty, Type::F32 | Type::F16) && form.has("ftz");
+    form.end()?;
+    let pair = form.operand_lengths.first() == Some(&2);
+    if combine == 0 && !pair && !matches!(ty, Type::F16 | Type::BF16) {
+        let run = test(cpu, ty, relation, ftz)?;
+        return Ok(Op::new(Class::Integer, &[Type::Pred], &[ty, ty], run));
+    }
+    let run = by_ordering!(relate, cpu, ty, ftz);
+    let defs = if pair { 2 } else { 1 };
+    let mut uses = vec![ty, ty];
+    uses.extend((combine != 0).then_some(Type::Pred));
+    let how = Relate { relation, combine, pair, truth: 0 };
+    Ok(Op::new(Class::Integer, &vec![Type::Pred; defs], &uses, run).with_imm(how.code()))
+}
+
+fn set_value(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let destination = form.ty_among(&[Type::U32, Type::S32, Type::F32])?;
+    let ty = form.ty()?;
+    let relation = relation(form, ty)?;
+    let combine = combination(form);
+    let ftz = matches!(ty, Type::F32 | Type::F16) && form.has("ftz");
+    form.end()?;
+    let run = by_ordering!(set, cpu, ty, ftz);
+    let truth = if destination == Type::F32 { 1f32.to_bits() } else { u32::MAX };
+    let mut uses = vec![ty, ty];
+    uses.extend((combine != 0).then_some(Type::Pred));
+    let how = Relate { relation, combine, pair: false, truth };
+    Ok(Op::new(Class::Integer, &[destination], &uses, run).with_imm(how.code()))
+}
+
+/// One handler for each comparison and type.
+fn test(cpu: Cpu, ty: Type, relation: u8, ftz: bool) -> Result<Handler, FormError> {
+    macro_rules! floats {
+        ($t:ty, $input:path) => {{
+            macro_rules! test {
+                (|$a:ident, $b:ident| $holds:expr) => {
+                    test2(cpu, |a: $t, b: $t| {
+                        let ($a, $b) = ($input(a), $input(b));
+                        $holds
+                    })
+                };
+            }
+            match relation {
+                EQ => test!(|a, b| a == b),
+                NE => test!(|a, b| (a < b) | (a > b)),
+                LT => test!(|a, b| a < b),
+                LE => test!(|a, b| a <= b),
+                GT => test!(|a, b| a > b),
+                GE => test!(|a, b| a >= b),
+                EQU => test!(|a, b| !((a < b) | (a > b))),
+                NEU => test!(|a, b| a != b),
+                LTU => test!(|a, b| !(a >= b)),
+                LEU => test!(|a, b| !(a > b)),
+                GTU => test!(|a, b| !(a <= b)),
+                GEU => test!(|a, b| !(a < b)),
+                NUM => test!(|a, b| !(a.is_nan() | b.is_nan())),
+                _ => test!(|a, b| a.is_nan() | b.is_nan()),
+            }
+        }};
+    }
+    Ok(match ty {
+        Type::F32 if ftz => floats!(f32, flush),
+        Type::F32 => floats!(f32, std::convert::identity),
+        Type::F64 => floats!(f64, std::convert::identity),
+        _ => for_type!(ty, [B16 B32 B64 U16 S16 U32 S32 U64 S64], T => match relation {
+            EQ => test2(cpu, |a: Row<T>, b: Row<T>| T::read(a) == T::read(b)),
+            NE => test2(cpu, |a: Row<T>, b: Row<T>| T::read(a) != T::read(b)),
+            LT => test2(cpu, |a: Row<T>, b: Row<T>| T::read(a) < T::read(b)),
+            LE => test2(cpu, |a: Row<T>, b: Row<T>| T::read(a) <= T::read(b)),
+            GT => test2(cpu, |a: Row<T>, b: Row<T>| T::read(a) > T::read(b)),
+            _ => test2(cpu, |a: Row<T>, b: Row<T>| T::read(a) >= T::read(b)),
+        }),
+    })
+}
+
+/// The bit of an ordering.
+#[inline(always)]
+fn bit<T: PartialOrd>(a: T, b: T) -> u8 {
+    match a.partial_cmp(&b) {
+        Some(Ordering::Less) => LESS,
+        Some(Ordering::Equal) => EQUAL,
+        Some(Ordering::Greater) => GREATER,
+        None => UNORDERED,
+    }
+}
+
+/// `selp`: a where the predicate holds, else b.
+fn select_by_predicate(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let ty = form.ty()?;
+    form.end()?;
+    let run = for_type!(ty, [B16 B32 B64 U16 U32 U64 S16 S32 S64 F32 F64], T => {
+        match size_of::<Row<T>>() {
+            8 => choose(cpu, |a: u64, b: u64, first| if first { a } else { b }),
+            _ => choose(cpu, |a: u32, b: u32, first| if first { a } else { b }),
+        }
+    });
+    Ok(Op::new(Class::Integer, &[ty], &[ty, ty, Type::Pred], run))
+}
+
+/// `slct`: a where c is not negative, else b; b also where c is NaN.
+fn select_by_sign(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let ty = form.ty()?;
+    let by = form.ty_among(&[Type::S32, Type::F32])?;
+    let ftz = by == Type::F32 && form.has("ftz");
+    form.end()?;
+    let run: Handler = for_type!(ty, [B16 B32 B64 U16 U32 U64 S16 S32 S64 F32 F64], T => {
+        match (size_of::<Row<T>>(), by, ftz) {
+            (8, Type::S32, _) => map3(cpu, |a: u64, b: u64, c: i32| if c >= 0 { a } else { b }),
+            (8, _, false) => map3(cpu, |a: u64, b: u64, c: f32| if c >= 0.0 { a } else { b }),
+            (8, _, true) => {
+                map3(cpu, |a: u64, b: u64, c: f32| if flush(c) >= 0.0 { a } else { b })
+            }
+            (_, Type::S32, _) => map3(cpu, |a: u32, b: u32, c: i32| if c >= 0 { a } else { b }),
+            (_, _, false) => map3(cpu, |a: u32, b: u32, c: f32| if c >= 0.0 { a } else { b }),
+            (_, _, true) => {
+                map3(cpu, |a: u32, b: u32, c: f32| if flush(c) >= 0.0 { a } else { b })
+            }
+        }
+    });
+    Ok(Op::new(Class::Integer, &[ty], &[ty, ty, by], run))
+}

@@ -1,0 +1,202 @@
+//! Rounding, flushing, saturating, and what a NaN becomes. Source: PTX ISA, sections 9.7.3
+//! (floating point) and 9.7.9 (`cvt`).
+//!
+//! Round-to-nearest is the CPU's own arithmetic. The other directions go through LLVM's software
+//! floating point (`rustc_apfloat`): a hundred times slower, and rare.
+
+use super::form::Form;
+use rustc_apfloat::Float as _;
+use rustc_apfloat::Round;
+use rustc_apfloat::ieee::{Double, Single};
+
+/// The NaN that arithmetic in single precision answers with: payloads are lost.
+pub const NAN32: u32 = 0x7fff_ffff;
+/// The NaN of an invalid operation in double precision; operands' NaNs pass through, quiet.
+pub const NAN64: u64 = 0xfff8_0000_0000_0000;
+
+/// A rounding direction: `.rn`, `.rz`, `.rm`, `.rp` and their integer counterparts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    Nearest,
+    Zero,
+    Down,
+    Up,
+}
+
+impl Direction {
+    /// The direction named by one of `names`, which are in the enum's order.
+    fn named(form: &Form, names: [&str; 4]) -> Option<Direction> {
+        let all = [Direction::Nearest, Direction::Zero, Direction::Down, Direction::Up];
+        let name = form.one_of(&names)?;
+        names.iter().zip(all).find(|(n, _)| **n == name).map(|(_, direction)| direction)
+    }
+
+    /// `.rn .rz .rm .rp`
+    pub fn float(form: &Form) -> Option<Direction> {
+        Self::named(form, ["rn", "rz", "rm", "rp"])
+    }
+
+    /// `.rni .rzi .rmi .rpi`
+    pub fn integer(form: &Form) -> Option<Direction> {
+        Self::named(form, ["rni", "rzi", "rmi", "rpi"])
+    }
+
+    pub fn round(self) -> Round {
+        match self {
+            Direction::Nearest => Round::NearestTiesToEven,
+            Direction::Zero => Round::TowardZero,
+            Direction::Down => Round::TowardNegative,
+            Direction::Up => Round::TowardPositive,
+        }
+    }
+}
+
+/// How a form rounds and clamps; travels in the immediate of forms too rare for a handler each.
+#[derive(Debug, Clone, Copy)]
+pub struct Mode {
+    pub direction: Direction,
+    pub ftz: bool,
+    pub sat: bool,
+}
+
+impl Mode {
+    pub fn code(self) -> u64 {
+        self.direction as u64 | u64::from(self.ftz) << 2 | u64::from(self.sat) << 3
+    }
+
+    #[inline(always)]
+    pub fn from_code(code: u64) -> Mode {
+        let direction = match code & 3 {
+            0 => Direction::Nearest,
+            1 => Direction::Zero,
+            2 => Direction::Down,
+            _ => Direction::Up,
+        };
+        Mode { direction, ftz: code & 4 != 0, sat: code & 8 != 0 }
+    }
+
+    fn input(self, a: f32) -> f32 {
+        if self.ftz { flush(a) } else { a }
+    }
+
+    fn output(self, a: f32) -> f32 {
+        let a = if self.ftz { flush(a) } else { a };
+        if self.sat { saturate(a) } else { canonical(a) }
+    }
+}
+
+/// `.ftz`: a subnormal becomes zero of its sign.
+#[inline(always)]
+pub fn flush(a: f32) -> f32 {
+    let bits = a.to_bits();
+    f32::from_bits(if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits })
+}
+
+/// `.sat`: into [0, 1]; NaN and -0 become +0.
+#[inline(always)]
+pub fn saturate(a: f32) -> f32 {
+    let below_one = if a < 1.0 { a } else { 1.0 };
+    if a > 0.0 { below_one } else { 0.0 }
+}
+
+/// The same with any NaN as [`NAN32`].
+#[inline(always)]
+pub fn canonical(a: f32) -> f32 {
+    if a.is_nan() { f32::from_bits(NAN32) } else { a }
+}
+
+/// A double NaN as arithmetic passes it on.
+#[inline(always)]
+pub fn quiet(a: f64) -> f64 {
+    f64::from_bits(a.to_bits() | 1 << 51)
+}
+
+/// `result` unless it is NaN; then the first operand that is NaN, quiet, or [`NAN64`]. Which NaN
+/// the CPU's own arithmetic yields depends on how its operands were ordered by the compiler.
+#[inline(always)]
+pub fn pass_nan<const N: usize>(operands: [f64; N], result: f64) -> f64 {
+    let mut nan = f64::from_bits(NAN64);
+    for operand in operands.into_iter().rev() {
+        nan = if operand.is_nan() { quiet(operand) } else { nan };
+    }
+    if result.is_nan() { nan } else { result }
+}
+
+/// An operation with a chosen rounding; those with fewer operands ignore the rest.
+#[derive(Debug, Clone, Copy)]
+pub enum Operation {
+    Add,
+    Mul,
+    /// a·b + c, rounded once.
+    Fma,
+    Div,
+    Sqrt,
+}
+
+/// `operation` in single precision, rounded, flushed and saturated as the code of a [`Mode`] says.
+#[inline(never)]
+pub fn single(operation: Operation, [a, b, c]: [f32; 3], code: u64) -> f32 {
+    let mode = Mode::from_code(code);
+    let [a, b, c] = [a, b, c].map(|x| mode.input(x));
+    if let Operation::Sqrt = operation {
+        return mode.output(sqrt_single(a, mode.direction));
+    }
+    let soft = |x: f32| Single::from_bits(x.to_bits().into());
+    let (a, b, c, round) = (soft(a), soft(b), soft(c), mode.direction.round());
+    let result = match operation {
+        Operation::Add => a.add_r(b, round),
+        Operation::Mul => a.mul_r(b, round),
+        Operation::Fma => a.mul_add_r(b, c, round),
+        Operation::Div | Operation::Sqrt => a.div_r(b, round),
+    };
+    mode.output(f32::from_bits(result.value.to_bits() as u32))
+}
+
+/// `operation` in double precision, rounded as the code of a [`Mode`] says.
+#[inline(never)]
+pub fn double(operation: Operation, [a, b, c]: [f64; 3], code: u64) -> f64 {
+    let direction = Mode::from_code(code).direction;
+    let soft = |x: f64| Double::from_bits(x.to_bits().into());
+    let (x, y, z, round) = (soft(a), soft(b), soft(c), direction.round());
+    let (operands, result) = match operation {
+        Operation::Add => ([a, b, b], x.add_r(y, round)),
+        Operation::Mul => ([a, b, b], x.mul_r(y, round)),
+        Operation::Fma => ([a, b, c], x.mul_add_r(y, z, round)),
+        Operation::Div => ([a, b, b], x.div_r(y, round)),
+        Operation::Sqrt => return pass_nan([a], sqrt_double(a, direction)),
+    };
+    pass_nan(operands, f64::from_bits(result.value.to_bits() as u64))
+}
+
+/// The square root rounded to nearest, moved to its neighbour if it lies on the wrong side of the
+/// exact one. `error` is a - root², at least in sign.
+macro_rules! towards {
+    ($direction:expr, $root:expr, $error:expr) => {
+        match $direction {
+            Direction::Zero | Direction::Down if $error < 0.0 => $root.next_down(),
+            Direction::Up if $error > 0.0 => $root.next_up(),
+            _ => $root,
+        }
+    };
+}
+
+fn sqrt_single(a: f32, direction: Direction) -> f32 {
+    let root = a.sqrt();
+    if !(a > 0.0 && a.is_finite()) {
+        return root;
+    }
+    // Both terms and their difference are exact in double precision.
+    let error = f64::from(a) - f64::from(root) * f64::from(root);
+    towards!(direction, root, error)
+}
+
+fn sqrt_double(a: f64, direction: Direction) -> f64 {
+    if !(a > 0.0 && a.is_finite()) {
+        return a.sqrt();
+    }
+    // Scaled by an even power of two, so that the fused error term does not underflow.
+    let (scaled, back) = if a < 1e-200 { (a * 2f64.powi(400), 2f64.powi(-200)) } else { (a, 1.0) };
+    let root = scaled.sqrt();
+    let error = (-root).mul_add(root, scaled);
+    towards!(direction, root, error) * back
+}

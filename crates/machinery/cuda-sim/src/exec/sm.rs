@@ -1,0 +1,263 @@
+//! One multiprocessor: runs the warps of one block at a time, an instruction for all lanes.
+
+use super::block::Block;
+use super::fault::{Fault, FaultKind, Place};
+use super::grid::Grid;
+use super::lanes::{FULL, LANES, expand};
+use super::warp::{NOWHERE, State};
+use super::window::{LocalPool, WindowPool};
+use crate::memory::region::{Region, Regions};
+use crate::profile::Counts;
+use crate::program::code::{Inst, Next};
+use std::sync::Arc;
+
+/// A multiprocessor and the warp it is running. Handlers read and write its public fields.
+pub struct Sm {
+    /// The registers of the running warp, in the function it is in.
+    pub frame: *mut u8,
+    /// The lanes running.
+    pub mask: u32,
+    /// `mask` as a row.
+    pub lanes: [u32; LANES],
+    /// Some living lane is not running, so its registers must survive a write.
+    pub blend: bool,
+    /// The address of the block where the running lanes wait for others, or [`NOWHERE`].
+    pub reconverge: u32,
+    /// Where this function's local memory begins in each lane's stack, bytes.
+    pub local_base: u32,
+    /// Warp instructions issued since the launch began on this multiprocessor.
+    pub clock: u64,
+    /// What `clock` was when the running block began, less the time it was put aside.
+    pub began: u64,
+    /// When `clock` reaches this, the warp gives way to another.
+    pub deadline: u64,
+    pub code: *const Inst,
+    /// The block whose warp is running.
+    pub block: Box<Block>,
+    /// What the whole launch shares.
+    pub grid: Arc<Grid>,
+    /// The allocation last touched: most accesses go to the same one again.
+    pub region: Region,
+    pub regions: Arc<Regions>,
+    /// The module's constant bank.
+    pub constants: Region,
+    pub counts: Counts,
+    pub fault: Option<Fault>,
+    pub windows: WindowPool,
+    pub locals: LocalPool,
+    /// What kernels printed, by block.
+    pub printed: Vec<(u64, Vec<u8>)>,
+}
+
+impl Sm {
+    pub fn new(grid: Arc<Grid>) -> Sm {
+        let code = grid.program.code.as_ptr();
+        let counts = Counts::new(grid.program.blocks.len());
+        let windows = WindowPool::new(&grid.program, grid.kernel);
+        let locals = LocalPool::new(grid.stack_bytes);
+        Sm {
+            frame: std::ptr::null_mut(),
+            mask: 0,
+            lanes: [0; LANES],
+            blend: true,
+            reconverge: NOWHERE,
+            local_base: 0,
+            clock: 0,
+            began: 0,
+            deadline: 0,
+            code,
+            block: Box::new(Block::empty()),
+            constants: grid.constants,
+            regions: grid.regions.clone(),
+            region: Region::NONE,
+            counts,
+            fault: None,
+            windows,
+            locals,
+            printed: Vec::new(),
+            grid,
+        }
+    }
+
+    /// The index of an instruction in the program.
+    #[inline(always)]
+    pub fn address_of(&self, inst: &Inst) -> u32 {
+        // SAFETY: `inst` is an element of the array that `code` begins.
+        unsafe { (inst as *const Inst).offset_from(self.code) as u32 }
+    }
+
+    /// The instruction at an index.
+    #[inline(always)]
+    pub fn at(&self, address: u32) -> Next {
+        // Branch targets were checked against the code when it was laid out.
+        self.code.wrapping_add(address as usize)
+    }
+
+    /// Makes `mask` the running lanes.
+    #[inline(always)]
+    pub fn run_lanes(&mut self, mask: u32) {
+        self.mask = mask;
+        self.blend = mask != self.block.warp().alive;
+        self.lanes = if mask == FULL { [FULL; LANES] } else { expand(mask) };
+    }
+
+    /// Goes on with the next split of this warp that can run; null when there is none.
+    pub fn switch(&mut self) -> Next {
+        let warp = self.block.warp_mut();
+        let Some(id) = warp.ready.pop_front() else {
+            warp.current = NOWHERE;
+            return std::ptr::null();
+        };
+        warp.current = id;
+        self.load(id)
+    }
+
+    /// Takes up split `id` of the running warp where it stands.
+    fn load(&mut self, id: u32) -> Next {
+        let warp = self.block.warp_mut();
+        let split = &mut warp.splits[id as usize];
+        split.state = State::Running;
+        let (mask, pc, frame) = (split.mask, split.pc, split.frame);
+        self.reconverge = split.reconverge;
+        let frame = &mut warp.frames[frame as usize];
+        self.frame = frame.registers.base();
+        self.local_base = frame.local_base;
+        self.run_lanes(mask);
+        self.at(pc)
+    }
+
+    /// Puts the running split aside, to go on at `pc`.
+    pub fn suspend(&mut self, pc: u32, state: State) {
+        let mask = self.mask;
+        let warp = self.block.warp_mut();
+        let split = &mut warp.splits[warp.current as usize];
+        split.pc = pc;
+        split.mask = mask;
+        split.state = state;
+    }
+
+    /// The running lanes reached the place where their split rejoins its parent.
+    pub fn arrive(&mut self) -> Next {
+        let id = self.block.warp().current;
+        self.leave(id)
+    }
+
+    /// Removes split `id`; when it was the last of its parent's children, the parent goes on.
+    fn leave(&mut self, mut id: u32) -> Next {
+        loop {
+            let warp = self.block.warp_mut();
+            let parent = warp.splits[id as usize].parent;
+            self.release_split(id);
+            if parent == NOWHERE {
+                return self.switch();
+            }
+            let warp = self.block.warp_mut();
+            let alive = warp.alive;
+            let split = &mut warp.splits[parent as usize];
+            split.waiting -= 1;
+            if split.waiting > 0 {
+                return self.switch();
+            }
+            split.mask &= alive;
+            if split.mask != 0 {
+                warp.current = parent;
+                return self.load(parent);
+            }
+            id = parent;
+        }
+    }
+
+    /// The running lanes end.
+    pub fn exit_lanes(&mut self) -> Next {
+        let mask = self.mask;
+        self.block.exit(mask);
+        let id = self.block.warp().current;
+        self.leave(id)
+    }
+
+    fn release_split(&mut self, id: u32) {
+        let warp = self.block.warp_mut();
+        let frame = warp.remove(id);
+        if let Some(frame) = frame {
+            self.windows.give_back(frame);
+        }
+    }
+
+    /// The running lanes part: those in `taken` go to `target`, the rest to `other`; all meet
+    /// again at `meet` (the immediate post-dominator), or never where it is [`NOWHERE`].
+    pub fn diverge(&mut self, taken: u32, target: u32, other: u32, meet: u32) -> Next {
+        self.counts.divergent_branches += 1;
+        let rest = self.mask & !taken;
+        self.part(&[(rest, other), (taken, target)], meet)
+    }
+
+    /// The running lanes part into `ways`, disjoint and none empty: the first goes on now.
+    pub fn part(&mut self, ways: &[(u32, u32)], meet: u32) -> Next {
+        let mask = self.mask;
+        let warp = self.block.warp_mut();
+        let current = warp.current;
+        let (reconverge, parent) = if meet == NOWHERE || meet == self.reconverge {
+            // They meet where the whole split does (or not at all): no new place to wait.
+            let split = &warp.splits[current as usize];
+            (split.reconverge, split.parent)
+        } else {
+            // The split itself waits at the meeting place.
+            let split = &mut warp.splits[current as usize];
+            split.pc = meet;
+            split.mask = mask;
+            split.state = State::Waiting;
+            split.waiting = 0;
+            (meet, current)
+        };
+        let frame = warp.splits[current as usize].frame;
+        let splits_itself = parent == current;
+        let mut first = None;
+        for &(lanes, pc) in ways {
+            if pc == reconverge && reconverge != NOWHERE {
+                // These lanes are where the others will come: they wait in the parent's mask.
+                continue;
+            }
+            if first.is_none() && !splits_itself {
+                first = Some(current);
+                let split = &mut warp.splits[current as usize];
+                split.mask = lanes;
+                split.pc = pc;
+                continue;
+            }
+            let id = warp.add(lanes, pc, reconverge, parent, frame);
+            if parent != NOWHERE {
+                warp.splits[parent as usize].waiting += 1;
+            }
+            if first.is_none() {
+                first = Some(id);
+            } else {
+                warp.splits[id as usize].state = State::Ready;
+                warp.ready.push_back(id);
+            }
+        }
+        match first {
+            Some(id) => {
+                warp.current = id;
+                self.load(id)
+            }
+            // Every way led straight to the meeting place.
+            None => self.arrive(),
+        }
+    }
+
+    /// Stops the launch: `lane` did what `kind` says at `inst`.
+    #[cold]
+    pub fn fail(&mut self, inst: &Inst, lane: usize, kind: FaultKind) -> Next {
+        let address = self.address_of(inst);
+        let warp = self.block.warp();
+        let thread = self.grid.thread(warp.index * LANES as u32 + lane as u32);
+        let place = Place {
+            kernel: self.grid.program.kernels[self.grid.kernel].name.clone(),
+            block: self.block.id,
+            thread,
+            source: self.grid.program.source_of(address),
+        };
+        self.fault = Some(Fault { kind, place: Some(place) });
+        std::ptr::null()
+    }
+}

@@ -1,0 +1,179 @@
+//! State spaces: from an address a thread uses to the bytes it means.
+//!
+//! Source: PTX ISA section 5.1. Bounds are always checked.
+
+use super::sm::Sm;
+use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_BYTES};
+
+/// A state space, as the type parameter of a load or store.
+pub trait Space {
+    const NAME: &'static str;
+    /// Every lane sees the same bytes at the same address.
+    const COMMON: bool;
+
+    /// The host's address of `bytes` bytes at `address`, or null unless all are inside.
+    fn host(sm: &mut Sm, lane: usize, address: u64, bytes: u64) -> *mut u8;
+
+    /// Counts a warp's load (or store), given the sectors of 32 bytes it touches and the
+    /// distinct addresses in it.
+    fn count(sm: &mut Sm, write: bool, traffic: Traffic);
+}
+
+/// What a warp-wide access touches.
+#[derive(Clone, Copy)]
+pub struct Traffic {
+    pub sectors: u32,
+    pub addresses: u32,
+}
+
+pub struct Global;
+pub struct Constant;
+pub struct Shared;
+pub struct Local;
+pub struct Param;
+pub struct Generic;
+
+impl Space for Global {
+    const NAME: &'static str = "device memory";
+    const COMMON: bool = true;
+
+    #[inline(always)]
+    fn host(sm: &mut Sm, _: usize, address: u64, bytes: u64) -> *mut u8 {
+        let host = sm.region.host(address, bytes);
+        if !host.is_null() {
+            return host;
+        }
+        let region = sm.regions.find(address);
+        if region.bytes > 0 {
+            sm.region = region;
+        }
+        region.host(address, bytes)
+    }
+
+    #[inline(always)]
+    fn count(sm: &mut Sm, write: bool, traffic: Traffic) {
+        let global = &mut sm.counts.global;
+        if write {
+            global.store_requests += 1;
+            global.store_sectors += u64::from(traffic.sectors);
+        } else {
+            global.load_requests += 1;
+            global.load_sectors += u64::from(traffic.sectors);
+        }
+    }
+}
+
+impl Space for Constant {
+    const NAME: &'static str = "constant memory";
+    const COMMON: bool = true;
+
+    #[inline(always)]
+    fn host(sm: &mut Sm, _: usize, address: u64, bytes: u64) -> *mut u8 {
+        sm.constants.host(address, bytes)
+    }
+
+    #[inline(always)]
+    fn count(sm: &mut Sm, _: bool, traffic: Traffic) {
+        sm.counts.constant.loads += 1;
+        sm.counts.constant.addresses += u64::from(traffic.addresses);
+    }
+}
+
+impl Space for Shared {
+    const NAME: &'static str = "shared memory";
+    const COMMON: bool = true;
+
+    #[inline(always)]
+    fn host(sm: &mut Sm, _: usize, address: u64, bytes: u64) -> *mut u8 {
+        let size = u64::from(sm.block.shared_bytes);
+        if address < size && size - address >= bytes {
+            sm.block.shared.as_mut_ptr().cast::<u8>().wrapping_add(address as usize)
+        } else {
+            std::ptr::null_mut()
+        }
+    }
+
+    #[inline(always)]
+    fn count(sm: &mut Sm, write: bool, _: Traffic) {
+        if write {
+            sm.counts.shared.stores += 1;
+        } else {
+            sm.counts.shared.loads += 1;
+        }
+    }
+}
+
+impl Space for Local {
+    const NAME: &'static str = "local memory";
+    const COMMON: bool = false;
+
+    #[inline(always)]
+    fn host(sm: &mut Sm, lane: usize, address: u64, bytes: u64) -> *mut u8 {
+        let size = u64::from(sm.locals.bytes);
+        if address < size
+            && size - address >= bytes
+            && let Some(local) = sm.block.warp_mut().local.as_mut()
+        {
+            return local.as_mut_ptr().wrapping_add(lane * size as usize + address as usize);
+        }
+        std::ptr::null_mut()
+    }
+
+    #[inline(always)]
+    fn count(sm: &mut Sm, write: bool, _: Traffic) {
+        if write {
+            sm.counts.local.stores += 1;
+        } else {
+            sm.counts.local.loads += 1;
+        }
+    }
+}
+
+impl Space for Param {
+    const NAME: &'static str = "kernel parameters";
+    const COMMON: bool = true;
+
+    #[inline(always)]
+    fn host(sm: &mut Sm, _: usize, address: u64, bytes: u64) -> *mut u8 {
+        let params = &sm.grid.params;
+        let size = params.len() as u64;
+        if address < size && size - address >= bytes {
+            // Only loads exist in this space, so the bytes are not written through this.
+            params.as_ptr().wrapping_add(address as usize).cast_mut()
+        } else {
+            std::ptr::null_mut()
+        }
+    }
+
+    #[inline(always)]
+    fn count(sm: &mut Sm, write: bool, traffic: Traffic) {
+        Constant::count(sm, write, traffic);
+    }
+}
+
+impl Space for Generic {
+    const NAME: &'static str = "memory";
+    const COMMON: bool = false;
+
+    #[inline(always)]
+    fn host(sm: &mut Sm, lane: usize, address: u64, bytes: u64) -> *mut u8 {
+        match address {
+            a if a.wrapping_sub(SHARED_WINDOW) < WINDOW_BYTES => {
+                Shared::host(sm, lane, a - SHARED_WINDOW, bytes)
+            }
+            a if a.wrapping_sub(LOCAL_WINDOW) < WINDOW_BYTES => {
+                Local::host(sm, lane, a - LOCAL_WINDOW, bytes)
+            }
+            a if a.wrapping_sub(PARAM_WINDOW) < WINDOW_BYTES => {
+                Param::host(sm, lane, a - PARAM_WINDOW, bytes)
+            }
+            _ => Global::host(sm, lane, address, bytes),
+        }
+    }
+
+    #[inline(always)]
+    fn count(sm: &mut Sm, write: bool, traffic: Traffic) {
+        // Most generic accesses reach device memory; those to other spaces are counted with it.
+        Global::count(sm, write, traffic);
+    }
+}

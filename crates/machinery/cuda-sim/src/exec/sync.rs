@@ -1,0 +1,270 @@
+//! What the lanes of a warp tell each other: shuffles, votes, matches, reductions.
+//!
+//! Source: PTX ISA section 9.7.9.6 (`shfl.sync`), 9.7.13 (`vote`, `match`, `redux`, `activemask`,
+//! `bar.warp.sync`).
+
+use super::lanes::{FULL, LANES, active};
+use super::sm::Sm;
+use super::warp::State;
+use crate::program::code::{Inst, Next};
+
+/// Brings together the lanes that `members` names, then runs `body` with all that came.
+///
+/// A GPU since Volta lets lanes come to a `.sync` instruction one by one. So a split that comes
+/// alone waits; the last one runs the instruction for all, and each goes on by itself.
+#[inline(always)]
+fn together(sm: &mut Sm, inst: &Inst, members: u32, body: impl FnOnce(&mut Sm)) -> Next {
+    let needed = members & sm.block.warp().alive;
+    if needed & !sm.mask == 0 {
+        body(sm);
+        return inst.next();
+    }
+    wait_for(sm, inst, needed, members, body)
+}
+
+#[cold]
+fn wait_for(
+    sm: &mut Sm,
+    inst: &Inst,
+    needed: u32,
+    members: u32,
+    body: impl FnOnce(&mut Sm),
+) -> Next {
+    let here = sm.address_of(inst);
+    let frame = sm.frame;
+    let warp = sm.block.warp();
+    let current = warp.current;
+    let frame_index = warp.splits[current as usize].frame;
+    let others: Vec<u32> = (0..warp.splits.len() as u32)
+        .filter(|&id| {
+            let split = &warp.splits[id as usize];
+            split.state == State::Sync(members) && split.pc == here && split.frame == frame_index
+        })
+        .collect();
+    let come = others.iter().fold(sm.mask, |mask, &id| mask | warp.splits[id as usize].mask);
+    if needed & !come != 0 {
+        sm.suspend(here, State::Sync(members));
+        return sm.switch();
+    }
+    let own = sm.mask;
+    sm.run_lanes(come);
+    body(sm);
+    sm.run_lanes(own);
+    debug_assert_eq!(frame, sm.frame);
+    let warp = sm.block.warp_mut();
+    for id in others {
+        let split = &mut warp.splits[id as usize];
+        split.state = State::Ready;
+        split.pc = here + 1;
+        warp.ready.push_back(id);
+    }
+    inst.next()
+}
+
+/// The value of a row that is the same in all running lanes.
+#[inline(always)]
+fn uniform(sm: &Sm, row: &[u32; LANES]) -> u32 {
+    row[sm.mask.trailing_zeros() as usize & 31]
+}
+
+/// `bar.warp.sync`: operand 0 the member mask.
+///
+/// # Safety
+/// As for [`crate::program::code::Handler`]; so for every handler here.
+pub unsafe fn warp_sync(sm: &mut Sm, inst: &Inst) -> Next {
+    // SAFETY: operand 0 is a 32-bit row.
+    let members = uniform(sm, unsafe { sm.row(inst, 0) });
+    together(sm, inst, members, |_| ())
+}
+
+/// Which lane a shuffle reads from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Shuffle {
+    Up,
+    Down,
+    Butterfly,
+    Index,
+}
+
+/// `shfl`: operands d, p (may be a sink), a, b, c, members. `x`: the [`Shuffle`].
+///
+/// # Safety
+/// As for [`warp_sync`].
+pub unsafe fn shuffle(sm: &mut Sm, inst: &Inst) -> Next {
+    // SAFETY: operands 0 and 2 to 5 are 32-bit rows, operand 1 a predicate.
+    unsafe {
+        let members = uniform(sm, sm.row(inst, 5));
+        together(sm, inst, members, |sm| {
+            let value = *sm.row::<u32>(inst, 2);
+            let (b, c) = (sm.row::<u32>(inst, 3), sm.row::<u32>(inst, 4));
+            let mut result = [0; LANES];
+            let mut inside = 0;
+            for lane in 0..LANES {
+                let (from, ok) = source_lane(inst.x, lane as u32, b[lane], c[lane]);
+                // A lane that does not run has no value to give: hardware leaves it undefined.
+                result[lane] = value[from as usize];
+                inside |= u32::from(ok) << lane;
+            }
+            sm.write(inst, 0, result);
+            sm.set_predicate(inst, 1, inside);
+        })
+    }
+}
+
+/// The lane read and whether it is inside the segment.
+fn source_lane(kind: u32, lane: u32, b: u32, c: u32) -> (u32, bool) {
+    let b = b & 31;
+    let (clamp, segment) = (c & 31, (c >> 8) & 31);
+    let highest = (lane & segment) | (clamp & !segment);
+    let lowest = lane & segment;
+    let (from, inside) = match kind {
+        k if k == Shuffle::Up as u32 => {
+            let from = lane.wrapping_sub(b);
+            (from, from as i32 >= highest as i32)
+        }
+        k if k == Shuffle::Down as u32 => (lane + b, lane + b <= highest),
+        k if k == Shuffle::Butterfly as u32 => (lane ^ b, lane ^ b <= highest),
+        _ => {
+            let from = lowest | (b & !segment);
+            (from, from <= highest)
+        }
+    };
+    if inside { (from & 31, true) } else { (lane, false) }
+}
+
+/// What a vote asks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Vote {
+    All,
+    Any,
+    Uniform,
+    Ballot,
+}
+
+/// `vote`: operands d (a row for ballot, else a predicate), predicate, members. `x`: the
+/// [`Vote`]; `y`: the predicate is negated; `imm` 1: no member mask, the running lanes vote.
+///
+/// # Safety
+/// As for [`warp_sync`].
+pub unsafe fn vote(sm: &mut Sm, inst: &Inst) -> Next {
+    // SAFETY: operand 1 is a predicate, operand 2 a 32-bit row, operand 0 as said.
+    unsafe {
+        let members = if inst.imm == 1 { sm.mask } else { uniform(sm, sm.row(inst, 2)) };
+        together(sm, inst, members, |sm| {
+            let negate = if inst.y == 1 { FULL } else { 0 };
+            let voters = sm.mask & members;
+            let yes = (sm.predicate(inst, 1) ^ negate) & voters;
+            let holds = match inst.x {
+                v if v == Vote::Ballot as u32 => {
+                    sm.write(inst, 0, [yes; LANES]);
+                    return;
+                }
+                v if v == Vote::All as u32 => yes == voters,
+                v if v == Vote::Any as u32 => yes != 0,
+                _ => yes == 0 || yes == voters,
+            };
+            sm.set_predicate(inst, 0, if holds { FULL } else { 0 });
+        })
+    }
+}
+
+/// `match.any` and `match.all` on 32-bit (`y` = 0) or 64-bit values: operands d, p (a sink for
+/// `any`), a, members. `x`: 1 for `all`.
+///
+/// # Safety
+/// As for [`warp_sync`].
+pub unsafe fn find_match(sm: &mut Sm, inst: &Inst) -> Next {
+    // SAFETY: operands 0 and 3 are 32-bit rows, 1 a predicate, 2 a row as wide as `y` says.
+    unsafe {
+        let members = uniform(sm, sm.row(inst, 3));
+        together(sm, inst, members, |sm| {
+            let values: [u64; LANES] = if inst.y == 0 {
+                sm.row::<u32>(inst, 2).map(u64::from)
+            } else {
+                *sm.row::<u64>(inst, 2)
+            };
+            let voters = sm.mask & members;
+            let mut result = [0; LANES];
+            for lane in active(voters) {
+                let same = |other: &usize| values[*other] == values[lane];
+                result[lane] = active(voters).filter(same).fold(0, |mask, other| mask | 1 << other);
+            }
+            if inst.x == 1 {
+                let all = active(voters).all(|lane| result[lane] == voters);
+                sm.write(inst, 0, [if all { voters } else { 0 }; LANES]);
+                sm.set_predicate(inst, 1, if all { FULL } else { 0 });
+            } else {
+                sm.write(inst, 0, result);
+            }
+        })
+    }
+}
+
+/// What `redux.sync` computes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Redux {
+    Add,
+    MinUnsigned,
+    MaxUnsigned,
+    MinSigned,
+    MaxSigned,
+    And,
+    Or,
+    Xor,
+}
+
+/// `redux.sync`: operands d, a, members. `x`: the [`Redux`].
+///
+/// # Safety
+/// As for [`warp_sync`].
+pub unsafe fn reduce(sm: &mut Sm, inst: &Inst) -> Next {
+    // SAFETY: all operands are 32-bit rows.
+    unsafe {
+        let members = uniform(sm, sm.row(inst, 2));
+        together(sm, inst, members, |sm| {
+            let values = sm.row::<u32>(inst, 1);
+            let combine = |a: u32, b: u32| match inst.x {
+                r if r == Redux::Add as u32 => a.wrapping_add(b),
+                r if r == Redux::MinUnsigned as u32 => a.min(b),
+                r if r == Redux::MaxUnsigned as u32 => a.max(b),
+                r if r == Redux::MinSigned as u32 => (a as i32).min(b as i32) as u32,
+                r if r == Redux::MaxSigned as u32 => (a as i32).max(b as i32) as u32,
+                r if r == Redux::And as u32 => a & b,
+                r if r == Redux::Or as u32 => a | b,
+                _ => a ^ b,
+            };
+            let voters = sm.mask & members;
+            let result = active(voters).map(|lane| values[lane]).reduce(combine).unwrap_or(0);
+            sm.write(inst, 0, [result; LANES]);
+        })
+    }
+}
+
+/// `elect.sync`: operands d (the elected lane), p (true in it), members.
+///
+/// # Safety
+/// As for [`warp_sync`].
+pub unsafe fn elect(sm: &mut Sm, inst: &Inst) -> Next {
+    // SAFETY: operands 0 and 2 are 32-bit rows, operand 1 a predicate.
+    unsafe {
+        let members = uniform(sm, sm.row(inst, 2));
+        together(sm, inst, members, |sm| {
+            let leader = (sm.mask & members).trailing_zeros() & 31;
+            sm.write(inst, 0, [leader; LANES]);
+            sm.set_predicate(inst, 1, 1 << leader);
+        })
+    }
+}
+
+/// `activemask`: operand d.
+///
+/// # Safety
+/// As for [`warp_sync`].
+pub unsafe fn active_mask(sm: &mut Sm, inst: &Inst) -> Next {
+    // SAFETY: operand 0 is a 32-bit row.
+    unsafe { sm.write(inst, 0, [sm.mask; LANES]) };
+    inst.next()
+}

@@ -1,0 +1,105 @@
+//! What the driver does for a kernel: `printf` and `assert`.
+//!
+//! Source: CUDA C++ Programming Guide, "Formatted Output" and "Assertion"; PTX ISA section 7.3
+//! (`vprintf`).
+
+use super::fault::FaultKind;
+use super::lanes::{LANES, active};
+use super::sm::Sm;
+use super::space::{Generic, Space};
+use crate::program::code::{Inst, Next};
+
+/// A string a kernel passes is never longer than this.
+const LONGEST: u64 = 64 * 1024;
+
+impl Sm {
+    /// Bytes at a generic address, for one lane.
+    pub fn bytes_at<const N: usize>(&mut self, lane: usize, address: u64) -> Option<[u8; N]> {
+        let host = Generic::host(self, lane, address, N as u64);
+        // SAFETY: a pointer that is not null has N bytes behind it.
+        (!host.is_null()).then(|| unsafe { host.cast::<[u8; N]>().read() })
+    }
+
+    /// The string at a generic address, for one lane.
+    pub fn text_at(&mut self, lane: usize, address: u64) -> Option<Vec<u8>> {
+        let mut text = Vec::new();
+        for offset in 0..LONGEST {
+            match self.bytes_at::<1>(lane, address.wrapping_add(offset))? {
+                [0] => return Some(text),
+                [byte] => text.push(byte),
+            }
+        }
+        Some(text)
+    }
+
+    /// Argument `n` of call site `imm`, for one lane: 8 bytes of the caller's local memory.
+    fn argument(&self, inst: &Inst, n: usize, lane: usize) -> u64 {
+        let offset = self.grid.program.call_sites[inst.imm as usize].arguments[n].0;
+        let at = lane * self.locals.bytes as usize + (self.local_base + offset) as usize;
+        let mut bytes = [0; 8];
+        if let Some(local) = &self.block.warp().local {
+            // The last argument may be narrower than 8 bytes and lie at the very end.
+            let end = (at + 8).min(local.len());
+            bytes[..end - at].copy_from_slice(&local[at..end]);
+        }
+        u64::from_le_bytes(bytes)
+    }
+}
+
+/// `printf`: the format and its arguments, promoted as C does, behind two pointers.
+///
+/// # Safety
+/// As for [`crate::program::code::Handler`]; so for every handler here.
+pub unsafe fn vprintf(sm: &mut Sm, inst: &Inst) -> Next {
+    let result = sm.grid.program.call_sites[inst.imm as usize].results.first().copied();
+    let mut text = Vec::new();
+    for lane in active(sm.mask) {
+        let (format, arguments) = (sm.argument(inst, 0, lane), sm.argument(inst, 1, lane));
+        let Some(format_text) = sm.text_at(lane, format) else {
+            return sm.fail(inst, lane, unreadable(format));
+        };
+        let mut list = super::printf::Arguments::new(sm, lane, arguments);
+        let written = super::printf::format(&format_text, &mut list, &mut text);
+        if let Err(address) = written {
+            return sm.fail(inst, lane, unreadable(address));
+        }
+        if let Some((_, to, _)) = result {
+            let at = lane * sm.locals.bytes as usize + (sm.local_base + to) as usize;
+            let count = format_text.iter().filter(|&&byte| byte == b'%').count() as u32;
+            if let Some(local) = sm.block.warp_mut().local.as_mut() {
+                local[at..at + 4].copy_from_slice(&count.to_le_bytes());
+            }
+        }
+    }
+    let block = sm.block.number;
+    match sm.printed.last_mut() {
+        Some((last, printed)) if *last == block => printed.extend(text),
+        _ => sm.printed.push((block, text)),
+    }
+    inst.next()
+}
+
+fn unreadable(address: u64) -> FaultKind {
+    FaultKind::IllegalAddress { address, bytes: 1, write: false, space: "memory" }
+}
+
+/// `__assertfail(message, file, line, function, character size)`.
+///
+/// # Safety
+/// As for [`vprintf`].
+pub unsafe fn assert_fail(sm: &mut Sm, inst: &Inst) -> Next {
+    let lane = sm.mask.trailing_zeros() as usize & (LANES - 1);
+    let mut string = |n: usize| {
+        let address = sm.argument(inst, n, lane);
+        let text = sm.text_at(lane, address).unwrap_or_default();
+        String::from_utf8_lossy(&text).into_owned()
+    };
+    let (message, file, function) = (string(0), string(1), string(3));
+    let line = sm.argument(inst, 2, lane) as u32;
+    let [bx, by, bz] = sm.block.id;
+    let [tx, ty, tz] = sm.grid.thread(sm.block.warp().index * LANES as u32 + lane as u32);
+    let message = format!(
+        "{file}:{line}: {function}: block: [{bx},{by},{bz}], thread: [{tx},{ty},{tz}] Assertion `{message}` failed."
+    );
+    sm.fail(inst, lane, FaultKind::Assert { message })
+}

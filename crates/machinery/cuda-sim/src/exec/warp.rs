@@ -1,0 +1,132 @@
+//! A warp and the splits its lanes are in.
+//!
+//! Where lanes branch apart the warp becomes several *splits*, each a mask and a place. A split
+//! waits, as a parent, at the branch's immediate post-dominator until its children have come
+//! there. Unlike a stack, any split that is not waiting may run next: so lanes that spin on
+//! something other lanes of the warp must do give way to them.
+
+use super::window::Window;
+use std::collections::VecDeque;
+
+/// No place, no split: the absence of an index.
+pub const NOWHERE: u32 = u32::MAX;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Its instructions are being run.
+    Running,
+    /// In the warp's queue.
+    Ready,
+    /// A parent: its children have not all arrived.
+    Waiting,
+    /// At barrier number `0..16`.
+    Barrier(u32),
+    /// At a `.sync` instruction that names these lanes.
+    Sync(u32),
+    /// Not in use.
+    Free,
+}
+
+pub struct Split {
+    pub mask: u32,
+    /// Where it goes on: an index into the program's code.
+    pub pc: u32,
+    /// Where it rejoins its parent.
+    pub reconverge: u32,
+    pub parent: u32,
+    /// Children that have not arrived.
+    pub waiting: u32,
+    /// Its function's frame, an index into [`Warp::frames`].
+    pub frame: u32,
+    pub state: State,
+}
+
+/// The registers and the place in local memory of one function call.
+pub struct Frame {
+    pub registers: Window,
+    pub local_base: u32,
+    /// Splits in this call.
+    users: u32,
+}
+
+pub struct Warp {
+    /// In its block.
+    pub index: u32,
+    /// Lanes that have not exited.
+    pub alive: u32,
+    pub splits: Vec<Split>,
+    pub frames: Vec<Frame>,
+    /// Splits that can run, first come first.
+    pub ready: VecDeque<u32>,
+    /// The split that is running.
+    pub current: u32,
+    /// Local memory, one stack a lane.
+    pub local: Option<Box<[u8]>>,
+}
+
+impl Warp {
+    pub fn new(index: u32, lanes: u32) -> Warp {
+        Warp {
+            index,
+            alive: lanes,
+            splits: Vec::new(),
+            frames: Vec::new(),
+            ready: VecDeque::new(),
+            current: NOWHERE,
+            local: None,
+        }
+    }
+
+    /// The whole warp at the kernel's first instruction.
+    pub fn start(&mut self, pc: u32, registers: Window) {
+        self.frames.push(Frame { registers, local_base: 0, users: 0 });
+        let id = self.add(self.alive, pc, NOWHERE, NOWHERE, 0);
+        self.ready.push_back(id);
+    }
+
+    /// Whether the kernel's first frame exists yet.
+    pub fn started(&self) -> bool {
+        !self.frames.is_empty()
+    }
+
+    /// A new split in `frame`; its index.
+    pub fn add(&mut self, mask: u32, pc: u32, reconverge: u32, parent: u32, frame: u32) -> u32 {
+        self.frames[frame as usize].users += 1;
+        let split =
+            Split { mask, pc, reconverge, parent, waiting: 0, frame, state: State::Ready };
+        match self.splits.iter().position(|old| old.state == State::Free) {
+            Some(place) => {
+                self.splits[place] = split;
+                place as u32
+            }
+            None => {
+                self.splits.push(split);
+                self.splits.len() as u32 - 1
+            }
+        }
+    }
+
+    /// A new call's frame; its index.
+    pub fn push_frame(&mut self, registers: Window, local_base: u32) -> u32 {
+        let frame = Frame { registers, local_base, users: 0 };
+        match self.frames.iter().position(|old| old.users == 0) {
+            Some(place) => {
+                self.frames[place] = frame;
+                place as u32
+            }
+            None => {
+                self.frames.push(frame);
+                self.frames.len() as u32 - 1
+            }
+        }
+    }
+
+    /// Removes split `id`; the registers of its call when it was the last split in it.
+    pub fn remove(&mut self, id: u32) -> Option<Window> {
+        let split = &mut self.splits[id as usize];
+        split.state = State::Free;
+        let frame = &mut self.frames[split.frame as usize];
+        frame.users -= 1;
+        (frame.users == 0).then(|| std::mem::take(&mut frame.registers))
+    }
+}

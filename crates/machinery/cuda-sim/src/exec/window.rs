@@ -1,0 +1,108 @@
+//! Register windows: where a warp's registers are while it is in a function.
+
+use crate::program::Program;
+use crate::program::function::Function;
+use std::alloc::Layout;
+
+/// The registers of one warp in one function: predicates, 64-bit rows, 32-bit rows, literals.
+#[derive(Default)]
+pub struct Window {
+    rows: Vec<Row>,
+    function: usize,
+}
+
+/// The alignment unit of a window: two 32-bit rows' worth of one cache line each.
+#[derive(Clone, Copy)]
+#[repr(C, align(128))]
+struct Row([u8; 128]);
+
+impl Window {
+    fn new(function: usize, code: &Function) -> Window {
+        debug_assert_eq!(Layout::new::<Row>().size(), 128);
+        let mut window =
+            Window { rows: vec![Row([0; 128]); code.frame_bytes.div_ceil(128) as usize], function };
+        let base = window.base();
+        for literal in &code.literals {
+            // SAFETY: the layout put every literal's row inside the frame.
+            unsafe {
+                let row = base.add(literal.offset as usize);
+                if literal.wide {
+                    *row.cast::<[u64; 32]>() = [literal.bits; 32];
+                } else if literal.predicate {
+                    *row.cast::<u32>() = literal.bits as u32;
+                } else {
+                    *row.cast::<[u32; 32]>() = [literal.bits as u32; 32];
+                }
+            }
+        }
+        window
+    }
+
+    pub fn base(&mut self) -> *mut u8 {
+        self.rows.as_mut_ptr().cast()
+    }
+}
+
+/// Windows not in use. The last one given back is the first one taken: it is in the cache.
+pub struct WindowPool {
+    free: Vec<Vec<Window>>,
+    kernel: usize,
+}
+
+impl WindowPool {
+    pub fn new(program: &Program, kernel: usize) -> WindowPool {
+        WindowPool {
+            free: program.functions.iter().map(|_| Vec::new()).collect(),
+            kernel: program.kernels[kernel].function,
+        }
+    }
+
+    /// A window for `function`, its literals in place.
+    pub fn take(&mut self, program: &Program, function: usize) -> Window {
+        self.free[function]
+            .pop()
+            .unwrap_or_else(|| Window::new(function, &program.functions[function]))
+    }
+
+    /// A window for the kernel itself.
+    pub fn take_kernel(&mut self, program: &Program) -> Window {
+        self.take(program, self.kernel)
+    }
+
+    pub fn give_back(&mut self, window: Window) {
+        if !window.rows.is_empty() {
+            self.free[window.function].push(window);
+        }
+    }
+}
+
+/// Local memory not in use: 32 stacks, one after the other.
+pub struct LocalPool {
+    free: Vec<Box<[u8]>>,
+    /// Bytes a lane.
+    pub bytes: u32,
+}
+
+impl LocalPool {
+    pub fn new(bytes: u32) -> LocalPool {
+        LocalPool { free: Vec::new(), bytes }
+    }
+
+    /// Zeroed memory for a warp; none where the kernel needs none.
+    pub fn take(&mut self) -> Option<Box<[u8]>> {
+        if self.bytes == 0 {
+            return None;
+        }
+        Some(match self.free.pop() {
+            Some(mut memory) => {
+                memory.fill(0);
+                memory
+            }
+            None => vec![0; self.bytes as usize * 32].into_boxed_slice(),
+        })
+    }
+
+    pub fn give_back(&mut self, memory: Option<Box<[u8]>>) {
+        self.free.extend(memory);
+    }
+}

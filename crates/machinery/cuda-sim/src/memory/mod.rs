@@ -1,0 +1,20 @@
+//! Where a kernel's data lies: device memory, and the windows of the address space through which
+//! generic addresses reach the other spaces.
+//!
+//! The windows lie above every host and device address, so an address belongs to one space.
+
+pub mod global;
+pub mod region;
+
+/// Generic addresses of shared memory begin here.
+pub const SHARED_WINDOW: u64 = 1 << 60;
+/// Generic addresses of local memory begin here.
+pub const LOCAL_WINDOW: u64 = 2 << 60;
+/// Generic addresses of kernel parameters begin here.
+pub const PARAM_WINDOW: u64 = 3 << 60;
+/// Function pointers begin here, one every [`FUNCTION_STEP`].
+pub const FUNCTION_BASE: u64 = 4 << 60;
+/// Between one function pointer and the next.
+pub const FUNCTION_STEP: u64 = 16;
+/// The length of each window above.
+pub const WINDOW_BYTES: u64 = 1 << 40;

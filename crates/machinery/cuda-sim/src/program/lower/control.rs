@@ -1,0 +1,169 @@
+//! Branches, returns, barriers. Source: PTX ISA sections 9.7.12, 9.7.13.1.
+
+use super::Lowering;
+use crate::exec::control::{self, BarrierKind};
+use crate::exec::ops::{Class, Form};
+use crate::program::error::LoadError;
+use crate::program::flow::{BlockId, Flow};
+use crate::program::registers::Register;
+use crate::ptx::ast::{Instruction, Operand, Type};
+
+impl<'a> Lowering<'_, 'a> {
+    /// A branch to `target` where `predicate` holds (`unless`: does not); a new block follows.
+    pub fn branch(&mut self, predicate: Register, unless: bool, target: BlockId) {
+        let run = if unless { control::branch_unless } else { control::branch_if };
+        self.draft(run, Class::Control, &[], &[predicate]);
+        self.last().flow = Flow::Branch(target);
+        self.begin_block_here();
+    }
+
+    pub fn control(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let guard = match instruction.guard {
+            Some(guard) => Some((self.predicate(guard.register)?, guard.negated)),
+            None => None,
+        };
+        if instruction.mnemonic == "bra" {
+            let [Operand::Name { name, offset: 0 }] = instruction.operands[..] else {
+                return Err(self.error("`bra` takes a label"));
+            };
+            let target = self.label(name);
+            match guard {
+                Some((predicate, negated)) => self.branch(predicate, negated, target),
+                None => {
+                    self.draft(control::jump, Class::Control, &[], &[]);
+                    self.last().flow = Flow::Jump(target);
+                    self.begin_block_here();
+                }
+            }
+            return Ok(());
+        }
+        let skip = match guard {
+            Some((predicate, negated)) => {
+                let skip = self.new_block();
+                self.branch(predicate, !negated, skip);
+                Some(skip)
+            }
+            None => None,
+        };
+        match instruction.mnemonic {
+            "brx" => self.branch_table(instruction)?,
+            "ret" => self.give_back(),
+            "exit" => self.exit(),
+            "trap" => {
+                self.draft(control::trap, Class::Control, &[], &[]);
+                self.last().flow = Flow::Exit;
+            }
+            _ => {
+                self.draft(control::breakpoint, Class::Control, &[], &[]);
+                self.last().flow = Flow::Exit;
+            }
+        }
+        match skip {
+            Some(skip) => self.begin_block(skip),
+            None => self.begin_block_here(),
+        }
+        Ok(())
+    }
+
+    fn exit(&mut self) {
+        self.draft(control::exit, Class::Control, &[], &[]);
+        self.last().flow = Flow::Exit;
+    }
+
+    /// `ret`: a kernel's thread ends; a device function's goes to where all returns meet.
+    pub fn give_back(&mut self) {
+        match self.end {
+            Some(_) => {
+                self.draft(control::jump, Class::Control, &[], &[]);
+                self.last().flow = Flow::Return;
+            }
+            None => self.exit(),
+        }
+    }
+
+    fn branch_table(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let [index, Operand::Name { name, .. }] = &instruction.operands[..] else {
+            return Err(self.error("`brx.idx` takes an index and a list of targets"));
+        };
+        let index = self.source(index, Type::U32)?;
+        let Some(labels) = self.tables.get(name).cloned() else {
+            return Err(self.error(format!("`{name}` is no list of branch targets")));
+        };
+        let targets = labels.into_iter().map(|label| self.label(label)).collect();
+        self.draft(control::branch_table, Class::Control, &[], &[index]);
+        self.last().flow = Flow::Table(targets);
+        Ok(())
+    }
+
+    /// `bar`, `barrier`: of a block, or `bar.warp.sync` of a warp.
+    pub fn barrier(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let form = Form::new(
+            instruction.mnemonic,
+            &instruction.modifiers,
+            instruction.operands.len(),
+        );
+        let mut operands = instruction.operands.clone();
+        if form.has("warp") {
+            let members = match operands.first() {
+                Some(operand) => self.source(operand, Type::B32)?,
+                None => return Err(self.error("`bar.warp.sync` takes a member mask")),
+            };
+            self.draft(crate::exec::sync::warp_sync, Class::Control, &[], &[members]);
+            return Ok(());
+        }
+        form.has("cta");
+        form.has("aligned");
+        let kind = match form.one_of(&["sync", "arrive", "red"]) {
+            Some("sync") => BarrierKind::Sync,
+            Some("arrive") => BarrierKind::Arrive,
+            Some(_) => match form.one_of(&["popc", "and", "or"]) {
+                Some("popc") => BarrierKind::Popc,
+                Some("and") => BarrierKind::And,
+                Some(_) => BarrierKind::Or,
+                None => return Err(self.unknown(instruction)),
+            },
+            None => return Err(self.unknown(instruction)),
+        };
+        let ty = form.ty().ok();
+        if form.end().is_err() {
+            return Err(self.unknown(instruction));
+        }
+        let always = self.literal(Type::Pred, 1);
+        let (mut result, mut predicate, mut result_type) = (None, always, Type::Pred);
+        if matches!(kind, BarrierKind::Popc | BarrierKind::And | BarrierKind::Or) {
+            result_type = if kind == BarrierKind::Popc { Type::U32 } else { Type::Pred };
+            let right = if kind == BarrierKind::Popc { Type::U32 } else { Type::Pred };
+            if operands.len() < 3 || ty != Some(right) {
+                return Err(self.unknown(instruction));
+            }
+            let source = operands.pop();
+            result = Some(operands.remove(0));
+            predicate = match source {
+                Some(source) => self.source(&source, Type::Pred)?,
+                None => always,
+            };
+        }
+        let barrier = match operands.first() {
+            Some(operand) => self.source(operand, Type::U32)?,
+            None => return Err(self.error("a barrier takes its number")),
+        };
+        let count = match operands.get(1) {
+            Some(operand) => self.source(operand, Type::U32)?,
+            None if kind == BarrierKind::Arrive => {
+                return Err(self.error("`bar.arrive` takes a thread count"));
+            }
+            None => self.literal(Type::U32, 0),
+        };
+        let destination = match result {
+            Some(operand) => self.destination(&operand, result_type)?,
+            None => self.temporary(Type::Pred),
+        };
+        self.draft(control::barrier, Class::Control, &[], &[]);
+        let draft = self.last();
+        draft.operands = vec![barrier, count, destination, predicate];
+        draft.uses = vec![barrier, count, predicate];
+        draft.defs = vec![destination];
+        draft.x = kind as u32;
+        Ok(())
+    }
+}

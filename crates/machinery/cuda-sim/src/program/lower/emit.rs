@@ -1,0 +1,146 @@
+//! Drafts to code: rows for registers, addresses for branches.
+
+use super::Lowering;
+use crate::exec::control;
+use crate::exec::ops::Class;
+use crate::exec::warp::NOWHERE;
+use crate::program::code::Inst;
+use crate::program::error::LoadError;
+use crate::program::flow::{BlockId, Draft, Flow, Graph};
+use crate::program::function::Function;
+use crate::program::registers;
+use crate::program::{BlockInfo, LineInfo};
+
+impl Lowering<'_, '_> {
+    /// Closes the function and appends its code.
+    pub fn finish(mut self) -> Result<(), LoadError> {
+        // The end of the body is a return.
+        self.give_back();
+        if let Some(end) = self.end {
+            self.begin_block(end);
+            // Lanes leave for their caller as they come; nothing goes on here.
+            self.draft(control::trap, Class::Control, &[], &[]);
+            self.last().flow = Flow::Exit;
+        }
+        self.number_blocks()?;
+        let starts: Vec<usize> = self.starts.iter().map(|&(_, start)| start).collect();
+        let graph = Graph::new(&self.drafts, &starts, self.end);
+        let assignment = registers::assign(&self.registers, &self.drafts, &graph);
+
+        let base = self.program.code.len() as u32;
+        // Every block begins with one instruction more than it has drafts.
+        let address = |block: usize| base + (starts[block] + block) as u32;
+        let mut meeting = vec![false; starts.len()];
+        for (block, meet) in graph.meets.iter().enumerate() {
+            let parts = self.drafts[graph.ranges[block].clone()]
+                .last()
+                .is_some_and(|draft| matches!(draft.flow, Flow::Branch(_) | Flow::Table(_)));
+            if let (true, Some(meet)) = (parts, meet) {
+                meeting[*meet] = true;
+            }
+        }
+        if let Some(end) = self.end {
+            meeting[end.0] = true;
+        }
+        for (block, range) in graph.ranges.iter().enumerate() {
+            let drafts = &self.drafts[range.clone()];
+            let mut info = BlockInfo::default();
+            for draft in drafts {
+                info.classes[draft.class as usize] += 1;
+            }
+            let first = drafts.first();
+            self.program.code.push(Inst {
+                run: if meeting[block] { control::enter_meeting } else { control::enter },
+                o: [0; 6],
+                x: self.program.blocks.len() as u32,
+                y: drafts.len() as u32,
+                imm: 0,
+            });
+            self.program.lines.push(LineInfo {
+                ptx_line: first.map_or(self.line, |draft| draft.ptx_line),
+                location: first.and_then(|draft| draft.location),
+            });
+            self.program.blocks.push(info);
+            let meet = graph.meets[block].map_or(NOWHERE, address);
+            for (place, draft) in drafts.iter().enumerate() {
+                let left = drafts.len() - place;
+                let mut inst = Inst {
+                    run: draft.run,
+                    o: [0; 6],
+                    x: draft.x,
+                    y: if draft.timed { left as u32 } else { draft.y },
+                    imm: draft.imm,
+                };
+                for (slot, register) in inst.o.iter_mut().zip(&draft.operands) {
+                    *slot = assignment.offsets[register.0 as usize];
+                }
+                match &draft.flow {
+                    Flow::Jump(there) => inst.x = address(there.0),
+                    Flow::Branch(there) => (inst.x, inst.y) = (address(there.0), meet),
+                    Flow::Table(there) => {
+                        inst.imm = self.program.tables.len() as u64;
+                        inst.y = meet;
+                        let table = there.iter().map(|block| address(block.0)).collect();
+                        self.program.tables.push(table);
+                    }
+                    Flow::Return => {
+                        inst.x = self.end.map_or(NOWHERE, |end| address(end.0));
+                    }
+                    Flow::Next | Flow::Exit => {}
+                }
+                self.program.code.push(inst);
+                self.program.lines.push(LineInfo {
+                    ptx_line: draft.ptx_line,
+                    location: draft.location,
+                });
+            }
+        }
+        let caller_bytes = self.local_bytes.next_multiple_of(16);
+        for mut site in self.sites {
+            site.caller_bytes = caller_bytes;
+            self.program.call_sites.push(site);
+        }
+        self.program.functions.push(Function {
+            name: self.function.name.to_owned(),
+            is_kernel: self.function.entry,
+            entry: base,
+            end: self.end.map_or(NOWHERE, |end| address(end.0)),
+            frame_bytes: assignment.frame_bytes,
+            // A call always takes some stack, so that endless recursion ends.
+            local_bytes: if self.function.entry { self.local_bytes } else { caller_bytes.max(16) },
+            literals: assignment.literals,
+            registers: assignment.pressure,
+            calls: self.calls,
+            calls_pointers: self.calls_pointers,
+            ordered: self.ordered,
+        });
+        Ok(())
+    }
+
+    /// Numbers blocks by their place in the code, and checks that every label was defined.
+    fn number_blocks(&mut self) -> Result<(), LoadError> {
+        let mut numbers = vec![None; self.next_block];
+        for (number, &(block, _)) in self.starts.iter().enumerate() {
+            numbers[block.0] = Some(BlockId(number));
+        }
+        for (name, block) in &self.labels {
+            if numbers[block.0].is_none() {
+                return Err(self.error(format!("label `{name}` is not defined")));
+            }
+        }
+        let renumber = |block: &mut BlockId| {
+            if let Some(number) = numbers[block.0] {
+                *block = number;
+            }
+        };
+        for Draft { flow, .. } in &mut self.drafts {
+            match flow {
+                Flow::Jump(block) | Flow::Branch(block) => renumber(block),
+                Flow::Table(blocks) => blocks.iter_mut().for_each(renumber),
+                Flow::Next | Flow::Return | Flow::Exit => {}
+            }
+        }
+        self.end.iter_mut().for_each(renumber);
+        Ok(())
+    }
+}

@@ -1,0 +1,381 @@
+//! A function's statements to drafts, and drafts to code.
+
+mod access;
+mod calls;
+mod control;
+mod emit;
+mod operands;
+mod special;
+mod sync;
+
+use super::error::LoadError;
+use super::flow::{BlockId, Draft, Flow};
+use super::function::CallSite;
+use super::layout::{Layout, bytes_of};
+use super::registers::{Register, RegisterInfo};
+use super::Program;
+use crate::exec::cpu::Cpu;
+use crate::exec::ops::Class;
+use crate::program::code::Handler;
+use crate::ptx::ast::{self, Instruction, Location, Space, Statement};
+use std::collections::HashMap;
+
+/// Scopes in scopes: the reader allows no deeper nesting either.
+type Scopes<'a> = Vec<HashMap<&'a str, Named>>;
+
+/// What a name declared inside a function stands for.
+#[derive(Debug, Clone, Copy)]
+enum Named {
+    Register(Register),
+    /// `%r<5>`: the name is a prefix; the registers are made when first used.
+    Range { count: u32, ty: ast::Type },
+    /// An offset into this function's local memory.
+    Local(u32),
+    /// An offset into the kernel's parameters, and its size.
+    Param { offset: u32 },
+}
+
+/// A function being lowered.
+struct Lowering<'m, 'a> {
+    program: &'m mut Program,
+    layout: &'m Layout,
+    function: &'m ast::Function<'a>,
+    cpu: Cpu,
+    scopes: Scopes<'a>,
+    registers: Vec<RegisterInfo>,
+    literals: HashMap<(u8, u64), Register>,
+    /// Members of register ranges, by scope depth and name.
+    members: HashMap<(usize, &'a str), Register>,
+    carry: Option<Register>,
+    drafts: Vec<Draft>,
+    /// First draft of each block that has been begun.
+    starts: Vec<(BlockId, usize)>,
+    labels: HashMap<&'a str, BlockId>,
+    defined: Vec<&'a str>,
+    next_block: usize,
+    /// The block where returns meet, in a device function.
+    end: Option<BlockId>,
+    local_bytes: u32,
+    param_bytes: u32,
+    sites: Vec<CallSite>,
+    prototypes: HashMap<&'a str, Signature>,
+    tables: HashMap<&'a str, Vec<&'a str>>,
+    calls: Vec<usize>,
+    calls_pointers: bool,
+    ordered: bool,
+    line: u32,
+    location: Option<Location>,
+}
+
+/// Sizes and alignments of a function's results and parameters, in order.
+#[derive(Debug, Clone, Default)]
+struct Signature {
+    returns: Vec<(u32, u32)>,
+    params: Vec<(u32, u32)>,
+}
+
+impl Signature {
+    fn of(returns: &[ast::Variable], params: &[ast::Variable]) -> Result<Signature, LoadError> {
+        let sizes = |variables: &[ast::Variable]| {
+            variables
+                .iter()
+                .map(|variable| Ok((bytes_of(variable)? as u32, variable.align.max(1))))
+                .collect::<Result<Vec<_>, LoadError>>()
+        };
+        Ok(Signature { returns: sizes(returns)?, params: sizes(params)? })
+    }
+
+    /// Where results and then parameters lie at the beginning of the callee's local memory.
+    fn places(&self) -> (Vec<u32>, Vec<u32>, u32) {
+        let mut end = 0u32;
+        let mut place = |&(bytes, align): &(u32, u32)| {
+            let offset = end.next_multiple_of(align);
+            end = offset.saturating_add(bytes);
+            offset
+        };
+        let returns = self.returns.iter().map(&mut place).collect();
+        let params = self.params.iter().map(&mut place).collect();
+        (returns, params, end)
+    }
+}
+
+/// Lowers one function with a body and appends its code to the program.
+pub fn function<'a>(
+    program: &mut Program,
+    module: &ast::Module<'a>,
+    layout: &Layout,
+    function: &ast::Function<'a>,
+    cpu: Cpu,
+) -> Result<(), LoadError> {
+    let mut lowering = Lowering {
+        program,
+        layout,
+        function,
+        cpu,
+        scopes: vec![HashMap::new()],
+        registers: Vec::new(),
+        literals: HashMap::new(),
+        members: HashMap::new(),
+        carry: None,
+        drafts: Vec::new(),
+        starts: Vec::new(),
+        labels: HashMap::new(),
+        defined: Vec::new(),
+        next_block: 0,
+        end: None,
+        local_bytes: 0,
+        param_bytes: 0,
+        sites: Vec::new(),
+        prototypes: HashMap::new(),
+        tables: HashMap::new(),
+        calls: Vec::new(),
+        calls_pointers: false,
+        ordered: false,
+        line: function.line,
+        location: None,
+    };
+    for other in &module.functions {
+        let signature = Signature::of(&other.returns, &other.params)?;
+        lowering.prototypes.insert(other.name, signature);
+    }
+    lowering.formals()?;
+    lowering.begin_block_here();
+    if !function.entry {
+        lowering.end = Some(lowering.new_block());
+    }
+    for statement in function.body.iter().flatten() {
+        lowering.statement(statement)?;
+    }
+    lowering.finish()
+}
+
+impl<'m, 'a> Lowering<'m, 'a> {
+    fn error(&self, message: impl Into<String>) -> LoadError {
+        LoadError::invalid(self.line, message)
+    }
+
+    /// Parameters and results: of a kernel in the parameter space, of a device function at the
+    /// beginning of its local memory.
+    fn formals(&mut self) -> Result<(), LoadError> {
+        let function = self.function;
+        for variable in function.returns.iter().chain(&function.params) {
+            if variable.ty == ast::Type::Pred {
+                return Err(self.error("a predicate can not be a parameter"));
+            }
+        }
+        if function.entry {
+            let mut end = 0u32;
+            for param in &function.params {
+                let offset = end.next_multiple_of(param.align.max(1));
+                end = offset.saturating_add(bytes_of(param)? as u32);
+                self.declare(param.name, Named::Param { offset })?;
+            }
+            self.param_bytes = end;
+        } else {
+            let signature = Signature::of(&function.returns, &function.params)?;
+            let (returns, params, end) = signature.places();
+            let variables = function.returns.iter().chain(&function.params);
+            for (variable, offset) in variables.zip(returns.into_iter().chain(params)) {
+                self.declare(variable.name, Named::Local(offset))?;
+            }
+            self.local_bytes = end;
+        }
+        Ok(())
+    }
+
+    fn declare(&mut self, name: &'a str, named: Named) -> Result<(), LoadError> {
+        if name == "_" {
+            return Ok(());
+        }
+        match self.scopes.last_mut().and_then(|scope| scope.insert(name, named)) {
+            None => Ok(()),
+            Some(_) => Err(self.error(format!("`{name}` is declared twice"))),
+        }
+    }
+
+    fn statement(&mut self, statement: &Statement<'a>) -> Result<(), LoadError> {
+        match statement {
+            Statement::Label(name) => {
+                if self.defined.contains(name) {
+                    return Err(self.error(format!("label `{name}` is defined twice")));
+                }
+                self.defined.push(name);
+                let block = self.label(name);
+                self.begin_block(block);
+            }
+            Statement::Register { name, count: Some(count), ty } => {
+                self.declare(name, Named::Range { count: *count, ty: *ty })?;
+            }
+            Statement::Register { name, count: None, ty } => {
+                let register = self.new_register(*ty)?;
+                self.declare(name, Named::Register(register))?;
+            }
+            Statement::Variable(variable) => self.local_variable(variable)?,
+            Statement::Instruction(instruction) => {
+                self.line = instruction.line;
+                self.location = instruction.location;
+                self.instruction(instruction)?;
+            }
+            Statement::Block(inner) => {
+                self.scopes.push(HashMap::new());
+                for statement in inner {
+                    self.statement(statement)?;
+                }
+                let depth = self.scopes.len();
+                self.members.retain(|(scope, _), _| *scope < depth);
+                self.scopes.pop();
+            }
+            Statement::BranchTargets { name, labels } => {
+                self.tables.insert(name, labels.clone());
+            }
+            Statement::CallTargets { .. } => {}
+            Statement::CallPrototype { name, returns, params } => {
+                self.prototypes.insert(name, Signature::of(returns, params)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// `.local` and call `.param` variables. Module-scope placement of `.shared` ones is done:
+    /// a function-scope one has its name in the layout too.
+    fn local_variable(&mut self, variable: &ast::Variable<'a>) -> Result<(), LoadError> {
+        match variable.space {
+            Space::Local | Space::Param => {
+                let bytes = bytes_of(variable)?;
+                let offset =
+                    u64::from(self.local_bytes).next_multiple_of(u64::from(variable.align.max(1)));
+                let end = offset + bytes;
+                if end > 512 * 1024 {
+                    return Err(self.error(format!(
+                        "`{}` makes local memory larger than the 512 KB a thread has",
+                        variable.name
+                    )));
+                }
+                self.local_bytes = end as u32;
+                self.declare(variable.name, Named::Local(offset as u32))
+            }
+            Space::Shared if self.layout.symbols.contains_key(variable.name) => Ok(()),
+            space => {
+                Err(self.error(format!("a {space:?} variable can not be declared in a function")))
+            }
+        }
+    }
+
+    fn instruction(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        match instruction.mnemonic {
+            "bra" | "brx" | "ret" | "exit" | "trap" | "brkpt" => self.control(instruction),
+            "call" => self.call(instruction),
+            _ => self.guarded(instruction),
+        }
+    }
+
+    /// An instruction that goes on to the next one, under its guard if it has one.
+    fn guarded(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        // Barriers and warp-wide instructions may hold a warp up: their guard is a branch.
+        let holds_up = matches!(
+            instruction.mnemonic,
+            "bar" | "barrier" | "shfl" | "vote" | "match" | "redux" | "elect"
+        );
+        let Some(guard) = instruction.guard else { return self.plain(instruction) };
+        let predicate = self.predicate(guard.register)?;
+        if holds_up {
+            let skip = self.new_block();
+            self.branch(predicate, !guard.negated, skip);
+            self.plain(instruction)?;
+            self.begin_block(skip);
+            return Ok(());
+        }
+        let before = self.drafts.len();
+        self.plain(instruction)?;
+        // Lowering may have added instructions that prepare operands: they need no guard. The
+        // last instruction is the one itself, or what moves its result where it belongs.
+        let own = self.drafts.split_off(before);
+        for mut draft in own {
+            if draft.defs.is_empty() || draft.defs.iter().any(|&def| self.is_declared(def)) {
+                self.draft(
+                    crate::exec::control::guard,
+                    Class::Control,
+                    &[],
+                    &[predicate],
+                );
+                if let Some(guard_draft) = self.drafts.last_mut() {
+                    guard_draft.x = u32::from(guard.negated);
+                }
+                draft.partial = true;
+            }
+            self.drafts.push(draft);
+        }
+        Ok(())
+    }
+
+    fn plain(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        match instruction.mnemonic {
+            "ld" | "ldu" => self.load(instruction),
+            "st" => self.store(instruction),
+            "atom" | "red" => self.atomic(instruction),
+            "cvta" => self.cvta(instruction),
+            "isspacep" => self.isspacep(instruction),
+            "bar" | "barrier" => self.barrier(instruction),
+            "shfl" | "vote" | "match" | "redux" | "activemask" | "elect" => {
+                self.warp_wide(instruction)
+            }
+            "membar" | "fence" | "prefetch" | "prefetchu" | "nanosleep" | "discard"
+            | "applypriority" | "pmevent" => {
+                self.draft(crate::exec::control::nothing, Class::Control, &[], &[]);
+                Ok(())
+            }
+            "mov" if self.moves_address(instruction) => self.move_address(instruction),
+            _ => self.operation(instruction),
+        }
+    }
+
+    /// Appends an instruction that goes on to the next.
+    fn draft(&mut self, run: Handler, class: Class, defs: &[Register], uses: &[Register]) {
+        self.drafts.push(Draft {
+            run,
+            class,
+            operands: defs.iter().chain(uses).copied().collect(),
+            defs: defs.to_vec(),
+            uses: uses.to_vec(),
+            partial: false,
+            timed: false,
+            x: 0,
+            y: 0,
+            imm: 0,
+            flow: Flow::Next,
+            ptx_line: self.line,
+            location: self.location,
+        });
+    }
+
+    /// The draft just appended, to fill in the rest.
+    fn last(&mut self) -> &mut Draft {
+        let last = self.drafts.len() - 1;
+        &mut self.drafts[last]
+    }
+
+    fn new_block(&mut self) -> BlockId {
+        self.next_block += 1;
+        BlockId(self.next_block - 1)
+    }
+
+    fn begin_block(&mut self, block: BlockId) {
+        self.starts.push((block, self.drafts.len()));
+    }
+
+    fn begin_block_here(&mut self) {
+        let block = self.new_block();
+        self.begin_block(block);
+    }
+
+    fn label(&mut self, name: &'a str) -> BlockId {
+        match self.labels.get(name) {
+            Some(&block) => block,
+            None => {
+                let block = self.new_block();
+                self.labels.insert(name, block);
+                block
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! A module made ready to run: variables placed, registers numbered, control flow laid out.
+
+mod capability;
+pub mod code;
+mod error;
+mod flow;
+pub mod function;
+mod layout;
+mod lower;
+mod reach;
+mod registers;
+
+pub use error::LoadError;
+pub use function::{Kernel, Param};
+
+use crate::device::DeviceSpec;
+use crate::exec::cpu::Cpu;
+use crate::exec::fault::Source;
+use crate::exec::ops::Class;
+use crate::memory::global::Global;
+use crate::ptx::{self, ast};
+use code::Inst;
+use function::{CallSite, Function};
+use std::collections::HashMap;
+
+/// The newest PTX this reads.
+const NEWEST: (u32, u32) = (9, 0);
+
+/// A loaded module.
+pub struct Program {
+    pub code: Vec<Inst>,
+    /// Basic blocks, numbered as their `enter` instructions say.
+    pub blocks: Vec<BlockInfo>,
+    pub functions: Vec<Function>,
+    pub kernels: Vec<Kernel>,
+    pub tables: Vec<Vec<u32>>,
+    pub call_sites: Vec<CallSite>,
+    /// Address and bytes of the constant bank in device memory.
+    pub constants: Option<(u64, u64)>,
+    variables: HashMap<String, (u64, u64)>,
+    allocations: Vec<u64>,
+    lines: Vec<LineInfo>,
+    files: HashMap<u32, String>,
+}
+
+/// Where an instruction comes from.
+#[derive(Debug, Clone, Copy)]
+struct LineInfo {
+    ptx_line: u32,
+    location: Option<ast::Location>,
+}
+
+/// What a basic block does each time it runs.
+#[derive(Debug, Clone, Default)]
+pub struct BlockInfo {
+    /// Instructions of each class, as [`Class`] numbers them.
+    pub classes: [u32; Class::COUNT],
+}
+
+impl Program {
+    /// Reads, checks and lays out a module, and places its variables in device memory.
+    ///
+    /// # Errors
+    /// What is wrong and on which line; nothing stays allocated then.
+    pub fn load(
+        text: &str,
+        device: &DeviceSpec,
+        global: &mut Global,
+    ) -> Result<Program, LoadError> {
+        let module = ptx::parse(text).map_err(LoadError::Syntax)?;
+        if module.version > NEWEST {
+            return Err(LoadError::UnsupportedVersion(module.version, NEWEST));
+        }
+        let sm = device.compute_capability.0 * 10 + device.compute_capability.1;
+        if module.target.sm > sm {
+            let (target, device) = (module.target.name.to_owned(), device.name.to_owned());
+            return Err(LoadError::WrongTarget { target, device, sm });
+        }
+        let layout = layout::place(&module, device, global)?;
+        let allocations = layout.allocations.clone();
+        Self::lower(&module, layout, device).inspect_err(|_| {
+            for address in allocations {
+                // Allocated just above, so freeing can not fail.
+                let _ = global.free(address);
+            }
+        })
+    }
+
+    fn lower(
+        module: &ast::Module,
+        layout: layout::Layout,
+        device: &DeviceSpec,
+    ) -> Result<Program, LoadError> {
+        let mut program = Program {
+            code: Vec::new(),
+            blocks: Vec::new(),
+            functions: Vec::new(),
+            kernels: Vec::new(),
+            tables: Vec::new(),
+            call_sites: Vec::new(),
+            constants: layout.constants,
+            variables: layout.visible.clone(),
+            allocations: layout.allocations.clone(),
+            lines: Vec::new(),
+            files: module.files.iter().cloned().collect(),
+        };
+        let cpu = Cpu::detect();
+        for function in module.functions.iter().filter(|function| function.body.is_some()) {
+            lower::function(&mut program, module, &layout, function, cpu)?;
+        }
+        for function in module.functions.iter().filter(|f| f.entry && f.body.is_some()) {
+            let kernel = reach::kernel(&program, &layout, function, device)?;
+            program.kernels.push(kernel);
+        }
+        Ok(program)
+    }
+
+    /// A kernel's index by name.
+    pub fn kernel(&self, name: &str) -> Option<usize> {
+        self.kernels.iter().position(|kernel| kernel.name == name)
+    }
+
+    /// Device address and bytes of a module variable in global or constant memory.
+    pub fn variable(&self, name: &str) -> Option<(u64, u64)> {
+        self.variables.get(name).copied()
+    }
+
+    /// What to free when the module goes.
+    pub fn allocations(&self) -> &[u64] {
+        &self.allocations
+    }
+
+    /// The source line of an instruction.
+    pub fn source_of(&self, address: u32) -> Source {
+        let Some(info) = self.lines.get(address as usize) else { return Source::default() };
+        let file = info.location.and_then(|location| self.files.get(&location.file).cloned());
+        Source {
+            file,
+            line: info.location.map_or(0, |location| location.line),
+            ptx_line: info.ptx_line,
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! From virtual registers to rows: PTX names a register for every value, a frame has a row for
+//! every value that is alive. A small frame stays in the CPU's first cache.
+
+use super::flow::{Draft, Graph};
+use super::function::Literal;
+
+/// A virtual register of a function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Register(pub u32);
+
+/// How a register lies in a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Row {
+    Predicate,
+    /// 32 bits a lane; narrower values too.
+    Narrow,
+    /// 64 bits a lane.
+    Wide,
+}
+
+/// What is known of a virtual register.
+#[derive(Debug, Clone, Copy)]
+pub struct RegisterInfo {
+    pub row: Row,
+    /// Bytes as declared; 0 for a predicate.
+    pub bytes: u32,
+    /// Its value where it never changes.
+    pub literal: Option<u64>,
+}
+
+/// The frame: where each register lies.
+pub struct Assignment {
+    /// Byte offset of each register.
+    pub offsets: Vec<u32>,
+    pub frame_bytes: u32,
+    pub literals: Vec<Literal>,
+    /// 32-bit registers a thread at the busiest place.
+    pub pressure: u32,
+}
+
+/// Instructions from the first to the last where a register holds a value that is wanted.
+#[derive(Clone, Copy)]
+struct Interval {
+    from: u32,
+    to: u32,
+}
+
+/// Gives every register a row. Two share one when they are never wanted at the same time.
+///
+/// A warp's lanes are independent programs for this purpose: writes are masked, so what one
+/// side of a branch keeps in a row the other side's lanes can not disturb.
+pub fn assign(registers: &[RegisterInfo], drafts: &[Draft], graph: &Graph) -> Assignment {
+    let intervals = intervals(registers, drafts, graph);
+    let mut order: Vec<usize> =
+        (0..registers.len()).filter(|&r| intervals[r].is_some()).collect();
+    order.sort_by_key(|&r| intervals[r].map_or(0, |interval| interval.from));
+
+    let mut slots = vec![0; registers.len()];
+    let mut pools = [Pool::default(), Pool::default(), Pool::default()];
+    let (mut pressure, mut busiest) = (0, 0);
+    let mut live: Vec<(u32, u32)> = Vec::new();
+    for r in order {
+        let Some(interval) = intervals[r] else { continue };
+        let row = registers[r].row;
+        slots[r] = pools[row as usize].take(interval);
+        let words = match row {
+            Row::Predicate => 0,
+            Row::Narrow => 1,
+            Row::Wide => 2,
+        };
+        live.retain(|&(to, words)| {
+            let ended = to <= interval.from;
+            if ended {
+                pressure -= words;
+            }
+            !ended
+        });
+        live.push((interval.to, words));
+        pressure += words;
+        busiest = busiest.max(pressure);
+    }
+
+    let mut layout = FrameLayout::default();
+    let wide = layout.section(pools[Row::Wide as usize].len, 256);
+    let narrow = layout.section(pools[Row::Narrow as usize].len, 128);
+    let of_row = |row: Row| {
+        registers.iter().enumerate().filter(move |(_, r)| r.literal.is_some() && r.row == row)
+    };
+    let mut literals = Vec::new();
+    let mut offsets = vec![0; registers.len()];
+    for (row, size) in [(Row::Wide, 256), (Row::Narrow, 128)] {
+        for (r, info) in of_row(row) {
+            let offset = layout.section(1, size);
+            offsets[r] = offset;
+            let bits = info.literal.unwrap_or(0);
+            literals.push(Literal { offset, bits, wide: row == Row::Wide, predicate: false });
+        }
+    }
+    let predicates = layout.section(pools[Row::Predicate as usize].len, 4);
+    for (r, info) in of_row(Row::Predicate) {
+        let offset = layout.section(1, 4);
+        offsets[r] = offset;
+        let bits = info.literal.unwrap_or(0);
+        literals.push(Literal { offset, bits, wide: false, predicate: true });
+    }
+    for (r, info) in registers.iter().enumerate() {
+        if info.literal.is_none() {
+            offsets[r] = match info.row {
+                Row::Wide => wide + slots[r] * 256,
+                Row::Narrow => narrow + slots[r] * 128,
+                Row::Predicate => predicates + slots[r] * 4,
+            };
+        }
+    }
+    let frame_bytes = layout.bytes.max(256);
+    Assignment { offsets, frame_bytes, literals, pressure: busiest }
+}
+
+#[derive(Default)]
+struct FrameLayout {
+    bytes: u32,
+}
+
+impl FrameLayout {
+    /// Room for `count` registers of `size` bytes; its offset.
+    fn section(&mut self, count: u32, size: u32) -> u32 {
+        let offset = self.bytes;
+        self.bytes += count * size;
+        offset
+    }
+}
+
+/// Rows of one width, and until when each is taken.
+#[derive(Default)]
+struct Pool {
+    len: u32,
+    /// Free rows; the lowest first.
+    free: std::collections::BinaryHeap<std::cmp::Reverse<u32>>,
+    /// Taken rows, the one free soonest first.
+    taken: std::collections::BinaryHeap<std::cmp::Reverse<(u32, u32)>>,
+}
+
+impl Pool {
+    fn take(&mut self, interval: Interval) -> u32 {
+        while let Some(&std::cmp::Reverse((until, row))) = self.taken.peek()
+            && until <= interval.from
+        {
+            self.taken.pop();
+            self.free.push(std::cmp::Reverse(row));
+        }
+        let row = match self.free.pop() {
+            Some(std::cmp::Reverse(row)) => row,
+            None => {
+                self.len += 1;
+                self.len - 1
+            }
+        };
+        self.taken.push(std::cmp::Reverse((interval.to, row)));
+        row
+    }
+}
+
+/// Positions count twice: an instruction at `n` reads at `2n` and writes at `2n + 1`, so a row
+/// read for the last time by an instruction may be the one it writes.
+fn intervals(
+    registers: &[RegisterInfo],
+    drafts: &[Draft],
+    graph: &Graph,
+) -> Vec<Option<Interval>> {
+    let mut intervals: Vec<Option<Interval>> = vec![None; registers.len()];
+    let mut touch = |register: Register, position: u32| {
+        let interval = &mut intervals[register.0 as usize];
+        *interval = Some(match *interval {
+            None => Interval { from: position, to: position + 1 },
+            Some(old) => {
+                Interval { from: old.from.min(position), to: old.to.max(position + 1) }
+            }
+        });
+    };
+    for (n, draft) in drafts.iter().enumerate() {
+        let n = n as u32;
+        let several = draft.defs.len() > 1;
+        for &register in &draft.defs {
+            touch(register, 2 * n + 1);
+        }
+        for &register in &draft.uses {
+            // With several results the first may be written before the last source is read.
+            touch(register, 2 * n + u32::from(several));
+        }
+    }
+    let live = Liveness::of(registers.len(), drafts, graph);
+    for (block, range) in graph.ranges.iter().enumerate() {
+        for register in live.at_start(block) {
+            touch(register, 2 * range.start as u32);
+        }
+        for register in live.at_end(block) {
+            touch(register, 2 * range.end as u32);
+        }
+    }
+    intervals
+}
+
+/// Which registers are wanted where a block begins and ends: the classic backward data flow.
+struct Liveness {
+    words: usize,
+    into: Vec<u64>,
+    out: Vec<u64>,
+}
+
+impl Liveness {
+    fn of(registers: usize, drafts: &[Draft], graph: &Graph) -> Liveness {
+        let words = registers.div_ceil(64);
+        let blocks = graph.ranges.len();
+        let mut wanted = vec![0; blocks * words];
+        let mut killed = vec![0; blocks * words];
+        for (block, range) in graph.ranges.iter().enumerate() {
+            let row = block * words..(block + 1) * words;
+            let (wanted, killed) = (&mut wanted[row.clone()], &mut killed[row]);
+            for draft in &drafts[range.clone()] {
+                for &Register(r) in &draft.uses {
+                    let (word, bit) = (r as usize / 64, 1 << (r % 64));
+                    if killed[word] & bit == 0 {
+                        wanted[word] |= bit;
+                    }
+                }
+                for &Register(r) in &draft.defs {
+                    let (word, bit) = (r as usize / 64, 1 << (r % 64));
+                    if draft.partial {
+                        // The other lanes keep what was there.
+                        if killed[word] & bit == 0 {
+                            wanted[word] |= bit;
+                        }
+                    } else {
+                        killed[word] |= bit;
+                    }
+                }
+            }
+        }
+        let mut live = Liveness { words, into: wanted, out: vec![0; blocks * words] };
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for block in (0..blocks).rev() {
+                for word in 0..words {
+                    let place = block * words + word;
+                    let out = graph.successors[block]
+                        .iter()
+                        .fold(0, |bits, &next| bits | live.into[next * words + word]);
+                    let into = live.into[place] | (out & !killed[place]);
+                    changed |= into != live.into[place] || out != live.out[place];
+                    live.into[place] = into;
+                    live.out[place] = out;
+                }
+            }
+        }
+        live
+    }
+
+    fn at_start(&self, block: usize) -> impl Iterator<Item = Register> {
+        Self::set(&self.into[block * self.words..(block + 1) * self.words])
+    }
+
+    fn at_end(&self, block: usize) -> impl Iterator<Item = Register> {
+        Self::set(&self.out[block * self.words..(block + 1) * self.words])
+    }
+
+    fn set(bits: &[u64]) -> impl Iterator<Item = Register> {
+        bits.iter().enumerate().flat_map(|(word, &bits)| {
+            (0..64)
+                .filter(move |bit| bits & (1 << bit) != 0)
+                .map(move |bit| Register(word as u32 * 64 + bit))
+        })
+    }
+}

@@ -1,0 +1,288 @@
+//! What a PTX module says, before any of it is given a meaning.
+//!
+//! The tree keeps instructions generic (a mnemonic, its dotted modifiers, its operands): which
+//! combinations exist, and what they do, is decided once, in `program`. Names borrow from the
+//! source text. Source: PTX ISA, sections 4 (syntax), 5 (state spaces, types, variables) and
+//! 6.4 (operands).
+
+/// A whole `.ptx` file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Module<'a> {
+    /// `.version major.minor`
+    pub version: (u32, u32),
+    /// `.target sm_52, …`: the first entry names the architecture.
+    pub target: Target<'a>,
+    /// `.file` table: index and path.
+    pub files: Vec<(u32, String)>,
+    pub variables: Vec<Variable<'a>>,
+    pub functions: Vec<Function<'a>>,
+}
+
+/// `.target sm_90a, debug` is `{ sm: 90, name: "sm_90a" }`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Target<'a> {
+    pub sm: u32,
+    pub name: &'a str,
+}
+
+/// A state space, PTX ISA section 5.1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Space {
+    Const,
+    Global,
+    Local,
+    Param,
+    Shared,
+}
+
+/// A fundamental type, PTX ISA section 5.2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Type {
+    B8,
+    B16,
+    B32,
+    B64,
+    B128,
+    U8,
+    U16,
+    U32,
+    U64,
+    S8,
+    S16,
+    S32,
+    S64,
+    F16,
+    F16x2,
+    BF16,
+    BF16x2,
+    F32,
+    F64,
+    Pred,
+}
+
+impl Type {
+    const NAMES: [(&'static str, Type); 20] = [
+        ("b8", Type::B8),
+        ("b16", Type::B16),
+        ("b32", Type::B32),
+        ("b64", Type::B64),
+        ("b128", Type::B128),
+        ("u8", Type::U8),
+        ("u16", Type::U16),
+        ("u32", Type::U32),
+        ("u64", Type::U64),
+        ("s8", Type::S8),
+        ("s16", Type::S16),
+        ("s32", Type::S32),
+        ("s64", Type::S64),
+        ("f16", Type::F16),
+        ("f16x2", Type::F16x2),
+        ("bf16", Type::BF16),
+        ("bf16x2", Type::BF16x2),
+        ("f32", Type::F32),
+        ("f64", Type::F64),
+        ("pred", Type::Pred),
+    ];
+
+    /// The type a modifier names, without its dot: `"u32"`.
+    pub fn from_modifier(text: &str) -> Option<Type> {
+        Self::NAMES
+            .iter()
+            .find(|(name, _)| *name == text)
+            .map(|(_, ty)| *ty)
+    }
+
+    /// How the type is written, without its dot.
+    pub fn modifier(self) -> &'static str {
+        Self::NAMES
+            .iter()
+            .find(|(_, ty)| *ty == self)
+            .map_or("", |(name, _)| name)
+    }
+
+    /// Bytes in memory. A predicate has none.
+    pub fn bytes(self) -> u32 {
+        match self {
+            Type::Pred => 0,
+            Type::B8 | Type::U8 | Type::S8 => 1,
+            Type::B16 | Type::U16 | Type::S16 | Type::F16 | Type::BF16 => 2,
+            Type::B32 | Type::U32 | Type::S32 | Type::F32 | Type::F16x2 | Type::BF16x2 => 4,
+            Type::B64 | Type::U64 | Type::S64 | Type::F64 => 8,
+            Type::B128 => 16,
+        }
+    }
+
+    /// Whether values are two's complement.
+    pub fn is_signed(self) -> bool {
+        matches!(self, Type::S8 | Type::S16 | Type::S32 | Type::S64)
+    }
+
+    /// Whether values are floating point.
+    pub fn is_float(self) -> bool {
+        matches!(
+            self,
+            Type::F16 | Type::F16x2 | Type::BF16 | Type::BF16x2 | Type::F32 | Type::F64
+        )
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Linkage {
+    Internal,
+    Visible,
+    Extern,
+    Weak,
+    Common,
+}
+
+/// A variable in memory: module scope, function scope (`.shared`, `.local`, `.param`), or a
+/// formal parameter.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variable<'a> {
+    pub name: &'a str,
+    pub space: Space,
+    pub linkage: Linkage,
+    /// Bytes; from `.align`, else the type's own size times its vector length.
+    pub align: u32,
+    pub ty: Type,
+    /// 1, or 2 or 4 for `.v2`, `.v4`.
+    pub vector: u32,
+    /// `[4][8]` is `[4, 8]`; a scalar is empty; an unsized `[]` is `[0]`.
+    pub dims: Vec<u64>,
+    /// Flattened, row by row; shorter than the array means zeros after it; empty means none given.
+    pub init: Vec<Initializer<'a>>,
+    pub line: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Initializer<'a> {
+    Value(Immediate),
+    /// The address of `symbol` plus `addend`; `generic(symbol)` where `generic`.
+    Address {
+        symbol: &'a str,
+        addend: i64,
+        generic: bool,
+    },
+}
+
+/// `.entry` or `.func`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Function<'a> {
+    pub name: &'a str,
+    pub entry: bool,
+    pub linkage: Linkage,
+    pub noreturn: bool,
+    /// `.func (.param .b32 r) f`: register or parameter results. A `.reg` formal has
+    /// `space: Param` and the register's name.
+    pub returns: Vec<Variable<'a>>,
+    pub params: Vec<Variable<'a>>,
+    /// `.maxntid x, y, z`
+    pub max_threads: Option<[u32; 3]>,
+    /// `.reqntid x, y, z`
+    pub required_threads: Option<[u32; 3]>,
+    /// None for a declaration.
+    pub body: Option<Vec<Statement<'a>>>,
+    pub line: u32,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Statement<'a> {
+    Label(&'a str),
+    /// `.reg .b32 %r<5>;` is one declaration with `count: Some(5)`; `.reg .b32 a, b;` is two.
+    Register {
+        name: &'a str,
+        count: Option<u32>,
+        ty: Type,
+    },
+    Variable(Variable<'a>),
+    Instruction(Instruction<'a>),
+    /// `{ … }`, a scope of its own.
+    Block(Vec<Statement<'a>>),
+    /// `name: .branchtargets a, b;`
+    BranchTargets {
+        name: &'a str,
+        labels: Vec<&'a str>,
+    },
+    /// `name: .calltargets f, g;`
+    CallTargets {
+        name: &'a str,
+        functions: Vec<&'a str>,
+    },
+    /// `name: .callprototype (.param .b32 _) _ (.param .b32 _);`
+    CallPrototype {
+        name: &'a str,
+        returns: Vec<Variable<'a>>,
+        params: Vec<Variable<'a>>,
+    },
+}
+
+/// `@!%p1 ld.global.v2.f32 {%f1, %f2}, [%rd1+8];`
+#[derive(Debug, Clone, PartialEq)]
+pub struct Instruction<'a> {
+    pub guard: Option<Guard<'a>>,
+    /// `ld`
+    pub mnemonic: &'a str,
+    /// `["global", "v2", "f32"]`; `::` stays inside its modifier (`"shared::cta"`).
+    pub modifiers: Vec<&'a str>,
+    pub operands: Vec<Operand<'a>>,
+    /// Line in the PTX text, from 1.
+    pub line: u32,
+    /// From the `.loc` in force.
+    pub location: Option<Location>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Guard<'a> {
+    pub register: &'a str,
+    pub negated: bool,
+}
+
+/// A place in the CUDA C source: `.loc file line column`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Location {
+    pub file: u32,
+    pub line: u32,
+    pub column: u32,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Operand<'a> {
+    /// A register, special register (`%tid.x`), variable, function or label; `offset` is the
+    /// `+ 4` of `mov.u64 %rd1, table+4`.
+    Name {
+        name: &'a str,
+        offset: i64,
+    },
+    /// `!%p1`
+    Not(&'a str),
+    Immediate(Immediate),
+    /// `[%rd1+8]`, `[table+4]`, `[1024]`
+    Address {
+        base: AddressBase<'a>,
+        offset: i64,
+    },
+    /// `{%r1, %r2}`, `{_, 5}`
+    Vector(Vec<Operand<'a>>),
+    /// `%p1|%p2`
+    Pair(&'a str, &'a str),
+    /// `(a, b)` of a `call`
+    List(Vec<Operand<'a>>),
+    /// `_`
+    Sink,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum AddressBase<'a> {
+    Name(&'a str),
+    Absolute,
+}
+
+/// A constant: integers as 64-bit two's complement, floats as written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Immediate {
+    Int(i64),
+    /// `0f3F800000`
+    F32(u32),
+    /// `0d3FF0000000000000`, or a decimal literal.
+    F64(u64),
+}

@@ -1,0 +1,209 @@
+//! Constant expressions: PTX ISA section 4.5.5, without comparisons, `&&`, `||` and `?:`.
+
+use winnow::prelude::*;
+
+use super::literal::{Value, literal};
+use super::{DEEPEST, TOO_DEEP};
+use crate::ptx::error::Fault;
+use crate::ptx::token::{self, Kind, Parsed, Tokens, at_symbol, expect, peek, skip};
+
+const INTEGERS_ONLY: &str = "only integers can be computed with";
+const BY_ZERO: &str = "this divides by zero";
+
+/// Whether a constant expression can start here.
+pub(super) fn starts(input: &Tokens<'_, '_>) -> bool {
+    matches!(
+        peek(input).kind,
+        Kind::Number | Kind::Symbol('-' | '+' | '~' | '!' | '(')
+    )
+}
+
+/// `5`, `-0f3F800000`, `(1<<4)-1`
+pub(super) fn constant<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Value> {
+    binary(input, 0, DEEPEST)
+}
+
+/// `+8`, `-8`, `+-8`, `+4*2`, or nothing: what is added to an address.
+pub(super) fn addend<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, i64> {
+    let mut sum = 0_i64;
+    while at_symbol(input, '+') || at_symbol(input, '-') {
+        let negative = at_symbol(input, '-');
+        let sign = *input;
+        skip(input);
+        let Value::Int { bits, .. } = binary(input, PRODUCT, DEEPEST)? else {
+            return Fault::refuse(&sign, INTEGERS_ONLY);
+        };
+        let term = bits.cast_signed();
+        sum = if negative {
+            sum.wrapping_sub(term)
+        } else {
+            sum.wrapping_add(term)
+        };
+    }
+    Ok(sum)
+}
+
+/// An unsigned number without a sign before it, as a count, a line or an index.
+pub(super) fn unsigned<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, u32> {
+    let start = *input;
+    let text = token::number(input).map_err(|fault| fault.cut())?;
+    match literal(text) {
+        Ok(Value::Int { bits, .. }) => match u32::try_from(bits) {
+            Ok(value) => Ok(value),
+            Err(_) => Fault::refuse(&start, "the number does not fit into 32 bits"),
+        },
+        Ok(_) => Fault::refuse(&start, "this must be an integer"),
+        Err(why) => Fault::refuse(&start, why),
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Operator {
+    Or,
+    Xor,
+    And,
+    Left,
+    Right,
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+}
+
+/// How tightly `*`, `/` and `%` bind; looser operators have smaller numbers.
+const PRODUCT: u32 = 5;
+
+/// The operator here, how tightly it binds and how many tokens it takes.
+fn operator(input: &Tokens<'_, '_>) -> Option<(Operator, u32, usize)> {
+    let Kind::Symbol(symbol) = peek(input).kind else {
+        return None;
+    };
+    let twice = input
+        .get(1)
+        .is_some_and(|next| next.kind == Kind::Symbol(symbol));
+    Some(match symbol {
+        '|' => (Operator::Or, 0, 1),
+        '^' => (Operator::Xor, 1, 1),
+        '&' => (Operator::And, 2, 1),
+        '<' if twice => (Operator::Left, 3, 2),
+        '>' if twice => (Operator::Right, 3, 2),
+        '+' => (Operator::Add, 4, 1),
+        '-' => (Operator::Sub, 4, 1),
+        '*' => (Operator::Mul, PRODUCT, 1),
+        '/' => (Operator::Div, PRODUCT, 1),
+        '%' => (Operator::Rem, PRODUCT, 1),
+        _ => return None,
+    })
+}
+
+/// Operators that bind at least as tightly as `loosest`; `levels` of brackets and signs are left.
+fn binary<'s>(input: &mut Tokens<'_, 's>, loosest: u32, levels: u32) -> Parsed<'s, Value> {
+    let mut left = unary(input, levels)?;
+    while let Some((operator, tightness, length)) = operator(input) {
+        if tightness < loosest {
+            break;
+        }
+        let place = *input;
+        for _ in 0..length {
+            skip(input);
+        }
+        let right = binary(input, tightness + 1, levels)?;
+        left = match apply(operator, left, right) {
+            Ok(value) => value,
+            Err(why) => return Fault::refuse(&place, why),
+        };
+    }
+    Ok(left)
+}
+
+fn apply(operator: Operator, left: Value, right: Value) -> Result<Value, &'static str> {
+    let (
+        Value::Int {
+            bits: a,
+            unsigned: ua,
+        },
+        Value::Int {
+            bits: b,
+            unsigned: ub,
+        },
+    ) = (left, right)
+    else {
+        return Err(INTEGERS_ONLY);
+    };
+    let (sa, sb) = (a.cast_signed(), b.cast_signed());
+    let unsigned = ua || ub;
+    // As in C, a shift has the type of its left side alone.
+    let shifted = |bits| Value::Int { bits, unsigned: ua };
+    let distance = u32::try_from(b)
+        .ok()
+        .filter(|&distance| distance < u64::BITS);
+    let bits = match operator {
+        Operator::Or => a | b,
+        Operator::Xor => a ^ b,
+        Operator::And => a & b,
+        Operator::Add => a.wrapping_add(b),
+        Operator::Sub => a.wrapping_sub(b),
+        Operator::Mul => a.wrapping_mul(b),
+        Operator::Div | Operator::Rem if b == 0 => return Err(BY_ZERO),
+        Operator::Div if unsigned => a / b,
+        Operator::Div => sa.wrapping_div(sb).cast_unsigned(),
+        Operator::Rem if unsigned => a % b,
+        Operator::Rem => sa.wrapping_rem(sb).cast_unsigned(),
+        Operator::Left => match distance {
+            Some(distance) => return Ok(shifted(a << distance)),
+            None => return Err("this shifts by more than 63 bits"),
+        },
+        Operator::Right => match distance {
+            Some(distance) if ua => return Ok(shifted(a >> distance)),
+            Some(distance) => return Ok(shifted((sa >> distance).cast_unsigned())),
+            None => return Err("this shifts by more than 63 bits"),
+        },
+    };
+    Ok(Value::Int { bits, unsigned })
+}
+
+fn unary<'s>(input: &mut Tokens<'_, 's>, levels: u32) -> Parsed<'s, Value> {
+    let start = *input;
+    let Kind::Symbol(sign) = peek(input).kind else {
+        return primary(input);
+    };
+    if !matches!(sign, '-' | '+' | '~' | '!' | '(') {
+        return primary(input);
+    }
+    let Some(levels) = levels.checked_sub(1) else {
+        return Fault::refuse(input, TOO_DEEP);
+    };
+    skip(input);
+    if sign == '(' {
+        let inside = binary(input, 0, levels)?;
+        expect(')').parse_next(input)?;
+        return Ok(inside);
+    }
+    Ok(match (sign, unary(input, levels)?) {
+        ('+', value) => value,
+        ('-', Value::F32(bits)) => Value::F32(bits ^ 1 << 31),
+        ('-', Value::F64(bits)) => Value::F64(bits ^ 1 << 63),
+        ('-', Value::Int { bits, unsigned }) => Value::Int {
+            bits: bits.wrapping_neg(),
+            unsigned,
+        },
+        ('~', Value::Int { bits, unsigned }) => Value::Int {
+            bits: !bits,
+            unsigned,
+        },
+        ('!', Value::Int { bits, .. }) => Value::Int {
+            bits: (bits == 0).into(),
+            unsigned: false,
+        },
+        _ => return Fault::refuse(&start, INTEGERS_ONLY),
+    })
+}
+
+fn primary<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Value> {
+    let start = *input;
+    let Ok(text) = token::number(input) else {
+        return Fault::demand(input, "a number");
+    };
+    literal(text).or_else(|why| Fault::refuse(&start, why))
+}

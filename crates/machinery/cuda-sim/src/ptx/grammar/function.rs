@@ -1,0 +1,92 @@
+//! Kernels and functions: PTX ISA sections 11.2 (`.entry`, `.func`) and 11.4 (performance
+//! directives).
+
+use winnow::combinator::cut_err;
+use winnow::prelude::*;
+
+use super::constant::unsigned;
+use super::module::pragma;
+use super::{statement, variable};
+use crate::ptx::ast::{Function, Linkage};
+use crate::ptx::error::Fault;
+use crate::ptx::token::{
+    Parsed, Tokens, at_symbol, dotted, peek, peek_dotted, skip, skip_symbol, word,
+};
+
+/// From `.entry` or `.func` to the closing brace, or to the semicolon of a declaration.
+pub(super) fn function<'s>(
+    input: &mut Tokens<'_, 's>,
+    linkage: Linkage,
+) -> Parsed<'s, Function<'s>> {
+    let line = peek(input).line;
+    let entry = dotted(input)? == "entry";
+    let returns = if entry {
+        Vec::new()
+    } else {
+        variable::formals(input)?
+    };
+    let name = cut_err(word).parse_next(input)?;
+    let params = variable::formals(input)?;
+    let mut function = Function {
+        name,
+        entry,
+        linkage,
+        noreturn: false,
+        returns,
+        params,
+        max_threads: None,
+        required_threads: None,
+        body: None,
+        line,
+    };
+    directives(input, &mut function)?;
+    if at_symbol(input, '{') {
+        function.body = Some(statement::body(input)?);
+    } else if !skip_symbol(input, ';') {
+        return Fault::demand(input, "the body of the function, or `;`");
+    }
+    Ok(function)
+}
+
+/// What stands between the parameters and the body. Limits on threads are kept; advice on
+/// registers, blocks and clusters is read and dropped, as a simulator has no use for it.
+fn directives<'s>(input: &mut Tokens<'_, 's>, function: &mut Function<'s>) -> Parsed<'s, ()> {
+    while let Some(name) = peek_dotted(input) {
+        match name {
+            "pragma" => {
+                pragma(input)?;
+                continue;
+            }
+            "attribute" => return Fault::refuse(input, "attributes are not supported"),
+            _ => {}
+        }
+        let start = *input;
+        skip(input);
+        match name {
+            "noreturn" => function.noreturn = true,
+            "maxntid" => function.max_threads = Some(extent(input)?),
+            "reqntid" => function.required_threads = Some(extent(input)?),
+            "reqnctapercluster" => drop(extent(input)?),
+            "minnctapersm"
+            | "maxnctapersm"
+            | "maxnreg"
+            | "maxclusterrank"
+            | "abi_preserve"
+            | "abi_preserve_control" => drop(unsigned(input)?),
+            "explicitcluster" | "blocksareclusters" => {}
+            _ => return Fault::demand(&start, "the body of the function, or `;`"),
+        }
+    }
+    Ok(())
+}
+
+/// `256`, `16, 16` or `8, 8, 4`; what is left out is 1.
+fn extent<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, [u32; 3]> {
+    let mut extent = [unsigned(input)?, 1, 1];
+    for size in &mut extent[1..] {
+        if skip_symbol(input, ',') {
+            *size = unsigned(input)?;
+        }
+    }
+    Ok(extent)
+}

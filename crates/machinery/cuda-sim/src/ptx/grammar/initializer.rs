@@ -1,0 +1,113 @@
+//! Values after `=`: PTX ISA section 5.4.4.
+
+use winnow::combinator::cut_err;
+use winnow::prelude::*;
+
+use super::constant::{self, addend, constant};
+use super::{DEEPEST, TOO_DEEP};
+use crate::ptx::ast::{Initializer, Variable};
+use crate::ptx::error::{After, Fault};
+use crate::ptx::token::{Kind, Parsed, Tokens, at_symbol, expect, peek, skip_symbol, word};
+
+const NO_MASKS: &str = "single bytes of an address, such as `0xff(name)`, are not supported";
+
+/// Fills `variable.init`, and the first size of the array where that was left out.
+pub(super) fn initializer<'s>(
+    input: &mut Tokens<'_, 's>,
+    variable: &mut Variable<'s>,
+) -> Parsed<'s, ()> {
+    if !at_symbol(input, '{') {
+        variable.init.push(value(input)?);
+        return Ok(());
+    }
+    let vector = u64::from(variable.vector);
+    let rows = row_lengths(&variable.dims, vector);
+    braces(input, &rows, &mut variable.init, DEEPEST)?;
+    if let (Some(first @ 0), Some(&row)) = (variable.dims.first_mut(), rows.first()) {
+        *first = (variable.init.len() as u64).div_ceil(row.max(1));
+    }
+    Ok(())
+}
+
+/// For each dimension, how many values one row of it holds: `[12, 4]` for `.v4` values in `[2][3]`.
+fn row_lengths(dims: &[u64], vector: u64) -> Vec<u64> {
+    let mut length = vector;
+    let mut rows = vec![0; dims.len()];
+    for (row, &size) in rows.iter_mut().zip(dims).rev() {
+        *row = length;
+        length = length.saturating_mul(size);
+    }
+    rows
+}
+
+/// `{1, 2}` or `{{1, 2}, {3}}`. Only the last of several rows may be shorter than the array wants:
+/// filling a short one up would let a few bytes of text claim any amount of memory.
+fn braces<'s>(
+    input: &mut Tokens<'_, 's>,
+    rows: &[u64],
+    values: &mut Vec<Initializer<'s>>,
+    levels: u32,
+) -> Parsed<'s, ()> {
+    let Some(levels) = levels.checked_sub(1) else {
+        return Fault::refuse(input, TOO_DEEP);
+    };
+    expect('{').parse_next(input)?;
+    if skip_symbol(input, '}') {
+        return Ok(());
+    }
+    loop {
+        if at_symbol(input, '{') {
+            let (row, before) = (*input, values.len());
+            let [wanted, inner @ ..] = rows else {
+                return Fault::refuse(&row, "the array has fewer dimensions than this");
+            };
+            braces(input, inner, values, levels)?;
+            let given = (values.len() - before) as u64;
+            if given > *wanted {
+                return Fault::refuse(&row, "this row has more values than the array");
+            }
+            if given < *wanted && at_symbol(input, ',') {
+                return Fault::refuse(&row, "a row before the last must be complete");
+            }
+        } else {
+            values.push(value(input)?);
+        }
+        if !skip_symbol(input, ',') {
+            return expect('}').void().parse_next(input);
+        }
+    }
+}
+
+fn value<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Initializer<'s>> {
+    if constant::starts(input) {
+        let value = constant(input)?;
+        return match peek(input).kind {
+            Kind::Symbol('(') => Fault::refuse(input, NO_MASKS),
+            _ => Ok(Initializer::Value(value.immediate())),
+        };
+    }
+    if peek(input).kind != Kind::Word {
+        return Fault::demand(input, "a value");
+    }
+    let start = *input;
+    let name = word(input)?;
+    if !skip_symbol(input, '(') {
+        return Ok(Initializer::Address {
+            symbol: name,
+            addend: addend(input)?,
+            generic: false,
+        });
+    }
+    if name != "generic" {
+        return Fault::refuse(&start, "the only operator on addresses is `generic`");
+    }
+    let symbol = cut_err(word).parse_next(input)?;
+    expect(')')
+        .context(After("the variable", symbol))
+        .parse_next(input)?;
+    Ok(Initializer::Address {
+        symbol,
+        addend: addend(input)?,
+        generic: true,
+    })
+}

@@ -1,0 +1,74 @@
+//! What a literal is worth: PTX ISA section 4.5.
+
+use crate::ptx::ast::Immediate;
+
+/// A value on its way through a constant expression.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Value {
+    /// 64 bits, and whether division, shifts and comparisons see them without a sign: after a
+    /// suffix `U`, or where no signed number of 64 bits could hold them.
+    Int {
+        bits: u64,
+        unsigned: bool,
+    },
+    F32(u32),
+    F64(u64),
+}
+
+impl Value {
+    pub fn immediate(self) -> Immediate {
+        match self {
+            Self::Int { bits, .. } => Immediate::Int(bits.cast_signed()),
+            Self::F32(bits) => Immediate::F32(bits),
+            Self::F64(bits) => Immediate::F64(bits),
+        }
+    }
+}
+
+/// The value of a literal, or why it has none.
+pub(super) fn literal(text: &str) -> Result<Value, &'static str> {
+    match text.as_bytes() {
+        [b'0', b'f' | b'F', digits @ ..] => match bits(digits, 8) {
+            Some(bits) => Ok(Value::F32(bits as u32)),
+            None => Err("`0f` takes exactly 8 hexadecimal digits"),
+        },
+        [b'0', b'd' | b'D', digits @ ..] => match bits(digits, 16) {
+            Some(bits) => Ok(Value::F64(bits)),
+            None => Err("`0d` takes exactly 16 hexadecimal digits"),
+        },
+        [b'0', b'x' | b'X', ..] => integer(&text[2..], 16),
+        [b'0', b'b' | b'B', ..] => integer(&text[2..], 2),
+        [b'0', b'0'..=b'7', ..] if !text.contains('.') => integer(&text[1..], 8),
+        _ if text.contains(['.', 'e', 'E']) => decimal(text),
+        _ => integer(text, 10),
+    }
+}
+
+/// The bits of a float written as exactly so many hexadecimal digits.
+fn bits(digits: &[u8], length: usize) -> Option<u64> {
+    let exact = digits.len() == length && digits.iter().all(u8::is_ascii_hexdigit);
+    let digits = std::str::from_utf8(digits).ok().filter(|_| exact)?;
+    u64::from_str_radix(digits, 16).ok()
+}
+
+fn integer(digits: &str, radix: u32) -> Result<Value, &'static str> {
+    let plain = digits.strip_suffix('U').unwrap_or(digits);
+    if plain.is_empty() || !plain.chars().all(|digit| digit.is_digit(radix)) {
+        return Err("this is not a number");
+    }
+    match u64::from_str_radix(plain, radix) {
+        Ok(bits) => {
+            let unsigned = plain.len() < digits.len() || bits > i64::MAX as u64;
+            Ok(Value::Int { bits, unsigned })
+        }
+        Err(_) => Err("the number does not fit into 64 bits"),
+    }
+}
+
+fn decimal(text: &str) -> Result<Value, &'static str> {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(Value::F64(value.to_bits())),
+        Ok(_) => Err("the number does not fit into a double"),
+        Err(_) => Err("this is not a number"),
+    }
+}

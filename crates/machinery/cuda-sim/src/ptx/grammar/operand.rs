@@ -1,0 +1,111 @@
+//! Operands: PTX ISA section 6.4.
+
+use winnow::combinator::{cut_err, separated};
+use winnow::prelude::*;
+
+use super::constant::{self, addend, constant};
+use super::literal::Value;
+use crate::ptx::ast::{AddressBase, Operand};
+use crate::ptx::error::Fault;
+use crate::ptx::token::{
+    Kind, Parsed, Tokens, at_symbol, expect, peek, skip, skip_symbol, symbol, word,
+};
+
+/// Whether an operand can start here.
+pub(super) fn starts(input: &Tokens<'_, '_>) -> bool {
+    constant::starts(input) || matches!(peek(input).kind, Kind::Word | Kind::Symbol('[' | '{'))
+}
+
+/// Any operand but the lists of a call.
+pub(super) fn operand<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Operand<'s>> {
+    match peek(input).kind {
+        Kind::Symbol('[') => address(input),
+        Kind::Symbol('{') => Ok(Operand::Vector(enclosed(input, '{', '}')?)),
+        Kind::Symbol('!') if input.get(1).is_some_and(|next| next.kind == Kind::Word) => {
+            skip(input);
+            Ok(Operand::Not(word(input)?))
+        }
+        _ => {
+            let first = scalar(input)?;
+            if at_symbol(input, '|') {
+                pair(input, first)
+            } else {
+                Ok(first)
+            }
+        }
+    }
+}
+
+/// An operand of `call`, where brackets hold results or arguments, not a constant expression.
+pub(super) fn in_call<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Operand<'s>> {
+    if at_symbol(input, '(') {
+        Ok(Operand::List(enclosed(input, '(', ')')?))
+    } else {
+        operand(input)
+    }
+}
+
+fn enclosed<'s>(
+    input: &mut Tokens<'_, 's>,
+    open: char,
+    close: char,
+) -> Parsed<'s, Vec<Operand<'s>>> {
+    expect(open).parse_next(input)?;
+    if skip_symbol(input, close) {
+        return Ok(Vec::new());
+    }
+    let scalars = separated(1.., cut_err(scalar), symbol(',')).parse_next(input)?;
+    expect(close).parse_next(input)?;
+    Ok(scalars)
+}
+
+/// `%r1`, `table+4`, `-5`, `_`
+fn scalar<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Operand<'s>> {
+    if constant::starts(input) {
+        return Ok(Operand::Immediate(constant(input)?.immediate()));
+    }
+    match word(input) {
+        Ok("_") => Ok(Operand::Sink),
+        Ok(name) => Ok(Operand::Name {
+            name,
+            offset: addend(input)?,
+        }),
+        Err(_) => Fault::demand(input, "an operand"),
+    }
+}
+
+/// `%p1|%p2`, whose first half has been read. Either may be `_`.
+fn pair<'s>(input: &mut Tokens<'_, 's>, first: Operand<'s>) -> Parsed<'s, Operand<'s>> {
+    let first = match first {
+        Operand::Name { name, offset: 0 } => name,
+        Operand::Sink => "_",
+        _ => return Fault::demand(input, "`,` or `;`"),
+    };
+    expect('|').parse_next(input)?;
+    Ok(Operand::Pair(first, cut_err(word).parse_next(input)?))
+}
+
+/// `[%rd1+8]`, `[table]`, `[1024]`
+fn address<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Operand<'s>> {
+    expect('[').parse_next(input)?;
+    let start = *input;
+    let (base, offset) = if constant::starts(input) {
+        let Value::Int { bits, .. } = constant(input)? else {
+            return Fault::refuse(&start, "an address is an integer");
+        };
+        (AddressBase::Absolute, bits.cast_signed())
+    } else {
+        match word(input) {
+            Ok(name) => (AddressBase::Name(name), addend(input)?),
+            Err(_) => return Fault::demand(input, "an address"),
+        }
+    };
+    if at_symbol(input, ',') {
+        return Fault::refuse(
+            input,
+            "coordinates in an address (textures, tensors) are not supported",
+        );
+    }
+    expect(']').parse_next(input)?;
+    Ok(Operand::Address { base, offset })
+}

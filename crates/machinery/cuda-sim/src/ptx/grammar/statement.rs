@@ -1,0 +1,153 @@
+//! The bodies of functions: PTX ISA sections 4.2 (statements), 5.4.6 (numbered registers) and 11.3
+//! (control flow directives).
+
+use winnow::combinator::{cut_err, separated};
+use winnow::prelude::*;
+
+use super::constant::unsigned;
+use super::module::{location, pragma};
+use super::{DEEPEST, TOO_DEEP, instruction, variable};
+use crate::ptx::ast::{Linkage, Location, Statement, Variable};
+use crate::ptx::error::{After, Fault};
+use crate::ptx::token::{
+    Kind, Parsed, Tokens, dotted, expect, peek, peek_dotted, skip, skip_dotted, skip_symbol,
+    symbol, word,
+};
+
+/// A function's body, braces included.
+pub(super) fn body<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Vec<Statement<'s>>> {
+    scope(input, &mut None, DEEPEST)
+}
+
+/// A scope, braces included. `location` is the `.loc` in force, which outlasts the scope; `levels`
+/// more scopes may open.
+fn scope<'s>(
+    input: &mut Tokens<'_, 's>,
+    location: &mut Option<Location>,
+    levels: u32,
+) -> Parsed<'s, Vec<Statement<'s>>> {
+    let Some(levels) = levels.checked_sub(1) else {
+        return Fault::refuse(input, TOO_DEEP);
+    };
+    expect('{').parse_next(input)?;
+    let mut statements = Vec::new();
+    loop {
+        match peek(input).kind {
+            Kind::Symbol('}') => {
+                skip(input);
+                return Ok(statements);
+            }
+            Kind::Symbol('{') => statements.push(Statement::Block(scope(input, location, levels)?)),
+            Kind::Dotted => directive(input, location, &mut statements)?,
+            Kind::Word if labels(input) => statements.push(label(input)?),
+            Kind::Word | Kind::Symbol('@') => {
+                let instruction = instruction::instruction(input, *location)?;
+                statements.push(Statement::Instruction(instruction));
+            }
+            _ => return Fault::demand(input, "a statement or `}`"),
+        }
+    }
+}
+
+/// Whether the word that is next is a label.
+fn labels(input: &Tokens<'_, '_>) -> bool {
+    input
+        .get(1)
+        .is_some_and(|next| next.kind == Kind::Symbol(':'))
+}
+
+fn directive<'s>(
+    input: &mut Tokens<'_, 's>,
+    location: &mut Option<Location>,
+    statements: &mut Vec<Statement<'s>>,
+) -> Parsed<'s, ()> {
+    match peek_dotted(input) {
+        Some("loc") => *location = Some(self::location(input)?),
+        Some("pragma") => pragma(input)?,
+        Some("reg") => registers(input, statements)?,
+        Some(name) if variable::is_space(name) => {
+            let mut variables = Vec::new();
+            variable::declaration(input, Linkage::Internal, &mut variables)?;
+            statements.extend(variables.into_iter().map(Statement::Variable));
+        }
+        _ => return Fault::demand(input, "a statement or `}`"),
+    }
+    Ok(())
+}
+
+/// `.reg .b32 %r<10>, x;`
+fn registers<'s>(
+    input: &mut Tokens<'_, 's>,
+    statements: &mut Vec<Statement<'s>>,
+) -> Parsed<'s, ()> {
+    dotted(input)?;
+    let (ty, _) = variable::register_type(input)?;
+    loop {
+        let name = cut_err(word).parse_next(input)?;
+        let mut count = None;
+        if skip_symbol(input, '<') {
+            count = Some(unsigned(input)?);
+            expect('>')
+                .context(After("the number of registers", name))
+                .parse_next(input)?;
+        }
+        statements.push(Statement::Register { name, count, ty });
+        if !skip_symbol(input, ',') {
+            return expect(';')
+                .context(After("the register", name))
+                .void()
+                .parse_next(input);
+        }
+    }
+}
+
+/// `name:`, and with it what a `.branchtargets` or its like says about the name.
+fn label<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Statement<'s>> {
+    let name = word(input)?;
+    expect(':').parse_next(input)?;
+    let statement = if skip_dotted(input, "branchtargets") {
+        Statement::BranchTargets {
+            name,
+            labels: names(input)?,
+        }
+    } else if skip_dotted(input, "calltargets") {
+        Statement::CallTargets {
+            name,
+            functions: names(input)?,
+        }
+    } else if skip_dotted(input, "callprototype") {
+        let (returns, params) = prototype(input)?;
+        Statement::CallPrototype {
+            name,
+            returns,
+            params,
+        }
+    } else {
+        return Ok(Statement::Label(name));
+    };
+    expect(';')
+        .context(After("what is said of", name))
+        .parse_next(input)?;
+    Ok(statement)
+}
+
+fn names<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Vec<&'s str>> {
+    separated(1.., cut_err(word), symbol(',')).parse_next(input)
+}
+
+/// `(.param .b32 _) _ (.param .b64 _)`: results and parameters.
+fn prototype<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, (Vec<Variable<'s>>, Vec<Variable<'s>>)> {
+    let returns = variable::formals(input)?;
+    cut_err(word).parse_next(input)?;
+    let params = variable::formals(input)?;
+    loop {
+        match peek_dotted(input) {
+            Some("noreturn") => drop(dotted(input)?),
+            Some("abi_preserve" | "abi_preserve_control") => {
+                dotted(input)?;
+                unsigned(input)?;
+            }
+            _ => return Ok((returns, params)),
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! Variables and formal parameters: PTX ISA section 5.4.
+
+use winnow::combinator::{cut_err, separated};
+use winnow::prelude::*;
+
+use super::constant::{self, unsigned};
+use super::initializer;
+use super::literal::Value;
+use crate::ptx::ast::{Linkage, Space, Type, Variable};
+use crate::ptx::error::{After, Fault};
+use crate::ptx::token::{
+    Parsed, Tokens, dotted, expect, peek, peek_dotted, skip, skip_dotted, skip_symbol, symbol, word,
+};
+
+pub(super) const NO_TEXTURES: &str = "textures and surfaces are not supported";
+
+/// Everything a declaration says before the names.
+#[derive(Clone, Copy)]
+struct Kind {
+    space: Space,
+    linkage: Linkage,
+    align: u32,
+    ty: Type,
+    vector: u32,
+}
+
+/// Whether `.name` is a state space that holds variables.
+pub(super) fn is_space(name: &str) -> bool {
+    space(name).is_some()
+}
+
+fn space(name: &str) -> Option<Space> {
+    Some(match name {
+        "const" => Space::Const,
+        "global" => Space::Global,
+        "local" => Space::Local,
+        "param" => Space::Param,
+        "shared" | "shared::cta" => Space::Shared,
+        _ => return None,
+    })
+}
+
+/// The type's name and its size in bytes.
+fn type_and_size(name: &str) -> Option<(Type, u32)> {
+    Some(match name {
+        "b8" => (Type::B8, 1),
+        "b16" => (Type::B16, 2),
+        "b32" => (Type::B32, 4),
+        "b64" => (Type::B64, 8),
+        "b128" => (Type::B128, 16),
+        "u8" => (Type::U8, 1),
+        "u16" => (Type::U16, 2),
+        "u32" => (Type::U32, 4),
+        "u64" => (Type::U64, 8),
+        "s8" => (Type::S8, 1),
+        "s16" => (Type::S16, 2),
+        "s32" => (Type::S32, 4),
+        "s64" => (Type::S64, 8),
+        "f16" => (Type::F16, 2),
+        "f16x2" => (Type::F16x2, 4),
+        "bf16" => (Type::BF16, 2),
+        "bf16x2" => (Type::BF16x2, 4),
+        "f32" => (Type::F32, 4),
+        "f64" => (Type::F64, 8),
+        // A predicate has no memory, only registers; as a formal it counts as one byte.
+        "pred" => (Type::Pred, 1),
+        _ => return None,
+    })
+}
+
+/// `.global .align 4 .f32 a[4] = {…}, b;`: a variable each.
+pub(super) fn declaration<'s>(
+    input: &mut Tokens<'_, 's>,
+    linkage: Linkage,
+    variables: &mut Vec<Variable<'s>>,
+) -> Parsed<'s, ()> {
+    let kind = kind(input, linkage)?;
+    loop {
+        let mut variable = named(input, kind)?;
+        if skip_symbol(input, '=') {
+            initializer::initializer(input, &mut variable)?;
+        }
+        let name = variable.name;
+        variables.push(variable);
+        if !skip_symbol(input, ',') {
+            return expect(';')
+                .context(After("the variable", name))
+                .void()
+                .parse_next(input);
+        }
+    }
+}
+
+/// `(.param .b64 a, .reg .u32 b)`, or nothing.
+pub(super) fn formals<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Vec<Variable<'s>>> {
+    if !skip_symbol(input, '(') {
+        return Ok(Vec::new());
+    }
+    if skip_symbol(input, ')') {
+        return Ok(Vec::new());
+    }
+    let formals: Vec<_> = separated(1.., cut_err(formal), symbol(',')).parse_next(input)?;
+    let last = formals.last().map_or("", |formal: &Variable| formal.name);
+    expect(')')
+        .context(After("the parameter", last))
+        .parse_next(input)?;
+    Ok(formals)
+}
+
+/// `.param .u64 .ptr .global .align 8 a`
+fn formal<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Variable<'s>> {
+    let kind = match peek_dotted(input) {
+        Some("reg") => register_formal(input)?,
+        Some("param") => kind(input, Linkage::Internal)?,
+        _ => return Fault::demand(input, "a parameter, `.param` or `.reg`"),
+    };
+    named(input, kind)
+}
+
+fn register_formal<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Kind> {
+    dotted(input)?;
+    let (ty, align) = register_type(input)?;
+    Ok(Kind {
+        space: Space::Param,
+        linkage: Linkage::Internal,
+        align,
+        ty,
+        vector: 1,
+    })
+}
+
+/// The type after `.reg`, and its size in bytes.
+pub(super) fn register_type<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, (Type, u32)> {
+    match peek_dotted(input).map(|name| (name, type_and_size(name))) {
+        Some((_, Some(found))) => {
+            skip(input);
+            Ok(found)
+        }
+        Some(("v2" | "v4", _)) => Fault::refuse(input, "registers of vectors are not supported"),
+        _ => Fault::demand(input, "the type of the register"),
+    }
+}
+
+fn kind<'s>(input: &mut Tokens<'_, 's>, linkage: Linkage) -> Parsed<'s, Kind> {
+    let Some(space) = peek_dotted(input).and_then(space) else {
+        return Fault::demand(input, "a state space");
+    };
+    skip(input);
+    let (mut align, mut vector) = (None, 1);
+    let (ty, size) = loop {
+        match peek_dotted(input) {
+            Some("align") => align = Some(alignment(input)?),
+            Some("v2") => vector = skip_and(input, 2),
+            Some("v4") => vector = skip_and(input, 4),
+            Some("texref" | "surfref" | "samplerref") => return Fault::refuse(input, NO_TEXTURES),
+            Some("attribute") => {
+                return Fault::refuse(
+                    input,
+                    "managed variables and other attributes are not supported",
+                );
+            }
+            Some("pred") => return Fault::refuse(input, "a predicate lives in a register only"),
+            name => match name.and_then(type_and_size) {
+                Some(found) => break skip_and(input, found),
+                None => return Fault::demand(input, "the type of the variable"),
+            },
+        }
+    };
+    if skip_dotted(input, "ptr") {
+        pointee(input)?;
+    }
+    let align = align.unwrap_or(size * vector);
+    Ok(Kind {
+        space,
+        linkage,
+        align,
+        ty,
+        vector,
+    })
+}
+
+fn skip_and<T>(input: &mut Tokens<'_, '_>, value: T) -> T {
+    skip(input);
+    value
+}
+
+/// `.global .align 4` after `.ptr`: what a pointer parameter points to, which nothing depends on.
+fn pointee<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, ()> {
+    if peek_dotted(input).is_some_and(is_space) {
+        skip(input);
+    }
+    if peek_dotted(input) == Some("align") {
+        alignment(input)?;
+    }
+    Ok(())
+}
+
+fn alignment<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, u32> {
+    dotted(input)?;
+    let start = *input;
+    let align = unsigned(input)?;
+    if align.is_power_of_two() {
+        Ok(align)
+    } else {
+        Fault::refuse(&start, "an alignment is a power of two")
+    }
+}
+
+/// The name of a variable and the sizes in its brackets.
+fn named<'s>(input: &mut Tokens<'_, 's>, kind: Kind) -> Parsed<'s, Variable<'s>> {
+    let line = peek(input).line;
+    let name = cut_err(word).parse_next(input)?;
+    let mut dims = Vec::new();
+    while skip_symbol(input, '[') {
+        let start = *input;
+        let size = if !skip_symbol(input, ']') {
+            let Value::Int { bits, unsigned } = constant::constant(input)? else {
+                return Fault::refuse(&start, "this must be an integer");
+            };
+            if !unsigned && bits.cast_signed() < 0 {
+                return Fault::refuse(&start, "an array cannot have a negative size");
+            }
+            expect(']')
+                .context(After("the size of", name))
+                .parse_next(input)?;
+            bits
+        } else if dims.is_empty() {
+            0
+        } else {
+            return Fault::refuse(&start, "only the first size of an array may be left out");
+        };
+        dims.push(size);
+    }
+    let Kind {
+        space,
+        linkage,
+        align,
+        ty,
+        vector,
+    } = kind;
+    Ok(Variable {
+        name,
+        space,
+        linkage,
+        align,
+        ty,
+        vector,
+        dims,
+        init: Vec::new(),
+        line,
+    })
+}

@@ -1,0 +1,172 @@
+//! Files as clang writes them. The sources and the commands stand next to them in `tests/ptx`.
+
+use super::flatten;
+use crate::ptx::ast::{
+    AddressBase, Function, Immediate, Initializer, Linkage, Location, Module, Operand, Space,
+    Statement, Type,
+};
+use crate::ptx::parse;
+
+pub(super) const TABLES: &str = include_str!("../../../tests/ptx/tables.ptx");
+pub(super) const CALLS: &str = include_str!("../../../tests/ptx/calls.ptx");
+pub(super) const LANES: &str = include_str!("../../../tests/ptx/lanes.ptx");
+pub(super) const DEBUG: &str = include_str!("../../../tests/ptx/lanes-debug.ptx");
+
+fn function<'m>(module: &'m Module<'m>, name: &str) -> &'m Function<'m> {
+    // clang declares some functions before it defines them.
+    let mut defined = module
+        .functions
+        .iter()
+        .filter(|function| function.body.is_some());
+    defined.find(|function| function.name == name).expect(name)
+}
+
+#[test]
+fn tables_have_their_values_and_symbols() {
+    let module = parse(TABLES).unwrap();
+    assert_eq!(module.version, (6, 4));
+    assert_eq!((module.target.sm, module.target.name), (52, "sm_52"));
+    assert_eq!(module.files[0], (1, "./tables.cu".to_owned()));
+
+    let variable = |name| {
+        module
+            .variables
+            .iter()
+            .find(|variable| variable.name == name)
+            .unwrap()
+    };
+    let spheres = variable("spheres");
+    assert_eq!(
+        (spheres.space, spheres.linkage),
+        (Space::Const, Linkage::Visible)
+    );
+    assert_eq!(
+        (spheres.align, spheres.ty, &spheres.dims[..]),
+        (4, Type::B8, &[40][..])
+    );
+    let bytes: Vec<u8> = spheres.init.iter().map(byte).collect();
+    assert_eq!(bytes[4..8], (-2.0_f32).to_le_bytes());
+
+    let links = variable("links");
+    let inside = Initializer::Address {
+        symbol: "coefficients",
+        addend: 24,
+        generic: true,
+    };
+    assert_eq!(links.init[0], inside);
+    assert_eq!(links.init[5], Initializer::Value(Immediate::Int(i64::MIN)));
+    assert_eq!(
+        variable("big").init,
+        [Initializer::Value(Immediate::Int(i64::MIN))]
+    );
+    assert!(variable("empty").init.is_empty());
+
+    let scratch = variable("scratch");
+    assert_eq!(
+        (scratch.linkage, scratch.space),
+        (Linkage::Extern, Space::Shared)
+    );
+    assert_eq!((scratch.align, &scratch.dims[..]), (16, &[0][..]));
+
+    let gather = function(&module, "gather");
+    assert_eq!(gather.max_threads, Some([256, 1, 1]));
+    assert_eq!(gather.params[1].dims, [20]);
+}
+
+fn byte(value: &Initializer<'_>) -> u8 {
+    match value {
+        Initializer::Value(Immediate::Int(value)) => u8::try_from(*value).unwrap(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn calls_name_their_function_or_their_prototype() {
+    let module = parse(CALLS).unwrap();
+    let table = &module.variables[0];
+    let twice = Initializer::Address {
+        symbol: "_Z5twicei",
+        addend: 0,
+        generic: false,
+    };
+    assert_eq!(table.init[0], twice);
+
+    let swap = function(&module, "_Z4swap4Pair");
+    assert!(!swap.entry);
+    assert_eq!(
+        (swap.returns[0].align, &swap.returns[0].dims[..]),
+        (8, &[16][..])
+    );
+
+    let calls = function(&module, "calls").body.as_deref().unwrap();
+    let operands: Vec<_> = flatten(calls)
+        .iter()
+        .filter(|instruction| instruction.mnemonic == "call")
+        .map(|call| (call.modifiers.clone(), call.operands.len()))
+        .collect();
+    assert!(operands.contains(&(vec!["uni"], 3)), "{operands:?}");
+    assert!(operands.contains(&(vec![], 4)), "{operands:?}");
+    let prototypes = |statements: &[Statement<'_>]| {
+        statements
+            .iter()
+            .filter(|one| matches!(one, Statement::CallPrototype { .. }))
+            .count()
+    };
+    let inner = calls.iter().map(|statement| match statement {
+        Statement::Block(inner) => prototypes(inner),
+        _ => 0,
+    });
+    assert_eq!(inner.sum::<usize>(), 1);
+}
+
+#[test]
+fn lanes_keep_their_source_lines() {
+    let module = parse(LANES).unwrap();
+    let lanes = function(&module, "lanes").body.as_deref().unwrap();
+    let all = flatten(lanes);
+    let load = all
+        .iter()
+        .find(|one| one.modifiers == ["global", "v4", "f32"])
+        .unwrap();
+    assert!(matches!(&load.operands[0], Operand::Vector(lanes) if lanes.len() == 4));
+    let address = Operand::Address {
+        base: AddressBase::Name("%rd9"),
+        offset: 0,
+    };
+    assert_eq!(load.operands[1], address);
+    assert_eq!(
+        load.location,
+        Some(Location {
+            file: 1,
+            line: 6,
+            column: 12
+        })
+    );
+    let text = LANES.lines().nth(load.line as usize - 1).unwrap();
+    assert!(
+        text.contains("ld.global.v4.f32"),
+        "line {} is {text}",
+        load.line
+    );
+}
+
+#[test]
+fn debug_sections_change_nothing() {
+    let module = parse(DEBUG).unwrap();
+    assert!(DEBUG.contains(".section"));
+    assert!(
+        function(&module, "lanes")
+            .body
+            .as_ref()
+            .is_some_and(|body| body.len() > 50)
+    );
+    assert_eq!(module.files.len(), 2);
+}
+
+#[test]
+fn line_endings_of_windows_change_nothing() {
+    for source in [TABLES, CALLS, LANES, DEBUG] {
+        let windows = source.replace('\n', "\r\n");
+        assert_eq!(parse(&windows).unwrap(), parse(source).unwrap());
+    }
+}

@@ -1,0 +1,174 @@
+//! Headers of functions, and what a body declares.
+
+use super::{body, module};
+use crate::ptx::ast::{Function, Space, Statement, Type};
+
+fn function(text: &str) -> Function<'static> {
+    module(text).functions.remove(0)
+}
+
+#[test]
+fn kernels_and_their_parameters() {
+    let read = function(
+        ".visible .entry k(.param .u64 .ptr .global .align 4 a,
+            .param .align 8 .b8 b[16], .param .u64 .ptr c, .param .f32 d) { ret; }",
+    );
+    assert!(read.entry);
+    assert_eq!((read.name, read.line), ("k", 4));
+    let params: Vec<_> = read
+        .params
+        .iter()
+        .map(|p| (p.name, p.align, p.ty, p.dims.len()))
+        .collect();
+    let expected = [
+        ("a", 8, Type::U64, 0),
+        ("b", 8, Type::B8, 1),
+        ("c", 8, Type::U64, 0),
+        ("d", 4, Type::F32, 0),
+    ];
+    assert_eq!(params, expected);
+    assert!(function(".entry k { ret; }").params.is_empty());
+}
+
+#[test]
+fn functions_with_results() {
+    let read = function(".func (.reg .pred r, .param .b32 s) f (.reg .u32 a) { ret; }");
+    assert!(!read.entry);
+    let returns: Vec<_> = read
+        .returns
+        .iter()
+        .map(|r| (r.name, r.ty, r.space))
+        .collect();
+    assert_eq!(
+        returns,
+        [
+            ("r", Type::Pred, Space::Param),
+            ("s", Type::B32, Space::Param)
+        ]
+    );
+    assert_eq!(
+        (read.params[0].name, read.params[0].space),
+        ("a", Space::Param)
+    );
+}
+
+#[test]
+fn declarations_have_no_body() {
+    let read = function(".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b)\n;");
+    assert_eq!(
+        (read.body, read.params.len(), read.noreturn),
+        (None, 2, false)
+    );
+    assert!(function(".extern .func stop() .noreturn;").noreturn);
+    assert_eq!(function(".entry k;").body, None);
+    assert_eq!(function(".entry k() {}").body, Some(vec![]));
+}
+
+#[test]
+fn performance_directives() {
+    let read = function(
+        ".entry k() .maxntid 16, 8 .reqntid 32 .minnctapersm 2 .maxnctapersm 4 .maxnreg 64
+            .reqnctapercluster 2, 1, 1 .maxclusterrank 8 .explicitcluster .blocksareclusters
+            .abi_preserve 4 { }",
+    );
+    assert_eq!(read.max_threads, Some([16, 8, 1]));
+    assert_eq!(read.required_threads, Some([32, 1, 1]));
+    assert!(read.body.is_some());
+}
+
+#[test]
+fn registers() {
+    let read = body(".reg .b32 %r<10>, x; .reg .pred %p<4294967295>; .reg .f16x2 $y;");
+    let register = |name, count, ty| Statement::Register { name, count, ty };
+    let expected = [
+        register("%r", Some(10), Type::B32),
+        register("x", None, Type::B32),
+        register("%p", Some(u32::MAX), Type::Pred),
+        register("$y", None, Type::F16x2),
+    ];
+    assert_eq!(read, expected);
+}
+
+#[test]
+fn variables_of_a_body() {
+    let read = body(".local .align 8 .b8 depot[32]; .shared .f32 a, b[4]; .param .b64 p;");
+    let names: Vec<_> = read
+        .iter()
+        .map(|statement| match statement {
+            Statement::Variable(variable) => (variable.name, variable.space),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    let (local, shared, param) = (Space::Local, Space::Shared, Space::Param);
+    assert_eq!(
+        names,
+        [("depot", local), ("a", shared), ("b", shared), ("p", param)]
+    );
+}
+
+#[test]
+fn scopes_and_labels() {
+    let read = body("a: { $L__1: { } ret; } _b$2:");
+    let [
+        Statement::Label("a"),
+        Statement::Block(inner),
+        Statement::Label("_b$2"),
+    ] = &read[..]
+    else {
+        panic!("{read:?}");
+    };
+    let expected = matches!(
+        &inner[..],
+        [Statement::Label("$L__1"), Statement::Block(none), Statement::Instruction(_)] if none.is_empty()
+    );
+    assert!(expected, "{inner:?}");
+}
+
+#[test]
+fn sixty_four_scopes_may_nest() {
+    // The body of the function is the first of them.
+    let nested = |count: usize| format!("{}{}", "{".repeat(count), "}".repeat(count));
+    assert_eq!(body(&nested(63)).len(), 1);
+    let refused = super::refusal(&format!(".entry k() {}", nested(65)));
+    assert_eq!(
+        refused,
+        "line 4, column 76: cannot read `{`: this is nested more than 64 deep"
+    );
+}
+
+#[test]
+fn what_is_said_of_a_label() {
+    let read = body(
+        "t: .branchtargets a, b; u: .calltargets f; p : .callprototype (.param .b32 _) _ (.param .b64 _);
+         q: .callprototype _ () .noreturn .abi_preserve 3;",
+    );
+    assert_eq!(
+        read[0],
+        Statement::BranchTargets {
+            name: "t",
+            labels: vec!["a", "b"]
+        }
+    );
+    assert_eq!(
+        read[1],
+        Statement::CallTargets {
+            name: "u",
+            functions: vec!["f"]
+        }
+    );
+    let Statement::CallPrototype {
+        name: "p",
+        returns,
+        params,
+    } = &read[2]
+    else {
+        panic!("{read:?}");
+    };
+    assert_eq!((returns[0].ty, params[0].ty), (Type::B32, Type::B64));
+    let none = Statement::CallPrototype {
+        name: "q",
+        returns: vec![],
+        params: vec![],
+    };
+    assert_eq!(read[3], none);
+}

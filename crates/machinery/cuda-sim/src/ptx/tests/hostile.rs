@@ -1,0 +1,162 @@
+//! Texts that mean harm: the answer is a tree or an error, soon, and never a panic.
+
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+use super::compiled::{CALLS, DEBUG, LANES, TABLES};
+use super::{HEAD, refusal};
+use crate::ptx::parse;
+
+const FILES: [&str; 4] = [TABLES, CALLS, LANES, DEBUG];
+
+#[test]
+fn every_truncation_is_read_or_refused() {
+    // Whole lines, and every place of the shortest file.
+    for source in FILES {
+        for (end, _) in source.match_indices('\n') {
+            let _ = parse(&source[..end]);
+        }
+    }
+    for end in 0..LANES.len() {
+        let _ = parse(&LANES[..end]);
+    }
+    let inside = LANES.find("ld.param").unwrap();
+    assert!(parse(&LANES[..inside]).is_err());
+}
+
+#[test]
+fn deep_nesting_ends_in_an_error() {
+    let deep = 200_000;
+    let texts = [
+        format!(".entry k() {}", "{".repeat(deep)),
+        format!(".global .u32 x = {}", "(".repeat(deep)),
+        format!(".global .u32 x = {}", "-".repeat(deep)),
+        format!(".global .u32 x = {}", "-(".repeat(deep)),
+        format!(
+            ".global .u32 x{} = {}",
+            "[1]".repeat(deep),
+            "{".repeat(deep)
+        ),
+        format!(".entry k() {{ op [a+{}", "(".repeat(deep)),
+    ];
+    for text in texts {
+        assert!(refusal(&text).ends_with("this is nested more than 64 deep"));
+    }
+}
+
+#[test]
+fn long_texts_are_read_in_one_pass() {
+    // Anything quadratic in these would keep the test from ending.
+    let long = 300_000;
+    let refused = [
+        format!(".section .debug_x {}", "{".repeat(long)),
+        format!(".entry k() {{ {}", "a:".repeat(long)),
+        format!(".entry k() {{ op {}", "a,".repeat(long)),
+        format!(".global .u32 x = {}", "1+".repeat(long)),
+        format!(
+            ".global .u32 x{} = {{{}",
+            "[1]".repeat(long),
+            "{1},".repeat(long)
+        ),
+        format!(".global .u32 x[{}];", "9".repeat(long)),
+        format!("{}/*", "/**/".repeat(long)),
+    ];
+    for text in refused {
+        assert!(parse(&format!("{HEAD}{text}")).is_err());
+    }
+}
+
+proptest! {
+    #[test]
+    fn random_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+        let text = String::from_utf8_lossy(&bytes);
+        let _ = parse(&text);
+        let _ = parse(&format!("{HEAD}{text}"));
+        let _ = parse(&format!("{HEAD}.entry k() {{ {text}"));
+    }
+
+    #[test]
+    fn random_tokens(tokens in proptest::collection::vec(proptest::sample::select(TOKENS), 0..60)) {
+        let text = tokens.join(" ");
+        let _ = parse(&format!("{HEAD}{text}"));
+        let _ = parse(&format!("{HEAD}.entry k() {{ {text} }}"));
+    }
+
+    #[test]
+    fn random_changes(
+        file in 0..FILES.len(),
+        changes in proptest::collection::vec((any::<Index>(), any::<Index>(), any::<u8>()), 1..8),
+    ) {
+        let mut bytes = FILES[file].as_bytes().to_vec();
+        for (place, other, byte) in changes {
+            let (place, other) = (place.index(bytes.len()), other.index(bytes.len()));
+            match byte % 3 {
+                0 => bytes[place] = byte,
+                1 => bytes.swap(place, other),
+                _ => drop(bytes.drain(place.min(other)..(place.min(other) + 20).min(place.max(other) + 1))),
+            }
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        if let Err(error) = parse(&text) {
+            // The place is one that a reader can find.
+            let lines = text.split('\n').count();
+            prop_assert!((1..=lines).contains(&(error.line as usize)));
+            let line = text.split('\n').nth(error.line as usize - 1).unwrap_or_default();
+            prop_assert!((1..=line.chars().count() + 1).contains(&(error.column as usize)));
+        }
+    }
+}
+
+const TOKENS: &[&str] = &[
+    ".entry",
+    ".func",
+    ".reg",
+    ".b32",
+    ".global",
+    ".shared",
+    ".param",
+    ".align",
+    ".v4",
+    ".loc",
+    ".file",
+    ".section",
+    ".pragma",
+    ".visible",
+    ".maxntid",
+    ".callprototype",
+    "add",
+    "call",
+    "%r1",
+    "_",
+    "x",
+    "generic",
+    "0",
+    "5",
+    "0x",
+    "1.5",
+    "18446744073709551615",
+    "\"s\"",
+    "(",
+    ")",
+    "{",
+    "}",
+    "[",
+    "]",
+    "<",
+    ">",
+    ",",
+    ";",
+    ":",
+    "=",
+    "@",
+    "!",
+    "~",
+    "+",
+    "-",
+    "*",
+    "/",
+    "%",
+    "&",
+    "|",
+    "^",
+];

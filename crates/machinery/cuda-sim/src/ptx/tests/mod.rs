@@ -1,0 +1,57 @@
+//! What the reader makes of PTX: of compilers' output, of each construct, and of what is wrong.
+
+mod compiled;
+mod functions;
+mod hostile;
+mod instructions;
+mod modules;
+mod refusals;
+mod variables;
+
+use super::ast::{Instruction, Module, Statement};
+use super::parse;
+
+const HEAD: &str = ".version 6.4\n.target sm_52\n.address_size 64\n";
+
+/// The module that `text` makes after the usual three lines; its first line is line 4.
+fn module(text: &str) -> Module<'static> {
+    let source = format!("{HEAD}{text}");
+    let outcome = parse(source.leak());
+    outcome.unwrap_or_else(|error| panic!("{text}\n{error}"))
+}
+
+/// The statements of a kernel with this body, which stands on line 4.
+fn body(text: &str) -> Vec<Statement<'static>> {
+    let mut module = module(&format!(".entry k() {{ {text} }}"));
+    module.functions.remove(0).body.expect("a body was given")
+}
+
+/// The only statement of a kernel, an instruction.
+fn instruction(text: &str) -> Instruction<'static> {
+    match &body(text)[..] {
+        [Statement::Instruction(instruction)] => instruction.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What is said about `text` after the usual three lines.
+fn refusal(text: &str) -> String {
+    let source = format!("{HEAD}{text}");
+    match parse(&source) {
+        Ok(module) => panic!("{text} was read as {module:?}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// All instructions of a function, in order, those of inner scopes included.
+fn flatten<'m>(statements: &'m [Statement<'m>]) -> Vec<&'m Instruction<'m>> {
+    let mut found = Vec::new();
+    for statement in statements {
+        match statement {
+            Statement::Instruction(instruction) => found.push(instruction),
+            Statement::Block(inner) => found.extend(flatten(inner)),
+            _ => {}
+        }
+    }
+    found
+}

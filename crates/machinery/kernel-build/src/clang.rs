@@ -1,0 +1,222 @@
+//! clang: finding one that compiles for NVIDIA GPUs, and running it.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::process::{Command, Output};
+
+use crate::tree::source_file;
+use crate::{Error, Tree};
+
+/// The version that makes committed PTX: Debian 12's `clang-14`.
+pub const PINNED_VERSION: &str = "14.0.6";
+
+/// Names the clang to use, in place of the search.
+pub(crate) const OVERRIDE: &str = "KERNEL_CLANG";
+
+/// Where to look: on the search path, the pinned version first; then where Homebrew
+/// and the LLVM installer for Windows put it, which they do not add to the path.
+const CANDIDATES: [&str; 11] = [
+    "clang-14",
+    "clang-15",
+    "clang-16",
+    "clang-17",
+    "clang-18",
+    "clang-19",
+    "clang-20",
+    "clang",
+    "/opt/homebrew/opt/llvm/bin/clang",
+    "/usr/local/opt/llvm/bin/clang",
+    r"C:\Program Files\LLVM\bin\clang.exe",
+];
+
+/// What every kernel is compiled with. clang runs in the checkout's root.
+pub(crate) const OPTIONS: [&str; 20] = [
+    "-x",
+    "cuda",
+    "--cuda-device-only",
+    // No toolkit: no headers of its own, no device library, and none to be found,
+    // lest clang take the PTX version or a limit on GPUs from it.
+    "-nocudainc",
+    "-nocudalib",
+    "--cuda-path=kernels",
+    // No headers of this machine, and the sizes of one host for all.
+    "-nostdlibinc",
+    "--target=x86_64-unknown-linux-gnu",
+    "-Ikernels",
+    // Any GPU since Maxwell, any driver since 2019.
+    "--cuda-gpu-arch=sm_52",
+    "-Xclang",
+    "-target-feature",
+    "-Xclang",
+    "+ptx64",
+    "-O3",
+    // Lines for the counters and checks; the names of files relative to the root.
+    "-gline-directives-only",
+    "-fdebug-compilation-dir=.",
+    "-Wall",
+    "-S",
+    "-o-",
+];
+
+/// A clang that compiles for NVIDIA GPUs.
+#[derive(Debug, Clone)]
+pub struct Clang {
+    program: OsString,
+    version: String,
+}
+
+impl Clang {
+    /// The clang `KERNEL_CLANG` names, or else the first that will do. The error says
+    /// what was looked at.
+    pub fn find() -> Result<Self, String> {
+        if let Some(program) = env::var_os(OVERRIDE) {
+            return Self::try_program(&program)
+                .map_err(|why| format!("{OVERRIDE}={}: {why}", program.display()));
+        }
+        let mut unfit = Vec::new();
+        for program in CANDIDATES.map(OsStr::new) {
+            match Self::try_program(program) {
+                Ok(clang) => return Ok(clang),
+                Err(Unfit::Absent(_)) => {}
+                Err(why) => unfit.push(format!("{}: {why}", program.display())),
+            }
+        }
+        if unfit.is_empty() {
+            Err("no clang on the search path".into())
+        } else {
+            Err(unfit.join("; "))
+        }
+    }
+
+    fn try_program(program: &OsStr) -> Result<Self, Unfit> {
+        let ask = |option| {
+            let output = command(program).arg(option).output();
+            output.map_err(|error| Unfit::Absent(error.to_string()))
+        };
+        let version = version(&stdout(ask("--version")?)).ok_or(Unfit::NotClang)?;
+        if !stdout(ask("--print-targets")?).contains("nvptx64") {
+            return Err(Unfit::NoTarget(version));
+        }
+        Ok(Self {
+            program: program.to_owned(),
+            version,
+        })
+    }
+
+    /// Its version, such as `14.0.6`.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Its name and version, as the stamp has it.
+    pub fn name(&self) -> String {
+        format!("clang {}", self.version)
+    }
+
+    /// Compiles kernel `name` to PTX, the same on every machine. Also returns the
+    /// compiler's warnings.
+    pub(crate) fn compile(&self, tree: &Tree, name: &str) -> Result<(String, String), Error> {
+        let output = command(&self.program)
+            .current_dir(tree.root())
+            .args(OPTIONS)
+            .arg(source_file(name))
+            .output()
+            .map_err(Error::io(self.program.as_ref()))?;
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        if !output.status.success() {
+            return Err(Error::Kernel {
+                compiler: self.name(),
+                name: name.to_owned(),
+                message,
+            });
+        }
+        Ok((normal(&stdout(output)), message))
+    }
+}
+
+/// Why a program is not the clang to use.
+#[derive(Debug, thiserror::Error)]
+enum Unfit {
+    #[error("{0}")]
+    Absent(String),
+    #[error("it is not a clang")]
+    NotClang,
+    #[error("clang {0} was built without the NVPTX target (Apple's is)")]
+    NoTarget(String),
+}
+
+/// The command that installs clang on this platform.
+pub(crate) fn install_command() -> &'static str {
+    if cfg!(target_os = "macos") {
+        "brew install llvm"
+    } else if cfg!(windows) {
+        "winget install LLVM.LLVM"
+    } else {
+        "sudo apt-get install clang   (Fedora: sudo dnf install clang)"
+    }
+}
+
+/// A command that no variable of the user's makes search other folders for headers.
+fn command(program: &OsStr) -> Command {
+    let mut command = Command::new(program);
+    for variable in ["CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"] {
+        command.env_remove(variable);
+    }
+    command
+}
+
+fn stdout(output: Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// The version in what `clang --version` prints.
+fn version(text: &str) -> Option<String> {
+    let rest = text.split_once("clang version ")?.1;
+    let end = rest.find(|c: char| c != '.' && !c.is_ascii_digit());
+    let version = &rest[..end.unwrap_or(rest.len())];
+    (!version.is_empty()).then(|| version.to_owned())
+}
+
+/// Takes out what may differ between machines and what nobody reads: `./` and
+/// backslashes in the names of files, empty debug sections, blanks at line ends.
+fn normal(ptx: &str) -> String {
+    let mut text = String::with_capacity(ptx.len());
+    for line in ptx.lines().map(str::trim_end) {
+        let words = line.trim_start();
+        if words.starts_with(".section") && words.ends_with('}') {
+            continue;
+        }
+        if words.starts_with(".file") {
+            let line = line.replace(r"\\", "/").replace('\\', "/");
+            text.push_str(&line.replace("\"./", "\""));
+        } else {
+            text.push_str(line);
+        }
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read_from_every_vendor() {
+        let read = |text| version(text).unwrap_or_default();
+        assert_eq!(read("Debian clang version 14.0.6\nTarget: x"), "14.0.6");
+        assert_eq!(read("clang version 19.1.7 (Fedora 19.1.7-1)"), "19.1.7");
+        assert_eq!(read("Ubuntu clang version 18.1.3 (1ubuntu1)"), "18.1.3");
+        assert_eq!(read("Apple clang version 16.0.0"), "16.0.0");
+        assert_eq!(version("gcc (Debian 12.2.0) 12.2.0"), None);
+        assert_eq!(version("clang version unknown"), None);
+    }
+
+    #[test]
+    fn normal_ptx_names_files_alike_and_has_no_empty_sections() {
+        let ptx = "ret; \r\n\t.section\t.debug_loc\t{\t}\n\t.file\t1 \"./kernels/a.cu\"";
+        assert_eq!(normal(ptx), "ret;\n\t.file\t1 \"kernels/a.cu\"\n");
+        let windows = "\t.file\t1 \"kernels\\\\a.cu\"\n";
+        assert_eq!(normal(windows), "\t.file\t1 \"kernels/a.cu\"\n");
+    }
+}

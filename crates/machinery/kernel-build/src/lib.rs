@@ -1,0 +1,98 @@
+//! Build-time: a kernel's CUDA C (`kernels/NAME.cu`) to the PTX a chapter loads.
+//!
+//! A chapter's build script asks for its kernel and the chapter includes the PTX:
+//!
+//! ```ignore
+//! // build.rs
+//! fn main() {
+//!     kernel_build::ptx("raytrace-const");
+//! }
+//!
+//! // main.rs
+//! const PTX: &str = include_str!(env!("RAYTRACE_CONST_PTX"));
+//! ```
+//!
+//! The PTX is committed in `kernels/ptx`, stamped with a hash of the sources it was
+//! made from. While the hash matches, nothing but Rust is needed. Once a source has
+//! been edited, the build compiles it: with clang, or failing that with NVRTC from a
+//! CUDA toolkit. With neither the build stops. Stale PTX is never used.
+//!
+//! The crate's binary keeps the committed PTX right: `scripts/ptx --write` and
+//! `scripts/ptx --check`.
+
+mod clang;
+mod drift;
+mod error;
+mod nvrtc;
+mod resolve;
+mod sources;
+mod stamp;
+mod tree;
+
+pub use clang::{Clang, PINNED_VERSION};
+pub use drift::{Drift, check, write};
+pub use error::Error;
+pub use tree::Tree;
+
+use std::path::PathBuf;
+
+/// For a chapter's build script: finds or makes the PTX of kernel `name` and passes
+/// its path to the chapter in an environment variable, `RAYTRACE_CONST_PTX` for
+/// `raytrace-const`.
+///
+/// When that fails, prints why on stderr and ends the build script with status 1: a
+/// reader whose kernel has a mistake wants the compiler's message and no backtrace.
+pub fn ptx(name: &str) {
+    if let Err(error) = try_ptx(name) {
+        eprintln!("error: {error}");
+        std::process::exit(1);
+    }
+}
+
+fn try_ptx(name: &str) -> Result<(), Error> {
+    let tree = Tree::find(&env_path("CARGO_MANIFEST_DIR")?)?;
+    let sources = tree.sources(name)?;
+    for file in sources.files() {
+        println!("cargo:rerun-if-changed={}", tree.path(file).display());
+    }
+    println!("cargo:rerun-if-changed={}", tree.ptx(name).display());
+    println!("cargo:rerun-if-env-changed={}", clang::OVERRIDE);
+    println!("cargo:rerun-if-env-changed={}", nvrtc::OVERRIDE);
+
+    let found = resolve::resolve(&tree, &sources, &env_path("OUT_DIR")?)?;
+    for line in found.remarks.lines() {
+        println!("cargo:warning={line}");
+    }
+    println!(
+        "cargo:rustc-env={}={}",
+        variable(name),
+        found.path.display()
+    );
+    Ok(())
+}
+
+/// The environment variable that carries a kernel's PTX path to its chapter.
+fn variable(name: &str) -> String {
+    let letters = name.chars().map(|c| match c {
+        c if c.is_ascii_alphanumeric() => c.to_ascii_uppercase(),
+        _ => '_',
+    });
+    letters.chain("_PTX".chars()).collect()
+}
+
+fn env_path(variable: &'static str) -> Result<PathBuf, Error> {
+    std::env::var_os(variable)
+        .map(PathBuf::from)
+        .ok_or(Error::NotABuildScript { variable })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::variable;
+
+    #[test]
+    fn variables_are_upper_case_words() {
+        assert_eq!(variable("raytrace-const"), "RAYTRACE_CONST_PTX");
+        assert_eq!(variable("exercises/add-1"), "EXERCISES_ADD_1_PTX");
+    }
+}

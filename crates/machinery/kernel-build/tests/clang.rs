@@ -1,0 +1,118 @@
+//! With a real clang: the header, the compiler's messages, the same PTX everywhere.
+//!
+//! These need a clang with the NVPTX target, and Warpbook's tests need Rust alone; so
+//! they are ignored unless asked for:
+//!
+//! ```sh
+//! cargo test -p kernel-build -- --ignored
+//! ```
+
+mod support;
+
+use std::process::Command;
+
+use support::{Checkout, assert_has, fail, succeed};
+
+/// The build script with the machine's own search path.
+fn build_script(checkout: &Checkout, name: &str) -> Command {
+    let mut command = checkout.build_script(name);
+    match std::env::var_os("PATH") {
+        Some(path) => command.env("PATH", path),
+        None => command.env_remove("PATH"),
+    };
+    if let Some(clang) = std::env::var_os("KERNEL_CLANG") {
+        command.env("KERNEL_CLANG", clang);
+    }
+    command
+}
+
+#[test]
+#[ignore = "needs clang"]
+fn every_name_of_the_header_compiles_to_its_instruction() {
+    let checkout = Checkout::new();
+    checkout.write("kernels/every.cu", include_str!("cuda_device.cu"));
+    checkout.write(
+        "kernels/cuda_device.h",
+        include_str!("../../../../kernels/cuda_device.h"),
+    );
+    let output = succeed(build_script(&checkout, "every"));
+    assert!(!output.contains("cargo:warning"), "{output}");
+
+    let ptx = checkout.read("out/every.ptx");
+    assert_has(
+        &ptx,
+        &[
+            ".version 6.4",
+            ".target sm_52",
+            ".maxntid 256",
+            "%tid.z",
+            "%ctaid.y",
+            "%ntid.x",
+            "%nctaid.z",
+            "%clock64",
+            "bar.sync",
+            "bar.red.popc.u32",
+            "bar.warp.sync",
+            "membar.cta",
+            "membar.gl",
+            "membar.sys",
+            "ld.global.nc.f32",
+            "ld.global.nc.v2.f64",
+            "ld.global.nc.v4.f32",
+            "sqrt.rn.f32",
+            "rsqrt.approx.f32",
+            "fma.rn.f64",
+            "cvt.rmi.f32.f32",
+            "cvt.rpi.f32.f32",
+            "cvt.rni.f64.f64",
+            "popc.b64",
+            "clz.b32",
+            "brev.b32",
+            "atom.global.add.f32",
+            "atom.global.cas.b64",
+            "atom.global.max.s64",
+            "atom.global.min.u32",
+            "atom.inc.u32",
+            "atom.dec.u32",
+            "shfl.sync.idx.b32",
+            "shfl.sync.up.b32",
+            "shfl.sync.down.b32",
+            "shfl.sync.bfly.b32",
+            "vote.sync.ballot.b32",
+            "vote.sync.all.pred",
+            "vote.sync.any.pred",
+            "activemask.b32",
+            "vprintf",
+            "__assertfail",
+            ".file\t1 \"kernels/every.cu\"",
+        ],
+    );
+}
+
+#[test]
+#[ignore = "needs clang"]
+fn clang_points_at_the_mistake() {
+    let checkout = Checkout::new();
+    checkout.edit("kernels/square.cu", "*x *= *x", "*x *= y");
+    assert_has(
+        &fail(build_script(&checkout, "square")),
+        &[
+            "kernels/square.cu:2:38: error: ",
+            "undeclared identifier 'y'",
+            "*x *= y; }\n",
+            "^\n",
+        ],
+    );
+}
+
+#[test]
+#[ignore = "needs clang"]
+fn ptx_does_not_depend_on_where_the_checkout_lies() {
+    let compile = |checkout: &Checkout| {
+        succeed(build_script(checkout, "square"));
+        checkout.read("out/square.ptx")
+    };
+    let here = compile(&Checkout::new());
+    assert_eq!(here, compile(&Checkout::named("war páth with blanks ")));
+    assert_has(&here, &[".entry square(", ".loc\t1 2 "]);
+}

@@ -1,0 +1,146 @@
+//! What does not fit is refused here, before anything is allocated.
+
+use anyhow::{Result, bail};
+use common::memory::Need;
+use cust::device::{Device, DeviceAttribute};
+use cust::function::{BlockSize, GridSize};
+
+use crate::flags::{Flags, Variant};
+use crate::picture::Pixel;
+use crate::scene::{ConstantBank, Sphere};
+
+/// The kernels find a pixel with a 32-bit `int`.
+const MOST_PIXELS: u64 = i32::MAX as u64;
+
+/// Refuses more spheres than the constant memory of a chosen variant holds.
+pub fn spheres_fit(flags: &Flags) -> Result<()> {
+    let capacity = |variant: &Variant| match variant {
+        Variant::Global => usize::MAX,
+        Variant::Constant => ConstantBank::PACKED,
+        Variant::Unrolled => ConstantBank::ALIGNED,
+    };
+    let variants = flags.variant.variants().iter();
+    let most = variants.map(capacity).min().unwrap_or(usize::MAX);
+    if flags.spheres as usize > most {
+        bail!(
+            "--spheres {} is too many: the 64 KB of constant memory hold {} spheres of 28 bytes \
+             (--variant constant) or {} aligned ones of 32 (--variant unrolled); \
+             use at most {most}, or --variant global, which has no such limit",
+            flags.spheres,
+            ConstantBank::PACKED,
+            ConstantBank::ALIGNED,
+        );
+    }
+    Ok(())
+}
+
+/// The launch shape: one thread a pixel, blocks up to past the edge where sizes do not divide.
+///
+/// # Errors
+///
+/// Where the block or the grid is larger than the device takes.
+pub fn grid_and_block(device: &Device, flags: &Flags) -> Result<(GridSize, BlockSize)> {
+    let limit = |attribute| -> Result<u32> {
+        let value = device.get_attribute(attribute)?;
+        Ok(value.try_into().unwrap_or(0))
+    };
+    let block = flags.block;
+    let most_threads = limit(DeviceAttribute::MaxThreadsPerBlock)?;
+    let most_wide = limit(DeviceAttribute::MaxBlockDimX)?;
+    let most_high = limit(DeviceAttribute::MaxBlockDimY)?;
+    let threads = u64::from(block.width) * u64::from(block.height);
+    if threads > most_threads.into() || block.width > most_wide || block.height > most_high {
+        bail!(
+            "--block {}x{} has {threads} threads; this device takes blocks of at most \
+             {most_threads}, and at most {most_wide}x{most_high}",
+            block.width,
+            block.height,
+        );
+    }
+
+    let grid = GridSize::xy(
+        flags.width.div_ceil(block.width),
+        flags.height.div_ceil(block.height),
+    );
+    let widest = limit(DeviceAttribute::MaxGridDimX)?;
+    let highest = limit(DeviceAttribute::MaxGridDimY)?;
+    if grid.x > widest || grid.y > highest {
+        bail!(
+            "the picture needs a grid of {}x{} blocks, and this device takes at most \
+             {widest}x{highest}; use a larger --block or a smaller picture",
+            grid.x,
+            grid.y,
+        );
+    }
+    Ok((grid, BlockSize::xy(block.width, block.height)))
+}
+
+/// Bytes for the spheres and the picture: one of it on the GPU; on the computer the reference,
+/// the copy read back, and its PNG, which is hardly ever larger.
+pub fn memory_need(flags: &Flags) -> Need {
+    // No overflow: sides and spheres are at most 2^30.
+    let picture = pixels(flags) * size_of::<Pixel>() as u64;
+    let spheres = u64::from(flags.spheres) * size_of::<Sphere>() as u64;
+    Need {
+        device: picture + spheres,
+        host: 3 * picture + spheres,
+    }
+}
+
+/// Refuses a picture with more pixels than the kernels can count.
+pub fn pixels_count(flags: &Flags) -> Result<()> {
+    let pixels = pixels(flags);
+    if pixels > MOST_PIXELS {
+        bail!(
+            "a picture of {}x{} has {pixels} pixels, and the kernels count to {MOST_PIXELS}; \
+             use a smaller --width or --height",
+            flags.width,
+            flags.height,
+        );
+    }
+    Ok(())
+}
+
+fn pixels(flags: &Flags) -> u64 {
+    u64::from(flags.width) * u64::from(flags.height)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    fn flags(arguments: &str) -> Flags {
+        let words = arguments.split_whitespace();
+        Flags::try_parse_from(["raytrace-const"].into_iter().chain(words)).unwrap()
+    }
+
+    #[test]
+    fn each_variant_takes_what_its_memory_holds() {
+        for (variant, most) in [("constant", 2340), ("unrolled", 2048), ("all", 2048)] {
+            let fit = |spheres: u32| {
+                spheres_fit(&flags(&format!("--variant {variant} --spheres {spheres}")))
+            };
+            assert!(fit(most).is_ok());
+            let error = fit(most + 1).unwrap_err().to_string();
+            assert!(error.contains(&format!("at most {most}")), "{error}");
+        }
+        assert!(spheres_fit(&flags("--variant global --spheres 1000000")).is_ok());
+    }
+
+    #[test]
+    fn memory_is_counted_without_overflow() {
+        let need = memory_need(&flags("--width 17 --height 13 --spheres 2"));
+        assert_eq!((need.device, need.host), (940, 2708));
+        let most = "--width 1073741824 --height 1073741824 --spheres 1073741824";
+        let need = memory_need(&flags(most));
+        assert_eq!(need.host, 12 * (1 << 60) + 28 * (1 << 30));
+    }
+
+    #[test]
+    fn pixels_are_as_many_as_an_int_counts() {
+        assert!(pixels_count(&flags("--width 46340 --height 46340")).is_ok());
+        let error = pixels_count(&flags("--width 46341 --height 46341")).unwrap_err();
+        assert!(error.to_string().contains("2147488281 pixels"), "{error}");
+    }
+}

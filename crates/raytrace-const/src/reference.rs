@@ -1,0 +1,134 @@
+//! The same picture by a plain loop on one CPU thread.
+//!
+//! Every operation rounds where the kernel's does: `mul_add` stands where the compiler fused a
+//! multiplication and an addition (the order is written down in `kernels/raytrace-const.cu`), so
+//! that the pictures are equal bit by bit.
+
+use crate::picture::{Picture, Pixel};
+use crate::scene::Sphere;
+
+/// Farther away than any sphere, as in the kernels.
+const INF: f32 = 2e10;
+
+/// Draws `spheres` as the kernels do.
+pub fn render(spheres: &[Sphere], width: u32, height: u32) -> Picture {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("fma") {
+        // SAFETY: the processor has the instructions, as just asked.
+        return unsafe { render_with_fma(spheres, width, height) };
+    }
+    render_rows(spheres, width, height)
+}
+
+/// The same loop, where `mul_add` is one instruction: by default it is a call on x86-64.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "fma")]
+fn render_with_fma(spheres: &[Sphere], width: u32, height: u32) -> Picture {
+    render_rows(spheres, width, height)
+}
+
+#[inline(always)]
+fn render_rows(spheres: &[Sphere], width: u32, height: u32) -> Picture {
+    let mut picture = Picture::black(width, height);
+    let rows = picture.pixels.chunks_exact_mut(width as usize);
+    for (row, y) in rows.zip(0_i32..) {
+        for (pixel, x) in row.iter_mut().zip(0_i32..) {
+            let ox = (x - width as i32 / 2) as f32;
+            let oy = (y - height as i32 / 2) as f32;
+            *pixel = colour(spheres, ox, oy);
+        }
+    }
+    picture
+}
+
+/// The colour of the nearest sphere under the ray through (`ox`, `oy`), black where there is none.
+#[inline(always)]
+fn colour(spheres: &[Sphere], ox: f32, oy: f32) -> Pixel {
+    let mut nearest = -INF;
+    let mut rgb = [0.0; 3];
+    for sphere in spheres {
+        if let Some((z, shade)) = hit(sphere, ox, oy)
+            && z > nearest
+        {
+            nearest = z;
+            rgb = [sphere.r * shade, sphere.g * shade, sphere.b * shade];
+        }
+    }
+    let [r, g, b] = rgb.map(|channel| (channel * 255.0) as i32 as u8);
+    [r, g, b, 255]
+}
+
+/// Where the ray meets the sphere: its z, and the z component of the unit normal there.
+#[inline(always)]
+fn hit(sphere: &Sphere, ox: f32, oy: f32) -> Option<(f32, f32)> {
+    let dx = ox - sphere.x;
+    let dy = oy - sphere.y;
+    let radius_squared = sphere.radius * sphere.radius;
+    if dx.mul_add(dx, dy * dy) < radius_squared {
+        let dz = (-dy).mul_add(dy, (-dx).mul_add(dx, radius_squared)).sqrt();
+        Some((dz + sphere.z, dz / radius_squared.sqrt()))
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WHITE: Sphere = Sphere {
+        r: 1.0,
+        b: 1.0,
+        g: 1.0,
+        radius: 3.0,
+        x: 0.0,
+        y: 0.0,
+        z: 0.0,
+    };
+    const BLACK: Pixel = [0, 0, 0, 255];
+
+    #[test]
+    fn a_sphere_is_brightest_in_its_middle_and_black_around() {
+        let picture = render(&[WHITE], 11, 9);
+        let at = |x: usize, y: usize| picture.pixels[y * 11 + x];
+        assert_eq!(at(5, 4), [255, 255, 255, 255]);
+        // One pixel aside the normal's z is sqrt(9 - 1) / 3.
+        assert_eq!(at(6, 4), [240, 240, 240, 255]);
+        assert_eq!(at(8, 4), BLACK);
+        assert_eq!(at(0, 0), BLACK);
+    }
+
+    #[test]
+    fn the_sphere_nearest_to_the_eye_is_seen_in_whatever_order() {
+        let near = Sphere {
+            r: 0.0,
+            z: 10.0,
+            ..WHITE
+        };
+        for spheres in [[WHITE, near], [near, WHITE]] {
+            assert_eq!(render(&spheres, 1, 1).pixels, [[0, 255, 255, 255]]);
+        }
+    }
+
+    #[test]
+    fn a_sphere_without_radius_is_not_seen() {
+        assert_eq!(render(&[Sphere::default()], 1, 1).pixels, [BLACK]);
+        assert_eq!(render(&[], 3, 1).pixels, [BLACK; 3]);
+    }
+
+    #[test]
+    fn the_loop_draws_the_same_with_and_without_the_instruction() {
+        let spheres: Vec<Sphere> = (0..40_u8)
+            .map(|i| Sphere {
+                x: f32::from(i) * 1.37 - 20.0,
+                y: f32::from(i % 7) * 3.1 - 9.0,
+                radius: f32::from(i % 5) + 2.3,
+                ..WHITE
+            })
+            .collect();
+        assert_eq!(
+            render(&spheres, 61, 33).pixels,
+            render_rows(&spheres, 61, 33).pixels
+        );
+    }
+}

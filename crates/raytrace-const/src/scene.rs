@@ -1,0 +1,156 @@
+//! The scene: random spheres, the same ones for the same seed on every machine.
+
+use cust::DeviceCopy;
+use rand_pcg::Pcg32;
+use rand_pcg::rand_core::{Rng, SeedableRng};
+
+use crate::flags::Flags;
+
+/// A sphere as the kernels have it: 28 bytes, the colour in the book's order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, DeviceCopy)]
+#[repr(C)]
+pub struct Sphere {
+    /// Red, from 0 to 1.
+    pub r: f32,
+    /// Blue, from 0 to 1.
+    pub b: f32,
+    /// Green, from 0 to 1.
+    pub g: f32,
+    /// In pixels.
+    pub radius: f32,
+    /// Centre, in pixels to the right of the picture's middle.
+    pub x: f32,
+    /// Centre, in pixels below the picture's middle.
+    pub y: f32,
+    /// Centre, in pixels towards the eye.
+    pub z: f32,
+}
+
+/// The same sphere on a 32-byte boundary.
+#[derive(Clone, Copy, Debug, Default, PartialEq, DeviceCopy)]
+#[repr(C, align(32))]
+pub struct AlignedSphere(pub Sphere);
+
+/// What the module's constant memory holds: 64 KB of spheres in either layout, as in the `.cu`
+/// file. Slots beyond the scene have radius 0, so that no ray hits them: `raytrace_unrolled`
+/// reads spheres in groups, and past the last one.
+#[derive(Clone, Copy, DeviceCopy)]
+#[repr(C)]
+pub union ConstantBank {
+    packed: [Sphere; ConstantBank::PACKED],
+    aligned: [AlignedSphere; ConstantBank::ALIGNED],
+}
+
+impl ConstantBank {
+    /// Bytes of constant memory in a module.
+    const BYTES: usize = 64 * 1024;
+    /// How many 28-byte spheres fit.
+    pub const PACKED: usize = Self::BYTES / size_of::<Sphere>();
+    /// How many 32-byte aligned spheres fit.
+    pub const ALIGNED: usize = Self::BYTES / size_of::<AlignedSphere>();
+
+    /// The first [`Self::PACKED`] of `spheres`, one right after the other.
+    pub fn packed(spheres: &[Sphere]) -> Self {
+        let mut packed = [Sphere::default(); Self::PACKED];
+        for (slot, sphere) in packed.iter_mut().zip(spheres) {
+            *slot = *sphere;
+        }
+        ConstantBank { packed }
+    }
+
+    /// The first [`Self::ALIGNED`] of `spheres`, each on a 32-byte boundary.
+    pub fn aligned(spheres: &[Sphere]) -> Self {
+        let mut aligned = [AlignedSphere::default(); Self::ALIGNED];
+        for (slot, sphere) in aligned.iter_mut().zip(spheres) {
+            *slot = AlignedSphere(*sphere);
+        }
+        ConstantBank { aligned }
+    }
+}
+
+/// `--spheres` random spheres: the book's ranges, which are for a picture 1000 pixels wide,
+/// scaled to this one. Centres lie within ±500, radii from 20 to 120.
+pub fn random(flags: &Flags) -> Vec<Sphere> {
+    let mut generator = Pcg32::seed_from_u64(flags.seed);
+    // From 0 to just below 1, in steps that a float holds exactly.
+    let mut random = || (generator.next_u32() >> 8) as f32 / (1 << 24) as f32;
+    let (width, height) = (flags.width as f32 / 1000.0, flags.height as f32 / 1000.0);
+    let smaller = width.min(height);
+    (0..flags.spheres)
+        .map(|_| Sphere {
+            r: random(),
+            b: random(),
+            g: random(),
+            radius: (random() * 100.0 + 20.0) * smaller,
+            x: (random() * 1000.0 - 500.0) * width,
+            y: (random() * 1000.0 - 500.0) * height,
+            z: (random() * 1000.0 - 500.0) * smaller,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    fn flags(arguments: &str) -> Flags {
+        let words = arguments.split_whitespace();
+        Flags::try_parse_from(["raytrace-const"].into_iter().chain(words)).unwrap()
+    }
+
+    #[test]
+    fn layouts_are_those_of_the_kernels() {
+        assert_eq!(size_of::<Sphere>(), 28);
+        assert_eq!(size_of::<AlignedSphere>(), 32);
+        assert_eq!(size_of::<ConstantBank>(), 64 * 1024);
+        assert_eq!((ConstantBank::PACKED, ConstantBank::ALIGNED), (2340, 2048));
+    }
+
+    #[test]
+    fn a_seed_decides_the_scene() {
+        let scene = random(&flags("--seed 1"));
+        assert_eq!(scene, random(&flags("--seed 1")));
+        assert_ne!(scene, random(&flags("--seed 2")));
+        // A longer scene begins with the shorter one.
+        assert_eq!(scene[..], random(&flags("--seed 1 --spheres 30"))[..20]);
+    }
+
+    #[test]
+    fn a_scene_is_the_same_on_every_machine() {
+        let sphere = random(&flags("--seed 1 --width 1000 --height 1000"))[0];
+        assert_eq!(sphere.r, FIRST_RED);
+    }
+
+    /// Red of the first sphere of seed 1: a change of generator would change every picture.
+    const FIRST_RED: f32 = 0.201_767_62;
+
+    #[test]
+    fn spheres_are_within_the_books_ranges() {
+        for sphere in random(&flags("--width 2000 --height 1000 --spheres 2000")) {
+            assert!((20.0..120.0).contains(&sphere.radius));
+            assert!((-1000.0..1000.0).contains(&sphere.x));
+            assert!((-500.0..500.0).contains(&sphere.y));
+            assert!((-500.0..500.0).contains(&sphere.z));
+            for colour in [sphere.r, sphere.g, sphere.b] {
+                assert!((0.0..1.0).contains(&colour));
+            }
+        }
+    }
+
+    #[test]
+    fn slots_beyond_the_scene_have_no_radius() {
+        let spheres = random(&flags("--spheres 21"));
+        // SAFETY: `aligned` has just written this layout.
+        let slots = unsafe { ConstantBank::aligned(&spheres).aligned };
+        assert_eq!(slots[20].0, spheres[20]);
+        assert_eq!(
+            slots[21..].iter().map(|slot| slot.0.radius).sum::<f32>(),
+            0.0
+        );
+        // SAFETY: `packed` has just written this layout.
+        let slots = unsafe { ConstantBank::packed(&spheres).packed };
+        assert_eq!(slots[..21], spheres);
+        assert_eq!(slots[21], Sphere::default());
+    }
+}
