@@ -40,7 +40,7 @@ fn run(flags: &Flags) -> Result<()> {
     let expected = reference::render(&spheres, flags.width, flags.height);
 
     // Allocate on the GPU: the spheres, copied there, and the image, filled by the kernels.
-    let spheres_in_global_memory =
+    let global_spheres =
         DeviceBuffer::from_slice(&spheres).context("cannot copy the spheres to the GPU")?;
     // SAFETY: it is filled with `POISON` before it is read.
     let mut image = unsafe { DeviceBuffer::<Pixel>::uninitialized(expected.pixels.len()) }
@@ -48,8 +48,7 @@ fn run(flags: &Flags) -> Result<()> {
 
     // `__constant__` memory is not allocated: it is a symbol of the module.
     let module = module::load(PTX)?;
-    let mut spheres_in_constant_memory =
-        module.get_global::<ConstantBank>(c"spheres_in_constant_memory")?;
+    let mut constant_spheres = module.get_global::<ConstantBank>(c"constant_spheres")?;
 
     let start = Event::new(EventFlags::DEFAULT)?;
     let stop = Event::new(EventFlags::DEFAULT)?;
@@ -63,10 +62,10 @@ fn run(flags: &Flags) -> Result<()> {
         match variant {
             Variant::Global => {}
             Variant::Constant => {
-                spheres_in_constant_memory.copy_from(&ConstantBank::packed(&spheres))?;
+                constant_spheres.copy_from(&ConstantBank::packed(&spheres))?;
             }
             Variant::Unrolled => {
-                spheres_in_constant_memory.copy_from(&ConstantBank::aligned(&spheres))?;
+                constant_spheres.copy_from(&ConstantBank::aligned(&spheres))?;
             }
         }
         image.set_8(POISON)?;
@@ -76,10 +75,10 @@ fn run(flags: &Flags) -> Result<()> {
         let (width, height, count) = (flags.width, flags.height, flags.spheres);
         let launch = || match variant {
             // SAFETY: the arguments are those of `raytrace_global` in the .cu file; `image` has
-            // `width * height` pixels and `spheres_in_global_memory` has `count` spheres.
+            // `width * height` pixels and `global_spheres` has `count` spheres.
             Variant::Global => unsafe {
                 launch!(kernel<<<grid, block, 0, stream>>>(
-                    spheres_in_global_memory.as_device_ptr(), count,
+                    global_spheres.as_device_ptr(), count,
                     image.as_device_ptr(), width, height
                 ))
             },

@@ -1,8 +1,7 @@
 //! The same picture by a plain loop on one CPU thread.
 //!
-//! Every operation rounds where the kernel's does: `mul_add` stands where the compiler fused a
-//! multiplication and an addition (the order is written down in `kernels/raytrace-const.cu`), so
-//! that the pictures are equal bit by bit.
+//! Every operation rounds where the kernel's does: `mul_add` stands where
+//! `kernels/raytrace-const.cu` has `fmaf`, so that the pictures are equal bit by bit.
 
 use crate::picture::{Picture, Pixel};
 use crate::scene::Sphere;
@@ -63,10 +62,11 @@ fn colour(spheres: &[Sphere], ox: f32, oy: f32) -> Pixel {
 fn hit(sphere: &Sphere, ox: f32, oy: f32) -> Option<(f32, f32)> {
     let dx = ox - sphere.x;
     let dy = oy - sphere.y;
-    let radius_squared = sphere.radius * sphere.radius;
-    if dx.mul_add(dx, dy * dy) < radius_squared {
-        let dz = (-dy).mul_add(dy, (-dx).mul_add(dx, radius_squared)).sqrt();
-        Some((dz + sphere.z, dz / radius_squared.sqrt()))
+    let radius = sphere.radius;
+    let distance_squared = dx.mul_add(dx, dy * dy);
+    if distance_squared < radius * radius {
+        let dz = radius.mul_add(radius, -distance_squared).sqrt();
+        Some((dz + sphere.z, dz / (radius * radius).sqrt()))
     } else {
         None
     }

@@ -13,7 +13,14 @@
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use cust_raw::{CUDA_ARRAY3D_DESCRIPTOR, CUDA_ARRAY_DESCRIPTOR, CUDA_EXTERNAL_MEMORY_BUFFER_DESC, CUDA_EXTERNAL_MEMORY_HANDLE_DESC, CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC, CUarray, CUcontext, CUdevice, CUdeviceptr, CUevent, CUexternalMemory, CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUhostFn, CUlinkState, CUmodule, CUoccupancyB2DSize, CUstream, CUstreamCallback, CUsurfObject, CUtexObject, CUuuid};
+use cust_raw::{
+    CUDA_ARRAY_DESCRIPTOR, CUDA_ARRAY3D_DESCRIPTOR, CUDA_EXTERNAL_MEMORY_BUFFER_DESC,
+    CUDA_EXTERNAL_MEMORY_HANDLE_DESC, CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS,
+    CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUDA_RESOURCE_DESC,
+    CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC, CUarray, CUcontext, CUdevice, CUdeviceptr, CUevent,
+    CUexternalMemory, CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUhostFn, CUlinkState,
+    CUmodule, CUoccupancyB2DSize, CUstream, CUstreamCallback, CUsurfObject, CUtexObject, CUuuid,
+};
 
 use crate::report::{guarded, not_in_library, not_simulated};
 use crate::simulator::{
@@ -37,7 +44,8 @@ pub struct Function {
 impl Function {
     /// From now on the simulator answers.
     pub fn simulate(&self) {
-        self.slot.store(self.simulated as *mut (), Ordering::Release);
+        self.slot
+            .store(self.simulated as *mut (), Ordering::Release);
     }
 
     /// From now on NVIDIA's `function` answers, or, where its library has none, an error.

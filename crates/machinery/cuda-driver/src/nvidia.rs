@@ -14,7 +14,11 @@ const LIBRARIES: &[&str] = if cfg!(windows) {
     &["nvcuda.dll"]
 } else {
     // The last is where Windows puts it for the Linux beside it.
-    &["libcuda.so.1", "libcuda.so", "/usr/lib/wsl/lib/libcuda.so.1"]
+    &[
+        "libcuda.so.1",
+        "libcuda.so",
+        "/usr/lib/wsl/lib/libcuda.so.1",
+    ]
 };
 
 /// Why NVIDIA's driver cannot be used.
@@ -70,7 +74,9 @@ pub fn connect() -> Result<(), Missing> {
 
 fn open() -> Option<Library> {
     // SAFETY: NVIDIA's library may be loaded by any program at any time.
-    LIBRARIES.iter().find_map(|name| unsafe { Library::new(*name) }.ok())
+    LIBRARIES
+        .iter()
+        .find_map(|name| unsafe { Library::new(*name) }.ok())
 }
 
 /// Calls the library's own `cuInit` and counts its GPUs.
@@ -98,7 +104,10 @@ fn initialise(library: &Library) -> Result<(), Missing> {
 
 /// # Safety
 /// `T` must be the type of the library's function `name`, which ends in NUL.
-unsafe fn symbol<'a, T>(library: &'a Library, name: &'static str) -> Result<Symbol<'a, T>, Missing> {
+unsafe fn symbol<'a, T>(
+    library: &'a Library,
+    name: &'static str,
+) -> Result<Symbol<'a, T>, Missing> {
     // SAFETY: the caller's promise.
     let found = unsafe { library.get(name.as_bytes()) };
     found.map_err(|_| Missing::Function(name.trim_end_matches('\0')))
@@ -133,7 +142,11 @@ mod tests {
         assert!(stub.to_string().ends_with("says CUDA_ERROR_STUB_LIBRARY"));
         assert_eq!(stub.status(), Status(34));
         assert!(Missing::Library.to_string().ends_with("not found"));
-        for missing in [Missing::Library, Missing::Function("cuInit"), Missing::Device] {
+        for missing in [
+            Missing::Library,
+            Missing::Function("cuInit"),
+            Missing::Device,
+        ] {
             assert_eq!(missing.status(), Status(100));
         }
     }

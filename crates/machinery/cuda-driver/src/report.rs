@@ -16,7 +16,9 @@ pub fn say(message: Arguments) {
 /// Runs what is behind the C function `name`; a panic in it becomes `CUDA_ERROR_UNKNOWN`.
 pub fn guarded(name: &str, call: impl FnOnce() -> Answer) -> Code {
     let answer = catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|_| {
-        say(format_args!("a fault of the simulator itself in {name}; please report it"));
+        say(format_args!(
+            "a fault of the simulator itself in {name}; please report it"
+        ));
         Err(CudaError::Unknown.into())
     });
     code(answer)
@@ -24,13 +26,17 @@ pub fn guarded(name: &str, call: impl FnOnce() -> Answer) -> Code {
 
 /// The answer for a function that the simulator lacks.
 pub fn not_simulated(name: &str) -> Answer {
-    say(format_args!("the simulator does not do {name}; it needs an NVIDIA GPU"));
+    say(format_args!(
+        "the simulator does not do {name}; it needs an NVIDIA GPU"
+    ));
     Err(CudaError::NotSupported.into())
 }
 
 /// The answer for a function that the installed driver lacks.
 pub fn not_in_library(name: &str) -> Code {
-    say(format_args!("NVIDIA's driver on this machine has no {name}; a newer one may"));
+    say(format_args!(
+        "NVIDIA's driver on this machine has no {name}; a newer one may"
+    ));
     CudaError::NotSupported.code()
 }
 

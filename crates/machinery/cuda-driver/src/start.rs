@@ -49,7 +49,9 @@ fn choose() -> Result<Backend, Status> {
         Some("gpu") => Some(Backend::Gpu),
         Some("sim") => Some(Backend::Simulator),
         Some(other) => {
-            say(format_args!("CUDA_BACKEND={other} is neither gpu nor sim; unset, it chooses itself"));
+            say(format_args!(
+                "CUDA_BACKEND={other} is neither gpu nor sim; unset, it chooses itself"
+            ));
             return Err(CudaError::InvalidValue.into());
         }
     };
@@ -92,7 +94,9 @@ fn time_limit() -> Result<Option<Duration>, Status> {
     let seconds = text.parse().ok().filter(|&seconds| seconds > 0.0);
     let limit = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     if limit.is_none() {
-        say(format_args!("CUDA_SIM_TIME_LIMIT={text} is not a number of seconds above 0"));
+        say(format_args!(
+            "CUDA_SIM_TIME_LIMIT={text} is not a number of seconds above 0"
+        ));
         return Err(CudaError::InvalidValue.into());
     }
     Ok(limit)

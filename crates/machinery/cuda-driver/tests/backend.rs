@@ -57,7 +57,9 @@ fn run(settings: &[(&str, &str)]) -> (String, String) {
 /// The lines on stderr that are ours.
 fn ours(stderr: &str) -> Vec<&str> {
     let lines = stderr.lines();
-    lines.filter(|line| line.starts_with("warpbook: ")).collect()
+    lines
+        .filter(|line| line.starts_with("warpbook: "))
+        .collect()
 }
 
 #[track_caller]
@@ -117,7 +119,10 @@ fn this_machine_is_taken_as_it_is() {
     } else {
         assert_has(&stdout, "backend: Some(Simulator)");
         let why = ours(&stderr)[0];
-        assert!(why.contains("no NVIDIA GPU (") && why.contains("simulator"), "{why}");
+        assert!(
+            why.contains("no NVIDIA GPU (") && why.contains("simulator"),
+            "{why}"
+        );
         assert_has(&forced, "backend: None");
         let lines = ours(&forced_stderr);
         assert_eq!(lines.len(), 1, "{forced_stderr}");

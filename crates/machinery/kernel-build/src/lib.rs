@@ -55,7 +55,11 @@ fn try_ptx(name: &str) -> Result<(), Error> {
     for file in sources.files() {
         println!("cargo:rerun-if-changed={}", tree.path(file).display());
     }
-    println!("cargo:rerun-if-changed={}", tree.ptx(name).display());
+    // A file that is not there would make cargo run the build script every time.
+    let committed = tree.ptx(name);
+    if committed.exists() {
+        println!("cargo:rerun-if-changed={}", committed.display());
+    }
     println!("cargo:rerun-if-env-changed={}", clang::OVERRIDE);
     println!("cargo:rerun-if-env-changed={}", nvrtc::OVERRIDE);
 

@@ -5,6 +5,7 @@
 //! output of its compilers for other platforms, and the simulator would do that.
 
 use std::env;
+use std::error::Error as _;
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::fs;
 use std::path::PathBuf;
@@ -76,8 +77,8 @@ impl Nvrtc {
 
     fn load(path: &PathBuf) -> Result<Self, String> {
         // SAFETY: loading runs the library's initialisers; NVRTC's have no conditions.
-        let library = unsafe { Library::new(path) }.map_err(|error| error.to_string())?;
-        let functions = Functions::of(&library).map_err(|error| error.to_string())?;
+        let library = unsafe { Library::new(path) }.map_err(in_words)?;
+        let functions = Functions::of(&library).map_err(in_words)?;
 
         let (mut major, mut minor, mut count) = (0, 0, 0);
         // SAFETY: both functions write through pointers to live integers.
@@ -98,7 +99,7 @@ impl Nvrtc {
                 arch,
                 _library: library,
             }),
-            _ => Err("it does not say which GPUs it compiles for".into()),
+            _ => Err("it compiles for no GPU that runs kernels".into()),
         }
     }
 
@@ -247,6 +248,14 @@ impl Functions {
                 nvrtcDestroyProgram: *library.get(b"nvrtcDestroyProgram")?,
             })
         }
+    }
+}
+
+/// What the loader said, its own reason included.
+fn in_words(error: libloading::Error) -> String {
+    match error.source() {
+        Some(reason) => format!("{error}: {reason}"),
+        None => error.to_string(),
     }
 }
 

@@ -51,7 +51,7 @@ fn compile(tree: &Tree, name: &str) -> Result<(String, String, String), Error> {
         Ok(nvrtc) => {
             let (ptx, warnings) = nvrtc.compile(tree, name)?;
             let remark = format!(
-                "kernels/{name}.cu was compiled by {}, for a GPU only; \
+                "kernels/{name}.cu was compiled by {}; \
                  to run it on the simulator too, install clang: {}\n{warnings}",
                 nvrtc.name(),
                 crate::clang::install_command()

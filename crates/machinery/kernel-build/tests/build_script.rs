@@ -114,7 +114,7 @@ fn without_a_compiler_the_message_says_how_to_install_one() {
     let install = if cfg!(target_os = "macos") {
         "brew install llvm"
     } else {
-        "apt-get install clang"
+        "sudo apt-get install clang"
     };
     assert_has(
         &message,

@@ -91,7 +91,8 @@ fn only_the_pinned_clang_writes_unless_told_otherwise() {
 
 #[test]
 fn without_clang_it_says_how_to_install_it() {
-    let mut check = kernel_build(&checkout(), &["--check"]);
+    let checkout = checkout();
+    let mut check = kernel_build(&checkout, &["--check"]);
     check.env("KERNEL_CLANG", NOWHERE);
     assert_has(&fail(check), &["no clang", NOWHERE, "Install it:  "]);
 }

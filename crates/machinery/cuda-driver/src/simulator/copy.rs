@@ -5,8 +5,8 @@ use std::ffi::{c_int, c_void};
 use cuda_sim::driver::{Copy, CudaError, Memory, Place};
 use cust_raw::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUdeviceptr, CUstream};
 
-use super::raw::{bytes, stream};
 use super::current;
+use super::raw::{bytes, stream};
 use crate::report::say;
 use crate::status::Answer;
 
@@ -28,7 +28,12 @@ pub unsafe fn unified_async(
     on: CUstream,
 ) -> Answer {
     // SAFETY: the caller's promise.
-    unsafe { run_in(on, &linear(Memory::Unified(to), Memory::Unified(from), size)) }
+    unsafe {
+        run_in(
+            on,
+            &linear(Memory::Unified(to), Memory::Unified(from), size),
+        )
+    }
 }
 
 pub unsafe fn host_to_device(to: CUdeviceptr, from: *const c_void, size: usize) -> Answer {
@@ -124,13 +129,19 @@ fn host(memory: *const c_void) -> Memory {
 
 /// One end's memory by its `CUmemorytype`. That is read as a number, for a structure that C or
 /// `zeroed` made may hold one the enum lacks.
-fn memory(kind: c_int, at_host: *const c_void, at_device: CUdeviceptr) -> Result<Memory, CudaError> {
+fn memory(
+    kind: c_int,
+    at_host: *const c_void,
+    at_device: CUdeviceptr,
+) -> Result<Memory, CudaError> {
     match kind {
         HOST => Ok(host(at_host)),
         DEVICE => Ok(Memory::Device(at_device)),
         UNIFIED => Ok(Memory::Unified(at_device)),
         ARRAY => {
-            say(format_args!("the simulator does not do copies with CUDA arrays"));
+            say(format_args!(
+                "the simulator does not do copies with CUDA arrays"
+            ));
             Err(CudaError::NotSupported)
         }
         _ => Err(CudaError::InvalidValue),

@@ -94,11 +94,7 @@ pub unsafe fn attribute(value: *mut c_int, attribute: c_int, device: CUdevice) -
     Ok(())
 }
 
-pub unsafe fn compute_capability(
-    major: *mut c_int,
-    minor: *mut c_int,
-    device: CUdevice,
-) -> Answer {
+pub unsafe fn compute_capability(major: *mut c_int, minor: *mut c_int, device: CUdevice) -> Answer {
     check(device)?;
     // SAFETY: the caller's promise.
     let (major, minor) = unsafe { (Out::new(major)?, Out::new(minor)?) };

@@ -30,7 +30,14 @@ macro_rules! fills {
             width: usize,
             height: usize,
         ) -> Answer {
-            run(StreamId::LEGACY, address, pitch, $value(value), width, height)
+            run(
+                StreamId::LEGACY,
+                address,
+                pitch,
+                $value(value),
+                width,
+                height,
+            )
         }
 
         pub unsafe fn $rows_async(

@@ -15,7 +15,9 @@ pub unsafe fn attribute(value: *mut c_int, attribute: c_int, function: CUfunctio
     let value = unsafe { Out::new(value) }?;
     let found = driver()?.function_attribute(FunctionId(number(function)), attribute);
     if found == Err(CudaError::NotSupported) {
-        say(format_args!("the simulator does not do function attribute {attribute}"));
+        say(format_args!(
+            "the simulator does not do function attribute {attribute}"
+        ));
     }
     value.set(found?);
     Ok(())

@@ -6,8 +6,8 @@ use std::io::Write;
 use cuda_sim::driver::{CudaError, FunctionId, LaunchConfig};
 use cust_raw::{CUfunction, CUstream};
 
-use super::raw::{number, stream};
 use super::current;
+use super::raw::{number, stream};
 use crate::report::say;
 use crate::status::Answer;
 
@@ -16,6 +16,7 @@ const END: usize = 0;
 const BUFFER: usize = 1;
 const BUFFER_SIZE: usize = 2;
 
+#[expect(clippy::too_many_arguments, reason = "they are C's")]
 pub unsafe fn kernel(
     function: CUfunction,
     grid_x: c_uint,
@@ -66,7 +67,9 @@ pub unsafe fn kernel(
     if !launched.printed.is_empty() {
         let mut stdout = std::io::stdout().lock();
         // As with C's printf, that nobody reads it is no failure of the launch.
-        let _ = stdout.write_all(&launched.printed).and_then(|()| stdout.flush());
+        let _ = stdout
+            .write_all(&launched.printed)
+            .and_then(|()| stdout.flush());
     }
     if let Some(fault) = launched.fault {
         say(format_args!("{fault}"));

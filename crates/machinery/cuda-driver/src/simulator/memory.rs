@@ -163,7 +163,9 @@ pub unsafe fn address_range(
 ) -> Answer {
     let (driver, context) = current()?;
     driver.memory_info(context)?;
-    let found = driver.allocation(address).map_err(|_| CudaError::NotFound)?;
+    let found = driver
+        .allocation(address)
+        .map_err(|_| CudaError::NotFound)?;
     // SAFETY: the caller's promise.
     unsafe {
         set_if_wanted(base, found.base);
@@ -187,10 +189,12 @@ pub unsafe fn pointer_attribute(
     unsafe {
         match attribute {
             // CONTEXT
-            1 => data.cast::<CUcontext>().write(match driver.owner(found.base) {
-                Some(context) => handle(context.0),
-                None => std::ptr::null_mut(),
-            }),
+            1 => data
+                .cast::<CUcontext>()
+                .write(match driver.owner(found.base) {
+                    Some(context) => handle(context.0),
+                    None => std::ptr::null_mut(),
+                }),
             // MEMORY_TYPE
             2 => data.cast::<c_uint>().write(memory_type(found)),
             // DEVICE_POINTER
@@ -209,7 +213,9 @@ pub unsafe fn pointer_attribute(
             // MAPPED
             13 => data.cast::<bool>().write(true),
             5..=7 | 10 | 14..=17 => {
-                say(format_args!("the simulator does not do pointer attribute {attribute}"));
+                say(format_args!(
+                    "the simulator does not do pointer attribute {attribute}"
+                ));
                 return Err(CudaError::NotSupported.into());
             }
             _ => return Err(CudaError::InvalidValue.into()),

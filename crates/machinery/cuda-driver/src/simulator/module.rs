@@ -74,11 +74,7 @@ pub unsafe fn unload(module: CUmodule) -> Answer {
     Ok(driver.unload_module(context, ModuleId(number(module)))?)
 }
 
-pub unsafe fn function(
-    function: *mut CUfunction,
-    module: CUmodule,
-    name: *const c_char,
-) -> Answer {
+pub unsafe fn function(function: *mut CUfunction, module: CUmodule, name: *const c_char) -> Answer {
     // SAFETY: the caller's promise.
     let (function, name) = unsafe { (Out::new(function)?, text(name)?) };
     let (mut driver, context) = current()?;
@@ -133,10 +129,14 @@ fn load_image(module: Out<CUmodule>, image: &[u8], log: Option<Log>) -> Answer {
     let (mut driver, context) = current()?;
     let image = image.split(|&byte| byte == 0).next().unwrap_or_default();
     if image.starts_with(&ELF) || image.starts_with(&FAT_BINARY) {
-        say(format_args!("the simulator loads PTX, not machine code (cubin or fat binary)"));
+        say(format_args!(
+            "the simulator loads PTX, not machine code (cubin or fat binary)"
+        ));
         return Err(CudaError::NotSupported.into());
     }
-    let ptx = str::from_utf8(image).ok().filter(|text| !text.trim().is_empty());
+    let ptx = str::from_utf8(image)
+        .ok()
+        .filter(|text| !text.trim().is_empty());
     let ptx = ptx.ok_or(CudaError::InvalidImage)?;
     match driver.load_module(context, ptx) {
         Ok(loaded) => {

@@ -72,7 +72,14 @@ pub unsafe fn potential_block_size_with_flags(
     check_flags(flags)?;
     // SAFETY: the caller's promise.
     unsafe {
-        potential_block_size(blocks, threads, function, dynamic_shared_of, dynamic_shared, limit)
+        potential_block_size(
+            blocks,
+            threads,
+            function,
+            dynamic_shared_of,
+            dynamic_shared,
+            limit,
+        )
     }
 }
 

@@ -68,7 +68,9 @@ pub fn stream(handle: CUstream) -> Result<StreamId, CudaError> {
     match number(handle) {
         LEGACY => Ok(StreamId::LEGACY),
         PER_THREAD => {
-            say(format_args!("the simulator does not do CU_STREAM_PER_THREAD"));
+            say(format_args!(
+                "the simulator does not do CU_STREAM_PER_THREAD"
+            ));
             Err(CudaError::NotSupported)
         }
         number => Ok(StreamId(number)),

@@ -46,7 +46,7 @@ impl Driver {
             // its concurrent use, host pointers of registered memory, registering, allocation in
             // stream order.
             15 | 19 | 31 | 41 | 78..=80 | 83 | 89 | 91 | 99 | 115 => 1,
-            1..END => 0,
+            _ if (1..END).contains(&number) => 0,
             _ => return Err(CudaError::InvalidValue),
         };
         Ok(value as i32)

@@ -263,7 +263,10 @@ impl Driver {
     }
 
     fn remove_context(&mut self, context: ContextId) {
-        let modules = self.modules.iter().filter(|(_, module)| module.context == context);
+        let modules = self
+            .modules
+            .iter()
+            .filter(|(_, module)| module.context == context);
         for module in modules.map(|(&id, _)| id).collect::<Vec<_>>() {
             self.remove_module(module);
         }

@@ -79,8 +79,9 @@ impl Fill {
         };
         let row = self.width.checked_mul(element)?;
         let pitched = self.height > 1;
-        let bad_pitch = self.pitch < row || self.pitch > MAX_PITCH || self.pitch % element != 0;
-        if self.address % element != 0 || (pitched && bad_pitch) {
+        let bad_pitch =
+            self.pitch < row || self.pitch > MAX_PITCH || !self.pitch.is_multiple_of(element);
+        if !self.address.is_multiple_of(element) || (pitched && bad_pitch) {
             return None;
         }
         let pitch = if pitched { self.pitch } else { 0 };

@@ -24,7 +24,10 @@ impl Driver {
             // Cache mode: the loads' own.
             7 => 0,
             MAX_DYNAMIC_SHARED => {
-                let usual = self.device.shared_per_block.saturating_sub(kernel.shared_bytes);
+                let usual = self
+                    .device
+                    .shared_per_block
+                    .saturating_sub(kernel.shared_bytes);
                 function.max_dynamic_shared.unwrap_or(usual)
             }
             CARVEOUT => return Ok(function.carveout),
@@ -44,7 +47,10 @@ impl Driver {
     ) -> Result<(), CudaError> {
         let (found, module) = self.kernel(function)?;
         let kernel = &module.program.kernels[found.kernel];
-        let room = self.device.shared_per_block_optin.saturating_sub(kernel.shared_bytes);
+        let room = self
+            .device
+            .shared_per_block_optin
+            .saturating_sub(kernel.shared_bytes);
         let known = match number {
             MAX_DYNAMIC_SHARED => (0..=room as i32).contains(&value),
             CARVEOUT => (-1..=100).contains(&value),
@@ -75,10 +81,7 @@ mod tests {
         assert_eq!(driver.function_attribute(bounded, 0), Ok(64));
         assert_eq!(driver.function_attribute(bounded, 1), Ok(256));
         assert_eq!(driver.function_attribute(store, 6), Ok(90));
-        assert_eq!(
-            driver.function_attribute(bounded, 8),
-            Ok((48 << 10) - 256)
-        );
+        assert_eq!(driver.function_attribute(bounded, 8), Ok((48 << 10) - 256));
         assert_eq!(driver.function_attribute(store, CARVEOUT), Ok(-1));
         driver.set_function_attribute(store, CARVEOUT, 50).unwrap();
         assert_eq!(driver.function_attribute(store, CARVEOUT), Ok(50));

@@ -114,7 +114,9 @@ fn check(
     };
     let threads = count(config.block);
     let at_most = kernel.max_threads.map_or(u64::MAX, count);
-    let as_required = kernel.required_threads.is_none_or(|required| required == config.block);
+    let as_required = kernel
+        .required_threads
+        .is_none_or(|required| required == config.block);
     let shared = kernel.shared_bytes.checked_add(config.dynamic_shared);
     let shared_limit = match max_dynamic_shared {
         Some(dynamic) => kernel.shared_bytes + dynamic,
@@ -139,13 +141,18 @@ fn check(
 pub(super) fn max_threads(device: &DeviceSpec, kernel: &Kernel) -> u32 {
     let warps = device.registers_per_multiprocessor / registers_per_warp(device, kernel);
     let bound = kernel.max_threads.or(kernel.required_threads);
-    let bound = bound.map_or(u64::MAX, count).min(device.threads_per_block.into());
+    let bound = bound
+        .map_or(u64::MAX, count)
+        .min(device.threads_per_block.into());
     (warps * device.warp_size).min(bound as u32)
 }
 
+/// A thread has at most this many registers; an assembler keeps the rest in local memory.
+const MAX_REGISTERS: u32 = 255;
+
 /// The registers a resident warp takes: they are dealt out 256 at a time.
 pub(super) fn registers_per_warp(device: &DeviceSpec, kernel: &Kernel) -> u32 {
-    let needed = kernel.registers.max(1) * device.warp_size;
+    let needed = kernel.registers.clamp(1, MAX_REGISTERS) * device.warp_size;
     needed.next_multiple_of(256)
 }
 
@@ -204,7 +211,9 @@ mod tests {
         // SAFETY: `found` holds 128 bytes.
         unsafe { driver.copy(context, &copy) }.unwrap();
         // Thread i writes value + i.
-        let words = found.chunks(4).map(|word| u32::from_le_bytes(word.try_into().unwrap()));
+        let words = found
+            .chunks(4)
+            .map(|word| u32::from_le_bytes(word.try_into().unwrap()));
         assert!(words.eq(7..39));
     }
 
@@ -239,16 +248,46 @@ mod tests {
         let parameters = parameters(address, 0);
         let good = config(function, &parameters);
         let bad = [
-            LaunchConfig { grid: [0, 1, 1], ..good },
-            LaunchConfig { grid: [1, 65536, 1], ..good },
-            LaunchConfig { grid: [1 << 31, 1, 1], ..good },
-            LaunchConfig { block: [0, 1, 1], ..good },
-            LaunchConfig { block: [1025, 1, 1], ..good },
-            LaunchConfig { block: [32, 33, 1], ..good },
-            LaunchConfig { block: [1, 1, 65], ..good },
-            LaunchConfig { dynamic_shared: (48 << 10) + 1, ..good },
-            LaunchConfig { dynamic_shared: u32::MAX, ..good },
-            LaunchConfig { parameters: &parameters[..4], ..good },
+            LaunchConfig {
+                grid: [0, 1, 1],
+                ..good
+            },
+            LaunchConfig {
+                grid: [1, 65536, 1],
+                ..good
+            },
+            LaunchConfig {
+                grid: [1 << 31, 1, 1],
+                ..good
+            },
+            LaunchConfig {
+                block: [0, 1, 1],
+                ..good
+            },
+            LaunchConfig {
+                block: [1025, 1, 1],
+                ..good
+            },
+            LaunchConfig {
+                block: [32, 33, 1],
+                ..good
+            },
+            LaunchConfig {
+                block: [1, 1, 65],
+                ..good
+            },
+            LaunchConfig {
+                dynamic_shared: (48 << 10) + 1,
+                ..good
+            },
+            LaunchConfig {
+                dynamic_shared: u32::MAX,
+                ..good
+            },
+            LaunchConfig {
+                parameters: &parameters[..4],
+                ..good
+            },
         ];
         for launch in bad {
             let refused = driver.launch(context, StreamId::LEGACY, &launch);
@@ -286,7 +325,9 @@ mod tests {
         };
         let refused = driver.launch(context, StreamId::LEGACY, &launch);
         assert_eq!(refused.err(), Some(CudaError::InvalidValue));
-        driver.set_function_attribute(bounded, 8, 100 << 10).unwrap();
+        driver
+            .set_function_attribute(bounded, 8, 100 << 10)
+            .unwrap();
         assert!(driver.launch(context, StreamId::LEGACY, &launch).is_ok());
     }
 

@@ -91,6 +91,7 @@ mod tests {
         .address_size 64
         .visible .const .align 4 .b8 factor[4];
         .visible .global .align 4 .b8 table[64];
+        .shared .align 4 .b8 tile[256];
 
         .visible .entry store(.param .u64 address, .param .u32 value)
         {
@@ -110,7 +111,6 @@ mod tests {
         .visible .entry bounded()
         .maxntid 64, 1, 1
         {
-            .shared .align 4 .b8 tile[256];
             .reg .b32 %r<2>;
             mov.u32 %r1, tile;
             st.shared.u32 [%r1], %r1;

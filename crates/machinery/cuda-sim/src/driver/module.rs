@@ -134,9 +134,13 @@ impl Driver {
 
     /// Drops a module and all that was made for it.
     pub(super) fn remove_module(&mut self, module: ModuleId) {
-        self.functions.retain(|_, function| function.module != module);
+        self.functions
+            .retain(|_, function| function.module != module);
         let removed = self.modules.remove(&module);
-        for address in removed.iter().flat_map(|module| module.program.allocations()) {
+        for address in removed
+            .iter()
+            .flat_map(|module| module.program.allocations())
+        {
             let freed = self.global.free(*address);
             debug_assert_eq!(freed, Ok(()), "a module's own variable");
         }

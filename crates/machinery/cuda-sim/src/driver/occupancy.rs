@@ -51,18 +51,16 @@ impl Occupancy {
     /// The block size that fills an SM best (the largest of the best), and the blocks that fill
     /// the device with it: `(blocks, threads)`. `dynamic` says how much dynamic shared memory a
     /// block of a size needs. Sizes above `limit` are not tried; 0 is no limit.
-    pub fn best(
-        &self,
-        dynamic: impl Fn(i32) -> u64,
-        limit: i32,
-    ) -> Result<(u32, u32), CudaError> {
+    pub fn best(&self, dynamic: impl Fn(i32) -> u64, limit: i32) -> Result<(u32, u32), CudaError> {
         let limit = match u32::try_from(limit).map_err(|_| CudaError::InvalidValue)? {
             0 => self.max_threads,
             limit => limit.min(self.max_threads),
         };
         let warp = self.device.warp_size;
         let mut best = (0, 0);
-        let sizes = (1..=limit.div_ceil(warp)).rev().map(|warps| (warps * warp).min(limit));
+        let sizes = (1..=limit.div_ceil(warp))
+            .rev()
+            .map(|warps| (warps * warp).min(limit));
         for threads in sizes {
             let blocks = self.blocks(threads as i32, dynamic(threads as i32))?;
             if blocks * threads > best.0 * best.1 {
@@ -90,7 +88,8 @@ impl Occupancy {
 
     fn checked(&self, threads: i32) -> Result<u32, CudaError> {
         let threads = u32::try_from(threads).ok();
-        let threads = threads.filter(|threads| (1..=self.device.threads_per_block).contains(threads));
+        let threads =
+            threads.filter(|threads| (1..=self.device.threads_per_block).contains(threads));
         threads.ok_or(CudaError::InvalidValue)
     }
 
@@ -99,7 +98,10 @@ impl Occupancy {
         let by_warps = self.device.warps_per_multiprocessor() / warps;
         let resident = self.device.registers_per_multiprocessor / self.registers_per_warp;
         let by_registers = resident / warps;
-        self.device.blocks_per_multiprocessor.min(by_warps).min(by_registers)
+        self.device
+            .blocks_per_multiprocessor
+            .min(by_warps)
+            .min(by_registers)
     }
 
     fn shared_per_multiprocessor(&self) -> u64 {

@@ -1,5 +1,7 @@
 //! What a launch did, in numbers. Sums over warps, so the same whatever host thread ran which.
 
+use crate::program::Program;
+
 /// Counts of one launch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -53,6 +55,12 @@ pub struct ConstantCounts {
 impl Counts {
     pub fn new(blocks: usize) -> Counts {
         Counts { visits: vec![Visit::default(); blocks], ..Counts::default() }
+    }
+
+    /// PTX instructions, counted once for each thread that ran them.
+    pub fn thread_instructions(&self, program: &Program) -> u64 {
+        let blocks = program.blocks.iter().zip(&self.visits);
+        blocks.map(|(block, visit)| u64::from(block.instructions()) * visit.threads).sum()
     }
 
     /// Adds another multiprocessor's counts of the same launch.

@@ -57,6 +57,13 @@ pub struct BlockInfo {
     pub classes: [u32; Class::COUNT],
 }
 
+impl BlockInfo {
+    /// Its length.
+    pub fn instructions(&self) -> u32 {
+        self.classes.iter().sum()
+    }
+}
+
 impl Program {
     /// Reads, checks and lays out a module, and places its variables in device memory.
     ///

@@ -1,3 +1,12 @@
+// What the CUDA toolkit's headers would give to the kernels here.
+//
+// Each `.ptx` file next to it was made from the `.cu` file of its name, in this folder, with
+//   clang-14 -x cuda --cuda-device-only -nocudainc -nocudalib --cuda-gpu-arch=sm_52 \
+//     -Xclang -target-feature -Xclang +ptx64 -O3 -S -gline-tables-only \
+//     -fdebug-prefix-map="$PWD"=. -fdebug-prefix-map="$(clang-14 -print-resource-dir)/include"=clang \
+//     -fdebug-compilation-dir=. NAME.cu -o NAME.ptx
+// and `lanes-debug.ptx` from `lanes.cu` with -O0 -g instead of -O3 -gline-tables-only.
+#pragma once
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
 #define __constant__ __attribute__((constant))

@@ -38,8 +38,8 @@ pub(super) fn literal(text: &str) -> Result<Value, &'static str> {
         },
         [b'0', b'x' | b'X', ..] => integer(&text[2..], 16),
         [b'0', b'b' | b'B', ..] => integer(&text[2..], 2),
-        [b'0', b'0'..=b'7', ..] if !text.contains('.') => integer(&text[1..], 8),
         _ if text.contains(['.', 'e', 'E']) => decimal(text),
+        [b'0', b'0'..=b'9', ..] => integer(&text[1..], 8),
         _ => integer(text, 10),
     }
 }

@@ -55,7 +55,7 @@ fn sections_are_skipped_to_their_closing_brace() {
                 .section .debug_str { s: .b8 97,0 }\n.global .u32 x;";
     let read = module(text);
     assert_eq!(read.variables.len(), 1);
-    assert_eq!(read.variables[0].line, 9);
+    assert_eq!(read.variables[0].line, 10);
 }
 
 #[test]

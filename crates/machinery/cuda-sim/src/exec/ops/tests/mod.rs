@@ -1,1 +1,15 @@
+//! Every form against a reference written another way: wide integers, bit loops, exact software
+//! floating point.
 
+mod bits;
+mod carry;
+mod compare;
+mod convert;
+mod float;
+mod forms;
+mod half;
+mod harness;
+mod integer;
+mod logic;
+mod moves;
+mod special;

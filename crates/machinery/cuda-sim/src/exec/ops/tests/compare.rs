@@ -1,0 +1,147 @@
+//! Comparisons against their definitions, by case.
+
+use super::harness::{Written, check, check_all, edges, pairs, random, triples};
+use super::integer::number;
+use crate::ptx::ast::Type;
+use std::cmp::Ordering::{self, Equal, Greater, Less};
+
+/// Whether a comparison holds for an ordering; None where a NaN is in it.
+fn holds(name: &str, order: Option<Ordering>) -> bool {
+    match (name, order) {
+        ("num", order) => order.is_some(),
+        ("nan", order) => order.is_none(),
+        ("equ" | "neu" | "ltu" | "leu" | "gtu" | "geu", None) => true,
+        (_, None) => false,
+        ("eq" | "equ", Some(order)) => order == Equal,
+        ("ne" | "neu", Some(order)) => order != Equal,
+        ("lt" | "ltu" | "lo", Some(order)) => order == Less,
+        ("le" | "leu" | "ls", Some(order)) => order != Greater,
+        ("gt" | "gtu" | "hi", Some(order)) => order == Greater,
+        (_, Some(order)) => order != Less,
+    }
+}
+
+const BITS: &[&str] = &["eq", "ne"];
+const SIGNED: &[&str] = &["eq", "ne", "lt", "le", "gt", "ge"];
+const UNSIGNED: &[&str] = &["eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs"];
+const FLOAT: &[&str] = &[
+    "eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan",
+];
+
+const TYPES: [(Type, &[&str]); 13] = [
+    (Type::B16, BITS),
+    (Type::B32, BITS),
+    (Type::B64, BITS),
+    (Type::U16, UNSIGNED),
+    (Type::U32, UNSIGNED),
+    (Type::U64, UNSIGNED),
+    (Type::S16, SIGNED),
+    (Type::S32, SIGNED),
+    (Type::S64, SIGNED),
+    (Type::F16, FLOAT),
+    (Type::BF16, FLOAT),
+    (Type::F32, FLOAT),
+    (Type::F64, FLOAT),
+];
+
+/// Exponent and fraction bits of a float.
+fn layout(ty: Type) -> (u32, u32) {
+    match ty {
+        Type::F16 => (5, 10),
+        Type::BF16 => (8, 7),
+        Type::F32 => (8, 23),
+        _ => (11, 52),
+    }
+}
+
+/// How two registers compare: floats as signed magnitudes.
+fn order(row: &[u64], ty: Type, ftz: bool) -> Option<Ordering> {
+    if !ty.is_float() {
+        return Some(number(row[0], ty).cmp(&number(row[1], ty)));
+    }
+    let (exponent, fraction) = layout(ty);
+    let infinity = ((1u64 << exponent) - 1) << fraction;
+    let key = |x: u64| {
+        let size = x & ((1 << (exponent + fraction)) - 1);
+        let size = if ftz && size < 1 << fraction { 0 } else { size };
+        let signed = if x >> (exponent + fraction) == 1 { -i128::from(size) } else { size.into() };
+        (size <= infinity).then_some(signed)
+    };
+    Some(key(row[0])?.cmp(&key(row[1])?))
+}
+
+/// Each comparison of each type, with and without `.ftz`.
+fn forms() -> impl Iterator<Item = (Type, &'static str, bool)> {
+    TYPES.into_iter().flat_map(|(ty, names)| {
+        let flush: &[bool] = if matches!(ty, Type::F32 | Type::F16) { &[false, true] } else { &[false] };
+        names.iter().flat_map(move |name| flush.iter().map(move |ftz| (ty, *name, *ftz)))
+    })
+}
+
+#[test]
+fn one_predicate() {
+    for (ty, name, ftz) in forms() {
+        let flush = if ftz { ".ftz" } else { "" };
+        check(format!("setp.{name}{flush}.{}", ty.modifier()), &pairs(ty, ty), |row| {
+            u64::from(holds(name, order(row, ty, ftz)))
+        });
+    }
+}
+
+#[test]
+fn two_predicates_and_a_third() {
+    for (ty, name, ftz) in forms() {
+        let flush = if ftz { ".ftz" } else { "" };
+        let rows = pairs(ty, ty);
+        let with_third: Vec<Vec<u64>> =
+            rows.iter().zip(random(rows.len())).map(|(r, c)| vec![r[0], r[1], c & 1]).collect();
+        for (combine, f) in [
+            ("", (|held, _| held) as fn(bool, bool) -> bool),
+            (".and", |held, c| held && c),
+            (".or", |held, c| held || c),
+            (".xor", |held, c| held != c),
+        ] {
+            let rows = if combine.is_empty() { &rows } else { &with_third };
+            let text = format!("setp.{name}{combine}{flush}.{}", ty.modifier());
+            let both = |row: &[u64]| {
+                let held = holds(name, order(row, ty, ftz));
+                let third = row.get(2) == Some(&1);
+                [held, !held].map(|held| u64::from(f(held, third))).to_vec()
+            };
+            check(text.clone(), rows, |row| both(row)[0]);
+            let pair = Written { lengths: vec![2, 1, 1], ..text.into() };
+            check_all(pair, rows, both);
+            for (to, truth) in [("u32", 0xffff_ffff), ("s32", 0xffff_ffff), ("f32", 0x3f80_0000)] {
+                let text = format!("set.{name}{combine}{flush}.{to}.{}", ty.modifier());
+                check(text, rows, |row| both(row)[0] * truth);
+            }
+        }
+    }
+}
+
+#[test]
+fn selection() {
+    let types = [
+        Type::B16, Type::B32, Type::B64, Type::U16, Type::U32, Type::U64, Type::S16, Type::S32,
+        Type::S64, Type::F32, Type::F64,
+    ];
+    for ty in types {
+        let name = ty.modifier();
+        check(format!("selp.{name}"), &triples(ty, ty, Type::Pred), |row| {
+            if row[2] == 1 { row[0] } else { row[1] }
+        });
+        check(format!("slct.{name}.s32"), &triples(ty, ty, Type::S32), |row| {
+            if row[2] >> 31 == 0 { row[0] } else { row[1] }
+        });
+        for (flush, ftz) in [("", false), (".ftz", true)] {
+            let rows: Vec<Vec<u64>> = edges(Type::F32)
+                .into_iter()
+                .map(|c| vec![edges(ty)[1], edges(ty)[2], c])
+                .collect();
+            check(format!("slct{flush}.{name}.f32"), &rows, |row| {
+                let order = order(&[row[2], 0], Type::F32, ftz);
+                if matches!(order, Some(Greater | Equal)) { row[0] } else { row[1] }
+            });
+        }
+    }
+}

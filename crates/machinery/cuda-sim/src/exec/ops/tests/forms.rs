@@ -1,0 +1,145 @@
+//! Forms that are not instructions: refused by the name of what is wrong, never run as something
+//! else.
+
+use super::harness::{Written, op, refusal};
+use crate::exec::cpu::Cpu;
+use crate::exec::ops::{Form, FormError, select};
+
+#[test]
+fn unknown_mnemonics_belong_to_no_family() {
+    for mnemonic in ["ld", "bra", "frobnicate"] {
+        assert!(matches!(select(&Form::new(mnemonic, &["u32"], 2), Cpu::Baseline), Ok(None)));
+    }
+}
+
+#[test]
+fn modifiers_an_instruction_does_not_have() {
+    for (form, modifier) in [
+        ("add.ftz.u32", "ftz"),
+        ("add.ftz.f64", "ftz"),
+        ("add.sat.f64", "sat"),
+        ("add.rn.s32", "rn"),
+        ("mul.lo.sat.s32", "sat"),
+        ("mad.lo.sat.s32", "sat"),
+        ("mul24.hi.sat.s32", "sat"),
+        ("dp4a.lo.u32.u32", "lo"),
+        ("min.relu.f32", "relu"),
+        ("min.ftz.f64", "ftz"),
+        ("div.rn.sat.f32", "sat"),
+        ("rcp.rn.ftz.f64", "ftz"),
+        ("copysign.ftz.f32", "ftz"),
+        ("add.ftz.bf16", "ftz"),
+        ("add.relu.f16", "relu"),
+        ("tanh.approx.ftz.f32", "ftz"),
+        ("popc.shiftamt.b32", "shiftamt"),
+        ("and.lo.b32", "lo"),
+        ("shl.wrap.b32", "wrap"),
+        ("prmt.b32.f5e", "f5e"),
+        ("setp.eq.ftz.s32", "ftz"),
+        ("setp.eq.lt.s32", "lt"),
+        ("setp.lt.equ.s32", "equ"),
+        ("selp.ftz.f32", "ftz"),
+        ("slct.ftz.f32.s32", "ftz"),
+        ("mov.rn.b32", "rn"),
+        ("addc.sat.u32", "sat"),
+        ("cvt.ftz.u32.u16", "ftz"),
+        ("cvt.relu.u32.u16", "relu"),
+    ] {
+        assert_eq!(refusal(form), FormError::Modifier(modifier.into()), "{form}");
+    }
+}
+
+#[test]
+fn types_an_instruction_does_not_take() {
+    for (form, ty) in [
+        ("add.b32", "b32"),
+        ("add.u8", "u8"),
+        ("add.sat.u32", "u32"),
+        ("mul.wide.u64", "u64"),
+        ("mad.wide.s64", "s64"),
+        ("mad.hi.sat.u32", "u32"),
+        ("mul24.lo.u64", "u64"),
+        ("dp4a.u32.s16", "s16"),
+        ("abs.u32", "u32"),
+        ("popc.u32", "u32"),
+        ("brev.s64", "s64"),
+        ("bfind.b32", "b32"),
+        ("fns.b64", "b64"),
+        ("bfi.u32", "u32"),
+        ("bmsk.clamp.b64", "b64"),
+        ("add.cc.u16", "u16"),
+        ("and.u32", "u32"),
+        ("cnot.pred", "pred"),
+        ("shl.u32", "u32"),
+        ("shr.f32", "f32"),
+        ("shf.l.wrap.b64", "b64"),
+        ("lop3.b64", "b64"),
+        ("prmt.b64", "b64"),
+        ("fma.rn.s32", "s32"),
+        ("div.full.f64", "f64"),
+        ("sqrt.approx.f64", "f64"),
+        ("rcp.rn.f16", "f16"),
+        ("sin.approx.f64", "f64"),
+        ("testp.finite.f16", "f16"),
+        ("div.rn.f16", "f16"),
+        ("setp.eq.u8", "u8"),
+        ("setp.eq.f16x2", "f16x2"),
+        ("set.eq.f64.f64", "f64"),
+        ("selp.pred", "pred"),
+        ("slct.f32.f64", "f64"),
+        ("mov.b128", "b128"),
+        ("cvt.u32.b32", "b32"),
+        ("cvt.rn.f16x2.f64", "f64"),
+    ] {
+        assert_eq!(refusal(form), FormError::Type(ty.into()), "{form}");
+    }
+}
+
+#[test]
+fn what_is_missing() {
+    for form in [
+        "mul.s32", "mad.u32", "mul24.s32", "dp2a.u32.u32", "mad.cc.u32", "fma.f32", "div.f32",
+        "sqrt.f64", "rsqrt.rn.f32", "rcp.approx.f64", "sin.f32", "ex2.f16", "ex2.approx.bf16",
+        "fma.f16", "min.xorsign.f32", "max.xorsign.f16", "testp.f32", "shf.b32", "shf.l.b32",
+        "bmsk.b32", "szext.s32", "setp.u32", "setp.lt.b32", "setp.lo.s32", "setp.lo.f32",
+        "set.u32.f32", "cvt.f32.s32", "cvt.s32.f32", "cvt.f32.f64", "cvt.f16.bf16",
+        "cvt.f16x2.f32", "cvt.rm.bf16x2.f32",
+    ] {
+        assert!(matches!(refusal(form), FormError::Missing(_)), "{form}: {}", refusal(form));
+    }
+    for form in ["add", "cvt.u32", "selp", "mov", "lop3", "sqrt.rn", "ex2.approx"] {
+        assert_eq!(refusal(form), FormError::NoType, "{form}");
+    }
+}
+
+#[test]
+fn roundings_where_nothing_is_rounded() {
+    for form in [
+        "cvt.rn.u32.u16", "cvt.rni.f32.s32", "cvt.rn.s32.f32", "cvt.rn.f64.f32", "cvt.rni.f32.f64",
+        "cvt.rn.f32.f32", "cvt.rni.u32.u32", "cvt.rn.rni.f32.f32",
+    ] {
+        assert!(matches!(refusal(form), FormError::Modifier(_)), "{form}: {}", refusal(form));
+    }
+}
+
+#[test]
+fn registers_too_narrow() {
+    let written = Written { def_bytes: Some(2), ..Written::from("cvt.u32.u16") };
+    let error = op(&written, Cpu::Baseline).err();
+    assert_eq!(error, Some(FormError::Narrow { register: 2, ty: "u32" }));
+    let written = Written { use_bytes: Some(4), ..Written::from("cvt.u32.u64") };
+    let error = op(&written, Cpu::Baseline).err();
+    assert_eq!(error, Some(FormError::Narrow { register: 4, ty: "u64" }));
+}
+
+#[test]
+fn messages_name_what_is_wrong() {
+    for (form, message) in [
+        ("add.ftz.u32", "`.ftz` is not a modifier of this instruction"),
+        ("add.b32", "`.b32` is not a type this instruction takes"),
+        ("mul.s32", "a modifier is missing: one of .hi, .lo, .wide"),
+        ("add", "a type modifier is missing"),
+    ] {
+        assert_eq!(refusal(form).to_string(), message);
+    }
+}

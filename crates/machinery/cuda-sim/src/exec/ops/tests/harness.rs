@@ -1,0 +1,270 @@
+//! Runs one operation over columns of values: on every kind of CPU, with a whole warp and with
+//! part of one, and holds the answers against a reference.
+
+use crate::exec::cpu::Cpu;
+use crate::exec::lanes::{FULL, LANES};
+use crate::exec::ops::{Form, FormError, Op, select};
+use crate::exec::sm::Sm;
+use crate::program::code::Inst;
+use crate::ptx::ast::Type;
+
+/// A written form, `"add.sat.s32"`, and what the lowering knows of its operands.
+#[derive(Debug, Clone, Default)]
+pub struct Written {
+    pub text: String,
+    pub lengths: Vec<usize>,
+    pub def_bytes: Option<u32>,
+    pub use_bytes: Option<u32>,
+    /// The literal operand of `lop3`.
+    pub literal: u64,
+}
+
+impl From<&str> for Written {
+    fn from(text: &str) -> Written {
+        Written { text: text.to_owned(), ..Written::default() }
+    }
+}
+
+impl From<String> for Written {
+    fn from(text: String) -> Written {
+        Written { text, ..Written::default() }
+    }
+}
+
+/// The operation of a form, which must be of a family.
+pub fn op(written: &Written, cpu: Cpu) -> Result<Op, FormError> {
+    let mut parts = written.text.split('.');
+    let mnemonic = parts.next().unwrap_or_default();
+    let mut form = Form::new(mnemonic, &parts.collect::<Vec<_>>(), 3);
+    if !written.lengths.is_empty() {
+        form.operand_lengths.clone_from(&written.lengths);
+    }
+    form.def_bytes = written.def_bytes;
+    form.use_bytes = written.use_bytes;
+    select(&form, cpu).map(|op| op.expect("a mnemonic some family knows"))
+}
+
+/// Why a form is refused.
+pub fn refusal(text: &str) -> FormError {
+    match op(&text.into(), Cpu::Baseline) {
+        Ok(_) => panic!("{text} was taken"),
+        Err(error) => error,
+    }
+}
+
+/// The CPUs to test on.
+fn cpus() -> Vec<Cpu> {
+    let mut cpus = vec![Cpu::Baseline];
+    cpus.extend((Cpu::detect() != Cpu::Baseline).then_some(Cpu::detect()));
+    cpus
+}
+
+const ROW: usize = 256;
+const UNTOUCHED: u64 = 0xa5a5_5a5a_c3c3_3c3c;
+
+/// The registers of one instruction, a row each.
+struct Frame(Vec<u64>);
+
+impl Frame {
+    fn write(&mut self, n: usize, ty: Type, values: &[u64; LANES]) {
+        let row = &mut self.0[n * ROW / 8..][..ROW / 8];
+        match ty {
+            Type::Pred => row[0] = (0..LANES).map(|lane| (values[lane] & 1) << lane).sum(),
+            _ if ty.bytes() == 8 => row.copy_from_slice(values),
+            _ => {
+                for (pair, two) in row.iter_mut().zip(values.chunks(2)) {
+                    *pair = two[0] & 0xffff_ffff | two[1] << 32;
+                }
+            }
+        }
+    }
+
+    fn read(&self, n: usize, ty: Type) -> [u64; LANES] {
+        let row = &self.0[n * ROW / 8..][..ROW / 8];
+        std::array::from_fn(|lane| match ty {
+            Type::Pred => row[0] >> lane & 1,
+            _ if ty.bytes() == 8 => row[lane],
+            _ => row[lane / 2] >> (32 * (lane % 2)) & 0xffff_ffff,
+        })
+    }
+}
+
+/// One warp instruction; `sources` and the answer are lane values, operand by operand. With a
+/// carry, it is the last destination and the first source.
+fn step(op: &Op, imm: u64, mask: u32, sources: &[[u64; LANES]]) -> Vec<[u64; LANES]> {
+    let carry: &[Type] = if op.carries { &[Type::Pred] } else { &[] };
+    let defs = [&op.defs, carry].concat();
+    let uses = [carry, &op.uses].concat();
+    let mut frame = Frame(vec![0; 8 * ROW / 8]);
+    for (n, ty) in defs.iter().enumerate() {
+        frame.write(n, *ty, &[UNTOUCHED; LANES]);
+    }
+    assert_eq!(uses.len(), sources.len(), "sources of the operation");
+    for (n, (ty, values)) in uses.iter().zip(sources).enumerate() {
+        frame.write(defs.len() + n, *ty, values);
+    }
+    let mut sm = Sm::for_tests();
+    sm.frame = frame.0.as_mut_ptr().cast();
+    sm.mask = mask;
+    sm.lanes = crate::exec::lanes::expand(mask);
+    sm.blend = mask != FULL;
+    let o = std::array::from_fn(|n| (n * ROW) as u32);
+    let inst = Inst { run: op.run, o, x: 0, y: 0, imm };
+    // SAFETY: every operand is a row of the frame, as wide as any type.
+    let next = unsafe { (op.run)(&mut sm, &inst) };
+    assert_eq!(next, inst.next(), "the next instruction follows");
+    defs.iter().enumerate().map(|(n, ty)| frame.read(n, *ty)).collect()
+}
+
+/// What the operation answers: a row of destinations for each row of sources.
+pub fn run(written: impl Into<Written>, rows: &[Vec<u64>]) -> Vec<Vec<u64>> {
+    let written = written.into();
+    let mut answers: Option<Vec<Vec<u64>>> = None;
+    for cpu in cpus() {
+        let op = op(&written, cpu).unwrap_or_else(|error| panic!("{}: {error}", written.text));
+        let imm = if op.literal { written.literal } else { op.imm };
+        let mut these = Vec::new();
+        for (n, warp) in rows.chunks(LANES).enumerate() {
+            let sources: Vec<[u64; LANES]> = (0..warp[0].len())
+                .map(|source| std::array::from_fn(|l| warp.get(l).map_or(0, |row| row[source])))
+                .collect();
+            let whole = step(&op, imm, FULL, &sources);
+            let mask = 0x9e37_79b9u32.rotate_left(n as u32);
+            let partly = step(&op, imm, mask, &sources);
+            let types = op.defs.iter().chain(op.carries.then_some(&Type::Pred));
+            for ((whole, partly), ty) in whole.iter().zip(&partly).zip(types) {
+                let untouched = match ty {
+                    Type::Pred => UNTOUCHED & 1,
+                    _ if ty.bytes() == 8 => UNTOUCHED,
+                    _ => UNTOUCHED & 0xffff_ffff,
+                };
+                for lane in 0..LANES {
+                    let expected =
+                        if mask >> lane & 1 == 1 { whole[lane] } else { untouched };
+                    assert_eq!(partly[lane], expected, "{}, lane {lane} of {mask:x}", written.text);
+                }
+            }
+            these.extend((0..warp.len()).map(|l| whole.iter().map(|def| def[l]).collect()));
+        }
+        match &answers {
+            None => answers = Some(these),
+            Some(first) => {
+                for ((row, a), b) in rows.iter().zip(first).zip(&these) {
+                    assert_eq!(a, b, "{} {row:x?} by CPU", written.text);
+                }
+            }
+        }
+    }
+    answers.unwrap_or_default()
+}
+
+/// Holds the first destination against a reference, bit for bit.
+pub fn check(written: impl Into<Written>, rows: &[Vec<u64>], reference: impl Fn(&[u64]) -> u64) {
+    check_all(written, rows, |row| vec![reference(row)]);
+}
+
+/// Holds all destinations against a reference, bit for bit.
+pub fn check_all(
+    written: impl Into<Written>,
+    rows: &[Vec<u64>],
+    reference: impl Fn(&[u64]) -> Vec<u64>,
+) {
+    let written = written.into();
+    for (row, answer) in rows.iter().zip(run(written.clone(), rows)) {
+        let expected = reference(row);
+        assert_eq!(answer, expected, "{}: {row:x?} -> {answer:x?}, not {expected:x?}", written.text);
+    }
+}
+
+/// A fixed sequence of random numbers.
+pub fn random(n: usize) -> impl Iterator<Item = u64> {
+    let mut state = 0x853c_49e6_748f_ea9bu64;
+    std::iter::repeat_with(move || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        state ^ state >> 29
+    })
+    .take(n)
+}
+
+/// The values of a type where arithmetic goes wrong first, and a few random ones.
+pub fn edges(ty: Type) -> Vec<u64> {
+    let bits = 8 * ty.bytes();
+    let mut values: Vec<u64> = match ty {
+        Type::F32 => [
+            0, 1, 0x0040_0000, 0x007f_ffff, 0x0080_0000, 0x0080_0001, 0x3380_0000, 0x3eff_ffff,
+            0x3f00_0000, 0x3f7f_ffff, 0x3f80_0000, 0x3f80_0001, 0x3fc0_0000, 0x4020_0000,
+            0x40e0_0000, 0x4b00_0001, 0x4eff_ffff, 0x4f00_0000, 0x4f7f_ffff, 0x4f80_0000,
+            0x5eff_ffff, 0x5f00_0000, 0x5f80_0000, 0x7e80_0000, 0x7e80_0001, 0x7f00_0000,
+            0x7f7f_ffff, 0x7f80_0000, 0x7f80_0001, 0x7fc0_0000, 0x7fff_ffff,
+        ]
+        .into_iter()
+        .flat_map(|x: u64| [x, x | 1 << 31])
+        .collect(),
+        Type::F64 => [
+            0.0, 5e-324, f64::MIN_POSITIVE, f64::MIN_POSITIVE / 2.0, 1e-300, 1e-40, 0.49999999999999994,
+            0.5, 0.9999999999999999, 1.0, 1.0000000000000002, 1.5, 2.5, 3.0, 1.0000000596046448, 65504.0,
+            65520.0, 16777217.0, 2147483647.0, 2147483647.5, 2147483648.0, 4294967295.0,
+            4294967295.5, 4294967296.0, 9007199254740993.0, 9.223372036854775e18,
+            9.223372036854775807e18, 1.8446744073709552e19, 3.4028235677973366e38, 1e300, f64::MAX,
+            f64::INFINITY,
+        ]
+        .into_iter()
+        .map(f64::to_bits)
+        .chain([0x7ff0_0000_0000_0001, 0x7ff8_0000_0000_0000, 0x7ff8_1234_5678_9abc])
+        .flat_map(|x: u64| [x, x | 1 << 63])
+        .collect(),
+        Type::F16 => [
+            0, 1, 0x01ff, 0x03ff, 0x0400, 0x0401, 0x37ff, 0x3800, 0x3bff, 0x3c00, 0x3c01, 0x3e00,
+            0x6400, 0x7bff, 0x7c00, 0x7c01, 0x7e00, 0x7fff,
+        ]
+        .into_iter()
+        .flat_map(|x: u64| [x, x | 1 << 15])
+        .collect(),
+        Type::BF16 => [
+            0, 1, 0x7f, 0x80, 0x81, 0x3f00, 0x3f7f, 0x3f80, 0x3f81, 0x3fc0, 0x4b00, 0x7f7f, 0x7f80,
+            0x7f81, 0x7fc0, 0x7fff,
+        ]
+        .into_iter()
+        .flat_map(|x: u64| [x, x | 1 << 15])
+        .collect(),
+        Type::Pred => return vec![0, 1],
+        _ => {
+            let ones = u64::MAX >> (64 - bits);
+            let top = 1u64 << (bits - 1);
+            [0, 1, 2, 3, 5, 7, 8, 10, 31, 32, 33, 63, 64, 100, 127, 128, 255, 256]
+                .into_iter()
+                .chain([top - 2, top - 1, top, top + 1, ones - 2, ones - 1, ones])
+                .chain([1 << (bits / 2), (1 << (bits / 2)) - 1, (1 << (bits / 2)) + 1])
+                .map(|x| x & ones)
+                .collect()
+        }
+    };
+    values.extend(random(8).map(|x| if bits == 64 { x } else { x >> 11 & ((1 << bits) - 1) }));
+    values
+}
+
+/// One column of edge values.
+pub fn ones(ty: Type) -> Vec<Vec<u64>> {
+    edges(ty).into_iter().map(|a| vec![a]).collect()
+}
+
+/// All pairs of edge values.
+pub fn pairs(a: Type, b: Type) -> Vec<Vec<u64>> {
+    let second = edges(b);
+    edges(a).into_iter().flat_map(|a| second.iter().map(move |&b| vec![a, b])).collect()
+}
+
+/// All pairs of edge values of the first two types, each with several of the third.
+pub fn triples(a: Type, b: Type, c: Type) -> Vec<Vec<u64>> {
+    let third = edges(c);
+    let mut turn = 0;
+    let mut rows = Vec::new();
+    for pair in pairs(a, b) {
+        for _ in 0..third.len().min(7) {
+            rows.push(vec![pair[0], pair[1], third[turn % third.len()]]);
+            turn += 1;
+        }
+        turn += 1;
+    }
+    rows
+}

@@ -1,0 +1,150 @@
+//! Stands in for NVRTC: the functions of `nvrtc.h` that kernel-build calls, over a
+//! compiler that answers a kernel's text with its name, its options and its text.
+//!
+//! A kernel with `mistake` in it is refused, one with `crash` is an internal error,
+//! and one with `dubious` gets a warning.
+
+use std::ffi::{CStr, CString, c_char, c_int};
+
+struct Program {
+    name: String,
+    text: String,
+    log: CString,
+    ptx: CString,
+}
+
+/// # Safety
+/// As in `nvrtc.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvrtcVersion(major: *mut c_int, minor: *mut c_int) -> c_int {
+    unsafe { (*major, *minor) = (13, 1) };
+    0
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn nvrtcGetErrorString(_result: c_int) -> *const c_char {
+    c"NVRTC_ERROR_OF_A_FAKE".as_ptr()
+}
+
+/// The GPUs it compiles for: those in `FAKE_NVRTC_ARCHS`.
+fn archs() -> Vec<c_int> {
+    let archs = std::env::var("FAKE_NVRTC_ARCHS").unwrap_or_default();
+    archs.split(',').flat_map(str::parse).collect()
+}
+
+/// # Safety
+/// As in `nvrtc.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvrtcGetNumSupportedArchs(count: *mut c_int) -> c_int {
+    unsafe { *count = archs().len() as c_int };
+    0
+}
+
+/// # Safety
+/// As in `nvrtc.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvrtcGetSupportedArchs(out: *mut c_int) -> c_int {
+    for (i, arch) in archs().into_iter().enumerate() {
+        unsafe { *out.add(i) = arch };
+    }
+    0
+}
+
+/// # Safety
+/// As in `nvrtc.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvrtcCreateProgram(
+    program: *mut *mut Program,
+    text: *const c_char,
+    name: *const c_char,
+    _headers: c_int,
+    _header_texts: *const *const c_char,
+    _header_names: *const *const c_char,
+) -> c_int {
+    let string = |text| {
+        unsafe { CStr::from_ptr(text) }
+            .to_string_lossy()
+            .into_owned()
+    };
+    let made = Program {
+        name: string(name),
+        text: string(text),
+        log: CString::default(),
+        ptx: CString::default(),
+    };
+    unsafe { *program = Box::into_raw(Box::new(made)) };
+    0
+}
+
+/// # Safety
+/// As in `nvrtc.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvrtcCompileProgram(
+    program: *mut Program,
+    count: c_int,
+    options: *const *const c_char,
+) -> c_int {
+    let program = unsafe { &mut *program };
+    if program.text.contains("crash") {
+        return 11;
+    }
+    if program.text.contains("mistake") {
+        program.log = CString::new(format!("{}(2): error: a mistake", program.name)).unwrap();
+        return 6;
+    }
+    if program.text.contains("dubious") {
+        program.log = CString::new("a warning: dubious").unwrap();
+    }
+    let options = (0..count as usize).map(|i| unsafe { CStr::from_ptr(*options.add(i)) });
+    let options: Vec<_> = options.map(CStr::to_string_lossy).collect();
+    let ptx = format!(
+        ".version 9.1\n// {}\n// {}\n{}",
+        program.name,
+        options.join(" "),
+        program.text
+    );
+    program.ptx = CString::new(ptx).unwrap();
+    0
+}
+
+/// # Safety
+/// As in `nvrtc.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvrtcGetProgramLogSize(program: *mut Program, size: *mut usize) -> c_int {
+    unsafe { *size = (*program).log.count_bytes() + 1 };
+    0
+}
+
+/// # Safety
+/// As in `nvrtc.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvrtcGetProgramLog(program: *mut Program, out: *mut c_char) -> c_int {
+    let log = unsafe { &(*program).log };
+    unsafe { out.copy_from(log.as_ptr(), log.count_bytes() + 1) };
+    0
+}
+
+/// # Safety
+/// As in `nvrtc.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvrtcGetPTXSize(program: *mut Program, size: *mut usize) -> c_int {
+    unsafe { *size = (*program).ptx.count_bytes() + 1 };
+    0
+}
+
+/// # Safety
+/// As in `nvrtc.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvrtcGetPTX(program: *mut Program, out: *mut c_char) -> c_int {
+    let ptx = unsafe { &(*program).ptx };
+    unsafe { out.copy_from(ptx.as_ptr(), ptx.count_bytes() + 1) };
+    0
+}
+
+/// # Safety
+/// As in `nvrtc.h`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nvrtcDestroyProgram(program: *mut *mut Program) -> c_int {
+    drop(unsafe { Box::from_raw(*program) });
+    0
+}
