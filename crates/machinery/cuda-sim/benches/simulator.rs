@@ -94,8 +94,9 @@ impl Machine {
             params,
             stack_limit: 1024,
             time_limit: None,
+            threads: Some(pool),
         };
-        pool.install(|| launch(&self.program, &self.global, &self.device, &launch_config))
+        launch(&self.program, &self.global, &self.device, &launch_config)
             .expect("the kernel runs")
     }
 }

@@ -60,6 +60,7 @@ impl Driver {
             params: config.parameters,
             stack_limit: u32::try_from(stack).unwrap_or(u32::MAX),
             time_limit: self.time_limit,
+            threads: None,
         };
         let outcome = exec::launch(&module.program, &self.global, &self.device, &launch);
         let state = self.context_mut(context)?;
@@ -72,10 +73,10 @@ impl Driver {
                     fault: None,
                 })
             }
-            Err(fault) => {
+            Err(mut fault) => {
                 state.fault = Some(fault_code(&fault.kind));
                 Ok(Launched {
-                    printed: Vec::new(),
+                    printed: std::mem::take(&mut fault.printed),
                     fault: Some(fault),
                 })
             }

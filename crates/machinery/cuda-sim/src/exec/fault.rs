@@ -9,6 +9,14 @@ pub struct Fault {
     pub kind: FaultKind,
     /// Where; none for what no thread did, such as a time limit.
     pub place: Option<Place>,
+    /// What the kernel had printed by then.
+    pub printed: Vec<u8>,
+}
+
+impl Fault {
+    pub fn new(kind: FaultKind, place: Option<Place>) -> Fault {
+        Fault { kind, place, printed: Vec::new() }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -12,7 +12,8 @@ use crate::profile::Counts;
 use crate::program::Program;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Warp instructions a warp may run before it gives way, so that one that waits for another
@@ -38,6 +39,8 @@ pub struct Launch<'a> {
     pub stack_limit: u32,
     /// How long the launch may take; for ever where none.
     pub time_limit: Option<Duration>,
+    /// Host threads to run on; the simulator's own, one a core, where none.
+    pub threads: Option<&'a ThreadPool>,
 }
 
 /// What a launch did.
@@ -138,12 +141,9 @@ pub fn launch(
     let done = if kernel.ordered || grid.blocks == 1 {
         vec![run_blocks(&grid)]
     } else {
-        rayon::broadcast(|_| run_blocks(&grid))
+        on_all_threads(launch.threads, &grid)
     };
     let fault = grid.fault.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
-    if let Some(fault) = fault {
-        return Err(fault);
-    }
     let mut counts = Counts::new(program.blocks.len());
     let mut printed = Vec::new();
     for (part, lines) in done {
@@ -151,14 +151,40 @@ pub fn launch(
         printed.extend(lines);
     }
     printed.sort_by_key(|(block, _)| *block);
-    let milliseconds = model::milliseconds(program, &counts, device, launch);
     let printed = printed.into_iter().flat_map(|(_, text)| text).collect();
+    if let Some(fault) = fault {
+        return Err(Fault { printed, ..fault });
+    }
+    let milliseconds = model::milliseconds(program, &counts, device, launch);
     Ok(Report { counts, milliseconds, printed })
 }
 
+/// [`run_blocks`] on every thread of a pool, which takes the blocks as it gets to them.
+///
+/// The caller sleeps meanwhile. It must not lend a hand, as rayon would have it do for a pool it
+/// belongs to: the work it would pick up may wait for the very driver call it is in.
+fn on_all_threads(pool: Option<&ThreadPool>, grid: &Arc<Grid>) -> Vec<Done> {
+    static OWN: OnceLock<Option<ThreadPool>> = OnceLock::new();
+    let own = || OWN.get_or_init(|| ThreadPoolBuilder::new().build().ok()).as_ref();
+    let Some(pool) = pool.or_else(own) else {
+        // The host has no thread left to give.
+        return vec![run_blocks(grid)];
+    };
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let grid = grid.clone();
+    pool.spawn_broadcast(move |_| {
+        // The receiver waits for every sender, so it is there.
+        let _ = sender.send(run_blocks(&grid));
+    });
+    receiver.into_iter().collect()
+}
+
+/// What one multiprocessor counted and printed.
+type Done = (Counts, Vec<(u64, Vec<u8>)>);
+
 /// One multiprocessor: takes blocks until there are none. Blocks that make no end within their
 /// quantum take turns, so that a block may wait for another.
-fn run_blocks(grid: &Arc<Grid>) -> (Counts, Vec<(u64, Vec<u8>)>) {
+fn run_blocks(grid: &Arc<Grid>) -> Done {
     let mut sm = Sm::new(grid.clone());
     let mut paused: VecDeque<Box<Block>> = VecDeque::new();
     let mut spare: Vec<Box<Block>> = Vec::new();
@@ -226,7 +252,7 @@ impl Sm {
                 if let Some((until, limit)) = self.grid.until
                     && Instant::now() >= until
                 {
-                    self.fault = Some(Fault { kind: FaultKind::Timeout(limit), place: None });
+                    self.fault = Some(Fault::new(FaultKind::Timeout(limit), None));
                 }
                 return false;
             }
@@ -299,6 +325,41 @@ impl Sm {
                 source: self.grid.program.source_of(split.pc.saturating_sub(1)),
             }
         });
-        Fault { kind, place }
+        Fault::new(kind, place)
+    }
+}
+
+#[cfg(test)]
+impl Sm {
+    /// A multiprocessor without a launch, to try single instructions on.
+    pub fn for_tests() -> Sm {
+        static GRID: OnceLock<Arc<Grid>> = OnceLock::new();
+        let grid = GRID.get_or_init(|| {
+            let text = ".version 6.4\n.target sm_52\n.address_size 64\n.entry nothing() { ret; }";
+            let mut global = Global::new(0);
+            let program = Program::load(text, &DeviceSpec::h200(), &mut global);
+            Arc::new(Grid {
+                program: Arc::new(program.expect("the module loads")),
+                kernel: 0,
+                grid: [1; 3],
+                block: [32, 1, 1],
+                shared_bytes: 0,
+                dynamic_shared: 0,
+                params: Vec::new(),
+                stack_bytes: 0,
+                regions: Arc::new(Regions::of(&global)),
+                constants: Region::NONE,
+                multiprocessors: 1,
+                id: 0,
+                blocks: 1,
+                next: AtomicU64::new(0),
+                failed: AtomicU64::new(u64::MAX),
+                fault: Mutex::new(None),
+                until: None,
+            })
+        });
+        let mut sm = Sm::new(grid.clone());
+        sm.block.reset(0, [0; 3], 32, 0);
+        sm
     }
 }

@@ -257,7 +257,7 @@ impl Sm {
             thread,
             source: self.grid.program.source_of(address),
         };
-        self.fault = Some(Fault { kind, place: Some(place) });
+        self.fault = Some(Fault::new(kind, Some(place)));
         std::ptr::null()
     }
 }

@@ -53,6 +53,9 @@ impl Space for Global {
     #[inline(always)]
     fn count(sm: &mut Sm, write: bool, traffic: Traffic) {
         let global = &mut sm.counts.global;
+        if write || traffic.addresses > 1 {
+            global.streamed_sectors += u64::from(traffic.sectors);
+        }
         if write {
             global.store_requests += 1;
             global.store_sectors += u64::from(traffic.sectors);

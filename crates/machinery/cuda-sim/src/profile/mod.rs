@@ -33,6 +33,8 @@ pub struct GlobalCounts {
     pub load_sectors: u64,
     pub store_requests: u64,
     pub store_sectors: u64,
+    /// Sectors of all accesses but loads of a single address.
+    pub streamed_sectors: u64,
 }
 
 /// Warp-level instructions of a space.
@@ -76,6 +78,7 @@ impl Counts {
         self.global.load_sectors += other.global.load_sectors;
         self.global.store_requests += other.global.store_requests;
         self.global.store_sectors += other.global.store_sectors;
+        self.global.streamed_sectors += other.global.streamed_sectors;
         self.shared.loads += other.shared.loads;
         self.shared.stores += other.shared.stores;
         self.local.loads += other.local.loads;

@@ -31,6 +31,8 @@ pub struct Layout {
     pub visible: HashMap<String, (u64, u64)>,
     pub allocations: Vec<u64>,
     pub constants: Option<(u64, u64)>,
+    /// Shared variables declared inside functions, by function and name: the offset.
+    pub function_shared: HashMap<(String, String), u64>,
     /// Static shared memory of each kernel, bytes.
     pub shared_bytes: HashMap<String, u64>,
 }
@@ -60,6 +62,7 @@ pub fn place(
         visible: HashMap::new(),
         allocations: Vec::new(),
         constants: None,
+        function_shared: HashMap::new(),
         shared_bytes: HashMap::new(),
     };
     let result = place_all(&mut layout, module, device, global);
@@ -164,16 +167,16 @@ fn place_constants(
     Ok(())
 }
 
-/// Shared variables at module scope. Two may overlap when no kernel uses both, as an assembler
-/// would have it, so that a module may hold many kernels with large tiles.
+/// Shared variables. Two may overlap when no kernel uses both, as an assembler would have it, so
+/// that a module may hold many kernels with large tiles.
 fn place_shared(
     layout: &mut Layout,
     module: &ast::Module,
     device: &DeviceSpec,
 ) -> Result<(), LoadError> {
     let users = super::reach::users(module);
+    let mut shelf = SharedShelf::default();
     let nobody = BTreeSet::new();
-    let mut placed: Vec<(u64, u64, &BTreeSet<&str>)> = Vec::new();
     for variable in in_space(module, Space::Shared) {
         let unsized_array = variable.dims.first() == Some(&0);
         if variable.linkage == Linkage::Extern && unsized_array {
@@ -181,21 +184,19 @@ fn place_shared(
             continue;
         }
         refuse_extern(variable)?;
-        let (bytes, kernels) =
-            (bytes_of(variable)?, users.get(variable.name).unwrap_or(&nobody));
-        let align = u64::from(variable.align.max(1));
-        let mut place = 0;
-        // Move past every neighbour that shares a kernel, until none is in the way.
-        while let Some((from, size, _)) = placed.iter().find(|(from, size, others)| {
-            place < from + size && *from < place + bytes && !kernels.is_disjoint(others)
-        }) {
-            place = (from + size).next_multiple_of(align);
-        }
-        placed.push((place, bytes, kernels));
+        let kernels = users.get(variable.name).unwrap_or(&nobody);
+        let place = shelf.place(layout, variable, kernels)?;
         layout.define(variable.name, Symbol::Shared(place), variable.line)?;
-        for kernel in kernels {
-            let end = layout.shared_bytes.entry((*kernel).to_owned()).or_default();
-            *end = (*end).max(place + bytes);
+    }
+    for function in &module.functions {
+        let kernels = users.get(function.name).unwrap_or(&nobody);
+        for variable in super::reach::shared_in(function) {
+            let place = shelf.place(layout, variable, kernels)?;
+            let key = (function.name.to_owned(), variable.name.to_owned());
+            if layout.function_shared.insert(key, place).is_some() {
+                let message = format!("`{}` is defined twice", variable.name);
+                return Err(LoadError::invalid(variable.line, message));
+            }
         }
     }
     let limit = u64::from(device.shared_per_block);
@@ -204,6 +205,37 @@ fn place_shared(
             Err(LoadError::SharedMemory { kernel: kernel.clone(), needed, limit })
         }
         None => Ok(()),
+    }
+}
+
+/// Shared memory as it fills up: offset, bytes and the kernels that use it.
+#[derive(Default)]
+struct SharedShelf<'a> {
+    placed: Vec<(u64, u64, &'a BTreeSet<&'a str>)>,
+}
+
+impl<'a> SharedShelf<'a> {
+    fn place(
+        &mut self,
+        layout: &mut Layout,
+        variable: &Variable,
+        kernels: &'a BTreeSet<&'a str>,
+    ) -> Result<u64, LoadError> {
+        let bytes = bytes_of(variable)?;
+        let align = u64::from(variable.align.max(1));
+        let mut place = 0;
+        // Move past every neighbour that shares a kernel, until none is in the way.
+        while let Some((from, size, _)) = self.placed.iter().find(|(from, size, others)| {
+            place < from + size && *from < place + bytes && !kernels.is_disjoint(others)
+        }) {
+            place = (from + size).next_multiple_of(align);
+        }
+        self.placed.push((place, bytes, kernels));
+        for kernel in kernels {
+            let end = layout.shared_bytes.entry((*kernel).to_owned()).or_default();
+            *end = (*end).max(place + bytes);
+        }
+        Ok(place)
     }
 }
 

@@ -5,7 +5,7 @@ use super::function::{Kernel, Param};
 use super::layout::{Layout, bytes_of};
 use super::Program;
 use crate::device::DeviceSpec;
-use crate::ptx::ast::{self, AddressBase, Operand, Statement};
+use crate::ptx::ast::{self, AddressBase, Operand, Space, Statement};
 use std::collections::{BTreeSet, HashMap};
 
 /// For each name at module scope, the kernels that mention it or call what mentions it.
@@ -29,6 +29,22 @@ pub fn users<'a>(module: &ast::Module<'a>) -> HashMap<&'a str, BTreeSet<&'a str>
         }
     }
     users
+}
+
+/// The shared variables declared in a function's body.
+pub fn shared_in<'m, 'a>(function: &'m ast::Function<'a>) -> Vec<&'m ast::Variable<'a>> {
+    fn collect<'m, 'a>(statement: &'m Statement<'a>, found: &mut Vec<&'m ast::Variable<'a>>) {
+        match statement {
+            Statement::Variable(variable) if variable.space == Space::Shared => {
+                found.push(variable);
+            }
+            Statement::Block(inner) => inner.iter().for_each(|inner| collect(inner, found)),
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    function.body.iter().flatten().for_each(|statement| collect(statement, &mut found));
+    found
 }
 
 fn names_in<'a>(statement: &Statement<'a>, names: &mut BTreeSet<&'a str>) {

@@ -64,9 +64,13 @@ pub fn select(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
             let clamp = form.required(&["clamp", "wrap"], ".clamp, .wrap")? == "clamp";
             let ty = form.ty_among(&[Type::B32])?;
             let run = if clamp {
-                map2(cpu, |from: u32, length: u32| u32::low_ones(length).shift_up(from))
+                map2(cpu, |from: u32, length: u32| {
+                    u32::low_ones(length).shift_up(from)
+                })
             } else {
-                map2(cpu, |from: u32, length: u32| u32::low_ones(length & 31) << (from & 31))
+                map2(cpu, |from: u32, length: u32| {
+                    u32::low_ones(length & 31) << (from & 31)
+                })
             };
             Op::new(Class::Integer, &[ty], &[Type::U32, Type::U32], run)
         }

@@ -21,7 +21,11 @@ pub fn select(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ty = form.ty()?;
     form.end()?;
     let run = for_type!(ty, [U32 S32 U64 S64], T => handler::<T>(cpu, form.mnemonic, sets, high));
-    let sources = if form.mnemonic.starts_with("mad") { 3 } else { 2 };
+    let sources = if form.mnemonic.starts_with("mad") {
+        3
+    } else {
+        2
+    };
     let mut op = Op::new(Class::Integer, &[ty], &vec![ty; sources], run);
     op.carries = true;
     Ok(op)
@@ -39,12 +43,12 @@ fn handler<T: Extended>(cpu: Cpu, mnemonic: &str, sets: bool, high: bool) -> Han
         ("mad", _, true) => carry(cpu, |a: T, b: T, c: T, _| a.high(b).add(c, false)),
         (_, true, false) => carry(cpu, |a: T, b: T, c: T, carry| a.low(b).add(c, carry)),
         (_, true, true) => carry(cpu, |a: T, b: T, c: T, carry| a.high(b).add(c, carry)),
-        (_, false, false) => {
-            carry(cpu, |a: T, b: T, c: T, carry| (a.low(b).add(c, carry).0, carry))
-        }
-        (_, false, true) => {
-            carry(cpu, |a: T, b: T, c: T, carry| (a.high(b).add(c, carry).0, carry))
-        }
+        (_, false, false) => carry(cpu, |a: T, b: T, c: T, carry| {
+            (a.low(b).add(c, carry).0, carry)
+        }),
+        (_, false, true) => carry(cpu, |a: T, b: T, c: T, carry| {
+            (a.high(b).add(c, carry).0, carry)
+        }),
     }
 }
 

@@ -12,7 +12,6 @@ use crate::exec::cpu::Cpu;
 use crate::exec::lanes::{Relate, choose, map3, relate, set, test2};
 use crate::program::code::Handler;
 use crate::ptx::ast::Type;
-use std::cmp::Ordering;
 
 /// The operation of a comparison or selection.
 pub fn select(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
@@ -64,9 +63,16 @@ const FLOAT: [(&str, u8); 8] = [
 fn relation(form: &Form, ty: Type) -> Result<u8, FormError> {
     let bits = matches!(ty, Type::B16 | Type::B32 | Type::B64);
     let unsigned = matches!(ty, Type::U16 | Type::U32 | Type::U64);
-    let tables: [(&[(&str, u8)], bool); 4] =
-        [(&ANY, true), (&ORDERED, !bits), (&UNSIGNED, unsigned), (&FLOAT, ty.is_float())];
-    let entries = tables.iter().filter(|(_, applies)| *applies).flat_map(|(table, _)| *table);
+    let tables: [(&[(&str, u8)], bool); 4] = [
+        (&ANY, true),
+        (&ORDERED, !bits),
+        (&UNSIGNED, unsigned),
+        (&FLOAT, ty.is_float()),
+    ];
+    let entries = tables
+        .iter()
+        .filter(|(_, applies)| *applies)
+        .flat_map(|(table, _)| *table);
     for (name, relation) in entries {
         if form.has(name) {
             return Ok(*relation);
@@ -123,7 +129,12 @@ fn set_predicate(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let defs = if pair { 2 } else { 1 };
     let mut uses = vec![ty, ty];
     uses.extend((combine != 0).then_some(Type::Pred));
-    let how = Relate { relation, combine, pair, truth: 0 };
+    let how = Relate {
+        relation,
+        combine,
+        pair,
+        truth: 0,
+    };
     Ok(Op::new(Class::Integer, &vec![Type::Pred; defs], &uses, run).with_imm(how.code()))
 }
 
@@ -135,14 +146,27 @@ fn set_value(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ftz = matches!(ty, Type::F32 | Type::F16) && form.has("ftz");
     form.end()?;
     let run = by_ordering!(set, cpu, ty, ftz);
-    let truth = if destination == Type::F32 { 1f32.to_bits() } else { u32::MAX };
+    let truth = if destination == Type::F32 {
+        1f32.to_bits()
+    } else {
+        u32::MAX
+    };
     let mut uses = vec![ty, ty];
     uses.extend((combine != 0).then_some(Type::Pred));
-    let how = Relate { relation, combine, pair: false, truth };
+    let how = Relate {
+        relation,
+        combine,
+        pair: false,
+        truth,
+    };
     Ok(Op::new(Class::Integer, &[destination], &uses, run).with_imm(how.code()))
 }
 
 /// One handler for each comparison and type.
+#[expect(
+    clippy::neg_cmp_op_on_partial_ord,
+    reason = "an unordered comparison holds for NaN"
+)]
 fn test(cpu: Cpu, ty: Type, relation: u8, ftz: bool) -> Result<Handler, FormError> {
     macro_rules! floats {
         ($t:ty, $input:path) => {{
@@ -190,11 +214,14 @@ fn test(cpu: Cpu, ty: Type, relation: u8, ftz: bool) -> Result<Handler, FormErro
 /// The bit of an ordering.
 #[inline(always)]
 fn bit<T: PartialOrd>(a: T, b: T) -> u8 {
-    match a.partial_cmp(&b) {
-        Some(Ordering::Less) => LESS,
-        Some(Ordering::Equal) => EQUAL,
-        Some(Ordering::Greater) => GREATER,
-        None => UNORDERED,
+    // Without branches, so that it vectorises.
+    let (less, equal, greater) = (a < b, a == b, a > b);
+    let ordered =
+        (u8::from(less) * LESS) | (u8::from(equal) * EQUAL) | (u8::from(greater) * GREATER);
+    if less | equal | greater {
+        ordered
+    } else {
+        UNORDERED
     }
 }
 

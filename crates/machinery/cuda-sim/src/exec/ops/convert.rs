@@ -8,7 +8,7 @@
 use super::form::{Class, Form, FormError, Op, no_such_type};
 use super::half;
 use super::rounding::{Direction, canonical, flush, quiet, saturate};
-use super::value::{Row, Value, for_type};
+use super::value::{Row, Value};
 use crate::exec::cpu::Cpu;
 use crate::exec::lanes::{map1, map1_imm, map2_imm};
 use crate::program::code::Handler;
@@ -56,7 +56,10 @@ pub fn select(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let source = form.use_bytes.unwrap_or(from.bytes());
     for (register, ty) in [(conversion.register, to), (source, from)] {
         if register < ty.bytes() {
-            return Err(FormError::Narrow { register, ty: ty.modifier() });
+            return Err(FormError::Narrow {
+                register,
+                ty: ty.modifier(),
+            });
         }
     }
     let run = match common(cpu, conversion, source) {
@@ -183,7 +186,16 @@ impl Conversion {
 
 /// Conversions that run often: a handler each. None where the general way must be taken.
 fn common(cpu: Cpu, conversion: Conversion, source: u32) -> Option<Handler> {
-    let Conversion { to, from, direction, integral, ftz, sat, relu, register } = conversion;
+    let Conversion {
+        to,
+        from,
+        direction,
+        integral,
+        ftz,
+        sat,
+        relu,
+        register,
+    } = conversion;
     // A type narrower than its register is fine where the row is the same.
     let row = |bytes: u32| bytes.max(4);
     if row(source) != row(from.bytes()) || row(register) != row(to.bytes()) {
@@ -192,7 +204,11 @@ fn common(cpu: Cpu, conversion: Conversion, source: u32) -> Option<Handler> {
     match (to.is_float(), from.is_float()) {
         (false, false) if !sat => {
             let extended = register == to.bytes() || !to.is_signed();
-            if extended { resize(cpu, to, from) } else { None }
+            if extended {
+                resize(cpu, to, from)
+            } else {
+                None
+            }
         }
         (true, false) if direction == Direction::Nearest && !sat => from_integer(cpu, to, from),
         (false, true) => to_integer(cpu, to, from, direction, ftz),
@@ -251,13 +267,7 @@ fn from_integer(cpu: Cpu, to: Type, from: Type) -> Option<Handler> {
 }
 
 /// Floats to integers of 32 and 64 bits, clamped to the type's range.
-fn to_integer(
-    cpu: Cpu,
-    to: Type,
-    from: Type,
-    direction: Direction,
-    ftz: bool,
-) -> Option<Handler> {
+fn to_integer(cpu: Cpu, to: Type, from: Type, direction: Direction, ftz: bool) -> Option<Handler> {
     // Flushing matters only where a subnormal would round away from zero.
     if ftz && matches!(direction, Direction::Down | Direction::Up) {
         return None;
@@ -312,7 +322,11 @@ fn u32_of_f32(a: f32) -> u32 {
     } else {
         0
     };
-    let whole = if upper { bits.wrapping_add(1 << 31) } else { bits };
+    let whole = if upper {
+        bits.wrapping_add(1 << 31)
+    } else {
+        bits
+    };
     if a >= 4294967296.0 { u32::MAX } else { whole }
 }
 
@@ -433,7 +447,11 @@ fn store(value: i128, how: Conversion, clamp: bool) -> u64 {
     } else {
         (0, (1 << width) - 1)
     };
-    let value = if clamp { value.clamp(least, most) } else { value };
+    let value = if clamp {
+        value.clamp(least, most)
+    } else {
+        value
+    };
     let extended = integer(value as u64, how.to) as u64;
     extended & (u64::MAX >> (64 - 8 * how.register.clamp(1, 8)))
 }
@@ -466,7 +484,11 @@ fn round_to_whole(a: f64, direction: Direction) -> f64 {
 
 /// What a NaN becomes: zero unless one of the types is of 64 bits, else the type's top bit.
 fn nan_as_integer(how: Conversion) -> i128 {
-    if how.from.bytes() < 8 && how.to.bytes() < 8 { 0 } else { 1 << (8 * how.to.bytes() - 1) }
+    if how.from.bytes() < 8 && how.to.bytes() < 8 {
+        0
+    } else {
+        1 << (8 * how.to.bytes() - 1)
+    }
 }
 
 fn integer_to_float(value: i128, how: Conversion) -> u64 {
@@ -484,7 +506,11 @@ fn integer_to_float(value: i128, how: Conversion) -> u64 {
 
 /// A float brought to the destination's format.
 fn narrow(a: f64, how: Conversion) -> u64 {
-    let a = if how.integral { round_to_whole(a, how.direction) } else { a };
+    let a = if how.integral {
+        round_to_whole(a, how.direction)
+    } else {
+        a
+    };
     let double = Double::from_bits(a.to_bits().into());
     let (round, mut lossy) = (how.direction.round(), false);
     let result = match how.to {
@@ -510,7 +536,14 @@ fn narrow(a: f64, how: Conversion) -> u64 {
 
 /// `.sat`: into [0, 1], NaN becomes 0. `.relu`: negative numbers become 0.
 fn clamp_float(bits: u64, how: Conversion) -> u64 {
-    let value = float(bits, Conversion { from: how.to, ftz: false, ..how });
+    let value = float(
+        bits,
+        Conversion {
+            from: how.to,
+            ftz: false,
+            ..how
+        },
+    );
     let one = match how.to {
         Type::F16 => 0x3c00,
         Type::BF16 => 0x3f80,
@@ -533,12 +566,7 @@ fn clamp_float(bits: u64, how: Conversion) -> u64 {
 }
 
 /// `cvt.rn.f16x2.f32 d, a, b`: a in the upper half, b in the lower.
-fn pack(
-    form: &Form,
-    to: Type,
-    direction: Option<Direction>,
-    cpu: Cpu,
-) -> Result<Op, FormError> {
+fn pack(form: &Form, to: Type, direction: Option<Direction>, cpu: Cpu) -> Result<Op, FormError> {
     let from = form.ty_among(&[Type::F32])?;
     let direction = match direction {
         Some(direction @ (Direction::Nearest | Direction::Zero)) => direction,
@@ -547,7 +575,11 @@ fn pack(
     let relu = form.has("relu");
     form.end()?;
     let half = Conversion {
-        to: if to == Type::F16x2 { Type::F16 } else { Type::BF16 },
+        to: if to == Type::F16x2 {
+            Type::F16
+        } else {
+            Type::BF16
+        },
         from,
         direction,
         integral: false,

@@ -6,7 +6,7 @@
 
 use super::form::{Class, Form, FormError, Op, no_such_type};
 use super::rounding::{
-    Direction, Mode, Operation, canonical, double, flush, pass_nan, saturate, single,
+    Direction, Mode, Operation, canonical, double, flush, pass_nan, quiet, saturate, single,
 };
 use crate::exec::cpu::Cpu;
 use crate::exec::lanes::{map1, map1_imm, map2, map2_imm, map3, map3_imm, test1};
@@ -57,7 +57,11 @@ macro_rules! nearest {
 /// `add`, `sub`, `mul`, `fma` (`mad` is its older name).
 fn arithmetic(form: &Form, cpu: Cpu, direction: Direction) -> Result<Op, FormError> {
     let ty = form.ty()?;
-    let mode = if ty == Type::F32 { mode(form, direction) } else { exact(direction) };
+    let mode = if ty == Type::F32 {
+        mode(form, direction)
+    } else {
+        exact(direction)
+    };
     form.end()?;
     let near = direction == Direction::Nearest;
     let run: Handler = match (ty, form.mnemonic) {
@@ -70,15 +74,11 @@ fn arithmetic(form: &Form, cpu: Cpu, direction: Direction) -> Result<Op, FormErr
             single(Operation::Add, [a, -b, b], mode)
         }),
         (Type::F32, "mul") => map2_imm(cpu, |a, b, mode| single(Operation::Mul, [a, b, b], mode)),
-        (Type::F32, _) => {
-            map3_imm(cpu, |a, b, c, mode| single(Operation::Fma, [a, b, c], mode))
-        }
+        (Type::F32, _) => map3_imm(cpu, |a, b, c, mode| single(Operation::Fma, [a, b, c], mode)),
         (Type::F64, "add") if near => map2(cpu, |a: f64, b| pass_nan([a, b], a + b)),
         (Type::F64, "sub") if near => map2(cpu, |a: f64, b| pass_nan([a, b], a - b)),
         (Type::F64, "mul") if near => map2(cpu, |a: f64, b| pass_nan([a, b], a * b)),
-        (Type::F64, _) if near => {
-            map3(cpu, |a: f64, b, c| pass_nan([a, b, c], a.mul_add(b, c)))
-        }
+        (Type::F64, _) if near => map3(cpu, |a: f64, b, c| pass_nan([a, b, c], a.mul_add(b, c))),
         (Type::F64, "add") => map2_imm(cpu, |a, b, mode| double(Operation::Add, [a, b, b], mode)),
         (Type::F64, "sub") => map2_imm(cpu, |a: f64, b: f64, mode| {
             // Negating b would also turn the sign of a NaN, which must pass through.
@@ -86,24 +86,38 @@ fn arithmetic(form: &Form, cpu: Cpu, direction: Direction) -> Result<Op, FormErr
             double(Operation::Add, [a, minus_b, b], mode)
         }),
         (Type::F64, "mul") => map2_imm(cpu, |a, b, mode| double(Operation::Mul, [a, b, b], mode)),
-        (Type::F64, _) => {
-            map3_imm(cpu, |a, b, c, mode| double(Operation::Fma, [a, b, c], mode))
-        }
+        (Type::F64, _) => map3_imm(cpu, |a, b, c, mode| double(Operation::Fma, [a, b, c], mode)),
         _ => return no_such_type(ty),
     };
-    let sources = if matches!(form.mnemonic, "fma" | "mad") { 3 } else { 2 };
-    let class = if ty == Type::F64 { Class::Double } else { Class::Float };
+    let sources = if matches!(form.mnemonic, "fma" | "mad") {
+        3
+    } else {
+        2
+    };
+    let class = if ty == Type::F64 {
+        Class::Double
+    } else {
+        Class::Float
+    };
     Ok(Op::new(class, &[ty], &vec![ty; sources], run).with_imm(mode.code()))
 }
 
 /// `.ftz` and `.sat` as written.
 fn mode(form: &Form, direction: Direction) -> Mode {
-    Mode { direction, ftz: form.has("ftz"), sat: form.has("sat") }
+    Mode {
+        direction,
+        ftz: form.has("ftz"),
+        sat: form.has("sat"),
+    }
 }
 
 /// No `.ftz`, no `.sat`: double precision has neither.
 fn exact(direction: Direction) -> Mode {
-    Mode { direction, ftz: false, sat: false }
+    Mode {
+        direction,
+        ftz: false,
+        sat: false,
+    }
 }
 
 /// What a division or root is written with: a direction, or one of the approximate kinds.
@@ -139,8 +153,21 @@ fn parts(form: &Form) -> Result<(Accuracy, Mode, Type, Class), FormError> {
     let double_approximate = ty == Type::F64 && matches!(accuracy, Accuracy::Approximate);
     let ftz = (ty == Type::F32 || double_approximate) && form.has("ftz");
     form.end()?;
-    let class = if ty == Type::F64 { Class::Double } else { Class::Special };
-    Ok((accuracy, Mode { direction, ftz, sat: false }, ty, class))
+    let class = if ty == Type::F64 {
+        Class::Double
+    } else {
+        Class::Special
+    };
+    Ok((
+        accuracy,
+        Mode {
+            direction,
+            ftz,
+            sat: false,
+        },
+        ty,
+        class,
+    ))
 }
 
 fn divide(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
@@ -167,7 +194,11 @@ fn divide_approximately(a: f32, b: f32) -> f32 {
     /// 2^126
     const LARGEST: f32 = f32::from_bits(0x7e80_0000);
     let reciprocal_lost = b.abs() > LARGEST && b.abs() < f32::INFINITY;
-    if reciprocal_lost { a * 0f32.copysign(b) } else { a / b }
+    if reciprocal_lost {
+        a * 0f32.copysign(b)
+    } else {
+        a / b
+    }
 }
 
 fn reciprocal(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
@@ -195,7 +226,11 @@ fn reciprocal(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
 #[inline(always)]
 fn upper_word(a: f64) -> f64 {
     let bits = a.to_bits() & 0xffff_ffff_0000_0000;
-    f64::from_bits(if bits << 1 >> 53 == 0 { bits & 1 << 63 } else { bits })
+    f64::from_bits(if bits << 1 >> 53 == 0 {
+        bits & 1 << 63
+    } else {
+        bits
+    })
 }
 
 fn square_root(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
@@ -222,9 +257,9 @@ fn reciprocal_root(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     }
     let run: Handler = match ty {
         Type::F32 => nearest!(map1, cpu, mode, |a| (1.0 / f64::from(a).sqrt()) as f32),
-        _ if mode.ftz => {
-            map1(cpu, |a: f64| upper_word(pass_nan([a], 1.0 / upper_word(a).sqrt())))
-        }
+        _ if mode.ftz => map1(cpu, |a: f64| {
+            upper_word(pass_nan([a], 1.0 / upper_word(a).sqrt()))
+        }),
         _ => map1(cpu, |a: f64| pass_nan([a], 1.0 / a.sqrt())),
     };
     Ok(Op::new(class, &[ty], &[ty], run))
@@ -288,14 +323,26 @@ fn extremum(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
 fn smaller(a: f32, b: f32) -> f32 {
     // Equal numbers differ at most in the sign of zero.
     let equal = f32::from_bits(a.to_bits() | b.to_bits());
-    let ordered = if a < b { a } else if a > b { b } else { equal };
+    let ordered = if a < b {
+        a
+    } else if a > b {
+        b
+    } else {
+        equal
+    };
     number_wins(a, b, ordered)
 }
 
 #[inline(always)]
 fn larger(a: f32, b: f32) -> f32 {
     let equal = f32::from_bits(a.to_bits() & b.to_bits());
-    let ordered = if a > b { a } else if a < b { b } else { equal };
+    let ordered = if a > b {
+        a
+    } else if a < b {
+        b
+    } else {
+        equal
+    };
     number_wins(a, b, ordered)
 }
 
@@ -307,27 +354,47 @@ fn number_wins(a: f32, b: f32, ordered: f32) -> f32 {
 
 #[inline(always)]
 fn nan_wins(a: f32, b: f32, number: f32) -> f32 {
-    if a.is_nan() | b.is_nan() { canonical(f32::NAN) } else { number }
+    if a.is_nan() | b.is_nan() {
+        canonical(f32::NAN)
+    } else {
+        number
+    }
 }
 
 /// `.xorsign.abs`: the sign is the exclusive or of the operands' signs.
 #[inline(always)]
 fn xor_of_signs(a: f32, b: f32, magnitude: f32) -> f32 {
     let sign = (a.to_bits() ^ b.to_bits()) & 0x8000_0000;
-    if magnitude.is_nan() { magnitude } else { f32::from_bits(magnitude.to_bits() | sign) }
+    if magnitude.is_nan() {
+        magnitude
+    } else {
+        f32::from_bits(magnitude.to_bits() | sign)
+    }
 }
 
 #[inline(always)]
 fn smaller_double(a: f64, b: f64) -> f64 {
     let equal = f64::from_bits(a.to_bits() | b.to_bits());
-    let ordered = if a < b { a } else if a > b { b } else { equal };
+    let ordered = if a < b {
+        a
+    } else if a > b {
+        b
+    } else {
+        equal
+    };
     number_wins_double(a, b, ordered)
 }
 
 #[inline(always)]
 fn larger_double(a: f64, b: f64) -> f64 {
     let equal = f64::from_bits(a.to_bits() & b.to_bits());
-    let ordered = if a > b { a } else if a < b { b } else { equal };
+    let ordered = if a > b {
+        a
+    } else if a < b {
+        b
+    } else {
+        equal
+    };
     number_wins_double(a, b, ordered)
 }
 
@@ -335,12 +402,7 @@ fn larger_double(a: f64, b: f64) -> f64 {
 fn number_wins_double(a: f64, b: f64, ordered: f64) -> f64 {
     let or_b = if a.is_nan() { b } else { ordered };
     let number = if b.is_nan() { a } else { or_b };
-    if number.is_nan() { quiet_first(a) } else { number }
-}
-
-#[inline(always)]
-fn quiet_first(a: f64) -> f64 {
-    super::rounding::quiet(a)
+    if number.is_nan() { quiet(a) } else { number }
 }
 
 /// `abs`, `neg`, `copysign`: the sign bit alone, of NaNs too.
@@ -360,14 +422,24 @@ fn sign(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
         _ => map2(cpu, |a: f64, b: f64| b.copysign(a)),
     };
     let sources = if form.mnemonic == "copysign" { 2 } else { 1 };
-    let class = if ty == Type::F64 { Class::Double } else { Class::Float };
+    let class = if ty == Type::F64 {
+        Class::Double
+    } else {
+        Class::Float
+    };
     Ok(Op::new(class, &[ty], &vec![ty; sources], run))
 }
 
 /// `testp`: what kind of number it is.
 fn test_property(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    const KINDS: [&str; 6] =
-        ["finite", "infinite", "number", "notanumber", "normal", "subnormal"];
+    const KINDS: [&str; 6] = [
+        "finite",
+        "infinite",
+        "number",
+        "notanumber",
+        "normal",
+        "subnormal",
+    ];
     let kind = form.required(
         &KINDS,
         ".finite, .infinite, .number, .notanumber, .normal, .subnormal",

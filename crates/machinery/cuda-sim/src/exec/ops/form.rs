@@ -100,7 +100,10 @@ pub struct Form<'a> {
 
 impl<'a> Form<'a> {
     pub fn new(mnemonic: &'a str, modifiers: &[&'a str], operands: usize) -> Form<'a> {
-        let modifiers = modifiers.iter().map(|text| (*text, Cell::new(false))).collect();
+        let modifiers = modifiers
+            .iter()
+            .map(|text| (*text, Cell::new(false)))
+            .collect();
         Form {
             mnemonic,
             modifiers,
@@ -118,7 +121,9 @@ impl<'a> Form<'a> {
 
     /// The first type among the modifiers, without taking it.
     pub fn first_type(&self) -> Option<Type> {
-        self.modifiers.iter().find_map(|(text, _)| Type::from_modifier(text))
+        self.modifiers
+            .iter()
+            .find_map(|(text, _)| Type::from_modifier(text))
     }
 
     /// Whether this modifier stands there (and takes it).
@@ -128,8 +133,10 @@ impl<'a> Form<'a> {
 
     /// The first modifier not yet taken that is among `names` (and takes it).
     pub fn one_of(&self, names: &[&str]) -> Option<&'a str> {
-        let (text, taken) =
-            self.modifiers.iter().find(|(text, taken)| !taken.get() && names.contains(text))?;
+        let (text, taken) = self
+            .modifiers
+            .iter()
+            .find(|(text, taken)| !taken.get() && names.contains(text))?;
         taken.set(true);
         Some(text)
     }
@@ -155,7 +162,11 @@ impl<'a> Form<'a> {
     /// The type, which must be one of these.
     pub fn ty_among(&self, allowed: &[Type]) -> Result<Type, FormError> {
         let ty = self.ty()?;
-        if allowed.contains(&ty) { Ok(ty) } else { no_such_type(ty) }
+        if allowed.contains(&ty) {
+            Ok(ty)
+        } else {
+            no_such_type(ty)
+        }
     }
 
     /// Refuses a form with modifiers nobody took.

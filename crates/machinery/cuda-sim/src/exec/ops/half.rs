@@ -34,8 +34,12 @@ pub fn bf16(bits: u32) -> f32 {
 #[inline(always)]
 pub fn flush(a: f32) -> f32 {
     /// 2^-14
-    const SMALLEST_NORMAL: f32 = 6.103515625e-5;
-    if a.abs() < SMALLEST_NORMAL { 0f32.copysign(a) } else { a }
+    const SMALLEST_NORMAL: f32 = 1.0 / 16384.0;
+    if a.abs() < SMALLEST_NORMAL {
+        0f32.copysign(a)
+    } else {
+        a
+    }
 }
 
 /// What a form says, packed into its immediate.
@@ -80,9 +84,19 @@ const FUNCTIONS: [(&str, Function); 10] = [
 
 impl How {
     fn code(self) -> u64 {
-        let flags =
-            [self.bfloat, self.packed, self.ftz, self.sat, self.relu, self.nan, self.xor_sign];
-        let flags = flags.iter().enumerate().map(|(n, flag)| u64::from(*flag) << n);
+        let flags = [
+            self.bfloat,
+            self.packed,
+            self.ftz,
+            self.sat,
+            self.relu,
+            self.nan,
+            self.xor_sign,
+        ];
+        let flags = flags
+            .iter()
+            .enumerate()
+            .map(|(n, flag)| u64::from(*flag) << n);
         flags.sum::<u64>() | (self.function as u64) << 8
     }
 
@@ -104,7 +118,10 @@ impl How {
 /// The operation of a half-precision form.
 pub fn select(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let function = function(form);
-    let arithmetic = matches!(function, Some(Function::Add | Function::Sub | Function::Mul));
+    let arithmetic = matches!(
+        function,
+        Some(Function::Add | Function::Sub | Function::Mul)
+    );
     let fused = function == Some(Function::Fma);
     let extremum = matches!(function, Some(Function::Min | Function::Max));
     if fused {
@@ -157,12 +174,18 @@ pub fn special(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
         xor_sign: false,
     };
     let op = op(ty, how, cpu);
-    Ok(Op { class: Class::Special, ..op })
+    Ok(Op {
+        class: Class::Special,
+        ..op
+    })
 }
 
 /// What the mnemonic asks for; None for a mnemonic that has no half-precision form (`div`).
 fn function(form: &Form) -> Option<Function> {
-    FUNCTIONS.iter().find(|(name, _)| *name == form.mnemonic).map(|(_, function)| *function)
+    FUNCTIONS
+        .iter()
+        .find(|(name, _)| *name == form.mnemonic)
+        .map(|(_, function)| *function)
 }
 
 fn op(ty: Type, how: How, cpu: Cpu) -> Op {
@@ -188,13 +211,29 @@ fn lane(operands: [u32; 3], code: u64) -> u32 {
 }
 
 fn value(operands: [u16; 3], how: How) -> u16 {
-    let widen = |bits: u16| if how.bfloat { bf16(bits.into()) } else { f16(bits.into()) };
+    let widen = |bits: u16| {
+        if how.bfloat {
+            bf16(bits.into())
+        } else {
+            f16(bits.into())
+        }
+    };
     let narrow = |x: f32| {
-        if how.bfloat { half::bf16::from_f32(x).to_bits() } else { half::f16::from_f32(x).to_bits() }
+        if how.bfloat {
+            half::bf16::from_f32(x).to_bits()
+        } else {
+            half::f16::from_f32(x).to_bits()
+        }
     };
     let is_nan = |bits: u16| widen(bits).is_nan();
     let canonical = |bits: u16| if is_nan(bits) { NAN } else { bits };
-    let flushed = |bits: u16| if how.ftz && flush(widen(bits)) == 0.0 { bits & 0x8000 } else { bits };
+    let flushed = |bits: u16| {
+        if how.ftz && flush(widen(bits)) == 0.0 {
+            bits & 0x8000
+        } else {
+            bits
+        }
+    };
 
     let operands = operands.map(flushed);
     let [a, b, _] = operands;
@@ -235,12 +274,24 @@ fn fused(operands: [u16; 3], bfloat: bool) -> u16 {
 /// The operand that is a number, unless `.NaN`; -0 is less than +0.
 fn extremum([a, b]: [u16; 2], how: How, widen: impl Fn(u16) -> f32) -> u16 {
     let sign = if how.xor_sign { (a ^ b) & 0x8000 } else { 0 };
-    let [a, b] = if how.xor_sign { [a & 0x7fff, b & 0x7fff] } else { [a, b] };
+    let [a, b] = if how.xor_sign {
+        [a & 0x7fff, b & 0x7fff]
+    } else {
+        [a, b]
+    };
     let (x, y) = (widen(a), widen(b));
     if x.is_nan() || y.is_nan() {
         let neither = how.nan || (x.is_nan() && y.is_nan());
-        return if neither { NAN } else { sign | if x.is_nan() { b } else { a } };
+        return if neither {
+            NAN
+        } else {
+            sign | if x.is_nan() { b } else { a }
+        };
     }
     let less = x.total_cmp(&y).is_lt();
-    sign | if less == (how.function == Function::Min) { a } else { b }
+    sign | if less == (how.function == Function::Min) {
+        a
+    } else {
+        b
+    }
 }

@@ -64,9 +64,10 @@ fn mul(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
             ty,
             per_type!(map2, cpu, ty, [U16 S16 U32 S32 U64 S64], |a, b| a.wrapping_mul(b)),
         ),
-        "hi" => {
-            (ty, per_type!(map2, cpu, ty, [U16 S16 U32 S32 U64 S64], |a, b| a.high_half(b)))
-        }
+        "hi" => (
+            ty,
+            per_type!(map2, cpu, ty, [U16 S16 U32 S32 U64 S64], |a, b| a.high_half(b)),
+        ),
         _ => (
             twice_as_wide(ty)?,
             per_type!(map2, cpu, ty, [U16 S16 U32 S32], |a, b| a.whole_product(b)),
@@ -89,7 +90,9 @@ fn mad(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
         ),
         "hi" if saturate => (
             ty,
-            per_type!(map3, cpu, ty, [S32], |a, b, c| a.high_half(b).saturating_add(c)),
+            per_type!(map3, cpu, ty, [S32], |a, b, c| a
+                .high_half(b)
+                .saturating_add(c)),
         ),
         "hi" => (
             ty,
@@ -155,7 +158,11 @@ fn dot(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     #[inline(always)]
     fn field<const SIGNED: bool>(x: u32, n: u32, bits: u32) -> i32 {
         let top = x << (32 - bits * (n + 1));
-        if SIGNED { top as i32 >> (32 - bits) } else { (top >> (32 - bits)) as i32 }
+        if SIGNED {
+            top as i32 >> (32 - bits)
+        } else {
+            (top >> (32 - bits)) as i32
+        }
     }
     #[inline(always)]
     fn dot<const A: bool, const B: bool>(a: u32, b: u32, c: u32, fields: u32, first: u32) -> u32 {
@@ -180,7 +187,11 @@ fn dot(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
         (true, false) => signs!(true, false),
         (true, true) => signs!(true, true),
     };
-    let sum = if a.is_signed() || b.is_signed() { Type::S32 } else { Type::U32 };
+    let sum = if a.is_signed() || b.is_signed() {
+        Type::S32
+    } else {
+        Type::U32
+    };
     Ok(Op::new(Class::Integer, &[sum], &[a, b, sum], run))
 }
 

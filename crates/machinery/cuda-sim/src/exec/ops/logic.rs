@@ -21,7 +21,11 @@ pub fn select(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
 fn bitwise(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ty = form.ty()?;
     form.end()?;
-    let sources = if matches!(form.mnemonic, "not" | "cnot") { 1 } else { 2 };
+    let sources = if matches!(form.mnemonic, "not" | "cnot") {
+        1
+    } else {
+        2
+    };
     let run = match form.mnemonic {
         "and" if ty == Type::Pred => masks::<u32, _>(cpu, |a, b, _| a & b),
         "or" if ty == Type::Pred => masks::<u32, _>(cpu, |a, b, _| a | b),
@@ -87,7 +91,11 @@ fn lop3(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
         let answer = |n: u32| 0u32.wrapping_sub((table >> n) as u32 & 1);
         let choose = |which: u32, zero: u32, one: u32| zero ^ (which & (zero ^ one));
         let given = |n: u32| choose(c, answer(n), answer(n + 1));
-        choose(a, choose(b, given(0), given(2)), choose(b, given(4), given(6)))
+        choose(
+            a,
+            choose(b, given(0), given(2)),
+            choose(b, given(4), given(6)),
+        )
     });
     let mut op = Op::new(Class::Integer, &[ty], &[ty, ty, ty], run);
     op.literal = true;

@@ -31,10 +31,15 @@ fn copy(ty: Type, cpu: Cpu) -> Result<Op, FormError> {
 fn split(ty: Type, parts: usize, cpu: Cpu) -> Result<Op, FormError> {
     let (part, run) = match (ty, parts) {
         (Type::B32, 2) => (Type::B16, split2(cpu, |a: u32| [a & 0xffff, a >> 16])),
-        (Type::B64, 2) => (Type::B32, split2(cpu, |a: u64| [a as u32, (a >> 32) as u32])),
+        (Type::B64, 2) => (
+            Type::B32,
+            split2(cpu, |a: u64| [a as u32, (a >> 32) as u32]),
+        ),
         (Type::B64, 4) => (
             Type::B16,
-            split4(cpu, |a: u64| [0, 16, 32, 48].map(|at| (a >> at) as u32 & 0xffff)),
+            split4(cpu, |a: u64| {
+                [0, 16, 32, 48].map(|at| (a >> at) as u32 & 0xffff)
+            }),
         ),
         _ => return Err(FormError::Vector(ty.modifier(), parts)),
     };

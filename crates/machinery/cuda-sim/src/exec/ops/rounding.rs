@@ -26,9 +26,18 @@ pub enum Direction {
 impl Direction {
     /// The direction named by one of `names`, which are in the enum's order.
     fn named(form: &Form, names: [&str; 4]) -> Option<Direction> {
-        let all = [Direction::Nearest, Direction::Zero, Direction::Down, Direction::Up];
+        let all = [
+            Direction::Nearest,
+            Direction::Zero,
+            Direction::Down,
+            Direction::Up,
+        ];
         let name = form.one_of(&names)?;
-        names.iter().zip(all).find(|(n, _)| **n == name).map(|(_, direction)| direction)
+        names
+            .iter()
+            .zip(all)
+            .find(|(n, _)| **n == name)
+            .map(|(_, direction)| direction)
     }
 
     /// `.rn .rz .rm .rp`
@@ -72,7 +81,11 @@ impl Mode {
             2 => Direction::Down,
             _ => Direction::Up,
         };
-        Mode { direction, ftz: code & 4 != 0, sat: code & 8 != 0 }
+        Mode {
+            direction,
+            ftz: code & 4 != 0,
+            sat: code & 8 != 0,
+        }
     }
 
     fn input(self, a: f32) -> f32 {
@@ -89,7 +102,11 @@ impl Mode {
 #[inline(always)]
 pub fn flush(a: f32) -> f32 {
     let bits = a.to_bits();
-    f32::from_bits(if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits })
+    f32::from_bits(if bits & 0x7f80_0000 == 0 {
+        bits & 0x8000_0000
+    } else {
+        bits
+    })
 }
 
 /// `.sat`: into [0, 1]; NaN and -0 become +0.
@@ -100,9 +117,17 @@ pub fn saturate(a: f32) -> f32 {
 }
 
 /// The same with any NaN as [`NAN32`].
+///
+/// Compared as bits: to the compiler one NaN of a floating-point operation is as good as another,
+/// and it drops a choice between two (after a square root it does).
 #[inline(always)]
 pub fn canonical(a: f32) -> f32 {
-    if a.is_nan() { f32::from_bits(NAN32) } else { a }
+    let bits = a.to_bits();
+    f32::from_bits(if bits & 0x7fff_ffff > 0x7f80_0000 {
+        NAN32
+    } else {
+        bits
+    })
 }
 
 /// A double NaN as arithmetic passes it on.
@@ -115,11 +140,18 @@ pub fn quiet(a: f64) -> f64 {
 /// the CPU's own arithmetic yields depends on how its operands were ordered by the compiler.
 #[inline(always)]
 pub fn pass_nan<const N: usize>(operands: [f64; N], result: f64) -> f64 {
-    let mut nan = f64::from_bits(NAN64);
+    // As bits, for the reason `canonical` gives.
+    let is_nan = |bits: u64| bits & (u64::MAX >> 1) > 0x7ff0_0000_0000_0000;
+    let mut nan = NAN64;
     for operand in operands.into_iter().rev() {
-        nan = if operand.is_nan() { quiet(operand) } else { nan };
+        let bits = operand.to_bits();
+        nan = if is_nan(bits) { bits | 1 << 51 } else { nan };
     }
-    if result.is_nan() { nan } else { result }
+    f64::from_bits(if is_nan(result.to_bits()) {
+        nan
+    } else {
+        result.to_bits()
+    })
 }
 
 /// An operation with a chosen rounding; those with fewer operands ignore the rest.
@@ -195,7 +227,11 @@ fn sqrt_double(a: f64, direction: Direction) -> f64 {
         return a.sqrt();
     }
     // Scaled by an even power of two, so that the fused error term does not underflow.
-    let (scaled, back) = if a < 1e-200 { (a * 2f64.powi(400), 2f64.powi(-200)) } else { (a, 1.0) };
+    let (scaled, back) = if a < 1e-200 {
+        (a * 2f64.powi(400), 2f64.powi(-200))
+    } else {
+        (a, 1.0)
+    };
     let root = scaled.sqrt();
     let error = (-root).mul_add(root, scaled);
     towards!(direction, root, error) * back

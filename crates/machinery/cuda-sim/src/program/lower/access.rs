@@ -182,6 +182,9 @@ impl<'a> Lowering<'_, 'a> {
                 Named::Param { offset } => {
                     Ok(self.literal(Type::U64, window(PARAM_WINDOW) + u64::from(offset)))
                 }
+                Named::Shared(offset) => {
+                    Ok(self.literal(Type::U64, window(SHARED_WINDOW) + offset))
+                }
                 Named::Register(_) | Named::Range { .. } => {
                     Err(self.error(format!("`{name}` has no address")))
                 }

@@ -31,7 +31,9 @@ enum Named {
     Range { count: u32, ty: ast::Type },
     /// An offset into this function's local memory.
     Local(u32),
-    /// An offset into the kernel's parameters, and its size.
+    /// An offset into shared memory.
+    Shared(u64),
+    /// An offset into the kernel's parameters.
     Param { offset: u32 },
 }
 
@@ -236,8 +238,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
         Ok(())
     }
 
-    /// `.local` and call `.param` variables. Module-scope placement of `.shared` ones is done:
-    /// a function-scope one has its name in the layout too.
+    /// `.local` and call `.param` variables get their place here; `.shared` ones have theirs.
     fn local_variable(&mut self, variable: &ast::Variable<'a>) -> Result<(), LoadError> {
         match variable.space {
             Space::Local | Space::Param => {
@@ -254,7 +255,11 @@ impl<'m, 'a> Lowering<'m, 'a> {
                 self.local_bytes = end as u32;
                 self.declare(variable.name, Named::Local(offset as u32))
             }
-            Space::Shared if self.layout.symbols.contains_key(variable.name) => Ok(()),
+            Space::Shared => {
+                let key = (self.function.name.to_owned(), variable.name.to_owned());
+                let offset = self.layout.function_shared.get(&key).copied().unwrap_or(0);
+                self.declare(variable.name, Named::Shared(offset))
+            }
             space => {
                 Err(self.error(format!("a {space:?} variable can not be declared in a function")))
             }

@@ -81,7 +81,7 @@ fn registers<'s>(
     statements: &mut Vec<Statement<'s>>,
 ) -> Parsed<'s, ()> {
     dotted(input)?;
-    let (ty, _) = variable::register_type(input)?;
+    let ty = variable::register_type(input)?;
     loop {
         let name = cut_err(word).parse_next(input)?;
         let mut count = None;

@@ -40,34 +40,6 @@ fn space(name: &str) -> Option<Space> {
     })
 }
 
-/// The type's name and its size in bytes.
-fn type_and_size(name: &str) -> Option<(Type, u32)> {
-    Some(match name {
-        "b8" => (Type::B8, 1),
-        "b16" => (Type::B16, 2),
-        "b32" => (Type::B32, 4),
-        "b64" => (Type::B64, 8),
-        "b128" => (Type::B128, 16),
-        "u8" => (Type::U8, 1),
-        "u16" => (Type::U16, 2),
-        "u32" => (Type::U32, 4),
-        "u64" => (Type::U64, 8),
-        "s8" => (Type::S8, 1),
-        "s16" => (Type::S16, 2),
-        "s32" => (Type::S32, 4),
-        "s64" => (Type::S64, 8),
-        "f16" => (Type::F16, 2),
-        "f16x2" => (Type::F16x2, 4),
-        "bf16" => (Type::BF16, 2),
-        "bf16x2" => (Type::BF16x2, 4),
-        "f32" => (Type::F32, 4),
-        "f64" => (Type::F64, 8),
-        // A predicate has no memory, only registers; as a formal it counts as one byte.
-        "pred" => (Type::Pred, 1),
-        _ => return None,
-    })
-}
-
 /// `.global .align 4 .f32 a[4] = {…}, b;`: a variable each.
 pub(super) fn declaration<'s>(
     input: &mut Tokens<'_, 's>,
@@ -119,7 +91,9 @@ fn formal<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Variable<'s>> {
 
 fn register_formal<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Kind> {
     dotted(input)?;
-    let (ty, align) = register_type(input)?;
+    let ty = register_type(input)?;
+    // A predicate has no size in memory, and still needs an alignment.
+    let align = ty.bytes().max(1);
     Ok(Kind {
         space: Space::Param,
         linkage: Linkage::Internal,
@@ -129,9 +103,9 @@ fn register_formal<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Kind> {
     })
 }
 
-/// The type after `.reg`, and its size in bytes.
-pub(super) fn register_type<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, (Type, u32)> {
-    match peek_dotted(input).map(|name| (name, type_and_size(name))) {
+/// The type after `.reg`.
+pub(super) fn register_type<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Type> {
+    match peek_dotted(input).map(|name| (name, Type::from_modifier(name))) {
         Some((_, Some(found))) => {
             skip(input);
             Ok(found)
@@ -147,7 +121,7 @@ fn kind<'s>(input: &mut Tokens<'_, 's>, linkage: Linkage) -> Parsed<'s, Kind> {
     };
     skip(input);
     let (mut align, mut vector) = (None, 1);
-    let (ty, size) = loop {
+    let ty = loop {
         match peek_dotted(input) {
             Some("align") => align = Some(alignment(input)?),
             Some("v2") => vector = skip_and(input, 2),
@@ -160,7 +134,7 @@ fn kind<'s>(input: &mut Tokens<'_, 's>, linkage: Linkage) -> Parsed<'s, Kind> {
                 );
             }
             Some("pred") => return Fault::refuse(input, "a predicate lives in a register only"),
-            name => match name.and_then(type_and_size) {
+            name => match name.and_then(Type::from_modifier) {
                 Some(found) => break skip_and(input, found),
                 None => return Fault::demand(input, "the type of the variable"),
             },
@@ -169,7 +143,7 @@ fn kind<'s>(input: &mut Tokens<'_, 's>, linkage: Linkage) -> Parsed<'s, Kind> {
     if skip_dotted(input, "ptr") {
         pointee(input)?;
     }
-    let align = align.unwrap_or(size * vector);
+    let align = align.unwrap_or(ty.bytes() * vector);
     Ok(Kind {
         space,
         linkage,

@@ -15,11 +15,22 @@ fn counting() {
     for ty in [Type::B32, Type::B64] {
         let width = 8 * ty.bytes();
         let one = |form: &str, f: &dyn Fn(u64) -> u64| {
-            check(format!("{form}.{}", ty.modifier()), &ones(ty), |row| f(row[0]));
+            check(format!("{form}.{}", ty.modifier()), &ones(ty), |row| {
+                f(row[0])
+            });
         };
-        one("popc", &|x| (0..width).filter(|&n| bit(x, n)).count() as u64);
-        one("clz", &|x| (0..width).rev().take_while(|&n| !bit(x, n)).count() as u64);
-        one("brev", &|x| (0..width).filter(|&n| bit(x, n)).map(|n| 1 << (width - 1 - n)).sum());
+        one("popc", &|x| {
+            (0..width).filter(|&n| bit(x, n)).count() as u64
+        });
+        one("clz", &|x| {
+            (0..width).rev().take_while(|&n| !bit(x, n)).count() as u64
+        });
+        one("brev", &|x| {
+            (0..width)
+                .filter(|&n| bit(x, n))
+                .map(|n| 1 << (width - 1 - n))
+                .sum()
+        });
     }
 }
 
@@ -35,9 +46,11 @@ fn finding() {
         check(format!("bfind.{}", ty.modifier()), &ones(ty), |row| {
             find(row[0]).map_or(none, u64::from)
         });
-        check(format!("bfind.shiftamt.{}", ty.modifier()), &ones(ty), |row| {
-            find(row[0]).map_or(none, |n| u64::from(top - n))
-        });
+        check(
+            format!("bfind.shiftamt.{}", ty.modifier()),
+            &ones(ty),
+            |row| find(row[0]).map_or(none, |n| u64::from(top - n)),
+        );
     }
     let mut rows = Vec::new();
     for mask in random(6).chain([0, 1, 1 << 31, 0xffff_ffff, 0x8421]) {
@@ -51,7 +64,11 @@ fn finding() {
         let (mask, base, offset) = (row[0], row[1] as i64, row[2] as u32 as i32);
         let none = u64::from(u32::MAX);
         if offset == 0 {
-            return if base < 32 && bit(mask, base as u32) { base as u64 } else { none };
+            return if base < 32 && bit(mask, base as u32) {
+                base as u64
+            } else {
+                none
+            };
         }
         let mut count = i64::from(offset).abs() - 1;
         let mut at = base;
@@ -87,7 +104,13 @@ fn extracting() {
             let signed = ty.is_signed() && length != 0;
             let sign = signed && bit(a, (from + length).saturating_sub(1).min(top));
             (0..=top)
-                .filter(|&n| if n < length && from + n <= top { bit(a, from + n) } else { sign })
+                .filter(|&n| {
+                    if n < length && from + n <= top {
+                        bit(a, from + n)
+                    } else {
+                        sign
+                    }
+                })
                 .map(|n| 1 << n)
                 .sum()
         });
@@ -109,7 +132,11 @@ fn inserting() {
             (0..=top)
                 .filter(|&n| {
                     let inside = n >= from && n - from < length;
-                    if inside { bit(row[0], n - from) } else { bit(row[1], n) }
+                    if inside {
+                        bit(row[0], n - from)
+                    } else {
+                        bit(row[1], n)
+                    }
                 })
                 .map(|n| 1 << n)
                 .sum()
@@ -124,16 +151,29 @@ fn masks() {
         check(form, &rows, |row| {
             let amount = |x: u64| if wrap { x & 31 } else { x };
             let (from, length) = (amount(row[0]), amount(row[1]));
-            (0..32).filter(|&n| n >= from && n - from < length).map(|n| 1 << n).sum()
+            (0..32)
+                .filter(|&n| n >= from && n - from < length)
+                .map(|n| 1 << n)
+                .sum()
         });
     }
     for ty in [Type::U32, Type::S32] {
         for mode in ["clamp", "wrap"] {
             check(format!("szext.{mode}.{}", ty.modifier()), &rows, |row| {
-                let length = if mode == "wrap" { row[1] & 31 } else { row[1].min(32) };
+                let length = if mode == "wrap" {
+                    row[1] & 31
+                } else {
+                    row[1].min(32)
+                };
                 let sign = ty.is_signed() && length > 0 && bit(row[0], length as u32 - 1);
                 (0..32)
-                    .filter(|&n| if u64::from(n) < length { bit(row[0], n) } else { sign })
+                    .filter(|&n| {
+                        if u64::from(n) < length {
+                            bit(row[0], n)
+                        } else {
+                            sign
+                        }
+                    })
                     .map(|n| 1 << n)
                     .sum()
             });

@@ -6,7 +6,11 @@ use crate::ptx::ast::Type;
 
 /// The same number, read without a sign: carries are those of unsigned arithmetic.
 fn unsigned(ty: Type) -> Type {
-    if ty.bytes() == 8 { Type::U64 } else { Type::U32 }
+    if ty.bytes() == 8 {
+        Type::U64
+    } else {
+        Type::U32
+    }
 }
 
 #[test]
@@ -17,8 +21,10 @@ fn chains() {
         let carried = |sum: i128| u64::from(!(0..modulus).contains(&sum));
         // Rows of carry in, a, b.
         let rows = triples(Type::Pred, ty, ty);
-        let rows: Vec<_> =
-            rows.iter().flat_map(|row| [0, 1].map(|c| vec![c, row[1], row[2]])).collect();
+        let rows: Vec<_> = rows
+            .iter()
+            .flat_map(|row| [0, 1].map(|c| vec![c, row[1], row[2]]))
+            .collect();
         for (form, subtract, reads, writes) in [
             ("add.cc", false, false, true),
             ("addc.cc", false, true, true),
@@ -30,7 +36,11 @@ fn chains() {
             check_all(format!("{form}.{}", ty.modifier()), &rows, |row| {
                 let carry = if reads { i128::from(row[0]) } else { 0 };
                 let (a, b) = (number(row[1], plain), number(row[2], plain));
-                let result = if subtract { a - b - carry } else { a + b + carry };
+                let result = if subtract {
+                    a - b - carry
+                } else {
+                    a + b + carry
+                };
                 let out = if writes { carried(result) } else { row[0] };
                 vec![register(result, plain), out]
             });
@@ -50,7 +60,11 @@ fn chains() {
             check_all(format!("{form}.{}", ty.modifier()), &rows, |row| {
                 let carry = if reads { i128::from(row[0]) } else { 0 };
                 let (a, b) = (number(row[1], ty), number(row[2], ty));
-                let half = if high { product_high(a, b, ty) } else { a.wrapping_mul(b) };
+                let half = if high {
+                    product_high(a, b, ty)
+                } else {
+                    a.wrapping_mul(b)
+                };
                 let half = number(register(half, plain), plain);
                 let result = half + number(row[3], plain) + carry;
                 let out = if writes { carried(result) } else { row[0] };

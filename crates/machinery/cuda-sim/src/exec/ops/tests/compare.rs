@@ -64,7 +64,11 @@ fn order(row: &[u64], ty: Type, ftz: bool) -> Option<Ordering> {
     let key = |x: u64| {
         let size = x & ((1 << (exponent + fraction)) - 1);
         let size = if ftz && size < 1 << fraction { 0 } else { size };
-        let signed = if x >> (exponent + fraction) == 1 { -i128::from(size) } else { size.into() };
+        let signed = if x >> (exponent + fraction) == 1 {
+            -i128::from(size)
+        } else {
+            size.into()
+        };
         (size <= infinity).then_some(signed)
     };
     Some(key(row[0])?.cmp(&key(row[1])?))
@@ -73,8 +77,14 @@ fn order(row: &[u64], ty: Type, ftz: bool) -> Option<Ordering> {
 /// Each comparison of each type, with and without `.ftz`.
 fn forms() -> impl Iterator<Item = (Type, &'static str, bool)> {
     TYPES.into_iter().flat_map(|(ty, names)| {
-        let flush: &[bool] = if matches!(ty, Type::F32 | Type::F16) { &[false, true] } else { &[false] };
-        names.iter().flat_map(move |name| flush.iter().map(move |ftz| (ty, *name, *ftz)))
+        let flush: &[bool] = if matches!(ty, Type::F32 | Type::F16) {
+            &[false, true]
+        } else {
+            &[false]
+        };
+        names
+            .iter()
+            .flat_map(move |name| flush.iter().map(move |ftz| (ty, *name, *ftz)))
     })
 }
 
@@ -82,9 +92,11 @@ fn forms() -> impl Iterator<Item = (Type, &'static str, bool)> {
 fn one_predicate() {
     for (ty, name, ftz) in forms() {
         let flush = if ftz { ".ftz" } else { "" };
-        check(format!("setp.{name}{flush}.{}", ty.modifier()), &pairs(ty, ty), |row| {
-            u64::from(holds(name, order(row, ty, ftz)))
-        });
+        check(
+            format!("setp.{name}{flush}.{}", ty.modifier()),
+            &pairs(ty, ty),
+            |row| u64::from(holds(name, order(row, ty, ftz))),
+        );
     }
 }
 
@@ -93,15 +105,22 @@ fn two_predicates_and_a_third() {
     for (ty, name, ftz) in forms() {
         let flush = if ftz { ".ftz" } else { "" };
         let rows = pairs(ty, ty);
-        let with_third: Vec<Vec<u64>> =
-            rows.iter().zip(random(rows.len())).map(|(r, c)| vec![r[0], r[1], c & 1]).collect();
+        let with_third: Vec<Vec<u64>> = rows
+            .iter()
+            .zip(random(rows.len()))
+            .map(|(r, c)| vec![r[0], r[1], c & 1])
+            .collect();
         for (combine, f) in [
             ("", (|held, _| held) as fn(bool, bool) -> bool),
             (".and", |held, c| held && c),
             (".or", |held, c| held || c),
             (".xor", |held, c| held != c),
         ] {
-            let rows = if combine.is_empty() { &rows } else { &with_third };
+            let rows = if combine.is_empty() {
+                &rows
+            } else {
+                &with_third
+            };
             let text = format!("setp.{name}{combine}{flush}.{}", ty.modifier());
             let both = |row: &[u64]| {
                 let held = holds(name, order(row, ty, ftz));
@@ -109,9 +128,16 @@ fn two_predicates_and_a_third() {
                 [held, !held].map(|held| u64::from(f(held, third))).to_vec()
             };
             check(text.clone(), rows, |row| both(row)[0]);
-            let pair = Written { lengths: vec![2, 1, 1], ..text.into() };
+            let pair = Written {
+                lengths: vec![2, 1, 1],
+                ..text.into()
+            };
             check_all(pair, rows, both);
-            for (to, truth) in [("u32", 0xffff_ffff), ("s32", 0xffff_ffff), ("f32", 0x3f80_0000)] {
+            for (to, truth) in [
+                ("u32", 0xffff_ffff),
+                ("s32", 0xffff_ffff),
+                ("f32", 0x3f80_0000),
+            ] {
                 let text = format!("set.{name}{combine}{flush}.{to}.{}", ty.modifier());
                 check(text, rows, |row| both(row)[0] * truth);
             }
@@ -122,17 +148,34 @@ fn two_predicates_and_a_third() {
 #[test]
 fn selection() {
     let types = [
-        Type::B16, Type::B32, Type::B64, Type::U16, Type::U32, Type::U64, Type::S16, Type::S32,
-        Type::S64, Type::F32, Type::F64,
+        Type::B16,
+        Type::B32,
+        Type::B64,
+        Type::U16,
+        Type::U32,
+        Type::U64,
+        Type::S16,
+        Type::S32,
+        Type::S64,
+        Type::F32,
+        Type::F64,
     ];
     for ty in types {
         let name = ty.modifier();
-        check(format!("selp.{name}"), &triples(ty, ty, Type::Pred), |row| {
-            if row[2] == 1 { row[0] } else { row[1] }
-        });
-        check(format!("slct.{name}.s32"), &triples(ty, ty, Type::S32), |row| {
-            if row[2] >> 31 == 0 { row[0] } else { row[1] }
-        });
+        check(
+            format!("selp.{name}"),
+            &triples(ty, ty, Type::Pred),
+            |row| {
+                if row[2] == 1 { row[0] } else { row[1] }
+            },
+        );
+        check(
+            format!("slct.{name}.s32"),
+            &triples(ty, ty, Type::S32),
+            |row| {
+                if row[2] >> 31 == 0 { row[0] } else { row[1] }
+            },
+        );
         for (flush, ftz) in [("", false), (".ftz", true)] {
             let rows: Vec<Vec<u64>> = edges(Type::F32)
                 .into_iter()
@@ -140,7 +183,11 @@ fn selection() {
                 .collect();
             check(format!("slct{flush}.{name}.f32"), &rows, |row| {
                 let order = order(&[row[2], 0], Type::F32, ftz);
-                if matches!(order, Some(Greater | Equal)) { row[0] } else { row[1] }
+                if matches!(order, Some(Greater | Equal)) {
+                    row[0]
+                } else {
+                    row[1]
+                }
             });
         }
     }

@@ -7,7 +7,14 @@ use rustc_apfloat::ieee::{BFloat, Double, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round};
 
 const INTEGERS: [Type; 8] = [
-    Type::U8, Type::S8, Type::U16, Type::S16, Type::U32, Type::S32, Type::U64, Type::S64,
+    Type::U8,
+    Type::S8,
+    Type::U16,
+    Type::S16,
+    Type::U32,
+    Type::S32,
+    Type::U64,
+    Type::S64,
 ];
 const FLOATS: [Type; 4] = [Type::F16, Type::BF16, Type::F32, Type::F64];
 const ROUNDS: [(&str, Round); 4] = [
@@ -29,15 +36,19 @@ fn extended(value: i128, ty: Type, bytes: u32) -> u64 {
 
 #[test]
 fn integers_through_registers_of_every_width() {
-    for (to, from) in INTEGERS.into_iter().flat_map(|to| INTEGERS.map(|from| (to, from))) {
-        for (source, target) in
-            [2, 4, 8].into_iter().flat_map(|source| [2, 4, 8].map(|target| (source, target)))
+    for (to, from) in INTEGERS
+        .into_iter()
+        .flat_map(|to| INTEGERS.map(|from| (to, from)))
+    {
+        for (source, target) in [2, 4, 8]
+            .into_iter()
+            .flat_map(|source| [2, 4, 8].map(|target| (source, target)))
         {
             if source < from.bytes() || target < to.bytes() {
                 continue;
             }
             // The bits of the source register above its type are noise.
-            let whole = [Type::U16, Type::U32, Type::U64][(source as u32).ilog2() as usize - 1];
+            let whole = [Type::U16, Type::U32, Type::U64][source.ilog2() as usize - 1];
             let mut rows = ones(whole);
             rows.extend(edges(from).into_iter().map(|x| vec![x]));
             for (modifier, saturate) in [("", false), (".sat", true)] {
@@ -49,7 +60,11 @@ fn integers_through_registers_of_every_width() {
                 check(written, &rows, |row| {
                     let value = number(row[0], from);
                     let (least, most) = range(to);
-                    let value = if saturate { value.clamp(least, most) } else { value };
+                    let value = if saturate {
+                        value.clamp(least, most)
+                    } else {
+                        value
+                    };
                     extended(value, to, target)
                 });
             }
@@ -62,7 +77,10 @@ fn integers_to_floats() {
     fn bits<F: Float>(value: i128, round: Round) -> u64 {
         F::from_i128_r(value, round).value.to_bits() as u64
     }
-    for (to, from) in FLOATS.into_iter().flat_map(|to| INTEGERS.map(|from| (to, from))) {
+    for (to, from) in FLOATS
+        .into_iter()
+        .flat_map(|to| INTEGERS.map(|from| (to, from)))
+    {
         for (name, round) in ROUNDS {
             check(text(&format!(".{name}"), to, from), &ones(from), |row| {
                 let value = number(row[0], from);
@@ -101,17 +119,31 @@ fn widened(bits: u64, ty: Type) -> Double {
 
 fn flushed(bits: u64, ty: Type, ftz: bool) -> u64 {
     let subnormal = ty == Type::F32 && bits & 0x7fff_ffff < 0x0080_0000;
-    if ftz && subnormal { bits & 0x8000_0000 } else { bits }
+    if ftz && subnormal {
+        bits & 0x8000_0000
+    } else {
+        bits
+    }
 }
 
 #[test]
 fn floats_to_integers() {
-    for (to, from) in INTEGERS.into_iter().flat_map(|to| FLOATS.map(|from| (to, from))) {
+    for (to, from) in INTEGERS
+        .into_iter()
+        .flat_map(|to| FLOATS.map(|from| (to, from)))
+    {
         for (name, round) in ROUNDS {
-            for ftz in if from == Type::F32 { &[false, true][..] } else { &[false] } {
+            for ftz in if from == Type::F32 {
+                &[false, true][..]
+            } else {
+                &[false]
+            } {
                 let flags = format!(".{name}i{}", if *ftz { ".ftz" } else { "" });
                 for target in [2, 4, 8].into_iter().filter(|target| *target >= to.bytes()) {
-                    let written = Written { def_bytes: Some(target), ..text(&flags, to, from).into() };
+                    let written = Written {
+                        def_bytes: Some(target),
+                        ..text(&flags, to, from).into()
+                    };
                     check(written, &ones(from), |row| {
                         let a = widened(flushed(row[0], from, *ftz), from);
                         let (least, most) = range(to);
@@ -144,21 +176,33 @@ fn floats_to_narrower_floats() {
     ];
     for (to, from) in narrower {
         for (name, round) in ROUNDS {
-            for (flag, sat, relu) in [("", false, false), (".sat", true, false), (".relu", false, true)] {
+            for (flag, sat, relu) in [
+                ("", false, false),
+                (".sat", true, false),
+                (".relu", false, true),
+            ] {
                 if relu && to == Type::F32 {
                     continue;
                 }
-                check(text(&format!(".{name}{flag}"), to, from), &ones(from), |row| {
-                    let a = widened(row[0], from);
-                    if a.is_nan() {
-                        return if sat { 0 } else { register(0x7fff_ffff, to) & canonical(to) };
-                    }
-                    let one = Double::from_u128(1).value;
-                    let a = if sat && a > one { one } else { a };
-                    let positive = (sat || relu) && a.is_negative();
-                    let a = if positive { Double::ZERO } else { a };
-                    to_bits(a, to, round)
-                });
+                check(
+                    text(&format!(".{name}{flag}"), to, from),
+                    &ones(from),
+                    |row| {
+                        let a = widened(row[0], from);
+                        if a.is_nan() {
+                            return if sat {
+                                0
+                            } else {
+                                register(0x7fff_ffff, to) & canonical(to)
+                            };
+                        }
+                        let one = Double::from_u128(1).value;
+                        let a = if sat && a > one { one } else { a };
+                        let positive = (sat || relu) && a.is_negative();
+                        let a = if positive { Double::ZERO } else { a };
+                        to_bits(a, to, round)
+                    },
+                );
             }
         }
     }
@@ -194,42 +238,74 @@ fn floats_to_wider_floats_are_exact() {
         (Type::F32, Type::BF16),
     ];
     for (to, from) in wider {
-        let rows: Vec<_> =
-            ones(from).into_iter().filter(|row| !widened(row[0], from).is_nan()).collect();
+        let rows: Vec<_> = ones(from)
+            .into_iter()
+            .filter(|row| !widened(row[0], from).is_nan())
+            .collect();
         check(text("", to, from), &rows, |row| {
             to_bits(widened(row[0], from), to, Round::NearestTiesToEven)
         });
     }
-    check("cvt.ftz.f64.f32", &[vec![1], vec![0x8040_0000], vec![0x3f80_0000]], |row| {
-        to_bits(widened(flushed(row[0], Type::F32, true), Type::F32), Type::F64, Round::TowardZero)
-    });
+    check(
+        "cvt.ftz.f64.f32",
+        &[vec![1], vec![0x8040_0000], vec![0x3f80_0000]],
+        |row| {
+            to_bits(
+                widened(flushed(row[0], Type::F32, true), Type::F32),
+                Type::F64,
+                Round::TowardZero,
+            )
+        },
+    );
     // A NaN keeps its payload and becomes quiet.
-    check("cvt.f64.f32", &[vec![0x7f80_0001], vec![0xffc0_1234]], |row| {
-        (row[0] >> 31) << 63 | 0x7ff8 << 48 | (row[0] & 0x007f_ffff) << 29
+    check(
+        "cvt.f64.f32",
+        &[vec![0x7f80_0001], vec![0xffc0_1234]],
+        |row| (row[0] >> 31) << 63 | 0x7ff8 << 48 | (row[0] & 0x007f_ffff) << 29,
+    );
+    check("cvt.f32.f16", &[vec![0x7c01], vec![0xfe00]], |_| {
+        0x7fff_ffff
     });
-    check("cvt.f32.f16", &[vec![0x7c01], vec![0xfe00]], |_| 0x7fff_ffff);
 }
 
 #[test]
 fn floats_to_whole_numbers() {
     for ty in FLOATS {
         for (name, round) in ROUNDS {
-            let rows: Vec<_> =
-                ones(ty).into_iter().filter(|row| !widened(row[0], ty).is_nan()).collect();
+            let rows: Vec<_> = ones(ty)
+                .into_iter()
+                .filter(|row| !widened(row[0], ty).is_nan())
+                .collect();
             check(text(&format!(".{name}i"), ty, ty), &rows, |row| {
                 let whole = widened(row[0], ty).round_to_integral(round).value;
                 to_bits(whole, ty, Round::NearestTiesToEven)
             });
         }
     }
-    check("cvt.rpi.ftz.f32.f32", &[vec![1], vec![0x8000_0001]], |row| row[0] & 0x8000_0000);
+    check(
+        "cvt.rpi.ftz.f32.f32",
+        &[vec![1], vec![0x8000_0001]],
+        |row| row[0] & 0x8000_0000,
+    );
     check("cvt.rni.sat.f32.f32", &ones(Type::F32), |row| {
-        if f32::from_bits(row[0] as u32) > 0.5 { 0x3f80_0000 } else { 0 }
+        if f32::from_bits(row[0] as u32) > 0.5 {
+            0x3f80_0000
+        } else {
+            0
+        }
     });
     check("cvt.rni.sat.f64.f64", &ones(Type::F64), |row| {
-        if f64::from_bits(row[0]) > 0.5 { 0x3ff0_0000_0000_0000 } else { 0 }
+        if f64::from_bits(row[0]) > 0.5 {
+            0x3ff0_0000_0000_0000
+        } else {
+            0
+        }
     });
-    check("cvt.rzi.f32.f32", &[vec![0x7f80_0001], vec![0xffc0_0000]], |_| 0x7fff_ffff);
+    check(
+        "cvt.rzi.f32.f32",
+        &[vec![0x7f80_0001], vec![0xffc0_0000]],
+        |_| 0x7fff_ffff,
+    );
 }
 
 #[test]
@@ -237,16 +313,28 @@ fn copies_flush_and_saturate() {
     let ones = ones(Type::F32);
     let saturated = |x: u64| {
         let value = f32::from_bits(x as u32);
-        if value.is_nan() || value <= 0.0 { 0 } else { u64::from(value.min(1.0).to_bits()) }
+        if value.is_nan() || value <= 0.0 {
+            0
+        } else {
+            u64::from(value.min(1.0).to_bits())
+        }
     };
     check("cvt.f32.f32", &ones, |row| row[0]);
-    check("cvt.ftz.f32.f32", &ones, |row| flushed(row[0], Type::F32, true));
+    check("cvt.ftz.f32.f32", &ones, |row| {
+        flushed(row[0], Type::F32, true)
+    });
     check("cvt.sat.f32.f32", &ones, |row| saturated(row[0]));
-    check("cvt.ftz.sat.f32.f32", &ones, |row| saturated(flushed(row[0], Type::F32, true)));
+    check("cvt.ftz.sat.f32.f32", &ones, |row| {
+        saturated(flushed(row[0], Type::F32, true))
+    });
     check("cvt.rn.ftz.f32.f64", &self::ones(Type::F64), |row| {
         let a = widened(row[0], Type::F64);
         let bits = to_bits(a, Type::F32, Round::NearestTiesToEven);
-        if a.is_nan() { 0x7fff_ffff } else { flushed(bits, Type::F32, true) }
+        if a.is_nan() {
+            0x7fff_ffff
+        } else {
+            flushed(bits, Type::F32, true)
+        }
     });
 }
 

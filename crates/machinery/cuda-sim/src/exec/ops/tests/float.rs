@@ -8,16 +8,27 @@ use rustc_apfloat::ieee::{Double, Single};
 use std::cmp::Ordering;
 
 const NAN: u64 = 0x7fff_ffff;
-const FLAGS: [(&str, bool, bool); 4] =
-    [("", false, false), (".ftz", true, false), (".sat", false, true), (".ftz.sat", true, true)];
+const FLAGS: [(&str, bool, bool); 4] = [
+    ("", false, false),
+    (".ftz", true, false),
+    (".sat", false, true),
+    (".ftz.sat", true, true),
+];
 
 fn flush(bits: u64) -> u64 {
-    if bits & 0x7fff_ffff < 0x0080_0000 { bits & 0x8000_0000 } else { bits }
+    if bits & 0x7fff_ffff < 0x0080_0000 {
+        bits & 0x8000_0000
+    } else {
+        bits
+    }
 }
 
 /// What the modifiers make of a bare operation on bits.
 fn modified(row: &[u64], ftz: bool, sat: bool, bare: impl Fn(&[u64]) -> u64) -> u64 {
-    let flushed: Vec<u64> = row.iter().map(|&x| if ftz { flush(x) } else { x }).collect();
+    let flushed: Vec<u64> = row
+        .iter()
+        .map(|&x| if ftz { flush(x) } else { x })
+        .collect();
     let result = bare(&flushed);
     let result = if ftz { flush(result) } else { result };
     let value = f32::from_bits(result as u32);
@@ -41,18 +52,26 @@ fn hard(value: Single) -> u64 {
 fn single_to_nearest() {
     for (flags, ftz, sat) in FLAGS {
         let two = |name: &str, f: &dyn Fn(Single, Single) -> Single| {
-            check(format!("{name}{flags}.f32"), &pairs(Type::F32, Type::F32), |row| {
-                modified(row, ftz, sat, |r| hard(f(soft(r[0]), soft(r[1]))))
-            });
+            check(
+                format!("{name}{flags}.f32"),
+                &pairs(Type::F32, Type::F32),
+                |row| modified(row, ftz, sat, |r| hard(f(soft(r[0]), soft(r[1])))),
+            );
         };
         two("add", &|a, b| (a + b).value);
         two("add.rn", &|a, b| (a + b).value);
         two("sub.rn", &|a, b| (a - b).value);
         two("mul.rn", &|a, b| (a * b).value);
         for name in ["fma", "mad"] {
-            check(format!("{name}.rn{flags}.f32"), &triples(Type::F32, Type::F32, Type::F32), |row| {
-                modified(row, ftz, sat, |r| hard(soft(r[0]).mul_add(soft(r[1]), soft(r[2])).value))
-            });
+            check(
+                format!("{name}.rn{flags}.f32"),
+                &triples(Type::F32, Type::F32, Type::F32),
+                |row| {
+                    modified(row, ftz, sat, |r| {
+                        hard(soft(r[0]).mul_add(soft(r[1]), soft(r[2])).value)
+                    })
+                },
+            );
         }
         if sat {
             continue;
@@ -61,12 +80,16 @@ fn single_to_nearest() {
         two("div.full", &|a, b| (a / b).value);
         for name in ["rcp.rn", "rcp.approx"] {
             check(format!("{name}{flags}.f32"), &ones(Type::F32), |row| {
-                modified(row, ftz, sat, |r| hard((soft(0x3f80_0000) / soft(r[0])).value))
+                modified(row, ftz, sat, |r| {
+                    hard((soft(0x3f80_0000) / soft(r[0])).value)
+                })
             });
         }
         for name in ["sqrt.rn", "sqrt.approx"] {
             check(format!("{name}{flags}.f32"), &ones(Type::F32), |row| {
-                modified(row, ftz, sat, |r| u64::from(f32::from_bits(r[0] as u32).sqrt().to_bits()))
+                modified(row, ftz, sat, |r| {
+                    u64::from(f32::from_bits(r[0] as u32).sqrt().to_bits())
+                })
             });
         }
     }
@@ -124,7 +147,11 @@ fn two_sum(a: f64, b: f64) -> (f64, f64) {
 /// How a sum with its error compares with a number.
 fn compare_sum((sum, error): (f64, f64), x: f64) -> Ordering {
     let by_sum = sum.total_cmp(&x);
-    if sum == x { 0.0.partial_cmp(&-error).unwrap_or(Ordering::Equal) } else { by_sum }
+    if sum == x {
+        0.0.partial_cmp(&-error).unwrap_or(Ordering::Equal)
+    } else {
+        by_sum
+    }
 }
 
 fn sum_directed(a: f64, b: f64, to: To) -> f32 {
@@ -135,7 +162,11 @@ fn sum_directed(a: f64, b: f64, to: To) -> f32 {
     if exact.0 == 0.0 {
         // Zero out of two different numbers is negative only when rounding down.
         let cancelled = a != 0.0 || a.is_sign_negative() != b.is_sign_negative();
-        return if cancelled { if to == To::Down { -0.0 } else { 0.0 } } else { a as f32 };
+        return if cancelled {
+            if to == To::Down { -0.0 } else { 0.0 }
+        } else {
+            a as f32
+        };
     }
     directed_single(exact.0 as f32, to, |x| compare_sum(exact, x.into()))
 }
@@ -163,9 +194,15 @@ fn single_in_other_directions() {
             two("add", &|a, b| sum_directed(a, b, to));
             two("sub", &|a, b| sum_directed(a, -b, to));
             two("mul", &product);
-            check(format!("fma.{name}{flags}.f32"), &triples(Type::F32, Type::F32, Type::F32), |row| {
-                modified(row, ftz, sat, |r| bits(sum_directed(f(r[0]) * f(r[1]), f(r[2]), to)))
-            });
+            check(
+                format!("fma.{name}{flags}.f32"),
+                &triples(Type::F32, Type::F32, Type::F32),
+                |row| {
+                    modified(row, ftz, sat, |r| {
+                        bits(sum_directed(f(r[0]) * f(r[1]), f(r[2]), to))
+                    })
+                },
+            );
             if sat {
                 continue;
             }
@@ -191,7 +228,9 @@ fn single_in_other_directions() {
                     if !(a > 0.0 && a.is_finite()) {
                         return bits(near);
                     }
-                    bits(directed_single(near, to, |x| a.total_cmp(&(f64::from(x) * f64::from(x)))))
+                    bits(directed_single(near, to, |x| {
+                        a.total_cmp(&(f64::from(x) * f64::from(x)))
+                    }))
                 })
             });
         }
@@ -216,19 +255,25 @@ fn double_to_nearest() {
     let soft = |x: u64| Double::from_bits(x.into());
     let hard = |x: Double| double(x.to_bits() as u64);
     let two = |form: &str, f: &dyn Fn(Double, Double) -> Double| {
-        check(form, &pairs(Type::F64, Type::F64), |r| or_nan(r, hard(f(soft(r[0]), soft(r[1])))));
+        check(form, &pairs(Type::F64, Type::F64), |r| {
+            or_nan(r, hard(f(soft(r[0]), soft(r[1]))))
+        });
     };
     two("add.f64", &|a, b| (a + b).value);
     two("sub.rn.f64", &|a, b| (a - b).value);
     two("mul.rn.f64", &|a, b| (a * b).value);
     two("div.rn.f64", &|a, b| (a / b).value);
-    check("fma.rn.f64", &triples(Type::F64, Type::F64, Type::F64), |r| {
-        or_nan(r, hard(soft(r[0]).mul_add(soft(r[1]), soft(r[2])).value))
-    });
+    check(
+        "fma.rn.f64",
+        &triples(Type::F64, Type::F64, Type::F64),
+        |r| or_nan(r, hard(soft(r[0]).mul_add(soft(r[1]), soft(r[2])).value)),
+    );
     check("rcp.rn.f64", &ones(Type::F64), |r| {
         or_nan(r, hard((soft(1f64.to_bits()) / soft(r[0])).value))
     });
-    check("sqrt.rn.f64", &ones(Type::F64), |r| or_nan(r, double(r[0]).sqrt()));
+    check("sqrt.rn.f64", &ones(Type::F64), |r| {
+        or_nan(r, double(r[0]).sqrt())
+    });
 }
 
 #[test]
@@ -238,10 +283,18 @@ fn double_in_other_directions() {
         let size = double(*x).abs();
         !(0.0..=1e100).contains(&size) || size == 0.0 || size >= 1e-100
     };
-    let finite = |r: &[u64]| r.iter().all(|x| double(*x).is_finite() && double(*x).abs() <= 1e100);
+    let finite = |r: &[u64]| {
+        r.iter()
+            .all(|x| double(*x).is_finite() && double(*x).abs() <= 1e100)
+    };
     let rows: Vec<Vec<u64>> = pairs(Type::F64, Type::F64)
         .into_iter()
-        .filter(|row| row.iter().all(moderate) && row.iter().all(|x| double(*x).abs() < 1e100 || !double(*x).is_finite()))
+        .filter(|row| {
+            row.iter().all(moderate)
+                && row
+                    .iter()
+                    .all(|x| double(*x).abs() < 1e100 || !double(*x).is_finite())
+        })
         .collect();
     for (name, to) in DIRECTIONS {
         let sum = |row: &[u64], a: f64, b: f64| {
@@ -261,8 +314,12 @@ fn double_in_other_directions() {
                 directed_double(exact.0, to, |x| compare_sum(exact, x)).to_bits()
             }
         };
-        check(format!("add.{name}.f64"), &rows, |r| sum(r, double(r[0]), double(r[1])));
-        check(format!("sub.{name}.f64"), &rows, |r| sum(r, double(r[0]), -double(r[1])));
+        check(format!("add.{name}.f64"), &rows, |r| {
+            sum(r, double(r[0]), double(r[1]))
+        });
+        check(format!("sub.{name}.f64"), &rows, |r| {
+            sum(r, double(r[0]), -double(r[1]))
+        });
         let product = |a: f64, b: f64, c: f64, r: &[u64]| {
             let near = a.mul_add(b, c);
             if !finite(r) || near == 0.0 {
@@ -281,7 +338,11 @@ fn double_in_other_directions() {
         };
         check(format!("mul.{name}.f64"), &rows, |r| {
             let (a, b) = (double(r[0]), double(r[1]));
-            let zero = if (a * b).is_sign_negative() { -0.0 } else { 0.0 };
+            let zero = if (a * b).is_sign_negative() {
+                -0.0
+            } else {
+                0.0
+            };
             product(a, b, zero, r)
         });
         check(format!("div.{name}.f64"), &rows, |r| {
@@ -305,8 +366,11 @@ fn double_in_other_directions() {
             // Squares of integers: the mantissa with an even exponent, against root².
             let got = u128::from(r[0]);
             let (mantissa, exponent) = decode(got as u64);
-            let (mantissa, exponent) =
-                if exponent % 2 == 0 { (mantissa, exponent) } else { (mantissa << 1, exponent - 1) };
+            let (mantissa, exponent) = if exponent % 2 == 0 {
+                (mantissa, exponent)
+            } else {
+                (mantissa << 1, exponent - 1)
+            };
             let against = |x: f64| {
                 if x <= 0.0 {
                     return Ordering::Greater;
@@ -316,7 +380,7 @@ fn double_in_other_directions() {
                 let shift = exponent - 2 * root_exponent;
                 // `square` has at most 106 bits; bring `mantissa` to its scale.
                 if shift >= 0 {
-                    (mantissa << shift.min(70)).cmp(&square)
+                    (mantissa << shift.min(106)).cmp(&square)
                 } else {
                     mantissa.cmp(&(square << (-shift).min(20)))
                 }
@@ -329,7 +393,11 @@ fn double_in_other_directions() {
 /// A positive double as an integer times a power of two.
 fn decode(bits: u64) -> (u128, i32) {
     let (exponent, fraction) = ((bits >> 52) as i32, u128::from(bits & ((1 << 52) - 1)));
-    if exponent == 0 { (fraction, -1074) } else { (fraction | 1 << 52, exponent - 1075) }
+    if exponent == 0 {
+        (fraction, -1074)
+    } else {
+        (fraction | 1 << 52, exponent - 1075)
+    }
 }
 
 /// The sign of the exact sum of four numbers, by summing until nothing is lost.
@@ -345,36 +413,50 @@ fn sign_of_sum(mut terms: [f64; 4]) -> Ordering {
 #[test]
 fn approximate_division_loses_large_divisors() {
     for (flags, ftz) in [("", false), (".ftz", true)] {
-        check(format!("div.approx{flags}.f32"), &pairs(Type::F32, Type::F32), |row| {
-            modified(row, ftz, false, |r| {
-                let size = r[1] & 0x7fff_ffff;
-                let lost = (0x7e80_0001..0x7f80_0000).contains(&size);
-                let infinite = r[0] & 0x7fff_ffff >= 0x7f80_0000;
-                match (lost, infinite) {
-                    (true, true) => NAN,
-                    (true, false) => (r[0] ^ r[1]) & 0x8000_0000,
-                    _ => hard((soft(r[0]) / soft(r[1])).value),
-                }
-            })
-        });
+        check(
+            format!("div.approx{flags}.f32"),
+            &pairs(Type::F32, Type::F32),
+            |row| {
+                modified(row, ftz, false, |r| {
+                    let size = r[1] & 0x7fff_ffff;
+                    let lost = (0x7e80_0001..0x7f80_0000).contains(&size);
+                    let infinite = r[0] & 0x7fff_ffff >= 0x7f80_0000;
+                    match (lost, infinite) {
+                        (true, true) => NAN,
+                        (true, false) => (r[0] ^ r[1]) & 0x8000_0000,
+                        _ => hard((soft(r[0]) / soft(r[1])).value),
+                    }
+                })
+            },
+        );
     }
 }
 
 #[test]
 fn reciprocal_roots() {
     for (flags, ftz) in [("", false), (".ftz", true)] {
-        check(format!("rsqrt.approx{flags}.f32"), &ones(Type::F32), |row| {
-            modified(row, ftz, false, |r| {
-                let a = f32::from_bits(r[0] as u32);
-                u64::from((f64::from(a).sqrt().recip() as f32).to_bits())
-            })
-        });
+        check(
+            format!("rsqrt.approx{flags}.f32"),
+            &ones(Type::F32),
+            |row| {
+                modified(row, ftz, false, |r| {
+                    let a = f32::from_bits(r[0] as u32);
+                    u64::from((f64::from(a).sqrt().recip() as f32).to_bits())
+                })
+            },
+        );
     }
-    check("rsqrt.approx.f64", &ones(Type::F64), |r| or_nan(r, double(r[0]).sqrt().recip()));
+    check("rsqrt.approx.f64", &ones(Type::F64), |r| {
+        or_nan(r, double(r[0]).sqrt().recip())
+    });
     // These read and write the upper 32 bits, and know no subnormals.
     let upper = |x: u64| {
         let x = x & !0xffff_ffff;
-        if double(x).is_subnormal() { x & 1 << 63 } else { x }
+        if double(x).is_subnormal() {
+            x & 1 << 63
+        } else {
+            x
+        }
     };
     check("rcp.approx.ftz.f64", &ones(Type::F64), |r| {
         upper(or_nan(r, double(upper(r[0])).recip()))
@@ -387,7 +469,11 @@ fn reciprocal_roots() {
 /// Numbers in order, -0 before +0.
 fn place(bits: u64, width: u32) -> i128 {
     let size = i128::from(bits & !(1 << (width - 1)));
-    if bits >> (width - 1) == 1 { -1 - size } else { size }
+    if bits >> (width - 1) == 1 {
+        -1 - size
+    } else {
+        size
+    }
 }
 
 #[test]
@@ -404,9 +490,7 @@ fn least_and_greatest() {
         }
     };
     for (name, least) in [("min", true), ("max", false)] {
-        for (ftz, nan, xor_sign) in
-            (0..8).map(|n: u32| (n & 1 != 0, n & 2 != 0, n & 4 != 0))
-        {
+        for (ftz, nan, xor_sign) in (0..8).map(|n: u32| (n & 1 != 0, n & 2 != 0, n & 4 != 0)) {
             let mut text = name.to_owned();
             text += if ftz { ".ftz" } else { "" };
             text += if nan { ".NaN" } else { "" };
@@ -417,7 +501,11 @@ fn least_and_greatest() {
                     return pick(least, nan, a, b);
                 }
                 let size = pick(least, nan, a & 0x7fff_ffff, b & 0x7fff_ffff);
-                if is_nan(size) { NAN } else { size | (a ^ b) & 0x8000_0000 }
+                if is_nan(size) {
+                    NAN
+                } else {
+                    size | (a ^ b) & 0x8000_0000
+                }
             });
         }
         check(format!("{name}.f64"), &pairs(Type::F64, Type::F64), |r| {
@@ -440,18 +528,23 @@ fn signs_are_one_bit() {
     check("neg.f32", &ones(Type::F32), |r| r[0] ^ top);
     check("abs.ftz.f32", &ones(Type::F32), |r| flush(r[0]) & !top);
     check("neg.ftz.f32", &ones(Type::F32), |r| flush(r[0]) ^ top);
-    check("copysign.f32", &pairs(Type::F32, Type::F32), |r| r[0] & top | r[1] & !top);
+    check("copysign.f32", &pairs(Type::F32, Type::F32), |r| {
+        r[0] & top | r[1] & !top
+    });
     let top = 1u64 << 63;
     check("abs.f64", &ones(Type::F64), |r| r[0] & !top);
     check("neg.f64", &ones(Type::F64), |r| r[0] ^ top);
-    check("copysign.f64", &pairs(Type::F64, Type::F64), |r| r[0] & top | r[1] & !top);
+    check("copysign.f64", &pairs(Type::F64, Type::F64), |r| {
+        r[0] & top | r[1] & !top
+    });
 }
 
 #[test]
 fn properties() {
     for (ty, exponent, fraction) in [(Type::F32, 0xff, 23), (Type::F64, 0x7ff, 52)] {
-        let kinds: [(&str, fn(bool, bool, bool) -> bool); 6] = [
-            // top exponent, lowest exponent, no fraction
+        /// From: top exponent, lowest exponent, no fraction.
+        type Holds = fn(bool, bool, bool) -> bool;
+        let kinds: [(&str, Holds); 6] = [
             ("finite", |top, _, _| !top),
             ("infinite", |top, _, none| top && none),
             ("number", |top, _, none| !top || none),

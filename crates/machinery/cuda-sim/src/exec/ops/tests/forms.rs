@@ -8,7 +8,10 @@ use crate::exec::ops::{Form, FormError, select};
 #[test]
 fn unknown_mnemonics_belong_to_no_family() {
     for mnemonic in ["ld", "bra", "frobnicate"] {
-        assert!(matches!(select(&Form::new(mnemonic, &["u32"], 2), Cpu::Baseline), Ok(None)));
+        assert!(matches!(
+            select(&Form::new(mnemonic, &["u32"], 2), Cpu::Baseline),
+            Ok(None)
+        ));
     }
 }
 
@@ -45,7 +48,11 @@ fn modifiers_an_instruction_does_not_have() {
         ("cvt.ftz.u32.u16", "ftz"),
         ("cvt.relu.u32.u16", "relu"),
     ] {
-        assert_eq!(refusal(form), FormError::Modifier(modifier.into()), "{form}");
+        assert_eq!(
+            refusal(form),
+            FormError::Modifier(modifier.into()),
+            "{form}"
+        );
     }
 }
 
@@ -98,16 +105,54 @@ fn types_an_instruction_does_not_take() {
 #[test]
 fn what_is_missing() {
     for form in [
-        "mul.s32", "mad.u32", "mul24.s32", "dp2a.u32.u32", "mad.cc.u32", "fma.f32", "div.f32",
-        "sqrt.f64", "rsqrt.rn.f32", "rcp.approx.f64", "sin.f32", "ex2.f16", "ex2.approx.bf16",
-        "fma.f16", "min.xorsign.f32", "max.xorsign.f16", "testp.f32", "shf.b32", "shf.l.b32",
-        "bmsk.b32", "szext.s32", "setp.u32", "setp.lt.b32", "setp.lo.s32", "setp.lo.f32",
-        "set.u32.f32", "cvt.f32.s32", "cvt.s32.f32", "cvt.f32.f64", "cvt.f16.bf16",
-        "cvt.f16x2.f32", "cvt.rm.bf16x2.f32",
+        "mul.s32",
+        "mad.u32",
+        "mul24.s32",
+        "dp2a.u32.u32",
+        "mad.cc.u32",
+        "fma.f32",
+        "div.f32",
+        "sqrt.f64",
+        "rsqrt.rn.f32",
+        "rcp.approx.f64",
+        "sin.f32",
+        "ex2.f16",
+        "ex2.approx.bf16",
+        "fma.f16",
+        "min.xorsign.f32",
+        "max.xorsign.f16",
+        "testp.f32",
+        "shf.b32",
+        "shf.l.b32",
+        "bmsk.b32",
+        "szext.s32",
+        "setp.u32",
+        "setp.lt.b32",
+        "setp.lo.s32",
+        "setp.lo.f32",
+        "set.u32.f32",
+        "cvt.f32.s32",
+        "cvt.s32.f32",
+        "cvt.f32.f64",
+        "cvt.f16.bf16",
+        "cvt.f16x2.f32",
+        "cvt.rm.bf16x2.f32",
     ] {
-        assert!(matches!(refusal(form), FormError::Missing(_)), "{form}: {}", refusal(form));
+        assert!(
+            matches!(refusal(form), FormError::Missing(_)),
+            "{form}: {}",
+            refusal(form)
+        );
     }
-    for form in ["add", "cvt.u32", "selp", "mov", "lop3", "sqrt.rn", "ex2.approx"] {
+    for form in [
+        "add",
+        "cvt.u32",
+        "selp",
+        "mov",
+        "lop3",
+        "sqrt.rn",
+        "ex2.approx",
+    ] {
         assert_eq!(refusal(form), FormError::NoType, "{form}");
     }
 }
@@ -115,27 +160,58 @@ fn what_is_missing() {
 #[test]
 fn roundings_where_nothing_is_rounded() {
     for form in [
-        "cvt.rn.u32.u16", "cvt.rni.f32.s32", "cvt.rn.s32.f32", "cvt.rn.f64.f32", "cvt.rni.f32.f64",
-        "cvt.rn.f32.f32", "cvt.rni.u32.u32", "cvt.rn.rni.f32.f32",
+        "cvt.rn.u32.u16",
+        "cvt.rni.f32.s32",
+        "cvt.rn.s32.f32",
+        "cvt.rn.f64.f32",
+        "cvt.rni.f32.f64",
+        "cvt.rn.f32.f32",
+        "cvt.rni.u32.u32",
+        "cvt.rn.rni.f32.f32",
     ] {
-        assert!(matches!(refusal(form), FormError::Modifier(_)), "{form}: {}", refusal(form));
+        assert!(
+            matches!(refusal(form), FormError::Modifier(_)),
+            "{form}: {}",
+            refusal(form)
+        );
     }
 }
 
 #[test]
 fn registers_too_narrow() {
-    let written = Written { def_bytes: Some(2), ..Written::from("cvt.u32.u16") };
+    let written = Written {
+        def_bytes: Some(2),
+        ..Written::from("cvt.u32.u16")
+    };
     let error = op(&written, Cpu::Baseline).err();
-    assert_eq!(error, Some(FormError::Narrow { register: 2, ty: "u32" }));
-    let written = Written { use_bytes: Some(4), ..Written::from("cvt.u32.u64") };
+    assert_eq!(
+        error,
+        Some(FormError::Narrow {
+            register: 2,
+            ty: "u32"
+        })
+    );
+    let written = Written {
+        use_bytes: Some(4),
+        ..Written::from("cvt.u32.u64")
+    };
     let error = op(&written, Cpu::Baseline).err();
-    assert_eq!(error, Some(FormError::Narrow { register: 4, ty: "u64" }));
+    assert_eq!(
+        error,
+        Some(FormError::Narrow {
+            register: 4,
+            ty: "u64"
+        })
+    );
 }
 
 #[test]
 fn messages_name_what_is_wrong() {
     for (form, message) in [
-        ("add.ftz.u32", "`.ftz` is not a modifier of this instruction"),
+        (
+            "add.ftz.u32",
+            "`.ftz` is not a modifier of this instruction",
+        ),
         ("add.b32", "`.b32` is not a type this instruction takes"),
         ("mul.s32", "a modifier is missing: one of .hi, .lo, .wide"),
         ("add", "a type modifier is missing"),

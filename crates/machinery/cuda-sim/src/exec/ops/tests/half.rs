@@ -2,8 +2,8 @@
 
 use super::harness::{check, ones, pairs, triples};
 use crate::ptx::ast::Type;
-use rustc_apfloat::ieee::{BFloat, Half};
 use rustc_apfloat::Float;
+use rustc_apfloat::ieee::{BFloat, Half};
 
 const NAN: u64 = 0x7fff;
 
@@ -11,14 +11,29 @@ fn each<F: Float>(ty: Type, packed: &str, flags: &[(&str, bool, bool, bool)]) {
     let soft = |x: u64| F::from_bits(u128::from(x));
     let smallest_normal = if ty == Type::F16 { 0x400 } else { 0x80 };
     let one = if ty == Type::F16 { 0x3c00 } else { 0x3f80 };
-    let flush = |x: u64| if x & 0x7fff < smallest_normal { x & 0x8000 } else { x };
+    let flush = |x: u64| {
+        if x & 0x7fff < smallest_normal {
+            x & 0x8000
+        } else {
+            x
+        }
+    };
     let modified = |ftz: bool, sat: bool, relu: bool, row: &[u64], f: &dyn Fn(&[F]) -> F| {
-        let row: Vec<F> = row.iter().map(|&x| soft(if ftz { flush(x) } else { x })).collect();
+        let row: Vec<F> = row
+            .iter()
+            .map(|&x| soft(if ftz { flush(x) } else { x }))
+            .collect();
         let value = f(&row);
         let bits = value.to_bits() as u64;
         let bits = if ftz { flush(bits) } else { bits };
         match () {
-            _ if value.is_nan() => if sat { 0 } else { NAN },
+            _ if value.is_nan() => {
+                if sat {
+                    0
+                } else {
+                    NAN
+                }
+            }
             _ if sat && bits >> 15 == 1 => 0,
             _ if sat => bits.min(one),
             _ if relu && bits >> 15 == 1 => 0,
@@ -32,34 +47,53 @@ fn each<F: Float>(ty: Type, packed: &str, flags: &[(&str, bool, bool, bool)]) {
                 return;
             }
             let reference = |row: &[u64]| modified(ftz, sat, relu, row, &|r| f(r[0], r[1]));
-            check(format!("{mnemonic}{flag}.{name}"), &pairs(ty, ty), reference);
+            check(
+                format!("{mnemonic}{flag}.{name}"),
+                &pairs(ty, ty),
+                reference,
+            );
             // Two at once: each row beside its neighbour's values.
             let rows: Vec<Vec<u64>> = pairs(ty, ty)
                 .windows(2)
                 .map(|w| vec![w[0][0] | w[1][0] << 16, w[0][1] | w[1][1] << 16])
                 .collect();
             check(format!("{mnemonic}{flag}.{packed}"), &rows, |row| {
-                let halves = [0, 16].map(|at| reference(&[row[0] >> at & 0xffff, row[1] >> at & 0xffff]));
+                let halves =
+                    [0, 16].map(|at| reference(&[row[0] >> at & 0xffff, row[1] >> at & 0xffff]));
                 halves[0] | halves[1] << 16
             });
         };
         two("add", &|a, b| (a + b).value);
         two("sub.rn", &|a, b| (a - b).value);
         two("mul.rn", &|a, b| (a * b).value);
-        check(format!("fma.rn{flag}.{name}"), &triples(ty, ty, ty), |row| {
-            modified(ftz, sat, relu, row, &|r| r[0].mul_add(r[1], r[2]).value)
-        });
+        check(
+            format!("fma.rn{flag}.{name}"),
+            &triples(ty, ty, ty),
+            |row| modified(ftz, sat, relu, row, &|r| r[0].mul_add(r[1], r[2]).value),
+        );
     }
     check(format!("neg.{name}"), &ones(ty), |row| row[0] ^ 0x8000);
     check(format!("abs.{name}"), &ones(ty), |row| row[0] & 0x7fff);
 
-    let place = |x: u64| if x >> 15 == 1 { -1 - (x & 0x7fff) as i64 } else { x as i64 };
+    let place = |x: u64| {
+        if x >> 15 == 1 {
+            -1 - (x & 0x7fff) as i64
+        } else {
+            x as i64
+        }
+    };
     for (mnemonic, least) in [("min", true), ("max", false)] {
-        for (flag, nan_wins, xor_sign) in
-            [("", false, false), (".NaN", true, false), (".xorsign.abs", false, true)]
-        {
+        for (flag, nan_wins, xor_sign) in [
+            ("", false, false),
+            (".NaN", true, false),
+            (".xorsign.abs", false, true),
+        ] {
             check(format!("{mnemonic}{flag}.{name}"), &pairs(ty, ty), |row| {
-                let sign = if xor_sign { (row[0] ^ row[1]) & 0x8000 } else { 0 };
+                let sign = if xor_sign {
+                    (row[0] ^ row[1]) & 0x8000
+                } else {
+                    0
+                };
                 let [a, b] = [row[0], row[1]].map(|x| if xor_sign { x & 0x7fff } else { x });
                 match (soft(a).is_nan(), soft(b).is_nan()) {
                     (true, true) => NAN,
@@ -99,17 +133,39 @@ fn brain_floats() {
 
 #[test]
 fn special_functions() {
-    let table = [(0u64, 0x3c00), (0x3c00, 0x4000), (0xfc00, 0), (0x7c00, 0x7c00), (0x7e00, NAN)];
+    let table = [
+        (0u64, 0x3c00),
+        (0x3c00, 0x4000),
+        (0xfc00, 0),
+        (0x7c00, 0x7c00),
+        (0x7e00, NAN),
+    ];
     let rows: Vec<Vec<u64>> = table.iter().map(|(a, _)| vec![*a]).collect();
-    check("ex2.approx.f16", &rows, |row| table.iter().find(|t| t.0 == row[0]).map_or(1, |t| t.1));
+    check("ex2.approx.f16", &rows, |row| {
+        table.iter().find(|t| t.0 == row[0]).map_or(1, |t| t.1)
+    });
     let rows: Vec<Vec<u64>> = table.iter().map(|(a, _)| vec![a | a << 16]).collect();
     check("ex2.approx.f16x2", &rows, |row| {
-        table.iter().find(|t| t.0 == row[0] & 0xffff).map_or(1, |t| t.1 | t.1 << 16)
+        table
+            .iter()
+            .find(|t| t.0 == row[0] & 0xffff)
+            .map_or(1, |t| t.1 | t.1 << 16)
     });
-    let table = [(0x8000u64, 0x8000), (0x7f80, 0x3f80), (0xff80, 0xbf80), (0x7fc0, NAN)];
+    let table = [
+        (0x8000u64, 0x8000),
+        (0x7f80, 0x3f80),
+        (0xff80, 0xbf80),
+        (0x7fc0, NAN),
+    ];
     let rows: Vec<Vec<u64>> = table.iter().map(|(a, _)| vec![*a]).collect();
-    check("tanh.approx.bf16", &rows, |row| table.iter().find(|t| t.0 == row[0]).map_or(1, |t| t.1));
-    check("ex2.approx.ftz.bf16", &[vec![0x4000], vec![0xff80]], |row| {
-        if row[0] == 0x4000 { 0x4080 } else { 0 }
+    check("tanh.approx.bf16", &rows, |row| {
+        table.iter().find(|t| t.0 == row[0]).map_or(1, |t| t.1)
     });
+    check(
+        "ex2.approx.ftz.bf16",
+        &[vec![0x4000], vec![0xff80]],
+        |row| {
+            if row[0] == 0x4000 { 0x4080 } else { 0 }
+        },
+    );
 }

@@ -21,13 +21,19 @@ pub struct Written {
 
 impl From<&str> for Written {
     fn from(text: &str) -> Written {
-        Written { text: text.to_owned(), ..Written::default() }
+        Written {
+            text: text.to_owned(),
+            ..Written::default()
+        }
     }
 }
 
 impl From<String> for Written {
     fn from(text: String) -> Written {
-        Written { text, ..Written::default() }
+        Written {
+            text,
+            ..Written::default()
+        }
     }
 }
 
@@ -109,11 +115,20 @@ fn step(op: &Op, imm: u64, mask: u32, sources: &[[u64; LANES]]) -> Vec<[u64; LAN
     sm.lanes = crate::exec::lanes::expand(mask);
     sm.blend = mask != FULL;
     let o = std::array::from_fn(|n| (n * ROW) as u32);
-    let inst = Inst { run: op.run, o, x: 0, y: 0, imm };
+    let inst = Inst {
+        run: op.run,
+        o,
+        x: 0,
+        y: 0,
+        imm,
+    };
     // SAFETY: every operand is a row of the frame, as wide as any type.
     let next = unsafe { (op.run)(&mut sm, &inst) };
     assert_eq!(next, inst.next(), "the next instruction follows");
-    defs.iter().enumerate().map(|(n, ty)| frame.read(n, *ty)).collect()
+    defs.iter()
+        .enumerate()
+        .map(|(n, ty)| frame.read(n, *ty))
+        .collect()
 }
 
 /// What the operation answers: a row of destinations for each row of sources.
@@ -139,9 +154,16 @@ pub fn run(written: impl Into<Written>, rows: &[Vec<u64>]) -> Vec<Vec<u64>> {
                     _ => UNTOUCHED & 0xffff_ffff,
                 };
                 for lane in 0..LANES {
-                    let expected =
-                        if mask >> lane & 1 == 1 { whole[lane] } else { untouched };
-                    assert_eq!(partly[lane], expected, "{}, lane {lane} of {mask:x}", written.text);
+                    let expected = if mask >> lane & 1 == 1 {
+                        whole[lane]
+                    } else {
+                        untouched
+                    };
+                    assert_eq!(
+                        partly[lane], expected,
+                        "{}, lane {lane} of {mask:x}",
+                        written.text
+                    );
                 }
             }
             these.extend((0..warp.len()).map(|l| whole.iter().map(|def| def[l]).collect()));
@@ -172,7 +194,11 @@ pub fn check_all(
     let written = written.into();
     for (row, answer) in rows.iter().zip(run(written.clone(), rows)) {
         let expected = reference(row);
-        assert_eq!(answer, expected, "{}: {row:x?} -> {answer:x?}, not {expected:x?}", written.text);
+        assert_eq!(
+            answer, expected,
+            "{}: {row:x?} -> {answer:x?}, not {expected:x?}",
+            written.text
+        );
     }
 }
 
@@ -180,7 +206,9 @@ pub fn check_all(
 pub fn random(n: usize) -> impl Iterator<Item = u64> {
     let mut state = 0x853c_49e6_748f_ea9bu64;
     std::iter::repeat_with(move || {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
         state ^ state >> 29
     })
     .take(n)
@@ -191,26 +219,82 @@ pub fn edges(ty: Type) -> Vec<u64> {
     let bits = 8 * ty.bytes();
     let mut values: Vec<u64> = match ty {
         Type::F32 => [
-            0, 1, 0x0040_0000, 0x007f_ffff, 0x0080_0000, 0x0080_0001, 0x3380_0000, 0x3eff_ffff,
-            0x3f00_0000, 0x3f7f_ffff, 0x3f80_0000, 0x3f80_0001, 0x3fc0_0000, 0x4020_0000,
-            0x40e0_0000, 0x4b00_0001, 0x4eff_ffff, 0x4f00_0000, 0x4f7f_ffff, 0x4f80_0000,
-            0x5eff_ffff, 0x5f00_0000, 0x5f80_0000, 0x7e80_0000, 0x7e80_0001, 0x7f00_0000,
-            0x7f7f_ffff, 0x7f80_0000, 0x7f80_0001, 0x7fc0_0000, 0x7fff_ffff,
+            0,
+            1,
+            0x0040_0000,
+            0x007f_ffff,
+            0x0080_0000,
+            0x0080_0001,
+            0x3380_0000,
+            0x3eff_ffff,
+            0x3f00_0000,
+            0x3f7f_ffff,
+            0x3f80_0000,
+            0x3f80_0001,
+            0x3fc0_0000,
+            0x4020_0000,
+            0x40e0_0000,
+            0x4b00_0001,
+            0x4eff_ffff,
+            0x4f00_0000,
+            0x4f7f_ffff,
+            0x4f80_0000,
+            0x5eff_ffff,
+            0x5f00_0000,
+            0x5f80_0000,
+            0x7e80_0000,
+            0x7e80_0001,
+            0x7f00_0000,
+            0x7f7f_ffff,
+            0x7f80_0000,
+            0x7f80_0001,
+            0x7fc0_0000,
+            0x7fff_ffff,
         ]
         .into_iter()
         .flat_map(|x: u64| [x, x | 1 << 31])
         .collect(),
         Type::F64 => [
-            0.0, 5e-324, f64::MIN_POSITIVE, f64::MIN_POSITIVE / 2.0, 1e-300, 1e-40, 0.49999999999999994,
-            0.5, 0.9999999999999999, 1.0, 1.0000000000000002, 1.5, 2.5, 3.0, 1.0000000596046448, 65504.0,
-            65520.0, 16777217.0, 2147483647.0, 2147483647.5, 2147483648.0, 4294967295.0,
-            4294967295.5, 4294967296.0, 9007199254740993.0, 9.223372036854775e18,
-            9.223372036854775807e18, 1.8446744073709552e19, 3.4028235677973366e38, 1e300, f64::MAX,
+            0.0,
+            5e-324,
+            f64::MIN_POSITIVE,
+            f64::MIN_POSITIVE / 2.0,
+            1e-300,
+            1e-40,
+            0.49999999999999994,
+            0.5,
+            0.9999999999999999,
+            1.0,
+            1.0000000000000002,
+            1.5,
+            2.5,
+            3.0,
+            1.0000000596046448,
+            65504.0,
+            65520.0,
+            16777217.0,
+            2147483647.0,
+            2147483647.5,
+            2147483648.0,
+            4294967295.0,
+            4294967295.5,
+            4294967296.0,
+            9007199254740993.0,
+            9.223372036854775e18,
+            9.223372036854776e18,
+            1.8446744073709552e19,
+            3.4028235677973366e38,
+            1e300,
+            f64::MAX,
             f64::INFINITY,
         ]
         .into_iter()
         .map(f64::to_bits)
-        .chain([0x7ff0_0000_0000_0001, 0x7ff8_0000_0000_0000, 0x7ff8_1234_5678_9abc])
+        .chain([
+            0x7ff0_0000_0000_0001,
+            0x7ff8_0000_0000_0000,
+            0x7ff8_1234_5678_9abc,
+        ])
         .flat_map(|x: u64| [x, x | 1 << 63])
         .collect(),
         Type::F16 => [
@@ -231,15 +315,27 @@ pub fn edges(ty: Type) -> Vec<u64> {
         _ => {
             let ones = u64::MAX >> (64 - bits);
             let top = 1u64 << (bits - 1);
-            [0, 1, 2, 3, 5, 7, 8, 10, 31, 32, 33, 63, 64, 100, 127, 128, 255, 256]
-                .into_iter()
-                .chain([top - 2, top - 1, top, top + 1, ones - 2, ones - 1, ones])
-                .chain([1 << (bits / 2), (1 << (bits / 2)) - 1, (1 << (bits / 2)) + 1])
-                .map(|x| x & ones)
-                .collect()
+            [
+                0, 1, 2, 3, 5, 7, 8, 10, 31, 32, 33, 63, 64, 100, 127, 128, 255, 256,
+            ]
+            .into_iter()
+            .chain([top - 2, top - 1, top, top + 1, ones - 2, ones - 1, ones])
+            .chain([
+                1 << (bits / 2),
+                (1 << (bits / 2)) - 1,
+                (1 << (bits / 2)) + 1,
+            ])
+            .map(|x| x & ones)
+            .collect()
         }
     };
-    values.extend(random(8).map(|x| if bits == 64 { x } else { x >> 11 & ((1 << bits) - 1) }));
+    values.extend(random(8).map(|x| {
+        if bits == 64 {
+            x
+        } else {
+            x >> 11 & ((1 << bits) - 1)
+        }
+    }));
     values
 }
 
@@ -251,7 +347,10 @@ pub fn ones(ty: Type) -> Vec<Vec<u64>> {
 /// All pairs of edge values.
 pub fn pairs(a: Type, b: Type) -> Vec<Vec<u64>> {
     let second = edges(b);
-    edges(a).into_iter().flat_map(|a| second.iter().map(move |&b| vec![a, b])).collect()
+    edges(a)
+        .into_iter()
+        .flat_map(|a| second.iter().map(move |&b| vec![a, b]))
+        .collect()
 }
 
 /// All pairs of edge values of the first two types, each with several of the third.

@@ -1,15 +1,26 @@
 //! Integer arithmetic against 128-bit arithmetic.
 
-use super::harness::{check, pairs, ones, triples};
+use super::harness::{check, ones, pairs, triples};
 use crate::ptx::ast::Type;
 
-pub const TYPES: [Type; 6] = [Type::U16, Type::S16, Type::U32, Type::S32, Type::U64, Type::S64];
+pub const TYPES: [Type; 6] = [
+    Type::U16,
+    Type::S16,
+    Type::U32,
+    Type::S32,
+    Type::U64,
+    Type::S64,
+];
 
 /// The number a register of type `ty` stands for.
 pub fn number(bits: u64, ty: Type) -> i128 {
     let modulus = 1i128 << (8 * ty.bytes());
     let value = i128::from(bits) % modulus;
-    if ty.is_signed() && value >= modulus / 2 { value - modulus } else { value }
+    if ty.is_signed() && value >= modulus / 2 {
+        value - modulus
+    } else {
+        value
+    }
 }
 
 /// The register of type `ty` that stands for a number, wrapped around.
@@ -20,18 +31,27 @@ pub fn register(value: i128, ty: Type) -> u64 {
 /// The least and the greatest number of a type.
 pub fn range(ty: Type) -> (i128, i128) {
     let bits = 8 * ty.bytes();
-    if ty.is_signed() { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
+    if ty.is_signed() {
+        (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+    } else {
+        (0, (1 << bits) - 1)
+    }
 }
 
 fn binary(form: &str, ty: Type, f: impl Fn(i128, i128) -> i128) {
     let text = format!("{form}.{}", ty.modifier());
-    check(text, &pairs(ty, ty), |row| register(f(number(row[0], ty), number(row[1], ty)), ty));
+    check(text, &pairs(ty, ty), |row| {
+        register(f(number(row[0], ty), number(row[1], ty)), ty)
+    });
 }
 
 fn ternary(form: &str, ty: Type, f: impl Fn(i128, i128, i128) -> i128) {
     let text = format!("{form}.{}", ty.modifier());
     check(text, &triples(ty, ty, ty), |row| {
-        register(f(number(row[0], ty), number(row[1], ty), number(row[2], ty)), ty)
+        register(
+            f(number(row[0], ty), number(row[1], ty), number(row[2], ty)),
+            ty,
+        )
     });
 }
 
@@ -80,9 +100,15 @@ fn saturation() {
     let clamp = |x: i128| x.clamp(i32::MIN.into(), i32::MAX.into());
     binary("add.sat", Type::S32, |a, b| clamp(a + b));
     binary("sub.sat", Type::S32, |a, b| clamp(a - b));
-    binary("min.relu", Type::S32, |a, b| if a < b { a } else { b }.max(0));
-    binary("max.relu", Type::S32, |a, b| if a > b { a } else { b }.max(0));
-    ternary("mad.hi.sat", Type::S32, |a, b, c| clamp((a * b).div_euclid(1 << 32) + c));
+    binary("min.relu", Type::S32, |a, b| {
+        if a < b { a } else { b }.max(0)
+    });
+    binary("max.relu", Type::S32, |a, b| {
+        if a > b { a } else { b }.max(0)
+    });
+    ternary("mad.hi.sat", Type::S32, |a, b, c| {
+        clamp((a * b).div_euclid(1 << 32) + c)
+    });
 }
 
 #[test]
@@ -94,12 +120,21 @@ fn wide_products() {
         (Type::S32, Type::S64),
     ];
     for (ty, twice) in wide {
-        check(format!("mul.wide.{}", ty.modifier()), &pairs(ty, ty), |row| {
-            register(number(row[0], ty) * number(row[1], ty), twice)
-        });
-        check(format!("mad.wide.{}", ty.modifier()), &triples(ty, ty, twice), |row| {
-            register(number(row[0], ty) * number(row[1], ty) + number(row[2], twice), twice)
-        });
+        check(
+            format!("mul.wide.{}", ty.modifier()),
+            &pairs(ty, ty),
+            |row| register(number(row[0], ty) * number(row[1], ty), twice),
+        );
+        check(
+            format!("mad.wide.{}", ty.modifier()),
+            &triples(ty, ty, twice),
+            |row| {
+                register(
+                    number(row[0], ty) * number(row[1], ty) + number(row[2], twice),
+                    twice,
+                )
+            },
+        );
     }
 }
 
@@ -108,13 +143,17 @@ fn products_of_24_bits() {
     for ty in [Type::U32, Type::S32] {
         let low24 = |x: i128| {
             let x = x.rem_euclid(1 << 24);
-            if ty == Type::S32 && x >= 1 << 23 { x - (1 << 24) } else { x }
+            if ty == Type::S32 && x >= 1 << 23 {
+                x - (1 << 24)
+            } else {
+                x
+            }
         };
         let clamp = |x: i128| x.clamp(i32::MIN.into(), i32::MAX.into());
         // The high half as the type has it: 32 bits, of which the upper 16 are the sign's.
-        let high = |a, b| number(register(low24(a) * low24(b) >> 16, ty), ty);
+        let high = |a, b| number(register((low24(a) * low24(b)) >> 16, ty), ty);
         binary("mul24.lo", ty, |a, b| low24(a) * low24(b));
-        binary("mul24.hi", ty, |a, b| low24(a) * low24(b) >> 16);
+        binary("mul24.hi", ty, |a, b| (low24(a) * low24(b)) >> 16);
         ternary("mad24.lo", ty, |a, b, c| low24(a) * low24(b) + c);
         ternary("mad24.hi", ty, |a, b, c| high(a, b) + c);
         if ty == Type::S32 {

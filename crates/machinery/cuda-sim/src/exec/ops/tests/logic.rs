@@ -9,12 +9,21 @@ fn bitwise() {
     for ty in [Type::Pred, Type::B16, Type::B32, Type::B64] {
         let width = if ty == Type::Pred { 1 } else { 8 * ty.bytes() };
         let each = |f: &dyn Fn(bool, bool) -> bool, a: u64, b: u64| -> u64 {
-            (0..width).filter(|n| f(a >> n & 1 == 1, b >> n & 1 == 1)).map(|n| 1 << n).sum()
+            (0..width)
+                .filter(|n| f(a >> n & 1 == 1, b >> n & 1 == 1))
+                .map(|n| 1 << n)
+                .sum()
         };
         let name = |form: &str| format!("{form}.{}", ty.modifier());
-        check(name("and"), &pairs(ty, ty), |r| each(&|a, b| a && b, r[0], r[1]));
-        check(name("or"), &pairs(ty, ty), |r| each(&|a, b| a || b, r[0], r[1]));
-        check(name("xor"), &pairs(ty, ty), |r| each(&|a, b| a != b, r[0], r[1]));
+        check(name("and"), &pairs(ty, ty), |r| {
+            each(&|a, b| a && b, r[0], r[1])
+        });
+        check(name("or"), &pairs(ty, ty), |r| {
+            each(&|a, b| a || b, r[0], r[1])
+        });
+        check(name("xor"), &pairs(ty, ty), |r| {
+            each(&|a, b| a != b, r[0], r[1])
+        });
         check(name("not"), &ones(ty), |r| each(&|a, _| !a, r[0], 0));
         if ty != Type::Pred {
             check(name("cnot"), &ones(ty), |r| u64::from(r[0] == 0));
@@ -26,7 +35,10 @@ fn bitwise() {
 fn any_function_of_three_bits() {
     let rows = triples(Type::B32, Type::B32, Type::B32);
     for table in [0x00, 0x80, 0xfe, 0x96, 0xca, 0xe8, 0x1b, 0xff] {
-        let written = Written { literal: table, ..Written::from("lop3.b32") };
+        let written = Written {
+            literal: table,
+            ..Written::from("lop3.b32")
+        };
         check(written, &rows, |row| {
             (0..32)
                 .filter(|n| {
@@ -42,16 +54,44 @@ fn any_function_of_three_bits() {
 #[test]
 fn shifts_clamp() {
     let amounts = |ty| -> Vec<Vec<u64>> {
-        let by = [0, 1, 15, 16, 17, 31, 32, 33, 63, 64, 65, 1 << 20, u64::from(u32::MAX)];
-        edges(ty).into_iter().flat_map(|a| by.map(|by| vec![a, by])).collect()
+        let by = [
+            0,
+            1,
+            15,
+            16,
+            17,
+            31,
+            32,
+            33,
+            63,
+            64,
+            65,
+            1 << 20,
+            u64::from(u32::MAX),
+        ];
+        edges(ty)
+            .into_iter()
+            .flat_map(|a| by.map(|by| vec![a, by]))
+            .collect()
     };
     for ty in [Type::B16, Type::B32, Type::B64] {
         check(format!("shl.{}", ty.modifier()), &amounts(ty), |row| {
-            if row[1] > 64 { 0 } else { register(i128::from(row[0]) << row[1], ty) }
+            if row[1] > 64 {
+                0
+            } else {
+                register(i128::from(row[0]) << row[1], ty)
+            }
         });
     }
     let right = [
-        Type::B16, Type::B32, Type::B64, Type::U16, Type::U32, Type::U64, Type::S16, Type::S32,
+        Type::B16,
+        Type::B32,
+        Type::B64,
+        Type::U16,
+        Type::U32,
+        Type::U64,
+        Type::S16,
+        Type::S32,
         Type::S64,
     ];
     for ty in right {
@@ -109,12 +149,27 @@ fn permutation() {
     });
     // The ISA's table of the special modes, by the low two bits of c; least byte first.
     let tables: [(&str, [[u64; 4]; 4]); 6] = [
-        ("f4e", [[0, 1, 2, 3], [1, 2, 3, 4], [2, 3, 4, 5], [3, 4, 5, 6]]),
-        ("b4e", [[0, 7, 6, 5], [1, 0, 7, 6], [2, 1, 0, 7], [3, 2, 1, 0]]),
+        (
+            "f4e",
+            [[0, 1, 2, 3], [1, 2, 3, 4], [2, 3, 4, 5], [3, 4, 5, 6]],
+        ),
+        (
+            "b4e",
+            [[0, 7, 6, 5], [1, 0, 7, 6], [2, 1, 0, 7], [3, 2, 1, 0]],
+        ),
         ("rc8", [[0; 4], [1; 4], [2; 4], [3; 4]]),
-        ("ecl", [[0, 1, 2, 3], [1, 1, 2, 3], [2, 2, 2, 3], [3, 3, 3, 3]]),
-        ("ecr", [[0, 0, 0, 0], [0, 1, 1, 1], [0, 1, 2, 2], [0, 1, 2, 3]]),
-        ("rc16", [[0, 1, 0, 1], [2, 3, 2, 3], [0, 1, 0, 1], [2, 3, 2, 3]]),
+        (
+            "ecl",
+            [[0, 1, 2, 3], [1, 1, 2, 3], [2, 2, 2, 3], [3, 3, 3, 3]],
+        ),
+        (
+            "ecr",
+            [[0, 0, 0, 0], [0, 1, 1, 1], [0, 1, 2, 2], [0, 1, 2, 3]],
+        ),
+        (
+            "rc16",
+            [[0, 1, 0, 1], [2, 3, 2, 3], [0, 1, 0, 1], [2, 3, 2, 3]],
+        ),
     ];
     for (mode, table) in tables {
         check(format!("prmt.b32.{mode}"), &rows, |row| {

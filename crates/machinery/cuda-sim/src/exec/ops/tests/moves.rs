@@ -8,8 +8,18 @@ use crate::ptx::ast::Type;
 #[test]
 fn copies() {
     let types = [
-        Type::Pred, Type::B16, Type::B32, Type::B64, Type::U16, Type::U32, Type::U64, Type::S16,
-        Type::S32, Type::S64, Type::F32, Type::F64,
+        Type::Pred,
+        Type::B16,
+        Type::B32,
+        Type::B64,
+        Type::U16,
+        Type::U32,
+        Type::U64,
+        Type::S16,
+        Type::S32,
+        Type::S64,
+        Type::F32,
+        Type::F64,
     ];
     for ty in types {
         check(format!("mov.{}", ty.modifier()), &ones(ty), |row| row[0]);
@@ -19,30 +29,49 @@ fn copies() {
 
 #[test]
 fn vectors() {
-    for (ty, part, parts) in
-        [(Type::B32, Type::B16, 2), (Type::B64, Type::B32, 2), (Type::B64, Type::B16, 4)]
-    {
+    for (ty, part, parts) in [
+        (Type::B32, Type::B16, 2),
+        (Type::B64, Type::B32, 2),
+        (Type::B64, Type::B16, 4),
+    ] {
         let width = 8 * part.bytes();
         let split = |x: u64| -> Vec<u64> {
-            (0..parts).map(|n| x >> (n * width) & (u64::MAX >> (64 - width))).collect()
+            (0..parts)
+                .map(|n| x >> (n * width) & (u64::MAX >> (64 - width)))
+                .collect()
         };
         let text = format!("mov.{}", ty.modifier());
-        let written = Written { lengths: vec![parts as usize, 1], ..text.as_str().into() };
+        let written = Written {
+            lengths: vec![parts as usize, 1],
+            ..text.as_str().into()
+        };
         check_all(written, &ones(ty), |row| split(row[0]));
         let rows: Vec<Vec<u64>> = ones(ty).iter().map(|row| split(row[0])).collect();
-        let written = Written { lengths: vec![1, parts as usize], ..text.as_str().into() };
+        let written = Written {
+            lengths: vec![1, parts as usize],
+            ..text.as_str().into()
+        };
         check(written, &rows, |row| {
-            (0u32..).zip(row).map(|(n, &part)| part << (n * width)).sum()
+            (0u32..)
+                .zip(row)
+                .map(|(n, &part)| part << (n * width))
+                .sum()
         });
     }
 }
 
 #[test]
 fn other_splits_are_refused() {
-    for (text, lengths) in [("mov.b64", vec![3, 1]), ("mov.u64", vec![2, 1]), ("mov.b32", vec![1, 4])]
-    {
+    for (text, lengths) in [
+        ("mov.b64", vec![3, 1]),
+        ("mov.u64", vec![2, 1]),
+        ("mov.b32", vec![1, 4]),
+    ] {
         let parts = lengths[0].max(lengths[1]);
-        let written = Written { lengths, ..text.into() };
+        let written = Written {
+            lengths,
+            ..text.into()
+        };
         let error = super::harness::op(&written, Cpu::Baseline).err();
         assert_eq!(error, Some(FormError::Vector(&text[4..], parts)));
     }

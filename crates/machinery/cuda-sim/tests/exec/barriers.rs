@@ -1,0 +1,291 @@
+//! Barriers of a block, and what shared memory holds after them.
+
+use crate::harness::{BLOCK_SIZES, Machine, kernel_of, noise, words};
+use crate::params;
+use cuda_sim::exec::FaultKind;
+
+const PTX: &str = include_str!("../../kernels/ptx/barriers.ptx");
+const GRID: u32 = 3;
+
+/// Runs `kernel` over noise with one shared word a thread; input and output.
+fn run(kernel: &str, block: u32) -> (Vec<u32>, Vec<u32>) {
+    let count = (GRID * block) as usize;
+    let input = noise(count);
+    let mut machine = Machine::new(PTX);
+    machine.dynamic_shared = 4 * block;
+    let (out, from) = (machine.out::<u32>(count), machine.buffer(&input));
+    machine.run(kernel, GRID, block, params![out, from]);
+    (input, machine.read(out, count))
+}
+
+#[test]
+fn reversal() {
+    for block in BLOCK_SIZES {
+        let (input, output) = run("reverse", block);
+        let blocks = input.chunks(block as usize);
+        let expected: Vec<u32> = blocks.flat_map(|block| block.iter().rev().copied()).collect();
+        assert_eq!(output, expected, "blocks of {block}");
+    }
+}
+
+#[test]
+fn prefix_sums() {
+    for block in BLOCK_SIZES.into_iter().chain([512, 1024]) {
+        let (input, output) = run("scan", block);
+        let expected: Vec<u32> = input
+            .chunks(block as usize)
+            .flat_map(|block| {
+                block.iter().scan(0u32, |sum, &x| {
+                    *sum = sum.wrapping_add(x);
+                    Some(*sum)
+                })
+            })
+            .collect();
+        assert_eq!(output, expected, "blocks of {block}");
+    }
+}
+
+#[test]
+fn sums() {
+    for block in BLOCK_SIZES {
+        let n = GRID * block - block / 3;
+        let input = noise(n as usize);
+        let mut machine = Machine::new(PTX);
+        machine.dynamic_shared = 4 * block;
+        let (out, from) = (machine.out::<u32>(GRID as usize), machine.buffer(&input));
+        machine.run("reduce", GRID, block, params![out, from, n]);
+        let expected: Vec<u32> = input
+            .chunks(block as usize)
+            .map(|block| block.iter().fold(0u32, |sum, &x| sum.wrapping_add(x)))
+            .collect();
+        assert_eq!(machine.read::<u32>(out, GRID as usize), expected, "blocks of {block}");
+    }
+}
+
+#[test]
+fn a_barrier_in_a_branch_that_whole_blocks_take() {
+    for block in BLOCK_SIZES {
+        let mut machine = Machine::new(PTX);
+        machine.dynamic_shared = 4 * block;
+        let out = machine.out::<u32>((GRID * block) as usize);
+        machine.run("in_uniform_branch", GRID, block, params![out]);
+        let expected: Vec<u32> = (0..GRID * block)
+            .map(|i| if i / block == 1 { (i % block + 1) % block } else { i % block })
+            .collect();
+        assert_eq!(machine.read::<u32>(out, expected.len()), expected, "blocks of {block}");
+    }
+}
+
+#[test]
+fn ended_threads_are_not_waited_for() {
+    for block in BLOCK_SIZES {
+        for from in [1, block / 2 + 1, block] {
+            let mut machine = Machine::new(PTX);
+            machine.dynamic_shared = 4 * block;
+            let out = machine.out::<u32>(from as usize);
+            machine.run("after_exits", 1, block, params![out, from]);
+            let expected: Vec<u32> = (0..from).map(|t| (from - 1 - t) * 3).collect();
+            assert_eq!(machine.read::<u32>(out, from as usize), expected, "{from} of {block}");
+        }
+    }
+}
+
+#[test]
+fn barriers_that_count_and_vote() {
+    for block in BLOCK_SIZES {
+        for special in [None, Some(77), Some(5000)] {
+            let mut input: Vec<u32> = (0..block).map(|t| t * 3 + 200).collect();
+            if let Some(value) = special {
+                input[block as usize / 2] = value;
+            }
+            let mut machine = Machine::new(PTX);
+            let (out, from) = (machine.out::<u32>(4 * block as usize), machine.buffer(&input));
+            machine.run("votes", 1, block, params![out, from]);
+            let row = [
+                input.iter().filter(|&x| x & 1 == 1).count() as u32,
+                u32::from(input.iter().all(|&x| x < 1000)),
+                u32::from(input.contains(&77)),
+                u32::from(!input.contains(&77)),
+            ];
+            let expected = row.repeat(block as usize);
+            assert_eq!(machine.read::<u32>(out, expected.len()), expected, "blocks of {block}");
+        }
+    }
+}
+
+/// A barrier that only the threads of some warps come to, by its count; another for the rest.
+#[test]
+fn barriers_are_counted_each_by_its_number() {
+    let ptx = kernel_of(
+        ".shared .b32 tile[128];
+        shr.u32 %r1, %t, 5;
+        and.b32 %r1, %r1, 1;
+        add.u32 %r2, %r1, 1;
+        mov.u64 %d1, tile;
+        mad.wide.u32 %d2, %t, 4, %d1;
+        st.shared.u32 [%d2], %t;
+        bar.sync %r2, 64;
+        xor.b32 %r3, %t, 64;
+        mad.wide.u32 %d2, %r3, 4, %d1;
+        ld.shared.u32 %r4, [%d2];
+        st.global.u32 [%mine], %r4;",
+    );
+    let expected: Vec<u32> = (0..128).map(|t| t ^ 64).collect();
+    assert_eq!(words(&ptx, 128).expect("opens"), expected);
+}
+
+/// Warp 0 consumes what warps 1 to 3 produce: they arrive, it waits.
+#[test]
+fn producers_arrive_and_the_consumer_waits() {
+    let ptx = kernel_of(
+        ".shared .b32 tile[128];
+        mov.u64 %d1, tile;
+        mad.wide.u32 %d2, %t, 4, %d1;
+        mov.u32 %r5, 0;
+        setp.lt.u32 %p1, %t, 32;
+        @%p1 bra CONSUMER;
+        ROUND: add.u32 %r6, %r5, %t;
+        st.shared.u32 [%d2], %r6;
+        bar.arrive 1, 128;
+        bar.sync 2, 128;
+        add.u32 %r5, %r5, 1;
+        setp.lt.u32 %p2, %r5, 3;
+        @%p2 bra ROUND;
+        st.global.u32 [%mine], %r6;
+        bra DONE;
+        CONSUMER: mov.u32 %r7, 0;
+        AGAIN: bar.sync 1, 128;
+        ld.shared.u32 %r8, [%d2+128];
+        add.u32 %r7, %r7, %r8;
+        ld.shared.u32 %r8, [%d2+256];
+        add.u32 %r7, %r7, %r8;
+        bar.arrive 2, 128;
+        add.u32 %r5, %r5, 1;
+        setp.lt.u32 %p2, %r5, 3;
+        @%p2 bra AGAIN;
+        st.global.u32 [%mine], %r7;
+        DONE:",
+    );
+    let expected: Vec<u32> = (0..128)
+        .map(|t| if t < 32 { (0..3).map(|k| 2 * k + 2 * t + 96).sum() } else { t + 2 })
+        .collect();
+    assert_eq!(words(&ptx, 128).expect("opens"), expected);
+}
+
+/// A counted barrier counts a warp that is not full as 32.
+#[test]
+fn a_last_warp_that_is_not_full_counts_whole() {
+    let ptx = kernel_of("bar.sync 3, 64; st.global.u32 [%mine], %t;");
+    assert_eq!(words(&ptx, 40).expect("opens"), (0..40).collect::<Vec<_>>());
+}
+
+#[test]
+fn guarded_barriers() {
+    // The guard holds for all threads, for none, or for whole warps with a count.
+    for (guard, count) in [("setp.lt.u32 %p1, %t, 999", ""), ("setp.lt.u32 %p1, %t, 64", ", 64")] {
+        let ptx = kernel_of(&format!(
+            ".shared .b32 tile[96];
+            mov.u64 %d1, tile;
+            mad.wide.u32 %d2, %t, 4, %d1;
+            st.shared.u32 [%d2], %t;
+            {guard};
+            @%p1 bar.sync 0{count};
+            sub.u32 %r1, 63, %t;
+            mad.wide.u32 %d2, %r1, 4, %d1;
+            setp.lt.u32 %p2, %t, 64;
+            mov.u32 %r2, 7;
+            @%p2 ld.shared.u32 %r2, [%d2];
+            st.global.u32 [%mine], %r2;"
+        ));
+        let expected: Vec<u32> = (0..96).map(|t| if t < 64 { 63 - t } else { 7 }).collect();
+        assert_eq!(words(&ptx, 96).expect("opens"), expected);
+    }
+    let ptx = kernel_of(
+        "setp.gt.u32 %p1, %t, 999; @%p1 bar.sync 0; st.global.u32 [%mine], 4;",
+    );
+    assert_eq!(words(&ptx, 64).expect("nobody waits"), [4; 64]);
+}
+
+/// Each side of a branch has its own barrier instruction: all threads come to barrier 0.
+#[test]
+fn one_barrier_from_two_places() {
+    let ptx = kernel_of(
+        ".shared .b32 tile[64];
+        mov.u64 %d1, tile;
+        mad.wide.u32 %d2, %t, 4, %d1;
+        xor.b32 %r1, %t, 1;
+        mad.wide.u32 %d3, %r1, 4, %d1;
+        and.b32 %r2, %t, 1;
+        setp.eq.u32 %p1, %r2, 0;
+        @%p1 bra EVEN;
+        st.shared.u32 [%d2], 11;
+        bar.sync 0;
+        ld.shared.u32 %r3, [%d3];
+        bra DONE;
+        EVEN: st.shared.u32 [%d2], 22;
+        bar.sync 0;
+        ld.shared.u32 %r3, [%d3];
+        DONE: st.global.u32 [%mine], %r3;",
+    );
+    let expected: Vec<u32> = (0..64).map(|t| if t & 1 == 0 { 11 } else { 22 }).collect();
+    assert_eq!(words(&ptx, 64).expect("opens"), expected);
+}
+
+#[test]
+fn reductions_at_counted_barriers() {
+    let ptx = kernel_of(
+        "setp.lt.u32 %p1, %t, 64;
+        mov.u32 %r1, 99;
+        @!%p1 bra DONE;
+        and.b32 %r2, %t, 3;
+        setp.eq.u32 %p2, %r2, 1;
+        bar.red.popc.u32 %r1, 4, 64, %p2;
+        bar.red.and.pred %p3, 4, 64, !%p2;
+        bar.red.or.pred %p4, 5, 64, %p2;
+        @%p3 add.u32 %r1, %r1, 1000;
+        @%p4 add.u32 %r1, %r1, 2000;
+        DONE: st.global.u32 [%mine], %r1;",
+    );
+    let expected: Vec<u32> = (0..96).map(|t| if t < 64 { 2016 } else { 99 }).collect();
+    assert_eq!(words(&ptx, 96).expect("opens"), expected);
+}
+
+#[test]
+fn a_barrier_not_all_threads_reach() {
+    for block in [2, 32, 33, 256] {
+        let mut machine = Machine::new(PTX);
+        let flag = machine.buffer(&vec![0u32; block as usize]);
+        let fault = machine.fault("missing_thread", 1, block, params![flag]);
+        let FaultKind::BarrierNeverOpens { barrier, arrived, expected } = fault.kind else {
+            panic!("another fault: {fault:?}")
+        };
+        assert_eq!((barrier, arrived, expected), (0, block - 1, block));
+        let place = fault.place.expect("a thread waits");
+        assert_eq!(place.source.file.as_deref(), Some("kernels/barriers.cu"));
+        let line = include_str!("../../kernels/barriers.cu")
+            .lines()
+            .skip_while(|line| !line.contains("missing_thread"))
+            .position(|line| line.contains("__syncthreads"));
+        let start = include_str!("../../kernels/barriers.cu")
+            .lines()
+            .position(|line| line.contains("missing_thread"));
+        assert_eq!(Some(place.source.line as usize), start.zip(line).map(|(a, b)| a + b + 1));
+    }
+}
+
+#[test]
+fn a_counted_barrier_too_few_come_to() {
+    let fault = words(&kernel_of("bar.sync 2, 96;"), 64).expect_err("nobody else comes");
+    let kind = FaultKind::BarrierNeverOpens { barrier: 2, arrived: 64, expected: 96 };
+    assert_eq!(fault.kind, kind);
+}
+
+#[test]
+fn barriers_that_do_not_exist() {
+    let body = "mov.u32 %r1, 16; bar.sync %r1;";
+    let fault = words(&kernel_of(body), 32).expect_err("16 is none");
+    assert_eq!(fault.kind, FaultKind::InvalidBarrier { barrier: 16, count: 0 });
+    let body = "mov.u32 %r1, 33; bar.sync 1, %r1;";
+    let fault = words(&kernel_of(body), 64).expect_err("33 is no multiple of 32");
+    assert_eq!(fault.kind, FaultKind::InvalidBarrier { barrier: 1, count: 33 });
+}

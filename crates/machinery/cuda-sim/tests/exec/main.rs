@@ -1,0 +1,21 @@
+//! The executor, through the crate's public interface: whole kernels against plain Rust.
+//!
+//! The CUDA C of the compiled ones is in `../../kernels`; what the compiler would not emit is
+//! written out here as PTX.
+
+mod atomics;
+mod barriers;
+mod calls;
+mod counts;
+mod determinism;
+mod divergence;
+mod faults;
+mod flow;
+mod harness;
+mod identity;
+mod load_errors;
+mod memory;
+mod printing;
+mod progress;
+mod spaces;
+mod warp;

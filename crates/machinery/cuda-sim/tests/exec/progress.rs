@@ -1,0 +1,93 @@
+//! Threads that wait for each other by reading memory make progress, wherever they are.
+
+use crate::harness::{Machine, kernel_of};
+use crate::params;
+use cuda_sim::exec::FaultKind;
+use std::time::Duration;
+
+const PTX: &str = include_str!("../../kernels/ptx/progress.ptx");
+
+#[test]
+fn lanes_wait_for_a_lane_of_their_warp() {
+    for block in [14, 32, 64] {
+        let mut machine = Machine::new(PTX);
+        let (flag, out) = (machine.buffer(&[0u32]), machine.out::<u32>(block as usize));
+        machine.run("flag_in_warp", 1, block, params![flag, out]);
+        let mut expected = vec![42; block as usize];
+        expected[13] = 1;
+        assert_eq!(machine.read::<u32>(out, block as usize), expected);
+    }
+}
+
+#[test]
+fn lanes_that_left_a_loop_go_on_though_others_still_spin() {
+    for block in [2, 32, 40] {
+        let mut machine = Machine::new(PTX);
+        let (turn, out) = (machine.buffer(&[0u32]), machine.out::<u32>(block as usize));
+        machine.run("tickets", 1, block, params![turn, out]);
+        let expected: Vec<u32> = (0..block).map(|t| t * 2).collect();
+        assert_eq!(machine.read::<u32>(out, block as usize), expected);
+        assert_eq!(machine.read::<u32>(turn, 1), [block]);
+    }
+}
+
+#[test]
+fn a_warp_waits_for_another() {
+    let mut machine = Machine::new(PTX);
+    let (flag, out) = (machine.buffer(&[0u32]), machine.out::<u32>(64));
+    machine.run("flag_of_warp", 1, 64, params![flag, out]);
+    assert_eq!(machine.read::<u32>(out, 32), [1; 32]);
+}
+
+#[test]
+fn a_block_waits_for_another() {
+    let mut machine = Machine::new(PTX);
+    machine.use_threads(1);
+    let (flag, out) = (machine.buffer(&[0u32]), machine.out::<u32>(200));
+    machine.run("flag_of_block", 200, 32, params![flag, out]);
+    assert_eq!(machine.read::<u32>(out, 200), [5; 200]);
+}
+
+/// As many blocks as the modelled GPU has multiprocessors are all resident there.
+#[test]
+fn all_blocks_of_a_full_gpu_wait_for_each_other() {
+    for blocks in [2, 132] {
+        let mut machine = Machine::new(PTX);
+        let (count, out) = (machine.buffer(&[0u32]), machine.out::<u32>(blocks));
+        machine.run("grid_barrier", blocks as u32, 1, params![count, out]);
+        assert_eq!(machine.read::<u32>(out, blocks), vec![blocks as u32; blocks]);
+    }
+}
+
+#[test]
+fn spin_locks() {
+    for kernel in ["spin_lock", "spin_lock_inside"] {
+        for (grid, block) in [(1, 32), (2, 64)] {
+            let mut machine = Machine::new(PTX);
+            let (lock, sum) = (machine.buffer(&[0u32]), machine.buffer(&[0u32]));
+            machine.run(kernel, grid, block, params![lock, sum]);
+            let expected = grid * (1..=block).sum::<u32>();
+            assert_eq!(machine.read::<u32>(sum, 1), [expected], "{kernel} {grid} × {block}");
+            assert_eq!(machine.read::<u32>(lock, 1), [0]);
+        }
+    }
+}
+
+#[test]
+fn an_endless_kernel_ends_at_its_time_limit() {
+    let limit = Duration::from_millis(50);
+    let endless = ["bra L; L: bra L;", "L: bar.sync 0; bra L;", "L: setp.lt.u32 %p1, %t, 3; @%p1 bra L;"];
+    let loops = endless.map(kernel_of);
+    for ptx in &loops {
+        let mut machine = Machine::new(ptx);
+        machine.time_limit = limit;
+        let out = machine.out::<u32>(64);
+        let fault = machine.fault("k", 2, 64, params![out]);
+        assert_eq!(fault.kind, FaultKind::Timeout(limit));
+    }
+    let mut machine = Machine::new(PTX);
+    machine.time_limit = limit;
+    let flag = machine.buffer(&[0u32]);
+    let fault = machine.fault("endless", 300, 32, params![flag]);
+    assert_eq!(fault.kind, FaultKind::Timeout(limit));
+}
