@@ -67,11 +67,14 @@ extern "C" __global__ void votes(unsigned *out, const unsigned *in) {
     out[4 * t + 3] = __syncthreads_and(x != 77) != 0;
 }
 
-// Thread 0 never comes.
-extern "C" __global__ void missing_thread(unsigned *out) {
-    if (threadIdx.x == 0) {
-        while (*(volatile unsigned *)out == 0) asm volatile("bar.sync 1;");
+// Half a warp waits for the block, while its other half waits for it to come back.
+extern "C" __global__ void missing_threads(unsigned *out) {
+    unsigned t = threadIdx.x;
+    out[t] = 0;
+    if (t < 16) {
+        out[t] = 1;
+        __syncthreads(); // here
     }
+    out[t] += 2;
     __syncthreads();
-    out[threadIdx.x] = 1;
 }

@@ -113,7 +113,7 @@ fn reach<S: Space>(
         return Err(FaultKind::MisalignedAddress { address, bytes: unit as u32 });
     }
     let host = S::host(sm, lane, address, bytes);
-    if host.is_null() {
+    if host.is_null() || write && !S::writable(address) {
         return Err(FaultKind::IllegalAddress {
             address,
             bytes: unit as u32,
@@ -157,8 +157,13 @@ unsafe fn run_load<S: Space, M: Element>(sm: &mut Sm, inst: &Inst) -> Next {
                 // Some lane is outside: find out which.
                 Err(_) => return load_scattered::<S, M>(sm, inst, addresses),
             };
-            let distinct = sm.mask.count_ones();
-            S::count(sm, false, Traffic { sectors: span(start, bytes), addresses: distinct });
+            let traffic = if sm.mask >> first == FULL >> (31 - (last - first)) {
+                Traffic { sectors: span(start, bytes), addresses: sm.mask.count_ones() }
+            } else {
+                // Lanes in between do not run: the sectors of theirs are not fetched.
+                scattered_traffic(sm, addresses, inst.imm, size)
+            };
+            S::count(sm, false, traffic);
             for part in 0..count {
                 let mut values = [M::Row::default(); LANES];
                 // SAFETY: lanes first to last were checked; the destination is a row.

@@ -43,7 +43,12 @@ pub unsafe fn enter_meeting(sm: &mut Sm, inst: &Inst) -> Next {
 fn give_way(sm: &mut Sm, inst: &Inst) -> Next {
     let here = sm.address_of(inst);
     sm.suspend(here, State::Ready);
+    let reads = sm.counts.reads();
     let warp = sm.block.warp_mut();
+    if reads > sm.reads_before {
+        // These lanes may be reading what lanes that wait for them are still to write.
+        warp.release_arrived(warp.current);
+    }
     warp.ready.push_back(warp.current);
     warp.current = NOWHERE;
     std::ptr::null()
@@ -206,8 +211,12 @@ fn enter_calls(sm: &mut Sm, inst: &Inst, ways: &[(u32, usize)]) -> Next {
     let program = sm.grid.program.clone();
     let site = &program.call_sites[inst.imm as usize];
     let base = sm.local_base + site.caller_bytes;
+    let passed = site.arguments.iter().map(|&(_, to, bytes)| to + bytes);
+    let passed = passed.chain(site.results.iter().map(|&(from, _, bytes)| from + bytes)).max();
     for &(lanes, function) in ways {
-        let needed = base + program.functions[function].local_bytes;
+        // A call through a pointer may pass more than the function it reaches knows of.
+        let own = program.functions[function].local_bytes;
+        let needed = base.saturating_add(own.max(passed.unwrap_or(0)));
         if needed > sm.locals.bytes {
             let kind = FaultKind::StackOverflow { needed, limit: sm.locals.bytes };
             return sm.fail(inst, lanes.trailing_zeros() as usize, kind);

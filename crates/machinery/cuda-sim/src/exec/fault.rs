@@ -8,13 +8,13 @@ use std::time::Duration;
 pub struct Fault {
     pub kind: FaultKind,
     /// Where; none for what no thread did, such as a time limit.
-    pub place: Option<Place>,
+    pub place: Option<Box<Place>>,
     /// What the kernel had printed by then.
     pub printed: Vec<u8>,
 }
 
 impl Fault {
-    pub fn new(kind: FaultKind, place: Option<Place>) -> Fault {
+    pub fn new(kind: FaultKind, place: Option<Box<Place>>) -> Fault {
         Fault { kind, place, printed: Vec::new() }
     }
 }

@@ -11,6 +11,7 @@ use crate::model;
 use crate::profile::Counts;
 use crate::program::Program;
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -21,7 +22,7 @@ use std::time::{Duration, Instant};
 const QUANTUM: u64 = 1 << 16;
 
 /// Warp instructions a block may run before blocks that have not begun get a turn.
-const BLOCK_QUANTUM: u64 = 1 << 22;
+const BLOCK_QUANTUM: u64 = 1 << 20;
 
 /// What to launch. Dimensions are checked against the device's limits by the driver.
 pub struct Launch<'a> {
@@ -66,6 +67,8 @@ pub struct Grid {
     /// The module's constant bank.
     pub constants: Region,
     pub multiprocessors: u32,
+    /// Blocks that the modelled GPU runs at once: so many may wait for each other.
+    resident: usize,
     /// Numbers the launches of this process: `%gridid`.
     pub id: u64,
     blocks: u64,
@@ -102,6 +105,18 @@ fn unfold(number: u64, size: [u32; 3]) -> [u32; 3] {
     [(number % x) as u32, (number / x % y) as u32, (number / x / y) as u32]
 }
 
+/// Blocks that fit on the device at once, by their threads and their shared memory.
+fn resident(device: &DeviceSpec, launch: &Launch, static_shared: u32) -> usize {
+    let threads = launch.block.iter().product::<u32>().next_multiple_of(32).max(32);
+    let shared = static_shared
+        .saturating_add(launch.dynamic_shared)
+        .saturating_add(device.shared_reserved_per_block);
+    let each = (device.threads_per_multiprocessor / threads)
+        .min(device.shared_per_multiprocessor / shared.max(1))
+        .clamp(1, device.blocks_per_multiprocessor);
+    each as usize * device.multiprocessors as usize
+}
+
 /// Runs a kernel to its end.
 ///
 /// Results and counts do not depend on how blocks fall on host threads: blocks of a kernel with
@@ -131,6 +146,7 @@ pub fn launch(
         regions,
         constants,
         multiprocessors: device.multiprocessors,
+        resident: resident(device, launch, kernel.shared_bytes),
         id: LAUNCHES.fetch_add(1, Ordering::Relaxed),
         blocks: launch.grid.iter().map(|&n| u64::from(n)).product(),
         next: AtomicU64::new(0),
@@ -173,10 +189,13 @@ fn on_all_threads(pool: Option<&ThreadPool>, grid: &Arc<Grid>) -> Vec<Done> {
     let (sender, receiver) = std::sync::mpsc::channel();
     let grid = grid.clone();
     pool.spawn_broadcast(move |_| {
+        // A panic goes to the caller: here it would end the process.
+        let done = catch_unwind(AssertUnwindSafe(|| run_blocks(&grid)));
         // The receiver waits for every sender, so it is there.
-        let _ = sender.send(run_blocks(&grid));
+        let _ = sender.send(done);
     });
-    receiver.into_iter().collect()
+    let done: std::thread::Result<Vec<Done>> = receiver.into_iter().collect();
+    done.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 /// What one multiprocessor counted and printed.
@@ -188,9 +207,8 @@ fn run_blocks(grid: &Arc<Grid>) -> Done {
     let mut sm = Sm::new(grid.clone());
     let mut paused: VecDeque<Box<Block>> = VecDeque::new();
     let mut spare: Vec<Box<Block>> = Vec::new();
-    let resident = 64;
     loop {
-        let fresh = if paused.len() < resident { grid.next_block() } else { None };
+        let fresh = if paused.len() < grid.resident { grid.next_block() } else { None };
         let block = match fresh {
             Some(number) => {
                 let mut block = spare.pop().unwrap_or_else(|| Box::new(Block::empty()));
@@ -275,6 +293,7 @@ impl Sm {
             return false;
         }
         self.deadline = self.clock + QUANTUM;
+        self.reads_before = self.counts.reads();
         let mut pc = self.switch();
         while !pc.is_null() {
             // SAFETY: `pc` points into the program's code, which outlives the launch, and the
@@ -296,7 +315,7 @@ impl Sm {
     fn deadlock(&self) -> Fault {
         let stuck_warp = self.block.warps.iter().find_map(|warp| {
             warp.splits.iter().find_map(|split| match split.state {
-                State::Sync(members) => Some((warp, split, members)),
+                State::Sync(members) | State::Meet(members) => Some((warp, split, members)),
                 _ => None,
             })
         });
@@ -317,13 +336,13 @@ impl Sm {
         };
         let place = warp.zip(split).map(|(warp, split)| {
             let lane = split.mask.trailing_zeros();
-            Place {
+            Box::new(Place {
                 kernel: self.grid.program.kernels[self.grid.kernel].name.clone(),
                 block: self.block.id,
                 thread: self.grid.thread(warp.index * 32 + lane),
                 // It goes on after the barrier: the instruction before is the barrier.
                 source: self.grid.program.source_of(split.pc.saturating_sub(1)),
-            }
+            })
         });
         Fault::new(kind, place)
     }
@@ -350,6 +369,7 @@ impl Sm {
                 regions: Arc::new(Regions::of(&global)),
                 constants: Region::NONE,
                 multiprocessors: 1,
+                resident: 1,
                 id: 0,
                 blocks: 1,
                 next: AtomicU64::new(0),

@@ -150,7 +150,6 @@ macro_rules! handlers {
         }
     };
 }
-pub(crate) use handlers;
 
 #[inline(always)]
 unsafe fn run1<A: Lane, D: Lane, F: Fn(A) -> D>(sm: &mut Sm, inst: &Inst, f: F) -> Next {

@@ -31,6 +31,8 @@ pub struct Sm {
     pub began: u64,
     /// When `clock` reaches this, the warp gives way to another.
     pub deadline: u64,
+    /// What [`Counts::reads`] was when the running warp's turn began.
+    pub reads_before: u64,
     pub code: *const Inst,
     /// The block whose warp is running.
     pub block: Box<Block>,
@@ -65,6 +67,7 @@ impl Sm {
             clock: 0,
             began: 0,
             deadline: 0,
+            reads_before: 0,
             code,
             block: Box::new(Block::empty()),
             constants: grid.constants,
@@ -171,6 +174,7 @@ impl Sm {
     pub fn exit_lanes(&mut self) -> Next {
         let mask = self.mask;
         self.block.exit(mask);
+        self.block.warp_mut().wake_synchronising();
         let id = self.block.warp().current;
         self.leave(id)
     }
@@ -257,7 +261,7 @@ impl Sm {
             thread,
             source: self.grid.program.source_of(address),
         };
-        self.fault = Some(Fault::new(kind, Some(place)));
+        self.fault = Some(Fault::new(kind, Some(Box::new(place))));
         std::ptr::null()
     }
 }

@@ -11,6 +11,12 @@ pub trait Space {
     /// Every lane sees the same bytes at the same address.
     const COMMON: bool;
 
+    /// Whether what lies at `address` may be written.
+    #[inline(always)]
+    fn writable(_address: u64) -> bool {
+        true
+    }
+
     /// The host's address of `bytes` bytes at `address`, or null unless all are inside.
     fn host(sm: &mut Sm, lane: usize, address: u64, bytes: u64) -> *mut u8;
 
@@ -30,6 +36,8 @@ pub struct Global;
 pub struct Constant;
 pub struct Shared;
 pub struct Local;
+/// Arguments and results of calls: local memory here, registers on a GPU.
+pub struct Argument;
 pub struct Param;
 pub struct Generic;
 
@@ -132,6 +140,19 @@ impl Space for Local {
     }
 }
 
+impl Space for Argument {
+    const NAME: &'static str = "local memory";
+    const COMMON: bool = false;
+
+    #[inline(always)]
+    fn host(sm: &mut Sm, lane: usize, address: u64, bytes: u64) -> *mut u8 {
+        Local::host(sm, lane, address, bytes)
+    }
+
+    #[inline(always)]
+    fn count(_: &mut Sm, _: bool, _: Traffic) {}
+}
+
 impl Space for Param {
     const NAME: &'static str = "kernel parameters";
     const COMMON: bool = true;
@@ -157,6 +178,11 @@ impl Space for Param {
 impl Space for Generic {
     const NAME: &'static str = "memory";
     const COMMON: bool = false;
+
+    #[inline(always)]
+    fn writable(address: u64) -> bool {
+        address.wrapping_sub(PARAM_WINDOW) >= WINDOW_BYTES
+    }
 
     #[inline(always)]
     fn host(sm: &mut Sm, lane: usize, address: u64, bytes: u64) -> *mut u8 {

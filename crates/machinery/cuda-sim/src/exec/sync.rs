@@ -5,7 +5,7 @@
 
 use super::lanes::{FULL, LANES, active};
 use super::sm::Sm;
-use super::warp::State;
+use super::warp::{Split, State};
 use crate::program::code::{Inst, Next};
 
 /// Brings together the lanes that `members` names, then runs `body` with all that came.
@@ -19,7 +19,11 @@ fn together(sm: &mut Sm, inst: &Inst, members: u32, body: impl FnOnce(&mut Sm)) 
         body(sm);
         return inst.next();
     }
-    wait_for(sm, inst, needed, members, body)
+    let here = sm.address_of(inst);
+    let warp = sm.block.warp();
+    let frame = warp.splits[warp.current as usize].frame;
+    let comes = |split: &Split| split.pc == here && split.frame == frame;
+    wait_for(sm, inst, needed, State::Sync(members), comes, body)
 }
 
 #[cold]
@@ -27,35 +31,32 @@ fn wait_for(
     sm: &mut Sm,
     inst: &Inst,
     needed: u32,
-    members: u32,
+    state: State,
+    comes: impl Fn(&Split) -> bool,
     body: impl FnOnce(&mut Sm),
 ) -> Next {
     let here = sm.address_of(inst);
-    let frame = sm.frame;
     let warp = sm.block.warp();
-    let current = warp.current;
-    let frame_index = warp.splits[current as usize].frame;
     let others: Vec<u32> = (0..warp.splits.len() as u32)
         .filter(|&id| {
             let split = &warp.splits[id as usize];
-            split.state == State::Sync(members) && split.pc == here && split.frame == frame_index
+            split.state == state && comes(split)
         })
         .collect();
     let come = others.iter().fold(sm.mask, |mask, &id| mask | warp.splits[id as usize].mask);
     if needed & !come != 0 {
-        sm.suspend(here, State::Sync(members));
+        sm.suspend(here, state);
         return sm.switch();
     }
     let own = sm.mask;
     sm.run_lanes(come);
     body(sm);
     sm.run_lanes(own);
-    debug_assert_eq!(frame, sm.frame);
     let warp = sm.block.warp_mut();
     for id in others {
         let split = &mut warp.splits[id as usize];
         split.state = State::Ready;
-        split.pc = here + 1;
+        split.pc += 1;
         warp.ready.push_back(id);
     }
     inst.next()
@@ -74,7 +75,12 @@ fn uniform(sm: &Sm, row: &[u32; LANES]) -> u32 {
 pub unsafe fn warp_sync(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: operand 0 is a 32-bit row.
     let members = uniform(sm, unsafe { sm.row(inst, 0) });
-    together(sm, inst, members, |_| ())
+    let needed = members & sm.block.warp().alive;
+    if needed & !sm.mask == 0 {
+        return inst.next();
+    }
+    // Nothing is exchanged, so it need not be the same instruction for all.
+    wait_for(sm, inst, needed, State::Meet(members), |_| true, |_| ())
 }
 
 /// Which lane a shuffle reads from.

@@ -23,6 +23,8 @@ pub enum State {
     Barrier(u32),
     /// At a `.sync` instruction that names these lanes.
     Sync(u32),
+    /// At a `bar.warp.sync` that names these lanes: any other with this mask will do.
+    Meet(u32),
     /// Not in use.
     Free,
 }
@@ -117,6 +119,42 @@ impl Warp {
             None => {
                 self.frames.push(frame);
                 self.frames.len() as u32 - 1
+            }
+        }
+    }
+
+    /// Lets lanes go on that wait, at a meeting place, for lanes of split `id`: those may be
+    /// spinning until the waiting ones do something. They part for good, up to the next place
+    /// where their parent's lanes meet.
+    pub fn release_arrived(&mut self, id: u32) {
+        let mut parent = self.splits[id as usize].parent;
+        while parent != NOWHERE {
+            let coming = self
+                .splits
+                .iter()
+                .filter(|split| split.state != State::Free && split.parent == parent)
+                .fold(0, |mask, split| mask | split.mask);
+            let Split { mask, pc, reconverge, parent: above, frame, .. } =
+                self.splits[parent as usize];
+            let arrived = mask & self.alive & !coming;
+            if arrived != 0 {
+                self.splits[parent as usize].mask &= !arrived;
+                if above != NOWHERE {
+                    self.splits[above as usize].waiting += 1;
+                }
+                let released = self.add(arrived, pc, reconverge, above, frame);
+                self.ready.push_back(released);
+            }
+            parent = above;
+        }
+    }
+
+    /// Lanes have ended: splits that wait for them at a `.sync` instruction look again.
+    pub fn wake_synchronising(&mut self) {
+        for (id, split) in self.splits.iter_mut().enumerate() {
+            if let State::Sync(_) | State::Meet(_) = split.state {
+                split.state = State::Ready;
+                self.ready.push_back(id as u32);
             }
         }
     }

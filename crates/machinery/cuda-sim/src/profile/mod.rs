@@ -65,6 +65,11 @@ impl Counts {
         blocks.map(|(block, visit)| u64::from(block.instructions()) * visit.threads).sum()
     }
 
+    /// Warp-level reads of memory that other threads may write.
+    pub(crate) fn reads(&self) -> u64 {
+        self.global.load_requests + self.shared.loads + self.atomics
+    }
+
     /// Adds another multiprocessor's counts of the same launch.
     pub fn add(&mut self, other: &Counts) {
         for (sum, part) in self.visits.iter_mut().zip(&other.visits) {

@@ -5,7 +5,7 @@ use super::function::{Kernel, Param};
 use super::layout::{Layout, bytes_of};
 use super::Program;
 use crate::device::DeviceSpec;
-use crate::ptx::ast::{self, AddressBase, Operand, Space, Statement};
+use crate::ptx::ast::{self, AddressBase, Initializer, Operand, Space, Statement};
 use std::collections::{BTreeSet, HashMap};
 
 /// For each name at module scope, the kernels that mention it or call what mentions it.
@@ -16,6 +16,14 @@ pub fn users<'a>(module: &ast::Module<'a>) -> HashMap<&'a str, BTreeSet<&'a str>
         for statement in function.body.iter().flatten() {
             names_in(statement, names);
         }
+    }
+    for variable in &module.variables {
+        // A table of function pointers mentions the functions.
+        let symbols = variable.init.iter().filter_map(|value| match value {
+            Initializer::Address { symbol, .. } => Some(*symbol),
+            Initializer::Value(_) => None,
+        });
+        mentions.entry(variable.name).or_default().extend(symbols);
     }
     let mut users: HashMap<&str, BTreeSet<&str>> = HashMap::new();
     for kernel in module.functions.iter().filter(|function| function.entry) {
@@ -66,11 +74,11 @@ fn names_in<'a>(statement: &Statement<'a>, names: &mut BTreeSet<&'a str>) {
 
 fn names_of<'a>(operand: &Operand<'a>, names: &mut BTreeSet<&'a str>) {
     match operand {
-        Operand::Name { name, .. } | Operand::Address { base: AddressBase::Name(name), .. } => {
-            // Registers are never at module scope.
-            if !name.starts_with('%') {
-                names.insert(name);
-            }
+        // Registers are never at module scope.
+        Operand::Name { name, .. } | Operand::Address { base: AddressBase::Name(name), .. }
+            if !name.starts_with('%') =>
+        {
+            names.insert(name);
         }
         Operand::Vector(parts) | Operand::List(parts) => {
             for part in parts {

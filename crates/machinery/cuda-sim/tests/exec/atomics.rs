@@ -1,1 +1,147 @@
+//! Atomic operations: what they leave, what they return, and in which order.
 
+use crate::harness::{BLOCK_SIZES, Machine, Plain, kernel_of, noise, words};
+use crate::params;
+
+const PTX: &str = include_str!("../../kernels/ptx/atomics.ptx");
+
+/// The six operations whose order does not show, folded over `input`.
+macro_rules! folded {
+    ($t:ty, $begin:expr, $input:expr) => {
+        $input.iter().fold($begin, |[a, b, c, d, e, f]: [$t; 6], &x| {
+            [a.wrapping_add(x), b & !x, c | x, d ^ x, e.min(x), f.max(x)]
+        })
+    };
+}
+
+fn run<T: Plain>(kernel: &str, grid: u32, block: u32, begin: [T; 6], input: &[T]) -> Vec<T> {
+    let mut machine = Machine::new(PTX);
+    let (place, from) = (machine.buffer(&begin), machine.buffer(input));
+    machine.run(kernel, grid, block, params![place, from]);
+    machine.read(place, 6)
+}
+
+#[test]
+fn operations_on_global_memory() {
+    for block in BLOCK_SIZES {
+        let bits = noise(3 * block as usize);
+        let input: Vec<i32> = bits.iter().map(|&x| (x << 1) as i32).collect();
+        let begin = [7, -1, 1, 5, 100, 100];
+        let expected = folded!(i32, begin, input);
+        assert_eq!(run("operations_i32", 3, block, begin, &input), expected, "blocks of {block}");
+
+        let input: Vec<u32> = bits.iter().map(|&x| x << 1).collect();
+        let begin = [7, u32::MAX, 1, 5, 1 << 31, 1 << 31];
+        let expected = folded!(u32, begin, input);
+        assert_eq!(run("operations_u32", 3, block, begin, &input), expected, "blocks of {block}");
+
+        let input: Vec<u64> = bits.iter().map(|&x| u64::from(x).wrapping_mul(0x9_0000_0005_0003)).collect();
+        let begin = [7, u64::MAX, 1, 5, 1 << 63, 1 << 63];
+        let expected = folded!(u64, begin, input);
+        assert_eq!(run("operations_u64", 3, block, begin, &input), expected, "blocks of {block}");
+    }
+}
+
+#[test]
+fn operations_on_shared_memory() {
+    for block in BLOCK_SIZES.into_iter().filter(|&block| block >= 6) {
+        let input = noise(block as usize);
+        let begin = [7, u32::MAX, 1, 5, 1 << 31, 1];
+        let expected = folded!(u32, begin, input);
+        assert_eq!(run("operations_shared", 1, block, begin, &input), expected);
+    }
+}
+
+/// Threads come in their order: block by block, lane by lane.
+fn in_order(threads: u32) -> Vec<u32> {
+    let (mut exchanged, mut swapped, mut up, mut down, mut sum) = (0, 0, 0, 0, 0);
+    (0..threads)
+        .flat_map(|i| {
+            let row = [exchanged, swapped, up, down, sum];
+            exchanged = i;
+            swapped = if swapped == i { i + 1 } else { swapped };
+            up = if up >= 6 { 0 } else { up + 1 };
+            down = if down == 0 || down > 4 { 4 } else { down - 1 };
+            sum += i;
+            row
+        })
+        .collect()
+}
+
+#[test]
+fn old_values_come_in_thread_order() {
+    for block in BLOCK_SIZES {
+        for threads in [1, 4] {
+            let mut machine = Machine::new(PTX);
+            machine.use_threads(threads);
+            let count = 4 * block;
+            let (place, old) = (machine.buffer(&[0u32; 5]), machine.out::<u32>(5 * count as usize));
+            machine.run("ordered", 4, block, params![place, old]);
+            let found = machine.read::<u32>(old, 5 * count as usize);
+            // Within a block, warps take turns only where they must: the order is the threads'.
+            assert_eq!(found, in_order(count), "blocks of {block}");
+        }
+        let mut machine = Machine::new(PTX);
+        let old = machine.out::<u32>(5 * block as usize);
+        if block >= 5 {
+            machine.run("ordered_shared", 1, block, params![old]);
+            let found = machine.read::<u32>(old, 5 * block as usize);
+            assert_eq!(found, in_order(block), "blocks of {block}");
+        }
+    }
+}
+
+#[test]
+fn histograms() {
+    let input: Vec<u8> = noise(10_000).into_iter().map(|x| (x >> 3) as u8).collect();
+    let mut expected = vec![0u32; 256];
+    input.iter().for_each(|&byte| expected[byte as usize] += 1);
+    for block in BLOCK_SIZES {
+        let mut machine = Machine::new(PTX);
+        let (bins, from) = (machine.buffer(&[0u32; 256]), machine.buffer(&input));
+        machine.run("histogram", 7, block, params![bins, from, 10_000u32]);
+        assert_eq!(machine.read::<u32>(bins, 256), expected, "blocks of {block}");
+    }
+}
+
+#[test]
+fn floats_are_added_in_thread_order() {
+    let input: Vec<f32> = noise(3200).into_iter().map(|x| x as f32 * 1e-3 - 5e5).collect();
+    let expected = input.iter().fold(0f32, |sum, x| sum + x);
+    for threads in [1, 2, 4] {
+        let mut machine = Machine::new(PTX);
+        machine.use_threads(threads);
+        let (sum, from) = (machine.buffer(&[0f32]), machine.buffer(&input));
+        machine.run("float_sum", 50, 64, params![sum, from]);
+        assert_eq!(machine.read::<f32>(sum, 1), [expected], "{threads} threads");
+    }
+}
+
+/// The forms the compiler did not emit: 64-bit ones, doubles, signed ones, without a result.
+#[test]
+fn remaining_types() {
+    let ptx = kernel_of(
+        "st.global.u32 [%mine], 0;
+        bar.sync 0;
+        atom.global.add.f64 %d1, [%out], 0d3FF8000000000000;
+        red.global.add.f64 [%out], 0d3FF8000000000000;
+        atom.global.exch.b64 %d2, [%out+8], 77;
+        atom.global.cas.b64 %d3, [%out+8], 77, 78;
+        atom.global.min.s64 %d4, [%out+16], -5;
+        atom.global.max.s64 %d4, [%out+24], -5;
+        atom.global.min.s32 %r1, [%out+32], -5;
+        red.global.max.s32 [%out+36], -5;
+        red.global.inc.u32 [%out+40], 4;
+        red.relaxed.gpu.global.and.b32 [%out+44], 1;
+        atom.acq_rel.sys.global.or.b64 %d5, [%out+48], 6;
+        atom.xor.b64 %d5, [%out+56], 3;",
+    );
+    let found = words(&ptx, 16).expect("runs");
+    let double = |at: usize| f64::from_bits(u64::from(found[at]) | u64::from(found[at + 1]) << 32);
+    assert_eq!(double(0), 48.0);
+    assert_eq!(found[2..4], [78, 0]);
+    // Zero is more than -5.
+    assert_eq!(found[4..8], [(-5i32) as u32, u32::MAX, 0, 0]);
+    assert_eq!(found[8..12], [(-5i32) as u32, 0, 16 % 5, 0]);
+    assert_eq!(found[12..16], [6, 0, 0, 0]);
+}

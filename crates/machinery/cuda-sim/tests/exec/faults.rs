@@ -1,1 +1,193 @@
+//! Accesses that a GPU would stop a kernel for: what is said of them, and where they were.
 
+use crate::harness::{Machine, illegal, kernel_of, words};
+use crate::params;
+use cuda_sim::exec::FaultKind;
+
+const PTX: &str = include_str!("../../kernels/ptx/memory.ptx");
+
+fn line_of(text: &str) -> u32 {
+    let source = include_str!("../../kernels/memory.cu");
+    source.lines().position(|line| line.contains(text)).expect("a line") as u32 + 1
+}
+
+#[test]
+fn a_store_outside_names_kernel_block_thread_and_line() {
+    let mut machine = Machine::new(PTX);
+    let out = machine.out::<u32>(100);
+    for (kernel_thread, far) in [(0, 100), (77, 1 << 20), (131, u32::MAX)] {
+        let fault = machine.fault("store_at", 3, 50, params![out, kernel_thread, far]);
+        assert_eq!(illegal(&fault), ("device memory", out + 4 * u64::from(far), true));
+        let place = fault.place.as_ref().expect("a thread did it");
+        assert_eq!(place.kernel, "store_at");
+        assert_eq!(place.block, [kernel_thread / 50, 0, 0]);
+        assert_eq!(place.thread, [kernel_thread % 50, 0, 0]);
+        assert_eq!(place.source.file.as_deref(), Some("kernels/memory.cu"));
+        assert_eq!(place.source.line, line_of("out[far] = 1; // here"));
+        let text = fault.to_string();
+        for part in ["store_at", "write of 4 bytes", "kernels/memory.cu:"] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+    }
+    // The last word is inside.
+    machine.run("store_at", 3, 50, params![out, 5u32, 99u32]);
+    assert_eq!(machine.read::<u32>(out, 100)[99], 1);
+}
+
+#[test]
+fn the_lowest_block_is_named_whatever_ran_first() {
+    let mut machine = Machine::new(PTX);
+    let from = machine.buffer(&[0u32; 64]);
+    let index: Vec<u32> = (0..6400).map(|i| if i >= 3200 { i } else { 0 }).collect();
+    let (out, at) = (machine.out::<u32>(6400), machine.buffer(&index));
+    for threads in [1, 2, 4] {
+        machine.use_threads(threads);
+        let fault = machine.fault("gather", 100, 64, params![out, from, at, 6400u32]);
+        assert_eq!(illegal(&fault), ("device memory", from + 4 * 3200, false));
+        assert_eq!(fault.place.expect("a thread did it").block, [50, 0, 0]);
+    }
+}
+
+#[test]
+fn freed_memory_and_null_belong_to_nobody() {
+    let mut machine = Machine::new(PTX);
+    let (out, freed) = (machine.out::<u32>(32), machine.buffer(&[1u32; 32]));
+    let index = machine.buffer(&[0u32; 32]);
+    machine.run("gather", 1, 32, params![out, freed, index, 32u32]);
+    machine.global.free(freed).expect("allocated");
+    for address in [freed, 0, 1 << 63, u64::MAX - 3] {
+        let fault = machine.fault("gather", 1, 32, params![out, address, index, 32u32]);
+        assert_eq!(illegal(&fault), ("device memory", address, false));
+    }
+}
+
+/// Every thread loads or stores one element of `bytes` bytes, by its thread's number.
+fn access(instruction: &str, bytes: u64) -> String {
+    kernel_of(&format!("mad.wide.u32 %d1, %t, {bytes}, %out;\n{instruction};"))
+}
+
+const ACCESSES: [(&str, u64); 14] = [
+    ("ld.global.u8 %r1, [%d1]", 1),
+    ("ld.global.s16 %r1, [%d1]", 2),
+    ("ld.global.f32 %r1, [%d1]", 4),
+    ("ld.global.u64 %d2, [%d1]", 8),
+    ("ld.global.v4.u8 {%r1, %r2, %r3, %r4}, [%d1]", 4),
+    ("ld.global.v2.u16 {%r1, %r2}, [%d1]", 4),
+    ("ld.global.nc.v4.f32 {%r1, %r2, %r3, %r4}, [%d1]", 16),
+    ("ld.volatile.global.v2.f64 {%d2, %d3}, [%d1]", 16),
+    ("ld.v2.u32 {%r1, %r2}, [%d1]", 8),
+    ("st.global.u16 [%d1], %h1", 2),
+    ("st.global.u32 [%d1], 5", 4),
+    ("st.global.v4.u16 [%d1], {%h1, %h2, %h3, %h4}", 8),
+    ("st.global.v4.f32 [%d1], {%r1, %r2, %r3, %r4}", 16),
+    ("st.v2.u64 [%d1], {%d2, %d3}", 16),
+];
+
+#[test]
+fn one_lane_past_the_end_is_enough() {
+    for (instruction, bytes) in ACCESSES {
+        let mut machine = Machine::new(&access(instruction, bytes));
+        let whole = machine.out::<u8>(32 * bytes as usize);
+        machine.run("k", 1, 32, params![whole]);
+        let short = machine.out::<u8>(32 * bytes as usize - 1);
+        let fault = machine.fault("k", 1, 32, params![short]);
+        let (_, address, write) = illegal(&fault);
+        let wanted = (short + 31 * bytes, instruction.starts_with("st"));
+        assert_eq!((address, write), wanted, "{instruction}");
+        assert_eq!(fault.place.expect("a thread did it").thread, [31, 0, 0]);
+    }
+}
+
+#[test]
+fn addresses_are_multiples_of_the_size() {
+    for (instruction, bytes) in ACCESSES.into_iter().filter(|&(_, bytes)| bytes > 1) {
+        let mut machine = Machine::new(&access(instruction, bytes));
+        let out = machine.out::<u8>(64 * bytes as usize);
+        for off in [1, bytes / 2, bytes - 1] {
+            let fault = machine.fault("k", 1, 32, params![out + off]);
+            let kind = FaultKind::MisalignedAddress { address: out + off, bytes: bytes as u32 };
+            assert_eq!(fault.kind, kind, "{instruction}");
+        }
+    }
+}
+
+#[test]
+fn shared_local_and_constant_memory_have_bounds() {
+    let mut machine = Machine::new(PTX);
+    let out = machine.out::<u32>(32);
+    // All eight words are there, the ninth is not.
+    let fault = machine.fault("shared_out_of_bounds", 1, 32, params![out, 1u32]);
+    assert_eq!(illegal(&fault), ("shared memory", 32, false));
+    assert_eq!(fault.place.expect("a thread did it").thread, [7, 0, 0]);
+    machine.run("shared_out_of_bounds", 1, 8, params![out, 0u32]);
+
+    let fault = machine.fault("constant_out_of_bounds", 1, 32, params![out, 1u32 << 14]);
+    assert_eq!(illegal(&fault).0, "constant memory");
+
+    machine.run("local_out_of_bounds", 1, 32, params![out, 3u32]);
+    let fault = machine.fault("local_out_of_bounds", 1, 32, params![out, 1u32 << 16]);
+    assert_eq!(illegal(&fault).0, "local memory");
+}
+
+#[test]
+fn generic_addresses_beyond_a_window_are_nobodys() {
+    let cases = [
+        (".shared .b32 tile[4];", "shared", "tile"),
+        (".local .b32 own[4];", "local", "own"),
+    ];
+    for (variable, space, name) in cases {
+        for (offset, fails) in [(12, false), (16, true), (-4, true)] {
+            let ptx = kernel_of(&format!(
+                "{variable}
+                mov.u64 %d1, {name};
+                cvta.{space}.u64 %d2, %d1;
+                st.u32 [%d2+{offset}], 5;
+                ld.u32 %r1, [%d2+{offset}];
+                st.global.u32 [%mine], %r1;"
+            ));
+            match words(&ptx, 1) {
+                Ok(words) => assert!(!fails && words == [5], "{space}+{offset}"),
+                Err(fault) => {
+                    assert!(fails, "{space}+{offset}: {fault}");
+                    assert_eq!(illegal(&fault).0, "memory");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn kernel_parameters_can_not_be_written() {
+    let ptx = kernel_of(
+        "mov.u64 %d1, p;
+        cvta.param.u64 %d2, %d1;
+        ld.u64 %d3, [%d2];
+        setp.ne.u64 %p1, %d3, %out;
+        @%p1 trap;
+        st.u32 [%d2], 5;",
+    );
+    let fault = words(&ptx, 32).expect_err("parameters are read-only");
+    assert!(illegal(&fault).2, "{fault}");
+    let ptx = kernel_of(
+        "mov.u64 %d1, p;
+        cvta.param.u64 %d2, %d1;
+        atom.add.u32 %r1, [%d2], 5;",
+    );
+    let fault = words(&ptx, 32).expect_err("parameters are read-only");
+    assert!(illegal(&fault).2, "{fault}");
+}
+
+#[test]
+fn atomics_have_bounds_and_alignment() {
+    for (offset, misaligned) in [(4 * 32, false), (2, true)] {
+        for instruction in ["atom.global.add.u32 %r1,", "red.global.max.u32", "atom.add.u32 %r1,"] {
+            let ptx = kernel_of(&format!("{instruction} [%mine+{offset}], 1;"));
+            let fault = words(&ptx, 32).expect_err("a bad address");
+            match fault.kind {
+                FaultKind::MisalignedAddress { bytes: 4, .. } => assert!(misaligned),
+                FaultKind::IllegalAddress { write: true, .. } => assert!(!misaligned),
+                _ => panic!("another fault: {fault}"),
+            }
+        }
+    }
+}

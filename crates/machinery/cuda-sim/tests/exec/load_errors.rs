@@ -1,1 +1,207 @@
+//! Modules that do not load: what is said of them, and that nothing stays behind.
 
+use crate::harness::{kernel_of, load_error, module_of};
+use cuda_sim::program::LoadError;
+
+/// The message for a kernel body, whose error must be on the line that has `culprit`.
+fn message(body: &str, culprit: &str) -> String {
+    let ptx = kernel_of(body);
+    let line = ptx.lines().position(|line| line.contains(culprit)).expect("the culprit") + 1;
+    let error = load_error(&ptx);
+    let text = error.to_string();
+    assert!(text.starts_with(&format!("line {line}")), "{text} should be on line {line}");
+    text
+}
+
+#[test]
+fn unknown_instructions_name_themselves_and_what_they_need() {
+    for (instruction, needs) in [
+        ("wgmma.fence.sync.aligned;", Some(90)),
+        ("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r1, %r2}, %d1, %d2, 1, 1, 1;", Some(90)),
+        ("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%r1, %r2}, {%r1, %r2}, {%r3}, {%r1, %r2};", Some(80)),
+        ("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%d1];", Some(75)),
+        ("cp.async.ca.shared.global [%d1], [%d2], 4;", Some(80)),
+        ("tcgen05.fence::before_thread_sync;", Some(100)),
+        ("tex.1d.v4.f32.s32 {%r1, %r2, %r3, %r4}, [%d1, {%r5}];", Some(20)),
+        ("frobnicate.u32 %r1, %r2;", None),
+    ] {
+        let ptx = kernel_of(&format!("mov.u32 %r1, 0;\n{instruction}"));
+        let line = ptx.lines().position(|line| line.contains(instruction)).expect("a line") + 1;
+        match load_error(&ptx) {
+            LoadError::UnknownInstruction { line: found, instruction: name, needs: found_needs } => {
+                assert_eq!(found as usize, line, "{instruction}");
+                assert!(instruction.starts_with(&name), "{name} of {instruction}");
+                match (needs, found_needs) {
+                    (Some(80), Some(70)) | (None, None) => {}
+                    (wanted, found) => assert_eq!(found, wanted, "{instruction}"),
+                }
+            }
+            // A shape the reader of the text does not know is refused there, with its line.
+            LoadError::Syntax(error) => assert_eq!(error.line as usize, line, "{instruction}"),
+            other => panic!("{instruction}: {other}"),
+        }
+    }
+}
+
+#[test]
+fn names_that_are_not_declared() {
+    for (instruction, name) in [
+        ("bra NOWHERE;", "NOWHERE"),
+        ("mov.u32 %r1, %x;", "%x"),
+        ("add.u32 %r1, %r99, 1;", "%r99"),
+        ("@%q mov.u32 %r1, 1;", "%q"),
+        ("ld.global.u32 %r1, [thing];", "thing"),
+        ("mov.u64 %d1, thing;", "thing"),
+        ("call thing;", "thing"),
+        ("brx.idx %r1, TABLE;", "TABLE"),
+        ("st.global.u32 [%mine], %r77;", "%r77"),
+    ] {
+        let ptx = kernel_of(instruction);
+        let text = load_error(&ptx).to_string();
+        assert!(text.contains(&format!("`{name}`")), "{instruction}: {text}");
+        assert!(text.starts_with("line "), "{text}");
+    }
+}
+
+#[test]
+fn operands_of_the_wrong_width_kind_or_number() {
+    for instruction in [
+        "add.u32 %d1, %r1, %r2;",
+        "add.u64 %d1, %r1, %d2;",
+        "add.f32 %r1, %p1, %r2;",
+        "mov.u32 %p1, %r1;",
+        "setp.eq.u32 %r1, %r2, 0;",
+        "ld.global.u64 %r1, [%d1];",
+        "ld.global.u32 %p1, [%d1];",
+        "ld.global.u32 %r1, [%p1];",
+        "ld.global.v4.u32 {%r1, %r2}, [%d1];",
+        "ld.global.v4.u64 {%d1, %d2, %d3, %d4}, [%d1];",
+        "ld.global.u32 %r1;",
+        "st.global.u32 [%d1], {%r1, %r2};",
+        "st.global.u64 [%d1], %r1;",
+        "st.const.u32 [%d1], %r1;",
+        "st.param.u32 [p], %r1;",
+        "ld.param.u32 %r1, [p+6];",
+        "add.u32 %r1, %r2;",
+        "add.u32 %r1, %r2, %r3, %r4;",
+        "@%r1 mov.u32 %r1, 2;",
+        "bar.sync;",
+        "bar.arrive 1;",
+        "shfl.sync.up.b32 %r1, %r2, 1;",
+        "vote.sync.ballot.b32 %p1, %p2, -1;",
+        "activemask.b32;",
+        "activemask.u64 %d1;",
+        "atom.global.add.u32 %r1, [%d1];",
+        "atom.global.cas.b32 %r1, [%d1], 1;",
+        "atom.const.add.u32 %r1, [%d1], 1;",
+        "mov.u32 5, %r1;",
+    ] {
+        let text = message(instruction, instruction);
+        assert!(text.len() > "line 17: ".len(), "{text}");
+    }
+}
+
+#[test]
+fn versions_and_targets_that_are_too_new() {
+    let ptx = kernel_of("");
+    match load_error(&ptx.replace(".version 7.0", ".version 99.1")) {
+        LoadError::UnsupportedVersion((99, 1), _) => {}
+        other => panic!("{other}"),
+    }
+    for target in ["sm_100", "sm_120a"] {
+        let error = load_error(&ptx.replace("sm_80", target));
+        match &error {
+            LoadError::WrongTarget { target: found, sm: 90, .. } => assert_eq!(found, target),
+            other => panic!("{other}"),
+        }
+        assert!(error.to_string().contains("sm_90"), "{error}");
+    }
+}
+
+#[test]
+fn names_declared_twice() {
+    for body in [
+        ".reg .b32 x; .reg .b32 x;",
+        ".reg .b32 %r<4>;",
+        "L: L: ret;",
+        ".local .b32 a; .local .b64 a;",
+        ".shared .b32 a; .shared .b64 a;",
+    ] {
+        let text = load_error(&kernel_of(body)).to_string();
+        assert!(text.contains("twice"), "{body}: {text}");
+    }
+    for before in [
+        ".global .u32 a; .global .u64 a;",
+        ".global .u32 a; .const .u32 a;",
+        ".global .u32 k;",
+        ".func f { ret; } .func f { ret; }",
+        ".entry k() { ret; }",
+    ] {
+        let text = load_error(&module_of(before, "")).to_string();
+        assert!(text.contains("twice"), "{before}: {text}");
+    }
+}
+
+#[test]
+fn memory_a_module_may_not_have() {
+    let text = |before: &str, body: &str| load_error(&module_of(before, body));
+    match text(".const .b8 a[65536]; .const .b8 b[1];", "") {
+        LoadError::ConstantMemory { needed: 65537, limit: 65536 } => {}
+        other => panic!("{other}"),
+    }
+    match text("", ".shared .b8 a[49153]; st.shared.u8 [a], 1;") {
+        LoadError::SharedMemory { kernel, needed: 49153, limit: 49152 } => assert_eq!(kernel, "k"),
+        other => panic!("{other}"),
+    }
+    match text(".shared .b8 a[30000]; .shared .b8 b[30000];", "st.shared.u8 [a], 1; st.shared.u8 [b], 1;") {
+        LoadError::SharedMemory { needed: 60000.., .. } => {}
+        other => panic!("{other}"),
+    }
+    match text(".global .b8 a[4294967296];", "") {
+        LoadError::OutOfMemory(4_294_967_296) => {}
+        other => panic!("{other}"),
+    }
+    for (before, body) in [
+        (".global .b8 a[4294967296][4294967296];", ""),
+        (".extern .global .u32 a;", ""),
+        (".global .u32 a[2] = {1, 2, 3};", ""),
+        (".global .u64 a = nothing;", ""),
+        ("", ".local .b8 a[1000000];"),
+        ("", ".global .u32 a;"),
+    ] {
+        text(before, body);
+    }
+}
+
+#[test]
+fn calls_that_do_not_fit() {
+    let f = ".func (.param .b32 r) f(.param .b32 a) { ret; }";
+    for (before, body) in [
+        (f, "call f;"),
+        (f, "{ .param .b32 x; call f, (x); }"),
+        (f, "{ .param .b32 x; .param .b32 y; call (x), f, (y, y); }"),
+        (f, "call (%r1), f, (%r2);"),
+        (f, "call %d1;"),
+        (f, "call %d1, NOTHING;"),
+        (".func f;", "call f;"),
+        (".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);", "call vprintf;"),
+    ] {
+        let text = load_error(&module_of(before, body)).to_string();
+        assert!(text.starts_with("line "), "{body}: {text}");
+    }
+}
+
+#[test]
+fn any_part_of_a_module_is_refused_or_read_and_never_more() {
+    let whole = include_str!("../../kernels/ptx/calls.ptx");
+    let device = cuda_sim::device::DeviceSpec::h200();
+    let ends = whole.char_indices().map(|(at, _)| at).step_by(whole.len() / 300);
+    for end in ends {
+        let mut global = cuda_sim::memory::global::Global::new(1 << 30);
+        let loaded = cuda_sim::program::Program::load(&whole[..end], &device, &mut global);
+        if loaded.is_err() {
+            assert_eq!(global.free_bytes(), 1 << 30, "cut off at {end}");
+        }
+    }
+    assert!(load_error(&whole[..whole.len() * 2 / 3]).to_string().starts_with("line "));
+}

@@ -1,1 +1,300 @@
+//! Loads and stores of every width and space, and addresses of all kinds.
 
+use crate::harness::{BLOCK_SIZES, Machine, Plain, noise};
+use crate::params;
+
+const PTX: &str = include_str!("../../kernels/ptx/memory.ptx");
+
+/// Copies `n` elements of `size` bytes through shared memory, each block's in reverse and back;
+/// the last block is not full.
+#[test]
+fn every_width_and_vector_is_copied_whole() {
+    const KERNELS: [(&str, usize); 16] = [
+        ("copy_u8", 1),
+        ("copy_u16", 2),
+        ("copy_u32", 4),
+        ("copy_f32", 4),
+        ("copy_u64", 8),
+        ("copy_f64", 8),
+        ("copy_uchar2", 2),
+        ("copy_uchar4", 4),
+        ("copy_ushort2", 4),
+        ("copy_ushort4", 8),
+        ("copy_uint2", 8),
+        ("copy_uint4", 16),
+        ("copy_float2", 8),
+        ("copy_float4", 16),
+        ("copy_ulonglong2", 16),
+        ("copy_double2", 16),
+    ];
+    for (kernel, size) in KERNELS {
+        for block in BLOCK_SIZES {
+            let n = (3 * block - block / 2) as usize;
+            // All bytes occur, signalling NaNs among the floats too.
+            let input: Vec<u8> = noise(n * size).into_iter().map(|x| (x >> 7) as u8).collect();
+            let mut machine = Machine::new(PTX);
+            let (out, from) = (machine.out::<u8>(n * size), machine.buffer(&input));
+            machine.run(kernel, 3, block, params![out, from, n as u32]);
+            // Thread t of a block takes the element at its place and gives away the one that
+            // its mirror image took: both are the same place.
+            assert_eq!(machine.read::<u8>(out, n * size), input, "{kernel}, blocks of {block}");
+        }
+    }
+}
+
+#[test]
+fn narrow_loads_keep_their_sign() {
+    let threads = 64;
+    let bits = noise(threads);
+    let mut machine = Machine::new(PTX);
+    let a: Vec<i8> = bits.iter().map(|&x| x as i8).collect();
+    let b: Vec<i16> = bits.iter().map(|&x| (x >> 3) as i16).collect();
+    let c: Vec<i32> = bits.iter().map(|&x| (x << 1) as i32).collect();
+    let d: Vec<u8> = bits.iter().map(|&x| (x >> 9) as u8).collect();
+    let e: Vec<u16> = bits.iter().map(|&x| (x >> 5) as u16).collect();
+    let out = machine.out::<i64>(5 * threads);
+    let buffers = params![
+        out,
+        machine.buffer(&a),
+        machine.buffer(&b),
+        machine.buffer(&c),
+        machine.buffer(&d),
+        machine.buffer(&e)
+    ];
+    machine.run("widen", 1, threads as u32, buffers);
+    let expected: Vec<i64> = (0..threads)
+        .flat_map(|i| [a[i].into(), b[i].into(), c[i].into(), d[i].into(), e[i].into()])
+        .collect();
+    assert_eq!(machine.read::<i64>(out, 5 * threads), expected);
+}
+
+/// Lanes that read what they like: all one place, in order, backwards, spread out.
+fn patterns(n: u32) -> Vec<(&'static str, Vec<u32>)> {
+    let words = noise(n as usize);
+    vec![
+        ("broadcast", vec![n / 2; n as usize]),
+        ("in order", (0..n).collect()),
+        ("backwards", (0..n).rev().collect()),
+        ("pairs", (0..n).map(|i| i ^ 1).map(|i| i.min(n - 1)).collect()),
+        ("by warp", (0..n).map(|i| i / 32).collect()),
+        ("scattered", words.into_iter().map(|x| x % n).collect()),
+    ]
+}
+
+#[test]
+fn gathers() {
+    for block in BLOCK_SIZES {
+        let n = 2 * block - block / 3;
+        let input = noise(n as usize);
+        for (name, index) in patterns(n) {
+            let mut machine = Machine::new(PTX);
+            let out = machine.out::<u32>(n as usize);
+            let (from, at) = (machine.buffer(&input), machine.buffer(&index));
+            machine.run("gather", 2, block, params![out, from, at, n]);
+            let expected: Vec<u32> = index.iter().map(|&i| input[i as usize]).collect();
+            assert_eq!(machine.read::<u32>(out, n as usize), expected, "{name}, blocks of {block}");
+        }
+    }
+}
+
+#[test]
+fn scatters_leave_other_words_alone() {
+    for block in BLOCK_SIZES {
+        let n = 2 * block - block / 3;
+        let input = noise(n as usize);
+        // Every third word, from the back.
+        let index: Vec<u32> = (0..n).map(|i| 3 * (n - 1 - i)).collect();
+        let mut machine = Machine::new(PTX);
+        let out = machine.out::<u32>(3 * n as usize);
+        let (from, to) = (machine.buffer(&input), machine.buffer(&index));
+        machine.run("scatter", 2, block, params![out, from, to, n]);
+        let mut expected = vec![0xa5a5_a5a5; 3 * n as usize];
+        for (&to, &value) in index.iter().zip(&input) {
+            expected[to as usize] = value;
+        }
+        assert_eq!(machine.read::<u32>(out, expected.len()), expected, "blocks of {block}");
+    }
+}
+
+#[test]
+fn the_highest_lane_wins_where_lanes_write_to_one_place() {
+    let mut machine = Machine::new(PTX);
+    let out = machine.out::<u32>(1);
+    let (from, to) = (machine.buffer(&noise(32)), machine.buffer(&[0u32; 32]));
+    machine.run("scatter", 1, 32, params![out, from, to, 32u32]);
+    assert_eq!(machine.read::<u32>(out, 1), [noise(32)[31]]);
+}
+
+#[test]
+fn local_arrays_are_each_threads_own() {
+    for block in BLOCK_SIZES {
+        let count = 2 * block as usize;
+        let input = noise(count);
+        let mut machine = Machine::new(PTX);
+        let (out, from) = (machine.out::<u32>(count), machine.buffer(&input));
+        let report = machine.run("local_array", 2, block, params![out, from]);
+        assert!(report.counts.local.loads > 0 && report.counts.local.stores > 0);
+        let expected: Vec<u32> = input
+            .iter()
+            .enumerate()
+            .map(|(t, &x)| {
+                let mut kept: Vec<u32> = (0..16).map(|k| k * 3 + t as u32).collect();
+                let mut x = x;
+                for _ in 0..40 {
+                    x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                    let more = kept[(x >> 13 & 15) as usize];
+                    let place = &mut kept[(x >> 28) as usize];
+                    *place = place.wrapping_add(more);
+                }
+                kept.iter().fold(0u32, |sum, &k| sum.wrapping_mul(31).wrapping_add(k))
+            })
+            .collect();
+        assert_eq!(machine.read::<u32>(out, count), expected, "blocks of {block}");
+    }
+}
+
+#[test]
+fn one_function_reads_every_space() {
+    for block in BLOCK_SIZES {
+        if block < 8 {
+            // Eight threads fill the tile.
+            continue;
+        }
+        let input: Vec<u32> = (0..8).map(|k| 1000 * k).collect();
+        let mut machine = Machine::new(PTX);
+        let (out, from) = (machine.out::<u32>(2 * block as usize), machine.buffer(&input));
+        machine.run("generic_pointers", 1, block, params![out, from]);
+        let expected: Vec<u32> = (0..block)
+            .flat_map(|t| {
+                let own = |n: u32| (0..n).map(|k| t * k + 1000 * k).sum::<u32>();
+                let first = match t & 3 {
+                    0 => 28_000,
+                    1 => 828,
+                    2 => own(8),
+                    _ => 2 + 3 + 5 + 7 + 11 + 13 + 17 + 19,
+                };
+                [first, own(1 + (t & 7))]
+            })
+            .collect();
+        assert_eq!(machine.read::<u32>(out, expected.len()), expected, "blocks of {block}");
+    }
+}
+
+#[test]
+fn lists_are_followed_to_their_ends() {
+    for block in BLOCK_SIZES {
+        // Node k points to node k * 7 / 8, down to 0: lists of many lengths.
+        let mut machine = Machine::new(PTX);
+        let nodes = machine.out::<[u64; 2]>(block as usize);
+        for k in 0..u64::from(block) {
+            let next = if k == 0 { 0 } else { nodes + 16 * (k * 7 / 8) };
+            machine.write(nodes + 16 * k, &next.bytes());
+            machine.write(nodes + 16 * k + 8, &(k as u32 + 5).bytes());
+        }
+        let out = machine.out::<u32>(block as usize);
+        machine.run("chase", 1, block, params![out, nodes]);
+        let expected: Vec<u32> = (0..block)
+            .map(|t| {
+                let (mut k, mut sum) = (t, 0u32);
+                loop {
+                    sum = sum.wrapping_mul(3).wrapping_add(k + 5);
+                    if k == 0 {
+                        return sum;
+                    }
+                    k = k * 7 / 8;
+                }
+            })
+            .collect();
+        assert_eq!(machine.read::<u32>(out, block as usize), expected, "blocks of {block}");
+    }
+}
+
+#[test]
+fn structs_by_value_also_with_their_address_taken() {
+    let c = [500u16, 600, 700, 65535, 9];
+    let mut mixed = vec![0; 40];
+    mixed[0] = 200;
+    mixed[8..16].copy_from_slice(&(-3.5f64).to_le_bytes());
+    for (k, value) in c.iter().enumerate() {
+        mixed[16 + 2 * k..18 + 2 * k].copy_from_slice(&value.to_le_bytes());
+    }
+    mixed[28..32].copy_from_slice(&0.25f32.to_le_bytes());
+    mixed.truncate(32);
+    for block in BLOCK_SIZES {
+        let mut machine = Machine::new(PTX);
+        let out = machine.out::<f64>(2 * block as usize);
+        let params = vec![out.bytes(), mixed.clone(), vec![77]];
+        machine.run("by_value", 1, block, params);
+        let expected: Vec<f64> = (0..block as usize)
+            .flat_map(|t| {
+                let c = f64::from(c[t % 5]);
+                [200.0 - 3.5 + c + 0.25, c + 77.0]
+            })
+            .collect();
+        assert_eq!(machine.read::<f64>(out, expected.len()), expected, "blocks of {block}");
+    }
+}
+
+#[test]
+fn static_and_dynamic_shared_memory_lie_apart() {
+    for block in [33, 100, 256] {
+        for n in [1, 70, 5000] {
+            let mut machine = Machine::new(PTX);
+            machine.dynamic_shared = 4 * n;
+            let out = machine.out::<u32>(n as usize);
+            machine.run("static_and_dynamic", 2, block, params![out, n]);
+            let expected: Vec<u32> =
+                (0..n).map(|k| (n - 1 - k) * (n - 1 - k) + k % 33 * 7).collect();
+            assert_eq!(machine.read::<u32>(out, n as usize), expected, "{n}, blocks of {block}");
+        }
+    }
+}
+
+#[test]
+fn each_kernel_has_the_whole_of_shared_memory() {
+    let mut machine = Machine::new(PTX);
+    for (kernel, factor) in [("large_tile_a", 2), ("large_tile_b", 3), ("large_tile_c", 5)] {
+        let number = machine.program.kernel(kernel).expect("a kernel");
+        assert_eq!(machine.program.kernels[number].shared_bytes, 40 << 10);
+        let out = machine.out::<u32>(100);
+        machine.run(kernel, 2, 100, params![out]);
+        let expected: Vec<u32> = (0..100).map(|t| (10_239 - t) * factor).collect();
+        assert_eq!(machine.read::<u32>(out, 100), expected);
+    }
+}
+
+#[test]
+fn variables_begin_with_their_initial_values() {
+    let mut machine = Machine::new(PTX);
+    let out = machine.out::<f64>(4 * 64);
+    machine.run("variables", 1, 64, params![out]);
+    let expected: Vec<f64> = (0..64usize)
+        .flat_map(|t| {
+            let (name, value, weight): (&str, f64, f64) =
+                [("first", 30.0, -1.5), ("second", 11.0, -20.25)][t & 1];
+            let letter = f64::from(name.as_bytes()[t % name.len()]);
+            [name.len() as f64 * 1000.0 + letter, value, weight, 0.0]
+        })
+        .collect();
+    assert_eq!(machine.read::<f64>(out, expected.len()), expected);
+}
+
+#[test]
+fn variables_are_found_by_name_and_written_by_the_host() {
+    let mut machine = Machine::new(PTX);
+    let (counters, bytes) = machine.program.variable("counters").expect("a variable");
+    assert_eq!((bytes, machine.read::<u32>(counters, 3)), (12, vec![10, 20, 30]));
+    assert_eq!(machine.program.variable("nothing"), None);
+    let (bank, bytes) = machine.program.variable("bank").expect("a variable");
+    assert_eq!(bytes, 256);
+    let values = noise(64);
+    let bytes: Vec<u8> = values.iter().flat_map(|&value| value.bytes()).collect();
+    machine.write(bank, &bytes);
+    for block in BLOCK_SIZES {
+        let index = noise(2 * block as usize);
+        let (out, at) = (machine.out::<u32>(index.len()), machine.buffer(&index));
+        machine.run("constants", 2, block, params![out, at]);
+        let expected: Vec<u32> = index.iter().map(|&i| values[i as usize & 63]).collect();
+        assert_eq!(machine.read::<u32>(out, index.len()), expected, "blocks of {block}");
+    }
+}

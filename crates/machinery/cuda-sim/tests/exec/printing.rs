@@ -1,1 +1,140 @@
+//! What kernels print, and how they stop themselves.
 
+use crate::harness::{Machine, Plain};
+use crate::params;
+use cuda_sim::exec::FaultKind;
+
+const PTX: &str = include_str!("../../kernels/ptx/printing.ptx");
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).expect("text")
+}
+
+#[test]
+fn every_conversion() {
+    let machine = Machine::new(PTX);
+    let params = params![0xabc0u64, 1234.5678f64, -5_000_000_000i64];
+    let report = machine.run("conversions", 1, 1, params);
+    let expected = [
+        "-42 7 3000000000 10 ff FF|",
+        "-5000000000 18446744068709551616 fffffffed5fa0e00 -42|",
+        "-5 200|",
+        "  -42|-42  |-0042|+5| 5|",
+        "1234.57|1.234568e+03|1234.57|1e-10|1e+20|-1234.568|",
+        "odd|      even|ab    |ab|",
+        "ok|0xabc0|%|",
+        "   -42|-42   |1234.6|",
+        "plain\n",
+    ];
+    assert_eq!(text(&report.printed), expected.concat());
+}
+
+#[test]
+fn not_a_number_and_infinities() {
+    let machine = Machine::new(PTX);
+    for (value, plain) in [(f64::NAN, "nan"), (f64::INFINITY, "inf"), (-f64::INFINITY, "-inf")] {
+        let report = machine.run("conversions", 1, 1, params![0u64, value, 0i64]);
+        let fields: Vec<&str> = text(&report.printed).split('|').collect();
+        assert!(fields.contains(&plain), "{plain} in {fields:?}");
+    }
+}
+
+#[test]
+fn text_comes_block_by_block() {
+    for threads in [1, 2, 4] {
+        let mut machine = Machine::new(PTX);
+        machine.use_threads(threads);
+        let report = machine.run("by_block", 20, 40, params![]);
+        let expected: String = (0..20)
+            .flat_map(|block| (0..40).map(move |t| format!("block {block} thread {t}\n")))
+            .collect();
+        assert_eq!(text(&report.printed), expected);
+    }
+}
+
+#[test]
+fn printf_returns_the_number_of_arguments() {
+    let mut machine = Machine::new(PTX);
+    let out = machine.out::<i32>(3);
+    machine.run("result", 1, 3, params![out]);
+    assert_eq!(machine.read::<i32>(out, 3), [2; 3]);
+}
+
+#[test]
+fn a_failed_assertion_is_reported_in_cudas_words() {
+    let mut machine = Machine::new(PTX);
+    let mut input = vec![1i32; 128];
+    let address = machine.buffer(&input);
+    machine.run("checked", 1, 128, params![address]);
+    input[70] = -1;
+    let address = machine.buffer(&input);
+    let fault = machine.fault("checked", 2, 128, params![address]);
+    let FaultKind::Assert { message } = &fault.kind else { panic!("another fault: {fault}") };
+    let line = include_str!("../../kernels/printing.cu")
+        .lines()
+        .position(|line| line.contains("assert("))
+        .expect("a line")
+        + 1;
+    let expected = format!(
+        "kernels/printing.cu:{line}: checked: block: [0,0,0], thread: [70,0,0] Assertion `in[threadIdx.x] >= 0 && \"must not be negative\"` failed."
+    );
+    assert_eq!(*message, expected);
+    assert_eq!(fault.to_string(), expected);
+}
+
+#[test]
+fn a_trap_ends_the_launch() {
+    let mut machine = Machine::new(PTX);
+    let mut input = vec![1i32; 64];
+    input[40] = -1;
+    let address = machine.buffer(&input);
+    let fault = machine.fault("trapped", 1, 64, params![address]);
+    assert_eq!(fault.kind, FaultKind::Trap);
+    let place = fault.place.expect("a thread did it");
+    assert_eq!(place.thread, [40, 0, 0]);
+    assert_eq!(place.source.file.as_deref(), Some("kernels/printing.cu"));
+}
+
+#[test]
+fn what_was_printed_before_a_fault_is_kept() {
+    let ptx = crate::harness::module_of(
+        ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);
+        .global .align 1 .b8 said[6] = {115, 97, 105, 100, 10, 0};",
+        "{ .param .b64 f; .param .b64 a; .param .b32 r;
+        mov.u64 %d1, said;
+        cvta.global.u64 %d2, %d1;
+        st.param.b64 [f], %d2;
+        st.param.b64 [a], 0;
+        call (r), vprintf, (f, a); }
+        setp.eq.u32 %p1, %t, 1;
+        @%p1 trap;",
+    );
+    let mut machine = Machine::new(&ptx);
+    let out = machine.out::<u32>(2);
+    let fault = machine.fault("k", 1, 2, params![out]);
+    assert_eq!((text(&fault.printed), fault.kind), ("said\nsaid\n", FaultKind::Trap));
+}
+
+/// A format or a string at an address nobody owns.
+#[test]
+fn text_that_can_not_be_read() {
+    let ptx = crate::harness::module_of(
+        ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);
+        .global .align 1 .b8 said[3] = {37, 115, 0};",
+        "{ .param .b64 f; .param .b64 a; .param .b32 r;
+        ld.global.u64 %d1, [%out];
+        ld.global.u64 %d2, [%out+8];
+        st.param.b64 [f], %d1;
+        st.param.b64 [a], %d2;
+        call (r), vprintf, (f, a); }",
+    );
+    let mut machine = Machine::new(&ptx);
+    let (said, _) = machine.program.variable("said").expect("a variable");
+    // No format; no arguments; an argument that is no string.
+    let bad = machine.buffer(&[64u64]);
+    for (format, list, address) in [(64, bad, 64), (said, 32, 32), (said, bad, 64)] {
+        let out = machine.buffer(&[format, list]);
+        let fault = machine.fault("k", 1, 1, vec![out.bytes()]);
+        assert_eq!(crate::harness::illegal(&fault).1, address);
+    }
+}

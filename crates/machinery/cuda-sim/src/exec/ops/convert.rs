@@ -379,7 +379,7 @@ fn float_to_float(
         },
         (Type::F32, Type::F32) if !integral => match (ftz, sat) {
             (false, false) => map1(cpu, |a: f32| a),
-            (true, false) => map1(cpu, flush),
+            (true, false) => map1(cpu, |a: f32| canonical(flush(a))),
             (false, true) => map1(cpu, saturate),
             (true, true) => map1(cpu, |a: f32| saturate(flush(a))),
         },
@@ -390,9 +390,7 @@ fn float_to_float(
             Up => map1(cpu, |a: f64| quiet_nan(a, a.ceil())),
         },
         (Type::F64, Type::F32) if !sat && !ftz => map1(cpu, widen),
-        (Type::F32, Type::F64) if !sat && !ftz && direction == Nearest => {
-            map1(cpu, |a: f64| canonical(a as f32))
-        }
+        (Type::F32, Type::F64) if !sat && !ftz && direction == Nearest => map1(cpu, nearest_single),
         (Type::F32, Type::F16) if !sat && !ftz => map1(cpu, |a: u32| canonical(half::f16(a))),
         (Type::F32, Type::BF16) if !sat && !ftz => map1(cpu, half::bf16),
         (Type::F16, Type::F32) if !sat && !ftz && direction == Nearest => map1(cpu, |a: f32| {
@@ -412,6 +410,16 @@ fn quiet_nan(a: f64, result: f64) -> f64 {
 #[inline(always)]
 fn widen(a: f32) -> f64 {
     quiet_nan(f64::from(a), f64::from(a))
+}
+
+/// Double to the nearest single. A NaN keeps its sign and what fits of its payload.
+#[inline(always)]
+fn nearest_single(a: f64) -> f32 {
+    let bits = a.to_bits();
+    let nan = (bits >> 32) as u32 & 0x8000_0000 | 0x7fc0_0000 | (bits >> 29) as u32 & 0x003f_ffff;
+    // As bits, for the reason `canonical` gives.
+    let is_nan = bits << 1 > 0x7ff0_0000_0000_0000 << 1;
+    f32::from_bits(if is_nan { nan } else { (a as f32).to_bits() })
 }
 
 /// Any conversion, one lane: register bits in, register bits out.
@@ -516,6 +524,7 @@ fn narrow(a: f64, how: Conversion) -> u64 {
     let result = match how.to {
         Type::F64 => quiet_nan(a, a).to_bits(),
         Type::F16 | Type::BF16 if a.is_nan() => 0x7fff,
+        Type::F32 if a.is_nan() && how.from == Type::F64 => u64::from(nearest_single(a).to_bits()),
         Type::F32 if a.is_nan() => u64::from(canonical(f32::NAN).to_bits()),
         Type::F16 => {
             let half: Half = double.convert_r(round, &mut lossy).value;

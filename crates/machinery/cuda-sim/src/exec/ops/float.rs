@@ -75,10 +75,10 @@ fn arithmetic(form: &Form, cpu: Cpu, direction: Direction) -> Result<Op, FormErr
         }),
         (Type::F32, "mul") => map2_imm(cpu, |a, b, mode| single(Operation::Mul, [a, b, b], mode)),
         (Type::F32, _) => map3_imm(cpu, |a, b, c, mode| single(Operation::Fma, [a, b, c], mode)),
-        (Type::F64, "add") if near => map2(cpu, |a: f64, b| pass_nan([a, b], a + b)),
-        (Type::F64, "sub") if near => map2(cpu, |a: f64, b| pass_nan([a, b], a - b)),
-        (Type::F64, "mul") if near => map2(cpu, |a: f64, b| pass_nan([a, b], a * b)),
-        (Type::F64, _) if near => map3(cpu, |a: f64, b, c| pass_nan([a, b, c], a.mul_add(b, c))),
+        (Type::F64, "add") if near => map2(cpu, |a: f64, b| pass_nan([b, a], a + b)),
+        (Type::F64, "sub") if near => map2(cpu, |a: f64, b| pass_nan([b, a], a - b)),
+        (Type::F64, "mul") if near => map2(cpu, |a: f64, b| pass_nan([b, a], a * b)),
+        (Type::F64, _) if near => map3(cpu, |a: f64, b, c| pass_nan([b, c, a], a.mul_add(b, c))),
         (Type::F64, "add") => map2_imm(cpu, |a, b, mode| double(Operation::Add, [a, b, b], mode)),
         (Type::F64, "sub") => map2_imm(cpu, |a: f64, b: f64, mode| {
             // Negating b would also turn the sign of a NaN, which must pass through.
@@ -214,7 +214,7 @@ fn reciprocal(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
         (_, Rounded(Direction::Nearest)) => map1(cpu, |a: f64| pass_nan([a], 1.0 / a)),
         (_, Rounded(_)) => map1_imm(cpu, |a, mode| double(Operation::Div, [1.0, a, a], mode)),
         (_, Approximate | FullRange) if mode.ftz => {
-            map1(cpu, |a: f64| upper_word(pass_nan([a], 1.0 / upper_word(a))))
+            map1(cpu, |a: f64| upper_result(1.0 / upper_word(a)))
         }
         (_, Approximate | FullRange) => return Err(FormError::Missing(".ftz")),
     };
@@ -230,6 +230,17 @@ fn upper_word(a: f64) -> f64 {
         bits & 1 << 63
     } else {
         bits
+    })
+}
+
+/// A result of those forms: any NaN is one NaN.
+#[inline(always)]
+fn upper_result(a: f64) -> f64 {
+    let is_nan = a.to_bits() << 1 > 0x7ff0_0000_0000_0000 << 1;
+    f64::from_bits(if is_nan {
+        0x7fff_ffff << 32
+    } else {
+        upper_word(a).to_bits()
     })
 }
 
@@ -257,9 +268,7 @@ fn reciprocal_root(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     }
     let run: Handler = match ty {
         Type::F32 => nearest!(map1, cpu, mode, |a| (1.0 / f64::from(a).sqrt()) as f32),
-        _ if mode.ftz => map1(cpu, |a: f64| {
-            upper_word(pass_nan([a], 1.0 / upper_word(a).sqrt()))
-        }),
+        _ if mode.ftz => map1(cpu, |a: f64| upper_result(1.0 / upper_word(a).sqrt())),
         _ => map1(cpu, |a: f64| pass_nan([a], 1.0 / a.sqrt())),
     };
     Ok(Op::new(class, &[ty], &[ty], run))
@@ -402,23 +411,24 @@ fn larger_double(a: f64, b: f64) -> f64 {
 fn number_wins_double(a: f64, b: f64, ordered: f64) -> f64 {
     let or_b = if a.is_nan() { b } else { ordered };
     let number = if b.is_nan() { a } else { or_b };
-    if number.is_nan() { quiet(a) } else { number }
+    if number.is_nan() { quiet(b) } else { number }
 }
 
-/// `abs`, `neg`, `copysign`: the sign bit alone, of NaNs too.
+/// `abs`, `neg`, `copysign`. The first two are arithmetic to a NaN: it keeps its sign and becomes
+/// quiet, or canonical in single precision. `copysign` moves a bit, whatever it is given.
 fn sign(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ty = form.ty_among(&[Type::F32, Type::F64])?;
     let ftz = ty == Type::F32 && form.mnemonic != "copysign" && form.has("ftz");
     form.end()?;
     let run: Handler = match (ty, form.mnemonic) {
-        (Type::F32, "abs") if ftz => map1(cpu, |a: f32| flush(a).abs()),
-        (Type::F32, "neg") if ftz => map1(cpu, |a: f32| -flush(a)),
-        (Type::F32, "abs") => map1(cpu, |a: f32| a.abs()),
-        (Type::F32, "neg") => map1(cpu, |a: f32| -a),
+        (Type::F32, "abs") if ftz => map1(cpu, |a: f32| canonical(flush(a).abs())),
+        (Type::F32, "neg") if ftz => map1(cpu, |a: f32| canonical(-flush(a))),
+        (Type::F32, "abs") => map1(cpu, |a: f32| canonical(a.abs())),
+        (Type::F32, "neg") => map1(cpu, |a: f32| canonical(-a)),
         // The magnitude is the second operand's.
         (Type::F32, _) => map2(cpu, |a: f32, b: f32| b.copysign(a)),
-        (_, "abs") => map1(cpu, |a: f64| a.abs()),
-        (_, "neg") => map1(cpu, |a: f64| -a),
+        (_, "abs") => map1(cpu, |a: f64| pass_nan([a], a.abs())),
+        (_, "neg") => map1(cpu, |a: f64| pass_nan([a], -a)),
         _ => map2(cpu, |a: f64, b: f64| b.copysign(a)),
     };
     let sources = if form.mnemonic == "copysign" { 2 } else { 1 };

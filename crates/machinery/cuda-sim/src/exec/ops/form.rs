@@ -88,8 +88,6 @@ pub enum FormError {
 pub struct Form<'a> {
     pub mnemonic: &'a str,
     modifiers: Vec<(&'a str, Cell<bool>)>,
-    /// Written operands.
-    pub operands: usize,
     /// Registers in each written operand: 1, the length of a vector `{a, b}`, 2 for `p|q`.
     pub operand_lengths: Vec<usize>,
     /// Bytes of the register written to; None where it is a predicate or a sink. Only `cvt` asks.
@@ -99,6 +97,7 @@ pub struct Form<'a> {
 }
 
 impl<'a> Form<'a> {
+    /// A form with `operands` written operands of one register each.
     pub fn new(mnemonic: &'a str, modifiers: &[&'a str], operands: usize) -> Form<'a> {
         let modifiers = modifiers
             .iter()
@@ -107,7 +106,6 @@ impl<'a> Form<'a> {
         Form {
             mnemonic,
             modifiers,
-            operands,
             operand_lengths: vec![1; operands],
             def_bytes: None,
             use_bytes: None,

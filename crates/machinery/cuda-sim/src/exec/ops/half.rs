@@ -239,8 +239,8 @@ fn value(operands: [u16; 3], how: How) -> u16 {
     let [a, b, _] = operands;
     let [x, y, _] = operands.map(widen);
     let result = match how.function {
-        Function::Neg => return a ^ 0x8000,
-        Function::Abs => return a & 0x7fff,
+        Function::Neg => a ^ 0x8000,
+        Function::Abs => a & 0x7fff,
         Function::Add => narrow(x + y),
         Function::Sub => narrow(x - y),
         Function::Mul => narrow(x * y),

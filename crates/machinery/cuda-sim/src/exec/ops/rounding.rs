@@ -136,8 +136,11 @@ pub fn quiet(a: f64) -> f64 {
     f64::from_bits(a.to_bits() | 1 << 51)
 }
 
-/// `result` unless it is NaN; then the first operand that is NaN, quiet, or [`NAN64`]. Which NaN
-/// the CPU's own arithmetic yields depends on how its operands were ordered by the compiler.
+/// `result` unless it is NaN; then the first of `operands` that is NaN, quiet, or [`NAN64`].
+///
+/// A GPU takes the second factor's NaN before the addend's before the first factor's, and in a
+/// sum or product the second operand's before the first's. Which one the CPU takes depends on how
+/// the compiler ordered its operands.
 #[inline(always)]
 pub fn pass_nan<const N: usize>(operands: [f64; N], result: f64) -> f64 {
     // As bits, for the reason `canonical` gives.
@@ -191,9 +194,9 @@ pub fn double(operation: Operation, [a, b, c]: [f64; 3], code: u64) -> f64 {
     let soft = |x: f64| Double::from_bits(x.to_bits().into());
     let (x, y, z, round) = (soft(a), soft(b), soft(c), direction.round());
     let (operands, result) = match operation {
-        Operation::Add => ([a, b, b], x.add_r(y, round)),
-        Operation::Mul => ([a, b, b], x.mul_r(y, round)),
-        Operation::Fma => ([a, b, c], x.mul_add_r(y, z, round)),
+        Operation::Add => ([b, a, a], x.add_r(y, round)),
+        Operation::Mul => ([b, a, a], x.mul_r(y, round)),
+        Operation::Fma => ([b, c, a], x.mul_add_r(y, z, round)),
         Operation::Div => ([a, b, b], x.div_r(y, round)),
         Operation::Sqrt => return pass_nan([a], sqrt_double(a, direction)),
     };

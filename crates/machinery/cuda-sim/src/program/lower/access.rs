@@ -154,6 +154,13 @@ impl<'a> Lowering<'_, 'a> {
         }
     }
 
+    /// Whether an address operand names a variable of this function's local memory: in a kernel,
+    /// an argument or result of a call, not a parameter of its own.
+    fn names_local(&self, operand: &Operand<'a>) -> bool {
+        matches!(operand, Operand::Address { base: AddressBase::Name(name), .. }
+            if matches!(self.lookup(name), Some(Named::Local(_))))
+    }
+
     /// A 64-bit row with the address in `register`: 32-bit addresses are widened.
     fn address_row(&mut self, register: Register) -> Result<Register, LoadError> {
         match self.info(register).row {
@@ -270,10 +277,10 @@ impl<'a> Lowering<'_, 'a> {
                     At::Const => (pick_load::<space::Constant>(cpu, ty), Class::Constant),
                     At::Shared => (pick_load::<space::Shared>(cpu, ty), Class::Shared),
                     At::Local => (pick_load::<space::Local>(cpu, ty), Class::Local),
-                    At::Param if self.function.entry => {
+                    At::Param if self.function.entry && !self.names_local(from) => {
                         (pick_load::<space::Param>(cpu, ty), Class::Constant)
                     }
-                    At::Param => (pick_load::<space::Local>(cpu, ty), Class::Local),
+                    At::Param => (pick_load::<space::Argument>(cpu, ty), Class::Integer),
                 };
                 self.draft(run, class, &rows, &[row]);
                 self.last().imm = offset as u64;
@@ -344,11 +351,7 @@ impl<'a> Lowering<'_, 'a> {
             At::Global => (pick_store::<space::Global>(cpu, ty), Class::Global),
             At::Shared => (pick_store::<space::Shared>(cpu, ty), Class::Shared),
             At::Local => (pick_store::<space::Local>(cpu, ty), Class::Local),
-            At::Param if !self.function.entry => {
-                (pick_store::<space::Local>(cpu, ty), Class::Local)
-            }
-            // A kernel's own call parameters are local memory too.
-            At::Param => (pick_store::<space::Local>(cpu, ty), Class::Local),
+            At::Param => (pick_store::<space::Argument>(cpu, ty), Class::Integer),
             At::Const => return Err(self.error("constant memory can not be written")),
         };
         self.draft(run, class, &[], &uses);

@@ -95,7 +95,9 @@ impl Lowering<'_, '_> {
                 });
             }
         }
-        let caller_bytes = self.local_bytes.next_multiple_of(16);
+        // A call always takes some stack, so that endless recursion ends.
+        let caller_bytes = self.local_bytes.next_multiple_of(16).max(16);
+        let calls = !self.sites.is_empty();
         for mut site in self.sites {
             site.caller_bytes = caller_bytes;
             self.program.call_sites.push(site);
@@ -106,8 +108,7 @@ impl Lowering<'_, '_> {
             entry: base,
             end: self.end.map_or(NOWHERE, |end| address(end.0)),
             frame_bytes: assignment.frame_bytes,
-            // A call always takes some stack, so that endless recursion ends.
-            local_bytes: if self.function.entry { self.local_bytes } else { caller_bytes.max(16) },
+            local_bytes: if calls || !self.function.entry { caller_bytes } else { self.local_bytes },
             literals: assignment.literals,
             registers: assignment.pressure,
             calls: self.calls,

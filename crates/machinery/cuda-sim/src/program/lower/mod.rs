@@ -296,7 +296,11 @@ impl<'m, 'a> Lowering<'m, 'a> {
         // last instruction is the one itself, or what moves its result where it belongs.
         let own = self.drafts.split_off(before);
         for mut draft in own {
-            if draft.defs.is_empty() || draft.defs.iter().any(|&def| self.is_declared(def)) {
+            // A load or atomic may have only a result of our own, to be widened or dropped.
+            let shows = draft.class != Class::Integer
+                || draft.defs.is_empty()
+                || draft.defs.iter().any(|&def| self.is_declared(def));
+            if shows {
                 self.draft(
                     crate::exec::control::guard,
                     Class::Control,

@@ -20,6 +20,9 @@ impl<'a> Lowering<'_, 'a> {
         match instruction.mnemonic {
             "activemask" => {
                 let [to] = operands else { return Err(self.count(instruction, 1)) };
+                if form.ty() != Ok(Type::B32) {
+                    return Err(self.unknown(instruction));
+                }
                 let to = self.destination(to, Type::B32)?;
                 self.draft(sync::active_mask, Class::Integer, &[to], &[]);
             }

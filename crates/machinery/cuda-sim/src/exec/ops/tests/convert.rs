@@ -193,7 +193,7 @@ fn floats_to_narrower_floats() {
                             return if sat {
                                 0
                             } else {
-                                register(0x7fff_ffff, to) & canonical(to)
+                                narrowed_nan(row[0], to, from)
                             };
                         }
                         let one = Double::from_u128(1).value;
@@ -208,8 +208,13 @@ fn floats_to_narrower_floats() {
     }
 }
 
-fn canonical(to: Type) -> u64 {
-    if to == Type::F32 { 0x7fff_ffff } else { 0x7fff }
+/// Doubles keep a NaN's sign and the upper bits of its payload, the others do not.
+fn narrowed_nan(bits: u64, to: Type, from: Type) -> u64 {
+    match (to, from) {
+        (Type::F32, Type::F64) => bits >> 63 << 31 | 0x7fc0_0000 | bits >> 29 & 0x007f_ffff,
+        (Type::F32, _) => 0x7fff_ffff,
+        _ => 0x7fff,
+    }
 }
 
 fn to_bits(a: Double, to: Type, round: Round) -> u64 {
@@ -321,7 +326,12 @@ fn copies_flush_and_saturate() {
     };
     check("cvt.f32.f32", &ones, |row| row[0]);
     check("cvt.ftz.f32.f32", &ones, |row| {
-        flushed(row[0], Type::F32, true)
+        let nan = f32::from_bits(row[0] as u32).is_nan();
+        if nan {
+            0x7fff_ffff
+        } else {
+            flushed(row[0], Type::F32, true)
+        }
     });
     check("cvt.sat.f32.f32", &ones, |row| saturated(row[0]));
     check("cvt.ftz.sat.f32.f32", &ones, |row| {
@@ -331,7 +341,7 @@ fn copies_flush_and_saturate() {
         let a = widened(row[0], Type::F64);
         let bits = to_bits(a, Type::F32, Round::NearestTiesToEven);
         if a.is_nan() {
-            0x7fff_ffff
+            narrowed_nan(row[0], Type::F32, Type::F64)
         } else {
             flushed(bits, Type::F32, true)
         }

@@ -241,7 +241,8 @@ fn double(bits: u64) -> f64 {
     f64::from_bits(bits)
 }
 
-/// The NaN of an operation: the first operand's that is one, quiet, else the default.
+/// The NaN of an operation: the first operand that is one in the order given, quiet, else the
+/// default.
 fn or_nan(row: &[u64], result: f64) -> u64 {
     if !result.is_nan() {
         return result.to_bits();
@@ -256,7 +257,13 @@ fn double_to_nearest() {
     let hard = |x: Double| double(x.to_bits() as u64);
     let two = |form: &str, f: &dyn Fn(Double, Double) -> Double| {
         check(form, &pairs(Type::F64, Type::F64), |r| {
-            or_nan(r, hard(f(soft(r[0]), soft(r[1]))))
+            // The second operand's NaN goes first, but for a division.
+            let order = if form.starts_with("div") {
+                [r[0], r[1]]
+            } else {
+                [r[1], r[0]]
+            };
+            or_nan(&order, hard(f(soft(r[0]), soft(r[1]))))
         });
     };
     two("add.f64", &|a, b| (a + b).value);
@@ -266,7 +273,10 @@ fn double_to_nearest() {
     check(
         "fma.rn.f64",
         &triples(Type::F64, Type::F64, Type::F64),
-        |r| or_nan(r, hard(soft(r[0]).mul_add(soft(r[1]), soft(r[2])).value)),
+        |r| {
+            let result = soft(r[0]).mul_add(soft(r[1]), soft(r[2])).value;
+            or_nan(&[r[1], r[2], r[0]], hard(result))
+        },
     );
     check("rcp.rn.f64", &ones(Type::F64), |r| {
         or_nan(r, hard((soft(1f64.to_bits()) / soft(r[0])).value))
@@ -300,7 +310,7 @@ fn double_in_other_directions() {
         let sum = |row: &[u64], a: f64, b: f64| {
             let exact = two_sum(a, b);
             if !finite(row) {
-                or_nan(row, exact.0)
+                or_nan(&[row[1], row[0]], exact.0)
             } else if exact.0 == 0.0 {
                 let cancelled = a != 0.0 || a.is_sign_negative() != b.is_sign_negative();
                 if !cancelled {
@@ -323,7 +333,7 @@ fn double_in_other_directions() {
         let product = |a: f64, b: f64, c: f64, r: &[u64]| {
             let near = a.mul_add(b, c);
             if !finite(r) || near == 0.0 {
-                return or_nan(r, near);
+                return or_nan(&[r[1], r[0]], near);
             }
             let exact = (a * b, a.mul_add(b, -(a * b)));
             directed_double(near, to, |x| {
@@ -458,11 +468,18 @@ fn reciprocal_roots() {
             x
         }
     };
+    let upper_or_nan = |x: f64| {
+        if x.is_nan() {
+            0x7fff_ffff_0000_0000
+        } else {
+            upper(x.to_bits())
+        }
+    };
     check("rcp.approx.ftz.f64", &ones(Type::F64), |r| {
-        upper(or_nan(r, double(upper(r[0])).recip()))
+        upper_or_nan(double(upper(r[0])).recip())
     });
     check("rsqrt.approx.ftz.f64", &ones(Type::F64), |r| {
-        upper(or_nan(r, double(upper(r[0])).sqrt().recip()))
+        upper_or_nan(double(upper(r[0])).sqrt().recip())
     });
 }
 
@@ -511,7 +528,7 @@ fn least_and_greatest() {
         check(format!("{name}.f64"), &pairs(Type::F64, Type::F64), |r| {
             let [a, b] = [r[0], r[1]];
             match (double(a).is_nan(), double(b).is_nan()) {
-                (true, true) => a | 1 << 51,
+                (true, true) => b | 1 << 51,
                 (true, false) => b,
                 (false, true) => a,
                 _ if (place(a, 64) < place(b, 64)) == least => a,
@@ -522,18 +539,33 @@ fn least_and_greatest() {
 }
 
 #[test]
-fn signs_are_one_bit() {
+fn signs_are_one_bit_but_a_nan_is_arithmetic() {
     let top = 1u64 << 31;
-    check("abs.f32", &ones(Type::F32), |r| r[0] & !top);
-    check("neg.f32", &ones(Type::F32), |r| r[0] ^ top);
-    check("abs.ftz.f32", &ones(Type::F32), |r| flush(r[0]) & !top);
-    check("neg.ftz.f32", &ones(Type::F32), |r| flush(r[0]) ^ top);
+    for (flags, ftz) in [("", false), (".ftz", true)] {
+        check(format!("abs{flags}.f32"), &ones(Type::F32), |r| {
+            modified(r, ftz, false, |r| r[0] & !top)
+        });
+        check(format!("neg{flags}.f32"), &ones(Type::F32), |r| {
+            modified(r, ftz, false, |r| r[0] ^ top)
+        });
+    }
     check("copysign.f32", &pairs(Type::F32, Type::F32), |r| {
         r[0] & top | r[1] & !top
     });
     let top = 1u64 << 63;
-    check("abs.f64", &ones(Type::F64), |r| r[0] & !top);
-    check("neg.f64", &ones(Type::F64), |r| r[0] ^ top);
+    let number_or_quiet = |given: u64, result: u64| {
+        if double(given).is_nan() {
+            given | 1 << 51
+        } else {
+            result
+        }
+    };
+    check("abs.f64", &ones(Type::F64), |r| {
+        number_or_quiet(r[0], r[0] & !top)
+    });
+    check("neg.f64", &ones(Type::F64), |r| {
+        number_or_quiet(r[0], r[0] ^ top)
+    });
     check("copysign.f64", &pairs(Type::F64, Type::F64), |r| {
         r[0] & top | r[1] & !top
     });

@@ -72,8 +72,20 @@ fn each<F: Float>(ty: Type, packed: &str, flags: &[(&str, bool, bool, bool)]) {
             |row| modified(ftz, sat, relu, row, &|r| r[0].mul_add(r[1], r[2]).value),
         );
     }
-    check(format!("neg.{name}"), &ones(ty), |row| row[0] ^ 0x8000);
-    check(format!("abs.{name}"), &ones(ty), |row| row[0] & 0x7fff);
+    check(format!("neg.{name}"), &ones(ty), |row| {
+        if soft(row[0]).is_nan() {
+            NAN
+        } else {
+            row[0] ^ 0x8000
+        }
+    });
+    check(format!("abs.{name}"), &ones(ty), |row| {
+        if soft(row[0]).is_nan() {
+            NAN
+        } else {
+            row[0] & 0x7fff
+        }
+    });
 
     let place = |x: u64| {
         if x >> 15 == 1 {

@@ -8,6 +8,7 @@ mod convert;
 mod float;
 mod forms;
 mod half;
+mod hardware;
 mod harness;
 mod integer;
 mod logic;
