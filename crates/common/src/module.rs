@@ -1,16 +1,23 @@
-//! Loading PTX, with the compiler's words when it refuses.
+//! Loading PTX and finding its variables, with the reason where either fails.
 
 use std::ffi::{CStr, CString, c_char, c_void};
-use std::ptr;
+use std::{mem, ptr};
 
-use anyhow::{Context as _, Error, Result};
-use cust::module::Module;
+use anyhow::{Context as _, Error, Result, bail};
+use cust::error::CudaError;
+use cust::memory::DeviceCopy;
+use cust::module::{Module, Symbol};
 use cust::sys;
 
 /// Bytes for the compiler's message; longer ones are cut off by the driver.
 const LOG_BYTES: usize = 16 * 1024;
 
-/// Loads a module: `Module::from_ptx`, and where that fails the reason.
+// cust does not show a module's handle. The version in use, which Cargo.toml pins, keeps it as
+// the one field of `Module`, so the two have the same bytes: `load` and `symbol` build on that.
+const _: () = assert!(size_of::<Module>() == size_of::<sys::CUmodule>());
+const _: () = assert!(align_of::<Module>() == align_of::<sys::CUmodule>());
+
+/// Loads a module as `Module::from_ptx` does, and where that fails says why.
 ///
 /// # Errors
 ///
@@ -18,11 +25,6 @@ const LOG_BYTES: usize = 16 * 1024;
 /// turns errors it does not know into `UnknownError`; this has the error's own name and the log.
 pub fn load(ptx: &str) -> Result<Module> {
     let text = CString::new(ptx).context("the PTX has a zero byte in it")?;
-    Module::from_ptx_cstr(&text, &[]).map_err(|error| why_not(&text).unwrap_or(error.into()))
-}
-
-/// Loads `text` once more, this time with a buffer for the message. `None` if it now loads.
-fn why_not(text: &CStr) -> Option<Error> {
     let mut log = vec![0_u8; LOG_BYTES];
     let mut options = [
         sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
@@ -46,17 +48,49 @@ fn why_not(text: &CStr) -> Option<Error> {
         )
     };
     if status == sys::CUresult::CUDA_SUCCESS {
-        // SAFETY: the call above has just made `module`, and nothing else holds it.
-        unsafe { sys::cuModuleUnload(module) };
-        return None;
+        // SAFETY: a `Module` is this handle and nothing else (above); nobody else holds it.
+        return Ok(unsafe { mem::transmute::<sys::CUmodule, Module>(module) });
     }
     let message = until_zero(&log);
     let message = message.trim();
-    Some(Error::msg(if message.is_empty() {
+    Err(Error::msg(if message.is_empty() {
         format!("the PTX does not load: {}", name_of(status))
     } else {
         format!("the PTX does not load: {}\n{message}", name_of(status))
     }))
+}
+
+/// A `__constant__` or `__device__` variable of `module`, as `Module::get_global` finds it.
+///
+/// # Errors
+///
+/// Where there is no variable of this name, or it is not as large as a `T`: then the `.cu` file
+/// and the Rust code differ, and both sizes are named. (cust panics.)
+pub fn symbol<'a, T: DeviceCopy>(module: &'a Module, name: &CStr) -> Result<Symbol<'a, T>> {
+    let shown = name.to_string_lossy();
+    let missing = || format!("cannot find the variable {shown} in the kernel's module");
+    // SAFETY: a `Module` is its handle and nothing else (above).
+    let handle = unsafe { *ptr::from_ref(module).cast::<sys::CUmodule>() };
+    let mut bytes = 0;
+    // SAFETY: the module is loaded, the name ends in a zero byte, and `bytes` can be written to;
+    // the driver leaves out the address where there is no place for it.
+    let status =
+        unsafe { sys::cuModuleGetGlobal_v2(ptr::null_mut(), &mut bytes, handle, name.as_ptr()) };
+    match status {
+        sys::CUresult::CUDA_SUCCESS => {}
+        sys::CUresult::CUDA_ERROR_NOT_FOUND => {
+            return Err(CudaError::NotFound).with_context(missing);
+        }
+        other => bail!("{}: {}", missing(), name_of(other)),
+    }
+    if bytes != size_of::<T>() {
+        bail!(
+            "{shown} has {bytes} bytes in the .cu file and {} in the Rust code: \
+             make both declare the same type and length",
+            size_of::<T>()
+        );
+    }
+    module.get_global(name).with_context(missing)
 }
 
 /// The driver's name for an error, as `CUDA_ERROR_INVALID_PTX`.

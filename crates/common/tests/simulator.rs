@@ -3,6 +3,7 @@
 use common::gpu::{Clock, Gpu};
 use common::memory::{self, Need};
 use common::{error, module};
+use cust::memory::CopyDestination;
 
 #[test]
 fn opening_loading_and_running_out_of_memory() {
@@ -24,7 +25,31 @@ fn opening_loading_and_running_out_of_memory() {
     let said = module::load(&broken).unwrap_err().to_string();
     assert!(said.contains("CUDA_ERROR_INVALID_PTX"), "{said}");
     assert!(said.contains("frobnicate"), "{said}");
-    assert!(module::load("").is_err());
+    for nothing in ["", "hello"] {
+        let said = module::load(nothing).unwrap_err().to_string();
+        assert!(said.contains("CUDA_ERROR_INVALID_IMAGE"), "{said}");
+    }
+
+    // Variables: there, not there, and of another size than the program thinks.
+    let ptx = kernel.replace(
+        ".visible .entry",
+        ".visible .const .b8 table[64];\n.visible .entry",
+    );
+    let loaded = module::load(&ptx).unwrap();
+    let mut table = module::symbol::<[f32; 16]>(&loaded, c"table").unwrap();
+    table.copy_from(&[1.5; 16]).unwrap();
+    let mut back = [0.0; 16];
+    table.copy_to(&mut back).unwrap();
+    assert_eq!(back, [1.5; 16]);
+    let said = module::symbol::<[f32; 20]>(&loaded, c"table").unwrap_err();
+    let said = said.to_string();
+    for part in ["table has 64 bytes", "and 80 in the Rust code"] {
+        assert!(said.contains(part), "{said}");
+    }
+    let said = error::in_words(&module::symbol::<f32>(&loaded, c"absent").unwrap_err());
+    for part in ["the variable absent", "CUDA_ERROR_NOT_FOUND"] {
+        assert!(said.contains(part), "{said}");
+    }
 
     // Memory, of the device and of the computer.
     let need = |device, host| memory::require(&gpu, "it", Need { device, host });

@@ -22,10 +22,10 @@ use raytrace_const::{limits, reference};
 const PTX: &str = include_str!(env!("RAYTRACE_CONST_PTX"));
 
 fn main() -> ExitCode {
-    common::error::exit(run(&Flags::parse()))
+    common::error::exit(run(&Flags::parse(), PTX))
 }
 
-fn run(flags: &Flags) -> Result<()> {
+fn run(flags: &Flags, ptx: &str) -> Result<()> {
     let out = Destination::new(&flags.out)?;
     limits::spheres_fit(flags)?;
 
@@ -47,8 +47,8 @@ fn run(flags: &Flags) -> Result<()> {
         .context("cannot allocate the image on the GPU")?;
 
     // `__constant__` memory is not allocated: it is a symbol of the module.
-    let module = module::load(PTX)?;
-    let mut constant_spheres = module.get_global::<ConstantBank>(c"constant_spheres")?;
+    let module = module::load(ptx)?;
+    let mut constant_spheres = module::symbol::<ConstantBank>(&module, c"constant_spheres")?;
 
     let start = Event::new(EventFlags::DEFAULT)?;
     let stop = Event::new(EventFlags::DEFAULT)?;
@@ -141,3 +141,6 @@ fn print(flags: &Flags, gpu: &GpuInfo, report: &Report<Inputs>) -> Result<()> {
     eprintln!("The picture: {}", flags.out.display());
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

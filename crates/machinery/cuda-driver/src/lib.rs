@@ -8,6 +8,9 @@
 //!
 //! With NVIDIA's driver a call costs one indirect jump. What the simulator does not do answers
 //! `CUDA_ERROR_NOT_SUPPORTED` and says its name on stderr.
+//!
+//! Any thread may call, rayon's workers included. The simulator takes one call at a time; a launch
+//! runs on threads of its own while its caller sleeps.
 
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!("CUDA has 64-bit addresses: build for a 64-bit target");

@@ -20,6 +20,7 @@ use cust::memory::{
 use cust::module::Module;
 use cust::stream::{Stream, StreamFlags, StreamWaitEventFlags};
 use cust::sys;
+use rayon::prelude::*;
 
 const SAXPY: &str = include_str!("ptx/saxpy.ptx");
 
@@ -125,6 +126,7 @@ fn bad_addresses_are_errors() {
         assert_eq!(sys::cuMemFree_v2(address + 1), invalid);
         assert_eq!(sys::cuMemFree_v2(address), sys::CUresult::CUDA_SUCCESS);
         assert_eq!(sys::cuMemFree_v2(address), invalid);
+        assert_eq!(sys::cuMemFree_v2(0), sys::CUresult::CUDA_SUCCESS);
         assert_eq!(sys::cuMemcpyDtoH_v2(host, address, 4), invalid);
         assert_eq!(sys::cuMemcpy2D_v2(ptr::null()), invalid);
         assert_eq!(sys::cuMemcpy3D_v2(ptr::null()), invalid);
@@ -479,14 +481,23 @@ fn parameters_may_come_in_one_buffer() -> Test {
 #[test]
 fn images_that_are_no_ptx_are_refused() {
     let _context = simulator();
-    assert_eq!(
-        Module::from_ptx("", &[]).err(),
-        Some(CudaError::InvalidImage)
-    );
-    assert_eq!(
-        Module::from_ptx("hello", &[]).err(),
-        Some(CudaError::InvalidPtx)
-    );
+    let cases = [
+        ("", CudaError::InvalidImage),
+        ("hello", CudaError::InvalidImage),
+        (".version 6.4 hello", CudaError::InvalidPtx),
+        // For a newer GPU.
+        (
+            ".version 6.4\n.target sm_120\n.address_size 64\n",
+            CudaError::InvalidPtx,
+        ),
+        (
+            ".version 6.4\n.target sm_52\n.address_size 64\n.const .b8 big[65537];\n",
+            CudaError::InvalidPtx,
+        ),
+    ];
+    for (text, error) in cases {
+        assert_eq!(Module::from_ptx(text, &[]).err(), Some(error), "{text}");
+    }
     let cubin = Module::from_cubin(b"\x7fELF\x02\x01\x01\0", &[]);
     assert_eq!(cubin.err(), Some(CudaError::NotSupported));
     let missing = Module::from_file("no/such/file.ptx");
@@ -587,6 +598,47 @@ fn a_fault_shows_at_the_next_call_and_goes_with_the_context() -> Test {
     drop(own);
     // The primary context is current again, and well.
     CurrentContext::synchronize()?;
+    Ok(())
+}
+
+/// Launches of many host threads at once, rayon's workers among them, all come to their end: the
+/// simulator's threads are its own, so that no worker waits for work it would have to do itself.
+#[test]
+fn host_threads_launch_at_once() -> Test {
+    let context = simulator();
+    let module = Module::from_ptx(SAXPY, &[])?;
+    module.get_global::<f32>(c"factor")?.copy_from(&2.0)?;
+    // Enough blocks for every launch to be spread over threads.
+    const N: u32 = 64 * 128;
+    let launch_many = |seed: u32| {
+        CurrentContext::set_current(&context).unwrap();
+        let kernel = module.get_function("saxpy").unwrap();
+        let stream = Stream::new(StreamFlags::NON_BLOCKING, None).unwrap();
+        let x = DeviceBuffer::from_slice(&vec![seed as f32; N as usize]).unwrap();
+        let y = DeviceBuffer::from_slice(&vec![0f32; N as usize]).unwrap();
+        for _ in 0..10 {
+            // SAFETY: the parameters are the kernel's, and both buffers hold N floats.
+            unsafe {
+                launch!(kernel<<<N / 128, 128, 0, stream>>>(
+                    x.as_device_ptr(), y.as_device_ptr(), N
+                ))
+            }
+            .unwrap();
+        }
+        stream.synchronize().unwrap();
+        assert_eq!(
+            y.as_host_vec().unwrap(),
+            vec![20.0 * seed as f32; N as usize]
+        );
+    };
+    std::thread::scope(|scope| {
+        for seed in 0..8 {
+            scope.spawn(move || launch_many(seed));
+        }
+        // rayon's workers, more launches than there are workers, and launches within a join.
+        (8..40u32).into_par_iter().for_each(launch_many);
+        rayon::join(|| launch_many(40), || launch_many(41));
+    });
     Ok(())
 }
 

@@ -157,8 +157,11 @@ struct Entry {
 };
 
 __device__ unsigned counters[3] = {10, 20, 30};
-__device__ const Entry entries[2] = {{"first", &counters[2], -3, 0.5f},
-                                     {"second", primes + 4, 9, -2.25f}};
+// Not const: clang puts the constants that one initialiser names in any order.
+__device__ char first[] = "first";
+__device__ char second[] = "second";
+__device__ const Entry entries[2] = {{first, &counters[2], -3, 0.5f},
+                                     {second, primes + 4, 9, -2.25f}};
 __device__ double uninitialised[4];
 
 extern "C" __global__ void variables(double *out) {

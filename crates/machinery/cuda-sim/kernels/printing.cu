@@ -1,7 +1,10 @@
 // What kernels print, and how they stop themselves.
 #include "../../../../kernels/cuda_device.h"
 
-__device__ const char *words[2] = {"odd", "even"};
+// Not const: clang puts the constants that one initialiser names in any order.
+__device__ char odd[] = "odd";
+__device__ char even[] = "even";
+__device__ const char *words[2] = {odd, even};
 
 extern "C" __global__ void conversions(const void *p, double x, long long big) {
     int n = -42;
@@ -16,12 +19,17 @@ extern "C" __global__ void conversions(const void *p, double x, long long big) {
     printf("plain\n");
 }
 
+extern "C" __global__ void shortest(const double *in) {
+    double x = in[threadIdx.x];
+    printf("%g|%10g|%-10g|%.3g|%.0g|%G|%+g\n", x, x, x, x, x, x, x);
+}
+
 extern "C" __global__ void by_block() {
     printf("block %d thread %d\n", blockIdx.x, threadIdx.x);
 }
 
 extern "C" __global__ void result(int *out) {
-    out[threadIdx.x] = printf("%d %d\n", threadIdx.x, 5);
+    out[threadIdx.x] = printf("%d%% %d\n", threadIdx.x, 5);
 }
 
 extern "C" __global__ void checked(const int *in) {

@@ -1,5 +1,53 @@
 //! What a GPU is made of: the numbers that limits, attributes and the time model are read from.
 
+/// The limits of textures and surfaces of compute capability 9.0.
+const HOPPER_IMAGES: &[(i32, u32)] = &[
+    // Textures: 1D; 2D; 3D; 2D layered (its third number: layers).
+    (21, 131_072),
+    (22, 131_072),
+    (23, 65536),
+    (24, 16384),
+    (25, 16384),
+    (26, 16384),
+    (27, 32768),
+    (28, 32768),
+    (29, 2048),
+    // 1D layered; 2D gathered; the other shape of 3D; cube maps, layered too.
+    (42, 32768),
+    (43, 2048),
+    (45, 32768),
+    (46, 32768),
+    (47, 8192),
+    (48, 8192),
+    (49, 32768),
+    (52, 32768),
+    (53, 32768),
+    (54, 2046),
+    // Surfaces: 1D; 2D; 3D; 1D and 2D layered; cube maps, layered too.
+    (55, 32768),
+    (56, 131_072),
+    (57, 65536),
+    (58, 16384),
+    (59, 16384),
+    (60, 16384),
+    (61, 32768),
+    (62, 2048),
+    (63, 32768),
+    (64, 32768),
+    (65, 2048),
+    (66, 32768),
+    (67, 32768),
+    (68, 2046),
+    // Textures in linear memory, 1D and 2D; with mip maps, 2D and 1D.
+    (69, 268_435_456),
+    (70, 131_072),
+    (71, 65000),
+    (72, 2_097_120),
+    (73, 32768),
+    (74, 32768),
+    (77, 32768),
+];
+
 /// One GPU model. Sizes are in bytes, clocks in kHz, bandwidths in bytes a second.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DeviceSpec {
@@ -55,10 +103,16 @@ pub struct DeviceSpec {
     pub threads_per_multiprocessor: u32,
     /// The most blocks resident on one SM.
     pub blocks_per_multiprocessor: u32,
+    /// PCI device and subsystem: the numbers of the model, not of a slot.
+    pub pci_ids: [u32; 2],
+    /// The largest textures and surfaces, each by the number of its device attribute. Limits
+    /// that programs list; the simulator has neither textures nor surfaces.
+    pub image_limits: &'static [(i32, u32)],
 }
 
 impl DeviceSpec {
-    /// NVIDIA H200 (SXM, 141 GB of HBM3e).
+    /// NVIDIA H200 (SXM, 141 GB of HBM3e), as driver 580.159.04 answers for it. Bandwidths are
+    /// those of its data sheet and of its PCIe 5.0 link.
     pub const fn h200() -> Self {
         Self {
             name: "NVIDIA H200 (simulated)",
@@ -67,8 +121,8 @@ impl DeviceSpec {
             multiprocessors: 132,
             clock_khz: 1_980_000,
             memory_clock_khz: 3_201_000,
-            memory_bus_bits: 6144,
-            memory_bytes: 150_754_820_096,
+            memory_bus_bits: 6016,
+            memory_bytes: 150_109_880_320,
             memory_bandwidth: 4.8e12,
             host_link_bandwidth: 55e9,
             copy_latency: 1.5e-6,
@@ -86,6 +140,8 @@ impl DeviceSpec {
             grid_dimensions: [i32::MAX as u32, 65535, 65535],
             threads_per_multiprocessor: 2048,
             blocks_per_multiprocessor: 32,
+            pci_ids: [0x2335_10de, 0x18bf_10de],
+            image_limits: HOPPER_IMAGES,
         }
     }
 

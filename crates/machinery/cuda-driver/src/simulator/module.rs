@@ -134,10 +134,7 @@ fn load_image(module: Out<CUmodule>, image: &[u8], log: Option<Log>) -> Answer {
         ));
         return Err(CudaError::NotSupported.into());
     }
-    let ptx = str::from_utf8(image)
-        .ok()
-        .filter(|text| !text.trim().is_empty());
-    let ptx = ptx.ok_or(CudaError::InvalidImage)?;
+    let ptx = str::from_utf8(image).map_err(|_| CudaError::InvalidImage)?;
     match driver.load_module(context, ptx) {
         Ok(loaded) => {
             module.set(handle(loaded.0));

@@ -1,14 +1,16 @@
 //! Device attributes, by their `CUdevice_attribute` numbers.
+//!
+//! Sizes, limits and clocks are the model's. An attribute that says whether something can be done
+//! says what the simulator can do.
 
 use super::memory::MAX_PITCH;
 use super::{CudaError, Driver};
 
-/// One past the last attribute of the CUDA 11.5 API this simulates.
-const END: i32 = 120;
+/// One past the last attribute of the CUDA 13.0 API.
+const END: i32 = 145;
 
 impl Driver {
-    /// Attribute `number` of the device. Features that are not simulated, textures and surfaces
-    /// among them, read as absent: 0.
+    /// Attribute `number` of the device; 0 for what the simulator does not do.
     pub fn attribute(&self, number: i32) -> Result<i32, CudaError> {
         let device = &self.device;
         let value: u32 = match number {
@@ -35,18 +37,30 @@ impl Driver {
             97 => device.shared_per_block_optin,
             106 => device.blocks_per_multiprocessor,
             111 => device.shared_reserved_per_block,
+            139 | 140 => device.pci_ids[number as usize - 139],
             // Single to double precision throughput.
             87 => 2,
             // Alignment of textures, of surfaces and of the rows of a texture: bytes, whether or
             // not there are any.
             14 | 30 => 512,
             51 => 32,
+            // Memory with error correction.
+            32 => 1,
             // Present: copies beside kernels, mapped host memory, concurrent kernels, unified
             // addresses, stream priorities, L1 for global and local memory, managed memory and
             // its concurrent use, host pointers of registered memory, registering, allocation in
             // stream order.
             15 | 19 | 31 | 41 | 78..=80 | 83 | 89 | 91 | 99 | 115 => 1,
-            _ if (1..END).contains(&number) => 0,
+            // No NUMA node.
+            131 => return Ok(-1),
+            // One domain that all memory is ordered in.
+            126 => 1,
+            _ if (1..END).contains(&number) => {
+                let mut limits = device.image_limits.iter();
+                limits
+                    .find(|limit| limit.0 == number)
+                    .map_or(0, |limit| limit.1)
+            }
             _ => return Err(CudaError::InvalidValue),
         };
         Ok(value as i32)
@@ -58,27 +72,91 @@ mod tests {
     use super::super::tests::driver;
     use super::*;
 
+    /// What driver 580.159.04 answers for an NVIDIA H200: attributes 1 to 144.
+    #[rustfmt::skip]
+    const H200: [i32; 144] = [
+        1024, 1024, 1024, 64, 2147483647, 65535, 65535, 49152, 65536, 32, 2147483647, 65536,
+        1980000, 512, 1, 132, 0, 0, 1, 0, 131072, 131072, 65536, 16384,
+        16384, 16384, 32768, 32768, 2048, 512, 1, 1, 0, 6, 0, 3201000,
+        6016, 62914560, 2048, 3, 1, 32768, 2048, 1, 32768, 32768, 8192, 8192,
+        32768, 0, 32, 32768, 32768, 2046, 32768, 131072, 65536, 16384, 16384, 16384,
+        32768, 2048, 32768, 32768, 2048, 32768, 32768, 2046, 268435456, 131072, 65000, 2097120,
+        32768, 32768, 9, 0, 32768, 1, 1, 1, 233472, 65536, 1, 0,
+        0, 0, 2, 0, 1, 1, 1, 0, 0, 0, 1, 1,
+        232448, 0, 1, 0, 0, 1, 1, 0, 0, 32, 1, 39321600,
+        134217728, 1, 1024, 1, 1, 1, 1, 1, 1, 100, 9, 1,
+        1, 1, 1, 1, 1, 4, 1, 1, 1, 0, -1, 0,
+        0, 0, 0, 0, 0, 0, 590680286, 415174878, 1, 1, 0, 1,
+    ];
+
+    /// Where the simulator answers otherwise: the attribute, and what it answers.
+    const OTHERWISE: &[(i32, i32)] = &[
+        // The slot of the one GPU that was asked.
+        (34, 0),
+        // Textures are not simulated: no gathering, no sparse or deferred arrays.
+        (44, 0),
+        (112, 0),
+        (121, 0),
+        // A kernel runs to its end, alone: no preemption, no cooperative launch on one device or
+        // several, no clusters, no function handles shared between devices.
+        (90, 0),
+        (95, 0),
+        (96, 0),
+        (120, 0),
+        (129, 0),
+        // No virtual memory management: no handles to share, no compression, and no host memory
+        // managed in that way.
+        (102, 0),
+        (103, 0),
+        (107, 0),
+        (128, 0),
+        (141, 0),
+        // Memory can be allocated in stream order, from the one default pool: no pools to share
+        // between processes or in host memory.
+        (119, 0),
+        (142, 0),
+        (144, 0),
+        // The model's level-2 cache cannot be reserved.
+        (108, 0),
+        (109, 0),
+        // No GPUDirect, no buffers or events shared with other devices, processes or APIs.
+        (110, 0),
+        (114, 0),
+        (116, 0),
+        (117, 0),
+        (118, 0),
+        (124, 0),
+        (125, 0),
+        // Host memory registers for reading and writing alone.
+        (113, 0),
+        // Streams do not wait for values in memory.
+        (122, 0),
+        (123, 0),
+        // One domain of memory order, and no tensor maps.
+        (126, 1),
+        (127, 0),
+    ];
+
     #[test]
-    fn attributes_are_those_of_an_h200() {
+    fn attributes_are_those_of_an_h200_but_for_what_is_not_simulated() {
         let (driver, _) = driver();
-        let known = [
-            (1, 1024),
-            (4, 64),
-            (5, i32::MAX),
-            (8, 49152),
-            (9, 65536),
-            (10, 32),
-            (16, 132),
-            (75, 9),
-            (76, 0),
-            (81, 233_472),
-            (97, 232_448),
-            (21, 0),
-        ];
-        for (number, value) in known {
-            assert_eq!(driver.attribute(number), Ok(value), "attribute {number}");
+        for (number, recorded) in (1..).zip(H200) {
+            let otherwise = OTHERWISE.iter().find(|other| other.0 == number);
+            let expected = match otherwise {
+                Some(&(_, answer)) => {
+                    assert_ne!(answer, recorded, "attribute {number} is no exception");
+                    answer
+                }
+                None => recorded,
+            };
+            assert_eq!(driver.attribute(number), Ok(expected), "attribute {number}");
         }
-        for number in [0, -1, END, i32::MAX] {
+    }
+
+    #[test]
+    fn other_numbers_are_refused() {
+        let (driver, _) = driver();
+        for number in [0, -1, i32::MIN, END, i32::MAX] {
             assert_eq!(driver.attribute(number), Err(CudaError::InvalidValue));
         }
     }

@@ -29,9 +29,6 @@ pub enum CudaError {
     /// No context is current, or the handle is not a context's.
     #[error("CUDA_ERROR_INVALID_CONTEXT")]
     InvalidContext = 201,
-    /// The module holds no code this device can run.
-    #[error("CUDA_ERROR_NO_BINARY_FOR_GPU")]
-    NoBinaryForGpu = 209,
     /// This device has no such limit.
     #[error("CUDA_ERROR_UNSUPPORTED_LIMIT")]
     UnsupportedLimit = 215,

@@ -182,7 +182,14 @@ mod tests {
     #[test]
     fn a_pitch_is_the_width_rounded_up_to_512() {
         let (mut driver, context) = driver();
-        for (width, pitch) in [(1, 512), (512, 512), (513, 1024), (1280, 1536)] {
+        for (width, pitch) in [
+            (1, 512),
+            (60, 512),
+            (512, 512),
+            (513, 1024),
+            (1020, 1024),
+            (4096, 4096),
+        ] {
             let (address, found) = driver.allocate_pitched(context, width, 3, 4).unwrap();
             assert_eq!(found, pitch);
             assert_eq!(driver.allocation(address).unwrap().size, 3 * pitch);

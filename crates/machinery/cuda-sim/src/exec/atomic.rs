@@ -36,42 +36,6 @@ impl Atomic {
         matches!(self, Exchange | CompareAndSwap | Increment | Decrement | AddFloat)
     }
 
-    fn apply32(self, old: u32, b: u32, c: u32) -> u32 {
-        match self {
-            Atomic::Add => old.wrapping_add(b),
-            Atomic::And => old & b,
-            Atomic::Or => old | b,
-            Atomic::Xor => old ^ b,
-            Atomic::Exchange => b,
-            Atomic::CompareAndSwap => if old == b { c } else { old },
-            Atomic::Increment => if old >= b { 0 } else { old + 1 },
-            Atomic::Decrement => if old == 0 || old > b { b } else { old - 1 },
-            Atomic::MinUnsigned => old.min(b),
-            Atomic::MaxUnsigned => old.max(b),
-            Atomic::MinSigned => (old as i32).min(b as i32) as u32,
-            Atomic::MaxSigned => (old as i32).max(b as i32) as u32,
-            Atomic::AddFloat => (f32::from_bits(old) + f32::from_bits(b)).to_bits(),
-        }
-    }
-
-    fn apply64(self, old: u64, b: u64, c: u64) -> u64 {
-        match self {
-            Atomic::Add => old.wrapping_add(b),
-            Atomic::And => old & b,
-            Atomic::Or => old | b,
-            Atomic::Xor => old ^ b,
-            Atomic::Exchange => b,
-            Atomic::CompareAndSwap => if old == b { c } else { old },
-            Atomic::Increment => if old >= b { 0 } else { old + 1 },
-            Atomic::Decrement => if old == 0 || old > b { b } else { old - 1 },
-            Atomic::MinUnsigned => old.min(b),
-            Atomic::MaxUnsigned => old.max(b),
-            Atomic::MinSigned => (old as i64).min(b as i64) as u64,
-            Atomic::MaxSigned => (old as i64).max(b as i64) as u64,
-            Atomic::AddFloat => (f64::from_bits(old) + f64::from_bits(b)).to_bits(),
-        }
-    }
-
     const ALL: [Atomic; 13] = [
         Atomic::Add,
         Atomic::And,
@@ -89,65 +53,64 @@ impl Atomic {
     ];
 }
 
-/// A 32-bit atomic: operands old value (or a sink), address, b, c; `x` the [`Atomic`], `imm` is
-/// added to the address.
-pub fn atomic32<S: Space + 'static>() -> Handler {
-    unsafe fn run<S: Space>(sm: &mut Sm, inst: &Inst) -> Next {
-        let operation = Atomic::ALL[inst.x as usize];
-        // SAFETY: operand 1 is a 64-bit row; 0, 2 and 3 are 32-bit rows.
-        let (addresses, b, c) = unsafe {
-            (sm.row::<u64>(inst, 1), sm.row::<u32>(inst, 2), sm.row::<u32>(inst, 3))
-        };
-        let mut result = [0; LANES];
-        for lane in active(sm.mask) {
-            let address = addresses[lane].wrapping_add(inst.imm);
-            let host = match reach_atomic::<S>(sm, inst, lane, address, 4) {
-                Ok(host) => host.cast::<u32>(),
-                Err(stop) => return stop,
-            };
-            // SAFETY: in bounds and aligned: both were checked, and allocations are aligned.
-            let place = unsafe { AtomicU32::from_ptr(host) };
-            result[lane] = place
-                .fetch_update(SeqCst, SeqCst, |old| {
-                    Some(operation.apply32(old, b[lane], c[lane]))
-                })
-                .unwrap_or_else(|old| old);
+/// Makes the handler of one width: `$name`, on values of `$bits`, signed `$signed`, `$float`.
+macro_rules! atomic {
+    ($(#[$doc:meta])* $name:ident, $bits:ident, $signed:ident, $float:ident, $host:ident) => {
+        $(#[$doc])*
+        pub fn $name<S: Space + 'static>() -> Handler {
+            fn apply(operation: Atomic, old: $bits, b: $bits, c: $bits) -> $bits {
+                match operation {
+                    Atomic::Add => old.wrapping_add(b),
+                    Atomic::And => old & b,
+                    Atomic::Or => old | b,
+                    Atomic::Xor => old ^ b,
+                    Atomic::Exchange => b,
+                    Atomic::CompareAndSwap => if old == b { c } else { old },
+                    Atomic::Increment => if old >= b { 0 } else { old + 1 },
+                    Atomic::Decrement => if old == 0 || old > b { b } else { old - 1 },
+                    Atomic::MinUnsigned => old.min(b),
+                    Atomic::MaxUnsigned => old.max(b),
+                    Atomic::MinSigned => (old as $signed).min(b as $signed) as $bits,
+                    Atomic::MaxSigned => (old as $signed).max(b as $signed) as $bits,
+                    Atomic::AddFloat => ($float::from_bits(old) + $float::from_bits(b)).to_bits(),
+                }
+            }
+            unsafe fn run<S: Space>(sm: &mut Sm, inst: &Inst) -> Next {
+                let operation = Atomic::ALL[inst.x as usize];
+                // SAFETY: operand 1 is a 64-bit row; 0, 2 and 3 are rows of this width.
+                let (addresses, b, c) = unsafe {
+                    (sm.row::<u64>(inst, 1), sm.row::<$bits>(inst, 2), sm.row::<$bits>(inst, 3))
+                };
+                let mut result = [0; LANES];
+                for lane in active(sm.mask) {
+                    let address = addresses[lane].wrapping_add(inst.imm);
+                    let bytes = size_of::<$bits>() as u64;
+                    let host = match reach_atomic::<S>(sm, inst, lane, address, bytes) {
+                        Ok(host) => host.cast::<$bits>(),
+                        Err(stop) => return stop,
+                    };
+                    // SAFETY: in bounds and aligned: both were checked, and allocations are aligned.
+                    let place = unsafe { $host::from_ptr(host) };
+                    result[lane] = place
+                        .fetch_update(SeqCst, SeqCst, |old| {
+                            Some(apply(operation, old, b[lane], c[lane]))
+                        })
+                        .unwrap_or_else(|old| old);
+                }
+                sm.counts.atomics += 1;
+                // SAFETY: operand 0 is a row of this width.
+                unsafe { sm.write(inst, 0, result) };
+                inst.next()
+            }
+            run::<S>
         }
-        sm.counts.atomics += 1;
-        // SAFETY: operand 0 is a 32-bit row.
-        unsafe { sm.write(inst, 0, result) };
-        inst.next()
-    }
-    run::<S>
+    };
 }
 
-/// A 64-bit atomic, as [`atomic32`].
-pub fn atomic64<S: Space + 'static>() -> Handler {
-    unsafe fn run<S: Space>(sm: &mut Sm, inst: &Inst) -> Next {
-        let operation = Atomic::ALL[inst.x as usize];
-        // SAFETY: all operands are 64-bit rows.
-        let (addresses, b, c) = unsafe {
-            (sm.row::<u64>(inst, 1), sm.row::<u64>(inst, 2), sm.row::<u64>(inst, 3))
-        };
-        let mut result = [0; LANES];
-        for lane in active(sm.mask) {
-            let address = addresses[lane].wrapping_add(inst.imm);
-            let host = match reach_atomic::<S>(sm, inst, lane, address, 8) {
-                Ok(host) => host.cast::<u64>(),
-                Err(stop) => return stop,
-            };
-            // SAFETY: in bounds and aligned: both were checked, and allocations are aligned.
-            let place = unsafe { AtomicU64::from_ptr(host) };
-            result[lane] = place
-                .fetch_update(SeqCst, SeqCst, |old| {
-                    Some(operation.apply64(old, b[lane], c[lane]))
-                })
-                .unwrap_or_else(|old| old);
-        }
-        sm.counts.atomics += 1;
-        // SAFETY: operand 0 is a 64-bit row.
-        unsafe { sm.write(inst, 0, result) };
-        inst.next()
-    }
-    run::<S>
-}
+atomic!(
+    /// A 32-bit atomic: operands old value (or a sink), address, b, c; `x` the [`Atomic`], `imm`
+    /// is added to the address.
+    atomic32, u32, i32, f32, AtomicU32);
+atomic!(
+    /// A 64-bit atomic, as [`atomic32`].
+    atomic64, u64, i64, f64, AtomicU64);

@@ -163,6 +163,20 @@ impl Block {
         opened
     }
 
+    /// No thread can go on: where lanes wait at a `.sync` instruction for lanes that wait for
+    /// them at a meeting place, lets the latter go on; whether there were any.
+    pub fn release_for_sync(&mut self) -> bool {
+        let mut any = false;
+        for warp in &mut self.warps {
+            for id in 0..warp.splits.len() as u32 {
+                if let State::Sync(_) | State::Meet(_) = warp.splits[id as usize].state {
+                    any |= warp.release_arrived(id);
+                }
+            }
+        }
+        any
+    }
+
     /// Barriers with threads waiting, and how many came of how many awaited.
     pub fn stuck(&self) -> Option<(usize, u32, u32)> {
         self.barriers.iter().enumerate().find(|(_, barrier)| barrier.arrived > 0).map(

@@ -24,6 +24,9 @@ const QUANTUM: u64 = 1 << 16;
 /// Warp instructions a block may run before blocks that have not begun get a turn.
 const BLOCK_QUANTUM: u64 = 1 << 20;
 
+/// Warp instructions a block may run once another has failed: it may be waiting for that one.
+const PATIENCE: u64 = 1 << 24;
+
 /// What to launch. Dimensions are checked against the device's limits by the driver.
 pub struct Launch<'a> {
     /// An index into [`Program::kernels`].
@@ -133,6 +136,9 @@ pub fn launch(
     static LAUNCHES: AtomicU64 = AtomicU64::new(1);
     let kernel = &program.kernels[launch.kernel];
     let regions = Arc::new(Regions::of(global));
+    // Loads of parameters rely on there being as many bytes as the kernel declares.
+    let mut params = launch.params.to_vec();
+    params.resize(kernel.param_bytes as usize, 0);
     let constants = program.constants.map_or(Region::NONE, |(base, _)| regions.find(base));
     let grid = Arc::new(Grid {
         program: program.clone(),
@@ -141,7 +147,7 @@ pub fn launch(
         block: launch.block,
         shared_bytes: kernel.shared_bytes.next_multiple_of(16) + launch.dynamic_shared,
         dynamic_shared: launch.dynamic_shared,
-        params: launch.params.to_vec(),
+        params,
         stack_bytes: kernel.stack_bytes(launch.stack_limit),
         regions,
         constants,
@@ -221,7 +227,8 @@ fn run_blocks(grid: &Arc<Grid>) -> Done {
                 None => break,
             },
         };
-        if block.number > grid.failed.load(Ordering::Relaxed) {
+        let failed = grid.failed.load(Ordering::Relaxed);
+        if block.number > failed || failed < u64::MAX && block.clock > PATIENCE {
             continue;
         }
         sm.block = block;
@@ -262,7 +269,7 @@ impl Sm {
             if self.block.alive == 0 {
                 return true;
             }
-            if !ran && !opened {
+            if !ran && !opened && !self.block.release_for_sync() {
                 self.fault = Some(self.deadlock());
                 return false;
             }

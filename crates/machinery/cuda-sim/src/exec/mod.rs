@@ -6,6 +6,7 @@ pub(crate) mod atomic;
 mod block;
 pub(crate) mod control;
 pub(crate) mod cpu;
+mod decimal;
 pub mod fault;
 mod grid;
 pub(crate) mod identity;

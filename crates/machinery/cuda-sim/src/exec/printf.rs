@@ -1,6 +1,7 @@
 //! A kernel's `printf`: takes the arguments out of the buffer and leaves each conversion to the
 //! `sprintf` crate, which knows no length modifiers.
 
+use super::decimal::decimal;
 use super::sm::Sm;
 use sprintf::{Printf, vsprintf};
 
@@ -39,14 +40,15 @@ impl<'s> Arguments<'s> {
     }
 }
 
-/// Appends the formatted text to `out`.
+/// Appends the formatted text to `out`; how many conversions there were.
 ///
 /// A conversion that C does not know is printed as it stands, as CUDA's `printf` does.
 ///
 /// # Errors
 /// The address that could not be read.
-pub fn format(format: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>) -> Result<(), u64> {
+pub fn format(format: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>) -> Result<u32, u64> {
     let mut rest = format;
+    let mut count = 0;
     while let Some(start) = rest.iter().position(|&byte| byte == b'%') {
         out.extend_from_slice(&rest[..start]);
         rest = &rest[start..];
@@ -58,9 +60,10 @@ pub fn format(format: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>) -> Re
         let (conversion, after) = rest.split_at(length);
         rest = after;
         convert(conversion, arguments, out)?;
+        count += u32::from(!conversion.ends_with(b"%"));
     }
     out.extend_from_slice(rest);
-    Ok(())
+    Ok(count)
 }
 
 fn convert(conversion: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>) -> Result<(), u64> {
@@ -95,7 +98,8 @@ fn convert(conversion: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>) -> R
             put('s', &pointer);
         }
         b'f' | b'F' | b'e' | b'E' | b'g' | b'G' => {
-            put(char::from(kind), &f64::from_bits(arguments.long()?));
+            let value = f64::from_bits(arguments.long()?);
+            out.extend_from_slice(decimal(&specification, kind, value).as_bytes());
         }
         _ => out.extend_from_slice(conversion),
     }

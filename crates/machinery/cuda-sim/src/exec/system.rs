@@ -60,12 +60,12 @@ pub unsafe fn vprintf(sm: &mut Sm, inst: &Inst) -> Next {
         };
         let mut list = super::printf::Arguments::new(sm, lane, arguments);
         let written = super::printf::format(&format_text, &mut list, &mut text);
-        if let Err(address) = written {
-            return sm.fail(inst, lane, unreadable(address));
-        }
+        let count = match written {
+            Ok(count) => count,
+            Err(address) => return sm.fail(inst, lane, unreadable(address)),
+        };
         if let Some((_, to, _)) = result {
             let at = lane * sm.locals.bytes as usize + (sm.local_base + to) as usize;
-            let count = format_text.iter().filter(|&&byte| byte == b'%').count() as u32;
             if let Some(local) = sm.block.warp_mut().local.as_mut() {
                 local[at..at + 4].copy_from_slice(&count.to_le_bytes());
             }

@@ -125,8 +125,9 @@ impl Warp {
 
     /// Lets lanes go on that wait, at a meeting place, for lanes of split `id`: those may be
     /// spinning until the waiting ones do something. They part for good, up to the next place
-    /// where their parent's lanes meet.
-    pub fn release_arrived(&mut self, id: u32) {
+    /// where their parent's lanes meet. Whether there were any.
+    pub fn release_arrived(&mut self, id: u32) -> bool {
+        let mut any = false;
         let mut parent = self.splits[id as usize].parent;
         while parent != NOWHERE {
             let coming = self
@@ -144,9 +145,11 @@ impl Warp {
                 }
                 let released = self.add(arrived, pc, reconverge, above, frame);
                 self.ready.push_back(released);
+                any = true;
             }
             parent = above;
         }
+        any
     }
 
     /// Lanes have ended: splits that wait for them at a `.sync` instruction look again.

@@ -80,7 +80,7 @@ impl Program {
         }
         let sm = device.compute_capability.0 * 10 + device.compute_capability.1;
         if module.target.sm > sm {
-            let (target, device) = (module.target.name.to_owned(), device.name.to_owned());
+            let (target, device) = (module.target.name.to_owned(), device.models.to_owned());
             return Err(LoadError::WrongTarget { target, device, sm });
         }
         let layout = layout::place(&module, device, global)?;

@@ -23,7 +23,9 @@ fn reversal() {
     for block in BLOCK_SIZES {
         let (input, output) = run("reverse", block);
         let blocks = input.chunks(block as usize);
-        let expected: Vec<u32> = blocks.flat_map(|block| block.iter().rev().copied()).collect();
+        let expected: Vec<u32> = blocks
+            .flat_map(|block| block.iter().rev().copied())
+            .collect();
         assert_eq!(output, expected, "blocks of {block}");
     }
 }
@@ -58,7 +60,11 @@ fn sums() {
             .chunks(block as usize)
             .map(|block| block.iter().fold(0u32, |sum, &x| sum.wrapping_add(x)))
             .collect();
-        assert_eq!(machine.read::<u32>(out, GRID as usize), expected, "blocks of {block}");
+        assert_eq!(
+            machine.read::<u32>(out, GRID as usize),
+            expected,
+            "blocks of {block}"
+        );
     }
 }
 
@@ -70,9 +76,19 @@ fn a_barrier_in_a_branch_that_whole_blocks_take() {
         let out = machine.out::<u32>((GRID * block) as usize);
         machine.run("in_uniform_branch", GRID, block, params![out]);
         let expected: Vec<u32> = (0..GRID * block)
-            .map(|i| if i / block == 1 { (i % block + 1) % block } else { i % block })
+            .map(|i| {
+                if i / block == 1 {
+                    (i % block + 1) % block
+                } else {
+                    i % block
+                }
+            })
             .collect();
-        assert_eq!(machine.read::<u32>(out, expected.len()), expected, "blocks of {block}");
+        assert_eq!(
+            machine.read::<u32>(out, expected.len()),
+            expected,
+            "blocks of {block}"
+        );
     }
 }
 
@@ -85,7 +101,11 @@ fn ended_threads_are_not_waited_for() {
             let out = machine.out::<u32>(from as usize);
             machine.run("after_exits", 1, block, params![out, from]);
             let expected: Vec<u32> = (0..from).map(|t| (from - 1 - t) * 3).collect();
-            assert_eq!(machine.read::<u32>(out, from as usize), expected, "{from} of {block}");
+            assert_eq!(
+                machine.read::<u32>(out, from as usize),
+                expected,
+                "{from} of {block}"
+            );
         }
     }
 }
@@ -99,7 +119,10 @@ fn barriers_that_count_and_vote() {
                 input[block as usize / 2] = value;
             }
             let mut machine = Machine::new(PTX);
-            let (out, from) = (machine.out::<u32>(4 * block as usize), machine.buffer(&input));
+            let (out, from) = (
+                machine.out::<u32>(4 * block as usize),
+                machine.buffer(&input),
+            );
             machine.run("votes", 1, block, params![out, from]);
             let row = [
                 input.iter().filter(|&x| x & 1 == 1).count() as u32,
@@ -108,7 +131,11 @@ fn barriers_that_count_and_vote() {
                 u32::from(!input.contains(&77)),
             ];
             let expected = row.repeat(block as usize);
-            assert_eq!(machine.read::<u32>(out, expected.len()), expected, "blocks of {block}");
+            assert_eq!(
+                machine.read::<u32>(out, expected.len()),
+                expected,
+                "blocks of {block}"
+            );
         }
     }
 }
@@ -167,7 +194,13 @@ fn producers_arrive_and_the_consumer_waits() {
         DONE:",
     );
     let expected: Vec<u32> = (0..128)
-        .map(|t| if t < 32 { (0..3).map(|k| 2 * k + 2 * t + 96).sum() } else { t + 2 })
+        .map(|t| {
+            if t < 32 {
+                (0..3).map(|k| 2 * k + 2 * t + 96).sum()
+            } else {
+                t + 2
+            }
+        })
         .collect();
     assert_eq!(words(&ptx, 128).expect("opens"), expected);
 }
@@ -182,7 +215,10 @@ fn a_last_warp_that_is_not_full_counts_whole() {
 #[test]
 fn guarded_barriers() {
     // The guard holds for all threads, for none, or for whole warps with a count.
-    for (guard, count) in [("setp.lt.u32 %p1, %t, 999", ""), ("setp.lt.u32 %p1, %t, 64", ", 64")] {
+    for (guard, count) in [
+        ("setp.lt.u32 %p1, %t, 999", ""),
+        ("setp.lt.u32 %p1, %t, 64", ", 64"),
+    ] {
         let ptx = kernel_of(&format!(
             ".shared .b32 tile[96];
             mov.u64 %d1, tile;
@@ -200,9 +236,7 @@ fn guarded_barriers() {
         let expected: Vec<u32> = (0..96).map(|t| if t < 64 { 63 - t } else { 7 }).collect();
         assert_eq!(words(&ptx, 96).expect("opens"), expected);
     }
-    let ptx = kernel_of(
-        "setp.gt.u32 %p1, %t, 999; @%p1 bar.sync 0; st.global.u32 [%mine], 4;",
-    );
+    let ptx = kernel_of("setp.gt.u32 %p1, %t, 999; @%p1 bar.sync 0; st.global.u32 [%mine], 4;");
     assert_eq!(words(&ptx, 64).expect("nobody waits"), [4; 64]);
 }
 
@@ -256,7 +290,11 @@ fn a_barrier_not_all_threads_reach() {
         let mut machine = Machine::new(PTX);
         let out = machine.out::<u32>(block as usize);
         let fault = machine.fault("missing_threads", 1, block, params![out]);
-        let kind = FaultKind::BarrierNeverOpens { barrier: 0, arrived, expected: block };
+        let kind = FaultKind::BarrierNeverOpens {
+            barrier: 0,
+            arrived,
+            expected: block,
+        };
         assert_eq!(fault.kind, kind);
         let place = fault.place.expect("a thread waits");
         assert_eq!((place.block, place.thread), ([0; 3], [0; 3]));
@@ -270,7 +308,11 @@ fn a_barrier_not_all_threads_reach() {
 #[test]
 fn a_counted_barrier_too_few_come_to() {
     let fault = words(&kernel_of("bar.sync 2, 96;"), 64).expect_err("nobody else comes");
-    let kind = FaultKind::BarrierNeverOpens { barrier: 2, arrived: 64, expected: 96 };
+    let kind = FaultKind::BarrierNeverOpens {
+        barrier: 2,
+        arrived: 64,
+        expected: 96,
+    };
     assert_eq!(fault.kind, kind);
 }
 
@@ -278,8 +320,20 @@ fn a_counted_barrier_too_few_come_to() {
 fn barriers_that_do_not_exist() {
     let body = "mov.u32 %r1, 16; bar.sync %r1;";
     let fault = words(&kernel_of(body), 32).expect_err("16 is none");
-    assert_eq!(fault.kind, FaultKind::InvalidBarrier { barrier: 16, count: 0 });
+    assert_eq!(
+        fault.kind,
+        FaultKind::InvalidBarrier {
+            barrier: 16,
+            count: 0
+        }
+    );
     let body = "mov.u32 %r1, 33; bar.sync 1, %r1;";
     let fault = words(&kernel_of(body), 64).expect_err("33 is no multiple of 32");
-    assert_eq!(fault.kind, FaultKind::InvalidBarrier { barrier: 1, count: 33 });
+    assert_eq!(
+        fault.kind,
+        FaultKind::InvalidBarrier {
+            barrier: 1,
+            count: 33
+        }
+    );
 }

@@ -33,7 +33,11 @@ fn structs_go_in_and_come_back() {
                 q.0 * 1000.0 + f64::from(q.1) + x * 100.0 + y * 10.0 + z
             })
             .collect();
-        assert_eq!(machine.read::<f64>(out, block as usize), expected, "blocks of {block}");
+        assert_eq!(
+            machine.read::<f64>(out, block as usize),
+            expected,
+            "blocks of {block}"
+        );
     }
 }
 
@@ -47,10 +51,18 @@ fn recursion_of_each_lane_to_its_own_depth() {
         machine.run("recursion", 1, block, params![out]);
         let expected: Vec<u64> = (0..block)
             .flat_map(|t| {
-                [factorial(u64::from(t % 21)), fibonacci(t % 11), u64::from(t % 13 % 2 == 0)]
+                [
+                    factorial(u64::from(t % 21)),
+                    fibonacci(t % 11),
+                    u64::from(t % 13 % 2 == 0),
+                ]
             })
             .collect();
-        assert_eq!(machine.read::<u64>(out, expected.len()), expected, "blocks of {block}");
+        assert_eq!(
+            machine.read::<u64>(out, expected.len()),
+            expected,
+            "blocks of {block}"
+        );
     }
 }
 
@@ -65,12 +77,19 @@ fn function_pointers_the_same_or_different_in_each_lane() {
         for first in 0..3 {
             let which: Vec<i32> = (0..block as i32).map(|t| (t * t + first) % 3).collect();
             let mut machine = Machine::new(PTX);
-            let (out, at) = (machine.out::<i32>(2 * block as usize), machine.buffer(&which));
+            let (out, at) = (
+                machine.out::<i32>(2 * block as usize),
+                machine.buffer(&which),
+            );
             machine.run("pointers", 1, block, params![out, at]);
             let expected: Vec<i32> = (0..block as i32)
                 .flat_map(|t| [apply(which[0], t), apply(which[t as usize], t)])
                 .collect();
-            assert_eq!(machine.read::<i32>(out, expected.len()), expected, "blocks of {block}");
+            assert_eq!(
+                machine.read::<i32>(out, expected.len()),
+                expected,
+                "blocks of {block}"
+            );
         }
     }
 }
@@ -84,7 +103,14 @@ fn a_pointer_to_no_function() {
     machine.run("bad_pointer", 1, 32, params![out, function]);
     assert_eq!(machine.read::<i32>(out, 32), [2; 32]);
     // Device memory, null, between functions, far beyond the last, a kernel.
-    for address in [out, 0, function + 1, function + (1 << 20), u64::MAX, 4 << 60 | 16 * 999] {
+    for address in [
+        out,
+        0,
+        function + 1,
+        function + (1 << 20),
+        u64::MAX,
+        (4 << 60) + 16 * 999,
+    ] {
         let fault = machine.fault("bad_pointer", 1, 32, params![out, address]);
         assert_eq!(fault.kind, FaultKind::InvalidCall { address });
     }
@@ -101,7 +127,10 @@ fn a_stack_that_is_too_deep() {
         let mut machine = Machine::new(PTX);
         let out = machine.out::<u32>(block as usize);
         machine.run("depth", 1, block, params![out, 10u32]);
-        assert_eq!(machine.read::<u32>(out, block as usize), vec![55; block as usize]);
+        assert_eq!(
+            machine.read::<u32>(out, block as usize),
+            vec![55; block as usize]
+        );
         let fault = machine.fault("depth", 1, block, params![out, 100_000u32]);
         let FaultKind::StackOverflow { needed, limit } = fault.kind else {
             panic!("another fault: {fault}")
@@ -116,7 +145,10 @@ fn a_stack_that_is_too_deep() {
 fn endless_recursion_ends_even_where_it_keeps_nothing() {
     let ptx = module_of(".func f; .func f { call f; ret; }", "call f;");
     let fault = words(&ptx, 32).expect_err("the stack ends");
-    assert!(matches!(fault.kind, FaultKind::StackOverflow { .. }), "{fault}");
+    assert!(
+        matches!(fault.kind, FaultKind::StackOverflow { .. }),
+        "{fault}"
+    );
 }
 
 /// The prototype of a call through a pointer promises more than the function takes.
@@ -140,7 +172,10 @@ fn a_prototype_that_does_not_fit_the_function() {
         match words(&ptx, 4) {
             Ok(words) => assert_eq!((words, bytes), (vec![9; 4], 64)),
             Err(fault) => {
-                assert!(matches!(fault.kind, FaultKind::StackOverflow { .. }), "{fault}");
+                assert!(
+                    matches!(fault.kind, FaultKind::StackOverflow { .. }),
+                    "{fault}"
+                );
                 assert_eq!(bytes, 100_000);
             }
         }
@@ -196,6 +231,9 @@ fn functions_meet_at_a_barrier_inside() {
         ld.param.b32 %r1, [r]; }
         st.global.u32 [%mine], %r1;",
     );
-    assert_eq!(words(&ptx, 64).expect("runs"), (0..64).rev().collect::<Vec<_>>());
+    assert_eq!(
+        words(&ptx, 64).expect("runs"),
+        (0..64).rev().collect::<Vec<_>>()
+    );
     assert!(words(&kernel_of("st.global.u32 [%mine], 1;"), 64).is_ok());
 }

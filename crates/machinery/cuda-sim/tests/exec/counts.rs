@@ -34,7 +34,11 @@ fn sectors_of_a_warps_load() {
     ] {
         let global = strided(threads, stride, offset).counts.global;
         let found = (global.load_requests, global.load_sectors);
-        assert_eq!(found, (1, sectors), "{threads} threads, stride {stride}, offset {offset}");
+        assert_eq!(
+            found,
+            (1, sectors),
+            "{threads} threads, stride {stride}, offset {offset}"
+        );
         let stored = (global.store_requests, global.store_sectors);
         assert_eq!(stored, (1, u64::from(threads.div_ceil(8))));
     }
@@ -45,10 +49,15 @@ fn requests_are_counted_by_warp() {
     let mut machine = Machine::new(PTX);
     let from = machine.buffer(&vec![1f32; 1000]);
     let out = machine.out::<f32>(1000);
-    let counts = machine.run("strided", 10, 100, params![out, from, 1u32, 0u32]).counts;
+    let counts = machine
+        .run("strided", 10, 100, params![out, from, 1u32, 0u32])
+        .counts;
     // Blocks of 100 threads: three whole warps of 4 sectors and one of half a sector; every
     // block begins in the middle of a sector or not, alternately.
-    assert_eq!((counts.global.load_requests, counts.global.store_requests), (40, 40));
+    assert_eq!(
+        (counts.global.load_requests, counts.global.store_requests),
+        (40, 40)
+    );
     let sectors: u64 = (0..10u64)
         .flat_map(|block| (0..4u64).map(move |warp| (block * 100 + warp * 32, warp)))
         .map(|(first, warp)| {
@@ -56,7 +65,10 @@ fn requests_are_counted_by_warp() {
             (first + lanes - 1) / 8 - first / 8 + 1
         })
         .sum();
-    assert_eq!((counts.global.load_sectors, counts.global.store_sectors), (sectors, sectors));
+    assert_eq!(
+        (counts.global.load_sectors, counts.global.store_sectors),
+        (sectors, sectors)
+    );
 }
 
 #[test]
@@ -72,14 +84,29 @@ fn lanes_that_do_not_run_fetch_nothing() {
         let mut machine = Machine::new(&ptx);
         let out = machine.out::<u32>(32);
         let global = machine.run("k", 1, 32, params![out]).counts.global;
-        assert_eq!((global.load_requests, global.load_sectors), (1, sectors), "loads, {keep}");
-        assert_eq!((global.store_requests, global.store_sectors), (1, sectors), "stores, {keep}");
+        assert_eq!(
+            (global.load_requests, global.load_sectors),
+            (1, sectors),
+            "loads, {keep}"
+        );
+        assert_eq!(
+            (global.store_requests, global.store_sectors),
+            (1, sectors),
+            "stores, {keep}"
+        );
     }
     // Nobody runs: no request.
     let ptx = kernel_of("setp.gt.u32 %p1, %t, 99; @%p1 ld.global.u32 %r2, [%mine];");
     let mut machine = Machine::new(&ptx);
     let out = machine.out::<u32>(32);
-    assert_eq!(machine.run("k", 1, 32, params![out]).counts.global.load_requests, 0);
+    assert_eq!(
+        machine
+            .run("k", 1, 32, params![out])
+            .counts
+            .global
+            .load_requests,
+        0
+    );
 }
 
 #[test]
@@ -96,9 +123,21 @@ fn sectors_of_wide_elements() {
         let (out, from) = (machine.out::<u8>(512), machine.out::<u8>(512));
         let counts = machine.run(kernel, 1, 32, params![out, from, 32u32]).counts;
         let global = counts.global;
-        assert_eq!((global.load_requests, global.load_sectors), (1, sectors), "{kernel}");
-        assert_eq!((global.store_requests, global.store_sectors), (1, sectors), "{kernel}");
-        assert_eq!((counts.shared.loads, counts.shared.stores), (1, 1), "{kernel}");
+        assert_eq!(
+            (global.load_requests, global.load_sectors),
+            (1, sectors),
+            "{kernel}"
+        );
+        assert_eq!(
+            (global.store_requests, global.store_sectors),
+            (1, sectors),
+            "{kernel}"
+        );
+        assert_eq!(
+            (counts.shared.loads, counts.shared.stores),
+            (1, 1),
+            "{kernel}"
+        );
         assert_eq!(counts.barriers, 1, "{kernel}");
     }
 }
@@ -121,11 +160,23 @@ fn a_vector_is_one_request() {
         let input: Vec<u32> = crate::harness::noise(128);
         let out = machine.buffer(&[input.clone(), vec![0; 128]].concat());
         let global = machine.run("k", 1, 32, params![out]).counts.global;
-        assert_eq!((global.load_requests, global.load_sectors), (1, 16), "{form}");
-        assert_eq!((global.store_requests, global.store_sectors), (1, 16), "{form}");
+        assert_eq!(
+            (global.load_requests, global.load_sectors),
+            (1, 16),
+            "{form}"
+        );
+        assert_eq!(
+            (global.store_requests, global.store_sectors),
+            (1, 16),
+            "{form}"
+        );
         let mut expected = input;
         if registers.contains('_') {
-            expected.iter_mut().skip(1).step_by(4).for_each(|word| *word = 5);
+            expected
+                .iter_mut()
+                .skip(1)
+                .step_by(4)
+                .for_each(|word| *word = 5);
         }
         assert_eq!(machine.read::<u32>(out + 512, 128), expected, "{form}");
     }
@@ -139,12 +190,17 @@ fn scattered_lanes_share_sectors_only_where_they_meet() {
         ((0..32).rev().collect(), 4),
         ((0..32).map(|i| i / 2).collect(), 2),
         ((0..32).map(|i| (i * 7) % 32).collect(), 4),
-        ((0..32).map(|i| if i < 16 { i } else { 800 + i }).collect(), 4),
+        (
+            (0..32).map(|i| if i < 16 { i } else { 800 + i }).collect(),
+            4,
+        ),
     ] {
         let mut machine = Machine::new(PTX);
         let (from, at) = (machine.buffer(&[0u32; 4000]), machine.buffer(&index));
         let out = machine.out::<u32>(32);
-        let counts = machine.run("gather", 1, 32, params![out, from, at, 32u32]).counts;
+        let counts = machine
+            .run("gather", 1, 32, params![out, from, at, 32u32])
+            .counts;
         // The indices themselves are four sectors more.
         assert_eq!(counts.global.load_sectors, sectors + 4, "{index:?}");
         assert_eq!(counts.global.load_requests, 2);
@@ -160,8 +216,15 @@ fn constant_addresses_are_counted_once_a_warp() {
     for (index, addresses) in [(uniform, 2), (each, 64), (four, 8), (scattered, 64)] {
         let mut machine = Machine::new(PTX);
         let (out, at) = (machine.out::<u32>(64), machine.buffer(&index));
-        let constant = machine.run("constants", 1, 64, params![out, at]).counts.constant;
-        assert_eq!((constant.loads, constant.addresses), (2, addresses), "{index:?}");
+        let constant = machine
+            .run("constants", 1, 64, params![out, at])
+            .counts
+            .constant;
+        assert_eq!(
+            (constant.loads, constant.addresses),
+            (2, addresses),
+            "{index:?}"
+        );
     }
 }
 
@@ -181,14 +244,23 @@ fn branches_that_part_a_warp_are_counted() {
         let counts = machine.run("k", 1, 64, params![out]).counts;
         assert_eq!(counts.divergent_branches, divergent, "split at {split}");
         // Two warps: each stores once a side it has lanes on, and once together.
-        assert_eq!(counts.global.store_requests, 4 + divergent, "split at {split}");
+        assert_eq!(
+            counts.global.store_requests,
+            4 + divergent,
+            "split at {split}"
+        );
     }
 }
 
 #[test]
 fn calls_do_not_count_as_local_memory() {
     let mut machine = Machine::new(include_str!("../../kernels/ptx/divergence.ptx"));
-    let (out, from) = (machine.out::<u32>(32), machine.buffer(&(0..32).collect::<Vec<u32>>()));
-    let counts = machine.run("in_functions", 1, 32, params![out, from]).counts;
+    let (out, from) = (
+        machine.out::<u32>(32),
+        machine.buffer(&(0..32).collect::<Vec<u32>>()),
+    );
+    let counts = machine
+        .run("in_functions", 1, 32, params![out, from])
+        .counts;
     assert_eq!((counts.local.loads, counts.local.stores), (0, 0));
 }

@@ -7,7 +7,11 @@ const PTX: &str = include_str!("../../kernels/ptx/divergence.ptx");
 
 /// Runs `kernel` over two blocks of every size and compares each thread's word with what
 /// `expected` says for its input.
-fn compare(kernel: &str, inputs: impl Fn(usize) -> Vec<u32>, expected: impl Fn(u32, &[u32]) -> u32) {
+fn compare(
+    kernel: &str,
+    inputs: impl Fn(usize) -> Vec<u32>,
+    expected: impl Fn(u32, &[u32]) -> u32,
+) {
     for block in BLOCK_SIZES {
         let count = 2 * block as usize;
         let input = inputs(count);
@@ -15,7 +19,11 @@ fn compare(kernel: &str, inputs: impl Fn(usize) -> Vec<u32>, expected: impl Fn(u
         let (out, from) = (machine.out::<u32>(count), machine.buffer(&input));
         machine.run(kernel, 2, block, params![out, from]);
         let expected: Vec<u32> = input.iter().map(|&x| expected(x, &input)).collect();
-        assert_eq!(machine.read::<u32>(out, count), expected, "{kernel}, blocks of {block}");
+        assert_eq!(
+            machine.read::<u32>(out, count),
+            expected,
+            "{kernel}, blocks of {block}"
+        );
     }
 }
 
@@ -103,7 +111,11 @@ fn early_returns() {
                 x => 52 + (0..x).sum::<u32>(),
             });
             let expected: Vec<u32> = expected.collect();
-            assert_eq!(machine.read::<u32>(out, count as usize), expected, "blocks of {block}");
+            assert_eq!(
+                machine.read::<u32>(out, count as usize),
+                expected,
+                "blocks of {block}"
+            );
         }
     }
 }
@@ -131,7 +143,13 @@ fn the_second_operand_runs_only_where_the_first_asks() {
         // Half of the indices are far outside the array: reading there would fail.
         let input: Vec<u32> = noise(count)
             .into_iter()
-            .map(|x| if x & 4 == 0 { x % block } else { x | 0x4000_0000 })
+            .map(|x| {
+                if x & 4 == 0 {
+                    x % block
+                } else {
+                    x | 0x4000_0000
+                }
+            })
             .collect();
         let mut machine = Machine::new(PTX);
         let (out, from) = (machine.out::<u32>(count), machine.buffer(&input));
@@ -145,7 +163,11 @@ fn the_second_operand_runs_only_where_the_first_asks() {
                 u32::from(first) | u32::from(second) << 1
             })
             .collect();
-        assert_eq!(machine.read::<u32>(out, count), expected, "blocks of {block}");
+        assert_eq!(
+            machine.read::<u32>(out, count),
+            expected,
+            "blocks of {block}"
+        );
     }
 }
 

@@ -8,7 +8,11 @@ const PTX: &str = include_str!("../../kernels/ptx/memory.ptx");
 
 fn line_of(text: &str) -> u32 {
     let source = include_str!("../../kernels/memory.cu");
-    source.lines().position(|line| line.contains(text)).expect("a line") as u32 + 1
+    source
+        .lines()
+        .position(|line| line.contains(text))
+        .expect("a line") as u32
+        + 1
 }
 
 #[test]
@@ -17,7 +21,10 @@ fn a_store_outside_names_kernel_block_thread_and_line() {
     let out = machine.out::<u32>(100);
     for (kernel_thread, far) in [(0, 100), (77, 1 << 20), (131, u32::MAX)] {
         let fault = machine.fault("store_at", 3, 50, params![out, kernel_thread, far]);
-        assert_eq!(illegal(&fault), ("device memory", out + 4 * u64::from(far), true));
+        assert_eq!(
+            illegal(&fault),
+            ("device memory", out + 4 * u64::from(far), true)
+        );
         let place = fault.place.as_ref().expect("a thread did it");
         assert_eq!(place.kernel, "store_at");
         assert_eq!(place.block, [kernel_thread / 50, 0, 0]);
@@ -63,7 +70,9 @@ fn freed_memory_and_null_belong_to_nobody() {
 
 /// Every thread loads or stores one element of `bytes` bytes, by its thread's number.
 fn access(instruction: &str, bytes: u64) -> String {
-    kernel_of(&format!("mad.wide.u32 %d1, %t, {bytes}, %out;\n{instruction};"))
+    kernel_of(&format!(
+        "mad.wide.u32 %d1, %t, {bytes}, %out;\n{instruction};"
+    ))
 }
 
 const ACCESSES: [(&str, u64); 14] = [
@@ -105,7 +114,10 @@ fn addresses_are_multiples_of_the_size() {
         let out = machine.out::<u8>(64 * bytes as usize);
         for off in [1, bytes / 2, bytes - 1] {
             let fault = machine.fault("k", 1, 32, params![out + off]);
-            let kind = FaultKind::MisalignedAddress { address: out + off, bytes: bytes as u32 };
+            let kind = FaultKind::MisalignedAddress {
+                address: out + off,
+                bytes: bytes as u32,
+            };
             assert_eq!(fault.kind, kind, "{instruction}");
         }
     }
@@ -180,7 +192,11 @@ fn kernel_parameters_can_not_be_written() {
 #[test]
 fn atomics_have_bounds_and_alignment() {
     for (offset, misaligned) in [(4 * 32, false), (2, true)] {
-        for instruction in ["atom.global.add.u32 %r1,", "red.global.max.u32", "atom.add.u32 %r1,"] {
+        for instruction in [
+            "atom.global.add.u32 %r1,",
+            "red.global.max.u32",
+            "atom.add.u32 %r1,",
+        ] {
             let ptx = kernel_of(&format!("{instruction} [%mine+{offset}], 1;"));
             let fault = words(&ptx, 32).expect_err("a bad address");
             match fault.kind {

@@ -1,8 +1,8 @@
 //! Control flow that a compiler seldom emits: branch tables, loops with two entries, guards.
 
 use crate::harness::{BLOCK_SIZES, Machine, kernel_of, module_of, words};
-use cuda_sim::exec::FaultKind;
 use crate::params;
+use cuda_sim::exec::FaultKind;
 
 /// Runs a kernel body at every block size and compares each thread's word.
 fn compare(ptx: &str, expected: impl Fn(u32) -> u32) {
@@ -188,8 +188,9 @@ fn guards_on_carries_vectors_and_shuffles() {
         or.b32 %r3, %r3, %r5;
         st.global.u32 [%mine], %r3;",
     );
-    let expected: Vec<u32> =
-        (0..32).map(|t| if t & 1 == 0 { 1 | (t ^ 2) << 8 } else { t << 8 }).collect();
+    let expected: Vec<u32> = (0..32)
+        .map(|t| if t & 1 == 0 { 1 | (t ^ 2) << 8 } else { t << 8 })
+        .collect();
     assert_eq!(words(&ptx, 32).expect("runs"), expected);
 }
 
@@ -283,7 +284,11 @@ fn lanes_keep_their_registers_apart() {
                 t => 2 * t + 1000,
             })
             .collect();
-        assert_eq!(machine_words(block).expect("runs"), expected, "blocks of {block}");
+        assert_eq!(
+            machine_words(block).expect("runs"),
+            expected,
+            "blocks of {block}"
+        );
     }
 }
 
@@ -298,7 +303,11 @@ fn traps_and_breakpoints_name_the_thread() {
         let place = fault.place.expect("a thread did it");
         assert_eq!((place.block, place.thread), ([0, 0, 0], [37, 0, 0]));
         assert_eq!(place.kernel, "k");
-        let line = ptx.lines().position(|line| line.contains("@%p1")).expect("a line") + 1;
+        let line = ptx
+            .lines()
+            .position(|line| line.contains("@%p1"))
+            .expect("a line")
+            + 1;
         assert_eq!(place.source.ptx_line as usize, line);
     }
 }

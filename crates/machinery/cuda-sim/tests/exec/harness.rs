@@ -78,7 +78,10 @@ impl Machine {
     /// A buffer that holds `values`; its device address.
     pub fn buffer<T: Plain>(&mut self, values: &[T]) -> u64 {
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.bytes()).collect();
-        let address = self.global.allocate(bytes.len() as u64).expect("device memory");
+        let address = self
+            .global
+            .allocate(bytes.len() as u64)
+            .expect("device memory");
         self.write(address, &bytes);
         address
     }
@@ -89,14 +92,20 @@ impl Machine {
     }
 
     pub fn write(&mut self, address: u64, bytes: &[u8]) {
-        let host = self.global.host(address, bytes.len() as u64).expect("inside an allocation");
+        let host = self
+            .global
+            .host(address, bytes.len() as u64)
+            .expect("inside an allocation");
         // SAFETY: `host` answers for as many bytes of a live allocation.
         unsafe { host.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
     }
 
     pub fn read<T: Plain>(&self, address: u64, count: usize) -> Vec<T> {
         let length = count * size_of::<T>();
-        let host = self.global.host(address, length as u64).expect("inside an allocation");
+        let host = self
+            .global
+            .host(address, length as u64)
+            .expect("inside an allocation");
         // SAFETY: `host` answers for `length` bytes of a live allocation.
         let bytes = unsafe { std::slice::from_raw_parts(host, length) };
         bytes.chunks_exact(size_of::<T>()).map(T::of).collect()
@@ -163,7 +172,11 @@ pub fn load_error(ptx: &str) -> LoadError {
         Ok(_) => panic!("loads:\n{ptx}"),
         Err(error) => error,
     };
-    assert_eq!(global.free_bytes(), 1 << 30, "something stays allocated after: {error}");
+    assert_eq!(
+        global.free_bytes(),
+        1 << 30,
+        "something stays allocated after: {error}"
+    );
     error
 }
 
@@ -210,7 +223,9 @@ pub fn noise(count: usize) -> Vec<u32> {
     let mut state = 0x853c_49e6_748f_ea9b_u64;
     (0..count)
         .map(|_| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
             (state >> 33) as u32
         })
         .collect()
@@ -219,7 +234,12 @@ pub fn noise(count: usize) -> Vec<u32> {
 /// The space, address and direction of an illegal access.
 pub fn illegal(fault: &Fault) -> (&'static str, u64, bool) {
     match fault.kind {
-        FaultKind::IllegalAddress { space, address, write, .. } => (space, address, write),
+        FaultKind::IllegalAddress {
+            space,
+            address,
+            write,
+            ..
+        } => (space, address, write),
         ref other => panic!("another fault: {other:?}"),
     }
 }

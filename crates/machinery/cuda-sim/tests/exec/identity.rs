@@ -35,7 +35,9 @@ fn indices_in_three_dimensions() {
         let mut machine = Machine::new(&ptx);
         let count = grid.iter().chain(&block).product::<u32>() as usize;
         let out = machine.out::<[u32; 16]>(count);
-        machine.launch_3d("k", grid, block, params![out]).unwrap_or_else(|f| panic!("{f}"));
+        machine
+            .launch_3d("k", grid, block, params![out])
+            .unwrap_or_else(|f| panic!("{f}"));
         let found = machine.read::<u32>(out, 16 * count);
         let mut rows = found.chunks(16);
         for bz in 0..grid[2] {
@@ -45,8 +47,7 @@ fn indices_in_three_dimensions() {
                         for y in 0..block[1] {
                             for x in 0..block[0] {
                                 let row = &rows.next().expect("a row a thread")[..12];
-                                let expected =
-                                    [[x, y, z], block, [bx, by, bz], grid].concat();
+                                let expected = [[x, y, z], block, [bx, by, bz], grid].concat();
                                 assert_eq!(row, expected, "{grid:?} of {block:?}");
                             }
                         }
@@ -68,11 +69,17 @@ fn lanes_and_warps() {
         let by_lane = |f: &dyn Fn(u32) -> u32| (0..threads).map(|t| f(t % 32)).collect::<Vec<_>>();
         assert_eq!(special("%laneid", threads), by_lane(&|lane| lane));
         assert_eq!(special("%lanemask_eq", threads), by_lane(&|lane| 1 << lane));
-        assert_eq!(special("%lanemask_lt", threads), by_lane(&|lane| (1 << lane) - 1));
+        assert_eq!(
+            special("%lanemask_lt", threads),
+            by_lane(&|lane| (1 << lane) - 1)
+        );
         let le = |lane: u32| ((1u64 << (lane + 1)) - 1) as u32;
         assert_eq!(special("%lanemask_le", threads), by_lane(&le));
         assert_eq!(special("%lanemask_gt", threads), by_lane(&|lane| !le(lane)));
-        assert_eq!(special("%lanemask_ge", threads), by_lane(&|lane| !((1 << lane) - 1)));
+        assert_eq!(
+            special("%lanemask_ge", threads),
+            by_lane(&|lane| !((1 << lane) - 1))
+        );
         let warps: Vec<u32> = (0..threads).map(|t| t / 32).collect();
         assert_eq!(special("%warpid", threads), warps);
     }

@@ -6,10 +6,17 @@ use cuda_sim::program::LoadError;
 /// The message for a kernel body, whose error must be on the line that has `culprit`.
 fn message(body: &str, culprit: &str) -> String {
     let ptx = kernel_of(body);
-    let line = ptx.lines().position(|line| line.contains(culprit)).expect("the culprit") + 1;
+    let line = ptx
+        .lines()
+        .position(|line| line.contains(culprit))
+        .expect("the culprit")
+        + 1;
     let error = load_error(&ptx);
     let text = error.to_string();
-    assert!(text.starts_with(&format!("line {line}")), "{text} should be on line {line}");
+    assert!(
+        text.starts_with(&format!("line {line}")),
+        "{text} should be on line {line}"
+    );
     text
 }
 
@@ -17,18 +24,38 @@ fn message(body: &str, culprit: &str) -> String {
 fn unknown_instructions_name_themselves_and_what_they_need() {
     for (instruction, needs) in [
         ("wgmma.fence.sync.aligned;", Some(90)),
-        ("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r1, %r2}, %d1, %d2, 1, 1, 1;", Some(90)),
-        ("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%r1, %r2}, {%r1, %r2}, {%r3}, {%r1, %r2};", Some(80)),
-        ("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%d1];", Some(75)),
+        (
+            "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r1, %r2}, %d1, %d2, 1, 1, 1;",
+            Some(90),
+        ),
+        (
+            "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%r1, %r2}, {%r1, %r2}, {%r3}, {%r1, %r2};",
+            Some(80),
+        ),
+        (
+            "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%d1];",
+            Some(75),
+        ),
         ("cp.async.ca.shared.global [%d1], [%d2], 4;", Some(80)),
         ("tcgen05.fence::before_thread_sync;", Some(100)),
-        ("tex.1d.v4.f32.s32 {%r1, %r2, %r3, %r4}, [%d1, {%r5}];", Some(20)),
+        (
+            "tex.1d.v4.f32.s32 {%r1, %r2, %r3, %r4}, [%d1, {%r5}];",
+            Some(20),
+        ),
         ("frobnicate.u32 %r1, %r2;", None),
     ] {
         let ptx = kernel_of(&format!("mov.u32 %r1, 0;\n{instruction}"));
-        let line = ptx.lines().position(|line| line.contains(instruction)).expect("a line") + 1;
+        let line = ptx
+            .lines()
+            .position(|line| line.contains(instruction))
+            .expect("a line")
+            + 1;
         match load_error(&ptx) {
-            LoadError::UnknownInstruction { line: found, instruction: name, needs: found_needs } => {
+            LoadError::UnknownInstruction {
+                line: found,
+                instruction: name,
+                needs: found_needs,
+            } => {
                 assert_eq!(found as usize, line, "{instruction}");
                 assert!(instruction.starts_with(&name), "{name} of {instruction}");
                 match (needs, found_needs) {
@@ -111,7 +138,11 @@ fn versions_and_targets_that_are_too_new() {
     for target in ["sm_100", "sm_120a"] {
         let error = load_error(&ptx.replace("sm_80", target));
         match &error {
-            LoadError::WrongTarget { target: found, sm: 90, .. } => assert_eq!(found, target),
+            LoadError::WrongTarget {
+                target: found,
+                sm: 90,
+                ..
+            } => assert_eq!(found, target),
             other => panic!("{other}"),
         }
         assert!(error.to_string().contains("sm_90"), "{error}");
@@ -146,15 +177,27 @@ fn names_declared_twice() {
 fn memory_a_module_may_not_have() {
     let text = |before: &str, body: &str| load_error(&module_of(before, body));
     match text(".const .b8 a[65536]; .const .b8 b[1];", "") {
-        LoadError::ConstantMemory { needed: 65537, limit: 65536 } => {}
+        LoadError::ConstantMemory {
+            needed: 65537,
+            limit: 65536,
+        } => {}
         other => panic!("{other}"),
     }
     match text("", ".shared .b8 a[49153]; st.shared.u8 [a], 1;") {
-        LoadError::SharedMemory { kernel, needed: 49153, limit: 49152 } => assert_eq!(kernel, "k"),
+        LoadError::SharedMemory {
+            kernel,
+            needed: 49153,
+            limit: 49152,
+        } => assert_eq!(kernel, "k"),
         other => panic!("{other}"),
     }
-    match text(".shared .b8 a[30000]; .shared .b8 b[30000];", "st.shared.u8 [a], 1; st.shared.u8 [b], 1;") {
-        LoadError::SharedMemory { needed: 60000.., .. } => {}
+    match text(
+        ".shared .b8 a[30000]; .shared .b8 b[30000];",
+        "st.shared.u8 [a], 1; st.shared.u8 [b], 1;",
+    ) {
+        LoadError::SharedMemory {
+            needed: 60000.., ..
+        } => {}
         other => panic!("{other}"),
     }
     match text(".global .b8 a[4294967296];", "") {
@@ -184,7 +227,10 @@ fn calls_that_do_not_fit() {
         (f, "call %d1;"),
         (f, "call %d1, NOTHING;"),
         (".func f;", "call f;"),
-        (".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);", "call vprintf;"),
+        (
+            ".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);",
+            "call vprintf;",
+        ),
     ] {
         let text = load_error(&module_of(before, body)).to_string();
         assert!(text.starts_with("line "), "{body}: {text}");
@@ -195,7 +241,10 @@ fn calls_that_do_not_fit() {
 fn any_part_of_a_module_is_refused_or_read_and_never_more() {
     let whole = include_str!("../../kernels/ptx/calls.ptx");
     let device = cuda_sim::device::DeviceSpec::h200();
-    let ends = whole.char_indices().map(|(at, _)| at).step_by(whole.len() / 300);
+    let ends = whole
+        .char_indices()
+        .map(|(at, _)| at)
+        .step_by(whole.len() / 300);
     for end in ends {
         let mut global = cuda_sim::memory::global::Global::new(1 << 30);
         let loaded = cuda_sim::program::Program::load(&whole[..end], &device, &mut global);
@@ -203,5 +252,9 @@ fn any_part_of_a_module_is_refused_or_read_and_never_more() {
             assert_eq!(global.free_bytes(), 1 << 30, "cut off at {end}");
         }
     }
-    assert!(load_error(&whole[..whole.len() * 2 / 3]).to_string().starts_with("line "));
+    assert!(
+        load_error(&whole[..whole.len() * 2 / 3])
+            .to_string()
+            .starts_with("line ")
+    );
 }

@@ -17,5 +17,6 @@ mod load_errors;
 mod memory;
 mod printing;
 mod progress;
+mod random_flow;
 mod spaces;
 mod warp;

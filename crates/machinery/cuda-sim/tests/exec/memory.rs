@@ -31,13 +31,20 @@ fn every_width_and_vector_is_copied_whole() {
         for block in BLOCK_SIZES {
             let n = (3 * block - block / 2) as usize;
             // All bytes occur, signalling NaNs among the floats too.
-            let input: Vec<u8> = noise(n * size).into_iter().map(|x| (x >> 7) as u8).collect();
+            let input: Vec<u8> = noise(n * size)
+                .into_iter()
+                .map(|x| (x >> 7) as u8)
+                .collect();
             let mut machine = Machine::new(PTX);
             let (out, from) = (machine.out::<u8>(n * size), machine.buffer(&input));
             machine.run(kernel, 3, block, params![out, from, n as u32]);
             // Thread t of a block takes the element at its place and gives away the one that
             // its mirror image took: both are the same place.
-            assert_eq!(machine.read::<u8>(out, n * size), input, "{kernel}, blocks of {block}");
+            assert_eq!(
+                machine.read::<u8>(out, n * size),
+                input,
+                "{kernel}, blocks of {block}"
+            );
         }
     }
 }
@@ -63,7 +70,15 @@ fn narrow_loads_keep_their_sign() {
     ];
     machine.run("widen", 1, threads as u32, buffers);
     let expected: Vec<i64> = (0..threads)
-        .flat_map(|i| [a[i].into(), b[i].into(), c[i].into(), d[i].into(), e[i].into()])
+        .flat_map(|i| {
+            [
+                a[i].into(),
+                b[i].into(),
+                c[i].into(),
+                d[i].into(),
+                e[i].into(),
+            ]
+        })
         .collect();
     assert_eq!(machine.read::<i64>(out, 5 * threads), expected);
 }
@@ -75,7 +90,10 @@ fn patterns(n: u32) -> Vec<(&'static str, Vec<u32>)> {
         ("broadcast", vec![n / 2; n as usize]),
         ("in order", (0..n).collect()),
         ("backwards", (0..n).rev().collect()),
-        ("pairs", (0..n).map(|i| i ^ 1).map(|i| i.min(n - 1)).collect()),
+        (
+            "pairs",
+            (0..n).map(|i| i ^ 1).map(|i| i.min(n - 1)).collect(),
+        ),
         ("by warp", (0..n).map(|i| i / 32).collect()),
         ("scattered", words.into_iter().map(|x| x % n).collect()),
     ]
@@ -92,7 +110,11 @@ fn gathers() {
             let (from, at) = (machine.buffer(&input), machine.buffer(&index));
             machine.run("gather", 2, block, params![out, from, at, n]);
             let expected: Vec<u32> = index.iter().map(|&i| input[i as usize]).collect();
-            assert_eq!(machine.read::<u32>(out, n as usize), expected, "{name}, blocks of {block}");
+            assert_eq!(
+                machine.read::<u32>(out, n as usize),
+                expected,
+                "{name}, blocks of {block}"
+            );
         }
     }
 }
@@ -112,7 +134,11 @@ fn scatters_leave_other_words_alone() {
         for (&to, &value) in index.iter().zip(&input) {
             expected[to as usize] = value;
         }
-        assert_eq!(machine.read::<u32>(out, expected.len()), expected, "blocks of {block}");
+        assert_eq!(
+            machine.read::<u32>(out, expected.len()),
+            expected,
+            "blocks of {block}"
+        );
     }
 }
 
@@ -146,10 +172,15 @@ fn local_arrays_are_each_threads_own() {
                     let place = &mut kept[(x >> 28) as usize];
                     *place = place.wrapping_add(more);
                 }
-                kept.iter().fold(0u32, |sum, &k| sum.wrapping_mul(31).wrapping_add(k))
+                kept.iter()
+                    .fold(0u32, |sum, &k| sum.wrapping_mul(31).wrapping_add(k))
             })
             .collect();
-        assert_eq!(machine.read::<u32>(out, count), expected, "blocks of {block}");
+        assert_eq!(
+            machine.read::<u32>(out, count),
+            expected,
+            "blocks of {block}"
+        );
     }
 }
 
@@ -162,7 +193,10 @@ fn one_function_reads_every_space() {
         }
         let input: Vec<u32> = (0..8).map(|k| 1000 * k).collect();
         let mut machine = Machine::new(PTX);
-        let (out, from) = (machine.out::<u32>(2 * block as usize), machine.buffer(&input));
+        let (out, from) = (
+            machine.out::<u32>(2 * block as usize),
+            machine.buffer(&input),
+        );
         machine.run("generic_pointers", 1, block, params![out, from]);
         let expected: Vec<u32> = (0..block)
             .flat_map(|t| {
@@ -176,7 +210,11 @@ fn one_function_reads_every_space() {
                 [first, own(1 + (t & 7))]
             })
             .collect();
-        assert_eq!(machine.read::<u32>(out, expected.len()), expected, "blocks of {block}");
+        assert_eq!(
+            machine.read::<u32>(out, expected.len()),
+            expected,
+            "blocks of {block}"
+        );
     }
 }
 
@@ -205,7 +243,11 @@ fn lists_are_followed_to_their_ends() {
                 }
             })
             .collect();
-        assert_eq!(machine.read::<u32>(out, block as usize), expected, "blocks of {block}");
+        assert_eq!(
+            machine.read::<u32>(out, block as usize),
+            expected,
+            "blocks of {block}"
+        );
     }
 }
 
@@ -231,7 +273,11 @@ fn structs_by_value_also_with_their_address_taken() {
                 [200.0 - 3.5 + c + 0.25, c + 77.0]
             })
             .collect();
-        assert_eq!(machine.read::<f64>(out, expected.len()), expected, "blocks of {block}");
+        assert_eq!(
+            machine.read::<f64>(out, expected.len()),
+            expected,
+            "blocks of {block}"
+        );
     }
 }
 
@@ -243,9 +289,14 @@ fn static_and_dynamic_shared_memory_lie_apart() {
             machine.dynamic_shared = 4 * n;
             let out = machine.out::<u32>(n as usize);
             machine.run("static_and_dynamic", 2, block, params![out, n]);
-            let expected: Vec<u32> =
-                (0..n).map(|k| (n - 1 - k) * (n - 1 - k) + k % 33 * 7).collect();
-            assert_eq!(machine.read::<u32>(out, n as usize), expected, "{n}, blocks of {block}");
+            let expected: Vec<u32> = (0..n)
+                .map(|k| (n - 1 - k) * (n - 1 - k) + k % 33 * 7)
+                .collect();
+            assert_eq!(
+                machine.read::<u32>(out, n as usize),
+                expected,
+                "{n}, blocks of {block}"
+            );
         }
     }
 }
@@ -253,7 +304,11 @@ fn static_and_dynamic_shared_memory_lie_apart() {
 #[test]
 fn each_kernel_has_the_whole_of_shared_memory() {
     let mut machine = Machine::new(PTX);
-    for (kernel, factor) in [("large_tile_a", 2), ("large_tile_b", 3), ("large_tile_c", 5)] {
+    for (kernel, factor) in [
+        ("large_tile_a", 2),
+        ("large_tile_b", 3),
+        ("large_tile_c", 5),
+    ] {
         let number = machine.program.kernel(kernel).expect("a kernel");
         assert_eq!(machine.program.kernels[number].shared_bytes, 40 << 10);
         let out = machine.out::<u32>(100);
@@ -283,7 +338,10 @@ fn variables_begin_with_their_initial_values() {
 fn variables_are_found_by_name_and_written_by_the_host() {
     let mut machine = Machine::new(PTX);
     let (counters, bytes) = machine.program.variable("counters").expect("a variable");
-    assert_eq!((bytes, machine.read::<u32>(counters, 3)), (12, vec![10, 20, 30]));
+    assert_eq!(
+        (bytes, machine.read::<u32>(counters, 3)),
+        (12, vec![10, 20, 30])
+    );
     assert_eq!(machine.program.variable("nothing"), None);
     let (bank, bytes) = machine.program.variable("bank").expect("a variable");
     assert_eq!(bytes, 256);
@@ -295,6 +353,10 @@ fn variables_are_found_by_name_and_written_by_the_host() {
         let (out, at) = (machine.out::<u32>(index.len()), machine.buffer(&index));
         machine.run("constants", 2, block, params![out, at]);
         let expected: Vec<u32> = index.iter().map(|&i| values[i as usize & 63]).collect();
-        assert_eq!(machine.read::<u32>(out, index.len()), expected, "blocks of {block}");
+        assert_eq!(
+            machine.read::<u32>(out, index.len()),
+            expected,
+            "blocks of {block}"
+        );
     }
 }

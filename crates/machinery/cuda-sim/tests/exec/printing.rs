@@ -29,10 +29,62 @@ fn every_conversion() {
     assert_eq!(text(&report.printed), expected.concat());
 }
 
+/// What a C library prints for the same.
+#[test]
+fn the_shorter_of_two_forms() {
+    let cases = [
+        (0.0, "0|         0|0         |0|0|0|+0\n"),
+        (1.0, "1|         1|1         |1|1|1|+1\n"),
+        (-1.5, "-1.5|      -1.5|-1.5      |-1.5|-2|-1.5|-1.5\n"),
+        (
+            100_000.0,
+            "100000|    100000|100000    |1e+05|1e+05|100000|+100000\n",
+        ),
+        (
+            1e6,
+            "1e+06|     1e+06|1e+06     |1e+06|1e+06|1E+06|+1e+06\n",
+        ),
+        (
+            123_456_789.0,
+            "1.23457e+08|1.23457e+08|1.23457e+08|1.23e+08|1e+08|1.23457E+08|+1.23457e+08\n",
+        ),
+        (
+            999_999.5,
+            "1e+06|     1e+06|1e+06     |1e+06|1e+06|1E+06|+1e+06\n",
+        ),
+        (
+            0.0001,
+            "0.0001|    0.0001|0.0001    |0.0001|0.0001|0.0001|+0.0001\n",
+        ),
+        (
+            0.00001,
+            "1e-05|     1e-05|1e-05     |1e-05|1e-05|1E-05|+1e-05\n",
+        ),
+        (
+            1e-300,
+            "1e-300|    1e-300|1e-300    |1e-300|1e-300|1E-300|+1e-300\n",
+        ),
+        (
+            f64::INFINITY,
+            "inf|       inf|inf       |inf|inf|INF|+inf\n",
+        ),
+    ];
+    let mut machine = Machine::new(PTX);
+    let values = cases.map(|(value, _)| value);
+    let from = machine.buffer(&values);
+    let report = machine.run("shortest", 1, cases.len() as u32, params![from]);
+    let expected: String = cases.map(|(_, line)| line).concat();
+    assert_eq!(text(&report.printed), expected);
+}
+
 #[test]
 fn not_a_number_and_infinities() {
     let machine = Machine::new(PTX);
-    for (value, plain) in [(f64::NAN, "nan"), (f64::INFINITY, "inf"), (-f64::INFINITY, "-inf")] {
+    for (value, plain) in [
+        (f64::NAN, "nan"),
+        (f64::INFINITY, "inf"),
+        (-f64::INFINITY, "-inf"),
+    ] {
         let report = machine.run("conversions", 1, 1, params![0u64, value, 0i64]);
         let fields: Vec<&str> = text(&report.printed).split('|').collect();
         assert!(fields.contains(&plain), "{plain} in {fields:?}");
@@ -69,7 +121,9 @@ fn a_failed_assertion_is_reported_in_cudas_words() {
     input[70] = -1;
     let address = machine.buffer(&input);
     let fault = machine.fault("checked", 2, 128, params![address]);
-    let FaultKind::Assert { message } = &fault.kind else { panic!("another fault: {fault}") };
+    let FaultKind::Assert { message } = &fault.kind else {
+        panic!("another fault: {fault}")
+    };
     let line = include_str!("../../kernels/printing.cu")
         .lines()
         .position(|line| line.contains("assert("))
@@ -112,7 +166,10 @@ fn what_was_printed_before_a_fault_is_kept() {
     let mut machine = Machine::new(&ptx);
     let out = machine.out::<u32>(2);
     let fault = machine.fault("k", 1, 2, params![out]);
-    assert_eq!((text(&fault.printed), fault.kind), ("said\nsaid\n", FaultKind::Trap));
+    assert_eq!(
+        (text(&fault.printed), fault.kind),
+        ("said\nsaid\n", FaultKind::Trap)
+    );
 }
 
 /// A format or a string at an address nobody owns.

@@ -55,7 +55,10 @@ fn all_blocks_of_a_full_gpu_wait_for_each_other() {
         let mut machine = Machine::new(PTX);
         let (count, out) = (machine.buffer(&[0u32]), machine.out::<u32>(blocks));
         machine.run("grid_barrier", blocks as u32, 1, params![count, out]);
-        assert_eq!(machine.read::<u32>(out, blocks), vec![blocks as u32; blocks]);
+        assert_eq!(
+            machine.read::<u32>(out, blocks),
+            vec![blocks as u32; blocks]
+        );
     }
 }
 
@@ -67,7 +70,11 @@ fn spin_locks() {
             let (lock, sum) = (machine.buffer(&[0u32]), machine.buffer(&[0u32]));
             machine.run(kernel, grid, block, params![lock, sum]);
             let expected = grid * (1..=block).sum::<u32>();
-            assert_eq!(machine.read::<u32>(sum, 1), [expected], "{kernel} {grid} × {block}");
+            assert_eq!(
+                machine.read::<u32>(sum, 1),
+                [expected],
+                "{kernel} {grid} × {block}"
+            );
             assert_eq!(machine.read::<u32>(lock, 1), [0]);
         }
     }
@@ -76,7 +83,11 @@ fn spin_locks() {
 #[test]
 fn an_endless_kernel_ends_at_its_time_limit() {
     let limit = Duration::from_millis(50);
-    let endless = ["bra L; L: bra L;", "L: bar.sync 0; bra L;", "L: setp.lt.u32 %p1, %t, 3; @%p1 bra L;"];
+    let endless = [
+        "bra L; L: bra L;",
+        "L: bar.sync 0; bra L;",
+        "L: setp.lt.u32 %p1, %t, 3; @%p1 bra L;",
+    ];
     let loops = endless.map(kernel_of);
     for ptx in &loops {
         let mut machine = Machine::new(ptx);
@@ -90,4 +101,24 @@ fn an_endless_kernel_ends_at_its_time_limit() {
     let flag = machine.buffer(&[0u32]);
     let fault = machine.fault("endless", 300, 32, params![flag]);
     assert_eq!(fault.kind, FaultKind::Timeout(limit));
+}
+
+#[test]
+fn a_block_that_waits_for_one_that_failed_does_not_wait_for_ever() {
+    let ptx = kernel_of(
+        "mov.u32 %r1, %ctaid.x;
+        setp.eq.u32 %p1, %r1, 1;
+        @%p1 trap;
+        L: ld.volatile.global.u32 %r2, [%out];
+        setp.eq.u32 %p2, %r2, 0;
+        @%p2 bra L;",
+    );
+    for threads in [1, 2] {
+        let mut machine = Machine::new(&ptx);
+        machine.use_threads(threads);
+        let flag = machine.buffer(&[0u32]);
+        let fault = machine.fault("k", 3, 1, params![flag]);
+        assert_eq!(fault.kind, FaultKind::Trap);
+        assert_eq!(fault.place.expect("a thread did it").block, [1, 0, 0]);
+    }
 }

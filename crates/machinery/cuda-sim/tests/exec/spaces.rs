@@ -42,7 +42,11 @@ fn a_generic_address_knows_its_space() {
         .replace(".version 7.0", ".version 7.7");
         let found = words(&ptx, 2).unwrap_or_else(|fault| panic!("{space}: {fault}"));
         // Constants lie in device memory here, as on a GPU: both answers hold.
-        let expected = if *space == "const" { 1 << 3 | 1 } else { 1 << at };
+        let expected = if *space == "const" {
+            1 << 3 | 1
+        } else {
+            1 << at
+        };
         assert_eq!(found, [expected; 2], "{space}");
     }
 }
@@ -131,6 +135,29 @@ fn shared_variables_of_functions_and_of_the_module() {
         machine.program.kernels[number].shared_bytes
     };
     assert_eq!((shared("a"), shared("b")), (20, 8));
+}
+
+/// How an access is ordered and cached makes no difference to its value.
+#[test]
+fn orders_caches_and_fences() {
+    let ptx = kernel_of(
+        "st.global.u32 [%mine], %t;
+        fence.acq_rel.gpu; fence.sc.sys; membar.cta; membar.gl; membar.sys;
+        prefetch.global.L2 [%mine]; prefetchu.L1 [%mine];
+        nanosleep.u32 20;
+        mov.u32 %r9, 0;
+        ld.weak.global.u32 %r1, [%mine]; add.u32 %r9, %r9, %r1;
+        ld.relaxed.gpu.global.u32 %r1, [%mine]; add.u32 %r9, %r9, %r1;
+        ld.acquire.sys.global.u32 %r1, [%mine]; add.u32 %r9, %r9, %r1;
+        ld.global.nc.L1::evict_last.u32 %r1, [%mine]; add.u32 %r9, %r9, %r1;
+        ld.global.ca.L2::128B.u32 %r1, [%mine]; add.u32 %r9, %r9, %r1;
+        ldu.global.u32 %r1, [%mine]; add.u32 %r9, %r9, %r1;
+        ld.volatile.u32 %r1, [%mine]; add.u32 %r9, %r9, %r1;
+        st.release.gpu.global.u32 [%mine], %r9;
+        st.global.cs.u32 [%mine], %r9;",
+    );
+    let expected: Vec<u32> = (0..40).map(|t| 7 * t).collect();
+    assert_eq!(words(&ptx, 40).expect("runs"), expected);
 }
 
 /// Shared memory of a block begins as zero, whatever the block before left there.

@@ -28,8 +28,16 @@ fn shuffles_in_segments_of_every_width() {
                     let inside = |other: u32| (begin..begin + width).contains(&other);
                     // The distance is taken modulo 32.
                     let delta = delta & 31;
-                    let up = if lane >= begin + delta { lane - delta } else { lane };
-                    let down = if inside(lane + delta) { lane + delta } else { lane };
+                    let up = if lane >= begin + delta {
+                        lane - delta
+                    } else {
+                        lane
+                    };
+                    let down = if inside(lane + delta) {
+                        lane + delta
+                    } else {
+                        lane
+                    };
                     // An exchange may reach segments before its own, not those after it.
                     let other = lane ^ delta;
                     let xor = if other < begin + width { other } else { lane };
@@ -45,7 +53,11 @@ fn shuffles_in_segments_of_every_width() {
                 let firsts = |values: &[i32]| -> Vec<i32> {
                     values.chunks(4).flat_map(|row| row[..3].to_vec()).collect()
                 };
-                assert_eq!(firsts(&found), firsts(&expected), "width {width}, delta {delta}");
+                assert_eq!(
+                    firsts(&found),
+                    firsts(&expected),
+                    "width {width}, delta {delta}"
+                );
             }
         }
     }
@@ -68,7 +80,10 @@ fn votes_and_ballots() {
             .flat_map(|t| {
                 let warp = &input[t / 32 * 32..][..32];
                 let ballot = |holds: &dyn Fn(usize) -> bool| {
-                    (0..32).filter(|&lane| holds(lane)).map(|lane| 1 << lane).sum::<u32>()
+                    (0..32)
+                        .filter(|&lane| holds(lane))
+                        .map(|lane| 1 << lane)
+                        .sum::<u32>()
                 };
                 let some = ballot(&|lane| lane & 4 != 0 && warp[lane] & 2 != 0);
                 [
@@ -99,13 +114,20 @@ fn the_active_mask_is_that_of_the_branch() {
                 _ => 0,
             })
             .collect();
-        assert_eq!(run("active", threads, &input, 1), expected, "{threads} threads");
+        assert_eq!(
+            run("active", threads, &input, 1),
+            expected,
+            "{threads} threads"
+        );
     }
 }
 
 #[test]
 fn sums_and_prefix_sums_of_a_warp() {
-    let input: Vec<i32> = noise(96).into_iter().map(|x| (x >> 8) as i32 - (1 << 22)).collect();
+    let input: Vec<i32> = noise(96)
+        .into_iter()
+        .map(|x| (x >> 8) as i32 - (1 << 22))
+        .collect();
     let expected: Vec<i32> = (0..96)
         .flat_map(|t| {
             let warp = &input[t / 32 * 32..][..32];
@@ -122,7 +144,10 @@ fn lanes_may_come_one_after_the_other() {
         let expected: Vec<u32> = (0..threads as usize)
             .map(|t| {
                 let warp = &input[t / 32 * 32..][..32];
-                warp.iter().enumerate().map(|(lane, x)| (x & 1) << lane).sum()
+                warp.iter()
+                    .enumerate()
+                    .map(|(lane, x)| (x & 1) << lane)
+                    .sum()
             })
             .collect();
         assert_eq!(run("late_lanes", threads, &input, 1), expected);
@@ -131,8 +156,15 @@ fn lanes_may_come_one_after_the_other() {
 
 #[test]
 fn a_barrier_of_the_warp_from_two_places() {
-    let expected: Vec<u32> =
-        (0..32).map(|t| if t < 16 { (t + 16) * 7 } else { (t - 16) * 5 + 1 }).collect();
+    let expected: Vec<u32> = (0..32)
+        .map(|t| {
+            if t < 16 {
+                (t + 16) * 7
+            } else {
+                (t - 16) * 5 + 1
+            }
+        })
+        .collect();
     let mut machine = Machine::new(PTX);
     let out = machine.out::<u32>(32);
     machine.run("two_sides", 1, 32, params![out]);
@@ -143,10 +175,20 @@ fn a_barrier_of_the_warp_from_two_places() {
 fn ended_lanes_are_not_waited_for() {
     for odd_first in [false, true] {
         let input: Vec<u32> = (0..32).map(|t| (t & 1) ^ u32::from(odd_first)).collect();
-        let staying = input.iter().enumerate().map(|(t, x)| (1 - x) << t).sum::<u32>();
+        let staying = input
+            .iter()
+            .enumerate()
+            .map(|(t, x)| (1 - x) << t)
+            .sum::<u32>();
         let found = run("leavers", 32, &input, 1);
         let expected: Vec<u32> = (0..32)
-            .map(|t| if input[t as usize] == 0 { staying } else { 1 + t * (t + 1) / 2 })
+            .map(|t| {
+                if input[t as usize] == 0 {
+                    staying
+                } else {
+                    1 + t * (t + 1) / 2
+                }
+            })
             .collect();
         assert_eq!(found, expected);
     }
@@ -157,7 +199,10 @@ fn a_mask_that_names_lanes_that_never_come() {
     let mut machine = Machine::new(PTX);
     let (out, flag) = (machine.out::<u32>(32), machine.buffer(&[0u32]));
     let fault = machine.fault("absent_lanes", 1, 32, params![out, flag]);
-    assert_eq!(fault.kind, FaultKind::WarpSyncNeverOpens { members: u32::MAX });
+    assert_eq!(
+        fault.kind,
+        FaultKind::WarpSyncNeverOpens { members: u32::MAX }
+    );
     let place = fault.place.expect("a thread waits");
     assert_eq!(place.thread, [0, 0, 0]);
     assert_eq!(place.source.file.as_deref(), Some("kernels/warp.cu"));
@@ -196,19 +241,29 @@ fn matches() {
         st.global.u32 [%mine], %r2;",
     );
     let expected: Vec<u32> = (0..32)
-        .map(|t| (0..32).filter(|other| other % 5 == t % 5).map(|other| 1u32 << other).sum())
+        .map(|t| {
+            (0..32)
+                .filter(|other| other % 5 == t % 5)
+                .map(|other| 1u32 << other)
+                .sum()
+        })
         .collect();
     assert_eq!(words(&ptx, 32).expect("runs"), expected);
 }
 
 #[test]
 fn reductions_in_one_instruction() {
-    let cases: [(&str, fn(&[i32]) -> u32); 8] = [
+    type Fold = fn(&[i32]) -> u32;
+    let cases: [(&str, Fold); 8] = [
         ("add.s32", |x| x.iter().sum::<i32>() as u32),
         ("min.s32", |x| *x.iter().min().expect("lanes") as u32),
         ("max.s32", |x| *x.iter().max().expect("lanes") as u32),
-        ("min.u32", |x| x.iter().map(|&x| x as u32).min().expect("lanes")),
-        ("max.u32", |x| x.iter().map(|&x| x as u32).max().expect("lanes")),
+        ("min.u32", |x| {
+            x.iter().map(|&x| x as u32).min().expect("lanes")
+        }),
+        ("max.u32", |x| {
+            x.iter().map(|&x| x as u32).max().expect("lanes")
+        }),
         ("and.b32", |x| x.iter().fold(-1, |a, b| a & b) as u32),
         ("or.b32", |x| x.iter().fold(0, |a, b| a | b) as u32),
         ("xor.b32", |x| x.iter().fold(0, |a, b| a ^ b) as u32),
@@ -247,8 +302,9 @@ fn predicates_of_shuffles_and_votes() {
         add.u32 %r2, %r2, %r1;
         st.global.u32 [%mine], %r2;",
     );
-    let expected: Vec<u32> =
-        (0..32).map(|t| if t < 3 { 3200 + t } else { 3100 + t - 3 }).collect();
+    let expected: Vec<u32> = (0..32)
+        .map(|t| if t < 3 { 3200 + t } else { 3100 + t - 3 })
+        .collect();
     assert_eq!(words(&ptx, 32).expect("runs"), expected);
 }
 

@@ -426,8 +426,9 @@ impl<'a> Lowering<'_, 'a> {
             (_, false) => atomic32::<space::Generic>(),
             (_, true) => atomic64::<space::Generic>(),
         };
-        if at != At::Shared && (returns || operation.order_shows()) {
-            self.ordered = true;
+        if at != At::Shared {
+            self.ordered |= operation.order_shows();
+            self.old_values.insert(to);
         }
         let class = if at == At::Shared { Class::Shared } else { Class::Global };
         self.draft(run, class, &[to], &[row, b, c]);

@@ -25,6 +25,10 @@ impl Lowering<'_, '_> {
         self.number_blocks()?;
         let starts: Vec<usize> = self.starts.iter().map(|&(_, start)| start).collect();
         let graph = Graph::new(&self.drafts, &starts, self.end);
+        let reads_old = self
+            .drafts
+            .iter()
+            .any(|draft| draft.uses.iter().any(|used| self.old_values.contains(used)));
         let assignment = registers::assign(&self.registers, &self.drafts, &graph);
 
         let base = self.program.code.len() as u32;
@@ -113,7 +117,7 @@ impl Lowering<'_, '_> {
             registers: assignment.pressure,
             calls: self.calls,
             calls_pointers: self.calls_pointers,
-            ordered: self.ordered,
+            ordered: self.ordered || reads_old,
         });
         Ok(())
     }

@@ -18,7 +18,7 @@ use crate::exec::cpu::Cpu;
 use crate::exec::ops::Class;
 use crate::program::code::Handler;
 use crate::ptx::ast::{self, Instruction, Location, Space, Statement};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Scopes in scopes: the reader allows no deeper nesting either.
 type Scopes<'a> = Vec<HashMap<&'a str, Named>>;
@@ -65,6 +65,8 @@ struct Lowering<'m, 'a> {
     calls: Vec<usize>,
     calls_pointers: bool,
     ordered: bool,
+    /// Where atomics on device memory put the old value: if it is read, order shows.
+    old_values: HashSet<Register>,
     line: u32,
     location: Option<Location>,
 }
@@ -133,6 +135,7 @@ pub fn function<'a>(
         calls: Vec::new(),
         calls_pointers: false,
         ordered: false,
+        old_values: HashSet::new(),
         line: function.line,
         location: None,
     };

@@ -1,0 +1,112 @@
+//! Floating-point numbers in decimal, as C's `%f`, `%e` and `%g` write them.
+//!
+//! Source: C17, 7.21.6.1 (`fprintf`). The digits are Rust's, which are exact.
+
+/// `value` as the conversion `specification` (`%`, flags, width, precision) and `kind` (one of
+/// `fFeEgG`) ask for.
+pub fn decimal(specification: &str, kind: u8, value: f64) -> String {
+    let rest = specification.trim_start_matches(['%', '-', '+', ' ', '#', '0']);
+    let flags = &specification[..specification.len() - rest.len()];
+    let (width, precision) = match rest.split_once('.') {
+        // None, or a negative one from an argument, stands for 6; a lone point for 0.
+        Some((width, precision)) if precision.starts_with('-') => (width, 6),
+        Some((width, precision)) => (width, precision.parse().unwrap_or(0)),
+        None => (rest, 6),
+    };
+    let width: usize = width.parse().unwrap_or(0);
+    // No number has more digits than this.
+    let precision: usize = precision.min(1100);
+    let sign = match value.is_sign_negative() {
+        true => "-",
+        false if flags.contains('+') => "+",
+        false if flags.contains(' ') => " ",
+        false => "",
+    };
+    let size = value.abs();
+    let point = flags.contains('#');
+    let mut text = match kind.to_ascii_lowercase() {
+        _ if value.is_nan() => "nan".to_owned(),
+        _ if value.is_infinite() => "inf".to_owned(),
+        b'f' => fixed(size, precision, point),
+        b'e' => scientific(size, precision, point),
+        _ => shorter(size, precision.max(1), point),
+    };
+    if kind.is_ascii_uppercase() {
+        text.make_ascii_uppercase();
+    }
+    let missing = width.saturating_sub(sign.len() + text.len());
+    if flags.contains('-') {
+        format!("{sign}{text}{:missing$}", "")
+    } else if flags.contains('0') && value.is_finite() {
+        format!("{sign}{:0>missing$}{text}", "")
+    } else {
+        format!("{:missing$}{sign}{text}", "")
+    }
+}
+
+fn fixed(size: f64, precision: usize, point: bool) -> String {
+    let end = if point && precision == 0 { "." } else { "" };
+    format!("{size:.precision$}{end}")
+}
+
+fn scientific(size: f64, precision: usize, point: bool) -> String {
+    let text = format!("{size:.precision$e}");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let end = if point && precision == 0 { "." } else { "" };
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{mantissa}{end}e{sign}{:02}", exponent.abs())
+}
+
+/// `%e` where the exponent is below -4 or not below the precision, else `%f`, both with
+/// `precision` digits in all and without zeros at the end unless `#` keeps them.
+fn shorter(size: f64, precision: usize, point: bool) -> String {
+    let digits = scientific(size, precision - 1, point);
+    let (mantissa, exponent) = digits.split_once('e').unwrap_or((&digits, "0"));
+    let power: i32 = exponent.parse().unwrap_or(0);
+    let trim = |text: &str| match text.contains('.') && !point {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text.to_owned(),
+    };
+    if (-4..precision as i32).contains(&power) {
+        trim(&fixed(size, (precision as i32 - 1 - power) as usize, point))
+    } else {
+        format!("{}e{exponent}", trim(mantissa))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decimal;
+
+    /// What a C library prints.
+    #[test]
+    fn as_c_has_it() {
+        for (specification, kind, value, expected) in [
+            ("%", b'f', 0.5, "0.500000"),
+            ("%.0", b'f', 2.5, "2"),
+            ("%#.0", b'f', 2.5, "2."),
+            ("%+08.2", b'f', 3.15159, "+0003.15"),
+            ("%-8.1", b'f', -3.25, "-3.2    "),
+            ("% ", b'e', 0.0, " 0.000000e+00"),
+            ("%.3", b'e', 9_999_999.0, "1.000e+07"),
+            ("%.20", b'e', 0.1, "1.00000000000000005551e-01"),
+            ("%#.0", b'E', 5e-324, "5.E-324"),
+            ("%", b'g', 0.0001, "0.0001"),
+            ("%", b'g', 0.000_099_999_95, "0.0001"),
+            ("%", b'g', 0.000_099_999_9, "9.99999e-05"),
+            ("%.-1", b'f', 0.5, "0.500000"),
+            ("%", b'g', 999_999.5, "1e+06"),
+            ("%#", b'g', 1.0, "1.00000"),
+            ("%#.1", b'g', 100.0, "1.e+02"),
+            ("%.0", b'g', 0.25, "0.2"),
+            ("%.17", b'g', 0.1, "0.10000000000000001"),
+            ("%010", b'g', -0.0, "-000000000"),
+            ("%05", b'f', f64::INFINITY, "  inf"),
+            ("%-5", b'G', f64::NAN, "NAN  "),
+        ] {
+            let found = decimal(specification, kind, value);
+            assert_eq!(found, expected, "{specification}{}", char::from(kind));
+        }
+    }
+}

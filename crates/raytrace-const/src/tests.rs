@@ -1,0 +1,96 @@
+//! The chapter with kernels that are wrong. Each runs in a process of its own, this test program
+//! again with one ignored test, so that what it prints can be read.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+use super::*;
+
+/// Runs the chapter as `main` does, on `ptx`, in the current folder; it has to fail.
+fn fails(ptx: &str) {
+    assert_ne!(ptx, PTX, "the kernels no longer have what is changed here");
+    let flags = Flags::parse_from(["raytrace-const", "--width", "40", "--height", "30"]);
+    assert_eq!(common::error::exit(run(&flags, ptx)), ExitCode::FAILURE);
+}
+
+/// What the ignored test `name` prints on standard output and error, run in `folder`.
+fn printed_by(name: &str, folder: &Path) -> (String, String) {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", name, "--ignored", "--nocapture"])
+        .env("CUDA_BACKEND", "sim")
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+    assert!(output.status.success(), "{stdout}\n{stderr}");
+    assert!(stdout.contains("1 passed"), "no test {name}:\n{stdout}");
+    (stdout, stderr)
+}
+
+/// Half as bright: 128.0 in place of 255.0.
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn a_dim_picture() {
+    fails(&PTX.replace("0f437F0000", "0f43000000"));
+}
+
+#[test]
+fn a_wrong_picture_is_shown_saved_and_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let (table, notes) = printed_by("tests::a_dim_picture", folder.path());
+    assert!(table.contains("WRONG"), "{table}");
+    // Nothing is compared with a wrong picture.
+    assert!(!table.contains("| constant "), "{table}");
+    let wanted = "error: raytrace_global drew a wrong picture: ";
+    assert!(notes.contains(wanted), "{notes}");
+    assert!(notes.contains("(see raytrace.png)"), "{notes}");
+
+    let drawn = image::open(folder.path().join("raytrace.png")).unwrap();
+    let flags = Flags::parse_from(["raytrace-const", "--width", "40", "--height", "30"]);
+    let right = reference::render(&scene::random(&flags), flags.width, flags.height);
+    assert_eq!((drawn.width(), drawn.height()), (40, 30));
+    assert_ne!(
+        drawn.into_rgba8().as_raw()[..],
+        *right.pixels.as_flattened()
+    );
+}
+
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn an_unknown_instruction() {
+    fails(&PTX.replacen("sqrt.rn.f32", "frobnicate.f32", 1));
+}
+
+#[test]
+fn ptx_that_does_not_load_is_explained_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, notes) = printed_by("tests::an_unknown_instruction", folder.path());
+    assert_eq!(notes.matches("frobnicate").count(), 1, "{notes}");
+    assert!(
+        notes.contains("error: the PTX does not load: CUDA_ERROR_INVALID_PTX"),
+        "{notes}"
+    );
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// One sphere fewer in the `.cu` file than in the Rust code.
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn a_smaller_symbol() {
+    fails(&PTX.replace("constant_spheres[65536]", "constant_spheres[65504]"));
+}
+
+#[test]
+fn a_symbol_of_another_size_is_an_error_with_both_sizes() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, notes) = printed_by("tests::a_smaller_symbol", folder.path());
+    for part in [
+        "error: constant_spheres has 65504 bytes",
+        "and 65536 in the Rust code",
+    ] {
+        assert!(notes.contains(part), "{notes}");
+    }
+    assert!(!notes.contains("panicked"), "{notes}");
+}
