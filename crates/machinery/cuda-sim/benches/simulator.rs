@@ -85,7 +85,13 @@ impl Machine {
     }
 
     /// Launches on one core.
-    fn run(&self, pool: &rayon::ThreadPool, kernel: &str, size: [[u32; 3]; 2], params: &[u8]) -> Report {
+    fn run(
+        &self,
+        pool: &rayon::ThreadPool,
+        kernel: &str,
+        size: [[u32; 3]; 2],
+        params: &[u8],
+    ) -> Report {
         let launch_config = Launch {
             kernel: self.program.kernel(kernel).expect("the kernel exists"),
             grid: size[0],
@@ -96,13 +102,15 @@ impl Machine {
             time_limit: None,
             threads: Some(pool),
         };
-        launch(&self.program, &self.global, &self.device, &launch_config)
-            .expect("the kernel runs")
+        launch(&self.program, &self.global, &self.device, &launch_config).expect("the kernel runs")
     }
 }
 
 fn one_core() -> rayon::ThreadPool {
-    rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread starts")
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .expect("a thread starts")
 }
 
 fn arithmetic(criterion: &mut Criterion) {
@@ -112,7 +120,9 @@ fn arithmetic(criterion: &mut Criterion) {
     let size = [[64, 1, 1], [1024, 1, 1]];
     let report = machine.run(&pool, "arithmetic", size, &params);
     let mut group = criterion.benchmark_group("arithmetic loop");
-    group.throughput(Throughput::Elements(report.counts.thread_instructions(&machine.program)));
+    group.throughput(Throughput::Elements(
+        report.counts.thread_instructions(&machine.program),
+    ));
     group.bench_function("simulator", |bench| {
         bench.iter(|| machine.run(&pool, "arithmetic", size, &params));
     });
@@ -141,7 +151,9 @@ fn ray_tracer(criterion: &mut Criterion) {
 
     let report = machine.run(&pool, "raytrace_global", size, &params);
     let mut group = criterion.benchmark_group("ray tracer 1024x1024, 20 spheres");
-    group.throughput(Throughput::Elements(report.counts.thread_instructions(&machine.program)));
+    group.throughput(Throughput::Elements(
+        report.counts.thread_instructions(&machine.program),
+    ));
     group.bench_function("simulator, raytrace_global", |bench| {
         bench.iter(|| machine.run(&pool, "raytrace_global", size, &params));
     });

@@ -96,7 +96,10 @@ fn scattered_traffic(sm: &Sm, addresses: &[u64; LANES], offset: u64, size: u64) 
         sectors += to.saturating_sub(from.max(past)) as u32;
         past = to.max(past);
     }
-    Traffic { sectors, addresses: distinct }
+    Traffic {
+        sectors,
+        addresses: distinct,
+    }
 }
 
 /// The host's address of one lane's access, or the fault it is.
@@ -110,7 +113,10 @@ fn reach<S: Space>(
     write: bool,
 ) -> Result<*mut u8, FaultKind> {
     if address & (unit - 1) != 0 {
-        return Err(FaultKind::MisalignedAddress { address, bytes: unit as u32 });
+        return Err(FaultKind::MisalignedAddress {
+            address,
+            bytes: unit as u32,
+        });
     }
     let host = S::host(sm, lane, address, bytes);
     if host.is_null() || write && !S::writable(address) {
@@ -132,14 +138,25 @@ unsafe fn run_load<S: Space, M: Element>(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: the operand after the destinations is a 64-bit row.
     let addresses = unsafe { sm.row::<u64>(inst, count) };
     let first = sm.mask.trailing_zeros() as usize & 31;
-    let kind = if S::COMMON { pattern(sm, addresses, inst.imm, size) } else { Pattern::Scattered };
+    let kind = if S::COMMON {
+        pattern(sm, addresses, inst.imm, size)
+    } else {
+        Pattern::Scattered
+    };
     match kind {
         Pattern::Same(address) => {
             let host = match reach::<S>(sm, first, address, size, size, false) {
                 Ok(host) => host.cast::<M>(),
                 Err(kind) => return sm.fail(inst, first, kind),
             };
-            S::count(sm, false, Traffic { sectors: span(address, size), addresses: 1 });
+            S::count(
+                sm,
+                false,
+                Traffic {
+                    sectors: span(address, size),
+                    addresses: 1,
+                },
+            );
             for part in 0..count {
                 // SAFETY: `reach` checked `size` bytes; the destinations are rows.
                 unsafe {
@@ -158,7 +175,10 @@ unsafe fn run_load<S: Space, M: Element>(sm: &mut Sm, inst: &Inst) -> Next {
                 Err(_) => return load_scattered::<S, M>(sm, inst, addresses),
             };
             let traffic = if sm.mask >> first == FULL >> (31 - (last - first)) {
-                Traffic { sectors: span(start, bytes), addresses: sm.mask.count_ones() }
+                Traffic {
+                    sectors: span(start, bytes),
+                    addresses: sm.mask.count_ones(),
+                }
             } else {
                 // Lanes in between do not run: the sectors of theirs are not fetched.
                 scattered_traffic(sm, addresses, inst.imm, size)
@@ -241,7 +261,14 @@ unsafe fn run_store<S: Space, M: Element>(sm: &mut Sm, inst: &Inst) -> Next {
             host.cast::<[M; LANES]>().write_unaligned(values);
         }
         let sectors = span(start, size * LANES as u64);
-        S::count(sm, true, Traffic { sectors, addresses: LANES as u32 });
+        S::count(
+            sm,
+            true,
+            Traffic {
+                sectors,
+                addresses: LANES as u32,
+            },
+        );
         return inst.next();
     }
     for lane in active(sm.mask) {
@@ -299,7 +326,11 @@ access_handlers!(
 /// # Safety
 /// As for [`Handler`]; the lowering checked the place against the bank's size.
 pub unsafe fn load_constant_operand<M: Element>(sm: &mut Sm, inst: &Inst) -> Next {
-    let host = sm.constants.host.wrapping_add(inst.imm as usize).cast::<M>();
+    let host = sm
+        .constants
+        .host
+        .wrapping_add(inst.imm as usize)
+        .cast::<M>();
     for part in 0..inst.x as usize {
         // SAFETY: the bank is at least as large as the module says, and the place is inside.
         unsafe {
@@ -315,7 +346,12 @@ pub unsafe fn load_constant_operand<M: Element>(sm: &mut Sm, inst: &Inst) -> Nex
 /// # Safety
 /// As for [`Handler`]; the lowering checked the place against the parameters' size.
 pub unsafe fn load_param<M: Element>(sm: &mut Sm, inst: &Inst) -> Next {
-    let host = sm.grid.params.as_ptr().wrapping_add(inst.imm as usize).cast::<M>();
+    let host = sm
+        .grid
+        .params
+        .as_ptr()
+        .wrapping_add(inst.imm as usize)
+        .cast::<M>();
     for part in 0..inst.x as usize {
         // SAFETY: the driver passes as many bytes as the kernel's parameters take.
         unsafe {

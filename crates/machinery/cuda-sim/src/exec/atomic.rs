@@ -33,7 +33,10 @@ impl Atomic {
     /// Whether the value left in memory depends on who comes first.
     pub fn order_shows(self) -> bool {
         use Atomic::*;
-        matches!(self, Exchange | CompareAndSwap | Increment | Decrement | AddFloat)
+        matches!(
+            self,
+            Exchange | CompareAndSwap | Increment | Decrement | AddFloat
+        )
     }
 
     const ALL: [Atomic; 13] = [

@@ -88,7 +88,11 @@ impl Block {
         self.warps.clear();
         for index in 0..threads.div_ceil(32) {
             let rest = threads - index * 32;
-            let lanes = if rest >= 32 { u32::MAX } else { (1 << rest) - 1 };
+            let lanes = if rest >= 32 {
+                u32::MAX
+            } else {
+                (1 << rest) - 1
+            };
             self.warps.push(Warp::new(index, lanes));
         }
         self.running = 0;
@@ -136,7 +140,11 @@ impl Block {
         }
         if arrival.waits {
             let reduction = arrival.reduction.map(|(reduction, _)| reduction);
-            barrier.waiting.push(Waiter { warp: running, split, reduction });
+            barrier.waiting.push(Waiter {
+                warp: running,
+                split,
+                reduction,
+            });
         }
     }
 
@@ -145,7 +153,11 @@ impl Block {
         let mut opened = false;
         for number in 0..BARRIERS {
             let barrier = &mut self.barriers[number];
-            let expected = if barrier.expected > 0 { barrier.expected } else { self.alive };
+            let expected = if barrier.expected > 0 {
+                barrier.expected
+            } else {
+                self.alive
+            };
             if barrier.arrived == 0 || barrier.arrived < expected {
                 continue;
             }
@@ -179,12 +191,18 @@ impl Block {
 
     /// Barriers with threads waiting, and how many came of how many awaited.
     pub fn stuck(&self) -> Option<(usize, u32, u32)> {
-        self.barriers.iter().enumerate().find(|(_, barrier)| barrier.arrived > 0).map(
-            |(number, barrier)| {
-                let expected = if barrier.expected > 0 { barrier.expected } else { self.alive };
+        self.barriers
+            .iter()
+            .enumerate()
+            .find(|(_, barrier)| barrier.arrived > 0)
+            .map(|(number, barrier)| {
+                let expected = if barrier.expected > 0 {
+                    barrier.expected
+                } else {
+                    self.alive
+                };
                 (number, barrier.arrived, expected)
-            },
-        )
+            })
     }
 }
 

@@ -106,7 +106,13 @@ pub unsafe fn branch_table(sm: &mut Sm, inst: &Inst) -> Next {
     let mut ways: Vec<(u32, u32)> = Vec::new();
     for lane in active(sm.mask) {
         let Some(&target) = table.get(index[lane] as usize) else {
-            return sm.fail(inst, lane, FaultKind::InvalidCall { address: index[lane].into() });
+            return sm.fail(
+                inst,
+                lane,
+                FaultKind::InvalidCall {
+                    address: index[lane].into(),
+                },
+            );
         };
         match ways.iter_mut().find(|(_, pc)| *pc == target) {
             Some((lanes, _)) => *lanes |= 1 << lane,
@@ -161,7 +167,11 @@ pub unsafe fn trap(sm: &mut Sm, inst: &Inst) -> Next {
 /// # Safety
 /// As for [`enter`].
 pub unsafe fn breakpoint(sm: &mut Sm, inst: &Inst) -> Next {
-    sm.fail(inst, sm.mask.trailing_zeros() as usize, FaultKind::Breakpoint)
+    sm.fail(
+        inst,
+        sm.mask.trailing_zeros() as usize,
+        FaultKind::Breakpoint,
+    )
 }
 
 /// Nothing: `membar`, `prefetch`, `nanosleep`. Every access is in order already.
@@ -194,11 +204,17 @@ pub unsafe fn call_pointer(sm: &mut Sm, inst: &Inst) -> Next {
         let number = address.wrapping_sub(FUNCTION_BASE) / FUNCTION_STEP;
         let valid = address >= FUNCTION_BASE
             && address % FUNCTION_STEP == 0
-            && program.functions.get(number as usize).is_some_and(|function| !function.is_kernel);
+            && program
+                .functions
+                .get(number as usize)
+                .is_some_and(|function| !function.is_kernel);
         if !valid {
             return sm.fail(inst, lane, FaultKind::InvalidCall { address });
         }
-        match ways.iter_mut().find(|(_, function)| *function == number as usize) {
+        match ways
+            .iter_mut()
+            .find(|(_, function)| *function == number as usize)
+        {
             Some((lanes, _)) => *lanes |= 1 << lane,
             None => ways.push((1 << lane, number as usize)),
         }
@@ -212,13 +228,18 @@ fn enter_calls(sm: &mut Sm, inst: &Inst, ways: &[(u32, usize)]) -> Next {
     let site = &program.call_sites[inst.imm as usize];
     let base = sm.local_base + site.caller_bytes;
     let passed = site.arguments.iter().map(|&(_, to, bytes)| to + bytes);
-    let passed = passed.chain(site.results.iter().map(|&(from, _, bytes)| from + bytes)).max();
+    let passed = passed
+        .chain(site.results.iter().map(|&(from, _, bytes)| from + bytes))
+        .max();
     for &(lanes, function) in ways {
         // A call through a pointer may pass more than the function it reaches knows of.
         let own = program.functions[function].local_bytes;
         let needed = base.saturating_add(own.max(passed.unwrap_or(0)));
         if needed > sm.locals.bytes {
-            let kind = FaultKind::StackOverflow { needed, limit: sm.locals.bytes };
+            let kind = FaultKind::StackOverflow {
+                needed,
+                limit: sm.locals.bytes,
+            };
             return sm.fail(inst, lanes.trailing_zeros() as usize, kind);
         }
     }
@@ -245,7 +266,12 @@ fn enter_calls(sm: &mut Sm, inst: &Inst, ways: &[(u32, usize)]) -> Next {
 pub unsafe fn take_results(sm: &mut Sm, inst: &Inst) -> Next {
     let program = sm.grid.program.clone();
     let site = &program.call_sites[inst.imm as usize];
-    copy_local(sm, &site.results, sm.local_base + site.caller_bytes, sm.local_base);
+    copy_local(
+        sm,
+        &site.results,
+        sm.local_base + site.caller_bytes,
+        sm.local_base,
+    );
     inst.next()
 }
 
@@ -253,7 +279,9 @@ pub unsafe fn take_results(sm: &mut Sm, inst: &Inst) -> Next {
 fn copy_local(sm: &mut Sm, parts: &[(u32, u32, u32)], from_base: u32, to_base: u32) {
     let stride = sm.locals.bytes as usize;
     let mask = sm.mask;
-    let Some(local) = sm.block.warp_mut().local.as_mut() else { return };
+    let Some(local) = sm.block.warp_mut().local.as_mut() else {
+        return;
+    };
     for lane in active(mask) {
         let stack = &mut local[lane * stride..(lane + 1) * stride];
         for &(from, to, bytes) in parts {
@@ -299,7 +327,14 @@ pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
         )
     };
     if barrier >= 16 || expected % LANES as u32 != 0 {
-        return sm.fail(inst, lane, FaultKind::InvalidBarrier { barrier, count: expected });
+        return sm.fail(
+            inst,
+            lane,
+            FaultKind::InvalidBarrier {
+                barrier,
+                count: expected,
+            },
+        );
     }
     let operation = match kind {
         BarrierKind::Popc => Some(ReductionOp::Popc),
@@ -307,15 +342,27 @@ pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
         BarrierKind::Or => Some(ReductionOp::Or),
         BarrierKind::Sync | BarrierKind::Arrive => None,
     };
-    let reduction = operation
-        .map(|operation| (Reduction { operation, destination: inst.o[2] }, predicate));
+    let reduction = operation.map(|operation| {
+        (
+            Reduction {
+                operation,
+                destination: inst.o[2],
+            },
+            predicate,
+        )
+    });
     let waits = kind != BarrierKind::Arrive;
     let mask = sm.mask;
     let after = sm.address_of(inst) + 1;
     if waits {
         sm.suspend(after, State::Barrier(barrier));
     }
-    let arrival = Arrival { barrier: barrier as usize, expected, waits, reduction };
+    let arrival = Arrival {
+        barrier: barrier as usize,
+        expected,
+        waits,
+        reduction,
+    };
     sm.block.arrive(mask, arrival);
     sm.counts.barriers += 1;
     if waits { sm.switch() } else { inst.next() }

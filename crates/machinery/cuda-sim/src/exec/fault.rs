@@ -15,14 +15,23 @@ pub struct Fault {
 
 impl Fault {
     pub fn new(kind: FaultKind, place: Option<Box<Place>>) -> Fault {
-        Fault { kind, place, printed: Vec::new() }
+        Fault {
+            kind,
+            place,
+            printed: Vec::new(),
+        }
     }
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum FaultKind {
     /// An access outside every allocation of its space.
-    IllegalAddress { address: u64, bytes: u32, write: bool, space: &'static str },
+    IllegalAddress {
+        address: u64,
+        bytes: u32,
+        write: bool,
+        space: &'static str,
+    },
     /// An address that is not a multiple of the access's size.
     MisalignedAddress { address: u64, bytes: u32 },
     /// `trap`, or a device function that is only declared.
@@ -36,7 +45,11 @@ pub enum FaultKind {
     /// `assert` failed; the message is CUDA's own.
     Assert { message: String },
     /// A barrier some threads of the block wait at and others never reach.
-    BarrierNeverOpens { barrier: u32, arrived: u32, expected: u32 },
+    BarrierNeverOpens {
+        barrier: u32,
+        arrived: u32,
+        expected: u32,
+    },
     /// A `.sync` instruction whose mask names lanes that never come.
     WarpSyncNeverOpens { members: u32 },
     /// A barrier number of 16 or more, or a thread count that is no multiple of 32.
@@ -77,13 +90,21 @@ impl fmt::Display for Fault {
             return write!(f, "{message}");
         }
         match &self.kind {
-            FaultKind::IllegalAddress { address, bytes, write, space } => write!(
+            FaultKind::IllegalAddress {
+                address,
+                bytes,
+                write,
+                space,
+            } => write!(
                 f,
                 "illegal address: {} of {bytes} bytes at {address:#x}, outside every {space} allocation",
                 if *write { "write" } else { "read" }
             ),
             FaultKind::MisalignedAddress { address, bytes } => {
-                write!(f, "misaligned address: {address:#x} is not a multiple of {bytes}")
+                write!(
+                    f,
+                    "misaligned address: {address:#x} is not a multiple of {bytes}"
+                )
             }
             FaultKind::Trap => write!(f, "trap: the kernel stopped itself"),
             FaultKind::Breakpoint => write!(f, "breakpoint: brkpt without a debugger"),
@@ -92,9 +113,16 @@ impl fmt::Display for Fault {
                 "stack overflow: the call needs {needed} bytes of local memory a thread, the limit is {limit}"
             ),
             FaultKind::InvalidCall { address } => {
-                write!(f, "call through a pointer that is no function: {address:#x}")
+                write!(
+                    f,
+                    "call through a pointer that is no function: {address:#x}"
+                )
             }
-            FaultKind::BarrierNeverOpens { barrier, arrived, expected } => write!(
+            FaultKind::BarrierNeverOpens {
+                barrier,
+                arrived,
+                expected,
+            } => write!(
                 f,
                 "barrier {barrier} never opens: {arrived} threads wait, {expected} are needed, and the others can not reach it"
             ),

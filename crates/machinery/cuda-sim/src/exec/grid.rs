@@ -10,10 +10,10 @@ use crate::memory::region::{Region, Regions};
 use crate::model;
 use crate::profile::Counts;
 use crate::program::Program;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
-use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -90,7 +90,10 @@ impl Grid {
     }
 
     fn fail(&self, block: u64, fault: Fault) {
-        let mut lowest = self.fault.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut lowest = self
+            .fault
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
         if block < self.failed.load(Ordering::Relaxed) {
             self.failed.store(block, Ordering::Relaxed);
             *lowest = Some(fault);
@@ -105,12 +108,21 @@ impl Grid {
 
 fn unfold(number: u64, size: [u32; 3]) -> [u32; 3] {
     let (x, y) = (u64::from(size[0]), u64::from(size[1]));
-    [(number % x) as u32, (number / x % y) as u32, (number / x / y) as u32]
+    [
+        (number % x) as u32,
+        (number / x % y) as u32,
+        (number / x / y) as u32,
+    ]
 }
 
 /// Blocks that fit on the device at once, by their threads and their shared memory.
 fn resident(device: &DeviceSpec, launch: &Launch, static_shared: u32) -> usize {
-    let threads = launch.block.iter().product::<u32>().next_multiple_of(32).max(32);
+    let threads = launch
+        .block
+        .iter()
+        .product::<u32>()
+        .next_multiple_of(32)
+        .max(32);
     let shared = static_shared
         .saturating_add(launch.dynamic_shared)
         .saturating_add(device.shared_reserved_per_block);
@@ -139,7 +151,9 @@ pub fn launch(
     // Loads of parameters rely on there being as many bytes as the kernel declares.
     let mut params = launch.params.to_vec();
     params.resize(kernel.param_bytes as usize, 0);
-    let constants = program.constants.map_or(Region::NONE, |(base, _)| regions.find(base));
+    let constants = program
+        .constants
+        .map_or(Region::NONE, |(base, _)| regions.find(base));
     let grid = Arc::new(Grid {
         program: program.clone(),
         kernel: launch.kernel,
@@ -158,14 +172,20 @@ pub fn launch(
         next: AtomicU64::new(0),
         failed: AtomicU64::new(u64::MAX),
         fault: Mutex::new(None),
-        until: launch.time_limit.map(|limit| (Instant::now() + limit, limit)),
+        until: launch
+            .time_limit
+            .map(|limit| (Instant::now() + limit, limit)),
     });
     let done = if kernel.ordered || grid.blocks == 1 {
         vec![run_blocks(&grid)]
     } else {
         on_all_threads(launch.threads, &grid)
     };
-    let fault = grid.fault.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).take();
+    let fault = grid
+        .fault
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
+        .take();
     let mut counts = Counts::new(program.blocks.len());
     let mut printed = Vec::new();
     for (part, lines) in done {
@@ -178,7 +198,11 @@ pub fn launch(
         return Err(Fault { printed, ..fault });
     }
     let milliseconds = model::milliseconds(program, &counts, device, launch);
-    Ok(Report { counts, milliseconds, printed })
+    Ok(Report {
+        counts,
+        milliseconds,
+        printed,
+    })
 }
 
 /// [`run_blocks`] on every thread of a pool, which takes the blocks as it gets to them.
@@ -187,7 +211,10 @@ pub fn launch(
 /// belongs to: the work it would pick up may wait for the very driver call it is in.
 fn on_all_threads(pool: Option<&ThreadPool>, grid: &Arc<Grid>) -> Vec<Done> {
     static OWN: OnceLock<Option<ThreadPool>> = OnceLock::new();
-    let own = || OWN.get_or_init(|| ThreadPoolBuilder::new().build().ok()).as_ref();
+    let own = || {
+        OWN.get_or_init(|| ThreadPoolBuilder::new().build().ok())
+            .as_ref()
+    };
     let Some(pool) = pool.or_else(own) else {
         // The host has no thread left to give.
         return vec![run_blocks(grid)];
@@ -214,12 +241,21 @@ fn run_blocks(grid: &Arc<Grid>) -> Done {
     let mut paused: VecDeque<Box<Block>> = VecDeque::new();
     let mut spare: Vec<Box<Block>> = Vec::new();
     loop {
-        let fresh = if paused.len() < grid.resident { grid.next_block() } else { None };
+        let fresh = if paused.len() < grid.resident {
+            grid.next_block()
+        } else {
+            None
+        };
         let block = match fresh {
             Some(number) => {
                 let mut block = spare.pop().unwrap_or_else(|| Box::new(Block::empty()));
                 let threads = grid.block.iter().product();
-                block.reset(number, unfold(number, grid.grid), threads, grid.shared_bytes);
+                block.reset(
+                    number,
+                    unfold(number, grid.grid),
+                    threads,
+                    grid.shared_bytes,
+                );
                 block
             }
             None => match paused.pop_front() {
@@ -327,18 +363,31 @@ impl Sm {
             })
         });
         let (kind, warp, split) = match (stuck_warp, self.block.stuck()) {
-            (Some((warp, split, members)), _) => {
-                (FaultKind::WarpSyncNeverOpens { members }, Some(warp), Some(split))
-            }
+            (Some((warp, split, members)), _) => (
+                FaultKind::WarpSyncNeverOpens { members },
+                Some(warp),
+                Some(split),
+            ),
             (None, stuck) => {
                 let (barrier, arrived, expected) = stuck.unwrap_or((0, 0, self.block.alive));
                 let waiting = self.block.warps.iter().find_map(|warp| {
                     let waits = |state| matches!(state, State::Barrier(n) if n == barrier as u32);
-                    warp.splits.iter().find(|split| waits(split.state)).map(|split| (warp, split))
+                    warp.splits
+                        .iter()
+                        .find(|split| waits(split.state))
+                        .map(|split| (warp, split))
                 });
                 let barrier = barrier as u32;
-                let kind = FaultKind::BarrierNeverOpens { barrier, arrived, expected };
-                (kind, waiting.map(|found| found.0), waiting.map(|found| found.1))
+                let kind = FaultKind::BarrierNeverOpens {
+                    barrier,
+                    arrived,
+                    expected,
+                };
+                (
+                    kind,
+                    waiting.map(|found| found.0),
+                    waiting.map(|found| found.1),
+                )
             }
         };
         let place = warp.zip(split).map(|(warp, split)| {

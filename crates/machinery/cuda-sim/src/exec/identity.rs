@@ -64,7 +64,10 @@ pub unsafe fn read_narrow(sm: &mut Sm, inst: &Inst) -> Next {
 
 fn values(sm: &Sm, inst: &Inst) -> [u64; LANES] {
     // The clock has been moved on by the whole basic block; `y` instructions are still to come.
-    let clock = sm.clock.wrapping_sub(sm.began).wrapping_sub(u64::from(inst.y));
+    let clock = sm
+        .clock
+        .wrapping_sub(sm.began)
+        .wrapping_sub(u64::from(inst.y));
     let grid = &*sm.grid;
     let block = &*sm.block;
     let warp = block.warp().index;

@@ -191,7 +191,11 @@ unsafe fn run3<A: Lane, B: Lane, C: Lane, D: Lane, F: Fn(A, B, C) -> D>(
 ) -> Next {
     // SAFETY: as in run1.
     unsafe {
-        let (a, b, c) = (sm.row::<A>(inst, 1), sm.row::<B>(inst, 2), sm.row::<C>(inst, 3));
+        let (a, b, c) = (
+            sm.row::<A>(inst, 1),
+            sm.row::<B>(inst, 2),
+            sm.row::<C>(inst, 3),
+        );
         let mut d = [D::default(); LANES];
         for lane in 0..LANES {
             d[lane] = f(a[lane], b[lane], c[lane]);
@@ -228,7 +232,11 @@ unsafe fn run_imm<A: Lane, B: Lane, C: Lane, D: Lane, F: Fn(A, B, C, u64) -> D>(
 ) -> Next {
     // SAFETY: as in run1.
     unsafe {
-        let (a, b, c) = (sm.row::<A>(inst, 1), sm.row::<B>(inst, 2), sm.row::<C>(inst, 3));
+        let (a, b, c) = (
+            sm.row::<A>(inst, 1),
+            sm.row::<B>(inst, 2),
+            sm.row::<C>(inst, 3),
+        );
         let mut d = [D::default(); LANES];
         for lane in 0..LANES {
             d[lane] = f(a[lane], b[lane], c[lane], inst.imm);
@@ -271,11 +279,7 @@ unsafe fn run2_imm<A: Lane, B: Lane, D: Lane, F: Fn(A, B, u64) -> D>(
 }
 
 #[inline(always)]
-unsafe fn run_split2<A: Lane, D: Lane, F: Fn(A) -> [D; 2]>(
-    sm: &mut Sm,
-    inst: &Inst,
-    f: F,
-) -> Next {
+unsafe fn run_split2<A: Lane, D: Lane, F: Fn(A) -> [D; 2]>(sm: &mut Sm, inst: &Inst, f: F) -> Next {
     // SAFETY: as in run1; operands 0 and 1 are destinations, 2 is the source, read before
     // either is written.
     unsafe {
@@ -291,11 +295,7 @@ unsafe fn run_split2<A: Lane, D: Lane, F: Fn(A) -> [D; 2]>(
 }
 
 #[inline(always)]
-unsafe fn run_split4<A: Lane, D: Lane, F: Fn(A) -> [D; 4]>(
-    sm: &mut Sm,
-    inst: &Inst,
-    f: F,
-) -> Next {
+unsafe fn run_split4<A: Lane, D: Lane, F: Fn(A) -> [D; 4]>(sm: &mut Sm, inst: &Inst, f: F) -> Next {
     // SAFETY: as in run_split2, with four destinations.
     unsafe {
         let a = sm.row::<A>(inst, 4);
@@ -331,11 +331,7 @@ unsafe fn run_test1<A: Lane, F: Fn(A) -> bool>(sm: &mut Sm, inst: &Inst, f: F) -
 }
 
 #[inline(always)]
-unsafe fn run_test2<A: Lane, B: Lane, F: Fn(A, B) -> bool>(
-    sm: &mut Sm,
-    inst: &Inst,
-    f: F,
-) -> Next {
+unsafe fn run_test2<A: Lane, B: Lane, F: Fn(A, B) -> bool>(sm: &mut Sm, inst: &Inst, f: F) -> Next {
     // SAFETY: as in run1.
     unsafe {
         let (a, b) = (sm.row::<A>(inst, 1), sm.row::<B>(inst, 2));
@@ -393,7 +389,11 @@ unsafe fn run_relate<A: Lane, F: Fn(A, A) -> u8>(sm: &mut Sm, inst: &Inst, f: F)
     unsafe {
         let (a, b) = (sm.row::<A>(inst, first), sm.row::<A>(inst, first + 1));
         let held = where_true(|lane| f(a[lane], b[lane]) & how.relation != 0);
-        let other = if how.combine == 0 { 0 } else { sm.predicate(inst, first + 2) };
+        let other = if how.combine == 0 {
+            0
+        } else {
+            sm.predicate(inst, first + 2)
+        };
         sm.set_predicate(inst, 0, how.combined(held, other));
         if how.pair {
             sm.set_predicate(inst, 1, how.combined(!held, other));
@@ -409,7 +409,11 @@ unsafe fn run_set<A: Lane, F: Fn(A, A) -> u8>(sm: &mut Sm, inst: &Inst, f: F) ->
     unsafe {
         let (a, b) = (sm.row::<A>(inst, 1), sm.row::<A>(inst, 2));
         let held = where_true(|lane| f(a[lane], b[lane]) & how.relation != 0);
-        let other = if how.combine == 0 { 0 } else { sm.predicate(inst, 3) };
+        let other = if how.combine == 0 {
+            0
+        } else {
+            sm.predicate(inst, 3)
+        };
         let d = expand(how.combined(held, other)).map(|lane| lane & how.truth);
         sm.write(inst, 0, d);
     }
@@ -417,16 +421,15 @@ unsafe fn run_set<A: Lane, F: Fn(A, A) -> u8>(sm: &mut Sm, inst: &Inst, f: F) ->
 }
 
 #[inline(always)]
-unsafe fn run_masks<T: Lane, F: Fn(u32, u32, u32) -> u32>(
-    sm: &mut Sm,
-    inst: &Inst,
-    f: F,
-) -> Next {
+unsafe fn run_masks<T: Lane, F: Fn(u32, u32, u32) -> u32>(sm: &mut Sm, inst: &Inst, f: F) -> Next {
     let _: Option<T> = None;
     // SAFETY: all operands are predicates, as the lowering checked; unused ones point at one.
     unsafe {
-        let (a, b, c) =
-            (sm.predicate(inst, 1), sm.predicate(inst, 2), sm.predicate(inst, 3));
+        let (a, b, c) = (
+            sm.predicate(inst, 1),
+            sm.predicate(inst, 2),
+            sm.predicate(inst, 3),
+        );
         sm.set_predicate(inst, 0, f(a, b, c));
     }
     inst.next()
@@ -441,7 +444,11 @@ unsafe fn run_carry<A: Lane, D: Lane, F: Fn(A, A, A, bool) -> (D, bool)>(
     // SAFETY: as in run1; operand 1 is the carry out, operand 2 the carry in, both predicates.
     unsafe {
         let carry = sm.predicate(inst, 2);
-        let (a, b, c) = (sm.row::<A>(inst, 3), sm.row::<A>(inst, 4), sm.row::<A>(inst, 5));
+        let (a, b, c) = (
+            sm.row::<A>(inst, 3),
+            sm.row::<A>(inst, 4),
+            sm.row::<A>(inst, 5),
+        );
         let mut d = [D::default(); LANES];
         let mut out = 0;
         for lane in 0..LANES {

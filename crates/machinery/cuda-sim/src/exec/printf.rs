@@ -15,7 +15,12 @@ pub struct Arguments<'s> {
 
 impl<'s> Arguments<'s> {
     pub fn new(sm: &'s mut Sm, lane: usize, base: u64) -> Arguments<'s> {
-        Arguments { sm, lane, base, offset: 0 }
+        Arguments {
+            sm,
+            lane,
+            base,
+            offset: 0,
+        }
     }
 
     fn int(&mut self) -> Result<u32, u64> {
@@ -54,7 +59,9 @@ pub fn format(format: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>) -> Re
         rest = &rest[start..];
         let length = rest[1..]
             .iter()
-            .position(|byte| byte.is_ascii_alphabetic() && !b"hlLqjzt".contains(byte) || *byte == b'%')
+            .position(|byte| {
+                byte.is_ascii_alphabetic() && !b"hlLqjzt".contains(byte) || *byte == b'%'
+            })
             .map(|place| place + 2);
         let Some(length) = length else { break };
         let (conversion, after) = rest.split_at(length);

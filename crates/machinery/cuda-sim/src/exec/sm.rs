@@ -101,7 +101,11 @@ impl Sm {
     pub fn run_lanes(&mut self, mask: u32) {
         self.mask = mask;
         self.blend = mask != self.block.warp().alive;
-        self.lanes = if mask == FULL { [FULL; LANES] } else { expand(mask) };
+        self.lanes = if mask == FULL {
+            [FULL; LANES]
+        } else {
+            expand(mask)
+        };
     }
 
     /// Goes on with the next split of this warp that can run; null when there is none.

@@ -98,7 +98,11 @@ impl Space for Shared {
     fn host(sm: &mut Sm, _: usize, address: u64, bytes: u64) -> *mut u8 {
         let size = u64::from(sm.block.shared_bytes);
         if address < size && size - address >= bytes {
-            sm.block.shared.as_mut_ptr().cast::<u8>().wrapping_add(address as usize)
+            sm.block
+                .shared
+                .as_mut_ptr()
+                .cast::<u8>()
+                .wrapping_add(address as usize)
         } else {
             std::ptr::null_mut()
         }
@@ -125,7 +129,9 @@ impl Space for Local {
             && size - address >= bytes
             && let Some(local) = sm.block.warp_mut().local.as_mut()
         {
-            return local.as_mut_ptr().wrapping_add(lane * size as usize + address as usize);
+            return local
+                .as_mut_ptr()
+                .wrapping_add(lane * size as usize + address as usize);
         }
         std::ptr::null_mut()
     }

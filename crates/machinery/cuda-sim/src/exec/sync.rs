@@ -43,7 +43,9 @@ fn wait_for(
             split.state == state && comes(split)
         })
         .collect();
-    let come = others.iter().fold(sm.mask, |mask, &id| mask | warp.splits[id as usize].mask);
+    let come = others
+        .iter()
+        .fold(sm.mask, |mask, &id| mask | warp.splits[id as usize].mask);
     if needed & !come != 0 {
         sm.suspend(here, state);
         return sm.switch();
@@ -136,7 +138,11 @@ fn source_lane(kind: u32, lane: u32, b: u32, c: u32) -> (u32, bool) {
             (from, from <= highest)
         }
     };
-    if inside { (from & 31, true) } else { (lane, false) }
+    if inside {
+        (from & 31, true)
+    } else {
+        (lane, false)
+    }
 }
 
 /// What a vote asks.
@@ -157,7 +163,11 @@ pub enum Vote {
 pub unsafe fn vote(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: operand 1 is a predicate, operand 2 a 32-bit row, operand 0 as said.
     unsafe {
-        let members = if inst.imm == 1 { sm.mask } else { uniform(sm, sm.row(inst, 2)) };
+        let members = if inst.imm == 1 {
+            sm.mask
+        } else {
+            uniform(sm, sm.row(inst, 2))
+        };
         together(sm, inst, members, |sm| {
             let negate = if inst.y == 1 { FULL } else { 0 };
             let voters = sm.mask & members;
@@ -195,7 +205,9 @@ pub unsafe fn find_match(sm: &mut Sm, inst: &Inst) -> Next {
             let mut result = [0; LANES];
             for lane in active(voters) {
                 let same = |other: &usize| values[*other] == values[lane];
-                result[lane] = active(voters).filter(same).fold(0, |mask, other| mask | 1 << other);
+                result[lane] = active(voters)
+                    .filter(same)
+                    .fold(0, |mask, other| mask | 1 << other);
             }
             if inst.x == 1 {
                 let all = active(voters).all(|lane| result[lane] == voters);
@@ -243,7 +255,10 @@ pub unsafe fn reduce(sm: &mut Sm, inst: &Inst) -> Next {
                 _ => a ^ b,
             };
             let voters = sm.mask & members;
-            let result = active(voters).map(|lane| values[lane]).reduce(combine).unwrap_or(0);
+            let result = active(voters)
+                .map(|lane| values[lane])
+                .reduce(combine)
+                .unwrap_or(0);
             sm.write(inst, 0, [result; LANES]);
         })
     }

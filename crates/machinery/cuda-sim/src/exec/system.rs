@@ -51,7 +51,10 @@ impl Sm {
 /// # Safety
 /// As for [`crate::program::code::Handler`]; so for every handler here.
 pub unsafe fn vprintf(sm: &mut Sm, inst: &Inst) -> Next {
-    let result = sm.grid.program.call_sites[inst.imm as usize].results.first().copied();
+    let result = sm.grid.program.call_sites[inst.imm as usize]
+        .results
+        .first()
+        .copied();
     let mut text = Vec::new();
     for lane in active(sm.mask) {
         let (format, arguments) = (sm.argument(inst, 0, lane), sm.argument(inst, 1, lane));
@@ -80,7 +83,12 @@ pub unsafe fn vprintf(sm: &mut Sm, inst: &Inst) -> Next {
 }
 
 fn unreadable(address: u64) -> FaultKind {
-    FaultKind::IllegalAddress { address, bytes: 1, write: false, space: "memory" }
+    FaultKind::IllegalAddress {
+        address,
+        bytes: 1,
+        write: false,
+        space: "memory",
+    }
 }
 
 /// `__assertfail(message, file, line, function, character size)`.
@@ -97,7 +105,9 @@ pub unsafe fn assert_fail(sm: &mut Sm, inst: &Inst) -> Next {
     let (message, file, function) = (string(0), string(1), string(3));
     let line = sm.argument(inst, 2, lane) as u32;
     let [bx, by, bz] = sm.block.id;
-    let [tx, ty, tz] = sm.grid.thread(sm.block.warp().index * LANES as u32 + lane as u32);
+    let [tx, ty, tz] = sm
+        .grid
+        .thread(sm.block.warp().index * LANES as u32 + lane as u32);
     let message = format!(
         "{file}:{line}: {function}: block: [{bx},{by},{bz}], thread: [{tx},{ty},{tz}] Assertion `{message}` failed."
     );

@@ -81,7 +81,11 @@ impl Warp {
 
     /// The whole warp at the kernel's first instruction.
     pub fn start(&mut self, pc: u32, registers: Window) {
-        self.frames.push(Frame { registers, local_base: 0, users: 0 });
+        self.frames.push(Frame {
+            registers,
+            local_base: 0,
+            users: 0,
+        });
         let id = self.add(self.alive, pc, NOWHERE, NOWHERE, 0);
         self.ready.push_back(id);
     }
@@ -94,8 +98,15 @@ impl Warp {
     /// A new split in `frame`; its index.
     pub fn add(&mut self, mask: u32, pc: u32, reconverge: u32, parent: u32, frame: u32) -> u32 {
         self.frames[frame as usize].users += 1;
-        let split =
-            Split { mask, pc, reconverge, parent, waiting: 0, frame, state: State::Ready };
+        let split = Split {
+            mask,
+            pc,
+            reconverge,
+            parent,
+            waiting: 0,
+            frame,
+            state: State::Ready,
+        };
         match self.splits.iter().position(|old| old.state == State::Free) {
             Some(place) => {
                 self.splits[place] = split;
@@ -110,7 +121,11 @@ impl Warp {
 
     /// A new call's frame; its index.
     pub fn push_frame(&mut self, registers: Window, local_base: u32) -> u32 {
-        let frame = Frame { registers, local_base, users: 0 };
+        let frame = Frame {
+            registers,
+            local_base,
+            users: 0,
+        };
         match self.frames.iter().position(|old| old.users == 0) {
             Some(place) => {
                 self.frames[place] = frame;
@@ -135,8 +150,14 @@ impl Warp {
                 .iter()
                 .filter(|split| split.state != State::Free && split.parent == parent)
                 .fold(0, |mask, split| mask | split.mask);
-            let Split { mask, pc, reconverge, parent: above, frame, .. } =
-                self.splits[parent as usize];
+            let Split {
+                mask,
+                pc,
+                reconverge,
+                parent: above,
+                frame,
+                ..
+            } = self.splits[parent as usize];
             let arrived = mask & self.alive & !coming;
             if arrived != 0 {
                 self.splits[parent as usize].mask &= !arrived;

@@ -19,8 +19,10 @@ struct Row([u8; 128]);
 impl Window {
     fn new(function: usize, code: &Function) -> Window {
         debug_assert_eq!(Layout::new::<Row>().size(), 128);
-        let mut window =
-            Window { rows: vec![Row([0; 128]); code.frame_bytes.div_ceil(128) as usize], function };
+        let mut window = Window {
+            rows: vec![Row([0; 128]); code.frame_bytes.div_ceil(128) as usize],
+            function,
+        };
         let base = window.base();
         for literal in &code.literals {
             // SAFETY: the layout put every literal's row inside the frame.
@@ -85,7 +87,10 @@ pub struct LocalPool {
 
 impl LocalPool {
     pub fn new(bytes: u32) -> LocalPool {
-        LocalPool { free: Vec::new(), bytes }
+        LocalPool {
+            free: Vec::new(),
+            bytes,
+        }
     }
 
     /// Zeroed memory for a warp; none where the kernel needs none.

@@ -60,7 +60,8 @@ pub fn milliseconds(
     let global = &counts.global;
     let requests = (global.load_requests + global.store_requests) as f64;
     let sectors = (global.load_sectors + global.store_sectors) as f64;
-    let others = counts.shared.loads + counts.shared.stores + counts.local.loads + counts.local.stores;
+    let others =
+        counts.shared.loads + counts.shared.stores + counts.local.loads + counts.local.stores;
     let access = (CYCLES_A_REQUEST * requests).max(sectors / SECTORS_A_CYCLE)
         + others as f64
         + counts.atomics as f64 * CYCLES_AN_ATOMIC;

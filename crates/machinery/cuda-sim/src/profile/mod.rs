@@ -56,13 +56,18 @@ pub struct ConstantCounts {
 
 impl Counts {
     pub fn new(blocks: usize) -> Counts {
-        Counts { visits: vec![Visit::default(); blocks], ..Counts::default() }
+        Counts {
+            visits: vec![Visit::default(); blocks],
+            ..Counts::default()
+        }
     }
 
     /// PTX instructions, counted once for each thread that ran them.
     pub fn thread_instructions(&self, program: &Program) -> u64 {
         let blocks = program.blocks.iter().zip(&self.visits);
-        blocks.map(|(block, visit)| u64::from(block.instructions()) * visit.threads).sum()
+        blocks
+            .map(|(block, visit)| u64::from(block.instructions()) * visit.threads)
+            .sum()
     }
 
     /// Warp-level reads of memory that other threads may write.

@@ -10,7 +10,12 @@ pub fn of(mnemonic: &str) -> Option<u32> {
         "ldmatrix" => 75,
         "cp" => 80,
         "mbarrier" | "createpolicy" => 80,
-        "stmatrix" | "mapa" | "getctarank" | "setmaxnreg" | "griddepcontrol" | "multimem"
+        "stmatrix"
+        | "mapa"
+        | "getctarank"
+        | "setmaxnreg"
+        | "griddepcontrol"
+        | "multimem"
         | "clusterlaunchcontrol" => 90,
         "wgmma" => 90,
         "tcgen05" => 100,

@@ -73,7 +73,9 @@ impl Graph {
             .iter()
             .enumerate()
             .map(|(block, range)| {
-                let last = drafts[range.clone()].last().map_or(&Flow::Next, |draft| &draft.flow);
+                let last = drafts[range.clone()]
+                    .last()
+                    .map_or(&Flow::Next, |draft| &draft.flow);
                 let next = (block + 1 < count).then_some(block + 1);
                 let mut to: Vec<usize> = match last {
                     Flow::Next => next.into_iter().collect(),
@@ -91,7 +93,11 @@ impl Graph {
             })
             .collect();
         let meets = meets(drafts, &ranges, &successors);
-        Graph { ranges, successors, meets }
+        Graph {
+            ranges,
+            successors,
+            meets,
+        }
     }
 }
 
@@ -115,12 +121,16 @@ fn meets(
     // Lanes that only come together to end need not wait for each other; and a barrier must
     // not wait for lanes that have nothing left to do.
     let only_ends = |block: usize| {
-        drafts[ranges[block].clone()].first().is_some_and(|draft| draft.flow == Flow::Exit)
+        drafts[ranges[block].clone()]
+            .first()
+            .is_some_and(|draft| draft.flow == Flow::Exit)
     };
     nodes
         .iter()
         .map(|&node| {
-            let meet = dominators.immediate_dominator(node).filter(|&meet| meet != exit)?;
+            let meet = dominators
+                .immediate_dominator(node)
+                .filter(|&meet| meet != exit)?;
             Some(meet.index()).filter(|&block| !only_ends(block))
         })
         .collect()

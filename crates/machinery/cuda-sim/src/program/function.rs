@@ -64,7 +64,11 @@ pub struct Kernel {
 impl Kernel {
     /// Bytes of local memory to give each thread, with `limit` set for unbounded stacks.
     pub fn stack_bytes(&self, limit: u32) -> u32 {
-        let bytes = if self.unbounded { self.local_bytes.max(limit) } else { self.local_bytes };
+        let bytes = if self.unbounded {
+            self.local_bytes.max(limit)
+        } else {
+            self.local_bytes
+        };
         bytes.next_multiple_of(16)
     }
 }

@@ -81,7 +81,10 @@ fn place_all(
     device: &DeviceSpec,
     global: &mut Global,
 ) -> Result<(), LoadError> {
-    let bodies = module.functions.iter().filter(|function| function.body.is_some());
+    let bodies = module
+        .functions
+        .iter()
+        .filter(|function| function.body.is_some());
     for (number, function) in bodies.enumerate() {
         layout.define(function.name, Symbol::Function(number), function.line)?;
     }
@@ -89,10 +92,14 @@ fn place_all(
     for variable in in_space(module, Space::Global) {
         refuse_extern(variable)?;
         let bytes = bytes_of(variable)?.max(1);
-        let address = global.allocate(bytes).map_err(|_| LoadError::OutOfMemory(bytes))?;
+        let address = global
+            .allocate(bytes)
+            .map_err(|_| LoadError::OutOfMemory(bytes))?;
         layout.allocations.push(address);
         layout.define(variable.name, Symbol::Global(address), variable.line)?;
-        layout.visible.insert(variable.name.to_owned(), (address, bytes));
+        layout
+            .visible
+            .insert(variable.name.to_owned(), (address, bytes));
     }
     place_shared(layout, module, device)?;
     for variable in &module.variables {
@@ -115,12 +122,18 @@ fn in_space<'m, 'a>(
     module: &'m ast::Module<'a>,
     space: Space,
 ) -> impl Iterator<Item = &'m Variable<'a>> {
-    module.variables.iter().filter(move |variable| variable.space == space)
+    module
+        .variables
+        .iter()
+        .filter(move |variable| variable.space == space)
 }
 
 fn refuse_extern(variable: &Variable) -> Result<(), LoadError> {
     if variable.linkage == Linkage::Extern {
-        let message = format!("`{}` is defined in another module; link them first", variable.name);
+        let message = format!(
+            "`{}` is defined in another module; link them first",
+            variable.name
+        );
         return Err(LoadError::invalid(variable.line, message));
     }
     Ok(())
@@ -130,7 +143,10 @@ impl Layout {
     fn define(&mut self, name: &str, symbol: Symbol, line: u32) -> Result<(), LoadError> {
         match self.symbols.insert(name.to_owned(), symbol) {
             None => Ok(()),
-            Some(_) => Err(LoadError::invalid(line, format!("`{name}` is defined twice"))),
+            Some(_) => Err(LoadError::invalid(
+                line,
+                format!("`{name}` is defined twice"),
+            )),
         }
     }
 }
@@ -151,18 +167,25 @@ fn place_constants(
         places.push((variable, place, bytes));
     }
     if end > CONSTANT_BYTES {
-        return Err(LoadError::ConstantMemory { needed: end, limit: CONSTANT_BYTES });
+        return Err(LoadError::ConstantMemory {
+            needed: end,
+            limit: CONSTANT_BYTES,
+        });
     }
     if places.is_empty() {
         return Ok(());
     }
     let bytes = end.max(1);
-    let base = global.allocate(bytes).map_err(|_| LoadError::OutOfMemory(bytes))?;
+    let base = global
+        .allocate(bytes)
+        .map_err(|_| LoadError::OutOfMemory(bytes))?;
     layout.allocations.push(base);
     layout.constants = Some((base, bytes));
     for (variable, place, bytes) in places {
         layout.define(variable.name, Symbol::Const(base + place), variable.line)?;
-        layout.visible.insert(variable.name.to_owned(), (base + place, bytes));
+        layout
+            .visible
+            .insert(variable.name.to_owned(), (base + place, bytes));
     }
     Ok(())
 }
@@ -200,10 +223,17 @@ fn place_shared(
         }
     }
     let limit = u64::from(device.shared_per_block);
-    match layout.shared_bytes.iter().filter(|(_, bytes)| **bytes > limit).min() {
-        Some((kernel, &needed)) => {
-            Err(LoadError::SharedMemory { kernel: kernel.clone(), needed, limit })
-        }
+    match layout
+        .shared_bytes
+        .iter()
+        .filter(|(_, bytes)| **bytes > limit)
+        .min()
+    {
+        Some((kernel, &needed)) => Err(LoadError::SharedMemory {
+            kernel: kernel.clone(),
+            needed,
+            limit,
+        }),
         None => Ok(()),
     }
 }
@@ -246,7 +276,11 @@ fn image(layout: &Layout, variable: &Variable) -> Result<Vec<u8>, LoadError> {
     for value in &variable.init {
         let bits = match *value {
             Initializer::Value(immediate) => immediate_bits(immediate, variable.ty),
-            Initializer::Address { symbol, addend, generic } => {
+            Initializer::Address {
+                symbol,
+                addend,
+                generic,
+            } => {
                 let address = match layout.symbols.get(symbol) {
                     Some(Symbol::Global(address) | Symbol::Const(address)) => *address,
                     Some(Symbol::Shared(offset)) if generic => {
@@ -277,9 +311,7 @@ pub fn immediate_bits(immediate: Immediate, ty: Type) -> u64 {
         (Immediate::Int(value), _) => value as u64,
         (Immediate::F32(bits), Type::F64) => f64::from(f32::from_bits(bits)).to_bits(),
         (Immediate::F32(bits), _) => u64::from(bits),
-        (Immediate::F64(bits), Type::F32) => {
-            u64::from((f64::from_bits(bits) as f32).to_bits())
-        }
+        (Immediate::F64(bits), Type::F32) => u64::from((f64::from_bits(bits) as f32).to_bits()),
         (Immediate::F64(bits), Type::F16) => {
             u64::from(half::f16::from_f64(f64::from_bits(bits)).to_bits())
         }

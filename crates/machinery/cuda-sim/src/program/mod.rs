@@ -112,10 +112,18 @@ impl Program {
             files: module.files.iter().cloned().collect(),
         };
         let cpu = Cpu::detect();
-        for function in module.functions.iter().filter(|function| function.body.is_some()) {
+        for function in module
+            .functions
+            .iter()
+            .filter(|function| function.body.is_some())
+        {
             lower::function(&mut program, module, &layout, function, cpu)?;
         }
-        for function in module.functions.iter().filter(|f| f.entry && f.body.is_some()) {
+        for function in module
+            .functions
+            .iter()
+            .filter(|f| f.entry && f.body.is_some())
+        {
             let kernel = reach::kernel(&program, &layout, function, device)?;
             program.kernels.push(kernel);
         }
@@ -139,8 +147,12 @@ impl Program {
 
     /// The source line of an instruction.
     pub fn source_of(&self, address: u32) -> Source {
-        let Some(info) = self.lines.get(address as usize) else { return Source::default() };
-        let file = info.location.and_then(|location| self.files.get(&location.file).cloned());
+        let Some(info) = self.lines.get(address as usize) else {
+            return Source::default();
+        };
+        let file = info
+            .location
+            .and_then(|location| self.files.get(&location.file).cloned());
         Source {
             file,
             line: info.location.map_or(0, |location| location.line),

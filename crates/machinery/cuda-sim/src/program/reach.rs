@@ -1,9 +1,9 @@
 //! Who uses what: kernels and the functions and variables they reach.
 
+use super::Program;
 use super::error::LoadError;
 use super::function::{Kernel, Param};
 use super::layout::{Layout, bytes_of};
-use super::Program;
 use crate::device::DeviceSpec;
 use crate::ptx::ast::{self, AddressBase, Initializer, Operand, Space, Statement};
 use std::collections::{BTreeSet, HashMap};
@@ -51,7 +51,11 @@ pub fn shared_in<'m, 'a>(function: &'m ast::Function<'a>) -> Vec<&'m ast::Variab
         }
     }
     let mut found = Vec::new();
-    function.body.iter().flatten().for_each(|statement| collect(statement, &mut found));
+    function
+        .body
+        .iter()
+        .flatten()
+        .for_each(|statement| collect(statement, &mut found));
     found
 }
 
@@ -75,9 +79,11 @@ fn names_in<'a>(statement: &Statement<'a>, names: &mut BTreeSet<&'a str>) {
 fn names_of<'a>(operand: &Operand<'a>, names: &mut BTreeSet<&'a str>) {
     match operand {
         // Registers are never at module scope.
-        Operand::Name { name, .. } | Operand::Address { base: AddressBase::Name(name), .. }
-            if !name.starts_with('%') =>
-        {
+        Operand::Name { name, .. }
+        | Operand::Address {
+            base: AddressBase::Name(name),
+            ..
+        } if !name.starts_with('%') => {
             names.insert(name);
         }
         Operand::Vector(parts) | Operand::List(parts) => {
@@ -102,7 +108,10 @@ pub fn kernel(
         let offset = u64::next_multiple_of(end, u64::from(param.align.max(1)));
         let size = bytes_of(param)?;
         end = offset + size;
-        params.push(Param { offset: offset as u32, size: size as u32 });
+        params.push(Param {
+            offset: offset as u32,
+            size: size as u32,
+        });
     }
     if end > u64::from(device.max_parameter_bytes) {
         let message = format!(
@@ -150,7 +159,11 @@ impl Reached {
         reached.local_bytes = reached.visit(program, kernel, &mut path, &mut known);
         if reached.unbounded {
             // A pointer may name any function.
-            for function in program.functions.iter().filter(|function| !function.is_kernel) {
+            for function in program
+                .functions
+                .iter()
+                .filter(|function| !function.is_kernel)
+            {
                 reached.ordered |= function.ordered;
                 reached.registers = reached.registers.max(function.registers);
             }
@@ -186,7 +199,10 @@ impl Reached {
             .max()
             .unwrap_or(0);
         path[number] = false;
-        let bytes = function.local_bytes.next_multiple_of(16).saturating_add(deepest);
+        let bytes = function
+            .local_bytes
+            .next_multiple_of(16)
+            .saturating_add(deepest);
         known[number] = Some(bytes);
         bytes
     }

@@ -51,8 +51,9 @@ struct Interval {
 /// side of a branch keeps in a row the other side's lanes can not disturb.
 pub fn assign(registers: &[RegisterInfo], drafts: &[Draft], graph: &Graph) -> Assignment {
     let intervals = intervals(registers, drafts, graph);
-    let mut order: Vec<usize> =
-        (0..registers.len()).filter(|&r| intervals[r].is_some()).collect();
+    let mut order: Vec<usize> = (0..registers.len())
+        .filter(|&r| intervals[r].is_some())
+        .collect();
     order.sort_by_key(|&r| intervals[r].map_or(0, |interval| interval.from));
 
     let mut slots = vec![0; registers.len()];
@@ -60,7 +61,9 @@ pub fn assign(registers: &[RegisterInfo], drafts: &[Draft], graph: &Graph) -> As
     let (mut pressure, mut busiest) = (0, 0);
     let mut live: Vec<(u32, u32)> = Vec::new();
     for r in order {
-        let Some(interval) = intervals[r] else { continue };
+        let Some(interval) = intervals[r] else {
+            continue;
+        };
         let row = registers[r].row;
         slots[r] = pools[row as usize].take(interval);
         let words = match row {
@@ -84,7 +87,10 @@ pub fn assign(registers: &[RegisterInfo], drafts: &[Draft], graph: &Graph) -> As
     let wide = layout.section(pools[Row::Wide as usize].len, 256);
     let narrow = layout.section(pools[Row::Narrow as usize].len, 128);
     let of_row = |row: Row| {
-        registers.iter().enumerate().filter(move |(_, r)| r.literal.is_some() && r.row == row)
+        registers
+            .iter()
+            .enumerate()
+            .filter(move |(_, r)| r.literal.is_some() && r.row == row)
     };
     let mut literals = Vec::new();
     let mut offsets = vec![0; registers.len()];
@@ -93,7 +99,12 @@ pub fn assign(registers: &[RegisterInfo], drafts: &[Draft], graph: &Graph) -> As
             let offset = layout.section(1, size);
             offsets[r] = offset;
             let bits = info.literal.unwrap_or(0);
-            literals.push(Literal { offset, bits, wide: row == Row::Wide, predicate: false });
+            literals.push(Literal {
+                offset,
+                bits,
+                wide: row == Row::Wide,
+                predicate: false,
+            });
         }
     }
     let predicates = layout.section(pools[Row::Predicate as usize].len, 4);
@@ -101,7 +112,12 @@ pub fn assign(registers: &[RegisterInfo], drafts: &[Draft], graph: &Graph) -> As
         let offset = layout.section(1, 4);
         offsets[r] = offset;
         let bits = info.literal.unwrap_or(0);
-        literals.push(Literal { offset, bits, wide: false, predicate: true });
+        literals.push(Literal {
+            offset,
+            bits,
+            wide: false,
+            predicate: true,
+        });
     }
     for (r, info) in registers.iter().enumerate() {
         if info.literal.is_none() {
@@ -113,7 +129,12 @@ pub fn assign(registers: &[RegisterInfo], drafts: &[Draft], graph: &Graph) -> As
         }
     }
     let frame_bytes = layout.bytes.max(256);
-    Assignment { offsets, frame_bytes, literals, pressure: busiest }
+    Assignment {
+        offsets,
+        frame_bytes,
+        literals,
+        pressure: busiest,
+    }
 }
 
 #[derive(Default)]
@@ -162,19 +183,19 @@ impl Pool {
 
 /// Positions count twice: an instruction at `n` reads at `2n` and writes at `2n + 1`, so a row
 /// read for the last time by an instruction may be the one it writes.
-fn intervals(
-    registers: &[RegisterInfo],
-    drafts: &[Draft],
-    graph: &Graph,
-) -> Vec<Option<Interval>> {
+fn intervals(registers: &[RegisterInfo], drafts: &[Draft], graph: &Graph) -> Vec<Option<Interval>> {
     let mut intervals: Vec<Option<Interval>> = vec![None; registers.len()];
     let mut touch = |register: Register, position: u32| {
         let interval = &mut intervals[register.0 as usize];
         *interval = Some(match *interval {
-            None => Interval { from: position, to: position + 1 },
-            Some(old) => {
-                Interval { from: old.from.min(position), to: old.to.max(position + 1) }
-            }
+            None => Interval {
+                from: position,
+                to: position + 1,
+            },
+            Some(old) => Interval {
+                from: old.from.min(position),
+                to: old.to.max(position + 1),
+            },
         });
     };
     for (n, draft) in drafts.iter().enumerate() {
@@ -236,7 +257,11 @@ impl Liveness {
                 }
             }
         }
-        let mut live = Liveness { words, into: wanted, out: vec![0; blocks * words] };
+        let mut live = Liveness {
+            words,
+            into: wanted,
+            out: vec![0; blocks * words],
+        };
         let mut changed = true;
         while changed {
             changed = false;

@@ -2,9 +2,7 @@
 
 use super::operands::row_of;
 use super::{Lowering, Named, special};
-use crate::exec::access::{
-    Element, load, load_constant_operand, load_param, local_address, store,
-};
+use crate::exec::access::{Element, load, load_constant_operand, load_param, local_address, store};
 use crate::exec::atomic::{Atomic, atomic32, atomic64};
 use crate::exec::cpu::Cpu;
 use crate::exec::lanes::{map1, test1};
@@ -33,10 +31,36 @@ enum At {
 /// Modifiers that say how an access is cached or ordered. Every access here is in order and
 /// reaches memory at once, which satisfies them all.
 const ORDER: &[&str] = &[
-    "weak", "volatile", "relaxed", "acquire", "release", "acq_rel", "seq_cst", "mmio", "cta",
-    "cluster", "gpu", "sys", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "unified",
-    "L1::evict_normal", "L1::evict_unchanged", "L1::evict_first", "L1::evict_last",
-    "L1::no_allocate", "L2::64B", "L2::128B", "L2::256B", "noftz",
+    "weak",
+    "volatile",
+    "relaxed",
+    "acquire",
+    "release",
+    "acq_rel",
+    "seq_cst",
+    "mmio",
+    "cta",
+    "cluster",
+    "gpu",
+    "sys",
+    "ca",
+    "cg",
+    "cs",
+    "lu",
+    "cv",
+    "wb",
+    "wt",
+    "nc",
+    "unified",
+    "L1::evict_normal",
+    "L1::evict_unchanged",
+    "L1::evict_first",
+    "L1::evict_last",
+    "L1::no_allocate",
+    "L2::64B",
+    "L2::128B",
+    "L2::256B",
+    "noftz",
 ];
 
 /// Where an address operand leads.
@@ -76,7 +100,11 @@ fn pick_store<S: space::Space + 'static>(cpu: Cpu, ty: Type) -> Handler {
 
 fn known<const PARAM: bool>(ty: Type) -> Handler {
     fn pick<const PARAM: bool, M: Element>() -> Handler {
-        if PARAM { load_param::<M> } else { load_constant_operand::<M> }
+        if PARAM {
+            load_param::<M>
+        } else {
+            load_constant_operand::<M>
+        }
     }
     match element(ty) {
         (1, false) => pick::<PARAM, u8>(),
@@ -98,7 +126,13 @@ impl<'a> Lowering<'_, 'a> {
         );
         while form.one_of(ORDER).is_some() {}
         let at = match form.one_of(&[
-            "global", "const", "shared", "shared::cta", "local", "param", "param::entry",
+            "global",
+            "const",
+            "shared",
+            "shared::cta",
+            "local",
+            "param",
+            "param::entry",
             "param::func",
         ]) {
             None => At::Generic,
@@ -115,7 +149,10 @@ impl<'a> Lowering<'_, 'a> {
         };
         let ty = form.ty().and_then(|ty| form.end().map(|()| ty));
         let ty = ty.map_err(|error| {
-            self.error(format!("`{}`: {error}", super::operands::written(instruction)))
+            self.error(format!(
+                "`{}`: {error}",
+                super::operands::written(instruction)
+            ))
         })?;
         if ty == Type::Pred || ty == Type::B128 || ty.bytes() * count > 16 {
             return Err(self.error(format!(
@@ -375,9 +412,15 @@ impl<'a> Lowering<'_, 'a> {
         let operation = form.one_of(&[
             "add", "and", "or", "xor", "exch", "cas", "inc", "dec", "min", "max",
         ]);
-        let ty = form.ty().and_then(|ty| form.end().map(|()| ty)).map_err(|error| {
-            self.error(format!("`{}`: {error}", super::operands::written(instruction)))
-        })?;
+        let ty = form
+            .ty()
+            .and_then(|ty| form.end().map(|()| ty))
+            .map_err(|error| {
+                self.error(format!(
+                    "`{}`: {error}",
+                    super::operands::written(instruction)
+                ))
+            })?;
         use Type::*;
         let operation = match (operation, ty) {
             (Some("add"), U32 | S32 | U64 | S64) => Atomic::Add,
@@ -430,7 +473,11 @@ impl<'a> Lowering<'_, 'a> {
             self.ordered |= operation.order_shows();
             self.old_values.insert(to);
         }
-        let class = if at == At::Shared { Class::Shared } else { Class::Global };
+        let class = if at == At::Shared {
+            Class::Shared
+        } else {
+            Class::Global
+        };
         self.draft(run, class, &[to], &[row, b, c]);
         self.last().x = operation as u32;
         self.last().imm = offset as u64;
@@ -455,7 +502,11 @@ impl<'a> Lowering<'_, 'a> {
             return Err(self.error("`mov` takes a destination and a source"));
         };
         let address = self.address_of(name, false)?;
-        let Operand::Name { name: to, offset: 0 } = to else {
+        let Operand::Name {
+            name: to,
+            offset: 0,
+        } = to
+        else {
             return Err(self.error("the destination must be a register"));
         };
         let to = self.register(to)?;
@@ -482,7 +533,13 @@ impl<'a> Lowering<'_, 'a> {
         let form = Form::new("cvta", &instruction.modifiers, 2);
         let to_space = form.has("to");
         let window = match form.one_of(&[
-            "global", "const", "shared", "shared::cta", "local", "param", "param::entry",
+            "global",
+            "const",
+            "shared",
+            "shared::cta",
+            "local",
+            "param",
+            "param::entry",
         ]) {
             Some("global" | "const") => 0,
             Some("shared" | "shared::cta") => SHARED_WINDOW,
@@ -490,7 +547,14 @@ impl<'a> Lowering<'_, 'a> {
             Some(_) => PARAM_WINDOW,
             None => return Err(self.unknown(instruction)),
         };
-        let [Operand::Name { name: to, offset: 0 }, from] = &instruction.operands[..] else {
+        let [
+            Operand::Name {
+                name: to,
+                offset: 0,
+            },
+            from,
+        ] = &instruction.operands[..]
+        else {
             return Err(self.error("`cvta` takes a register and an address"));
         };
         let from = match from {
@@ -509,7 +573,11 @@ impl<'a> Lowering<'_, 'a> {
         let to = self.register(to)?;
         let shifted = self.temporary(Type::U64);
         self.draft(address::plus, Class::Integer, &[shifted], &[from]);
-        self.last().imm = if to_space { window.wrapping_neg() } else { window };
+        self.last().imm = if to_space {
+            window.wrapping_neg()
+        } else {
+            window
+        };
         self.fit_address(to, shifted)
     }
 

@@ -25,7 +25,11 @@ impl<'a> Lowering<'_, 'a> {
             }
             _ => &[],
         };
-        let Some(Operand::Name { name: callee, offset: 0 }) = next else {
+        let Some(Operand::Name {
+            name: callee,
+            offset: 0,
+        }) = next
+        else {
             return Err(self.error("`call` takes a function"));
         };
         let mut arguments: &[Operand] = &[];
@@ -73,7 +77,9 @@ impl<'a> Lowering<'_, 'a> {
         &mut self,
         instruction: &Instruction<'a>,
     ) -> Result<Option<BlockId>, LoadError> {
-        let Some(guard) = instruction.guard else { return Ok(None) };
+        let Some(guard) = instruction.guard else {
+            return Ok(None);
+        };
         let predicate = self.predicate(guard.register)?;
         let skip = self.new_block();
         self.branch(predicate, !guard.negated, skip);
@@ -131,7 +137,11 @@ impl<'a> Lowering<'_, 'a> {
             .map(|((&to, &from), &(bytes, _))| (from, to, bytes))
             .collect();
         // The caller's size is known when all of it has been lowered.
-        self.sites.push(CallSite { arguments, results, caller_bytes: 0 });
+        self.sites.push(CallSite {
+            arguments,
+            results,
+            caller_bytes: 0,
+        });
         Ok((self.program.call_sites.len() + self.sites.len() - 1) as u64)
     }
 

@@ -11,7 +11,11 @@ use crate::ptx::ast::{Instruction, Operand, Type};
 impl<'a> Lowering<'_, 'a> {
     /// A branch to `target` where `predicate` holds (`unless`: does not); a new block follows.
     pub fn branch(&mut self, predicate: Register, unless: bool, target: BlockId) {
-        let run = if unless { control::branch_unless } else { control::branch_if };
+        let run = if unless {
+            control::branch_unless
+        } else {
+            control::branch_if
+        };
         self.draft(run, Class::Control, &[], &[predicate]);
         self.last().flow = Flow::Branch(target);
         self.begin_block_here();
@@ -108,7 +112,12 @@ impl<'a> Lowering<'_, 'a> {
                 Some(operand) => self.source(operand, Type::B32)?,
                 None => return Err(self.error("`bar.warp.sync` takes a member mask")),
             };
-            self.draft(crate::exec::sync::warp_sync, Class::Control, &[], &[members]);
+            self.draft(
+                crate::exec::sync::warp_sync,
+                Class::Control,
+                &[],
+                &[members],
+            );
             return Ok(());
         }
         form.has("cta");
@@ -131,8 +140,16 @@ impl<'a> Lowering<'_, 'a> {
         let always = self.literal(Type::Pred, 1);
         let (mut result, mut predicate, mut result_type) = (None, always, Type::Pred);
         if matches!(kind, BarrierKind::Popc | BarrierKind::And | BarrierKind::Or) {
-            result_type = if kind == BarrierKind::Popc { Type::U32 } else { Type::Pred };
-            let right = if kind == BarrierKind::Popc { Type::U32 } else { Type::Pred };
+            result_type = if kind == BarrierKind::Popc {
+                Type::U32
+            } else {
+                Type::Pred
+            };
+            let right = if kind == BarrierKind::Popc {
+                Type::U32
+            } else {
+                Type::Pred
+            };
             if operands.len() < 3 || ty != Some(right) {
                 return Err(self.unknown(instruction));
             }

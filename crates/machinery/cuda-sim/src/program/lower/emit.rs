@@ -54,7 +54,11 @@ impl Lowering<'_, '_> {
             }
             let first = drafts.first();
             self.program.code.push(Inst {
-                run: if meeting[block] { control::enter_meeting } else { control::enter },
+                run: if meeting[block] {
+                    control::enter_meeting
+                } else {
+                    control::enter
+                },
                 o: [0; 6],
                 x: self.program.blocks.len() as u32,
                 y: drafts.len() as u32,
@@ -112,7 +116,11 @@ impl Lowering<'_, '_> {
             entry: base,
             end: self.end.map_or(NOWHERE, |end| address(end.0)),
             frame_bytes: assignment.frame_bytes,
-            local_bytes: if calls || !self.function.entry { caller_bytes } else { self.local_bytes },
+            local_bytes: if calls || !self.function.entry {
+                caller_bytes
+            } else {
+                self.local_bytes
+            },
             literals: assignment.literals,
             registers: assignment.pressure,
             calls: self.calls,

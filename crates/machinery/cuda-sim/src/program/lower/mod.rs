@@ -8,12 +8,12 @@ mod operands;
 mod special;
 mod sync;
 
+use super::Program;
 use super::error::LoadError;
 use super::flow::{BlockId, Draft, Flow};
 use super::function::CallSite;
 use super::layout::{Layout, bytes_of};
 use super::registers::{Register, RegisterInfo};
-use super::Program;
 use crate::exec::cpu::Cpu;
 use crate::exec::ops::Class;
 use crate::program::code::Handler;
@@ -28,13 +28,18 @@ type Scopes<'a> = Vec<HashMap<&'a str, Named>>;
 enum Named {
     Register(Register),
     /// `%r<5>`: the name is a prefix; the registers are made when first used.
-    Range { count: u32, ty: ast::Type },
+    Range {
+        count: u32,
+        ty: ast::Type,
+    },
     /// An offset into this function's local memory.
     Local(u32),
     /// An offset into shared memory.
     Shared(u64),
     /// An offset into the kernel's parameters.
-    Param { offset: u32 },
+    Param {
+        offset: u32,
+    },
 }
 
 /// A function being lowered.
@@ -86,7 +91,10 @@ impl Signature {
                 .map(|variable| Ok((bytes_of(variable)? as u32, variable.align.max(1))))
                 .collect::<Result<Vec<_>, LoadError>>()
         };
-        Ok(Signature { returns: sizes(returns)?, params: sizes(params)? })
+        Ok(Signature {
+            returns: sizes(returns)?,
+            params: sizes(params)?,
+        })
     }
 
     /// Where results and then parameters lie at the beginning of the callee's local memory.
@@ -192,7 +200,11 @@ impl<'m, 'a> Lowering<'m, 'a> {
         if name == "_" {
             return Ok(());
         }
-        match self.scopes.last_mut().and_then(|scope| scope.insert(name, named)) {
+        match self
+            .scopes
+            .last_mut()
+            .and_then(|scope| scope.insert(name, named))
+        {
             None => Ok(()),
             Some(_) => Err(self.error(format!("`{name}` is declared twice"))),
         }
@@ -208,10 +220,24 @@ impl<'m, 'a> Lowering<'m, 'a> {
                 let block = self.label(name);
                 self.begin_block(block);
             }
-            Statement::Register { name, count: Some(count), ty } => {
-                self.declare(name, Named::Range { count: *count, ty: *ty })?;
+            Statement::Register {
+                name,
+                count: Some(count),
+                ty,
+            } => {
+                self.declare(
+                    name,
+                    Named::Range {
+                        count: *count,
+                        ty: *ty,
+                    },
+                )?;
             }
-            Statement::Register { name, count: None, ty } => {
+            Statement::Register {
+                name,
+                count: None,
+                ty,
+            } => {
                 let register = self.new_register(*ty)?;
                 self.declare(name, Named::Register(register))?;
             }
@@ -234,8 +260,13 @@ impl<'m, 'a> Lowering<'m, 'a> {
                 self.tables.insert(name, labels.clone());
             }
             Statement::CallTargets { .. } => {}
-            Statement::CallPrototype { name, returns, params } => {
-                self.prototypes.insert(name, Signature::of(returns, params)?);
+            Statement::CallPrototype {
+                name,
+                returns,
+                params,
+            } => {
+                self.prototypes
+                    .insert(name, Signature::of(returns, params)?);
             }
         }
         Ok(())
@@ -263,9 +294,9 @@ impl<'m, 'a> Lowering<'m, 'a> {
                 let offset = self.layout.function_shared.get(&key).copied().unwrap_or(0);
                 self.declare(variable.name, Named::Shared(offset))
             }
-            space => {
-                Err(self.error(format!("a {space:?} variable can not be declared in a function")))
-            }
+            space => Err(self.error(format!(
+                "a {space:?} variable can not be declared in a function"
+            ))),
         }
     }
 
@@ -284,7 +315,9 @@ impl<'m, 'a> Lowering<'m, 'a> {
             instruction.mnemonic,
             "bar" | "barrier" | "shfl" | "vote" | "match" | "redux" | "elect"
         );
-        let Some(guard) = instruction.guard else { return self.plain(instruction) };
+        let Some(guard) = instruction.guard else {
+            return self.plain(instruction);
+        };
         let predicate = self.predicate(guard.register)?;
         if holds_up {
             let skip = self.new_block();

@@ -33,7 +33,11 @@ impl<'a> Lowering<'_, 'a> {
 
     /// A register of our own.
     pub fn temporary(&mut self, ty: Type) -> Register {
-        self.registers.push(RegisterInfo { row: row_of(ty), bytes: ty.bytes(), literal: None });
+        self.registers.push(RegisterInfo {
+            row: row_of(ty),
+            bytes: ty.bytes(),
+            literal: None,
+        });
         Register(self.registers.len() as u32 - 1)
     }
 
@@ -41,7 +45,13 @@ impl<'a> Lowering<'_, 'a> {
     pub fn literal(&mut self, ty: Type, bits: u64) -> Register {
         let row = row_of(ty);
         let bits = match row {
-            Row::Predicate => if bits & 1 == 1 { u64::from(u32::MAX) } else { 0 },
+            Row::Predicate => {
+                if bits & 1 == 1 {
+                    u64::from(u32::MAX)
+                } else {
+                    0
+                }
+            }
             Row::Narrow if ty.bytes() < 4 => bits & ((1 << (ty.bytes() * 8)) - 1),
             Row::Narrow => bits & u64::from(u32::MAX),
             Row::Wide => bits,
@@ -49,7 +59,11 @@ impl<'a> Lowering<'_, 'a> {
         if let Some(&register) = self.literals.get(&(row as u8, bits)) {
             return register;
         }
-        self.registers.push(RegisterInfo { row, bytes: ty.bytes(), literal: Some(bits) });
+        self.registers.push(RegisterInfo {
+            row,
+            bytes: ty.bytes(),
+            literal: Some(bits),
+        });
         let register = Register(self.registers.len() as u32 - 1);
         self.literals.insert((row as u8, bits), register);
         register
@@ -67,7 +81,10 @@ impl<'a> Lowering<'_, 'a> {
 
     /// What a name inside the function stands for.
     pub fn lookup(&self, name: &str) -> Option<Named> {
-        self.scopes.iter().rev().find_map(|scope| scope.get(name).copied())
+        self.scopes
+            .iter()
+            .rev()
+            .find_map(|scope| scope.get(name).copied())
     }
 
     /// The register a name stands for, if it is one.
@@ -78,7 +95,9 @@ impl<'a> Lowering<'_, 'a> {
             None => {}
         }
         let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
-        let Ok(number) = name[prefix.len()..].parse::<u32>() else { return Ok(None) };
+        let Ok(number) = name[prefix.len()..].parse::<u32>() else {
+            return Ok(None);
+        };
         for depth in (0..self.scopes.len()).rev() {
             let Some(&Named::Range { count, ty }) = self.scopes[depth].get(prefix) else {
                 continue;
@@ -113,11 +132,7 @@ impl<'a> Lowering<'_, 'a> {
     }
 
     /// A destination: a register of the type's size, or a sink.
-    pub fn destination(
-        &mut self,
-        operand: &Operand<'a>,
-        ty: Type,
-    ) -> Result<Register, LoadError> {
+    pub fn destination(&mut self, operand: &Operand<'a>, ty: Type) -> Result<Register, LoadError> {
         match operand {
             Operand::Sink | Operand::Name { name: "_", .. } => Ok(self.temporary(ty)),
             Operand::Name { name, offset: 0 } => {
@@ -168,7 +183,9 @@ impl<'a> Lowering<'_, 'a> {
                 self.draft(run, Class::Integer, &[negated], &[predicate]);
                 Ok(negated)
             }
-            Operand::Name { name: "WARP_SZ", .. } => Ok(self.literal(ty, 32)),
+            Operand::Name {
+                name: "WARP_SZ", ..
+            } => Ok(self.literal(ty, 32)),
             Operand::Name { name, offset: 0 } => {
                 if let Some(register) = self.find_register(name)? {
                     return Ok(register);
@@ -260,7 +277,9 @@ impl<'a> Lowering<'_, 'a> {
         match operand {
             Some(Operand::Name { name, offset: 0 }) => {
                 let register = self.find_register(name)?;
-                Ok(register.map(|register| self.info(register).bytes).filter(|&bytes| bytes > 0))
+                Ok(register
+                    .map(|register| self.info(register).bytes)
+                    .filter(|&bytes| bytes > 0))
             }
             _ => Ok(None),
         }

@@ -10,7 +10,10 @@ pub use identity::Special;
 
 /// The special register of this name.
 pub fn find(name: &str) -> Option<Special> {
-    Special::ALL.iter().copied().find(|special| special.name() == name)
+    Special::ALL
+        .iter()
+        .copied()
+        .find(|special| special.name() == name)
 }
 
 impl Lowering<'_, '_> {

@@ -19,7 +19,9 @@ impl<'a> Lowering<'_, 'a> {
         let synchronised = form.has("sync");
         match instruction.mnemonic {
             "activemask" => {
-                let [to] = operands else { return Err(self.count(instruction, 1)) };
+                let [to] = operands else {
+                    return Err(self.count(instruction, 1));
+                };
                 if form.ty() != Ok(Type::B32) {
                     return Err(self.unknown(instruction));
                 }
@@ -39,13 +41,20 @@ impl<'a> Lowering<'_, 'a> {
                 let (to, flag) = self.pair(to, Type::B32)?;
                 let value = self.source(value, ty)?;
                 let members = self.source(members, Type::B32)?;
-                self.draft(sync::find_match, Class::Integer, &[to, flag], &[value, members]);
+                self.draft(
+                    sync::find_match,
+                    Class::Integer,
+                    &[to, flag],
+                    &[value, members],
+                );
                 self.last().x = u32::from(all);
                 self.last().y = u32::from(ty == Type::B64);
             }
             "redux" => self.redux(instruction, &form)?,
             _ => {
-                let [to, members] = operands else { return Err(self.count(instruction, 2)) };
+                let [to, members] = operands else {
+                    return Err(self.count(instruction, 2));
+                };
                 let (to, flag) = self.pair(to, Type::B32)?;
                 let members = self.source(members, Type::B32)?;
                 self.draft(sync::elect, Class::Integer, &[to, flag], &[members]);
@@ -55,15 +64,14 @@ impl<'a> Lowering<'_, 'a> {
     }
 
     fn count(&self, instruction: &Instruction, wanted: usize) -> LoadError {
-        self.error(format!("`{}` takes {wanted} operands", super::operands::written(instruction)))
+        self.error(format!(
+            "`{}` takes {wanted} operands",
+            super::operands::written(instruction)
+        ))
     }
 
     /// `d|p`, where the predicate may be left out.
-    fn pair(
-        &mut self,
-        operand: &Operand<'a>,
-        ty: Type,
-    ) -> Result<(Register, Register), LoadError> {
+    fn pair(&mut self, operand: &Operand<'a>, ty: Type) -> Result<(Register, Register), LoadError> {
         match operand {
             Operand::Pair(to, flag) => {
                 let name = |name| Operand::Name { name, offset: 0 };
