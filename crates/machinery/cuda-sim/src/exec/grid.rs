@@ -174,7 +174,7 @@ pub fn launch(
         fault: Mutex::new(None),
         until: launch
             .time_limit
-            .map(|limit| (Instant::now() + limit, limit)),
+            .and_then(|limit| Some((Instant::now().checked_add(limit)?, limit))),
     });
     let done = if kernel.ordered || grid.blocks == 1 {
         vec![run_blocks(&grid)]

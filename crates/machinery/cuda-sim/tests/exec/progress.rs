@@ -122,3 +122,40 @@ fn a_block_that_waits_for_one_that_failed_does_not_wait_for_ever() {
         assert_eq!(fault.place.expect("a thread did it").block, [1, 0, 0]);
     }
 }
+
+/// The child of the test below: a kernel without an end or a limit.
+#[test]
+#[ignore = "never ends by itself: Ctrl-C ends it, in the test after it"]
+fn endless() {
+    let mut machine = Machine::new(&kernel_of("bra L; L: bra L;"));
+    machine.time_limit = Duration::MAX;
+    let out = machine.out::<u32>(64);
+    println!("it runs");
+    machine.fault("k", 200, 64, params![out]);
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_an_endless_kernel() {
+    use std::io::{BufRead, BufReader};
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::{Command, Stdio};
+
+    const INTERRUPT: i32 = 2;
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", "progress::endless", "--nocapture"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let begun = lines
+        .map_while(Result::ok)
+        .any(|line| line.contains("it runs"));
+    assert!(begun, "the child got as far as its launch");
+    let sent = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(sent.success());
+    assert_eq!(child.wait().unwrap().signal(), Some(INTERRUPT));
+}
