@@ -177,7 +177,7 @@ pub fn launch(
             .and_then(|limit| Some((Instant::now().checked_add(limit)?, limit))),
     });
     let done = if kernel.ordered || grid.blocks == 1 {
-        vec![run_blocks(&grid)]
+        vec![run_blocks(&grid, grid.resident)]
     } else {
         on_all_threads(launch.threads, &grid)
     };
@@ -217,13 +217,15 @@ fn on_all_threads(pool: Option<&ThreadPool>, grid: &Arc<Grid>) -> Vec<Done> {
     };
     let Some(pool) = pool.or_else(own) else {
         // The host has no thread left to give.
-        return vec![run_blocks(grid)];
+        return vec![run_blocks(grid, grid.resident)];
     };
+    // Together they hold what the device would.
+    let resident = grid.resident.div_ceil(pool.current_num_threads());
     let (sender, receiver) = std::sync::mpsc::channel();
     let grid = grid.clone();
     pool.spawn_broadcast(move |_| {
         // A panic goes to the caller: here it would end the process.
-        let done = catch_unwind(AssertUnwindSafe(|| run_blocks(&grid)));
+        let done = catch_unwind(AssertUnwindSafe(|| run_blocks(&grid, resident)));
         // The receiver waits for every sender, so it is there.
         let _ = sender.send(done);
     });
@@ -235,13 +237,13 @@ fn on_all_threads(pool: Option<&ThreadPool>, grid: &Arc<Grid>) -> Vec<Done> {
 type Done = (Counts, Vec<(u64, Vec<u8>)>);
 
 /// One multiprocessor: takes blocks until there are none. Blocks that make no end within their
-/// quantum take turns, so that a block may wait for another.
-fn run_blocks(grid: &Arc<Grid>) -> Done {
+/// quantum take turns, up to `resident` of them, so that a block may wait for another.
+fn run_blocks(grid: &Arc<Grid>, resident: usize) -> Done {
     let mut sm = Sm::new(grid.clone());
     let mut paused: VecDeque<Box<Block>> = VecDeque::new();
     let mut spare: Vec<Box<Block>> = Vec::new();
     loop {
-        let fresh = if paused.len() < grid.resident {
+        let fresh = if paused.len() < resident {
             grid.next_block()
         } else {
             None
