@@ -10,6 +10,10 @@ use super::warp::{NOWHERE, State};
 use crate::memory::{FUNCTION_BASE, FUNCTION_STEP};
 use crate::program::code::{Inst, Next};
 
+/// Turns after which lanes that wait at a meeting place may go on even though the lanes they wait
+/// for branch and meet, as they do in a long loop that needs nobody's help.
+const PATIENT_TURNS: u32 = 16;
+
 /// The first instruction of every basic block: counts the visit, joins splits that meet here,
 /// and lets another warp run when this one has had its turn. `x`: the block's number; `y`: its
 /// length in instructions.
@@ -43,9 +47,11 @@ pub unsafe fn enter_meeting(sm: &mut Sm, inst: &Inst) -> Next {
 fn give_way(sm: &mut Sm, inst: &Inst) -> Next {
     let here = sm.address_of(inst);
     sm.suspend(here, State::Ready);
-    let reads = sm.counts.reads();
+    let read = sm.counts.reads() > sm.reads_before;
+    let alone = sm.switches == sm.switches_before;
     let warp = sm.block.warp_mut();
-    if reads > sm.reads_before {
+    warp.turns += 1;
+    if read && (alone || warp.turns.is_multiple_of(PATIENT_TURNS)) {
         // These lanes may be reading what lanes that wait for them are still to write.
         warp.release_arrived(warp.current);
     }

@@ -340,6 +340,7 @@ impl Sm {
         self.deadline = self.clock + QUANTUM;
         self.reads_before = self.counts.reads();
         let mut pc = self.switch();
+        self.switches_before = self.switches;
         while !pc.is_null() {
             // SAFETY: `pc` points into the program's code, which outlives the launch, and the
             // instruction was lowered for the frame that the running split is in.

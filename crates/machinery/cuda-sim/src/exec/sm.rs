@@ -33,6 +33,9 @@ pub struct Sm {
     pub deadline: u64,
     /// What [`Counts::reads`] was when the running warp's turn began.
     pub reads_before: u64,
+    /// How often a split was taken up, and how often by the time this turn began.
+    pub switches: u64,
+    pub switches_before: u64,
     pub code: *const Inst,
     /// The block whose warp is running.
     pub block: Box<Block>,
@@ -68,6 +71,8 @@ impl Sm {
             began: 0,
             deadline: 0,
             reads_before: 0,
+            switches: 0,
+            switches_before: 0,
             code,
             block: Box::new(Block::empty()),
             constants: grid.constants,
@@ -121,6 +126,7 @@ impl Sm {
 
     /// Takes up split `id` of the running warp where it stands.
     fn load(&mut self, id: u32) -> Next {
+        self.switches += 1;
         let warp = self.block.warp_mut();
         let split = &mut warp.splits[id as usize];
         split.state = State::Running;

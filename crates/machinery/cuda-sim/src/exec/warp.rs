@@ -62,6 +62,8 @@ pub struct Warp {
     pub ready: VecDeque<u32>,
     /// The split that is running.
     pub current: u32,
+    /// Turns that ended without the warp's coming to a wait or an end.
+    pub turns: u32,
     /// Local memory, one stack a lane.
     pub local: Option<Box<[u8]>>,
 }
@@ -75,6 +77,7 @@ impl Warp {
             frames: Vec::new(),
             ready: VecDeque::new(),
             current: NOWHERE,
+            turns: 0,
             local: None,
         }
     }

@@ -159,3 +159,27 @@ fn ctrl_c_ends_an_endless_kernel() {
     assert!(sent.success());
     assert_eq!(child.wait().unwrap().signal(), Some(INTERRUPT));
 }
+
+#[test]
+fn a_long_loop_whose_lanes_part_and_meet_stays_together() {
+    // More than a warp's turn, and in every round half the lanes do something apart.
+    let rounds: u64 = 30_000;
+    let ptx = kernel_of(&format!(
+        "mov.u32 %r1, 0; mov.u32 %r2, 0;
+        setp.lt.u32 %p1, %t, 16;
+    LOOP:
+        ld.global.u32 %r3, [%mine];
+        @!%p1 bra MEET;
+        add.s32 %r2, %r2, 1;
+    MEET:
+        add.s32 %r1, %r1, 1;
+        setp.lt.u32 %p2, %r1, {rounds};
+        @%p2 bra LOOP;
+        st.global.u32 [%mine], %r2;"
+    ));
+    let mut machine = Machine::new(&ptx);
+    let out = machine.out::<u32>(32);
+    let report = machine.run("k", 1, 32, params![out]);
+    let busiest = report.counts.visits.iter().map(|visit| visit.warps).max();
+    assert_eq!(busiest, Some(rounds));
+}
