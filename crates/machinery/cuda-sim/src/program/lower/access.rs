@@ -1,16 +1,12 @@
-//! Loads, stores, atomics and addresses. Source: PTX ISA sections 9.7.9 and 9.7.13.5.
+//! Loads and stores. Source: PTX ISA section 9.7.9 (`ld`, `st`).
 
-use super::operands::row_of;
-use super::{Lowering, Named, special};
-use crate::exec::access::{Element, load, load_constant_operand, load_param, local_address, store};
-use crate::exec::atomic::{Atomic, atomic32, atomic64};
+use super::operands::{row_of, written};
+use super::{Lowering, Named};
+use crate::exec::access::{Element, load, load_constant_operand, load_param, store};
 use crate::exec::cpu::Cpu;
-use crate::exec::lanes::{map1, test1};
+use crate::exec::lanes::map1;
 use crate::exec::ops::{Class, Form};
-use crate::exec::{address, space};
-use crate::memory::{
-    FUNCTION_BASE, FUNCTION_STEP, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_BYTES,
-};
+use crate::exec::space;
 use crate::program::code::Handler;
 use crate::program::error::LoadError;
 use crate::program::layout::Symbol;
@@ -19,7 +15,7 @@ use crate::ptx::ast::{AddressBase, Instruction, Operand, Type};
 
 /// A space as an instruction names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum At {
+pub enum At {
     Generic,
     Global,
     Const,
@@ -30,7 +26,7 @@ enum At {
 
 /// Modifiers that say how an access is cached or ordered. Every access here is in order and
 /// reaches memory at once, which satisfies them all.
-const ORDER: &[&str] = &[
+pub const ORDER: &[&str] = &[
     "weak",
     "volatile",
     "relaxed",
@@ -64,7 +60,7 @@ const ORDER: &[&str] = &[
 ];
 
 /// Where an address operand leads.
-enum Place {
+pub enum Place {
     /// An address in a register, plus an offset.
     Register(Register, i64),
     /// An offset into the constant bank.
@@ -148,22 +144,17 @@ impl<'a> Lowering<'_, 'a> {
             None => 1,
         };
         let ty = form.ty().and_then(|ty| form.end().map(|()| ty));
-        let ty = ty.map_err(|error| {
-            self.error(format!(
-                "`{}`: {error}",
-                super::operands::written(instruction)
-            ))
-        })?;
+        let ty = ty.map_err(|error| self.error(format!("`{}`: {error}", written(instruction))))?;
         if ty == Type::Pred || ty == Type::B128 || ty.bytes() * count > 16 {
             return Err(self.error(format!(
                 "`{}` moves no value that exists",
-                super::operands::written(instruction)
+                written(instruction)
             )));
         }
         Ok((at, count, ty))
     }
 
-    fn place(&mut self, operand: &Operand<'a>, at: At) -> Result<Place, LoadError> {
+    pub fn place(&mut self, operand: &Operand<'a>, at: At) -> Result<Place, LoadError> {
         let Operand::Address { base, offset } = operand else {
             return Err(self.error("an address in brackets is wanted"));
         };
@@ -196,63 +187,6 @@ impl<'a> Lowering<'_, 'a> {
     fn names_local(&self, operand: &Operand<'a>) -> bool {
         matches!(operand, Operand::Address { base: AddressBase::Name(name), .. }
             if matches!(self.lookup(name), Some(Named::Local(_))))
-    }
-
-    /// A 64-bit row with the address in `register`: 32-bit addresses are widened.
-    fn address_row(&mut self, register: Register) -> Result<Register, LoadError> {
-        match self.info(register).row {
-            Row::Wide => Ok(register),
-            Row::Narrow => {
-                let wide = self.temporary(Type::U64);
-                let run = map1(self.cpu, |a: u32| u64::from(a));
-                self.draft(run, Class::Integer, &[wide], &[register]);
-                Ok(wide)
-            }
-            Row::Predicate => Err(self.error("a predicate is not an address")),
-        }
-    }
-
-    /// A row with the address of a variable or function; generic where asked.
-    fn address_of(&mut self, name: &'a str, generic: bool) -> Result<Register, LoadError> {
-        let window = |window: u64| if generic { window } else { 0 };
-        if let Some(named) = self.lookup(name) {
-            return match named {
-                Named::Local(offset) => {
-                    let register = self.temporary(Type::U64);
-                    self.draft(local_address, Class::Integer, &[register], &[]);
-                    self.last().imm = window(LOCAL_WINDOW) + u64::from(offset);
-                    Ok(register)
-                }
-                Named::Param { offset } => {
-                    Ok(self.literal(Type::U64, window(PARAM_WINDOW) + u64::from(offset)))
-                }
-                Named::Shared(offset) => {
-                    Ok(self.literal(Type::U64, window(SHARED_WINDOW) + offset))
-                }
-                Named::Register(_) | Named::Range { .. } => {
-                    Err(self.error(format!("`{name}` has no address")))
-                }
-            };
-        }
-        match self.layout.symbols.get(name).copied() {
-            Some(Symbol::Global(address) | Symbol::Const(address)) => {
-                Ok(self.literal(Type::U64, address))
-            }
-            Some(Symbol::Shared(offset)) => {
-                Ok(self.literal(Type::U64, window(SHARED_WINDOW) + offset))
-            }
-            Some(Symbol::DynamicShared) => {
-                let register = self.temporary(Type::U64);
-                self.draft(address::dynamic_shared, Class::Integer, &[register], &[]);
-                self.last().imm = window(SHARED_WINDOW);
-                Ok(register)
-            }
-            Some(Symbol::Function(number)) => {
-                self.calls_pointers = true;
-                Ok(self.literal(Type::U64, FUNCTION_BASE + number as u64 * FUNCTION_STEP))
-            }
-            None => Err(self.error(format!("`{name}` is not declared"))),
-        }
     }
 
     pub fn load(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
@@ -394,214 +328,6 @@ impl<'a> Lowering<'_, 'a> {
         self.draft(run, class, &[], &uses);
         self.last().x = count;
         self.last().imm = row.1 as u64;
-        Ok(())
-    }
-
-    pub fn atomic(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        let form = Form::new(
-            instruction.mnemonic,
-            &instruction.modifiers,
-            instruction.operands.len(),
-        );
-        while form.one_of(ORDER).is_some() {}
-        let at = match form.one_of(&["global", "shared", "shared::cta"]) {
-            None => At::Generic,
-            Some("global") => At::Global,
-            Some(_) => At::Shared,
-        };
-        let operation = form.one_of(&[
-            "add", "and", "or", "xor", "exch", "cas", "inc", "dec", "min", "max",
-        ]);
-        let ty = form
-            .ty()
-            .and_then(|ty| form.end().map(|()| ty))
-            .map_err(|error| {
-                self.error(format!(
-                    "`{}`: {error}",
-                    super::operands::written(instruction)
-                ))
-            })?;
-        use Type::*;
-        let operation = match (operation, ty) {
-            (Some("add"), U32 | S32 | U64 | S64) => Atomic::Add,
-            (Some("add"), F32 | F64) => Atomic::AddFloat,
-            (Some("and"), B32 | B64) => Atomic::And,
-            (Some("or"), B32 | B64) => Atomic::Or,
-            (Some("xor"), B32 | B64) => Atomic::Xor,
-            (Some("exch"), B32 | B64 | U32 | U64 | S32 | S64 | F32 | F64) => Atomic::Exchange,
-            (Some("cas"), B32 | B64 | U32 | U64 | S32 | S64) => Atomic::CompareAndSwap,
-            (Some("inc"), U32) => Atomic::Increment,
-            (Some("dec"), U32) => Atomic::Decrement,
-            (Some("min"), U32 | U64) => Atomic::MinUnsigned,
-            (Some("max"), U32 | U64) => Atomic::MaxUnsigned,
-            (Some("min"), S32 | S64) => Atomic::MinSigned,
-            (Some("max"), S32 | S64) => Atomic::MaxSigned,
-            _ => return Err(self.unknown(instruction)),
-        };
-        let returns = instruction.mnemonic == "atom";
-        let wanted = 2 + usize::from(returns) + usize::from(operation == Atomic::CompareAndSwap);
-        let operands = &instruction.operands;
-        if operands.len() != wanted {
-            return Err(self.error(format!(
-                "`{}` takes {wanted} operands",
-                super::operands::written(instruction)
-            )));
-        }
-        let (to, rest) = if returns {
-            (self.destination(&operands[0], ty)?, &operands[1..])
-        } else {
-            (self.temporary(ty), &operands[..])
-        };
-        let Place::Register(row, offset) = self.place(&rest[0], at)? else {
-            return Err(self.error("constants and kernel parameters can not be written"));
-        };
-        let b = self.source(&rest[1], ty)?;
-        let c = match rest.get(2) {
-            Some(operand) => self.source(operand, ty)?,
-            None => b,
-        };
-        let wide = ty.bytes() == 8;
-        let run = match (at, wide) {
-            (At::Global, false) => atomic32::<space::Global>(),
-            (At::Global, true) => atomic64::<space::Global>(),
-            (At::Shared, false) => atomic32::<space::Shared>(),
-            (At::Shared, true) => atomic64::<space::Shared>(),
-            (_, false) => atomic32::<space::Generic>(),
-            (_, true) => atomic64::<space::Generic>(),
-        };
-        if at != At::Shared {
-            self.ordered |= operation.order_shows();
-            self.old_values.insert(to);
-        }
-        let class = if at == At::Shared {
-            Class::Shared
-        } else {
-            Class::Global
-        };
-        self.draft(run, class, &[to], &[row, b, c]);
-        self.last().x = operation as u32;
-        self.last().imm = offset as u64;
-        Ok(())
-    }
-
-    /// `mov` of a variable's address or a special register.
-    pub fn moves_address(&mut self, instruction: &Instruction<'a>) -> bool {
-        match instruction.operands.get(1) {
-            Some(Operand::Name { name, offset }) => {
-                *offset != 0
-                    || !matches!(self.find_register(name), Ok(Some(_)))
-                        && special::find(name).is_none()
-                        && *name != "WARP_SZ"
-            }
-            _ => false,
-        }
-    }
-
-    pub fn move_address(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        let [to, Operand::Name { name, offset }] = &instruction.operands[..] else {
-            return Err(self.error("`mov` takes a destination and a source"));
-        };
-        let address = self.address_of(name, false)?;
-        let Operand::Name {
-            name: to,
-            offset: 0,
-        } = to
-        else {
-            return Err(self.error("the destination must be a register"));
-        };
-        let to = self.register(to)?;
-        // A literal row plus an offset could be folded; the copy costs one instruction.
-        let wide = self.temporary(Type::U64);
-        self.draft(address::plus, Class::Integer, &[wide], &[address]);
-        self.last().imm = *offset as u64;
-        self.fit_address(to, wide)
-    }
-
-    /// Moves a 64-bit address into a register of either width.
-    fn fit_address(&mut self, to: Register, wide: Register) -> Result<(), LoadError> {
-        let run = match self.info(to).row {
-            Row::Wide => map1(self.cpu, |a: u64| a),
-            Row::Narrow => map1(self.cpu, |a: u64| a as u32),
-            Row::Predicate => return Err(self.error("a predicate holds no address")),
-        };
-        self.draft(run, Class::Integer, &[to], &[wide]);
-        Ok(())
-    }
-
-    /// `cvta`: between a space's addresses and generic ones.
-    pub fn cvta(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        let form = Form::new("cvta", &instruction.modifiers, 2);
-        let to_space = form.has("to");
-        let window = match form.one_of(&[
-            "global",
-            "const",
-            "shared",
-            "shared::cta",
-            "local",
-            "param",
-            "param::entry",
-        ]) {
-            Some("global" | "const") => 0,
-            Some("shared" | "shared::cta") => SHARED_WINDOW,
-            Some("local") => LOCAL_WINDOW,
-            Some(_) => PARAM_WINDOW,
-            None => return Err(self.unknown(instruction)),
-        };
-        let [
-            Operand::Name {
-                name: to,
-                offset: 0,
-            },
-            from,
-        ] = &instruction.operands[..]
-        else {
-            return Err(self.error("`cvta` takes a register and an address"));
-        };
-        let from = match from {
-            Operand::Name { name, offset } if !matches!(self.find_register(name), Ok(Some(_))) => {
-                let base = self.address_of(name, false)?;
-                let sum = self.temporary(Type::U64);
-                self.draft(address::plus, Class::Integer, &[sum], &[base]);
-                self.last().imm = *offset as u64;
-                sum
-            }
-            other => {
-                let register = self.any_source(other, Type::U64)?;
-                self.address_row(register)?
-            }
-        };
-        let to = self.register(to)?;
-        let shifted = self.temporary(Type::U64);
-        self.draft(address::plus, Class::Integer, &[shifted], &[from]);
-        self.last().imm = if to_space {
-            window.wrapping_neg()
-        } else {
-            window
-        };
-        self.fit_address(to, shifted)
-    }
-
-    pub fn isspacep(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        let [to, from] = &instruction.operands[..] else {
-            return Err(self.error("`isspacep` takes a predicate and an address"));
-        };
-        let to = self.destination(to, Type::Pred)?;
-        let from = self.any_source(from, Type::U64)?;
-        let from = self.address_row(from)?;
-        let cpu = self.cpu;
-        let run = match instruction.modifiers.first() {
-            Some(&("shared" | "shared::cta")) => {
-                test1(cpu, |a: u64| a.wrapping_sub(SHARED_WINDOW) < WINDOW_BYTES)
-            }
-            Some(&"local") => test1(cpu, |a: u64| a.wrapping_sub(LOCAL_WINDOW) < WINDOW_BYTES),
-            Some(&("param" | "param::entry")) => {
-                test1(cpu, |a: u64| a.wrapping_sub(PARAM_WINDOW) < WINDOW_BYTES)
-            }
-            Some(&"global") => address::is_global,
-            Some(&"const") => address::is_constant,
-            _ => return Err(self.unknown(instruction)),
-        };
-        self.draft(run, Class::Integer, &[to], &[from]);
         Ok(())
     }
 }

@@ -1,6 +1,8 @@
 //! A function's statements to drafts, and drafts to code.
 
 mod access;
+mod addresses;
+mod atomics;
 mod calls;
 mod control;
 mod emit;

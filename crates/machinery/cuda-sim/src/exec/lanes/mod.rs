@@ -1,0 +1,126 @@
+//! Thirty-two lanes an instruction: how an operation on one thread's values becomes a handler
+//! that runs a whole warp.
+//!
+//! A lane operation is a plain closure without captures, `|a: f32, b: f32| a + b`. Its type
+//! carries its code, so a handler is that closure inlined into a loop over the rows of a warp's
+//! registers, once for each [`Cpu`]. Inactive lanes keep their old value.
+
+mod shapes;
+
+pub use shapes::*;
+
+use super::sm::Sm;
+use crate::program::code::Inst;
+
+/// Lanes in a warp.
+pub const LANES: usize = 32;
+/// The mask of a whole warp.
+pub const FULL: u32 = u32::MAX;
+
+/// A value a register row holds: 32 or 64 bits a lane. Types of 8 and 16 bits live in 32-bit rows.
+pub trait Lane: Copy + Default + 'static {}
+impl Lane for u32 {}
+impl Lane for i32 {}
+impl Lane for f32 {}
+impl Lane for u64 {}
+impl Lane for i64 {}
+impl Lane for f64 {}
+
+const BIT: [u32; LANES] = {
+    let mut bits = [0; LANES];
+    let mut lane = 0;
+    while lane < LANES {
+        bits[lane] = 1 << lane;
+        lane += 1;
+    }
+    bits
+};
+
+/// A mask as a row: all ones in the lanes it names, zero elsewhere.
+#[inline(always)]
+pub fn expand(mask: u32) -> [u32; LANES] {
+    let mut row = [0; LANES];
+    for lane in 0..LANES {
+        row[lane] = if mask & BIT[lane] != 0 { FULL } else { 0 };
+    }
+    row
+}
+
+/// The lanes a mask names, in order.
+#[inline(always)]
+pub fn active(mut mask: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        if mask == 0 {
+            return None;
+        }
+        let lane = mask.trailing_zeros() as usize;
+        mask &= mask - 1;
+        Some(lane)
+    })
+}
+
+impl Sm {
+    /// The row of operand `n`.
+    ///
+    /// # Safety
+    /// Operand `n` of `inst` is a row of `T`'s width in the current frame; no other reference
+    /// to that row lives while this one is written through.
+    #[inline(always)]
+    pub unsafe fn row<'a, T: Lane>(&self, inst: &Inst, n: usize) -> &'a [T; LANES] {
+        // SAFETY: the lowering gives every operand a row of its type's width inside the frame.
+        unsafe { &*self.frame.add(inst.o[n] as usize).cast::<[T; LANES]>() }
+    }
+
+    /// The predicate operand `n`: one bit a lane.
+    ///
+    /// # Safety
+    /// Operand `n` of `inst` is a predicate of the current frame.
+    #[inline(always)]
+    pub unsafe fn predicate(&self, inst: &Inst, n: usize) -> u32 {
+        // SAFETY: the lowering gives predicates four bytes inside the frame.
+        unsafe { *self.frame.add(inst.o[n] as usize).cast::<u32>() }
+    }
+
+    /// Writes the active lanes of predicate operand `n`.
+    ///
+    /// # Safety
+    /// As for [`Sm::predicate`].
+    #[inline(always)]
+    pub unsafe fn set_predicate(&mut self, inst: &Inst, n: usize, value: u32) {
+        // SAFETY: as above.
+        unsafe {
+            let place = self.frame.add(inst.o[n] as usize).cast::<u32>();
+            *place = (*place & !self.mask) | (value & self.mask);
+        }
+    }
+
+    /// Writes the active lanes of operand `n`.
+    ///
+    /// # Safety
+    /// As for [`Sm::row`].
+    #[inline(always)]
+    pub unsafe fn write<T: Lane>(&mut self, inst: &Inst, n: usize, values: [T; LANES]) {
+        // SAFETY: the row is inside the frame and as wide as T; the two casts below keep the
+        // width and only forget the type.
+        unsafe {
+            let row = self.frame.add(inst.o[n] as usize);
+            if !self.blend {
+                *row.cast::<[T; LANES]>() = values;
+            } else if size_of::<T>() == 4 {
+                let values = &*(&raw const values).cast::<[u32; LANES]>();
+                let row = &mut *row.cast::<[u32; LANES]>();
+                for lane in 0..LANES {
+                    let keep = self.lanes[lane];
+                    row[lane] = (values[lane] & keep) | (row[lane] & !keep);
+                }
+            } else {
+                let values = &*(&raw const values).cast::<[u64; LANES]>();
+                let row = &mut *row.cast::<[u64; LANES]>();
+                for lane in 0..LANES {
+                    let keep = self.lanes[lane] as i32 as i64 as u64;
+                    row[lane] = (values[lane] & keep) | (row[lane] & !keep);
+                }
+            }
+        }
+    }
+}
