@@ -152,8 +152,9 @@ fn ctrl_c_ends_an_endless_kernel() {
         .map_while(Result::ok)
         .any(|line| line.contains("it runs"));
     assert!(begun, "the child got as far as its launch");
-    let sent = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
+    let interrupt = format!("kill -INT {}", child.id());
+    let sent = Command::new("sh")
+        .args(["-c", &interrupt])
         .status()
         .unwrap();
     assert!(sent.success());
