@@ -34,6 +34,17 @@ struct Barrier {
     held: u32,
 }
 
+impl Barrier {
+    /// Threads to wait for in a block with `alive` living ones.
+    fn awaited(&self, alive: u32) -> u32 {
+        if self.expected > 0 {
+            self.expected
+        } else {
+            alive
+        }
+    }
+}
+
 struct Waiter {
     warp: usize,
     split: u32,
@@ -153,11 +164,7 @@ impl Block {
         let mut opened = false;
         for number in 0..BARRIERS {
             let barrier = &mut self.barriers[number];
-            let expected = if barrier.expected > 0 {
-                barrier.expected
-            } else {
-                self.alive
-            };
+            let expected = barrier.awaited(self.alive);
             if barrier.arrived == 0 || barrier.arrived < expected {
                 continue;
             }
@@ -196,11 +203,7 @@ impl Block {
             .enumerate()
             .find(|(_, barrier)| barrier.arrived > 0)
             .map(|(number, barrier)| {
-                let expected = if barrier.expected > 0 {
-                    barrier.expected
-                } else {
-                    self.alive
-                };
+                let expected = barrier.awaited(self.alive);
                 (number, barrier.arrived, expected)
             })
     }

@@ -100,6 +100,14 @@ fn branch(sm: &mut Sm, inst: &Inst, taken: u32) -> Next {
     }
 }
 
+/// Adds `lane` to those that go the same way.
+fn join<T: PartialEq>(ways: &mut Vec<(u32, T)>, lane: usize, to: T) {
+    match ways.iter_mut().find(|(_, way)| *way == to) {
+        Some((lanes, _)) => *lanes |= 1 << lane,
+        None => ways.push((1 << lane, to)),
+    }
+}
+
 /// `brx.idx`: each lane goes to the entry of branch table `imm` that its index (row 0) names.
 ///
 /// # Safety
@@ -120,10 +128,7 @@ pub unsafe fn branch_table(sm: &mut Sm, inst: &Inst) -> Next {
                 },
             );
         };
-        match ways.iter_mut().find(|(_, pc)| *pc == target) {
-            Some((lanes, _)) => *lanes |= 1 << lane,
-            None => ways.push((1 << lane, target)),
-        }
+        join(&mut ways, lane, target);
     }
     if let [(_, target)] = ways[..] {
         return sm.at(target);
@@ -217,13 +222,7 @@ pub unsafe fn call_pointer(sm: &mut Sm, inst: &Inst) -> Next {
         if !valid {
             return sm.fail(inst, lane, FaultKind::InvalidCall { address });
         }
-        match ways
-            .iter_mut()
-            .find(|(_, function)| *function == number as usize)
-        {
-            Some((lanes, _)) => *lanes |= 1 << lane,
-            None => ways.push((1 << lane, number as usize)),
-        }
+        join(&mut ways, lane, number as usize);
     }
     enter_calls(sm, inst, &ways)
 }

@@ -3,7 +3,7 @@
 //! Source: PTX ISA section 5.1. Bounds are always checked.
 
 use super::sm::Sm;
-use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_BYTES};
+use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
 
 /// A state space, as the type parameter of a load or store.
 pub trait Space {
@@ -187,21 +187,15 @@ impl Space for Generic {
 
     #[inline(always)]
     fn writable(address: u64) -> bool {
-        address.wrapping_sub(PARAM_WINDOW) >= WINDOW_BYTES
+        !in_window(address, PARAM_WINDOW)
     }
 
     #[inline(always)]
     fn host(sm: &mut Sm, lane: usize, address: u64, bytes: u64) -> *mut u8 {
         match address {
-            a if a.wrapping_sub(SHARED_WINDOW) < WINDOW_BYTES => {
-                Shared::host(sm, lane, a - SHARED_WINDOW, bytes)
-            }
-            a if a.wrapping_sub(LOCAL_WINDOW) < WINDOW_BYTES => {
-                Local::host(sm, lane, a - LOCAL_WINDOW, bytes)
-            }
-            a if a.wrapping_sub(PARAM_WINDOW) < WINDOW_BYTES => {
-                Param::host(sm, lane, a - PARAM_WINDOW, bytes)
-            }
+            a if in_window(a, SHARED_WINDOW) => Shared::host(sm, lane, a - SHARED_WINDOW, bytes),
+            a if in_window(a, LOCAL_WINDOW) => Local::host(sm, lane, a - LOCAL_WINDOW, bytes),
+            a if in_window(a, PARAM_WINDOW) => Param::host(sm, lane, a - PARAM_WINDOW, bytes),
             _ => Global::host(sm, lane, address, bytes),
         }
     }

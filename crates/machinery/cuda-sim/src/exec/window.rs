@@ -2,7 +2,6 @@
 
 use crate::program::Program;
 use crate::program::function::Function;
-use std::alloc::Layout;
 
 /// The registers of one warp in one function: predicates, 64-bit rows, 32-bit rows, literals.
 #[derive(Default)]
@@ -18,7 +17,6 @@ struct Row([u8; 128]);
 
 impl Window {
     fn new(function: usize, code: &Function) -> Window {
-        debug_assert_eq!(Layout::new::<Row>().size(), 128);
         let mut window = Window {
             rows: vec![Row([0; 128]); code.frame_bytes.div_ceil(128) as usize],
             function,

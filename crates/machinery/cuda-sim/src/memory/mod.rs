@@ -16,5 +16,11 @@ pub const PARAM_WINDOW: u64 = 3 << 60;
 pub const FUNCTION_BASE: u64 = 4 << 60;
 /// Between one function pointer and the next.
 pub const FUNCTION_STEP: u64 = 16;
-/// The length of each window above.
-pub const WINDOW_BYTES: u64 = 1 << 40;
+/// The length of each window above; function pointers are no window.
+const WINDOW_BYTES: u64 = 1 << 40;
+
+/// Whether a generic address is in the window that begins at `window`.
+#[inline(always)]
+pub fn in_window(address: u64, window: u64) -> bool {
+    address.wrapping_sub(window) < WINDOW_BYTES
+}

@@ -1,11 +1,11 @@
 //! Loads and stores. Source: PTX ISA section 9.7.9 (`ld`, `st`).
 
-use super::operands::{row_of, written};
+use super::operands::{form_of, row_of, written};
 use super::{Lowering, Named};
 use crate::exec::access::{Element, load, load_constant_operand, load_param, store};
 use crate::exec::cpu::Cpu;
 use crate::exec::lanes::map1;
-use crate::exec::ops::{Class, Form};
+use crate::exec::ops::Class;
 use crate::exec::space;
 use crate::program::code::Handler;
 use crate::program::error::LoadError;
@@ -115,11 +115,7 @@ fn known<const PARAM: bool>(ty: Type) -> Handler {
 impl<'a> Lowering<'_, 'a> {
     /// What the modifiers of a load or store say: space, elements, type.
     fn access(&self, instruction: &Instruction<'a>) -> Result<(At, u32, Type), LoadError> {
-        let form = Form::new(
-            instruction.mnemonic,
-            &instruction.modifiers,
-            instruction.operands.len(),
-        );
+        let form = form_of(instruction);
         while form.one_of(ORDER).is_some() {}
         let at = match form.one_of(&[
             "global",

@@ -6,7 +6,7 @@ use crate::exec::address;
 use crate::exec::lanes::{map1, test1};
 use crate::exec::ops::{Class, Form};
 use crate::memory::{
-    FUNCTION_BASE, FUNCTION_STEP, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_BYTES,
+    FUNCTION_BASE, FUNCTION_STEP, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window,
 };
 use crate::program::error::LoadError;
 use crate::program::layout::Symbol;
@@ -120,13 +120,9 @@ impl<'a> Lowering<'_, 'a> {
         let from = self.address_row(from)?;
         let cpu = self.cpu;
         let run = match instruction.modifiers.first() {
-            Some(&("shared" | "shared::cta")) => {
-                test1(cpu, |a: u64| a.wrapping_sub(SHARED_WINDOW) < WINDOW_BYTES)
-            }
-            Some(&"local") => test1(cpu, |a: u64| a.wrapping_sub(LOCAL_WINDOW) < WINDOW_BYTES),
-            Some(&("param" | "param::entry")) => {
-                test1(cpu, |a: u64| a.wrapping_sub(PARAM_WINDOW) < WINDOW_BYTES)
-            }
+            Some(&("shared" | "shared::cta")) => test1(cpu, |a: u64| in_window(a, SHARED_WINDOW)),
+            Some(&"local") => test1(cpu, |a: u64| in_window(a, LOCAL_WINDOW)),
+            Some(&("param" | "param::entry")) => test1(cpu, |a: u64| in_window(a, PARAM_WINDOW)),
             Some(&"global") => address::is_global,
             Some(&"const") => address::is_constant,
             _ => return Err(self.unknown(instruction)),

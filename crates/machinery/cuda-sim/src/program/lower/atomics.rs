@@ -2,20 +2,16 @@
 
 use super::Lowering;
 use super::access::{At, ORDER, Place};
-use super::operands::written;
+use super::operands::{form_of, written};
 use crate::exec::atomic::{Atomic, atomic32, atomic64};
-use crate::exec::ops::{Class, Form};
+use crate::exec::ops::Class;
 use crate::exec::space;
 use crate::program::error::LoadError;
 use crate::ptx::ast::{Instruction, Type};
 
 impl<'a> Lowering<'_, 'a> {
     pub fn atomic(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        let form = Form::new(
-            instruction.mnemonic,
-            &instruction.modifiers,
-            instruction.operands.len(),
-        );
+        let form = form_of(instruction);
         while form.one_of(ORDER).is_some() {}
         let at = match form.one_of(&["global", "shared", "shared::cta"]) {
             None => At::Generic,

@@ -1,8 +1,9 @@
 //! Branches, returns, barriers. Source: PTX ISA sections 9.7.12, 9.7.13.1.
 
 use super::Lowering;
+use super::operands::form_of;
 use crate::exec::control::{self, BarrierKind};
-use crate::exec::ops::{Class, Form};
+use crate::exec::ops::Class;
 use crate::program::error::LoadError;
 use crate::program::flow::{BlockId, Flow};
 use crate::program::registers::Register;
@@ -101,11 +102,7 @@ impl<'a> Lowering<'_, 'a> {
 
     /// `bar`, `barrier`: of a block, or `bar.warp.sync` of a warp.
     pub fn barrier(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        let form = Form::new(
-            instruction.mnemonic,
-            &instruction.modifiers,
-            instruction.operands.len(),
-        );
+        let form = form_of(instruction);
         let mut operands = instruction.operands.clone();
         if form.has("warp") {
             let members = match operands.first() {

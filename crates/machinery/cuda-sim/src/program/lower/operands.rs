@@ -318,6 +318,12 @@ fn length(operand: &Operand) -> usize {
     }
 }
 
+/// The form of an instruction whose operands are lowered one by one.
+pub fn form_of<'a>(instruction: &Instruction<'a>) -> Form<'a> {
+    let operands = instruction.operands.len();
+    Form::new(instruction.mnemonic, &instruction.modifiers, operands)
+}
+
 /// An instruction as written: `add.rn.f32`.
 pub fn written(instruction: &Instruction) -> String {
     let mut text = instruction.mnemonic.to_owned();

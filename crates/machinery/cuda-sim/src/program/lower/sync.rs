@@ -2,6 +2,7 @@
 //! Source: PTX ISA sections 9.7.9.6 and 9.7.13.
 
 use super::Lowering;
+use super::operands::form_of;
 use crate::exec::ops::{Class, Form};
 use crate::exec::sync::{self, Redux, Shuffle, Vote};
 use crate::program::error::LoadError;
@@ -10,11 +11,7 @@ use crate::ptx::ast::{Instruction, Operand, Type};
 
 impl<'a> Lowering<'_, 'a> {
     pub fn warp_wide(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        let form = Form::new(
-            instruction.mnemonic,
-            &instruction.modifiers,
-            instruction.operands.len(),
-        );
+        let form = form_of(instruction);
         let operands = &instruction.operands[..];
         let synchronised = form.has("sync");
         match instruction.mnemonic {
