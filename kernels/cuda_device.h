@@ -37,11 +37,25 @@ typedef __SIZE_TYPE__ size_t;
 
 // ---- Vector types -------------------------------------------------------------
 
+// A struct is copied as a block of memory, and clang moves those in 64-bit words; a
+// vector of up to 128 bits is moved by one instruction. So the structs that are
+// aligned to 16 bytes are assigned through a vector.
+#define CUDA_ASSIGN_16(T, name, count)                                            \
+    __attribute__((host, device, always_inline, nodebug)) name &operator=(        \
+        const name &from) {                                                       \
+        typedef T vector __attribute__((ext_vector_type(count), aligned(16)));    \
+        *(vector *)this = *(const vector *)&from;                                 \
+        return *this;                                                             \
+    }
+#define CUDA_ASSIGN_8(T, name, count)
+#define CUDA_ASSIGN_4(T, name, count)
+#define CUDA_ASSIGN_2(T, name, count)
+
 #define CUDA_VECTOR(T, name, align2, align4)                                      \
     struct name##1 { T x; };                                                      \
-    struct __align__(align2) name##2 { T x, y; };                                 \
+    struct __align__(align2) name##2 { T x, y; CUDA_ASSIGN_##align2(T, name##2, 2) }; \
     struct name##3 { T x, y, z; };                                                \
-    struct __align__(align4) name##4 { T x, y, z, w; };                           \
+    struct __align__(align4) name##4 { T x, y, z, w; CUDA_ASSIGN_##align4(T, name##4, 4) }; \
     CUDA_DEVICE_FN name##1 make_##name##1(T x) { return {x}; }                    \
     CUDA_DEVICE_FN name##2 make_##name##2(T x, T y) { return {x, y}; }            \
     CUDA_DEVICE_FN name##3 make_##name##3(T x, T y, T z) { return {x, y, z}; }    \
@@ -58,6 +72,10 @@ CUDA_VECTOR(unsigned long long, ulonglong, 16, 16)
 CUDA_VECTOR(float, float, 8, 16)
 CUDA_VECTOR(double, double, 16, 16)
 #undef CUDA_VECTOR
+#undef CUDA_ASSIGN_16
+#undef CUDA_ASSIGN_8
+#undef CUDA_ASSIGN_4
+#undef CUDA_ASSIGN_2
 
 struct dim3 {
     unsigned int x, y, z;

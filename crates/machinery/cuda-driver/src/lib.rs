@@ -9,6 +9,9 @@
 //! With NVIDIA's driver a call costs one indirect jump. What the simulator does not do answers
 //! `CUDA_ERROR_NOT_SUPPORTED` and says its name on stderr.
 //!
+//! Of its launches the simulator tells more than the driver API does: [`progress`] while one runs,
+//! [`counters`] when it is over.
+//!
 //! Any thread may call, rayon's workers included. The simulator takes one call at a time; a launch
 //! runs on threads of its own while its caller sleeps.
 
@@ -23,4 +26,7 @@ mod simulator;
 mod start;
 mod status;
 
+pub use cuda_sim::exec::Progress;
+pub use cuda_sim::profile::Counters;
+pub use simulator::watch::{counters, progress};
 pub use start::{Backend, backend};

@@ -101,6 +101,7 @@ impl Machine {
             stack_limit: 1024,
             time_limit: None,
             threads: Some(pool),
+            watch: None,
         };
         launch(&self.program, &self.global, &self.device, &launch_config).expect("the kernel runs")
     }

@@ -70,10 +70,14 @@ pub struct DeviceSpec {
     pub memory_bytes: u64,
     /// Peak bandwidth of device memory.
     pub memory_bandwidth: f64,
-    /// What one direction of the link to the host carries.
-    pub host_link_bandwidth: f64,
-    /// What a copy costs before its first byte, in seconds.
-    pub copy_latency: f64,
+    /// Copies within the device's memory, where every byte is read and written.
+    pub device_copy: CopyRate,
+    /// Copies over the link to the host, from or to page-locked memory; each way.
+    pub page_locked_copy: CopyRate,
+    /// The same with pageable memory, which goes through a page-locked buffer of the driver's.
+    pub pageable_copy: CopyRate,
+    /// Copies within the host's memory.
+    pub host_copy: CopyRate,
     /// Level-2 cache.
     pub l2_bytes: u32,
     /// The constant bank of one module.
@@ -110,9 +114,25 @@ pub struct DeviceSpec {
     pub image_limits: &'static [(i32, u32)],
 }
 
+/// What a kind of copy takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CopyRate {
+    /// Seconds before its first byte.
+    pub latency: f64,
+    /// Bytes a second from then on.
+    pub bandwidth: f64,
+}
+
+impl CopyRate {
+    /// Seconds for `bytes` bytes.
+    pub fn seconds(self, bytes: u64) -> f64 {
+        self.latency + bytes as f64 / self.bandwidth
+    }
+}
+
 impl DeviceSpec {
-    /// NVIDIA H200 (SXM, 141 GB of HBM3e), as driver 580.159.04 answers for it. Bandwidths are
-    /// those of its data sheet and of its PCIe 5.0 link.
+    /// NVIDIA H200 (SXM, 141 GB of HBM3e), as driver 580.159.04 answers for it. The
+    /// bandwidth of its memory is that of its data sheet.
     pub const fn h200() -> Self {
         Self {
             name: "NVIDIA H200 (simulated)",
@@ -124,8 +144,24 @@ impl DeviceSpec {
             memory_bus_bits: 6016,
             memory_bytes: 150_109_880_320,
             memory_bandwidth: 4.8e12,
-            host_link_bandwidth: 55e9,
-            copy_latency: 1.5e-6,
+            // Read off an H200 with copies of 4 KB and 16 MiB (`vector-add`,
+            // `docs/results/h200.md`); the link is PCIe 5.0 with 16 lanes.
+            device_copy: CopyRate {
+                latency: 2.8e-6,
+                bandwidth: 2.4e12,
+            },
+            page_locked_copy: CopyRate {
+                latency: 2.2e-6,
+                bandwidth: 55.5e9,
+            },
+            pageable_copy: CopyRate {
+                latency: 6.6e-6,
+                bandwidth: 18.7e9,
+            },
+            host_copy: CopyRate {
+                latency: 1.9e-6,
+                bandwidth: 19.8e9,
+            },
             l2_bytes: 60 << 20,
             constant_bytes: 64 << 10,
             max_parameter_bytes: 32764,

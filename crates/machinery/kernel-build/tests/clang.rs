@@ -59,6 +59,14 @@ fn every_name_of_the_header_compiles_to_its_instruction() {
             "ld.global.nc.f32",
             "ld.global.nc.v2.f64",
             "ld.global.nc.v4.f32",
+            "ld.global.v4.u32",
+            "st.global.v4.u32",
+            "ld.shared.v4.u32",
+            "st.shared.v4.u32",
+            "ld.global.v4.f32",
+            "st.global.v4.f32",
+            "ld.global.v2.f64",
+            "st.global.v2.f64",
             "sqrt.rn.f32",
             "rsqrt.approx.f32",
             "fma.rn.f64",
@@ -87,6 +95,14 @@ fn every_name_of_the_header_compiles_to_its_instruction() {
             ".file\t1 \"kernels/every.cu\"",
         ],
     );
+    // Nor is any of them copied as halves.
+    let vectors = ptx
+        .split(".visible .entry ")
+        .find(|entry| entry.starts_with("vectors("));
+    let vectors = vectors.unwrap();
+    for halves in ["ld.global.u64", "st.global.u64", "ld.shared.u64", ".local"] {
+        assert!(!vectors.contains(halves), "{halves} in\n{vectors}");
+    }
 }
 
 #[test]

@@ -10,6 +10,8 @@ static_assert(sizeof(float3) == 12 && alignof(float3) == 4, "float3");
 static_assert(sizeof(float2) == 8 && alignof(float2) == 8, "float2");
 static_assert(sizeof(float4) == 16 && alignof(float4) == 16, "float4");
 static_assert(sizeof(double2) == 16 && alignof(double2) == 16, "double2");
+static_assert(sizeof(double4) == 32 && alignof(double4) == 16, "double4");
+static_assert(sizeof(longlong4) == 32 && alignof(longlong4) == 16, "longlong4");
 static_assert(sizeof(size_t) == 8, "size_t");
 
 __constant__ float table[4];
@@ -56,6 +58,24 @@ extern "C" __global__ void read_only_vectors(const int2 *i2, const uint2 *u2, co
     uchar4 bytes = __ldg(uc4);
     out[0] = make_float4(__ldg(i2).x + __ldg(u2).y, __ldg(f2).x + __ldg(d2).y,
                          __ldg(i4).z + __ldg(u4).w, __ldg(f4).x + bytes.x + bytes.w);
+}
+
+// Structs of 16 bytes in global and in shared memory, as a parameter, in another struct and
+// as components.
+struct Pair { float4 a, b; };
+extern "C" __global__ void vectors(int4 *out, const int4 *in, Pair *pairs, double2 *d2, int4 v) {
+    __shared__ int4 tile[64];
+    int i = threadIdx.x;
+    tile[i] = in[i];
+    __syncthreads();
+    int4 copied = tile[63 - i];
+    out[i] = copied;
+    int *x = &v.x;
+    *x += copied.y;
+    out[i + 64] = v;
+    out[i + 128] = {copied.w, copied.z};
+    pairs[i] = pairs[i + 64];
+    d2[i] = d2[i + 64];
 }
 
 extern "C" __global__ void arithmetic(float *f, double *d, int *i, unsigned int *u, long long *l,

@@ -8,6 +8,7 @@ use cust_raw::{CUfunction, CUstream};
 
 use super::current;
 use super::raw::{number, stream};
+use super::watch;
 use crate::report::say;
 use crate::status::Answer;
 
@@ -61,8 +62,10 @@ pub unsafe fn kernel(
             block: [block_x, block_y, block_z],
             dynamic_shared,
             parameters: &packed,
+            watch: Some(&watch::WATCH),
         },
     )?;
+    watch::finished(launched.counters);
     drop(driver);
     if !launched.printed.is_empty() {
         let mut stdout = std::io::stdout().lock();

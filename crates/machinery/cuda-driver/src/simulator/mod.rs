@@ -13,6 +13,7 @@ pub mod module;
 pub mod occupancy;
 mod raw;
 pub mod stream;
+pub mod watch;
 
 use std::cell::RefCell;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};

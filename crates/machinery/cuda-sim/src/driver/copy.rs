@@ -80,11 +80,22 @@ struct Region {
     start: *mut u8,
     pitch: usize,
     slice: usize,
-    on_host: bool,
+    location: Location,
+}
+
+/// Where the bytes of one end are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Location {
+    Device,
+    /// Host memory that the device reaches by itself: allocated by the driver or registered.
+    PageLocked,
+    /// Any other host memory.
+    Pageable,
 }
 
 impl Driver {
     /// Copies in the legacy default stream. The host waits, unless both ends are on the device.
+    /// Modelled time depends on what host memory it is: page-locked or pageable.
     ///
     /// An empty copy does nothing. [`CudaError::InvalidValue`]: null, freed or unknown memory, a
     /// device range that leaves its allocation, a pitch less than the row or slices that overlap.
@@ -95,15 +106,16 @@ impl Driver {
     pub unsafe fn copy(&mut self, context: ContextId, copy: &Copy) -> Result<(), CudaError> {
         let stream = StreamId::LEGACY;
         // SAFETY: the caller's promise.
-        let engine = unsafe { self.run_copy(context, stream, copy) }?;
-        if engine != Some(Engine::DeviceToDevice) {
+        let ends = unsafe { self.run_copy(context, stream, copy) }?;
+        if ends != [Location::Device; 2] {
             let context = self.context_mut(context)?;
             context.timeline.synchronize(stream)?;
         }
         Ok(())
     }
 
-    /// Copies in `stream`. The host does not wait, in modelled time.
+    /// Copies in `stream`. In modelled time the host does not wait, unless an end is pageable
+    /// memory, which the driver itself has to read or write, or both ends are the host's.
     ///
     /// # Safety
     /// As [`Driver::copy`].
@@ -114,11 +126,16 @@ impl Driver {
         copy: &Copy,
     ) -> Result<(), CudaError> {
         // SAFETY: the caller's promise.
-        unsafe { self.run_copy(context, stream, copy) }?;
+        let ends = unsafe { self.run_copy(context, stream, copy) }?;
+        if ends.contains(&Location::Pageable) || !ends.contains(&Location::Device) {
+            let context = self.context_mut(context)?;
+            context.timeline.synchronize(stream)?;
+        }
         Ok(())
     }
 
-    /// Copies and charges `stream` for it; returns the engine that did it, if one had to.
+    /// Copies and charges `stream` for it; returns where the two ends lie. (Those of an empty copy
+    /// are not looked at; it keeps nobody waiting.)
     ///
     /// # Safety
     /// As [`Driver::copy`].
@@ -127,13 +144,13 @@ impl Driver {
         context: ContextId,
         stream: StreamId,
         copy: &Copy,
-    ) -> Result<Option<Engine>, CudaError> {
+    ) -> Result<[Location; 2], CudaError> {
         self.context_mut(context)?.timeline.record(stream)?;
         let bytes = copy.width.checked_mul(copy.height);
         let bytes = bytes.and_then(|bytes| bytes.checked_mul(copy.depth));
         let bytes = bytes.ok_or(CudaError::InvalidValue)?;
         if bytes == 0 {
-            return Ok(None);
+            return Ok([Location::Device; 2]);
         }
         let to = self.region(&copy.to, copy)?;
         let from = self.region(&copy.from, copy)?;
@@ -141,21 +158,22 @@ impl Driver {
         // caller's promise.
         unsafe { copy_rows(&to, &from, copy) };
 
-        let engine = match (to.on_host, from.on_host) {
-            (true, true) => return Ok(None),
-            (false, true) => Engine::HostToDevice,
-            (true, false) => Engine::DeviceToHost,
-            (false, false) => Engine::DeviceToDevice,
+        let ends = [to.location, from.location];
+        let engine = match ends {
+            [Location::Device, Location::Device] => Engine::DeviceToDevice,
+            [Location::Device, _] => Engine::HostToDevice,
+            [_, Location::Device] => Engine::DeviceToHost,
+            [_, _] => Engine::Host,
         };
-        let transfer = match engine {
-            // Every byte is read and written.
-            Engine::DeviceToDevice => 2.0 * bytes as f64 / self.device.memory_bandwidth,
-            _ => bytes as f64 / self.device.host_link_bandwidth,
+        let rate = match engine {
+            Engine::DeviceToDevice => self.device.device_copy,
+            Engine::Host => self.device.host_copy,
+            _ if ends.contains(&Location::Pageable) => self.device.pageable_copy,
+            _ => self.device.page_locked_copy,
         };
-        let seconds = self.device.copy_latency + transfer;
         let context = self.context_mut(context)?;
-        context.timeline.run(stream, engine, seconds)?;
-        Ok(Some(engine))
+        context.timeline.run(stream, engine, rate.seconds(bytes))?;
+        Ok(ends)
     }
 
     /// Finds one end of `copy` and checks all that can be checked.
@@ -171,17 +189,20 @@ impl Driver {
         let past = first.checked_add(layout.span);
         let past = past.ok_or(CudaError::InvalidValue)?;
 
-        let (start, on_host) = match self.global.allocation(base) {
+        let (start, location) = match self.global.allocation(base) {
             Some(found) => {
                 let start = self.global.host(first, layout.span);
-                let on_host = matches!(found.kind, Kind::Host | Kind::Registered);
+                let location = match found.kind {
+                    Kind::Device | Kind::Managed => Location::Device,
+                    Kind::Host | Kind::Registered => Location::PageLocked,
+                };
                 // The allocation is known, so its end is too, even where it is host memory.
-                (start.ok_or(CudaError::InvalidValue)?, on_host)
+                (start.ok_or(CudaError::InvalidValue)?, location)
             }
             None if must_be_mapped || base == 0 || past > BASE => {
                 return Err(CudaError::InvalidValue);
             }
-            None => (first as *mut u8, true),
+            None => (first as *mut u8, Location::Pageable),
         };
         if matches!(place.memory, Memory::Host(_)) && base >= BASE {
             return Err(CudaError::InvalidValue);
@@ -190,7 +211,7 @@ impl Driver {
             start,
             pitch: layout.pitch as usize,
             slice: layout.slice as usize,
-            on_host,
+            location,
         })
     }
 }
@@ -463,24 +484,188 @@ mod tests {
         }
     }
 
+    /// Memory of one kind, and every way of naming it that a copy may use.
+    struct End {
+        kind: &'static str,
+        host: *mut u8,
+        names: Vec<Memory>,
+    }
+
+    /// `bytes` bytes of each kind. Host memory is leaked: it has to outlive the driver.
+    fn ends(driver: &mut Driver, context: ContextId, bytes: usize) -> [End; 5] {
+        let leak = || vec![0; bytes].leak().as_mut_ptr();
+        let (pageable, registered) = (leak(), leak());
+        let length = bytes as u64;
+        // SAFETY: never freed.
+        unsafe { driver.register_host(context, registered, length) }.unwrap();
+        let device = driver.allocate(context, length).unwrap();
+        let managed = driver.allocate_managed(context, length).unwrap();
+        let locked = driver.allocate_host(context, length).unwrap();
+        let everywhere = |kind, address: u64| End {
+            kind,
+            host: address as *mut u8,
+            names: vec![
+                Memory::Host(address as *mut u8),
+                Memory::Device(address),
+                Memory::Unified(address),
+            ],
+        };
+        [
+            End {
+                kind: "device",
+                host: driver.global.host(device, length).unwrap(),
+                names: vec![Memory::Device(device), Memory::Unified(device)],
+            },
+            everywhere("managed", managed),
+            everywhere("page-locked", locked),
+            everywhere("registered", registered as u64),
+            End {
+                kind: "pageable",
+                host: pageable,
+                names: vec![Memory::Host(pageable), Memory::Unified(pageable as u64)],
+            },
+        ]
+    }
+
+    /// Boxes between memory of all kinds, however it is named, with other pitches and offsets at
+    /// each end: every byte of the destination is what it should be.
     #[test]
-    fn copies_take_modelled_time() {
+    fn every_kind_of_memory_is_copied_to_every_other() {
+        const BYTES: usize = 4 * 6 * 40;
+        let (mut driver, context) = driver();
+        let sources = ends(&mut driver, context, BYTES);
+        let results = ends(&mut driver, context, BYTES);
+        let place = |memory, [x, y, z, pitch, rows]: [u64; 5]| Place {
+            memory,
+            x,
+            y,
+            z,
+            pitch,
+            rows,
+        };
+        // Where from, where to, and how much: bytes, rows, slices.
+        let boxes = [
+            ([0, 0, 0, 0, 0], [0, 0, 0, 0, 0], [BYTES as u64, 1, 1]),
+            ([3, 1, 0, 40, 0], [1, 2, 0, 23, 0], [20, 5, 1]),
+            ([0, 0, 0, 24, 0], [0, 0, 0, 24, 0], [24, 6, 1]),
+            ([2, 1, 1, 40, 6], [5, 0, 1, 29, 4], [17, 3, 2]),
+            ([0, 0, 0, 16, 5], [0, 0, 0, 16, 5], [16, 5, 3]),
+        ];
+        let pairs = sources.iter().flat_map(|source| {
+            let results = results.iter();
+            results.map(move |result| (source, result))
+        });
+        for (source, result) in pairs {
+            // SAFETY: both are BYTES bytes long, apart, and used here alone.
+            let (sent, got) = unsafe {
+                (
+                    std::slice::from_raw_parts_mut(source.host, BYTES),
+                    std::slice::from_raw_parts_mut(result.host, BYTES),
+                )
+            };
+            for (i, byte) in sent.iter_mut().enumerate() {
+                *byte = (i % 251) as u8;
+            }
+            for (from, to) in source
+                .names
+                .iter()
+                .flat_map(|from| result.names.iter().map(move |to| (from, to)))
+            {
+                for (from_at, to_at, [width, height, depth]) in boxes {
+                    got.fill(0xee);
+                    let copy = Copy {
+                        to: place(*to, to_at),
+                        from: place(*from, from_at),
+                        width,
+                        height,
+                        depth,
+                    };
+                    // SAFETY: all boxes lie within BYTES bytes.
+                    unsafe { driver.copy(context, &copy) }.unwrap();
+                    let mut expected = [0xee; BYTES];
+                    for i in 0..width * height * depth {
+                        let (x, y, z) = (i % width, i / width % height, i / width / height);
+                        let index = |[x0, y0, z0, pitch, rows]: [u64; 5]| {
+                            (((z + z0) * rows + y + y0) * pitch + x + x0) as usize
+                        };
+                        expected[index(to_at)] = sent[index(from_at)];
+                    }
+                    assert_eq!(
+                        *got, expected,
+                        "{} as {from:?} to {} as {to:?}, {copy:?}",
+                        source.kind, result.kind
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn copies_take_modelled_time_by_the_memory_they_touch() {
+        const BYTES: u64 = 6_000_000;
         let (mut driver, context) = driver();
         let start = driver.create_event(context, 0).unwrap();
         let end = driver.create_event(context, 0).unwrap();
-        let address = driver.allocate(context, 55_000_000).unwrap();
-        let mut bytes = vec![1; 55_000_000];
-        driver.record(context, start, StreamId::LEGACY).unwrap();
-        linear(
-            &mut driver,
-            Memory::Device(address),
-            host(&mut bytes),
-            55_000_000,
-        )
-        .unwrap();
-        driver.record(context, end, StreamId::LEGACY).unwrap();
-        // 55 MB at 55 GB/s and 1.5 µs before it.
-        assert_eq!(driver.elapsed(start, end), Ok(1.0015));
+        let sources = ends(&mut driver, context, BYTES as usize);
+        let results = ends(&mut driver, context, BYTES as usize);
+        let device = driver.device().clone();
+        let link = [device.page_locked_copy, device.pageable_copy];
+        let (within, host) = (device.device_copy, device.host_copy);
+        // From each kind, a row, to each kind: device, managed, page-locked, registered, pageable.
+        let rates = [
+            [within, within, link[0], link[0], link[1]],
+            [within, within, link[0], link[0], link[1]],
+            [link[0], link[0], host, host, host],
+            [link[0], link[0], host, host, host],
+            [link[1], link[1], host, host, host],
+        ];
+        for (source, row) in sources.iter().zip(rates) {
+            for (result, rate) in results.iter().zip(row) {
+                for (from, to) in source.names.iter().zip(&result.names) {
+                    driver.record(context, start, StreamId::LEGACY).unwrap();
+                    linear(&mut driver, *to, *from, BYTES).unwrap();
+                    driver.record(context, end, StreamId::LEGACY).unwrap();
+                    let expected = rate.seconds(BYTES) * 1e3;
+                    let took = f64::from(driver.elapsed(start, end).unwrap());
+                    assert!(
+                        (took / expected - 1.0).abs() < 1e-6,
+                        "{} as {from:?} to {} as {to:?}: {took} ms",
+                        source.kind,
+                        result.kind
+                    );
+                }
+            }
+        }
+        assert!(link[0].bandwidth > link[1].bandwidth);
+    }
+
+    /// What the host does next cannot start before the copy is over where the driver itself has to
+    /// touch the memory; elsewhere it overlaps.
+    #[test]
+    fn an_asynchronous_copy_of_pageable_memory_keeps_the_host() {
+        const BYTES: u64 = 1 << 20;
+        let (mut driver, context) = driver();
+        let sources = ends(&mut driver, context, BYTES as usize);
+        let results = ends(&mut driver, context, BYTES as usize);
+        for source in &sources {
+            for result in &results {
+                let streams = [(); 2].map(|()| driver.create_stream(context, 1, 0).unwrap());
+                let events = [(); 2].map(|()| driver.create_event(context, 0).unwrap());
+                let copy = Copy::linear(result.names[0], source.names[0], BYTES);
+                driver.record(context, events[0], streams[1]).unwrap();
+                // SAFETY: both ends are as long as the copy.
+                unsafe { driver.copy_async(context, streams[0], &copy) }.unwrap();
+                driver.record(context, events[1], streams[1]).unwrap();
+                let waited = driver.elapsed(events[0], events[1]).unwrap() > 0.0;
+                let kinds = [source.kind, result.kind];
+                let by_the_host = kinds
+                    .iter()
+                    .all(|kind| !matches!(*kind, "device" | "managed"));
+                let expected = by_the_host || kinds.contains(&"pageable");
+                assert_eq!(waited, expected, "{kinds:?}");
+                driver.synchronize(context).unwrap();
+            }
+        }
     }
 
     #[test]

@@ -61,7 +61,7 @@ impl Driver {
             }
         }
         let written = (row * fill.height) as f64;
-        let seconds = self.device.copy_latency + written / self.device.memory_bandwidth;
+        let seconds = self.device.device_copy.latency + written / self.device.memory_bandwidth;
         let context = self.context_mut(context)?;
         context.timeline.run(stream, Engine::Compute, seconds)?;
         Ok(())

@@ -4,7 +4,9 @@ use super::timeline::Engine;
 use super::{ContextId, CudaError, Driver, FunctionId, Limit, StreamId};
 use crate::device::DeviceSpec;
 use crate::exec;
+use crate::exec::Watch;
 use crate::exec::fault::{Fault, FaultKind};
+use crate::profile::Counters;
 use crate::program::Kernel;
 
 /// What to launch and how.
@@ -20,6 +22,8 @@ pub struct LaunchConfig<'a> {
     pub dynamic_shared: u32,
     /// The parameters as they lie in the kernel's parameter space.
     pub parameters: &'a [u8],
+    /// Where the launch shows how far it is, if anywhere.
+    pub watch: Option<&'a Watch>,
 }
 
 /// What came of a launch that was accepted.
@@ -27,6 +31,8 @@ pub struct LaunchConfig<'a> {
 pub struct Launched {
     /// What the kernel printed.
     pub printed: Vec<u8>,
+    /// What it counted; none where it faulted.
+    pub counters: Option<Counters>,
     /// What stopped the kernel. From now on every call in its context answers with this.
     pub fault: Option<Fault>,
 }
@@ -61,8 +67,10 @@ impl Driver {
             stack_limit: u32::try_from(stack).unwrap_or(u32::MAX),
             time_limit: self.time_limit,
             threads: None,
+            watch: config.watch,
         };
-        let outcome = exec::launch(&module.program, &self.global, &self.device, &launch);
+        let program = module.program.clone();
+        let outcome = exec::launch(&program, &self.global, &self.device, &launch);
         let state = self.context_mut(context)?;
         match outcome {
             Ok(report) => {
@@ -70,6 +78,7 @@ impl Driver {
                 state.timeline.run(stream, Engine::Compute, seconds)?;
                 Ok(Launched {
                     printed: report.printed,
+                    counters: Some(report.counts.counters(&program)),
                     fault: None,
                 })
             }
@@ -77,6 +86,7 @@ impl Driver {
                 state.fault = Some(fault_code(&fault.kind));
                 Ok(Launched {
                     printed: std::mem::take(&mut fault.printed),
+                    counters: None,
                     fault: Some(fault),
                 })
             }
@@ -187,6 +197,7 @@ mod tests {
             block: [32, 1, 1],
             dynamic_shared: 0,
             parameters,
+            watch: None,
         }
     }
 

@@ -26,7 +26,7 @@ impl Instant {
     }
 }
 
-/// A part of the GPU that does one thing at a time.
+/// A part of the GPU, or of the driver, that does one thing at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
     /// Kernels and fills.
@@ -37,6 +37,8 @@ pub enum Engine {
     DeviceToHost,
     /// Copies within the device.
     DeviceToDevice,
+    /// Copies within the host, which the driver does itself.
+    Host,
 }
 
 struct Clock {
@@ -48,7 +50,7 @@ struct Clock {
 /// The clocks of one context.
 pub struct Timeline {
     host: Instant,
-    engines: [Instant; 4],
+    engines: [Instant; 5],
     streams: BTreeMap<StreamId, Clock>,
 }
 
@@ -63,7 +65,7 @@ impl Timeline {
     pub fn new() -> Self {
         let mut timeline = Self {
             host: Instant::default(),
-            engines: [Instant::default(); 4],
+            engines: [Instant::default(); 5],
             streams: BTreeMap::new(),
         };
         timeline.add_stream(StreamId::LEGACY, true);

@@ -4,6 +4,7 @@ use super::block::Block;
 use super::fault::{Fault, FaultKind, Place};
 use super::sm::Sm;
 use super::warp::State;
+use super::watch::{Running, Watch};
 use crate::device::DeviceSpec;
 use crate::memory::global::Global;
 use crate::memory::region::{Region, Regions};
@@ -45,6 +46,8 @@ pub struct Launch<'a> {
     pub time_limit: Option<Duration>,
     /// Host threads to run on; the simulator's own, one a core, where none.
     pub threads: Option<&'a ThreadPool>,
+    /// Where the launch shows how far it is, if anywhere.
+    pub watch: Option<&'a Watch>,
 }
 
 /// What a launch did.
@@ -72,10 +75,8 @@ pub struct Grid {
     pub multiprocessors: u32,
     /// Blocks that the modelled GPU runs at once: so many may wait for each other.
     resident: usize,
-    /// Numbers the launches of this process: `%gridid`.
-    pub id: u64,
-    blocks: u64,
     next: AtomicU64,
+    progress: Arc<Running>,
     /// The lowest block that failed: blocks after it need not run, those before it must, so
     /// that the fault reported does not depend on timing.
     failed: AtomicU64,
@@ -84,6 +85,11 @@ pub struct Grid {
 }
 
 impl Grid {
+    /// The number of this launch in this process: `%gridid`.
+    pub fn id(&self) -> u64 {
+        self.progress.launch
+    }
+
     /// The x, y, z of thread number `number` in its block.
     pub fn thread(&self, number: u32) -> [u32; 3] {
         unfold(u64::from(number), self.block)
@@ -102,7 +108,8 @@ impl Grid {
 
     fn next_block(&self) -> Option<u64> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        (number < self.blocks && number < self.failed.load(Ordering::Relaxed)).then_some(number)
+        (number < self.progress.blocks && number < self.failed.load(Ordering::Relaxed))
+            .then_some(number)
     }
 }
 
@@ -154,6 +161,13 @@ pub fn launch(
     let constants = program
         .constants
         .map_or(Region::NONE, |(base, _)| regions.find(base));
+    let progress = Arc::new(Running {
+        launch: LAUNCHES.fetch_add(1, Ordering::Relaxed),
+        kernel: kernel.name.clone(),
+        blocks: launch.grid.iter().map(|&n| u64::from(n)).product(),
+        done: AtomicU64::new(0),
+    });
+    let _shown = launch.watch.map(|watch| watch.show(progress.clone()));
     let grid = Arc::new(Grid {
         program: program.clone(),
         kernel: launch.kernel,
@@ -167,16 +181,15 @@ pub fn launch(
         constants,
         multiprocessors: device.multiprocessors,
         resident: resident(device, launch, kernel.shared_bytes),
-        id: LAUNCHES.fetch_add(1, Ordering::Relaxed),
-        blocks: launch.grid.iter().map(|&n| u64::from(n)).product(),
         next: AtomicU64::new(0),
+        progress,
         failed: AtomicU64::new(u64::MAX),
         fault: Mutex::new(None),
         until: launch
             .time_limit
             .and_then(|limit| Some((Instant::now().checked_add(limit)?, limit))),
     });
-    let done = if kernel.ordered || grid.blocks == 1 {
+    let done = if kernel.ordered || grid.progress.blocks == 1 {
         vec![run_blocks(&grid, grid.resident)]
     } else {
         on_all_threads(launch.threads, &grid)
@@ -275,6 +288,7 @@ fn run_blocks(grid: &Arc<Grid>, resident: usize) -> Done {
         if let Some(fault) = sm.fault.take() {
             grid.fail(block.number, fault);
         } else if finished {
+            grid.progress.done.fetch_add(1, Ordering::Relaxed);
             spare.push(block);
         } else {
             paused.push_back(block);
@@ -429,9 +443,13 @@ impl Sm {
                 constants: Region::NONE,
                 multiprocessors: 1,
                 resident: 1,
-                id: 0,
-                blocks: 1,
                 next: AtomicU64::new(0),
+                progress: Arc::new(Running {
+                    launch: 0,
+                    kernel: "nothing".into(),
+                    blocks: 1,
+                    done: AtomicU64::new(0),
+                }),
                 failed: AtomicU64::new(u64::MAX),
                 fault: Mutex::new(None),
                 until: None,

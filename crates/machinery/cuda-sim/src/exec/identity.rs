@@ -110,7 +110,7 @@ fn values(sm: &Sm, inst: &Inst) -> [u64; LANES] {
         // Blocks are dealt out in turn, so that the number does not depend on timing.
         Special::SmId => same((block.number % u64::from(grid.multiprocessors)) as u32),
         Special::NsmId => same(grid.multiprocessors),
-        Special::GridId => [grid.id; LANES],
+        Special::GridId => [grid.id(); LANES],
         Special::LanemaskEq => each(&|lane| 1 << lane),
         Special::LanemaskLe => each(&|lane| u32::MAX >> (31 - lane)),
         Special::LanemaskLt => each(&|lane| (1 << lane) - 1),

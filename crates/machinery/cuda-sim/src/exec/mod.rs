@@ -18,8 +18,10 @@ pub(crate) mod space;
 pub(crate) mod sync;
 pub(crate) mod system;
 pub(crate) mod warp;
+mod watch;
 mod window;
 
 pub use fault::{Fault, FaultKind};
 pub use grid::{Launch, Report, launch};
 pub use ops::Class;
+pub use watch::{Progress, Watch};

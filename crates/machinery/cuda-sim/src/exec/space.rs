@@ -64,10 +64,13 @@ impl Space for Global {
         if write || traffic.addresses > 1 {
             global.streamed_sectors += u64::from(traffic.sectors);
         }
+        let threads = u64::from(sm.mask.count_ones());
         if write {
+            global.stores += threads;
             global.store_requests += 1;
             global.store_sectors += u64::from(traffic.sectors);
         } else {
+            global.loads += threads;
             global.load_requests += 1;
             global.load_sectors += u64::from(traffic.sectors);
         }

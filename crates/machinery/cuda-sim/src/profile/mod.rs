@@ -29,6 +29,10 @@ pub struct Visit {
 /// Device memory: a request is a warp-level instruction, a sector 32 bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct GlobalCounts {
+    /// Loads, counted once for each thread that took part.
+    pub loads: u64,
+    /// Stores, counted likewise.
+    pub stores: u64,
     pub load_requests: u64,
     pub load_sectors: u64,
     pub store_requests: u64,
@@ -54,6 +58,43 @@ pub struct ConstantCounts {
     pub addresses: u64,
 }
 
+/// What a launch did, in sums.
+///
+/// A request is a warp-level instruction, whatever the number of lanes that took part and of the
+/// bytes a lane moved; a sector is 32 bytes of device memory. Atomics are counted as atomics alone.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Loads from device memory, counted once for each thread and instruction: a vector is one.
+    pub global_loads: u64,
+    /// Stores to device memory, counted likewise.
+    pub global_stores: u64,
+    /// Warps' loads from device memory.
+    pub global_load_requests: u64,
+    /// Sectors of those, each counted once in a request.
+    pub global_load_sectors: u64,
+    /// Warps' stores to device memory.
+    pub global_store_requests: u64,
+    /// Sectors of those, each counted once in a request.
+    pub global_store_sectors: u64,
+    /// Warps' loads from shared memory.
+    pub shared_load_requests: u64,
+    /// Warps' stores to shared memory.
+    pub shared_store_requests: u64,
+    /// Warps' loads from constant memory at addresses that the compiler did not know.
+    pub constant_load_requests: u64,
+    /// Distinct addresses in each of those, summed: the constant cache serves them one by one.
+    pub constant_addresses: u64,
+    /// Warps' arrivals at block barriers.
+    pub barriers: u64,
+    /// Warps' atomics.
+    pub atomics: u64,
+    /// Branches at which the lanes of a warp parted.
+    pub divergent_branches: u64,
+    /// PTX instructions, counted once for each thread that came to them, whether or not their
+    /// guard let them act.
+    pub thread_instructions: u64,
+}
+
 impl Counts {
     pub fn new(blocks: usize) -> Counts {
         Counts {
@@ -62,12 +103,33 @@ impl Counts {
         }
     }
 
-    /// PTX instructions, counted once for each thread that ran them.
+    /// PTX instructions, counted once for each thread that came to them, whether or not their
+    /// guard let them act.
     pub fn thread_instructions(&self, program: &Program) -> u64 {
         let blocks = program.blocks.iter().zip(&self.visits);
         blocks
-            .map(|(block, visit)| u64::from(block.instructions()) * visit.threads)
+            .map(|(block, visit)| u64::from(block.ptx_instructions) * visit.threads)
             .sum()
+    }
+
+    /// The sums, of a launch of `program`.
+    pub fn counters(&self, program: &Program) -> Counters {
+        Counters {
+            global_loads: self.global.loads,
+            global_stores: self.global.stores,
+            global_load_requests: self.global.load_requests,
+            global_load_sectors: self.global.load_sectors,
+            global_store_requests: self.global.store_requests,
+            global_store_sectors: self.global.store_sectors,
+            shared_load_requests: self.shared.loads,
+            shared_store_requests: self.shared.stores,
+            constant_load_requests: self.constant.loads,
+            constant_addresses: self.constant.addresses,
+            barriers: self.barriers,
+            atomics: self.atomics,
+            divergent_branches: self.divergent_branches,
+            thread_instructions: self.thread_instructions(program),
+        }
     }
 
     /// Warp-level reads of memory that other threads may write.
@@ -84,6 +146,8 @@ impl Counts {
         self.divergent_branches += other.divergent_branches;
         self.barriers += other.barriers;
         self.atomics += other.atomics;
+        self.global.loads += other.global.loads;
+        self.global.stores += other.global.stores;
         self.global.load_requests += other.global.load_requests;
         self.global.load_sectors += other.global.load_sectors;
         self.global.store_requests += other.global.store_requests;

@@ -29,6 +29,8 @@ pub struct Draft {
     pub y: u32,
     pub imm: u64,
     pub flow: Flow,
+    /// The first of those that one PTX instruction becomes.
+    pub leads: bool,
     pub ptx_line: u32,
     pub location: Option<Location>,
 }

@@ -55,13 +55,9 @@ struct LineInfo {
 pub struct BlockInfo {
     /// Instructions of each class, as [`Class`] numbers them.
     pub classes: [u32; Class::COUNT],
-}
-
-impl BlockInfo {
-    /// Its length.
-    pub fn instructions(&self) -> u32 {
-        self.classes.iter().sum()
-    }
+    /// PTX instructions. Some take more than one of the simulator's: a special register is read
+    /// first, a guard is a step of its own.
+    pub ptx_instructions: u32,
 }
 
 impl Program {

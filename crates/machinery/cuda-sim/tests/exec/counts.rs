@@ -1,8 +1,9 @@
 //! What the memory system counts: requests, sectors of 32 bytes, distinct constant addresses.
 
-use crate::harness::{Machine, kernel_of};
+use crate::harness::{Machine, kernel_of, module_of};
 use crate::params;
 use cuda_sim::exec::Report;
+use cuda_sim::profile::Counters;
 
 const PTX: &str = include_str!("../../kernels/ptx/memory.ptx");
 
@@ -71,6 +72,119 @@ fn requests_are_counted_by_warp() {
     );
 }
 
+/// Whatever the pattern, which decides how an access is done: all lanes at one address, in order,
+/// in order with gaps, or at random.
+#[test]
+fn threads_that_take_part_are_counted() {
+    let one = "mov.u64 %d1, %out;";
+    let scattered = "xor.b32 %r3, %t, 21; mad.wide.u32 %d1, %r3, 4, %out;";
+    for place in [one, "mov.u64 %d1, %mine;", scattered] {
+        for (keep, threads) in [("31", 3), ("15", 5), ("1", 35), ("0", 70)] {
+            let ptx = kernel_of(&format!(
+                "{place}
+                and.b32 %r1, %t, {keep};
+                setp.eq.u32 %p1, %r1, 0;
+                @%p1 ld.global.u32 %r2, [%d1];
+                @%p1 st.global.u32 [%d1], %r2;
+                @%p1 ld.global.u32 %r2, [%d1];"
+            ));
+            let mut machine = Machine::new(&ptx);
+            let out = machine.out::<u32>(96);
+            let global = machine.run("k", 1, 70, params![out]).counts.global;
+            let found = (global.loads, global.stores);
+            assert_eq!(found, (2 * threads, threads), "{place} {keep}");
+        }
+    }
+}
+
+#[test]
+fn a_vector_counts_as_one_load_of_its_thread() {
+    let mut machine = Machine::new(PTX);
+    let (out, from) = (machine.out::<u8>(1600), machine.out::<u8>(1600));
+    let report = machine.run("copy_uint4", 2, 50, params![out, from, 99u32]);
+    let global = report.counts.global;
+    assert_eq!((global.loads, global.stores), (99, 99));
+    assert_eq!((global.load_requests, global.store_requests), (4, 4));
+}
+
+#[test]
+fn sums_are_those_of_the_counts() {
+    let ptx = module_of(
+        ".const .b32 table[64]; .shared .b32 tile[64];",
+        "mov.u32 %r1, tile;
+        mad.lo.u32 %r1, %t, 4, %r1;
+        st.shared.u32 [%r1], %t;
+        st.shared.u32 [%r1], %t;
+        bar.sync 0;
+        ld.shared.u32 %r2, [%r1];
+        ld.shared.u32 %r2, [%r1];
+        ld.shared.u32 %r2, [%r1];
+        mov.u64 %d1, table;
+        mad.wide.u32 %d1, %t, 4, %d1;
+        ld.const.u32 %r3, [%d1];
+        red.global.add.u32 [%out], 1;
+        setp.lt.u32 %p1, %t, 5;
+        @%p1 bra A;
+        ld.global.u32 %r2, [%mine];
+        A: st.global.u32 [%mine], %r2;",
+    );
+    let mut machine = Machine::new(&ptx);
+    let out = machine.out::<u32>(40);
+    let counts = machine.run("k", 1, 40, params![out]).counts;
+    let expected = Counters {
+        global_loads: 35,
+        global_stores: 40,
+        global_load_requests: 2,
+        // Lanes 5 to 31, and 8 of the second warp.
+        global_load_sectors: 5,
+        global_store_requests: 2,
+        global_store_sectors: 5,
+        shared_load_requests: 6,
+        shared_store_requests: 4,
+        constant_load_requests: 2,
+        constant_addresses: 40,
+        barriers: 2,
+        atomics: 2,
+        divergent_branches: 1,
+        // Three before the body, its 16, and `ret`; 5 threads jump over the load.
+        thread_instructions: 40 * 20 - 5,
+    };
+    assert_eq!(counts.counters(&machine.program), expected);
+}
+
+/// Those that the simulator needs besides (for a guard, for a special register) do not count, and
+/// one whose guard does not hold does.
+#[test]
+fn instructions_of_the_ptx_are_counted() {
+    for (body, instructions) in [
+        ("", 0),
+        ("mov.u32 %r1, %clock; add.u32 %r1, %ntid.x, 77;", 2),
+        ("setp.eq.u32 %p1, %t, 99; @%p1 st.global.u32 [%mine], 1;", 2),
+        (
+            "setp.eq.u32 %p1, %t, 99; @%p1 bar.sync 0; @!%p1 bra A; A:",
+            3,
+        ),
+        (
+            "setp.eq.u32 %p1, %t, 0; @!%p1 ret; st.global.u32 [%mine], %laneid;",
+            2,
+        ),
+    ] {
+        let mut machine = Machine::new(&kernel_of(body));
+        let out = machine.out::<u32>(37);
+        let counts = machine.run("k", 1, 37, params![out]).counts;
+        // With the three before and `ret`; of the last kernel one thread alone comes to the end.
+        let expected = match body.contains("ret;") {
+            true => 37 * 5 + 2,
+            false => 37 * (4 + instructions),
+        };
+        assert_eq!(
+            counts.thread_instructions(&machine.program),
+            expected,
+            "{body}"
+        );
+    }
+}
+
 #[test]
 fn lanes_that_do_not_run_fetch_nothing() {
     for (keep, sectors) in [("31", 1), ("15", 2), ("7", 4), ("3", 4), ("0", 4)] {
@@ -118,6 +232,10 @@ fn sectors_of_wide_elements() {
         ("copy_u64", 8),
         ("copy_uchar4", 4),
         ("copy_float2", 8),
+        // The header has these moved by one instruction, as nvcc does.
+        ("copy_uint4", 16),
+        ("copy_float4", 16),
+        ("copy_double2", 16),
     ] {
         let mut machine = Machine::new(PTX);
         let (out, from) = (machine.out::<u8>(512), machine.out::<u8>(512));

@@ -1,7 +1,7 @@
 //! A device with one module loaded: buffers in, a launch, buffers out.
 
 use cuda_sim::device::DeviceSpec;
-use cuda_sim::exec::{Fault, FaultKind, Launch, Report, launch};
+use cuda_sim::exec::{Fault, FaultKind, Launch, Report, Watch, launch};
 use cuda_sim::memory::global::Global;
 use cuda_sim::program::{LoadError, Program};
 use std::sync::Arc;
@@ -49,6 +49,8 @@ pub struct Machine {
     pub time_limit: Duration,
     /// Host threads to run on; as many as there are cores where none.
     pub threads: Option<rayon::ThreadPool>,
+    /// Shows how far a launch is.
+    pub watch: Watch,
 }
 
 impl Machine {
@@ -66,6 +68,7 @@ impl Machine {
             // A test that hangs is to fail, not to hang.
             time_limit: Duration::from_secs(20),
             threads: None,
+            watch: Watch::new(),
         }
     }
 
@@ -146,6 +149,7 @@ impl Machine {
             stack_limit: 1024,
             time_limit: Some(self.time_limit),
             threads: self.threads.as_ref(),
+            watch: Some(&self.watch),
         };
         launch(&self.program, &self.global, &self.device, &work)
     }

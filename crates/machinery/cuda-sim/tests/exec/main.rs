@@ -20,3 +20,4 @@ mod progress;
 mod random_flow;
 mod spaces;
 mod warp;
+mod watch;

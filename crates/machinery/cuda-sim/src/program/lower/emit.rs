@@ -51,6 +51,7 @@ impl Lowering<'_, '_> {
             let mut info = BlockInfo::default();
             for draft in drafts {
                 info.classes[draft.class as usize] += 1;
+                info.ptx_instructions += u32::from(draft.leads);
             }
             let first = drafts.first();
             self.program.code.push(Inst {

@@ -76,6 +76,8 @@ struct Lowering<'m, 'a> {
     old_values: HashSet<Register>,
     line: u32,
     location: Option<Location>,
+    /// The next draft is the first of its PTX instruction.
+    begins: bool,
 }
 
 /// Sizes and alignments of a function's results and parameters, in order.
@@ -148,6 +150,7 @@ pub fn function<'a>(
         old_values: HashSet::new(),
         line: function.line,
         location: None,
+        begins: false,
     };
     for other in &module.functions {
         let signature = Signature::of(&other.returns, &other.params)?;
@@ -247,6 +250,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
             Statement::Instruction(instruction) => {
                 self.line = instruction.line;
                 self.location = instruction.location;
+                self.begins = true;
                 self.instruction(instruction)?;
             }
             Statement::Block(inner) => {
@@ -390,6 +394,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
             y: 0,
             imm: 0,
             flow: Flow::Next,
+            leads: std::mem::take(&mut self.begins),
             ptx_line: self.line,
             location: self.location,
         });

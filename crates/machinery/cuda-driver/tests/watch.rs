@@ -1,0 +1,167 @@
+//! What the simulator tells of its launches: how far one is, and what the last one counted. A test
+//! program of its own, for both are of the whole process; its tests take turns.
+
+use std::error::Error;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+use std::thread;
+
+use cuda_driver::{Counters, counters, progress};
+use cust::context::{Context, CurrentContext, legacy};
+use cust::device::Device;
+use cust::error::CudaError;
+use cust::launch;
+use cust::memory::{DeviceBuffer, LockedBuffer};
+use cust::module::Module;
+use cust::stream::{Stream, StreamFlags};
+
+type Test = Result<(), Box<dyn Error>>;
+
+/// `copy`: thread i of each block moves a word, if i is odd. `gate`: block n ends when the word
+/// exceeds n.
+const PTX: &str = "
+.version 6.4
+.target sm_52
+.address_size 64
+.visible .entry copy(.param .u64 from, .param .u64 to)
+{
+    .reg .pred %p;
+    .reg .b32 %r<4>;
+    .reg .b64 %d<6>;
+    ld.param.u64 %d1, [from];
+    ld.param.u64 %d2, [to];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %d3, %r1, 4;
+    add.s64 %d4, %d1, %d3;
+    add.s64 %d5, %d2, %d3;
+    and.b32 %r2, %r1, 1;
+    setp.eq.u32 %p, %r2, 1;
+    @%p ld.global.u32 %r3, [%d4];
+    @%p st.global.u32 [%d5], %r3;
+    ret;
+}
+.visible .entry gate(.param .u64 word)
+{
+    .reg .pred %p;
+    .reg .b32 %r<3>;
+    .reg .b64 %d;
+    ld.param.u64 %d, [word];
+    mov.u32 %r1, %ctaid.x;
+WAIT:
+    atom.global.or.b32 %r2, [%d], 0;
+    setp.le.u32 %p, %r2, %r1;
+    @%p bra WAIT;
+    ret;
+}";
+
+/// The primary context on the simulator, for one test at a time.
+fn simulator() -> (MutexGuard<'static, ()>, Context) {
+    static TURN: Mutex<()> = Mutex::new(());
+    static FORCED: Once = Once::new();
+    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    FORCED.call_once(|| {
+        assert_eq!((progress(), counters()), (None, None));
+        // SAFETY: before any call of the driver, which alone reads them; Rust's own reading of the
+        // environment waits.
+        unsafe {
+            std::env::set_var("CUDA_BACKEND", "sim");
+            // A kernel that waits for a test that failed ends.
+            std::env::set_var("CUDA_SIM_TIME_LIMIT", "60");
+        }
+    });
+    (turn, cust::quick_init().unwrap())
+}
+
+#[test]
+fn counters_are_the_last_launchs() -> Test {
+    let (_turn, _context) = simulator();
+    let device = Device::get_device(0)?;
+    // A context of its own: one launch here faults.
+    let own = legacy::Context::create_and_push(legacy::ContextFlags::SCHED_AUTO, device)?;
+    let module = Module::from_ptx(PTX, &[])?;
+    let copy = module.get_function("copy")?;
+    let stream = Stream::new(StreamFlags::NON_BLOCKING, None)?;
+    let from = DeviceBuffer::from_slice(&[7u32; 64])?;
+    let to = DeviceBuffer::from_slice(&[0u32; 64])?;
+    for (blocks, threads) in [(3u32, 64u32), (1, 2), (2, 33)] {
+        // SAFETY: the parameters are the kernel's, and both buffers are as long as a block.
+        unsafe {
+            launch!(copy<<<blocks, threads, 0, stream>>>(from.as_device_ptr(), to.as_device_ptr()))?;
+        }
+        let blocks = u64::from(blocks);
+        let moved = blocks * u64::from(threads / 2);
+        // The last warp of 33 threads has no odd one.
+        let warps = blocks * u64::from((threads / 2).div_ceil(16));
+        let sectors = blocks * u64::from((threads / 2).div_ceil(4));
+        let expected = Counters {
+            global_loads: moved,
+            global_stores: moved,
+            global_load_requests: warps,
+            global_load_sectors: sectors,
+            global_store_requests: warps,
+            global_store_sectors: sectors,
+            thread_instructions: blocks * u64::from(threads) * 11,
+            ..Counters::default()
+        };
+        let found = counters().ok_or("no counters")?;
+        assert_eq!(found, expected);
+        // Other calls leave them as they are, and so does a launch that is refused.
+        assert_eq!(to.as_host_vec()?[1], 7);
+        // SAFETY: refused: no block has 2000 threads.
+        let refused = unsafe {
+            launch!(copy<<<1, 2000, 0, stream>>>(from.as_device_ptr(), to.as_device_ptr()))
+        };
+        assert_eq!(refused, Err(CudaError::InvalidValue));
+        assert_eq!(counters(), Some(found));
+    }
+    // SAFETY: the simulator stops the kernel at its first access out of bounds.
+    unsafe {
+        launch!(copy<<<1, 128, 0, stream>>>(from.as_device_ptr(), to.as_device_ptr()))?;
+    }
+    assert_eq!(counters(), None);
+    assert_eq!(stream.synchronize(), Err(CudaError::IllegalAddress));
+    drop(own);
+    Ok(())
+}
+
+/// While one thread is in a launch, which holds the driver, another sees how far it is.
+#[test]
+fn a_launch_shows_how_far_it_is() -> Test {
+    const BLOCKS: u32 = 4;
+    let (_turn, context) = simulator();
+    let mut word = LockedBuffer::new(&0u32, 1)?;
+    let host = word.as_mut_ptr();
+    let device = host as u64;
+    // SAFETY: the buffer outlives this reference, and everyone's accesses to it are atomic.
+    let opened = unsafe { AtomicU32::from_ptr(host) };
+    assert_eq!(progress(), None);
+    let launch = thread::spawn(move || {
+        CurrentContext::set_current(&context)?;
+        let module = Module::from_ptx(PTX, &[])?;
+        let gate = module.get_function("gate")?;
+        let stream = Stream::new(StreamFlags::NON_BLOCKING, None)?;
+        // SAFETY: the parameter is the kernel's, an address of one word.
+        unsafe { launch!(gate<<<BLOCKS, 32, 0, stream>>>(device)) }?;
+        stream.synchronize()
+    });
+    while progress().is_none() {
+        assert!(!launch.is_finished());
+        thread::yield_now();
+    }
+    for done in 0..BLOCKS {
+        opened.store(done, Ordering::Relaxed);
+        loop {
+            let now = progress().ok_or("the launch is over")?;
+            assert_eq!((&*now.kernel, now.blocks), ("gate", u64::from(BLOCKS)));
+            if now.blocks_done == u64::from(done) {
+                break;
+            }
+            thread::yield_now();
+        }
+    }
+    opened.store(BLOCKS, Ordering::Relaxed);
+    launch.join().map_err(|_| "the launch panicked")??;
+    assert_eq!(progress(), None);
+    assert_eq!(counters().map(|found| found.barriers), Some(0));
+    Ok(())
+}

@@ -1,0 +1,73 @@
+//! How far a launch is, for whoever looks on from another thread.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A launch under way, at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Tells launches apart: no two of a process have the same.
+    pub launch: u64,
+    /// The kernel's name.
+    pub kernel: String,
+    /// Blocks that have run to their end.
+    pub blocks_done: u64,
+    /// Blocks of the grid.
+    pub blocks: u64,
+}
+
+/// What a launch in progress shows of itself.
+#[derive(Debug)]
+pub(super) struct Running {
+    pub launch: u64,
+    pub kernel: String,
+    pub blocks: u64,
+    pub done: AtomicU64,
+}
+
+/// Where launches, one at a time, can be watched from any thread.
+#[derive(Debug)]
+pub struct Watch(Mutex<Option<Arc<Running>>>);
+
+impl Default for Watch {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Watch {
+    /// A place where nothing is under way yet.
+    pub const fn new() -> Self {
+        Self(Mutex::new(None))
+    }
+
+    /// The launch under way now, if there is one. Waits for no launch.
+    pub fn progress(&self) -> Option<Progress> {
+        let running = self.lock().clone()?;
+        Some(Progress {
+            launch: running.launch,
+            kernel: running.kernel.clone(),
+            blocks_done: running.done.load(Ordering::Relaxed),
+            blocks: running.blocks,
+        })
+    }
+
+    /// Shows `running` until the guard is dropped.
+    pub(super) fn show(&self, running: Arc<Running>) -> Shown<'_> {
+        *self.lock() = Some(running);
+        Shown(self)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Arc<Running>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A launch is under way while this lives.
+pub(super) struct Shown<'a>(&'a Watch);
+
+impl Drop for Shown<'_> {
+    fn drop(&mut self) {
+        *self.0.lock() = None;
+    }
+}

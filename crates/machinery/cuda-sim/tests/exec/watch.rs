@@ -1,0 +1,78 @@
+//! How far a launch is, seen from another thread.
+
+use crate::harness::{Machine, kernel_of};
+use crate::params;
+use cuda_sim::exec::Progress;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+const BLOCKS: u32 = 5;
+
+/// Block n ends when the first word of the output exceeds n.
+fn gate() -> String {
+    kernel_of(
+        "mov.u32 %r1, %ctaid.x;
+        WAIT: atom.global.or.b32 %r2, [%out], 0;
+        setp.le.u32 %p1, %r2, %r1;
+        @%p1 bra WAIT;",
+    )
+}
+
+/// What the machine's launch shows once `wanted` of it holds. A launch that is over fails.
+fn seen(machine: &Machine, wanted: impl Fn(&Progress) -> bool) -> Progress {
+    loop {
+        let progress = machine.watch.progress();
+        let progress = progress.expect("the launch is under way");
+        if wanted(&progress) {
+            return progress;
+        }
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn blocks_that_are_done_show_while_the_others_run() {
+    for threads in [1, 2, 3] {
+        let mut machine = Machine::new(&gate());
+        machine.use_threads(threads);
+        let out = machine.buffer(&[0u32]);
+        let word = machine.global.host(out, 4).unwrap().cast::<u32>();
+        // SAFETY: the allocation lives as long as the machine; the kernel's accesses are atomic.
+        let opened = unsafe { AtomicU32::from_ptr(word) };
+        let machine = &machine;
+        assert_eq!(machine.watch.progress(), None);
+        let mut launches = Vec::new();
+        for _ in 0..2 {
+            opened.store(0, Ordering::Relaxed);
+            std::thread::scope(|scope| {
+                let launch = scope.spawn(|| machine.launch("k", BLOCKS, 32, params![out]));
+                while machine.watch.progress().is_none() {
+                    assert!(!launch.is_finished());
+                    std::thread::yield_now();
+                }
+                for done in 0..BLOCKS {
+                    opened.store(done, Ordering::Relaxed);
+                    let progress = seen(machine, |now| now.blocks_done == u64::from(done));
+                    assert_eq!(progress.blocks, u64::from(BLOCKS));
+                    assert_eq!(progress.kernel, "k");
+                    launches.push(progress.launch);
+                }
+                opened.store(BLOCKS, Ordering::Relaxed);
+                let report = launch.join().unwrap();
+                assert!(report.is_ok());
+            });
+            assert_eq!(machine.watch.progress(), None);
+        }
+        let (first, second) = launches.split_at(BLOCKS as usize);
+        assert!(first.iter().all(|&launch| launch == first[0]));
+        assert!(second.iter().all(|&launch| launch == second[0]));
+        assert_ne!(first[0], second[0]);
+    }
+}
+
+#[test]
+fn a_launch_that_faults_shows_no_longer() {
+    let mut machine = Machine::new(&kernel_of("trap;"));
+    let out = machine.out::<u32>(1);
+    machine.fault("k", 3, 32, params![out]);
+    assert_eq!(machine.watch.progress(), None);
+}
