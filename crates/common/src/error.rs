@@ -2,10 +2,13 @@
 //!
 //! Chapters use `?` and `anyhow`'s `context`; what CUDA's error means is added here, at the end.
 
+use std::ffi::{CStr, c_char};
 use std::process::ExitCode;
+use std::ptr;
 
 use anyhow::{Error, Result};
 use cust::error::CudaError;
+use cust::sys::{self, CUresult};
 
 /// Turns a chapter's result into an exit code: 0, or 1 after `error: …` on standard error.
 ///
@@ -122,6 +125,39 @@ pub fn explain(error: CudaError) -> String {
     format!("{name}: {meaning}")
 }
 
+/// What one of the driver's own functions answered, for those that cust does not have.
+///
+/// # Errors
+///
+/// Where it is not success: cust's error for the usual ones, else the driver's name for it.
+pub fn check(status: CUresult) -> Result<()> {
+    let error = match status {
+        CUresult::CUDA_SUCCESS => return Ok(()),
+        CUresult::CUDA_ERROR_INVALID_VALUE => CudaError::InvalidValue,
+        CUresult::CUDA_ERROR_OUT_OF_MEMORY => CudaError::OutOfMemory,
+        CUresult::CUDA_ERROR_INVALID_CONTEXT => CudaError::InvalidContext,
+        CUresult::CUDA_ERROR_NOT_INITIALIZED => CudaError::NotInitialized,
+        CUresult::CUDA_ERROR_NOT_FOUND => CudaError::NotFound,
+        other => return Err(Error::msg(name_of(other))),
+    };
+    Err(error.into())
+}
+
+/// The driver's name for an error, as `CUDA_ERROR_INVALID_PTX`.
+pub(crate) fn name_of(status: CUresult) -> String {
+    let mut name: *const c_char = ptr::null();
+    // SAFETY: `name` is a valid place for the pointer.
+    let known = unsafe { sys::cuGetErrorName(status, &mut name) };
+    if known != CUresult::CUDA_SUCCESS || name.is_null() {
+        return format!("CUDA error {}", status as u32);
+    }
+    // SAFETY: the driver answered with a string of its own that ends in a zero byte and is never
+    // freed.
+    unsafe { CStr::from_ptr(name) }
+        .to_string_lossy()
+        .into_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -153,6 +189,18 @@ mod tests {
         assert_eq!(
             explain(CudaError::EccUncorrectable),
             "CUDA error 214 (EccUncorrectable)"
+        );
+    }
+
+    #[test]
+    fn the_drivers_answers_are_errors_with_their_names() {
+        assert!(check(CUresult::CUDA_SUCCESS).is_ok());
+        let said = in_words(&check(CUresult::CUDA_ERROR_OUT_OF_MEMORY).unwrap_err());
+        assert!(said.starts_with("CUDA_ERROR_OUT_OF_MEMORY: "), "{said}");
+        let said = in_words(&check(CUresult::CUDA_ERROR_NOT_PERMITTED).unwrap_err());
+        assert!(
+            said.contains("800") || said == "CUDA_ERROR_NOT_PERMITTED",
+            "{said}"
         );
     }
 

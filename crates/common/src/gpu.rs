@@ -11,6 +11,8 @@ use cust::error::CudaError;
 use cust::stream::{Stream, StreamFlags};
 use serde::Serialize;
 
+use crate::progress;
+
 /// The first GPU, with a stream to launch on. Dropping it releases the GPU.
 pub struct Gpu {
     /// The stream that a chapter launches on. First here, because it must go before its context.
@@ -74,6 +76,9 @@ impl Gpu {
                 Backend::Simulator => Clock::Modelled,
             },
         };
+        if backend == Backend::Simulator {
+            progress::show();
+        }
         Ok(Gpu {
             stream,
             device,

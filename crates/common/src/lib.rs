@@ -5,10 +5,14 @@
 //! | [`gpu`] | opening the GPU, or the simulator in its place |
 //! | [`module`] | loading PTX, with the compiler's words when it refuses |
 //! | [`memory`] | checking that an input fits before anything is allocated |
+//! | [`launch`] | grids that cover an input, within the device's limits |
 //! | [`timing`] | how often to launch, and what the samples say |
 //! | [`verify`] | comparing a result with its reference |
+//! | [`counters`] | what the simulator counted |
 //! | [`report`] | the table and the JSON record |
 //! | [`flags`] | the flags that every chapter takes |
+//! | [`progress`] | a bar for what lasts |
+//! | [`interrupt`] | Ctrl-C leaves nothing half-written |
 //! | [`error`] | one `error:` line and the exit code |
 //!
 //! A chapter itself is plain `cust`: buffers, symbols, launches and events are in its own code.
@@ -17,13 +21,23 @@
 // simulator behind them), so it has to be linked even where nothing names it.
 extern crate cuda_driver as _;
 
+pub mod counters;
 pub mod error;
 pub mod flags;
 pub mod gpu;
+pub mod interrupt;
+pub mod launch;
 pub mod memory;
 pub mod module;
+pub mod progress;
 pub mod report;
 pub mod timing;
 pub mod verify;
 
 pub use gpu::Gpu;
+
+/// A chapter's `main`: runs it, and turns what came of it into an exit code (see
+/// [`error::exit`]). Ctrl-C ends it with 130.
+pub fn main(run: impl FnOnce() -> anyhow::Result<()>) -> std::process::ExitCode {
+    error::exit(interrupt::install().and_then(|()| run()))
+}

@@ -1,19 +1,20 @@
 //! Loading PTX and finding its variables, with the reason where either fails.
 
-use std::ffi::{CStr, CString, c_char, c_void};
+use std::ffi::{CStr, CString, c_void};
 use std::{mem, ptr};
 
 use anyhow::{Context as _, Error, Result, bail};
-use cust::error::CudaError;
-use cust::memory::DeviceCopy;
+use cust::memory::{DeviceCopy, DevicePointer};
 use cust::module::{Module, Symbol};
 use cust::sys;
+
+use crate::error::{check, name_of};
 
 /// Bytes for the compiler's message; longer ones are cut off by the driver.
 const LOG_BYTES: usize = 16 * 1024;
 
 // cust does not show a module's handle. The version in use, which Cargo.toml pins, keeps it as
-// the one field of `Module`, so the two have the same bytes: `load` and `symbol` build on that.
+// the one field of `Module`, so the two have the same bytes: `load` and `place` build on that.
 const _: () = assert!(size_of::<Module>() == size_of::<sys::CUmodule>());
 const _: () = assert!(align_of::<Module>() == align_of::<sys::CUmodule>());
 
@@ -69,20 +70,7 @@ pub fn load(ptx: &str) -> Result<Module> {
 pub fn symbol<'a, T: DeviceCopy>(module: &'a Module, name: &CStr) -> Result<Symbol<'a, T>> {
     let shown = name.to_string_lossy();
     let missing = || format!("cannot find the variable {shown} in the kernel's module");
-    // SAFETY: a `Module` is its handle and nothing else (above).
-    let handle = unsafe { *ptr::from_ref(module).cast::<sys::CUmodule>() };
-    let mut bytes = 0;
-    // SAFETY: the module is loaded, the name ends in a zero byte, and `bytes` can be written to;
-    // the driver leaves out the address where there is no place for it.
-    let status =
-        unsafe { sys::cuModuleGetGlobal_v2(ptr::null_mut(), &mut bytes, handle, name.as_ptr()) };
-    match status {
-        sys::CUresult::CUDA_SUCCESS => {}
-        sys::CUresult::CUDA_ERROR_NOT_FOUND => {
-            return Err(CudaError::NotFound).with_context(missing);
-        }
-        other => bail!("{}: {}", missing(), name_of(other)),
-    }
+    let (_, bytes) = place(module, name).with_context(missing)?;
     if bytes != size_of::<T>() {
         bail!(
             "{shown} has {bytes} bytes in the .cu file and {} in the Rust code: \
@@ -93,19 +81,23 @@ pub fn symbol<'a, T: DeviceCopy>(module: &'a Module, name: &CStr) -> Result<Symb
     module.get_global(name).with_context(missing)
 }
 
-/// The driver's name for an error, as `CUDA_ERROR_INVALID_PTX`.
-fn name_of(status: sys::CUresult) -> String {
-    let mut name: *const c_char = ptr::null();
-    // SAFETY: `name` is a valid place for the pointer.
-    let known = unsafe { sys::cuGetErrorName(status, &mut name) };
-    if known != sys::CUresult::CUDA_SUCCESS || name.is_null() {
-        return format!("CUDA error {}", status as u32);
-    }
-    // SAFETY: the driver answered with a string of its own that ends in a zero byte and is never
-    // freed.
-    unsafe { CStr::from_ptr(name) }
-        .to_string_lossy()
-        .into_owned()
+/// Where a `__constant__` or `__device__` variable of `module` is on the device, and how many
+/// bytes it has.
+///
+/// # Errors
+///
+/// [`CudaError::NotFound`](cust::error::CudaError::NotFound) where there is no variable of this
+/// name.
+pub fn place(module: &Module, name: &CStr) -> Result<(DevicePointer<u8>, usize)> {
+    // SAFETY: a `Module` is its handle and nothing else (above).
+    let handle = unsafe { *ptr::from_ref(module).cast::<sys::CUmodule>() };
+    let (mut address, mut bytes) = (0, 0);
+    // SAFETY: the module is loaded, the name ends in a zero byte, and both results can be
+    // written to.
+    let status =
+        unsafe { sys::cuModuleGetGlobal_v2(&mut address, &mut bytes, handle, name.as_ptr()) };
+    check(status)?;
+    Ok((DevicePointer::from_raw(address), bytes))
 }
 
 /// The text before the first zero byte; bytes that are no UTF-8 become `�`.

@@ -1,20 +1,27 @@
 //! The table and the JSON record: the same figures for a reader and for a program.
 
-use std::fmt::Debug;
+use std::io::{self, Write};
 
-use anyhow::Result;
+use anyhow::{Context as _, Result, bail};
 use comfy_table::presets::ASCII_MARKDOWN;
 use comfy_table::{CellAlignment, Table};
+use cuda_driver::Backend;
 use serde::Serialize;
 
 use crate::gpu::GpuInfo;
+use crate::interrupt;
 use crate::timing::Timing;
-use crate::verify::Comparison;
+use crate::verify::Verdict;
+
+/// The number of the record's schema. It changes when a field goes or means something else, and
+/// stays when one is added.
+const SCHEMA: u32 = 1;
 
 /// One run of a chapter. As JSON:
 ///
 /// ```json
 /// {
+///   "schema": 1,
 ///   "chapter": "raytrace-const",
 ///   "gpu": {
 ///     "name": "NVIDIA H200",         // measured on, or modelled
@@ -27,39 +34,66 @@ use crate::verify::Comparison;
 ///   "results": [
 ///     {
 ///       "variant": "constant",
+///       …                            // the chapter's own figures, `D`
 ///       "median_ms": 0.0241, "min_ms": 0.0240, "max_ms": 0.0243,   // of one launch
 ///       "samples": 20, "launches_per_sample": 250,
-///       "speedup": 0.84,             // null where the baseline was not run
+///       "speedup": 0.84,             // null where the baseline was not run, or one is wrong
 ///       "verified": true,            // equals the CPU reference
 ///       "differing": 0               // elements that do not
 ///     }
 ///   ]
 /// }
 /// ```
+///
+/// `docs/records` has the schemas, this part and each chapter's own.
 #[derive(Debug, Serialize)]
-pub struct Report<I> {
+pub struct Report<I, D = ()> {
+    schema: u32,
     chapter: &'static str,
     gpu: GpuInfo,
     inputs: I,
     baseline: &'static str,
-    results: Vec<Outcome>,
+    results: Vec<Outcome<D>>,
+}
+
+/// What a chapter says of a variant beside its time and check.
+pub trait Details: Serialize {
+    /// The headers of its columns.
+    const COLUMNS: &'static [&'static str];
+
+    /// Its cells, one a column.
+    fn cells(&self) -> Vec<String>;
+}
+
+/// Nothing more.
+impl Details for () {
+    const COLUMNS: &'static [&'static str] = &[];
+
+    fn cells(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// One variant's time and check.
 #[derive(Debug, Serialize)]
-struct Outcome {
+struct Outcome<D> {
     variant: String,
+    #[serde(flatten)]
+    details: D,
     #[serde(flatten)]
     timing: Timing,
     speedup: Option<f64>,
     verified: bool,
     differing: usize,
+    #[serde(skip)]
+    wrong: Option<String>,
 }
 
-impl<I: Serialize> Report<I> {
+impl<I: Serialize, D: Details> Report<I, D> {
     /// A report without results. Speeds will be relative to the variant named `baseline`.
     pub fn new(chapter: &'static str, gpu: GpuInfo, inputs: I, baseline: &'static str) -> Self {
         Report {
+            schema: SCHEMA,
             chapter,
             gpu,
             inputs,
@@ -68,74 +102,139 @@ impl<I: Serialize> Report<I> {
         }
     }
 
-    /// Adds a variant. The baseline has to come before what is compared with it.
-    pub fn add<T: Debug>(&mut self, variant: &str, timing: Timing, check: &Comparison<T>) {
-        let baseline_ms = if variant == self.baseline {
-            Some(timing.median_ms)
-        } else {
-            self.results
-                .iter()
-                .find(|outcome| outcome.variant == self.baseline)
-                .map(|outcome| outcome.timing.median_ms)
-        };
+    /// Adds a variant. It is compared with the last baseline before it, so that a report may have
+    /// several groups, each with its baseline first.
+    pub fn add(&mut self, variant: &str, details: D, timing: Timing, verdict: &Verdict) {
         self.results.push(Outcome {
             variant: variant.to_owned(),
+            details,
             timing,
-            speedup: baseline_ms
-                .map(|baseline_ms| baseline_ms / timing.median_ms)
-                .filter(|speedup| speedup.is_finite()),
-            verified: check.is_match(),
-            differing: check.differing,
+            speedup: None,
+            verified: verdict.wrong.is_none(),
+            differing: verdict.differing,
+            wrong: verdict.wrong.clone(),
         });
+        let speedup = self.speedup();
+        if let Some(last) = self.results.last_mut() {
+            last.speedup = speedup;
+        }
+    }
+
+    /// How many times as fast the last result is as its baseline.
+    fn speedup(&self) -> Option<f64> {
+        let last = self.results.last()?;
+        let mut before = self.results.iter().rev();
+        let baseline = before.find(|outcome| outcome.variant == self.baseline)?;
+        let both = last.verified && baseline.verified;
+        let speedup = baseline.timing.median_ms / last.timing.median_ms;
+        (both && speedup.is_finite()).then_some(speedup)
     }
 
     /// The table, which is Markdown too.
     pub fn table(&self) -> String {
-        let mut table = Table::new();
-        table.load_style(ASCII_MARKDOWN).set_header([
-            "variant",
-            "ms, median",
-            "fastest–slowest",
-            &format!("speed, {} = 1", self.baseline),
-            "time",
-            "check",
-        ]);
-        for column in 1..=3 {
-            if let Some(column) = table.column_mut(column) {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
-        }
-        for outcome in &self.results {
+        let speed = format!("speed, {} = 1", self.baseline);
+        let timing = ["ms, median", "fastest–slowest", &speed, "time", "check"];
+        let headers = [&["variant"], D::COLUMNS, &timing].concat();
+        let rows = self.results.iter().map(|outcome| {
             let timing = &outcome.timing;
-            table.add_row([
-                outcome.variant.clone(),
-                format!("{:.4}", timing.median_ms),
-                format!("{:.4}–{:.4}", timing.min_ms, timing.max_ms),
-                outcome
-                    .speedup
-                    .map_or_else(|| "–".to_owned(), |speedup| format!("{speedup:.2}")),
+            let speedup = outcome.speedup.map(|speedup| format!("{speedup:.2}"));
+            let mut row = vec![outcome.variant.clone()];
+            row.extend(outcome.details.cells());
+            row.extend([
+                milliseconds(timing.median_ms),
+                format!(
+                    "{}–{}",
+                    milliseconds(timing.min_ms),
+                    milliseconds(timing.max_ms)
+                ),
+                speedup.unwrap_or_else(|| "–".to_owned()),
                 format!("{}, {}", self.gpu.time, self.gpu.name),
                 if outcome.verified { "right" } else { "WRONG" }.to_owned(),
             ]);
-        }
-        table.trim_fmt()
+            row
+        });
+        table(&headers, rows)
     }
 
-    /// The JSON record, documented at [`Report`].
+    /// Whether a variant's result differs from its reference.
+    pub fn is_wrong(&self) -> bool {
+        self.results.iter().any(|outcome| !outcome.verified)
+    }
+
+    /// What the run comes to.
     ///
     /// # Errors
     ///
-    /// Where the chapter's inputs cannot be written as JSON.
-    pub fn json(&self) -> Result<String> {
-        Ok(serde_json::to_string_pretty(self)?)
+    /// Names the first variant that is wrong, and its first differing elements.
+    pub fn verdict(&self) -> Result<()> {
+        let mut results = self.results.iter();
+        match results.find_map(|one| Some((&one.variant, one.wrong.as_ref()?))) {
+            None => Ok(()),
+            Some((variant, wrong)) => bail!("{variant} is wrong: {wrong}"),
+        }
     }
+}
+
+/// Prints to standard output: `record` as one JSON record, or `tables` with a line between them;
+/// then, to standard error, what modelled times are not.
+///
+/// # Errors
+///
+/// Where nothing can be written there, or `record` cannot be written as JSON.
+pub fn print(json: bool, record: &impl Serialize, tables: &[String]) -> Result<()> {
+    let text = if json {
+        serde_json::to_string_pretty(record)?
+    } else {
+        tables.join("\n\n")
+    };
+    let _whole = interrupt::hold();
+    writeln!(io::stdout(), "{text}").context("cannot write the results")?;
+    if cuda_driver::backend() == Some(Backend::Simulator) {
+        eprintln!("\nThese times are a model's; run on a GPU to measure.");
+    }
+    Ok(())
+}
+
+/// Three digits at least, of the shortest kernels too.
+fn milliseconds(ms: f64) -> String {
+    let decimals = if ms < 0.1 { 5 } else { 4 };
+    format!("{ms:.decimals$}")
+}
+
+/// A table in the style of [`Report::table`]. Columns of numbers are aligned to the right.
+pub fn table(headers: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    let rows: Vec<Vec<String>> = rows.into_iter().collect();
+    let mut table = Table::new();
+    table.load_style(ASCII_MARKDOWN).set_header(headers);
+    for index in 0..headers.len() {
+        let mut cells = rows.iter().filter_map(|row| row.get(index));
+        if cells.all(|cell| cell.starts_with(|first: char| first.is_ascii_digit() || first == '–'))
+            && let Some(column) = table.column_mut(index)
+        {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.add_rows(rows);
+    table.trim_fmt()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::gpu::Clock;
-    use crate::verify::compare;
+    use serde_json::{Value, json};
+
+    const RIGHT: Verdict = Verdict {
+        differing: 0,
+        wrong: None,
+    };
+
+    fn wrong() -> Verdict {
+        Verdict {
+            differing: 1,
+            wrong: Some("element 1 is 2 and should be 1".to_owned()),
+        }
+    }
 
     fn timing(ms: f64) -> Timing {
         Timing {
@@ -147,7 +246,7 @@ mod tests {
         }
     }
 
-    fn report(time: Clock) -> Report<()> {
+    fn report<D: Details>(time: Clock) -> Report<(), D> {
         let gpu = GpuInfo {
             name: "NVIDIA H200".to_owned(),
             compute_capability: "9.0".to_owned(),
@@ -157,47 +256,125 @@ mod tests {
         Report::new("chapter", gpu, (), "global")
     }
 
+    fn record<D: Details>(report: &Report<(), D>) -> Value {
+        serde_json::to_value(report).unwrap()
+    }
+
+    #[derive(Serialize)]
+    struct Rate {
+        gb_per_s: f64,
+    }
+
+    impl Details for Rate {
+        const COLUMNS: &'static [&'static str] = &["GB/s"];
+
+        fn cells(&self) -> Vec<String> {
+            vec![format!("{:.1}", self.gb_per_s)]
+        }
+    }
+
     #[test]
     fn speeds_are_relative_to_the_baseline() {
-        let right = compare(&[1], &[1], |a, b| a == b);
         let mut report = report(Clock::Measured);
-        report.add("global", timing(3.0), &right);
-        report.add("constant", timing(2.0), &right);
+        report.add("global", (), timing(3.0), &RIGHT);
+        report.add("constant", (), timing(2.0), &RIGHT);
         let table = report.table();
         assert!(table.contains(" 1.00 "), "{table}");
         assert!(table.contains(" 1.50 "), "{table}");
         assert!(table.contains("measured, NVIDIA H200"), "{table}");
+        assert!(report.verdict().is_ok());
+    }
+
+    #[test]
+    fn each_group_has_its_own_baseline() {
+        let mut report = report(Clock::Measured);
+        for (variant, ms) in [
+            ("global", 3.0),
+            ("constant", 2.0),
+            ("global", 8.0),
+            ("constant", 2.0),
+        ] {
+            report.add(variant, (), timing(ms), &RIGHT);
+        }
+        let record = record(&report);
+        let speedups: Vec<_> = (0..4)
+            .map(|i| record["results"][i]["speedup"].clone())
+            .collect();
+        assert_eq!(speedups, [json!(1.0), json!(1.5), json!(1.0), json!(4.0)]);
+    }
+
+    #[test]
+    fn details_are_columns_and_fields() {
+        let mut report = report(Clock::Measured);
+        report.add("global", Rate { gb_per_s: 12.25 }, timing(3.0), &RIGHT);
+        assert!(report.table().contains("| GB/s |"), "{}", report.table());
+        assert!(report.table().contains(" 12.2 "), "{}", report.table());
+        assert_eq!(record(&report)["results"][0]["gb_per_s"], 12.25);
+        assert_eq!(record(&report)["schema"], 1);
     }
 
     #[test]
     fn without_a_baseline_there_is_no_relative_speed() {
-        let right = compare(&[1], &[1], |a, b| a == b);
         let mut report = report(Clock::Modelled);
-        report.add("constant", timing(2.0), &right);
-        assert!(report.table().contains("| – |") || report.table().contains(" – "));
-        let json: serde_json::Value = serde_json::from_str(&report.json().unwrap()).unwrap();
-        assert!(json["results"][0]["speedup"].is_null());
-        assert_eq!(json["gpu"]["time"], "modelled");
+        report.add("constant", (), timing(2.0), &RIGHT);
+        assert!(report.table().contains(" – "), "{}", report.table());
+        assert!(record(&report)["results"][0]["speedup"].is_null());
+        assert_eq!(record(&report)["gpu"]["time"], "modelled");
     }
 
     #[test]
     fn a_time_of_zero_gives_no_relative_speed() {
-        let right = compare(&[1], &[1], |a, b| a == b);
         let mut report = report(Clock::Modelled);
-        report.add("global", timing(0.0), &right);
-        let json: serde_json::Value = serde_json::from_str(&report.json().unwrap()).unwrap();
-        assert!(json["results"][0]["speedup"].is_null());
+        report.add("global", (), timing(0.0), &RIGHT);
+        assert!(record(&report)["results"][0]["speedup"].is_null());
     }
 
     #[test]
-    fn a_failed_check_shows_in_table_and_record() {
-        let wrong = compare(&[1, 2], &[1, 1], |a, b| a == b);
+    fn a_failed_check_shows_in_table_record_and_verdict() {
         let mut report = report(Clock::Measured);
-        report.add("global", timing(1.0), &wrong);
+        report.add("global", (), timing(1.0), &RIGHT);
+        assert!(!report.is_wrong());
+        report.add("constant", (), timing(1.0), &wrong());
+        assert!(report.is_wrong());
         assert!(report.table().contains("WRONG"));
-        let json: serde_json::Value = serde_json::from_str(&report.json().unwrap()).unwrap();
-        assert_eq!(json["results"][0]["verified"], false);
-        assert_eq!(json["results"][0]["differing"], 1);
-        assert_eq!(json["results"][0]["launches_per_sample"], 250);
+        let result = &record(&report)["results"][1];
+        assert_eq!(result["verified"], false);
+        assert_eq!(result["differing"], 1);
+        assert!(result["speedup"].is_null(), "a wrong result is not fast");
+        assert_eq!(result["launches_per_sample"], 250);
+        assert_eq!(
+            report.verdict().unwrap_err().to_string(),
+            "constant is wrong: element 1 is 2 and should be 1"
+        );
+    }
+
+    #[test]
+    fn nothing_is_compared_with_a_wrong_baseline() {
+        let mut report = report(Clock::Measured);
+        report.add("global", (), timing(1.0), &wrong());
+        report.add("constant", (), timing(1.0), &RIGHT);
+        assert!(record(&report)["results"][1]["speedup"].is_null());
+    }
+
+    #[test]
+    fn short_times_keep_their_digits() {
+        assert_eq!(milliseconds(0.002_437), "0.00244");
+        assert_eq!(milliseconds(0.3560), "0.3560");
+        assert_eq!(milliseconds(24.3287), "24.3287");
+    }
+
+    #[test]
+    fn columns_of_numbers_are_aligned_to_the_right() {
+        let rows = [["a", "5"], ["long", "–"], ["b", "12.5"]];
+        let rows = rows.map(|row| row.map(str::to_owned).to_vec());
+        let lines = table(&["name", "value"], rows);
+        let wanted = [
+            "| name | value |",
+            "|------|-------|",
+            "| a    |     5 |",
+            "| long |     – |",
+            "| b    |  12.5 |",
+        ];
+        assert_eq!(lines.lines().collect::<Vec<_>>(), wanted);
     }
 }

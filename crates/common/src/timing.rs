@@ -5,9 +5,12 @@
 //! the kernel does, so on a GPU a sample is many launches.
 
 use anyhow::{Result, ensure};
+use cust::event::{Event, EventFlags};
+use cust::stream::Stream;
 use serde::Serialize;
 
 use crate::gpu::Clock;
+use crate::progress;
 
 /// A sample on a GPU is long enough when it takes this many milliseconds …
 const SAMPLE_MS: f32 = 5.0;
@@ -29,6 +32,41 @@ pub struct Timing {
     pub launches_per_sample: u32,
 }
 
+/// Two events in a stream, and the time between them.
+pub struct Events<'a> {
+    stream: &'a Stream,
+    start: Event,
+    stop: Event,
+}
+
+/// Two events to record in `stream`.
+///
+/// # Errors
+///
+/// CUDA's own.
+pub fn events(stream: &Stream) -> Result<Events<'_>> {
+    Ok(Events {
+        stream,
+        start: Event::new(EventFlags::DEFAULT)?,
+        stop: Event::new(EventFlags::DEFAULT)?,
+    })
+}
+
+impl Events<'_> {
+    /// The milliseconds that what `work` puts into the stream takes there.
+    ///
+    /// # Errors
+    ///
+    /// Those of `work`, and CUDA's: a kernel that failed shows here.
+    pub fn time(&self, work: impl FnOnce() -> Result<()>) -> Result<f32> {
+        self.start.record(self.stream)?;
+        work()?;
+        self.stop.record(self.stream)?;
+        self.stop.synchronize()?;
+        Ok(self.stop.elapsed_time_f32(&self.start)?)
+    }
+}
+
 /// Times `launch`, which launches its kernel as many times as it is told between two events and
 /// returns the milliseconds between them.
 ///
@@ -44,7 +82,9 @@ pub fn time(
     mut launch: impl FnMut(u32) -> Result<f32>,
 ) -> Result<Timing> {
     if clock == Clock::Modelled {
-        let milliseconds = launch(1)?;
+        let milliseconds = launch(1);
+        progress::settle();
+        let milliseconds = milliseconds?;
         return summarise(&[milliseconds], 1);
     }
     launch(1)?; // loads the kernel

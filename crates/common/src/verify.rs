@@ -4,6 +4,8 @@
 
 use std::fmt::Debug;
 
+use approx::ulps_eq;
+
 /// The byte to fill an output with before a launch. As a float it is NaN, as an integer −1 or the
 /// largest value, as a pixel opaque white.
 pub const POISON: u8 = 0xFF;
@@ -36,8 +38,24 @@ pub struct Difference<T> {
     pub got: T,
 }
 
-/// Compares element by element. `close(got, expected)` says which differences are allowed; write
-/// it with `approx`.
+/// A [`Comparison`] in words: what a report keeps of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
+pub struct Verdict {
+    /// How many elements differ.
+    pub differing: usize,
+    /// What is wrong in one sentence; `None` where nothing is.
+    pub wrong: Option<String>,
+}
+
+/// Floats at most `ulps` representable numbers apart; 0 where every rounding is the same, and only
+/// the sign of a zero may differ.
+pub fn within_ulps(ulps: u32) -> impl Fn(&f32, &f32) -> bool {
+    move |got, expected| ulps_eq!(got, expected, epsilon = 0.0, max_ulps = ulps)
+}
+
+/// Compares element by element. `close(got, expected)` says which differences are allowed:
+/// [`within_ulps`], another of `approx`, or `==`.
 ///
 /// Whatever `close` says, an element that does not equal itself (NaN) never passes.
 pub fn compare<T: Copy + PartialEq>(
@@ -77,8 +95,16 @@ impl<T: Debug> Comparison<T> {
         self.differing == 0 && self.got_len == self.expected_len
     }
 
+    /// What a report keeps; the first differing elements are named by `place`.
+    pub fn verdict(&self, place: impl Fn(usize) -> String) -> Verdict {
+        Verdict {
+            differing: self.differing,
+            wrong: (!self.is_match()).then(|| self.describe(place)),
+        }
+    }
+
     /// What is wrong in one sentence, with each of the first differing elements named by `place`.
-    pub fn describe(&self, place: impl Fn(usize) -> String) -> String {
+    fn describe(&self, place: impl Fn(usize) -> String) -> String {
         if self.got_len != self.expected_len {
             return format!(
                 "{} elements where there should be {}",
@@ -120,6 +146,32 @@ mod tests {
         );
         assert!(comparison.is_match());
         assert!(compare::<f32>(&[], &[], within_a_thousandth).is_match());
+    }
+
+    #[test]
+    fn ulps_are_representable_numbers() {
+        let next = 1.0_f32.next_up();
+        assert!(compare(&[1.0, -0.0], &[1.0, 0.0], within_ulps(0)).is_match());
+        assert!(!compare(&[next], &[1.0], within_ulps(0)).is_match());
+        assert!(compare(&[next], &[1.0], within_ulps(1)).is_match());
+        // Next to zero too, where an absolute tolerance would let anything pass.
+        assert!(!compare(&[1e-38], &[2e-38], within_ulps(4)).is_match());
+        assert!(!compare(&[f32::NAN], &[f32::NAN], within_ulps(u32::MAX)).is_match());
+    }
+
+    #[test]
+    fn a_verdict_says_what_is_wrong() {
+        let place = |index| format!("element {index}");
+        let right = compare(&[1], &[1], |a, b| a == b).verdict(place);
+        assert_eq!((right.differing, right.wrong), (0, None));
+        let wrong = compare(&[2], &[1], |a, b| a == b).verdict(place);
+        assert_eq!(wrong.differing, 1);
+        assert_eq!(
+            wrong.wrong.unwrap(),
+            "1 of 1 differ: element 0 is 2 and should be 1"
+        );
+        let short = compare(&[], &[1], |a, b| a == b).verdict(place);
+        assert_eq!(short.wrong.unwrap(), "0 elements where there should be 1");
     }
 
     #[test]

@@ -1,10 +1,9 @@
 //! The chapter's flags.
 
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::{Parser, ValueEnum, value_parser};
-use common::flags::CommonFlags;
+use common::flags::{Block, CommonFlags};
 use serde::Serialize;
 
 /// The longest side of a picture, and the most spheres. The kernels count in 32-bit integers, and
@@ -87,15 +86,6 @@ pub enum Variant {
     Unrolled,
 }
 
-/// Threads of a block, both ways at least 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Block {
-    /// Threads along x.
-    pub width: u32,
-    /// Threads along y.
-    pub height: u32,
-}
-
 /// What the JSON record repeats of the flags.
 #[derive(Debug, Serialize)]
 pub struct Inputs {
@@ -114,7 +104,7 @@ impl Flags {
             height: self.height,
             spheres: self.spheres,
             seed: self.seed,
-            block: format!("{}x{}", self.block.width, self.block.height),
+            block: self.block.to_string(),
         }
     }
 }
@@ -151,21 +141,6 @@ impl Variant {
     }
 }
 
-impl FromStr for Block {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let sides = text
-            .split_once('x')
-            .and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
-        match sides {
-            None => Err("write it as WIDTHxHEIGHT in whole numbers, like 16x16".to_owned()),
-            Some((0, _) | (_, 0)) => Err("a block has at least one thread each way".to_owned()),
-            Some((width, height)) => Ok(Block { width, height }),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,31 +151,5 @@ mod tests {
         assert_eq!((flags.width, flags.height, flags.spheres), (1024, 1024, 20));
         assert_eq!(flags.variant.variants().len(), 3);
         assert_eq!(flags.block.to_owned(), "16x16".parse().unwrap());
-    }
-
-    #[test]
-    fn blocks() {
-        assert_eq!(
-            "7x5".parse(),
-            Ok(Block {
-                width: 7,
-                height: 5
-            })
-        );
-        for zero in ["0x16", "16x0", "0x0"] {
-            assert!(
-                zero.parse::<Block>()
-                    .is_err_and(|error| error.contains("at least one"))
-            );
-        }
-        let malformed = "|16|x|16x|x16|16x16x1|-1x4|99999999999x1";
-        for malformed in malformed.split('|') {
-            assert!(
-                malformed
-                    .parse::<Block>()
-                    .is_err_and(|error| error.contains("WIDTHxHEIGHT")),
-                "{malformed}"
-            );
-        }
     }
 }

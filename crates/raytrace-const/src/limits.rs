@@ -2,8 +2,6 @@
 
 use anyhow::{Result, bail};
 use common::memory::Need;
-use cust::device::{Device, DeviceAttribute};
-use cust::function::{BlockSize, GridSize};
 
 use crate::flags::{Flags, Variant};
 use crate::picture::Pixel;
@@ -32,47 +30,6 @@ pub fn spheres_fit(flags: &Flags) -> Result<()> {
         );
     }
     Ok(())
-}
-
-/// The launch shape: one thread a pixel, blocks up to past the edge where sizes do not divide.
-///
-/// # Errors
-///
-/// Where the block or the grid is larger than the device takes.
-pub fn grid_and_block(device: &Device, flags: &Flags) -> Result<(GridSize, BlockSize)> {
-    let limit = |attribute| -> Result<u32> {
-        let value = device.get_attribute(attribute)?;
-        Ok(value.try_into().unwrap_or(0))
-    };
-    let block = flags.block;
-    let most_threads = limit(DeviceAttribute::MaxThreadsPerBlock)?;
-    let most_wide = limit(DeviceAttribute::MaxBlockDimX)?;
-    let most_high = limit(DeviceAttribute::MaxBlockDimY)?;
-    let threads = u64::from(block.width) * u64::from(block.height);
-    if threads > most_threads.into() || block.width > most_wide || block.height > most_high {
-        bail!(
-            "--block {}x{} has {threads} threads; this device takes blocks of at most \
-             {most_threads}, and at most {most_wide}x{most_high}",
-            block.width,
-            block.height,
-        );
-    }
-
-    let grid = GridSize::xy(
-        flags.width.div_ceil(block.width),
-        flags.height.div_ceil(block.height),
-    );
-    let widest = limit(DeviceAttribute::MaxGridDimX)?;
-    let highest = limit(DeviceAttribute::MaxGridDimY)?;
-    if grid.x > widest || grid.y > highest {
-        bail!(
-            "the picture needs a grid of {}x{} blocks, and this device takes at most \
-             {widest}x{highest}; use a larger --block or a smaller picture",
-            grid.x,
-            grid.y,
-        );
-    }
-    Ok((grid, BlockSize::xy(block.width, block.height)))
 }
 
 /// Bytes for the spheres and the picture: one of it on the GPU; on the computer the reference,

@@ -3,17 +3,16 @@
 //!
 //! The kernels are in `kernels/raytrace-const.cu`.
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use clap::Parser;
-use common::gpu::{Clock, Gpu, GpuInfo};
-use common::report::Report;
+use common::gpu::Gpu;
+use common::report::{self, Report};
 use common::verify::{POISON, compare};
-use common::{memory, module, timing};
+use common::{launch, memory, module, timing};
 use cust::prelude::*;
-use raytrace_const::flags::{Flags, Inputs, Variant};
+use raytrace_const::flags::{Flags, Variant};
 use raytrace_const::picture::{Destination, Picture, Pixel};
 use raytrace_const::scene::{self, ConstantBank};
 use raytrace_const::{limits, reference};
@@ -22,7 +21,7 @@ use raytrace_const::{limits, reference};
 const PTX: &str = include_str!(env!("RAYTRACE_CONST_PTX"));
 
 fn main() -> ExitCode {
-    common::error::exit(run(&Flags::parse(), PTX))
+    common::main(|| run(&Flags::parse(), PTX))
 }
 
 fn run(flags: &Flags, ptx: &str) -> Result<()> {
@@ -32,7 +31,12 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     let gpu = Gpu::open()?;
     eprintln!("{}", gpu.info);
     let stream = &gpu.stream;
-    let (grid, block) = limits::grid_and_block(&gpu.device, flags)?;
+    let (grid, block) = launch::grid_2d(
+        &gpu.device,
+        flags.width.into(),
+        flags.height.into(),
+        flags.block,
+    )?;
     memory::require(&gpu, "this picture", limits::memory_need(flags))?;
     limits::pixels_count(flags)?;
 
@@ -55,7 +59,6 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
 
     let mut report = Report::new("raytrace-const", gpu.info.clone(), flags.inputs(), "global");
     let mut drawn = Picture::black(flags.width, flags.height);
-    let mut wrong = None;
 
     for &variant in flags.variant.variants() {
         // Copy to the symbol, in the layout that the kernel reads.
@@ -103,43 +106,24 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
         // Read back, and compare bit by bit: kernel and reference round in the same places.
         image.copy_to(&mut drawn.pixels)?;
         let check = compare(&drawn.pixels, &expected.pixels, |got, want| got == want);
-        report.add(variant.name(), timing, &check);
-        if !check.is_match() {
-            let differences = check.describe(|index| drawn.place(index));
-            wrong = Some(format!(
-                "{} drew a wrong picture: {differences}",
-                variant.kernel()
-            ));
-            break;
+        let verdict = check.verdict(|index| drawn.place(index));
+        report.add(variant.name(), (), timing, &verdict);
+        if report.is_wrong() {
+            break; // the file will show the wrong picture
         }
     }
 
     out.save(&drawn)?;
-    print(flags, &gpu.info, &report)?;
-    match wrong {
-        Some(wrong) => bail!("{wrong} (see {})", flags.out.display()),
-        None => Ok(()),
-    }
-}
-
-/// The table or the record on standard output; what to look at on standard error.
-fn print(flags: &Flags, gpu: &GpuInfo, report: &Report<Inputs>) -> Result<()> {
-    let results = if flags.common.json {
-        report.json()?
-    } else {
-        report.table()
-    };
-    writeln!(io::stdout(), "{results}").context("cannot write the results")?;
+    report::print(flags.common.json, &report, &[report.table()])?;
     eprintln!(
         "\nAll threads of a warp read the same sphere at the same time, as constant memory likes \
          it best.\nWhether that pays depends on the loop: compare `constant`, which computes each \
-         address, with `unrolled`, where the compiler knows it.",
+         address, with `unrolled`, where the compiler knows it.\n\
+         The picture: {}",
+        flags.out.display()
     );
-    if gpu.time == Clock::Modelled {
-        eprintln!("These times are a model's; run on a GPU to measure.");
-    }
-    eprintln!("The picture: {}", flags.out.display());
-    Ok(())
+    let shown = || format!("{} shows a wrong picture", flags.out.display());
+    report.verdict().with_context(shown)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use common::interrupt;
 use image::codecs::png::PngEncoder;
 use image::{ExtendedColorType, ImageEncoder};
 use tempfile::NamedTempFile;
@@ -71,6 +72,7 @@ impl Destination {
                 folder.display()
             );
         }
+        let _whole = interrupt::hold();
         temporary_in(folder)
             .with_context(|| format!("--out {shown}: cannot write into {}", folder.display()))?;
         Ok(Destination {
@@ -91,6 +93,7 @@ impl Destination {
     }
 
     fn write(&self, picture: &Picture) -> Result<()> {
+        let _whole = interrupt::hold();
         let file = temporary_in(&self.folder)?;
         let mut writer = BufWriter::new(file);
         PngEncoder::new(&mut writer).write_image(

@@ -3,6 +3,8 @@
 //! Every operation rounds where the kernel's does: `mul_add` stands where
 //! `kernels/raytrace-const.cu` has `fmaf`, so that the pictures are equal bit by bit.
 
+use multiversion::multiversion;
+
 use crate::picture::{Picture, Pixel};
 use crate::scene::Sphere;
 
@@ -10,24 +12,8 @@ use crate::scene::Sphere;
 const INF: f32 = 2e10;
 
 /// Draws `spheres` as the kernels do.
+#[multiversion(targets("x86_64+fma"))]
 pub fn render(spheres: &[Sphere], width: u32, height: u32) -> Picture {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("fma") {
-        // SAFETY: the processor has the instructions, as just asked.
-        return unsafe { render_with_fma(spheres, width, height) };
-    }
-    render_rows(spheres, width, height)
-}
-
-/// The same loop, where `mul_add` is one instruction: by default it is a call on x86-64.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "fma")]
-fn render_with_fma(spheres: &[Sphere], width: u32, height: u32) -> Picture {
-    render_rows(spheres, width, height)
-}
-
-#[inline(always)]
-fn render_rows(spheres: &[Sphere], width: u32, height: u32) -> Picture {
     let mut picture = Picture::black(width, height);
     let rows = picture.pixels.chunks_exact_mut(width as usize);
     for (row, y) in rows.zip(0_i32..) {
@@ -114,21 +100,5 @@ mod tests {
     fn a_sphere_without_radius_is_not_seen() {
         assert_eq!(render(&[Sphere::default()], 1, 1).pixels, [BLACK]);
         assert_eq!(render(&[], 3, 1).pixels, [BLACK; 3]);
-    }
-
-    #[test]
-    fn the_loop_draws_the_same_with_and_without_the_instruction() {
-        let spheres: Vec<Sphere> = (0..40_u8)
-            .map(|i| Sphere {
-                x: f32::from(i) * 1.37 - 20.0,
-                y: f32::from(i % 7) * 3.1 - 9.0,
-                radius: f32::from(i % 5) + 2.3,
-                ..WHITE
-            })
-            .collect();
-        assert_eq!(
-            render(&spheres, 61, 33).pixels,
-            render_rows(&spheres, 61, 33).pixels
-        );
     }
 }

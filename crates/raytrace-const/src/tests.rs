@@ -2,8 +2,7 @@
 //! again with one ignored test, so that what it prints can be read.
 
 use std::fs;
-use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use super::*;
 
@@ -12,21 +11,6 @@ fn fails(ptx: &str) {
     assert_ne!(ptx, PTX, "the kernels no longer have what is changed here");
     let flags = Flags::parse_from(["raytrace-const", "--width", "40", "--height", "30"]);
     assert_eq!(common::error::exit(run(&flags, ptx)), ExitCode::FAILURE);
-}
-
-/// What the ignored test `name` prints on standard output and error, run in `folder`.
-fn printed_by(name: &str, folder: &Path) -> (String, String) {
-    let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", name, "--ignored", "--nocapture"])
-        .env("CUDA_BACKEND", "sim")
-        .current_dir(folder)
-        .output()
-        .unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    let (stdout, stderr) = (text(output.stdout), text(output.stderr));
-    assert!(output.status.success(), "{stdout}\n{stderr}");
-    assert!(stdout.contains("1 passed"), "no test {name}:\n{stdout}");
-    (stdout, stderr)
 }
 
 /// Half as bright: 128.0 in place of 255.0.
@@ -39,13 +23,12 @@ fn a_dim_picture() {
 #[test]
 fn a_wrong_picture_is_shown_saved_and_an_error() {
     let folder = tempfile::tempdir().unwrap();
-    let (table, notes) = printed_by("tests::a_dim_picture", folder.path());
+    let (table, notes) = chapter_test::child("tests::a_dim_picture", folder.path());
     assert!(table.contains("WRONG"), "{table}");
     // Nothing is compared with a wrong picture.
     assert!(!table.contains("| constant "), "{table}");
-    let wanted = "error: raytrace_global drew a wrong picture: ";
+    let wanted = "error: raytrace.png shows a wrong picture: global is wrong: ";
     assert!(notes.contains(wanted), "{notes}");
-    assert!(notes.contains("(see raytrace.png)"), "{notes}");
 
     let drawn = image::open(folder.path().join("raytrace.png")).unwrap();
     let flags = Flags::parse_from(["raytrace-const", "--width", "40", "--height", "30"]);
@@ -66,7 +49,7 @@ fn an_unknown_instruction() {
 #[test]
 fn ptx_that_does_not_load_is_explained_once() {
     let folder = tempfile::tempdir().unwrap();
-    let (_, notes) = printed_by("tests::an_unknown_instruction", folder.path());
+    let (_, notes) = chapter_test::child("tests::an_unknown_instruction", folder.path());
     assert_eq!(notes.matches("frobnicate").count(), 1, "{notes}");
     assert!(
         notes.contains("error: the PTX does not load: CUDA_ERROR_INVALID_PTX"),
@@ -85,7 +68,7 @@ fn a_smaller_symbol() {
 #[test]
 fn a_symbol_of_another_size_is_an_error_with_both_sizes() {
     let folder = tempfile::tempdir().unwrap();
-    let (_, notes) = printed_by("tests::a_smaller_symbol", folder.path());
+    let (_, notes) = chapter_test::child("tests::a_smaller_symbol", folder.path());
     for part in [
         "error: constant_spheres has 65504 bytes",
         "and 65536 in the Rust code",

@@ -2,53 +2,15 @@
 //! and no picture.
 
 use std::fs;
-use std::path::Path;
 
-use assert_cmd::Command;
+use chapter_test::Chapter;
 
-/// Runs the program in `folder`, expects it to fail with `code` and to leave `folder` as it was;
-/// returns what it said.
-fn fails_in(folder: &Path, backend: &str, code: i32, arguments: &[&str]) -> String {
-    fails_with(&[("CUDA_BACKEND", backend)], folder, code, arguments)
+fn chapter() -> Chapter {
+    Chapter::new(env!("CARGO_BIN_EXE_raytrace-const"))
 }
 
-/// The same with these environment variables.
-fn fails_with(variables: &[(&str, &str)], folder: &Path, code: i32, arguments: &[&str]) -> String {
-    let names = || {
-        let mut names: Vec<_> = fs::read_dir(folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name())
-            .collect();
-        names.sort();
-        names
-    };
-    let before = names();
-    let output = Command::new(env!("CARGO_BIN_EXE_raytrace-const"))
-        .current_dir(folder)
-        .envs(variables.iter().copied())
-        .args(arguments)
-        .assert()
-        .code(code)
-        .get_output()
-        .clone();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(said.matches("error: ").count(), 1, "{said}");
-    for panic in ["panicked", "RUST_BACKTRACE", "stack backtrace"] {
-        assert!(!said.contains(panic), "{said}");
-    }
-    assert_eq!(output.stdout, b"", "a table in spite of the error");
-    assert_eq!(names(), before, "files were left behind");
-    said
-}
-
-/// The same in an empty folder on the simulator; what it says has to contain all of `wanted`.
 fn says(code: i32, arguments: &str, wanted: &[&str]) {
-    let folder = tempfile::tempdir().unwrap();
-    let arguments: Vec<&str> = arguments.split_whitespace().collect();
-    let said = fails_in(folder.path(), "sim", code, &arguments);
-    for part in wanted {
-        assert!(said.contains(part), "no '{part}' in:\n{said}");
-    }
+    chapter().refuses(code, arguments, wanted);
 }
 
 #[test]
@@ -123,16 +85,18 @@ fn a_picture_too_large_for_memory() {
 fn paths_that_cannot_be_written() {
     says(1, "--out missing/a.png", &["missing", "there is no folder"]);
     says(1, "--out picture.jpg", &["picture.jpg", ".png"]);
+    says(2, "--out=", &["--out"]);
 
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("folder.png")).unwrap();
-    let said = fails_in(folder.path(), "sim", 1, &["--out", "folder.png"]);
-    assert!(said.contains("is a folder"), "{said}");
-    let said = fails_in(folder.path(), "sim", 2, &["--out", ""]);
-    assert!(said.contains("--out"), "{said}");
     fs::write(folder.path().join("file"), "").unwrap();
-    let said = fails_in(folder.path(), "sim", 1, &["--out", "file/a.png"]);
-    assert!(said.contains("there is no folder"), "{said}");
+    for (file, wanted) in [
+        ("folder.png", "is a folder"),
+        ("file/a.png", "there is no folder"),
+    ] {
+        let out = format!("--out {file}");
+        chapter().refuses_in(folder.path(), 1, &out, &[file, wanted]);
+    }
 }
 
 /// Even root cannot make files in `/proc`.
@@ -144,37 +108,18 @@ fn a_folder_without_permission() {
 
 #[test]
 fn a_backend_that_is_none() {
-    let folder = tempfile::tempdir().unwrap();
-    let said = fails_in(folder.path(), "cpu", 1, &[]);
-    for part in ["CUDA_BACKEND", "cpu", "gpu", "sim"] {
-        assert!(said.contains(part), "no '{part}' in:\n{said}");
-    }
+    let wanted = ["CUDA_BACKEND", "cpu", "gpu", "sim"];
+    let chapter = chapter().with("CUDA_BACKEND", "cpu");
+    chapter.refuses(1, "", &wanted);
 }
 
 #[test]
 fn a_time_limit_that_is_none() {
-    let folder = tempfile::tempdir().unwrap();
-    let variables = [("CUDA_BACKEND", "sim"), ("CUDA_SIM_TIME_LIMIT", "soon")];
-    let said = fails_with(&variables, folder.path(), 1, &[]);
-    assert!(said.contains("CUDA_SIM_TIME_LIMIT"), "{said}");
+    let chapter = chapter().with("CUDA_SIM_TIME_LIMIT", "soon");
+    chapter.refuses(1, "", &["CUDA_SIM_TIME_LIMIT"]);
 }
 
-/// Where there is a GPU this has nothing to show.
 #[test]
 fn the_gpu_where_there_is_none() {
-    let folder = tempfile::tempdir().unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_raytrace-const"))
-        .current_dir(folder.path())
-        .env("CUDA_BACKEND", "gpu")
-        .args(["--width", "1", "--height", "1"])
-        .output()
-        .unwrap();
-    if output.status.success() {
-        assert!(folder.path().join("raytrace.png").is_file());
-        return;
-    }
-    let said = fails_in(folder.path(), "gpu", 1, &[]);
-    for part in ["CUDA_BACKEND=gpu", "NVIDIA", "CUDA_BACKEND=sim"] {
-        assert!(said.contains(part), "no '{part}' in:\n{said}");
-    }
+    chapter().needs_a_gpu_when_asked_for_one("--width 1 --height 1");
 }

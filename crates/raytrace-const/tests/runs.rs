@@ -1,32 +1,19 @@
 //! Runs of the real program on the simulator.
 
-use std::path::Path;
-
-use assert_cmd::Command;
+use chapter_test::Chapter;
 use clap::Parser;
 use raytrace_const::flags::Flags;
 use raytrace_const::picture::Picture;
 use raytrace_const::{reference, scene};
 
-/// Runs the program on the simulator in `folder`; returns standard output and error.
-fn run_in(folder: &Path, arguments: &str) -> (String, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_raytrace-const"))
-        .current_dir(folder)
-        .env("CUDA_BACKEND", "sim")
-        .args(arguments.split_whitespace())
-        .assert()
-        .success()
-        .get_output()
-        .clone();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    (text(output.stdout), text(output.stderr))
+fn chapter() -> Chapter {
+    Chapter::new(env!("CARGO_BIN_EXE_raytrace-const"))
 }
 
 /// Runs the program and compares its PNG with the CPU reference.
 fn draws_the_reference(arguments: &str) {
-    let folder = tempfile::tempdir().unwrap();
-    run_in(folder.path(), arguments);
-    let drawn = image::open(folder.path().join("raytrace.png")).unwrap();
+    let run = chapter().runs(arguments);
+    let drawn = image::open(run.folder.path().join("raytrace.png")).unwrap();
 
     let words = arguments.split_whitespace();
     let flags = Flags::try_parse_from(["raytrace-const"].into_iter().chain(words)).unwrap();
@@ -85,30 +72,28 @@ fn global_memory_takes_more_spheres_than_constant_memory_holds() {
 
 #[test]
 fn the_table_has_every_variant_and_says_that_times_are_modelled() {
-    let folder = tempfile::tempdir().unwrap();
-    let (table, notes) = run_in(folder.path(), "--width 64 --height 48");
+    let run = chapter().runs("--width 64 --height 48 --out a.png");
     for variant in ["global", "constant", "unrolled"] {
-        let row = table
-            .lines()
-            .find(|line| line.starts_with(&format!("| {variant} ")))
-            .unwrap_or_else(|| panic!("no row for {variant} in\n{table}"));
+        let start = format!("| {variant} ");
+        let row = run.stdout.lines().find(|line| line.starts_with(&start));
+        let row = row.unwrap_or_else(|| panic!("no row for {variant} in\n{}", run.stdout));
         assert!(row.contains("modelled, NVIDIA H200"), "{row}");
         assert!(row.contains("right"), "{row}");
     }
-    assert!(!table.contains("measured"), "{table}");
-    assert!(
-        notes.contains("simulator: models an NVIDIA H200"),
-        "{notes}"
-    );
-    assert!(folder.path().join("raytrace.png").is_file());
+    assert!(!run.stdout.contains("measured"), "{}", run.stdout);
+    for note in [
+        "simulator: models an NVIDIA H200",
+        "These times are a model's",
+        "The picture: a.png",
+    ] {
+        assert!(run.stderr.contains(note), "{}", run.stderr);
+    }
+    assert!(run.folder.path().join("a.png").is_file());
 }
 
 #[test]
-fn standard_output_is_one_json_record() {
-    let folder = tempfile::tempdir().unwrap();
-    let arguments = "--json --width 40 --height 30 --spheres 5 --seed 9 --block 8x4 --out a.png";
-    let (output, _) = run_in(folder.path(), arguments);
-    let record: serde_json::Value = serde_json::from_str(&output).unwrap();
+fn the_record() {
+    let record = chapter().record("--width 40 --height 30 --spheres 5 --seed 9 --block 8x4");
     assert_eq!(record["chapter"], "raytrace-const");
     assert_eq!(record["gpu"]["time"], "modelled");
     assert_eq!(record["gpu"]["name"], "NVIDIA H200");
@@ -126,25 +111,75 @@ fn standard_output_is_one_json_record() {
         assert!(result["speedup"].as_f64().unwrap() > 0.0);
         assert_eq!(result["samples"], 1);
     }
-    assert!(folder.path().join("a.png").is_file());
 }
 
 #[test]
 fn the_same_run_twice_gives_the_same_record() {
-    let folder = tempfile::tempdir().unwrap();
-    let arguments = "--json --width 200 --height 150";
-    let (first, _) = run_in(folder.path(), arguments);
-    let (second, _) = run_in(folder.path(), arguments);
-    assert_eq!(first, second);
+    let record = || chapter().record("--width 200 --height 150");
+    assert_eq!(record(), record());
 }
 
 #[test]
 fn one_variant_alone_has_no_relative_speed() {
-    let folder = tempfile::tempdir().unwrap();
-    let (output, _) = run_in(
-        folder.path(),
-        "--json --width 8 --height 8 --variant unrolled",
-    );
-    let record: serde_json::Value = serde_json::from_str(&output).unwrap();
+    let record = chapter().record("--width 8 --height 8 --variant unrolled");
     assert!(record["results"][0]["speedup"].is_null());
+}
+
+/// Takes some seconds: 80 times the default's work.
+#[cfg(unix)]
+const LONG: &str = "--width 2048 --height 2048 --spheres 400 --variant constant";
+
+#[cfg(unix)]
+#[test]
+fn a_long_run_shows_its_progress_in_a_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut terminal = chapter().in_terminal(folder.path(), LONG);
+    terminal.wait_for("raytrace_constant on the simulator");
+    let (code, printed) = terminal.end();
+    assert_eq!(code, 0, "{printed}");
+    assert!(printed.contains(" %, "), "{printed}");
+    assert!(printed.contains("| constant "), "{printed}");
+}
+
+#[cfg(unix)]
+#[test]
+fn there_is_no_progress_where_no_terminal_is() {
+    let run = chapter().runs(LONG);
+    assert!(!run.stderr.contains('%'), "{}", run.stderr);
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_it_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut terminal = chapter().in_terminal(folder.path(), LONG);
+    terminal.wait_for("raytrace_constant on the simulator");
+    terminal.interrupt();
+    let (code, printed) = terminal.end();
+    assert_eq!(code, 130, "{printed}");
+    assert!(printed.trim_end().ends_with("interrupted"), "{printed}");
+    assert!(!printed.contains("| constant "), "{printed}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+/// As soon as the picture is being written; then there is all of it, or none.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_leaves_no_half_of_a_picture() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = "--width 6000 --height 6000 --spheres 1 --variant global";
+    let mut terminal = chapter().in_terminal(folder.path(), arguments);
+    terminal.wait_for("simulator: ");
+    let files = || std::fs::read_dir(folder.path()).unwrap();
+    while files().count() == 0 {
+        std::thread::yield_now();
+    }
+    terminal.interrupt();
+    let (code, printed) = terminal.end();
+    assert_eq!(code, 130, "{printed}");
+    for file in files() {
+        let path = file.unwrap().path();
+        assert_eq!(path.file_name().unwrap(), "raytrace.png");
+        assert_eq!(image::open(path).unwrap().width(), 6000);
+    }
 }

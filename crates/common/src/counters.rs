@@ -1,0 +1,8 @@
+//! What the simulator counted. A GPU's counters take a profiler.
+
+pub use cuda_driver::Counters;
+
+/// The counters of the last launch; `None` on a GPU.
+pub fn last_launch() -> Option<Counters> {
+    cuda_driver::counters()
+}

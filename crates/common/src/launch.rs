@@ -1,0 +1,94 @@
+//! Grids that cover an input: one thread an element, blocks up to past its edge where sizes do not
+//! divide, within what the device takes.
+
+use anyhow::{Result, bail};
+use cust::device::{Device, DeviceAttribute};
+use cust::function::{BlockSize, GridSize};
+
+use crate::flags::Block;
+
+/// Blocks of `block` threads in a row that cover `elements`.
+///
+/// # Errors
+///
+/// Where the block or the grid is larger than the device takes.
+pub fn grid_1d(device: &Device, elements: u64, block: u32) -> Result<(GridSize, BlockSize)> {
+    let limits = Limits::of(device)?;
+    if block > limits.threads || block > limits.block.0 {
+        bail!(
+            "--block {block} is too large: this device takes blocks of at most {} threads",
+            limits.threads.min(limits.block.0)
+        );
+    }
+    let blocks = elements.div_ceil(block.into());
+    match u32::try_from(blocks) {
+        Ok(blocks) if blocks <= limits.grid.0 => Ok((GridSize::x(blocks), BlockSize::x(block))),
+        _ => bail!(
+            "{elements} elements need {blocks} blocks of {block} threads, and this device takes \
+             at most {}; use a larger --block or fewer elements",
+            limits.grid.0
+        ),
+    }
+}
+
+/// Blocks that cover `width` by `height` elements.
+///
+/// # Errors
+///
+/// Where the block or the grid is larger than the device takes.
+pub fn grid_2d(
+    device: &Device,
+    width: u64,
+    height: u64,
+    block: Block,
+) -> Result<(GridSize, BlockSize)> {
+    let limits = Limits::of(device)?;
+    let threads = u64::from(block.width) * u64::from(block.height);
+    let (most_wide, most_high) = limits.block;
+    if threads > limits.threads.into() || block.width > most_wide || block.height > most_high {
+        bail!(
+            "--block {block} has {threads} threads; this device takes blocks of at most {}, \
+             and at most {most_wide}x{most_high}",
+            limits.threads,
+        );
+    }
+    let across = width.div_ceil(block.width.into());
+    let down = height.div_ceil(block.height.into());
+    let (widest, highest) = limits.grid;
+    match (u32::try_from(across), u32::try_from(down)) {
+        (Ok(x), Ok(y)) if x <= widest && y <= highest => {
+            Ok((GridSize::xy(x, y), BlockSize::xy(block.width, block.height)))
+        }
+        _ => bail!(
+            "{width} by {height} elements need a grid of {across}x{down} blocks, and this device \
+             takes at most {widest}x{highest}; use a larger --block or a smaller input"
+        ),
+    }
+}
+
+/// What a device takes, along x and y.
+struct Limits {
+    threads: u32,
+    block: (u32, u32),
+    grid: (u32, u32),
+}
+
+impl Limits {
+    fn of(device: &Device) -> Result<Self> {
+        let limit = |attribute| -> Result<u32> {
+            let value = device.get_attribute(attribute)?;
+            Ok(value.try_into().unwrap_or(0))
+        };
+        Ok(Limits {
+            threads: limit(DeviceAttribute::MaxThreadsPerBlock)?,
+            block: (
+                limit(DeviceAttribute::MaxBlockDimX)?,
+                limit(DeviceAttribute::MaxBlockDimY)?,
+            ),
+            grid: (
+                limit(DeviceAttribute::MaxGridDimX)?,
+                limit(DeviceAttribute::MaxGridDimY)?,
+            ),
+        })
+    }
+}

@@ -1,0 +1,226 @@
+//! A progress bar for what lasts over a second: a simulated launch, or a reference on the CPU.
+//!
+//! A thread looks ten times a second at what is under way, so that work itself only counts. There
+//! is a bar where standard error is a terminal, and nothing anywhere else.
+
+use std::io::{self, IsTerminal};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// How often to look.
+const EVERY: Duration = Duration::from_millis(100);
+
+/// What ends sooner than this gets no bar.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What the bar looks like: 40 characters, and how long it will take.
+const STYLE: &str = "{msg} [{bar:40}] {percent:>3} %, {eta} left";
+
+static TASK: Mutex<Option<Arc<State>>> = Mutex::new(None);
+static VIEW: Mutex<View> = Mutex::new(View { shown: None });
+
+/// Work on the CPU. It ends when it is dropped.
+pub struct Task(Arc<State>);
+
+struct State {
+    label: &'static str,
+    steps: u64,
+    done: AtomicU64,
+}
+
+/// What is under way, at one moment.
+#[derive(Clone, Debug, PartialEq)]
+struct Work {
+    /// Tells two pieces of work with the same label apart.
+    id: (&'static str, u64),
+    label: String,
+    done: u64,
+    steps: u64,
+}
+
+/// What the terminal shows of it.
+struct View {
+    shown: Option<Shown>,
+}
+
+struct Shown {
+    id: (&'static str, u64),
+    since: Instant,
+    bar: Option<ProgressBar>,
+}
+
+/// Begins a task of `steps` steps, which any thread may count with [`Task::advance`].
+pub fn task(label: &'static str, steps: u64) -> Task {
+    show();
+    let state = Arc::new(State {
+        label,
+        steps,
+        done: AtomicU64::new(0),
+    });
+    *lock(&TASK) = Some(state.clone());
+    Task(state)
+}
+
+impl Task {
+    /// Counts `steps` more steps as done.
+    pub fn advance(&self, steps: u64) {
+        self.0.done.fetch_add(steps, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        *lock(&TASK) = None;
+        settle();
+    }
+}
+
+/// Shows from now on what lasts, if standard error is a terminal.
+pub fn show() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        if io::stderr().is_terminal() {
+            thread::spawn(|| {
+                loop {
+                    thread::sleep(EVERY);
+                    let mut view = lock(&VIEW);
+                    view.update(under_way(), Instant::now());
+                }
+            });
+        }
+    });
+}
+
+/// Takes the bar away, so that the next line is printed on a free one.
+pub fn settle() {
+    lock(&VIEW).clear();
+}
+
+/// A task on the CPU, or else a simulated launch.
+fn under_way() -> Option<Work> {
+    if let Some(task) = &*lock(&TASK) {
+        return Some(Work {
+            id: ("task", Arc::as_ptr(task) as u64),
+            label: task.label.to_owned(),
+            done: task.done.load(Ordering::Relaxed),
+            steps: task.steps,
+        });
+    }
+    let launch = cuda_driver::progress()?;
+    Some(Work {
+        id: ("launch", launch.launch),
+        label: format!("{} on the simulator", launch.kernel),
+        done: launch.blocks_done,
+        steps: launch.blocks,
+    })
+}
+
+impl View {
+    /// Shows `work` as it is `now`.
+    fn update(&mut self, work: Option<Work>, now: Instant) {
+        let Some(work) = work else {
+            return self.clear();
+        };
+        if self.shown.as_ref().is_none_or(|shown| shown.id != work.id) {
+            self.clear();
+            self.shown = Some(Shown {
+                id: work.id,
+                since: now,
+                bar: None,
+            });
+        }
+        let Some(shown) = &mut self.shown else { return };
+        let elapsed = now.saturating_duration_since(shown.since);
+        if elapsed < PATIENCE {
+            return;
+        }
+        let bar = shown.bar.get_or_insert_with(|| {
+            let bar = ProgressBar::new(work.steps).with_elapsed(elapsed);
+            if let Ok(style) = ProgressStyle::with_template(STYLE) {
+                bar.set_style(style.progress_chars("=> "));
+            }
+            bar.with_message(work.label)
+        });
+        bar.set_position(work.done);
+    }
+
+    fn clear(&mut self) {
+        if let Some(bar) = self.shown.take().and_then(|shown| shown.bar) {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn work(id: u64, done: u64) -> Option<Work> {
+        Some(Work {
+            id: ("launch", id),
+            label: "kernel".to_owned(),
+            done,
+            steps: 10,
+        })
+    }
+
+    /// Position and length of the bar.
+    fn bar(view: &View) -> Option<(u64, Option<u64>)> {
+        let bar = view.shown.as_ref()?.bar.as_ref()?;
+        Some((bar.position(), bar.length()))
+    }
+
+    #[test]
+    fn only_what_lasts_gets_a_bar() {
+        let mut view = View { shown: None };
+        let start = Instant::now();
+        view.update(work(1, 0), start);
+        view.update(work(1, 2), start + PATIENCE / 2);
+        assert_eq!(bar(&view), None);
+        view.update(work(1, 3), start + PATIENCE);
+        assert_eq!(bar(&view), Some((3, Some(10))));
+        view.update(work(1, 4), start + PATIENCE * 2);
+        assert_eq!(bar(&view), Some((4, Some(10))));
+        view.update(None, start + PATIENCE * 3);
+        assert!(view.shown.is_none());
+    }
+
+    #[test]
+    fn another_piece_of_work_begins_anew() {
+        let mut view = View { shown: None };
+        let start = Instant::now();
+        view.update(work(1, 0), start);
+        view.update(work(1, 9), start + PATIENCE);
+        view.update(work(2, 1), start + PATIENCE * 2);
+        assert_eq!(bar(&view), None);
+        view.update(work(2, 5), start + PATIENCE * 3);
+        assert_eq!(bar(&view), Some((5, Some(10))));
+    }
+
+    #[test]
+    fn a_task_is_under_way_until_it_is_dropped() {
+        let reference = task("CPU reference", 4);
+        reference.advance(1);
+        reference.advance(2);
+        let work = under_way().unwrap();
+        assert_eq!(
+            (&*work.label, work.done, work.steps),
+            ("CPU reference", 3, 4)
+        );
+        drop(reference);
+        assert_eq!(under_way(), None);
+    }
+
+    #[test]
+    fn the_bars_template_is_one() {
+        assert!(ProgressStyle::with_template(STYLE).is_ok());
+    }
+}

@@ -1,0 +1,150 @@
+//! A chapter's program, run with arguments.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::schema;
+
+/// A chapter's program.
+#[derive(Clone, Debug)]
+pub struct Chapter {
+    program: PathBuf,
+    variables: Vec<(String, String)>,
+}
+
+/// What a successful run left.
+pub struct Run {
+    /// Standard output: the tables or the record.
+    pub stdout: String,
+    /// Standard error: the device line and notes.
+    pub stderr: String,
+    /// Where it ran, with the files it made.
+    pub folder: TempDir,
+}
+
+impl Chapter {
+    /// The program at `path`: `Chapter::new(env!("CARGO_BIN_EXE_vector-add"))`.
+    pub fn new(path: &str) -> Self {
+        Chapter {
+            program: path.into(),
+            variables: vec![("CUDA_BACKEND".to_owned(), "sim".to_owned())],
+        }
+    }
+
+    /// The same program with an environment variable set.
+    pub fn with(mut self, variable: &str, value: &str) -> Self {
+        self.variables.push((variable.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Its name, as cargo knows it.
+    pub fn name(&self) -> String {
+        let name = self.program.file_stem().expect("a program has a name");
+        name.to_string_lossy().into_owned()
+    }
+
+    /// Runs it with `arguments`, separated by spaces; it has to succeed.
+    pub fn runs(&self, arguments: &str) -> Run {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let command = &mut self.command(folder.path());
+        let output = command
+            .args(arguments.split_whitespace())
+            .assert()
+            .success();
+        let output = output.get_output();
+        Run {
+            stdout: text(&output.stdout),
+            stderr: text(&output.stderr),
+            folder,
+        }
+    }
+
+    /// Runs it with `arguments` and `--json`; returns the record, checked against the chapter's
+    /// schema in `docs/records`.
+    pub fn record(&self, arguments: &str) -> Value {
+        let run = self.runs(&format!("{arguments} --json"));
+        let record = serde_json::from_str(&run.stdout).expect("standard output is one JSON record");
+        schema::check(&self.name(), &record);
+        record
+    }
+
+    /// Runs it with `arguments`; it has to end with `code` and one error that contains all of
+    /// `parts`, without a table, a panic or a file. Returns what it said.
+    pub fn refuses(&self, code: i32, arguments: &str, parts: &[&str]) -> String {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        self.refuses_in(folder.path(), code, arguments, parts)
+    }
+
+    /// The same in `folder`, which has to stay as it is.
+    pub fn refuses_in(&self, folder: &Path, code: i32, arguments: &str, parts: &[&str]) -> String {
+        let before = files(folder);
+        let command = &mut self.command(folder);
+        let output = command
+            .args(arguments.split_whitespace())
+            .assert()
+            .code(code);
+        let output = output.get_output();
+        let said = text(&output.stderr);
+        assert_eq!(said.matches("error: ").count(), 1, "{said}");
+        for panic in ["panicked", "RUST_BACKTRACE", "stack backtrace"] {
+            assert!(!said.contains(panic), "{said}");
+        }
+        for part in parts {
+            assert!(
+                said.contains(part),
+                "no '{part}' with '{arguments}' in:\n{said}"
+            );
+        }
+        assert_eq!(text(&output.stdout), "", "results in spite of the error");
+        assert_eq!(files(folder), before, "files were left behind");
+        said
+    }
+
+    /// With `CUDA_BACKEND=gpu` it says that there is none, unless there is one.
+    pub fn needs_a_gpu_when_asked_for_one(&self, arguments: &str) {
+        let gpu = self.clone().with("CUDA_BACKEND", "gpu");
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let mut command = gpu.command(folder.path());
+        let output = command.args(arguments.split_whitespace()).output();
+        if !output.expect("the program starts").status.success() {
+            let parts = ["CUDA_BACKEND=gpu", "NVIDIA", "CUDA_BACKEND=sim"];
+            gpu.refuses(1, arguments, &parts);
+        }
+    }
+
+    fn command(&self, folder: &Path) -> Command {
+        let mut command = Command::new(&self.program);
+        command.current_dir(folder);
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    #[cfg(unix)]
+    pub(crate) fn program(&self) -> &Path {
+        &self.program
+    }
+
+    #[cfg(unix)]
+    pub(crate) fn variables(&self) -> &[(String, String)] {
+        &self.variables
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("the program prints UTF-8")
+}
+
+/// The names of a folder's files.
+fn files(folder: &Path) -> Vec<OsString> {
+    let entries = fs::read_dir(folder).expect("the folder can be read");
+    let mut names: Vec<_> = entries
+        .map(|entry| entry.expect("the folder can be read").file_name())
+        .collect();
+    names.sort();
+    names
+}

@@ -1,0 +1,21 @@
+//! A test in a process of its own, so that what it prints can be read.
+
+use std::path::Path;
+use std::process::Command;
+
+/// Runs the ignored test `name` of this test program in `folder`, on the simulator; it has to
+/// pass. Returns what it printed on standard output and error.
+pub fn child(name: &str, folder: &Path) -> (String, String) {
+    let program = std::env::current_exe().expect("this program has a path");
+    let output = Command::new(program)
+        .args(["--exact", name, "--ignored", "--nocapture"])
+        .env("CUDA_BACKEND", "sim")
+        .current_dir(folder)
+        .output()
+        .expect("this program starts again");
+    let text = |bytes| String::from_utf8(bytes).expect("it prints UTF-8");
+    let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+    assert!(output.status.success(), "{stdout}\n{stderr}");
+    assert!(stdout.contains("1 passed"), "no test {name}:\n{stdout}");
+    (stdout, stderr)
+}

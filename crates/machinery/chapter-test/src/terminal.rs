@@ -1,0 +1,74 @@
+//! A chapter's program in a terminal, where it shows progress and Ctrl-C ends it.
+
+use std::io::{Read, Write};
+use std::path::Path;
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+
+use crate::Chapter;
+
+/// A program that runs in a terminal of its own.
+pub struct Terminal {
+    child: Box<dyn Child + Send + Sync>,
+    screen: Box<dyn Read + Send>,
+    keyboard: Box<dyn Write + Send>,
+    seen: String,
+    _terminal: Box<dyn MasterPty + Send>,
+}
+
+impl Chapter {
+    /// Starts the program with `arguments` in a terminal of 24 lines of 80 characters.
+    pub fn in_terminal(&self, folder: &Path, arguments: &str) -> Terminal {
+        let size = PtySize::default();
+        let pair = native_pty_system().openpty(size).expect("a terminal opens");
+        let mut command = CommandBuilder::new(self.program());
+        command.cwd(folder);
+        command.args(arguments.split_whitespace());
+        command.env("TERM", "xterm");
+        for (name, value) in self.variables() {
+            command.env(name, value);
+        }
+        let child = pair.slave.spawn_command(command);
+        let master = pair.master;
+        Terminal {
+            child: child.expect("the program starts"),
+            screen: master.try_clone_reader().expect("the terminal shows"),
+            keyboard: master.take_writer().expect("the terminal types"),
+            seen: String::new(),
+            _terminal: master,
+        }
+    }
+}
+
+impl Terminal {
+    /// Waits until the program has printed `text`; it must not end before.
+    pub fn wait_for(&mut self, text: &str) {
+        while !self.seen.contains(text) {
+            assert!(self.read(), "it ended without '{text}':\n{}", self.seen);
+        }
+    }
+
+    /// Presses Ctrl-C.
+    pub fn interrupt(&mut self) {
+        self.keyboard
+            .write_all(b"\x03")
+            .expect("the terminal types");
+    }
+
+    /// Waits for the end; returns the exit code and all that was printed.
+    pub fn end(mut self) -> (u32, String) {
+        while self.read() {}
+        let status = self.child.wait().expect("the program ends");
+        (status.exit_code(), self.seen)
+    }
+
+    /// Reads what is printed next; false where the program has ended.
+    fn read(&mut self) -> bool {
+        let mut bytes = [0; 4096];
+        // A terminal whose program has ended gives an error on Linux, and nothing elsewhere.
+        let length = self.screen.read(&mut bytes).unwrap_or(0);
+        self.seen
+            .push_str(&String::from_utf8_lossy(&bytes[..length]));
+        length > 0
+    }
+}
