@@ -1,0 +1,69 @@
+//! The chapter's flags.
+
+use clap::{Parser, value_parser};
+use common::flags::CommonFlags;
+use serde::Serialize;
+
+/// The most elements: the bytes of all vectors together still fit 64 bits by far.
+const MOST: u64 = 1 << 40;
+
+/// Adds two vectors on the GPU, and times the kernel and every kind of copy.
+#[derive(Debug, Parser)]
+#[command(version, allow_negative_numbers = true)]
+pub struct Flags {
+    /// Elements of a vector, 4 bytes each
+    #[arg(
+        long,
+        value_name = "ELEMENTS",
+        default_value_t = 1 << 22,
+        value_parser = value_parser!(u64).range(1..=MOST)
+    )]
+    pub count: u64,
+
+    /// Threads of a block
+    #[arg(
+        long,
+        value_name = "THREADS",
+        default_value_t = 256,
+        value_parser = value_parser!(u32).range(1..)
+    )]
+    pub block: u32,
+
+    /// Another number, other vectors
+    #[arg(long, value_name = "NUMBER", default_value_t = 4)]
+    pub seed: u64,
+
+    /// The flags that every chapter takes.
+    #[command(flatten)]
+    pub common: CommonFlags,
+}
+
+/// What the JSON record repeats of the flags.
+#[derive(Debug, Serialize)]
+pub struct Inputs {
+    count: u64,
+    block: u32,
+    seed: u64,
+}
+
+impl Flags {
+    /// The flags that decide the results, for the record.
+    pub fn inputs(&self) -> Inputs {
+        Inputs {
+            count: self.count,
+            block: self.block,
+            seed: self.seed,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults() {
+        let flags = Flags::try_parse_from(["vector-add"]).unwrap();
+        assert_eq!((flags.count, flags.block), (4_194_304, 256));
+    }
+}

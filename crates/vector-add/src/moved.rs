@@ -1,0 +1,66 @@
+//! How many bytes a copy or a kernel moved, and how fast.
+
+use common::report::Details;
+use common::timing::Timing;
+use serde::Serialize;
+
+/// What the table says of a row beside its time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Moved {
+    /// Bytes that a copy carries, or that a kernel reads and writes.
+    bytes: u64,
+    /// Those bytes over the median time, in 10⁹ bytes a second; none where no time passed.
+    gb_per_s: Option<f64>,
+}
+
+impl Moved {
+    /// `bytes` in the time of one copy or launch.
+    pub fn new(bytes: u64, timing: &Timing) -> Self {
+        let gb_per_s = bytes as f64 / 1e6 / timing.median_ms;
+        Moved {
+            bytes,
+            gb_per_s: Some(gb_per_s).filter(|rate| rate.is_finite()),
+        }
+    }
+}
+
+impl Details for Moved {
+    const COLUMNS: &'static [&'static str] = &["bytes", "GB/s"];
+
+    fn cells(&self) -> Vec<String> {
+        let rate = self.gb_per_s.map(|rate| format!("{rate:.1}"));
+        vec![
+            self.bytes.to_string(),
+            rate.unwrap_or_else(|| "–".to_owned()),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn moved(bytes: u64, median_ms: f64) -> Moved {
+        let timing = Timing {
+            median_ms,
+            min_ms: median_ms,
+            max_ms: median_ms,
+            samples: 1,
+            launches_per_sample: 1,
+        };
+        Moved::new(bytes, &timing)
+    }
+
+    #[test]
+    fn a_gigabyte_is_a_thousand_million_bytes() {
+        let half_a_second = moved(1_000_000_000, 500.0);
+        assert_eq!(half_a_second.gb_per_s, Some(2.0));
+        assert_eq!(half_a_second.cells(), ["1000000000", "2.0"]);
+    }
+
+    #[test]
+    fn no_time_gives_no_bandwidth() {
+        assert_eq!(moved(64, 0.0).gb_per_s, None);
+        assert_eq!(moved(64, 0.0).cells(), ["64", "–"]);
+    }
+}

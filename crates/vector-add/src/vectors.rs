@@ -1,0 +1,95 @@
+//! The vectors: what is in them, what their sum should be, and how much memory they take.
+
+use common::memory::Need;
+use rand_pcg::Pcg32;
+use rand_pcg::rand_core::{Rng, SeedableRng};
+
+use crate::flags::Flags;
+
+/// How many vectors the GPU holds at once: two operands and their sum, or fewer.
+const ON_DEVICE: u64 = 3;
+
+/// How many the computer holds while it compares what was copied: the operands, their sum twice,
+/// the ends of copies, two pageable and two pinned (the first of which is an operand), and what is
+/// compared.
+const ON_HOST: u64 = 8;
+
+/// Two vectors of `--count` random numbers from 0 to just below 1, the same ones for the same seed
+/// on every machine.
+pub fn random(flags: &Flags) -> (Vec<f32>, Vec<f32>) {
+    let mut generator = Pcg32::seed_from_u64(flags.seed);
+    // In steps that a float holds exactly.
+    let mut random = || (generator.next_u32() >> 8) as f32 / (1 << 24) as f32;
+    let mut vector = || (0..flags.count).map(|_| random()).collect();
+    (vector(), vector())
+}
+
+/// The sum by a plain loop: one addition an element, rounded as the kernel's is.
+pub fn add(a: &[f32], b: &[f32]) -> Vec<f32> {
+    a.iter().zip(b).map(|(a, b)| a + b).collect()
+}
+
+/// Bytes of one vector of `count` elements.
+pub fn bytes(count: u64) -> u64 {
+    count * size_of::<f32>() as u64
+}
+
+/// Bytes of all vectors at the moment when there are most.
+pub fn memory_need(flags: &Flags) -> Need {
+    let vector = bytes(flags.count);
+    Need {
+        device: ON_DEVICE * vector,
+        host: ON_HOST * vector,
+    }
+}
+
+/// An element's place in words.
+pub fn place(index: usize) -> String {
+    format!("element {index}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    fn flags(arguments: &str) -> Flags {
+        let words = arguments.split_whitespace();
+        Flags::try_parse_from(["vector-add"].into_iter().chain(words)).unwrap()
+    }
+
+    #[test]
+    fn a_seed_decides_the_vectors() {
+        let vectors = random(&flags("--count 50 --seed 1"));
+        assert_eq!(vectors, random(&flags("--count 50 --seed 1")));
+        assert_ne!(vectors, random(&flags("--count 50 --seed 2")));
+        assert_ne!(vectors.0, vectors.1);
+        assert_eq!((vectors.0.len(), vectors.1.len()), (50, 50));
+    }
+
+    #[test]
+    fn elements_are_from_0_to_just_below_1() {
+        let (a, b) = random(&flags("--count 5000"));
+        assert!(
+            a.iter()
+                .chain(&b)
+                .all(|element| (0.0..1.0).contains(element))
+        );
+        assert!(a.iter().any(|&element| element > 0.9));
+        assert!(a.iter().any(|&element| element < 0.1));
+    }
+
+    #[test]
+    fn a_sum_is_rounded_once() {
+        assert_eq!(add(&[1.0, 0.5], &[1.0, -2.0]), [2.0, -1.5]);
+        assert_eq!(add(&[1e8], &[1.0]), [1e8]);
+    }
+
+    #[test]
+    fn memory_is_counted_without_overflow() {
+        let need = memory_need(&flags("--count 17"));
+        assert_eq!((need.device, need.host), (204, 544));
+        let need = memory_need(&flags("--count 1099511627776"));
+        assert_eq!(need.host, 1 << 45);
+    }
+}

@@ -1,0 +1,115 @@
+//! Runs of the real program on the simulator.
+
+use chapter_test::Chapter;
+use serde_json::{Value, json};
+
+/// The rows of the table, from the top.
+const VARIANTS: [&str; 9] = [
+    "add",
+    "host to device",
+    "device to host",
+    "device to device",
+    "host to host",
+    "host to device, default",
+    "device to host, default",
+    "host to device, pinned",
+    "device to host, pinned",
+];
+
+fn chapter() -> Chapter {
+    Chapter::new(env!("CARGO_BIN_EXE_vector-add"))
+}
+
+/// Runs the program; everything has to be right, and to have moved as many bytes as it should.
+fn adds_and_copies(arguments: &str, count: u64) {
+    let record = chapter().record(arguments);
+    assert_eq!(record["inputs"]["count"], count);
+    let results = record["results"].as_array().unwrap();
+    let variants: Vec<&Value> = results.iter().map(|result| &result["variant"]).collect();
+    assert_eq!(variants, VARIANTS);
+    for result in results {
+        assert_eq!(result["verified"], true, "{result}");
+        assert_eq!(result["differing"], 0);
+        let vectors = if result["variant"] == "add" { 3 } else { 1 };
+        assert_eq!(result["bytes"], vectors * 4 * count);
+    }
+}
+
+macro_rules! sizes {
+    ($($test:ident: $arguments:literal, $count:literal;)*) => {
+        $(#[test] fn $test() { adds_and_copies($arguments, $count) })*
+    };
+}
+
+sizes! {
+    one_element: "--count 1", 1;
+    an_odd_number: "--count 17 --block 32", 17;
+    just_a_block: "--count 256", 256;
+    one_more_than_a_block: "--count 257", 257;
+    blocks_of_one_thread: "--count 1000 --block 1", 1000;
+    blocks_of_an_odd_size: "--count 1000 --block 7", 1000;
+    the_largest_block: "--count 100001 --block 1024", 100_001;
+    the_default_size: "", 4_194_304;
+}
+
+#[test]
+fn the_table_has_every_row_and_says_that_times_are_modelled() {
+    let run = chapter().runs("--count 1000");
+    let rows: Vec<&str> = run.stdout.lines().skip(2).collect();
+    assert_eq!(rows.len(), VARIANTS.len(), "{}", run.stdout);
+    for (row, variant) in rows.iter().zip(VARIANTS) {
+        assert!(row.starts_with(&format!("| {variant} ")), "{row}");
+        assert!(row.contains("modelled, NVIDIA H200"), "{row}");
+        assert!(row.contains("right"), "{row}");
+    }
+    assert!(rows[0].contains(" 12000 "), "{}", rows[0]);
+    assert!(rows[1].contains(" 4000 "), "{}", rows[1]);
+    assert!(!run.stdout.contains("measured"), "{}", run.stdout);
+    for note in [
+        "simulator: models an NVIDIA H200",
+        "These times are a model's",
+        "compare GB/s of `add`",
+    ] {
+        assert!(run.stderr.contains(note), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn the_record() {
+    let record = chapter().record("--count 1000 --block 64 --seed 9 --repeat 3");
+    assert_eq!(record["chapter"], "vector-add");
+    assert_eq!(record["gpu"]["time"], "modelled");
+    let inputs = json!({"count": 1000, "block": 64, "seed": 9});
+    assert_eq!(record["inputs"], inputs);
+    assert_eq!(record["baseline"], "host to device");
+    let results = record["results"].as_array().unwrap();
+    // The kernel ran before the baseline.
+    assert!(results[0]["speedup"].is_null());
+    assert_eq!(results[1]["speedup"], 1.0);
+    assert_eq!(results[0]["samples"], 1);
+}
+
+#[test]
+fn bandwidth_is_bytes_over_time() {
+    let record = chapter().record("--count 1000000");
+    for result in record["results"].as_array().unwrap() {
+        let ms = result["median_ms"].as_f64().unwrap();
+        let bytes = result["bytes"].as_f64().unwrap();
+        match result["gb_per_s"].as_f64() {
+            Some(rate) => assert!((rate * ms * 1e6 / bytes - 1.0).abs() < 1e-9, "{result}"),
+            None => assert_eq!(ms, 0.0, "{result}"),
+        }
+    }
+}
+
+#[test]
+fn the_same_run_twice_gives_the_same_record() {
+    let record = || chapter().record("--count 5000");
+    assert_eq!(record(), record());
+}
+
+#[test]
+fn nothing_is_written_to_the_folder() {
+    let run = chapter().runs("--count 10");
+    assert_eq!(std::fs::read_dir(run.folder.path()).unwrap().count(), 0);
+}
