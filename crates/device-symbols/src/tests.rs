@@ -1,0 +1,125 @@
+//! The chapter with modules that are wrong. Each runs in a process of its own, this test program
+//! again with one ignored test, so that what it prints can be read.
+
+use super::*;
+
+/// Runs the chapter as `main` does, on `ptx`; it has to fail.
+fn fails(ptx: &str) {
+    assert_ne!(ptx, PTX, "the module no longer has what is changed here");
+    let flags = Flags::parse_from(["device-symbols", "--count", "1000", "--block", "96"]);
+    assert_eq!(common::error::exit(run(&flags, ptx)), ExitCode::FAILURE);
+}
+
+/// What the ignored test `name` prints on standard output and error.
+fn printed_by(name: &str) -> (String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let (table, notes) = chapter_test::child(&format!("tests::{name}"), folder.path());
+    assert!(!notes.contains("panicked"), "{notes}");
+    (table, notes)
+}
+
+/// The steps that are wrong in a table.
+fn wrong(table: &str) -> Vec<&str> {
+    let rows = table.lines().filter(|line| line.contains("WRONG"));
+    rows.filter_map(|row| row.split('|').nth(1))
+        .map(str::trim)
+        .collect()
+}
+
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn no_addition() {
+    fails(&PTX.replace(
+        "fma.rn.f32 \t%f4, %f1, %f2, %f3",
+        "mul.rn.f32 \t%f4, %f1, %f2",
+    ));
+}
+
+#[test]
+fn a_wrong_combination_is_shown_and_an_error() {
+    let (table, notes) = printed_by("no_addition");
+    assert_eq!(wrong(&table), ["combine"]);
+    let wanted = "error: combine is wrong: 1000 of 1000 differ: element 0 is 0.0 and should be";
+    assert!(notes.contains(wanted), "{notes}");
+}
+
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn no_scalar_stored() {
+    fails(&PTX.replace(
+        "st.global.f32 \t[dev_data]",
+        "// st.global.f32 \t[dev_data]",
+    ));
+}
+
+#[test]
+fn a_scalar_that_is_not_stored_shows_where_it_is_read() {
+    let (table, notes) = printed_by("no_scalar_stored");
+    assert_eq!(wrong(&table), ["from dev_data, stored"]);
+    let wanted = "element 0 from dev_data is 3.14 and should be 0.75";
+    assert!(notes.contains(wanted), "{notes}");
+}
+
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn nothing_stored_through_the_pointer() {
+    fails(&PTX.replace("\tst.f32", "\t// st.f32"));
+}
+
+#[test]
+fn what_is_not_stored_shows_as_poison() {
+    let (table, notes) = printed_by("nothing_stored_through_the_pointer");
+    assert_eq!(wrong(&table), ["store"]);
+    let wanted = "256 of 256 differ: element 0 of what dev_pointer points to is NaN";
+    assert!(notes.contains(wanted), "{notes}");
+}
+
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn a_pointer_that_is_not_set() {
+    // The kernel reads the pointer's neighbour in place of it: a scalar's bits as an address.
+    let pointer = ".visible .global .align 8 .u64 dev_pointer";
+    let two = format!(".visible .global .align 8 .u64 unset;\n{pointer}");
+    let ptx = PTX.replacen(pointer, &two, 1);
+    fails(&ptx.replace(
+        "ld.global.u64 \t%rd11, [dev_pointer]",
+        "ld.global.u64 \t%rd11, [unset]",
+    ));
+}
+
+#[test]
+fn a_pointer_that_points_nowhere_is_an_error_and_no_table() {
+    let (table, notes) = printed_by("a_pointer_that_is_not_set");
+    assert!(!table.contains("| combine "), "{table}");
+    let wanted = "error: combine failed: CUDA_ERROR_ILLEGAL_ADDRESS";
+    assert!(notes.contains(wanted), "{notes}");
+}
+
+/// Half as many elements in the `.cu` file as in the Rust code.
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn a_smaller_array() {
+    fails(&PTX.replace("const_data[1024]", "const_data[1000]"));
+}
+
+#[test]
+fn an_array_of_another_size_is_an_error_with_both_sizes() {
+    let (_, notes) = printed_by("a_smaller_array");
+    let wanted = "length 1024 at offset 0 is not within const_data, which has 1000 bytes";
+    assert!(notes.contains(wanted), "{notes}");
+}
+
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn another_name() {
+    fails(&PTX.replace("dev_pointer", "devPointer"));
+}
+
+#[test]
+fn a_variable_that_is_missing_is_an_error() {
+    let (_, notes) = printed_by("another_name");
+    assert!(
+        notes.contains("error: the module has no variable 'dev_pointer'"),
+        "{notes}"
+    );
+}

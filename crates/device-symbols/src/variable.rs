@@ -1,0 +1,186 @@
+//! What `cudaMemcpyToSymbol` and `cudaMemcpyFromSymbol` do: copies to and from a variable of a
+//! module, whole or in part.
+//!
+//! (cust's `Symbol` copies the whole variable only, and one whose type is known beforehand.)
+
+use std::ffi::CString;
+use std::marker::PhantomData;
+
+use anyhow::{Result, bail};
+use common::module;
+use cust::error::CudaError;
+use cust::memory::bytemuck::{self, Pod};
+use cust::memory::{CopyDestination, DevicePointer, DeviceSlice};
+use cust::module::Module;
+
+/// The variables of this chapter's module, in the order of the `.cu` file. A module does not list
+/// its variables itself.
+pub const NAMES: [&str; 3] = ["const_data", "dev_data", "dev_pointer"];
+
+/// A `__constant__` or `__device__` variable of a module.
+///
+/// On the host it is a name and no more: the driver finds the variable of that name in the
+/// module, and says at which address of the device it is and how long.
+#[derive(Debug)]
+pub struct Variable<'a> {
+    name: String,
+    bytes: u64,
+    address: DevicePointer<u8>,
+    module: PhantomData<&'a Module>,
+}
+
+impl<'a> Variable<'a> {
+    /// The variable of this name.
+    ///
+    /// # Errors
+    ///
+    /// Where there is none; names those that there are.
+    pub fn find(module: &'a Module, name: &str) -> Result<Self> {
+        // (A name with a zero byte in it is no variable's.)
+        let place = match CString::new(name) {
+            Ok(text) => module::place(module, &text),
+            Err(_) => Err(CudaError::NotFound.into()),
+        };
+        match place {
+            Ok((address, bytes)) => Ok(Variable {
+                name: name.to_owned(),
+                bytes: bytes as u64,
+                address,
+                module: PhantomData,
+            }),
+            Err(error) if error.downcast_ref() == Some(&CudaError::NotFound) => bail!(
+                "the module has no variable '{name}': it has {}",
+                NAMES.join(", ")
+            ),
+            Err(error) => Err(error.context(format!("cannot find the variable {name}"))),
+        }
+    }
+
+    /// Its name in the `.cu` file.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How long it is.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Where it is on the device.
+    pub fn address(&self) -> DevicePointer<u8> {
+        self.address
+    }
+
+    /// Copies `values` to it, to the bytes from `offset` on: `cudaMemcpyToSymbol`.
+    ///
+    /// # Errors
+    ///
+    /// Where they end past its end, and CUDA's own.
+    pub fn copy_from<T: Pod>(&mut self, values: &[T], offset: u64) -> Result<()> {
+        let mut part = self.part(offset, size_of_val(values) as u64)?;
+        Ok(part.copy_from(bytemuck::cast_slice(values))?)
+    }
+
+    /// Copies its bytes from `offset` on to `values`: `cudaMemcpyFromSymbol`.
+    ///
+    /// # Errors
+    ///
+    /// Where they end past its end, and CUDA's own.
+    pub fn copy_to<T: Pod>(&self, values: &mut [T], offset: u64) -> Result<()> {
+        let part = self.part(offset, size_of_val(values) as u64)?;
+        Ok(part.copy_to(bytemuck::cast_slice_mut(values))?)
+    }
+
+    /// All that it holds.
+    ///
+    /// # Errors
+    ///
+    /// CUDA's own.
+    pub fn contents(&self) -> Result<Vec<u8>> {
+        Ok(self.part(0, self.bytes)?.as_host_vec()?)
+    }
+
+    /// Refuses a part that is not all within it.
+    ///
+    /// # Errors
+    ///
+    /// Where `bytes` bytes from `offset` on end past its end.
+    pub fn require(&self, offset: u64, bytes: u64) -> Result<()> {
+        if offset.checked_add(bytes).is_none_or(|end| end > self.bytes) {
+            bail!(
+                "a part of length {bytes} at offset {offset} is not within {}, which has {} bytes",
+                self.name,
+                self.bytes
+            );
+        }
+        Ok(())
+    }
+
+    /// Such a part, as memory of the device; to use while `self` is there.
+    fn part(&self, offset: u64, bytes: u64) -> Result<DeviceSlice<u8>> {
+        self.require(offset, bytes)?;
+        let start = DevicePointer::from_raw(self.address.as_raw() + offset);
+        // SAFETY: the variable has these bytes, as just checked, and is there as long as its
+        // module, which `self` borrows.
+        Ok(unsafe { DeviceSlice::from_raw_parts(start, bytes as usize) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use common::Gpu;
+
+    const PTX: &str = include_str!(env!("DEVICE_SYMBOLS_PTX"));
+
+    #[test]
+    #[ignore = "another test runs it in a process of its own"]
+    fn parts_of_a_variable() {
+        let _gpu = Gpu::open().unwrap();
+        let module = module::load(PTX).unwrap();
+        let mut array = Variable::find(&module, "const_data").unwrap();
+        assert_eq!((array.name(), array.bytes()), ("const_data", 1024));
+
+        // Whole, in part, and at an offset that is no multiple of an element's size.
+        array.copy_from(&[1.0_f32; 256], 0).unwrap();
+        array.copy_from(&[2.0_f32, 3.0], 8).unwrap();
+        array.copy_from(&[7_u8], 1023).unwrap();
+        let mut four = [0.0_f32; 4];
+        array.copy_to(&mut four, 4).unwrap();
+        assert_eq!(four, [1.0, 2.0, 3.0, 1.0]);
+        let mut odd = [0_u8; 3];
+        array.copy_to(&mut odd, 1021).unwrap();
+        assert_eq!(odd, [0, 128, 7]); // the top of a 1.0, its last byte replaced
+
+        // Up to the end, no further, and nothing is copied where it is further.
+        assert!(array.copy_from::<f32>(&[], 1024).is_ok());
+        let before = array.contents().unwrap();
+        for (offset, bytes) in [(1020, 8), (1024, 8), (1025, 8), (u64::MAX - 3, 8)] {
+            let said = array.copy_from(&[5.0_f32, 5.0], offset).unwrap_err();
+            let wanted = format!("length {bytes} at offset {offset} is not within const_data");
+            assert!(said.to_string().contains(&wanted), "{said}");
+            assert!(array.copy_to(&mut [0.0_f32, 0.0], offset).is_err());
+        }
+        assert_eq!(array.contents().unwrap(), before);
+
+        // A second look finds the same variable; another name another, or none.
+        let again = Variable::find(&module, "const_data").unwrap();
+        assert_eq!(again.address(), array.address());
+        let scalar = Variable::find(&module, "dev_data").unwrap();
+        assert_ne!(scalar.address(), array.address());
+        for none in ["constData", "", "combine", "const_data\0"] {
+            let said = Variable::find(&module, none).unwrap_err().to_string();
+            assert!(said.contains(&format!("no variable '{none}'")), "{said}");
+            assert!(said.contains("const_data, dev_data, dev_pointer"), "{said}");
+        }
+        for name in NAMES {
+            assert!(Variable::find(&module, name).is_ok(), "{name}");
+        }
+    }
+
+    #[test]
+    fn parts_are_copied_within_bounds_only() {
+        let folder = tempfile::tempdir().unwrap();
+        chapter_test::child("variable::tests::parts_of_a_variable", folder.path());
+    }
+}

@@ -1,0 +1,145 @@
+//! Runs of the real program on the simulator.
+
+use chapter_test::Chapter;
+use serde_json::{Value, json};
+
+/// The steps, and which bytes each copies: symbol, bytes, offset.
+fn steps() -> Vec<Value> {
+    vec![
+        json!(["to const_data", "const_data", 1024, 0]),
+        json!(["from const_data", "const_data", 1024, 0]),
+        json!(["to dev_data", "dev_data", 4, 0]),
+        json!(["from dev_data", "dev_data", 4, 0]),
+        json!(["to dev_pointer", "dev_pointer", 8, 0]),
+        json!(["from dev_pointer", "dev_pointer", 8, 0]),
+        json!(["combine", null, null, null]),
+        json!(["store", null, null, null]),
+        json!(["from dev_data, stored", "dev_data", 4, 0]),
+    ]
+}
+
+fn chapter() -> Chapter {
+    Chapter::new(env!("CARGO_BIN_EXE_device-symbols"))
+}
+
+/// Runs the program; every step has to be right. At the end come the two of the part.
+fn copies(arguments: &str, symbol: &str, bytes: u64, offset: u64) {
+    let record = chapter().record(arguments);
+    let results = record["results"].as_array().unwrap();
+    let mut expected = steps();
+    for way in ["to", "from"] {
+        expected.push(json!([
+            format!("{way} {symbol}, part"),
+            symbol,
+            bytes,
+            offset
+        ]));
+    }
+    let fields = ["variant", "symbol", "bytes", "offset"];
+    let found: Vec<Value> = results
+        .iter()
+        .map(|result| fields.iter().map(|&field| result[field].clone()).collect())
+        .collect();
+    assert_eq!(found, expected);
+    for result in results {
+        assert_eq!(result["verified"], true, "{result}");
+        assert_eq!(result["differing"], 0);
+    }
+}
+
+/// One test a count and block.
+macro_rules! sizes {
+    ($($test:ident: $arguments:literal;)*) => {
+        $(#[test] fn $test() { copies($arguments, "const_data", 256, 512) })*
+    };
+}
+
+sizes! {
+    one_element: "--count 1";
+    an_odd_number: "--count 17 --block 32";
+    one_more_than_the_array: "--count 257";
+    blocks_of_one_thread: "--count 300 --block 1";
+    blocks_of_an_odd_size: "--count 1000 --block 7";
+    the_largest_block: "--count 100001 --block 1024";
+    the_default_size: "";
+}
+
+#[test]
+fn parts_of_every_variable() {
+    for (symbol, bytes, offset) in [
+        ("const_data", 1024, 0),
+        ("const_data", 1, 1023),
+        ("const_data", 5, 3),
+        ("dev_data", 4, 0),
+        ("dev_data", 2, 1),
+        ("dev_pointer", 8, 0),
+        ("dev_pointer", 3, 5),
+    ] {
+        let part = format!("--count 40 --symbol {symbol} --bytes {bytes} --offset {offset}");
+        copies(&part, symbol, bytes, offset);
+    }
+}
+
+#[test]
+fn the_tables_have_every_variable_and_step_and_say_that_times_are_modelled() {
+    let run = chapter().runs("--count 1000");
+    let (symbols, steps_table) = run.stdout.split_once("\n\n").unwrap();
+    let rows: Vec<&str> = symbols.lines().skip(2).collect();
+    assert_eq!(rows.len(), 3, "{symbols}");
+    for (row, start) in rows.iter().zip([
+        "| const_data  | constant |  1024 | ",
+        "| dev_data    | global   |     4 | ",
+        "| dev_pointer | global   |     8 | ",
+    ]) {
+        assert!(row.starts_with(start) && row.contains(" 0x"), "{symbols}");
+    }
+    let rows: Vec<&str> = steps_table.lines().skip(2).collect();
+    assert_eq!(rows.len(), 11, "{steps_table}");
+    for row in rows {
+        assert!(row.contains("modelled, NVIDIA H200"), "{row}");
+        assert!(row.contains("right"), "{row}");
+    }
+    for note in [
+        "simulator: models an NVIDIA H200",
+        "These times are a model's",
+        "A symbol is a name",
+    ] {
+        assert!(run.stderr.contains(note), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn the_record() {
+    let arguments = "--count 1000 --block 64 --symbol dev_data --offset 1 --bytes 2";
+    let record = chapter().record(arguments);
+    assert_eq!(record["chapter"], "device-symbols");
+    assert_eq!(record["gpu"]["time"], "modelled");
+    let inputs = json!({"count": 1000, "block": 64, "symbol": "dev_data", "offset": 1, "bytes": 2});
+    assert_eq!(record["inputs"], inputs);
+    assert_eq!(record["baseline"], "to const_data");
+    assert_eq!(record["results"][0]["speedup"], 1.0);
+
+    // What the kernel stored; and the pointer holds an address that is no variable's.
+    let symbols = record["symbols"].as_array().unwrap();
+    let of = |field: &str| {
+        symbols
+            .iter()
+            .map(|symbol| symbol[field].clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(of("name"), ["const_data", "dev_data", "dev_pointer"]);
+    assert_eq!(of("memory"), ["constant", "global", "global"]);
+    assert_eq!(of("bytes"), [1024, 4, 8]);
+    assert_eq!(of("holds")[..2], ["256 floats", "0.75"]);
+    let mut addresses = of("address");
+    addresses.push(symbols[2]["holds"].clone());
+    for (index, address) in addresses.iter().enumerate() {
+        assert!(!addresses[..index].contains(address), "{addresses:?}");
+    }
+}
+
+#[test]
+fn the_same_run_twice_gives_the_same_record() {
+    let record = || chapter().record("--count 5000");
+    assert_eq!(record(), record());
+}
