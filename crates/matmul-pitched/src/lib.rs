@@ -1,0 +1,9 @@
+//! What `main.rs`, the chapter, is made of: pitched memory, and what is around the GPU's work. The
+//! chapter `matmul-tiled` computes the same product, and takes it from here.
+
+pub mod flags;
+pub mod matrix;
+pub mod pitched;
+pub mod pitches;
+pub mod rate;
+pub mod reference;

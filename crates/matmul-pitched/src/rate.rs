@@ -1,0 +1,72 @@
+//! How fast a product is computed.
+
+use common::report::Details;
+use common::timing::Timing;
+use serde::Serialize;
+
+use crate::flags::ProductFlags;
+
+/// A rate of floating-point operations.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Rate {
+    /// Milliards (10^9) of additions and multiplications a second, 2MNP of them a product; `None`
+    /// where the time is 0.
+    pub gflop_per_s: Option<f64>,
+}
+
+impl Rate {
+    /// Of a product that takes the median time.
+    pub fn of(product: &ProductFlags, timing: &Timing) -> Self {
+        let [m, n, p] = [product.m, product.n, product.p].map(f64::from);
+        let rate = 2.0 * m * n * p / (timing.median_ms * 1e6);
+        Rate {
+            gflop_per_s: rate.is_finite().then_some(rate),
+        }
+    }
+}
+
+impl Details for Rate {
+    const COLUMNS: &'static [&'static str] = &["GFLOP/s"];
+
+    fn cells(&self) -> Vec<String> {
+        let rate = self.gflop_per_s.map(|rate| format!("{rate:.1}"));
+        vec![rate.unwrap_or_else(|| "–".to_owned())]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flags::Fill;
+
+    fn rate(median_ms: f64) -> Rate {
+        let product = ProductFlags {
+            m: 480,
+            n: 640,
+            p: 320,
+            fill: Fill::Random,
+            seed: 1,
+        };
+        let timing = Timing {
+            median_ms,
+            min_ms: 0.0,
+            max_ms: 1.0,
+            samples: 1,
+            launches_per_sample: 1,
+        };
+        Rate::of(&product, &timing)
+    }
+
+    #[test]
+    fn a_multiplication_and_an_addition_count_as_two() {
+        // 196 608 000 operations in a tenth of a millisecond.
+        assert_eq!(rate(0.1).gflop_per_s, Some(1966.08));
+        assert_eq!(rate(0.1).cells(), ["1966.1"]);
+    }
+
+    #[test]
+    fn no_time_is_no_rate() {
+        assert_eq!(rate(0.0).gflop_per_s, None);
+        assert_eq!(rate(0.0).cells(), ["–"]);
+    }
+}

@@ -1,0 +1,100 @@
+//! The chapter with kernels that are wrong. Each runs in a process of its own, this test program
+//! again with one ignored test, so that what it prints can be read.
+
+use std::fs;
+use std::process::ExitCode;
+
+use super::*;
+
+/// Runs the chapter as `main` does, on `ptx`, with sizes that are no multiples of a block; it has
+/// to fail.
+fn fails(ptx: &str) {
+    assert_ne!(ptx, PTX, "the kernel no longer has what is changed here");
+    let flags = Flags::parse_from(["matmul-pitched", "--m", "19", "--n", "21", "--p", "35"]);
+    assert_eq!(common::error::exit(run(&flags, ptx)), ExitCode::FAILURE);
+}
+
+/// What the ignored test `name` prints; it must not leave files behind.
+fn printed_by(name: &str) -> (String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let printed = chapter_test::child(&format!("tests::{name}"), folder.path());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    printed
+}
+
+/// The table says that the result is wrong, and so does an error that ends with `how`.
+fn is_wrong(name: &str, how: &str) {
+    let (tables, notes) = printed_by(name);
+    assert!(tables.contains("WRONG"), "{tables}");
+    assert!(!tables.contains("right"), "{tables}");
+    let error = notes.lines().find(|line| line.starts_with("error: "));
+    let error = error.unwrap_or_else(|| panic!("no error in\n{notes}"));
+    assert!(error.starts_with("error: pitched is wrong: "), "{error}");
+    assert!(error.contains(how), "{error}");
+}
+
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn rounding_towards_zero() {
+    fails(&PTX.replace("fma.rn.f32", "fma.rz.f32"));
+}
+
+#[test]
+fn another_rounding_is_wrong() {
+    is_wrong("rounding_towards_zero", " of 665 differ: row 0, column ");
+}
+
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn no_store() {
+    fails(&PTX.replace("st.global.f32", "// st.global.f32"));
+}
+
+#[test]
+fn elements_that_are_not_stored_are_wrong() {
+    let how = "665 of 665 differ: row 0, column 0 is NaN and should be ";
+    is_wrong("no_store", how);
+}
+
+/// Threads past the edge of C store there too, as in the note's kernel.
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn no_edge() {
+    fails(&PTX.replace("@!%p3 bra", "// @!%p3 bra"));
+}
+
+#[test]
+fn stores_past_the_edge_are_an_error() {
+    let (tables, notes) = printed_by("no_edge");
+    assert_eq!(tables.matches("|").count(), 0, "{tables}");
+    let error = "error: mat_mul_pitched failed: CUDA_ERROR_ILLEGAL_ADDRESS";
+    assert!(notes.contains(error), "{notes}");
+    assert!(!notes.contains("panicked"), "{notes}");
+}
+
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn an_unknown_instruction() {
+    fails(&PTX.replacen("fma.rn.f32", "frobnicate.f32", 1));
+}
+
+#[test]
+fn ptx_that_does_not_load_is_explained_once() {
+    let (_, notes) = printed_by("an_unknown_instruction");
+    assert_eq!(notes.matches("frobnicate").count(), 1, "{notes}");
+    let error = "error: the PTX does not load: CUDA_ERROR_INVALID_PTX";
+    assert!(notes.contains(error), "{notes}");
+}
+
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn another_name() {
+    fails(&PTX.replace("mat_mul_pitched", "mat_mul_kernel"));
+}
+
+#[test]
+fn a_kernel_that_is_not_there_is_an_error() {
+    let (_, notes) = printed_by("another_name");
+    let error = "error: cannot find the kernel mat_mul_pitched: CUDA_ERROR_NOT_FOUND";
+    assert!(notes.contains(error), "{notes}");
+}

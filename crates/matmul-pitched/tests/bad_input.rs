@@ -1,0 +1,95 @@
+//! Everything a user can get wrong: one message that says what, where and what to do; no panic,
+//! and no table.
+
+use chapter_test::Chapter;
+
+fn chapter() -> Chapter {
+    Chapter::new(env!("CARGO_BIN_EXE_matmul-pitched"))
+}
+
+fn says(code: i32, arguments: &str, wanted: &[&str]) {
+    chapter().refuses(code, arguments, wanted);
+}
+
+#[test]
+fn sizes_that_are_zero_negative_or_no_numbers() {
+    for flag in ["--m", "--n", "--p", "--widths", "--repeat"] {
+        for value in [
+            "0",
+            "-5",
+            "many",
+            "1.5",
+            "536870785",
+            "99999999999999999999",
+        ] {
+            says(2, &format!("{flag} {value}"), &[flag, value]);
+        }
+        says(2, flag, &[flag, "value is required"]);
+    }
+    says(2, "--seed -1", &["--seed", "-1"]);
+}
+
+#[test]
+fn lists_of_widths_that_are_none() {
+    for list in ["15,,128", "15,", ",", "15;128", "15,0", "15,-1"] {
+        says(2, &format!("--widths {list}"), &["--widths"]);
+    }
+}
+
+#[test]
+fn an_unknown_fill_gets_the_list() {
+    says(2, "--fill zeros", &["zeros", "random", "identity"]);
+}
+
+#[test]
+fn an_unknown_flag() {
+    says(2, "--tile 16", &["--tile"]);
+}
+
+#[test]
+fn blocks_that_are_none() {
+    for malformed in ["16", "16x", "x", "16x16x1", "axb", "16X16"] {
+        says(2, &format!("--block {malformed}"), &[malformed, "16x16"]);
+    }
+    for zero in ["0x16", "16x0"] {
+        says(
+            2,
+            &format!("--block {zero}"),
+            &[zero, "at least one thread"],
+        );
+    }
+}
+
+#[test]
+fn blocks_over_the_devices_limit() {
+    says(
+        1,
+        "--block 32x33",
+        &["--block 32x33", "1056 threads", "1024"],
+    );
+    let product_past_32_bits = "--block 65536x65536";
+    says(1, product_past_32_bits, &["4294967296 threads", "1024"]);
+}
+
+#[test]
+fn a_grid_over_the_devices_limit() {
+    let high = "--m 1048561 --n 1 --p 1";
+    says(1, high, &["1x65536 blocks", "65535", "--block"]);
+}
+
+#[test]
+fn matrices_too_large_for_memory() {
+    let huge = "--m 1000000 --n 1000000 --p 1000000";
+    says(1, huge, &["needs 12000.8 GB", "memory", "is free"]);
+}
+
+#[test]
+fn a_backend_that_is_none() {
+    let cpu = chapter().with("CUDA_BACKEND", "cpu");
+    cpu.refuses(1, "", &["CUDA_BACKEND", "cpu", "gpu", "sim"]);
+}
+
+#[test]
+fn the_gpu_where_there_is_none() {
+    chapter().needs_a_gpu_when_asked_for_one("--m 1 --n 1 --p 1");
+}

@@ -1,0 +1,237 @@
+//! Pitched memory, on the simulator.
+
+use std::sync::Once;
+
+use common::Gpu;
+use common::error;
+use cust::memory::mem_get_info;
+use matmul_pitched::matrix::Matrix;
+use matmul_pitched::pitched::PitchedBuffer;
+
+/// The simulator, open in this test's thread.
+fn simulator() -> Gpu {
+    static CHOSEN: Once = Once::new();
+    CHOSEN.call_once(|| {
+        // SAFETY: every test begins here, so no other one reads the environment yet.
+        unsafe { std::env::set_var("CUDA_BACKEND", "sim") };
+    });
+    Gpu::open().unwrap()
+}
+
+/// What an operation that has to fail says.
+fn said<T>(result: anyhow::Result<T>) -> String {
+    match result {
+        Ok(_) => panic!("it was accepted"),
+        Err(error) => error::in_words(&error),
+    }
+}
+
+/// 0, 1, 2 … as floats.
+fn numbers(count: usize) -> Vec<f32> {
+    (0..count).map(|number| number as f32).collect()
+}
+
+#[test]
+fn rows_come_back_as_they_went() {
+    let _gpu = simulator();
+    for (width, height, depth) in [
+        (1, 1, 1),
+        (15, 15, 3),
+        (128, 3, 1),
+        (255, 7, 2),
+        (129, 1, 5),
+    ] {
+        let mut buffer = PitchedBuffer::<f32>::new_3d(width, height, depth).unwrap();
+        let sent = numbers(width * height * depth);
+        buffer.copy_2d_from(&sent, width).unwrap();
+        let mut back = vec![-1.0; sent.len()];
+        buffer.copy_3d_to(&mut back, width).unwrap();
+        assert_eq!(back, sent, "{width}x{height}x{depth}");
+    }
+}
+
+#[test]
+fn sizes_are_what_was_asked_for_and_the_pitch_is_longer() {
+    let _gpu = simulator();
+    let two = PitchedBuffer::<f32>::new_2d(129, 7).unwrap();
+    assert_eq!((two.width(), two.height(), two.rows()), (129, 7, 7));
+    assert_eq!(two.pitch(), 1024);
+    let three = PitchedBuffer::<f32>::new_3d(15, 7, 3).unwrap();
+    assert_eq!((three.width(), three.height(), three.rows()), (15, 7, 21));
+    assert_eq!(three.pitch(), 512);
+    let matrix = Matrix::from(&two);
+    assert_eq!((matrix.rows, matrix.cols, matrix.stride), (7, 129, 256));
+    assert_eq!(matrix.elements, two.as_device_ptr());
+}
+
+#[test]
+fn elements_may_have_any_size() {
+    let _gpu = simulator();
+    fn pitch_of<T: cust::memory::DeviceCopy + cust::memory::bytemuck::Pod + PartialEq>(
+        elements: &[T],
+    ) -> usize {
+        let mut buffer = PitchedBuffer::<T>::new_2d(elements.len() / 2, 2).unwrap();
+        buffer.copy_2d_from(elements, elements.len() / 2).unwrap();
+        let mut back = vec![elements[0]; elements.len()];
+        buffer.copy_3d_to(&mut back, elements.len() / 2).unwrap();
+        assert!(back == elements);
+        buffer.pitch()
+    }
+    assert_eq!(pitch_of(&[1_u8, 2, 3, 4, 5, 6]), 512);
+    assert_eq!(pitch_of(&[1_u16, 2]), 512);
+    assert_eq!(pitch_of(&[0.5_f64; 130]), 1024);
+    assert_eq!(pitch_of(&[[1_u32, 2, 3], [4, 5, 6]]), 512);
+    assert_eq!(pitch_of(&[[1.0_f32, 2.0, 3.0, 4.0]; 66]), 1024);
+}
+
+#[test]
+fn a_part_of_a_wider_matrix_goes_there_and_comes_back_into_one() {
+    let _gpu = simulator();
+    // Rows 1 to 3 and columns 2 to 6 of a matrix of 5 rows and 9 columns.
+    let whole = numbers(5 * 9);
+    let first = 9 + 2;
+    let part = first..first + 2 * 9 + 5;
+    let mut buffer = PitchedBuffer::<f32>::new_2d(5, 3).unwrap();
+    buffer.copy_2d_from(&whole[part.clone()], 9).unwrap();
+
+    let mut close = vec![-1.0; 15];
+    buffer.copy_3d_to(&mut close, 5).unwrap();
+    let wanted = (1..4).flat_map(|row| whole[row * 9 + 2..][..5].to_vec());
+    assert_eq!(close, wanted.collect::<Vec<_>>());
+
+    let mut wide = [-1.0; 5 * 9];
+    buffer.copy_3d_to(&mut wide[part], 9).unwrap();
+    for (index, element) in wide.iter().enumerate() {
+        let inside = (1..4).contains(&(index / 9)) && (2..7).contains(&(index % 9));
+        let wanted = if inside { whole[index] } else { -1.0 };
+        assert_eq!(*element, wanted, "row {}, column {}", index / 9, index % 9);
+    }
+}
+
+#[test]
+fn the_rest_of_the_last_row_may_be_missing_or_there() {
+    let _gpu = simulator();
+    let mut buffer = PitchedBuffer::<f32>::new_3d(3, 2, 2).unwrap();
+    for len in [3 * 5 + 3, 3 * 5 + 4, 4 * 5] {
+        buffer.copy_2d_from(&numbers(len), 5).unwrap();
+        buffer.copy_3d_to(&mut vec![0.0; len], 5).unwrap();
+    }
+    for len in [3 * 5 + 2, 4 * 5 + 1] {
+        let wanted = format!("an array of {len} elements is not 4 rows of 3 that start every 5");
+        assert_eq!(said(buffer.copy_2d_from(&numbers(len), 5)), wanted);
+        assert_eq!(said(buffer.copy_3d_to(&mut vec![0.0; len], 5)), wanted);
+    }
+}
+
+#[test]
+fn arrays_of_another_length_are_refused() {
+    let _gpu = simulator();
+    let mut buffer = PitchedBuffer::<f32>::new_2d(4, 3).unwrap();
+    for len in [0, 1, 11, 13, 24] {
+        let wanted = format!("an array of {len} elements is not 3 rows of 4 that start every 4");
+        assert_eq!(said(buffer.copy_2d_from(&numbers(len), 4)), wanted);
+        assert_eq!(said(buffer.copy_3d_to(&mut vec![0.0; len], 4)), wanted);
+    }
+}
+
+#[test]
+fn strides_that_are_none_are_refused() {
+    let _gpu = simulator();
+    let mut buffer = PitchedBuffer::<f32>::new_2d(4, 3).unwrap();
+    for stride in [0, 3] {
+        let wanted = format!("rows of 4 elements cannot start every {stride} elements");
+        assert_eq!(said(buffer.copy_2d_from(&numbers(12), stride)), wanted);
+        assert_eq!(said(buffer.copy_3d_to(&mut numbers(12), stride)), wanted);
+    }
+    let text = said(buffer.copy_2d_from(&numbers(12), usize::MAX));
+    assert!(text.contains("is not 3 rows of 4"), "{text}");
+    // A single row may have any stride that can be counted in bytes.
+    let mut row = PitchedBuffer::<f32>::new_2d(4, 1).unwrap();
+    let text = said(row.copy_2d_from(&numbers(4), usize::MAX));
+    assert!(text.contains("is too long"), "{text}");
+    row.copy_2d_from(&numbers(4), 1000).unwrap();
+}
+
+#[test]
+fn every_element_is_filled() {
+    let _gpu = simulator();
+    let mut buffer = PitchedBuffer::<u8>::new_3d(600, 3, 2).unwrap();
+    buffer.set_8(7).unwrap();
+    let mut back = vec![0; 600 * 3 * 2];
+    buffer.copy_3d_to(&mut back, 600).unwrap();
+    assert!(back.iter().all(|&byte| byte == 7));
+}
+
+#[test]
+fn no_elements_are_refused() {
+    let _gpu = simulator();
+    for (width, height, depth) in [(0, 1, 1), (1, 0, 1), (1, 1, 0), (0, 0, 0)] {
+        let text = said(PitchedBuffer::<f32>::new_3d(width, height, depth));
+        let wanted = format!(
+            "cannot allocate {depth}x{height} rows of {width} elements of 4 bytes: these are no bytes"
+        );
+        assert_eq!(text, wanted);
+    }
+    assert!(said(PitchedBuffer::<()>::new_2d(1, 1)).contains("of 0 bytes: these are no bytes"));
+}
+
+#[test]
+fn sizes_that_overflow_are_refused() {
+    let _gpu = simulator();
+    let most = usize::MAX;
+    let sizes = [
+        (most, 1, 1),
+        (most / 4, 1, 1),
+        (1, most, 1),
+        (1, most / 512 + 1, 1),
+        (1, most, most),
+        (1, 1 << 32, 1 << 32),
+    ];
+    for (width, height, depth) in sizes {
+        let text = said(PitchedBuffer::<f32>::new_3d(width, height, depth));
+        assert!(text.ends_with("more bytes than can be counted"), "{text}");
+    }
+}
+
+#[test]
+fn what_the_device_does_not_take_is_refused_with_its_error() {
+    let _gpu = simulator();
+    let text = said(PitchedBuffer::<f32>::new_2d(1 << 29, 1));
+    let wanted =
+        "cannot allocate 1x1 rows of 536870912 elements of 4 bytes: CUDA_ERROR_INVALID_VALUE";
+    assert!(text.starts_with(wanted), "{text}");
+    let text = said(PitchedBuffer::<f32>::new_3d(1, 1 << 30, 1 << 10));
+    assert!(text.contains("CUDA_ERROR_OUT_OF_MEMORY"), "{text}");
+}
+
+/// The one test that looks at how much memory is free: on the simulator all of a process's.
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn memory_is_free_again() {
+    let _gpu = simulator();
+    let (before, _) = mem_get_info().unwrap();
+    let buffer = PitchedBuffer::<f32>::new_2d(1, 1000).unwrap();
+    let (during, _) = mem_get_info().unwrap();
+    assert_eq!(before - during, 512 * 1000);
+    drop(buffer);
+    assert_eq!(mem_get_info().unwrap().0, before);
+}
+
+#[test]
+fn dropping_frees() {
+    let folder = tempfile::tempdir().unwrap();
+    chapter_test::child("memory_is_free_again", folder.path());
+}
+
+#[test]
+fn without_a_context_there_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    chapter_test::child("an_allocation_without_a_gpu", folder.path());
+}
+
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn an_allocation_without_a_gpu() {
+    let text = said(PitchedBuffer::<f32>::new_2d(1, 1));
+    assert!(text.contains("CUDA_ERROR_NOT_INITIALIZED"), "{text}");
+}

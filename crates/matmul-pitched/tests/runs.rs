@@ -1,0 +1,129 @@
+//! Runs of the real program on the simulator.
+
+use chapter_test::Chapter;
+use serde_json::json;
+
+fn chapter() -> Chapter {
+    Chapter::new(env!("CARGO_BIN_EXE_matmul-pitched"))
+}
+
+/// Runs the program; its result has to be the reference's.
+fn is_right(arguments: &str) {
+    let record = chapter().record(arguments);
+    let results = record["results"].as_array().unwrap();
+    assert_eq!(results.len(), 1);
+    assert_eq!(results[0]["variant"], "pitched");
+    assert_eq!(results[0]["verified"], true);
+    assert_eq!(results[0]["differing"], 0);
+}
+
+/// One test a line.
+macro_rules! sizes {
+    ($($test:ident: $arguments:literal;)*) => {
+        $(#[test] fn $test() { is_right($arguments) })*
+    };
+}
+
+sizes! {
+    one_element: "--m 1 --n 1 --p 1";
+    one_row_times_a_matrix: "--m 1 --n 37 --p 53";
+    a_matrix_times_one_column: "--m 53 --n 37 --p 1";
+    a_column_times_a_row: "--m 33 --n 1 --p 18";
+    odd_sizes: "--m 17 --n 13 --p 31 --seed 2";
+    sizes_of_the_block: "--m 16 --n 16 --p 16";
+    one_more_than_the_block: "--m 17 --n 17 --p 17";
+    rows_just_as_long_as_the_pitch: "--m 5 --n 128 --p 256";
+    rows_just_longer_than_the_pitch: "--m 5 --n 129 --p 257";
+    the_notes_sizes: "";
+    the_notes_matrices: "--fill identity";
+    identities_that_are_not_square: "--m 40 --n 20 --p 30 --fill identity";
+    a_block_of_odd_sides: "--m 50 --n 61 --p 100 --block 7x5";
+    a_block_of_one_thread: "--m 19 --n 8 --p 3 --block 1x1";
+    the_widest_block: "--m 40 --n 33 --p 70 --block 1024x1";
+    the_highest_block: "--m 70 --n 33 --p 40 --block 1x1024";
+}
+
+#[test]
+fn the_tables_are_the_notes_and_say_that_times_are_modelled() {
+    let run = chapter().runs("--m 30 --n 20 --p 10");
+    let (pitches, times) = run.stdout.split_once("\n\n").unwrap();
+    // What the note's program prints: pitch, xsize and ysize.
+    let rows = [
+        "| pitched 2D |            15 |           60 |          512 |     – |     – |                 452 |",
+        "| pitched 2D |           128 |          512 |          512 |     – |     – |                   0 |",
+        "| pitched 2D |           255 |         1020 |         1024 |     – |     – |                   4 |",
+        "| pitched 3D |            15 |           60 |          512 |    60 |    15 |                 452 |",
+        "| pitched 3D |           128 |          512 |          512 |   512 |    15 |                   0 |",
+        "| pitched 3D |           255 |         1020 |         1024 |  1020 |    15 |                   4 |",
+    ];
+    assert_eq!(pitches.lines().skip(2).collect::<Vec<_>>(), rows);
+    let row = times.lines().find(|line| line.starts_with("| pitched "));
+    let row = row.unwrap_or_else(|| panic!("no row in\n{times}"));
+    assert!(row.contains("modelled, NVIDIA H200"), "{row}");
+    assert!(row.contains("right"), "{row}");
+    assert!(times.contains("| GFLOP/s |"), "{times}");
+    assert!(!run.stdout.contains("measured"), "{}", run.stdout);
+    for part in [
+        "simulator: models an NVIDIA H200",
+        "These times are a model's",
+    ] {
+        assert!(run.stderr.contains(part), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn the_readers_widths_are_allocated_in_their_order() {
+    let record = chapter().record("--m 2 --n 3 --p 4 --seed 5 --block 8x4 --widths 1000,1,129");
+    assert_eq!(
+        record["inputs"],
+        json!({
+            "m": 2, "n": 3, "p": 4, "fill": "random", "seed": 5,
+            "block": "8x4", "widths": [1000, 1, 129]
+        })
+    );
+    let two = |floats, width, pitch, wasted| {
+        json!({
+            "allocation": "pitched 2D", "floats": floats, "width_bytes": width,
+            "pitch_bytes": pitch, "xsize": null, "ysize": null, "wasted_bytes": wasted
+        })
+    };
+    let three = |floats, width, pitch, wasted| {
+        json!({
+            "allocation": "pitched 3D", "floats": floats, "width_bytes": width,
+            "pitch_bytes": pitch, "xsize": width, "ysize": 15, "wasted_bytes": wasted
+        })
+    };
+    assert_eq!(
+        record["pitches"],
+        json!([
+            two(1000, 4000, 4096, 96),
+            two(1, 4, 512, 508),
+            two(129, 516, 1024, 508),
+            three(1000, 4000, 4096, 96),
+            three(1, 4, 512, 508),
+            three(129, 516, 1024, 508),
+        ])
+    );
+}
+
+#[test]
+fn the_rate_is_two_operations_a_product() {
+    let record = chapter().record("--m 64 --n 100 --p 32");
+    let result = &record["results"][0];
+    assert_eq!(record["baseline"], "pitched");
+    assert_eq!(result["speedup"], 1.0);
+    assert_eq!(result["samples"], 1);
+    let seconds = result["median_ms"].as_f64().unwrap() * 1e-3;
+    let rate = result["gflop_per_s"].as_f64().unwrap();
+    approx::assert_relative_eq!(
+        rate * seconds,
+        2e-9 * 64.0 * 100.0 * 32.0,
+        max_relative = 1e-12
+    );
+}
+
+#[test]
+fn the_same_run_twice_gives_the_same_record() {
+    let run = || chapter().record("--m 100 --n 50 --p 70");
+    assert_eq!(run(), run());
+}
