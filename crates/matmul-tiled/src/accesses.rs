@@ -1,0 +1,108 @@
+//! How often global memory is accessed: what the note's formula says, and what was counted.
+
+use common::counters::Counters;
+use common::report::Details;
+use matmul_pitched::flags::ProductFlags;
+use matmul_pitched::rate::Rate;
+use serde::Serialize;
+
+/// What the table says of a kernel beside its time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Accesses {
+    /// Loads and stores of an element in global memory by a thread, by the formula.
+    pub accesses_formula: u64,
+    /// The same as the simulator counted them; `None` on a GPU.
+    pub accesses_counted: Option<u64>,
+    #[serde(flatten)]
+    rate: Rate,
+}
+
+impl Accesses {
+    /// Of a product by a kernel with tiles `tile` elements wide and high, or with none.
+    pub fn of(
+        product: &ProductFlags,
+        tile: Option<u32>,
+        counted: Option<&Counters>,
+        rate: Rate,
+    ) -> Self {
+        Accesses {
+            accesses_formula: formula(product, tile),
+            accesses_counted: counted.map(|counted| counted.global_loads + counted.global_stores),
+            rate,
+        }
+    }
+}
+
+/// The note's 2MPN / `BLOCK_SIZE` + MP, for sizes that are no multiples too: every element of A
+/// is loaded once for each tile along a row of C, every element of B once for each tile down a
+/// column of C, and every element of C is stored once. Without tiles an element of C stands for
+/// one, which makes it 2MPN + MP.
+pub fn formula(product: &ProductFlags, tile: Option<u32>) -> u64 {
+    let [m, n, p] = [product.m, product.n, product.p].map(u64::from);
+    let tiles = |elements: u64| elements.div_ceil(tile.unwrap_or(1).into());
+    // No overflow: matrices that fit into a memory have fewer than 2^40 elements, and MPN, the
+    // root of their product, is less than 2^60.
+    m * n * tiles(p) + n * p * tiles(m) + m * p
+}
+
+impl Details for Accesses {
+    const COLUMNS: &'static [&'static str] =
+        &["global accesses, formula", "counted", Rate::COLUMNS[0]];
+
+    fn cells(&self) -> Vec<String> {
+        let counted = self.accesses_counted.map(|counted| counted.to_string());
+        let counted = counted.unwrap_or_else(|| "–".to_owned());
+        let mut cells = vec![self.accesses_formula.to_string(), counted];
+        cells.extend(self.rate.cells());
+        cells
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use matmul_pitched::flags::Fill;
+
+    fn product(m: u32, n: u32, p: u32) -> ProductFlags {
+        ProductFlags {
+            m,
+            n,
+            p,
+            fill: Fill::Random,
+            seed: 1,
+        }
+    }
+
+    #[test]
+    fn the_notes_formula_where_tiles_divide_the_sizes() {
+        for [m, n, p] in [[480, 640, 320], [4800, 6400, 3200]] {
+            let product = product(m, n, p);
+            let [m, n, p] = [m, n, p].map(u64::from);
+            assert_eq!(formula(&product, None), 2 * m * p * n + m * p);
+            for tile in [8, 16, 32] {
+                let wanted = 2 * m * p * n / u64::from(tile) + m * p;
+                assert_eq!(formula(&product, Some(tile)), wanted);
+            }
+        }
+    }
+
+    #[test]
+    fn tiles_beyond_the_edge_count_as_far_as_they_reach() {
+        // A is 3x5 and loaded for one tile across; B is 5x9 and loaded for one tile down.
+        assert_eq!(formula(&product(3, 5, 9), Some(16)), 15 + 45 + 27);
+        // Two tiles across.
+        assert_eq!(formula(&product(3, 5, 17), Some(16)), 2 * 15 + 85 + 51);
+        assert_eq!(formula(&product(1, 1, 1), Some(32)), 3);
+    }
+
+    #[test]
+    fn what_is_not_known_is_a_dash_and_null() {
+        let rate = Rate { gflop_per_s: None };
+        let accesses = Accesses::of(&product(1, 1, 1), None, None, rate);
+        assert_eq!(accesses.cells(), ["3", "–", "–"]);
+        let record = serde_json::to_value(accesses).unwrap();
+        assert_eq!(record["accesses_formula"], 3);
+        assert!(record["accesses_counted"].is_null());
+        assert!(record["gflop_per_s"].is_null());
+    }
+}

@@ -1,0 +1,5 @@
+//! What `main.rs`, the chapter, is made of. The matrices, pitched memory and the reference are
+//! `matmul-pitched`'s.
+
+pub mod accesses;
+pub mod flags;

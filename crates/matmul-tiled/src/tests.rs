@@ -1,0 +1,154 @@
+//! The chapter with kernels that are wrong. Each runs in a process of its own, this test program
+//! again with one ignored test, so that what it prints can be read.
+
+use std::fs;
+use std::process::ExitCode;
+
+use super::*;
+
+/// Runs the chapter as `main` does, on these kernels, with sizes that are no multiples of a tile
+/// and take several; it has to fail.
+fn fails(pitched: &str, tiled: &str) {
+    let changed = pitched != PITCHED_PTX || tiled != TILED_PTX;
+    assert!(changed, "the kernels no longer have what is changed here");
+    let flags = Flags::parse_from(["matmul-tiled", "--m", "19", "--n", "70", "--p", "35"]);
+    let result = run(&flags, pitched, tiled);
+    assert_eq!(common::error::exit(result), ExitCode::FAILURE);
+}
+
+/// What the ignored test `name` prints; it must not leave files behind.
+fn printed_by(name: &str) -> (String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let printed = chapter_test::child(&format!("tests::{name}"), folder.path());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    printed
+}
+
+/// The table's row of `variant`.
+fn row<'a>(table: &'a str, variant: &str) -> &'a str {
+    let start = format!("| {variant} ");
+    let row = table.lines().find(|line| line.starts_with(&start));
+    row.unwrap_or_else(|| panic!("no row for {variant} in\n{table}"))
+}
+
+/// The tiled kernels without the first or the second barrier of their loop.
+fn without_barrier(which: usize) -> String {
+    let mut barriers = (0..2).cycle();
+    let stays = |line: &&str| !line.contains("bar.sync") || barriers.next() != Some(which);
+    TILED_PTX
+        .lines()
+        .filter(stays)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn without_the_first_barrier() {
+    fails(PITCHED_PTX, &without_barrier(0));
+}
+
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn without_the_second_barrier() {
+    fails(PITCHED_PTX, &without_barrier(1));
+}
+
+#[test]
+fn both_barriers_are_needed() {
+    for name in ["without_the_first_barrier", "without_the_second_barrier"] {
+        let (table, notes) = printed_by(name);
+        assert!(row(&table, "pitched").contains("right"), "{table}");
+        for tiled in ["tiled 8", "tiled 16", "tiled 32"] {
+            assert!(row(&table, tiled).contains("WRONG"), "{name}:\n{table}");
+            // What is wrong is not fast.
+            assert!(row(&table, tiled).contains(" – "), "{table}");
+        }
+        assert!(notes.contains("error: tiled 8 is wrong: "), "{notes}");
+        assert!(notes.contains(" of 665 differ: row "), "{notes}");
+    }
+}
+
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn no_store() {
+    fails(
+        PITCHED_PTX,
+        &TILED_PTX.replace("st.global.f32", "// st.global.f32"),
+    );
+}
+
+#[test]
+fn what_the_variant_before_stored_does_not_pass() {
+    let (table, notes) = printed_by("no_store");
+    assert!(row(&table, "pitched").contains("right"), "{table}");
+    assert!(row(&table, "tiled 16").contains("WRONG"), "{table}");
+    let wanted = "error: tiled 8 is wrong: 665 of 665 differ: row 0, column 0 is NaN";
+    assert!(notes.contains(wanted), "{notes}");
+}
+
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn a_wrong_baseline() {
+    fails(&PITCHED_PTX.replace("fma.rn.f32", "fma.rz.f32"), TILED_PTX);
+}
+
+#[test]
+fn nothing_is_compared_with_a_wrong_baseline() {
+    let (table, notes) = printed_by("a_wrong_baseline");
+    assert!(row(&table, "pitched").contains("WRONG"), "{table}");
+    assert!(row(&table, "tiled 16").contains("right"), "{table}");
+    assert!(row(&table, "tiled 16").contains(" – "), "{table}");
+    assert!(notes.contains("error: pitched is wrong: "), "{notes}");
+}
+
+/// Threads past the edges of A and B load from there.
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn no_edges() {
+    fails(
+        PITCHED_PTX,
+        &TILED_PTX.replace("setp.gt.u64", "setp.ne.u64"),
+    );
+}
+
+#[test]
+fn loads_past_the_edges_are_an_error() {
+    let (table, notes) = printed_by("no_edges");
+    assert!(!table.contains("| pitched"), "{table}");
+    let error = "error: mat_mul_tiled_8 failed: CUDA_ERROR_ILLEGAL_ADDRESS";
+    assert!(notes.contains(error), "{notes}");
+}
+
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn an_unknown_instruction() {
+    fails(
+        PITCHED_PTX,
+        &TILED_PTX.replacen("bar.sync", "frobnicate", 1),
+    );
+}
+
+#[test]
+fn ptx_that_does_not_load_is_explained_once() {
+    let (_, notes) = printed_by("an_unknown_instruction");
+    assert_eq!(notes.matches("frobnicate").count(), 1, "{notes}");
+    let error = "error: the PTX does not load: CUDA_ERROR_INVALID_PTX";
+    assert!(notes.contains(error), "{notes}");
+}
+
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn another_name() {
+    fails(
+        PITCHED_PTX,
+        &TILED_PTX.replace("mat_mul_tiled_16", "mat_mul"),
+    );
+}
+
+#[test]
+fn a_kernel_that_is_not_there_is_an_error() {
+    let (_, notes) = printed_by("another_name");
+    let error = "error: cannot find the kernel mat_mul_tiled_16: CUDA_ERROR_NOT_FOUND";
+    assert!(notes.contains(error), "{notes}");
+}

@@ -1,0 +1,93 @@
+//! Everything a user can get wrong: one message that says what, where and what to do; no panic,
+//! and no table.
+
+use chapter_test::Chapter;
+
+fn chapter() -> Chapter {
+    Chapter::new(env!("CARGO_BIN_EXE_matmul-tiled"))
+}
+
+fn says(code: i32, arguments: &str, wanted: &[&str]) {
+    chapter().refuses(code, arguments, wanted);
+}
+
+#[test]
+fn sizes_that_are_zero_negative_or_no_numbers() {
+    for flag in ["--m", "--n", "--p", "--repeat"] {
+        for value in [
+            "0",
+            "-5",
+            "many",
+            "1.5",
+            "536870785",
+            "99999999999999999999",
+        ] {
+            says(2, &format!("{flag} {value}"), &[flag, value]);
+        }
+        says(2, flag, &[flag, "value is required"]);
+    }
+    says(2, "--seed -1", &["--seed", "-1"]);
+}
+
+#[test]
+fn an_unknown_tile_gets_the_list() {
+    for tile in ["0", "-8", "12", "64", "16x16", "many"] {
+        says(2, &format!("--tile {tile}"), &[tile, "8, 16, 32, all"]);
+    }
+}
+
+#[test]
+fn an_unknown_fill_gets_the_list() {
+    says(2, "--fill zeros", &["zeros", "random", "identity"]);
+}
+
+#[test]
+fn an_unknown_flag() {
+    says(2, "--widths 15", &["--widths"]);
+}
+
+#[test]
+fn blocks_that_are_none() {
+    for malformed in ["16", "16x", "x", "16x16x1", "axb", "16X16"] {
+        says(2, &format!("--block {malformed}"), &[malformed, "16x16"]);
+    }
+    for zero in ["0x16", "16x0"] {
+        says(
+            2,
+            &format!("--block {zero}"),
+            &[zero, "at least one thread"],
+        );
+    }
+}
+
+#[test]
+fn blocks_over_the_devices_limit() {
+    let wanted = ["pitched: --block 32x33", "1056 threads", "1024"];
+    says(1, "--block 32x33", &wanted);
+}
+
+#[test]
+fn grids_over_the_devices_limit() {
+    let pitched = ["pitched: ", "1x65536 blocks", "65535"];
+    says(1, "--m 1048561 --n 1 --p 1", &pitched);
+    // The smallest tiles need the most blocks.
+    let tiled = ["tiled 8: ", "1x65536 blocks", "65535"];
+    says(1, "--m 524281 --n 1 --p 1", &tiled);
+}
+
+#[test]
+fn matrices_too_large_for_memory() {
+    let huge = "--m 1000000 --n 1000000 --p 1000000 --tile 16";
+    says(1, huge, &["needs 12000.8 GB", "memory", "is free"]);
+}
+
+#[test]
+fn a_backend_that_is_none() {
+    let cpu = chapter().with("CUDA_BACKEND", "cpu");
+    cpu.refuses(1, "", &["CUDA_BACKEND", "cpu", "gpu", "sim"]);
+}
+
+#[test]
+fn the_gpu_where_there_is_none() {
+    chapter().needs_a_gpu_when_asked_for_one("--m 1 --n 1 --p 1");
+}
