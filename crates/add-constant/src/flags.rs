@@ -1,0 +1,162 @@
+//! The chapter's flags, and the note's three arguments.
+
+use clap::{Parser, value_parser};
+use common::flags::CommonFlags;
+use common::memory::Need;
+use serde::Serialize;
+
+use crate::pattern::{AccessPattern, NUM_VALUES};
+
+/// The most sums: the kernels count in 32-bit integers, up to a block past the last one.
+const MOST: i64 = 1 << 31;
+
+/// The note's sizes.
+const SUMS: [u32; 2] = [12_800_000, 128_000];
+
+/// The note's block.
+const BLOCK: u32 = 1024;
+
+/// Adds constants from constant and from global memory, in four access patterns.
+///
+/// Without arguments: all four, and both sizes of the note.
+#[derive(Debug, Parser)]
+#[command(version, allow_negative_numbers = true)]
+pub struct Flags {
+    /// The note's first argument: as --pattern
+    #[arg(value_enum, hide_possible_values = true, conflicts_with = "pattern")]
+    access_pattern: Option<AccessPattern>,
+
+    /// The note's second argument: as --block
+    #[arg(value_parser = value_parser!(u32).range(1..), conflicts_with = "block")]
+    block_size: Option<u32>,
+
+    /// The note's third argument: as --sums
+    #[arg(value_parser = value_parser!(u32).range(1..=MOST), conflicts_with = "sums")]
+    num_sums: Option<u32>,
+
+    /// Which value a thread adds [default: each of them]
+    #[arg(long, value_enum)]
+    pattern: Option<AccessPattern>,
+
+    /// Threads of a block [default: 1024]
+    #[arg(long, value_name = "THREADS", value_parser = value_parser!(u32).range(1..))]
+    block: Option<u32>,
+
+    /// How many sums [default: 12800000, and 128000]
+    #[arg(long, value_name = "COUNT", value_parser = value_parser!(u32).range(1..=MOST))]
+    sums: Option<u32>,
+
+    /// Another number, other inputs
+    #[arg(long, value_name = "NUMBER", default_value_t = 2)]
+    pub seed: u64,
+
+    /// The flags that every chapter takes.
+    #[command(flatten)]
+    pub common: CommonFlags,
+}
+
+/// What the JSON record repeats of the flags.
+#[derive(Debug, Serialize)]
+pub struct Inputs {
+    patterns: Vec<AccessPattern>,
+    block: u32,
+    sums: Vec<u32>,
+    seed: u64,
+}
+
+impl Flags {
+    /// The flags that decide the results, for the record.
+    pub fn inputs(&self) -> Inputs {
+        Inputs {
+            patterns: self.patterns(),
+            block: self.block(),
+            sums: self.sums(),
+            seed: self.seed,
+        }
+    }
+
+    /// The access patterns to run.
+    pub fn patterns(&self) -> Vec<AccessPattern> {
+        match self.pattern.or(self.access_pattern) {
+            Some(pattern) => vec![pattern],
+            None => AccessPattern::ALL.to_vec(),
+        }
+    }
+
+    /// Threads of a block.
+    pub fn block(&self) -> u32 {
+        self.block.or(self.block_size).unwrap_or(BLOCK)
+    }
+
+    /// How many sums, one number a run.
+    pub fn sums(&self) -> Vec<u32> {
+        match self.sums.or(self.num_sums) {
+            Some(sums) => vec![sums],
+            None => SUMS.to_vec(),
+        }
+    }
+
+    /// Bytes of the largest run: on the GPU inputs, sums and values; on the computer inputs, the
+    /// reference and the sums read back.
+    pub fn memory_need(&self) -> Need {
+        let most = self.sums().into_iter().max().unwrap_or(0);
+        // No overflow: at most 2^31 sums.
+        let array = u64::from(most) * size_of::<i32>() as u64;
+        Need {
+            device: 2 * array + size_of::<[i32; NUM_VALUES]>() as u64,
+            host: 3 * array,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(arguments: &str) -> Result<Flags, clap::Error> {
+        let words = arguments.split_whitespace();
+        Flags::try_parse_from(["add-constant"].into_iter().chain(words))
+    }
+
+    #[test]
+    fn defaults_are_the_notes() {
+        let flags = parse("").unwrap();
+        assert_eq!(flags.patterns(), AccessPattern::ALL);
+        assert_eq!((flags.block(), flags.sums()), (1024, SUMS.to_vec()));
+    }
+
+    #[test]
+    fn arguments_and_flags_are_the_same() {
+        for arguments in [
+            "pseudo_random 32 17",
+            "--pattern pseudo_random --block 32 --sums 17",
+            "pseudo_random --block 32 --sums 17",
+            "pseudo_random 32 --sums 17",
+        ] {
+            let flags = parse(arguments).unwrap();
+            assert_eq!(flags.patterns(), [AccessPattern::PseudoRandom]);
+            assert_eq!((flags.block(), flags.sums()), (32, vec![17]), "{arguments}");
+        }
+    }
+
+    #[test]
+    fn one_of_both_forms() {
+        for arguments in [
+            "pseudo_random --pattern pseudo_random",
+            "pseudo_random 32 --block 32",
+            "pseudo_random 32 17 --sums 17",
+        ] {
+            let error = parse(arguments).unwrap_err().to_string();
+            assert!(error.contains("cannot be used with"), "{error}");
+        }
+    }
+
+    #[test]
+    fn memory_is_that_of_the_largest_run() {
+        let need = parse("").unwrap().memory_need();
+        assert_eq!(need.device, 2 * 4 * 12_800_000 + 65_536);
+        assert_eq!(need.host, 3 * 4 * 12_800_000);
+        let need = parse("--sums 2147483648").unwrap().memory_need();
+        assert_eq!(need.host, 3 << 33);
+    }
+}

@@ -1,0 +1,64 @@
+//! The same sums on the CPU.
+
+use common::progress;
+use rayon::prelude::*;
+
+use crate::pattern::{AccessPattern, NUM_VALUES};
+
+/// `inputs`, each with one of `values`, as blocks of `block` threads add them.
+pub fn add_constant(
+    inputs: &[i32],
+    values: &[i32; NUM_VALUES],
+    block: u32,
+    access_pattern: AccessPattern,
+) -> Vec<i32> {
+    let task = progress::task("CPU reference", inputs.len() as u64);
+    let mut sums = vec![0; inputs.len()];
+    let blocks = sums
+        .par_chunks_mut(block as usize)
+        .zip(inputs.par_chunks(block as usize));
+    blocks.enumerate().for_each(|(block_id, (sums, inputs))| {
+        for (thread_id, (sum, input)) in sums.iter_mut().zip(inputs).enumerate() {
+            let index = access_pattern.index(block_id as u32, thread_id as u32);
+            *sum = input + values[index];
+        }
+        task.advance(sums.len() as u64);
+    });
+    sums
+}
+
+/// `inputs`, all with the same value.
+pub fn add_vector(inputs: &[i32], value: i32) -> Vec<i32> {
+    inputs.par_iter().map(|input| input + value).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_pattern_adds_its_values() {
+        let values = std::array::from_fn(|index| index as i32);
+        let sums = |pattern| add_constant(&[1000; 100], &values, 40, pattern);
+        for (pattern, at_39, at_80, at_99) in [
+            (AccessPattern::OneAccessPerBlock, 1000, 1002, 1002),
+            (AccessPattern::OneAccessPerWarp, 1001, 1000, 1000),
+            (AccessPattern::OneAccessPerThread, 1039, 1000, 1019),
+            (
+                AccessPattern::PseudoRandom,
+                1000 + 39 * 1357 % 16384,
+                1000,
+                1000 + 19 * 1357 % 16384,
+            ),
+        ] {
+            let sums = sums(pattern);
+            let found = [sums.len() as i32, sums[39], sums[80], sums[99]];
+            assert_eq!(found, [100, at_39, at_80, at_99], "{pattern:?}");
+        }
+    }
+
+    #[test]
+    fn a_vector_adds_one_value_to_all() {
+        assert_eq!(add_vector(&[1, 2, 3], 10), [11, 12, 13]);
+    }
+}
