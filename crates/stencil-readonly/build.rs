@@ -1,0 +1,5 @@
+//! Has the kernels' PTX ready for `main.rs`.
+
+fn main() {
+    kernel_build::ptx("stencil-readonly");
+}

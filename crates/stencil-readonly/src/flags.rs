@@ -1,0 +1,121 @@
+//! The chapter's flags.
+
+use clap::{Parser, value_parser};
+use common::flags::CommonFlags;
+use common::memory::Need;
+use serde::Serialize;
+
+use crate::scheme::{COEF, RADIUS};
+
+/// The most points: the kernels count in 32-bit integers, up to a block past the last one.
+const MOST: i64 = 1 << 30;
+
+/// The note's block, which is one warp, and one that keeps a GPU busier.
+const BLOCKS: [u32; 2] = [32, 256];
+
+/// The first derivative of a sine wave, its coefficients in constant memory and through the
+/// read-only cache.
+#[derive(Debug, Parser)]
+#[command(version, allow_negative_numbers = true)]
+pub struct Flags {
+    /// Points of the array
+    #[arg(
+        long,
+        value_name = "POINTS",
+        default_value_t = 1 << 24,
+        value_parser = value_parser!(u32).range(1..=MOST)
+    )]
+    pub size: u32,
+
+    /// Threads of a block, of which the first 4 fetch the halo [default: 32, and 256]
+    #[arg(long, value_name = "THREADS", value_parser = block)]
+    block: Option<u32>,
+
+    /// The flags that every chapter takes.
+    #[command(flatten)]
+    pub common: CommonFlags,
+}
+
+/// What the JSON record repeats of the flags.
+#[derive(Debug, Serialize)]
+pub struct Inputs {
+    size: u32,
+    blocks: Vec<u32>,
+}
+
+impl Flags {
+    /// The flags that decide the results, for the record.
+    pub fn inputs(&self) -> Inputs {
+        Inputs {
+            size: self.size,
+            blocks: self.blocks(),
+        }
+    }
+
+    /// Threads of a block, one number a run.
+    pub fn blocks(&self) -> Vec<u32> {
+        match self.block {
+            Some(block) => vec![block],
+            None => BLOCKS.to_vec(),
+        }
+    }
+
+    /// Bytes: on the GPU points and results, both with their halo, and the coefficients; on the
+    /// computer points, the reference, the results read back with their halo, and the derivative.
+    pub fn memory_need(&self) -> Need {
+        // No overflow: at most 2^30 points.
+        let size = u64::from(self.size);
+        let array = (size + 2 * RADIUS as u64) * size_of::<f32>() as u64;
+        Need {
+            device: 2 * array + size_of_val(&COEF) as u64,
+            host: 3 * array + size * size_of::<f64>() as u64,
+        }
+    }
+}
+
+/// Threads of a block.
+fn block(text: &str) -> Result<u32, String> {
+    match text.parse() {
+        Ok(threads) if threads as usize >= RADIUS => Ok(threads),
+        Ok(_) => Err(format!(
+            "the first {RADIUS} threads of a block fetch the halo, so a block has at least {RADIUS}"
+        )),
+        Err(_) => Err("write it as a whole number, like 256".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flags(arguments: &str) -> Flags {
+        let words = arguments.split_whitespace();
+        Flags::try_parse_from(["stencil-readonly"].into_iter().chain(words)).unwrap()
+    }
+
+    #[test]
+    fn defaults_are_the_notes_size_and_both_blocks() {
+        assert_eq!(flags("").size, 16_777_216);
+        assert_eq!(flags("").blocks(), [32, 256]);
+        assert_eq!(flags("--block 100").blocks(), [100]);
+    }
+
+    #[test]
+    fn blocks_have_threads_enough_for_the_halo() {
+        assert_eq!(block("4"), Ok(4));
+        for few in ["0", "1", "3"] {
+            assert!(block(few).unwrap_err().contains("at least 4"));
+        }
+        for malformed in ["", "-1", "many", "32.0", "4294967296"] {
+            assert!(block(malformed).unwrap_err().contains("whole number"));
+        }
+    }
+
+    #[test]
+    fn memory_is_counted_without_overflow() {
+        let need = flags("--size 2").memory_need();
+        assert_eq!((need.device, need.host), (2 * 40 + 20, 3 * 40 + 16));
+        let need = flags("--size 1073741824").memory_need();
+        assert_eq!(need.host, 20 * (1 << 30) + 3 * 32);
+    }
+}

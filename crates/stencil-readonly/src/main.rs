@@ -1,0 +1,160 @@
+//! A nine-point stencil, its coefficients in constant memory and through the read-only cache: the
+//! note on constant memory and the read-only cache, 5.5.1 and 5.5.2.
+//!
+//! The kernels are in `kernels/stencil-readonly.cu`.
+
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result};
+use clap::Parser;
+use common::gpu::Gpu;
+use common::report::{self, Report};
+use common::verify::{POISON, compare, within_ulps};
+use common::{launch, memory, module, timing};
+use cust::memory::AsyncCopyDestination;
+use cust::prelude::*;
+use serde::Serialize;
+use stencil_readonly::accuracy::{self, Explained};
+use stencil_readonly::flags::{Flags, Inputs};
+use stencil_readonly::scheme::{COEF, RADIUS};
+use stencil_readonly::stencil::Stencil;
+use stencil_readonly::variant::Variant;
+use stencil_readonly::{reference, wave};
+
+/// The kernels, as PTX.
+const PTX: &str = include_str!(env!("STENCIL_READONLY_PTX"));
+
+/// The chapter's JSON record.
+#[derive(Serialize)]
+struct Record {
+    #[serde(flatten)]
+    report: Report<Inputs, Stencil>,
+    explained_error: Explained,
+}
+
+fn main() -> ExitCode {
+    common::main(|| run(&Flags::parse(), PTX))
+}
+
+fn run(flags: &Flags, ptx: &str) -> Result<()> {
+    let gpu = Gpu::open()?;
+    eprintln!("{}", gpu.info);
+    let stream = &gpu.stream;
+    for block in flags.blocks() {
+        launch::grid_1d(&gpu.device, flags.size.into(), block)?;
+    }
+    memory::require(&gpu, "this array", flags.memory_need())?;
+
+    let size = flags.size as usize;
+    let host_points = wave::points(size);
+    let derivative = wave::derivative(size);
+    let expected = reference::stencil(&host_points);
+
+    // Allocate: points and results, each with RADIUS more on either side, and the coefficients.
+    let points =
+        DeviceBuffer::from_slice(&host_points).context("cannot copy the points to the GPU")?;
+    // SAFETY: it is filled with `POISON` before it is read.
+    let mut results = unsafe { DeviceBuffer::<f32>::uninitialized(host_points.len()) }
+        .context("cannot allocate the results on the GPU")?;
+    let mut host_results = vec![0.0; host_points.len()];
+    let dcoef = DeviceBuffer::from_slice(&COEF)?;
+    let inner = RADIUS..RADIUS + size;
+    let from = points.index(inner.clone()).as_device_ptr();
+    let to = results.index(inner.clone()).as_device_ptr();
+
+    // Copy the coefficients to the symbol that is constant memory.
+    let module = module::load(ptx)?;
+    module::symbol::<[f32; RADIUS + 1]>(&module, c"coef")?.copy_from(&COEF)?;
+
+    let events = timing::events(stream)?;
+    let mut report = Report::new(
+        "stencil-readonly",
+        gpu.info.clone(),
+        flags.inputs(),
+        "constant",
+    );
+    let mut accurate = Ok(());
+
+    for threads in flags.blocks() {
+        let (grid, block) = launch::grid_1d(&gpu.device, flags.size.into(), threads)?;
+        let shared = (threads + 2 * RADIUS as u32) * size_of::<f32>() as u32;
+        for variant in Variant::ALL {
+            // Launch: the kernels take pointers to the first point and the first result.
+            results.set_8(POISON)?;
+            let kernel = module.get_function(variant.kernel())?;
+            let launch = || match variant {
+                // SAFETY: the arguments are those of `stencil_constant` in the .cu file; there are
+                // `size` points and results, `RADIUS` more on either side, and shared memory for a
+                // block's points and its halo.
+                Variant::Constant => unsafe {
+                    launch!(kernel<<<grid, block, shared, stream>>>(from, to, flags.size))
+                },
+                // SAFETY: as above; there are `RADIUS + 1` coefficients.
+                Variant::Ldg | Variant::Restrict => unsafe {
+                    launch!(kernel<<<grid, block, shared, stream>>>(
+                        from, to, flags.size, dcoef.as_device_ptr()
+                    ))
+                },
+            };
+            let timing = timing::time(gpu.info.time, flags.common.repeat, |launches| {
+                events.time(|| {
+                    for _ in 0..launches {
+                        launch()?;
+                    }
+                    Ok(())
+                })
+            })
+            .with_context(|| format!("{} failed", variant.kernel()))?;
+
+            // Read back. Kernel and reference round in the same places, and so are equal bit by
+            // bit; the derivative is as good as its coefficients.
+            results.copy_to(&mut host_results)?;
+            let computed = &host_results[inner.clone()];
+            let verdict = compare(computed, &expected, within_ulps(0))
+                .verdict(|index| format!("point {index}"));
+            let error = accuracy::largest_error(computed, &derivative);
+            accurate = accurate.and(accuracy::check(variant.name(), error));
+            let stencil = Stencil::new(size, Some(threads), Some(error), &timing);
+            report.add(variant.name(), stencil, timing, &verdict);
+        }
+    }
+
+    // The memory's limit: the same array copied on the GPU.
+    results.set_8(POISON)?;
+    let timing = timing::time(gpu.info.time, flags.common.repeat, |launches| {
+        events.time(|| {
+            for _ in 0..launches {
+                // SAFETY: both allocations outlive the copy, which `events` waits for.
+                unsafe { results.async_copy_from(&points, stream)? };
+            }
+            Ok(())
+        })
+    })
+    .context("the copy on the GPU failed")?;
+    results.copy_to(&mut host_results)?;
+    let verdict = compare(&host_results, &host_points, within_ulps(0))
+        .verdict(|index| format!("element {index}"));
+    let copy = Stencil::new(host_points.len(), None, None, &timing);
+    report.add("device copy", copy, timing, &verdict);
+
+    let tables = [report.table()];
+    let record = Record {
+        report,
+        explained_error: accuracy::explained(),
+    };
+    report::print(flags.common.json, &record, &tables)?;
+    let explained = record.explained_error;
+    eprintln!(
+        "\nEvery warp reads the same four coefficients: from constant memory on a path of their own, \
+         through the read-only cache by four more requests to where its points come from as well.\n\
+         Every block fetches a halo of 8 points, for its 32 points or for 256: compare the blocks.\n\
+         The derivative is between -1 and 1. Coefficients of five decimal places put it off by \
+         {:.2e}, and rounding to 32 bits by at most {:.2e} more.",
+        explained.by_coefficients, explained.by_rounding,
+    );
+    record.report.verdict()?;
+    accurate
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,8 @@
+//! The finite-difference scheme: nine points, the middle one with weight 0.
+
+/// Points on either side that a result depends on, as in the kernels.
+pub const RADIUS: usize = 4;
+
+/// The note's coefficients, by distance from the middle. They are 4/5, −1/5, 4/105 and −1/280, the
+/// last two rounded to five decimal places; what that costs is in [`crate::accuracy`].
+pub const COEF: [f32; RADIUS + 1] = [0.0, 0.8, -0.2, 0.03809, -0.00357];

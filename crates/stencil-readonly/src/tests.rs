@@ -1,0 +1,126 @@
+//! The chapter with kernels that are wrong, each in a process of its own.
+
+use chapter_test::child;
+
+use super::*;
+
+/// Runs the chapter as `main` does, on `ptx`; it has to fail.
+fn fails(ptx: &str) {
+    assert_ne!(ptx, PTX, "the kernels no longer have what is changed here");
+    let flags = Flags::parse_from(["stencil-readonly", "--size", "1000", "--block", "100"]);
+    assert_eq!(common::error::exit(run(&flags, ptx)), ExitCode::FAILURE);
+}
+
+/// The row of `variant`: its cells.
+fn row<'a>(table: &'a str, variant: &str) -> Vec<&'a str> {
+    let mut rows = table
+        .lines()
+        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect());
+    let row = rows.find(|cells: &Vec<&str>| cells.first() == Some(&variant));
+    row.unwrap_or_else(|| panic!("no row for {variant} in\n{table}"))
+}
+
+/// The third coefficient in place of the second.
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn a_wrong_coefficient() {
+    fails(&PTX.replace("[coef+8]", "[coef+12]"));
+}
+
+#[test]
+fn a_wrong_derivative_is_shown_and_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let (table, notes) = child("tests::a_wrong_coefficient", folder.path());
+    let constant = row(&table, "constant");
+    assert_eq!(constant.last(), Some(&"WRONG"), "{table}");
+    // It has 0.038 where −0.2 should be, and so is off by 2 · 2 · 0.238.
+    let error: f64 = constant[3].parse().unwrap();
+    assert!((0.9..1.0).contains(&error), "{table}");
+    for right in ["__ldg", "const __restrict__", "device copy"] {
+        let row = row(&table, right);
+        assert_eq!(row.last(), Some(&"right"), "{table}");
+        // Nothing is compared with a wrong result.
+        assert_eq!(row[6], "–", "{table}");
+    }
+    let wanted = "error: constant is wrong: 1000 of 1000 differ: point 0 is ";
+    assert!(notes.contains(wanted), "{notes}");
+}
+
+/// All points but the last.
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn a_forgotten_point() {
+    let (before, store) = PTX.split_at(PTX.rfind("setp.ge.s32").unwrap());
+    let size = store.split([',', ';']).nth(2).unwrap();
+    let fewer = format!("add.s32 {size}, {size}, -1;\n\t");
+    fails(&format!("{before}{fewer}{store}"));
+}
+
+#[test]
+fn a_point_left_out_keeps_the_poison() {
+    let folder = tempfile::tempdir().unwrap();
+    let (table, notes) = child("tests::a_forgotten_point", folder.path());
+    assert_eq!(row(&table, "constant").last(), Some(&"right"), "{table}");
+    let restrict = row(&table, "const __restrict__");
+    assert_eq!(restrict.last(), Some(&"WRONG"), "{table}");
+    assert_eq!(restrict[3], "NaN", "{table}");
+    let wanted = "error: const __restrict__ is wrong: 1 of 1000 differ: point 999 is NaN";
+    assert!(notes.contains(wanted), "{notes}");
+}
+
+/// Threads 0 to 2 fetch the halo, and thread 3 does not.
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn a_forgotten_halo() {
+    fails(&PTX.replacen(", 3;\n", ", 2;\n", 1));
+}
+
+#[test]
+fn a_hole_in_the_halo_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let (table, notes) = child("tests::a_forgotten_halo", folder.path());
+    assert_eq!(row(&table, "constant").last(), Some(&"WRONG"), "{table}");
+    assert!(notes.contains("error: constant is wrong: "), "{notes}");
+}
+
+/// One coefficient more in the `.cu` file than in the Rust code.
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn a_larger_symbol() {
+    fails(&PTX.replace("coef[20]", "coef[24]"));
+}
+
+#[test]
+fn a_symbol_of_another_size_is_an_error_with_both_sizes() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, notes) = child("tests::a_larger_symbol", folder.path());
+    for part in ["error: coef has 24 bytes", "and 20 in the Rust code"] {
+        assert!(notes.contains(part), "{notes}");
+    }
+    assert!(!notes.contains("panicked"), "{notes}");
+}
+
+/// As many as Nsight Compute counts for the note's kernel, warp by warp: a warp's points lie in
+/// five sectors of 32 bytes, as the first is preceded by a halo of 16; either end of the halo lies
+/// in another, and the four coefficients in one each.
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn one_run_to_count() {
+    let flags = Flags::parse_from(["stencil-readonly", "--size", "16384", "--block", "32"]);
+    run(&flags, PTX).unwrap();
+    let counters = common::counters::last_launch().unwrap();
+    let warps = 16384 / 32;
+    assert_eq!(counters.global_load_requests, warps * (3 + 4));
+    assert_eq!(counters.global_load_sectors, warps * (5 + 1 + 1 + 4));
+    assert_eq!(counters.global_store_requests, warps);
+    assert_eq!(counters.global_store_sectors, warps * 5);
+    assert_eq!(counters.shared_load_requests, warps * 8);
+    assert_eq!(counters.shared_store_requests, warps * 3);
+    assert_eq!(counters.barriers, warps);
+}
+
+#[test]
+fn memory_is_accessed_as_by_the_notes_kernel() {
+    let folder = tempfile::tempdir().unwrap();
+    child("tests::one_run_to_count", folder.path());
+}

@@ -1,0 +1,109 @@
+//! Runs of the real program on the simulator.
+
+use chapter_test::Chapter;
+use serde_json::{Value, json};
+
+fn chapter() -> Chapter {
+    Chapter::new(env!("CARGO_BIN_EXE_stencil-readonly"))
+}
+
+/// The results of the three kernels and the copy, which all have to be right.
+fn results(arguments: &str) -> Vec<Value> {
+    let record = chapter().record(arguments);
+    let results = record["results"].as_array().unwrap().clone();
+    for result in &results {
+        assert_eq!(result["verified"], true, "{arguments}: {result}");
+        assert_eq!(result["differing"], 0, "{arguments}: {result}");
+        assert!(result["gb_per_s"].as_f64().unwrap() > 0.0, "{result}");
+    }
+    let (copy, kernels) = results.split_last().unwrap();
+    assert_eq!(copy["variant"], "device copy");
+    assert_eq!(copy["largest_error"], Value::Null);
+    for result in kernels {
+        // The coefficients' share, and what rounding adds to it or takes away.
+        let error = result["largest_error"].as_f64().unwrap();
+        assert!((1.84e-5..2.1e-5).contains(&error), "{arguments}: {result}");
+    }
+    results
+}
+
+/// Sizes and blocks that do not divide them.
+macro_rules! right {
+    ($($test:ident: $arguments:literal;)*) => {
+        $(#[test] fn $test() { assert_eq!(results($arguments).len(), 4); })*
+    };
+}
+
+right! {
+    one_point: "--size 1 --block 32";
+    one_point_and_the_smallest_block: "--size 1 --block 4";
+    fewer_points_than_the_halo_has: "--size 3 --block 256";
+    a_last_block_of_one_point: "--size 1025 --block 32";
+    a_last_block_of_four_points: "--size 100 --block 32";
+    a_last_block_of_all_points_but_one: "--size 1023 --block 32";
+    a_last_block_with_the_halo_in_the_middle: "--size 300 --block 256";
+    a_block_of_odd_size: "--size 10001 --block 37";
+    the_smallest_block: "--size 1001 --block 4";
+    the_largest_block: "--size 5000 --block 1024";
+    whole_blocks: "--size 8192 --block 256";
+}
+
+#[test]
+fn the_notes_size_is_the_default() {
+    let results = results("");
+    let of = |result: &Value| (result["variant"].clone(), result["block"].clone());
+    let rows: Vec<(Value, Value)> = results.iter().map(of).collect();
+    let mut wanted = Vec::new();
+    for block in [32, 256] {
+        for variant in ["constant", "__ldg", "const __restrict__"] {
+            wanted.push((json!(variant), json!(block)));
+        }
+    }
+    wanted.push((json!("device copy"), Value::Null));
+    assert_eq!(rows, wanted);
+    assert_eq!(results[3]["speedup"], 1.0);
+}
+
+#[test]
+fn the_table_has_every_variant_and_the_notes_explain_the_error() {
+    let run = chapter().runs("--size 2000 --block 64");
+    for variant in ["constant", "__ldg", "const __restrict__", "device copy"] {
+        let mut rows = run.stdout.lines();
+        let row = rows
+            .find(|line| line.starts_with(&format!("| {variant} ")))
+            .unwrap_or_else(|| panic!("no row for {variant} in\n{}", run.stdout));
+        assert!(row.contains("modelled, NVIDIA H200"), "{row}");
+        assert!(row.ends_with("| right |"), "{row}");
+    }
+    assert!(!run.stdout.contains("measured"), "{}", run.stdout);
+    for note in [
+        "simulator: models an NVIDIA H200",
+        "put it off by 1.97e-5, and rounding to 32 bits by at most 1.28e-6 more",
+        "These times are a model's; run on a GPU to measure.",
+    ] {
+        assert!(run.stderr.contains(note), "{}", run.stderr);
+    }
+}
+
+#[test]
+fn standard_output_is_one_json_record() {
+    let record = chapter().record("--size 2001 --block 96");
+    assert_eq!(record["chapter"], "stencil-readonly");
+    assert_eq!(record["gpu"]["time"], "modelled");
+    assert_eq!(record["inputs"], json!({"size": 2001, "blocks": [96]}));
+    assert_eq!(record["baseline"], "constant");
+    let explained = &record["explained_error"];
+    assert!(explained["by_coefficients"].as_f64() > explained["by_rounding"].as_f64());
+    let rate = |result: &Value, points: f64| {
+        let rate = 8.0 * points / (result["median_ms"].as_f64().unwrap() * 1e6);
+        assert_eq!(result["gb_per_s"].as_f64(), Some(rate));
+    };
+    rate(&record["results"][0], 2001.0);
+    rate(&record["results"][3], 2009.0);
+}
+
+#[test]
+fn the_same_run_twice_gives_the_same_record() {
+    let arguments = "--size 5000";
+    assert_eq!(chapter().record(arguments), chapter().record(arguments));
+}

@@ -1,0 +1,87 @@
+// A nine-point stencil, its coefficients in constant memory and through the read-only
+// cache.
+//
+// Shows two ways to read data that no thread changes and all threads read alike: the
+// constant cache, and the read-only cache in front of global memory. Each thread
+// computes one point of a first derivative from four points on either side. A block
+// fetches its points and the RADIUS points beyond either end, its halo, into shared
+// memory once, instead of nine times.
+//
+//   stencil_constant   coefficients in constant memory: the note's stencil_1d
+//   stencil_ldg        coefficients in global memory, read through __ldg
+//   stencil_restrict   the same memory, const and __restrict__, from which the
+//                      compiler concludes that it may use the read-only cache: the
+//                      note's stencil_1d_read_only
+//
+// Belongs to the note on constant memory and the read-only cache, 5.5.1 and 5.5.2.
+// Run it:  cargo run -p stencil-readonly
+
+#include "cuda_device.h"
+
+// Points on either side that a result depends on.
+#define RADIUS 4
+
+__constant__ float coef[RADIUS + 1];
+
+// A block's points and its halo: blockDim.x + 2 * RADIUS floats, as many bytes as the
+// launch asks for.
+extern __shared__ float smem[];
+
+// Fetches this thread's point, `idx`, and its share of the halo. `in` has `size` points
+// and RADIUS more on either side; a thread past all of them fetches the last one, which
+// nobody will use. The first RADIUS threads fetch the halo, so that a block has to have
+// as many.
+__device__ __forceinline__ void fetch(const float *in, int size, int idx) {
+    int sidx = threadIdx.x + RADIUS;
+    int bdim = blockDim.x;
+    int last = size + RADIUS - 1;
+    smem[sidx] = in[min(idx, last)];
+    if (threadIdx.x < RADIUS) {
+        smem[sidx - RADIUS] = in[idx - RADIUS];
+        smem[sidx + bdim] = in[min(idx + bdim, last)];
+    }
+    __syncthreads();
+}
+
+// The note's kernel: one thread a point. A result is the step times the derivative.
+// Multiply-adds are written out as fused, so that every GPU, the simulator and the
+// reference in Rust round alike, and their results can be compared bit by bit.
+extern "C" __global__ void stencil_constant(const float *in, float *out, int size) {
+    int idx = threadIdx.x + blockIdx.x * blockDim.x;
+    fetch(in, size, idx);
+    int sidx = threadIdx.x + RADIUS;
+    float tmp = 0.0f;
+#pragma unroll
+    for (int i = 1; i <= RADIUS; i++) {
+        tmp = fmaf(coef[i], smem[sidx + i] - smem[sidx - i], tmp);
+    }
+    if (idx < size) out[idx] = tmp;
+}
+
+// The same, but for where the coefficients are.
+extern "C" __global__ void stencil_ldg(const float *in, float *out, int size,
+                                       const float *dcoef) {
+    int idx = threadIdx.x + blockIdx.x * blockDim.x;
+    fetch(in, size, idx);
+    int sidx = threadIdx.x + RADIUS;
+    float tmp = 0.0f;
+#pragma unroll
+    for (int i = 1; i <= RADIUS; i++) {
+        tmp = fmaf(__ldg(&dcoef[i]), smem[sidx + i] - smem[sidx - i], tmp);
+    }
+    if (idx < size) out[idx] = tmp;
+}
+
+// The same again; here the compiler has to find out that nothing writes to `dcoef`.
+extern "C" __global__ void stencil_restrict(const float *in, float *out, int size,
+                                            const float *__restrict__ dcoef) {
+    int idx = threadIdx.x + blockIdx.x * blockDim.x;
+    fetch(in, size, idx);
+    int sidx = threadIdx.x + RADIUS;
+    float tmp = 0.0f;
+#pragma unroll
+    for (int i = 1; i <= RADIUS; i++) {
+        tmp = fmaf(dcoef[i], smem[sidx + i] - smem[sidx - i], tmp);
+    }
+    if (idx < size) out[idx] = tmp;
+}
