@@ -1,12 +1,14 @@
 //! Loads and stores: a warp's 32 addresses at once.
 //!
-//! Two patterns are recognised because most accesses have one of them: all lanes at one address
-//! (one read, broadcast), and consecutive lanes at consecutive addresses (one block copy).
+//! Three patterns are recognised because most accesses have one of them: all lanes at one address
+//! (one read, broadcast), consecutive lanes at consecutive addresses (one block copy), and either
+//! of these in each quarter of the warp.
 //! Source: PTX ISA section 9.7.9 (data movement).
 
 use super::cpu::Cpu;
 use super::fault::FaultKind;
 use super::lanes::{FULL, LANES, Lane, active};
+use super::quarters::{self, LANES_OF_QUARTER, Quarter};
 use super::sm::Sm;
 use super::space::{Space, Traffic};
 use crate::program::code::{Handler, Inst, Next};
@@ -73,9 +75,23 @@ fn span(address: u64, bytes: u64) -> u32 {
     ((address + bytes - 1) / SECTOR - address / SECTOR + 1) as u32
 }
 
-/// Distinct sectors and distinct addresses of the running lanes.
+/// Distinct sectors and distinct addresses of the running lanes, where `S` counts them.
+#[inline(always)]
+fn scattered_traffic<S: Space>(
+    sm: &Sm,
+    addresses: &[u64; LANES],
+    offset: u64,
+    size: u64,
+) -> Traffic {
+    if S::TRAFFIC {
+        distinct(sm, addresses, offset, size)
+    } else {
+        Traffic::default()
+    }
+}
+
 #[inline(never)]
-fn scattered_traffic(sm: &Sm, addresses: &[u64; LANES], offset: u64, size: u64) -> Traffic {
+fn distinct(sm: &Sm, addresses: &[u64; LANES], offset: u64, size: u64) -> Traffic {
     let mut seen = [0; LANES];
     let mut count = 0;
     for lane in active(sm.mask) {
@@ -181,7 +197,7 @@ unsafe fn run_load<S: Space, M: Element>(sm: &mut Sm, inst: &Inst) -> Next {
                 }
             } else {
                 // Lanes in between do not run: the sectors of theirs are not fetched.
-                scattered_traffic(sm, addresses, inst.imm, size)
+                scattered_traffic::<S>(sm, addresses, inst.imm, size)
             };
             S::count(sm, false, traffic);
             for part in 0..count {
@@ -203,8 +219,51 @@ unsafe fn run_load<S: Space, M: Element>(sm: &mut Sm, inst: &Inst) -> Next {
                 }
             }
         }
-        Pattern::Scattered => return load_scattered::<S, M>(sm, inst, addresses),
+        Pattern::Scattered => {
+            let whole = S::COMMON && count == 1 && sm.mask == FULL;
+            return match quarters::quarters(addresses, inst.imm, size) {
+                Some(found) if whole => load_quarters::<S, M>(sm, inst, addresses, found),
+                _ => load_scattered::<S, M>(sm, inst, addresses),
+            };
+        }
     }
+    inst.next()
+}
+
+/// A full warp's load of single elements, quarter by quarter.
+#[inline(always)]
+fn load_quarters<S: Space, M: Element>(
+    sm: &mut Sm,
+    inst: &Inst,
+    addresses: &[u64; LANES],
+    quarters: [Quarter; 4],
+) -> Next {
+    let size = size_of::<M>() as u64;
+    let mut values = [M::Row::default(); LANES];
+    let rows = values.chunks_exact_mut(LANES_OF_QUARTER);
+    for (row, Quarter { start, bytes }) in rows.zip(quarters) {
+        let host = match reach::<S>(sm, 0, start, bytes, size, false) {
+            Ok(host) => host.cast::<M>(),
+            // Some lane is outside: find out which.
+            Err(_) => return load_scattered::<S, M>(sm, inst, addresses),
+        };
+        // SAFETY: `reach` checked `bytes` bytes: those of one element or of one a lane.
+        unsafe {
+            if bytes == size {
+                row.fill(host.read_unaligned().widen());
+            } else {
+                let source = host.cast::<[M; LANES_OF_QUARTER]>().read_unaligned();
+                for (value, source) in row.iter_mut().zip(source) {
+                    *value = source.widen();
+                }
+            }
+        }
+    }
+    let traffic = quarters::traffic(quarters, size)
+        .unwrap_or_else(|| scattered_traffic::<S>(sm, addresses, inst.imm, size));
+    S::count(sm, false, traffic);
+    // SAFETY: the destination is a row.
+    unsafe { sm.write(inst, 0, values) };
     inst.next()
 }
 
@@ -228,7 +287,7 @@ fn load_scattered<S: Space, M: Element>(
             row[lane] = unsafe { host.add(part).read_unaligned() }.widen();
         }
     }
-    let traffic = scattered_traffic(sm, addresses, inst.imm, size);
+    let traffic = scattered_traffic::<S>(sm, addresses, inst.imm, size);
     S::count(sm, false, traffic);
     for (part, row) in values[..count].iter().enumerate() {
         // SAFETY: the destinations are rows.
@@ -285,7 +344,7 @@ unsafe fn run_store<S: Space, M: Element>(sm: &mut Sm, inst: &Inst) -> Next {
             }
         }
     }
-    let traffic = scattered_traffic(sm, addresses, inst.imm, size);
+    let traffic = scattered_traffic::<S>(sm, addresses, inst.imm, size);
     S::count(sm, true, traffic);
     inst.next()
 }

@@ -13,6 +13,7 @@ pub(crate) mod identity;
 pub(crate) mod lanes;
 pub(crate) mod ops;
 mod printf;
+mod quarters;
 pub(crate) mod sm;
 pub(crate) mod space;
 pub(crate) mod sync;

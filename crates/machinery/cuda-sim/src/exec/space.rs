@@ -10,6 +10,8 @@ pub trait Space {
     const NAME: &'static str;
     /// Every lane sees the same bytes at the same address.
     const COMMON: bool;
+    /// Whether [`Space::count`] looks at the traffic, or only counts instructions.
+    const TRAFFIC: bool;
 
     /// Whether what lies at `address` may be written.
     #[inline(always)]
@@ -26,7 +28,7 @@ pub trait Space {
 }
 
 /// What a warp-wide access touches.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Traffic {
     pub sectors: u32,
     pub addresses: u32,
@@ -44,6 +46,7 @@ pub struct Generic;
 impl Space for Global {
     const NAME: &'static str = "device memory";
     const COMMON: bool = true;
+    const TRAFFIC: bool = true;
 
     #[inline(always)]
     fn host(sm: &mut Sm, _: usize, address: u64, bytes: u64) -> *mut u8 {
@@ -80,6 +83,7 @@ impl Space for Global {
 impl Space for Constant {
     const NAME: &'static str = "constant memory";
     const COMMON: bool = true;
+    const TRAFFIC: bool = true;
 
     #[inline(always)]
     fn host(sm: &mut Sm, _: usize, address: u64, bytes: u64) -> *mut u8 {
@@ -96,6 +100,7 @@ impl Space for Constant {
 impl Space for Shared {
     const NAME: &'static str = "shared memory";
     const COMMON: bool = true;
+    const TRAFFIC: bool = false;
 
     #[inline(always)]
     fn host(sm: &mut Sm, _: usize, address: u64, bytes: u64) -> *mut u8 {
@@ -124,6 +129,7 @@ impl Space for Shared {
 impl Space for Local {
     const NAME: &'static str = "local memory";
     const COMMON: bool = false;
+    const TRAFFIC: bool = false;
 
     #[inline(always)]
     fn host(sm: &mut Sm, lane: usize, address: u64, bytes: u64) -> *mut u8 {
@@ -152,6 +158,7 @@ impl Space for Local {
 impl Space for Argument {
     const NAME: &'static str = "local memory";
     const COMMON: bool = false;
+    const TRAFFIC: bool = false;
 
     #[inline(always)]
     fn host(sm: &mut Sm, lane: usize, address: u64, bytes: u64) -> *mut u8 {
@@ -165,6 +172,7 @@ impl Space for Argument {
 impl Space for Param {
     const NAME: &'static str = "kernel parameters";
     const COMMON: bool = true;
+    const TRAFFIC: bool = true;
 
     #[inline(always)]
     fn host(sm: &mut Sm, _: usize, address: u64, bytes: u64) -> *mut u8 {
@@ -187,6 +195,7 @@ impl Space for Param {
 impl Space for Generic {
     const NAME: &'static str = "memory";
     const COMMON: bool = false;
+    const TRAFFIC: bool = true;
 
     #[inline(always)]
     fn writable(address: u64) -> bool {

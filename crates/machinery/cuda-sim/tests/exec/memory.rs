@@ -1,6 +1,8 @@
 //! Loads and stores of every width and space, and addresses of all kinds.
 
-use crate::harness::{BLOCK_SIZES, Machine, Plain, noise};
+use std::collections::BTreeSet;
+
+use crate::harness::{BLOCK_SIZES, Machine, Plain, illegal, noise};
 use crate::params;
 
 const PTX: &str = include_str!("../../kernels/ptx/memory.ptx");
@@ -97,6 +99,48 @@ fn patterns(n: u32) -> Vec<(&'static str, Vec<u32>)> {
         ("by warp", (0..n).map(|i| i / 32).collect()),
         ("scattered", words.into_iter().map(|x| x % n).collect()),
     ]
+}
+
+/// In a block 8 or 16 threads wide, a warp's lanes are rows: each at one element, or at elements
+/// side by side.
+#[test]
+fn rows_of_a_block_are_gathered() {
+    let input = noise(4096);
+    for rows in [
+        [3, 700, 701, 4088],
+        [9, 9, 500, 500],
+        [8, 0, 24, 16],
+        [40, 44, 48, 52],
+    ] {
+        for step in [0, 1] {
+            let index: Vec<u32> = (0..32)
+                .map(|lane| rows[lane / 8] + lane as u32 % 8 * step)
+                .collect();
+            let mut machine = Machine::new(PTX);
+            let (out, from) = (machine.out::<u32>(32), machine.buffer(&input));
+            let at = machine.buffer(&index);
+            let report = machine.run("gather", 1, 32, params![out, from, at, 32u32]);
+            let expected: Vec<u32> = index.iter().map(|&at| input[at as usize]).collect();
+            assert_eq!(machine.read::<u32>(out, 32), expected, "{rows:?}, {step}");
+
+            // The sectors of `in`, and the four of `index`.
+            let sectors: BTreeSet<u32> = index.iter().map(|at| at / 8).collect();
+            let found = report.counts.global.load_sectors;
+            assert_eq!(found, sectors.len() as u64 + 4, "{rows:?}, {step}");
+        }
+    }
+}
+
+/// The fault is the lane's that is outside, and not its row's.
+#[test]
+fn a_row_that_leaves_its_allocation_faults_where_it_does() {
+    let mut machine = Machine::new(PTX);
+    let (out, from) = (machine.out::<u32>(32), machine.buffer(&noise(64)));
+    let index: Vec<u32> = (0..32).map(|lane| lane / 8 * 20 + lane % 8).collect();
+    let at = machine.buffer(&index);
+    let fault = machine.fault("gather", 1, 32, params![out, from, at, 32u32]);
+    assert_eq!(illegal(&fault).1, from + 64 * 4);
+    assert_eq!(fault.place.unwrap().thread, [28, 0, 0]);
 }
 
 #[test]
