@@ -95,7 +95,9 @@ void multiply(const char *variant, Kernel kernel, int block, char **sizes) {
     dim3 grid(blocks(p, block), blocks(m, block)), threads(block, block);
     double ms = median_ms([&] { kernel<<<grid, threads>>>(a, b, c); });
     printf("{\"variant\": \"%s\", \"ms\": %.6f}\n", variant, ms);
-    for (float *elements : {a.elements, b.elements, c.elements}) CHECK(cudaFree(elements));
+    CHECK(cudaFree(a.elements));
+    CHECK(cudaFree(b.elements));
+    CHECK(cudaFree(c.elements));
 }
 
 int main(int, char **arguments) {
@@ -185,10 +187,10 @@ int main(int, char **arguments) {
         printf(line, "constant", block, median_ms([&] {
                    stencil_constant<<<grid, block, shared>>>(in, out, size);
                }));
-        printf(line, "ldg", block, median_ms([&] {
+        printf(line, "__ldg", block, median_ms([&] {
                    stencil_ldg<<<grid, block, shared>>>(in, out, size, dcoef);
                }));
-        printf(line, "restrict", block, median_ms([&] {
+        printf(line, "const __restrict__", block, median_ms([&] {
                    stencil_restrict<<<grid, block, shared>>>(in, out, size, dcoef);
                }));
     }
