@@ -61,7 +61,7 @@ pub fn grid_2d(
         }
         _ => bail!(
             "{width} by {height} elements need a grid of {across}x{down} blocks, and this device \
-             takes at most {widest}x{highest}; use a larger --block or a smaller input"
+             takes at most {widest}x{highest}; use larger blocks or a smaller input"
         ),
     }
 }
