@@ -74,7 +74,7 @@ fn blocks_over_the_devices_limit() {
 #[test]
 fn a_grid_over_the_devices_limit() {
     let high = "--m 1048561 --n 1 --p 1";
-    says(1, high, &["1x65536 blocks", "65535", "--block"]);
+    says(1, high, &["1x65536 blocks", "65535", "larger blocks"]);
 }
 
 #[test]

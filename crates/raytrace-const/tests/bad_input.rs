@@ -63,7 +63,7 @@ fn blocks_over_the_devices_limit() {
 #[test]
 fn a_grid_over_the_devices_limit() {
     let tall = "--width 1 --height 70000 --block 16x1";
-    says(1, tall, &["1x70000 blocks", "65535", "--block"]);
+    says(1, tall, &["1x70000 blocks", "65535", "larger blocks"]);
 }
 
 #[test]
