@@ -178,7 +178,9 @@ int main(int, char **arguments) {
 
 int main(int, char **arguments) {
     int size = atoi(arguments[1]);
-    float *in = zeros<float>(size + 2 * RADIUS) + RADIUS, *out = zeros<float>(size);
+    // As in the chapter, points and results begin after a halo.
+    float *in = zeros<float>(size + 2 * RADIUS) + RADIUS;
+    float *out = zeros<float>(size + 2 * RADIUS) + RADIUS;
     float *dcoef = zeros<float>(RADIUS + 1);
     for (int block : {32, 128, 256, 512, 1024}) {
         int grid = blocks(size, block);

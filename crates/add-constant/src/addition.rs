@@ -1,6 +1,6 @@
 //! What the table says of a variant: what it added, and how fast.
 
-use common::report::Details;
+use common::report::{Details, or_dash};
 use common::timing::Timing;
 use serde::Serialize;
 
@@ -24,11 +24,10 @@ pub struct Addition {
 impl Addition {
     /// One that takes the median time.
     pub fn new(sums: u32, pattern: Option<AccessPattern>, timing: &Timing) -> Self {
-        let gb_per_s = BYTES * f64::from(sums) / (timing.median_ms * 1e6);
         Addition {
             sums,
             pattern,
-            gb_per_s: gb_per_s.is_finite().then_some(gb_per_s),
+            gb_per_s: timing.giga_per_second(BYTES * f64::from(sums)),
         }
     }
 }
@@ -37,11 +36,10 @@ impl Details for Addition {
     const COLUMNS: &'static [&'static str] = &["sums", "access pattern", "GB/s"];
 
     fn cells(&self) -> Vec<String> {
-        let rate = self.gb_per_s.map(|rate| format!("{rate:.1}"));
         vec![
             self.sums.to_string(),
             self.pattern.map_or("–", AccessPattern::name).to_owned(),
-            rate.unwrap_or_else(|| "–".to_owned()),
+            or_dash(self.gb_per_s.map(|rate| format!("{rate:.1}"))),
         ]
     }
 }
@@ -50,27 +48,17 @@ impl Details for Addition {
 mod tests {
     use super::*;
 
-    fn timing(median_ms: f64) -> Timing {
-        Timing {
-            median_ms,
-            min_ms: 0.0,
-            max_ms: 1.0,
-            samples: 1,
-            launches_per_sample: 1,
-        }
-    }
-
     #[test]
     fn a_sum_is_eight_bytes() {
         let pattern = Some(AccessPattern::PseudoRandom);
-        let addition = Addition::new(12_800_000, pattern, &timing(0.1));
+        let addition = Addition::new(12_800_000, pattern, &Timing::once(0.1));
         assert_eq!(addition.gb_per_s, Some(1024.0));
         assert_eq!(addition.cells(), ["12800000", "pseudo_random", "1024.0"]);
     }
 
     #[test]
     fn no_time_is_no_rate() {
-        let addition = Addition::new(17, None, &timing(0.0));
+        let addition = Addition::new(17, None, &Timing::once(0.0));
         assert_eq!(addition.gb_per_s, None);
         assert_eq!(addition.cells(), ["17", "–", "–"]);
     }

@@ -12,7 +12,7 @@ use add_constant::{inputs, reference};
 use anyhow::{Context as _, Result};
 use clap::Parser;
 use common::gpu::Gpu;
-use common::report::{self, Report};
+use common::report::{self, Report, note};
 use common::verify::{POISON, compare};
 use common::{launch, memory, module, timing};
 use cust::prelude::*;
@@ -29,7 +29,7 @@ fn main() -> ExitCode {
 
 fn run(flags: &Flags, ptx: &str) -> Result<()> {
     let gpu = Gpu::open()?;
-    eprintln!("{}", gpu.info);
+    note(&gpu.info);
     let stream = &gpu.stream;
     for sums in flags.sums() {
         launch::grid_1d(&gpu.device, sums.into(), flags.block())?;
@@ -122,11 +122,11 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     }
 
     report::print(flags.common.json, &report, &[report.table()])?;
-    eprintln!(
+    note(
         "\nCompare `constant` with `global`: where all threads of a warp read the same value, \
          constant memory keeps up; where they read different ones, it is asked for one after the \
          other.\n\
-         `vector` moves the same bytes in and out, 16 a thread: about what the memory alone takes."
+         `vector` moves the same bytes in and out, 16 a thread: about what the memory alone takes.",
     );
     report.verdict()
 }

@@ -1,6 +1,6 @@
 //! Everything a user can get wrong: one message that says what, where and what to do; no panic.
 
-use chapter_test::Chapter;
+use chapter_test::{Chapter, NO_SIZES};
 
 fn chapter() -> Chapter {
     Chapter::new(env!("CARGO_BIN_EXE_add-constant"))
@@ -8,13 +8,8 @@ fn chapter() -> Chapter {
 
 #[test]
 fn sizes_that_are_zero_negative_or_no_numbers() {
-    for flag in ["--sums", "--block", "--repeat"] {
-        for value in ["0", "-5", "many", "1.5", "99999999999999999999"] {
-            chapter().refuses(2, &format!("{flag} {value}"), &[flag, value]);
-        }
-        chapter().refuses(2, flag, &[flag, "value is required"]);
-    }
-    chapter().refuses(2, "--seed -1", &["--seed", "-1"]);
+    chapter().refuses_values(&["--sums", "--block"], &NO_SIZES);
+    chapter().refuses_values(&["--seed"], &["-1", "many"]);
     chapter().refuses(2, "--sums 2147483649", &["--sums", "2147483648"]);
 }
 
@@ -56,11 +51,6 @@ fn both_forms_of_one_argument() {
 }
 
 #[test]
-fn an_unknown_flag() {
-    chapter().refuses(2, "--depth 3", &["--depth"]);
-}
-
-#[test]
 fn a_block_over_the_devices_limit() {
     chapter().refuses(1, "--block 1025", &["--block 1025", "1024"]);
     chapter().refuses(
@@ -80,23 +70,12 @@ fn a_grid_over_the_devices_limit() {
 #[cfg(target_os = "linux")]
 #[test]
 fn sums_too_many_for_memory() {
-    let memory = std::fs::read_to_string("/proc/meminfo").unwrap();
-    let mut words = memory
-        .split_whitespace()
-        .skip_while(|&word| word != "MemAvailable:");
-    let available_kb: u64 = words.nth(1).unwrap().parse().unwrap();
-    if available_kb < 40_000_000 {
+    if chapter_test::available_memory() < 40_000_000_000 {
         chapter().refuses(1, "--sums 2147483648", &["these sums", "memory", "is free"]);
     }
 }
 
 #[test]
-fn a_backend_that_is_none() {
-    let chapter = chapter().with("CUDA_BACKEND", "cpu");
-    chapter.refuses(1, "", &["CUDA_BACKEND", "cpu", "gpu", "sim"]);
-}
-
-#[test]
-fn the_gpu_where_there_is_none() {
-    chapter().needs_a_gpu_when_asked_for_one("--sums 1");
+fn what_every_chapter_refuses() {
+    chapter().refuses_what_every_chapter_refuses("--sums 1");
 }

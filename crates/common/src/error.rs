@@ -10,6 +10,8 @@ use anyhow::{Error, Result};
 use cust::error::CudaError;
 use cust::sys::{self, CUresult};
 
+use crate::report::note;
+
 /// Turns a chapter's result into an exit code: 0, or 1 after `error: …` on standard error.
 ///
 /// (A flag that cannot be parsed never gets here: clap says so and exits with 2.)
@@ -17,7 +19,7 @@ pub fn exit(result: Result<()>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {}", in_words(&error));
+            note(format_args!("error: {}", in_words(&error)));
             ExitCode::FAILURE
         }
     }

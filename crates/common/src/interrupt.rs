@@ -7,6 +7,7 @@ use std::{process, thread};
 use anyhow::{Context as _, Result};
 
 use crate::progress;
+use crate::report::note;
 
 /// What a shell reports for a program that Ctrl-C ended: 128 and the signal's number.
 const INTERRUPTED: i32 = 130;
@@ -18,20 +19,27 @@ static WHOLE: Mutex<()> = Mutex::new(());
 static ENDING: AtomicBool = AtomicBool::new(false);
 
 /// Makes Ctrl-C, or a request to end, take the progress bar away and end the program. It waits
-/// for what [`hold`] protects.
+/// for what [`hold`] protects; pressed again, it does not.
 ///
 /// # Errors
 ///
 /// Where the system does not let the program handle signals, or it already does.
 pub fn install() -> Result<()> {
     ctrlc::set_handler(|| {
-        ENDING.store(true, Ordering::SeqCst);
-        let _whole = WHOLE.lock().unwrap_or_else(PoisonError::into_inner);
-        progress::settle();
-        eprintln!("interrupted");
-        process::exit(INTERRUPTED);
+        if ENDING.swap(true, Ordering::SeqCst) {
+            process::exit(INTERRUPTED);
+        }
+        // Waiting here would keep the second one from getting through.
+        thread::spawn(end);
     })
     .context("cannot handle Ctrl-C")
+}
+
+fn end() {
+    let _whole = WHOLE.lock().unwrap_or_else(PoisonError::into_inner);
+    progress::settle();
+    note("interrupted");
+    process::exit(INTERRUPTED);
 }
 
 /// Puts Ctrl-C off until the guard is dropped: for writing a file or a result. Once it has been

@@ -24,7 +24,7 @@ pub fn grid_1d(device: &Device, elements: u64, block: u32) -> Result<(GridSize, 
     match u32::try_from(blocks) {
         Ok(blocks) if blocks <= limits.grid.0 => Ok((GridSize::x(blocks), BlockSize::x(block))),
         _ => bail!(
-            "{elements} elements need {blocks} blocks of {block} threads, and this device takes \
+            "{elements} elements need {blocks} blocks with --block {block}, and this device takes \
              at most {}; use a larger --block or fewer elements",
             limits.grid.0
         ),

@@ -1,5 +1,6 @@
 //! The table and the JSON record: the same figures for a reader and for a program.
 
+use std::fmt::Display;
 use std::io::{self, Write};
 
 use anyhow::{Context as _, Result, bail};
@@ -105,6 +106,15 @@ impl<I: Serialize, D: Details> Report<I, D> {
     /// Adds a variant. It is compared with the last baseline before it, so that a report may have
     /// several groups, each with its baseline first.
     pub fn add(&mut self, variant: &str, details: D, timing: Timing, verdict: &Verdict) {
+        self.add_apart(variant, details, timing, verdict);
+        let speedup = self.speedup();
+        if let Some(last) = self.results.last_mut() {
+            last.speedup = speedup;
+        }
+    }
+
+    /// Adds a variant that is compared with nothing: it does other work than the baseline.
+    pub fn add_apart(&mut self, variant: &str, details: D, timing: Timing, verdict: &Verdict) {
         self.results.push(Outcome {
             variant: variant.to_owned(),
             details,
@@ -114,10 +124,6 @@ impl<I: Serialize, D: Details> Report<I, D> {
             differing: verdict.differing,
             wrong: verdict.wrong.clone(),
         });
-        let speedup = self.speedup();
-        if let Some(last) = self.results.last_mut() {
-            last.speedup = speedup;
-        }
     }
 
     /// How many times as fast the last result is as its baseline.
@@ -147,7 +153,7 @@ impl<I: Serialize, D: Details> Report<I, D> {
                     milliseconds(timing.min_ms),
                     milliseconds(timing.max_ms)
                 ),
-                speedup.unwrap_or_else(|| "–".to_owned()),
+                or_dash(speedup),
                 format!("{}, {}", self.gpu.time, self.gpu.name),
                 if outcome.verified { "right" } else { "WRONG" }.to_owned(),
             ]);
@@ -175,6 +181,16 @@ impl<I: Serialize, D: Details> Report<I, D> {
     }
 }
 
+/// Prints a line, or some, to standard error. That nobody reads it is no failure.
+pub fn note(text: impl Display) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// A cell of a table: a dash where there is nothing to say.
+pub fn or_dash(text: Option<String>) -> String {
+    text.unwrap_or_else(|| "–".to_owned())
+}
+
 /// Prints to standard output: `record` as one JSON record, or `tables` with a line between them;
 /// then, to standard error, what modelled times are not.
 ///
@@ -190,7 +206,7 @@ pub fn print(json: bool, record: &impl Serialize, tables: &[String]) -> Result<(
     let _whole = interrupt::hold();
     writeln!(io::stdout(), "{text}").context("cannot write the results")?;
     if cuda_driver::backend() == Some(Backend::Simulator) {
-        eprintln!("\nThese times are a model's; run on a GPU to measure.");
+        note("\nThese times are a model's; run on a GPU to measure.");
     }
     Ok(())
 }
@@ -320,6 +336,16 @@ mod tests {
         assert!(report.table().contains(" – "), "{}", report.table());
         assert!(record(&report)["results"][0]["speedup"].is_null());
         assert_eq!(record(&report)["gpu"]["time"], "modelled");
+    }
+
+    #[test]
+    fn what_is_added_apart_is_compared_with_nothing() {
+        let mut report = report(Clock::Measured);
+        report.add("global", (), timing(3.0), &RIGHT);
+        report.add_apart("copy", (), timing(2.0), &RIGHT);
+        report.add("constant", (), timing(2.0), &RIGHT);
+        assert!(record(&report)["results"][1]["speedup"].is_null());
+        assert_eq!(record(&report)["results"][2]["speedup"], 1.5);
     }
 
     #[test]

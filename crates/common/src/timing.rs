@@ -32,6 +32,25 @@ pub struct Timing {
     pub launches_per_sample: u32,
 }
 
+impl Timing {
+    /// One sample of one launch.
+    pub fn once(ms: f64) -> Self {
+        Timing {
+            median_ms: ms,
+            min_ms: ms,
+            max_ms: ms,
+            samples: 1,
+            launches_per_sample: 1,
+        }
+    }
+
+    /// `amount` a launch, in 10⁹ a second: GB/s of bytes, GFLOP/s of operations. None where no
+    /// time passed.
+    pub fn giga_per_second(&self, amount: f64) -> Option<f64> {
+        Some(amount / 1e6 / self.median_ms).filter(|rate| rate.is_finite())
+    }
+}
+
 /// Two events in a stream, and the time between them.
 pub struct Events<'a> {
     stream: &'a Stream,
@@ -57,13 +76,25 @@ impl Events<'_> {
     ///
     /// # Errors
     ///
-    /// Those of `work`, and CUDA's: a kernel that failed shows here.
+    /// Those of `work`, and CUDA's: a kernel that failed shows here. In any case the stream has
+    /// nothing left to do.
     pub fn time(&self, work: impl FnOnce() -> Result<()>) -> Result<f32> {
+        let timed = self.record_around(work);
+        let done = self.stream.synchronize();
+        timed?;
+        done?;
+        Ok(self.stop.elapsed_time_f32(&self.start)?)
+    }
+
+    /// The stream that is timed.
+    pub fn stream(&self) -> &Stream {
+        self.stream
+    }
+
+    fn record_around(&self, work: impl FnOnce() -> Result<()>) -> Result<()> {
         self.start.record(self.stream)?;
         work()?;
-        self.stop.record(self.stream)?;
-        self.stop.synchronize()?;
-        Ok(self.stop.elapsed_time_f32(&self.start)?)
+        Ok(self.stop.record(self.stream)?)
     }
 }
 
@@ -116,11 +147,8 @@ fn summarise(samples: &[f32], launches: u32) -> Result<Timing> {
     let [min_ms, .., max_ms] = sorted[..] else {
         ensure!(!sorted.is_empty(), "no samples were taken");
         return Ok(Timing {
-            median_ms: sorted[0],
-            min_ms: sorted[0],
-            max_ms: sorted[0],
-            samples: 1,
             launches_per_sample: launches,
+            ..Timing::once(sorted[0])
         });
     };
     let middle = sorted.len() / 2;
@@ -186,6 +214,13 @@ mod tests {
         assert_eq!((even.min_ms, even.median_ms, even.max_ms), (1.0, 3.0, 9.0));
         let pair = summarise(&[3.0, 1.0], 2).unwrap();
         assert_eq!((pair.min_ms, pair.median_ms, pair.max_ms), (0.5, 1.0, 1.5));
+    }
+
+    #[test]
+    fn rates_are_in_milliards_a_second() {
+        assert_eq!(Timing::once(500.0).giga_per_second(1e9), Some(2.0));
+        assert_eq!(Timing::once(0.0).giga_per_second(1e9), None);
+        assert_eq!(Timing::once(0.0).giga_per_second(0.0), None);
     }
 
     #[test]

@@ -48,10 +48,13 @@ pub struct Verdict {
     pub wrong: Option<String>,
 }
 
-/// Floats at most `ulps` representable numbers apart; 0 where every rounding is the same, and only
-/// the sign of a zero may differ.
+/// Floats of the same sign that are at most `ulps` representable numbers apart; with 0, the same
+/// bits, as where every operation rounds alike.
 pub fn within_ulps(ulps: u32) -> impl Fn(&f32, &f32) -> bool {
-    move |got, expected| ulps_eq!(got, expected, epsilon = 0.0, max_ulps = ulps)
+    move |got, expected| {
+        ulps_eq!(got, expected, epsilon = 0.0, max_ulps = ulps)
+            && got.is_sign_negative() == expected.is_sign_negative()
+    }
 }
 
 /// Compares element by element. `close(got, expected)` says which differences are allowed:
@@ -151,7 +154,8 @@ mod tests {
     #[test]
     fn ulps_are_representable_numbers() {
         let next = 1.0_f32.next_up();
-        assert!(compare(&[1.0, -0.0], &[1.0, 0.0], within_ulps(0)).is_match());
+        assert!(compare(&[1.0, -0.0], &[1.0, -0.0], within_ulps(0)).is_match());
+        assert!(!compare(&[-0.0], &[0.0], within_ulps(u32::MAX)).is_match());
         assert!(!compare(&[next], &[1.0], within_ulps(0)).is_match());
         assert!(compare(&[next], &[1.0], within_ulps(1)).is_match());
         // Next to zero too, where an absolute tolerance would let anything pass.

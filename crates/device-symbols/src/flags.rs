@@ -36,22 +36,26 @@ pub struct Flags {
     #[arg(long, value_name = "NAME", default_value = "const_data")]
     pub symbol: String,
 
-    /// Where in the variable that part begins
-    #[arg(long, value_name = "BYTES", default_value_t = 512)]
-    pub offset: u64,
+    /// Where in the variable that part begins [default: at its middle]
+    #[arg(long, value_name = "BYTES")]
+    offset: Option<u64>,
 
-    /// How long that part is
-    #[arg(
-        long,
-        value_name = "BYTES",
-        default_value_t = 256,
-        value_parser = value_parser!(u64).range(1..)
-    )]
-    pub bytes: u64,
+    /// How long that part is [default: a quarter of the variable]
+    #[arg(long, value_name = "BYTES", value_parser = value_parser!(u64).range(1..))]
+    bytes: Option<u64>,
 
     /// The flags that every chapter takes.
     #[command(flatten)]
     pub common: CommonFlags,
+}
+
+/// A part of a variable, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Where it begins.
+    pub offset: u64,
+    /// How long it is.
+    pub bytes: u64,
 }
 
 /// What the JSON record repeats of the flags.
@@ -65,14 +69,22 @@ pub struct Inputs {
 }
 
 impl Flags {
+    /// The part to copy of a variable of `length` bytes.
+    pub fn part_of(&self, length: u64) -> Part {
+        Part {
+            offset: self.offset.unwrap_or(length / 2),
+            bytes: self.bytes.unwrap_or(length / 4),
+        }
+    }
+
     /// The flags that decide the results, for the record.
-    pub fn inputs(&self) -> Inputs {
+    pub fn inputs(&self, part: Part) -> Inputs {
         Inputs {
             count: self.count,
             block: self.block,
             symbol: self.symbol.clone(),
-            offset: self.offset,
-            bytes: self.bytes,
+            offset: part.offset,
+            bytes: part.bytes,
         }
     }
 
@@ -97,10 +109,13 @@ mod tests {
     }
 
     #[test]
-    fn the_default_part_is_within_the_array() {
-        let flags = flags("");
-        assert_eq!(flags.symbol, "const_data");
-        assert!(flags.offset + flags.bytes <= (LENGTH * size_of::<f32>()) as u64);
+    fn the_default_part_is_within_whatever_variable() {
+        assert_eq!(flags("").symbol, "const_data");
+        for (length, offset, bytes) in [(1024, 512, 256), (4, 2, 1), (8, 4, 2)] {
+            assert_eq!(flags("").part_of(length), Part { offset, bytes });
+        }
+        let asked = flags("--offset 7 --bytes 9").part_of(8);
+        assert_eq!((asked.offset, asked.bytes), (7, 9));
     }
 
     #[test]

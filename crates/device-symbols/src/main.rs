@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 use clap::Parser;
 use common::gpu::Gpu;
-use common::report;
+use common::report::{self, note};
 use common::verify::{POISON, compare, within_ulps};
 use common::{launch, memory, module};
 use cust::prelude::*;
@@ -27,7 +27,7 @@ fn main() -> ExitCode {
 
 fn run(flags: &Flags, ptx: &str) -> Result<()> {
     let gpu = Gpu::open()?;
-    eprintln!("{}", gpu.info);
+    note(&gpu.info);
     let stream = &gpu.stream;
     let (grid, block) = launch::grid_1d(&gpu.device, flags.count, flags.block)?;
     let (array_grid, _) = launch::grid_1d(&gpu.device, LENGTH as u64, flags.block)?;
@@ -39,12 +39,13 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     let mut dev_data = Variable::find(&module, "dev_data")?;
     let mut dev_pointer = Variable::find(&module, "dev_pointer")?;
     let mut symbol = Variable::find(&module, &flags.symbol)?;
+    let part = flags.part_of(symbol.bytes());
     symbol
-        .require(flags.offset, flags.bytes)
+        .require(part.offset, part.bytes)
         .context("--offset, --bytes")?;
 
     // To the array, and from it.
-    let mut steps = Steps::new(&gpu, flags, "to const_data")?;
+    let mut steps = Steps::new(&gpu, flags, part, "to const_data")?;
     let constants = values::constants();
     steps.to_symbol("to const_data", &mut const_data, &constants, 0)?;
     steps.from_symbol("from const_data", &const_data, &constants, 0)?;
@@ -103,17 +104,12 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     let symbols = symbols(&const_data, &dev_data, &dev_pointer)?;
 
     // A part of a variable: its bytes from an offset on, inverted.
-    let mut part = vec![0_u8; flags.bytes as usize];
-    symbol.copy_to(&mut part, flags.offset)?;
-    part.iter_mut().for_each(|byte| *byte = !*byte);
-    let name = &flags.symbol;
-    steps.to_symbol(
-        &format!("to {name}, part"),
-        &mut symbol,
-        &part,
-        flags.offset,
-    )?;
-    steps.from_symbol(&format!("from {name}, part"), &symbol, &part, flags.offset)?;
+    let mut bytes = vec![0_u8; part.bytes as usize];
+    symbol.copy_to(&mut bytes, part.offset)?;
+    bytes.iter_mut().for_each(|byte| *byte = !*byte);
+    let [to, from] = ["to", "from"].map(|way| format!("{way} {}, part", flags.symbol));
+    steps.to_symbol(&to, &mut symbol, &bytes, part.offset)?;
+    steps.from_symbol(&from, &symbol, &bytes, part.offset)?;
 
     let report = steps.report();
     let record = Record {
@@ -122,7 +118,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     };
     let tables = [summary::table(&symbols), report.table()];
     report::print(flags.common.json, &record, &tables)?;
-    eprintln!(
+    note(
         "\nA symbol is a name; its address is the device's, and the host has no such variable.\n\
          `dev_pointer` holds an address, 8 bytes; what is there was allocated and copied by \
          itself.\nKernels can only read `const_data`; the host writes it between launches.",

@@ -4,13 +4,13 @@ use std::fmt::Debug;
 
 use anyhow::{Context as _, Result};
 use common::gpu::{Clock, Gpu};
-use common::report::{Details, Report};
+use common::report::{Details, Report, or_dash};
 use common::timing::{self, Events, Timing};
 use common::verify::{POISON, Verdict, compare};
 use cust::memory::bytemuck::{self, Pod};
 use serde::Serialize;
 
-use crate::flags::{Flags, Inputs};
+use crate::flags::{Flags, Inputs, Part};
 use crate::variable::Variable;
 
 /// What the table says of a step beside its time: which bytes a copy copies, nothing for a kernel.
@@ -30,18 +30,19 @@ pub struct Steps<'a> {
 }
 
 impl<'a> Steps<'a> {
-    /// No steps so far. Speeds will be relative to the one named `baseline`.
+    /// No steps so far, of which the last copy `part`. The copies' speeds will be relative to the
+    /// one named `baseline`.
     ///
     /// # Errors
     ///
     /// CUDA's own.
-    pub fn new(gpu: &'a Gpu, flags: &Flags, baseline: &'static str) -> Result<Self> {
+    pub fn new(gpu: &'a Gpu, flags: &Flags, part: Part, baseline: &'static str) -> Result<Self> {
         let info = gpu.info.clone();
         Ok(Steps {
             clock: info.time,
             repeat: flags.common.repeat,
             events: timing::events(&gpu.stream)?,
-            report: Report::new("device-symbols", info, flags.inputs(), baseline),
+            report: Report::new("device-symbols", info, flags.inputs(part), baseline),
         })
     }
 
@@ -107,7 +108,8 @@ impl<'a> Steps<'a> {
         check: impl FnOnce() -> Result<Verdict>,
     ) -> Result<()> {
         let timing = self.time(name, launch)?;
-        self.report.add(name, Copied::NOTHING, timing, &check()?);
+        self.report
+            .add_apart(name, Copied::NOTHING, timing, &check()?);
         Ok(())
     }
 
@@ -147,7 +149,7 @@ impl Details for Copied {
     fn cells(&self) -> Vec<String> {
         let number = |value: Option<u64>| value.map(|value| value.to_string());
         [self.symbol.clone(), number(self.bytes), number(self.offset)]
-            .map(|cell| cell.unwrap_or_else(|| "–".to_owned()))
+            .map(or_dash)
             .to_vec()
     }
 }

@@ -1,6 +1,8 @@
 //! The chapter with modules that are wrong. Each runs in a process of its own, this test program
 //! again with one ignored test, so that what it prints can be read.
 
+use chapter_test::printed_by;
+
 use super::*;
 
 /// Runs the chapter as `main` does, on `ptx`; it has to fail.
@@ -8,14 +10,6 @@ fn fails(ptx: &str) {
     assert_ne!(ptx, PTX, "the module no longer has what is changed here");
     let flags = Flags::parse_from(["device-symbols", "--count", "1000", "--block", "96"]);
     assert_eq!(common::error::exit(run(&flags, ptx)), ExitCode::FAILURE);
-}
-
-/// What the ignored test `name` prints on standard output and error.
-fn printed_by(name: &str) -> (String, String) {
-    let folder = tempfile::tempdir().unwrap();
-    let (table, notes) = chapter_test::child(&format!("tests::{name}"), folder.path());
-    assert!(!notes.contains("panicked"), "{notes}");
-    (table, notes)
 }
 
 /// The steps that are wrong in a table.
@@ -77,7 +71,7 @@ fn what_is_not_stored_shows_as_poison() {
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn a_pointer_that_is_not_set() {
-    // The kernel reads the pointer's neighbour in place of it: a scalar's bits as an address.
+    // The kernel reads another pointer in place of it, one that nobody sets.
     let pointer = ".visible .global .align 8 .u64 dev_pointer";
     let two = format!(".visible .global .align 8 .u64 unset;\n{pointer}");
     let ptx = PTX.replacen(pointer, &two, 1);
@@ -95,7 +89,7 @@ fn a_pointer_that_points_nowhere_is_an_error_and_no_table() {
     assert!(notes.contains(wanted), "{notes}");
 }
 
-/// Half as many elements in the `.cu` file as in the Rust code.
+/// Six elements fewer in the `.cu` file than in the Rust code.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn a_smaller_array() {

@@ -1,6 +1,6 @@
 //! Everything a user can get wrong: one message that says what, where and what to do; no panic.
 
-use chapter_test::Chapter;
+use chapter_test::{Chapter, NO_SIZES};
 
 fn chapter() -> Chapter {
     Chapter::new(env!("CARGO_BIN_EXE_device-symbols"))
@@ -12,15 +12,11 @@ fn says(code: i32, arguments: &str, wanted: &[&str]) {
 
 #[test]
 fn numbers_that_are_zero_negative_or_none() {
-    for flag in ["--count", "--block", "--bytes", "--repeat"] {
-        for value in ["0", "-5", "many", "1.5", "99999999999999999999"] {
-            says(2, &format!("{flag} {value}"), &[flag, value]);
-        }
-    }
-    for value in ["-1", "many", "1.5", "99999999999999999999"] {
-        says(2, &format!("--offset {value}"), &["--offset", value]);
-    }
-    says(2, "--count", &["--count", "value is required"]);
+    chapter().refuses_values(&["--count", "--block", "--bytes"], &NO_SIZES);
+    chapter().refuses_values(
+        &["--offset"],
+        &["-1", "many", "1.5", "99999999999999999999"],
+    );
 }
 
 #[test]
@@ -46,7 +42,8 @@ fn parts_that_do_not_fit() {
         ("--offset 0 --bytes 1025", "const_data", 1024),
         ("--offset 18446744073709551615", "const_data", 1024),
         ("--bytes 18446744073709551615", "const_data", 1024),
-        ("--symbol dev_data", "dev_data", 4),
+        ("--symbol dev_data --offset 4", "dev_data", 4),
+        ("--symbol dev_data --offset 2 --bytes 4", "dev_data", 4),
         (
             "--symbol dev_pointer --offset 4 --bytes 5",
             "dev_pointer",
@@ -82,20 +79,11 @@ fn an_output_too_large_for_memory() {
 }
 
 #[test]
-fn an_unknown_flag() {
-    says(2, "--depth 3", &["--depth"]);
-    says(2, "const_data", &["const_data"]);
+fn a_word_that_is_no_flag() {
+    chapter().refuses(2, "const_data", &["unexpected argument 'const_data'"]);
 }
 
 #[test]
-fn a_backend_that_is_none() {
-    let wanted = ["CUDA_BACKEND", "cpu", "gpu", "sim"];
-    chapter()
-        .with("CUDA_BACKEND", "cpu")
-        .refuses(1, "", &wanted);
-}
-
-#[test]
-fn the_gpu_where_there_is_none() {
-    chapter().needs_a_gpu_when_asked_for_one("--count 1");
+fn what_every_chapter_refuses() {
+    chapter().refuses_what_every_chapter_refuses("--count 1");
 }

@@ -81,6 +81,22 @@ fn parts_of_every_variable() {
 }
 
 #[test]
+fn a_name_alone_copies_a_quarter_from_the_middle_on() {
+    for (symbol, bytes, offset) in [
+        ("const_data", 256, 512),
+        ("dev_data", 1, 2),
+        ("dev_pointer", 2, 4),
+    ] {
+        copies(
+            &format!("--count 40 --symbol {symbol}"),
+            symbol,
+            bytes,
+            offset,
+        );
+    }
+}
+
+#[test]
 fn the_tables_have_every_variable_and_step_and_say_that_times_are_modelled() {
     let run = chapter().runs("--count 1000");
     let (symbols, steps_table) = run.stdout.split_once("\n\n").unwrap();
@@ -142,4 +158,9 @@ fn the_record() {
 fn the_same_run_twice_gives_the_same_record() {
     let record = || chapter().record("--count 5000");
     assert_eq!(record(), record());
+}
+
+#[test]
+fn output_that_nobody_takes() {
+    chapter().copes_without_readers("--count 17");
 }

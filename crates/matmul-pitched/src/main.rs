@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 use clap::Parser;
 use common::gpu::Gpu;
-use common::report::{self, Report};
+use common::report::{self, Report, note};
 use common::verify::{POISON, compare, within_ulps};
 use common::{launch, memory, module, timing};
 use cust::prelude::*;
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
 
 fn run(flags: &Flags, ptx: &str) -> Result<()> {
     let gpu = Gpu::open()?;
-    eprintln!("{}", gpu.info);
+    note(&gpu.info);
     let stream = &gpu.stream;
     // The note's M, N and P.
     let product = &flags.product;
@@ -97,11 +97,11 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     let tables = [pitches::table(&pitches), report.table()];
     let record = Record { report, pitches };
     report::print(flags.common.json, &record, &tables)?;
-    eprintln!(
+    note(
         "\nA row takes `pitch` bytes of memory, however narrow it is: what lies beyond its width is \
          padding, so that the next row starts on a boundary.\n\
          Each thread reads a row of A and a column of B for itself; `matmul-tiled` shows what \
-         sharing them saves."
+         sharing them saves.",
     );
     record.report.verdict()
 }

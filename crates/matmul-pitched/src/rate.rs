@@ -1,6 +1,6 @@
 //! How fast a product is computed.
 
-use common::report::Details;
+use common::report::{Details, or_dash};
 use common::timing::Timing;
 use serde::Serialize;
 
@@ -18,9 +18,8 @@ impl Rate {
     /// Of a product that takes the median time.
     pub fn of(product: &ProductFlags, timing: &Timing) -> Self {
         let [m, n, p] = [product.m, product.n, product.p].map(f64::from);
-        let rate = 2.0 * m * n * p / (timing.median_ms * 1e6);
         Rate {
-            gflop_per_s: rate.is_finite().then_some(rate),
+            gflop_per_s: timing.giga_per_second(2.0 * m * n * p),
         }
     }
 }
@@ -29,8 +28,7 @@ impl Details for Rate {
     const COLUMNS: &'static [&'static str] = &["GFLOP/s"];
 
     fn cells(&self) -> Vec<String> {
-        let rate = self.gflop_per_s.map(|rate| format!("{rate:.1}"));
-        vec![rate.unwrap_or_else(|| "–".to_owned())]
+        vec![or_dash(self.gflop_per_s.map(|rate| format!("{rate:.1}")))]
     }
 }
 
@@ -47,14 +45,7 @@ mod tests {
             fill: Fill::Random,
             seed: 1,
         };
-        let timing = Timing {
-            median_ms,
-            min_ms: 0.0,
-            max_ms: 1.0,
-            samples: 1,
-            launches_per_sample: 1,
-        };
-        Rate::of(&product, &timing)
+        Rate::of(&product, &Timing::once(median_ms))
     }
 
     #[test]

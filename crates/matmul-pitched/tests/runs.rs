@@ -40,6 +40,7 @@ sizes! {
     a_block_of_odd_sides: "--m 50 --n 61 --p 100 --block 7x5";
     a_block_of_one_thread: "--m 19 --n 8 --p 3 --block 1x1";
     the_widest_block: "--m 40 --n 33 --p 70 --block 1024x1";
+    as_many_blocks_down_as_there_may_be: "--m 65535 --n 1 --p 1 --block 1x1";
     the_highest_block: "--m 70 --n 33 --p 40 --block 1x1024";
 }
 
@@ -126,4 +127,25 @@ fn the_rate_is_two_operations_a_product() {
 fn the_same_run_twice_gives_the_same_record() {
     let run = || chapter().record("--m 100 --n 50 --p 70");
     assert_eq!(run(), run());
+}
+
+#[test]
+fn output_that_nobody_takes() {
+    chapter().copes_without_readers("--m 5 --n 3 --p 4");
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_a_long_run() {
+    let long = "--m 1600 --n 1600 --p 1600";
+    chapter().ends_at_ctrl_c(long, "mat_mul_pitched on the simulator");
+}
+
+/// At the note's large sizes, on one thread, so that it lasts on any computer.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_a_long_reference() {
+    let long = "--m 4800 --n 6400 --p 3200";
+    let chapter = chapter().with("RAYON_NUM_THREADS", "1");
+    chapter.ends_at_ctrl_c(long, "CPU reference");
 }

@@ -1,7 +1,7 @@
 //! How often global memory is accessed: what the note's formula says, and what was counted.
 
 use common::counters::Counters;
-use common::report::Details;
+use common::report::{Details, or_dash};
 use matmul_pitched::flags::ProductFlags;
 use matmul_pitched::rate::Rate;
 use serde::Serialize;
@@ -51,7 +51,7 @@ impl Details for Accesses {
 
     fn cells(&self) -> Vec<String> {
         let counted = self.accesses_counted.map(|counted| counted.to_string());
-        let counted = counted.unwrap_or_else(|| "–".to_owned());
+        let counted = or_dash(counted);
         let mut cells = vec![self.accesses_formula.to_string(), counted];
         cells.extend(self.rate.cells());
         cells

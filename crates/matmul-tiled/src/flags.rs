@@ -29,18 +29,22 @@ pub struct Flags {
 }
 
 /// What `--tile` takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
 pub enum TileFlag {
     /// 64 threads a block
     #[value(name = "8")]
+    #[serde(rename = "8")]
     Eight,
     /// 256 threads a block, as in the note
     #[value(name = "16")]
+    #[serde(rename = "16")]
     Sixteen,
     /// 1024 threads a block, the most there are
     #[value(name = "32")]
+    #[serde(rename = "32")]
     ThirtyTwo,
     /// One after the other
+    #[serde(rename = "all")]
     All,
 }
 
@@ -62,6 +66,7 @@ pub enum Variant {
 pub struct Inputs {
     #[serde(flatten)]
     product: ProductInputs,
+    tile: TileFlag,
     block: String,
 }
 
@@ -70,6 +75,7 @@ impl Flags {
     pub fn inputs(&self) -> Inputs {
         Inputs {
             product: self.product.inputs(),
+            tile: self.tile,
             block: self.block.to_string(),
         }
     }

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 use clap::Parser;
 use common::gpu::Gpu;
-use common::report::{self, Report};
+use common::report::{self, Report, note};
 use common::verify::{POISON, compare, within_ulps};
 use common::{counters, launch, memory, module, timing};
 use cust::prelude::*;
@@ -30,7 +30,7 @@ fn main() -> ExitCode {
 
 fn run(flags: &Flags, pitched_ptx: &str, tiled_ptx: &str) -> Result<()> {
     let gpu = Gpu::open()?;
-    eprintln!("{}", gpu.info);
+    note(&gpu.info);
     let stream = &gpu.stream;
     // The note's M, N and P.
     let product = &flags.product;
@@ -95,11 +95,11 @@ fn run(flags: &Flags, pitched_ptx: &str, tiled_ptx: &str) -> Result<()> {
     }
 
     report::print(flags.common.json, &report, &[report.table()])?;
-    eprintln!(
+    note(
         "\nEvery thread of `pitched` loads a row of A and a column of B: 2MPN loads, and MP stores. \
          In a tile threads share what each of them loads, so that loads become fewer by as much as \
          a tile is wide.\nThe times do not go down as much: shared memory is read as often as \
-         global memory was, and it takes its time too."
+         global memory was, and it takes its time too.",
     );
     report.verdict()
 }

@@ -1,8 +1,7 @@
 //! The chapter with kernels that are wrong. Each runs in a process of its own, this test program
 //! again with one ignored test, so that what it prints can be read.
 
-use std::fs;
-use std::process::ExitCode;
+use chapter_test::{printed_by, row};
 
 use super::*;
 
@@ -14,21 +13,6 @@ fn fails(pitched: &str, tiled: &str) {
     let flags = Flags::parse_from(["matmul-tiled", "--m", "19", "--n", "70", "--p", "35"]);
     let result = run(&flags, pitched, tiled);
     assert_eq!(common::error::exit(result), ExitCode::FAILURE);
-}
-
-/// What the ignored test `name` prints; it must not leave files behind.
-fn printed_by(name: &str) -> (String, String) {
-    let folder = tempfile::tempdir().unwrap();
-    let printed = chapter_test::child(&format!("tests::{name}"), folder.path());
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-    printed
-}
-
-/// The table's row of `variant`.
-fn row<'a>(table: &'a str, variant: &str) -> &'a str {
-    let start = format!("| {variant} ");
-    let row = table.lines().find(|line| line.starts_with(&start));
-    row.unwrap_or_else(|| panic!("no row for {variant} in\n{table}"))
 }
 
 /// The tiled kernels without the first or the second barrier of their loop.
@@ -58,11 +42,11 @@ fn without_the_second_barrier() {
 fn both_barriers_are_needed() {
     for name in ["without_the_first_barrier", "without_the_second_barrier"] {
         let (table, notes) = printed_by(name);
-        assert!(row(&table, "pitched").contains("right"), "{table}");
+        assert!(row(&table, "pitched").contains(&"right"), "{table}");
         for tiled in ["tiled 8", "tiled 16", "tiled 32"] {
-            assert!(row(&table, tiled).contains("WRONG"), "{name}:\n{table}");
+            assert!(row(&table, tiled).contains(&"WRONG"), "{name}:\n{table}");
             // What is wrong is not fast.
-            assert!(row(&table, tiled).contains(" – "), "{table}");
+            assert!(row(&table, tiled).contains(&"–"), "{table}");
         }
         assert!(notes.contains("error: tiled 8 is wrong: "), "{notes}");
         assert!(notes.contains(" of 665 differ: row "), "{notes}");
@@ -81,8 +65,8 @@ fn no_store() {
 #[test]
 fn what_the_variant_before_stored_does_not_pass() {
     let (table, notes) = printed_by("no_store");
-    assert!(row(&table, "pitched").contains("right"), "{table}");
-    assert!(row(&table, "tiled 16").contains("WRONG"), "{table}");
+    assert!(row(&table, "pitched").contains(&"right"), "{table}");
+    assert!(row(&table, "tiled 16").contains(&"WRONG"), "{table}");
     let wanted = "error: tiled 8 is wrong: 665 of 665 differ: row 0, column 0 is NaN";
     assert!(notes.contains(wanted), "{notes}");
 }
@@ -96,9 +80,9 @@ fn a_wrong_baseline() {
 #[test]
 fn nothing_is_compared_with_a_wrong_baseline() {
     let (table, notes) = printed_by("a_wrong_baseline");
-    assert!(row(&table, "pitched").contains("WRONG"), "{table}");
-    assert!(row(&table, "tiled 16").contains("right"), "{table}");
-    assert!(row(&table, "tiled 16").contains(" – "), "{table}");
+    assert!(row(&table, "pitched").contains(&"WRONG"), "{table}");
+    assert!(row(&table, "tiled 16").contains(&"right"), "{table}");
+    assert!(row(&table, "tiled 16").contains(&"–"), "{table}");
     assert!(notes.contains("error: pitched is wrong: "), "{notes}");
 }
 

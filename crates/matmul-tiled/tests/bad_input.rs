@@ -1,7 +1,7 @@
 //! Everything a user can get wrong: one message that says what, where and what to do; no panic,
 //! and no table.
 
-use chapter_test::Chapter;
+use chapter_test::{Chapter, NO_SIZES};
 
 fn chapter() -> Chapter {
     Chapter::new(env!("CARGO_BIN_EXE_matmul-tiled"))
@@ -13,20 +13,9 @@ fn says(code: i32, arguments: &str, wanted: &[&str]) {
 
 #[test]
 fn sizes_that_are_zero_negative_or_no_numbers() {
-    for flag in ["--m", "--n", "--p", "--repeat"] {
-        for value in [
-            "0",
-            "-5",
-            "many",
-            "1.5",
-            "536870785",
-            "99999999999999999999",
-        ] {
-            says(2, &format!("{flag} {value}"), &[flag, value]);
-        }
-        says(2, flag, &[flag, "value is required"]);
-    }
-    says(2, "--seed -1", &["--seed", "-1"]);
+    chapter().refuses_values(&["--m", "--n", "--p"], &NO_SIZES);
+    chapter().refuses_values(&["--m", "--n", "--p"], &["536870785"]);
+    chapter().refuses_values(&["--seed"], &["-1", "many"]);
 }
 
 #[test]
@@ -39,11 +28,6 @@ fn an_unknown_tile_gets_the_list() {
 #[test]
 fn an_unknown_fill_gets_the_list() {
     says(2, "--fill zeros", &["zeros", "random", "identity"]);
-}
-
-#[test]
-fn an_unknown_flag() {
-    says(2, "--widths 15", &["--widths"]);
 }
 
 #[test]
@@ -82,12 +66,6 @@ fn matrices_too_large_for_memory() {
 }
 
 #[test]
-fn a_backend_that_is_none() {
-    let cpu = chapter().with("CUDA_BACKEND", "cpu");
-    cpu.refuses(1, "", &["CUDA_BACKEND", "cpu", "gpu", "sim"]);
-}
-
-#[test]
-fn the_gpu_where_there_is_none() {
-    chapter().needs_a_gpu_when_asked_for_one("--m 1 --n 1 --p 1");
+fn what_every_chapter_refuses() {
+    chapter().refuses_what_every_chapter_refuses("--m 1 --n 1 --p 1");
 }

@@ -1,6 +1,6 @@
 //! Runs of the real program on the simulator.
 
-use chapter_test::Chapter;
+use chapter_test::{Chapter, row};
 use serde_json::json;
 
 fn chapter() -> Chapter {
@@ -50,6 +50,14 @@ sizes! {
 }
 
 #[test]
+fn the_record_says_which_tiles() {
+    for tile in ["all", "8", "16", "32"] {
+        let record = chapter().record(&format!("--m 2 --n 2 --p 2 --tile {tile}"));
+        assert_eq!(record["inputs"]["tile"], tile);
+    }
+}
+
+#[test]
 fn accesses_are_the_notes_at_the_notes_sizes() {
     let record = chapter().record("");
     let counted = |index: usize| {
@@ -73,13 +81,13 @@ fn the_table_has_every_variant_and_says_that_times_are_modelled() {
         ("tiled 16", 40 * 30 * 2 + 30 * 20 * 3 + 40 * 20),
         ("tiled 32", 40 * 30 + 30 * 20 * 2 + 40 * 20),
     ] {
-        let start = format!("| {variant} ");
-        let row = run.stdout.lines().find(|line| line.starts_with(&start));
-        let row = row.unwrap_or_else(|| panic!("no row for {variant} in\n{}", run.stdout));
+        let row = row(&run.stdout, variant);
         // By the formula, and counted.
-        assert_eq!(row.matches(&format!(" {accesses} |")).count(), 2, "{row}");
-        assert!(row.contains("modelled, NVIDIA H200"), "{row}");
-        assert!(row.contains("right"), "{row}");
+        let accesses = accesses.to_string();
+        let both = row.iter().filter(|&&cell| cell == accesses);
+        assert_eq!(both.count(), 2, "{row:?}");
+        assert!(row.contains(&"modelled, NVIDIA H200"), "{row:?}");
+        assert_eq!(row.last(), Some(&"right"), "{row:?}");
     }
     assert!(!run.stdout.contains("measured"), "{}", run.stdout);
     for part in [
@@ -95,7 +103,7 @@ fn one_tile_is_compared_with_the_pitched_kernel() {
     let record = chapter().record("--m 64 --n 64 --p 64 --tile 32 --fill identity --seed 7");
     assert_eq!(
         record["inputs"],
-        json!({"m": 64, "n": 64, "p": 64, "fill": "identity", "seed": 7, "block": "16x16"})
+        json!({"m": 64, "n": 64, "p": 64, "fill": "identity", "seed": 7, "tile": "32", "block": "16x16"})
     );
     assert_eq!(record["baseline"], "pitched");
     let results = record["results"].as_array().unwrap();
@@ -112,4 +120,25 @@ fn one_tile_is_compared_with_the_pitched_kernel() {
 fn the_same_run_twice_gives_the_same_record() {
     let run = || chapter().record("--m 100 --n 50 --p 70");
     assert_eq!(run(), run());
+}
+
+#[test]
+fn output_that_nobody_takes() {
+    chapter().copes_without_readers("--m 5 --n 3 --p 4");
+}
+
+/// Takes some seconds.
+#[cfg(unix)]
+const LONG: &str = "--m 1600 --n 1600 --p 1600";
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_a_long_run() {
+    chapter().ends_at_ctrl_c(LONG, "mat_mul_pitched on the simulator");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_it_though_nobody_listens() {
+    chapter().ends_when_interrupted_unheard(LONG);
 }

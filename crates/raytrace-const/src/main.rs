@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 use clap::Parser;
 use common::gpu::Gpu;
-use common::report::{self, Report};
+use common::report::{self, Report, note};
 use common::verify::{POISON, compare};
 use common::{launch, memory, module, timing};
 use cust::prelude::*;
@@ -29,7 +29,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     limits::spheres_fit(flags)?;
 
     let gpu = Gpu::open()?;
-    eprintln!("{}", gpu.info);
+    note(&gpu.info);
     let stream = &gpu.stream;
     let (grid, block) = launch::grid_2d(
         &gpu.device,
@@ -115,13 +115,13 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
 
     out.save(&drawn)?;
     report::print(flags.common.json, &report, &[report.table()])?;
-    eprintln!(
+    note(format_args!(
         "\nAll threads of a warp read the same sphere at the same time, as constant memory likes \
          it best.\nWhether that pays depends on the loop: compare `constant`, which computes each \
          address, with `unrolled`, where the compiler knows it.\n\
          The picture: {}",
         flags.out.display()
-    );
+    ));
     let shown = || format!("{} shows a wrong picture", flags.out.display());
     report.verdict().with_context(shown)
 }

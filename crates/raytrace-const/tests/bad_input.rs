@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use chapter_test::Chapter;
+use chapter_test::{Chapter, NO_SIZES};
 
 fn chapter() -> Chapter {
     Chapter::new(env!("CARGO_BIN_EXE_raytrace-const"))
@@ -15,24 +15,14 @@ fn says(code: i32, arguments: &str, wanted: &[&str]) {
 
 #[test]
 fn sizes_that_are_zero_negative_or_no_numbers() {
-    for flag in ["--width", "--height", "--spheres", "--repeat"] {
-        for value in ["0", "-5", "many", "1.5", "99999999999999999999"] {
-            says(2, &format!("{flag} {value}"), &[flag, value]);
-        }
-    }
-    says(2, "--seed -1", &["--seed", "-1"]);
-    says(2, "--width", &["--width", "value is required"]);
+    chapter().refuses_values(&["--width", "--height", "--spheres"], &NO_SIZES);
+    chapter().refuses_values(&["--seed"], &["-1", "many"]);
 }
 
 #[test]
 fn an_unknown_variant_gets_the_list() {
     let all = ["texture", "global", "constant", "unrolled", "all"];
     says(2, "--variant texture", &all);
-}
-
-#[test]
-fn an_unknown_flag() {
-    says(2, "--depth 3", &["--depth"]);
 }
 
 #[test]
@@ -107,19 +97,12 @@ fn a_folder_without_permission() {
 }
 
 #[test]
-fn a_backend_that_is_none() {
-    let wanted = ["CUDA_BACKEND", "cpu", "gpu", "sim"];
-    let chapter = chapter().with("CUDA_BACKEND", "cpu");
-    chapter.refuses(1, "", &wanted);
-}
-
-#[test]
 fn a_time_limit_that_is_none() {
     let chapter = chapter().with("CUDA_SIM_TIME_LIMIT", "soon");
     chapter.refuses(1, "", &["CUDA_SIM_TIME_LIMIT"]);
 }
 
 #[test]
-fn the_gpu_where_there_is_none() {
-    chapter().needs_a_gpu_when_asked_for_one("--width 1 --height 1");
+fn what_every_chapter_refuses() {
+    chapter().refuses_what_every_chapter_refuses("--width 1 --height 1");
 }

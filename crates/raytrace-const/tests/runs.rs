@@ -1,6 +1,6 @@
 //! Runs of the real program on the simulator.
 
-use chapter_test::Chapter;
+use chapter_test::{Chapter, row};
 use clap::Parser;
 use raytrace_const::flags::Flags;
 use raytrace_const::picture::Picture;
@@ -74,11 +74,9 @@ fn global_memory_takes_more_spheres_than_constant_memory_holds() {
 fn the_table_has_every_variant_and_says_that_times_are_modelled() {
     let run = chapter().runs("--width 64 --height 48 --out a.png");
     for variant in ["global", "constant", "unrolled"] {
-        let start = format!("| {variant} ");
-        let row = run.stdout.lines().find(|line| line.starts_with(&start));
-        let row = row.unwrap_or_else(|| panic!("no row for {variant} in\n{}", run.stdout));
-        assert!(row.contains("modelled, NVIDIA H200"), "{row}");
-        assert!(row.contains("right"), "{row}");
+        let row = row(&run.stdout, variant);
+        assert!(row.contains(&"modelled, NVIDIA H200"), "{row:?}");
+        assert_eq!(row.last(), Some(&"right"), "{row:?}");
     }
     assert!(!run.stdout.contains("measured"), "{}", run.stdout);
     for note in [
@@ -151,15 +149,13 @@ fn there_is_no_progress_where_no_terminal_is() {
 #[cfg(unix)]
 #[test]
 fn ctrl_c_ends_it_and_leaves_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut terminal = chapter().in_terminal(folder.path(), LONG);
-    terminal.wait_for("raytrace_constant on the simulator");
-    terminal.interrupt();
-    let (code, printed) = terminal.end();
-    assert_eq!(code, 130, "{printed}");
-    assert!(printed.trim_end().ends_with("interrupted"), "{printed}");
-    assert!(!printed.contains("| constant "), "{printed}");
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    chapter().ends_at_ctrl_c(LONG, "raytrace_constant on the simulator");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_it_though_nobody_listens() {
+    chapter().ends_when_interrupted_unheard(LONG);
 }
 
 /// As soon as the picture is being written; then there is all of it, or none.
@@ -182,4 +178,9 @@ fn ctrl_c_leaves_no_half_of_a_picture() {
         assert_eq!(path.file_name().unwrap(), "raytrace.png");
         assert_eq!(image::open(path).unwrap().width(), 6000);
     }
+}
+
+#[test]
+fn output_that_nobody_takes() {
+    chapter().copes_without_readers("--width 9 --height 7");
 }

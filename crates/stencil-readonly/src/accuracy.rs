@@ -1,6 +1,6 @@
 //! How far the stencil's derivative is from the sine wave's own, and how far it may be.
 
-use anyhow::{Result, ensure};
+use common::verify::Verdict;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -58,20 +58,24 @@ pub fn largest_error(results: &[f32], derivative: &[f64]) -> f64 {
     errors.max_by(f64::total_cmp).unwrap_or(0.0)
 }
 
-/// Refuses an error that is not explained.
-///
-/// # Errors
-///
-/// Names the variant, its error, and what would be explained.
-pub fn check(variant: &str, error: f64) -> Result<()> {
+/// The verdict of a variant whose largest error is `error`: where all its results are the
+/// reference's and the error is not explained, they are wrong all the same.
+pub fn judge(verdict: Verdict, error: f64) -> Verdict {
+    let wrong = verdict.wrong.or_else(|| unexplained(error));
+    Verdict { wrong, ..verdict }
+}
+
+/// What is wrong with `error` in one sentence; `None` where it is explained. NaN never is.
+fn unexplained(error: f64) -> Option<String> {
     let explained = explained();
     let most = ROOM * (explained.by_coefficients + explained.by_rounding);
-    ensure!(
-        error <= most,
-        "{variant} is off by {error:.2e} from the sine wave's derivative, of which its \
-         coefficients and rounding explain {most:.2e}"
-    );
-    Ok(())
+    let is_explained = error <= most;
+    (!is_explained).then(|| {
+        format!(
+            "it is off by {error:.2e} from the sine wave's derivative, of which its coefficients \
+             and rounding explain {most:.2e}"
+        )
+    })
 }
 
 #[cfg(test)]
@@ -79,6 +83,10 @@ mod tests {
     use super::*;
     use crate::{reference, wave};
     use approx::assert_relative_eq;
+    use common::gpu::{Clock, GpuInfo};
+    use common::report::Report;
+    use common::timing::Timing;
+    use common::verify::{compare, within_ulps};
 
     #[test]
     fn five_decimal_places_cost_two_in_a_hundred_thousand() {
@@ -92,7 +100,7 @@ mod tests {
         for size in [1, 17, 10_000] {
             let results = reference::stencil(&wave::points(size));
             let error = largest_error(&results, &wave::derivative(size));
-            check("reference", error).unwrap();
+            assert_eq!(unexplained(error), None);
             // The derivative at x = 0 is 1.
             let explained = explained();
             assert!(error >= explained.by_coefficients - explained.by_rounding);
@@ -118,15 +126,59 @@ mod tests {
         for nan in [f32::NAN, -f32::NAN] {
             let error = largest_error(&[0.0, nan, 9.0], &[0.0; 3]);
             assert!(error.is_nan());
-            assert!(check("constant", error).is_err());
+            assert!(unexplained(error).unwrap().contains("off by NaN"));
         }
     }
 
     #[test]
-    fn an_error_that_is_too_large_is_named() {
-        check("constant", 2.0e-5).unwrap();
-        let error = check("constant", 2.2e-5).unwrap_err().to_string();
-        assert!(error.contains("constant is off by 2.20e-5"), "{error}");
-        assert!(error.contains("explain 2.10e-5"), "{error}");
+    fn an_error_that_is_too_large_is_wrong_though_nothing_differs() {
+        let judged = |wrong: Option<&str>, error| {
+            let wrong = wrong.map(str::to_owned);
+            judge(
+                Verdict {
+                    differing: 0,
+                    wrong,
+                },
+                error,
+            )
+        };
+        assert_eq!(judged(None, 2.0e-5).wrong, None);
+        let wrong = judged(None, 2.2e-5).wrong.unwrap();
+        assert!(wrong.starts_with("it is off by 2.20e-5 from"), "{wrong}");
+        assert!(wrong.ends_with("explain 2.10e-5"), "{wrong}");
+        // Elements that differ say more.
+        assert_eq!(judged(Some("1 differs"), 9.0).wrong.unwrap(), "1 differs");
+        assert_eq!(judged(Some("1 differs"), 0.0).wrong.unwrap(), "1 differs");
+    }
+
+    /// The reference of a stencil that is a thousandth too large: bit by bit its kernel's, and not
+    /// the derivative.
+    #[test]
+    fn a_result_off_by_a_thousandth_is_shown_recorded_and_an_error() {
+        let derivative = wave::derivative(100);
+        let mut results = reference::stencil(&wave::points(100));
+        results.iter_mut().for_each(|result| *result *= 1.001);
+        let same = compare(&results, &results, within_ulps(0)).verdict(|index| index.to_string());
+        let verdict = judge(same, largest_error(&results, &derivative));
+
+        let gpu = GpuInfo {
+            name: "NVIDIA H200".to_owned(),
+            compute_capability: "9.0".to_owned(),
+            driver: "13.0".to_owned(),
+            time: Clock::Modelled,
+        };
+        let mut report = Report::new("stencil-readonly", gpu, (), "constant");
+        report.add("constant", (), Timing::once(1.0), &verdict);
+        let table = report.table();
+        assert!(table.contains("WRONG"), "{table}");
+        assert_eq!(
+            serde_json::to_value(&report).unwrap()["results"][0]["verified"],
+            false
+        );
+        let error = report.verdict().unwrap_err().to_string();
+        assert!(
+            error.starts_with("constant is wrong: it is off by"),
+            "{error}"
+        );
     }
 }

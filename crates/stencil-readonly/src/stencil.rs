@@ -1,6 +1,6 @@
 //! What the table says of a variant: its block, its rate and its error.
 
-use common::report::Details;
+use common::report::{Details, or_dash};
 use common::timing::Timing;
 use serde::Serialize;
 
@@ -27,10 +27,9 @@ impl Stencil {
         largest_error: Option<f64>,
         timing: &Timing,
     ) -> Self {
-        let gb_per_s = BYTES * points as f64 / (timing.median_ms * 1e6);
         Stencil {
             block,
-            gb_per_s: gb_per_s.is_finite().then_some(gb_per_s),
+            gb_per_s: timing.giga_per_second(BYTES * points as f64),
             largest_error,
         }
     }
@@ -45,9 +44,7 @@ impl Details for Stencil {
             self.gb_per_s.map(|rate| format!("{rate:.1}")),
             self.largest_error.map(|error| format!("{error:.2e}")),
         ];
-        cells
-            .map(|cell| cell.unwrap_or_else(|| "–".to_owned()))
-            .to_vec()
+        cells.map(or_dash).to_vec()
     }
 }
 
@@ -55,26 +52,16 @@ impl Details for Stencil {
 mod tests {
     use super::*;
 
-    fn timing(median_ms: f64) -> Timing {
-        Timing {
-            median_ms,
-            min_ms: 0.0,
-            max_ms: 1.0,
-            samples: 1,
-            launches_per_sample: 1,
-        }
-    }
-
     #[test]
     fn a_point_is_eight_bytes() {
-        let stencil = Stencil::new(1 << 24, Some(32), Some(1.9716e-5), &timing(0.125));
+        let stencil = Stencil::new(1 << 24, Some(32), Some(1.9716e-5), &Timing::once(0.125));
         assert_eq!(stencil.gb_per_s, Some(1073.741824));
         assert_eq!(stencil.cells(), ["32", "1073.7", "1.97e-5"]);
     }
 
     #[test]
     fn what_is_not_known_is_a_dash() {
-        let stencil = Stencil::new(1, None, None, &timing(0.0));
+        let stencil = Stencil::new(1, None, None, &Timing::once(0.0));
         assert_eq!(stencil.gb_per_s, None);
         assert_eq!(stencil.cells(), ["–", "–", "–"]);
     }

@@ -21,7 +21,7 @@ pub fn points(size: usize) -> Vec<f32> {
 
 /// The derivative at the `size` points: cos x.
 pub fn derivative(size: usize) -> Vec<f64> {
-    chunks::filled("its derivative", size, |first, derivative| {
+    chunks::filled("derivative of the wave", size, |first, derivative| {
         for (slope, index) in derivative.iter_mut().zip(first..) {
             *slope = x(index as f64).cos();
         }

@@ -1,6 +1,6 @@
 //! Runs of the real program on the simulator.
 
-use chapter_test::Chapter;
+use chapter_test::{Chapter, row};
 use serde_json::{Value, json};
 
 fn chapter() -> Chapter {
@@ -68,12 +68,9 @@ fn the_notes_size_is_the_default() {
 fn the_table_has_every_variant_and_the_notes_explain_the_error() {
     let run = chapter().runs("--size 2000 --block 64");
     for variant in ["constant", "__ldg", "const __restrict__", "device copy"] {
-        let mut rows = run.stdout.lines();
-        let row = rows
-            .find(|line| line.starts_with(&format!("| {variant} ")))
-            .unwrap_or_else(|| panic!("no row for {variant} in\n{}", run.stdout));
-        assert!(row.contains("modelled, NVIDIA H200"), "{row}");
-        assert!(row.ends_with("| right |"), "{row}");
+        let row = row(&run.stdout, variant);
+        assert!(row.contains(&"modelled, NVIDIA H200"), "{row:?}");
+        assert_eq!(row.last(), Some(&"right"), "{row:?}");
     }
     assert!(!run.stdout.contains("measured"), "{}", run.stdout);
     for note in [
@@ -95,7 +92,7 @@ fn standard_output_is_one_json_record() {
     let explained = &record["explained_error"];
     assert!(explained["by_coefficients"].as_f64() > explained["by_rounding"].as_f64());
     let rate = |result: &Value, points: f64| {
-        let rate = 8.0 * points / (result["median_ms"].as_f64().unwrap() * 1e6);
+        let rate = 8.0 * points / 1e6 / result["median_ms"].as_f64().unwrap();
         assert_eq!(result["gb_per_s"].as_f64(), Some(rate));
     };
     rate(&record["results"][0], 2001.0);
@@ -106,4 +103,18 @@ fn standard_output_is_one_json_record() {
 fn the_same_run_twice_gives_the_same_record() {
     let arguments = "--size 5000";
     assert_eq!(chapter().record(arguments), chapter().record(arguments));
+}
+
+#[test]
+fn output_that_nobody_takes() {
+    chapter().copes_without_readers("--size 17");
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_a_long_run() {
+    chapter().ends_at_ctrl_c(
+        "--size 33554432 --block 4",
+        "stencil_constant on the simulator",
+    );
 }

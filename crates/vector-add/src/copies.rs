@@ -140,18 +140,12 @@ impl Copies {
     /// # Errors
     ///
     /// CUDA's own.
-    pub fn time(
-        &mut self,
-        kind: Kind,
-        times: u32,
-        events: &Events,
-        stream: &Stream,
-    ) -> Result<f32> {
+    pub fn time(&mut self, kind: Kind, times: u32, events: &Events) -> Result<f32> {
         events.time(|| {
             for _ in 0..times {
-                // SAFETY: `events` waits for the copies before anything else is done with either
-                // end; and where it fails, freeing the two ends waits for what uses them.
-                unsafe { self.copy(kind, stream) }?;
+                // SAFETY: `events` waits for its stream, also where something fails, before
+                // anything else can be done with either end.
+                unsafe { self.copy(kind, events.stream()) }?;
             }
             Ok(())
         })
@@ -245,7 +239,7 @@ mod tests {
             let poisoned = copies.copied(kind).unwrap();
             assert!(poisoned.iter().all(|element| element.is_nan()), "{kind:?}");
             for times in [1, 3] {
-                copies.time(kind, times, &events, &gpu.stream).unwrap();
+                copies.time(kind, times, &events).unwrap();
                 assert_eq!(copies.copied(kind).unwrap(), copies.vector(), "{kind:?}");
             }
             let to_device = kind.name().contains("to device");

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 use clap::Parser;
 use common::gpu::Gpu;
-use common::report::{self, Report};
+use common::report::{self, Report, note};
 use common::verify::{POISON, compare, within_ulps};
 use common::{launch, memory, module, timing};
 use cust::prelude::*;
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
 
 fn run(flags: &Flags, ptx: &str) -> Result<()> {
     let gpu = Gpu::open()?;
-    eprintln!("{}", gpu.info);
+    note(&gpu.info);
     let stream = &gpu.stream;
     let (grid, block) = launch::grid_1d(&gpu.device, flags.count, flags.block)?;
     memory::require(&gpu, "this sum", vectors::memory_need(flags))?;
@@ -80,7 +80,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
         flags.inputs(),
         Kind::HostToDevice.name(),
     );
-    report.add("add", Moved::new(3 * bytes, &added), added, &verdict);
+    report.add_apart("add", Moved::new(3 * bytes, &added), added, &verdict);
 
     // Free. What goes out of scope is freed as well, but without a word where that fails.
     free::device(device_a, "a")?;
@@ -92,7 +92,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     for kind in Kind::ALL {
         copies.poison(kind)?;
         let timing = timing::time(gpu.info.time, flags.common.repeat, |times| {
-            copies.time(kind, times, &events, stream)
+            copies.time(kind, times, &events)
         })
         .with_context(|| format!("the copy {} failed", kind.name()))?;
         let check = compare(&copies.copied(kind)?, copies.vector(), within_ulps(0));
@@ -102,11 +102,11 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     copies.free()?;
 
     report::print(flags.common.json, &report, &[report.table()])?;
-    eprintln!(
-        "\nThe sum moves its bytes within the GPU's memory, copies to and from the host move them \
-         over the link:\ncompare GB/s of `add` and `device to device` with the rest. With \
-         `default` the driver tells the direction\nby the addresses; with `pinned` the GPU \
-         fetches the bytes by itself and the host need not wait."
+    note(
+        "\n`add` and `device to device` move their bytes within the GPU's memory; copies to and from \
+         the host move them\nover the link between the two: compare GB/s. With `default` the driver \
+         tells the direction by the addresses;\nwith `pinned` the GPU fetches the bytes by itself \
+         and the host need not wait.",
     );
     report.verdict()
 }

@@ -1,6 +1,6 @@
 //! How many bytes a copy or a kernel moved, and how fast.
 
-use common::report::Details;
+use common::report::{Details, or_dash};
 use common::timing::Timing;
 use serde::Serialize;
 
@@ -16,10 +16,9 @@ pub struct Moved {
 impl Moved {
     /// `bytes` in the time of one copy or launch.
     pub fn new(bytes: u64, timing: &Timing) -> Self {
-        let gb_per_s = bytes as f64 / 1e6 / timing.median_ms;
         Moved {
             bytes,
-            gb_per_s: Some(gb_per_s).filter(|rate| rate.is_finite()),
+            gb_per_s: timing.giga_per_second(bytes as f64),
         }
     }
 }
@@ -29,10 +28,7 @@ impl Details for Moved {
 
     fn cells(&self) -> Vec<String> {
         let rate = self.gb_per_s.map(|rate| format!("{rate:.1}"));
-        vec![
-            self.bytes.to_string(),
-            rate.unwrap_or_else(|| "–".to_owned()),
-        ]
+        vec![self.bytes.to_string(), or_dash(rate)]
     }
 }
 
@@ -41,14 +37,7 @@ mod tests {
     use super::*;
 
     fn moved(bytes: u64, median_ms: f64) -> Moved {
-        let timing = Timing {
-            median_ms,
-            min_ms: median_ms,
-            max_ms: median_ms,
-            samples: 1,
-            launches_per_sample: 1,
-        };
-        Moved::new(bytes, &timing)
+        Moved::new(bytes, &Timing::once(median_ms))
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Everything a user can get wrong: one message that says what, where and what to do; no panic.
 
-use chapter_test::Chapter;
+use chapter_test::{Chapter, NO_SIZES};
 
 fn chapter() -> Chapter {
     Chapter::new(env!("CARGO_BIN_EXE_vector-add"))
@@ -12,13 +12,8 @@ fn says(code: i32, arguments: &str, wanted: &[&str]) {
 
 #[test]
 fn sizes_that_are_zero_negative_or_no_numbers() {
-    for flag in ["--count", "--block", "--repeat"] {
-        for value in ["0", "-5", "many", "1.5", "99999999999999999999"] {
-            says(2, &format!("{flag} {value}"), &[flag, value]);
-        }
-    }
-    says(2, "--seed -1", &["--seed", "-1"]);
-    says(2, "--count", &["--count", "value is required"]);
+    chapter().refuses_values(&["--count", "--block"], &NO_SIZES);
+    chapter().refuses_values(&["--seed"], &["-1", "many"]);
 }
 
 #[test]
@@ -45,20 +40,11 @@ fn vectors_too_large_for_memory() {
 }
 
 #[test]
-fn an_unknown_flag() {
-    says(2, "--depth 3", &["--depth"]);
-    says(2, "17", &["17"]);
+fn a_word_that_is_no_flag() {
+    chapter().refuses(2, "17", &["unexpected argument '17'"]);
 }
 
 #[test]
-fn a_backend_that_is_none() {
-    let wanted = ["CUDA_BACKEND", "cpu", "gpu", "sim"];
-    chapter()
-        .with("CUDA_BACKEND", "cpu")
-        .refuses(1, "", &wanted);
-}
-
-#[test]
-fn the_gpu_where_there_is_none() {
-    chapter().needs_a_gpu_when_asked_for_one("--count 1");
+fn what_every_chapter_refuses() {
+    chapter().refuses_what_every_chapter_refuses("--count 1");
 }

@@ -68,7 +68,7 @@ fn the_table_has_every_row_and_says_that_times_are_modelled() {
     for note in [
         "simulator: models an NVIDIA H200",
         "These times are a model's",
-        "compare GB/s of `add`",
+        "compare GB/s",
     ] {
         assert!(run.stderr.contains(note), "{}", run.stderr);
     }
@@ -112,4 +112,9 @@ fn the_same_run_twice_gives_the_same_record() {
 fn nothing_is_written_to_the_folder() {
     let run = chapter().runs("--count 10");
     assert_eq!(std::fs::read_dir(run.folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn output_that_nobody_takes() {
+    chapter().copes_without_readers("--count 17");
 }

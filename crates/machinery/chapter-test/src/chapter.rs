@@ -10,6 +10,9 @@ use tempfile::TempDir;
 
 use crate::schema;
 
+/// What is no size: zero, negative, no number, no whole number, more than 64 bits.
+pub const NO_SIZES: [&str; 5] = ["0", "-5", "many", "1.5", "99999999999999999999"];
+
 /// A chapter's program.
 #[derive(Clone, Debug)]
 pub struct Chapter {
@@ -90,10 +93,7 @@ impl Chapter {
             .code(code);
         let output = output.get_output();
         let said = text(&output.stderr);
-        assert_eq!(said.matches("error: ").count(), 1, "{said}");
-        for panic in ["panicked", "RUST_BACKTRACE", "stack backtrace"] {
-            assert!(!said.contains(panic), "{said}");
-        }
+        one_error(&said);
         for part in parts {
             assert!(
                 said.contains(part),
@@ -105,15 +105,32 @@ impl Chapter {
         said
     }
 
-    /// With `CUDA_BACKEND=gpu` it says that there is none, unless there is one.
-    pub fn needs_a_gpu_when_asked_for_one(&self, arguments: &str) {
+    /// Every one of `flags` has to refuse every one of `values`, such as [`NO_SIZES`], and to be
+    /// left without one.
+    pub fn refuses_values(&self, flags: &[&str], values: &[&str]) {
+        for flag in flags {
+            for value in values {
+                self.refuses(2, &format!("{flag} {value}"), &[flag, value]);
+            }
+            self.refuses(2, flag, &[flag, "value is required"]);
+        }
+    }
+
+    /// What no chapter takes: an unknown flag, no number of samples, a backend that is none, and a
+    /// GPU where there is none, for which `small` asks for a run that is soon over.
+    pub fn refuses_what_every_chapter_refuses(&self, small: &str) {
+        self.refuses(2, "--no-such-flag 3", &["--no-such-flag"]);
+        self.refuses_values(&["--repeat"], &NO_SIZES);
+        let backend = self.clone().with("CUDA_BACKEND", "cpu");
+        backend.refuses(1, "", &["CUDA_BACKEND", "cpu", "gpu", "sim"]);
+
         let gpu = self.clone().with("CUDA_BACKEND", "gpu");
         let folder = tempfile::tempdir().expect("a temporary folder");
         let mut command = gpu.command(folder.path());
-        let output = command.args(arguments.split_whitespace()).output();
+        let output = command.args(small.split_whitespace()).output();
         if !output.expect("the program starts").status.success() {
             let parts = ["CUDA_BACKEND=gpu", "NVIDIA", "CUDA_BACKEND=sim"];
-            gpu.refuses(1, arguments, &parts);
+            gpu.refuses(1, small, &parts);
         }
     }
 
@@ -124,23 +141,29 @@ impl Chapter {
         command
     }
 
-    #[cfg(unix)]
     pub(crate) fn program(&self) -> &Path {
         &self.program
     }
 
-    #[cfg(unix)]
     pub(crate) fn variables(&self) -> &[(String, String)] {
         &self.variables
     }
 }
 
-fn text(bytes: &[u8]) -> String {
+/// Fails unless `said` has one error, and it is no panic.
+pub(crate) fn one_error(said: &str) {
+    assert_eq!(said.matches("error: ").count(), 1, "{said}");
+    for panic in ["panicked", "RUST_BACKTRACE", "stack backtrace"] {
+        assert!(!said.contains(panic), "{said}");
+    }
+}
+
+pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("the program prints UTF-8")
 }
 
 /// The names of a folder's files.
-fn files(folder: &Path) -> Vec<OsString> {
+pub(crate) fn files(folder: &Path) -> Vec<OsString> {
     let entries = fs::read_dir(folder).expect("the folder can be read");
     let mut names: Vec<_> = entries
         .map(|entry| entry.expect("the folder can be read").file_name())

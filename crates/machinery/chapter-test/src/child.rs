@@ -3,6 +3,19 @@
 use std::path::Path;
 use std::process::Command;
 
+use crate::chapter::files;
+
+/// Runs the ignored test `name` of this program's module `tests` in an empty folder, on the
+/// simulator; it has to pass, without a panic or a file. Returns what it printed on standard output
+/// and error.
+pub fn printed_by(name: &str) -> (String, String) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let (stdout, stderr) = child(&format!("tests::{name}"), folder.path());
+    assert!(!stderr.contains("panicked"), "{stderr}");
+    assert!(files(folder.path()).is_empty(), "files were left behind");
+    (stdout, stderr)
+}
+
 /// Runs the ignored test `name` of this test program in `folder`, on the simulator; it has to
 /// pass. Returns what it printed on standard output and error.
 pub fn child(name: &str, folder: &Path) -> (String, String) {

@@ -5,11 +5,18 @@
 
 mod chapter;
 mod child;
+#[cfg(target_os = "linux")]
+mod memory;
 mod schema;
+mod table;
 #[cfg(unix)]
 mod terminal;
+mod unread;
 
-pub use chapter::{Chapter, Run};
-pub use child::child;
+pub use chapter::{Chapter, NO_SIZES, Run};
+pub use child::{child, printed_by};
+#[cfg(target_os = "linux")]
+pub use memory::available_memory;
+pub use table::{row, rows};
 #[cfg(unix)]
 pub use terminal::Terminal;

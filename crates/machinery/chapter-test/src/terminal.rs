@@ -6,6 +6,7 @@ use std::path::Path;
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
 use crate::Chapter;
+use crate::chapter::files;
 
 /// A program that runs in a terminal of its own.
 pub struct Terminal {
@@ -37,6 +38,21 @@ impl Chapter {
             seen: String::new(),
             _terminal: master,
         }
+    }
+
+    /// Runs it with `arguments` in a terminal, waits until the progress of `label` shows, and
+    /// presses Ctrl-C: it has to end and leave nothing.
+    pub fn ends_at_ctrl_c(&self, arguments: &str, label: &str) {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let mut terminal = self.in_terminal(folder.path(), arguments);
+        terminal.wait_for(&format!("{label} ["));
+        terminal.interrupt();
+        let (code, printed) = terminal.end();
+        assert_eq!(code, 130, "{printed}");
+        assert!(printed.contains(" %, "), "{printed}");
+        assert!(printed.trim_end().ends_with("interrupted"), "{printed}");
+        assert!(!printed.contains('|'), "results:\n{printed}");
+        assert!(files(folder.path()).is_empty(), "files were left behind");
     }
 }
 

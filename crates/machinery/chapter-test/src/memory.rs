@@ -1,0 +1,14 @@
+//! This computer's memory.
+
+use std::fs;
+
+/// How many bytes are free, by Linux's own account.
+pub fn available_memory() -> u64 {
+    let memory = fs::read_to_string("/proc/meminfo").expect("Linux says what is free");
+    let line = memory
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kilobytes = line.and_then(|line| line.split_whitespace().next());
+    let kilobytes = kilobytes.and_then(|number| number.parse::<u64>().ok());
+    kilobytes.expect("MemAvailable is a number") * 1024
+}

@@ -1,0 +1,83 @@
+//! A chapter's program whose output nobody takes.
+
+use std::io;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::Chapter;
+use crate::chapter::{one_error, text};
+
+impl Chapter {
+    /// Runs it with `arguments` and standard output, or standard error, that takes nothing. Without
+    /// the first it has to fail, with one error; without the second nothing has to change.
+    pub fn copes_without_readers(&self, arguments: &str) {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        for nowhere in nowhere() {
+            let mut command = self.plain_command(folder.path(), arguments);
+            let output = command.stdout(nowhere).output();
+            let output = output.expect("the program starts");
+            let said = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(1), "{said}");
+            one_error(&said);
+            assert!(said.contains("error: cannot write the results"), "{said}");
+        }
+        let results = self.runs(arguments).stdout;
+        for nowhere in nowhere() {
+            let mut command = self.plain_command(folder.path(), arguments);
+            let output = command.stderr(nowhere).output();
+            let output = output.expect("the program starts");
+            assert_eq!(output.status.code(), Some(0));
+            assert_eq!(text(&output.stdout), results);
+        }
+    }
+
+    /// Starts it with `arguments`, for a run of some seconds, stops listening to its standard error
+    /// and interrupts it: it has to end without results.
+    #[cfg(unix)]
+    pub fn ends_when_interrupted_unheard(&self, arguments: &str) {
+        use std::io::{BufRead, BufReader};
+        use std::thread;
+        use std::time::Duration;
+
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let mut command = self.plain_command(folder.path(), arguments);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut program = command.spawn().expect("the program starts");
+        // By then it handles signals.
+        let mut line = String::new();
+        let notes = program.stderr.take().expect("its standard error is a pipe");
+        let read = BufReader::new(notes).read_line(&mut line);
+        read.expect("it says on what it runs");
+        assert!(line.starts_with("simulator: "), "{line}");
+        // Most likely it is busy by now; the test passes either way.
+        thread::sleep(Duration::from_millis(300));
+
+        let number = program.id().to_string();
+        let sent = Command::new("kill").args(["-INT", &number]).status();
+        assert!(sent.expect("there is a kill command").success());
+        let output = program.wait_with_output().expect("the program ends");
+        assert_eq!(output.status.code(), Some(130));
+        assert_eq!(text(&output.stdout), "");
+    }
+
+    fn plain_command(&self, folder: &Path, arguments: &str) -> Command {
+        let mut command = Command::new(self.program());
+        command.current_dir(folder);
+        command.args(arguments.split_whitespace());
+        let variables = self.variables().iter();
+        command.envs(variables.map(|(name, value)| (name, value)));
+        command
+    }
+}
+
+/// What cannot be written to: a pipe that nobody reads and, where there is one, a full device.
+fn nowhere() -> Vec<Stdio> {
+    let (reader, writer) = io::pipe().expect("a pipe");
+    drop(reader);
+    let mut all = vec![Stdio::from(writer)];
+    if cfg!(target_os = "linux") {
+        let full = std::fs::File::options().write(true).open("/dev/full");
+        all.push(full.expect("Linux has a full device").into());
+    }
+    all
+}
