@@ -68,10 +68,9 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
                            launch: &dyn Fn() -> Result<()>|
          -> Result<()> {
             sums.set_8(POISON)?;
-            let timing = timing::time(gpu.info.time, flags.common.repeat, |launches| {
-                events.time(|| (0..launches).try_for_each(|_| launch()))
-            })
-            .with_context(|| format!("{variant} failed"))?;
+            let timing = events
+                .timing(gpu.info.time, flags.common.repeat, launch)
+                .with_context(|| format!("{variant} failed"))?;
             sums.copy_to(&mut host_sums)?;
             let verdict = compare(&host_sums, expected, |got, want| got == want)
                 .verdict(|index| format!("sum {index}"));

@@ -86,6 +86,23 @@ impl Events<'_> {
         Ok(self.stop.elapsed_time_f32(&self.start)?)
     }
 
+    /// Times `launch` as [`time`] does: between the two events it is called as often as a sample
+    /// takes.
+    ///
+    /// # Errors
+    ///
+    /// As [`Events::time`].
+    pub fn timing(
+        &self,
+        clock: Clock,
+        repeat: u32,
+        mut launch: impl FnMut() -> Result<()>,
+    ) -> Result<Timing> {
+        time(clock, repeat, |launches| {
+            self.time(|| (0..launches).try_for_each(|_| launch()))
+        })
+    }
+
     /// The stream that is timed.
     pub fn stream(&self) -> &Stream {
         self.stream

@@ -119,11 +119,10 @@ impl<'a> Steps<'a> {
     }
 
     /// Times `work`, which comes to the same however often it is done.
-    fn time(&self, step: &str, mut work: impl FnMut() -> Result<()>) -> Result<Timing> {
-        timing::time(self.clock, self.repeat, |times| {
-            self.events.time(|| (0..times).try_for_each(|_| work()))
-        })
-        .with_context(|| format!("{step} failed"))
+    fn time(&self, step: &str, work: impl FnMut() -> Result<()>) -> Result<Timing> {
+        self.events
+            .timing(self.clock, self.repeat, work)
+            .with_context(|| format!("{step} failed"))
     }
 }
 

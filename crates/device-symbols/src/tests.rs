@@ -1,7 +1,7 @@
 //! The chapter with modules that are wrong. Each runs in a process of its own, this test program
 //! again with one ignored test, so that what it prints can be read.
 
-use chapter_test::printed_by;
+use chapter_test::{printed_by, rows};
 
 use super::*;
 
@@ -14,10 +14,8 @@ fn fails(ptx: &str) {
 
 /// The steps that are wrong in a table.
 fn wrong(table: &str) -> Vec<&str> {
-    let rows = table.lines().filter(|line| line.contains("WRONG"));
-    rows.filter_map(|row| row.split('|').nth(1))
-        .map(str::trim)
-        .collect()
+    let wrong = rows(table).filter(|cells| cells.contains(&"WRONG"));
+    wrong.map(|cells| cells[0]).collect()
 }
 
 #[test]

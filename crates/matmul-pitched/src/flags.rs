@@ -7,6 +7,7 @@ use common::flags::{Block, CommonFlags};
 use common::memory::Need;
 use serde::Serialize;
 
+use crate::pitched::PADDING;
 use crate::pitches;
 
 /// The most floats in a row: the largest pitch, 2^31 - 1 bytes, rounded down to the 512 bytes
@@ -157,7 +158,7 @@ impl ProductFlags {
 /// Bytes of `rows` rows of `width` floats, as long as every GPU so far makes them.
 fn padded(width: u32, rows: u32) -> u64 {
     let bytes = u64::from(width) * size_of::<f32>() as u64;
-    bytes.next_multiple_of(512) * u64::from(rows)
+    bytes.next_multiple_of(PADDING as u64) * u64::from(rows)
 }
 
 /// The sizes, as `480x640x320`.

@@ -65,21 +65,18 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
         .get_function("mat_mul_pitched")
         .context("cannot find the kernel mat_mul_pitched")?;
     let events = timing::events(stream)?;
-    let timing = timing::time(gpu.info.time, flags.common.repeat, |launches| {
-        events.time(|| {
-            for _ in 0..launches {
-                // SAFETY: the arguments are those of `mat_mul_pitched` in the .cu file, and each
-                // is an allocation with as many rows and columns as it says.
-                unsafe {
-                    launch!(kernel<<<grid, block, 0, stream>>>(
-                        Matrix::from(&a), Matrix::from(&b), Matrix::from(&c)
-                    ))?;
-                }
-            }
+    let timing = events
+        .timing(gpu.info.time, flags.common.repeat, || {
+            // SAFETY: the arguments are those of `mat_mul_pitched` in the .cu file, and each
+            // is an allocation with as many rows and columns as it says.
+            unsafe {
+                launch!(kernel<<<grid, block, 0, stream>>>(
+                    Matrix::from(&a), Matrix::from(&b), Matrix::from(&c)
+                ))
+            }?;
             Ok(())
         })
-    })
-    .context("mat_mul_pitched failed")?;
+        .context("mat_mul_pitched failed")?;
 
     // Read back, and compare bit by bit: kernel and reference round in the same places.
     let mut host_c = vec![0.0; m * p];

@@ -1,7 +1,7 @@
 //! How long rows become in pitched memory: code 4.2 of the note on memory.
 
 use anyhow::Result;
-use common::report;
+use common::report::{self, or_dash};
 use serde::Serialize;
 
 use crate::pitched::PitchedBuffer;
@@ -80,8 +80,7 @@ pub fn table(pitches: &[Pitch]) -> String {
         "ysize",
         "wasted a row, bytes",
     ];
-    let or_none =
-        |size: Option<usize>| size.map_or_else(|| "–".to_owned(), |size| size.to_string());
+    let or_none = |size: Option<usize>| or_dash(size.map(|size| size.to_string()));
     let rows = pitches.iter().map(|pitch| {
         vec![
             pitch.allocation.to_owned(),

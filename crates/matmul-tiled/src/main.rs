@@ -68,21 +68,18 @@ fn run(flags: &Flags, pitched_ptx: &str, tiled_ptx: &str) -> Result<()> {
             .get_function(variant.kernel())
             .with_context(|| format!("cannot find the kernel {}", variant.kernel()))?;
         c.set_8(POISON)?;
-        let timing = timing::time(gpu.info.time, flags.common.repeat, |launches| {
-            events.time(|| {
-                for _ in 0..launches {
-                    // SAFETY: all four kernels take these arguments, and each is an allocation
-                    // with as many rows and columns as it says. A tile is a block.
-                    unsafe {
-                        launch!(kernel<<<grid, block, 0, stream>>>(
-                            Matrix::from(&a), Matrix::from(&b), Matrix::from(&c)
-                        ))?;
-                    }
-                }
+        let timing = events
+            .timing(gpu.info.time, flags.common.repeat, || {
+                // SAFETY: all four kernels take these arguments, and each is an allocation
+                // with as many rows and columns as it says. A tile is a block.
+                unsafe {
+                    launch!(kernel<<<grid, block, 0, stream>>>(
+                        Matrix::from(&a), Matrix::from(&b), Matrix::from(&c)
+                    ))
+                }?;
                 Ok(())
             })
-        })
-        .with_context(|| format!("{} failed", variant.kernel()))?;
+            .with_context(|| format!("{} failed", variant.kernel()))?;
         let counted = counters::last_launch();
 
         // Read back, and compare bit by bit: all four and the reference add up in one order.

@@ -95,15 +95,9 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
                     ))
                 },
             };
-            let timing = timing::time(gpu.info.time, flags.common.repeat, |launches| {
-                events.time(|| {
-                    for _ in 0..launches {
-                        launch()?;
-                    }
-                    Ok(())
-                })
-            })
-            .with_context(|| format!("{} failed", variant.kernel()))?;
+            let timing = events
+                .timing(gpu.info.time, flags.common.repeat, || Ok(launch()?))
+                .with_context(|| format!("{} failed", variant.kernel()))?;
 
             // Read back. Kernel and reference round in the same places, and so are equal bit by
             // bit; the derivative is as good as its coefficients.
@@ -120,16 +114,12 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
 
     // The memory's limit: the same array copied on the GPU.
     results.set_8(POISON)?;
-    let timing = timing::time(gpu.info.time, flags.common.repeat, |launches| {
-        events.time(|| {
-            for _ in 0..launches {
-                // SAFETY: both allocations outlive the copy, which `events` waits for.
-                unsafe { results.async_copy_from(&points, stream)? };
-            }
-            Ok(())
+    let timing = events
+        .timing(gpu.info.time, flags.common.repeat, || {
+            // SAFETY: both allocations outlive the copy, which `events` waits for.
+            Ok(unsafe { results.async_copy_from(&points, stream) }?)
         })
-    })
-    .context("the copy on the GPU failed")?;
+        .context("the copy on the GPU failed")?;
     results.copy_to(&mut host_results)?;
     let verdict = compare(&host_results, &host_points, within_ulps(0))
         .verdict(|index| format!("element {index}"));

@@ -62,10 +62,9 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
         }?;
         Ok(())
     };
-    let added = timing::time(gpu.info.time, flags.common.repeat, |launches| {
-        events.time(|| (0..launches).try_for_each(|_| add()))
-    })
-    .context("add failed")?;
+    let added = events
+        .timing(gpu.info.time, flags.common.repeat, add)
+        .context("add failed")?;
 
     // Copy back, and compare bit by bit: one addition rounds in one way.
     let mut c = vec![0.0; a.len()];

@@ -220,11 +220,14 @@ unsafe fn run_load<S: Space, M: Element>(sm: &mut Sm, inst: &Inst) -> Next {
             }
         }
         Pattern::Scattered => {
-            let whole = S::COMMON && count == 1 && sm.mask == FULL;
-            return match quarters::quarters(addresses, inst.imm, size) {
-                Some(found) if whole => load_quarters::<S, M>(sm, inst, addresses, found),
-                _ => load_scattered::<S, M>(sm, inst, addresses),
-            };
+            if S::COMMON
+                && count == 1
+                && sm.mask == FULL
+                && let Some(found) = quarters::quarters(addresses, inst.imm, size)
+            {
+                return load_quarters::<S, M>(sm, inst, addresses, found);
+            }
+            return load_scattered::<S, M>(sm, inst, addresses);
         }
     }
     inst.next()
