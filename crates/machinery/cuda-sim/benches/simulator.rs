@@ -1,5 +1,5 @@
-//! How fast the simulator is: thread instructions a second on one core, and the ray tracer
-//! beside the same picture by a plain Rust loop.
+//! How fast the simulator is: thread instructions a second on one core, the ray tracer beside the
+//! same picture by a plain Rust loop, and what counting costs.
 //!
 //! `cargo bench -p cuda-sim`. Criterion prints elements a second: thread instructions, except
 //! for the plain loop, whose elements are the thread instructions of the same picture.
@@ -7,7 +7,7 @@
 use clap::Parser;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use cuda_sim::device::DeviceSpec;
-use cuda_sim::exec::{Launch, Report, launch};
+use cuda_sim::exec::{Launch, Observe, Report, launch};
 use cuda_sim::memory::global::Global;
 use cuda_sim::program::Program;
 use raytrace_const::flags::Flags;
@@ -15,6 +15,7 @@ use raytrace_const::{reference, scene};
 use std::hint::black_box;
 use std::sync::Arc;
 
+const MATMUL: &str = include_str!("../../../../kernels/ptx/matmul-tiled.ptx");
 const RAYTRACE: &str = include_str!("../../../../kernels/ptx/raytrace-const.ptx");
 
 /// 1024 turns of a loop of fused multiply-adds, additions, shifts and logic, without memory.
@@ -91,6 +92,7 @@ impl Machine {
         kernel: &str,
         size: [[u32; 3]; 2],
         params: &[u8],
+        observe: Observe,
     ) -> Report {
         let launch_config = Launch {
             kernel: self.program.kernel(kernel).expect("the kernel exists"),
@@ -102,6 +104,7 @@ impl Machine {
             time_limit: None,
             threads: Some(pool),
             watch: None,
+            observe,
         };
         launch(&self.program, &self.global, &self.device, &launch_config).expect("the kernel runs")
     }
@@ -119,13 +122,13 @@ fn arithmetic(criterion: &mut Criterion) {
     let mut machine = Machine::new(ARITHMETIC);
     let params = machine.upload(&[0; 8192]).to_le_bytes();
     let size = [[64, 1, 1], [1024, 1, 1]];
-    let report = machine.run(&pool, "arithmetic", size, &params);
+    let report = machine.run(&pool, "arithmetic", size, &params, Observe::Sample);
     let mut group = criterion.benchmark_group("arithmetic loop");
     group.throughput(Throughput::Elements(
         report.counts.thread_instructions(&machine.program),
     ));
     group.bench_function("simulator", |bench| {
-        bench.iter(|| machine.run(&pool, "arithmetic", size, &params));
+        bench.iter(|| machine.run(&pool, "arithmetic", size, &params, Observe::Sample));
     });
     group.finish();
 }
@@ -150,13 +153,13 @@ fn ray_tracer(criterion: &mut Criterion) {
     params.extend(height.to_le_bytes());
     let size = [[width.div_ceil(16), height.div_ceil(16), 1], [16, 16, 1]];
 
-    let report = machine.run(&pool, "raytrace_global", size, &params);
+    let report = machine.run(&pool, "raytrace_global", size, &params, Observe::Sample);
     let mut group = criterion.benchmark_group("ray tracer 1024x1024, 20 spheres");
     group.throughput(Throughput::Elements(
         report.counts.thread_instructions(&machine.program),
     ));
     group.bench_function("simulator, raytrace_global", |bench| {
-        bench.iter(|| machine.run(&pool, "raytrace_global", size, &params));
+        bench.iter(|| machine.run(&pool, "raytrace_global", size, &params, Observe::Sample));
     });
     group.bench_function("plain Rust loop", |bench| {
         bench.iter(|| black_box(reference::render(black_box(&spheres), width, height)));
@@ -164,9 +167,41 @@ fn ray_tracer(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// What counting costs, on kernels that do little else than access memory: nothing counted, as
+/// much as every launch is for its modelled time, and everything line by line.
+fn counting(criterion: &mut Criterion) {
+    let pool = one_core();
+    let mut machine = Machine::new(MATMUL);
+    let size = 256u64;
+    let floats = vec![0; 4 * (size * size) as usize];
+    let mut params = Vec::new();
+    for _ in 0..3 {
+        // The kernel's `Matrix`: rows, columns, where it lies, floats from row to row.
+        let at = machine.upload(&floats);
+        params.extend(
+            [size, size, at, size]
+                .into_iter()
+                .flat_map(u64::to_le_bytes),
+        );
+    }
+    let blocks = [size as u32 / 16, size as u32 / 16, 1];
+    let mut group = criterion.benchmark_group("counting, tiled product of 256x256");
+    for (name, observe) in [
+        ("nothing", Observe::Nothing),
+        ("a sample", Observe::Sample),
+        ("everything", Observe::Everything),
+    ] {
+        group.bench_function(name, |bench| {
+            let size = [blocks, [16, 16, 1]];
+            bench.iter(|| machine.run(&pool, "mat_mul_tiled_16", size, &params, observe));
+        });
+    }
+    group.finish();
+}
+
 criterion_group! {
     name = simulator;
     config = Criterion::default().sample_size(20);
-    targets = arithmetic, ray_tracer
+    targets = arithmetic, ray_tracer, counting
 }
 criterion_main!(simulator);

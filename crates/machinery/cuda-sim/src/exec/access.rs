@@ -10,11 +10,8 @@ use super::fault::FaultKind;
 use super::lanes::{FULL, LANES, Lane, active};
 use super::quarters::{self, LANES_OF_QUARTER, Quarter};
 use super::sm::Sm;
-use super::space::{Space, Traffic};
+use super::space::Space;
 use crate::program::code::{Handler, Inst, Next};
-
-/// Bytes the memory system moves at once.
-pub const SECTOR: u64 = 32;
 
 /// A value in memory and the row it is loaded into: narrow ones are widened to 32 bits.
 pub trait Element: Copy + Default + 'static {
@@ -69,55 +66,6 @@ fn pattern(sm: &Sm, addresses: &[u64; LANES], offset: u64, size: u64) -> Pattern
     }
 }
 
-/// Sectors that `bytes` bytes at `address` lie in.
-#[inline(always)]
-fn span(address: u64, bytes: u64) -> u32 {
-    ((address + bytes - 1) / SECTOR - address / SECTOR + 1) as u32
-}
-
-/// Distinct sectors and distinct addresses of the running lanes, where `S` counts them.
-#[inline(always)]
-fn scattered_traffic<S: Space>(
-    sm: &Sm,
-    addresses: &[u64; LANES],
-    offset: u64,
-    size: u64,
-) -> Traffic {
-    if S::TRAFFIC {
-        distinct(sm, addresses, offset, size)
-    } else {
-        Traffic::default()
-    }
-}
-
-#[inline(never)]
-fn distinct(sm: &Sm, addresses: &[u64; LANES], offset: u64, size: u64) -> Traffic {
-    let mut seen = [0; LANES];
-    let mut count = 0;
-    for lane in active(sm.mask) {
-        seen[count] = addresses[lane].wrapping_add(offset);
-        count += 1;
-    }
-    let seen = &mut seen[..count];
-    seen.sort_unstable();
-    let (mut sectors, mut distinct) = (0, 0);
-    let (mut past, mut before) = (0, None);
-    for &address in seen.iter() {
-        if before == Some(address) {
-            continue;
-        }
-        before = Some(address);
-        distinct += 1;
-        let (from, to) = (address / SECTOR, (address + size - 1) / SECTOR + 1);
-        sectors += to.saturating_sub(from.max(past)) as u32;
-        past = to.max(past);
-    }
-    Traffic {
-        sectors,
-        addresses: distinct,
-    }
-}
-
 /// The host's address of one lane's access, or the fault it is.
 #[inline(always)]
 fn reach<S: Space>(
@@ -143,6 +91,7 @@ fn reach<S: Space>(
             space: S::NAME,
         });
     }
+    S::touch(sm, address, bytes, write);
     Ok(host)
 }
 
@@ -165,14 +114,7 @@ unsafe fn run_load<S: Space, M: Element>(sm: &mut Sm, inst: &Inst) -> Next {
                 Ok(host) => host.cast::<M>(),
                 Err(kind) => return sm.fail(inst, first, kind),
             };
-            S::count(
-                sm,
-                false,
-                Traffic {
-                    sectors: span(address, size),
-                    addresses: 1,
-                },
-            );
+            S::count(sm, false);
             for part in 0..count {
                 // SAFETY: `reach` checked `size` bytes; the destinations are rows.
                 unsafe {
@@ -190,16 +132,7 @@ unsafe fn run_load<S: Space, M: Element>(sm: &mut Sm, inst: &Inst) -> Next {
                 // Some lane is outside: find out which.
                 Err(_) => return load_scattered::<S, M>(sm, inst, addresses),
             };
-            let traffic = if sm.mask >> first == FULL >> (31 - (last - first)) {
-                Traffic {
-                    sectors: span(start, bytes),
-                    addresses: sm.mask.count_ones(),
-                }
-            } else {
-                // Lanes in between do not run: the sectors of theirs are not fetched.
-                scattered_traffic::<S>(sm, addresses, inst.imm, size)
-            };
-            S::count(sm, false, traffic);
+            S::count(sm, false);
             for part in 0..count {
                 let mut values = [M::Row::default(); LANES];
                 // SAFETY: lanes first to last were checked; the destination is a row.
@@ -262,9 +195,7 @@ fn load_quarters<S: Space, M: Element>(
             }
         }
     }
-    let traffic = quarters::traffic(quarters, size)
-        .unwrap_or_else(|| scattered_traffic::<S>(sm, addresses, inst.imm, size));
-    S::count(sm, false, traffic);
+    S::count(sm, false);
     // SAFETY: the destination is a row.
     unsafe { sm.write(inst, 0, values) };
     inst.next()
@@ -290,8 +221,7 @@ fn load_scattered<S: Space, M: Element>(
             row[lane] = unsafe { host.add(part).read_unaligned() }.widen();
         }
     }
-    let traffic = scattered_traffic::<S>(sm, addresses, inst.imm, size);
-    S::count(sm, false, traffic);
+    S::count(sm, false);
     for (part, row) in values[..count].iter().enumerate() {
         // SAFETY: the destinations are rows.
         unsafe { sm.write(inst, part, *row) };
@@ -322,15 +252,7 @@ unsafe fn run_store<S: Space, M: Element>(sm: &mut Sm, inst: &Inst) -> Next {
             }
             host.cast::<[M; LANES]>().write_unaligned(values);
         }
-        let sectors = span(start, size * LANES as u64);
-        S::count(
-            sm,
-            true,
-            Traffic {
-                sectors,
-                addresses: LANES as u32,
-            },
-        );
+        S::count(sm, true);
         return inst.next();
     }
     for lane in active(sm.mask) {
@@ -347,8 +269,7 @@ unsafe fn run_store<S: Space, M: Element>(sm: &mut Sm, inst: &Inst) -> Next {
             }
         }
     }
-    let traffic = scattered_traffic::<S>(sm, addresses, inst.imm, size);
-    S::count(sm, true, traffic);
+    S::count(sm, true);
     inst.next()
 }
 

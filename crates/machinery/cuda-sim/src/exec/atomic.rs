@@ -101,6 +101,7 @@ macro_rules! atomic {
                         .unwrap_or_else(|old| old);
                 }
                 sm.counts.atomics += 1;
+                sm.counts.reads += 1;
                 // SAFETY: operand 0 is a row of this width.
                 unsafe { sm.write(inst, 0, result) };
                 inst.next()

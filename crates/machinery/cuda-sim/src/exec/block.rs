@@ -1,5 +1,6 @@
 //! A block: its warps, its shared memory, its barriers.
 
+use super::observe::Caches;
 use super::warp::{State, Warp};
 
 /// Hardware barriers of a block, PTX ISA section 9.7.13.1.
@@ -19,6 +20,8 @@ pub struct Block {
     pub alive: u32,
     /// Warp instructions it has run.
     pub clock: u64,
+    /// The caches it asks, while it is put aside.
+    pub caches: Option<Box<Caches>>,
     barriers: [Barrier; BARRIERS],
 }
 
@@ -88,6 +91,7 @@ impl Block {
             shared_bytes: 0,
             alive: 0,
             clock: 0,
+            caches: None,
             barriers: Default::default(),
         }
     }
@@ -112,6 +116,7 @@ impl Block {
         self.shared_bytes = shared_bytes;
         self.alive = threads;
         self.clock = 0;
+        self.caches = None;
         self.barriers = Default::default();
     }
 

@@ -47,9 +47,16 @@ pub unsafe fn enter_meeting(sm: &mut Sm, inst: &Inst) -> Next {
 fn give_way(sm: &mut Sm, inst: &Inst) -> Next {
     let here = sm.address_of(inst);
     sm.suspend(here, State::Ready);
-    let read = sm.counts.reads() > sm.reads_before;
-    let alone = sm.switches == sm.switches_before;
+    let ran = sm.turn_so_far();
     let warp = sm.block.warp_mut();
+    if ran.left > 0 {
+        // Only a slice of its turn is over: it goes on where it was.
+        warp.turn = Some(ran);
+        warp.ready.push_front(warp.current);
+        warp.current = NOWHERE;
+        return std::ptr::null();
+    }
+    let (read, alone) = (ran.read, ran.alone);
     warp.turns += 1;
     if read && (alone || warp.turns.is_multiple_of(PATIENT_TURNS)) {
         // These lanes may be reading what lanes that wait for them are still to write.

@@ -2,14 +2,19 @@
 
 use super::block::Block;
 use super::fault::{Fault, FaultKind, Place};
+use super::observe::Observer;
+use super::sample::{Observe, Part, Sample};
 use super::sm::Sm;
-use super::warp::State;
+use super::warp::{State, Turn};
 use super::watch::{Running, Watch};
 use crate::device::DeviceSpec;
+use crate::memory::footprint::EPOCHS;
 use crate::memory::global::Global;
 use crate::memory::region::{Region, Regions};
-use crate::model;
-use crate::profile::Counts;
+use crate::model::{self, Modelled};
+use crate::profile::collect::{self, Counted};
+use crate::profile::shape::Shapes;
+use crate::profile::{Counts, LaunchProfile};
 use crate::program::Program;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::VecDeque;
@@ -21,6 +26,9 @@ use std::time::{Duration, Instant};
 /// Warp instructions a warp may run before it gives way, so that one that waits for another
 /// does not wait for ever.
 const QUANTUM: u64 = 1 << 16;
+
+/// Warp instructions a warp of an observed block runs before the next one goes on.
+const SLICE: u64 = 256;
 
 /// Warp instructions a block may run before blocks that have not begun get a turn.
 const BLOCK_QUANTUM: u64 = 1 << 20;
@@ -48,13 +56,17 @@ pub struct Launch<'a> {
     pub threads: Option<&'a ThreadPool>,
     /// Where the launch shows how far it is, if anywhere.
     pub watch: Option<&'a Watch>,
+    /// How much of it to count line by line.
+    pub observe: Observe,
 }
 
 /// What a launch did.
 pub struct Report {
     pub counts: Counts,
     /// Modelled, on the device the simulator stands for.
-    pub milliseconds: f64,
+    pub time: Modelled,
+    /// What was counted line by line, if that was asked for.
+    pub profile: Option<LaunchProfile>,
     /// What the kernel printed, block by block.
     pub printed: Vec<u8>,
 }
@@ -75,6 +87,7 @@ pub struct Grid {
     pub multiprocessors: u32,
     /// Blocks that the modelled GPU runs at once: so many may wait for each other.
     resident: usize,
+    sample: Sample,
     next: AtomicU64,
     progress: Arc<Running>,
     /// The lowest block that failed: blocks after it need not run, those before it must, so
@@ -122,23 +135,6 @@ fn unfold(number: u64, size: [u32; 3]) -> [u32; 3] {
     ]
 }
 
-/// Blocks that fit on the device at once, by their threads and their shared memory.
-fn resident(device: &DeviceSpec, launch: &Launch, static_shared: u32) -> usize {
-    let threads = launch
-        .block
-        .iter()
-        .product::<u32>()
-        .next_multiple_of(32)
-        .max(32);
-    let shared = static_shared
-        .saturating_add(launch.dynamic_shared)
-        .saturating_add(device.shared_reserved_per_block);
-    let each = (device.threads_per_multiprocessor / threads)
-        .min(device.shared_per_multiprocessor / shared.max(1))
-        .clamp(1, device.blocks_per_multiprocessor);
-    each as usize * device.multiprocessors as usize
-}
-
 /// Runs a kernel to its end.
 ///
 /// Results and counts do not depend on how blocks fall on host threads: blocks of a kernel with
@@ -168,19 +164,29 @@ pub fn launch(
         done: AtomicU64::new(0),
     });
     let _shown = launch.watch.map(|watch| watch.show(progress.clone()));
+    let shared_bytes = kernel.shared_bytes.next_multiple_of(16) + launch.dynamic_shared;
+    let occupancy = model::occupancy(
+        device,
+        kernel,
+        launch.block.iter().product(),
+        shared_bytes,
+        progress.blocks,
+    );
+    let shared_in_use = u64::from(shared_bytes) * u64::from(occupancy.blocks);
     let grid = Arc::new(Grid {
         program: program.clone(),
         kernel: launch.kernel,
         grid: launch.grid,
         block: launch.block,
-        shared_bytes: kernel.shared_bytes.next_multiple_of(16) + launch.dynamic_shared,
+        shared_bytes,
         dynamic_shared: launch.dynamic_shared,
         params,
         stack_bytes: kernel.stack_bytes(launch.stack_limit),
         regions,
         constants,
         multiprocessors: device.multiprocessors,
-        resident: resident(device, launch, kernel.shared_bytes),
+        resident: occupancy.blocks as usize * device.multiprocessors as usize,
+        sample: Sample::new(launch.observe, progress.blocks, device, shared_in_use),
         next: AtomicU64::new(0),
         progress,
         failed: AtomicU64::new(u64::MAX),
@@ -199,21 +205,33 @@ pub fn launch(
         .lock()
         .unwrap_or_else(|poisoned| poisoned.into_inner())
         .take();
-    let mut counts = Counts::new(program.blocks.len());
+    let mut counted = Counted::new(program);
     let mut printed = Vec::new();
-    for (part, lines) in done {
-        counts.add(&part);
-        printed.extend(lines);
+    for part in done {
+        counted.add(&part.counted);
+        printed.extend(part.printed);
     }
     printed.sort_by_key(|(block, _)| *block);
     let printed = printed.into_iter().flat_map(|(_, text)| text).collect();
     if let Some(fault) = fault {
         return Err(Fault { printed, ..fault });
     }
-    let milliseconds = model::milliseconds(program, &counts, device, launch);
+    let traffic = grid.regions.traffic(device.l2_bytes.into());
+    let time = model::modelled(&model::Run {
+        program,
+        device,
+        counted: &counted,
+        traffic,
+        occupancy,
+        blocks: grid.progress.blocks,
+        threads: launch.block.iter().product(),
+    });
+    let profile = (launch.observe == Observe::Everything)
+        .then(|| collect::profile(program, &counted, traffic));
     Ok(Report {
-        counts,
-        milliseconds,
+        counts: counted.counts(),
+        time,
+        profile,
         printed,
     })
 }
@@ -246,13 +264,17 @@ fn on_all_threads(pool: Option<&ThreadPool>, grid: &Arc<Grid>) -> Vec<Done> {
     done.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// What one multiprocessor counted and printed.
-type Done = (Counts, Vec<(u64, Vec<u8>)>);
+/// What one host thread counted, and what its blocks printed.
+struct Done {
+    counted: Counted,
+    printed: Vec<(u64, Vec<u8>)>,
+}
 
-/// One multiprocessor: takes blocks until there are none. Blocks that make no end within their
+/// One host thread: takes blocks until there are none. Blocks that make no end within their
 /// quantum take turns, up to `resident` of them, so that a block may wait for another.
 fn run_blocks(grid: &Arc<Grid>, resident: usize) -> Done {
     let mut sm = Sm::new(grid.clone());
+    let mut counted = Counted::new(&grid.program);
     let mut paused: VecDeque<Box<Block>> = VecDeque::new();
     let mut spare: Vec<Box<Block>> = Vec::new();
     loop {
@@ -261,7 +283,8 @@ fn run_blocks(grid: &Arc<Grid>, resident: usize) -> Done {
         } else {
             None
         };
-        let block = match fresh {
+        let begins = fresh.is_some();
+        let mut block = match fresh {
             Some(number) => {
                 let mut block = spare.pop().unwrap_or_else(|| Box::new(Block::empty()));
                 let threads = grid.block.iter().product();
@@ -278,32 +301,79 @@ fn run_blocks(grid: &Arc<Grid>, resident: usize) -> Done {
                 None => break,
             },
         };
+        let number = block.number;
+        let part = grid.sample.part(number);
+        // The first turn of an observed block is over: the next block may have the caches, or
+        // empty ones where this block goes on using them.
+        let pass_on = |caches| {
+            if begins && part != Part::Plain {
+                grid.sample.pass_on(number, caches);
+            }
+        };
         let failed = grid.failed.load(Ordering::Relaxed);
-        if block.number > failed || failed < u64::MAX && block.clock > PATIENCE {
+        if number > failed || failed < u64::MAX && block.clock > PATIENCE {
+            pass_on(None);
             continue;
         }
+        if begins && part != Part::Plain {
+            block.caches = Some(grid.sample.take(number));
+        }
         sm.block = block;
-        let finished = sm.run_block();
-        let block = std::mem::replace(&mut sm.block, Box::new(Block::empty()));
+        let finished = sm.run_block(part, &mut counted);
+        let mut block = std::mem::replace(&mut sm.block, Box::new(Block::empty()));
         if let Some(fault) = sm.fault.take() {
-            grid.fail(block.number, fault);
+            pass_on(None);
+            grid.fail(number, fault);
         } else if finished {
+            pass_on(block.caches.take());
             grid.progress.done.fetch_add(1, Ordering::Relaxed);
             spare.push(block);
         } else {
+            pass_on(None);
             paused.push_back(block);
         }
     }
-    (sm.counts, sm.printed)
+    Done {
+        counted,
+        printed: sm.printed,
+    }
 }
 
 impl Sm {
     /// Runs the block until all its threads have exited (true), or until it has had its turn or
     /// has failed (false).
-    fn run_block(&mut self) -> bool {
+    fn run_block(&mut self, part: Part, counted: &mut Counted) -> bool {
+        let counts = counted.part(part);
+        std::mem::swap(&mut self.counts, &mut counts.counts);
+        self.epoch = (self.block.number * u64::from(EPOCHS) / self.grid.progress.blocks) as u32;
+        let program = &self.grid.program;
+        match self.block.caches.take() {
+            Some(caches) => {
+                self.code = program.observed.as_ptr();
+                self.slice = SLICE;
+                let sites = std::mem::take(&mut counts.sites);
+                let mut shapes = std::mem::take(&mut self.shapes);
+                shapes.resize_with(sites.len(), Shapes::default);
+                self.observer = Some(Box::new(Observer {
+                    sites,
+                    shapes,
+                    caches,
+                }));
+            }
+            None => {
+                self.code = program.code.as_ptr();
+                self.slice = QUANTUM;
+            }
+        }
         self.began = self.clock.wrapping_sub(self.block.clock);
         let finished = self.run_turn();
         self.block.clock = self.clock.wrapping_sub(self.began);
+        std::mem::swap(&mut self.counts, &mut counts.counts);
+        if let Some(observer) = self.observer.take() {
+            counts.sites = observer.sites;
+            self.shapes = observer.shapes;
+            self.block.caches = Some(observer.caches);
+        }
         finished
     }
 
@@ -351,8 +421,14 @@ impl Sm {
         if self.block.warp().ready.is_empty() {
             return false;
         }
-        self.deadline = self.clock + QUANTUM;
-        self.reads_before = self.counts.reads();
+        self.turn = self.block.warp_mut().turn.take().unwrap_or(Turn {
+            left: QUANTUM,
+            read: false,
+            alone: true,
+        });
+        self.slice_began = self.clock;
+        self.deadline = self.clock + self.turn.left.min(self.slice);
+        self.reads_before = self.counts.reads;
         let mut pc = self.switch();
         self.switches_before = self.switches;
         while !pc.is_null() {
@@ -443,6 +519,7 @@ impl Sm {
                 constants: Region::NONE,
                 multiprocessors: 1,
                 resident: 1,
+                sample: Sample::new(Observe::Sample, 1, &DeviceSpec::h200(), 0),
                 next: AtomicU64::new(0),
                 progress: Arc::new(Running {
                     launch: 0,

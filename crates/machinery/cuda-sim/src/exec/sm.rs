@@ -4,10 +4,12 @@ use super::block::Block;
 use super::fault::{Fault, FaultKind, Place};
 use super::grid::Grid;
 use super::lanes::{FULL, LANES, expand};
-use super::warp::{NOWHERE, State};
+use super::observe::{Lines, Observer};
+use super::warp::{NOWHERE, State, Turn};
 use super::window::{LocalPool, WindowPool};
 use crate::memory::region::{Region, Regions};
 use crate::profile::Counts;
+use crate::profile::shape::Shapes;
 use crate::program::code::{Inst, Next};
 use std::sync::Arc;
 
@@ -31,12 +33,25 @@ pub struct Sm {
     pub began: u64,
     /// When `clock` reaches this, the warp gives way to another.
     pub deadline: u64,
-    /// What [`Counts::reads`] was when the running warp's turn began.
+    /// The most warp instructions before another warp of the block goes on. An observed block's
+    /// warps take short slices, so that they ask its caches about as alternately as on a GPU.
+    pub slice: u64,
+    /// The running warp's turn, when this slice of it began.
+    pub turn: Turn,
+    /// `clock` and [`Counts::reads`] at that time.
+    pub slice_began: u64,
     pub reads_before: u64,
-    /// How often a split was taken up, and how often by the time this turn began.
+    /// How often a split was taken up, and how often by the time this slice began.
     pub switches: u64,
     pub switches_before: u64,
+    /// The program's code: plain, or the copy that counts as it runs.
     pub code: *const Inst,
+    /// Counts what the running block does, if it is observed.
+    pub observer: Option<Box<Observer>>,
+    /// What accesses of observed blocks came to: the next block's have the same shapes.
+    pub shapes: Vec<Shapes<Lines>>,
+    /// The part of the launch that the running block belongs to.
+    pub epoch: u32,
     /// The block whose warp is running.
     pub block: Box<Block>,
     /// What the whole launch shares.
@@ -70,10 +85,20 @@ impl Sm {
             clock: 0,
             began: 0,
             deadline: 0,
+            slice: 0,
+            turn: Turn {
+                left: 0,
+                read: false,
+                alone: true,
+            },
+            slice_began: 0,
             reads_before: 0,
             switches: 0,
             switches_before: 0,
             code,
+            observer: None,
+            shapes: Vec::new(),
+            epoch: 0,
             block: Box::new(Block::empty()),
             constants: grid.constants,
             regions: grid.regions.clone(),
@@ -111,6 +136,16 @@ impl Sm {
         } else {
             expand(mask)
         };
+    }
+
+    /// The running warp's turn as it stands now.
+    pub fn turn_so_far(&self) -> Turn {
+        let ran = self.clock - self.slice_began;
+        Turn {
+            left: self.turn.left.saturating_sub(ran),
+            read: self.turn.read || self.counts.reads > self.reads_before,
+            alone: self.turn.alone && self.switches == self.switches_before,
+        }
     }
 
     /// Goes on with the next split of this warp that can run; null when there is none.

@@ -10,8 +10,6 @@ pub trait Space {
     const NAME: &'static str;
     /// Every lane sees the same bytes at the same address.
     const COMMON: bool;
-    /// Whether [`Space::count`] looks at the traffic, or only counts instructions.
-    const TRAFFIC: bool;
 
     /// Whether what lies at `address` may be written.
     #[inline(always)]
@@ -22,16 +20,12 @@ pub trait Space {
     /// The host's address of `bytes` bytes at `address`, or null unless all are inside.
     fn host(sm: &mut Sm, lane: usize, address: u64, bytes: u64) -> *mut u8;
 
-    /// Counts a warp's load (or store), given the sectors of 32 bytes it touches and the
-    /// distinct addresses in it.
-    fn count(sm: &mut Sm, write: bool, traffic: Traffic);
-}
+    /// Marks bytes that [`Space::host`] just found as read or written.
+    #[inline(always)]
+    fn touch(_sm: &Sm, _address: u64, _bytes: u64, _write: bool) {}
 
-/// What a warp-wide access touches.
-#[derive(Clone, Copy, Default)]
-pub struct Traffic {
-    pub sectors: u32,
-    pub addresses: u32,
+    /// Counts a warp's load or store.
+    fn count(sm: &mut Sm, write: bool);
 }
 
 pub struct Global;
@@ -46,7 +40,6 @@ pub struct Generic;
 impl Space for Global {
     const NAME: &'static str = "device memory";
     const COMMON: bool = true;
-    const TRAFFIC: bool = true;
 
     #[inline(always)]
     fn host(sm: &mut Sm, _: usize, address: u64, bytes: u64) -> *mut u8 {
@@ -62,20 +55,19 @@ impl Space for Global {
     }
 
     #[inline(always)]
-    fn count(sm: &mut Sm, write: bool, traffic: Traffic) {
-        let global = &mut sm.counts.global;
-        if write || traffic.addresses > 1 {
-            global.streamed_sectors += u64::from(traffic.sectors);
-        }
+    fn touch(sm: &Sm, address: u64, bytes: u64, write: bool) {
+        // SAFETY: `host` found the bytes in this region, and the launch keeps the table.
+        unsafe { sm.region.touch(address, bytes, write, sm.epoch) }
+    }
+
+    #[inline(always)]
+    fn count(sm: &mut Sm, write: bool) {
         let threads = u64::from(sm.mask.count_ones());
         if write {
-            global.stores += threads;
-            global.store_requests += 1;
-            global.store_sectors += u64::from(traffic.sectors);
+            sm.counts.global_stores += threads;
         } else {
-            global.loads += threads;
-            global.load_requests += 1;
-            global.load_sectors += u64::from(traffic.sectors);
+            sm.counts.global_loads += threads;
+            sm.counts.reads += 1;
         }
     }
 }
@@ -83,7 +75,6 @@ impl Space for Global {
 impl Space for Constant {
     const NAME: &'static str = "constant memory";
     const COMMON: bool = true;
-    const TRAFFIC: bool = true;
 
     #[inline(always)]
     fn host(sm: &mut Sm, _: usize, address: u64, bytes: u64) -> *mut u8 {
@@ -91,16 +82,12 @@ impl Space for Constant {
     }
 
     #[inline(always)]
-    fn count(sm: &mut Sm, _: bool, traffic: Traffic) {
-        sm.counts.constant.loads += 1;
-        sm.counts.constant.addresses += u64::from(traffic.addresses);
-    }
+    fn count(_: &mut Sm, _: bool) {}
 }
 
 impl Space for Shared {
     const NAME: &'static str = "shared memory";
     const COMMON: bool = true;
-    const TRAFFIC: bool = false;
 
     #[inline(always)]
     fn host(sm: &mut Sm, _: usize, address: u64, bytes: u64) -> *mut u8 {
@@ -117,19 +104,14 @@ impl Space for Shared {
     }
 
     #[inline(always)]
-    fn count(sm: &mut Sm, write: bool, _: Traffic) {
-        if write {
-            sm.counts.shared.stores += 1;
-        } else {
-            sm.counts.shared.loads += 1;
-        }
+    fn count(sm: &mut Sm, write: bool) {
+        sm.counts.reads += u64::from(!write);
     }
 }
 
 impl Space for Local {
     const NAME: &'static str = "local memory";
     const COMMON: bool = false;
-    const TRAFFIC: bool = false;
 
     #[inline(always)]
     fn host(sm: &mut Sm, lane: usize, address: u64, bytes: u64) -> *mut u8 {
@@ -146,19 +128,12 @@ impl Space for Local {
     }
 
     #[inline(always)]
-    fn count(sm: &mut Sm, write: bool, _: Traffic) {
-        if write {
-            sm.counts.local.stores += 1;
-        } else {
-            sm.counts.local.loads += 1;
-        }
-    }
+    fn count(_: &mut Sm, _: bool) {}
 }
 
 impl Space for Argument {
     const NAME: &'static str = "local memory";
     const COMMON: bool = false;
-    const TRAFFIC: bool = false;
 
     #[inline(always)]
     fn host(sm: &mut Sm, lane: usize, address: u64, bytes: u64) -> *mut u8 {
@@ -166,13 +141,12 @@ impl Space for Argument {
     }
 
     #[inline(always)]
-    fn count(_: &mut Sm, _: bool, _: Traffic) {}
+    fn count(_: &mut Sm, _: bool) {}
 }
 
 impl Space for Param {
     const NAME: &'static str = "kernel parameters";
     const COMMON: bool = true;
-    const TRAFFIC: bool = true;
 
     #[inline(always)]
     fn host(sm: &mut Sm, _: usize, address: u64, bytes: u64) -> *mut u8 {
@@ -187,15 +161,12 @@ impl Space for Param {
     }
 
     #[inline(always)]
-    fn count(sm: &mut Sm, write: bool, traffic: Traffic) {
-        Constant::count(sm, write, traffic);
-    }
+    fn count(_: &mut Sm, _: bool) {}
 }
 
 impl Space for Generic {
     const NAME: &'static str = "memory";
     const COMMON: bool = false;
-    const TRAFFIC: bool = true;
 
     #[inline(always)]
     fn writable(address: u64) -> bool {
@@ -213,8 +184,16 @@ impl Space for Generic {
     }
 
     #[inline(always)]
-    fn count(sm: &mut Sm, write: bool, traffic: Traffic) {
-        // Most generic accesses reach device memory; those to other spaces are counted with it.
-        Global::count(sm, write, traffic);
+    fn touch(sm: &Sm, address: u64, bytes: u64, write: bool) {
+        let windows = [SHARED_WINDOW, LOCAL_WINDOW, PARAM_WINDOW];
+        if !windows.iter().any(|&window| in_window(address, window)) {
+            Global::touch(sm, address, bytes, write);
+        }
+    }
+
+    #[inline(always)]
+    fn count(sm: &mut Sm, write: bool) {
+        // Most generic accesses reach device memory; the others are counted with them.
+        Global::count(sm, write);
     }
 }

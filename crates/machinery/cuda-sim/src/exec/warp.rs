@@ -43,6 +43,17 @@ pub struct Split {
     pub state: State,
 }
 
+/// How far a warp is in its turn.
+#[derive(Clone, Copy)]
+pub struct Turn {
+    /// Warp instructions it may still run.
+    pub left: u64,
+    /// It has read memory that other threads may write.
+    pub read: bool,
+    /// All of it was one split's.
+    pub alone: bool,
+}
+
 /// The registers and the place in local memory of one function call.
 pub struct Frame {
     pub registers: Window,
@@ -64,6 +75,8 @@ pub struct Warp {
     pub current: u32,
     /// Turns that ended without the warp's coming to a wait or an end.
     pub turns: u32,
+    /// The turn it is in the middle of, where it runs a slice at a time.
+    pub turn: Option<Turn>,
     /// Local memory, one stack a lane.
     pub local: Option<Box<[u8]>>,
 }
@@ -78,6 +91,7 @@ impl Warp {
             ready: VecDeque::new(),
             current: NOWHERE,
             turns: 0,
+            turn: None,
             local: None,
         }
     }

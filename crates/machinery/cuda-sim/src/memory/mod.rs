@@ -3,6 +3,7 @@
 //!
 //! The windows lie above every host and device address, so an address belongs to one space.
 
+pub mod footprint;
 pub mod global;
 pub mod region;
 

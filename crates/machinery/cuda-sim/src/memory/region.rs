@@ -1,5 +1,6 @@
 //! Device memory as a launch sees it: a sorted table of allocations, fixed while it runs.
 
+use super::footprint::{Footprint, Marks, Traffic, traffic};
 use super::global::Global;
 
 /// One allocation.
@@ -8,6 +9,10 @@ pub struct Region {
     pub base: u64,
     pub bytes: u64,
     pub host: *mut u8,
+    /// Where it is read.
+    pub reads: Marks,
+    /// Where it is written.
+    pub writes: Marks,
 }
 
 impl Region {
@@ -16,6 +21,8 @@ impl Region {
         base: 0,
         bytes: 0,
         host: std::ptr::null_mut(),
+        reads: Marks::NONE,
+        writes: Marks::NONE,
     };
 
     /// The host's address of `bytes` bytes at `address`; null unless all are inside.
@@ -28,6 +35,17 @@ impl Region {
             std::ptr::null_mut()
         }
     }
+
+    /// Marks `bytes` bytes at `address` as read or written in `epoch` of the launch.
+    ///
+    /// # Safety
+    /// [`Region::host`] found all of them inside, and the [`Regions`] this is of still live.
+    #[inline(always)]
+    pub unsafe fn touch(&self, address: u64, bytes: u64, write: bool, epoch: u32) {
+        let marks = if write { self.writes } else { self.reads };
+        // SAFETY: the caller's promise.
+        unsafe { marks.touch(address - self.base, bytes, epoch) }
+    }
 }
 
 // SAFETY: the pointer names an allocation that lives at least as long as the launch; what
@@ -36,23 +54,31 @@ unsafe impl Send for Region {}
 // SAFETY: as above.
 unsafe impl Sync for Region {}
 
-/// All allocations, by address.
+/// All allocations, by address, and what the launch touches of them.
 #[derive(Debug)]
 pub struct Regions {
     sorted: Vec<Region>,
+    footprints: Vec<(Footprint, Footprint)>,
 }
 
 impl Regions {
     pub fn of(global: &Global) -> Regions {
+        let mut footprints: Vec<_> = global
+            .allocations()
+            .map(|found| (Footprint::new(found.size), Footprint::new(found.size)))
+            .collect();
         let sorted = global
             .allocations()
-            .map(|found| Region {
+            .zip(&mut footprints)
+            .map(|(found, (reads, writes))| Region {
                 base: found.base,
                 bytes: found.size,
                 host: found.host,
+                reads: reads.marks(),
+                writes: writes.marks(),
             })
             .collect();
-        Regions { sorted }
+        Regions { sorted, footprints }
     }
 
     /// The allocation that holds `address`, or [`Region::NONE`].
@@ -62,5 +88,12 @@ impl Regions {
             Some(region) if address - region.base < region.bytes => region,
             _ => Region::NONE,
         }
+    }
+
+    /// What the launch moved between device memory and a second cache of `capacity` bytes. Only
+    /// for when it is over.
+    pub fn traffic(&self, capacity: u64) -> Traffic {
+        let each = self.footprints.iter();
+        traffic(each.map(|(reads, writes)| (reads, writes)), capacity)
     }
 }

@@ -9,7 +9,7 @@ pub enum LoadError {
     #[error("PTX version {}.{} is newer than {}.{}, the newest this simulator reads", .0.0, .0.1, .1.0, .1.1)]
     UnsupportedVersion((u32, u32), (u32, u32)),
     #[error(
-        "the module is for {target}, the simulated {device} is sm_{sm}: compile it for sm_{sm} or older"
+        "the module is for {target}, the simulated {device} takes up to sm_{sm}: compile it for sm_{sm} or older"
     )]
     WrongTarget {
         target: String,

@@ -2,6 +2,8 @@
 
 use super::code::Handler;
 use super::registers::Register;
+use super::sites::SiteKind;
+use super::wide::Arithmetic;
 use crate::exec::ops::Class;
 use crate::ptx::ast::Location;
 use petgraph::algo::dominators;
@@ -29,10 +31,70 @@ pub struct Draft {
     pub y: u32,
     pub imm: u64,
     pub flow: Flow,
+    /// What it does to memory, where it loads, stores or is an atomic.
+    pub access: Option<Access>,
+    /// It is a barrier of the block.
+    pub barrier: bool,
+    /// Floating-point operations of a thread: a fused multiply-add is two.
+    pub operations: u32,
+    /// What its result's alignment follows from.
+    pub arithmetic: Option<Arithmetic>,
     /// The first of those that one PTX instruction becomes.
     pub leads: bool,
     pub ptx_line: u32,
     pub location: Option<Location>,
+}
+
+impl Draft {
+    /// As what it is counted by itself, if it is.
+    pub fn site(&self) -> Option<SiteKind> {
+        match &self.flow {
+            Flow::Branch(_) | Flow::Table(_) => Some(SiteKind::Branch),
+            _ if self.barrier => Some(SiteKind::Barrier),
+            _ => self.access.map(SiteKind::Access),
+        }
+    }
+}
+
+/// A load, a store or an atomic, as whoever counts it sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Access {
+    pub memory: Memory,
+    pub kind: AccessKind,
+    /// Bytes that each lane moves.
+    pub bytes: u32,
+    /// Which of the operands is the 64-bit row of addresses; `imm` is added to it.
+    pub address: usize,
+    /// It is volatile, or ordered with what other threads do: an assembler leaves it as it is.
+    pub ordered: bool,
+}
+
+/// A state space whose accesses are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Memory {
+    Global,
+    /// Through an address in a register.
+    Constant,
+    Shared,
+    Local,
+    /// Any of these: each address says which.
+    Generic,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AccessKind {
+    Load,
+    /// Of data that nothing writes while the kernel runs: `ld.global.nc`, CUDA's `__ldg`.
+    ReadOnlyLoad,
+    Store,
+    Atomic,
+}
+
+impl AccessKind {
+    /// Whether it only reads.
+    pub fn is_load(self) -> bool {
+        matches!(self, AccessKind::Load | AccessKind::ReadOnlyLoad)
+    }
 }
 
 /// Where control goes after an instruction.

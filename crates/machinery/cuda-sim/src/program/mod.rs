@@ -3,12 +3,16 @@
 mod capability;
 pub mod code;
 mod error;
-mod flow;
+pub(crate) mod flow;
 pub mod function;
 mod layout;
 mod lower;
+mod predicated;
 mod reach;
 mod registers;
+pub mod sites;
+pub mod steps;
+pub mod wide;
 
 pub use error::LoadError;
 pub use function::{Kernel, Param};
@@ -21,7 +25,9 @@ use crate::memory::global::Global;
 use crate::ptx::{self, ast};
 use code::Inst;
 use function::{CallSite, Function};
+use sites::Sites;
 use std::collections::HashMap;
+pub use steps::Step;
 
 /// The newest PTX this reads.
 const NEWEST: (u32, u32) = (9, 0);
@@ -29,6 +35,10 @@ const NEWEST: (u32, u32) = (9, 0);
 /// A loaded module.
 pub struct Program {
     pub code: Vec<Inst>,
+    /// The same, counted as it runs.
+    pub observed: Vec<Inst>,
+    /// What is counted there.
+    pub sites: Sites,
     /// Basic blocks, numbered as their `enter` instructions say.
     pub blocks: Vec<BlockInfo>,
     pub functions: Vec<Function>,
@@ -40,6 +50,7 @@ pub struct Program {
     variables: HashMap<String, (u64, u64)>,
     allocations: Vec<u64>,
     lines: Vec<LineInfo>,
+    leaders: Vec<Leader>,
     files: HashMap<u32, String>,
 }
 
@@ -58,6 +69,22 @@ pub struct BlockInfo {
     /// PTX instructions. Some take more than one of the simulator's: a special register is read
     /// first, a guard is a step of its own.
     pub ptx_instructions: u32,
+    /// Floating-point operations of a thread.
+    pub operations: u32,
+    /// What has to wait for what in it.
+    pub steps: Vec<Step>,
+    /// The block whose visits say how often this one is issued, where its instructions are
+    /// predicated instead of branched around.
+    pub issued_by: Option<usize>,
+}
+
+/// A PTX instruction's place in the code.
+#[derive(Debug, Clone, Copy)]
+pub struct Leader {
+    /// The first of those that it became.
+    pub address: u32,
+    /// Its basic block.
+    pub block: u32,
 }
 
 impl Program {
@@ -74,10 +101,12 @@ impl Program {
         if module.version > NEWEST {
             return Err(LoadError::UnsupportedVersion(module.version, NEWEST));
         }
-        let sm = device.compute_capability.0 * 10 + device.compute_capability.1;
-        if module.target.sm > sm {
-            let (target, device) = (module.target.name.to_owned(), device.models.to_owned());
-            return Err(LoadError::WrongTarget { target, device, sm });
+        if module.target.sm > device.accepts {
+            return Err(LoadError::WrongTarget {
+                target: module.target.name.to_owned(),
+                device: device.models.to_owned(),
+                sm: device.accepts,
+            });
         }
         let layout = layout::place(&module, device, global)?;
         let allocations = layout.allocations.clone();
@@ -96,6 +125,8 @@ impl Program {
     ) -> Result<Program, LoadError> {
         let mut program = Program {
             code: Vec::new(),
+            observed: Vec::new(),
+            sites: Sites::default(),
             blocks: Vec::new(),
             functions: Vec::new(),
             kernels: Vec::new(),
@@ -105,6 +136,7 @@ impl Program {
             variables: layout.visible.clone(),
             allocations: layout.allocations.clone(),
             lines: Vec::new(),
+            leaders: Vec::new(),
             files: module.files.iter().cloned().collect(),
         };
         let cpu = Cpu::detect();
@@ -123,7 +155,13 @@ impl Program {
             let kernel = reach::kernel(&program, &layout, function, device)?;
             program.kernels.push(kernel);
         }
+        program.observed = program.sites.observed(&program.code, cpu);
         Ok(program)
+    }
+
+    /// Every PTX instruction, in order.
+    pub fn instructions(&self) -> impl Iterator<Item = Leader> {
+        self.leaders.iter().copied()
     }
 
     /// A kernel's index by name.

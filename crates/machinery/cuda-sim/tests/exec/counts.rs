@@ -1,6 +1,6 @@
 //! What the memory system counts: requests, sectors of 32 bytes, distinct constant addresses.
 
-use crate::harness::{Machine, kernel_of, module_of};
+use crate::harness::{Machine, kernel_of, module_of, total};
 use crate::params;
 use cuda_sim::exec::Report;
 use cuda_sim::profile::Counters;
@@ -9,7 +9,7 @@ const PTX: &str = include_str!("../../kernels/ptx/memory.ptx");
 
 /// One warp reads `in[i * stride + offset]` and writes in order.
 fn strided(threads: u32, stride: u32, offset: u32) -> Report {
-    let mut machine = Machine::new(PTX);
+    let mut machine = Machine::profiling(PTX);
     let from = machine.buffer(&vec![1f32; 4096]);
     let out = machine.out::<f32>(threads as usize);
     machine.run("strided", 1, threads, params![out, from, stride, offset])
@@ -33,30 +33,29 @@ fn sectors_of_a_warps_load() {
         (8, 1, 4, 2),
         (17, 1, 0, 3),
     ] {
-        let global = strided(threads, stride, offset).counts.global;
-        let found = (global.load_requests, global.load_sectors);
+        let total = total(&strided(threads, stride, offset));
+        let (loads, stores) = (total.global_loads, total.global_stores);
+        let found = (loads.requests, loads.sectors);
         assert_eq!(
             found,
             (1, sectors),
             "{threads} threads, stride {stride}, offset {offset}"
         );
-        let stored = (global.store_requests, global.store_sectors);
+        let stored = (stores.requests, stores.sectors);
         assert_eq!(stored, (1, u64::from(threads.div_ceil(8))));
     }
 }
 
 #[test]
 fn requests_are_counted_by_warp() {
-    let mut machine = Machine::new(PTX);
+    let mut machine = Machine::profiling(PTX);
     let from = machine.buffer(&vec![1f32; 1000]);
     let out = machine.out::<f32>(1000);
-    let counts = machine
-        .run("strided", 10, 100, params![out, from, 1u32, 0u32])
-        .counts;
+    let counts = total(&machine.run("strided", 10, 100, params![out, from, 1u32, 0u32]));
     // Blocks of 100 threads: three whole warps of 4 sectors and one of half a sector; every
     // block begins in the middle of a sector or not, alternately.
     assert_eq!(
-        (counts.global.load_requests, counts.global.store_requests),
+        (counts.global_loads.requests, counts.global_stores.requests),
         (40, 40)
     );
     let sectors: u64 = (0..10u64)
@@ -67,7 +66,7 @@ fn requests_are_counted_by_warp() {
         })
         .sum();
     assert_eq!(
-        (counts.global.load_sectors, counts.global.store_sectors),
+        (counts.global_loads.sectors, counts.global_stores.sectors),
         (sectors, sectors)
     );
 }
@@ -88,10 +87,13 @@ fn threads_that_take_part_are_counted() {
                 @%p1 st.global.u32 [%d1], %r2;
                 @%p1 ld.global.u32 %r2, [%d1];"
             ));
-            let mut machine = Machine::new(&ptx);
+            let mut machine = Machine::profiling(&ptx);
             let out = machine.out::<u32>(96);
-            let global = machine.run("k", 1, 70, params![out]).counts.global;
-            let found = (global.loads, global.stores);
+            let report = machine.run("k", 1, 70, params![out]);
+            let found = (report.counts.global_loads, report.counts.global_stores);
+            let counts = total(&report);
+            let counted = (counts.global_loads.threads, counts.global_stores.threads);
+            assert_eq!(found, counted, "{place} {keep}");
             assert_eq!(found, (2 * threads, threads), "{place} {keep}");
         }
     }
@@ -99,12 +101,14 @@ fn threads_that_take_part_are_counted() {
 
 #[test]
 fn a_vector_counts_as_one_load_of_its_thread() {
-    let mut machine = Machine::new(PTX);
+    let mut machine = Machine::profiling(PTX);
     let (out, from) = (machine.out::<u8>(1600), machine.out::<u8>(1600));
     let report = machine.run("copy_uint4", 2, 50, params![out, from, 99u32]);
-    let global = report.counts.global;
-    assert_eq!((global.loads, global.stores), (99, 99));
-    assert_eq!((global.load_requests, global.store_requests), (4, 4));
+    let counts = &report.counts;
+    assert_eq!((counts.global_loads, counts.global_stores), (99, 99));
+    let counts = total(&report);
+    let requests = (counts.global_loads.requests, counts.global_stores.requests);
+    assert_eq!(requests, (4, 4));
 }
 
 #[test]
@@ -128,28 +132,49 @@ fn sums_are_those_of_the_counts() {
         ld.global.u32 %r2, [%mine];
         A: st.global.u32 [%mine], %r2;",
     );
-    let mut machine = Machine::new(&ptx);
+    let mut machine = Machine::profiling(&ptx);
     let out = machine.out::<u32>(40);
-    let counts = machine.run("k", 1, 40, params![out]).counts;
+    let report = machine.run("k", 1, 40, params![out]);
     let expected = Counters {
         global_loads: 35,
         global_stores: 40,
-        global_load_requests: 2,
-        // Lanes 5 to 31, and 8 of the second warp.
-        global_load_sectors: 5,
-        global_store_requests: 2,
-        global_store_sectors: 5,
-        shared_load_requests: 6,
-        shared_store_requests: 4,
-        constant_load_requests: 2,
-        constant_addresses: 40,
         barriers: 2,
         atomics: 2,
         divergent_branches: 1,
         // Three before the body, its 16, and `ret`; 5 threads jump over the load.
         thread_instructions: 40 * 20 - 5,
     };
-    assert_eq!(counts.counters(&machine.program), expected);
+    assert_eq!(report.counts.counters(&machine.program), expected);
+    let counts = total(&report);
+    // Lanes 5 to 31, and 8 of the second warp.
+    assert_eq!(
+        (counts.global_loads.requests, counts.global_loads.sectors),
+        (2, 5)
+    );
+    assert_eq!(
+        (counts.global_stores.requests, counts.global_stores.sectors),
+        (2, 5)
+    );
+    assert_eq!(
+        (
+            counts.global_atomics.requests,
+            counts.global_atomics.threads
+        ),
+        (2, 40)
+    );
+    assert_eq!(
+        (counts.shared_loads.requests, counts.shared_stores.requests),
+        (6, 4)
+    );
+    assert_eq!(
+        (counts.constant.instructions, counts.constant.requests),
+        (2, 40)
+    );
+    assert_eq!(
+        (counts.barriers, counts.branches, counts.divergent_branches),
+        (2, 2, 1)
+    );
+    assert_eq!(counts.thread_instructions, expected.thread_instructions);
 }
 
 /// Those that the simulator needs besides (for a guard, for a special register) do not count, and
@@ -195,32 +220,27 @@ fn lanes_that_do_not_run_fetch_nothing() {
             @%p1 ld.global.u32 %r2, [%mine];
             @%p1 st.global.u32 [%mine], %r2;"
         ));
-        let mut machine = Machine::new(&ptx);
+        let mut machine = Machine::profiling(&ptx);
         let out = machine.out::<u32>(32);
-        let global = machine.run("k", 1, 32, params![out]).counts.global;
+        let counts = total(&machine.run("k", 1, 32, params![out]));
+        let (loads, stores) = (counts.global_loads, counts.global_stores);
         assert_eq!(
-            (global.load_requests, global.load_sectors),
+            (loads.requests, loads.sectors),
             (1, sectors),
             "loads, {keep}"
         );
         assert_eq!(
-            (global.store_requests, global.store_sectors),
+            (stores.requests, stores.sectors),
             (1, sectors),
             "stores, {keep}"
         );
     }
     // Nobody runs: no request.
     let ptx = kernel_of("setp.gt.u32 %p1, %t, 99; @%p1 ld.global.u32 %r2, [%mine];");
-    let mut machine = Machine::new(&ptx);
+    let mut machine = Machine::profiling(&ptx);
     let out = machine.out::<u32>(32);
-    assert_eq!(
-        machine
-            .run("k", 1, 32, params![out])
-            .counts
-            .global
-            .load_requests,
-        0
-    );
+    let counts = total(&machine.run("k", 1, 32, params![out]));
+    assert_eq!(counts.global_loads.requests, 0);
 }
 
 #[test]
@@ -237,22 +257,14 @@ fn sectors_of_wide_elements() {
         ("copy_float4", 16),
         ("copy_double2", 16),
     ] {
-        let mut machine = Machine::new(PTX);
+        let mut machine = Machine::profiling(PTX);
         let (out, from) = (machine.out::<u8>(512), machine.out::<u8>(512));
-        let counts = machine.run(kernel, 1, 32, params![out, from, 32u32]).counts;
-        let global = counts.global;
+        let counts = total(&machine.run(kernel, 1, 32, params![out, from, 32u32]));
+        let (loads, stores) = (counts.global_loads, counts.global_stores);
+        assert_eq!((loads.requests, loads.sectors), (1, sectors), "{kernel}");
+        assert_eq!((stores.requests, stores.sectors), (1, sectors), "{kernel}");
         assert_eq!(
-            (global.load_requests, global.load_sectors),
-            (1, sectors),
-            "{kernel}"
-        );
-        assert_eq!(
-            (global.store_requests, global.store_sectors),
-            (1, sectors),
-            "{kernel}"
-        );
-        assert_eq!(
-            (counts.shared.loads, counts.shared.stores),
+            (counts.shared_loads.requests, counts.shared_stores.requests),
             (1, 1),
             "{kernel}"
         );
@@ -274,20 +286,13 @@ fn a_vector_is_one_request() {
             ld.global.{form} {registers}, [%d3];
             st.global.{form} [%d3+512], {stored};"
         ));
-        let mut machine = Machine::new(&ptx);
+        let mut machine = Machine::profiling(&ptx);
         let input: Vec<u32> = crate::harness::noise(128);
         let out = machine.buffer(&[input.clone(), vec![0; 128]].concat());
-        let global = machine.run("k", 1, 32, params![out]).counts.global;
-        assert_eq!(
-            (global.load_requests, global.load_sectors),
-            (1, 16),
-            "{form}"
-        );
-        assert_eq!(
-            (global.store_requests, global.store_sectors),
-            (1, 16),
-            "{form}"
-        );
+        let counts = total(&machine.run("k", 1, 32, params![out]));
+        let (loads, stores) = (counts.global_loads, counts.global_stores);
+        assert_eq!((loads.requests, loads.sectors), (1, 16), "{form}");
+        assert_eq!((stores.requests, stores.sectors), (1, 16), "{form}");
         let mut expected = input;
         if registers.contains('_') {
             expected
@@ -313,15 +318,14 @@ fn scattered_lanes_share_sectors_only_where_they_meet() {
             4,
         ),
     ] {
-        let mut machine = Machine::new(PTX);
+        let mut machine = Machine::profiling(PTX);
         let (from, at) = (machine.buffer(&[0u32; 4000]), machine.buffer(&index));
         let out = machine.out::<u32>(32);
-        let counts = machine
-            .run("gather", 1, 32, params![out, from, at, 32u32])
-            .counts;
+        let loads =
+            total(&machine.run("gather", 1, 32, params![out, from, at, 32u32])).global_loads;
         // The indices themselves are four sectors more.
-        assert_eq!(counts.global.load_sectors, sectors + 4, "{index:?}");
-        assert_eq!(counts.global.load_requests, 2);
+        assert_eq!(loads.sectors, sectors + 4, "{index:?}");
+        assert_eq!(loads.requests, 2);
     }
 }
 
@@ -332,14 +336,11 @@ fn constant_addresses_are_counted_once_a_warp() {
     let four: Vec<u32> = (0..64).map(|i| i / 8 % 4).collect();
     let scattered: Vec<u32> = (0..64).map(|i| i * 37 % 64).collect();
     for (index, addresses) in [(uniform, 2), (each, 64), (four, 8), (scattered, 64)] {
-        let mut machine = Machine::new(PTX);
+        let mut machine = Machine::profiling(PTX);
         let (out, at) = (machine.out::<u32>(64), machine.buffer(&index));
-        let constant = machine
-            .run("constants", 1, 64, params![out, at])
-            .counts
-            .constant;
+        let constant = total(&machine.run("constants", 1, 64, params![out, at])).constant;
         assert_eq!(
-            (constant.loads, constant.addresses),
+            (constant.instructions, constant.requests),
             (2, addresses),
             "{index:?}"
         );
@@ -357,13 +358,13 @@ fn branches_that_part_a_warp_are_counted() {
             A: st.global.u32 [%mine], 2;
             B: st.global.u32 [%mine], 3;"
         ));
-        let mut machine = Machine::new(&ptx);
+        let mut machine = Machine::profiling(&ptx);
         let out = machine.out::<u32>(64);
-        let counts = machine.run("k", 1, 64, params![out]).counts;
+        let counts = total(&machine.run("k", 1, 64, params![out]));
         assert_eq!(counts.divergent_branches, divergent, "split at {split}");
         // Two warps: each stores once a side it has lanes on, and once together.
         assert_eq!(
-            counts.global.store_requests,
+            counts.global_stores.requests,
             4 + divergent,
             "split at {split}"
         );
@@ -372,13 +373,12 @@ fn branches_that_part_a_warp_are_counted() {
 
 #[test]
 fn calls_do_not_count_as_local_memory() {
-    let mut machine = Machine::new(include_str!("../../kernels/ptx/divergence.ptx"));
+    let mut machine = Machine::profiling(include_str!("../../kernels/ptx/divergence.ptx"));
     let (out, from) = (
         machine.out::<u32>(32),
         machine.buffer(&(0..32).collect::<Vec<u32>>()),
     );
-    let counts = machine
-        .run("in_functions", 1, 32, params![out, from])
-        .counts;
-    assert_eq!((counts.local.loads, counts.local.stores), (0, 0));
+    let counts = total(&machine.run("in_functions", 1, 32, params![out, from]));
+    let local = (counts.local_loads.requests, counts.local_stores.requests);
+    assert_eq!(local, (0, 0));
 }

@@ -2,16 +2,27 @@
 
 use crate::harness::{Machine, noise};
 use crate::params;
+use cuda_sim::model::Modelled;
+use cuda_sim::profile::{Counts, LaunchProfile};
 
-/// One launch's memory, counts (as they print themselves) and text.
+/// What a launch left.
+#[derive(Debug, PartialEq)]
+struct Left {
+    memory: Vec<u32>,
+    counts: Counts,
+    time: Modelled,
+    profile: Option<LaunchProfile>,
+    printed: Vec<u8>,
+}
+
 fn observe(
-    ptx: &str,
-    kernel: &str,
-    grid: u32,
-    block: u32,
+    (ptx, kernel): (&str, &str),
+    (grid, block): (u32, u32),
     threads: usize,
-) -> (Vec<u32>, String, Vec<u8>) {
+    profile: bool,
+) -> Left {
     let mut machine = Machine::new(ptx);
+    machine.profile = profile;
     machine.use_threads(threads);
     machine.dynamic_shared = 4 * block;
     let count = (grid * block) as usize;
@@ -28,8 +39,13 @@ fn observe(
         }
         _ => machine.run(kernel, grid, block, params![out, from]),
     };
-    let counts = format!("{:?} {}", report.counts, report.milliseconds);
-    (machine.read(out, 5 * count), counts, report.printed)
+    Left {
+        memory: machine.read(out, 5 * count),
+        counts: report.counts,
+        time: report.time,
+        profile: report.profile,
+        printed: report.printed,
+    }
 }
 
 #[test]
@@ -53,13 +69,28 @@ fn launches_repeat_on_any_number_of_threads() {
         (include_str!("../../kernels/ptx/atomics.ptx"), "float_sum"),
         (include_str!("../../kernels/ptx/printing.ptx"), "by_block"),
     ];
-    for (ptx, kernel) in cases {
-        let first = observe(ptx, kernel, 30, 100, 1);
+    // Some multiprocessors have one block, others three, and a few of them are the sample.
+    for (case, size) in cases
+        .into_iter()
+        .flat_map(|case| [(case, (30, 100)), (case, (300, 70))])
+    {
+        let plain = observe(case, size, 1, false);
+        let profiled = observe(case, size, 1, true);
+        // Profiling changes nothing but what is known.
+        assert_eq!(plain.memory, profiled.memory, "{case:?}");
+        assert_eq!(plain.counts, profiled.counts, "{case:?}");
+        assert_eq!(plain.time, profiled.time, "{case:?}");
+        assert_eq!(
+            (plain.profile.is_some(), profiled.profile.is_some()),
+            (false, true)
+        );
         for threads in [1, 2, 4] {
+            let name = format!("{}, {threads} threads", case.1);
+            assert_eq!(observe(case, size, threads, false), plain, "{name}");
             assert_eq!(
-                observe(ptx, kernel, 30, 100, threads),
-                first,
-                "{kernel}, {threads} threads"
+                observe(case, size, threads, true),
+                profiled,
+                "{name}, profiled"
             );
         }
     }

@@ -1,8 +1,9 @@
 //! A device with one module loaded: buffers in, a launch, buffers out.
 
 use cuda_sim::device::DeviceSpec;
-use cuda_sim::exec::{Fault, FaultKind, Launch, Report, Watch, launch};
+use cuda_sim::exec::{Fault, FaultKind, Launch, Observe, Report, Watch, launch};
 use cuda_sim::memory::global::Global;
+use cuda_sim::profile::Tally;
 use cuda_sim::program::{LoadError, Program};
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,6 +52,8 @@ pub struct Machine {
     pub threads: Option<rayon::ThreadPool>,
     /// Shows how far a launch is.
     pub watch: Watch,
+    /// Whether launches are counted line by line.
+    pub profile: bool,
 }
 
 impl Machine {
@@ -69,6 +72,15 @@ impl Machine {
             time_limit: Duration::from_secs(20),
             threads: None,
             watch: Watch::new(),
+            profile: false,
+        }
+    }
+
+    /// A device that has loaded `ptx` and counts line by line.
+    pub fn profiling(ptx: &str) -> Machine {
+        Machine {
+            profile: true,
+            ..Machine::new(ptx)
         }
     }
 
@@ -150,6 +162,10 @@ impl Machine {
             time_limit: Some(self.time_limit),
             threads: self.threads.as_ref(),
             watch: Some(&self.watch),
+            observe: match self.profile {
+                true => Observe::Everything,
+                false => Observe::Sample,
+            },
         };
         launch(&self.program, &self.global, &self.device, &work)
     }
@@ -167,6 +183,11 @@ impl Machine {
             Err(fault) => fault,
         }
     }
+}
+
+/// What a launch of a [`Machine::profiling`] counted, all lines together.
+pub fn total(report: &Report) -> Tally {
+    report.profile.as_ref().expect("a profile").total
 }
 
 /// Why a module does not load. Nothing may stay allocated.

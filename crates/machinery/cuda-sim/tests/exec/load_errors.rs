@@ -1,7 +1,9 @@
 //! Modules that do not load: what is said of them, and that nothing stays behind.
 
 use crate::harness::{kernel_of, load_error, module_of};
-use cuda_sim::program::LoadError;
+use cuda_sim::device::DeviceSpec;
+use cuda_sim::memory::global::Global;
+use cuda_sim::program::{LoadError, Program};
 
 /// The message for a kernel body, whose error must be on the line that has `culprit`.
 fn message(body: &str, culprit: &str) -> String {
@@ -149,6 +151,24 @@ fn versions_and_targets_that_are_too_new() {
     }
 }
 
+/// What an sm_52 device would take loads on a GPU that is older, too.
+#[test]
+fn the_target_is_held_against_the_chosen_gpu() {
+    let ptx = kernel_of("").replace("sm_80", "sm_61");
+    let load = |name: &str, ptx: &str| {
+        let device = DeviceSpec::named(name).unwrap();
+        Program::load(ptx, device, &mut Global::new(1 << 20)).err()
+    };
+    assert_eq!(load("p2000", &ptx), None);
+    assert_eq!(load("gtx280", &ptx.replace("sm_61", "sm_52")), None);
+    for (name, newest) in [("gtx970", 52), ("gtx280", 52)] {
+        match load(name, &ptx) {
+            Some(LoadError::WrongTarget { sm, .. }) => assert_eq!(sm, newest, "{name}"),
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+}
+
 #[test]
 fn names_declared_twice() {
     for body in [
@@ -240,13 +260,13 @@ fn calls_that_do_not_fit() {
 #[test]
 fn any_part_of_a_module_is_refused_or_read_and_never_more() {
     let whole = include_str!("../../kernels/ptx/calls.ptx");
-    let device = cuda_sim::device::DeviceSpec::h200();
+    let device = DeviceSpec::h200();
     let ends = whole
         .char_indices()
         .map(|(at, _)| at)
         .step_by(whole.len() / 300);
     for end in ends {
-        let mut global = cuda_sim::memory::global::Global::new(1 << 30);
+        let mut global = Global::new(1 << 30);
         let loaded = cuda_sim::program::Program::load(&whole[..end], &device, &mut global);
         if loaded.is_err() {
             assert_eq!(global.free_bytes(), 1 << 30, "cut off at {end}");

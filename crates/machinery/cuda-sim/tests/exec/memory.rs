@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::harness::{BLOCK_SIZES, Machine, Plain, illegal, noise};
+use crate::harness::{BLOCK_SIZES, Machine, Plain, illegal, noise, total};
 use crate::params;
 
 const PTX: &str = include_str!("../../kernels/ptx/memory.ptx");
@@ -116,7 +116,7 @@ fn rows_of_a_block_are_gathered() {
             let index: Vec<u32> = (0..32)
                 .map(|lane| rows[lane / 8] + lane as u32 % 8 * step)
                 .collect();
-            let mut machine = Machine::new(PTX);
+            let mut machine = Machine::profiling(PTX);
             let (out, from) = (machine.out::<u32>(32), machine.buffer(&input));
             let at = machine.buffer(&index);
             let report = machine.run("gather", 1, 32, params![out, from, at, 32u32]);
@@ -125,7 +125,7 @@ fn rows_of_a_block_are_gathered() {
 
             // The sectors of `in`, and the four of `index`.
             let sectors: BTreeSet<u32> = index.iter().map(|at| at / 8).collect();
-            let found = report.counts.global.load_sectors;
+            let found = total(&report).global_loads.sectors;
             assert_eq!(found, sectors.len() as u64 + 4, "{rows:?}, {step}");
         }
     }
@@ -200,10 +200,11 @@ fn local_arrays_are_each_threads_own() {
     for block in BLOCK_SIZES {
         let count = 2 * block as usize;
         let input = noise(count);
-        let mut machine = Machine::new(PTX);
+        let mut machine = Machine::profiling(PTX);
         let (out, from) = (machine.out::<u32>(count), machine.buffer(&input));
         let report = machine.run("local_array", 2, block, params![out, from]);
-        assert!(report.counts.local.loads > 0 && report.counts.local.stores > 0);
+        let counts = total(&report);
+        assert!(counts.local_loads.requests > 0 && counts.local_stores.requests > 0);
         let expected: Vec<u32> = input
             .iter()
             .enumerate()

@@ -7,7 +7,10 @@ use std::cell::Cell;
 /// What kind of work an instruction is: the throughput classes of a GPU's pipelines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Class {
-    /// Integer arithmetic, logic, comparison, selection, moves.
+    /// Moves, and constants and parameters at a known place: in machine code they are mostly
+    /// operands of the instruction that uses them.
+    Move,
+    /// Integer arithmetic, logic, comparison, selection.
     Integer,
     /// 32- and 16-bit floating point.
     Float,

@@ -24,7 +24,7 @@ fn copy(ty: Type, cpu: Cpu) -> Result<Op, FormError> {
         _ if ty.bytes() == 8 => map1(cpu, |a: u64| a),
         _ => map1(cpu, |a: u32| a),
     };
-    Ok(Op::new(Class::Integer, &[ty], &[ty], run))
+    Ok(Op::new(Class::Move, &[ty], &[ty], run))
 }
 
 /// `mov.b64 {%r1, %r2}, %rd1`: the low part goes to the first register.
@@ -43,7 +43,7 @@ fn split(ty: Type, parts: usize, cpu: Cpu) -> Result<Op, FormError> {
         ),
         _ => return Err(FormError::Vector(ty.modifier(), parts)),
     };
-    Ok(Op::new(Class::Integer, &vec![part; parts], &[ty], run))
+    Ok(Op::new(Class::Move, &vec![part; parts], &[ty], run))
 }
 
 /// `mov.b64 %rd1, {%r1, %r2}`
@@ -64,5 +64,5 @@ fn join(ty: Type, parts: usize, cpu: Cpu) -> Result<Op, FormError> {
         ),
         _ => return Err(FormError::Vector(ty.modifier(), parts)),
     };
-    Ok(Op::new(Class::Integer, &[ty], &vec![part; parts], run))
+    Ok(Op::new(Class::Move, &[ty], &vec![part; parts], run))
 }

@@ -9,6 +9,7 @@ use crate::exec::ops::Class;
 use crate::exec::space;
 use crate::program::code::Handler;
 use crate::program::error::LoadError;
+use crate::program::flow::{Access, AccessKind, Memory};
 use crate::program::layout::Symbol;
 use crate::program::registers::{Register, Row};
 use crate::ptx::ast::{AddressBase, Instruction, Operand, Type};
@@ -110,6 +111,30 @@ fn known<const PARAM: bool>(ty: Type) -> Handler {
         (8, _) => pick::<PARAM, u64>(),
         _ => pick::<PARAM, u32>(),
     }
+}
+
+/// The memory that is counted. Arguments and results of calls are registers on a GPU, and
+/// parameters of a kernel are operands of the instructions that use them.
+pub fn memory_of(at: At) -> Option<Memory> {
+    match at {
+        At::Generic => Some(Memory::Generic),
+        At::Global => Some(Memory::Global),
+        At::Const => Some(Memory::Constant),
+        At::Shared => Some(Memory::Shared),
+        At::Local => Some(Memory::Local),
+        At::Param => None,
+    }
+}
+
+/// Whether other threads may look on while it happens.
+fn is_ordered(instruction: &Instruction) -> bool {
+    let ordered = |name: &&str| {
+        matches!(
+            *name,
+            "volatile" | "relaxed" | "acquire" | "release" | "mmio"
+        )
+    };
+    instruction.modifiers.iter().any(ordered)
 }
 
 impl<'a> Lowering<'_, 'a> {
@@ -228,12 +253,12 @@ impl<'a> Lowering<'_, 'a> {
             Place::Bank(offset) => {
                 let limit = self.layout.constants.map_or(0, |(_, bytes)| bytes);
                 self.known_place(offset, bytes, limit, "the module's constants")?;
-                self.draft(known::<false>(ty), Class::Integer, &rows, &[]);
+                self.draft(known::<false>(ty), Class::Move, &rows, &[]);
                 self.last().imm = offset;
             }
             Place::Param(offset) => {
                 self.known_place(offset, bytes, self.param_bytes.into(), "the parameters")?;
-                self.draft(known::<true>(ty), Class::Integer, &rows, &[]);
+                self.draft(known::<true>(ty), Class::Move, &rows, &[]);
                 self.last().imm = offset;
             }
             Place::Register(row, offset) => {
@@ -251,6 +276,18 @@ impl<'a> Lowering<'_, 'a> {
                 };
                 self.draft(run, class, &rows, &[row]);
                 self.last().imm = offset as u64;
+                let kind = if instruction.modifiers.contains(&"nc") {
+                    AccessKind::ReadOnlyLoad
+                } else {
+                    AccessKind::Load
+                };
+                self.last().access = memory_of(at).map(|memory| Access {
+                    memory,
+                    kind,
+                    bytes: ty.bytes() * count,
+                    address: count as usize,
+                    ordered: is_ordered(instruction),
+                });
             }
         }
         self.last().x = count;
@@ -324,6 +361,13 @@ impl<'a> Lowering<'_, 'a> {
         self.draft(run, class, &[], &uses);
         self.last().x = count;
         self.last().imm = row.1 as u64;
+        self.last().access = memory_of(at).map(|memory| Access {
+            memory,
+            kind: AccessKind::Store,
+            bytes: ty.bytes() * count,
+            address: 0,
+            ordered: is_ordered(instruction),
+        });
         Ok(())
     }
 }

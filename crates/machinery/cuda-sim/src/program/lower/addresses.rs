@@ -11,6 +11,7 @@ use crate::memory::{
 use crate::program::error::LoadError;
 use crate::program::layout::Symbol;
 use crate::program::registers::{Register, Row};
+use crate::program::wide::Arithmetic;
 use crate::ptx::ast::{Instruction, Operand, Type};
 
 impl<'a> Lowering<'_, 'a> {
@@ -44,6 +45,7 @@ impl<'a> Lowering<'_, 'a> {
         let wide = self.temporary(Type::U64);
         self.draft(address::plus, Class::Integer, &[wide], &[address]);
         self.last().imm = *offset as u64;
+        self.last().arithmetic = Some(Arithmetic::Offset);
         self.fit_address(to, wide)
     }
 
@@ -55,6 +57,7 @@ impl<'a> Lowering<'_, 'a> {
             Row::Predicate => return Err(self.error("a predicate holds no address")),
         };
         self.draft(run, Class::Integer, &[to], &[wide]);
+        self.last().arithmetic = Some(Arithmetic::Sum);
         Ok(())
     }
 
@@ -93,6 +96,7 @@ impl<'a> Lowering<'_, 'a> {
                 let sum = self.temporary(Type::U64);
                 self.draft(address::plus, Class::Integer, &[sum], &[base]);
                 self.last().imm = *offset as u64;
+                self.last().arithmetic = Some(Arithmetic::Offset);
                 sum
             }
             other => {
@@ -108,6 +112,7 @@ impl<'a> Lowering<'_, 'a> {
         } else {
             window
         };
+        self.last().arithmetic = Some(Arithmetic::Offset);
         self.fit_address(to, shifted)
     }
 
@@ -140,6 +145,7 @@ impl<'a> Lowering<'_, 'a> {
                     let register = self.temporary(Type::U64);
                     self.draft(local_address, Class::Integer, &[register], &[]);
                     self.last().imm = window(LOCAL_WINDOW) + u64::from(offset);
+                    self.last().arithmetic = Some(Arithmetic::Offset);
                     Ok(register)
                 }
                 Named::Param { offset } => {
@@ -182,6 +188,7 @@ impl<'a> Lowering<'_, 'a> {
                 let wide = self.temporary(Type::U64);
                 let run = map1(self.cpu, |a: u32| u64::from(a));
                 self.draft(run, Class::Integer, &[wide], &[register]);
+                self.last().arithmetic = Some(Arithmetic::Sum);
                 Ok(wide)
             }
             Row::Predicate => Err(self.error("a predicate is not an address")),

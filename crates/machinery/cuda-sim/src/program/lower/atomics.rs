@@ -1,12 +1,13 @@
 //! Atomics and reductions. Source: PTX ISA sections 9.7.13.5 (`atom`) and 9.7.13.6 (`red`).
 
 use super::Lowering;
-use super::access::{At, ORDER, Place};
+use super::access::{At, ORDER, Place, memory_of};
 use super::operands::{form_of, written};
 use crate::exec::atomic::{Atomic, atomic32, atomic64};
 use crate::exec::ops::Class;
 use crate::exec::space;
 use crate::program::error::LoadError;
+use crate::program::flow::{Access, AccessKind};
 use crate::ptx::ast::{Instruction, Type};
 
 impl<'a> Lowering<'_, 'a> {
@@ -85,6 +86,13 @@ impl<'a> Lowering<'_, 'a> {
         self.draft(run, class, &[to], &[row, b, c]);
         self.last().x = operation as u32;
         self.last().imm = offset as u64;
+        self.last().access = memory_of(at).map(|memory| Access {
+            memory,
+            kind: AccessKind::Atomic,
+            bytes: ty.bytes(),
+            address: 1,
+            ordered: true,
+        });
         Ok(())
     }
 }

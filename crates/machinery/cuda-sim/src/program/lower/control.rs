@@ -178,6 +178,7 @@ impl<'a> Lowering<'_, 'a> {
         draft.uses = vec![barrier, count, predicate];
         draft.defs = vec![destination];
         draft.x = kind as u32;
+        draft.barrier = true;
         Ok(())
     }
 }

@@ -8,8 +8,11 @@ use crate::program::code::Inst;
 use crate::program::error::LoadError;
 use crate::program::flow::{BlockId, Draft, Flow, Graph};
 use crate::program::function::Function;
+use crate::program::predicated;
 use crate::program::registers;
-use crate::program::{BlockInfo, LineInfo};
+use crate::program::steps;
+use crate::program::wide::{self, Role};
+use crate::program::{BlockInfo, Leader, LineInfo};
 
 impl Lowering<'_, '_> {
     /// Closes the function and appends its code.
@@ -29,9 +32,12 @@ impl Lowering<'_, '_> {
             .drafts
             .iter()
             .any(|draft| draft.uses.iter().any(|used| self.old_values.contains(used)));
+        let roles = wide::roles(&self.drafts, &graph, &self.registers);
+        let issued_by = predicated::issued_by(&self.drafts, &graph);
         let assignment = registers::assign(&self.registers, &self.drafts, &graph);
 
         let base = self.program.code.len() as u32;
+        let first_block = self.program.blocks.len();
         // Every block begins with one instruction more than it has drafts.
         let address = |block: usize| base + (starts[block] + block) as u32;
         let mut meeting = vec![false; starts.len()];
@@ -52,19 +58,25 @@ impl Lowering<'_, '_> {
             for draft in drafts {
                 info.classes[draft.class as usize] += 1;
                 info.ptx_instructions += u32::from(draft.leads);
+                info.operations += draft.operations;
             }
+            info.issued_by = issued_by[block].map(|other| first_block + other);
+            info.steps = steps::of(drafts, &roles[range.clone()], self.program.sites.slots());
             let first = drafts.first();
-            self.program.code.push(Inst {
+            let number = self.program.blocks.len();
+            let enter = Inst {
                 run: if meeting[block] {
                     control::enter_meeting
                 } else {
                     control::enter
                 },
                 o: [0; 6],
-                x: self.program.blocks.len() as u32,
+                x: number as u32,
                 y: drafts.len() as u32,
                 imm: 0,
-            });
+            };
+            self.program.sites.push(&enter, number, None, Role::Alone);
+            self.program.code.push(enter);
             self.program.lines.push(LineInfo {
                 ptx_line: first.map_or(self.line, |draft| draft.ptx_line),
                 location: first.and_then(|draft| draft.location),
@@ -97,6 +109,14 @@ impl Lowering<'_, '_> {
                     }
                     Flow::Next | Flow::Exit => {}
                 }
+                if draft.leads {
+                    self.program.leaders.push(Leader {
+                        address: self.program.code.len() as u32,
+                        block: number as u32,
+                    });
+                }
+                let role = roles[range.start + place];
+                self.program.sites.push(&inst, number, draft.site(), role);
                 self.program.code.push(inst);
                 self.program.lines.push(LineInfo {
                     ptx_line: draft.ptx_line,

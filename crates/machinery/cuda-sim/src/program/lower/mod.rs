@@ -61,6 +61,9 @@ struct Lowering<'m, 'a> {
     starts: Vec<(BlockId, usize)>,
     labels: HashMap<&'a str, BlockId>,
     defined: Vec<&'a str>,
+    /// Labels that something branches to: the others, as debug information has them, begin no
+    /// block.
+    targets: HashSet<&'a str>,
     next_block: usize,
     /// The block where returns meet, in a device function.
     end: Option<BlockId>,
@@ -137,6 +140,7 @@ pub fn function<'a>(
         starts: Vec::new(),
         labels: HashMap::new(),
         defined: Vec::new(),
+        targets: HashSet::new(),
         next_block: 0,
         end: None,
         local_bytes: 0,
@@ -157,6 +161,7 @@ pub fn function<'a>(
         lowering.prototypes.insert(other.name, signature);
     }
     lowering.formals()?;
+    lowering.targets = targets(function.body.iter().flatten());
     lowering.begin_block_here();
     if !function.entry {
         lowering.end = Some(lowering.new_block());
@@ -165,6 +170,29 @@ pub fn function<'a>(
         lowering.statement(statement)?;
     }
     lowering.finish()
+}
+
+/// The labels that these statements branch to.
+fn targets<'s, 'a: 's>(statements: impl Iterator<Item = &'s Statement<'a>>) -> HashSet<&'a str> {
+    let mut found = HashSet::new();
+    for statement in statements {
+        match statement {
+            Statement::Instruction(instruction) if instruction.mnemonic == "bra" => {
+                let names = instruction
+                    .operands
+                    .iter()
+                    .filter_map(|operand| match operand {
+                        ast::Operand::Name { name, .. } => Some(*name),
+                        _ => None,
+                    });
+                found.extend(names);
+            }
+            Statement::BranchTargets { labels, .. } => found.extend(labels),
+            Statement::Block(inner) => found.extend(targets(inner.iter())),
+            _ => {}
+        }
+    }
+    found
 }
 
 impl<'m, 'a> Lowering<'m, 'a> {
@@ -222,8 +250,10 @@ impl<'m, 'a> Lowering<'m, 'a> {
                     return Err(self.error(format!("label `{name}` is defined twice")));
                 }
                 self.defined.push(name);
-                let block = self.label(name);
-                self.begin_block(block);
+                if self.targets.contains(name) {
+                    let block = self.label(name);
+                    self.begin_block(block);
+                }
             }
             Statement::Register {
                 name,
@@ -339,7 +369,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
         let own = self.drafts.split_off(before);
         for mut draft in own {
             // A load or atomic may have only a result of our own, to be widened or dropped.
-            let shows = draft.class != Class::Integer
+            let shows = !matches!(draft.class, Class::Integer | Class::Move)
                 || draft.defs.is_empty()
                 || draft.defs.iter().any(|&def| self.is_declared(def));
             if shows {
@@ -394,6 +424,10 @@ impl<'m, 'a> Lowering<'m, 'a> {
             y: 0,
             imm: 0,
             flow: Flow::Next,
+            access: None,
+            barrier: false,
+            operations: 0,
+            arithmetic: None,
             leads: std::mem::take(&mut self.begins),
             ptx_line: self.line,
             location: self.location,

@@ -6,6 +6,7 @@ use crate::exec::ops::{self, Class, Form};
 use crate::program::error::LoadError;
 use crate::program::layout::immediate_bits;
 use crate::program::registers::{Register, RegisterInfo, Row};
+use crate::program::wide::Arithmetic;
 use crate::ptx::ast::{Instruction, Operand, Type};
 
 /// How a value of a type lies in a frame.
@@ -269,6 +270,14 @@ impl<'a> Lowering<'_, 'a> {
         }
         self.draft(op.run, op.class, &defs, &uses);
         self.last().imm = imm;
+        self.last().arithmetic = Arithmetic::of(instruction.mnemonic, &instruction.modifiers);
+        if matches!(op.class, Class::Float | Class::Double | Class::Special) {
+            self.last().operations = match instruction.mnemonic {
+                "fma" | "mad" => 2,
+                "add" | "sub" | "mul" | "div" | "sqrt" | "rcp" | "rsqrt" => 1,
+                _ => 0,
+            };
+        }
         Ok(())
     }
 

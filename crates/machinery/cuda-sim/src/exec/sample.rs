@@ -1,0 +1,174 @@
+//! Which blocks of a launch are observed, and how a multiprocessor's caches go from one of its
+//! blocks to the next.
+//!
+//! A profiled launch is observed whole. Any other is observed on a few of the modelled GPU's
+//! multiprocessors: enough for the time model, which reads rates off these blocks even where more
+//! are known, so that profiling changes no time.
+//!
+//! Block `n` belongs to multiprocessor `n` modulo their number, whatever host thread runs it, and
+//! finds the caches as the block before it there left them: so what they had does not depend on
+//! scheduling.
+
+use super::observe::Caches;
+use crate::device::DeviceSpec;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// One multiprocessor in so many is observed.
+const ONE_IN: u64 = 64;
+
+/// Launches of at most so many blocks are observed whole.
+const FEW_BLOCKS: u64 = 16;
+
+/// How much of a launch is observed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Observe {
+    /// Nothing. The modelled time then leaves out memory: this is for benchmarks of what observing
+    /// costs.
+    Nothing,
+    /// As much as the time model needs.
+    Sample,
+    /// Every block, so that the launch has a profile.
+    Everything,
+}
+
+/// What of a launch is observed.
+pub struct Sample {
+    observe: Observe,
+    blocks: u64,
+    device: DeviceSpec,
+    /// Bytes of the first cache that shared memory takes.
+    shared_bytes: u64,
+    chains: Vec<Chain>,
+}
+
+/// The caches of one multiprocessor, on their way from block to block.
+#[derive(Default)]
+struct Chain {
+    state: Mutex<State>,
+    given: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// Blocks of this multiprocessor that have passed its caches on.
+    passed: u64,
+    caches: Option<Box<Caches>>,
+}
+
+/// What part of a launch a block is counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Not observed.
+    Plain,
+    /// Observed, and what the time model looks at.
+    Sample,
+    /// Observed because all is.
+    Rest,
+}
+
+impl Sample {
+    /// Of a launch of `blocks` blocks, which take `shared_bytes` bytes of a multiprocessor.
+    pub fn new(observe: Observe, blocks: u64, device: &DeviceSpec, shared_bytes: u64) -> Sample {
+        let count = u64::from(device.multiprocessors).min(blocks) as usize;
+        Sample {
+            observe,
+            blocks,
+            device: device.clone(),
+            shared_bytes,
+            chains: std::iter::repeat_with(Chain::default).take(count).collect(),
+        }
+    }
+
+    /// What part a block is in.
+    pub fn part(&self, block: u64) -> Part {
+        let multiprocessor = block % u64::from(self.device.multiprocessors);
+        let sampled = self.blocks <= FEW_BLOCKS || multiprocessor.is_multiple_of(ONE_IN);
+        match self.observe {
+            Observe::Nothing => Part::Plain,
+            _ if sampled => Part::Sample,
+            Observe::Sample => Part::Plain,
+            Observe::Everything => Part::Rest,
+        }
+    }
+
+    /// The caches for an observed block: those of the block before it on its multiprocessor, once
+    /// that has passed them on.
+    pub fn take(&self, block: u64) -> Box<Caches> {
+        let (chain, turn) = self.chain(block);
+        let mut state = lock(chain);
+        while state.passed < turn {
+            state = chain
+                .given
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        state
+            .caches
+            .take()
+            .unwrap_or_else(|| Box::new(Caches::new(&self.device, self.shared_bytes)))
+    }
+
+    /// An observed block is over, or put aside: the next one may begin, with these caches or with
+    /// empty ones. Every observed block has to do this once, even one that never ran.
+    pub fn pass_on(&self, block: u64, caches: Option<Box<Caches>>) {
+        let (chain, turn) = self.chain(block);
+        let mut state = lock(chain);
+        state.passed = turn + 1;
+        state.caches = caches;
+        chain.given.notify_all();
+    }
+
+    fn chain(&self, block: u64) -> (&Chain, u64) {
+        let multiprocessors = u64::from(self.device.multiprocessors);
+        let chain = &self.chains[(block % multiprocessors) as usize];
+        (chain, block / multiprocessors)
+    }
+}
+
+fn lock(chain: &Chain) -> MutexGuard<'_, State> {
+    chain.state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn some_multiprocessors_are_the_sample() {
+        let device = DeviceSpec::h200();
+        let sample = Sample::new(Observe::Sample, 1000, &device, 0);
+        let sampled = (0..132).filter(|&block| sample.part(block) == Part::Sample);
+        assert_eq!(sampled.collect::<Vec<_>>(), [0, 64, 128]);
+        assert_eq!(sample.part(132 + 64), Part::Sample);
+        assert_eq!(sample.part(1), Part::Plain);
+        assert_eq!(
+            Sample::new(Observe::Everything, 1000, &device, 0).part(1),
+            Part::Rest
+        );
+        assert_eq!(
+            Sample::new(Observe::Sample, 16, &device, 0).part(1),
+            Part::Sample
+        );
+    }
+
+    #[test]
+    fn a_block_waits_for_the_one_before_it() {
+        let sample = Sample::new(Observe::Everything, 1000, &DeviceSpec::h200(), 0);
+        let mut first = sample.take(5);
+        first.ask_for_test(7);
+        let waited = std::thread::scope(|threads| {
+            let second = threads.spawn(|| sample.take(5 + 132));
+            std::thread::sleep(Duration::from_millis(20));
+            let early = second.is_finished();
+            sample.pass_on(5, Some(first));
+            (early, second.join().unwrap())
+        });
+        let (early, mut second) = waited;
+        assert!(!early, "it did not wait");
+        assert!(second.ask_for_test(7), "these are other caches");
+        // One that was put aside leaves empty ones.
+        sample.pass_on(5 + 132, None);
+        assert!(!sample.take(5 + 264).ask_for_test(7));
+    }
+}

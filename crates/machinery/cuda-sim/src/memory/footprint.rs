@@ -1,0 +1,254 @@
+//! Which sectors of device memory a launch touches, and roughly when.
+//!
+//! A launch is cut into [`EPOCHS`] of as many blocks each. A bit tells that a sector was touched in
+//! an epoch; bits are only ever set, so the result does not depend on which host thread ran what,
+//! or when. From it follows what a second cache of a given size would have missed.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Sectors of a line of 128 bytes.
+const SECTORS: u32 = 4;
+
+/// Parts of a launch: as many as a word has bits for each sector of a line.
+pub const EPOCHS: u32 = u64::BITS / SECTORS;
+
+/// Lines of which one bit tells that none was touched.
+const CHUNK: usize = 4096;
+
+/// The touched sectors of one allocation, or of as many as there are.
+#[derive(Debug)]
+pub struct Footprint {
+    /// One word a line: bit `4 * epoch + sector`. The system gives zeroed pages, and takes memory
+    /// for those alone that are written to.
+    words: Box<[u64]>,
+    /// One bit a chunk of lines.
+    chunks: Box<[u64]>,
+}
+
+/// A [`Footprint`] as the accesses see it, on whatever thread.
+#[derive(Debug, Clone, Copy)]
+pub struct Marks {
+    words: *mut u64,
+    chunks: *mut u64,
+}
+
+impl Footprint {
+    /// Nothing touched yet, in an allocation of `bytes` bytes.
+    pub fn new(bytes: u64) -> Footprint {
+        let lines = bytes.div_ceil(128) as usize;
+        Footprint {
+            words: vec![0; lines].into_boxed_slice(),
+            chunks: vec![0; lines.div_ceil(CHUNK * 64)].into_boxed_slice(),
+        }
+    }
+
+    /// For [`Marks::touch`], as long as this lives.
+    pub fn marks(&mut self) -> Marks {
+        Marks {
+            words: self.words.as_mut_ptr(),
+            chunks: self.chunks.as_mut_ptr(),
+        }
+    }
+}
+
+impl Marks {
+    /// Of no allocation: nothing may be touched.
+    pub const NONE: Marks = Marks {
+        words: std::ptr::null_mut(),
+        chunks: std::ptr::null_mut(),
+    };
+
+    /// `bytes` bytes from `offset` on were touched in `epoch`.
+    ///
+    /// # Safety
+    /// They are inside the allocation, whose [`Footprint`] still lives.
+    #[inline(always)]
+    pub unsafe fn touch(self, offset: u64, bytes: u64, epoch: u32) {
+        let (first, last) = (offset / 32, (offset + bytes - 1) / 32);
+        let mut sector = first;
+        while sector <= last {
+            let line = (sector / 4) as usize;
+            let end = last.min(sector | 3);
+            let sectors = (2u64 << (end & 3)) - (1 << (sector & 3));
+            let bits = sectors << (SECTORS * epoch);
+            // SAFETY: the line is inside the allocation; all threads use atomics here.
+            let word = unsafe { AtomicU64::from_ptr(self.words.add(line)) };
+            if word.load(Ordering::Relaxed) & bits != bits {
+                word.fetch_or(bits, Ordering::Relaxed);
+                let chunk = line / CHUNK;
+                // SAFETY: there is a bit for every chunk of the allocation.
+                let chunks = unsafe { AtomicU64::from_ptr(self.chunks.add(chunk / 64)) };
+                if chunks.load(Ordering::Relaxed) >> (chunk % 64) & 1 == 0 {
+                    chunks.fetch_or(1 << (chunk % 64), Ordering::Relaxed);
+                }
+            }
+            sector = end + 1;
+        }
+    }
+}
+
+/// What a launch moved between device memory and a second cache that was empty before.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Distinct sectors that were read or written.
+    pub footprint: u64,
+    /// Sectors read that the cache did not have.
+    pub read: u64,
+    /// Sectors written back.
+    pub written: u64,
+}
+
+/// The traffic of a launch with these reads and writes, each a footprint an allocation, and a cache
+/// of `capacity` bytes.
+///
+/// Within an epoch a sector stays in the cache. From one to a later one it stays unless more than
+/// the cache holds was touched in between: the least recently used goes first.
+pub fn traffic<'a>(
+    footprints: impl Iterator<Item = (&'a Footprint, &'a Footprint)> + Clone,
+    capacity: u64,
+) -> Traffic {
+    let mut volumes = [0u64; EPOCHS as usize];
+    let mut sum = Traffic::default();
+    each_line(footprints.clone(), |read, written| {
+        let any = read | written;
+        let epoch = any.trailing_zeros() / SECTORS;
+        if any >> (SECTORS * epoch) < 1 << SECTORS {
+            // One epoch alone: there is nothing to forget.
+            volumes[epoch as usize] += u64::from(any.count_ones());
+        } else {
+            for (epoch, volume) in volumes.iter_mut().enumerate() {
+                *volume += u64::from((any >> (SECTORS * epoch as u32) & 0xf).count_ones());
+            }
+        }
+        let (read, written) = (fold(read), fold(written));
+        sum.footprint += u64::from((read | written).count_ones());
+        // Which of the two came first is not known: what is written is taken to be read before.
+        sum.read += u64::from(read.count_ones());
+        sum.written += u64::from(written.count_ones());
+    });
+    let sectors = capacity / 32;
+    if sum.footprint <= sectors {
+        return sum;
+    }
+    // Before[e]: sectors touched up to the middle of epoch e.
+    let mut before = [0u64; EPOCHS as usize];
+    let mut total = 0;
+    for (place, volume) in before.iter_mut().zip(volumes) {
+        *place = total + volume / 2;
+        total += volume;
+    }
+    each_line(footprints, |read, written| {
+        for sector in 0..SECTORS {
+            let (read, written) = (read >> sector & EVERY, written >> sector & EVERY);
+            let mut rest = read | written;
+            let mut last = None;
+            while rest != 0 {
+                let place = rest.trailing_zeros();
+                let now = before[(place / SECTORS) as usize];
+                if last.is_some_and(|last| now - last > sectors) {
+                    sum.read += read >> place & 1;
+                    sum.written += written >> place & 1;
+                }
+                last = Some(now);
+                rest &= rest - 1;
+            }
+        }
+    });
+    sum
+}
+
+/// The bits of one sector, epoch by epoch.
+const EVERY: u64 = 0x1111_1111_1111_1111;
+
+/// The sectors of a line that were touched at any time.
+fn fold(word: u64) -> u64 {
+    let word = word | word >> 32;
+    let word = word | word >> 16;
+    let word = word | word >> 8;
+    (word | word >> 4) & 0xf
+}
+
+fn each_line<'a>(
+    footprints: impl Iterator<Item = (&'a Footprint, &'a Footprint)>,
+    mut line: impl FnMut(u64, u64),
+) {
+    for (reads, writes) in footprints {
+        let chunks = reads.words.chunks(CHUNK).zip(writes.words.chunks(CHUNK));
+        for (chunk, (read, written)) in chunks.enumerate() {
+            let touched = (reads.chunks[chunk / 64] | writes.chunks[chunk / 64]) >> (chunk % 64);
+            if touched & 1 == 0 {
+                continue;
+            }
+            for (&read, &written) in read.iter().zip(written) {
+                if read | written != 0 {
+                    line(read, written);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Touches `(first sector, sectors, epoch)`.
+    fn footprint(touches: &[(u64, u64, u32)]) -> Footprint {
+        let mut made = Footprint::new(1 << 20);
+        let marks = made.marks();
+        for &(first, sectors, epoch) in touches {
+            // SAFETY: a megabyte has 32768 sectors.
+            unsafe { marks.touch(first * 32, sectors * 32, epoch) };
+        }
+        made
+    }
+
+    fn traffic_of(reads: &[(u64, u64, u32)], writes: &[(u64, u64, u32)], sectors: u64) -> Traffic {
+        let (reads, writes) = (footprint(reads), footprint(writes));
+        traffic(std::iter::once((&reads, &writes)), sectors * 32)
+    }
+
+    #[test]
+    fn a_sector_counts_once_while_the_cache_keeps_it() {
+        let found = traffic_of(&[(0, 100, 0), (50, 100, 0), (0, 150, 7)], &[], 150);
+        assert_eq!((found.footprint, found.read, found.written), (150, 150, 0));
+    }
+
+    #[test]
+    fn what_was_pushed_out_is_read_again() {
+        // 1000 sectors over and over, with room for 500.
+        let found = traffic_of(&[(0, 1000, 0), (0, 1000, 1), (0, 1000, 2)], &[], 500);
+        assert_eq!((found.footprint, found.read), (1000, 3000));
+        // With room for all there is one miss each.
+        let found = traffic_of(&[(0, 1000, 0), (0, 1000, 1), (0, 1000, 2)], &[], 1000);
+        assert_eq!(found.read, 1000);
+    }
+
+    #[test]
+    fn a_short_way_back_is_a_hit_though_not_all_fits() {
+        let mut touches = vec![];
+        for epoch in 0..EPOCHS {
+            touches.push((u64::from(epoch) * 100, 200, epoch));
+        }
+        // Each epoch finds half of its 200 sectors where the one before left them.
+        let found = traffic_of(&touches, &[], 400);
+        assert_eq!((found.footprint, found.read), (1700, 1700));
+    }
+
+    #[test]
+    fn writes_go_back_once_while_they_stay() {
+        let found = traffic_of(&[(0, 10, 0)], &[(0, 20, 0), (0, 20, 3)], 1000);
+        assert_eq!((found.footprint, found.read, found.written), (20, 10, 20));
+    }
+
+    #[test]
+    fn parts_of_sectors_and_lines_are_touched_whole() {
+        let mut made = Footprint::new(1000);
+        // SAFETY: 1000 bytes.
+        unsafe { made.marks().touch(31, 2, 2) };
+        // SAFETY: 1000 bytes.
+        unsafe { made.marks().touch(999, 1, 3) };
+        assert_eq!(made.chunks[0], 1);
+        assert_eq!(*made.words, [0b11 << 8, 0, 0, 0, 0, 0, 0, 0b1000 << 12]);
+    }
+}

@@ -1,0 +1,45 @@
+//! One launch, all that is known of it.
+
+use super::{Counters, Tally};
+use crate::model::Modelled;
+
+/// What the simulator tells of a launch when it is over.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LaunchRecord {
+    /// The kernel's name.
+    pub kernel: String,
+    /// Blocks in x, y and z.
+    pub grid: [u32; 3],
+    /// Threads of a block in x, y and z.
+    pub block: [u32; 3],
+    /// What is counted in any case.
+    pub counters: Counters,
+    /// The time it would take on the modelled GPU, and why.
+    pub time: Modelled,
+    /// What was counted where profiling was on.
+    pub profile: Option<LaunchProfile>,
+}
+
+/// The counters of a launch, and those of its source's lines.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LaunchProfile {
+    /// All lines together.
+    pub total: Tally,
+    /// Sectors read that the second cache, cold when the launch begins, does not have.
+    pub l2_read_misses: u64,
+    /// Sectors of device memory that were written, each once.
+    pub written_sectors: u64,
+    /// Line by line, by file and number; only lines that came to something.
+    pub lines: Vec<LineProfile>,
+}
+
+/// The counters of one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineProfile {
+    /// The file as the PTX names it, `kernels/matmul-tiled.cu`; empty where it names none.
+    pub file: String,
+    /// Its number, from 1; that of the PTX where it names no file.
+    pub line: u32,
+    /// What its instructions did.
+    pub tally: Tally,
+}

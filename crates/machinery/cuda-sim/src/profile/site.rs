@@ -1,0 +1,33 @@
+//! What one instruction of a program did, counted as it ran.
+
+/// Counts of one access, branch or barrier of the program.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SiteCounts {
+    /// Warps that came to it with a lane that takes part.
+    pub requests: u64,
+    /// Lanes that took part.
+    pub threads: u64,
+    /// Sectors; of constant memory distinct addresses.
+    pub units: u64,
+    /// Of those, the ones that the first cache had.
+    pub hits: u64,
+    /// Of constant memory: those that the larger cache behind the first did not have either.
+    pub far: u64,
+    /// Passes through the data stage.
+    pub wavefronts: u64,
+    /// Bank conflicts; of a branch how often lanes parted.
+    pub conflicts: u64,
+}
+
+impl SiteCounts {
+    /// Adds what another multiprocessor counted.
+    pub fn add(&mut self, other: &SiteCounts) {
+        self.requests += other.requests;
+        self.threads += other.threads;
+        self.units += other.units;
+        self.hits += other.hits;
+        self.far += other.far;
+        self.wavefronts += other.wavefronts;
+        self.conflicts += other.conflicts;
+    }
+}

@@ -1,0 +1,183 @@
+//! The rules against what an H200 counts, and the ends of each.
+
+use super::*;
+
+/// A row of the table: `shared load 16 ffffffff step 2 = 8 4`.
+struct Case {
+    operation: String,
+    bytes: u64,
+    mask: u32,
+    addresses: [u64; LANES],
+    measured: Vec<u32>,
+}
+
+impl Case {
+    fn read(line: &str) -> Case {
+        let (case, measured) = line.split_once(" = ").expect("a case and its counters");
+        let words: Vec<&str> = case.split(' ').collect();
+        let number = |text: &str| text.parse().expect("a number");
+        let bytes = number(words[2]);
+        Case {
+            operation: words[1].to_owned(),
+            bytes,
+            mask: u32::from_str_radix(words[3], 16).expect("a mask"),
+            addresses: std::array::from_fn(|lane| unit(&words[4..], lane as u64) * bytes),
+            measured: measured
+                .split(' ')
+                .map(|text| number(text) as u32)
+                .collect(),
+        }
+    }
+}
+
+/// Where a lane goes, in units of the bytes it moves: as the table's head describes.
+fn unit(pattern: &[&str], lane: u64) -> u64 {
+    let number = |place: usize| -> u64 { pattern[place].parse().expect("a number") };
+    let (mut at, rest) = match pattern[0] {
+        "step" => (lane * number(1), 2),
+        "rows" => (
+            lane / number(1) * number(2) + lane % number(1) * number(3),
+            4,
+        ),
+        "xor" => (lane ^ number(1), 2),
+        "random" => {
+            let key = (number(1) << 8 | (lane & number(3))) as u32;
+            let bits = key.wrapping_mul(0x9e37_79b1);
+            let bits = (bits ^ bits >> 15).wrapping_mul(0x85eb_ca77);
+            (u64::from(bits ^ bits >> 13) % number(2), 4)
+        }
+        kind => panic!("no pattern: {kind}"),
+    };
+    for more in pattern[rest..].chunks(2) {
+        let value: u64 = more[1].parse().expect("a number");
+        match more[0] {
+            "from" => at += value,
+            "but" => at += u64::from(lane == value),
+            kind => panic!("no change to a pattern: {kind}"),
+        }
+    }
+    at
+}
+
+fn cases(memory: &str) -> impl Iterator<Item = (&'static str, Case)> {
+    include_str!("h200.txt")
+        .lines()
+        .filter(move |line| line.starts_with(memory))
+        .map(|line| (line, Case::read(line)))
+}
+
+#[test]
+fn shared_memory_is_as_an_h200_counts_it() {
+    let mut compared = 0;
+    for (line, case) in cases("shared ") {
+        let Case {
+            addresses,
+            mask,
+            bytes,
+            ..
+        } = case;
+        let ours = match case.operation.as_str() {
+            "atomic" => shared_atomic(&addresses, mask, bytes),
+            operation => shared(&addresses, mask, bytes, operation == "store"),
+        };
+        assert_eq!(
+            [ours.wavefronts, ours.conflicts],
+            case.measured[..],
+            "{line}"
+        );
+        compared += 1;
+    }
+    assert!(compared > 700, "the table was read: {compared} rows");
+}
+
+#[test]
+fn sectors_and_lines_are_as_an_h200_counts_them() {
+    let (mut compared, mut alike, mut ours, mut theirs) = (0, 0, 0, 0);
+    for (line, case) in cases("global ") {
+        let Case {
+            addresses,
+            mask,
+            bytes,
+            ..
+        } = case;
+        let found = match case.operation.as_str() {
+            "atomic" => global_atomic(&addresses, mask, bytes),
+            operation => global(&addresses, mask, bytes, operation == "store"),
+        };
+        let &[wavefronts, sectors, ref lines @ ..] = &case.measured[..] else {
+            panic!("counters are missing: {line}");
+        };
+        assert_eq!(found.sectors, sectors, "{line}");
+        // Hardware has no counter of a store's lines.
+        if let [lines] = lines {
+            assert_eq!(found.lines, *lines, "{line}");
+        }
+        alike += u32::from(found.wavefronts == wavefronts);
+        ours += found.wavefronts;
+        theirs += wavefronts;
+        compared += 1;
+    }
+    assert!(compared > 500, "the table was read: {compared} rows");
+    // Which lines of a scattered load go together is known in part only.
+    assert!(
+        alike * 100 >= compared * 92,
+        "{alike} of {compared} wavefronts"
+    );
+    assert!(
+        ours.abs_diff(theirs) * 20 < theirs,
+        "{ours} wavefronts, measured {theirs}"
+    );
+}
+
+#[test]
+fn distinct_constant_addresses_are_as_an_h200_counts_them() {
+    let mut compared = 0;
+    for (line, case) in cases("constant ") {
+        let mut found = [0; LANES];
+        let count = constant(&case.addresses, case.mask, case.bytes, &mut found);
+        assert_eq!(count as u32, case.measured[0], "{line}");
+        for lane in active(case.mask) {
+            assert!(found[..count].contains(&case.addresses[lane]), "{line}");
+        }
+        compared += 1;
+    }
+    assert!(compared > 50, "the table was read: {compared} rows");
+}
+
+#[test]
+fn lines_are_listed_with_their_sectors() {
+    let mut found = [(0, 0); LANES];
+    let from = |start: u64, step: u64| std::array::from_fn(|lane| start + lane as u64 * step);
+    // One address; a warp's words from the middle of a line; lanes apart, the last one first.
+    assert_eq!(lines(&from(4160, 0), FULL, 4, &mut found), 1);
+    assert_eq!(found[0], (32, 0b0100));
+    assert_eq!(lines(&from(64, 4), FULL, 4, &mut found), 2);
+    assert_eq!(found[..2], [(0, 0b1100), (1, 0b0011)]);
+    let mut apart = from(0, 64);
+    apart[0] = 1 << 40;
+    assert_eq!(lines(&apart, 0b1111, 4, &mut found), 3);
+    assert_eq!(found[..3], [(1 << 33, 0b0001), (0, 0b0100), (1, 0b0101)]);
+    // 512 bytes from an odd place reach into a fifth line.
+    assert_eq!(lines(&from(96, 16), FULL, 16, &mut found), 5);
+    assert_eq!(found[4], (4, 0b0111));
+}
+
+#[test]
+fn a_mask_hides_what_lanes_outside_it_want() {
+    let mut addresses: [u64; LANES] = std::array::from_fn(|lane| lane as u64 * 4);
+    addresses[5] = 1 << 30;
+    assert_eq!(global(&addresses, !(1 << 5), 4, false).lines, 1);
+    assert_eq!(global(&addresses, FULL, 4, false).lines, 2);
+    assert_eq!(shared(&addresses, !(1 << 5), 4, false).conflicts, 0);
+    assert_eq!(constant(&addresses, 1 << 5, 4, &mut [0; LANES]), 1);
+}
+
+#[test]
+fn no_lane_is_no_traffic() {
+    let addresses = [4096; LANES];
+    assert_eq!(global(&addresses, 0, 4, false), GlobalTraffic::default());
+    assert_eq!(global_atomic(&addresses, 0, 4), GlobalTraffic::default());
+    assert_eq!(shared(&addresses, 0, 16, false), SharedTraffic::default());
+    assert_eq!(shared_atomic(&addresses, 0, 8), SharedTraffic::default());
+    assert_eq!(constant(&addresses, 0, 4, &mut [0; LANES]), 0);
+}

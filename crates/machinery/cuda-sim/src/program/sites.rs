@@ -1,0 +1,125 @@
+//! The instructions of a program that are counted one by one.
+
+use super::code::{Handler, Inst};
+use super::flow::{Access, Memory};
+use super::wide::Role;
+use crate::exec::cpu::Cpu;
+use crate::exec::observe;
+
+/// Instructions that are counted, and the code in which they are.
+#[derive(Default)]
+pub struct Sites {
+    list: Vec<Site>,
+    /// Which of the list an instruction of the code is; [`NONE`] where it is none.
+    at: Vec<u32>,
+    slots: usize,
+}
+
+/// No site.
+const NONE: u32 = u32::MAX;
+
+/// Slots of a generic access: global, shared, local and constant memory.
+const GENERIC_SLOTS: u32 = 4;
+
+/// A counted instruction.
+#[derive(Clone, Copy)]
+pub struct Site {
+    pub kind: SiteKind,
+    /// What runs it.
+    pub run: Handler,
+    /// Its place in the code.
+    pub address: u32,
+    /// The basic block it is in.
+    pub block: u32,
+    /// Added to the address in the register.
+    pub offset: u64,
+    /// The first of its counts: one, or one a memory that a generic access may reach.
+    pub slot: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SiteKind {
+    Access(Access),
+    Branch,
+    Barrier,
+}
+
+impl SiteKind {
+    /// How many counts it takes.
+    pub fn slots(self) -> u32 {
+        match self {
+            SiteKind::Access(access) if access.memory == Memory::Generic => GENERIC_SLOTS,
+            _ => 1,
+        }
+    }
+}
+
+impl Site {
+    /// The memories that its slots count, slot by slot.
+    pub fn memories(&self) -> &'static [Memory] {
+        use Memory::*;
+        match self.kind {
+            SiteKind::Access(access) => match access.memory {
+                Global => &[Global],
+                Constant => &[Constant],
+                Shared => &[Shared],
+                Local => &[Local],
+                Generic => &[Global, Shared, Local, Constant],
+            },
+            SiteKind::Branch | SiteKind::Barrier => &[],
+        }
+    }
+}
+
+impl Sites {
+    /// Adds the instruction that the code's next one will be; none of its own where `kind` is none,
+    /// and where it is a load that comes along with another.
+    pub fn push(&mut self, inst: &Inst, block: usize, kind: Option<SiteKind>, role: Role) {
+        let address = self.at.len() as u32;
+        let (kind, offset) = match (kind, role) {
+            (None, _) | (_, Role::Rides) => {
+                self.at.push(NONE);
+                return;
+            }
+            (Some(SiteKind::Access(access)), Role::Leads { offset, bytes }) => {
+                (SiteKind::Access(Access { bytes, ..access }), offset)
+            }
+            (Some(kind), _) => (kind, inst.imm),
+        };
+        self.at.push(self.list.len() as u32);
+        self.list.push(Site {
+            kind,
+            run: inst.run,
+            address,
+            block: block as u32,
+            offset,
+            slot: self.slots as u32,
+        });
+        self.slots += kind.slots() as usize;
+    }
+
+    /// All of them, in the order of the code.
+    pub fn iter(&self) -> impl Iterator<Item = &Site> {
+        self.list.iter()
+    }
+
+    /// How many counts they take.
+    pub fn slots(&self) -> usize {
+        self.slots
+    }
+
+    /// The site at a place in the code, which is one.
+    #[inline(always)]
+    pub fn at(&self, address: u32) -> &Site {
+        &self.list[self.at[address as usize] as usize]
+    }
+
+    /// `code` with every site counted before it runs.
+    pub fn observed(&self, code: &[Inst], cpu: Cpu) -> Vec<Inst> {
+        let mut observed = code.to_vec();
+        for site in &self.list {
+            observed[site.address as usize].run = observe::handler(site.kind, cpu);
+        }
+        observed
+    }
+}

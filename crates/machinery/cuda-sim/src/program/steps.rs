@@ -1,0 +1,72 @@
+//! The instructions of a basic block and what each has to wait for: how long the block takes a warp
+//! that is alone.
+//!
+//! A GPU's assembler moves instructions about inside a block, so that only these dependences count:
+//! a value has to be there before it is used, and at a barrier memory has to be in order.
+
+use super::flow::{AccessKind, Draft};
+use super::registers::Register;
+use super::sites::SiteKind;
+use super::wide::Role;
+use crate::exec::ops::Class;
+use std::collections::HashMap;
+
+/// An instruction of a basic block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    pub class: Class,
+    /// The first slot of its counts, where it is an access that is counted by itself.
+    pub slot: Option<u32>,
+    /// A load: whoever uses its value waits for memory.
+    pub loads: bool,
+    pub barrier: bool,
+    /// It takes no register: a parameter or a special register is fetched.
+    pub first: bool,
+    /// Earlier steps of the block that it waits for.
+    pub after: Vec<u32>,
+}
+
+/// The steps of a block whose first count is `slot`.
+pub fn of(drafts: &[Draft], roles: &[Role], slot: usize) -> Vec<Step> {
+    let mut next = slot as u32;
+    let mut made: HashMap<Register, u32> = HashMap::new();
+    let mut stores: Vec<u32> = Vec::new();
+    let mut barrier = None;
+    let mut steps = Vec::with_capacity(drafts.len());
+    for (place, (draft, role)) in (0..).zip(drafts.iter().zip(roles)) {
+        let site = draft.site();
+        let counted = *role != Role::Rides;
+        let access = match site {
+            Some(SiteKind::Access(access)) => Some(access),
+            _ => None,
+        };
+        let mut after: Vec<u32> = draft
+            .uses
+            .iter()
+            .filter_map(|used| made.get(used).copied())
+            .collect();
+        if access.is_some() || draft.barrier {
+            after.extend(barrier);
+        }
+        if draft.barrier {
+            after.append(&mut stores);
+            barrier = Some(place);
+        }
+        after.sort_unstable();
+        after.dedup();
+        if access.is_some_and(|access| !access.kind.is_load()) {
+            stores.push(place);
+        }
+        made.extend(draft.defs.iter().map(|&register| (register, place)));
+        steps.push(Step {
+            class: draft.class,
+            slot: access.filter(|_| counted).map(|_| next),
+            loads: access.is_some_and(|access| access.kind != AccessKind::Store),
+            barrier: draft.barrier,
+            first: draft.uses.is_empty() && !draft.defs.is_empty(),
+            after,
+        });
+        next += site.filter(|_| counted).map_or(0, SiteKind::slots);
+    }
+    steps
+}
