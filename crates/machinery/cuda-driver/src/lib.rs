@@ -4,13 +4,14 @@
 //! `extern crate cuda_driver as _;` in a program that uses `cust` is all it takes. The first
 //! `cuInit` chooses, once, who answers: NVIDIA's driver if it loads, initialises and finds a GPU,
 //! else the built-in simulator, with one line on stderr that says so and why.
-//! `CUDA_BACKEND=gpu` or `CUDA_BACKEND=sim` forces the choice.
+//! `CUDA_BACKEND=gpu` or `CUDA_BACKEND=sim` forces the choice. `CUDA_SIM_DEVICE` names the GPU that
+//! the simulator models, one of [`device::PRESETS`]; it says nothing to a real GPU.
 //!
 //! With NVIDIA's driver a call costs one indirect jump. What the simulator does not do answers
 //! `CUDA_ERROR_NOT_SUPPORTED` and says its name on stderr.
 //!
 //! Of its launches the simulator tells more than the driver API does: [`progress`] while one runs,
-//! [`counters`] when it is over.
+//! [`last_launch`] when it is over.
 //!
 //! Any thread may call, rayon's workers included. The simulator takes one call at a time; a launch
 //! runs on threads of its own while its caller sleeps.
@@ -26,7 +27,9 @@ mod simulator;
 mod start;
 mod status;
 
+pub use cuda_sim::device;
 pub use cuda_sim::exec::Progress;
-pub use cuda_sim::profile::Counters;
-pub use simulator::watch::{counters, progress};
+pub use cuda_sim::model;
+pub use cuda_sim::profile::{self as counters, LaunchRecord};
+pub use simulator::watch::{last_launch, profile, profiling, progress, take_last_launch};
 pub use start::{Backend, backend};

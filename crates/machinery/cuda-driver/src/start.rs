@@ -5,7 +5,7 @@ use std::ffi::c_uint;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use cuda_sim::device::DeviceSpec;
+use cuda_sim::device::{DeviceSpec, PRESETS};
 use cuda_sim::driver::CudaError;
 
 use crate::functions::FUNCTIONS;
@@ -56,7 +56,8 @@ fn choose() -> Result<Backend, Status> {
         }
     };
     if wanted == Some(Backend::Simulator) {
-        return simulate();
+        simulate()?;
+        return Ok(Backend::Simulator);
     }
     match (nvidia::connect(), wanted) {
         (Ok(()), _) => Ok(Backend::Gpu),
@@ -68,22 +69,38 @@ fn choose() -> Result<Backend, Status> {
             Err(missing.status())
         }
         (Err(missing), None) => {
-            let backend = simulate()?;
-            let models = DeviceSpec::h200().models;
+            let models = simulate()?.models;
             say(format_args!(
                 "no NVIDIA GPU ({missing}); running on the built-in simulator ({models}, modelled)"
             ));
-            Ok(backend)
+            Ok(Backend::Simulator)
         }
     }
 }
 
-fn simulate() -> Result<Backend, Status> {
-    simulator::start(DeviceSpec::h200(), time_limit()?);
+/// Has the simulator answer; returns the GPU that it models.
+fn simulate() -> Result<&'static DeviceSpec, Status> {
+    let device = modelled()?;
+    simulator::start(device.clone(), time_limit()?);
     for function in FUNCTIONS {
         function.simulate();
     }
-    Ok(Backend::Simulator)
+    Ok(device)
+}
+
+/// `CUDA_SIM_DEVICE`: the GPU to model. Unset, the first preset.
+fn modelled() -> Result<&'static DeviceSpec, Status> {
+    let Some(name) = setting("CUDA_SIM_DEVICE")? else {
+        return Ok(&PRESETS[0].1);
+    };
+    DeviceSpec::named(&name).ok_or_else(|| {
+        let names = PRESETS.each_ref().map(|(short, _)| *short);
+        say(format_args!(
+            "CUDA_SIM_DEVICE={name} is no GPU that can be modelled; there are {}",
+            names.join(", ")
+        ));
+        CudaError::InvalidValue.into()
+    })
 }
 
 /// `CUDA_SIM_TIME_LIMIT`: the seconds a launch may run.

@@ -40,7 +40,12 @@ fn child() {
 fn run(settings: &[(&str, &str)]) -> (String, String) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "child", "--ignored", "--nocapture"]);
-    for name in ["CUDA_BACKEND", "CUDA_SIM_TIME_LIMIT", "FAKE_CUDA"] {
+    for name in [
+        "CUDA_BACKEND",
+        "CUDA_SIM_DEVICE",
+        "CUDA_SIM_TIME_LIMIT",
+        "FAKE_CUDA",
+    ] {
         command.env_remove(name);
     }
     let Output {
@@ -106,6 +111,39 @@ fn a_time_limit_that_is_none_is_refused() {
     }
     let settings = [("CUDA_BACKEND", "sim"), ("CUDA_SIM_TIME_LIMIT", "2.5")];
     assert_has(&run(&settings).0, "cuInit: 0");
+}
+
+#[test]
+fn the_modelled_gpu_can_be_chosen_by_any_of_its_names() {
+    for (name, answer) in [
+        ("rtx3090", "NVIDIA GeForce RTX 3090 (simulated)"),
+        (
+            "NVIDIA GeForce GTX 970",
+            "NVIDIA GeForce GTX 970 (simulated)",
+        ),
+        ("Quadro-P2000", "NVIDIA Quadro P2000 (simulated)"),
+        ("GTX 280", "NVIDIA GeForce GTX 280 (simulated)"),
+        ("", "NVIDIA H200 (simulated)"),
+    ] {
+        let settings = [("CUDA_BACKEND", "sim"), ("CUDA_SIM_DEVICE", name)];
+        let (stdout, stderr) = run(&settings);
+        assert_has(&stdout, &format!("name: {answer}"));
+        assert_eq!(ours(&stderr).len(), 1, "only of cuGraphCreate:\n{stderr}");
+    }
+}
+
+#[test]
+fn a_gpu_that_cannot_be_modelled_is_refused_with_those_that_can() {
+    let settings = [("CUDA_BACKEND", "sim"), ("CUDA_SIM_DEVICE", "RTX 9090")];
+    let (stdout, stderr) = run(&settings);
+    assert_has(&stdout, "cuInit: 1");
+    assert_has(&stdout, "backend: None");
+    let lines = ours(&stderr);
+    assert_eq!(lines.len(), 1, "{stderr}");
+    assert!(lines[0].contains("CUDA_SIM_DEVICE=RTX 9090"), "{stderr}");
+    for (short, _) in &cuda_driver::device::PRESETS {
+        assert!(lines[0].contains(short), "no {short} in {stderr}");
+    }
 }
 
 /// On a machine with a GPU the first branch of each is taken, elsewhere the second.
@@ -174,6 +212,24 @@ mod fake {
             assert_eq!(lines.len(), 1, "{stderr}");
             assert!(lines[0].contains("no cuGraphCreate"), "{stderr}");
         }
+    }
+
+    #[test]
+    fn a_gpu_is_used_whatever_would_be_modelled() {
+        for device in ["rtx3090", "no such GPU"] {
+            let (stdout, _) = run_with("gpu", &[("CUDA_SIM_DEVICE", device)]);
+            assert_has(&stdout, "name: Fake GPU");
+        }
+    }
+
+    #[test]
+    fn the_line_that_gives_way_names_the_modelled_gpu() {
+        let (_, stderr) = run_with("empty", &[("CUDA_SIM_DEVICE", "gtx970")]);
+        let line = ours(&stderr)[0];
+        assert!(
+            line.contains("(NVIDIA GeForce GTX 970, modelled)"),
+            "{line}"
+        );
     }
 
     #[test]

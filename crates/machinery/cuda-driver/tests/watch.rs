@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::thread;
 
-use cuda_driver::{Counters, counters, progress};
+use cuda_driver::counters::Counters;
+use cuda_driver::{last_launch, profile, profiling, progress, take_last_launch};
 use cust::context::{Context, CurrentContext, legacy};
 use cust::device::Device;
 use cust::error::CudaError;
@@ -96,10 +97,6 @@ fn counters_are_the_last_launchs() -> Test {
         let expected = Counters {
             global_loads: moved,
             global_stores: moved,
-            global_load_requests: warps,
-            global_load_sectors: sectors,
-            global_store_requests: warps,
-            global_store_sectors: sectors,
             thread_instructions: blocks * u64::from(threads) * 11,
             ..Counters::default()
         };
@@ -113,6 +110,25 @@ fn counters_are_the_last_launchs() -> Test {
         };
         assert_eq!(refused, Err(CudaError::InvalidValue));
         assert_eq!(counters(), Some(found));
+        // Only a profiled launch counts requests and sectors. It is the same launch.
+        let plain = take_last_launch().ok_or("no record")?;
+        assert_eq!((&*plain.kernel, plain.block), ("copy", [threads, 1, 1]));
+        assert_eq!(plain.profile, None);
+        assert_eq!(last_launch(), None, "it was taken");
+        profile(true);
+        // SAFETY: as above.
+        unsafe {
+            launch!(copy<<<blocks as u32, threads, 0, stream>>>(from.as_device_ptr(), to.as_device_ptr()))?;
+        }
+        assert!(profiling());
+        profile(false);
+        let record = last_launch().ok_or("no record")?;
+        assert_eq!((record.counters, &record.time), (found, &plain.time));
+        let total = record.profile.ok_or("no profile")?.total;
+        for access in [total.global_loads, total.global_stores] {
+            let found = (access.requests, access.sectors, access.threads);
+            assert_eq!(found, (warps, sectors, moved));
+        }
     }
     // SAFETY: the simulator stops the kernel at its first access out of bounds.
     unsafe {
@@ -164,4 +180,8 @@ fn a_launch_shows_how_far_it_is() -> Test {
     assert_eq!(progress(), None);
     assert_eq!(counters().map(|found| found.barriers), Some(0));
     Ok(())
+}
+
+fn counters() -> Option<Counters> {
+    last_launch().map(|record| record.counters)
 }

@@ -63,9 +63,10 @@ pub unsafe fn kernel(
             dynamic_shared,
             parameters: &packed,
             watch: Some(&watch::WATCH),
+            profile: watch::profiling(),
         },
     )?;
-    watch::finished(launched.counters);
+    watch::finished(launched.record);
     drop(driver);
     if !launched.printed.is_empty() {
         let mut stdout = std::io::stdout().lock();

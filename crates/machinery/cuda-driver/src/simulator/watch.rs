@@ -1,14 +1,17 @@
 //! What the simulator tells of its launches besides what the driver API asks.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cuda_sim::exec::{Progress, Watch};
-use cuda_sim::profile::Counters;
+use cuda_sim::profile::LaunchRecord;
 
 /// Shows the launch under way. It takes no part in the machine's lock, which a launch holds.
 pub static WATCH: Watch = Watch::new();
 
-static LAST: Mutex<Option<Counters>> = Mutex::new(None);
+static LAST: Mutex<Option<LaunchRecord>> = Mutex::new(None);
+
+static PROFILE: AtomicBool = AtomicBool::new(false);
 
 /// The simulated launch under way now, from whatever thread; `None` when there is none and on a
 /// GPU.
@@ -16,17 +19,33 @@ pub fn progress() -> Option<Progress> {
     WATCH.progress()
 }
 
-/// What the last launch on the simulator counted, whatever thread it was from; `None` before any,
+/// Whether launches on the simulator count everything from now on, line by line. They take up to
+/// twice as long. A GPU takes no notice.
+pub fn profile(on: bool) {
+    PROFILE.store(on, Ordering::Relaxed);
+}
+
+/// Whether [`profile`] is on.
+pub fn profiling() -> bool {
+    PROFILE.load(Ordering::Relaxed)
+}
+
+/// What the last launch on the simulator did, whatever thread it was from; `None` before any,
 /// after one that faulted and on a GPU.
-pub fn counters() -> Option<Counters> {
-    *last()
+pub fn last_launch() -> Option<LaunchRecord> {
+    last().clone()
 }
 
-/// A launch is over, and counted this.
-pub fn finished(counters: Option<Counters>) {
-    *last() = counters;
+/// [`last_launch`], which is forgotten: until the next launch there is none.
+pub fn take_last_launch() -> Option<LaunchRecord> {
+    last().take()
 }
 
-fn last() -> MutexGuard<'static, Option<Counters>> {
+/// A launch is over, and did this.
+pub fn finished(record: Option<LaunchRecord>) {
+    *last() = record;
+}
+
+fn last() -> MutexGuard<'static, Option<LaunchRecord>> {
     LAST.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -39,13 +39,13 @@ impl Driver {
             111 => device.shared_reserved_per_block,
             139 | 140 => device.pci_ids[number as usize - 139],
             // Single to double precision throughput.
-            87 => 2,
+            87 => (device.rates.fp32_lanes / device.rates.double_lanes) as u32,
             // Alignment of textures, of surfaces and of the rows of a texture: bytes, whether or
             // not there are any.
-            14 | 30 => 512,
+            14 | 30 => device.texture_alignment,
             51 => 32,
             // Memory with error correction.
-            32 => 1,
+            32 => device.error_correction.into(),
             // Present: copies beside kernels, mapped host memory, concurrent kernels, unified
             // addresses, stream priorities, L1 for global and local memory, managed memory and
             // its concurrent use, host pointers of registered memory, registering, allocation in
@@ -71,6 +71,7 @@ impl Driver {
 mod tests {
     use super::super::tests::driver;
     use super::*;
+    use crate::device::DeviceSpec;
 
     /// What driver 580.159.04 answers for an NVIDIA H200: attributes 1 to 144.
     #[rustfmt::skip]
@@ -150,6 +151,45 @@ mod tests {
                 None => recorded,
             };
             assert_eq!(driver.attribute(number), Ok(expected), "attribute {number}");
+        }
+    }
+
+    #[test]
+    fn every_gpu_answers_with_its_own_limits() {
+        // Threads of a block, its x and a grid's x and z, shared memory, double precision's share,
+        // second cache, compute capability, shared memory of an SM, blocks of one.
+        const NUMBERS: [i32; 11] = [1, 2, 5, 7, 8, 87, 38, 75, 76, 81, 106];
+        let most = i32::MAX;
+        for (name, expected) in [
+            (
+                "h200",
+                [
+                    1024, 1024, most, 65535, 49152, 2, 62_914_560, 9, 0, 233_472, 32,
+                ],
+            ),
+            (
+                "rtx3090",
+                [
+                    1024, 1024, most, 65535, 49152, 64, 6_291_456, 8, 6, 102_400, 16,
+                ],
+            ),
+            (
+                "gtx970",
+                [
+                    1024, 1024, most, 65535, 49152, 32, 1_835_008, 5, 2, 98304, 32,
+                ],
+            ),
+            (
+                "p2000",
+                [
+                    1024, 1024, most, 65535, 49152, 32, 1_310_720, 6, 1, 98304, 32,
+                ],
+            ),
+            ("gtx280", [512, 512, 65535, 1, 16384, 8, 0, 1, 3, 16384, 8]),
+        ] {
+            let driver = Driver::new(DeviceSpec::named(name).unwrap().clone(), None);
+            let answers = NUMBERS.map(|number| driver.attribute(number).unwrap());
+            assert_eq!(answers, expected, "{name}");
         }
     }
 

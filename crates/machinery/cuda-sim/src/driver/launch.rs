@@ -6,7 +6,7 @@ use crate::device::DeviceSpec;
 use crate::exec;
 use crate::exec::Watch;
 use crate::exec::fault::{Fault, FaultKind};
-use crate::profile::Counters;
+use crate::profile::LaunchRecord;
 use crate::program::Kernel;
 
 /// What to launch and how.
@@ -24,6 +24,8 @@ pub struct LaunchConfig<'a> {
     pub parameters: &'a [u8],
     /// Where the launch shows how far it is, if anywhere.
     pub watch: Option<&'a Watch>,
+    /// Whether to count everything, line by line.
+    pub profile: bool,
 }
 
 /// What came of a launch that was accepted.
@@ -31,8 +33,8 @@ pub struct LaunchConfig<'a> {
 pub struct Launched {
     /// What the kernel printed.
     pub printed: Vec<u8>,
-    /// What it counted; none where it faulted.
-    pub counters: Option<Counters>,
+    /// What it did; none where it faulted.
+    pub record: Option<LaunchRecord>,
     /// What stopped the kernel. From now on every call in its context answers with this.
     pub fault: Option<Fault>,
 }
@@ -68,17 +70,29 @@ impl Driver {
             time_limit: self.time_limit,
             threads: None,
             watch: config.watch,
+            observe: if config.profile {
+                exec::Observe::Everything
+            } else {
+                exec::Observe::Sample
+            },
         };
         let program = module.program.clone();
         let outcome = exec::launch(&program, &self.global, &self.device, &launch);
         let state = self.context_mut(context)?;
         match outcome {
             Ok(report) => {
-                let seconds = report.milliseconds / 1e3;
+                let seconds = report.time.milliseconds / 1e3;
                 state.timeline.run(stream, Engine::Compute, seconds)?;
                 Ok(Launched {
                     printed: report.printed,
-                    counters: Some(report.counts.counters(&program)),
+                    record: Some(LaunchRecord {
+                        kernel: program.kernels[launch.kernel].name.clone(),
+                        grid: config.grid,
+                        block: config.block,
+                        counters: report.counts.counters(&program),
+                        time: report.time,
+                        profile: report.profile,
+                    }),
                     fault: None,
                 })
             }
@@ -86,7 +100,7 @@ impl Driver {
                 state.fault = Some(fault_code(&fault.kind));
                 Ok(Launched {
                     printed: std::mem::take(&mut fault.printed),
-                    counters: None,
+                    record: None,
                     fault: Some(fault),
                 })
             }
@@ -198,6 +212,7 @@ mod tests {
             dynamic_shared: 0,
             parameters,
             watch: None,
+            profile: false,
         }
     }
 

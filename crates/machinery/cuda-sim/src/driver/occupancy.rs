@@ -4,9 +4,6 @@ use super::launch::{max_threads, registers_per_warp};
 use super::{CudaError, Driver, FunctionId};
 use crate::device::DeviceSpec;
 
-/// Shared memory is dealt out in these units.
-const SHARED_UNIT: u64 = 128;
-
 /// What bounds the residency of one kernel's blocks on one SM.
 ///
 /// Registers are counted from the PTX, so that a kernel the driver's assembler would give more may
@@ -80,7 +77,7 @@ impl Occupancy {
             return Ok(0);
         }
         let share = self.shared_per_multiprocessor() / u64::from(blocks);
-        let share = share / SHARED_UNIT * SHARED_UNIT;
+        let share = share / self.shared_unit() * self.shared_unit();
         let taken = self.device.shared_reserved_per_block + self.static_shared;
         let left = share.saturating_sub(taken.into());
         Ok(left.min(self.max_dynamic_shared.into()))
@@ -111,7 +108,14 @@ impl Occupancy {
     /// What a block takes of the SM's shared memory.
     fn shared(&self, dynamic: u64) -> u64 {
         let fixed = u64::from(self.device.shared_reserved_per_block + self.static_shared);
-        (fixed + dynamic).next_multiple_of(SHARED_UNIT)
+        // No block takes none: by shared memory alone any number would fit.
+        (fixed + dynamic)
+            .next_multiple_of(self.shared_unit())
+            .max(1)
+    }
+
+    fn shared_unit(&self) -> u64 {
+        self.device.shared_unit.into()
     }
 }
 
@@ -172,5 +176,34 @@ mod tests {
         }
         assert_eq!(kernel.dynamic_shared(9, 256), Ok(0));
         assert_eq!(kernel.dynamic_shared(0, 256), Err(CudaError::InvalidValue));
+    }
+
+    /// On GPUs before compute capability 8 a block without shared memory takes none of it.
+    #[test]
+    fn a_block_that_takes_no_shared_memory_is_not_kept_out_by_it() {
+        let kernel = Occupancy {
+            device: DeviceSpec::gtx970(),
+            static_shared: 0,
+            ..kernel()
+        };
+        assert_eq!(kernel.blocks(64, 0), Ok(32));
+        // 96 KB in units of 256 bytes.
+        assert_eq!(kernel.blocks(64, (8 << 10) + 1), Ok(11));
+    }
+
+    #[test]
+    fn a_gtx_280_holds_8_blocks_of_1024_threads_in_all() {
+        let kernel = Occupancy {
+            device: DeviceSpec::gtx280(),
+            max_threads: 512,
+            registers_per_warp: 320,
+            static_shared: 1024,
+            max_dynamic_shared: 15 << 10,
+        };
+        assert_eq!(kernel.blocks(64, 0), Ok(8));
+        assert_eq!(kernel.blocks(256, 0), Ok(4));
+        // 16 bytes of its own and 1 KB, in units of 512 bytes: 10 would fit; with 3 KB more, 3.
+        assert_eq!(kernel.blocks(64, 3 << 10), Ok(3));
+        assert_eq!(kernel.blocks(513, 0), Err(CudaError::InvalidValue));
     }
 }

@@ -1,80 +1,163 @@
-//! From what a launch did to the time a GPU would take: that of its busiest resource.
+//! From what a launch did to the time a GPU would take, and what it spends it on.
 //!
-//! A simple model. Each resource has a rate, the work is spread evenly over the multiprocessors
-//! that have a block, and the slowest resource sets the time. There is no cache in it: a warp
-//! that reads one address finds it in the first cache, every other sector comes from device
-//! memory. Latency is taken to be hidden.
+//! Three bounds, each from counters and from rates of the GPU that are in its preset:
 //!
-//! Rates were read off an NVIDIA H200 with the ray tracer of `raytrace-const`
-//! (`docs/results/h200.md`): at 4096x4096 pixels and 1000 spheres a sphere takes 5.7 cycles a
-//! warp with three loads from global memory and 9.2 with three from constant memory.
+//! - **Throughput** ([`throughput`]): every resource takes so long for the work it is given, spread
+//!   over the multiprocessors. The slowest sets the pace.
+//! - **Latency** ([`latency`]): a warp that is alone takes so long from its first instruction to its
+//!   last, and a multiprocessor holds only so many. Blocks that follow each other in its places
+//!   take the sum.
+//! - **Launching**: a grid is launched, and its blocks are handed out, at a certain rate.
+//!
+//! Neither of the first two is hidden fully by the other, so they are combined by a norm between a
+//! maximum and a sum ([`OVERLAP`]).
+
+mod latency;
+mod modelled;
+mod occupancy;
+mod throughput;
+
+pub use modelled::{Modelled, Occupancy, OccupancyLimit, Part, Resource, Roofline};
+pub use occupancy::occupancy;
 
 use crate::device::DeviceSpec;
-use crate::exec::{Class, Launch};
-use crate::profile::Counts;
+use crate::memory::footprint::Traffic;
+use crate::profile::collect::Counted;
+use crate::profile::site::SiteCounts;
 use crate::program::Program;
 
-/// Warp instructions a multiprocessor issues in a cycle: one for each of its four schedulers.
-const ISSUED_A_CYCLE: f64 = 4.0;
+/// How throughput and latency add up: the exponent of their norm. 1 would be a sum, infinity the
+/// larger. Read off an NVIDIA H200 that copied 64 M floats with 2 to 64 warps resident
+/// (`scripts/rates.cu`): with it the model is within 7 % of all of them.
+const OVERLAP: f64 = 1.7;
 
-/// Machine instructions for a PTX instruction of the special class: a correctly rounded square
-/// root or division is an approximation and some steps that refine it.
-const INSTRUCTIONS_A_SPECIAL: f64 = 8.0;
+/// Seconds of a launch in which none of its blocks runs, beyond those that pass between launches
+/// anyway.
+const DRAIN_SECONDS: f64 = 0.9e-6;
 
-/// Cycles the special function unit, 16 lanes wide, takes for a warp.
-const CYCLES_A_SPECIAL: f64 = 2.0;
+/// A launch that is over.
+pub struct Run<'a> {
+    pub program: &'a Program,
+    pub device: &'a DeviceSpec,
+    pub counted: &'a Counted,
+    /// Between device memory and the second cache.
+    pub traffic: Traffic,
+    pub occupancy: Occupancy,
+    /// Blocks of the grid, and threads of a block.
+    pub blocks: u64,
+    pub threads: u32,
+}
 
-/// Cycles the double-precision unit, 64 lanes wide, takes for a warp.
-const CYCLES_A_DOUBLE: f64 = 0.5;
+impl Run<'_> {
+    /// How often warps entered a basic block.
+    fn visits(&self, counts: &[crate::profile::Visit]) -> Vec<u64> {
+        counts.iter().map(|visit| visit.warps).collect()
+    }
 
-/// Cycles the load and store unit takes for a warp's access, and for each 128 bytes of it.
-const CYCLES_A_REQUEST: f64 = 2.0;
-const SECTORS_A_CYCLE: f64 = 4.0;
+    /// The counts of every site, of the whole launch: those of the sample, enlarged by how much
+    /// more often all blocks came there.
+    fn sites(&self) -> Vec<Site> {
+        let all = self.visits(&self.counted.counts().visits);
+        let sampled = self.visits(&self.counted.sample.counts.visits);
+        let sites = self.program.sites.iter();
+        let mut found = vec![Site::default(); self.program.sites.slots()];
+        for site in sites {
+            let block = site.block as usize;
+            let scale = match sampled[block] {
+                0 => 0.0,
+                sampled => all[block] as f64 / sampled as f64,
+            };
+            let issuer = self.program.blocks[block].issued_by.unwrap_or(block);
+            for slot in site.slot..site.slot + site.kind.slots() {
+                let counts = &self.counted.sample.sites[slot as usize];
+                found[slot as usize] = Site::of(counts, scale, all[issuer] as f64);
+            }
+        }
+        found
+    }
 
-/// Cycles the constant cache takes for each distinct address of a warp.
-const CYCLES_A_CONSTANT: f64 = 3.0;
+    /// Multiprocessors that have work, and how unevenly it falls on them: the most blocks that one
+    /// of them runs, over the mean.
+    fn spread(&self) -> (f64, f64) {
+        let multiprocessors = f64::from(self.device.multiprocessors);
+        let blocks = self.blocks as f64;
+        let busy = blocks.min(multiprocessors);
+        (busy, (blocks / busy).ceil() / (blocks / busy))
+    }
 
-/// Cycles for a warp's atomic, lane by lane.
-const CYCLES_AN_ATOMIC: f64 = 32.0;
+    /// Cycles of a multiprocessor to seconds.
+    fn seconds(&self, cycles: f64) -> f64 {
+        cycles / (f64::from(self.device.clock_khz) * 1e3)
+    }
+}
 
-/// Between one launch and the next on a stream that is never empty, seconds.
-const LAUNCH: f64 = 2.5e-6;
+/// [`SiteCounts`] of a whole launch, estimated.
+#[derive(Clone, Copy, Default)]
+struct Site {
+    requests: f64,
+    /// Requests, and those whose lanes were all switched off.
+    issued: f64,
+    units: f64,
+    hits: f64,
+    far: f64,
+    wavefronts: f64,
+}
 
-/// Modelled milliseconds of a launch.
-pub fn milliseconds(
-    program: &Program,
-    counts: &Counts,
-    device: &DeviceSpec,
-    launch: &Launch,
-) -> f64 {
-    let mut classes = [0.0; Class::COUNT];
-    for (block, visit) in program.blocks.iter().zip(&counts.visits) {
-        for (sum, &instructions) in classes.iter_mut().zip(&block.classes) {
-            *sum += f64::from(instructions) * visit.warps as f64;
+impl Site {
+    fn of(counts: &SiteCounts, scale: f64, issued: f64) -> Site {
+        let requests = counts.requests as f64 * scale;
+        Site {
+            requests,
+            issued: if counts.requests > 0 {
+                issued.max(requests)
+            } else {
+                0.0
+            },
+            units: counts.units as f64 * scale,
+            hits: counts.hits as f64 * scale,
+            far: counts.far as f64 * scale,
+            wavefronts: counts.wavefronts as f64 * scale,
         }
     }
-    let special = classes[Class::Special as usize];
-    let instructions: f64 = classes.iter().sum();
-    let issue = (instructions + special * (INSTRUCTIONS_A_SPECIAL - 1.0)) / ISSUED_A_CYCLE;
+}
 
-    let global = &counts.global;
-    let requests = (global.load_requests + global.store_requests) as f64;
-    let sectors = (global.load_sectors + global.store_sectors) as f64;
-    let others =
-        counts.shared.loads + counts.shared.stores + counts.local.loads + counts.local.stores;
-    let access = (CYCLES_A_REQUEST * requests).max(sectors / SECTORS_A_CYCLE)
-        + others as f64
-        + counts.atomics as f64 * CYCLES_AN_ATOMIC;
+impl Site {
+    /// How often the first cache has a sector that is asked for here; none where none is.
+    fn hit_rate(&self) -> Option<f64> {
+        (self.units > 0.0).then(|| self.hits / self.units)
+    }
+}
 
-    let cycles = issue
-        .max(special * CYCLES_A_SPECIAL)
-        .max(classes[Class::Double as usize] * CYCLES_A_DOUBLE)
-        .max(access)
-        .max(counts.constant.addresses as f64 * CYCLES_A_CONSTANT);
-    let blocks: f64 = launch.grid.iter().map(|&n| f64::from(n)).product();
-    let busy = blocks.min(f64::from(device.multiprocessors));
-    let on_chip = cycles / busy / (f64::from(device.clock_khz) * 1e3);
+/// The modelled time of a launch.
+pub fn modelled(run: &Run) -> Modelled {
+    let rates = &run.device.rates;
+    let sites = run.sites();
+    let mut parts = throughput::parts(run, &sites);
+    let busiest = parts
+        .iter()
+        .map(|part| part.milliseconds)
+        .fold(0.0, f64::max);
+    let latency = latency::milliseconds(run, &sites);
+    let blocks = run.seconds(run.blocks as f64 * rates.block_cycles) * 1e3;
+    let launch = rates.launch_seconds * 1e3;
+    parts.push(Part {
+        resource: Resource::Latency,
+        milliseconds: latency,
+    });
+    parts.push(Part {
+        resource: Resource::Launch,
+        milliseconds: blocks.max(launch),
+    });
+    parts.sort_by(|a, b| b.milliseconds.total_cmp(&a.milliseconds));
 
-    let memory = global.streamed_sectors as f64 * 32.0 / device.memory_bandwidth;
-    (on_chip.max(memory) + LAUNCH) * 1e3
+    let norm = (busiest.powf(OVERLAP) + latency.powf(OVERLAP)).powf(1.0 / OVERLAP);
+    let inside = norm.max(blocks) + DRAIN_SECONDS * 1e3;
+    Modelled {
+        gpu: run.device.models,
+        milliseconds: inside.max(launch),
+        binding: parts[0].resource,
+        parts,
+        occupancy: run.occupancy,
+        roofline: throughput::roofline(run),
+    }
 }

@@ -1,0 +1,109 @@
+//! NVIDIA H200 (SXM, 141 GB of HBM3e). Compute capability 9.0, chip GH100.
+//!
+//! Limits are what driver 580.159.04 answers for it. Rates were measured on it on 2026-11-21:
+//!
+//! ```text
+//! nvcc -O3 -arch=native scripts/rates.cu -o rates && ./rates
+//! ```
+
+use super::rates::{Latencies, Rates, as_on_h200};
+use super::{CopyRate, DeviceSpec, HOST_COPY, images};
+
+impl DeviceSpec {
+    /// NVIDIA H200.
+    pub const fn h200() -> Self {
+        Self {
+            name: "NVIDIA H200 (simulated)",
+            models: "NVIDIA H200",
+            compute_capability: (9, 0),
+            accepts: 90,
+            multiprocessors: 132,
+            clock_khz: 1_980_000,
+            memory_clock_khz: 3_201_000,
+            memory_bus_bits: 6016,
+            memory_bytes: 150_109_880_320,
+            // Data sheet.
+            memory_bandwidth: 4.8e12,
+            error_correction: true,
+            // Read off it with copies of 4 KB and 16 MiB (`vector-add`, `docs/results/h200.md`);
+            // the link is PCIe 5.0 with 16 lanes.
+            device_copy: CopyRate {
+                latency: 2.8e-6,
+                bandwidth: 2.4e12,
+            },
+            page_locked_copy: CopyRate {
+                latency: 2.2e-6,
+                bandwidth: 55.5e9,
+            },
+            pageable_copy: CopyRate {
+                latency: 6.6e-6,
+                bandwidth: 18.7e9,
+            },
+            host_copy: HOST_COPY,
+            l2_bytes: 60 << 20,
+            constant_bytes: 64 << 10,
+            max_parameter_bytes: 32764,
+            shared_per_block: 48 << 10,
+            shared_per_block_optin: 227 << 10,
+            shared_per_multiprocessor: 228 << 10,
+            shared_reserved_per_block: 1 << 10,
+            shared_unit: 128,
+            registers_per_multiprocessor: 65536,
+            warp_size: 32,
+            threads_per_block: 1024,
+            block_dimensions: [1024, 1024, 64],
+            grid_dimensions: [i32::MAX as u32, 65535, 65535],
+            threads_per_multiprocessor: 2048,
+            blocks_per_multiprocessor: 32,
+            pci_ids: [0x2335_10de, 0x18bf_10de],
+            texture_alignment: 512,
+            image_limits: images::SINCE_6_0,
+            rates: RATES,
+        }
+    }
+}
+
+const RATES: Rates = Rates {
+    // Four schedulers, an instruction each (NVIDIA H100 white paper).
+    issued_per_cycle: 4.0,
+    // CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions", 9.0.
+    fp32_lanes: 128.0,
+    integer_lanes: 64.0,
+    special_lanes: 16.0,
+    double_lanes: 64.0,
+    // rates.cu, "first cache", 4 bytes: 1.01 cycles a warp's load of 128 bytes.
+    load_store_wavefronts: 1.0,
+    // White paper: 256 KB for both.
+    l1_bytes: 256 << 10,
+    l1_shares_with_shared: true,
+    l1_caches_global: true,
+    read_only_cache: true,
+    shared_banks: 32,
+    lanes_per_request: 32,
+    constant_hit_cycles: as_on_h200::CONSTANT_HIT_CYCLES,
+    constant_miss_cycles: as_on_h200::CONSTANT_MISS_CYCLES,
+    constant_far_cycles: as_on_h200::CONSTANT_FAR_CYCLES,
+    // rates.cu, "constant memory": 32 addresses take as long within 1024 bytes as within 2048, and
+    // longer within 4096.
+    constant_cache_bytes: 2 << 10,
+    constant_behind_bytes: as_on_h200::CONSTANT_BEHIND_BYTES,
+    // rates.cu, "read over again": 5.7 to 5.96 TB/s for 24 to 48 MB.
+    l2_bytes_per_cycle: 5.9e12 / 1.98e9,
+    // rates.cu, "memory": 4.67 TB/s read, 4.24 TB/s copied. Kernels are in between.
+    memory_bandwidth_reached: 4.4e12,
+    // rates.cu, "latency".
+    latency: Latencies {
+        arithmetic: 4.5,
+        shared: 29.0,
+        constant: as_on_h200::CONSTANT_LATENCY,
+        l1: 39.9,
+        l2: 295.2,
+        memory: 690.0,
+        barrier: as_on_h200::BARRIER,
+    },
+    // rates.cu, "launching".
+    launch_seconds: 2.51e-6,
+    block_cycles: as_on_h200::BLOCK_CYCLES,
+    // Not told apart from the latency of a block's first instructions.
+    block_start_cycles: 340.0,
+};

@@ -1,0 +1,98 @@
+//! How long a launch takes because every warp takes its time, however idle the GPU is.
+
+use super::{Run, Site, throughput};
+use crate::exec::Class;
+use crate::program::Step;
+
+/// Cycles that a block keeps its place for each of its warps, besides what they run: warps start
+/// and end one after the other, and the next block waits for the last. Read off an NVIDIA H200 that
+/// copied 64 M floats in blocks of 256 to 1024 threads (`scripts/rates.cu`).
+const WARP_CYCLES: f64 = 14.5;
+
+/// Cycles of a correctly rounded square root or division.
+const SPECIAL_LATENCY: f64 = 40.0;
+
+/// Cycles from a branch to the instruction it leads to.
+const CONTROL_LATENCY: f64 = 12.0;
+
+/// Milliseconds that the blocks of a launch take one after the other, in as many places as its
+/// multiprocessors have.
+pub fn milliseconds(run: &Run, sites: &[Site]) -> f64 {
+    let rates = &run.device.rates;
+    let warps_a_block = f64::from(run.threads.div_ceil(run.device.warp_size));
+    let counts = run.counted.counts();
+    let mut cycles = 0.0;
+    for (block, visit) in run.program.blocks.iter().zip(&counts.visits) {
+        // A place is free when the last warp is through: what one warp of a block does, the block
+        // waits for.
+        let visits = visit.warps as f64 / run.blocks as f64;
+        let visits = visits.min(1.0).max(visits / warps_a_block);
+        if visits > 0.0 {
+            cycles += visits * chain(run, sites, &block.steps);
+        }
+    }
+    let block = cycles + rates.block_start_cycles + WARP_CYCLES * warps_a_block;
+    let places = f64::from(run.occupancy.blocks) * f64::from(run.device.multiprocessors);
+    let rounds = (run.blocks as f64 / places).max(1.0);
+    run.seconds(rounds * block) * 1e3
+}
+
+/// Cycles from a basic block's first instruction to its last, for a warp alone.
+fn chain(run: &Run, sites: &[Site], steps: &[Step]) -> f64 {
+    // Loads of a block are asked for together, and whoever waits for one waits for the slowest.
+    let hits = steps
+        .iter()
+        .filter(|step| step.loads)
+        .filter_map(|step| sites[step.slot? as usize].hit_rate())
+        .product();
+    let mut ends = Vec::with_capacity(steps.len());
+    for step in steps {
+        let begin = step
+            .after
+            .iter()
+            .map(|&before| ends[before as usize])
+            .fold(0.0, f64::max);
+        ends.push(begin + cycles(run, sites, step, hits));
+    }
+    let issued = steps.len() as f64;
+    ends.into_iter().fold(issued, f64::max)
+}
+
+/// Cycles until the result of an instruction can be used. `hits`: how often the first cache has
+/// what all loads of the block ask for.
+fn cycles(run: &Run, sites: &[Site], step: &Step, hits: f64) -> f64 {
+    let rates = &run.device.rates;
+    if step.barrier {
+        let warps = f64::from(run.threads.div_ceil(run.device.warp_size));
+        return rates.latency.barrier[0] + rates.latency.barrier[1] * warps;
+    }
+    if let Some(slot) = step.slot {
+        if !step.loads {
+            return rates.latency.arithmetic;
+        }
+        return match (step.class, sites[slot as usize].hit_rate()) {
+            (Class::Shared, _) => rates.latency.shared,
+            (Class::Constant, _) => rates.latency.constant,
+            (_, None) => 0.0,
+            (_, Some(_)) => hits * rates.latency.l1 + (1.0 - hits) * miss_latency(run, sites),
+        };
+    }
+    match step.class {
+        // It comes along with another load.
+        Class::Shared if step.loads => rates.latency.shared,
+        Class::Constant if step.loads => rates.latency.constant,
+        Class::Special => SPECIAL_LATENCY,
+        Class::Control => CONTROL_LATENCY,
+        _ if step.first => rates.latency.constant,
+        Class::Move => 0.0,
+        _ => rates.latency.arithmetic,
+    }
+}
+
+/// Cycles of a load that the first cache does not have: from the second cache, or from memory.
+fn miss_latency(run: &Run, sites: &[Site]) -> f64 {
+    let rates = &run.device.rates;
+    let asked = throughput::l2_sectors(run, sites);
+    let miss_rate = (throughput::memory_bytes(run) / 32.0 / asked.max(1.0)).min(1.0);
+    rates.latency.l2 + miss_rate * (rates.latency.memory - rates.latency.l2)
+}

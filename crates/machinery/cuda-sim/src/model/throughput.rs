@@ -1,0 +1,156 @@
+//! What each resource of the GPU takes for the work of a launch.
+
+use super::{Part, Resource, Roofline, Run, Site};
+use crate::exec::Class;
+use crate::program::flow::{AccessKind, Memory};
+use crate::program::sites::SiteKind;
+
+/// Machine instructions for a PTX instruction of the special class: a correctly rounded square
+/// root or division is an approximation and some steps that refine it.
+const INSTRUCTIONS_A_SPECIAL: f64 = 8.0;
+
+/// Bytes of a sector.
+const SECTOR: f64 = 32.0;
+
+/// Cycles of a multiprocessor for a warp's atomic on shared memory, and on global memory for each
+/// sector of it.
+const CYCLES_AN_ATOMIC: f64 = 2.0;
+
+/// The time of every resource, milliseconds.
+pub fn parts(run: &Run, sites: &[Site]) -> Vec<Part> {
+    let rates = &run.device.rates;
+    let (busy, uneven) = run.spread();
+    let each = |cycles: f64| run.seconds(cycles / busy * uneven) * 1e3;
+    let warp = f64::from(run.device.warp_size);
+
+    let classes = classes(run);
+    let of = |class: Class| classes[class as usize];
+    let special = of(Class::Special);
+    let issued =
+        classes.iter().sum::<f64>() - of(Class::Move) + special * (INSTRUCTIONS_A_SPECIAL - 1.0);
+    let arithmetic = [
+        (
+            of(Class::Float) + special * INSTRUCTIONS_A_SPECIAL,
+            rates.fp32_lanes,
+        ),
+        (of(Class::Integer), rates.integer_lanes),
+        (special, rates.special_lanes),
+        (of(Class::Double), rates.double_lanes),
+    ];
+    let arithmetic = arithmetic
+        .map(|(instructions, lanes)| instructions * warp / lanes)
+        .into_iter()
+        .fold(0.0, f64::max);
+
+    let mut wavefronts = 0.0;
+    let mut atomics = 0.0;
+    let mut constant = 0.0;
+    let (mut to_l2, mut constant_far) = (0.0, 0.0);
+    for site in run.program.sites.iter() {
+        let SiteKind::Access(access) = site.kind else {
+            continue;
+        };
+        for (memory, slot) in site.memories().iter().zip(site.slot..) {
+            let site = &sites[slot as usize];
+            match (memory, access.kind) {
+                (Memory::Constant, _) => {
+                    let near = site.units - site.hits - site.far;
+                    constant += (site.issued - site.requests) * rates.constant_hit_cycles
+                        + site.hits * rates.constant_hit_cycles
+                        + near * rates.constant_miss_cycles
+                        + site.far * rates.constant_far_cycles;
+                    constant_far += site.far;
+                }
+                (Memory::Shared, AccessKind::Atomic) => {
+                    atomics += site.wavefronts * CYCLES_AN_ATOMIC;
+                }
+                (Memory::Shared, _) => {
+                    wavefronts += site.wavefronts + site.issued - site.requests;
+                }
+                (_, kind) => {
+                    wavefronts += site.wavefronts + site.issued - site.requests;
+                    to_l2 += site.units - site.hits;
+                    if kind == AccessKind::Atomic {
+                        atomics += site.units * CYCLES_AN_ATOMIC;
+                    }
+                }
+            }
+        }
+    }
+    let l1 = wavefronts / rates.load_store_wavefronts + atomics;
+    let l2 = run.seconds((to_l2 + constant_far) * SECTOR / rates.l2_bytes_per_cycle) * 1e3;
+    let memory = memory_bytes(run) / rates.memory_bandwidth_reached * 1e3;
+    let parts = [
+        (Resource::Arithmetic, each(arithmetic)),
+        (Resource::Issue, each(issued / rates.issued_per_cycle)),
+        (Resource::L1Shared, each(l1)),
+        (Resource::ConstantCache, each(constant)),
+        (Resource::L2, l2),
+        (Resource::Memory, memory),
+    ];
+    parts
+        .into_iter()
+        .map(|(resource, milliseconds)| Part {
+            resource,
+            milliseconds,
+        })
+        .collect()
+}
+
+/// Sectors that go to the second cache, of all global and local accesses.
+pub fn l2_sectors(run: &Run, sites: &[Site]) -> f64 {
+    let mut sectors = 0.0;
+    for site in run.program.sites.iter() {
+        for (memory, slot) in site.memories().iter().zip(site.slot..) {
+            if matches!(memory, Memory::Global | Memory::Local) {
+                let site = &sites[slot as usize];
+                sectors += site.units - site.hits;
+            }
+        }
+    }
+    sectors
+}
+
+/// How often each class of instruction was issued.
+fn classes(run: &Run) -> [f64; Class::COUNT] {
+    let mut classes = [0.0; Class::COUNT];
+    let counts = run.counted.counts();
+    for (number, block) in run.program.blocks.iter().enumerate() {
+        let visit = counts.visits[block.issued_by.unwrap_or(number)];
+        for (sum, &instructions) in classes.iter_mut().zip(&block.classes) {
+            *sum += f64::from(instructions) * visit.warps as f64;
+        }
+    }
+    classes
+}
+
+/// The largest part of the second cache that a launch's data may take and still be there for the
+/// next one.
+const KEPT: f64 = 0.75;
+
+/// Bytes between device memory and the chip, of a launch after others like it.
+pub fn memory_bytes(run: &Run) -> f64 {
+    let footprint = run.traffic.footprint as f64 * SECTOR;
+    if footprint <= KEPT * f64::from(run.device.l2_bytes) {
+        return 0.0;
+    }
+    (run.traffic.read + run.traffic.written) as f64 * SECTOR
+}
+
+/// The launch's place in a roofline: every byte of its footprint moved at least once.
+pub fn roofline(run: &Run) -> Roofline {
+    let rates = &run.device.rates;
+    let counts = run.counted.counts();
+    let blocks = run.program.blocks.iter().zip(&counts.visits);
+    let operations = blocks
+        .map(|(block, visit)| f64::from(block.operations) * visit.threads as f64)
+        .sum();
+    let clock = f64::from(run.device.clock_khz) * 1e3;
+    let lanes = rates.fp32_lanes * f64::from(run.device.multiprocessors);
+    Roofline {
+        operations,
+        bytes: (run.traffic.read + run.traffic.written) as f64 * SECTOR,
+        peak_operations: 2.0 * lanes * clock,
+        peak_bandwidth: run.device.memory_bandwidth,
+    }
+}

@@ -1,0 +1,276 @@
+// What one GPU takes for each thing that the time model counts: the rates and latencies that
+// `crates/machinery/cuda-sim/src/model` has for an NVIDIA H200.
+//
+//   nvcc -O3 -arch=native scripts/rates.cu -o rates && ./rates
+//
+// Every figure is the difference of two runs, one of them longer, so that what both have in
+// common (launch, first misses) drops out. Rates are in cycles of one multiprocessor with all of
+// its warps at work; latencies are those of one warp alone.
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#define CHECK(call)                                                                         \
+    do {                                                                                    \
+        cudaError_t error = (call);                                                         \
+        if (error != cudaSuccess) {                                                         \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(error));  \
+            exit(1);                                                                        \
+        }                                                                                   \
+    } while (0)
+
+__constant__ int constants[16384];
+static int multiprocessors;
+static double hertz;
+
+// Milliseconds of a launch: the median of 15 samples, each the mean of `launches`.
+template <class Launch>
+double milliseconds(Launch launch, int launches = 1) {
+    cudaEvent_t start, stop;
+    CHECK(cudaEventCreate(&start));
+    CHECK(cudaEventCreate(&stop));
+    launch();
+    std::vector<float> samples;
+    for (int i = 0; i < 15; i++) {
+        CHECK(cudaEventRecord(start));
+        for (int j = 0; j < launches; j++) launch();
+        CHECK(cudaEventRecord(stop));
+        CHECK(cudaEventSynchronize(stop));
+        float ms;
+        CHECK(cudaEventElapsedTime(&ms, start, stop));
+        samples.push_back(ms / launches);
+    }
+    CHECK(cudaGetLastError());
+    std::sort(samples.begin(), samples.end());
+    return samples[samples.size() / 2];
+}
+
+// Cycles of a multiprocessor for one warp instruction: `launch(n)` does n in each of `warps` of
+// its warps.
+template <class Launch>
+double cycles(Launch launch, int warps, int few = 2000, int many = 6000) {
+    double ms = milliseconds([&] { launch(many); }) - milliseconds([&] { launch(few); });
+    return ms * 1e-3 * hertz / (double(many - few) * warps);
+}
+
+// ---- Latencies: each load's address is the result of the one before -------------------------
+
+__global__ void chase(const int *next, int steps, int *out) {
+    int i = threadIdx.x;
+    for (int n = 0; n < steps; n++) i = next[i];
+    out[threadIdx.x] = i;
+}
+// A ring of `lines` lines, `step` ints from one to the next: each of the first 32 ints of a line
+// leads to the same place in the next one.
+__global__ void make_ring(int *next, size_t lines, size_t step) {
+    size_t line = (size_t)blockIdx.x * blockDim.y + threadIdx.y;
+    if (line < lines) next[line * step + threadIdx.x] = (line + 1) % lines * step + threadIdx.x;
+}
+__global__ void chase_shared(int steps, int *out) {
+    __shared__ int next[32];
+    next[threadIdx.x] = threadIdx.x;
+    __syncwarp();
+    int i = threadIdx.x;
+    for (int n = 0; n < steps; n++) i = next[i];
+    out[threadIdx.x] = i;
+}
+__global__ void chase_constant(int steps, int *out) {
+    int i = 0;
+    for (int n = 0; n < steps; n++) i = constants[i];
+    out[threadIdx.x] = i;
+}
+__global__ void chain_fma(float f, int steps, float *out) {
+    float x = f;
+    for (int n = 0; n < steps; n++) x = fmaf(x, f, f);
+    out[threadIdx.x] = x;
+}
+
+// ---- Rates: independent accesses, all of them hits -------------------------------------------
+
+// Lanes `stride` words apart; `spread` rows of 32 / spread lanes, 4 KB apart.
+template <class T>
+__global__ void load(const T *data, int steps, int stride, int rows, int *out) {
+    int lanes = 32 / rows, lane = threadIdx.x % 32;
+    const T *mine = data + (lane % lanes) * stride + (lane / lanes) * (4096 / sizeof(T));
+    int sum = 0;
+    for (int n = 0; n < steps; n += 4) {
+        int where = sum & 1;
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            T value = mine[where + i * 8];
+            sum += *(int *)&value;
+        }
+    }
+    out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+template <class T>
+__global__ void load_shared(int steps, int stride, int *out) {
+    __shared__ T data[12288 / sizeof(T)];
+    for (int i = threadIdx.x; i < 12288 / sizeof(T); i += blockDim.x) data[i] = T{};
+    __syncthreads();
+    int lane = threadIdx.x % 32, sum = 0;
+    for (int n = 0; n < steps; n += 4) {
+        int where = sum & 1;
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            T value = data[(lane * stride + where + i) % (12288 / sizeof(T))];
+            sum += *(int *)&value;
+        }
+    }
+    out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+// `distinct` addresses a warp, `step` words apart, within `words` words.
+__global__ void load_constant(int steps, int distinct, int step, int words, int *out) {
+    int lane = threadIdx.x % 32 % distinct, sum = 0;
+    int i = lane * step;
+    for (int n = 0; n < steps; n += 4) {
+        int where = sum & 1;
+#pragma unroll
+        for (int k = 0; k < 4; k++) sum += constants[(i + where + k * 7) & (words - 1)];
+        i += 97;
+    }
+    out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+__global__ void roots(float f, int steps, float *out) {
+    float a = f + threadIdx.x, b = a + 1, c = a + 2, d = a + 3;
+    for (int n = 0; n < steps; n += 4) {
+        a = sqrtf(a); b = sqrtf(b); c = sqrtf(c); d = sqrtf(d);
+    }
+    out[blockIdx.x * blockDim.x + threadIdx.x] = a + b + c + d;
+}
+__global__ void divisions(float f, int steps, float *out) {
+    float a = f + threadIdx.x, b = a + 1, c = a + 2, d = a + 3;
+    for (int n = 0; n < steps; n += 4) {
+        a = f / a; b = f / b; c = f / c; d = f / d;
+    }
+    out[blockIdx.x * blockDim.x + threadIdx.x] = a + b + c + d;
+}
+__global__ void barriers(int steps) {
+    for (int n = 0; n < steps; n++) __syncthreads();
+}
+
+// ---- Memory: every byte once a pass ------------------------------------------------------------
+
+template <class T>
+__global__ void stream(const T *data, size_t count, int *out) {
+    int sum = 0;
+    size_t step = (size_t)gridDim.x * blockDim.x;
+    size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    for (; i + 3 * step < count; i += 4 * step) {
+        T a = data[i], b = data[i + step], c = data[i + 2 * step], d = data[i + 3 * step];
+        sum += *(int *)&a + *(int *)&b + *(int *)&c + *(int *)&d;
+    }
+    if (sum == 12345) *out = sum;
+}
+__global__ void fill(int4 *data, size_t count) {
+    size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) data[i] = make_int4(1, 2, 3, 4);
+}
+// One float a thread, read and written: as many bytes in flight as there are threads.
+__global__ void copy(const float *in, float *out, size_t count) {
+    size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) out[i] = in[i] + 1;
+}
+__global__ void nothing() {}
+extern __shared__ int some[];
+__global__ void nothing_shared() { if (blockDim.x == 7) some[0] = 1; }
+
+int main() {
+    cudaDeviceProp properties;
+    int khz;
+    CHECK(cudaGetDeviceProperties(&properties, 0));
+    CHECK(cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, 0));
+    multiprocessors = properties.multiProcessorCount;
+    hertz = khz * 1e3;
+    printf("%s, %d multiprocessors, %.0f MHz\n", properties.name, multiprocessors, hertz / 1e6);
+
+    int *out, *data;
+    const size_t bytes = size_t(4) << 30;
+    CHECK(cudaMalloc(&out, 256 << 20));
+    CHECK(cudaMalloc(&data, bytes));
+    CHECK(cudaMemset(data, 0, bytes));
+
+    printf("\nlatency, cycles\n");
+    printf("  fma                      %7.1f\n", cycles([&](int n) { chain_fma<<<1, 32>>>(0.5f, n, (float *)out); }, 1));
+    printf("  shared                   %7.1f\n", cycles([&](int n) { chase_shared<<<1, 32>>>(n, out); }, 1));
+    printf("  constant, hit            %7.1f\n", cycles([&](int n) { chase_constant<<<1, 32>>>(n, out); }, 1));
+    auto ring = [&](size_t span, size_t bytes_apart) {
+        size_t lines = span / bytes_apart;
+        make_ring<<<(lines + 31) / 32, dim3(32, 32)>>>(data, lines, bytes_apart / 4);
+        CHECK(cudaDeviceSynchronize());
+    };
+    ring(16 << 10, 128);
+    printf("  first cache              %7.1f\n", cycles([&](int n) { chase<<<1, 32>>>(data, n, out); }, 1));
+    ring(8 << 20, 128);
+    printf("  second cache             %7.1f\n", cycles([&](int n) { chase<<<1, 32>>>(data, n, out); }, 1, 65536, 65536 * 3));
+    // Lines of 128 MB in all, more than the second cache holds, in 4 GB.
+    ring(bytes, 4096 + 128);
+    printf("  device memory            %7.1f\n", cycles([&](int n) { chase<<<1, 32>>>(data, n, out); }, 1, 250000, 1000000));
+    CHECK(cudaMemset(data, 0, bytes));
+
+    int grid = multiprocessors * 2, block = 1024, warps = 64;
+    printf("\nfirst cache, cycles a warp's load (lanes x words apart, rows 4 KB apart)\n");
+    for (int rows : {1, 2, 4, 8, 16, 32})
+        printf("  4 bytes, %2d rows         %7.2f\n", rows, cycles([&](int n) { load<int><<<grid, block>>>(data, n, 1, rows, out); }, warps));
+    for (int stride : {0, 2, 4, 8, 32})
+        printf("  4 bytes, %2d apart        %7.2f\n", stride, cycles([&](int n) { load<int><<<grid, block>>>(data, n, stride, 1, out); }, warps));
+    printf("  8 bytes                  %7.2f\n", cycles([&](int n) { load<int2><<<grid, block>>>((int2 *)data, n, 1, 1, out); }, warps));
+    printf("  16 bytes                 %7.2f\n", cycles([&](int n) { load<int4><<<grid, block>>>((int4 *)data, n, 1, 1, out); }, warps));
+    printf("  16 bytes, one address    %7.2f\n", cycles([&](int n) { load<int4><<<grid, block>>>((int4 *)data, n, 0, 1, out); }, warps));
+
+    printf("\nshared memory, cycles a warp's load\n");
+    for (int stride : {0, 1, 2, 4, 8, 16, 32})
+        printf("  4 bytes, %2d apart        %7.2f\n", stride, cycles([&](int n) { load_shared<int><<<grid, block>>>(n, stride, out); }, warps));
+    printf("  8 bytes                  %7.2f\n", cycles([&](int n) { load_shared<int2><<<grid, block>>>(n, 1, out); }, warps));
+    printf("  16 bytes                 %7.2f\n", cycles([&](int n) { load_shared<int4><<<grid, block>>>(n, 1, out); }, warps));
+    printf("  16 bytes, one address    %7.2f\n", cycles([&](int n) { load_shared<int4><<<grid, block>>>(n, 0, out); }, warps));
+
+    printf("\nconstant memory, cycles a warp's load (distinct addresses, within so many bytes)\n");
+    for (int words : {256, 512, 1024, 2048, 4096, 8192, 16384})
+        for (int distinct : {1, 2, 4, 8, 32})
+            printf("  %2d within %5d           %7.2f\n", distinct, words * 4,
+                   cycles([&](int n) { load_constant<<<grid, block>>>(n, distinct, distinct > 1 ? 1357 : 1, words, out); }, warps, 200, 600));
+
+    printf("\narithmetic, cycles a warp\n");
+    printf("  square root              %7.2f\n", cycles([&](int n) { roots<<<grid, block>>>(2, n, (float *)out); }, warps));
+    printf("  division                 %7.2f\n", cycles([&](int n) { divisions<<<grid, block>>>(2, n, (float *)out); }, warps));
+    for (int threads : {32, 64, 128, 256, 512, 1024})
+        printf("  barrier, %4d threads     %7.2f a block alone\n", threads, cycles([&](int n) { barriers<<<multiprocessors, threads>>>(n); }, 1));
+
+    printf("\nmemory, TB/s\n");
+    for (size_t mb : {8, 16, 24, 32, 48, 64, 128, 1024, 4096}) {
+        size_t count = (mb << 20) / 16;
+        double ms = milliseconds([&] { stream<<<multiprocessors * 2, 1024>>>((int4 *)data, count, out); }, mb > 256 ? 2 : 20);
+        printf("  read, %4zu MB over again  %7.3f\n", mb, mb * 1048576.0 / ms / 1e9);
+    }
+    {
+        size_t count = bytes / 2 / 16;
+        double ms = milliseconds([&] { fill<<<count / 1024, 1024>>>((int4 *)data, count); });
+        printf("  written, 2048 MB         %7.3f\n", count * 16 / ms / 1e9);
+        ms = milliseconds([&] { CHECK(cudaMemcpyAsync((char *)data + bytes / 2, data, bytes / 2, cudaMemcpyDeviceToDevice)); });
+        printf("  copied, 2048 MB          %7.3f (read and written)\n", bytes / ms / 1e9);
+    }
+    printf("\none float a thread copied, 64 M floats: ms, TB/s, cycles a warp spends\n");
+    for (int threads : {32, 64, 128, 256, 512, 1024})
+        for (int shared : {0, 28 << 10, 56 << 10, 110 << 10}) {
+            size_t count = 64 << 20;
+            CHECK(cudaFuncSetAttribute(copy, cudaFuncAttributeMaxDynamicSharedMemorySize, 112 << 10));
+            int blocks;
+            CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, copy, threads, shared));
+            double ms = milliseconds([&] { copy<<<count / threads, threads, shared>>>((float *)data, (float *)data + count, count); });
+            double each = ms * 1e-3 * hertz * multiprocessors * blocks * (threads / 32) / (count / 32.0);
+            printf("  block %4d, %2d resident warps  %8.4f  %6.3f  %8.0f\n", threads, blocks * threads / 32, ms, 8.0 * count / ms / 1e9, each);
+        }
+
+    printf("\nlaunching\n");
+    double one = milliseconds([&] { nothing<<<1, 32>>>(); }, 1000);
+    printf("  a kernel                 %7.2f us\n", one * 1e3);
+    for (int threads : {32, 64, 128, 256, 512, 1024}) {
+        double ms = milliseconds([&] { nothing<<<1 << 20, threads>>>(); }) - one;
+        double with = milliseconds([&] { nothing_shared<<<1 << 20, threads, 1024>>>(); }) - one;
+        printf("  blocks of %4d threads    %7.3f cycles of the GPU a block, %7.3f with shared memory\n", threads,
+               ms * 1e-3 * hertz / (1 << 20), with * 1e-3 * hertz / (1 << 20));
+    }
+}
