@@ -42,6 +42,13 @@ impl Details for Addition {
             or_dash(self.gb_per_s.map(|rate| format!("{rate:.1}"))),
         ]
     }
+
+    fn case(&self) -> String {
+        match self.pattern {
+            Some(pattern) => format!("{} sums, {}", self.sums, pattern.name()),
+            None => format!("{} sums", self.sums),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -54,6 +61,7 @@ mod tests {
         let addition = Addition::new(12_800_000, pattern, &Timing::once(0.1));
         assert_eq!(addition.gb_per_s, Some(1024.0));
         assert_eq!(addition.cells(), ["12800000", "pseudo_random", "1024.0"]);
+        assert_eq!(addition.case(), "12800000 sums, pseudo_random");
     }
 
     #[test]
@@ -61,5 +69,6 @@ mod tests {
         let addition = Addition::new(17, None, &Timing::once(0.0));
         assert_eq!(addition.gb_per_s, None);
         assert_eq!(addition.cells(), ["17", "–", "–"]);
+        assert_eq!(addition.case(), "17 sums");
     }
 }

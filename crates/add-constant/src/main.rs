@@ -12,7 +12,7 @@ use add_constant::{inputs, reference};
 use anyhow::{Context as _, Result};
 use clap::Parser;
 use common::gpu::Gpu;
-use common::report::{self, Report, note};
+use common::report::{Report, note};
 use common::verify::{POISON, compare};
 use common::{launch, memory, module, timing};
 use cust::prelude::*;
@@ -48,7 +48,13 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     let constant = module.get_function("add_constant_constant_memory")?;
     let vector = module.get_function("add_constant_vector")?;
     let events = timing::events(stream)?;
-    let mut report = Report::new("add-constant", gpu.info.clone(), flags.inputs(), "global");
+    let mut report = Report::new(
+        "add-constant",
+        &gpu.info,
+        &flags.common,
+        flags.inputs(),
+        "global",
+    );
 
     for num_sums in flags.sums() {
         // Allocate: the inputs, copied there, and the sums, filled by the kernels.
@@ -120,7 +126,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
         })?;
     }
 
-    report::print(flags.common.json, &report, &[report.table()])?;
+    report.print()?;
     note(
         "\nCompare `constant` with `global`: where all threads of a warp read the same value, \
          constant memory keeps up; where they read different ones, it is asked for one after the \

@@ -93,61 +93,24 @@ fn a_symbol_of_another_size_is_an_error_with_both_sizes() {
     }
 }
 
-/// Distinct addresses in constant memory that a launch over 100 warps asks for.
+/// PTX that names a source which is nowhere.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
-fn constant_addresses() {
-    let gpu = Gpu::open().unwrap();
-    let stream = &gpu.stream;
-    let module = module::load(PTX).unwrap();
-    let mut const_values = module::symbol::<[i32; NUM_VALUES]>(&module, c"const_values").unwrap();
-    const_values.copy_from(&[0; NUM_VALUES]).unwrap();
-    let constant = module.get_function("add_constant_constant_memory").unwrap();
-    let inputs = DeviceBuffer::from_slice(&[0; 3200]).unwrap();
-    let sums = DeviceBuffer::from_slice(&[0; 3200]).unwrap();
-    for (pattern, addresses) in [
-        (AccessPattern::OneAccessPerBlock, 1),
-        (AccessPattern::OneAccessPerWarp, 1),
-        (AccessPattern::OneAccessPerThread, 32),
-        (AccessPattern::PseudoRandom, 32),
-    ] {
-        // SAFETY: the arguments are those of `add_constant_constant_memory` in the .cu file; there
-        // are 3200 inputs and sums, and `NUM_VALUES` values in the symbol.
-        unsafe {
-            launch!(constant<<<25, 128, 0, stream>>>(
-                sums.as_device_ptr(), inputs.as_device_ptr(), 3200_u32, pattern.number()
-            ))
-        }
-        .unwrap();
-        stream.synchronize().unwrap();
-        let counters = common::counters::last_launch().unwrap();
-        assert_eq!(counters.constant_load_requests, 100, "{pattern:?}");
-        assert_eq!(counters.constant_addresses, 100 * addresses, "{pattern:?}");
-    }
+fn a_source_that_is_gone() {
+    let flags = "add-constant pseudo_random 64 100 --profile=lines";
+    let ptx = PTX.replace("kernels/add-constant.cu", "kernels/gone.cu");
+    assert_ne!(ptx, PTX, "the PTX no longer names its source");
+    run(&Flags::parse_from(flags.split(' ')), &ptx).unwrap();
 }
 
 #[test]
-fn constant_memory_is_asked_once_for_each_value_of_a_warp() {
-    printed_by("constant_addresses");
-}
-
-/// One load and one store of 512 bytes a warp, which are 16 sectors.
-#[test]
-#[ignore = "another test runs it in a process of its own"]
-fn one_run_to_count() {
-    run(
-        &Flags::parse_from(["add-constant", "pseudo_random", "64", "12800"]),
-        PTX,
-    )
-    .unwrap();
-    let counters = common::counters::last_launch().unwrap();
-    assert_eq!(counters.global_load_requests, 100);
-    assert_eq!(counters.global_load_sectors, 1600);
-    assert_eq!(counters.global_store_requests, 100);
-    assert_eq!(counters.global_store_sectors, 1600);
-}
-
-#[test]
-fn a_vector_is_one_access() {
-    printed_by("one_run_to_count");
+fn lines_of_a_source_that_is_gone_have_counters_and_no_text() {
+    let (table, _) = printed_by("a_source_that_is_gone");
+    let wanted = "\nThere is no kernels/gone.cu in this folder, in one above it or in ";
+    assert_eq!(table.matches(wanted).count(), 3, "{table}");
+    let line = table.lines().find(|line| line.ends_with("    69"));
+    assert!(
+        line.is_some_and(|line| line.starts_with([' ', '>'])),
+        "{table}"
+    );
 }

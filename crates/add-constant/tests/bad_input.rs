@@ -79,3 +79,11 @@ fn sums_too_many_for_memory() {
 fn what_every_chapter_refuses() {
     chapter().refuses_what_every_chapter_refuses("--sums 1");
 }
+
+#[test]
+fn a_modelled_gpu_has_its_own_limits() {
+    let old = chapter().with("CUDA_SIM_DEVICE", "gtx280");
+    old.refuses(1, "", &["--block 1024 is too large", "at most 512 threads"]);
+    let grid = "--block 32 --sums 2097152";
+    old.refuses(1, grid, &["65536 blocks", "at most 65535"]);
+}

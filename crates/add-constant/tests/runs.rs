@@ -137,6 +137,63 @@ fn scattered_accesses_are_slow_in_constant_memory() {
 }
 
 #[test]
+fn counters_advice_and_source_lines() {
+    chapter().profiles(
+        "pseudo_random 128 1000",
+        &[
+            ("global", "inputs[i] + values[index]"),
+            ("constant", "if (i < num_sums) sums[i] = inputs[i]"),
+            ("vector", "int4 input = "),
+        ],
+    );
+}
+
+#[test]
+fn constant_memory_is_asked_once_for_each_value_of_a_warp() {
+    // A hundred warps.
+    for (pattern, requests) in [
+        ("one_access_per_block", 100),
+        ("one_access_per_warp", 100),
+        ("one_access_per_thread", 3200),
+        ("pseudo_random", 3200),
+    ] {
+        let results = results(&format!("{pattern} 128 3200"));
+        let counters = &results[1]["counters"];
+        assert_eq!(counters["idc__requests.sum"], requests, "{pattern}");
+        assert_eq!(results[0]["counters"]["idc__requests.sum"], 0, "{pattern}");
+    }
+}
+
+/// One load and one store of 512 bytes a warp, which are 16 sectors.
+#[test]
+fn a_vector_is_one_access() {
+    let results = results("pseudo_random 64 12800");
+    for op in ["ld", "st"] {
+        let counted = |what: &str| {
+            let name = format!("l1tex__t_{what}_pipe_lsu_mem_global_op_{op}.sum");
+            results[2]["counters"][name].as_u64()
+        };
+        assert_eq!(counted("requests"), Some(100));
+        assert_eq!(counted("sectors"), Some(1600));
+    }
+}
+
+#[test]
+fn scattered_constants_are_what_to_change_first() {
+    let run = chapter().runs("--pattern pseudo_random --sums 128000 --profile");
+    let wanted = "\nconstant: kernels/add-constant.cu:69: each warp reads 32 distinct constant \
+                  addresses: 32 requests";
+    assert!(run.stdout.contains(wanted), "{}", run.stdout);
+    let row = chapter_test::row(&run.stdout, "constant requests");
+    assert_eq!(row, ["constant requests", "0", "128 000"]);
+    let row = chapter_test::row(&run.stdout, "– requests a load");
+    assert_eq!(row, ["– requests a load", "–", "32"]);
+    // One a warp is no advice.
+    let run = chapter().runs("--pattern one_access_per_warp --sums 128000 --profile");
+    assert!(!run.stdout.contains("distinct"), "{}", run.stdout);
+}
+
+#[test]
 fn output_that_nobody_takes() {
     chapter().copes_without_readers("--sums 17");
 }

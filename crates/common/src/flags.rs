@@ -1,19 +1,23 @@
 //! The flags that every chapter takes.
 
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
-use clap::{Args, value_parser};
+use clap::{Args, ValueEnum, value_parser};
+
+use crate::plot::Destination;
 
 /// How to measure and how to print; a chapter adds them with `#[command(flatten)]`.
 #[derive(Args, Clone, Debug)]
 pub struct CommonFlags {
-    /// How many samples a time is the median of (on a GPU; a modelled time needs one)
+    /// How many samples a time is the median of (on a GPU; a modelled time needs one). With 0
+    /// every kernel is launched just once, cold: for a profiler
     #[arg(
         long,
         value_name = "SAMPLES",
         default_value_t = 20,
-        value_parser = value_parser!(u32).range(1..=10_000),
+        value_parser = value_parser!(u32).range(..=10_000),
         allow_negative_numbers = true
     )]
     pub repeat: u32,
@@ -21,6 +25,43 @@ pub struct CommonFlags {
     /// Print one JSON record to standard output in place of the table
     #[arg(long)]
     pub json: bool,
+
+    /// Print what each kernel does to the memory system, and what to change first. On a GPU, the
+    /// command by which NVIDIA's profiler tells it
+    #[arg(
+        long,
+        value_name = "DETAIL",
+        value_enum,
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "summary"
+    )]
+    pub profile: Option<Detail>,
+
+    /// Draw times, requests and a roofline into NAME.svg and NAME.png
+    #[arg(long, value_name = "NAME", value_parser = destination)]
+    pub plot: Option<Destination>,
+}
+
+/// Where `--plot` draws, if it can.
+fn destination(name: &str) -> Result<Destination, String> {
+    Destination::new(Path::new(name)).map_err(|error| format!("{error:#}"))
+}
+
+/// How much of a profile is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Detail {
+    /// Tables of counters, and a line of advice for each launch
+    Summary,
+    /// The kernels' source as well, with counters beside each line
+    Lines,
+}
+
+impl CommonFlags {
+    /// Whether launches have to be counted in full.
+    pub fn counts(&self) -> bool {
+        self.json || self.profile.is_some() || self.plot.is_some()
+    }
 }
 
 /// Threads of a two-dimensional block, both ways at least 1: what a chapter's `--block` takes.
@@ -58,7 +99,7 @@ mod tests {
     use super::*;
     use clap::Parser;
 
-    #[derive(Parser)]
+    #[derive(Debug, Parser)]
     struct Program {
         #[command(flatten)]
         common: CommonFlags,
@@ -67,15 +108,49 @@ mod tests {
     #[test]
     fn defaults() {
         let flags = Program::try_parse_from(["program"]).unwrap().common;
-        assert_eq!((flags.repeat, flags.json), (20, false));
+        assert_eq!((flags.repeat, flags.json, flags.profile), (20, false, None));
+        assert!(!flags.counts());
     }
 
     #[test]
-    fn repeat_takes_whole_positive_numbers_only() {
-        for bad in ["0", "-3", "many", "1.5", "10001", ""] {
+    fn repeat_takes_whole_numbers_only() {
+        for bad in ["-3", "many", "1.5", "10001", ""] {
             let parsed = Program::try_parse_from(["program", "--repeat", bad]);
             assert!(parsed.is_err(), "--repeat {bad} was accepted");
         }
+    }
+
+    #[test]
+    fn a_profile_is_a_summary_unless_it_says_lines() {
+        let profile = |flag| Program::try_parse_from(["program", flag]).map(|it| it.common.profile);
+        assert_eq!(profile("--profile").unwrap(), Some(Detail::Summary));
+        assert_eq!(profile("--profile=summary").unwrap(), Some(Detail::Summary));
+        assert_eq!(profile("--profile=lines").unwrap(), Some(Detail::Lines));
+        for bad in ["--profile=line", "--profile=", "--profile=3"] {
+            let said = profile(bad).unwrap_err().to_string();
+            assert!(said.contains("summary, lines"), "{said}");
+        }
+    }
+
+    #[test]
+    fn what_prints_counters_counts_them() {
+        for flag in ["--json", "--profile", "--profile=lines"] {
+            let flags = Program::try_parse_from(["program", flag]).unwrap().common;
+            assert!(flags.counts(), "{flag}");
+        }
+    }
+
+    #[test]
+    fn a_plot_that_cannot_be_written_is_refused_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let plot = |name: &Path| {
+            let name = name.to_str().unwrap();
+            Program::try_parse_from(["program", "--plot", name]).map(|program| program.common)
+        };
+        assert!(plot(&folder.path().join("times")).unwrap().counts());
+        let said = plot(&folder.path().join("no-folder/times")).unwrap_err();
+        assert!(said.to_string().contains("there is no folder"), "{said}");
+        assert_eq!(folder.path().read_dir().unwrap().count(), 0);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::fmt;
 
 use anyhow::{Context as _, Result, anyhow};
 use cuda_driver::Backend;
+use cuda_driver::device::{DeviceSpec, PRESETS};
 use cust::CudaApiVersion;
 use cust::context::Context;
 use cust::device::{Device, DeviceAttribute};
@@ -53,7 +54,7 @@ impl Gpu {
     /// # Errors
     ///
     /// Where CUDA does not start: `CUDA_BACKEND` asks for a GPU and there is none, or it has a
-    /// value that is neither `gpu` nor `sim`.
+    /// value that is neither `gpu` nor `sim`, or `CUDA_SIM_DEVICE` names none that can be modelled.
     pub fn open() -> Result<Gpu> {
         cust::init(cust::CudaFlags::empty()).map_err(cannot_start)?;
         let device = Device::get_device(0)?;
@@ -91,11 +92,19 @@ impl Gpu {
 /// Says why CUDA did not start, in terms of what the reader set.
 fn cannot_start(error: CudaError) -> anyhow::Error {
     let wanted = std::env::var("CUDA_BACKEND").unwrap_or_default();
+    let modelled = std::env::var("CUDA_SIM_DEVICE").unwrap_or_default();
     match (wanted.as_str(), error) {
         ("gpu", _) => anyhow::Error::new(error).context(
             "CUDA_BACKEND=gpu, but no NVIDIA GPU can be used here \
              (unset it, or set CUDA_BACKEND=sim, to run on the simulator)",
         ),
+        ("" | "sim", CudaError::InvalidValue) if not_modelled(&modelled) => {
+            let names = PRESETS.each_ref().map(|(short, _)| *short);
+            anyhow!(
+                "CUDA_SIM_DEVICE is '{modelled}'; set it to one of {}, or leave it unset",
+                names.join(", ")
+            )
+        }
         // With both of these CUDA starts, unless it reads something else that it does not take.
         ("" | "sim", CudaError::InvalidValue) => {
             anyhow!("CUDA does not start with the environment variable named above")
@@ -105,6 +114,11 @@ fn cannot_start(error: CudaError) -> anyhow::Error {
             anyhow!("CUDA_BACKEND is '{other}'; set it to gpu or sim, or leave it unset")
         }
     }
+}
+
+/// Whether it names a GPU, and none of those that can be modelled.
+fn not_modelled(name: &str) -> bool {
+    !name.is_empty() && DeviceSpec::named(name).is_none()
 }
 
 /// The device line: `GPU: NVIDIA H200, compute capability 9.0, driver 13.0`.
@@ -123,7 +137,24 @@ impl fmt::Display for GpuInfo {
         write!(
             f,
             ", compute capability {compute_capability}, driver {driver}"
-        )
+        )?;
+        if self.time == Clock::Modelled && self.older_than_the_kernels() {
+            f.write_str(
+                "\na real one is too old for these kernels; the model runs them within its limits \
+                 and at its rates",
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl GpuInfo {
+    /// Whether the kernels' PTX, which is for compute capability 5.2, is for newer GPUs.
+    fn older_than_the_kernels(&self) -> bool {
+        let parts = self.compute_capability.split_once('.');
+        let number = |text: &str| text.parse::<u32>().ok();
+        let capability = parts.and_then(|(major, minor)| Some((number(major)?, number(minor)?)));
+        capability.is_some_and(|capability| capability < (5, 2))
     }
 }
 
@@ -159,5 +190,21 @@ mod tests {
             info(Clock::Modelled).to_string(),
             "simulator: models an NVIDIA H200, compute capability 9.0, driver 13.0"
         );
+    }
+
+    #[test]
+    fn a_modelled_gpu_that_could_not_run_the_kernels_is_said_to_be_one() {
+        let old = |capability: &str, time| {
+            let compute_capability = capability.to_owned();
+            let said = GpuInfo {
+                compute_capability,
+                ..info(time)
+            }
+            .to_string();
+            said.contains("a real one is too old for these kernels")
+        };
+        assert!(old("1.3", Clock::Modelled) && old("5.0", Clock::Modelled));
+        assert!(!old("5.2", Clock::Modelled) && !old("12.0", Clock::Modelled));
+        assert!(!old("5.0", Clock::Measured));
     }
 }

@@ -10,6 +10,8 @@
 //! | [`verify`] | comparing a result with its reference |
 //! | [`counters`] | what the simulator counted |
 //! | [`report`] | the table and the JSON record |
+//! | `profile` | what `--profile` prints, and what the record has of it |
+//! | [`plot`] | the picture: times, requests, a roofline |
 //! | [`flags`] | the flags that every chapter takes |
 //! | [`progress`] | a bar for what lasts |
 //! | [`interrupt`] | Ctrl-C leaves nothing half-written |
@@ -29,6 +31,8 @@ pub mod interrupt;
 pub mod launch;
 pub mod memory;
 pub mod module;
+pub mod plot;
+mod profile;
 pub mod progress;
 pub mod report;
 pub mod timing;

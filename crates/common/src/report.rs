@@ -6,11 +6,14 @@ use std::io::{self, Write};
 use anyhow::{Context as _, Result, bail};
 use comfy_table::presets::ASCII_MARKDOWN;
 use comfy_table::{CellAlignment, Table};
-use cuda_driver::Backend;
-use serde::Serialize;
+use cuda_driver::LaunchRecord;
+use serde::{Serialize, Serializer};
 
-use crate::gpu::GpuInfo;
+use crate::flags::{CommonFlags, Detail};
+use crate::gpu::{Clock, GpuInfo};
 use crate::interrupt;
+use crate::plot::{Figure, Variant};
+use crate::profile::{self, Launched, milliseconds};
 use crate::timing::Timing;
 use crate::verify::Verdict;
 
@@ -40,7 +43,10 @@ const SCHEMA: u32 = 1;
 ///       "samples": 20, "launches_per_sample": 250,
 ///       "speedup": 0.84,             // null where the baseline was not run, or one is wrong
 ///       "verified": true,            // equals the CPU reference
-///       "differing": 0               // elements that do not
+///       "differing": 0,              // elements that do not
+///       "counters": { … },           // by Nsight Compute's names; null on a GPU and for copies
+///       "model": { … },              // where the modelled time comes from; null likewise
+///       "lines": [ … ]               // counters of each source line, with --profile=lines
 ///     }
 ///   ]
 /// }
@@ -55,6 +61,8 @@ pub struct Report<I, D = ()> {
     inputs: I,
     baseline: &'static str,
     results: Vec<Outcome<D>>,
+    #[serde(skip)]
+    flags: CommonFlags,
 }
 
 /// What a chapter says of a variant beside its time and check.
@@ -64,6 +72,12 @@ pub trait Details: Serialize {
 
     /// Its cells, one a column.
     fn cells(&self) -> Vec<String>;
+
+    /// Of what the variant was run on, `128000 sums, pseudo_random`, where a report runs its
+    /// variants on several; profiles show those of one case side by side.
+    fn case(&self) -> String {
+        String::new()
+    }
 }
 
 /// Nothing more.
@@ -88,22 +102,48 @@ struct Outcome<D> {
     differing: usize,
     #[serde(skip)]
     wrong: Option<String>,
+    #[serde(flatten)]
+    launch: Launch,
+}
+
+/// The launch that a result is of; none on a GPU, and where it is a copy.
+#[derive(Debug)]
+struct Launch {
+    record: Option<LaunchRecord>,
+    detail: Option<Detail>,
+}
+
+impl Serialize for Launch {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        profile::Record::new(self.record.as_ref(), self.detail).serialize(serializer)
+    }
 }
 
 impl<I: Serialize, D: Details> Report<I, D> {
-    /// A report without results. Speeds will be relative to the variant named `baseline`.
-    pub fn new(chapter: &'static str, gpu: GpuInfo, inputs: I, baseline: &'static str) -> Self {
+    /// A report without results. Speeds will be relative to the variant named `baseline`. From
+    /// here on launches are counted, if `flags` want that: a report comes before the launches
+    /// that it is about.
+    pub fn new(
+        chapter: &'static str,
+        gpu: &GpuInfo,
+        flags: &CommonFlags,
+        inputs: I,
+        baseline: &'static str,
+    ) -> Self {
+        cuda_driver::profile(flags.counts());
+        cuda_driver::take_last_launch();
         Report {
             schema: SCHEMA,
             chapter,
-            gpu,
+            gpu: gpu.clone(),
             inputs,
             baseline,
             results: Vec::new(),
+            flags: flags.clone(),
         }
     }
 
-    /// Adds a variant. It is compared with the last baseline before it, so that a report may have
+    /// Adds a variant, with what the simulator counted in its last launch. It is compared with the last baseline before it, so that a report may have
     /// several groups, each with its baseline first.
     pub fn add(&mut self, variant: &str, details: D, timing: Timing, verdict: &Verdict) {
         self.add_apart(variant, details, timing, verdict);
@@ -123,6 +163,10 @@ impl<I: Serialize, D: Details> Report<I, D> {
             verified: verdict.wrong.is_none(),
             differing: verdict.differing,
             wrong: verdict.wrong.clone(),
+            launch: Launch {
+                record: cuda_driver::take_last_launch(),
+                detail: self.flags.profile,
+            },
         });
     }
 
@@ -162,6 +206,87 @@ impl<I: Serialize, D: Details> Report<I, D> {
         table(&headers, rows)
     }
 
+    /// What `--profile` prints: the simulator's counters, or the command that counts on a GPU.
+    fn profile(&self) -> Vec<String> {
+        let Some(detail) = self.flags.profile else {
+            return Vec::new();
+        };
+        if self.gpu.time == Clock::Measured {
+            let command = profile::ncu_command(detail, std::env::args_os());
+            return vec![format!(
+                "Nsight Compute, which comes with the CUDA toolkit, counts on this GPU:\n\n{command}"
+            )];
+        }
+        let launches = self.results.iter().filter_map(|outcome| {
+            Some(Launched {
+                case: outcome.details.case(),
+                variant: &outcome.variant,
+                launch: outcome.launch.record.as_ref()?,
+            })
+        });
+        profile::text(&launches.collect::<Vec<_>>(), detail)
+    }
+
+    /// What `--plot` draws.
+    fn figure(&self) -> Figure {
+        let variants = self.results.iter().map(|outcome| {
+            let launch = outcome.launch.record.as_ref();
+            Variant {
+                group: outcome.details.case(),
+                label: outcome.variant.clone(),
+                milliseconds: outcome.timing.median_ms,
+                tally: launch.and_then(|launch| Some(launch.profile.as_ref()?.total)),
+                roofline: launch.map(|launch| launch.time.roofline),
+            }
+        });
+        Figure {
+            title: self.chapter.to_owned(),
+            gpu: self.gpu.clone(),
+            variants: variants.collect(),
+        }
+    }
+
+    /// Prints to standard output: the table and what `--profile` adds, or with `--json` the
+    /// record; then, to standard error, what modelled times are not. With `--plot` it saves the
+    /// picture too.
+    ///
+    /// # Errors
+    ///
+    /// Where nothing can be written there.
+    pub fn print(&self) -> Result<()> {
+        self.print_with(self, &[])
+    }
+
+    /// The same with more in it: `record` holds this report, and `tables` come before its own.
+    ///
+    /// # Errors
+    ///
+    /// Where nothing can be written, or `record` cannot be written as JSON.
+    pub fn print_with(&self, record: &impl Serialize, tables: &[String]) -> Result<()> {
+        let text = if self.flags.json {
+            serde_json::to_string_pretty(record)?
+        } else {
+            [tables, &[self.table()], &self.profile()]
+                .concat()
+                .join("\n\n")
+        };
+        let whole = interrupt::hold();
+        writeln!(io::stdout(), "{text}").context("cannot write the results")?;
+        drop(whole);
+        if let Some(plot) = &self.flags.plot {
+            let [svg, png] = plot.save(&self.figure())?;
+            note(format_args!(
+                "\nThe plot: {}, {}",
+                svg.display(),
+                png.display()
+            ));
+        }
+        if self.gpu.time == Clock::Modelled {
+            note("\nThese times are a model's; run on a GPU to measure.");
+        }
+        Ok(())
+    }
+
     /// Whether a variant's result differs from its reference.
     pub fn is_wrong(&self) -> bool {
         self.results.iter().any(|outcome| !outcome.verified)
@@ -191,42 +316,26 @@ pub fn or_dash(text: Option<String>) -> String {
     text.unwrap_or_else(|| "–".to_owned())
 }
 
-/// Prints to standard output: `record` as one JSON record, or `tables` with a line between them;
-/// then, to standard error, what modelled times are not.
-///
-/// # Errors
-///
-/// Where nothing can be written there, or `record` cannot be written as JSON.
-pub fn print(json: bool, record: &impl Serialize, tables: &[String]) -> Result<()> {
-    let text = if json {
-        serde_json::to_string_pretty(record)?
-    } else {
-        tables.join("\n\n")
-    };
-    let _whole = interrupt::hold();
-    writeln!(io::stdout(), "{text}").context("cannot write the results")?;
-    if cuda_driver::backend() == Some(Backend::Simulator) {
-        note("\nThese times are a model's; run on a GPU to measure.");
-    }
-    Ok(())
-}
-
-/// Three digits at least, of the shortest kernels too.
-fn milliseconds(ms: f64) -> String {
-    let decimals = if ms < 0.1 { 5 } else { 4 };
-    format!("{ms:.decimals$}")
-}
-
 /// A table in the style of [`Report::table`]. Columns of numbers are aligned to the right.
 pub fn table(headers: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let rows: Vec<Vec<String>> = rows.into_iter().collect();
+    let is_number =
+        |cell: &String| cell.starts_with(|first: char| first.is_ascii_digit() || first == '–');
+    let right = |index| rows.iter().filter_map(|row| row.get(index)).all(is_number);
+    let right: Vec<bool> = (0..headers.len()).map(right).collect();
+    aligned(headers, rows, |index| right[index])
+}
+
+/// A table whose columns are aligned to the right where `right` says so of their index.
+pub(crate) fn aligned(
+    headers: &[&str],
+    rows: Vec<Vec<String>>,
+    right: impl Fn(usize) -> bool,
+) -> String {
     let mut table = Table::new();
     table.load_style(ASCII_MARKDOWN).set_header(headers);
-    for index in 0..headers.len() {
-        let mut cells = rows.iter().filter_map(|row| row.get(index));
-        if cells.all(|cell| cell.starts_with(|first: char| first.is_ascii_digit() || first == '–'))
-            && let Some(column) = table.column_mut(index)
-        {
+    for index in (0..headers.len()).filter(|&index| right(index)) {
+        if let Some(column) = table.column_mut(index) {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
@@ -237,8 +346,14 @@ pub fn table(headers: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::Clock;
+    use clap::Parser;
     use serde_json::{Value, json};
+
+    #[derive(Parser)]
+    struct Program {
+        #[command(flatten)]
+        common: CommonFlags,
+    }
 
     const RIGHT: Verdict = Verdict {
         differing: 0,
@@ -269,7 +384,8 @@ mod tests {
             driver: "13.0".to_owned(),
             time,
         };
-        Report::new("chapter", gpu, (), "global")
+        let flags = Program::parse_from(["program"]).common;
+        Report::new("chapter", &gpu, &flags, (), "global")
     }
 
     fn record<D: Details>(report: &Report<(), D>) -> Value {
@@ -380,13 +496,6 @@ mod tests {
         report.add("global", (), timing(1.0), &wrong());
         report.add("constant", (), timing(1.0), &RIGHT);
         assert!(record(&report)["results"][1]["speedup"].is_null());
-    }
-
-    #[test]
-    fn short_times_keep_their_digits() {
-        assert_eq!(milliseconds(0.002_437), "0.00244");
-        assert_eq!(milliseconds(0.3560), "0.3560");
-        assert_eq!(milliseconds(24.3287), "24.3287");
     }
 
     #[test]

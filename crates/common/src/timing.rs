@@ -119,7 +119,8 @@ impl Events<'_> {
 /// returns the milliseconds between them.
 ///
 /// On a GPU: a warm-up, then `repeat` samples of as many launches as take some milliseconds. A
-/// modelled time is the same every time, so there the kernel is launched once.
+/// modelled time is the same every time, so there the kernel is launched once; on a GPU too where
+/// `repeat` is 0, so that a profiler sees every kernel once.
 ///
 /// # Errors
 ///
@@ -129,7 +130,7 @@ pub fn time(
     repeat: u32,
     mut launch: impl FnMut(u32) -> Result<f32>,
 ) -> Result<Timing> {
-    if clock == Clock::Modelled {
+    if clock == Clock::Modelled || repeat == 0 {
         let milliseconds = launch(1);
         progress::settle();
         let milliseconds = milliseconds?;
@@ -139,7 +140,7 @@ pub fn time(
     let one = launch(1)?;
     let launches = launches_for(one);
     launch(launches)?; // brings caches and clocks to where they stay
-    let samples = (0..repeat.max(1))
+    let samples = (0..repeat)
         .map(|_| launch(launches))
         .collect::<Result<Vec<f32>>>()?;
     summarise(&samples, launches)

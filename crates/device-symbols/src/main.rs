@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 use clap::Parser;
 use common::gpu::Gpu;
-use common::report::{self, note};
+use common::report::note;
 use common::verify::{POISON, compare, within_ulps};
 use common::{launch, memory, module};
 use cust::prelude::*;
@@ -116,8 +116,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
         report: &report,
         symbols: &symbols,
     };
-    let tables = [summary::table(&symbols), report.table()];
-    report::print(flags.common.json, &record, &tables)?;
+    report.print_with(&record, &[summary::table(&symbols)])?;
     note(
         "\nA symbol is a name; its address is the device's, and the host has no such variable.\n\
          `dev_pointer` holds an address, 8 bytes; what is there was allocated and copied by \

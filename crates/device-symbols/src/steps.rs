@@ -37,12 +37,17 @@ impl<'a> Steps<'a> {
     ///
     /// CUDA's own.
     pub fn new(gpu: &'a Gpu, flags: &Flags, part: Part, baseline: &'static str) -> Result<Self> {
-        let info = gpu.info.clone();
         Ok(Steps {
-            clock: info.time,
+            clock: gpu.info.time,
             repeat: flags.common.repeat,
             events: timing::events(&gpu.stream)?,
-            report: Report::new("device-symbols", info, flags.inputs(part), baseline),
+            report: Report::new(
+                "device-symbols",
+                &gpu.info,
+                &flags.common,
+                flags.inputs(part),
+                baseline,
+            ),
         })
     }
 

@@ -161,6 +161,17 @@ fn the_same_run_twice_gives_the_same_record() {
 }
 
 #[test]
+fn counters_advice_and_source_lines() {
+    chapter().profiles(
+        "--count 1000",
+        &[
+            ("combine", "out[i] = fmaf("),
+            ("store", "dev_pointer[i] = "),
+        ],
+    );
+}
+
+#[test]
 fn output_that_nobody_takes() {
     chapter().copes_without_readers("--count 17");
 }

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 use clap::Parser;
 use common::gpu::Gpu;
-use common::report::{self, Report, note};
+use common::report::{Report, note};
 use common::verify::{POISON, compare, within_ulps};
 use common::{launch, memory, module, timing};
 use cust::prelude::*;
@@ -25,10 +25,10 @@ const PTX: &str = include_str!(env!("MATMUL_PITCHED_PTX"));
 
 /// The chapter's JSON record.
 #[derive(Serialize)]
-struct Record {
+struct Record<'a> {
     #[serde(flatten)]
-    report: Report<Inputs, Rate>,
-    pitches: Vec<Pitch>,
+    report: &'a Report<Inputs, Rate>,
+    pitches: &'a [Pitch],
 }
 
 fn main() -> ExitCode {
@@ -65,6 +65,13 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
         .get_function("mat_mul_pitched")
         .context("cannot find the kernel mat_mul_pitched")?;
     let events = timing::events(stream)?;
+    let mut report = Report::new(
+        "matmul-pitched",
+        &gpu.info,
+        &flags.common,
+        flags.inputs(),
+        "pitched",
+    );
     let timing = events
         .timing(gpu.info.time, flags.common.repeat, || {
             // SAFETY: the arguments are those of `mat_mul_pitched` in the .cu file, and each
@@ -84,23 +91,19 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     let verdict =
         compare(&host_c, &expected, within_ulps(0)).verdict(|index| matrix::place(index, p));
 
-    let mut report = Report::new(
-        "matmul-pitched",
-        gpu.info.clone(),
-        flags.inputs(),
-        "pitched",
-    );
     report.add("pitched", Rate::of(product, &timing), timing, &verdict);
-    let tables = [pitches::table(&pitches), report.table()];
-    let record = Record { report, pitches };
-    report::print(flags.common.json, &record, &tables)?;
+    let record = Record {
+        report: &report,
+        pitches: &pitches,
+    };
+    report.print_with(&record, &[pitches::table(&pitches)])?;
     note(
         "\nA row takes `pitch` bytes of memory, however narrow it is: what lies beyond its width is \
          padding, so that the next row starts on a boundary.\n\
          Each thread reads a row of A and a column of B for itself; `matmul-tiled` shows what \
          sharing them saves.",
     );
-    record.report.verdict()
+    report.verdict()
 }
 
 #[cfg(test)]

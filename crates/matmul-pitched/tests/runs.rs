@@ -130,6 +130,11 @@ fn the_same_run_twice_gives_the_same_record() {
 }
 
 #[test]
+fn counters_advice_and_source_lines() {
+    chapter().profiles("--m 17 --n 13 --p 31", &[("pitched", "result = fmaf(")]);
+}
+
+#[test]
 fn output_that_nobody_takes() {
     chapter().copes_without_readers("--m 5 --n 3 --p 4");
 }

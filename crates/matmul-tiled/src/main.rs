@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 use clap::Parser;
 use common::gpu::Gpu;
-use common::report::{self, Report, note};
+use common::report::{Report, note};
 use common::verify::{POISON, compare, within_ulps};
 use common::{counters, launch, memory, module, timing};
 use cust::prelude::*;
@@ -57,7 +57,13 @@ fn run(flags: &Flags, pitched_ptx: &str, tiled_ptx: &str) -> Result<()> {
     let pitched = module::load(pitched_ptx)?;
     let tiled = module::load(tiled_ptx)?;
     let events = timing::events(stream)?;
-    let mut report = Report::new("matmul-tiled", gpu.info.clone(), flags.inputs(), "pitched");
+    let mut report = Report::new(
+        "matmul-tiled",
+        &gpu.info,
+        &flags.common,
+        flags.inputs(),
+        "pitched",
+    );
 
     for (variant, (grid, block)) in variants {
         let module = match variant {
@@ -91,7 +97,7 @@ fn run(flags: &Flags, pitched_ptx: &str, tiled_ptx: &str) -> Result<()> {
         report.add(variant.name(), accesses, timing, &verdict);
     }
 
-    report::print(flags.common.json, &report, &[report.table()])?;
+    report.print()?;
     note(
         "\nEvery thread of `pitched` loads a row of A and a column of B: 2MPN loads, and MP stores. \
          In a tile threads share what each of them loads, so that loads become fewer by as much as \

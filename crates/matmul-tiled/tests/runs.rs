@@ -123,6 +123,19 @@ fn the_same_run_twice_gives_the_same_record() {
 }
 
 #[test]
+fn counters_advice_and_source_lines() {
+    chapter().profiles(
+        "--m 33 --n 20 --p 40",
+        &[
+            ("pitched", "result = fmaf("),
+            ("tiled 8", "As[row][j]"),
+            ("tiled 16", "As[row][j]"),
+            ("tiled 32", "As[row][j]"),
+        ],
+    );
+}
+
+#[test]
 fn output_that_nobody_takes() {
     chapter().copes_without_readers("--m 5 --n 3 --p 4");
 }

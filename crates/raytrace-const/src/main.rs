@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 use clap::Parser;
 use common::gpu::Gpu;
-use common::report::{self, Report, note};
+use common::report::{Report, note};
 use common::verify::{POISON, compare};
 use common::{launch, memory, module, timing};
 use cust::prelude::*;
@@ -57,7 +57,13 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     let start = Event::new(EventFlags::DEFAULT)?;
     let stop = Event::new(EventFlags::DEFAULT)?;
 
-    let mut report = Report::new("raytrace-const", gpu.info.clone(), flags.inputs(), "global");
+    let mut report = Report::new(
+        "raytrace-const",
+        &gpu.info,
+        &flags.common,
+        flags.inputs(),
+        "global",
+    );
     let mut drawn = Picture::black(flags.width, flags.height);
 
     for &variant in flags.variant.variants() {
@@ -114,7 +120,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     }
 
     out.save(&drawn)?;
-    report::print(flags.common.json, &report, &[report.table()])?;
+    report.print()?;
     note(format_args!(
         "\nAll threads of a warp read the same sphere at the same time, as constant memory likes \
          it best.\nWhether that pays depends on the loop: compare `constant`, which computes each \

@@ -103,6 +103,13 @@ fn a_time_limit_that_is_none() {
 }
 
 #[test]
+fn a_gpu_that_cannot_be_modelled() {
+    let chapter = chapter().with("CUDA_SIM_DEVICE", "rtx 9090");
+    let names = "h200, rtx3090, gtx970, p2000, gtx280";
+    chapter.refuses(1, "", &["error: CUDA_SIM_DEVICE is 'rtx 9090'", names]);
+}
+
+#[test]
 fn what_every_chapter_refuses() {
     chapter().refuses_what_every_chapter_refuses("--width 1 --height 1");
 }

@@ -181,6 +181,18 @@ fn ctrl_c_leaves_no_half_of_a_picture() {
 }
 
 #[test]
+fn counters_advice_and_source_lines() {
+    chapter().profiles(
+        "--width 40 --height 30",
+        &[
+            ("global", "if (z > nearest)"),
+            ("constant", "if (z > nearest)"),
+            ("unrolled", "if (!any) return"),
+        ],
+    );
+}
+
+#[test]
 fn output_that_nobody_takes() {
     chapter().copes_without_readers("--width 9 --height 7");
 }

@@ -81,8 +81,10 @@ fn unexplained(error: f64) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::flags::Flags;
     use crate::{reference, wave};
     use approx::assert_relative_eq;
+    use clap::Parser;
     use common::gpu::{Clock, GpuInfo};
     use common::report::Report;
     use common::timing::Timing;
@@ -167,7 +169,8 @@ mod tests {
             driver: "13.0".to_owned(),
             time: Clock::Modelled,
         };
-        let mut report = Report::new("stencil-readonly", gpu, (), "constant");
+        let flags = Flags::parse_from(["stencil-readonly"]).common;
+        let mut report = Report::new("stencil-readonly", &gpu, &flags, (), "constant");
         report.add("constant", (), Timing::once(1.0), &verdict);
         let table = report.table();
         assert!(table.contains("WRONG"), "{table}");

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 use clap::Parser;
 use common::gpu::Gpu;
-use common::report::{self, Report, note};
+use common::report::{Report, note};
 use common::verify::{POISON, compare, within_ulps};
 use common::{launch, memory, module, timing};
 use cust::memory::AsyncCopyDestination;
@@ -26,9 +26,9 @@ const PTX: &str = include_str!(env!("STENCIL_READONLY_PTX"));
 
 /// The chapter's JSON record.
 #[derive(Serialize)]
-struct Record {
+struct Record<'a> {
     #[serde(flatten)]
-    report: Report<Inputs, Stencil>,
+    report: &'a Report<Inputs, Stencil>,
     explained_error: Explained,
 }
 
@@ -69,7 +69,8 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     let events = timing::events(stream)?;
     let mut report = Report::new(
         "stencil-readonly",
-        gpu.info.clone(),
+        &gpu.info,
+        &flags.common,
         flags.inputs(),
         "constant",
     );
@@ -126,13 +127,12 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     let copy = Stencil::new(host_points.len(), None, None, &timing);
     report.add("device copy", copy, timing, &verdict);
 
-    let tables = [report.table()];
+    let explained = accuracy::explained();
     let record = Record {
-        report,
-        explained_error: accuracy::explained(),
+        report: &report,
+        explained_error: explained,
     };
-    report::print(flags.common.json, &record, &tables)?;
-    let explained = record.explained_error;
+    report.print_with(&record, &[])?;
     note(format_args!(
         "\nEvery warp reads the same four coefficients, from constant memory or through the read-only \
          cache.\n\
@@ -142,7 +142,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
          {:.2e}, and rounding to 32 bits by at most {:.2e} more.",
         explained.by_coefficients, explained.by_rounding,
     ));
-    record.report.verdict()
+    report.verdict()
 }
 
 #[cfg(test)]

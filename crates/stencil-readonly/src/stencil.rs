@@ -46,6 +46,11 @@ impl Details for Stencil {
         ];
         cells.map(or_dash).to_vec()
     }
+
+    fn case(&self) -> String {
+        let case = self.block.map(|block| format!("blocks of {block} threads"));
+        case.unwrap_or_default()
+    }
 }
 
 #[cfg(test)]
@@ -57,6 +62,7 @@ mod tests {
         let stencil = Stencil::new(1 << 24, Some(32), Some(1.9716e-5), &Timing::once(0.125));
         assert_eq!(stencil.gb_per_s, Some(1073.741824));
         assert_eq!(stencil.cells(), ["32", "1073.7", "1.97e-5"]);
+        assert_eq!(stencil.case(), "blocks of 32 threads");
     }
 
     #[test]
@@ -64,5 +70,6 @@ mod tests {
         let stencil = Stencil::new(1, None, None, &Timing::once(0.0));
         assert_eq!(stencil.gb_per_s, None);
         assert_eq!(stencil.cells(), ["–", "–", "–"]);
+        assert_eq!(stencil.case(), "");
     }
 }

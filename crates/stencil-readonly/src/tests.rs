@@ -85,27 +85,3 @@ fn a_symbol_of_another_size_is_an_error_with_both_sizes() {
         assert!(notes.contains(part), "{notes}");
     }
 }
-
-/// As many as Nsight Compute counts for the note's kernel, warp by warp: a warp's points lie in
-/// five sectors of 32 bytes, as the first is preceded by a halo of 16; either end of the halo lies
-/// in another, and the four coefficients in one each.
-#[test]
-#[ignore = "another test runs it in a process of its own"]
-fn one_run_to_count() {
-    let flags = Flags::parse_from(["stencil-readonly", "--size", "16384", "--block", "32"]);
-    run(&flags, PTX).unwrap();
-    let counters = common::counters::last_launch().unwrap();
-    let warps = 16384 / 32;
-    assert_eq!(counters.global_load_requests, warps * (3 + 4));
-    assert_eq!(counters.global_load_sectors, warps * (5 + 1 + 1 + 4));
-    assert_eq!(counters.global_store_requests, warps);
-    assert_eq!(counters.global_store_sectors, warps * 5);
-    assert_eq!(counters.shared_load_requests, warps * 8);
-    assert_eq!(counters.shared_store_requests, warps * 3);
-    assert_eq!(counters.barriers, warps);
-}
-
-#[test]
-fn memory_is_accessed_as_by_the_notes_kernel() {
-    printed_by("one_run_to_count");
-}

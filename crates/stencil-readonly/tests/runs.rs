@@ -105,6 +105,43 @@ fn the_same_run_twice_gives_the_same_record() {
     assert_eq!(chapter().record(arguments), chapter().record(arguments));
 }
 
+/// As many as Nsight Compute counts for the note's kernel, warp by warp: a warp's points lie in
+/// five sectors of 32 bytes, as the first is preceded by a halo of 16; either end of the halo lies
+/// in another, and the four coefficients in one each.
+#[test]
+fn memory_is_accessed_as_by_the_notes_kernel() {
+    let record = chapter().record("--size 16384 --block 32");
+    let restrict = &record["results"][2];
+    assert_eq!(restrict["variant"], "const __restrict__");
+    let warps = 16384 / 32;
+    for (name, wanted) in [
+        ("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 3 + 4),
+        (
+            "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+            5 + 1 + 1 + 4,
+        ),
+        ("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", 1),
+        ("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", 5),
+        ("smsp__inst_executed_op_shared_ld.sum", 8),
+        ("smsp__inst_executed_op_shared_st.sum", 3),
+        ("warps_at_barriers", 1),
+    ] {
+        assert_eq!(restrict["counters"][name], wanted * warps, "{name}");
+    }
+}
+
+#[test]
+fn counters_advice_and_source_lines() {
+    chapter().profiles(
+        "--size 1000",
+        &[
+            ("constant", "fmaf(coef[i]"),
+            ("__ldg", "fmaf(c[i]"),
+            ("const __restrict__", "fmaf(c[i]"),
+        ],
+    );
+}
+
 #[test]
 fn output_that_nobody_takes() {
     chapter().copes_without_readers("--size 17");

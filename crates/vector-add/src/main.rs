@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 use clap::Parser;
 use common::gpu::Gpu;
-use common::report::{self, Report, note};
+use common::report::{Report, note};
 use common::verify::{POISON, compare, within_ulps};
 use common::{launch, memory, module, timing};
 use cust::prelude::*;
@@ -51,6 +51,13 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
 
     // Launch, as often as a good sample takes.
     let events = timing::events(stream)?;
+    let mut report = Report::new(
+        "vector-add",
+        &gpu.info,
+        &flags.common,
+        flags.inputs(),
+        Kind::HostToDevice.name(),
+    );
     let add = || -> Result<()> {
         // SAFETY: the arguments are those of `add` in the .cu file, and each vector has
         // `count` elements.
@@ -73,12 +80,6 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     let verdict = check.verdict(vectors::place);
 
     let bytes = vectors::bytes(flags.count);
-    let mut report = Report::new(
-        "vector-add",
-        gpu.info.clone(),
-        flags.inputs(),
-        Kind::HostToDevice.name(),
-    );
     report.add_apart("add", Moved::new(3 * bytes, &added), added, &verdict);
 
     // Free. What goes out of scope is freed as well, but without a word where that fails.
@@ -100,7 +101,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     }
     copies.free()?;
 
-    report::print(flags.common.json, &report, &[report.table()])?;
+    report.print()?;
     note(
         "\n`add` and `device to device` move their bytes within the GPU's memory; copies to and from \
          the host move them\nover the link between the two: compare GB/s. With `default` the driver \

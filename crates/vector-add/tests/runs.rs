@@ -115,6 +115,11 @@ fn nothing_is_written_to_the_folder() {
 }
 
 #[test]
+fn counters_advice_and_source_lines() {
+    chapter().profiles("--count 1001", &[("add", "c[i] = a[i] + b[i]")]);
+}
+
+#[test]
 fn output_that_nobody_takes() {
     chapter().copes_without_readers("--count 17");
 }

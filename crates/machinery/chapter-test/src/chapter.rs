@@ -120,7 +120,8 @@ impl Chapter {
     /// GPU where there is none, for which `small` asks for a run that is soon over.
     pub fn refuses_what_every_chapter_refuses(&self, small: &str) {
         self.refuses(2, "--no-such-flag 3", &["--no-such-flag"]);
-        self.refuses_values(&["--repeat"], &NO_SIZES);
+        let [_zero, no_numbers @ ..] = NO_SIZES;
+        self.refuses_values(&["--repeat"], &no_numbers);
         let backend = self.clone().with("CUDA_BACKEND", "cpu");
         backend.refuses(1, "", &["CUDA_BACKEND", "cpu", "gpu", "sim"]);
 

@@ -7,6 +7,7 @@ mod chapter;
 mod child;
 #[cfg(target_os = "linux")]
 mod memory;
+mod profile;
 mod schema;
 mod table;
 #[cfg(unix)]

@@ -1,0 +1,177 @@
+//! An axis: where a value lies, and which values have a tick.
+
+use std::ops::Range;
+
+use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+
+/// Steps within a power of ten.
+const STEPS: [f64; 3] = [1.0, 2.0, 5.0];
+
+/// A linear or logarithmic axis, as plotters takes one.
+#[derive(Clone)]
+pub struct Axis {
+    range: Range<f64>,
+    logarithmic: bool,
+    /// Values with a label and a line.
+    ticks: Vec<f64>,
+    format: fn(f64) -> String,
+}
+
+impl Axis {
+    /// From zero to a little above the highest of `values`. Without any it ends at 1.
+    pub fn linear(values: impl IntoIterator<Item = f64>, format: fn(f64) -> String) -> Axis {
+        let highest = values
+            .into_iter()
+            .filter(|v| v.is_finite())
+            .fold(0.0, f64::max);
+        let end = if highest > 0.0 { 1.02 * highest } else { 1.0 };
+        let power = 10_f64.powf((end / 5.0).log10().floor());
+        let step = STEPS
+            .map(|step| step * power)
+            .into_iter()
+            .find(|step| end / step <= 6.0);
+        let step = step.unwrap_or(10.0 * power);
+        Axis {
+            range: 0.0..end,
+            logarithmic: false,
+            ticks: (0..=(end / step) as u32)
+                .map(|tick| f64::from(tick) * step)
+                .collect(),
+            format,
+        }
+    }
+
+    /// From the power of ten well below the lowest of the positive `values` to a little above the
+    /// highest. Without any it goes from 1 to 10.
+    pub fn logarithmic(values: impl IntoIterator<Item = f64>, format: fn(f64) -> String) -> Axis {
+        let values = values.into_iter().filter(|v| v.is_finite() && *v > 0.0);
+        let range = values.fold(f64::INFINITY..0.0, |range, value| {
+            range.start.min(value)..range.end.max(value)
+        });
+        if range.end == 0.0 {
+            return Axis::between(1.0..10.0, format);
+        }
+        // A bar needs some length, also that of the lowest value.
+        let start = 10_f64.powf((0.7 * range.start).log10().floor());
+        Axis::between(start..1.15 * range.end, format)
+    }
+
+    /// Logarithmic, with exactly these ends, both positive.
+    pub fn between(range: Range<f64>, format: fn(f64) -> String) -> Axis {
+        let first = range.start.log10().floor() as i32;
+        let last = range.end.log10().ceil() as i32;
+        // Few powers of ten leave room for ticks between them; of many, some go without.
+        let steps = if last - first <= 2 {
+            &STEPS[..]
+        } else {
+            &STEPS[..1]
+        };
+        let every = ((last - first) / 8 + 1) as usize;
+        let powers = (first..=last).step_by(every);
+        let ticks =
+            powers.flat_map(|power| steps.iter().map(move |step| step * 10_f64.powi(power)));
+        // A tick at the very start is there in spite of rounding.
+        let within = range.start * (1.0 - 1e-9)..=range.end;
+        Axis {
+            ticks: ticks.filter(|tick| within.contains(tick)).collect(),
+            range,
+            logarithmic: true,
+            format,
+        }
+    }
+
+    /// Whether it is logarithmic, as an axis's description has to say.
+    pub fn is_logarithmic(&self) -> bool {
+        self.logarithmic
+    }
+
+    /// How far along the axis a value is, 0 to 1; what is not on it is at its nearer end.
+    fn share(&self, value: f64) -> f64 {
+        let Range { start, end } = self.range;
+        let value = value.clamp(start, end);
+        if self.logarithmic {
+            (value / start).ln() / (end / start).ln()
+        } else {
+            (value - start) / (end - start)
+        }
+    }
+}
+
+impl Ranged for Axis {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
+        limit.0 + (self.share(*value) * f64::from(limit.1 - limit.0)).round() as i32
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
+        if hint.weight().allow_light_points() {
+            return Vec::new();
+        }
+        self.ticks.clone()
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.range.clone()
+    }
+}
+
+impl ValueFormatter<f64> for Axis {
+    fn format_ext(&self, value: &f64) -> String {
+        (self.format)(*value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::number;
+    use super::*;
+
+    fn ticks(axis: &Axis) -> Vec<String> {
+        axis.ticks
+            .iter()
+            .map(|tick| axis.format_ext(tick))
+            .collect()
+    }
+
+    #[test]
+    fn linear_axes_begin_at_zero() {
+        let axis = Axis::linear([0.31, 0.05], number::plain);
+        assert_eq!(ticks(&axis), ["0", "0.1", "0.2", "0.3"]);
+        let axis = Axis::linear([24.16, 39.26], number::plain);
+        assert_eq!(ticks(&axis), ["0", "10", "20", "30", "40"]);
+        assert_eq!(axis.map(&0.0, (100, 500)), 100);
+        assert!((480..500).contains(&axis.map(&39.26, (100, 500))));
+    }
+
+    #[test]
+    fn logarithmic_axes_begin_below_the_lowest_value() {
+        let axis = Axis::logarithmic([0.02, 1.5], number::plain);
+        assert_eq!(ticks(&axis), ["0.01", "0.1", "1"]);
+        assert_eq!(
+            axis.map(&0.1, (0, 1000)) - axis.map(&0.01, (0, 1000)),
+            axis.map(&0.1, (0, 1000))
+        );
+        let axis = Axis::logarithmic([100.0, 400.0], number::plain);
+        assert!(axis.map(&100.0, (0, 1000)) > 100, "the lowest has a bar");
+        assert_eq!(ticks(&axis), ["10", "20", "50", "100", "200"]);
+        let axis = Axis::logarithmic([1.0, 1e18], number::scaled);
+        assert!(ticks(&axis).len() <= 10, "{:?}", ticks(&axis));
+    }
+
+    #[test]
+    fn what_is_no_number_is_at_an_end() {
+        for axis in [
+            Axis::linear([], number::plain),
+            Axis::linear([0.0, f64::NAN, f64::INFINITY], number::plain),
+            Axis::logarithmic([], number::plain),
+            Axis::logarithmic([0.0, -1.0, f64::NAN, f64::INFINITY], number::plain),
+        ] {
+            assert!(!axis.ticks.is_empty());
+            assert_eq!(axis.map(&f64::INFINITY, (10, 20)), 20);
+            assert_eq!(axis.map(&-1.0, (10, 20)), 10);
+            assert!((10..=20).contains(&axis.map(&f64::NAN, (10, 20))));
+        }
+    }
+}

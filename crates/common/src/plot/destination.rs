@@ -1,0 +1,248 @@
+//! The picture's two files.
+
+use std::ffi::OsStr;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail};
+use tempfile::NamedTempFile;
+
+use super::{Figure, page};
+use crate::interrupt;
+
+/// Where a picture will be saved, known to be writable: `NAME.svg` and `NAME.png`.
+#[derive(Clone, Debug)]
+pub struct Destination {
+    folder: PathBuf,
+    svg: PathBuf,
+    png: PathBuf,
+}
+
+impl Destination {
+    /// Checks that both files can be written, so that it does not turn out after the work. A
+    /// `.svg` or `.png` at the end of `name` is taken off first.
+    ///
+    /// # Errors
+    ///
+    /// Where `name` is empty or a folder's, one of the files is a folder, or theirs is missing or
+    /// not writable.
+    pub fn new(name: &Path) -> Result<Self> {
+        let shown = name.display();
+        let known =
+            |end: &OsStr| end.eq_ignore_ascii_case("svg") || end.eq_ignore_ascii_case("png");
+        let stem = match name.extension() {
+            Some(end) if known(end) => name.with_extension(""),
+            _ => name.to_owned(),
+        };
+        if name.is_dir() {
+            bail!("--plot {shown} is a folder; give a name in it, like {shown}/times");
+        }
+        let slash = name
+            .as_os_str()
+            .to_string_lossy()
+            .ends_with(std::path::is_separator);
+        let file = match stem.file_name() {
+            Some(file) if !slash => file,
+            _ => bail!("--plot '{shown}' names no file; give a name without ending, like times"),
+        };
+        let folder = match stem.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        if !folder.is_dir() {
+            bail!(
+                "--plot {shown}: there is no folder {}; make it first, or choose another",
+                folder.display()
+            );
+        }
+        let with = |end: &str| {
+            let mut file = file.to_owned();
+            file.push(end);
+            stem.with_file_name(file)
+        };
+        let destination = Destination {
+            folder: folder.to_owned(),
+            svg: with(".svg"),
+            png: with(".png"),
+        };
+        for path in [&destination.svg, &destination.png] {
+            if path.is_dir() {
+                bail!(
+                    "--plot {shown}: {} is a folder; choose another name",
+                    path.display()
+                );
+            }
+        }
+        let _whole = interrupt::hold();
+        temporary_in(folder)
+            .with_context(|| format!("--plot {shown}: cannot write into {}", folder.display()))?;
+        Ok(destination)
+    }
+
+    /// Draws `figure` and saves it. Both files are written under other names in the same folder,
+    /// then renamed, so that a file of these names is always a whole picture.
+    ///
+    /// Returns the SVG's path and the PNG's.
+    ///
+    /// # Errors
+    ///
+    /// Where the disk is full, or the folder can no longer be written to.
+    pub fn save(&self, figure: &Figure) -> Result<[PathBuf; 2]> {
+        let (svg, png) = page::render(figure)?;
+        let _whole = interrupt::hold();
+        let svg = written(&self.folder, &self.svg, svg.as_bytes())?;
+        let png = written(&self.folder, &self.png, &png)?;
+        put(svg, &self.svg)?;
+        put(png, &self.png)?;
+        Ok([self.svg.clone(), self.png.clone()])
+    }
+}
+
+/// A file with `bytes`, not yet under its own name.
+fn written(folder: &Path, path: &Path, bytes: &[u8]) -> Result<NamedTempFile> {
+    temporary_in(folder)
+        .and_then(|mut file| file.write_all(bytes).map(|()| file))
+        .with_context(|| format!("cannot save the picture to {}", path.display()))
+}
+
+fn put(file: NamedTempFile, path: &Path) -> Result<()> {
+    file.persist(path)
+        .map(drop)
+        // The file itself goes now, not with the error.
+        .map_err(|refused| refused.error)
+        .with_context(|| format!("cannot save the picture to {}", path.display()))
+}
+
+/// A file that removes itself unless it is renamed.
+fn temporary_in(folder: &Path) -> std::io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".plot-").suffix(".tmp");
+    // A temporary file is its owner's alone; a picture is as readable as any other new file.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gpu::Clock;
+    use crate::plot::tests::figure;
+    use std::fs;
+
+    fn refusal(name: &Path) -> String {
+        match Destination::new(name) {
+            Ok(_) => panic!("{} was accepted", name.display()),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    fn names_in(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn both_files_are_there_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = folder.path().join("times");
+        let figure = figure(Clock::Modelled, 3);
+        let [svg, png] = Destination::new(&name).unwrap().save(&figure).unwrap();
+        assert_eq!(svg, folder.path().join("times.svg"));
+        assert_eq!(png, folder.path().join("times.png"));
+        assert!(fs::read_to_string(&svg).unwrap().starts_with("<svg"));
+        assert!(fs::read(&png).unwrap().starts_with(b"\x89PNG"));
+        assert_eq!(names_in(folder.path()), ["times.png", "times.svg"]);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let plain = folder.path().join("plain");
+            fs::write(&plain, "").unwrap();
+            let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
+            assert_eq!(mode(&svg), mode(&plain));
+        }
+    }
+
+    #[test]
+    fn endings_are_taken_off_where_they_are_a_picture_s() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, file) in [
+            ("a.svg", "a.svg"),
+            ("a.PNG", "a.svg"),
+            ("v1.5", "v1.5.svg"),
+            ("存储", "存储.svg"),
+            ("..a", "..a.svg"),
+            ("a/.", "a.svg"),
+        ] {
+            let destination = Destination::new(&folder.path().join(name)).unwrap();
+            assert_eq!(destination.svg, folder.path().join(file), "{name}");
+        }
+        assert_eq!(
+            Destination::new(Path::new("a")).unwrap().png,
+            Path::new("a.png")
+        );
+    }
+
+    #[test]
+    fn old_pictures_are_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = folder.path().join("a");
+        fs::write(folder.path().join("a.svg"), "the old picture").unwrap();
+        let destination = Destination::new(&name).unwrap();
+        let [svg, _] = destination.save(&figure(Clock::Measured, 1)).unwrap();
+        assert!(fs::read_to_string(svg).unwrap().starts_with("<svg"));
+        assert_eq!(names_in(folder.path()), ["a.png", "a.svg"]);
+    }
+
+    #[test]
+    fn bad_names_are_refused_beforehand() {
+        let folder = tempfile::tempdir().unwrap();
+        let inside = |name: &str| folder.path().join(name);
+        assert!(refusal(folder.path()).contains("is a folder; give a name in it"));
+        for none in ["", "..", "nothing/"] {
+            let why = refusal(Path::new(none));
+            assert!(
+                why.contains("names no file") || why.contains("is a folder"),
+                "{why}"
+            );
+        }
+        assert!(refusal(&inside("missing/a")).contains("there is no folder"));
+        fs::write(inside("file"), "").unwrap();
+        assert!(refusal(&inside("file/a")).contains("there is no folder"));
+        fs::create_dir(inside("taken.png")).unwrap();
+        assert!(refusal(&inside("taken")).contains("taken.png is a folder"));
+        assert_eq!(names_in(folder.path()), ["file", "taken.png"]);
+    }
+
+    #[test]
+    fn checking_a_destination_writes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        Destination::new(&folder.path().join("a")).unwrap();
+        assert!(names_in(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn a_folder_that_went_away_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("inner");
+        fs::create_dir(&inner).unwrap();
+        let destination = Destination::new(&inner.join("a")).unwrap();
+        fs::remove_dir(&inner).unwrap();
+        let error = destination.save(&figure(Clock::Modelled, 1)).unwrap_err();
+        assert!(error.to_string().contains("cannot save the picture"));
+    }
+
+    #[test]
+    fn a_picture_that_cannot_be_put_in_place_leaves_nothing_half_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let destination = Destination::new(&folder.path().join("a")).unwrap();
+        fs::create_dir(folder.path().join("a.svg")).unwrap();
+        let error = destination.save(&figure(Clock::Modelled, 1)).unwrap_err();
+        assert!(error.to_string().contains("a.svg"), "{error}");
+        assert_eq!(names_in(folder.path()), ["a.svg"]);
+    }
+}

@@ -1,0 +1,132 @@
+//! The font that the PNG is written in, and that the layout of both pictures is measured with.
+
+use std::sync::LazyLock;
+
+use ab_glyph::{Font as _, FontRef, Glyph, GlyphId, PxScale, ScaleFont as _, point};
+
+/// DejaVu Sans, cut down to Latin, Greek and signs. It is wider than what browsers show for
+/// `sans-serif`, so what fits in it fits there as well.
+static FONT: LazyLock<FontRef> = LazyLock::new(|| {
+    FontRef::try_from_slice(include_bytes!("../../assets/dejavu/DejaVuSans.ttf"))
+        .expect("the font that is part of this program is whole")
+});
+
+/// Pixels from a text's left end to its right end, at `size` pixels an em.
+pub fn width(text: &str, size: f64) -> f64 {
+    let scale = scale(size);
+    text.chars()
+        .map(|letter| advance(letter, scale))
+        .sum::<f32>()
+        .into()
+}
+
+/// The text, or as much of its beginning as is no wider than `most` pixels, and an ellipsis.
+pub fn fitting(text: &str, size: f64, most: f64) -> String {
+    if width(text, size) <= most {
+        return text.to_owned();
+    }
+    let mut cut = text.to_owned();
+    while cut.pop().is_some() {
+        let shown = format!("{}…", cut.trim_end());
+        if width(&shown, size) <= most {
+            return shown;
+        }
+    }
+    String::new()
+}
+
+/// Calls `pixel` with the place of every pixel that the text covers, and how much of it, 0 to 1.
+/// Places are relative to the left end of its baseline.
+pub fn draw(text: &str, size: f64, mut pixel: impl FnMut(i32, i32, f32)) {
+    let scale = scale(size);
+    let mut x = 0.0;
+    for letter in text.chars() {
+        let glyph = glyph(letter).with_scale_and_position(scale, point(x, 0.0));
+        x += advance(letter, scale);
+        cover(glyph, &mut pixel);
+    }
+}
+
+fn cover(glyph: Glyph, pixel: &mut impl FnMut(i32, i32, f32)) {
+    if let Some(outline) = FONT.outline_glyph(glyph) {
+        let corner = outline.px_bounds().min;
+        outline.draw(|x, y, share| {
+            pixel(
+                corner.x as i32 + x as i32,
+                corner.y as i32 + y as i32,
+                share,
+            );
+        });
+    }
+}
+
+fn glyph(letter: char) -> GlyphId {
+    FONT.glyph_id(letter)
+}
+
+/// A letter that the font lacks is a box here, and in the SVG most likely a Chinese one, an em
+/// wide.
+fn advance(letter: char, scale: PxScale) -> f32 {
+    match glyph(letter) {
+        GlyphId(0) => em(scale),
+        known => FONT.as_scaled(scale).h_advance(known),
+    }
+}
+
+/// ab_glyph's scale is a line's height, not an em.
+fn scale(size: f64) -> PxScale {
+    PxScale::from(size as f32 * FONT.height_unscaled() / units())
+}
+
+fn em(scale: PxScale) -> f32 {
+    scale.y * units() / FONT.height_unscaled()
+}
+
+fn units() -> f32 {
+    FONT.units_per_em()
+        .expect("the font that is part of this program is whole")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn widths_add_up() {
+        assert_eq!(width("", 16.0), 0.0);
+        assert!(width("iiii", 16.0) < width("MMMM", 16.0));
+        assert!((width("MM", 32.0) - 4.0 * width("M", 16.0)).abs() < 1e-3);
+        assert!((width("存储", 16.0) - 32.0).abs() < 1e-3);
+    }
+
+    #[test]
+    fn signs_that_pictures_use_are_in_the_font() {
+        for letter in "azAZ09 <>&\"'–…·×µ²⁰₀≤≥\u{a0}".chars() {
+            assert_ne!(glyph(letter), GlyphId(0), "{letter:?}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_cut() {
+        assert_eq!(fitting("constant", 16.0, 500.0), "constant");
+        let cut = fitting("one access per thread", 16.0, 100.0);
+        assert!(cut.starts_with("one") && cut.ends_with('…'), "{cut}");
+        assert!(width(&cut, 16.0) <= 100.0);
+        assert_eq!(fitting("constant", 16.0, 1.0), "");
+    }
+
+    #[test]
+    fn letters_stand_on_the_baseline_side_by_side() {
+        let mut covered = Vec::new();
+        draw("HH", 40.0, |x, y, share| {
+            assert!((0.0..=1.01).contains(&share));
+            if share > 0.5 {
+                covered.push((x, y));
+            }
+        });
+        assert!(covered.iter().all(|&(_, y)| (-40..=0).contains(&y)));
+        let right = covered.iter().map(|&(x, _)| x).max().unwrap();
+        let wide = width("HH", 40.0) as i32;
+        assert!((wide - 8..=wide).contains(&right), "{right} of {wide}");
+    }
+}

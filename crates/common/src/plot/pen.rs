@@ -1,0 +1,166 @@
+//! Colours, lines and letters: what all charts draw with.
+
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use crate::gpu::Clock;
+
+use super::font;
+
+/// A whole picture; its units are the SVG's pixels.
+pub type Paper<B> = DrawingArea<B, Shift>;
+
+/// What drawing comes to.
+pub type Drawn<B> = Result<(), DrawingAreaErrorKind<<B as DrawingBackend>::ErrorType>>;
+
+/// plotters' font size is that of a line; an em is this much smaller (see plotters-svg).
+pub const SIZE_PER_EM: f64 = 1.24;
+
+/// The picture's heading, in pixels an em.
+pub const TITLE: f64 = 22.0;
+/// A chart's heading.
+pub const HEADING: f64 = 17.0;
+/// Everything else.
+pub const BODY: f64 = 13.0;
+
+/// Text and axes.
+pub const BLACK_INK: RGBColor = RGBColor(33, 33, 33);
+/// What explains.
+pub const GREY_INK: RGBColor = RGBColor(95, 95, 95);
+/// Lines behind the data.
+pub const GRID: RGBColor = RGBColor(222, 222, 222);
+/// Bars and points that stand for a variant.
+pub const BAR: RGBColor = RGBColor(58, 80, 107);
+
+// Okabe and Ito's palette, "Color Universal Design", 2008: told apart with any colour vision.
+
+/// Loads from global memory.
+pub const LOADS: RGBColor = RGBColor(0, 114, 178);
+/// Stores to global memory.
+pub const STORES: RGBColor = RGBColor(86, 180, 233);
+/// Shared memory.
+pub const SHARED: RGBColor = RGBColor(0, 158, 115);
+/// Constant memory.
+pub const CONSTANT: RGBColor = RGBColor(213, 94, 0);
+
+/// Pixels between the lines of a hatched bar.
+const HATCH: i32 = 7;
+
+/// A pen for one line of text.
+#[derive(Clone, Copy)]
+pub struct Letters {
+    size: f64,
+    color: RGBColor,
+    side: HPos,
+}
+
+impl Letters {
+    /// Letters of `size` pixels an em, to the right of where they are put.
+    pub fn new(size: f64, color: RGBColor) -> Letters {
+        Letters {
+            size,
+            color,
+            side: HPos::Left,
+        }
+    }
+
+    /// The same, to the left of where they are put.
+    pub fn ending(self) -> Letters {
+        Letters {
+            side: HPos::Right,
+            ..self
+        }
+    }
+
+    /// As plotters takes it; letters are centred on their line.
+    pub fn style(self) -> TextStyle<'static> {
+        TextStyle {
+            font: ("sans-serif", self.size * SIZE_PER_EM).into_font(),
+            color: self.color.to_backend_color(),
+            pos: Pos::new(self.side, VPos::Center),
+        }
+    }
+
+    /// Writes a line beside `at`, cut to `most` pixels, on white, so that no line runs through it.
+    pub fn write<B: DrawingBackend>(
+        self,
+        paper: &Paper<B>,
+        text: &str,
+        at: (i32, i32),
+        most: i32,
+    ) -> Drawn<B> {
+        let text = font::fitting(&printable(text), self.size, f64::from(most));
+        let wide = font::width(&text, self.size).ceil() as i32;
+        let left = match self.side {
+            HPos::Right => at.0 - wide,
+            _ => at.0,
+        };
+        let half = (0.6 * self.size) as i32;
+        let behind = [(left, at.1 - half), (left + wide, at.1 + half)];
+        paper.draw(&Rectangle::new(behind, WHITE.filled()))?;
+        paper.draw(&Text::new(text, at, self.style()))
+    }
+}
+
+/// The text, with a space for each character that has no place in a picture or in XML.
+fn printable(text: &str) -> String {
+    let out_of_place = |letter: char| letter.is_control() || "\u{fffe}\u{ffff}".contains(letter);
+    text.replace(out_of_place, " ")
+}
+
+/// A bar: solid where its time is measured, hatched where it is modelled.
+pub fn bar<B: DrawingBackend>(
+    paper: &Paper<B>,
+    clock: Clock,
+    upper_left: (i32, i32),
+    lower_right: (i32, i32),
+) -> Drawn<B> {
+    let corners = [upper_left, lower_right];
+    match clock {
+        Clock::Measured => paper.draw(&Rectangle::new(corners, BAR.filled())),
+        Clock::Modelled => {
+            paper.draw(&Rectangle::new(corners, BAR.mix(0.12).filled()))?;
+            let hatch = hatch(upper_left, lower_right);
+            paper.draw(&PathElement::new(hatch, BAR.mix(0.55)))?;
+            paper.draw(&Rectangle::new(corners, BAR.stroke_width(1)))
+        }
+    }
+}
+
+/// Lines that rise to the right, as one path that goes up one and down the next.
+fn hatch((left, top): (i32, i32), (right, bottom): (i32, i32)) -> Vec<(i32, i32)> {
+    let height = bottom - top;
+    let starts = (left - height + HATCH..right).step_by(HATCH as usize);
+    let lines = starts.enumerate().flat_map(|(index, start)| {
+        let ends = [start.max(left), (start + height).min(right)];
+        let mut line = ends.map(|x| (x, bottom - (x - start)));
+        if index % 2 == 1 {
+            line.reverse();
+        }
+        line
+    });
+    lines.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hatching_stays_within_its_bar() {
+        for right in [11, 12, 25, 400] {
+            let path = hatch((10, 20), (right, 34));
+            assert!(path.len() >= 2, "{right}");
+            for (x, y) in path {
+                assert!((10..=right).contains(&x) && (20..=34).contains(&y));
+            }
+        }
+    }
+
+    #[test]
+    fn control_characters_become_spaces() {
+        assert_eq!(printable("a\0b\nc\u{1b}d\u{ffff}e"), "a b c d e");
+        assert_eq!(printable("<&\">' 存储"), "<&\">' 存储");
+    }
+}

@@ -1,0 +1,422 @@
+//! Pictures as a reader finds them: what is written, where, and that nothing is in the way.
+
+use cuda_driver::counters::{Access, Constant, Tally};
+use cuda_driver::model::Roofline;
+use roxmltree::Document;
+
+use super::{Figure, Variant, font, page, pen, raster};
+use crate::gpu::{Clock, GpuInfo};
+
+/// A figure of so many variants, two a group: each as complete as its clock lets it be.
+pub fn figure(clock: Clock, variants: usize) -> Figure {
+    let variants = (0..variants).map(|index| Variant {
+        group: format!("block {}", 32 << (index / 2 % 6)),
+        label: format!("variant {index}"),
+        milliseconds: 0.02 * (index + 1) as f64,
+        tally: (clock == Clock::Modelled).then(|| tally(index as u64)),
+        roofline: (clock == Clock::Modelled).then(|| roofline(1e8 * (index + 1) as f64)),
+    });
+    Figure {
+        title: "stencil-readonly, 2²⁴ floats".to_owned(),
+        gpu: GpuInfo {
+            name: "NVIDIA H200".to_owned(),
+            compute_capability: "9.0".to_owned(),
+            driver: "13.0".to_owned(),
+            time: clock,
+        },
+        variants: variants.collect(),
+    }
+}
+
+fn tally(index: u64) -> Tally {
+    Tally {
+        global_loads: Access {
+            requests: 1_572_864 + index,
+            sectors: 3_670_016,
+            ..Access::default()
+        },
+        global_stores: Access {
+            requests: 524_288,
+            sectors: 2_621_440,
+            ..Access::default()
+        },
+        shared_loads: Access {
+            requests: 4_194_304,
+            wavefronts: 4_241_427,
+            ..Access::default()
+        },
+        constant: Constant {
+            requests: 1_048_576 * (index % 2),
+            ..Constant::default()
+        },
+        ..Tally::default()
+    }
+}
+
+fn roofline(operations: f64) -> Roofline {
+    Roofline {
+        operations,
+        bytes: 1.3e8,
+        peak_operations: 66.9e12,
+        peak_bandwidth: 4.8e12,
+    }
+}
+
+fn svg(figure: &Figure) -> String {
+    page::render(figure).unwrap().0
+}
+
+/// The lines of text in a picture.
+fn texts(svg: &str) -> Vec<String> {
+    let document = Document::parse(svg).unwrap();
+    let texts = document
+        .descendants()
+        .filter(|node| node.has_tag_name("text"));
+    texts
+        .map(|node| {
+            node.text()
+                .unwrap_or_default()
+                .trim_matches('\n')
+                .to_owned()
+        })
+        .collect()
+}
+
+#[track_caller]
+fn assert_has(texts: &[String], wanted: &[&str]) {
+    for wanted in wanted {
+        assert!(
+            texts.iter().any(|text| text == wanted),
+            "no '{wanted}' in {texts:#?}"
+        );
+    }
+}
+
+/// Left, top, right and bottom of each text, upright or turned.
+fn boxes(svg: &str) -> Vec<(String, [f64; 4])> {
+    let document = Document::parse(svg).unwrap();
+    let texts = document
+        .descendants()
+        .filter(|node| node.has_tag_name("text"));
+    let boxes = texts.map(|node| {
+        let number = |name: &str| node.attribute(name).unwrap().parse::<f64>().unwrap();
+        let (x, y, size) = (number("x"), number("y"), number("font-size"));
+        let text = node
+            .text()
+            .unwrap_or_default()
+            .trim_matches('\n')
+            .to_owned();
+        let width = font::width(&text, size);
+        let before = match node.attribute("text-anchor").unwrap() {
+            "start" => 0.0,
+            "middle" => 0.5,
+            _ => 1.0,
+        };
+        // The letters' own height, as `dy` moves their baseline.
+        let (rise, fall) = match node.attribute("dy").unwrap() {
+            "0.76em" => (0.0, 0.95),
+            "0.5ex" => (0.5, 0.45),
+            _ => (1.0, 0.0),
+        };
+        let place = if node.has_attribute("transform") {
+            let half = 0.5 * width;
+            [x - size, y - half, x + size, y + half]
+        } else {
+            let left = x - before * width;
+            [left, y - rise * size, left + width, y + fall * size]
+        };
+        (text, place)
+    });
+    boxes.collect()
+}
+
+#[test]
+fn no_text_is_in_another_s_way_or_beyond_the_edge() {
+    for clock in [Clock::Measured, Clock::Modelled] {
+        for variants in [1, 2, 7, 20] {
+            let svg = svg(&figure(clock, variants));
+            let document = Document::parse(&svg).unwrap();
+            let height: f64 = document
+                .root_element()
+                .attribute("height")
+                .unwrap()
+                .parse()
+                .unwrap();
+            let boxes = boxes(&svg);
+            for (index, (text, [left, top, right, bottom])) in boxes.iter().enumerate() {
+                let within = *left >= 0.0 && *top >= 0.0 && *right <= 1000.0 && *bottom <= height;
+                assert!(within, "'{text}' leaves the picture");
+                for (other, [l, t, r, b]) in &boxes[..index] {
+                    let apart = right <= l || r <= left || bottom <= t || b <= top;
+                    assert!(apart, "'{text}' is on '{other}' with {variants} variants");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn letters_are_large_enough() {
+    let svg = svg(&figure(Clock::Modelled, 20));
+    let document = Document::parse(&svg).unwrap();
+    for node in document
+        .descendants()
+        .filter(|node| node.has_tag_name("text"))
+    {
+        let size: f64 = node.attribute("font-size").unwrap().parse().unwrap();
+        assert!(size >= 12.0, "{:?} is {size} pixels", node.text());
+        assert_eq!(node.attribute("font-family"), Some("sans-serif"));
+    }
+}
+
+#[test]
+fn every_figure_has_its_name_and_unit() {
+    let texts = texts(&svg(&figure(Clock::Modelled, 3)));
+    assert_has(
+        &texts,
+        &[
+            "stencil-readonly, 2²⁴ floats",
+            "block 32",
+            "block 64",
+            "variant 0",
+            "variant 2",
+            "0.02\u{a0}ms",
+            "milliseconds of one launch, modelled",
+            "1.57\u{a0}M\u{a0}requests, 3.67\u{a0}M\u{a0}sectors",
+            "4.19\u{a0}M\u{a0}requests, 4.24\u{a0}M\u{a0}wavefronts",
+            "none",
+            "requests, sectors and wavefronts of one launch, log scale",
+            "thin: requests, one per warp and instruction (constant: per distinct address); pale: \
+             the 32-byte sectors or wavefronts they take",
+            "variant 1, block 32",
+            "arithmetic intensity, FLOP a byte of device memory, log scale",
+            "GFLOP/s, modelled, log scale",
+            "device memory, 4.8\u{a0}TB/s",
+            "arithmetic, 66.9\u{a0}TFLOP/s",
+        ],
+    );
+}
+
+#[test]
+fn measured_and_modelled_times_look_and_read_differently() {
+    let measured = svg(&figure(Clock::Measured, 2));
+    let modelled = svg(&figure(Clock::Modelled, 2));
+    assert_has(&texts(&measured), &["measured, NVIDIA H200"]);
+    assert_has(
+        &texts(&modelled),
+        &["modelled, NVIDIA H200: not a measurement"],
+    );
+    assert!(!measured.contains("modelled"));
+    assert!(
+        texts(&modelled)
+            .iter()
+            .all(|text| !text.contains("measured"))
+    );
+    // Hatching is the one polyline in the legend and in each bar.
+    let colour = format!("#{:02X}{:02X}{:02X}", pen::BAR.0, pen::BAR.1, pen::BAR.2);
+    let hatched = |svg: &str| {
+        let document = Document::parse(svg).unwrap();
+        let lines = document
+            .descendants()
+            .filter(|node| node.has_tag_name("polyline"));
+        lines
+            .filter(|node| node.attribute("stroke") == Some(colour.as_str()))
+            .count()
+    };
+    assert_eq!((hatched(&measured), hatched(&modelled)), (0, 3));
+}
+
+#[test]
+fn on_a_gpu_the_picture_says_what_it_lacks() {
+    let texts = texts(&svg(&figure(Clock::Measured, 2)));
+    for lack in [
+        "Requests are not shown: a GPU's counters",
+        "No roofline: how many bytes",
+    ] {
+        assert!(
+            texts
+                .iter()
+                .any(|text| text.starts_with(lack) && text.ends_with("itself."))
+        );
+    }
+    assert!(
+        !texts
+            .iter()
+            .any(|text| text == "Roofline" || text == "Requests by pattern")
+    );
+}
+
+#[test]
+fn kernels_without_floating_point_are_not_in_the_roofline() {
+    let mut figure = figure(Clock::Modelled, 3);
+    figure.variants[1].roofline = Some(roofline(0.0));
+    let some = texts(&svg(&figure));
+    assert_has(
+        &some,
+        &["Roofline", "variant 0, block 32", "variant 2, block 64"],
+    );
+    assert!(!some.iter().any(|text| text == "variant 1, block 32"));
+
+    for variant in &mut figure.variants {
+        variant.roofline = Some(roofline(0.0));
+    }
+    let none = texts(&svg(&figure));
+    assert_has(
+        &none,
+        &["No roofline: no kernel here computes in floating point."],
+    );
+}
+
+#[test]
+fn what_was_not_counted_is_said() {
+    let mut figure = figure(Clock::Modelled, 2);
+    for variant in &mut figure.variants {
+        variant.tally = Some(Tally::default());
+        variant.roofline = Some(Roofline {
+            peak_operations: 0.0,
+            ..roofline(1e9)
+        });
+    }
+    let lacks = [
+        "Requests are not shown: no kernel here accesses memory.",
+        "No roofline: what this GPU can do is not known.",
+    ];
+    assert_has(&texts(&svg(&figure)), &lacks);
+    for variant in &mut figure.variants {
+        (variant.tally, variant.roofline) = (None, None);
+    }
+    let lacks = [
+        "Requests are not shown: they were not counted.",
+        "No roofline: bytes and operations were not counted.",
+    ];
+    assert_has(&texts(&svg(&figure)), &lacks);
+}
+
+#[test]
+fn wide_spreads_are_logarithmic() {
+    let axis = |longest: f64| {
+        let mut figure = figure(Clock::Measured, 2);
+        figure.variants[0].milliseconds = 0.1;
+        figure.variants[1].milliseconds = longest;
+        texts(&svg(&figure))
+            .into_iter()
+            .find(|text| text.starts_with("milliseconds"))
+            .unwrap()
+    };
+    assert_eq!(axis(2.9), "milliseconds of one launch, measured");
+    assert_eq!(axis(3.1), "milliseconds of one launch, measured, log scale");
+}
+
+#[test]
+fn labels_of_any_kind_are_kept() {
+    let mut figure = figure(Clock::Modelled, 3);
+    figure.title = "<title> & \"more\"".to_owned();
+    figure.variants[0].label = "<b>&amp;\"'".to_owned();
+    figure.variants[0].group = "常量内存 ]]>".to_owned();
+    figure.variants[1].label = "a\0b\nc\u{1b}[31m".to_owned();
+    figure.variants[2].label = "long ".repeat(100);
+    let texts = texts(&svg(&figure));
+    assert_has(
+        &texts,
+        &[
+            "<title> & \"more\"",
+            "<b>&amp;\"'",
+            "常量内存 ]]>",
+            "a b c [31m",
+        ],
+    );
+    let long: Vec<_> = texts
+        .iter()
+        .filter(|text| text.starts_with("long long"))
+        .collect();
+    assert_eq!(long.len(), 3);
+    assert!(long.iter().all(|text| text.ends_with('…')));
+}
+
+#[test]
+fn times_that_are_none_have_no_bar() {
+    let mut figure = figure(Clock::Modelled, 4);
+    for (variant, time) in figure
+        .variants
+        .iter_mut()
+        .zip([0.0, -1.0, f64::NAN, f64::INFINITY])
+    {
+        variant.milliseconds = time;
+    }
+    let texts = texts(&svg(&figure));
+    assert_has(&texts, &["0\u{a0}ms", "variant 0", "variant 3"]);
+    assert_has(
+        &texts,
+        &["No roofline: no kernel here computes in floating point."],
+    );
+}
+
+#[test]
+fn an_empty_figure_says_so() {
+    let texts = texts(&svg(&figure(Clock::Modelled, 0)));
+    assert_has(&texts, &["Nothing is shown: no variant was run."]);
+}
+
+#[test]
+fn too_many_variants_are_cut_and_that_is_said() {
+    let texts = texts(&svg(&figure(Clock::Modelled, 100)));
+    assert_has(
+        &texts,
+        &["variant 39", "The first 40 of 100 variants are shown."],
+    );
+    assert!(!texts.iter().any(|text| text == "variant 40"));
+}
+
+#[test]
+fn the_png_is_the_same_picture_twice_as_fine() {
+    let figure = figure(Clock::Modelled, 4);
+    let (svg, file) = page::render(&figure).unwrap();
+    let document = Document::parse(&svg).unwrap();
+    let side = |name: &str| -> u32 {
+        document
+            .root_element()
+            .attribute(name)
+            .unwrap()
+            .parse()
+            .unwrap()
+    };
+
+    let mut reader = png::Decoder::new(&file[..]).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    assert_eq!(
+        (info.width, info.height),
+        (2 * side("width"), 2 * side("height"))
+    );
+    let pixel = |x: f64, y: f64| {
+        let scale = f64::from(raster::SCALE);
+        let index = (scale * y) as usize * info.width as usize + (scale * x) as usize;
+        &pixels[3 * index..3 * index + 3]
+    };
+    assert_eq!(pixel(1.0, 1.0), [255, 255, 255]);
+
+    // Where the SVG has letters, the PNG has ink.
+    for (text, [left, top, right, bottom]) in boxes(&svg) {
+        let mut ink = 0;
+        let mut y = top;
+        while y < bottom {
+            let mut x = left;
+            while x < right {
+                ink += usize::from(pixel(x, y)[0] < 160);
+                x += 0.5;
+            }
+            y += 0.5;
+        }
+        assert!(ink > 10, "'{text}' is not in the PNG");
+    }
+    // And where it has bars of requests, their colour.
+    let colour = |ink: plotters::style::RGBColor| {
+        pixels
+            .chunks_exact(3)
+            .filter(|rgb| *rgb == [ink.0, ink.1, ink.2])
+            .count()
+    };
+    for ink in [pen::LOADS, pen::STORES, pen::SHARED, pen::CONSTANT] {
+        assert!(colour(ink) > 2000, "{ink:?}");
+    }
+}

@@ -1,0 +1,444 @@
+//! A kernel's source with counters beside each line.
+
+use std::collections::BTreeMap;
+
+use cuda_driver::counters::{LineProfile, Tally};
+
+use super::number::{mean, short};
+use super::{Launched, cost, source};
+
+/// Characters of a line, the text cut off at its end where that takes more.
+const WIDTH: usize = 100;
+
+/// As many lines between two that were executed are shown; more become `…`.
+const GAP: u32 = 4;
+
+/// A line with this share of what binds the launch is marked.
+const COSTLY: f64 = 0.1;
+
+/// Characters of a column of counters, of the shares and of the lines' numbers, with the space
+/// before each.
+const CELL: usize = 7;
+const SHARE: usize = 6;
+const NUMBER: usize = 6;
+
+/// The most spaces before a line's text.
+const INDENT: usize = 8;
+
+/// What is counted beside each line.
+struct Column {
+    header: [&'static str; 2],
+    /// Nothing is shown where it is 0.
+    count: fn(&Tally) -> u64,
+    cell: fn(&Tally) -> String,
+}
+
+const COLUMNS: &[Column] = &[
+    Column {
+        header: ["warp", "instr."],
+        count: |tally| tally.instructions,
+        cell: |tally| short(tally.instructions),
+    },
+    Column {
+        header: ["active", "lanes"],
+        // What has all 32 of them needs no word.
+        count: |tally| (32 * tally.instructions).saturating_sub(tally.thread_instructions),
+        cell: |tally| mean(tally.thread_instructions, tally.instructions),
+    },
+    Column {
+        header: ["parted", "warps"],
+        count: |tally| tally.divergent_branches,
+        cell: |tally| short(tally.divergent_branches),
+    },
+    Column {
+        header: ["global", "sect."],
+        count: global_sectors,
+        cell: |tally| short(global_sectors(tally)),
+    },
+    Column {
+        header: ["local", "sect."],
+        count: local_sectors,
+        cell: |tally| short(local_sectors(tally)),
+    },
+    Column {
+        header: ["shared", "wavef."],
+        count: shared_wavefronts,
+        cell: |tally| short(shared_wavefronts(tally)),
+    },
+    Column {
+        header: ["const.", "reqs"],
+        count: |tally| tally.constant.requests,
+        cell: |tally| short(tally.constant.requests),
+    },
+    Column {
+        header: ["atomic", "reqs"],
+        count: atomics,
+        cell: |tally| short(atomics(tally)),
+    },
+];
+
+fn global_sectors(tally: &Tally) -> u64 {
+    tally.global_loads.sectors + tally.global_stores.sectors + tally.global_atomics.sectors
+}
+
+fn local_sectors(tally: &Tally) -> u64 {
+    tally.local_loads.sectors + tally.local_stores.sectors
+}
+
+fn shared_wavefronts(tally: &Tally) -> u64 {
+    let accesses = [
+        tally.shared_loads,
+        tally.shared_stores,
+        tally.shared_atomics,
+    ];
+    accesses.iter().map(|access| access.wavefronts).sum()
+}
+
+fn atomics(tally: &Tally) -> u64 {
+    tally.global_atomics.requests + tally.shared_atomics.requests
+}
+
+/// The lines that a launch executed, in their source's files.
+pub fn of(launched: &Launched) -> String {
+    let (kernel, time) = (&launched.launch.kernel, &launched.launch.time);
+    let Some(profile) = &launched.launch.profile else {
+        return format!("{}, {kernel}: no lines were counted.", launched.variant);
+    };
+    let listing = Listing {
+        columns: COLUMNS
+            .iter()
+            .filter(|column| (column.count)(&profile.total) > 0)
+            .collect(),
+        cost: Box::new(|tally| cost::of(time.binding, tally)),
+        all: cost::of(time.binding, &profile.total),
+    };
+    let mut files: BTreeMap<&str, BTreeMap<u32, &Tally>> = BTreeMap::new();
+    for LineProfile { file, line, tally } in &profile.lines {
+        files.entry(file).or_default().insert(*line, tally);
+    }
+    let mut parts = vec![format!(
+        "{}, {kernel}: bound by {}; shares of the {}.",
+        launched.variant,
+        time.binding,
+        cost::unit(time.binding)
+    )];
+    for (file, lines) in &files {
+        parts.push(listing.file(file, lines));
+    }
+    parts.join("\n")
+}
+
+struct Listing<'a> {
+    columns: Vec<&'static Column>,
+    cost: Box<dyn Fn(&Tally) -> u64 + 'a>,
+    all: u64,
+}
+
+impl Listing<'_> {
+    fn file(&self, file: &str, lines: &BTreeMap<u32, &Tally>) -> String {
+        let (text, missing) = match file {
+            "" => (
+                Vec::new(),
+                Some("The PTX names no source: these are its own lines.".to_owned()),
+            ),
+            file => match source::lines(file) {
+                Ok(text) => (text, None),
+                Err(missing) => (Vec::new(), Some(missing)),
+            },
+        };
+        let mut listed: Vec<String> = missing.into_iter().collect();
+        listed.extend(self.headers(file));
+        let mut last = None;
+        for number in shown(lines, &text) {
+            if last.is_some_and(|last| number > last + 1) {
+                listed.push(format!("{:>width$}", "…", width = self.gutter()));
+            }
+            last = Some(number);
+            let text = match number.checked_sub(1) {
+                Some(index) => text.get(index as usize).map_or("", String::as_str),
+                None => "(the compiler names no line)",
+            };
+            listed.push(self.line(number, lines.get(&number).copied(), text));
+        }
+        listed.join("\n")
+    }
+
+    /// Two lines over the columns, the file's name over the text.
+    fn headers(&self, file: &str) -> [String; 2] {
+        let row = |index: usize, share: &str, text: &str| {
+            let cells = self.columns.iter().map(|column| column.header[index]);
+            let cells: String = cells.map(|cell| format!("{cell:>CELL$}")).collect();
+            cut(&format!("{share:>SHARE$}{cells}{:>NUMBER$}  {text}", ""))
+        };
+        [row(0, "share", ""), row(1, "", file)]
+    }
+
+    /// A line with its counters, or without where none of it was executed.
+    fn line(&self, number: u32, tally: Option<&Tally>, text: &str) -> String {
+        let counters = match tally {
+            None => " ".repeat(SHARE + CELL * self.columns.len()),
+            Some(tally) => {
+                let share = (self.cost)(tally) as f64 / self.all.max(1) as f64;
+                let mark = if share >= COSTLY { '>' } else { ' ' };
+                let percent = (100.0 * share).round();
+                let share = match percent > 0.0 {
+                    true => format!("{percent} %"),
+                    false => String::new(),
+                };
+                let cells = self
+                    .columns
+                    .iter()
+                    .map(|column| match (column.count)(tally) {
+                        0 => String::new(),
+                        _ => (column.cell)(tally),
+                    });
+                let cells: String = cells.map(|cell| format!("{cell:>CELL$}")).collect();
+                format!("{mark}{share:>width$}{cells}", width = SHARE - 1)
+            }
+        };
+        let number = match number {
+            0 => "–".to_owned(),
+            number => number.to_string(),
+        };
+        let code = text.trim_start();
+        let indent = (text.len() - code.len()).min(INDENT);
+        cut(&format!(
+            "{counters}{number:>NUMBER$}  {:indent$}{code}",
+            ""
+        ))
+    }
+
+    /// Characters up to the end of the line's number.
+    fn gutter(&self) -> usize {
+        SHARE + CELL * self.columns.len() + NUMBER
+    }
+}
+
+/// The lines to show: those with counters, the beginnings of the statements they are in, and what
+/// is between two of them where that is short and no comment.
+fn shown(lines: &BTreeMap<u32, &Tally>, text: &[String]) -> Vec<u32> {
+    let mut shown: Vec<u32> = Vec::new();
+    for &line in lines.keys() {
+        let first = beginning(line, text);
+        let from = match shown.last() {
+            Some(&last) if first > last && is_gap_shown(last + 1, first, text) => last + 1,
+            Some(&last) => first.max(last + 1),
+            None => first,
+        };
+        shown.extend(from..=line);
+    }
+    shown
+}
+
+/// Whether the lines from `first` to before `end` may be shown between two others.
+fn is_gap_shown(first: u32, end: u32, text: &[String]) -> bool {
+    let lines = text.get(first.saturating_sub(1) as usize..end.saturating_sub(1) as usize);
+    end - first <= GAP
+        && lines.is_some_and(|lines| !lines.iter().any(|line| line.trim().starts_with("//")))
+}
+
+/// Where the statement, or the heading of the function, begins that `line` is in.
+fn beginning(line: u32, text: &[String]) -> u32 {
+    let goes_on = |number: &u32| {
+        let before = number
+            .checked_sub(2)
+            .and_then(|index| text.get(index as usize));
+        before.is_some_and(|before| {
+            let before = before.trim();
+            let ends = before.ends_with([';', '{', '}', ':', '>']) || before.is_empty();
+            !ends && !before.starts_with("//") && !before.starts_with('#')
+        })
+    };
+    let mut first = line;
+    while goes_on(&first) {
+        first -= 1;
+    }
+    first
+}
+
+/// At most [`WIDTH`] characters, the last of them `…` where there were more.
+fn cut(line: &str) -> String {
+    let line = line.trim_end();
+    if line.chars().count() <= WIDTH {
+        return line.to_owned();
+    }
+    let mut kept: String = line.chars().take(WIDTH - 1).collect();
+    kept.push('…');
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::sample;
+    use cuda_driver::LaunchRecord;
+    use cuda_driver::counters::{Access, Constant};
+    use cuda_driver::model::Resource;
+
+    fn tally(instructions: u64) -> Tally {
+        Tally {
+            instructions,
+            thread_instructions: 32 * instructions,
+            ..Tally::default()
+        }
+    }
+
+    fn listing(launch: &LaunchRecord) -> String {
+        of(&Launched {
+            case: String::new(),
+            variant: "add",
+            launch,
+        })
+    }
+
+    fn text(lines: &[&str]) -> Vec<String> {
+        lines.iter().map(|&line| line.to_owned()).collect()
+    }
+
+    fn shown_of(lines: &[u32], text: &[String]) -> Vec<u32> {
+        let tally = Tally::default();
+        shown(&lines.iter().map(|&line| (line, &tally)).collect(), text)
+    }
+
+    #[test]
+    fn counters_stand_beside_the_source() {
+        let source = source::lines("kernels/vector-add.cu").unwrap();
+        let line = source.iter().position(|line| line.contains("c[")).unwrap() as u32 + 1;
+        let costly = Tally {
+            global_loads: Access {
+                requests: 2000,
+                sectors: 123_456,
+                ..Access::default()
+            },
+            ..tally(90_000)
+        };
+        let lines = [(line - 1, tally(10_000)), (line, costly)];
+        let launch = sample::by_lines(&lines, &[(Resource::Issue, 1.0)]);
+        let listed = listing(&launch);
+        let row = listed.lines().last().unwrap();
+        let text = source[line as usize - 1].trim_end();
+        let wanted = format!("> 90 % 90.0 k  123 k{line:>6}  {text}");
+        assert_eq!(row, wanted, "{listed}");
+        let wanted = "add, add: bound by instruction issue; shares of the warp instructions.\n";
+        assert!(listed.starts_with(wanted), "{listed}");
+        assert!(listed.contains("kernels/vector-add.cu\n"), "{listed}");
+        assert!(listed.lines().all(|line| line.chars().count() <= WIDTH));
+        // Nobody used shared memory, and no lane was idle.
+        for absent in ["shared", "lanes"] {
+            assert!(!listed.contains(absent), "{listed}");
+        }
+    }
+
+    #[test]
+    fn a_source_that_is_not_there_leaves_the_lines() {
+        let mut launch = sample::by_lines(&[(7, tally(10))], &[(Resource::Issue, 1.0)]);
+        let lines = &mut launch.profile.as_mut().unwrap().lines;
+        lines[0].file = "kernels/gone.cu".to_owned();
+        let listed = listing(&launch);
+        assert!(
+            listed.contains("\nThere is no kernels/gone.cu in"),
+            "{listed}"
+        );
+        assert!(listed.ends_with(">100 %     10     7"), "{listed}");
+    }
+
+    #[test]
+    fn ptx_without_a_source_has_lines_of_its_own() {
+        let mut launch = sample::by_lines(&[(7, tally(10))], &[(Resource::Issue, 1.0)]);
+        launch.profile.as_mut().unwrap().lines[0].file = String::new();
+        let listed = listing(&launch);
+        assert!(listed.contains("\nThe PTX names no source"), "{listed}");
+    }
+
+    #[test]
+    fn what_the_compiler_added_has_no_number() {
+        let lines = [(0, tally(1)), (u32::MAX, tally(1))];
+        let listed = listing(&sample::by_lines(&lines, &[(Resource::Issue, 1.0)]));
+        let rows: Vec<&str> = listed.lines().skip(3).collect();
+        assert_eq!(rows.len(), 3, "{listed}");
+        assert!(
+            rows[0].ends_with("  –  (the compiler names no line)"),
+            "{listed}"
+        );
+        assert!(rows[1].ends_with('…'), "{listed}");
+        assert!(rows[2].ends_with("4294967295"), "{listed}");
+    }
+
+    #[test]
+    fn columns_are_those_that_something_is_in() {
+        let all = Tally {
+            thread_instructions: 31,
+            divergent_branches: 1,
+            global_atomics: Access {
+                requests: 1,
+                sectors: 1,
+                ..Access::default()
+            },
+            local_loads: Access {
+                sectors: 1,
+                ..Access::default()
+            },
+            shared_stores: Access {
+                wavefronts: 1,
+                ..Access::default()
+            },
+            constant: Constant {
+                instructions: 1,
+                requests: 1,
+                hits: 0,
+            },
+            instructions: 1,
+            ..Tally::default()
+        };
+        let listed = listing(&sample::by_lines(&[(1, all)], &[(Resource::Issue, 1.0)]));
+        let headers: Vec<&str> = listed.lines().nth(1).unwrap().split_whitespace().collect();
+        let wanted = "share warp active parted global local shared const. atomic";
+        assert_eq!(headers.join(" "), wanted);
+    }
+
+    #[test]
+    fn a_launch_that_was_not_counted_says_so() {
+        let mut launch = sample::by_lines(&[], &[(Resource::Issue, 1.0)]);
+        launch.profile = None;
+        assert_eq!(listing(&launch), "add, add: no lines were counted.");
+    }
+
+    #[test]
+    fn short_gaps_are_filled_and_long_ones_are_not() {
+        let code = text(&["a;"; 20]);
+        assert_eq!(shown_of(&[2, 4], &code), [2, 3, 4]);
+        assert_eq!(shown_of(&[2, 7], &code), [2, 3, 4, 5, 6, 7]);
+        assert_eq!(shown_of(&[2, 8], &code), [2, 8]);
+        let comment = text(&["a;", "b;", "// c", "c;"]);
+        assert_eq!(shown_of(&[2, 4], &comment), [2, 4]);
+        // Without text there is nothing to see between two lines.
+        assert_eq!(shown_of(&[2, 4], &[]), [2, 4]);
+    }
+
+    #[test]
+    fn a_statement_is_shown_from_its_beginning() {
+        let code = text(&[
+            "// What it does,",
+            "// in words",
+            "void f(int a,",
+            "       int b) {",
+            "    x = a +",
+            "        b;",
+            "",
+            "    y = x;",
+        ]);
+        assert_eq!(shown_of(&[4], &code), [3, 4]);
+        assert_eq!(shown_of(&[6], &code), [5, 6]);
+        assert_eq!(shown_of(&[5, 6], &code), [5, 6]);
+        assert_eq!(shown_of(&[8], &code), [8]);
+        assert_eq!(shown_of(&[1], &code), [1]);
+    }
+
+    #[test]
+    fn long_lines_are_cut() {
+        assert_eq!(cut(&"é".repeat(WIDTH)), "é".repeat(WIDTH));
+        let long = cut(&"é".repeat(WIDTH + 1));
+        assert_eq!(long.chars().count(), WIDTH);
+        assert!(long.ends_with('…'));
+    }
+}

@@ -1,0 +1,155 @@
+//! What `--profile` prints: tables of counters, advice, and the kernels' source with counters
+//! beside it; and what `--json` has of it.
+//!
+//! Nothing is counted here: the simulator does that, and a GPU's profiler.
+
+mod advice;
+mod cost;
+mod lines;
+mod ncu;
+mod number;
+mod record;
+#[cfg(test)]
+mod sample;
+mod source;
+mod table;
+
+use cuda_driver::LaunchRecord;
+
+use crate::flags::Detail;
+
+pub(crate) use ncu::command as ncu_command;
+pub(crate) use number::milliseconds;
+pub(crate) use record::Record;
+
+/// A launch of a report's results.
+pub(crate) struct Launched<'a> {
+    /// What sets it apart from other launches of this variant; empty where nothing does.
+    pub case: String,
+    /// Which kernel it is, as the chapter's table says.
+    pub variant: &'a str,
+    /// What it did.
+    pub launch: &'a LaunchRecord,
+}
+
+/// A counter of the second cache, which is known of a launch and not of its lines.
+struct LaunchCounter {
+    name: &'static str,
+    plain: &'static str,
+    /// The counter that it comes after.
+    after: &'static str,
+}
+
+const L2_MISSES: LaunchCounter = LaunchCounter {
+    name: "lts__t_sectors_srcunit_tex_lookup_miss.sum",
+    plain: "– misses of a cold second cache",
+    after: "lts__t_sectors_srcunit_tex_op_read.sum",
+};
+
+/// Characters of a line of words.
+const WIDTH: usize = 100;
+
+/// The profile of some launches, as Markdown: those of one case side by side.
+pub(crate) fn text(launches: &[Launched], detail: Detail) -> Vec<String> {
+    let Some(first) = launches.first() else {
+        return vec!["Profile: there was no launch.".to_owned()];
+    };
+    let gpu = first.launch.time.gpu;
+    let mut parts = vec![format!(
+        "Profile: one launch each, counted on the simulator; times and caches modelled, {gpu}."
+    )];
+    for group in launches.chunk_by(|one, other| one.case == other.case) {
+        match group[0].case.as_str() {
+            "" => {}
+            case => parts.push(format!("{case}:")),
+        }
+        parts.push(table::of(group));
+        parts.push(advice(group));
+        if detail == Detail::Lines {
+            parts.extend(group.iter().map(lines::of));
+        }
+    }
+    parts.push(table::names(launches));
+    parts
+}
+
+/// A line for each launch.
+fn advice(group: &[Launched]) -> String {
+    let said = group.iter().filter_map(|launched| {
+        let advice = advice::of(launched.launch)?;
+        Some(wrapped(&format!("{}: {advice}", launched.variant)))
+    });
+    said.collect::<Vec<_>>().join("\n")
+}
+
+/// Words in lines of at most [`WIDTH`] characters, the first of them not indented.
+fn wrapped(words: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in words.split(' ') {
+        let last = lines.len() - 1;
+        let line = &mut lines[last];
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.chars().count() + 1 + word.chars().count() <= WIDTH {
+            *line += " ";
+            *line += word;
+        } else {
+            lines.push(format!("  {word}"));
+        }
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cuda_driver::counters::Tally;
+    use cuda_driver::model::Resource;
+
+    #[test]
+    fn launches_of_one_case_share_a_table() {
+        let launch = sample::by_lines(&[(1, Tally::default())], &[(Resource::Issue, 1.0)]);
+        let launched = |case: &str, variant| Launched {
+            case: case.to_owned(),
+            variant,
+            launch: &launch,
+        };
+        let launches = [
+            launched("few", "global"),
+            launched("few", "constant"),
+            launched("many", "global"),
+        ];
+        let parts = text(&launches, Detail::Summary);
+        let heads = parts.iter().filter(|part| part.ends_with(':'));
+        assert_eq!(heads.collect::<Vec<_>>(), ["few:", "many:"]);
+        let text_of = |parts: &[String], text: &str| parts.concat().matches(text).count();
+        assert_eq!(text_of(&parts, "| counter "), 3);
+        assert_eq!(text_of(&parts, "constant: nothing stands out"), 1);
+        assert_eq!(text_of(&parts, "kernels/vector-add.cu\n"), 0);
+
+        let parts = text(&launches, Detail::Lines);
+        assert_eq!(text_of(&parts, "kernels/vector-add.cu\n"), 3);
+    }
+
+    #[test]
+    fn without_a_launch_there_is_no_profile() {
+        let parts = text(&[], Detail::Lines);
+        assert_eq!(parts, ["Profile: there was no launch."]);
+    }
+
+    #[test]
+    fn words_are_wrapped_and_kept() {
+        let words = ["word"; 60].join(" ");
+        let lines = wrapped(&words);
+        assert_eq!(lines.lines().count(), 4);
+        assert!(lines.lines().all(|line| line.chars().count() <= WIDTH));
+        assert!(lines.lines().skip(1).all(|line| line.starts_with("  word")));
+        assert_eq!(
+            lines.split_whitespace().collect::<Vec<_>>().join(" "),
+            words
+        );
+        assert_eq!(wrapped("one two"), "one two");
+        let long = "x".repeat(200);
+        assert_eq!(wrapped(&long), long);
+    }
+}

@@ -1,0 +1,285 @@
+//! A launch's counters and its modelled time, as the JSON record has them.
+
+use cuda_driver::LaunchRecord;
+use cuda_driver::counters::{LineProfile, METRICS, Tally};
+use cuda_driver::model::{Modelled, OccupancyLimit, Resource};
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+use super::L2_MISSES;
+use crate::flags::Detail;
+
+/// What the record says of a launch. On a GPU, and where a result is no kernel's, counters and
+/// model are null.
+#[derive(Debug, Serialize)]
+pub struct Record<'a> {
+    launch: Option<Launch<'a>>,
+    counters: Option<Counters<'a>>,
+    model: Option<Model<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lines: Option<Vec<Line<'a>>>,
+}
+
+/// Which kernel was launched, and how many blocks and threads.
+#[derive(Debug, Serialize)]
+struct Launch<'a> {
+    kernel: &'a str,
+    grid: [u32; 3],
+    block: [u32; 3],
+}
+
+/// A line of the source.
+#[derive(Debug, Serialize)]
+struct Line<'a> {
+    file: &'a str,
+    line: u32,
+    counters: Counters<'a>,
+}
+
+/// Every counter by the name that Nsight Compute has for it.
+#[derive(Debug)]
+struct Counters<'a> {
+    tally: &'a Tally,
+    /// Known of a launch, not of a line.
+    l2_read_misses: Option<u64>,
+}
+
+/// The modelled time, and what it comes from.
+#[derive(Debug, Serialize)]
+struct Model<'a> {
+    gpu: &'a str,
+    milliseconds: f64,
+    binding: &'static str,
+    parts: Vec<Part>,
+    occupancy: Occupancy,
+    roofline: Roofline,
+}
+
+#[derive(Debug, Serialize)]
+struct Part {
+    resource: &'static str,
+    milliseconds: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Occupancy {
+    blocks: u32,
+    warps: u32,
+    most_warps: u32,
+    limit: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct Roofline {
+    operations: f64,
+    bytes: f64,
+    peak_operations: f64,
+    peak_bandwidth: f64,
+}
+
+impl<'a> Record<'a> {
+    /// That of `launch`; of its lines too where `detail` says so.
+    pub fn new(launch: Option<&'a LaunchRecord>, detail: Option<Detail>) -> Self {
+        let profile = launch.and_then(|launch| launch.profile.as_ref());
+        Record {
+            launch: launch.map(|launch| Launch {
+                kernel: &launch.kernel,
+                grid: launch.grid,
+                block: launch.block,
+            }),
+            counters: profile.map(|profile| Counters {
+                tally: &profile.total,
+                l2_read_misses: Some(profile.l2_read_misses),
+            }),
+            model: launch.map(|launch| Model::from(&launch.time)),
+            lines: profile
+                .filter(|_| detail == Some(Detail::Lines))
+                .map(|profile| profile.lines.iter().map(Line::from).collect()),
+        }
+    }
+}
+
+impl<'a> From<&'a LineProfile> for Line<'a> {
+    fn from(line: &'a LineProfile) -> Self {
+        Line {
+            file: &line.file,
+            line: line.line,
+            counters: Counters {
+                tally: &line.tally,
+                l2_read_misses: None,
+            },
+        }
+    }
+}
+
+impl Serialize for Counters<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for metric in METRICS {
+            map.serialize_entry(metric.name, &(metric.of)(self.tally))?;
+        }
+        if let Some(misses) = self.l2_read_misses {
+            map.serialize_entry(L2_MISSES.name, &misses)?;
+        }
+        map.end()
+    }
+}
+
+impl<'a> From<&'a Modelled> for Model<'a> {
+    fn from(time: &'a Modelled) -> Self {
+        let parts = time.parts.iter().map(|part| Part {
+            resource: resource(part.resource),
+            milliseconds: part.milliseconds,
+        });
+        Model {
+            gpu: time.gpu,
+            milliseconds: time.milliseconds,
+            binding: resource(time.binding),
+            parts: parts.collect(),
+            occupancy: Occupancy {
+                blocks: time.occupancy.blocks,
+                warps: time.occupancy.warps,
+                most_warps: time.occupancy.most_warps,
+                limit: limit(time.occupancy.limit),
+            },
+            roofline: Roofline {
+                operations: time.roofline.operations,
+                bytes: time.roofline.bytes,
+                peak_operations: time.roofline.peak_operations,
+                peak_bandwidth: time.roofline.peak_bandwidth,
+            },
+        }
+    }
+}
+
+fn resource(resource: Resource) -> &'static str {
+    match resource {
+        Resource::Arithmetic => "arithmetic",
+        Resource::Issue => "issue",
+        Resource::L1Shared => "l1_shared",
+        Resource::ConstantCache => "constant_cache",
+        Resource::L2 => "l2",
+        Resource::Memory => "memory",
+        Resource::Latency => "latency",
+        Resource::Launch => "launch",
+    }
+}
+
+fn limit(limit: OccupancyLimit) -> &'static str {
+    match limit {
+        OccupancyLimit::Threads => "threads",
+        OccupancyLimit::Blocks => "blocks",
+        OccupancyLimit::SharedMemory => "shared_memory",
+        OccupancyLimit::Registers => "registers",
+        OccupancyLimit::Grid => "grid",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::sample;
+    use cuda_driver::counters::{Access, Constant};
+    use serde_json::{Value, json};
+
+    fn launch() -> LaunchRecord {
+        let tally = Tally {
+            instructions: 5,
+            global_loads: Access {
+                sectors: 12,
+                ..Access::default()
+            },
+            constant: Constant {
+                instructions: 1,
+                requests: 32,
+                hits: 30,
+            },
+            ..Tally::default()
+        };
+        let parts = [(Resource::L1Shared, 0.9), (Resource::Issue, 0.5)];
+        let mut launch = sample::by_lines(&[(7, tally)], &parts);
+        launch.profile.as_mut().unwrap().l2_read_misses = 3;
+        launch
+    }
+
+    fn record(launch: Option<&LaunchRecord>, detail: Option<Detail>) -> Value {
+        serde_json::to_value(Record::new(launch, detail)).unwrap()
+    }
+
+    #[test]
+    fn counters_go_by_nsight_computes_names() {
+        let record = record(Some(&launch()), None);
+        let counters = record["counters"].as_object().unwrap();
+        assert_eq!(counters.len(), METRICS.len() + 1);
+        assert_eq!(counters["idc__requests.sum"], 32);
+        assert_eq!(counters["lts__t_sectors_srcunit_tex_lookup_miss.sum"], 3);
+        assert_eq!(record.get("lines"), None);
+    }
+
+    #[test]
+    fn the_model_says_what_its_time_comes_from() {
+        let record = record(Some(&launch()), None);
+        let wanted = json!({
+            "gpu": "NVIDIA H200",
+            "milliseconds": 1.0,
+            "binding": "l1_shared",
+            "parts": [
+                { "resource": "l1_shared", "milliseconds": 0.9 },
+                { "resource": "issue", "milliseconds": 0.5 },
+            ],
+            "occupancy": { "blocks": 8, "warps": 64, "most_warps": 64, "limit": "threads" },
+            "roofline": {
+                "operations": 2e6, "bytes": 3e6, "peak_operations": 6e13, "peak_bandwidth": 4e12
+            },
+        });
+        assert_eq!(record["model"], wanted);
+    }
+
+    #[test]
+    fn lines_are_there_where_they_were_asked_for() {
+        let launch = launch();
+        assert_eq!(
+            record(Some(&launch), Some(Detail::Summary)).get("lines"),
+            None
+        );
+        let record = record(Some(&launch), Some(Detail::Lines));
+        let lines = record["lines"].as_array().unwrap();
+        assert_eq!(lines.len(), 1);
+        assert_eq!(lines[0]["file"], "kernels/vector-add.cu");
+        assert_eq!(lines[0]["line"], 7);
+        let counters = lines[0]["counters"].as_object().unwrap();
+        assert_eq!(counters.len(), METRICS.len());
+        assert_eq!(counters["smsp__inst_executed.sum"], 5);
+    }
+
+    #[test]
+    fn without_a_launch_there_is_null() {
+        let wanted = json!({ "launch": null, "counters": null, "model": null });
+        assert_eq!(record(None, Some(Detail::Lines)), wanted);
+    }
+
+    #[test]
+    fn every_name_is_another() {
+        let resources = [
+            Resource::Arithmetic,
+            Resource::Issue,
+            Resource::L1Shared,
+            Resource::ConstantCache,
+            Resource::L2,
+            Resource::Memory,
+            Resource::Latency,
+            Resource::Launch,
+        ];
+        let names = "arithmetic issue l1_shared constant_cache l2 memory latency launch";
+        assert_eq!(resources.map(resource).join(" "), names);
+        let limits = [
+            OccupancyLimit::Threads,
+            OccupancyLimit::Blocks,
+            OccupancyLimit::SharedMemory,
+            OccupancyLimit::Registers,
+            OccupancyLimit::Grid,
+        ];
+        let names = "threads blocks shared_memory registers grid";
+        assert_eq!(limits.map(limit).join(" "), names);
+    }
+}

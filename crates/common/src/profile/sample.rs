@@ -1,0 +1,62 @@
+//! Launches made by hand, for tests.
+
+use cuda_driver::LaunchRecord;
+use cuda_driver::counters::{Counters, LaunchProfile, LineProfile, Tally};
+use cuda_driver::model::{Modelled, Occupancy, OccupancyLimit, Part, Resource, Roofline};
+
+/// A launch of 1000 blocks of 256 threads that did what `total` says, and takes a millisecond of
+/// the first of `parts`.
+pub fn launch(total: Tally, parts: &[(Resource, f64)]) -> LaunchRecord {
+    LaunchRecord {
+        kernel: "add".to_owned(),
+        grid: [1000, 1, 1],
+        block: [256, 1, 1],
+        counters: Counters::default(),
+        time: Modelled {
+            gpu: "NVIDIA H200",
+            milliseconds: 1.0,
+            binding: parts[0].0,
+            parts: parts
+                .iter()
+                .map(|&(resource, milliseconds)| Part {
+                    resource,
+                    milliseconds,
+                })
+                .collect(),
+            occupancy: Occupancy {
+                blocks: 8,
+                warps: 64,
+                most_warps: 64,
+                limit: OccupancyLimit::Threads,
+            },
+            roofline: Roofline {
+                operations: 2e6,
+                bytes: 3e6,
+                peak_operations: 6e13,
+                peak_bandwidth: 4e12,
+            },
+        },
+        profile: Some(LaunchProfile {
+            total,
+            ..LaunchProfile::default()
+        }),
+    }
+}
+
+/// The same, all of it by the lines of `kernels/vector-add.cu` that are given.
+pub fn by_lines(lines: &[(u32, Tally)], parts: &[(Resource, f64)]) -> LaunchRecord {
+    let mut total = Tally::default();
+    lines.iter().for_each(|(_, tally)| total.add(tally));
+    let mut launch = launch(total, parts);
+    if let Some(profile) = &mut launch.profile {
+        profile.lines = lines
+            .iter()
+            .map(|&(line, tally)| LineProfile {
+                file: "kernels/vector-add.cu".to_owned(),
+                line,
+                tally,
+            })
+            .collect();
+    }
+    launch
+}

@@ -1,0 +1,82 @@
+//! The text of a kernel's source, found by the name that the PTX has for it.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+/// The lines of `file`, which PTX names relative to the repository: looked for in the current
+/// folder and in those above it, then in the folder of the workspace that this program was built
+/// in.
+///
+/// # Errors
+///
+/// Says in one sentence where it was looked for.
+pub fn lines(file: &str) -> Result<Vec<String>, String> {
+    let here = env::current_dir().unwrap_or_default();
+    let mut folders: Vec<&Path> = here.ancestors().collect();
+    let built_in = workspace();
+    folders.push(&built_in);
+    read(file, &folders).ok_or_else(|| {
+        format!(
+            "There is no {file} in this folder, in one above it or in {}: run this where it is to \
+             see the text of the lines.",
+            built_in.display()
+        )
+    })
+}
+
+/// The first of the files named `file` in `folders`.
+fn read(file: &str, folders: &[&Path]) -> Option<Vec<String>> {
+    let mut found = folders.iter().map(|folder| folder.join(file));
+    let bytes = found.find_map(|path| fs::read(path).ok())?;
+    let text = String::from_utf8_lossy(&bytes);
+    Some(
+        text.lines()
+            .map(|line| line.replace('\t', "    "))
+            .collect(),
+    )
+}
+
+/// The folder that `crates` is in.
+fn workspace() -> PathBuf {
+    let ours = Path::new(env!("CARGO_MANIFEST_DIR"));
+    ours.ancestors().nth(2).unwrap_or(ours).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_of_this_workspace_is_found() {
+        let lines = lines("kernels/vector-add.cu").unwrap();
+        assert!(lines.iter().any(|line| line.contains("__global__")));
+    }
+
+    #[test]
+    fn one_that_is_nowhere_is_a_sentence_that_says_where_it_would_be() {
+        let said = lines("kernels/no-such-kernel.cu").unwrap_err();
+        assert!(said.contains("There is no kernels/no-such-kernel.cu in this folder"));
+        assert!(said.contains(&workspace().display().to_string()), "{said}");
+    }
+
+    #[test]
+    fn the_first_folder_that_has_it_wins() {
+        let [first, second] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let folders = [first.path(), second.path()];
+        assert_eq!(read("k.cu", &folders), None);
+        fs::write(second.path().join("k.cu"), "second\n").unwrap();
+        assert_eq!(read("k.cu", &folders).unwrap(), ["second"]);
+        fs::write(first.path().join("k.cu"), "\tfirst\r\n\u{e9}\n").unwrap();
+        assert_eq!(read("k.cu", &folders).unwrap(), ["    first", "\u{e9}"]);
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_shown_as_such() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("k.cu"), b"\xff\n").unwrap();
+        assert_eq!(read("k.cu", &[folder.path()]).unwrap(), ["\u{fffd}"]);
+        // A folder of that name has no text.
+        fs::create_dir(folder.path().join("d.cu")).unwrap();
+        assert_eq!(read("d.cu", &[folder.path()]), None);
+    }
+}

@@ -1,0 +1,308 @@
+//! Counters of some launches side by side.
+
+use cuda_driver::LaunchRecord;
+use cuda_driver::counters::{Agreement, LaunchProfile, METRICS, Metric, Tally};
+use cuda_driver::model::Resource;
+
+use super::number::{grouped, mean, milliseconds, percent};
+use super::{L2_MISSES, Launched};
+use crate::report::{aligned, or_dash, table};
+
+/// A figure that follows from counters; it comes after one of them.
+struct Derived {
+    /// The counter's name in Nsight Compute.
+    after: &'static str,
+    name: &'static str,
+    /// `None` where there is nothing to divide by.
+    of: fn(&Tally) -> Option<String>,
+}
+
+const DERIVED: &[Derived] = &[
+    Derived {
+        after: "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+        name: "– sectors a request",
+        of: |tally| ratio(tally.global_loads.sectors, tally.global_loads.requests),
+    },
+    Derived {
+        after: "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+        name: "– sectors a request",
+        of: |tally| ratio(tally.global_stores.sectors, tally.global_stores.requests),
+    },
+    Derived {
+        after: "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",
+        name: "– of the sectors loaded",
+        of: |tally| rate(tally.global_loads.hits, tally.global_loads.sectors),
+    },
+    Derived {
+        after: "idc__requests.sum",
+        name: "– requests a load",
+        of: |tally| ratio(tally.constant.requests, tally.constant.instructions),
+    },
+    Derived {
+        after: "idc__requests_lookup_hit.sum",
+        name: "– of the requests",
+        of: |tally| rate(tally.constant.hits, tally.constant.requests),
+    },
+    Derived {
+        after: "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+        name: "– wavefronts a request",
+        of: |tally| ratio(tally.shared_loads.wavefronts, tally.shared_loads.requests),
+    },
+    Derived {
+        after: "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+        name: "– wavefronts a request",
+        of: |tally| ratio(tally.shared_stores.wavefronts, tally.shared_stores.requests),
+    },
+    Derived {
+        after: "smsp__thread_inst_executed.sum",
+        name: "– active lanes, of 32",
+        of: |tally| ratio(tally.thread_instructions, tally.instructions),
+    },
+];
+
+/// Every resource, in the order of the rows.
+const RESOURCES: [Resource; 8] = [
+    Resource::Arithmetic,
+    Resource::Issue,
+    Resource::L1Shared,
+    Resource::ConstantCache,
+    Resource::L2,
+    Resource::Memory,
+    Resource::Latency,
+    Resource::Launch,
+];
+
+/// A column for each launch. Rows that have nothing but zeros are left out; what the launch is
+/// bound by is marked.
+pub fn of(launches: &[Launched]) -> String {
+    let mut headers = vec!["counter"];
+    headers.extend(launches.iter().map(|launched| launched.variant));
+    let records: Vec<&LaunchRecord> = launches.iter().map(|launched| launched.launch).collect();
+    let mut rows = Vec::new();
+    for metric in METRICS {
+        rows.extend(counter(metric.plain, &records, |profile| {
+            (metric.of)(&profile.total)
+        }));
+        if is_counted(metric, &records) {
+            rows.extend(derived(metric.name, &records));
+        }
+        if metric.name == L2_MISSES.after {
+            rows.extend(counter(L2_MISSES.plain, &records, |profile| {
+                profile.l2_read_misses
+            }));
+        }
+    }
+    rows.extend(model(&records));
+    aligned(&headers, rows, |column| column > 0)
+}
+
+/// Nsight Compute's names of the counters that some launch has, as far as it has them too.
+pub fn names(launches: &[Launched]) -> String {
+    let records: Vec<&LaunchRecord> = launches.iter().map(|launched| launched.launch).collect();
+    let mut rows = Vec::new();
+    for metric in METRICS {
+        if is_counted(metric, &records) && metric.agreement != Agreement::Ours {
+            rows.push(vec![metric.plain.to_owned(), metric.name.to_owned()]);
+        }
+        if metric.name == L2_MISSES.after && profiles(&records).any(|it| it.l2_read_misses > 0) {
+            rows.push(vec![L2_MISSES.plain.to_owned(), L2_MISSES.name.to_owned()]);
+        }
+    }
+    table(&["counter", "in Nsight Compute"], rows)
+}
+
+fn profiles<'a>(records: &'a [&LaunchRecord]) -> impl Iterator<Item = &'a LaunchProfile> {
+    records.iter().filter_map(|record| record.profile.as_ref())
+}
+
+fn is_counted(metric: &Metric, records: &[&LaunchRecord]) -> bool {
+    profiles(records).any(|profile| (metric.of)(&profile.total) > 0)
+}
+
+/// The row of a counter, unless all have none.
+fn counter(
+    plain: &str,
+    records: &[&LaunchRecord],
+    of: impl Fn(&LaunchProfile) -> u64,
+) -> Option<Vec<String>> {
+    if profiles(records).all(|profile| of(profile) == 0) {
+        return None;
+    }
+    let value = |record: &&LaunchRecord| {
+        or_dash(record.profile.as_ref().map(|profile| grouped(of(profile))))
+    };
+    Some(row(plain, records.iter().map(value)))
+}
+
+/// The rows that come after a counter.
+fn derived<'a>(
+    after: &'a str,
+    records: &'a [&LaunchRecord],
+) -> impl Iterator<Item = Vec<String>> + 'a {
+    let here = DERIVED.iter().filter(move |derived| derived.after == after);
+    here.map(|derived| {
+        let value = |record: &&LaunchRecord| {
+            let profile = record.profile.as_ref();
+            or_dash(profile.and_then(|profile| (derived.of)(&profile.total)))
+        };
+        row(derived.name, records.iter().map(value))
+    })
+}
+
+/// How full a multiprocessor is, and how long each resource is busy.
+fn model(records: &[&LaunchRecord]) -> Vec<Vec<String>> {
+    let occupancy = |record: &&LaunchRecord| {
+        let occupancy = record.time.occupancy;
+        format!("{} of {}", occupancy.warps, occupancy.most_warps)
+    };
+    let limit = |record: &&LaunchRecord| record.time.occupancy.limit.to_string();
+    let mut rows = vec![
+        row("warps a multiprocessor", records.iter().map(occupancy)),
+        row("– limited by", records.iter().map(limit)),
+        row(
+            "modelled time, ms",
+            records
+                .iter()
+                .map(|record| milliseconds(record.time.milliseconds)),
+        ),
+    ];
+    for resource in RESOURCES {
+        let busy = records.iter().map(|record| busy(record, resource));
+        if busy.clone().any(|ms| ms.is_some()) {
+            let cells = busy.zip(records).map(|(ms, record)| {
+                let binding = record.time.binding == resource;
+                let mark = if binding { "> " } else { "" };
+                or_dash(ms.map(|ms| format!("{mark}{}", milliseconds(ms))))
+            });
+            rows.push(row(&format!("– {resource}"), cells));
+        }
+    }
+    rows
+}
+
+/// How long a resource is busy; `None` where it is not needed.
+fn busy(record: &LaunchRecord, resource: Resource) -> Option<f64> {
+    let mut parts = record.time.parts.iter();
+    let part = parts.find(|part| part.resource == resource)?;
+    (part.milliseconds > 0.0).then_some(part.milliseconds)
+}
+
+fn row(name: &str, cells: impl Iterator<Item = String>) -> Vec<String> {
+    [name.to_owned()].into_iter().chain(cells).collect()
+}
+
+fn ratio(sum: u64, count: u64) -> Option<String> {
+    (count > 0).then(|| mean(sum, count))
+}
+
+fn rate(part: u64, all: u64) -> Option<String> {
+    (all > 0).then(|| percent(part as f64 / all as f64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::sample;
+    use cuda_driver::counters::{Access, Constant, Level2};
+
+    fn launched<'a>(variant: &'a str, launch: &'a LaunchRecord) -> Launched<'a> {
+        Launched {
+            case: String::new(),
+            variant,
+            launch,
+        }
+    }
+
+    fn constant() -> LaunchRecord {
+        let total = Tally {
+            constant: Constant {
+                instructions: 4000,
+                requests: 128_000,
+                hits: 32_000,
+            },
+            ..Tally::default()
+        };
+        let parts = [(Resource::ConstantCache, 0.9), (Resource::Issue, 0.05)];
+        sample::launch(total, &parts)
+    }
+
+    fn global() -> LaunchRecord {
+        let total = Tally {
+            global_loads: Access {
+                requests: 8000,
+                sectors: 36_000,
+                hits: 18_000,
+                ..Access::default()
+            },
+            l2: Level2 {
+                read_sectors: 18_000,
+                written_sectors: 0,
+            },
+            ..Tally::default()
+        };
+        let mut launch = sample::launch(total, &[(Resource::Issue, 1.0)]);
+        launch.profile.as_mut().unwrap().l2_read_misses = 17_000;
+        launch
+    }
+
+    #[test]
+    fn launches_are_columns_and_rows_of_zeros_are_left_out() {
+        let launches = [global(), constant()];
+        let [global, constant] = &launches;
+        let shown = of(&[launched("global", global), launched("constant", constant)]);
+        let wanted = "\
+| counter                                 |   global | constant |
+|-----------------------------------------|----------|----------|
+| global load requests                    |    8 000 |        0 |
+| global load sectors                     |   36 000 |        0 |
+| – sectors a request                     |      4.5 |        – |
+| global load sectors in the first cache  |   18 000 |        0 |
+| – of the sectors loaded                 |   50.0 % |        – |
+| sectors read from the second cache      |   18 000 |        0 |
+| – misses of a cold second cache         |   17 000 |        0 |
+| constant requests                       |        0 |  128 000 |
+| – requests a load                       |        – |       32 |
+| constant requests in the constant cache |        0 |   32 000 |
+| – of the requests                       |        – |   25.0 % |
+| warps a multiprocessor                  | 64 of 64 | 64 of 64 |
+| – limited by                            |  threads |  threads |
+| modelled time, ms                       |   1.0000 |   1.0000 |
+| – instruction issue                     | > 1.0000 |  0.05000 |
+| – constant cache                        |        – | > 0.9000 |";
+        assert_eq!(shown, wanted);
+    }
+
+    #[test]
+    fn names_are_those_of_what_was_counted() {
+        let launches = [global(), constant()];
+        let shown = names(&launches.each_ref().map(|launch| launched("one", launch)));
+        let count = shown.lines().count() - 2;
+        assert_eq!(count, 7, "{shown}");
+        for name in [
+            "idc__requests.sum",
+            "lts__t_sectors_srcunit_tex_lookup_miss.sum",
+        ] {
+            assert_eq!(shown.matches(name).count(), 1, "{shown}");
+        }
+    }
+
+    #[test]
+    fn every_derived_row_comes_after_a_counter_that_there_is() {
+        for derived in DERIVED {
+            assert!(METRICS.iter().any(|metric| metric.name == derived.after));
+        }
+        assert!(METRICS.iter().any(|metric| metric.name == L2_MISSES.after));
+    }
+
+    #[test]
+    fn a_launch_that_was_not_counted_has_dashes() {
+        let mut uncounted = constant();
+        uncounted.profile = None;
+        let counted = constant();
+        let shown = of(&[launched("one", &counted), launched("two", &uncounted)]);
+        let row = shown
+            .lines()
+            .find(|row| row.contains("| constant requests "));
+        assert!(row.unwrap().trim_end().ends_with("– |"), "{shown}");
+    }
+}
