@@ -1,14 +1,14 @@
 """How good the model is: its times and its rankings beside a GPU's. For scripts/results.
 
 A ratio is the modelled time over the measured one. At large sizes a kernel's has to be within 25 %.
-Large is what took the GPU 20 µs or more: all of the notes' large sizes do. Below that, much of what
-is measured is launching, and a ratio is only reported; so is that of a copy, which takes what the
-host's memory takes.
+Large is what took the GPU 20 µs or more: all of the notes' large sizes do. Below that, much of
+what is measured is launching, and a ratio is only reported; so is that of a copy.
 
-A ranking is of two kernels that their chapter compares, with the same inputs, and that differ in one
-thing: the variant, the pattern, or the block. They are as fast as each other where their times are
-within 5 %, or where their samples overlap. The model has to find the same one faster; or to have
-them within 10 %, where they are as fast.
+A ranking is of two kernels that their chapter compares, with the same inputs, and that differ in
+one thing: the variant, the pattern, or the block. They are as fast as each other where their times
+are within 5 %, or where their samples overlap. The model has to find the same one faster; or to
+have them within 10 %, where they are as fast. Every other answer is reported; it is an error where
+the GPU leaves no doubt: where a kernel is large, and the two are a tenth apart or more.
 """
 
 import itertools
@@ -18,6 +18,7 @@ OFF = 0.25
 LARGE_MS = 0.020
 AS_FAST = 0.05
 AS_FAST_MODELLED = 0.10
+DOUBT = 0.10
 
 # What tells kernels apart that do the same work.
 WAYS = ("variant", "pattern", "block")
@@ -64,16 +65,19 @@ class Pair(typing.NamedTuple):
         return self.chapter, str(same), self.measured.get("sums")
 
     def __str__(self):
-        """The kernel among those that do the same work."""
-        ways = [self.measured.get(way) for way in WAYS]
-        first, *others = [str(way).replace("_", " ") for way in ways if way is not None]
-        return f"{first} ({', '.join(others)})" if others else first
+        """The kernel among those of its chapter."""
+        variant, *others = [str(self.measured[way]) for way in WAYS if self.measured.get(way)]
+        if "sums" in self.measured:
+            others.append(f"{self.measured['sums']} sums")
+        others = ", ".join(others).replace("_", " ")
+        return f"{variant} ({others})" if others else variant
 
 
 def twinned(record):
-    """Whether a record has modelled times too, and of the GPU it was measured on."""
-    names = {record[time]["gpu"]["name"] for time in ("measured", "modelled") if time in record}
-    return "modelled" in record and len(names) == 1
+    """Whether a record has what the model says of the GPU it was measured on."""
+    if "modelled" not in record or "model" not in record["modelled"]["results"][0]:
+        return False
+    return record["modelled"]["gpu"]["name"] == record["measured"]["gpu"]["name"]
 
 
 def bound_by(result):
@@ -114,7 +118,8 @@ def command(pair):
 def too_far(records):
     """The large kernels whose modelled time is more than 25 % off."""
     every = itertools.chain.from_iterable(map(pairs, records))
-    return [pair for pair in every if pair.is_kernel and pair.is_large and abs(pair.ratio - 1) > OFF]
+    large = (pair for pair in every if pair.is_kernel and pair.is_large)
+    return [pair for pair in large if abs(pair.ratio - 1) > OFF]
 
 
 class Ranking(typing.NamedTuple):
@@ -139,8 +144,11 @@ class Ranking(typing.NamedTuple):
     def is_right(self):
         return self.measured == self.modelled
 
-    def winner(self, which):
-        return {-1: str(self.first), 0: "as fast", 1: str(self.second)}[which]
+    @property
+    def is_plain(self):
+        """Whether the GPU itself leaves no doubt: a tenth and more, of more than a launch."""
+        apart = faster(self.first.measured, self.second.measured, DOUBT) != 0
+        return apart and (self.first.is_large or self.second.is_large)
 
 
 def faster(first, second, within):

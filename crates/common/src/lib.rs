@@ -31,6 +31,7 @@ pub mod interrupt;
 pub mod launch;
 pub mod memory;
 pub mod module;
+mod number;
 pub mod plot;
 mod profile;
 pub mod progress;

@@ -12,8 +12,9 @@ use serde::{Serialize, Serializer};
 use crate::flags::{CommonFlags, Detail};
 use crate::gpu::{Clock, GpuInfo};
 use crate::interrupt;
+use crate::number::milliseconds;
 use crate::plot::{Figure, Variant};
-use crate::profile::{self, Launched, milliseconds};
+use crate::profile::{self, Launched};
 use crate::timing::Timing;
 use crate::verify::Verdict;
 

@@ -125,8 +125,8 @@ impl ValueFormatter<f64> for Axis {
 
 #[cfg(test)]
 mod tests {
-    use super::super::number;
     use super::*;
+    use crate::number;
 
     fn ticks(axis: &Axis) -> Vec<String> {
         axis.ticks

@@ -11,7 +11,6 @@ mod axis;
 mod destination;
 mod font;
 mod frame;
-mod number;
 mod page;
 mod pen;
 mod raster;
@@ -32,7 +31,7 @@ pub use destination::Destination;
 /// What a picture shows.
 #[derive(Clone, Debug)]
 pub struct Figure {
-    /// What was run: the chapter, and its inputs in a few words.
+    /// What was run.
     pub title: String,
     /// The GPU that the times are of, and whether they are measured or modelled.
     pub gpu: GpuInfo,
@@ -49,7 +48,7 @@ pub struct Variant {
     pub group: String,
     /// Its name.
     pub label: String,
-    /// Milliseconds of one launch.
+    /// Milliseconds of one launch, or of one copy.
     pub milliseconds: f64,
     /// What one launch asked of the memory system, where that was counted.
     pub tally: Option<Tally>,

@@ -103,7 +103,7 @@ impl<'a> Page<'a> {
         };
         line(Letters::new(TITLE, BLACK_INK), &self.figure.title, 38)?;
         let gpu = &self.figure.gpu;
-        let what = format!("{}, {}: one launch of each variant", gpu.name, gpu.time);
+        let what = format!("{}, {}: one launch or copy each", gpu.name, gpu.time);
         line(Letters::new(BODY, GREY_INK), &what, 64)?;
 
         let heading = Letters::new(HEADING, BLACK_INK);

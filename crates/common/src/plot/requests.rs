@@ -7,8 +7,9 @@ use super::axis::Axis;
 use super::frame::{BELOW, Frame};
 use super::pen::{self, BLACK_INK, BODY, Drawn, GREY_INK, Letters, Paper};
 use super::rows::{Row, column, rows};
-use super::{Figure, number, page};
+use super::{Figure, page};
 use crate::gpu::Clock;
+use crate::number;
 
 /// Height of one bar and its space.
 const LINE: i32 = 19;
@@ -221,7 +222,7 @@ impl Kind {
 fn counted(count: u64, name: &str) -> String {
     let one = name.trim_end_matches('s');
     let name = if count == 1 { one } else { name };
-    format!("{}\u{a0}{name}", number::count(count))
+    format!("{} {name}", number::count(count))
 }
 
 #[cfg(test)]
@@ -247,7 +248,7 @@ mod tests {
 
     #[test]
     fn one_is_singular() {
-        assert_eq!(counted(1, "requests"), "1\u{a0}request");
-        assert_eq!(counted(0, "sectors"), "0\u{a0}sectors");
+        assert_eq!(counted(1, "requests"), "1 request");
+        assert_eq!(counted(0, "sectors"), "0 sectors");
     }
 }

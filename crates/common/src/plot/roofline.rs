@@ -8,8 +8,9 @@ use super::axis::Axis;
 use super::frame::{BELOW, BESIDE, Frame};
 use super::pen::{BAR, BLACK_INK, BODY, Drawn, GREY_INK, Letters, Paper};
 use super::rows::column;
-use super::{Figure, Variant, number, page};
+use super::{Figure, Variant, page};
 use crate::gpu::Clock;
+use crate::number;
 
 /// The rectangle's least height.
 const LEAST: i32 = 360;

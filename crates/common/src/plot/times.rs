@@ -6,8 +6,9 @@ use super::axis::Axis;
 use super::frame::{BELOW, Frame};
 use super::pen::{self, BLACK_INK, BODY, Drawn, GREY_INK, Letters, Paper};
 use super::rows::{Row, column, rows};
-use super::{Figure, number, page};
+use super::{Figure, page};
 use crate::gpu::{Clock, GpuInfo};
+use crate::number;
 
 const ROW: i32 = 24;
 const THICKNESS: i32 = 15;
@@ -61,7 +62,10 @@ impl<'a> Times<'a> {
         } else {
             ""
         };
-        let name = format!("milliseconds of one launch, {}{scale}", self.gpu.time);
+        let name = format!(
+            "milliseconds of one launch or copy, {}{scale}",
+            self.gpu.time
+        );
         let frame = Frame {
             left,
             top,
@@ -85,7 +89,7 @@ impl<'a> Times<'a> {
                 let corner = (end, upper + THICKNESS);
                 pen::bar(paper, self.gpu.time, (left, upper), corner)?;
             }
-            let value = format!("{}\u{a0}ms", number::plain(milliseconds));
+            let value = format!("{} ms", number::plain(milliseconds));
             body.write(paper, &value, (end + 6, middle), VALUE)?;
         }
         Ok(())

@@ -12,7 +12,7 @@ use cuda_driver::counters::{Access, LaunchProfile, LineProfile, Tally};
 use cuda_driver::model::{OccupancyLimit, Resource};
 
 use super::cost;
-use super::number::{grouped, mean, percent};
+use crate::number::{grouped, mean, percent};
 
 /// What is less than this share of the time is not worth a word.
 const LEAST: f64 = 0.1;
@@ -22,6 +22,9 @@ const HIDDEN: f64 = 0.5;
 
 /// Lanes of a warp.
 const LANES: u64 = 32;
+
+/// Bytes of a sector.
+const SECTOR: u64 = 32;
 
 /// One kind of waste.
 struct Rule {
@@ -62,33 +65,22 @@ const RULES: &[Rule] = &[
             )
         },
     },
-    // Threads of a warp read global memory far apart.
+    // Threads of a warp read global memory far apart, or a little beside sectors.
     Rule {
-        waste: |launch| launch.spare_sectors(&launch.total().global_loads),
+        waste: |launch| launch.spare_sectors(|tally| &tally.global_loads),
         at: |tally| spare(&tally.global_loads),
-        says: |_, tally| {
-            format!(
-                "{} Let neighbouring threads load neighbouring words.",
-                sectors("load", &tally.global_loads)
-            )
-        },
+        says: |_, tally| sectors("load", &tally.global_loads),
     },
     // Or write it.
     Rule {
-        waste: |launch| launch.spare_sectors(&launch.total().global_stores),
+        waste: |launch| launch.spare_sectors(|tally| &tally.global_stores),
         at: |tally| spare(&tally.global_stores),
-        says: |_, tally| {
-            format!(
-                "{} Let neighbouring threads store neighbouring words.",
-                sectors("store", &tally.global_stores)
-            )
-        },
+        says: |_, tally| sectors("store", &tally.global_stores),
     },
     // Different words of one bank.
     Rule {
         waste: |launch| {
-            launch.ms(Resource::L1Shared)
-                * share(conflicts(launch.total()), cost::wavefronts(launch.total()))
+            launch.ms(Resource::L1Shared) * share(conflicts(launch.total()), launch.wavefronts())
         },
         at: conflicts,
         says: |_, tally| {
@@ -112,7 +104,7 @@ const RULES: &[Rule] = &[
             let accesses = [&total.local_loads, &total.local_stores];
             let wavefronts = accesses.iter().map(|access| access.wavefronts).sum();
             let missed = accesses.map(|access| access.sectors.saturating_sub(access.hits));
-            let first = launch.ms(Resource::L1Shared) * share(wavefronts, cost::wavefronts(total));
+            let first = launch.ms(Resource::L1Shared) * share(wavefronts, launch.wavefronts());
             first.max(launch.beyond_first(missed.iter().sum()))
         },
         at: |tally| tally.local_loads.requests + tally.local_stores.requests,
@@ -178,17 +170,28 @@ const RULES: &[Rule] = &[
         at: |_| 0,
         says: |launch, _| {
             let occupancy = launch.record.time.occupancy;
-            let change = match occupancy.limit {
-                OccupancyLimit::Threads => "Use blocks that divide a multiprocessor's threads",
-                OccupancyLimit::Blocks => "Use larger blocks",
-                OccupancyLimit::SharedMemory => "Use less shared memory a block",
-                OccupancyLimit::Registers => "Use fewer registers a thread, or smaller blocks",
-                OccupancyLimit::Grid => "Give a launch more blocks",
+            let why = match occupancy.limit {
+                OccupancyLimit::Threads => {
+                    "another would be too many threads. Use blocks that divide a multiprocessor's \
+                     threads."
+                }
+                OccupancyLimit::Blocks => "it takes no more blocks. Use larger ones.",
+                OccupancyLimit::SharedMemory => {
+                    "another would be too much shared memory. Use less of it a block."
+                }
+                OccupancyLimit::Registers => {
+                    "another would be too many registers. Use fewer a thread, or smaller blocks."
+                }
+                OccupancyLimit::Grid => "the grid has no more for it. Launch more blocks.",
+            };
+            let blocks = match occupancy.blocks {
+                1 => "one block".to_owned(),
+                blocks => format!("{blocks} blocks"),
             };
             format!(
-                "warps wait, and a multiprocessor holds {} of {} that could take their turn ({} \
-                 blocks; {} keep more out). {change}.",
-                occupancy.warps, occupancy.most_warps, occupancy.blocks, occupancy.limit,
+                "warps wait, and a multiprocessor holds {} of the {} that could take turns, in \
+                 {blocks}: {why}",
+                occupancy.warps, occupancy.most_warps,
             )
         },
     },
@@ -238,38 +241,50 @@ fn at_its_limit(launch: &Launch) -> String {
             "it issues instructions",
             "Unroll loops, and compute indices once.",
         ),
-        Resource::L1Shared => (
-            "it asks the first cache and shared memory",
-            "Load more bytes at a time, or keep values in registers for longer.",
-        ),
+        Resource::L1Shared => {
+            let shared = 2 * cost::shared_wavefronts(launch.total()) >= launch.wavefronts();
+            let does = match shared {
+                true => "it reads and writes shared memory",
+                false => "it loads from the first cache",
+            };
+            let change = "Load 16 bytes at a time, or let a thread compute several results of \
+                          what it loads.";
+            (does, change)
+        }
         Resource::ConstantCache => (
             "it asks the constant cache, once for a whole warp",
-            "Let the compiler know the indices, or load 8 bytes at a time.",
+            "Unroll loops: at indices that the compiler knows, a constant takes no load of its \
+             own.",
         ),
         Resource::L2 => (
             "it asks the second cache",
             "Keep what a block shares in shared memory.",
         ),
         Resource::Memory => (
-            "it moves bytes of device memory",
+            "it moves bytes of device memory, hardly any in vain",
             "Only fewer bytes make it faster.",
         ),
         Resource::Latency => (
-            "its warps wait for what they asked for",
-            "Give each thread more to do that does not depend on it.",
+            "its warps wait for what they load",
+            "Give each thread several elements, so that more loads are under way at once.",
         ),
         Resource::Launch => {
-            return "it is as short as its launch. Give a launch more to do.".to_owned();
+            return "launching it takes longer than its work. Give a launch more to do.".to_owned();
         }
     };
-    let cost = |tally: &Tally| cost::of(launch.record.time.binding, tally);
-    let line = launch.lines().iter().max_by_key(|line| cost(&line.tally));
-    let busiest = line.map(|line| (line, share(cost(&line.tally), cost(launch.total()))));
+    let cost = cost::of(launch.record.time.binding, launch.total()).of;
+    let all = launch.lines().iter().map(|line| cost(&line.tally)).sum();
+    let lines = launch.lines().iter().filter(|line| is_named(line));
+    let line = lines.rev().max_by_key(|line| cost(&line.tally));
+    let busiest = line.map(|line| (line, share(cost(&line.tally), all)));
     match busiest {
-        Some((line, share)) if share >= LEAST && !line.file.is_empty() => {
-            let share = percent(share);
+        Some((line, share)) if share >= LEAST => {
+            let share = match share {
+                1.0 => "all".to_owned(),
+                share => percent(share),
+            };
             format!(
-                "{does}, {share} of it in {}:{}. {change}",
+                "{does}; {share} of that is in {}:{}. {change}",
                 line.file, line.line
             )
         }
@@ -315,13 +330,24 @@ impl<'a> Launch<'a> {
         self.ms(Resource::L2).max(self.ms(Resource::Memory)) * share(sectors, all)
     }
 
-    /// How long sectors that hold nothing of use take.
-    fn spare_sectors(&self, access: &Access) -> f64 {
-        let spare = spare(access);
+    /// How long sectors take that accesses of a kind would not need if their bytes were neighbours.
+    fn spare_sectors(&self, of: fn(&Tally) -> &Access) -> f64 {
+        let access = of(self.total());
+        // Line by line: where all threads read one word there is nothing to make up for others.
+        let fewest: u64 = match self.lines() {
+            [] => fewest(access),
+            lines => lines.iter().map(|line| fewest(of(&line.tally))).sum(),
+        };
+        let spare = access.sectors.saturating_sub(fewest);
         let wavefronts = access.wavefronts as f64 * share(spare, access.sectors);
-        let all = cost::wavefronts(self.total()).max(1) as f64;
-        let first = self.ms(Resource::L1Shared) * wavefronts / all;
-        first.max(self.beyond_first(spare.min(access.sectors.saturating_sub(access.hits))))
+        let first = self.ms(Resource::L1Shared) * wavefronts / self.wavefronts().max(1) as f64;
+        // What one line leaves unused of a sector, another may find in the first cache.
+        let missed = access.sectors.saturating_sub(access.hits);
+        first.max(self.beyond_first(missed.saturating_sub(fewest)))
+    }
+
+    fn wavefronts(&self) -> u64 {
+        cost::wavefronts(self.total())
     }
 
     fn blocks(&self) -> u64 {
@@ -340,10 +366,15 @@ impl<'a> Launch<'a> {
 
     /// The first of the lines with most of something; none where all have none.
     fn line_with_most(&self, of: fn(&Tally) -> u64) -> Option<&'a LineProfile> {
-        let named = self.lines().iter().filter(|line| !line.file.is_empty());
+        let named = self.lines().iter().filter(|line| is_named(line));
         let most = named.rev().max_by_key(|line| of(&line.tally))?;
         (of(&most.tally) > 0).then_some(most)
     }
+}
+
+/// Whether the source has such a line: what the compiler added has none.
+fn is_named(line: &LineProfile) -> bool {
+    !line.file.is_empty() && line.line > 0
 }
 
 fn place(line: &LineProfile) -> String {
@@ -358,23 +389,29 @@ fn share(part: u64, all: u64) -> f64 {
     }
 }
 
-/// Sectors beyond those that as many words of 4 bytes fill. None where most of each line of 128
-/// bytes is asked for, as by threads that load 16 bytes each.
+/// Sectors beyond those that the same bytes would fill.
 fn spare(access: &Access) -> u64 {
-    if access.sectors >= 3 * access.wavefronts {
-        return 0;
-    }
-    access.sectors.saturating_sub(fewest(access))
+    access.sectors - fewest(access)
 }
 
-/// As many sectors as the words of 4 bytes fill that threads ask for.
+/// As many sectors as the bytes that threads ask for would fill, at least one a request. Fewer
+/// where threads share them.
 fn fewest(access: &Access) -> u64 {
-    access.threads.div_ceil(8)
+    let full = access.bytes.div_ceil(SECTOR).max(access.requests);
+    full.min(access.sectors)
 }
 
+/// How many sectors accesses take, and what would make them fewer.
 fn sectors(kind: &str, access: &Access) -> String {
+    // One more than their bytes fill, and those are some: they are neighbours already.
+    let beside = spare(access) <= access.requests && fewest(access) >= 2 * access.requests;
+    let change = if beside {
+        format!("Let a warp's first thread {kind} at a multiple of {SECTOR} bytes.")
+    } else {
+        format!("Let neighbouring threads {kind} neighbouring words.")
+    };
     format!(
-        "a global {kind} takes {} sectors where {} would do.",
+        "a global {kind} takes {} sectors where {} would do. {change}",
         mean(access.sectors, access.requests),
         mean(fewest(access), access.requests),
     )
@@ -420,11 +457,12 @@ mod tests {
     use crate::profile::sample;
     use cuda_driver::counters::{Constant, Level2};
 
-    /// 1000 requests of full warps.
+    /// 1000 requests of full warps, 4 bytes a thread.
     fn access(sectors: u64, wavefronts: u64) -> Access {
         Access {
             requests: 1000,
             threads: 32_000,
+            bytes: 128_000,
             sectors,
             wavefronts,
             ..Access::default()
@@ -435,6 +473,23 @@ mod tests {
         Access {
             conflicts,
             ..access(0, wavefronts)
+        }
+    }
+
+    const MEMORY: (Resource, f64) = (Resource::Memory, 1.0);
+
+    /// 1000 loads that all go to the second cache.
+    fn loads(bytes: u64, sectors: u64, wavefronts: u64) -> Tally {
+        Tally {
+            global_loads: Access {
+                bytes,
+                ..access(sectors, wavefronts)
+            },
+            l2: Level2 {
+                read_sectors: sectors,
+                written_sectors: 0,
+            },
+            ..Tally::default()
         }
     }
 
@@ -469,8 +524,8 @@ mod tests {
     #[test]
     fn one_constant_for_a_warp_is_at_its_limit() {
         let said = of_lines(&[(7, constant(1000))], &[(Resource::ConstantCache, 1.0)]);
-        let wanted = "nothing stands out: it asks the constant cache, once for a whole warp, 100.0 % \
-                      of it in kernels/vector-add.cu:7. ";
+        let wanted = "nothing stands out: it asks the constant cache, once for a whole warp; all of \
+                      that is in kernels/vector-add.cu:7. ";
         assert!(said.starts_with(wanted), "{said}");
     }
 
@@ -523,20 +578,65 @@ mod tests {
 
     #[test]
     fn neighbouring_words_one_word_for_all_and_wide_loads_waste_nothing() {
-        // 4 bytes a thread; all the same word; 16 bytes a thread.
-        for (sectors, wavefronts) in [(4000, 1000), (1000, 1000), (16_000, 4000)] {
-            let loads = Tally {
-                global_loads: access(sectors, wavefronts),
-                l2: Level2 {
-                    read_sectors: sectors,
-                    written_sectors: 0,
-                },
-                ..Tally::default()
-            };
-            let said = of_total(loads, &[(Resource::Memory, 1.0)]);
-            let wanted = "nothing stands out: it moves bytes of device memory.";
-            assert!(said.starts_with(wanted), "{sectors}: {said}");
+        // 4 bytes a thread; all the same word; 16 bytes a thread; a request of one thread.
+        for (bytes, sectors, wavefronts) in [
+            (128_000, 4000, 1000),
+            (128_000, 1000, 1000),
+            (512_000, 16_000, 4000),
+            (4000, 1000, 1000),
+        ] {
+            let said = of_total(loads(bytes, sectors, wavefronts), &[MEMORY]);
+            let wanted = "nothing stands out: it moves bytes of device memory";
+            assert!(said.starts_with(wanted), "{bytes}, {sectors}: {said}");
         }
+    }
+
+    #[test]
+    fn every_other_word_and_one_of_a_structure_waste_sectors() {
+        for (bytes, sectors, wavefronts, wanted) in [
+            (128_000, 8000, 2000, "8 sectors where 4 would do"),
+            (128_000, 12_000, 3000, "12 sectors where 4 would do"),
+            (256_000, 16_000, 4000, "16 sectors where 8 would do"),
+        ] {
+            let said = of_total(loads(bytes, sectors, wavefronts), &[MEMORY]);
+            assert!(said.contains(wanted), "{said}");
+            assert!(said.contains("load neighbouring words"), "{said}");
+        }
+    }
+
+    #[test]
+    fn members_of_a_structure_that_others_find_in_the_first_cache_are_no_waste_of_memory() {
+        let member = |hits| {
+            let mut tally = loads(128_000, 12_000, 3000);
+            tally.global_loads.hits = hits;
+            tally.l2.read_sectors -= hits;
+            tally
+        };
+        let lines = [(3, member(0)), (4, member(12_000)), (5, member(12_000))];
+        let said = of_lines(&lines, &[MEMORY]);
+        assert!(said.starts_with("nothing stands out"), "{said}");
+        // The first cache has three times the work.
+        let said = of_lines(&lines, &[(Resource::L1Shared, 1.0)]);
+        assert!(said.contains("12 sectors where 4 would do"), "{said}");
+    }
+
+    #[test]
+    fn a_word_for_all_does_not_make_up_for_scattered_ones() {
+        let lines = [
+            (3, loads(128_000, 32_000, 32_000)),
+            (4, loads(1_280_000, 10_000, 10_000)),
+        ];
+        let said = of_lines(&lines, &[MEMORY]);
+        let wanted = "kernels/vector-add.cu:3: a global load takes 32 sectors where 4 would do";
+        assert!(said.starts_with(wanted), "{said}");
+    }
+
+    #[test]
+    fn neighbours_that_begin_between_sectors() {
+        let said = of_total(loads(128_000, 5000, 2000), &[MEMORY]);
+        let wanted = "a global load takes 5 sectors where 4 would do. Let a warp's first thread \
+                      load at a multiple of 32 bytes.";
+        assert_eq!(said, wanted);
     }
 
     #[test]
@@ -604,15 +704,15 @@ mod tests {
         launch.time.occupancy.warps = 16;
         for (limit, change) in [
             (OccupancyLimit::Threads, "that divide"),
-            (OccupancyLimit::Blocks, "larger blocks"),
-            (OccupancyLimit::SharedMemory, "less shared memory"),
-            (OccupancyLimit::Registers, "fewer registers"),
-            (OccupancyLimit::Grid, "more blocks"),
+            (OccupancyLimit::Blocks, "larger ones"),
+            (OccupancyLimit::SharedMemory, "Use less of it"),
+            (OccupancyLimit::Registers, "Use fewer a thread"),
+            (OccupancyLimit::Grid, "Launch more blocks"),
         ] {
             launch.time.occupancy.limit = limit;
             let said = of(&launch).unwrap();
             assert!(said.starts_with("warps wait"), "{said}");
-            assert!(said.contains("holds 16 of 64"), "{said}");
+            assert!(said.contains("holds 16 of the 64"), "{said}");
             assert!(said.contains(change), "{limit:?}: {said}");
         }
         // Where other things bind the launch, more warps would not help.
@@ -626,7 +726,7 @@ mod tests {
         let parts = [(Resource::Launch, 1.0), (Resource::Issue, 0.2)];
         let mut launch = sample::launch(Tally::default(), &parts);
         let said = of(&launch).unwrap();
-        assert!(said.contains("it is as short as its launch"), "{said}");
+        assert!(said.contains("launching it takes longer"), "{said}");
         launch.block = [32, 1, 1];
         let said = of(&launch).unwrap();
         let wanted = "handing out 1 000 blocks of 32 threads takes longer than their work.";
@@ -638,17 +738,43 @@ mod tests {
         for (binding, wanted) in [
             (Resource::Arithmetic, "it computes"),
             (Resource::Issue, "it issues"),
-            (Resource::L1Shared, "it asks the first cache"),
+            (Resource::L1Shared, "it reads and writes shared"),
             (Resource::ConstantCache, "it asks the constant cache"),
             (Resource::L2, "it asks the second cache"),
             (Resource::Memory, "it moves"),
             (Resource::Latency, "its warps wait"),
-            (Resource::Launch, "it is as short"),
+            (Resource::Launch, "launching it"),
         ] {
             let said = of_total(Tally::default(), &[(binding, 1.0)]);
             let said = said.strip_prefix("nothing stands out: ").unwrap();
             assert!(said.starts_with(wanted), "{said}");
         }
+    }
+
+    #[test]
+    fn the_first_cache_is_told_from_shared_memory() {
+        let first = loads(128_000, 4000, 1000);
+        let both = Tally {
+            shared_loads: shared(1000, 0),
+            ..first
+        };
+        let parts = [(Resource::L1Shared, 1.0)];
+        let said = of_total(first, &parts);
+        assert!(said.contains(": it loads from the first cache"), "{said}");
+        let said = of_total(both, &parts);
+        assert!(said.contains(": it reads and writes shared"), "{said}");
+    }
+
+    #[test]
+    fn shares_are_of_what_all_lines_take() {
+        // Loads that the first cache has do not dilute those that it has not.
+        let mut near = loads(128_000, 1000, 1000);
+        near.global_loads.hits = 1000;
+        let lines = [(3, loads(128_000, 4000, 1000)), (4, near)];
+        let said = of_lines(&lines, &[(Resource::Latency, 1.0)]);
+        let wanted =
+            "its warps wait for what they load; all of that is in kernels/vector-add.cu:3.";
+        assert!(said.contains(wanted), "{said}");
     }
 
     #[test]

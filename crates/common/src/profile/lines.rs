@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use cuda_driver::counters::{LineProfile, Tally};
 
-use super::number::{mean, short};
 use super::{Launched, cost, source};
+use crate::number::{count, mean};
 
 /// Characters of a line, the text cut off at its end where that takes more.
 const WIDTH: usize = 100;
@@ -37,7 +37,7 @@ const COLUMNS: &[Column] = &[
     Column {
         header: ["warp", "instr."],
         count: |tally| tally.instructions,
-        cell: |tally| short(tally.instructions),
+        cell: |tally| count(tally.instructions),
     },
     Column {
         header: ["active", "lanes"],
@@ -48,32 +48,32 @@ const COLUMNS: &[Column] = &[
     Column {
         header: ["parted", "warps"],
         count: |tally| tally.divergent_branches,
-        cell: |tally| short(tally.divergent_branches),
+        cell: |tally| count(tally.divergent_branches),
     },
     Column {
         header: ["global", "sect."],
         count: global_sectors,
-        cell: |tally| short(global_sectors(tally)),
+        cell: |tally| count(global_sectors(tally)),
     },
     Column {
         header: ["local", "sect."],
         count: local_sectors,
-        cell: |tally| short(local_sectors(tally)),
+        cell: |tally| count(local_sectors(tally)),
     },
     Column {
         header: ["shared", "wavef."],
-        count: shared_wavefronts,
-        cell: |tally| short(shared_wavefronts(tally)),
+        count: cost::shared_wavefronts,
+        cell: |tally| count(cost::shared_wavefronts(tally)),
     },
     Column {
         header: ["const.", "reqs"],
         count: |tally| tally.constant.requests,
-        cell: |tally| short(tally.constant.requests),
+        cell: |tally| count(tally.constant.requests),
     },
     Column {
         header: ["atomic", "reqs"],
         count: atomics,
-        cell: |tally| short(atomics(tally)),
+        cell: |tally| count(atomics(tally)),
     },
 ];
 
@@ -83,15 +83,6 @@ fn global_sectors(tally: &Tally) -> u64 {
 
 fn local_sectors(tally: &Tally) -> u64 {
     tally.local_loads.sectors + tally.local_stores.sectors
-}
-
-fn shared_wavefronts(tally: &Tally) -> u64 {
-    let accesses = [
-        tally.shared_loads,
-        tally.shared_stores,
-        tally.shared_atomics,
-    ];
-    accesses.iter().map(|access| access.wavefronts).sum()
 }
 
 fn atomics(tally: &Tally) -> u64 {
@@ -104,13 +95,18 @@ pub fn of(launched: &Launched) -> String {
     let Some(profile) = &launched.launch.profile else {
         return format!("{}, {kernel}: no lines were counted.", launched.variant);
     };
+    let cost = cost::of(time.binding, &profile.total);
     let listing = Listing {
         columns: COLUMNS
             .iter()
             .filter(|column| (column.count)(&profile.total) > 0)
             .collect(),
-        cost: Box::new(|tally| cost::of(time.binding, tally)),
-        all: cost::of(time.binding, &profile.total),
+        all: profile
+            .lines
+            .iter()
+            .map(|line| (cost.of)(&line.tally))
+            .sum(),
+        cost: cost.of,
     };
     let mut files: BTreeMap<&str, BTreeMap<u32, &Tally>> = BTreeMap::new();
     for LineProfile { file, line, tally } in &profile.lines {
@@ -118,9 +114,7 @@ pub fn of(launched: &Launched) -> String {
     }
     let mut parts = vec![format!(
         "{}, {kernel}: bound by {}; shares of the {}.",
-        launched.variant,
-        time.binding,
-        cost::unit(time.binding)
+        launched.variant, time.binding, cost.unit
     )];
     for (file, lines) in &files {
         parts.push(listing.file(file, lines));
@@ -128,13 +122,13 @@ pub fn of(launched: &Launched) -> String {
     parts.join("\n")
 }
 
-struct Listing<'a> {
+struct Listing {
     columns: Vec<&'static Column>,
-    cost: Box<dyn Fn(&Tally) -> u64 + 'a>,
+    cost: fn(&Tally) -> u64,
     all: u64,
 }
 
-impl Listing<'_> {
+impl Listing {
     fn file(&self, file: &str, lines: &BTreeMap<u32, &Tally>) -> String {
         let (text, missing) = match file {
             "" => (
@@ -317,7 +311,7 @@ mod tests {
         let listed = listing(&launch);
         let row = listed.lines().last().unwrap();
         let text = source[line as usize - 1].trim_end();
-        let wanted = format!("> 90 % 90.0 k  123 k{line:>6}  {text}");
+        let wanted = format!("> 90 %   90 k  123 k{line:>6}  {text}");
         assert_eq!(row, wanted, "{listed}");
         let wanted = "add, add: bound by instruction issue; shares of the warp instructions.\n";
         assert!(listed.starts_with(wanted), "{listed}");

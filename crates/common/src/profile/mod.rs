@@ -7,7 +7,6 @@ mod advice;
 mod cost;
 mod lines;
 mod ncu;
-mod number;
 mod record;
 #[cfg(test)]
 mod sample;
@@ -19,7 +18,6 @@ use cuda_driver::LaunchRecord;
 use crate::flags::Detail;
 
 pub(crate) use ncu::command as ncu_command;
-pub(crate) use number::milliseconds;
 pub(crate) use record::Record;
 
 /// A launch of a report's results.
@@ -82,10 +80,22 @@ fn advice(group: &[Launched]) -> String {
     said.collect::<Vec<_>>().join("\n")
 }
 
-/// Words in lines of at most [`WIDTH`] characters, the first of them not indented.
+/// Words in lines of at most [`WIDTH`] characters, the first of them not indented. The digits of a
+/// number stay together.
 fn wrapped(words: &str) -> String {
-    let mut lines = vec![String::new()];
+    let mut whole: Vec<String> = Vec::new();
     for word in words.split(' ') {
+        let goes_on = word.starts_with(|it: char| it.is_ascii_digit() || it == '%');
+        match whole.last_mut() {
+            Some(number) if goes_on && number.ends_with(|it: char| it.is_ascii_digit()) => {
+                *number += " ";
+                *number += word;
+            }
+            _ => whole.push(word.to_owned()),
+        }
+    }
+    let mut lines = vec![String::new()];
+    for word in &whole {
         let last = lines.len() - 1;
         let line = &mut lines[last];
         if line.is_empty() {
@@ -149,6 +159,8 @@ mod tests {
             words
         );
         assert_eq!(wrapped("one two"), "one two");
+        let number = format!("{} 12 345 %", "x".repeat(95));
+        assert!(wrapped(&number).ends_with("x\n  12 345 %"));
         let long = "x".repeat(200);
         assert_eq!(wrapped(&long), long);
     }

@@ -1,11 +1,11 @@
 //! Counters of some launches side by side.
 
 use cuda_driver::LaunchRecord;
-use cuda_driver::counters::{Agreement, LaunchProfile, METRICS, Metric, Tally};
+use cuda_driver::counters::{Access, Agreement, LaunchProfile, METRICS, Metric, Tally};
 use cuda_driver::model::Resource;
 
-use super::number::{grouped, mean, milliseconds, percent};
 use super::{L2_MISSES, Launched};
+use crate::number::{grouped, mean, milliseconds, percent};
 use crate::report::{aligned, or_dash, table};
 
 /// A figure that follows from counters; it comes after one of them.
@@ -13,9 +13,13 @@ struct Derived {
     /// The counter's name in Nsight Compute.
     after: &'static str,
     name: &'static str,
-    /// `None` where there is nothing to divide by.
+    /// `None` where there is nothing to say.
     of: fn(&Tally) -> Option<String>,
 }
+
+/// Of the requests to shared memory, as Nsight Compute counts them: those of warps that come to the
+/// instruction with all lanes switched off, as behind a short branch.
+const IDLE: &str = "– with no lane taking part";
 
 const DERIVED: &[Derived] = &[
     Derived {
@@ -44,9 +48,19 @@ const DERIVED: &[Derived] = &[
         of: |tally| rate(tally.constant.hits, tally.constant.requests),
     },
     Derived {
+        after: "smsp__inst_executed_op_shared_ld.sum",
+        name: IDLE,
+        of: |tally| idle(&tally.shared_loads),
+    },
+    Derived {
         after: "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
         name: "– wavefronts a request",
         of: |tally| ratio(tally.shared_loads.wavefronts, tally.shared_loads.requests),
+    },
+    Derived {
+        after: "smsp__inst_executed_op_shared_st.sum",
+        name: IDLE,
+        of: |tally| idle(&tally.shared_stores),
     },
     Derived {
         after: "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
@@ -134,18 +148,19 @@ fn counter(
     Some(row(plain, records.iter().map(value)))
 }
 
-/// The rows that come after a counter.
+/// The rows that come after a counter, without those that say nothing.
 fn derived<'a>(
     after: &'a str,
     records: &'a [&LaunchRecord],
 ) -> impl Iterator<Item = Vec<String>> + 'a {
     let here = DERIVED.iter().filter(move |derived| derived.after == after);
-    here.map(|derived| {
-        let value = |record: &&LaunchRecord| {
-            let profile = record.profile.as_ref();
-            or_dash(profile.and_then(|profile| (derived.of)(&profile.total)))
-        };
-        row(derived.name, records.iter().map(value))
+    here.filter_map(|derived| {
+        let values = records.iter().map(|record| {
+            let profile = record.profile.as_ref()?;
+            (derived.of)(&profile.total)
+        });
+        let said = values.clone().any(|value| value.is_some());
+        said.then(|| row(derived.name, values.map(or_dash)))
     })
 }
 
@@ -195,6 +210,12 @@ fn ratio(sum: u64, count: u64) -> Option<String> {
     (count > 0).then(|| mean(sum, count))
 }
 
+/// How often a warp came to an access with no lane that took part.
+fn idle(access: &Access) -> Option<String> {
+    let idle = access.issued.saturating_sub(access.requests);
+    (idle > 0).then(|| grouped(idle))
+}
+
 fn rate(part: u64, all: u64) -> Option<String> {
     (all > 0).then(|| percent(part as f64 / all as f64))
 }
@@ -203,7 +224,7 @@ fn rate(part: u64, all: u64) -> Option<String> {
 mod tests {
     use super::*;
     use crate::profile::sample;
-    use cuda_driver::counters::{Access, Constant, Level2};
+    use cuda_driver::counters::{Constant, Level2};
 
     fn launched<'a>(variant: &'a str, launch: &'a LaunchRecord) -> Launched<'a> {
         Launched {
@@ -257,19 +278,48 @@ mod tests {
 | global load sectors                     |   36 000 |        0 |
 | – sectors a request                     |      4.5 |        – |
 | global load sectors in the first cache  |   18 000 |        0 |
-| – of the sectors loaded                 |   50.0 % |        – |
+| – of the sectors loaded                 |     50 % |        – |
 | sectors read from the second cache      |   18 000 |        0 |
 | – misses of a cold second cache         |   17 000 |        0 |
 | constant requests                       |        0 |  128 000 |
 | – requests a load                       |        – |       32 |
 | constant requests in the constant cache |        0 |   32 000 |
-| – of the requests                       |        – |   25.0 % |
+| – of the requests                       |        – |     25 % |
 | warps a multiprocessor                  | 64 of 64 | 64 of 64 |
 | – limited by                            |  threads |  threads |
 | modelled time, ms                       |   1.0000 |   1.0000 |
 | – instruction issue                     | > 1.0000 |  0.05000 |
 | – constant cache                        |        – | > 0.9000 |";
         assert_eq!(shown, wanted);
+    }
+
+    #[test]
+    fn shared_requests_without_a_lane_are_told_apart() {
+        let stored = |issued| {
+            let shared_stores = Access {
+                requests: 1000,
+                issued,
+                wavefronts: 2000,
+                ..Access::default()
+            };
+            let total = Tally {
+                shared_stores,
+                ..Tally::default()
+            };
+            sample::launch(total, &[(Resource::Issue, 1.0)])
+        };
+        let launches = [stored(1000), stored(8000)];
+        let shown = of(&launches.each_ref().map(|launch| launched("one", launch)));
+        let wanted = "\
+| shared store requests      |    1 000 |    8 000 |
+| – with no lane taking part |        – |    7 000 |
+| shared store wavefronts    |    2 000 |    2 000 |
+| – wavefronts a request     |        2 |        2 |
+";
+        assert!(shown.contains(wanted), "{shown}");
+        // Nothing is said of what there is none of.
+        let shown = of(&[launched("one", &launches[0])]);
+        assert!(!shown.contains(IDLE), "{shown}");
     }
 
     #[test]

@@ -5,6 +5,10 @@
 //! all the same, within the limits of this GPU and at its rates: what its memories make of them is
 //! what is to be seen.
 //!
+//! It sends a warp's access to memory as two requests, one of each half; the simulator counts one, as
+//! on all later GPUs, and the rates below are of whole warps. What is the same for both halves comes
+//! out as one sector where it was two: a load of one address by the whole warp.
+//!
 //! Sources, as they are named below:
 //!
 //! - *data sheet*: the specifications on NVIDIA's page of the GPU, and the technical brief
@@ -93,18 +97,16 @@ const RATES: Rates = Rates {
     integer_lanes: 8.0,
     special_lanes: 2.0,
     double_lanes: 1.0,
-    // Guide, "Shared Memory": 32 bits a bank in two cycles.
-    load_store_wavefronts: 0.5,
+    // Guide, "Shared Memory": 16 banks, 32 bits of each in two cycles. A warp's wavefront is one of
+    // each half.
+    load_store_wavefronts: 0.25,
     l1_bytes: 0,
     l1_shares_with_shared: false,
     l1_caches_global: false,
     read_only_cache: false,
-    // Guide: 16 banks; a warp's request is two, one a half-warp.
-    shared_banks: 16,
-    lanes_per_request: 16,
-    // Guide: 8 lanes a cycle, so a half-warp takes two, and reads constant memory at one address
-    // "as fast as reading from a register".
-    constant_hit_cycles: 2.0,
+    // Guide: one address of constant memory is "as fast as reading from a register", which is four
+    // cycles a warp.
+    constant_hit_cycles: 4.0,
     // Wong: 81 cycles to the second constant cache, 220 to the third, which all multiprocessors
     // share. Nothing says that misses overlap.
     constant_miss_cycles: 81.0,

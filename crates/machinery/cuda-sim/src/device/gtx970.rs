@@ -98,8 +98,6 @@ const RATES: Rates = Rates {
     // are of read-only data or `-dlcm=ca` asks for more.
     l1_caches_global: false,
     read_only_cache: true,
-    shared_banks: 32,
-    lanes_per_request: 32,
     constant_hit_cycles: as_on_h200::CONSTANT_HIT_CYCLES,
     constant_miss_cycles: as_on_h200::CONSTANT_MISS_CYCLES,
     constant_far_cycles: as_on_h200::CONSTANT_FAR_CYCLES,

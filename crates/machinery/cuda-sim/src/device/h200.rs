@@ -78,8 +78,6 @@ const RATES: Rates = Rates {
     l1_shares_with_shared: true,
     l1_caches_global: true,
     read_only_cache: true,
-    shared_banks: 32,
-    lanes_per_request: 32,
     constant_hit_cycles: as_on_h200::CONSTANT_HIT_CYCLES,
     constant_miss_cycles: as_on_h200::CONSTANT_MISS_CYCLES,
     constant_far_cycles: as_on_h200::CONSTANT_FAR_CYCLES,
@@ -96,14 +94,14 @@ const RATES: Rates = Rates {
         arithmetic: 4.5,
         shared: 29.0,
         constant: as_on_h200::CONSTANT_LATENCY,
-        l1: 39.9,
+        l1: 39.6,
         l2: 295.2,
-        memory: 690.0,
+        memory: 761.0,
         barrier: as_on_h200::BARRIER,
     },
     // rates.cu, "launching".
     launch_seconds: 2.51e-6,
     block_cycles: as_on_h200::BLOCK_CYCLES,
     // Not told apart from the latency of a block's first instructions.
-    block_start_cycles: 340.0,
+    block_start_cycles: 270.0,
 };

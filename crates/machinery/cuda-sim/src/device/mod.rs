@@ -272,7 +272,6 @@ mod tests {
                     && rates.constant_miss_cycles < rates.constant_far_cycles,
                 "{name}"
             );
-            assert_eq!(rates.shared_banks, rates.lanes_per_request, "{name}");
             assert!(!rates.l1_caches_global || rates.read_only_cache, "{name}");
             assert_eq!(rates.l1_bytes == 0, !rates.read_only_cache, "{name}");
             let Latencies { l1, l2, memory, .. } = rates.latency;

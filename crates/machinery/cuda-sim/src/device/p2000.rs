@@ -98,8 +98,6 @@ const RATES: Rates = Rates {
     // `-dlcm=ca` asks for more.
     l1_caches_global: false,
     read_only_cache: true,
-    shared_banks: 32,
-    lanes_per_request: 32,
     constant_hit_cycles: as_on_h200::CONSTANT_HIT_CYCLES,
     // As much faster than on the H200 as the miss penalty of the P6000 is smaller than that of an
     // H100: 46.1 cycles against 55.3.

@@ -30,10 +30,6 @@ pub struct Rates {
     pub l1_caches_global: bool,
     /// Whether a load of read-only data (`__ldg`, `ld.global.nc`) goes through the first cache.
     pub read_only_cache: bool,
-    /// Banks of shared memory, each 4 bytes wide.
-    pub shared_banks: u32,
-    /// Lanes of a warp that make a request together: all 32, or half of them.
-    pub lanes_per_request: u32,
     /// Cycles that the constant cache of a multiprocessor takes for a request (one distinct address
     /// of a warp) that it holds.
     pub constant_hit_cycles: f64,

@@ -97,8 +97,6 @@ const RATES: Rates = Rates {
     // Guide: as 7.x, "cached in L1".
     l1_caches_global: true,
     read_only_cache: true,
-    shared_banks: 32,
-    lanes_per_request: 32,
     // A hit as on the H200; a miss as much faster than there as MT4G's miss penalty is smaller:
     // 43.1 cycles on an A100, 55.3 on an H100.
     constant_hit_cycles: as_on_h200::CONSTANT_HIT_CYCLES,

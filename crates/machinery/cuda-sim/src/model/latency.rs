@@ -12,6 +12,14 @@ const WARP_CYCLES: f64 = 14.5;
 /// Cycles of a correctly rounded square root or division.
 const SPECIAL_LATENCY: f64 = 40.0;
 
+/// Cycles between one access of a warp and its next: a quarter of a multiprocessor has 8 load and
+/// store units for the 32 lanes (NVIDIA H100 white paper).
+const ACCESS_CYCLES: f64 = 4.0;
+
+/// Cycles more where a constant is in the cache behind the first: 89 and 27 on a Volta (Jia, Maggioni,
+/// Staiger and Scarpazza 2018, "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking").
+const CONSTANT_BEHIND_CYCLES: f64 = 62.0;
+
 /// Cycles from a branch to the instruction it leads to.
 const CONTROL_LATENCY: f64 = 12.0;
 
@@ -21,15 +29,21 @@ pub fn milliseconds(run: &Run, sites: &[Site]) -> f64 {
     let rates = &run.device.rates;
     let warps_a_block = f64::from(run.threads.div_ceil(run.device.warp_size));
     let counts = run.counted.counts();
+    let blocks = &run.program.blocks;
+    let chains: Vec<f64> = blocks
+        .iter()
+        .map(|block| chain(run, sites, &block.steps))
+        .collect();
     let mut cycles = 0.0;
-    for (block, visit) in run.program.blocks.iter().zip(&counts.visits) {
+    for ((block, visit), own) in blocks.iter().zip(&counts.visits).zip(&chains) {
         // A place is free when the last warp is through: what one warp of a block does, the block
         // waits for.
         let visits = visit.warps as f64 / run.blocks as f64;
         let visits = visits.min(1.0).max(visits / warps_a_block);
-        if visits > 0.0 {
-            cycles += visits * chain(run, sites, &block.steps);
-        }
+        // Predicated instructions stand among those of the block that issues them, and wait with
+        // them.
+        let with = block.issued_by.map_or(0.0, |issuer| chains[issuer]);
+        cycles += visits * (own - with).max(0.0);
     }
     let block = cycles + rates.block_start_cycles + WARP_CYCLES * warps_a_block;
     let places = f64::from(run.occupancy.blocks) * f64::from(run.device.multiprocessors);
@@ -46,12 +60,18 @@ fn chain(run: &Run, sites: &[Site], steps: &[Step]) -> f64 {
         .filter_map(|step| sites[step.slot? as usize].hit_rate())
         .product();
     let mut ends = Vec::with_capacity(steps.len());
+    let mut unit_free = 0.0;
     for step in steps {
-        let begin = step
+        let mut begin = step
             .after
             .iter()
             .map(|&before| ends[before as usize])
             .fold(0.0, f64::max);
+        // Stores wait for their values; loads are moved up before them.
+        if step.slot.is_some() && step.loads {
+            begin = begin.max(unit_free);
+            unit_free = begin + ACCESS_CYCLES;
+        }
         ends.push(begin + cycles(run, sites, step, hits));
     }
     let issued = steps.len() as f64;
@@ -72,7 +92,7 @@ fn cycles(run: &Run, sites: &[Site], step: &Step, hits: f64) -> f64 {
         }
         return match (step.class, sites[slot as usize].hit_rate()) {
             (Class::Shared, _) => rates.latency.shared,
-            (Class::Constant, _) => rates.latency.constant,
+            (Class::Constant, _) => constant_latency(run, &sites[slot as usize]),
             (_, None) => 0.0,
             (_, Some(_)) => hits * rates.latency.l1 + (1.0 - hits) * miss_latency(run, sites),
         };
@@ -87,6 +107,19 @@ fn cycles(run: &Run, sites: &[Site], step: &Step, hits: f64) -> f64 {
         Class::Move => 0.0,
         _ => rates.latency.arithmetic,
     }
+}
+
+/// Cycles of a load from constant memory. Warps of a block come for the same constants one after the
+/// other, so that where the first of them has to wait the others do as well.
+fn constant_latency(run: &Run, site: &Site) -> f64 {
+    let latency = &run.device.rates.latency;
+    let warps = f64::from(run.threads.div_ceil(run.device.warp_size));
+    let part = |misses: f64| (misses * warps / site.requests.max(1.0)).min(1.0);
+    let far = part(site.far);
+    let near = part(site.units - site.hits) - far;
+    let behind = latency.constant + CONSTANT_BEHIND_CYCLES;
+    let hit = (1.0 - near - far) * latency.constant;
+    hit + near * behind + far * latency.l2.max(behind)
 }
 
 /// Cycles of a load that the first cache does not have: from the second cache, or from memory.

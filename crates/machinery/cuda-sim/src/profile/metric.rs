@@ -108,7 +108,7 @@ pub const METRICS: &[Metric] = &[
     },
     Metric {
         name: "smsp__inst_executed_op_shared_ld.sum",
-        plain: "shared load requests",
+        plain: "shared load instructions",
         group: Group::Shared,
         of: |tally| tally.shared_loads.issued,
         agreement: Agreement::Equal,
@@ -129,7 +129,7 @@ pub const METRICS: &[Metric] = &[
     },
     Metric {
         name: "smsp__inst_executed_op_shared_st.sum",
-        plain: "shared store requests",
+        plain: "shared store instructions",
         group: Group::Shared,
         of: |tally| tally.shared_stores.issued,
         agreement: Agreement::Equal,

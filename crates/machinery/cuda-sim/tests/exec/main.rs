@@ -15,6 +15,7 @@ mod harness;
 mod identity;
 mod load_errors;
 mod memory;
+mod model;
 mod printing;
 mod progress;
 mod random_flow;
