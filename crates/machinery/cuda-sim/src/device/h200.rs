@@ -5,6 +5,8 @@
 //! ```text
 //! nvcc -O3 -arch=native scripts/rates.cu -o rates && ./rates
 //! ```
+//!
+//! What it printed is in `docs/results/rates-h200.txt`.
 
 use super::rates::{Latencies, Rates, as_on_h200};
 use super::{CopyRate, DeviceSpec, HOST_COPY, images};
@@ -102,6 +104,5 @@ const RATES: Rates = Rates {
     // rates.cu, "launching".
     launch_seconds: 2.51e-6,
     block_cycles: as_on_h200::BLOCK_CYCLES,
-    // Not told apart from the latency of a block's first instructions.
-    block_start_cycles: 270.0,
+    block_start_cycles: as_on_h200::BLOCK_START_CYCLES,
 };

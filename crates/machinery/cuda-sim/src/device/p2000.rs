@@ -126,5 +126,5 @@ const RATES: Rates = Rates {
     // developer forum, topic 233645).
     launch_seconds: 5e-6,
     block_cycles: as_on_h200::BLOCK_CYCLES,
-    block_start_cycles: 0.0,
+    block_start_cycles: as_on_h200::BLOCK_START_CYCLES,
 };

@@ -122,5 +122,5 @@ const RATES: Rates = Rates {
     // A40, `gpu-small-kernels`: 31 GB/s with kernels that move 64 KB.
     launch_seconds: 2.1e-6,
     block_cycles: as_on_h200::BLOCK_CYCLES,
-    block_start_cycles: 0.0,
+    block_start_cycles: as_on_h200::BLOCK_START_CYCLES,
 };
