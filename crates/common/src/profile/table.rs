@@ -311,7 +311,7 @@ mod tests {
         let launches = [stored(1000), stored(8000)];
         let shown = of(&launches.each_ref().map(|launch| launched("one", launch)));
         let wanted = "\
-| shared store requests      |    1 000 |    8 000 |
+| shared store instructions  |    1 000 |    8 000 |
 | – with no lane taking part |        – |    7 000 |
 | shared store wavefronts    |    2 000 |    2 000 |
 | – wavefronts a request     |        2 |        2 |

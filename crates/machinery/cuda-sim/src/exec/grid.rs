@@ -121,8 +121,15 @@ impl Grid {
 
     fn next_block(&self) -> Option<u64> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        (number < self.progress.blocks && number < self.failed.load(Ordering::Relaxed))
-            .then_some(number)
+        if number >= self.progress.blocks {
+            return None;
+        }
+        if number < self.failed.load(Ordering::Relaxed) {
+            return Some(number);
+        }
+        // Nobody will run it, and a later block may wait for it already.
+        self.sample.pass_on(number, None);
+        None
     }
 }
 
@@ -257,6 +264,11 @@ fn on_all_threads(pool: Option<&ThreadPool>, grid: &Arc<Grid>) -> Vec<Done> {
     pool.spawn_broadcast(move |_| {
         // A panic goes to the caller: here it would end the process.
         let done = catch_unwind(AssertUnwindSafe(|| run_blocks(&grid, resident)));
+        if done.is_err() {
+            // Others may wait for the block that was running.
+            grid.failed.store(0, Ordering::Relaxed);
+            grid.sample.abandon();
+        }
         // The receiver waits for every sender, so it is there.
         let _ = sender.send(done);
     });

@@ -108,10 +108,9 @@ impl Observer {
         counts.units += u64::from(lines.traffic.sectors);
         if cached {
             for &(line, sectors) in &lines.list[..lines.count] {
-                let there = self
-                    .caches
-                    .l1
-                    .ask((base / LINE).wrapping_add(line), sectors);
+                // Lines before the first lane's have numbers that wrapped around.
+                let line = (base / LINE).wrapping_add(line) & (u64::MAX / LINE);
+                let there = self.caches.l1.ask(line, sectors);
                 counts.hits += u64::from(there.count_ones());
             }
         }
@@ -165,7 +164,7 @@ impl Observer {
         for word in 0..words {
             let mut placed = [0; LANES];
             for (lane, (placed, at)) in (0..).zip(placed.iter_mut().zip(at)) {
-                *placed = warp + (at / 4 + word) * LOCAL_ROW + lane * 4;
+                *placed = warp + (u64::from(*at as u32) / 4 + word) * LOCAL_ROW + lane * 4;
             }
             let found = traffic::lines(&placed, mask, 4, &mut lines);
             let counts = &mut self.sites[slot];

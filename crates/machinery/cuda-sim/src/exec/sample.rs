@@ -113,9 +113,18 @@ impl Sample {
     pub fn pass_on(&self, block: u64, caches: Option<Box<Caches>>) {
         let (chain, turn) = self.chain(block);
         let mut state = lock(chain);
-        state.passed = turn + 1;
+        // A block that will not run does not wait for those before it.
+        state.passed = state.passed.max(turn + 1);
         state.caches = caches;
         chain.given.notify_all();
+    }
+
+    /// Lets every block begin that waits: one will never pass its caches on.
+    pub fn abandon(&self) {
+        for chain in &self.chains {
+            lock(chain).passed = u64::MAX;
+            chain.given.notify_all();
+        }
     }
 
     fn chain(&self, block: u64) -> (&Chain, u64) {
@@ -167,6 +176,13 @@ mod tests {
         let (early, mut second) = waited;
         assert!(!early, "it did not wait");
         assert!(second.ask_for_test(7), "these are other caches");
+        // One that was skipped passes on before its turn.
+        sample.pass_on(6 + 132, None);
+        sample.pass_on(6, None);
+        sample.take(6 + 264);
+        // After a panic nobody waits.
+        sample.abandon();
+        sample.take(7 + 132);
         // One that was put aside leaves empty ones.
         sample.pass_on(5 + 132, None);
         assert!(!sample.take(5 + 264).ask_for_test(7));

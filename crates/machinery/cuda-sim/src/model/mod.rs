@@ -57,7 +57,7 @@ impl Run<'_> {
     }
 
     /// The counts of every site, of the whole launch: those of the sample, enlarged by how much
-    /// more often all blocks came there.
+    /// more often all blocks came there. Where no block of the sample came it is nothing.
     fn sites(&self) -> Vec<Site> {
         let all = self.visits(&self.counted.counts().visits);
         let sampled = self.visits(&self.counted.sample.counts.visits);

@@ -38,7 +38,8 @@ pub struct LaunchProfile {
 pub struct LineProfile {
     /// The file as the PTX names it, `kernels/matmul-tiled.cu`; empty where it names none.
     pub file: String,
-    /// Its number, from 1; that of the PTX where it names no file.
+    /// Its number, from 1; that of the PTX where it names no file. 0 for what the compiler added and
+    /// gave no line.
     pub line: u32,
     /// What its instructions did.
     pub tally: Tally,

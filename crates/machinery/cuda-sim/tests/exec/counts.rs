@@ -382,3 +382,21 @@ fn calls_do_not_count_as_local_memory() {
     let local = (counts.local_loads.requests, counts.local_stores.requests);
     assert_eq!(local, (0, 0));
 }
+
+/// A warp that reads a row backwards finds the lines that it read forwards, though its first lane is
+/// in the last of them.
+#[test]
+fn a_line_is_the_same_whichever_lane_comes_first() {
+    let ptx = kernel_of(
+        "add.u64 %d1, %mine, 64;
+        ld.global.u32 %r1, [%d1];
+        sub.u32 %r2, 31, %t;
+        mad.wide.u32 %d2, %r2, 4, %out;
+        ld.global.u32 %r3, [%d2+64];
+        st.global.u32 [%mine], %r3;",
+    );
+    let mut machine = Machine::profiling(&ptx);
+    let out = machine.out::<u32>(64);
+    let loads = total(&machine.run("k", 1, 32, params![out])).global_loads;
+    assert_eq!((loads.sectors, loads.hits), (8, 4));
+}
