@@ -224,19 +224,21 @@ pub fn launch(
         return Err(Fault { printed, ..fault });
     }
     let traffic = grid.regions.traffic(device.l2_bytes.into());
+    let counts = counted.counts();
     let time = model::modelled(&model::Run {
         program,
         device,
         counted: &counted,
+        counts: &counts,
         traffic,
         occupancy,
         blocks: grid.progress.blocks,
         threads: launch.block.iter().product(),
     });
     let profile = (launch.observe == Observe::Everything)
-        .then(|| collect::profile(program, &counted, traffic));
+        .then(|| collect::profile(program, &counted, &counts, traffic));
     Ok(Report {
-        counts: counted.counts(),
+        counts,
         time,
         profile,
         printed,

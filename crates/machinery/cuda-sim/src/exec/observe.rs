@@ -102,8 +102,7 @@ impl Observer {
             AccessKind::Store | AccessKind::Atomic => false,
         };
         let counts = &mut self.sites[slot];
-        counts.requests += 1;
-        counts.threads += u64::from(mask.count_ones());
+        counts.request(mask);
         counts.wavefronts += u64::from(lines.traffic.wavefronts);
         counts.units += u64::from(lines.traffic.sectors);
         if cached {
@@ -133,8 +132,7 @@ impl Observer {
             }
         });
         let counts = &mut self.sites[slot];
-        counts.requests += 1;
-        counts.threads += u64::from(mask.count_ones());
+        counts.request(mask);
         counts.wavefronts += u64::from(lines.traffic.wavefronts);
         counts.conflicts += u64::from(lines.conflicts);
     }
@@ -143,8 +141,7 @@ impl Observer {
         let mut addresses = [0; LANES];
         let found = traffic::constant(at, mask, bytes, &mut addresses);
         let counts = &mut self.sites[slot];
-        counts.requests += 1;
-        counts.threads += u64::from(mask.count_ones());
+        counts.request(mask);
         counts.units += found as u64;
         for &address in &addresses[..found] {
             let line = address / CONSTANT_LINE;
@@ -177,9 +174,7 @@ impl Observer {
                 }
             }
         }
-        let counts = &mut self.sites[slot];
-        counts.requests += 1;
-        counts.threads += u64::from(mask.count_ones());
+        self.sites[slot].request(mask);
     }
 }
 

@@ -24,18 +24,18 @@ const CONSTANT_BEHIND_CYCLES: f64 = 62.0;
 const CONTROL_LATENCY: f64 = 12.0;
 
 /// Milliseconds that the blocks of a launch take one after the other, in as many places as its
-/// multiprocessors have.
-pub fn milliseconds(run: &Run, sites: &[Site]) -> f64 {
+/// multiprocessors have. So many sectors go to the second cache.
+pub fn milliseconds(run: &Run, sites: &[Site], l2_sectors: f64) -> f64 {
     let rates = &run.device.rates;
     let warps_a_block = f64::from(run.threads.div_ceil(run.device.warp_size));
-    let counts = run.counted.counts();
+    let miss = miss_latency(run, l2_sectors);
     let blocks = &run.program.blocks;
     let chains: Vec<f64> = blocks
         .iter()
-        .map(|block| chain(run, sites, &block.steps))
+        .map(|block| chain(run, sites, miss, &block.steps))
         .collect();
     let mut cycles = 0.0;
-    for ((block, visit), own) in blocks.iter().zip(&counts.visits).zip(&chains) {
+    for ((block, visit), own) in blocks.iter().zip(&run.counts.visits).zip(&chains) {
         // A place is free when the last warp is through: what one warp of a block does, the block
         // waits for.
         let visits = visit.warps as f64 / run.blocks as f64;
@@ -51,14 +51,16 @@ pub fn milliseconds(run: &Run, sites: &[Site]) -> f64 {
     run.seconds(rounds * block) * 1e3
 }
 
-/// Cycles from a basic block's first instruction to its last, for a warp alone.
-fn chain(run: &Run, sites: &[Site], steps: &[Step]) -> f64 {
+/// Cycles from a basic block's first instruction to its last, for a warp alone. `miss`: those of a
+/// load that the first cache does not have.
+fn chain(run: &Run, sites: &[Site], miss: f64, steps: &[Step]) -> f64 {
     // Loads of a block are asked for together, and whoever waits for one waits for the slowest.
-    let hits = steps
+    let hits: f64 = steps
         .iter()
         .filter(|step| step.loads)
         .filter_map(|step| sites[step.slot? as usize].hit_rate())
         .product();
+    let load = hits * run.device.rates.latency.l1 + (1.0 - hits) * miss;
     let mut ends = Vec::with_capacity(steps.len());
     let mut unit_free = 0.0;
     for step in steps {
@@ -72,15 +74,15 @@ fn chain(run: &Run, sites: &[Site], steps: &[Step]) -> f64 {
             begin = begin.max(unit_free);
             unit_free = begin + ACCESS_CYCLES;
         }
-        ends.push(begin + cycles(run, sites, step, hits));
+        ends.push(begin + cycles(run, sites, step, load));
     }
     let issued = steps.len() as f64;
     ends.into_iter().fold(issued, f64::max)
 }
 
-/// Cycles until the result of an instruction can be used. `hits`: how often the first cache has
-/// what all loads of the block ask for.
-fn cycles(run: &Run, sites: &[Site], step: &Step, hits: f64) -> f64 {
+/// Cycles until the result of an instruction can be used. `load`: those of a load of the block from
+/// global or local memory.
+fn cycles(run: &Run, sites: &[Site], step: &Step, load: f64) -> f64 {
     let rates = &run.device.rates;
     if step.barrier {
         let warps = f64::from(run.threads.div_ceil(run.device.warp_size));
@@ -94,7 +96,7 @@ fn cycles(run: &Run, sites: &[Site], step: &Step, hits: f64) -> f64 {
             (Class::Shared, _) => rates.latency.shared,
             (Class::Constant, _) => constant_latency(run, &sites[slot as usize]),
             (_, None) => 0.0,
-            (_, Some(_)) => hits * rates.latency.l1 + (1.0 - hits) * miss_latency(run, sites),
+            (_, Some(_)) => load,
         };
     }
     match step.class {
@@ -123,9 +125,8 @@ fn constant_latency(run: &Run, site: &Site) -> f64 {
 }
 
 /// Cycles of a load that the first cache does not have: from the second cache, or from memory.
-fn miss_latency(run: &Run, sites: &[Site]) -> f64 {
+fn miss_latency(run: &Run, l2_sectors: f64) -> f64 {
     let rates = &run.device.rates;
-    let asked = throughput::l2_sectors(run, sites);
-    let miss_rate = (throughput::memory_bytes(run) / 32.0 / asked.max(1.0)).min(1.0);
+    let miss_rate = (throughput::memory_bytes(run) / 32.0 / l2_sectors.max(1.0)).min(1.0);
     rates.latency.l2 + miss_rate * (rates.latency.memory - rates.latency.l2)
 }

@@ -22,6 +22,7 @@ pub use occupancy::occupancy;
 
 use crate::device::DeviceSpec;
 use crate::memory::footprint::Traffic;
+use crate::profile::Counts;
 use crate::profile::collect::Counted;
 use crate::profile::site::SiteCounts;
 use crate::program::Program;
@@ -42,6 +43,8 @@ pub struct Run<'a> {
     pub program: &'a Program,
     pub device: &'a DeviceSpec,
     pub counted: &'a Counted,
+    /// What is counted everywhere, all parts of the launch together.
+    pub counts: &'a Counts,
     /// Between device memory and the second cache.
     pub traffic: Traffic,
     pub occupancy: Occupancy,
@@ -51,28 +54,21 @@ pub struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// How often warps entered a basic block.
-    fn visits(&self, counts: &[crate::profile::Visit]) -> Vec<u64> {
-        counts.iter().map(|visit| visit.warps).collect()
-    }
-
     /// The counts of every site, of the whole launch: those of the sample, enlarged by how much
     /// more often all blocks came there. Where no block of the sample came it is nothing.
     fn sites(&self) -> Vec<Site> {
-        let all = self.visits(&self.counted.counts().visits);
-        let sampled = self.visits(&self.counted.sample.counts.visits);
-        let sites = self.program.sites.iter();
+        let (all, sampled) = (&self.counts.visits, &self.counted.sample.counts.visits);
         let mut found = vec![Site::default(); self.program.sites.slots()];
-        for site in sites {
+        for site in self.program.sites.iter() {
             let block = site.block as usize;
-            let scale = match sampled[block] {
+            let scale = match sampled[block].warps {
                 0 => 0.0,
-                sampled => all[block] as f64 / sampled as f64,
+                sampled => all[block].warps as f64 / sampled as f64,
             };
-            let issuer = self.program.blocks[block].issued_by.unwrap_or(block);
+            let issued = all[self.program.issuer(block)].warps as f64;
             for slot in site.slot..site.slot + site.kind.slots() {
                 let counts = &self.counted.sample.sites[slot as usize];
-                found[slot as usize] = Site::of(counts, scale, all[issuer] as f64);
+                found[slot as usize] = Site::of(counts, scale, issued);
             }
         }
         found
@@ -121,9 +117,7 @@ impl Site {
             wavefronts: counts.wavefronts as f64 * scale,
         }
     }
-}
 
-impl Site {
     /// How often the first cache has a sector that is asked for here; none where none is.
     fn hit_rate(&self) -> Option<f64> {
         (self.units > 0.0).then(|| self.hits / self.units)
@@ -134,12 +128,13 @@ impl Site {
 pub fn modelled(run: &Run) -> Modelled {
     let rates = &run.device.rates;
     let sites = run.sites();
-    let mut parts = throughput::parts(run, &sites);
+    let l2_sectors = throughput::l2_sectors(run, &sites);
+    let mut parts = throughput::parts(run, &sites, l2_sectors);
     let busiest = parts
         .iter()
         .map(|part| part.milliseconds)
         .fold(0.0, f64::max);
-    let latency = latency::milliseconds(run, &sites);
+    let latency = latency::milliseconds(run, &sites, l2_sectors);
     let blocks = run.seconds(run.blocks as f64 * rates.block_cycles) * 1e3;
     let launch = rates.launch_seconds * 1e3;
     parts.push(Part {

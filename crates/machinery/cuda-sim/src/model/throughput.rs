@@ -16,8 +16,8 @@ const SECTOR: f64 = 32.0;
 /// sector of it.
 const CYCLES_AN_ATOMIC: f64 = 2.0;
 
-/// The time of every resource, milliseconds.
-pub fn parts(run: &Run, sites: &[Site]) -> Vec<Part> {
+/// The time of every resource, milliseconds, where so many sectors go to the second cache.
+pub fn parts(run: &Run, sites: &[Site], l2_sectors: f64) -> Vec<Part> {
     let rates = &run.device.rates;
     let (busy, uneven) = run.spread();
     let each = |cycles: f64| run.seconds(cycles / busy * uneven) * 1e3;
@@ -45,7 +45,7 @@ pub fn parts(run: &Run, sites: &[Site]) -> Vec<Part> {
     let mut wavefronts = 0.0;
     let mut atomics = 0.0;
     let mut constant = 0.0;
-    let (mut to_l2, mut constant_far) = (0.0, 0.0);
+    let mut constant_far = 0.0;
     for site in run.program.sites.iter() {
         let SiteKind::Access(access) = site.kind else {
             continue;
@@ -69,7 +69,6 @@ pub fn parts(run: &Run, sites: &[Site]) -> Vec<Part> {
                 }
                 (_, kind) => {
                     wavefronts += site.wavefronts + site.issued - site.requests;
-                    to_l2 += site.units - site.hits;
                     if kind == AccessKind::Atomic {
                         atomics += site.units * CYCLES_AN_ATOMIC;
                     }
@@ -78,7 +77,7 @@ pub fn parts(run: &Run, sites: &[Site]) -> Vec<Part> {
         }
     }
     let l1 = wavefronts / rates.load_store_wavefronts + atomics;
-    let l2 = run.seconds((to_l2 + constant_far) * SECTOR / rates.l2_bytes_per_cycle) * 1e3;
+    let l2 = run.seconds((l2_sectors + constant_far) * SECTOR / rates.l2_bytes_per_cycle) * 1e3;
     let memory = memory_bytes(run) / rates.memory_bandwidth_reached * 1e3;
     let parts = [
         (Resource::Arithmetic, each(arithmetic)),
@@ -114,9 +113,8 @@ pub fn l2_sectors(run: &Run, sites: &[Site]) -> f64 {
 /// How often each class of instruction was issued.
 fn classes(run: &Run) -> [f64; Class::COUNT] {
     let mut classes = [0.0; Class::COUNT];
-    let counts = run.counted.counts();
     for (number, block) in run.program.blocks.iter().enumerate() {
-        let visit = counts.visits[block.issued_by.unwrap_or(number)];
+        let visit = run.counts.visits[run.program.issuer(number)];
         for (sum, &instructions) in classes.iter_mut().zip(&block.classes) {
             *sum += f64::from(instructions) * visit.warps as f64;
         }
@@ -140,8 +138,7 @@ pub fn memory_bytes(run: &Run) -> f64 {
 /// The launch's place in a roofline: every byte of its footprint moved at least once.
 pub fn roofline(run: &Run) -> Roofline {
     let rates = &run.device.rates;
-    let counts = run.counted.counts();
-    let blocks = run.program.blocks.iter().zip(&counts.visits);
+    let blocks = run.program.blocks.iter().zip(&run.counts.visits);
     let operations = blocks
         .map(|(block, visit)| f64::from(block.operations) * visit.threads as f64)
         .sum();

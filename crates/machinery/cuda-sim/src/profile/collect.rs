@@ -75,7 +75,12 @@ impl PartCounts {
 }
 
 /// The profile of a launch that was observed whole.
-pub fn profile(program: &Program, counted: &Counted, traffic: Traffic) -> LaunchProfile {
+pub fn profile(
+    program: &Program,
+    counted: &Counted,
+    counts: &Counts,
+    traffic: Traffic,
+) -> LaunchProfile {
     let mut lines: BTreeMap<(String, u32), Tally> = BTreeMap::new();
     let mut line = |address: u32, part: &Tally| {
         let source = program.source_of(address);
@@ -85,7 +90,6 @@ pub fn profile(program: &Program, counted: &Counted, traffic: Traffic) -> Launch
         };
         lines.entry(place).or_default().add(part);
     };
-    let counts = counted.counts();
     for instruction in program.instructions() {
         let visit = counts.visits[instruction.block as usize];
         let part = Tally {
@@ -95,10 +99,7 @@ pub fn profile(program: &Program, counted: &Counted, traffic: Traffic) -> Launch
         };
         line(instruction.address, &part);
     }
-    let issued_in = |block: u32| {
-        let issuer = program.blocks[block as usize].issued_by;
-        counts.visits[issuer.unwrap_or(block as usize)].warps
-    };
+    let issued_in = |block: u32| counts.visits[program.issuer(block as usize)].warps;
     for site in program.sites.iter() {
         for (offset, memory) in slots(site).into_iter().enumerate() {
             let slot = site.slot as usize + offset;

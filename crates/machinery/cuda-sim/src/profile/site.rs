@@ -20,6 +20,12 @@ pub struct SiteCounts {
 }
 
 impl SiteCounts {
+    /// A warp came with these lanes.
+    pub fn request(&mut self, lanes: u32) {
+        self.requests += 1;
+        self.threads += u64::from(lanes.count_ones());
+    }
+
     /// Adds what another multiprocessor counted.
     pub fn add(&mut self, other: &SiteCounts) {
         self.requests += other.requests;

@@ -159,6 +159,12 @@ impl Program {
         Ok(program)
     }
 
+    /// The basic block whose visits say how often `block` is issued: itself, or the one that its
+    /// predicated instructions stand among.
+    pub fn issuer(&self, block: usize) -> usize {
+        self.blocks[block].issued_by.unwrap_or(block)
+    }
+
     /// Every PTX instruction, in order.
     pub fn instructions(&self) -> impl Iterator<Item = Leader> {
         self.leaders.iter().copied()
