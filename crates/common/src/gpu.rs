@@ -10,7 +10,7 @@ use cust::context::Context;
 use cust::device::{Device, DeviceAttribute};
 use cust::error::CudaError;
 use cust::stream::{Stream, StreamFlags};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::progress;
 
@@ -30,12 +30,35 @@ pub struct Gpu {
 pub struct GpuInfo {
     /// The GPU's name; on the simulator, that of the GPU it models.
     pub name: String,
-    /// Compute capability, as `9.0`.
-    pub compute_capability: String,
+    /// What it can do.
+    pub compute_capability: Capability,
     /// The newest CUDA version the driver supports, as `13.0`.
     pub driver: String,
     /// Whether times come from hardware or from a model of it.
     pub time: Clock,
+}
+
+/// Compute capability, major and minor: `Capability(9, 0)` is 9.0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Capability(pub i32, pub i32);
+
+impl Capability {
+    /// What the kernels' PTX is made for, where its file says nothing else: Maxwell's.
+    pub const KERNELS: Capability = Capability(5, 2);
+}
+
+impl fmt::Display for Capability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Capability(major, minor) = self;
+        write!(f, "{major}.{minor}")
+    }
+}
+
+/// As text, `9.0`.
+impl Serialize for Capability {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
 }
 
 /// Where a time comes from. Every table and record says it.
@@ -66,8 +89,7 @@ impl Gpu {
             .context("CUDA started, but neither a GPU nor the simulator answers")?;
         let info = GpuInfo {
             name: device.name()?.trim_end_matches(" (simulated)").to_owned(),
-            compute_capability: format!(
-                "{}.{}",
+            compute_capability: Capability(
                 attribute(DeviceAttribute::ComputeCapabilityMajor)?,
                 attribute(DeviceAttribute::ComputeCapabilityMinor)?,
             ),
@@ -138,23 +160,13 @@ impl fmt::Display for GpuInfo {
             f,
             ", compute capability {compute_capability}, driver {driver}"
         )?;
-        if self.time == Clock::Modelled && self.older_than_the_kernels() {
+        if self.time == Clock::Modelled && *compute_capability < Capability::KERNELS {
             f.write_str(
                 "\na real one is too old for these kernels; the model runs them within its limits \
                  and at its rates",
             )?;
         }
         Ok(())
-    }
-}
-
-impl GpuInfo {
-    /// Whether the kernels' PTX, which is for compute capability 5.2, is for newer GPUs.
-    fn older_than_the_kernels(&self) -> bool {
-        let parts = self.compute_capability.split_once('.');
-        let number = |text: &str| text.parse::<u32>().ok();
-        let capability = parts.and_then(|(major, minor)| Some((number(major)?, number(minor)?)));
-        capability.is_some_and(|capability| capability < (5, 2))
     }
 }
 
@@ -174,7 +186,7 @@ mod tests {
     fn info(time: Clock) -> GpuInfo {
         GpuInfo {
             name: "NVIDIA H200".to_owned(),
-            compute_capability: "9.0".to_owned(),
+            compute_capability: Capability(9, 0),
             driver: "13.0".to_owned(),
             time,
         }
@@ -194,8 +206,7 @@ mod tests {
 
     #[test]
     fn a_modelled_gpu_that_could_not_run_the_kernels_is_said_to_be_one() {
-        let old = |capability: &str, time| {
-            let compute_capability = capability.to_owned();
+        let old = |compute_capability, time| {
             let said = GpuInfo {
                 compute_capability,
                 ..info(time)
@@ -203,8 +214,10 @@ mod tests {
             .to_string();
             said.contains("a real one is too old for these kernels")
         };
-        assert!(old("1.3", Clock::Modelled) && old("5.0", Clock::Modelled));
-        assert!(!old("5.2", Clock::Modelled) && !old("12.0", Clock::Modelled));
-        assert!(!old("5.0", Clock::Measured));
+        assert!(old(Capability(1, 3), Clock::Modelled) && old(Capability(5, 0), Clock::Modelled));
+        assert!(
+            !old(Capability(5, 2), Clock::Modelled) && !old(Capability(12, 0), Clock::Modelled)
+        );
+        assert!(!old(Capability(5, 0), Clock::Measured));
     }
 }

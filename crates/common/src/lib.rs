@@ -8,6 +8,8 @@
 //! | [`launch`] | grids that cover an input, within the device's limits |
 //! | [`timing`] | how often to launch, and what the samples say |
 //! | [`verify`] | comparing a result with its reference |
+//! | [`ladder`] | from the note's kernel to the limit: which kernels to run |
+//! | [`limit`] | the limit itself: a copy on the device, the rate of arithmetic |
 //! | [`counters`] | what the simulator counted |
 //! | [`report`] | the table and the JSON record |
 //! | `profile` | what `--profile` prints, and what the record has of it |
@@ -28,7 +30,9 @@ pub mod error;
 pub mod flags;
 pub mod gpu;
 pub mod interrupt;
+pub mod ladder;
 pub mod launch;
+pub mod limit;
 pub mod memory;
 pub mod module;
 mod number;

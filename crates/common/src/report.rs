@@ -43,6 +43,8 @@ const SCHEMA: u32 = 1;
 ///       "median_ms": 0.0241, "min_ms": 0.0240, "max_ms": 0.0243,   // of one launch
 ///       "samples": 20, "launches_per_sample": 250,
 ///       "speedup": 0.84,             // null where the baseline was not run, or one is wrong
+///       "limit": { "name": "copy on the device", "median_ms": 0.0192, "share": 0.797 },
+///                                    // what it was measured against, where it was
 ///       "verified": true,            // equals the CPU reference
 ///       "differing": 0,              // elements that do not
 ///       "counters": { … },           // by Nsight Compute's names; null on a GPU and for copies
@@ -62,8 +64,40 @@ pub struct Report<I, D = ()> {
     inputs: I,
     baseline: &'static str,
     results: Vec<Outcome<D>>,
+    /// What the hardware allows, each with how many results came before it.
+    #[serde(skip)]
+    limits: Vec<(usize, Limit)>,
     #[serde(skip)]
     flags: CommonFlags,
+}
+
+/// What the hardware allows.
+#[derive(Clone, Debug)]
+struct Limit {
+    name: &'static str,
+    timing: Timing,
+}
+
+/// A result beside its limit.
+#[derive(Debug, Serialize)]
+struct Bound {
+    name: &'static str,
+    median_ms: f64,
+    /// The limit's time as a part of the result's: 1 is all that the hardware gives.
+    share: f64,
+}
+
+impl Limit {
+    /// How near a result of this time comes; `None` where the time is 0.
+    fn bound(&self, timing: &Timing) -> Option<Bound> {
+        let median_ms = self.timing.median_ms;
+        let share = median_ms / timing.median_ms;
+        share.is_finite().then_some(Bound {
+            name: self.name,
+            median_ms,
+            share,
+        })
+    }
 }
 
 /// What a chapter says of a variant beside its time and check.
@@ -99,6 +133,8 @@ struct Outcome<D> {
     #[serde(flatten)]
     timing: Timing,
     speedup: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<Bound>,
     verified: bool,
     differing: usize,
     #[serde(skip)]
@@ -140,6 +176,7 @@ impl<I: Serialize, D: Details> Report<I, D> {
             inputs,
             baseline,
             results: Vec::new(),
+            limits: Vec::new(),
             flags: flags.clone(),
         }
     }
@@ -159,6 +196,7 @@ impl<I: Serialize, D: Details> Report<I, D> {
         self.results.push(Outcome {
             variant: variant.to_owned(),
             details,
+            limit: self.limits.last().and_then(|(_, one)| one.bound(&timing)),
             timing,
             speedup: None,
             verified: verdict.wrong.is_none(),
@@ -169,6 +207,16 @@ impl<I: Serialize, D: Details> Report<I, D> {
                 detail: self.flags.profile,
             },
         });
+    }
+
+    /// Adds what the hardware allows, measured before the variants that it is the limit of: those
+    /// added from here on, until there is another. It has a row of its own, and they say how near
+    /// they come.
+    pub fn limit(&mut self, name: &'static str, timing: Timing) {
+        // What was launched to measure it is no variant's.
+        cuda_driver::take_last_launch();
+        let limit = Limit { name, timing };
+        self.limits.push((self.results.len(), limit));
     }
 
     /// How many times as fast the last result is as its baseline.
@@ -184,27 +232,49 @@ impl<I: Serialize, D: Details> Report<I, D> {
     /// The table, which is Markdown too.
     pub fn table(&self) -> String {
         let speed = format!("speed, {} = 1", self.baseline);
-        let timing = ["ms, median", "fastest–slowest", &speed, "time", "check"];
-        let headers = [&["variant"], D::COLUMNS, &timing].concat();
-        let rows = self.results.iter().map(|outcome| {
-            let timing = &outcome.timing;
-            let speedup = outcome.speedup.map(|speedup| format!("{speedup:.2}"));
-            let mut row = vec![outcome.variant.clone()];
-            row.extend(outcome.details.cells());
-            row.extend([
-                milliseconds(timing.median_ms),
-                format!(
-                    "{}–{}",
-                    milliseconds(timing.min_ms),
-                    milliseconds(timing.max_ms)
-                ),
-                or_dash(speedup),
-                format!("{}, {}", self.gpu.time, self.gpu.name),
-                if outcome.verified { "right" } else { "WRONG" }.to_owned(),
-            ]);
-            row
-        });
+        let timing = ["ms, median", "fastest–slowest", &speed];
+        let bound: &[&str] = if self.limits.is_empty() {
+            &[]
+        } else {
+            &["of the limit"]
+        };
+        let headers = [&["variant"], D::COLUMNS, &timing, bound, &["time", "check"]].concat();
+        let mut rows: Vec<Vec<String>> = self.results.iter().map(|one| self.row(one)).collect();
+        for (before, limit) in self.limits.iter().rev() {
+            rows.insert(*before, self.limit_row(limit));
+        }
         table(&headers, rows)
+    }
+
+    fn row(&self, outcome: &Outcome<D>) -> Vec<String> {
+        let speedup = outcome.speedup.map(|speedup| format!("{speedup:.2}"));
+        let share = outcome.limit.as_ref().map(|limit| percent(limit.share));
+        let check = if outcome.verified { "right" } else { "WRONG" };
+        let mut row = vec![outcome.variant.clone()];
+        row.extend(outcome.details.cells());
+        row.extend(self.times(&outcome.timing));
+        row.push(or_dash(speedup));
+        row.extend((!self.limits.is_empty()).then(|| or_dash(share)));
+        row.extend([self.clock(), check.to_owned()]);
+        row
+    }
+
+    fn limit_row(&self, limit: &Limit) -> Vec<String> {
+        let nothing = || or_dash(None);
+        let mut row = vec![format!("limit: {}", limit.name)];
+        row.extend(D::COLUMNS.iter().map(|_| nothing()));
+        row.extend(self.times(&limit.timing));
+        row.extend([nothing(), percent(1.0), self.clock(), nothing()]);
+        row
+    }
+
+    fn times(&self, timing: &Timing) -> [String; 2] {
+        let [median, min, max] = [timing.median_ms, timing.min_ms, timing.max_ms].map(milliseconds);
+        [median, format!("{min}–{max}")]
+    }
+
+    fn clock(&self) -> String {
+        format!("{}, {}", self.gpu.time, self.gpu.name)
     }
 
     /// What `--profile` prints: the simulator's counters, or the command that counts on a GPU.
@@ -307,6 +377,11 @@ impl<I: Serialize, D: Details> Report<I, D> {
     }
 }
 
+/// A part of a whole.
+fn percent(part: f64) -> String {
+    format!("{:.0} %", part * 100.0)
+}
+
 /// Prints a line, or some, to standard error. That nobody reads it is no failure.
 pub fn note(text: impl Display) {
     let _ = writeln!(io::stderr(), "{text}");
@@ -347,6 +422,7 @@ pub(crate) fn aligned(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gpu::Capability;
     use clap::Parser;
     use serde_json::{Value, json};
 
@@ -381,7 +457,7 @@ mod tests {
     fn report<D: Details>(time: Clock) -> Report<(), D> {
         let gpu = GpuInfo {
             name: "NVIDIA H200".to_owned(),
-            compute_capability: "9.0".to_owned(),
+            compute_capability: Capability(9, 0),
             driver: "13.0".to_owned(),
             time,
         };
@@ -463,6 +539,42 @@ mod tests {
         report.add("constant", (), timing(2.0), &RIGHT);
         assert!(record(&report)["results"][1]["speedup"].is_null());
         assert_eq!(record(&report)["results"][2]["speedup"], 1.5);
+    }
+
+    #[test]
+    fn results_after_a_limit_say_how_near_they_come() {
+        let mut report = report(Clock::Measured);
+        report.add("global", (), timing(3.0), &RIGHT);
+        assert!(!report.table().contains("of the limit"));
+        report.limit("copy", timing(1.5));
+        report.add("constant", (), timing(2.0), &RIGHT);
+        report.limit("larger copy", timing(4.0));
+        report.add("constant", (), timing(4.0), &RIGHT);
+        report.add("constant", (), timing(0.0), &RIGHT);
+        let table = report.table();
+        let rows: Vec<_> = table.lines().skip(2).collect();
+        let starts = [
+            "global",
+            "limit: copy",
+            "constant",
+            "limit: larger",
+            "constant",
+        ];
+        for (row, start) in rows.iter().zip(starts) {
+            assert!(row.starts_with(&format!("| {start}")), "{table}");
+        }
+        for (row, share) in rows
+            .iter()
+            .zip(["–", "100 %", "75 %", "100 %", "100 %", "–"])
+        {
+            let cells: Vec<_> = row.split('|').map(str::trim).collect();
+            assert_eq!(cells[5], share, "{table}");
+        }
+        let record = record(&report);
+        assert!(record["results"][0].get("limit").is_none());
+        let limit = json!({ "name": "copy", "median_ms": 1.5, "share": 0.75 });
+        assert_eq!(record["results"][1]["limit"], limit);
+        assert_eq!(record["results"][2]["limit"]["name"], "larger copy");
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! What needs a device, on the simulator. One test, because a process chooses its backend once.
 
 use common::gpu::{Clock, Gpu};
+use common::limit::{Fp32, Span};
 use common::memory::{self, Need};
-use common::{error, module};
-use cust::memory::CopyDestination;
+use common::{error, limit, module, timing};
+use cust::memory::{CopyDestination, DeviceBuffer};
 
 #[test]
 fn opening_loading_and_running_out_of_memory() {
@@ -60,4 +61,23 @@ fn opening_loading_and_running_out_of_memory() {
     assert!(said.contains("this computer's memory"), "{said}");
     let said = need(1, u64::MAX).unwrap_err().to_string();
     assert!(said.contains("this computer's memory"), "{said}");
+
+    // Limits: the copy is as fast as memory, arithmetic as fast as the lanes there are.
+    let events = timing::events(&gpu.stream).unwrap();
+    let from = DeviceBuffer::from_slice(&[1_u8; 1 << 16]).unwrap();
+    let to = DeviceBuffer::from_slice(&[2_u8; 1 << 16]).unwrap();
+    let span = |buffer: &DeviceBuffer<u8>, bytes| Span {
+        address: buffer.as_device_ptr().as_raw(),
+        bytes,
+    };
+    let copy = |bytes| {
+        limit::copy(&gpu, &events, 1, span(&to, bytes), span(&from, 1 << 16)).map(|it| it.median_ms)
+    };
+    assert!(copy(1 << 16).unwrap() > 0.0);
+    assert_eq!(to.as_host_vec().unwrap(), [1; 1 << 16]);
+    let said = error::in_words(&copy(100).unwrap_err());
+    assert!(said.contains("differ in size"), "{said}");
+    let rate = Fp32::measure(&gpu, &events, 1).unwrap().per_second;
+    let lanes = 132.0 * 128.0 * 1.98e9;
+    assert!((0.9..1.01).contains(&(rate / lanes)), "{rate} of {lanes}");
 }

@@ -85,7 +85,7 @@ mod tests {
     use crate::{reference, wave};
     use approx::assert_relative_eq;
     use clap::Parser;
-    use common::gpu::{Clock, GpuInfo};
+    use common::gpu::{Capability, Clock, GpuInfo};
     use common::report::Report;
     use common::timing::Timing;
     use common::verify::{compare, within_ulps};
@@ -165,7 +165,7 @@ mod tests {
 
         let gpu = GpuInfo {
             name: "NVIDIA H200".to_owned(),
-            compute_capability: "9.0".to_owned(),
+            compute_capability: Capability(9, 0),
             driver: "13.0".to_owned(),
             time: Clock::Modelled,
         };

@@ -5,7 +5,7 @@ use cuda_driver::model::Roofline;
 use roxmltree::Document;
 
 use super::{Figure, Variant, font, page, pen, raster};
-use crate::gpu::{Clock, GpuInfo};
+use crate::gpu::{Capability, Clock, GpuInfo};
 
 /// A figure of so many variants, two a group: each as complete as its clock lets it be.
 pub fn figure(clock: Clock, variants: usize) -> Figure {
@@ -20,7 +20,7 @@ pub fn figure(clock: Clock, variants: usize) -> Figure {
         title: "stencil-readonly, 2²⁴ floats".to_owned(),
         gpu: GpuInfo {
             name: "NVIDIA H200".to_owned(),
-            compute_capability: "9.0".to_owned(),
+            compute_capability: Capability(9, 0),
             driver: "13.0".to_owned(),
             time: clock,
         },
