@@ -4,6 +4,7 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::process::{Command, Output};
 
+use crate::arch::Arch;
 use crate::tree::source_file;
 use crate::{Error, Tree};
 
@@ -29,34 +30,38 @@ const CANDIDATES: [&str; 11] = [
     r"C:\Program Files\LLVM\bin\clang.exe",
 ];
 
-/// What every kernel is compiled with. clang runs in the checkout's root.
-pub(crate) const OPTIONS: [&str; 20] = [
-    "-x",
-    "cuda",
-    "--cuda-device-only",
-    // No toolkit: no headers of its own, no device library, and none to be found,
-    // lest clang take the PTX version or a limit on GPUs from it.
-    "-nocudainc",
-    "-nocudalib",
-    "--cuda-path=kernels",
-    // No headers of this machine, and the sizes of one host for all.
-    "-nostdlibinc",
-    "--target=x86_64-unknown-linux-gnu",
-    "-Ikernels",
-    // Any GPU since Maxwell, any driver since 2019.
-    "--cuda-gpu-arch=sm_52",
-    "-Xclang",
-    "-target-feature",
-    "-Xclang",
-    "+ptx64",
-    "-O3",
-    // Lines for the counters and checks; the names of files relative to the root.
-    "-gline-directives-only",
-    "-fdebug-compilation-dir=.",
-    "-Wall",
-    "-S",
-    "-o-",
-];
+/// What a kernel for `arch` is compiled with. clang runs in the checkout's root.
+pub(crate) fn options(arch: Arch) -> Vec<String> {
+    let gpu = format!("--cuda-gpu-arch={}", arch.name());
+    let ptx = arch.feature();
+    let options = [
+        "-x",
+        "cuda",
+        "--cuda-device-only",
+        // No toolkit: no headers of its own, no device library, and none to be found,
+        // lest clang take the PTX version or a limit on GPUs from it.
+        "-nocudainc",
+        "-nocudalib",
+        "--cuda-path=kernels",
+        // No headers of this machine, and the sizes of one host for all.
+        "-nostdlibinc",
+        "--target=x86_64-unknown-linux-gnu",
+        "-Ikernels",
+        &gpu,
+        "-Xclang",
+        "-target-feature",
+        "-Xclang",
+        &ptx,
+        "-O3",
+        // Lines for the counters and checks; the names of files relative to the root.
+        "-gline-directives-only",
+        "-fdebug-compilation-dir=.",
+        "-Wall",
+        "-S",
+        "-o-",
+    ];
+    options.map(str::to_owned).into()
+}
 
 /// A clang that compiles for NVIDIA GPUs.
 #[derive(Debug, Clone)]
@@ -113,12 +118,12 @@ impl Clang {
         format!("clang {}", self.version)
     }
 
-    /// Compiles kernel `name` to PTX, the same on every machine. Also returns the
-    /// compiler's warnings.
+    /// Compiles kernel `name` to PTX, the same on every machine, for the GPUs its name
+    /// says. Also returns the compiler's warnings.
     pub(crate) fn compile(&self, tree: &Tree, name: &str) -> Result<(String, String), Error> {
         let output = command(&self.program)
             .current_dir(tree.root())
-            .args(OPTIONS)
+            .args(options(Arch::of(name)?))
             .arg(source_file(name))
             .output()
             .map_err(Error::io(self.program.as_ref()))?;

@@ -22,6 +22,19 @@ pub enum Error {
         /// The names there are, separated by commas.
         known: String,
     },
+    /// A kernel's name has a dot, and what follows is no architecture.
+    #[error(
+        "kernels/{name}.cu: .{ending} names no GPU that kernels are compiled for; \
+         rename it to end in one of {known}, or without a dot for any GPU"
+    )]
+    NoArch {
+        /// The kernel.
+        name: String,
+        /// What follows the dot.
+        ending: String,
+        /// The endings there are, separated by commas.
+        known: String,
+    },
     /// [`crate::ptx`] was called where cargo had not set the variables a build script gets.
     #[error("cargo sets {variable} for build scripts, and it is not set: call this from build.rs")]
     NotABuildScript {
@@ -72,6 +85,20 @@ pub enum Error {
     NotPinned {
         /// The version found.
         found: String,
+    },
+    /// The CUDA toolkit's NVRTC is older than the GPUs a kernel is for.
+    #[error(
+        "kernels/{name}.cu is for {arch} and newer GPUs, which {compiler} does not know: \
+         install a newer CUDA toolkit, or clang:  {}",
+        clang::install_command()
+    )]
+    OldNvrtc {
+        /// The compiler, with its version.
+        compiler: String,
+        /// The kernel.
+        name: String,
+        /// The architecture the kernel needs, `sm_80`.
+        arch: String,
     },
     /// A CUDA toolkit's NVRTC failed otherwise than by refusing the kernel.
     #[error("NVRTC failed in {call}: {message}")]

@@ -12,6 +12,10 @@
 //! const PTX: &str = include_str!(env!("RAYTRACE_CONST_PTX"));
 //! ```
 //!
+//! A kernel is compiled for any GPU since Maxwell (sm_52), unless its name ends in
+//! another architecture: `kernels/matmul.sm_80.cu` is for GPUs that have what sm_80
+//! has, such as asynchronous copies.
+//!
 //! The PTX is committed in `kernels/ptx`, stamped with a hash of the sources it was
 //! made from. While the hash matches, nothing but Rust is needed. Once a source has
 //! been edited, the build compiles it: with clang, or failing that with NVRTC from a
@@ -20,6 +24,7 @@
 //! The crate's binary keeps the committed PTX right: `scripts/ptx --write` and
 //! `scripts/ptx --check`.
 
+mod arch;
 mod clang;
 mod drift;
 mod error;
@@ -29,6 +34,7 @@ mod sources;
 mod stamp;
 mod tree;
 
+pub use arch::Arch;
 pub use clang::{Clang, PINNED_VERSION};
 pub use drift::{Drift, check, write};
 pub use error::Error;
@@ -38,7 +44,7 @@ use std::path::PathBuf;
 
 /// For a chapter's build script: finds or makes the PTX of kernel `name` and passes
 /// its path to the chapter in an environment variable, `RAYTRACE_CONST_PTX` for
-/// `raytrace-const`.
+/// `raytrace-const`, `MATMUL_SM_80_PTX` for `matmul.sm_80`.
 ///
 /// When that fails, prints why on stderr and ends the build script with status 1: a
 /// reader whose kernel has a mistake wants the compiler's message and no backtrace.
@@ -98,5 +104,6 @@ mod tests {
     fn variables_are_upper_case_words() {
         assert_eq!(variable("raytrace-const"), "RAYTRACE_CONST_PTX");
         assert_eq!(variable("exercises/add-1"), "EXERCISES_ADD_1_PTX");
+        assert_eq!(variable("matmul.sm_80"), "MATMUL_SM_80_PTX");
     }
 }

@@ -13,14 +13,12 @@ use std::ptr;
 
 use libloading::Library;
 
+use crate::arch::Arch;
 use crate::tree::source_file;
 use crate::{Error, Tree};
 
 /// Names the library to use, in place of the search.
 pub(crate) const OVERRIDE: &str = "KERNEL_NVRTC";
-
-/// The oldest GPUs kernels are compiled for, if this NVRTC still knows them.
-const OLDEST_ARCH: c_int = 52;
 
 /// `nvrtcResult`'s NVRTC_SUCCESS and NVRTC_ERROR_COMPILATION.
 const SUCCESS: c_int = 0;
@@ -56,7 +54,8 @@ struct Functions {
 pub struct Nvrtc {
     functions: Functions,
     version: (c_int, c_int),
-    arch: c_int,
+    /// The architectures it compiles for that run kernels, the oldest first.
+    archs: Vec<u32>,
     /// The functions point into it.
     _library: Library,
 }
@@ -91,16 +90,18 @@ impl Nvrtc {
         let mut archs = vec![0; usize::try_from(count).unwrap_or(0)];
         // SAFETY: the function writes as many integers as the one above has counted.
         let result = unsafe { (functions.nvrtcGetSupportedArchs)(archs.as_mut_ptr()) };
-        let arch = archs.into_iter().filter(|&arch| arch >= OLDEST_ARCH).min();
-        match arch {
-            Some(arch) if results == [SUCCESS; 2] && result == SUCCESS => Ok(Self {
-                functions,
-                version: (major, minor),
-                arch,
-                _library: library,
-            }),
-            _ => Err("it compiles for no GPU that runs kernels".into()),
+        let archs = archs.into_iter().flat_map(u32::try_from);
+        let mut archs: Vec<_> = archs.filter(|&sm| sm >= Arch::OLDEST.sm()).collect();
+        archs.sort_unstable();
+        if archs.is_empty() || results != [SUCCESS; 2] || result != SUCCESS {
+            return Err("it compiles for no GPU that runs kernels".into());
         }
+        Ok(Self {
+            functions,
+            version: (major, minor),
+            archs,
+            _library: library,
+        })
     }
 
     /// Its name and version, as the stamp has it.
@@ -111,8 +112,16 @@ impl Nvrtc {
         )
     }
 
-    /// Compiles kernel `name` to PTX. Also returns the compiler's warnings.
+    /// Compiles kernel `name` to PTX, for the oldest GPUs that its name allows and this
+    /// NVRTC knows. Also returns the compiler's warnings.
     pub fn compile(&self, tree: &Tree, name: &str) -> Result<(String, String), Error> {
+        let wanted = Arch::of(name)?;
+        let known = self.archs.iter().find(|&&sm| sm >= wanted.sm());
+        let arch = known.ok_or_else(|| Error::OldNvrtc {
+            compiler: self.name(),
+            name: name.to_owned(),
+            arch: wanted.name(),
+        })?;
         let file = source_file(name);
         let path = tree.path(&file);
         let text = fs::read_to_string(&path).map_err(Error::io(&path))?;
@@ -127,7 +136,7 @@ impl Nvrtc {
         let text = c_string(text)?;
         let file = c_string(file)?;
         let options = [
-            format!("--gpu-architecture=compute_{}", self.arch),
+            format!("--gpu-architecture=compute_{arch}"),
             format!("--include-path={}", tree.path("kernels").display()),
             "--generate-line-info".to_owned(),
         ];

@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 use sha2::{Digest, Sha256};
 
 use crate::tree::source_file;
-use crate::{Error, Tree, clang};
+use crate::{Arch, Error, Tree, clang};
 
 /// A kernel's `.cu` file and the headers of ours that it includes.
 #[derive(Debug, Clone)]
@@ -23,7 +23,8 @@ impl Sources {
         let mut files = vec![source_file(name)];
         let mut hasher = Sha256::new();
         // The options are a source too: other options, other PTX.
-        add(&mut hasher, "options", &clang::OPTIONS.join(" "));
+        let options = clang::options(Arch::of(name)?).join(" ");
+        add(&mut hasher, "options", &options);
         let mut next = 0;
         while let Some(file) = files.get(next).cloned() {
             let path = tree.path(&file);
@@ -141,6 +142,13 @@ mod tests {
                 "kernels/b.h"
             ]
         );
+    }
+
+    #[test]
+    fn the_hash_sees_for_which_gpus_a_kernel_is() {
+        let (_dir, tree) = tree(&[("kernels/a.sm_75.cu", ""), ("kernels/a.sm_80.cu", "")]);
+        let hash = |name| tree.sources(name).expect("sources").hash().to_owned();
+        assert_ne!(hash("a.sm_75"), hash("a.sm_80"));
     }
 
     #[test]

@@ -196,6 +196,43 @@ fn a_kernel_in_a_folder_keeps_to_its_name() {
 }
 
 #[test]
+fn a_kernel_named_after_an_architecture_is_compiled_for_it() {
+    let checkout = fresh();
+    checkout.install_clang("clang", "14.0.6", "nvptx64");
+    checkout.write("kernels/cube.sm_80.cu", "#include \"device.h\"\n");
+    let output = succeed(checkout.build_script("cube.sm_80"));
+    let ptx = checkout.path("out/cube.sm_80.ptx");
+    assert_has(&output, &[&format!("CUBE_SM_80_PTX={}\n", ptx.display())]);
+    let architecture = |ptx: &str| {
+        let line = ptx.lines().find(|line| line.starts_with("// for "));
+        line.expect("the fake clang's line").to_owned()
+    };
+    assert_eq!(
+        architecture(&checkout.read("out/cube.sm_80.ptx")),
+        "// for --cuda-gpu-arch=sm_80 +ptx70"
+    );
+    let committed = checkout.read("kernels/ptx/square.ptx");
+    assert_eq!(
+        architecture(&committed),
+        "// for --cuda-gpu-arch=sm_52 +ptx64"
+    );
+}
+
+#[test]
+fn a_name_that_ends_in_no_architecture_is_refused() {
+    let checkout = fresh();
+    checkout.write("kernels/cube.sm80.cu", "");
+    assert_has(
+        &fail(checkout.build_script("cube.sm80")),
+        &[
+            "error: kernels/cube.sm80.cu: .sm80 names no GPU",
+            "rename it",
+            ".sm_80",
+        ],
+    );
+}
+
+#[test]
 fn an_unknown_kernel_is_told_from_the_known() {
     let message = fail(fresh().build_script("sqare"));
     assert_has(

@@ -43,7 +43,7 @@ fn drift_is_shown_with_the_command_that_ends_it() {
     assert_has(
         &fail(kernel_build(&checkout, &["--check"])),
         &[
-            "kernels/ptx/square.ptx differs from line 6 on",
+            "kernels/ptx/square.ptx differs from line 7 on",
             "\n-// 14.0.6: KERNEL void square(float *x) { *x = 0; }",
             "\n+// 14.0.6: KERNEL void square(float *x) { *x *= *x; }",
             "scripts/ptx --write",
@@ -51,6 +51,27 @@ fn drift_is_shown_with_the_command_that_ends_it() {
     );
     succeed(kernel_build(&checkout, &["--write"]));
     succeed(kernel_build(&checkout, &["--check"]));
+}
+
+#[test]
+fn kernels_for_newer_gpus_are_kept_like_the_others() {
+    let checkout = checkout();
+    checkout.write("kernels/cube.sm_80.cu", "x\n");
+    assert_has(
+        &succeed(kernel_build(&checkout, &["--write"])),
+        &["2 kernels compiled, 2 PTX files changed"],
+    );
+    succeed(kernel_build(&checkout, &["--check"]));
+    checkout.edit("kernels/ptx/cube.sm_80.ptx", "arch=sm_80", "arch=sm_52");
+    assert_has(
+        &fail(kernel_build(&checkout, &["--check"])),
+        &["kernels/ptx/cube.sm_80.ptx differs from line 5 on"],
+    );
+    checkout.write("kernels/cube.sm_8.cu", "");
+    assert_has(
+        &fail(kernel_build(&checkout, &["--write"])),
+        &["error: kernels/cube.sm_8.cu: .sm_8 names no GPU"],
+    );
 }
 
 #[test]

@@ -35,7 +35,11 @@ fn fake() -> &'static PathBuf {
 }
 
 fn build_script(checkout: &Checkout, archs: &str) -> Command {
-    let mut command = checkout.build_script("square");
+    build_script_of(checkout, "square", archs)
+}
+
+fn build_script_of(checkout: &Checkout, name: &str, archs: &str) -> Command {
+    let mut command = checkout.build_script(name);
     command
         .env("KERNEL_CLANG", NOWHERE)
         .env("KERNEL_NVRTC", fake())
@@ -65,6 +69,24 @@ fn it_compiles_for_the_oldest_gpu_there_is_and_says_for_a_gpu_only() {
         ],
     );
     assert!(!checkout.read("out/square.ptx").contains('\0'));
+}
+
+#[test]
+fn it_compiles_for_the_gpus_that_a_kernel_names_or_says_that_it_is_too_old() {
+    let checkout = Checkout::new();
+    checkout.write("kernels/square.sm_80.cu", "#include \"device.h\"\n");
+    let build = |archs| build_script_of(&checkout, "square.sm_80", archs);
+    for (archs, chosen) in [("75,80,90", "compute_80 "), ("52,100,90", "compute_90 ")] {
+        succeed(build(archs));
+        assert_has(&checkout.read("out/square.sm_80.ptx"), &[chosen]);
+    }
+    assert_has(
+        &fail(build("52,75")),
+        &[
+            "error: kernels/square.sm_80.cu is for sm_80 and newer GPUs, which NVRTC 13.1",
+            "does not know: install a newer CUDA toolkit, or clang:  ",
+        ],
+    );
 }
 
 #[test]

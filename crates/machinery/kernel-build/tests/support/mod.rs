@@ -67,8 +67,8 @@ impl Checkout {
         self.write(file, &text.replace(old, new));
     }
 
-    /// Installs a clang in `bin/`: it says it is `version`, compiles for `target`, and
-    /// turns each line of the kernel into a comment; a line with `mistake` it refuses,
+    /// Installs a clang in `bin/`: it says it is `version`, compiles for `target`,
+    /// names the architecture it was asked for, and turns each line of the kernel into a comment; a line with `mistake` it refuses,
     /// one with `dubious` it warns of.
     #[cfg(unix)]
     pub fn install_clang(&self, name: &str, version: &str, target: &str) -> PathBuf {
@@ -80,9 +80,15 @@ case "$1" in
 --version) echo "Fake clang version {version} (for tests)"; exit ;;
 --print-targets) echo "    {target} - a target"; exit ;;
 esac
-for file in "$@"; do :; done
+for file in "$@"; do
+  case "$file" in
+  --cuda-gpu-arch=*) arch=$file ;;
+  +ptx*) arch="$arch $file" ;;
+  esac
+done
 number=0
 echo ".version 6.4"
+echo "// for $arch"
 while read -r line; do
   number=$((number + 1))
   case "$line" in
