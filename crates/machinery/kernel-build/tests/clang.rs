@@ -29,12 +29,7 @@ fn build_script(checkout: &Checkout, name: &str) -> Command {
 #[test]
 #[ignore = "needs clang"]
 fn every_name_of_the_header_compiles_to_its_instruction() {
-    let checkout = Checkout::new();
-    checkout.write("kernels/every.cu", include_str!("cuda_device.cu"));
-    checkout.write(
-        "kernels/cuda_device.h",
-        include_str!("../../../../kernels/cuda_device.h"),
-    );
+    let checkout = with_headers("every", include_str!("cuda_device.cu"));
     let output = succeed(build_script(&checkout, "every"));
     assert!(!output.contains("cargo:warning"), "{output}");
 
@@ -103,6 +98,75 @@ fn every_name_of_the_header_compiles_to_its_instruction() {
     for halves in ["ld.global.u64", "st.global.u64", "ld.shared.u64", ".local"] {
         assert!(!vectors.contains(halves), "{halves} in\n{vectors}");
     }
+}
+
+/// A checkout with our headers and this kernel.
+fn with_headers(name: &str, text: &str) -> Checkout {
+    let checkout = Checkout::new();
+    checkout.write(&format!("kernels/{name}.cu"), text);
+    for (header, text) in [
+        (
+            "cuda_device.h",
+            include_str!("../../../../kernels/cuda_device.h"),
+        ),
+        (
+            "async_copy.h",
+            include_str!("../../../../kernels/async_copy.h"),
+        ),
+        (
+            "tensor_core.h",
+            include_str!("../../../../kernels/tensor_core.h"),
+        ),
+    ] {
+        checkout.write(&format!("kernels/{header}"), text);
+    }
+    checkout
+}
+
+#[test]
+#[ignore = "needs clang"]
+fn what_newer_gpus_have_compiles_to_its_instruction() {
+    let checkout = with_headers("newer.sm_80", include_str!("newer.sm_80.cu"));
+    let output = succeed(build_script(&checkout, "newer.sm_80"));
+    assert!(!output.contains("cargo:warning"), "{output}");
+    assert_has(
+        &checkout.read("out/newer.sm_80.ptx"),
+        &[
+            ".version 7.0",
+            ".target sm_80",
+            "cp.async.ca.shared.global [%rd1], [%rd2], 4, %r",
+            "cp.async.ca.shared.global [%rd3], [%rd4], 8, %r",
+            "cp.async.cg.shared.global [%rd5], [%rd6], 16, %r",
+            "cp.async.commit_group;",
+            "cp.async.wait_group 0;",
+            "cp.async.wait_group 1;",
+            "cvt.rna.tf32.f32",
+            "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32",
+            "ldmatrix.sync.aligned.m8n8.x4.shared.b16",
+            "ldmatrix.sync.aligned.m8n8.x2.shared.b16",
+        ],
+    );
+}
+
+#[test]
+#[ignore = "needs clang"]
+fn what_newer_gpus_have_is_refused_for_older_ones_and_in_other_sizes() {
+    for (header, refusal) in [
+        ("async_copy.h", "asynchronous copies need sm_80: name the"),
+        (
+            "tensor_core.h",
+            "tensor cores need sm_80: name the kernel's",
+        ),
+    ] {
+        let checkout = with_headers("older", &format!("#include \"{header}\"\n"));
+        assert_has(&fail(build_script(&checkout, "older")), &[refusal]);
+    }
+    let text = include_str!("newer.sm_80.cu").replace("&in[i], 4)", "&in[i], 12)");
+    let checkout = with_headers("newer.sm_80", &text);
+    assert_has(
+        &fail(build_script(&checkout, "newer.sm_80")),
+        &["copies are of 4, 8 or 16 bytes, a constant"],
+    );
 }
 
 #[test]
