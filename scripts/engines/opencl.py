@@ -1,0 +1,61 @@
+"""Times the chapters' kernels, written in OpenCL C, on PoCL, for scripts/speed: see engine.py. As
+many threads as POCL_MAX_PTHREAD_COUNT says."""
+
+import pathlib
+import warnings
+
+import engine
+import numpy
+
+cl = engine.needed("pyopencl")
+
+
+def main():
+    found = [one for one in cl.get_platforms() if one.name == "Portable Computing Language"]
+    if not found:
+        engine.missing("no PoCL among OpenCL's platforms")
+    context = cl.Context(found[0].get_devices(cl.device_type.CPU)[:1])
+    source = pathlib.Path(__file__).with_name("kernels.cl").read_text()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what the compiler says, only errors matter
+        program = cl.Program(context, source).build()
+    version = " ".join(found[0].version.split()[2:4])
+    engine.serve(version, lambda folder, work: Launch(context, program, folder, work))
+
+
+class Launch:
+    def __init__(self, context, program, folder, work):
+        self.context, self.queue = context, cl.CommandQueue(context)
+        self.kernel = cl.Kernel(program, work["kernel"])
+        self.local = work["block"]
+        self.everywhere = [blocks * threads for blocks, threads in zip(work["grid"], self.local)]
+        # A kernel does not hold its buffers, so this does.
+        self.arguments = [self.argument(folder, argument) for argument in work["arguments"]]
+        self.kernel.set_args(*self.arguments)
+
+    def argument(self, folder, argument):
+        if "word" in argument:
+            return numpy.uint32(argument["word"])
+        if "long" in argument:
+            return numpy.uint64(argument["long"])
+        if "input" in argument:
+            return self.buffer(numpy.fromfile(folder / argument["input"], numpy.uint32))
+        self.words = argument["output"]
+        self.result = self.buffer(numpy.full(self.words, engine.POISON, numpy.uint32))
+        return self.result
+
+    def buffer(self, array):
+        flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+        return cl.Buffer(self.context, flags, hostbuf=array)
+
+    def run(self):
+        cl.enqueue_nd_range_kernel(self.queue, self.kernel, self.everywhere, self.local)
+        self.queue.finish()
+
+    def output(self):
+        output = numpy.empty(self.words, numpy.uint32)
+        cl.enqueue_copy(self.queue, output, self.result)
+        return output
+
+
+main()
