@@ -2,10 +2,12 @@
 
 use clap::{Parser, value_parser};
 use common::flags::CommonFlags;
+use common::ladder::{self, Choice};
 use common::memory::Need;
 use serde::Serialize;
 
 use crate::pattern::{AccessPattern, NUM_VALUES};
+use crate::variant::Variant;
 
 /// The most sums: the kernels count in 32-bit integers, up to a block past the last one.
 const MOST: i64 = 1 << 31;
@@ -46,6 +48,16 @@ pub struct Flags {
     #[arg(long, value_name = "COUNT", value_parser = value_parser!(u32).range(1..=MOST))]
     sums: Option<u32>,
 
+    /// Kernels to run
+    #[arg(
+        long,
+        value_name = "NAME,NAME,…",
+        value_delimiter = ',',
+        default_value = "book",
+        value_parser = ladder::choice::<Variant>()
+    )]
+    variant: Vec<Choice<Variant>>,
+
     /// Another number, other inputs
     #[arg(long, value_name = "NUMBER", default_value_t = 2)]
     pub seed: u64,
@@ -73,6 +85,11 @@ impl Flags {
             sums: self.sums(),
             seed: self.seed,
         }
+    }
+
+    /// The kernels to run, the one that others are compared with first.
+    pub fn variants(&self) -> Vec<Variant> {
+        ladder::chosen(&self.variant)
     }
 
     /// The access patterns to run.
@@ -123,6 +140,7 @@ mod tests {
         let flags = parse("").unwrap();
         assert_eq!(flags.patterns(), AccessPattern::ALL);
         assert_eq!((flags.block(), flags.sums()), (1024, SUMS.to_vec()));
+        assert_eq!(flags.variants(), [Variant::Global, Variant::Constant]);
     }
 
     #[test]

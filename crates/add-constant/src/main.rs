@@ -8,10 +8,13 @@ use std::process::ExitCode;
 use add_constant::addition::Addition;
 use add_constant::flags::Flags;
 use add_constant::pattern::{AccessPattern, NUM_VALUES};
+use add_constant::variant::{Shape, Variant};
 use add_constant::{inputs, reference};
 use anyhow::{Context as _, Result};
 use clap::Parser;
 use common::gpu::Gpu;
+use common::ladder::{self, Rung};
+use common::limit::{self, Span};
 use common::report::{Report, note};
 use common::verify::{POISON, compare};
 use common::{launch, memory, module, timing};
@@ -34,6 +37,12 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     for sums in flags.sums() {
         launch::grid_1d(&gpu.device, sums.into(), flags.block())?;
     }
+    let mut variants = flags.variants();
+    variants.retain(|variant| variant.runs_on(&gpu.info));
+    for variant in &variants {
+        variant.takes(flags.block())?;
+    }
+    let climbs = ladder::climbs(&flags.variants());
     memory::require(&gpu, "these sums", flags.memory_need())?;
 
     // The values: in global memory, and in the symbol that is constant memory.
@@ -44,8 +53,6 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     let mut const_values = module::symbol::<[i32; NUM_VALUES]>(&module, c"const_values")?;
     const_values.copy_from(&host_values)?;
 
-    let global = module.get_function("add_constant_global_memory")?;
-    let constant = module.get_function("add_constant_constant_memory")?;
     let vector = module.get_function("add_constant_vector")?;
     let events = timing::events(stream)?;
     let mut report = Report::new(
@@ -67,6 +74,17 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
         let mut host_sums = vec![0; num_sums as usize];
         let (from, to) = (inputs.as_device_ptr(), sums.as_device_ptr());
 
+        // On the ladder the memory's limit comes first: a copy of as many bytes.
+        if climbs {
+            let span = |buffer: &DeviceBuffer<i32>| Span {
+                address: buffer.as_device_ptr().as_raw(),
+                bytes: size_of_val(&host_inputs[..]),
+            };
+            let (to, from) = (span(&sums), span(&inputs));
+            let copy = limit::copy(&gpu, &events, flags.common.repeat, to, from)?;
+            report.limit("copy on the device", copy);
+        }
+
         // Launch, read back and compare: whole numbers are equal or wrong.
         let mut measure = |variant: &str,
                            pattern: Option<AccessPattern>,
@@ -85,31 +103,37 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
             Ok(())
         };
 
-        let (grid, block) = launch::grid_1d(&gpu.device, num_sums.into(), flags.block())?;
         for pattern in flags.patterns() {
             let expected =
                 reference::add_constant(&host_inputs, &host_values, flags.block(), pattern);
-            measure("global", Some(pattern), &expected, &|| {
-                // SAFETY: the arguments are those of `add_constant_global_memory` in the .cu
-                // file; there are `num_sums` inputs and sums, and `NUM_VALUES` values.
-                unsafe {
-                    launch!(global<<<grid, block, 0, stream>>>(
-                        to, from, values.as_device_ptr(), num_sums, NUM_VALUES as u32,
-                        pattern.number()
-                    ))?;
-                }
-                Ok(())
-            })?;
-            measure("constant", Some(pattern), &expected, &|| {
-                // SAFETY: as above, for `add_constant_constant_memory`; the values are in the
-                // symbol.
-                unsafe {
-                    launch!(constant<<<grid, block, 0, stream>>>(
-                        to, from, num_sums, pattern.number()
-                    ))?;
-                }
-                Ok(())
-            })?;
+            let (values, number) = (values.as_device_ptr(), pattern.number());
+            for &variant in &variants {
+                let kernel = module.get_function(variant.kernel())?;
+                let Shape {
+                    grid,
+                    block,
+                    shared,
+                } = variant.shape(&gpu, &kernel, num_sums, flags.block())?;
+                measure(variant.name(), Some(pattern), &expected, &|| {
+                    // SAFETY: the arguments are those of each kernel in the .cu file; there are
+                    // `num_sums` inputs and sums, and `NUM_VALUES` values, in allocations that
+                    // start on a boundary of at least 16 bytes, and in the symbol.
+                    unsafe {
+                        match variant {
+                            Variant::Global => launch!(kernel<<<grid, block, shared, stream>>>(
+                                to, from, values, num_sums, NUM_VALUES as u32, number
+                            )),
+                            Variant::Constant => launch!(kernel<<<grid, block, shared, stream>>>(
+                                to, from, num_sums, number
+                            )),
+                            _ => launch!(kernel<<<grid, block, shared, stream>>>(
+                                to, from, values, num_sums, number
+                            )),
+                        }
+                    }?;
+                    Ok(())
+                })?;
+            }
         }
 
         // The memory's limit: the same bytes in and out, sixteen of them a thread.
@@ -127,6 +151,10 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     }
 
     report.print()?;
+    if climbs {
+        note(format_args!("\n{}", ladder::ideas(&variants)));
+        return report.verdict();
+    }
     note(
         "\nCompare `constant` with `global`: where all threads of a warp read the same value, \
          constant memory keeps up; where they read different ones, it is asked for one after the \

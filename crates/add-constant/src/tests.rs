@@ -72,6 +72,38 @@ fn sums_left_out_keep_the_poison() {
     assert!(notes.contains(wanted), "{notes}");
 }
 
+/// Values from other places of the ladder's tables.
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn another_table() {
+    let (before, ladder) = PTX.split_at(PTX.find("add_constant_int4_constant(").unwrap());
+    let ptx = format!("{before}{}", ladder.replace(", 1357", ", 1359"));
+    fails(
+        &ptx,
+        "--sums 1000 --block 100 --variant ladder pseudo_random",
+    );
+}
+
+#[test]
+fn rungs_that_add_other_values_are_wrong() {
+    let (table, notes) = printed_by("another_table");
+    for rung in [
+        "constant int4",
+        "constant kept",
+        "global int4",
+        "read-only int4",
+        "shared",
+    ] {
+        assert_eq!(check(&table, rung, "pseudo_random"), "WRONG", "{table}");
+    }
+    assert_eq!(
+        check(&table, "constant", "pseudo_random"),
+        "right",
+        "{table}"
+    );
+    assert!(notes.contains("error: constant int4 is wrong: "), "{notes}");
+}
+
 /// One value fewer in the `.cu` file than in the Rust code.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
@@ -108,7 +140,7 @@ fn lines_of_a_source_that_is_gone_have_counters_and_no_text() {
     let (table, _) = printed_by("a_source_that_is_gone");
     let wanted = "\nThere is no kernels/gone.cu in this folder, in one above it or in ";
     assert_eq!(table.matches(wanted).count(), 3, "{table}");
-    let line = table.lines().find(|line| line.ends_with("    69"));
+    let line = table.lines().find(|line| line.ends_with("    77"));
     assert!(
         line.is_some_and(|line| line.starts_with([' ', '>'])),
         "{table}"

@@ -61,6 +61,26 @@ fn a_block_over_the_devices_limit() {
 }
 
 #[test]
+fn a_variant_that_is_none_gets_the_list() {
+    let all = [
+        "all",
+        "book",
+        "ladder",
+        "constant-int4",
+        "read-only-int4",
+        "shared",
+    ];
+    chapter().refuses(2, "--variant all", &all);
+}
+
+#[test]
+fn vectors_that_are_not_in_one_block() {
+    let parts = ["constant int4", "--block 7", "multiple of four"];
+    chapter().refuses(1, "--variant ladder --block 7 --sums 100", &parts);
+    chapter().refuses(1, "--variant shared --block 2", &["shared", "--block 2"]);
+}
+
+#[test]
 fn a_grid_over_the_devices_limit() {
     let parts = ["2147483648 blocks", "2147483647", "--block"];
     chapter().refuses(1, "--sums 2147483648 --block 1", &parts);

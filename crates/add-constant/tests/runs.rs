@@ -181,7 +181,7 @@ fn a_vector_is_one_access() {
 #[test]
 fn scattered_constants_are_what_to_change_first() {
     let run = chapter().runs("--pattern pseudo_random --sums 128000 --profile");
-    let wanted = "\nconstant: kernels/add-constant.cu:69: each warp reads 32 distinct constant \
+    let wanted = "\nconstant: kernels/add-constant.cu:77: each warp reads 32 distinct constant \
                   addresses: 32 requests";
     assert!(run.stdout.contains(wanted), "{}", run.stdout);
     let row = chapter_test::row(&run.stdout, "constant requests");
@@ -191,6 +191,129 @@ fn scattered_constants_are_what_to_change_first() {
     // One a warp is no advice.
     let run = chapter().runs("--pattern one_access_per_warp --sums 128000 --profile");
     assert!(!run.stdout.contains("distinct"), "{}", run.stdout);
+}
+
+/// The rungs, the note's kernels first.
+const LADDER: [&str; 7] = [
+    "global",
+    "constant",
+    "constant int4",
+    "constant kept",
+    "global int4",
+    "read-only int4",
+    "shared",
+];
+
+/// Climbs the ladder in every pattern with `block` and `sums`.
+fn climbs(block: u32, sums: u32) -> Vec<Value> {
+    let results = results(&format!("--variant ladder --block {block} --sums {sums}"));
+    let variants: Vec<&Value> = results.iter().map(|result| &result["variant"]).collect();
+    assert_eq!(variants[..28], LADDER.repeat(4)[..]);
+    assert_eq!(variants[28..], ["vector"]);
+    for result in &results {
+        assert_eq!(result["limit"]["name"], "copy on the device");
+    }
+    results
+}
+
+macro_rules! ladders {
+    ($($test:ident: $block:literal, $sums:literal;)*) => {
+        mod ladder {
+            $(#[test] fn $test() { super::climbs($block, $sums); })*
+        }
+    };
+}
+
+ladders! {
+    one_sum: 1024, 1;
+    fewer_sums_than_a_block_has_threads: 1024, 17;
+    a_thread_a_block: 4, 1003;
+    a_width_that_does_not_divide_a_block: 12, 1001;
+    blocks_that_do_not_divide_the_sums: 96, 1022;
+    just_eight_blocks: 128, 1024;
+    three_more_than_whole_blocks: 128, 1027;
+    the_largest_block: 1024, 4097;
+    more_blocks_than_values: 4, 70_001;
+    // More than all blocks of the shared kernel that a GPU holds can take at once.
+    more_than_a_full_wave: 1020, 1_300_003;
+}
+
+/// With every rest of four sums, the values of all four patterns, and blocks of each kind.
+#[test]
+fn every_rest_on_the_ladder() {
+    for sums in 1..=9 {
+        climbs(4, sums);
+    }
+}
+
+#[test]
+fn rungs_help_as_their_counters_say() {
+    // A hundred of the note's warps, four blocks.
+    let results = climbs(800, 3200);
+    let counted = |pattern: usize, rung: usize, name: &str| {
+        results[7 * pattern + rung]["counters"][name]
+            .as_u64()
+            .unwrap()
+    };
+    let [global, constant, int4, kept, global_int4, _, shared] = [0, 1, 2, 3, 4, 5, 6];
+    let [per_warp, random] = [1, 3];
+    let loads = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum";
+    let stores = "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum";
+    let lookups = "idc__requests.sum";
+    // 200 threads a block: seven warps in place of 25.
+    assert_eq!(
+        [constant, int4].map(|rung| counted(per_warp, rung, stores)),
+        [100, 28]
+    );
+    assert_eq!(
+        [constant, int4].map(|rung| counted(per_warp, rung, loads)),
+        [100, 28]
+    );
+    // The constant cache is asked as often, a value at a time; or by one block in place of four.
+    assert_eq!(
+        [constant, int4, kept].map(|rung| counted(random, rung, lookups)),
+        [3200, 3200, 800]
+    );
+    assert_eq!(
+        [global, global_int4, shared].map(|rung| counted(random, rung, lookups)),
+        [0; 3]
+    );
+    let bytes = |rung| {
+        counted(
+            random,
+            rung,
+            "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+        )
+    };
+    // Out of shared memory come the values of all patterns; from global memory only the table.
+    assert!(bytes(shared) > 2048 && counted(random, global_int4, loads) == 28 * 5);
+    // Five rows of 200 threads are 32 warps, four lookups each.
+    let shared_loads = "smsp__inst_executed_op_shared_ld.sum";
+    assert_eq!(counted(random, shared, shared_loads), 32 * 4);
+}
+
+#[test]
+fn a_table_in_shared_memory_is_left_out_where_a_block_has_not_so_much() {
+    let old = chapter().with("CUDA_SIM_DEVICE", "p2000");
+    let run = old.runs("pseudo_random 64 1000 --variant ladder");
+    assert!(!run.stdout.contains("| shared"), "{}", run.stdout);
+    let wanted = "left out: shared needs compute capability 7.0, and the ";
+    assert!(run.stderr.contains(wanted), "{}", run.stderr);
+}
+
+#[test]
+fn the_ladder_says_what_each_rung_adds() {
+    let run = chapter().runs("pseudo_random 64 1000 --variant shared,global");
+    let rows: Vec<&str> = run.stdout.lines().skip(2).collect();
+    for (row, start) in rows
+        .iter()
+        .zip(["limit: copy on the device", "shared", "global", "vector"])
+    {
+        assert!(row.starts_with(&format!("| {start} ")), "{row}");
+    }
+    for rung in ["shared  values in shared", "global  the note's kernel"] {
+        assert!(run.stderr.contains(rung), "{}", run.stderr);
+    }
 }
 
 #[test]
