@@ -12,9 +12,7 @@ import pathlib
 import sys
 import time
 
-import numpy
-
-# A launch is repeated until it has taken this long, and timed as a whole: as examples/speed.rs does.
+# A launch is repeated until it has taken this long, and timed as a whole, as by examples/speed.rs.
 LONG_ENOUGH = 0.05
 
 # What an output is filled with before: a number that no result has.
@@ -64,3 +62,6 @@ def seconds(run):
 
 def answer(value):
     print(json.dumps(value), flush=True)
+
+
+numpy = needed("numpy")

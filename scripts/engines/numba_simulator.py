@@ -1,12 +1,12 @@
 """Times the chapters' kernels, written for Numba, on its CUDA simulator, for scripts/speed: see
-engine.py. A thread of a kernel is a thread of Python here. Kernels take the arguments of kernels.cl,
-in the same order."""
+engine.py. A thread of a kernel is a thread of Python here. Kernels take the arguments of
+kernels.cl, in the same order."""
 
 import math
 import os
 
 import engine
-import numpy
+from engine import numpy
 
 os.environ["NUMBA_ENABLE_CUDASIM"] = "1"
 numba = engine.needed("numba")
