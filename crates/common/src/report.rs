@@ -219,6 +219,13 @@ impl<I: Serialize, D: Details> Report<I, D> {
         self.limits.push((self.results.len(), limit));
     }
 
+    /// Adds what takes several launches, or copies as well: it is compared with no kernel, and has
+    /// no counters of its own.
+    pub fn add_whole(&mut self, variant: &str, details: D, timing: Timing, verdict: &Verdict) {
+        cuda_driver::take_last_launch();
+        self.add_apart(variant, details, timing, verdict);
+    }
+
     /// How many times as fast the last result is as its baseline.
     fn speedup(&self) -> Option<f64> {
         let last = self.results.last()?;

@@ -2,7 +2,10 @@
 
 use clap::{Parser, value_parser};
 use common::flags::CommonFlags;
+use common::ladder::{self, Choice};
 use serde::Serialize;
+
+use crate::variant::Variant;
 
 /// The most elements: the bytes of all vectors together still fit 64 bits by far.
 const MOST: u64 = 1 << 40;
@@ -29,6 +32,16 @@ pub struct Flags {
     )]
     pub block: u32,
 
+    /// Kernels and whole sums to run, of which the note's comes with every kind of copy
+    #[arg(
+        long,
+        value_name = "NAME,NAME,…",
+        value_delimiter = ',',
+        default_value = "book",
+        value_parser = ladder::choice::<Variant>()
+    )]
+    variant: Vec<Choice<Variant>>,
+
     /// Another number, other vectors
     #[arg(long, value_name = "NUMBER", default_value_t = 4)]
     pub seed: u64,
@@ -47,6 +60,11 @@ pub struct Inputs {
 }
 
 impl Flags {
+    /// What to run, the one that others are compared with first.
+    pub fn variants(&self) -> Vec<Variant> {
+        ladder::chosen(&self.variant)
+    }
+
     /// The flags that decide the results, for the record.
     pub fn inputs(&self) -> Inputs {
         Inputs {
@@ -65,5 +83,6 @@ mod tests {
     fn defaults() {
         let flags = Flags::try_parse_from(["vector-add"]).unwrap();
         assert_eq!((flags.count, flags.block), (4_194_304, 256));
+        assert_eq!(flags.variants(), [Variant::Add]);
     }
 }

@@ -46,6 +46,45 @@ fn a_sum_that_is_not_written_shows_as_poison() {
     );
 }
 
+/// Four sums a thread, and none of those left over.
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn no_rest() {
+    let (before, float4) = PTX.split_at(PTX.find("add_float4(").unwrap());
+    let ptx = format!("{before}{}", float4.replacen(", 3;", ", 0;", 1));
+    assert_ne!(ptx, PTX, "the kernel no longer has what is changed here");
+    let words = "vector-add --count 102 --variant ladder".split(' ');
+    let flags = Flags::parse_from(words);
+    assert_eq!(common::error::exit(run(&flags, &ptx)), ExitCode::FAILURE);
+}
+
+#[test]
+fn sums_left_out_keep_the_poison() {
+    let (table, notes) = printed_by("no_rest");
+    assert!(row(&table, "float4").contains(&"WRONG"), "{table}");
+    assert_eq!(table.matches("WRONG").count(), 1, "{table}");
+    let wanted = "error: float4 is wrong: 2 of 102 differ: element 100 is NaN and should be ";
+    assert!(notes.contains(wanted), "{notes}");
+}
+
+/// The note's kernel as whole sums launch it: on parts of the vectors.
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn nothing_added() {
+    let words = "vector-add --count 1000 --variant pageable,pinned,overlapped".split(' ');
+    let ptx = PTX.replace("st.global.f32", "// st.global.f32");
+    let flags = Flags::parse_from(words);
+    assert_eq!(common::error::exit(run(&flags, &ptx)), ExitCode::FAILURE);
+}
+
+#[test]
+fn whole_sums_that_are_not_added_are_wrong() {
+    let (table, notes) = printed_by("nothing_added");
+    assert_eq!(table.matches("WRONG").count(), 3, "{table}");
+    let wanted = "error: pageable is wrong: 1000 of 1000 differ: element 0 is NaN";
+    assert!(notes.contains(wanted), "{notes}");
+}
+
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn one_thread_too_many() {

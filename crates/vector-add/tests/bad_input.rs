@@ -40,6 +40,22 @@ fn vectors_too_large_for_memory() {
 }
 
 #[test]
+fn a_variant_that_is_none_gets_the_list() {
+    let all = [
+        "copies",
+        "book",
+        "ladder",
+        "add",
+        "float4",
+        "pageable",
+        "pinned",
+        "overlapped",
+    ];
+    says(2, "--variant copies", &all);
+    says(2, "--variant add,copies", &all);
+}
+
+#[test]
 fn a_word_that_is_no_flag() {
     chapter().refuses(2, "17", &["unexpected argument '17'"]);
 }

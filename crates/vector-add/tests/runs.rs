@@ -52,6 +52,127 @@ sizes! {
     the_default_size: "", 4_194_304;
 }
 
+/// The rungs, from the note's kernel up.
+const LADDER: [&str; 5] = ["add", "float4", "pageable", "pinned", "overlapped"];
+
+/// Climbs the ladder; everything has to be right, and to have moved as many bytes as a sum does.
+fn climbs(arguments: &str, count: u64) -> Vec<Value> {
+    let record = chapter().record(&format!("--variant ladder {arguments}"));
+    assert_eq!(record["baseline"], "add");
+    let results = record["results"].as_array().unwrap();
+    let variants: Vec<&Value> = results.iter().map(|result| &result["variant"]).collect();
+    assert_eq!(variants, LADDER);
+    for result in results {
+        assert_eq!(result["verified"], true, "{arguments}: {result}");
+        assert_eq!(result["bytes"], 12 * count);
+    }
+    results.clone()
+}
+
+macro_rules! ladders {
+    ($($test:ident: $arguments:literal, $count:literal;)*) => {
+        mod ladder {
+            $(#[test] fn $test() { super::climbs($arguments, $count); })*
+        }
+    };
+}
+
+ladders! {
+    one_element: "--count 1", 1;
+    fewer_than_four: "--count 3 --block 1", 3;
+    four: "--count 4", 4;
+    an_odd_number: "--count 17 --block 32", 17;
+    a_block_of_vectors: "--count 1024", 1024;
+    three_more: "--count 1027", 1027;
+    blocks_of_an_odd_size: "--count 1000 --block 7", 1000;
+    the_largest_block: "--count 100001 --block 1024", 100_001;
+    several_chunks: "--count 2000001", 2_000_001;
+}
+
+#[test]
+fn each_rung_comes_nearer_to_its_limit() {
+    let results = climbs("", 4_194_304);
+    let share = |variant: &str| {
+        let result = results.iter().find(|result| result["variant"] == variant);
+        let limit = &result.unwrap()["limit"];
+        (limit["name"].clone(), limit["share"].as_f64().unwrap())
+    };
+    let [add, float4, pageable, pinned, overlapped] = LADDER.map(share);
+    assert_eq!([&add.0, &float4.0], ["copy on the device"; 2]);
+    assert_eq!(
+        [&pageable.0, &overlapped.0],
+        ["the link, both ways at once"; 2]
+    );
+    assert!(add.1 < float4.1, "{add:?} {float4:?}");
+    assert!(pageable.1 < pinned.1 && pinned.1 < overlapped.1 && overlapped.1 < 1.0);
+    // A whole sum is compared with no kernel, and its launch is not all that it is.
+    let whole = &results[4];
+    assert_eq!(
+        (&whole["speedup"], &whole["counters"]),
+        (&Value::Null, &Value::Null)
+    );
+    assert_eq!(results[0]["speedup"], 1.0);
+}
+
+/// As many bytes by a quarter of the requests: 32 threads a warp, 4 or 16 bytes each.
+#[test]
+fn vectors_take_a_quarter_of_the_requests() {
+    let results = climbs("--count 12800 --block 64", 12_800);
+    let counted = |index: usize, what: &str| {
+        let name = format!("l1tex__t_{what}_pipe_lsu_mem_global_op_ld.sum");
+        results[index]["counters"][name].as_u64()
+    };
+    assert_eq!(
+        [counted(0, "requests"), counted(1, "requests")],
+        [Some(800), Some(200)]
+    );
+    assert_eq!(
+        [counted(0, "sectors"), counted(1, "sectors")],
+        [Some(3200); 2]
+    );
+}
+
+#[test]
+fn chosen_rungs_and_no_others() {
+    for (chosen, variants) in [
+        ("float4", &["float4"][..]),
+        ("pinned,add", &["add", "pinned"]),
+    ] {
+        let record = chapter().record(&format!("--count 100 --variant {chosen}"));
+        let results = record["results"].as_array().unwrap();
+        let found: Vec<&Value> = results.iter().map(|result| &result["variant"]).collect();
+        assert_eq!(found, variants, "{chosen}");
+    }
+    // The note's kernel comes with every kind of copy, however it is named.
+    assert_eq!(
+        chapter().record("--count 100 --variant add"),
+        chapter().record("--count 100")
+    );
+}
+
+#[test]
+fn the_ladder_says_what_each_rung_adds() {
+    let run = chapter().runs("--count 1000 --variant ladder");
+    let rows: Vec<&str> = run.stdout.lines().skip(2).collect();
+    let starts = [
+        "limit: copy on the device",
+        "add",
+        "float4",
+        "limit: the link, both ways at once",
+        "pageable",
+        "pinned",
+        "overlapped",
+    ];
+    assert_eq!(rows.len(), starts.len(), "{}", run.stdout);
+    for (row, start) in rows.iter().zip(starts) {
+        assert!(row.starts_with(&format!("| {start} ")), "{row}");
+    }
+    assert!(run.stdout.contains("of the limit"), "{}", run.stdout);
+    for rung in LADDER {
+        assert!(run.stderr.contains(&format!("\n{rung}")), "{}", run.stderr);
+    }
+}
+
 #[test]
 fn the_table_has_every_row_and_says_that_times_are_modelled() {
     let run = chapter().runs("--count 1000");
