@@ -41,7 +41,7 @@ fn kernels(criterion: &mut Criterion) {
                 ("a sample", Observe::Sample),
                 ("everything", Observe::Everything),
             ] {
-                let id = format!("{counted} counted, {threads}");
+                let id = format!("{counted} counted, threads: {threads}");
                 group.bench_function(id, |bench| bench.iter(|| machine.run(pool, observe)));
             }
         }
