@@ -2,16 +2,19 @@
 
 use clap::{Parser, value_parser};
 use common::flags::CommonFlags;
+use common::ladder::{self, Choice};
 use common::memory::Need;
 use serde::Serialize;
 
 use crate::scheme::{COEF, RADIUS};
+use crate::variant::Variant;
 
 /// The most points: the kernels count in 32-bit integers, up to a block past the last one.
 const MOST: i64 = 1 << 30;
 
-/// The note's block, which is one warp, and one that keeps a GPU busier.
-const BLOCKS: [u32; 2] = [32, 256];
+/// The note's block, which is one warp, and one that keeps a GPU busier: that of the ladder.
+const BLOCKS: [u32; 2] = [32, LADDER_BLOCK];
+const LADDER_BLOCK: u32 = 256;
 
 /// The first derivative of a sine wave, its coefficients in constant memory and through the
 /// read-only cache.
@@ -27,9 +30,20 @@ pub struct Flags {
     )]
     pub size: u32,
 
-    /// Threads of a block, of which the first 4 fetch the halo [default: 32, and 256]
+    /// Threads of a block, of which the first 4 fetch the halo [default: 32, and 256; with
+    /// kernels of the ladder 256]
     #[arg(long, value_name = "THREADS", value_parser = block)]
     block: Option<u32>,
+
+    /// Which kernels to run, one or several
+    #[arg(
+        long,
+        value_name = "KERNEL",
+        value_delimiter = ',',
+        default_value = "book",
+        value_parser = ladder::choice::<Variant>()
+    )]
+    variant: Vec<Choice<Variant>>,
 
     /// The flags that every chapter takes.
     #[command(flatten)]
@@ -56,8 +70,14 @@ impl Flags {
     pub fn blocks(&self) -> Vec<u32> {
         match self.block {
             Some(block) => vec![block],
+            None if ladder::climbs(&self.variants()) => vec![LADDER_BLOCK],
             None => BLOCKS.to_vec(),
         }
+    }
+
+    /// The kernels to run, in order.
+    pub fn variants(&self) -> Vec<Variant> {
+        ladder::chosen(&self.variant)
     }
 
     /// Bytes: on the GPU points and results, both with their halo, and the coefficients; on the
@@ -98,6 +118,14 @@ mod tests {
         assert_eq!(flags("").size, 16_777_216);
         assert_eq!(flags("").blocks(), [32, 256]);
         assert_eq!(flags("--block 100").blocks(), [100]);
+    }
+
+    #[test]
+    fn the_ladder_has_one_block() {
+        assert_eq!(flags("--variant ladder").blocks(), [256]);
+        assert_eq!(flags("--variant constant,vectors").blocks(), [256]);
+        assert_eq!(flags("--variant ladder --block 100").blocks(), [100]);
+        assert_eq!(flags("--variant constant").blocks(), [32, 256]);
     }
 
     #[test]

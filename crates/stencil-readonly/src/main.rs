@@ -8,6 +8,8 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 use clap::Parser;
 use common::gpu::Gpu;
+use common::ladder::{self, Rung as _};
+use common::limit::{self, Span};
 use common::report::{Report, note};
 use common::verify::{POISON, compare, within_ulps};
 use common::{launch, memory, module, timing};
@@ -18,7 +20,6 @@ use stencil_readonly::accuracy::{self, Explained};
 use stencil_readonly::flags::{Flags, Inputs};
 use stencil_readonly::scheme::{COEF, RADIUS};
 use stencil_readonly::stencil::Stencil;
-use stencil_readonly::variant::Variant;
 use stencil_readonly::{reference, wave};
 
 /// The kernels, as PTX.
@@ -40,6 +41,8 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     let gpu = Gpu::open()?;
     note(&gpu.info);
     let stream = &gpu.stream;
+    let variants = flags.variants();
+    let climbs = ladder::climbs(&variants);
     for block in flags.blocks() {
         launch::grid_1d(&gpu.device, flags.size.into(), block)?;
     }
@@ -75,22 +78,29 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
         "constant",
     );
 
+    // The memory's limit: the same array copied on the GPU.
+    if climbs {
+        let (to, from) = (span(&results), span(&points));
+        let copy = limit::copy(&gpu, &events, flags.common.repeat, to, from)?;
+        report.limit("copy on the device", copy);
+    }
+
     for threads in flags.blocks() {
-        let (grid, block) = launch::grid_1d(&gpu.device, flags.size.into(), threads)?;
-        let shared = (threads + 2 * RADIUS as u32) * size_of::<f32>() as u32;
-        for variant in Variant::ALL {
+        for &variant in &variants {
+            let (grid, block) = launch::grid_1d(&gpu.device, variant.threads(flags.size), threads)?;
+            let shared = variant.shared_bytes(threads);
             // Launch: the kernels take pointers to the first point and the first result.
             results.set_8(POISON)?;
             let kernel = module.get_function(variant.kernel())?;
-            let launch = || match variant {
-                // SAFETY: the arguments are those of `stencil_constant` in the .cu file; there are
-                // `size` points and results, `RADIUS` more on either side, and shared memory for a
-                // block's points and its halo.
-                Variant::Constant => unsafe {
+            let launch = || match variant.takes_coefficients() {
+                // SAFETY: the arguments are those of the kernel in the .cu file; there are `size`
+                // points and results behind a halo of `RADIUS` on a boundary of 16 bytes, as many
+                // more after them, and shared memory for a block's points and its halo.
+                false => unsafe {
                     launch!(kernel<<<grid, block, shared, stream>>>(from, to, flags.size))
                 },
                 // SAFETY: as above; there are `RADIUS + 1` coefficients.
-                Variant::Ldg | Variant::Restrict => unsafe {
+                true => unsafe {
                     launch!(kernel<<<grid, block, shared, stream>>>(
                         from, to, flags.size, dcoef.as_device_ptr()
                     ))
@@ -113,19 +123,21 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
         }
     }
 
-    // The memory's limit: the same array copied on the GPU.
-    results.set_8(POISON)?;
-    let timing = events
-        .timing(gpu.info.time, flags.common.repeat, || {
-            // SAFETY: both allocations outlive the copy, which `events` waits for.
-            Ok(unsafe { results.async_copy_from(&points, stream) }?)
-        })
-        .context("the copy on the GPU failed")?;
-    results.copy_to(&mut host_results)?;
-    let verdict = compare(&host_results, &host_points, within_ulps(0))
-        .verdict(|index| format!("element {index}"));
-    let copy = Stencil::new(host_points.len(), None, None, &timing);
-    report.add("device copy", copy, timing, &verdict);
+    // Beside the note's kernels: the same array copied on the GPU.
+    if !climbs {
+        results.set_8(POISON)?;
+        let timing = events
+            .timing(gpu.info.time, flags.common.repeat, || {
+                // SAFETY: both allocations outlive the copy, which `events` waits for.
+                Ok(unsafe { results.async_copy_from(&points, stream) }?)
+            })
+            .context("the copy on the GPU failed")?;
+        results.copy_to(&mut host_results)?;
+        let verdict = compare(&host_results, &host_points, within_ulps(0))
+            .verdict(|index| format!("element {index}"));
+        let copy = Stencil::new(host_points.len(), None, None, &timing);
+        report.add("device copy", copy, timing, &verdict);
+    }
 
     let explained = accuracy::explained();
     let record = Record {
@@ -133,6 +145,9 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
         explained_error: explained,
     };
     report.print_with(&record, &[])?;
+    if climbs {
+        note(format_args!("\n{}", ladder::ideas(&variants)));
+    }
     note(format_args!(
         "\nEvery warp reads the same four coefficients, from constant memory or through the read-only \
          cache.\n\
@@ -143,6 +158,14 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
         explained.by_coefficients, explained.by_rounding,
     ));
     report.verdict()
+}
+
+/// All of `buffer`, as one end of a copy.
+fn span(buffer: &DeviceBuffer<f32>) -> Span {
+    Span {
+        address: buffer.as_device_ptr().as_raw(),
+        bytes: buffer.len() * size_of::<f32>(),
+    }
 }
 
 #[cfg(test)]

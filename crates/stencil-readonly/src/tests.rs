@@ -6,8 +6,13 @@ use super::*;
 
 /// Runs the chapter as `main` does, on `ptx`; it has to fail.
 fn fails(ptx: &str) {
+    fails_with(ptx, "--size 1000 --block 100");
+}
+
+fn fails_with(ptx: &str, arguments: &str) {
     assert_ne!(ptx, PTX, "the kernels no longer have what is changed here");
-    let flags = Flags::parse_from(["stencil-readonly", "--size", "1000", "--block", "100"]);
+    let words = arguments.split_whitespace();
+    let flags = Flags::parse_from(["stencil-readonly"].into_iter().chain(words));
     assert_eq!(common::error::exit(run(&flags, ptx)), ExitCode::FAILURE);
 }
 
@@ -40,7 +45,9 @@ fn a_wrong_derivative_is_shown_and_an_error() {
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn a_forgotten_point() {
-    let (before, store) = PTX.split_at(PTX.rfind("setp.ge.s32").unwrap());
+    let note_kernels = PTX.find(".entry stencil_cached(").unwrap();
+    let check = PTX[..note_kernels].rfind("setp.ge.s32").unwrap();
+    let (before, store) = PTX.split_at(check);
     let size = store.split([',', ';']).nth(2).unwrap();
     let fewer = format!("add.s32 {size}, {size}, -1;\n\t");
     fails(&format!("{before}{fewer}{store}"));
@@ -69,6 +76,30 @@ fn a_hole_in_the_halo_is_found() {
     let (table, notes) = printed_by("a_forgotten_halo");
     assert_eq!(row(&table, "constant").last(), Some(&"WRONG"), "{table}");
     assert!(notes.contains("error: constant is wrong: "), "{notes}");
+}
+
+/// Every vector of results ends with its third point twice.
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn a_wrong_rung() {
+    let (note_kernels, ladder) = PTX.split_at(PTX.find(".entry stencil_vectors(").unwrap());
+    let (before, store) = ladder.split_at(ladder.find("st.global.v4.f32").unwrap());
+    let (store, after) = store.split_once('}').unwrap();
+    let (three, _) = store.rsplit_once(',').unwrap();
+    let (_, third) = three.rsplit_once(',').unwrap();
+    let ptx = format!("{note_kernels}{before}{three},{third}}}{after}");
+    fails_with(&ptx, "--size 1000 --variant ladder");
+}
+
+#[test]
+fn a_rung_that_is_wrong_is_shown_and_an_error() {
+    let (table, notes) = printed_by("a_wrong_rung");
+    assert_eq!(row(&table, "vectors").last(), Some(&"WRONG"), "{table}");
+    for right in ["constant", "cached", "aligned", "read only"] {
+        assert_eq!(row(&table, right).last(), Some(&"right"), "{table}");
+    }
+    let wanted = "error: vectors is wrong: 250 of 1000 differ: point 3 is ";
+    assert!(notes.contains(wanted), "{notes}");
 }
 
 /// One coefficient more in the `.cu` file than in the Rust code.

@@ -25,6 +25,13 @@ fn a_block_over_the_devices_limit() {
     }
 }
 
+#[test]
+fn an_unknown_variant_gets_the_list() {
+    let all =
+        "book, ladder, constant, __ldg, const-__restrict__, cached, vectors, aligned, read-only";
+    chapter().refuses(2, "--variant texture", &["texture", all]);
+}
+
 /// The largest array takes 30 GB on the simulator: where a computer has those there is nothing to
 /// show.
 #[cfg(target_os = "linux")]

@@ -48,6 +48,79 @@ right! {
     whole_blocks: "--size 8192 --block 256";
 }
 
+/// The ladder's kernels, all of them right and each beside the limit.
+fn climbs(arguments: &str) {
+    let record = chapter().record(&format!("--variant ladder {arguments}"));
+    let results = record["results"].as_array().unwrap();
+    let variants: Vec<&str> = results
+        .iter()
+        .map(|result| result["variant"].as_str().unwrap())
+        .collect();
+    let rungs = ["constant", "cached", "vectors", "aligned", "read only"];
+    assert_eq!(variants, rungs, "{arguments}");
+    for result in results {
+        assert_eq!(result["verified"], true, "{arguments}: {result}");
+        assert_eq!(result["limit"]["name"], "copy on the device");
+        assert!(result["limit"]["share"].as_f64().unwrap() > 0.0);
+    }
+}
+
+/// Sizes that are no whole vectors, and blocks in which the last vector begins or ends one.
+macro_rules! climbs {
+    ($($test:ident: $arguments:literal;)*) => {
+        mod ladder { $(#[test] fn $test() { super::climbs($arguments); })* }
+    };
+}
+
+climbs! {
+    one_point: "--size 1";
+    one_point_less_than_a_vector: "--size 3";
+    one_vector: "--size 4";
+    a_vector_and_a_point: "--size 5 --block 4";
+    a_block_of_vectors: "--size 1024";
+    a_block_but_for_the_halo: "--size 1020";
+    the_first_point_of_a_second_block: "--size 1021";
+    a_last_vector_of_three: "--size 10007 --block 37";
+    the_largest_block: "--size 50001 --block 1024";
+    the_notes_size: "";
+}
+
+#[test]
+fn rungs_are_chosen_by_name_and_their_ideas_told() {
+    let run = chapter().runs("--size 100 --variant read-only,constant");
+    assert_eq!(row(&run.stdout, "limit: copy on the device")[7], "100 %");
+    let first = run.stdout.find("| read only").unwrap();
+    assert!(first < run.stdout.find("| constant").unwrap());
+    assert!(!run.stdout.contains("device copy"), "{}", run.stdout);
+    let idea = "read only  Coefficients through the read-only cache";
+    assert!(run.stderr.contains(idea), "{}", run.stderr);
+    // Without a rung there is no limit, and the copy has a row of its own.
+    let run = chapter().runs("--size 100 --variant __ldg");
+    assert!(!run.stdout.contains("limit"), "{}", run.stdout);
+    assert!(run.stdout.contains("device copy"), "{}", run.stdout);
+}
+
+/// Each of 1024 points has eight neighbours, in five sectors a warp and load where they cross into
+/// a fifth; in vectors a warp's 128 points lie in 17 sectors, or in 16 where it begins with one.
+#[test]
+fn each_rung_asks_memory_for_less() {
+    let record = chapter().record("--variant ladder --size 16384");
+    let warps = 16384 / 32;
+    let count = |rung: usize, name: &str| record["results"][rung]["counters"][name].clone();
+    let loads = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum";
+    let stores = "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum";
+    let stored = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum";
+    let [cached, vectors, aligned] = [1, 2, 3];
+    assert_eq!(count(cached, loads), 8 * warps);
+    assert_eq!(count(cached, "smsp__inst_executed_op_shared_ld.sum"), 0);
+    assert_eq!(count(cached, "warps_at_barriers"), 0);
+    assert_eq!(count(vectors, loads), 3 * warps / 4);
+    assert_eq!(count(vectors, stores), warps / 4);
+    assert_eq!(count(vectors, stored), 17 * warps / 4);
+    // The last vector of all is alone in its warp, half a sector.
+    assert_eq!(count(aligned, stored), 16 * warps / 4 + 1);
+}
+
 #[test]
 fn the_notes_size_is_the_default() {
     let results = results("");
