@@ -1,5 +1,6 @@
-//! Has the kernels' PTX ready for `main.rs`.
+//! Has the kernels' PTX ready for `main.rs`: the book's, and the ladder's.
 
 fn main() {
     kernel_build::ptx("raytrace-const");
+    kernel_build::ptx("raytrace-ladder");
 }

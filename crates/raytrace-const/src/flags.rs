@@ -2,9 +2,12 @@
 
 use std::path::PathBuf;
 
-use clap::{Parser, ValueEnum, value_parser};
+use clap::{Parser, value_parser};
 use common::flags::{Block, CommonFlags};
+use common::ladder::{self, Choice};
 use serde::Serialize;
+
+use crate::variant::Variant;
 
 /// The longest side of a picture, and the most spheres. The kernels count in 32-bit integers, and
 /// the grid reaches up to a block past the picture's edge.
@@ -32,7 +35,7 @@ pub struct Flags {
     )]
     pub height: u32,
 
-    /// How many spheres; constant memory holds 2340, or 2048 of the aligned ones
+    /// How many spheres; constant memory holds 2340, 2048 aligned ones, or 2040 of the ladder's
     #[arg(
         long,
         value_name = "COUNT",
@@ -45,9 +48,15 @@ pub struct Flags {
     #[arg(long, value_name = "NUMBER", default_value_t = 6)]
     pub seed: u64,
 
-    /// Where the spheres are
-    #[arg(long, value_enum, default_value_t = VariantFlag::All)]
-    pub variant: VariantFlag,
+    /// Which kernels to run, one or several
+    #[arg(
+        long,
+        value_name = "KERNEL",
+        value_delimiter = ',',
+        default_value = "book",
+        value_parser = ladder::choice::<Variant>()
+    )]
+    variant: Vec<Choice<Variant>>,
 
     /// Threads of a block
     #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "16x16")]
@@ -60,30 +69,6 @@ pub struct Flags {
     /// The flags that every chapter takes.
     #[command(flatten)]
     pub common: CommonFlags,
-}
-
-/// What `--variant` takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum VariantFlag {
-    /// 28-byte spheres in global memory
-    Global,
-    /// The same spheres and the same loop, in constant memory
-    Constant,
-    /// 32-byte aligned spheres in constant memory, loop unrolled
-    Unrolled,
-    /// One after the other
-    All,
-}
-
-/// One of the three kernels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Variant {
-    /// `raytrace_global`
-    Global,
-    /// `raytrace_constant`
-    Constant,
-    /// `raytrace_unrolled`
-    Unrolled,
 }
 
 /// What the JSON record repeats of the flags.
@@ -107,49 +92,23 @@ impl Flags {
             block: self.block.to_string(),
         }
     }
-}
 
-impl VariantFlag {
-    /// The variants to run, the one that others are compared with first.
-    pub fn variants(self) -> &'static [Variant] {
-        match self {
-            VariantFlag::Global => &[Variant::Global],
-            VariantFlag::Constant => &[Variant::Constant],
-            VariantFlag::Unrolled => &[Variant::Unrolled],
-            VariantFlag::All => &[Variant::Global, Variant::Constant, Variant::Unrolled],
-        }
-    }
-}
-
-impl Variant {
-    /// Its name in flags and tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Variant::Global => "global",
-            Variant::Constant => "constant",
-            Variant::Unrolled => "unrolled",
-        }
-    }
-
-    /// Its kernel in `kernels/raytrace-const.cu`.
-    pub fn kernel(self) -> &'static str {
-        match self {
-            Variant::Global => "raytrace_global",
-            Variant::Constant => "raytrace_constant",
-            Variant::Unrolled => "raytrace_unrolled",
-        }
+    /// The kernels to run, in order.
+    pub fn variants(&self) -> Vec<Variant> {
+        ladder::chosen(&self.variant)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use common::ladder::Rung as _;
 
     #[test]
     fn defaults_are_the_books_scene() {
         let flags = Flags::try_parse_from(["raytrace-const"]).unwrap();
         assert_eq!((flags.width, flags.height, flags.spheres), (1024, 1024, 20));
-        assert_eq!(flags.variant.variants().len(), 3);
+        assert_eq!(flags.variants(), Variant::BOOK);
         assert_eq!(flags.block.to_owned(), "16x16".parse().unwrap());
     }
 }

@@ -5,3 +5,4 @@ pub mod limits;
 pub mod picture;
 pub mod reference;
 pub mod scene;
+pub mod variant;

@@ -3,41 +3,42 @@
 use anyhow::{Result, bail};
 use common::memory::Need;
 
-use crate::flags::{Flags, Variant};
+use crate::flags::Flags;
 use crate::picture::Pixel;
-use crate::scene::{ConstantBank, Sphere};
+use crate::scene::{ConstantBank, ConstantScene, GROUP, Outline, Sphere, Surface};
+use crate::variant::Variant;
 
 /// The kernels find a pixel with a 32-bit `int`.
 const MOST_PIXELS: u64 = i32::MAX as u64;
 
 /// Refuses more spheres than the constant memory of a chosen variant holds.
 pub fn spheres_fit(flags: &Flags) -> Result<()> {
-    let capacity = |variant: &Variant| match variant {
-        Variant::Global => usize::MAX,
-        Variant::Constant => ConstantBank::PACKED,
-        Variant::Unrolled => ConstantBank::ALIGNED,
-    };
-    let variants = flags.variant.variants().iter();
-    let most = variants.map(capacity).min().unwrap_or(usize::MAX);
+    let capacities = flags.variants().into_iter().map(Variant::capacity);
+    let most = capacities.min().unwrap_or(usize::MAX);
     if flags.spheres as usize > most {
         bail!(
             "--spheres {} is too many: the 64 KB of constant memory hold {} spheres of 28 bytes \
-             (--variant constant) or {} aligned ones of 32 (--variant unrolled); \
-             use at most {most}, or --variant global, which has no such limit",
+             (--variant constant), {} aligned ones of 32 (--variant unrolled), or {} in groups \
+             (the ladder's); use at most {most}, or kernels that have no such limit: \
+             --variant global,patches-global,patches-tiles",
             flags.spheres,
             ConstantBank::PACKED,
             ConstantBank::ALIGNED,
+            ConstantScene::SPHERES,
         );
     }
     Ok(())
 }
 
-/// Bytes for the spheres and the picture: one of it on the GPU; on the computer the reference,
+/// Bytes for the spheres and the picture: one of it on the GPU, and spheres in both forms; on the computer the reference,
 /// the copy read back, and its PNG, which is hardly ever larger.
 pub fn memory_need(flags: &Flags) -> Need {
     // No overflow: sides and spheres are at most 2^30.
     let picture = pixels(flags) * size_of::<Pixel>() as u64;
-    let spheres = u64::from(flags.spheres) * size_of::<Sphere>() as u64;
+    let spheres = u64::from(flags.spheres);
+    let grouped = spheres.next_multiple_of(GROUP as u64);
+    let spheres = spheres * size_of::<Sphere>() as u64
+        + grouped * (size_of::<Outline>() + size_of::<Surface>()) as u64;
     Need {
         device: picture + spheres,
         host: 3 * picture + spheres,
@@ -74,7 +75,13 @@ mod tests {
 
     #[test]
     fn each_variant_takes_what_its_memory_holds() {
-        for (variant, most) in [("constant", 2340), ("unrolled", 2048), ("all", 2048)] {
+        for (variant, most) in [
+            ("constant", 2340),
+            ("unrolled", 2048),
+            ("book", 2048),
+            ("culled", 2040),
+            ("ladder", 2040),
+        ] {
             let fit = |spheres: u32| {
                 spheres_fit(&flags(&format!("--variant {variant} --spheres {spheres}")))
             };
@@ -82,16 +89,21 @@ mod tests {
             let error = fit(most + 1).unwrap_err().to_string();
             assert!(error.contains(&format!("at most {most}")), "{error}");
         }
-        assert!(spheres_fit(&flags("--variant global --spheres 1000000")).is_ok());
+        for variant in ["global", "patches-global", "patches-tiles"] {
+            let many = format!("--variant {variant} --spheres 1000000");
+            assert!(spheres_fit(&flags(&many)).is_ok());
+        }
     }
 
     #[test]
     fn memory_is_counted_without_overflow() {
         let need = memory_need(&flags("--width 17 --height 13 --spheres 2"));
-        assert_eq!((need.device, need.host), (940, 2708));
+        let spheres = 2 * 28 + 20 * 32;
+        assert_eq!(need.device, 17 * 13 * 4 + spheres);
+        assert_eq!(need.host, 3 * 17 * 13 * 4 + spheres);
         let most = "--width 1073741824 --height 1073741824 --spheres 1073741824";
         let need = memory_need(&flags(most));
-        assert_eq!(need.host, 12 * (1 << 60) + 28 * (1 << 30));
+        assert_eq!(need.host, 12 * (1 << 60) + 60 * (1 << 30) + 32 * 16);
     }
 
     #[test]

@@ -68,6 +68,88 @@ impl ConstantBank {
     }
 }
 
+/// What a test needs of a sphere, as the ladder's kernels have it: one vector of 16 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, DeviceCopy)]
+#[repr(C, align(16))]
+pub struct Outline {
+    x: f32,
+    y: f32,
+    radius2: f32,
+    radius: f32,
+}
+
+/// The rest of a sphere, as the ladder's kernels have it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, DeviceCopy)]
+#[repr(C, align(16))]
+pub struct Surface {
+    z: f32,
+    r: f32,
+    g: f32,
+    b: f32,
+}
+
+/// Spheres that the ladder's kernels test at a time, as in `kernels/raytrace-ladder.cu`.
+pub const GROUP: usize = 20;
+
+/// `spheres` as the ladder's kernels have them, the last group filled up with spheres of radius 0,
+/// which no ray meets.
+pub fn grouped(spheres: &[Sphere]) -> (Vec<Outline>, Vec<Surface>) {
+    let slots = spheres.len().next_multiple_of(GROUP);
+    let none = std::iter::repeat(Sphere::default());
+    let spheres = spheres.iter().copied().chain(none).take(slots);
+    spheres
+        .map(|sphere| (sphere.outline(), sphere.surface()))
+        .unzip()
+}
+
+impl Sphere {
+    fn outline(self) -> Outline {
+        Outline {
+            x: self.x,
+            y: self.y,
+            radius2: self.radius * self.radius,
+            radius: self.radius,
+        }
+    }
+
+    fn surface(self) -> Surface {
+        Surface {
+            z: self.z,
+            r: self.r,
+            g: self.g,
+            b: self.b,
+        }
+    }
+}
+
+/// What the constant memory of the ladder's module holds.
+#[derive(Clone, Copy, DeviceCopy)]
+#[repr(C)]
+pub struct ConstantScene {
+    outlines: [Outline; ConstantScene::SPHERES],
+    surfaces: [Surface; ConstantScene::SPHERES],
+}
+
+impl ConstantScene {
+    /// How many spheres fit, in whole groups.
+    pub const SPHERES: usize = ConstantBank::ALIGNED / GROUP * GROUP;
+
+    /// The first [`Self::SPHERES`] of the scene.
+    pub fn new(outlines: &[Outline], surfaces: &[Surface]) -> Self {
+        let mut scene = ConstantScene {
+            outlines: [Outline::default(); Self::SPHERES],
+            surfaces: [Surface::default(); Self::SPHERES],
+        };
+        for (slot, outline) in scene.outlines.iter_mut().zip(outlines) {
+            *slot = *outline;
+        }
+        for (slot, surface) in scene.surfaces.iter_mut().zip(surfaces) {
+            *slot = *surface;
+        }
+        scene
+    }
+}
+
 /// `--spheres` random spheres: the book's ranges, which are for a picture 1000 pixels wide,
 /// scaled to this one. Centres lie within ±500, radii from 20 to 120.
 pub fn random(flags: &Flags) -> Vec<Sphere> {
@@ -105,6 +187,8 @@ mod tests {
         assert_eq!(size_of::<AlignedSphere>(), 32);
         assert_eq!(size_of::<ConstantBank>(), 64 * 1024);
         assert_eq!((ConstantBank::PACKED, ConstantBank::ALIGNED), (2340, 2048));
+        assert_eq!((size_of::<Outline>(), size_of::<Surface>()), (16, 16));
+        assert_eq!(ConstantScene::SPHERES, 2040);
     }
 
     #[test]
@@ -152,5 +236,45 @@ mod tests {
         let slots = unsafe { ConstantBank::packed(&spheres).packed };
         assert_eq!(slots[..21], spheres);
         assert_eq!(slots[21], Sphere::default());
+    }
+
+    #[test]
+    fn groups_are_filled_up_with_spheres_that_no_ray_meets() {
+        for (spheres, slots) in [(1, 20), (20, 20), (21, 40), (2041, 2060)] {
+            let spheres = random(&flags(&format!("--spheres {spheres}")));
+            let (outlines, surfaces) = grouped(&spheres);
+            assert_eq!((outlines.len(), surfaces.len()), (slots, slots));
+            for (sphere, outline) in spheres.iter().zip(&outlines) {
+                assert_eq!(*outline, sphere.outline());
+            }
+            assert!(
+                outlines[spheres.len()..]
+                    .iter()
+                    .all(|one| one.radius2 == 0.0)
+            );
+
+            let scene = ConstantScene::new(&outlines, &surfaces);
+            let held = slots.min(ConstantScene::SPHERES);
+            assert_eq!(scene.outlines[..held], outlines[..held]);
+            assert_eq!(scene.surfaces[..held], surfaces[..held]);
+            assert_eq!(
+                scene.outlines[held..],
+                vec![Outline::default(); 2040 - held]
+            );
+        }
+    }
+
+    /// The ladder's kernels divide by the radius where the book's take the root of its square.
+    #[test]
+    fn the_root_of_a_square_is_the_number_itself() {
+        for spheres in [
+            "--width 1 --height 1",
+            "",
+            "--width 1073741824 --height 1073741824",
+        ] {
+            for sphere in random(&flags(&format!("{spheres} --spheres 10000"))) {
+                assert_eq!((sphere.radius * sphere.radius).sqrt(), sphere.radius);
+            }
+        }
     }
 }

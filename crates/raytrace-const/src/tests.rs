@@ -9,7 +9,16 @@ use super::*;
 fn fails(ptx: &str) {
     assert_ne!(ptx, PTX, "the kernels no longer have what is changed here");
     let flags = Flags::parse_from(["raytrace-const", "--width", "40", "--height", "30"]);
-    assert_eq!(common::error::exit(run(&flags, ptx)), ExitCode::FAILURE);
+    let result = run(&flags, ptx, LADDER_PTX);
+    assert_eq!(common::error::exit(result), ExitCode::FAILURE);
+}
+
+/// The same with `ladder_ptx` in place of the ladder's kernels.
+fn ladder_fails(ladder_ptx: &str) {
+    assert_ne!(ladder_ptx, LADDER_PTX);
+    let words = "raytrace-const --width 40 --height 30 --variant ladder";
+    let result = run(&Flags::parse_from(words.split(' ')), PTX, ladder_ptx);
+    assert_eq!(common::error::exit(result), ExitCode::FAILURE);
 }
 
 /// Half as bright: 128.0 in place of 255.0.
@@ -53,6 +62,48 @@ fn ptx_that_does_not_load_is_explained_once() {
         notes.contains("error: the PTX does not load: CUDA_ERROR_INVALID_PTX"),
         "{notes}"
     );
+}
+
+/// All rows but the first of a patch keep what was there.
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn a_rung_that_forgets_rows() {
+    let kernel = ".entry raytrace_patches(";
+    let (before, patches) = LADDER_PTX.split_at(LADDER_PTX.find(kernel).unwrap());
+    let (first, others) = patches.split_at(patches.find("st.global.v4.u32").unwrap() + 1);
+    let (others, after) = others.split_at(others.find("\n}\n").unwrap());
+    let forgotten = others.replace("st.global.v4.u32", "// st.global.v4.u32");
+    ladder_fails(&format!("{before}{first}{forgotten}{after}"));
+}
+
+#[test]
+fn a_wrong_rung_is_shown_and_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = "tests::a_rung_that_forgets_rows";
+    let (table, notes) = chapter_test::child(name, folder.path());
+    for right in ["unrolled", "outlines", "rows"] {
+        let row = chapter_test::row(&table, right);
+        assert_eq!(row.last(), Some(&"right"), "{table}");
+    }
+    let row = chapter_test::row(&table, "patches");
+    assert_eq!(row.last(), Some(&"WRONG"), "{table}");
+    assert!(!table.contains("patches global"), "{table}");
+    let wanted = "error: raytrace.png shows a wrong picture: patches is wrong: ";
+    assert!(notes.contains(wanted), "{notes}");
+}
+
+/// A scene that is smaller in the ladder's `.cu` file than in the Rust code.
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn a_smaller_scene() {
+    ladder_fails(&LADDER_PTX.replace("constant_scene[65280]", "constant_scene[65248]"));
+}
+
+#[test]
+fn the_ladders_symbol_has_a_size_too() {
+    let (_, notes) = printed_by("a_smaller_scene");
+    let wanted = "error: constant_scene has 65248 bytes in the .cu file and 65280 in the Rust";
+    assert!(notes.contains(wanted), "{notes}");
 }
 
 /// One sphere fewer in the `.cu` file than in the Rust code.

@@ -21,8 +21,9 @@ fn sizes_that_are_zero_negative_or_no_numbers() {
 
 #[test]
 fn an_unknown_variant_gets_the_list() {
-    let all = ["texture", "global", "constant", "unrolled", "all"];
-    says(2, "--variant texture", &all);
+    let all = "book, ladder, global, constant, unrolled, outlines, rows, patches, \
+               patches-global, patches-tiles, culled";
+    says(2, "--variant texture", &["texture", all]);
 }
 
 #[test]
@@ -50,6 +51,17 @@ fn blocks_over_the_devices_limit() {
     says(1, product_past_32_bits, &["4294967296 threads", "1024"]);
 }
 
+/// 1024 threads leave 64 registers a thread, and a patch of sixteen pixels takes more.
+#[test]
+fn a_block_that_takes_more_registers_than_there_are() {
+    let many = "--variant patches --width 9 --height 9 --block 1024x1";
+    says(
+        1,
+        many,
+        &["raytrace_patches failed", "registers", "smaller block"],
+    );
+}
+
 #[test]
 fn a_grid_over_the_devices_limit() {
     let tall = "--width 1 --height 70000 --block 16x1";
@@ -58,11 +70,12 @@ fn a_grid_over_the_devices_limit() {
 
 #[test]
 fn more_spheres_than_constant_memory_holds() {
-    let both = &["2340", "2048", "--variant global"];
+    let both = &["2340", "2048", "2040", "--variant global"];
     says(1, "--spheres 2341 --variant constant", both);
     says(1, "--spheres 2341 --variant constant", &["at most 2340"]);
     says(1, "--spheres 2049 --variant unrolled", &["at most 2048"]);
     says(1, "--spheres 2049", &["at most 2048"]);
+    says(1, "--spheres 2041 --variant global,rows", &["at most 2040"]);
 }
 
 #[test]

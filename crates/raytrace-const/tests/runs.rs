@@ -60,6 +60,105 @@ every_variant! {
     as_many_spheres_as_fit: "--width 64 --height 64 --spheres 2048";
 }
 
+/// Every rung; the program compares all of them, and this the picture of the last.
+fn climbs(arguments: &str) {
+    let run = chapter().runs(&format!("--variant ladder {arguments}"));
+    for rung in RUNGS {
+        let row = row(&run.stdout, rung);
+        assert_eq!(row.last(), Some(&"right"), "{arguments}: {row:?}");
+    }
+    assert!(run.stdout.contains("| limit: "), "{}", run.stdout);
+    draws_the_reference(&format!("--variant culled {arguments}"));
+}
+
+const RUNGS: [&str; 9] = [
+    "global",
+    "constant",
+    "unrolled",
+    "outlines",
+    "rows",
+    "patches",
+    "patches global",
+    "patches tiles",
+    "culled",
+];
+
+/// Pictures whose rows are vectors and are not, patches and blocks that do not divide them, groups
+/// and tiles of spheres that are full and are not.
+macro_rules! climbs {
+    ($($test:ident: $arguments:literal;)*) => {
+        mod ladder { $(#[test] fn $test() { super::climbs($arguments); })* }
+    };
+}
+
+climbs! {
+    one_pixel: "--width 1 --height 1";
+    one_pixel_one_sphere: "--width 1 --height 1 --spheres 1";
+    one_patch: "--width 4 --height 4";
+    smaller_than_a_patch: "--width 3 --height 2";
+    a_row_of_vectors_and_a_cut_patch: "--width 64 --height 61";
+    no_whole_vectors: "--width 67 --height 64";
+    the_default_size: "--width 1024 --height 1024";
+    a_block_of_odd_sides: "--width 100 --height 61 --block 7x5";
+    a_block_of_one_thread: "--width 19 --height 3 --block 1x1";
+    a_flat_block: "--width 40 --height 33 --block 256x1";
+    one_sphere_more_than_a_group: "--width 64 --height 64 --spheres 21 --seed 4";
+    one_sphere_more_than_a_tile: "--width 64 --height 64 --spheres 241 --seed 7";
+    more_spheres_than_are_culled_at_a_time: "--width 64 --height 32 --spheres 1025";
+    as_many_spheres_as_fit: "--width 64 --height 32 --spheres 2040";
+}
+
+#[test]
+fn the_rungs_without_constant_memory_take_more() {
+    for variant in ["patches-global", "patches-tiles"] {
+        let picture = "--width 33 --height 32 --spheres 5001";
+        draws_the_reference(&format!("--variant {variant} {picture}"));
+    }
+}
+
+#[test]
+fn the_ladders_record_has_limits_and_counters() {
+    let record = chapter().record("--variant ladder --width 512 --height 512 --spheres 40");
+    let results = record["results"].as_array().unwrap();
+    let variants: Vec<&str> = results
+        .iter()
+        .map(|result| result["variant"].as_str().unwrap())
+        .collect();
+    assert_eq!(variants, RUNGS);
+    for result in results {
+        assert!(result["limit"]["share"].as_f64().unwrap() > 0.0, "{result}");
+    }
+    // Culling is another algorithm: compared with no other, and with no limit of tests.
+    let culled = &results[8];
+    assert!(culled["speedup"].is_null());
+    assert_eq!(culled["limit"]["name"], "writing the picture");
+    assert!(results[7]["speedup"].as_f64().is_some());
+
+    // A read for a test serves one, four and sixteen pixels; one of a sphere that was met does not.
+    let count = |rung: usize, name: &str| results[rung]["counters"][name].as_u64().unwrap();
+    let constant = "idc__requests.sum";
+    let [outlines, rows, patches] = [3, 4, 5].map(|rung| count(rung, constant));
+    assert!(outlines > 3 * rows && rows > 2 * patches);
+    let stores = "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum";
+    let warps = 512 * 512 / 32;
+    let stored = [3, 4, 5].map(|rung| count(rung, stores));
+    assert_eq!(stored, [warps, warps / 4, warps / 4]);
+    let shared = "smsp__inst_executed_op_shared_ld.sum";
+    assert_eq!([5, 6].map(|rung| count(rung, shared)), [0, 0]);
+    assert!(count(7, shared) > 0);
+}
+
+#[test]
+fn ideas_are_told_below_the_table() {
+    let run = chapter().runs("--variant rows,patches --width 64 --height 8");
+    for idea in ["rows     Four pixels a thread", "patches  Sixteen pixels"] {
+        assert!(run.stderr.contains(idea), "{}", run.stderr);
+    }
+    let run = chapter().runs("--width 64 --height 8");
+    assert!(!run.stderr.contains("28-byte spheres"), "{}", run.stderr);
+    assert!(!run.stdout.contains("limit"), "{}", run.stdout);
+}
+
 #[test]
 fn constant_memory_takes_2340_packed_spheres() {
     draws_the_reference("--variant constant --width 32 --height 32 --spheres 2340");
