@@ -1,6 +1,16 @@
-//! Has the kernels' PTX ready for `main.rs`: this chapter's, and the one it is compared with.
+//! Has the kernels' PTX ready for `src/variant.rs`: this chapter's, and the one they are compared
+//! with.
 
 fn main() {
-    kernel_build::ptx("matmul-pitched");
-    kernel_build::ptx("matmul-tiled");
+    for kernel in [
+        "matmul-pitched",
+        "matmul-tiled",
+        "matmul-ladder/1-columns",
+        "matmul-ladder/2-squares",
+        "matmul-ladder/3-vectors",
+        "matmul-ladder/4-warp-tiles",
+        "matmul-ladder/5-double-buffer",
+    ] {
+        kernel_build::ptx(kernel);
+    }
 }

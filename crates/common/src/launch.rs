@@ -52,18 +52,25 @@ pub fn grid_2d(
             limits.threads,
         );
     }
-    let across = width.div_ceil(block.width.into());
-    let down = height.div_ceil(block.height.into());
-    let (widest, highest) = limits.grid;
-    match (u32::try_from(across), u32::try_from(down)) {
-        (Ok(x), Ok(y)) if x <= widest && y <= highest => {
-            Ok((GridSize::xy(x, y), BlockSize::xy(block.width, block.height)))
-        }
-        _ => bail!(
-            "{width} by {height} elements need a grid of {across}x{down} blocks, and this device \
-             takes at most {widest}x{highest}; use larger blocks or a smaller input"
-        ),
-    }
+    let grid = limits.blocks_2d(width, height, block)?;
+    Ok((grid, BlockSize::xy(block.width, block.height)))
+}
+
+/// Blocks of `threads` in a row that compute `tile` elements each and together cover `width` by
+/// `height`.
+///
+/// # Errors
+///
+/// Where the grid is larger than the device takes.
+pub fn tiles_2d(
+    device: &Device,
+    width: u64,
+    height: u64,
+    tile: Block,
+    threads: u32,
+) -> Result<(GridSize, BlockSize)> {
+    let grid = Limits::of(device)?.blocks_2d(width, height, tile)?;
+    Ok((grid, BlockSize::x(threads)))
 }
 
 /// What a device takes, along x and y.
@@ -90,5 +97,19 @@ impl Limits {
                 limit(DeviceAttribute::MaxGridDimY)?,
             ),
         })
+    }
+
+    /// How many blocks it takes, each of `block` elements.
+    fn blocks_2d(&self, width: u64, height: u64, block: Block) -> Result<GridSize> {
+        let across = width.div_ceil(block.width.into());
+        let down = height.div_ceil(block.height.into());
+        let (widest, highest) = self.grid;
+        match (u32::try_from(across), u32::try_from(down)) {
+            (Ok(x), Ok(y)) if x <= widest && y <= highest => Ok(GridSize::xy(x, y)),
+            _ => bail!(
+                "{width} by {height} elements need a grid of {across}x{down} blocks, and this \
+                 device takes at most {widest}x{highest}; use larger blocks or a smaller input"
+            ),
+        }
     }
 }

@@ -6,6 +6,8 @@ use matmul_pitched::flags::ProductFlags;
 use matmul_pitched::rate::Rate;
 use serde::Serialize;
 
+use crate::variant::Tile;
+
 /// What the table says of a kernel beside its time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Accesses {
@@ -18,10 +20,10 @@ pub struct Accesses {
 }
 
 impl Accesses {
-    /// Of a product by a kernel with tiles `tile` elements wide and high, or with none.
+    /// Of a product by a kernel whose blocks compute `tile`, or that has none.
     pub fn of(
         product: &ProductFlags,
-        tile: Option<u32>,
+        tile: Option<Tile>,
         counted: Option<&Counters>,
         rate: Rate,
     ) -> Self {
@@ -36,13 +38,23 @@ impl Accesses {
 /// The note's 2MPN / `BLOCK_SIZE` + MP, for sizes that are no multiples too: every element of A
 /// is loaded once for each tile along a row of C, every element of B once for each tile down a
 /// column of C, and every element of C is stored once. Without tiles an element of C stands for
-/// one, which makes it 2MPN + MP.
-pub fn formula(product: &ProductFlags, tile: Option<u32>) -> u64 {
+/// one, which makes it 2MPN + MP. Four elements at a time are one access, and what is left of a
+/// row is an access each.
+pub fn formula(product: &ProductFlags, tile: Option<Tile>) -> u64 {
     let [m, n, p] = [product.m, product.n, product.p].map(u64::from);
-    let tiles = |elements: u64| elements.div_ceil(tile.unwrap_or(1).into());
+    let Tile { rows, cols, fours } = tile.unwrap_or(Tile {
+        rows: 1,
+        cols: 1,
+        fours: false,
+    });
+    let row = |elements: u64| match fours {
+        true => elements / 4 + elements % 4,
+        false => elements,
+    };
+    let (down, across) = (m.div_ceil(rows.into()), p.div_ceil(cols.into()));
     // No overflow: matrices that fit into a memory have fewer than 2^40 elements, and MPN, the
     // root of their product, is less than 2^60.
-    m * n * tiles(p) + n * p * tiles(m) + m * p
+    m * row(n) * across + n * row(p) * down + m * row(p)
 }
 
 impl Details for Accesses {
@@ -61,6 +73,7 @@ impl Details for Accesses {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::variant::Variant;
     use matmul_pitched::flags::Fill;
 
     fn product(m: u32, n: u32, p: u32) -> ProductFlags {
@@ -79,9 +92,13 @@ mod tests {
             let product = product(m, n, p);
             let [m, n, p] = [m, n, p].map(u64::from);
             assert_eq!(formula(&product, None), 2 * m * p * n + m * p);
-            for tile in [8, 16, 32] {
-                let wanted = 2 * m * p * n / u64::from(tile) + m * p;
-                assert_eq!(formula(&product, Some(tile)), wanted);
+            for (variant, side) in [
+                (Variant::Tiled8, 8),
+                (Variant::Tiled16, 16),
+                (Variant::Tiled32, 32),
+            ] {
+                let wanted = 2 * m * p * n / side + m * p;
+                assert_eq!(formula(&product, variant.tile()), wanted);
             }
         }
     }
@@ -89,10 +106,25 @@ mod tests {
     #[test]
     fn tiles_beyond_the_edge_count_as_far_as_they_reach() {
         // A is 3x5 and loaded for one tile across; B is 5x9 and loaded for one tile down.
-        assert_eq!(formula(&product(3, 5, 9), Some(16)), 15 + 45 + 27);
+        assert_eq!(
+            formula(&product(3, 5, 9), Variant::Tiled16.tile()),
+            15 + 45 + 27
+        );
         // Two tiles across.
-        assert_eq!(formula(&product(3, 5, 17), Some(16)), 2 * 15 + 85 + 51);
-        assert_eq!(formula(&product(1, 1, 1), Some(32)), 3);
+        assert_eq!(
+            formula(&product(3, 5, 17), Variant::Tiled16.tile()),
+            2 * 15 + 85 + 51
+        );
+        assert_eq!(formula(&product(1, 1, 1), Variant::Tiled32.tile()), 3);
+    }
+
+    #[test]
+    fn four_elements_are_an_access_and_the_rest_of_a_row_one_each() {
+        let tile = Variant::Vectors.tile();
+        assert_eq!(formula(&product(2, 4, 8), tile), 2 + 4 * 2 + 2 * 2);
+        // Rows of 7 are a four and three, rows of 129 thirty-two fours and one in two tiles.
+        let wanted = 3 * (1 + 3) * 2 + 7 * (32 + 1) + 3 * (32 + 1);
+        assert_eq!(formula(&product(3, 7, 129), tile), wanted);
     }
 
     #[test]

@@ -2,4 +2,6 @@
 //! `matmul-pitched`'s.
 
 pub mod accesses;
+pub mod cublas;
 pub mod flags;
+pub mod variant;

@@ -1,13 +1,17 @@
 //! A matrix product through tiles in shared memory beside the one from pitched memory: the note
 //! on memory, "Shared memory", code 4.5 and 4.3.
 //!
-//! The kernels are in `kernels/matmul-tiled.cu` and `kernels/matmul-pitched.cu`.
+//! The kernels are in `kernels/matmul-tiled.cu` and `kernels/matmul-pitched.cu`; those that go on
+//! from there to the hardware's limit are in `kernels/matmul-ladder`.
 
+use std::borrow::Cow;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
 use clap::Parser;
 use common::gpu::Gpu;
+use common::ladder::{self, Rung as _};
+use common::limit::Fp32;
 use common::report::{Report, note};
 use common::verify::{POISON, compare, within_ulps};
 use common::{counters, launch, memory, module, timing};
@@ -17,27 +21,31 @@ use matmul_pitched::pitched::PitchedBuffer;
 use matmul_pitched::rate::Rate;
 use matmul_pitched::reference;
 use matmul_tiled::accesses::Accesses;
-use matmul_tiled::flags::{Flags, Variant};
-
-/// The kernel of `matmul-pitched`, as PTX.
-const PITCHED_PTX: &str = include_str!(env!("MATMUL_PITCHED_PTX"));
-/// The kernels with tiles, as PTX.
-const TILED_PTX: &str = include_str!(env!("MATMUL_TILED_PTX"));
+use matmul_tiled::cublas;
+use matmul_tiled::flags::Flags;
+use matmul_tiled::variant::Variant;
 
 fn main() -> ExitCode {
-    common::main(|| run(&Flags::parse(), PITCHED_PTX, TILED_PTX))
+    common::main(|| run(&Flags::parse(), |variant| variant.ptx().into()))
 }
 
-fn run(flags: &Flags, pitched_ptx: &str, tiled_ptx: &str) -> Result<()> {
+/// The chapter, with the PTX that `ptx` gives for a variant.
+fn run(flags: &Flags, ptx: impl Fn(Variant) -> Cow<'static, str>) -> Result<()> {
     let gpu = Gpu::open()?;
     note(&gpu.info);
     let stream = &gpu.stream;
     // The note's M, N and P.
     let product = &flags.product;
     let (m, n, p) = (product.m as usize, product.n as usize, product.p as usize);
-    let variants = flags.tile.variants().iter().map(|&variant| {
-        let block = flags.block_of(variant);
-        let grid = launch::grid_2d(&gpu.device, p as u64, m as u64, block);
+    let chosen = flags.variants();
+    let variants = chosen.iter().filter(|variant| variant.runs_on(&gpu.info));
+    let variants = variants.map(|&variant| {
+        let area = variant.area(flags.block);
+        let (width, height) = (p as u64, m as u64);
+        let grid = match variant.threads() {
+            None => launch::grid_2d(&gpu.device, width, height, area),
+            Some(threads) => launch::tiles_2d(&gpu.device, width, height, area, threads),
+        };
         Ok((variant, grid.with_context(|| variant.name())?))
     });
     let variants = variants.collect::<Result<Vec<_>>>()?;
@@ -54,8 +62,6 @@ fn run(flags: &Flags, pitched_ptx: &str, tiled_ptx: &str) -> Result<()> {
     a.copy_2d_from(&host_a, n)?;
     b.copy_2d_from(&host_b, p)?;
 
-    let pitched = module::load(pitched_ptx)?;
-    let tiled = module::load(tiled_ptx)?;
     let events = timing::events(stream)?;
     let mut report = Report::new(
         "matmul-tiled",
@@ -65,19 +71,25 @@ fn run(flags: &Flags, pitched_ptx: &str, tiled_ptx: &str) -> Result<()> {
         "pitched",
     );
 
+    if ladder::climbs(&chosen) {
+        let fp32 = Fp32::measure(&gpu, &events, flags.common.repeat)?;
+        let multiply_adds = m as f64 * n as f64 * p as f64;
+        report.limit("multiply-adds alone", fp32.time(multiply_adds));
+        if let Some(timing) = cublas::sgemm(&gpu, &events, flags.common.repeat, [&a, &b, &c])? {
+            report.limit("cuBLAS, fp32", timing);
+        }
+    }
+
     for (variant, (grid, block)) in variants {
-        let module = match variant {
-            Variant::Pitched => &pitched,
-            _ => &tiled,
-        };
+        let module = module::load(&ptx(variant))?;
         let kernel = module
             .get_function(variant.kernel())
             .with_context(|| format!("cannot find the kernel {}", variant.kernel()))?;
         c.set_8(POISON)?;
         let timing = events
             .timing(gpu.info.time, flags.common.repeat, || {
-                // SAFETY: all four kernels take these arguments, and each is an allocation
-                // with as many rows and columns as it says. A tile is a block.
+                // SAFETY: all kernels take these arguments, and each is an allocation
+                // with as many rows and columns as it says. The block is the kernel's own.
                 unsafe {
                     launch!(kernel<<<grid, block, 0, stream>>>(
                         Matrix::from(&a), Matrix::from(&b), Matrix::from(&c)
@@ -88,7 +100,7 @@ fn run(flags: &Flags, pitched_ptx: &str, tiled_ptx: &str) -> Result<()> {
             .with_context(|| format!("{} failed", variant.kernel()))?;
         let counted = counters::last_launch();
 
-        // Read back, and compare bit by bit: all four and the reference add up in one order.
+        // Read back, and compare bit by bit: all kernels and the reference add up in one order.
         c.copy_3d_to(&mut host_c, p)?;
         let verdict =
             compare(&host_c, &expected, within_ulps(0)).verdict(|index| matrix::place(index, p));
@@ -98,6 +110,10 @@ fn run(flags: &Flags, pitched_ptx: &str, tiled_ptx: &str) -> Result<()> {
     }
 
     report.print()?;
+    if ladder::climbs(&chosen) {
+        note(format_args!("\n{}", ladder::ideas(&chosen)));
+        return report.verdict();
+    }
     note(
         "\nEvery thread of `pitched` loads a row of A and a column of B: 2MPN loads, and MP stores. \
          In a tile threads share what each of them loads, so that loads become fewer by as much as \

@@ -7,35 +7,41 @@ use super::*;
 
 /// Runs the chapter as `main` does, on these kernels, with sizes that are no multiples of a tile
 /// and take several; it has to fail.
-fn fails(pitched: &str, tiled: &str) {
-    let changed = pitched != PITCHED_PTX || tiled != TILED_PTX;
-    assert!(changed, "the kernels no longer have what is changed here");
-    let flags = Flags::parse_from(["matmul-tiled", "--m", "19", "--n", "70", "--p", "35"]);
-    let result = run(&flags, pitched, tiled);
+fn fails(variants: &str, wrong: impl Fn(&str) -> String) {
+    let sizes = ["matmul-tiled", "--m", "19", "--n", "70", "--p", "35"];
+    let flags = Flags::parse_from(sizes.into_iter().chain(["--variant", variants]));
+    let unchanged = |variant: &Variant| wrong(variant.ptx()) == variant.ptx();
+    let all = flags.variants().iter().all(unchanged);
+    assert!(!all, "the kernels no longer have what is changed here");
+    let result = run(&flags, |variant| wrong(variant.ptx()).into());
     assert_eq!(common::error::exit(result), ExitCode::FAILURE);
 }
 
-/// The tiled kernels without the first or the second barrier of their loop.
-fn without_barrier(which: usize) -> String {
+/// Changes the tiled kernels, and lets the pitched one be.
+fn tiled(ptx: &str, change: impl Fn(&str) -> String) -> String {
+    match ptx.contains("mat_mul_pitched") {
+        true => ptx.to_owned(),
+        false => change(ptx),
+    }
+}
+
+/// The kernels without the first or the second barrier of their loop.
+fn without_barrier(ptx: &str, which: usize) -> String {
     let mut barriers = (0..2).cycle();
     let stays = |line: &&str| !line.contains("bar.sync") || barriers.next() != Some(which);
-    TILED_PTX
-        .lines()
-        .filter(stays)
-        .collect::<Vec<_>>()
-        .join("\n")
+    ptx.lines().filter(stays).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn without_the_first_barrier() {
-    fails(PITCHED_PTX, &without_barrier(0));
+    fails("book", |ptx| without_barrier(ptx, 0));
 }
 
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn without_the_second_barrier() {
-    fails(PITCHED_PTX, &without_barrier(1));
+    fails("book", |ptx| without_barrier(ptx, 1));
 }
 
 #[test]
@@ -56,10 +62,9 @@ fn both_barriers_are_needed() {
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn no_store() {
-    fails(
-        PITCHED_PTX,
-        &TILED_PTX.replace("st.global.f32", "// st.global.f32"),
-    );
+    fails("book", |ptx| {
+        tiled(ptx, |ptx| ptx.replace("st.global.f32", "// st.global.f32"))
+    });
 }
 
 #[test]
@@ -74,7 +79,10 @@ fn what_the_variant_before_stored_does_not_pass() {
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn a_wrong_baseline() {
-    fails(&PITCHED_PTX.replace("fma.rn.f32", "fma.rz.f32"), TILED_PTX);
+    fails("book", |ptx| match ptx.contains("mat_mul_pitched") {
+        true => ptx.replace("fma.rn.f32", "fma.rz.f32"),
+        false => ptx.to_owned(),
+    });
 }
 
 #[test]
@@ -90,10 +98,9 @@ fn nothing_is_compared_with_a_wrong_baseline() {
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn no_edges() {
-    fails(
-        PITCHED_PTX,
-        &TILED_PTX.replace("setp.gt.u64", "setp.ne.u64"),
-    );
+    fails("book", |ptx| {
+        tiled(ptx, |ptx| ptx.replace("setp.gt.u64", "setp.ne.u64"))
+    });
 }
 
 #[test]
@@ -107,10 +114,9 @@ fn loads_past_the_edges_are_an_error() {
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn an_unknown_instruction() {
-    fails(
-        PITCHED_PTX,
-        &TILED_PTX.replacen("bar.sync", "frobnicate", 1),
-    );
+    fails("book", |ptx| {
+        tiled(ptx, |ptx| ptx.replacen("bar.sync", "frobnicate", 1))
+    });
 }
 
 #[test]
@@ -124,10 +130,9 @@ fn ptx_that_does_not_load_is_explained_once() {
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn another_name() {
-    fails(
-        PITCHED_PTX,
-        &TILED_PTX.replace("mat_mul_tiled_16", "mat_mul"),
-    );
+    fails("book", |ptx| {
+        tiled(ptx, |ptx| ptx.replace("mat_mul_tiled_16", "mat_mul"))
+    });
 }
 
 #[test]
@@ -135,4 +140,50 @@ fn a_kernel_that_is_not_there_is_an_error() {
     let (_, notes) = printed_by("another_name");
     let error = "error: cannot find the kernel mat_mul_tiled_16: CUDA_ERROR_NOT_FOUND";
     assert!(notes.contains(error), "{notes}");
+}
+
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn rungs_without_the_first_barrier() {
+    fails("columns,squares,vectors,warp-tiles", |ptx| {
+        without_barrier(ptx, 0)
+    });
+}
+
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn rungs_without_a_barrier() {
+    fails("columns,squares,vectors,warp-tiles,double-buffer", |ptx| {
+        ptx.replace("bar.sync", "// bar.sync")
+    });
+}
+
+#[test]
+fn rungs_need_their_barriers() {
+    for name in ["rungs_without_the_first_barrier", "rungs_without_a_barrier"] {
+        let (table, notes) = printed_by(name);
+        assert!(row(&table, "columns").contains(&"WRONG"), "{table}");
+        assert!(notes.contains("error: columns is wrong: "), "{notes}");
+    }
+    let (table, _) = printed_by("rungs_without_a_barrier");
+    for rung in ["squares", "vectors", "warp tiles", "double buffer"] {
+        assert!(row(&table, rung).contains(&"WRONG"), "{table}");
+    }
+}
+
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn rungs_that_store_nothing() {
+    fails("ladder", |ptx| {
+        tiled(ptx, |ptx| ptx.replace("st.global", "// st.global"))
+    });
+}
+
+#[test]
+fn what_the_rung_before_stored_does_not_pass() {
+    let (table, _) = printed_by("rungs_that_store_nothing");
+    assert!(row(&table, "pitched").contains(&"right"), "{table}");
+    for &rung in &Variant::LADDER[1..] {
+        assert!(row(&table, rung.name()).contains(&"WRONG"), "{table}");
+    }
 }

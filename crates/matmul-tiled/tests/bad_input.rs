@@ -19,9 +19,11 @@ fn sizes_that_are_zero_negative_or_no_numbers() {
 }
 
 #[test]
-fn an_unknown_tile_gets_the_list() {
-    for tile in ["0", "-8", "12", "64", "16x16", "many"] {
-        says(2, &format!("--tile {tile}"), &[tile, "8, 16, 32, all"]);
+fn an_unknown_kernel_gets_the_list() {
+    let list = "book, ladder, pitched, tiled-8, tiled-16, tiled-32, columns, squares, vectors, \
+                warp-tiles, double-buffer";
+    for kernel in ["0", "tiled", "tiled-64", "all", "pitched,", "many"] {
+        says(2, &format!("--variant {kernel}"), &[kernel, list]);
     }
 }
 
@@ -57,11 +59,13 @@ fn grids_over_the_devices_limit() {
     // The smallest tiles need the most blocks.
     let tiled = ["tiled 8: ", "1x65536 blocks", "65535"];
     says(1, "--m 524281 --n 1 --p 1", &tiled);
+    let columns = ["columns: ", "1x65536 blocks", "65535"];
+    says(1, "--m 4194241 --n 1 --p 1 --variant columns", &columns);
 }
 
 #[test]
 fn matrices_too_large_for_memory() {
-    let huge = "--m 1000000 --n 1000000 --p 1000000 --tile 16";
+    let huge = "--m 1000000 --n 1000000 --p 1000000 --variant tiled-16";
     says(1, huge, &["needs 12000.8 GB", "memory", "is free"]);
 }
 

@@ -7,13 +7,26 @@ fn chapter() -> Chapter {
     Chapter::new(env!("CARGO_BIN_EXE_matmul-tiled"))
 }
 
-/// Runs the program: every result has to be the reference's, and the accesses counted have to be
-/// those of the formula.
+/// Runs the notes' kernels and the ladder: every result has to be the reference's, and the accesses
+/// counted have to be those of the formula.
 fn is_right(arguments: &str) {
-    let record = chapter().record(arguments);
+    let record = chapter().record(&format!("{arguments} --variant book,ladder"));
     let results = record["results"].as_array().unwrap();
     let variants: Vec<_> = results.iter().map(|result| &result["variant"]).collect();
-    assert_eq!(variants, ["pitched", "tiled 8", "tiled 16", "tiled 32"]);
+    assert_eq!(
+        variants,
+        [
+            "pitched",
+            "tiled 8",
+            "tiled 16",
+            "tiled 32",
+            "columns",
+            "squares",
+            "vectors",
+            "warp tiles",
+            "double buffer"
+        ]
+    );
     for result in results {
         assert_eq!(result["verified"], true, "{result}");
         assert_eq!(result["differing"], 0, "{result}");
@@ -43,6 +56,9 @@ sizes! {
     one_less_than_a_tile: "--m 31 --n 31 --p 31";
     one_more_than_a_tile: "--m 33 --n 33 --p 33";
     no_multiples_of_any_tile: "--m 100 --n 70 --p 130";
+    one_more_than_the_largest_tile: "--m 129 --n 9 --p 129";
+    one_less_than_two_of_the_largest_tiles: "--m 255 --n 7 --p 255";
+    rows_that_end_within_a_four: "--m 130 --n 10 --p 126";
     the_notes_sizes: "";
     the_notes_matrices: "--fill identity";
     identities_that_are_not_square: "--m 40 --n 20 --p 30 --fill identity";
@@ -50,11 +66,56 @@ sizes! {
 }
 
 #[test]
-fn the_record_says_which_tiles() {
-    for tile in ["all", "8", "16", "32"] {
-        let record = chapter().record(&format!("--m 2 --n 2 --p 2 --tile {tile}"));
-        assert_eq!(record["inputs"]["tile"], tile);
-    }
+fn the_record_says_which_kernels() {
+    let variants = |arguments: &str| {
+        let record = chapter().record(&format!("--m 2 --n 2 --p 2 {arguments}"));
+        record["inputs"]["variants"].clone()
+    };
+    let book = json!(["pitched", "tiled 8", "tiled 16", "tiled 32"]);
+    assert_eq!(variants(""), book);
+    assert_eq!(variants("--variant book"), book);
+    assert_eq!(variants("--variant vectors"), json!(["vectors"]));
+}
+
+#[test]
+fn the_ladder_shows_its_limit_and_its_ideas() {
+    let small = "--m 70 --n 20 --p 30";
+    let run = chapter().runs(&format!("{small} --variant ladder"));
+    let limit = row(&run.stdout, "limit: multiply-adds alone");
+    assert!(limit.contains(&"100 %"), "{limit:?}");
+    assert!(
+        row(&run.stdout, "squares")
+            .iter()
+            .any(|cell| cell.ends_with(" %"))
+    );
+    assert!(run.stderr.contains("squares        A thread computes 8x8"));
+    let book = chapter().runs(small);
+    assert!(!book.stdout.contains("limit"), "{}", book.stdout);
+}
+
+#[test]
+fn wavefronts_and_requests_go_down_from_rung_to_rung() {
+    let record = chapter().record("--m 128 --n 64 --p 128 --variant ladder --profile");
+    let counted = |variant: &str, counter: &str| {
+        let results = record["results"].as_array().unwrap();
+        let mut of = results.iter().filter(|result| result["variant"] == variant);
+        of.next().unwrap()["counters"][counter].as_u64().unwrap()
+    };
+    let less = |counter: &str, rungs: &[&str]| {
+        for pair in rungs.windows(2) {
+            let [before, after] = [pair[0], pair[1]].map(|rung| counted(rung, counter));
+            assert!(after < before, "{counter}: {pair:?} {before} {after}");
+        }
+    };
+    let loads = "smsp__inst_executed_op_shared_ld.sum";
+    less(loads, &["tiled 16", "columns", "squares"]);
+    let wavefronts = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum";
+    less(wavefronts, &["vectors", "warp tiles"]);
+    let requests = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum";
+    less(
+        requests,
+        &["pitched", "tiled 16", "columns", "squares", "vectors"],
+    );
 }
 
 #[test]
@@ -100,10 +161,11 @@ fn the_table_has_every_variant_and_says_that_times_are_modelled() {
 
 #[test]
 fn one_tile_is_compared_with_the_pitched_kernel() {
-    let record = chapter().record("--m 64 --n 64 --p 64 --tile 32 --fill identity --seed 7");
+    let record = chapter()
+        .record("--m 64 --n 64 --p 64 --variant pitched,tiled-32 --fill identity --seed 7");
     assert_eq!(
         record["inputs"],
-        json!({"m": 64, "n": 64, "p": 64, "fill": "identity", "seed": 7, "tile": "32", "block": "16x16"})
+        json!({"m": 64, "n": 64, "p": 64, "fill": "identity", "seed": 7, "variants": ["pitched", "tiled 32"], "block": "16x16"})
     );
     assert_eq!(record["baseline"], "pitched");
     let results = record["results"].as_array().unwrap();
@@ -120,6 +182,12 @@ fn one_tile_is_compared_with_the_pitched_kernel() {
 fn the_same_run_twice_gives_the_same_record() {
     let run = || chapter().record("--m 100 --n 50 --p 70");
     assert_eq!(run(), run());
+}
+
+#[test]
+fn a_kernel_may_be_chosen_without_the_baseline() {
+    let record = chapter().record("--m 9 --n 9 --p 9 --variant tiled-8");
+    assert!(record["results"][0]["speedup"].is_null());
 }
 
 #[test]

@@ -1,0 +1,182 @@
+//! cuBLAS, the yardstick: NVIDIA's own product, if the machine has it. Nothing else here is
+//! cuBLAS's.
+
+use std::ffi::{c_int, c_void};
+use std::ptr;
+
+use anyhow::{Context as _, Result, ensure};
+use common::gpu::{Clock, Gpu};
+use common::report::note;
+use common::timing::{Events, Timing};
+use libloading::Library;
+use matmul_pitched::pitched::PitchedBuffer;
+
+/// What the library is called, the newest first.
+const NAMES: [&str; 3] = if cfg!(windows) {
+    ["cublas64_13.dll", "cublas64_12.dll", "cublas64_11.dll"]
+} else {
+    ["libcublas.so.13", "libcublas.so.12", "libcublas.so.11"]
+};
+
+/// `cublasStatus_t`: 0 is success.
+type Status = c_int;
+/// `cublasHandle_t`.
+type Handle = *mut c_void;
+type Create = unsafe extern "C" fn(*mut Handle) -> Status;
+type Destroy = unsafe extern "C" fn(Handle) -> Status;
+type SetStream = unsafe extern "C" fn(Handle, *mut c_void) -> Status;
+type SetMathMode = unsafe extern "C" fn(Handle, c_int) -> Status;
+type Sgemm = unsafe extern "C" fn(
+    handle: Handle,
+    transpose_a: c_int,
+    transpose_b: c_int,
+    m: c_int,
+    n: c_int,
+    k: c_int,
+    alpha: *const f32,
+    a: *const f32,
+    lda: c_int,
+    b: *const f32,
+    ldb: c_int,
+    beta: *const f32,
+    c: *mut f32,
+    ldc: c_int,
+) -> Status;
+
+/// `CUBLAS_OP_N`: not transposed.
+const AS_IT_IS: c_int = 0;
+/// `CUBLAS_PEDANTIC_MATH`: 32-bit floats throughout, and no tensor cores.
+const PEDANTIC: c_int = 2;
+
+/// The time of C = A·B by cuBLAS in 32-bit floats; `None` where there is no cuBLAS, with a word on
+/// standard error, and on the simulator, which cannot run it.
+///
+/// # Errors
+///
+/// Where cuBLAS does not start, or refuses, and CUDA's own.
+pub fn sgemm(
+    gpu: &Gpu,
+    events: &Events,
+    repeat: u32,
+    [a, b, c]: [&PitchedBuffer<f32>; 3],
+) -> Result<Option<Timing>> {
+    if gpu.info.time == Clock::Modelled {
+        return Ok(None);
+    }
+    let Some(library) = load() else {
+        note(format_args!(
+            "without cuBLAS to compare with: no {} on this machine",
+            NAMES.join(", ")
+        ));
+        return Ok(None);
+    };
+    let cannot = "cannot time cuBLAS";
+    let cublas = Cublas::start(&library, events).context(cannot)?;
+    let timing = events.timing(gpu.info.time, repeat, || cublas.product(a, b, c));
+    timing.context(cannot).map(Some)
+}
+
+/// The library, if it is there.
+fn load() -> Option<Library> {
+    // SAFETY: loading it runs its own start-up code, which any program that uses it runs.
+    NAMES
+        .iter()
+        .find_map(|name| unsafe { Library::new(*name) }.ok())
+}
+
+/// cuBLAS, started.
+struct Cublas<'a> {
+    library: &'a Library,
+    handle: Handle,
+}
+
+impl<'a> Cublas<'a> {
+    /// Starts it on the stream that is timed.
+    fn start(library: &'a Library, events: &Events) -> Result<Self> {
+        let mut handle = ptr::null_mut();
+        // SAFETY: the signatures here and below are those of cublas_v2.h, the same since version
+        // 11; `handle` is a place to write to. The context that cuBLAS works in is current.
+        let status = unsafe {
+            let create = library.get::<Create>("cublasCreate_v2")?;
+            create(&mut handle)
+        };
+        check(status, "cublasCreate")?;
+        let cublas = Cublas { library, handle };
+        // SAFETY: as above; the stream outlives this.
+        let status = unsafe {
+            let set_stream = library.get::<SetStream>("cublasSetStream_v2")?;
+            set_stream(handle, events.stream().as_inner().cast())
+        };
+        check(status, "cublasSetStream")?;
+        // SAFETY: as above.
+        let status = unsafe {
+            let set_math_mode = library.get::<SetMathMode>("cublasSetMathMode")?;
+            set_math_mode(handle, PEDANTIC)
+        };
+        check(status, "cublasSetMathMode")?;
+        Ok(cublas)
+    }
+
+    /// Starts C = A·B. cuBLAS takes matrices by columns, and what is a row here is a column
+    /// there: it computes the transposed product, of B and A.
+    fn product(
+        &self,
+        a: &PitchedBuffer<f32>,
+        b: &PitchedBuffer<f32>,
+        c: &PitchedBuffer<f32>,
+    ) -> Result<()> {
+        let stride = |buffer: &PitchedBuffer<f32>| c_int::try_from(buffer.pitch() / 4);
+        let size = c_int::try_from;
+        let (alpha, beta) = (1.0, 0.0);
+        // SAFETY: the three are allocations with as many rows, columns and padding as passed, and
+        // the handle is cuBLAS's.
+        let status = unsafe {
+            let sgemm = self.library.get::<Sgemm>("cublasSgemm_v2")?;
+            sgemm(
+                self.handle,
+                AS_IT_IS,
+                AS_IT_IS,
+                size(c.width())?,
+                size(c.rows())?,
+                size(a.width())?,
+                &alpha,
+                b.as_device_ptr().as_ptr(),
+                stride(b)?,
+                a.as_device_ptr().as_ptr(),
+                stride(a)?,
+                &beta,
+                c.as_device_ptr().as_mut_ptr(),
+                stride(c)?,
+            )
+        };
+        check(status, "cublasSgemm")
+    }
+}
+
+impl Drop for Cublas<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the handle is cuBLAS's, and nobody uses it after this. An error has nowhere to
+        // go.
+        if let Ok(destroy) = unsafe { self.library.get::<Destroy>("cublasDestroy_v2") } {
+            // SAFETY: as above.
+            unsafe { destroy(self.handle) };
+        }
+    }
+}
+
+fn check(status: Status, function: &str) -> Result<()> {
+    ensure!(status == 0, "{function} answers with status {status}");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_other_than_success_is_an_error() {
+        assert!(check(0, "cublasSgemm").is_ok());
+        let error = check(15, "cublasSgemm").unwrap_err();
+        assert_eq!(error.to_string(), "cublasSgemm answers with status 15");
+    }
+}

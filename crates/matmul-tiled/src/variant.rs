@@ -1,0 +1,191 @@
+//! The kernels: the notes', and the rungs from there to the hardware's limit.
+
+use common::flags::Block;
+use common::ladder::Rung;
+
+/// One of the kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Variant {
+    /// A row of A and a column of B from global memory, a thread an element.
+    Pitched,
+    /// Tiles of 8×8 in shared memory, a thread an element.
+    Tiled8,
+    /// Tiles of 16×16, as in the note.
+    Tiled16,
+    /// Tiles of 32×32: 1024 threads a block, the most there are.
+    Tiled32,
+    /// Eight elements of a column a thread.
+    Columns,
+    /// 8×8 elements a thread.
+    Squares,
+    /// Four elements a load.
+    Vectors,
+    /// Threads of a warp close together.
+    WarpTiles,
+    /// The next tiles are loaded while these are used.
+    DoubleBuffer,
+}
+
+/// What a block does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tile {
+    /// Rows of its tile of C.
+    pub rows: u32,
+    /// Columns of its tile of C.
+    pub cols: u32,
+    /// Whether it loads and stores four elements at a time.
+    pub fours: bool,
+}
+
+impl Variant {
+    /// Its kernel's name.
+    pub fn kernel(self) -> &'static str {
+        match self {
+            Variant::Pitched => "mat_mul_pitched",
+            Variant::Tiled8 => "mat_mul_tiled_8",
+            Variant::Tiled16 => "mat_mul_tiled_16",
+            Variant::Tiled32 => "mat_mul_tiled_32",
+            Variant::Columns => "mat_mul_columns",
+            Variant::Squares => "mat_mul_squares",
+            Variant::Vectors => "mat_mul_vectors",
+            Variant::WarpTiles => "mat_mul_warp_tiles",
+            Variant::DoubleBuffer => "mat_mul_double_buffer",
+        }
+    }
+
+    /// The PTX that has its kernel.
+    pub fn ptx(self) -> &'static str {
+        match self {
+            Variant::Pitched => include_str!(env!("MATMUL_PITCHED_PTX")),
+            Variant::Tiled8 | Variant::Tiled16 | Variant::Tiled32 => {
+                include_str!(env!("MATMUL_TILED_PTX"))
+            }
+            Variant::Columns => include_str!(env!("MATMUL_LADDER_1_COLUMNS_PTX")),
+            Variant::Squares => include_str!(env!("MATMUL_LADDER_2_SQUARES_PTX")),
+            Variant::Vectors => include_str!(env!("MATMUL_LADDER_3_VECTORS_PTX")),
+            Variant::WarpTiles => include_str!(env!("MATMUL_LADDER_4_WARP_TILES_PTX")),
+            Variant::DoubleBuffer => include_str!(env!("MATMUL_LADDER_5_DOUBLE_BUFFER_PTX")),
+        }
+    }
+
+    /// What a block computes at a time, the note's `BLOCK_SIZE`; the pitched kernel has no tiles.
+    pub fn tile(self) -> Option<Tile> {
+        let (side, fours) = match self {
+            Variant::Pitched => return None,
+            Variant::Tiled8 => (8, false),
+            Variant::Tiled16 => (16, false),
+            Variant::Tiled32 => (32, false),
+            Variant::Columns => (64, false),
+            Variant::Squares => (128, false),
+            Variant::Vectors | Variant::WarpTiles | Variant::DoubleBuffer => (128, true),
+        };
+        Some(Tile {
+            rows: side,
+            cols: side,
+            fours,
+        })
+    }
+
+    /// Elements of C that a block computes; the pitched kernel's block is the reader's.
+    pub fn area(self, pitched: Block) -> Block {
+        self.tile().map_or(pitched, |tile| Block {
+            width: tile.cols,
+            height: tile.rows,
+        })
+    }
+
+    /// Threads of a block, where a thread computes several elements; `None` where it is one, and a
+    /// block's threads are its elements.
+    pub fn threads(self) -> Option<u32> {
+        match self {
+            Variant::Pitched | Variant::Tiled8 | Variant::Tiled16 | Variant::Tiled32 => None,
+            Variant::Columns => Some(512),
+            Variant::Squares | Variant::Vectors | Variant::WarpTiles | Variant::DoubleBuffer => {
+                Some(256)
+            }
+        }
+    }
+}
+
+impl Rung for Variant {
+    const BOOK: &'static [Self] = &[
+        Variant::Pitched,
+        Variant::Tiled8,
+        Variant::Tiled16,
+        Variant::Tiled32,
+    ];
+
+    const LADDER: &'static [Self] = &[
+        Variant::Pitched,
+        Variant::Tiled16,
+        Variant::Columns,
+        Variant::Squares,
+        Variant::Vectors,
+        Variant::WarpTiles,
+        Variant::DoubleBuffer,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            Variant::Pitched => "pitched",
+            Variant::Tiled8 => "tiled 8",
+            Variant::Tiled16 => "tiled 16",
+            Variant::Tiled32 => "tiled 32",
+            Variant::Columns => "columns",
+            Variant::Squares => "squares",
+            Variant::Vectors => "vectors",
+            Variant::WarpTiles => "warp tiles",
+            Variant::DoubleBuffer => "double buffer",
+        }
+    }
+
+    fn idea(self) -> &'static str {
+        match self {
+            Variant::Pitched => "A thread an element, everything from global memory.",
+            Variant::Tiled8 => "Tiles of 8x8 in shared memory, fetched once for all threads.",
+            Variant::Tiled16 => "Tiles of 16x16 in shared memory, fetched once for all threads.",
+            Variant::Tiled32 => "Tiles of 32x32 in shared memory, fetched once for all threads.",
+            Variant::Columns => {
+                "A thread computes 8 elements of a column: a number of B serves them all."
+            }
+            Variant::Squares => {
+                "A thread computes 8x8 elements: 16 shared loads for 64 multiply-adds."
+            }
+            Variant::Vectors => "Four elements a load and a store, the tile of A transposed.",
+            Variant::WarpTiles => {
+                "A warp's threads sit close together: fewer wavefronts a shared load."
+            }
+            Variant::DoubleBuffer => "The next tiles are fetched while these are used.",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_is_in_its_ptx_and_named_after_its_variant() {
+        for &variant in Variant::BOOK.iter().chain(Variant::LADDER) {
+            let entry = format!(".entry {}(", variant.kernel());
+            assert!(variant.ptx().contains(&entry), "{entry}");
+            let name = variant.name().replace(' ', "_");
+            assert_eq!(variant.kernel(), format!("mat_mul_{name}"));
+        }
+    }
+
+    #[test]
+    fn a_block_covers_its_tile_or_is_the_readers() {
+        let block = Block {
+            width: 7,
+            height: 5,
+        };
+        for &variant in Variant::BOOK.iter().chain(Variant::LADDER) {
+            let area = variant.area(block);
+            match variant.tile() {
+                None => assert_eq!(area.to_string(), "7x5"),
+                Some(tile) => assert_eq!((area.width, area.height), (tile.cols, tile.rows)),
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+// What the rungs of the ladder share: matrices with padded rows, read and written one
+// element or four at a time, and never past their edges.
+
+#pragma once
+
+#include "cuda_device.h"
+
+// Elements in rows, `stride` elements from the start of a row to that of the next. Rows
+// begin at a multiple of 16 bytes, as in pitched memory.
+struct Matrix {
+    size_t rows;
+    size_t cols;
+    float *elements;
+    size_t stride;
+};
+
+// Past the edge there are zeros, which add nothing to a product. Nothing is read there.
+__device__ __forceinline__ float get_element(const Matrix &A, size_t row, size_t col) {
+    return row < A.rows && col < A.cols ? A.elements[row * A.stride + col] : 0.0f;
+}
+
+// Past the edge there is nothing to set.
+__device__ __forceinline__ void set_element(const Matrix &A, size_t row, size_t col, float value) {
+    if (row < A.rows && col < A.cols) A.elements[row * A.stride + col] = value;
+}
+
+// Four elements of a row from column `col` on, a multiple of 4: one load, except at the edge.
+__device__ __forceinline__ float4 get_four(const Matrix &A, size_t row, size_t col) {
+    float4 four;
+    if (row < A.rows && col + 4 <= A.cols) {
+        four = *(const float4 *)&A.elements[row * A.stride + col];
+    } else {
+        four.x = get_element(A, row, col);
+        four.y = get_element(A, row, col + 1);
+        four.z = get_element(A, row, col + 2);
+        four.w = get_element(A, row, col + 3);
+    }
+    return four;
+}
+
+// The same for a store.
+__device__ __forceinline__ void set_four(const Matrix &A, size_t row, size_t col, float4 four) {
+    if (row < A.rows && col + 4 <= A.cols) {
+        *(float4 *)&A.elements[row * A.stride + col] = four;
+    } else {
+        set_element(A, row, col, four.x);
+        set_element(A, row, col + 1, four.y);
+        set_element(A, row, col + 2, four.z);
+        set_element(A, row, col + 3, four.w);
+    }
+}
+
+// Four numbers to registers, in one load.
+__device__ __forceinline__ void take_four(float *to, const float *from) {
+    float4 four;
+    four = *(const float4 *)from;
+    to[0] = four.x;
+    to[1] = four.y;
+    to[2] = four.z;
+    to[3] = four.w;
+}
