@@ -97,6 +97,8 @@ const RATES: Rates = Rates {
     integer_lanes: 8.0,
     special_lanes: 2.0,
     double_lanes: 1.0,
+    // None that a kernel for this GPU can use.
+    tensor_cycles: 0.0,
     // Guide, "Shared Memory": 16 banks, 32 bits of each in two cycles. A warp's wavefront is one of
     // each half.
     load_store_wavefronts: 0.25,
@@ -120,6 +122,7 @@ const RATES: Rates = Rates {
     // Wong; loads that other GPUs may find in a cache go to memory.
     latency: Latencies {
         arithmetic: 24.0,
+        tensor: 0.0,
         shared: 38.0,
         constant: 8.0,
         l1: 441.0,

@@ -89,6 +89,8 @@ const RATES: Rates = Rates {
     integer_lanes: 128.0,
     special_lanes: 32.0,
     double_lanes: 4.0,
+    // None that a kernel for this GPU can use.
+    tensor_cycles: 0.0,
     // Guide, "Shared Memory": 32 bits a bank and a cycle.
     load_store_wavefronts: 1.0,
     // M60; guide: "a unified L1/texture cache of 24 KB".
@@ -112,6 +114,7 @@ const RATES: Rates = Rates {
     latency: Latencies {
         // M60.
         arithmetic: 6.0,
+        tensor: 0.0,
         shared: 23.0,
         constant: 25.0,
         l1: 82.0,

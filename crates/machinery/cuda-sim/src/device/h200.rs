@@ -73,6 +73,8 @@ const RATES: Rates = Rates {
     integer_lanes: 64.0,
     special_lanes: 16.0,
     double_lanes: 64.0,
+    // Chains of `mma` in 16 to 32 warps: 1.68 cycles each for all of these; half as deep, 1.12.
+    tensor_cycles: 1.68,
     // rates.cu, "first cache", 4 bytes: 1.01 cycles a warp's load of 128 bytes.
     load_store_wavefronts: 1.0,
     // White paper: 256 KB for both.
@@ -94,6 +96,7 @@ const RATES: Rates = Rates {
     // rates.cu, "latency".
     latency: Latencies {
         arithmetic: 4.5,
+        tensor: as_on_h200::TENSOR_LATENCY,
         shared: 29.0,
         constant: as_on_h200::CONSTANT_LATENCY,
         l1: 39.6,

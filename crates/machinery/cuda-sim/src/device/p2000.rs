@@ -88,6 +88,8 @@ const RATES: Rates = Rates {
     integer_lanes: 128.0,
     special_lanes: 32.0,
     double_lanes: 4.0,
+    // None that a kernel for this GPU can use.
+    tensor_cycles: 0.0,
     // Guide, "Shared Memory": 32 bits a bank and a cycle.
     load_store_wavefronts: 1.0,
     // Guide, 6.1: 48 KB. P6000: two of 24 KB.
@@ -114,6 +116,7 @@ const RATES: Rates = Rates {
     latency: Latencies {
         // P4.
         arithmetic: 6.0,
+        tensor: 0.0,
         shared: 23.0,
         constant: 25.0,
         l1: 82.0,

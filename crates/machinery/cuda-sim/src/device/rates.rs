@@ -16,6 +16,10 @@ pub struct Rates {
     pub special_lanes: f64,
     /// The same for 64-bit floating-point operations.
     pub double_lanes: f64,
+    /// Cycles that the tensor cores of a multiprocessor take for a warp's product of matrices as
+    /// deep as there are (`mma` m16n8k8 of tf32, m16n8k16 of f16 and bf16); 0 where there are none
+    /// that take them.
+    pub tensor_cycles: f64,
     /// Wavefronts that the first cache or shared memory of a multiprocessor serves in a cycle. A
     /// wavefront is one pass over all banks: 4 bytes of each.
     pub load_store_wavefronts: f64,
@@ -63,6 +67,8 @@ pub struct Rates {
 pub struct Latencies {
     /// A 32-bit addition, multiplication or fused multiply-add.
     pub arithmetic: f64,
+    /// A product of matrices on tensor cores.
+    pub tensor: f64,
     /// A load from shared memory.
     pub shared: f64,
     /// A load from the first constant cache.
@@ -98,6 +104,8 @@ pub(super) mod as_on_h200 {
     pub const BLOCK_START_CYCLES: f64 = 270.0;
     /// `scripts/rates.cu`, "blocks of 256 threads".
     pub const BLOCK_CYCLES: f64 = 1.193;
+    /// A chain of `mma` m16n8k8 of tf32, each with the sum of the one before.
+    pub const TENSOR_LATENCY: f64 = 27.2;
     /// `scripts/rates.cu`, "constant, hit".
     pub const CONSTANT_LATENCY: f64 = 34.1;
     /// `scripts/rates.cu`, "barrier": 14.5 cycles for one warp, 76.7 for 32, and a straight line

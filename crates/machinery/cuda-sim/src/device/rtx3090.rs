@@ -88,6 +88,8 @@ const RATES: Rates = Rates {
     integer_lanes: 64.0,
     special_lanes: 16.0,
     double_lanes: 2.0,
+    // White paper: 35.6 TFLOP/s of tf32, 71 of f16 with sums of 32 bits, dense.
+    tensor_cycles: 8.0,
     // A40, `gpu-cache`: 9352 GB/s from the first caches of 84 multiprocessors at 1.74 GHz, which is
     // 64 bytes a cycle, half a wavefront.
     load_store_wavefronts: 0.5,
@@ -111,6 +113,7 @@ const RATES: Rates = Rates {
     latency: Latencies {
         // RTX 3070.
         arithmetic: 4.0,
+        tensor: as_on_h200::TENSOR_LATENCY,
         shared: 29.0,
         constant: as_on_h200::CONSTANT_LATENCY,
         // RTX 3070: 39; 187 more to the second cache, and 254 more to memory.

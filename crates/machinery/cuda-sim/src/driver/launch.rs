@@ -116,7 +116,9 @@ fn fault_code(fault: &FaultKind) -> CudaError {
         FaultKind::StackOverflow { .. } => CudaError::HardwareStackError,
         FaultKind::InvalidCall { .. } => CudaError::InvalidPc,
         FaultKind::Assert { .. } => CudaError::Assert,
-        FaultKind::InvalidBarrier { .. } => CudaError::IllegalInstruction,
+        FaultKind::InvalidBarrier { .. } | FaultKind::WarpIncomplete { .. } => {
+            CudaError::IllegalInstruction
+        }
         FaultKind::Timeout(_) => CudaError::LaunchTimeout,
         // A GPU would hang at a barrier that never opens until its watchdog ends the kernel.
         FaultKind::BarrierNeverOpens { .. } | FaultKind::WarpSyncNeverOpens { .. } => {

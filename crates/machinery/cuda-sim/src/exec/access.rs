@@ -68,7 +68,7 @@ fn pattern(sm: &Sm, addresses: &[u64; LANES], offset: u64, size: u64) -> Pattern
 
 /// The host's address of one lane's access, or the fault it is.
 #[inline(always)]
-fn reach<S: Space>(
+pub(super) fn reach<S: Space>(
     sm: &mut Sm,
     lane: usize,
     address: u64,

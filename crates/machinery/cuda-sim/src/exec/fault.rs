@@ -52,6 +52,9 @@ pub enum FaultKind {
     },
     /// A `.sync` instruction whose mask names lanes that never come.
     WarpSyncNeverOpens { members: u32 },
+    /// An instruction of whole warps (`mma`, `ldmatrix`) in a warp with fewer than 32 threads, or of
+    /// which some have ended: which are there.
+    WarpIncomplete { alive: u32 },
     /// A barrier number of 16 or more, or a thread count that is no multiple of 32.
     InvalidBarrier { barrier: u32, count: u32 },
     /// The launch ran past its time limit.
@@ -129,6 +132,11 @@ impl fmt::Display for Fault {
             FaultKind::WarpSyncNeverOpens { members } => write!(
                 f,
                 "warp synchronisation never opens: its mask {members:#010x} names lanes that can not reach it"
+            ),
+            FaultKind::WarpIncomplete { alive } => write!(
+                f,
+                "incomplete warp: the instruction takes all 32 threads of a warp, and {} are there: launch blocks of a multiple of 32 threads, and let none end before",
+                alive.count_ones()
             ),
             FaultKind::InvalidBarrier { barrier, count } => write!(
                 f,

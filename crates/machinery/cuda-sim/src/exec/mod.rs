@@ -2,6 +2,7 @@
 
 pub(crate) mod access;
 pub(crate) mod address;
+pub(crate) mod async_copy;
 pub(crate) mod atomic;
 mod block;
 pub(crate) mod control;
@@ -11,6 +12,7 @@ pub mod fault;
 mod grid;
 pub(crate) mod identity;
 pub(crate) mod lanes;
+pub(crate) mod matrix;
 pub(crate) mod observe;
 pub(crate) mod ops;
 mod printf;
@@ -20,6 +22,7 @@ pub(crate) mod sm;
 pub(crate) mod space;
 pub(crate) mod sync;
 pub(crate) mod system;
+pub(crate) mod tensor;
 pub(crate) mod warp;
 mod watch;
 mod window;

@@ -5,6 +5,7 @@
 //! it is counted, and goes on to the handler that does it. A block that is not observed pays
 //! nothing.
 
+use super::async_copy;
 use super::cpu::Cpu;
 use super::lanes::LANES;
 use super::sm::Sm;
@@ -92,14 +93,18 @@ impl Observer {
             lines.count = traffic::lines(at, mask, site.bytes, &mut lines.list);
             lines.traffic = match site.kind {
                 AccessKind::Atomic => traffic::global_atomic(at, mask, site.bytes),
-                kind => traffic::global(at, mask, site.bytes, !kind.is_load()),
+                AccessKind::Store => traffic::global(at, mask, site.bytes, true),
+                _ => traffic::global(at, mask, site.bytes, false),
             };
             lines
         });
         let cached = match site.kind {
-            AccessKind::Load => self.caches.caches_global,
+            AccessKind::Load | AccessKind::AsyncCopy => self.caches.caches_global,
             AccessKind::ReadOnlyLoad => self.caches.caches_read_only,
-            AccessKind::Store | AccessKind::Atomic => false,
+            AccessKind::Store
+            | AccessKind::Atomic
+            | AccessKind::MatrixLoad
+            | AccessKind::AsyncCopyPastL1 => false,
         };
         let counts = &mut self.sites[slot];
         counts.request(mask);
@@ -120,6 +125,7 @@ impl Observer {
         let (lines, _) = self.shapes[slot].of(at, mask, |at| {
             let found = match site.kind {
                 AccessKind::Atomic => traffic::shared_atomic(at, mask, site.bytes),
+                AccessKind::MatrixLoad => traffic::matrices(at, site.bytes as usize / 4),
                 kind => traffic::shared(at, mask, site.bytes, !kind.is_load()),
             };
             Lines {
@@ -188,6 +194,7 @@ struct Seen {
 /// The handler that counts a site and then runs it.
 pub fn handler(kind: SiteKind, cpu: Cpu) -> Handler {
     match kind {
+        SiteKind::Access(access) if access.kind.is_copy() => async_copy,
         SiteKind::Access(access) => match access.memory {
             Memory::Global => global(cpu),
             Memory::Shared => shared(cpu),
@@ -306,6 +313,22 @@ fn local_rows(sm: &Sm) -> u64 {
     let warps = sm.grid.block.iter().product::<u32>().div_ceil(32);
     let warp = sm.block.number * u64::from(warps) + u64::from(sm.block.warp().index);
     LOCAL_WINDOW + warp * u64::from(sm.locals.bytes).next_multiple_of(4) * LANES as u64
+}
+
+/// An asynchronous copy: a load from global memory, and a store to shared memory.
+///
+/// # Safety
+/// As for [`Handler`], for an asynchronous copy.
+unsafe fn async_copy(sm: &mut Sm, inst: &Inst) -> Next {
+    // SAFETY: the site is a copy, with both addresses.
+    let ((site, seen, _), (to, from)) =
+        unsafe { (access(sm, inst), async_copy::addresses(sm, inst)) };
+    let (slot, mask) = (site.slot as usize, sm.mask);
+    let observer = observer(sm);
+    observer.global(slot, &from, mask, seen);
+    observer.shared(slot + 1, &to, mask, seen);
+    // SAFETY: the instruction was made for this handler.
+    unsafe { (site.run)(sm, inst) }
 }
 
 /// # Safety

@@ -13,7 +13,7 @@ use crate::program::code::{Inst, Next};
 /// A GPU since Volta lets lanes come to a `.sync` instruction one by one. So a split that comes
 /// alone waits; the last one runs the instruction for all, and each goes on by itself.
 #[inline(always)]
-fn together(sm: &mut Sm, inst: &Inst, members: u32, body: impl FnOnce(&mut Sm)) -> Next {
+pub(super) fn together(sm: &mut Sm, inst: &Inst, members: u32, body: impl FnOnce(&mut Sm)) -> Next {
     let needed = members & sm.block.warp().alive;
     if needed & !sm.mask == 0 {
         body(sm);

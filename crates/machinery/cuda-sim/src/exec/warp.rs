@@ -5,6 +5,7 @@
 //! there. Unlike a stack, any split that is not waiting may run next: so lanes that spin on
 //! something other lanes of the warp must do give way to them.
 
+use super::async_copy::Copies;
 use super::window::Window;
 use std::collections::VecDeque;
 
@@ -79,6 +80,8 @@ pub struct Warp {
     pub turn: Option<Turn>,
     /// Local memory, one stack a lane.
     pub local: Option<Box<[u8]>>,
+    /// Copies to shared memory that are on their way.
+    pub copies: Copies,
 }
 
 impl Warp {
@@ -93,6 +96,7 @@ impl Warp {
             turns: 0,
             turn: None,
             local: None,
+            copies: Copies::new(),
         }
     }
 

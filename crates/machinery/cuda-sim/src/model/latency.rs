@@ -104,6 +104,7 @@ fn cycles(run: &Run, sites: &[Site], step: &Step, load: f64) -> f64 {
         Class::Shared if step.loads => rates.latency.shared,
         Class::Constant if step.loads => rates.latency.constant,
         Class::Special => SPECIAL_LATENCY,
+        Class::Tensor => rates.latency.tensor,
         Class::Control => CONTROL_LATENCY,
         _ if step.first => rates.latency.constant,
         Class::Move => 0.0,

@@ -36,6 +36,7 @@ pub fn parts(run: &Run, sites: &[Site], l2_sectors: f64) -> Vec<Part> {
         (of(Class::Integer), rates.integer_lanes),
         (special, rates.special_lanes),
         (of(Class::Double), rates.double_lanes),
+        (of(Class::Tensor), warp / rates.tensor_cycles),
     ];
     let arithmetic = arithmetic
         .map(|(instructions, lanes)| instructions * warp / lanes)

@@ -155,7 +155,7 @@ fn tally(kind: SiteKind, memory: Option<Memory>, counts: &SiteCounts, issued: u6
             return tally;
         }
     };
-    use AccessKind::{Atomic, Load, ReadOnlyLoad, Store};
+    use AccessKind::{AsyncCopy, AsyncCopyPastL1, Atomic, Load, MatrixLoad, ReadOnlyLoad, Store};
     let place = match (access.kind, memory) {
         (_, Memory::Constant) => {
             tally.constant = Constant {
@@ -165,6 +165,9 @@ fn tally(kind: SiteKind, memory: Option<Memory>, counts: &SiteCounts, issued: u6
             };
             return tally;
         }
+        (AsyncCopy | AsyncCopyPastL1, Memory::Shared) => &mut tally.copied_to_shared,
+        (AsyncCopy | AsyncCopyPastL1, _) => &mut tally.async_copies,
+        (MatrixLoad, _) => &mut tally.matrix_loads,
         (Load | ReadOnlyLoad, Memory::Shared) => &mut tally.shared_loads,
         (Store, Memory::Shared) => &mut tally.shared_stores,
         (Atomic, Memory::Shared) => &mut tally.shared_atomics,
@@ -187,13 +190,13 @@ fn tally(kind: SiteKind, memory: Option<Memory>, counts: &SiteCounts, issued: u6
     if memory != Memory::Shared {
         let misses = counts.units - counts.hits;
         tally.l2 = match access.kind {
-            Load | ReadOnlyLoad => Level2 {
-                read_sectors: misses,
-                written_sectors: 0,
-            },
             Store | Atomic => Level2 {
                 read_sectors: 0,
                 written_sectors: misses,
+            },
+            _ => Level2 {
+                read_sectors: misses,
+                written_sectors: 0,
             },
         };
     }

@@ -54,14 +54,14 @@ pub const METRICS: &[Metric] = &[
         name: "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
         plain: "global load requests",
         group: Group::Global,
-        of: |tally| tally.global_loads.requests,
+        of: |tally| tally.global_loads.requests + tally.async_copies.requests,
         agreement: Agreement::Equal,
     },
     Metric {
         name: "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
         plain: "global load sectors",
         group: Group::Global,
-        of: |tally| tally.global_loads.sectors,
+        of: |tally| tally.global_loads.sectors + tally.async_copies.sectors,
         agreement: Agreement::Equal,
     },
     Metric {
@@ -82,7 +82,7 @@ pub const METRICS: &[Metric] = &[
         name: "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",
         plain: "global load sectors in the first cache",
         group: Group::Caches,
-        of: |tally| tally.global_loads.hits,
+        of: |tally| tally.global_loads.hits + tally.async_copies.hits,
         agreement: Agreement::Modelled,
     },
     Metric {
@@ -117,14 +117,14 @@ pub const METRICS: &[Metric] = &[
         name: "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
         plain: "shared load wavefronts",
         group: Group::Shared,
-        of: |tally| tally.shared_loads.wavefronts,
+        of: |tally| tally.shared_loads.wavefronts + tally.matrix_loads.wavefronts,
         agreement: Agreement::Close,
     },
     Metric {
         name: "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
         plain: "shared load bank conflicts",
         group: Group::Shared,
-        of: |tally| tally.shared_loads.conflicts,
+        of: |tally| tally.shared_loads.conflicts + tally.matrix_loads.conflicts,
         agreement: Agreement::Close,
     },
     Metric {
@@ -147,6 +147,20 @@ pub const METRICS: &[Metric] = &[
         group: Group::Shared,
         of: |tally| tally.shared_stores.conflicts,
         agreement: Agreement::Close,
+    },
+    Metric {
+        name: "smsp__inst_executed_op_ldsm.sum",
+        plain: "matrix load requests",
+        group: Group::Shared,
+        of: |tally| tally.matrix_loads.requests,
+        agreement: Agreement::Equal,
+    },
+    Metric {
+        name: "smsp__inst_executed_op_ldgsts.sum",
+        plain: "asynchronous copy requests",
+        group: Group::Shared,
+        of: |tally| tally.async_copies.issued,
+        agreement: Agreement::Equal,
     },
     Metric {
         name: "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum",

@@ -34,6 +34,12 @@ pub struct Tally {
     pub shared_stores: Access,
     /// Atomics on shared memory.
     pub shared_atomics: Access,
+    /// Asynchronous copies from global to shared memory: what they read.
+    pub async_copies: Access,
+    /// The same copies: what they write.
+    pub copied_to_shared: Access,
+    /// Loads of matrices from shared memory (`ldmatrix`).
+    pub matrix_loads: Access,
     /// Loads from constant memory at addresses that are in a register.
     pub constant: Constant,
     /// Sectors that go to the second cache: those that miss the first, and all written.
@@ -99,6 +105,9 @@ impl Tally {
         self.shared_loads.add(&other.shared_loads);
         self.shared_stores.add(&other.shared_stores);
         self.shared_atomics.add(&other.shared_atomics);
+        self.async_copies.add(&other.async_copies);
+        self.copied_to_shared.add(&other.copied_to_shared);
+        self.matrix_loads.add(&other.matrix_loads);
         self.constant.add(&other.constant);
         self.l2.read_sectors += other.l2.read_sectors;
         self.l2.written_sectors += other.l2.written_sectors;

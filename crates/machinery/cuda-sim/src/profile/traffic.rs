@@ -192,6 +192,20 @@ pub fn shared(addresses: &[u64; LANES], mask: u32, bytes: u64, write: bool) -> S
     }
 }
 
+/// The same of `ldmatrix`: the rows of each matrix, 16 bytes each, are at the addresses of eight
+/// lanes, and a wavefront serves those of one matrix alone.
+pub fn matrices(addresses: &[u64; LANES], count: usize) -> SharedTraffic {
+    const ROWS: u32 = 8;
+    const ROW_BYTES: u64 = 16;
+    let rows = FULL >> (LANES as u32 - ROWS * count as u32);
+    let wavefronts = split(rows, ROWS as usize).map(|rows| turns(addresses, rows, ROW_BYTES));
+    let wavefronts = wavefronts.sum();
+    SharedTraffic {
+        wavefronts,
+        conflicts: wavefronts - count as u32,
+    }
+}
+
 /// The same of an atomic on shared memory: a bank serves one lane at a time, even where two lanes
 /// want the same word.
 pub fn shared_atomic(addresses: &[u64; LANES], mask: u32, bytes: u64) -> SharedTraffic {

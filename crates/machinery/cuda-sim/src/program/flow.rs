@@ -35,6 +35,11 @@ pub struct Draft {
     pub access: Option<Access>,
     /// It is a barrier of the block.
     pub barrier: bool,
+    /// What it does about asynchronous copies that have started.
+    pub waiting: Waiting,
+    /// Its operands are a list of the program's, whose number is `imm`: they are more than an
+    /// instruction holds.
+    pub listed: bool,
     /// Floating-point operations of a thread: a fused multiply-add is two.
     pub operations: u32,
     /// What its result's alignment follows from.
@@ -86,15 +91,41 @@ pub enum AccessKind {
     Load,
     /// Of data that nothing writes while the kernel runs: `ld.global.nc`, CUDA's `__ldg`.
     ReadOnlyLoad,
+    /// Of small matrices, by `ldmatrix`.
+    MatrixLoad,
     Store,
     Atomic,
+    /// From global to shared memory, by `cp.async`: both are counted.
+    AsyncCopy,
+    /// The same past the first cache.
+    AsyncCopyPastL1,
 }
 
 impl AccessKind {
     /// Whether it only reads.
     pub fn is_load(self) -> bool {
-        matches!(self, AccessKind::Load | AccessKind::ReadOnlyLoad)
+        matches!(
+            self,
+            AccessKind::Load | AccessKind::ReadOnlyLoad | AccessKind::MatrixLoad
+        )
     }
+
+    /// Whether it goes from global to shared memory.
+    pub fn is_copy(self) -> bool {
+        matches!(self, AccessKind::AsyncCopy | AccessKind::AsyncCopyPastL1)
+    }
+}
+
+/// What an instruction does about asynchronous copies that have started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Waiting {
+    No,
+    /// Closes a group of them.
+    Commit,
+    /// Waits for all groups but the newest so many.
+    Groups(u32),
+    /// Waits for all.
+    All,
 }
 
 /// Where control goes after an instruction.

@@ -44,6 +44,8 @@ pub struct Program {
     pub functions: Vec<Function>,
     pub kernels: Vec<Kernel>,
     pub tables: Vec<Vec<u32>>,
+    /// Places in the frame of operands that are more than an instruction holds.
+    pub operand_lists: Vec<Vec<u32>>,
     pub call_sites: Vec<CallSite>,
     /// Address and bytes of the constant bank in device memory.
     pub constants: Option<(u64, u64)>,
@@ -131,6 +133,7 @@ impl Program {
             functions: Vec::new(),
             kernels: Vec::new(),
             tables: Vec::new(),
+            operand_lists: Vec::new(),
             call_sites: Vec::new(),
             constants: layout.constants,
             variables: layout.visible.clone(),

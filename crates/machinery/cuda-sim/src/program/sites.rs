@@ -20,6 +20,8 @@ const NONE: u32 = u32::MAX;
 
 /// Slots of a generic access: global, shared, local and constant memory.
 const GENERIC_SLOTS: u32 = 4;
+/// Slots of an asynchronous copy: global memory, where it reads, and shared memory.
+const COPY_SLOTS: u32 = 2;
 
 /// A counted instruction.
 #[derive(Clone, Copy)]
@@ -49,6 +51,7 @@ impl SiteKind {
     pub fn slots(self) -> u32 {
         match self {
             SiteKind::Access(access) if access.memory == Memory::Generic => GENERIC_SLOTS,
+            SiteKind::Access(access) if access.kind.is_copy() => COPY_SLOTS,
             _ => 1,
         }
     }
@@ -59,6 +62,7 @@ impl Site {
     pub fn memories(&self) -> &'static [Memory] {
         use Memory::*;
         match self.kind {
+            SiteKind::Access(access) if access.kind.is_copy() => &[Global, Shared],
             SiteKind::Access(access) => match access.memory {
                 Global => &[Global],
                 Constant => &[Constant],

@@ -4,7 +4,7 @@
 //! A GPU's assembler moves instructions about inside a block, so that only these dependences count:
 //! a value has to be there before it is used, and at a barrier memory has to be in order.
 
-use super::flow::{AccessKind, Draft};
+use super::flow::{AccessKind, Draft, Waiting};
 use super::registers::Register;
 use super::sites::SiteKind;
 use super::wide::Role;
@@ -32,6 +32,9 @@ pub fn of(drafts: &[Draft], roles: &[Role], slot: usize) -> Vec<Step> {
     let mut made: HashMap<Register, u32> = HashMap::new();
     let mut stores: Vec<u32> = Vec::new();
     let mut barrier = None;
+    // Asynchronous copies, each with its group.
+    let mut copies: Vec<(u32, u32)> = Vec::new();
+    let mut groups = 0;
     let mut steps = Vec::with_capacity(drafts.len());
     for (place, (draft, role)) in (0..).zip(drafts.iter().zip(roles)) {
         let site = draft.site();
@@ -52,10 +55,25 @@ pub fn of(drafts: &[Draft], roles: &[Role], slot: usize) -> Vec<Step> {
             after.append(&mut stores);
             barrier = Some(place);
         }
+        match draft.waiting {
+            Waiting::No => {}
+            Waiting::Commit => groups += 1,
+            Waiting::Groups(pending) => {
+                let done = |&&(_, group): &&(u32, u32)| group + pending < groups;
+                after.extend(copies.iter().filter(done).map(|&(copy, _)| copy));
+            }
+            Waiting::All => after.extend(copies.iter().map(|&(copy, _)| copy)),
+        }
+        if matches!(draft.waiting, Waiting::Groups(_) | Waiting::All) {
+            after.extend(barrier);
+            barrier = Some(place);
+        }
         after.sort_unstable();
         after.dedup();
-        if access.is_some_and(|access| !access.kind.is_load()) {
-            stores.push(place);
+        match access.map(|access| access.kind) {
+            Some(kind) if kind.is_copy() => copies.push((place, groups)),
+            Some(kind) if !kind.is_load() => stores.push(place),
+            _ => {}
         }
         made.extend(draft.defs.iter().map(|&register| (register, place)));
         steps.push(Step {

@@ -180,6 +180,7 @@ impl Merging<'_> {
             Some(access) if access.kind.is_load() => {
                 let whole_words = matches!(access.bytes, 4 | 8);
                 if whole_words
+                    && access.kind != AccessKind::MatrixLoad
                     && access.bytes < widest(access.memory)
                     && !draft.partial
                     && !access.ordered
@@ -203,7 +204,8 @@ impl Merging<'_> {
             Some(access) => self.close(|source| {
                 let reaches = access.kind == AccessKind::Atomic
                     || access.memory == Memory::Generic
-                    || access.memory == source.memory;
+                    || access.memory == source.memory
+                    || access.kind.is_copy() && source.memory == Memory::Shared;
                 reaches && !source.read_only
             }),
             None => {}

@@ -3,6 +3,7 @@
 //! The CUDA C of the compiled ones is in `../../kernels`; what the compiler would not emit is
 //! written out here as PTX.
 
+mod async_copy;
 mod atomics;
 mod barriers;
 mod calls;
@@ -20,5 +21,6 @@ mod printing;
 mod progress;
 mod random_flow;
 mod spaces;
+mod tensor;
 mod warp;
 mod watch;

@@ -30,6 +30,9 @@ const FLOATS: [Type; 4] = [Type::F16, Type::BF16, Type::F32, Type::F64];
 
 /// The operation of a `cvt`.
 pub fn select(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    if form.shows("tf32") {
+        return to_tf32(form, cpu);
+    }
     let float = Direction::float(form);
     let integer = Direction::integer(form);
     let to = form.ty()?;
@@ -601,4 +604,22 @@ fn pack(form: &Form, to: Type, direction: Option<Direction>, cpu: Cpu) -> Result
         (convert(a.into(), code) << 16 | convert(b.into(), code)) as u32
     });
     Ok(Op::new(Class::Special, &[to], &[from, from], run).with_imm(half.code()))
+}
+
+/// `cvt.rna.tf32.f32`: to the 10 bits of fraction that tensor cores take, halves away from zero.
+/// Source: PTX ISA; what an H200 does with NaN (cut off as it is) and with numbers that become too
+/// large (infinity).
+fn to_tf32(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    const LOST: u32 = 0x1fff;
+    const HALF: u32 = 0x1000;
+    form.required(&["rna"], ".rna")?;
+    form.has("tf32");
+    form.ty_among(&[Type::F32])?;
+    form.end()?;
+    let run = map1(cpu, |bits: u32| {
+        let special = f32::from_bits(bits).is_nan();
+        let half = if special { 0 } else { HALF };
+        (bits + half) & !LOST
+    });
+    Ok(Op::new(Class::Special, &[Type::B32], &[Type::F32], run))
 }

@@ -18,6 +18,8 @@ pub enum Class {
     Double,
     /// The special function unit: square roots, reciprocals, sines, conversions.
     Special,
+    /// Products of small matrices.
+    Tensor,
     /// Branches, barriers, calls.
     Control,
     /// Loads, stores and atomics of each space.

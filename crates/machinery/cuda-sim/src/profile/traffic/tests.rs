@@ -172,6 +172,34 @@ fn a_mask_hides_what_lanes_outside_it_want() {
     assert_eq!(constant(&addresses, 1 << 5, 4, &mut [0; LANES]), 1);
 }
 
+/// What `smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldsm` and its twin for bank conflicts
+/// count on an H200.
+#[test]
+fn matrices_are_loaded_as_an_h200_counts_them() {
+    let rows = |step: u64| std::array::from_fn(|lane| lane as u64 * step);
+    let same_eight = std::array::from_fn(|lane| lane as u64 % 8 * 16);
+    let beside = std::array::from_fn(|lane| lane as u64 % 8 * 128 + lane as u64 / 8 * 16);
+    for (addresses, count, wavefronts, conflicts) in [
+        (rows(16), 1, 1, 0),
+        (rows(16), 2, 2, 0),
+        (rows(16), 4, 4, 0),
+        (rows(128), 1, 8, 7),
+        (rows(128), 2, 16, 14),
+        (rows(128), 4, 32, 28),
+        (rows(80), 4, 4, 0),
+        (rows(32), 4, 8, 4),
+        (rows(64), 4, 16, 12),
+        (rows(0), 1, 1, 0),
+        (rows(0), 4, 4, 0),
+        (same_eight, 4, 4, 0),
+        (beside, 4, 32, 28),
+        (rows(144), 4, 4, 0),
+    ] {
+        let found = matrices(&addresses, count);
+        assert_eq!((found.wavefronts, found.conflicts), (wavefronts, conflicts));
+    }
+}
+
 #[test]
 fn no_lane_is_no_traffic() {
     let addresses = [4096; LANES];

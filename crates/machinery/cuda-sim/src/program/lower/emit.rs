@@ -92,8 +92,15 @@ impl Lowering<'_, '_> {
                     y: if draft.timed { left as u32 } else { draft.y },
                     imm: draft.imm,
                 };
-                for (slot, register) in inst.o.iter_mut().zip(&draft.operands) {
-                    *slot = assignment.offsets[register.0 as usize];
+                let places = draft.operands.iter();
+                let places = places.map(|register| assignment.offsets[register.0 as usize]);
+                if draft.listed {
+                    inst.imm = self.program.operand_lists.len() as u64;
+                    self.program.operand_lists.push(places.collect());
+                } else {
+                    for (slot, place) in inst.o.iter_mut().zip(places) {
+                        *slot = place;
+                    }
                 }
                 match &draft.flow {
                     Flow::Jump(there) => inst.x = address(there.0),

@@ -2,6 +2,7 @@
 
 mod access;
 mod addresses;
+mod async_copy;
 mod atomics;
 mod calls;
 mod control;
@@ -9,10 +10,11 @@ mod emit;
 mod operands;
 mod special;
 mod sync;
+mod tensor;
 
 use super::Program;
 use super::error::LoadError;
-use super::flow::{BlockId, Draft, Flow};
+use super::flow::{BlockId, Draft, Flow, Waiting};
 use super::function::CallSite;
 use super::layout::{Layout, bytes_of};
 use super::registers::{Register, RegisterInfo};
@@ -49,6 +51,9 @@ struct Lowering<'m, 'a> {
     program: &'m mut Program,
     layout: &'m Layout,
     function: &'m ast::Function<'a>,
+    /// The module's `.version` and `.target`.
+    version: (u32, u32),
+    sm: u32,
     cpu: Cpu,
     scopes: Scopes<'a>,
     registers: Vec<RegisterInfo>,
@@ -130,6 +135,8 @@ pub fn function<'a>(
         program,
         layout,
         function,
+        version: module.version,
+        sm: module.target.sm,
         cpu,
         scopes: vec![HashMap::new()],
         registers: Vec::new(),
@@ -198,6 +205,31 @@ fn targets<'s, 'a: 's>(statements: impl Iterator<Item = &'s Statement<'a>>) -> H
 impl<'m, 'a> Lowering<'m, 'a> {
     fn error(&self, message: impl Into<String>) -> LoadError {
         LoadError::invalid(self.line, message)
+    }
+
+    /// Refuses an instruction that the module's target or PTX version does not have, as an assembler
+    /// does.
+    fn needs(
+        &self,
+        instruction: &Instruction,
+        sm: u32,
+        version: (u32, u32),
+    ) -> Result<(), LoadError> {
+        let written = operands::written(instruction);
+        if self.sm < sm {
+            let own = self.sm;
+            return Err(self.error(format!(
+                "`{written}` needs `.target sm_{sm}` or newer, and the module's is sm_{own}"
+            )));
+        }
+        if self.version < version {
+            let ((major, minor), own) = (version, self.version);
+            return Err(self.error(format!(
+                "`{written}` needs `.version {major}.{minor}` or newer, and the module's is {}.{}",
+                own.0, own.1
+            )));
+        }
+        Ok(())
     }
 
     /// Parameters and results: of a kernel in the parameter space, of a device function at the
@@ -349,7 +381,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
         // Barriers and warp-wide instructions may hold a warp up: their guard is a branch.
         let holds_up = matches!(
             instruction.mnemonic,
-            "bar" | "barrier" | "shfl" | "vote" | "match" | "redux" | "elect"
+            "bar" | "barrier" | "shfl" | "vote" | "match" | "redux" | "elect" | "mma" | "ldmatrix"
         );
         let Some(guard) = instruction.guard else {
             return self.plain(instruction);
@@ -394,6 +426,9 @@ impl<'m, 'a> Lowering<'m, 'a> {
             "ld" | "ldu" => self.load(instruction),
             "st" => self.store(instruction),
             "atom" | "red" => self.atomic(instruction),
+            "cp" => self.async_copy(instruction),
+            "mma" => self.multiply_matrices(instruction),
+            "ldmatrix" => self.load_matrices(instruction),
             "cvta" => self.cvta(instruction),
             "isspacep" => self.isspacep(instruction),
             "bar" | "barrier" => self.barrier(instruction),
@@ -426,6 +461,8 @@ impl<'m, 'a> Lowering<'m, 'a> {
             flow: Flow::Next,
             access: None,
             barrier: false,
+            waiting: Waiting::No,
+            listed: false,
             operations: 0,
             arithmetic: None,
             leads: std::mem::take(&mut self.begins),

@@ -1,0 +1,69 @@
+//! `ldmatrix`: small matrices from shared memory to the registers of a warp, as tensor cores want
+//! them. Source: PTX ISA, section 9.7.14.5.15.
+
+use super::access::reach;
+use super::lanes::{FULL, LANES};
+use super::sm::Sm;
+use super::space::{Shared, Space as _};
+use super::sync::together;
+use super::tensor::whole_warp;
+use crate::program::code::{Inst, Next};
+
+/// Bytes of a matrix's row, and rows of a matrix.
+const ROW: usize = 16;
+const ROWS: usize = 8;
+
+/// The number of matrices, and whether each is transposed, as `x` has them.
+pub fn packed(matrices: usize, transposed: bool) -> u32 {
+    matrices as u32 | u32::from(transposed) << 8
+}
+
+/// `ldmatrix`: a destination for each matrix, then the row of addresses, plus `imm`: those of the
+/// lanes `8 m` to `8 m + 7` are where the rows of matrix `m` begin. `x`: see [`packed`].
+///
+/// # Safety
+/// As for [`crate::program::code::Handler`].
+pub unsafe fn load(sm: &mut Sm, inst: &Inst) -> Next {
+    if let Some(fault) = whole_warp(sm) {
+        return sm.fail(inst, sm.mask.trailing_zeros() as usize, fault);
+    }
+    let (matrices, transposed) = (inst.x as usize & 0xff, inst.x >> 8 == 1);
+    let next = together(sm, inst, FULL, |sm| {
+        // SAFETY: the operand after the destinations is a 64-bit row.
+        let addresses = *unsafe { sm.row::<u64>(inst, matrices) };
+        let mut rows = [[0u8; ROW]; LANES];
+        for (lane, row) in rows[..matrices * ROWS].iter_mut().enumerate() {
+            let address = addresses[lane].wrapping_add(inst.imm);
+            match reach::<Shared>(sm, lane, address, ROW as u64, ROW as u64, false) {
+                // SAFETY: `reach` found as many bytes as a row has.
+                Ok(host) => unsafe { host.copy_to_nonoverlapping(row.as_mut_ptr(), ROW) },
+                Err(kind) => {
+                    sm.fail(inst, lane, kind);
+                    return;
+                }
+            }
+        }
+        Shared::count(sm, false);
+        for (n, matrix) in rows.chunks_exact(ROWS).take(matrices).enumerate() {
+            let half = |row: usize, column: usize| {
+                u32::from(u16::from_ne_bytes([
+                    matrix[row][2 * column],
+                    matrix[row][2 * column + 1],
+                ]))
+            };
+            let values = std::array::from_fn(|lane| {
+                let (group, pair) = (lane / 4, lane % 4 * 2);
+                match transposed {
+                    false => half(group, pair) | half(group, pair + 1) << 16,
+                    true => half(pair, group) | half(pair + 1, group) << 16,
+                }
+            });
+            // SAFETY: the destinations are 32-bit rows.
+            unsafe { sm.write::<u32>(inst, n, values) };
+        }
+    });
+    if sm.fault.is_some() {
+        return std::ptr::null();
+    }
+    next
+}

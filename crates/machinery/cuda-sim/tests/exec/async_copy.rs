@@ -1,0 +1,237 @@
+//! Asynchronous copies to shared memory: what is there before and after waiting, and what is refused.
+
+use crate::harness::{Machine, illegal, load_error, module_of, total, words};
+use crate::params;
+use cuda_sim::exec::FaultKind;
+
+/// A kernel whose threads have `%to`, their 16 bytes of shared memory, filled with 7, and `%from`,
+/// 16 bytes each of a table that counts from 100; `%r1` at the end is the thread's result.
+fn copies(body: &str) -> String {
+    let table: Vec<String> = (100..356).map(|word: u32| word.to_string()).collect();
+    module_of(
+        &format!(
+            ".global .align 16 .u32 table[256] = {{{}}};",
+            table.join(", ")
+        ),
+        &format!(
+            ".shared .align 16 .b32 tile[256];
+    .reg .b64 %to, %from;
+    mov.u64 %d1, tile; mad.wide.u32 %to, %t, 16, %d1;
+    mov.u64 %d2, table; mad.wide.u32 %from, %t, 16, %d2;
+    st.shared.v4.u32 [%to], {{7, 7, 7, 7}};
+    {body}
+    st.global.u32 [%mine], %r1;"
+        ),
+    )
+}
+
+fn run(body: &str, threads: u32) -> Vec<u32> {
+    words(&copies(body), threads).unwrap_or_else(|fault| panic!("{body}: {fault}"))
+}
+
+#[test]
+fn every_size_and_cache_is_copied() {
+    for (instruction, last) in [
+        ("cp.async.ca.shared.global [%to], [%from], 4;", 0),
+        ("cp.async.ca.shared.global [%to], [%from], 8;", 1),
+        ("cp.async.ca.shared::cta.global [%to], [%from], 16;", 3),
+        ("cp.async.cg.shared.global [%to], [%from], 16;", 3),
+        (
+            "cp.async.cg.shared.global.L2::128B [%to+0], [%from+0], 16;",
+            3,
+        ),
+    ] {
+        for threads in [1, 31, 32, 33, 64] {
+            for word in 0..4 {
+                let body = format!(
+                    "{instruction} cp.async.wait_all; ld.shared.u32 %r1, [%to+{}];",
+                    word * 4
+                );
+                let ptx = copies(&body).replace(".version 7.0", ".version 7.4");
+                let wanted: Vec<u32> = (0..threads)
+                    .map(|t| if word <= last { 100 + t * 4 + word } else { 7 })
+                    .collect();
+                assert_eq!(
+                    words(&ptx, threads).unwrap(),
+                    wanted,
+                    "{instruction} word {word}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_not_waited_for_is_not_there() {
+    let copy = |word: u32| {
+        format!(
+            "cp.async.ca.shared.global [%to+{0}], [%from+{0}], 4; cp.async.commit_group;",
+            word * 4
+        )
+    };
+    let three = copy(0) + &copy(1) + &copy(2);
+    for (wait, there) in [
+        ("", 0),
+        ("bar.sync 0;", 0),
+        ("cp.async.wait_group 3;", 0),
+        ("cp.async.wait_group 2;", 1),
+        ("cp.async.wait_group 1;", 2),
+        ("cp.async.wait_group 0;", 3),
+        ("cp.async.wait_all;", 3),
+        (
+            "cp.async.wait_group 9; cp.async.wait_group 2; cp.async.wait_group 2;",
+            1,
+        ),
+    ] {
+        for word in 0..3 {
+            let found = run(
+                &format!("{three} {wait} ld.shared.u32 %r1, [%to+{}];", word * 4),
+                33,
+            );
+            let wanted = |t: u32| if word < there { 100 + t * 4 + word } else { 7 };
+            assert_eq!(
+                found,
+                (0..33).map(wanted).collect::<Vec<_>>(),
+                "{wait} word {word}"
+            );
+        }
+    }
+    // A copy that no group has closes is in none: only `wait_all` waits for it.
+    for (wait, there) in [("wait_group 0", false), ("wait_all", true)] {
+        let body = format!(
+            "cp.async.ca.shared.global [%to], [%from], 4; cp.async.{wait}; ld.shared.u32 %r1, [%to];"
+        );
+        assert_eq!(run(&body, 1), [if there { 100 } else { 7 }], "{wait}");
+    }
+}
+
+#[test]
+fn groups_are_each_threads_own() {
+    // Odd threads close another, empty group after their copy.
+    let body = "and.b32 %r2, %t, 1; setp.eq.u32 %p1, %r2, 1;
+    cp.async.ca.shared.global [%to], [%from], 4; cp.async.commit_group;
+    @%p1 cp.async.commit_group;
+    cp.async.wait_group 1;
+    ld.shared.u32 %r1, [%to];";
+    let wanted = |t: u32| if t % 2 == 1 { 100 + 4 * t } else { 7 };
+    assert_eq!(run(body, 40), (0..40).map(wanted).collect::<Vec<_>>());
+}
+
+#[test]
+fn what_the_source_has_not_is_zero() {
+    for (size, word, wanted) in [
+        ("0", 0, 0),
+        ("4", 0, 100),
+        ("4", 1, 0),
+        ("12", 3, 0),
+        ("16", 3, 103),
+    ] {
+        let body = format!(
+            "mov.u32 %r2, {size};
+    cp.async.cg.shared.global [%to], [%from], 16, %r2; cp.async.wait_all;
+    ld.shared.u32 %r1, [%to+{}];",
+            word * 4
+        );
+        assert_eq!(run(&body, 1), [wanted], "{size} bytes, word {word}");
+    }
+    // Nothing is read from a source of no bytes, wherever it is.
+    let body = "mov.u64 %from, 16; setp.eq.u32 %p1, %t, %t;
+    cp.async.ca.shared.global [%to], [%from], 4, 0;
+    cp.async.ca.shared.global [%to+4], [%from], 4, %p1; cp.async.wait_all;
+    ld.shared.v2.u32 {%r2, %r3}, [%to]; or.b32 %r1, %r2, %r3;";
+    assert_eq!(run(body, 3), [0; 3]);
+}
+
+#[test]
+fn faults_are_those_of_a_load_and_a_store() {
+    let fault = |change: &str| {
+        let body = format!("{change} cp.async.cg.shared.global [%to], [%from], 16;");
+        let mut machine = Machine::new(&copies(&body));
+        let out = machine.out::<u32>(32);
+        machine.fault("k", 1, 32, params![out])
+    };
+    for change in ["add.u64 %from, %from, 8;", "add.u64 %to, %to, 4;"] {
+        let found = fault(change);
+        assert!(
+            matches!(found.kind, FaultKind::MisalignedAddress { bytes: 16, .. }),
+            "{found}"
+        );
+    }
+    let (space, address, write) = illegal(&fault("add.u64 %to, %to, 1024;"));
+    assert_eq!((space, address, write), ("shared memory", 1024, true));
+    let (space, address, write) = illegal(&fault("mov.u64 %from, 16;"));
+    assert_eq!((space, address, write), ("device memory", 16, false));
+}
+
+#[test]
+fn copies_are_counted_where_they_read_and_where_they_write() {
+    let body = "cp.async.cg.shared.global [%to], [%from], 16; cp.async.wait_all; mov.u32 %r1, 0;";
+    let mut machine = Machine::profiling(&copies(body));
+    let out = machine.out::<u32>(64);
+    let tally = total(&machine.run("k", 1, 64, params![out]));
+    let copies = tally.async_copies;
+    assert_eq!((copies.requests, copies.sectors, copies.hits), (2, 32, 0));
+    assert_eq!((copies.threads, copies.bytes), (64, 1024));
+    let written = tally.copied_to_shared;
+    assert_eq!(
+        (written.requests, written.wavefronts, written.conflicts),
+        (2, 8, 0)
+    );
+}
+
+#[test]
+fn what_is_wrong_is_refused_on_its_line() {
+    for (instruction, wanted) in [
+        (
+            "cp.async.cg.shared.global [%to], [%from], 8;",
+            "`cp.async.cg` copies 16 bytes",
+        ),
+        (
+            "cp.async.ca.shared.global [%to], [%from], 2;",
+            "`cp.async.ca` copies 4, 8 or 16 bytes",
+        ),
+        (
+            "cp.async.ca.shared.global [%to], [%from], %r1;",
+            "`cp.async.ca` copies",
+        ),
+        (
+            "cp.async.ca.shared.global [%to], [%from];",
+            "two addresses and a size",
+        ),
+        (
+            "cp.async.ca.shared.global [%to], [%from], 4, %d1;",
+            "32-bit register",
+        ),
+        (
+            "cp.async.ca.shared.global [%to], [p], 4;",
+            "from global to shared",
+        ),
+        (
+            "cp.async.ca.shared.global.L2::64B [%to], [%from], 4;",
+            "needs `.version 7.4` or newer",
+        ),
+        (
+            "cp.async.ca.global.shared [%to], [%from], 4;",
+            "is not simulated",
+        ),
+        ("cp.async.bulk.commit_group;", "is not simulated"),
+        ("cp.async.wait_group %r1;", "takes a number of groups"),
+        ("cp.async.wait_all 1;", "takes no operands"),
+    ] {
+        let ptx = copies(instruction);
+        let line = ptx
+            .lines()
+            .position(|line| line.contains(instruction))
+            .expect("a line")
+            + 1;
+        let message = load_error(&ptx).to_string();
+        assert!(message.starts_with(&format!("line {line}: ")), "{message}");
+        assert!(message.contains(wanted), "{message}");
+    }
+    let old = copies("cp.async.wait_all;").replace("sm_80", "sm_75");
+    let message = load_error(&old).to_string();
+    assert!(
+        message.contains("needs `.target sm_80` or newer, and the module's is sm_75"),
+        "{message}"
+    );
+}
