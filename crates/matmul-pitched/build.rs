@@ -1,5 +1,6 @@
-//! Has the kernel's PTX ready for `main.rs`.
+//! Has the kernels' PTX ready for `main.rs`.
 
 fn main() {
     kernel_build::ptx("matmul-pitched");
+    kernel_build::ptx("matmul-pitched-ladder");
 }

@@ -4,11 +4,13 @@ use std::fmt;
 
 use clap::{Args, Parser, ValueEnum, value_parser};
 use common::flags::{Block, CommonFlags};
+use common::ladder::{self, Choice};
 use common::memory::Need;
 use serde::Serialize;
 
 use crate::pitched::PADDING;
 use crate::pitches;
+use crate::variant::Variant;
 
 /// The most floats in a row: the largest pitch, 2^31 - 1 bytes, rounded down to the 512 bytes
 /// that rows are padded to. Rows are as many at most, so that sizes in bytes stay within 64 bits.
@@ -22,9 +24,19 @@ pub struct Flags {
     #[command(flatten)]
     pub product: ProductFlags,
 
-    /// Threads of a block
+    /// Threads of a block (those that compute tiles have 16x8)
     #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "16x16")]
     pub block: Block,
+
+    /// Kernels to run
+    #[arg(
+        long,
+        value_name = "NAME,NAME,…",
+        value_delimiter = ',',
+        default_value = "book",
+        value_parser = ladder::choice::<Variant>()
+    )]
+    variant: Vec<Choice<Variant>>,
 
     /// Widths of rows to allocate, to see how long they become
     #[arg(
@@ -119,12 +131,21 @@ impl Flags {
         }
     }
 
-    /// Bytes for the matrices, and for the largest of the rows to see, which are freed before.
+    /// The kernels to run, the one that others are compared with first.
+    pub fn variants(&self) -> Vec<Variant> {
+        ladder::chosen(&self.variant)
+    }
+
+    /// Bytes for the matrices, in linear memory too where that is compared, and for the largest of
+    /// the rows to see, which are freed before.
     pub fn memory_need(&self) -> Need {
         let widest = self.widths.iter().copied().max().unwrap_or(0);
         let product = self.product.memory_need();
+        // At least as much as without padding.
+        let linear = self.variants().iter().any(|variant| variant.is_linear());
+        let matrices = product.device * (1 + u64::from(linear));
         Need {
-            device: product.device.max(padded(widest, pitches::ROWS)),
+            device: matrices.max(padded(widest, pitches::ROWS)),
             ..product
         }
     }
@@ -183,6 +204,7 @@ mod tests {
         assert_eq!(flags.product.to_string(), "480x640x320");
         assert_eq!(flags.widths, [15, 128, 255]);
         assert_eq!(flags.block.to_string(), "16x16");
+        assert_eq!(flags.variants(), [Variant::Pitched]);
     }
 
     #[test]
@@ -197,6 +219,11 @@ mod tests {
         let wide = flags("--m 2 --n 3 --p 129 --widths 7,1000,5");
         assert_eq!(wide.memory_need().device, 45 * 4096);
         assert_eq!(wide.memory_need().host, need.host);
+        let both = flags("--m 40 --n 3 --p 129 --variant linear");
+        assert_eq!(
+            both.memory_need().device,
+            2 * both.product.memory_need().device
+        );
     }
 
     #[test]

@@ -2,8 +2,10 @@
 //! chapter `matmul-tiled` computes the same product, and takes it from here.
 
 pub mod flags;
+pub mod linear;
 pub mod matrix;
 pub mod pitched;
 pub mod pitches;
 pub mod rate;
 pub mod reference;
+pub mod variant;

@@ -31,6 +31,19 @@ fn an_unknown_fill_gets_the_list() {
 }
 
 #[test]
+fn a_variant_that_is_none_gets_the_list() {
+    let all = [
+        "all",
+        "book",
+        "ladder",
+        "uncoalesced-linear",
+        "read-only",
+        "tile-8x8",
+    ];
+    says(2, "--variant all", &all);
+}
+
+#[test]
 fn blocks_that_are_none() {
     for malformed in ["16", "16x", "x", "16x16x1", "axb", "16X16"] {
         says(2, &format!("--block {malformed}"), &[malformed, "16x16"]);

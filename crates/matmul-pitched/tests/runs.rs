@@ -134,6 +134,94 @@ fn counters_advice_and_source_lines() {
     chapter().profiles("--m 17 --n 13 --p 31", &[("pitched", "result = fmaf(")]);
 }
 
+/// The note's kernel, what padding is compared with, and the rungs.
+const LADDER: [&str; 8] = [
+    "pitched",
+    "linear",
+    "uncoalesced",
+    "uncoalesced linear",
+    "read-only",
+    "float4",
+    "tile 4x4",
+    "tile 8x8",
+];
+
+/// Climbs the ladder; every result has to be the reference's, bit by bit.
+fn climbs(arguments: &str) -> Vec<serde_json::Value> {
+    let record = chapter().record(&format!("--variant ladder {arguments}"));
+    let results = record["results"].as_array().unwrap();
+    assert_eq!(results.len(), LADDER.len());
+    for (result, variant) in results.iter().zip(LADDER) {
+        assert_eq!(result["variant"], variant);
+        assert_eq!(result["verified"], true, "{arguments}: {result}");
+        assert_eq!(result["limit"]["name"], "arithmetic alone");
+    }
+    results.clone()
+}
+
+macro_rules! ladders {
+    ($($test:ident: $arguments:literal;)*) => {
+        mod ladder {
+            $(#[test] fn $test() { super::climbs($arguments); })*
+        }
+    };
+}
+
+ladders! {
+    one_element: "--m 1 --n 1 --p 1";
+    fewer_products_than_four: "--m 5 --n 3 --p 7";
+    a_matrix_times_one_column: "--m 53 --n 37 --p 1";
+    a_column_times_a_row: "--m 33 --n 1 --p 18";
+    odd_sizes: "--m 67 --n 13 --p 131";
+    just_a_tile: "--m 64 --n 16 --p 128";
+    one_more_than_a_tile: "--m 65 --n 17 --p 129";
+    rows_just_as_long_as_the_pitch: "--m 5 --n 128 --p 256";
+    rows_just_longer_than_the_pitch: "--m 5 --n 129 --p 257";
+    a_block_of_odd_sides: "--m 50 --n 61 --p 100 --block 7x5";
+    identities: "--m 40 --n 20 --p 30 --fill identity";
+    the_notes_sizes: "";
+}
+
+#[test]
+fn rungs_help_as_their_counters_say() {
+    let results = climbs("--m 64 --n 64 --p 128");
+    let counted = |variant: &str, what: &str| {
+        let at = LADDER.iter().position(|name| *name == variant).unwrap();
+        let name = format!("l1tex__t_{what}_pipe_lsu_mem_global_op_ld.sum");
+        results[at]["counters"][name].as_u64().unwrap()
+    };
+    // 256 warps of two rows, 64 products, two loads each: 2 sectors of A and 2 of B.
+    assert_eq!(counted("pitched", "requests"), 256 * 64 * 2);
+    assert_eq!(counted("pitched", "sectors"), 256 * 64 * 4);
+    assert_eq!(counted("read-only", "sectors"), 256 * 64 * 4);
+    // 16 rows of A, a sector each.
+    assert_eq!(counted("uncoalesced", "sectors"), 256 * 64 * 17);
+    // A quarter of the warps; of the tiles' loads, each serves as many products as it is wide.
+    assert_eq!(counted("float4", "requests"), 64 * 64 * 2);
+    assert_eq!(counted("tile 4x4", "requests"), 16 * 16 * 8);
+    assert_eq!(counted("tile 8x8", "requests"), 4 * 16 * 16);
+}
+
+/// Rows of 33 floats start anywhere: two rows of 16 columns lie in three sectors each, or in two.
+#[test]
+fn rows_without_padding_take_more_sectors() {
+    let results = climbs("--m 32 --n 8 --p 33");
+    let name = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
+    let [pitched, linear] = [0, 1].map(|at| results[at]["counters"][name].as_u64());
+    assert!(pitched < linear, "{pitched:?} {linear:?}");
+}
+
+#[test]
+fn the_ladder_says_what_each_rung_adds() {
+    let run = chapter().runs("--m 30 --n 20 --p 10 --variant pitched,tile-8x8");
+    for row in ["| limit: arithmetic alone ", "| pitched ", "| tile 8x8 "] {
+        assert!(run.stdout.contains(&format!("\n{row}")), "{}", run.stdout);
+    }
+    for rung in ["pitched   the note's", "tile 8x8  eight rows"] {
+        assert!(run.stderr.contains(rung), "{}", run.stderr);
+    }
+}
+
 #[test]
 fn output_that_nobody_takes() {
     chapter().copes_without_readers("--m 5 --n 3 --p 4");
