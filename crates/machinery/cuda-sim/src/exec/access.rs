@@ -7,11 +7,11 @@
 
 use super::cpu::Cpu;
 use super::fault::FaultKind;
-use super::lanes::{FULL, LANES, Lane, active};
-use super::quarters::{self, LANES_OF_QUARTER, Quarter};
+use super::lanes::{Alone, FULL, LANES, Lane, Together, View, active, same};
+use super::quarters::{self, LANES_OF_QUARTER, Quarter, Whole};
 use super::sm::Sm;
 use super::space::Space;
-use crate::program::code::{Handler, Inst, Next};
+use crate::program::code::{Handler, Inst, Next, Run};
 
 /// A value in memory and the row it is loaded into: narrow ones are widened to 32 bits.
 pub trait Element: Copy + Default + 'static {
@@ -41,13 +41,26 @@ element!(u8 => u32, i8 => u32, u16 => u32, i16 => u32, u32 => u32, u64 => u64);
 enum Pattern {
     /// All the same.
     Same(u64),
-    /// Lane `n` at this plus `n` elements (wrapping below zero for lanes that do not run).
+    /// Lane `n` at this plus `n` times the access's size (wrapping below zero for lanes that do not
+    /// run).
     Consecutive(u64),
+    /// In each quarter of a full warp one of these.
+    Quarters([Quarter; 4]),
     Scattered,
 }
 
 #[inline(always)]
 fn pattern(sm: &Sm, addresses: &[u64; LANES], offset: u64, size: u64) -> Pattern {
+    if sm.mask == FULL {
+        return match quarters::quarters(addresses, offset, size) {
+            Some(quarters) => match quarters::whole(&quarters, size) {
+                Whole::Same => Pattern::Same(quarters[0].start),
+                Whole::Consecutive => Pattern::Consecutive(quarters[0].start),
+                Whole::Neither => Pattern::Quarters(quarters),
+            },
+            None => Pattern::Scattered,
+        };
+    }
     let first = sm.mask.trailing_zeros() as usize & 31;
     let start = addresses[first];
     let origin = start.wrapping_sub(first as u64 * size);
@@ -95,13 +108,16 @@ pub(super) fn reach<S: Space>(
     Ok(host)
 }
 
-/// A load of `x` elements: destinations, then the address row; `imm` is added to it.
+/// A load of `N` elements: destinations, then the address row; `imm` is added to it. Answers
+/// whether it could be done.
 #[inline(always)]
-unsafe fn run_load<S: Space, M: Element>(sm: &mut Sm, inst: &Inst) -> Next {
-    let count = inst.x as usize;
-    let size = (size_of::<M>() * count) as u64;
+unsafe fn run_load<V: View, S: Space, M: Element, const N: usize>(
+    sm: &mut Sm,
+    inst: &Inst,
+) -> bool {
+    let size = (size_of::<M>() * N) as u64;
     // SAFETY: the operand after the destinations is a 64-bit row.
-    let addresses = unsafe { sm.row::<u64>(inst, count) };
+    let addresses = unsafe { V::row::<u64>(sm, inst, N) };
     let first = sm.mask.trailing_zeros() as usize & 31;
     let kind = if S::COMMON {
         pattern(sm, addresses, inst.imm, size)
@@ -112,14 +128,13 @@ unsafe fn run_load<S: Space, M: Element>(sm: &mut Sm, inst: &Inst) -> Next {
         Pattern::Same(address) => {
             let host = match reach::<S>(sm, first, address, size, size, false) {
                 Ok(host) => host.cast::<M>(),
-                Err(kind) => return sm.fail(inst, first, kind),
+                Err(kind) => return failed(sm, inst, first, kind),
             };
-            S::count(sm, false);
-            for part in 0..count {
+            for part in 0..N {
                 // SAFETY: `reach` checked `size` bytes; the destinations are rows.
                 unsafe {
                     let value = host.add(part).read_unaligned().widen();
-                    sm.write(inst, part, [value; LANES]);
+                    V::write(sm, inst, part, [value; LANES]);
                 }
             }
         }
@@ -130,230 +145,330 @@ unsafe fn run_load<S: Space, M: Element>(sm: &mut Sm, inst: &Inst) -> Next {
             let host = match reach::<S>(sm, first, start, bytes, size, false) {
                 Ok(host) => host.cast::<M>(),
                 // Some lane is outside: find out which.
-                Err(_) => return load_scattered::<S, M>(sm, inst, addresses),
+                Err(_) => return load_scattered::<V, S, M, N>(sm, inst, addresses),
             };
-            S::count(sm, false);
-            for part in 0..count {
-                let mut values = [M::Row::default(); LANES];
-                // SAFETY: lanes first to last were checked; the destination is a row.
-                unsafe {
-                    if sm.mask == FULL && count == 1 {
-                        let source = host.cast::<[M; LANES]>().read_unaligned();
-                        for lane in 0..LANES {
-                            values[lane] = source[lane].widen();
+            if sm.mask == FULL {
+                for part in 0..N {
+                    let mut values = [M::Row::default(); LANES];
+                    // SAFETY: the elements of all lanes were checked; the destination is a row.
+                    unsafe {
+                        for (lane, value) in values.iter_mut().enumerate() {
+                            *value = host.add(lane * N + part).read_unaligned().widen();
                         }
-                    } else {
+                        V::write(sm, inst, part, values);
+                    }
+                }
+            } else {
+                for part in 0..N {
+                    let mut values = [M::Row::default(); LANES];
+                    // SAFETY: lanes first to last were checked; the destination is a row.
+                    unsafe {
                         for lane in first..=last {
-                            let place = host.add((lane - first) * count + part);
+                            let place = host.add((lane - first) * N + part);
                             values[lane] = place.read_unaligned().widen();
                         }
+                        V::write(sm, inst, part, values);
                     }
-                    sm.write(inst, part, values);
                 }
             }
         }
-        Pattern::Scattered => {
-            if S::COMMON
-                && count == 1
-                && sm.mask == FULL
-                && let Some(found) = quarters::quarters(addresses, inst.imm, size)
-            {
-                return load_quarters::<S, M>(sm, inst, addresses, found);
-            }
-            return load_scattered::<S, M>(sm, inst, addresses);
-        }
-    }
-    inst.next()
-}
-
-/// A full warp's load of single elements, quarter by quarter.
-#[inline(always)]
-fn load_quarters<S: Space, M: Element>(
-    sm: &mut Sm,
-    inst: &Inst,
-    addresses: &[u64; LANES],
-    quarters: [Quarter; 4],
-) -> Next {
-    let size = size_of::<M>() as u64;
-    let mut values = [M::Row::default(); LANES];
-    let rows = values.chunks_exact_mut(LANES_OF_QUARTER);
-    for (row, Quarter { start, bytes }) in rows.zip(quarters) {
-        let host = match reach::<S>(sm, 0, start, bytes, size, false) {
-            Ok(host) => host.cast::<M>(),
-            // Some lane is outside: find out which.
-            Err(_) => return load_scattered::<S, M>(sm, inst, addresses),
-        };
-        // SAFETY: `reach` checked `bytes` bytes: those of one element or of one a lane.
-        unsafe {
-            if bytes == size {
-                row.fill(host.read_unaligned().widen());
-            } else {
-                let source = host.cast::<[M; LANES_OF_QUARTER]>().read_unaligned();
-                for (value, source) in row.iter_mut().zip(source) {
-                    *value = source.widen();
+        Pattern::Quarters(quarters) => {
+            let mut values = [[M::Row::default(); LANES]; N];
+            for (quarter, Quarter { start, apart }) in quarters.into_iter().enumerate() {
+                let bytes = if apart { size * 8 } else { size };
+                let host = match reach::<S>(sm, 0, start, bytes, size, false) {
+                    Ok(host) => host.cast::<M>(),
+                    // Some lane is outside: find out which.
+                    Err(_) => return load_scattered::<V, S, M, N>(sm, inst, addresses),
+                };
+                for (part, row) in values.iter_mut().enumerate() {
+                    let row = &mut row[quarter * LANES_OF_QUARTER..][..LANES_OF_QUARTER];
+                    // SAFETY: `reach` checked the elements of one lane, or of all eight.
+                    unsafe {
+                        if apart {
+                            for (lane, value) in row.iter_mut().enumerate() {
+                                *value = host.add(lane * N + part).read_unaligned().widen();
+                            }
+                        } else {
+                            row.fill(host.add(part).read_unaligned().widen());
+                        }
+                    }
                 }
             }
+            for (part, row) in values.into_iter().enumerate() {
+                // SAFETY: the destinations are rows.
+                unsafe { V::write(sm, inst, part, row) };
+            }
         }
+        Pattern::Scattered => return load_scattered::<V, S, M, N>(sm, inst, addresses),
     }
     S::count(sm, false);
-    // SAFETY: the destination is a row.
-    unsafe { sm.write(inst, 0, values) };
-    inst.next()
+    true
+}
+
+/// Notes what `lane` did; answers that the access could not be done.
+#[cold]
+fn failed(sm: &mut Sm, inst: &Inst, lane: usize, kind: FaultKind) -> bool {
+    sm.fail(inst, lane, kind);
+    false
 }
 
 #[inline(never)]
-fn load_scattered<S: Space, M: Element>(
+fn load_scattered<V: View, S: Space, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
     addresses: &[u64; LANES],
-) -> Next {
-    let count = inst.x as usize;
-    let size = (size_of::<M>() * count) as u64;
-    let mut values = [[M::Row::default(); LANES]; 4];
+) -> bool {
+    let size = (size_of::<M>() * N) as u64;
+    let mut values = [[M::Row::default(); LANES]; N];
     for lane in active(sm.mask) {
         let address = addresses[lane].wrapping_add(inst.imm);
         let host = match reach::<S>(sm, lane, address, size, size, false) {
             Ok(host) => host.cast::<M>(),
-            Err(kind) => return sm.fail(inst, lane, kind),
+            Err(kind) => return failed(sm, inst, lane, kind),
         };
-        for (part, row) in values[..count].iter_mut().enumerate() {
+        for (part, row) in values.iter_mut().enumerate() {
             // SAFETY: `reach` checked `size` bytes.
             row[lane] = unsafe { host.add(part).read_unaligned() }.widen();
         }
     }
-    S::count(sm, false);
-    for (part, row) in values[..count].iter().enumerate() {
+    for (part, row) in values.into_iter().enumerate() {
         // SAFETY: the destinations are rows.
-        unsafe { sm.write(inst, part, *row) };
+        unsafe { V::write(sm, inst, part, row) };
     }
-    inst.next()
+    S::count(sm, false);
+    true
 }
 
-/// A store of `x` elements: the address row, then the values; `imm` is added to the address.
-/// Where lanes write to one address the highest lane's value stays.
+/// A store of `N` elements: the address row, then the values; `imm` is added to the address.
+/// Where lanes write to one address the highest lane's value stays. Answers whether it could be
+/// done.
 #[inline(always)]
-unsafe fn run_store<S: Space, M: Element>(sm: &mut Sm, inst: &Inst) -> Next {
-    let count = inst.x as usize;
-    let size = (size_of::<M>() * count) as u64;
-    // SAFETY: operand 0 is a 64-bit row.
-    let addresses = unsafe { sm.row::<u64>(inst, 0) };
-    if S::COMMON
-        && count == 1
-        && sm.mask == FULL
-        && let Pattern::Consecutive(start) = pattern(sm, addresses, inst.imm, size)
-        && let Ok(host) = reach::<S>(sm, 0, start, size * LANES as u64, size, true)
-    {
-        // SAFETY: operand 1 is a row; `reach` checked 32 elements.
-        unsafe {
-            let row = sm.row::<M::Row>(inst, 1);
-            let mut values = [M::default(); LANES];
-            for lane in 0..LANES {
-                values[lane] = M::narrow(row[lane]);
+unsafe fn run_store<V: View, S: Space, M: Element, const N: usize>(
+    sm: &mut Sm,
+    inst: &Inst,
+) -> bool {
+    let size = (size_of::<M>() * N) as u64;
+    // SAFETY: operand 0 is a 64-bit row, the others are rows of values.
+    let (addresses, rows) = unsafe {
+        let rows = std::array::from_fn(|part| V::row::<M::Row>(sm, inst, 1 + part));
+        (V::row::<u64>(sm, inst, 0), rows)
+    };
+    if S::COMMON && sm.mask == FULL {
+        match pattern(sm, addresses, inst.imm, size) {
+            Pattern::Consecutive(start) => {
+                if let Ok(host) = reach::<S>(sm, 0, start, size * LANES as u64, size, true) {
+                    // SAFETY: `reach` checked the elements of all lanes.
+                    unsafe { put::<M, N, LANES>(host.cast(), rows, 0) };
+                    S::count(sm, true);
+                    return true;
+                }
             }
-            host.cast::<[M; LANES]>().write_unaligned(values);
+            Pattern::Quarters(quarters) if quarters.iter().all(|quarter| quarter.apart) => {
+                let bytes = size * LANES_OF_QUARTER as u64;
+                let hosts = quarters.map(|Quarter { start, .. }| {
+                    reach::<S>(sm, 0, start, bytes, size, true)
+                        .map_or(std::ptr::null_mut(), |at| at)
+                });
+                if hosts.iter().all(|host| !host.is_null()) {
+                    for (quarter, host) in hosts.into_iter().enumerate() {
+                        let first = quarter * LANES_OF_QUARTER;
+                        // SAFETY: `reach` checked the elements of eight lanes.
+                        unsafe { put::<M, N, LANES_OF_QUARTER>(host.cast(), rows, first) };
+                    }
+                    S::count(sm, true);
+                    return true;
+                }
+            }
+            _ => {}
         }
-        S::count(sm, true);
-        return inst.next();
     }
     for lane in active(sm.mask) {
         let address = addresses[lane].wrapping_add(inst.imm);
         let host = match reach::<S>(sm, lane, address, size, size, true) {
             Ok(host) => host.cast::<M>(),
-            Err(kind) => return sm.fail(inst, lane, kind),
+            Err(kind) => return failed(sm, inst, lane, kind),
         };
-        for part in 0..count {
-            // SAFETY: the values are rows; `reach` checked `size` bytes.
-            unsafe {
-                let value = sm.row::<M::Row>(inst, 1 + part)[lane];
-                host.add(part).write_unaligned(M::narrow(value));
-            }
+        for (part, row) in rows.into_iter().enumerate() {
+            // SAFETY: `reach` checked `size` bytes.
+            unsafe { host.add(part).write_unaligned(M::narrow(row[lane])) };
         }
     }
     S::count(sm, true);
+    true
+}
+
+/// Writes the elements of `L` lanes from `first` on, one lane's behind the other's.
+///
+/// # Safety
+/// There is room for them at `host`.
+#[inline(always)]
+unsafe fn put<M: Element, const N: usize, const L: usize>(
+    host: *mut M,
+    rows: [&[M::Row; LANES]; N],
+    first: usize,
+) {
+    let mut values = [[M::default(); N]; L];
+    for (lane, values) in values.iter_mut().enumerate() {
+        *values = rows.map(|row| M::narrow(row[first + lane]));
+    }
+    // SAFETY: the caller's promise.
+    unsafe { host.cast::<[[M; N]; L]>().write_unaligned(values) };
+}
+
+/// A gang's load: from the address that its warps have in common once, else warp by warp.
+#[inline(always)]
+unsafe fn run_load_together<S: Space, M: Element, const N: usize>(
+    sm: &mut Sm,
+    inst: &Inst,
+) -> Next {
+    if inst.common >> N & 1 == 0 {
+        for turn in 0..sm.gang.count {
+            sm.take_turn(turn);
+            // SAFETY: the caller's promise.
+            if !unsafe { run_load::<Together, S, M, N>(sm, inst) } {
+                return sm.fail_in_gang(inst);
+            }
+        }
+        return inst.next();
+    }
+    let size = (size_of::<M>() * N) as u64;
+    sm.take_turn(0);
+    // SAFETY: the operand after the destinations is a 64-bit row, and all its lanes are alike.
+    let address = unsafe { Together::row::<u64>(sm, inst, N) }[0].wrapping_add(inst.imm);
+    let host = match reach::<S>(sm, 0, address, size, size, false) {
+        Ok(host) => host.cast::<M>(),
+        Err(_) => return sm.fail_in_gang(inst),
+    };
+    for turn in 0..sm.gang.count {
+        sm.take_turn(turn);
+        S::count(sm, false);
+    }
+    for part in 0..N {
+        // SAFETY: `reach` checked `size` bytes; the destinations are rows.
+        unsafe {
+            let value = host.add(part).read_unaligned().widen();
+            sm.write_in_turn(inst, part, [value; LANES]);
+        }
+    }
+    inst.next()
+}
+
+/// A gang's store, warp by warp.
+#[inline(always)]
+unsafe fn run_store_together<S: Space, M: Element, const N: usize>(
+    sm: &mut Sm,
+    inst: &Inst,
+) -> Next {
+    for turn in 0..sm.gang.count {
+        sm.take_turn(turn);
+        // SAFETY: the caller's promise.
+        if !unsafe { run_store::<Together, S, M, N>(sm, inst) } {
+            return sm.fail_in_gang(inst);
+        }
+    }
     inst.next()
 }
 
 macro_rules! access_handlers {
-    ($(#[$doc:meta])* $name:ident, $run:ident) => {
+    ($(#[$doc:meta])* $name:ident, $run:ident, $together:ident) => {
         $(#[$doc])*
-        pub fn $name<S: Space + 'static, M: Element>(cpu: Cpu) -> Handler {
-            unsafe fn plain<S: Space, M: Element>(sm: &mut Sm, inst: &Inst) -> Next {
+        pub fn $name<S: Space + 'static, M: Element, const N: usize>(cpu: Cpu) -> Run {
+            unsafe fn plain<S: Space, M: Element, const N: usize>(
+                sm: &mut Sm,
+                inst: &Inst,
+            ) -> Next {
                 // SAFETY: the lowering gave the operands the types the body asks for.
-                unsafe { $run::<S, M>(sm, inst) }
+                match unsafe { $run::<Alone, S, M, N>(sm, inst) } {
+                    true => inst.next(),
+                    false => std::ptr::null(),
+                }
+            }
+            unsafe fn plain_together<S: Space, M: Element, const N: usize>(
+                sm: &mut Sm,
+                inst: &Inst,
+            ) -> Next {
+                // SAFETY: as in `plain`.
+                unsafe { $together::<S, M, N>(sm, inst) }
             }
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-            unsafe fn avx2<S: Space, M: Element>(sm: &mut Sm, inst: &Inst) -> Next {
+            unsafe fn avx2<S: Space, M: Element, const N: usize>(
+                sm: &mut Sm,
+                inst: &Inst,
+            ) -> Next {
                 // SAFETY: as in `plain`; chosen only where the CPU has AVX2.
-                unsafe { $run::<S, M>(sm, inst) }
+                match unsafe { $run::<Alone, S, M, N>(sm, inst) } {
+                    true => inst.next(),
+                    false => std::ptr::null(),
+                }
             }
-            match cpu {
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+            unsafe fn avx2_together<S: Space, M: Element, const N: usize>(
+                sm: &mut Sm,
+                inst: &Inst,
+            ) -> Next {
+                // SAFETY: as in `avx2`.
+                unsafe { $together::<S, M, N>(sm, inst) }
+            }
+            let (alone, together): (Handler, Handler) = match cpu {
                 #[cfg(target_arch = "x86_64")]
-                Cpu::Avx2 => avx2::<S, M>,
-                _ => plain::<S, M>,
+                Cpu::Avx2 => (avx2::<S, M, N>, avx2_together::<S, M, N>),
+                _ => (plain::<S, M, N>, plain_together::<S, M, N>),
+            };
+            Run {
+                alone,
+                // Whose address means something else in each thread has no form for gangs.
+                together: S::COMMON.then_some(together),
+                repeats: S::COMMON,
             }
         }
     };
 }
 
 access_handlers!(
-    /// A load from `S` of elements `M`.
-    load, run_load);
+    /// A load from `S` of `N` elements `M`.
+    load, run_load, run_load_together);
 access_handlers!(
-    /// A store to `S` of elements `M`.
-    store, run_store);
+    /// A store to `S` of `N` elements `M`.
+    store, run_store, run_store_together);
 
 /// A load from a place in constant memory known when the module was loaded: `x` elements at
 /// `imm` bytes into the bank. On a GPU this is an operand of the instruction that uses it.
-///
-/// # Safety
-/// As for [`Handler`]; the lowering checked the place against the bank's size.
-pub unsafe fn load_constant_operand<M: Element>(sm: &mut Sm, inst: &Inst) -> Next {
-    let host = sm
-        .constants
-        .host
-        .wrapping_add(inst.imm as usize)
-        .cast::<M>();
-    for part in 0..inst.x as usize {
-        // SAFETY: the bank is at least as large as the module says, and the place is inside.
-        unsafe {
-            let value = host.add(part).read_unaligned().widen();
-            sm.write(inst, part, [value; LANES]);
-        }
-    }
-    inst.next()
+pub fn load_constant_operand<M: Element>(cpu: Cpu) -> Run {
+    same(cpu, |sm: &Sm, inst: &Inst, part| {
+        let bank = sm.constants.host.cast_const();
+        // SAFETY: the bank is at least as large as the module says; the lowering checked the place.
+        unsafe { known::<M>(bank, inst, part) }
+    })
 }
 
 /// A load of a kernel parameter: `x` elements at `imm` bytes into the parameters.
+pub fn load_param<M: Element>(cpu: Cpu) -> Run {
+    same(cpu, |sm: &Sm, inst: &Inst, part| {
+        // SAFETY: there are as many bytes as the kernel's parameters take; the lowering checked
+        // the place.
+        unsafe { known::<M>(sm.grid.params.as_ptr(), inst, part) }
+    })
+}
+
+/// Element `part` of those that `inst` loads from a known place after `base`.
 ///
 /// # Safety
-/// As for [`Handler`]; the lowering checked the place against the parameters' size.
-pub unsafe fn load_param<M: Element>(sm: &mut Sm, inst: &Inst) -> Next {
-    let host = sm
-        .grid
-        .params
-        .as_ptr()
-        .wrapping_add(inst.imm as usize)
-        .cast::<M>();
-    for part in 0..inst.x as usize {
-        // SAFETY: the driver passes as many bytes as the kernel's parameters take.
-        unsafe {
-            let value = host.add(part).read_unaligned().widen();
-            sm.write(inst, part, [value; LANES]);
-        }
-    }
-    inst.next()
+/// The place is inside what `base` begins.
+#[inline(always)]
+unsafe fn known<M: Element>(base: *const u8, inst: &Inst, part: usize) -> M::Row {
+    let host = base.wrapping_add(inst.imm as usize).cast::<M>();
+    // SAFETY: the caller's promise.
+    unsafe { host.add(part).read_unaligned() }.widen()
 }
 
 /// The address of a place in this function's local memory, `imm` bytes from its base: operand 0.
-///
-/// # Safety
-/// As for [`Handler`].
-pub unsafe fn local_address(sm: &mut Sm, inst: &Inst) -> Next {
-    let address = u64::from(sm.local_base) + inst.imm;
-    // SAFETY: operand 0 is a 64-bit row.
-    unsafe { sm.write(inst, 0, [address; LANES]) };
-    inst.next()
+pub fn local_address(cpu: Cpu) -> Run {
+    same(cpu, |sm: &Sm, inst: &Inst, _| {
+        u64::from(sm.local_base) + inst.imm
+    })
 }
 
 /// Where atomics find their operand.

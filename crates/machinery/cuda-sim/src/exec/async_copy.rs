@@ -40,6 +40,12 @@ impl Copies {
         }
     }
 
+    /// Becomes none again.
+    pub fn reset(&mut self) {
+        self.started.clear();
+        self.closed = [0; LANES];
+    }
+
     /// `copy` has started; its lanes' groups may differ.
     fn start(&mut self, copy: &Copy) {
         let mut left = copy.lanes;

@@ -1,5 +1,6 @@
 //! A block: its warps, its shared memory, its barriers.
 
+use super::gang::Group;
 use super::observe::Caches;
 use super::warp::{State, Warp};
 
@@ -12,6 +13,8 @@ pub struct Block {
     /// Its number in the grid, x fastest.
     pub number: u64,
     pub warps: Vec<Warp>,
+    /// What its gangs keep, where it has gangs.
+    pub groups: Vec<Group>,
     /// The warp that is running.
     pub running: usize,
     pub shared: Vec<u64>,
@@ -38,6 +41,12 @@ struct Barrier {
 }
 
 impl Barrier {
+    /// Nobody has come.
+    fn reset(&mut self) {
+        (self.arrived, self.expected, self.came, self.held) = (0, 0, 0, 0);
+        self.waiting.clear();
+    }
+
     /// Threads to wait for in a block with `alive` living ones.
     fn awaited(&self, alive: u32) -> u32 {
         if self.expected > 0 {
@@ -86,6 +95,7 @@ impl Block {
             id: [0; 3],
             number: 0,
             warps: Vec::new(),
+            groups: Vec::new(),
             running: 0,
             shared: Vec::new(),
             shared_bytes: 0,
@@ -100,16 +110,19 @@ impl Block {
     pub fn reset(&mut self, number: u64, id: [u32; 3], threads: u32, shared_bytes: u32) {
         self.id = id;
         self.number = number;
-        self.warps.clear();
-        for index in 0..threads.div_ceil(32) {
+        let warps = threads.div_ceil(32);
+        self.warps.resize_with(warps as usize, || Warp::new(0, 0));
+        for (index, warp) in (0..warps).zip(&mut self.warps) {
             let rest = threads - index * 32;
             let lanes = if rest >= 32 {
                 u32::MAX
             } else {
                 (1 << rest) - 1
             };
-            self.warps.push(Warp::new(index, lanes));
+            warp.reset(index, lanes);
         }
+        self.groups.clear();
+        self.groups.resize_with(warps as usize, Group::default);
         self.running = 0;
         self.shared.clear();
         self.shared.resize(shared_bytes.div_ceil(8) as usize, 0);
@@ -117,7 +130,9 @@ impl Block {
         self.alive = threads;
         self.clock = 0;
         self.caches = None;
-        self.barriers = Default::default();
+        for barrier in &mut self.barriers {
+            barrier.reset();
+        }
     }
 
     #[inline(always)]
@@ -174,15 +189,15 @@ impl Block {
                 continue;
             }
             opened = true;
-            let done = std::mem::take(barrier);
-            for waiter in done.waiting {
+            for waiter in &barrier.waiting {
                 let warp = &mut self.warps[waiter.warp];
                 if let Some(reduction) = waiter.reduction {
-                    reduction.deliver(warp, waiter.split, done.held, done.came);
+                    reduction.deliver(warp, waiter.split, barrier.held, barrier.came);
                 }
                 warp.splits[waiter.split as usize].state = State::Ready;
                 warp.ready.push_back(waiter.split);
             }
+            barrier.reset();
         }
         opened
     }

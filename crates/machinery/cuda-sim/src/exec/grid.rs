@@ -2,6 +2,7 @@
 
 use super::block::Block;
 use super::fault::{Fault, FaultKind, Place};
+use super::gang;
 use super::observe::Observer;
 use super::sample::{Observe, Part, Sample};
 use super::sm::Sm;
@@ -101,6 +102,11 @@ impl Grid {
     /// The number of this launch in this process: `%gridid`.
     pub fn id(&self) -> u64 {
         self.progress.launch
+    }
+
+    /// The kernel's function, by number.
+    pub fn function(&self) -> usize {
+        self.program.kernels[self.kernel].function
     }
 
     /// The x, y, z of thread number `number` in its block.
@@ -365,6 +371,7 @@ impl Sm {
             Some(caches) => {
                 self.code = program.observed.as_ptr();
                 self.slice = SLICE;
+                self.gang_size = 1;
                 let sites = std::mem::take(&mut counts.sites);
                 let mut shapes = std::mem::take(&mut self.shapes);
                 shapes.resize_with(sites.len(), Shapes::default);
@@ -377,6 +384,7 @@ impl Sm {
             None => {
                 self.code = program.code.as_ptr();
                 self.slice = QUANTUM;
+                self.gang_size = gang::size(&program.functions[self.grid.function()]);
             }
         }
         self.began = self.clock.wrapping_sub(self.block.clock);
@@ -395,8 +403,11 @@ impl Sm {
         let turn = self.clock + BLOCK_QUANTUM;
         loop {
             let mut ran = false;
-            for warp in 0..self.block.warps.len() {
-                ran |= self.run_warp(warp);
+            for group in 0..self.block.warps.len().div_ceil(self.gang_size) {
+                ran |= match self.gang_size {
+                    1 => self.run_warp(group),
+                    _ => self.run_group(group),
+                };
                 if self.fault.is_some() {
                     return false;
                 }
@@ -420,18 +431,21 @@ impl Sm {
         }
     }
 
-    /// Runs a warp until it waits or has had its turn; whether it had anything to run.
-    fn run_warp(&mut self, index: usize) -> bool {
-        self.block.running = index;
-        if !self.block.warp().started() {
-            let program = self.grid.program.clone();
-            let registers = self.windows.take_kernel(&program);
-            let entry = program.functions[program.kernels[self.grid.kernel].function].entry;
-            let local = self.locals.take();
-            let warp = self.block.warp_mut();
-            warp.start(entry, registers);
-            warp.local = local;
+    /// Makes sure that a warp has begun.
+    pub(super) fn start(&mut self, index: usize) {
+        let warp = &mut self.block.warps[index];
+        if !warp.started() {
+            let program = &self.grid.program;
+            let entry = program.functions[self.grid.function()].entry;
+            warp.start(entry, self.windows.take_kernel(program));
+            warp.local = self.locals.take();
         }
+    }
+
+    /// Runs a warp until it waits or has had its turn; whether it had anything to run.
+    pub(super) fn run_warp(&mut self, index: usize) -> bool {
+        self.start(index);
+        self.block.running = index;
         if self.block.warp().ready.is_empty() {
             return false;
         }

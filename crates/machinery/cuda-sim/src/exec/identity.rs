@@ -1,8 +1,9 @@
 //! Who a thread is and where: the special registers. Source: PTX ISA section 10.
 
-use super::lanes::LANES;
+use super::cpu::Cpu;
+use super::lanes::{LANES, Together, View as _, same};
 use super::sm::Sm;
-use crate::program::code::{Inst, Next};
+use crate::program::code::{Handler, Inst, Next, Run};
 
 macro_rules! specials {
     ($($variant:ident $name:literal),* $(,)?) => {
@@ -40,29 +41,152 @@ specials! {
     TotalSmemSize "%total_smem_size", DynamicSmemSize "%dynamic_smem_size",
 }
 
-/// Reads special register `x` into the 64-bit row 0.
-///
-/// # Safety
-/// As for [`crate::program::code::Handler`].
-pub unsafe fn read_wide(sm: &mut Sm, inst: &Inst) -> Next {
-    let values = values(sm, inst);
-    // SAFETY: operand 0 is a 64-bit row.
-    unsafe { sm.write(inst, 0, values) };
-    inst.next()
+impl Special {
+    /// Whether it is time that it tells.
+    pub fn is_clock(self) -> bool {
+        use Special::*;
+        matches!(
+            self,
+            Clock | ClockHi | Clock64 | GlobalTimer | GlobalTimerLo | GlobalTimerHi
+        )
+    }
+
+    /// What reads it, into a row of 64 bits (`wide`) or of 32: operand 0. The immediate is its
+    /// number, `x` is 1.
+    pub fn reader(self, cpu: Cpu, wide: bool) -> Run {
+        use Special::*;
+        let (alone, together): (Handler, Option<Handler>) = match (self, wide) {
+            (TidX | TidY | TidZ, false) => (read_thread, Some(read_threads)),
+            (TidX | TidY | TidZ, true) => (read_thread_wide, None),
+            (LaneId | LanemaskEq | LanemaskLe | LanemaskLt | LanemaskGe | LanemaskGt, _)
+            | (WarpId, _) => match wide {
+                false => (read_narrow, None),
+                true => (read_wide, None),
+            },
+            (_, false) => return same(cpu, |sm: &Sm, inst: &Inst, _| common(sm, inst) as u32),
+            (_, true) => return same(cpu, |sm: &Sm, inst: &Inst, _| common(sm, inst)),
+        };
+        Run {
+            alone,
+            together,
+            repeats: false,
+        }
+    }
 }
 
-/// Reads special register `x` into the 32-bit row 0.
+/// The places of a block's threads in it.
+pub struct Threads {
+    /// By warp and axis, a row each.
+    rows: Vec<[[u32; LANES]; 3]>,
+}
+
+impl Threads {
+    /// Of blocks of this size, in x, y and z.
+    pub fn of(size: [u32; 3]) -> Threads {
+        let warps = size.iter().product::<u32>().div_ceil(LANES as u32);
+        let mut at = [0; 3];
+        let rows = (0..warps).map(|_| {
+            let mut rows = [[0; LANES]; 3];
+            for lane in 0..LANES {
+                for (row, at) in rows.iter_mut().zip(at) {
+                    row[lane] = at;
+                }
+                // Step through the block instead of dividing for every thread.
+                at[0] += 1;
+                for axis in 0..2 {
+                    if at[axis] == size[axis] {
+                        at[axis] = 0;
+                        at[axis + 1] += 1;
+                    }
+                }
+            }
+            rows
+        });
+        Threads {
+            rows: rows.collect(),
+        }
+    }
+}
+
+/// The row of the running warp's `%tid`; the immediate says of which axis.
+#[inline(always)]
+fn thread(sm: &Sm, inst: &Inst) -> [u32; LANES] {
+    sm.threads.rows[sm.block.running][inst.imm as usize % 3]
+}
+
+/// Reads `%tid` into the 32-bit row 0.
 ///
 /// # Safety
-/// As for [`crate::program::code::Handler`].
-pub unsafe fn read_narrow(sm: &mut Sm, inst: &Inst) -> Next {
-    let values = values(sm, inst).map(|value| value as u32);
+/// As for [`Handler`]; so for every handler here.
+unsafe fn read_thread(sm: &mut Sm, inst: &Inst) -> Next {
+    let row = thread(sm, inst);
     // SAFETY: operand 0 is a 32-bit row.
-    unsafe { sm.write(inst, 0, values) };
+    unsafe { sm.write(inst, 0, row) };
     inst.next()
 }
 
-fn values(sm: &Sm, inst: &Inst) -> [u64; LANES] {
+/// [`read_thread`] for a gang.
+///
+/// # Safety
+/// As for [`read_thread`].
+unsafe fn read_threads(sm: &mut Sm, inst: &Inst) -> Next {
+    for turn in 0..sm.gang.count {
+        sm.take_turn(turn);
+        let row = thread(sm, inst);
+        // SAFETY: operand 0 is a 32-bit row.
+        unsafe { Together::write(sm, inst, 0, row) };
+    }
+    inst.next()
+}
+
+/// Reads `%tid` into the 64-bit row 0.
+///
+/// # Safety
+/// As for [`read_thread`].
+unsafe fn read_thread_wide(sm: &mut Sm, inst: &Inst) -> Next {
+    let row = thread(sm, inst).map(u64::from);
+    // SAFETY: operand 0 is a 64-bit row.
+    unsafe { sm.write(inst, 0, row) };
+    inst.next()
+}
+
+/// Reads a special register of a warp or of its lanes into the 32-bit row 0.
+///
+/// # Safety
+/// As for [`read_thread`].
+unsafe fn read_narrow(sm: &mut Sm, inst: &Inst) -> Next {
+    let row = of_warp(sm, inst);
+    // SAFETY: operand 0 is a 32-bit row.
+    unsafe { sm.write(inst, 0, row) };
+    inst.next()
+}
+
+/// Reads a special register of a warp or of its lanes into the 64-bit row 0.
+///
+/// # Safety
+/// As for [`read_thread`].
+unsafe fn read_wide(sm: &mut Sm, inst: &Inst) -> Next {
+    let row = of_warp(sm, inst).map(u64::from);
+    // SAFETY: operand 0 is a 64-bit row.
+    unsafe { sm.write(inst, 0, row) };
+    inst.next()
+}
+
+fn of_warp(sm: &Sm, inst: &Inst) -> [u32; LANES] {
+    let each = |f: &dyn Fn(u32) -> u32| std::array::from_fn(|lane| f(lane as u32));
+    match Special::ALL[inst.imm as usize] {
+        Special::WarpId => [sm.block.warp().index; LANES],
+        Special::LanemaskEq => each(&|lane| 1 << lane),
+        Special::LanemaskLe => each(&|lane| u32::MAX >> (31 - lane)),
+        Special::LanemaskLt => each(&|lane| (1 << lane) - 1),
+        Special::LanemaskGe => each(&|lane| u32::MAX << lane),
+        Special::LanemaskGt => each(&|lane| (u32::MAX << lane) << 1),
+        _ => each(&|lane| lane),
+    }
+}
+
+/// A special register that is the same for all threads of a block.
+fn common(sm: &Sm, inst: &Inst) -> u64 {
     // The clock has been moved on by the whole basic block; `y` instructions are still to come.
     let clock = sm
         .clock
@@ -70,58 +194,27 @@ fn values(sm: &Sm, inst: &Inst) -> [u64; LANES] {
         .wrapping_sub(u64::from(inst.y));
     let grid = &*sm.grid;
     let block = &*sm.block;
-    let warp = block.warp().index;
-    let same = |value: u32| [u64::from(value); LANES];
-    let each = |f: &dyn Fn(u32) -> u32| std::array::from_fn(|lane| u64::from(f(lane as u32)));
-    let thread = |axis: usize| {
-        let mut at = grid.thread(warp * LANES as u32);
-        let size = grid.block;
-        // Step through the warp instead of dividing for every lane.
-        std::array::from_fn(|_| {
-            let value = at[axis];
-            at[0] += 1;
-            if at[0] == size[0] {
-                at[0] = 0;
-                at[1] += 1;
-                if at[1] == size[1] {
-                    at[1] = 0;
-                    at[2] += 1;
-                }
-            }
-            u64::from(value)
-        })
-    };
-    match Special::ALL[inst.x as usize] {
-        Special::TidX => thread(0),
-        Special::TidY => thread(1),
-        Special::TidZ => thread(2),
-        Special::NtidX => same(grid.block[0]),
-        Special::NtidY => same(grid.block[1]),
-        Special::NtidZ => same(grid.block[2]),
-        Special::CtaidX => same(block.id[0]),
-        Special::CtaidY => same(block.id[1]),
-        Special::CtaidZ => same(block.id[2]),
-        Special::NctaidX => same(grid.grid[0]),
-        Special::NctaidY => same(grid.grid[1]),
-        Special::NctaidZ => same(grid.grid[2]),
-        Special::LaneId => each(&|lane| lane),
-        Special::WarpId => same(warp),
-        Special::NwarpId => same(64),
+    u64::from(match Special::ALL[inst.imm as usize] {
+        Special::NtidX => grid.block[0],
+        Special::NtidY => grid.block[1],
+        Special::NtidZ => grid.block[2],
+        Special::CtaidX => block.id[0],
+        Special::CtaidY => block.id[1],
+        Special::CtaidZ => block.id[2],
+        Special::NctaidX => grid.grid[0],
+        Special::NctaidY => grid.grid[1],
+        Special::NctaidZ => grid.grid[2],
+        Special::NwarpId => 64,
         // Blocks are dealt out in turn, so that the number does not depend on timing.
-        Special::SmId => same((block.number % u64::from(grid.multiprocessors)) as u32),
-        Special::NsmId => same(grid.multiprocessors),
-        Special::GridId => [grid.id(); LANES],
-        Special::LanemaskEq => each(&|lane| 1 << lane),
-        Special::LanemaskLe => each(&|lane| u32::MAX >> (31 - lane)),
-        Special::LanemaskLt => each(&|lane| (1 << lane) - 1),
-        Special::LanemaskGe => each(&|lane| u32::MAX << lane),
-        Special::LanemaskGt => each(&|lane| (u32::MAX << lane) << 1),
+        Special::SmId => (block.number % u64::from(grid.multiprocessors)) as u32,
+        Special::NsmId => grid.multiprocessors,
+        Special::GridId => return grid.id(),
         // Time stands still inside an instruction and goes on by one each: it must not depend
         // on the host. The timers count the same steps, as nanoseconds.
-        Special::Clock | Special::GlobalTimerLo => same(clock as u32),
-        Special::ClockHi | Special::GlobalTimerHi => same((clock >> 32) as u32),
-        Special::Clock64 | Special::GlobalTimer => [clock; LANES],
-        Special::TotalSmemSize => same(grid.shared_bytes),
-        Special::DynamicSmemSize => same(grid.dynamic_shared),
-    }
+        Special::Clock | Special::GlobalTimerLo => clock as u32,
+        Special::ClockHi | Special::GlobalTimerHi => (clock >> 32) as u32,
+        Special::Clock64 | Special::GlobalTimer => return clock,
+        Special::TotalSmemSize => grid.shared_bytes,
+        _ => grid.dynamic_shared,
+    })
 }

@@ -9,6 +9,7 @@ pub(crate) mod control;
 pub(crate) mod cpu;
 mod decimal;
 pub mod fault;
+pub(crate) mod gang;
 mod grid;
 pub(crate) mod identity;
 pub(crate) mod lanes;

@@ -2,7 +2,9 @@
 
 use super::block::Block;
 use super::fault::{Fault, FaultKind, Place};
+use super::gang::Gang;
 use super::grid::Grid;
+use super::identity::Threads;
 use super::lanes::{FULL, LANES, expand};
 use super::observe::{Lines, Observer};
 use super::warp::{NOWHERE, State, Turn};
@@ -44,7 +46,13 @@ pub struct Sm {
     /// How often a split was taken up, and how often by the time this slice began.
     pub switches: u64,
     pub switches_before: u64,
-    /// The program's code: plain, or the copy that counts as it runs.
+    /// The warps that run in step, where the running ones do.
+    pub gang: Gang,
+    /// The most warps of a gang in the running block; one where its warps run one by one.
+    pub gang_size: usize,
+    /// Where threads are in their block.
+    pub threads: Threads,
+    /// The program's code: plain, the copy that counts as it runs, or that of gangs.
     pub code: *const Inst,
     /// Counts what the running block does, if it is observed.
     pub observer: Option<Box<Observer>>,
@@ -95,6 +103,9 @@ impl Sm {
             reads_before: 0,
             switches: 0,
             switches_before: 0,
+            gang: Gang::none(),
+            gang_size: 1,
+            threads: Threads::of(grid.block),
             code,
             observer: None,
             shapes: Vec::new(),
@@ -119,6 +130,12 @@ impl Sm {
         unsafe { (inst as *const Inst).offset_from(self.code) as u32 }
     }
 
+    /// The index of the instruction that `next` points to in code that begins at `code`.
+    #[inline(always)]
+    pub fn index(code: *const Inst, next: Next) -> u32 {
+        (next.addr().wrapping_sub(code.addr()) / size_of::<Inst>()) as u32
+    }
+
     /// The instruction at an index.
     #[inline(always)]
     pub fn at(&self, address: u32) -> Next {
@@ -136,6 +153,13 @@ impl Sm {
         } else {
             expand(mask)
         };
+    }
+
+    /// Makes all 32 lanes the running ones, which are all that live.
+    pub fn run_all_lanes(&mut self) {
+        self.mask = FULL;
+        self.blend = false;
+        self.lanes = [FULL; LANES];
     }
 
     /// The running warp's turn as it stands now.
@@ -208,6 +232,9 @@ impl Sm {
             }
             split.mask &= alive;
             if split.mask != 0 {
+                if warp.gathers(parent) {
+                    return std::ptr::null();
+                }
                 warp.current = parent;
                 return self.load(parent);
             }

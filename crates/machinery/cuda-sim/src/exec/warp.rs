@@ -82,6 +82,8 @@ pub struct Warp {
     pub local: Option<Box<[u8]>>,
     /// Copies to shared memory that are on their way.
     pub copies: Copies,
+    /// The split that is to stop when its children have arrived: there its gang may form again.
+    gathering: u32,
 }
 
 impl Warp {
@@ -97,7 +99,66 @@ impl Warp {
             turn: None,
             local: None,
             copies: Copies::new(),
+            gathering: NOWHERE,
         }
+    }
+
+    /// Becomes warp `index` of a block, with `lanes`, that has not begun.
+    pub fn reset(&mut self, index: u32, lanes: u32) {
+        self.index = index;
+        self.alive = lanes;
+        self.splits.clear();
+        self.frames.clear();
+        self.ready.clear();
+        self.current = NOWHERE;
+        self.turns = 0;
+        self.turn = None;
+        self.local = None;
+        self.copies.reset();
+        self.gathering = NOWHERE;
+    }
+
+    /// Where it goes on, if all its living lanes do so together.
+    pub fn stands_at(&self) -> Option<u32> {
+        let split = &self.splits[*self.ready.front()? as usize];
+        let mut live = self
+            .splits
+            .iter()
+            .filter(|split| split.state != State::Free);
+        let whole = live.next().is_some() && live.next().is_none();
+        (whole && split.mask == self.alive).then_some(split.pc)
+    }
+
+    /// The running split, in which all lanes are, is to go on at `pc` in a later turn, and to stop at
+    /// `meet`, if that is a place.
+    pub fn go_on_at(&mut self, pc: u32, meet: u32) {
+        let id = std::mem::replace(&mut self.current, NOWHERE);
+        let split = &mut self.splits[id as usize];
+        if meet == NOWHERE {
+            split.pc = pc;
+            split.state = State::Ready;
+            self.ready.push_back(id);
+            return;
+        }
+        split.pc = meet;
+        split.state = State::Waiting;
+        split.waiting = 1;
+        let (mask, frame) = (split.mask, split.frame);
+        let child = self.add(mask, pc, meet, id, frame);
+        self.ready.push_back(child);
+        self.gathering = id;
+    }
+
+    /// All children of split `id` have arrived: whether it is to stop here.
+    pub fn gathers(&mut self, id: u32) -> bool {
+        if self.gathering != id {
+            return false;
+        }
+        self.gathering = NOWHERE;
+        self.splits[id as usize].state = State::Ready;
+        self.ready.push_back(id);
+        self.current = NOWHERE;
+        true
     }
 
     /// The whole warp at the kernel's first instruction.
@@ -206,6 +267,9 @@ impl Warp {
 
     /// Removes split `id`; the registers of its call when it was the last split in it.
     pub fn remove(&mut self, id: u32) -> Option<Window> {
+        if self.gathering == id {
+            self.gathering = NOWHERE;
+        }
         let split = &mut self.splits[id as usize];
         split.state = State::Free;
         let frame = &mut self.frames[split.frame as usize];

@@ -9,6 +9,27 @@ use crate::exec::sm::Sm;
 /// row or predicate of the width the handler reads.
 pub type Handler = unsafe fn(&mut Sm, &Inst) -> Next;
 
+/// The ways to run an instruction.
+#[derive(Clone, Copy)]
+pub struct Run {
+    /// For one warp.
+    pub alone: Handler,
+    /// For all warps of a gang (see [`crate::exec::gang`]), where there is such a form.
+    pub together: Option<Handler>,
+    /// Whether it writes the same in all threads of a block that give it the same operands.
+    pub repeats: bool,
+}
+
+impl From<Handler> for Run {
+    fn from(alone: Handler) -> Run {
+        Run {
+            alone,
+            together: None,
+            repeats: false,
+        }
+    }
+}
+
 /// The next instruction, or null to give the warp back to the scheduler.
 pub type Next = *const Inst;
 
@@ -23,6 +44,21 @@ pub struct Inst {
     pub y: u32,
     /// An immediate: an address offset, a truth table, a function's number.
     pub imm: u64,
+    /// A bit for each operand that all warps of a gang have in common.
+    pub common: u8,
+    /// For which warps of a gang it runs.
+    pub reach: Reach,
+}
+
+/// Whose registers an instruction writes when a gang runs it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// Each warp's own.
+    Warps,
+    /// Those that the warps have in common.
+    Common,
+    /// Both: the same value is read by the gang and by warps alone.
+    Both,
 }
 
 impl Inst {

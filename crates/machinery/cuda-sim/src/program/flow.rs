@@ -1,6 +1,6 @@
 //! Control flow of a function: basic blocks, and where branches that part meet again.
 
-use super::code::Handler;
+use super::code::Run;
 use super::registers::Register;
 use super::sites::SiteKind;
 use super::wide::Arithmetic;
@@ -17,7 +17,7 @@ pub struct BlockId(pub usize);
 
 /// An instruction before its registers have rows and its branch has an address.
 pub struct Draft {
-    pub run: Handler,
+    pub run: Run,
     pub class: Class,
     /// Registers in operand order.
     pub operands: Vec<Register>,
@@ -143,6 +143,8 @@ pub enum Flow {
     Return,
     /// Nowhere: the thread ends.
     Exit,
+    /// Nowhere: the launch is stopped.
+    Stop,
 }
 
 /// The control flow graph.
@@ -178,7 +180,7 @@ impl Graph {
                     Flow::Branch(there) => next.into_iter().chain([there.0]).collect(),
                     Flow::Table(there) => there.iter().map(|block| block.0).collect(),
                     Flow::Return => end.iter().map(|block| block.0).collect(),
-                    Flow::Exit => Vec::new(),
+                    Flow::Exit | Flow::Stop => Vec::new(),
                 };
                 if end == Some(BlockId(block)) {
                     to.clear();
@@ -218,7 +220,7 @@ fn meets(
     let only_ends = |block: usize| {
         drafts[ranges[block].clone()]
             .first()
-            .is_some_and(|draft| draft.flow == Flow::Exit)
+            .is_some_and(|draft| matches!(draft.flow, Flow::Exit | Flow::Stop))
     };
     nodes
         .iter()

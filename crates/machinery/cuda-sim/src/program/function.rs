@@ -1,5 +1,7 @@
 //! What the executor knows of a function besides its code.
 
+use super::common::CommonRows;
+
 /// A `.entry` or `.func` with a body.
 #[derive(Debug, Clone, Default)]
 pub struct Function {
@@ -13,6 +15,10 @@ pub struct Function {
     pub frame_bytes: u32,
     /// Bytes of local memory a thread: results, parameters, variables, outgoing parameters.
     pub local_bytes: u32,
+    /// Its warps may run in step: the result does not depend on their order.
+    pub in_step: bool,
+    /// Where in the frame lies what a block's warps have in common.
+    pub common: CommonRows,
     /// Rows that hold the same value from beginning to end.
     pub literals: Vec<Literal>,
     /// Registers of 32 bits a thread that are live at once at most.

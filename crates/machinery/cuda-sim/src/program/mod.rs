@@ -2,6 +2,7 @@
 
 mod capability;
 pub mod code;
+pub mod common;
 mod error;
 pub(crate) mod flow;
 pub mod function;
@@ -37,7 +38,9 @@ pub struct Program {
     pub code: Vec<Inst>,
     /// The same, counted as it runs.
     pub observed: Vec<Inst>,
-    /// What is counted there.
+    /// The same, as gangs of warps run it.
+    pub together: Vec<Inst>,
+    /// What is counted in the observed code.
     pub sites: Sites,
     /// Basic blocks, numbered as their `enter` instructions say.
     pub blocks: Vec<BlockInfo>,
@@ -128,6 +131,7 @@ impl Program {
         let mut program = Program {
             code: Vec::new(),
             observed: Vec::new(),
+            together: Vec::new(),
             sites: Sites::default(),
             blocks: Vec::new(),
             functions: Vec::new(),

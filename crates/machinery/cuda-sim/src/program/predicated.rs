@@ -123,7 +123,7 @@ fn fits(block: &[Draft], place: usize) -> bool {
 fn ends(block: usize, drafts: &[Draft], graph: &Graph) -> bool {
     drafts[graph.ranges[past_labels(block, graph)].clone()]
         .first()
-        .is_some_and(|draft| draft.flow == Flow::Exit)
+        .is_some_and(|draft| matches!(draft.flow, Flow::Exit | Flow::Stop))
 }
 
 /// The block that has the first instruction from here on: where a label follows a branch there is

@@ -1,6 +1,7 @@
 //! From virtual registers to rows: PTX names a register for every value, a frame has a row for
 //! every value that is alive. A small frame stays in the CPU's first cache.
 
+use super::common::{CommonRows, Holder};
 use super::flow::{Draft, Graph};
 use super::function::Literal;
 
@@ -34,6 +35,8 @@ pub struct Assignment {
     pub offsets: Vec<u32>,
     pub frame_bytes: u32,
     pub literals: Vec<Literal>,
+    /// Where in it lies what all warps of a block have in common.
+    pub common: CommonRows,
     /// 32-bit registers a thread at the busiest place.
     pub pressure: u32,
 }
@@ -45,11 +48,17 @@ struct Interval {
     to: u32,
 }
 
-/// Gives every register a row. Two share one when they are never wanted at the same time.
+/// Gives every register a row. Two share one when they are never wanted at the same time, and are
+/// both common to all warps of a block, or neither is, as `holders` says.
 ///
 /// A warp's lanes are independent programs for this purpose: writes are masked, so what one
 /// side of a branch keeps in a row the other side's lanes can not disturb.
-pub fn assign(registers: &[RegisterInfo], drafts: &[Draft], graph: &Graph) -> Assignment {
+pub fn assign(
+    registers: &[RegisterInfo],
+    holders: &[Holder],
+    drafts: &[Draft],
+    graph: &Graph,
+) -> Assignment {
     let intervals = intervals(registers, drafts, graph);
     let mut order: Vec<usize> = (0..registers.len())
         .filter(|&r| intervals[r].is_some())
@@ -57,7 +66,8 @@ pub fn assign(registers: &[RegisterInfo], drafts: &[Draft], graph: &Graph) -> As
     order.sort_by_key(|&r| intervals[r].map_or(0, |interval| interval.from));
 
     let mut slots = vec![0; registers.len()];
-    let mut pools = [Pool::default(), Pool::default(), Pool::default()];
+    let is_common = |r: usize| holders[r] != Holder::Warps;
+    let mut pools: [[Pool; 3]; 2] = Default::default();
     let (mut pressure, mut busiest) = (0, 0);
     let mut live: Vec<(u32, u32)> = Vec::new();
     for r in order {
@@ -65,7 +75,7 @@ pub fn assign(registers: &[RegisterInfo], drafts: &[Draft], graph: &Graph) -> As
             continue;
         };
         let row = registers[r].row;
-        slots[r] = pools[row as usize].take(interval);
+        slots[r] = pools[usize::from(is_common(r))][row as usize].take(interval);
         let words = match row {
             Row::Predicate => 0,
             Row::Narrow => 1,
@@ -84,8 +94,10 @@ pub fn assign(registers: &[RegisterInfo], drafts: &[Draft], graph: &Graph) -> As
     }
 
     let mut layout = FrameLayout::default();
-    let wide = layout.section(pools[Row::Wide as usize].len, 256);
-    let narrow = layout.section(pools[Row::Narrow as usize].len, 128);
+    let mut rows = |row: Row, bytes: u32| {
+        [0, 1].map(|common: usize| layout.section(pools[common][row as usize].len, bytes))
+    };
+    let (wide, narrow) = (rows(Row::Wide, 256), rows(Row::Narrow, 128));
     let of_row = |row: Row| {
         registers
             .iter()
@@ -107,7 +119,10 @@ pub fn assign(registers: &[RegisterInfo], drafts: &[Draft], graph: &Graph) -> As
             });
         }
     }
-    let predicates = layout.section(pools[Row::Predicate as usize].len, 4);
+    let mut rows = |row: Row, bytes: u32| {
+        [0, 1].map(|common: usize| layout.section(pools[common][row as usize].len, bytes))
+    };
+    let predicates = rows(Row::Predicate, 4);
     for (r, info) in of_row(Row::Predicate) {
         let offset = layout.section(1, 4);
         offsets[r] = offset;
@@ -121,18 +136,27 @@ pub fn assign(registers: &[RegisterInfo], drafts: &[Draft], graph: &Graph) -> As
     }
     for (r, info) in registers.iter().enumerate() {
         if info.literal.is_none() {
+            let common = usize::from(is_common(r));
             offsets[r] = match info.row {
-                Row::Wide => wide + slots[r] * 256,
-                Row::Narrow => narrow + slots[r] * 128,
-                Row::Predicate => predicates + slots[r] * 4,
+                Row::Wide => wide[common] + slots[r] * 256,
+                Row::Narrow => narrow[common] + slots[r] * 128,
+                Row::Predicate => predicates[common] + slots[r] * 4,
             };
         }
     }
     let frame_bytes = layout.bytes.max(256);
+    let [_, common] = &pools;
+    let range = |start: u32, row: Row, bytes: u32| start..start + common[row as usize].len * bytes;
+    let common = CommonRows {
+        wide: range(wide[1], Row::Wide, 256),
+        narrow: range(narrow[1], Row::Narrow, 128),
+        predicates: range(predicates[1], Row::Predicate, 4),
+    };
     Assignment {
         offsets,
         frame_bytes,
         literals,
+        common,
         pressure: busiest,
     }
 }

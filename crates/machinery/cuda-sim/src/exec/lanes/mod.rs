@@ -3,7 +3,10 @@
 //!
 //! A lane operation is a plain closure without captures, `|a: f32, b: f32| a + b`. Its type
 //! carries its code, so a handler is that closure inlined into a loop over the rows of a warp's
-//! registers, once for each [`Cpu`]. Inactive lanes keep their old value.
+//! registers, once for each [`Cpu`](super::cpu::Cpu). Inactive lanes keep their old value.
+//!
+//! Each operation becomes two handlers: one for a warp alone, and one for all warps of a gang,
+//! which is the same loop inside a loop over the warps (see [`super::gang`]).
 
 mod shapes;
 
@@ -57,6 +60,104 @@ pub fn active(mut mask: u32) -> impl Iterator<Item = usize> {
         mask &= mask - 1;
         Some(lane)
     })
+}
+
+/// Whose registers an instruction reads and writes.
+pub trait View {
+    /// The row of operand `n`.
+    ///
+    /// # Safety
+    /// As for [`Sm::row`].
+    unsafe fn row<'a, T: Lane>(sm: &Sm, inst: &Inst, n: usize) -> &'a [T; LANES];
+
+    /// The predicate operand `n`: one bit a lane.
+    ///
+    /// # Safety
+    /// As for [`Sm::predicate`].
+    unsafe fn predicate(sm: &Sm, inst: &Inst, n: usize) -> u32;
+
+    /// Writes the active lanes of predicate operand `n`.
+    ///
+    /// # Safety
+    /// As for [`Sm::predicate`].
+    unsafe fn set_predicate(sm: &mut Sm, inst: &Inst, n: usize, value: u32);
+
+    /// Writes the active lanes of operand `n`.
+    ///
+    /// # Safety
+    /// As for [`Sm::row`].
+    unsafe fn write<T: Lane>(sm: &mut Sm, inst: &Inst, n: usize, values: [T; LANES]);
+}
+
+/// Those of a warp by itself, of which some lanes may not run.
+pub struct Alone;
+
+impl View for Alone {
+    #[inline(always)]
+    unsafe fn row<'a, T: Lane>(sm: &Sm, inst: &Inst, n: usize) -> &'a [T; LANES] {
+        // SAFETY: the caller's promise.
+        unsafe { sm.row(inst, n) }
+    }
+
+    #[inline(always)]
+    unsafe fn predicate(sm: &Sm, inst: &Inst, n: usize) -> u32 {
+        // SAFETY: the caller's promise.
+        unsafe { sm.predicate(inst, n) }
+    }
+
+    #[inline(always)]
+    unsafe fn set_predicate(sm: &mut Sm, inst: &Inst, n: usize, value: u32) {
+        // SAFETY: the caller's promise.
+        unsafe { sm.set_predicate(inst, n, value) }
+    }
+
+    #[inline(always)]
+    unsafe fn write<T: Lane>(sm: &mut Sm, inst: &Inst, n: usize, values: [T; LANES]) {
+        // SAFETY: the caller's promise.
+        unsafe { sm.write(inst, n, values) }
+    }
+}
+
+/// Those of the warp of a gang whose turn it is, and those that the gang has in common. All lanes
+/// that live run, so that nothing needs to survive a write.
+pub struct Together;
+
+impl Together {
+    /// Where operand `n` lies.
+    #[inline(always)]
+    fn place(sm: &Sm, inst: &Inst, n: usize) -> *mut u8 {
+        let frame = match inst.common >> n & 1 {
+            0 => sm.frame,
+            _ => sm.gang.common,
+        };
+        frame.wrapping_add(inst.o[n] as usize)
+    }
+}
+
+impl View for Together {
+    #[inline(always)]
+    unsafe fn row<'a, T: Lane>(sm: &Sm, inst: &Inst, n: usize) -> &'a [T; LANES] {
+        // SAFETY: the caller's promise; the gang's own frame is laid out as every warp's is.
+        unsafe { &*Together::place(sm, inst, n).cast::<[T; LANES]>() }
+    }
+
+    #[inline(always)]
+    unsafe fn predicate(sm: &Sm, inst: &Inst, n: usize) -> u32 {
+        // SAFETY: as above.
+        unsafe { *Together::place(sm, inst, n).cast::<u32>() }
+    }
+
+    #[inline(always)]
+    unsafe fn set_predicate(sm: &mut Sm, inst: &Inst, n: usize, value: u32) {
+        // SAFETY: as above; destinations lie in the frame of whoever's turn it is.
+        unsafe { *sm.frame.add(inst.o[n] as usize).cast::<u32>() = value }
+    }
+
+    #[inline(always)]
+    unsafe fn write<T: Lane>(sm: &mut Sm, inst: &Inst, n: usize, values: [T; LANES]) {
+        // SAFETY: as above.
+        unsafe { *sm.frame.add(inst.o[n] as usize).cast::<[T; LANES]>() = values }
+    }
 }
 
 impl Sm {

@@ -1,196 +1,224 @@
 //! The shapes of lane operations: how many sources, of which kind, and what they answer.
 
-use super::{BIT, LANES, Lane, expand};
+use super::{Alone, BIT, LANES, Lane, Together, View, expand};
 use crate::exec::cpu::Cpu;
 use crate::exec::sm::Sm;
-use crate::program::code::{Handler, Inst, Next};
+use crate::program::code::{Inst, Next, Run};
 
-/// Makes `$name(cpu, f)`: the handler that applies `f` to every active lane. `$run` is the body,
-/// generic over the closure's type; it is inlined into one function for each [`Cpu`].
+/// Makes `$name(cpu, f)`: the handlers that apply `f` to every active lane. `$run` is the body,
+/// generic over the closure's type; for each [`Cpu`] it is inlined into one function for a warp
+/// alone, and into one that goes through the warps of a gang.
 macro_rules! handlers {
     ($(#[$doc:meta])* $name:ident <$($t:ident),+> $f:path, $run:ident) => {
         $(#[$doc])*
-        pub fn $name<$($t: Lane,)+ F: $f + Copy + 'static>(cpu: Cpu, _: F) -> Handler {
+        pub fn $name<$($t: Lane,)+ F: $f + Copy + 'static>(cpu: Cpu, _: F) -> Run {
             const {
                 assert!(size_of::<F>() == 0, "a lane operation captures nothing");
             }
             unsafe fn plain<$($t: Lane,)+ F: $f + Copy>(sm: &mut Sm, inst: &Inst) -> Next {
                 // SAFETY: F has no fields, so any (empty) bit pattern is a value of it; the
                 // operands are as the lowering checked.
-                unsafe { $run::<$($t,)+ F>(sm, inst, std::mem::zeroed()) }
+                unsafe { $run::<Alone, $($t,)+ F>(sm, inst, std::mem::zeroed()) };
+                inst.next()
+            }
+            unsafe fn plain_gang<$($t: Lane,)+ F: $f + Copy>(sm: &mut Sm, inst: &Inst) -> Next {
+                for frame in sm.gang.turns(inst) {
+                    sm.frame = sm.gang.frames[frame];
+                    // SAFETY: as in `plain`.
+                    unsafe { $run::<Together, $($t,)+ F>(sm, inst, std::mem::zeroed()) };
+                }
+                inst.next()
             }
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
             unsafe fn avx2<$($t: Lane,)+ F: $f + Copy>(sm: &mut Sm, inst: &Inst) -> Next {
                 // SAFETY: as in `plain`; the handler is chosen only where the CPU has AVX2.
-                unsafe { $run::<$($t,)+ F>(sm, inst, std::mem::zeroed()) }
+                unsafe { $run::<Alone, $($t,)+ F>(sm, inst, std::mem::zeroed()) };
+                inst.next()
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+            unsafe fn avx2_gang<$($t: Lane,)+ F: $f + Copy>(sm: &mut Sm, inst: &Inst) -> Next {
+                for frame in sm.gang.turns(inst) {
+                    sm.frame = sm.gang.frames[frame];
+                    // SAFETY: as in `avx2`.
+                    unsafe { $run::<Together, $($t,)+ F>(sm, inst, std::mem::zeroed()) };
+                }
+                inst.next()
             }
             match cpu {
                 #[cfg(target_arch = "x86_64")]
-                Cpu::Avx2 => avx2::<$($t,)+ F>,
-                _ => plain::<$($t,)+ F>,
+                Cpu::Avx2 => Run {
+                    alone: avx2::<$($t,)+ F>,
+                    together: Some(avx2_gang::<$($t,)+ F>),
+                    repeats: true,
+                },
+                _ => Run {
+                    alone: plain::<$($t,)+ F>,
+                    together: Some(plain_gang::<$($t,)+ F>),
+                    repeats: true,
+                },
             }
         }
     };
 }
 
 #[inline(always)]
-unsafe fn run1<A: Lane, D: Lane, F: Fn(A) -> D>(sm: &mut Sm, inst: &Inst, f: F) -> Next {
+unsafe fn run1<V: View, A: Lane, D: Lane, F: Fn(A) -> D>(sm: &mut Sm, inst: &Inst, f: F) {
     // SAFETY: operand types are checked when the instruction is lowered.
     unsafe {
-        let a = sm.row::<A>(inst, 1);
+        let a = V::row::<A>(sm, inst, 1);
         let mut d = [D::default(); LANES];
         for lane in 0..LANES {
             d[lane] = f(a[lane]);
         }
-        sm.write(inst, 0, d);
+        V::write(sm, inst, 0, d);
     }
-    inst.next()
 }
 
 #[inline(always)]
-unsafe fn run2<A: Lane, B: Lane, D: Lane, F: Fn(A, B) -> D>(
+unsafe fn run2<V: View, A: Lane, B: Lane, D: Lane, F: Fn(A, B) -> D>(
     sm: &mut Sm,
     inst: &Inst,
     f: F,
-) -> Next {
+) {
     // SAFETY: as in run1.
     unsafe {
-        let (a, b) = (sm.row::<A>(inst, 1), sm.row::<B>(inst, 2));
+        let (a, b) = (V::row::<A>(sm, inst, 1), V::row::<B>(sm, inst, 2));
         let mut d = [D::default(); LANES];
         for lane in 0..LANES {
             d[lane] = f(a[lane], b[lane]);
         }
-        sm.write(inst, 0, d);
+        V::write(sm, inst, 0, d);
     }
-    inst.next()
 }
 
 #[inline(always)]
-unsafe fn run3<A: Lane, B: Lane, C: Lane, D: Lane, F: Fn(A, B, C) -> D>(
+unsafe fn run3<V: View, A: Lane, B: Lane, C: Lane, D: Lane, F: Fn(A, B, C) -> D>(
     sm: &mut Sm,
     inst: &Inst,
     f: F,
-) -> Next {
+) {
     // SAFETY: as in run1.
     unsafe {
         let (a, b, c) = (
-            sm.row::<A>(inst, 1),
-            sm.row::<B>(inst, 2),
-            sm.row::<C>(inst, 3),
+            V::row::<A>(sm, inst, 1),
+            V::row::<B>(sm, inst, 2),
+            V::row::<C>(sm, inst, 3),
         );
         let mut d = [D::default(); LANES];
         for lane in 0..LANES {
             d[lane] = f(a[lane], b[lane], c[lane]);
         }
-        sm.write(inst, 0, d);
+        V::write(sm, inst, 0, d);
     }
-    inst.next()
 }
 
 #[inline(always)]
-unsafe fn run4<A: Lane, B: Lane, C: Lane, E: Lane, D: Lane, F: Fn(A, B, C, E) -> D>(
+unsafe fn run4<V: View, A: Lane, B: Lane, C: Lane, E: Lane, D: Lane, F: Fn(A, B, C, E) -> D>(
     sm: &mut Sm,
     inst: &Inst,
     f: F,
-) -> Next {
+) {
     // SAFETY: as in run1.
     unsafe {
-        let (a, b) = (sm.row::<A>(inst, 1), sm.row::<B>(inst, 2));
-        let (c, e) = (sm.row::<C>(inst, 3), sm.row::<E>(inst, 4));
+        let (a, b) = (V::row::<A>(sm, inst, 1), V::row::<B>(sm, inst, 2));
+        let (c, e) = (V::row::<C>(sm, inst, 3), V::row::<E>(sm, inst, 4));
         let mut d = [D::default(); LANES];
         for lane in 0..LANES {
             d[lane] = f(a[lane], b[lane], c[lane], e[lane]);
         }
-        sm.write(inst, 0, d);
+        V::write(sm, inst, 0, d);
     }
-    inst.next()
 }
 
 #[inline(always)]
-unsafe fn run_imm<A: Lane, B: Lane, C: Lane, D: Lane, F: Fn(A, B, C, u64) -> D>(
+unsafe fn run_imm<V: View, A: Lane, B: Lane, C: Lane, D: Lane, F: Fn(A, B, C, u64) -> D>(
     sm: &mut Sm,
     inst: &Inst,
     f: F,
-) -> Next {
+) {
     // SAFETY: as in run1.
     unsafe {
         let (a, b, c) = (
-            sm.row::<A>(inst, 1),
-            sm.row::<B>(inst, 2),
-            sm.row::<C>(inst, 3),
+            V::row::<A>(sm, inst, 1),
+            V::row::<B>(sm, inst, 2),
+            V::row::<C>(sm, inst, 3),
         );
         let mut d = [D::default(); LANES];
         for lane in 0..LANES {
             d[lane] = f(a[lane], b[lane], c[lane], inst.imm);
         }
-        sm.write(inst, 0, d);
+        V::write(sm, inst, 0, d);
     }
-    inst.next()
 }
 
 #[inline(always)]
-unsafe fn run1_imm<A: Lane, D: Lane, F: Fn(A, u64) -> D>(sm: &mut Sm, inst: &Inst, f: F) -> Next {
+unsafe fn run1_imm<V: View, A: Lane, D: Lane, F: Fn(A, u64) -> D>(sm: &mut Sm, inst: &Inst, f: F) {
     // SAFETY: as in run1.
     unsafe {
-        let a = sm.row::<A>(inst, 1);
+        let a = V::row::<A>(sm, inst, 1);
         let mut d = [D::default(); LANES];
         for lane in 0..LANES {
             d[lane] = f(a[lane], inst.imm);
         }
-        sm.write(inst, 0, d);
+        V::write(sm, inst, 0, d);
     }
-    inst.next()
 }
 
 #[inline(always)]
-unsafe fn run2_imm<A: Lane, B: Lane, D: Lane, F: Fn(A, B, u64) -> D>(
+unsafe fn run2_imm<V: View, A: Lane, B: Lane, D: Lane, F: Fn(A, B, u64) -> D>(
     sm: &mut Sm,
     inst: &Inst,
     f: F,
-) -> Next {
+) {
     // SAFETY: as in run1.
     unsafe {
-        let (a, b) = (sm.row::<A>(inst, 1), sm.row::<B>(inst, 2));
+        let (a, b) = (V::row::<A>(sm, inst, 1), V::row::<B>(sm, inst, 2));
         let mut d = [D::default(); LANES];
         for lane in 0..LANES {
             d[lane] = f(a[lane], b[lane], inst.imm);
         }
-        sm.write(inst, 0, d);
+        V::write(sm, inst, 0, d);
     }
-    inst.next()
 }
 
 #[inline(always)]
-unsafe fn run_split2<A: Lane, D: Lane, F: Fn(A) -> [D; 2]>(sm: &mut Sm, inst: &Inst, f: F) -> Next {
+unsafe fn run_split2<V: View, A: Lane, D: Lane, F: Fn(A) -> [D; 2]>(
+    sm: &mut Sm,
+    inst: &Inst,
+    f: F,
+) {
     // SAFETY: as in run1; operands 0 and 1 are destinations, 2 is the source, read before
     // either is written.
     unsafe {
-        let a = sm.row::<A>(inst, 2);
+        let a = V::row::<A>(sm, inst, 2);
         let mut d = [[D::default(); LANES]; 2];
         for lane in 0..LANES {
             [d[0][lane], d[1][lane]] = f(a[lane]);
         }
-        sm.write(inst, 0, d[0]);
-        sm.write(inst, 1, d[1]);
+        V::write(sm, inst, 0, d[0]);
+        V::write(sm, inst, 1, d[1]);
     }
-    inst.next()
 }
 
 #[inline(always)]
-unsafe fn run_split4<A: Lane, D: Lane, F: Fn(A) -> [D; 4]>(sm: &mut Sm, inst: &Inst, f: F) -> Next {
+unsafe fn run_split4<V: View, A: Lane, D: Lane, F: Fn(A) -> [D; 4]>(
+    sm: &mut Sm,
+    inst: &Inst,
+    f: F,
+) {
     // SAFETY: as in run_split2, with four destinations.
     unsafe {
-        let a = sm.row::<A>(inst, 4);
+        let a = V::row::<A>(sm, inst, 4);
         let mut d = [[D::default(); LANES]; 4];
         for lane in 0..LANES {
             [d[0][lane], d[1][lane], d[2][lane], d[3][lane]] = f(a[lane]);
         }
         for (n, row) in d.into_iter().enumerate() {
-            sm.write(inst, n, row);
+            V::write(sm, inst, n, row);
         }
     }
-    inst.next()
 }
 
 /// The mask of the lanes where `f` holds.
@@ -204,23 +232,25 @@ pub fn where_true(f: impl Fn(usize) -> bool) -> u32 {
 }
 
 #[inline(always)]
-unsafe fn run_test1<A: Lane, F: Fn(A) -> bool>(sm: &mut Sm, inst: &Inst, f: F) -> Next {
+unsafe fn run_test1<V: View, A: Lane, F: Fn(A) -> bool>(sm: &mut Sm, inst: &Inst, f: F) {
     // SAFETY: as in run1.
     unsafe {
-        let a = sm.row::<A>(inst, 1);
-        sm.set_predicate(inst, 0, where_true(|lane| f(a[lane])));
+        let a = V::row::<A>(sm, inst, 1);
+        V::set_predicate(sm, inst, 0, where_true(|lane| f(a[lane])));
     }
-    inst.next()
 }
 
 #[inline(always)]
-unsafe fn run_test2<A: Lane, B: Lane, F: Fn(A, B) -> bool>(sm: &mut Sm, inst: &Inst, f: F) -> Next {
+unsafe fn run_test2<V: View, A: Lane, B: Lane, F: Fn(A, B) -> bool>(
+    sm: &mut Sm,
+    inst: &Inst,
+    f: F,
+) {
     // SAFETY: as in run1.
     unsafe {
-        let (a, b) = (sm.row::<A>(inst, 1), sm.row::<B>(inst, 2));
-        sm.set_predicate(inst, 0, where_true(|lane| f(a[lane], b[lane])));
+        let (a, b) = (V::row::<A>(sm, inst, 1), V::row::<B>(sm, inst, 2));
+        V::set_predicate(sm, inst, 0, where_true(|lane| f(a[lane], b[lane])));
     }
-    inst.next()
 }
 
 /// How a comparison's immediate says what to do with its result: `setp` with a second destination
@@ -265,72 +295,72 @@ impl Relate {
 }
 
 #[inline(always)]
-unsafe fn run_relate<A: Lane, F: Fn(A, A) -> u8>(sm: &mut Sm, inst: &Inst, f: F) -> Next {
+unsafe fn run_relate<V: View, A: Lane, F: Fn(A, A) -> u8>(sm: &mut Sm, inst: &Inst, f: F) {
     let how = Relate::from_code(inst.imm);
     let first = 1 + usize::from(how.pair);
     // SAFETY: as in run1; the sources follow one destination or two, the third is a predicate.
     unsafe {
-        let (a, b) = (sm.row::<A>(inst, first), sm.row::<A>(inst, first + 1));
+        let (a, b) = (
+            V::row::<A>(sm, inst, first),
+            V::row::<A>(sm, inst, first + 1),
+        );
         let held = where_true(|lane| f(a[lane], b[lane]) & how.relation != 0);
         let other = if how.combine == 0 {
             0
         } else {
-            sm.predicate(inst, first + 2)
+            V::predicate(sm, inst, first + 2)
         };
-        sm.set_predicate(inst, 0, how.combined(held, other));
+        V::set_predicate(sm, inst, 0, how.combined(held, other));
         if how.pair {
-            sm.set_predicate(inst, 1, how.combined(!held, other));
+            V::set_predicate(sm, inst, 1, how.combined(!held, other));
         }
     }
-    inst.next()
 }
 
 #[inline(always)]
-unsafe fn run_set<A: Lane, F: Fn(A, A) -> u8>(sm: &mut Sm, inst: &Inst, f: F) -> Next {
+unsafe fn run_set<V: View, A: Lane, F: Fn(A, A) -> u8>(sm: &mut Sm, inst: &Inst, f: F) {
     let how = Relate::from_code(inst.imm);
     // SAFETY: as in run_relate, with a 32-bit row as the one destination.
     unsafe {
-        let (a, b) = (sm.row::<A>(inst, 1), sm.row::<A>(inst, 2));
+        let (a, b) = (V::row::<A>(sm, inst, 1), V::row::<A>(sm, inst, 2));
         let held = where_true(|lane| f(a[lane], b[lane]) & how.relation != 0);
         let other = if how.combine == 0 {
             0
         } else {
-            sm.predicate(inst, 3)
+            V::predicate(sm, inst, 3)
         };
         let d = expand(how.combined(held, other)).map(|lane| lane & how.truth);
-        sm.write(inst, 0, d);
+        V::write(sm, inst, 0, d);
     }
-    inst.next()
 }
 
 #[inline(always)]
-unsafe fn run_masks<T: Lane, F: Fn(u32, u32, u32) -> u32>(sm: &mut Sm, inst: &Inst, f: F) -> Next {
+unsafe fn run_masks<V: View, T: Lane, F: Fn(u32, u32, u32) -> u32>(sm: &mut Sm, inst: &Inst, f: F) {
     let _: Option<T> = None;
     // SAFETY: all operands are predicates, as the lowering checked; unused ones point at one.
     unsafe {
         let (a, b, c) = (
-            sm.predicate(inst, 1),
-            sm.predicate(inst, 2),
-            sm.predicate(inst, 3),
+            V::predicate(sm, inst, 1),
+            V::predicate(sm, inst, 2),
+            V::predicate(sm, inst, 3),
         );
-        sm.set_predicate(inst, 0, f(a, b, c));
+        V::set_predicate(sm, inst, 0, f(a, b, c));
     }
-    inst.next()
 }
 
 #[inline(always)]
-unsafe fn run_carry<A: Lane, D: Lane, F: Fn(A, A, A, bool) -> (D, bool)>(
+unsafe fn run_carry<V: View, A: Lane, D: Lane, F: Fn(A, A, A, bool) -> (D, bool)>(
     sm: &mut Sm,
     inst: &Inst,
     f: F,
-) -> Next {
+) {
     // SAFETY: as in run1; operand 1 is the carry out, operand 2 the carry in, both predicates.
     unsafe {
-        let carry = sm.predicate(inst, 2);
+        let carry = V::predicate(sm, inst, 2);
         let (a, b, c) = (
-            sm.row::<A>(inst, 3),
-            sm.row::<A>(inst, 4),
-            sm.row::<A>(inst, 5),
+            V::row::<A>(sm, inst, 3),
+            V::row::<A>(sm, inst, 4),
+            V::row::<A>(sm, inst, 5),
         );
         let mut d = [D::default(); LANES];
         let mut out = 0;
@@ -339,22 +369,21 @@ unsafe fn run_carry<A: Lane, D: Lane, F: Fn(A, A, A, bool) -> (D, bool)>(
             d[lane] = value;
             out |= u32::from(carried) << lane;
         }
-        sm.write(inst, 0, d);
-        sm.set_predicate(inst, 1, out);
+        V::write(sm, inst, 0, d);
+        V::set_predicate(sm, inst, 1, out);
     }
-    inst.next()
 }
 
 #[inline(always)]
-unsafe fn run_carry2<A: Lane, D: Lane, F: Fn(A, A, bool) -> (D, bool)>(
+unsafe fn run_carry2<V: View, A: Lane, D: Lane, F: Fn(A, A, bool) -> (D, bool)>(
     sm: &mut Sm,
     inst: &Inst,
     f: F,
-) -> Next {
+) {
     // SAFETY: as in run_carry.
     unsafe {
-        let carry = sm.predicate(inst, 2);
-        let (a, b) = (sm.row::<A>(inst, 3), sm.row::<A>(inst, 4));
+        let carry = V::predicate(sm, inst, 2);
+        let (a, b) = (V::row::<A>(sm, inst, 3), V::row::<A>(sm, inst, 4));
         let mut d = [D::default(); LANES];
         let mut out = 0;
         for lane in 0..LANES {
@@ -362,31 +391,46 @@ unsafe fn run_carry2<A: Lane, D: Lane, F: Fn(A, A, bool) -> (D, bool)>(
             d[lane] = value;
             out |= u32::from(carried) << lane;
         }
-        sm.write(inst, 0, d);
-        sm.set_predicate(inst, 1, out);
+        V::write(sm, inst, 0, d);
+        V::set_predicate(sm, inst, 1, out);
     }
-    inst.next()
 }
 
 #[inline(always)]
-unsafe fn run_choose<A: Lane, D: Lane, F: Fn(A, A, bool) -> D>(
+unsafe fn run_choose<V: View, A: Lane, D: Lane, F: Fn(A, A, bool) -> D>(
     sm: &mut Sm,
     inst: &Inst,
     f: F,
-) -> Next {
+) {
     // SAFETY: as in run1; operand 3 is a predicate.
     unsafe {
-        let (a, b) = (sm.row::<A>(inst, 1), sm.row::<A>(inst, 2));
-        let which = expand(sm.predicate(inst, 3));
+        let (a, b) = (V::row::<A>(sm, inst, 1), V::row::<A>(sm, inst, 2));
+        let which = expand(V::predicate(sm, inst, 3));
         let mut d = [D::default(); LANES];
         for lane in 0..LANES {
             d[lane] = f(a[lane], b[lane], which[lane] != 0);
         }
-        sm.write(inst, 0, d);
+        V::write(sm, inst, 0, d);
     }
-    inst.next()
 }
 
+#[inline(always)]
+unsafe fn run_same<V: View, D: Lane, F: Fn(&Sm, &Inst, usize) -> D>(
+    sm: &mut Sm,
+    inst: &Inst,
+    f: F,
+) {
+    for part in 0..inst.x as usize {
+        let value = f(sm, inst, part);
+        // SAFETY: as in run1, with `x` destinations.
+        unsafe { V::write(sm, inst, part, [value; LANES]) };
+    }
+}
+
+handlers!(
+    /// Fills `x` rows, each with what `f` answers for its number: what is the same for all threads
+    /// of a block.
+    same<D> Fn(&Sm, &Inst, usize) -> D, run_same);
 handlers!(
     /// `d = f(a)`
     map1<A, D> Fn(A) -> D, run1);

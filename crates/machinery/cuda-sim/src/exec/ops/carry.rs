@@ -8,7 +8,7 @@ use super::form::{Class, Form, FormError, Op};
 use super::value::for_type;
 use crate::exec::cpu::Cpu;
 use crate::exec::lanes::{Lane, carry, carry2};
-use crate::program::code::Handler;
+use crate::program::code::Run;
 
 /// The operation of a form that reads or writes the carry.
 pub fn select(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
@@ -31,7 +31,7 @@ pub fn select(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(op)
 }
 
-fn handler<T: Extended>(cpu: Cpu, mnemonic: &str, sets: bool, high: bool) -> Handler {
+fn handler<T: Extended>(cpu: Cpu, mnemonic: &str, sets: bool, high: bool) -> Run {
     match (mnemonic, sets, high) {
         ("add", ..) => carry2(cpu, |a: T, b: T, _| a.add(b, false)),
         ("addc", true, _) => carry2(cpu, |a: T, b: T, carry| a.add(b, carry)),

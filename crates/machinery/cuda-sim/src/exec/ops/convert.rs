@@ -11,7 +11,7 @@ use super::rounding::{Direction, canonical, flush, quiet, saturate};
 use super::value::{Row, Value};
 use crate::exec::cpu::Cpu;
 use crate::exec::lanes::{map1, map1_imm, map2_imm};
-use crate::program::code::Handler;
+use crate::program::code::Run;
 use crate::ptx::ast::Type;
 use rustc_apfloat::ieee::{BFloat, Double, Half, Single};
 use rustc_apfloat::{Float, FloatConvert as _};
@@ -188,7 +188,7 @@ impl Conversion {
 }
 
 /// Conversions that run often: a handler each. None where the general way must be taken.
-fn common(cpu: Cpu, conversion: Conversion, source: u32) -> Option<Handler> {
+fn common(cpu: Cpu, conversion: Conversion, source: u32) -> Option<Run> {
     let Conversion {
         to,
         from,
@@ -221,7 +221,7 @@ fn common(cpu: Cpu, conversion: Conversion, source: u32) -> Option<Handler> {
 }
 
 /// Integers, extended or cut off.
-fn resize(cpu: Cpu, to: Type, from: Type) -> Option<Handler> {
+fn resize(cpu: Cpu, to: Type, from: Type) -> Option<Run> {
     macro_rules! from_type {
         ($t:ty) => {
             match to.bytes() {
@@ -246,7 +246,7 @@ fn resize(cpu: Cpu, to: Type, from: Type) -> Option<Handler> {
 }
 
 /// Integers to the nearest float.
-fn from_integer(cpu: Cpu, to: Type, from: Type) -> Option<Handler> {
+fn from_integer(cpu: Cpu, to: Type, from: Type) -> Option<Run> {
     macro_rules! from_type {
         ($t:ty) => {
             match to {
@@ -270,7 +270,7 @@ fn from_integer(cpu: Cpu, to: Type, from: Type) -> Option<Handler> {
 }
 
 /// Floats to integers of 32 and 64 bits, clamped to the type's range.
-fn to_integer(cpu: Cpu, to: Type, from: Type, direction: Direction, ftz: bool) -> Option<Handler> {
+fn to_integer(cpu: Cpu, to: Type, from: Type, direction: Direction, ftz: bool) -> Option<Run> {
     // Flushing matters only where a subnormal would round away from zero.
     if ftz && matches!(direction, Direction::Down | Direction::Up) {
         return None;
@@ -371,7 +371,7 @@ fn float_to_float(
     integral: bool,
     ftz: bool,
     sat: bool,
-) -> Option<Handler> {
+) -> Option<Run> {
     use Direction::{Down, Nearest, Up, Zero};
     Some(match (to, from) {
         (Type::F32, Type::F32) if integral && !sat && !ftz => match direction {

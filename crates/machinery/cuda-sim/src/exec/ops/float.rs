@@ -10,7 +10,7 @@ use super::rounding::{
 };
 use crate::exec::cpu::Cpu;
 use crate::exec::lanes::{map1, map1_imm, map2, map2_imm, map3, map3_imm, test1};
-use crate::program::code::Handler;
+use crate::program::code::Run;
 use crate::ptx::ast::Type;
 
 const DIRECTIONS: &str = ".rn, .rz, .rm, .rp";
@@ -64,7 +64,7 @@ fn arithmetic(form: &Form, cpu: Cpu, direction: Direction) -> Result<Op, FormErr
     };
     form.end()?;
     let near = direction == Direction::Nearest;
-    let run: Handler = match (ty, form.mnemonic) {
+    let run: Run = match (ty, form.mnemonic) {
         (Type::F32, "add") if near => nearest!(map2, cpu, mode, |a, b| a + b),
         (Type::F32, "sub") if near => nearest!(map2, cpu, mode, |a, b| a - b),
         (Type::F32, "mul") if near => nearest!(map2, cpu, mode, |a, b| a * b),
@@ -173,7 +173,7 @@ fn parts(form: &Form) -> Result<(Accuracy, Mode, Type, Class), FormError> {
 fn divide(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     use Accuracy::{Approximate, FullRange, Rounded};
     let (accuracy, mode, ty, class) = parts(form)?;
-    let run: Handler = match (ty, accuracy) {
+    let run: Run = match (ty, accuracy) {
         (Type::F32, Approximate) => nearest!(map2, cpu, mode, |a, b| divide_approximately(a, b)),
         (Type::F32, FullRange | Rounded(Direction::Nearest)) => {
             nearest!(map2, cpu, mode, |a, b| a / b)
@@ -204,7 +204,7 @@ fn divide_approximately(a: f32, b: f32) -> f32 {
 fn reciprocal(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     use Accuracy::{Approximate, FullRange, Rounded};
     let (accuracy, mode, ty, class) = parts(form)?;
-    let run: Handler = match (ty, accuracy) {
+    let run: Run = match (ty, accuracy) {
         (Type::F32, Approximate | FullRange | Rounded(Direction::Nearest)) => {
             nearest!(map1, cpu, mode, |a| 1.0 / a)
         }
@@ -247,7 +247,7 @@ fn upper_result(a: f64) -> f64 {
 fn square_root(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     use Accuracy::{Approximate, FullRange, Rounded};
     let (accuracy, mode, ty, class) = parts(form)?;
-    let run: Handler = match (ty, accuracy) {
+    let run: Run = match (ty, accuracy) {
         (Type::F32, Approximate | FullRange | Rounded(Direction::Nearest)) => {
             nearest!(map1, cpu, mode, |a| a.sqrt())
         }
@@ -266,7 +266,7 @@ fn reciprocal_root(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     if let Accuracy::Rounded(_) = accuracy {
         return Err(FormError::Missing(".approx"));
     }
-    let run: Handler = match ty {
+    let run: Run = match ty {
         Type::F32 => nearest!(map1, cpu, mode, |a| (1.0 / f64::from(a).sqrt()) as f32),
         _ if mode.ftz => map1(cpu, |a: f64| upper_result(1.0 / upper_word(a).sqrt())),
         _ => map1(cpu, |a: f64| pass_nan([a], 1.0 / a.sqrt())),
@@ -297,7 +297,7 @@ fn extremum(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
                     nan_wins(a, b, $pick(a, b))
                 }),
                 (ftz, nan, true) => {
-                    let handler: Handler = match (ftz, nan) {
+                    let handler: Run = match (ftz, nan) {
                         (false, false) => map2(cpu, |a: f32, b: f32| {
                             xor_of_signs(a, b, $pick(a.abs(), b.abs()))
                         }),
@@ -318,7 +318,7 @@ fn extremum(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
             }
         };
     }
-    let run: Handler = match (single, form.mnemonic) {
+    let run: Run = match (single, form.mnemonic) {
         (true, "min") => single!(smaller),
         (true, _) => single!(larger),
         (false, "min") => map2(cpu, smaller_double),
@@ -420,7 +420,7 @@ fn sign(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ty = form.ty_among(&[Type::F32, Type::F64])?;
     let ftz = ty == Type::F32 && form.mnemonic != "copysign" && form.has("ftz");
     form.end()?;
-    let run: Handler = match (ty, form.mnemonic) {
+    let run: Run = match (ty, form.mnemonic) {
         (Type::F32, "abs") if ftz => map1(cpu, |a: f32| canonical(flush(a).abs())),
         (Type::F32, "neg") if ftz => map1(cpu, |a: f32| canonical(-flush(a))),
         (Type::F32, "abs") => map1(cpu, |a: f32| canonical(a.abs())),
@@ -456,7 +456,7 @@ fn test_property(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     )?;
     let ty = form.ty()?;
     form.end()?;
-    let run: Handler = super::value::for_type!(ty, [F32 F64], T => match kind {
+    let run: Run = super::value::for_type!(ty, [F32 F64], T => match kind {
         "finite" => test1(cpu, |a: T| a.is_finite()),
         "infinite" => test1(cpu, |a: T| a.is_infinite()),
         "number" => test1(cpu, |a: T| !a.is_nan()),

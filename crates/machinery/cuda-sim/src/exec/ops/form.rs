@@ -1,6 +1,6 @@
 //! A written form (`add.rn.ftz.f32`) taken apart, and the operation it stands for.
 
-use crate::program::code::Handler;
+use crate::program::code::Run;
 use crate::ptx::ast::Type;
 use std::cell::Cell;
 
@@ -36,7 +36,7 @@ impl Class {
 
 /// An operation: the types of its operands and the handler that runs it.
 pub struct Op {
-    pub run: Handler,
+    pub run: Run,
     pub class: Class,
     /// Destinations, in the order they are written.
     pub defs: Vec<Type>,
@@ -54,7 +54,7 @@ pub struct Op {
 }
 
 impl Op {
-    pub fn new(class: Class, defs: &[Type], uses: &[Type], run: Handler) -> Op {
+    pub fn new(class: Class, defs: &[Type], uses: &[Type], run: Run) -> Op {
         Op {
             run,
             class,

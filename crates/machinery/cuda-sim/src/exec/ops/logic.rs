@@ -4,7 +4,7 @@ use super::form::{Class, Form, FormError, Op};
 use super::value::{Row, Value, for_type, per_type};
 use crate::exec::cpu::Cpu;
 use crate::exec::lanes::{map1, map2, map3, map3_imm, masks};
-use crate::program::code::Handler;
+use crate::program::code::Run;
 use crate::ptx::ast::Type;
 
 /// The operation of a logic, shift or permutation form.
@@ -117,7 +117,7 @@ fn permute(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
         };
     }
     form.end()?;
-    let run: Handler = match mode {
+    let run: Run = match mode {
         None => map3(cpu, pick_bytes),
         Some("f4e") => mode!(|n, c| c + n),
         Some("b4e") => mode!(|n, c| c.wrapping_sub(n)),

@@ -7,7 +7,7 @@ use crate::exec::cpu::Cpu;
 use crate::exec::lanes::map1;
 use crate::exec::ops::Class;
 use crate::exec::space;
-use crate::program::code::Handler;
+use crate::program::code::Run;
 use crate::program::error::LoadError;
 use crate::program::flow::{Access, AccessKind, Memory};
 use crate::program::layout::Symbol;
@@ -75,41 +75,57 @@ fn element(ty: Type) -> (u32, bool) {
     (ty.bytes(), ty.is_signed())
 }
 
-fn pick_load<S: space::Space + 'static>(cpu: Cpu, ty: Type) -> Handler {
-    match element(ty) {
-        (1, false) => load::<S, u8>(cpu),
-        (1, true) => load::<S, i8>(cpu),
-        (2, false) => load::<S, u16>(cpu),
-        (2, true) => load::<S, i16>(cpu),
-        (8, _) => load::<S, u64>(cpu),
-        _ => load::<S, u32>(cpu),
-    }
-}
-
-fn pick_store<S: space::Space + 'static>(cpu: Cpu, ty: Type) -> Handler {
-    match ty.bytes() {
-        1 => store::<S, u8>(cpu),
-        2 => store::<S, u16>(cpu),
-        8 => store::<S, u64>(cpu),
-        _ => store::<S, u32>(cpu),
-    }
-}
-
-fn known<const PARAM: bool>(ty: Type) -> Handler {
-    fn pick<const PARAM: bool, M: Element>() -> Handler {
-        if PARAM {
-            load_param::<M>
-        } else {
-            load_constant_operand::<M>
+/// A load of one, two or four elements.
+fn pick_load<S: space::Space + 'static>(cpu: Cpu, ty: Type, count: u32) -> Run {
+    fn pick<S: space::Space + 'static, M: Element>(cpu: Cpu, count: u32) -> Run {
+        match count {
+            1 => load::<S, M, 1>(cpu),
+            2 => load::<S, M, 2>(cpu),
+            _ => load::<S, M, 4>(cpu),
         }
     }
     match element(ty) {
-        (1, false) => pick::<PARAM, u8>(),
-        (1, true) => pick::<PARAM, i8>(),
-        (2, false) => pick::<PARAM, u16>(),
-        (2, true) => pick::<PARAM, i16>(),
-        (8, _) => pick::<PARAM, u64>(),
-        _ => pick::<PARAM, u32>(),
+        (1, false) => pick::<S, u8>(cpu, count),
+        (1, true) => pick::<S, i8>(cpu, count),
+        (2, false) => pick::<S, u16>(cpu, count),
+        (2, true) => pick::<S, i16>(cpu, count),
+        (8, _) => pick::<S, u64>(cpu, count),
+        _ => pick::<S, u32>(cpu, count),
+    }
+}
+
+/// A store of one, two or four elements.
+fn pick_store<S: space::Space + 'static>(cpu: Cpu, ty: Type, count: u32) -> Run {
+    fn pick<S: space::Space + 'static, M: Element>(cpu: Cpu, count: u32) -> Run {
+        match count {
+            1 => store::<S, M, 1>(cpu),
+            2 => store::<S, M, 2>(cpu),
+            _ => store::<S, M, 4>(cpu),
+        }
+    }
+    match ty.bytes() {
+        1 => pick::<S, u8>(cpu, count),
+        2 => pick::<S, u16>(cpu, count),
+        8 => pick::<S, u64>(cpu, count),
+        _ => pick::<S, u32>(cpu, count),
+    }
+}
+
+fn known<const PARAM: bool>(cpu: Cpu, ty: Type) -> Run {
+    fn pick<const PARAM: bool, M: Element>(cpu: Cpu) -> Run {
+        if PARAM {
+            load_param::<M>(cpu)
+        } else {
+            load_constant_operand::<M>(cpu)
+        }
+    }
+    match element(ty) {
+        (1, false) => pick::<PARAM, u8>(cpu),
+        (1, true) => pick::<PARAM, i8>(cpu),
+        (2, false) => pick::<PARAM, u16>(cpu),
+        (2, true) => pick::<PARAM, i16>(cpu),
+        (8, _) => pick::<PARAM, u64>(cpu),
+        _ => pick::<PARAM, u32>(cpu),
     }
 }
 
@@ -253,28 +269,31 @@ impl<'a> Lowering<'_, 'a> {
             Place::Bank(offset) => {
                 let limit = self.layout.constants.map_or(0, |(_, bytes)| bytes);
                 self.known_place(offset, bytes, limit, "the module's constants")?;
-                self.draft(known::<false>(ty), Class::Move, &rows, &[]);
+                self.draft_run(known::<false>(self.cpu, ty), Class::Move, &rows, &[]);
                 self.last().imm = offset;
             }
             Place::Param(offset) => {
                 self.known_place(offset, bytes, self.param_bytes.into(), "the parameters")?;
-                self.draft(known::<true>(ty), Class::Move, &rows, &[]);
+                self.draft_run(known::<true>(self.cpu, ty), Class::Move, &rows, &[]);
                 self.last().imm = offset;
             }
             Place::Register(row, offset) => {
                 let cpu = self.cpu;
                 let (run, class) = match at {
-                    At::Generic => (pick_load::<space::Generic>(cpu, ty), Class::Global),
-                    At::Global => (pick_load::<space::Global>(cpu, ty), Class::Global),
-                    At::Const => (pick_load::<space::Constant>(cpu, ty), Class::Constant),
-                    At::Shared => (pick_load::<space::Shared>(cpu, ty), Class::Shared),
-                    At::Local => (pick_load::<space::Local>(cpu, ty), Class::Local),
+                    At::Generic => (pick_load::<space::Generic>(cpu, ty, count), Class::Global),
+                    At::Global => (pick_load::<space::Global>(cpu, ty, count), Class::Global),
+                    At::Const => (
+                        pick_load::<space::Constant>(cpu, ty, count),
+                        Class::Constant,
+                    ),
+                    At::Shared => (pick_load::<space::Shared>(cpu, ty, count), Class::Shared),
+                    At::Local => (pick_load::<space::Local>(cpu, ty, count), Class::Local),
                     At::Param if self.function.entry && !self.names_local(from) => {
-                        (pick_load::<space::Param>(cpu, ty), Class::Constant)
+                        (pick_load::<space::Param>(cpu, ty, count), Class::Constant)
                     }
-                    At::Param => (pick_load::<space::Argument>(cpu, ty), Class::Integer),
+                    At::Param => (pick_load::<space::Argument>(cpu, ty, count), Class::Integer),
                 };
-                self.draft(run, class, &rows, &[row]);
+                self.draft_run(run, class, &rows, &[row]);
                 self.last().imm = offset as u64;
                 let kind = if instruction.modifiers.contains(&"nc") {
                     AccessKind::ReadOnlyLoad
@@ -297,7 +316,7 @@ impl<'a> Lowering<'_, 'a> {
             } else {
                 map1(self.cpu, |a: u32| u64::from(a))
             };
-            self.draft(run, Class::Integer, &[register], &[narrow]);
+            self.draft_run(run, Class::Integer, &[register], &[narrow]);
         }
         Ok(())
     }
@@ -345,20 +364,23 @@ impl<'a> Lowering<'_, 'a> {
             } else {
                 let narrow = self.temporary(ty);
                 let run = map1(self.cpu, |a: u64| a as u32);
-                self.draft(run, Class::Integer, &[narrow], &[register]);
+                self.draft_run(run, Class::Integer, &[narrow], &[register]);
                 narrow
             });
         }
         let cpu = self.cpu;
         let (run, class) = match at {
-            At::Generic => (pick_store::<space::Generic>(cpu, ty), Class::Global),
-            At::Global => (pick_store::<space::Global>(cpu, ty), Class::Global),
-            At::Shared => (pick_store::<space::Shared>(cpu, ty), Class::Shared),
-            At::Local => (pick_store::<space::Local>(cpu, ty), Class::Local),
-            At::Param => (pick_store::<space::Argument>(cpu, ty), Class::Integer),
+            At::Generic => (pick_store::<space::Generic>(cpu, ty, count), Class::Global),
+            At::Global => (pick_store::<space::Global>(cpu, ty, count), Class::Global),
+            At::Shared => (pick_store::<space::Shared>(cpu, ty, count), Class::Shared),
+            At::Local => (pick_store::<space::Local>(cpu, ty, count), Class::Local),
+            At::Param => (
+                pick_store::<space::Argument>(cpu, ty, count),
+                Class::Integer,
+            ),
             At::Const => return Err(self.error("constant memory can not be written")),
         };
-        self.draft(run, class, &[], &uses);
+        self.draft_run(run, class, &[], &uses);
         self.last().x = count;
         self.last().imm = row.1 as u64;
         self.last().access = memory_of(at).map(|memory| Access {

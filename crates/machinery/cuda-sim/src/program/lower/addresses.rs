@@ -8,6 +8,7 @@ use crate::exec::ops::{Class, Form};
 use crate::memory::{
     FUNCTION_BASE, FUNCTION_STEP, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window,
 };
+use crate::program::code::{Handler, Run};
 use crate::program::error::LoadError;
 use crate::program::layout::Symbol;
 use crate::program::registers::{Register, Row};
@@ -43,7 +44,7 @@ impl<'a> Lowering<'_, 'a> {
         let to = self.register(to)?;
         // A literal row plus an offset could be folded; the copy costs one instruction.
         let wide = self.temporary(Type::U64);
-        self.draft(address::plus, Class::Integer, &[wide], &[address]);
+        self.draft_run(address::plus(self.cpu), Class::Integer, &[wide], &[address]);
         self.last().imm = *offset as u64;
         self.last().arithmetic = Some(Arithmetic::Offset);
         self.fit_address(to, wide)
@@ -56,7 +57,7 @@ impl<'a> Lowering<'_, 'a> {
             Row::Narrow => map1(self.cpu, |a: u64| a as u32),
             Row::Predicate => return Err(self.error("a predicate holds no address")),
         };
-        self.draft(run, Class::Integer, &[to], &[wide]);
+        self.draft_run(run, Class::Integer, &[to], &[wide]);
         self.last().arithmetic = Some(Arithmetic::Sum);
         Ok(())
     }
@@ -94,7 +95,7 @@ impl<'a> Lowering<'_, 'a> {
             Operand::Name { name, offset } if !matches!(self.find_register(name), Ok(Some(_))) => {
                 let base = self.address_of(name, false)?;
                 let sum = self.temporary(Type::U64);
-                self.draft(address::plus, Class::Integer, &[sum], &[base]);
+                self.draft_run(address::plus(self.cpu), Class::Integer, &[sum], &[base]);
                 self.last().imm = *offset as u64;
                 self.last().arithmetic = Some(Arithmetic::Offset);
                 sum
@@ -106,7 +107,7 @@ impl<'a> Lowering<'_, 'a> {
         };
         let to = self.register(to)?;
         let shifted = self.temporary(Type::U64);
-        self.draft(address::plus, Class::Integer, &[shifted], &[from]);
+        self.draft_run(address::plus(self.cpu), Class::Integer, &[shifted], &[from]);
         self.last().imm = if to_space {
             window.wrapping_neg()
         } else {
@@ -128,11 +129,11 @@ impl<'a> Lowering<'_, 'a> {
             Some(&("shared" | "shared::cta")) => test1(cpu, |a: u64| in_window(a, SHARED_WINDOW)),
             Some(&"local") => test1(cpu, |a: u64| in_window(a, LOCAL_WINDOW)),
             Some(&("param" | "param::entry")) => test1(cpu, |a: u64| in_window(a, PARAM_WINDOW)),
-            Some(&"global") => address::is_global,
-            Some(&"const") => address::is_constant,
+            Some(&"global") => address::is_global(cpu),
+            Some(&"const") => Run::from(address::is_constant as Handler),
             _ => return Err(self.unknown(instruction)),
         };
-        self.draft(run, Class::Integer, &[to], &[from]);
+        self.draft_run(run, Class::Integer, &[to], &[from]);
         Ok(())
     }
 
@@ -143,7 +144,8 @@ impl<'a> Lowering<'_, 'a> {
             return match named {
                 Named::Local(offset) => {
                     let register = self.temporary(Type::U64);
-                    self.draft(local_address, Class::Integer, &[register], &[]);
+                    self.draft_run(local_address(self.cpu), Class::Integer, &[register], &[]);
+                    self.last().x = 1;
                     self.last().imm = window(LOCAL_WINDOW) + u64::from(offset);
                     self.last().arithmetic = Some(Arithmetic::Offset);
                     Ok(register)
@@ -168,7 +170,9 @@ impl<'a> Lowering<'_, 'a> {
             }
             Some(Symbol::DynamicShared) => {
                 let register = self.temporary(Type::U64);
-                self.draft(address::dynamic_shared, Class::Integer, &[register], &[]);
+                let run = address::dynamic_shared(self.cpu);
+                self.draft_run(run, Class::Integer, &[register], &[]);
+                self.last().x = 1;
                 self.last().imm = window(SHARED_WINDOW);
                 Ok(register)
             }
@@ -187,7 +191,7 @@ impl<'a> Lowering<'_, 'a> {
             Row::Narrow => {
                 let wide = self.temporary(Type::U64);
                 let run = map1(self.cpu, |a: u32| u64::from(a));
-                self.draft(run, Class::Integer, &[wide], &[register]);
+                self.draft_run(run, Class::Integer, &[wide], &[register]);
                 self.last().arithmetic = Some(Arithmetic::Sum);
                 Ok(wide)
             }

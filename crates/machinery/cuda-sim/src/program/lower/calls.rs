@@ -48,8 +48,8 @@ impl<'a> Lowering<'_, 'a> {
             let site = self.site(&signature, &arguments, &results)?;
             self.calls_pointers = true;
             let pointer_row = self.temporary(Type::U64);
-            self.draft(
-                crate::exec::address::plus,
+            self.draft_run(
+                crate::exec::address::plus(self.cpu),
                 Class::Integer,
                 &[pointer_row],
                 &[pointer],

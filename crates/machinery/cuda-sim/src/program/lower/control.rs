@@ -3,7 +3,9 @@
 use super::Lowering;
 use super::operands::form_of;
 use crate::exec::control::{self, BarrierKind};
+use crate::exec::gang;
 use crate::exec::ops::Class;
+use crate::program::code::{Handler, Run};
 use crate::program::error::LoadError;
 use crate::program::flow::{BlockId, Flow};
 use crate::program::registers::Register;
@@ -12,14 +14,29 @@ use crate::ptx::ast::{Instruction, Operand, Type};
 impl<'a> Lowering<'_, 'a> {
     /// A branch to `target` where `predicate` holds (`unless`: does not); a new block follows.
     pub fn branch(&mut self, predicate: Register, unless: bool, target: BlockId) {
-        let run = if unless {
-            control::branch_unless
+        let (alone, together): (Handler, Handler) = if unless {
+            (control::branch_unless, gang::branch_unless)
         } else {
-            control::branch_if
+            (control::branch_if, gang::branch_if)
         };
-        self.draft(run, Class::Control, &[], &[predicate]);
+        let run = Run {
+            alone,
+            together: Some(together),
+            repeats: false,
+        };
+        self.draft_run(run, Class::Control, &[], &[predicate]);
         self.last().flow = Flow::Branch(target);
         self.begin_block_here();
+    }
+
+    fn jump(&mut self) {
+        // A warp and a gang jump alike.
+        let run = Run {
+            alone: control::jump,
+            together: Some(control::jump),
+            repeats: false,
+        };
+        self.draft_run(run, Class::Control, &[], &[]);
     }
 
     pub fn control(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
@@ -35,7 +52,7 @@ impl<'a> Lowering<'_, 'a> {
             match guard {
                 Some((predicate, negated)) => self.branch(predicate, negated, target),
                 None => {
-                    self.draft(control::jump, Class::Control, &[], &[]);
+                    self.jump();
                     self.last().flow = Flow::Jump(target);
                     self.begin_block_here();
                 }
@@ -56,11 +73,11 @@ impl<'a> Lowering<'_, 'a> {
             "exit" => self.exit(),
             "trap" => {
                 self.draft(control::trap, Class::Control, &[], &[]);
-                self.last().flow = Flow::Exit;
+                self.last().flow = Flow::Stop;
             }
             _ => {
                 self.draft(control::breakpoint, Class::Control, &[], &[]);
-                self.last().flow = Flow::Exit;
+                self.last().flow = Flow::Stop;
             }
         }
         match skip {
@@ -79,7 +96,7 @@ impl<'a> Lowering<'_, 'a> {
     pub fn give_back(&mut self) {
         match self.end {
             Some(_) => {
-                self.draft(control::jump, Class::Control, &[], &[]);
+                self.jump();
                 self.last().flow = Flow::Return;
             }
             None => self.exit(),
@@ -95,7 +112,12 @@ impl<'a> Lowering<'_, 'a> {
             return Err(self.error(format!("`{name}` is no list of branch targets")));
         };
         let targets = labels.into_iter().map(|label| self.label(label)).collect();
-        self.draft(control::branch_table, Class::Control, &[], &[index]);
+        let run = Run {
+            alone: control::branch_table,
+            together: Some(gang::part),
+            repeats: false,
+        };
+        self.draft_run(run, Class::Control, &[], &[index]);
         self.last().flow = Flow::Table(targets);
         Ok(())
     }

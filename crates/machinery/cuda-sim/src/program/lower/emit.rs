@@ -2,17 +2,32 @@
 
 use super::Lowering;
 use crate::exec::control;
+use crate::exec::gang::{self, Ends};
 use crate::exec::ops::Class;
 use crate::exec::warp::NOWHERE;
-use crate::program::code::Inst;
+use crate::program::code::{Inst, Reach};
+use crate::program::common::{self, Holder};
 use crate::program::error::LoadError;
 use crate::program::flow::{BlockId, Draft, Flow, Graph};
 use crate::program::function::Function;
 use crate::program::predicated;
-use crate::program::registers;
+use crate::program::registers::{self, Register};
 use crate::program::steps;
 use crate::program::wide::{self, Role};
 use crate::program::{BlockInfo, Leader, LineInfo};
+
+/// Whose registers an instruction writes when a gang runs it.
+fn reach(draft: &Draft, holders: &[Holder]) -> Reach {
+    let of = |def: &Register| holders[def.0 as usize];
+    let everywhere = |holder: Holder| draft.defs.iter().all(|def| of(def) == holder);
+    if everywhere(Holder::Warps) {
+        Reach::Warps
+    } else if everywhere(Holder::Gang) {
+        Reach::Common
+    } else {
+        Reach::Both
+    }
+}
 
 impl Lowering<'_, '_> {
     /// Closes the function and appends its code.
@@ -34,7 +49,13 @@ impl Lowering<'_, '_> {
             .any(|draft| draft.uses.iter().any(|used| self.old_values.contains(used)));
         let roles = wide::roles(&self.drafts, &graph, &self.registers);
         let issued_by = predicated::issued_by(&self.drafts, &graph);
-        let assignment = registers::assign(&self.registers, &self.drafts, &graph);
+        let in_step = self.in_step() && !reads_old;
+        let holders = if in_step {
+            common::holders(&self.drafts, &graph, &self.registers)
+        } else {
+            vec![Holder::Warps; self.registers.len()]
+        };
+        let assignment = registers::assign(&self.registers, &holders, &self.drafts, &graph);
 
         let base = self.program.code.len() as u32;
         let first_block = self.program.blocks.len();
@@ -74,9 +95,15 @@ impl Lowering<'_, '_> {
                 x: number as u32,
                 y: drafts.len() as u32,
                 imm: 0,
+                common: 0,
+                reach: Reach::Warps,
             };
             self.program.sites.push(&enter, number, None, Role::Alone);
             self.program.code.push(enter);
+            self.program.together.push(Inst {
+                run: gang::enter,
+                ..enter
+            });
             self.program.lines.push(LineInfo {
                 ptx_line: first.map_or(self.line, |draft| draft.ptx_line),
                 location: first.and_then(|draft| draft.location),
@@ -86,11 +113,13 @@ impl Lowering<'_, '_> {
             for (place, draft) in drafts.iter().enumerate() {
                 let left = drafts.len() - place;
                 let mut inst = Inst {
-                    run: draft.run,
+                    run: draft.run.alone,
                     o: [0; 6],
                     x: draft.x,
                     y: if draft.timed { left as u32 } else { draft.y },
                     imm: draft.imm,
+                    common: 0,
+                    reach: reach(draft, &holders),
                 };
                 let places = draft.operands.iter();
                 let places = places.map(|register| assignment.offsets[register.0 as usize]);
@@ -102,9 +131,18 @@ impl Lowering<'_, '_> {
                         *slot = place;
                     }
                 }
+                for (n, register) in draft.operands.iter().enumerate().take(inst.o.len()) {
+                    let literal = self.registers[register.0 as usize].literal.is_some();
+                    if literal || holders[register.0 as usize] != Holder::Warps {
+                        inst.common |= 1 << n;
+                    }
+                }
                 match &draft.flow {
                     Flow::Jump(there) => inst.x = address(there.0),
-                    Flow::Branch(there) => (inst.x, inst.y) = (address(there.0), meet),
+                    Flow::Branch(there) => {
+                        (inst.x, inst.y) = (address(there.0), meet);
+                        inst.imm = self.ends(&graph, block, there.0) as u64;
+                    }
                     Flow::Table(there) => {
                         inst.imm = self.program.tables.len() as u64;
                         inst.y = meet;
@@ -114,7 +152,7 @@ impl Lowering<'_, '_> {
                     Flow::Return => {
                         inst.x = self.end.map_or(NOWHERE, |end| address(end.0));
                     }
-                    Flow::Next | Flow::Exit => {}
+                    Flow::Next | Flow::Exit | Flow::Stop => {}
                 }
                 if draft.leads {
                     self.program.leaders.push(Leader {
@@ -125,6 +163,10 @@ impl Lowering<'_, '_> {
                 let role = roles[range.start + place];
                 self.program.sites.push(&inst, number, draft.site(), role);
                 self.program.code.push(inst);
+                self.program.together.push(Inst {
+                    run: draft.run.together.unwrap_or(gang::each),
+                    ..inst
+                });
                 self.program.lines.push(LineInfo {
                     ptx_line: draft.ptx_line,
                     location: draft.location,
@@ -149,6 +191,8 @@ impl Lowering<'_, '_> {
             } else {
                 self.local_bytes
             },
+            in_step,
+            common: assignment.common,
             literals: assignment.literals,
             registers: assignment.pressure,
             calls: self.calls,
@@ -156,6 +200,24 @@ impl Lowering<'_, '_> {
             ordered: self.ordered || reads_old,
         });
         Ok(())
+    }
+
+    /// Whether warps of a block may run in step: it must not matter in which order they print,
+    /// exchange values or read the clock, and in a call they go their own ways.
+    fn in_step(&self) -> bool {
+        self.function.entry && self.sites.is_empty() && !self.ordered && !self.reads_clock
+    }
+
+    /// Which way of the branch at the end of a block only ends the thread.
+    fn ends(&self, graph: &Graph, block: usize, target: usize) -> Ends {
+        let ends = |block: usize| common::only_ends(block, &self.drafts, graph);
+        if ends(target) {
+            Ends::Taken
+        } else if ends(block + 1) {
+            Ends::NotTaken
+        } else {
+            Ends::Neither
+        }
     }
 
     /// Numbers blocks by their place in the code, and checks that every label was defined.
@@ -178,7 +240,7 @@ impl Lowering<'_, '_> {
             match flow {
                 Flow::Jump(block) | Flow::Branch(block) => renumber(block),
                 Flow::Table(blocks) => blocks.iter_mut().for_each(renumber),
-                Flow::Next | Flow::Return | Flow::Exit => {}
+                Flow::Next | Flow::Return | Flow::Exit | Flow::Stop => {}
             }
         }
         self.end.iter_mut().for_each(renumber);

@@ -20,7 +20,7 @@ use super::layout::{Layout, bytes_of};
 use super::registers::{Register, RegisterInfo};
 use crate::exec::cpu::Cpu;
 use crate::exec::ops::Class;
-use crate::program::code::Handler;
+use crate::program::code::{Handler, Run};
 use crate::ptx::ast::{self, Instruction, Location, Space, Statement};
 use std::collections::{HashMap, HashSet};
 
@@ -80,6 +80,8 @@ struct Lowering<'m, 'a> {
     calls: Vec<usize>,
     calls_pointers: bool,
     ordered: bool,
+    /// Reads the clock.
+    reads_clock: bool,
     /// Where atomics on device memory put the old value: if it is read, order shows.
     old_values: HashSet<Register>,
     line: u32,
@@ -158,6 +160,7 @@ pub fn function<'a>(
         calls: Vec::new(),
         calls_pointers: false,
         ordered: false,
+        reads_clock: false,
         old_values: HashSet::new(),
         line: function.line,
         location: None,
@@ -437,7 +440,12 @@ impl<'m, 'a> Lowering<'m, 'a> {
             }
             "membar" | "fence" | "prefetch" | "prefetchu" | "nanosleep" | "discard"
             | "applypriority" | "pmevent" => {
-                self.draft(crate::exec::control::nothing, Class::Control, &[], &[]);
+                let nothing = Run {
+                    alone: crate::exec::control::nothing,
+                    together: Some(crate::exec::control::nothing),
+                    repeats: false,
+                };
+                self.draft_run(nothing, Class::Control, &[], &[]);
                 Ok(())
             }
             "mov" if self.moves_address(instruction) => self.move_address(instruction),
@@ -445,8 +453,13 @@ impl<'m, 'a> Lowering<'m, 'a> {
         }
     }
 
-    /// Appends an instruction that goes on to the next.
+    /// Appends an instruction that goes on to the next, and that gangs run warp by warp.
     fn draft(&mut self, run: Handler, class: Class, defs: &[Register], uses: &[Register]) {
+        self.draft_run(run.into(), class, defs, uses);
+    }
+
+    /// Appends an instruction that goes on to the next.
+    fn draft_run(&mut self, run: Run, class: Class, defs: &[Register], uses: &[Register]) {
         self.drafts.push(Draft {
             run,
             class,

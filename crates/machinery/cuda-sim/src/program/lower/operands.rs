@@ -181,7 +181,7 @@ impl<'a> Lowering<'_, 'a> {
                 let predicate = self.predicate(name)?;
                 let negated = self.temporary(Type::Pred);
                 let run = crate::exec::lanes::masks::<u32, _>(self.cpu, |a, _, _| !a);
-                self.draft(run, Class::Integer, &[negated], &[predicate]);
+                self.draft_run(run, Class::Integer, &[negated], &[predicate]);
                 Ok(negated)
             }
             Operand::Name {
@@ -268,7 +268,7 @@ impl<'a> Lowering<'_, 'a> {
             defs.push(out);
             uses.insert(0, carry);
         }
-        self.draft(op.run, op.class, &defs, &uses);
+        self.draft_run(op.run, op.class, &defs, &uses);
         self.last().imm = imm;
         self.last().arithmetic = Arithmetic::of(instruction.mnemonic, &instruction.modifiers);
         if matches!(op.class, Class::Float | Class::Double | Class::Special) {

@@ -1,12 +1,11 @@
 //! Special registers: `%tid.x` and its kind. Source: PTX ISA section 10.
 
 use super::Lowering;
-use crate::exec::identity;
 use crate::exec::ops::Class;
 use crate::program::error::LoadError;
 use crate::program::registers::{Register, Row};
 
-pub use identity::Special;
+pub use crate::exec::identity::Special;
 
 /// The special register of this name.
 pub fn find(name: &str) -> Option<Special> {
@@ -19,14 +18,17 @@ pub fn find(name: &str) -> Option<Special> {
 impl Lowering<'_, '_> {
     /// Reads a special register into a row of either width.
     pub fn read_special(&mut self, special: Special, into: Register) -> Result<(), LoadError> {
-        let run = match self.info(into).row {
-            Row::Narrow => identity::read_narrow,
-            Row::Wide => identity::read_wide,
+        let wide = match self.info(into).row {
+            Row::Narrow => false,
+            Row::Wide => true,
             Row::Predicate => return Err(self.error("a special register is not a predicate")),
         };
-        self.draft(run, Class::Integer, &[into], &[]);
+        self.reads_clock |= special.is_clock();
+        let run = special.reader(self.cpu, wide);
+        self.draft_run(run, Class::Integer, &[into], &[]);
         let draft = self.last();
-        draft.x = special as u32;
+        draft.x = 1;
+        draft.imm = special as u64;
         draft.timed = true;
         Ok(())
     }

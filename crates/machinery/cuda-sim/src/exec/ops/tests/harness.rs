@@ -116,14 +116,16 @@ fn step(op: &Op, imm: u64, mask: u32, sources: &[[u64; LANES]]) -> Vec<[u64; LAN
     sm.blend = mask != FULL;
     let o = std::array::from_fn(|n| (n * ROW) as u32);
     let inst = Inst {
-        run: op.run,
+        run: op.run.alone,
         o,
         x: 0,
         y: 0,
         imm,
+        common: 0,
+        reach: crate::program::code::Reach::Warps,
     };
     // SAFETY: every operand is a row of the frame, as wide as any type.
-    let next = unsafe { (op.run)(&mut sm, &inst) };
+    let next = unsafe { (op.run.alone)(&mut sm, &inst) };
     assert_eq!(next, inst.next(), "the next instruction follows");
     defs.iter()
         .enumerate()

@@ -1,0 +1,564 @@
+//! A gang: warps of a block that run in step, an instruction for all of them at once.
+//!
+//! Finding the next instruction costs as much as running it for 32 lanes. While several warps of a
+//! block stand at the same instruction, with all their living lanes, one handler runs it for all of
+//! them: a loop over the warps, and in it the loop over the lanes. What is the same in all warps, as
+//! parameters, loop counters and everything computed from them are (see
+//! [`crate::program::common`]), is computed once, in a frame that belongs to the gang.
+//!
+//! A program has its code once more for gangs, instruction for instruction, so that warps change
+//! from one to the other wherever they are:
+//!
+//! * At a branch where the gang's lanes do not agree every warp goes on alone, up to the place where
+//!   the branch's ways meet. There the gang forms again, if all of its warps come there in this
+//!   turn. Code on the way is known: what it reads is kept in the warps' own frames as well, and it
+//!   writes nothing that the warps have in common.
+//! * At a branch whose one way is the thread's end, as in `if (i >= n) return;`, some lanes end and
+//!   the gang goes on.
+//! * An instruction without a form for gangs is run warp by warp.
+//! * A fault is not reported: the warps part before it and run alone, one after the other, as they
+//!   would have without a gang. The first of them to fail is the one that is reported.
+//! * At a barrier warps wait as ever. Those that come out of it in step are a gang again.
+//!
+//! Warps are never held back for a gang's sake, so that it makes no difference to what waits for
+//! what. Kernels whose results depend on the order of their warps, because they print, use atomics
+//! whose order shows, or read the clock, run warp by warp; and so do observed blocks, whose caches
+//! must be asked in the order in which a GPU's would be.
+
+use super::lanes::{FULL, LANES, Lane, active};
+use super::sm::Sm;
+use super::warp::{NOWHERE, State};
+use super::window::Window;
+use crate::program::code::{Inst, Next, Reach};
+use crate::program::function::Function;
+use std::ops::Range;
+
+/// The most warps of a gang: more bring nothing, but their registers need room in the first cache.
+const MOST: usize = 8;
+
+/// Bytes of registers that a gang may have: what the first cache of most CPUs has room for, besides
+/// what the instructions load.
+const ROOM: u32 = 28 << 10;
+
+/// The gang that is running.
+pub struct Gang {
+    /// The registers of each warp; behind the last those that they have in common.
+    pub frames: [*mut u8; MOST + 1],
+    /// The latter again.
+    pub common: *mut u8,
+    pub count: usize,
+    /// Each warp's place in its block, and its living lanes.
+    warps: [usize; MOST],
+    masks: [u32; MOST],
+    /// All of these masks are full.
+    whole: bool,
+    /// Living lanes of all warps.
+    threads: u64,
+    /// The warp whose turn it is, in an instruction that may fail.
+    turn: usize,
+    /// Why the gang stopped.
+    stopped: Stopped,
+}
+
+/// Why a gang stopped.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stopped {
+    /// Its warps wait, have ended, or have had their turn.
+    Together,
+    /// They go on one by one until they meet again.
+    Parted,
+    /// One of them is about to fail.
+    Failing,
+}
+
+/// What a block keeps of a gang of its warps.
+#[derive(Default)]
+pub struct Group {
+    /// What the warps have in common; none before the first of them has begun.
+    window: Option<Window>,
+    /// It is in there, and not in the warps' own frames.
+    formed: bool,
+}
+
+/// How many warps of a kernel make a gang; one where it runs warp by warp.
+pub fn size(function: &Function) -> usize {
+    if !function.in_step {
+        return 1;
+    }
+    let own = function.frame_bytes - function.common.bytes();
+    ((ROOM / own.max(1)) as usize).clamp(2, MOST)
+}
+
+impl Gang {
+    /// Nobody.
+    pub fn none() -> Gang {
+        Gang {
+            frames: [std::ptr::null_mut(); MOST + 1],
+            common: std::ptr::null_mut(),
+            count: 0,
+            warps: [0; MOST],
+            masks: [0; MOST],
+            whole: false,
+            threads: 0,
+            turn: 0,
+            stopped: Stopped::Together,
+        }
+    }
+
+    /// The frames that an instruction writes, by their place in [`Gang::frames`]. What the warps
+    /// have in common comes last: until then it is what the instruction reads.
+    #[inline(always)]
+    pub fn turns(&self, inst: &Inst) -> Range<usize> {
+        let (first, end) = match inst.reach {
+            Reach::Warps => (0, self.count),
+            Reach::Common => (self.count, self.count + 1),
+            Reach::Both => (0, self.count + 1),
+        };
+        // Never more than there are; the compiler need not check each.
+        first..end.min(MOST + 1)
+    }
+
+    /// Living lanes of all warps.
+    pub fn threads(&self) -> u64 {
+        self.threads
+    }
+
+    /// Counts the living lanes again.
+    fn count_threads(&mut self) {
+        let masks = &self.masks[..self.count];
+        self.whole = masks.iter().all(|&mask| mask == FULL);
+        self.threads = masks.iter().map(|mask| u64::from(mask.count_ones())).sum();
+    }
+}
+
+impl Sm {
+    /// Makes warp `turn` of the gang the running one.
+    #[inline(always)]
+    pub fn take_turn(&mut self, turn: usize) {
+        self.gang.turn = turn;
+        self.frame = self.gang.frames[turn];
+        self.block.running = self.gang.warps[turn];
+        if !self.gang.whole {
+            self.run_lanes(self.gang.masks[turn]);
+        }
+    }
+
+    /// Lets a group of warps run until they wait, end or have had their turn; whether there was
+    /// anything to run.
+    pub fn run_group(&mut self, number: usize) -> bool {
+        let first = number * self.gang_size;
+        let warps = first..(first + self.gang_size).min(self.block.warps.len());
+        for warp in warps.clone() {
+            self.start(warp);
+        }
+        let until = self.clock + self.slice * warps.len() as u64;
+        let mut ran = false;
+        while self.form(number, warps.clone()) {
+            ran = true;
+            self.deadline = until;
+            match self.run_gang(number, warps.clone()) {
+                Stopped::Together => return true,
+                Stopped::Parted => {
+                    if !self.run_alone(warps.clone()) {
+                        return true;
+                    }
+                }
+                Stopped::Failing => break,
+            }
+        }
+        if !ran || self.gang.stopped == Stopped::Failing {
+            return self.run_alone(warps) || ran;
+        }
+        true
+    }
+
+    /// Runs each warp by itself; false where nothing ran, or the launch is to stop.
+    fn run_alone(&mut self, warps: Range<usize>) -> bool {
+        let mut ran = false;
+        for warp in warps {
+            ran |= self.run_warp(warp);
+            if self.fault.is_some() {
+                return false;
+            }
+        }
+        ran
+    }
+
+    /// Makes a group of warps the running gang, if they stand at one place with all their lanes and
+    /// agree on what they have in common.
+    fn form(&mut self, number: usize, warps: Range<usize>) -> bool {
+        let mut place = None;
+        let (mut ready, mut in_step) = (false, true);
+        for warp in &self.block.warps[warps.clone()] {
+            ready |= !warp.ready.is_empty();
+            if warp.alive != 0 {
+                let here = warp.stands_at();
+                in_step &= here.is_some() && place.is_none_or(|place| Some(place) == here);
+                place = here;
+            }
+        }
+        if !ready {
+            return false;
+        }
+        if !in_step {
+            self.fall_apart(number, warps);
+            return false;
+        }
+        let function = self.grid.program.clone();
+        let function = &function.functions[self.grid.function()];
+        self.gang.count = 0;
+        for place in warps {
+            let warp = &mut self.block.warps[place];
+            if warp.alive != 0 {
+                let count = self.gang.count;
+                self.gang.frames[count] = warp.frames[0].registers.base();
+                self.gang.warps[count] = place;
+                self.gang.masks[count] = warp.alive;
+                self.gang.count += 1;
+            }
+        }
+        self.gang.count_threads();
+        let group = &mut self.block.groups[number];
+        let new = group.window.is_none();
+        let program = &self.grid.program;
+        let windows = &mut self.windows;
+        let window = group
+            .window
+            .get_or_insert_with(|| windows.take_kernel(program));
+        self.gang.common = window.base();
+        self.gang.frames[self.gang.count] = self.gang.common;
+        if !group.formed {
+            // Warps that are about to begin have no values yet.
+            group.formed = new || self.gang.agrees(function);
+        }
+        group.formed
+    }
+
+    /// Runs the gang from where its warps stand.
+    fn run_gang(&mut self, number: usize, warps: Range<usize>) -> Stopped {
+        let mut place = NOWHERE;
+        for turn in 0..self.gang.count {
+            let warp = &mut self.block.warps[self.gang.warps[turn]];
+            if let Some(id) = warp.ready.pop_front() {
+                warp.current = id;
+                let split = &mut warp.splits[id as usize];
+                split.state = State::Running;
+                place = split.pc;
+            }
+        }
+        self.gang.stopped = Stopped::Together;
+        self.reconverge = NOWHERE;
+        self.local_base = 0;
+        self.run_all_lanes();
+        let program = self.grid.program.clone();
+        self.code = program.together.as_ptr();
+        let mut next = self.at(place);
+        while !next.is_null() {
+            // SAFETY: `next` points into the program's code, which outlives the launch, and the
+            // instruction was lowered for the frames that the gang has.
+            unsafe {
+                let inst = &*next;
+                next = (inst.run)(self, inst);
+            }
+        }
+        self.code = program.code.as_ptr();
+        if self.gang.stopped == Stopped::Failing {
+            self.fall_apart(number, warps.clone());
+        }
+        self.end_group(number, warps);
+        self.gang.stopped
+    }
+
+    /// Gives back what ended warps of a group no longer need.
+    fn end_group(&mut self, number: usize, warps: Range<usize>) {
+        let mut living = false;
+        for warp in &mut self.block.warps[warps] {
+            living |= warp.alive != 0;
+            if warp.alive == 0 {
+                self.locals.give_back(warp.local.take());
+            }
+        }
+        if !living && let Some(window) = self.block.groups[number].window.take() {
+            self.windows.give_back(window);
+        }
+    }
+
+    /// Gives every warp of a group its own copy of what they have in common.
+    fn fall_apart(&mut self, number: usize, warps: Range<usize>) {
+        let program = self.grid.program.clone();
+        let rows = &program.functions[self.grid.function()].common;
+        let group = &mut self.block.groups[number];
+        if !std::mem::take(&mut group.formed) {
+            return;
+        }
+        let Some(window) = &mut group.window else {
+            return;
+        };
+        for warp in &mut self.block.warps[warps] {
+            if warp.alive != 0 {
+                for range in [&rows.wide, &rows.narrow, &rows.predicates] {
+                    let (from, bytes) = (range.start as usize, range.len());
+                    let to = warp.frames[0].registers.base();
+                    // SAFETY: both are windows of one function, in which the rows lie.
+                    unsafe { to.add(from).copy_from(window.base().add(from), bytes) };
+                }
+            }
+        }
+    }
+
+    /// Fills operand `n` in all the frames that an instruction writes.
+    ///
+    /// # Safety
+    /// As for [`Sm::write`].
+    #[inline(always)]
+    pub unsafe fn write_in_turn<T: Lane>(&mut self, inst: &Inst, n: usize, values: [T; LANES]) {
+        for turn in self.gang.turns(inst) {
+            let frame = self.gang.frames[turn];
+            // SAFETY: the caller's promise.
+            unsafe { *frame.add(inst.o[n] as usize).cast::<[T; LANES]>() = values };
+        }
+    }
+
+    /// Every warp of the gang goes on alone from `place(turn)`; where the ways from there meet again
+    /// at `meet` it stops.
+    fn go_alone(&mut self, meet: u32, place: impl Fn(usize) -> u32) -> Next {
+        for turn in 0..self.gang.count {
+            let warp = &mut self.block.warps[self.gang.warps[turn]];
+            if warp.current != NOWHERE {
+                warp.go_on_at(place(turn), meet);
+            }
+        }
+        std::ptr::null()
+    }
+
+    /// The warp whose turn it is failed at `inst`; those before it have run it.
+    #[cold]
+    pub fn fail_in_gang(&mut self, inst: &Inst) -> Next {
+        let (here, failing) = (self.address_of(inst), self.gang.turn);
+        self.fail_from(here, here + 1, failing)
+    }
+
+    /// Warps from `failing` on go on alone at `here`, where the first of them fails; those before it
+    /// at `next`.
+    fn fail_from(&mut self, here: u32, next: u32, failing: usize) -> Next {
+        self.fault = None;
+        self.gang.stopped = Stopped::Failing;
+        self.go_alone(NOWHERE, |turn| if turn < failing { next } else { here })
+    }
+}
+
+impl Gang {
+    /// Whether the warps have the same values in what they should have in common; then the gang has
+    /// them too.
+    fn agrees(&self, function: &Function) -> bool {
+        let rows = &function.common;
+        // SAFETY: the frames are of this function, in which the rows lie.
+        unsafe {
+            self.agree::<u64>(rows.wide.clone())
+                && self.agree::<u32>(rows.narrow.clone())
+                && self.agree_on_predicates(rows.predicates.clone())
+        }
+    }
+
+    /// # Safety
+    /// In the range of all frames there are rows of `T`s.
+    unsafe fn agree<T: Copy + PartialEq>(&self, rows: Range<u32>) -> bool {
+        for row in rows.step_by(32 * size_of::<T>()) {
+            // SAFETY: the caller's promise.
+            let at = |frame: *mut u8| unsafe { &mut *frame.add(row as usize).cast::<[T; 32]>() };
+            let first = at(self.frames[0])[self.masks[0].trailing_zeros() as usize % 32];
+            for (&frame, &mask) in self.frames.iter().zip(&self.masks[..self.count]) {
+                let row = at(frame);
+                if active(mask).any(|lane| row[lane] != first) {
+                    return false;
+                }
+            }
+            *at(self.common) = [first; 32];
+        }
+        true
+    }
+
+    /// # Safety
+    /// In the range of all frames there are predicates.
+    unsafe fn agree_on_predicates(&self, predicates: Range<u32>) -> bool {
+        for place in predicates.step_by(4) {
+            // SAFETY: the caller's promise.
+            let at = |frame: *mut u8| unsafe { &mut *frame.add(place as usize).cast::<u32>() };
+            let (mut any, mut all) = (false, true);
+            for (&frame, &mask) in self.frames.iter().zip(&self.masks[..self.count]) {
+                any |= *at(frame) & mask != 0;
+                all &= *at(frame) & mask == mask;
+            }
+            if any != all {
+                return false;
+            }
+            *at(self.common) = if all { FULL } else { 0 };
+        }
+        true
+    }
+}
+
+/// The first instruction of every basic block, as [`super::control::enter`].
+///
+/// # Safety
+/// As for [`crate::program::code::Handler`], where a gang is running; so for every handler here.
+pub unsafe fn enter(sm: &mut Sm, inst: &Inst) -> Next {
+    if sm.clock >= sm.deadline {
+        let here = sm.address_of(inst);
+        return sm.go_alone(NOWHERE, |_| here);
+    }
+    let warps = sm.gang.count as u64;
+    sm.clock += u64::from(inst.y) * warps;
+    let visit = &mut sm.counts.visits[inst.x as usize];
+    visit.warps += warps;
+    visit.threads += sm.gang.threads;
+    inst.next()
+}
+
+/// Which way of a branch, if any, does nothing but end the thread: a branch's immediate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ends {
+    Neither,
+    Taken,
+    NotTaken,
+}
+
+/// As [`super::control::branch_if`]; the immediate is an [`Ends`].
+///
+/// # Safety
+/// As for [`enter`].
+pub unsafe fn branch_if(sm: &mut Sm, inst: &Inst) -> Next {
+    // SAFETY: the caller's promise.
+    unsafe { branch(sm, inst, 0) }
+}
+
+/// As [`super::control::branch_unless`]; the immediate is an [`Ends`].
+///
+/// # Safety
+/// As for [`enter`].
+pub unsafe fn branch_unless(sm: &mut Sm, inst: &Inst) -> Next {
+    // SAFETY: the caller's promise.
+    unsafe { branch(sm, inst, FULL) }
+}
+
+/// # Safety
+/// As for [`enter`]: operand 0 is a predicate. Its bits that `flip` has count the other way round.
+#[inline(always)]
+unsafe fn branch(sm: &mut Sm, inst: &Inst, flip: u32) -> Next {
+    let at = inst.o[0] as usize;
+    // SAFETY: the predicate is in every frame.
+    let predicate = |frame: *mut u8| unsafe { *frame.add(at).cast::<u32>() } ^ flip;
+    if inst.common & 1 == 1 {
+        // All lanes of what the warps have in common are alike.
+        return match predicate(sm.gang.common) & 1 {
+            0 => inst.next(),
+            _ => sm.at(inst.x),
+        };
+    }
+    let mut taken = [0; MOST];
+    let (mut any, mut missing) = (0, 0);
+    for turn in 0..sm.gang.count {
+        let mask = sm.gang.masks[turn];
+        taken[turn] = predicate(sm.gang.frames[turn]) & mask;
+        any |= taken[turn];
+        missing |= mask & !taken[turn];
+    }
+    if any == 0 {
+        inst.next()
+    } else if missing == 0 {
+        sm.at(inst.x)
+    } else {
+        disagree(sm, inst, taken)
+    }
+}
+
+/// The lanes in `taken` want to go to `x`, the others to the next instruction.
+fn disagree(sm: &mut Sm, inst: &Inst, mut taken: [u32; MOST]) -> Next {
+    let here = sm.address_of(inst);
+    let (end, next) = if inst.imm == Ends::Taken as u64 {
+        (inst.x, here + 1)
+    } else if inst.imm == Ends::NotTaken as u64 {
+        for (taken, mask) in taken.iter_mut().zip(sm.gang.masks) {
+            *taken ^= mask;
+        }
+        (here + 1, inst.x)
+    } else {
+        sm.gang.stopped = Stopped::Parted;
+        return sm.go_alone(inst.y, |_| here);
+    };
+    leave(sm, end, taken);
+    sm.at(next)
+}
+
+/// Lanes end in the block at `end`, in which there is nothing else to do; some lane stays.
+fn leave(sm: &mut Sm, end: u32, leaving: [u32; MOST]) {
+    // SAFETY: a branch's target is in the code.
+    let block = unsafe { &*sm.at(end) };
+    let mut stay = 0;
+    for turn in 0..sm.gang.count {
+        let (place, mask, leaves) = (sm.gang.warps[turn], sm.gang.masks[turn], leaving[turn]);
+        if leaves != 0 {
+            sm.clock += u64::from(block.y);
+            let visit = &mut sm.counts.visits[block.x as usize];
+            visit.warps += 1;
+            visit.threads += u64::from(leaves.count_ones());
+            sm.counts.divergent_branches += u64::from(leaves != mask);
+            sm.block.running = place;
+            sm.block.exit(leaves);
+        }
+        let warp = &mut sm.block.warps[place];
+        if leaves == mask {
+            let id = std::mem::replace(&mut warp.current, NOWHERE);
+            if let Some(window) = warp.remove(id) {
+                sm.windows.give_back(window);
+            }
+        } else {
+            warp.splits[warp.current as usize].mask = mask & !leaves;
+            sm.gang.frames[stay] = sm.gang.frames[turn];
+            sm.gang.warps[stay] = place;
+            sm.gang.masks[stay] = mask & !leaves;
+            stay += 1;
+        }
+    }
+    sm.gang.count = stay;
+    sm.gang.frames[stay] = sm.gang.common;
+    sm.gang.count_threads();
+    sm.run_all_lanes();
+}
+
+/// An instruction at which the gang always parts: lanes go wherever they like.
+///
+/// # Safety
+/// As for [`enter`].
+pub unsafe fn part(sm: &mut Sm, inst: &Inst) -> Next {
+    let here = sm.address_of(inst);
+    sm.gang.stopped = Stopped::Parted;
+    sm.go_alone(inst.y, |_| here)
+}
+
+/// An instruction that has no form for gangs: runs it warp by warp.
+///
+/// # Safety
+/// As for [`enter`].
+pub unsafe fn each(sm: &mut Sm, inst: &Inst) -> Next {
+    let here = sm.address_of(inst);
+    let (together, code) = (sm.code, sm.grid.program.code.as_ptr());
+    sm.code = code;
+    let alone = sm.at(here);
+    let mut next = std::ptr::null();
+    for turn in 0..sm.gang.count {
+        sm.take_turn(turn);
+        // SAFETY: the same instruction, as it is for one warp.
+        let after = unsafe { ((*alone).run)(sm, &*alone) };
+        if sm.fault.is_some() {
+            sm.code = together;
+            return sm.fail_from(here, Sm::index(code, next), turn);
+        }
+        next = after;
+    }
+    sm.code = together;
+    if next.is_null() {
+        return next;
+    }
+    sm.at(Sm::index(code, next))
+}
