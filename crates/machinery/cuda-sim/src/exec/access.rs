@@ -384,6 +384,7 @@ macro_rules! access_handlers {
                     false => std::ptr::null(),
                 }
             }
+            #[cfg(not(target_arch = "x86_64"))]
             unsafe fn plain_together<S: Space, M: Element, const N: usize>(
                 sm: &mut Sm,
                 inst: &Inst,
@@ -412,15 +413,19 @@ macro_rules! access_handlers {
                 // SAFETY: as in `avx2`.
                 unsafe { $together::<S, M, N>(sm, inst) }
             }
-            let (alone, together): (Handler, Handler) = match cpu {
+            let (alone, together): (Handler, Option<Handler>) = match cpu {
                 #[cfg(target_arch = "x86_64")]
-                Cpu::Avx2 => (avx2::<S, M, N>, avx2_together::<S, M, N>),
-                _ => (plain::<S, M, N>, plain_together::<S, M, N>),
+                // Where an address means something else in each thread there is no form for gangs.
+                Cpu::Avx2 if S::COMMON => (avx2::<S, M, N>, Some(avx2_together::<S, M, N>)),
+                #[cfg(target_arch = "x86_64")]
+                Cpu::Avx2 => (avx2::<S, M, N>, None),
+                #[cfg(not(target_arch = "x86_64"))]
+                _ if S::COMMON => (plain::<S, M, N>, Some(plain_together::<S, M, N>)),
+                _ => (plain::<S, M, N>, None),
             };
             Run {
                 alone,
-                // Whose address means something else in each thread has no form for gangs.
-                together: S::COMMON.then_some(together),
+                together,
                 repeats: S::COMMON,
             }
         }

@@ -16,6 +16,12 @@ pub enum Cpu {
 }
 
 impl Cpu {
+    /// Whether lane loops are compiled for gangs of warps as well. On x86-64 the plain ones are not:
+    /// almost no CPU is without AVX2, and all forms take their time to compile.
+    pub fn runs_gangs(self) -> bool {
+        self == Cpu::Avx2 || cfg!(not(target_arch = "x86_64"))
+    }
+
     /// The best this machine runs. `CUDA_SIM_CPU=baseline` keeps to the plain loops.
     pub fn detect() -> Cpu {
         static FOUND: OnceLock<Cpu> = OnceLock::new();

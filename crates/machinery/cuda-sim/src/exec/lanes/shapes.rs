@@ -21,6 +21,7 @@ macro_rules! handlers {
                 unsafe { $run::<Alone, $($t,)+ F>(sm, inst, std::mem::zeroed()) };
                 inst.next()
             }
+            #[cfg(not(target_arch = "x86_64"))]
             unsafe fn plain_gang<$($t: Lane,)+ F: $f + Copy>(sm: &mut Sm, inst: &Inst) -> Next {
                 for frame in sm.gang.turns(inst) {
                     sm.frame = sm.gang.frames[frame];
@@ -55,7 +56,10 @@ macro_rules! handlers {
                 },
                 _ => Run {
                     alone: plain::<$($t,)+ F>,
+                    #[cfg(not(target_arch = "x86_64"))]
                     together: Some(plain_gang::<$($t,)+ F>),
+                    #[cfg(target_arch = "x86_64")]
+                    together: None,
                     repeats: true,
                 },
             }

@@ -205,7 +205,8 @@ impl Lowering<'_, '_> {
     /// Whether warps of a block may run in step: it must not matter in which order they print,
     /// exchange values or read the clock, and in a call they go their own ways.
     fn in_step(&self) -> bool {
-        self.function.entry && self.sites.is_empty() && !self.ordered && !self.reads_clock
+        let order_shows = !self.sites.is_empty() || self.ordered || self.reads_clock;
+        self.cpu.runs_gangs() && self.function.entry && !order_shows
     }
 
     /// Which way of the branch at the end of a block only ends the thread.
