@@ -202,7 +202,7 @@ unsafe fn run_load<V: View, S: Space, M: Element, const N: usize>(
         }
         Pattern::Scattered => return load_scattered::<V, S, M, N>(sm, inst, addresses),
     }
-    S::count(sm, false);
+    S::count(sm, false, 1, sm.mask.count_ones().into());
     true
 }
 
@@ -236,7 +236,7 @@ fn load_scattered<V: View, S: Space, M: Element, const N: usize>(
         // SAFETY: the destinations are rows.
         unsafe { V::write(sm, inst, part, row) };
     }
-    S::count(sm, false);
+    S::count(sm, false, 1, sm.mask.count_ones().into());
     true
 }
 
@@ -260,7 +260,7 @@ unsafe fn run_store<V: View, S: Space, M: Element, const N: usize>(
                 if let Ok(host) = reach::<S>(sm, 0, start, size * LANES as u64, size, true) {
                     // SAFETY: `reach` checked the elements of all lanes.
                     unsafe { put::<M, N, LANES>(host.cast(), rows, 0) };
-                    S::count(sm, true);
+                    S::count(sm, true, 1, sm.mask.count_ones().into());
                     return true;
                 }
             }
@@ -276,7 +276,7 @@ unsafe fn run_store<V: View, S: Space, M: Element, const N: usize>(
                         // SAFETY: `reach` checked the elements of eight lanes.
                         unsafe { put::<M, N, LANES_OF_QUARTER>(host.cast(), rows, first) };
                     }
-                    S::count(sm, true);
+                    S::count(sm, true, 1, sm.mask.count_ones().into());
                     return true;
                 }
             }
@@ -294,7 +294,7 @@ unsafe fn run_store<V: View, S: Space, M: Element, const N: usize>(
             unsafe { host.add(part).write_unaligned(M::narrow(row[lane])) };
         }
     }
-    S::count(sm, true);
+    S::count(sm, true, 1, sm.mask.count_ones().into());
     true
 }
 
@@ -316,6 +316,49 @@ unsafe fn put<M: Element, const N: usize, const L: usize>(
     unsafe { host.cast::<[[M; N]; L]>().write_unaligned(values) };
 }
 
+/// Where a gang's access begins, if it is to one span of memory, lane after lane and warp after
+/// warp. It is counted then. The addresses are operand `n`.
+///
+/// # Safety
+/// Operand `n` is a 64-bit row.
+#[inline(always)]
+unsafe fn reach_span<S: Space, M: Element, const N: usize>(
+    sm: &mut Sm,
+    inst: &Inst,
+    n: usize,
+    write: bool,
+) -> Option<*mut M> {
+    let size = (size_of::<M>() * N) as u64;
+    let of_warp = size * LANES as u64;
+    let count = sm.gang.whole_warps()?;
+    let row = |sm: &mut Sm, turn: usize| {
+        sm.frame = sm.gang.frames[turn];
+        // SAFETY: the caller's promise.
+        unsafe { Together::row::<u64>(sm, inst, n) }
+    };
+    let first = row(sm, 0);
+    let start = first[0];
+    if first[1] != start.wrapping_add(size) || row(sm, count - 1)[0] < start {
+        // Most other patterns show here.
+        return None;
+    }
+    let mut stray = 0;
+    for turn in 0..count {
+        let start = start.wrapping_add(of_warp * turn as u64);
+        for (lane, &address) in (0..).zip(row(sm, turn)) {
+            stray |= address ^ start.wrapping_add(lane * size);
+        }
+    }
+    if stray != 0 {
+        return None;
+    }
+    let bytes = of_warp * count as u64;
+    let host = reach::<S>(sm, 0, start.wrapping_add(inst.imm), bytes, size, write).ok()?;
+    let threads = LANES as u64 * count as u64;
+    S::count(sm, write, count as u64, threads);
+    Some(host.cast())
+}
+
 /// A gang's load: from the address that its warps have in common once, else warp by warp.
 #[inline(always)]
 unsafe fn run_load_together<S: Space, M: Element, const N: usize>(
@@ -323,6 +366,24 @@ unsafe fn run_load_together<S: Space, M: Element, const N: usize>(
     inst: &Inst,
 ) -> Next {
     if inst.common >> N & 1 == 0 {
+        // SAFETY: the caller's promise.
+        if let Some(host) = unsafe { reach_span::<S, M, N>(sm, inst, N, false) } {
+            for turn in 0..sm.gang.count {
+                sm.frame = sm.gang.frames[turn];
+                for part in 0..N {
+                    let mut values = [M::Row::default(); LANES];
+                    // SAFETY: the elements of all warps are there; the destinations are rows.
+                    unsafe {
+                        let host = host.add(turn * LANES * N + part);
+                        for (lane, value) in values.iter_mut().enumerate() {
+                            *value = host.add(lane * N).read_unaligned().widen();
+                        }
+                        Together::write(sm, inst, part, values);
+                    }
+                }
+            }
+            return inst.next();
+        }
         for turn in 0..sm.gang.count {
             sm.take_turn(turn);
             // SAFETY: the caller's promise.
@@ -340,10 +401,8 @@ unsafe fn run_load_together<S: Space, M: Element, const N: usize>(
         Ok(host) => host.cast::<M>(),
         Err(_) => return sm.fail_in_gang(inst),
     };
-    for turn in 0..sm.gang.count {
-        sm.take_turn(turn);
-        S::count(sm, false);
-    }
+    let (warps, threads) = (sm.gang.count as u64, sm.gang.threads());
+    S::count(sm, false, warps, threads);
     for part in 0..N {
         // SAFETY: `reach` checked `size` bytes; the destinations are rows.
         unsafe {
@@ -360,6 +419,18 @@ unsafe fn run_store_together<S: Space, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
 ) -> Next {
+    // SAFETY: the caller's promise.
+    if let Some(host) = unsafe { reach_span::<S, M, N>(sm, inst, 0, true) } {
+        for turn in 0..sm.gang.count {
+            sm.frame = sm.gang.frames[turn];
+            // SAFETY: the values are rows; there is room for the elements of all warps.
+            unsafe {
+                let rows = std::array::from_fn(|part| Together::row::<M::Row>(sm, inst, 1 + part));
+                put::<M, N, LANES>(host.add(turn * LANES * N), rows, 0);
+            }
+        }
+        return inst.next();
+    }
     for turn in 0..sm.gang.count {
         sm.take_turn(turn);
         // SAFETY: the caller's promise.

@@ -175,7 +175,7 @@ pub unsafe fn start(sm: &mut Sm, inst: &Inst) -> Next {
             Err(kind) => return sm.fail(inst, lane, kind),
         }
     }
-    Global::count(sm, false);
+    Global::count(sm, false, 1, sm.mask.count_ones().into());
     sm.block.warp_mut().copies.start(&copy);
     inst.next()
 }

@@ -118,6 +118,13 @@ impl Gang {
         first..end.min(MOST + 1)
     }
 
+    /// How many warps there are, if all their lanes live.
+    #[inline(always)]
+    pub fn whole_warps(&self) -> Option<usize> {
+        // Never more than there are, nor none; the compiler need not check each.
+        self.whole.then_some(self.count.clamp(1, MOST))
+    }
+
     /// Living lanes of all warps.
     pub fn threads(&self) -> u64 {
         self.threads
@@ -415,6 +422,32 @@ pub unsafe fn enter(sm: &mut Sm, inst: &Inst) -> Next {
     inst.next()
 }
 
+/// `exit`, and `ret` from a kernel.
+///
+/// # Safety
+/// As for [`enter`].
+pub unsafe fn exit(sm: &mut Sm, _: &Inst) -> Next {
+    for turn in 0..sm.gang.count {
+        end_lanes(sm, turn, sm.gang.masks[turn]);
+    }
+    sm.gang.count = 0;
+    std::ptr::null()
+}
+
+/// Lanes of a warp of the gang end.
+fn end_lanes(sm: &mut Sm, turn: usize, lanes: u32) {
+    let place = sm.gang.warps[turn];
+    sm.block.running = place;
+    sm.block.exit(lanes);
+    let warp = &mut sm.block.warps[place];
+    if warp.alive == 0 {
+        let id = std::mem::replace(&mut warp.current, NOWHERE);
+        if let Some(window) = warp.remove(id) {
+            sm.windows.give_back(window);
+        }
+    }
+}
+
 /// Which way of a branch, if any, does nothing but end the thread: a branch's immediate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ends {
@@ -503,16 +536,10 @@ fn leave(sm: &mut Sm, end: u32, leaving: [u32; MOST]) {
             visit.warps += 1;
             visit.threads += u64::from(leaves.count_ones());
             sm.counts.divergent_branches += u64::from(leaves != mask);
-            sm.block.running = place;
-            sm.block.exit(leaves);
+            end_lanes(sm, turn, leaves);
         }
-        let warp = &mut sm.block.warps[place];
-        if leaves == mask {
-            let id = std::mem::replace(&mut warp.current, NOWHERE);
-            if let Some(window) = warp.remove(id) {
-                sm.windows.give_back(window);
-            }
-        } else {
+        if leaves != mask {
+            let warp = &mut sm.block.warps[place];
             warp.splits[warp.current as usize].mask = mask & !leaves;
             sm.gang.frames[stay] = sm.gang.frames[turn];
             sm.gang.warps[stay] = place;

@@ -43,7 +43,7 @@ pub unsafe fn load(sm: &mut Sm, inst: &Inst) -> Next {
                 }
             }
         }
-        Shared::count(sm, false);
+        Shared::count(sm, false, 1, LANES as u64);
         for (n, matrix) in rows.chunks_exact(ROWS).take(matrices).enumerate() {
             let half = |row: usize, column: usize| {
                 u32::from(u16::from_ne_bytes([

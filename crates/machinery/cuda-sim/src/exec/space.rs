@@ -24,8 +24,8 @@ pub trait Space {
     #[inline(always)]
     fn touch(_sm: &Sm, _address: u64, _bytes: u64, _write: bool) {}
 
-    /// Counts a warp's load or store.
-    fn count(sm: &mut Sm, write: bool);
+    /// Counts the load or store of so many warps, with so many threads in all.
+    fn count(sm: &mut Sm, write: bool, warps: u64, threads: u64);
 }
 
 pub struct Global;
@@ -61,13 +61,12 @@ impl Space for Global {
     }
 
     #[inline(always)]
-    fn count(sm: &mut Sm, write: bool) {
-        let threads = u64::from(sm.mask.count_ones());
+    fn count(sm: &mut Sm, write: bool, warps: u64, threads: u64) {
         if write {
             sm.counts.global_stores += threads;
         } else {
             sm.counts.global_loads += threads;
-            sm.counts.reads += 1;
+            sm.counts.reads += warps;
         }
     }
 }
@@ -82,7 +81,7 @@ impl Space for Constant {
     }
 
     #[inline(always)]
-    fn count(_: &mut Sm, _: bool) {}
+    fn count(_: &mut Sm, _: bool, _: u64, _: u64) {}
 }
 
 impl Space for Shared {
@@ -104,8 +103,8 @@ impl Space for Shared {
     }
 
     #[inline(always)]
-    fn count(sm: &mut Sm, write: bool) {
-        sm.counts.reads += u64::from(!write);
+    fn count(sm: &mut Sm, write: bool, warps: u64, _: u64) {
+        sm.counts.reads += if write { 0 } else { warps };
     }
 }
 
@@ -128,7 +127,7 @@ impl Space for Local {
     }
 
     #[inline(always)]
-    fn count(_: &mut Sm, _: bool) {}
+    fn count(_: &mut Sm, _: bool, _: u64, _: u64) {}
 }
 
 impl Space for Argument {
@@ -141,7 +140,7 @@ impl Space for Argument {
     }
 
     #[inline(always)]
-    fn count(_: &mut Sm, _: bool) {}
+    fn count(_: &mut Sm, _: bool, _: u64, _: u64) {}
 }
 
 impl Space for Param {
@@ -161,7 +160,7 @@ impl Space for Param {
     }
 
     #[inline(always)]
-    fn count(_: &mut Sm, _: bool) {}
+    fn count(_: &mut Sm, _: bool, _: u64, _: u64) {}
 }
 
 impl Space for Generic {
@@ -192,8 +191,8 @@ impl Space for Generic {
     }
 
     #[inline(always)]
-    fn count(sm: &mut Sm, write: bool) {
+    fn count(sm: &mut Sm, write: bool, warps: u64, threads: u64) {
         // Most generic accesses reach device memory; the others are counted with them.
-        Global::count(sm, write);
+        Global::count(sm, write, warps, threads);
     }
 }

@@ -20,16 +20,46 @@ const CHUNK: usize = 4096;
 pub struct Footprint {
     /// One word a line: bit `4 * epoch + sector`. The system gives zeroed pages, and takes memory
     /// for those alone that are written to.
-    words: Box<[u64]>,
+    words: Box<[AtomicU64]>,
     /// One bit a chunk of lines.
-    chunks: Box<[u64]>,
+    chunks: Box<[AtomicU64]>,
+}
+
+/// What a launch touches of one allocation.
+#[derive(Debug)]
+pub struct Touched {
+    pub reads: Footprint,
+    pub writes: Footprint,
+}
+
+impl Touched {
+    /// Nothing yet, of an allocation of `bytes` bytes.
+    pub fn new(bytes: u64) -> Touched {
+        Touched {
+            reads: Footprint::new(bytes),
+            writes: Footprint::new(bytes),
+        }
+    }
+
+    /// Forgets what was touched. That is much quicker than memory fresh from the system.
+    pub fn clear(&mut self) {
+        self.reads.clear();
+        self.writes.clear();
+    }
 }
 
 /// A [`Footprint`] as the accesses see it, on whatever thread.
 #[derive(Debug, Clone, Copy)]
 pub struct Marks {
-    words: *mut u64,
-    chunks: *mut u64,
+    words: *const AtomicU64,
+    chunks: *const AtomicU64,
+}
+
+/// So many words of no bits. The system gives them zeroed: they take no memory until written to.
+fn zeros(count: usize) -> Box<[AtomicU64]> {
+    let words: Box<[u64]> = vec![0; count].into_boxed_slice();
+    // SAFETY: an atomic integer is laid out as the integer is, and the words are nobody else's.
+    unsafe { Box::from_raw(Box::into_raw(words) as *mut [AtomicU64]) }
 }
 
 impl Footprint {
@@ -37,16 +67,25 @@ impl Footprint {
     pub fn new(bytes: u64) -> Footprint {
         let lines = bytes.div_ceil(128) as usize;
         Footprint {
-            words: vec![0; lines].into_boxed_slice(),
-            chunks: vec![0; lines.div_ceil(CHUNK * 64)].into_boxed_slice(),
+            words: zeros(lines),
+            chunks: zeros(lines.div_ceil(CHUNK * 64)),
         }
     }
 
+    fn clear(&mut self) {
+        for (chunk, words) in self.words.chunks_mut(CHUNK).enumerate() {
+            if *self.chunks[chunk / 64].get_mut() >> (chunk % 64) & 1 == 1 {
+                words.iter_mut().for_each(|word| *word.get_mut() = 0);
+            }
+        }
+        self.chunks.iter_mut().for_each(|word| *word.get_mut() = 0);
+    }
+
     /// For [`Marks::touch`], as long as this lives.
-    pub fn marks(&mut self) -> Marks {
+    pub fn marks(&self) -> Marks {
         Marks {
-            words: self.words.as_mut_ptr(),
-            chunks: self.chunks.as_mut_ptr(),
+            words: self.words.as_ptr(),
+            chunks: self.chunks.as_ptr(),
         }
     }
 }
@@ -54,8 +93,8 @@ impl Footprint {
 impl Marks {
     /// Of no allocation: nothing may be touched.
     pub const NONE: Marks = Marks {
-        words: std::ptr::null_mut(),
-        chunks: std::ptr::null_mut(),
+        words: std::ptr::null(),
+        chunks: std::ptr::null(),
     };
 
     /// `bytes` bytes from `offset` on were touched in `epoch`.
@@ -71,13 +110,13 @@ impl Marks {
             let end = last.min(sector | 3);
             let sectors = (2u64 << (end & 3)) - (1 << (sector & 3));
             let bits = sectors << (SECTORS * epoch);
-            // SAFETY: the line is inside the allocation; all threads use atomics here.
-            let word = unsafe { AtomicU64::from_ptr(self.words.add(line)) };
+            // SAFETY: the line is inside the allocation.
+            let word = unsafe { &*self.words.add(line) };
             if word.load(Ordering::Relaxed) & bits != bits {
                 word.fetch_or(bits, Ordering::Relaxed);
                 let chunk = line / CHUNK;
                 // SAFETY: there is a bit for every chunk of the allocation.
-                let chunks = unsafe { AtomicU64::from_ptr(self.chunks.add(chunk / 64)) };
+                let chunks = unsafe { &*self.chunks.add(chunk / 64) };
                 if chunks.load(Ordering::Relaxed) >> (chunk % 64) & 1 == 0 {
                     chunks.fetch_or(1 << (chunk % 64), Ordering::Relaxed);
                 }
@@ -103,28 +142,26 @@ pub struct Traffic {
 ///
 /// Within an epoch a sector stays in the cache. From one to a later one it stays unless more than
 /// the cache holds was touched in between: the least recently used goes first.
-pub fn traffic<'a>(
-    footprints: impl Iterator<Item = (&'a Footprint, &'a Footprint)> + Clone,
-    capacity: u64,
-) -> Traffic {
+pub fn traffic<'a>(touched: impl Iterator<Item = &'a Touched> + Clone, capacity: u64) -> Traffic {
     let mut volumes = [0u64; EPOCHS as usize];
     let mut sum = Traffic::default();
-    each_line(footprints.clone(), |read, written| {
+    each_line(touched.clone(), |read, written, lines| {
         let any = read | written;
         let epoch = any.trailing_zeros() / SECTORS;
         if any >> (SECTORS * epoch) < 1 << SECTORS {
             // One epoch alone: there is nothing to forget.
-            volumes[epoch as usize] += u64::from(any.count_ones());
+            volumes[epoch as usize] += lines * u64::from(any.count_ones());
         } else {
             for (epoch, volume) in volumes.iter_mut().enumerate() {
-                *volume += u64::from((any >> (SECTORS * epoch as u32) & 0xf).count_ones());
+                let sectors = any >> (SECTORS * epoch as u32) & 0xf;
+                *volume += lines * u64::from(sectors.count_ones());
             }
         }
         let (read, written) = (fold(read), fold(written));
-        sum.footprint += u64::from((read | written).count_ones());
+        sum.footprint += lines * u64::from((read | written).count_ones());
         // Which of the two came first is not known: what is written is taken to be read before.
-        sum.read += u64::from(read.count_ones());
-        sum.written += u64::from(written.count_ones());
+        sum.read += lines * u64::from(read.count_ones());
+        sum.written += lines * u64::from(written.count_ones());
     });
     let sectors = capacity / 32;
     if sum.footprint <= sectors {
@@ -137,7 +174,7 @@ pub fn traffic<'a>(
         *place = total + volume / 2;
         total += volume;
     }
-    each_line(footprints, |read, written| {
+    each_line(touched, |read, written, lines| {
         for sector in 0..SECTORS {
             let (read, written) = (read >> sector & EVERY, written >> sector & EVERY);
             let mut rest = read | written;
@@ -146,8 +183,8 @@ pub fn traffic<'a>(
                 let place = rest.trailing_zeros();
                 let now = before[(place / SECTORS) as usize];
                 if last.is_some_and(|last| now - last > sectors) {
-                    sum.read += read >> place & 1;
-                    sum.written += written >> place & 1;
+                    sum.read += lines * (read >> place & 1);
+                    sum.written += lines * (written >> place & 1);
                 }
                 last = Some(now);
                 rest &= rest - 1;
@@ -168,21 +205,25 @@ fn fold(word: u64) -> u64 {
     (word | word >> 4) & 0xf
 }
 
-fn each_line<'a>(
-    footprints: impl Iterator<Item = (&'a Footprint, &'a Footprint)>,
-    mut line: impl FnMut(u64, u64),
-) {
-    for (reads, writes) in footprints {
+/// Calls `line` with what was read and written of a line, and of how many lines in a row that is
+/// so: most launches treat long stretches alike.
+fn each_line<'a>(touched: impl Iterator<Item = &'a Touched>, mut line: impl FnMut(u64, u64, u64)) {
+    for Touched { reads, writes } in touched {
         let chunks = reads.words.chunks(CHUNK).zip(writes.words.chunks(CHUNK));
-        for (chunk, (read, written)) in chunks.enumerate() {
-            let touched = (reads.chunks[chunk / 64] | writes.chunks[chunk / 64]) >> (chunk % 64);
-            if touched & 1 == 0 {
+        for (chunk, (mut read, mut written)) in chunks.enumerate() {
+            let get = |word: &AtomicU64| word.load(Ordering::Relaxed);
+            let touched = get(&reads.chunks[chunk / 64]) | get(&writes.chunks[chunk / 64]);
+            if touched >> (chunk % 64) & 1 == 0 {
                 continue;
             }
-            for (&read, &written) in read.iter().zip(written) {
-                if read | written != 0 {
-                    line(read, written);
+            while let (Some(r), Some(w)) = (read.first().map(get), written.first().map(get)) {
+                let lines = read.iter().zip(written);
+                let alike = lines.take_while(|line| get(line.0) == r && get(line.1) == w);
+                let count = alike.count();
+                if r | w != 0 {
+                    line(r, w, count as u64);
                 }
+                (read, written) = (&read[count..], &written[count..]);
             }
         }
     }
@@ -194,7 +235,7 @@ mod tests {
 
     /// Touches `(first sector, sectors, epoch)`.
     fn footprint(touches: &[(u64, u64, u32)]) -> Footprint {
-        let mut made = Footprint::new(1 << 20);
+        let made = Footprint::new(1 << 20);
         let marks = made.marks();
         for &(first, sectors, epoch) in touches {
             // SAFETY: a megabyte has 32768 sectors.
@@ -205,7 +246,7 @@ mod tests {
 
     fn traffic_of(reads: &[(u64, u64, u32)], writes: &[(u64, u64, u32)], sectors: u64) -> Traffic {
         let (reads, writes) = (footprint(reads), footprint(writes));
-        traffic(std::iter::once((&reads, &writes)), sectors * 32)
+        traffic(std::iter::once(&Touched { reads, writes }), sectors * 32)
     }
 
     #[test]
@@ -242,13 +283,36 @@ mod tests {
     }
 
     #[test]
+    fn what_is_cleared_was_not_touched() {
+        let touched = [(0, 10, 0), (20_000, 5, 3), (32_767, 1, 15)];
+        let (reads, writes) = (footprint(&touched), footprint(&touched));
+        let mut touched = Touched { reads, writes };
+        assert_eq!(traffic(std::iter::once(&touched), 0).footprint, 16);
+        touched.clear();
+        assert_eq!(traffic(std::iter::once(&touched), 0), Traffic::default());
+        assert!(
+            touched
+                .reads
+                .words
+                .iter_mut()
+                .all(|word| *word.get_mut() == 0)
+        );
+    }
+
+    #[test]
     fn parts_of_sectors_and_lines_are_touched_whole() {
-        let mut made = Footprint::new(1000);
+        let made = Footprint::new(1000);
         // SAFETY: 1000 bytes.
         unsafe { made.marks().touch(31, 2, 2) };
         // SAFETY: 1000 bytes.
         unsafe { made.marks().touch(999, 1, 3) };
-        assert_eq!(made.chunks[0], 1);
-        assert_eq!(*made.words, [0b11 << 8, 0, 0, 0, 0, 0, 0, 0b1000 << 12]);
+        let words = |words: Box<[AtomicU64]>| -> Vec<u64> {
+            words.into_iter().map(AtomicU64::into_inner).collect()
+        };
+        assert_eq!(words(made.chunks), [1]);
+        assert_eq!(
+            words(made.words),
+            [0b11 << 8, 0, 0, 0, 0, 0, 0, 0b1000 << 12]
+        );
     }
 }

@@ -5,6 +5,9 @@
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::footprint::Touched;
 
 use thiserror::Error;
 
@@ -108,6 +111,8 @@ struct Entry {
     kind: Kind,
     /// The memory itself, unless it is the caller's own.
     block: Option<Block>,
+    /// What the last launch touched of it, for the next one to clear and use again.
+    touched: Mutex<Option<Arc<Touched>>>,
 }
 
 /// Device memory and the host memory mapped into it.
@@ -189,6 +194,7 @@ impl Global {
             host,
             kind: Kind::Registered,
             block: None,
+            touched: Mutex::default(),
         };
         self.entries.insert(base, entry);
         Ok(())
@@ -228,6 +234,12 @@ impl Global {
         self.entries.iter().map(|(&base, entry)| entry.at(base))
     }
 
+    /// The same, each with what a launch that is about to begin has touched of it: nothing.
+    pub(super) fn untouched(&self) -> impl Iterator<Item = (Allocation, Arc<Touched>)> {
+        let entries = self.entries.iter();
+        entries.map(|(&base, entry)| (entry.at(base), entry.untouched()))
+    }
+
     fn allocate_shared(&mut self, bytes: u64, kind: Kind) -> Result<u64, OutOfMemory> {
         let block = self.block(bytes)?;
         let address = block.aligned as u64;
@@ -249,6 +261,7 @@ impl Global {
             host: block.aligned,
             kind,
             block: Some(block),
+            touched: Mutex::default(),
         };
         self.entries.insert(address, entry);
     }
@@ -275,6 +288,20 @@ impl Global {
 }
 
 impl Entry {
+    fn untouched(&self) -> Arc<Touched> {
+        let mut kept = self.touched.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut touched = kept
+            .take()
+            .unwrap_or_else(|| Arc::new(Touched::new(self.size)));
+        match Arc::get_mut(&mut touched) {
+            Some(mine) => mine.clear(),
+            // A thread of the launch before has not let go of it yet.
+            None => touched = Arc::new(Touched::new(self.size)),
+        }
+        *kept = Some(touched.clone());
+        touched
+    }
+
     fn at(&self, base: u64) -> Allocation {
         Allocation {
             base,

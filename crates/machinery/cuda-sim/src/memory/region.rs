@@ -1,7 +1,8 @@
 //! Device memory as a launch sees it: a sorted table of allocations, fixed while it runs.
 
-use super::footprint::{Footprint, Marks, Traffic, traffic};
+use super::footprint::{Marks, Touched, Traffic, traffic};
 use super::global::Global;
+use std::sync::Arc;
 
 /// One allocation.
 #[derive(Debug, Clone, Copy)]
@@ -58,27 +59,23 @@ unsafe impl Sync for Region {}
 #[derive(Debug)]
 pub struct Regions {
     sorted: Vec<Region>,
-    footprints: Vec<(Footprint, Footprint)>,
+    touched: Vec<Arc<Touched>>,
 }
 
 impl Regions {
     pub fn of(global: &Global) -> Regions {
-        let mut footprints: Vec<_> = global
-            .allocations()
-            .map(|found| (Footprint::new(found.size), Footprint::new(found.size)))
-            .collect();
-        let sorted = global
-            .allocations()
-            .zip(&mut footprints)
-            .map(|(found, (reads, writes))| Region {
+        let (mut sorted, mut touched) = (Vec::new(), Vec::new());
+        for (found, untouched) in global.untouched() {
+            sorted.push(Region {
                 base: found.base,
                 bytes: found.size,
                 host: found.host,
-                reads: reads.marks(),
-                writes: writes.marks(),
-            })
-            .collect();
-        Regions { sorted, footprints }
+                reads: untouched.reads.marks(),
+                writes: untouched.writes.marks(),
+            });
+            touched.push(untouched);
+        }
+        Regions { sorted, touched }
     }
 
     /// The allocation that holds `address`, or [`Region::NONE`].
@@ -93,7 +90,6 @@ impl Regions {
     /// What the launch moved between device memory and a second cache of `capacity` bytes. Only
     /// for when it is over.
     pub fn traffic(&self, capacity: u64) -> Traffic {
-        let each = self.footprints.iter();
-        traffic(each.map(|(reads, writes)| (reads, writes)), capacity)
+        traffic(self.touched.iter().map(Arc::as_ref), capacity)
     }
 }

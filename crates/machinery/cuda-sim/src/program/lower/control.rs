@@ -88,7 +88,12 @@ impl<'a> Lowering<'_, 'a> {
     }
 
     fn exit(&mut self) {
-        self.draft(control::exit, Class::Control, &[], &[]);
+        let run = Run {
+            alone: control::exit,
+            together: Some(gang::exit),
+            repeats: false,
+        };
+        self.draft_run(run, Class::Control, &[], &[]);
         self.last().flow = Flow::Exit;
     }
 
