@@ -54,8 +54,13 @@ pub struct Gang {
     whole: bool,
     /// Living lanes of all warps.
     threads: u64,
+    /// The warps' registers, as long as the warps themselves know nothing of having begun. Most never
+    /// need to.
+    windows: Vec<Window>,
     /// The warp whose turn it is, in an instruction that may fail.
     turn: usize,
+    /// Where its warps stand, before it runs.
+    place: u32,
     /// Why the gang stopped.
     stopped: Stopped,
 }
@@ -100,7 +105,9 @@ impl Gang {
             masks: [0; MOST],
             whole: false,
             threads: 0,
+            windows: Vec::new(),
             turn: 0,
+            place: NOWHERE,
             stopped: Stopped::Together,
         }
     }
@@ -155,9 +162,6 @@ impl Sm {
     pub fn run_group(&mut self, number: usize) -> bool {
         let first = number * self.gang_size;
         let warps = first..(first + self.gang_size).min(self.block.warps.len());
-        for warp in warps.clone() {
-            self.start(warp);
-        }
         let until = self.clock + self.slice * warps.len() as u64;
         let mut ran = false;
         while self.form(number, warps.clone()) {
@@ -194,12 +198,19 @@ impl Sm {
     /// Makes a group of warps the running gang, if they stand at one place with all their lanes and
     /// agree on what they have in common.
     fn form(&mut self, number: usize, warps: Range<usize>) -> bool {
+        let program = self.grid.program.clone();
+        let function = &program.functions[self.grid.function()];
+        let entry = function.entry;
         let mut place = None;
         let (mut ready, mut in_step) = (false, true);
         for warp in &self.block.warps[warps.clone()] {
             ready |= !warp.ready.is_empty();
             if warp.alive != 0 {
-                let here = warp.stands_at();
+                let here = match warp.started() {
+                    true => warp.stands_at(),
+                    false => Some(entry),
+                };
+                ready |= !warp.started();
                 in_step &= here.is_some() && place.is_none_or(|place| Some(place) == here);
                 place = here;
             }
@@ -211,14 +222,20 @@ impl Sm {
             self.fall_apart(number, warps);
             return false;
         }
-        let function = self.grid.program.clone();
-        let function = &function.functions[self.grid.function()];
         self.gang.count = 0;
         for place in warps {
             let warp = &mut self.block.warps[place];
             if warp.alive != 0 {
                 let count = self.gang.count;
-                self.gang.frames[count] = warp.frames[0].registers.base();
+                self.gang.frames[count] = match warp.frames.first_mut() {
+                    Some(frame) => frame.registers.base(),
+                    None => {
+                        let mut window = self.windows.take_kernel(&program);
+                        let frame = window.base();
+                        self.gang.windows.push(window);
+                        frame
+                    }
+                };
                 self.gang.warps[count] = place;
                 self.gang.masks[count] = warp.alive;
                 self.gang.count += 1;
@@ -226,32 +243,24 @@ impl Sm {
         }
         self.gang.count_threads();
         let group = &mut self.block.groups[number];
-        let new = group.window.is_none();
-        let program = &self.grid.program;
         let windows = &mut self.windows;
         let window = group
             .window
-            .get_or_insert_with(|| windows.take_kernel(program));
+            .get_or_insert_with(|| windows.take_kernel(&program));
         self.gang.common = window.base();
         self.gang.frames[self.gang.count] = self.gang.common;
         if !group.formed {
             // Warps that are about to begin have no values yet.
-            group.formed = new || self.gang.agrees(function);
+            group.formed = !self.gang.windows.is_empty() || self.gang.agrees(function);
         }
+        self.gang.place = place.unwrap_or(entry);
         group.formed
     }
 
     /// Runs the gang from where its warps stand.
     fn run_gang(&mut self, number: usize, warps: Range<usize>) -> Stopped {
-        let mut place = NOWHERE;
-        for turn in 0..self.gang.count {
-            let warp = &mut self.block.warps[self.gang.warps[turn]];
-            if let Some(id) = warp.ready.pop_front() {
-                warp.current = id;
-                let split = &mut warp.splits[id as usize];
-                split.state = State::Running;
-                place = split.pc;
-            }
+        if self.gang.windows.is_empty() {
+            self.wake();
         }
         self.gang.stopped = Stopped::Together;
         self.reconverge = NOWHERE;
@@ -259,7 +268,7 @@ impl Sm {
         self.run_all_lanes();
         let program = self.grid.program.clone();
         self.code = program.together.as_ptr();
-        let mut next = self.at(place);
+        let mut next = self.at(self.gang.place);
         while !next.is_null() {
             // SAFETY: `next` points into the program's code, which outlives the launch, and the
             // instruction was lowered for the frames that the gang has.
@@ -274,6 +283,32 @@ impl Sm {
         }
         self.end_group(number, warps);
         self.gang.stopped
+    }
+
+    /// Makes the one split of each warp of the gang the running one.
+    fn wake(&mut self) {
+        for &place in &self.gang.warps[..self.gang.count] {
+            let warp = &mut self.block.warps[place];
+            if let Some(id) = warp.ready.pop_front() {
+                warp.current = id;
+                warp.splits[id as usize].state = State::Running;
+            }
+        }
+    }
+
+    /// Lets the warps know that they have begun: something is to be done with them one by one.
+    fn begin(&mut self) {
+        if self.gang.windows.is_empty() {
+            return;
+        }
+        let mut windows = std::mem::take(&mut self.gang.windows);
+        for (window, &place) in windows.drain(..).zip(&self.gang.warps) {
+            let warp = &mut self.block.warps[place];
+            warp.start(NOWHERE, window);
+            warp.local = self.locals.take();
+        }
+        self.gang.windows = windows;
+        self.wake();
     }
 
     /// Gives back what ended warps of a group no longer need.
@@ -329,6 +364,7 @@ impl Sm {
     /// Every warp of the gang goes on alone from `place(turn)`; where the ways from there meet again
     /// at `meet` it stops.
     fn go_alone(&mut self, meet: u32, place: impl Fn(usize) -> u32) -> Next {
+        self.begin();
         for turn in 0..self.gang.count {
             let warp = &mut self.block.warps[self.gang.warps[turn]];
             if warp.current != NOWHERE {
@@ -427,6 +463,9 @@ pub unsafe fn enter(sm: &mut Sm, inst: &Inst) -> Next {
 /// # Safety
 /// As for [`enter`].
 pub unsafe fn exit(sm: &mut Sm, _: &Inst) -> Next {
+    for window in sm.gang.windows.drain(..) {
+        sm.windows.give_back(window);
+    }
     for turn in 0..sm.gang.count {
         end_lanes(sm, turn, sm.gang.masks[turn]);
     }
@@ -440,7 +479,7 @@ fn end_lanes(sm: &mut Sm, turn: usize, lanes: u32) {
     sm.block.running = place;
     sm.block.exit(lanes);
     let warp = &mut sm.block.warps[place];
-    if warp.alive == 0 {
+    if warp.alive == 0 && warp.started() {
         let id = std::mem::replace(&mut warp.current, NOWHERE);
         if let Some(window) = warp.remove(id) {
             sm.windows.give_back(window);
@@ -525,6 +564,7 @@ fn disagree(sm: &mut Sm, inst: &Inst, mut taken: [u32; MOST]) -> Next {
 
 /// Lanes end in the block at `end`, in which there is nothing else to do; some lane stays.
 fn leave(sm: &mut Sm, end: u32, leaving: [u32; MOST]) {
+    sm.begin();
     // SAFETY: a branch's target is in the code.
     let block = unsafe { &*sm.at(end) };
     let mut stay = 0;
@@ -568,6 +608,7 @@ pub unsafe fn part(sm: &mut Sm, inst: &Inst) -> Next {
 /// # Safety
 /// As for [`enter`].
 pub unsafe fn each(sm: &mut Sm, inst: &Inst) -> Next {
+    sm.begin();
     let here = sm.address_of(inst);
     let (together, code) = (sm.code, sm.grid.program.code.as_ptr());
     sm.code = code;

@@ -15,6 +15,9 @@ use crate::profile::shape::Shapes;
 use crate::program::code::{Inst, Next};
 use std::sync::Arc;
 
+/// How many allocations are remembered.
+pub const RECENT: usize = 16;
+
 /// A multiprocessor and the warp it is running. Handlers read and write its public fields.
 pub struct Sm {
     /// The registers of the running warp, in the function it is in.
@@ -64,8 +67,8 @@ pub struct Sm {
     pub block: Box<Block>,
     /// What the whole launch shares.
     pub grid: Arc<Grid>,
-    /// The allocation last touched: most accesses go to the same one again.
-    pub region: Region,
+    /// Allocations touched lately, by some bits of the address: most accesses go to one again.
+    pub recent: [Region; RECENT],
     pub regions: Arc<Regions>,
     /// The module's constant bank.
     pub constants: Region,
@@ -113,7 +116,7 @@ impl Sm {
             block: Box::new(Block::empty()),
             constants: grid.constants,
             regions: grid.regions.clone(),
-            region: Region::NONE,
+            recent: [Region::NONE; RECENT],
             counts,
             fault: None,
             windows,
@@ -160,6 +163,13 @@ impl Sm {
         self.mask = FULL;
         self.blend = false;
         self.lanes = [FULL; LANES];
+    }
+
+    /// The place in [`Sm::recent`] of whatever holds `address`: another one for each allocation, as
+    /// there is a megabyte between one and the next.
+    #[inline(always)]
+    pub fn recent_place(address: u64) -> usize {
+        (address >> 20) as usize % RECENT
     }
 
     /// The running warp's turn as it stands now.

@@ -43,13 +43,14 @@ impl Space for Global {
 
     #[inline(always)]
     fn host(sm: &mut Sm, _: usize, address: u64, bytes: u64) -> *mut u8 {
-        let host = sm.region.host(address, bytes);
+        let place = Sm::recent_place(address);
+        let host = sm.recent[place].host(address, bytes);
         if !host.is_null() {
             return host;
         }
         let region = sm.regions.find(address);
         if region.bytes > 0 {
-            sm.region = region;
+            sm.recent[place] = region;
         }
         region.host(address, bytes)
     }
@@ -57,7 +58,7 @@ impl Space for Global {
     #[inline(always)]
     fn touch(sm: &Sm, address: u64, bytes: u64, write: bool) {
         // SAFETY: `host` found the bytes in this region, and the launch keeps the table.
-        unsafe { sm.region.touch(address, bytes, write, sm.epoch) }
+        unsafe { sm.recent[Sm::recent_place(address)].touch(address, bytes, write, sm.epoch) }
     }
 
     #[inline(always)]
