@@ -11,6 +11,7 @@ use super::lanes::{Alone, FULL, LANES, Lane, Together, View, active, same};
 use super::quarters::{self, LANES_OF_QUARTER, Quarter, Whole};
 use super::sm::Sm;
 use super::space::Space;
+use super::spread::{Key, Spread};
 use crate::program::code::{Handler, Inst, Next, Run};
 
 /// A value in memory and the row it is loaded into: narrow ones are widened to 32 bits.
@@ -104,7 +105,7 @@ pub(super) fn reach<S: Space>(
             space: S::NAME,
         });
     }
-    S::touch(sm, address, bytes, write);
+    S::touch(sm, address, address, bytes, write);
     Ok(host)
 }
 
@@ -316,72 +317,84 @@ unsafe fn put<M: Element, const N: usize, const L: usize>(
     unsafe { host.cast::<[[M; N]; L]>().write_unaligned(values) };
 }
 
-/// Where a gang's access begins, if it is to one span of memory, lane after lane and warp after
-/// warp. It is counted then. The addresses are operand `n`.
+/// Under which the running gang's spread at an instruction is remembered.
+#[inline(always)]
+fn spread_key(sm: &Sm, inst: &Inst) -> Key {
+    Key {
+        place: sm.address_of(inst),
+        full: sm.gang.count == sm.gang_size,
+    }
+}
+
+/// Where a gang's access is, if its addresses, operand `n`, lie in quarters: how they lie, which is
+/// to be given back, and the host's address of the lowest of them. The access is counted then.
 ///
 /// # Safety
-/// Operand `n` is a 64-bit row.
+/// Operand `n` is a 64-bit row of each warp's own.
 #[inline(always)]
-unsafe fn reach_span<S: Space, M: Element, const N: usize>(
+unsafe fn reach_together<S: Space>(
     sm: &mut Sm,
     inst: &Inst,
     n: usize,
+    size: u64,
     write: bool,
-) -> Option<*mut M> {
-    let size = (size_of::<M>() * N) as u64;
-    let of_warp = size * LANES as u64;
-    let count = sm.gang.whole_warps()?;
-    let row = |sm: &mut Sm, turn: usize| {
-        sm.frame = sm.gang.frames[turn];
-        // SAFETY: the caller's promise.
-        unsafe { Together::row::<u64>(sm, inst, n) }
+) -> Option<(Box<Spread>, *mut u8)> {
+    let warps = sm.gang.whole_warps()?;
+    let (at, key) = (inst.o[n] as usize, spread_key(sm, inst));
+    let frames = sm.gang.frames;
+    // SAFETY: the caller's promise; nothing is written while these are looked at.
+    let rows = |turn: usize| unsafe { &*frames[turn].add(at).cast::<[u64; LANES]>() };
+    let origin = rows(0)[0].wrapping_add(inst.imm);
+    let spread = sm.spreads.take(key, size, warps, rows)?;
+    let (lowest, bytes) = spread.extent();
+    let lowest = origin.wrapping_add(lowest);
+    // Where lanes write to one address it matters which is the last.
+    let orderly = spread.all_apart() || !write;
+    let host = if orderly && origin & (size - 1) == 0 {
+        S::host(sm, 0, lowest, bytes)
+    } else {
+        std::ptr::null_mut()
     };
-    let first = row(sm, 0);
-    let start = first[0];
-    if first[1] != start.wrapping_add(size) || row(sm, count - 1)[0] < start {
-        // Most other patterns show here.
+    if host.is_null() {
+        // Some lane is outside, or they are in several allocations.
+        sm.spreads.keep(key, spread);
         return None;
     }
-    let mut stray = 0;
-    for turn in 0..count {
-        let start = start.wrapping_add(of_warp * turn as u64);
-        for (lane, &address) in (0..).zip(row(sm, turn)) {
-            stray |= address ^ start.wrapping_add(lane * size);
-        }
+    for &(start, bytes) in spread.pieces() {
+        S::touch(sm, lowest, origin.wrapping_add(start), bytes, write);
     }
-    if stray != 0 {
-        return None;
-    }
-    let bytes = of_warp * count as u64;
-    let host = reach::<S>(sm, 0, start.wrapping_add(inst.imm), bytes, size, write).ok()?;
-    let threads = LANES as u64 * count as u64;
-    S::count(sm, write, count as u64, threads);
-    Some(host.cast())
+    S::count(sm, write, warps as u64, (warps * LANES) as u64);
+    Some((spread, host))
 }
 
-/// A gang's load: from the address that its warps have in common once, else warp by warp.
+/// A gang's load: from the address that its warps have in common once; where the addresses lie in
+/// quarters without a look at each; else warp by warp.
 #[inline(always)]
 unsafe fn run_load_together<S: Space, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
 ) -> Next {
+    let size = (size_of::<M>() * N) as u64;
     if inst.common >> N & 1 == 0 {
-        // SAFETY: the caller's promise.
-        if let Some(host) = unsafe { reach_span::<S, M, N>(sm, inst, N, false) } {
+        // SAFETY: the operand after the destinations is a 64-bit row.
+        if let Some((spread, host)) = unsafe { reach_together::<S>(sm, inst, N, size, false) } {
             for turn in 0..sm.gang.count {
-                sm.frame = sm.gang.frames[turn];
-                for part in 0..N {
-                    let mut values = [M::Row::default(); LANES];
-                    // SAFETY: the elements of all warps are there; the destinations are rows.
+                let frame = sm.gang.frames[turn];
+                for (quarter, (start, apart)) in spread.of_warp(turn).enumerate() {
+                    // SAFETY: the elements of all lanes are inside what was found; the
+                    // destinations are rows.
                     unsafe {
-                        let host = host.add(turn * LANES * N + part);
-                        for (lane, value) in values.iter_mut().enumerate() {
-                            *value = host.add(lane * N).read_unaligned().widen();
+                        let host = host.add(start).cast::<M>();
+                        for part in 0..N {
+                            let row = frame
+                                .add(inst.o[part] as usize)
+                                .cast::<[M::Row; LANES_OF_QUARTER]>();
+                            get::<M, N>(host.add(part), apart, &mut *row.add(quarter));
                         }
-                        Together::write(sm, inst, part, values);
                     }
                 }
             }
+            sm.spreads.keep(spread_key(sm, inst), spread);
             return inst.next();
         }
         for turn in 0..sm.gang.count {
@@ -393,7 +406,6 @@ unsafe fn run_load_together<S: Space, M: Element, const N: usize>(
         }
         return inst.next();
     }
-    let size = (size_of::<M>() * N) as u64;
     sm.take_turn(0);
     // SAFETY: the operand after the destinations is a 64-bit row, and all its lanes are alike.
     let address = unsafe { Together::row::<u64>(sm, inst, N) }[0].wrapping_add(inst.imm);
@@ -413,23 +425,57 @@ unsafe fn run_load_together<S: Space, M: Element, const N: usize>(
     inst.next()
 }
 
-/// A gang's store, warp by warp.
+/// Reads an element of each lane of a quarter: those that are apart lie `N` elements from one
+/// another, else all are the same.
+///
+/// # Safety
+/// They are there.
+#[inline(always)]
+unsafe fn get<M: Element, const N: usize>(
+    host: *const M,
+    apart: bool,
+    row: &mut [M::Row; LANES_OF_QUARTER],
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if apart {
+            for (lane, value) in row.iter_mut().enumerate() {
+                *value = host.add(lane * N).read_unaligned().widen();
+            }
+        } else {
+            *row = [host.read_unaligned().widen(); LANES_OF_QUARTER];
+        }
+    }
+}
+
+/// A gang's store: where all lanes are apart without a look at each address, else warp by warp.
 #[inline(always)]
 unsafe fn run_store_together<S: Space, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
 ) -> Next {
-    // SAFETY: the caller's promise.
-    if let Some(host) = unsafe { reach_span::<S, M, N>(sm, inst, 0, true) } {
-        for turn in 0..sm.gang.count {
-            sm.frame = sm.gang.frames[turn];
-            // SAFETY: the values are rows; there is room for the elements of all warps.
-            unsafe {
-                let rows = std::array::from_fn(|part| Together::row::<M::Row>(sm, inst, 1 + part));
-                put::<M, N, LANES>(host.add(turn * LANES * N), rows, 0);
+    let size = (size_of::<M>() * N) as u64;
+    if inst.common & 1 == 0 {
+        // SAFETY: operand 0 is a 64-bit row.
+        if let Some((spread, host)) = unsafe { reach_together::<S>(sm, inst, 0, size, true) } {
+            for turn in 0..sm.gang.count {
+                sm.frame = sm.gang.frames[turn];
+                // SAFETY: the values are rows; the elements of all lanes are inside what was found.
+                unsafe {
+                    let rows =
+                        std::array::from_fn(|part| Together::row::<M::Row>(sm, inst, 1 + part));
+                    for (quarter, (start, _)) in spread.of_warp(turn).enumerate() {
+                        put::<M, N, LANES_OF_QUARTER>(
+                            host.add(start).cast(),
+                            rows,
+                            quarter * LANES_OF_QUARTER,
+                        );
+                    }
+                }
             }
+            sm.spreads.keep(spread_key(sm, inst), spread);
+            return inst.next();
         }
-        return inst.next();
     }
     for turn in 0..sm.gang.count {
         sm.take_turn(turn);

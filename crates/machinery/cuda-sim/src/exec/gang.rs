@@ -34,7 +34,7 @@ use crate::program::function::Function;
 use std::ops::Range;
 
 /// The most warps of a gang: more bring nothing, but their registers need room in the first cache.
-const MOST: usize = 8;
+pub const MOST: usize = 8;
 
 /// Bytes of registers that a gang may have: what the first cache of most CPUs has room for, besides
 /// what the instructions load.

@@ -21,6 +21,7 @@ mod quarters;
 mod sample;
 pub(crate) mod sm;
 pub(crate) mod space;
+mod spread;
 pub(crate) mod sync;
 pub(crate) mod system;
 pub(crate) mod tensor;

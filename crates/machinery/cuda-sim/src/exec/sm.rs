@@ -7,6 +7,7 @@ use super::grid::Grid;
 use super::identity::Threads;
 use super::lanes::{FULL, LANES, expand};
 use super::observe::{Lines, Observer};
+use super::spread::Spreads;
 use super::warp::{NOWHERE, State, Turn};
 use super::window::{LocalPool, WindowPool};
 use crate::memory::region::{Region, Regions};
@@ -53,6 +54,8 @@ pub struct Sm {
     pub gang: Gang,
     /// The most warps of a gang in the running block; one where its warps run one by one.
     pub gang_size: usize,
+    /// How the addresses of gangs' accesses lie.
+    pub spreads: Spreads,
     /// Where threads are in their block.
     pub threads: Threads,
     /// The program's code: plain, the copy that counts as it runs, or that of gangs.
@@ -108,6 +111,7 @@ impl Sm {
             switches_before: 0,
             gang: Gang::none(),
             gang_size: 1,
+            spreads: Spreads::new(grid.program.code.len()),
             threads: Threads::of(grid.block),
             code,
             observer: None,

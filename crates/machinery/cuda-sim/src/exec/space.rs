@@ -20,9 +20,9 @@ pub trait Space {
     /// The host's address of `bytes` bytes at `address`, or null unless all are inside.
     fn host(sm: &mut Sm, lane: usize, address: u64, bytes: u64) -> *mut u8;
 
-    /// Marks bytes that [`Space::host`] just found as read or written.
+    /// Marks bytes as read or written: some of those that [`Space::host`] just found at `found`.
     #[inline(always)]
-    fn touch(_sm: &Sm, _address: u64, _bytes: u64, _write: bool) {}
+    fn touch(_sm: &Sm, _found: u64, _address: u64, _bytes: u64, _write: bool) {}
 
     /// Counts the load or store of so many warps, with so many threads in all.
     fn count(sm: &mut Sm, write: bool, warps: u64, threads: u64);
@@ -56,9 +56,9 @@ impl Space for Global {
     }
 
     #[inline(always)]
-    fn touch(sm: &Sm, address: u64, bytes: u64, write: bool) {
+    fn touch(sm: &Sm, found: u64, address: u64, bytes: u64, write: bool) {
         // SAFETY: `host` found the bytes in this region, and the launch keeps the table.
-        unsafe { sm.recent[Sm::recent_place(address)].touch(address, bytes, write, sm.epoch) }
+        unsafe { sm.recent[Sm::recent_place(found)].touch(address, bytes, write, sm.epoch) }
     }
 
     #[inline(always)]
@@ -184,10 +184,10 @@ impl Space for Generic {
     }
 
     #[inline(always)]
-    fn touch(sm: &Sm, address: u64, bytes: u64, write: bool) {
+    fn touch(sm: &Sm, found: u64, address: u64, bytes: u64, write: bool) {
         let windows = [SHARED_WINDOW, LOCAL_WINDOW, PARAM_WINDOW];
         if !windows.iter().any(|&window| in_window(address, window)) {
-            Global::touch(sm, address, bytes, write);
+            Global::touch(sm, found, address, bytes, write);
         }
     }
 

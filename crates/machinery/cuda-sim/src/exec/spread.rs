@@ -1,0 +1,229 @@
+//! How the addresses of a gang's access lie, remembered from one time to the next.
+//!
+//! An instruction in a loop, and in block after block, accesses memory in one way again and again:
+//! all addresses of all warps have moved on by the same. So what follows from how they lie to each
+//! other is worked out once and kept with the instruction: the bytes from the lowest to the highest,
+//! which are looked up in one step, and the pieces of memory that are touched. What remains is to
+//! see that the addresses do lie so, which takes a few vector instructions a warp.
+//!
+//! Remembered is what most accesses are: in each quarter of a warp lanes at one address, or at
+//! consecutive ones (see [`super::quarters`]).
+
+use super::gang::MOST;
+use super::lanes::LANES;
+use super::quarters::{LANES_OF_QUARTER, quarters};
+
+/// Quarters of a warp.
+const QUARTERS: usize = LANES / LANES_OF_QUARTER;
+
+/// The most bytes from the lowest address to the highest: more than any allocation has.
+const FARTHEST: i64 = 1 << 46;
+
+/// Times in a row that an access may lie otherwise, before it is only looked at now and then.
+const PATIENCE: u32 = 8;
+/// How often it is, then: one time in so many.
+const NOW_AND_THEN: u32 = 64;
+
+/// How the addresses of one instruction lie to each other. Places are relative to the first lane of
+/// the first warp, whose address is the access's *origin*.
+pub struct Spread {
+    warps: usize,
+    /// Where each quarter of each warp begins.
+    starts: [[u64; QUARTERS]; MOST],
+    /// All ones where its lanes are apart, zero where they are all there.
+    apart: [[u64; QUARTERS]; MOST],
+    /// How far apart they are: that of each lane of a quarter to the first.
+    steps: [u64; LANES_OF_QUARTER],
+    /// In every quarter they are.
+    all_apart: bool,
+    /// The lowest place, and the bytes from there on.
+    lowest: u64,
+    bytes: u64,
+    /// The memory that is touched: places and bytes, each once.
+    pieces: Vec<(u64, u64)>,
+    /// Times in a row that the addresses lay otherwise.
+    misses: u32,
+}
+
+impl Spread {
+    /// How the addresses in `rows`, one row a warp, lie, if they lie in quarters: each lane's for an
+    /// access of `size` bytes, and none across another.
+    fn of<'a>(rows: impl Iterator<Item = &'a [u64; LANES]>, size: u64) -> Option<Spread> {
+        let mut spread = Spread {
+            warps: 0,
+            starts: [[0; QUARTERS]; MOST],
+            apart: [[0; QUARTERS]; MOST],
+            steps: std::array::from_fn(|lane| lane as u64 * size),
+            all_apart: true,
+            lowest: 0,
+            bytes: 0,
+            pieces: Vec::new(),
+            misses: 0,
+        };
+        let mut origin = None;
+        for row in rows {
+            let origin = *origin.get_or_insert(row[0]);
+            for (n, quarter) in quarters(row, 0, size)?.into_iter().enumerate() {
+                let start = quarter.start.wrapping_sub(origin);
+                if start % size != 0 || !(-FARTHEST..FARTHEST).contains(&(start as i64)) {
+                    return None;
+                }
+                spread.starts[spread.warps][n] = start;
+                spread.apart[spread.warps][n] = u64::from(quarter.apart).wrapping_neg();
+                spread.all_apart &= quarter.apart;
+                let lanes = if quarter.apart { LANES_OF_QUARTER } else { 1 };
+                spread.pieces.push((start, lanes as u64 * size));
+            }
+            spread.warps += 1;
+        }
+        spread.pieces = merged(std::mem::take(&mut spread.pieces));
+        let (first, last) = (spread.pieces.first()?, spread.pieces.last()?);
+        spread.lowest = first.0;
+        spread.bytes = last.0.wrapping_add(last.1).wrapping_sub(first.0);
+        Some(spread)
+    }
+
+    /// Whether the addresses in `rows`, as many as there are warps, lie like this.
+    #[inline(always)]
+    fn fits<'a>(&self, rows: impl Fn(usize) -> &'a [u64; LANES]) -> bool {
+        let origin = rows(0)[0];
+        let mut stray = 0;
+        for turn in 0..self.warps.min(MOST) {
+            let row = rows(turn);
+            for quarter in 0..QUARTERS {
+                let start = origin.wrapping_add(self.starts[turn][quarter]);
+                let apart = self.apart[turn][quarter];
+                for lane in 0..LANES_OF_QUARTER {
+                    let place = start.wrapping_add(self.steps[lane] & apart);
+                    stray |= row[quarter * LANES_OF_QUARTER + lane] ^ place;
+                }
+            }
+        }
+        stray == 0
+    }
+
+    /// In every quarter the lanes are apart.
+    #[inline(always)]
+    pub fn all_apart(&self) -> bool {
+        self.all_apart
+    }
+
+    /// The lowest place, and the bytes from there to the end of the highest.
+    #[inline(always)]
+    pub fn extent(&self) -> (u64, u64) {
+        (self.lowest, self.bytes)
+    }
+
+    /// The memory that is touched: places, and bytes from there on.
+    #[inline(always)]
+    pub fn pieces(&self) -> &[(u64, u64)] {
+        &self.pieces
+    }
+
+    /// Where each quarter of a warp begins, as bytes from the lowest place on, and whether its lanes
+    /// are apart.
+    #[inline(always)]
+    pub fn of_warp(&self, turn: usize) -> impl Iterator<Item = (usize, bool)> {
+        let quarters = self.starts[turn].iter().zip(&self.apart[turn]);
+        let lowest = self.lowest;
+        quarters.map(move |(start, &apart)| (start.wrapping_sub(lowest) as usize, apart != 0))
+    }
+}
+
+/// `pieces` in order, and as one where they overlap or follow one another. They may lie on both
+/// sides of zero.
+fn merged(mut pieces: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
+    pieces.sort_unstable_by_key(|&(start, bytes)| (start as i64, bytes));
+    let mut whole: Vec<(u64, u64)> = Vec::new();
+    for (start, bytes) in pieces {
+        match whole.last_mut() {
+            Some(last) if start.wrapping_sub(last.0) <= last.1 => {
+                last.1 = last.1.max(start.wrapping_sub(last.0) + bytes);
+            }
+            _ => whole.push((start, bytes)),
+        }
+    }
+    whole
+}
+
+/// What is remembered of the instructions of a program.
+#[derive(Default)]
+pub struct Spreads {
+    /// By their place in the code: of gangs of as many warps as can be, and of smaller ones.
+    known: Vec<[Option<Box<Spread>>; 2]>,
+}
+
+/// An instruction's place in the code, and whether its gang has as many warps as can be.
+#[derive(Clone, Copy)]
+pub struct Key {
+    pub place: u32,
+    pub full: bool,
+}
+
+impl Spreads {
+    /// Nothing yet, of a program of so many instructions.
+    pub fn new(instructions: usize) -> Spreads {
+        Spreads {
+            known: std::iter::repeat_with(|| [None, None])
+                .take(instructions)
+                .collect(),
+        }
+    }
+
+    #[inline(always)]
+    fn at(&mut self, key: Key) -> &mut Option<Box<Spread>> {
+        &mut self.known[key.place as usize][usize::from(key.full)]
+    }
+
+    /// How the addresses of an instruction lie now, in `rows`, one a warp, of which there are so
+    /// many: none where they do not lie in quarters. To be given back.
+    #[inline(always)]
+    pub fn take<'a>(
+        &mut self,
+        key: Key,
+        size: u64,
+        warps: usize,
+        rows: impl Fn(usize) -> &'a [u64; LANES] + Copy,
+    ) -> Option<Box<Spread>> {
+        let known = self.at(key);
+        if let Some(spread) = known
+            && spread.warps == warps
+            && spread.fits(rows)
+        {
+            spread.misses = 0;
+            return known.take();
+        }
+        self.look(key, size, (0..warps).map(rows))
+    }
+
+    /// The same of addresses that do not lie as before.
+    #[inline(never)]
+    fn look<'a>(
+        &mut self,
+        key: Key,
+        size: u64,
+        mut rows: impl Iterator<Item = &'a [u64; LANES]>,
+    ) -> Option<Box<Spread>> {
+        let first = rows.next()?;
+        if !matches!(first[1].wrapping_sub(first[0]), step if step == 0 || step == size) {
+            // Most other patterns show here.
+            return None;
+        }
+        let mut misses = 0;
+        if let Some(spread) = self.at(key) {
+            spread.misses += 1;
+            misses = spread.misses;
+            if misses > PATIENCE && !misses.is_multiple_of(NOW_AND_THEN) {
+                return None;
+            }
+        }
+        let spread = Spread::of(std::iter::once(first).chain(rows), size)?;
+        Some(Box::new(Spread { misses, ..spread }))
+    }
+
+    /// Keeps what [`Spreads::take`] gave.
+    #[inline(always)]
+    pub fn keep(&mut self, key: Key, spread: Box<Spread>) {
+        *self.at(key) = Some(spread);
+    }
+}
