@@ -51,6 +51,9 @@ const SCHEMA: u32 = 1;
 ///       "model": { … },              // where the modelled time comes from; null likewise
 ///       "lines": [ … ]               // counters of each source line, with --profile=lines
 ///     }
+///   ],
+///   "limits": [                      // what the hardware allows, where it was measured
+///     { "name": "copy on the device", "results_before": 0, "median_ms": 0.0192, … }
 ///   ]
 /// }
 /// ```
@@ -64,17 +67,19 @@ pub struct Report<I, D = ()> {
     inputs: I,
     baseline: &'static str,
     results: Vec<Outcome<D>>,
-    /// What the hardware allows, each with how many results came before it.
-    #[serde(skip)]
-    limits: Vec<(usize, Limit)>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    limits: Vec<Limit>,
     #[serde(skip)]
     flags: CommonFlags,
 }
 
 /// What the hardware allows.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 struct Limit {
     name: &'static str,
+    /// How many results came before it: it is the limit of those after them.
+    results_before: usize,
+    #[serde(flatten)]
     timing: Timing,
 }
 
@@ -181,8 +186,9 @@ impl<I: Serialize, D: Details> Report<I, D> {
         }
     }
 
-    /// Adds a variant, with what the simulator counted in its last launch. It is compared with the last baseline before it, so that a report may have
-    /// several groups, each with its baseline first.
+    /// Adds a variant, with what the simulator counted in its last launch. It is compared with the
+    /// last baseline before it, so that a report may have several groups, each with its baseline
+    /// first.
     pub fn add(&mut self, variant: &str, details: D, timing: Timing, verdict: &Verdict) {
         self.add_apart(variant, details, timing, verdict);
         let speedup = self.speedup();
@@ -196,7 +202,7 @@ impl<I: Serialize, D: Details> Report<I, D> {
         self.results.push(Outcome {
             variant: variant.to_owned(),
             details,
-            limit: self.limits.last().and_then(|(_, one)| one.bound(&timing)),
+            limit: self.limits.last().and_then(|limit| limit.bound(&timing)),
             timing,
             speedup: None,
             verified: verdict.wrong.is_none(),
@@ -215,8 +221,11 @@ impl<I: Serialize, D: Details> Report<I, D> {
     pub fn limit(&mut self, name: &'static str, timing: Timing) {
         // What was launched to measure it is no variant's.
         cuda_driver::take_last_launch();
-        let limit = Limit { name, timing };
-        self.limits.push((self.results.len(), limit));
+        self.limits.push(Limit {
+            name,
+            results_before: self.results.len(),
+            timing,
+        });
     }
 
     /// Adds what takes several launches, or copies as well: it is compared with no kernel, and has
@@ -247,8 +256,8 @@ impl<I: Serialize, D: Details> Report<I, D> {
         };
         let headers = [&["variant"], D::COLUMNS, &timing, bound, &["time", "check"]].concat();
         let mut rows: Vec<Vec<String>> = self.results.iter().map(|one| self.row(one)).collect();
-        for (before, limit) in self.limits.iter().rev() {
-            rows.insert(*before, self.limit_row(limit));
+        for limit in self.limits.iter().rev() {
+            rows.insert(limit.results_before, self.limit_row(limit));
         }
         table(&headers, rows)
     }
@@ -582,6 +591,38 @@ mod tests {
         let limit = json!({ "name": "copy", "median_ms": 1.5, "share": 0.75 });
         assert_eq!(record["results"][1]["limit"], limit);
         assert_eq!(record["results"][2]["limit"]["name"], "larger copy");
+        let limits = record["limits"].as_array().unwrap();
+        let brief = limits.iter().map(|limit| {
+            let [name, before, ms] = ["name", "results_before", "median_ms"].map(|key| &limit[key]);
+            json!([name, before, ms])
+        });
+        let wanted = [json!(["copy", 1, 1.5]), json!(["larger copy", 2, 4.0])];
+        assert!(brief.eq(wanted), "{limits:?}");
+    }
+
+    #[test]
+    fn a_record_without_limits_does_not_name_them() {
+        let mut report = report(Clock::Measured);
+        report.add("global", (), timing(3.0), &RIGHT);
+        assert!(record(&report).get("limits").is_none());
+    }
+
+    #[test]
+    fn of_two_limits_in_a_row_the_last_counts() {
+        let mut report = report(Clock::Measured);
+        report.limit("arithmetic", timing(1.0));
+        report.limit("library", timing(2.0));
+        report.add("global", (), timing(4.0), &RIGHT);
+        let table = report.table();
+        let starts = table
+            .lines()
+            .skip(2)
+            .map(|row| row.split('|').nth(1).map(str::trim));
+        let wanted = ["limit: arithmetic", "limit: library", "global"];
+        assert!(starts.eq(wanted.map(Some)), "{table}");
+        let record = record(&report);
+        assert_eq!(record["results"][0]["limit"]["share"], 0.5);
+        assert_eq!(record["limits"][1]["results_before"], 0);
     }
 
     #[test]
