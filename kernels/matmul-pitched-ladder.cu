@@ -96,10 +96,14 @@ extern "C" __global__ void mat_mul_float4(const Matrix A, const Matrix B, Matrix
 // loaded of A serves all those columns, what is loaded of B all those rows. Rows are
 // blockDim.y apart and fours of columns blockDim.x fours, so that threads side by side
 // read side by side. A row of A is read 16 bytes at a time as well, four products deep.
+//
+// Rows and columns are counted in 32 bits, and only their places in memory in 64. The
+// largest matrix has fewer than 2^29 of either, and each number of 64 bits is a register
+// more: at 8x8 they make the difference between three blocks a multiprocessor and two.
 template <int ROWS, int FOURS>
 __device__ __forceinline__ void tile(const Matrix A, const Matrix B, Matrix C) {
-    size_t top = (size_t)blockIdx.y * blockDim.y * ROWS + threadIdx.y;
-    size_t left = ((size_t)blockIdx.x * blockDim.x * FOURS + threadIdx.x) * 4;
+    unsigned int top = blockIdx.y * blockDim.y * ROWS + threadIdx.y;
+    unsigned int left = (blockIdx.x * blockDim.x * FOURS + threadIdx.x) * 4;
     if (top >= C.rows || left >= C.cols) return;
 
     // Past the edges of C a thread does what it does at the first row or column, and does
@@ -108,12 +112,12 @@ __device__ __forceinline__ void tile(const Matrix A, const Matrix B, Matrix C) {
     const float *b[FOURS];
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
-        size_t row = top + r * blockDim.y;
+        unsigned int row = top + r * blockDim.y;
         a[r] = A.elements + (row < C.rows ? row : top) * A.stride;
     }
 #pragma unroll
     for (int f = 0; f < FOURS; f++) {
-        size_t col = left + f * blockDim.x * 4;
+        unsigned int col = left + f * blockDim.x * 4;
         b[f] = B.elements + (col < C.cols ? col : left);
     }
 
@@ -152,7 +156,7 @@ __device__ __forceinline__ void tile(const Matrix A, const Matrix B, Matrix C) {
 
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
-        size_t row = top + r * blockDim.y;
+        unsigned int row = top + r * blockDim.y;
         if (row >= C.rows) break;
 #pragma unroll
         for (int f = 0; f < FOURS; f++) {
