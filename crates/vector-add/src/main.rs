@@ -14,6 +14,7 @@ use common::report::{Report, note};
 use common::timing::Events;
 use common::verify::{POISON, compare, within_ulps};
 use common::{launch, memory, module, timing};
+use cust::device::DeviceAttribute;
 use cust::prelude::*;
 use vector_add::copies::{Copies, Kind};
 use vector_add::flags::{Flags, Inputs};
@@ -204,7 +205,9 @@ fn round_trips(
     }
     let other = Stream::new(StreamFlags::NON_BLOCKING, None)?;
     let add = module.get_function("add")?;
-    let mut trip = RoundTrip::new(add, flags.block, [&gpu.stream, &other], a, b)?;
+    let max_pitch = gpu.device.get_attribute(DeviceAttribute::MaxPitch)? as usize;
+    let streams = [&gpu.stream, &other];
+    let mut trip = RoundTrip::new(add, flags.block, max_pitch, streams, a, b)?;
     let (clock, repeat) = (gpu.info.time, flags.common.repeat);
     let link = timing::time(clock, repeat, |times| trip.time_link(times, events))
         .context("the copies both ways failed")?;

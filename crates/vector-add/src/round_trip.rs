@@ -7,8 +7,10 @@
 
 use std::iter;
 use std::ops::Range;
+use std::ptr;
 
 use anyhow::{Context as _, Result};
+use common::error::check;
 use common::timing::Events;
 use common::verify::POISON;
 use cust::event::{Event, EventFlags};
@@ -16,6 +18,7 @@ use cust::function::Function;
 use cust::launch;
 use cust::memory::{AsyncCopyDestination, DeviceBuffer, LockedBuffer};
 use cust::stream::{Stream, StreamWaitEventFlags};
+use cust::sys::{self, CUmemorytype};
 
 use crate::free;
 
@@ -26,6 +29,9 @@ const PART: usize = 3;
 /// The smallest chunk but the last, in elements: to start a copy takes some microseconds, in which
 /// the link could move a tenth of this.
 const LEAST: usize = 1 << 19;
+
+/// The operands: two rows, `a` and `b`.
+const ROWS: usize = 2;
 
 /// Where the vectors are on the computer, and how they go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,18 +44,26 @@ pub enum Way {
     Overlapped,
 }
 
-/// Operands and sum, in one kind of memory.
+/// The vectors where a program may have them, in three allocations.
+struct Pageable {
+    a: Vec<f32>,
+    b: Vec<f32>,
+    c: Vec<f32>,
+}
+
+/// Operands and sum, in one kind of memory. The operands are the rows of one allocation, so that one
+/// copy in two dimensions takes the same part of both.
 struct Vectors<B> {
-    a: B,
-    b: B,
-    c: B,
+    operands: B,
+    sum: B,
 }
 
 /// The vectors in memory of each kind, and what adds them.
 pub struct RoundTrip<'a> {
     add: Function<'a>,
     block: u32,
-    pageable: Vectors<Vec<f32>>,
+    max_pitch: usize,
+    pageable: Pageable,
     pinned: Vectors<LockedBuffer<f32>>,
     device: Vectors<DeviceBuffer<f32>>,
     streams: [&'a Stream; 2],
@@ -58,7 +72,8 @@ pub struct RoundTrip<'a> {
 impl<'a> RoundTrip<'a> {
     /// Allocates all nine vectors, with `a` and `b` in those to copy from. `add` is the note's
     /// kernel, to be launched with blocks of `block` threads, as many as the device takes for the
-    /// whole of `a`. The first of the streams is the one that is timed.
+    /// whole of `a`; its copies step over `max_pitch` bytes at most. The first of the streams is the
+    /// one that is timed.
     ///
     /// # Errors
     ///
@@ -66,33 +81,34 @@ impl<'a> RoundTrip<'a> {
     pub fn new(
         add: Function<'a>,
         block: u32,
+        max_pitch: usize,
         streams: [&'a Stream; 2],
         a: Vec<f32>,
         b: Vec<f32>,
     ) -> Result<Self> {
-        let pinned = |vector: &[f32]| {
-            LockedBuffer::from_slice(vector).context("cannot allocate pinned memory")
-        };
-        let device = || {
+        let count = a.len();
+        let pinned = |len| LockedBuffer::new(&0.0, len).context("cannot allocate pinned memory");
+        let device = |len| {
             // SAFETY: each is written before it is read.
-            unsafe { DeviceBuffer::uninitialized(a.len()) }
-                .context("cannot allocate memory on the GPU")
+            unsafe { DeviceBuffer::uninitialized(len) }.context("cannot allocate memory on the GPU")
         };
+        let mut operands: LockedBuffer<f32> = pinned(ROWS * count)?;
+        operands[..count].copy_from_slice(&a);
+        operands[count..].copy_from_slice(&b);
         Ok(RoundTrip {
             add,
             block,
+            max_pitch,
             pinned: Vectors {
-                a: pinned(&a)?,
-                b: pinned(&b)?,
-                c: pinned(&a)?,
+                operands,
+                sum: pinned(count)?,
             },
             device: Vectors {
-                a: device()?,
-                b: device()?,
-                c: device()?,
+                operands: device(ROWS * count)?,
+                sum: device(count)?,
             },
-            pageable: Vectors {
-                c: vec![0.0; a.len()],
+            pageable: Pageable {
+                c: vec![0.0; count],
                 a,
                 b,
             },
@@ -109,15 +125,15 @@ impl<'a> RoundTrip<'a> {
     pub fn poison(&mut self) -> Result<()> {
         let poison = f32::from_ne_bytes([POISON; size_of::<f32>()]);
         self.pageable.c.fill(poison);
-        self.pinned.c.fill(poison);
-        Ok(self.device.c.set_8(POISON)?)
+        self.pinned.sum.fill(poison);
+        Ok(self.device.sum.set_8(POISON)?)
     }
 
     /// The sum that came back.
     pub fn sum(&self, way: Way) -> &[f32] {
         match way {
             Way::Pageable => &self.pageable.c,
-            Way::Pinned | Way::Overlapped => &self.pinned.c,
+            Way::Pinned | Way::Overlapped => &self.pinned.sum,
         }
     }
 
@@ -152,11 +168,11 @@ impl<'a> RoundTrip<'a> {
         self.timed(times, events, |trip| {
             let [there, back] = trip.streams;
             follow(back, there)?;
+            let (pinned, device) = (&mut trip.pinned, &mut trip.device);
             // SAFETY: `timed` waits for both streams, and no vector is in two of these copies.
             unsafe {
-                trip.device.a.async_copy_from(&trip.pinned.a, there)?;
-                trip.device.b.async_copy_from(&trip.pinned.b, there)?;
-                trip.device.c.async_copy_to(&mut trip.pinned.c, back)?;
+                device.operands.async_copy_from(&pinned.operands, there)?;
+                device.sum.async_copy_to(&mut pinned.sum, back)?;
             }
             follow(there, back)
         })
@@ -168,14 +184,10 @@ impl<'a> RoundTrip<'a> {
     ///
     /// CUDA's own.
     pub fn free(self) -> Result<()> {
-        let Vectors { a, b, c } = self.pinned;
-        free::pinned(a, "a")?;
-        free::pinned(b, "b")?;
-        free::pinned(c, "c")?;
-        let Vectors { a, b, c } = self.device;
-        free::device(a, "a")?;
-        free::device(b, "b")?;
-        free::device(c, "c")
+        free::pinned(self.pinned.operands, "a and b")?;
+        free::pinned(self.pinned.sum, "c")?;
+        free::device(self.device.operands, "a and b")?;
+        free::device(self.device.sum, "c")
     }
 
     /// Times `work`, and waits for the second stream too, also where something fails.
@@ -197,29 +209,103 @@ impl<'a> RoundTrip<'a> {
     ///
     /// No part of the vectors may be used or freed before `stream` is done.
     unsafe fn add_part(&mut self, way: Way, part: Range<usize>, stream: &Stream) -> Result<()> {
-        let (pageable, pinned) = (&mut self.pageable, &mut self.pinned);
-        let (a, b, c): (&[f32], &[f32], &mut [f32]) = match way {
-            Way::Pageable => (&pageable.a, &pageable.b, &mut pageable.c),
-            Way::Pinned | Way::Overlapped => (&pinned.a, &pinned.b, &mut pinned.c),
-        };
-        let mut device_a = self.device.a.index(part.clone());
-        let mut device_b = self.device.b.index(part.clone());
-        let device_c = self.device.c.index(part.clone());
+        // SAFETY: the caller's promise.
+        unsafe { self.copy_operands(way, part.clone(), stream) }?;
+        let a = self.device.operands.index(part.clone());
+        let b = self.device.operands.index(self.second_row(&part));
+        let sum = self.device.sum.index(part.clone());
         let add = &self.add;
         // No more than the whole vector takes, which the device can launch.
         let blocks = part.len().div_ceil(self.block as usize) as u32;
+        let back = match way {
+            Way::Pageable => &mut self.pageable.c[part.clone()],
+            Way::Pinned | Way::Overlapped => &mut self.pinned.sum[part.clone()],
+        };
         // SAFETY: the caller's promise; the arguments are those of `add` in the .cu file, and each
         // of the three has as many elements as the part.
         unsafe {
-            device_a.async_copy_from(&a[part.clone()], stream)?;
-            device_b.async_copy_from(&b[part.clone()], stream)?;
             launch!(add<<<blocks, self.block, 0, stream>>>(
-                device_a.as_device_ptr(), device_b.as_device_ptr(), device_c.as_device_ptr(),
-                part.len() as u64
+                a.as_device_ptr(), b.as_device_ptr(), sum.as_device_ptr(), part.len() as u64
             ))?;
-            device_c.async_copy_to(&mut c[part], stream)?;
+            sum.async_copy_to(back, stream)?;
         }
         Ok(())
+    }
+
+    /// Copies a part of both operands there: one after the other, as the note does, or as one copy
+    /// where there are many, for each has to be started.
+    ///
+    /// # Safety
+    ///
+    /// As [`RoundTrip::add_part`].
+    unsafe fn copy_operands(
+        &mut self,
+        way: Way,
+        part: Range<usize>,
+        stream: &Stream,
+    ) -> Result<()> {
+        let second = self.second_row(&part);
+        let operands = &self.pinned.operands;
+        let (a, b) = match way {
+            Way::Pageable => (
+                &self.pageable.a[part.clone()],
+                &self.pageable.b[part.clone()],
+            ),
+            Way::Overlapped if self.pitch() <= self.max_pitch => {
+                // SAFETY: the caller's promise.
+                return unsafe { self.copy_both(part, stream) };
+            }
+            Way::Pinned | Way::Overlapped => (&operands[part.clone()], &operands[second.clone()]),
+        };
+        let mut device_a = self.device.operands.index(part);
+        let mut device_b = self.device.operands.index(second);
+        // SAFETY: the caller's promise.
+        unsafe {
+            device_a.async_copy_from(a, stream)?;
+            device_b.async_copy_from(b, stream)?;
+        }
+        Ok(())
+    }
+
+    /// Copies a part of both operands there from pinned memory, by one copy of two rows.
+    ///
+    /// # Safety
+    ///
+    /// As [`RoundTrip::add_part`].
+    unsafe fn copy_both(&self, part: Range<usize>, stream: &Stream) -> Result<()> {
+        let column = part.start * size_of::<f32>();
+        let copy = sys::CUDA_MEMCPY2D {
+            srcXInBytes: column,
+            srcY: 0,
+            srcMemoryType: CUmemorytype::CU_MEMORYTYPE_HOST,
+            srcHost: self.pinned.operands.as_ptr().cast(),
+            srcDevice: 0,
+            srcArray: ptr::null_mut(),
+            srcPitch: self.pitch(),
+            dstXInBytes: column,
+            dstY: 0,
+            dstMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            dstHost: ptr::null_mut(),
+            dstDevice: self.device.operands.as_device_ptr().as_raw(),
+            dstArray: ptr::null_mut(),
+            dstPitch: self.pitch(),
+            WidthInBytes: part.len() * size_of::<f32>(),
+            Height: ROWS,
+        };
+        // SAFETY: the caller's promise; both ends have two rows at this pitch, and the part is in
+        // them. The copy does not look at what it was told is not there.
+        check(unsafe { sys::cuMemcpy2DAsync_v2(&copy, stream.as_inner()) })
+    }
+
+    /// Bytes from an operand to the next.
+    fn pitch(&self) -> usize {
+        size_of_val(&self.pageable.a[..])
+    }
+
+    /// Where a part of `b` is among the operands.
+    fn second_row(&self, part: &Range<usize>) -> Range<usize> {
+        let count = self.pageable.a.len();
+        part.start + count..part.end + count
     }
 }
 
@@ -292,8 +378,9 @@ mod tests {
         let b: Vec<f32> = a.iter().map(|element| 0.5 - element * 3.0).collect();
         let sum = vectors::add(&a, &b);
         let add = module.get_function("add").unwrap();
-        let mut trip = RoundTrip::new(add, 128, [&gpu.stream, &other], a, b).unwrap();
-        let mut once = |way| {
+        let pitch = 4 * a.len();
+        let mut trip = RoundTrip::new(add, 128, pitch, [&gpu.stream, &other], a, b).unwrap();
+        let once = |trip: &mut RoundTrip, way| {
             let milliseconds = [1, 2].map(|times| {
                 trip.poison().unwrap();
                 assert!(trip.sum(way).iter().all(|element| element.is_nan()));
@@ -304,9 +391,13 @@ mod tests {
             assert!(milliseconds[1] > 1.9 * milliseconds[0], "{way:?}");
             milliseconds[0]
         };
-        let pageable = once(Way::Pageable);
-        let pinned = once(Way::Pinned);
-        let overlapped = once(Way::Overlapped);
+        let pageable = once(&mut trip, Way::Pageable);
+        let pinned = once(&mut trip, Way::Pinned);
+        let overlapped = once(&mut trip, Way::Overlapped);
+        // A row after the other, where they are too long for one copy.
+        trip.max_pitch = pitch - 1;
+        let in_rows = once(&mut trip, Way::Overlapped);
+        assert!(in_rows > overlapped, "{in_rows} {overlapped}");
         let link = trip.time_link(1, &events).unwrap();
         assert!(pageable > 2.0 * pinned, "{pageable} {pinned}");
         assert!(pinned > 1.2 * overlapped, "{pinned} {overlapped}");
