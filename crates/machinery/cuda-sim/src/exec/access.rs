@@ -319,7 +319,7 @@ unsafe fn put<M: Element, const N: usize, const L: usize>(
 
 /// Under which the running gang's spread at an instruction is remembered.
 #[inline(always)]
-fn spread_key(sm: &Sm, inst: &Inst) -> Key {
+pub(super) fn spread_key(sm: &Sm, inst: &Inst) -> Key {
     Key {
         place: sm.address_of(inst),
         full: sm.gang.count == sm.gang_size,

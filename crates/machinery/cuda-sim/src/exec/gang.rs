@@ -22,12 +22,17 @@
 //!
 //! Warps are never held back for a gang's sake, so that it makes no difference to what waits for
 //! what. Kernels whose results depend on the order of their warps, because they print, use atomics
-//! whose order shows, or read the clock, run warp by warp; and so do observed blocks, whose caches
-//! must be asked in the order in which a GPU's would be.
+//! whose order shows, or read the clock, run warp by warp.
+//!
+//! Warps of an observed block run a slice of their turn at a time, one after the other, and ask the
+//! block's caches in that order (see [`super::observe`]). A gang runs one slice of all its warps. What
+//! they ask meanwhile is noted, and asked warp by warp when the slice is over. Where the gang's lanes
+//! do not agree every warp goes on alone to the end of its slice; those that stand at one place
+//! then, and have as much left of their turns, are a gang again in the next.
 
 use super::lanes::{FULL, LANES, Lane, active};
-use super::sm::Sm;
-use super::warp::{NOWHERE, State};
+use super::sm::{Codes, Sm};
+use super::warp::{NOWHERE, State, Turn};
 use super::window::Window;
 use crate::program::code::{Inst, Next, Reach};
 use crate::program::function::Function;
@@ -68,8 +73,10 @@ pub struct Gang {
 /// Why a gang stopped.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stopped {
-    /// Its warps wait, have ended, or have had their turn.
+    /// Its warps wait or have ended.
     Together,
+    /// They have had their turn, or slice of it.
+    GivingWay,
     /// They go on one by one until they meet again.
     Parted,
     /// One of them is about to fail.
@@ -132,6 +139,24 @@ impl Gang {
         self.whole.then_some(self.count.clamp(1, MOST))
     }
 
+    /// Instructions that each warp has left at `clock`, if the gang gives way at `deadline`; below
+    /// zero, wrapping, where it has run more.
+    fn left(&self, deadline: u64, clock: u64) -> u64 {
+        let left = deadline.wrapping_sub(clock) as i64;
+        (left / self.count.max(1) as i64) as u64
+    }
+
+    /// Where its warps are in their block.
+    #[inline(always)]
+    pub fn places(&self) -> &[usize] {
+        &self.warps[..self.count]
+    }
+
+    /// The lanes of its warps.
+    pub fn masks(&self) -> &[u32] {
+        &self.masks[..self.count]
+    }
+
     /// Living lanes of all warps.
     pub fn threads(&self) -> u64 {
         self.threads
@@ -162,13 +187,16 @@ impl Sm {
     pub fn run_group(&mut self, number: usize) -> bool {
         let first = number * self.gang_size;
         let warps = first..(first + self.gang_size).min(self.block.warps.len());
+        if self.observer.is_some() {
+            return self.run_observed(number, warps);
+        }
         let until = self.clock + self.slice * warps.len() as u64;
         let mut ran = false;
         while self.form(number, warps.clone()) {
             ran = true;
             self.deadline = until;
             match self.run_gang(number, warps.clone()) {
-                Stopped::Together => return true,
+                Stopped::Together | Stopped::GivingWay => return true,
                 Stopped::Parted => {
                     if !self.run_alone(warps.clone()) {
                         return true;
@@ -181,6 +209,67 @@ impl Sm {
             return self.run_alone(warps) || ran;
         }
         true
+    }
+
+    /// Lets a group of warps of an observed block run a slice; whether there was anything to run.
+    fn run_observed(&mut self, number: usize, warps: Range<usize>) -> bool {
+        if !self.form(number, warps.clone()) {
+            return self.run_alone(warps);
+        }
+        let turn = self.take_turns();
+        let slice = turn.left.min(self.slice);
+        let reads = self.counts.reads;
+        self.deadline = self.clock + slice * self.gang.count as u64;
+        self.note_asked(true);
+        let stopped = self.run_gang(number, warps.clone());
+        self.note_asked(false);
+        let ran = slice.wrapping_sub(self.gang.left(self.deadline, self.clock));
+        let read = self.counts.reads > reads;
+        let after = Turn {
+            left: turn.left.saturating_sub(ran),
+            read: turn.read || read,
+            ..turn
+        };
+        match stopped {
+            Stopped::Together => self.ask_in_order(warps),
+            Stopped::GivingWay => {
+                for &place in &self.gang.warps[..self.gang.count] {
+                    self.block.warps[place].give_way(after);
+                }
+                self.ask_in_order(warps);
+            }
+            Stopped::Parted => {
+                self.fall_apart(number, warps.clone());
+                for place in warps {
+                    self.ask_for(place);
+                    if self.gang.warps[..self.gang.count].contains(&place) {
+                        self.block.running = place;
+                        self.turn = turn;
+                        self.slice_began = self.clock.wrapping_sub(ran);
+                        self.deadline = self.clock.wrapping_add(slice).wrapping_sub(ran);
+                        self.reads_before = self.counts.reads - u64::from(read);
+                        self.run_slice();
+                        if self.fault.is_some() {
+                            break;
+                        }
+                    }
+                }
+            }
+            Stopped::Failing => {
+                // Nobody will look at what such a launch counted.
+                self.run_alone(warps);
+            }
+        }
+        true
+    }
+
+    /// How far the warps of the gang are in their turns, all of them as far: they are told later.
+    fn take_turns(&mut self) -> Turn {
+        let mut turn = Turn::NEW;
+        for &place in &self.gang.warps[..self.gang.count] {
+            turn = self.block.warps[place].turn.take().unwrap_or(Turn::NEW);
+        }
+        turn
     }
 
     /// Runs each warp by itself; false where nothing ran, or the launch is to stop.
@@ -201,7 +290,8 @@ impl Sm {
         let program = self.grid.program.clone();
         let function = &program.functions[self.grid.function()];
         let entry = function.entry;
-        let mut place = None;
+        let observed = self.observer.is_some();
+        let (mut place, mut turn) = (None, None);
         let (mut ready, mut in_step) = (false, true);
         for warp in &self.block.warps[warps.clone()] {
             ready |= !warp.ready.is_empty();
@@ -212,6 +302,8 @@ impl Sm {
                 };
                 ready |= !warp.started();
                 in_step &= here.is_some() && place.is_none_or(|place| Some(place) == here);
+                // In an observed block their slices have to end together as well.
+                in_step &= !observed || *turn.get_or_insert(warp.turn) == warp.turn;
                 place = here;
             }
         }
@@ -266,8 +358,7 @@ impl Sm {
         self.reconverge = NOWHERE;
         self.local_base = 0;
         self.run_all_lanes();
-        let program = self.grid.program.clone();
-        self.code = program.together.as_ptr();
+        self.code = self.codes.together;
         let mut next = self.at(self.gang.place);
         while !next.is_null() {
             // SAFETY: `next` points into the program's code, which outlives the launch, and the
@@ -277,7 +368,7 @@ impl Sm {
                 next = (inst.run)(self, inst);
             }
         }
-        self.code = program.code.as_ptr();
+        self.code = self.codes.alone;
         if self.gang.stopped == Stopped::Failing {
             self.fall_apart(number, warps.clone());
         }
@@ -362,9 +453,13 @@ impl Sm {
     }
 
     /// Every warp of the gang goes on alone from `place(turn)`; where the ways from there meet again
-    /// at `meet` it stops.
+    /// at `meet` it stops, except in an observed block, where its slice goes on.
     fn go_alone(&mut self, meet: u32, place: impl Fn(usize) -> u32) -> Next {
         self.begin();
+        let meet = match self.observer {
+            Some(_) => NOWHERE,
+            None => meet,
+        };
         for turn in 0..self.gang.count {
             let warp = &mut self.block.warps[self.gang.warps[turn]];
             if warp.current != NOWHERE {
@@ -448,6 +543,7 @@ impl Gang {
 pub unsafe fn enter(sm: &mut Sm, inst: &Inst) -> Next {
     if sm.clock >= sm.deadline {
         let here = sm.address_of(inst);
+        sm.gang.stopped = Stopped::GivingWay;
         return sm.go_alone(NOWHERE, |_| here);
     }
     let warps = sm.gang.count as u64;
@@ -547,7 +643,15 @@ unsafe fn branch(sm: &mut Sm, inst: &Inst, flip: u32) -> Next {
 /// The lanes in `taken` want to go to `x`, the others to the next instruction.
 fn disagree(sm: &mut Sm, inst: &Inst, mut taken: [u32; MOST]) -> Next {
     let here = sm.address_of(inst);
-    let (end, next) = if inst.imm == Ends::Taken as u64 {
+    // An observed warp, part of which ends, runs alone: it takes that part up in its own order.
+    let in_part = taken
+        .iter()
+        .zip(sm.gang.masks)
+        .any(|(&taken, mask)| taken != 0 && taken != mask);
+    let (end, next) = if in_part && sm.observer.is_some() {
+        sm.gang.stopped = Stopped::Parted;
+        return sm.go_alone(inst.y, |_| here);
+    } else if inst.imm == Ends::Taken as u64 {
         (inst.x, here + 1)
     } else if inst.imm == Ends::NotTaken as u64 {
         for (taken, mask) in taken.iter_mut().zip(sm.gang.masks) {
@@ -568,6 +672,7 @@ fn leave(sm: &mut Sm, end: u32, leaving: [u32; MOST]) {
     // SAFETY: a branch's target is in the code.
     let block = unsafe { &*sm.at(end) };
     let mut stay = 0;
+    let left = sm.gang.left(sm.deadline, sm.clock);
     for turn in 0..sm.gang.count {
         let (place, mask, leaves) = (sm.gang.warps[turn], sm.gang.masks[turn], leaving[turn]);
         if leaves != 0 {
@@ -588,6 +693,7 @@ fn leave(sm: &mut Sm, end: u32, leaving: [u32; MOST]) {
         }
     }
     sm.gang.count = stay;
+    sm.deadline = sm.clock.wrapping_add(left.wrapping_mul(stay as u64));
     sm.gang.frames[stay] = sm.gang.common;
     sm.gang.count_threads();
     sm.run_all_lanes();
@@ -610,7 +716,10 @@ pub unsafe fn part(sm: &mut Sm, inst: &Inst) -> Next {
 pub unsafe fn each(sm: &mut Sm, inst: &Inst) -> Next {
     sm.begin();
     let here = sm.address_of(inst);
-    let (together, code) = (sm.code, sm.grid.program.code.as_ptr());
+    let Codes {
+        together,
+        alone: code,
+    } = sm.codes;
     sm.code = code;
     let alone = sm.at(here);
     let mut next = std::ptr::null();

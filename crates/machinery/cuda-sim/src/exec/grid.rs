@@ -5,7 +5,7 @@ use super::fault::{Fault, FaultKind, Place};
 use super::gang;
 use super::observe::Observer;
 use super::sample::{Observe, Part, Sample};
-use super::sm::Sm;
+use super::sm::{Codes, Sm};
 use super::warp::{State, Turn};
 use super::watch::{Running, Watch};
 use crate::device::DeviceSpec;
@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 
 /// Warp instructions a warp may run before it gives way, so that one that waits for another
 /// does not wait for ever.
-const QUANTUM: u64 = 1 << 16;
+pub(super) const QUANTUM: u64 = 1 << 16;
 
 /// Warp instructions a warp of an observed block runs before the next one goes on.
 const SLICE: u64 = 256;
@@ -369,24 +369,27 @@ impl Sm {
         let program = &self.grid.program;
         match self.block.caches.take() {
             Some(caches) => {
-                self.code = program.observed.as_ptr();
+                self.codes = Codes {
+                    alone: program.observed.as_ptr(),
+                    together: program.observed_together.as_ptr(),
+                };
                 self.slice = SLICE;
-                self.gang_size = 1;
                 let sites = std::mem::take(&mut counts.sites);
                 let mut shapes = std::mem::take(&mut self.shapes);
                 shapes.resize_with(sites.len(), Shapes::default);
-                self.observer = Some(Box::new(Observer {
-                    sites,
-                    shapes,
-                    caches,
-                }));
+                let noted = std::mem::take(&mut self.noted);
+                self.observer = Some(Box::new(Observer::new(sites, shapes, noted, caches)));
             }
             None => {
-                self.code = program.code.as_ptr();
+                self.codes = Codes {
+                    alone: program.code.as_ptr(),
+                    together: program.together.as_ptr(),
+                };
                 self.slice = QUANTUM;
-                self.gang_size = gang::size(&program.functions[self.grid.function()]);
             }
         }
+        self.code = self.codes.alone;
+        self.gang_size = gang::size(&program.functions[self.grid.function()]);
         self.began = self.clock.wrapping_sub(self.block.clock);
         let finished = self.run_turn();
         self.block.clock = self.clock.wrapping_sub(self.began);
@@ -394,6 +397,7 @@ impl Sm {
         if let Some(observer) = self.observer.take() {
             counts.sites = observer.sites;
             self.shapes = observer.shapes;
+            self.noted = observer.noted;
             self.block.caches = Some(observer.caches);
         }
         finished
@@ -449,14 +453,16 @@ impl Sm {
         if self.block.warp().ready.is_empty() {
             return false;
         }
-        self.turn = self.block.warp_mut().turn.take().unwrap_or(Turn {
-            left: QUANTUM,
-            read: false,
-            alone: true,
-        });
+        self.turn = self.block.warp_mut().turn.take().unwrap_or(Turn::NEW);
         self.slice_began = self.clock;
         self.deadline = self.clock + self.turn.left.min(self.slice);
         self.reads_before = self.counts.reads;
+        self.run_slice();
+        true
+    }
+
+    /// Runs the running warp from where it stands until it waits or its slice is over.
+    pub(super) fn run_slice(&mut self) {
         let mut pc = self.switch();
         self.switches_before = self.switches;
         while !pc.is_null() {
@@ -472,7 +478,6 @@ impl Sm {
             let local = warp.local.take();
             self.locals.give_back(local);
         }
-        true
     }
 
     /// No thread of the block can go on.

@@ -5,10 +5,13 @@
 //! it is counted, and goes on to the handler that does it. A block that is not observed pays
 //! nothing.
 
+use super::access::spread_key;
 use super::async_copy;
 use super::cpu::Cpu;
-use super::lanes::LANES;
+use super::gang::MOST;
+use super::lanes::{FULL, LANES, Together, View as _};
 use super::sm::Sm;
+use super::spread::{FAR, Traffic};
 use crate::device::DeviceSpec;
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
 use crate::profile::cache::Cache;
@@ -18,6 +21,7 @@ use crate::profile::traffic::{self, GlobalTraffic};
 use crate::program::code::{Handler, Inst, Next};
 use crate::program::flow::{AccessKind, Memory};
 use crate::program::sites::{Site, SiteKind};
+use std::ops::Range;
 
 /// Bytes of a line of the first cache and of the constant cache.
 const LINE: u64 = 128;
@@ -57,6 +61,21 @@ impl Caches {
     }
 }
 
+impl Caches {
+    /// Whether the first cache is asked for what an access of global memory reads.
+    #[inline(always)]
+    fn cached(&self, kind: AccessKind) -> bool {
+        match kind {
+            AccessKind::Load | AccessKind::AsyncCopy => self.caches_global,
+            AccessKind::ReadOnlyLoad => self.caches_read_only,
+            AccessKind::Store
+            | AccessKind::Atomic
+            | AccessKind::MatrixLoad
+            | AccessKind::AsyncCopyPastL1 => false,
+        }
+    }
+}
+
 #[cfg(test)]
 impl Caches {
     /// Whether the first cache has a line; it does from then on.
@@ -72,6 +91,30 @@ pub struct Observer {
     /// Of the same slots.
     pub shapes: Vec<Shapes<Lines>>,
     pub caches: Box<Caches>,
+    /// What caches are asked is noted, to be asked later.
+    notes: bool,
+    /// What was noted of each warp of a gang.
+    pub noted: Noted,
+}
+
+/// What is to be asked for each warp of a gang.
+pub type Noted = [Vec<Asked>; MOST];
+
+/// What a cache is asked.
+#[derive(Clone, Copy)]
+pub struct Asked {
+    slot: u32,
+    of: Asks,
+    /// Sectors of the line.
+    sectors: u8,
+    line: u64,
+}
+
+/// Which cache.
+#[derive(Clone, Copy)]
+enum Asks {
+    First,
+    Constant,
 }
 
 /// What an access of some shape comes to.
@@ -85,98 +128,220 @@ pub struct Lines {
     count: usize,
 }
 
-impl Observer {
-    #[inline(always)]
-    fn global(&mut self, slot: usize, at: &[u64; LANES], mask: u32, site: Seen) {
-        let (lines, base) = self.shapes[slot].of(at, mask, |at| {
-            let mut lines = Lines::default();
-            lines.count = traffic::lines(at, mask, site.bytes, &mut lines.list);
-            lines.traffic = match site.kind {
-                AccessKind::Atomic => traffic::global_atomic(at, mask, site.bytes),
-                AccessKind::Store => traffic::global(at, mask, site.bytes, true),
-                _ => traffic::global(at, mask, site.bytes, false),
-            };
-            lines
-        });
-        let cached = match site.kind {
-            AccessKind::Load | AccessKind::AsyncCopy => self.caches.caches_global,
-            AccessKind::ReadOnlyLoad => self.caches.caches_read_only,
-            AccessKind::Store
-            | AccessKind::Atomic
-            | AccessKind::MatrixLoad
-            | AccessKind::AsyncCopyPastL1 => false,
+impl Lines {
+    fn of_global(at: &[u64; LANES], mask: u32, site: Seen) -> Lines {
+        let mut lines = Lines::default();
+        lines.count = traffic::lines(at, mask, site.bytes, &mut lines.list);
+        lines.traffic = match site.kind {
+            AccessKind::Atomic => traffic::global_atomic(at, mask, site.bytes),
+            AccessKind::Store => traffic::global(at, mask, site.bytes, true),
+            _ => traffic::global(at, mask, site.bytes, false),
         };
+        lines
+    }
+
+    fn of_shared(at: &[u64; LANES], mask: u32, site: Seen) -> Lines {
+        let found = match site.kind {
+            AccessKind::Atomic => traffic::shared_atomic(at, mask, site.bytes),
+            AccessKind::MatrixLoad => traffic::matrices(at, site.bytes as usize / 4),
+            kind => traffic::shared(at, mask, site.bytes, !kind.is_load()),
+        };
+        Lines {
+            traffic: GlobalTraffic {
+                wavefronts: found.wavefronts,
+                ..GlobalTraffic::default()
+            },
+            conflicts: found.conflicts,
+            ..Lines::default()
+        }
+    }
+}
+
+impl Observer {
+    /// Counts on in `sites`, with what is known from earlier blocks.
+    pub fn new(
+        sites: Vec<SiteCounts>,
+        shapes: Vec<Shapes<Lines>>,
+        noted: Noted,
+        caches: Box<Caches>,
+    ) -> Observer {
+        Observer {
+            sites,
+            shapes,
+            caches,
+            notes: false,
+            noted,
+        }
+    }
+
+    /// As [`Sm::note_asked`].
+    pub fn note_asked(&mut self, note: bool) {
+        self.notes = note;
+        if note {
+            self.noted.iter_mut().for_each(Vec::clear);
+        }
+    }
+
+    /// As [`Sm::ask_for`].
+    pub fn ask_for(&mut self, place: usize) {
+        let mut noted = std::mem::take(&mut self.noted[place % MOST]);
+        for asked in noted.drain(..) {
+            self.ask_now(asked);
+        }
+        self.noted[place % MOST] = noted;
+    }
+
+    /// As [`Sm::ask_in_order`], of warps `places`.
+    pub fn ask_in_order(&mut self, places: Range<usize>) {
+        places.for_each(|place| self.ask_for(place));
+    }
+
+    #[inline(always)]
+    fn ask_now(&mut self, asked: Asked) {
+        let counts = &mut self.sites[asked.slot as usize];
+        match asked.of {
+            Asks::First => {
+                let there = self.caches.l1.ask(asked.line, asked.sectors);
+                counts.hits += u64::from(there.count_ones());
+            }
+            Asks::Constant => {
+                if self.caches.constant.ask(asked.line, 1) == 1 {
+                    counts.hits += 1;
+                } else if self.caches.constant_behind.ask(asked.line, 1) == 0 {
+                    counts.far += 1;
+                }
+            }
+        }
+    }
+
+    /// Counts what whole warps at `places` of the block, a gang, do at a site: their lines are
+    /// relative to line `origin`.
+    #[inline(always)]
+    fn count_traffic(
+        &mut self,
+        slot: u32,
+        site: Seen,
+        origin: u64,
+        traffic: &Traffic,
+        places: &[usize],
+    ) {
+        let counts = &mut self.sites[slot as usize];
+        counts.requests += places.len() as u64;
+        counts.threads += (places.len() * LANES) as u64;
+        counts.wavefronts += traffic.wavefronts;
+        counts.units += traffic.sectors;
+        counts.conflicts += traffic.conflicts;
+        if traffic.lines.is_empty() || !self.caches.cached(site.kind) {
+            return;
+        }
+        for (&place, lines) in places.iter().zip(traffic.of_warps(places.len())) {
+            let asked = lines.iter().map(|&(line, sectors)| Asked {
+                slot,
+                of: Asks::First,
+                sectors,
+                line: origin.wrapping_add(line) & (u64::MAX / LINE),
+            });
+            self.noted[place % MOST].extend(asked);
+        }
+    }
+
+    /// Warp `place` of the block asks a cache: now, or when it is its turn.
+    #[inline(always)]
+    fn ask(&mut self, place: usize, asked: Asked) {
+        if self.notes {
+            self.noted[place % MOST].push(asked);
+        } else {
+            self.ask_now(asked);
+        }
+    }
+
+    #[inline(always)]
+    fn global(&mut self, warp: usize, slot: usize, at: &[u64; LANES], mask: u32, site: Seen) {
+        let cached = self.caches.cached(site.kind);
+        let (lines, base) = self.shapes[slot].of(at, mask, |at| Lines::of_global(at, mask, site));
         let counts = &mut self.sites[slot];
         counts.request(mask);
         counts.wavefronts += u64::from(lines.traffic.wavefronts);
         counts.units += u64::from(lines.traffic.sectors);
         if cached {
-            for &(line, sectors) in &lines.list[..lines.count] {
+            let Lines { list, count, .. } = *lines;
+            for &(line, sectors) in &list[..count] {
                 // Lines before the first lane's have numbers that wrapped around.
                 let line = (base / LINE).wrapping_add(line) & (u64::MAX / LINE);
-                let there = self.caches.l1.ask(line, sectors);
-                counts.hits += u64::from(there.count_ones());
+                self.ask(
+                    warp,
+                    Asked {
+                        slot: slot as u32,
+                        of: Asks::First,
+                        sectors,
+                        line,
+                    },
+                );
             }
         }
     }
 
     #[inline(always)]
     fn shared(&mut self, slot: usize, at: &[u64; LANES], mask: u32, site: Seen) {
-        let (lines, _) = self.shapes[slot].of(at, mask, |at| {
-            let found = match site.kind {
-                AccessKind::Atomic => traffic::shared_atomic(at, mask, site.bytes),
-                AccessKind::MatrixLoad => traffic::matrices(at, site.bytes as usize / 4),
-                kind => traffic::shared(at, mask, site.bytes, !kind.is_load()),
-            };
-            Lines {
-                traffic: GlobalTraffic {
-                    wavefronts: found.wavefronts,
-                    ..GlobalTraffic::default()
-                },
-                conflicts: found.conflicts,
-                ..Lines::default()
-            }
-        });
+        let (lines, _) = self.shapes[slot].of(at, mask, |at| Lines::of_shared(at, mask, site));
         let counts = &mut self.sites[slot];
         counts.request(mask);
         counts.wavefronts += u64::from(lines.traffic.wavefronts);
         counts.conflicts += u64::from(lines.conflicts);
     }
 
-    fn constant(&mut self, slot: usize, at: &[u64; LANES], mask: u32, bytes: u64) {
+    fn constant(&mut self, warp: usize, slot: usize, at: &[u64; LANES], mask: u32, bytes: u64) {
         let mut addresses = [0; LANES];
         let found = traffic::constant(at, mask, bytes, &mut addresses);
         let counts = &mut self.sites[slot];
         counts.request(mask);
         counts.units += found as u64;
         for &address in &addresses[..found] {
-            let line = address / CONSTANT_LINE;
-            if self.caches.constant.ask(line, 1) == 1 {
-                counts.hits += 1;
-            } else if self.caches.constant_behind.ask(line, 1) == 0 {
-                counts.far += 1;
-            }
+            self.ask(
+                warp,
+                Asked {
+                    slot: slot as u32,
+                    of: Asks::Constant,
+                    sectors: 1,
+                    line: address / CONSTANT_LINE,
+                },
+            );
         }
     }
 
     /// Local memory is interleaved: the same word of all lanes lies in one line, so that lanes
     /// that use the same place use it together.
-    fn local(&mut self, slot: usize, at: &[u64; LANES], mask: u32, site: Seen, warp: u64) {
+    fn local(
+        &mut self,
+        warp: usize,
+        slot: usize,
+        at: &[u64; LANES],
+        mask: u32,
+        site: Seen,
+        base: u64,
+    ) {
         let mut lines = [(0, 0); LANES];
         let words = site.bytes.div_ceil(4);
         for word in 0..words {
             let mut placed = [0; LANES];
             for (lane, (placed, at)) in (0..).zip(placed.iter_mut().zip(at)) {
-                *placed = warp + (u64::from(*at as u32) / 4 + word) * LOCAL_ROW + lane * 4;
+                *placed = base + (u64::from(*at as u32) / 4 + word) * LOCAL_ROW + lane * 4;
             }
             let found = traffic::lines(&placed, mask, 4, &mut lines);
             let counts = &mut self.sites[slot];
             counts.wavefronts += found as u64;
             for &(line, sectors) in &lines[..found] {
-                counts.units += u64::from(sectors.count_ones());
+                self.sites[slot].units += u64::from(sectors.count_ones());
                 if site.kind.is_load() {
-                    let there = self.caches.l1.ask(line, sectors);
-                    counts.hits += u64::from(there.count_ones());
+                    self.ask(
+                        warp,
+                        Asked {
+                            slot: slot as u32,
+                            of: Asks::First,
+                            sectors,
+                            line,
+                        },
+                    );
                 }
             }
         }
@@ -207,27 +372,50 @@ pub fn handler(kind: SiteKind, cpu: Cpu) -> Handler {
     }
 }
 
+/// The handler that counts a site for the warps of a gang and then runs it for them; none where it
+/// runs warp by warp.
+pub fn gangs_handler(kind: SiteKind, cpu: Cpu) -> Option<Handler> {
+    match kind {
+        SiteKind::Access(access) if access.kind.is_copy() => None,
+        SiteKind::Access(access) => match access.memory {
+            Memory::Global => Some(global_together(cpu)),
+            Memory::Shared => Some(shared_together(cpu)),
+            Memory::Constant => Some(constant_together(cpu)),
+            Memory::Local | Memory::Generic => None,
+        },
+        SiteKind::Branch => Some(branch_together),
+        SiteKind::Barrier => None,
+    }
+}
+
 /// The site an instruction is, and the running lanes' addresses.
 ///
 /// # Safety
 /// `inst` is a site that accesses memory: the operand it names is a 64-bit row.
 #[inline(always)]
 unsafe fn access(sm: &Sm, inst: &Inst) -> (Site, Seen, [u64; LANES]) {
-    let site = *sm.grid.program.sites.at(sm.address_of(inst));
-    let SiteKind::Access(access) = site.kind else {
-        unreachable!("only accesses are counted as such");
-    };
+    let (site, seen, operand) = found(sm, inst);
     // SAFETY: the caller's promise.
-    let row = unsafe { sm.row::<u64>(inst, access.address) };
+    let row = unsafe { sm.row::<u64>(inst, operand) };
     let mut at = [0; LANES];
     for (at, address) in at.iter_mut().zip(row) {
         *at = address.wrapping_add(site.offset);
     }
+    (site, seen, at)
+}
+
+/// The site an instruction is, and which operand its addresses are.
+#[inline(always)]
+fn found(sm: &Sm, inst: &Inst) -> (Site, Seen, usize) {
+    let site = *sm.grid.program.sites.at(sm.address_of(inst));
+    let SiteKind::Access(access) = site.kind else {
+        unreachable!("only accesses are counted as such");
+    };
     let seen = Seen {
         kind: access.kind,
         bytes: access.bytes.into(),
     };
-    (site, seen, at)
+    (site, seen, access.address)
 }
 
 /// An observed block has an observer.
@@ -272,15 +460,19 @@ macro_rules! observe {
     };
 }
 
-observe!(global, |sm, slot, at, mask, seen| observer(sm)
-    .global(slot, &at, mask, seen));
+observe!(global, |sm, slot, at, mask, seen| {
+    let warp = sm.block.running;
+    observer(sm).global(warp, slot, &at, mask, seen);
+});
 observe!(shared, |sm, slot, at, mask, seen| observer(sm)
     .shared(slot, &at, mask, seen));
-observe!(constant, |sm, slot, at, mask, seen| observer(sm)
-    .constant(slot, &at, mask, seen.bytes));
+observe!(constant, |sm, slot, at, mask, seen| {
+    let warp = sm.block.running;
+    observer(sm).constant(warp, slot, &at, mask, seen.bytes);
+});
 observe!(local, |sm, slot, at, mask, seen| {
-    let warp = local_rows(sm);
-    observer(sm).local(slot, &at, mask, seen, warp);
+    let (warp, base) = (sm.block.running, local_rows(sm));
+    observer(sm).local(warp, slot, &at, mask, seen, base);
 });
 observe!(generic, |sm, slot, at, mask, seen| {
     // Each lane's address says where it goes: as many accesses as there are memories.
@@ -292,19 +484,19 @@ observe!(generic, |sm, slot, at, mask, seen| {
     let to_constant = within(PARAM_WINDOW);
     let to_global = mask & !(to_shared | to_local | to_constant);
     let less = |window: u64| at.map(|address| address.wrapping_sub(window));
-    let warp = local_rows(sm);
+    let (warp, base) = (sm.block.running, local_rows(sm));
     let observer = observer(sm);
     if to_global != 0 {
-        observer.global(slot, &at, to_global, seen);
+        observer.global(warp, slot, &at, to_global, seen);
     }
     if to_shared != 0 {
         observer.shared(slot + 1, &less(SHARED_WINDOW), to_shared, seen);
     }
     if to_local != 0 {
-        observer.local(slot + 2, &less(LOCAL_WINDOW), to_local, seen, warp);
+        observer.local(warp, slot + 2, &less(LOCAL_WINDOW), to_local, seen, base);
     }
     if to_constant != 0 {
-        observer.constant(slot + 3, &at, to_constant, seen.bytes);
+        observer.constant(warp, slot + 3, &at, to_constant, seen.bytes);
     }
 });
 
@@ -323,12 +515,198 @@ unsafe fn async_copy(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: the site is a copy, with both addresses.
     let ((site, seen, _), (to, from)) =
         unsafe { (access(sm, inst), async_copy::addresses(sm, inst)) };
-    let (slot, mask) = (site.slot as usize, sm.mask);
+    let (slot, mask, warp) = (site.slot as usize, sm.mask, sm.block.running);
     let observer = observer(sm);
-    observer.global(slot, &from, mask, seen);
+    observer.global(warp, slot, &from, mask, seen);
     observer.shared(slot + 1, &to, mask, seen);
     // SAFETY: the instruction was made for this handler.
     unsafe { (site.run)(sm, inst) }
+}
+
+/// A memory that gangs access, as their accesses are counted.
+trait Counted {
+    /// What an access of a warp adds, if it is to be remembered.
+    const ADD: Option<fn(&mut Traffic, &[u64; LANES], Seen)>;
+
+    /// Counts an access of a warp.
+    fn count(
+        observer: &mut Observer,
+        warp: usize,
+        slot: usize,
+        at: &[u64; LANES],
+        mask: u32,
+        seen: Seen,
+    );
+}
+
+struct ToGlobal;
+struct ToShared;
+struct ToConstant;
+
+impl Counted for ToGlobal {
+    const ADD: Option<fn(&mut Traffic, &[u64; LANES], Seen)> = Some(|traffic, at, seen| {
+        let lines = Lines::of_global(at, FULL, seen);
+        traffic.sectors += u64::from(lines.traffic.sectors);
+        traffic.wavefronts += u64::from(lines.traffic.wavefronts);
+        let relative = |&(line, sectors): &(u64, u8)| (line.wrapping_sub(FAR / LINE), sectors);
+        let lines = lines.list[..lines.count].iter().map(relative);
+        traffic.lines.extend(lines);
+    });
+
+    fn count(
+        observer: &mut Observer,
+        warp: usize,
+        slot: usize,
+        at: &[u64; LANES],
+        mask: u32,
+        seen: Seen,
+    ) {
+        observer.global(warp, slot, at, mask, seen);
+    }
+}
+
+impl Counted for ToShared {
+    const ADD: Option<fn(&mut Traffic, &[u64; LANES], Seen)> = Some(|traffic, at, seen| {
+        let lines = Lines::of_shared(at, FULL, seen);
+        traffic.wavefronts += u64::from(lines.traffic.wavefronts);
+        traffic.conflicts += u64::from(lines.conflicts);
+    });
+
+    fn count(
+        observer: &mut Observer,
+        _: usize,
+        slot: usize,
+        at: &[u64; LANES],
+        mask: u32,
+        seen: Seen,
+    ) {
+        observer.shared(slot, at, mask, seen);
+    }
+}
+
+impl Counted for ToConstant {
+    const ADD: Option<fn(&mut Traffic, &[u64; LANES], Seen)> = None;
+
+    fn count(
+        observer: &mut Observer,
+        warp: usize,
+        slot: usize,
+        at: &[u64; LANES],
+        mask: u32,
+        seen: Seen,
+    ) {
+        observer.constant(warp, slot, at, mask, seen.bytes);
+    }
+}
+
+/// Counts a gang's access if its addresses lie in quarters, without a look at each warp's; whether
+/// it did.
+#[inline(always)]
+fn count_spread<C: Counted>(
+    sm: &mut Sm,
+    inst: &Inst,
+    site: &Site,
+    seen: Seen,
+    operand: usize,
+) -> bool {
+    let (Some(add), false) = (C::ADD, site.leads || inst.common >> operand & 1 == 1) else {
+        return false;
+    };
+    let Some(warps) = sm.gang.whole_warps() else {
+        return false;
+    };
+    let (at, key) = (inst.o[operand] as usize, spread_key(sm, inst));
+    let frames = sm.gang.frames;
+    // SAFETY: the site's operand is a 64-bit row of each warp's own; nothing is written meanwhile.
+    let rows = |turn: usize| unsafe { &*frames[turn].add(at).cast::<[u64; LANES]>() };
+    let origin = rows(0)[0].wrapping_add(site.offset);
+    let Some(mut spread) = sm.spreads.take(key, seen.bytes, warps, rows) else {
+        return false;
+    };
+    let traffic = spread.comes_to(origin, |traffic, at| add(traffic, at, seen));
+    let places = sm.gang.places();
+    let observer = match &mut sm.observer {
+        Some(observer) => observer,
+        None => unreachable!("observed code runs in observed blocks alone"),
+    };
+    observer.count_traffic(site.slot, seen, origin / LINE, traffic, places);
+    sm.spreads.keep_proven(key, spread);
+    true
+}
+
+/// Makes the handler `$name`, which counts what a gang does to a memory and goes on, as [`observe`]
+/// does for a warp.
+macro_rules! observe_together {
+    ($name:ident, $memory:ident) => {
+        fn $name(cpu: Cpu) -> Handler {
+            #[inline(always)]
+            unsafe fn run(sm: &mut Sm, inst: &Inst) -> Next {
+                let (site, seen, operand) = found(sm, inst);
+                if !count_spread::<$memory>(sm, inst, &site, seen, operand) {
+                    count_each::<$memory>(sm, inst, &site, seen, operand);
+                }
+                let Some(run) = site.together else {
+                    unreachable!("the site has a form for gangs");
+                };
+                // SAFETY: the instruction was made for this handler.
+                let next = unsafe { run(sm, inst) };
+                sm.spreads.prove_nothing();
+                next
+            }
+            unsafe fn plain(sm: &mut Sm, inst: &Inst) -> Next {
+                // SAFETY: as for any handler.
+                unsafe { run(sm, inst) }
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+            unsafe fn avx2(sm: &mut Sm, inst: &Inst) -> Next {
+                // SAFETY: as for any handler; chosen only where the CPU has AVX2.
+                unsafe { run(sm, inst) }
+            }
+            match cpu {
+                #[cfg(target_arch = "x86_64")]
+                Cpu::Avx2 => avx2,
+                _ => plain,
+            }
+        }
+    };
+}
+
+observe_together!(global_together, ToGlobal);
+observe_together!(shared_together, ToShared);
+observe_together!(constant_together, ToConstant);
+
+/// Counts a gang's access warp by warp.
+#[inline(always)]
+fn count_each<C: Counted>(sm: &mut Sm, inst: &Inst, site: &Site, seen: Seen, operand: usize) {
+    for turn in 0..sm.gang.masks().len() {
+        sm.take_turn(turn);
+        // SAFETY: the site's operand is a 64-bit row.
+        let row = unsafe { Together::row::<u64>(sm, inst, operand) };
+        let at = row.map(|address| address.wrapping_add(site.offset));
+        let (mask, warp) = (sm.gang.masks()[turn], sm.block.running);
+        C::count(observer(sm), warp, site.slot as usize, &at, mask, seen);
+    }
+}
+
+/// # Safety
+/// As for [`Handler`], for a branch of a gang that is a site.
+unsafe fn branch_together(sm: &mut Sm, inst: &Inst) -> Next {
+    let site = *sm.grid.program.sites.at(sm.address_of(inst));
+    let (before, warps) = (sm.counts.divergent_branches, sm.gang.masks().len());
+    let Some(run) = site.together else {
+        unreachable!("the site has a form for gangs");
+    };
+    // SAFETY: the instruction was made for this handler.
+    let next = unsafe { run(sm, inst) };
+    if !next.is_null() {
+        // Else the warps come here again, one by one.
+        let parted = sm.counts.divergent_branches - before;
+        let counts = &mut observer(sm).sites[site.slot as usize];
+        counts.requests += warps as u64;
+        counts.conflicts += parted;
+    }
+    next
 }
 
 /// # Safety

@@ -6,7 +6,7 @@ use super::gang::Gang;
 use super::grid::Grid;
 use super::identity::Threads;
 use super::lanes::{FULL, LANES, expand};
-use super::observe::{Lines, Observer};
+use super::observe::{Lines, Noted, Observer};
 use super::spread::Spreads;
 use super::warp::{NOWHERE, State, Turn};
 use super::window::{LocalPool, WindowPool};
@@ -14,6 +14,7 @@ use crate::memory::region::{Region, Regions};
 use crate::profile::Counts;
 use crate::profile::shape::Shapes;
 use crate::program::code::{Inst, Next};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// How many allocations are remembered.
@@ -60,10 +61,14 @@ pub struct Sm {
     pub threads: Threads,
     /// The program's code: plain, the copy that counts as it runs, or that of gangs.
     pub code: *const Inst,
+    /// The code of the running block, for its warps alone and for its gangs.
+    pub codes: Codes,
     /// Counts what the running block does, if it is observed.
     pub observer: Option<Box<Observer>>,
     /// What accesses of observed blocks came to: the next block's have the same shapes.
     pub shapes: Vec<Shapes<Lines>>,
+    /// Room for what their gangs ask caches.
+    pub noted: Noted,
     /// The part of the launch that the running block belongs to.
     pub epoch: u32,
     /// The block whose warp is running.
@@ -81,6 +86,13 @@ pub struct Sm {
     pub locals: LocalPool,
     /// What kernels printed, by block.
     pub printed: Vec<(u64, Vec<u8>)>,
+}
+
+/// A program's code, plain or the copies that count as they run.
+#[derive(Clone, Copy)]
+pub struct Codes {
+    pub alone: *const Inst,
+    pub together: *const Inst,
 }
 
 impl Sm {
@@ -114,8 +126,13 @@ impl Sm {
             spreads: Spreads::new(grid.program.code.len()),
             threads: Threads::of(grid.block),
             code,
+            codes: Codes {
+                alone: code,
+                together: grid.program.together.as_ptr(),
+            },
             observer: None,
             shapes: Vec::new(),
+            noted: Default::default(),
             epoch: 0,
             block: Box::new(Block::empty()),
             constants: grid.constants,
@@ -210,6 +227,27 @@ impl Sm {
         self.local_base = frame.local_base;
         self.run_lanes(mask);
         self.at(pc)
+    }
+
+    /// From now on what caches are asked is noted, or asked at once.
+    pub fn note_asked(&mut self, note: bool) {
+        if let Some(observer) = &mut self.observer {
+            observer.note_asked(note);
+        }
+    }
+
+    /// Asks what was noted of warp `place` of the block.
+    pub fn ask_for(&mut self, place: usize) {
+        if let Some(observer) = &mut self.observer {
+            observer.ask_for(place);
+        }
+    }
+
+    /// Asks all that was noted of these warps, one after the other.
+    pub fn ask_in_order(&mut self, places: Range<usize>) {
+        if let Some(observer) = &mut self.observer {
+            observer.ask_in_order(places);
+        }
     }
 
     /// Puts the running split aside, to go on at `pc`.

@@ -16,6 +16,15 @@ use super::quarters::{LANES_OF_QUARTER, quarters};
 /// Quarters of a warp.
 const QUARTERS: usize = LANES / LANES_OF_QUARTER;
 
+/// Bytes of a line, and of a word of it: less is never between one access's addresses and another's
+/// that comes to something else.
+const LINE: u64 = 128;
+const WORD: u64 = 4;
+const WORDS: usize = (LINE / WORD) as usize;
+
+/// Where the line of an origin is taken to be, so that no place is below zero.
+pub const FAR: u64 = 1 << 50;
+
 /// The most bytes from the lowest address to the highest: more than any allocation has.
 const FARTHEST: i64 = 1 << 46;
 
@@ -41,8 +50,38 @@ pub struct Spread {
     bytes: u64,
     /// The memory that is touched: places and bytes, each once.
     pieces: Vec<(u64, u64)>,
+    /// What it comes to, for each word of a line where the origin may be.
+    comes_to: [Option<Box<Traffic>>; WORDS],
     /// Times in a row that the addresses lay otherwise.
     misses: u32,
+}
+
+/// What an access of all warps of a gang comes to.
+#[derive(Default)]
+pub struct Traffic {
+    /// Of global memory.
+    pub sectors: u64,
+    pub wavefronts: u64,
+    /// Of shared memory.
+    pub conflicts: u64,
+    /// Lines of global memory, and the sectors of each: numbers relative to the origin's line, warp
+    /// by warp.
+    pub lines: Vec<(u64, u8)>,
+    /// Where in them the lines of each warp end.
+    pub ends: [usize; MOST],
+}
+
+impl Traffic {
+    /// The lines of each warp.
+    #[inline(always)]
+    pub fn of_warps(&self, warps: usize) -> impl Iterator<Item = &[(u64, u8)]> {
+        let mut from = 0;
+        self.ends[..warps].iter().map(move |&end| {
+            let lines = &self.lines[from..end];
+            from = end;
+            lines
+        })
+    }
 }
 
 impl Spread {
@@ -58,6 +97,7 @@ impl Spread {
             lowest: 0,
             bytes: 0,
             pieces: Vec::new(),
+            comes_to: [const { None }; WORDS],
             misses: 0,
         };
         let mut origin = None;
@@ -100,6 +140,37 @@ impl Spread {
             }
         }
         stray == 0
+    }
+
+    /// What the access comes to whose first address is `origin`: worked out by `add` from each warp's
+    /// addresses, if it was not before. Those are relative to the origin's line, from
+    /// [`FAR`] on.
+    #[inline(always)]
+    pub fn comes_to(&mut self, origin: u64, add: impl Fn(&mut Traffic, &[u64; LANES])) -> &Traffic {
+        let word = (origin % LINE / WORD) as usize;
+        if self.comes_to[word].is_none() {
+            self.comes_to[word] = Some(Box::new(self.traffic(origin % LINE, add)));
+        }
+        match &self.comes_to[word] {
+            Some(traffic) => traffic,
+            None => unreachable!("it was put there"),
+        }
+    }
+
+    #[inline(never)]
+    fn traffic(&self, within: u64, add: impl Fn(&mut Traffic, &[u64; LANES])) -> Traffic {
+        let mut traffic = Traffic::default();
+        for turn in 0..self.warps {
+            let row = std::array::from_fn(|lane| {
+                let (quarter, lane) = (lane / LANES_OF_QUARTER, lane % LANES_OF_QUARTER);
+                let step = self.steps[lane] & self.apart[turn][quarter];
+                let place = self.starts[turn][quarter].wrapping_add(step);
+                (FAR + within).wrapping_add(place)
+            });
+            add(&mut traffic, &row);
+            traffic.ends[turn] = traffic.lines.len();
+        }
+        traffic
     }
 
     /// In every quarter the lanes are apart.
@@ -151,6 +222,8 @@ fn merged(mut pieces: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
 pub struct Spreads {
     /// By their place in the code: of gangs of as many warps as can be, and of smaller ones.
     known: Vec<[Option<Box<Spread>>; 2]>,
+    /// The place of the instruction that is known to lie as it did: it was looked at just now.
+    proven: Option<u32>,
 }
 
 /// An instruction's place in the code, and whether its gang has as many warps as can be.
@@ -167,6 +240,7 @@ impl Spreads {
             known: std::iter::repeat_with(|| [None, None])
                 .take(instructions)
                 .collect(),
+            proven: None,
         }
     }
 
@@ -185,10 +259,10 @@ impl Spreads {
         warps: usize,
         rows: impl Fn(usize) -> &'a [u64; LANES] + Copy,
     ) -> Option<Box<Spread>> {
+        let proven = self.proven.take() == Some(key.place);
         let known = self.at(key);
         if let Some(spread) = known
-            && spread.warps == warps
-            && spread.fits(rows)
+            && (proven || spread.warps == warps && spread.fits(rows))
         {
             spread.misses = 0;
             return known.take();
@@ -219,6 +293,19 @@ impl Spreads {
         }
         let spread = Spread::of(std::iter::once(first).chain(rows), size)?;
         Some(Box::new(Spread { misses, ..spread }))
+    }
+
+    /// As [`Spreads::keep`], where the same instruction takes it again before anything changes.
+    #[inline(always)]
+    pub fn keep_proven(&mut self, key: Key, spread: Box<Spread>) {
+        self.proven = Some(key.place);
+        self.keep(key, spread);
+    }
+
+    /// Addresses may have changed.
+    #[inline(always)]
+    pub fn prove_nothing(&mut self) {
+        self.proven = None;
     }
 
     /// Keeps what [`Spreads::take`] gave.

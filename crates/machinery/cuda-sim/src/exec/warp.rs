@@ -6,6 +6,7 @@
 //! something other lanes of the warp must do give way to them.
 
 use super::async_copy::Copies;
+use super::grid::QUANTUM;
 use super::window::Window;
 use std::collections::VecDeque;
 
@@ -45,7 +46,7 @@ pub struct Split {
 }
 
 /// How far a warp is in its turn.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Turn {
     /// Warp instructions it may still run.
     pub left: u64,
@@ -53,6 +54,15 @@ pub struct Turn {
     pub read: bool,
     /// All of it was one split's.
     pub alone: bool,
+}
+
+impl Turn {
+    /// One that has not begun.
+    pub const NEW: Turn = Turn {
+        left: QUANTUM,
+        read: false,
+        alone: true,
+    };
 }
 
 /// The registers and the place in local memory of one function call.
@@ -147,6 +157,15 @@ impl Warp {
         let child = self.add(mask, pc, meet, id, frame);
         self.ready.push_back(child);
         self.gathering = id;
+    }
+
+    /// A slice of its turn is over, after which it is that far: all its lanes wait where they stand.
+    pub fn give_way(&mut self, turn: Turn) {
+        if turn.left > 0 {
+            self.turn = Some(turn);
+        } else {
+            self.turns += 1;
+        }
     }
 
     /// All children of split `id` have arrived: whether it is to stop here.

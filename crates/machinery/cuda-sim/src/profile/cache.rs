@@ -3,23 +3,21 @@
 /// Ways of a set.
 const WAYS: usize = 8;
 
+/// Sectors of a line, at most.
+const SECTORS: u32 = 4;
+
 /// Which lines are in a cache, and which of their sectors.
 #[derive(Debug, Clone)]
 pub struct Cache {
-    sets: u64,
-    lines: Vec<Line>,
-    clock: u64,
+    sets: Vec<Set>,
 }
 
+/// The lines of a set, the one used last first: as many words as the host's own caches have in a
+/// line. Each is the line's number plus one, zero where there is none, and below it a bit for each
+/// of its sectors that is there.
 #[derive(Debug, Clone, Copy, Default)]
-struct Line {
-    /// The line's number, plus one; zero where there is none.
-    tag: u64,
-    /// A bit for each of its sectors that is there.
-    sectors: u8,
-    /// When it was used last.
-    used: u64,
-}
+#[repr(align(64))]
+struct Set([u64; WAYS]);
 
 impl Cache {
     /// An empty cache of at most `bytes` bytes, in lines of `line` bytes. One of no bytes at all
@@ -27,35 +25,36 @@ impl Cache {
     pub fn new(bytes: u64, line: u64) -> Cache {
         let sets = (bytes / line) / WAYS as u64;
         Cache {
-            sets,
-            lines: vec![Line::default(); sets as usize * WAYS],
-            clock: 0,
+            sets: vec![Set::default(); sets as usize],
         }
     }
 
-    /// Asks for `sectors`, a bit each, of line number `line`: answers those that are there. All of
-    /// them are there from then on.
+    /// Asks for `sectors`, a bit each of at most four, of line number `line`, which is below 2^59:
+    /// answers those that are there. All of them are there from then on.
+    #[inline(always)]
     pub fn ask(&mut self, line: u64, sectors: u8) -> u8 {
-        if self.sets == 0 {
+        if self.sets.is_empty() {
             return 0;
         }
-        self.clock += 1;
         // Lines a power of two apart share no set: hardware mixes addresses as well.
-        let set = (line ^ (line >> 7) ^ (line >> 15)) % self.sets;
-        let ways = &mut self.lines[set as usize * WAYS..][..WAYS];
-        if let Some(found) = ways.iter_mut().find(|way| way.tag == line + 1) {
-            let there = found.sectors & sectors;
-            found.sectors |= sectors;
-            found.used = self.clock;
-            return there;
+        let set = (line ^ (line >> 7) ^ (line >> 15)) % self.sets.len() as u64;
+        let Set(ways) = &mut self.sets[set as usize];
+        let tag = line + 1;
+        let there = ways[0];
+        if there >> SECTORS == tag {
+            ways[0] |= u64::from(sectors);
+            return there as u8 & sectors;
         }
-        if let Some(oldest) = ways.iter_mut().min_by_key(|way| way.used) {
-            *oldest = Line {
-                tag: line + 1,
-                sectors,
-                used: self.clock,
-            };
+        // Those used later move down: over the line's old place, or over the one used longest ago.
+        let mut above = there;
+        for way in &mut ways[1..] {
+            std::mem::swap(way, &mut above);
+            if above >> SECTORS == tag {
+                ways[0] = above | u64::from(sectors);
+                return above as u8 & sectors;
+            }
         }
+        ways[0] = tag << SECTORS | u64::from(sectors);
         0
     }
 }

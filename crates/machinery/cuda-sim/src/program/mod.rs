@@ -40,6 +40,8 @@ pub struct Program {
     pub observed: Vec<Inst>,
     /// The same, as gangs of warps run it.
     pub together: Vec<Inst>,
+    /// The same with its sites counted.
+    pub observed_together: Vec<Inst>,
     /// What is counted in the observed code.
     pub sites: Sites,
     /// Basic blocks, numbered as their `enter` instructions say.
@@ -132,6 +134,7 @@ impl Program {
             code: Vec::new(),
             observed: Vec::new(),
             together: Vec::new(),
+            observed_together: Vec::new(),
             sites: Sites::default(),
             blocks: Vec::new(),
             functions: Vec::new(),
@@ -163,6 +166,7 @@ impl Program {
             program.kernels.push(kernel);
         }
         program.observed = program.sites.observed(&program.code, cpu);
+        program.observed_together = program.sites.observed_together(&program.together, cpu);
         Ok(program)
     }
 

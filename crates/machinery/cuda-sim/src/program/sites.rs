@@ -29,10 +29,14 @@ pub struct Site {
     pub kind: SiteKind,
     /// What runs it.
     pub run: Handler,
+    /// What runs it for a gang, if it does not run warp by warp.
+    pub together: Option<Handler>,
     /// Its place in the code.
     pub address: u32,
     /// The basic block it is in.
     pub block: u32,
+    /// Other accesses come along with it: it moves more than the instruction does.
+    pub leads: bool,
     /// Added to the address in the register.
     pub offset: u64,
     /// The first of its counts: one, or one a memory that a generic access may reach.
@@ -78,7 +82,14 @@ impl Site {
 impl Sites {
     /// Adds the instruction that the code's next one will be; none of its own where `kind` is none,
     /// and where it is a load that comes along with another.
-    pub fn push(&mut self, inst: &Inst, block: usize, kind: Option<SiteKind>, role: Role) {
+    pub fn push(
+        &mut self,
+        inst: &Inst,
+        block: usize,
+        kind: Option<SiteKind>,
+        role: Role,
+        together: Option<Handler>,
+    ) {
         let address = self.at.len() as u32;
         let (kind, offset) = match (kind, role) {
             (None, _) | (_, Role::Rides) => {
@@ -94,6 +105,8 @@ impl Sites {
         self.list.push(Site {
             kind,
             run: inst.run,
+            together,
+            leads: matches!(role, Role::Leads { .. }),
             address,
             block: block as u32,
             offset,
@@ -116,6 +129,17 @@ impl Sites {
     #[inline(always)]
     pub fn at(&self, address: u32) -> &Site {
         &self.list[self.at[address as usize] as usize]
+    }
+
+    /// The code of gangs with every site counted before it runs, unless that runs warp by warp.
+    pub fn observed_together(&self, together: &[Inst], cpu: Cpu) -> Vec<Inst> {
+        let mut observed = together.to_vec();
+        for site in self.list.iter().filter(|site| site.together.is_some()) {
+            if let Some(handler) = observe::gangs_handler(site.kind, cpu) {
+                observed[site.address as usize].run = handler;
+            }
+        }
+        observed
     }
 
     /// `code` with every site counted before it runs.

@@ -98,7 +98,9 @@ impl Lowering<'_, '_> {
                 common: 0,
                 reach: Reach::Warps,
             };
-            self.program.sites.push(&enter, number, None, Role::Alone);
+            self.program
+                .sites
+                .push(&enter, number, None, Role::Alone, None);
             self.program.code.push(enter);
             self.program.together.push(Inst {
                 run: gang::enter,
@@ -161,10 +163,13 @@ impl Lowering<'_, '_> {
                     });
                 }
                 let role = roles[range.start + place];
-                self.program.sites.push(&inst, number, draft.site(), role);
+                let together = draft.run.together;
+                self.program
+                    .sites
+                    .push(&inst, number, draft.site(), role, together);
                 self.program.code.push(inst);
                 self.program.together.push(Inst {
-                    run: draft.run.together.unwrap_or(gang::each),
+                    run: together.unwrap_or(gang::each),
                     ..inst
                 });
                 self.program.lines.push(LineInfo {
