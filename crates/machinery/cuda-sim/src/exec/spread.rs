@@ -16,11 +16,9 @@ use super::quarters::{LANES_OF_QUARTER, quarters};
 /// Quarters of a warp.
 const QUARTERS: usize = LANES / LANES_OF_QUARTER;
 
-/// Bytes of a line, and of a word of it: less is never between one access's addresses and another's
-/// that comes to something else.
+/// Bytes of a line, and of a word of it.
 const LINE: u64 = 128;
 const WORD: u64 = 4;
-const WORDS: usize = (LINE / WORD) as usize;
 
 /// Where the line of an origin is taken to be, so that no place is below zero.
 pub const FAR: u64 = 1 << 50;
@@ -50,8 +48,9 @@ pub struct Spread {
     bytes: u64,
     /// The memory that is touched: places and bytes, each once.
     pieces: Vec<(u64, u64)>,
-    /// What it comes to, for each word of a line where the origin may be.
-    comes_to: [Option<Box<Traffic>>; WORDS],
+    /// What it comes to, for each place in a line where the origin may be: so many bytes apart.
+    comes_to: Vec<Option<Box<Traffic>>>,
+    grain: u64,
     /// Times in a row that the addresses lay otherwise.
     misses: u32,
 }
@@ -97,7 +96,8 @@ impl Spread {
             lowest: 0,
             bytes: 0,
             pieces: Vec::new(),
-            comes_to: [const { None }; WORDS],
+            comes_to: Vec::new(),
+            grain: size.min(WORD),
             misses: 0,
         };
         let mut origin = None;
@@ -147,11 +147,13 @@ impl Spread {
     /// [`FAR`] on.
     #[inline(always)]
     pub fn comes_to(&mut self, origin: u64, add: impl Fn(&mut Traffic, &[u64; LANES])) -> &Traffic {
-        let word = (origin % LINE / WORD) as usize;
-        if self.comes_to[word].is_none() {
-            self.comes_to[word] = Some(Box::new(self.traffic(origin % LINE, add)));
+        let place = (origin % LINE >> self.grain.trailing_zeros()) as usize;
+        if !matches!(self.comes_to.get(place), Some(Some(_))) {
+            let places = (LINE / self.grain) as usize;
+            self.comes_to.resize_with(places, || None);
+            self.comes_to[place] = Some(Box::new(self.traffic(origin % LINE, add)));
         }
-        match &self.comes_to[word] {
+        match &self.comes_to[place] {
             Some(traffic) => traffic,
             None => unreachable!("it was put there"),
         }

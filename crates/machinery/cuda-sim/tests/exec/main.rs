@@ -12,6 +12,7 @@ mod determinism;
 mod divergence;
 mod faults;
 mod flow;
+mod gangs;
 mod harness;
 mod identity;
 mod load_errors;

@@ -1,0 +1,242 @@
+//! Warps that run in step do what they do one by one: results, counts, what caches had, faults.
+//!
+//! A kernel that reads the clock runs warp by warp, since the order of its warps shows. So each of
+//! these runs twice: as it is, and with a look at the clock.
+
+use crate::harness::{Machine, module_of, noise};
+use crate::params;
+use cuda_sim::exec::{Fault, Report};
+use cuda_sim::profile::{Counters, Tally};
+
+/// Words of input behind the output, more than a first cache holds.
+const INPUT: u32 = 1 << 17;
+/// Words of output: one a thread.
+const OUTPUT: u32 = 1024;
+
+const CONSTANTS: &str = ".const .align 4 .u32 table[4096];";
+
+/// Threads of the blocks that are tried: a part of a warp, warps of one gang and of several, with
+/// and without a last one that is not whole.
+const BLOCKS: [u32; 8] = [1, 20, 64, 96, 250, 256, 700, 1024];
+
+/// What a kernel comes to: its output and its counts, or the fault.
+#[derive(Debug, PartialEq)]
+enum Outcome {
+    Right(Vec<u32>, Box<(Counters, Tally)>),
+    Fault(String),
+}
+
+/// Runs `body`, in which `%d9` is the input's address, `special` having been read.
+fn outcome(body: &str, special: &str, profile: bool, block: u32, threads: usize) -> Outcome {
+    let before = format!(
+        "mov.u32 %r31, {special}; add.s64 %d9, %out, {};",
+        OUTPUT * 4
+    );
+    let ptx = module_of(CONSTANTS, &format!("{before} {body}"));
+    let mut machine = match profile {
+        true => Machine::profiling(&ptx),
+        false => Machine::new(&ptx),
+    };
+    machine.use_threads(threads);
+    let mut words = vec![u32::MAX; OUTPUT as usize];
+    words.extend(noise(INPUT as usize));
+    let out = machine.buffer(&words);
+    match machine.launch("k", 3, block, params![out]) {
+        Ok(report) => Outcome::Right(
+            machine.read(out, OUTPUT as usize),
+            Box::new((report.counts.counters(&machine.program), tally(&report))),
+        ),
+        Err(fault) => Outcome::Fault(told(&fault)),
+    }
+}
+
+fn tally(report: &Report) -> Tally {
+    report
+        .profile
+        .as_ref()
+        .map_or_else(Tally::default, |profile| profile.total)
+}
+
+/// A fault in words, its place included.
+fn told(fault: &Fault) -> String {
+    format!("{:?} at {:?}", fault.kind, fault.place)
+}
+
+/// Tries a kernel in all blocks, counted and not, on one thread and on two; what it did in the
+/// largest.
+fn alike(body: &str) -> Outcome {
+    let mut last = None;
+    for block in BLOCKS {
+        for profile in [false, true] {
+            for threads in [1, 2] {
+                let one_by_one = outcome(body, "%clock", profile, block, threads);
+                let together = outcome(body, "%laneid", profile, block, threads);
+                assert_eq!(
+                    together, one_by_one,
+                    "{block} threads a block, on {threads}, counted: {profile}\n{body}"
+                );
+                last = Some(together);
+            }
+        }
+    }
+    last.expect("it ran")
+}
+
+/// As [`alike`], of a kernel that is to succeed and to write something.
+fn right(body: &str) {
+    match alike(body) {
+        Outcome::Right(words, _) => assert!(words.iter().any(|&word| word != u32::MAX)),
+        Outcome::Fault(fault) => panic!("{fault}\n{body}"),
+    }
+}
+
+/// Every warp goes through its part of the input and through a common one, more often than a slice
+/// is long: what the first cache still has depends on whose turn it was.
+#[test]
+fn caches_are_asked_in_the_order_of_slices() {
+    for (own, common) in [(128, 4), (1024, 128), (4, 4096), (40, 36)] {
+        right(&format!(
+            "shr.u32 %r1, %t, 5; mul.wide.u32 %d1, %r1, 8192; add.s64 %d1, %d1, %d9;
+    and.b32 %r2, %t, 31; mul.wide.u32 %d2, %r2, 4; add.s64 %d1, %d1, %d2;
+    mov.u64 %d3, %d9; mov.u32 %r3, 0; mov.u32 %r4, 0;
+LOOP:
+    ld.global.u32 %r5, [%d1]; ld.global.u32 %r6, [%d3+64]; ld.global.u32 %r7, [%d1+4];
+    add.u32 %r4, %r4, %r5; xor.b32 %r4, %r4, %r6; add.u32 %r4, %r4, %r7;
+    add.s64 %d1, %d1, {own}; add.s64 %d3, %d3, {common};
+    add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, 60; @%p1 bra LOOP;
+    st.global.u32 [%mine], %r4;"
+        ));
+    }
+}
+
+#[test]
+fn lanes_that_part_and_meet_again() {
+    // Odd lanes, some warps, and all of them now and then; each way as long as it likes.
+    for condition in [
+        "and.b32 %r1, %t, 1;",
+        "and.b32 %r1, %t, 64;",
+        "and.b32 %r1, %r3, 7;",
+    ] {
+        right(&format!(
+            "mov.u32 %r3, 0; mov.u32 %r4, %t; mov.u64 %d3, %d9;
+LOOP:
+    {condition}
+    setp.ne.u32 %p1, %r1, 0; @%p1 bra ODD;
+    ld.global.u32 %r5, [%d3]; add.u32 %r4, %r4, %r5; bra.uni MEET;
+ODD:
+    mul.wide.u32 %d1, %t, 4; add.s64 %d1, %d1, %d3; ld.global.u32 %r5, [%d1];
+    xor.b32 %r4, %r4, %r5; add.u32 %r4, %r4, 7; shl.b32 %r6, %r4, 3; add.u32 %r4, %r4, %r6;
+MEET:
+    add.s64 %d3, %d3, 132; add.u32 %r3, %r3, 1;
+    setp.lt.u32 %p2, %r3, 90; @%p2 bra LOOP;
+    st.global.u32 [%mine], %r4;"
+        ));
+    }
+}
+
+#[test]
+fn loops_of_different_lengths() {
+    for trips in ["and.b32 %r1, %t, 63;", "shr.u32 %r1, %t, 3;"] {
+        right(&format!(
+            "{trips} mov.u32 %r4, 0; mov.u64 %d3, %d9;
+    mul.wide.u32 %d1, %t, 4;
+LOOP:
+    add.s64 %d2, %d3, %d1; ld.global.u32 %r5, [%d2]; add.u32 %r4, %r4, %r5; add.s64 %d3, %d3, 64;
+    setp.eq.u32 %p1, %r1, 0; sub.u32 %r1, %r1, 1; @!%p1 bra LOOP;
+    ld.global.u32 %r5, [%d9+256]; add.u32 %r4, %r4, %r5;
+    st.global.u32 [%mine], %r4;"
+        ));
+    }
+}
+
+#[test]
+fn some_end_before_others() {
+    // Whole warps, parts of each, and all that are beyond some number.
+    for ends in [
+        "and.b32 %r1, %t, 32; setp.ne.u32 %p1, %r1, 0;",
+        "and.b32 %r1, %t, 5; setp.eq.u32 %p1, %r1, 5;",
+        "setp.gt.u32 %p1, %t, 77;",
+    ] {
+        right(&format!(
+            "{ends} @%p1 bra END;
+    mul.wide.u32 %d1, %t, 4; add.s64 %d1, %d1, %d9; mov.u32 %r3, 0; mov.u32 %r4, 0;
+LOOP:
+    ld.global.u32 %r5, [%d1]; add.u32 %r4, %r4, %r5; add.s64 %d1, %d1, 516;
+    add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, 70; @%p2 bra LOOP;
+    st.global.u32 [%mine], %r4;
+END:"
+        ));
+    }
+}
+
+#[test]
+fn barriers_and_shared_memory() {
+    right(
+        ".shared .align 4 .b8 tile[4096];
+    mov.u32 %r9, tile; shl.b32 %r1, %t, 2; add.u32 %r2, %r9, %r1; mov.u32 %r3, 0; mov.u32 %r4, 0;
+    mov.u32 %r10, %ntid.x;
+LOOP:
+    mad.lo.u32 %r5, %r3, 1024, %t; mul.wide.u32 %d1, %r5, 4; add.s64 %d1, %d1, %d9;
+    ld.global.u32 %r6, [%d1]; st.shared.u32 [%r2], %r6; bar.sync 0;
+    add.u32 %r7, %t, 33; rem.u32 %r7, %r7, %r10; shl.b32 %r7, %r7, 2; add.u32 %r7, %r7, %r9;
+    ld.shared.u32 %r8, [%r7]; add.u32 %r4, %r4, %r8; ld.shared.u32 %r8, [%r9]; xor.b32 %r4, %r4, %r8;
+    bar.sync 0;
+    add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, 40; @%p2 bra LOOP;
+    st.global.u32 [%mine], %r4;",
+    );
+}
+
+#[test]
+fn every_space_and_width() {
+    right(
+        ".local .align 8 .b8 own[64];
+    mov.u64 %d4, table; mov.u64 %d5, own; mov.u32 %r3, 0; mov.u32 %r4, 0;
+LOOP:
+    mad.lo.u32 %r1, %r3, 37, %t; and.b32 %r1, %r1, 1023; mul.wide.u32 %d1, %r1, 4;
+    add.s64 %d2, %d4, %d1; ld.const.u32 %r5, [%d2]; add.u32 %r4, %r4, %r5;
+    and.b32 %r6, %r3, 15; mul.wide.u32 %d2, %r6, 4; add.s64 %d2, %d2, %d5;
+    st.local.u32 [%d2], %r4; ld.local.u32 %r5, [%d5+4]; and.b32 %r5, %r5, 1; add.u32 %r4, %r4, %r5;
+    mul.wide.u32 %d2, %r1, 16; add.s64 %d2, %d2, %d9;
+    ld.global.v4.u32 {%r10, %r11, %r12, %r13}, [%d2]; add.u32 %r4, %r4, %r11; xor.b32 %r4, %r4, %r13;
+    mul.wide.u32 %d2, %r1, 8; add.s64 %d2, %d2, %d9; ld.global.u64 %d6, [%d2+8192];
+    cvt.u32.u64 %r14, %d6; add.u32 %r4, %r4, %r14;
+    mul.wide.u32 %d2, %r1, 1; add.s64 %d2, %d2, %d9; ld.global.nc.u8 %r15, [%d2];
+    add.u32 %r4, %r4, %r15;
+    mul.lo.u32 %r1, %r4, 2654435761; shr.u32 %r1, %r1, 16; mul.wide.u32 %d2, %r1, 4;
+    add.s64 %d2, %d2, %d9; ld.global.u32 %r16, [%d2]; add.u32 %r4, %r4, %r16;
+    add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, 50; @%p2 bra LOOP;
+    st.global.u32 [%mine], %r4;",
+    );
+}
+
+/// Longer than a warp's whole turn, with ways that part in the middle.
+#[test]
+fn many_turns() {
+    right(
+        "mov.u32 %r3, 0; mov.u32 %r4, %t; and.b32 %r8, %t, 3;
+LOOP:
+    and.b32 %r1, %r3, 4095; mul.wide.u32 %d1, %r1, 4; add.s64 %d1, %d1, %d9;
+    ld.global.u32 %r5, [%d1]; add.u32 %r4, %r4, %r5;
+    setp.ne.u32 %p1, %r1, 4000; @%p1 bra MEET;
+    setp.eq.u32 %p3, %r8, 2; @%p3 bra MEET;
+    add.u32 %r4, %r4, 3; mul.lo.u32 %r4, %r4, 5;
+MEET:
+    add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, 9000; @%p2 bra LOOP;
+    st.global.u32 [%mine], %r4;",
+    );
+}
+
+/// Thread 70 of a gang fails, and thread 33 a little later: warps that run one by one come to the
+/// latter first.
+#[test]
+fn the_first_warp_to_fail_is_reported() {
+    let fault = alike(
+        "mov.u64 %d1, %mine; setp.eq.u32 %p1, %t, 70; selp.b64 %d1, 64, %d1, %p1;
+    st.global.u32 [%d1], %t; setp.eq.u32 %p1, %t, 33; selp.b64 %d1, 66, %mine, %p1;
+    st.global.u32 [%d1], %t;",
+    );
+    match fault {
+        Outcome::Fault(fault) => assert!(fault.contains("[33, 0, 0]"), "{fault}"),
+        Outcome::Right(..) => panic!("it did not fail"),
+    }
+}
