@@ -151,6 +151,110 @@ __global__ void barriers(int steps) {
     for (int n = 0; n < steps; n++) __syncthreads();
 }
 
+// ---- Tensor cores, and what feeds them ---------------------------------------------------------
+
+// A product of matrices and a sum, `mma`. All shapes take their sums in four 32-bit registers, those
+// of 16 bits in two.
+#define MMA(NAME, FORM, A, B)                                                               \
+    struct NAME {                                                                           \
+        static __device__ void multiply(float (&sum)[4], unsigned a, unsigned b) {          \
+            asm volatile("mma.sync.aligned." FORM " {%0, %1, %2, %3}, " A ", " B            \
+                         ", {%0, %1, %2, %3};"                                              \
+                         : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])           \
+                         : "r"(a), "r"(b));                                                 \
+        }                                                                                   \
+    };
+#define TWO "{%4, %4}"
+#define FOUR "{%4, %4, %4, %4}"
+MMA(Tf32x8, "m16n8k8.row.col.f32.tf32.tf32.f32", FOUR, "{%5, %5}")
+MMA(Tf32x4, "m16n8k4.row.col.f32.tf32.tf32.f32", TWO, "{%5}")
+MMA(Fp16x16, "m16n8k16.row.col.f32.f16.f16.f32", FOUR, "{%5, %5}")
+MMA(Fp16x8, "m16n8k8.row.col.f32.f16.f16.f32", TWO, "{%5}")
+MMA(Bf16x16, "m16n8k16.row.col.f32.bf16.bf16.f32", FOUR, "{%5, %5}")
+struct Fp16x16Into16 {
+    static __device__ void multiply(float (&sum)[4], unsigned a, unsigned b) {
+        unsigned one = __float_as_uint(sum[0]), two = __float_as_uint(sum[1]);
+        asm volatile("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0, %1}, "
+                     "{%2, %2, %2, %2}, {%3, %3}, {%0, %1};"
+                     : "+r"(one), "+r"(two) : "r"(a), "r"(b));
+        sum[0] = __uint_as_float(one);
+        sum[1] = __uint_as_float(two);
+    }
+};
+
+// So many chains a warp, each product's sum what the next one is added to.
+template <class Mma, int CHAINS>
+__global__ void products(int steps, float *out) {
+    float sums[CHAINS][4] = {};
+    unsigned a = threadIdx.x, b = threadIdx.x + 1;
+    for (int n = 0; n < steps; n += CHAINS) {
+#pragma unroll
+        for (int i = 0; i < CHAINS; i++) Mma::multiply(sums[i], a, b);
+    }
+    float sum = 0;
+    for (auto &part : sums)
+        for (float one : part) sum += one;
+    out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+__global__ void chase_matrices(int steps, int *out) {
+    __shared__ __align__(16) int rows[128];
+    for (int i = threadIdx.x; i < 128; i += 32) rows[i] = 0;
+    __syncwarp();
+    unsigned start = (unsigned)__cvta_generic_to_shared(rows) + threadIdx.x * 16, i = 0;
+    unsigned rest[3] = {};
+    for (int n = 0; n < steps; n++) {
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(i), "=r"(rest[0]), "=r"(rest[1]), "=r"(rest[2])
+                     : "r"(start + i) : "memory");
+    }
+    out[threadIdx.x] = i + rest[0] + rest[1] + rest[2];
+}
+// Sixteen bytes a lane to shared memory, waited for and read: by an asynchronous copy, or by a load
+// past the first cache and a store. `next` says where the next ones are.
+template <bool ASYNC>
+__global__ void chase_copied(const int4 *next, int steps, int *out) {
+    __shared__ int4 copied[32];
+    int4 *mine = &copied[threadIdx.x];
+    int i = threadIdx.x;
+    for (int n = 0; n < steps; n++) {
+        if (ASYNC)
+            asm volatile("cp.async.cg.shared.global [%0], [%1], 16; cp.async.wait_all;"
+                         :: "r"((unsigned)__cvta_generic_to_shared(mine)), "l"(&next[i]) : "memory");
+        else
+            *(volatile int *)mine = __ldcg(&next[i]).x;
+        i = *(volatile int *)mine;
+    }
+    out[threadIdx.x] = i;
+}
+// So many bytes a lane, lanes `apart` times that apart, in groups of four copies of which one is
+// on its way while the next are started. Warps copy from different places of `span` bytes.
+template <int BYTES>
+__global__ void copies(const char *data, int steps, size_t span, int apart) {
+    __shared__ __align__(16) char copied[2][1024 * BYTES];
+    size_t warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+    size_t from = warp * 16384 + threadIdx.x % 32 * (BYTES * apart);
+    unsigned to[2];
+    for (int i = 0; i < 2; i++)
+        to[i] = (unsigned)__cvta_generic_to_shared(&copied[i][threadIdx.x * BYTES]);
+    for (int n = 0; n < steps; n += 4) {
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const char *there = data + (from & (span - 1));
+            if (BYTES == 16)
+                asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(to[i % 2]), "l"(there) : "memory");
+            else
+                asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" :: "r"(to[i % 2]), "l"(there) : "memory");
+            from += 32 * BYTES;
+        }
+        asm volatile("cp.async.commit_group; cp.async.wait_group 1;" ::: "memory");
+    }
+}
+// A ring of rows of 32, 512 bytes each.
+__global__ void make_rows(int4 *next, int rows) {
+    int row = blockIdx.x;
+    next[row * 32 + threadIdx.x].x = (row + 1) % rows * 32 + threadIdx.x;
+}
+
 // ---- Memory: every byte once a pass ------------------------------------------------------------
 
 template <class T>
@@ -208,7 +312,21 @@ int main() {
     // Lines of 128 MB in all, more than the second cache holds, in 4 GB.
     ring(bytes, 4096 + 128);
     printf("  device memory            %7.1f\n", cycles([&](int n) { chase<<<1, 32>>>(data, n, out); }, 1, 250000, 1000000));
+    for (int mb : {8, 1024}) {
+        int rows = mb * 2048, few = mb == 8 ? 16384 : 100000, many = few * 3;
+        make_rows<<<rows, 32>>>((int4 *)data, rows);
+        CHECK(cudaDeviceSynchronize());
+        const char *where = mb == 8 ? "second cache " : "device memory";
+        printf("  copied, %s    %7.1f\n", where, cycles([&](int n) { chase_copied<true><<<1, 32>>>((int4 *)data, n, out); }, 1, few, many));
+        printf("  loaded and stored, %s %4.1f\n", where, cycles([&](int n) { chase_copied<false><<<1, 32>>>((int4 *)data, n, out); }, 1, few, many));
+    }
     CHECK(cudaMemset(data, 0, bytes));
+    printf("  ldmatrix                 %7.1f\n", cycles([&](int n) { chase_matrices<<<1, 32>>>(n, out); }, 1));
+    float *sums = (float *)out;
+    printf("  mma, tf32, k 8           %7.1f\n", cycles([&](int n) { products<Tf32x8, 1><<<1, 32>>>(n, sums); }, 1));
+    printf("  mma, tf32, k 4           %7.1f\n", cycles([&](int n) { products<Tf32x4, 1><<<1, 32>>>(n, sums); }, 1));
+    printf("  mma, fp16, k 16          %7.1f\n", cycles([&](int n) { products<Fp16x16, 1><<<1, 32>>>(n, sums); }, 1));
+    printf("  mma, fp16, k 8           %7.1f\n", cycles([&](int n) { products<Fp16x8, 1><<<1, 32>>>(n, sums); }, 1));
 
     int grid = multiprocessors * 2, block = 1024, warps = 64;
     printf("\nfirst cache, cycles a warp's load (lanes x words apart, rows 4 KB apart)\n");
@@ -227,6 +345,13 @@ int main() {
     printf("  16 bytes                 %7.2f\n", cycles([&](int n) { load_shared<int4><<<grid, block>>>(n, 1, out); }, warps));
     printf("  16 bytes, one address    %7.2f\n", cycles([&](int n) { load_shared<int4><<<grid, block>>>(n, 0, out); }, warps));
 
+    printf("\nasynchronous copies, cycles a warp's\n");
+    const char *bytes_there = (const char *)data;
+    for (int apart : {1, 2, 4, 8, 32})
+        printf("  4 bytes, %2d apart, hits  %7.2f\n", apart, cycles([&](int n) { copies<4><<<grid, block>>>(bytes_there, n, 8192, apart); }, warps));
+    printf("  4 bytes, second cache    %7.2f\n", cycles([&](int n) { copies<4><<<grid, block>>>(bytes_there, n, 16 << 20, 1); }, warps));
+    printf("  16 bytes, second cache   %7.2f\n", cycles([&](int n) { copies<16><<<grid, block>>>(bytes_there, n, 16 << 20, 1); }, warps));
+
     printf("\nconstant memory, cycles a warp's load (distinct addresses, within so many bytes)\n");
     for (int words : {256, 512, 1024, 2048, 4096, 8192, 16384})
         for (int distinct : {1, 2, 4, 8, 32})
@@ -236,6 +361,18 @@ int main() {
     printf("\narithmetic, cycles a warp\n");
     printf("  square root              %7.2f\n", cycles([&](int n) { roots<<<grid, block>>>(2, n, (float *)out); }, warps));
     printf("  division                 %7.2f\n", cycles([&](int n) { divisions<<<grid, block>>>(2, n, (float *)out); }, warps));
+    for (int resident : {4, 8, 16, 32, 64}) {
+        auto measure = [&](const char *form, auto launch) {
+            printf("  mma, %s, %2d warps %6.2f\n", form, resident, cycles(launch, resident));
+        };
+        int blocks = multiprocessors * (resident > 32 ? 2 : 1), threads = 32 * resident * multiprocessors / blocks;
+        measure("tf32, k 8         ", [&](int n) { products<Tf32x8, 4><<<blocks, threads>>>(n, sums); });
+        measure("tf32, k 4         ", [&](int n) { products<Tf32x4, 4><<<blocks, threads>>>(n, sums); });
+        measure("fp16, k 16        ", [&](int n) { products<Fp16x16, 4><<<blocks, threads>>>(n, sums); });
+        measure("fp16, k 8         ", [&](int n) { products<Fp16x8, 4><<<blocks, threads>>>(n, sums); });
+        measure("fp16, k 16 to fp16", [&](int n) { products<Fp16x16Into16, 4><<<blocks, threads>>>(n, sums); });
+        measure("bf16, k 16        ", [&](int n) { products<Bf16x16, 4><<<blocks, threads>>>(n, sums); });
+    }
     for (int threads : {32, 64, 128, 256, 512, 1024})
         printf("  barrier, %4d threads     %7.2f a block alone\n", threads, cycles([&](int n) { barriers<<<multiprocessors, threads>>>(n); }, 1));
 

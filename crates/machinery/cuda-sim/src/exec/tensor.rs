@@ -2,12 +2,14 @@
 //! section 9.7.14.5, whose figures say which lane holds which element.
 
 mod dot;
+mod usual;
 
+use super::cpu::Cpu;
 use super::fault::FaultKind;
 use super::lanes::{FULL, LANES};
 use super::sm::Sm;
 use super::sync::together;
-use crate::program::code::{Inst, Next};
+use crate::program::code::{Handler, Inst, Next};
 pub use dot::{Accumulator, Multiplicand};
 use dot::{Dot, Parts};
 
@@ -49,19 +51,19 @@ pub const SHAPES: [Shape; 8] = {
 
 impl Shape {
     /// Elements of a multiplicand in a register.
-    fn packed(self) -> usize {
+    const fn packed(self) -> usize {
         4 / self.multiplicand.bytes()
     }
 
     /// Registers of a lane for the result, the first matrix and the second. What is added to the
     /// product takes as many as the result.
-    pub fn registers(self) -> [usize; 3] {
+    pub const fn registers(self) -> [usize; 3] {
         let result = match self.accumulator {
             Accumulator::F32 => 4,
             Accumulator::F16 => 2,
         };
-        let elements = |rows: usize| rows * self.deep / LANES / self.packed();
-        [result, elements(ROWS), elements(COLUMNS)]
+        let deep = self.deep / self.packed();
+        [result, ROWS * deep / LANES, COLUMNS * deep / LANES]
     }
 
     /// Additions and multiplications that are a thread's part of it.
@@ -70,38 +72,85 @@ impl Shape {
     }
 }
 
-/// `mma.sync.aligned`: the operand list `imm` has the registers of the result, of the two matrices
-/// and of what is added. `x`: the form's place in [`SHAPES`].
-///
+/// Matrices as a warp has them: registers, and in each of them a word a lane.
+type Registers = [[u32; LANES]; 4];
+
+/// What a product and the sum of matrices is made by.
+type Product = unsafe fn(&Registers, &Registers, &Registers) -> Registers;
+
+/// The most registers of an instruction.
+const MOST_REGISTERS: usize = 14;
+
+/// The handler of `mma.sync.aligned` of the form at a place in [`SHAPES`]. Its operand list `imm` has
+/// the registers of the result, of the two matrices and of what is added.
+pub fn handler(cpu: Cpu, form: usize) -> Handler {
+    const FORMS: [fn(Cpu) -> Handler; SHAPES.len()] = [
+        of_form::<0>,
+        of_form::<1>,
+        of_form::<2>,
+        of_form::<3>,
+        of_form::<4>,
+        of_form::<5>,
+        of_form::<6>,
+        of_form::<7>,
+    ];
+    FORMS[form](cpu)
+}
+
+fn of_form<const FORM: usize>(cpu: Cpu) -> Handler {
+    unsafe fn plain<const FORM: usize>(sm: &mut Sm, inst: &Inst) -> Next {
+        // SAFETY: as for any handler.
+        unsafe { multiply_add::<FORM>(sm, inst, |a, b, c| product(SHAPES[FORM], a, b, c)) }
+    }
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn avx2<const FORM: usize>(sm: &mut Sm, inst: &Inst) -> Next {
+        #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+        unsafe fn wide<const FORM: usize>(
+            a: &Registers,
+            b: &Registers,
+            c: &Registers,
+        ) -> Registers {
+            product(SHAPES[FORM], a, b, c)
+        }
+        // SAFETY: as for any handler; chosen only where the CPU has AVX2.
+        unsafe { multiply_add::<FORM>(sm, inst, wide::<FORM>) }
+    }
+    match cpu {
+        #[cfg(target_arch = "x86_64")]
+        Cpu::Avx2 => avx2::<FORM>,
+        _ => plain::<FORM>,
+    }
+}
+
 /// # Safety
-/// As for [`crate::program::code::Handler`]; every entry of the list is a 32-bit row.
-pub unsafe fn multiply_add(sm: &mut Sm, inst: &Inst) -> Next {
+/// As for [`Handler`]; every entry of the operand list is a 32-bit row, and this CPU runs `product`.
+#[inline(always)]
+unsafe fn multiply_add<const FORM: usize>(sm: &mut Sm, inst: &Inst, product: Product) -> Next {
     if let Some(fault) = whole_warp(sm) {
         return sm.fail(inst, sm.mask.trailing_zeros() as usize, fault);
     }
     together(sm, inst, FULL, |sm| {
-        let shape = SHAPES[inst.x as usize % SHAPES.len()];
-        let grid = sm.grid.clone();
-        let list = &grid.program.operand_lists[inst.imm as usize];
-        let [results, first, second] = shape.registers();
+        let [results, first, second] = const { SHAPES[FORM].registers() };
+        let mut places = [0; MOST_REGISTERS];
+        let list = &sm.grid.program.operand_lists[inst.imm as usize];
+        places[..list.len()].copy_from_slice(list);
         // SAFETY: the lowering put these registers, all 32-bit rows, inside the frame. Every lane
         // runs, so that whole rows are written.
-        let row = |n: usize| unsafe { &mut *sm.frame.add(list[n] as usize).cast::<[u32; LANES]>() };
-        let read = |from: usize, count: usize| -> [[u32; LANES]; 4] {
-            std::array::from_fn(|n| {
-                if n < count {
-                    *row(from + n)
-                } else {
-                    [0; LANES]
-                }
-            })
+        let row = |n: usize| unsafe { &mut *sm.frame.add(places[n] as usize).cast() };
+        let read = |from: usize, count: usize| {
+            let mut registers: Registers = [[0; LANES]; 4];
+            for n in 0..count {
+                registers[n] = *row(from + n);
+            }
+            registers
         };
         let a = read(results, first);
         let b = read(results + first, second);
         let c = read(results + first + second, results);
-        let d = product(shape, &a, &b, &c);
-        for (n, values) in d[..results].iter().enumerate() {
-            *row(n) = *values;
+        // SAFETY: the caller's promise.
+        let d = unsafe { product(&a, &b, &c) };
+        for n in 0..results {
+            *row(n) = d[n];
         }
     })
 }
@@ -114,12 +163,14 @@ pub fn whole_warp(sm: &Sm) -> Option<FaultKind> {
 }
 
 /// The product of two matrices plus a third, all in the registers of a warp.
-fn product(
-    shape: Shape,
-    a: &[[u32; LANES]; 4],
-    b: &[[u32; LANES]; 4],
-    c: &[[u32; LANES]; 4],
-) -> [[u32; LANES]; 4] {
+#[inline(always)]
+fn product(shape: Shape, a: &Registers, b: &Registers, c: &Registers) -> Registers {
+    usual::product(shape, a, b, c).unwrap_or_else(|| any_product(shape, a, b, c))
+}
+
+/// The same of any numbers, one sum after the other.
+#[cold]
+fn any_product(shape: Shape, a: &Registers, b: &Registers, c: &Registers) -> Registers {
     let mut rows = [[Parts::default(); MOST_DEEP]; ROWS];
     let mut columns = [[Parts::default(); MOST_DEEP]; COLUMNS];
     for (row, elements) in rows.iter_mut().enumerate() {
@@ -141,10 +192,7 @@ fn product(
     for (row, left) in rows.iter().enumerate() {
         for (column, right) in columns.iter().enumerate() {
             let lane = row % 8 * 4 + column / 2;
-            let (register, half) = match shape.accumulator {
-                Accumulator::F32 => (row / 8 * 2 + column % 2, 0),
-                Accumulator::F16 => (row / 8, column % 2 * 16),
-            };
+            let (register, half) = shape.accumulator.place(row / 8 * 2 + column % 2);
             let added = c[register][lane] >> half;
             let sum = dot.sum(&left[..shape.deep], &right[..shape.deep], added);
             d[register][lane] |= sum << half;
@@ -163,101 +211,4 @@ fn place(shape: Shape, row: usize, k: usize) -> (usize, usize, usize) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Ones and twos and so on in the elements of a matrix, each lane's by its own index.
-    fn filled(
-        shape: Shape,
-        registers: usize,
-        value: impl Fn(usize, usize) -> u32,
-    ) -> [[u32; 32]; 4] {
-        let mut rows = [[0; LANES]; 4];
-        for (register, row) in rows[..registers].iter_mut().enumerate() {
-            for (lane, bits) in row.iter_mut().enumerate() {
-                for part in 0..shape.packed() {
-                    *bits |= value(register * shape.packed() + part, lane) << (16 * part);
-                }
-            }
-        }
-        rows
-    }
-
-    fn bits(multiplicand: Multiplicand, value: f32) -> u32 {
-        match multiplicand {
-            Multiplicand::Tf32 => value.to_bits(),
-            Multiplicand::F16 => half::f16::from_f32(value).to_bits().into(),
-            Multiplicand::Bf16 => value.to_bits() >> 16,
-        }
-    }
-
-    /// Small whole numbers at the places that the figures of the ISA give for each form, against a
-    /// plain product.
-    #[test]
-    fn elements_lie_where_the_figures_say() {
-        let a = |row: usize, k: usize| ((row * 7 + k * 3) % 11) as f32 - 5.0;
-        let b = |k: usize, column: usize| ((k * 5 + column * 2) % 7) as f32 - 3.0;
-        let c = |row: usize, column: usize| (row * 8 + column) as f32;
-        for shape in SHAPES {
-            let [results, first, second] = shape.registers();
-            let of = |value| bits(shape.multiplicand, value);
-            // As the ISA writes them: `i` is the element's number among those of its lane.
-            let wide = shape.multiplicand == Multiplicand::Tf32;
-            let in_a = filled(shape, first, |i, lane| {
-                let (group, thread) = (lane / 4, lane % 4);
-                of(match (wide, i) {
-                    (true, _) => a(group + 8 * (i % 2), thread + 4 * (i / 2)),
-                    (false, _) => a(
-                        group + 8 * (i / 2 % 2),
-                        thread * 2 + i % 2 + if i >= 4 { 8 } else { 0 },
-                    ),
-                })
-            });
-            let in_b = filled(shape, second, |i, lane| {
-                let (group, thread) = (lane / 4, lane % 4);
-                of(match wide {
-                    true => b(thread + 4 * i, group),
-                    false => b(thread * 2 + i % 2 + if i >= 2 { 8 } else { 0 }, group),
-                })
-            });
-            let at = |i: usize, lane: usize| (lane / 4 + 8 * (i / 2), lane % 4 * 2 + i % 2);
-            let mut in_c = [[0; LANES]; 4];
-            for lane in 0..LANES {
-                for i in 0..4 {
-                    let (row, column) = at(i, lane);
-                    match shape.accumulator {
-                        Accumulator::F32 => in_c[i][lane] = c(row, column).to_bits(),
-                        Accumulator::F16 => {
-                            in_c[i / 2][lane] |=
-                                bits(Multiplicand::F16, c(row, column)) << (16 * (i % 2));
-                        }
-                    }
-                }
-            }
-            let found = product(shape, &in_a, &in_b, &in_c);
-            for lane in 0..LANES {
-                for i in 0..4 {
-                    let (row, column) = at(i, lane);
-                    let products = (0..shape.deep).map(|k| a(row, k) * b(k, column));
-                    let wanted = products.sum::<f32>() + c(row, column);
-                    let sum = match shape.accumulator {
-                        Accumulator::F32 => f32::from_bits(found[i][lane]),
-                        Accumulator::F16 => {
-                            half::f16::from_bits((found[i / 2][lane] >> (16 * (i % 2))) as u16)
-                                .to_f32()
-                        }
-                    };
-                    assert_eq!(sum, wanted, "{shape:?} row {row} column {column}");
-                }
-            }
-            assert_eq!(
-                results,
-                if shape.accumulator == Accumulator::F16 {
-                    2
-                } else {
-                    4
-                }
-            );
-        }
-    }
-}
+mod tests;

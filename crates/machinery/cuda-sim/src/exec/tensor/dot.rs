@@ -4,11 +4,12 @@
 //! among them and cut off 25 bits below its unit, towards zero; the sum of what is left is exact,
 //! and is rounded once: towards zero to 32 bits, to the nearest to 16. An exponent is that of the
 //! bits as written, so that a product of two fractions near 2 counts with the exponents' sum, and a
-//! subnormal with the least normal exponent. A zero has none, -126 is the least that counts, and a
+//! subnormal with the least normal exponent. A zero has none, -133 is the least that counts, and a
 //! result of zero is positive.
 //!
 //! Found by comparing bits on an NVIDIA H200 (driver 580.159.04): random numbers, far apart, that
-//! cancel, subnormal, near overflow, infinities and NaN, for all forms of [`super::SHAPES`].
+//! cancel, subnormal, near overflow, infinities and NaN, for all forms of [`super::SHAPES`]. Of 5.8
+//! million sums every one is equal (`h200.txt`; `scripts/products.cu` makes the matrices).
 
 /// The types of elements that are multiplied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,29 +29,55 @@ pub enum Accumulator {
 
 impl Multiplicand {
     /// Bytes that an element takes.
-    pub fn bytes(self) -> usize {
+    pub const fn bytes(self) -> usize {
         match self {
             Multiplicand::Tf32 => 4,
             Multiplicand::F16 | Multiplicand::Bf16 => 2,
         }
     }
+
+    pub(super) const fn format(self) -> Format {
+        match self {
+            Multiplicand::Tf32 => TF32,
+            Multiplicand::F16 => F16,
+            Multiplicand::Bf16 => BF16,
+        }
+    }
+
+    /// The lowest bits of an element, which do not count.
+    pub(super) const fn unused_bits(self) -> u32 {
+        match self {
+            Multiplicand::Tf32 => F32.fraction_bits - TF32.fraction_bits,
+            Multiplicand::F16 | Multiplicand::Bf16 => 0,
+        }
+    }
+}
+
+impl Accumulator {
+    /// Where a lane has its element `n` of a result: the register, and the bits before it.
+    pub(super) const fn place(self, n: usize) -> (usize, u32) {
+        match self {
+            Accumulator::F32 => (n, 0),
+            Accumulator::F16 => (n / 2, n as u32 % 2 * 16),
+        }
+    }
 }
 
 /// How far below the unit of the largest exponent a term is cut off, bits.
-const KEPT: i32 = 25;
+pub(super) const KEPT: i32 = 25;
 
-/// What terms are aligned to where all of their exponents are less: the least normal one.
-const LEAST: i32 = -126;
+/// What terms are aligned to where all of their exponents are less.
+const LEAST: i32 = -133;
 
 /// A floating-point format.
 #[derive(Clone, Copy)]
-struct Format {
-    exponent_bits: u32,
-    fraction_bits: u32,
+pub(super) struct Format {
+    pub(super) exponent_bits: u32,
+    pub(super) fraction_bits: u32,
 }
 
 const TF32: Format = Format::new(8, 10);
-const F32: Format = Format::new(8, 23);
+pub(super) const F32: Format = Format::new(8, 23);
 const F16: Format = Format::new(5, 10);
 const BF16: Format = Format::new(8, 7);
 
@@ -63,11 +90,11 @@ impl Format {
     }
 
     /// The exponent field of infinities and NaN.
-    fn special(self) -> u32 {
+    pub(super) fn special(self) -> u32 {
         (1 << self.exponent_bits) - 1
     }
 
-    fn bias(self) -> i32 {
+    pub(super) fn bias(self) -> i32 {
         (1 << (self.exponent_bits - 1)) - 1
     }
 
@@ -84,7 +111,7 @@ impl Format {
 
 /// A number taken apart.
 #[derive(Clone, Copy, Default)]
-pub struct Parts {
+pub(super) struct Parts {
     /// The fraction with its leading one and its sign.
     digits: i32,
     /// That of the leading one; a subnormal has the least normal one.
@@ -107,13 +134,7 @@ enum Kind {
 impl Parts {
     /// An element that is multiplied: the lowest bits of a register.
     pub fn of(ty: Multiplicand, bits: u32) -> Parts {
-        match ty {
-            Multiplicand::Tf32 => {
-                Parts::read(TF32, bits >> (F32.fraction_bits - TF32.fraction_bits))
-            }
-            Multiplicand::F16 => Parts::read(F16, bits),
-            Multiplicand::Bf16 => Parts::read(BF16, bits),
-        }
+        Parts::read(ty.format(), bits >> ty.unused_bits())
     }
 
     fn read(format: Format, bits: u32) -> Parts {
@@ -162,9 +183,9 @@ impl Term {
 }
 
 /// Adds up into one type.
-pub struct Dot {
+pub(super) struct Dot {
     to: Accumulator,
-    format: Format,
+    pub(super) format: Format,
 }
 
 impl Dot {
@@ -213,7 +234,7 @@ impl Dot {
     }
 
     /// `digits` in units of 2 to the `unit`, rounded as the type asks.
-    fn round(&self, digits: i64, unit: i32) -> u32 {
+    pub(super) fn round(&self, digits: i64, unit: i32) -> u32 {
         let Format {
             exponent_bits,
             fraction_bits,

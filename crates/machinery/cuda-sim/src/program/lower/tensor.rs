@@ -67,9 +67,9 @@ impl<'a> Lowering<'_, 'a> {
                 uses.push(self.source(&part, ty)?);
             }
         }
-        self.draft(tensor::multiply_add, Class::Tensor, &defs, &uses);
+        let run = tensor::handler(self.cpu, number);
+        self.draft(run, Class::Tensor, &defs, &uses);
         let draft = self.last();
-        draft.x = number as u32;
         draft.listed = true;
         draft.operations = form.operations();
         Ok(())

@@ -1,0 +1,210 @@
+// What this GPU's tensor cores make of random matrices: for each form of `mma` and each kind of
+// numbers a hash of all results' bits. crates/machinery/cuda-sim/src/exec/tensor/h200.txt is what an
+// H200 printed, and the simulator's sums are compared with it.
+//
+//   nvcc -O3 -arch=native scripts/products.cu -o products && ./products
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#define CHECK(call)                                                                         \
+    do {                                                                                    \
+        cudaError_t error = (call);                                                         \
+        if (error != cudaSuccess) {                                                         \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, cudaGetErrorString(error));  \
+            exit(1);                                                                        \
+        }                                                                                   \
+    } while (0)
+
+constexpr int ROWS = 16, COLUMNS = 8, PRODUCTS = 512;
+
+struct Format {
+    int exponent_bits, fraction_bits;
+};
+constexpr Format TF32{8, 10}, FP16{5, 10}, BF16{8, 7}, FP32{8, 23};
+
+// ---- Numbers -----------------------------------------------------------------------------------
+
+// Exponents of the elements that are multiplied, and of those that are added: any between two. The
+// first pair is for formats with 8 bits of exponent, the second for those with 5.
+struct Kind {
+    const char *name;
+    int multiplied[2][2], added[2][2];
+    // Some elements are infinite, NaN or zero.
+    bool special;
+    // Every other product is the one before, negated; and now and then a little different.
+    bool cancels;
+    // Nothing is added: zeros of both signs.
+    bool alone;
+};
+const Kind KINDS[] = {
+    {"alike", {{-2, 0}, {-2, 0}}, {{-2, 0}, {-2, 0}}},
+    {"spread", {{-6, 6}, {-6, 6}}, {{-6, 6}, {-6, 6}}},
+    {"added-far", {{-2, 2}, {-2, 2}}, {{-30, 29}, {-14, 12}}},
+    {"far", {{-20, 20}, {-14, 2}}, {{-20, 20}, {-14, 2}}},
+    {"cancelling", {{-20, 20}, {-14, 2}}, {{-40, -20}, {-24, -14}}, false, true},
+    {"small", {{-66, -55}, {-15, -5}}, {{-130, -100}, {-15, -9}}},
+    {"subnormal", {{-76, -60}, {-15, -10}}, {{-130, -120}, {-15, -15}}},
+    {"smallest", {{-78, -60}, {-15, -10}}, {{0, 0}, {0, 0}}, false, false, true},
+    {"large", {{61, 64}, {5, 8}}, {{124, 127}, {12, 15}}},
+    {"special", {{-2, 2}, {-2, 2}}, {{-2, 2}, {-2, 2}}, true},
+    {"any", {{-127, 128}, {-15, 16}}, {{-127, 128}, {-15, 16}}, true},
+};
+
+uint32_t random_bits(uint64_t n) {
+    n = (n + 1) * 0x9e3779b97f4a7c15;
+    n = (n ^ n >> 32) * 0xd6e8feb86659fd93;
+    return uint32_t(n ^ n >> 32);
+}
+
+// The element number `n`, counted through all matrices.
+uint32_t element(const Kind &kind, Format format, bool added, uint64_t n) {
+    const int *exponents = (added ? kind.added : kind.multiplied)[format.exponent_bits == 5];
+    uint32_t one = random_bits(2 * n), two = random_bits(2 * n + 1);
+    int bias = (1 << (format.exponent_bits - 1)) - 1, special = 2 * bias + 1;
+    int field = bias + exponents[0] + int((one >> 1) % uint32_t(exponents[1] - exponents[0] + 1));
+    uint32_t fraction = two & ((1u << format.fraction_bits) - 1);
+    field = std::min(std::max(field, 0), kind.special ? special : special - 1);
+    uint32_t which = kind.special ? two >> 24 : 256;
+    if (which < 3) field = special;
+    if (which == 3) field = 0;
+    if ((which >= 1 && which <= 3) || (added && kind.alone)) fraction = 0;
+    if (added && kind.alone) field = 0;
+    uint32_t sign = one & 1;
+    return ((sign << format.exponent_bits | uint32_t(field)) << format.fraction_bits) | fraction;
+}
+
+// ---- Products ----------------------------------------------------------------------------------
+
+enum Form { TF32_4, TF32_8, FP16_8, FP16_16, FP16_8_INTO_16, FP16_16_INTO_16, BF16_8, BF16_16 };
+struct Description {
+    const char *name;
+    int deep;
+    Format multiplied, added;
+};
+const Description FORMS[] = {
+    {"m16n8k4.tf32.f32", 4, TF32, FP32},  {"m16n8k8.tf32.f32", 8, TF32, FP32},
+    {"m16n8k8.f16.f32", 8, FP16, FP32},   {"m16n8k16.f16.f32", 16, FP16, FP32},
+    {"m16n8k8.f16.f16", 8, FP16, FP16},   {"m16n8k16.f16.f16", 16, FP16, FP16},
+    {"m16n8k8.bf16.f32", 8, BF16, FP32},  {"m16n8k16.bf16.f32", 16, BF16, FP32},
+};
+
+#define RESULTS "{%0, %1, %2, %3}"
+#define INTO_32(FORM, A, B, C, ...)                                                         \
+    asm volatile("mma.sync.aligned." FORM " " RESULTS ", " A ", " B ", " C ";"              \
+                 : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])                           \
+                 : __VA_ARGS__, "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]))
+#define INTO_16(FORM, A, B, C, ...)                                                         \
+    asm volatile("mma.sync.aligned." FORM " {%0, %1}, " A ", " B ", " C ";"                 \
+                 : "=r"(d[0]), "=r"(d[1])                                                   \
+                 : __VA_ARGS__, "r"(c[0] | c[1] << 16), "r"(c[2] | c[3] << 16))
+#define LITTLE "r"(a[0]), "r"(a[1]), "r"(b[0])
+#define MUCH "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1])
+
+// A block for each product. Matrices by rows, an element in each word.
+template <int FORM, int DEEP>
+__global__ void multiply(const uint32_t *left, const uint32_t *right, const uint32_t *added,
+                         uint32_t *result) {
+    left += blockIdx.x * ROWS * DEEP;
+    right += blockIdx.x * DEEP * COLUMNS;
+    added += blockIdx.x * ROWS * COLUMNS;
+    result += blockIdx.x * ROWS * COLUMNS;
+    unsigned group = threadIdx.x / 4, thread = threadIdx.x % 4;
+    auto A = [&](unsigned row, unsigned k) { return left[row * DEEP + k]; };
+    auto B = [&](unsigned k) { return right[k * COLUMNS + group]; };
+    unsigned a[4], b[2], c[4], d[4];
+    constexpr bool wide = FORM <= TF32_8;
+    constexpr unsigned across = wide ? 4 : 8;
+    for (unsigned part = 0; part < DEEP / across; part++) {
+        unsigned k = part * across + (wide ? thread : thread * 2);
+        for (unsigned lower = 0; lower < 2; lower++) {
+            unsigned row = group + 8 * lower;
+            a[2 * part + lower] = wide ? A(row, k) : A(row, k) | A(row, k + 1) << 16;
+        }
+        b[part] = wide ? B(k) : B(k) | B(k + 1) << 16;
+    }
+    auto place = [&](unsigned i) { return (group + i / 2 * 8) * COLUMNS + thread * 2 + i % 2; };
+    for (unsigned i = 0; i < 4; i++) c[i] = added[place(i)];
+    if constexpr (FORM == TF32_4)
+        INTO_32("m16n8k4.row.col.f32.tf32.tf32.f32", "{%4, %5}", "{%6}", "{%7, %8, %9, %10}", LITTLE);
+    if constexpr (FORM == TF32_8)
+        INTO_32("m16n8k8.row.col.f32.tf32.tf32.f32", "{%4, %5, %6, %7}", "{%8, %9}", "{%10, %11, %12, %13}", MUCH);
+    if constexpr (FORM == FP16_8)
+        INTO_32("m16n8k8.row.col.f32.f16.f16.f32", "{%4, %5}", "{%6}", "{%7, %8, %9, %10}", LITTLE);
+    if constexpr (FORM == FP16_16)
+        INTO_32("m16n8k16.row.col.f32.f16.f16.f32", "{%4, %5, %6, %7}", "{%8, %9}", "{%10, %11, %12, %13}", MUCH);
+    if constexpr (FORM == BF16_8)
+        INTO_32("m16n8k8.row.col.f32.bf16.bf16.f32", "{%4, %5}", "{%6}", "{%7, %8, %9, %10}", LITTLE);
+    if constexpr (FORM == BF16_16)
+        INTO_32("m16n8k16.row.col.f32.bf16.bf16.f32", "{%4, %5, %6, %7}", "{%8, %9}", "{%10, %11, %12, %13}", MUCH);
+    if constexpr (FORM == FP16_8_INTO_16)
+        INTO_16("m16n8k8.row.col.f16.f16.f16.f16", "{%2, %3}", "{%4}", "{%5, %6}", LITTLE);
+    if constexpr (FORM == FP16_16_INTO_16)
+        INTO_16("m16n8k16.row.col.f16.f16.f16.f16", "{%2, %3, %4, %5}", "{%6, %7}", "{%8, %9}", MUCH);
+    if constexpr (FORM == FP16_8_INTO_16 || FORM == FP16_16_INTO_16) {
+        d[3] = d[1] >> 16, d[2] = d[1] & 0xffff;
+        d[1] = d[0] >> 16, d[0] = d[0] & 0xffff;
+    }
+    for (unsigned i = 0; i < 4; i++) result[place(i)] = d[i];
+}
+
+uint32_t *on_gpu(const std::vector<uint32_t> &words) {
+    uint32_t *there;
+    CHECK(cudaMalloc(&there, words.size() * 4));
+    CHECK(cudaMemcpy(there, words.data(), words.size() * 4, cudaMemcpyHostToDevice));
+    return there;
+}
+
+template <int FORM>
+void compare() {
+    const Description &form = FORMS[FORM];
+    constexpr int DEEP = FORM == TF32_4 ? 4
+        : FORM == FP16_16 || FORM == FP16_16_INTO_16 || FORM == BF16_16 ? 16 : 8;
+    for (const Kind &kind : KINDS) {
+        uint64_t n = 0;
+        std::vector<uint32_t> left, right, added;
+        for (int product = 0; product < PRODUCTS; product++) {
+            auto matrix = [&](std::vector<uint32_t> &into, int count, Format format, bool added) {
+                for (int i = 0; i < count; i++) into.push_back(element(kind, format, added, n++));
+            };
+            matrix(left, ROWS * DEEP, form.multiplied, false);
+            matrix(right, DEEP * COLUMNS, form.multiplied, false);
+            matrix(added, ROWS * COLUMNS, form.added, true);
+        }
+        if (kind.cancels) {
+            int sign = form.multiplied.exponent_bits + form.multiplied.fraction_bits;
+            for (size_t i = 1; i < left.size(); i += 2) left[i] = left[i - 1] ^ 1u << sign;
+            for (size_t i = 0; i < right.size(); i++)
+                if (i / COLUMNS % 2) right[i] = right[i - COLUMNS] ^ (random_bits(i) % 4 == 0);
+        }
+        // Of 32 bits of a tf32 the lowest 13 do not count.
+        if (DEEP == form.deep && FORM <= TF32_8)
+            for (auto *words : {&left, &right})
+                for (size_t i = 0; i < words->size(); i++)
+                    (*words)[i] = (*words)[i] << 13 | (random_bits(i) & 0x1fff);
+        std::vector<uint32_t> result(added.size());
+        uint32_t *a = on_gpu(left), *b = on_gpu(right), *c = on_gpu(added), *d = on_gpu(result);
+        multiply<FORM, DEEP><<<PRODUCTS, 32>>>(a, b, c, d);
+        CHECK(cudaDeviceSynchronize());
+        CHECK(cudaMemcpy(result.data(), d, result.size() * 4, cudaMemcpyDeviceToHost));
+        for (uint32_t *there : {a, b, c, d}) CHECK(cudaFree(there));
+        // FNV-1a, a word at a time.
+        uint64_t hash = 0xcbf29ce484222325;
+        for (uint32_t word : result) hash = (hash ^ word) * 0x100000001b3;
+        printf("%s %s = %016llx\n", form.name, kind.name, (unsigned long long)hash);
+    }
+}
+
+int main() {
+    compare<TF32_4>();
+    compare<TF32_8>();
+    compare<FP16_8>();
+    compare<FP16_16>();
+    compare<FP16_8_INTO_16>();
+    compare<FP16_16_INTO_16>();
+    compare<BF16_8>();
+    compare<BF16_16>();
+}
