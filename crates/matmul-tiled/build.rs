@@ -10,6 +10,8 @@ fn main() {
         "matmul-ladder/3-vectors",
         "matmul-ladder/4-warp-tiles",
         "matmul-ladder/5-double-buffer",
+        "matmul-ladder/6-async.sm_80",
+        "matmul-ladder/7-even-shares.sm_80",
     ] {
         kernel_build::ptx(kernel);
     }

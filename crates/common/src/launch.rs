@@ -1,10 +1,12 @@
 //! Grids that cover an input: one thread an element, blocks up to past its edge where sizes do not
 //! divide, within what the device takes.
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use cust::device::{Device, DeviceAttribute};
-use cust::function::{BlockSize, GridSize};
+use cust::function::{BlockSize, Function, GridSize};
+use cust::sys;
 
+use crate::error::check;
 use crate::flags::Block;
 
 /// Blocks of `block` threads in a row that cover `elements`.
@@ -71,6 +73,22 @@ pub fn tiles_2d(
 ) -> Result<(GridSize, BlockSize)> {
     let grid = Limits::of(device)?.blocks_2d(width, height, tile)?;
     Ok((grid, BlockSize::x(threads)))
+}
+
+/// Lets launches of `kernel` ask for `bytes` of shared memory a block, beside what the kernel has
+/// of its own. Beyond 48 KB a GPU wants to be told before. (cust 0.3.2 has no call for it.)
+///
+/// # Errors
+///
+/// Where the device has less.
+pub fn allow_shared(kernel: &Function<'_>, bytes: u32) -> Result<()> {
+    let attribute = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+    let value = i32::try_from(bytes).unwrap_or(i32::MAX);
+    // SAFETY: the kernel's module is loaded; the call changes nothing but this attribute.
+    let status = unsafe { sys::cuFuncSetAttribute(kernel.to_raw(), attribute, value) };
+    check(status).with_context(|| {
+        format!("cannot have {bytes} bytes of shared memory a block: the device has less")
+    })
 }
 
 /// What a device takes, along x and y.

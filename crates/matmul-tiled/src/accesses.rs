@@ -6,7 +6,7 @@ use matmul_pitched::flags::ProductFlags;
 use matmul_pitched::rate::Rate;
 use serde::Serialize;
 
-use crate::variant::Tile;
+use crate::variant::{Moves, Tile};
 
 /// What the table says of a kernel beside its time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -20,15 +20,21 @@ pub struct Accesses {
 }
 
 impl Accesses {
-    /// Of a product by a kernel whose blocks compute `tile`, or that has none.
+    /// Of a product by a kernel whose blocks compute `tile`, or that has none; `cut_tiles` of them
+    /// were begun by one block and finished by another.
     pub fn of(
         product: &ProductFlags,
         tile: Option<Tile>,
+        cut_tiles: u64,
         counted: Option<&Counters>,
         rate: Rate,
     ) -> Self {
+        let handed_on = tile.map_or(0, |tile| {
+            // A store, and a load.
+            2 * cut_tiles * u64::from(tile.rows) * u64::from(tile.cols)
+        });
         Accesses {
-            accesses_formula: formula(product, tile),
+            accesses_formula: formula(product, tile) + handed_on,
             accesses_counted: counted.map(|counted| counted.global_loads + counted.global_stores),
             rate,
         }
@@ -39,22 +45,26 @@ impl Accesses {
 /// is loaded once for each tile along a row of C, every element of B once for each tile down a
 /// column of C, and every element of C is stored once. Without tiles an element of C stands for
 /// one, which makes it 2MPN + MP. Four elements at a time are one access, and what is left of a
-/// row is an access each.
+/// row is an access each. Tiles that are copied are so to their last element, wherever an edge is.
 pub fn formula(product: &ProductFlags, tile: Option<Tile>) -> u64 {
     let [m, n, p] = [product.m, product.n, product.p].map(u64::from);
-    let Tile { rows, cols, fours } = tile.unwrap_or(Tile {
-        rows: 1,
-        cols: 1,
-        fours: false,
-    });
-    let row = |elements: u64| match fours {
-        true => elements / 4 + elements % 4,
-        false => elements,
+    let Some(tile) = tile else {
+        return 2 * m * n * p + m * p;
     };
-    let (down, across) = (m.div_ceil(rows.into()), p.div_ceil(cols.into()));
+    let (down, across) = (tile.down(product), tile.across(product));
     // No overflow: matrices that fit into a memory have fewer than 2^40 elements, and MPN, the
     // root of their product, is less than 2^60.
-    m * row(n) * across + n * row(p) * down + m * row(p)
+    match tile.moves {
+        Moves::Ones => m * n * across + n * p * down + m * p,
+        Moves::Fours => {
+            let row = |elements: u64| elements / 4 + elements % 4;
+            m * row(n) * across + n * row(p) * down + m * row(p)
+        }
+        Moves::Copies => {
+            let step = u64::from(tile.depth) * u64::from(tile.rows + tile.cols / 4);
+            down * across * tile.steps(product) * step + m * p
+        }
+    }
 }
 
 impl Details for Accesses {
@@ -128,9 +138,34 @@ mod tests {
     }
 
     #[test]
+    fn whole_tiles_are_copied() {
+        let tile = Variant::Async.tile();
+        let step = 16 * 128 + 16 * 128 / 4;
+        assert_eq!(formula(&product(1, 1, 1), tile), step + 1);
+        assert_eq!(formula(&product(128, 16, 128), tile), step + 128 * 128);
+        // Two tiles down, three across, five steps each.
+        let wanted = 2 * 3 * 5 * step + 129 * 257;
+        assert_eq!(formula(&product(129, 65, 257), tile), wanted);
+    }
+
+    #[test]
+    fn a_tile_that_is_handed_on_is_stored_and_loaded() {
+        let accesses = |cut_tiles| {
+            let tile = Variant::EvenShares.tile();
+            let rate = Rate { gflop_per_s: None };
+            Accesses::of(&product(300, 40, 300), tile, cut_tiles, None, rate).accesses_formula
+        };
+        assert_eq!(
+            accesses(0),
+            formula(&product(300, 40, 300), Variant::EvenShares.tile())
+        );
+        assert_eq!(accesses(3) - accesses(0), 3 * 2 * 128 * 128);
+    }
+
+    #[test]
     fn what_is_not_known_is_a_dash_and_null() {
         let rate = Rate { gflop_per_s: None };
-        let accesses = Accesses::of(&product(1, 1, 1), None, None, rate);
+        let accesses = Accesses::of(&product(1, 1, 1), None, 0, None, rate);
         assert_eq!(accesses.cells(), ["3", "–", "–"]);
         let record = serde_json::to_value(accesses).unwrap();
         assert_eq!(record["accesses_formula"], 3);

@@ -4,4 +4,5 @@
 pub mod accesses;
 pub mod cublas;
 pub mod flags;
+pub mod shares;
 pub mod variant;

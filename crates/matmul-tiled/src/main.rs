@@ -23,6 +23,7 @@ use matmul_pitched::reference;
 use matmul_tiled::accesses::Accesses;
 use matmul_tiled::cublas;
 use matmul_tiled::flags::Flags;
+use matmul_tiled::shares::Shares;
 use matmul_tiled::variant::Variant;
 
 fn main() -> ExitCode {
@@ -85,15 +86,25 @@ fn run(flags: &Flags, ptx: impl Fn(Variant) -> Cow<'static, str>) -> Result<()> 
         let kernel = module
             .get_function(variant.kernel())
             .with_context(|| format!("cannot find the kernel {}", variant.kernel()))?;
+        let shared = variant.shared_bytes();
+        launch::allow_shared(&kernel, shared)?;
+        let shares = Shares::new(&gpu, &kernel, variant, product)?;
+        let grid = shares.as_ref().map_or(grid, Shares::grid);
         c.set_8(POISON)?;
         let timing = events
             .timing(gpu.info.time, flags.common.repeat, || {
-                // SAFETY: all kernels take these arguments, and each is an allocation
-                // with as many rows and columns as it says. The block is the kernel's own.
+                let (a, b, c) = (Matrix::from(&a), Matrix::from(&b), Matrix::from(&c));
+                // SAFETY: these are the kernel's arguments, and each is an allocation with as many
+                // rows and columns, or parts and flags, as it says. The block is the kernel's own.
                 unsafe {
-                    launch!(kernel<<<grid, block, 0, stream>>>(
-                        Matrix::from(&a), Matrix::from(&b), Matrix::from(&c)
-                    ))
+                    match &shares {
+                        None => launch!(kernel<<<grid, block, shared, stream>>>(a, b, c)),
+                        Some(Shares { parts, ready, .. }) => {
+                            launch!(kernel<<<grid, block, shared, stream>>>(
+                                a, b, c, parts.as_device_ptr(), ready.as_device_ptr()
+                            ))
+                        }
+                    }
                 }?;
                 Ok(())
             })
@@ -105,7 +116,8 @@ fn run(flags: &Flags, ptx: impl Fn(Variant) -> Cow<'static, str>) -> Result<()> 
         let verdict =
             compare(&host_c, &expected, within_ulps(0)).verdict(|index| matrix::place(index, p));
         let rate = Rate::of(product, &timing);
-        let accesses = Accesses::of(product, variant.tile(), counted.as_ref(), rate);
+        let cut_tiles = shares.map_or(0, |shares| shares.cut.cut_tiles());
+        let accesses = Accesses::of(product, variant.tile(), cut_tiles, counted.as_ref(), rate);
         report.add(variant.name(), accesses, timing, &verdict);
     }
 

@@ -8,8 +8,14 @@ use super::*;
 /// Runs the chapter as `main` does, on these kernels, with sizes that are no multiples of a tile
 /// and take several; it has to fail.
 fn fails(variants: &str, wrong: impl Fn(&str) -> String) {
-    let sizes = ["matmul-tiled", "--m", "19", "--n", "70", "--p", "35"];
-    let flags = Flags::parse_from(sizes.into_iter().chain(["--variant", variants]));
+    fails_at([19, 70, 35], variants, wrong);
+}
+
+/// The same with these sizes.
+fn fails_at(sizes: [u32; 3], variants: &str, wrong: impl Fn(&str) -> String) {
+    let [m, n, p] = sizes;
+    let arguments = format!("matmul-tiled --m {m} --n {n} --p {p} --variant {variants}");
+    let flags = Flags::parse_from(arguments.split_whitespace());
     let unchanged = |variant: &Variant| wrong(variant.ptx()) == variant.ptx();
     let all = flags.variants().iter().all(unchanged);
     assert!(!all, "the kernels no longer have what is changed here");
@@ -153,9 +159,10 @@ fn rungs_without_the_first_barrier() {
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn rungs_without_a_barrier() {
-    fails("columns,squares,vectors,warp-tiles,double-buffer", |ptx| {
-        ptx.replace("bar.sync", "// bar.sync")
-    });
+    fails(
+        "columns,squares,vectors,warp-tiles,double-buffer,async,even-shares",
+        |ptx| ptx.replace("bar.sync", "// bar.sync"),
+    );
 }
 
 #[test]
@@ -166,9 +173,51 @@ fn rungs_need_their_barriers() {
         assert!(notes.contains("error: columns is wrong: "), "{notes}");
     }
     let (table, _) = printed_by("rungs_without_a_barrier");
-    for rung in ["squares", "vectors", "warp tiles", "double buffer"] {
+    for &rung in &Variant::LADDER[3..] {
+        assert!(row(&table, rung.name()).contains(&"WRONG"), "{table}");
+    }
+}
+
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn copies_not_waited_for() {
+    fails("async,even-shares", |ptx| {
+        ptx.replace("cp.async.wait_group", "// cp.async.wait_group")
+    });
+}
+
+#[test]
+fn copies_have_to_be_waited_for() {
+    let (table, _) = printed_by("copies_not_waited_for");
+    for rung in ["async", "even shares"] {
         assert!(row(&table, rung).contains(&"WRONG"), "{table}");
     }
+}
+
+/// Blocks that start from zeros where another block has begun.
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn tiles_not_taken_over() {
+    fails_at([2176, 20, 2048], "async,even-shares", |ptx| {
+        let lines = ptx
+            .lines()
+            .map(|line| match line.trim().strip_prefix("ld.f32") {
+                Some(load) => {
+                    let to = load.split(',').next().unwrap_or_default();
+                    format!("mov.f32 {to}, 0f00000000;")
+                }
+                None => line.to_owned(),
+            });
+        lines.collect::<Vec<_>>().join("\n")
+    });
+}
+
+#[test]
+fn tiles_that_others_began_have_to_be_taken_over() {
+    let (table, notes) = printed_by("tiles_not_taken_over");
+    assert!(row(&table, "async").contains(&"right"), "{table}");
+    assert!(row(&table, "even shares").contains(&"WRONG"), "{table}");
+    assert!(notes.contains("error: even shares is wrong: "), "{notes}");
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! The kernels: the notes', and the rungs from there to the hardware's limit.
 
 use common::flags::Block;
+use common::gpu::Capability;
 use common::ladder::Rung;
+use matmul_pitched::flags::ProductFlags;
 
 /// One of the kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +26,10 @@ pub enum Variant {
     WarpTiles,
     /// The next tiles are loaded while these are used.
     DoubleBuffer,
+    /// Tiles are copied to shared memory without a register in between.
+    Async,
+    /// As many blocks as run at once, each with as much work; 16×8 elements a thread.
+    EvenShares,
 }
 
 /// What a block does.
@@ -33,8 +39,39 @@ pub struct Tile {
     pub rows: u32,
     /// Columns of its tile of C.
     pub cols: u32,
-    /// Whether it loads and stores four elements at a time.
-    pub fours: bool,
+    /// Columns of its tiles of A, rows of its tiles of B.
+    pub depth: u32,
+    /// How its elements move.
+    pub moves: Moves,
+}
+
+impl Tile {
+    /// Tiles down a column of C.
+    pub fn down(self, product: &ProductFlags) -> u64 {
+        product.m.div_ceil(self.rows).into()
+    }
+
+    /// Tiles along a row of C.
+    pub fn across(self, product: &ProductFlags) -> u64 {
+        product.p.div_ceil(self.cols).into()
+    }
+
+    /// Tiles of A, and of B, that a tile of C takes one after the other.
+    pub fn steps(self, product: &ProductFlags) -> u64 {
+        product.n.div_ceil(self.depth).into()
+    }
+}
+
+/// How elements move between global memory and a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moves {
+    /// One at a time.
+    Ones,
+    /// Four at a time, one at a time at the end of a row.
+    Fours,
+    /// Asynchronously, A's one and B's four at a time, in whole tiles: what is past the edge is
+    /// copied as zeros, or as what nobody uses. C's one at a time.
+    Copies,
 }
 
 impl Variant {
@@ -50,6 +87,8 @@ impl Variant {
             Variant::Vectors => "mat_mul_vectors",
             Variant::WarpTiles => "mat_mul_warp_tiles",
             Variant::DoubleBuffer => "mat_mul_double_buffer",
+            Variant::Async => "mat_mul_async",
+            Variant::EvenShares => "mat_mul_even_shares",
         }
     }
 
@@ -65,24 +104,28 @@ impl Variant {
             Variant::Vectors => include_str!(env!("MATMUL_LADDER_3_VECTORS_PTX")),
             Variant::WarpTiles => include_str!(env!("MATMUL_LADDER_4_WARP_TILES_PTX")),
             Variant::DoubleBuffer => include_str!(env!("MATMUL_LADDER_5_DOUBLE_BUFFER_PTX")),
+            Variant::Async => include_str!(env!("MATMUL_LADDER_6_ASYNC_SM_80_PTX")),
+            Variant::EvenShares => include_str!(env!("MATMUL_LADDER_7_EVEN_SHARES_SM_80_PTX")),
         }
     }
 
     /// What a block computes at a time, the note's `BLOCK_SIZE`; the pitched kernel has no tiles.
     pub fn tile(self) -> Option<Tile> {
-        let (side, fours) = match self {
+        let (side, depth, moves) = match self {
             Variant::Pitched => return None,
-            Variant::Tiled8 => (8, false),
-            Variant::Tiled16 => (16, false),
-            Variant::Tiled32 => (32, false),
-            Variant::Columns => (64, false),
-            Variant::Squares => (128, false),
-            Variant::Vectors | Variant::WarpTiles | Variant::DoubleBuffer => (128, true),
+            Variant::Tiled8 => (8, 8, Moves::Ones),
+            Variant::Tiled16 => (16, 16, Moves::Ones),
+            Variant::Tiled32 => (32, 32, Moves::Ones),
+            Variant::Columns => (64, 8, Moves::Ones),
+            Variant::Squares => (128, 8, Moves::Ones),
+            Variant::Vectors | Variant::WarpTiles | Variant::DoubleBuffer => (128, 8, Moves::Fours),
+            Variant::Async | Variant::EvenShares => (128, 16, Moves::Copies),
         };
         Some(Tile {
             rows: side,
             cols: side,
-            fours,
+            depth,
+            moves,
         })
     }
 
@@ -100,9 +143,21 @@ impl Variant {
         match self {
             Variant::Pitched | Variant::Tiled8 | Variant::Tiled16 | Variant::Tiled32 => None,
             Variant::Columns => Some(512),
-            Variant::Squares | Variant::Vectors | Variant::WarpTiles | Variant::DoubleBuffer => {
-                Some(256)
-            }
+            Variant::Squares
+            | Variant::Vectors
+            | Variant::WarpTiles
+            | Variant::DoubleBuffer
+            | Variant::Async => Some(256),
+            Variant::EvenShares => Some(128),
+        }
+    }
+
+    /// Bytes of shared memory that a launch asks for, beside what the kernel has of its own: as
+    /// its `.cu` file works them out.
+    pub fn shared_bytes(self) -> u32 {
+        match self {
+            Variant::Async | Variant::EvenShares => 49_920,
+            _ => 0,
         }
     }
 }
@@ -123,6 +178,8 @@ impl Rung for Variant {
         Variant::Vectors,
         Variant::WarpTiles,
         Variant::DoubleBuffer,
+        Variant::Async,
+        Variant::EvenShares,
     ];
 
     fn name(self) -> &'static str {
@@ -136,6 +193,8 @@ impl Rung for Variant {
             Variant::Vectors => "vectors",
             Variant::WarpTiles => "warp tiles",
             Variant::DoubleBuffer => "double buffer",
+            Variant::Async => "async",
+            Variant::EvenShares => "even shares",
         }
     }
 
@@ -156,6 +215,20 @@ impl Rung for Variant {
                 "A warp's threads sit close together: fewer wavefronts a shared load."
             }
             Variant::DoubleBuffer => "The next tiles are fetched while these are used.",
+            Variant::Async => {
+                "Tiles are copied to shared memory past the registers, two of them ahead."
+            }
+            Variant::EvenShares => {
+                "As many blocks as run at once share the work equally, 16x8 elements a thread."
+            }
+        }
+    }
+
+    fn needs(self) -> Capability {
+        match self {
+            // Asynchronous copies.
+            Variant::Async | Variant::EvenShares => Capability(8, 0),
+            _ => Capability::KERNELS,
         }
     }
 }

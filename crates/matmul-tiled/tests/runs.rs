@@ -1,7 +1,7 @@
 //! Runs of the real program on the simulator.
 
 use chapter_test::{Chapter, row};
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn chapter() -> Chapter {
     Chapter::new(env!("CARGO_BIN_EXE_matmul-tiled"))
@@ -24,9 +24,16 @@ fn is_right(arguments: &str) {
             "squares",
             "vectors",
             "warp tiles",
-            "double buffer"
+            "double buffer",
+            "async",
+            "even shares"
         ]
     );
+    agrees(results);
+}
+
+/// Every result is the reference's, with as many accesses as the formula says.
+fn agrees(results: &[Value]) {
     for result in results {
         assert_eq!(result["verified"], true, "{result}");
         assert_eq!(result["differing"], 0, "{result}");
@@ -63,6 +70,36 @@ sizes! {
     the_notes_matrices: "--fill identity";
     identities_that_are_not_square: "--m 40 --n 20 --p 30 --fill identity";
     another_block_for_the_pitched_kernel: "--m 50 --n 61 --p 100 --block 7x5";
+}
+
+/// More tiles than blocks that run at once, so that tiles pass from block to block.
+#[test]
+fn tiles_begun_by_one_block_and_finished_by_another() {
+    let is_right = |chapter: Chapter, sizes: &str| {
+        let record = chapter.record(&format!("{sizes} --variant async,even-shares"));
+        let results = record["results"].as_array().unwrap();
+        agrees(results);
+        // What is handed on is stored and loaded.
+        let accesses = |rung: usize| results[rung]["accesses_counted"].as_u64().unwrap();
+        assert!(accesses(1) > accesses(0), "{sizes}");
+    };
+    // 272 tiles of 2 steps, and 289 of 4 with edges, for 264 blocks; 182 of 4 for fewer.
+    is_right(chapter(), "--m 2176 --n 20 --p 2048");
+    is_right(chapter(), "--m 2057 --n 61 --p 2111");
+    let smaller = chapter().with("CUDA_SIM_DEVICE", "rtx3090");
+    is_right(smaller, "--m 1700 --n 50 --p 1600");
+}
+
+#[test]
+fn a_gpu_without_asynchronous_copies_leaves_their_rungs_out() {
+    let old = chapter().with("CUDA_SIM_DEVICE", "p2000");
+    let run = old.runs("--m 9 --n 9 --p 9 --variant ladder");
+    for rung in ["async", "even shares"] {
+        let left_out = format!("left out: {rung} needs compute capability 8.0");
+        assert!(run.stderr.contains(&left_out), "{}", run.stderr);
+        assert!(!run.stdout.contains(rung), "{}", run.stdout);
+    }
+    assert!(row(&run.stdout, "double buffer").contains(&"right"));
 }
 
 #[test]
