@@ -26,17 +26,18 @@ struct AsyncTiles {
     // A thread copies single elements of A and fours of B, so many rows apart.
     static constexpr int A_APART = THREADS / DEPTH, B_APART = THREADS / (COLS / 4);
     static_assert(LANES_DOWN * LANES_ACROSS == 32, "a warp has 32 threads");
-    static_assert(A_APART * DEPTH == THREADS && B_APART * COLS / 4 == THREADS, "whole rows");
+    static_assert(A_APART * DEPTH == THREADS, "whole rows of A's tile");
+    static_assert(B_APART * COLS / 4 == THREADS, "whole rows of B's tile");
     static_assert(ROWS % A_APART == 0 && DEPTH % B_APART == 0, "all copy as much");
 
     // A tile of C from row `upper` and column `left` on: what has been `begun` of it, and the
     // products of steps `from` to before `to`, of DEPTH columns of A and rows of B each. It
-    // goes to `result`, from `down` and `across` on.
+    // goes to `result`, from `result_row` and `result_col` on.
     static __device__ __forceinline__ void multiply(const Matrix &A, const Matrix &B,
                                                     unsigned upper, unsigned left, unsigned from,
                                                     unsigned to, const Matrix &begun,
-                                                    const Matrix &result, unsigned down,
-                                                    unsigned across) {
+                                                    const Matrix &result, unsigned result_row,
+                                                    unsigned result_col) {
         extern __shared__ __align__(16) float shared[];
         const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
         const int row = warp / (COLS / WARP_COLS) * WARP_ROWS + lane / LANES_ACROSS * 4;
@@ -48,8 +49,8 @@ struct AsyncTiles {
 #pragma unroll
         for (int n = 0; n < ROWS / A_APART; n++) {
             // Past the last row it is copied again, for elements of C that do not exist.
-            const size_t there = min(A.rows - 1ull, (unsigned long long)upper + a_row + n * A_APART);
-            a_from[n] = &A.elements[there * A.stride + (size_t)from * DEPTH + a_col];
+            const size_t down = min(A.rows - 1ull, upper + 0ull + a_row + n * A_APART);
+            a_from[n] = &A.elements[down * A.stride + (size_t)from * DEPTH + a_col];
         }
         const float *b_from =
             &B.elements[((size_t)from * DEPTH + b_row) * B.stride + left + b_col];
@@ -63,14 +64,15 @@ struct AsyncTiles {
             const int a_zeros = a_col < rest ? 0 : 4;
 #pragma unroll
             for (int n = 0; n < ROWS / A_APART; n++) {
-                __pipeline_memcpy_async(a_to + stage * A_TILE + n * A_APART, a_from[n], 4, a_zeros);
+                float *const to = a_to + stage * A_TILE + n * A_APART;
+                __pipeline_memcpy_async(to, a_from[n], 4, a_zeros);
                 a_from[n] += DEPTH;
             }
 #pragma unroll
             for (int n = 0; n < DEPTH; n += B_APART) {
                 const int there = b_row + n < rest ? wide : 0;
-                __pipeline_memcpy_async(b_to + stage * B_TILE + n * COLS, b_from + n * B.stride, 16,
-                                        16 - 4 * there);
+                float *const to = b_to + stage * B_TILE + n * COLS;
+                __pipeline_memcpy_async(to, b_from + n * B.stride, 16, 16 - 4 * there);
             }
             b_from += DEPTH * B.stride;
         };
@@ -129,10 +131,10 @@ struct AsyncTiles {
         // those that collide with b's in the loop.
 #pragma unroll
         for (int r = 0; r < HIGH; r++) {
-            const size_t to_row = (size_t)down + row + r / 4 * 4 * LANES_DOWN + r % 4;
+            const size_t to_row = (size_t)result_row + row + r / 4 * 4 * LANES_DOWN + r % 4;
 #pragma unroll
             for (int c = 0; c < WIDE; c++) {
-                const size_t to_col = (size_t)across + col + c / 4 * 4 * LANES_ACROSS + c % 4;
+                const size_t to_col = (size_t)result_col + col + c / 4 * 4 * LANES_ACROSS + c % 4;
                 set_element(result, to_row, to_col, results[r][c]);
             }
         }
@@ -151,8 +153,9 @@ struct AsyncTiles {
     // a tile that it begins and hands on in `parts`, last one that the block before it has
     // handed on, long ago if all are as fast. `ready` has a flag a block, raised by it and
     // lowered by the next. Blocks wait for the one before only, which starts no later.
-    static __device__ __forceinline__ void share(const Matrix &A, const Matrix &B, const Matrix &C,
-                                                 float *parts, unsigned int *ready) {
+    static __device__ __forceinline__ void share(const Matrix &A, const Matrix &B,
+                                                 const Matrix &C, float *parts,
+                                                 unsigned int *ready) {
         const unsigned across = (unsigned)((C.cols + COLS - 1) / COLS);
         const unsigned down = (unsigned)((C.rows + ROWS - 1) / ROWS);
         const unsigned steps = (unsigned)((B.rows + DEPTH - 1) / DEPTH);

@@ -217,8 +217,12 @@ fn one_tile_is_compared_with_the_pitched_kernel() {
 
 #[test]
 fn the_same_run_twice_gives_the_same_record() {
-    let run = || chapter().record("--m 100 --n 50 --p 70");
-    assert_eq!(run(), run());
+    let same = |arguments: &str| {
+        let run = || chapter().record(arguments);
+        assert_eq!(run(), run(), "{arguments}");
+    };
+    same("--m 100 --n 50 --p 70");
+    same("--m 2176 --n 20 --p 2048 --variant even-shares");
 }
 
 #[test]
