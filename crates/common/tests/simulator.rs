@@ -3,7 +3,7 @@
 use common::gpu::{Clock, Gpu};
 use common::limit::{Fp32, Span};
 use common::memory::{self, Need};
-use common::{error, limit, module, timing};
+use common::{error, launch, limit, module, timing};
 use cust::memory::{CopyDestination, DeviceBuffer};
 
 #[test]
@@ -29,6 +29,15 @@ fn opening_loading_and_running_out_of_memory() {
     for nothing in ["", "hello"] {
         let said = module::load(nothing).unwrap_err().to_string();
         assert!(said.contains("CUDA_ERROR_INVALID_IMAGE"), "{said}");
+    }
+
+    // Shared memory: what an H200 has for a block, and no more.
+    let idle = loaded.get_function("k").unwrap();
+    assert!(launch::allow_shared(&idle, 227 << 10).is_ok());
+    for more in [228 << 10, u32::MAX] {
+        let said = error::in_words(&launch::allow_shared(&idle, more).unwrap_err());
+        let wanted = format!("cannot have {more} bytes of shared memory a block");
+        assert!(said.starts_with(&wanted), "{said}");
     }
 
     // Variables: there, not there, and of another size than the program thinks.

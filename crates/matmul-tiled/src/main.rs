@@ -87,7 +87,7 @@ fn run(flags: &Flags, ptx: impl Fn(Variant) -> Cow<'static, str>) -> Result<()> 
             .get_function(variant.kernel())
             .with_context(|| format!("cannot find the kernel {}", variant.kernel()))?;
         let shared = variant.shared_bytes();
-        launch::allow_shared(&kernel, shared)?;
+        launch::allow_shared(&kernel, shared).with_context(|| variant.name())?;
         let shares = Shares::new(&gpu, &kernel, variant, product)?;
         let grid = shares.as_ref().map_or(grid, Shares::grid);
         c.set_8(POISON)?;
