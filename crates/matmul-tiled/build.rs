@@ -12,6 +12,7 @@ fn main() {
         "matmul-ladder/5-double-buffer",
         "matmul-ladder/6-async.sm_80",
         "matmul-ladder/7-even-shares.sm_80",
+        "matmul-ladder/8-tensor-cores.sm_80",
     ] {
         kernel_build::ptx(kernel);
     }

@@ -75,6 +75,21 @@ pub fn tiles_2d(
     Ok((grid, BlockSize::x(threads)))
 }
 
+/// Bytes of shared memory that a block can have on this device, where it asks for more than the
+/// usual 48 KB as well.
+///
+/// # Errors
+///
+/// CUDA's own.
+pub fn shared_limit(device: &Device) -> Result<u32> {
+    let attribute =
+        sys::CUdevice_attribute_enum::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
+    let mut bytes = 0;
+    // SAFETY: `bytes` is a place to write to.
+    check(unsafe { sys::cuDeviceGetAttribute(&mut bytes, attribute, device.as_raw()) })?;
+    Ok(bytes.try_into()?)
+}
+
 /// Lets launches of `kernel` ask for `bytes` of shared memory a block, beside what the kernel has
 /// of its own. Beyond 48 KB a GPU wants to be told before. (cust 0.3.2 has no call for it.)
 ///

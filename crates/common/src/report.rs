@@ -69,6 +69,9 @@ pub struct Report<I, D = ()> {
     results: Vec<Outcome<D>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     limits: Vec<Limit>,
+    /// Which of them results are measured against.
+    #[serde(skip)]
+    limit: Option<usize>,
     #[serde(skip)]
     flags: CommonFlags,
 }
@@ -182,6 +185,7 @@ impl<I: Serialize, D: Details> Report<I, D> {
             baseline,
             results: Vec::new(),
             limits: Vec::new(),
+            limit: None,
             flags: flags.clone(),
         }
     }
@@ -202,7 +206,7 @@ impl<I: Serialize, D: Details> Report<I, D> {
         self.results.push(Outcome {
             variant: variant.to_owned(),
             details,
-            limit: self.limits.last().and_then(|limit| limit.bound(&timing)),
+            limit: self.limit.and_then(|one| self.limits[one].bound(&timing)),
             timing,
             speedup: None,
             verified: verdict.wrong.is_none(),
@@ -221,11 +225,34 @@ impl<I: Serialize, D: Details> Report<I, D> {
     pub fn limit(&mut self, name: &'static str, timing: Timing) {
         // What was launched to measure it is no variant's.
         cuda_driver::take_last_launch();
+        self.set_limit(name, timing);
+    }
+
+    fn set_limit(&mut self, name: &'static str, timing: Timing) {
+        self.limit = Some(self.limits.len());
         self.limits.push(Limit {
             name,
             results_before: self.results.len(),
             timing,
         });
+    }
+
+    /// Adds a variant that the limit of the others is none for. It has one of its own, which
+    /// others are not measured against, or none that is known.
+    pub fn add_beside(
+        &mut self,
+        limit: Option<(&'static str, Timing)>,
+        variant: &str,
+        details: D,
+        timing: Timing,
+        verdict: &Verdict,
+    ) {
+        let others = self.limit.take();
+        if let Some((name, timing)) = limit {
+            self.set_limit(name, timing);
+        }
+        self.add(variant, details, timing, verdict);
+        self.limit = others;
     }
 
     /// Adds what takes several launches, or copies as well: it is compared with no kernel, and has
@@ -623,6 +650,30 @@ mod tests {
         let record = record(&report);
         assert_eq!(record["results"][0]["limit"]["share"], 0.5);
         assert_eq!(record["limits"][1]["results_before"], 0);
+    }
+
+    #[test]
+    fn a_limit_of_its_own_holds_for_one_result() {
+        let mut report = report(Clock::Measured);
+        report.limit("multiply-adds", timing(1.5));
+        report.add_beside(
+            Some(("cuBLAS", timing(0.5))),
+            "tensor",
+            (),
+            timing(1.0),
+            &RIGHT,
+        );
+        report.add_beside(None, "tensor", (), timing(1.0), &RIGHT);
+        report.add("global", (), timing(3.0), &RIGHT);
+        let record = record(&report);
+        let limit = |result: usize| record["results"][result].get("limit");
+        assert_eq!(limit(0).unwrap()["name"], "cuBLAS");
+        assert_eq!(limit(0).unwrap()["share"], 0.5);
+        assert!(limit(1).is_none());
+        assert_eq!(limit(2).unwrap()["name"], "multiply-adds");
+        let table = report.table();
+        let row = table.lines().nth(3).unwrap();
+        assert!(row.starts_with("| limit: cuBLAS "), "{table}");
     }
 
     #[test]

@@ -64,6 +64,10 @@ pub fn formula(product: &ProductFlags, tile: Option<Tile>) -> u64 {
             let step = u64::from(tile.depth) * u64::from(tile.rows + tile.cols / 4);
             down * across * tile.steps(product) * step + m * p
         }
+        Moves::CopiesOfFours => {
+            let (a_row, b_row) = (n.div_ceil(4), p.div_ceil(4));
+            m * a_row * across + n * b_row * down + m * (p / 4 + p % 4)
+        }
     }
 }
 
@@ -146,6 +150,19 @@ mod tests {
         // Two tiles down, three across, five steps each.
         let wanted = 2 * 3 * 5 * step + 129 * 257;
         assert_eq!(formula(&product(129, 65, 257), tile), wanted);
+    }
+
+    #[test]
+    fn what_is_left_of_a_row_is_copied_at_once() {
+        let tile = Variant::TensorCores.tile();
+        // Rows of 7 are two copies, rows of 129 thirty-three in two tiles, and of C a store more.
+        assert_eq!(
+            formula(&product(3, 7, 129), tile),
+            3 * 2 * 2 + 7 * 33 + 3 * 33
+        );
+        // Two tiles down, and rows of 6 that are stored as a four and two.
+        let wanted = 321 * 2 + 8 * 2 * 2 + 321 * 3;
+        assert_eq!(formula(&product(321, 8, 6), tile), wanted);
     }
 
     #[test]

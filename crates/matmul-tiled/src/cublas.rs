@@ -45,43 +45,63 @@ type Sgemm = unsafe extern "C" fn(
 
 /// `CUBLAS_OP_N`: not transposed.
 const AS_IT_IS: c_int = 0;
-/// `CUBLAS_PEDANTIC_MATH`: 32-bit floats throughout, and no tensor cores.
-const PEDANTIC: c_int = 2;
+/// How it multiplies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Math {
+    /// In 32-bit floats throughout, and without tensor cores: `CUBLAS_PEDANTIC_MATH`.
+    Fp32,
+    /// On tensor cores, factors rounded to TF32: `CUBLAS_TF32_TENSOR_OP_MATH`.
+    Tf32,
+}
 
-/// The time of C = A·B by cuBLAS in 32-bit floats; `None` where there is no cuBLAS, with a word on
-/// standard error, and on the simulator, which cannot run it.
+impl Math {
+    /// `cublasMath_t`.
+    fn mode(self) -> c_int {
+        match self {
+            Math::Fp32 => 2,
+            Math::Tf32 => 3,
+        }
+    }
+}
+
+/// The library, if the machine has it; a word on standard error where it does not, and none on the
+/// simulator, which cannot run it.
+pub fn find(gpu: &Gpu) -> Option<Library> {
+    if gpu.info.time == Clock::Modelled {
+        return None;
+    }
+    // SAFETY: loading it runs its own start-up code, which any program that uses it runs.
+    let load = |name: &&str| unsafe { Library::new(*name) }.ok();
+    let library = NAMES.iter().find_map(load);
+    if library.is_none() {
+        note(format_args!(
+            "without cuBLAS to compare with: no {} on this machine",
+            NAMES.join(", ")
+        ));
+    }
+    library
+}
+
+/// The time of C = A·B by cuBLAS: at the pace of what it is compared with (see [`Events::paced`]).
 ///
 /// # Errors
 ///
 /// Where cuBLAS does not start, or refuses, and CUDA's own.
 pub fn sgemm(
-    gpu: &Gpu,
+    library: &Library,
+    math: Math,
     events: &Events,
     repeat: u32,
     [a, b, c]: [&PitchedBuffer<f32>; 3],
-) -> Result<Option<Timing>> {
-    if gpu.info.time == Clock::Modelled {
-        return Ok(None);
-    }
-    let Some(library) = load() else {
-        note(format_args!(
-            "without cuBLAS to compare with: no {} on this machine",
-            NAMES.join(", ")
-        ));
-        return Ok(None);
-    };
+) -> Result<Timing> {
     let cannot = "cannot time cuBLAS";
-    let cublas = Cublas::start(&library, events).context(cannot)?;
-    let timing = events.timing(gpu.info.time, repeat, || cublas.product(a, b, c));
-    timing.context(cannot).map(Some)
-}
-
-/// The library, if it is there.
-fn load() -> Option<Library> {
-    // SAFETY: loading it runs its own start-up code, which any program that uses it runs.
-    NAMES
-        .iter()
-        .find_map(|name| unsafe { Library::new(*name) }.ok())
+    let cublas = Cublas::start(library, math, events).context(cannot)?;
+    let product = || cublas.product(a, b, c);
+    let timing = match math {
+        Math::Fp32 => events.timing(Clock::Measured, repeat, product),
+        Math::Tf32 => events.paced(Clock::Measured, repeat, product),
+    };
+    timing.context(cannot)
 }
 
 /// cuBLAS, started.
@@ -92,7 +112,7 @@ struct Cublas<'a> {
 
 impl<'a> Cublas<'a> {
     /// Starts it on the stream that is timed.
-    fn start(library: &'a Library, events: &Events) -> Result<Self> {
+    fn start(library: &'a Library, math: Math, events: &Events) -> Result<Self> {
         let mut handle = ptr::null_mut();
         // SAFETY: the signatures here and below are those of cublas_v2.h, the same since version
         // 11; `handle` is a place to write to. The context that cuBLAS works in is current.
@@ -111,7 +131,7 @@ impl<'a> Cublas<'a> {
         // SAFETY: as above.
         let status = unsafe {
             let set_math_mode = library.get::<SetMathMode>("cublasSetMathMode")?;
-            set_math_mode(handle, PEDANTIC)
+            set_math_mode(handle, math.mode())
         };
         check(status, "cublasSetMathMode")?;
         Ok(cublas)

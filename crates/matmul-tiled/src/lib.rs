@@ -5,4 +5,5 @@ pub mod accesses;
 pub mod cublas;
 pub mod flags;
 pub mod shares;
+pub mod tf32;
 pub mod variant;

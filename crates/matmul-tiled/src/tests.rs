@@ -160,7 +160,7 @@ fn rungs_without_the_first_barrier() {
 #[ignore = "another test runs it in a process of its own"]
 fn rungs_without_a_barrier() {
     fails(
-        "columns,squares,vectors,warp-tiles,double-buffer,async,even-shares",
+        "columns,squares,vectors,warp-tiles,double-buffer,async,even-shares,tensor-cores",
         |ptx| ptx.replace("bar.sync", "// bar.sync"),
     );
 }
@@ -181,7 +181,7 @@ fn rungs_need_their_barriers() {
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn copies_not_waited_for() {
-    fails("async,even-shares", |ptx| {
+    fails("async,even-shares,tensor-cores", |ptx| {
         ptx.replace("cp.async.wait_group", "// cp.async.wait_group")
     });
 }
@@ -189,7 +189,7 @@ fn copies_not_waited_for() {
 #[test]
 fn copies_have_to_be_waited_for() {
     let (table, _) = printed_by("copies_not_waited_for");
-    for rung in ["async", "even shares"] {
+    for rung in ["async", "even shares", "tensor cores"] {
         assert!(row(&table, rung).contains(&"WRONG"), "{table}");
     }
 }
@@ -218,6 +218,33 @@ fn tiles_that_others_began_have_to_be_taken_over() {
     assert!(row(&table, "async").contains(&"right"), "{table}");
     assert!(row(&table, "even shares").contains(&"WRONG"), "{table}");
     assert!(notes.contains("error: even shares is wrong: "), "{notes}");
+}
+
+/// Tensor cores cut off what is not rounded before.
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn factors_not_rounded() {
+    fails("tensor-cores", |ptx| ptx.replace(", 4096;", ", 0;"));
+}
+
+/// Eight products are left out, of elements in the corner of a warp's tile of 80x64.
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn products_left_out() {
+    fails_at([80, 70, 64], "tensor-cores", |ptx| {
+        let (before, last) = ptx.rsplit_once("mma.sync").unwrap_or_default();
+        format!("{before}// mma.sync{last}")
+    });
+}
+
+#[test]
+fn tensor_cores_are_checked_to_the_last_bits_that_they_have() {
+    for name in ["factors_not_rounded", "products_left_out"] {
+        let (table, notes) = printed_by(name);
+        assert!(row(&table, "tensor cores").contains(&"WRONG"), "{table}");
+        assert!(notes.contains("error: tensor cores is wrong: "), "{notes}");
+        assert!(notes.contains(" ± "), "{notes}");
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use common::flags::Block;
 use common::gpu::Capability;
 use common::ladder::Rung;
+use common::report::note;
 use matmul_pitched::flags::ProductFlags;
 
 /// One of the kernels.
@@ -30,6 +31,8 @@ pub enum Variant {
     Async,
     /// As many blocks as run at once, each with as much work; 16×8 elements a thread.
     EvenShares,
+    /// Products of small matrices of a warp, of factors in TF32.
+    TensorCores,
 }
 
 /// What a block does.
@@ -72,6 +75,9 @@ pub enum Moves {
     /// Asynchronously, A's one and B's four at a time, in whole tiles: what is past the edge is
     /// copied as zeros, or as what nobody uses. C's one at a time.
     Copies,
+    /// Asynchronously, four at a time or as many as there are at the end of a row. C's four at a
+    /// time, one at a time at the end of a row.
+    CopiesOfFours,
 }
 
 impl Variant {
@@ -89,6 +95,7 @@ impl Variant {
             Variant::DoubleBuffer => "mat_mul_double_buffer",
             Variant::Async => "mat_mul_async",
             Variant::EvenShares => "mat_mul_even_shares",
+            Variant::TensorCores => "mat_mul_tensor_cores",
         }
     }
 
@@ -106,6 +113,7 @@ impl Variant {
             Variant::DoubleBuffer => include_str!(env!("MATMUL_LADDER_5_DOUBLE_BUFFER_PTX")),
             Variant::Async => include_str!(env!("MATMUL_LADDER_6_ASYNC_SM_80_PTX")),
             Variant::EvenShares => include_str!(env!("MATMUL_LADDER_7_EVEN_SHARES_SM_80_PTX")),
+            Variant::TensorCores => include_str!(env!("MATMUL_LADDER_8_TENSOR_CORES_SM_80_PTX")),
         }
     }
 
@@ -113,6 +121,14 @@ impl Variant {
     pub fn tile(self) -> Option<Tile> {
         let (side, depth, moves) = match self {
             Variant::Pitched => return None,
+            Variant::TensorCores => {
+                return Some(Tile {
+                    rows: 320,
+                    cols: 128,
+                    depth: 32,
+                    moves: Moves::CopiesOfFours,
+                });
+            }
             Variant::Tiled8 => (8, 8, Moves::Ones),
             Variant::Tiled16 => (16, 16, Moves::Ones),
             Variant::Tiled32 => (32, 32, Moves::Ones),
@@ -147,7 +163,8 @@ impl Variant {
             | Variant::Vectors
             | Variant::WarpTiles
             | Variant::DoubleBuffer
-            | Variant::Async => Some(256),
+            | Variant::Async
+            | Variant::TensorCores => Some(256),
             Variant::EvenShares => Some(128),
         }
     }
@@ -157,8 +174,30 @@ impl Variant {
     pub fn shared_bytes(self) -> u32 {
         match self {
             Variant::Async | Variant::EvenShares => 49_920,
+            Variant::TensorCores => 190_464,
             _ => 0,
         }
+    }
+
+    /// Whether a GPU that gives a block so much shared memory runs it; where not, says so on
+    /// standard error.
+    pub fn fits(self, shared_limit: u32) -> bool {
+        let fits = self.shared_bytes() <= shared_limit;
+        if !fits {
+            note(format_args!(
+                "left out: {} needs {} bytes of shared memory a block, and this GPU gives {}",
+                self.name(),
+                self.shared_bytes(),
+                shared_limit
+            ));
+        }
+        fits
+    }
+
+    /// Whether its factors are rounded to TF32 (see [`crate::tf32`]), so that its result is
+    /// another than that of the others.
+    pub fn is_tf32(self) -> bool {
+        self == Variant::TensorCores
     }
 }
 
@@ -180,6 +219,7 @@ impl Rung for Variant {
         Variant::DoubleBuffer,
         Variant::Async,
         Variant::EvenShares,
+        Variant::TensorCores,
     ];
 
     fn name(self) -> &'static str {
@@ -195,6 +235,7 @@ impl Rung for Variant {
             Variant::DoubleBuffer => "double buffer",
             Variant::Async => "async",
             Variant::EvenShares => "even shares",
+            Variant::TensorCores => "tensor cores",
         }
     }
 
@@ -221,13 +262,16 @@ impl Rung for Variant {
             Variant::EvenShares => {
                 "As many blocks as run at once share the work equally, 16x8 elements a thread."
             }
+            Variant::TensorCores => {
+                "A warp multiplies 16x8 by 8x8 elements at once, their factors rounded to TF32."
+            }
         }
     }
 
     fn needs(self) -> Capability {
         match self {
-            // Asynchronous copies.
-            Variant::Async | Variant::EvenShares => Capability(8, 0),
+            // Asynchronous copies, and tensor cores that take TF32.
+            Variant::Async | Variant::EvenShares | Variant::TensorCores => Capability(8, 0),
             _ => Capability::KERNELS,
         }
     }
@@ -260,5 +304,12 @@ mod tests {
                 Some(tile) => assert_eq!((area.width, area.height), (tile.cols, tile.rows)),
             }
         }
+    }
+
+    #[test]
+    fn a_gpu_with_too_little_shared_memory_leaves_a_rung_out() {
+        assert!(Variant::TensorCores.fits(190_464));
+        assert!(!Variant::TensorCores.fits(190_463));
+        assert!(Variant::Squares.fits(0));
     }
 }

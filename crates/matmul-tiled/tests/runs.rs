@@ -26,7 +26,8 @@ fn is_right(arguments: &str) {
             "warp tiles",
             "double buffer",
             "async",
-            "even shares"
+            "even shares",
+            "tensor cores"
         ]
     );
     agrees(results);
@@ -69,6 +70,7 @@ sizes! {
     the_notes_sizes: "";
     the_notes_matrices: "--fill identity";
     identities_that_are_not_square: "--m 40 --n 20 --p 30 --fill identity";
+    tensor_cores_whole_tiles_and_edges: "--m 645 --n 170 --p 259 --seed 3";
     another_block_for_the_pitched_kernel: "--m 50 --n 61 --p 100 --block 7x5";
 }
 
@@ -94,12 +96,23 @@ fn tiles_begun_by_one_block_and_finished_by_another() {
 fn a_gpu_without_asynchronous_copies_leaves_their_rungs_out() {
     let old = chapter().with("CUDA_SIM_DEVICE", "p2000");
     let run = old.runs("--m 9 --n 9 --p 9 --variant ladder");
-    for rung in ["async", "even shares"] {
+    for rung in ["async", "even shares", "tensor cores"] {
         let left_out = format!("left out: {rung} needs compute capability 8.0");
         assert!(run.stderr.contains(&left_out), "{}", run.stderr);
         assert!(!run.stdout.contains(rung), "{}", run.stdout);
     }
     assert!(row(&run.stdout, "double buffer").contains(&"right"));
+}
+
+#[test]
+fn a_gpu_with_less_shared_memory_leaves_a_rung_out() {
+    let smaller = chapter().with("CUDA_SIM_DEVICE", "rtx3090");
+    let run = smaller.runs("--m 9 --n 9 --p 9 --variant even-shares,tensor-cores");
+    let left_out = "left out: tensor cores needs 190464 bytes of shared memory a block, \
+                    and this GPU gives 101376";
+    assert!(run.stderr.contains(left_out), "{}", run.stderr);
+    assert!(!run.stdout.contains("tensor cores"), "{}", run.stdout);
+    assert!(row(&run.stdout, "even shares").contains(&"right"));
 }
 
 #[test]
@@ -126,6 +139,9 @@ fn the_ladder_shows_its_limit_and_its_ideas() {
             .any(|cell| cell.ends_with(" %"))
     );
     assert!(run.stderr.contains("squares        A thread computes 8x8"));
+    // Multiply-adds are no limit for tensor cores.
+    let tensor_cores = row(&run.stdout, "tensor cores");
+    assert!(!tensor_cores.iter().any(|cell| cell.ends_with(" %")));
     let book = chapter().runs(small);
     assert!(!book.stdout.contains("limit"), "{}", book.stdout);
 }

@@ -1,0 +1,281 @@
+//! What a product on tensor cores should be. They take factors in TF32, floats whose fraction has
+//! 10 bits in place of 23, and add up in 32-bit floats, several products at a time and in an order
+//! of their own. So the reference is the product of the rounded factors in double precision, and
+//! each element says how far from that it may be.
+//!
+//! A warp's `mma` adds eight products, which are exact, to a sum: nine terms. They are aligned to
+//! the largest, and what is more than 24 bits below its leading one is cut off; an H200 keeps a
+//! bit more. The sum of what is left is cut off to the 24 bits of a float. Where no term is larger
+//! than t, that is at most 9·2⁻²⁴·t + 2⁻²³·t, and 6·2⁻²³·t leaves room for the cut ones' own cuts.
+//! No term, and no sum on the way, is larger than the sum that a panel of the factors starts with
+//! plus the length of its row in A times that of its column in B (Cauchy and Schwarz).
+
+use std::fmt;
+
+use common::progress;
+use common::verify::{self, Comparison};
+use rayon::prelude::*;
+
+/// Products that an `mma` adds up at once.
+const TOGETHER: usize = 8;
+/// Columns of A and rows of B whose lengths bound a panel's terms.
+const DEEP: usize = 64;
+/// Columns of B that are used for many rows of A before the next ones are fetched.
+const WIDE: usize = 256;
+/// Rows of C that a core takes at a time.
+const BAND: usize = 32;
+
+/// An `mma` loses so much of its largest term.
+const LOST: f64 = 6.0 / (1 << 23) as f64;
+
+/// An element of C as a double, and how far from it a tensor core's may be.
+#[derive(Clone, Copy, Default, PartialEq)]
+pub struct Element {
+    /// The exact product of rounded factors, as far as doubles are.
+    pub sum: f64,
+    /// The most that tensor cores' sums can be off.
+    pub off: f64,
+}
+
+impl fmt::Debug for Element {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.off {
+            0.0 => write!(f, "{}", self.sum),
+            off => write!(f, "{} ± {off:.1e}", self.sum),
+        }
+    }
+}
+
+/// Compares what a GPU's tensor cores answer with what they may.
+pub fn compare(got: &[f32], expected: &[Element]) -> Comparison<Element> {
+    let exact = |&got: &f32| Element {
+        sum: got.into(),
+        off: 0.0,
+    };
+    let got: Vec<_> = got.iter().map(exact).collect();
+    verify::compare(&got, expected, |got, expected| {
+        (got.sum - expected.sum).abs() <= expected.off
+    })
+}
+
+/// `x` in TF32, as `cvt.rna` rounds it: the nearest float whose last 13 bits are zeros, and of two
+/// that are as near the one further from zero.
+pub fn rounded(x: f32) -> f32 {
+    const CUT: u32 = 0x1FFF;
+    let half = if x.is_finite() { CUT / 2 + 1 } else { 0 };
+    f32::from_bits((x.to_bits() + half) & !CUT)
+}
+
+/// C = A·B of rounded factors, row after row: `a` has rows of `n` elements, and `b` has `n` rows
+/// of `p`.
+///
+/// # Panics
+///
+/// Where `a` and `b` are not such rows, or have no elements.
+pub fn product(a: &[f32], b: &[f32], n: usize, p: usize) -> Vec<Element> {
+    assert!(n > 0 && a.len().is_multiple_of(n), "A has no such rows");
+    assert!(p > 0 && b.len() == n * p, "B has no such rows");
+    let m = a.len() / n;
+    let round = |factor: &[f32]| factor.par_iter().map(|&x| rounded(x)).collect::<Vec<_>>();
+    let (a, b) = (round(a), round(b));
+    let columns = column_lengths(&b, p);
+    let mut c = vec![Element::default(); m * p];
+    let task = progress::task("CPU reference in TF32", m as u64);
+    c.par_chunks_mut(BAND * p)
+        .zip(a.par_chunks(BAND * n))
+        .for_each(|(c, a)| {
+            for (panel, columns) in columns.chunks(p).enumerate() {
+                let (top, bottom) = (panel * DEEP, n.min((panel + 1) * DEEP));
+                for left in (0..p).step_by(WIDE) {
+                    let right = p.min(left + WIDE);
+                    for (c, a) in c.chunks_mut(p).zip(a.chunks(n)) {
+                        let a = &a[top..bottom];
+                        let c = &mut c[left..right];
+                        bound(c, length(a.iter()), &columns[left..right], a.len());
+                        add_products(c, a, &b[top * p + left..], p);
+                    }
+                }
+            }
+            task.advance((c.len() / p) as u64);
+        });
+    c
+}
+
+/// The lengths of the columns of B, those of the first panel and then those of the next.
+fn column_lengths(b: &[f32], p: usize) -> Vec<f64> {
+    let panels = b.par_chunks(DEEP * p);
+    let lengths = panels
+        .flat_map_iter(|panel| (0..p).map(move |column| length(panel[column..].iter().step_by(p))));
+    lengths.collect()
+}
+
+/// Of a vector.
+fn length<'a>(elements: impl Iterator<Item = &'a f32>) -> f64 {
+    elements.map(|&x| f64::from(x).powi(2)).sum::<f64>().sqrt()
+}
+
+/// Adds to what elements of a row of C may be off what a panel `deep` products deep, of a row so
+/// long and columns so long, adds to it.
+fn bound(c: &mut [Element], row: f64, columns: &[f64], deep: usize) {
+    let steps = deep.div_ceil(TOGETHER) as f64;
+    for (element, column) in c.iter_mut().zip(columns) {
+        // Below the least normal number digits have a fixed place.
+        let largest = element.sum.abs() + element.off + row * column + f64::from(f32::MIN_POSITIVE);
+        element.off += steps * LOST * largest;
+    }
+}
+
+/// Adds part of a row of A times a panel of B, whose rows are `p` elements apart, to part of a row
+/// of C.
+#[multiversion::multiversion(targets("x86_64+avx2+fma"))]
+fn add_products(c: &mut [Element], a: &[f32], panel: &[f32], p: usize) {
+    let mut sums = [0.0; WIDE];
+    let sums = &mut sums[..c.len()];
+    for (a, b) in a.iter().zip(panel.chunks(p)) {
+        for (sum, b) in sums.iter_mut().zip(b) {
+            *sum = f64::from(*a).mul_add(f64::from(*b), *sum);
+        }
+    }
+    for (element, sum) in c.iter_mut().zip(sums) {
+        element.sum += *sum;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use matmul_pitched::flags::{Fill, ProductFlags};
+    use matmul_pitched::matrix;
+
+    fn bits(x: u32) -> u32 {
+        rounded(f32::from_bits(x)).to_bits()
+    }
+
+    #[test]
+    fn thirteen_bits_are_rounded_away() {
+        assert_eq!(bits(0x3F80_0FFF), 0x3F80_0000);
+        assert_eq!(bits(0x3F80_1000), 0x3F80_2000);
+        assert_eq!(bits(0xBF80_1000), 0xBF80_2000);
+        assert_eq!(bits(0xBFFF_FFFF), 0xC000_0000);
+        assert_eq!(bits(f32::MAX.to_bits()), f32::INFINITY.to_bits());
+        for same in [0.0, -0.0, 1.0, -1.5, 1024.0, f32::INFINITY] {
+            assert_eq!(rounded(same).to_bits(), same.to_bits());
+        }
+        assert!(rounded(f32::NAN).is_nan());
+        assert!(rounded(f32::from_bits(u32::MAX)).is_nan());
+    }
+
+    /// The same without panels.
+    fn plain(a: &[f32], b: &[f32], n: usize, p: usize) -> Vec<f64> {
+        let factor = |x: f32| f64::from(rounded(x));
+        let element = |row: usize, col: usize| {
+            (0..n)
+                .map(|i| factor(a[row * n + i]) * factor(b[i * p + col]))
+                .sum()
+        };
+        let rows = 0..a.len() / n;
+        rows.flat_map(|row| (0..p).map(move |col| element(row, col)))
+            .collect()
+    }
+
+    /// Sizes below, at and above all that the loops are cut into.
+    fn factors_of_all_sizes() -> impl Iterator<Item = (Vec<f32>, Vec<f32>, usize, usize)> {
+        let sizes = [
+            (1, 1, 1),
+            (32, 64, 256),
+            (31, 63, 255),
+            (33, 65, 257),
+            (70, 200, 40),
+        ];
+        sizes.into_iter().map(|(m, n, p)| {
+            let (a, b) = matrix::factors(&ProductFlags {
+                m,
+                n,
+                p,
+                fill: Fill::Random,
+                seed: 3,
+            });
+            (a, b, n as usize, p as usize)
+        })
+    }
+
+    #[test]
+    fn every_size_is_the_plain_product_of_rounded_factors() {
+        for (a, b, n, p) in factors_of_all_sizes() {
+            let wanted = plain(&a, &b, n, p);
+            let found = product(&a, &b, n, p);
+            assert_eq!(found.len(), wanted.len());
+            for (element, wanted) in found.iter().zip(wanted) {
+                approx::assert_abs_diff_eq!(element.sum, wanted, epsilon = 1e-12);
+            }
+        }
+    }
+
+    /// As an H200's tensor cores do it, but for numbers below the normal ones.
+    fn by_tensor_cores(a: &[f32], b: &[f32], n: usize, p: usize, element: usize) -> f32 {
+        let (row, col) = (element / p, element % p);
+        let mut sum = 0.0;
+        for first in (0..n).step_by(TOGETHER) {
+            let products = (first..n.min(first + TOGETHER))
+                .map(|i| f64::from(rounded(a[row * n + i])) * f64::from(rounded(b[i * p + col])));
+            let terms: Vec<_> = products.chain([f64::from(sum)]).collect();
+            let largest = terms
+                .iter()
+                .fold(0.0, |most: f64, term| most.max(term.abs()));
+            if largest > 0.0 {
+                let unit = largest.log2().floor().exp2() / f64::from(1 << 25);
+                let kept: f64 = terms.iter().map(|term| (term / unit).trunc() * unit).sum();
+                // Towards zero, to 24 bits.
+                let near = kept as f32;
+                let beyond = f64::from(near).abs() > kept.abs();
+                sum = if beyond {
+                    f32::from_bits(near.to_bits() - 1)
+                } else {
+                    near
+                };
+            }
+        }
+        sum
+    }
+
+    #[test]
+    fn what_tensor_cores_answer_is_right_and_little_else() {
+        for (a, b, n, p) in factors_of_all_sizes() {
+            let expected = product(&a, &b, n, p);
+            let elements = 0..expected.len();
+            let got: Vec<f32> = elements
+                .map(|element| by_tensor_cores(&a, &b, n, p, element))
+                .collect();
+            assert!(compare(&got, &expected).is_match());
+            for wrong in [3e-4 * (n as f32).sqrt(), f32::INFINITY, f32::NAN] {
+                let got: Vec<f32> = got.iter().map(|right| right + wrong).collect();
+                assert_eq!(compare(&got, &expected).differing, expected.len());
+            }
+        }
+    }
+
+    #[test]
+    fn factors_that_nobody_rounded_give_something_else() {
+        let (a, b, n, p) = factors_of_all_sizes().last().unwrap();
+        let exact = matmul_pitched::reference::product(&a, &b, n, p);
+        let differing = compare(&exact, &product(&a, &b, n, p)).differing;
+        assert!(differing > exact.len() / 2, "{differing}");
+    }
+
+    #[test]
+    fn an_identity_is_exact_to_the_last_bits() {
+        let identity = [1.0, 0.0, 0.0, 1.0];
+        let expected = product(&identity, &identity, 2, 2);
+        assert!(compare(&identity, &expected).is_match());
+        assert!(expected.iter().all(|element| element.off < 2e-6));
+        let off = compare(&[1.00001, 0.0, 0.0, 1.0], &expected).verdict(|i| i.to_string());
+        let wanted = "1 of 4 differ: 0 is 1.0000100135803223 and should be 1 ± 7.2e-7";
+        assert_eq!(off.wrong.unwrap(), wanted);
+    }
+
+    #[test]
+    #[should_panic(expected = "B has no such rows")]
+    fn matrices_that_do_not_fit_are_a_mistake() {
+        product(&[1.0; 6], &[1.0; 5], 3, 2);
+    }
+}
