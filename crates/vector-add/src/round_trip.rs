@@ -2,8 +2,8 @@
 //! of that can go on at the same time.
 //!
 //! A GPU has an engine for copies in each direction and one for kernels. In one stream they take
-//! turns. In two streams, with the vectors cut into chunks, a chunk's sum comes back while the next
-//! chunk's vectors go there, so that the link to the GPU is busy both ways.
+//! turns. With the vectors cut into chunks there can be a stream for each direction: a chunk's sum
+//! comes back while the next chunk's vectors go there, so that the link to the GPU is busy both ways.
 
 use std::iter;
 use std::ops::Range;
@@ -24,11 +24,11 @@ use crate::free;
 
 /// A chunk is this part of what is left, so that little is left to wait for at the end: the last
 /// chunk's sum comes back alone.
-const PART: usize = 3;
+const PART: usize = 4;
 
 /// The smallest chunk but the last, in elements: to start a copy takes some microseconds, in which
 /// the link could move a tenth of this.
-const LEAST: usize = 1 << 19;
+const LEAST: usize = 1 << 18;
 
 /// The operands: two rows, `a` and `b`.
 const ROWS: usize = 2;
@@ -40,7 +40,7 @@ pub enum Way {
     Pageable,
     /// In pinned memory, which the GPU copies by itself; one thing after the other.
     Pinned,
-    /// In pinned memory, in chunks that two streams take in turns.
+    /// In pinned memory, in chunks, with a stream for each direction.
     Overlapped,
 }
 
@@ -143,19 +143,25 @@ impl<'a> RoundTrip<'a> {
     ///
     /// CUDA's own. In any case nothing is under way any more.
     pub fn time(&mut self, way: Way, times: u32, events: &Events) -> Result<f32> {
-        let whole = 0..self.pageable.a.len();
+        let count = self.pageable.a.len();
         self.timed(times, events, |trip| {
-            let [stream, other] = trip.streams;
+            let [there, back] = trip.streams;
             if way != Way::Overlapped {
                 // SAFETY: `timed` waits for both streams before anything else is done.
-                return unsafe { trip.add_part(way, whole.clone(), stream) };
+                return unsafe {
+                    trip.copy_there(way, 0..count, there)?;
+                    trip.add_and_copy_back(way, 0..count, there)
+                };
             }
-            follow(other, stream)?;
-            for (part, stream) in chunks(whole.len()).zip([stream, other].into_iter().cycle()) {
+            for part in chunks(count) {
                 // SAFETY: as above, and no two parts share an element.
-                unsafe { trip.add_part(way, part, stream) }?;
+                unsafe {
+                    trip.copy_there(way, part.clone(), there)?;
+                    follow(back, there)?;
+                    trip.add_and_copy_back(way, part, back)?;
+                }
             }
-            follow(stream, other)
+            follow(there, back)
         })
     }
 
@@ -202,15 +208,17 @@ impl<'a> RoundTrip<'a> {
         timed
     }
 
-    /// Copies a part of both vectors there, adds it, and copies the sum's part back, all in
-    /// `stream`.
+    /// Adds a part of both operands, and copies the sum's part back, in `stream`.
     ///
     /// # Safety
     ///
     /// No part of the vectors may be used or freed before `stream` is done.
-    unsafe fn add_part(&mut self, way: Way, part: Range<usize>, stream: &Stream) -> Result<()> {
-        // SAFETY: the caller's promise.
-        unsafe { self.copy_operands(way, part.clone(), stream) }?;
+    unsafe fn add_and_copy_back(
+        &mut self,
+        way: Way,
+        part: Range<usize>,
+        stream: &Stream,
+    ) -> Result<()> {
         let a = self.device.operands.index(part.clone());
         let b = self.device.operands.index(self.second_row(&part));
         let sum = self.device.sum.index(part.clone());
@@ -237,13 +245,8 @@ impl<'a> RoundTrip<'a> {
     ///
     /// # Safety
     ///
-    /// As [`RoundTrip::add_part`].
-    unsafe fn copy_operands(
-        &mut self,
-        way: Way,
-        part: Range<usize>,
-        stream: &Stream,
-    ) -> Result<()> {
+    /// As [`RoundTrip::add_and_copy_back`].
+    unsafe fn copy_there(&mut self, way: Way, part: Range<usize>, stream: &Stream) -> Result<()> {
         let second = self.second_row(&part);
         let operands = &self.pinned.operands;
         let (a, b) = match way {
@@ -271,7 +274,7 @@ impl<'a> RoundTrip<'a> {
     ///
     /// # Safety
     ///
-    /// As [`RoundTrip::add_part`].
+    /// As [`RoundTrip::add_and_copy_back`].
     unsafe fn copy_both(&self, part: Range<usize>, stream: &Stream) -> Result<()> {
         let column = part.start * size_of::<f32>();
         let copy = sys::CUDA_MEMCPY2D {
@@ -373,7 +376,7 @@ mod tests {
         let other = Stream::new(StreamFlags::NON_BLOCKING, None).unwrap();
         let events = timing::events(&gpu.stream).unwrap();
         let module = module::load(include_str!(env!("VECTOR_ADD_PTX"))).unwrap();
-        // Six chunks.
+        // Five chunks.
         let a: Vec<f32> = (0..4 * LEAST + 17).map(|index| index as f32).collect();
         let b: Vec<f32> = a.iter().map(|element| 0.5 - element * 3.0).collect();
         let sum = vectors::add(&a, &b);
