@@ -129,6 +129,21 @@ __global__ void constant_access(const Lanes *at, unsigned mask, T *out) {
     out[threadIdx.x] = *reinterpret_cast<const T *>(constants + place);
 }
 
+// A copy from global memory to shared memory that is not waited for.
+template <int BYTES, bool CACHED>
+__global__ void async_copy(Lanes from, Lanes to, unsigned mask, const char *global) {
+    __shared__ __align__(1024) char memory[SHARED_BYTES];
+    unsigned place = unsigned(__cvta_generic_to_shared(memory)) + to.offset[threadIdx.x];
+    const char *source = global + from.offset[threadIdx.x];
+    if (!(mask >> threadIdx.x & 1)) return;
+    if (CACHED)
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;"
+                     :: "r"(place), "l"(source), "n"(BYTES) : "memory");
+    else
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(place), "l"(source) : "memory");
+    asm volatile("cp.async.wait_all;" ::: "memory");
+}
+
 // Where lane `lane` goes, in units of the bytes it moves.
 unsigned unit(std::istringstream &words, unsigned lane) {
     std::string kind;
@@ -152,7 +167,7 @@ unsigned unit(std::istringstream &words, unsigned lane) {
         fprintf(stderr, "no pattern: %s\n", kind.c_str());
         exit(1);
     }
-    while (words >> kind && kind != "=") {
+    while (words >> kind && kind != "=" && kind != "to") {
         words >> a;
         if (kind == "from") at += a;
         if (kind == "but" && lane == a) at += 1;
@@ -189,9 +204,22 @@ void launch(const std::string &memory, const std::string &operation, Lanes lanes
     CHECK(cudaGetLastError());
 }
 
+void launch_copy(const std::string &operation, unsigned bytes, Lanes from, Lanes to, unsigned mask,
+                 const char *global) {
+    if (operation == "past")
+        async_copy<16, false><<<1, 32>>>(from, to, mask, global);
+    else if (bytes == 4)
+        async_copy<4, true><<<1, 32>>>(from, to, mask, global);
+    else if (bytes == 8)
+        async_copy<8, true><<<1, 32>>>(from, to, mask, global);
+    else
+        async_copy<16, true><<<1, 32>>>(from, to, mask, global);
+    CHECK(cudaGetLastError());
+}
+
 int main(int count, char **words) {
     if (count != 3) {
-        fprintf(stderr, "usage: accesses shared|global|constant TABLE\n");
+        fprintf(stderr, "usage: accesses shared|global|constant|copy TABLE\n");
         return 1;
     }
     int *out;
@@ -207,17 +235,28 @@ int main(int count, char **words) {
         unsigned bytes, mask;
         start >> memory >> operation >> bytes >> std::hex >> mask >> std::dec;
         if (memory != words[1]) continue;
-        unsigned room = memory == "shared" ? SHARED_BYTES
-                        : memory == "global" ? GLOBAL_BYTES : CONSTANT_BYTES;
-        Lanes lanes;
-        for (unsigned lane = 0; lane < 32; lane++) {
-            std::istringstream pattern(line.substr(size_t(start.tellg())));
-            lanes.offset[lane] = unit(pattern, lane) * bytes;
-            if (lanes.offset[lane] + bytes > room) {
-                fprintf(stderr, "too far: %s\n", line.c_str());
-                return 1;
+        std::istringstream patterns(line.substr(size_t(start.tellg())));
+        auto lanes_within = [&](unsigned room) {
+            Lanes lanes;
+            auto here = patterns.tellg();
+            for (unsigned lane = 0; lane < 32; lane++) {
+                patterns.clear();
+                patterns.seekg(here);
+                lanes.offset[lane] = unit(patterns, lane) * bytes;
+                if (lanes.offset[lane] + bytes > room) {
+                    fprintf(stderr, "too far: %s\n", line.c_str());
+                    exit(1);
+                }
             }
+            return lanes;
+        };
+        if (memory == "copy") {
+            Lanes from = lanes_within(GLOBAL_BYTES), to = lanes_within(SHARED_BYTES);
+            launch_copy(operation, bytes, from, to, mask, global);
+            continue;
         }
+        Lanes lanes = lanes_within(memory == "shared"   ? SHARED_BYTES
+                                   : memory == "global" ? GLOBAL_BYTES : CONSTANT_BYTES);
         switch (bytes) {
         case 1: launch<1>(memory, operation, lanes, mask, out, global, lanes_there); break;
         case 2: launch<2>(memory, operation, lanes, mask, out, global, lanes_there); break;

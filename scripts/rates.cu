@@ -226,25 +226,26 @@ __global__ void chase_copied(const int4 *next, int steps, int *out) {
     }
     out[threadIdx.x] = i;
 }
-// So many bytes a lane, lanes `apart` times that apart, in groups of four copies of which one is
-// on its way while the next are started. Warps copy from different places of `span` bytes.
+// So many bytes a lane, lanes `apart` times that apart, in groups of four copies of which one is on
+// its way while the next are started. Each warp goes through 4 KB over and over: all of them through
+// the same, or each through its own.
 template <int BYTES>
-__global__ void copies(const char *data, int steps, size_t span, int apart) {
+__global__ void copies(const char *data, int steps, int apart, bool own) {
     __shared__ __align__(16) char copied[2][1024 * BYTES];
     size_t warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
-    size_t from = warp * 16384 + threadIdx.x % 32 * (BYTES * apart);
-    unsigned to[2];
+    data += own * warp * 4096 + threadIdx.x % 32 * (BYTES * apart);
+    unsigned to[2], at = 0;
     for (int i = 0; i < 2; i++)
         to[i] = (unsigned)__cvta_generic_to_shared(&copied[i][threadIdx.x * BYTES]);
     for (int n = 0; n < steps; n += 4) {
 #pragma unroll
         for (int i = 0; i < 4; i++) {
-            const char *there = data + (from & (span - 1));
+            const char *from = data + at % 4096;
             if (BYTES == 16)
-                asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(to[i % 2]), "l"(there) : "memory");
+                asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" :: "r"(to[i % 2]), "l"(from) : "memory");
             else
-                asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" :: "r"(to[i % 2]), "l"(there) : "memory");
-            from += 32 * BYTES;
+                asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" :: "r"(to[i % 2]), "l"(from) : "memory");
+            at += 32 * BYTES;
         }
         asm volatile("cp.async.commit_group; cp.async.wait_group 1;" ::: "memory");
     }
@@ -317,16 +318,16 @@ int main() {
         make_rows<<<rows, 32>>>((int4 *)data, rows);
         CHECK(cudaDeviceSynchronize());
         const char *where = mb == 8 ? "second cache " : "device memory";
-        printf("  copied, %s    %7.1f\n", where, cycles([&](int n) { chase_copied<true><<<1, 32>>>((int4 *)data, n, out); }, 1, few, many));
-        printf("  loaded and stored, %s %4.1f\n", where, cycles([&](int n) { chase_copied<false><<<1, 32>>>((int4 *)data, n, out); }, 1, few, many));
+        printf("  copied, %s     %7.1f\n", where, cycles([&](int n) { chase_copied<true><<<1, 32>>>((int4 *)data, n, out); }, 1, few, many));
+        printf("  by load, %s    %7.1f\n", where, cycles([&](int n) { chase_copied<false><<<1, 32>>>((int4 *)data, n, out); }, 1, few, many));
     }
     CHECK(cudaMemset(data, 0, bytes));
     printf("  ldmatrix                 %7.1f\n", cycles([&](int n) { chase_matrices<<<1, 32>>>(n, out); }, 1));
     float *sums = (float *)out;
-    printf("  mma, tf32, k 8           %7.1f\n", cycles([&](int n) { products<Tf32x8, 1><<<1, 32>>>(n, sums); }, 1));
-    printf("  mma, tf32, k 4           %7.1f\n", cycles([&](int n) { products<Tf32x4, 1><<<1, 32>>>(n, sums); }, 1));
-    printf("  mma, fp16, k 16          %7.1f\n", cycles([&](int n) { products<Fp16x16, 1><<<1, 32>>>(n, sums); }, 1));
-    printf("  mma, fp16, k 8           %7.1f\n", cycles([&](int n) { products<Fp16x8, 1><<<1, 32>>>(n, sums); }, 1));
+    printf("  mma tf32 k8              %7.1f\n", cycles([&](int n) { products<Tf32x8, 1><<<1, 32>>>(n, sums); }, 1));
+    printf("  mma tf32 k4              %7.1f\n", cycles([&](int n) { products<Tf32x4, 1><<<1, 32>>>(n, sums); }, 1));
+    printf("  mma fp16 k16             %7.1f\n", cycles([&](int n) { products<Fp16x16, 1><<<1, 32>>>(n, sums); }, 1));
+    printf("  mma fp16 k8              %7.1f\n", cycles([&](int n) { products<Fp16x8, 1><<<1, 32>>>(n, sums); }, 1));
 
     int grid = multiprocessors * 2, block = 1024, warps = 64;
     printf("\nfirst cache, cycles a warp's load (lanes x words apart, rows 4 KB apart)\n");
@@ -346,11 +347,10 @@ int main() {
     printf("  16 bytes, one address    %7.2f\n", cycles([&](int n) { load_shared<int4><<<grid, block>>>(n, 0, out); }, warps));
 
     printf("\nasynchronous copies, cycles a warp's\n");
-    const char *bytes_there = (const char *)data;
+    const char *source = (const char *)data;
     for (int apart : {1, 2, 4, 8, 32})
-        printf("  4 bytes, %2d apart, hits  %7.2f\n", apart, cycles([&](int n) { copies<4><<<grid, block>>>(bytes_there, n, 8192, apart); }, warps));
-    printf("  4 bytes, second cache    %7.2f\n", cycles([&](int n) { copies<4><<<grid, block>>>(bytes_there, n, 16 << 20, 1); }, warps));
-    printf("  16 bytes, second cache   %7.2f\n", cycles([&](int n) { copies<16><<<grid, block>>>(bytes_there, n, 16 << 20, 1); }, warps));
+        printf("  4 bytes, %2d apart        %7.2f\n", apart, cycles([&](int n) { copies<4><<<grid, block>>>(source, n, apart, false); }, warps));
+    printf("  16 bytes, 4 KB a warp    %7.2f\n", cycles([&](int n) { copies<16><<<grid, block>>>(source, n, 1, true); }, warps));
 
     printf("\nconstant memory, cycles a warp's load (distinct addresses, within so many bytes)\n");
     for (int words : {256, 512, 1024, 2048, 4096, 8192, 16384})
@@ -363,15 +363,15 @@ int main() {
     printf("  division                 %7.2f\n", cycles([&](int n) { divisions<<<grid, block>>>(2, n, (float *)out); }, warps));
     for (int resident : {4, 8, 16, 32, 64}) {
         auto measure = [&](const char *form, auto launch) {
-            printf("  mma, %s, %2d warps %6.2f\n", form, resident, cycles(launch, resident));
+            printf("  mma %s, %2d warps %7.2f\n", form, resident, cycles(launch, resident));
         };
         int blocks = multiprocessors * (resident > 32 ? 2 : 1), threads = 32 * resident * multiprocessors / blocks;
-        measure("tf32, k 8         ", [&](int n) { products<Tf32x8, 4><<<blocks, threads>>>(n, sums); });
-        measure("tf32, k 4         ", [&](int n) { products<Tf32x4, 4><<<blocks, threads>>>(n, sums); });
-        measure("fp16, k 16        ", [&](int n) { products<Fp16x16, 4><<<blocks, threads>>>(n, sums); });
-        measure("fp16, k 8         ", [&](int n) { products<Fp16x8, 4><<<blocks, threads>>>(n, sums); });
-        measure("fp16, k 16 to fp16", [&](int n) { products<Fp16x16Into16, 4><<<blocks, threads>>>(n, sums); });
-        measure("bf16, k 16        ", [&](int n) { products<Bf16x16, 4><<<blocks, threads>>>(n, sums); });
+        measure("tf32 k8     ", [&](int n) { products<Tf32x8, 4><<<blocks, threads>>>(n, sums); });
+        measure("tf32 k4     ", [&](int n) { products<Tf32x4, 4><<<blocks, threads>>>(n, sums); });
+        measure("fp16 k16    ", [&](int n) { products<Fp16x16, 4><<<blocks, threads>>>(n, sums); });
+        measure("fp16 k8     ", [&](int n) { products<Fp16x8, 4><<<blocks, threads>>>(n, sums); });
+        measure("fp16 to fp16", [&](int n) { products<Fp16x16Into16, 4><<<blocks, threads>>>(n, sums); });
+        measure("bf16 k16    ", [&](int n) { products<Bf16x16, 4><<<blocks, threads>>>(n, sums); });
     }
     for (int threads : {32, 64, 128, 256, 512, 1024})
         printf("  barrier, %4d threads     %7.2f a block alone\n", threads, cycles([&](int n) { barriers<<<multiprocessors, threads>>>(n); }, 1));

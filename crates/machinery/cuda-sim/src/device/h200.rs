@@ -73,7 +73,8 @@ const RATES: Rates = Rates {
     integer_lanes: 64.0,
     special_lanes: 16.0,
     double_lanes: 64.0,
-    // Chains of `mma` in 16 to 32 warps: 1.68 cycles each for all of these; half as deep, 1.12.
+    // rates.cu, "arithmetic", mma: 1.64 to 1.69 cycles with 8 warps or more for all of these; half as
+    // deep, 1.11 to 1.14.
     tensor_cycles: 1.68,
     // rates.cu, "first cache", 4 bytes: 1.01 cycles a warp's load of 128 bytes.
     load_store_wavefronts: 1.0,
@@ -89,11 +90,11 @@ const RATES: Rates = Rates {
     // longer within 4096.
     constant_cache_bytes: 2 << 10,
     constant_behind_bytes: as_on_h200::CONSTANT_BEHIND_BYTES,
-    // rates.cu, "read over again": 5.7 to 5.96 TB/s for 24 to 48 MB.
+    // rates.cu, "read over again": up to 5.98 TB/s, for 48 MB.
     l2_bytes_per_cycle: 5.9e12 / 1.98e9,
-    // rates.cu, "memory": 4.67 TB/s read, 4.24 TB/s copied. Kernels are in between.
+    // rates.cu, "memory": 4.55 TB/s read, 4.25 TB/s copied. Kernels are in between.
     memory_bandwidth_reached: 4.4e12,
-    // rates.cu, "latency".
+    // rates.cu, "latency"; runs differ by up to 4 % for what is far away.
     latency: Latencies {
         arithmetic: 4.5,
         tensor: as_on_h200::TENSOR_LATENCY,
@@ -104,7 +105,7 @@ const RATES: Rates = Rates {
         memory: 761.0,
         barrier: as_on_h200::BARRIER,
     },
-    // rates.cu, "launching".
+    // rates.cu, "launching": the least of several runs. The host has a part in it.
     launch_seconds: 2.51e-6,
     block_cycles: as_on_h200::BLOCK_CYCLES,
     block_start_cycles: as_on_h200::BLOCK_START_CYCLES,

@@ -104,7 +104,7 @@ pub(super) mod as_on_h200 {
     pub const BLOCK_START_CYCLES: f64 = 270.0;
     /// `scripts/rates.cu`, "blocks of 256 threads".
     pub const BLOCK_CYCLES: f64 = 1.193;
-    /// A chain of `mma` m16n8k8 of tf32, each with the sum of the one before.
+    /// `scripts/rates.cu`, "latency", mma of tf32 and fp16 as deep as there are.
     pub const TENSOR_LATENCY: f64 = 27.2;
     /// `scripts/rates.cu`, "constant, hit".
     pub const CONSTANT_LATENCY: f64 = 34.1;

@@ -72,8 +72,7 @@ impl Copies {
                 all || newer > pending
             };
             for lane in active(copy.lanes & lanes).filter(waits) {
-                let data = &copy.data[lane][..copy.bytes];
-                put(shared, copy.to[lane] as usize, data);
+                put(shared, copy.to[lane], &copy.data[lane], copy.bytes);
                 copy.lanes &= !(1 << lane);
             }
             copy.lanes != 0
@@ -81,15 +80,25 @@ impl Copies {
     }
 }
 
-/// Writes bytes at an address of shared memory. They lie inside: that was checked when their copy
-/// started.
-fn put(shared: &mut [u64], at: usize, data: &[u8]) {
-    const WORD: usize = size_of::<u64>();
-    for (part, data) in data.chunks(WORD).enumerate() {
-        let word = &mut shared[at / WORD + part];
-        let mut bytes = word.to_ne_bytes();
-        bytes[at % WORD..][..data.len()].copy_from_slice(data);
-        *word = u64::from_ne_bytes(bytes);
+/// Writes the first `bytes` at an address of shared memory.
+#[inline(always)]
+fn put(shared: &mut [u64], at: u32, data: &[u8; MOST], bytes: usize) {
+    assert!(
+        at as usize + bytes <= size_of_val(shared),
+        "checked when the copy started"
+    );
+    // SAFETY: they lie inside, as was just seen, and a copy has no more than `MOST` bytes.
+    unsafe {
+        let to = shared.as_mut_ptr().cast::<u8>().add(at as usize);
+        match bytes {
+            4 => to
+                .cast::<[u8; 4]>()
+                .write(*data.first_chunk().unwrap_unchecked()),
+            8 => to
+                .cast::<[u8; 8]>()
+                .write(*data.first_chunk().unwrap_unchecked()),
+            _ => to.cast::<[u8; MOST]>().write(*data),
+        }
     }
 }
 
@@ -102,11 +111,6 @@ pub enum Source {
     Bytes,
     /// Nothing where a predicate holds.
     Unless,
-}
-
-/// The bytes a lane copies and the [`Source`], as `x` has them.
-pub fn packed(bytes: u32, source: Source) -> u32 {
-    bytes | (source as u32) << 8
 }
 
 /// Where a lane copies to and from, as the instruction says.
@@ -123,61 +127,109 @@ pub unsafe fn addresses(sm: &Sm, inst: &Inst) -> ([u64; LANES], [u64; LANES]) {
     )
 }
 
+/// The most bytes that each lane reads.
+///
+/// # Safety
+/// `inst` is a [`start`].
+#[inline(always)]
+pub unsafe fn sizes(sm: &Sm, inst: &Inst) -> [u32; LANES] {
+    let how = inst.x;
+    // SAFETY: operand 2 is a 32-bit row or a predicate, as `how` says.
+    unsafe {
+        if how == Source::Bytes as u32 {
+            *sm.row::<u32>(inst, 2)
+        } else if how == Source::Unless as u32 {
+            let nothing = sm.predicate(inst, 2);
+            std::array::from_fn(|lane| match nothing >> lane & 1 {
+                1 => 0,
+                _ => u32::MAX,
+            })
+        } else {
+            [u32::MAX; LANES]
+        }
+    }
+}
+
 /// `cp.async`: operands the address in shared memory, plus `y`; the address in global memory, plus
-/// `imm`; and what the [`Source`] says. `x`: see [`packed`]. Bytes of the destination that the
+/// `imm`; and what the [`Source`] says, which `x` is. Bytes of the destination that the
 /// source has none for become zero.
 ///
 /// # Safety
 /// As for [`crate::program::code::Handler`]; so for every handler here.
-pub unsafe fn start(sm: &mut Sm, inst: &Inst) -> Next {
-    let bytes = u64::from(inst.x & 0xff);
-    let how = inst.x >> 8;
-    // SAFETY: the instruction is this one; operand 2 is a 32-bit row or a predicate, as `how` says.
-    let (to, from, sizes) = unsafe {
-        let (to, from) = addresses(sm, inst);
-        let sizes = if how == Source::Bytes as u32 {
-            *sm.row::<u32>(inst, 2)
-        } else if how == Source::Unless as u32 {
-            let nothing = sm.predicate(inst, 2);
-            std::array::from_fn(|lane| {
-                if nothing >> lane & 1 == 1 {
-                    0
-                } else {
-                    u32::MAX
-                }
-            })
-        } else {
-            [u32::MAX; LANES]
-        };
-        (to, from, sizes)
-    };
+pub unsafe fn start<const BYTES: usize>(sm: &mut Sm, inst: &Inst) -> Next {
+    let bytes = BYTES as u64;
+    // SAFETY: the instruction is this one.
+    let ((to, from), sizes) = unsafe { (addresses(sm, inst), sizes(sm, inst)) };
     let mut copy = Copy {
         group: 0,
         lanes: sm.mask,
-        bytes: bytes as usize,
+        bytes: BYTES,
         to: [0; LANES],
         data: [[0; MOST]; LANES],
     };
-    for lane in active(sm.mask) {
-        if let Err(kind) = reach::<Shared>(sm, lane, to[lane], bytes, bytes, true) {
-            return sm.fail(inst, lane, kind);
-        }
-        copy.to[lane] = to[lane] as u32;
-        let wanted = bytes.min(sizes[lane].into());
-        if wanted == 0 {
+    let mut lane = 0;
+    while lane < LANES {
+        if sm.mask >> lane & 1 == 0 {
+            lane += 1;
             continue;
         }
-        match reach::<Global>(sm, lane, from[lane], wanted, bytes, false) {
-            // SAFETY: `reach` found `wanted` bytes, no more than a lane's data has.
-            Ok(host) => unsafe {
-                host.copy_to_nonoverlapping(copy.data[lane].as_mut_ptr(), wanted as usize);
-            },
-            Err(kind) => return sm.fail(inst, lane, kind),
+        // Lanes that copy from one place on are read at once, unless one of them is not right.
+        let mut together = 1;
+        while lane + together < LANES
+            && sm.mask >> (lane + together) & 1 == 1
+            && from[lane + together] == from[lane].wrapping_add(together as u64 * bytes)
+        {
+            together += 1;
         }
+        let whole = sizes[lane..lane + together]
+            .iter()
+            .all(|&size| u64::from(size) >= bytes);
+        let span = together as u64 * bytes;
+        if whole
+            && fits(sm, &to[lane..lane + together], bytes)
+            && let Ok(host) = reach::<Global>(sm, lane, from[lane], span, bytes, false)
+        {
+            for next in lane..lane + together {
+                copy.to[next] = to[next] as u32;
+                // SAFETY: `reach` found as many bytes for each of these lanes.
+                unsafe {
+                    let host = host.add((next - lane) * BYTES);
+                    host.copy_to_nonoverlapping(copy.data[next].as_mut_ptr(), BYTES);
+                }
+            }
+            lane += together;
+            continue;
+        }
+        for next in lane..lane + together {
+            if let Err(kind) = reach::<Shared>(sm, next, to[next], bytes, bytes, true) {
+                return sm.fail(inst, next, kind);
+            }
+            copy.to[next] = to[next] as u32;
+            let wanted = bytes.min(sizes[next].into());
+            if wanted == 0 {
+                continue;
+            }
+            match reach::<Global>(sm, next, from[next], wanted, bytes, false) {
+                // SAFETY: `reach` found `wanted` bytes, no more than a lane's data has.
+                Ok(host) => unsafe {
+                    host.copy_to_nonoverlapping(copy.data[next].as_mut_ptr(), wanted as usize);
+                },
+                Err(kind) => return sm.fail(inst, next, kind),
+            }
+        }
+        lane += together;
     }
     Global::count(sm, false, 1, sm.mask.count_ones().into());
     sm.block.warp_mut().copies.start(&copy);
     inst.next()
+}
+
+/// Whether all of these are where a lane may copy so many bytes to.
+#[inline(always)]
+fn fits(sm: &Sm, to: &[u64], bytes: u64) -> bool {
+    let room = u64::from(sm.block.shared_bytes);
+    let inside = |&to: &u64| to % bytes == 0 && to < room && room - to >= bytes;
+    to.iter().all(inside)
 }
 
 /// `cp.async.commit_group`

@@ -507,18 +507,45 @@ fn local_rows(sm: &Sm) -> u64 {
     LOCAL_WINDOW + warp * u64::from(sm.locals.bytes).next_multiple_of(4) * LANES as u64
 }
 
-/// An asynchronous copy: a load from global memory, and a store to shared memory.
+/// An asynchronous copy: a load from global memory of the lanes that read something, and a store to
+/// shared memory.
 ///
 /// # Safety
 /// As for [`Handler`], for an asynchronous copy.
 unsafe fn async_copy(sm: &mut Sm, inst: &Inst) -> Next {
-    // SAFETY: the site is a copy, with both addresses.
-    let ((site, seen, _), (to, from)) =
-        unsafe { (access(sm, inst), async_copy::addresses(sm, inst)) };
+    // SAFETY: the site is a copy, with both addresses and what says how much it reads.
+    let ((site, seen, _), (to, from), sizes) = unsafe {
+        (
+            access(sm, inst),
+            async_copy::addresses(sm, inst),
+            async_copy::sizes(sm, inst),
+        )
+    };
     let (slot, mask, warp) = (site.slot as usize, sm.mask, sm.block.running);
+    let reading =
+        (0..LANES).fold(0, |lanes, lane| lanes | u32::from(sizes[lane] != 0) << lane) & mask;
     let observer = observer(sm);
-    observer.global(warp, slot, &from, mask, seen);
-    observer.shared(slot + 1, &to, mask, seen);
+    let traffic = match seen.kind {
+        AccessKind::AsyncCopyPastL1 => {
+            let traffic = traffic::copy_past_l1(&from, &to, reading);
+            if reading != 0 {
+                let counts = &mut observer.sites[slot];
+                counts.request(reading);
+                counts.units += u64::from(traffic.sectors);
+            }
+            traffic
+        }
+        _ => {
+            if reading != 0 {
+                observer.global(warp, slot, &from, reading, seen);
+            }
+            traffic::copy(&from, &to, mask, seen.bytes)
+        }
+    };
+    let counts = &mut observer.sites[slot + 1];
+    counts.request(mask);
+    counts.wavefronts += u64::from(traffic.shared.wavefronts);
+    counts.conflicts += u64::from(traffic.shared.conflicts);
     // SAFETY: the instruction was made for this handler.
     unsafe { (site.run)(sm, inst) }
 }

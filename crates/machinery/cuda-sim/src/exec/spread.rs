@@ -147,7 +147,7 @@ impl Spread {
     /// [`FAR`] on.
     #[inline(always)]
     pub fn comes_to(&mut self, origin: u64, add: impl Fn(&mut Traffic, &[u64; LANES])) -> &Traffic {
-        let place = (origin % LINE >> self.grain.trailing_zeros()) as usize;
+        let place = ((origin % LINE) >> self.grain.trailing_zeros()) as usize;
         if !matches!(self.comes_to.get(place), Some(Some(_))) {
             let places = (LINE / self.grain) as usize;
             self.comes_to.resize_with(places, || None);

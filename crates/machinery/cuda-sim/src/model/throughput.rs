@@ -16,6 +16,11 @@ const SECTOR: f64 = 32.0;
 /// sector of it.
 const CYCLES_AN_ATOMIC: f64 = 2.0;
 
+/// Wavefronts' time for a warp's asynchronous copy besides those that bring it to shared memory. Read
+/// off an NVIDIA H200 that copied 4 bytes a lane from 1 to 32 lanes of one bank, and 16 bytes
+/// (`scripts/rates.cu`, "asynchronous copies").
+const WAVEFRONTS_A_COPY: f64 = 2.0;
+
 /// The time of every resource, milliseconds, where so many sectors go to the second cache.
 pub fn parts(run: &Run, sites: &[Site], l2_sectors: f64) -> Vec<Part> {
     let rates = &run.device.rates;
@@ -65,9 +70,14 @@ pub fn parts(run: &Run, sites: &[Site], l2_sectors: f64) -> Vec<Part> {
                 (Memory::Shared, AccessKind::Atomic) => {
                     atomics += site.wavefronts * CYCLES_AN_ATOMIC;
                 }
+                (Memory::Shared, kind) if kind.is_copy() => {
+                    wavefronts += site.wavefronts + site.issued * WAVEFRONTS_A_COPY;
+                }
                 (Memory::Shared, _) => {
                     wavefronts += site.wavefronts + site.issued - site.requests;
                 }
+                // What it reads comes along with what it writes.
+                (_, kind) if kind.is_copy() => {}
                 (_, kind) => {
                     wavefronts += site.wavefronts + site.issued - site.requests;
                     if kind == AccessKind::Atomic {

@@ -3,7 +3,7 @@
 use super::site::SiteCounts;
 use super::tally::{Access, Constant, Level2, Tally};
 use super::{Counts, LaunchProfile, LineProfile};
-use crate::exec::Part;
+use crate::exec::{Class, Part};
 use crate::memory::footprint::Traffic;
 use crate::program::Program;
 use crate::program::flow::{AccessKind, Memory};
@@ -95,6 +95,10 @@ pub fn profile(
         let part = Tally {
             instructions: visit.warps,
             thread_instructions: visit.threads,
+            products: match instruction.class {
+                Class::Tensor => visit.warps,
+                _ => 0,
+            },
             ..Tally::default()
         };
         line(instruction.address, &part);

@@ -57,6 +57,8 @@ pub const METRICS: &[Metric] = &[
         of: |tally| tally.global_loads.requests + tally.async_copies.requests,
         agreement: Agreement::Equal,
     },
+    // Of copies that change their place within 32 bytes as the instructions count them that ncu adds to
+    // the machine code; the unit that has this name counts some fewer.
     Metric {
         name: "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
         plain: "global load sectors",
@@ -159,7 +161,14 @@ pub const METRICS: &[Metric] = &[
         name: "smsp__inst_executed_op_ldgsts.sum",
         plain: "asynchronous copy requests",
         group: Group::Shared,
-        of: |tally| tally.async_copies.issued,
+        of: |tally| tally.copied_to_shared.issued,
+        agreement: Agreement::Equal,
+    },
+    Metric {
+        name: "smsp__inst_executed_pipe_tensor.sum",
+        plain: "products of matrices",
+        group: Group::Flow,
+        of: |tally| tally.products,
         agreement: Agreement::Equal,
     },
     Metric {

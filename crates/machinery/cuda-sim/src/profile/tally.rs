@@ -12,6 +12,8 @@ pub struct Tally {
     pub instructions: u64,
     /// The same, once for each thread.
     pub thread_instructions: u64,
+    /// Products of matrices on tensor cores, once for each warp.
+    pub products: u64,
     /// Conditional branches, once for each warp.
     pub branches: u64,
     /// Those at which the lanes of a warp parted.
@@ -94,6 +96,7 @@ impl Tally {
     pub fn add(&mut self, other: &Tally) {
         self.instructions += other.instructions;
         self.thread_instructions += other.thread_instructions;
+        self.products += other.products;
         self.branches += other.branches;
         self.divergent_branches += other.divergent_branches;
         self.barriers += other.barriers;

@@ -92,6 +92,7 @@ pub struct Leader {
     pub address: u32,
     /// Its basic block.
     pub block: u32,
+    pub class: Class,
 }
 
 impl Program {

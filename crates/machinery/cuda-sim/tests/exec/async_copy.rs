@@ -179,6 +179,41 @@ fn copies_are_counted_where_they_read_and_where_they_write() {
     );
 }
 
+/// As Nsight Compute counts them on an H200: a lane that reads nothing is in no request, and a warp of
+/// such lanes makes none.
+#[test]
+fn what_reads_nothing_is_an_instruction_and_no_request() {
+    for (size, requests, sectors, threads) in [
+        ("mov.u32 %r2, 16;", 1, 16, 32),
+        ("mov.u32 %r2, 0;", 0, 0, 0),
+        (
+            "setp.lt.u32 %p1, %t, 16; selp.u32 %r2, 16, 0, %p1;",
+            1,
+            8,
+            16,
+        ),
+        ("and.b32 %r2, %t, 1; shl.b32 %r2, %r2, 4;", 1, 16, 16),
+        ("mov.u32 %r2, 8;", 1, 16, 32),
+    ] {
+        let body = format!(
+            "{size} cp.async.cg.shared.global [%to], [%from], 16, %r2; cp.async.wait_all;
+    mov.u32 %r1, 0;"
+        );
+        let mut machine = Machine::profiling(&copies(&body));
+        let out = machine.out::<u32>(32);
+        let launch = machine.run("k", 1, 32, params![out]);
+        let tally = total(&launch);
+        let reads = tally.async_copies;
+        assert_eq!(
+            (reads.requests, reads.sectors, reads.threads),
+            (requests, sectors, threads),
+            "{size}"
+        );
+        let written = tally.copied_to_shared;
+        assert_eq!((written.issued, written.threads), (1, 32), "{size}");
+    }
+}
+
 #[test]
 fn what_is_wrong_is_refused_on_its_line() {
     for (instruction, wanted) in [

@@ -352,6 +352,20 @@ fn matrix_loads_are_counted_and_checked() {
 }
 
 #[test]
+fn products_are_counted_once_for_each_warp() {
+    let body = "mov.u32 %r1, 0; mov.u32 %r2, 0; mov.u32 %r3, 0; mov.u32 %r4, 0;
+    mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32
+        {%r1, %r2, %r3, %r4}, {%r1, %r2, %r3, %r4}, {%r1, %r2}, {%r1, %r2, %r3, %r4};
+    mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%r1, %r2}, {%r1, %r2}, {%r1}, {%r1, %r2};";
+    let mut machine = Machine::profiling(&four_words(body));
+    let out = machine.out::<u32>(3 * 96 * 4);
+    let report = machine.run("k", 3, 96, params![out]);
+    let profile = report.profile.expect("a profile");
+    let counted = profile.metric("smsp__inst_executed_pipe_tensor.sum");
+    assert_eq!(counted, Some(3 * 3 * 2));
+}
+
+#[test]
 fn floats_are_rounded_to_tf32_as_on_an_h200() {
     let mut cases = vec![
         (0x3f80_0fff, 0x3f80_0000),

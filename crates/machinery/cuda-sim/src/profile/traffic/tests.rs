@@ -8,6 +8,8 @@ struct Case {
     bytes: u64,
     mask: u32,
     addresses: [u64; LANES],
+    /// Where a copy goes.
+    to: [u64; LANES],
     measured: Vec<u32>,
 }
 
@@ -17,11 +19,17 @@ impl Case {
         let words: Vec<&str> = case.split(' ').collect();
         let number = |text: &str| text.parse().expect("a number");
         let bytes = number(words[2]);
+        let (pattern, to) = match words.iter().position(|&word| word == "to") {
+            Some(to) => (&words[4..to], &words[to + 1..]),
+            None => (&words[4..], &["step", "0"][..]),
+        };
+        let places = |pattern| std::array::from_fn(|lane| unit(pattern, lane as u64) * bytes);
         Case {
             operation: words[1].to_owned(),
             bytes,
             mask: u32::from_str_radix(words[3], 16).expect("a mask"),
-            addresses: std::array::from_fn(|lane| unit(&words[4..], lane as u64) * bytes),
+            addresses: places(pattern),
+            to: places(to),
             measured: measured
                 .split(' ')
                 .map(|text| number(text) as u32)
@@ -130,6 +138,57 @@ fn sectors_and_lines_are_as_an_h200_counts_them() {
 }
 
 #[test]
+fn asynchronous_copies_are_as_an_h200_counts_them() {
+    let (mut compared, mut both, mut ours, mut theirs) = (0, 0, 0, 0);
+    let (mut past_alike, mut past) = (0, 0);
+    for (line, case) in cases("copy ") {
+        let Case {
+            addresses: from,
+            to,
+            mask,
+            bytes,
+            ..
+        } = case;
+        let &[sectors, wavefronts] = &case.measured[..] else {
+            panic!("counters are missing: {line}");
+        };
+        compared += 1;
+        if case.operation == "past" {
+            let found = copy_past_l1(&from, &to, mask);
+            assert_eq!(
+                (found.sectors, found.shared.conflicts),
+                (sectors, 0),
+                "{line}"
+            );
+            past_alike += u32::from(found.shared.wavefronts == wavefronts);
+            past += 1;
+            continue;
+        }
+        let found = copy(&from, &to, mask, bytes);
+        assert_eq!(found.sectors, sectors, "{line}");
+        let collide = |at: &[u64; LANES]| {
+            let mut phases = split(mask, lanes_at_once(bytes));
+            phases.any(|lanes| lanes_a_bank(at, lanes, bytes) > 1)
+        };
+        if collide(&from) && collide(&to) {
+            assert!(found.shared.wavefronts <= wavefronts, "{line}");
+            both += 1;
+            ours += found.shared.wavefronts;
+            theirs += wavefronts;
+        } else {
+            assert_eq!(found.shared.wavefronts, wavefronts, "{line}");
+        }
+    }
+    assert!(compared >= 300, "the table was read: {compared} rows");
+    // Where both sides collide hardware's order of turns is not known.
+    assert!(
+        both > 0 && ours * 100 >= theirs * 80,
+        "{ours} wavefronts of {both} cases, measured {theirs}"
+    );
+    assert!(past_alike * 100 >= past * 85, "{past_alike} of {past}");
+}
+
+#[test]
 fn distinct_constant_addresses_are_as_an_h200_counts_them() {
     let mut compared = 0;
     for (line, case) in cases("constant ") {
@@ -207,5 +266,10 @@ fn no_lane_is_no_traffic() {
     assert_eq!(global_atomic(&addresses, 0, 4), GlobalTraffic::default());
     assert_eq!(shared(&addresses, 0, 16, false), SharedTraffic::default());
     assert_eq!(shared_atomic(&addresses, 0, 8), SharedTraffic::default());
+    assert_eq!(copy(&addresses, &addresses, 0, 4), CopyTraffic::default());
+    assert_eq!(
+        copy_past_l1(&addresses, &addresses, 0),
+        CopyTraffic::default()
+    );
     assert_eq!(constant(&addresses, 0, 4, &mut [0; LANES]), 0);
 }

@@ -4,6 +4,7 @@ use super::Lowering;
 use super::access::{At, Place};
 use crate::exec::async_copy::{self, Source};
 use crate::exec::ops::Class;
+use crate::program::code::Handler;
 use crate::program::error::LoadError;
 use crate::program::flow::{Access, AccessKind, Memory, Waiting};
 use crate::program::registers::{Register, Row};
@@ -97,9 +98,14 @@ impl<'a> Lowering<'_, 'a> {
             }
             _ => return Err(self.error("`cp.async` takes four operands at most")),
         };
-        self.draft(async_copy::start, Class::Global, &[], &uses);
+        let run: Handler = match bytes {
+            4 => async_copy::start::<4>,
+            8 => async_copy::start::<8>,
+            _ => async_copy::start::<16>,
+        };
+        self.draft(run, Class::Global, &[], &uses);
         let draft = self.last();
-        draft.x = async_copy::packed(bytes, how);
+        draft.x = how as u32;
         draft.y = to_offset as u32;
         draft.imm = from_offset as u64;
         draft.access = Some(Access {

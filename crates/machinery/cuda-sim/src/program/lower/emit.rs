@@ -160,6 +160,7 @@ impl Lowering<'_, '_> {
                     self.program.leaders.push(Leader {
                         address: self.program.code.len() as u32,
                         block: number as u32,
+                        class: draft.class,
                     });
                 }
                 let role = roles[range.start + place];
