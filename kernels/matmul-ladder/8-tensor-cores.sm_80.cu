@@ -123,13 +123,13 @@ struct Block {
     // Starts copying the next tile, as much of it as there is, if any; elsewhere it has zeros.
     __device__ __forceinline__ void copy_edge() {
         const size_t first = next * DEPTH;
-#pragma nounroll
+#pragma unroll 1
         for (int four = 0; four < A_FOURS; four++) {
             const bool there = upper + a_row() + four * A_APART < A.rows;
             copy_some(a_to(four), a_from, there ? within(first + a_col(), A.cols) : 0);
             a_done(four);
         }
-#pragma nounroll
+#pragma unroll 1
         for (int four = 0; four < B_FOURS; four++) {
             const bool there = first + b_row() + four * B_APART < B.rows;
             copy_some(b_to(four), b_from, there ? within(left + b_col(), B.cols) : 0);
@@ -216,7 +216,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const bool inside = block.upper + ROWS <= A.rows && block.left + COLS <= B.cols;
     const size_t whole = inside ? A.cols / DEPTH : 0;
 
-#pragma nounroll
+#pragma unroll 1
     for (; block.next < STAGES - 1; block.next++) {
         block.copy_edge();
         __pipeline_commit();
@@ -224,9 +224,9 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         block.turn();
     }
     block.load_first();
-#pragma nounroll
+#pragma unroll 1
     for (; block.next < whole; block.next++) block.multiply<true>();
-#pragma nounroll
+#pragma unroll 1
     for (; block.next < tiles + STAGES - 1; block.next++) {
         block.copy_edge();
         block.multiply<false>();

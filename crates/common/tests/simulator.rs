@@ -33,6 +33,7 @@ fn opening_loading_and_running_out_of_memory() {
 
     // Shared memory: what an H200 has for a block, and no more.
     let idle = loaded.get_function("k").unwrap();
+    assert_eq!(launch::shared_limit(&gpu.device).unwrap(), 227 << 10);
     assert!(launch::allow_shared(&idle, 227 << 10).is_ok());
     for more in [228 << 10, u32::MAX] {
         let said = error::in_words(&launch::allow_shared(&idle, more).unwrap_err());
