@@ -345,7 +345,7 @@ unsafe fn reach_together<S: Space>(
     // SAFETY: the caller's promise; nothing is written while these are looked at.
     let rows = |turn: usize| unsafe { &*frames[turn].add(at).cast::<[u64; LANES]>() };
     let origin = rows(0)[0].wrapping_add(inst.imm);
-    let spread = sm.spreads.take(key, size, warps, rows)?;
+    let mut spread = sm.spreads.take(key, size, warps, rows)?;
     let (lowest, bytes) = spread.extent();
     let lowest = origin.wrapping_add(lowest);
     // Where lanes write to one address it matters which is the last.
@@ -360,7 +360,7 @@ unsafe fn reach_together<S: Space>(
         sm.spreads.keep(key, spread);
         return None;
     }
-    for &(start, bytes) in spread.pieces() {
+    for &(start, bytes) in spread.to_mark(origin, sm.epoch) {
         S::touch(sm, lowest, origin.wrapping_add(start), bytes, write);
     }
     S::count(sm, write, warps as u64, (warps * LANES) as u64);

@@ -123,7 +123,7 @@ pub struct Lines {
     traffic: GlobalTraffic,
     /// Of shared memory.
     conflicts: u32,
-    /// Of global memory: lines, and the sectors of each.
+    /// Of global memory, unless it is for an atomic: lines, and the sectors of each.
     list: [(u64, u8); LANES],
     count: usize,
 }
@@ -131,12 +131,12 @@ pub struct Lines {
 impl Lines {
     fn of_global(at: &[u64; LANES], mask: u32, site: Seen) -> Lines {
         let mut lines = Lines::default();
-        lines.count = traffic::lines(at, mask, site.bytes, &mut lines.list);
+        let (bytes, list) = (site.bytes, &mut lines.list);
         lines.traffic = match site.kind {
-            AccessKind::Atomic => traffic::global_atomic(at, mask, site.bytes),
-            AccessKind::Store => traffic::global(at, mask, site.bytes, true),
-            _ => traffic::global(at, mask, site.bytes, false),
+            AccessKind::Atomic => traffic::global_atomic(at, mask, bytes),
+            kind => traffic::global(at, mask, bytes, kind == AccessKind::Store, list),
         };
+        lines.count = lines.traffic.lines as usize;
         lines
     }
 

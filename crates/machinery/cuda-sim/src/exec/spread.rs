@@ -19,6 +19,8 @@ const QUARTERS: usize = LANES / LANES_OF_QUARTER;
 /// Bytes of a line, and of a word of it.
 const LINE: u64 = 128;
 const WORD: u64 = 4;
+/// Bytes of a sector: no access reaches from one into the next.
+const SECTOR: u64 = 32;
 
 /// Where the line of an origin is taken to be, so that no place is below zero.
 pub const FAR: u64 = 1 << 50;
@@ -48,6 +50,10 @@ pub struct Spread {
     bytes: u64,
     /// The memory that is touched: places and bytes, each once.
     pieces: Vec<(u64, u64)>,
+    /// Every piece is one lane's access, and they are sectors apart.
+    in_sectors: bool,
+    /// The sector that the origin was in when the pieces were last marked, and the epoch.
+    marked: Option<(u64, u32)>,
     /// What it comes to, for each place in a line where the origin may be: so many bytes apart.
     comes_to: Vec<Option<Box<Traffic>>>,
     grain: u64,
@@ -96,6 +102,8 @@ impl Spread {
             lowest: 0,
             bytes: 0,
             pieces: Vec::new(),
+            in_sectors: false,
+            marked: None,
             comes_to: Vec::new(),
             grain: size.min(WORD),
             misses: 0,
@@ -117,6 +125,10 @@ impl Spread {
             spread.warps += 1;
         }
         spread.pieces = merged(std::mem::take(&mut spread.pieces));
+        spread.in_sectors = spread
+            .pieces
+            .iter()
+            .all(|&(start, bytes)| start % SECTOR == 0 && bytes == size);
         let (first, last) = (spread.pieces.first()?, spread.pieces.last()?);
         spread.lowest = first.0;
         spread.bytes = last.0.wrapping_add(last.1).wrapping_sub(first.0);
@@ -187,9 +199,14 @@ impl Spread {
         (self.lowest, self.bytes)
     }
 
-    /// The memory that is touched: places, and bytes from there on.
+    /// The memory that is touched, places and bytes from there on: nothing where the same sectors
+    /// were marked in this epoch before.
     #[inline(always)]
-    pub fn pieces(&self) -> &[(u64, u64)] {
+    pub fn to_mark(&mut self, origin: u64, epoch: u32) -> &[(u64, u64)] {
+        let now = Some((origin / SECTOR, epoch));
+        if self.in_sectors && std::mem::replace(&mut self.marked, now) == now {
+            return &[];
+        }
         &self.pieces
     }
 

@@ -37,7 +37,12 @@ impl Cache {
             return 0;
         }
         // Lines a power of two apart share no set: hardware mixes addresses as well.
-        let set = (line ^ (line >> 7) ^ (line >> 15)) % self.sets.len() as u64;
+        let (mixed, sets) = (line ^ (line >> 7) ^ (line >> 15), self.sets.len() as u64);
+        // A division takes as long as all the rest.
+        let set = match sets.is_power_of_two() {
+            true => mixed & (sets - 1),
+            false => mixed % sets,
+        };
         let Set(ways) = &mut self.sets[set as usize];
         let tag = line + 1;
         let there = ways[0];

@@ -44,11 +44,18 @@ pub struct SharedTraffic {
 /// Sectors and lines are exact. Wavefronts are those of the banks that shared memory has as well,
 /// four lines at a time for a load; hardware sometimes takes a few more where a load's lines lie
 /// in no order.
-pub fn global(addresses: &[u64; LANES], mask: u32, bytes: u64, write: bool) -> GlobalTraffic {
-    let mut found = [(0, 0); LANES];
+///
+/// The lines are put into `found`, as [`lines`] does.
+pub fn global(
+    addresses: &[u64; LANES],
+    mask: u32,
+    bytes: u64,
+    write: bool,
+    found: &mut [(u64, u8); LANES],
+) -> GlobalTraffic {
     let mut places = [0; LANES];
     let pattern = Pattern::of(addresses, mask, bytes);
-    let count = find_lines(pattern, addresses, mask, bytes, &mut found, &mut places);
+    let count = find_lines(pattern, addresses, mask, bytes, found, &mut places);
     let sectors = found[..count]
         .iter()
         .map(|(_, sectors)| sectors.count_ones())
@@ -226,7 +233,7 @@ pub fn copy(from: &[u64; LANES], to: &[u64; LANES], mask: u32, bytes: u64) -> Co
     let wavefronts = phases().map(|lanes| turns(from, lanes).max(turns(to, lanes)));
     let wavefronts = wavefronts.sum();
     CopyTraffic {
-        sectors: global(from, mask, bytes, false).sectors,
+        sectors: global(from, mask, bytes, false, &mut [(0, 0); LANES]).sectors,
         shared: SharedTraffic {
             wavefronts,
             conflicts: wavefronts - phases().count() as u32,

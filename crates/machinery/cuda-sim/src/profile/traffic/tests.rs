@@ -110,7 +110,13 @@ fn sectors_and_lines_are_as_an_h200_counts_them() {
         } = case;
         let found = match case.operation.as_str() {
             "atomic" => global_atomic(&addresses, mask, bytes),
-            operation => global(&addresses, mask, bytes, operation == "store"),
+            operation => global(
+                &addresses,
+                mask,
+                bytes,
+                operation == "store",
+                &mut [(0, 0); LANES],
+            ),
         };
         let &[wavefronts, sectors, ref lines @ ..] = &case.measured[..] else {
             panic!("counters are missing: {line}");
@@ -225,8 +231,14 @@ fn lines_are_listed_with_their_sectors() {
 fn a_mask_hides_what_lanes_outside_it_want() {
     let mut addresses: [u64; LANES] = std::array::from_fn(|lane| lane as u64 * 4);
     addresses[5] = 1 << 30;
-    assert_eq!(global(&addresses, !(1 << 5), 4, false).lines, 1);
-    assert_eq!(global(&addresses, FULL, 4, false).lines, 2);
+    assert_eq!(
+        global(&addresses, !(1 << 5), 4, false, &mut [(0, 0); LANES]).lines,
+        1
+    );
+    assert_eq!(
+        global(&addresses, FULL, 4, false, &mut [(0, 0); LANES]).lines,
+        2
+    );
     assert_eq!(shared(&addresses, !(1 << 5), 4, false).conflicts, 0);
     assert_eq!(constant(&addresses, 1 << 5, 4, &mut [0; LANES]), 1);
 }
@@ -262,7 +274,10 @@ fn matrices_are_loaded_as_an_h200_counts_them() {
 #[test]
 fn no_lane_is_no_traffic() {
     let addresses = [4096; LANES];
-    assert_eq!(global(&addresses, 0, 4, false), GlobalTraffic::default());
+    assert_eq!(
+        global(&addresses, 0, 4, false, &mut [(0, 0); LANES]),
+        GlobalTraffic::default()
+    );
     assert_eq!(global_atomic(&addresses, 0, 4), GlobalTraffic::default());
     assert_eq!(shared(&addresses, 0, 16, false), SharedTraffic::default());
     assert_eq!(shared_atomic(&addresses, 0, 8), SharedTraffic::default());
