@@ -430,10 +430,11 @@ fn atomic_turns(addresses: &[u64; LANES], mask: u32, bytes: u64) -> u32 {
 
 /// The most of these lanes that go to any one bank, or group of banks that gives so many bytes.
 fn lanes_a_bank(addresses: &[u64; LANES], mask: u32, bytes: u64) -> u32 {
-    let banks = LANES as u64 * WORD / bytes;
+    let shift = bytes.trailing_zeros();
+    let banks = (LANES as u64 * WORD) >> shift;
     let mut asked = [0; LANES];
     for lane in active(mask) {
-        asked[(addresses[lane] / bytes % banks) as usize] += 1;
+        asked[((addresses[lane] >> shift) & (banks - 1)) as usize] += 1;
     }
     asked.into_iter().max().unwrap_or(0)
 }
