@@ -317,6 +317,12 @@ fn the_ladder_says_what_each_rung_adds() {
 }
 
 #[test]
+fn a_profiler_meets_no_limits() {
+    let run = chapter().runs("pseudo_random 64 1000 --variant shared --repeat 0");
+    assert!(!run.stdout.contains("limit"), "{}", run.stdout);
+}
+
+#[test]
 fn output_that_nobody_takes() {
     chapter().copes_without_readers("--sums 17");
 }

@@ -62,6 +62,12 @@ impl CommonFlags {
     pub fn counts(&self) -> bool {
         self.json || self.profile.is_some() || self.plot.is_some()
     }
+
+    /// Whether launches are timed. If not they are there for a profiler to look at, and nothing else
+    /// is launched: there are no limits to compare with.
+    pub fn is_timed(&self) -> bool {
+        self.repeat > 0
+    }
 }
 
 /// Threads of a two-dimensional block, both ways at least 1: what a chapter's `--block` takes.

@@ -223,6 +223,12 @@ fn the_ladder_says_what_each_rung_adds() {
 }
 
 #[test]
+fn a_profiler_meets_no_limits() {
+    let run = chapter().runs("--m 30 --n 20 --p 10 --variant tile-8x8 --repeat 0");
+    assert!(!run.stdout.contains("limit"), "{}", run.stdout);
+}
+
+#[test]
 fn output_that_nobody_takes() {
     chapter().copes_without_readers("--m 5 --n 3 --p 4");
 }

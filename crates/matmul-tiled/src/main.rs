@@ -79,12 +79,13 @@ fn run(flags: &Flags, ptx: impl Fn(Variant) -> Cow<'static, str>) -> Result<()> 
     );
 
     let climbs = ladder::climbs(&chosen);
-    let cublas = climbs.then(|| cublas::find(&gpu)).flatten();
+    let limits = climbs && flags.common.is_timed();
+    let cublas = limits.then(|| cublas::find(&gpu)).flatten();
     let yardstick = |math: Math, matrices: [&PitchedBuffer<f32>; 3]| -> Result<Option<Timing>> {
         let time = |library| cublas::sgemm(library, math, &events, flags.common.repeat, matrices);
         cublas.as_ref().map(time).transpose()
     };
-    if climbs {
+    if limits {
         let fp32 = Fp32::measure(&gpu, &events, flags.common.repeat)?;
         let multiply_adds = m as f64 * n as f64 * p as f64;
         report.limit("multiply-adds alone", fp32.time(multiply_adds));

@@ -261,6 +261,12 @@ fn counters_advice_and_source_lines() {
 }
 
 #[test]
+fn a_profiler_meets_no_limits() {
+    let run = chapter().runs("--m 70 --n 20 --p 30 --variant squares --repeat 0");
+    assert!(!run.stdout.contains("limit"), "{}", run.stdout);
+}
+
+#[test]
 fn output_that_nobody_takes() {
     chapter().copes_without_readers("--m 5 --n 3 --p 4");
 }

@@ -81,10 +81,9 @@ fn run(flags: &Flags, ptx: &str, ladder_ptx: &str) -> Result<()> {
         "global",
     );
     let mut drawn = Picture::black(flags.width, flags.height);
-    let limits = match &ladder {
-        Some(_) => Some(limits(&gpu, flags, &mut image)?),
-        None => None,
-    };
+    let limited = ladder.is_some() && flags.common.is_timed();
+    let limits = limited.then(|| limits(&gpu, flags, &mut image));
+    let limits = limits.transpose()?;
     let mut limit = "";
 
     for &variant in &variants {

@@ -292,6 +292,12 @@ fn counters_advice_and_source_lines() {
 }
 
 #[test]
+fn a_profiler_meets_no_limits() {
+    let run = chapter().runs("--variant rows --width 64 --height 8 --repeat 0");
+    assert!(!run.stdout.contains("limit"), "{}", run.stdout);
+}
+
+#[test]
 fn output_that_nobody_takes() {
     chapter().copes_without_readers("--width 9 --height 7");
 }

@@ -79,7 +79,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     );
 
     // The memory's limit: the same array copied on the GPU.
-    if climbs {
+    if climbs && flags.common.is_timed() {
         let (to, from) = (span(&results), span(&points));
         let copy = limit::copy(&gpu, &events, flags.common.repeat, to, from)?;
         report.limit("copy on the device", copy);

@@ -216,6 +216,12 @@ fn counters_advice_and_source_lines() {
 }
 
 #[test]
+fn a_profiler_meets_no_limits() {
+    let run = chapter().runs("--size 100 --variant read-only --repeat 0");
+    assert!(!run.stdout.contains("limit"), "{}", run.stdout);
+}
+
+#[test]
 fn output_that_nobody_takes() {
     chapter().copes_without_readers("--size 17");
 }

@@ -52,7 +52,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
             Kind::HostToDevice.name()
         },
     );
-    if climbs {
+    if climbs && flags.common.is_timed() {
         report.limit("copy on the device", copy(&gpu, flags, &events)?);
     }
 
@@ -209,9 +209,11 @@ fn round_trips(
     let streams = [&gpu.stream, &other];
     let mut trip = RoundTrip::new(add, flags.block, max_pitch, streams, a, b)?;
     let (clock, repeat) = (gpu.info.time, flags.common.repeat);
-    let link = timing::time(clock, repeat, |times| trip.time_link(times, events))
-        .context("the copies both ways failed")?;
-    report.limit("the link, both ways at once", link);
+    if flags.common.is_timed() {
+        let link = timing::time(clock, repeat, |times| trip.time_link(times, events))
+            .context("the copies both ways failed")?;
+        report.limit("the link, both ways at once", link);
+    }
     for (variant, way) in ways {
         trip.poison()?;
         let timing = timing::time(clock, repeat, |times| trip.time(way, times, events))

@@ -241,6 +241,12 @@ fn counters_advice_and_source_lines() {
 }
 
 #[test]
+fn a_profiler_meets_no_limits() {
+    let run = chapter().runs("--count 1000 --variant ladder --repeat 0");
+    assert!(!run.stdout.contains("limit"), "{}", run.stdout);
+}
+
+#[test]
 fn output_that_nobody_takes() {
     chapter().copes_without_readers("--count 17");
 }
