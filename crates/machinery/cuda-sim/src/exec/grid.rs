@@ -435,10 +435,10 @@ impl Sm {
         }
     }
 
-    /// Makes sure that a warp has begun.
+    /// Makes sure that a warp has begun, unless it ended in a gang without having to.
     pub(super) fn start(&mut self, index: usize) {
         let warp = &mut self.block.warps[index];
-        if !warp.started() {
+        if !warp.started() && warp.alive != 0 {
             let program = &self.grid.program;
             let entry = program.functions[self.grid.function()].entry;
             warp.start(entry, self.windows.take_kernel(program));

@@ -70,7 +70,7 @@ fn alike(body: &str) -> Outcome {
         for profile in [false, true] {
             for threads in [1, 2] {
                 let one_by_one = outcome(body, "%clock", profile, block, threads);
-                let together = outcome(body, "%laneid", profile, block, threads);
+                let together = outcome(body, "%tid.x", profile, block, threads);
                 assert_eq!(
                     together, one_by_one,
                     "{block} threads a block, on {threads}, counted: {profile}\n{body}"
