@@ -360,7 +360,7 @@ unsafe fn reach_together<S: Space>(
         sm.spreads.keep(key, spread);
         return None;
     }
-    for &(start, bytes) in spread.to_mark(origin, sm.epoch) {
+    for &(start, bytes) in spread.unmarked(origin, sm.epoch) {
         S::touch(sm, lowest, origin.wrapping_add(start), bytes, write);
     }
     S::count(sm, write, warps as u64, (warps * LANES) as u64);

@@ -202,7 +202,7 @@ impl Spread {
     /// The memory that is touched, places and bytes from there on: nothing where the same sectors
     /// were marked in this epoch before.
     #[inline(always)]
-    pub fn to_mark(&mut self, origin: u64, epoch: u32) -> &[(u64, u64)] {
+    pub fn unmarked(&mut self, origin: u64, epoch: u32) -> &[(u64, u64)] {
         let now = Some((origin / SECTOR, epoch));
         if self.in_sectors && std::mem::replace(&mut self.marked, now) == now {
             return &[];
