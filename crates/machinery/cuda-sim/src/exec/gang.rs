@@ -22,7 +22,9 @@
 //!
 //! Warps are never held back for a gang's sake, so that it makes no difference to what waits for
 //! what. Kernels whose results depend on the order of their warps, because they print, use atomics
-//! whose order shows, or read the clock, run warp by warp.
+//! whose order shows, or read the clock, run warp by warp. So does the first of every sixteen blocks,
+//! since results may depend on the order by mistake: in a gang no warp is ahead of the others, and a
+//! barrier that is missing would not be missed.
 //!
 //! Warps of an observed block run a slice of their turn at a time, one after the other, and ask the
 //! block's caches in that order (see [`super::observe`]). A gang runs one slice of all its warps. What
@@ -40,6 +42,9 @@ use std::ops::Range;
 
 /// The most warps of a gang: more bring nothing, but their registers need room in the first cache.
 pub const MOST: usize = 8;
+
+/// One block in so many runs its warps one by one.
+pub const APART: u64 = 16;
 
 /// Bytes of registers that a gang may have: what the first cache of most CPUs has room for, besides
 /// what the instructions load.

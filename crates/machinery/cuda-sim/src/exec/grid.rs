@@ -389,7 +389,10 @@ impl Sm {
             }
         }
         self.code = self.codes.alone;
-        self.gang_size = gang::size(&program.functions[self.grid.function()]);
+        self.gang_size = match self.block.number % gang::APART {
+            0 => 1,
+            _ => gang::size(&program.functions[self.grid.function()]),
+        };
         self.began = self.clock.wrapping_sub(self.block.clock);
         let finished = self.run_turn();
         self.block.clock = self.clock.wrapping_sub(self.began);

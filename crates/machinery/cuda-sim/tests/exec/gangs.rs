@@ -1,7 +1,8 @@
 //! Warps that run in step do what they do one by one: results, counts, what caches had, faults.
 //!
 //! A kernel that reads the clock runs warp by warp, since the order of its warps shows. So each of
-//! these runs twice: as it is, and with a look at the clock.
+//! these runs twice: as it is, and with a look at the clock. The first block, whose warps always run one
+//! by one, does nothing.
 
 use crate::harness::{Machine, module_of, noise};
 use crate::params;
@@ -29,7 +30,8 @@ enum Outcome {
 /// Runs `body`, in which `%d9` is the input's address, `special` having been read.
 fn outcome(body: &str, special: &str, profile: bool, block: u32, threads: usize) -> Outcome {
     let before = format!(
-        "mov.u32 %r31, {special}; add.s64 %d9, %out, {};",
+        "mov.u32 %r31, %ctaid.x; setp.eq.u32 %p15, %r31, 0; @%p15 ret;
+    mov.u32 %r31, {special}; add.s64 %d9, %out, {};",
         OUTPUT * 4
     );
     let ptx = module_of(CONSTANTS, &format!("{before} {body}"));
@@ -238,5 +240,24 @@ fn the_first_warp_to_fail_is_reported() {
     match fault {
         Outcome::Fault(fault) => assert!(fault.contains("[33, 0, 0]"), "{fault}"),
         Outcome::Right(..) => panic!("it did not fail"),
+    }
+}
+
+/// Thread 0 reads what thread 32 writes, before which it ought to wait. Where warps are in step it
+/// comes out right all the same; somewhere it has to show.
+#[test]
+fn a_missing_barrier_shows_in_one_block_of_sixteen() {
+    let ptx = module_of(
+        "",
+        ".shared .align 4 .b32 word; mov.u32 %r1, %ctaid.x; mul.wide.u32 %d1, %r1, 4;
+    add.s64 %d1, %out, %d1; setp.eq.u32 %p1, %t, 32; mov.u32 %r2, 7; @%p1 st.shared.u32 [word], %r2;
+    ld.shared.u32 %r3, [word]; setp.eq.u32 %p2, %t, 0; @%p2 st.global.u32 [%d1], %r3;",
+    );
+    let mut machine = Machine::new(&ptx);
+    let out = machine.buffer(&[9_u32; 34]);
+    machine.launch("k", 34, 64, params![out]).unwrap();
+    let words = machine.read::<u32>(out, 34);
+    for block in [0, 16, 32] {
+        assert_eq!(words[block], 0, "{words:?}");
     }
 }
