@@ -165,7 +165,7 @@ pub const METRICS: &[Metric] = &[
         agreement: Agreement::Equal,
     },
     Metric {
-        name: "smsp__inst_executed_pipe_tensor.sum",
+        name: "smsp__inst_executed_pipe_tensor_op_hmma.sum",
         plain: "products of matrices",
         group: Group::Flow,
         of: |tally| tally.products,

@@ -361,7 +361,7 @@ fn products_are_counted_once_for_each_warp() {
     let out = machine.out::<u32>(3 * 96 * 4);
     let report = machine.run("k", 3, 96, params![out]);
     let profile = report.profile.expect("a profile");
-    let counted = profile.metric("smsp__inst_executed_pipe_tensor.sum");
+    let counted = profile.metric("smsp__inst_executed_pipe_tensor_op_hmma.sum");
     assert_eq!(counted, Some(3 * 3 * 2));
 }
 
