@@ -19,8 +19,9 @@ pub enum Symbol {
     Const(u64),
     /// An offset into shared memory.
     Shared(u64),
-    /// Shared memory sized at launch: it begins after what the kernel declares.
-    DynamicShared,
+    /// Shared memory sized at launch: it begins after what the kernel declares, at a multiple of
+    /// `align` bytes.
+    DynamicShared { align: u32 },
     /// A function with a body, by number.
     Function(usize),
 }
@@ -203,7 +204,12 @@ fn place_shared(
     for variable in in_space(module, Space::Shared) {
         let unsized_array = variable.dims.first() == Some(&0);
         if variable.linkage == Linkage::Extern && unsized_array {
-            layout.define(variable.name, Symbol::DynamicShared, variable.line)?;
+            let align = variable.align;
+            layout.define(
+                variable.name,
+                Symbol::DynamicShared { align },
+                variable.line,
+            )?;
             continue;
         }
         refuse_extern(variable)?;
@@ -290,7 +296,7 @@ fn image(layout: &Layout, variable: &Variable) -> Result<Vec<u8>, LoadError> {
                     Some(Symbol::Function(number)) => {
                         FUNCTION_BASE + *number as u64 * FUNCTION_STEP
                     }
-                    Some(Symbol::DynamicShared) | None => {
+                    Some(Symbol::DynamicShared { .. }) | None => {
                         let message = format!("`{symbol}` has no address here");
                         return Err(LoadError::invalid(variable.line, message));
                     }

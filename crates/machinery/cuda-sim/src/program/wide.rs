@@ -72,7 +72,7 @@ impl Arithmetic {
 }
 
 /// The widest load there is: bytes, and the zero bits at the end of an address it may have.
-const WIDEST: u32 = 16;
+pub const WIDEST: u32 = 16;
 const ENOUGH_ZEROS: u32 = WIDEST.trailing_zeros();
 
 /// The widest load of a memory, bytes.

@@ -12,7 +12,7 @@ use crate::program::code::{Handler, Run};
 use crate::program::error::LoadError;
 use crate::program::layout::Symbol;
 use crate::program::registers::{Register, Row};
-use crate::program::wide::Arithmetic;
+use crate::program::wide::{Arithmetic, WIDEST};
 use crate::ptx::ast::{Instruction, Operand, Type};
 
 impl<'a> Lowering<'_, 'a> {
@@ -168,12 +168,16 @@ impl<'a> Lowering<'_, 'a> {
             Some(Symbol::Shared(offset)) => {
                 Ok(self.literal(Type::U64, window(SHARED_WINDOW) + offset))
             }
-            Some(Symbol::DynamicShared) => {
+            Some(Symbol::DynamicShared { align }) => {
                 let register = self.temporary(Type::U64);
                 let run = address::dynamic_shared(self.cpu);
                 self.draft_run(run, Class::Integer, &[register], &[]);
                 self.last().x = 1;
                 self.last().imm = window(SHARED_WINDOW);
+                if align >= WIDEST {
+                    // As aligned as the offset is, which is that of a window.
+                    self.last().arithmetic = Some(Arithmetic::Offset);
+                }
                 Ok(register)
             }
             Some(Symbol::Function(number)) => {

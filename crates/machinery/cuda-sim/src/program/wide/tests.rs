@@ -19,6 +19,7 @@ fn loads(body: &str) -> String {
          .global .align 16 .b8 data[512];\n\
          .shared .align 16 .b8 tile[512];\n\
          .extern .shared .align 4 .b8 rest[];\n\
+         .extern .shared .align 16 .b8 tiles[];\n\
          .func helper() {{ ret; }}\n\
          .entry kernel(.param .u64 pointer, .param .u32 count) {{\n\
          .local .align 16 .b8 mine[64];\n\
@@ -164,6 +165,11 @@ fn alignment_follows_from_arithmetic() {
         pairs
     );
     assert_eq!(at("mov.u64 %rd1, rest;"), none);
+    assert_eq!(at("mov.u64 %rd1, tiles;"), all);
+    assert_eq!(
+        at("mul.wide.u32 %rd3, %r1, 16; mov.u64 %rd2, tiles; add.s64 %rd1, %rd2, %rd3;"),
+        all
+    );
     // Every way to write the register counts.
     assert_eq!(at("mov.u64 %rd1, tile; @%p1 add.s64 %rd1, %rd1, 16;"), all);
     assert_eq!(at("mov.u64 %rd1, tile; @%p1 add.s64 %rd1, %rd1, 8;"), pairs);
