@@ -184,9 +184,24 @@ impl Observer {
 
     /// As [`Sm::ask_for`].
     pub fn ask_for(&mut self, place: usize) {
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+        fn avx2(observer: &mut Observer, place: usize) {
+            observer.ask_noted(place);
+        }
+        match Cpu::detect() {
+            // SAFETY: the CPU has AVX2.
+            #[cfg(target_arch = "x86_64")]
+            Cpu::Avx2 => unsafe { avx2(self, place) },
+            _ => self.ask_noted(place),
+        }
+    }
+
+    #[inline(always)]
+    fn ask_noted(&mut self, place: usize) {
         let mut noted = std::mem::take(&mut self.noted[place % MOST]);
         for asked in noted.drain(..) {
-            self.ask_now(asked);
+            ask_now(&mut self.sites, &mut self.caches, asked);
         }
         self.noted[place % MOST] = noted;
     }
@@ -194,24 +209,6 @@ impl Observer {
     /// As [`Sm::ask_in_order`], of warps `places`.
     pub fn ask_in_order(&mut self, places: Range<usize>) {
         places.for_each(|place| self.ask_for(place));
-    }
-
-    #[inline(always)]
-    fn ask_now(&mut self, asked: Asked) {
-        let counts = &mut self.sites[asked.slot as usize];
-        match asked.of {
-            Asks::First => {
-                let there = self.caches.l1.ask(asked.line, asked.sectors);
-                counts.hits += u64::from(there.count_ones());
-            }
-            Asks::Constant => {
-                if self.caches.constant.ask(asked.line, 1) == 1 {
-                    counts.hits += 1;
-                } else if self.caches.constant_behind.ask(asked.line, 1) == 0 {
-                    counts.far += 1;
-                }
-            }
-        }
     }
 
     /// Counts what whole warps at `places` of the block, a gang, do at a site: their lines are
@@ -251,7 +248,7 @@ impl Observer {
         if self.notes {
             self.noted[place % MOST].push(asked);
         } else {
-            self.ask_now(asked);
+            ask_now(&mut self.sites, &mut self.caches, asked);
         }
     }
 
@@ -263,21 +260,22 @@ impl Observer {
         counts.request(mask);
         counts.wavefronts += u64::from(lines.traffic.wavefronts);
         counts.units += u64::from(lines.traffic.sectors);
-        if cached {
-            let Lines { list, count, .. } = *lines;
-            for &(line, sectors) in &list[..count] {
+        if !cached {
+            return;
+        }
+        let asked = lines.list[..lines.count]
+            .iter()
+            .map(|&(line, sectors)| Asked {
+                slot: slot as u32,
+                of: Asks::First,
+                sectors,
                 // Lines before the first lane's have numbers that wrapped around.
-                let line = (base / LINE).wrapping_add(line) & (u64::MAX / LINE);
-                self.ask(
-                    warp,
-                    Asked {
-                        slot: slot as u32,
-                        of: Asks::First,
-                        sectors,
-                        line,
-                    },
-                );
-            }
+                line: (base / LINE).wrapping_add(line) & (u64::MAX / LINE),
+            });
+        if self.notes {
+            self.noted[warp % MOST].extend(asked);
+        } else {
+            asked.for_each(|asked| ask_now(&mut self.sites, &mut self.caches, asked));
         }
     }
 
@@ -346,6 +344,25 @@ impl Observer {
             }
         }
         self.sites[slot].request(mask);
+    }
+}
+
+/// Asks a cache, and counts what it has.
+#[inline(always)]
+fn ask_now(sites: &mut [SiteCounts], caches: &mut Caches, asked: Asked) {
+    let counts = &mut sites[asked.slot as usize];
+    match asked.of {
+        Asks::First => {
+            let there = caches.l1.ask(asked.line, asked.sectors);
+            counts.hits += u64::from(there.count_ones());
+        }
+        Asks::Constant => {
+            if caches.constant.ask(asked.line, 1) == 1 {
+                counts.hits += 1;
+            } else if caches.constant_behind.ask(asked.line, 1) == 0 {
+                counts.far += 1;
+            }
+        }
     }
 }
 
