@@ -1,13 +1,11 @@
 //! The kernels, and how each is launched.
 
 use anyhow::{Context as _, Result, ensure};
-use common::error::check;
 use common::gpu::{Capability, Gpu};
 use common::ladder::Rung;
 use common::launch;
 use cust::device::DeviceAttribute;
 use cust::function::{BlockSize, Function, GridSize};
-use cust::sys::{self, CUfunction_attribute};
 
 use crate::pattern::NUM_VALUES;
 
@@ -151,27 +149,13 @@ impl Variant {
 /// as many threads as it may, in rows of `width`.
 fn shared(gpu: &Gpu, kernel: &Function, vectors: u32, width: u32) -> Result<Shape> {
     let cannot = "cannot give a block 64 KB of shared memory";
-    let attribute = |which| -> Result<u32> {
-        let value = gpu.device.get_attribute(which)?;
-        Ok(value.try_into()?)
-    };
-    // A block has 48 KB unless it asks for more.
-    // SAFETY: the kernel's module is loaded.
-    check(unsafe {
-        sys::cuFuncSetAttribute(
-            kernel.to_raw(),
-            CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-            TABLE_BYTES as i32,
-        )
-    })
-    .context(cannot)?;
-    let rows = (attribute(DeviceAttribute::MaxThreadsPerBlock)? / width).max(1);
+    launch::allow_shared(kernel, TABLE_BYTES).context(cannot)?;
+    let threads = gpu
+        .device
+        .get_attribute(DeviceAttribute::MaxThreadsPerBlock)?;
+    let rows = (u32::try_from(threads)? / width).max(1);
     let block = BlockSize::xy(width, rows);
-    let resident = kernel
-        .max_active_blocks_per_multiprocessor(block, TABLE_BYTES as usize)
-        .context(cannot)?;
-    let most = resident * attribute(DeviceAttribute::MultiprocessorCount)?;
-    ensure!(most > 0, "{cannot}: not one block fits");
+    let most = launch::at_once(&gpu.device, kernel, block, TABLE_BYTES).context(cannot)?;
     let blocks = vectors.div_ceil(width).div_ceil(rows);
     Ok(Shape {
         grid: GridSize::x(blocks.min(most)),

@@ -1,7 +1,7 @@
 //! Grids that cover an input: one thread an element, blocks up to past its edge where sizes do not
 //! divide, within what the device takes.
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use cust::device::{Device, DeviceAttribute};
 use cust::function::{BlockSize, Function, GridSize};
 use cust::sys;
@@ -104,6 +104,24 @@ pub fn allow_shared(kernel: &Function<'_>, bytes: u32) -> Result<()> {
     check(status).with_context(|| {
         format!("cannot have {bytes} bytes of shared memory a block: the device has less")
     })
+}
+
+/// As many blocks of a kernel as the GPU runs at once, each with `shared` bytes of shared memory
+/// beside the kernel's own, which it has been [allowed](allow_shared).
+///
+/// # Errors
+///
+/// Where not one block fits, and CUDA's own.
+pub fn at_once(
+    device: &Device,
+    kernel: &Function<'_>,
+    block: BlockSize,
+    shared: u32,
+) -> Result<u32> {
+    let resident = kernel.max_active_blocks_per_multiprocessor(block, shared as usize)?;
+    ensure!(resident > 0, "a multiprocessor has no room for a block");
+    let multiprocessors = device.get_attribute(DeviceAttribute::MultiprocessorCount)?;
+    Ok(resident * u32::try_from(multiprocessors)?)
 }
 
 /// What a device takes, along x and y.

@@ -1,8 +1,8 @@
 //! Even shares of the work: what the rung of that name is launched with.
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
 use common::gpu::Gpu;
-use cust::device::DeviceAttribute;
+use common::launch;
 use cust::function::{BlockSize, Function, GridSize};
 use cust::memory::DeviceBuffer;
 use matmul_pitched::flags::ProductFlags;
@@ -71,17 +71,9 @@ impl Shares {
             return Ok(None);
         };
         let threads = BlockSize::x(variant.threads().unwrap_or(1));
-        let shared = variant.shared_bytes() as usize;
-        let together = kernel.max_active_blocks_per_multiprocessor(threads, shared)?;
-        ensure!(
-            together > 0,
-            "this GPU has no room for a block of {}",
-            variant.kernel()
-        );
-        let processors = gpu
-            .device
-            .get_attribute(DeviceAttribute::MultiprocessorCount)?;
-        let cut = Cut::new(product, tile, together * u32::try_from(processors)?);
+        let together = launch::at_once(&gpu.device, kernel, threads, variant.shared_bytes());
+        let together = together.with_context(|| format!("cannot run {}", variant.kernel()))?;
+        let cut = Cut::new(product, tile, together);
 
         let elements = cut.shares as usize * tile.rows as usize * tile.cols as usize;
         let parts = DeviceBuffer::zeroed(elements);
