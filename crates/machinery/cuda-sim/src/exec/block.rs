@@ -1,6 +1,7 @@
 //! A block: its warps, its shared memory, its barriers.
 
 use super::gang::Group;
+use super::lanes::active;
 use super::observe::Caches;
 use super::warp::{State, Warp};
 
@@ -26,6 +27,8 @@ pub struct Block {
     /// The caches it asks, while it is put aside.
     pub caches: Option<Box<Caches>>,
     barriers: [Barrier; BARRIERS],
+    /// Those that somebody has come to: a bit each.
+    come_to: u32,
 }
 
 /// Who waits at a barrier, and for how many.
@@ -103,6 +106,7 @@ impl Block {
             clock: 0,
             caches: None,
             barriers: Default::default(),
+            come_to: 0,
         }
     }
 
@@ -121,7 +125,7 @@ impl Block {
             };
             warp.reset(index, lanes);
         }
-        self.groups.clear();
+        self.groups.fill_with(Group::default);
         self.groups.resize_with(warps as usize, Group::default);
         self.running = 0;
         self.shared.clear();
@@ -130,9 +134,14 @@ impl Block {
         self.alive = threads;
         self.clock = 0;
         self.caches = None;
-        for barrier in &mut self.barriers {
-            barrier.reset();
+        for barrier in active(std::mem::take(&mut self.come_to)) {
+            self.barriers[barrier].reset();
         }
+    }
+
+    /// Whether nobody has come to any barrier that has not opened since.
+    pub fn nobody_waits(&self) -> bool {
+        self.come_to == 0
     }
 
     #[inline(always)]
@@ -162,6 +171,7 @@ impl Block {
             lanes.count_ones()
         };
         let split = warp.current;
+        self.come_to |= 1 << arrival.barrier;
         let barrier = &mut self.barriers[arrival.barrier];
         barrier.arrived += threads;
         barrier.expected = arrival.expected;
@@ -182,13 +192,14 @@ impl Block {
     /// Opens every barrier that all awaited threads have reached; whether one opened.
     pub fn open_barriers(&mut self) -> bool {
         let mut opened = false;
-        for number in 0..BARRIERS {
+        for number in active(self.come_to) {
             let barrier = &mut self.barriers[number];
             let expected = barrier.awaited(self.alive);
-            if barrier.arrived == 0 || barrier.arrived < expected {
+            if barrier.arrived < expected {
                 continue;
             }
             opened = true;
+            self.come_to &= !(1 << number);
             for waiter in &barrier.waiting {
                 let warp = &mut self.warps[waiter.warp];
                 if let Some(reduction) = waiter.reduction {
@@ -218,14 +229,10 @@ impl Block {
 
     /// Barriers with threads waiting, and how many came of how many awaited.
     pub fn stuck(&self) -> Option<(usize, u32, u32)> {
-        self.barriers
-            .iter()
-            .enumerate()
-            .find(|(_, barrier)| barrier.arrived > 0)
-            .map(|(number, barrier)| {
-                let expected = barrier.awaited(self.alive);
-                (number, barrier.arrived, expected)
-            })
+        let number = active(self.come_to).next()?;
+        let barrier = &self.barriers[number];
+        let expected = barrier.awaited(self.alive);
+        Some((number, barrier.arrived, expected))
     }
 }
 
@@ -240,7 +247,7 @@ impl Reduction {
             let place = base.add(self.destination as usize).cast::<u32>();
             match self.operation {
                 ReductionOp::Popc => {
-                    for lane in super::lanes::active(mask) {
+                    for lane in active(mask) {
                         *place.add(lane) = held;
                     }
                 }

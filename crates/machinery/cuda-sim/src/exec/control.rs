@@ -2,11 +2,11 @@
 //!
 //! Source: PTX ISA sections 9.7.12 (control flow) and 9.7.13 (barriers).
 
-use super::block::{Arrival, Reduction, ReductionOp};
+use super::block::{Arrival, BARRIERS, Reduction, ReductionOp};
 use super::fault::FaultKind;
 use super::lanes::{FULL, LANES, active};
 use super::sm::Sm;
-use super::warp::{NOWHERE, State};
+use super::warp::{NOWHERE, State, Turn};
 use crate::memory::{FUNCTION_BASE, FUNCTION_STEP};
 use crate::program::code::{Inst, Next};
 
@@ -313,6 +313,19 @@ pub enum BarrierKind {
     Or,
 }
 
+impl Sm {
+    /// Whether those who come to a barrier, all that live of their block, need not stop there: it
+    /// would open at once, and it would be their turn again.
+    pub fn passes_barrier(&self, inst: &Inst, barrier: u32, expected: u32) -> bool {
+        inst.x == BarrierKind::Sync as u32
+            && (barrier as usize) < BARRIERS
+            && expected == 0
+            && self.observer.is_none()
+            && self.block.nobody_waits()
+            && self.clock < self.block_deadline
+    }
+}
+
 /// `bar.sync`, `bar.arrive`, `bar.red`: row 0 the barrier, row 1 the thread count (0 for the
 /// whole block), operand 2 the destination, operand 3 the source predicate; `x` the kind, `y`
 /// whether the predicate is negated.
@@ -365,6 +378,11 @@ pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
     });
     let waits = kind != BarrierKind::Arrive;
     let mask = sm.mask;
+    if mask.count_ones() == sm.block.alive && sm.passes_barrier(inst, barrier, expected) {
+        sm.counts.barriers += 1;
+        sm.begin_turn(Turn::NEW);
+        return inst.next();
+    }
     let after = sm.address_of(inst) + 1;
     if waits {
         sm.suspend(after, State::Barrier(barrier));

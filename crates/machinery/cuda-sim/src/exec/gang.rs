@@ -18,7 +18,8 @@
 //! * An instruction without a form for gangs is run warp by warp.
 //! * A fault is not reported: the warps part before it and run alone, one after the other, as they
 //!   would have without a gang. The first of them to fail is the one that is reported.
-//! * At a barrier warps wait as ever. Those that come out of it in step are a gang again.
+//! * At a barrier warps wait as ever, and those that come out of it in step are a gang again; but a
+//!   gang that is all of its block goes on.
 //!
 //! Warps are never held back for a gang's sake, so that it makes no difference to what waits for
 //! what. Kernels whose results depend on the order of their warps, because they print, use atomics
@@ -64,13 +65,20 @@ pub struct Gang {
     whole: bool,
     /// Living lanes of all warps.
     threads: u64,
-    /// The warps' registers, as long as the warps themselves know nothing of having begun. Most never
-    /// need to.
+    /// The warps know that they have begun, and have their registers. Most never need to.
+    begun: bool,
+    /// Registers for those that do not, and for what they have in common: the next gang's as well.
     windows: Vec<Window>,
+    common_window: Option<Window>,
+    /// The group it is of, and how many warps that had at first.
+    group: usize,
+    group_warps: u64,
     /// The warp whose turn it is, in an instruction that may fail.
     turn: usize,
     /// Where its warps stand, before it runs.
     place: u32,
+    /// Which of its warps are where it meets again, after it has parted.
+    there: [bool; MOST],
     /// Why the gang stopped.
     stopped: Stopped,
 }
@@ -91,7 +99,9 @@ enum Stopped {
 /// What a block keeps of a gang of its warps.
 #[derive(Default)]
 pub struct Group {
-    /// What the warps have in common; none before the first of them has begun.
+    /// Its warps have run.
+    begun: bool,
+    /// What the warps have in common; none as long as they know nothing of having begun.
     window: Option<Window>,
     /// It is in there, and not in the warps' own frames.
     formed: bool,
@@ -117,9 +127,14 @@ impl Gang {
             masks: [0; MOST],
             whole: false,
             threads: 0,
+            begun: false,
             windows: Vec::new(),
+            common_window: None,
+            group: 0,
+            group_warps: 0,
             turn: 0,
             place: NOWHERE,
+            there: [false; MOST],
             stopped: Stopped::Together,
         }
     }
@@ -167,6 +182,23 @@ impl Gang {
         self.threads
     }
 
+    /// Adds a warp at `place` of its block, with these lanes and registers.
+    #[inline(always)]
+    fn add(&mut self, place: usize, lanes: u32, frame: *mut u8) {
+        self.warps[self.count] = place;
+        self.masks[self.count] = lanes;
+        self.frames[self.count] = frame;
+        self.count += 1;
+    }
+
+    /// These were all its warps; what they have in common is in `frame`.
+    #[inline(always)]
+    fn close(&mut self, frame: *mut u8) {
+        self.common = frame;
+        self.frames[self.count] = frame;
+        self.count_threads();
+    }
+
     /// Counts the living lanes again.
     fn count_threads(&mut self) {
         let masks = &self.masks[..self.count];
@@ -203,7 +235,7 @@ impl Sm {
             match self.run_gang(number, warps.clone()) {
                 Stopped::Together | Stopped::GivingWay => return true,
                 Stopped::Parted => {
-                    if !self.run_alone(warps.clone()) {
+                    if !self.run_parted() {
                         return true;
                     }
                 }
@@ -289,23 +321,41 @@ impl Sm {
         ran
     }
 
+    /// Runs each warp of a gang that has parted, but for those that are where it meets again; false
+    /// where nothing ran, or the launch is to stop.
+    fn run_parted(&mut self) -> bool {
+        let Gang {
+            warps,
+            count,
+            there,
+            ..
+        } = self.gang;
+        let mut ran = false;
+        for (&place, there) in warps[..count].iter().zip(there) {
+            ran |= there || self.run_warp(place);
+            if self.fault.is_some() {
+                return false;
+            }
+        }
+        ran
+    }
+
     /// Makes a group of warps the running gang, if they stand at one place with all their lanes and
     /// agree on what they have in common.
     fn form(&mut self, number: usize, warps: Range<usize>) -> bool {
-        let program = self.grid.program.clone();
-        let function = &program.functions[self.grid.function()];
-        let entry = function.entry;
+        self.gang.group = number;
+        self.gang.group_warps = warps.len() as u64;
+        if !std::mem::replace(&mut self.block.groups[number].begun, true) {
+            self.form_new(warps);
+            return true;
+        }
         let observed = self.observer.is_some();
         let (mut place, mut turn) = (None, None);
         let (mut ready, mut in_step) = (false, true);
         for warp in &self.block.warps[warps.clone()] {
             ready |= !warp.ready.is_empty();
             if warp.alive != 0 {
-                let here = match warp.started() {
-                    true => warp.stands_at(),
-                    false => Some(entry),
-                };
-                ready |= !warp.started();
+                let here = warp.stands_at();
                 in_step &= here.is_some() && place.is_none_or(|place| Some(place) == here);
                 // In an observed block their slices have to end together as well.
                 in_step &= !observed || *turn.get_or_insert(warp.turn) == warp.turn;
@@ -320,43 +370,50 @@ impl Sm {
             return false;
         }
         self.gang.count = 0;
+        self.gang.begun = true;
         for place in warps {
             let warp = &mut self.block.warps[place];
             if warp.alive != 0 {
-                let count = self.gang.count;
-                self.gang.frames[count] = match warp.frames.first_mut() {
-                    Some(frame) => frame.registers.base(),
-                    None => {
-                        let mut window = self.windows.take_kernel(&program);
-                        let frame = window.base();
-                        self.gang.windows.push(window);
-                        frame
-                    }
-                };
-                self.gang.warps[count] = place;
-                self.gang.masks[count] = warp.alive;
-                self.gang.count += 1;
+                self.gang
+                    .add(place, warp.alive, warp.frames[0].registers.base());
             }
         }
-        self.gang.count_threads();
+        let function = &self.grid.program.functions[self.grid.function()];
         let group = &mut self.block.groups[number];
-        let windows = &mut self.windows;
         let window = group
             .window
-            .get_or_insert_with(|| windows.take_kernel(&program));
-        self.gang.common = window.base();
-        self.gang.frames[self.gang.count] = self.gang.common;
-        if !group.formed {
-            // Warps that are about to begin have no values yet.
-            group.formed = !self.gang.windows.is_empty() || self.gang.agrees(function);
-        }
-        self.gang.place = place.unwrap_or(entry);
+            .get_or_insert_with(|| self.windows.take_kernel(&self.grid.program));
+        self.gang.close(window.base());
+        self.gang.place = place.unwrap_or(function.entry);
+        group.formed = group.formed || self.gang.agrees(function);
         group.formed
+    }
+
+    /// The same of warps that have not run: there is nothing to look at, as they have no values yet.
+    fn form_new(&mut self, warps: Range<usize>) {
+        let program = &self.grid.program;
+        let gang = &mut self.gang;
+        while gang.windows.len() < warps.len() {
+            gang.windows.push(self.windows.take_kernel(program));
+        }
+        gang.count = 0;
+        gang.begun = false;
+        for (turn, place) in warps.enumerate() {
+            let frame = gang.windows[turn].base();
+            gang.add(place, self.block.warps[place].alive, frame);
+        }
+        let window = gang
+            .common_window
+            .get_or_insert_with(|| self.windows.take_kernel(program));
+        let common = window.base();
+        gang.close(common);
+        gang.place = program.functions[self.grid.function()].entry;
+        self.block.groups[gang.group].formed = true;
     }
 
     /// Runs the gang from where its warps stand.
     fn run_gang(&mut self, number: usize, warps: Range<usize>) -> Stopped {
-        if self.gang.windows.is_empty() {
+        if self.gang.begun {
             self.wake();
         }
         self.gang.stopped = Stopped::Together;
@@ -377,7 +434,9 @@ impl Sm {
         if self.gang.stopped == Stopped::Failing {
             self.fall_apart(number, warps.clone());
         }
-        self.end_group(number, warps);
+        if self.gang.begun {
+            self.end_group(number, warps);
+        }
         self.gang.stopped
     }
 
@@ -394,16 +453,21 @@ impl Sm {
 
     /// Lets the warps know that they have begun: something is to be done with them one by one.
     fn begin(&mut self) {
-        if self.gang.windows.is_empty() {
+        if std::mem::replace(&mut self.gang.begun, true) {
             return;
         }
-        let mut windows = std::mem::take(&mut self.gang.windows);
-        for (window, &place) in windows.drain(..).zip(&self.gang.warps) {
+        let Gang {
+            windows,
+            warps,
+            count,
+            ..
+        } = &mut self.gang;
+        for (window, &place) in windows.drain(..*count).zip(&*warps) {
             let warp = &mut self.block.warps[place];
             warp.start(NOWHERE, window);
             warp.local = self.locals.take();
         }
-        self.gang.windows = windows;
+        self.block.groups[self.gang.group].window = self.gang.common_window.take();
         self.wake();
     }
 
@@ -423,8 +487,7 @@ impl Sm {
 
     /// Gives every warp of a group its own copy of what they have in common.
     fn fall_apart(&mut self, number: usize, warps: Range<usize>) {
-        let program = self.grid.program.clone();
-        let rows = &program.functions[self.grid.function()].common;
+        let rows = &self.grid.program.functions[self.grid.function()].common;
         let group = &mut self.block.groups[number];
         if !std::mem::take(&mut group.formed) {
             return;
@@ -467,8 +530,12 @@ impl Sm {
         };
         for turn in 0..self.gang.count {
             let warp = &mut self.block.warps[self.gang.warps[turn]];
+            self.gang.there[turn] = false;
             if warp.current != NOWHERE {
-                warp.go_on_at(place(turn), meet);
+                let place = place(turn);
+                let there = place == meet;
+                self.gang.there[turn] = there;
+                warp.go_on_at(place, if there { NOWHERE } else { meet });
             }
         }
         std::ptr::null()
@@ -564,11 +631,15 @@ pub unsafe fn enter(sm: &mut Sm, inst: &Inst) -> Next {
 /// # Safety
 /// As for [`enter`].
 pub unsafe fn exit(sm: &mut Sm, _: &Inst) -> Next {
-    for window in sm.gang.windows.drain(..) {
-        sm.windows.give_back(window);
-    }
-    for turn in 0..sm.gang.count {
-        end_lanes(sm, turn, sm.gang.masks[turn]);
+    if sm.gang.begun {
+        for turn in 0..sm.gang.count {
+            end_lanes(sm, turn, sm.gang.masks[turn]);
+        }
+    } else {
+        sm.block.alive -= sm.gang.threads as u32;
+        for &place in sm.gang.places() {
+            sm.block.warps[place].alive = 0;
+        }
     }
     sm.gang.count = 0;
     std::ptr::null()
@@ -580,7 +651,7 @@ fn end_lanes(sm: &mut Sm, turn: usize, lanes: u32) {
     sm.block.running = place;
     sm.block.exit(lanes);
     let warp = &mut sm.block.warps[place];
-    if warp.alive == 0 && warp.started() {
+    if warp.alive == 0 {
         let id = std::mem::replace(&mut warp.current, NOWHERE);
         if let Some(window) = warp.remove(id) {
             sm.windows.give_back(window);
@@ -665,7 +736,15 @@ fn disagree(sm: &mut Sm, inst: &Inst, mut taken: [u32; MOST]) -> Next {
         (here + 1, inst.x)
     } else {
         sm.gang.stopped = Stopped::Parted;
-        return sm.go_alone(inst.y, |_| here);
+        let masks = sm.gang.masks;
+        let observed = sm.observer.is_some();
+        return sm.go_alone(inst.y, |turn| match taken[turn] {
+            // It is counted where the warp is alone.
+            _ if observed => here,
+            0 => here + 1,
+            lanes if lanes == masks[turn] => inst.x,
+            _ => here,
+        });
     };
     leave(sm, end, taken);
     sm.at(next)
@@ -699,8 +778,7 @@ fn leave(sm: &mut Sm, end: u32, leaving: [u32; MOST]) {
     }
     sm.gang.count = stay;
     sm.deadline = sm.clock.wrapping_add(left.wrapping_mul(stay as u64));
-    sm.gang.frames[stay] = sm.gang.common;
-    sm.gang.count_threads();
+    sm.gang.close(sm.gang.common);
     sm.run_all_lanes();
 }
 
@@ -712,6 +790,27 @@ pub unsafe fn part(sm: &mut Sm, inst: &Inst) -> Next {
     let here = sm.address_of(inst);
     sm.gang.stopped = Stopped::Parted;
     sm.go_alone(inst.y, |_| here)
+}
+
+/// A barrier, as [`super::control::barrier`]. Where the gang is all that lives of its block, everybody
+/// is there and goes on.
+///
+/// # Safety
+/// As for [`enter`].
+pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
+    // The barrier and the count are the same for all warps.
+    let alike = inst.common & 0b11 == 0b11;
+    // SAFETY: operands 0 and 1 are 32-bit rows, which the gang's own frame has as well.
+    let [barrier, expected] =
+        [0, 1].map(|n| unsafe { *sm.gang.common.add(inst.o[n] as usize).cast::<u32>() });
+    let all = sm.gang.threads == u64::from(sm.block.alive);
+    if !(alike && all && sm.passes_barrier(inst, barrier, expected)) {
+        // SAFETY: the same instruction.
+        return unsafe { each(sm, inst) };
+    }
+    sm.counts.barriers += sm.gang.count as u64;
+    sm.deadline = sm.clock + sm.slice * sm.gang.group_warps;
+    inst.next()
 }
 
 /// An instruction that has no form for gangs: runs it warp by warp.

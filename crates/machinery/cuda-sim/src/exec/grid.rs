@@ -7,7 +7,7 @@ use super::observe::Observer;
 use super::sample::{Observe, Part, Sample};
 use super::sm::{Codes, Sm};
 use super::warp::{State, Turn};
-use super::watch::{Running, Watch};
+use super::watch::{Apart, Running, Watch};
 use crate::device::DeviceSpec;
 use crate::memory::footprint::EPOCHS;
 use crate::memory::global::Global;
@@ -89,7 +89,8 @@ pub struct Grid {
     /// Blocks that the modelled GPU runs at once: so many may wait for each other.
     resident: usize,
     sample: Sample,
-    next: AtomicU64,
+    /// The first block that no thread has taken.
+    next: Apart<AtomicU64>,
     progress: Arc<Running>,
     /// The lowest block that failed: blocks after it need not run, those before it must, so
     /// that the fault reported does not depend on timing.
@@ -126,7 +127,7 @@ impl Grid {
     }
 
     fn next_block(&self) -> Option<u64> {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let number = self.next.0.fetch_add(1, Ordering::Relaxed);
         if number >= self.progress.blocks {
             return None;
         }
@@ -174,7 +175,7 @@ pub fn launch(
         launch: LAUNCHES.fetch_add(1, Ordering::Relaxed),
         kernel: kernel.name.clone(),
         blocks: launch.grid.iter().map(|&n| u64::from(n)).product(),
-        done: AtomicU64::new(0),
+        done: Apart(AtomicU64::new(0)),
     });
     let _shown = launch.watch.map(|watch| watch.show(progress.clone()));
     let shared_bytes = kernel.shared_bytes.next_multiple_of(16) + launch.dynamic_shared;
@@ -200,7 +201,7 @@ pub fn launch(
         multiprocessors: device.multiprocessors,
         resident: occupancy.blocks as usize * device.multiprocessors as usize,
         sample: Sample::new(launch.observe, progress.blocks, device, shared_in_use),
-        next: AtomicU64::new(0),
+        next: Apart(AtomicU64::new(0)),
         progress,
         failed: AtomicU64::new(u64::MAX),
         fault: Mutex::new(None),
@@ -338,15 +339,15 @@ fn run_blocks(grid: &Arc<Grid>, resident: usize) -> Done {
         if begins && part != Part::Plain {
             block.caches = Some(grid.sample.take(number));
         }
-        sm.block = block;
+        std::mem::swap(&mut sm.block, &mut block);
         let finished = sm.run_block(part, &mut counted);
-        let mut block = std::mem::replace(&mut sm.block, Box::new(Block::empty()));
+        std::mem::swap(&mut sm.block, &mut block);
         if let Some(fault) = sm.fault.take() {
             pass_on(None);
             grid.fail(number, fault);
         } else if finished {
             pass_on(block.caches.take());
-            grid.progress.done.fetch_add(1, Ordering::Relaxed);
+            grid.progress.done.0.fetch_add(1, Ordering::Relaxed);
             spare.push(block);
         } else {
             pass_on(None);
@@ -389,9 +390,11 @@ impl Sm {
             }
         }
         self.code = self.codes.alone;
-        self.gang_size = match self.block.number % gang::APART {
-            0 => 1,
-            _ => gang::size(&program.functions[self.grid.function()]),
+        let in_gangs = !self.block.number.is_multiple_of(gang::APART)
+            && (self.block.warps.len() > 1 || self.observer.is_some());
+        self.gang_size = match in_gangs {
+            false => 1,
+            true => gang::size(&program.functions[self.grid.function()]),
         };
         self.began = self.clock.wrapping_sub(self.block.clock);
         let finished = self.run_turn();
@@ -407,7 +410,7 @@ impl Sm {
     }
 
     fn run_turn(&mut self) -> bool {
-        let turn = self.clock + BLOCK_QUANTUM;
+        self.block_deadline = self.clock + BLOCK_QUANTUM;
         loop {
             let mut ran = false;
             for group in 0..self.block.warps.len().div_ceil(self.gang_size) {
@@ -427,7 +430,7 @@ impl Sm {
                 self.fault = Some(self.deadlock());
                 return false;
             }
-            if self.clock >= turn {
+            if self.clock >= self.block_deadline {
                 if let Some((until, limit)) = self.grid.until
                     && Instant::now() >= until
                 {
@@ -456,10 +459,8 @@ impl Sm {
         if self.block.warp().ready.is_empty() {
             return false;
         }
-        self.turn = self.block.warp_mut().turn.take().unwrap_or(Turn::NEW);
-        self.slice_began = self.clock;
-        self.deadline = self.clock + self.turn.left.min(self.slice);
-        self.reads_before = self.counts.reads;
+        let turn = self.block.warp_mut().turn.take().unwrap_or(Turn::NEW);
+        self.begin_turn(turn);
         self.run_slice();
         true
     }
@@ -556,12 +557,12 @@ impl Sm {
                 multiprocessors: 1,
                 resident: 1,
                 sample: Sample::new(Observe::Sample, 1, &DeviceSpec::h200(), 0),
-                next: AtomicU64::new(0),
+                next: Apart(AtomicU64::new(0)),
                 progress: Arc::new(Running {
                     launch: 0,
                     kernel: "nothing".into(),
                     blocks: 1,
-                    done: AtomicU64::new(0),
+                    done: Apart(AtomicU64::new(0)),
                 }),
                 failed: AtomicU64::new(u64::MAX),
                 fault: Mutex::new(None),

@@ -40,6 +40,8 @@ pub struct Sm {
     pub began: u64,
     /// When `clock` reaches this, the warp gives way to another.
     pub deadline: u64,
+    /// When `clock` reaches this, the block gives way to another.
+    pub block_deadline: u64,
     /// The most warp instructions before another warp of the block goes on. An observed block's
     /// warps take short slices, so that they ask its caches about as alternately as on a GPU.
     pub slice: u64,
@@ -111,6 +113,7 @@ impl Sm {
             clock: 0,
             began: 0,
             deadline: 0,
+            block_deadline: 0,
             slice: 0,
             turn: Turn {
                 left: 0,
@@ -191,6 +194,15 @@ impl Sm {
     #[inline(always)]
     pub fn recent_place(address: u64) -> usize {
         (address >> 20) as usize % RECENT
+    }
+
+    /// The running warp begins a slice of `turn`.
+    pub fn begin_turn(&mut self, turn: Turn) {
+        self.turn = turn;
+        self.slice_began = self.clock;
+        self.deadline = self.clock + turn.left.min(self.slice);
+        self.reads_before = self.counts.reads;
+        self.switches_before = self.switches;
     }
 
     /// The running warp's turn as it stands now.

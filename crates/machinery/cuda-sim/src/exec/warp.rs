@@ -117,6 +117,9 @@ impl Warp {
     pub fn reset(&mut self, index: u32, lanes: u32) {
         self.index = index;
         self.alive = lanes;
+        if !self.started() {
+            return;
+        }
         self.splits.clear();
         self.frames.clear();
         self.ready.clear();

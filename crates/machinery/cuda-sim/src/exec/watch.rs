@@ -22,8 +22,14 @@ pub(super) struct Running {
     pub launch: u64,
     pub kernel: String,
     pub blocks: u64,
-    pub done: AtomicU64,
+    pub done: Apart<AtomicU64>,
 }
+
+/// Something that many threads write to, in a line of the CPU's caches that has nothing else in it:
+/// who reads what lies next to it need not wait for them.
+#[derive(Debug)]
+#[repr(align(128))]
+pub(super) struct Apart<T>(pub T);
 
 /// Where launches, one at a time, can be watched from any thread.
 #[derive(Debug)]
@@ -47,7 +53,7 @@ impl Watch {
         Some(Progress {
             launch: running.launch,
             kernel: running.kernel.clone(),
-            blocks_done: running.done.load(Ordering::Relaxed),
+            blocks_done: running.done.0.load(Ordering::Relaxed),
             blocks: running.blocks,
         })
     }

@@ -188,6 +188,43 @@ LOOP:
     );
 }
 
+/// Some warps of a gang go straight to where the others come later; in blocks of one gang nobody has
+/// to stop at the barriers.
+#[test]
+fn halves_of_a_tile() {
+    right(
+        ".shared .align 4 .b8 tile[8192];
+    mov.u32 %r9, tile; shl.b32 %r1, %t, 2; add.u32 %r2, %r9, %r1; mov.u32 %r3, 0; mov.u32 %r4, 0;
+    mul.wide.u32 %d1, %t, 4; add.s64 %d1, %d1, %d9;
+LOOP:
+    ld.global.u32 %r6, [%d1]; st.shared.u32 [%r2+4], %r6;
+    setp.gt.u32 %p1, %t, 3; @%p1 bra MEET;
+    ld.global.u32 %r6, [%d1+4096]; st.shared.u32 [%r2], %r6;
+MEET:
+    bar.sync 0;
+    ld.shared.u32 %r6, [%r2+4]; ld.shared.u32 %r7, [%r2]; sub.u32 %r6, %r6, %r7;
+    add.u32 %r4, %r4, %r6; bar.sync 1;
+    add.s64 %d1, %d1, 516; add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, 20; @%p2 bra LOOP;
+    st.global.u32 [%mine], %r4;",
+    );
+}
+
+/// Warps come to one barrier and go on while others are still to come, and wait at the next.
+#[test]
+fn barriers_that_some_only_come_to() {
+    right(
+        ".shared .align 4 .b8 tile[4096]; .reg .u32 %all;
+    mov.u32 %r9, tile; shl.b32 %r1, %t, 2; add.u32 %r2, %r9, %r1;
+    mov.u32 %all, %ntid.x; add.u32 %all, %all, 31; and.b32 %all, %all, 4064; shl.b32 %all, %all, 1;
+    mov.u32 %r3, 0; mov.u32 %r4, 0;
+LOOP:
+    bar.arrive 3, %all; st.shared.u32 [%r2], %r3; bar.sync 0;
+    ld.shared.u32 %r5, [%r9]; add.u32 %r4, %r4, %r5; bar.sync 3, %all;
+    add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, 9; @%p2 bra LOOP;
+    st.global.u32 [%mine], %r4;",
+    );
+}
+
 #[test]
 fn every_space_and_width() {
     right(

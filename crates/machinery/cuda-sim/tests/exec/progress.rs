@@ -89,11 +89,11 @@ fn an_endless_kernel_ends_at_its_time_limit() {
         "L: setp.lt.u32 %p1, %t, 3; @%p1 bra L;",
     ];
     let loops = endless.map(kernel_of);
-    for ptx in &loops {
+    for (ptx, block) in loops.iter().flat_map(|ptx| [(ptx, 32), (ptx, 64)]) {
         let mut machine = Machine::new(ptx);
         machine.time_limit = limit;
         let out = machine.out::<u32>(64);
-        let fault = machine.fault("k", 2, 64, params![out]);
+        let fault = machine.fault("k", 2, block, params![out]);
         assert_eq!(fault.kind, FaultKind::Timeout(limit));
     }
     let mut machine = Machine::new(PTX);

@@ -170,7 +170,10 @@ impl Lowering<'_, '_> {
                     .push(&inst, number, draft.site(), role, together);
                 self.program.code.push(inst);
                 self.program.together.push(Inst {
-                    run: together.unwrap_or(gang::each),
+                    run: together.unwrap_or(match draft.barrier {
+                        true => gang::barrier,
+                        false => gang::each,
+                    }),
                     ..inst
                 });
                 self.program.lines.push(LineInfo {
