@@ -149,14 +149,10 @@ unsafe fn run_load<V: View, S: Space, M: Element, const N: usize>(
                 Err(_) => return load_scattered::<V, S, M, N>(sm, inst, addresses),
             };
             if sm.mask == FULL {
-                for part in 0..N {
-                    let mut values = [M::Row::default(); LANES];
-                    // SAFETY: the elements of all lanes were checked; the destination is a row.
-                    unsafe {
-                        for (lane, value) in values.iter_mut().enumerate() {
-                            *value = host.add(lane * N + part).read_unaligned().widen();
-                        }
-                        V::write(sm, inst, part, values);
+                // SAFETY: the elements of all lanes were checked; the destinations are rows.
+                unsafe {
+                    for (part, row) in get::<M, N, LANES>(host).into_iter().enumerate() {
+                        V::write(sm, inst, part, row);
                     }
                 }
             } else {
@@ -380,16 +376,27 @@ unsafe fn run_load_together<S: Space, M: Element, const N: usize>(
         if let Some((spread, host)) = unsafe { reach_together::<S>(sm, inst, N, size, false) } {
             for turn in 0..sm.gang.count {
                 let frame = sm.gang.frames[turn];
-                for (quarter, (start, apart)) in spread.of_warp(turn).enumerate() {
-                    // SAFETY: the elements of all lanes are inside what was found; the
-                    // destinations are rows.
-                    unsafe {
+                // SAFETY: the elements of all lanes are inside what was found; the destinations are
+                // rows.
+                unsafe {
+                    if let Some(start) = spread.consecutive(turn) {
+                        let values = get::<M, N, LANES>(host.add(start).cast());
+                        for (part, row) in values.into_iter().enumerate() {
+                            *frame.add(inst.o[part] as usize).cast() = row;
+                        }
+                        continue;
+                    }
+                    for (quarter, (start, apart)) in spread.of_warp(turn).enumerate() {
                         let host = host.add(start).cast::<M>();
-                        for part in 0..N {
-                            let row = frame
-                                .add(inst.o[part] as usize)
-                                .cast::<[M::Row; LANES_OF_QUARTER]>();
-                            get::<M, N>(host.add(part), apart, &mut *row.add(quarter));
+                        let values = if apart {
+                            get::<M, N, LANES_OF_QUARTER>(host)
+                        } else {
+                            let value = |part| host.add(part).read_unaligned().widen();
+                            std::array::from_fn(|part| [value(part); LANES_OF_QUARTER])
+                        };
+                        for (part, values) in values.into_iter().enumerate() {
+                            let row = frame.add(inst.o[part] as usize);
+                            *row.cast::<[M::Row; LANES_OF_QUARTER]>().add(quarter) = values;
                         }
                     }
                 }
@@ -397,14 +404,10 @@ unsafe fn run_load_together<S: Space, M: Element, const N: usize>(
             sm.spreads.keep(spread_key(sm, inst), spread);
             return inst.next();
         }
-        for turn in 0..sm.gang.count {
-            sm.take_turn(turn);
-            // SAFETY: the caller's promise.
-            if !unsafe { run_load::<Together, S, M, N>(sm, inst) } {
-                return sm.fail_in_gang(inst);
-            }
-        }
-        return inst.next();
+        // SAFETY: the caller's promise.
+        return in_turn(sm, inst, |sm| unsafe {
+            run_load::<Together, S, M, N>(sm, inst)
+        });
     }
     sm.take_turn(0);
     // SAFETY: the operand after the destinations is a 64-bit row, and all its lanes are alike.
@@ -425,27 +428,33 @@ unsafe fn run_load_together<S: Space, M: Element, const N: usize>(
     inst.next()
 }
 
-/// Reads an element of each lane of a quarter: those that are apart lie `N` elements from one
-/// another, else all are the same.
+/// Runs an access warp by warp; it answers whether it could be done.
+#[inline(always)]
+fn in_turn(sm: &mut Sm, inst: &Inst, access: impl Fn(&mut Sm) -> bool) -> Next {
+    for turn in 0..sm.gang.count {
+        sm.take_turn(turn);
+        if !access(sm) {
+            return sm.fail_in_gang(inst);
+        }
+    }
+    inst.next()
+}
+
+/// Reads the elements of `L` lanes, one lane's behind the other's: a row for each part.
 ///
 /// # Safety
 /// They are there.
 #[inline(always)]
-unsafe fn get<M: Element, const N: usize>(
-    host: *const M,
-    apart: bool,
-    row: &mut [M::Row; LANES_OF_QUARTER],
-) {
+unsafe fn get<M: Element, const N: usize, const L: usize>(host: *const M) -> [[M::Row; L]; N] {
     // SAFETY: the caller's promise.
-    unsafe {
-        if apart {
-            for (lane, value) in row.iter_mut().enumerate() {
-                *value = host.add(lane * N).read_unaligned().widen();
-            }
-        } else {
-            *row = [host.read_unaligned().widen(); LANES_OF_QUARTER];
+    let values = unsafe { host.cast::<[[M; N]; L]>().read_unaligned() };
+    let mut rows = [[M::Row::default(); L]; N];
+    for (part, row) in rows.iter_mut().enumerate() {
+        for lane in 0..L {
+            row[lane] = values[lane][part].widen();
         }
     }
+    rows
 }
 
 /// A gang's store: where all lanes are apart without a look at each address, else warp by warp.
@@ -464,6 +473,10 @@ unsafe fn run_store_together<S: Space, M: Element, const N: usize>(
                 unsafe {
                     let rows =
                         std::array::from_fn(|part| Together::row::<M::Row>(sm, inst, 1 + part));
+                    if let Some(start) = spread.consecutive(turn) {
+                        put::<M, N, LANES>(host.add(start).cast(), rows, 0);
+                        continue;
+                    }
                     for (quarter, (start, _)) in spread.of_warp(turn).enumerate() {
                         put::<M, N, LANES_OF_QUARTER>(
                             host.add(start).cast(),
@@ -477,14 +490,10 @@ unsafe fn run_store_together<S: Space, M: Element, const N: usize>(
             return inst.next();
         }
     }
-    for turn in 0..sm.gang.count {
-        sm.take_turn(turn);
-        // SAFETY: the caller's promise.
-        if !unsafe { run_store::<Together, S, M, N>(sm, inst) } {
-            return sm.fail_in_gang(inst);
-        }
-    }
-    inst.next()
+    // SAFETY: the caller's promise.
+    in_turn(sm, inst, |sm| unsafe {
+        run_store::<Together, S, M, N>(sm, inst)
+    })
 }
 
 macro_rules! access_handlers {

@@ -45,6 +45,8 @@ pub struct Spread {
     steps: [u64; LANES_OF_QUARTER],
     /// In every quarter they are.
     all_apart: bool,
+    /// Lanes follow one another through the whole of each warp.
+    consecutive: bool,
     /// The lowest place, and the bytes from there on.
     lowest: u64,
     bytes: u64,
@@ -99,6 +101,7 @@ impl Spread {
             apart: [[0; QUARTERS]; MOST],
             steps: std::array::from_fn(|lane| lane as u64 * size),
             all_apart: true,
+            consecutive: true,
             lowest: 0,
             bytes: 0,
             pieces: Vec::new(),
@@ -119,6 +122,9 @@ impl Spread {
                 spread.starts[spread.warps][n] = start;
                 spread.apart[spread.warps][n] = u64::from(quarter.apart).wrapping_neg();
                 spread.all_apart &= quarter.apart;
+                let follows = (n * LANES_OF_QUARTER) as u64 * size;
+                let first = spread.starts[spread.warps][0];
+                spread.consecutive &= quarter.apart && start == first.wrapping_add(follows);
                 let lanes = if quarter.apart { LANES_OF_QUARTER } else { 1 };
                 spread.pieces.push((start, lanes as u64 * size));
             }
@@ -138,6 +144,9 @@ impl Spread {
     /// Whether the addresses in `rows`, as many as there are warps, lie like this.
     #[inline(always)]
     fn fits<'a>(&self, rows: impl Fn(usize) -> &'a [u64; LANES]) -> bool {
+        if self.consecutive {
+            return self.follows(rows);
+        }
         let origin = rows(0)[0];
         let mut stray = 0;
         for turn in 0..self.warps.min(MOST) {
@@ -152,6 +161,21 @@ impl Spread {
             }
         }
         stray == 0
+    }
+
+    /// The same where lanes follow one another through the whole of each warp.
+    #[inline(always)]
+    fn follows<'a>(&self, rows: impl Fn(usize) -> &'a [u64; LANES]) -> bool {
+        let (origin, size) = (rows(0)[0], self.steps[1]);
+        let mut stray = [0; LANES];
+        for turn in 0..self.warps.min(MOST) {
+            let row = rows(turn);
+            let start = origin.wrapping_add(self.starts[turn][0]);
+            for lane in 0..LANES {
+                stray[lane] |= row[lane] ^ start.wrapping_add(lane as u64 * size);
+            }
+        }
+        stray == [0; LANES]
     }
 
     /// What the access comes to whose first address is `origin`: worked out by `add` from each warp's
@@ -208,6 +232,13 @@ impl Spread {
             return &[];
         }
         &self.pieces
+    }
+
+    /// Where a warp begins, as bytes from the lowest place on, if all its lanes follow one another.
+    #[inline(always)]
+    pub fn consecutive(&self, turn: usize) -> Option<usize> {
+        let start = self.starts[turn][0].wrapping_sub(self.lowest) as usize;
+        self.consecutive.then_some(start)
     }
 
     /// Where each quarter of a warp begins, as bytes from the lowest place on, and whether its lanes
