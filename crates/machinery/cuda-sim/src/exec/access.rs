@@ -313,12 +313,18 @@ unsafe fn put<M: Element, const N: usize, const L: usize>(
     unsafe { host.cast::<[[M; N]; L]>().write_unaligned(values) };
 }
 
-/// Under which the running gang's spread at an instruction is remembered.
+/// Under which the running gang's spread at an instruction is remembered. What is counted is each
+/// instruction's own.
 #[inline(always)]
 pub(super) fn spread_key(sm: &Sm, inst: &Inst) -> Key {
+    let back = match sm.observer {
+        Some(_) => 0,
+        None => u32::from(inst.back),
+    };
     Key {
-        place: sm.address_of(inst),
+        place: sm.address_of(inst) - back,
         full: sm.gang.count == sm.gang_size,
+        follows: back > 0,
     }
 }
 

@@ -61,6 +61,8 @@ pub struct Spread {
     grain: u64,
     /// Times in a row that the addresses lay otherwise.
     misses: u32,
+    /// They lay like this when the first instruction that it is of ran last.
+    holds: bool,
 }
 
 /// What an access of all warps of a gang comes to.
@@ -110,6 +112,7 @@ impl Spread {
             comes_to: Vec::new(),
             grain: size.min(WORD),
             misses: 0,
+            holds: true,
         };
         let mut origin = None;
         for row in rows {
@@ -276,11 +279,16 @@ pub struct Spreads {
     proven: Option<u32>,
 }
 
-/// An instruction's place in the code, and whether its gang has as many warps as can be.
+/// What a spread is remembered by.
 #[derive(Clone, Copy)]
 pub struct Key {
+    /// The instruction's place in the code, or that of the first with the same addresses, which has
+    /// run just before.
     pub place: u32,
+    /// Its gang has as many warps as can be.
     pub full: bool,
+    /// It is not the first.
+    pub follows: bool,
 }
 
 impl Spreads {
@@ -312,9 +320,11 @@ impl Spreads {
         let proven = self.proven.take() == Some(key.place);
         let known = self.at(key);
         if let Some(spread) = known
-            && (proven || spread.warps == warps && spread.fits(rows))
+            && (proven
+                || spread.warps == warps && (key.follows && spread.holds || spread.fits(rows)))
         {
             spread.misses = 0;
+            spread.holds = true;
             return known.take();
         }
         self.look(key, size, (0..warps).map(rows))
@@ -328,6 +338,9 @@ impl Spreads {
         size: u64,
         mut rows: impl Iterator<Item = &'a [u64; LANES]>,
     ) -> Option<Box<Spread>> {
+        if let Some(spread) = self.at(key) {
+            spread.holds = false;
+        }
         let first = rows.next()?;
         if !matches!(first[1].wrapping_sub(first[0]), step if step == 0 || step == size) {
             // Most other patterns show here.

@@ -48,6 +48,9 @@ pub struct Inst {
     pub common: u8,
     /// For which warps of a gang it runs.
     pub reach: Reach,
+    /// How many instructions before it is an access at the same addresses, but for `imm` (see
+    /// [`super::repeated`]); 0 where there is none.
+    pub back: u16,
 }
 
 /// Whose registers an instruction writes when a gang runs it.

@@ -11,6 +11,7 @@ mod lower;
 mod predicated;
 mod reach;
 mod registers;
+mod repeated;
 pub mod sites;
 pub mod steps;
 pub mod wide;

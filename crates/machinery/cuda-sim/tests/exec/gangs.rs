@@ -225,6 +225,41 @@ LOOP:
     );
 }
 
+/// Loads and stores that have their address register in common, and some that have not: it is
+/// written in between, the way addresses lie changes from pass to pass and from warp to warp, and at
+/// a barrier in the middle the other gangs of the block come in between.
+#[test]
+fn one_register_for_many_addresses() {
+    for step in [
+        // All lanes at one address, side by side, and wherever they like.
+        "mov.u32 %r1, %r3;",
+        "add.u32 %r1, %t, %r3;",
+        "mul.lo.u32 %r1, %t, %r3; and.b32 %r1, %r1, 4095;",
+        // One of these in each gang.
+        "shr.u32 %r1, %t, 8; add.u32 %r1, %r1, %r3; and.b32 %r1, %r1, 3; mul.lo.u32 %r1, %r1, %t;
+    and.b32 %r1, %r1, 4095;",
+    ] {
+        right(&format!(
+            "mov.u32 %r3, 0; mov.u32 %r4, 0; setp.ne.u32 %p3, %t, 5;
+LOOP:
+    {step} mul.wide.u32 %d1, %r1, 8; add.s64 %d1, %d1, %d9;
+    ld.global.u32 %r5, [%d1]; ld.global.u32 %r6, [%d1+4]; ld.global.u64 %d2, [%d1+8];
+    bar.sync 0;
+    ld.global.u32 %r7, [%d1+16]; cvt.u32.u64 %r8, %d2;
+    ld.global.u32 %r10, [%d1+24]; add.s64 %d1, %d1, 4; ld.global.u32 %r11, [%d1+24];
+    mul.wide.u32 %d3, %t, 4; add.s64 %d1, %d3, %d1; ld.global.u32 %r12, [%d1]; ld.global.u32 %r13, [%d1+4];
+    @%p3 ld.global.u32 %r12, [%d1+8]; ld.global.u32 %r14, [%d1+12];
+    xor.b32 %r4, %r4, %r5; add.u32 %r4, %r4, %r6; xor.b32 %r4, %r4, %r7; add.u32 %r4, %r4, %r8;
+    xor.b32 %r4, %r4, %r10; add.u32 %r4, %r4, %r11; xor.b32 %r4, %r4, %r12;
+    add.u32 %r4, %r4, %r13; xor.b32 %r4, %r4, %r14;
+    st.global.u32 [%mine], %r4; st.global.u32 [%mine], %r5;
+    setp.ne.u32 %p3, %r3, 4;
+    add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, 9; @%p2 bra LOOP;
+    st.global.u32 [%mine], %r4;"
+        ));
+    }
+}
+
 #[test]
 fn every_space_and_width() {
     right(

@@ -12,6 +12,7 @@ use crate::program::flow::{BlockId, Draft, Flow, Graph};
 use crate::program::function::Function;
 use crate::program::predicated;
 use crate::program::registers::{self, Register};
+use crate::program::repeated;
 use crate::program::steps;
 use crate::program::wide::{self, Role};
 use crate::program::{BlockInfo, Leader, LineInfo};
@@ -97,6 +98,7 @@ impl Lowering<'_, '_> {
                 imm: 0,
                 common: 0,
                 reach: Reach::Warps,
+                back: 0,
             };
             self.program
                 .sites
@@ -112,6 +114,7 @@ impl Lowering<'_, '_> {
             });
             self.program.blocks.push(info);
             let meet = graph.meets[block].map_or(NOWHERE, address);
+            let distances = repeated::distances(drafts);
             for (place, draft) in drafts.iter().enumerate() {
                 let left = drafts.len() - place;
                 let mut inst = Inst {
@@ -122,6 +125,7 @@ impl Lowering<'_, '_> {
                     imm: draft.imm,
                     common: 0,
                     reach: reach(draft, &holders),
+                    back: distances[place],
                 };
                 let places = draft.operands.iter();
                 let places = places.map(|register| assignment.offsets[register.0 as usize]);

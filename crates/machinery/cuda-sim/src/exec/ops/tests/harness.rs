@@ -123,6 +123,7 @@ fn step(op: &Op, imm: u64, mask: u32, sources: &[[u64; LANES]]) -> Vec<[u64; LAN
         imm,
         common: 0,
         reach: crate::program::code::Reach::Warps,
+        back: 0,
     };
     // SAFETY: every operand is a row of the frame, as wide as any type.
     let next = unsafe { (op.run.alone)(&mut sm, &inst) };
