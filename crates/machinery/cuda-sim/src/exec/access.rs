@@ -197,7 +197,12 @@ unsafe fn run_load<V: View, S: Space, M: Element, const N: usize>(
                 unsafe { V::write(sm, inst, part, row) };
             }
         }
-        Pattern::Scattered => return load_scattered::<V, S, M, N>(sm, inst, addresses),
+        Pattern::Scattered => {
+            // SAFETY: the destinations are rows.
+            if !S::COMMON || !unsafe { load_from_one::<V, S, M, N>(sm, inst, addresses) } {
+                return load_scattered::<V, S, M, N>(sm, inst, addresses);
+            }
+        }
     }
     S::count(sm, false, 1, sm.mask.count_ones().into());
     true
@@ -208,6 +213,53 @@ unsafe fn run_load<V: View, S: Space, M: Element, const N: usize>(
 fn failed(sm: &mut Sm, inst: &Inst, lane: usize, kind: FaultKind) -> bool {
     sm.fail(inst, lane, kind);
     false
+}
+
+/// Loads where the addresses of a full warp lie in one allocation; whether they do, and as they
+/// should.
+///
+/// # Safety
+/// The destinations are rows.
+#[inline(always)]
+unsafe fn load_from_one<V: View, S: Space, M: Element, const N: usize>(
+    sm: &mut Sm,
+    inst: &Inst,
+    addresses: &[u64; LANES],
+) -> bool {
+    if sm.mask != FULL {
+        return false;
+    }
+    let size = (size_of::<M>() * N) as u64;
+    let (mut lowest, mut highest, mut bits) = (u64::MAX, 0, 0);
+    for address in addresses {
+        let address = address.wrapping_add(inst.imm);
+        lowest = address.min(lowest);
+        highest = address.max(highest);
+        bits |= address;
+    }
+    let bytes = (highest - lowest).saturating_add(size);
+    if bits & (size - 1) != 0 {
+        return false;
+    }
+    let host = S::host(sm, 0, lowest, bytes);
+    if host.is_null() {
+        return false;
+    }
+    let mut values = [[M::Row::default(); LANES]; N];
+    for (lane, address) in addresses.iter().enumerate() {
+        let address = address.wrapping_add(inst.imm);
+        S::touch(sm, lowest, address, size, false);
+        let host = host.wrapping_add((address - lowest) as usize).cast::<M>();
+        for (part, row) in values.iter_mut().enumerate() {
+            // SAFETY: all from the lowest address to the end of the highest is there.
+            row[lane] = unsafe { host.add(part).read_unaligned() }.widen();
+        }
+    }
+    for (part, row) in values.into_iter().enumerate() {
+        // SAFETY: the caller's promise.
+        unsafe { V::write(sm, inst, part, row) };
+    }
+    true
 }
 
 #[inline(never)]

@@ -104,24 +104,37 @@ impl Marks {
     #[inline(always)]
     pub unsafe fn touch(self, offset: u64, bytes: u64, epoch: u32) {
         let (first, last) = (offset / 32, (offset + bytes - 1) / 32);
+        if first == last {
+            // SAFETY: the caller's promise.
+            return unsafe { self.mark((first / 4) as usize, 1 << (first % 4), epoch) };
+        }
         let mut sector = first;
         while sector <= last {
-            let line = (sector / 4) as usize;
             let end = last.min(sector | 3);
             let sectors = (2u64 << (end & 3)) - (1 << (sector & 3));
-            let bits = sectors << (SECTORS * epoch);
-            // SAFETY: the line is inside the allocation.
-            let word = unsafe { &*self.words.add(line) };
-            if word.load(Ordering::Relaxed) & bits != bits {
-                word.fetch_or(bits, Ordering::Relaxed);
-                let chunk = line / CHUNK;
-                // SAFETY: there is a bit for every chunk of the allocation.
-                let chunks = unsafe { &*self.chunks.add(chunk / 64) };
-                if chunks.load(Ordering::Relaxed) >> (chunk % 64) & 1 == 0 {
-                    chunks.fetch_or(1 << (chunk % 64), Ordering::Relaxed);
-                }
-            }
+            // SAFETY: the caller's promise.
+            unsafe { self.mark((sector / 4) as usize, sectors, epoch) };
             sector = end + 1;
+        }
+    }
+
+    /// Sectors of a line, a bit each, were touched in `epoch`.
+    ///
+    /// # Safety
+    /// As for [`Marks::touch`].
+    #[inline(always)]
+    unsafe fn mark(self, line: usize, sectors: u64, epoch: u32) {
+        let bits = sectors << (SECTORS * epoch);
+        // SAFETY: the line is inside the allocation.
+        let word = unsafe { &*self.words.add(line) };
+        if word.load(Ordering::Relaxed) & bits != bits {
+            word.fetch_or(bits, Ordering::Relaxed);
+            let chunk = line / CHUNK;
+            // SAFETY: there is a bit for every chunk of the allocation.
+            let chunks = unsafe { &*self.chunks.add(chunk / 64) };
+            if chunks.load(Ordering::Relaxed) >> (chunk % 64) & 1 == 0 {
+                chunks.fetch_or(1 << (chunk % 64), Ordering::Relaxed);
+            }
         }
     }
 }
