@@ -22,10 +22,14 @@ use crate::program::code::{Handler, Inst, Next};
 use crate::program::flow::{AccessKind, Memory};
 use crate::program::sites::{Site, SiteKind};
 use std::ops::Range;
+use std::rc::Rc;
 
 /// Bytes of a line of the first cache and of the constant cache.
 const LINE: u64 = 128;
 const CONSTANT_LINE: u64 = 64;
+
+/// An access to more lines than this has the host's caches fetch ahead what is known of them.
+const FEW: usize = 4;
 
 /// Bytes of a warp's local memory that lie side by side: a word of each lane.
 const LOCAL_ROW: u64 = 128;
@@ -97,63 +101,156 @@ pub struct Observer {
     pub noted: Noted,
 }
 
-/// What is to be asked for each warp of a gang.
-pub type Noted = [Vec<Asked>; MOST];
-
-/// What a cache is asked.
-#[derive(Clone, Copy)]
-pub struct Asked {
-    slot: u32,
-    of: Asks,
-    /// Sectors of the line.
-    sectors: u8,
-    line: u64,
+/// What is to be asked for the warps of a gang, each in its turn.
+#[derive(Default)]
+pub struct Noted {
+    /// What they do together, in their order.
+    together: Vec<NotedTogether>,
+    /// What each does alone.
+    alone: [NotedAlone; MOST],
 }
 
-/// Which cache.
+/// What warps side by side ask the first cache.
+struct NotedTogether {
+    slot: u32,
+    /// The line that lines are relative to.
+    origin: u64,
+    /// The first of the warps' places in their block, and how many they are.
+    first: usize,
+    warps: usize,
+    traffic: Rc<Traffic>,
+}
+
+/// What a warp asks alone.
+#[derive(Default)]
+struct NotedAlone {
+    accesses: Vec<NotedAccess>,
+    /// Lines of all its accesses, and sectors of each.
+    lines: Vec<(u64, u8)>,
+}
+
+struct NotedAccess {
+    asks: Asks,
+    /// So many are noted together before it.
+    after: usize,
+    /// Where its lines end.
+    end: usize,
+}
+
+/// Who asks which cache.
 #[derive(Clone, Copy)]
-enum Asks {
+struct Asks {
+    slot: u32,
+    cache: Which,
+}
+
+#[derive(Clone, Copy)]
+enum Which {
     First,
     Constant,
+}
+
+impl Noted {
+    fn clear(&mut self) {
+        self.together.clear();
+        for alone in &mut self.alone {
+            alone.accesses.clear();
+            alone.lines.clear();
+        }
+    }
+
+    /// Warp `place` of the block is to ask for these lines.
+    #[inline(always)]
+    fn note(&mut self, place: usize, asks: Asks, lines: impl Iterator<Item = (u64, u8)>) {
+        let alone = &mut self.alone[place % MOST];
+        alone.lines.extend(lines);
+        alone.accesses.push(NotedAccess {
+            asks,
+            after: self.together.len(),
+            end: alone.lines.len(),
+        });
+    }
+
+    /// The gang at `places` of the block is to ask the first cache for what its access comes to.
+    #[inline(always)]
+    fn note_together(&mut self, slot: u32, origin: u64, traffic: &Rc<Traffic>, places: &[usize]) {
+        let (Some(&first), Some(&last)) = (places.first(), places.last()) else {
+            return;
+        };
+        if last - first + 1 == places.len() {
+            self.together.push(NotedTogether {
+                slot,
+                origin,
+                first,
+                warps: places.len(),
+                traffic: traffic.clone(),
+            });
+            return;
+        }
+        let asks = Asks {
+            slot,
+            cache: Which::First,
+        };
+        for (turn, &place) in places.iter().enumerate() {
+            self.note(place, asks, traffic.of_warp(turn, origin));
+        }
+    }
 }
 
 /// What an access of some shape comes to.
 #[derive(Default)]
 pub struct Lines {
+    /// Of constant memory: distinct addresses for sectors, and nothing else.
     traffic: GlobalTraffic,
     /// Of shared memory.
     conflicts: u32,
-    /// Of global memory, unless it is for an atomic: lines, and the sectors of each.
+    /// Of global memory, unless it is for an atomic: lines, and the sectors of each. Of constant
+    /// memory: the line of each distinct address.
     list: [(u64, u8); LANES],
     count: usize,
 }
 
 impl Lines {
-    fn of_global(at: &[u64; LANES], mask: u32, site: Seen) -> Lines {
-        let mut lines = Lines::default();
-        let (bytes, list) = (site.bytes, &mut lines.list);
-        lines.traffic = match site.kind {
-            AccessKind::Atomic => traffic::global_atomic(at, mask, bytes),
-            kind => traffic::global(at, mask, bytes, kind == AccessKind::Store, list),
+    /// Becomes what an access of global memory comes to.
+    fn of_global(&mut self, at: &[u64; LANES], mask: u32, site: Seen) {
+        self.traffic = match site.kind {
+            AccessKind::Atomic => traffic::global_atomic(at, mask, site.bytes),
+            kind => {
+                let write = kind == AccessKind::Store;
+                traffic::global(at, mask, site.bytes, write, &mut self.list)
+            }
         };
-        lines.count = lines.traffic.lines as usize;
-        lines
+        self.count = self.traffic.lines as usize;
     }
 
-    fn of_shared(at: &[u64; LANES], mask: u32, site: Seen) -> Lines {
+    /// Becomes what an access of shared memory comes to.
+    fn of_shared(&mut self, at: &[u64; LANES], mask: u32, site: Seen) {
         let found = match site.kind {
             AccessKind::Atomic => traffic::shared_atomic(at, mask, site.bytes),
             AccessKind::MatrixLoad => traffic::matrices(at, site.bytes as usize / 4),
             kind => traffic::shared(at, mask, site.bytes, !kind.is_load()),
         };
-        Lines {
-            traffic: GlobalTraffic {
-                wavefronts: found.wavefronts,
-                ..GlobalTraffic::default()
-            },
-            conflicts: found.conflicts,
-            ..Lines::default()
+        self.traffic.wavefronts = found.wavefronts;
+        self.conflicts = found.conflicts;
+    }
+
+    /// Becomes what an access of constant memory comes to.
+    fn of_constant(&mut self, at: &[u64; LANES], mask: u32, site: Seen) {
+        let mut addresses = [0; LANES];
+        self.count = traffic::constant(at, mask, site.bytes, &mut addresses);
+        self.traffic.sectors = self.count as u32;
+        for (entry, address) in self.list.iter_mut().zip(addresses) {
+            *entry = (address / CONSTANT_LINE, 1);
         }
+    }
+
+    /// The lines of so many bytes, and the sectors of each, where they are relative to address `base`.
+    #[inline(always)]
+    fn of(&self, base: u64, bytes: u64) -> impl Iterator<Item = (u64, u8)> + Clone {
+        let lines = self.list[..self.count.min(LANES)].iter();
+        // Lines before the first lane's have numbers that wrapped around.
+        let number = move |line| (base / bytes).wrapping_add(line) & (u64::MAX / bytes);
+        lines.map(move |&(line, sectors)| (number(line), sectors))
     }
 }
 
@@ -178,7 +275,7 @@ impl Observer {
     pub fn note_asked(&mut self, note: bool) {
         self.notes = note;
         if note {
-            self.noted.iter_mut().for_each(Vec::clear);
+            self.noted.clear();
         }
     }
 
@@ -199,11 +296,27 @@ impl Observer {
 
     #[inline(always)]
     fn ask_noted(&mut self, place: usize) {
-        let mut noted = std::mem::take(&mut self.noted[place % MOST]);
-        for asked in noted.drain(..) {
-            ask_now(&mut self.sites, &mut self.caches, asked);
+        let Noted { together, alone } = &self.noted;
+        let alone = &alone[place % MOST];
+        let (mut accesses, mut from) = (alone.accesses.iter().peekable(), 0);
+        for before in 0..=together.len() {
+            while let Some(access) = accesses.next_if(|access| access.after == before) {
+                let lines = alone.lines[from..access.end].iter().copied();
+                ask_now(&mut self.sites, &mut self.caches, access.asks, lines);
+                from = access.end;
+            }
+            if let Some(noted) = together.get(before)
+                && let Some(turn) = place.checked_sub(noted.first)
+                && turn < noted.warps
+            {
+                let asks = Asks {
+                    slot: noted.slot,
+                    cache: Which::First,
+                };
+                let lines = noted.traffic.of_warp(turn, noted.origin);
+                ask_now(&mut self.sites, &mut self.caches, asks, lines);
+            }
         }
-        self.noted[place % MOST] = noted;
     }
 
     /// As [`Sm::ask_in_order`], of warps `places`.
@@ -219,7 +332,7 @@ impl Observer {
         slot: u32,
         site: Seen,
         origin: u64,
-        traffic: &Traffic,
+        traffic: &Rc<Traffic>,
         places: &[usize],
     ) {
         let counts = &mut self.sites[slot as usize];
@@ -228,83 +341,81 @@ impl Observer {
         counts.wavefronts += traffic.wavefronts;
         counts.units += traffic.sectors;
         counts.conflicts += traffic.conflicts;
-        if traffic.lines.is_empty() || !self.caches.cached(site.kind) {
+        if !traffic.lines.is_empty() && self.caches.cached(site.kind) {
+            self.noted.note_together(slot, origin, traffic, places);
+        }
+    }
+
+    /// Counts an access that the warps at `places` of the block all make.
+    #[inline(always)]
+    fn global(&mut self, places: &[usize], slot: usize, at: &[u64; LANES], mask: u32, site: Seen) {
+        let find = |at: &_, lines: &mut Lines| lines.of_global(at, mask, site);
+        let (lines, base) = self.shapes[slot].of(at, mask, find);
+        self.sites[slot].add_traffic(places.len(), mask, &lines.traffic);
+        if !self.caches.cached(site.kind) {
             return;
         }
-        for (&place, lines) in places.iter().zip(traffic.of_warps(places.len())) {
-            let asked = lines.iter().map(|&(line, sectors)| Asked {
-                slot,
-                of: Asks::First,
-                sectors,
-                line: origin.wrapping_add(line) & (u64::MAX / LINE),
-            });
-            self.noted[place % MOST].extend(asked);
+        let asked = lines.of(base, LINE);
+        if lines.count > FEW {
+            let asked = asked.clone();
+            asked.for_each(|(line, _)| self.caches.l1.prefetch(line));
         }
+        let asks = Asks {
+            slot: slot as u32,
+            cache: Which::First,
+        };
+        let noted = self.notes.then_some(&mut self.noted);
+        ask_each(
+            &mut self.sites,
+            &mut self.caches,
+            noted,
+            places,
+            asks,
+            asked,
+        );
     }
 
-    /// Warp `place` of the block asks a cache: now, or when it is its turn.
+    /// As [`Observer::global`].
     #[inline(always)]
-    fn ask(&mut self, place: usize, asked: Asked) {
-        if self.notes {
-            self.noted[place % MOST].push(asked);
-        } else {
-            ask_now(&mut self.sites, &mut self.caches, asked);
+    fn constant(
+        &mut self,
+        places: &[usize],
+        slot: usize,
+        at: &[u64; LANES],
+        mask: u32,
+        site: Seen,
+    ) {
+        let find = |at: &_, lines: &mut Lines| lines.of_constant(at, mask, site);
+        let (lines, base) = self.shapes[slot].of(at, mask, find);
+        self.sites[slot].add_traffic(places.len(), mask, &lines.traffic);
+        let asked = lines.of(base, CONSTANT_LINE);
+        if lines.count > FEW {
+            let asked = asked.clone();
+            asked.for_each(|(line, _)| self.caches.constant_behind.prefetch(line));
         }
+        let asks = Asks {
+            slot: slot as u32,
+            cache: Which::Constant,
+        };
+        let noted = self.notes.then_some(&mut self.noted);
+        ask_each(
+            &mut self.sites,
+            &mut self.caches,
+            noted,
+            places,
+            asks,
+            asked,
+        );
     }
 
+    /// As [`Observer::global`].
     #[inline(always)]
-    fn global(&mut self, warp: usize, slot: usize, at: &[u64; LANES], mask: u32, site: Seen) {
-        let cached = self.caches.cached(site.kind);
-        let (lines, base) = self.shapes[slot].of(at, mask, |at| Lines::of_global(at, mask, site));
+    fn shared(&mut self, places: &[usize], slot: usize, at: &[u64; LANES], mask: u32, site: Seen) {
+        let find = |at: &_, lines: &mut Lines| lines.of_shared(at, mask, site);
+        let (lines, _) = self.shapes[slot].of(at, mask, find);
         let counts = &mut self.sites[slot];
-        counts.request(mask);
-        counts.wavefronts += u64::from(lines.traffic.wavefronts);
-        counts.units += u64::from(lines.traffic.sectors);
-        if !cached {
-            return;
-        }
-        let asked = lines.list[..lines.count]
-            .iter()
-            .map(|&(line, sectors)| Asked {
-                slot: slot as u32,
-                of: Asks::First,
-                sectors,
-                // Lines before the first lane's have numbers that wrapped around.
-                line: (base / LINE).wrapping_add(line) & (u64::MAX / LINE),
-            });
-        if self.notes {
-            self.noted[warp % MOST].extend(asked);
-        } else {
-            asked.for_each(|asked| ask_now(&mut self.sites, &mut self.caches, asked));
-        }
-    }
-
-    #[inline(always)]
-    fn shared(&mut self, slot: usize, at: &[u64; LANES], mask: u32, site: Seen) {
-        let (lines, _) = self.shapes[slot].of(at, mask, |at| Lines::of_shared(at, mask, site));
-        let counts = &mut self.sites[slot];
-        counts.request(mask);
-        counts.wavefronts += u64::from(lines.traffic.wavefronts);
-        counts.conflicts += u64::from(lines.conflicts);
-    }
-
-    fn constant(&mut self, warp: usize, slot: usize, at: &[u64; LANES], mask: u32, bytes: u64) {
-        let mut addresses = [0; LANES];
-        let found = traffic::constant(at, mask, bytes, &mut addresses);
-        let counts = &mut self.sites[slot];
-        counts.request(mask);
-        counts.units += found as u64;
-        for &address in &addresses[..found] {
-            self.ask(
-                warp,
-                Asked {
-                    slot: slot as u32,
-                    of: Asks::Constant,
-                    sectors: 1,
-                    line: address / CONSTANT_LINE,
-                },
-            );
-        }
+        counts.add_traffic(places.len(), mask, &lines.traffic);
+        counts.conflicts += places.len() as u64 * u64::from(lines.conflicts);
     }
 
     /// Local memory is interleaved: the same word of all lanes lies in one line, so that lanes
@@ -326,44 +437,77 @@ impl Observer {
                 *placed = base + (u64::from(*at as u32) / 4 + word) * LOCAL_ROW + lane * 4;
             }
             let found = traffic::lines(&placed, mask, 4, &mut lines);
-            let counts = &mut self.sites[slot];
-            counts.wavefronts += found as u64;
-            for &(line, sectors) in &lines[..found] {
-                self.sites[slot].units += u64::from(sectors.count_ones());
-                if site.kind.is_load() {
-                    self.ask(
-                        warp,
-                        Asked {
-                            slot: slot as u32,
-                            of: Asks::First,
-                            sectors,
-                            line,
-                        },
-                    );
-                }
+            let (counts, found) = (&mut self.sites[slot], &lines[..found]);
+            counts.wavefronts += found.len() as u64;
+            for (_, sectors) in found {
+                counts.units += u64::from(sectors.count_ones());
+            }
+            if site.kind.is_load() {
+                let asks = Asks {
+                    slot: slot as u32,
+                    cache: Which::First,
+                };
+                let (asked, noted) = (found.iter().copied(), self.notes.then_some(&mut self.noted));
+                ask_each(
+                    &mut self.sites,
+                    &mut self.caches,
+                    noted,
+                    &[warp],
+                    asks,
+                    asked,
+                );
             }
         }
         self.sites[slot].request(mask);
     }
 }
 
-/// Asks a cache, and counts what it has.
+/// Warps at `places` all ask for the same lines: now, or where it is noted when it is their turn.
 #[inline(always)]
-fn ask_now(sites: &mut [SiteCounts], caches: &mut Caches, asked: Asked) {
-    let counts = &mut sites[asked.slot as usize];
-    match asked.of {
-        Asks::First => {
-            let there = caches.l1.ask(asked.line, asked.sectors);
-            counts.hits += u64::from(there.count_ones());
+fn ask_each(
+    sites: &mut [SiteCounts],
+    caches: &mut Caches,
+    mut noted: Option<&mut Noted>,
+    places: &[usize],
+    asks: Asks,
+    lines: impl Iterator<Item = (u64, u8)> + Clone,
+) {
+    for &place in places {
+        match &mut noted {
+            Some(noted) => noted.note(place, asks, lines.clone()),
+            None => ask_now(sites, caches, asks, lines.clone()),
         }
-        Asks::Constant => {
-            if caches.constant.ask(asked.line, 1) == 1 {
-                counts.hits += 1;
-            } else if caches.constant_behind.ask(asked.line, 1) == 0 {
-                counts.far += 1;
+    }
+}
+
+/// Asks a cache for what an access needs, and counts what it has.
+#[inline(always)]
+fn ask_now(
+    sites: &mut [SiteCounts],
+    caches: &mut Caches,
+    asks: Asks,
+    lines: impl Iterator<Item = (u64, u8)>,
+) {
+    let (mut hits, mut far) = (0, 0);
+    match asks.cache {
+        Which::First => {
+            for (line, sectors) in lines {
+                hits += caches.l1.ask(line, sectors).count_ones();
+            }
+        }
+        Which::Constant => {
+            for (line, _) in lines {
+                if caches.constant.ask(line, 1) == 1 {
+                    hits += 1;
+                } else if caches.constant_behind.ask(line, 1) == 0 {
+                    far += 1;
+                }
             }
         }
     }
+    let counts = &mut sites[asks.slot as usize];
+    counts.hits += u64::from(hits);
+    counts.far += far;
 }
 
 /// What of a site its counting needs.
@@ -410,21 +554,19 @@ pub fn gangs_handler(kind: SiteKind, cpu: Cpu) -> Option<Handler> {
 /// # Safety
 /// `inst` is a site that accesses memory: the operand it names is a 64-bit row.
 #[inline(always)]
-unsafe fn access(sm: &Sm, inst: &Inst) -> (Site, Seen, [u64; LANES]) {
+unsafe fn access<'a>(sm: &Sm, inst: &Inst) -> (&'a Site, Seen, [u64; LANES]) {
     let (site, seen, operand) = found(sm, inst);
     // SAFETY: the caller's promise.
     let row = unsafe { sm.row::<u64>(inst, operand) };
-    let mut at = [0; LANES];
-    for (at, address) in at.iter_mut().zip(row) {
-        *at = address.wrapping_add(site.offset);
-    }
-    (site, seen, at)
+    (site, seen, moved(row, site.offset))
 }
 
 /// The site an instruction is, and which operand its addresses are.
 #[inline(always)]
-fn found(sm: &Sm, inst: &Inst) -> (Site, Seen, usize) {
-    let site = *sm.grid.program.sites.at(sm.address_of(inst));
+fn found<'a>(sm: &Sm, inst: &Inst) -> (&'a Site, Seen, usize) {
+    let site: *const Site = sm.grid.program.sites.at(sm.address_of(inst));
+    // SAFETY: the program outlives the launch, and so whatever runs an instruction of it.
+    let site = unsafe { &*site };
     let SiteKind::Access(access) = site.kind else {
         unreachable!("only accesses are counted as such");
     };
@@ -433,6 +575,16 @@ fn found(sm: &Sm, inst: &Inst) -> (Site, Seen, usize) {
         bytes: access.bytes.into(),
     };
     (site, seen, access.address)
+}
+
+/// Addresses that are so many bytes behind those of a row.
+#[inline(always)]
+fn moved(row: &[u64; LANES], offset: u64) -> [u64; LANES] {
+    let mut at = [0; LANES];
+    for (at, address) in at.iter_mut().zip(row) {
+        *at = address.wrapping_add(offset);
+    }
+    at
 }
 
 /// An observed block has an observer.
@@ -444,29 +596,43 @@ fn observer(sm: &mut Sm) -> &mut Observer {
     }
 }
 
-/// Makes the handler `$name`, which counts by `$count` and goes on: for any CPU, and for one with
+/// The same, and where the warps of the running gang are in their block.
+#[inline(always)]
+fn observer_of_gang(sm: &mut Sm) -> (&mut Observer, &[usize]) {
+    match &mut sm.observer {
+        Some(observer) => (observer, sm.gang.places()),
+        None => unreachable!("observed code runs in observed blocks alone"),
+    }
+}
+
+/// Makes `$name`, which answers with a handler that counts and goes on: for any CPU, and for one with
 /// wide registers, on which 32 addresses are looked at in a few steps.
 macro_rules! observe {
+    // Counts the running lanes' access by `$count`.
     ($name:ident, |$sm:ident, $slot:ident, $at:ident, $mask:ident, $seen:ident| $count:expr) => {
+        observe!($name, |$sm, inst| {
+            // SAFETY: the site is one that accesses memory.
+            let (site, $seen, $at) = unsafe { access($sm, inst) };
+            let ($slot, $mask) = (site.slot as usize, $sm.mask);
+            $count;
+            // SAFETY: the instruction was made for this handler.
+            unsafe { (site.run)($sm, inst) }
+        });
+    };
+    ($name:ident, |$sm:ident, $inst:ident| $run:expr) => {
         fn $name(cpu: Cpu) -> Handler {
             #[inline(always)]
-            unsafe fn run($sm: &mut Sm, inst: &Inst) -> Next {
-                // SAFETY: the site is one that accesses memory.
-                let (site, $seen, $at) = unsafe { access($sm, inst) };
-                let ($slot, $mask) = (site.slot as usize, $sm.mask);
-                $count;
-                // SAFETY: the instruction was made for this handler.
-                unsafe { (site.run)($sm, inst) }
+            fn run($sm: &mut Sm, $inst: &Inst) -> Next {
+                $run
             }
             unsafe fn plain(sm: &mut Sm, inst: &Inst) -> Next {
-                // SAFETY: as for any handler.
-                unsafe { run(sm, inst) }
+                run(sm, inst)
             }
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
             unsafe fn avx2(sm: &mut Sm, inst: &Inst) -> Next {
-                // SAFETY: as for any handler; chosen only where the CPU has AVX2.
-                unsafe { run(sm, inst) }
+                // Chosen only where the CPU has AVX2.
+                run(sm, inst)
             }
             match cpu {
                 #[cfg(target_arch = "x86_64")]
@@ -479,13 +645,15 @@ macro_rules! observe {
 
 observe!(global, |sm, slot, at, mask, seen| {
     let warp = sm.block.running;
-    observer(sm).global(warp, slot, &at, mask, seen);
+    observer(sm).global(&[warp], slot, &at, mask, seen);
 });
-observe!(shared, |sm, slot, at, mask, seen| observer(sm)
-    .shared(slot, &at, mask, seen));
+observe!(shared, |sm, slot, at, mask, seen| {
+    let warp = sm.block.running;
+    observer(sm).shared(&[warp], slot, &at, mask, seen);
+});
 observe!(constant, |sm, slot, at, mask, seen| {
     let warp = sm.block.running;
-    observer(sm).constant(warp, slot, &at, mask, seen.bytes);
+    observer(sm).constant(&[warp], slot, &at, mask, seen);
 });
 observe!(local, |sm, slot, at, mask, seen| {
     let (warp, base) = (sm.block.running, local_rows(sm));
@@ -504,16 +672,16 @@ observe!(generic, |sm, slot, at, mask, seen| {
     let (warp, base) = (sm.block.running, local_rows(sm));
     let observer = observer(sm);
     if to_global != 0 {
-        observer.global(warp, slot, &at, to_global, seen);
+        observer.global(&[warp], slot, &at, to_global, seen);
     }
     if to_shared != 0 {
-        observer.shared(slot + 1, &less(SHARED_WINDOW), to_shared, seen);
+        observer.shared(&[warp], slot + 1, &less(SHARED_WINDOW), to_shared, seen);
     }
     if to_local != 0 {
         observer.local(warp, slot + 2, &less(LOCAL_WINDOW), to_local, seen, base);
     }
     if to_constant != 0 {
-        observer.constant(warp, slot + 3, &at, to_constant, seen.bytes);
+        observer.constant(&[warp], slot + 3, &at, to_constant, seen);
     }
 });
 
@@ -554,7 +722,7 @@ unsafe fn async_copy(sm: &mut Sm, inst: &Inst) -> Next {
         }
         _ => {
             if reading != 0 {
-                observer.global(warp, slot, &from, reading, seen);
+                observer.global(&[warp], slot, &from, reading, seen);
             }
             traffic::copy(&from, &to, mask, seen.bytes)
         }
@@ -572,10 +740,10 @@ trait Counted {
     /// What an access of a warp adds, if it is to be remembered.
     const ADD: Option<fn(&mut Traffic, &[u64; LANES], Seen)>;
 
-    /// Counts an access of a warp.
+    /// Counts an access that the warps at `places` of the block all make.
     fn count(
         observer: &mut Observer,
-        warp: usize,
+        places: &[usize],
         slot: usize,
         at: &[u64; LANES],
         mask: u32,
@@ -589,7 +757,8 @@ struct ToConstant;
 
 impl Counted for ToGlobal {
     const ADD: Option<fn(&mut Traffic, &[u64; LANES], Seen)> = Some(|traffic, at, seen| {
-        let lines = Lines::of_global(at, FULL, seen);
+        let mut lines = Lines::default();
+        lines.of_global(at, FULL, seen);
         traffic.sectors += u64::from(lines.traffic.sectors);
         traffic.wavefronts += u64::from(lines.traffic.wavefronts);
         let relative = |&(line, sectors): &(u64, u8)| (line.wrapping_sub(FAR / LINE), sectors);
@@ -597,49 +766,53 @@ impl Counted for ToGlobal {
         traffic.lines.extend(lines);
     });
 
+    #[inline(always)]
     fn count(
         observer: &mut Observer,
-        warp: usize,
+        places: &[usize],
         slot: usize,
         at: &[u64; LANES],
         mask: u32,
         seen: Seen,
     ) {
-        observer.global(warp, slot, at, mask, seen);
+        observer.global(places, slot, at, mask, seen);
     }
 }
 
 impl Counted for ToShared {
     const ADD: Option<fn(&mut Traffic, &[u64; LANES], Seen)> = Some(|traffic, at, seen| {
-        let lines = Lines::of_shared(at, FULL, seen);
+        let mut lines = Lines::default();
+        lines.of_shared(at, FULL, seen);
         traffic.wavefronts += u64::from(lines.traffic.wavefronts);
         traffic.conflicts += u64::from(lines.conflicts);
     });
 
+    #[inline(always)]
     fn count(
         observer: &mut Observer,
-        _: usize,
+        places: &[usize],
         slot: usize,
         at: &[u64; LANES],
         mask: u32,
         seen: Seen,
     ) {
-        observer.shared(slot, at, mask, seen);
+        observer.shared(places, slot, at, mask, seen);
     }
 }
 
 impl Counted for ToConstant {
     const ADD: Option<fn(&mut Traffic, &[u64; LANES], Seen)> = None;
 
+    #[inline(always)]
     fn count(
         observer: &mut Observer,
-        warp: usize,
+        places: &[usize],
         slot: usize,
         at: &[u64; LANES],
         mask: u32,
         seen: Seen,
     ) {
-        observer.constant(warp, slot, at, mask, seen.bytes);
+        observer.constant(places, slot, at, mask, seen);
     }
 }
 
@@ -668,68 +841,62 @@ fn count_spread<C: Counted>(
         return false;
     };
     let traffic = spread.comes_to(origin, |traffic, at| add(traffic, at, seen));
-    let places = sm.gang.places();
-    let observer = match &mut sm.observer {
-        Some(observer) => observer,
-        None => unreachable!("observed code runs in observed blocks alone"),
-    };
+    let (observer, places) = observer_of_gang(sm);
     observer.count_traffic(site.slot, seen, origin / LINE, traffic, places);
     sm.spreads.keep_proven(key, spread);
     true
 }
 
-/// Makes the handler `$name`, which counts what a gang does to a memory and goes on, as [`observe`]
-/// does for a warp.
-macro_rules! observe_together {
-    ($name:ident, $memory:ident) => {
-        fn $name(cpu: Cpu) -> Handler {
-            #[inline(always)]
-            unsafe fn run(sm: &mut Sm, inst: &Inst) -> Next {
-                let (site, seen, operand) = found(sm, inst);
-                if !count_spread::<$memory>(sm, inst, &site, seen, operand) {
-                    count_each::<$memory>(sm, inst, &site, seen, operand);
-                }
-                let Some(run) = site.together else {
-                    unreachable!("the site has a form for gangs");
-                };
-                // SAFETY: the instruction was made for this handler.
-                let next = unsafe { run(sm, inst) };
-                sm.spreads.prove_nothing();
-                next
-            }
-            unsafe fn plain(sm: &mut Sm, inst: &Inst) -> Next {
-                // SAFETY: as for any handler.
-                unsafe { run(sm, inst) }
-            }
-            #[cfg(target_arch = "x86_64")]
-            #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-            unsafe fn avx2(sm: &mut Sm, inst: &Inst) -> Next {
-                // SAFETY: as for any handler; chosen only where the CPU has AVX2.
-                unsafe { run(sm, inst) }
-            }
-            match cpu {
-                #[cfg(target_arch = "x86_64")]
-                Cpu::Avx2 => avx2,
-                _ => plain,
-            }
-        }
+/// Counts what a gang does to a memory, and does it.
+#[inline(always)]
+fn run_together<C: Counted>(sm: &mut Sm, inst: &Inst) -> Next {
+    let (site, seen, operand) = found(sm, inst);
+    if !count_spread::<C>(sm, inst, site, seen, operand) {
+        count_each::<C>(sm, inst, site, seen, operand);
+    }
+    let Some(run) = site.together else {
+        unreachable!("the site has a form for gangs");
     };
+    // SAFETY: the instruction was made for this handler.
+    let next = unsafe { run(sm, inst) };
+    sm.spreads.prove_nothing();
+    next
 }
 
-observe_together!(global_together, ToGlobal);
-observe_together!(shared_together, ToShared);
-observe_together!(constant_together, ToConstant);
+observe!(global_together, |sm, inst| run_together::<ToGlobal>(
+    sm, inst
+));
+observe!(shared_together, |sm, inst| run_together::<ToShared>(
+    sm, inst
+));
+observe!(constant_together, |sm, inst| run_together::<ToConstant>(
+    sm, inst
+));
 
-/// Counts a gang's access warp by warp.
+/// Counts a gang's access warp by warp, or once for all of them where its addresses are what they
+/// have in common.
 #[inline(always)]
 fn count_each<C: Counted>(sm: &mut Sm, inst: &Inst, site: &Site, seen: Seen, operand: usize) {
+    let slot = site.slot as usize;
+    if inst.common >> operand & 1 == 1 && sm.gang.whole_warps().is_some() {
+        // SAFETY: the site's operand is a 64-bit row.
+        let at = moved(
+            unsafe { Together::row::<u64>(sm, inst, operand) },
+            site.offset,
+        );
+        let (observer, places) = observer_of_gang(sm);
+        C::count(observer, places, slot, &at, FULL, seen);
+        return;
+    }
     for turn in 0..sm.gang.masks().len() {
         sm.take_turn(turn);
         // SAFETY: the site's operand is a 64-bit row.
-        let row = unsafe { Together::row::<u64>(sm, inst, operand) };
-        let at = row.map(|address| address.wrapping_add(site.offset));
+        let at = moved(
+            unsafe { Together::row::<u64>(sm, inst, operand) },
+            site.offset,
+        );
         let (mask, warp) = (sm.gang.masks()[turn], sm.block.running);
-        C::count(observer(sm), warp, site.slot as usize, &at, mask, seen);
+        C::count(observer(sm), &[warp], slot, &at, mask, seen);
     }
 }
 

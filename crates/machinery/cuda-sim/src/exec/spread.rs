@@ -12,6 +12,7 @@
 use super::gang::MOST;
 use super::lanes::LANES;
 use super::quarters::{LANES_OF_QUARTER, quarters};
+use std::rc::Rc;
 
 /// Quarters of a warp.
 const QUARTERS: usize = LANES / LANES_OF_QUARTER;
@@ -47,6 +48,8 @@ pub struct Spread {
     all_apart: bool,
     /// Lanes follow one another through the whole of each warp.
     consecutive: bool,
+    /// Where the lanes of the first warp are; those of every other lie alike, if this is there.
+    alike: Option<Box<[u64; LANES]>>,
     /// The lowest place, and the bytes from there on.
     lowest: u64,
     bytes: u64,
@@ -57,7 +60,7 @@ pub struct Spread {
     /// The sector that the origin was in when the pieces were last marked, and the epoch.
     marked: Option<(u64, u32)>,
     /// What it comes to, for each place in a line where the origin may be: so many bytes apart.
-    comes_to: Vec<Option<Box<Traffic>>>,
+    comes_to: Vec<Option<Rc<Traffic>>>,
     grain: u64,
     /// Times in a row that the addresses lay otherwise.
     misses: u32,
@@ -81,15 +84,12 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// The lines of each warp.
+    /// The lines of a warp and the sectors of each, where the origin's line is this one.
     #[inline(always)]
-    pub fn of_warps(&self, warps: usize) -> impl Iterator<Item = &[(u64, u8)]> {
-        let mut from = 0;
-        self.ends[..warps].iter().map(move |&end| {
-            let lines = &self.lines[from..end];
-            from = end;
-            lines
-        })
+    pub fn of_warp(&self, turn: usize, origin: u64) -> impl Iterator<Item = (u64, u8)> {
+        let from = turn.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let lines = self.lines[from..self.ends[turn]].iter();
+        lines.map(move |&(line, sectors)| (origin.wrapping_add(line) & (u64::MAX / LINE), sectors))
     }
 }
 
@@ -104,6 +104,7 @@ impl Spread {
             steps: std::array::from_fn(|lane| lane as u64 * size),
             all_apart: true,
             consecutive: true,
+            alike: None,
             lowest: 0,
             bytes: 0,
             pieces: Vec::new(),
@@ -133,6 +134,12 @@ impl Spread {
             }
             spread.warps += 1;
         }
+        let alike = (0..spread.warps).all(|turn| {
+            let moved = spread.starts[turn][0];
+            let starts = spread.starts[0].map(|start| start.wrapping_add(moved));
+            (spread.starts[turn], spread.apart[turn]) == (starts, spread.apart[0])
+        });
+        spread.alike = alike.then(|| Box::new(spread.places(0)));
         spread.pieces = merged(std::mem::take(&mut spread.pieces));
         spread.in_sectors = spread
             .pieces
@@ -147,11 +154,20 @@ impl Spread {
     /// Whether the addresses in `rows`, as many as there are warps, lie like this.
     #[inline(always)]
     fn fits<'a>(&self, rows: impl Fn(usize) -> &'a [u64; LANES]) -> bool {
-        if self.consecutive {
-            return self.follows(rows);
-        }
         let origin = rows(0)[0];
-        let mut stray = 0;
+        let mut stray = [0; LANES_OF_QUARTER];
+        if let Some(places) = &self.alike {
+            for turn in 0..self.warps.min(MOST) {
+                let (row, start) = (rows(turn), origin.wrapping_add(self.starts[turn][0]));
+                for quarter in 0..QUARTERS {
+                    for lane in 0..LANES_OF_QUARTER {
+                        let n = quarter * LANES_OF_QUARTER + lane;
+                        stray[lane] |= row[n] ^ start.wrapping_add(places[n]);
+                    }
+                }
+            }
+            return stray == [0; LANES_OF_QUARTER];
+        }
         for turn in 0..self.warps.min(MOST) {
             let row = rows(turn);
             for quarter in 0..QUARTERS {
@@ -159,38 +175,27 @@ impl Spread {
                 let apart = self.apart[turn][quarter];
                 for lane in 0..LANES_OF_QUARTER {
                     let place = start.wrapping_add(self.steps[lane] & apart);
-                    stray |= row[quarter * LANES_OF_QUARTER + lane] ^ place;
+                    stray[lane] |= row[quarter * LANES_OF_QUARTER + lane] ^ place;
                 }
             }
         }
-        stray == 0
-    }
-
-    /// The same where lanes follow one another through the whole of each warp.
-    #[inline(always)]
-    fn follows<'a>(&self, rows: impl Fn(usize) -> &'a [u64; LANES]) -> bool {
-        let (origin, size) = (rows(0)[0], self.steps[1]);
-        let mut stray = [0; LANES];
-        for turn in 0..self.warps.min(MOST) {
-            let row = rows(turn);
-            let start = origin.wrapping_add(self.starts[turn][0]);
-            for lane in 0..LANES {
-                stray[lane] |= row[lane] ^ start.wrapping_add(lane as u64 * size);
-            }
-        }
-        stray == [0; LANES]
+        stray == [0; LANES_OF_QUARTER]
     }
 
     /// What the access comes to whose first address is `origin`: worked out by `add` from each warp's
     /// addresses, if it was not before. Those are relative to the origin's line, from
     /// [`FAR`] on.
     #[inline(always)]
-    pub fn comes_to(&mut self, origin: u64, add: impl Fn(&mut Traffic, &[u64; LANES])) -> &Traffic {
+    pub fn comes_to(
+        &mut self,
+        origin: u64,
+        add: impl Fn(&mut Traffic, &[u64; LANES]),
+    ) -> &Rc<Traffic> {
         let place = ((origin % LINE) >> self.grain.trailing_zeros()) as usize;
         if !matches!(self.comes_to.get(place), Some(Some(_))) {
             let places = (LINE / self.grain) as usize;
             self.comes_to.resize_with(places, || None);
-            self.comes_to[place] = Some(Box::new(self.traffic(origin % LINE, add)));
+            self.comes_to[place] = Some(Rc::new(self.traffic(origin % LINE, add)));
         }
         match &self.comes_to[place] {
             Some(traffic) => traffic,
@@ -202,16 +207,21 @@ impl Spread {
     fn traffic(&self, within: u64, add: impl Fn(&mut Traffic, &[u64; LANES])) -> Traffic {
         let mut traffic = Traffic::default();
         for turn in 0..self.warps {
-            let row = std::array::from_fn(|lane| {
-                let (quarter, lane) = (lane / LANES_OF_QUARTER, lane % LANES_OF_QUARTER);
-                let step = self.steps[lane] & self.apart[turn][quarter];
-                let place = self.starts[turn][quarter].wrapping_add(step);
-                (FAR + within).wrapping_add(place)
-            });
+            let row = self.places(turn);
+            let row = row.map(|place| (FAR + within).wrapping_add(place));
             add(&mut traffic, &row);
             traffic.ends[turn] = traffic.lines.len();
         }
         traffic
+    }
+
+    /// Where the lanes of a warp are.
+    fn places(&self, turn: usize) -> [u64; LANES] {
+        std::array::from_fn(|lane| {
+            let (quarter, lane) = (lane / LANES_OF_QUARTER, lane % LANES_OF_QUARTER);
+            let step = self.steps[lane] & self.apart[turn][quarter];
+            self.starts[turn][quarter].wrapping_add(step)
+        })
     }
 
     /// In every quarter the lanes are apart.

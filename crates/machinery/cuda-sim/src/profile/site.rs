@@ -1,5 +1,7 @@
 //! What one instruction of a program did, counted as it ran.
 
+use super::traffic::GlobalTraffic;
+
 /// Counts of one access, branch or barrier of the program.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SiteCounts {
@@ -24,6 +26,16 @@ impl SiteCounts {
     pub fn request(&mut self, lanes: u32) {
         self.requests += 1;
         self.threads += u64::from(lanes.count_ones());
+    }
+
+    /// So many warps came with the same lanes, each of which comes to as much.
+    #[inline(always)]
+    pub fn add_traffic(&mut self, warps: usize, lanes: u32, each: &GlobalTraffic) {
+        let warps = warps as u64;
+        self.requests += warps;
+        self.threads += warps * u64::from(lanes.count_ones());
+        self.units += warps * u64::from(each.sectors);
+        self.wavefronts += warps * u64::from(each.wavefronts);
     }
 
     /// Adds what another multiprocessor counted.
