@@ -10,6 +10,9 @@
 //! With NVIDIA's driver a call costs one indirect jump. What the simulator does not do answers
 //! `CUDA_ERROR_NOT_SUPPORTED` and says its name on stderr.
 //!
+//! `CUDA_SIM_CHECK=mem,init,race,sync,leak`, or `all`, has the simulator look for mistakes in what
+//! runs on it, and say on stderr what it finds; [`check()`] does so from inside a program.
+//!
 //! Of its launches the simulator tells more than the driver API does: [`progress`] while one runs,
 //! [`last_launch`] when it is over.
 //!
@@ -27,9 +30,11 @@ mod simulator;
 mod start;
 mod status;
 
+pub use cuda_sim::check::{Check, Checks, Finding, Kind, Other, Severity};
 pub use cuda_sim::device;
 pub use cuda_sim::exec::Progress;
 pub use cuda_sim::model;
 pub use cuda_sim::profile::{self as counters, LaunchRecord};
+pub use simulator::check::{check, checking, take_findings};
 pub use simulator::watch::{last_launch, profile, profiling, progress, take_last_launch};
 pub use start::{Backend, backend};

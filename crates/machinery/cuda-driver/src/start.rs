@@ -1,7 +1,7 @@
 //! The choice of who answers, made once.
 
 use std::env::{VarError, var};
-use std::ffi::c_uint;
+use std::ffi::{c_int, c_uint};
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -81,10 +81,17 @@ fn choose() -> Result<Backend, Status> {
 /// Has the simulator answer; returns the GPU that it models.
 fn simulate() -> Result<&'static DeviceSpec, Status> {
     let device = modelled()?;
+    checks()?;
     simulator::start(device.clone(), time_limit()?);
     for function in FUNCTIONS {
         function.simulate();
     }
+    unsafe extern "C" {
+        fn atexit(function: extern "C" fn()) -> c_int;
+    }
+    // SAFETY: C's own, on every platform; the function is there as long as the program. That there
+    // is no room for another one only means that leaks at its end are not told.
+    unsafe { atexit(simulator::check::at_exit) };
     Ok(device)
 }
 
@@ -101,6 +108,23 @@ fn modelled() -> Result<&'static DeviceSpec, Status> {
         ));
         CudaError::InvalidValue.into()
     })
+}
+
+/// `CUDA_SIM_CHECK`: what to look for in what runs.
+fn checks() -> Result<(), Status> {
+    let Some(text) = setting("CUDA_SIM_CHECK")? else {
+        return Ok(());
+    };
+    match text.parse() {
+        Ok(checks) => {
+            simulator::check::check_aloud(checks);
+            Ok(())
+        }
+        Err(error) => {
+            say(format_args!("CUDA_SIM_CHECK={text}: {error}"));
+            Err(CudaError::InvalidValue.into())
+        }
+    }
 }
 
 /// `CUDA_SIM_TIME_LIMIT`: the seconds a launch may run.

@@ -3,6 +3,7 @@
 // Lane loops index several rows by the same lane.
 #![allow(clippy::needless_range_loop)]
 
+pub mod check;
 pub mod device;
 pub mod driver;
 pub mod exec;

@@ -5,6 +5,7 @@ use std::ffi::{c_int, c_uint};
 use cuda_sim::driver::{CudaError, Limit, PRIORITIES};
 use cust_raw::{CUcontext, CUdevice};
 
+use super::check::report;
 use super::device::check;
 use super::raw::{self, Out, handle, set_if_wanted};
 use super::{current, driver, thread};
@@ -23,12 +24,21 @@ pub unsafe fn retain_primary(context: *mut CUcontext, device: CUdevice) -> Answe
 
 pub unsafe fn release_primary(device: CUdevice) -> Answer {
     check(device)?;
-    Ok(driver()?.release_primary()?)
+    let mut driver = driver()?;
+    driver.release_primary()?;
+    let leaks = driver.leaks();
+    drop(driver);
+    report(leaks, None);
+    Ok(())
 }
 
 pub unsafe fn reset_primary(device: CUdevice) -> Answer {
     check(device)?;
-    driver()?.reset_primary();
+    let mut driver = driver()?;
+    driver.reset_primary();
+    let leaks = driver.leaks();
+    drop(driver);
+    report(leaks, None);
     Ok(())
 }
 
@@ -59,7 +69,11 @@ pub unsafe fn create(context: *mut CUcontext, flags: c_uint, device: CUdevice) -
 
 pub unsafe fn destroy(context: CUcontext) -> Answer {
     let context = raw::context(context).ok_or(CudaError::InvalidContext)?;
-    driver()?.destroy_context(context)?;
+    let mut driver = driver()?;
+    driver.destroy_context(context)?;
+    let leaks = driver.leaks();
+    drop(driver);
+    report(leaks, None);
     thread(|thread| {
         if thread.current() == Some(context) {
             thread.set_current(None);

@@ -4,8 +4,10 @@ use std::ffi::{c_uint, c_void};
 use std::io::Write;
 
 use cuda_sim::driver::{CudaError, FunctionId, LaunchConfig};
+use cuda_sim::exec::Fault;
 use cust_raw::{CUfunction, CUstream};
 
+use super::check::report;
 use super::current;
 use super::raw::{number, stream};
 use super::watch;
@@ -68,6 +70,7 @@ pub unsafe fn kernel(
     )?;
     watch::finished(launched.record);
     drop(driver);
+    let said = launched.fault.as_ref().and_then(Fault::finding);
     if !launched.printed.is_empty() {
         let mut stdout = std::io::stdout().lock();
         // As with C's printf, that nobody reads it is no failure of the launch.
@@ -78,6 +81,7 @@ pub unsafe fn kernel(
     if let Some(fault) = launched.fault {
         say(format_args!("{fault}"));
     }
+    report(launched.findings, said.as_ref());
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! The simulator behind the C functions: raw pointers and handles in, [`cuda_sim::driver`] called,
 //! results out. One file a topic, as in the table in `functions.rs`.
 
+pub mod check;
 pub mod context;
 pub mod copy;
 pub mod device;
@@ -30,7 +31,11 @@ thread_local! {
 
 /// Switches the simulated machine on.
 pub fn start(device: DeviceSpec, time_limit: Option<Duration>) {
-    MACHINE.get_or_init(|| Mutex::new(Driver::new(device, time_limit)));
+    MACHINE.get_or_init(|| {
+        let mut driver = Driver::new(device, time_limit);
+        driver.check(check::checking());
+        Mutex::new(driver)
+    });
 }
 
 /// The machine, until the guard is dropped. One thread at a time, a launch's included.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cuda_sim::check::Checks;
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::exec::{Launch, Observe, Report, launch};
 use cuda_sim::memory::global::Global;
@@ -82,6 +83,7 @@ impl Machine {
             threads: Some(pool),
             watch: None,
             observe,
+            checks: Checks::NONE,
         };
         launch(&self.program, &self.global, &self.device, &configuration).expect("the kernel runs")
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::timeline::Timeline;
 use super::{ContextId, CudaError, Driver};
+use crate::check::Finding;
 use crate::memory::global::Kind;
 
 /// The flag bits `cuCtxCreate` knows: how to wait (at most one), mapped host memory, local memory.
@@ -273,9 +274,48 @@ impl Driver {
         self.streams.retain(|_, stream| stream.context != context);
         self.events.retain(|_, event| event.context != context);
         let removed = self.contexts.remove(&context);
+        if let Some(context) = &removed
+            && self.checks.leak
+        {
+            self.leaks.extend(self.leaked(context));
+        }
         for address in removed.into_iter().flat_map(|context| context.owned) {
             self.release(address);
         }
+    }
+
+    /// What was still allocated when contexts went, since this was last asked. At the end of a
+    /// program [`Driver::leaks_at_exit`] counts the living ones too.
+    pub fn leaks(&mut self) -> Vec<Finding> {
+        std::mem::take(&mut self.leaks)
+    }
+
+    /// As [`Driver::leaks`], and what is allocated in contexts that live on: the program is about to
+    /// end.
+    pub fn leaks_at_exit(&mut self) -> Vec<Finding> {
+        let mut leaks = self.leaks();
+        if self.checks.leak {
+            let living = self.contexts.values();
+            leaks.extend(living.flat_map(|context| self.leaked(context)));
+        }
+        leaks
+    }
+
+    /// A finding for each allocation of `context`.
+    fn leaked(&self, context: &Context) -> Vec<Finding> {
+        let owned = context.owned.iter();
+        owned
+            .filter_map(|&address| {
+                let known = self.global.known(address)?;
+                let call = match self.global.allocation(address)?.kind {
+                    Kind::Device => "cuMemAlloc",
+                    Kind::Managed => "cuMemAllocManaged",
+                    Kind::Host => "cuMemAllocHost",
+                    Kind::Registered => "cuMemHostRegister",
+                };
+                Some(Finding::leak(&known, call))
+            })
+            .collect()
     }
 
     /// Frees or unmaps whatever starts at `address`.

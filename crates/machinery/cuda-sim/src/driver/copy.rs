@@ -78,6 +78,8 @@ impl Copy {
 /// One end of a copy, found and checked.
 struct Region {
     start: *mut u8,
+    /// The address of that.
+    first: u64,
     pitch: usize,
     slice: usize,
     location: Location,
@@ -157,6 +159,12 @@ impl Driver {
         // SAFETY: device ranges were found inside one live allocation, host ranges are the
         // caller's promise.
         unsafe { copy_rows(&to, &from, copy) };
+        let rows = (0..copy.depth).flat_map(|z| (0..copy.height).map(move |y| (y, z)));
+        let row = |end: &Region, (y, z): (u64, u64)| {
+            end.first + y * end.pitch as u64 + z * end.slice as u64
+        };
+        let rows = rows.map(|place| (row(&to, place), row(&from, place), copy.width));
+        self.global.copied(to.first, from.first, rows);
 
         let ends = [to.location, from.location];
         let engine = match ends {
@@ -209,6 +217,7 @@ impl Driver {
         }
         Ok(Region {
             start,
+            first,
             pitch: layout.pitch as usize,
             slice: layout.slice as usize,
             location,

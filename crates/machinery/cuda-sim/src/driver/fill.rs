@@ -49,6 +49,8 @@ impl Driver {
         let (row, span) = fill.extent().ok_or(CudaError::InvalidValue)?;
         let start = self.global.host(fill.address, span);
         let start = start.ok_or(CudaError::InvalidValue)?;
+        let rows = (0..fill.height).map(|y| (fill.address + y * fill.pitch, row));
+        self.global.wrote(fill.address, rows);
         for y in 0..fill.height {
             let row_start = start.wrapping_add((y * fill.pitch) as usize);
             // SAFETY: all `span` bytes from `start`, so every row, are in one live allocation, and

@@ -2,6 +2,7 @@
 
 use super::timeline::Engine;
 use super::{ContextId, CudaError, Driver, FunctionId, Limit, StreamId};
+use crate::check::Finding;
 use crate::device::DeviceSpec;
 use crate::exec;
 use crate::exec::Watch;
@@ -37,6 +38,8 @@ pub struct Launched {
     pub record: Option<LaunchRecord>,
     /// What stopped the kernel. From now on every call in its context answers with this.
     pub fault: Option<Fault>,
+    /// What checks found, errors first.
+    pub findings: Vec<Finding>,
 }
 
 impl Driver {
@@ -75,8 +78,10 @@ impl Driver {
             } else {
                 exec::Observe::Sample
             },
+            checks: self.checks,
         };
         let program = module.program.clone();
+        let checks = self.checks;
         let outcome = exec::launch(&program, &self.global, &self.device, &launch);
         let state = self.context_mut(context)?;
         match outcome {
@@ -94,14 +99,17 @@ impl Driver {
                         profile: report.profile,
                     }),
                     fault: None,
+                    findings: report.findings,
                 })
             }
             Err(mut fault) => {
                 state.fault = Some(fault_code(&fault.kind));
+                let findings = fault.take_findings(checks);
                 Ok(Launched {
                     printed: std::mem::take(&mut fault.printed),
                     record: None,
                     fault: Some(fault),
+                    findings,
                 })
             }
         }

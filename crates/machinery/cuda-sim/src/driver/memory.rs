@@ -22,6 +22,9 @@ impl Driver {
     pub fn allocate(&mut self, context: ContextId, bytes: u64) -> Result<u64, CudaError> {
         self.context(context)?;
         let address = self.global.allocate(not_zero(bytes)?)?;
+        if self.checks.init {
+            self.global.track_writes(address);
+        }
         self.own(context, address)
     }
 

@@ -35,6 +35,7 @@ pub use module::ModuleError;
 pub use occupancy::Occupancy;
 pub use stream::PRIORITIES;
 
+use crate::check::{Checks, Finding};
 use crate::device::DeviceSpec;
 use crate::memory::global::Global;
 
@@ -43,6 +44,9 @@ pub struct Driver {
     device: DeviceSpec,
     global: Global,
     time_limit: Option<Duration>,
+    checks: Checks,
+    /// What was still allocated when contexts went, not yet taken.
+    leaks: Vec<Finding>,
     handles: handle::Handles,
     contexts: BTreeMap<ContextId, context::Context>,
     primary: context::Primary,
@@ -63,6 +67,8 @@ impl Driver {
             global: Global::new(capacity),
             device,
             time_limit,
+            checks: Checks::NONE,
+            leaks: Vec::new(),
             handles: handle::Handles::new(),
             contexts: BTreeMap::new(),
             primary: context::Primary::default(),
@@ -71,6 +77,12 @@ impl Driver {
             streams: BTreeMap::new(),
             events: BTreeMap::new(),
         }
+    }
+
+    /// From now on launches are looked at for this. Which bytes are written is known of memory
+    /// allocated while [`Checks::init`] is on; all other memory counts as written.
+    pub fn check(&mut self, checks: Checks) {
+        self.checks = checks;
     }
 
     /// The GPU.

@@ -67,16 +67,37 @@ impl Copies {
     fn finish(&mut self, lanes: u32, pending: u32, all: bool, shared: &mut [u64]) {
         let closed = &self.closed;
         self.started.retain_mut(|copy| {
-            let waits = |lane: &usize| {
-                let newer = closed[*lane].wrapping_sub(copy.group);
-                all || newer > pending
-            };
-            for lane in active(copy.lanes & lanes).filter(waits) {
+            for lane in active(copy.waited(closed, lanes, pending, all)) {
                 put(shared, copy.to[lane], &copy.data[lane], copy.bytes);
                 copy.lanes &= !(1 << lane);
             }
             copy.lanes != 0
         });
+    }
+}
+
+impl Copies {
+    /// Which lanes [`Copies::finish`] would bring something for: where to, and how many bytes.
+    pub fn waited(
+        &self,
+        lanes: u32,
+        pending: u32,
+        all: bool,
+    ) -> impl Iterator<Item = (usize, u32, usize)> {
+        self.started.iter().flat_map(move |copy| {
+            let waited = copy.waited(&self.closed, lanes, pending, all);
+            active(waited).map(|lane| (lane, copy.to[lane], copy.bytes))
+        })
+    }
+}
+
+impl Copy {
+    /// Those of `lanes` that wait for it: it is in none of their newest `pending` groups.
+    #[inline(always)]
+    fn waited(&self, closed: &[u32; LANES], lanes: u32, pending: u32, all: bool) -> u32 {
+        let waits = |lane: &usize| all || closed[*lane].wrapping_sub(self.group) > pending;
+        let waiting = active(self.lanes & lanes).filter(waits);
+        waiting.fold(0, |lanes, lane| lanes | 1 << lane)
     }
 }
 

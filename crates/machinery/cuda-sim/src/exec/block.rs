@@ -4,6 +4,7 @@ use super::gang::Group;
 use super::lanes::active;
 use super::observe::Caches;
 use super::warp::{State, Warp};
+use crate::check::Shadow;
 
 /// Hardware barriers of a block, PTX ISA section 9.7.13.1.
 pub const BARRIERS: usize = 16;
@@ -26,6 +27,8 @@ pub struct Block {
     pub clock: u64,
     /// The caches it asks, while it is put aside.
     pub caches: Option<Box<Caches>>,
+    /// What checks know of it, where there are any.
+    pub shadow: Option<Box<Shadow>>,
     barriers: [Barrier; BARRIERS],
     /// Those that somebody has come to: a bit each.
     come_to: u32,
@@ -105,6 +108,7 @@ impl Block {
             alive: 0,
             clock: 0,
             caches: None,
+            shadow: None,
             barriers: Default::default(),
             come_to: 0,
         }
@@ -200,6 +204,10 @@ impl Block {
             }
             opened = true;
             self.come_to &= !(1 << number);
+            if let Some(shadow) = &mut self.shadow {
+                let waiting = barrier.waiting.iter().map(|waiter| waiter.warp);
+                shadow.open(number, barrier.expected > 0, waiting);
+            }
             for waiter in &barrier.waiting {
                 let warp = &mut self.warps[waiter.warp];
                 if let Some(reduction) = waiter.reduction {

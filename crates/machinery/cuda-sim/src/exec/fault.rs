@@ -1,5 +1,7 @@
 //! What ends a launch before its time.
 
+use super::miss::Miss;
+use crate::check::{Checks, Finding, Kind, Severity};
 use std::fmt;
 use std::time::Duration;
 
@@ -9,8 +11,12 @@ pub struct Fault {
     pub kind: FaultKind,
     /// Where; none for what no thread did, such as a time limit.
     pub place: Option<Box<Place>>,
+    /// What the address nearly was, where there is anything to say.
+    pub miss: Option<Box<Miss>>,
     /// What the kernel had printed by then.
     pub printed: Vec<u8>,
+    /// What checks had found by then.
+    pub findings: Vec<Finding>,
 }
 
 impl Fault {
@@ -18,7 +24,9 @@ impl Fault {
         Fault {
             kind,
             place,
+            miss: None,
             printed: Vec::new(),
+            findings: Vec::new(),
         }
     }
 }
@@ -157,7 +165,56 @@ impl fmt::Display for Fault {
                 place.kernel, place.source
             )?;
         }
+        if let Some(miss) = &self.miss {
+            if !miss.what.is_empty() {
+                write!(f, "\n  {}", miss.what)?;
+            }
+            if !miss.usually.is_empty() {
+                write!(f, "\n  usually: {}", miss.usually)?;
+            }
+        }
         Ok(())
+    }
+}
+
+impl Fault {
+    /// All that was found, the fault itself first, of what `checks` look for.
+    pub fn take_findings(&mut self, checks: Checks) -> Vec<Finding> {
+        let mut findings = std::mem::take(&mut self.findings);
+        let stopped = self.finding().filter(|found| checks.has(found.check));
+        // That a barrier does not open is no news where only part of a warp has come to it.
+        let news = |stopped: &Finding| {
+            let known =
+                |one: &Finding| one.kind == Kind::DivergentBarrier && one.source == stopped.source;
+            stopped.kind != Kind::BarrierNeverOpens || !findings.iter().any(known)
+        };
+        let stopped = stopped.filter(news);
+        findings.splice(..0, stopped);
+        findings
+    }
+
+    /// As a finding, where it is a mistake that a check looks for.
+    pub fn finding(&self) -> Option<Finding> {
+        let (miss, place) = (self.miss.as_ref()?, self.place.as_ref()?);
+        let whole = self.to_string();
+        let first = whole.lines().next().unwrap_or_default().to_owned();
+        let what = match miss.what.is_empty() {
+            true => first,
+            false => format!("{first}\n  {}", miss.what),
+        };
+        Some(Finding {
+            check: miss.kind.check(),
+            kind: miss.kind,
+            severity: Severity::Error,
+            kernel: place.kernel.clone(),
+            block: place.block,
+            thread: place.thread,
+            source: place.source.clone(),
+            other: None,
+            what,
+            usually: miss.usually.to_owned(),
+            count: 1,
+        })
     }
 }
 

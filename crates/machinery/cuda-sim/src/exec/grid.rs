@@ -3,11 +3,13 @@
 use super::block::Block;
 use super::fault::{Fault, FaultKind, Place};
 use super::gang;
+use super::miss::{Miss, Sizes};
 use super::observe::Observer;
 use super::sample::{Observe, Part, Sample};
 use super::sm::{Codes, Sm};
 use super::warp::{State, Turn};
 use super::watch::{Apart, Running, Watch};
+use crate::check::{self, Checks, Finding};
 use crate::device::DeviceSpec;
 use crate::memory::footprint::EPOCHS;
 use crate::memory::global::Global;
@@ -59,6 +61,8 @@ pub struct Launch<'a> {
     pub watch: Option<&'a Watch>,
     /// How much of it to count line by line.
     pub observe: Observe,
+    /// What to look for meanwhile. Only those that look at a kernel while it runs make a difference.
+    pub checks: Checks,
 }
 
 /// What a launch did.
@@ -70,6 +74,8 @@ pub struct Report {
     pub profile: Option<LaunchProfile>,
     /// What the kernel printed, block by block.
     pub printed: Vec<u8>,
+    /// What checks found, errors first.
+    pub findings: Vec<Finding>,
 }
 
 /// What every multiprocessor of a launch shares.
@@ -86,6 +92,8 @@ pub struct Grid {
     /// The module's constant bank.
     pub constants: Region,
     pub multiprocessors: u32,
+    /// What looks for mistakes, if anything does.
+    pub checks: Option<Arc<check::Launched>>,
     /// Blocks that the modelled GPU runs at once: so many may wait for each other.
     resident: usize,
     sample: Sample,
@@ -140,7 +148,7 @@ impl Grid {
     }
 }
 
-fn unfold(number: u64, size: [u32; 3]) -> [u32; 3] {
+pub fn unfold(number: u64, size: [u32; 3]) -> [u32; 3] {
     let (x, y) = (u64::from(size[0]), u64::from(size[1]));
     [
         (number % x) as u32,
@@ -178,15 +186,20 @@ pub fn launch(
         done: Apart(AtomicU64::new(0)),
     });
     let _shown = launch.watch.map(|watch| watch.show(progress.clone()));
-    let shared_bytes = kernel.shared_bytes.next_multiple_of(16) + launch.dynamic_shared;
+    // What is sized at launch begins at a boundary; else there is not a byte more than is declared.
+    let shared_bytes = match launch.dynamic_shared {
+        0 => kernel.shared_bytes,
+        dynamic => kernel.shared_bytes.next_multiple_of(16) + dynamic,
+    };
+    let taken = shared_bytes.next_multiple_of(16);
     let occupancy = model::occupancy(
         device,
         kernel,
         launch.block.iter().product(),
-        shared_bytes,
+        taken,
         progress.blocks,
     );
-    let shared_in_use = u64::from(shared_bytes) * u64::from(occupancy.blocks);
+    let shared_in_use = u64::from(taken) * u64::from(occupancy.blocks);
     let grid = Arc::new(Grid {
         program: program.clone(),
         kernel: launch.kernel,
@@ -199,6 +212,13 @@ pub fn launch(
         regions,
         constants,
         multiprocessors: device.multiprocessors,
+        checks: check::Launched::new(
+            launch.checks,
+            program,
+            global,
+            shared_bytes,
+            progress.blocks,
+        ),
         resident: occupancy.blocks as usize * device.multiprocessors as usize,
         sample: Sample::new(launch.observe, progress.blocks, device, shared_in_use),
         next: Apart(AtomicU64::new(0)),
@@ -221,14 +241,33 @@ pub fn launch(
         .take();
     let mut counted = Counted::new(program);
     let mut printed = Vec::new();
+    let mut ledger = check::Ledger::default();
     for part in done {
         counted.add(&part.counted);
         printed.extend(part.printed);
+        ledger.add(part.ledger);
     }
+    let findings = match &grid.checks {
+        Some(checks) => checks.findings(ledger, &grid, global),
+        None => Vec::new(),
+    };
     printed.sort_by_key(|(block, _)| *block);
     let printed = printed.into_iter().flat_map(|(_, text)| text).collect();
     if let Some(fault) = fault {
-        return Err(Fault { printed, ..fault });
+        let sizes = Sizes {
+            shared: kernel.shared_bytes,
+            dynamic: launch.dynamic_shared,
+            local: grid.stack_bytes,
+            params: kernel.param_bytes,
+            constants: program.constants.map_or(0, |(_, bytes)| bytes),
+        };
+        let miss = Miss::of(&fault.kind, global, sizes).map(Box::new);
+        return Err(Fault {
+            printed,
+            findings,
+            miss,
+            ..fault
+        });
     }
     let traffic = grid.regions.traffic(device.l2_bytes.into());
     let counts = counted.counts();
@@ -249,6 +288,7 @@ pub fn launch(
         time,
         profile,
         printed,
+        findings,
     })
 }
 
@@ -289,6 +329,7 @@ fn on_all_threads(pool: Option<&ThreadPool>, grid: &Arc<Grid>) -> Vec<Done> {
 struct Done {
     counted: Counted,
     printed: Vec<(u64, Vec<u8>)>,
+    ledger: check::Ledger,
 }
 
 /// One host thread: takes blocks until there are none. Blocks that make no end within their
@@ -308,13 +349,17 @@ fn run_blocks(grid: &Arc<Grid>, resident: usize) -> Done {
         let mut block = match fresh {
             Some(number) => {
                 let mut block = spare.pop().unwrap_or_else(|| Box::new(Block::empty()));
-                let threads = grid.block.iter().product();
+                let threads: u32 = grid.block.iter().product();
                 block.reset(
                     number,
                     unfold(number, grid.grid),
                     threads,
                     grid.shared_bytes,
                 );
+                if let Some(checks) = &grid.checks {
+                    let shadow = block.shadow.get_or_insert_with(|| checks.shadow());
+                    shadow.begin(threads.div_ceil(32) as usize);
+                }
                 block
             }
             None => match paused.pop_front() {
@@ -357,6 +402,9 @@ fn run_blocks(grid: &Arc<Grid>, resident: usize) -> Done {
     Done {
         counted,
         printed: sm.printed,
+        ledger: sm
+            .checker
+            .map_or_else(Default::default, |checker| checker.ledger),
     }
 }
 
@@ -389,8 +437,13 @@ impl Sm {
                 self.slice = QUANTUM;
             }
         }
+        if self.checker.is_some() {
+            self.unchecked = self.codes.alone;
+            self.codes.alone = program.checked.code(&program.code).as_ptr();
+        }
         self.code = self.codes.alone;
-        let in_gangs = !self.block.number.is_multiple_of(gang::APART)
+        let in_gangs = self.checker.is_none()
+            && !self.block.number.is_multiple_of(gang::APART)
             && (self.block.warps.len() > 1 || self.observer.is_some());
         self.gang_size = match in_gangs {
             false => 1,
@@ -555,6 +608,7 @@ impl Sm {
                 regions: Arc::new(Regions::of(&global)),
                 constants: Region::NONE,
                 multiprocessors: 1,
+                checks: None,
                 resident: 1,
                 sample: Sample::new(Observe::Sample, 1, &DeviceSpec::h200(), 0),
                 next: Apart(AtomicU64::new(0)),

@@ -10,6 +10,7 @@ use super::observe::{Lines, Noted, Observer};
 use super::spread::Spreads;
 use super::warp::{NOWHERE, State, Turn};
 use super::window::{LocalPool, WindowPool};
+use crate::check::Checker;
 use crate::memory::region::{Region, Regions};
 use crate::profile::Counts;
 use crate::profile::shape::Shapes;
@@ -65,6 +66,10 @@ pub struct Sm {
     pub code: *const Inst,
     /// The code of the running block, for its warps alone and for its gangs.
     pub codes: Codes,
+    /// The code that the checked one leads to, where the running block is checked.
+    pub unchecked: *const Inst,
+    /// Looks for mistakes, if anything does.
+    pub checker: Option<Box<Checker>>,
     /// Counts what the running block does, if it is observed.
     pub observer: Option<Box<Observer>>,
     /// What accesses of observed blocks came to: the next block's have the same shapes.
@@ -133,6 +138,11 @@ impl Sm {
                 alone: code,
                 together: grid.program.together.as_ptr(),
             },
+            unchecked: code,
+            checker: grid
+                .checks
+                .clone()
+                .map(|checks| Box::new(Checker::new(checks))),
             observer: None,
             shapes: Vec::new(),
             noted: Default::default(),
@@ -180,6 +190,13 @@ impl Sm {
         } else {
             expand(mask)
         };
+    }
+
+    /// The lanes that a warp of the block began with.
+    pub fn lanes_of(&self, warp: usize) -> u32 {
+        let threads: u32 = self.grid.block.iter().product();
+        let rest = threads.saturating_sub(warp as u32 * 32).min(32);
+        FULL.checked_shr(32 - rest).unwrap_or(0)
     }
 
     /// Makes all 32 lanes the running ones, which are all that live.

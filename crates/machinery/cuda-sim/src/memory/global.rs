@@ -4,10 +4,11 @@
 //! or one past an end belongs to nothing and is caught.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::footprint::Touched;
+use crate::check::written::Written;
 
 use thiserror::Error;
 
@@ -113,6 +114,10 @@ struct Entry {
     block: Option<Block>,
     /// What the last launch touched of it, for the next one to clear and use again.
     touched: Mutex<Option<Arc<Touched>>>,
+    order: u64,
+    name: Option<Arc<str>>,
+    /// Which bytes somebody has written, where that is kept.
+    written: Option<Arc<Written>>,
 }
 
 /// Device memory and the host memory mapped into it.
@@ -121,7 +126,27 @@ pub struct Global {
     used: u64,
     next: u64,
     entries: BTreeMap<u64, Entry>,
+    /// Allocations made so far, those with a name not counted.
+    made: u64,
+    /// The last ones that were freed, the oldest first.
+    freed: VecDeque<Known>,
 }
+
+/// An allocation, as a reader knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// Its first device address.
+    pub base: u64,
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// Which it was of all that were made, from 1; 0 where it has a name.
+    pub order: u64,
+    /// The variable that it is.
+    pub name: Option<Arc<str>>,
+}
+
+/// How many freed allocations are remembered.
+const FREED: usize = 1024;
 
 // SAFETY: the pointers are to memory this value owns or was promised (`map`), not to anything of
 // one thread; reading and writing through them is the unsafe act, and its caller's to order.
@@ -137,6 +162,8 @@ impl Global {
             used: 0,
             next: BASE,
             entries: BTreeMap::new(),
+            made: 0,
+            freed: VecDeque::new(),
         }
     }
 
@@ -189,12 +216,16 @@ impl Global {
         if taken {
             return Err(AlreadyMapped(base));
         }
+        self.made += 1;
         let entry = Entry {
             size: bytes,
             host,
             kind: Kind::Registered,
             block: None,
             touched: Mutex::default(),
+            order: self.made,
+            name: None,
+            written: None,
         };
         self.entries.insert(base, entry);
         Ok(())
@@ -240,6 +271,87 @@ impl Global {
         entries.map(|(&base, entry)| (entry.at(base), entry.untouched()))
     }
 
+    /// From now on it is kept which bytes of the allocation at `base` somebody has written: none so
+    /// far.
+    pub fn track_writes(&mut self, base: u64) {
+        if let Some(entry) = self.entries.get_mut(&base) {
+            entry.written = Some(Arc::new(Written::new(entry.size)));
+        }
+    }
+
+    /// Bytes at `rows`, addresses and lengths, all in the allocation that holds `address`, are
+    /// written.
+    pub(crate) fn wrote(&self, address: u64, rows: impl Iterator<Item = (u64, u64)>) {
+        if let Some((base, written)) = self.written_in(address) {
+            rows.for_each(|(row, bytes)| written.set(row - base, bytes));
+        }
+    }
+
+    /// Rows were copied, from and to such addresses, so many bytes each: what they bring is written
+    /// if it was written where it comes from.
+    pub(crate) fn copied(&self, to: u64, from: u64, rows: impl Iterator<Item = (u64, u64, u64)>) {
+        let Some((base, written)) = self.written_in(to) else {
+            return;
+        };
+        let source = self.written_in(from);
+        for (to, from, bytes) in rows {
+            match &source {
+                Some((from_base, source)) => {
+                    written.copy(to - base, source, from - from_base, bytes);
+                }
+                None => written.set(to - base, bytes),
+            }
+        }
+    }
+
+    fn written_in(&self, address: u64) -> Option<(u64, Arc<Written>)> {
+        let base = self.allocation(address)?.base;
+        Some((base, self.written(base)?))
+    }
+
+    /// Which bytes of the allocation at `base` are written, where that is kept.
+    pub(crate) fn written(&self, base: u64) -> Option<Arc<Written>> {
+        self.entries.get(&base)?.written.clone()
+    }
+
+    /// Gives the allocation at `base`, which is the last one made, the name of a variable.
+    pub(crate) fn name(&mut self, base: u64, name: &str) {
+        if let Some(entry) = self.entries.get_mut(&base) {
+            self.made -= 1;
+            (entry.order, entry.name) = (0, Some(name.into()));
+        }
+    }
+
+    /// The live allocation that contains `address`, as a reader knows it.
+    pub(crate) fn known(&self, address: u64) -> Option<Known> {
+        let found = self.allocation(address)?;
+        Some(self.entries.get(&found.base)?.known(found.base))
+    }
+
+    /// All live allocations, as a reader knows them.
+    pub(crate) fn all_known(&self) -> impl Iterator<Item = Known> {
+        self.entries.iter().map(|(&base, entry)| entry.known(base))
+    }
+
+    /// The allocation that contained `address` and was freed, if it is still remembered: the last
+    /// one.
+    pub(crate) fn freed(&self, address: u64) -> Option<Known> {
+        let mut freed = self.freed.iter().rev();
+        let found = freed.find(|one| address >= one.base && address - one.base < one.bytes);
+        found.cloned()
+    }
+
+    /// The last allocation that begins at or before `address`, and the first one after it.
+    pub(crate) fn neighbours(&self, address: u64) -> (Option<Known>, Option<Known>) {
+        let below = self.entries.range(..=address).next_back();
+        let above = self
+            .entries
+            .range(address..)
+            .find(|(base, _)| **base > address);
+        let known = |found: (&u64, &Entry)| found.1.known(*found.0);
+        (below.map(known), above.map(known))
+    }
+
     fn allocate_shared(&mut self, bytes: u64, kind: Kind) -> Result<u64, OutOfMemory> {
         let block = self.block(bytes)?;
         let address = block.aligned as u64;
@@ -256,12 +368,16 @@ impl Global {
 
     fn insert(&mut self, address: u64, size: u64, kind: Kind, block: Block) {
         self.used += size;
+        self.made += 1;
         let entry = Entry {
             size,
             host: block.aligned,
             kind,
             block: Some(block),
             touched: Mutex::default(),
+            order: self.made,
+            name: None,
+            written: None,
         };
         self.entries.insert(address, entry);
     }
@@ -272,6 +388,10 @@ impl Global {
                 if entry.block.is_some() {
                     self.used -= entry.size;
                 }
+                if self.freed.len() == FREED {
+                    self.freed.pop_front();
+                }
+                self.freed.push_back(entry.known(address));
                 self.entries.remove(&address);
                 Ok(())
             }
@@ -300,6 +420,15 @@ impl Entry {
         }
         *kept = Some(touched.clone());
         touched
+    }
+
+    fn known(&self, base: u64) -> Known {
+        Known {
+            base,
+            bytes: self.size,
+            order: self.order,
+            name: self.name.clone(),
+        }
     }
 
     fn at(&self, base: u64) -> Allocation {

@@ -1,5 +1,6 @@
 //! Control flow of a function: basic blocks, and where branches that part meet again.
 
+use super::checked::Checked;
 use super::code::Run;
 use super::registers::Register;
 use super::sites::SiteKind;
@@ -35,6 +36,8 @@ pub struct Draft {
     pub access: Option<Access>,
     /// It is a barrier of the block.
     pub barrier: bool,
+    /// What it orders or brings together: nothing, a barrier, a warp's meeting, a fence.
+    pub orders: Checked,
     /// What it does about asynchronous copies that have started.
     pub waiting: Waiting,
     /// Its operands are a list of the program's, whose number is `imm`: they are more than an

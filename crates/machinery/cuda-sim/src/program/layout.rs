@@ -96,6 +96,7 @@ fn place_all(
         let address = global
             .allocate(bytes)
             .map_err(|_| LoadError::OutOfMemory(bytes))?;
+        global.name(address, variable.name);
         layout.allocations.push(address);
         layout.define(variable.name, Symbol::Global(address), variable.line)?;
         layout
@@ -180,6 +181,7 @@ fn place_constants(
     let base = global
         .allocate(bytes)
         .map_err(|_| LoadError::OutOfMemory(bytes))?;
+    global.name(base, "constants");
     layout.allocations.push(base);
     layout.constants = Some((base, bytes));
     for (variable, place, bytes) in places {

@@ -1,6 +1,7 @@
 //! A module made ready to run: variables placed, registers numbered, control flow laid out.
 
 mod capability;
+pub mod checked;
 pub mod code;
 pub mod common;
 mod error;
@@ -25,6 +26,7 @@ use crate::exec::fault::Source;
 use crate::exec::ops::Class;
 use crate::memory::global::Global;
 use crate::ptx::{self, ast};
+use checked::CheckedCode;
 use code::Inst;
 use function::{CallSite, Function};
 use sites::Sites;
@@ -45,6 +47,8 @@ pub struct Program {
     pub observed_together: Vec<Inst>,
     /// What is counted in the observed code.
     pub sites: Sites,
+    /// The same code once more, checked as it runs.
+    pub checked: CheckedCode,
     /// Basic blocks, numbered as their `enter` instructions say.
     pub blocks: Vec<BlockInfo>,
     pub functions: Vec<Function>,
@@ -138,6 +142,7 @@ impl Program {
             together: Vec::new(),
             observed_together: Vec::new(),
             sites: Sites::default(),
+            checked: CheckedCode::default(),
             blocks: Vec::new(),
             functions: Vec::new(),
             kernels: Vec::new(),

@@ -1,5 +1,6 @@
 //! A device with one module loaded: buffers in, a launch, buffers out.
 
+use cuda_sim::check::Checks;
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::exec::{Fault, FaultKind, Launch, Observe, Report, Watch, launch};
 use cuda_sim::memory::global::Global;
@@ -54,6 +55,8 @@ pub struct Machine {
     pub watch: Watch,
     /// Whether launches are counted line by line.
     pub profile: bool,
+    /// What launches are looked at for.
+    pub checks: Checks,
 }
 
 impl Machine {
@@ -73,6 +76,7 @@ impl Machine {
             threads: None,
             watch: Watch::new(),
             profile: false,
+            checks: Checks::NONE,
         }
     }
 
@@ -166,6 +170,7 @@ impl Machine {
                 true => Observe::Everything,
                 false => Observe::Sample,
             },
+            checks: self.checks,
         };
         launch(&self.program, &self.global, &self.device, &work)
     }

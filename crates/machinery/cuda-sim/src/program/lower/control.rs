@@ -5,6 +5,7 @@ use super::operands::form_of;
 use crate::exec::control::{self, BarrierKind};
 use crate::exec::gang;
 use crate::exec::ops::Class;
+use crate::program::checked::{Aligned, Checked, Meeting};
 use crate::program::code::{Handler, Run};
 use crate::program::error::LoadError;
 use crate::program::flow::{BlockId, Flow};
@@ -142,10 +143,14 @@ impl<'a> Lowering<'_, 'a> {
                 &[],
                 &[members],
             );
+            self.last().orders = Checked::Warp(Meeting {
+                members: 0,
+                anywhere: true,
+            });
             return Ok(());
         }
         form.has("cta");
-        form.has("aligned");
+        let aligned = form.has("aligned") || instruction.mnemonic == "bar";
         let kind = match form.one_of(&["sync", "arrive", "red"]) {
             Some("sync") => BarrierKind::Sync,
             Some("arrive") => BarrierKind::Arrive,
@@ -206,6 +211,7 @@ impl<'a> Lowering<'_, 'a> {
         draft.defs = vec![destination];
         draft.x = kind as u32;
         draft.barrier = true;
+        draft.orders = Checked::Barrier(Aligned(aligned));
         Ok(())
     }
 }

@@ -103,6 +103,7 @@ impl Lowering<'_, '_> {
             self.program
                 .sites
                 .push(&enter, number, None, Role::Alone, None);
+            self.program.checked.push(None);
             self.program.code.push(enter);
             self.program.together.push(Inst {
                 run: gang::enter,
@@ -172,6 +173,7 @@ impl Lowering<'_, '_> {
                 self.program
                     .sites
                     .push(&inst, number, draft.site(), role, together);
+                self.program.checked.push(Some(draft));
                 self.program.code.push(inst);
                 self.program.together.push(Inst {
                     run: together.unwrap_or(match draft.barrier {

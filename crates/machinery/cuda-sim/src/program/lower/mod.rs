@@ -13,6 +13,7 @@ mod sync;
 mod tensor;
 
 use super::Program;
+use super::checked::Checked;
 use super::error::LoadError;
 use super::flow::{BlockId, Draft, Flow, Waiting};
 use super::function::CallSite;
@@ -446,6 +447,9 @@ impl<'m, 'a> Lowering<'m, 'a> {
                     repeats: false,
                 };
                 self.draft_run(nothing, Class::Control, &[], &[]);
+                if matches!(instruction.mnemonic, "membar" | "fence") {
+                    self.last().orders = Checked::Fence;
+                }
                 Ok(())
             }
             "mov" if self.moves_address(instruction) => self.move_address(instruction),
@@ -474,6 +478,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
             flow: Flow::Next,
             access: None,
             barrier: false,
+            orders: Checked::Nothing,
             waiting: Waiting::No,
             listed: false,
             operations: 0,

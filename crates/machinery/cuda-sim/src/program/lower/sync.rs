@@ -5,6 +5,7 @@ use super::Lowering;
 use super::operands::form_of;
 use crate::exec::ops::{Class, Form};
 use crate::exec::sync::{self, Redux, Shuffle, Vote};
+use crate::program::checked::{Checked, Meeting};
 use crate::program::error::LoadError;
 use crate::program::registers::Register;
 use crate::ptx::ast::{Instruction, Operand, Type};
@@ -44,6 +45,7 @@ impl<'a> Lowering<'_, 'a> {
                     &[to, flag],
                     &[value, members],
                 );
+                self.meet(3);
                 self.last().x = u32::from(all);
                 self.last().y = u32::from(ty == Type::B64);
             }
@@ -55,9 +57,18 @@ impl<'a> Lowering<'_, 'a> {
                 let (to, flag) = self.pair(to, Type::B32)?;
                 let members = self.source(members, Type::B32)?;
                 self.draft(sync::elect, Class::Integer, &[to, flag], &[members]);
+                self.meet(2);
             }
         }
         form.end().map_err(|_| self.unknown(instruction))
+    }
+
+    /// The instruction just appended brings together the lanes that operand `members` names.
+    fn meet(&mut self, members: usize) {
+        self.last().orders = Checked::Warp(Meeting {
+            members,
+            anywhere: false,
+        });
     }
 
     fn count(&self, instruction: &Instruction, wanted: usize) -> LoadError {
@@ -116,6 +127,9 @@ impl<'a> Lowering<'_, 'a> {
         };
         let uses = [value, lane, clamp, members];
         self.draft(sync::shuffle, Class::Integer, &[to, flag], &uses);
+        if synchronised {
+            self.meet(5);
+        }
         self.last().x = kind as u32;
         Ok(())
     }
@@ -148,6 +162,9 @@ impl<'a> Lowering<'_, 'a> {
             None => self.literal(Type::B32, u64::from(u32::MAX)),
         };
         self.draft(sync::vote, Class::Integer, &[to], &[predicate, members]);
+        if synchronised {
+            self.meet(2);
+        }
         self.last().x = kind as u32;
         self.last().imm = u64::from(!synchronised);
         Ok(())
@@ -173,6 +190,7 @@ impl<'a> Lowering<'_, 'a> {
         let value = self.source(value, Type::B32)?;
         let members = self.source(members, Type::B32)?;
         self.draft(sync::reduce, Class::Integer, &[to], &[value, members]);
+        self.meet(2);
         self.last().x = operation as u32;
         Ok(())
     }

@@ -1,0 +1,99 @@
+//! What was touched, in words.
+
+use super::ledger::What;
+use crate::memory::global::{Global, Known};
+
+/// What a finding is about; empty where there is nothing to say.
+pub fn touched(global: &Global, what: &What) -> String {
+    match *what {
+        What::Shared { at, bytes } => {
+            format!("{} at offset {at:#x} of shared memory", count(bytes))
+        }
+        What::Device { at, bytes } => match global.known(at) {
+            Some(known) => format!(
+                "{} at {at:#x}: byte {} of {}",
+                count(bytes),
+                at - known.base,
+                allocation(&known)
+            ),
+            None => format!("{} at {at:#x}", count(bytes)),
+        },
+        What::Came { came, alive, .. } => {
+            let (here, of) = (came.count_ones(), alive.count_ones());
+            format!("{here} of the warp's {of} threads are here, the others are not")
+        }
+        What::Mask { mask, wrong } => {
+            format!("the mask is {mask:#010x}; lanes {}", lanes(wrong))
+        }
+        What::Nothing => String::new(),
+    }
+}
+
+/// `1 byte`, `4 bytes`.
+pub fn count(bytes: u64) -> String {
+    match bytes {
+        1 => "1 byte".to_owned(),
+        _ => format!("{bytes} bytes"),
+    }
+}
+
+/// An allocation, by its name, or by its size and place in the order in which they were made.
+pub fn allocation(known: &Known) -> String {
+    let (bytes, base) = (known.bytes, known.base);
+    match &known.name {
+        Some(name) => format!("`{name}` ({})", count(bytes)),
+        None => format!(
+            "the {bytes}-byte allocation at {base:#x}, allocated {}",
+            ordinal(known.order)
+        ),
+    }
+}
+
+/// `1st`, `2nd`, `11th`.
+pub fn ordinal(number: u64) -> String {
+    let ending = match (number % 100, number % 10) {
+        (11..=13, _) => "th",
+        (_, 1) => "st",
+        (_, 2) => "nd",
+        (_, 3) => "rd",
+        _ => "th",
+    };
+    format!("{number}{ending}")
+}
+
+/// `3`, `0 to 15`, `0, 2 to 5, 9`.
+fn lanes(mask: u32) -> String {
+    let mut parts = Vec::new();
+    let mut lane = 0;
+    while lane < 32 {
+        if mask >> lane & 1 == 0 {
+            lane += 1;
+            continue;
+        }
+        let run = (!(mask >> lane)).trailing_zeros().min(32 - lane);
+        parts.push(match run {
+            1 => lane.to_string(),
+            _ => format!("{lane} to {}", lane + run - 1),
+        });
+        lane += run;
+    }
+    parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_words() {
+        let ordinals = [1, 2, 3, 4, 11, 12, 13, 21, 102, 111].map(ordinal);
+        let wanted = [
+            "1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "102nd", "111th",
+        ];
+        assert_eq!(ordinals, wanted);
+        assert_eq!(lanes(u32::MAX), "0 to 31");
+        assert_eq!(lanes(1 << 31), "31");
+        assert_eq!(lanes(0b10_0011_1101), "0, 2 to 5, 9");
+        assert_eq!(count(1), "1 byte");
+    }
+}

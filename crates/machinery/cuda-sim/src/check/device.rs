@@ -1,0 +1,65 @@
+//! Device memory as the checks see it: what is known of each allocation while a launch runs.
+
+use super::blocks::Lines;
+use super::written::Written;
+use crate::memory::global::Global;
+use std::sync::Arc;
+
+/// An allocation.
+pub struct Tracked {
+    pub base: u64,
+    pub bytes: u64,
+    /// Which bytes are written; none where all count as written.
+    pub written: Option<Arc<Written>>,
+    /// Which blocks use it; none where that is not looked at.
+    pub lines: Option<Lines>,
+}
+
+/// All of them, by address.
+pub struct Device {
+    sorted: Vec<Tracked>,
+}
+
+impl Device {
+    /// Every allocation; `races`: which blocks use them is to be looked at.
+    pub fn of(global: &Global, races: bool) -> Device {
+        let allocations = global.allocations();
+        Device {
+            sorted: allocations
+                .map(|found| Tracked {
+                    base: found.base,
+                    bytes: found.size,
+                    written: global.written(found.base),
+                    lines: races.then(|| Lines::new(found.size)),
+                })
+                .collect(),
+        }
+    }
+
+    /// The number of the allocation that holds `address`, if any does.
+    pub fn find(&self, address: u64) -> Option<usize> {
+        let after = self.sorted.partition_point(|one| one.base <= address);
+        let place = after.checked_sub(1)?;
+        let found = &self.sorted[place];
+        (address - found.base < found.bytes).then_some(place)
+    }
+
+    /// The allocation of a number.
+    #[inline(always)]
+    pub fn at(&self, place: usize) -> Option<&Tracked> {
+        self.sorted.get(place)
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Tracked> {
+        self.sorted.iter()
+    }
+}
+
+impl Tracked {
+    /// Where so many bytes at `address` are in it, if all are.
+    #[inline(always)]
+    pub fn offset(&self, address: u64, bytes: u64) -> Option<u64> {
+        let offset = address.wrapping_sub(self.base);
+        (offset < self.bytes && self.bytes - offset >= bytes).then_some(offset)
+    }
+}

@@ -1,0 +1,35 @@
+//! Checks of a kernel while it runs: mistakes that may go unseen, because the result is right by
+//! chance, or right on this GPU and not on the next.
+//!
+//! A program has its code once more, in which every access, barrier and synchronisation comes here
+//! first (see [`crate::program::checked`]). A launch without checks pays nothing. One with checks
+//! runs its warps one by one, and does and counts what it does without.
+//!
+//! | check | what it finds |
+//! |---|---|
+//! | memory | accesses outside of what they may reach. The simulator always looks; this reports it like the rest |
+//! | init | reads of device or shared memory that nobody has written |
+//! | race | accesses of shared memory with no barrier between them, and of device memory by several blocks |
+//! | sync | barriers and warp-wide instructions that not all threads reach |
+//! | leak | memory still allocated when its context goes |
+
+mod blocks;
+mod checker;
+mod choice;
+pub(crate) mod describe;
+mod device;
+mod finding;
+pub(crate) mod handlers;
+mod ledger;
+mod order;
+mod runs;
+mod shadow;
+mod shared;
+pub(crate) mod written;
+
+pub use choice::{Check, Checks};
+pub use finding::{Finding, Kind, Other, Severity};
+
+pub(crate) use checker::{Checker, Launched};
+pub(crate) use ledger::Ledger;
+pub(crate) use shadow::Shadow;

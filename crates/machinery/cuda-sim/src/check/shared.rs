@@ -1,0 +1,335 @@
+//! Who wrote and who read each word of a block's shared memory last.
+//!
+//! Of each granule (a word, or a byte in a program that accesses less than a word) the last write
+//! is known and the last reads by two warps: of two different warps at least one is another than
+//! whoever writes next. What is known is kept as one array each, so that a run of lanes is looked
+//! at with wide instructions.
+
+use super::Checks;
+use super::order::Order;
+use super::runs::Run;
+use super::written::Bits;
+
+/// The stamp of what an asynchronous copy writes, as long as nobody has waited for it: after
+/// everything.
+pub const PENDING: u32 = u32::MAX;
+
+/// Bits of an instruction's address, beside those of a thread.
+const SITE_BITS: u32 = 22;
+
+/// A thread of the block and the instruction it was at, in one word: warp, lane, instruction.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Who(u32);
+
+impl Who {
+    #[inline(always)]
+    pub fn new(warp: usize, lane: usize, site: u32) -> Who {
+        Who(((warp as u32) << 5 | lane as u32) << SITE_BITS | site & ((1 << SITE_BITS) - 1))
+    }
+
+    /// Its number in the block.
+    #[inline(always)]
+    pub fn thread(self) -> u32 {
+        self.0 >> SITE_BITS
+    }
+
+    #[inline(always)]
+    pub fn warp(self) -> usize {
+        (self.thread() >> 5) as usize
+    }
+
+    #[inline(always)]
+    pub fn lane(self) -> usize {
+        (self.thread() & 31) as usize
+    }
+
+    /// The instruction's address.
+    pub fn site(self) -> u32 {
+        self.0 & ((1 << SITE_BITS) - 1)
+    }
+}
+
+/// Two accesses of one place that nothing orders.
+#[derive(Clone, Copy)]
+pub struct Conflict {
+    /// The lane that came now.
+    pub lane: usize,
+    pub other: Who,
+    pub other_wrote: bool,
+    /// The other access is an asynchronous copy that nobody has waited for.
+    pub pending: bool,
+}
+
+/// An access: which warp, at which instruction.
+#[derive(Clone, Copy)]
+pub struct Now {
+    pub warp: usize,
+    pub site: u32,
+    pub write: bool,
+}
+
+pub struct SharedShadow {
+    bytes: u64,
+    /// log2 of the bytes of a granule.
+    granule: u32,
+    written_at: Vec<u32>,
+    written_by: Vec<u32>,
+    read_at: Vec<u32>,
+    read_by: Vec<u32>,
+    read_lanes: Vec<u32>,
+    /// An earlier read by another warp.
+    before_at: Vec<u32>,
+    before_by: Vec<u32>,
+    /// An asynchronous copy has been started.
+    pending: bool,
+    /// Which bytes this block has written; empty where that is not checked.
+    pub written: Bits,
+}
+
+impl SharedShadow {
+    /// Of `bytes` bytes, looked at by `granule`.
+    pub fn new(bytes: u32, granule: u32, checks: Checks) -> SharedShadow {
+        let shift = granule.trailing_zeros();
+        let raced = if checks.race { bytes } else { 0 };
+        let row = || vec![0; raced.div_ceil(granule) as usize];
+        SharedShadow {
+            bytes: bytes.into(),
+            granule: shift,
+            written_at: row(),
+            written_by: row(),
+            read_at: row(),
+            read_by: row(),
+            read_lanes: row(),
+            before_at: row(),
+            before_by: row(),
+            pending: false,
+            written: Bits::new(if checks.init { bytes.into() } else { 0 }),
+        }
+    }
+
+    /// A block begins. Its stamps are above all that are here, unless they begin `anew`.
+    pub fn begin(&mut self, anew: bool) {
+        self.written.clear();
+        if anew {
+            self.written_at.fill(0);
+            self.read_at.fill(0);
+            self.before_at.fill(0);
+        } else if self.pending {
+            let pending = self.written_at.iter_mut().filter(|at| **at == PENDING);
+            pending.for_each(|at| *at = 0);
+        }
+        self.pending = false;
+    }
+
+    /// Whether so many bytes from `at` on are inside.
+    #[inline(always)]
+    pub fn holds(&self, at: u64, bytes: u64) -> bool {
+        at < self.bytes && self.bytes - at >= bytes
+    }
+
+    /// The granules of a run, and log2 of those of a lane (of all lanes, where they are one place).
+    #[inline(always)]
+    fn granules(&self, run: &Run, bytes: u64) -> (usize, usize, u32) {
+        let first = (run.start >> self.granule) as usize;
+        let count = (run.span(bytes) >> self.granule).max(1) as usize;
+        let each = if run.apart {
+            (bytes >> self.granule).max(1).trailing_zeros()
+        } else {
+            31
+        };
+        (first, count, each)
+    }
+
+    /// Whether a run of lanes may be in conflict with earlier accesses.
+    #[inline(always)]
+    fn is_suspect(&self, order: &Order, now: Now, run: &Run, bytes: u64) -> bool {
+        let (first, count, each) = self.granules(run, bytes);
+        let (floor, own) = (order.floor(), order.floor_in(now.warp));
+        let warp = now.warp as u32;
+        let range = first..first + count;
+        let written = self.written_at[range.clone()].iter();
+        let mut suspect = false;
+        for (k, (&at, &by)) in (0u32..).zip(written.zip(&self.written_by[range.clone()])) {
+            let thread = by >> SITE_BITS;
+            let lane = run.first as u32 + (k >> each);
+            let same = (thread == (warp << 5 | lane)) & run_is_single(run);
+            let limit = if thread >> 5 == warp { own } else { floor };
+            suspect |= (at >= limit) & (!same | (at == PENDING));
+        }
+        if now.write {
+            let reads = self.read_at[range.clone()].iter();
+            let reads = reads.zip(&self.read_by[range.clone()]);
+            let reads = reads.zip(&self.read_lanes[range.clone()]);
+            for (k, ((&at, &by), &read)) in (0u32..).zip(reads) {
+                let lane = run.first as u32 + (k >> each);
+                let own_warp = by >> (SITE_BITS + 5) == warp;
+                let mine = if run_is_single(run) { 1 << lane } else { 0 };
+                let limit = if own_warp { own } else { floor };
+                suspect |= (at >= limit) & (!own_warp | (read & !mine != 0));
+            }
+            let before = self.before_at[range.clone()].iter();
+            for (&at, &by) in before.zip(&self.before_by[range]) {
+                suspect |= (at >= floor) & (by >> (SITE_BITS + 5) != warp);
+            }
+        }
+        suspect
+    }
+
+    /// An access by a run of lanes, all of it inside: finds what it is in conflict with, and takes
+    /// note of it.
+    #[inline(always)]
+    pub fn access(
+        &mut self,
+        order: &Order,
+        now: Now,
+        run: &Run,
+        bytes: u64,
+        found: &mut impl FnMut(Conflict),
+    ) {
+        if self.is_suspect(order, now, run, bytes) {
+            self.look_closely(order, now, run, bytes, found);
+        }
+        self.note(order.own(now.warp), now, run, bytes);
+    }
+
+    /// Finds the conflicts of a run, one a lane.
+    #[cold]
+    fn look_closely(
+        &self,
+        order: &Order,
+        now: Now,
+        run: &Run,
+        bytes: u64,
+        found: &mut impl FnMut(Conflict),
+    ) {
+        let (first, count, each) = self.granules(run, bytes);
+        let mut last = None;
+        for k in 0..count {
+            let place = first + k;
+            let lanes = if run.apart {
+                let lane = run.first + (k >> each);
+                lane..lane + 1
+            } else {
+                run.first..run.first + run.lanes
+            };
+            for lane in lanes {
+                let conflict = self.conflict(order, now, place, lane);
+                if let Some(conflict) = conflict
+                    && last.is_none_or(|last| last < lane)
+                {
+                    last = Some(lane);
+                    found(conflict);
+                }
+            }
+        }
+    }
+
+    fn conflict(&self, order: &Order, now: Now, place: usize, lane: usize) -> Option<Conflict> {
+        let ordered = |stamp: u32, other: Who| {
+            if other.warp() == now.warp {
+                order.is_before_in(now.warp, stamp, other.lane(), lane)
+            } else {
+                order.is_before(stamp, other.warp(), now.warp)
+            }
+        };
+        let (at, by) = (self.written_at[place], Who(self.written_by[place]));
+        let mine = by.thread() == Who::new(now.warp, lane, 0).thread();
+        let pending = at == PENDING;
+        if pending || !mine && !ordered(at, by) {
+            return Some(Conflict {
+                lane,
+                other: by,
+                other_wrote: true,
+                pending,
+            });
+        }
+        if !now.write {
+            return None;
+        }
+        let read = |other: Who| {
+            Some(Conflict {
+                lane,
+                other,
+                other_wrote: false,
+                pending: false,
+            })
+        };
+        let (at, by) = (self.read_at[place], Who(self.read_by[place]));
+        if by.warp() == now.warp {
+            let others = self.read_lanes[place] & !(1 << lane);
+            for other in crate::exec::lanes::active(others) {
+                let by = Who::new(now.warp, other, by.site());
+                if !ordered(at, by) {
+                    return read(by);
+                }
+            }
+        } else if !ordered(at, by) {
+            let lane = self.read_lanes[place].trailing_zeros() as usize & 31;
+            return read(Who::new(by.warp(), lane, by.site()));
+        }
+        let (at, by) = (self.before_at[place], Who(self.before_by[place]));
+        if by.warp() != now.warp && !ordered(at, by) {
+            return read(by);
+        }
+        None
+    }
+
+    /// Takes note of an access.
+    #[inline(always)]
+    fn note(&mut self, stamp: u32, now: Now, run: &Run, bytes: u64) {
+        let (first, count, each) = self.granules(run, bytes);
+        let range = first..first + count;
+        let who = Who::new(now.warp, run.first, now.site).0;
+        if now.write {
+            self.written_at[range.clone()].fill(stamp);
+            // Of lanes that write to one place the last one's value stays.
+            let who = if run.apart {
+                who
+            } else {
+                Who::new(now.warp, run.first + run.lanes - 1, now.site).0
+            };
+            for (k, by) in (0u32..).zip(&mut self.written_by[range]) {
+                *by = who + ((k >> each) << SITE_BITS);
+            }
+            return;
+        }
+        let (who, warp) = (Who::new(now.warp, 0, now.site).0, now.warp as u32);
+        let lanes = run.mask();
+        let single = run_is_single(run);
+        let read_at = &mut self.read_at[range.clone()];
+        let read_by = &mut self.read_by[range.clone()];
+        let read_lanes = &mut self.read_lanes[range.clone()];
+        let before_at = &mut self.before_at[range.clone()];
+        let before_by = &mut self.before_by[range];
+        for k in 0..count {
+            let lane = run.first as u32 + (k as u32 >> each);
+            let mine = if single { 1 << (lane & 31) } else { lanes };
+            let (at, by) = (read_at[k], read_by[k]);
+            let own_warp = by >> (SITE_BITS + 5) == warp;
+            let again = own_warp & (at == stamp);
+            read_lanes[k] = if again { read_lanes[k] | mine } else { mine };
+            before_at[k] = if own_warp { before_at[k] } else { at };
+            before_by[k] = if own_warp { before_by[k] } else { by };
+            read_at[k] = stamp;
+            read_by[k] = who + (lane << SITE_BITS);
+        }
+    }
+
+    /// A lane has begun to copy to `bytes` bytes at `at`, or has waited for that: then they are as
+    /// if written at `stamp`.
+    pub fn copied(&mut self, stamp: u32, who: Who, at: u64, bytes: u64) {
+        self.pending |= stamp == PENDING;
+        let first = (at >> self.granule) as usize;
+        let count = (bytes >> self.granule).max(1) as usize;
+        self.written_at[first..first + count].fill(stamp);
+        if stamp == PENDING {
+            self.written_by[first..first + count].fill(who.0);
+        }
+    }
+}
+
+/// Whether each place of a run is one lane's.
+#[inline(always)]
+fn run_is_single(run: &Run) -> bool {
+    run.apart || run.lanes == 1
+}

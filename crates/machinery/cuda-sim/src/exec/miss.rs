@@ -1,0 +1,298 @@
+//! What an address that faults nearly was: the allocation that it missed, and what usually makes
+//! one miss it so.
+
+use super::fault::FaultKind;
+use crate::check::Kind;
+use crate::check::describe::{allocation, count};
+use crate::memory::global::{BASE, Global, Known};
+use crate::memory::{FUNCTION_BASE, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
+
+/// What there is to say of a fault beside what it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Miss {
+    /// What kind of mistake it is.
+    pub kind: Kind,
+    /// What was missed, and by how much; may be empty.
+    pub what: String,
+    /// What usually causes it; may be empty.
+    pub usually: &'static str,
+}
+
+/// The memory of a thread besides device memory.
+#[derive(Debug, Clone, Copy)]
+pub struct Sizes {
+    /// Bytes of shared memory that the kernel declares, and that the launch adds.
+    pub shared: u32,
+    pub dynamic: u32,
+    pub local: u32,
+    pub params: u32,
+    pub constants: u64,
+}
+
+/// Up to here an address is a null pointer plus an index.
+const NEAR_NULL: u64 = 1 << 20;
+
+/// This much past an end may be threads that have no element.
+const SOME_THREADS: u64 = 4096;
+
+const NO_GUARD: &str = "`<=` where `<` is meant, or no `if (i < n)` for the threads past the end";
+const BELOW_ZERO: &str = "an index below zero: the neighbour of the first element, or a halo to \
+                          the left";
+const WRAPPED: &str = "an unsigned index that went below zero, `i - 1` for an `i` of 0";
+const FAR: &str = "an index in other units than the array's: bytes for elements, a pitch for a \
+                   width, rows for columns, or one that overflowed";
+
+impl Miss {
+    /// That of a fault, if there is anything to say.
+    pub fn of(fault: &FaultKind, global: &Global, sizes: Sizes) -> Option<Miss> {
+        let miss = |kind, what: String, usually| {
+            Some(Miss {
+                kind,
+                what,
+                usually,
+            })
+        };
+        match *fault {
+            FaultKind::IllegalAddress {
+                address,
+                bytes,
+                space,
+                ..
+            } => match space {
+                "shared memory" => Some(of_shared(address, sizes)),
+                "local memory" => Some(of_local(address, sizes.local)),
+                "constant memory" => {
+                    let bank = sizes.constants;
+                    miss(
+                        Kind::OutOfBounds,
+                        format!("the module's constants take {}", count(bank)),
+                        "an index past the end of a `__constant__` array",
+                    )
+                }
+                "kernel parameters" => miss(
+                    Kind::OutOfBounds,
+                    format!("the parameters take {}", count(sizes.params.into())),
+                    "an index past the end of an array in a parameter",
+                ),
+                _ => Some(of_device(address, bytes.into(), space, global, sizes)),
+            },
+            FaultKind::MisalignedAddress { address, bytes } => miss(
+                Kind::Misaligned,
+                format!(
+                    "it is {} past one",
+                    count(address % u64::from(bytes.max(1)))
+                ),
+                "a pointer cast to a wider type, as `float4` from a `float` that is not the first \
+                 of four, or rows whose pitch is no multiple of the type's size",
+            ),
+            FaultKind::StackOverflow { .. } => miss(
+                Kind::StackOverflow,
+                String::new(),
+                "a function that calls itself too often, or for ever; `cuCtxSetLimit` gives a \
+                 larger stack",
+            ),
+            FaultKind::InvalidCall { .. } => miss(
+                Kind::InvalidCall,
+                String::new(),
+                "a function pointer taken on the host, or one never set",
+            ),
+            FaultKind::BarrierNeverOpens { .. } => sync(Kind::BarrierNeverOpens),
+            FaultKind::WarpSyncNeverOpens { .. } => sync(Kind::AbsentLanes),
+            FaultKind::WarpIncomplete { .. } => sync(Kind::WarpIncomplete),
+            FaultKind::InvalidBarrier { .. } => sync(Kind::InvalidBarrier),
+            _ => None,
+        }
+    }
+}
+
+fn sync(kind: Kind) -> Option<Miss> {
+    Some(Miss {
+        kind,
+        what: String::new(),
+        usually: kind.usually(),
+    })
+}
+
+fn of_shared(at: u64, sizes: Sizes) -> Miss {
+    let total = u64::from(sizes.shared) + u64::from(sizes.dynamic);
+    let past = at.wrapping_sub(total);
+    let negative = past > u64::MAX / 2;
+    let (kind, what, usually) = if in_window(at, LOCAL_WINDOW) || in_window(at, PARAM_WINDOW) {
+        let what = "it is an address of the thread's own memory";
+        return wrong_space(
+            what.to_owned(),
+            "a pointer to a local variable, used as shared",
+        );
+    } else if total == 0 {
+        (
+            Kind::OutOfBounds,
+            "the block has no shared memory".to_owned(),
+            "an `extern __shared__` array, and a launch that gives no bytes for it",
+        )
+    } else if negative || at > u64::from(u32::MAX / 2) {
+        let before = (at as u32).wrapping_neg();
+        (
+            Kind::OutOfBounds,
+            format!("{} before the block's shared memory", count(before.into())),
+            BELOW_ZERO,
+        )
+    } else {
+        let usually = match sizes.dynamic {
+            0 => "an index past the end of a `__shared__` array",
+            _ => {
+                "an index past the end of a `__shared__` array, or a launch that gives too few \
+                  bytes for an `extern` one"
+            }
+        };
+        (
+            Kind::OutOfBounds,
+            format!(
+                "{} the block's {} of shared memory",
+                past_end(past),
+                count(total)
+            ),
+            usually,
+        )
+    };
+    Miss {
+        kind,
+        what,
+        usually,
+    }
+}
+
+fn of_local(at: u64, local: u32) -> Miss {
+    let past = at.saturating_sub(local.into());
+    let what = match at < 1 << 31 {
+        true => format!(
+            "{} the thread's {} of local memory",
+            past_end(past),
+            count(local.into())
+        ),
+        false => "before the thread's local memory".to_owned(),
+    };
+    Miss {
+        kind: Kind::OutOfBounds,
+        what,
+        usually: "an index past the end of an array declared in the kernel",
+    }
+}
+
+fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) -> Miss {
+    let generic = space == "memory";
+    if in_window(at, SHARED_WINDOW) {
+        return match generic {
+            true => of_shared(at - SHARED_WINDOW, sizes),
+            false => wrong_space(
+                "it is an address of shared memory".to_owned(),
+                "a pointer to a `__shared__` array, used as one to device memory",
+            ),
+        };
+    }
+    if in_window(at, LOCAL_WINDOW) {
+        return match generic {
+            true => of_local(at - LOCAL_WINDOW, sizes.local),
+            false => wrong_space(
+                "it is an address of the thread's own memory".to_owned(),
+                "a pointer to a local variable, used by another thread or kernel",
+            ),
+        };
+    }
+    if (FUNCTION_BASE..FUNCTION_BASE + NEAR_NULL).contains(&at) || in_window(at, PARAM_WINDOW) {
+        let what = "it is an address of code or of parameters";
+        return wrong_space(what.to_owned(), "a function pointer, used as one to data");
+    }
+    if let Some(freed) = global.freed(at) {
+        return Miss {
+            kind: Kind::UseAfterFree,
+            what: format!(
+                "byte {} of {}, freed since",
+                at - freed.base,
+                allocation(&freed)
+            ),
+            usually: "a pointer kept after its buffer was dropped or freed, as in a `__device__` \
+                      variable",
+        };
+    }
+    let (below, above) = global.neighbours(at);
+    let past = below
+        .as_ref()
+        .map(|below| at - (below.base + below.bytes).min(at));
+    let before = above.as_ref().map(|above| above.base - at);
+    // An index of 32 bits that wrapped around leads four thousand million elements away.
+    let wrapped = |known: &Known| {
+        let distance = at.wrapping_sub(known.base);
+        [1, 2, 4, 8, 16].into_iter().find(|size| {
+            let round = size << 32;
+            *size <= bytes && distance < round && round - distance <= NEAR_NULL
+        })
+    };
+    if !(NEAR_NULL..=u64::MAX - NEAR_NULL).contains(&at) {
+        return Miss {
+            kind: Kind::NullPointer,
+            what: match at {
+                0 => "the address is null".to_owned(),
+                _ if at < NEAR_NULL => format!("the address is null plus {}", count(at)),
+                _ => format!("the address is null minus {}", count(at.wrapping_neg())),
+            },
+            usually: "a pointer that was never set: a buffer that was not allocated, or a symbol \
+                      that nobody copied to",
+        };
+    }
+    if at < BASE - NEAR_NULL {
+        return wrong_space(
+            "it is an address of the host's memory".to_owned(),
+            "a host pointer passed to the kernel in place of the device buffer's",
+        );
+    }
+    if let Some((known, _)) = global
+        .all_known()
+        .find_map(|known| Some((wrapped(&known)?, known)).map(|(size, known)| (known, size)))
+    {
+        return Miss {
+            kind: Kind::OutOfBounds,
+            what: format!("2^32 elements past {}, less a few", allocation(&known)),
+            usually: WRAPPED,
+        };
+    }
+    let (what, usually) = match (past, before, &below, &above) {
+        (Some(past), before, Some(below), _) if before.is_none_or(|before| past <= before) => (
+            format!("{} {}", past_end(past), allocation(below)),
+            if past < SOME_THREADS.max(below.bytes / 16) {
+                NO_GUARD
+            } else {
+                FAR
+            },
+        ),
+        (_, Some(before), _, Some(above)) => (
+            format!("{} before {}", count(before), allocation(above)),
+            if before <= SOME_THREADS {
+                BELOW_ZERO
+            } else {
+                FAR
+            },
+        ),
+        _ => ("nothing is allocated".to_owned(), ""),
+    };
+    Miss {
+        kind: Kind::OutOfBounds,
+        what,
+        usually,
+    }
+}
+
+fn wrong_space(what: String, usually: &'static str) -> Miss {
+    Miss {
+        kind: Kind::WrongSpace,
+        what: format!("wrong space: {what}"),
+        usually,
+    }
+}
+
+/// Before what it is the end of.
+fn past_end(past: u64) -> String {
+    match past {
+        0 => "right past the end of".to_owned(),
+        past => format!("{} past the end of", count(past)),
+    }
+}

@@ -1,0 +1,133 @@
+//! The copy of a program that is checked as it runs.
+
+use super::code::Inst;
+use super::flow::{Access, AccessKind, Draft, Memory, Waiting};
+use crate::check::handlers;
+use crate::exec::cpu::Cpu;
+use std::sync::OnceLock;
+
+/// What an instruction does that a check looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Checked {
+    Nothing,
+    Access(Access),
+    /// It comes to a barrier of the block.
+    Barrier(Aligned),
+    /// The lanes of a warp come together, those that its operand of this number names.
+    Warp(Meeting),
+    /// It orders what comes before it for those who see what comes after.
+    Fence,
+    /// It waits for asynchronous copies.
+    Wait(Waiting),
+}
+
+/// Whether all lanes of a warp have to come to a barrier at once: to `bar.sync` they have, to
+/// `barrier.sync` they come one by one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Aligned(pub bool);
+
+/// How lanes of a warp come together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Meeting {
+    /// The operand with their mask.
+    pub members: usize,
+    /// At whatever instruction of this kind with this mask; else all at this one.
+    pub anywhere: bool,
+}
+
+/// The checked copy of a program's code, made when a launch first asks for it.
+#[derive(Default)]
+pub struct CheckedCode {
+    /// One entry an instruction.
+    list: Vec<Checked>,
+    /// How many accesses of device memory come before each, and where they all are.
+    numbers: Vec<u32>,
+    device: Vec<u32>,
+    code: OnceLock<Vec<Inst>>,
+}
+
+impl CheckedCode {
+    /// Adds what the code's next instruction is.
+    pub fn push(&mut self, draft: Option<&Draft>) {
+        let checked = draft.map_or(Checked::Nothing, Checked::of);
+        self.numbers.push(self.device.len() as u32);
+        if let Checked::Access(Access {
+            memory: Memory::Global | Memory::Generic,
+            ..
+        }) = checked
+        {
+            self.device.push(self.list.len() as u32);
+        }
+        self.list.push(checked);
+    }
+
+    /// The number of an access of device memory among all there are.
+    #[inline(always)]
+    pub fn device_number(&self, address: u32) -> u32 {
+        self.numbers[address as usize]
+    }
+
+    /// The first access of device memory among those whose numbers, modulo 32, are in a mask, and
+    /// which writes, or does not.
+    pub fn first_device_site(&self, (numbers, writes): (u32, bool)) -> u32 {
+        let mut sites = (0u32..).zip(&self.device);
+        let found = sites.find(|&(number, &address)| {
+            let stores = matches!(
+                self.at(address),
+                Checked::Access(Access {
+                    kind: AccessKind::Store,
+                    ..
+                })
+            );
+            numbers >> (number % 32) & 1 == 1 && stores == writes
+        });
+        found.map_or(u32::MAX, |(_, &address)| address)
+    }
+
+    /// The code, every instruction that a check looks at led to it first.
+    pub fn code(&self, plain: &[Inst]) -> &[Inst] {
+        self.code.get_or_init(|| {
+            let cpu = Cpu::detect();
+            let mut code = plain.to_vec();
+            for (inst, checked) in code.iter_mut().zip(&self.list) {
+                if let Some(handler) = handlers::of(*checked, cpu) {
+                    inst.run = handler;
+                }
+            }
+            code
+        })
+    }
+
+    /// What the instruction at an address is.
+    #[inline(always)]
+    pub fn at(&self, address: u32) -> Checked {
+        self.list[address as usize]
+    }
+
+    /// Bytes that shared memory is looked at by: words, unless something smaller is accessed.
+    pub fn granule(&self) -> u32 {
+        let narrow = |checked: &Checked| match checked {
+            Checked::Access(Access { memory, bytes, .. }) => {
+                matches!(memory, Memory::Shared | Memory::Generic) && *bytes < 4
+            }
+            _ => false,
+        };
+        if self.list.iter().any(narrow) { 1 } else { 4 }
+    }
+
+    /// Whether there are fences, or accesses that order others.
+    pub fn has_fences(&self) -> bool {
+        self.list.contains(&Checked::Fence)
+    }
+}
+
+impl Checked {
+    fn of(draft: &Draft) -> Checked {
+        match (draft.access, draft.orders, draft.waiting) {
+            (Some(access), _, _) => Checked::Access(access),
+            (None, Checked::Nothing, Waiting::No | Waiting::Commit) => Checked::Nothing,
+            (None, Checked::Nothing, waiting) => Checked::Wait(waiting),
+            (None, orders, _) => orders,
+        }
+    }
+}

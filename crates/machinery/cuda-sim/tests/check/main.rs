@@ -1,0 +1,77 @@
+//! Checks, through the crate's public interface: each mistake is found where it is, and its right
+//! twin is passed over.
+
+#[path = "../exec/harness.rs"]
+#[expect(dead_code, reason = "the executor's tests need more of it")]
+mod harness;
+
+mod memory;
+mod sync;
+
+use cuda_sim::check::{Checks, Finding, Kind, Severity};
+use harness::{Machine, kernel_of};
+
+/// The line of `ptx` with this mark in it.
+pub fn line_of(ptx: &str, mark: &str) -> u32 {
+    let found = ptx.lines().position(|line| line.contains(mark));
+    found.expect("a line with the mark") as u32 + 1
+}
+
+/// A machine that has loaded `ptx` and checks everything.
+pub fn checking(ptx: &str) -> Machine {
+    Machine {
+        checks: Checks::ALL,
+        ..Machine::new(ptx)
+    }
+}
+
+/// What is found in one block of so many threads of the kernel that [`kernel_of`] makes of `body`,
+/// which may write a word a thread; and its text.
+pub fn found(body: &str, threads: u32) -> (Vec<Finding>, String) {
+    found_in(&kernel_of(body), threads)
+}
+
+/// The same of a module that has such a kernel.
+pub fn found_in(ptx: &str, threads: u32) -> (Vec<Finding>, String) {
+    let mut machine = checking(ptx);
+    let out = machine.out::<u32>(threads as usize);
+    let findings = match machine.launch("k", 1, threads, params![out]) {
+        Ok(report) => report.findings,
+        Err(mut fault) => fault.take_findings(Checks::ALL),
+    };
+    (findings, ptx.to_owned())
+}
+
+/// Exactly one mistake was found: its kind, its line, its thread and how often.
+#[track_caller]
+pub fn assert_one(
+    (findings, ptx): (Vec<Finding>, String),
+    kind: Kind,
+    severity: Severity,
+    thread: u32,
+    count: u64,
+) -> Finding {
+    let [finding] = &findings[..] else {
+        panic!("not one finding but {findings:#?} of\n{ptx}");
+    };
+    assert_eq!(
+        (finding.kind, finding.severity),
+        (kind, severity),
+        "{finding}\n{ptx}"
+    );
+    assert_eq!(finding.check, kind.check());
+    assert_eq!(
+        finding.source.ptx_line,
+        line_of(&ptx, "// here"),
+        "{finding}\n{ptx}"
+    );
+    assert_eq!(finding.thread, [thread, 0, 0], "{finding}\n{ptx}");
+    assert_eq!(finding.count, count, "{finding}\n{ptx}");
+    finding.clone()
+}
+
+/// Nothing was found.
+#[track_caller]
+pub fn assert_silent((findings, ptx): (Vec<Finding>, String)) {
+    assert!(findings.is_empty(), "{}\n{ptx}", findings[0]);
+}

@@ -1,0 +1,125 @@
+//! What is said of an address that faults.
+
+use crate::harness::{Machine, module_of};
+use crate::{assert_one, checking, found, found_in, params};
+use cuda_sim::check::{Kind, Severity::Error};
+
+/// Thread 3 of a block stores at `%out` plus an offset into an output of 32 words.
+fn store_at(offset: i64) -> String {
+    format!(
+        "setp.ne.u32 %p1, %t, 3;
+        add.s64 %d1, %out, {offset};
+        @!%p1 st.global.u32 [%d1], 1; // here"
+    )
+}
+
+#[test]
+fn an_allocation_is_missed_by_so_much() {
+    for (offset, what, usually) in [
+        (128, "right past the end of the 128-byte allocation", "`<=`"),
+        (132, "4 bytes past the end of the 128-byte", "if (i < n)"),
+        (-4, "4 bytes before the 128-byte allocation", "halo"),
+        (1 << 19, "524160 bytes past the end", "pitch for a width"),
+        ((1 << 34) - 4, "2^32 elements past", "below zero"),
+    ] {
+        let finding = assert_one(found(&store_at(offset), 32), Kind::OutOfBounds, Error, 3, 1);
+        assert!(finding.what.contains(what), "{offset}: {finding}");
+        assert!(finding.what.contains("allocated 1st"), "{finding}");
+        assert!(finding.usually.contains(usually), "{offset}: {finding}");
+    }
+}
+
+#[test]
+fn what_an_address_is_instead() {
+    for (address, kind, what) in [
+        ("0", Kind::NullPointer, "the address is null"),
+        ("12", Kind::NullPointer, "null plus 12 bytes"),
+        ("0x7f0000001000", Kind::WrongSpace, "host's memory"),
+        ("0x1000000000000010", Kind::WrongSpace, "shared memory"),
+        (
+            "0x2000000000000010",
+            Kind::WrongSpace,
+            "thread's own memory",
+        ),
+    ] {
+        let body = format!("mov.u64 %d1, {address}; ld.global.u32 %r1, [%d1]; // here");
+        let finding = assert_one(found(&body, 1), kind, Error, 0, 1);
+        assert!(finding.what.contains(what), "{finding}");
+    }
+    let body = "add.s64 %d1, %out, 2; ld.global.u32 %r1, [%d1]; // here";
+    let finding = assert_one(found(body, 1), Kind::Misaligned, Error, 0, 1);
+    assert!(finding.what.contains("2 bytes past one"), "{finding}");
+}
+
+#[test]
+fn shared_and_local_memory_have_their_own_ends() {
+    let shared = |at: u32| {
+        format!(
+            ".shared .align 4 .b8 tile[1028];
+            mov.u64 %d1, tile; ld.shared.u32 %r1, [%d1+{at}]; // here"
+        )
+    };
+    let (findings, _) = found(&shared(1024), 1);
+    assert_eq!(findings[0].kind, Kind::UnwrittenShared);
+    let finding = assert_one(found(&shared(1028), 1), Kind::OutOfBounds, Error, 0, 1);
+    assert!(
+        finding
+            .what
+            .contains("right past the end of the block's 1028 bytes"),
+        "{finding}"
+    );
+    let nothing = module_of(
+        ".extern .shared .align 4 .b8 more[];",
+        "mov.u64 %d1, more; st.shared.u32 [%d1], 1; // here",
+    );
+    let finding = assert_one(found_in(&nothing, 1), Kind::OutOfBounds, Error, 0, 1);
+    assert!(
+        finding.usually.contains("launch that gives no bytes"),
+        "{finding}"
+    );
+    let local = ".local .align 4 .b8 own[64];
+        mov.u64 %d1, own; st.local.u32 [%d1+64], 1; // here";
+    let finding = assert_one(found(local, 1), Kind::OutOfBounds, Error, 0, 1);
+    assert!(finding.what.contains("thread's 64 bytes"), "{finding}");
+}
+
+#[test]
+fn freed_memory_and_variables_are_known() {
+    let ptx = module_of(
+        ".global .align 4 .b8 table[64];",
+        "ld.global.u32 %r1, [%out]; // here",
+    );
+    let mut machine = checking(&ptx);
+    let freed = machine.out::<u32>(16);
+    machine.global.free(freed).unwrap();
+    let fault = machine.fault("k", 1, 1, params![freed + 4]);
+    let finding = fault.finding().unwrap();
+    assert_eq!(finding.kind, Kind::UseAfterFree);
+    assert!(
+        finding.what.contains("byte 4 of the 64-byte allocation"),
+        "{finding}"
+    );
+    let (table, _) = machine.program.variable("table").unwrap();
+    let finding = machine
+        .fault("k", 1, 1, params![table + 64])
+        .finding()
+        .unwrap();
+    assert!(
+        finding.what.contains("past the end of `table` (64 bytes)"),
+        "{finding}"
+    );
+}
+
+#[test]
+fn all_of_it_is_said_without_checks_too() {
+    let mut machine = Machine::new(&crate::kernel_of(&store_at(128)));
+    let out = machine.out::<u32>(32);
+    let text = machine.fault("k", 1, 32, params![out]).to_string();
+    for part in [
+        "write of 4 bytes",
+        "right past the end of the 128-byte",
+        "usually: `<=`",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+}

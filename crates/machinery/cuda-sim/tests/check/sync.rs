@@ -1,0 +1,140 @@
+//! Barriers and warp-wide instructions that not all threads reach.
+
+use crate::{assert_one, assert_silent, found};
+use cuda_sim::check::{Kind, Severity::Error};
+
+#[test]
+fn a_barrier_in_a_branch_of_half_a_warp() {
+    let body = "setp.ge.u32 %p1, %t, 16;
+        @%p1 bra past;
+        bar.sync 0; // here
+    past:
+        st.global.u32 [%mine], %t;";
+    let finding = assert_one(found(body, 32), Kind::DivergentBarrier, Error, 0, 16);
+    assert!(finding.what.contains("16 of the warp's 32"), "{finding}");
+    // All threads of the second warp are past it: the same 16 threads.
+    assert_one(found(body, 64), Kind::DivergentBarrier, Error, 0, 16);
+    assert_silent(found("bar.sync 0;", 100));
+    // Whole warps, and threads that have ended.
+    assert_silent(found(&body.replace("16;", "32;"), 64));
+    assert_silent(found("setp.ge.u32 %p1, %t, 16; @%p1 exit; bar.sync 0;", 64));
+}
+
+#[test]
+fn lanes_may_come_one_by_one_to_a_barrier_that_is_not_aligned() {
+    let body = |barrier: &str| {
+        format!(
+            "and.b32 %r1, %t, 1;
+        setp.eq.u32 %p1, %r1, 0;
+        @%p1 bra even;
+        {barrier} 0; // here
+        bra meet;
+    even:
+        {barrier} 0; // there
+    meet:
+        st.global.u32 [%mine], %t;"
+        )
+    };
+    assert_silent(found(&body("barrier.sync"), 32));
+    let (findings, ptx) = found(&body("bar.sync"), 32);
+    assert_eq!(findings.len(), 2, "{findings:#?}\n{ptx}");
+    assert!(
+        findings
+            .iter()
+            .all(|one| one.kind == Kind::DivergentBarrier)
+    );
+}
+
+#[test]
+fn a_loop_that_threads_leave_at_different_times() {
+    let body = "mov.u32 %r1, 0;
+    again:
+        bar.sync 0; // here
+        add.u32 %r1, %r1, 1;
+        setp.lt.u32 %p1, %r1, %t;
+        @%p1 bra again;
+        st.global.u32 [%mine], %t;";
+    // Threads 0 and 1 leave after the first round; the others wait for them for ever.
+    assert_one(found(body, 32), Kind::DivergentBarrier, Error, 2, 30);
+    let body = body.replace("%t;", "5;");
+    assert_silent(found(&body, 64));
+}
+
+#[test]
+fn one_barrier_at_two_places() {
+    let body = "setp.ge.u32 %p1, %t, 32;
+        @%p1 bra second;
+        bar.sync 0; // there
+        bra meet;
+    second:
+        bar.sync 0; // here
+    meet:
+        st.global.u32 [%mine], %t;";
+    let found_of = found(body, 64);
+    let line = crate::line_of(&found_of.1, "// there");
+    let finding = assert_one(found_of, Kind::MixedBarriers, Error, 32, 1);
+    assert_eq!(finding.other.unwrap().source.ptx_line, line);
+}
+
+#[test]
+fn barriers_that_can_not_open_or_do_not_exist() {
+    let body = "setp.ge.u32 %p1, %t, 32;
+        @%p1 bra past;
+        bar.sync 1, 64; // here
+    past:
+        st.global.u32 [%mine], %t;";
+    let finding = assert_one(found(body, 64), Kind::BarrierNeverOpens, Error, 0, 1);
+    assert!(finding.what.contains("never opens"), "{finding}");
+    assert_one(
+        found("bar.sync 0, 33; // here", 64),
+        Kind::InvalidBarrier,
+        Error,
+        0,
+        1,
+    );
+}
+
+#[test]
+fn masks_and_who_comes() {
+    let shuffle = |mask: &str| {
+        format!(
+            "setp.ge.u32 %p1, %t, 16;
+        @%p1 bra past;
+        shfl.sync.down.b32 %r1, %t, 8, 31, {mask}; // here
+    past:
+        st.global.u32 [%mine], %t;"
+        )
+    };
+    assert_one(found(&shuffle("-1"), 32), Kind::AbsentLanes, Error, 0, 16);
+    assert_silent(found(&shuffle("0xffff"), 32));
+    let finding = assert_one(
+        found(&shuffle("0xff"), 32),
+        Kind::MaskLacksCaller,
+        Error,
+        8,
+        8,
+    );
+    assert!(finding.what.contains("lanes 8 to 15"), "{finding}");
+    // A warp that was never whole.
+    assert_silent(found("vote.sync.ballot.b32 %r1, 1, -1;", 20));
+    // Lanes that have ended.
+    let ended = "setp.ge.u32 %p1, %t, 16; @%p1 exit;
+        vote.sync.ballot.b32 %r1, 1, -1; // here";
+    assert_one(found(ended, 32), Kind::AbsentLanes, Error, 0, 16);
+    let body = "setp.ge.u32 %p1, %t, 4;
+        @%p1 bra past;
+        bar.warp.sync -1; // here
+    past:
+        st.global.u32 [%mine], %t;";
+    assert_one(found(body, 32), Kind::AbsentLanes, Error, 0, 28);
+    // Those of the other branch come to another instruction with this mask.
+    let body = "setp.ge.u32 %p1, %t, 4;
+        @%p1 bra other;
+        bar.warp.sync -1;
+        bra meet;
+    other:
+        bar.warp.sync -1;
+    meet:
+        st.global.u32 [%mine], %t;";
+    assert_silent(found(body, 32));
+}
