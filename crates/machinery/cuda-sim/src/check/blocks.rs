@@ -29,8 +29,9 @@ struct Users {
     many: u32,
     /// Words that one block used that is neither the first nor the second: which one is kept apart.
     others: u32,
-    /// One more than the lowest block.
+    /// One more than the lowest block, and than the highest.
     lowest: u32,
+    highest: u32,
     /// A bit for each site in the code, or for several, where there are more than 32.
     sites: u32,
 }
@@ -65,15 +66,16 @@ pub struct Use {
     pub write: bool,
 }
 
-/// A word that one block wrote and another one used.
+/// A word that one block wrote and another one used. Of several blocks the lowest and the highest
+/// that used the word's line are named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shared {
     /// Where in the allocation.
     pub offset: u64,
-    /// The block that wrote, the lowest where there are several.
+    /// The block that wrote.
     pub writer: u64,
-    /// Another one that wrote or read; none where only that there were several is known.
-    pub user: Option<u64>,
+    /// Another one that wrote or read.
+    pub user: u64,
     /// The other one wrote too.
     pub user_writes: bool,
     /// The sites that write this line, and those that read it, as bits.
@@ -148,16 +150,15 @@ impl Lines {
                 let (writer, user, user_writes) = match (wrote, read) {
                     (Word::Nobody, _) | (Word::One(_), Word::Nobody) => continue,
                     (Word::One(a), Word::One(b)) if a == b => continue,
-                    (Word::One(a), Word::One(b)) => (a, Some(b), false),
-                    (Word::One(a), Word::Several) => {
-                        (a, (reads.lowest != a).then_some(reads.lowest), false)
-                    }
-                    (Word::Several, _) => (writes.lowest, None, true),
+                    (Word::One(a), Word::One(b)) => (a, b, false),
+                    (Word::One(a), Word::Several) if reads.lowest == a => (a, reads.highest, false),
+                    (Word::One(a), Word::Several) => (a, reads.lowest, false),
+                    (Word::Several, _) => (writes.lowest, writes.highest, true),
                 };
                 found.push(Shared {
                     offset: number as u64 * LINE + u64::from(word) * WORD,
                     writer: u64::from(writer) - 1,
-                    user: user.map(|user| u64::from(user) - 1),
+                    user: u64::from(user) - 1,
                     user_writes,
                     writers: writes.sites,
                     readers: reads.sites,
@@ -202,7 +203,9 @@ impl Users {
         } else {
             0
         };
-        words & !(own | self.many) == 0 && self.sites & site != 0 && self.lowest <= block
+        words & !(own | self.many) == 0
+            && self.sites & site != 0
+            && (self.lowest..=self.highest).contains(&block)
     }
 }
 
@@ -237,6 +240,7 @@ impl Users {
         write: bool,
     ) {
         self.sites |= site;
+        self.highest = self.highest.max(block);
         self.lowest = match self.lowest {
             0 => block,
             lowest => lowest.min(block),
@@ -288,7 +292,7 @@ mod tests {
     use super::*;
 
     /// Uses of 1000 bytes, `(block, offset, bytes, writes)`: the words that are shared.
-    fn shared(uses: &[(u64, u64, u64, bool)]) -> Vec<(u64, u64, Option<u64>)> {
+    fn shared(uses: &[(u64, u64, u64, bool)]) -> Vec<(u64, u64, u64)> {
         let of = |uses: &mut dyn Iterator<Item = &(u64, u64, u64, bool)>| {
             let lines = Lines::new(1000);
             for &(block, offset, bytes, write) in uses {
@@ -332,17 +336,14 @@ mod tests {
 
     #[test]
     fn one_writes_and_another_uses() {
-        assert_eq!(
-            shared(&[(3, 16, 4, true), (7, 16, 8, false)]),
-            [(16, 3, Some(7))]
-        );
+        assert_eq!(shared(&[(3, 16, 4, true), (7, 16, 8, false)]), [(16, 3, 7)]);
         assert_eq!(
             shared(&[(3, 16, 4, true), (3, 16, 4, false), (7, 16, 4, true)]),
-            [(16, 3, None)]
+            [(16, 3, 7)]
         );
         assert_eq!(
             shared(&[(5, 0, 256, true), (1, 124, 8, false), (2, 124, 4, false)]),
-            [(124, 5, Some(1)), (128, 5, Some(1))]
+            [(124, 5, 1), (128, 5, 1)]
         );
         // Each writes its own word, and reads the next one's.
         let mut uses = Vec::new();
@@ -350,9 +351,7 @@ mod tests {
             uses.push((block, block * 4, 4, true));
             uses.push((block, block * 4 + 4, 4, false));
         }
-        let wanted: Vec<_> = (1..40)
-            .map(|block| (block * 4, block, Some(block - 1)))
-            .collect();
+        let wanted: Vec<_> = (1..40).map(|block| (block * 4, block, block - 1)).collect();
         assert_eq!(shared(&uses), wanted);
     }
 }

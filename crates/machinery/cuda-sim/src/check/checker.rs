@@ -5,7 +5,7 @@ use super::device::Device;
 use super::finding::{Finding, Kind, Severity};
 use super::ledger::{Key, Ledger, NOWHERE, OtherSeen, Seen, What};
 use super::runs::{Run, runs};
-use super::shadow::{Come, Shadow};
+use super::shadow::{Come, Held, Shadow};
 use super::shared::{Conflict, Now, PENDING, Who};
 use super::{Checks, describe};
 use crate::exec::grid::Grid;
@@ -55,9 +55,18 @@ impl Launched {
         Box::new(Shadow::new(self))
     }
 
-    /// What was found, errors first.
-    pub fn findings(&self, mut ledger: Ledger, grid: &Grid, global: &Global) -> Vec<Finding> {
-        self.find_shared(&mut ledger, &grid.program);
+    /// What was found, errors first. `whole`: the launch has run to its end.
+    pub fn findings(
+        &self,
+        mut ledger: Ledger,
+        grid: &Grid,
+        global: &Global,
+        whole: bool,
+    ) -> Vec<Finding> {
+        if whole {
+            // Of blocks after one that failed some ran, and some did not.
+            self.find_shared(&mut ledger, &grid.program);
+        }
         ledger.findings(grid, |what| describe::touched(global, what))
     }
 
@@ -78,11 +87,11 @@ impl Launched {
                     site: writer,
                     other,
                 };
-                ledger.note(key, 1, || Seen {
+                ledger.note(key, word.writer, 1, || Seen {
                     block: word.writer,
                     thread: 0,
-                    other: word.user.map(|block| OtherSeen {
-                        block,
+                    other: Some(OtherSeen {
+                        block: word.user,
                         thread: 0,
                         write: word.user_writes,
                     }),
@@ -95,6 +104,9 @@ impl Launched {
         }
     }
 }
+
+/// Reads of one block that are held back, at most; what is more is noted at once.
+const MOST_HELD: usize = 1 << 16;
 
 /// Checks the blocks that a multiprocessor runs.
 pub struct Checker {
@@ -192,9 +204,10 @@ impl Checker {
             let (known, offset) = found;
             if let Some(written) = &known.written {
                 if doing.reads && !written.has(offset, span) {
-                    self.unwritten(doing, &run, bytes, Kind::UnwrittenDevice, |at| {
-                        written.has(at - known.base, bytes)
-                    });
+                    let has = |at| written.has(at - known.base, bytes);
+                    for held in self.unwritten(doing, &run, bytes, has) {
+                        self.note_unwritten(Kind::UnwrittenDevice, doing.block, held);
+                    }
                 }
                 if doing.writes {
                     written.set(offset, span);
@@ -231,7 +244,13 @@ impl Checker {
             memory,
         } = lanes;
         let checks = self.launched.checks;
-        let Shadow { order, shared, .. } = shadow;
+        let Shadow {
+            order,
+            shared,
+            held,
+            unwritten,
+            ..
+        } = shadow;
         if doing.access.ordered && doing.reads {
             order.acquire(doing.warp);
         }
@@ -243,9 +262,13 @@ impl Checker {
             }
             if checks.init {
                 if doing.reads && !shared.written.has(run.start, span) {
-                    self.unwritten(doing, &run, bytes, Kind::UnwrittenShared, |at| {
-                        shared.written.has(at, bytes)
-                    });
+                    let has = |at| shared.written.has(at, bytes);
+                    let new = self.unwritten(doing, &run, bytes, has);
+                    // What somebody writes yet before the next barrier is told as a race.
+                    match checks.race && held.len() < MOST_HELD {
+                        true => held.extend(new),
+                        false => unwritten.extend(new),
+                    }
                 }
                 if doing.writes {
                     shared.written.set(run.start, span);
@@ -316,7 +339,7 @@ impl Checker {
             other: doing.site,
             ..doing.key(Kind::OneStore, Severity::Error)
         };
-        self.ledger.note(key, 1, || Seen {
+        self.ledger.note(key, doing.block, 1, || Seen {
             block: doing.block,
             thread: doing.thread(lane),
             other: Some(OtherSeen {
@@ -361,7 +384,7 @@ impl Checker {
             other: other.site(),
             ..doing.key(kind, severity)
         };
-        self.ledger.note(key, 1, || Seen {
+        self.ledger.note(key, doing.block, 1, || Seen {
             block: doing.block,
             thread: doing.thread(conflict.lane),
             other: Some(OtherSeen {
@@ -373,32 +396,25 @@ impl Checker {
         });
     }
 
-    /// Notes the lanes of a run that read what was not `written`, which it tells of an address.
+    /// The lanes of a run that read what was not `written`, which it tells of an address.
     #[cold]
     fn unwritten(
         &mut self,
         doing: Doing,
         run: &Run,
         bytes: u64,
-        kind: Kind,
         written: impl Fn(u64) -> bool,
-    ) {
-        for nth in 0..run.lanes {
-            let at = run.start + if run.apart { nth as u64 * bytes } else { 0 };
-            if written(at) {
-                continue;
+    ) -> Vec<Held> {
+        let lanes = (0..run.lanes).map(|nth| {
+            let step = if run.apart { nth as u64 * bytes } else { 0 };
+            Held {
+                site: doing.site,
+                thread: doing.thread(run.first + nth),
+                at: run.start + step,
+                bytes,
             }
-            self.ledger
-                .note(doing.key(kind, Severity::Error), 1, || Seen {
-                    block: doing.block,
-                    thread: doing.thread(run.first + nth),
-                    other: None,
-                    what: match kind {
-                        Kind::UnwrittenShared => What::Shared { at, bytes },
-                        _ => What::Device { at, bytes },
-                    },
-                });
-        }
+        });
+        lanes.filter(|held| !written(held.at)).collect()
     }
 
     /// A lane begins a copy to shared memory: until it has waited nobody may use what is there.
@@ -441,29 +457,59 @@ impl Checker {
         }
     }
 
-    /// Part of a warp, `mask` of `alive`, comes to a barrier at which all of it should be at once.
-    pub fn divergent(
+    /// A block ends, or fails: notes what was held back until then. `stuck`: its threads wait for
+    /// each other at barriers; `elsewhere` tells where some lanes of a warp are.
+    pub fn close(
         &mut self,
-        doing: (u64, usize, u32),
-        mask: u32,
-        alive: u32,
-        elsewhere: Option<u32>,
+        shadow: &mut Shadow,
+        block: u64,
+        stuck: bool,
+        elsewhere: impl Fn(usize, u32) -> Option<u32>,
     ) {
-        let (block, warp, site) = doing;
+        shadow.release_held();
+        for held in shadow.unwritten.drain(..) {
+            self.note_unwritten(Kind::UnwrittenShared, block, held);
+        }
+        let parts = std::mem::take(&mut shadow.parts);
+        let waiting = parts.into_iter().filter(|_| stuck);
+        for part in shadow.divergent.drain(..).chain(waiting) {
+            let key = Key {
+                severity: Severity::Error,
+                kind: Kind::DivergentBarrier,
+                site: part.site,
+                other: NOWHERE,
+            };
+            let count = part.mask.count_ones().into();
+            self.ledger.note(key, block, count, || Seen {
+                block,
+                thread: part.warp as u32 * 32 + part.mask.trailing_zeros(),
+                other: None,
+                what: What::Came {
+                    came: part.mask,
+                    alive: part.alive,
+                    elsewhere: elsewhere(part.warp, part.alive & !part.mask),
+                },
+            });
+        }
+    }
+
+    fn note_unwritten(&mut self, kind: Kind, block: u64, held: Held) {
         let key = Key {
             severity: Severity::Error,
-            kind: Kind::DivergentBarrier,
-            site,
+            kind,
+            site: held.site,
             other: NOWHERE,
         };
-        self.ledger.note(key, mask.count_ones().into(), || Seen {
+        let Held {
+            thread, at, bytes, ..
+        } = held;
+        self.ledger.note(key, block, 1, || Seen {
             block,
-            thread: warp as u32 * 32 + mask.trailing_zeros(),
+            thread,
             other: None,
-            what: What::Came {
-                came: mask,
-                alive,
-                elsewhere,
+            what: match kind {
+                Kind::UnwrittenShared => What::Shared { at, bytes },
+                _ => What::Device { at, bytes },
             },
         });
     }
@@ -477,7 +523,7 @@ impl Checker {
             site,
             other: first.site,
         };
-        self.ledger.note(key, 1, || Seen {
+        self.ledger.note(key, block, 1, || Seen {
             block,
             thread: warp as u32 * 32,
             other: Some(OtherSeen {
@@ -499,7 +545,8 @@ impl Checker {
             site,
             other: NOWHERE,
         };
-        self.ledger.note(key, wrong.count_ones().into(), || Seen {
+        let count = wrong.count_ones().into();
+        self.ledger.note(key, block, count, || Seen {
             block,
             thread: warp as u32 * 32 + lane,
             other: None,

@@ -266,6 +266,21 @@ impl Finding {
         }
     }
 
+    /// Whether it is the same mistake in the same lines of the source, which have to be known.
+    pub(super) fn is_alike(&self, other: &Finding) -> bool {
+        let alike = |one: &Source, other: &Source| {
+            one.line > 0 && (one.line, &one.file) == (other.line, &other.file)
+        };
+        let others_alike = match (&self.other, &other.other) {
+            (None, None) => true,
+            (Some(one), Some(other)) => alike(&one.source, &other.source),
+            _ => false,
+        };
+        (self.kind, self.severity) == (other.kind, other.severity)
+            && alike(&self.source, &other.source)
+            && others_alike
+    }
+
     /// Which access this thread did, where the kind says it.
     fn does(&self) -> &'static str {
         match self.kind {

@@ -3,11 +3,12 @@
 
 use super::checker::{Checker, Doing, Lanes};
 use super::finding::Kind;
-use super::shadow::{Come, Shadow};
+use super::shadow::{Come, Part, Shadow};
 use super::shared::Who;
 use crate::exec::async_copy;
 use crate::exec::atomic::Atomic;
 use crate::exec::cpu::Cpu;
+use crate::exec::fault::{Fault, FaultKind};
 use crate::exec::lanes::{LANES, active};
 use crate::exec::sm::Sm;
 use crate::exec::warp::State;
@@ -314,8 +315,14 @@ unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
         let aligned = sm.grid.program.checked.at(site) == Checked::Barrier(Aligned(true));
         if mask != alive {
             if aligned {
-                let elsewhere = place_of(sm, alive & !mask);
-                checker.divergent(doing, mask, alive, elsewhere);
+                // The others may be about to end.
+                shadow.parts.push(Part {
+                    barrier: number,
+                    warp,
+                    site,
+                    mask,
+                    alive,
+                });
             }
         } else if expected == 0 {
             let thread = warp as u32 * 32 + lane as u32;
@@ -330,14 +337,26 @@ unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
     unsafe { go_on(sm, inst) }
 }
 
-/// Where some of the running warp's lanes in `mask` are that wait or are to go on later.
-fn place_of(sm: &Sm, mask: u32) -> Option<u32> {
-    let warp = sm.block.warp();
-    let mut others = warp.splits.iter();
-    let place = others.find(|split| {
-        split.mask & mask != 0 && !matches!(split.state, State::Free | State::Running)
+/// The running block has ended, or has failed: notes what was held back until then.
+pub fn close(sm: &mut Sm) {
+    let stuck = |fault: &Fault| {
+        use FaultKind::{BarrierNeverOpens, WarpSyncNeverOpens};
+        matches!(
+            fault.kind,
+            BarrierNeverOpens { .. } | WarpSyncNeverOpens { .. }
+        )
+    };
+    let stuck = sm.fault.as_ref().is_some_and(stuck);
+    check(sm, |sm, checker, shadow| {
+        // Where some lanes of a warp are that wait or are to go on later.
+        let elsewhere = |warp: usize, mask: u32| {
+            let mut others = sm.block.warps[warp].splits.iter();
+            let lives = |state| !matches!(state, State::Free | State::Running);
+            let place = others.find(|split| split.mask & mask != 0 && lives(split.state));
+            place.map(|split| split.pc)
+        };
+        checker.close(shadow, sm.block.number, stuck, elsewhere);
     });
-    place.map(|split| split.pc)
 }
 
 /// # Safety

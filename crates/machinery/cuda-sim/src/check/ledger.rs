@@ -58,41 +58,63 @@ pub enum What {
 /// Findings of one launch, or of what one host thread ran of it.
 #[derive(Debug, Default)]
 pub struct Ledger {
-    found: BTreeMap<Key, (u64, Seen)>,
+    found: BTreeMap<Key, Found>,
+}
+
+#[derive(Debug)]
+struct Found {
+    /// How often, by block.
+    counts: Vec<(u64, u64)>,
+    /// In the lowest block.
+    first: Seen,
 }
 
 impl Ledger {
-    /// Notes that it was seen `count` times; `seen` describes the first.
+    /// Notes that it was seen `count` times in a block; `seen` describes the first.
     #[cold]
-    pub fn note(&mut self, key: Key, count: u64, seen: impl FnOnce() -> Seen) {
-        let entry = self.found.entry(key);
-        let known = entry.or_insert_with(|| (0, seen()));
-        known.0 += count;
+    pub fn note(&mut self, key: Key, block: u64, count: u64, seen: impl FnOnce() -> Seen) {
+        let found = self.found.entry(key).or_insert_with(|| Found {
+            counts: Vec::new(),
+            first: seen(),
+        });
+        match found.counts.last_mut() {
+            Some((last, known)) if *last == block => *known += count,
+            _ => found.counts.push((block, count)),
+        }
     }
 
-    /// Adds what another host thread found: of each the lowest block is kept.
+    /// Adds what another host thread found.
     pub fn add(&mut self, other: Ledger) {
-        for (key, (count, seen)) in other.found {
+        for (key, found) in other.found {
             match self.found.get_mut(&key) {
                 Some(known) => {
-                    known.0 += count;
-                    if seen.block < known.1.block {
-                        known.1 = seen;
+                    known.counts.extend(found.counts);
+                    if found.first.block < known.first.block {
+                        known.first = found.first;
                     }
                 }
                 None => {
-                    self.found.insert(key, (count, seen));
+                    self.found.insert(key, found);
                 }
             }
         }
     }
 
+    /// Forgets what was found in blocks after `last`: whether they ran is a matter of chance.
+    pub fn keep_until(&mut self, last: u64) {
+        self.found.retain(|_, found| {
+            found.counts.retain(|&(block, _)| block <= last);
+            !found.counts.is_empty()
+        });
+    }
+
     /// As findings, errors first; `describe` says what was touched.
     pub fn findings(self, grid: &Grid, describe: impl Fn(&What) -> String) -> Vec<Finding> {
         let program = &grid.program;
-        let found = self.found.into_iter();
-        found
-            .map(|(key, (count, seen))| Finding {
+        let mut findings: Vec<Finding> = Vec::new();
+        for (key, found) in self.found {
+            let seen = found.first;
+            let finding = Finding {
                 check: key.kind.check(),
                 kind: key.kind,
                 severity: key.severity,
@@ -118,8 +140,14 @@ impl Ledger {
                     ref what => describe(what),
                 },
                 usually: key.kind.usually().to_owned(),
-                count,
-            })
-            .collect()
+                count: found.counts.iter().map(|(_, count)| count).sum(),
+            };
+            // Copies that the compiler made of one line of the source are one mistake.
+            match findings.iter_mut().find(|known| known.is_alike(&finding)) {
+                Some(known) => known.count += finding.count,
+                None => findings.push(finding),
+            }
+        }
+        findings
     }
 }

@@ -31,5 +31,6 @@ pub use choice::{Check, Checks};
 pub use finding::{Finding, Kind, Other, Severity};
 
 pub(crate) use checker::{Checker, Launched};
+pub(crate) use handlers::close;
 pub(crate) use ledger::Ledger;
 pub(crate) use shadow::Shadow;

@@ -10,6 +10,35 @@ pub struct Shadow {
     pub shared: SharedShadow,
     /// Where the threads that wait at a barrier for all of the block have come from.
     pub barriers: [Option<Come>; 16],
+    /// Parts of warps that wait at barriers at which whole ones should.
+    pub parts: Vec<Part>,
+    /// Those that turned out to wait for the rest of their warps.
+    pub divergent: Vec<Part>,
+    /// Reads of shared memory that nobody has written so far: before the next barrier somebody
+    /// may, and then it is a race.
+    pub held: Vec<Held>,
+    /// Those that nobody has written by then.
+    pub unwritten: Vec<Held>,
+}
+
+/// Part of a warp at a barrier.
+#[derive(Clone, Copy)]
+pub struct Part {
+    pub barrier: usize,
+    pub warp: usize,
+    pub site: u32,
+    pub mask: u32,
+    /// The warp's living lanes.
+    pub alive: u32,
+}
+
+/// A thread's read of shared memory.
+#[derive(Clone, Copy)]
+pub struct Held {
+    pub site: u32,
+    pub thread: u32,
+    pub at: u64,
+    pub bytes: u64,
 }
 
 /// The first that came to a barrier.
@@ -26,6 +55,10 @@ impl Shadow {
             order: Order::default(),
             shared: SharedShadow::new(launched.shared_bytes, launched.granule, launched.checks),
             barriers: [None; 16],
+            parts: Vec::new(),
+            divergent: Vec::new(),
+            held: Vec::new(),
+            unwritten: Vec::new(),
         }
     }
 
@@ -34,15 +67,47 @@ impl Shadow {
         let late = self.order.begin(warps);
         self.shared.begin(late);
         self.barriers = [None; 16];
+        self.parts.clear();
+        self.divergent.clear();
+        self.held.clear();
+        self.unwritten.clear();
     }
 
     /// A barrier opens: one for all the block's threads, or one that counts.
     pub fn open(&mut self, barrier: usize, counted: bool, waiting: impl Iterator<Item = usize>) {
         self.barriers[barrier] = None;
+        self.part(barrier);
         if counted {
             self.order.open(barrier, waiting);
         } else {
             self.order.open_for_all();
+            self.release_held();
         }
+    }
+
+    /// Parts of warps that waited at a barrier, which opens: lanes that ended meanwhile are no other
+    /// part.
+    fn part(&mut self, barrier: usize) {
+        if self.parts.is_empty() {
+            return;
+        }
+        let (here, elsewhere): (Vec<Part>, Vec<Part>) = self
+            .parts
+            .drain(..)
+            .partition(|part| part.barrier == barrier);
+        self.parts = elsewhere;
+        let others = |part: &&Part| {
+            let same = here.iter().filter(|other| other.warp == part.warp);
+            same.count() > 1
+        };
+        self.divergent.extend(here.iter().filter(others));
+    }
+
+    /// What is still not written of what was read is not a race.
+    pub fn release_held(&mut self) {
+        let written = &self.shared.written;
+        let held = self.held.drain(..);
+        self.unwritten
+            .extend(held.filter(|held| !written.has(held.at, held.bytes)));
     }
 }

@@ -303,7 +303,8 @@ impl Driver {
 
     /// A finding for each allocation of `context`.
     fn leaked(&self, context: &Context) -> Vec<Finding> {
-        let owned = context.owned.iter();
+        // In a context that a fault has ended nobody can free anything.
+        let owned = context.owned.iter().filter(|_| context.fault.is_none());
         owned
             .filter_map(|&address| {
                 let known = self.global.known(address)?;

@@ -89,8 +89,10 @@ pub struct Source {
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.file {
-            Some(file) => write!(f, "{file}:{} (PTX line {})", self.line, self.ptx_line),
-            None => write!(f, "PTX line {}", self.ptx_line),
+            Some(file) if self.line > 0 => {
+                write!(f, "{file}:{} (PTX line {})", self.line, self.ptx_line)
+            }
+            _ => write!(f, "PTX line {}", self.ptx_line),
         }
     }
 }

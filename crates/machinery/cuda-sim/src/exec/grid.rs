@@ -247,8 +247,11 @@ pub fn launch(
         printed.extend(part.printed);
         ledger.add(part.ledger);
     }
+    if fault.is_some() {
+        ledger.keep_until(grid.failed.load(Ordering::Relaxed));
+    }
     let findings = match &grid.checks {
-        Some(checks) => checks.findings(ledger, &grid, global),
+        Some(checks) => checks.findings(ledger, &grid, global, fault.is_none()),
         None => Vec::new(),
     };
     printed.sort_by_key(|(block, _)| *block);
@@ -386,6 +389,9 @@ fn run_blocks(grid: &Arc<Grid>, resident: usize) -> Done {
         }
         std::mem::swap(&mut sm.block, &mut block);
         let finished = sm.run_block(part, &mut counted);
+        if finished || sm.fault.is_some() {
+            check::close(&mut sm);
+        }
         std::mem::swap(&mut sm.block, &mut block);
         if let Some(fault) = sm.fault.take() {
             pass_on(None);

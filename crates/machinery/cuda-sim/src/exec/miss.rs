@@ -4,7 +4,7 @@
 use super::fault::FaultKind;
 use crate::check::Kind;
 use crate::check::describe::{allocation, count};
-use crate::memory::global::{BASE, Global, Known};
+use crate::memory::global::{Global, Known};
 use crate::memory::{FUNCTION_BASE, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
 
 /// What there is to say of a fault beside what it is.
@@ -32,6 +32,12 @@ pub struct Sizes {
 /// Up to here an address is a null pointer plus an index.
 const NEAR_NULL: u64 = 1 << 20;
 
+/// The last address that a process has on the hosts there are.
+const LAST_OF_HOST: u64 = 0x7fff_ffff_ffff;
+
+/// So far before an allocation an index leads that is a negative number.
+const OVERFLOWED: u64 = 1 << 30;
+
 /// This much past an end may be threads that have no element.
 const SOME_THREADS: u64 = 4096;
 
@@ -39,6 +45,8 @@ const NO_GUARD: &str = "`<=` where `<` is meant, or no `if (i < n)` for the thre
 const BELOW_ZERO: &str = "an index below zero: the neighbour of the first element, or a halo to \
                           the left";
 const WRAPPED: &str = "an unsigned index that went below zero, `i - 1` for an `i` of 0";
+const OVERFLOW: &str = "an `int` that overflowed and became negative: `blockIdx.x * blockDim.x`, or \
+                        row times width, in a large array";
 const FAR: &str = "an index in other units than the array's: bytes for elements, a pitch for a \
                    width, rows for columns, or one that overflowed";
 
@@ -239,7 +247,7 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
                       that nobody copied to",
         };
     }
-    if at < BASE - NEAR_NULL {
+    if at <= LAST_OF_HOST {
         return wrong_space(
             "it is an address of the host's memory".to_owned(),
             "a host pointer passed to the kernel in place of the device buffer's",
@@ -266,10 +274,10 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
         ),
         (_, Some(before), _, Some(above)) => (
             format!("{} before {}", count(before), allocation(above)),
-            if before <= SOME_THREADS {
-                BELOW_ZERO
-            } else {
-                FAR
+            match before {
+                ..=SOME_THREADS => BELOW_ZERO,
+                OVERFLOWED.. => OVERFLOW,
+                _ => FAR,
             },
         ),
         _ => ("nothing is allocated".to_owned(), ""),

@@ -281,7 +281,7 @@ impl Global {
 
     /// Bytes at `rows`, addresses and lengths, all in the allocation that holds `address`, are
     /// written.
-    pub(crate) fn wrote(&self, address: u64, rows: impl Iterator<Item = (u64, u64)>) {
+    pub fn wrote(&self, address: u64, rows: impl Iterator<Item = (u64, u64)>) {
         if let Some((base, written)) = self.written_in(address) {
             rows.for_each(|(row, bytes)| written.set(row - base, bytes));
         }

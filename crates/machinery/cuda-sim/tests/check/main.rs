@@ -5,7 +5,9 @@
 #[expect(dead_code, reason = "the executor's tests need more of it")]
 mod harness;
 
+mod init;
 mod memory;
+mod race;
 mod sync;
 
 use cuda_sim::check::{Checks, Finding, Kind, Severity};
@@ -74,4 +76,10 @@ pub fn assert_one(
 #[track_caller]
 pub fn assert_silent((findings, ptx): (Vec<Finding>, String)) {
     assert!(findings.is_empty(), "{}\n{ptx}", findings[0]);
+}
+
+/// Only the findings of one kind.
+pub fn only((findings, ptx): (Vec<Finding>, String), kind: Kind) -> (Vec<Finding>, String) {
+    let findings = findings.into_iter().filter(|one| one.kind == kind);
+    (findings.collect(), ptx)
 }

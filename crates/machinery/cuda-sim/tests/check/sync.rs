@@ -15,6 +15,20 @@ fn a_barrier_in_a_branch_of_half_a_warp() {
     // All threads of the second warp are past it: the same 16 threads.
     assert_one(found(body, 64), Kind::DivergentBarrier, Error, 0, 16);
     assert_silent(found("bar.sync 0;", 100));
+    // Lanes that end, whenever they do so, are not waited for.
+    let body = "setp.ge.u32 %p1, %t, 16;
+        @!%p1 bra go;
+        st.global.u32 [%mine], %t;
+        exit;
+    go:
+        bar.sync 0;
+        bar.sync 0;";
+    assert_silent(found(body, 64));
+    let body = "setp.ge.u32 %p1, %t, 16;
+        @%p1 bra past;
+        bar.sync 0; // here
+    past:
+        st.global.u32 [%mine], %t;";
     // Whole warps, and threads that have ended.
     assert_silent(found(&body.replace("16;", "32;"), 64));
     assert_silent(found("setp.ge.u32 %p1, %t, 16; @%p1 exit; bar.sync 0;", 64));

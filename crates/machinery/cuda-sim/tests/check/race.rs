@@ -1,0 +1,396 @@
+//! Accesses of shared memory that nothing orders, and of device memory by several blocks.
+
+use crate::harness::{Machine, module_of};
+use crate::{assert_one, assert_silent, checking, found, kernel_of, line_of, only, params};
+use Severity::{Error, Warning};
+use cuda_sim::check::{Finding, Kind, Severity};
+
+/// Threads with a tile of 256 words: `%own` is the address of their own word, `%next` of the word
+/// `far` further on, around the end.
+fn tile(far: u32, body: &str) -> String {
+    format!(
+        ".shared .align 16 .b32 tile[256];
+        .reg .b64 %own, %next;
+        mov.u64 %d1, tile;
+        mad.wide.u32 %own, %t, 4, %d1;
+        add.u32 %r1, %t, {far};
+        mov.u32 %r3, %ntid.x;
+        rem.u32 %r1, %r1, %r3;
+        mad.wide.u32 %next, %r1, 4, %d1;
+        {body}
+        st.global.u32 [%mine], %r2;"
+    )
+}
+
+fn words(findings: &[Finding]) -> Vec<(Kind, Severity)> {
+    findings
+        .iter()
+        .map(|one| (one.kind, one.severity))
+        .collect()
+}
+
+#[test]
+fn a_read_before_the_barrier() {
+    let body = "st.shared.u32 [%own], %t; // there
+        ld.shared.u32 %r2, [%next]; // here";
+    // Thread t reads what thread t + 32 writes, or has yet to write: warps run in order. That
+    // nobody has written it when it is read is a matter of that order.
+    let all = found(&tile(32, body), 64);
+    assert_eq!(
+        words(&all.0),
+        [(Kind::ReadAfterWrite, Error), (Kind::WriteAfterRead, Error)]
+    );
+    let there = line_of(&all.1, "// there");
+    let of = only(all, Kind::ReadAfterWrite);
+    let finding = assert_one(of, Kind::ReadAfterWrite, Error, 32, 32);
+    let other = finding.other.clone().expect("the write");
+    assert_eq!(
+        (other.source.ptx_line, other.thread, other.write),
+        (there, [0, 0, 0], true)
+    );
+    assert!(
+        finding
+            .what
+            .contains("4 bytes at offset 0x0 of shared memory"),
+        "{finding}"
+    );
+    let right = body.replace("// there", "\nbar.sync 0;");
+    assert_silent(found(&tile(32, &right), 64));
+    assert_silent(found(&tile(32, &right), 100));
+}
+
+#[test]
+fn a_write_before_others_have_read() {
+    let body = |between: &str| {
+        format!(
+            "st.shared.u32 [%own], %t;
+        bar.sync 0;
+        ld.shared.u32 %r2, [%next]; // there
+        {between}
+        st.shared.u32 [%own], %r2; // here"
+        )
+    };
+    let of = only(found(&tile(32, &body("")), 64), Kind::WriteAfterRead);
+    let there = line_of(&of.1, "// there");
+    let finding = assert_one(of, Kind::WriteAfterRead, Error, 32, 32);
+    let other = finding.other.expect("the read");
+    assert_eq!(
+        (other.source.ptx_line, other.thread, other.write),
+        (there, [0, 0, 0], false)
+    );
+    assert_silent(found(&tile(32, &body("bar.sync 0;")), 64));
+    assert_silent(found(&tile(32, &body("bar.sync 0, 64;")), 64));
+}
+
+#[test]
+fn all_read_one_word_before_it_is_written() {
+    let body = "setp.ne.u32 %p1, %t, 0;
+        @!%p1 st.shared.u32 [tile], 7; // there
+        ld.shared.u32 %r2, [tile]; // here";
+    let (findings, _) = found(&tile(0, body), 96);
+    assert_eq!(
+        words(&findings),
+        [
+            (Kind::ReadAfterWrite, Error),
+            (Kind::ReadAfterWrite, Warning)
+        ]
+    );
+    assert_eq!((findings[0].count, findings[1].count), (64, 31));
+    let right = body.replace("// there", "\nbar.sync 0;");
+    assert_silent(found(&tile(0, &right), 96));
+}
+
+#[test]
+fn two_writers() {
+    let store = |value: &str| tile(0, &format!("st.shared.u32 [tile+8], {value}; // here"));
+    assert_silent(found(&store("5"), 64));
+    let (findings, ptx) = found(&store("%t"), 64);
+    assert_eq!(
+        words(&findings),
+        [(Kind::WriteAfterWrite, Error), (Kind::OneStore, Error)]
+    );
+    let line = line_of(&ptx, "// here");
+    assert!(findings.iter().all(|one| one.source.ptx_line == line));
+    // Lanes that are not neighbours.
+    let body = "and.b32 %r1, %t, 7; mad.wide.u32 %d2, %r1, 4, %d1;
+        st.shared.u32 [%d2], %t; // here";
+    assert_one(found(&tile(0, body), 32), Kind::OneStore, Error, 8, 24);
+    let body = body.replace("%t; // here", "%r1;");
+    assert_silent(found(&tile(0, &body), 32));
+}
+
+#[test]
+fn lanes_of_a_warp_do_not_wait_for_each_other() {
+    let body = |between: &str| {
+        format!(
+            "st.shared.u32 [%own], %t;
+        {between}
+        ld.shared.u32 %r2, [%next]; // here"
+        )
+    };
+    let of = found(&tile(1, &body("")), 32);
+    assert_one(of, Kind::ReadAfterWrite, Warning, 0, 32);
+    for between in [
+        "bar.warp.sync -1;",
+        "bar.sync 0;",
+        "bar.sync 1, 32;",
+        "shfl.sync.idx.b32 %r4, %t, 0, 31, -1;",
+    ] {
+        assert_silent(found(&tile(1, &body(between)), 32));
+    }
+    // Half of the warp.
+    let of = found(
+        &tile(
+            1,
+            &body("setp.ge.u32 %p1, %t, 16; @%p1 bra past; bar.warp.sync 0xffff; past:"),
+        ),
+        32,
+    );
+    assert_one(of, Kind::ReadAfterWrite, Warning, 15, 17);
+}
+
+#[test]
+fn counted_barriers_order_those_that_come() {
+    // Warps 0 and 1 meet at barrier 1, warps 2 and 3 at barrier 2.
+    let body = |far: u32| {
+        tile(
+            far,
+            "shr.u32 %r4, %t, 6;
+        add.u32 %r4, %r4, 1;
+        st.shared.u32 [%own], %t;
+        bar.sync %r4, 64;
+        ld.shared.u32 %r2, [%next]; // here",
+        )
+    };
+    // The second warp of each pair reads what the other pair writes.
+    let of = found(&body(32), 128);
+    assert_one(of, Kind::ReadAfterWrite, Error, 32, 64);
+    let of = found(&body(64), 128);
+    assert_one(of, Kind::ReadAfterWrite, Error, 0, 128);
+    // A producer that does not wait.
+    let body = "setp.ge.u32 %p1, %t, 32;
+        @%p1 bra take;
+        st.shared.u32 [%own], %t;
+        bar.arrive 1, 64;
+        bra done;
+    take:
+        bar.sync 1, 64;
+        ld.shared.u32 %r2, [%next];
+    done:";
+    assert_silent(found(&tile(32, body), 64));
+    let late = body.replace(
+        "bar.arrive 1, 64;",
+        "bar.arrive 1, 64; st.shared.u32 [%own], 5; // there",
+    );
+    let (findings, _) = found(&tile(32, &late), 64);
+    assert_eq!(words(&findings), [(Kind::ReadAfterWrite, Error)]);
+}
+
+#[test]
+fn atomics_do_not_race_with_atomics() {
+    let body = |zero: &str| {
+        tile(
+            0,
+            &format!(
+                "setp.ne.u32 %p1, %t, 40;
+        @!%p1 st.shared.u32 [tile], 0;
+        {zero}
+        atom.shared.add.u32 %r2, [tile], 1; // here"
+            ),
+        )
+    };
+    assert_silent(found(&body("bar.sync 0;"), 96));
+    let (findings, ptx) = found(&body("bar.warp.sync -1;"), 96);
+    let wrong = findings
+        .iter()
+        .find(|one| one.kind == Kind::WriteAfterWrite);
+    let wrong = wrong.unwrap_or_else(|| panic!("{findings:#?}\n{ptx}"));
+    assert_eq!(wrong.severity, Error);
+}
+
+#[test]
+fn a_fence_and_a_flag_order_two_warps() {
+    let body = |fence: &str| {
+        tile(
+            32,
+            &format!(
+                ".shared .align 4 .b32 flag;
+        st.shared.u32 [flag], 0;
+        bar.sync 0;
+        setp.ge.u32 %p1, %t, 32;
+        @%p1 bra take;
+        st.shared.u32 [%own], %t;
+        bar.warp.sync -1;
+        {fence}
+        bar.warp.sync -1;
+        atom.shared.exch.b32 %r4, [flag], 1;
+        bra done;
+    take:
+        ld.volatile.shared.u32 %r4, [flag];
+        setp.eq.u32 %p1, %r4, 0;
+        @%p1 bra take;
+        ld.shared.u32 %r2, [%next]; // here
+    done:"
+            ),
+        )
+    };
+    assert_silent(found(&body("membar.cta;"), 64));
+    let of = found(&body(""), 64);
+    assert_one(of, Kind::ReadAfterWrite, Error, 32, 32);
+}
+
+#[test]
+fn narrow_and_wide_accesses_overlap() {
+    let body = "st.shared.u32 [%own], %t;
+        bar.sync 0;
+        mov.b64 %d2, tile; cvt.u64.u32 %d3, %t; add.s64 %d2, %d2, %d3;
+        setp.ge.u32 %p1, %t, 32;
+        @%p1 st.shared.u8 [%d2], 1;
+        @!%p1 ld.shared.v2.u32 {%r2, %r4}, [tile+40]; // there";
+    let (findings, _) = found(&tile(0, body), 64);
+    assert_eq!(words(&findings), [(Kind::WriteAfterRead, Error)]);
+    assert_eq!((findings[0].count, findings[0].thread), (8, [40, 0, 0]));
+    let body = body.replace("tile+40", "tile+64");
+    assert_silent(found(&tile(0, &body), 64));
+}
+
+#[test]
+fn asynchronous_copies_are_waited_for() {
+    let body = |wait: &str| {
+        tile(
+            32,
+            &format!(
+                "cvta.to.global.u64 %d4, %mine;
+        cp.async.ca.shared.global [%own], [%d4], 4; // there
+        {wait}
+        ld.shared.u32 %r2, [%next]; // here"
+            ),
+        )
+    };
+    for right in [
+        "cp.async.wait_all; bar.sync 0;",
+        "cp.async.commit_group; cp.async.wait_group 0; bar.sync 0;",
+    ] {
+        assert_silent(found(&body(right), 64));
+    }
+    for (wrong, kind) in [
+        ("bar.sync 0;", Kind::CopyNotAwaited),
+        ("cp.async.wait_group 0; bar.sync 0;", Kind::CopyNotAwaited),
+        (
+            "cp.async.commit_group; cp.async.wait_group 1; bar.sync 0;",
+            Kind::CopyNotAwaited,
+        ),
+        ("bar.sync 0; cp.async.wait_all;", Kind::ReadAfterWrite),
+    ] {
+        let (findings, ptx) = found(&body(wrong), 64);
+        assert_eq!(findings[0].kind, kind, "{wrong}: {findings:#?}\n{ptx}");
+        assert_eq!(findings[0].source.ptx_line, line_of(&ptx, "// here"));
+    }
+    // What is on its way when a block ends is nothing to the next one.
+    let ptx = kernel_of(&body("").replace("ld.shared.u32 %r2, [%next]; // here", ""));
+    let ptx = ptx.replace("st.global.u32 [%mine], %r2;", "");
+    let mut machine = checking(&ptx);
+    machine.use_threads(1);
+    let out = machine.out::<u32>(64);
+    assert_eq!(machine.run("k", 20, 64, params![out]).findings, []);
+}
+
+/// Blocks of 32 threads that have `%g`, the thread's number in the grid, and `%at`, its word.
+fn grid(body: &str) -> String {
+    module_of(
+        "",
+        &format!(
+            ".reg .b32 %g;
+        .reg .b64 %at;
+        mov.u32 %r1, %ctaid.x;
+        mad.lo.u32 %g, %r1, 32, %t;
+        mad.wide.u32 %at, %g, 4, %out;
+        {body}"
+        ),
+    )
+}
+
+fn found_in_grid(body: &str, blocks: u32, threads: usize) -> (Vec<Finding>, String) {
+    let ptx = grid(body);
+    let mut machine = checking(&ptx);
+    machine.use_threads(threads);
+    let out = machine.buffer(&vec![0u32; blocks as usize * 32 + 64]);
+    (machine.run("k", blocks, 32, params![out]).findings, ptx)
+}
+
+#[test]
+fn blocks_that_use_the_same_device_memory() {
+    let in_place = "ld.global.u32 %r2, [%at+4]; // there
+        st.global.u32 [%at], %r2; // here";
+    for threads in [1, 2, 5] {
+        let of = found_in_grid(in_place, 40, threads);
+        let there = line_of(&of.1, "// there");
+        let finding = assert_one(of, Kind::BetweenBlocks, Warning, 0, 39);
+        assert_eq!(finding.block, [1, 0, 0]);
+        let other = finding.other.clone().expect("the read");
+        assert_eq!(
+            (other.block, other.source.ptx_line, other.write),
+            ([0, 0, 0], there, false)
+        );
+        assert!(
+            finding
+                .what
+                .contains("byte 128 of the 5376-byte allocation"),
+            "{finding}"
+        );
+    }
+    let sum = "ld.global.u32 %r2, [%out]; add.u32 %r2, %r2, 1; st.global.u32 [%out], %r2; // here";
+    let of = found_in_grid(sum, 40, 2);
+    let finding = assert_one(of, Kind::BetweenBlocks, Warning, 0, 1);
+    let other = finding.other.expect("another block");
+    assert_eq!(
+        (finding.block, other.block, other.write),
+        ([0; 3], [39, 0, 0], true)
+    );
+    for right in [
+        "ld.global.u32 %r2, [%at]; st.global.u32 [%at], %r2;",
+        "red.global.add.u32 [%out], 1;",
+        "ld.global.u32 %r2, [%out+5124];",
+        "st.global.u32 [%at], %r2; ld.global.u32 %r2, [%at];",
+    ] {
+        assert_silent(found_in_grid(right, 40, 2));
+    }
+    // One block has nobody to race with.
+    assert_silent(found_in_grid(in_place, 1, 1));
+}
+
+#[test]
+fn what_is_found_does_not_depend_on_host_threads_nor_change_results() {
+    let body = tile(
+        5,
+        "st.shared.u32 [%own], %t;
+        ld.shared.u32 %r2, [%next];
+        st.global.u32 [%mine], %r2;",
+    );
+    let run = |machine: &mut Machine| {
+        let out = machine.out::<u32>(256);
+        let report = machine.run("k", 50, 256, params![out]);
+        (machine.read::<u32>(out, 256), report)
+    };
+    let ptx = kernel_of(&body);
+    for profile in [false, true] {
+        let mut plain = Machine::new(&ptx);
+        plain.profile = profile;
+        plain.use_threads(1);
+        let (_, wanted) = run(&mut plain);
+        let mut findings: Option<Vec<Finding>> = None;
+        for threads in [1, 2, 3] {
+            let mut machine = checking(&ptx);
+            machine.profile = profile;
+            machine.use_threads(threads);
+            let (_, report) = run(&mut machine);
+            assert_eq!(report.counts, wanted.counts);
+            assert_eq!(report.time, wanted.time);
+            assert_eq!(report.profile, wanted.profile);
+            assert!(!report.findings.is_empty());
+            let first = findings.get_or_insert_with(|| report.findings.clone());
+            assert_eq!(*first, report.findings);
+        }
+        assert!(wanted.findings.is_empty());
+    }
+}
