@@ -6,6 +6,8 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum, value_parser};
 
+use cuda_driver::Checks;
+
 use crate::plot::Destination;
 
 /// How to measure and how to print; a chapter adds them with `#[command(flatten)]`.
@@ -37,6 +39,17 @@ pub struct CommonFlags {
         default_missing_value = "summary"
     )]
     pub profile: Option<Detail>,
+
+    /// Look for mistakes in the kernels while they run: mem, init, race, sync and leak, a list of
+    /// them, or all. On a GPU, the commands by which NVIDIA's tool does
+    #[arg(
+        long,
+        value_name = "LIST",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "all"
+    )]
+    pub check: Option<Checks>,
 
     /// Draw times, requests and a roofline into NAME.svg and NAME.png
     #[arg(long, value_name = "NAME", value_parser = destination)]
@@ -135,6 +148,24 @@ mod tests {
         for bad in ["--profile=line", "--profile=", "--profile=3"] {
             let said = profile(bad).unwrap_err().to_string();
             assert!(said.contains("summary, lines"), "{said}");
+        }
+    }
+
+    #[test]
+    fn checks_are_all_unless_it_says_which() {
+        let check = |flag| Program::try_parse_from(["program", flag]).map(|it| it.common.check);
+        assert_eq!(check("--check").unwrap(), Some(Checks::ALL));
+        assert_eq!(check("--check=all").unwrap(), Some(Checks::ALL));
+        let some = check("--check=race,mem").unwrap().unwrap();
+        assert_eq!(some.to_string(), "mem,race");
+        for (bad, named) in [
+            ("--check=races", "'races'"),
+            ("--check=", "''"),
+            ("--check=mem,3", "'3'"),
+        ] {
+            let said = check(bad).unwrap_err().to_string();
+            assert!(said.contains(named), "{said}");
+            assert!(said.contains("mem, init, race, sync and leak"), "{said}");
         }
     }
 

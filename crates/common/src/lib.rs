@@ -13,6 +13,7 @@
 //! | [`counters`] | what the simulator counted |
 //! | [`report`] | the table and the JSON record |
 //! | `profile` | what `--profile` prints, and what the record has of it |
+//! | `check` | what `--check` prints, and what the record has of it |
 //! | [`plot`] | the picture: times, requests, a roofline |
 //! | [`flags`] | the flags that every chapter takes |
 //! | [`progress`] | a bar for what lasts |
@@ -25,6 +26,7 @@
 // simulator behind them), so it has to be linked even where nothing names it.
 extern crate cuda_driver as _;
 
+mod check;
 pub mod counters;
 pub mod error;
 pub mod flags;
@@ -40,6 +42,7 @@ pub mod plot;
 mod profile;
 pub mod progress;
 pub mod report;
+mod rerun;
 pub mod timing;
 pub mod verify;
 
@@ -48,5 +51,5 @@ pub use gpu::Gpu;
 /// A chapter's `main`: runs it, and turns what came of it into an exit code (see
 /// [`error::exit`]). Ctrl-C ends it with 130.
 pub fn main(run: impl FnOnce() -> anyhow::Result<()>) -> std::process::ExitCode {
-    error::exit(interrupt::install().and_then(|()| run()))
+    error::exit(check::end(interrupt::install().and_then(|()| run())))
 }

@@ -2,13 +2,15 @@
 
 use std::fmt::Display;
 use std::io::{self, Write};
+use std::sync::OnceLock;
 
 use anyhow::{Context as _, Result, bail};
 use comfy_table::presets::ASCII_MARKDOWN;
 use comfy_table::{CellAlignment, Table};
-use cuda_driver::LaunchRecord;
+use cuda_driver::{Checks, Finding, LaunchRecord};
 use serde::{Serialize, Serializer};
 
+use crate::check;
 use crate::flags::{CommonFlags, Detail};
 use crate::gpu::{Clock, GpuInfo};
 use crate::interrupt;
@@ -52,6 +54,9 @@ const SCHEMA: u32 = 1;
 ///       "lines": [ … ]               // counters of each source line, with --profile=lines
 ///     }
 ///   ],
+///   "check": {                       // what checks found, with --check on the simulator
+///     "checks": ["mem", "race"], "findings": [ … ]
+///   },
 ///   "limits": [                      // what the hardware allows, where it was measured
 ///     { "name": "copy on the device", "results_before": 0, "median_ms": 0.0192, … }
 ///   ]
@@ -67,6 +72,8 @@ pub struct Report<I, D = ()> {
     inputs: I,
     baseline: &'static str,
     results: Vec<Outcome<D>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    check: Option<Checked>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     limits: Vec<Limit>,
     /// Which of them results are measured against.
@@ -74,6 +81,25 @@ pub struct Report<I, D = ()> {
     limit: Option<usize>,
     #[serde(skip)]
     flags: CommonFlags,
+}
+
+/// What checks found, up to when that was first asked.
+#[derive(Debug)]
+struct Checked {
+    checks: Checks,
+    found: OnceLock<Vec<Finding>>,
+}
+
+impl Checked {
+    fn found(&self) -> &[Finding] {
+        self.found.get_or_init(check::found)
+    }
+}
+
+impl Serialize for Checked {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        check::Record::new(self.checks, self.found()).serialize(serializer)
+    }
 }
 
 /// What the hardware allows.
@@ -176,6 +202,7 @@ impl<I: Serialize, D: Details> Report<I, D> {
         baseline: &'static str,
     ) -> Self {
         cuda_driver::profile(flags.counts());
+        check::begin(flags.check);
         cuda_driver::take_last_launch();
         Report {
             schema: SCHEMA,
@@ -184,6 +211,13 @@ impl<I: Serialize, D: Details> Report<I, D> {
             inputs,
             baseline,
             results: Vec::new(),
+            check: flags
+                .check
+                .filter(|_| gpu.time == Clock::Modelled)
+                .map(|checks| Checked {
+                    checks,
+                    found: OnceLock::new(),
+                }),
             limits: Vec::new(),
             limit: None,
             flags: flags.clone(),
@@ -341,6 +375,20 @@ impl<I: Serialize, D: Details> Report<I, D> {
         profile::text(&launches.collect::<Vec<_>>(), detail)
     }
 
+    /// What `--check` prints: what was found, or the commands that look for it on a GPU.
+    fn checked(&self) -> Vec<String> {
+        match (&self.check, self.flags.check) {
+            (Some(checked), _) => vec![check::section(checked.checks, checked.found())],
+            (None, Some(checks)) => {
+                let commands = check::commands(checks, std::env::args_os());
+                vec![format!(
+                    "compute-sanitizer, which comes with the CUDA toolkit, checks on this GPU:\n\n{commands}"
+                )]
+            }
+            (None, None) => Vec::new(),
+        }
+    }
+
     /// What `--plot` draws.
     fn figure(&self) -> Figure {
         let variants = self.results.iter().map(|outcome| {
@@ -380,7 +428,7 @@ impl<I: Serialize, D: Details> Report<I, D> {
         let text = if self.flags.json {
             serde_json::to_string_pretty(record)?
         } else {
-            [tables, &[self.table()], &self.profile()]
+            [tables, &[self.table()], &self.profile(), &self.checked()]
                 .concat()
                 .join("\n\n")
         };
@@ -410,11 +458,12 @@ impl<I: Serialize, D: Details> Report<I, D> {
     ///
     /// # Errors
     ///
-    /// Names the first variant that is wrong, and its first differing elements.
+    /// Names the first variant that is wrong, and its first differing elements; or the first error
+    /// that a check found.
     pub fn verdict(&self) -> Result<()> {
         let mut results = self.results.iter();
         match results.find_map(|one| Some((&one.variant, one.wrong.as_ref()?))) {
-            None => Ok(()),
+            None => check::verdict(self.check.as_ref().map_or(&[], Checked::found)),
             Some((variant, wrong)) => bail!("{variant} is wrong: {wrong}"),
         }
     }

@@ -33,6 +33,7 @@ mod status;
 pub use cuda_sim::check::{Check, Checks, Finding, Kind, Other, Severity};
 pub use cuda_sim::device;
 pub use cuda_sim::exec::Progress;
+pub use cuda_sim::exec::fault::Source;
 pub use cuda_sim::model;
 pub use cuda_sim::profile::{self as counters, LaunchRecord};
 pub use simulator::check::{check, checking, take_findings};

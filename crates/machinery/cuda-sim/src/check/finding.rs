@@ -171,6 +171,15 @@ impl Kind {
         }
     }
 
+    /// Whether it stops the kernel, checked or not.
+    pub fn stops(self) -> bool {
+        self.check() == Check::Memory
+            || matches!(
+                self,
+                Kind::BarrierNeverOpens | Kind::InvalidBarrier | Kind::WarpIncomplete
+            )
+    }
+
     /// What it is, in words that go on after "the thread …".
     fn title(self) -> &'static str {
         match self {

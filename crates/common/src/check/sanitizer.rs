@@ -1,0 +1,53 @@
+//! The commands by which compute-sanitizer, NVIDIA's tool, looks for the same on a GPU.
+//!
+//! Source of its options: Compute Sanitizer's documentation, "Command Line Options".
+
+use std::ffi::OsString;
+
+use cuda_driver::{Check, Checks};
+
+use crate::rerun;
+
+/// The commands, one a tool, that check a run like the one `words`, a program and its arguments,
+/// started.
+pub fn commands(checks: Checks, words: impl IntoIterator<Item = OsString>) -> String {
+    let run = rerun::once(words);
+    let on = Check::ALL.into_iter().filter(|&check| checks.has(check));
+    let tools = on.filter_map(|check| match check {
+        Check::Memory if checks.leak => Some("memcheck --leak-check full"),
+        Check::Memory => Some("memcheck"),
+        Check::Init => Some("initcheck"),
+        Check::Race => Some("racecheck --racecheck-report all"),
+        Check::Sync => Some("synccheck"),
+        Check::Leak if checks.memory => None,
+        Check::Leak => Some("memcheck --leak-check full"),
+    });
+    let lines = tools.map(|tool| format!("compute-sanitizer --tool {tool} {run}"));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_check_is_a_tool_of_its_own() {
+        let of = |checks: &str| {
+            commands(
+                checks.parse().unwrap(),
+                ["add", "--check", "--n=5"].map(OsString::from),
+            )
+        };
+        let run = "add --n=5 --repeat 0";
+        assert_eq!(
+            of("sync"),
+            format!("compute-sanitizer --tool synccheck {run}")
+        );
+        assert_eq!(
+            of("leak"),
+            format!("compute-sanitizer --tool memcheck --leak-check full {run}")
+        );
+        assert_eq!(of("all").lines().count(), 4);
+        assert_eq!(of("mem,race").lines().count(), 2);
+    }
+}

@@ -1,0 +1,88 @@
+//! The same run once more, under a tool of NVIDIA's.
+
+use std::ffi::OsString;
+
+/// The command, as a shell takes it, that does what `words`, a program and its arguments, did:
+/// without what decides how results are printed, and each kernel launched once.
+pub(crate) fn once(words: impl IntoIterator<Item = OsString>) -> String {
+    let words = words.into_iter();
+    let mut words = words.map(|word| word.to_string_lossy().into_owned());
+    let mut kept: Vec<String> = words.next().into_iter().collect();
+    let mut behind = Vec::new();
+    while let Some(word) = words.next() {
+        match word.split_once('=').map_or(word.as_str(), |(flag, _)| flag) {
+            "--" => {
+                behind.push(word);
+                behind.extend(words.by_ref());
+            }
+            "--json" | "--profile" | "--check" => {}
+            "--repeat" | "--plot" => {
+                if !word.contains('=') {
+                    words.next();
+                }
+            }
+            _ => kept.push(word),
+        }
+    }
+    kept.extend(["--repeat".to_owned(), "0".to_owned()]);
+    kept.extend(behind);
+    let quoted: Vec<String> = kept.iter().map(|word| quoted(word)).collect();
+    quoted.join(" ")
+}
+
+/// A word as a shell takes it. (The one word that cannot be quoted has a zero byte in it, which
+/// no argument has.)
+fn quoted(word: &str) -> String {
+    shlex::try_quote(word).map_or_else(|_| word.to_owned(), |quoted| quoted.into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(words: &[&str]) -> String {
+        once(words.iter().map(OsString::from))
+    }
+
+    #[test]
+    fn flags_of_printing_go_and_all_others_stay() {
+        let words = [
+            "target/debug/add-constant",
+            "--profile=lines",
+            "--check=mem",
+            "pseudo_random",
+            "--repeat",
+            "7",
+            "--plot",
+            "picture",
+            "--json",
+            "--block=96",
+        ];
+        let wanted = "target/debug/add-constant pseudo_random '--block=96' --repeat 0";
+        assert_eq!(run(&words), wanted);
+        let words = ["program", "--plot=a", "--repeat=3", "--profile", "1"];
+        assert_eq!(run(&words), "program 1 --repeat 0");
+    }
+
+    #[test]
+    fn what_is_behind_two_dashes_is_no_flag() {
+        let words = ["program", "--json", "--", "--json", "--repeat"];
+        assert_eq!(run(&words), "program --repeat 0 -- --json --repeat");
+    }
+
+    #[test]
+    fn words_are_quoted_for_a_shell() {
+        let words = ["/my programs/a", "--out", "it's $HOME.png", "", "*"];
+        let shown = run(&words);
+        let back = shlex::split(&shown).unwrap();
+        assert_eq!(back[..5], words);
+        assert_eq!(back[5..], ["--repeat", "0"]);
+        assert!(shown.starts_with("'/my programs/a' --out "), "{shown}");
+    }
+
+    #[test]
+    fn a_flag_without_its_value_ends_the_words() {
+        assert_eq!(run(&["program", "--plot"]), "program --repeat 0");
+        assert_eq!(run(&[]), "--repeat 0");
+    }
+}
