@@ -175,3 +175,8 @@ fn counters_advice_and_source_lines() {
 fn output_that_nobody_takes() {
     chapter().copes_without_readers("--count 17");
 }
+
+#[test]
+fn no_check_finds_anything() {
+    chapter().checks_out("");
+}

@@ -169,6 +169,18 @@ impl<T: DeviceCopy + Pod> PitchedBuffer<T> {
         check(status).context("cannot fill rows on the GPU")
     }
 
+    /// Sets every byte to `value`, those of the padding as well.
+    ///
+    /// # Errors
+    ///
+    /// CUDA's own.
+    pub fn fill_8(&mut self, value: u8) -> Result<()> {
+        let bytes = self.pitch * self.rows();
+        // SAFETY: this allocation has as many bytes, and a `T` may have any.
+        let status = unsafe { sys::cuMemsetD8_v2(self.address.as_raw(), value, bytes) };
+        check(status).context("cannot fill rows and padding on the GPU")
+    }
+
     /// Bytes from one row to the next in an array of `len` elements on the computer, which has to
     /// hold all rows and no more.
     fn host_pitch(&self, len: usize, stride: usize) -> Result<usize> {

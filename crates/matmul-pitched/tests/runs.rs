@@ -248,3 +248,9 @@ fn ctrl_c_ends_a_long_reference() {
     let chapter = chapter().with("RAYON_NUM_THREADS", "1");
     chapter.ends_at_ctrl_c(long, "CPU reference");
 }
+
+#[test]
+fn no_check_finds_anything() {
+    chapter().checks_out("--m 33 --n 65 --p 70");
+    chapter().checks_out("--m 97 --n 131 --p 75 --variant ladder");
+}

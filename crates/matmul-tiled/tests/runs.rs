@@ -286,3 +286,9 @@ fn ctrl_c_ends_a_long_run() {
 fn an_interrupt_ends_it_though_nobody_listens() {
     chapter().ends_when_interrupted_unheard(LONG);
 }
+
+#[test]
+fn no_check_finds_anything() {
+    chapter().checks_out("--m 33 --n 65 --p 70");
+    chapter().checks_out("--m 97 --n 131 --p 75 --variant ladder");
+}

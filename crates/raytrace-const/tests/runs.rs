@@ -301,3 +301,9 @@ fn a_profiler_meets_no_limits() {
 fn output_that_nobody_takes() {
     chapter().copes_without_readers("--width 9 --height 7");
 }
+
+#[test]
+fn no_check_finds_anything() {
+    chapter().checks_out("--width 33 --height 17 --spheres 5");
+    chapter().checks_out("--width 65 --height 33 --spheres 9 --variant ladder");
+}

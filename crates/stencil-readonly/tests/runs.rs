@@ -234,3 +234,9 @@ fn ctrl_c_ends_a_long_run() {
         "stencil_constant on the simulator",
     );
 }
+
+#[test]
+fn no_check_finds_anything() {
+    chapter().checks_out("--size 1001");
+    chapter().checks_out("--size 5000 --variant ladder");
+}

@@ -250,3 +250,9 @@ fn a_profiler_meets_no_limits() {
 fn output_that_nobody_takes() {
     chapter().copes_without_readers("--count 17");
 }
+
+#[test]
+fn no_check_finds_anything() {
+    chapter().checks_out("--count 1000");
+    chapter().checks_out("--count 1001 --variant ladder");
+}

@@ -76,6 +76,19 @@ impl Chapter {
         record
     }
 
+    /// Runs it with `arguments` and `--check`: nothing may be found, and the table and the record
+    /// have to say so, and for what was looked.
+    pub fn checks_out(&self, arguments: &str) {
+        let run = self.runs(&format!("{arguments} --check"));
+        let said = "\n\nChecked (mem, init, race, sync, leak): nothing found.\n";
+        assert!(run.stdout.ends_with(said), "{}", run.stdout);
+        assert!(!run.stderr.contains("error: "), "{}", run.stderr);
+        let record = self.record(&format!("{arguments} --check=sync,race"));
+        let wanted = serde_json::json!({ "checks": ["race", "sync"], "findings": [] });
+        assert_eq!(record["check"], wanted);
+        assert!(self.record(arguments).get("check").is_none());
+    }
+
     /// Runs it with `arguments`; it has to end with `code` and one error that contains all of
     /// `parts`, without a table, a panic or a file. Returns what it said.
     pub fn refuses(&self, code: i32, arguments: &str, parts: &[&str]) -> String {
@@ -122,6 +135,10 @@ impl Chapter {
         self.refuses(2, "--no-such-flag 3", &["--no-such-flag"]);
         let [_zero, no_numbers @ ..] = NO_SIZES;
         self.refuses_values(&["--repeat"], &no_numbers);
+        for (list, bad) in [("races", "'races'"), ("mem,,sync", "''"), ("", "''")] {
+            let flag = format!("--check={list}");
+            self.refuses(2, &flag, &[bad, "mem, init, race, sync and leak"]);
+        }
         let backend = self.clone().with("CUDA_BACKEND", "cpu");
         backend.refuses(1, "", &["CUDA_BACKEND", "cpu", "gpu", "sim"]);
 

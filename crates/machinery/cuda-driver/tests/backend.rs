@@ -44,6 +44,7 @@ fn run(settings: &[(&str, &str)]) -> (String, String) {
         "CUDA_BACKEND",
         "CUDA_SIM_DEVICE",
         "CUDA_SIM_TIME_LIMIT",
+        "CUDA_SIM_CHECK",
         "FAKE_CUDA",
     ] {
         command.env_remove(name);
@@ -111,6 +112,23 @@ fn a_time_limit_that_is_none_is_refused() {
     }
     let settings = [("CUDA_BACKEND", "sim"), ("CUDA_SIM_TIME_LIMIT", "2.5")];
     assert_has(&run(&settings).0, "cuInit: 0");
+}
+
+#[test]
+fn a_check_that_is_none_is_refused_with_those_there_are() {
+    for list in ["memory", "mem;race", "race,"] {
+        let settings = [("CUDA_BACKEND", "sim"), ("CUDA_SIM_CHECK", list)];
+        let (stdout, stderr) = run(&settings);
+        assert_has(&stdout, "cuInit: 1");
+        let line = ours(&stderr)[0];
+        for part in ["CUDA_SIM_CHECK=", list, "mem, init, race, sync and leak"] {
+            assert!(line.contains(part), "{stderr}");
+        }
+    }
+    for list in ["all", "mem,sync", ""] {
+        let settings = [("CUDA_BACKEND", "sim"), ("CUDA_SIM_CHECK", list)];
+        assert_has(&run(&settings).0, "cuInit: 0");
+    }
 }
 
 #[test]

@@ -6,8 +6,8 @@
 //! depend on which block came first, or on which host thread. It is kept by lines of 32 words, as
 //! masks: most lines are one block's, or read by all.
 
+use crate::exec::lanes::active;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
-use std::cell::UnsafeCell;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -16,30 +16,48 @@ use std::sync::{Mutex, PoisonError};
 const LINE: u64 = 128;
 const WORD: u64 = 4;
 
-/// Accesses of one kind, reads or writes, to a line's words.
-#[derive(Clone, Copy, Default)]
+/// Accesses of one kind, reads or writes, to a line's words. Only whoever made the line busy changes
+/// them.
+#[derive(Default)]
 struct Users {
     /// One more than the number of a block; 0 for none.
-    first: u32,
+    first: Cell,
     /// The words that only the first has used so far.
-    of_first: u32,
-    second: u32,
-    of_second: u32,
+    of_first: Cell,
+    second: Cell,
+    of_second: Cell,
     /// Words that several blocks have used.
-    many: u32,
+    many: Cell,
     /// Words that one block used that is neither the first nor the second: which one is kept apart.
-    others: u32,
+    others: Cell,
     /// One more than the lowest block, and than the highest.
-    lowest: u32,
-    highest: u32,
+    lowest: Cell,
+    highest: Cell,
     /// A bit for each site in the code, or for several, where there are more than 32.
-    sites: u32,
+    sites: Cell,
+}
+
+/// A number that others may look at meanwhile.
+#[derive(Default)]
+struct Cell(AtomicU32);
+
+impl Cell {
+    #[inline(always)]
+    fn get(&self) -> u32 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    #[inline(always)]
+    fn set(&self, value: u32) {
+        self.0.store(value, Ordering::Relaxed);
+    }
 }
 
 #[derive(Default)]
 struct Line {
     busy: AtomicU32,
-    users: UnsafeCell<[Users; 2]>,
+    /// Those that read, and those that write.
+    users: [Users; 2],
 }
 
 /// Those of an allocation.
@@ -52,7 +70,7 @@ pub struct Lines {
     others: Mutex<HashMap<(usize, u32, bool), u32>>,
 }
 
-// SAFETY: a line's users are looked at and changed by whoever made it busy alone.
+// SAFETY: the lines are this value's own, and all that is in them is atomic.
 unsafe impl Send for Lines {}
 // SAFETY: as above.
 unsafe impl Sync for Lines {}
@@ -137,31 +155,32 @@ impl Lines {
         let others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
         let mut found = Vec::new();
         for number in 0..self.count {
-            // SAFETY: nobody uses it any more.
-            let [reads, writes] = unsafe { *self.line(number).users.get() };
-            if writes.sites == 0 {
+            let [reads, writes] = &self.line(number).users;
+            if writes.sites.get() == 0 {
                 continue;
             }
             let user = |users: &Users, word: u32, write| {
                 users.of(word, || others.get(&(number, word, write)).copied())
             };
             for word in 0..32 {
-                let (wrote, read) = (user(&writes, word, true), user(&reads, word, false));
+                let (wrote, read) = (user(writes, word, true), user(reads, word, false));
                 let (writer, user, user_writes) = match (wrote, read) {
                     (Word::Nobody, _) | (Word::One(_), Word::Nobody) => continue,
                     (Word::One(a), Word::One(b)) if a == b => continue,
                     (Word::One(a), Word::One(b)) => (a, b, false),
-                    (Word::One(a), Word::Several) if reads.lowest == a => (a, reads.highest, false),
-                    (Word::One(a), Word::Several) => (a, reads.lowest, false),
-                    (Word::Several, _) => (writes.lowest, writes.highest, true),
+                    (Word::One(a), Word::Several) if reads.lowest.get() == a => {
+                        (a, reads.highest.get(), false)
+                    }
+                    (Word::One(a), Word::Several) => (a, reads.lowest.get(), false),
+                    (Word::Several, _) => (writes.lowest.get(), writes.highest.get(), true),
                 };
                 found.push(Shared {
                     offset: number as u64 * LINE + u64::from(word) * WORD,
                     writer: u64::from(writer) - 1,
                     user: u64::from(user) - 1,
                     user_writes,
-                    writers: writes.sites,
-                    readers: reads.sites,
+                    writers: writes.sites.get(),
+                    readers: reads.sites.get(),
                 });
             }
         }
@@ -185,27 +204,79 @@ enum Word {
 
 impl Users {
     fn of(&self, word: u32, other: impl Fn() -> Option<u32>) -> Word {
-        let has = |mask: u32| mask >> word & 1 == 1;
+        let has = |mask: &Cell| mask.get() >> word & 1 == 1;
         match () {
-            () if has(self.many) => Word::Several,
-            () if has(self.of_first) => Word::One(self.first),
-            () if has(self.of_second) => Word::One(self.second),
-            () if has(self.others) => other().map_or(Word::Several, Word::One),
+            () if has(&self.many) => Word::Several,
+            () if has(&self.of_first) => Word::One(self.first.get()),
+            () if has(&self.of_second) => Word::One(self.second.get()),
+            () if has(&self.others) => other().map_or(Word::Several, Word::One),
             () => Word::Nobody,
         }
     }
 
-    /// Whether nothing would change.
+    /// Whether nothing would change. What somebody else changes meanwhile makes no difference: a
+    /// word that is the block's own, or several blocks', does not become less than that.
     #[inline(always)]
     fn knows(&self, block: u32, words: u32, site: u32) -> bool {
-        let own = if self.first == block {
-            self.of_first
-        } else {
-            0
+        let own = match self.first.get() == block {
+            true => self.of_first.get(),
+            false => 0,
         };
-        words & !(own | self.many) == 0
-            && self.sites & site != 0
-            && (self.lowest..=self.highest).contains(&block)
+        words & !(own | self.many.get()) == 0
+            && self.sites.get() & site != 0
+            && (self.lowest.get()..=self.highest.get()).contains(&block)
+    }
+
+    fn add(&self, lines: &Lines, number: usize, words: u32, block: u32, site: u32, write: bool) {
+        self.sites.set(self.sites.get() | site);
+        self.highest.set(self.highest.get().max(block));
+        self.lowest.set(match self.lowest.get() {
+            0 => block,
+            lowest => lowest.min(block),
+        });
+        if self.first.get() == 0 {
+            self.first.set(block);
+        } else if self.first.get() != block && self.second.get() == 0 {
+            self.second.set(block);
+        }
+        let (mut many, mut others) = (self.many.get(), self.others.get());
+        let mut new = words & !many;
+        for (user, of_user) in [
+            (&self.first, &self.of_first),
+            (&self.second, &self.of_second),
+        ] {
+            if user.get() != block {
+                // What was another's alone becomes several's.
+                many |= of_user.get() & new;
+                of_user.set(of_user.get() & !new);
+                new &= !many;
+            }
+        }
+        if others & new != 0 {
+            let mut known = lines.others.lock().unwrap_or_else(PoisonError::into_inner);
+            for word in active(others & new) {
+                let key = (number, word as u32, write);
+                if known.get(&key) != Some(&block) {
+                    known.remove(&key);
+                    many |= 1 << word;
+                    others &= !(1 << word);
+                }
+            }
+            new &= !(many | others);
+        }
+        if self.first.get() == block {
+            self.of_first.set(self.of_first.get() | new);
+        } else if self.second.get() == block {
+            self.of_second.set(self.of_second.get() | new);
+        } else if new != 0 {
+            let mut known = lines.others.lock().unwrap_or_else(PoisonError::into_inner);
+            for word in active(new) {
+                known.insert((number, word as u32, write), block);
+            }
+            others |= new;
+        }
+        self.many.set(many);
+        self.others.set(others);
     }
 }
 
@@ -213,6 +284,10 @@ impl Line {
     #[inline(always)]
     fn touch(&self, lines: &Lines, number: usize, words: u32, by: Use) {
         let (block, site) = (by.block as u32 + 1, 1 << (by.site % 32));
+        let users = &self.users[usize::from(by.write)];
+        if users.knows(block, words, site) {
+            return;
+        }
         while self
             .busy
             .compare_exchange_weak(0, 1, Ordering::Acquire, Ordering::Relaxed)
@@ -220,70 +295,8 @@ impl Line {
         {
             std::hint::spin_loop();
         }
-        // SAFETY: whoever makes a line busy has it for himself.
-        let users = unsafe { &mut (&mut *self.users.get())[usize::from(by.write)] };
-        if !users.knows(block, words, site) {
-            users.add(lines, number, words, block, site, by.write);
-        }
+        users.add(lines, number, words, block, site, by.write);
         self.busy.store(0, Ordering::Release);
-    }
-}
-
-impl Users {
-    fn add(
-        &mut self,
-        lines: &Lines,
-        number: usize,
-        words: u32,
-        block: u32,
-        site: u32,
-        write: bool,
-    ) {
-        self.sites |= site;
-        self.highest = self.highest.max(block);
-        self.lowest = match self.lowest {
-            0 => block,
-            lowest => lowest.min(block),
-        };
-        if self.first == 0 {
-            self.first = block;
-        } else if self.first != block && self.second == 0 {
-            self.second = block;
-        }
-        let mut new = words & !self.many;
-        for (user, of_user) in [
-            (self.first, &mut self.of_first),
-            (self.second, &mut self.of_second),
-        ] {
-            if user != block {
-                // What was another's alone becomes several's.
-                self.many |= *of_user & new;
-                *of_user &= !new;
-                new &= !self.many;
-            }
-        }
-        if self.others & new != 0 {
-            let mut known = lines.others.lock().unwrap_or_else(PoisonError::into_inner);
-            for word in crate::exec::lanes::active(self.others & new) {
-                if known.get(&(number, word as u32, write)) != Some(&block) {
-                    known.remove(&(number, word as u32, write));
-                    self.many |= 1 << word;
-                    self.others &= !(1 << word);
-                }
-            }
-            new &= !(self.many | self.others);
-        }
-        if self.first == block {
-            self.of_first |= new;
-        } else if self.second == block {
-            self.of_second |= new;
-        } else if new != 0 {
-            let mut known = lines.others.lock().unwrap_or_else(PoisonError::into_inner);
-            for word in crate::exec::lanes::active(new) {
-                known.insert((number, word as u32, write), block);
-            }
-            self.others |= new;
-        }
     }
 }
 

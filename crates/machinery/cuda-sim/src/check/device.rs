@@ -1,6 +1,7 @@
 //! Device memory as the checks see it: what is known of each allocation while a launch runs.
 
 use super::blocks::Lines;
+use super::fenced::Words;
 use super::written::Written;
 use crate::memory::global::Global;
 use std::sync::Arc;
@@ -13,6 +14,18 @@ pub struct Tracked {
     pub written: Option<Arc<Written>>,
     /// Which blocks use it; none where that is not looked at.
     pub lines: Option<Lines>,
+    /// The same of blocks that order themselves.
+    pub words: Option<Words>,
+}
+
+/// What is looked at of how blocks use device memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Between {
+    Nothing,
+    /// Nothing orders them.
+    Blocks,
+    /// Fences may.
+    FencedBlocks,
 }
 
 /// All of them, by address.
@@ -21,8 +34,8 @@ pub struct Device {
 }
 
 impl Device {
-    /// Every allocation; `races`: which blocks use them is to be looked at.
-    pub fn of(global: &Global, races: bool) -> Device {
+    /// Every allocation.
+    pub fn of(global: &Global, between: Between) -> Device {
         let allocations = global.allocations();
         Device {
             sorted: allocations
@@ -30,7 +43,8 @@ impl Device {
                     base: found.base,
                     bytes: found.size,
                     written: global.written(found.base),
-                    lines: races.then(|| Lines::new(found.size)),
+                    lines: (between == Between::Blocks).then(|| Lines::new(found.size)),
+                    words: (between == Between::FencedBlocks).then(|| Words::new(found.size)),
                 })
                 .collect(),
         }

@@ -346,3 +346,86 @@ impl fmt::Display for Triple {
         write!(f, "({x}, {y}, {z})")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(kind: Kind) -> Finding {
+        Finding {
+            check: kind.check(),
+            kind,
+            severity: Severity::Error,
+            kernel: "sum".to_owned(),
+            block: [1, 2, 3],
+            thread: [4, 5, 0],
+            source: Source {
+                file: Some("kernels/sum.cu".to_owned()),
+                line: 7,
+                ptx_line: 70,
+            },
+            other: None,
+            what: "4 bytes at offset 0x8 of shared memory".to_owned(),
+            usually: "a slip".to_owned(),
+            count: 1,
+        }
+    }
+
+    #[test]
+    fn a_finding_says_what_and_where() {
+        let text = Finding {
+            other: Some(Other {
+                block: [1, 2, 3],
+                thread: [0; 3],
+                source: Source {
+                    ptx_line: 60,
+                    ..Source::default()
+                },
+                write: true,
+            }),
+            count: 12,
+            ..finding(Kind::ReadAfterWrite)
+        }
+        .to_string();
+        let wanted =
+            "error: race: a read of what another thread may not have written yet (12 times)
+  in kernel sum, block (1, 2, 3), thread (4, 5, 0)
+  reads at kernels/sum.cu:7 (PTX line 70)
+  block (1, 2, 3), thread (0, 0, 0) writes at PTX line 60
+  4 bytes at offset 0x8 of shared memory
+  usually: a slip";
+        assert_eq!(text, wanted);
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_said() {
+        let text = Finding {
+            what: String::new(),
+            usually: String::new(),
+            ..finding(Kind::BetweenBlocks)
+        }
+        .to_string();
+        assert!(!text.contains("thread"), "{text}");
+        assert_eq!(text.lines().count(), 3, "{text}");
+        let leak = Finding {
+            kernel: String::new(),
+            ..finding(Kind::Leaked)
+        };
+        assert!(!leak.to_string().contains("in kernel"), "{leak}");
+    }
+
+    #[test]
+    fn copies_of_a_line_are_alike_and_other_lines_are_not() {
+        let one = finding(Kind::UnwrittenShared);
+        let mut copy = one.clone();
+        copy.source.ptx_line = 71;
+        assert!(one.is_alike(&copy));
+        copy.source.line = 8;
+        assert!(!one.is_alike(&copy));
+        // Without a source each line of the PTX is one of its own.
+        let mut unknown = one.clone();
+        unknown.source = Source::default();
+        assert!(!unknown.is_alike(&unknown.clone()));
+        assert!(!one.is_alike(&finding(Kind::ReadAfterWrite)));
+    }
+}

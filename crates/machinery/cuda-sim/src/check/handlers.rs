@@ -2,7 +2,7 @@
 //! before those that count.
 
 use super::checker::{Checker, Doing, Lanes};
-use super::finding::Kind;
+use super::finding::{Kind, Severity};
 use super::shadow::{Come, Part, Shadow};
 use super::shared::Who;
 use crate::exec::async_copy;
@@ -20,7 +20,7 @@ use crate::program::flow::{Access, AccessKind, Memory, Waiting};
 /// The handler that checks an instruction and then runs it; none where there is nothing to check.
 pub fn of(checked: Checked, cpu: Cpu) -> Option<Handler> {
     let handler = match checked {
-        Checked::Nothing => return None,
+        Checked::Nothing | Checked::End => return None,
         Checked::Access(access) if access.kind.is_copy() => copy as Handler,
         Checked::Access(access) => match access.memory {
             Memory::Constant | Memory::Local => return None,
@@ -52,12 +52,24 @@ unsafe fn go_on(sm: &mut Sm, inst: &Inst) -> Next {
 /// Runs `look` with the multiprocessor's checker and the block's shadow.
 #[inline(always)]
 fn check(sm: &mut Sm, look: impl FnOnce(&mut Sm, &mut Checker, &mut Shadow)) {
-    let (checker, shadow) = (sm.checker.take(), sm.block.shadow.take());
-    if let (Some(mut checker), Some(mut shadow)) = (checker, shadow) {
+    if let Some((mut checker, mut shadow)) = take(sm) {
         look(sm, &mut checker, &mut shadow);
-        sm.checker = Some(checker);
-        sm.block.shadow = Some(shadow);
+        give_back(sm, checker, shadow);
     }
+}
+
+/// The multiprocessor's checker and the block's shadow, which are to be given back.
+#[inline(always)]
+fn take(sm: &mut Sm) -> Option<(Box<Checker>, Box<Shadow>)> {
+    // A checked block has both.
+    sm.checker.take().zip(sm.block.shadow.take())
+}
+
+#[inline(always)]
+fn give_back(sm: &mut Sm, checker: Box<Checker>, shadow: Box<Shadow>) {
+    // There is nothing to drop in their places.
+    std::mem::forget(sm.checker.replace(checker));
+    std::mem::forget(sm.block.shadow.replace(shadow));
 }
 
 /// The access that an instruction is, and the lanes' addresses.
@@ -85,7 +97,11 @@ unsafe fn access(sm: &Sm, inst: &Inst) -> (Doing, [u64; LANES]) {
         reads,
         writes,
     };
-    (doing, row.map(|address| address.wrapping_add(inst.imm)))
+    let mut at = [0; LANES];
+    for (at, address) in at.iter_mut().zip(row) {
+        *at = address.wrapping_add(inst.imm);
+    }
+    (doing, at)
 }
 
 /// What a lane stores.
@@ -116,13 +132,15 @@ unsafe fn stored(sm: &Sm, inst: &Inst, access: Access, lane: usize) -> [u8; 16] 
 unsafe fn check_device(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: the instruction is an access.
     let (doing, at) = unsafe { access(sm, inst) };
-    check(sm, |sm, checker, shadow| {
+    // Without a closure, which would not be made for the CPU that this is made for.
+    if let Some((mut checker, mut shadow)) = take(sm) {
         if doing.access.ordered && doing.reads {
             shadow.order.acquire(doing.warp);
         }
         let (mask, bytes) = (sm.mask, doing.access.bytes.into());
         checker.device(&sm.grid.program, doing, &at, mask, bytes);
-    });
+        give_back(sm, checker, shadow);
+    }
     // SAFETY: the caller's promise.
     unsafe { go_on(sm, inst) }
 }
@@ -133,10 +151,11 @@ unsafe fn check_device(sm: &mut Sm, inst: &Inst) -> Next {
 unsafe fn check_shared(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: the instruction is an access.
     let (doing, at) = unsafe { access(sm, inst) };
-    // SAFETY: as above.
-    check(sm, |sm, checker, shadow| unsafe {
-        look_at_shared(sm, inst, checker, shadow, doing, &at, sm.mask);
-    });
+    if let Some((mut checker, mut shadow)) = take(sm) {
+        // SAFETY: as above.
+        unsafe { look_at_shared(sm, inst, &mut checker, &mut shadow, doing, &at, sm.mask) };
+        give_back(sm, checker, shadow);
+    }
     // SAFETY: the caller's promise.
     unsafe { go_on(sm, inst) }
 }
@@ -285,7 +304,10 @@ unsafe fn wait(sm: &mut Sm, inst: &Inst) -> Next {
 /// # Safety
 /// As for [`Handler`].
 unsafe fn fence(sm: &mut Sm, inst: &Inst) -> Next {
-    check(sm, |sm, _, shadow| shadow.order.fence(sm.block.running));
+    check(sm, |sm, checker, shadow| {
+        shadow.order.fence(sm.block.running);
+        checker.fence(sm.block.number);
+    });
     // SAFETY: the caller's promise.
     unsafe { go_on(sm, inst) }
 }
@@ -371,9 +393,9 @@ unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
     let members = unsafe { sm.row::<u32>(inst, members)[lane] };
     check(sm, |sm, checker, shadow| {
         let (warp, block) = (sm.block.warp(), sm.block.number);
-        let state = match anywhere {
-            true => State::Meet(members),
-            false => State::Sync(members),
+        let (state, place) = match anywhere {
+            true => (State::Meet(members), members),
+            false => (State::Sync(members), site),
         };
         let waiting = warp.splits.iter();
         let waiting =
@@ -385,16 +407,30 @@ unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
         let lacking = sm.mask & !members;
         if lacking != 0 && sync {
             let lane = lacking.trailing_zeros();
-            checker.mask(doing, Kind::MaskLacksCaller, lane, members, lacking);
+            let (kind, severity) = (Kind::MaskLacksCaller, Severity::Error);
+            checker.mask(doing, (kind, severity), lane, members, lacking);
         }
         if members & warp.alive & !come != 0 {
+            let checked = &sm.grid.program.checked;
+            let ending = warp
+                .splits
+                .iter()
+                .filter(|split| split.state == State::Ready && checked.only_ends(split.pc));
+            let ending = ending.fold(0, |lanes, split| lanes | split.mask);
+            shadow.meetings.wait(index, place, warp.alive & !ending);
             return;
         }
-        // Those that ended do not come either; those that a block without whole warps lacks are
-        // nobody's mistake.
+        let busy = shadow.meetings.end(index, place);
         let absent = members & sm.lanes_of(index) & !come;
-        if absent != 0 && sync {
-            checker.mask(doing, Kind::AbsentLanes, lane as u32, members, absent);
+        // Who has ended before may be named. But a value that is asked of him is none. Those that a
+        // block without whole warps lacks are nobody's mistake.
+        let severity = match absent & busy != 0 {
+            true => Severity::Error,
+            false => Severity::Warning,
+        };
+        if absent != 0 && sync && (severity == Severity::Error || !anywhere) {
+            let kind = (Kind::AbsentLanes, severity);
+            checker.mask(doing, kind, lane as u32, members, absent);
         }
         if warp.alive & !(come & members) == 0 {
             shadow.order.meet(index);

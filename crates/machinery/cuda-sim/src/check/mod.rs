@@ -12,25 +12,36 @@
 //! | race | accesses of shared memory with no barrier between them, and of device memory by several blocks |
 //! | sync | barriers and warp-wide instructions that not all threads reach |
 //! | leak | memory still allocated when its context goes |
+//!
+//! What they do not see: local memory and registers that nobody has written; races between the
+//! threads of one block in device memory; races of atomics between blocks; fences that are used
+//! in kernels whose blocks run at the same time, which are taken to be right.
 
 mod blocks;
 mod checker;
 mod choice;
 pub(crate) mod describe;
 mod device;
+mod device_access;
+mod fenced;
 mod finding;
 pub(crate) mod handlers;
+mod launched;
 mod ledger;
+mod meetings;
 mod order;
 mod runs;
 mod shadow;
 mod shared;
+mod shared_access;
+mod synchronise;
 pub(crate) mod written;
 
 pub use choice::{Check, Checks};
 pub use finding::{Finding, Kind, Other, Severity};
 
-pub(crate) use checker::{Checker, Launched};
+pub(crate) use checker::Checker;
 pub(crate) use handlers::close;
+pub(crate) use launched::Launched;
 pub(crate) use ledger::Ledger;
 pub(crate) use shadow::Shadow;

@@ -31,46 +31,56 @@ impl Run {
     }
 }
 
-/// Calls `each` with the runs of the lanes in `mask`, of accesses of `bytes` bytes.
-#[inline(always)]
-pub fn runs(at: &[u64; LANES], mask: u32, bytes: u64, mut each: impl FnMut(Run)) {
-    let mut stray = !mask;
-    let mut expected = at[0];
-    for lane in 0..LANES {
-        stray |= u32::from(at[lane] != expected);
-        expected = expected.wrapping_add(bytes);
-    }
-    if stray == 0 {
-        return each(Run {
-            start: at[0],
-            first: 0,
-            lanes: LANES,
-            apart: true,
-        });
-    }
-    let mut lane = 0;
-    while lane < LANES {
-        if mask >> lane & 1 == 0 {
-            lane += 1;
-            continue;
+/// The runs of an access, one after the other.
+pub struct Runs<'a> {
+    at: &'a [u64; LANES],
+    /// Lanes that are not in a run yet.
+    left: u32,
+    /// Lanes at the place of the lane before, and right behind it.
+    same: u32,
+    behind: u32,
+}
+
+impl<'a> Runs<'a> {
+    /// Those of the lanes in `mask`, of accesses of `bytes` bytes.
+    #[inline(always)]
+    pub fn new(at: &'a [u64; LANES], mask: u32, bytes: u64) -> Runs<'a> {
+        let (mut same, mut behind) = (0, 0);
+        for lane in 1..LANES {
+            let step = at[lane].wrapping_sub(at[lane - 1]);
+            same |= u32::from(step == 0) << lane;
+            behind |= u32::from(step == bytes) << lane;
         }
-        let runs_on = |next: usize| next < LANES && mask >> next & 1 == 1;
-        let start = at[lane];
-        let mut end = lane + 1;
-        let apart = runs_on(end) && at[end] == start.wrapping_add(bytes);
-        let step = if apart { bytes } else { 0 };
-        let mut expected = start.wrapping_add(step);
-        while runs_on(end) && at[end] == expected {
-            expected = expected.wrapping_add(step);
-            end += 1;
+        // A lane goes on with a run if the one before it is there too.
+        let pairs = mask & mask << 1;
+        Runs {
+            at,
+            left: mask,
+            same: same & pairs,
+            behind: behind & pairs,
         }
-        each(Run {
-            start,
-            first: lane,
-            lanes: end - lane,
-            apart,
-        });
-        lane = end;
+    }
+}
+
+impl Iterator for Runs<'_> {
+    type Item = Run;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Run> {
+        if self.left == 0 {
+            return None;
+        }
+        let first = self.left.trailing_zeros() as usize;
+        let after = |lanes: u32| (lanes.wrapping_shr(first as u32) >> 1).trailing_ones() as usize;
+        let (behind, same) = (after(self.behind), after(self.same));
+        let run = Run {
+            start: self.at[first & (LANES - 1)],
+            first,
+            lanes: 1 + behind.max(same),
+            apart: behind > 0,
+        };
+        self.left &= !run.mask();
+        Some(run)
     }
 }
 
@@ -80,11 +90,9 @@ mod tests {
 
     fn of(mask: u32, at: impl Fn(u64) -> u64) -> Vec<(u64, usize, usize, bool)> {
         let at = std::array::from_fn(|lane| at(lane as u64));
-        let mut found = Vec::new();
-        runs(&at, mask, 4, |run| {
-            found.push((run.start, run.first, run.lanes, run.apart));
-        });
-        found
+        let runs = Runs::new(&at, mask, 4);
+        runs.map(|run| (run.start, run.first, run.lanes, run.apart))
+            .collect()
     }
 
     #[test]
@@ -102,6 +110,14 @@ mod tests {
         );
         assert_eq!(of(u32::MAX, |lane| lane * 8).len(), 32);
         assert_eq!(of(0, |lane| lane), []);
+        assert_eq!(
+            of(u32::MAX, |lane| lane / 31 * 4),
+            [(0, 0, 31, false), (4, 31, 1, false)]
+        );
+        assert_eq!(
+            of(0b1101, |lane| lane * 4),
+            [(0, 0, 1, false), (8, 2, 2, true)]
+        );
     }
 
     #[test]

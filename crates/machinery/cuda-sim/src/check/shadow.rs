@@ -1,6 +1,7 @@
 //! What the checks know of a block under way.
 
-use super::checker::Launched;
+use super::launched::Launched;
+use super::meetings::Meetings;
 use super::order::Order;
 use super::shared::SharedShadow;
 
@@ -8,6 +9,7 @@ use super::shared::SharedShadow;
 pub struct Shadow {
     pub order: Order,
     pub shared: SharedShadow,
+    pub meetings: Meetings,
     /// Where the threads that wait at a barrier for all of the block have come from.
     pub barriers: [Option<Come>; 16],
     /// Parts of warps that wait at barriers at which whole ones should.
@@ -54,6 +56,7 @@ impl Shadow {
         Shadow {
             order: Order::default(),
             shared: SharedShadow::new(launched.shared_bytes, launched.granule, launched.checks),
+            meetings: Meetings::default(),
             barriers: [None; 16],
             parts: Vec::new(),
             divergent: Vec::new(),
@@ -66,6 +69,7 @@ impl Shadow {
     pub fn begin(&mut self, warps: usize) {
         let late = self.order.begin(warps);
         self.shared.begin(late);
+        self.meetings.clear();
         self.barriers = [None; 16];
         self.parts.clear();
         self.divergent.clear();

@@ -140,9 +140,9 @@ impl SharedShadow {
         (first, count, each)
     }
 
-    /// Whether a run of lanes may be in conflict with earlier accesses.
+    /// Whether a run of lanes, all of it inside, may be in conflict with earlier accesses.
     #[inline(always)]
-    fn is_suspect(&self, order: &Order, now: Now, run: &Run, bytes: u64) -> bool {
+    pub fn is_suspect(&self, order: &Order, now: Now, run: &Run, bytes: u64) -> bool {
         let (first, count, each) = self.granules(run, bytes);
         let (floor, own) = (order.floor(), order.floor_in(now.warp));
         let warp = now.warp as u32;
@@ -175,35 +175,11 @@ impl SharedShadow {
         suspect
     }
 
-    /// An access by a run of lanes, all of it inside: finds what it is in conflict with, and takes
-    /// note of it.
-    #[inline(always)]
-    pub fn access(
-        &mut self,
-        order: &Order,
-        now: Now,
-        run: &Run,
-        bytes: u64,
-        found: &mut impl FnMut(Conflict),
-    ) {
-        if self.is_suspect(order, now, run, bytes) {
-            self.look_closely(order, now, run, bytes, found);
-        }
-        self.note(order.own(now.warp), now, run, bytes);
-    }
-
     /// Finds the conflicts of a run, one a lane.
     #[cold]
-    fn look_closely(
-        &self,
-        order: &Order,
-        now: Now,
-        run: &Run,
-        bytes: u64,
-        found: &mut impl FnMut(Conflict),
-    ) {
+    pub fn look_closely(&self, order: &Order, now: Now, run: &Run, bytes: u64) -> Vec<Conflict> {
+        let mut found: Vec<Conflict> = Vec::new();
         let (first, count, each) = self.granules(run, bytes);
-        let mut last = None;
         for k in 0..count {
             let place = first + k;
             let lanes = if run.apart {
@@ -215,13 +191,13 @@ impl SharedShadow {
             for lane in lanes {
                 let conflict = self.conflict(order, now, place, lane);
                 if let Some(conflict) = conflict
-                    && last.is_none_or(|last| last < lane)
+                    && found.last().is_none_or(|last| last.lane < lane)
                 {
-                    last = Some(lane);
-                    found(conflict);
+                    found.push(conflict);
                 }
             }
         }
+        found
     }
 
     fn conflict(&self, order: &Order, now: Now, place: usize, lane: usize) -> Option<Conflict> {
@@ -274,9 +250,9 @@ impl SharedShadow {
         None
     }
 
-    /// Takes note of an access.
+    /// Takes note of an access at `stamp`.
     #[inline(always)]
-    fn note(&mut self, stamp: u32, now: Now, run: &Run, bytes: u64) {
+    pub fn note(&mut self, stamp: u32, now: Now, run: &Run, bytes: u64) {
         let (first, count, each) = self.granules(run, bytes);
         let range = first..first + count;
         let who = Who::new(now.warp, run.first, now.site).0;

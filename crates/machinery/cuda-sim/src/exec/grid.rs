@@ -217,7 +217,7 @@ pub fn launch(
             program,
             global,
             shared_bytes,
-            progress.blocks,
+            (progress.blocks, kernel.ordered),
         ),
         resident: occupancy.blocks as usize * device.multiprocessors as usize,
         sample: Sample::new(launch.observe, progress.blocks, device, shared_in_use),

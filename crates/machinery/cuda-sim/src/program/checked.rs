@@ -1,7 +1,7 @@
 //! The copy of a program that is checked as it runs.
 
 use super::code::Inst;
-use super::flow::{Access, AccessKind, Draft, Memory, Waiting};
+use super::flow::{Access, AccessKind, Draft, Flow, Memory, Waiting};
 use crate::check::handlers;
 use crate::exec::cpu::Cpu;
 use std::sync::OnceLock;
@@ -19,6 +19,8 @@ pub enum Checked {
     Fence,
     /// It waits for asynchronous copies.
     Wait(Waiting),
+    /// The thread ends.
+    End,
 }
 
 /// Whether all lanes of a warp have to come to a barrier at once: to `bar.sync` they have, to
@@ -61,10 +63,25 @@ impl CheckedCode {
         self.list.push(checked);
     }
 
+    /// Whether a thread that stands there has nothing left to do: its basic block is its end.
+    pub fn only_ends(&self, address: u32) -> bool {
+        let at = |address: u32| self.list.get(address as usize).copied();
+        at(address) == Some(Checked::End)
+            || at(address) == Some(Checked::Nothing) && at(address + 1) == Some(Checked::End)
+    }
+
     /// The number of an access of device memory among all there are.
     #[inline(always)]
     pub fn device_number(&self, address: u32) -> u32 {
         self.numbers[address as usize]
+    }
+
+    /// The address of the access of device memory with a number.
+    pub fn device_site(&self, number: u32) -> u32 {
+        self.device
+            .get(number as usize)
+            .copied()
+            .unwrap_or(u32::MAX)
     }
 
     /// The first access of device memory among those whose numbers, modulo 32, are in a mask, and
@@ -123,6 +140,9 @@ impl CheckedCode {
 
 impl Checked {
     fn of(draft: &Draft) -> Checked {
+        if draft.flow == Flow::Exit {
+            return Checked::End;
+        }
         match (draft.access, draft.orders, draft.waiting) {
             (Some(access), _, _) => Checked::Access(access),
             (None, Checked::Nothing, Waiting::No | Waiting::Commit) => Checked::Nothing,

@@ -53,6 +53,10 @@ fn atomics_read_too() {
     let count = "red.global.add.u32 [%out], 1;";
     let (findings, _) = read_from(count, 128, 0);
     assert_eq!(findings[0].kind, Kind::UnwrittenDevice);
+    assert_eq!(
+        findings[0].count, 64,
+        "what is added to is as undefined as before"
+    );
     assert_silent(read_from(count, 128, 4));
     assert_silent(read_from("atom.global.exch.b32 %r1, [%mine], 1;", 128, 0));
 }

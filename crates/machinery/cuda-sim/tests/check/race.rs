@@ -360,6 +360,32 @@ fn blocks_that_use_the_same_device_memory() {
 }
 
 #[test]
+fn blocks_that_order_themselves() {
+    // Every block writes a word of its own and counts up; the last one reads all.
+    let body = |fence: &str| {
+        format!(
+            "setp.ne.u32 %p1, %t, 0;
+        @%p1 bra done;
+        st.global.u32 [%at], %r1; // here
+        {fence}
+        atom.global.add.u32 %r3, [%out+1280], 1;
+        setp.ne.u32 %p1, %r3, 9;
+        @%p1 bra done;
+        membar.gl;
+        ld.global.u32 %r4, [%out]; // there
+    done:"
+        )
+    };
+    assert_silent(found_in_grid(&body("membar.gl;"), 10, 2));
+    let of = found_in_grid(&body(""), 10, 2);
+    let there = line_of(&of.1, "// there");
+    let finding = assert_one(of, Kind::BetweenBlocks, Warning, 0, 1);
+    let other = finding.other.expect("the read");
+    assert_eq!((finding.block, other.block), ([0; 3], [9, 0, 0]));
+    assert_eq!((other.source.ptx_line, other.write), (there, false));
+}
+
+#[test]
 fn what_is_found_does_not_depend_on_host_threads_nor_change_results() {
     let body = tile(
         5,

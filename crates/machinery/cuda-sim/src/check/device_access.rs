@@ -1,0 +1,147 @@
+//! Accesses of device memory: whether what they read is written, and which blocks use it.
+
+use super::blocks::Use;
+use super::checker::{Checker, Doing, RECENT, note_unwritten, unwritten_lanes};
+use super::device::Tracked;
+use super::fenced::{Fences, Words};
+use super::finding::{Kind, Severity};
+use super::ledger::{Key, Ledger, OtherSeen, Seen, What};
+use super::runs::Runs;
+use crate::exec::lanes::LANES;
+use crate::program::Program;
+use crate::program::flow::AccessKind;
+
+impl Checker {
+    /// The lanes in `mask` access device memory.
+    #[inline(always)]
+    pub fn device(
+        &mut self,
+        program: &Program,
+        doing: Doing,
+        at: &[u64; LANES],
+        mask: u32,
+        bytes: u64,
+    ) {
+        if !self.launched.watches_device {
+            return;
+        }
+        let Checker {
+            launched,
+            ledger,
+            recent,
+        } = self;
+        for run in Runs::new(at, mask, bytes) {
+            let place = (run.start >> 20) as usize % RECENT;
+            let span = run.span(bytes);
+            let known = launched.device.at(recent[place]);
+            let known = match known.filter(|known| known.offset(run.start, span).is_some()) {
+                Some(known) => known,
+                None => {
+                    // What lies outside is about to fail.
+                    let Some(number) = launched.device.find(run.start) else {
+                        return;
+                    };
+                    recent[place] = number;
+                    match launched.device.at(number) {
+                        Some(known) => known,
+                        None => return,
+                    }
+                }
+            };
+            let Some(offset) = known.offset(run.start, span) else {
+                return;
+            };
+            if let Some(written) = &known.written {
+                if doing.reads && !written.has(offset, span) {
+                    let has = |at| written.has(at - known.base, bytes);
+                    for held in unwritten_lanes(doing, &run, bytes, has) {
+                        note_unwritten(ledger, Kind::UnwrittenDevice, doing.block, held);
+                    }
+                }
+                if doing.leaves_written() {
+                    written.set(offset, span);
+                }
+            }
+            if let Some(lines) = &known.lines
+                && doing.access.kind != AccessKind::Atomic
+                && !doing.access.ordered
+            {
+                let by = Use {
+                    block: doing.block,
+                    site: program.checked.device_number(doing.site),
+                    write: doing.writes,
+                };
+                lines.touch(offset, span, by);
+            }
+            if let (Some(words), Some(fences)) = (&known.words, &launched.fences) {
+                let place = Place {
+                    known,
+                    words,
+                    fences,
+                    offset,
+                    span,
+                };
+                ordered_by_fences(ledger, program, doing, place);
+            }
+        }
+    }
+
+    /// A block goes past a fence.
+    pub fn fence(&self, block: u64) {
+        if let Some(fences) = &self.launched.fences {
+            fences.fence(block);
+        }
+    }
+}
+
+/// Bytes of an allocation that some lanes access.
+struct Place<'a> {
+    known: &'a Tracked,
+    words: &'a Words,
+    fences: &'a Fences,
+    offset: u64,
+    span: u64,
+}
+
+/// An access in a launch whose blocks may order themselves: notes what is not in order.
+#[cold]
+fn ordered_by_fences(ledger: &mut Ledger, program: &Program, doing: Doing, place: Place) {
+    let Place {
+        known,
+        words,
+        fences,
+        offset,
+        span,
+    } = place;
+    if doing.access.kind == AccessKind::Atomic || doing.access.ordered {
+        if doing.reads {
+            fences.look(doing.block);
+        }
+    } else if doing.writes {
+        let site = program.checked.device_number(doing.site);
+        words.write(fences, offset, span, doing.block, site);
+    } else {
+        for (at, wrote) in words.read(fences, offset, span, doing.block) {
+            let key = Key {
+                severity: Severity::Warning,
+                kind: Kind::BetweenBlocks,
+                site: program.checked.device_site(wrote.site),
+                other: doing.site,
+            };
+            let block = u64::from(wrote.block);
+            ledger.note(key, block, 1, || Seen {
+                block,
+                thread: 0,
+                other: Some(OtherSeen {
+                    block: doing.block,
+                    thread: 0,
+                    write: false,
+                }),
+                what: What::Device {
+                    at: known.base + at,
+                    bytes: 4,
+                },
+            });
+        }
+    }
+}

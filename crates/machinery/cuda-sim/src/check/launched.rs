@@ -1,0 +1,109 @@
+//! What the checks of a launch share.
+
+use super::device::{Between, Device};
+use super::fenced::{Fences, MOST_BLOCKS};
+use super::finding::{Finding, Kind, Severity};
+use super::ledger::{Key, Ledger, OtherSeen, Seen, What};
+use super::shadow::Shadow;
+use super::{Checks, describe};
+use crate::exec::grid::Grid;
+use crate::memory::global::Global;
+use crate::program::Program;
+use std::sync::Arc;
+
+/// What the checks of a launch share.
+pub struct Launched {
+    pub checks: Checks,
+    /// Bytes of a block's shared memory, and those it is looked at by.
+    pub shared_bytes: u32,
+    pub granule: u32,
+    pub(super) device: Device,
+    /// Whether device memory is looked at.
+    pub(super) watches_device: bool,
+    /// What orders blocks, where something may.
+    pub(super) fences: Option<Fences>,
+}
+
+impl Launched {
+    /// Of a launch of a kernel of `program`, whose blocks have so many bytes of shared memory; how
+    /// many there are, and whether they run one after the other. None where nothing is to be looked
+    /// at.
+    pub fn new(
+        checks: Checks,
+        program: &Program,
+        global: &Global,
+        shared_bytes: u32,
+        (blocks, ordered): (u64, bool),
+    ) -> Option<Arc<Launched>> {
+        let between = match (checks.race && blocks > 1, program.checked.has_fences()) {
+            (true, false) => Between::Blocks,
+            // Where blocks run at the same time, which comes first is a matter of chance.
+            (true, true) if ordered && blocks <= MOST_BLOCKS => Between::FencedBlocks,
+            _ => Between::Nothing,
+        };
+        checks.watches().then(|| {
+            Arc::new(Launched {
+                checks,
+                shared_bytes,
+                granule: program.checked.granule(),
+                device: Device::of(global, between),
+                watches_device: between != Between::Nothing || checks.init,
+                fences: (between == Between::FencedBlocks).then(|| Fences::new(blocks)),
+            })
+        })
+    }
+
+    /// What is known of a block that has not begun.
+    pub fn shadow(&self) -> Box<Shadow> {
+        Box::new(Shadow::new(self))
+    }
+
+    /// What was found, errors first. `whole`: the launch has run to its end.
+    pub fn findings(
+        &self,
+        mut ledger: Ledger,
+        grid: &Grid,
+        global: &Global,
+        whole: bool,
+    ) -> Vec<Finding> {
+        if whole {
+            // Of blocks after one that failed some ran, and some did not.
+            self.find_shared(&mut ledger, &grid.program);
+        }
+        ledger.findings(grid, |what| describe::touched(global, what))
+    }
+
+    /// Notes the device memory that several blocks used.
+    fn find_shared(&self, ledger: &mut Ledger, program: &Program) {
+        for tracked in self.device.iter() {
+            let shared = tracked.lines.iter().flat_map(|lines| lines.shared());
+            for word in shared {
+                let site = |bits| program.checked.first_device_site(bits);
+                let writer = site((word.writers, true));
+                let other = match word.user_writes {
+                    true => writer,
+                    false => site((word.readers, false)),
+                };
+                let key = Key {
+                    severity: Severity::Warning,
+                    kind: Kind::BetweenBlocks,
+                    site: writer,
+                    other,
+                };
+                ledger.note(key, word.writer, 1, || Seen {
+                    block: word.writer,
+                    thread: 0,
+                    other: Some(OtherSeen {
+                        block: word.user,
+                        thread: 0,
+                        write: word.user_writes,
+                    }),
+                    what: What::Device {
+                        at: tracked.base + word.offset,
+                        bytes: 4,
+                    },
+                });
+            }
+        }
+    }
+}

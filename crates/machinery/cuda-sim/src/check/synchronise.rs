@@ -1,0 +1,93 @@
+//! Barriers and warp-wide instructions: who comes, and who does not.
+
+use super::checker::{Checker, note_unwritten};
+use super::finding::{Kind, Severity};
+use super::ledger::{Key, NOWHERE, OtherSeen, Seen, What};
+use super::shadow::{Come, Part, Shadow};
+
+impl Checker {
+    /// A block ends, or fails: notes what was held back until then. `stuck`: its threads wait for
+    /// each other at barriers; `elsewhere` tells where some lanes of a warp are.
+    pub fn close(
+        &mut self,
+        shadow: &mut Shadow,
+        block: u64,
+        stuck: bool,
+        elsewhere: impl Fn(usize, u32) -> Option<u32>,
+    ) {
+        shadow.release_held();
+        for held in shadow.unwritten.drain(..) {
+            note_unwritten(&mut self.ledger, Kind::UnwrittenShared, block, held);
+        }
+        let parts = std::mem::take(&mut shadow.parts);
+        // Lanes that have ended meanwhile are waited for by nobody.
+        let misses = |part: &Part| elsewhere(part.warp, part.alive & !part.mask).is_some();
+        let waiting = parts.into_iter().filter(|part| stuck && misses(part));
+        for part in shadow.divergent.drain(..).chain(waiting) {
+            let key = Key {
+                severity: Severity::Error,
+                kind: Kind::DivergentBarrier,
+                site: part.site,
+                other: NOWHERE,
+            };
+            let count = part.mask.count_ones().into();
+            self.ledger.note(key, block, count, || Seen {
+                block,
+                thread: part.warp as u32 * 32 + part.mask.trailing_zeros(),
+                other: None,
+                what: What::Came {
+                    came: part.mask,
+                    alive: part.alive,
+                    elsewhere: elsewhere(part.warp, part.alive & !part.mask),
+                },
+            });
+        }
+    }
+
+    /// A warp comes to a barrier at which others wait that have come from another place.
+    pub fn mixed(&mut self, doing: (u64, usize, u32), first: Come) {
+        let (block, warp, site) = doing;
+        let key = Key {
+            severity: Severity::Error,
+            kind: Kind::MixedBarriers,
+            site,
+            other: first.site,
+        };
+        self.ledger.note(key, block, 1, || Seen {
+            block,
+            thread: warp as u32 * 32,
+            other: Some(OtherSeen {
+                block,
+                thread: first.thread,
+                write: false,
+            }),
+            what: What::Nothing,
+        });
+    }
+
+    /// A warp-wide instruction's mask is wrong: it lacks lanes that are here, or names some that do
+    /// not come.
+    pub fn mask(
+        &mut self,
+        doing: (u64, usize, u32),
+        (kind, severity): (Kind, Severity),
+        lane: u32,
+        mask: u32,
+        wrong: u32,
+    ) {
+        let (block, warp, site) = doing;
+        let key = Key {
+            severity,
+            kind,
+            site,
+            other: NOWHERE,
+        };
+        let count = wrong.count_ones().into();
+        self.ledger.note(key, block, count, || Seen {
+            block,
+            thread: warp as u32 * 32 + lane,
+            other: None,
+            what: What::Mask { mask, wrong },
+        });
+    }
+}
