@@ -82,7 +82,7 @@ fn try_ptx(name: &str) -> Result<(), Error> {
 }
 
 /// The environment variable that carries a kernel's PTX path to its chapter.
-fn variable(name: &str) -> String {
+pub fn variable(name: &str) -> String {
     let letters = name.chars().map(|c| match c {
         c if c.is_ascii_alphanumeric() => c.to_ascii_uppercase(),
         _ => '_',

@@ -1,0 +1,42 @@
+//! Has the PTX of every kernel in `kernels/bugs` ready, and lists them with their sources in
+//! `sources.rs`.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::{env, fs};
+
+use kernel_build::Tree;
+
+fn main() {
+    if let Err(error) = list() {
+        eprintln!("error: {error}");
+        std::process::exit(1);
+    }
+}
+
+fn list() -> Result<(), Box<dyn std::error::Error>> {
+    let tree = Tree::find(&PathBuf::from(env::var("CARGO_MANIFEST_DIR")?))?;
+    // A kernel that is new, too.
+    println!(
+        "cargo:rerun-if-changed={}",
+        tree.path("kernels/bugs").display()
+    );
+    let mut list = String::from("&[\n");
+    for kernel in tree.kernels()? {
+        let Some(name) = kernel.strip_prefix("bugs/") else {
+            continue;
+        };
+        kernel_build::ptx(&kernel);
+        let file = format!("kernels/{kernel}.cu");
+        let path = tree.path(&file);
+        let variable = kernel_build::variable(&kernel);
+        writeln!(
+            list,
+            "Source {{ name: {name:?}, file: {file:?}, text: include_str!({path:?}), \
+             ptx: include_str!(env!({variable:?})) }},"
+        )?;
+    }
+    list.push(']');
+    fs::write(PathBuf::from(env::var("OUT_DIR")?).join("sources.rs"), list)?;
+    Ok(())
+}

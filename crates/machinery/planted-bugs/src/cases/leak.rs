@@ -1,0 +1,27 @@
+//! Memory that nobody frees.
+
+use crate::plan::{Buffer, Plan, floats, launch, room};
+
+pub fn cases() -> Vec<(&'static str, Plan, Plan)> {
+    let square = |result: Buffer| launch(4, 32, [floats(100).into(), result.into(), 100.into()]);
+    let step = |scratch: Buffer| launch(4, 32, [scratch.into(), 100.into()]);
+    let steps = |first: fn() -> Buffer| {
+        let three = step(first()).then(step(first())).then(step(first()));
+        three.then(step(room(400)))
+    };
+    let lookup = |values| launch(4, 32, [room(400).into(), 100.into()]).symbol("lookup", values);
+
+    vec![
+        ("leak-result", square(room(400).leaked()), square(room(400))),
+        (
+            "leak-in-loop",
+            steps(|| room(400).leaked()),
+            steps(|| room(400)),
+        ),
+        (
+            "leak-pointed-to",
+            lookup(floats(100).leaked()),
+            lookup(floats(100)),
+        ),
+    ]
+}

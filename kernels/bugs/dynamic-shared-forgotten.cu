@@ -1,0 +1,13 @@
+// A tile whose size the launch has to give, and a launch that does not. The mistake is the
+// host's: without a third number between <<< and >>> the block has no such memory.
+
+#include "cuda_device.h"
+
+extern __shared__ float reversed[];
+
+extern "C" __global__ void dynamic_shared_forgotten(float *data) {
+    int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+    reversed[blockDim.x - 1 - t] = data[i]; // BUG: mem
+    __syncthreads();
+    data[i] = reversed[t];
+}

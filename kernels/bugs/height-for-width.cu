@@ -1,0 +1,19 @@
+// An element of a matrix is at row * width + column; here it is looked for at
+// row * height + column. A matrix higher than it is wide ends before its last rows do.
+
+#include "cuda_device.h"
+
+extern "C" __global__ void height_for_width(const float *in, float *out, int width, int height) {
+    int col = blockIdx.x * blockDim.x + threadIdx.x;
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (col >= width || row >= height) return;
+    out[row * width + col] = 0.5f * in[row * height + col]; // BUG: mem
+}
+
+extern "C" __global__ void height_for_width_right(const float *in, float *out, int width,
+                                                  int height) {
+    int col = blockIdx.x * blockDim.x + threadIdx.x;
+    int row = blockIdx.y * blockDim.y + threadIdx.y;
+    if (col >= width || row >= height) return;
+    out[row * width + col] = 0.5f * in[row * width + col];
+}

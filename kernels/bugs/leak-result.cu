@@ -1,0 +1,13 @@
+// Results are copied back, and the memory they were in is never freed. The mistake is the host's:
+//
+//     float *result;
+//     cudaMalloc(&result, n * sizeof(float)); // BUG: leak
+//     ...
+//     cudaMemcpy(host, result, n * sizeof(float), cudaMemcpyDeviceToHost);
+
+#include "cuda_device.h"
+
+extern "C" __global__ void leak_result(const float *in, float *result, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) result[i] = in[i] * in[i];
+}

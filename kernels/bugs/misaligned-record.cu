@@ -1,0 +1,22 @@
+// Records of twelve bytes, a tag of four and a count of eight, read through a pointer to bytes.
+// The count of the first record is at byte 4, which is no place for eight bytes to be read from.
+
+#include "cuda_device.h"
+
+#define RECORD 12
+#define TAG 4
+
+extern "C" __global__ void misaligned_record(const char *records, unsigned long long *counts,
+                                             int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    counts[i] = *(const unsigned long long *)(records + i * RECORD + TAG); // BUG: mem
+}
+
+extern "C" __global__ void misaligned_record_right(const char *records,
+                                                   unsigned long long *counts, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n) return;
+    const unsigned int *count = (const unsigned int *)(records + i * RECORD + TAG);
+    counts[i] = count[0] | (unsigned long long)count[1] << 32;
+}

@@ -1,0 +1,15 @@
+// A sum a thread, and no `if (i < n)`: the grid is made of whole blocks and the arrays are
+// not. The threads left over read and write past their ends.
+
+#include "cuda_device.h"
+
+extern "C" __global__ void no_bounds_check(const float *a, const float *b, float *c, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    c[i] = a[i] + b[i]; // BUG: mem
+}
+
+extern "C" __global__ void no_bounds_check_right(const float *a, const float *b, float *c,
+                                                 int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) c[i] = a[i] + b[i];
+}

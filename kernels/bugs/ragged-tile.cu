@@ -1,0 +1,39 @@
+// Tiles of a matrix whose size is no multiple of the tile's. The last tiles are loaded whole,
+// although only a part of each is there.
+
+#include "cuda_device.h"
+
+#define TILE 16
+
+// C = AB, all of n x n.
+extern "C" __global__ void ragged_tile(const float *A, const float *B, float *C, int n) {
+    __shared__ float As[TILE][TILE];
+    __shared__ float Bs[TILE][TILE];
+    int tx = threadIdx.x, ty = threadIdx.y;
+    int row = blockIdx.y * TILE + ty, col = blockIdx.x * TILE + tx;
+    float sum = 0.0f;
+    for (int k = 0; k < n; k += TILE) {
+        As[ty][tx] = A[row * n + k + tx]; // BUG: mem
+        Bs[ty][tx] = B[(k + ty) * n + col]; // BUG: mem
+        __syncthreads();
+        for (int j = 0; j < TILE; j++) sum += As[ty][j] * Bs[j][tx];
+        __syncthreads();
+    }
+    if (row < n && col < n) C[row * n + col] = sum;
+}
+
+extern "C" __global__ void ragged_tile_right(const float *A, const float *B, float *C, int n) {
+    __shared__ float As[TILE][TILE];
+    __shared__ float Bs[TILE][TILE];
+    int tx = threadIdx.x, ty = threadIdx.y;
+    int row = blockIdx.y * TILE + ty, col = blockIdx.x * TILE + tx;
+    float sum = 0.0f;
+    for (int k = 0; k < n; k += TILE) {
+        As[ty][tx] = row < n && k + tx < n ? A[row * n + k + tx] : 0.0f;
+        Bs[ty][tx] = k + ty < n && col < n ? B[(k + ty) * n + col] : 0.0f;
+        __syncthreads();
+        for (int j = 0; j < TILE; j++) sum += As[ty][j] * Bs[j][tx];
+        __syncthreads();
+    }
+    if (row < n && col < n) C[row * n + col] = sum;
+}

@@ -1,0 +1,31 @@
+// Spheres of seven floats, and a kernel that has given them an eighth since. Each sphere is
+// looked for four bytes too late, and the last ones past the end.
+
+#include "cuda_device.h"
+
+struct Sphere {
+    float r, g, b;
+    float radius;
+    float x, y, z;
+};
+
+struct ShinySphere {
+    float r, g, b;
+    float radius;
+    float x, y, z;
+    float shine;
+};
+
+extern "C" __global__ void struct_stride(const ShinySphere *spheres, int count, float *depths) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) {
+        depths[i] = spheres[i].z + spheres[i].radius; // BUG: mem
+    }
+}
+
+extern "C" __global__ void struct_stride_right(const Sphere *spheres, int count, float *depths) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) {
+        depths[i] = spheres[i].z + spheres[i].radius;
+    }
+}

@@ -1,0 +1,28 @@
+// A tile transposed where it lies: every thread takes the element opposite and puts it into its
+// own place, and by then that may be the new one. Both threads of a pair do so, in two warps.
+
+#include "cuda_device.h"
+
+#define TILE 16
+
+extern "C" __global__ void transpose_in_place(float *matrix) {
+    __shared__ float tile[TILE][TILE + 1];
+    int x = threadIdx.x, y = threadIdx.y;
+    tile[y][x] = matrix[y * TILE + x];
+    __syncthreads();
+    tile[y][x] = tile[x][y]; // BUG: race
+    __syncthreads();
+    matrix[y * TILE + x] = tile[y][x];
+}
+
+extern "C" __global__ void transpose_in_place_right(float *matrix) {
+    __shared__ float tile[TILE][TILE + 1];
+    int x = threadIdx.x, y = threadIdx.y;
+    tile[y][x] = matrix[y * TILE + x];
+    __syncthreads();
+    float opposite = tile[x][y];
+    __syncthreads();
+    tile[y][x] = opposite;
+    __syncthreads();
+    matrix[y * TILE + x] = tile[y][x];
+}

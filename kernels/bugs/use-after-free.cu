@@ -1,0 +1,11 @@
+// A launch with a buffer that has been freed. The mistake is the host's, and the kernel is the
+// one to find out.
+
+#include "cuda_device.h"
+
+extern "C" __global__ void use_after_free(float *data, float factor, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) {
+        data[i] *= factor; // BUG: mem
+    }
+}
