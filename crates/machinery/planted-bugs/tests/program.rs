@@ -1,0 +1,56 @@
+//! The program itself, without checks.
+
+use assert_cmd::Command;
+use serde_json::Value;
+
+fn program() -> Command {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_planted-bugs"));
+    program
+        .env("CUDA_BACKEND", "sim")
+        .env_remove("CUDA_SIM_CHECK");
+    program
+}
+
+#[test]
+fn the_list_has_name_kind_and_lines() {
+    let output = program().arg("--list").assert().success();
+    let list: Vec<Value> = serde_json::from_slice(&output.get_output().stdout).unwrap();
+    assert!(list.len() >= 40, "{}", list.len());
+    let case = list.iter().find(|case| case["name"] == "zeroed-too-late");
+    let case = case.unwrap();
+    assert_eq!(case["kind"], "race");
+    assert_eq!(case["file"], "kernels/bugs/zeroed-too-late.cu");
+    assert_eq!(case["kernel"], "zeroed_too_late");
+    assert_eq!(case["twin"], "zeroed_too_late_right");
+    assert_eq!(case["lines"].as_array().unwrap().len(), 1);
+    assert_eq!(case["with"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_kernel_that_is_stopped_ends_the_program() {
+    let output = program().arg("less-or-equal").assert().code(1);
+    let said = String::from_utf8(output.get_output().stderr.clone()).unwrap();
+    let error = "error: less_or_equal failed: CUDA_ERROR_ILLEGAL_ADDRESS";
+    assert!(said.contains(error), "{said}");
+    assert!(said.contains("kernels/bugs/less-or-equal.cu:9"), "{said}");
+}
+
+#[test]
+fn its_twin_says_nothing() {
+    let arguments = ["less-or-equal", "--right"];
+    let output = program().args(arguments).assert().success();
+    assert!(output.get_output().stdout.is_empty());
+    assert!(output.get_output().stderr.is_empty());
+}
+
+#[test]
+fn a_case_that_there_is_not_is_an_error() {
+    let output = program().arg("no-such").assert().code(1);
+    let said = String::from_utf8(output.get_output().stderr.clone()).unwrap();
+    assert_eq!(
+        said,
+        "error: there is no case `no-such`; --list prints those there are\n"
+    );
+    program().assert().code(2);
+    program().args(["--list", "less-or-equal"]).assert().code(2);
+}
