@@ -24,11 +24,7 @@ extern "C" __global__ void wrong_named_barrier(const float *in, float *out) {
 extern "C" __global__ void wrong_named_barrier_right(const float *in, float *out) {
     __shared__ float tile[HALF];
     int t = threadIdx.x % HALF;
-    if (threadIdx.x < HALF) {
-        tile[t] = in[t];
-        wait_at(1, 2 * HALF);
-    } else {
-        wait_at(1, 2 * HALF);
-        out[t] = tile[HALF - 1 - t];
-    }
+    if (threadIdx.x < HALF) tile[t] = in[t];
+    wait_at(1, 2 * HALF);
+    if (threadIdx.x >= HALF) out[t] = tile[HALF - 1 - t];
 }

@@ -48,6 +48,19 @@ pub fn cases() -> Vec<(&'static str, Plan, Plan)> {
             launch(2, 128, [floats(256).into(), room(8).into()]),
         ),
         same(
+            "early-return",
+            launch(
+                2,
+                64,
+                [
+                    floats(100).into(),
+                    floats(64).into(),
+                    room(400).into(),
+                    100.into(),
+                ],
+            ),
+        ),
+        same(
             "idle-blocks",
             launch(8, 64, [floats(300).into(), room(32).into(), 300.into()])
                 .then(sums_of(8).of("sum_of_sums")),

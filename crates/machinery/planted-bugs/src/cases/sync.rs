@@ -19,10 +19,6 @@ pub fn cases() -> Vec<(&'static str, Plan, Plan)> {
             "rounds-differ",
             launch(1, 64, [floats(33 * 64).into(), room(256).into()]),
         ),
-        same(
-            "early-return",
-            launch(2, 64, [floats(100).into(), room(400).into(), 100.into()]),
-        ),
         same("shuffle-in-branch", warp()),
         same("shuffle-mask", warp()),
         same(
