@@ -170,6 +170,11 @@ pub fn cases() -> Vec<(&'static str, Plan, Plan)> {
             vectors(floats(100).on_host().into(), output(), 100),
             vectors(input(), output(), 100),
         ),
+        (
+            "null-pointer",
+            vectors(input(), 0_u64.into(), 100),
+            vectors(input(), output(), 100),
+        ),
         ("sizeof-forgotten", out(100), out(400)),
     ]
 }
