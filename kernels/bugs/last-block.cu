@@ -1,17 +1,18 @@
 // The block that comes last adds up what all have written, and an atomic counter tells it that it
-// is. Without a fence a block's sum may arrive after its count.
+// is. Without a fence between the two, a block's sum may arrive after its count.
 
 #include "cuda_device.h"
 
 __device__ unsigned int blocks_done;
 
-// Blocks of one warp, up to 32 of them.
+// The sum of a warp's values, in lane 0.
 __device__ __forceinline__ float warp_sum(float value) {
     for (int d = 16; d > 0; d /= 2) value += __shfl_down_sync(0xffffffff, value, d);
     return value;
 }
 
-extern "C" __global__ void last_block(const float *in, volatile float *sums, float *total) {
+// Blocks of one warp, up to 32 of them.
+extern "C" __global__ void last_block(const float *in, float *sums, float *total) {
     int t = threadIdx.x;
     float sum = warp_sum(in[blockIdx.x * 32 + t]);
     unsigned int done = 0;
@@ -20,12 +21,13 @@ extern "C" __global__ void last_block(const float *in, volatile float *sums, flo
         done = atomicAdd(&blocks_done, 1);
     }
     if (__shfl_sync(0xffffffff, done, 0) == gridDim.x - 1) {
+        __threadfence();
         sum = warp_sum(t < gridDim.x ? sums[t] : 0.0f); // BUG: race
         if (t == 0) *total = sum;
     }
 }
 
-extern "C" __global__ void last_block_right(const float *in, volatile float *sums, float *total) {
+extern "C" __global__ void last_block_right(const float *in, float *sums, float *total) {
     int t = threadIdx.x;
     float sum = warp_sum(in[blockIdx.x * 32 + t]);
     unsigned int done = 0;
@@ -35,6 +37,7 @@ extern "C" __global__ void last_block_right(const float *in, volatile float *sum
         done = atomicAdd(&blocks_done, 1);
     }
     if (__shfl_sync(0xffffffff, done, 0) == gridDim.x - 1) {
+        __threadfence();
         sum = warp_sum(t < gridDim.x ? sums[t] : 0.0f);
         if (t == 0) *total = sum;
     }
