@@ -33,7 +33,7 @@ mod window;
 pub use fault::{Fault, FaultKind};
 pub use grid::{Launch, Report, launch};
 pub use miss::Miss;
-pub use ops::Class;
+pub use ops::{Class, Known, catalogue};
 pub use sample::Observe;
 pub(crate) use sample::Part;
 pub use watch::{Progress, Watch};

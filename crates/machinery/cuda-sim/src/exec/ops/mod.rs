@@ -3,6 +3,7 @@
 
 mod bits;
 mod carry;
+mod catalogue;
 mod compare;
 mod convert;
 mod float;
@@ -18,6 +19,7 @@ mod value;
 #[cfg(test)]
 mod tests;
 
+pub use catalogue::{Known, catalogue};
 pub use form::{Class, Form, FormError, Op};
 
 use super::cpu::Cpu;

@@ -1,0 +1,130 @@
+//! Which forms of register instructions a kernel may have: the simulator's own list, without what
+//! NVIDIA's assembler does not take, by the compute capability that each needs.
+
+use cuda_sim::exec::{Known, catalogue};
+use cuda_sim::ptx::ast::Type;
+
+/// A form and where it may stand.
+pub struct Form {
+    pub known: Known,
+    /// The compute capability, times ten, of the oldest of [`TARGETS`] that has it.
+    pub target: u32,
+}
+
+/// What modules are made for.
+pub const TARGETS: [u32; 4] = [52, 70, 80, 90];
+
+/// The forms, by what is done with them.
+pub struct Forms {
+    /// Ordinary ones.
+    pub exact: Vec<Form>,
+    /// Those whose answers are only near the exact ones.
+    pub approximate: Vec<Form>,
+    /// Those that read or write the carry.
+    pub carrying: Vec<Form>,
+}
+
+impl Forms {
+    /// All of the simulator's forms that the assembler has too.
+    pub fn new() -> Forms {
+        let mut forms = Forms {
+            exact: Vec::new(),
+            approximate: Vec::new(),
+            carrying: Vec::new(),
+        };
+        for known in catalogue() {
+            if left_out(&known).is_some() {
+                continue;
+            }
+            let target = needs(&known);
+            let list = if known.carries {
+                &mut forms.carrying
+            } else if is_approximate(&known) {
+                &mut forms.approximate
+            } else {
+                &mut forms.exact
+            };
+            list.push(Form { known, target });
+        }
+        forms
+    }
+}
+
+impl Default for Forms {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// `add.rn.f32`
+pub fn written(known: &Known) -> String {
+    format!("{}.{}", known.mnemonic, known.modifiers.join("."))
+}
+
+/// Whether its answers are only near the exact ones.
+pub fn is_approximate(known: &Known) -> bool {
+    let has = |name| known.modifiers.contains(&name);
+    has("approx") || has("full")
+}
+
+/// Why a form of the simulator's is not generated; None where it is.
+pub fn left_out(known: &Known) -> Option<&'static str> {
+    let has = |name| known.modifiers.contains(&name);
+    let (to, from) = (known.defs[0], known.uses[0]);
+    let bfloat = has("bf16") || has("bf16x2");
+    let integer_rounding = ["rni", "rzi", "rmi", "rpi"].into_iter().any(has);
+    let refused = match known.mnemonic {
+        "cvt" if has("tf32") => known.modifiers != ["rna", "tf32", "f32"],
+        "cvt" if has("relu") => {
+            has("sat") || has("ftz") || from != Type::F32 || has("rm") || has("rp") || integer_rounding
+        }
+        "cvt" if has("f16x2") || has("bf16x2") => integer_rounding,
+        "cvt" if bfloat => has("sat") || has("u8") || has("s8"),
+        "cvt" if has("sat") && !to.is_float() && !from.is_float() => holds(to, from),
+        "fma" => has("sat") && has("relu"),
+        "mov" => to.is_float() && to.bytes() < 8 && to != Type::F32,
+        "set" => to == Type::F32 && (has("f16") || has("bf16")),
+        "setp" => known.defs.len() == 2 && (has("f16") || has("bf16")),
+        _ => false,
+    };
+    refused.then_some("NVIDIA's assembler does not take it")
+}
+
+/// Whether an integer type has all values of another, so that nothing is to be saturated.
+fn holds(to: Type, from: Type) -> bool {
+    match (to.is_signed(), from.is_signed()) {
+        (false, true) => false,
+        (true, false) => to.bytes() > from.bytes(),
+        _ => to.bytes() >= from.bytes(),
+    }
+}
+
+/// The compute capability, times ten, of the oldest of [`TARGETS`] that has this form.
+fn needs(known: &Known) -> u32 {
+    let has = |name| known.modifiers.contains(&name);
+    let half = has("f16") || has("f16x2");
+    let extremum = matches!(known.mnemonic, "min" | "max");
+    if has("bf16") || has("bf16x2") {
+        let early = match known.mnemonic {
+            "abs" | "neg" | "fma" => true,
+            "min" | "max" => !has("xorsign"),
+            "cvt" => known.uses[0] == Type::F32 || known.modifiers == ["f32", "bf16"],
+            _ => false,
+        };
+        return if early { 80 } else { 90 };
+    }
+    if extremum && (has("xorsign") || has("relu")) {
+        return 90;
+    }
+    match known.mnemonic {
+        "bmsk" | "szext" | "dp4a" | "dp2a" => 70,
+        "tanh" => 80,
+        "ex2" if half => 80,
+        "cvt" if has("relu") || has("tf32") || has("f16x2") => 80,
+        "cvt" => 52,
+        "fma" if has("relu") => 80,
+        "min" | "max" if half || has("NaN") => 80,
+        _ if half => 70,
+        _ => 52,
+    }
+}

@@ -1,0 +1,132 @@
+//! What compute capability 8.0 brought: asynchronous copies, loads of matrices and their products.
+
+use super::{Generator, Place};
+use crate::tree::Node;
+use crate::values::Kind;
+
+/// `mma`: the form, registers of the result, of the first and of the second matrix.
+const PRODUCTS: [(&str, usize, usize, usize); 8] = [
+    ("m16n8k4.row.col.f32.tf32.tf32.f32", 4, 2, 1),
+    ("m16n8k8.row.col.f32.tf32.tf32.f32", 4, 4, 2),
+    ("m16n8k8.row.col.f32.f16.f16.f32", 4, 2, 1),
+    ("m16n8k16.row.col.f32.f16.f16.f32", 4, 4, 2),
+    ("m16n8k8.row.col.f16.f16.f16.f16", 2, 2, 1),
+    ("m16n8k16.row.col.f16.f16.f16.f16", 2, 4, 2),
+    ("m16n8k8.row.col.f32.bf16.bf16.f32", 4, 2, 1),
+    ("m16n8k16.row.col.f32.bf16.bf16.f32", 4, 4, 2),
+];
+
+impl Generator<'_> {
+    /// One of these; None where the target has none or where it is not known who is here.
+    pub fn matrix(&mut self, place: &Place) -> Option<Node> {
+        if self.target < 80 || !place.kernel {
+            return None;
+        }
+        if !place.whole_block || self.dice.chance(35) {
+            let lines = self.copy_asynchronously();
+            return Some(self.code(lines));
+        }
+        // For whole warps only.
+        let (partial, number) = (self.temporary('q'), self.statements + 1);
+        let mut lines = vec![
+            format!("setp.ne.u32 {partial}, %mask, 0xffffffff;"),
+            format!("@{partial} bra SKIP_{number};"),
+        ];
+        lines.extend(if self.dice.chance(50) {
+            self.load_matrices()
+        } else {
+            self.multiply()
+        });
+        lines.push(format!("SKIP_{number}:"));
+        Some(self.code(lines))
+    }
+
+    /// One or two copies from the inputs to the thread's shared memory, waited for.
+    fn copy_asynchronously(&mut self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for part in 0..self.dice.between(1, 2) {
+            let bytes = [4, 8, 16, 16][self.dice.below(4)];
+            let to = 16 * part + bytes * self.dice.below(16 / bytes);
+            let from = 16 * self.dice.below(128);
+            let cache = if bytes == 16 && self.dice.chance(50) {
+                "cg"
+            } else {
+                "ca"
+            };
+            let fetch = ["", "", ".L2::64B", ".L2::128B", ".L2::256B"][self.dice.below(5)];
+            let space = ["shared", "shared::cta"][self.dice.below(2)];
+            let source = match self.dice.below(4) {
+                0 => format!(", {}", self.dice.below(bytes + 1)),
+                1 => {
+                    let (size, value) = (self.temporary('t'), self.of_kind(Kind::Int32));
+                    lines.push(format!("rem.u32 {size}, {value}, {};", bytes + 1));
+                    format!(", {size}")
+                }
+                2 => format!(", {}", self.predicate()),
+                _ => String::new(),
+            };
+            lines.push(format!(
+                "cp.async.{cache}.{space}.global{fetch} [%own+{to}], [%inputs+{from}], {bytes}{source};"
+            ));
+            if self.dice.chance(60) {
+                lines.push("cp.async.commit_group;".to_owned());
+            }
+        }
+        if self.dice.chance(50) {
+            lines.push("cp.async.commit_group;".to_owned());
+            lines.push("cp.async.wait_group 0;".to_owned());
+        } else {
+            lines.push("cp.async.wait_all;".to_owned());
+        }
+        lines
+    }
+
+    /// Each lane writes a row of eight halves; then all load them as fragments.
+    fn load_matrices(&mut self) -> Vec<String> {
+        let values: Vec<String> = (0..4).map(|_| self.of_kind(Kind::Halves)).collect();
+        let (row, lane) = (self.temporary('t'), self.temporary('t'));
+        let count = [1, 2, 4][self.dice.below(3)];
+        let numbers = self.dice.different(count, self.pools.count(Kind::Halves));
+        let to: Vec<String> = numbers.iter().map(|n| format!("%x{n}")).collect();
+        let transposed = ["", ".trans"][self.dice.below(2)];
+        let space = ["shared", "shared::cta"][self.dice.below(2)];
+        let (factor, shift) = (self.dice.between(1, 7), self.dice.below(32));
+        vec![
+            format!("mad.lo.u32 {row}, %lane, 16, %matrices;"),
+            format!("st.shared.v4.b32 [{row}], {{{}}};", values.join(", ")),
+            "bar.warp.sync 0xffffffff;".to_owned(),
+            format!("mad.lo.u32 {lane}, %lane, {factor}, {shift};"),
+            format!("and.b32 {lane}, {lane}, 31;"),
+            format!("mad.lo.u32 {row}, {lane}, 16, %matrices;"),
+            format!(
+                "ldmatrix.sync.aligned.m8n8.x{count}{transposed}.{space}.b16 {{{}}}, [{row}];",
+                to.join(", ")
+            ),
+            "bar.warp.sync 0xffffffff;".to_owned(),
+        ]
+    }
+
+    fn multiply(&mut self) -> Vec<String> {
+        let (form, results, first, second) = PRODUCTS[self.dice.below(PRODUCTS.len())];
+        let (sums, factors) = (
+            if results == 4 { Kind::Single } else { Kind::Halves },
+            if form.contains("tf32") { Kind::Single } else { Kind::Halves },
+        );
+        let numbers = self.dice.different(results, self.pools.count(sums));
+        let prefix = super::pools::prefix(sums);
+        let to: Vec<String> = numbers.iter().map(|n| format!("{prefix}{n}")).collect();
+        let mut registers = |kind, count: usize| {
+            let all: Vec<String> = (0..count).map(|_| self.of_kind(kind)).collect();
+            format!("{{{}}}", all.join(", "))
+        };
+        let (a, b, c) = (
+            registers(factors, first),
+            registers(factors, second),
+            registers(sums, results),
+        );
+        vec![format!(
+            "mma.sync.aligned.{form} {{{}}}, {a}, {b}, {c};",
+            to.join(", ")
+        )]
+    }
+}

@@ -1,0 +1,572 @@
+//! Loads, stores, addresses and atomics. Each thread has a part of its own of global, shared and
+//! local memory, which it writes; tables in global, constant and parameter memory are for all to
+//! read.
+
+use super::{Generator, Place};
+use crate::tree::Node;
+use cuda_sim::ptx::ast::Type;
+
+/// A piece of memory that a thread may touch.
+#[derive(Clone, Copy)]
+struct Region {
+    /// As instructions name the space; empty for a generic address.
+    space: &'static str,
+    base: &'static str,
+    /// A power of two.
+    bytes: u32,
+    writable: bool,
+}
+
+const fn region(space: &'static str, base: &'static str, bytes: u32, writable: bool) -> Region {
+    Region {
+        space,
+        base,
+        bytes,
+        writable,
+    }
+}
+
+const REGIONS: [Region; 13] = [
+    region("global", "%scratch", 64, true),
+    region("global", "%scratch", 64, true),
+    region("shared", "%own", 32, true),
+    region("shared", "%narrow_own", 32, true),
+    region("local", "%local", 64, true),
+    region("const", "%const", 256, false),
+    region("global", "%table", 256, false),
+    region("global", "%inputs", 2048, false),
+    region("param", "%params", 32, false),
+    region("", "%generic_scratch", 64, true),
+    region("", "%generic_own", 32, true),
+    region("", "%generic_local", 64, true),
+    region("", "%generic_const", 256, false),
+];
+
+/// What may stand between `ld` and the space, or after the space, by the oldest target.
+type Orders = &'static [(u32, &'static str, &'static str)];
+
+const LOADS_GLOBAL: Orders = &[
+    (52, "", ""),
+    (70, "weak", ""),
+    (52, "volatile", ""),
+    (52, "", "ca"),
+    (52, "", "cg"),
+    (52, "", "cs"),
+    (52, "", "lu"),
+    (52, "", "cv"),
+    (70, "relaxed.cta", ""),
+    (70, "relaxed.gpu", ""),
+    (70, "relaxed.sys", ""),
+    (90, "relaxed.cluster", ""),
+    (70, "acquire.cta", ""),
+    (70, "acquire.gpu", ""),
+    (70, "acquire.sys", ""),
+    (70, "", "L1::evict_normal"),
+    (70, "", "L1::evict_unchanged"),
+    (70, "", "L1::evict_first"),
+    (70, "", "L1::evict_last"),
+    (70, "", "L1::no_allocate"),
+    (80, "", "L2::64B"),
+    (80, "", "L2::128B"),
+    (80, "", "L2::256B"),
+];
+
+/// Of memory that nobody writes.
+const LOADS_READ_ONLY: Orders = &[
+    (52, "", "nc"),
+    (52, "", "ca.nc"),
+    (52, "", "cg.nc"),
+    (52, "", "cs.nc"),
+    (70, "", "nc.L1::no_allocate"),
+    (80, "", "nc.L1::evict_last.L2::128B"),
+];
+
+const LOADS_SHARED: Orders = &[
+    (52, "", ""),
+    (70, "weak", ""),
+    (52, "volatile", ""),
+    (70, "relaxed.cta", ""),
+    (70, "acquire.cta", ""),
+];
+
+const LOADS_GENERIC: Orders = &[
+    (52, "", ""),
+    (52, "volatile", ""),
+    (70, "weak", ""),
+    (70, "relaxed.gpu", ""),
+    (70, "acquire.sys", ""),
+];
+
+const PLAIN: Orders = &[(52, "", "")];
+
+const STORES_GLOBAL: Orders = &[
+    (52, "", ""),
+    (70, "weak", ""),
+    (52, "volatile", ""),
+    (52, "", "wb"),
+    (52, "", "cg"),
+    (52, "", "cs"),
+    (52, "", "wt"),
+    (70, "relaxed.cta", ""),
+    (70, "relaxed.gpu", ""),
+    (70, "relaxed.sys", ""),
+    (90, "release.cluster", ""),
+    (70, "release.cta", ""),
+    (70, "release.gpu", ""),
+    (70, "release.sys", ""),
+    (70, "", "L1::evict_normal"),
+    (70, "", "L1::evict_unchanged"),
+    (70, "", "L1::evict_first"),
+    (70, "", "L1::evict_last"),
+    (70, "", "L1::no_allocate"),
+];
+
+const STORES_SHARED: Orders = &[
+    (52, "", ""),
+    (70, "weak", ""),
+    (52, "volatile", ""),
+    (70, "relaxed.cta", ""),
+    (70, "release.cta", ""),
+];
+
+const STORES_GENERIC: Orders = &[
+    (52, "", ""),
+    (52, "volatile", ""),
+    (70, "weak", ""),
+    (70, "relaxed.gpu", ""),
+    (70, "release.sys", ""),
+];
+
+/// Types of loads and stores.
+const TYPES: [Type; 14] = [
+    Type::B8,
+    Type::U8,
+    Type::S8,
+    Type::B16,
+    Type::U16,
+    Type::S16,
+    Type::B32,
+    Type::U32,
+    Type::S32,
+    Type::F32,
+    Type::B64,
+    Type::U64,
+    Type::S64,
+    Type::F64,
+];
+
+/// What an atomic does, on which types, and from which target on.
+const ATOMICS: [(&str, Type, u32); 30] = [
+    ("add", Type::U32, 52),
+    ("add", Type::S32, 52),
+    ("add", Type::U64, 52),
+    ("add", Type::F32, 52),
+    ("add", Type::F64, 70),
+    ("and", Type::B32, 52),
+    ("and", Type::B64, 52),
+    ("or", Type::B32, 52),
+    ("or", Type::B64, 52),
+    ("xor", Type::B32, 52),
+    ("xor", Type::B64, 52),
+    ("min", Type::U32, 52),
+    ("min", Type::S32, 52),
+    ("min", Type::U64, 52),
+    ("min", Type::S64, 52),
+    ("max", Type::U32, 52),
+    ("max", Type::S32, 52),
+    ("max", Type::U64, 52),
+    ("max", Type::S64, 52),
+    ("inc", Type::U32, 52),
+    ("dec", Type::U32, 52),
+    ("exch", Type::B32, 52),
+    ("exch", Type::B64, 52),
+    ("cas", Type::B32, 52),
+    ("cas", Type::B64, 52),
+    ("add", Type::F32, 52),
+    ("add", Type::F32, 52),
+    ("add", Type::F64, 70),
+    ("inc", Type::U32, 52),
+    ("dec", Type::U32, 52),
+];
+
+/// Cells of a kernel of either kind, at most.
+pub const MOST_CELLS: usize = 32;
+
+impl Generator<'_> {
+    /// A load or a store, or a question about an address.
+    pub fn access(&mut self) -> Node {
+        if self.dice.chance(8) {
+            return self.ask_space();
+        }
+        let region = loop {
+            let region = REGIONS[self.dice.below(REGIONS.len())];
+            if region.space != "param" || self.target >= 70 || self.dice.chance(50) {
+                break region;
+            }
+        };
+        if region.writable && self.dice.chance(50) {
+            self.store(region)
+        } else {
+            self.load(region)
+        }
+    }
+
+    fn load(&mut self, region: Region) -> Node {
+        let orders = match region.space {
+            "global" if !region.writable && self.dice.chance(60) => LOADS_READ_ONLY,
+            "global" => LOADS_GLOBAL,
+            "shared" => LOADS_SHARED,
+            "" if region.writable => LOADS_GENERIC,
+            _ => PLAIN,
+        };
+        let (ty, count) = self.element();
+        let mut lines = Vec::new();
+        let address = self.address(region, ty.bytes() * count, &mut lines);
+        let once = orders[0].2 == "nc" && self.dice.chance(15);
+        let name = if once {
+            "ldu.global".to_owned()
+        } else {
+            self.access_name("ld", region, orders)
+        };
+        let width = self.wide_enough(ty);
+        let to = self.different(ty, width, count as usize);
+        let guard = self.guard();
+        lines.push(format!(
+            "{guard}{name}{}.{} {}, {address};",
+            vector(count),
+            ty.modifier(),
+            braces(&to)
+        ));
+        self.code(lines)
+    }
+
+    fn store(&mut self, region: Region) -> Node {
+        let orders = match region.space {
+            "global" => STORES_GLOBAL,
+            "shared" => STORES_SHARED,
+            "" => STORES_GENERIC,
+            _ => PLAIN,
+        };
+        let (ty, count) = self.element();
+        let mut lines = Vec::new();
+        let address = self.address(region, ty.bytes() * count, &mut lines);
+        let name = self.access_name("st", region, orders);
+        let width = self.wide_enough(ty);
+        let from: Vec<String> = (0..count).map(|_| self.register(ty, width)).collect();
+        let guard = self.guard();
+        lines.push(format!(
+            "{guard}{name}{}.{} {address}, {};",
+            vector(count),
+            ty.modifier(),
+            braces(&from)
+        ));
+        self.code(lines)
+    }
+
+    fn element(&mut self) -> (Type, u32) {
+        loop {
+            let ty = TYPES[self.dice.below(TYPES.len())];
+            let count = [1, 1, 2, 4][self.dice.below(4)];
+            if ty.bytes() * count <= 16 {
+                return (ty, count);
+            }
+        }
+    }
+
+    /// Bytes of a register for an element: integers may have a wider one.
+    fn wide_enough(&mut self, ty: Type) -> u32 {
+        let least = ty.bytes().max(2);
+        match ty {
+            Type::F32 | Type::F64 => least,
+            _ => [least, least, (2 * least).min(8), 8][self.dice.below(4)],
+        }
+    }
+
+    fn access_name(&mut self, mnemonic: &str, region: Region, orders: Orders) -> String {
+        let target = self.target;
+        let fits: Vec<_> = orders.iter().filter(|order| order.0 <= target).collect();
+        let &&(_, before, after) = &fits[self.dice.below(fits.len())];
+        let space = match region.space {
+            "shared" if target >= 70 && self.dice.chance(20) => "shared::cta",
+            space => space,
+        };
+        let parts = [mnemonic, before, space, after];
+        let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        parts.join(".")
+    }
+
+    /// A place in a region, as aligned as the access must be: known, or by a register's value.
+    fn address(&mut self, region: Region, bytes: u32, lines: &mut Vec<String>) -> String {
+        let places = (region.bytes / bytes) as usize;
+        if region.space == "param" {
+            return format!("[values+{}]", bytes as usize * self.dice.below(places));
+        }
+        let mut base = region.base.to_owned();
+        if region.space == "shared" && self.dice.chance(20) {
+            base = self.temporary('u');
+            lines.push(format!("cvta.to.shared.u64 {base}, %generic_own;"));
+        } else if region.base == "%generic_own" && self.dice.chance(40) {
+            // Some threads here, some there.
+            base = self.temporary('u');
+            let other = ["%generic_scratch", "%generic_local"][self.dice.below(2)];
+            let predicate = self.predicate();
+            lines.push(format!(
+                "selp.b64 {base}, %generic_own, {other}, {predicate};"
+            ));
+        }
+        if self.dice.chance(50) {
+            let offset = bytes as usize * self.dice.below(places);
+            return match offset {
+                0 if self.dice.chance(50) => format!("[{base}]"),
+                _ => format!("[{base}+{offset}]"),
+            };
+        }
+        let index = self.register(Type::U32, 4);
+        let place = self.temporary('t');
+        lines.push(format!("and.b32 {place}, {index}, {};", places - 1));
+        if base == "%narrow_own" {
+            let sum = self.temporary('t');
+            lines.push(format!("mad.lo.u32 {sum}, {place}, {bytes}, {base};"));
+            return format!("[{sum}]");
+        }
+        let sum = self.temporary('u');
+        if self.dice.chance(30) && places > 1 {
+            lines.push(format!("sub.u32 {place}, {place}, {};", places - 1));
+            lines.push(format!("mul.wide.s32 {sum}, {place}, {bytes};"));
+            lines.push(format!("add.s64 {sum}, {sum}, {base};"));
+            return format!("[{sum}+{}]", bytes as usize * (places - 1));
+        }
+        lines.push(format!("mad.wide.u32 {sum}, {place}, {bytes}, {base};"));
+        format!("[{sum}]")
+    }
+
+    /// `isspacep` of one of several addresses.
+    fn ask_space(&mut self) -> Node {
+        let addresses = [
+            "%generic_scratch",
+            "%generic_own",
+            "%generic_local",
+            "%generic_table",
+        ];
+        let spaces = ["global", "shared", "local", "const", "shared::cta"];
+        let count = if self.target >= 70 { 5 } else { 4 };
+        let space = spaces[self.dice.below(count)];
+        let [a, b] = [self.dice.one(&addresses), self.dice.one(&addresses)];
+        let address = self.temporary('u');
+        let (choice, answer) = (self.predicate(), self.predicate());
+        let lines = vec![
+            format!("selp.b64 {address}, {a}, {b}, {choice};"),
+            format!("isspacep.{space} {answer}, {address};"),
+        ];
+        self.code(lines)
+    }
+
+    /// An atomic: on a cell of the thread's own, or on one that all threads share in an order that
+    /// does not show.
+    pub fn atomic(&mut self) -> Node {
+        let (operation, ty) = loop {
+            let (operation, ty, target) = ATOMICS[self.dice.below(ATOMICS.len())];
+            if target <= self.target {
+                break (operation, ty);
+            }
+        };
+        let mut lines = Vec::new();
+        let alone = matches!(operation, "exch" | "cas") || self.dice.chance(50);
+        let (space, address) = if alone {
+            // Cells of floats and of integers are the same: bits are bits.
+            match self.dice.below(4) {
+                0 => ("global", "[%scratch+64]".to_owned()),
+                1 => ("shared", "[%own+8]".to_owned()),
+                2 => ("", "[%generic_own+16]".to_owned()),
+                _ => ("", "[%generic_scratch+72]".to_owned()),
+            }
+        } else {
+            match self.shared_place(operation, ty) {
+                Some(place) => place,
+                None => return self.operation(),
+            }
+        };
+        let returns = alone && self.dice.chance(80);
+        let mut b = self.register(ty, ty.bytes());
+        if !alone {
+            b = self.commuting(operation, ty, b, &mut lines);
+        }
+        let to = if returns || matches!(operation, "exch" | "cas") {
+            Some(self.register(ty, ty.bytes()))
+        } else {
+            None
+        };
+        let mnemonic = if to.is_some() { "atom" } else { "red" };
+        let order = if self.target >= 70 {
+            let orders = ["", "", ".relaxed", ".acquire", ".release", ".acq_rel"];
+            // A reduction answers nothing that could be acquired.
+            let count = if to.is_some() { 6 } else { 3 };
+            orders[self.dice.below(count)]
+        } else {
+            ""
+        };
+        let scopes: &[&str] = match self.target {
+            52 => &[""],
+            90 => &["", ".cta", ".gpu", ".sys", ".cluster"],
+            _ => &["", ".cta", ".gpu", ".sys"],
+        };
+        let mut scope = scopes[self.dice.below(scopes.len())];
+        if !alone && scope == ".cta" && space != "shared" {
+            scope = ".gpu";
+        }
+        if !order.is_empty() && scope.is_empty() {
+            scope = ".gpu";
+        }
+        let space = match space {
+            "" => "",
+            "shared" if self.target >= 70 && self.dice.chance(20) => ".shared::cta",
+            "shared" => ".shared",
+            _ => ".global",
+        };
+        let c = match operation {
+            "cas" => format!(", {}", self.register(ty, ty.bytes())),
+            _ => String::new(),
+        };
+        let to = to.map_or(String::new(), |to| format!("{to}, "));
+        let guard = self.guard();
+        lines.push(format!(
+            "{guard}{mnemonic}{order}{scope}{space}.{operation}.{} {to}{address}, {b}{c};",
+            ty.modifier()
+        ));
+        self.code(lines)
+    }
+
+    /// A new cell for this operation alone, in global or shared memory.
+    fn shared_place(&mut self, operation: &str, ty: Type) -> Option<(&'static str, String)> {
+        let first = match (operation, ty) {
+            ("add", Type::F32 | Type::F64) => 0,
+            _ => self.dice.bits() >> (64 - 8 * ty.bytes()),
+        };
+        let global = self.dice.chance(50);
+        let cells = if global {
+            &mut self.global_cells
+        } else {
+            &mut self.shared_cells
+        };
+        if cells.len() >= MOST_CELLS {
+            return None;
+        }
+        cells.push(first);
+        let offset = 8 * (cells.len() - 1);
+        let generic = self.dice.chance(30);
+        Some(match (global, generic) {
+            (true, false) => ("global", format!("[%cells+{offset}]")),
+            (true, true) => ("", format!("[%generic_cells+{offset}]")),
+            (false, false) => ("shared", format!("[cells+{offset}]")),
+            (false, true) => ("", format!("[%generic_shared_cells+{offset}]")),
+        })
+    }
+
+    /// An operand with which the operation gives the same result in any order.
+    fn commuting(
+        &mut self,
+        operation: &str,
+        ty: Type,
+        b: String,
+        lines: &mut Vec<String>,
+    ) -> String {
+        match (operation, ty) {
+            // Sums of small integers are exact.
+            ("add", Type::F32 | Type::F64) => {
+                let source = self.register(Type::U32, 4);
+                let small = self.temporary('t');
+                let float = self.temporary(if ty == Type::F32 { 't' } else { 'u' });
+                lines.push(format!("and.b32 {small}, {source}, 255;"));
+                lines.push(format!("cvt.rn.{}.u32 {float}, {small};", ty.modifier()));
+                float
+            }
+            // All count to the same bound.
+            ("inc" | "dec", _) => self.dice.between(1, 300).to_string(),
+            _ => b,
+        }
+    }
+
+    /// Reads a special register that is the same on any GPU.
+    pub fn special(&mut self) -> Node {
+        const SPECIALS: [&str; 20] = [
+            "%tid.x",
+            "%tid.y",
+            "%tid.z",
+            "%ntid.x",
+            "%ntid.y",
+            "%ntid.z",
+            "%ctaid.x",
+            "%ctaid.y",
+            "%ctaid.z",
+            "%nctaid.x",
+            "%nctaid.y",
+            "%nctaid.z",
+            "%laneid",
+            "%lanemask_eq",
+            "%lanemask_le",
+            "%lanemask_lt",
+            "%lanemask_ge",
+            "%lanemask_gt",
+            "%dynamic_smem_size",
+            "WARP_SZ",
+        ];
+        let special = self.dice.one(&SPECIALS);
+        let to = self.register(Type::U32, 4);
+        let guard = self.guard();
+        let line = match self.dice.below(3) {
+            0 if special != "WARP_SZ" => {
+                let wide = self.register(Type::U64, 8);
+                format!("{guard}cvt.u64.u32 {wide}, {special};")
+            }
+            _ => format!("{guard}mov.u32 {to}, {special};"),
+        };
+        self.code(vec![line])
+    }
+
+    /// Instructions that change no value.
+    pub fn no_effect(&mut self, place: &Place) -> Node {
+        let mut lines: Vec<String> = ["membar.cta;", "membar.gl;", "membar.sys;", "pmevent 3;"]
+            .map(str::to_owned)
+            .to_vec();
+        lines.push("prefetchu.L1 [%generic_table];".to_owned());
+        lines.push("prefetch.global.L1 [%inputs+64];".to_owned());
+        lines.push("prefetch.global.L2 [%table];".to_owned());
+        lines.push("prefetch.L2 [%generic_scratch];".to_owned());
+        if self.target >= 70 {
+            lines.extend(
+                [
+                    "fence.sc.cta;",
+                    "fence.sc.gpu;",
+                    "fence.acq_rel.cta;",
+                    "fence.acq_rel.sys;",
+                    "nanosleep.u32 20;",
+                ]
+                .map(str::to_owned),
+            );
+        }
+        if self.target >= 80 {
+            lines.push("applypriority.global.L2::evict_normal [%table], 128;".to_owned());
+        }
+        if !place.kernel {
+            lines.retain(|line| !line.contains('%'));
+        }
+        let line = lines.swap_remove(self.dice.below(lines.len()));
+        self.code(vec![line])
+    }
+}
+
+fn vector(count: u32) -> &'static str {
+    match count {
+        1 => "",
+        2 => ".v2",
+        _ => ".v4",
+    }
+}
+
+fn braces(registers: &[String]) -> String {
+    match registers {
+        [one] => one.clone(),
+        several => format!("{{{}}}", several.join(", ")),
+    }
+}
+

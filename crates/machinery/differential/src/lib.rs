@@ -1,0 +1,13 @@
+//! Random PTX kernels, run by a GPU and by the simulator, and compared bit for bit.
+
+pub mod bounds;
+pub mod check;
+pub mod dice;
+pub mod forms;
+pub mod generate;
+pub mod kernel;
+pub mod machine;
+pub mod record;
+pub mod tree;
+pub mod values;
+pub mod worker;
