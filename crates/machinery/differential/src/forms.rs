@@ -1,6 +1,7 @@
 //! Which forms of register instructions a kernel may have: the simulator's own list, without what
 //! NVIDIA's assembler does not take, by the compute capability that each needs.
 
+use crate::dice::Dice;
 use cuda_sim::exec::{Known, catalogue};
 use cuda_sim::ptx::ast::Type;
 
@@ -17,36 +18,73 @@ pub const TARGETS: [u32; 4] = [52, 70, 80, 90];
 /// The forms, by what is done with them.
 pub struct Forms {
     /// Ordinary ones.
-    pub exact: Vec<Form>,
+    pub exact: List,
     /// Those whose answers are only near the exact ones.
-    pub approximate: Vec<Form>,
+    pub approximate: List,
     /// Those that read or write the carry.
-    pub carrying: Vec<Form>,
+    pub carrying: List,
+}
+
+/// Forms, and what modules for each target may have of them.
+#[derive(Default)]
+pub struct List {
+    pub all: Vec<Form>,
+    /// Places in `all`, for each of [`TARGETS`]: of every form, and of those of each mnemonic.
+    fits: [(Vec<usize>, Vec<Vec<usize>>); TARGETS.len()],
+}
+
+impl List {
+    fn of(all: Vec<Form>) -> List {
+        let fits = TARGETS.map(|target| {
+            let every: Vec<usize> = (0..all.len())
+                .filter(|&place| all[place].target <= target)
+                .collect();
+            let by_mnemonic = every
+                .chunk_by(|&a, &b| all[a].known.mnemonic == all[b].known.mnemonic)
+                .map(<[usize]>::to_vec)
+                .collect();
+            (every, by_mnemonic)
+        });
+        List { all, fits }
+    }
+
+    /// A form that this target has: any with the same chance, or any of one mnemonic, so that those
+    /// with few forms are not rare.
+    pub fn pick(&self, dice: &mut Dice, target: u32) -> &Known {
+        let number = TARGETS.iter().position(|&known| known == target);
+        let (every, by_mnemonic) = &self.fits[number.unwrap_or(0)];
+        let among = if dice.chance(50) {
+            every
+        } else {
+            &by_mnemonic[dice.below(by_mnemonic.len())]
+        };
+        &self.all[among[dice.below(among.len())]].known
+    }
 }
 
 impl Forms {
     /// All of the simulator's forms that the assembler has too.
     pub fn new() -> Forms {
-        let mut forms = Forms {
-            exact: Vec::new(),
-            approximate: Vec::new(),
-            carrying: Vec::new(),
-        };
+        let (mut exact, mut approximate, mut carrying) = (Vec::new(), Vec::new(), Vec::new());
         for known in catalogue() {
             if left_out(&known).is_some() {
                 continue;
             }
-            let target = needs(&known);
             let list = if known.carries {
-                &mut forms.carrying
+                &mut carrying
             } else if is_approximate(&known) {
-                &mut forms.approximate
+                &mut approximate
             } else {
-                &mut forms.exact
+                &mut exact
             };
+            let target = needs(&known);
             list.push(Form { known, target });
         }
-        forms
+        Forms {
+            exact: List::of(exact),
+            approximate: List::of(approximate),
+            carrying: List::of(carrying),
+        }
     }
 }
 

@@ -95,7 +95,7 @@ impl Kernel {
             text += "}\n";
         }
         text += ".visible .entry k(.param .u64 out, .param .u64 inputs, .param .u64 scratch,\n";
-        text += "  .param .u64 global_cells, .param .u64 zero, .param .align 8 .b8 values[32])\n{\n";
+        text += "  .param .u64 global_cells, .param .u64 zero, .param .align 16 .b8 values[32])\n{\n";
         text += &self.registers;
         write_all(&self.begin, &mut text);
         tree::write(&self.body, removed, &mut text);

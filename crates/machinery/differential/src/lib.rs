@@ -11,3 +11,4 @@ pub mod record;
 pub mod tree;
 pub mod values;
 pub mod worker;
+pub mod written;

@@ -32,16 +32,29 @@ impl Generator<'_> {
         } else {
             format!(", {}", self.count())
         };
-        match self.dice.below(8) {
-            0 => format!("bar.sync {number}{counted};"),
-            1 if self.target >= 70 => format!("barrier.sync {number};"),
-            2 if self.target >= 70 => format!("barrier.sync {number}{counted};"),
-            3 if self.target >= 70 => format!("barrier.sync.aligned {number};"),
-            4 if self.target >= 70 => format!("bar.cta.sync {number};"),
-            5 if self.target >= 70 => format!("barrier.cta.sync.aligned {number}{counted};"),
-            6 => "bar.sync 0;".to_owned(),
-            _ => format!("bar.sync {number};"),
+        let name = self.spelled_barrier("sync", "");
+        if self.dice.chance(20) {
+            return format!("{name} 0;");
         }
+        if self.dice.chance(50) {
+            return format!("{name} {number}{counted};");
+        }
+        format!("{name} {number};")
+    }
+
+    /// A barrier's name in one of its spellings: `bar.red.popc.u32`.
+    fn spelled_barrier(&mut self, kind: &str, ty: &str) -> String {
+        let name = if self.target >= 70 {
+            ["bar", "barrier", "bar.cta", "barrier.cta"][self.dice.below(4)]
+        } else {
+            ["bar", "bar", "barrier"][self.dice.below(3)]
+        };
+        let aligned = if name.starts_with("barrier") && self.dice.chance(50) {
+            ".aligned"
+        } else {
+            ""
+        };
+        format!("{name}.{kind}{aligned}{ty}")
     }
 
     /// Each thread writes a value and, behind a barrier, reads another's.
@@ -70,18 +83,20 @@ impl Generator<'_> {
         } else {
             String::new()
         };
-        let name = if self.target >= 70 {
-            ["bar", "barrier", "bar.cta", "barrier.cta"][self.dice.below(4)]
-        } else {
-            "bar"
-        };
         vec![match self.dice.below(3) {
             0 => {
                 let to = self.register(Type::U32, 4);
-                format!("{name}.red.popc.u32 {to}, {number}{count}, {question};")
+                let name = self.spelled_barrier("red.popc", ".u32");
+                format!("{name} {to}, {number}{count}, {question};")
             }
-            1 => format!("{name}.red.and.pred {to}, {number}{count}, {question};"),
-            _ => format!("{name}.red.or.pred {to}, {number}{count}, {question};"),
+            1 => {
+                let name = self.spelled_barrier("red.and", ".pred");
+                format!("{name} {to}, {number}{count}, {question};")
+            }
+            _ => {
+                let name = self.spelled_barrier("red.or", ".pred");
+                format!("{name} {to}, {number}{count}, {question};")
+            }
         }]
     }
 
@@ -93,12 +108,13 @@ impl Generator<'_> {
         let (to, from) = (self.register(Type::B64, 8), self.register(Type::B64, 8));
         let label = self.statements + 1;
         let count = self.count();
+        let arrive = self.spelled_barrier("arrive", "");
         vec![
             format!("and.b32 {warp}, %tid_linear, 32;"),
             format!("setp.ne.u32 {odd}, {warp}, 0;"),
             format!("@{odd} bra TAKE_{label};"),
             format!("st.shared.b64 [%exchange], {from};"),
-            format!("bar.arrive {number}, {count};"),
+            format!("{arrive} {number}, {count};"),
             format!("bra.uni MEET_{label};"),
             format!("TAKE_{label}:"),
             format!("bar.sync {number}, {count};"),

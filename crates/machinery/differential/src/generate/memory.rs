@@ -26,7 +26,7 @@ const fn region(space: &'static str, base: &'static str, bytes: u32, writable: b
     }
 }
 
-const REGIONS: [Region; 13] = [
+const REGIONS: [Region; 14] = [
     region("global", "%scratch", 64, true),
     region("global", "%scratch", 64, true),
     region("shared", "%own", 32, true),
@@ -40,6 +40,7 @@ const REGIONS: [Region; 13] = [
     region("", "%generic_own", 32, true),
     region("", "%generic_local", 64, true),
     region("", "%generic_const", 256, false),
+    region("", "%generic_params", 32, false),
 ];
 
 /// What may stand between `ld` and the space, or after the space, by the oldest target.
@@ -200,7 +201,7 @@ impl Generator<'_> {
         }
         let region = loop {
             let region = REGIONS[self.dice.below(REGIONS.len())];
-            if region.space != "param" || self.target >= 70 || self.dice.chance(50) {
+            if region.base != "%generic_params" || self.target >= 70 {
                 break region;
             }
         };
@@ -282,14 +283,19 @@ impl Generator<'_> {
         }
     }
 
+    /// A space's name, now and then its long one.
+    pub fn spelled(&mut self, space: &'static str) -> &'static str {
+        match space {
+            "shared" if self.target >= 70 && self.dice.chance(20) => "shared::cta",
+            space => space,
+        }
+    }
+
     fn access_name(&mut self, mnemonic: &str, region: Region, orders: Orders) -> String {
         let target = self.target;
         let fits: Vec<_> = orders.iter().filter(|order| order.0 <= target).collect();
         let &&(_, before, after) = &fits[self.dice.below(fits.len())];
-        let space = match region.space {
-            "shared" if target >= 70 && self.dice.chance(20) => "shared::cta",
-            space => space,
-        };
+        let space = self.spelled(region.space);
         let parts = [mnemonic, before, space, after];
         let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         parts.join(".")
@@ -298,13 +304,20 @@ impl Generator<'_> {
     /// A place in a region, as aligned as the access must be: known, or by a register's value.
     fn address(&mut self, region: Region, bytes: u32, lines: &mut Vec<String>) -> String {
         let places = (region.bytes / bytes) as usize;
-        if region.space == "param" {
+        if region.space == "param" && self.dice.chance(40) {
             return format!("[values+{}]", bytes as usize * self.dice.below(places));
         }
         let mut base = region.base.to_owned();
-        if region.space == "shared" && self.dice.chance(20) {
+        if region.base.starts_with("%narrow") {
+            // As it is.
+        } else if matches!(region.space, "shared" | "local" | "const") && self.dice.chance(20) {
             base = self.temporary('u');
-            lines.push(format!("cvta.to.shared.u64 {base}, %generic_own;"));
+            let generic = region.base.replace('%', "%generic_");
+            let space = self.spelled(region.space);
+            lines.push(format!("cvta.to.{space}.u64 {base}, {generic};"));
+        } else if region.space == "param" && self.target >= 70 && self.dice.chance(30) {
+            base = self.temporary('u');
+            lines.push(format!("cvta.to.param.u64 {base}, %generic_params;"));
         } else if region.base == "%generic_own" && self.dice.chance(40) {
             // Some threads here, some there.
             base = self.temporary('u');
@@ -348,8 +361,8 @@ impl Generator<'_> {
             "%generic_local",
             "%generic_table",
         ];
-        let spaces = ["global", "shared", "local", "const", "shared::cta"];
-        let count = if self.target >= 70 { 5 } else { 4 };
+        let spaces = ["global", "shared", "local", "const", "shared::cta", "param"];
+        let count = if self.target >= 70 { 6 } else { 4 };
         let space = spaces[self.dice.below(count)];
         let [a, b] = [self.dice.one(&addresses), self.dice.one(&addresses)];
         let address = self.temporary('u');
@@ -419,8 +432,8 @@ impl Generator<'_> {
         }
         let space = match space {
             "" => "",
-            "shared" if self.target >= 70 && self.dice.chance(20) => ".shared::cta",
-            "shared" => ".shared",
+            "shared" if self.spelled("shared") == "shared" => ".shared",
+            "shared" => ".shared::cta",
             _ => ".global",
         };
         let c = match operation {

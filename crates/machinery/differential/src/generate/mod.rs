@@ -64,6 +64,8 @@ struct Generator<'f> {
     functions: usize,
     /// Shared memory is sized at launch.
     dynamic: bool,
+    /// It may have instructions that are programs of many, and calls.
+    programs: bool,
 }
 
 /// The kernel with this number of a series.
@@ -82,7 +84,8 @@ pub fn kernel(forms: &Forms, seed: u64, number: u64) -> Kernel {
         1 => [dice.between(1, 4) as u32, 1, 1],
         _ => [dice.between(1, 2) as u32, dice.between(1, 2) as u32, dice.between(1, 2) as u32],
     };
-    let functions = dice.below(3);
+    let programs = dice.chance(75);
+    let functions = if programs { dice.below(3) } else { 0 };
     let dynamic = dice.chance(30);
     let size = dice.between(20, 100);
     let mut generator = Generator {
@@ -102,6 +105,7 @@ pub fn kernel(forms: &Forms, seed: u64, number: u64) -> Kernel {
         ended: false,
         functions,
         dynamic,
+        programs,
     };
     let functions: Vec<Function> = (0..functions).map(|n| generator.function(n)).collect();
     generator.pools = Pools::kernel();

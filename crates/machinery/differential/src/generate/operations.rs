@@ -8,18 +8,36 @@ use crate::values::{self, Kind};
 use cuda_sim::exec::Known;
 use cuda_sim::ptx::ast::Type;
 
-impl<'f> Generator<'f> {
+impl Generator<'_> {
     /// One ordinary instruction.
     pub fn operation(&mut self) -> Node {
         let forms = self.forms;
-        let form = self.pick(&forms.exact);
-        let known = &form.known;
-        let guard = self.guard();
+        let known = loop {
+            let known = forms.exact.pick(&mut self.dice, self.target);
+            if self.assembles(known) {
+                break known;
+            }
+        };
+        let guard = if loses_guard(known) {
+            String::new()
+        } else {
+            self.guard()
+        };
         let defs = self.destinations(known);
         let mut lines = Vec::new();
         let uses = self.sources(known, &mut lines);
         let name = written(known);
-        if is_contractable(known) {
+        if leaves_nan_open(known) {
+            let (letter, bits, nan) = match known.defs[0] {
+                Type::F32 => ('t', 32, "0x7fffffff"),
+                _ => ('u', 64, "0x7ff8000000000000"),
+            };
+            let (result, is_nan) = (self.temporary(letter), self.temporary('q'));
+            lines.push(format!("{name} {result}, {};", uses.join(", ")));
+            lines.push(format!("testp.notanumber.f{bits} {is_nan}, {result};"));
+            lines.push(format!("@{is_nan} mov.b{bits} {result}, {nan};"));
+            lines.push(format!("{guard}mov.b{bits} {}, {result};", defs[0]));
+        } else if is_contractable(known) {
             // A register that is zero, which the assembler does not know: the product cannot be
             // fused with a sum any more.
             let (letter, zero, bits) = match known.defs[0].bytes() {
@@ -43,8 +61,12 @@ impl<'f> Generator<'f> {
             return self.operation();
         }
         let forms = self.forms;
-        let form = self.pick(&forms.approximate);
-        let known = &form.known;
+        let known = loop {
+            let known = forms.approximate.pick(&mut self.dice, self.target);
+            if self.assembles(known) {
+                break known;
+            }
+        };
         let slot = self.approximate.len();
         let mut lines = Vec::new();
         let mut uses = Vec::new();
@@ -83,6 +105,7 @@ impl<'f> Generator<'f> {
         for step in 0..self.dice.between(2, 5) {
             let fits: Vec<&Form> = forms
                 .carrying
+                .all
                 .iter()
                 .filter(|form| of_chain(form, adds, step == 0, bytes))
                 .collect();
@@ -94,31 +117,13 @@ impl<'f> Generator<'f> {
         self.code(lines)
     }
 
-    /// A form that the target has: any with the same chance, or any of one mnemonic.
-    fn pick(&mut self, forms: &'f [Form]) -> &'f Form {
-        let target = self.target;
-        let fits = |form: &&Form| form.target <= target;
-        if self.dice.chance(50) {
-            loop {
-                let form = &forms[self.dice.below(forms.len())];
-                if fits(&form) {
-                    return form;
-                }
-            }
-        }
-        let mut mnemonics: Vec<&str> = forms
-            .iter()
-            .filter(fits)
-            .map(|form| form.known.mnemonic)
-            .collect();
-        mnemonics.dedup();
-        let mnemonic = mnemonics[self.dice.below(mnemonics.len())];
-        let fits: Vec<&Form> = forms
-            .iter()
-            .filter(|form| form.known.mnemonic == mnemonic)
-            .filter(fits)
-            .collect();
-        fits[self.dice.below(fits.len())]
+    /// Whether the assembler makes of the form what it should in this kernel: `set` of 1.0 becomes
+    /// an integer 1 where the module has a division, a root or anything else that is a program of
+    /// many instructions (ptxas of CUDA 13.0, from -O1 on; at -O0 it is right).
+    fn assembles(&self, known: &Known) -> bool {
+        let program = matches!(known.mnemonic, "div" | "rem" | "rcp" | "sqrt" | "rsqrt");
+        let sets_float = known.mnemonic == "set" && known.defs[0] == Type::F32;
+        if self.programs { !sets_float } else { !program }
     }
 
     /// Registers to write, all different.
@@ -155,14 +160,18 @@ impl<'f> Generator<'f> {
         for (n, &ty) in known.uses.iter().enumerate() {
             let amount = is_amount(known, n);
             if amount && !known.carries && self.dice.chance(75) {
+                // A field that begins beyond the word is folded wrongly where it is a literal.
+                let most = if known.mnemonic == "bfe" { 32 } else { 70 };
                 if self.dice.chance(50) {
-                    sources.push(self.dice.below(70).to_string());
+                    sources.push(self.dice.below(most).to_string());
                 } else {
-                    let source = self.register(Type::U32, 4);
-                    let small = self.temporary('t');
-                    lines.push(format!("and.b32 {small}, {source}, 63;"));
-                    sources.push(small);
+                    sources.push(self.masked(63, lines));
                 }
+                continue;
+            }
+            if amount && matches!(known.mnemonic, "bfe" | "bfi") {
+                // Only these are defined.
+                sources.push(self.masked(255, lines));
                 continue;
             }
             let literal = literals == 0 && !amount && takes_literal(known, n) && self.dice.chance(12);
@@ -178,6 +187,14 @@ impl<'f> Generator<'f> {
             sources.push(self.dice.below(256).to_string());
         }
         sources
+    }
+
+    /// Some bits of a register.
+    fn masked(&mut self, mask: u32, lines: &mut Vec<String>) -> String {
+        let source = self.register(Type::U32, 4);
+        let small = self.temporary('t');
+        lines.push(format!("and.b32 {small}, {source}, {mask};"));
+        small
     }
 
     /// A literal of this type, never zero: a division by it would be undefined.
@@ -247,6 +264,25 @@ fn is_contractable(known: &Known) -> bool {
     known.mnemonic == "mul"
         && known.defs[0].is_float()
         && !known.modifiers.iter().any(|name| rounds.contains(name))
+}
+
+/// Forms whose guard NVIDIA's assembler (ptxas of CUDA 13.0, at every level) loses: `testp` writes
+/// its predicate all the same, and `set` of a float or by comparing halves changes what it should
+/// have left.
+fn loses_guard(known: &Known) -> bool {
+    matches!(known.mnemonic, "set" | "testp")
+}
+
+/// Whether it is open which NaN comes out: of two NaNs either, as the assembler orders operands; and
+/// the minimum of a register and itself is the register.
+fn leaves_nan_open(known: &Known) -> bool {
+    let extremum = matches!(known.mnemonic, "min" | "max");
+    let arithmetic = matches!(known.mnemonic, "add" | "sub" | "mul" | "fma" | "mad" | "div");
+    match known.defs[0] {
+        Type::F32 => extremum,
+        Type::F64 => extremum || arithmetic,
+        _ => false,
+    }
 }
 
 /// Whether this source counts bits.

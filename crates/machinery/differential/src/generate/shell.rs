@@ -87,7 +87,7 @@ impl Generator<'_> {
             ".reg .b32 %tid_linear, %thread, %mask, %remain, %matrices, %narrow_own, %n, %k;
 .reg .b64 %out, %inputs, %scratch, %cells, %own, %local, %const, %table, %exchange, %at;
 .reg .b64 %generic_scratch, %generic_own, %generic_local, %generic_const, %generic_table;
-.reg .b64 %generic_cells, %generic_shared_cells, %c<{cells}>;
+.reg .b64 %generic_cells, %generic_shared_cells, %params, %generic_params, %c<{cells}>;
 .reg .pred %first;
 .local .align 16 .b8 stack[64];
 mov.u32 %n, %tid.z;
@@ -131,7 +131,7 @@ mov.u64 %own, own;
 mul.wide.u32 %at, %tid_linear, 32;
 add.s64 %own, %own, %at;
 cvt.u32.u64 %narrow_own, %own;
-cvta.shared.u64 %generic_own, %own;
+cvta.{shared}.u64 %generic_own, %own;
 mov.u64 %exchange, exchange;
 mul.wide.u32 %at, %tid_linear, 8;
 add.s64 %exchange, %exchange, %at;
@@ -144,10 +144,18 @@ mov.u64 %const, ctable;
 cvta.const.u64 %generic_const, %const;
 mov.u64 %table, gtable;
 cvta.global.u64 %generic_table, %table;
+mov.u64 %params, values;
+{params}
 mov.u64 %at, cells;
 cvta.shared.u64 %generic_shared_cells, %at;
 setp.eq.u32 %first, %tid_linear, 0;",
             cells = super::memory::MOST_CELLS,
+            shared = self.spelled("shared"),
+            params = if self.target >= 70 {
+                "cvta.param.u64 %generic_params, %params;"
+            } else {
+                ""
+            },
         );
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
         for kind in Kind::ALL {

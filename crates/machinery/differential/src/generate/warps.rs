@@ -94,10 +94,11 @@ impl Generator<'_> {
     fn who_is_active(&mut self, mask: &str) -> Vec<String> {
         let to = self.register(Type::B32, 4);
         let question = self.maybe_not();
-        let last = match self.dice.below(4) {
+        let last = match self.dice.below(5) {
             0 if self.target == 52 => format!("vote.ballot.b32 {to}, {question};"),
             1 if self.target == 52 => format!("vote.any.pred {}, {question};", self.predicate()),
             2 if self.target == 52 => format!("vote.all.pred {}, {question};", self.predicate()),
+            3 if self.target == 52 => format!("vote.uni.pred {}, {question};", self.predicate()),
             _ => format!("activemask.b32 {to};"),
         };
         vec![format!("bar.warp.sync {mask};"), last]

@@ -1,0 +1,218 @@
+//! Whether the generator reaches all that the simulator runs.
+
+use std::collections::BTreeSet;
+
+use cuda_sim::device::DeviceSpec;
+use cuda_sim::exec::{Known, catalogue};
+use cuda_sim::memory::global::Global;
+use cuda_sim::program::Program;
+use differential::forms::{self, Forms};
+use differential::{generate, written};
+
+/// As many as the runs on a GPU have.
+const KERNELS: u64 = 10_000;
+
+/// The forms of all kernels of the series.
+fn reached() -> BTreeSet<String> {
+    let forms = Forms::new();
+    let mut all = BTreeSet::new();
+    for number in 0..KERNELS {
+        let kernel = generate::kernel(&forms, 1, number);
+        all.extend(written::forms(&kernel.ptx(&BTreeSet::new())));
+    }
+    all
+}
+
+fn name(known: &Known) -> String {
+    let name = forms::written(known);
+    match (known.mnemonic, &known.operand_lengths[..]) {
+        ("mov", [a, b]) if a + b > 2 => format!("{name} {a}:{b}"),
+        ("setp", [2, ..]) => format!("{name} p|q"),
+        _ => name,
+    }
+}
+
+/// Whether the simulator takes an instruction, at one of the targets.
+fn takes(instruction: &str) -> bool {
+    [("6.4", 52), ("8.0", 90)].iter().any(|(version, sm)| {
+        let text = format!(
+            ".version {version}\n.target sm_{sm}\n.address_size 64\n
+            .shared .align 16 .b8 tile[64];
+            .visible .entry k(.param .align 16 .b8 values[32]) {{
+            .reg .b16 %h<5>; .reg .b32 %r<5>; .reg .b64 %l<5>; .reg .pred %p<3>;
+            .local .align 16 .b8 stack[64];
+            {instruction}
+            ret; }}"
+        );
+        let mut global = Global::new(1 << 20);
+        Program::load(&text, &DeviceSpec::h200(), &mut global).is_ok()
+    })
+}
+
+/// What the instructions other than register instructions may be: every one that the simulator takes
+/// is to be reached.
+fn others() -> Vec<String> {
+    let spaces = ["", ".global", ".shared", ".shared::cta", ".local", ".const", ".param"];
+    let types = [
+        "b8", "u8", "s8", "b16", "u16", "s16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64",
+    ];
+    let register = |ty: &str| match &ty[1..] {
+        "8" | "16" => "%h",
+        "32" => "%r",
+        _ => "%l",
+    };
+    let mut all = Vec::new();
+    for space in spaces {
+        let place = match space {
+            ".param" => "[values]",
+            _ => "[%l0]",
+        };
+        for ty in types {
+            for vector in ["", ".v2", ".v4"] {
+                let prefix = register(ty);
+                let values = match vector {
+                    "" => format!("{prefix}1"),
+                    ".v2" => format!("{{{prefix}1, {prefix}2}}"),
+                    _ => format!("{{{prefix}1, {prefix}2, {prefix}3, {prefix}4}}"),
+                };
+                all.push(format!("ld{space}{vector}.{ty} {values}, {place};"));
+                if space != ".param" {
+                    all.push(format!("st{space}{vector}.{ty} {place}, {values};"));
+                }
+            }
+            for operation in ["add", "and", "or", "xor", "exch", "cas", "inc", "dec", "min", "max"] {
+                let value = format!("{}1", register(ty));
+                let second = if operation == "cas" { format!(", {value}") } else { String::new() };
+                all.push(format!("atom{space}.{operation}.{ty} {value}, {place}, {value}{second};"));
+                all.push(format!("red{space}.{operation}.{ty} {place}, {value}{second};"));
+            }
+        }
+    }
+    for space in ["global", "shared", "shared::cta", "local", "const", "param"] {
+        all.push(format!("isspacep.{space} %p1, %l1;"));
+        all.push(format!("cvta.{space}.u64 %l1, %l2;"));
+        all.push(format!("cvta.to.{space}.u64 %l1, %l2;"));
+    }
+    for bar in ["bar", "barrier", "bar.cta", "barrier.cta"] {
+        for aligned in ["", ".aligned"] {
+            all.push(format!("{bar}.sync{aligned} 1;"));
+            all.push(format!("{bar}.arrive{aligned} 1, 64;"));
+            all.push(format!("{bar}.red.popc{aligned}.u32 %r1, 1, %p1;"));
+            all.push(format!("{bar}.red.and{aligned}.pred %p1, 1, %p1;"));
+            all.push(format!("{bar}.red.or{aligned}.pred %p1, 1, %p1;"));
+        }
+    }
+    all.push("bar.warp.sync %r1;".to_owned());
+    all.push("activemask.b32 %r1;".to_owned());
+    all.push("elect.sync %r1|%p1, %r2;".to_owned());
+    for kind in ["up", "down", "bfly", "idx"] {
+        all.push(format!("shfl.sync.{kind}.b32 %r1, %r2, 1, 31, %r3;"));
+        all.push(format!("shfl.{kind}.b32 %r1, %r2, 1, 31;"));
+    }
+    for kind in ["all", "any", "uni"] {
+        all.push(format!("vote.sync.{kind}.pred %p1, %p2, %r1;"));
+        all.push(format!("vote.{kind}.pred %p1, %p2;"));
+    }
+    all.push("vote.sync.ballot.b32 %r1, %p1, %r2;".to_owned());
+    all.push("vote.ballot.b32 %r1, %p1;".to_owned());
+    for (bits, value) in [(32, "%r1"), (64, "%l1")] {
+        all.push(format!("match.any.sync.b{bits} %r1, {value}, %r2;"));
+        all.push(format!("match.all.sync.b{bits} %r1|%p1, {value}, %r2;"));
+    }
+    for kind in ["add.u32", "add.s32", "min.u32", "max.u32", "min.s32", "max.s32", "and.b32", "or.b32", "xor.b32"] {
+        all.push(format!("redux.sync.{kind} %r1, %r2, %r3;"));
+    }
+    for count in ["1", "2", "4"] {
+        for trans in ["", ".trans"] {
+            for space in ["shared", "shared::cta"] {
+                let to: Vec<String> = (0..count.parse().expect("a number")).map(|n: u32| format!("%r{n}")).collect();
+                all.push(format!(
+                    "ldmatrix.sync.aligned.m8n8.x{count}{trans}.{space}.b16 {{{}}}, [%l1];",
+                    to.join(", ")
+                ));
+            }
+        }
+    }
+    for (shape, types, to, a, b) in [
+        ("m16n8k4", "f32.tf32.tf32.f32", 4, 2, 1),
+        ("m16n8k8", "f32.tf32.tf32.f32", 4, 4, 2),
+        ("m16n8k8", "f32.f16.f16.f32", 4, 2, 1),
+        ("m16n8k16", "f32.f16.f16.f32", 4, 4, 2),
+        ("m16n8k8", "f16.f16.f16.f16", 2, 2, 1),
+        ("m16n8k16", "f16.f16.f16.f16", 2, 4, 2),
+        ("m16n8k8", "f32.bf16.bf16.f32", 4, 2, 1),
+        ("m16n8k16", "f32.bf16.bf16.f32", 4, 4, 2),
+    ] {
+        let list = |count: usize| {
+            let all: Vec<String> = (0..count).map(|n| format!("%r{n}")).collect();
+            format!("{{{}}}", all.join(", "))
+        };
+        all.push(format!(
+            "mma.sync.aligned.{shape}.row.col.{types} {}, {}, {}, {};",
+            list(to), list(a), list(b), list(to)
+        ));
+    }
+    for (cache, bytes) in [("ca", 4), ("cg", 16)] {
+        for space in ["shared", "shared::cta"] {
+            for fetch in ["", ".L2::64B", ".L2::128B", ".L2::256B"] {
+                all.push(format!("cp.async.{cache}.{space}.global{fetch} [%l1], [%l2], {bytes};"));
+            }
+        }
+    }
+    for rest in [
+        "cp.async.commit_group;", "cp.async.wait_group 0;", "cp.async.wait_all;", "ldu.global.u32 %r1, [%l1];",
+        "exit;", "ret;", "membar.cta;", "membar.gl;", "membar.sys;", "fence.sc.gpu;", "fence.acq_rel.cta;",
+        "prefetch.global.L1 [%l1];", "prefetchu.L1 [%l1];", "nanosleep.u32 20;", "pmevent 3;",
+        "applypriority.global.L2::evict_normal [%l1], 128;",
+    ] {
+        all.push(rest.to_owned());
+    }
+    all
+}
+
+/// What the simulator takes and the generator leaves out, and why.
+fn left_out(form: &str) -> Option<&'static str> {
+    let refused = "NVIDIA's assembler does not take it";
+    let parts: Vec<&str> = form.split('.').collect();
+    let has = |name| parts.contains(&name);
+    let spelled = "spelled so now and then, not with every type";
+    match parts[0] {
+        "ld" | "st" | "atom" | "red" if has("shared::cta") => Some(spelled),
+        "st" if has("param") => Some("only of a call's arguments"),
+        "atom" | "red" if has("local") || has("const") || has("param") => Some(refused),
+        "atom" | "red" if has("s64") && has("add") => Some(refused),
+        "red" if has("exch") || has("cas") => Some(refused),
+        "atom" if (has("exch") || has("cas")) && !has("b32") && !has("b64") => Some(refused),
+        "bar" if has("aligned") => Some(refused),
+        _ => None,
+    }
+}
+
+#[test]
+fn every_form_is_reached_or_left_out_for_a_reason() {
+    let reached = reached();
+    let mut missing = Vec::new();
+    let (mut generated, mut refused) = (0, 0);
+    for known in catalogue() {
+        match forms::left_out(&known) {
+            Some(_) => refused += 1,
+            None if reached.contains(&name(&known)) => generated += 1,
+            None => missing.push(name(&known)),
+        }
+    }
+    for instruction in others() {
+        let form = instruction.split_once(' ').map_or(&instruction[..], |(form, _)| form);
+        let form = form.trim_end_matches(';');
+        if !takes(&instruction) {
+            continue;
+        }
+        let found = reached.contains(form);
+        match left_out(form) {
+            Some(_) => refused += 1,
+            None if found => generated += 1,
+            None => missing.push(form.to_owned()),
+        }
+    }
+    assert!(missing.is_empty(), "{} forms are not generated: {missing:?}", missing.len());
+    assert!(generated > 3_900 && refused > 500, "{generated}, {refused}");
+}
