@@ -184,7 +184,13 @@ fn one(form: &str, operands: &[u64], ours: u64, theirs: u64) -> Distance {
 }
 
 /// What the ISA states: the measure and the number.
-fn stated(name: &str, parts: &[&str], ty: &str, given: &[f64], exact: f64) -> (Measure, Option<f64>) {
+fn stated(
+    name: &str,
+    parts: &[&str],
+    ty: &str,
+    given: &[f64],
+    exact: f64,
+) -> (Measure, Option<f64>) {
     let power = |exponent: f64| Some(2f64.powf(exponent));
     let turn = 2.0 * std::f64::consts::PI;
     match (name, ty) {
@@ -216,7 +222,8 @@ fn stated(name: &str, parts: &[&str], ty: &str, given: &[f64], exact: f64) -> (M
         }
         // Of the upper 32 bits, whose fraction has 20.
         ("rcp" | "rsqrt", _) if parts.contains(&"ftz") => {
-            let stated = (exact.abs() >= f64::MIN_POSITIVE || exact == 0.0).then_some(2f64.powi(-20));
+            let stated =
+                (exact.abs() >= f64::MIN_POSITIVE || exact == 0.0).then_some(2f64.powi(-20));
             (Measure::Relative, stated)
         }
         _ => (Measure::Relative, power(-22.9)),
@@ -245,7 +252,12 @@ mod tests {
         assert!(!number[0].within());
         let both = compare("lg2.approx.f32", &[bits(-3.0)], bits(f32::NAN), 0x7fff_ffff);
         assert!(both[0].within());
-        let infinite = compare("ex2.approx.f32", &[bits(3.0)], bits(8.0), bits(f32::INFINITY));
+        let infinite = compare(
+            "ex2.approx.f32",
+            &[bits(3.0)],
+            bits(8.0),
+            bits(f32::INFINITY),
+        );
         assert!(!infinite[0].within());
     }
 

@@ -37,7 +37,12 @@ impl Sides {
     ///
     /// # Errors
     /// Where no process can be started.
-    pub fn compare(&mut self, task: &Task, kernel: &Kernel, distances: &mut Distances) -> Result<Verdict> {
+    pub fn compare(
+        &mut self,
+        task: &Task,
+        kernel: &Kernel,
+        distances: &mut Distances,
+    ) -> Result<Verdict> {
         let ours = self.simulator.run(task)?;
         let theirs = self.gpu.run(task)?;
         Ok(match (ours, theirs) {
@@ -129,7 +134,8 @@ impl Sides {
         for (slot, what) in kernel.slots.iter().enumerate() {
             let at = slot * threads;
             let exact = matches!(what, Slot::Exact(_));
-            let first = (0..threads).find(|thread| exact && ours[at + thread] != theirs[at + thread]);
+            let first =
+                (0..threads).find(|thread| exact && ours[at + thread] != theirs[at + thread]);
             if let (Some(thread), Slot::Exact(name), true) = (first, what, said < 4) {
                 said += 1;
                 let count = (0..threads)

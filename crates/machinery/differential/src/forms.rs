@@ -114,7 +114,12 @@ pub fn left_out(known: &Known) -> Option<&'static str> {
     let refused = match known.mnemonic {
         "cvt" if has("tf32") => known.modifiers != ["rna", "tf32", "f32"],
         "cvt" if has("relu") => {
-            has("sat") || has("ftz") || from != Type::F32 || has("rm") || has("rp") || integer_rounding
+            has("sat")
+                || has("ftz")
+                || from != Type::F32
+                || has("rm")
+                || has("rp")
+                || integer_rounding
         }
         "cvt" if has("f16x2") || has("bf16x2") => integer_rounding,
         "cvt" if bfloat => has("sat") || has("u8") || has("s8"),

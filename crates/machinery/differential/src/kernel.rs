@@ -32,6 +32,8 @@ pub struct Kernel {
     pub grid: [u32; 3],
     pub block: [u32; 3],
     pub dynamic_shared: u32,
+    /// The assembler's level, where it is not to be its own.
+    pub level: Option<u8>,
     /// What each thread leaves: a word a slot, those of all threads side by side.
     pub slots: Vec<Slot>,
     /// What the cells in global memory hold first.
@@ -95,7 +97,8 @@ impl Kernel {
             text += "}\n";
         }
         text += ".visible .entry k(.param .u64 out, .param .u64 inputs, .param .u64 scratch,\n";
-        text += "  .param .u64 global_cells, .param .u64 zero, .param .align 16 .b8 values[32])\n{\n";
+        text +=
+            "  .param .u64 global_cells, .param .u64 zero, .param .align 16 .b8 values[32])\n{\n";
         text += &self.registers;
         write_all(&self.begin, &mut text);
         tree::write(&self.body, removed, &mut text);

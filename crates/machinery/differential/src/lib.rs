@@ -8,6 +8,7 @@ pub mod generate;
 pub mod kernel;
 pub mod machine;
 pub mod record;
+pub mod table;
 pub mod tree;
 pub mod values;
 pub mod worker;

@@ -8,6 +8,7 @@ use differential::forms::Forms;
 use differential::generate;
 use differential::kernel::Kernel;
 use differential::record::{Distances, Record};
+use differential::table;
 use differential::worker::{self, Answer, Task, Worker};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
@@ -70,6 +71,11 @@ enum Command {
         #[arg(long, value_delimiter = ',')]
         without: Vec<u32>,
     },
+    /// Print a table of the forms that the kernels have
+    Forms {
+        #[command(flatten)]
+        series: Series,
+    },
     #[command(hide = true)]
     Worker,
 }
@@ -112,6 +118,11 @@ fn main() -> ExitCode {
         Command::Show { series, without } => {
             let kernel = generate::kernel(&Forms::new(), series.seed, series.from);
             print!("{}", kernel.ptx(&without.into_iter().collect()));
+            Ok(())
+        }
+        Command::Forms { series } => {
+            let end = series.from.saturating_add(series.kernels);
+            print!("{}", table::markdown(series.seed, series.from..end));
             Ok(())
         }
         Command::Worker => worker::serve(),
@@ -157,7 +168,10 @@ impl Series {
                         }
                         if let Err(error) = work(&mut state, kernel) {
                             next.store(end, Relaxed);
-                            failed.lock().expect("no thread panics").get_or_insert(error);
+                            failed
+                                .lock()
+                                .expect("no thread panics")
+                                .get_or_insert(error);
                         }
                     }
                 });
@@ -177,7 +191,10 @@ fn run(series: &Series, save: Option<&Path>, threads: usize) -> Result<()> {
         |worker, kernel| {
             match worker.run(&series.task(kernel, threads))? {
                 Answer::Ran { record, .. } => {
-                    records.lock().expect("no thread panics").insert(kernel, record);
+                    records
+                        .lock()
+                        .expect("no thread panics")
+                        .insert(kernel, record);
                 }
                 Answer::Failed(why) => bail!("kernel {kernel}: {why}"),
             }
@@ -195,15 +212,16 @@ fn write(records: &BTreeMap<u64, Record>, save: Option<&Path>) -> Result<()> {
         text.push('\n');
     }
     match save {
-        Some(path) => std::fs::write(path, text)
-            .with_context(|| format!("cannot write {}", path.display())),
+        Some(path) => {
+            std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+        }
         None => Ok(std::io::stdout().lock().write_all(text.as_bytes())?),
     }
 }
 
 fn read(path: &Path) -> Result<BTreeMap<u64, Record>> {
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("cannot read {}", path.display()))?;
+    let text =
+        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     text.lines()
         .enumerate()
         .map(|(line, text)| {

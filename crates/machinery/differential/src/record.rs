@@ -64,7 +64,12 @@ impl Record {
             let each = bounds::operands(&approximate.form) + 1;
             let words: Vec<&str> = approximate.words.split(' ').collect();
             let step = (words.len() / each).div_ceil(threads.max(1)).max(1);
-            let kept: Vec<&str> = words.chunks(each).step_by(step).flatten().copied().collect();
+            let kept: Vec<&str> = words
+                .chunks(each)
+                .step_by(step)
+                .flatten()
+                .copied()
+                .collect();
             approximate.words = kept.join(" ");
         }
     }

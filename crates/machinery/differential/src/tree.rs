@@ -67,7 +67,10 @@ pub fn numbers(nodes: &[Node]) -> Vec<u32> {
 
 /// The statements as text, without those that are removed.
 pub fn write(nodes: &[Node], removed: &BTreeSet<u32>, text: &mut String) {
-    for node in nodes.iter().filter(|node| !removed.contains(&node.number())) {
+    for node in nodes
+        .iter()
+        .filter(|node| !removed.contains(&node.number()))
+    {
         match node {
             Node::Code { lines, .. } => write_lines(lines, text),
             Node::If {

@@ -89,7 +89,8 @@ pub fn single(dice: &mut Dice) -> u32 {
         2 => (dice.between(0, 400) as f32 / 8.0 - 25.0).to_bits(),
         3 => dice.bits() as u32,
         // 2^-14 and below, where halves are subnormal; and beyond where they overflow.
-        4 => (dice.bits() as u32 & 0x81ff_ffff).wrapping_add(0x3300_0000 + (dice.below(2) as u32) * 0x1400_0000),
+        4 => (dice.bits() as u32 & 0x81ff_ffff)
+            .wrapping_add(0x3300_0000 + (dice.below(2) as u32) * 0x1400_0000),
         _ => (dice.bits() as u32 & 0x83ff_ffff).wrapping_add(0x3d80_0000),
     }
 }

@@ -58,7 +58,11 @@ pub fn serve() -> Result<()> {
         let answer = match &left {
             Ok(left) => Answer::Ran {
                 record: Record::of(&kernel, left, task.threads),
-                words: if task.whole { left.words.clone() } else { Vec::new() },
+                words: if task.whole {
+                    left.words.clone()
+                } else {
+                    Vec::new()
+                },
             },
             Err(error) => Answer::Failed(format!("{error:#}")),
         };

@@ -59,7 +59,13 @@ mod tests {
         let found: Vec<String> = forms(text).into_iter().collect();
         assert_eq!(
             found,
-            ["add.u32", "mov.b64 1:4", "mov.b64 2:1", "ret", "setp.lt.s32 p|q"]
+            [
+                "add.u32",
+                "mov.b64 1:4",
+                "mov.b64 2:1",
+                "ret",
+                "setp.lt.s32 p|q"
+            ]
         );
     }
 }

@@ -52,9 +52,18 @@ fn takes(instruction: &str) -> bool {
 /// What the instructions other than register instructions may be: every one that the simulator takes
 /// is to be reached.
 fn others() -> Vec<String> {
-    let spaces = ["", ".global", ".shared", ".shared::cta", ".local", ".const", ".param"];
+    let spaces = [
+        "",
+        ".global",
+        ".shared",
+        ".shared::cta",
+        ".local",
+        ".const",
+        ".param",
+    ];
     let types = [
-        "b8", "u8", "s8", "b16", "u16", "s16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64",
+        "b8", "u8", "s8", "b16", "u16", "s16", "b32", "u32", "s32", "f32", "b64", "u64", "s64",
+        "f64",
     ];
     let register = |ty: &str| match &ty[1..] {
         "8" | "16" => "%h",
@@ -80,11 +89,21 @@ fn others() -> Vec<String> {
                     all.push(format!("st{space}{vector}.{ty} {place}, {values};"));
                 }
             }
-            for operation in ["add", "and", "or", "xor", "exch", "cas", "inc", "dec", "min", "max"] {
+            for operation in [
+                "add", "and", "or", "xor", "exch", "cas", "inc", "dec", "min", "max",
+            ] {
                 let value = format!("{}1", register(ty));
-                let second = if operation == "cas" { format!(", {value}") } else { String::new() };
-                all.push(format!("atom{space}.{operation}.{ty} {value}, {place}, {value}{second};"));
-                all.push(format!("red{space}.{operation}.{ty} {place}, {value}{second};"));
+                let second = if operation == "cas" {
+                    format!(", {value}")
+                } else {
+                    String::new()
+                };
+                all.push(format!(
+                    "atom{space}.{operation}.{ty} {value}, {place}, {value}{second};"
+                ));
+                all.push(format!(
+                    "red{space}.{operation}.{ty} {place}, {value}{second};"
+                ));
             }
         }
     }
@@ -119,13 +138,18 @@ fn others() -> Vec<String> {
         all.push(format!("match.any.sync.b{bits} %r1, {value}, %r2;"));
         all.push(format!("match.all.sync.b{bits} %r1|%p1, {value}, %r2;"));
     }
-    for kind in ["add.u32", "add.s32", "min.u32", "max.u32", "min.s32", "max.s32", "and.b32", "or.b32", "xor.b32"] {
+    for kind in [
+        "add.u32", "add.s32", "min.u32", "max.u32", "min.s32", "max.s32", "and.b32", "or.b32",
+        "xor.b32",
+    ] {
         all.push(format!("redux.sync.{kind} %r1, %r2, %r3;"));
     }
     for count in ["1", "2", "4"] {
         for trans in ["", ".trans"] {
             for space in ["shared", "shared::cta"] {
-                let to: Vec<String> = (0..count.parse().expect("a number")).map(|n: u32| format!("%r{n}")).collect();
+                let to: Vec<String> = (0..count.parse().expect("a number"))
+                    .map(|n: u32| format!("%r{n}"))
+                    .collect();
                 all.push(format!(
                     "ldmatrix.sync.aligned.m8n8.x{count}{trans}.{space}.b16 {{{}}}, [%l1];",
                     to.join(", ")
@@ -149,20 +173,37 @@ fn others() -> Vec<String> {
         };
         all.push(format!(
             "mma.sync.aligned.{shape}.row.col.{types} {}, {}, {}, {};",
-            list(to), list(a), list(b), list(to)
+            list(to),
+            list(a),
+            list(b),
+            list(to)
         ));
     }
     for (cache, bytes) in [("ca", 4), ("cg", 16)] {
         for space in ["shared", "shared::cta"] {
             for fetch in ["", ".L2::64B", ".L2::128B", ".L2::256B"] {
-                all.push(format!("cp.async.{cache}.{space}.global{fetch} [%l1], [%l2], {bytes};"));
+                all.push(format!(
+                    "cp.async.{cache}.{space}.global{fetch} [%l1], [%l2], {bytes};"
+                ));
             }
         }
     }
     for rest in [
-        "cp.async.commit_group;", "cp.async.wait_group 0;", "cp.async.wait_all;", "ldu.global.u32 %r1, [%l1];",
-        "exit;", "ret;", "membar.cta;", "membar.gl;", "membar.sys;", "fence.sc.gpu;", "fence.acq_rel.cta;",
-        "prefetch.global.L1 [%l1];", "prefetchu.L1 [%l1];", "nanosleep.u32 20;", "pmevent 3;",
+        "cp.async.commit_group;",
+        "cp.async.wait_group 0;",
+        "cp.async.wait_all;",
+        "ldu.global.u32 %r1, [%l1];",
+        "exit;",
+        "ret;",
+        "membar.cta;",
+        "membar.gl;",
+        "membar.sys;",
+        "fence.sc.gpu;",
+        "fence.acq_rel.cta;",
+        "prefetch.global.L1 [%l1];",
+        "prefetchu.L1 [%l1];",
+        "nanosleep.u32 20;",
+        "pmevent 3;",
         "applypriority.global.L2::evict_normal [%l1], 128;",
     ] {
         all.push(rest.to_owned());
@@ -201,7 +242,9 @@ fn every_form_is_reached_or_left_out_for_a_reason() {
         }
     }
     for instruction in others() {
-        let form = instruction.split_once(' ').map_or(&instruction[..], |(form, _)| form);
+        let form = instruction
+            .split_once(' ')
+            .map_or(&instruction[..], |(form, _)| form);
         let form = form.trim_end_matches(';');
         if !takes(&instruction) {
             continue;
@@ -213,6 +256,10 @@ fn every_form_is_reached_or_left_out_for_a_reason() {
             None => missing.push(form.to_owned()),
         }
     }
-    assert!(missing.is_empty(), "{} forms are not generated: {missing:?}", missing.len());
+    assert!(
+        missing.is_empty(),
+        "{} forms are not generated: {missing:?}",
+        missing.len()
+    );
     assert!(generated > 3_900 && refused > 500, "{generated}, {refused}");
 }

@@ -4,6 +4,7 @@
 
 use super::access::reach_atomic;
 use super::lanes::{LANES, active};
+use super::ops::rounding::{canonical, flush, pass_nan};
 use super::sm::Sm;
 use super::space::Space;
 use crate::program::code::{Handler, Inst, Next};
@@ -56,12 +57,35 @@ impl Atomic {
     ];
 }
 
-/// Makes the handler of one width: `$name`, on values of `$bits`, signed `$signed`, `$float`.
+/// `add.f32`: where device memory adds up, subnormal numbers are flushed (PTX ISA, 9.7.13.5).
+fn add_single(old: u32, b: u32, in_device: bool) -> u32 {
+    let [a, b] = [old, b].map(f32::from_bits);
+    let sum = if in_device {
+        flush(flush(a) + flush(b))
+    } else {
+        a + b
+    };
+    canonical(sum).to_bits()
+}
+
+/// `add.f64`: device memory passes a NaN on as it is, what was there before what is added; the
+/// multiprocessor, which adds up in shared memory, makes it quiet.
+fn add_double(old: u64, b: u64, in_device: bool) -> u64 {
+    let [a, x] = [old, b].map(f64::from_bits);
+    match (a.is_nan(), x.is_nan()) {
+        (true, _) if in_device => old,
+        (_, true) if in_device => b,
+        _ => pass_nan([a, x], a + x).to_bits(),
+    }
+}
+
+/// Makes the handler of one width: `$name`, on values of `$bits`, signed `$signed`, whose floats `$add`
+/// adds up.
 macro_rules! atomic {
-    ($(#[$doc:meta])* $name:ident, $bits:ident, $signed:ident, $float:ident, $host:ident) => {
+    ($(#[$doc:meta])* $name:ident, $bits:ident, $signed:ident, $add:ident, $host:ident) => {
         $(#[$doc])*
         pub fn $name<S: Space + 'static>() -> Handler {
-            fn apply(operation: Atomic, old: $bits, b: $bits, c: $bits) -> $bits {
+            fn apply(operation: Atomic, old: $bits, b: $bits, c: $bits, in_device: bool) -> $bits {
                 match operation {
                     Atomic::Add => old.wrapping_add(b),
                     Atomic::And => old & b,
@@ -75,7 +99,7 @@ macro_rules! atomic {
                     Atomic::MaxUnsigned => old.max(b),
                     Atomic::MinSigned => (old as $signed).min(b as $signed) as $bits,
                     Atomic::MaxSigned => (old as $signed).max(b as $signed) as $bits,
-                    Atomic::AddFloat => ($float::from_bits(old) + $float::from_bits(b)).to_bits(),
+                    Atomic::AddFloat => $add(old, b, in_device),
                 }
             }
             unsafe fn run<S: Space>(sm: &mut Sm, inst: &Inst) -> Next {
@@ -94,9 +118,10 @@ macro_rules! atomic {
                     };
                     // SAFETY: in bounds and aligned: both were checked, and allocations are aligned.
                     let place = unsafe { $host::from_ptr(host) };
+                    let in_device = S::in_device(address);
                     result[lane] = place
                         .fetch_update(SeqCst, SeqCst, |old| {
-                            Some(apply(operation, old, b[lane], c[lane]))
+                            Some(apply(operation, old, b[lane], c[lane], in_device))
                         })
                         .unwrap_or_else(|old| old);
                 }
@@ -114,7 +139,7 @@ macro_rules! atomic {
 atomic!(
     /// A 32-bit atomic: operands old value (or a sink), address, b, c; `x` the [`Atomic`], `imm`
     /// is added to the address.
-    atomic32, u32, i32, f32, AtomicU32);
+    atomic32, u32, i32, add_single, AtomicU32);
 atomic!(
     /// A 64-bit atomic, as [`atomic32`].
-    atomic64, u64, i64, f64, AtomicU64);
+    atomic64, u64, i64, add_double, AtomicU64);

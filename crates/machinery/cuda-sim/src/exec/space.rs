@@ -17,6 +17,12 @@ pub trait Space {
         true
     }
 
+    /// Whether `address` leads to device memory, whose atomics are its own affair.
+    #[inline(always)]
+    fn in_device(_address: u64) -> bool {
+        false
+    }
+
     /// The host's address of `bytes` bytes at `address`, or null unless all are inside.
     fn host(sm: &mut Sm, lane: usize, address: u64, bytes: u64) -> *mut u8;
 
@@ -40,6 +46,11 @@ pub struct Generic;
 impl Space for Global {
     const NAME: &'static str = "device memory";
     const COMMON: bool = true;
+
+    #[inline(always)]
+    fn in_device(_: u64) -> bool {
+        true
+    }
 
     #[inline(always)]
     fn host(sm: &mut Sm, _: usize, address: u64, bytes: u64) -> *mut u8 {
@@ -171,6 +182,11 @@ impl Space for Generic {
     #[inline(always)]
     fn writable(address: u64) -> bool {
         !in_window(address, PARAM_WINDOW)
+    }
+
+    #[inline(always)]
+    fn in_device(address: u64) -> bool {
+        !in_window(address, SHARED_WINDOW)
     }
 
     #[inline(always)]

@@ -44,7 +44,11 @@ impl Signature {
             .iter()
             .enumerate()
             .map(|(n, param)| {
-                let name = if formal { format!("p{n}") } else { "_".to_owned() };
+                let name = if formal {
+                    format!("p{n}")
+                } else {
+                    "_".to_owned()
+                };
                 param.declaration(&name)
             })
             .collect();
@@ -79,7 +83,10 @@ impl Generator<'_> {
         let count = self.dice.between(2, 12);
         let body = self.statements(count, &place);
         Function {
-            head: format!(".func {}", self.signature.declaration(&format!("f{n}"), true)),
+            head: format!(
+                ".func {}",
+                self.signature.declaration(&format!("f{n}"), true)
+            ),
             begin: self.receive(),
             body,
             end: self.send(),

@@ -109,8 +109,16 @@ impl Generator<'_> {
     fn multiply(&mut self) -> Vec<String> {
         let (form, results, first, second) = PRODUCTS[self.dice.below(PRODUCTS.len())];
         let (sums, factors) = (
-            if results == 4 { Kind::Single } else { Kind::Halves },
-            if form.contains("tf32") { Kind::Single } else { Kind::Halves },
+            if results == 4 {
+                Kind::Single
+            } else {
+                Kind::Halves
+            },
+            if form.contains("tf32") {
+                Kind::Single
+            } else {
+                Kind::Halves
+            },
         );
         let numbers = self.dice.different(results, self.pools.count(sums));
         let prefix = super::pools::prefix(sums);

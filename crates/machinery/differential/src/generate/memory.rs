@@ -582,4 +582,3 @@ fn braces(registers: &[String]) -> String {
         several => format!("{{{}}}", several.join(", ")),
     }
 }
-

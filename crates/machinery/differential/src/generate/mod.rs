@@ -64,8 +64,8 @@ struct Generator<'f> {
     functions: usize,
     /// Shared memory is sized at launch.
     dynamic: bool,
-    /// It may have instructions that are programs of many, and calls.
-    programs: bool,
+    /// The assembler is to make nothing better, which it sometimes makes worse.
+    plainly: bool,
 }
 
 /// The kernel with this number of a series.
@@ -77,15 +77,23 @@ pub fn kernel(forms: &Forms, seed: u64, number: u64) -> Kernel {
         1 | 2 => [32 * dice.between(1, 6) as u32, 1, 1],
         3 => [dice.between(34, 200) as u32, 1, 1],
         4 => [dice.between(1, 17) as u32, dice.between(1, 8) as u32, 1],
-        _ => [dice.between(1, 9) as u32, dice.between(1, 5) as u32, dice.between(1, 4) as u32],
+        _ => [
+            dice.between(1, 9) as u32,
+            dice.between(1, 5) as u32,
+            dice.between(1, 4) as u32,
+        ],
     };
     let grid = match dice.below(3) {
         0 => [1, 1, 1],
         1 => [dice.between(1, 4) as u32, 1, 1],
-        _ => [dice.between(1, 2) as u32, dice.between(1, 2) as u32, dice.between(1, 2) as u32],
+        _ => [
+            dice.between(1, 2) as u32,
+            dice.between(1, 2) as u32,
+            dice.between(1, 2) as u32,
+        ],
     };
-    let programs = dice.chance(75);
-    let functions = if programs { dice.below(3) } else { 0 };
+    let functions = dice.below(3);
+    let plainly = dice.chance(12);
     let dynamic = dice.chance(30);
     let size = dice.between(20, 100);
     let mut generator = Generator {
@@ -105,7 +113,7 @@ pub fn kernel(forms: &Forms, seed: u64, number: u64) -> Kernel {
         ended: false,
         functions,
         dynamic,
-        programs,
+        plainly,
     };
     let functions: Vec<Function> = (0..functions).map(|n| generator.function(n)).collect();
     generator.pools = Pools::kernel();

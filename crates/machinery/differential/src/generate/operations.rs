@@ -47,7 +47,10 @@ impl Generator<'_> {
             };
             let product = self.temporary(letter);
             lines.push(format!("{name} {product}, {};", uses.join(", ")));
-            lines.push(format!("{guard}xor.b{bits} {}, {product}, {zero};", defs[0]));
+            lines.push(format!(
+                "{guard}xor.b{bits} {}, {product}, {zero};",
+                defs[0]
+            ));
         } else {
             let operands = operands(known, &defs, &uses);
             lines.push(format!("{guard}{name} {operands};"));
@@ -61,12 +64,7 @@ impl Generator<'_> {
             return self.operation();
         }
         let forms = self.forms;
-        let known = loop {
-            let known = forms.approximate.pick(&mut self.dice, self.target);
-            if self.assembles(known) {
-                break known;
-            }
-        };
+        let known = forms.approximate.pick(&mut self.dice, self.target);
         let slot = self.approximate.len();
         let mut lines = Vec::new();
         let mut uses = Vec::new();
@@ -112,18 +110,19 @@ impl Generator<'_> {
             let known = &fits[self.dice.below(fits.len())].known;
             let defs = self.destinations(known);
             let uses = self.sources(known, &mut Vec::new());
-            lines.push(format!("{} {};", written(known), operands(known, &defs, &uses)));
+            lines.push(format!(
+                "{} {};",
+                written(known),
+                operands(known, &defs, &uses)
+            ));
         }
         self.code(lines)
     }
 
-    /// Whether the assembler makes of the form what it should in this kernel: `set` of 1.0 becomes
-    /// an integer 1 where the module has a division, a root or anything else that is a program of
-    /// many instructions (ptxas of CUDA 13.0, from -O1 on; at -O0 it is right).
+    /// Whether the assembler makes of the form what it should. In larger kernels `set` of 1.0 becomes an
+    /// integer 1 (ptxas of CUDA 13.0, from -O1 on; at -O0 it is right).
     fn assembles(&self, known: &Known) -> bool {
-        let program = matches!(known.mnemonic, "div" | "rem" | "rcp" | "sqrt" | "rsqrt");
-        let sets_float = known.mnemonic == "set" && known.defs[0] == Type::F32;
-        if self.programs { !sets_float } else { !program }
+        self.plainly || known.mnemonic != "set" || known.defs[0] != Type::F32
     }
 
     /// Registers to write, all different.
@@ -174,7 +173,8 @@ impl Generator<'_> {
                 sources.push(self.masked(255, lines));
                 continue;
             }
-            let literal = literals == 0 && !amount && takes_literal(known, n) && self.dice.chance(12);
+            let literal =
+                literals == 0 && !amount && takes_literal(known, n) && self.dice.chance(12);
             literals += usize::from(literal);
             let width = self.width(known, ty);
             sources.push(match ty {
@@ -277,7 +277,10 @@ fn loses_guard(known: &Known) -> bool {
 /// the minimum of a register and itself is the register.
 fn leaves_nan_open(known: &Known) -> bool {
     let extremum = matches!(known.mnemonic, "min" | "max");
-    let arithmetic = matches!(known.mnemonic, "add" | "sub" | "mul" | "fma" | "mad" | "div");
+    let arithmetic = matches!(
+        known.mnemonic,
+        "add" | "sub" | "mul" | "fma" | "mad" | "div"
+    );
     match known.defs[0] {
         Type::F32 => extremum,
         Type::F64 => extremum || arithmetic,

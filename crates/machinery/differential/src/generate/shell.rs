@@ -45,6 +45,7 @@ impl Generator<'_> {
             target: self.target,
             grid,
             block: self.block,
+            level: self.plainly.then_some(0),
             dynamic_shared: if self.dynamic { 32 * self.threads } else { 0 },
             slots,
             cells: self.global_cells.clone(),
@@ -193,8 +194,9 @@ setp.eq.u32 %first, %tid_linear, 0;",
         }
         for (n, slot) in self.approximate.iter().enumerate() {
             if let Slot::Approximate { operands, .. } = slot {
-                let mut names: Vec<String> =
-                    (0..*operands).map(|place| format!("%A{n}_{place}")).collect();
+                let mut names: Vec<String> = (0..*operands)
+                    .map(|place| format!("%A{n}_{place}"))
+                    .collect();
                 names.push(format!("%A{n}_r"));
                 lines.insert(0, format!(".reg .b64 {};", names.join(", ")));
                 lines.extend(names.iter().map(|name| format!("mov.b64 {name}, 0;")));
@@ -208,7 +210,10 @@ setp.eq.u32 %first, %tid_linear, 0;",
     fn end(&self, total: u32) -> (Vec<String>, Vec<Slot>) {
         let mut lines = vec!["bar.sync 0;".to_owned()];
         for cell in 0..self.shared_cells.len() {
-            lines.push(format!("@%first ld.shared.b64 %c{cell}, [cells+{}];", 8 * cell));
+            lines.push(format!(
+                "@%first ld.shared.b64 %c{cell}, [cells+{}];",
+                8 * cell
+            ));
         }
         let mut slots = Vec::new();
         let mut put = |lines: &mut Vec<String>, register: &str, slot: Slot| {

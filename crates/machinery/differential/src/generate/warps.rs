@@ -44,7 +44,11 @@ impl Generator<'_> {
 
     /// `shfl` from a lane that takes part: the nth of the mask, n by a register's value.
     fn shuffle_from(&mut self, mask: &str) -> Vec<String> {
-        let (count, n, lane) = (self.temporary('t'), self.temporary('t'), self.temporary('t'));
+        let (count, n, lane) = (
+            self.temporary('t'),
+            self.temporary('t'),
+            self.temporary('t'),
+        );
         let source = self.register(Type::U32, 4);
         let (to, value) = (self.register(Type::B32, 4), self.register(Type::B32, 4));
         let to = self.with_predicate(to);
@@ -99,9 +103,31 @@ impl Generator<'_> {
             1 if self.target == 52 => format!("vote.any.pred {}, {question};", self.predicate()),
             2 if self.target == 52 => format!("vote.all.pred {}, {question};", self.predicate()),
             3 if self.target == 52 => format!("vote.uni.pred {}, {question};", self.predicate()),
-            _ => format!("activemask.b32 {to};"),
+            _ => return self.ask_who_is_active(mask),
         };
         vec![format!("bar.warp.sync {mask};"), last]
+    }
+
+    /// Lanes need not run together after they have met: all that `activemask` must say is that the
+    /// lane itself is there, and nobody who is not.
+    fn ask_who_is_active(&mut self, mask: &str) -> Vec<String> {
+        let (active, others, own) = (
+            self.temporary('t'),
+            self.temporary('t'),
+            self.temporary('t'),
+        );
+        let (alone, here) = (self.temporary('q'), self.temporary('q'));
+        let to = self.predicate();
+        vec![
+            format!("activemask.b32 {active};"),
+            format!("not.b32 {others}, {mask};"),
+            format!("and.b32 {others}, {others}, {active};"),
+            format!("setp.eq.u32 {alone}, {others}, 0;"),
+            format!("mov.u32 {own}, %lanemask_eq;"),
+            format!("and.b32 {own}, {own}, {active};"),
+            format!("setp.ne.u32 {here}, {own}, 0;"),
+            format!("and.pred {to}, {alone}, {here};"),
+        ]
     }
 
     fn match_any(&mut self, mask: &str) -> Vec<String> {

@@ -91,9 +91,13 @@ pub fn select(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
 }
 
 /// `fns`: where the nth set bit is, counted from `base` upwards (`n` > 0) or downwards (`n` < 0);
-/// `base` itself for 0, if it is set. All ones if there is none.
+/// `base` itself for 0, if it is set. All ones if there is none; but 0 for the least of all `n`, whose
+/// magnitude is no `n`, as on an H200.
 #[inline(never)]
 fn find_nth_set(mask: u32, base: u32, n: i32) -> u32 {
+    if n == i32::MIN {
+        return 0;
+    }
     let set = |bit: &u32| mask >> bit & 1 == 1;
     let skip = n.unsigned_abs().saturating_sub(1) as usize;
     let found = match n.signum() {

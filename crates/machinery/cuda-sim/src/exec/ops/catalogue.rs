@@ -28,18 +28,64 @@ pub struct Known {
 /// Mnemonics of the register instructions.
 const MNEMONICS: &[&str] = &[
     "abs", "add", "addc", "and", "bfe", "bfi", "bfind", "bmsk", "brev", "clz", "cnot", "copysign",
-    "cos", "cvt", "div", "dp2a", "dp4a", "ex2", "fma", "fns", "lg2", "lop3", "mad", "mad24", "madc",
-    "max", "min", "mov", "mul", "mul24", "neg", "not", "or", "popc", "prmt", "rcp", "rem", "rsqrt",
-    "sad", "selp", "set", "setp", "shf", "shl", "shr", "sin", "slct", "sqrt", "sub", "subc",
-    "szext", "tanh", "testp", "xor",
+    "cos", "cvt", "div", "dp2a", "dp4a", "ex2", "fma", "fns", "lg2", "lop3", "mad", "mad24",
+    "madc", "max", "min", "mov", "mul", "mul24", "neg", "not", "or", "popc", "prmt", "rcp", "rem",
+    "rsqrt", "sad", "selp", "set", "setp", "shf", "shl", "shr", "sin", "slct", "sqrt", "sub",
+    "subc", "szext", "tanh", "testp", "xor",
 ];
 
 /// Modifiers that stand before the types, in their order.
 const BEFORE: &[&str] = &[
-    "lt", "le", "gt", "ge", "eq", "ne", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu", "gtu",
-    "geu", "num", "nan", "wide", "l", "r", "clamp", "wrap", "shiftamt", "finite", "infinite",
-    "number", "notanumber", "normal", "subnormal", "approx", "full", "rn", "rz", "rm", "rp", "rni",
-    "rzi", "rmi", "rpi", "rna", "and", "or", "xor", "ftz", "NaN", "xorsign", "abs", "sat", "relu",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "eq",
+    "ne",
+    "lo",
+    "ls",
+    "hi",
+    "hs",
+    "equ",
+    "neu",
+    "ltu",
+    "leu",
+    "gtu",
+    "geu",
+    "num",
+    "nan",
+    "wide",
+    "l",
+    "r",
+    "clamp",
+    "wrap",
+    "shiftamt",
+    "finite",
+    "infinite",
+    "number",
+    "notanumber",
+    "normal",
+    "subnormal",
+    "approx",
+    "full",
+    "rn",
+    "rz",
+    "rm",
+    "rp",
+    "rni",
+    "rzi",
+    "rmi",
+    "rpi",
+    "rna",
+    "and",
+    "or",
+    "xor",
+    "ftz",
+    "NaN",
+    "xorsign",
+    "abs",
+    "sat",
+    "relu",
     "cc",
 ];
 
@@ -76,7 +122,9 @@ pub fn catalogue() -> Vec<Known> {
 fn type_lists(mnemonic: &str) -> Vec<Vec<&'static str>> {
     let two = matches!(mnemonic, "cvt" | "set" | "slct" | "dp4a" | "dp2a");
     let one = TYPES.iter().map(|&ty| vec![ty]);
-    let both = TYPES.iter().flat_map(|&a| TYPES.iter().map(move |&b| vec![a, b]));
+    let both = TYPES
+        .iter()
+        .flat_map(|&a| TYPES.iter().map(move |&b| vec![a, b]));
     if two { both.collect() } else { one.collect() }
 }
 
@@ -201,12 +249,18 @@ mod tests {
         // What takes a form without a type asks for one, or for a modifier.
         for mnemonic in MNEMONICS {
             let form = Form::new(mnemonic, &[], 0);
-            assert!(!matches!(select(&form, Cpu::detect()), Ok(None)), "{mnemonic}");
+            assert!(
+                !matches!(select(&form, Cpu::detect()), Ok(None)),
+                "{mnemonic}"
+            );
         }
         // The answers that name no family are those of instructions lowered elsewhere.
         for mnemonic in ["ld", "st", "atom", "bra", "shfl", "cvta", "mma"] {
             let form = Form::new(mnemonic, &["f32"], 0);
-            assert!(matches!(select(&form, Cpu::detect()), Ok(None)), "{mnemonic}");
+            assert!(
+                matches!(select(&form, Cpu::detect()), Ok(None)),
+                "{mnemonic}"
+            );
         }
     }
 }

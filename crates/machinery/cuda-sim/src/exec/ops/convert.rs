@@ -472,7 +472,8 @@ fn float(bits: u64, how: Conversion) -> f64 {
     match how.from {
         Type::F16 => widen(half::f16(bits as u32)),
         Type::BF16 => widen(half::bf16(bits as u32)),
-        Type::F32 if how.ftz => widen(flush(f32::from_bits(bits as u32))),
+        // What flushes makes any NaN the one NaN.
+        Type::F32 if how.ftz => widen(canonical(flush(f32::from_bits(bits as u32)))),
         Type::F32 => widen(f32::from_bits(bits as u32)),
         _ => f64::from_bits(bits),
     }
@@ -526,6 +527,9 @@ fn narrow(a: f64, how: Conversion) -> u64 {
     let (round, mut lossy) = (how.direction.round(), false);
     let result = match how.to {
         Type::F64 => quiet_nan(a, a).to_bits(),
+        // A double's NaN keeps its sign and what fits of its payload; others are the one NaN.
+        Type::F16 if a.is_nan() && how.from == Type::F64 => cut_nan(a, 10),
+        Type::BF16 if a.is_nan() && how.from == Type::F64 => cut_nan(a, 7),
         Type::F16 | Type::BF16 if a.is_nan() => 0x7fff,
         Type::F32 if a.is_nan() && how.from == Type::F64 => u64::from(nearest_single(a).to_bits()),
         Type::F32 if a.is_nan() => u64::from(canonical(f32::NAN).to_bits()),
@@ -544,6 +548,13 @@ fn narrow(a: f64, how: Conversion) -> u64 {
         }
     };
     clamp_float(result, how)
+}
+
+/// A NaN as 16 bits, `fraction` of which are fraction: cut off, and quiet.
+fn cut_nan(a: f64, fraction: u32) -> u64 {
+    let quiet = a.to_bits() | 1 << 51;
+    let magnitude = (1 << 15) - 1;
+    quiet >> 48 & 1 << 15 | (0x7fff << fraction | quiet << 12 >> (64 - fraction)) & magnitude
 }
 
 /// `.sat`: into [0, 1], NaN becomes 0. `.relu`: negative numbers become 0.

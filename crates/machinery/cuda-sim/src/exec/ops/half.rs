@@ -6,6 +6,7 @@
 //! and goes through software floating point.
 
 use super::form::{Class, Form, FormError, Op};
+use super::rounding;
 use super::special::{hyperbolic_tangent, power_of_two};
 use crate::exec::cpu::Cpu;
 use crate::exec::lanes::{map1_imm, map2_imm, map3_imm};
@@ -159,7 +160,8 @@ pub fn special(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
         return super::form::no_such_type(ty);
     };
     let bfloat = matches!(ty, Type::BF16 | Type::BF16x2);
-    if bfloat && function == Function::Ex2 {
+    let ftz = bfloat && function == Function::Ex2;
+    if ftz {
         form.required(&["ftz"], ".ftz")?;
     }
     form.end()?;
@@ -167,7 +169,7 @@ pub fn special(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
         function,
         bfloat,
         packed: matches!(ty, Type::F16x2 | Type::BF16x2),
-        ftz: false,
+        ftz,
         sat: false,
         relu: false,
         nan: false,
@@ -228,6 +230,7 @@ fn value(operands: [u16; 3], how: How) -> u16 {
     let is_nan = |bits: u16| widen(bits).is_nan();
     let canonical = |bits: u16| if is_nan(bits) { NAN } else { bits };
     let flushed = |bits: u16| {
+        let flush = if how.bfloat { rounding::flush } else { flush };
         if how.ftz && flush(widen(bits)) == 0.0 {
             bits & 0x8000
         } else {
@@ -251,7 +254,7 @@ fn value(operands: [u16; 3], how: How) -> u16 {
     };
     let result = flushed(canonical(result));
     if how.sat {
-        narrow(super::rounding::saturate(widen(result)))
+        narrow(rounding::saturate(widen(result)))
     } else if how.relu && result & 0x8000 != 0 {
         0
     } else {

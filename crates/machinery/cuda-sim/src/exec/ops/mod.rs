@@ -12,7 +12,7 @@ mod half;
 mod integer;
 mod logic;
 mod moves;
-mod rounding;
+pub(super) mod rounding;
 mod special;
 mod value;
 

@@ -581,7 +581,7 @@ fn properties() {
             ("infinite", |top, _, none| top && none),
             ("number", |top, _, none| !top || none),
             ("notanumber", |top, _, none| top && !none),
-            ("normal", |top, low, _| !top && !low),
+            ("normal", |top, low, none| !top && (!low || none)),
             ("subnormal", |_, low, none| low && !none),
         ];
         for (kind, holds) in kinds {
