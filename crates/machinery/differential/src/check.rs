@@ -9,6 +9,7 @@ use anyhow::Result;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
+use std::time::Instant;
 
 /// The two sides.
 pub struct Sides {
@@ -19,7 +20,10 @@ pub struct Sides {
 /// What came of a kernel.
 pub enum Verdict {
     Equal(Record),
-    /// What is to be said about it.
+    /// The GPU answers as the simulator does where its assembler works at this lower level: how it
+    /// differs at its own.
+    Assembler(u8, String),
+    /// How they differ.
     Differs(String),
 }
 
@@ -33,7 +37,7 @@ impl Default for Sides {
 }
 
 impl Sides {
-    /// Runs one kernel on both sides.
+    /// Runs one kernel on both sides, and adds what approximate answers differ by.
     ///
     /// # Errors
     /// Where no process can be started.
@@ -45,35 +49,50 @@ impl Sides {
     ) -> Result<Verdict> {
         let ours = self.simulator.run(task)?;
         let theirs = self.gpu.run(task)?;
-        Ok(match (ours, theirs) {
-            (Answer::Ran { record: a, .. }, Answer::Ran { record: b, .. }) => {
-                let differing = a.differing(&b, kernel);
-                let before = distances.beyond.len();
-                distances.add(&a, &b);
-                let beyond = &distances.beyond[before..];
-                if !differing.is_empty() {
-                    Verdict::Differs(format!("differs in {}", differing.join(", ")))
-                } else if let Some(first) = beyond.first() {
-                    Verdict::Differs(format!("{} answers are too far off: {first}", beyond.len()))
-                } else {
-                    Verdict::Equal(b)
-                }
-            }
+        let (a, b) = match (ours, theirs) {
+            (Answer::Ran { record: a, .. }, Answer::Ran { record: b, .. }) => (a, b),
             (a, b) => {
                 let text = |answer: &Answer| match answer {
                     Answer::Ran { .. } => "it runs".to_owned(),
                     Answer::Failed(why) => why.clone(),
                 };
-                Verdict::Differs(format!("simulator: {}; GPU: {}", text(&a), text(&b)))
+                let how = format!("simulator: {}; GPU: {}", text(&a), text(&b));
+                return Ok(Verdict::Differs(how));
             }
-        })
+        };
+        let mut seen = Distances::default();
+        let Some(how) = difference(&a, &b, kernel, &mut seen) else {
+            distances.join(seen);
+            return Ok(Verdict::Equal(b));
+        };
+        for level in [1, 0] {
+            let lower = Task {
+                level: Some(level),
+                ..task.clone()
+            };
+            if let Answer::Ran { record: b, .. } = self.gpu.run(&lower)?
+                && difference(&a, &b, kernel, &mut Distances::default()).is_none()
+            {
+                return Ok(Verdict::Assembler(level, how));
+            }
+        }
+        distances.join(seen);
+        Ok(Verdict::Differs(how))
     }
 
-    /// Removes statements as long as the two sides still differ, and says how.
+    /// Removes statements as long as the two sides still differ in the same way, until `deadline` at
+    /// the latest, and says what is left.
     ///
     /// # Errors
     /// Where no process can be started, or the PTX cannot be written to `folder`.
-    pub fn shrink(&mut self, task: &Task, forms: &Forms, folder: Option<&Path>) -> Result<String> {
+    pub fn shrink(
+        &mut self,
+        task: &Task,
+        by_assembler: bool,
+        forms: &Forms,
+        folder: Option<&Path>,
+        deadline: Instant,
+    ) -> Result<String> {
         let kernel = generate::kernel(forms, task.seed, task.kernel);
         let mut small = task.clone();
         let mut size = 64;
@@ -84,10 +103,19 @@ impl Sides {
                 .filter(|number| !small.removed.contains(number))
                 .collect();
             for part in left.chunks(size) {
+                if Instant::now() >= deadline {
+                    size = 0;
+                    break;
+                }
                 let mut tried = small.clone();
                 tried.removed.extend(part);
                 let mut unused = Distances::default();
-                if let Verdict::Differs(_) = self.compare(&tried, &kernel, &mut unused)? {
+                let same = match self.compare(&tried, &kernel, &mut unused)? {
+                    Verdict::Equal(_) => false,
+                    Verdict::Assembler(..) => by_assembler,
+                    Verdict::Differs(_) => !by_assembler,
+                };
+                if same {
                     small = tried;
                 }
             }
@@ -153,6 +181,23 @@ impl Sides {
         }
         Ok(text + &statements(kernel, &small.removed))
     }
+}
+
+/// How two records differ; None where they do not.
+fn difference(
+    ours: &Record,
+    theirs: &Record,
+    kernel: &Kernel,
+    distances: &mut Distances,
+) -> Option<String> {
+    distances.add(ours, theirs);
+    let differing = ours.differing(theirs, kernel);
+    if !differing.is_empty() {
+        return Some(format!("differs in {}", differing.join(", ")));
+    }
+    let first = distances.beyond.first()?;
+    let count = distances.beyond.len();
+    Some(format!("{count} answers are too far off: {first}"))
 }
 
 /// What is left of the body.

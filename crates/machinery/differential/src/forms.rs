@@ -111,6 +111,13 @@ pub fn left_out(known: &Known) -> Option<&'static str> {
     let (to, from) = (known.defs[0], known.uses[0]);
     let bfloat = has("bf16") || has("bf16x2");
     let integer_rounding = ["rni", "rzi", "rmi", "rpi"].into_iter().any(has);
+    if known.mnemonic == "set" && to == Type::F32 && !has("f16") && !has("bf16") {
+        // In larger kernels only: with a division in the module, or a loop.
+        return Some("NVIDIA's assembler makes it an integer 1 instead of 1.0");
+    }
+    if known.carries && has("hi") && from.is_signed() {
+        return Some("its carry depends on the level that NVIDIA's assembler works at");
+    }
     let refused = match known.mnemonic {
         "cvt" if has("tf32") => known.modifiers != ["rna", "tf32", "f32"],
         "cvt" if has("relu") => {

@@ -32,8 +32,6 @@ pub struct Kernel {
     pub grid: [u32; 3],
     pub block: [u32; 3],
     pub dynamic_shared: u32,
-    /// The assembler's level, where it is not to be its own.
-    pub level: Option<u8>,
     /// What each thread leaves: a word a slot, those of all threads side by side.
     pub slots: Vec<Slot>,
     /// What the cells in global memory hold first.
@@ -90,7 +88,8 @@ impl Kernel {
         for function in &self.functions {
             let _ = writeln!(text, "{} {{\n{}", function.head, self.registers);
             text += "mov.u32 %lane, %laneid;\nmov.u32 %block, %ctaid.x;\n";
-            text += "mov.b64 %zero64, 0;\nmov.b32 %zero32, 0;\nmov.b16 %zero16, 0;\n";
+            text += "ld.volatile.global.u64 %zero64, [gzero];\n";
+            text += "cvt.u32.u64 %zero32, %zero64;\ncvt.u16.u64 %zero16, %zero64;\n";
             write_all(&function.begin, &mut text);
             tree::write(&function.body, removed, &mut text);
             write_all(&function.end, &mut text);

@@ -52,7 +52,7 @@ impl Machine {
         // Code that counts as it runs is not the code that runs uncounted: each takes its half. A GPU
         // takes no notice.
         cuda_driver::profile(kernel.number % 2 == 1);
-        let level = match level.or(kernel.level) {
+        let level = match level {
             None => Vec::new(),
             Some(0) => vec![ModuleJitOption::OptLevel(OptLevel::O0)],
             Some(1) => vec![ModuleJitOption::OptLevel(OptLevel::O1)],

@@ -57,6 +57,8 @@ impl Atomic {
     ];
 }
 
+// What becomes of a NaN is what an NVIDIA H200 makes of it.
+
 /// `add.f32`: where device memory adds up, subnormal numbers are flushed (PTX ISA, 9.7.13.5).
 fn add_single(old: u32, b: u32, in_device: bool) -> u32 {
     let [a, b] = [old, b].map(f32::from_bits);
@@ -68,13 +70,13 @@ fn add_single(old: u32, b: u32, in_device: bool) -> u32 {
     canonical(sum).to_bits()
 }
 
-/// `add.f64`: device memory passes a NaN on as it is, what was there before what is added; the
-/// multiprocessor, which adds up in shared memory, makes it quiet.
+/// `add.f64`: device memory passes a NaN on as it is, that of what is added first; the
+/// multiprocessor, which adds up in shared memory, passes on what was there first, and quiet.
 fn add_double(old: u64, b: u64, in_device: bool) -> u64 {
     let [a, x] = [old, b].map(f64::from_bits);
     match (a.is_nan(), x.is_nan()) {
-        (true, _) if in_device => old,
         (_, true) if in_device => b,
+        (true, _) if in_device => old,
         _ => pass_nan([a, x], a + x).to_bits(),
     }
 }

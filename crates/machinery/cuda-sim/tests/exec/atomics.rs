@@ -189,3 +189,71 @@ fn remaining_types() {
     assert_eq!(found[8..12], [(-5i32) as u32, 0, 16 % 5, 0]);
     assert_eq!(found[12..16], [6, 0, 0, 0]);
 }
+
+/// `add` of each of `values` to each of them: what is left in global and in shared memory.
+fn sums<T: Plain + PartialEq + std::fmt::Debug>(ty: &str, values: &[T]) -> Vec<(T, T, T, T)> {
+    let bits = &ty[1..];
+    let ptx = format!(
+        ".version 6.4\n.target sm_60\n.address_size 64
+        .shared .align 8 .b8 cell[8];
+        .visible .entry k(.param .u64 place, .param .u64 addend, .param .u64 shared) {{
+        .reg .b64 %d<5>; .reg .b{bits} %v<4>;
+        ld.param.u64 %d1, [place];
+        ld.param.u64 %d2, [addend];
+        ld.param.u64 %d3, [shared];
+        ld.global.b{bits} %v1, [%d1];
+        ld.global.b{bits} %v2, [%d2];
+        mov.u64 %d4, cell;
+        st.shared.b{bits} [%d4], %v1;
+        red.global.add.{ty} [%d1], %v2;
+        red.shared.add.{ty} [%d4], %v2;
+        ld.shared.b{bits} %v3, [%d4];
+        st.global.b{bits} [%d3], %v3;
+        ret; }}"
+    );
+    let mut machine = Machine::new(&ptx);
+    let mut all = Vec::new();
+    for &old in values {
+        for &addend in values {
+            let place = machine.buffer(&[old]);
+            let other = machine.buffer(&[addend]);
+            let shared = machine.out::<T>(1);
+            machine.run("k", 1, 1, params![place, other, shared]);
+            let left = machine.read::<T>(place, 1)[0];
+            all.push((old, addend, left, machine.read::<T>(shared, 1)[0]));
+        }
+    }
+    all
+}
+
+#[test]
+fn device_memory_flushes_what_is_subnormal_and_shared_memory_does_not() {
+    const TINY: u32 = 0x0000_0003;
+    const SMALLEST_NORMAL: u32 = 0x0080_0000;
+    const NAN: u32 = 0xffc1_2345;
+    for (old, addend, global, shared) in sums("f32", &[TINY, SMALLEST_NORMAL, NAN]) {
+        let wanted = match (old, addend) {
+            (NAN, _) | (_, NAN) => (0x7fff_ffff, 0x7fff_ffff),
+            (TINY, TINY) => (0, 2 * TINY),
+            (SMALLEST_NORMAL, SMALLEST_NORMAL) => (0x0100_0000, 0x0100_0000),
+            _ => (SMALLEST_NORMAL, SMALLEST_NORMAL + TINY),
+        };
+        assert_eq!((global, shared), wanted, "{old:x} + {addend:x}");
+    }
+}
+
+#[test]
+fn of_doubles_device_memory_leaves_the_nan_that_came_last_as_it_is() {
+    const SIGNALLING: u64 = 0x7ff4_0000_0000_0001;
+    const QUIET: u64 = 0xfff8_0000_0000_1234;
+    const ONE: u64 = 0x3ff0_0000_0000_0000;
+    let quiet = |nan: u64| nan | 1 << 51;
+    for (old, addend, global, shared) in sums("f64", &[SIGNALLING, QUIET, ONE]) {
+        let wanted = match (old, addend) {
+            (ONE, ONE) => (0x4000_0000_0000_0000, 0x4000_0000_0000_0000),
+            (nan, ONE) | (ONE, nan) => (nan, quiet(nan)),
+            (first, last) => (last, quiet(first)),
+        };
+        assert_eq!((global, shared), wanted, "{old:x} + {addend:x}");
+    }
+}

@@ -16,7 +16,9 @@ impl Generator<'_> {
             _ if self.ended || self.threads <= 32 => self.exchange(),
             _ => self.produce(),
         };
-        Some(self.code(lines))
+        // A barrier is for warps whose lanes are together.
+        let together = "bar.warp.sync %mask;".to_owned();
+        Some(self.code([vec![together], lines].concat()))
     }
 
     /// The threads of the block, rounded up to whole warps.
@@ -124,6 +126,7 @@ impl Generator<'_> {
             format!("mad.lo.u32 {address}, {other}, 8, {address};"),
             format!("ld.shared.b64 {to}, [{address}];"),
             format!("MEET_{label}:"),
+            "bar.warp.sync %mask;".to_owned(),
             "bar.sync 0;".to_owned(),
         ]
     }

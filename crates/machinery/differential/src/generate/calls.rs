@@ -168,7 +168,9 @@ impl Generator<'_> {
             lines.push(format!("{};", param.declaration(&name)));
             match param {
                 Param::Value(ty) => {
-                    let from = self.register(ty, ty.bytes().max(2));
+                    let width = ty.bytes().max(2);
+                    let from = self.register(ty, width);
+                    let from = self.plain_bits(from, ty, width, &mut lines);
                     lines.push(format!("st.param.{} [{name}], {from};", ty.modifier()));
                 }
                 Param::Structure => {

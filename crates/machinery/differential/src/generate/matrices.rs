@@ -31,6 +31,7 @@ impl Generator<'_> {
         let mut lines = vec![
             format!("setp.ne.u32 {partial}, %mask, 0xffffffff;"),
             format!("@{partial} bra SKIP_{number};"),
+            "bar.warp.sync 0xffffffff;".to_owned(),
         ];
         lines.extend(if self.dice.chance(50) {
             self.load_matrices()

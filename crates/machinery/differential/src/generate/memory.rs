@@ -253,7 +253,11 @@ impl Generator<'_> {
         let address = self.address(region, ty.bytes() * count, &mut lines);
         let name = self.access_name("st", region, orders);
         let width = self.wide_enough(ty);
-        let from: Vec<String> = (0..count).map(|_| self.register(ty, width)).collect();
+        let mut from = Vec::new();
+        for _ in 0..count {
+            let register = self.register(ty, width);
+            from.push(self.plain_bits(register, ty, width, &mut lines));
+        }
         let guard = self.guard();
         lines.push(format!(
             "{guard}{name}{}.{} {address}, {};",

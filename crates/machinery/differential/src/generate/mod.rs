@@ -64,8 +64,6 @@ struct Generator<'f> {
     functions: usize,
     /// Shared memory is sized at launch.
     dynamic: bool,
-    /// The assembler is to make nothing better, which it sometimes makes worse.
-    plainly: bool,
 }
 
 /// The kernel with this number of a series.
@@ -93,7 +91,6 @@ pub fn kernel(forms: &Forms, seed: u64, number: u64) -> Kernel {
         ],
     };
     let functions = dice.below(3);
-    let plainly = dice.chance(12);
     let dynamic = dice.chance(30);
     let size = dice.between(20, 100);
     let mut generator = Generator {
@@ -113,7 +110,6 @@ pub fn kernel(forms: &Forms, seed: u64, number: u64) -> Kernel {
         ended: false,
         functions,
         dynamic,
-        plainly,
     };
     let functions: Vec<Function> = (0..functions).map(|n| generator.function(n)).collect();
     generator.pools = Pools::kernel();

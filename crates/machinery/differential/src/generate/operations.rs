@@ -12,12 +12,7 @@ impl Generator<'_> {
     /// One ordinary instruction.
     pub fn operation(&mut self) -> Node {
         let forms = self.forms;
-        let known = loop {
-            let known = forms.exact.pick(&mut self.dice, self.target);
-            if self.assembles(known) {
-                break known;
-            }
-        };
+        let known = forms.exact.pick(&mut self.dice, self.target);
         let guard = if loses_guard(known) {
             String::new()
         } else {
@@ -28,27 +23,19 @@ impl Generator<'_> {
         let uses = self.sources(known, &mut lines);
         let name = written(known);
         if leaves_nan_open(known) {
-            let (letter, bits, nan) = match known.defs[0] {
-                Type::F32 => ('t', 32, "0x7fffffff"),
-                _ => ('u', 64, "0x7ff8000000000000"),
-            };
-            let (result, is_nan) = (self.temporary(letter), self.temporary('q'));
+            let ty = known.defs[0];
+            let result = self.temporary(temporaries(ty));
             lines.push(format!("{name} {result}, {};", uses.join(", ")));
-            lines.push(format!("testp.notanumber.f{bits} {is_nan}, {result};"));
-            lines.push(format!("@{is_nan} mov.b{bits} {result}, {nan};"));
+            self.one_nan(ty, &result, &mut lines);
+            let bits = 8 * ty.bytes();
             lines.push(format!("{guard}mov.b{bits} {}, {result};", defs[0]));
-        } else if is_contractable(known) {
-            // A register that is zero, which the assembler does not know: the product cannot be
-            // fused with a sum any more.
-            let (letter, zero, bits) = match known.defs[0].bytes() {
-                2 => ('v', "%zero16", 16),
-                4 => ('t', "%zero32", 32),
-                _ => ('u', "%zero64", 64),
-            };
-            let product = self.temporary(letter);
-            lines.push(format!("{name} {product}, {};", uses.join(", ")));
+        } else if is_contractable(known) || widens(known) {
+            // A register that is zero, which the assembler does not know: it cannot see through.
+            let bits = 8 * known.defs[0].bytes();
+            let result = self.temporary(temporaries(known.defs[0]));
+            lines.push(format!("{name} {result}, {};", uses.join(", ")));
             lines.push(format!(
-                "{guard}xor.b{bits} {}, {product}, {zero};",
+                "{guard}xor.b{bits} {}, {result}, %zero{bits};",
                 defs[0]
             ));
         } else {
@@ -119,12 +106,6 @@ impl Generator<'_> {
         self.code(lines)
     }
 
-    /// Whether the assembler makes of the form what it should. In larger kernels `set` of 1.0 becomes an
-    /// integer 1 (ptxas of CUDA 13.0, from -O1 on; at -O0 it is right).
-    fn assembles(&self, known: &Known) -> bool {
-        self.plainly || known.mnemonic != "set" || known.defs[0] != Type::F32
-    }
-
     /// Registers to write, all different.
     fn destinations(&mut self, known: &Known) -> Vec<String> {
         match known.defs[..] {
@@ -159,8 +140,9 @@ impl Generator<'_> {
         for (n, &ty) in known.uses.iter().enumerate() {
             let amount = is_amount(known, n);
             if amount && !known.carries && self.dice.chance(75) {
-                // A field that begins beyond the word is folded wrongly where it is a literal.
-                let most = if known.mnemonic == "bfe" { 32 } else { 70 };
+                // Literals beyond the word are folded wrongly now and then: a field that begins there,
+                // a shift of 64 bits under a predicate.
+                let most = 8 * known.defs[0].bytes() as usize;
                 if self.dice.chance(50) {
                     sources.push(self.dice.below(most).to_string());
                 } else {
@@ -168,9 +150,14 @@ impl Generator<'_> {
                 }
                 continue;
             }
-            if amount && matches!(known.mnemonic, "bfe" | "bfi") {
-                // Only these are defined.
-                sources.push(self.masked(255, lines));
+            // What lies beyond is not defined.
+            let most = match (known.mnemonic, n) {
+                ("fns", 1) => Some(31),
+                ("bfe" | "bfi", _) if amount => Some(255),
+                _ => None,
+            };
+            if let Some(most) = most {
+                sources.push(self.masked(most, lines));
                 continue;
             }
             let literal =
@@ -180,13 +167,75 @@ impl Generator<'_> {
             sources.push(match ty {
                 Type::Pred if matches!(known.mnemonic, "setp" | "set") => self.maybe_not(),
                 _ if literal => self.literal(ty),
-                _ => self.register(ty, width),
+                _ => {
+                    let register = self.register(ty, width);
+                    self.plain_bits(register, ty, width, lines)
+                }
             });
         }
         if known.literal {
             sources.push(self.dice.below(256).to_string());
         }
         sources
+    }
+
+    /// Makes any NaN in a register the same one.
+    fn one_nan(&mut self, ty: Type, register: &str, lines: &mut Vec<String>) {
+        let is_nan = self.temporary('q');
+        match ty {
+            Type::F32 | Type::F64 => {
+                let name = ty.modifier();
+                let bits = 8 * ty.bytes();
+                let nan = if bits == 32 {
+                    "0x7fffffff"
+                } else {
+                    "0x7ff8000000000000"
+                };
+                lines.push(format!("testp.notanumber.{name} {is_nan}, {register};"));
+                lines.push(format!("@{is_nan} mov.b{bits} {register}, {nan};"));
+            }
+            Type::F16x2 | Type::BF16x2 => {
+                let single = if ty == Type::F16x2 {
+                    Type::F16
+                } else {
+                    Type::BF16
+                };
+                let (low, high) = (self.temporary('v'), self.temporary('v'));
+                lines.push(format!("mov.b32 {{{low}, {high}}}, {register};"));
+                self.one_nan(single, &low, lines);
+                self.one_nan(single, &high, lines);
+                lines.push(format!("mov.b32 {register}, {{{low}, {high}}};"));
+            }
+            _ => {
+                let infinity = if ty == Type::F16 { "0x7c00" } else { "0x7f80" };
+                let magnitude = self.temporary('v');
+                lines.push(format!("and.b16 {magnitude}, {register}, 0x7fff;"));
+                lines.push(format!("setp.gt.u16 {is_nan}, {magnitude}, {infinity};"));
+                lines.push(format!("@{is_nan} mov.b16 {register}, 0x7fff;"));
+            }
+        }
+    }
+
+    /// A source of a form: a register whose bits the assembler cannot take for a float's where it is
+    /// wider than the type, as that it would convert.
+    pub fn plain_bits(
+        &mut self,
+        register: String,
+        ty: Type,
+        width: u32,
+        lines: &mut Vec<String>,
+    ) -> String {
+        if ty == Type::Pred || width <= ty.bytes() {
+            return register;
+        }
+        let bits = 8 * width;
+        let plain = self.temporary(match width {
+            2 => 'v',
+            4 => 't',
+            _ => 'u',
+        });
+        lines.push(format!("xor.b{bits} {plain}, {register}, %zero{bits};"));
+        plain
     }
 
     /// Some bits of a register.
@@ -273,18 +322,32 @@ fn loses_guard(known: &Known) -> bool {
     matches!(known.mnemonic, "set" | "testp")
 }
 
-/// Whether it is open which NaN comes out: of two NaNs either, as the assembler orders operands; and
-/// the minimum of a register and itself is the register.
+/// Whether it is open which NaN comes out: of two doubles' NaNs either, as the assembler orders
+/// operands; a change of sign, the minimum of a register and itself, and a conversion to the same type
+/// may be no instruction at all.
 fn leaves_nan_open(known: &Known) -> bool {
-    let extremum = matches!(known.mnemonic, "min" | "max");
-    let arithmetic = matches!(
-        known.mnemonic,
-        "add" | "sub" | "mul" | "fma" | "mad" | "div"
-    );
-    match known.defs[0] {
-        Type::F32 => extremum,
-        Type::F64 => extremum || arithmetic,
-        _ => false,
+    let ty = known.defs[0];
+    ty.is_float()
+        && match known.mnemonic {
+            "min" | "max" | "neg" | "abs" => true,
+            "cvt" => known.uses[0] == ty,
+            "add" | "sub" | "mul" | "fma" | "mad" | "div" => ty == Type::F64,
+            _ => false,
+        }
+}
+
+/// Sums of 16 bits and their like, which the assembler (ptxas of CUDA 13.0, from -O1 on) may leave in
+/// 32 bits: it compares the negative of -32768 as 32768.
+fn widens(known: &Known) -> bool {
+    known.defs[0] == Type::S16 && known.mnemonic != "cvt"
+}
+
+/// The letter of temporary registers for a type.
+fn temporaries(ty: Type) -> char {
+    match ty.bytes() {
+        2 => 'v',
+        4 => 't',
+        _ => 'u',
     }
 }
 
@@ -296,7 +359,7 @@ fn is_amount(known: &Known, source: usize) -> bool {
         "bfe" => source >= 1,
         "bfi" => source >= 2,
         "bmsk" => true,
-        "fns" => source >= 1,
+        "fns" => source == 2,
         _ => false,
     }
 }

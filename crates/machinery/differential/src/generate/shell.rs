@@ -29,6 +29,7 @@ impl Generator<'_> {
             bytes(&mut self),
             bytes(&mut self)
         );
+        head += ".global .align 8 .u64 gzero = 0;\n";
         head += &if self.dynamic {
             ".extern .shared .align 16 .b8 own[];\n".to_owned()
         } else {
@@ -45,7 +46,6 @@ impl Generator<'_> {
             target: self.target,
             grid,
             block: self.block,
-            level: self.plainly.then_some(0),
             dynamic_shared: if self.dynamic { 32 * self.threads } else { 0 },
             slots,
             cells: self.global_cells.clone(),
@@ -208,7 +208,7 @@ setp.eq.u32 %first, %tid_linear, 0;",
 
     /// Everything into the output, slot after slot.
     fn end(&self, total: u32) -> (Vec<String>, Vec<Slot>) {
-        let mut lines = vec!["bar.sync 0;".to_owned()];
+        let mut lines = vec!["bar.warp.sync %mask;".to_owned(), "bar.sync 0;".to_owned()];
         for cell in 0..self.shared_cells.len() {
             lines.push(format!(
                 "@%first ld.shared.b64 %c{cell}, [cells+{}];",

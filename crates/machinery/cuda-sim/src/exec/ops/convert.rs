@@ -50,7 +50,8 @@ pub fn select(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
         from,
         direction: direction(to, from, float, integer)?,
         integral: integer.is_some(),
-        ftz: single && form.has("ftz"),
+        // Of what becomes .f16 nothing is flushed: an H200 takes `.ftz` there and does not do it.
+        ftz: single && form.has("ftz") && to != Type::F16,
         sat: form.has("sat"),
         relu: matches!(to, Type::F16 | Type::BF16) && from.is_float() && form.has("relu"),
         register: form.def_bytes.unwrap_or(to.bytes()),
@@ -528,8 +529,8 @@ fn narrow(a: f64, how: Conversion) -> u64 {
     let result = match how.to {
         Type::F64 => quiet_nan(a, a).to_bits(),
         // A double's NaN keeps its sign and what fits of its payload; others are the one NaN.
-        Type::F16 if a.is_nan() && how.from == Type::F64 => cut_nan(a, 10),
-        Type::BF16 if a.is_nan() && how.from == Type::F64 => cut_nan(a, 7),
+        Type::F16 if a.is_nan() && keeps_nan(how) => cut_nan(a, 10),
+        Type::BF16 if a.is_nan() && keeps_nan(how) => cut_nan(a, 7),
         Type::F16 | Type::BF16 if a.is_nan() => 0x7fff,
         Type::F32 if a.is_nan() && how.from == Type::F64 => u64::from(nearest_single(a).to_bits()),
         Type::F32 if a.is_nan() => u64::from(canonical(f32::NAN).to_bits()),
@@ -548,6 +549,11 @@ fn narrow(a: f64, how: Conversion) -> u64 {
         }
     };
     clamp_float(result, how)
+}
+
+/// Whether a NaN made 16 bits wide is more than the one NaN.
+fn keeps_nan(how: Conversion) -> bool {
+    how.from == Type::F64 && !how.relu
 }
 
 /// A NaN as 16 bits, `fraction` of which are fraction: cut off, and quiet.

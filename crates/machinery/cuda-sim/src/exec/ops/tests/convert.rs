@@ -190,10 +190,10 @@ fn floats_to_narrower_floats() {
                     |row| {
                         let a = widened(row[0], from);
                         if a.is_nan() {
-                            return if sat {
-                                0
-                            } else {
-                                narrowed_nan(row[0], to, from)
+                            return match (sat, relu) {
+                                (true, _) => 0,
+                                (_, true) => 0x7fff,
+                                _ => narrowed_nan(row[0], to, from),
                             };
                         }
                         let one = Double::from_u128(1).value;
@@ -212,6 +212,8 @@ fn floats_to_narrower_floats() {
 fn narrowed_nan(bits: u64, to: Type, from: Type) -> u64 {
     match (to, from) {
         (Type::F32, Type::F64) => bits >> 63 << 31 | 0x7fc0_0000 | bits >> 29 & 0x007f_ffff,
+        (Type::F16, Type::F64) => bits >> 63 << 15 | 0x7e00 | bits >> 42 & 0x03ff,
+        (Type::BF16, Type::F64) => bits >> 63 << 15 | 0x7fc0 | bits >> 45 & 0x007f,
         (Type::F32, _) => 0x7fff_ffff,
         _ => 0x7fff,
     }
