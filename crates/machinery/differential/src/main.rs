@@ -318,7 +318,7 @@ fn check(
             }
         };
         let said = differing.load(Relaxed) + by_assembler.load(Relaxed);
-        if said <= shrink && !text.contains("no end") {
+        if said <= shrink && !text.contains("no end") && !text.contains("has ended") {
             text += &sides.shrink(&task, assembler, &forms, keep, deadline)?;
         }
         print!("{text}");

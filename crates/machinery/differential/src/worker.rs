@@ -101,7 +101,7 @@ impl Worker {
     /// Runs a task.
     ///
     /// # Errors
-    /// Where no process can be started or it ends without an answer.
+    /// Where no process can be started.
     pub fn run(&mut self, task: &Task) -> Result<Answer> {
         let running = match &mut self.running {
             Some(running) => running,
@@ -165,14 +165,16 @@ fn start(backend: Option<&str>) -> Result<Running> {
 }
 
 fn ask(running: &mut Running, task: &Task) -> Result<Answer> {
-    writeln!(running.tasks, "{}", serde_json::to_string(task)?)
-        .context("the process that runs kernels has ended")?;
+    const ENDED: &str = "the process that runs kernels has ended";
+    if writeln!(running.tasks, "{}", serde_json::to_string(task)?).is_err() {
+        return Ok(Answer::Failed(ENDED.to_owned()));
+    }
     match running.answers.recv_timeout(PATIENCE) {
         Ok(line) => Ok(serde_json::from_str(&line)?),
         Err(RecvTimeoutError::Timeout) => Ok(Answer::Failed(format!(
             "no end after {} s",
             PATIENCE.as_secs()
         ))),
-        Err(RecvTimeoutError::Disconnected) => bail!("the process that runs kernels has ended"),
+        Err(RecvTimeoutError::Disconnected) => Ok(Answer::Failed(ENDED.to_owned())),
     }
 }

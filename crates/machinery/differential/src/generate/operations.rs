@@ -167,6 +167,13 @@ impl Generator<'_> {
             sources.push(match ty {
                 Type::Pred if matches!(known.mnemonic, "setp" | "set") => self.maybe_not(),
                 _ if literal => self.literal(ty),
+                // Of a 64-bit shift too the assembler takes the amount for a float, if it was one.
+                Type::U32 if amount => {
+                    let register = self.register(ty, width);
+                    let plain = self.temporary('t');
+                    lines.push(format!("xor.b32 {plain}, {register}, %zero32;"));
+                    plain
+                }
                 _ => {
                     let register = self.register(ty, width);
                     self.plain_bits(register, ty, width, lines)
@@ -290,7 +297,7 @@ impl Generator<'_> {
             format!("mul.wide.u32 {offset}, {place}, 8;"),
             format!("add.s64 {offset}, {offset}, %inputs;"),
             format!(
-                "ld.global.b{} {register}, [{offset}+{base}];",
+                "ld.volatile.global.b{} {register}, [{offset}+{base}];",
                 8 * pools::bytes(kind)
             ),
         ];

@@ -159,14 +159,16 @@ setp.eq.u32 %first, %tid_linear, 0;",
             },
         );
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        // No two registers of a kind begin alike, nor does the assembler know: where it does, it may
+        // take one for the other after one of them has changed (ptxas of CUDA 13.0, from -O1 on).
         for kind in Kind::ALL {
-            for register in 0..self.pools.count(kind) {
-                let salt = self.dice.below(64);
+            let salts = self.dice.different(self.pools.count(kind), 64);
+            for (register, salt) in salts.into_iter().enumerate() {
                 lines.push(format!("add.u32 %n, %thread, {salt};"));
                 lines.push("and.b32 %n, %n, 63;".to_owned());
                 lines.push("mad.wide.u32 %at, %n, 8, %inputs;".to_owned());
                 lines.push(format!(
-                    "ld.global.b{} {}{register}, [%at+{}];",
+                    "ld.volatile.global.b{} {}{register}, [%at+{}];",
                     8 * pools::bytes(kind),
                     pools::prefix(kind),
                     512 * kind as usize
