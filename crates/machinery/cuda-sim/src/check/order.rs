@@ -154,6 +154,12 @@ impl Order {
         self.floor
     }
 
+    /// Whether nothing but barriers of the whole block has ordered its warps so far.
+    #[inline(always)]
+    pub fn is_plain(&self) -> bool {
+        self.seen.is_empty()
+    }
+
     /// What any lane of a warp did before this came before what any of its lanes does now.
     #[inline(always)]
     pub fn floor_in(&self, warp: usize) -> u32 {

@@ -82,6 +82,8 @@ pub struct SharedShadow {
     before_by: Vec<u32>,
     /// An asynchronous copy has been started.
     pending: bool,
+    /// No write has a later stamp.
+    last_write: u32,
     /// Which bytes this block has written; empty where that is not checked.
     pub written: Bits,
 }
@@ -103,6 +105,7 @@ impl SharedShadow {
             before_at: row(),
             before_by: row(),
             pending: false,
+            last_write: 0,
             written: Bits::new(if checks.init { bytes.into() } else { 0 }),
         }
     }
@@ -119,6 +122,7 @@ impl SharedShadow {
             pending.for_each(|at| *at = 0);
         }
         self.pending = false;
+        self.last_write = 0;
     }
 
     /// Whether so many bytes from `at` on are inside.
@@ -143,8 +147,12 @@ impl SharedShadow {
     /// Whether a run of lanes, all of it inside, may be in conflict with earlier accesses.
     #[inline(always)]
     pub fn is_suspect(&self, order: &Order, now: Now, run: &Run, bytes: u64) -> bool {
-        let (first, count, each) = self.granules(run, bytes);
         let (floor, own) = (order.floor(), order.floor_in(now.warp));
+        if !now.write && self.last_write < floor {
+            // Nobody has written since the last barrier.
+            return false;
+        }
+        let (first, count, each) = self.granules(run, bytes);
         let warp = now.warp as u32;
         let range = first..first + count;
         let written = self.written_at[range.clone()].iter();
@@ -250,13 +258,15 @@ impl SharedShadow {
         None
     }
 
-    /// Takes note of an access at `stamp`.
+    /// Takes note of an access.
     #[inline(always)]
-    pub fn note(&mut self, stamp: u32, now: Now, run: &Run, bytes: u64) {
+    pub fn note(&mut self, order: &Order, now: Now, run: &Run, bytes: u64) {
+        let stamp = order.own(now.warp);
         let (first, count, each) = self.granules(run, bytes);
         let range = first..first + count;
         let who = Who::new(now.warp, run.first, now.site).0;
         if now.write {
+            self.last_write = self.last_write.max(stamp);
             self.written_at[range.clone()].fill(stamp);
             // Of lanes that write to one place the last one's value stays.
             let who = if run.apart {
@@ -267,6 +277,10 @@ impl SharedShadow {
             for (k, by) in (0u32..).zip(&mut self.written_by[range]) {
                 *by = who + ((k >> each) << SITE_BITS);
             }
+            return;
+        }
+        if order.is_plain() && self.is_read_by_two(order.floor(), range.clone()) {
+            // Whoever writes next is in conflict with one of them: a third makes no difference.
             return;
         }
         let (who, warp) = (Who::new(now.warp, 0, now.site).0, now.warp as u32);
@@ -291,10 +305,21 @@ impl SharedShadow {
         }
     }
 
+    /// Whether two warps have read each of these granules since the last barrier.
+    #[inline(always)]
+    fn is_read_by_two(&self, floor: u32, range: std::ops::Range<usize>) -> bool {
+        let reads = self.read_at[range.clone()].iter();
+        let both = reads.zip(&self.before_at[range]);
+        both.fold(true, |all, (&read, &before)| {
+            all & (read >= floor) & (before >= floor)
+        })
+    }
+
     /// A lane has begun to copy to `bytes` bytes at `at`, or has waited for that: then they are as
     /// if written at `stamp`.
     pub fn copied(&mut self, stamp: u32, who: Who, at: u64, bytes: u64) {
         self.pending |= stamp == PENDING;
+        self.last_write = self.last_write.max(stamp);
         let first = (at >> self.granule) as usize;
         let count = (bytes >> self.granule).max(1) as usize;
         self.written_at[first..first + count].fill(stamp);

@@ -70,7 +70,7 @@ impl Checker {
                     self.suspect(program, doing, lanes, conflict, &stored);
                 }
             }
-            shared.note(order.own(doing.warp), now, &run, bytes);
+            shared.note(order, now, &run, bytes);
         }
     }
 
@@ -230,7 +230,7 @@ impl Checker {
                     self.conflict(program, doing, conflict, at, bytes);
                 }
             }
-            shared.note(order.own(doing.warp), now, &run, bytes);
+            shared.note(order, now, &run, bytes);
             shared.copied(PENDING, Who::new(doing.warp, lane, doing.site), at, bytes);
         }
     }
