@@ -47,31 +47,28 @@ impl Sides {
         kernel: &Kernel,
         distances: &mut Distances,
     ) -> Result<Verdict> {
-        let ours = self.simulator.run(task)?;
-        let theirs = self.gpu.run(task)?;
-        let (a, b) = match (ours, theirs) {
-            (Answer::Ran { record: a, .. }, Answer::Ran { record: b, .. }) => (a, b),
-            (a, b) => {
-                let text = |answer: &Answer| match answer {
-                    Answer::Ran { .. } => "it runs".to_owned(),
-                    Answer::Failed(why) => why.clone(),
-                };
-                let how = format!("simulator: {}; GPU: {}", text(&a), text(&b));
-                return Ok(Verdict::Differs(how));
-            }
+        let ours = match self.simulator.run(task)? {
+            Answer::Ran { record, .. } => record,
+            Answer::Failed(why) => return Ok(Verdict::Differs(format!("simulator: {why}"))),
         };
         let mut seen = Distances::default();
-        let Some(how) = difference(&a, &b, kernel, &mut seen) else {
-            distances.join(seen);
-            return Ok(Verdict::Equal(b));
+        let how = match self.gpu.run(task)? {
+            Answer::Ran { record, .. } => match difference(&ours, &record, kernel, &mut seen) {
+                None => {
+                    distances.join(seen);
+                    return Ok(Verdict::Equal(record));
+                }
+                Some(how) => how,
+            },
+            Answer::Failed(why) => format!("GPU: {why}"),
         };
         for level in [1, 0] {
             let lower = Task {
                 level: Some(level),
                 ..task.clone()
             };
-            if let Answer::Ran { record: b, .. } = self.gpu.run(&lower)?
-                && difference(&a, &b, kernel, &mut Distances::default()).is_none()
+            if let Answer::Ran { record, .. } = self.gpu.run(&lower)?
+                && difference(&ours, &record, kernel, &mut Distances::default()).is_none()
             {
                 return Ok(Verdict::Assembler(level, how));
             }
@@ -193,7 +190,7 @@ fn difference(
     distances.add(ours, theirs);
     let differing = ours.differing(theirs, kernel);
     if !differing.is_empty() {
-        return Some(format!("differs in {}", differing.join(", ")));
+        return Some(format!("difference in {}", differing.join(", ")));
     }
     let first = distances.beyond.first()?;
     let count = distances.beyond.len();

@@ -407,6 +407,14 @@ impl Generator<'_> {
         let mut b = self.register(ty, ty.bytes());
         if !alone {
             b = self.commuting(operation, ty, b, &mut lines);
+        } else if operation == "add" && ty == Type::F64 {
+            // Of two NaNs it is open which one shared memory passes on.
+            let (number, is_nan) = (self.temporary('u'), self.temporary('q'));
+            lines.push(format!("testp.notanumber.f64 {is_nan}, {b};"));
+            lines.push(format!(
+                "selp.b64 {number}, 0x3ff0000000000000, {b}, {is_nan};"
+            ));
+            b = number;
         }
         let to = if returns || matches!(operation, "exch" | "cas") {
             Some(self.register(ty, ty.bytes()))
