@@ -19,7 +19,7 @@ static SAYS: AtomicBool = AtomicBool::new(false);
 const MOST: usize = 20;
 
 /// Has the simulator look for mistakes in what runs on it from now on; see
-/// [`cuda_sim::check`]. A launch takes up to five times as long. Which bytes of device memory are
+/// [`cuda_sim::check`]. A launch takes several times as long. Which bytes of device memory are
 /// written is known of memory allocated from now on. A GPU takes no notice.
 pub fn check(checks: Checks) {
     *on() = checks;
