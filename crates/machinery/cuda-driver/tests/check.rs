@@ -124,7 +124,10 @@ fn what_is_allocated_when_the_program_ends_has_leaked() {
 #[test]
 fn a_program_that_asks_is_told_and_stderr_is_not() {
     let (stdout, stderr) = run(&[("CHECK_INSIDE", "init")]);
-    assert!(stdout.contains("found: [UnwrittenDevice, UnwrittenShared]"), "{stdout}");
+    assert!(
+        stdout.contains("found: [UnwrittenDevice, UnwrittenShared]"),
+        "{stdout}"
+    );
     assert!(stdout.contains("checking: init"), "{stdout}");
     assert_eq!(times(&stderr, "warpbook: "), 0, "{stderr}");
     assert_eq!(Checks::default(), Checks::NONE);

@@ -315,12 +315,14 @@ pub enum BarrierKind {
 
 impl Sm {
     /// Whether those who come to a barrier, all that live of their block, need not stop there: it
-    /// would open at once, and it would be their turn again.
+    /// would open at once, and it would be their turn again. Caches that are asked, and checks, take
+    /// note of every barrier.
     pub fn passes_barrier(&self, inst: &Inst, barrier: u32, expected: u32) -> bool {
         inst.x == BarrierKind::Sync as u32
             && (barrier as usize) < BARRIERS
             && expected == 0
             && self.observer.is_none()
+            && self.checker.is_none()
             && self.block.nobody_waits()
             && self.clock < self.block_deadline
     }

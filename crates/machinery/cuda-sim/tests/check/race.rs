@@ -138,6 +138,11 @@ fn lanes_of_a_warp_do_not_wait_for_each_other() {
     ] {
         assert_silent(found(&tile(1, &body(between)), 32));
     }
+    // In a launch of which only a part is counted as well.
+    let ptx = kernel_of(&tile(1, &body("bar.sync 0;"))).replace("st.global", "// st.global");
+    let mut machine = checking(&ptx);
+    let out = machine.out::<u32>(32);
+    assert_eq!(machine.run("k", 100, 32, params![out]).findings, []);
     // Half of the warp.
     let of = found(
         &tile(
