@@ -7,7 +7,7 @@ use differential::check::{Sides, Verdict};
 use differential::forms::Forms;
 use differential::generate;
 use differential::kernel::Kernel;
-use differential::record::{Distances, Record};
+use differential::record::{self, Distances, Record};
 use differential::table;
 use differential::worker::{self, Answer, Task, Worker};
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,7 +35,7 @@ enum Command {
         #[arg(long)]
         save: Option<PathBuf>,
         /// Threads of which the approximate answers are kept
-        #[arg(long, default_value_t = 4)]
+        #[arg(long, default_value_t = record::KEPT)]
         threads: usize,
     },
     /// Compare two runs that were saved
@@ -301,10 +301,10 @@ fn check(
             eprintln!("{done} kernels, {:.0} s", begin.elapsed().as_secs_f64());
         }
         let (mut text, assembler) = match verdict {
-            Verdict::Equal(mut record) => {
-                record.shorten(2);
+            Verdict::Equal(mut kept) => {
+                kept.shorten(record::KEPT);
                 let mut all = all.lock().expect("no thread panics");
-                all.0.insert(number, record);
+                all.0.insert(number, kept);
                 all.1.join(distances);
                 return Ok(());
             }

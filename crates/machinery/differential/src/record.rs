@@ -6,6 +6,9 @@ use crate::machine::Left;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// Threads of which a saved run has the approximate answers: runs are to be compared with the same.
+pub const KEPT: usize = 2;
+
 /// A line of a saved run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {

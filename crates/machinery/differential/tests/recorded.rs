@@ -3,6 +3,7 @@
 use std::fs;
 
 use assert_cmd::Command;
+use differential::record::Record;
 use tempfile::TempDir;
 
 /// The first kernels of the series on an NVIDIA H200; README.md beside it says how it was made.
@@ -21,8 +22,14 @@ fn said(output: &[u8]) -> String {
 #[test]
 fn the_simulator_answers_as_the_gpu_did() {
     let recorded = fs::read_to_string(RECORDED).expect("the recorded answers");
-    let kernels = recorded.lines().count();
-    assert!(kernels >= 300, "{kernels} are recorded");
+    let recorded: Vec<Record> = recorded
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a record"))
+        .collect();
+    let count = recorded.len();
+    assert!(count >= 300, "{count} are recorded");
+    // Kernels that NVIDIA's assembler gets wrong are not among them.
+    let kernels = recorded[count - 1].kernel + 1;
     let folder = TempDir::new().expect("a folder");
     let ours = folder.path().join("ours.jsonl");
     let ours = ours.to_str().expect("a path");
@@ -40,7 +47,7 @@ fn the_simulator_answers_as_the_gpu_did() {
         said(&compared.stderr)
     );
     assert!(
-        text.starts_with(&format!("{kernels} kernels compared, 0 differ")),
+        text.starts_with(&format!("{count} kernels compared, 0 differ")),
         "{text}"
     );
 }

@@ -31,11 +31,12 @@ pub fn bf16(bits: u32) -> f32 {
     f32::from_bits(bits << 16)
 }
 
+/// 2^-14
+const SMALLEST_NORMAL: f32 = 1.0 / 16384.0;
+
 /// `.ftz` of an `.f16` value.
 #[inline(always)]
 pub fn flush(a: f32) -> f32 {
-    /// 2^-14
-    const SMALLEST_NORMAL: f32 = 1.0 / 16384.0;
     if a.abs() < SMALLEST_NORMAL {
         0f32.copysign(a)
     } else {
@@ -252,7 +253,11 @@ fn value(operands: [u16; 3], how: How) -> u16 {
         Function::Tanh => narrow(hyperbolic_tangent(x)),
         Function::Min | Function::Max => extremum([a, b], how, widen),
     };
-    let result = flushed(canonical(result));
+    let result = if how.ftz && tiny(how.function, operands.map(widen)) {
+        result & 0x8000
+    } else {
+        flushed(canonical(result))
+    };
     if how.sat {
         narrow(rounding::saturate(widen(result)))
     } else if how.relu && result & 0x8000 != 0 {
@@ -260,6 +265,18 @@ fn value(operands: [u16; 3], how: How) -> u16 {
     } else {
         result
     }
+}
+
+/// Whether a product is subnormal as an `.f16` before it is rounded: an H200 flushes one that would be
+/// rounded up to a normal number. Exact: such a product or sum has no more than 34 bits.
+fn tiny(function: Function, operands: [f32; 3]) -> bool {
+    let [a, b, c] = operands.map(f64::from);
+    let exact = match function {
+        Function::Mul => a * b,
+        Function::Fma => a * b + c,
+        _ => return false,
+    };
+    exact.abs() < f64::from(SMALLEST_NORMAL)
 }
 
 fn fused(operands: [u16; 3], bfloat: bool) -> u16 {

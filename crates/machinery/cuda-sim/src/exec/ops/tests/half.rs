@@ -181,3 +181,14 @@ fn special_functions() {
         },
     );
 }
+
+#[test]
+fn a_product_is_flushed_by_what_it_is_before_it_is_rounded() {
+    // The number before 1, times the smallest normal one: rounded it would be that.
+    const ROWS: [[u64; 2]; 2] = [[0x3bff, 0x0400], [0xbbff, 0x0400]];
+    let rows: Vec<Vec<u64>> = ROWS.map(Vec::from).to_vec();
+    check("mul.f16", &rows, |row| row[0] & 0x8000 | 0x0400);
+    check("mul.ftz.f16", &rows, |row| row[0] & 0x8000);
+    let rows: Vec<Vec<u64>> = ROWS.map(|[a, b]| vec![a, b, 0]).to_vec();
+    check("fma.rn.ftz.f16", &rows, |row| row[0] & 0x8000);
+}
