@@ -253,7 +253,7 @@ fn value(operands: [u16; 3], how: How) -> u16 {
         Function::Tanh => narrow(hyperbolic_tangent(x)),
         Function::Min | Function::Max => extremum([a, b], how, widen),
     };
-    let result = if how.ftz && tiny(how.function, operands.map(widen)) {
+    let result = if how.ftz && tiny(how, x * y) {
         result & 0x8000
     } else {
         flushed(canonical(result))
@@ -267,16 +267,10 @@ fn value(operands: [u16; 3], how: How) -> u16 {
     }
 }
 
-/// Whether a product is subnormal as an `.f16` before it is rounded: an H200 flushes one that would be
-/// rounded up to a normal number. Exact: such a product or sum has no more than 34 bits.
-fn tiny(function: Function, operands: [f32; 3]) -> bool {
-    let [a, b, c] = operands.map(f64::from);
-    let exact = match function {
-        Function::Mul => a * b,
-        Function::Fma => a * b + c,
-        _ => return false,
-    };
-    exact.abs() < f64::from(SMALLEST_NORMAL)
+/// Whether a product, which is exact in single precision, is subnormal as an `.f16` before it is rounded:
+/// an H200 flushes one that would be rounded up to a normal number. A fused sum it rounds first.
+fn tiny(how: How, product: f32) -> bool {
+    how.function == Function::Mul && product.abs() < SMALLEST_NORMAL
 }
 
 fn fused(operands: [u16; 3], bfloat: bool) -> u16 {
