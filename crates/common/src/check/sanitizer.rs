@@ -35,10 +35,10 @@ mod tests {
         let of = |checks: &str| {
             commands(
                 checks.parse().unwrap(),
-                ["add", "--check", "--n=5"].map(OsString::from),
+                ["add", "--check", "--n", "5"].map(OsString::from),
             )
         };
-        let run = "add --n=5 --repeat 0";
+        let run = "add --n 5 --repeat 0";
         assert_eq!(
             of("sync"),
             format!("compute-sanitizer --tool synccheck {run}")
