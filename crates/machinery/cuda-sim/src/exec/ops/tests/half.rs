@@ -2,8 +2,8 @@
 
 use super::harness::{check, ones, pairs, triples};
 use crate::ptx::ast::Type;
-use rustc_apfloat::Float;
 use rustc_apfloat::ieee::{BFloat, Half};
+use rustc_apfloat::{Float, Round};
 
 const NAN: u64 = 0x7fff;
 
@@ -18,14 +18,19 @@ fn each<F: Float>(ty: Type, packed: &str, flags: &[(&str, bool, bool, bool)]) {
             x
         }
     };
-    let modified = |ftz: bool, sat: bool, relu: bool, row: &[u64], f: &dyn Fn(&[F]) -> F| {
+    let modified = |ftz: bool, sat: bool, relu: bool, row: &[u64], f: &dyn Fn(&[F], Round) -> F| {
         let row: Vec<F> = row
             .iter()
             .map(|&x| soft(if ftz { flush(x) } else { x }))
             .collect();
-        let value = f(&row);
-        let bits = value.to_bits() as u64;
-        let bits = if ftz { flush(bits) } else { bits };
+        let value = f(&row, Round::NearestTiesToEven);
+        // A product is flushed by what it is before it is rounded.
+        let truncated = f(&row, Round::TowardZero).to_bits() as u64;
+        let bits = if ftz && truncated & 0x7fff < smallest_normal {
+            truncated & 0x8000
+        } else {
+            value.to_bits() as u64
+        };
         match () {
             _ if value.is_nan() => {
                 if sat {
@@ -42,11 +47,12 @@ fn each<F: Float>(ty: Type, packed: &str, flags: &[(&str, bool, bool, bool)]) {
     };
     let name = ty.modifier();
     for &(flag, ftz, sat, relu) in flags {
-        let two = |mnemonic: &str, f: &dyn Fn(F, F) -> F| {
+        let two = |mnemonic: &str, f: &dyn Fn(F, F, Round) -> F| {
             if relu {
                 return;
             }
-            let reference = |row: &[u64]| modified(ftz, sat, relu, row, &|r| f(r[0], r[1]));
+            let reference =
+                |row: &[u64]| modified(ftz, sat, relu, row, &|r, round| f(r[0], r[1], round));
             check(
                 format!("{mnemonic}{flag}.{name}"),
                 &pairs(ty, ty),
@@ -63,13 +69,14 @@ fn each<F: Float>(ty: Type, packed: &str, flags: &[(&str, bool, bool, bool)]) {
                 halves[0] | halves[1] << 16
             });
         };
-        two("add", &|a, b| (a + b).value);
-        two("sub.rn", &|a, b| (a - b).value);
-        two("mul.rn", &|a, b| (a * b).value);
+        two("add", &|a, b, round| a.add_r(b, round).value);
+        two("sub.rn", &|a, b, round| a.sub_r(b, round).value);
+        two("mul.rn", &|a, b, round| a.mul_r(b, round).value);
+        // An H200 rounds a fused sum before it flushes it.
         check(
             format!("fma.rn{flag}.{name}"),
             &triples(ty, ty, ty),
-            |row| modified(ftz, sat, relu, row, &|r| r[0].mul_add(r[1], r[2]).value),
+            |row| modified(ftz, sat, relu, row, &|r, _| r[0].mul_add(r[1], r[2]).value),
         );
     }
     check(format!("neg.{name}"), &ones(ty), |row| {
