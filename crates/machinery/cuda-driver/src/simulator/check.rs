@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cuda_sim::check::{Checks, Finding};
 
-use super::driver;
+use super::{driver, idle_driver};
 use crate::report::say;
 
 static ON: Mutex<Checks> = Mutex::new(Checks::NONE);
@@ -60,9 +60,10 @@ pub fn report(findings: Vec<Finding>, said: Option<&Finding>) {
     found().extend(findings);
 }
 
-/// The program ends: what is still allocated has leaked.
+/// The program ends: what is still allocated has leaked. If it ends in the middle of a call, as Ctrl-C
+/// ends it, nobody waits for that.
 pub extern "C" fn at_exit() {
-    if let Ok(mut driver) = driver() {
+    if let Some(mut driver) = idle_driver() {
         let leaks = driver.leaks_at_exit();
         drop(driver);
         report(leaks, None);

@@ -17,7 +17,7 @@ pub mod stream;
 pub mod watch;
 
 use std::cell::RefCell;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::time::Duration;
 
 use cuda_sim::device::DeviceSpec;
@@ -43,6 +43,15 @@ fn driver() -> Result<MutexGuard<'static, Driver>, CudaError> {
     let machine = MACHINE.get().ok_or(CudaError::NotInitialized)?;
     // A panic leaves no half-done change that later calls could not live with.
     Ok(machine.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// The machine, unless another thread is at it.
+fn idle_driver() -> Option<MutexGuard<'static, Driver>> {
+    match MACHINE.get()?.try_lock() {
+        Ok(driver) => Some(driver),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
 }
 
 /// The calling thread's stack of contexts.
