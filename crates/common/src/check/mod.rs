@@ -65,8 +65,8 @@ pub(crate) fn section(checks: Checks, findings: &[Finding]) -> String {
 }
 
 fn names(checks: Checks) -> String {
-    let on = Check::ALL.into_iter().filter(|&check| checks.has(check));
-    on.map(Check::name).collect::<Vec<_>>().join(", ")
+    let names: Vec<&str> = checks.on().map(Check::name).collect();
+    names.join(", ")
 }
 
 /// What a program with these findings comes to.

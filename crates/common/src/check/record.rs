@@ -48,9 +48,8 @@ struct OtherPlace {
 impl Record {
     /// Of these checks and findings.
     pub fn new(checks: Checks, findings: &[Finding]) -> Record {
-        let on = Check::ALL.into_iter().filter(|&check| checks.has(check));
         Record {
-            checks: on.map(Check::name).collect(),
+            checks: checks.on().map(Check::name).collect(),
             findings: findings.iter().map(Found::from).collect(),
         }
     }

@@ -12,8 +12,7 @@ use crate::rerun;
 /// started.
 pub fn commands(checks: Checks, words: impl IntoIterator<Item = OsString>) -> String {
     let run = rerun::once(words);
-    let on = Check::ALL.into_iter().filter(|&check| checks.has(check));
-    let tools = on.filter_map(|check| match check {
+    let tools = checks.on().filter_map(|check| match check {
         Check::Memory if checks.leak => Some("memcheck --leak-check full"),
         Check::Memory => Some("memcheck"),
         Check::Init => Some("initcheck"),

@@ -93,6 +93,11 @@ impl Checks {
         }
     }
 
+    /// Those that are on, in the order of [`Check::ALL`].
+    pub fn on(self) -> impl Iterator<Item = Check> {
+        Check::ALL.into_iter().filter(move |&check| self.has(check))
+    }
+
     /// Whether any is on.
     pub fn any(self) -> bool {
         self != Checks::NONE
@@ -137,8 +142,7 @@ impl FromStr for Checks {
 
 impl fmt::Display for Checks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let on = Check::ALL.into_iter().filter(|&check| self.has(check));
-        let names: Vec<&str> = on.map(Check::name).collect();
+        let names: Vec<&str> = self.on().map(Check::name).collect();
         f.write_str(&names.join(","))
     }
 }

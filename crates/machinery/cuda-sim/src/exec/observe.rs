@@ -355,24 +355,13 @@ impl Observer {
         if !self.caches.cached(site.kind) {
             return;
         }
-        let asked = lines.of(base, LINE);
-        if lines.count > FEW {
-            let asked = asked.clone();
-            asked.for_each(|(line, _)| self.caches.l1.prefetch(line));
-        }
         let asks = Asks {
             slot: slot as u32,
             cache: Which::First,
         };
         let noted = self.notes.then_some(&mut self.noted);
-        ask_each(
-            &mut self.sites,
-            &mut self.caches,
-            noted,
-            places,
-            asks,
-            asked,
-        );
+        let (sites, caches) = (&mut self.sites, &mut self.caches);
+        ask_access(sites, caches, noted, places, asks, lines, base);
     }
 
     /// As [`Observer::global`].
@@ -388,24 +377,13 @@ impl Observer {
         let find = |at: &_, lines: &mut Lines| lines.of_constant(at, mask, site);
         let (lines, base) = self.shapes[slot].of(at, mask, find);
         self.sites[slot].add_traffic(places.len(), mask, &lines.traffic);
-        let asked = lines.of(base, CONSTANT_LINE);
-        if lines.count > FEW {
-            let asked = asked.clone();
-            asked.for_each(|(line, _)| self.caches.constant_behind.prefetch(line));
-        }
         let asks = Asks {
             slot: slot as u32,
             cache: Which::Constant,
         };
         let noted = self.notes.then_some(&mut self.noted);
-        ask_each(
-            &mut self.sites,
-            &mut self.caches,
-            noted,
-            places,
-            asks,
-            asked,
-        );
+        let (sites, caches) = (&mut self.sites, &mut self.caches);
+        ask_access(sites, caches, noted, places, asks, lines, base);
     }
 
     /// As [`Observer::global`].
@@ -460,6 +438,29 @@ impl Observer {
         }
         self.sites[slot].request(mask);
     }
+}
+
+/// Warps at `places` all ask a cache for what an access comes to at address `base`. Where it is many
+/// lines the host fetches the cache's sets meanwhile.
+#[inline(always)]
+fn ask_access(
+    sites: &mut [SiteCounts],
+    caches: &mut Caches,
+    noted: Option<&mut Noted>,
+    places: &[usize],
+    asks: Asks,
+    lines: &Lines,
+    base: u64,
+) {
+    let (cache, bytes) = match asks.cache {
+        Which::First => (&caches.l1, LINE),
+        Which::Constant => (&caches.constant_behind, CONSTANT_LINE),
+    };
+    let asked = lines.of(base, bytes);
+    if lines.count > FEW {
+        asked.clone().for_each(|(line, _)| cache.prefetch(line));
+    }
+    ask_each(sites, caches, noted, places, asks, asked);
 }
 
 /// Warps at `places` all ask for the same lines: now, or where it is noted when it is their turn.
