@@ -150,6 +150,22 @@ macro_rules! functions {
                 std::mem::transmute::<unsafe extern "C" fn($($type),*) -> Code, Erased>(absent::$name)
             },
         }),*];
+
+        /// All functions, and whether the simulator does them.
+        #[cfg(test)]
+        pub static SIMULATED: &[(&str, bool)] =
+            &[$((stringify!($name), is_given!($($implementation)?))),*];
+    };
+}
+
+/// Whether a line of the table says what the simulator does.
+#[cfg(test)]
+macro_rules! is_given {
+    () => {
+        false
+    };
+    ($implementation:path) => {
+        true
     };
 }
 

@@ -22,6 +22,8 @@
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!("CUDA has 64-bit addresses: build for a 64-bit target");
 
+#[cfg(test)]
+mod differences;
 mod errors;
 mod functions;
 mod nvidia;
