@@ -1,6 +1,7 @@
 //! Whether the generator reaches all that the simulator runs.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::exec::{Known, catalogue};
@@ -11,6 +12,9 @@ use differential::{generate, written};
 
 /// As many as the runs on a GPU have.
 const KERNELS: u64 = 10_000;
+
+/// Why most of what is left out is.
+const REFUSED: &str = "NVIDIA's assembler does not take it";
 
 /// The forms of all kernels of the series.
 fn reached() -> BTreeSet<String> {
@@ -213,18 +217,17 @@ fn others() -> Vec<String> {
 
 /// What the simulator takes and the generator leaves out, and why.
 fn left_out(form: &str) -> Option<&'static str> {
-    let refused = "NVIDIA's assembler does not take it";
     let parts: Vec<&str> = form.split('.').collect();
     let has = |name| parts.contains(&name);
     let spelled = "spelled so now and then, not with every type";
     match parts[0] {
         "ld" | "st" | "atom" | "red" if has("shared::cta") => Some(spelled),
         "st" if has("param") => Some("only of a call's arguments"),
-        "atom" | "red" if has("local") || has("const") || has("param") => Some(refused),
-        "atom" | "red" if has("s64") && has("add") => Some(refused),
-        "red" if has("exch") || has("cas") => Some(refused),
-        "atom" if (has("exch") || has("cas")) && !has("b32") && !has("b64") => Some(refused),
-        "bar" if has("aligned") => Some(refused),
+        "atom" | "red" if has("local") || has("const") || has("param") => Some(REFUSED),
+        "atom" | "red" if has("s64") && has("add") => Some(REFUSED),
+        "red" if has("exch") || has("cas") => Some(REFUSED),
+        "atom" if (has("exch") || has("cas")) && !has("b32") && !has("b64") => Some(REFUSED),
+        "bar" if has("aligned") => Some(REFUSED),
         _ => None,
     }
 }
@@ -262,4 +265,19 @@ fn every_form_is_reached_or_left_out_for_a_reason() {
         missing.len()
     );
     assert!(generated > 3_900 && refused > 500, "{generated}, {refused}");
+}
+
+#[test]
+fn the_book_says_how_many_forms_the_assembler_refuses() {
+    let all = catalogue();
+    let is_refused = |known: &&Known| forms::left_out(known) == Some(REFUSED);
+    let refused = all.iter().filter(is_refused).count();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
+    for language in ["en", "zh"] {
+        let path = root.join("docs").join(language).join("differences.md");
+        let page = std::fs::read_to_string(&path).expect("the page on what differs");
+        for count in [all.len(), refused] {
+            assert!(page.contains(&format!(" {count} ")), "{language}: {count}");
+        }
+    }
 }
