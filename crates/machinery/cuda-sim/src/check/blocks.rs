@@ -84,6 +84,69 @@ pub struct Use {
     pub write: bool,
 }
 
+impl Use {
+    /// One more than its block's number.
+    #[inline(always)]
+    fn name(self) -> u32 {
+        self.block as u32 + 1
+    }
+
+    /// As a bit.
+    #[inline(always)]
+    fn site_bit(self) -> u32 {
+        1 << (self.site % 32)
+    }
+}
+
+/// Entries of [`Lately`].
+const REMEMBERED: usize = 1 << 11;
+
+/// What blocks have used lately: of it nothing new is to be noted, and the line, which is far away
+/// in the host's memory, is not looked at. Each line falls to one entry, and so do others.
+pub struct Lately(Vec<Used>);
+
+#[derive(Clone, Default)]
+struct Used {
+    /// Where the line is, and one more where it was written.
+    line: usize,
+    /// One more than the block's number.
+    block: u32,
+    words: u32,
+    sites: u32,
+}
+
+impl Default for Lately {
+    fn default() -> Lately {
+        Lately(vec![Used::default(); REMEMBERED])
+    }
+}
+
+impl Lately {
+    /// Whether the block has used these words of a line and been at this site of it; from now on
+    /// it has.
+    #[inline(always)]
+    fn again(&mut self, line: &Line, words: u32, by: Use) -> bool {
+        const BITS: u32 = REMEMBERED.trailing_zeros();
+        let line = std::ptr::from_ref(line).addr() + usize::from(by.write);
+        let (block, site) = (by.name(), by.site_bit());
+        let place = (line as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - BITS);
+        let used = &mut self.0[place as usize];
+        if (used.line, used.block) != (line, block) {
+            *used = Used {
+                line,
+                block,
+                words,
+                sites: site,
+            };
+            return false;
+        }
+        let again = words & !used.words == 0 && used.sites & site != 0;
+        used.words |= words;
+        used.sites |= site;
+        again
+    }
+}
+
 /// A word that one block wrote and another one used. Of several blocks the lowest and the highest
 /// that used the word's line are named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,7 +195,7 @@ impl Lines {
 
     /// A block uses `bytes` bytes from `offset` on, all of which are inside.
     #[inline(always)]
-    pub fn touch(&self, offset: u64, bytes: u64, by: Use) {
+    pub fn touch(&self, lately: &mut Lately, offset: u64, bytes: u64, by: Use) {
         let (mut word, end) = (offset / WORD, (offset + bytes).div_ceil(WORD));
         if by.write && !self.written.load(Ordering::Relaxed) {
             self.written.store(true, Ordering::Relaxed);
@@ -141,8 +204,11 @@ impl Lines {
             let line = word / 32;
             let to = end.min((line + 1) * 32);
             let words = (u32::MAX >> (32 - (to - word))) << (word % 32);
-            self.line(line as usize)
-                .touch(self, line as usize, words, by);
+            let number = line as usize;
+            let line = self.line(number);
+            if !lately.again(line, words, by) {
+                line.touch(self, number, words, by);
+            }
             word = to;
         }
     }
@@ -283,7 +349,7 @@ impl Users {
 impl Line {
     #[inline(always)]
     fn touch(&self, lines: &Lines, number: usize, words: u32, by: Use) {
-        let (block, site) = (by.block as u32 + 1, 1 << (by.site % 32));
+        let (block, site) = (by.name(), by.site_bit());
         let users = &self.users[usize::from(by.write)];
         if users.knows(block, words, site) {
             return;
@@ -308,8 +374,10 @@ mod tests {
     fn shared(uses: &[(u64, u64, u64, bool)]) -> Vec<(u64, u64, u64)> {
         let of = |uses: &mut dyn Iterator<Item = &(u64, u64, u64, bool)>| {
             let lines = Lines::new(1000);
+            let mut lately = Lately::default();
             for &(block, offset, bytes, write) in uses {
                 lines.touch(
+                    &mut lately,
                     offset,
                     bytes,
                     Use {
@@ -345,6 +413,29 @@ mod tests {
             .flat_map(|block| [(block, block * 8, 8, true), (block, block * 8, 8, false)])
             .collect();
         assert_eq!(shared(&own), []);
+    }
+
+    #[test]
+    fn what_is_remembered_is_what_was_noted() {
+        let (line, other) = (Line::default(), Line::default());
+        let mut lately = Lately::default();
+        let by = Use {
+            block: 7,
+            site: 3,
+            write: false,
+        };
+        let mut again = |line, words, by| lately.again(line, words, by);
+        assert!(!again(&line, 0b1100, by));
+        assert!(again(&line, 0b1100, by) && again(&line, 0b0100, by));
+        assert!(!again(&line, 0b0110, by), "a word more");
+        assert!(again(&line, 0b1110, by));
+        assert!(!again(&line, 0b1110, Use { site: 4, ..by }));
+        assert!(again(&line, 0b1110, by) && again(&line, 0b1000, Use { site: 4, ..by }));
+        let write = Use { write: true, ..by };
+        assert!(!again(&line, 0b1110, write) && again(&line, 0b1110, write));
+        assert!(!again(&other, 0b1110, by));
+        assert!(!again(&line, 0b1110, Use { block: 8, ..by }));
+        assert!(!again(&line, 0b1110, by), "forgotten");
     }
 
     #[test]

@@ -1,9 +1,10 @@
 //! What checks the blocks of one multiprocessor.
 
+use super::blocks::Lately;
 use super::finding::{Kind, Severity};
 use super::launched::Launched;
 use super::ledger::{Key, Ledger, NOWHERE, Seen, What};
-use super::runs::Run;
+use super::runs::{Addresses, Run};
 use super::shadow::Held;
 use super::shared::Now;
 use crate::exec::lanes::LANES;
@@ -19,6 +20,8 @@ pub struct Checker {
     pub ledger: Ledger,
     /// Numbers of allocations used lately, by some bits of the address.
     pub recent: [usize; RECENT],
+    /// What blocks have used of device memory.
+    pub lately: Lately,
 }
 
 /// Who does what, as a check sees it.
@@ -38,7 +41,7 @@ pub struct Doing {
 /// The lanes of an access of shared memory.
 #[derive(Clone, Copy)]
 pub struct Lanes<'a> {
-    pub at: &'a [u64; LANES],
+    pub at: Addresses<'a>,
     pub mask: u32,
     /// That each accesses.
     pub bytes: u64,
@@ -82,6 +85,7 @@ impl Checker {
             launched,
             ledger: Ledger::default(),
             recent: [usize::MAX; RECENT],
+            lately: Lately::default(),
         }
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub struct Tracked {
     pub base: u64,
     pub bytes: u64,
-    /// Which bytes are written; none where all count as written.
+    /// Which bytes are written; none where all are, or count as written.
     pub written: Option<Arc<Written>>,
     /// Which blocks use it; none where that is not looked at.
     pub lines: Option<Lines>,
@@ -42,7 +42,9 @@ impl Device {
                 .map(|found| Tracked {
                     base: found.base,
                     bytes: found.size,
-                    written: global.written(found.base),
+                    written: global
+                        .written(found.base)
+                        .filter(|written| !written.has_all(found.size)),
                     lines: (between == Between::Blocks).then(|| Lines::new(found.size)),
                     words: (between == Between::FencedBlocks).then(|| Words::new(found.size)),
                 })

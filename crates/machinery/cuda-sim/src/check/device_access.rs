@@ -6,8 +6,7 @@ use super::device::Tracked;
 use super::fenced::{Fences, Words};
 use super::finding::{Kind, Severity};
 use super::ledger::{Key, Ledger, OtherSeen, Seen, What};
-use super::runs::Runs;
-use crate::exec::lanes::LANES;
+use super::runs::{Addresses, Runs};
 use crate::program::Program;
 use crate::program::flow::AccessKind;
 
@@ -18,7 +17,7 @@ impl Checker {
         &mut self,
         program: &Program,
         doing: Doing,
-        at: &[u64; LANES],
+        at: Addresses,
         mask: u32,
         bytes: u64,
     ) {
@@ -29,10 +28,22 @@ impl Checker {
             launched,
             ledger,
             recent,
+            lately,
         } = self;
+        let by = Use {
+            block: doing.block,
+            site: program.checked.device_number(doing.site),
+            write: doing.writes,
+        };
+        // A place that was in order just now.
+        let mut before = None;
         for run in Runs::new(at, mask, bytes) {
             let place = (run.start >> 20) as usize % RECENT;
             let span = run.span(bytes);
+            if before == Some((run.start, span)) {
+                continue;
+            }
+            before = Some((run.start, span));
             let known = launched.device.at(recent[place]);
             let known = match known.filter(|known| known.offset(run.start, span).is_some()) {
                 Some(known) => known,
@@ -53,6 +64,7 @@ impl Checker {
             };
             if let Some(written) = &known.written {
                 if doing.reads && !written.has(offset, span) {
+                    before = None;
                     let has = |at| written.has(at - known.base, bytes);
                     for held in unwritten_lanes(doing, &run, bytes, has) {
                         note_unwritten(ledger, Kind::UnwrittenDevice, doing.block, held);
@@ -66,14 +78,10 @@ impl Checker {
                 && doing.access.kind != AccessKind::Atomic
                 && !doing.access.ordered
             {
-                let by = Use {
-                    block: doing.block,
-                    site: program.checked.device_number(doing.site),
-                    write: doing.writes,
-                };
-                lines.touch(offset, span, by);
+                lines.touch(lately, offset, span, by);
             }
             if let (Some(words), Some(fences)) = (&known.words, &launched.fences) {
+                before = None;
                 let place = Place {
                     known,
                     words,

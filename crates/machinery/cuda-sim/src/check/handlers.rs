@@ -3,13 +3,14 @@
 
 use super::checker::{Checker, Doing, Lanes};
 use super::finding::{Kind, Severity};
+use super::runs::Addresses;
 use super::shadow::{Come, Part, Shadow};
 use super::shared::Who;
 use crate::exec::async_copy;
 use crate::exec::atomic::Atomic;
 use crate::exec::cpu::Cpu;
 use crate::exec::fault::{Fault, FaultKind};
-use crate::exec::lanes::{LANES, active};
+use crate::exec::lanes::active;
 use crate::exec::sm::Sm;
 use crate::exec::warp::State;
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
@@ -62,7 +63,12 @@ fn check(sm: &mut Sm, look: impl FnOnce(&mut Sm, &mut Checker, &mut Shadow)) {
 #[inline(always)]
 fn take(sm: &mut Sm) -> Option<(Box<Checker>, Box<Shadow>)> {
     // A checked block has both.
-    sm.checker.take().zip(sm.block.shadow.take())
+    let checker = sm.checker.take()?;
+    let Some(shadow) = sm.block.shadow.take() else {
+        sm.checker = Some(checker);
+        return None;
+    };
+    Some((checker, shadow))
 }
 
 #[inline(always)]
@@ -77,7 +83,7 @@ fn give_back(sm: &mut Sm, checker: Box<Checker>, shadow: Box<Shadow>) {
 /// # Safety
 /// As for [`Handler`]; it is an access.
 #[inline(always)]
-unsafe fn access(sm: &Sm, inst: &Inst) -> (Doing, [u64; LANES]) {
+unsafe fn access<'a>(sm: &Sm, inst: &Inst) -> (Doing, Addresses<'a>) {
     let site = sm.address_of(inst);
     let Checked::Access(access) = sm.grid.program.checked.at(site) else {
         unreachable!("only accesses are checked as such");
@@ -97,11 +103,8 @@ unsafe fn access(sm: &Sm, inst: &Inst) -> (Doing, [u64; LANES]) {
         reads,
         writes,
     };
-    let mut at = [0; LANES];
-    for (at, address) in at.iter_mut().zip(row) {
-        *at = address.wrapping_add(inst.imm);
-    }
-    (doing, at)
+    let offset = inst.imm;
+    (doing, Addresses { row, offset })
 }
 
 /// What a lane stores.
@@ -138,7 +141,7 @@ unsafe fn check_device(sm: &mut Sm, inst: &Inst) -> Next {
             shadow.order.acquire(doing.warp);
         }
         let (mask, bytes) = (sm.mask, doing.access.bytes.into());
-        checker.device(&sm.grid.program, doing, &at, mask, bytes);
+        checker.device(&sm.grid.program, doing, at, mask, bytes);
         give_back(sm, checker, shadow);
     }
     // SAFETY: the caller's promise.
@@ -153,7 +156,7 @@ unsafe fn check_shared(sm: &mut Sm, inst: &Inst) -> Next {
     let (doing, at) = unsafe { access(sm, inst) };
     if let Some((mut checker, mut shadow)) = take(sm) {
         // SAFETY: as above.
-        unsafe { look_at_shared(sm, inst, &mut checker, &mut shadow, doing, &at, sm.mask) };
+        unsafe { look_at_shared(sm, inst, &mut checker, &mut shadow, doing, at, sm.mask) };
         give_back(sm, checker, shadow);
     }
     // SAFETY: the caller's promise.
@@ -169,7 +172,7 @@ unsafe fn look_at_shared(
     checker: &mut Checker,
     shadow: &mut Shadow,
     doing: Doing,
-    at: &[u64; LANES],
+    at: Addresses,
     mask: u32,
 ) {
     // Of a load of matrices each address is that of a row of 16 bytes.
@@ -223,23 +226,24 @@ unsafe fn generic_access(sm: &mut Sm, inst: &Inst) -> Next {
     let (doing, at) = unsafe { access(sm, inst) };
     let mask = sm.mask;
     let within = |window| {
-        let lanes = active(mask).filter(|&lane| in_window(at[lane], window));
+        let lanes = active(mask).filter(|&lane| in_window(at.of(lane), window));
         lanes.fold(0, |lanes, lane| lanes | 1 << lane)
     };
     let to_shared = within(SHARED_WINDOW);
     let to_device = mask & !(to_shared | within(LOCAL_WINDOW) | within(PARAM_WINDOW));
     check(sm, |sm, checker, shadow| {
         if to_shared != 0 {
-            let at = at.map(|address| address.wrapping_sub(SHARED_WINDOW));
+            let offset = at.offset.wrapping_sub(SHARED_WINDOW);
+            let at = Addresses { offset, ..at };
             // SAFETY: as above.
-            unsafe { look_at_shared(sm, inst, checker, shadow, doing, &at, to_shared) };
+            unsafe { look_at_shared(sm, inst, checker, shadow, doing, at, to_shared) };
         }
         if to_device != 0 {
             if doing.access.ordered && doing.reads {
                 shadow.order.acquire(doing.warp);
             }
             let bytes = doing.access.bytes.into();
-            checker.device(&sm.grid.program, doing, &at, to_device, bytes);
+            checker.device(&sm.grid.program, doing, at, to_device, bytes);
         }
     });
     // SAFETY: the caller's promise.
@@ -264,9 +268,13 @@ unsafe fn copy(sm: &mut Sm, inst: &Inst) -> Next {
         let program = &sm.grid.program;
         let whole = active(mask).filter(|&lane| sizes[lane] >= bytes);
         let whole = whole.fold(0, |lanes, lane| lanes | 1 << lane);
-        checker.device(program, doing, &from, whole, bytes.into());
+        let from = Addresses {
+            row: &from,
+            offset: 0,
+        };
+        checker.device(program, doing, from, whole, bytes.into());
         for lane in active(mask & !whole).filter(|&lane| sizes[lane] > 0) {
-            checker.device(program, doing, &from, 1 << lane, sizes[lane].into());
+            checker.device(program, doing, from, 1 << lane, sizes[lane].into());
         }
         for lane in active(mask) {
             checker.copy_begins(shadow, program, doing, lane, to[lane], bytes.into());
@@ -305,7 +313,7 @@ unsafe fn wait(sm: &mut Sm, inst: &Inst) -> Next {
 /// As for [`Handler`].
 unsafe fn fence(sm: &mut Sm, inst: &Inst) -> Next {
     check(sm, |sm, checker, shadow| {
-        shadow.order.fence(sm.block.running);
+        shadow.fence(sm.block.running);
         checker.fence(sm.block.number);
     });
     // SAFETY: the caller's promise.
@@ -327,7 +335,7 @@ unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
             return;
         }
         if expected > 0 {
-            shadow.order.arrive(number, warp);
+            shadow.arrive(number, warp);
         }
         if !checker.launched.checks.sync {
             return;

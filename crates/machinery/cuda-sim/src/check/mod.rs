@@ -30,6 +30,7 @@ mod launched;
 mod ledger;
 mod meetings;
 mod order;
+mod reads;
 mod runs;
 mod shadow;
 mod shared;

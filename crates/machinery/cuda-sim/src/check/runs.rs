@@ -1,6 +1,7 @@
 //! A warp's addresses as runs: lanes side by side that access one place, or places side by side.
 
 use crate::exec::lanes::LANES;
+use crate::exec::quarters::{LANES_OF_QUARTER, quarters};
 
 /// Some lanes of an access, in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,9 +32,23 @@ impl Run {
     }
 }
 
+/// The addresses of a warp's lanes: a row, and what is added to each.
+#[derive(Clone, Copy)]
+pub struct Addresses<'a> {
+    pub row: &'a [u64; LANES],
+    pub offset: u64,
+}
+
+impl Addresses<'_> {
+    #[inline(always)]
+    pub fn of(&self, lane: usize) -> u64 {
+        self.row[lane & (LANES - 1)].wrapping_add(self.offset)
+    }
+}
+
 /// The runs of an access, one after the other.
 pub struct Runs<'a> {
-    at: &'a [u64; LANES],
+    at: Addresses<'a>,
     /// Lanes that are not in a run yet.
     left: u32,
     /// Lanes at the place of the lane before, and right behind it.
@@ -44,13 +59,8 @@ pub struct Runs<'a> {
 impl<'a> Runs<'a> {
     /// Those of the lanes in `mask`, of accesses of `bytes` bytes.
     #[inline(always)]
-    pub fn new(at: &'a [u64; LANES], mask: u32, bytes: u64) -> Runs<'a> {
-        let (mut same, mut behind) = (0, 0);
-        for lane in 1..LANES {
-            let step = at[lane].wrapping_sub(at[lane - 1]);
-            same |= u32::from(step == 0) << lane;
-            behind |= u32::from(step == bytes) << lane;
-        }
+    pub fn new(at: Addresses<'a>, mask: u32, bytes: u64) -> Runs<'a> {
+        let (same, behind) = in_quarters(at.row, bytes).unwrap_or_else(|| steps(at.row, bytes));
         // A lane goes on with a run if the one before it is there too.
         let pairs = mask & mask << 1;
         Runs {
@@ -74,7 +84,7 @@ impl Iterator for Runs<'_> {
         let after = |lanes: u32| (lanes.wrapping_shr(first as u32) >> 1).trailing_ones() as usize;
         let (behind, same) = (after(self.behind), after(self.same));
         let run = Run {
-            start: self.at[first & (LANES - 1)],
+            start: self.at.of(first),
             first,
             lanes: 1 + behind.max(same),
             apart: behind > 0,
@@ -84,13 +94,49 @@ impl Iterator for Runs<'_> {
     }
 }
 
+/// The lanes at the place of the lane before, and those right behind it.
+#[inline(always)]
+fn steps(row: &[u64; LANES], bytes: u64) -> (u32, u32) {
+    let (mut same, mut behind) = (0, 0);
+    for lane in 1..LANES {
+        let step = row[lane].wrapping_sub(row[lane - 1]);
+        same |= u32::from(step == 0) << lane;
+        behind |= u32::from(step == bytes) << lane;
+    }
+    (same, behind)
+}
+
+/// As [`steps`], where in each quarter of the warp lanes are at one place or follow one another, as
+/// most do: then it is seen without a look at each step.
+#[inline(always)]
+fn in_quarters(row: &[u64; LANES], bytes: u64) -> Option<(u32, u32)> {
+    if !matches!(row[1].wrapping_sub(row[0]), step if step == 0 || step == bytes) {
+        // Most other patterns show here.
+        return None;
+    }
+    const WITHIN: u32 = (1 << LANES_OF_QUARTER) - 2;
+    let (mut same, mut behind) = (0, 0);
+    for (nth, quarter) in quarters(row, 0, bytes)?.into_iter().enumerate() {
+        let first = nth * LANES_OF_QUARTER;
+        let apart = u32::from(quarter.apart).wrapping_neg();
+        same |= (WITHIN & !apart) << first;
+        behind |= (WITHIN & apart) << first;
+        if first > 0 {
+            let step = quarter.start.wrapping_sub(row[first - 1]);
+            same |= u32::from(step == 0) << first;
+            behind |= u32::from(step == bytes) << first;
+        }
+    }
+    Some((same, behind))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn of(mask: u32, at: impl Fn(u64) -> u64) -> Vec<(u64, usize, usize, bool)> {
-        let at = std::array::from_fn(|lane| at(lane as u64));
-        let runs = Runs::new(&at, mask, 4);
+        let row = &std::array::from_fn(|lane| at(lane as u64).wrapping_sub(100));
+        let runs = Runs::new(Addresses { row, offset: 100 }, mask, 4);
         runs.map(|run| (run.start, run.first, run.lanes, run.apart))
             .collect()
     }
@@ -118,6 +164,32 @@ mod tests {
             of(0b1101, |lane| lane * 4),
             [(0, 0, 1, false), (8, 2, 2, true)]
         );
+    }
+
+    #[test]
+    fn quarters_are_seen_as_their_steps_are() {
+        // Where each quarter begins, and whether its lanes are apart: the second quarter goes on
+        // with the first, is at its last place, or is elsewhere.
+        let starts = [0, 4, 28, 32, 36, 1000];
+        let mut found = 0;
+        for choice in 0..starts.len() * starts.len() * 16 {
+            let (second, third) = (choice / 16 % starts.len(), choice / 16 / starts.len());
+            let places = [100, 100 + starts[second], 100 + starts[third], 132];
+            let row = std::array::from_fn(|lane| {
+                let (quarter, nth) = (lane / LANES_OF_QUARTER, lane % LANES_OF_QUARTER);
+                places[quarter] + (choice as u64 >> quarter & 1) * 4 * nth as u64
+            });
+            assert_eq!(in_quarters(&row, 4), Some(steps(&row, 4)), "{row:?}");
+            let mut stray = row;
+            stray[5 + choice % 27] ^= 512;
+            let seen = in_quarters(&stray, 4);
+            assert!(
+                seen.is_none_or(|seen| seen == steps(&stray, 4)),
+                "{stray:?}"
+            );
+            found += usize::from(seen.is_none());
+        }
+        assert!(found > 500);
     }
 
     #[test]

@@ -77,6 +77,18 @@ impl Shadow {
         self.unwritten.clear();
     }
 
+    /// Warp `warp` comes to a counted barrier.
+    pub fn arrive(&mut self, barrier: usize, warp: usize) {
+        self.shared.settle(&self.order);
+        self.order.arrive(barrier, warp);
+    }
+
+    /// A warp goes past a fence.
+    pub fn fence(&mut self, warp: usize) {
+        self.shared.settle(&self.order);
+        self.order.fence(warp);
+    }
+
     /// A barrier opens: one for all the block's threads, or one that counts.
     pub fn open(&mut self, barrier: usize, counted: bool, waiting: impl Iterator<Item = usize>) {
         self.barriers[barrier] = None;

@@ -4,11 +4,16 @@
 //! is known and the last reads by two warps: of two different warps at least one is another than
 //! whoever writes next. What is known is kept as one array each, so that a run of lanes is looked
 //! at with wide instructions.
+//!
+//! Reads matter to whoever writes before the next barrier. Until somebody does they are only put
+//! down, one after the other, and most are forgotten at the barrier.
 
 use super::Checks;
 use super::order::Order;
-use super::runs::Run;
+use super::reads::{Read, Reads};
+use super::runs::{Addresses, Run};
 use super::written::Bits;
+use crate::exec::quarters::{LANES_OF_QUARTER, Quarter, quarters};
 
 /// The stamp of what an asynchronous copy writes, as long as nobody has waited for it: after
 /// everything.
@@ -80,6 +85,8 @@ pub struct SharedShadow {
     /// An earlier read by another warp.
     before_at: Vec<u32>,
     before_by: Vec<u32>,
+    /// Reads that are put down, beside those in the arrays.
+    reads: Reads,
     /// An asynchronous copy has been started.
     pending: bool,
     /// No write has a later stamp.
@@ -104,6 +111,7 @@ impl SharedShadow {
             read_lanes: row(),
             before_at: row(),
             before_by: row(),
+            reads: Reads::default(),
             pending: false,
             last_write: 0,
             written: Bits::new(if checks.init { bytes.into() } else { 0 }),
@@ -121,6 +129,7 @@ impl SharedShadow {
             let pending = self.written_at.iter_mut().filter(|at| **at == PENDING);
             pending.for_each(|at| *at = 0);
         }
+        self.reads.clear();
         self.pending = false;
         self.last_write = 0;
     }
@@ -262,28 +271,99 @@ impl SharedShadow {
     #[inline(always)]
     pub fn note(&mut self, order: &Order, now: Now, run: &Run, bytes: u64) {
         let stamp = order.own(now.warp);
+        if now.write {
+            return self.note_write(stamp, now, run, bytes);
+        }
+        let who = Who::new(now.warp, 0, now.site);
+        if order.is_plain() {
+            self.put_down(order, Read::of_run((stamp, who), run, bytes));
+        } else {
+            self.note_read(order, (stamp, who), run, bytes);
+        }
+    }
+
+    /// Takes note of a whole warp's read, if there is nothing else to do: nobody has written since
+    /// the last barrier, and what is read was written before. Whether it did.
+    #[inline(always)]
+    pub fn note_plain_read(&mut self, order: &Order, now: Now, at: Addresses, bytes: u64) -> bool {
+        if self.last_write >= order.floor() || !order.is_plain() {
+            return false;
+        }
+        let Some(quarters) = quarters(at.row, at.offset, bytes) else {
+            return false;
+        };
+        let mut fine = true;
+        for Quarter { start, apart } in quarters {
+            let span = if apart {
+                bytes * LANES_OF_QUARTER as u64
+            } else {
+                bytes
+            };
+            fine &= self.holds(start, span)
+                && start & (bytes - 1) == 0
+                && self.written.has(start, span);
+        }
+        if fine {
+            let who = (order.own(now.warp), Who::new(now.warp, 0, now.site));
+            self.put_down(order, Read::of_quarters(who, &quarters, bytes));
+        }
+        fine
+    }
+
+    #[inline(always)]
+    fn put_down(&mut self, order: &Order, read: Read) {
+        if !self.reads.has_room(order.floor()) {
+            self.settle(order);
+            self.reads.begin(order.floor());
+        }
+        self.reads.put_down(read);
+    }
+
+    #[inline(always)]
+    fn note_write(&mut self, stamp: u32, now: Now, run: &Run, bytes: u64) {
         let (first, count, each) = self.granules(run, bytes);
         let range = first..first + count;
-        let who = Who::new(now.warp, run.first, now.site).0;
-        if now.write {
-            self.last_write = self.last_write.max(stamp);
-            self.written_at[range.clone()].fill(stamp);
-            // Of lanes that write to one place the last one's value stays.
-            let who = if run.apart {
-                who
-            } else {
-                Who::new(now.warp, run.first + run.lanes - 1, now.site).0
-            };
-            for (k, by) in (0u32..).zip(&mut self.written_by[range]) {
-                *by = who + ((k >> each) << SITE_BITS);
-            }
-            return;
+        self.last_write = self.last_write.max(stamp);
+        self.written_at[range.clone()].fill(stamp);
+        // Of lanes that write to one place the last one's value stays.
+        let lane = match run.apart {
+            true => run.first,
+            false => run.first + run.lanes - 1,
+        };
+        let who = Who::new(now.warp, lane, now.site).0;
+        for (k, by) in (0u32..).zip(&mut self.written_by[range]) {
+            *by = who + ((k >> each) << SITE_BITS);
         }
+    }
+
+    /// Takes note of the reads that are put down, before somebody writes, or before something else
+    /// than a barrier of the whole block orders warps.
+    #[inline(always)]
+    pub fn settle(&mut self, order: &Order) {
+        if !self.reads.is_empty() {
+            self.note_reads(order);
+        }
+    }
+
+    #[inline(never)]
+    fn note_reads(&mut self, order: &Order) {
+        let mut reads = std::mem::take(&mut self.reads);
+        for read in reads.since(order.floor()) {
+            read.runs(|run, bytes| self.note_read(order, (read.stamp, read.who), run, bytes));
+        }
+        reads.clear();
+        self.reads = reads;
+    }
+
+    #[inline(always)]
+    fn note_read(&mut self, order: &Order, (stamp, who): (u32, Who), run: &Run, bytes: u64) {
+        let (first, count, each) = self.granules(run, bytes);
+        let range = first..first + count;
         if order.is_plain() && self.is_read_by_two(order.floor(), range.clone()) {
             // Whoever writes next is in conflict with one of them: a third makes no difference.
             return;
         }
-        let (who, warp) = (Who::new(now.warp, 0, now.site).0, now.warp as u32);
+        let (who, warp) = (who.0, who.warp() as u32);
         let lanes = run.mask();
         let single = run_is_single(run);
         let read_at = &mut self.read_at[range.clone()];
@@ -333,4 +413,143 @@ impl SharedShadow {
 #[inline(always)]
 fn run_is_single(run: &Run) -> bool {
     run.apart || run.lanes == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A shadow, and all that it found: for each access that conflicts, its number, the lane, and
+    /// the other's name.
+    struct Watched(SharedShadow, Vec<(u64, usize, u32, bool)>);
+
+    impl Watched {
+        fn new() -> Watched {
+            Watched(SharedShadow::new(512, 4, Checks::ALL), Vec::new())
+        }
+
+        fn access(&mut self, number: u64, order: &Order, now: Now, run: &Run) {
+            let Watched(shadow, found) = self;
+            if now.write {
+                shadow.settle(order);
+            }
+            if shadow.is_suspect(order, now, run, 4) {
+                let conflicts = shadow.look_closely(order, now, run, 4).into_iter();
+                found.extend(conflicts.map(|c| (number, c.lane, c.other.0, c.other_wrote)));
+            }
+            shadow.note(order, now, run, 4);
+        }
+    }
+
+    #[test]
+    fn reads_that_are_put_down_count_as_those_noted_at_once() {
+        let mut order = Order::default();
+        order.begin(3);
+        let (mut late, mut at_once) = (Watched::new(), Watched::new());
+        let mut state = 1u64;
+        let mut random = |below: u64| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1);
+            (state >> 33) % below
+        };
+        for number in 0..40_000 {
+            let lanes = 1 + random(32);
+            let run = Run {
+                start: random(96) * 4,
+                first: random(33 - lanes) as usize,
+                lanes: lanes as usize,
+                apart: random(2) == 0 && lanes > 1,
+            };
+            let now = Now {
+                warp: random(3) as usize,
+                site: random(9) as u32,
+                write: random(6) == 0,
+            };
+            late.access(number, &order, now, &run);
+            at_once.access(number, &order, now, &run);
+            at_once.0.settle(&order);
+            match random(40) {
+                0..5 => order.open_for_all(),
+                5 => order.meet(random(3) as usize),
+                6 if random(20) == 0 => {
+                    for shadow in [&mut late.0, &mut at_once.0] {
+                        shadow.begin(false);
+                    }
+                    order.begin(3);
+                }
+                7 if random(20) == 0 => {
+                    late.0.settle(&order);
+                    order.fence(random(3) as usize);
+                }
+                _ => {}
+            }
+        }
+        assert_eq!(late.1, at_once.1);
+        let reads = late.1.iter().filter(|(.., wrote)| !wrote);
+        assert!(reads.count() > 1000 && late.1.len() > 5000);
+    }
+
+    #[test]
+    fn more_reads_than_there_is_room_for_are_noted() {
+        let mut order = Order::default();
+        order.begin(2);
+        let mut watched = Watched::new();
+        let at = |start| Run {
+            start,
+            first: 0,
+            lanes: 1,
+            apart: false,
+        };
+        let now = |warp, write| Now {
+            warp,
+            site: 1,
+            write,
+        };
+        watched.access(0, &order, now(0, false), &at(64));
+        for number in 1..10_000 {
+            watched.access(number, &order, now(0, false), &at(128));
+        }
+        watched.access(10_000, &order, now(1, true), &at(64));
+        assert_eq!(watched.1.len(), 1);
+    }
+
+    #[test]
+    fn a_plain_read_is_inside_and_of_what_is_written() {
+        let mut order = Order::default();
+        order.begin(1);
+        let mut shadow = SharedShadow::new(512, 4, Checks::ALL);
+        shadow.written.set(0, 256);
+        let now = Now {
+            warp: 0,
+            site: 1,
+            write: false,
+        };
+        let row = &std::array::from_fn(|lane| 4 * lane as u64);
+        let mut plain = |offset, order: &Order| {
+            shadow.note_plain_read(order, now, Addresses { row, offset }, 4)
+        };
+        assert!(plain(0, &order) && plain(128, &order));
+        assert!(!plain(132, &order), "its end is not written");
+        assert!(!plain(2, &order), "misaligned");
+        assert!(!plain(400, &order) && !plain(0u64.wrapping_sub(4), &order));
+        let apart = &std::array::from_fn(|lane| 8 * lane as u64 % 248);
+        let at = Addresses {
+            row: apart,
+            offset: 0,
+        };
+        assert!(
+            !shadow.note_plain_read(&order, now, at, 4),
+            "in no quarters"
+        );
+        let written = Run {
+            start: 0,
+            first: 0,
+            lanes: 1,
+            apart: false,
+        };
+        shadow.note(&order, Now { write: true, ..now }, &written, 4);
+        let at = Addresses { row, offset: 0 };
+        assert!(!shadow.note_plain_read(&order, now, at, 4), "just written");
+        order.open_for_all();
+        assert!(shadow.note_plain_read(&order, now, at, 4));
+    }
 }

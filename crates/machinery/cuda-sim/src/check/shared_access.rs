@@ -6,6 +6,7 @@ use super::ledger::{Key, OtherSeen, Seen, What};
 use super::runs::{Run, Runs};
 use super::shadow::Shadow;
 use super::shared::{Conflict, PENDING, Who};
+use crate::exec::lanes::FULL;
 use crate::program::Program;
 use crate::program::checked::Checked;
 use crate::program::flow::{Access, AccessKind};
@@ -38,6 +39,12 @@ impl Checker {
         if doing.access.ordered && doing.reads {
             order.acquire(doing.warp);
         }
+        let now = doing.now();
+        if doing.writes {
+            shared.settle(order);
+        } else if checks.race && mask == FULL && shared.note_plain_read(order, now, at, bytes) {
+            return;
+        }
         for run in Runs::new(at, mask, bytes) {
             let span = run.span(bytes);
             if !shared.holds(run.start, span) || run.start & (bytes - 1) != 0 {
@@ -64,7 +71,6 @@ impl Checker {
             if doing.access.kind == AccessKind::Store && !run.apart && run.lanes > 1 {
                 self.one_store(doing, &run, bytes, &stored);
             }
-            let now = doing.now();
             if shared.is_suspect(order, now, &run, bytes) {
                 for conflict in shared.look_closely(order, now, &run, bytes) {
                     self.suspect(program, doing, lanes, conflict, &stored);
@@ -91,11 +97,11 @@ impl Checker {
             memory,
         } = lanes;
         let other = conflict.other;
-        let address = at[conflict.lane];
+        let address = at.of(conflict.lane);
         let together = other.warp() == doing.warp
             && other.site() == doing.site
             && mask >> other.lane() & 1 == 1
-            && at[other.lane()] == address;
+            && at.of(other.lane()) == address;
         let store = doing.access.kind == AccessKind::Store;
         if conflict.other_wrote && store && !conflict.pending {
             let width = bytes as usize;
@@ -225,6 +231,7 @@ impl Checker {
                 ..doing
             };
             let now = doing.now();
+            shared.settle(order);
             if shared.is_suspect(order, now, &run, bytes) {
                 for conflict in shared.look_closely(order, now, &run, bytes) {
                     self.conflict(program, doing, conflict, at, bytes);

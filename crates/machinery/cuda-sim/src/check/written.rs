@@ -16,30 +16,50 @@ fn words(at: u64, bytes: u64, mut each: impl FnMut(usize, u64)) {
 }
 
 /// Those of a block's shared memory.
-pub struct Bits(Vec<u64>);
+pub struct Bits {
+    words: Vec<u64>,
+    bytes: u64,
+    /// How many of these are not written.
+    missing: u64,
+}
 
 impl Bits {
     /// None of `bytes` bytes.
     pub fn new(bytes: u64) -> Bits {
-        Bits(vec![0; bytes.div_ceil(64) as usize])
+        Bits {
+            words: vec![0; bytes.div_ceil(64) as usize],
+            bytes,
+            missing: bytes,
+        }
     }
 
     /// None is written any more.
     pub fn clear(&mut self) {
-        self.0.fill(0);
+        self.words.fill(0);
+        self.missing = self.bytes;
     }
 
     /// Bytes are written; they are inside.
     #[inline(always)]
     pub fn set(&mut self, at: u64, bytes: u64) {
-        words(at, bytes, |word, bits| self.0[word] |= bits);
+        if self.missing == 0 {
+            return;
+        }
+        words(at, bytes, |word, bits| {
+            let new = bits & !self.words[word];
+            self.words[word] |= new;
+            self.missing -= u64::from(new.count_ones());
+        });
     }
 
     /// Whether all of these bytes are written; they are inside.
     #[inline(always)]
     pub fn has(&self, at: u64, bytes: u64) -> bool {
+        if self.missing == 0 {
+            return true;
+        }
         let mut missing = 0;
-        words(at, bytes, |word, bits| missing |= bits & !self.0[word]);
+        words(at, bytes, |word, bits| missing |= bits & !self.words[word]);
         missing == 0
     }
 }
@@ -75,6 +95,14 @@ impl Written {
             missing |= bits & !self.0[word].load(Relaxed)
         });
         missing == 0
+    }
+
+    /// Whether all of so many bytes are written, from the first on.
+    pub fn has_all(&self, bytes: u64) -> bool {
+        let whole = (bytes / 64) as usize;
+        let last = bytes % 64;
+        let all = |word: &AtomicU64| word.load(Relaxed) == u64::MAX;
+        self.0[..whole].iter().all(all) && (last == 0 || self.has(bytes - last, last))
     }
 
     /// `bytes` bytes at `to` are as those at `from_at` of `from`, written or not.

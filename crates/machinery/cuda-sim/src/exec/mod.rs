@@ -18,7 +18,7 @@ mod miss;
 pub(crate) mod observe;
 pub(crate) mod ops;
 mod printf;
-mod quarters;
+pub(crate) mod quarters;
 mod sample;
 pub(crate) mod sm;
 pub(crate) mod space;
