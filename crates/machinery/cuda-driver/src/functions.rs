@@ -23,6 +23,7 @@ use cust_raw::{
 };
 
 use crate::report::{guarded, not_in_library, not_simulated};
+use crate::simulator::permitted;
 use crate::simulator::{
     context, copy, device, event, fill, function, launch, memory, module, occupancy, stream,
 };
@@ -67,6 +68,15 @@ macro_rules! simulate {
     ($name:ident ($($argument:ident)*) $implementation:path) => {
         // SAFETY: the C caller's promises about its pointers are the implementation's too.
         unsafe { $implementation($($argument),*) }
+    };
+}
+
+/// Ends a function where the calling thread may not call the driver. Those that work at any time
+/// work anywhere.
+macro_rules! permitted {
+    (always) => {};
+    () => {
+        permitted()?;
     };
 }
 
@@ -123,7 +133,10 @@ macro_rules! functions {
         mod simulated {
             use super::*;
             $(pub unsafe extern "C" fn $name($($argument: $type),*) -> Code {
-                guarded(stringify!($name), || simulate!($name ($($argument)*) $($implementation)?))
+                guarded(stringify!($name), || {
+                    permitted!($($($always)?)?);
+                    simulate!($name ($($argument)*) $($implementation)?)
+                })
             })*
         }
 

@@ -68,7 +68,7 @@ pub unsafe fn create(context: *mut CUcontext, flags: c_uint, device: CUdevice) -
 }
 
 pub unsafe fn destroy(context: CUcontext) -> Answer {
-    let context = raw::context(context).ok_or(CudaError::InvalidContext)?;
+    let context = raw::context(context).ok_or(CudaError::InvalidValue)?;
     let mut driver = driver()?;
     driver.destroy_context(context)?;
     let leaks = driver.leaks();
@@ -83,7 +83,7 @@ pub unsafe fn destroy(context: CUcontext) -> Answer {
 }
 
 pub unsafe fn push(context: CUcontext) -> Answer {
-    let context = raw::context(context).ok_or(CudaError::InvalidContext)?;
+    let context = raw::context(context).ok_or(CudaError::InvalidValue)?;
     if !driver()?.is_context(context) {
         return Err(CudaError::InvalidContext.into());
     }

@@ -5,8 +5,8 @@ use std::ffi::{c_int, c_void};
 use cuda_sim::driver::{Copy, CudaError, Memory, Place};
 use cust_raw::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUdeviceptr, CUstream};
 
-use super::current;
-use super::raw::{bytes, stream};
+use super::raw::bytes;
+use super::{current, in_stream};
 use crate::report::say;
 use crate::status::Answer;
 
@@ -113,9 +113,9 @@ unsafe fn run(copy: &Copy) -> Answer {
 /// # Safety
 /// As [`cuda_sim::driver::Driver::copy`].
 unsafe fn run_in(on: CUstream, copy: &Copy) -> Answer {
-    let (mut driver, context) = current()?;
+    let (mut driver, context, stream) = in_stream(on)?;
     // SAFETY: the caller's promise.
-    unsafe { driver.copy_async(context, stream(on)?, copy) }?;
+    unsafe { driver.copy_async(context, stream, copy) }?;
     Ok(())
 }
 

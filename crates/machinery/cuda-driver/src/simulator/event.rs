@@ -5,7 +5,7 @@ use std::ffi::c_uint;
 use cust_raw::{CUevent, CUstream};
 
 use super::raw::{self, Out, handle};
-use super::{current, driver};
+use super::{current, driver, in_stream};
 use crate::status::Answer;
 
 pub unsafe fn create(event: *mut CUevent, flags: c_uint) -> Answer {
@@ -21,8 +21,8 @@ pub unsafe fn destroy(event: CUevent) -> Answer {
 }
 
 pub unsafe fn record(event: CUevent, stream: CUstream) -> Answer {
-    let (mut driver, context) = current()?;
-    Ok(driver.record(context, raw::event(event), raw::stream(stream)?)?)
+    let (mut driver, context, stream) = in_stream(stream)?;
+    Ok(driver.record(context, raw::event(event), stream)?)
 }
 
 pub unsafe fn query(event: CUevent) -> Answer {

@@ -1,17 +1,19 @@
 //! Fills (`cuMemset…`) of rows and of blocks of rows.
 
-use cuda_sim::driver::{Fill, StreamId, Value};
+use cuda_sim::driver::{Fill, Value};
 use cust_raw::{CUdeviceptr, CUstream};
 
-use super::current;
-use super::raw::stream;
+use super::in_stream;
 use crate::status::Answer;
+
+/// The default stream.
+const DEFAULT: CUstream = std::ptr::null_mut();
 
 /// The four functions of one width of value.
 macro_rules! fills {
     ($type:ty, $value:path, $row:ident, $row_async:ident, $rows:ident, $rows_async:ident) => {
         pub unsafe fn $row(address: CUdeviceptr, value: $type, count: usize) -> Answer {
-            run(StreamId::LEGACY, address, 0, $value(value), count, 1)
+            run(DEFAULT, address, 0, $value(value), count, 1)
         }
 
         pub unsafe fn $row_async(
@@ -20,7 +22,7 @@ macro_rules! fills {
             count: usize,
             on: CUstream,
         ) -> Answer {
-            run(stream(on)?, address, 0, $value(value), count, 1)
+            run(on, address, 0, $value(value), count, 1)
         }
 
         pub unsafe fn $rows(
@@ -30,14 +32,7 @@ macro_rules! fills {
             width: usize,
             height: usize,
         ) -> Answer {
-            run(
-                StreamId::LEGACY,
-                address,
-                pitch,
-                $value(value),
-                width,
-                height,
-            )
+            run(DEFAULT, address, pitch, $value(value), width, height)
         }
 
         pub unsafe fn $rows_async(
@@ -48,7 +43,7 @@ macro_rules! fills {
             height: usize,
             on: CUstream,
         ) -> Answer {
-            run(stream(on)?, address, pitch, $value(value), width, height)
+            run(on, address, pitch, $value(value), width, height)
         }
     };
 }
@@ -58,14 +53,14 @@ fills!(u16, Value::U16, d16, d16_async, rows_d16, rows_d16_async);
 fills!(u32, Value::U32, d32, d32_async, rows_d32, rows_d32_async);
 
 fn run(
-    stream: StreamId,
+    on: CUstream,
     address: CUdeviceptr,
     pitch: usize,
     value: Value,
     width: usize,
     height: usize,
 ) -> Answer {
-    let (mut driver, context) = current()?;
+    let (mut driver, context, stream) = in_stream(on)?;
     let fill = Fill {
         address,
         pitch: pitch as u64,

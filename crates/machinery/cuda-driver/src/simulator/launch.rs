@@ -8,8 +8,8 @@ use cuda_sim::exec::Fault;
 use cust_raw::{CUfunction, CUstream};
 
 use super::check::report;
-use super::current;
-use super::raw::{number, stream};
+use super::in_stream;
+use super::raw::number;
 use super::watch;
 use crate::report::say;
 use crate::status::Answer;
@@ -34,7 +34,7 @@ pub unsafe fn kernel(
     extra: *mut *mut c_void,
 ) -> Answer {
     let function = FunctionId(number(function));
-    let (mut driver, context) = current()?;
+    let (mut driver, context, stream) = in_stream(on)?;
     let (layout, bytes) = driver.parameters(function)?;
     let mut packed = vec![0; bytes as usize];
     match (parameters.is_null(), extra.is_null()) {
@@ -57,7 +57,7 @@ pub unsafe fn kernel(
     }
     let launched = driver.launch(
         context,
-        stream(on)?,
+        stream,
         &LaunchConfig {
             function,
             grid: [grid_x, grid_y, grid_z],

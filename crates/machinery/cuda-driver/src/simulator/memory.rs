@@ -2,13 +2,13 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use cuda_sim::driver::CudaError;
+use cuda_sim::driver::{ContextId, CudaError, Driver};
 use cuda_sim::memory::global::{Allocation, Kind};
 use cust_raw::{CUcontext, CUdevice, CUdeviceptr, CUstream};
 
 use super::device::check;
-use super::raw::{Out, bytes, handle, set_if_wanted, stream};
-use super::{current, driver};
+use super::raw::{Out, bytes, handle, set_if_wanted};
+use super::{current, driver, in_stream, thread};
 use crate::report::say;
 use crate::status::Answer;
 
@@ -77,21 +77,32 @@ pub unsafe fn allocate_managed(address: *mut CUdeviceptr, bytes: usize, flags: c
 pub unsafe fn allocate_async(address: *mut CUdeviceptr, bytes: usize, on: CUstream) -> Answer {
     // SAFETY: the caller's promise.
     let address = unsafe { Out::new(address) }?;
-    let (mut driver, context) = current()?;
-    driver.query_stream(context, stream(on)?)?;
+    let (mut driver, context, stream) = in_stream(on)?;
+    driver.query_stream(context, stream)?;
     address.set(driver.allocate(context, bytes as u64)?);
     Ok(())
 }
 
 pub unsafe fn free(address: CUdeviceptr) -> Answer {
-    let (mut driver, context) = current()?;
-    Ok(driver.free(context, address)?)
+    let mut driver = driver()?;
+    match owner(&driver, address) {
+        Some(context) => Ok(driver.free(context, address)?),
+        None if address == 0 => Ok(()),
+        None => Err(CudaError::InvalidValue.into()),
+    }
+}
+
+/// The context in which the allocation at `address` was made, whatever context is current; failing
+/// that, the current one.
+fn owner(driver: &Driver, address: u64) -> Option<ContextId> {
+    let owner = driver.owner(address);
+    owner.or_else(|| thread(|thread| thread.current()))
 }
 
 /// Everything in the stream has been done by now, so the memory goes at once.
 pub unsafe fn free_async(address: CUdeviceptr, on: CUstream) -> Answer {
-    let (mut driver, context) = current()?;
-    driver.query_stream(context, stream(on)?)?;
+    let (mut driver, context, stream) = in_stream(on)?;
+    driver.query_stream(context, stream)?;
     if address == 0 {
         return Err(CudaError::InvalidValue.into());
     }
@@ -120,7 +131,8 @@ pub unsafe fn allocate_host_with_flags(
 }
 
 pub unsafe fn free_host(host: *mut c_void) -> Answer {
-    let (mut driver, context) = current()?;
+    let mut driver = driver()?;
+    let context = owner(&driver, host as u64).ok_or(CudaError::InvalidValue)?;
     Ok(driver.free_host(context, host as u64)?)
 }
 
@@ -185,16 +197,15 @@ pub unsafe fn pointer_attribute(
     }
     let driver = driver()?;
     let found = driver.allocation(address)?;
+    let owner = driver.owner(found.base);
+    drop(driver);
     // SAFETY: for each attribute the caller promises room for a value of its documented type.
     unsafe {
         match attribute {
             // CONTEXT
             1 => data
                 .cast::<CUcontext>()
-                .write(match driver.owner(found.base) {
-                    Some(context) => handle(context.0),
-                    None => std::ptr::null_mut(),
-                }),
+                .write(owner.map_or(std::ptr::null_mut(), |context| handle(context.0))),
             // MEMORY_TYPE
             2 => data.cast::<c_uint>().write(memory_type(found)),
             // DEVICE_POINTER
@@ -253,8 +264,8 @@ pub unsafe fn prefetch(
     on: CUstream,
 ) -> Answer {
     check_place(device)?;
-    let (driver, context) = current()?;
-    driver.query_stream(context, stream(on)?)?;
+    let (driver, context, stream) = in_stream(on)?;
+    driver.query_stream(context, stream)?;
     Ok(driver.advise(context, address, bytes as u64)?)
 }
 

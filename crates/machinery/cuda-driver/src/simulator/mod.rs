@@ -1,6 +1,7 @@
 //! The simulator behind the C functions: raw pointers and handles in, [`cuda_sim::driver`] called,
 //! results out. One file a topic, as in the table in `functions.rs`.
 
+mod callback;
 pub mod check;
 pub mod context;
 pub mod copy;
@@ -17,16 +18,34 @@ pub mod stream;
 pub mod watch;
 
 use std::cell::RefCell;
+use std::mem::ManuallyDrop;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::time::Duration;
 
 use cuda_sim::device::DeviceSpec;
-use cuda_sim::driver::{ContextId, CudaError, Driver, Thread};
+use cuda_sim::driver::{ContextId, CudaError, Driver, StreamId, Thread};
+use cust_raw::CUstream;
+
+pub use callback::permitted;
 
 static MACHINE: OnceLock<Mutex<Driver>> = OnceLock::new();
 
 thread_local! {
-    static THREAD: RefCell<Thread> = const { RefCell::new(Thread::new()) };
+    /// Without an end of its own: a thread's other variables may call the driver when they end, and
+    /// so may what runs when the program does.
+    static THREAD: RefCell<ManuallyDrop<Thread>> =
+        const { RefCell::new(ManuallyDrop::new(Thread::new())) };
+
+    /// Ends with the thread.
+    static END: End = const { End };
+}
+
+struct End;
+
+impl Drop for End {
+    fn drop(&mut self) {
+        THREAD.with_borrow_mut(|thread| thread.tidy());
+    }
 }
 
 /// Switches the simulated machine on.
@@ -56,11 +75,28 @@ fn idle_driver() -> Option<MutexGuard<'static, Driver>> {
 
 /// The calling thread's stack of contexts.
 fn thread<T>(use_it: impl FnOnce(&mut Thread) -> T) -> T {
-    THREAD.with_borrow_mut(use_it)
+    // It has ended already where this is one of the thread's last calls.
+    let _ = END.try_with(|_| ());
+    THREAD.with_borrow_mut(|thread| use_it(thread))
 }
 
 /// The machine and the calling thread's current context.
 fn current() -> Result<(MutexGuard<'static, Driver>, ContextId), CudaError> {
     let context = thread(|thread| thread.require_current())?;
     Ok((driver()?, context))
+}
+
+/// The machine, the context that a stream's work belongs to, and the stream. A stream brings its
+/// own context, whatever is current; the default stream is the current context's.
+fn in_stream(
+    on: CUstream,
+) -> Result<(MutexGuard<'static, Driver>, ContextId, StreamId), CudaError> {
+    let stream = raw::stream(on)?;
+    if stream == StreamId::LEGACY {
+        let (driver, context) = current()?;
+        return Ok((driver, context, stream));
+    }
+    let driver = driver()?;
+    let context = driver.stream_context(stream)?;
+    Ok((driver, context, stream))
 }

@@ -1,12 +1,13 @@
 //! Modules: PTX in, kernels and variables out.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::sync::MutexGuard;
 
-use cuda_sim::driver::{CudaError, FunctionId, ModuleId};
+use cuda_sim::driver::{ContextId, CudaError, Driver, FunctionId, ModuleId};
 use cust_raw::{CUdeviceptr, CUfunction, CUmodule};
 
-use super::current;
 use super::raw::{Out, handle, number, set_if_wanted, text};
+use super::{current, driver};
 use crate::report::say;
 use crate::status::{Answer, Status};
 
@@ -70,15 +71,15 @@ pub unsafe fn load_with_options(
 }
 
 pub unsafe fn unload(module: CUmodule) -> Answer {
-    let (mut driver, context) = current()?;
-    Ok(driver.unload_module(context, ModuleId(number(module)))?)
+    let (mut driver, context, module) = of(module)?;
+    Ok(driver.unload_module(context, module)?)
 }
 
 pub unsafe fn function(function: *mut CUfunction, module: CUmodule, name: *const c_char) -> Answer {
     // SAFETY: the caller's promise.
     let (function, name) = unsafe { (Out::new(function)?, text(name)?) };
-    let (mut driver, context) = current()?;
-    let FunctionId(found) = driver.function(context, ModuleId(number(module)), name)?;
+    let (mut driver, context, module) = of(module)?;
+    let FunctionId(found) = driver.function(context, module, name)?;
     function.set(handle(found));
     Ok(())
 }
@@ -91,14 +92,23 @@ pub unsafe fn global(
 ) -> Answer {
     // SAFETY: the caller's promise.
     let name = unsafe { text(name) }?;
-    let (driver, context) = current()?;
-    let found = driver.variable(context, ModuleId(number(module)), name)?;
+    let (driver, context, module) = of(module)?;
+    let found = driver.variable(context, module, name)?;
     // SAFETY: the caller's promise.
     unsafe {
         set_if_wanted(address, found.0);
         set_if_wanted(bytes, found.1 as usize);
     }
     Ok(())
+}
+
+/// The machine, the context that a module was loaded into, whatever context is current, and the
+/// module.
+fn of(module: CUmodule) -> Result<(MutexGuard<'static, Driver>, ContextId, ModuleId), CudaError> {
+    let module = ModuleId(number(module));
+    let driver = driver()?;
+    let context = driver.module_context(module)?;
+    Ok((driver, context, module))
 }
 
 /// The error log buffer of `cuModuleLoadDataEx`.
@@ -129,13 +139,17 @@ fn load_image(module: Out<CUmodule>, image: &[u8], log: Option<Log>) -> Answer {
     let (mut driver, context) = current()?;
     let image = image.split(|&byte| byte == 0).next().unwrap_or_default();
     if image.starts_with(&ELF) || image.starts_with(&FAT_BINARY) {
+        drop(driver);
         say(format_args!(
             "the simulator loads PTX, not machine code (cubin or fat binary)"
         ));
         return Err(CudaError::NotSupported.into());
     }
     let ptx = str::from_utf8(image).map_err(|_| CudaError::InvalidImage)?;
-    match driver.load_module(context, ptx) {
+    let loaded = driver.load_module(context, ptx);
+    // Nobody has to wait for this one's words.
+    drop(driver);
+    match loaded {
         Ok(loaded) => {
             module.set(handle(loaded.0));
             if let Some(log) = log {

@@ -5,8 +5,8 @@ use std::ffi::{c_int, c_uint, c_void};
 use cuda_sim::driver::CudaError;
 use cust_raw::{CUevent, CUhostFn, CUresult, CUstream, CUstreamCallback};
 
-use super::current;
 use super::raw::{self, Out, handle};
+use super::{callback, current, in_stream};
 use crate::status::Answer;
 
 pub unsafe fn create(stream: *mut CUstream, flags: c_uint) -> Answer {
@@ -27,43 +27,55 @@ pub unsafe fn create_with_priority(
 }
 
 pub unsafe fn destroy(stream: CUstream) -> Answer {
-    let (mut driver, context) = current()?;
-    Ok(driver.destroy_stream(context, raw::stream(stream)?)?)
+    let (mut driver, context, stream) = in_stream(stream)?;
+    Ok(driver.destroy_stream(context, stream)?)
 }
 
 pub unsafe fn flags(stream: CUstream, flags: *mut c_uint) -> Answer {
     // SAFETY: the caller's promise.
     let flags = unsafe { Out::new(flags) }?;
-    let (driver, context) = current()?;
-    flags.set(driver.stream_flags(context, raw::stream(stream)?)?);
+    let (driver, context, stream) = in_stream(stream)?;
+    flags.set(driver.stream_flags(context, stream)?);
     Ok(())
 }
 
 pub unsafe fn priority(stream: CUstream, priority: *mut c_int) -> Answer {
     // SAFETY: the caller's promise.
     let priority = unsafe { Out::new(priority) }?;
-    let (driver, context) = current()?;
-    priority.set(driver.stream_priority(context, raw::stream(stream)?)?);
+    let (driver, context, stream) = in_stream(stream)?;
+    priority.set(driver.stream_priority(context, stream)?);
     Ok(())
 }
 
 pub unsafe fn query(stream: CUstream) -> Answer {
-    let (driver, context) = current()?;
-    Ok(driver.query_stream(context, raw::stream(stream)?)?)
+    let (driver, context, stream) = in_stream(stream)?;
+    Ok(driver.query_stream(context, stream)?)
 }
 
 pub unsafe fn synchronize(stream: CUstream) -> Answer {
-    let (mut driver, context) = current()?;
-    Ok(driver.synchronize_stream(context, raw::stream(stream)?)?)
+    let (mut driver, context, stream) = in_stream(stream)?;
+    Ok(driver.synchronize_stream(context, stream)?)
 }
 
 pub unsafe fn wait_event(stream: CUstream, event: CUevent, flags: c_uint) -> Answer {
-    let (mut driver, context) = current()?;
+    let (mut driver, context, stream) = in_stream(stream)?;
     // CU_EVENT_WAIT_DEFAULT or CU_EVENT_WAIT_EXTERNAL, which means something to graphs alone.
     if flags > 1 {
         return Err(CudaError::InvalidValue.into());
     }
-    Ok(driver.wait(context, raw::stream(stream)?, raw::event(event))?)
+    Ok(driver.wait(context, stream, raw::event(event))?)
+}
+
+/// What a stream's callback is given, on its way to the thread that it runs on.
+struct Given<T>(T);
+
+// SAFETY: that thread alone uses it, while the one that it is from waits.
+unsafe impl<T> Send for Given<T> {}
+
+impl<T> Given<T> {
+    fn take(self) -> T {
+        self.0
+    }
 }
 
 /// Calls the host function now: all that is before it in the stream has been done. It takes no
@@ -72,26 +84,29 @@ pub unsafe fn host_function(stream: CUstream, function: CUhostFn, data: *mut c_v
     let function = function.ok_or(CudaError::InvalidValue)?;
     // SAFETY: any handle may be asked about.
     unsafe { query(stream) }?;
-    // SAFETY: the caller promises that the function may be called once with `data`. The machine
-    // is not locked, so that nothing waits for ever should it call back.
-    unsafe { function(data) };
-    Ok(())
+    let data = Given(data);
+    // SAFETY: the caller promises that the function may be called once with `data`, on a thread of
+    // the driver's. The machine is not locked: others may go on meanwhile.
+    Ok(callback::run(move || unsafe { function(data.take()) })?)
 }
 
 /// The older form of [`host_function`].
 pub unsafe fn callback(
     stream: CUstream,
-    callback: CUstreamCallback,
+    function: CUstreamCallback,
     data: *mut c_void,
     flags: c_uint,
 ) -> Answer {
-    let callback = callback.ok_or(CudaError::InvalidValue)?;
+    let function = function.ok_or(CudaError::InvalidValue)?;
     if flags != 0 {
         return Err(CudaError::InvalidValue.into());
     }
     // SAFETY: as in `host_function`.
     unsafe { query(stream) }?;
-    // SAFETY: as in `host_function`.
-    unsafe { callback(stream, CUresult::CUDA_SUCCESS, data) };
-    Ok(())
+    let given = Given((stream, data));
+    Ok(callback::run(move || {
+        let (stream, data) = given.take();
+        // SAFETY: as in `host_function`.
+        unsafe { function(stream, CUresult::CUDA_SUCCESS, data) }
+    })?)
 }

@@ -70,47 +70,63 @@ impl Context {
 /// The device's primary context, which its users share and count.
 #[derive(Default)]
 pub(super) struct Primary {
-    current: Option<ContextId>,
+    /// Its handle, from its first user on: the same each time it is made again.
+    id: Option<ContextId>,
     references: u64,
     flags: u32,
 }
 
-/// A host thread's stack of contexts; the last is the current one.
+/// A host thread's stack of contexts.
 #[derive(Debug, Default)]
 pub struct Thread {
-    stack: Vec<ContextId>,
+    /// The current one, on top.
+    current: Option<ContextId>,
+    below: Vec<ContextId>,
 }
 
 impl Thread {
     /// A thread with no context.
     pub const fn new() -> Self {
-        Self { stack: Vec::new() }
+        Self {
+            current: None,
+            below: Vec::new(),
+        }
     }
 
     /// The current context.
     pub fn current(&self) -> Option<ContextId> {
-        self.stack.last().copied()
+        self.current
     }
 
     /// The current context, or [`CudaError::InvalidContext`] where there is none.
     pub fn require_current(&self) -> Result<ContextId, CudaError> {
-        self.current().ok_or(CudaError::InvalidContext)
+        self.current.ok_or(CudaError::InvalidContext)
     }
 
     /// Makes `context` current until it is popped.
     pub fn push(&mut self, context: ContextId) {
-        self.stack.push(context);
+        self.below.extend(self.current.replace(context));
     }
 
     /// Ends the current context's turn.
     pub fn pop(&mut self) -> Result<ContextId, CudaError> {
-        self.stack.pop().ok_or(CudaError::InvalidContext)
+        let popped = self.require_current()?;
+        self.current = self.below.pop();
+        Ok(popped)
+    }
+
+    /// Gives back the memory that is not needed to know what is current: the host thread is about to
+    /// end.
+    pub fn tidy(&mut self) {
+        self.below.shrink_to_fit();
     }
 
     /// Puts `context`, or none, in the place of the current one.
     pub fn set_current(&mut self, context: Option<ContextId>) {
-        self.stack.pop();
-        self.stack.extend(context);
+        match context {
+            Some(context) => self.current = Some(context),
+            None => self.current = self.below.pop(),
+        }
     }
 }
 
@@ -118,47 +134,45 @@ impl Driver {
     /// One more user of the primary context, which is made if there is none.
     pub fn retain_primary(&mut self) -> ContextId {
         self.primary.references += 1;
-        match self.primary.current {
-            Some(context) => context,
-            None => {
-                let context = self.insert_context(self.primary.flags);
-                self.primary.current = Some(context);
-                context
-            }
-        }
+        let id = *self.primary.id.get_or_insert_with(|| {
+            // Like any other context's.
+            ContextId(self.handles.next())
+        });
+        let flags = self.primary.flags;
+        self.contexts
+            .entry(id)
+            .or_insert_with(|| Context::new(flags));
+        id
     }
 
     /// One user less; the last one's going destroys the primary context.
     pub fn release_primary(&mut self) -> Result<(), CudaError> {
-        match self.primary.references {
-            0 => return Err(CudaError::InvalidContext),
-            1 => self.reset_primary(),
-            _ => self.primary.references -= 1,
+        let left = self.primary.references.checked_sub(1);
+        self.primary.references = left.ok_or(CudaError::InvalidContext)?;
+        if left == Some(0) {
+            self.reset_primary();
         }
         Ok(())
     }
 
-    /// Destroys the primary context whoever uses it.
+    /// Destroys the primary context whoever uses it. Its users still have to release it.
     pub fn reset_primary(&mut self) {
-        self.primary.references = 0;
-        if let Some(context) = self.primary.current.take() {
+        if let Some(context) = self.primary.id {
             self.remove_context(context);
         }
     }
 
     /// The primary context's flags and whether it exists.
     pub fn primary_state(&self) -> (u32, bool) {
-        (self.primary.flags, self.primary.current.is_some())
+        let id = self.primary.id;
+        let exists = id.is_some_and(|id| self.contexts.contains_key(&id));
+        (self.primary.flags, exists)
     }
 
     /// Sets the primary context's flags, at once and for when it is made again.
     pub fn set_primary_flags(&mut self, flags: u32) -> Result<(), CudaError> {
         self.primary.flags = checked_flags(flags)?;
-        if let Some(context) = self
-            .primary
-            .current
-            .and_then(|id| self.contexts.get_mut(&id))
-        {
+        if let Some(context) = self.primary.id.and_then(|id| self.contexts.get_mut(&id)) {
             context.flags = flags;
         }
         Ok(())
@@ -171,21 +185,23 @@ impl Driver {
 
     /// Destroys a context made by [`Driver::create_context`] and all that belongs to it.
     pub fn destroy_context(&mut self, context: ContextId) -> Result<(), CudaError> {
-        if self.primary.current == Some(context) || !self.contexts.contains_key(&context) {
+        if self.primary.id == Some(context) || !self.contexts.contains_key(&context) {
             return Err(CudaError::InvalidContext);
         }
         self.remove_context(context);
         Ok(())
     }
 
-    /// Whether `context` names a live context, faulted or not.
+    /// Whether `context` names a live context, faulted or not, or the primary one, which may come
+    /// back.
     pub fn is_context(&self, context: ContextId) -> bool {
-        self.contexts.contains_key(&context)
+        self.primary.id == Some(context) || self.contexts.contains_key(&context)
     }
 
-    /// The flags `context` was made with.
+    /// The flags `context` was made with. A fault does not keep them back.
     pub fn context_flags(&self, context: ContextId) -> Result<u32, CudaError> {
-        Ok(self.context(context)?.flags)
+        let found = self.contexts.get(&context);
+        Ok(found.ok_or(CudaError::ContextIsDestroyed)?.flags)
     }
 
     /// Waits for all work in `context`.

@@ -41,6 +41,9 @@ pub enum CudaError {
     /// There is no such file.
     #[error("CUDA_ERROR_FILE_NOT_FOUND")]
     FileNotFound = 301,
+    /// The system refused what the driver asked of it.
+    #[error("CUDA_ERROR_OPERATING_SYSTEM")]
+    OperatingSystem = 304,
     /// The handle is not that of a live object of this kind.
     #[error("CUDA_ERROR_INVALID_HANDLE")]
     InvalidHandle = 400,
@@ -86,6 +89,9 @@ pub enum CudaError {
     /// A kernel failed in a way that has no code of its own.
     #[error("CUDA_ERROR_LAUNCH_FAILED")]
     LaunchFailed = 719,
+    /// Not from inside a stream's callback.
+    #[error("CUDA_ERROR_NOT_PERMITTED")]
+    NotPermitted = 800,
     /// The simulator does not do this.
     #[error("CUDA_ERROR_NOT_SUPPORTED")]
     NotSupported = 801,

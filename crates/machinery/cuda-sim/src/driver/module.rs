@@ -95,6 +95,12 @@ impl Driver {
         Ok(id)
     }
 
+    /// The context that `module` was loaded into.
+    pub fn module_context(&self, module: ModuleId) -> Result<ContextId, CudaError> {
+        let found = self.modules.get(&module);
+        Ok(found.ok_or(CudaError::InvalidHandle)?.context)
+    }
+
     /// Unloads a module; its functions and variables are gone.
     pub fn unload_module(&mut self, context: ContextId, module: ModuleId) -> Result<(), CudaError> {
         self.module(context, module)?;

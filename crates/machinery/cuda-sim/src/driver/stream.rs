@@ -56,6 +56,13 @@ impl Driver {
         Ok(())
     }
 
+    /// The context that a stream made by [`Driver::create_stream`] belongs to. What is asked of the
+    /// stream is done there, whatever context is current.
+    pub fn stream_context(&self, stream: StreamId) -> Result<ContextId, CudaError> {
+        let found = self.streams.get(&stream);
+        Ok(found.ok_or(CudaError::InvalidHandle)?.context)
+    }
+
     /// The flags `stream` was made with.
     pub fn stream_flags(&self, context: ContextId, stream: StreamId) -> Result<u32, CudaError> {
         Ok(self
