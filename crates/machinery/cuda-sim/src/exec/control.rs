@@ -192,7 +192,7 @@ pub unsafe fn breakpoint(sm: &mut Sm, inst: &Inst) -> Next {
     )
 }
 
-/// Nothing: `membar`, `prefetch`, `nanosleep`. Every access is in order already.
+/// Nothing: `prefetch`, `nanosleep`.
 ///
 /// # Safety
 /// As for [`enter`].

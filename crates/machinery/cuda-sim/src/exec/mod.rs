@@ -17,6 +17,7 @@ pub(crate) mod matrix;
 mod miss;
 pub(crate) mod observe;
 pub(crate) mod ops;
+pub(crate) mod ordered;
 mod printf;
 pub(crate) mod quarters;
 mod sample;

@@ -18,6 +18,7 @@ mod identity;
 mod load_errors;
 mod memory;
 mod model;
+mod ordered;
 mod printing;
 mod progress;
 mod random_flow;

@@ -6,6 +6,7 @@ use crate::exec::access::{Element, load, load_constant_operand, load_param, stor
 use crate::exec::cpu::Cpu;
 use crate::exec::lanes::map1;
 use crate::exec::ops::Class;
+use crate::exec::ordered::{self, HostAtomic};
 use crate::exec::space;
 use crate::program::code::Run;
 use crate::program::error::LoadError;
@@ -25,8 +26,8 @@ pub enum At {
     Param,
 }
 
-/// Modifiers that say how an access is cached or ordered. Every access here is in order and
-/// reaches memory at once, which satisfies them all.
+/// Modifiers that say how an access is cached or ordered. Every access here reaches memory at once,
+/// and those that are ordered in the order of the program, which satisfies them all.
 pub const ORDER: &[&str] = &[
     "weak",
     "volatile",
@@ -108,6 +109,44 @@ fn pick_store<S: space::Space + 'static>(cpu: Cpu, ty: Type, count: u32) -> Run 
         2 => pick::<S, u16>(cpu, count),
         8 => pick::<S, u64>(cpu, count),
         _ => pick::<S, u32>(cpu, count),
+    }
+}
+
+/// A load while other threads may write.
+fn pick_ordered_load<S: space::Space + 'static>(ty: Type, count: u32) -> Run {
+    fn pick<S: space::Space + 'static, M: HostAtomic>(count: u32) -> Run {
+        let run = match count {
+            1 => ordered::load::<S, M, 1>(),
+            2 => ordered::load::<S, M, 2>(),
+            _ => ordered::load::<S, M, 4>(),
+        };
+        run.into()
+    }
+    match element(ty) {
+        (1, false) => pick::<S, u8>(count),
+        (1, true) => pick::<S, i8>(count),
+        (2, false) => pick::<S, u16>(count),
+        (2, true) => pick::<S, i16>(count),
+        (8, _) => pick::<S, u64>(count),
+        _ => pick::<S, u32>(count),
+    }
+}
+
+/// A store while other threads may read.
+fn pick_ordered_store<S: space::Space + 'static>(ty: Type, count: u32) -> Run {
+    fn pick<S: space::Space + 'static, M: HostAtomic>(count: u32) -> Run {
+        let run = match count {
+            1 => ordered::store::<S, M, 1>(),
+            2 => ordered::store::<S, M, 2>(),
+            _ => ordered::store::<S, M, 4>(),
+        };
+        run.into()
+    }
+    match ty.bytes() {
+        1 => pick::<S, u8>(count),
+        2 => pick::<S, u16>(count),
+        8 => pick::<S, u64>(count),
+        _ => pick::<S, u32>(count),
     }
 }
 
@@ -279,7 +318,15 @@ impl<'a> Lowering<'_, 'a> {
             }
             Place::Register(row, offset) => {
                 let cpu = self.cpu;
+                let ordered = is_ordered(instruction);
                 let (run, class) = match at {
+                    At::Generic if ordered => (
+                        pick_ordered_load::<space::Generic>(ty, count),
+                        Class::Global,
+                    ),
+                    At::Global if ordered => {
+                        (pick_ordered_load::<space::Global>(ty, count), Class::Global)
+                    }
                     At::Generic => (pick_load::<space::Generic>(cpu, ty, count), Class::Global),
                     At::Global => (pick_load::<space::Global>(cpu, ty, count), Class::Global),
                     At::Const => (
@@ -305,7 +352,7 @@ impl<'a> Lowering<'_, 'a> {
                     kind,
                     bytes: ty.bytes() * count,
                     address: count as usize,
-                    ordered: is_ordered(instruction),
+                    ordered,
                 });
             }
         }
@@ -369,7 +416,16 @@ impl<'a> Lowering<'_, 'a> {
             });
         }
         let cpu = self.cpu;
+        let ordered = is_ordered(instruction);
         let (run, class) = match at {
+            At::Generic if ordered => (
+                pick_ordered_store::<space::Generic>(ty, count),
+                Class::Global,
+            ),
+            At::Global if ordered => (
+                pick_ordered_store::<space::Global>(ty, count),
+                Class::Global,
+            ),
             At::Generic => (pick_store::<space::Generic>(cpu, ty, count), Class::Global),
             At::Global => (pick_store::<space::Global>(cpu, ty, count), Class::Global),
             At::Shared => (pick_store::<space::Shared>(cpu, ty, count), Class::Shared),
@@ -388,7 +444,7 @@ impl<'a> Lowering<'_, 'a> {
             kind: AccessKind::Store,
             bytes: ty.bytes() * count,
             address: 0,
-            ordered: is_ordered(instruction),
+            ordered,
         });
         Ok(())
     }

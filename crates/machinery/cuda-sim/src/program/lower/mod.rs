@@ -439,22 +439,28 @@ impl<'m, 'a> Lowering<'m, 'a> {
             "shfl" | "vote" | "match" | "redux" | "activemask" | "elect" => {
                 self.warp_wide(instruction)
             }
-            "membar" | "fence" | "prefetch" | "prefetchu" | "nanosleep" | "discard"
-            | "applypriority" | "pmevent" => {
-                let nothing = Run {
-                    alone: crate::exec::control::nothing,
-                    together: Some(crate::exec::control::nothing),
-                    repeats: false,
-                };
-                self.draft_run(nothing, Class::Control, &[], &[]);
-                if matches!(instruction.mnemonic, "membar" | "fence") {
-                    self.last().orders = Checked::Fence;
-                }
+            "membar" | "fence" => {
+                self.effect(crate::exec::ordered::fence);
+                self.last().orders = Checked::Fence;
+                Ok(())
+            }
+            "prefetch" | "prefetchu" | "nanosleep" | "discard" | "applypriority" | "pmevent" => {
+                self.effect(crate::exec::control::nothing);
                 Ok(())
             }
             "mov" if self.moves_address(instruction) => self.move_address(instruction),
             _ => self.operation(instruction),
         }
+    }
+
+    /// Appends an instruction without operands that does the same for a warp and for a gang.
+    fn effect(&mut self, run: Handler) {
+        let run = Run {
+            alone: run,
+            together: Some(run),
+            repeats: false,
+        };
+        self.draft_run(run, Class::Control, &[], &[]);
     }
 
     /// Appends an instruction that goes on to the next, and that gangs run warp by warp.
