@@ -565,23 +565,17 @@ mod tests {
             results.map(move |result| (source, result))
         });
         for (source, result) in pairs {
-            // SAFETY: both are BYTES bytes long, apart, and used here alone.
-            let (sent, got) = unsafe {
-                (
-                    std::slice::from_raw_parts_mut(source.host, BYTES),
-                    std::slice::from_raw_parts_mut(result.host, BYTES),
-                )
-            };
-            for (i, byte) in sent.iter_mut().enumerate() {
-                *byte = (i % 251) as u8;
-            }
+            let sent: [u8; BYTES] = std::array::from_fn(|i| (i % 251) as u8);
+            // SAFETY: the source is BYTES bytes long.
+            unsafe { sent.as_ptr().copy_to(source.host, BYTES) };
             for (from, to) in source
                 .names
                 .iter()
                 .flat_map(|from| result.names.iter().map(move |to| (from, to)))
             {
                 for (from_at, to_at, [width, height, depth]) in boxes {
-                    got.fill(0xee);
+                    // SAFETY: the result is BYTES bytes long.
+                    unsafe { result.host.write_bytes(0xee, BYTES) };
                     let copy = Copy {
                         to: place(*to, to_at),
                         from: place(*from, from_at),
@@ -599,6 +593,8 @@ mod tests {
                         };
                         expected[index(to_at)] = sent[index(from_at)];
                     }
+                    // SAFETY: as above; nobody writes to it while this looks.
+                    let got = unsafe { std::slice::from_raw_parts(result.host, BYTES) };
                     assert_eq!(
                         *got, expected,
                         "{} as {from:?} to {} as {to:?}, {copy:?}",
