@@ -386,6 +386,37 @@ mod tests {
     }
 
     #[test]
+    fn the_primary_context_comes_back_under_its_handle() {
+        let (mut driver, context) = driver();
+        driver.release_primary().unwrap();
+        assert!(driver.is_context(context), "it may be made current");
+        assert_eq!(driver.retain_primary(), context);
+        assert_eq!(driver.synchronize(context), Ok(()));
+        driver.retain_primary();
+        // Its two users still have to release it.
+        driver.reset_primary();
+        let gone = Err(CudaError::ContextIsDestroyed);
+        assert_eq!(driver.synchronize(context), gone);
+        assert_eq!(driver.release_primary(), Ok(()));
+        assert_eq!(driver.release_primary(), Ok(()));
+        assert_eq!(driver.release_primary(), Err(CudaError::InvalidContext));
+        assert_eq!(driver.retain_primary(), context);
+        assert_eq!(driver.synchronize(context), Ok(()));
+    }
+
+    #[test]
+    fn a_thread_that_ends_keeps_what_is_current() {
+        let mut thread = Thread::new();
+        thread.tidy();
+        thread.push(ContextId(1));
+        thread.push(ContextId(2));
+        thread.tidy();
+        assert_eq!(thread.pop(), Ok(ContextId(2)));
+        thread.tidy();
+        assert_eq!(thread.current(), Some(ContextId(1)));
+    }
+
+    #[test]
     fn a_context_takes_its_memory_with_it() {
         let (mut driver, primary) = driver();
         let before = driver.memory_info(primary).unwrap();
@@ -415,6 +446,7 @@ mod tests {
         driver.context_mut(context).unwrap().fault = Some(CudaError::IllegalAddress);
         assert_eq!(driver.synchronize(context), Err(CudaError::IllegalAddress));
         assert_eq!(driver.allocate(context, 4), Err(CudaError::IllegalAddress));
+        assert_eq!(driver.context_flags(context), Ok(0));
         let other = driver.create_context(0).unwrap();
         assert_eq!(driver.synchronize(other), Ok(()));
         driver.reset_primary();

@@ -143,6 +143,9 @@ mod tests {
         );
         let stream = driver.create_stream(context, 0, 0).unwrap();
         let other = driver.create_context(0).unwrap();
+        assert_eq!(driver.stream_context(stream), Ok(context));
+        let none = driver.stream_context(StreamId::LEGACY);
+        assert_eq!(none, Err(CudaError::InvalidHandle));
         let wrong = Err(CudaError::InvalidHandle);
         assert_eq!(driver.query_stream(other, stream), wrong);
         assert_eq!(driver.synchronize_stream(other, stream), wrong);
