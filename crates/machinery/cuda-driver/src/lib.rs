@@ -25,7 +25,7 @@ compile_error!("CUDA has 64-bit addresses: build for a 64-bit target");
 #[cfg(test)]
 mod differences;
 mod errors;
-mod functions;
+pub mod functions;
 mod nvidia;
 mod report;
 mod simulator;
