@@ -31,10 +31,10 @@ use crate::status::Code;
 use crate::{errors, start};
 
 /// A function of any signature.
-pub type Erased = unsafe extern "C" fn();
+pub(crate) type Erased = unsafe extern "C" fn();
 
 /// One function of the driver API and who may answer for it.
-pub struct Function {
+pub(crate) struct Function {
     /// Its C name, ending in NUL.
     pub name: &'static str,
     slot: &'static AtomicPtr<()>,
@@ -149,7 +149,7 @@ macro_rules! functions {
         }
 
         /// All functions.
-        pub static FUNCTIONS: &[Function] = &[$(Function {
+        pub(crate) static FUNCTIONS: &[Function] = &[$(Function {
             name: concat!(stringify!($name), "\0"),
             slot: &slots::$name,
             // SAFETY: one function pointer is like another; a slot's reader restores the type.

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use cuda_sim::check::Checks;
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::driver::{Driver, LaunchConfig, StreamId};
 use libfuzzer_sys::fuzz_target;
@@ -27,6 +28,9 @@ fuzz_target!(|text: &str| {
         ..DeviceSpec::h200()
     };
     let mut driver = Driver::new(device, Some(TIME));
+    // Counted or not, checked or not: the text's length decides.
+    let (profile, checked) = (text.len() & 1 != 0, text.len() & 2 != 0);
+    driver.check(if checked { Checks::ALL } else { Checks::NONE });
     let context = driver.retain_primary();
     let Ok(module) = driver.load_module(context, text) else {
         return;
@@ -55,7 +59,7 @@ fuzz_target!(|text: &str| {
                 dynamic_shared: 64,
                 parameters: &parameters,
                 watch: None,
-                profile: text.len().is_multiple_of(2),
+                profile,
             },
         );
     }
