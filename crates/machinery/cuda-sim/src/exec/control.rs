@@ -254,6 +254,10 @@ fn enter_calls(sm: &mut Sm, inst: &Inst, ways: &[(u32, usize)]) -> Next {
             };
             return sm.fail(inst, lanes.trailing_zeros() as usize, kind);
         }
+        if !sm.windows.has_room(function) {
+            let lane = lanes.trailing_zeros() as usize;
+            return sm.fail(inst, lane, FaultKind::CallsTooDeep);
+        }
     }
     copy_local(sm, &site.arguments, sm.local_base, base);
     let after = sm.address_of(inst) + 1;
@@ -261,7 +265,7 @@ fn enter_calls(sm: &mut Sm, inst: &Inst, ways: &[(u32, usize)]) -> Next {
     let caller = sm.block.warp().current;
     for &(lanes, number) in ways {
         let function = &program.functions[number];
-        let registers = sm.windows.take(&program, number);
+        let registers = sm.windows.take_called(&program, number);
         let warp = sm.block.warp_mut();
         let frame = warp.push_frame(registers, base);
         let id = warp.add(lanes, function.entry, function.end, caller, frame);

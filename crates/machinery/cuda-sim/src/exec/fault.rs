@@ -1,6 +1,7 @@
 //! What ends a launch before its time.
 
 use super::miss::Miss;
+use super::window::CALLED_BYTES;
 use crate::check::{Checks, Finding, Kind, Severity};
 use std::fmt;
 use std::time::Duration;
@@ -48,6 +49,8 @@ pub enum FaultKind {
     Breakpoint,
     /// A call deeper than the stack.
     StackOverflow { needed: u32, limit: u32 },
+    /// A call where those under way hold more registers than there is room for.
+    CallsTooDeep,
     /// An indirect call to what is not a function.
     InvalidCall { address: u64 },
     /// `assert` failed; the message is CUDA's own.
@@ -124,6 +127,11 @@ impl fmt::Display for Fault {
             FaultKind::StackOverflow { needed, limit } => write!(
                 f,
                 "stack overflow: the call needs {needed} bytes of local memory a thread, the limit is {limit}"
+            ),
+            FaultKind::CallsTooDeep => write!(
+                f,
+                "stack overflow: the registers of all calls under way in the block take more than {} MB",
+                CALLED_BYTES >> 20
             ),
             FaultKind::InvalidCall { address } => {
                 write!(

@@ -36,6 +36,9 @@ const SLICE: u64 = 256;
 /// Warp instructions a block may run before blocks that have not begun get a turn.
 const BLOCK_QUANTUM: u64 = 1 << 20;
 
+/// Warp instructions a block may run between two looks at the time.
+const LOOK: u64 = 1 << 16;
+
 /// Warp instructions a block may run once another has failed: it may be waiting for that one.
 const PATIENCE: u64 = 1 << 24;
 
@@ -470,6 +473,7 @@ impl Sm {
 
     fn run_turn(&mut self) -> bool {
         self.block_deadline = self.clock + BLOCK_QUANTUM;
+        let mut look = self.clock + LOOK;
         loop {
             let mut ran = false;
             for group in 0..self.block.warps.len().div_ceil(self.gang_size) {
@@ -489,12 +493,16 @@ impl Sm {
                 self.fault = Some(self.deadlock());
                 return false;
             }
-            if self.clock >= self.block_deadline {
+            if self.clock >= look {
+                look = self.clock + LOOK;
                 if let Some((until, limit)) = self.grid.until
                     && Instant::now() >= until
                 {
                     self.fault = Some(Fault::new(FaultKind::Timeout(limit), None));
+                    return false;
                 }
+            }
+            if self.clock >= self.block_deadline {
                 return false;
             }
         }

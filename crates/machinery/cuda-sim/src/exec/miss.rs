@@ -93,7 +93,7 @@ impl Miss {
                 "a pointer cast to a wider type, as `float4` from a `float` that is not the first \
                  of four, or rows whose pitch is no multiple of the type's size",
             ),
-            FaultKind::StackOverflow { .. } => miss(
+            FaultKind::StackOverflow { .. } | FaultKind::CallsTooDeep => miss(
                 Kind::StackOverflow,
                 String::new(),
                 "a function that calls itself too often, or for ever; `cuCtxSetLimit` gives a \

@@ -43,10 +43,20 @@ impl Window {
     }
 }
 
+/// Bytes of the windows that calls may open: enough for every warp of a block to be some hundred
+/// calls deep, and no more than a host has for each of its threads.
+pub const CALLED_BYTES: usize = 128 << 20;
+
+/// Bytes of the largest local memory of a warp that is kept to be used again. Larger ones go back to
+/// the system, for which what nobody touches takes no memory.
+const KEPT_BYTES: usize = 1 << 20;
+
 /// Windows not in use. The last one given back is the first one taken: it is in the cache.
 pub struct WindowPool {
     free: Vec<Vec<Window>>,
     kernel: usize,
+    /// Bytes of all windows made for calls.
+    called: usize,
 }
 
 impl WindowPool {
@@ -54,11 +64,25 @@ impl WindowPool {
         WindowPool {
             free: program.functions.iter().map(|_| Vec::new()).collect(),
             kernel: program.kernels[kernel].function,
+            called: 0,
         }
     }
 
+    /// Whether one more call may open a window: calls have not opened [`CALLED_BYTES`] yet.
+    pub fn has_room(&self, function: usize) -> bool {
+        self.called < CALLED_BYTES || !self.free[function].is_empty()
+    }
+
+    /// A window for a call of `function`.
+    pub fn take_called(&mut self, program: &Program, function: usize) -> Window {
+        if self.free[function].is_empty() {
+            self.called += program.functions[function].frame_bytes as usize;
+        }
+        self.take(program, function)
+    }
+
     /// A window for `function`, its literals in place.
-    pub fn take(&mut self, program: &Program, function: usize) -> Window {
+    fn take(&mut self, program: &Program, function: usize) -> Window {
         self.free[function]
             .pop()
             .unwrap_or_else(|| Window::new(function, &program.functions[function]))
@@ -106,6 +130,7 @@ impl LocalPool {
     }
 
     pub fn give_back(&mut self, memory: Option<Box<[u8]>>) {
-        self.free.extend(memory);
+        self.free
+            .extend(memory.filter(|memory| memory.len() <= KEPT_BYTES));
     }
 }

@@ -6,6 +6,7 @@
 //! the place where its ways meet.
 
 use super::flow::{Draft, Flow, Graph};
+use super::limits;
 use super::registers::{Register, RegisterInfo};
 use std::ops::Range;
 
@@ -36,9 +37,11 @@ impl CommonRows {
     }
 }
 
-/// Who holds each register of a kernel.
+/// Who holds each register of a kernel. Where it takes too long to find out, each warp holds its own.
 pub fn holders(drafts: &[Draft], graph: &Graph, registers: &[RegisterInfo]) -> Vec<Holder> {
-    let (own, parted) = differing(drafts, graph, registers);
+    let Some((own, parted)) = differing(drafts, graph, registers) else {
+        return vec![Holder::Warps; registers.len()];
+    };
     let mut holders: Vec<Holder> = own
         .iter()
         .map(|&own| if own { Holder::Warps } else { Holder::Gang })
@@ -58,43 +61,49 @@ pub fn holders(drafts: &[Draft], graph: &Graph, registers: &[RegisterInfo]) -> V
     holders
 }
 
-/// The registers that may differ between threads, and the blocks that only some may be in.
+/// The registers that may differ between threads, and the blocks that only some may be in; none
+/// where that takes too long.
 fn differing(
     drafts: &[Draft],
     graph: &Graph,
     registers: &[RegisterInfo],
-) -> (Vec<bool>, Vec<bool>) {
+) -> Option<(Vec<bool>, Vec<bool>)> {
     let mut written: Vec<bool> = registers.iter().map(|r| r.literal.is_some()).collect();
     for def in drafts.iter().flat_map(|draft| &draft.defs) {
         written[def.0 as usize] = true;
     }
     // What nobody writes holds whatever was there.
     let mut own: Vec<bool> = written.iter().map(|written| !written).collect();
-    let mut parted = vec![false; graph.ranges.len()];
+    let mut parts = Parts::new(graph);
+    let mut steps = 0;
     let mut changed = true;
     while changed {
         changed = false;
+        steps += drafts.len();
+        if steps + parts.steps > limits::STEPS {
+            return None;
+        }
         for (block, range) in graph.ranges.iter().enumerate() {
             for draft in &drafts[range.clone()] {
                 let differs = |used: &Register| own[used.0 as usize];
                 let differs = draft.uses.iter().any(differs);
-                if differs || parted[block] || !repeats(draft) {
+                if differs || parts.parted[block] || !repeats(draft) {
                     for def in &draft.defs {
                         changed |= !std::mem::replace(&mut own[def.0 as usize], true);
                     }
                 }
-                let parts = match draft.flow {
+                let divides = match draft.flow {
                     Flow::Branch(_) => differs && !one_way_ends(block, drafts, graph),
                     Flow::Table(_) => true,
                     _ => false,
                 };
-                if parts {
-                    changed |= mark_between(block, graph, &mut parted);
+                if divides && parts.steps <= limits::STEPS {
+                    changed |= parts.mark_after(block, graph);
                 }
             }
         }
     }
-    (own, parted)
+    Some((own, parts.parted))
 }
 
 /// Whether an instruction gives the same to all threads that give it the same.
@@ -103,20 +112,47 @@ fn repeats(draft: &Draft) -> bool {
     draft.run.repeats && !draft.partial && !ordered
 }
 
-/// Marks the blocks between a branch at the end of `block` and where its ways meet; whether any is
-/// new.
-fn mark_between(block: usize, graph: &Graph, parted: &mut [bool]) -> bool {
-    let meet = graph.meets[block];
-    let mut seen = vec![false; graph.ranges.len()];
-    let mut open = graph.successors[block].clone();
-    let mut changed = false;
-    while let Some(next) = open.pop() {
-        if Some(next) != meet && !std::mem::replace(&mut seen[next], true) {
-            changed |= !std::mem::replace(&mut parted[next], true);
-            open.extend(&graph.successors[next]);
+/// The blocks that only some of the threads may be in.
+struct Parts {
+    parted: Vec<bool>,
+    /// Branches whose ways are marked.
+    marked: Vec<bool>,
+    /// The last branch, from 1, whose ways led through each block.
+    seen: Vec<usize>,
+    /// Blocks looked at so far.
+    steps: usize,
+}
+
+impl Parts {
+    fn new(graph: &Graph) -> Parts {
+        let blocks = graph.ranges.len();
+        Parts {
+            parted: vec![false; blocks],
+            marked: vec![false; blocks],
+            seen: vec![0; blocks],
+            steps: 0,
         }
     }
-    changed
+
+    /// Marks the blocks between a branch at the end of `block` and where its ways meet; whether any
+    /// is new.
+    fn mark_after(&mut self, block: usize, graph: &Graph) -> bool {
+        if std::mem::replace(&mut self.marked[block], true) {
+            return false;
+        }
+        let meet = graph.meets[block];
+        let mut open = graph.successors[block].clone();
+        let mut changed = false;
+        while let Some(next) = open.pop() {
+            self.steps += 1;
+            let seen = std::mem::replace(&mut self.seen[next], block + 1) == block + 1;
+            if Some(next) != meet && !seen {
+                changed |= !std::mem::replace(&mut self.parted[next], true);
+                open.extend(&graph.successors[next]);
+            }
+        }
+        changed
+    }
 }
 
 /// Whether one of the ways at the end of `block` does nothing but end the thread.

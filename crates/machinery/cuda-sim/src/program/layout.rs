@@ -1,11 +1,13 @@
 //! Module variables: where each lies, and the bytes it begins with.
 
 use super::error::LoadError;
+use super::function::Param;
+use super::limits;
 use crate::device::DeviceSpec;
 use crate::memory::global::Global;
 use crate::memory::{FUNCTION_BASE, FUNCTION_STEP};
 use crate::ptx::ast::{self, Immediate, Initializer, Linkage, Space, Type, Variable};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 /// Constant memory of a module, bytes.
 pub const CONSTANT_BYTES: u64 = 64 * 1024;
@@ -50,6 +52,30 @@ pub fn bytes_of(variable: &Variable) -> Result<u64, LoadError> {
             let message = format!("`{}` is larger than any memory", variable.name);
             LoadError::invalid(variable.line, message)
         })
+}
+
+/// Where the parameters of a kernel lie in its parameter space.
+pub fn parameters(function: &ast::Function, device: &DeviceSpec) -> Result<Vec<Param>, LoadError> {
+    let mut end = 0;
+    let mut params = Vec::with_capacity(function.params.len());
+    for param in &function.params {
+        let offset = u64::next_multiple_of(end, u64::from(param.align.max(1)));
+        let size = bytes_of(param)?;
+        // No more than 2⁴⁸ and 2³² at a time, so that this may grow past any limit.
+        end = (offset + size).min(1 << 62);
+        params.push(Param {
+            offset: offset as u32,
+            size: size as u32,
+        });
+    }
+    if end > u64::from(device.max_parameter_bytes) {
+        let message = format!(
+            "kernel {} has {end} bytes of parameters, {} are allowed",
+            function.name, device.max_parameter_bytes
+        );
+        return Err(LoadError::invalid(function.line, message));
+    }
+    Ok(params)
 }
 
 /// Places every variable and writes initial values.
@@ -165,7 +191,8 @@ fn place_constants(
         refuse_extern(variable)?;
         let bytes = bytes_of(variable)?;
         let place = u64::next_multiple_of(end, u64::from(variable.align.max(1)));
-        end = place + bytes;
+        // No more than 2⁴⁸ and 2³² at a time, so that this may grow past any limit.
+        end = (place + bytes).min(1 << 62);
         places.push((variable, place, bytes));
     }
     if end > CONSTANT_BYTES {
@@ -200,9 +227,10 @@ fn place_shared(
     module: &ast::Module,
     device: &DeviceSpec,
 ) -> Result<(), LoadError> {
-    let users = super::reach::users(module);
-    let mut shelf = SharedShelf::default();
-    let nobody = BTreeSet::new();
+    let users = super::reach::users(module)?;
+    let kernels = module.functions.iter().filter(|function| function.entry);
+    let mut shelf = SharedShelf::new(kernels.map(|kernel| kernel.name).collect());
+    let of = |name: &str| users.get(name).map_or(&[][..], Vec::as_slice);
     for variable in in_space(module, Space::Shared) {
         let unsized_array = variable.dims.first() == Some(&0);
         if variable.linkage == Linkage::Extern && unsized_array {
@@ -215,14 +243,12 @@ fn place_shared(
             continue;
         }
         refuse_extern(variable)?;
-        let kernels = users.get(variable.name).unwrap_or(&nobody);
-        let place = shelf.place(layout, variable, kernels)?;
+        let place = shelf.place(variable, of(variable.name))?;
         layout.define(variable.name, Symbol::Shared(place), variable.line)?;
     }
     for function in &module.functions {
-        let kernels = users.get(function.name).unwrap_or(&nobody);
         for variable in super::reach::shared_in(function) {
-            let place = shelf.place(layout, variable, kernels)?;
+            let place = shelf.place(variable, of(function.name))?;
             let key = (function.name.to_owned(), variable.name.to_owned());
             if layout.function_shared.insert(key, place).is_some() {
                 let message = format!("`{}` is defined twice", variable.name);
@@ -230,6 +256,7 @@ fn place_shared(
             }
         }
     }
+    layout.shared_bytes = shelf.bytes();
     let limit = u64::from(device.shared_per_block);
     match layout
         .shared_bytes
@@ -246,34 +273,68 @@ fn place_shared(
     }
 }
 
-/// Shared memory as it fills up: offset, bytes and the kernels that use it.
-#[derive(Default)]
+/// Shared memory as it fills up.
 struct SharedShelf<'a> {
-    placed: Vec<(u64, u64, &'a BTreeSet<&'a str>)>,
+    kernels: Vec<UsedShared<'a>>,
+}
+
+/// The shared memory of a kernel.
+struct UsedShared<'a> {
+    kernel: &'a str,
+    /// From and to, in ascending order.
+    taken: Vec<(u64, u64)>,
 }
 
 impl<'a> SharedShelf<'a> {
-    fn place(
-        &mut self,
-        layout: &mut Layout,
-        variable: &Variable,
-        kernels: &'a BTreeSet<&'a str>,
-    ) -> Result<u64, LoadError> {
+    fn new(kernels: Vec<&'a str>) -> Self {
+        let used = |kernel| UsedShared {
+            kernel,
+            taken: Vec::new(),
+        };
+        Self {
+            kernels: kernels.into_iter().map(used).collect(),
+        }
+    }
+
+    /// The lowest place that is free in all of these kernels.
+    fn place(&mut self, variable: &Variable, kernels: &[usize]) -> Result<u64, LoadError> {
         let bytes = bytes_of(variable)?;
         let align = u64::from(variable.align.max(1));
-        let mut place = 0;
-        // Move past every neighbour that shares a kernel, until none is in the way.
-        while let Some((from, size, _)) = self.placed.iter().find(|(from, size, others)| {
-            place < from + size && *from < place + bytes && !kernels.is_disjoint(others)
-        }) {
-            place = (from + size).next_multiple_of(align);
+        let mut taken: Vec<(u64, u64)> = Vec::new();
+        for &kernel in kernels {
+            taken.extend(&self.kernels[kernel].taken);
         }
-        self.placed.push((place, bytes, kernels));
-        for kernel in kernels {
-            let end = layout.shared_bytes.entry((*kernel).to_owned()).or_default();
-            *end = (*end).max(place + bytes);
+        taken.sort_unstable();
+        let mut place = 0;
+        for (from, to) in taken {
+            if place < to && from < place + bytes {
+                // No more than 2⁴⁸ and 2³² at a time, so that this may grow past any limit.
+                place = to.next_multiple_of(align).min(1 << 62);
+            }
+        }
+        let own = (place, place + bytes);
+        for &kernel in kernels {
+            let UsedShared { kernel, taken } = &mut self.kernels[kernel];
+            if taken.len() == limits::SHARED_VARIABLES {
+                let message = format!(
+                    "kernel {kernel} has more than {} shared variables: make arrays of them",
+                    limits::SHARED_VARIABLES
+                );
+                return Err(LoadError::invalid(variable.line, message));
+            }
+            taken.insert(taken.partition_point(|&other| other < own), own);
         }
         Ok(place)
+    }
+
+    /// Of each kernel that has any, how many bytes.
+    fn bytes(&self) -> HashMap<String, u64> {
+        let used = self.kernels.iter().filter(|used| !used.taken.is_empty());
+        used.map(|used| {
+            let ends = used.taken.iter().map(|&(_, to)| to);
+            (used.kernel.to_owned(), ends.max().unwrap_or(0))
+        })
+        .collect()
     }
 }
 

@@ -8,6 +8,7 @@ mod error;
 pub(crate) mod flow;
 pub mod function;
 mod layout;
+mod limits;
 mod lower;
 mod predicated;
 mod reach;
@@ -29,6 +30,7 @@ use crate::ptx::{self, ast};
 use checked::CheckedCode;
 use code::Inst;
 use function::{CallSite, Function};
+use layout::Symbol;
 use sites::Sites;
 use std::collections::HashMap;
 pub use steps::Step;
@@ -157,19 +159,29 @@ impl Program {
             files: module.files.iter().cloned().collect(),
         };
         let cpu = Cpu::detect();
+        let declared = lower::signatures(module)?;
         for function in module
             .functions
             .iter()
             .filter(|function| function.body.is_some())
         {
-            lower::function(&mut program, module, &layout, function, cpu)?;
+            lower::function(
+                &mut program,
+                module,
+                &declared,
+                &layout,
+                function,
+                device,
+                cpu,
+            )?;
         }
-        for function in module
-            .functions
-            .iter()
-            .filter(|f| f.entry && f.body.is_some())
-        {
-            let kernel = reach::kernel(&program, &layout, function, device)?;
+        let reached = reach::reached(&program);
+        let kernels = module.functions.iter().filter(|function| function.entry);
+        for function in kernels.filter(|kernel| kernel.body.is_some()) {
+            let Some(&Symbol::Function(number)) = layout.symbols.get(function.name) else {
+                continue;
+            };
+            let kernel = reach::kernel(&layout, function, number, &reached[number], device)?;
             program.kernels.push(kernel);
         }
         program.observed = program.sites.observed(&program.code, cpu);

@@ -8,16 +8,19 @@
 
 use super::flow::{AccessKind, Draft, Flow, Graph, Memory};
 use crate::exec::ops::Class;
-use petgraph::algo::dominators::{self, Dominators};
+use petgraph::algo::dominators;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 /// PTX instructions of the longest block seen predicated: the halo of the stencil has 17.
 const LONGEST: u32 = 17;
 
+/// Blocks of the longest stretch of code that is followed.
+const FARTHEST: usize = 64;
+
 /// For each block the one whose visits say how often it is issued, where that is not itself.
 pub fn issued_by(drafts: &[Draft], graph: &Graph) -> Vec<Option<usize>> {
     let entered = predecessors(graph);
-    let above = dominators(graph);
+    let above = Above::of(graph);
     let mut issued_by = vec![None; graph.ranges.len()];
     for (block, range) in graph.ranges.iter().enumerate() {
         let parts = drafts[range.clone()]
@@ -129,43 +132,79 @@ fn ends(block: usize, drafts: &[Draft], graph: &Graph) -> bool {
 /// The block that has the first instruction from here on: where a label follows a branch there is
 /// one without any in between.
 fn past_labels(mut block: usize, graph: &Graph) -> usize {
-    while graph.ranges[block].is_empty()
-        && let [next] = graph.successors[block][..]
-        && next > block
-    {
-        block = next;
+    for _ in 0..FARTHEST {
+        match graph.successors[block][..] {
+            [next] if graph.ranges[block].is_empty() && next > block => block = next,
+            _ => break,
+        }
     }
     block
 }
 
-/// The blocks that every way to a block leads through.
-fn dominators(graph: &Graph) -> Dominators<NodeIndex> {
-    let mut ways = DiGraph::<(), ()>::new();
-    let nodes: Vec<NodeIndex> = graph.ranges.iter().map(|_| ways.add_node(())).collect();
-    for (block, next) in graph.successors.iter().enumerate() {
-        for &there in next {
-            ways.add_edge(nodes[block], nodes[there], ());
+/// Which blocks every way to a block leads through: those above it in the tree of dominators.
+struct Above {
+    /// When a walk through the tree comes to each block and when it leaves it for good; none where no
+    /// way leads.
+    visits: Vec<Option<(usize, usize)>>,
+}
+
+impl Above {
+    fn of(graph: &Graph) -> Above {
+        let mut ways = DiGraph::<(), ()>::new();
+        let nodes: Vec<NodeIndex> = graph.ranges.iter().map(|_| ways.add_node(())).collect();
+        for (block, next) in graph.successors.iter().enumerate() {
+            for &there in next {
+                ways.add_edge(nodes[block], nodes[there], ());
+            }
+        }
+        let dominators = dominators::simple_fast(&ways, nodes[0]);
+        let mut below: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
+        for &node in &nodes {
+            if let Some(above) = dominators.immediate_dominator(node) {
+                below[above.index()].push(node.index());
+            }
+        }
+        let mut visits = vec![None; nodes.len()];
+        let mut clock = 0;
+        let mut open = vec![0];
+        while let Some(&block) = open.last() {
+            clock += 1;
+            match &mut visits[block] {
+                // What is below it has been walked through.
+                Some((_, left)) => {
+                    *left = clock;
+                    open.pop();
+                }
+                came => {
+                    *came = Some((clock, clock));
+                    open.extend(&below[block]);
+                }
+            }
+        }
+        Above { visits }
+    }
+
+    /// Whether every way to `block` leads through `passed`.
+    fn leads_through(&self, passed: usize, block: usize) -> bool {
+        match (self.visits[passed], self.visits[block]) {
+            (Some((came, left)), Some((visit, _))) => (came..=left).contains(&visit),
+            _ => false,
         }
     }
-    dominators::simple_fast(&ways, nodes[0])
 }
 
 /// Whether the stretch of code that begins with a block ends in a branch back to a loop's start.
-fn goes_round(start: usize, graph: &Graph, above: &Dominators<NodeIndex>) -> bool {
+fn goes_round(start: usize, graph: &Graph, above: &Above) -> bool {
     let mut block = start;
-    loop {
-        let leads_back = |next: usize| {
-            let mut through = above
-                .dominators(NodeIndex::new(block))
-                .into_iter()
-                .flatten();
-            through.any(|passed| passed.index() == past_labels(next, graph))
-        };
+    for _ in 0..FARTHEST {
+        let leads_back = |next: usize| above.leads_through(past_labels(next, graph), block);
         match graph.successors[block][..] {
             [next] if next != start && !leads_back(next) => block = next,
             ref next => return next.iter().any(|&next| leads_back(next)),
         }
     }
+    // A loop that is entered at several places has no start.
+    false
 }
 
 #[cfg(test)]

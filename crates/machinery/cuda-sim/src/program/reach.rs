@@ -2,14 +2,43 @@
 
 use super::Program;
 use super::error::LoadError;
-use super::function::{Kernel, Param};
-use super::layout::{Layout, bytes_of};
+use super::function::Kernel;
+use super::layout::{self, Layout};
+use super::limits;
 use crate::device::DeviceSpec;
 use crate::ptx::ast::{self, AddressBase, Initializer, Operand, Space, Statement};
-use std::collections::{BTreeSet, HashMap};
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// For each name at module scope, the kernels that mention it or call what mentions it.
-pub fn users<'a>(module: &ast::Module<'a>) -> HashMap<&'a str, BTreeSet<&'a str>> {
+/// For each name at module scope, the kernels that mention it or call what mentions it, by the order
+/// in which they stand in the module.
+pub fn users<'a>(module: &ast::Module<'a>) -> Result<HashMap<&'a str, Vec<usize>>, LoadError> {
+    let mentions = mentions(module);
+    let mut users: HashMap<&str, Vec<usize>> = HashMap::new();
+    let mut reached = 0;
+    let kernels = module.functions.iter().filter(|function| function.entry);
+    for (number, kernel) in kernels.enumerate() {
+        let mut seen = HashSet::new();
+        let mut open = vec![kernel.name];
+        while let Some(name) = open.pop() {
+            if seen.insert(name) {
+                users.entry(name).or_default().push(number);
+                open.extend(mentions.get(name).into_iter().flatten());
+            }
+            reached += 1;
+            if reached > limits::REACHED {
+                let message = "the module's kernels use so many functions and variables that it takes \
+                     too long to find them all: make several modules of it";
+                return Err(LoadError::invalid(kernel.line, message));
+            }
+        }
+    }
+    Ok(users)
+}
+
+/// What each function and each table of addresses mentions.
+fn mentions<'a>(module: &ast::Module<'a>) -> HashMap<&'a str, BTreeSet<&'a str>> {
     let mut mentions: HashMap<&str, BTreeSet<&str>> = HashMap::new();
     for function in &module.functions {
         let names = mentions.entry(function.name).or_default();
@@ -25,18 +54,7 @@ pub fn users<'a>(module: &ast::Module<'a>) -> HashMap<&'a str, BTreeSet<&'a str>
         });
         mentions.entry(variable.name).or_default().extend(symbols);
     }
-    let mut users: HashMap<&str, BTreeSet<&str>> = HashMap::new();
-    for kernel in module.functions.iter().filter(|function| function.entry) {
-        let mut seen = BTreeSet::new();
-        let mut open = vec![kernel.name];
-        while let Some(name) = open.pop() {
-            if seen.insert(name) {
-                users.entry(name).or_default().insert(kernel.name);
-                open.extend(mentions.get(name).into_iter().flatten());
-            }
-        }
-    }
-    users
+    mentions
 }
 
 /// The shared variables declared in a function's body.
@@ -95,42 +113,21 @@ fn names_of<'a>(operand: &Operand<'a>, names: &mut BTreeSet<&'a str>) {
     }
 }
 
-/// What the driver needs to know of a kernel whose code is in the program.
+/// What the driver needs to know of a kernel whose code is the program's function `number`, and what
+/// that reaches.
 pub fn kernel(
-    program: &Program,
     layout: &Layout,
     function: &ast::Function,
+    number: usize,
+    reached: &Reached,
     device: &DeviceSpec,
 ) -> Result<Kernel, LoadError> {
-    let mut params = Vec::new();
-    let mut end = 0;
-    for param in &function.params {
-        let offset = u64::next_multiple_of(end, u64::from(param.align.max(1)));
-        let size = bytes_of(param)?;
-        end = offset + size;
-        params.push(Param {
-            offset: offset as u32,
-            size: size as u32,
-        });
-    }
-    if end > u64::from(device.max_parameter_bytes) {
-        let message = format!(
-            "kernel {} has {end} bytes of parameters, {} are allowed",
-            function.name, device.max_parameter_bytes
-        );
-        return Err(LoadError::invalid(function.line, message));
-    }
-    let number = program
-        .functions
-        .iter()
-        .position(|lowered| lowered.name == function.name)
-        .ok_or_else(|| LoadError::invalid(function.line, "the kernel has no body"))?;
-    let reached = Reached::from(program, number);
+    let params = layout::parameters(function, device)?;
     Ok(Kernel {
         name: function.name.to_owned(),
         function: number,
+        param_bytes: params.last().map_or(0, |last| last.offset + last.size),
         params,
-        param_bytes: end as u32,
         shared_bytes: layout.shared_bytes.get(function.name).copied().unwrap_or(0) as u32,
         local_bytes: reached.local_bytes,
         const_bytes: layout.constants.map_or(0, |(_, bytes)| bytes as u32),
@@ -142,9 +139,11 @@ pub fn kernel(
     })
 }
 
-/// What a kernel's call graph adds up to.
-#[derive(Default)]
-struct Reached {
+/// What a function and all that it calls add up to.
+#[derive(Debug, Clone, Default)]
+pub struct Reached {
+    /// Stack bytes of the function and its deepest callee; of functions that call each other in a
+    /// circle, of each of them once.
     local_bytes: u32,
     registers: u32,
     ordered: bool,
@@ -152,58 +151,64 @@ struct Reached {
 }
 
 impl Reached {
-    fn from(program: &Program, kernel: usize) -> Reached {
+    /// Takes in what is called.
+    fn add(&mut self, other: &Reached) {
+        self.registers = self.registers.max(other.registers);
+        self.ordered |= other.ordered;
+        self.unbounded |= other.unbounded;
+    }
+}
+
+/// What each of the program's functions reaches. Calls may be nested as deep as there are functions,
+/// so nothing here calls itself.
+pub fn reached(program: &Program) -> Vec<Reached> {
+    let functions = &program.functions;
+    let mut calls = DiGraph::<(), ()>::with_capacity(functions.len(), functions.len());
+    let nodes: Vec<NodeIndex> = functions.iter().map(|_| calls.add_node(())).collect();
+    for (number, function) in functions.iter().enumerate() {
+        for &callee in &function.calls {
+            calls.add_edge(nodes[number], nodes[callee], ());
+        }
+    }
+    let mut all = vec![Reached::default(); functions.len()];
+    let mut circle_of = vec![usize::MAX; functions.len()];
+    // Whom a circle of functions calls comes before it.
+    for (id, circle) in kosaraju_scc(&calls).into_iter().enumerate() {
+        for node in &circle {
+            circle_of[node.index()] = id;
+        }
         let mut reached = Reached::default();
-        let mut path = vec![false; program.functions.len()];
-        let mut known = vec![None; program.functions.len()];
-        reached.local_bytes = reached.visit(program, kernel, &mut path, &mut known);
-        if reached.unbounded {
-            // A pointer may name any function.
-            for function in program
-                .functions
-                .iter()
-                .filter(|function| !function.is_kernel)
-            {
-                reached.ordered |= function.ordered;
-                reached.registers = reached.registers.max(function.registers);
+        let mut deepest = 0;
+        for function in circle.iter().map(|node| &functions[node.index()]) {
+            reached.local_bytes = reached
+                .local_bytes
+                .saturating_add(function.local_bytes.next_multiple_of(16));
+            reached.add(&Reached {
+                local_bytes: 0,
+                registers: function.registers,
+                ordered: function.ordered,
+                unbounded: function.calls_pointers,
+            });
+            for &callee in &function.calls {
+                // Nothing yet where the callee is of the circle.
+                deepest = deepest.max(all[callee].local_bytes);
+                reached.add(&all[callee]);
+                reached.unbounded |= circle_of[callee] == id;
             }
         }
-        reached
-    }
-
-    /// Stack bytes of `number` and its deepest callee. Call depth is bounded by the number of
-    /// functions, each visited once.
-    fn visit(
-        &mut self,
-        program: &Program,
-        number: usize,
-        path: &mut [bool],
-        known: &mut [Option<u32>],
-    ) -> u32 {
-        if path[number] {
-            self.unbounded = true;
-            return 0;
+        reached.local_bytes = reached.local_bytes.saturating_add(deepest);
+        for node in circle {
+            all[node.index()] = reached.clone();
         }
-        if let Some(bytes) = known[number] {
-            return bytes;
-        }
-        let function = &program.functions[number];
-        self.ordered |= function.ordered;
-        self.unbounded |= function.calls_pointers;
-        self.registers = self.registers.max(function.registers);
-        path[number] = true;
-        let deepest = function
-            .calls
-            .iter()
-            .map(|&callee| self.visit(program, callee, path, known))
-            .max()
-            .unwrap_or(0);
-        path[number] = false;
-        let bytes = function
-            .local_bytes
-            .next_multiple_of(16)
-            .saturating_add(deepest);
-        known[number] = Some(bytes);
-        bytes
     }
+    // A pointer may name any function.
+    let mut any = Reached::default();
+    for function in functions.iter().filter(|function| !function.is_kernel) {
+        any.ordered |= function.ordered;
+        any.registers = any.registers.max(function.registers);
+    }
+    for reached in all.iter_mut().filter(|reached| reached.unbounded) {
+        reached.add(&any);
+    }
+    all
 }

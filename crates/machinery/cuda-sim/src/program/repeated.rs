@@ -8,30 +8,32 @@
 use super::flow::{Access, AccessKind, Draft};
 use super::registers::Register;
 use crate::exec::ops::Class;
+use std::collections::HashMap;
 
 /// For each draft of a basic block: how many drafts before it is the first access of its kind with
 /// the same address register; 0 where there is none. All warps of a gang have run that, with the
 /// same addresses but for what instructions add to them, and no other warps have meanwhile.
 pub fn distances(drafts: &[Draft]) -> Vec<u16> {
-    let mut firsts: Vec<(Register, Access, usize)> = Vec::new();
+    // The first accesses of each kind, by address register.
+    let mut firsts: HashMap<Register, Vec<(Access, usize)>> = HashMap::new();
     let mut distances = Vec::with_capacity(drafts.len());
     for (place, draft) in drafts.iter().enumerate() {
         if draft.class == Class::Control || draft.run.together.is_none() || draft.partial {
             // Warps may part here, or wait.
-            firsts.clear();
+            firsts = HashMap::new();
         }
         let mut distance = 0;
         if let Some(access) = draft.access.filter(|access| lies_known(draft, access)) {
             let register = draft.operands[access.address];
-            let first = firsts
-                .iter()
-                .find(|(other, like, _)| *other == register && *like == access);
-            match first {
-                Some((.., first)) => distance = u16::try_from(place - first).unwrap_or(0),
-                None => firsts.push((register, access, place)),
+            let same = firsts.entry(register).or_default();
+            match same.iter().find(|(like, _)| *like == access) {
+                Some((_, first)) => distance = u16::try_from(place - first).unwrap_or(0),
+                None => same.push((access, place)),
             }
         }
-        firsts.retain(|(register, ..)| !draft.defs.contains(register));
+        for def in &draft.defs {
+            firsts.remove(def);
+        }
         distances.push(distance);
     }
     distances

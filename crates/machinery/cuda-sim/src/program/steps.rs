@@ -32,7 +32,7 @@ pub fn of(drafts: &[Draft], roles: &[Role], slot: usize) -> Vec<Step> {
     let mut made: HashMap<Register, u32> = HashMap::new();
     let mut stores: Vec<u32> = Vec::new();
     let mut barrier = None;
-    // Asynchronous copies, each with its group.
+    // Asynchronous copies that nothing has waited for, each with its group.
     let mut copies: Vec<(u32, u32)> = Vec::new();
     let mut groups = 0;
     let mut steps = Vec::with_capacity(drafts.len());
@@ -59,10 +59,10 @@ pub fn of(drafts: &[Draft], roles: &[Role], slot: usize) -> Vec<Step> {
             Waiting::No => {}
             Waiting::Commit => groups += 1,
             Waiting::Groups(pending) => {
-                let done = |&&(_, group): &&(u32, u32)| group + pending < groups;
-                after.extend(copies.iter().filter(done).map(|&(copy, _)| copy));
+                let done = |&mut (_, group): &mut (u32, u32)| group + pending < groups;
+                after.extend(copies.extract_if(.., done).map(|(copy, _)| copy));
             }
-            Waiting::All => after.extend(copies.iter().map(|&(copy, _)| copy)),
+            Waiting::All => after.extend(copies.drain(..).map(|(copy, _)| copy)),
         }
         if matches!(draft.waiting, Waiting::Groups(_) | Waiting::All) {
             after.extend(barrier);

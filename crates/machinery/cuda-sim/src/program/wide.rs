@@ -107,7 +107,7 @@ pub fn roles(drafts: &[Draft], graph: &Graph, registers: &[RegisterInfo]) -> Vec
 fn stretches(graph: &Graph) -> Vec<Vec<usize>> {
     let entered = predecessors(graph);
     let goes_on = |block: usize| match graph.successors[block][..] {
-        [next] if entered[next] == 1 => Some(next),
+        [next] if entered[block] > 0 && entered[next] == 1 => Some(next),
         _ => None,
     };
     let mut begins = vec![true; graph.ranges.len()];
@@ -227,7 +227,7 @@ impl Merging<'_> {
     /// Merges what can be merged of the loads from where `over` says: no more will come.
     fn close(&mut self, over: impl Fn(Source) -> bool) {
         for (source, loads) in self.open.iter_mut().filter(|(source, _)| over(*source)) {
-            for (base, loads) in loads.drain() {
+            for (base, loads) in std::mem::take(loads) {
                 merge(
                     &loads,
                     self.zeros[base.0 as usize],

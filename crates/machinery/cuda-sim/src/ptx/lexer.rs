@@ -12,6 +12,11 @@ use super::token::{Kind, Token};
 /// A lexical rule either takes text or does not; what is wrong is seen from the text it left.
 type Lexed<T> = Result<T, EmptyError>;
 
+/// Bytes of the longest name, number or string. PTX asks for no more than 1024 of a name (PTX ISA
+/// section 4.4); what is said of one has to fit a message.
+const LONGEST: usize = 1 << 16;
+const TOO_LONG: &str = "this is longer than 65536 characters";
+
 /// All tokens of `source`, the last of them [`Kind::End`].
 pub(super) fn tokens(source: &str) -> Result<Vec<Token<'_>>, ParseError> {
     // PTX runs to about five bytes a token, blanks included.
@@ -34,6 +39,14 @@ pub(super) fn tokens(source: &str) -> Result<Vec<Token<'_>>, ParseError> {
         let Ok((kind, text)) = lexeme.with_taken().parse_next(&mut rest) else {
             return Err(stray(source, start));
         };
+        if text.len() > LONGEST {
+            return Err(ParseError::at(
+                source,
+                start,
+                text,
+                Problem::Refused(TOO_LONG),
+            ));
+        }
         tokens.push(Token {
             kind,
             text,

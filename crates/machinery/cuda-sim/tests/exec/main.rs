@@ -14,6 +14,7 @@ mod faults;
 mod flow;
 mod gangs;
 mod harness;
+mod hostile;
 mod identity;
 mod load_errors;
 mod memory;

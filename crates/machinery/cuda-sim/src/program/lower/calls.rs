@@ -95,6 +95,7 @@ impl<'a> Lowering<'_, 'a> {
     fn signature(&self, name: &str) -> Result<Signature, LoadError> {
         self.prototypes
             .get(name)
+            .or_else(|| self.declared.get(name))
             .cloned()
             .ok_or_else(|| self.error(format!("`{name}` has no prototype")))
     }

@@ -9,6 +9,7 @@ use crate::program::checked::{Aligned, Checked, Meeting};
 use crate::program::code::{Handler, Run};
 use crate::program::error::LoadError;
 use crate::program::flow::{BlockId, Flow};
+use crate::program::limits;
 use crate::program::registers::Register;
 use crate::ptx::ast::{Instruction, Operand, Type};
 
@@ -114,9 +115,17 @@ impl<'a> Lowering<'_, 'a> {
             return Err(self.error("`brx.idx` takes an index and a list of targets"));
         };
         let index = self.source(index, Type::U32)?;
-        let Some(labels) = self.tables.get(name).cloned() else {
+        let Some(labels) = self.tables.get(name) else {
             return Err(self.error(format!("`{name}` is no list of branch targets")));
         };
+        self.branch_targets += labels.len();
+        if self.branch_targets > limits::BRANCH_TARGETS {
+            return Err(self.error(format!(
+                "the function's `brx.idx` instructions have more than {} targets in all",
+                limits::BRANCH_TARGETS
+            )));
+        }
+        let labels = labels.clone();
         let targets = labels.into_iter().map(|label| self.label(label)).collect();
         let run = Run {
             alone: control::branch_table,

@@ -56,7 +56,8 @@ impl Lowering<'_, '_> {
         } else {
             vec![Holder::Warps; self.registers.len()]
         };
-        let assignment = registers::assign(&self.registers, &holders, &self.drafts, &graph);
+        let assignment = registers::assign(&self.registers, &holders, &self.drafts, &graph)
+            .map_err(|message| LoadError::invalid(self.function.line, message))?;
 
         let base = self.program.code.len() as u32;
         let first_block = self.program.blocks.len();

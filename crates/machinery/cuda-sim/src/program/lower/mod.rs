@@ -17,16 +17,23 @@ use super::checked::Checked;
 use super::error::LoadError;
 use super::flow::{BlockId, Draft, Flow, Waiting};
 use super::function::CallSite;
-use super::layout::{Layout, bytes_of};
+use super::layout::{self, Layout, bytes_of};
+use super::limits;
 use super::registers::{Register, RegisterInfo};
+use crate::device::DeviceSpec;
 use crate::exec::cpu::Cpu;
 use crate::exec::ops::Class;
 use crate::program::code::{Handler, Run};
 use crate::ptx::ast::{self, Instruction, Location, Space, Statement};
 use std::collections::{HashMap, HashSet};
 
-/// Scopes in scopes: the reader allows no deeper nesting either.
-type Scopes<'a> = Vec<HashMap<&'a str, Named>>;
+/// What is declared between two braces.
+#[derive(Default)]
+struct Scope<'a> {
+    names: HashMap<&'a str, Named>,
+    /// Members of its register ranges, by name.
+    members: HashMap<&'a str, Register>,
+}
 
 /// What a name declared inside a function stands for.
 #[derive(Debug, Clone, Copy)]
@@ -56,17 +63,16 @@ struct Lowering<'m, 'a> {
     version: (u32, u32),
     sm: u32,
     cpu: Cpu,
-    scopes: Scopes<'a>,
+    /// The innermost is the last: the reader allows no deeper nesting than 64.
+    scopes: Vec<Scope<'a>>,
     registers: Vec<RegisterInfo>,
     literals: HashMap<(u8, u64), Register>,
-    /// Members of register ranges, by scope depth and name.
-    members: HashMap<(usize, &'a str), Register>,
     carry: Option<Register>,
     drafts: Vec<Draft>,
     /// First draft of each block that has been begun.
     starts: Vec<(BlockId, usize)>,
     labels: HashMap<&'a str, BlockId>,
-    defined: Vec<&'a str>,
+    defined: HashSet<&'a str>,
     /// Labels that something branches to: the others, as debug information has them, begin no
     /// block.
     targets: HashSet<&'a str>,
@@ -76,8 +82,12 @@ struct Lowering<'m, 'a> {
     local_bytes: u32,
     param_bytes: u32,
     sites: Vec<CallSite>,
+    /// Of the module's functions, and of the function's own `.callprototype`s.
+    declared: &'m Signatures<'a>,
     prototypes: HashMap<&'a str, Signature>,
     tables: HashMap<&'a str, Vec<&'a str>>,
+    /// Ways out of its `brx.idx` instructions so far.
+    branch_targets: usize,
     calls: Vec<usize>,
     calls_pointers: bool,
     ordered: bool,
@@ -93,17 +103,42 @@ struct Lowering<'m, 'a> {
 
 /// Sizes and alignments of a function's results and parameters, in order.
 #[derive(Debug, Clone, Default)]
-struct Signature {
+pub struct Signature {
     returns: Vec<(u32, u32)>,
     params: Vec<(u32, u32)>,
 }
 
+/// Those of a module's functions.
+pub type Signatures<'a> = HashMap<&'a str, Signature>;
+
+/// Of every function that the module defines or declares; nobody calls a kernel.
+pub fn signatures<'a>(module: &ast::Module<'a>) -> Result<Signatures<'a>, LoadError> {
+    module
+        .functions
+        .iter()
+        .filter(|function| !function.entry)
+        .map(|function| {
+            let signature = Signature::of(&function.returns, &function.params)?;
+            Ok((function.name, signature))
+        })
+        .collect()
+}
+
 impl Signature {
+    /// Refuses what a thread's local memory can not hold: there a callee finds it.
     fn of(returns: &[ast::Variable], params: &[ast::Variable]) -> Result<Signature, LoadError> {
-        let sizes = |variables: &[ast::Variable]| {
+        let mut end = 0;
+        let mut sizes = |variables: &[ast::Variable]| {
             variables
                 .iter()
-                .map(|variable| Ok((bytes_of(variable)? as u32, variable.align.max(1))))
+                .map(|variable| {
+                    let align = variable.align.max(1);
+                    end = u64::next_multiple_of(end, align.into()) + bytes_of(variable)?;
+                    if end > limits::LOCAL_BYTES {
+                        return Err(too_much_local(variable));
+                    }
+                    Ok((bytes_of(variable)? as u32, align))
+                })
                 .collect::<Result<Vec<_>, LoadError>>()
         };
         Ok(Signature {
@@ -117,7 +152,7 @@ impl Signature {
         let mut end = 0u32;
         let mut place = |&(bytes, align): &(u32, u32)| {
             let offset = end.next_multiple_of(align);
-            end = offset.saturating_add(bytes);
+            end = offset + bytes;
             offset
         };
         let returns = self.returns.iter().map(&mut place).collect();
@@ -126,12 +161,22 @@ impl Signature {
     }
 }
 
+fn too_much_local(variable: &ast::Variable) -> LoadError {
+    let message = format!(
+        "`{}` makes local memory larger than the 512 KB a thread has",
+        variable.name
+    );
+    LoadError::invalid(variable.line, message)
+}
+
 /// Lowers one function with a body and appends its code to the program.
 pub fn function<'a>(
     program: &mut Program,
     module: &ast::Module<'a>,
+    declared: &Signatures<'a>,
     layout: &Layout,
     function: &ast::Function<'a>,
+    device: &DeviceSpec,
     cpu: Cpu,
 ) -> Result<(), LoadError> {
     let mut lowering = Lowering {
@@ -141,23 +186,24 @@ pub fn function<'a>(
         version: module.version,
         sm: module.target.sm,
         cpu,
-        scopes: vec![HashMap::new()],
+        scopes: vec![Scope::default()],
         registers: Vec::new(),
         literals: HashMap::new(),
-        members: HashMap::new(),
         carry: None,
         drafts: Vec::new(),
         starts: Vec::new(),
         labels: HashMap::new(),
-        defined: Vec::new(),
+        defined: HashSet::new(),
         targets: HashSet::new(),
         next_block: 0,
         end: None,
         local_bytes: 0,
         param_bytes: 0,
         sites: Vec::new(),
+        declared,
         prototypes: HashMap::new(),
         tables: HashMap::new(),
+        branch_targets: 0,
         calls: Vec::new(),
         calls_pointers: false,
         ordered: false,
@@ -167,11 +213,7 @@ pub fn function<'a>(
         location: None,
         begins: false,
     };
-    for other in &module.functions {
-        let signature = Signature::of(&other.returns, &other.params)?;
-        lowering.prototypes.insert(other.name, signature);
-    }
-    lowering.formals()?;
+    lowering.formals(device)?;
     lowering.targets = targets(function.body.iter().flatten());
     lowering.begin_block_here();
     if !function.entry {
@@ -180,6 +222,7 @@ pub fn function<'a>(
     for statement in function.body.iter().flatten() {
         lowering.statement(statement)?;
     }
+    lowering.within_limits()?;
     lowering.finish()
 }
 
@@ -238,7 +281,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
 
     /// Parameters and results: of a kernel in the parameter space, of a device function at the
     /// beginning of its local memory.
-    fn formals(&mut self) -> Result<(), LoadError> {
+    fn formals(&mut self, device: &DeviceSpec) -> Result<(), LoadError> {
         let function = self.function;
         for variable in function.returns.iter().chain(&function.params) {
             if variable.ty == ast::Type::Pred {
@@ -246,13 +289,12 @@ impl<'m, 'a> Lowering<'m, 'a> {
             }
         }
         if function.entry {
-            let mut end = 0u32;
-            for param in &function.params {
-                let offset = end.next_multiple_of(param.align.max(1));
-                end = offset.saturating_add(bytes_of(param)? as u32);
+            let params = layout::parameters(function, device)?;
+            for (param, place) in function.params.iter().zip(params) {
+                let offset = place.offset;
                 self.declare(param.name, Named::Param { offset })?;
+                self.param_bytes = offset + place.size;
             }
-            self.param_bytes = end;
         } else {
             let signature = Signature::of(&function.returns, &function.params)?;
             let (returns, params, end) = signature.places();
@@ -265,6 +307,20 @@ impl<'m, 'a> Lowering<'m, 'a> {
         Ok(())
     }
 
+    /// Refuses control flow that takes too long to follow.
+    fn within_limits(&self) -> Result<(), LoadError> {
+        let line = self.function.line;
+        let blocks = self.next_block;
+        if blocks > limits::BLOCKS {
+            let message = format!(
+                "the function has {blocks} basic blocks, {} are allowed: make several functions of it",
+                limits::BLOCKS
+            );
+            return Err(LoadError::invalid(line, message));
+        }
+        Ok(())
+    }
+
     fn declare(&mut self, name: &'a str, named: Named) -> Result<(), LoadError> {
         if name == "_" {
             return Ok(());
@@ -272,7 +328,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
         match self
             .scopes
             .last_mut()
-            .and_then(|scope| scope.insert(name, named))
+            .and_then(|scope| scope.names.insert(name, named))
         {
             None => Ok(()),
             Some(_) => Err(self.error(format!("`{name}` is declared twice"))),
@@ -282,10 +338,9 @@ impl<'m, 'a> Lowering<'m, 'a> {
     fn statement(&mut self, statement: &Statement<'a>) -> Result<(), LoadError> {
         match statement {
             Statement::Label(name) => {
-                if self.defined.contains(name) {
+                if !self.defined.insert(name) {
                     return Err(self.error(format!("label `{name}` is defined twice")));
                 }
-                self.defined.push(name);
                 if self.targets.contains(name) {
                     let block = self.label(name);
                     self.begin_block(block);
@@ -320,12 +375,10 @@ impl<'m, 'a> Lowering<'m, 'a> {
                 self.instruction(instruction)?;
             }
             Statement::Block(inner) => {
-                self.scopes.push(HashMap::new());
+                self.scopes.push(Scope::default());
                 for statement in inner {
                     self.statement(statement)?;
                 }
-                let depth = self.scopes.len();
-                self.members.retain(|(scope, _), _| *scope < depth);
                 self.scopes.pop();
             }
             Statement::BranchTargets { name, labels } => {
@@ -352,11 +405,8 @@ impl<'m, 'a> Lowering<'m, 'a> {
                 let offset =
                     u64::from(self.local_bytes).next_multiple_of(u64::from(variable.align.max(1)));
                 let end = offset + bytes;
-                if end > 512 * 1024 {
-                    return Err(self.error(format!(
-                        "`{}` makes local memory larger than the 512 KB a thread has",
-                        variable.name
-                    )));
+                if end > limits::LOCAL_BYTES {
+                    return Err(too_much_local(variable));
                 }
                 self.local_bytes = end as u32;
                 self.declare(variable.name, Named::Local(offset as u32))
@@ -407,7 +457,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
             // A load or atomic may have only a result of our own, to be widened or dropped.
             let shows = !matches!(draft.class, Class::Integer | Class::Move)
                 || draft.defs.is_empty()
-                || draft.defs.iter().any(|&def| self.is_declared(def));
+                || draft.defs.iter().any(|&def| self.info(def).declared);
             if shows {
                 self.draft(
                     crate::exec::control::guard,

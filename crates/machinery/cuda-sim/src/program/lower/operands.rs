@@ -29,7 +29,9 @@ impl<'a> Lowering<'_, 'a> {
         if self.registers.len() >= MOST_REGISTERS {
             return Err(self.error("the function has too many registers"));
         }
-        Ok(self.temporary(ty))
+        let register = self.temporary(ty);
+        self.registers[register.0 as usize].declared = true;
+        Ok(register)
     }
 
     /// A register of our own.
@@ -38,6 +40,7 @@ impl<'a> Lowering<'_, 'a> {
             row: row_of(ty),
             bytes: ty.bytes(),
             literal: None,
+            declared: false,
         });
         Register(self.registers.len() as u32 - 1)
     }
@@ -64,20 +67,11 @@ impl<'a> Lowering<'_, 'a> {
             row,
             bytes: ty.bytes(),
             literal: Some(bits),
+            declared: false,
         });
         let register = Register(self.registers.len() as u32 - 1);
         self.literals.insert((row as u8, bits), register);
         register
-    }
-
-    /// Whether the program names this register (it is not one of our own).
-    pub fn is_declared(&self, register: Register) -> bool {
-        self.members.values().any(|&member| member == register)
-            || self.scopes.iter().any(|scope| {
-                scope
-                    .values()
-                    .any(|named| matches!(named, Named::Register(found) if *found == register))
-            })
     }
 
     /// What a name inside the function stands for.
@@ -85,7 +79,7 @@ impl<'a> Lowering<'_, 'a> {
         self.scopes
             .iter()
             .rev()
-            .find_map(|scope| scope.get(name).copied())
+            .find_map(|scope| scope.names.get(name).copied())
     }
 
     /// The register a name stands for, if it is one.
@@ -100,18 +94,17 @@ impl<'a> Lowering<'_, 'a> {
             return Ok(None);
         };
         for depth in (0..self.scopes.len()).rev() {
-            let Some(&Named::Range { count, ty }) = self.scopes[depth].get(prefix) else {
+            let Some(&Named::Range { count, ty }) = self.scopes[depth].names.get(prefix) else {
                 continue;
             };
             if number >= count {
                 return Err(self.error(format!("`{name}` is beyond `{prefix}<{count}>`")));
             }
-            let key = (depth + 1, name);
-            if let Some(&register) = self.members.get(&key) {
+            if let Some(&register) = self.scopes[depth].members.get(name) {
                 return Ok(Some(register));
             }
             let register = self.new_register(ty)?;
-            self.members.insert(key, register);
+            self.scopes[depth].members.insert(name, register);
             return Ok(Some(register));
         }
         Ok(None)
