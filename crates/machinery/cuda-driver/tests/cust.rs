@@ -507,6 +507,69 @@ fn images_that_are_no_ptx_are_refused() {
     assert_eq!(null, sys::CUresult::CUDA_ERROR_INVALID_VALUE);
 }
 
+/// Bytes that are no text are refused, and everything ends at the first NUL.
+#[test]
+fn images_of_any_bytes_are_read_or_refused() {
+    let _context = simulator();
+    const HEAD: &[u8] = b".version 6.4\n.target sm_52\n.address_size 64\n";
+    let kernel = b".visible .entry k() { ret; }";
+    let cases: [(&[u8], sys::CUresult, &str); 6] = [
+        (b"\0", sys::CUresult::CUDA_SUCCESS, ""),
+        (b"\0\xff\xfe", sys::CUresult::CUDA_SUCCESS, ""),
+        (
+            "// naïve ☃ \u{10ffff}\n".as_bytes(),
+            sys::CUresult::CUDA_SUCCESS,
+            "",
+        ),
+        (
+            b"// \xff\n",
+            sys::CUresult::CUDA_ERROR_INVALID_IMAGE,
+            "byte 75 is not UTF-8",
+        ),
+        (
+            b"\xc3",
+            sys::CUresult::CUDA_ERROR_INVALID_IMAGE,
+            "byte 72 is not UTF-8",
+        ),
+        (
+            ".entry ☃() { ret; }".as_bytes(),
+            sys::CUresult::CUDA_ERROR_INVALID_PTX,
+            "☃",
+        ),
+    ];
+    for (bytes, wanted, said) in cases {
+        let image = [HEAD, kernel, bytes, b"\0"].concat();
+        let mut module = ptr::null_mut();
+        // SAFETY: the image ends in NUL.
+        let code = unsafe { sys::cuModuleLoadData(&mut module, image.as_ptr().cast()) };
+        assert_eq!(code, wanted, "{bytes:?}");
+        for room in 1..200usize {
+            let mut text = [b'x'; 200];
+            let mut options = [
+                sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
+                sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+            ];
+            let mut values: [*mut c_void; 2] =
+                [text.as_mut_ptr().cast(), ptr::without_provenance_mut(room)];
+            // SAFETY: two options with their values, and a buffer of the size given.
+            let code = unsafe {
+                sys::cuModuleLoadDataEx(
+                    &mut module,
+                    image.as_ptr().cast(),
+                    2,
+                    options.as_mut_ptr(),
+                    values.as_mut_ptr(),
+                )
+            };
+            assert_eq!(code, wanted, "{bytes:?}");
+            // Nothing is cut in the middle of a letter.
+            let message = CStr::from_bytes_until_nul(&text).unwrap().to_str().unwrap();
+            assert!(message.len() < room && values[1].addr() == message.len() + 1);
+            assert!(room < 199 || message.contains(said), "{message}");
+        }
+    }
+}
+
 /// The loader's message goes into the caller's buffer, cut to its size.
 #[test]
 fn the_error_log_says_why_ptx_does_not_load() {

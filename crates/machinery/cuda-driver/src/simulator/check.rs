@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use cuda_sim::check::{Checks, Finding};
 
 use super::{driver, idle_driver};
-use crate::report::say;
+use crate::report::{guarded, say};
 
 static ON: Mutex<Checks> = Mutex::new(Checks::NONE);
 
@@ -63,11 +63,14 @@ pub fn report(findings: Vec<Finding>, said: Option<&Finding>) {
 /// The program ends: what is still allocated has leaked. If it ends in the middle of a call, as Ctrl-C
 /// ends it, nobody waits for that.
 pub extern "C" fn at_exit() {
-    if let Some(mut driver) = idle_driver() {
-        let leaks = driver.leaks_at_exit();
-        drop(driver);
-        report(leaks, None);
-    }
+    guarded("exit", || {
+        if let Some(mut driver) = idle_driver() {
+            let leaks = driver.leaks_at_exit();
+            drop(driver);
+            report(leaks, None);
+        }
+        Ok(())
+    });
 }
 
 fn on() -> MutexGuard<'static, Checks> {

@@ -124,7 +124,7 @@ impl Log {
         // SAFETY: the caller promised a size, and as many bytes to write to.
         unsafe {
             let room = (*self.size).addr() as u32 as usize;
-            let kept = message.len().min(room.saturating_sub(1));
+            let kept = message.floor_char_boundary(room.saturating_sub(1));
             if room > 0 {
                 std::ptr::copy_nonoverlapping(message.as_ptr(), self.text, kept);
                 self.text.add(kept).write(0);
@@ -145,8 +145,15 @@ fn load_image(module: Out<CUmodule>, image: &[u8], log: Option<Log>) -> Answer {
         ));
         return Err(CudaError::NotSupported.into());
     }
-    let ptx = str::from_utf8(image).map_err(|_| CudaError::InvalidImage)?;
-    let loaded = driver.load_module(context, ptx);
+    let loaded = match str::from_utf8(image) {
+        Ok(ptx) => driver
+            .load_module(context, ptx)
+            .map_err(|error| (error.code(), error.to_string())),
+        Err(error) => Err((
+            CudaError::InvalidImage,
+            format!("this is no text: byte {} is not UTF-8", error.valid_up_to()),
+        )),
+    };
     // Nobody has to wait for this one's words.
     drop(driver);
     match loaded {
@@ -157,12 +164,12 @@ fn load_image(module: Out<CUmodule>, image: &[u8], log: Option<Log>) -> Answer {
             }
             Ok(())
         }
-        Err(error) => {
+        Err((code, message)) => {
             match log {
-                Some(log) => log.write(&error.to_string()),
-                None => say(format_args!("the PTX does not load: {error}")),
+                Some(log) => log.write(&message),
+                None => say(format_args!("the PTX does not load: {message}")),
             }
-            Err(Status::from(error.code()))
+            Err(Status::from(code))
         }
     }
 }
