@@ -103,6 +103,25 @@ fn an_endless_kernel_ends_at_its_time_limit() {
     assert_eq!(fault.kind, FaultKind::Timeout(limit));
 }
 
+/// A block's turn is a million instructions of a warp, which may take seconds where everything is
+/// looked at.
+#[test]
+fn the_time_is_looked_at_before_a_turn_is_over() {
+    let ptx = kernel_of(
+        "mov.u32 %r1, 0;
+        L: add.u32 %r1, %r1, 1;
+        setp.lt.u32 %p1, %r1, 100000;
+        @%p1 bra L;",
+    );
+    for block in [32, 64] {
+        let mut machine = Machine::new(&ptx);
+        machine.time_limit = Duration::from_nanos(1);
+        let out = machine.out::<u32>(1);
+        let fault = machine.fault("k", 1, block, params![out]);
+        assert_eq!(fault.kind, FaultKind::Timeout(machine.time_limit));
+    }
+}
+
 #[test]
 fn a_block_that_waits_for_one_that_failed_does_not_wait_for_ever() {
     let ptx = kernel_of(
