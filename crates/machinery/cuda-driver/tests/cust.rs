@@ -545,29 +545,39 @@ fn images_of_any_bytes_are_read_or_refused() {
         assert_eq!(code, wanted, "{bytes:?}");
         for room in 1..200usize {
             let mut text = [b'x'; 200];
-            let mut options = [
-                sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
-                sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
-            ];
-            let mut values: [*mut c_void; 2] =
-                [text.as_mut_ptr().cast(), ptr::without_provenance_mut(room)];
-            // SAFETY: two options with their values, and a buffer of the size given.
-            let code = unsafe {
-                sys::cuModuleLoadDataEx(
-                    &mut module,
-                    image.as_ptr().cast(),
-                    2,
-                    options.as_mut_ptr(),
-                    values.as_mut_ptr(),
-                )
-            };
+            let image = CStr::from_bytes_until_nul(&image).unwrap();
+            let (code, filled) = load_with_log(image, &mut text[..room]);
             assert_eq!(code, wanted, "{bytes:?}");
             // Nothing is cut in the middle of a letter.
             let message = CStr::from_bytes_until_nul(&text).unwrap().to_str().unwrap();
-            assert!(message.len() < room && values[1].addr() == message.len() + 1);
+            assert!(message.len() < room && filled == message.len() + 1);
             assert!(room < 199 || message.contains(said), "{message}");
         }
     }
+}
+
+/// Loads a module with `log` for the error log; with the code, how many bytes of it were filled.
+fn load_with_log(image: &CStr, log: &mut [u8]) -> (sys::CUresult, usize) {
+    let mut options = [
+        sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
+        sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+    ];
+    let mut values: [*mut c_void; 2] = [
+        log.as_mut_ptr().cast(),
+        ptr::without_provenance_mut(log.len()),
+    ];
+    let mut module = ptr::null_mut();
+    // SAFETY: two options with their values, and a buffer of the size given.
+    let code = unsafe {
+        sys::cuModuleLoadDataEx(
+            &mut module,
+            image.as_ptr().cast(),
+            2,
+            options.as_mut_ptr(),
+            values.as_mut_ptr(),
+        )
+    };
+    (code, values[1].addr())
 }
 
 /// The loader's message goes into the caller's buffer, cut to its size.
@@ -577,26 +587,10 @@ fn the_error_log_says_why_ptx_does_not_load() {
     let ptx = c".version 6.4\n.target sm_52\n.address_size 64\n.visible .entry k() { blend.f32 %f1, %f2; ret; }";
     for room in [200usize, 10, 1] {
         let mut text = vec![b'x'; room + 1];
-        let mut options = [
-            sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
-            sys::CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
-        ];
-        let mut values: [*mut c_void; 2] =
-            [text.as_mut_ptr().cast(), ptr::without_provenance_mut(room)];
-        let mut module = ptr::null_mut();
-        // SAFETY: two options with their values, and a buffer of the size given.
-        let code = unsafe {
-            sys::cuModuleLoadDataEx(
-                &mut module,
-                ptx.as_ptr().cast(),
-                2,
-                options.as_mut_ptr(),
-                values.as_mut_ptr(),
-            )
-        };
+        let (code, filled) = load_with_log(ptx, &mut text[..room]);
         assert_eq!(code, sys::CUresult::CUDA_ERROR_INVALID_PTX);
         let message = CStr::from_bytes_until_nul(&text).unwrap().to_str().unwrap();
-        assert_eq!(values[1].addr(), message.len() + 1);
+        assert_eq!(filled, message.len() + 1);
         assert_eq!(text[room], b'x');
         if room == 200 {
             assert!(
