@@ -18,6 +18,7 @@
 //! | [`flags`] | the flags that every chapter takes |
 //! | [`progress`] | a bar for what lasts |
 //! | [`interrupt`] | Ctrl-C leaves nothing half-written |
+//! | [`number`] | numbers as a reader takes them in |
 //! | [`error`] | one `error:` line and the exit code |
 //!
 //! A chapter itself is plain `cust`: buffers, symbols, launches and events are in its own code.
@@ -37,7 +38,7 @@ pub mod launch;
 pub mod limit;
 pub mod memory;
 pub mod module;
-mod number;
+pub mod number;
 pub mod plot;
 mod profile;
 pub mod progress;

@@ -14,7 +14,7 @@
 //! runs on it, and say on stderr what it finds; [`check()`] does so from inside a program.
 //!
 //! Of its launches the simulator tells more than the driver API does: [`progress`] while one runs,
-//! [`last_launch`] when it is over.
+//! [`last_launch`] and [`take_fault`] when it is over.
 //!
 //! Any thread may call, rayon's workers included. The simulator takes one call at a time; a launch
 //! runs on threads of its own while its caller sleeps.
@@ -35,9 +35,12 @@ mod status;
 pub use cuda_sim::check::{Check, Checks, Finding, Kind, Other, Severity};
 pub use cuda_sim::device;
 pub use cuda_sim::exec::Progress;
-pub use cuda_sim::exec::fault::Source;
+pub use cuda_sim::exec::fault::{Fault, FaultKind, Place, Source};
 pub use cuda_sim::model;
 pub use cuda_sim::profile::{self as counters, LaunchRecord};
 pub use simulator::check::{check, checking, take_findings};
-pub use simulator::watch::{last_launch, profile, profiling, progress, take_last_launch};
+pub use simulator::watch::{
+    keep_launches, last_launch, profile, profiling, progress, take_fault, take_last_launch,
+    take_launches,
+};
 pub use start::{Backend, backend};

@@ -2,7 +2,8 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::process::{Command, Output};
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
 
 use crate::arch::Arch;
 use crate::tree::source_file;
@@ -137,6 +138,63 @@ impl Clang {
         }
         Ok((normal(&stdout(output)), message))
     }
+
+    /// Compiles `text`, which need not lie in a file, with the checkout's headers and for the oldest
+    /// GPUs. Messages and lines in the PTX name it `shown`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Text`] where it does not compile, with the compiler's message, whole.
+    pub fn compile_text(&self, tree: &Tree, shown: &str, text: &str) -> Result<Compiled, Error> {
+        let failed = |error| Error::io(self.program.as_ref())(error);
+        let mut child = command(&self.program)
+            .current_dir(tree.root())
+            .args(options(Arch::OLDEST))
+            .arg("-")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(failed)?;
+        let source = format!("#line 1 \"{}\"\n{text}", quoted(shown));
+        let mut input = child.stdin.take();
+        let output = std::thread::scope(|scope| {
+            scope.spawn(move || {
+                // One that stops reading says why.
+                let _ = input
+                    .as_mut()
+                    .map(|input| input.write_all(source.as_bytes()));
+            });
+            child.wait_with_output()
+        })
+        .map_err(failed)?;
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        if !output.status.success() {
+            return Err(Error::Text {
+                compiler: self.name(),
+                shown: shown.to_owned(),
+                message,
+            });
+        }
+        Ok(Compiled {
+            ptx: normal(&stdout(output)),
+            remarks: message,
+        })
+    }
+}
+
+/// A file's name in a `#line` directive.
+fn quoted(name: &str) -> String {
+    name.replace('\\', "/").replace('"', "\\\"")
+}
+
+/// A text that is no kernel of the checkout, compiled.
+#[derive(Debug, Clone)]
+pub struct Compiled {
+    /// The PTX.
+    pub ptx: String,
+    /// The compiler's warnings.
+    pub remarks: String,
 }
 
 /// Why a program is not the clang to use.
@@ -151,7 +209,7 @@ enum Unfit {
 }
 
 /// The command that installs clang on this platform.
-pub(crate) fn install_command() -> &'static str {
+pub fn install_command() -> &'static str {
     if cfg!(target_os = "macos") {
         "brew install llvm"
     } else if cfg!(windows) {

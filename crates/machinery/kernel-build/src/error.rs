@@ -67,6 +67,16 @@ pub enum Error {
         /// What the compiler printed.
         message: String,
     },
+    /// A text that is no kernel of the checkout is wrong; `message` is the compiler's own.
+    #[error("{compiler} cannot compile {shown}:\n{message}")]
+    Text {
+        /// The compiler, with its version.
+        compiler: String,
+        /// What the text is called.
+        shown: String,
+        /// What the compiler printed.
+        message: String,
+    },
     /// There is no clang for [`crate::check`] and [`crate::write`].
     #[error(
         "no clang to compile the kernels with: {reason}\nInstall it:  {}",

@@ -21,6 +21,9 @@
 //! been edited, the build compiles it: with clang, or failing that with NVRTC from a
 //! CUDA toolkit. With neither the build stops. Stale PTX is never used.
 //!
+//! [`Clang::compile_text`] compiles what is no kernel of the checkout, such as an answer to an
+//! exercise: `kernels/exercises` belongs to those, and has no PTX.
+//!
 //! The crate's binary keeps the committed PTX right: `scripts/ptx --write` and
 //! `scripts/ptx --check`.
 
@@ -35,7 +38,7 @@ mod stamp;
 mod tree;
 
 pub use arch::Arch;
-pub use clang::{Clang, PINNED_VERSION};
+pub use clang::{Clang, Compiled, PINNED_VERSION, install_command};
 pub use drift::{Drift, check, write};
 pub use error::Error;
 pub use tree::Tree;
@@ -103,7 +106,7 @@ mod tests {
     #[test]
     fn variables_are_upper_case_words() {
         assert_eq!(variable("raytrace-const"), "RAYTRACE_CONST_PTX");
-        assert_eq!(variable("exercises/add-1"), "EXERCISES_ADD_1_PTX");
+        assert_eq!(variable("ladder/add-1"), "LADDER_ADD_1_PTX");
         assert_eq!(variable("matmul.sm_80"), "MATMUL_SM_80_PTX");
     }
 }

@@ -121,11 +121,11 @@ mod tests {
     fn headers_are_followed_once_each_and_from_either_place() {
         let (_dir, tree) = tree(&[
             (
-                "kernels/exercises/a.cu",
+                "kernels/ladder/a.cu",
                 "#include \"near.h\"\n # include \"../b.h\"\n",
             ),
             (
-                "kernels/exercises/near.h",
+                "kernels/ladder/near.h",
                 "#include \"b.h\"\n#include \"a.cu\"\n",
             ),
             (
@@ -133,12 +133,12 @@ mod tests {
                 "#include <b.h>\n#include \"absent.h\"\n#include \"../../x.h\"\n",
             ),
         ]);
-        let sources = tree.sources("exercises/a").expect("sources");
+        let sources = tree.sources("ladder/a").expect("sources");
         assert_eq!(
             sources.files(),
             [
-                "kernels/exercises/a.cu",
-                "kernels/exercises/near.h",
+                "kernels/ladder/a.cu",
+                "kernels/ladder/near.h",
                 "kernels/b.h"
             ]
         );

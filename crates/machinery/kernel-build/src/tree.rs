@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use crate::Error;
 use crate::sources::Sources;
 
+/// The folder below `kernels` with the course's exercises.
+const EXERCISES: &str = "exercises/";
+
 /// A checkout of Warpbook: `kernels/*.cu` and, beside them, `kernels/ptx/*.ptx`.
 ///
 /// Files inside it are named by their path from its root with forward slashes, as in
@@ -56,9 +59,12 @@ impl Tree {
     }
 
     /// The names of all kernels, sorted: `raytrace-const` for
-    /// `kernels/raytrace-const.cu`.
+    /// `kernels/raytrace-const.cu`. What is in [`EXERCISES`] is none: it is compiled when
+    /// somebody has written an answer to it.
     pub fn kernels(&self) -> Result<Vec<String>, Error> {
-        names(&self.root.join("kernels"), ".cu")
+        let mut names = names(&self.root.join("kernels"), ".cu")?;
+        names.retain(|name| !name.starts_with(EXERCISES));
+        Ok(names)
     }
 
     /// The names of all committed PTX files, sorted.
@@ -97,4 +103,22 @@ fn names(dir: &Path, suffix: &str) -> Result<Vec<String>, Error> {
     }
     names.sort();
     Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn exercises_are_no_kernels() {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        fs::write(dir.path().join("Cargo.toml"), "").expect("written");
+        for file in ["a.cu", "exercises-too.cu", "exercises/01/start.cu"] {
+            let path = dir.path().join("kernels").join(file);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+            fs::write(path, "").expect("written");
+        }
+        let tree = Tree::find(dir.path()).expect("a tree");
+        assert_eq!(tree.kernels().expect("names"), ["a", "exercises-too"]);
+    }
 }

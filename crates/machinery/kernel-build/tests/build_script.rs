@@ -183,13 +183,13 @@ fn warnings_reach_the_reader() {
 fn a_kernel_in_a_folder_keeps_to_its_name() {
     let checkout = fresh();
     checkout.install_clang("clang", "14.0.6", "nvptx64");
-    checkout.write("kernels/exercises/add-1.cu", "#include \"device.h\"\n");
-    let output = succeed(checkout.build_script("exercises/add-1"));
-    let ptx = checkout.path("out/exercises-add-1.ptx");
+    checkout.write("kernels/ladder/add-1.cu", "#include \"device.h\"\n");
+    let output = succeed(checkout.build_script("ladder/add-1"));
+    let ptx = checkout.path("out/ladder-add-1.ptx");
     assert_has(
         &output,
         &[
-            &format!("EXERCISES_ADD_1_PTX={}\n", ptx.display()),
+            &format!("LADDER_ADD_1_PTX={}\n", ptx.display()),
             &checkout.path("kernels/device.h").display().to_string(),
         ],
     );

@@ -68,7 +68,7 @@ pub unsafe fn kernel(
             profile: watch::profiling(),
         },
     )?;
-    watch::finished(launched.record);
+    watch::finished(launched.record, launched.fault.as_ref());
     drop(driver);
     let said = launched.fault.as_ref().and_then(Fault::finding);
     if !launched.printed.is_empty() {

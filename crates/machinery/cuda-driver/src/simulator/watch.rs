@@ -3,13 +3,17 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use cuda_sim::exec::{Progress, Watch};
+use cuda_sim::exec::{Fault, Progress, Watch};
 use cuda_sim::profile::LaunchRecord;
 
 /// Shows the launch under way. It takes no part in the machine's lock, which a launch holds.
 pub static WATCH: Watch = Watch::new();
 
 static LAST: Mutex<Option<LaunchRecord>> = Mutex::new(None);
+
+static KEPT: Mutex<Option<Vec<LaunchRecord>>> = Mutex::new(None);
+
+static FAULT: Mutex<Option<Fault>> = Mutex::new(None);
 
 static PROFILE: AtomicBool = AtomicBool::new(false);
 
@@ -41,11 +45,37 @@ pub fn take_last_launch() -> Option<LaunchRecord> {
     last().take()
 }
 
-/// A launch is over, and did this.
-pub fn finished(record: Option<LaunchRecord>) {
+/// From now on every launch is kept until [`take_launches`] asks for it.
+pub fn keep_launches() {
+    lock(&KEPT).get_or_insert_default();
+}
+
+/// The launches on the simulator since this was last asked, or since [`keep_launches`], in order;
+/// those that faulted are not among them. None where launches are not kept.
+pub fn take_launches() -> Vec<LaunchRecord> {
+    lock(&KEPT).as_mut().map(std::mem::take).unwrap_or_default()
+}
+
+/// What ended the last launch on the simulator that did not run through, since this was last asked.
+pub fn take_fault() -> Option<Fault> {
+    lock(&FAULT).take()
+}
+
+/// A launch is over, and did this; or else it faulted.
+pub fn finished(record: Option<LaunchRecord>, fault: Option<&Fault>) {
+    if let (Some(kept), Some(record)) = (lock(&KEPT).as_mut(), &record) {
+        kept.push(record.clone());
+    }
+    if let Some(fault) = fault {
+        *lock(&FAULT) = Some(fault.clone());
+    }
     *last() = record;
 }
 
 fn last() -> MutexGuard<'static, Option<LaunchRecord>> {
-    LAST.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&LAST)
+}
+
+fn lock<T>(what: &'static Mutex<T>) -> MutexGuard<'static, T> {
+    what.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,0 +1,86 @@
+//! `list`: all exercises.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use serde::Serialize;
+
+use super::Course;
+use crate::course::EXERCISES;
+use crate::data::Kind;
+use crate::lang::Lang;
+use crate::text::padded_right;
+
+/// An exercise, as a record has it.
+#[derive(Serialize)]
+struct Row {
+    exercise: &'static str,
+    title: String,
+    chapter: String,
+    kind: Kind,
+    passed: bool,
+    file: String,
+}
+
+/// Prints them all, with a mark at those that have passed and at the next.
+pub fn run(course: &Course) -> Result<ExitCode> {
+    let lang = course.lang;
+    let progress = course.folder.progress(lang)?;
+    let mut rows = Vec::new();
+    for exercise in &EXERCISES {
+        let data = exercise.data()?;
+        rows.push(Row {
+            exercise: exercise.name,
+            title: data.title.of(lang).to_owned(),
+            chapter: data.chapter.clone(),
+            kind: data.kind,
+            passed: progress.has(exercise),
+            file: course.folder.shown(exercise),
+        });
+    }
+    if course.json {
+        println!("{}", serde_json::to_string_pretty(&rows)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let next = progress.next().map(|exercise| exercise.name);
+    let longest = rows.iter().map(|row| row.exercise.len()).max().unwrap_or(0);
+    for row in &rows {
+        let mark = match row {
+            row if row.passed => "✓",
+            row if Some(row.exercise) == next => "→",
+            _ => " ",
+        };
+        println!(
+            "{mark} {}  {}  {:<16}  {}",
+            padded_right(row.exercise, longest),
+            padded_right(kind(row.kind, lang), lang.pick(8, 12)),
+            row.chapter,
+            row.title
+        );
+    }
+    println!(
+        "\n{}",
+        say!(
+            lang,
+            "{} of {} exercises passed.",
+            "共 {1} 道练习，已通过 {0} 道。";
+            progress.count(), EXERCISES.len()
+        )
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What sort of exercise it is, in a word.
+fn kind(kind: Kind, lang: Lang) -> &'static str {
+    match kind {
+        Kind::Complete => lang.pick("complete", "补全"),
+        Kind::Bug => lang.pick("bug", "找错"),
+        Kind::Coalesce => lang.pick("coalesce", "合并访问"),
+        Kind::Banks => lang.pick("banks", "存储体冲突"),
+        Kind::Constant => lang.pick("constant", "常量内存"),
+        Kind::Choose => lang.pick("choose", "选择存储器"),
+        Kind::Events => lang.pick("events", "事件计时"),
+        Kind::Predict => lang.pick("predict", "预测"),
+        Kind::Limit => lang.pick("limit", "逼近极限"),
+    }
+}

@@ -1,0 +1,83 @@
+//! What the program does, one file a command.
+
+mod check;
+mod hint;
+mod list;
+mod reset;
+mod solution;
+mod status;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, anyhow};
+
+use crate::course::{self, EXERCISES};
+use crate::exercise::Exercise;
+use crate::flags::{Command, Everywhere, Flags};
+use crate::folder::Folder;
+use crate::lang::Lang;
+use crate::worker;
+
+/// How the program is called, for those who are to call it again.
+pub const PROGRAM: &str = "cargo run -p exercises --";
+
+/// What every command is given.
+pub struct Course {
+    lang: Lang,
+    json: bool,
+    folder: Folder,
+}
+
+impl Course {
+    fn open(flags: &Everywhere) -> Result<Course> {
+        Ok(Course {
+            lang: Lang::chosen(),
+            json: flags.json,
+            folder: Folder::open(flags.dir.as_deref())?,
+        })
+    }
+
+    /// The exercise of this name; the next one where none is named.
+    fn named(&self, name: Option<&str>) -> Result<&'static Exercise> {
+        let Some(name) = name else {
+            return self.folder.progress(self.lang)?.next().ok_or_else(|| {
+                anyhow!(say!(
+                    self.lang,
+                    "all exercises have passed: name one",
+                    "所有练习都已通过：请指定一道"
+                ))
+            });
+        };
+        course::find(name).ok_or_else(|| {
+            anyhow!(say!(
+                self.lang,
+                "there is no exercise '{}': `{} list` has them all, from {} to {}",
+                "没有名为“{}”的练习：用 `{} list` 查看全部，从 {} 到 {}";
+                name, PROGRAM, EXERCISES[0].name, EXERCISES[EXERCISES.len() - 1].name
+            ))
+        })
+    }
+}
+
+/// Does what the flags say.
+///
+/// # Errors
+///
+/// Where it cannot be done, which says nothing of any answer.
+pub fn run(flags: &Flags) -> Result<ExitCode> {
+    if let Some(Command::Worker) = flags.command {
+        worker::work()?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    common::interrupt::install()?;
+    let course = Course::open(&flags.everywhere)?;
+    match &flags.command {
+        None => status::run(&course),
+        Some(Command::List) => list::run(&course),
+        Some(Command::Check(check)) => check::run(&course, check),
+        Some(Command::Hint { name }) => hint::run(&course, name.as_deref()),
+        Some(Command::Reset { name }) => reset::run(&course, name),
+        Some(Command::Solution { name, give_up }) => solution::run(&course, name, *give_up),
+        Some(Command::Worker) => Ok(ExitCode::SUCCESS),
+    }
+}

@@ -1,0 +1,31 @@
+//! `solution`: the course's own answer.
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+use super::{Course, PROGRAM};
+
+/// Prints it to who has passed, or gives up.
+pub fn run(course: &Course, name: &str, give_up: bool) -> Result<ExitCode> {
+    let lang = course.lang;
+    let exercise = course.named(Some(name))?;
+    if !give_up && !course.folder.progress(lang)?.has(exercise) {
+        bail!(say!(
+            lang,
+            "your answer to {0} has not passed yet: `{1} hint {0}` helps, and --give-up shows the \
+             solution in any case",
+            "您对 {0} 的答案还没有通过：可以用 `{1} hint {0}` 获取提示，或者用 --give-up 直接查看参考答案";
+            exercise.name, PROGRAM
+        ));
+    }
+    if course.json {
+        let record = serde_json::json!({
+            "exercise": exercise.name, "solution": exercise.solution,
+        });
+        println!("{}", serde_json::to_string_pretty(&record)?);
+    } else {
+        print!("{}", exercise.solution);
+    }
+    Ok(ExitCode::SUCCESS)
+}

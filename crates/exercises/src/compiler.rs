@@ -1,0 +1,22 @@
+//! The compiler of answers.
+
+use anyhow::{Result, anyhow};
+use kernel_build::{Clang, install_command};
+
+use crate::lang::Lang;
+
+/// The clang to compile kernels with.
+///
+/// # Errors
+///
+/// Where there is none: how to install it.
+pub fn find(lang: Lang) -> Result<Clang> {
+    Clang::find().map_err(|why| {
+        anyhow!(say!(
+            lang,
+            "no clang to compile your kernels with ({}). Install it:  {}",
+            "没有可用来编译核函数的 clang（{}）。请安装：  {}";
+            why, install_command()
+        ))
+    })
+}

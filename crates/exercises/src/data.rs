@@ -1,0 +1,260 @@
+//! What `exercise.toml` may say. What it does not know is an error, so that a slip in a name is seen.
+
+use anyhow::{Context as _, Result, ensure};
+use serde::{Deserialize, Serialize};
+
+use crate::lang::Lang;
+
+/// An exercise, but for its texts and its code.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Data {
+    /// The chapter that it goes with, by the name of its crate.
+    pub chapter: String,
+    /// What sort of exercise it is.
+    pub kind: Kind,
+    /// The step at which the file that a student gets is rejected.
+    pub rejected_at: Step,
+    /// Its name for people.
+    pub title: Text,
+    /// At what sizes it is run.
+    pub sizes: Sizes,
+    /// How far a float may be from its reference.
+    pub tolerance: Tolerance,
+    /// What its counters have to come to, at the graded size.
+    #[serde(default, rename = "target")]
+    pub targets: Vec<Target>,
+    /// What to say to who asks for help, one after the other.
+    #[serde(rename = "hint")]
+    pub hints: Vec<Text>,
+}
+
+/// Sorts of exercises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Complete the kernel.
+    Complete,
+    /// Find the bug.
+    Bug,
+    /// Make its accesses coalesced.
+    Coalesce,
+    /// Remove its bank conflicts.
+    Banks,
+    /// Make its accesses of constant memory uniform.
+    Constant,
+    /// Choose the memory for given data.
+    Choose,
+    /// Time it with events.
+    Events,
+    /// Predict a counter.
+    Predict,
+    /// Reach a share of the limit.
+    Limit,
+}
+
+/// The steps of grading, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Step {
+    /// It compiles.
+    Compile,
+    /// It runs through, and writes everything.
+    Launch,
+    /// Its results are right.
+    Right,
+    /// No check finds a mistake.
+    Checks,
+    /// Its counters reach their targets.
+    Counters,
+    /// On a GPU it is as fast as was asked.
+    Time,
+}
+
+impl Step {
+    /// Its name, as in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Step::Compile => "compile",
+            Step::Launch => "launch",
+            Step::Right => "right",
+            Step::Checks => "checks",
+            Step::Counters => "counters",
+            Step::Time => "time",
+        }
+    }
+}
+
+/// A text in both languages.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Text {
+    /// In English.
+    pub en: String,
+    /// In Chinese.
+    pub zh: String,
+}
+
+impl Text {
+    /// The text in a language.
+    pub fn of(&self, lang: Lang) -> &str {
+        lang.pick(&self.en, &self.zh)
+    }
+}
+
+/// Sizes: each has one to three numbers, x first.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sizes {
+    /// Those that every answer is run at.
+    pub tests: Vec<Vec<u32>>,
+    /// Those that are drawn anew each time.
+    pub random: Random,
+    /// The one at which counters are taken.
+    pub graded: Option<Vec<u32>>,
+}
+
+/// Sizes to be drawn, each number from one to another, both included.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Random {
+    /// The least.
+    pub from: Vec<u32>,
+    /// The greatest.
+    pub to: Vec<u32>,
+    /// How many are drawn.
+    pub count: u32,
+}
+
+/// How far a float may be from its reference. Whole numbers have to be equal.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Tolerance {
+    /// So many representable numbers.
+    pub ulps: Option<u32>,
+    /// Such a share of the greater of both.
+    pub relative: Option<f32>,
+    /// With `relative`: where it is nearer than this, it is right in any case.
+    pub absolute: Option<f32>,
+}
+
+/// What a counter has to come to.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Target {
+    /// Which, by the name that Nsight Compute has for it.
+    pub counter: Option<String>,
+    /// In place of a counter: the share of the limit, which is the time that a copy of the bytes
+    /// takes that have to be moved, over the kernels' own.
+    pub share_of_limit: Option<f64>,
+    /// Of which kernel; of all together where it says nothing.
+    pub kernel: Option<String>,
+    /// No more than this.
+    pub at_most: Option<u64>,
+    /// No less than this.
+    pub at_least: Option<u64>,
+    /// Exactly this.
+    pub equals: Option<u64>,
+    /// Where the number comes from.
+    pub say: Text,
+}
+
+impl Data {
+    /// Reads `exercise.toml`.
+    ///
+    /// # Errors
+    ///
+    /// Where it is no such file, or contradicts itself.
+    pub fn read(text: &str) -> Result<Data> {
+        let data: Data = toml::from_str(text)?;
+        data.validate()?;
+        Ok(data)
+    }
+
+    fn validate(&self) -> Result<()> {
+        let sizes = &self.sizes;
+        ensure!(!sizes.tests.is_empty(), "[sizes] has no tests");
+        let dimensions = sizes.random.from.len();
+        ensure!(
+            (1..=3).contains(&dimensions) && sizes.random.to.len() == dimensions,
+            "[sizes] random: `from` and `to` have one to three numbers each, and the same number"
+        );
+        let ordered = sizes.random.from.iter().zip(&sizes.random.to);
+        ensure!(
+            ordered.clone().all(|(from, to)| from <= to),
+            "[sizes] random: `to` is less than `from`"
+        );
+        let all = sizes.tests.iter().chain(&sizes.graded);
+        for size in all {
+            ensure!(
+                size.len() == dimensions && !size.contains(&0),
+                "[sizes] {size:?}: every size has {dimensions} numbers above 0, as `random` has"
+            );
+        }
+        ensure!(
+            self.targets.is_empty() || sizes.graded.is_some(),
+            "targets are taken at the size `graded`, which is missing"
+        );
+        ensure!(
+            (2..=4).contains(&self.hints.len()),
+            "two to four hints, not {}",
+            self.hints.len()
+        );
+        self.tolerance.validate()?;
+        self.targets.iter().try_for_each(Target::validate)
+    }
+}
+
+impl Tolerance {
+    fn validate(self) -> Result<()> {
+        ensure!(
+            self.ulps.is_some() != self.relative.is_some(),
+            "[tolerance] takes `ulps` or `relative`, one of them"
+        );
+        ensure!(
+            self.absolute.is_none() || self.relative.is_some(),
+            "[tolerance] `absolute` goes with `relative`"
+        );
+        let numbers = self.relative.into_iter().chain(self.absolute);
+        ensure!(
+            numbers.into_iter().all(|it| it >= 0.0 && it.is_finite()),
+            "[tolerance] is negative or no number"
+        );
+        Ok(())
+    }
+}
+
+impl Target {
+    fn validate(&self) -> Result<()> {
+        let bounds = [self.at_most, self.at_least, self.equals];
+        let bounds = bounds.iter().flatten().count();
+        match (&self.counter, self.share_of_limit) {
+            (Some(name), None) => {
+                let known = cuda_driver::counters::METRICS;
+                ensure!(
+                    known.iter().any(|metric| metric.name == name),
+                    "[[target]] {name} is no counter"
+                );
+                ensure!(
+                    bounds == 1,
+                    "[[target]] {name} takes one of at_most, at_least and equals"
+                );
+            }
+            (None, Some(share)) => ensure!(
+                bounds == 0 && self.kernel.is_none() && share > 0.0 && share <= 1.0,
+                "[[target]] share_of_limit is above 0 and at most 1, and stands alone"
+            ),
+            _ => anyhow::bail!("[[target]] takes `counter` or `share_of_limit`, one of them"),
+        }
+        Ok(())
+    }
+}
+
+/// Reads the data of an exercise of the course.
+///
+/// # Errors
+///
+/// As [`Data::read`], with the file's name.
+pub fn of(name: &str, text: &str) -> Result<Data> {
+    Data::read(text).with_context(|| format!("kernels/exercises/{name}/exercise.toml"))
+}

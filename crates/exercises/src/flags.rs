@@ -1,0 +1,173 @@
+//! What the program takes.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::lang::{Lang, tr};
+
+/// The program's flags.
+#[derive(Debug, Parser)]
+#[command(
+    name = "exercises",
+    about = tr(
+        "CUDA's memories by doing: exercises graded by results, checks and counters.\n\
+         Without a command: where you are, and what is next.",
+        "在动手中学习 CUDA 的各种存储器：练习按结果、检查和计数器评分。\n\
+         不带命令运行时，显示目前的进度和下一题。"
+    ),
+    after_help = tr(
+        "Exit codes: 0 passed, 1 not passed, 2 could not be graded, 130 interrupted.",
+        "退出码：0 通过，1 未通过，2 无法评分，130 被中断。"
+    ),
+    subcommand_help_heading = tr("Commands", "命令"),
+    next_help_heading = tr("Options", "选项"),
+    disable_help_subcommand = true,
+    disable_help_flag = true,
+)]
+pub struct Flags {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    #[command(flatten)]
+    pub everywhere: Everywhere,
+}
+
+/// What every command takes.
+#[derive(Args, Clone, Debug)]
+pub struct Everywhere {
+    #[arg(
+        long,
+        global = true,
+        value_name = "en|zh",
+        hide_possible_values = true,
+        help = tr(
+            "The language of what is said; the system's, if it is not given",
+            "输出的语言；不指定时跟随系统"
+        )
+    )]
+    pub lang: Option<Lang>,
+
+    #[arg(
+        long,
+        global = true,
+        value_name = "FOLDER",
+        help = tr(
+            "Where your answers are: `exercises` in the checkout, if it is not given",
+            "答案所在的文件夹；不指定时为代码库根目录下的 `exercises`"
+        )
+    )]
+    pub dir: Option<PathBuf>,
+
+    #[arg(
+        long,
+        global = true,
+        help = tr("Print JSON in place of text", "输出 JSON 而不是文字")
+    )]
+    pub json: bool,
+
+    #[arg(
+        long,
+        short,
+        global = true,
+        action = clap::ArgAction::Help,
+        help = tr("Print help", "显示帮助")
+    )]
+    pub help: Option<bool>,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    #[command(about = tr("All exercises, and which have passed", "列出所有练习及通过情况"))]
+    List,
+
+    #[command(about = tr(
+        "Grade your answer to an exercise: the next one, if none is named",
+        "给一道练习的答案评分；不指定时为下一题"
+    ))]
+    Check(Check),
+
+    #[command(about = tr(
+        "One more hint to an exercise: the next one, if none is named",
+        "再给一条提示；不指定时为下一题"
+    ))]
+    Hint {
+        #[arg(value_name = "NAME", help = name_help())]
+        name: Option<String>,
+    },
+
+    #[command(about = tr(
+        "Put the start file back; your text is kept beside it",
+        "恢复初始文件；你写的内容会另存在旁边"
+    ))]
+    Reset {
+        #[arg(value_name = "NAME", help = name_help())]
+        name: String,
+    },
+
+    #[command(about = tr(
+        "The course's own answer, once yours has passed",
+        "显示参考答案（在你的答案通过之后）"
+    ))]
+    Solution {
+        #[arg(value_name = "NAME", help = name_help())]
+        name: String,
+        #[arg(long, help = tr("Show it in any case", "不论是否通过都显示"))]
+        give_up: bool,
+    },
+
+    /// What a grading runs in, a process of its own.
+    #[command(hide = true)]
+    Worker,
+}
+
+/// What to grade.
+#[derive(Args, Debug)]
+pub struct Check {
+    #[arg(value_name = "NAME", help = name_help())]
+    pub name: Option<String>,
+
+    #[arg(
+        long,
+        conflicts_with = "name",
+        help = tr("Grade all answers", "给所有答案评分")
+    )]
+    pub all: bool,
+
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "name",
+        help = tr(
+            "Grade this file in place of the one in your folder",
+            "给这个文件评分，而不是文件夹里的答案"
+        )
+    )]
+    pub file: Option<PathBuf>,
+
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        help = tr(
+            "What random sizes and inputs are drawn from; drawn anew each time, if it is not given",
+            "随机大小和随机输入的种子；不指定时每次重新选取"
+        )
+    )]
+    pub seed: Option<u64>,
+
+    #[arg(
+        long,
+        help = tr(
+            "Print all counters of the graded size as well",
+            "另外列出计数所用大小下的全部计数器"
+        )
+    )]
+    pub counters: bool,
+}
+
+fn name_help() -> &'static str {
+    tr(
+        "The exercise: its number, its name, or both, as 01, first-thread, 01-first-thread",
+        "练习的编号、名字，或两者，例如 01、first-thread、01-first-thread",
+    )
+}

@@ -1,0 +1,51 @@
+//! At what sizes an answer is run, and with what inputs.
+
+use rand_pcg::Pcg32;
+use rand_pcg::rand_core::{Rng, SeedableRng};
+
+use crate::data::Data;
+use crate::host::Case;
+
+/// The sizes of the tests, then those drawn from the seed.
+pub fn tests(data: &Data, seed: u64) -> Vec<Case> {
+    let mut random = Pcg32::seed_from_u64(seed);
+    let between = &data.sizes.random;
+    let drawn = (0..between.count).map(|_| {
+        let numbers = between.from.iter().zip(&between.to);
+        let numbers = numbers.map(|(&from, &to)| draw(&mut random, from, to));
+        numbers.collect::<Vec<u32>>()
+    });
+    let drawn: Vec<Vec<u32>> = drawn.collect();
+    let sizes = data.sizes.tests.iter().cloned().chain(drawn);
+    let inputs = sizes.map(|size| (size, random.next_u64()));
+    inputs.map(|(size, seed)| Case { size, seed }).collect()
+}
+
+/// The size at which counters are taken, if they are.
+pub fn graded(data: &Data, seed: u64) -> Option<Case> {
+    let size = data.sizes.graded.clone()?;
+    Some(Case { size, seed })
+}
+
+/// A number from `from` to `to`, both included.
+fn draw(random: &mut Pcg32, from: u32, to: u32) -> u32 {
+    let many = u64::from(to - from) + 1;
+    from + ((u64::from(random.next_u32()) * many) >> 32) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_drawn_from_all_there_are() {
+        let mut random = Pcg32::seed_from_u64(3);
+        let mut seen = [0; 3];
+        for _ in 0..300 {
+            seen[draw(&mut random, 5, 7) as usize - 5] += 1;
+        }
+        assert!(seen.iter().all(|&often| often > 50), "{seen:?}");
+        assert_eq!(draw(&mut random, 9, 9), 9);
+        draw(&mut random, 0, u32::MAX);
+    }
+}

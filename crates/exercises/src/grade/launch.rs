@@ -1,0 +1,107 @@
+//! The step `launch`: the answer runs through, and writes every element.
+
+use anyhow::{Error, Result};
+use common::error::in_words;
+use common::verify::POISON;
+
+use super::{Answer, Failure, Stop, checks};
+use crate::data::Step;
+use crate::host::{Bench, Case, Host, Missing, Output, Values};
+use crate::lang::Lang;
+
+/// Runs the host side at one size; every element of its outputs is written then.
+pub fn run(
+    host: &dyn Host,
+    bench: &Bench,
+    answer: &Answer,
+    case: &Case,
+    lang: Lang,
+) -> Result<Vec<Output>, Stop> {
+    let failed = |message| {
+        Stop::Failed(Failure {
+            step: Step::Launch,
+            size: case.size.clone(),
+            message,
+        })
+    };
+    let outputs = host
+        .run(bench, case)
+        .map_err(|error| failed(why(&error, answer, lang)))?;
+    match outputs.iter().find_map(|output| unwritten(output, lang)) {
+        Some(message) => Err(failed(message)),
+        None => Ok(outputs),
+    }
+}
+
+/// Why it did not run through.
+fn why(error: &Error, answer: &Answer, lang: Lang) -> String {
+    if let Some(fault) = cuda_driver::take_fault() {
+        return checks::stopped(&fault, answer, lang);
+    }
+    match error.downcast_ref::<Missing>() {
+        Some(Missing::Kernel(name)) => say!(
+            lang,
+            "There is no kernel `{0}`. It has to be declared as `extern \"C\" __global__ void {0}(…)`, \
+             with this name.",
+            "找不到核函数 `{0}`。它必须声明为 `extern \"C\" __global__ void {0}(…)`，名字不能改。";
+            name
+        ),
+        Some(Missing::Variable(name)) => say!(
+            lang,
+            "There is no variable `{0}`. It has to be declared outside of all functions, as in \
+             `extern \"C\" {{ __constant__ … {0}; }}`, with this name.",
+            "找不到变量 `{0}`。它必须在所有函数之外声明，例如 `extern \"C\" {{ __constant__ … {0}; }}`，\
+             名字不能改。";
+            name
+        ),
+        Some(Missing::Length {
+            name,
+            bytes,
+            wanted,
+        }) => say!(
+            lang,
+            "The variable `{}` has {} bytes, and should have {}: keep its type and length.",
+            "变量 `{}` 占 {} 字节，应为 {} 字节：请不要改动它的类型和长度。";
+            name, bytes, wanted
+        ),
+        None => say!(
+            lang,
+            "It does not run: {}.",
+            "运行失败：{}。";
+            in_words(error)
+        ),
+    }
+}
+
+/// What is said where an output has elements that nobody wrote.
+fn unwritten(output: &Output, lang: Lang) -> Option<String> {
+    const UNWRITTEN: u32 = u32::from_ne_bytes([POISON; 4]);
+    let (got, expected) = (bits(&output.got), bits(&output.expected));
+    let is_unwritten = |(got, expected): (&u32, &u32)| *got == UNWRITTEN && *expected != UNWRITTEN;
+    let mut places = got.iter().zip(&expected).map(is_unwritten);
+    let first = places.position(|it| it)?;
+    let many = 1 + places.filter(|&it| it).count();
+    if many == got.len() {
+        return Some(say!(
+            lang,
+            "The kernel ran, and wrote nothing to `{}`: all {} elements are as they were before.",
+            "核函数运行了，但没有向 `{}` 写入任何内容：{} 个元素都还是原样。";
+            output.name, got.len()
+        ));
+    }
+    Some(say!(
+        lang,
+        "{1} of the {2} elements of `{0}` were never written, the first at {3}. Which thread should \
+         have written it?",
+        "`{0}` 的 {2} 个元素中有 {1} 个从未写入，第一个在 {3} 处。它本应由哪个线程来写？";
+        output.name, many, got.len(), super::right::place(&output.shape, first)
+    ))
+}
+
+fn bits(values: &Values) -> Vec<u32> {
+    match values {
+        Values::Floats(values) => values.iter().map(|value| value.to_bits()).collect(),
+        Values::Integers(values) => values.iter().map(|value| value.cast_unsigned()).collect(),
+        Values::Unsigned(values) => values.clone(),
+    }
+}

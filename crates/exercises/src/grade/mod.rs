@@ -1,0 +1,151 @@
+//! Grading, step by step. The first step that fails ends it, with a message that teaches.
+//!
+//! This runs in a process of its own for each answer, and within limits; see the module `worker`.
+
+mod cases;
+mod checks;
+mod compile;
+mod counters;
+mod includes;
+mod kinds;
+mod launch;
+mod names;
+mod right;
+mod verdict;
+
+use anyhow::{Context as _, Result};
+use common::Gpu;
+use common::module;
+use cuda_driver::Checks;
+
+pub use counters::{line, plain};
+pub use verdict::{Counted, Failure, Verdict};
+
+use crate::data::{Data, Step};
+use crate::exercise::{Exercise, Side};
+use crate::host::{Bench, Case, Host};
+use crate::lang::Lang;
+
+/// An answer to an exercise.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// What its file is called in messages.
+    pub shown: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// How to grade.
+pub struct Grading<'a> {
+    /// What random sizes and inputs are drawn from.
+    pub seed: u64,
+    /// The language of messages.
+    pub lang: Lang,
+    /// Told what is begun: a step, and at what size.
+    pub at: &'a mut dyn FnMut(Step, &[u32]),
+}
+
+/// Why grading does not go on.
+enum Stop {
+    /// The answer failed.
+    Failed(Failure),
+    /// The course failed: no fault of the answer's.
+    Broken(anyhow::Error),
+}
+
+impl From<anyhow::Error> for Stop {
+    fn from(error: anyhow::Error) -> Self {
+        Stop::Broken(error)
+    }
+}
+
+/// What every mistake is looked for with; memory is freed by the course's own side.
+const CHECKS: Checks = Checks {
+    leak: false,
+    ..Checks::ALL
+};
+
+/// Grades an answer.
+///
+/// # Errors
+///
+/// Where it cannot be graded, which says nothing of the answer: no compiler, no GPU.
+pub fn grade(exercise: &Exercise, answer: &Answer, grading: &mut Grading) -> Result<Verdict> {
+    let mut verdict = Verdict::new(grading.seed);
+    match steps(exercise, answer, grading, &mut verdict) {
+        Ok(()) => {}
+        Err(Stop::Failed(failure)) => verdict.failure = Some(failure),
+        Err(Stop::Broken(error)) => return Err(error),
+    }
+    Ok(verdict)
+}
+
+fn steps(
+    exercise: &Exercise,
+    answer: &Answer,
+    grading: &mut Grading,
+    verdict: &mut Verdict,
+) -> Result<(), Stop> {
+    let Side::Kernel(host) = &exercise.side else {
+        return Err(anyhow::anyhow!("{} takes a program of its own", exercise.name).into());
+    };
+    (grading.at)(Step::Compile, &[]);
+    let ptx = compile::compile(answer, grading.lang)?;
+    run(*host, exercise.data()?, answer, &ptx, grading, verdict)
+}
+
+/// The steps after compiling.
+fn run(
+    host: &dyn Host,
+    data: &Data,
+    answer: &Answer,
+    ptx: &str,
+    grading: &mut Grading,
+    verdict: &mut Verdict,
+) -> Result<(), Stop> {
+    let lang = grading.lang;
+    cuda_driver::profile(true);
+    cuda_driver::keep_launches();
+    let gpu = Gpu::open().context("cannot open the GPU")?;
+    verdict.device = gpu.info.to_string();
+    let module = module::load(ptx).map_err(|error| compile::not_loaded(&error, lang))?;
+    let bench = Bench { module, gpu };
+
+    let mut findings = Vec::new();
+    for case in cases::tests(data, grading.seed) {
+        cuda_driver::check(CHECKS);
+        try_case(host, &bench, data, answer, &case, grading)?;
+        let found = cuda_driver::take_findings();
+        findings.extend(found.into_iter().map(|finding| (case.clone(), finding)));
+    }
+    cuda_driver::check(Checks::NONE);
+    let graded = cases::graded(data, grading.seed);
+    let mut launches = Vec::new();
+    if let Some(case) = &graded {
+        cuda_driver::take_launches();
+        try_case(host, &bench, data, answer, case, grading)?;
+        launches = cuda_driver::take_launches();
+    }
+    (grading.at)(Step::Checks, &[]);
+    checks::verdict(&findings, answer, lang)?;
+    if let Some(case) = &graded {
+        (grading.at)(Step::Counters, &case.size);
+        counters::verdict(host, &bench, data, case, &launches, lang, verdict)?;
+    }
+    Ok(())
+}
+
+/// Runs the answer at one size and compares.
+fn try_case(
+    host: &dyn Host,
+    bench: &Bench,
+    data: &Data,
+    answer: &Answer,
+    case: &Case,
+    grading: &mut Grading,
+) -> Result<(), Stop> {
+    (grading.at)(Step::Launch, &case.size);
+    let outputs = launch::run(host, bench, answer, case, grading.lang)?;
+    (grading.at)(Step::Right, &case.size);
+    right::verdict(&outputs, data.tolerance, case, grading.lang)
+}

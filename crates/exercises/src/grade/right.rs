@@ -1,0 +1,230 @@
+//! The step `right`: outputs beside their references, and the first wrong elements shown.
+
+use approx::relative_eq;
+use common::number::grouped;
+use common::verify::{compare, within_ulps};
+
+use super::{Failure, Stop};
+use crate::data::{Step, Tolerance};
+use crate::host::{Case, Output, Values};
+use crate::lang::Lang;
+use crate::text::{columns, padded_left};
+
+/// How many wrong elements of a row of numbers are shown.
+const SHOWN: usize = 6;
+
+/// How many rows and columns of a matrix are shown.
+const WINDOW: usize = 6;
+
+/// Compares all outputs of a case.
+pub fn verdict(
+    outputs: &[Output],
+    tolerance: Tolerance,
+    case: &Case,
+    lang: Lang,
+) -> Result<(), Stop> {
+    match outputs
+        .iter()
+        .find_map(|output| describe(output, tolerance, lang))
+    {
+        None => Ok(()),
+        Some(message) => Err(Stop::Failed(Failure {
+            step: Step::Right,
+            size: case.size.clone(),
+            message,
+        })),
+    }
+}
+
+/// What is wrong with an output; `None` where nothing is.
+fn describe(output: &Output, tolerance: Tolerance, lang: Lang) -> Option<String> {
+    let wrong = wrong(output, tolerance);
+    let first = wrong.iter().position(|&it| it)?;
+    let many = wrong.iter().filter(|&&it| it).count();
+    let head = say!(
+        lang,
+        "{} of the {} elements of `{}` are wrong, the first at {}:",
+        "`{2}` 的 {1} 个元素中有 {0} 个不对，第一个在 {3} 处：";
+        grouped(many as u64), grouped(wrong.len() as u64), output.name, place(&output.shape, first)
+    );
+    let (got, expected) = (texts(&output.got), texts(&output.expected));
+    let shown = match output.shape[..] {
+        [.., rows, columns] if rows > 1 && columns > 1 => {
+            matrix(&output.shape, first, &wrong, &got, &expected, lang)
+        }
+        _ => list(&output.shape, &wrong, &got, &expected, lang),
+    };
+    Some(format!("{head}\n{shown}"))
+}
+
+/// Which elements are not what they should be. NaN never is.
+fn wrong(output: &Output, tolerance: Tolerance) -> Vec<bool> {
+    match (&output.got, &output.expected) {
+        (Values::Floats(got), Values::Floats(expected)) => each(got, expected, |got, expected| {
+            close(tolerance, got, expected)
+        }),
+        (Values::Integers(got), Values::Integers(expected)) => each(got, expected, i32::eq),
+        (Values::Unsigned(got), Values::Unsigned(expected)) => each(got, expected, u32::eq),
+        // An output and its reference are of one type.
+        (got, _) => vec![true; texts(got).len()],
+    }
+}
+
+fn each<T: Copy + PartialEq + std::fmt::Debug>(
+    got: &[T],
+    expected: &[T],
+    close: impl Fn(&T, &T) -> bool,
+) -> Vec<bool> {
+    let pairs = got.iter().zip(expected);
+    pairs
+        .map(|(got, expected)| !compare(&[*got], &[*expected], &close).is_match())
+        .collect()
+}
+
+fn close(tolerance: Tolerance, got: &f32, expected: &f32) -> bool {
+    match (tolerance.ulps, tolerance.relative) {
+        (Some(ulps), _) => within_ulps(ulps)(got, expected),
+        (None, Some(relative)) => {
+            let absolute = tolerance.absolute.unwrap_or(0.0);
+            relative_eq!(got, expected, max_relative = relative, epsilon = absolute)
+        }
+        (None, None) => got == expected,
+    }
+}
+
+/// The first wrong elements, one a line.
+fn list(
+    shape: &[usize],
+    wrong: &[bool],
+    got: &[String],
+    expected: &[String],
+    lang: Lang,
+) -> String {
+    let indices = (0..wrong.len()).filter(|&index| wrong[index]).take(SHOWN);
+    let rows: Vec<[String; 3]> = std::iter::once([
+        String::new(),
+        lang.pick("got", "得到").to_owned(),
+        lang.pick("expected", "应为").to_owned(),
+    ])
+    .chain(indices.map(|index| {
+        let place = place(shape, index);
+        [place, got[index].clone(), expected[index].clone()]
+    }))
+    .collect();
+    let width = |column: usize| rows.iter().map(|row| columns(&row[column])).max();
+    let widths = [0, 1, 2].map(|column| width(column).unwrap_or(0));
+    let line = |row: &[String; 3]| {
+        let cells = row
+            .iter()
+            .zip(widths)
+            .map(|(cell, width)| padded_left(cell, width));
+        format!("  {}", cells.collect::<Vec<_>>().join("  "))
+    };
+    rows.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Rows and columns around the first wrong element, what came out beside what should have; wrong
+/// elements have a mark.
+fn matrix(
+    shape: &[usize],
+    first: usize,
+    wrong: &[bool],
+    got: &[String],
+    expected: &[String],
+    lang: Lang,
+) -> String {
+    let [.., rows, columns_of] = *shape else {
+        return String::new();
+    };
+    let (slice, within) = (first / (rows * columns_of), first % (rows * columns_of));
+    let window = |at: usize, length: usize| {
+        let from = at.saturating_sub(1).min(length.saturating_sub(WINDOW));
+        from..length.min(from + WINDOW)
+    };
+    let across = window(within % columns_of, columns_of);
+    let down = window(within / columns_of, rows);
+    let index = |row: usize, column: usize| (slice * rows + row) * columns_of + column;
+    let cell = |row: usize, column: usize| {
+        let index = index(row, column);
+        let mark = if wrong[index] { "*" } else { "" };
+        (format!("{}{mark}", got[index]), expected[index].clone())
+    };
+    let all = down
+        .clone()
+        .flat_map(|row| across.clone().map(move |column| (row, column)));
+    let cells: Vec<(String, String)> = all.map(|(row, column)| cell(row, column)).collect();
+    let numbers = across.clone().chain(down.clone());
+    let longest = numbers.map(|number| number.to_string().len()).max();
+    let longest = longest.unwrap_or(1);
+    let width = cells
+        .iter()
+        .flat_map(|(got, expected)| [got.len(), expected.len()])
+        .max()
+        .unwrap_or(1)
+        .max(longest);
+
+    let head: String = across
+        .clone()
+        .map(|column| format!(" {column:>width$}"))
+        .collect();
+    let title = lang.pick("got", "得到");
+    let blanks = " ".repeat(head.chars().count().saturating_sub(columns(title)) + 4);
+    let mut lines = vec![
+        format!(
+            "  {:longest$}  {title}{blanks}{}",
+            "",
+            lang.pick("expected", "应为")
+        ),
+        format!("  {:longest$} {head}    {head}", ""),
+    ];
+    for (row, line) in down.zip(cells.chunks(across.len())) {
+        let got: String = line
+            .iter()
+            .map(|(got, _)| format!(" {got:>width$}"))
+            .collect();
+        let expected = line
+            .iter()
+            .map(|(_, expected)| format!(" {expected:>width$}"));
+        let expected: String = expected.collect();
+        lines.push(format!("  {row:>longest$} {got}    {expected}"));
+    }
+    lines.push(say!(
+        lang,
+        "  (columns along x, rows along y; * is wrong)",
+        "  （列沿 x 方向，行沿 y 方向；* 表示不对）"
+    ));
+    lines.join("\n")
+}
+
+/// Where an element is: `[7]`, `[row 2, column 3]` and so on, innermost last.
+pub fn place(shape: &[usize], index: usize) -> String {
+    let mut rest = index;
+    let mut numbers: Vec<String> = shape
+        .iter()
+        .rev()
+        .map(|&length| {
+            let number = rest % length;
+            rest /= length;
+            number.to_string()
+        })
+        .collect();
+    numbers.reverse();
+    format!("[{}]", numbers.join("]["))
+}
+
+fn texts(values: &Values) -> Vec<String> {
+    match values {
+        Values::Floats(values) => values.iter().map(|value| float(*value)).collect(),
+        Values::Integers(values) => values.iter().map(i32::to_string).collect(),
+        Values::Unsigned(values) => values.iter().map(u32::to_string).collect(),
+    }
+}
+
+/// A float with so many digits that another one reads differently.
+fn float(value: f32) -> String {
+    let plain = format!("{value}");
+    match plain.len() {
+        0..=12 => plain,
+        _ => format!("{value:e}"),
+    }
+}

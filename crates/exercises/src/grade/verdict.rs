@@ -1,0 +1,75 @@
+//! What came of grading.
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::Step;
+
+/// What came of grading an answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// What random sizes and inputs were drawn from.
+    pub seed: u64,
+    /// The GPU or simulator that ran it; empty where it came to nothing.
+    pub device: String,
+    /// Why it did not pass; `None` where it did.
+    pub failure: Option<Failure>,
+    /// The counters that have targets, as far as it came to them.
+    pub targets: Vec<Counted>,
+    /// All counters of the graded size that are not 0, by name: all launches together.
+    pub counters: Vec<(String, u64)>,
+}
+
+/// Why an answer did not pass.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Failure {
+    /// At which step.
+    pub step: Step,
+    /// At which size, x first; empty where it has nothing to do with sizes.
+    pub size: Vec<u32>,
+    /// What is wrong, why, and what to do.
+    pub message: String,
+}
+
+/// A counter beside its target.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Counted {
+    /// Its name; `share_of_limit` for the share of the limit.
+    pub counter: String,
+    /// Of which kernel, if not of all.
+    pub kernel: Option<String>,
+    /// What was counted.
+    pub value: f64,
+    /// What was asked, in words.
+    pub asked: String,
+    /// Whether it is within.
+    pub reached: bool,
+}
+
+impl Verdict {
+    /// One that has nothing against the answer yet.
+    pub fn new(seed: u64) -> Verdict {
+        Verdict {
+            seed,
+            device: String::new(),
+            failure: None,
+            targets: Vec::new(),
+            counters: Vec::new(),
+        }
+    }
+
+    /// Whether the answer passed.
+    pub fn passed(&self) -> bool {
+        self.failure.is_none()
+    }
+}
+
+impl Failure {
+    /// One that has nothing to do with a size.
+    pub fn at(step: Step, message: String) -> Failure {
+        Failure {
+            step,
+            size: Vec::new(),
+            message,
+        }
+    }
+}

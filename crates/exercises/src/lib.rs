@@ -1,0 +1,38 @@
+//! The course: exercises in CUDA C and Rust, graded by results, checks and counters.
+//!
+//! | module | what it has |
+//! |---|---|
+//! | [`course`] | the exercises, in order, each with its host side |
+//! | [`host`] | what a host side is written with |
+//! | [`exercise`] | an exercise: its texts, its data, its host side |
+//! | [`data`] | what `exercise.toml` may say |
+//! | [`grade`] | the steps of grading, from compiling to counters |
+//! | [`worker`] | grading in a process of its own |
+//! | [`folder`], [`progress`] | the student's files |
+//! | [`commands`], [`flags`] | what the program does |
+//! | [`record`], [`report`] | what it says of an answer, to programs and to people |
+//! | [`lang`] | English and Chinese |
+//!
+//! Exercises are data in `kernels/exercises`; the README there says how to write one.
+
+// cust calls the CUDA driver's functions, which this crate defines.
+extern crate cuda_driver as _;
+
+#[macro_use]
+pub mod lang;
+
+pub mod commands;
+mod compiler;
+pub mod course;
+pub mod data;
+pub mod exercise;
+mod files;
+pub mod flags;
+pub mod folder;
+pub mod grade;
+pub mod host;
+pub mod progress;
+pub mod record;
+pub mod report;
+mod text;
+pub mod worker;

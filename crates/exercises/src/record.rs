@@ -1,0 +1,57 @@
+//! What came of an answer, as `--json` prints it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::Step;
+use crate::exercise::Exercise;
+use crate::grade::Counted;
+use crate::worker::Graded;
+
+/// An answer, graded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// The exercise's name.
+    pub exercise: String,
+    /// Whether it passed.
+    pub passed: bool,
+    /// The step at which it was rejected.
+    pub step: Option<Step>,
+    /// The size at which it was, x first.
+    pub size: Vec<u32>,
+    /// Why.
+    pub message: String,
+    /// The counters that have targets, as far as it came to them.
+    pub targets: Vec<Counted>,
+    /// All counters of the graded size that are not 0.
+    pub counters: Vec<(String, u64)>,
+    /// What its kernels printed, the beginning.
+    pub printed: String,
+    /// What random sizes and inputs were drawn from.
+    pub seed: u64,
+    /// The GPU, or the simulator and what it models; empty where it did not come to run.
+    pub device: String,
+}
+
+impl Record {
+    /// What came of an answer to this exercise.
+    pub fn new(exercise: &Exercise, graded: Graded) -> Record {
+        let Graded { verdict, printed } = graded;
+        let passed = verdict.passed();
+        let (step, size, message) = match verdict.failure {
+            Some(failure) => (Some(failure.step), failure.size, failure.message),
+            None => (None, Vec::new(), String::new()),
+        };
+        Record {
+            exercise: exercise.name.to_owned(),
+            passed,
+            step,
+            size,
+            message,
+            targets: verdict.targets,
+            counters: verdict.counters,
+            printed,
+            seed: verdict.seed,
+            device: verdict.device,
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! What a worker is asked and what it answers.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::Step;
+use crate::grade::Verdict;
+use crate::lang::Lang;
+
+/// An answer to grade.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Job {
+    /// Stands in every line of the worker's; nobody else knows it.
+    pub token: String,
+    /// The exercise's name.
+    pub exercise: String,
+    /// What the answer's file is called in messages.
+    pub shown: String,
+    /// The answer.
+    pub text: String,
+    /// What random sizes and inputs are drawn from.
+    pub seed: u64,
+    /// The language of messages.
+    pub lang: Lang,
+    /// What it may use.
+    pub limits: Limits,
+}
+
+/// What grading an answer may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Seconds that a launch may take, on the clock.
+    pub launch: u64,
+    /// Seconds of computing, of the grading and of a compiler each.
+    pub computing: u64,
+    /// Seconds that all of it may take, on the clock.
+    pub seconds: u64,
+    /// Bytes of memory, of the grading and of a compiler each.
+    pub memory: u64,
+}
+
+impl Limits {
+    /// For exercises that take less than a second each, on a machine that has other things to do too.
+    pub const USUAL: Limits = Limits {
+        launch: 5,
+        computing: 30,
+        seconds: 60,
+        memory: 4 << 30,
+    };
+
+    /// All of it, on the clock.
+    pub fn time(&self) -> Duration {
+        Duration::from_secs(self.seconds)
+    }
+}
+
+/// A line of a worker's.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Line {
+    /// The job's.
+    pub token: String,
+    /// What it says.
+    pub message: Message,
+}
+
+/// What a worker says.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Message {
+    /// It begins a step, at a size.
+    At {
+        /// The step.
+        step: Step,
+        /// The size, x first; empty where the step has nothing to do with one.
+        size: Vec<u32>,
+    },
+    /// It is done.
+    Verdict(Verdict),
+    /// It cannot grade, which says nothing of the answer.
+    Broken(String),
+}

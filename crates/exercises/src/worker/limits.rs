@@ -1,0 +1,39 @@
+//! A process lowers its own limits; the compilers that it starts inherit them.
+
+use anyhow::Result;
+
+use super::job::Limits;
+
+/// Lowers them for good.
+#[cfg(unix)]
+pub fn lower(limits: &Limits) -> Result<()> {
+    use anyhow::Context as _;
+    use rlimit::Resource;
+
+    /// The longest file: an executable of a hosted exercise, with what it is linked from.
+    const FILE: u64 = 512 << 20;
+
+    // macOS has no limit on addresses that it keeps.
+    let mut lowered = vec![
+        (Resource::CPU, limits.computing),
+        (Resource::FSIZE, FILE),
+        (Resource::CORE, 0),
+    ];
+    if cfg!(not(target_vendor = "apple")) {
+        lowered.push((Resource::AS, limits.memory));
+    }
+    for (resource, most) in lowered {
+        let (_, hard) = resource.get()?;
+        let most = most.min(hard);
+        resource
+            .set(most, most)
+            .with_context(|| format!("cannot lower the limit {resource:?}"))?;
+    }
+    Ok(())
+}
+
+/// On Windows only the time is limited: whoever supervises ends the job.
+#[cfg(not(unix))]
+pub fn lower(_limits: &Limits) -> Result<()> {
+    Ok(())
+}

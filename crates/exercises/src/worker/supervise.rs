@@ -1,0 +1,203 @@
+//! Starting a worker, listening to it, and ending it when its time is over.
+
+use std::env;
+use std::io::{BufReader, Write};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, bail};
+#[cfg(windows)]
+use process_wrap::std::JobObject;
+#[cfg(unix)]
+use process_wrap::std::ProcessGroup;
+use process_wrap::std::{ChildWrapper, CommandWrap};
+
+use super::job::{Job, Limits, Message};
+use super::lines::{Lines, Said};
+use crate::data::Step;
+use crate::grade::{Failure, Verdict};
+use crate::lang::Lang;
+
+/// What came of a job.
+#[derive(Clone, Debug)]
+pub struct Graded {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// What the answer's kernels printed, its beginning.
+    pub printed: String,
+}
+
+/// Has a job done in a process of its own. `at` is told which step and size it comes to.
+///
+/// # Errors
+///
+/// Where it cannot be graded, which says nothing of the answer.
+pub fn supervise(job: &Job, mut at: impl FnMut(Step, &[u32])) -> Result<Graded> {
+    let mut worker = start(&job.limits)?;
+    let ended = Instant::now() + job.limits.time();
+    let mut stdin = worker.stdin().take().context("a worker without input")?;
+    let text = serde_json::to_string(job)?;
+    // A worker that ends before it has read all says why, or how it ended does.
+    let _ = writeln!(stdin, "{text}").and_then(|()| stdin.flush());
+    let said = listen(&mut *worker, &job.token)?;
+
+    let mut printed = String::new();
+    let mut last = (Step::Compile, Vec::new());
+    let message = loop {
+        let left = ended.saturating_duration_since(Instant::now());
+        match said.recv_timeout(left) {
+            Ok(Said::Message(Message::At { step, size })) => {
+                at(step, &size);
+                last = (step, size);
+            }
+            Ok(Said::Message(message)) => break Some(message),
+            Ok(Said::Printed(text)) => printed.push_str(&text),
+            Err(RecvTimeoutError::Timeout) => break None,
+            // It ended, or closed its output, which comes to the same.
+            Err(RecvTimeoutError::Disconnected) => {
+                break Some(Message::Verdict(died(&mut *worker, job, &last, ended)?));
+            }
+        }
+    };
+    // Whatever it left running goes with it.
+    let _ = worker.kill();
+    drop(stdin);
+    let verdict = match message {
+        Some(Message::Verdict(verdict)) => verdict,
+        Some(Message::Broken(why)) => bail!(why),
+        Some(Message::At { .. }) => bail!("a worker said no more than where it is"),
+        None => failed(job, &last, too_long(job.limits.seconds, job.lang)),
+    };
+    let printed = printed.trim().to_owned();
+    Ok(Graded { verdict, printed })
+}
+
+/// This program again, in a group of its own.
+fn start(limits: &Limits) -> Result<Box<dyn ChildWrapper>> {
+    let program = env::current_exe().context("this program does not find itself")?;
+    let mut command = Command::new(program);
+    command
+        .arg("worker")
+        .env("CUDA_SIM_TIME_LIMIT", limits.launch.to_string())
+        // Exercises are small, and on a large machine every thread would reserve addresses.
+        .env("RAYON_NUM_THREADS", "2")
+        .env_remove("CUDA_SIM_CHECK")
+        .env_remove("RUST_BACKTRACE")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    // Counters and checks are the simulator's, so a GPU grades only where it is asked for by name.
+    if env::var_os("CUDA_BACKEND").is_none_or(|backend| backend.is_empty()) {
+        command.env("CUDA_BACKEND", "sim");
+    }
+    let mut command = CommandWrap::from(command);
+    #[cfg(unix)]
+    command.wrap(ProcessGroup::leader());
+    #[cfg(windows)]
+    command.wrap(JobObject);
+    command.spawn().context("cannot start a worker")
+}
+
+/// Its lines, as they come.
+fn listen(worker: &mut dyn ChildWrapper, token: &str) -> Result<Receiver<Said>> {
+    let stdout = worker.stdout().take().context("a worker without output")?;
+    let token = token.to_owned();
+    let (to, said) = channel();
+    thread::spawn(move || {
+        let lines = Lines::new(BufReader::new(stdout), token);
+        for line in lines {
+            if to.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    Ok(said)
+}
+
+/// It ended without a verdict.
+fn died(
+    worker: &mut dyn ChildWrapper,
+    job: &Job,
+    last: &(Step, Vec<u32>),
+    ended: Instant,
+) -> Result<Verdict> {
+    // It closed its output; if it does not end now, it never would.
+    let status = loop {
+        match worker.try_wait()? {
+            Some(status) => break Some(status),
+            None if Instant::now() >= ended => break None,
+            None => thread::sleep(std::time::Duration::from_millis(5)),
+        }
+    };
+    let why = match status {
+        None => too_long(job.limits.seconds, job.lang),
+        Some(status) => ending(status, &job.limits, job.lang),
+    };
+    Ok(failed(job, last, why))
+}
+
+fn failed(job: &Job, (step, size): &(Step, Vec<u32>), message: String) -> Verdict {
+    let mut verdict = Verdict::new(job.seed);
+    verdict.failure = Some(Failure {
+        step: *step,
+        size: size.clone(),
+        message,
+    });
+    verdict
+}
+
+fn too_long(seconds: u64, lang: Lang) -> String {
+    say!(
+        lang,
+        "It was ended after {} seconds. Look for a loop that does not end.",
+        "运行 {} 秒后被终止。请检查是否有不会结束的循环。";
+        seconds
+    )
+}
+
+/// What the end of a process says.
+fn ending(status: ExitStatus, limits: &Limits, lang: Lang) -> String {
+    match signal(status) {
+        Some(signal) if signal == CPU_TIME => say!(
+            lang,
+            "It was ended after {} seconds of computing. Look for a loop that does not end.",
+            "计算 {} 秒后被终止。请检查是否有不会结束的循环。";
+            limits.computing
+        ),
+        Some(signal) if signal == ABORTED => say!(
+            lang,
+            "It was ended when it asked for more than {} GB of memory. Look at the lengths of its arrays.",
+            "申请的内存超过 {} GB，被终止。请检查各数组的长度。";
+            limits.memory >> 30
+        ),
+        Some(signal) => say!(
+            lang,
+            "It crashed (signal {}), or the system ended it, as it does when memory runs out.",
+            "它崩溃了（信号 {}），或者因内存耗尽等原因被系统终止。";
+            signal
+        ),
+        None => say!(
+            lang,
+            "It ended ({}) before it was graded: an answer must not end the program.",
+            "评分尚未完成它就退出了（{}）：答案不可以结束程序。";
+            status
+        ),
+    }
+}
+
+/// `SIGXCPU`
+const CPU_TIME: i32 = 24;
+/// `SIGABRT`, which is how a Rust program ends that gets no memory.
+const ABORTED: i32 = 6;
+
+#[cfg(unix)]
+fn signal(status: ExitStatus) -> Option<i32> {
+    std::os::unix::process::ExitStatusExt::signal(&status)
+}
+
+#[cfg(not(unix))]
+fn signal(_status: ExitStatus) -> Option<i32> {
+    None
+}

@@ -1,0 +1,9 @@
+// Rejected at: launch
+// The threads to spare in the last block write past the end.
+
+#include "cuda_device.h"
+
+extern "C" __global__ void axpy(float a, const float *x, float *y, unsigned int n) {
+    unsigned int i = blockIdx.x * blockDim.x + threadIdx.x;
+    y[i] = a * x[i] + y[i];
+}
