@@ -157,6 +157,17 @@ pub struct Check {
 
     #[arg(
         long,
+        default_value_t = 60,
+        value_parser = clap::value_parser!(u64).range(1..=3600),
+        help = tr(
+            "How long an answer may take",
+            "每份答案最多可用的秒数"
+        )
+    )]
+    pub seconds: u64,
+
+    #[arg(
+        long,
         help = tr(
             "Print all counters of the graded size as well",
             "另外列出计数所用大小下的全部计数器"

@@ -18,6 +18,9 @@
 // cust calls the CUDA driver's functions, which this crate defines.
 extern crate cuda_driver as _;
 
+// Answers in Rust are compiled against this crate alone.
+pub use {anyhow, cust};
+
 #[macro_use]
 pub mod lang;
 
@@ -32,6 +35,7 @@ pub mod folder;
 pub mod grade;
 pub mod host;
 pub mod progress;
+mod random;
 pub mod record;
 pub mod report;
 mod text;

@@ -1,7 +1,6 @@
 //! `check`: answers are graded.
 
-use std::hash::{BuildHasher, RandomState};
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -11,6 +10,7 @@ use crate::course::EXERCISES;
 use crate::exercise::Exercise;
 use crate::flags::Check;
 use crate::lang::Lang;
+use crate::random::random;
 use crate::record::Record;
 use crate::worker::{Job, Limits, supervise};
 use crate::{compiler, folder, report};
@@ -19,9 +19,10 @@ use crate::{compiler, folder, report};
 pub fn run(course: &Course, flags: &Check) -> Result<ExitCode> {
     compiler::find(course.lang)?;
     let seed = flags.seed.unwrap_or_else(drawn);
+    let limits = Limits::within(flags.seconds);
     let passed = match flags.all {
-        true => all(course, seed)?,
-        false => one(course, flags, seed)?,
+        true => all(course, seed, limits)?,
+        false => one(course, flags, seed, limits)?,
     };
     Ok(match passed {
         true => ExitCode::SUCCESS,
@@ -29,13 +30,13 @@ pub fn run(course: &Course, flags: &Check) -> Result<ExitCode> {
     })
 }
 
-fn one(course: &Course, flags: &Check, seed: u64) -> Result<bool> {
+fn one(course: &Course, flags: &Check, seed: u64, limits: Limits) -> Result<bool> {
     let lang = course.lang;
     let exercise = course.named(flags.name.as_deref())?;
     let file = flags.file.clone();
     let own = file.is_none();
     let file = file.unwrap_or_else(|| course.folder.file(exercise));
-    let record = grade(exercise, &file, seed, lang)?;
+    let record = grade(exercise, &file, seed, limits, lang)?;
     let mut progress = course.folder.progress(lang)?;
     if own {
         progress.set(exercise, record.passed);
@@ -50,12 +51,12 @@ fn one(course: &Course, flags: &Check, seed: u64) -> Result<bool> {
     Ok(record.passed)
 }
 
-fn all(course: &Course, seed: u64) -> Result<bool> {
+fn all(course: &Course, seed: u64, limits: Limits) -> Result<bool> {
     let lang = course.lang;
     let mut progress = course.folder.progress(lang)?;
     let mut records = Vec::new();
     for exercise in &EXERCISES {
-        let record = grade(exercise, &course.folder.file(exercise), seed, lang)?;
+        let record = grade(exercise, &course.folder.file(exercise), seed, limits, lang)?;
         progress.set(exercise, record.passed);
         course.folder.keep(&progress)?;
         if !course.json {
@@ -80,26 +81,20 @@ fn all(course: &Course, seed: u64) -> Result<bool> {
 }
 
 /// Grades the answer in a file.
-fn grade(exercise: &'static Exercise, file: &PathBuf, seed: u64, lang: Lang) -> Result<Record> {
-    let job = Job {
-        token: format!("{:016x}{:016x}", random(), random()),
-        exercise: exercise.name.to_owned(),
-        shown: folder::shown(file),
-        text: folder::read(file, lang)?,
-        seed,
-        lang,
-        limits: Limits::USUAL,
-    };
-    let graded = supervise(&job, |_, _| {})?;
+fn grade(
+    exercise: &'static Exercise,
+    file: &Path,
+    seed: u64,
+    limits: Limits,
+    lang: Lang,
+) -> Result<Record> {
+    let text = folder::read(file, lang)?;
+    let job = Job::new(exercise, folder::shown(file), text, seed, lang, limits);
+    let graded = supervise(job, |_, _| {})?;
     Ok(Record::new(exercise, graded))
 }
 
 /// A seed of a few digits, to be typed again.
 fn drawn() -> u64 {
     random() % 1_000_000
-}
-
-/// The system's own randomness, through the keys of a hash map.
-fn random() -> u64 {
-    RandomState::new().hash_one(0)
 }

@@ -66,8 +66,7 @@ impl Course {
 /// Where it cannot be done, which says nothing of any answer.
 pub fn run(flags: &Flags) -> Result<ExitCode> {
     if let Some(Command::Worker) = flags.command {
-        worker::work()?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(worker::work());
     }
     common::interrupt::install()?;
     let course = Course::open(&flags.everywhere)?;

@@ -22,7 +22,7 @@ pub use counters::{line, plain};
 pub use verdict::{Counted, Failure, Verdict};
 
 use crate::data::{Data, Step};
-use crate::exercise::{Exercise, Side};
+use crate::exercise::Exercise;
 use crate::host::{Bench, Case, Host};
 use crate::lang::Lang;
 
@@ -65,14 +65,32 @@ const CHECKS: Checks = Checks {
     ..Checks::ALL
 };
 
+/// What is graded.
+pub enum Subject<'a> {
+    /// A kernel: the answer is CUDA C, the host side the course's.
+    Kernel(&'a dyn Host),
+    /// A host side that the answer is part of, with the course's kernel, if there is one.
+    Host {
+        /// The host side.
+        host: &'a dyn Host,
+        /// The kernel in CUDA C; empty where there is none.
+        kernel: &'static str,
+    },
+}
+
 /// Grades an answer.
 ///
 /// # Errors
 ///
 /// Where it cannot be graded, which says nothing of the answer: no compiler, no GPU.
-pub fn grade(exercise: &Exercise, answer: &Answer, grading: &mut Grading) -> Result<Verdict> {
+pub fn grade(
+    exercise: &Exercise,
+    subject: Subject,
+    answer: &Answer,
+    grading: &mut Grading,
+) -> Result<Verdict> {
     let mut verdict = Verdict::new(grading.seed);
-    match steps(exercise, answer, grading, &mut verdict) {
+    match steps(exercise, subject, answer, grading, &mut verdict) {
         Ok(()) => {}
         Err(Stop::Failed(failure)) => verdict.failure = Some(failure),
         Err(Stop::Broken(error)) => return Err(error),
@@ -82,17 +100,29 @@ pub fn grade(exercise: &Exercise, answer: &Answer, grading: &mut Grading) -> Res
 
 fn steps(
     exercise: &Exercise,
+    subject: Subject,
     answer: &Answer,
     grading: &mut Grading,
     verdict: &mut Verdict,
 ) -> Result<(), Stop> {
-    let Side::Kernel(host) = &exercise.side else {
-        return Err(anyhow::anyhow!("{} takes a program of its own", exercise.name).into());
-    };
     (grading.at)(Step::Compile, &[]);
-    let ptx = compile::compile(answer, grading.lang)?;
-    run(*host, exercise.data()?, answer, &ptx, grading, verdict)
+    let lang = grading.lang;
+    let (host, ptx) = match subject {
+        Subject::Kernel(host) => (host, compile::compile(answer, lang)?),
+        Subject::Host { host, kernel: "" } => (host, NO_KERNEL.to_owned()),
+        Subject::Host { host, kernel } => {
+            let kernel = Answer {
+                shown: "kernel.cu".to_owned(),
+                text: kernel.to_owned(),
+            };
+            (host, compile::compile(&kernel, lang)?)
+        }
+    };
+    run(host, exercise.data()?, answer, &ptx, grading, verdict)
 }
+
+/// A module with nothing in it.
+const NO_KERNEL: &str = ".version 6.4\n.target sm_52\n.address_size 64\n";
 
 /// The steps after compiling.
 fn run(

@@ -1,12 +1,15 @@
 //! What a worker is asked and what it answers.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::data::Step;
+use crate::exercise::Exercise;
 use crate::grade::Verdict;
 use crate::lang::Lang;
+use crate::random::random;
 
 /// An answer to grade.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -25,6 +28,31 @@ pub struct Job {
     pub lang: Lang,
     /// What it may use.
     pub limits: Limits,
+    /// A folder for what it makes, which goes when it is done.
+    pub scratch: PathBuf,
+}
+
+impl Job {
+    /// An answer to this exercise, whose file is called `shown`.
+    pub fn new(
+        exercise: &Exercise,
+        shown: String,
+        text: String,
+        seed: u64,
+        lang: Lang,
+        limits: Limits,
+    ) -> Job {
+        Job {
+            token: format!("{:016x}{:016x}", random(), random()),
+            exercise: exercise.name.to_owned(),
+            shown,
+            text,
+            seed,
+            lang,
+            limits,
+            scratch: PathBuf::new(),
+        }
+    }
 }
 
 /// What grading an answer may use.
@@ -41,13 +69,16 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// For exercises that take less than a second each, on a machine that has other things to do too.
-    pub const USUAL: Limits = Limits {
-        launch: 5,
-        computing: 30,
-        seconds: 60,
-        memory: 4 << 30,
-    };
+    /// For an answer that may take so many seconds. Those of the course take less than one, on a machine
+    /// that has nothing else to do.
+    pub fn within(seconds: u64) -> Limits {
+        Limits {
+            launch: seconds.min(5),
+            computing: seconds.min(30),
+            seconds,
+            memory: 4 << 30,
+        }
+    }
 
     /// All of it, on the clock.
     pub fn time(&self) -> Duration {

@@ -4,51 +4,94 @@
 //! The program starts itself again with the hidden command `worker`. That one lowers its own limits,
 //! reads a [`Job`] from its standard input and answers in lines of JSON, each with the job's token, so
 //! that no kernel's `printf` can be taken for one. When its input closes, whoever started it is gone, and
-//! it ends.
+//! it ends. Around an answer in Rust it compiles a program, and hands the job on to that.
 
+mod hosted;
 mod job;
 mod limits;
 mod lines;
+mod panics;
 mod supervise;
 
 use std::io::{self, BufRead, Read, Write};
+use std::process::ExitCode;
 use std::{process, thread};
 
 use anyhow::{Context as _, Result};
 
 pub use job::{Job, Limits};
-use job::{Line, Message};
 pub use supervise::{Graded, supervise};
 
 use crate::course;
-use crate::grade::{Answer, Grading, grade};
+use crate::exercise::{Exercise, Side};
+use crate::grade::{self, Answer, Grading, Subject, Verdict};
+use crate::host::Host;
+use job::{Line, Message};
 
 /// The hidden command: one job, from standard input.
-///
-/// # Errors
-///
-/// Where there is no job to read.
-pub fn work() -> Result<()> {
+pub fn work() -> ExitCode {
+    serve(|job, exercise| match &exercise.side {
+        Side::Kernel(host) => Ok(Done::Verdict(graded(
+            job,
+            exercise,
+            Subject::Kernel(*host),
+        )?)),
+        Side::Host { main, .. } => hosted::run(job, main),
+    })
+}
+
+/// The `main` of the program that is compiled around an answer in Rust: one job, from standard input,
+/// graded with this host side.
+pub fn main(host: &dyn Host) -> ExitCode {
+    serve(|job, exercise| {
+        let kernel = match exercise.side {
+            Side::Host { kernel, .. } => kernel,
+            Side::Kernel(_) => "",
+        };
+        let subject = Subject::Host { host, kernel };
+        Ok(Done::Verdict(graded(job, exercise, subject)?))
+    })
+}
+
+/// How a job ended.
+enum Done {
+    /// With a verdict.
+    Verdict(Verdict),
+    /// In a process that said all there was to say, and ended with this code.
+    Elsewhere(i32),
+}
+
+/// Reads the job, does it, and says what came of it.
+fn serve(work: impl FnOnce(&Job, &'static Exercise) -> Result<Done>) -> ExitCode {
     let mut text = String::new();
-    io::stdin().lock().read_line(&mut text)?;
-    let job: Job = serde_json::from_str(&text).context("no job on standard input")?;
+    let read = io::stdin().lock().read_line(&mut text);
+    let Some(job) = read
+        .ok()
+        .and_then(|_| serde_json::from_str::<Job>(&text).ok())
+    else {
+        return ExitCode::FAILURE; // nobody to tell, for want of a token
+    };
     thread::spawn(|| {
         // Nothing more is written there: this returns when it closes.
         let _ = io::stdin().lock().read(&mut [0]);
         process::exit(1);
     });
-    let message = match begin(&job) {
-        Ok(message) => message,
+    let begin = || {
+        limits::lower(&job.limits)?;
+        let exercise = course::find(&job.exercise).context("there is no such exercise")?;
+        work(&job, exercise)
+    };
+    let message = match begin() {
+        Ok(Done::Verdict(verdict)) => Message::Verdict(verdict),
+        Ok(Done::Elsewhere(code)) => process::exit(code),
         Err(error) => Message::Broken(common::error::in_words(&error)),
     };
     say(&job.token, message);
     // Memory and threads go with the process; what has been said is all that counts.
-    process::exit(0);
+    process::exit(0)
 }
 
-fn begin(job: &Job) -> Result<Message> {
-    limits::lower(&job.limits)?;
-    let exercise = course::find(&job.exercise).context("there is no such exercise")?;
+fn graded(job: &Job, exercise: &Exercise, subject: Subject) -> Result<Verdict> {
     let answer = Answer {
         shown: job.shown.clone(),
         text: job.text.clone(),
@@ -61,7 +104,9 @@ fn begin(job: &Job) -> Result<Message> {
             say(&job.token, Message::At { step, size });
         },
     };
-    Ok(Message::Verdict(grade(exercise, &answer, &mut grading)?))
+    panics::caught(job, || {
+        grade::grade(exercise, subject, &answer, &mut grading)
+    })
 }
 
 /// A line for whoever supervises, on a line of its own whatever was printed before.

@@ -34,7 +34,10 @@ pub struct Graded {
 /// # Errors
 ///
 /// Where it cannot be graded, which says nothing of the answer.
-pub fn supervise(job: &Job, mut at: impl FnMut(Step, &[u32])) -> Result<Graded> {
+pub fn supervise(mut job: Job, mut at: impl FnMut(Step, &[u32])) -> Result<Graded> {
+    let scratch = tempfile::tempdir().context("cannot make a temporary folder")?;
+    job.scratch = scratch.path().to_owned();
+    let job = &job;
     let mut worker = start(&job.limits)?;
     let ended = Instant::now() + job.limits.time();
     let mut stdin = worker.stdin().take().context("a worker without input")?;
@@ -187,6 +190,9 @@ fn ending(status: ExitStatus, limits: &Limits, lang: Lang) -> String {
     }
 }
 
+/// What a shell adds to a signal's number.
+pub const SIGNALLED: i32 = 128;
+
 /// `SIGXCPU`
 const CPU_TIME: i32 = 24;
 /// `SIGABRT`, which is how a Rust program ends that gets no memory.
@@ -194,7 +200,10 @@ const ABORTED: i32 = 6;
 
 #[cfg(unix)]
 fn signal(status: ExitStatus) -> Option<i32> {
-    std::os::unix::process::ExitStatusExt::signal(&status)
+    let own = std::os::unix::process::ExitStatusExt::signal(&status);
+    // That of a process of its own, as a shell reports it.
+    let within = status.code().filter(|&code| code > SIGNALLED);
+    own.or(within.map(|code| code - SIGNALLED))
 }
 
 #[cfg(not(unix))]

@@ -168,8 +168,12 @@ impl Clang {
             child.wait_with_output()
         })
         .map_err(failed)?;
-        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        let mut message = String::from_utf8_lossy(&output.stderr).into_owned();
         if !output.status.success() {
+            // One that was ended from outside had no time to say why.
+            if message.trim().is_empty() {
+                message = output.status.to_string();
+            }
             return Err(Error::Text {
                 compiler: self.name(),
                 shown: shown.to_owned(),

@@ -1,0 +1,114 @@
+//! What an answer may do to the machine: nothing. Each costs itself alone, and is told what it did.
+
+mod support;
+
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use serde_json::Value;
+use support::{Program, has_clang};
+
+const HEAD: &str = "#include \"cuda_device.h\"\n";
+
+/// The right answer to the first exercise, and before it whatever is to be tried.
+fn axpy(before: &str, within: &str) -> String {
+    format!(
+        "{HEAD}{before}\nextern \"C\" __global__ void axpy(float a, const float *x, float *y, \
+         unsigned int n) {{\n    unsigned int i = blockIdx.x * blockDim.x + threadIdx.x;\n    {within}\n    \
+         if (i < n) y[i] = a * x[i] + y[i];\n}}\n"
+    )
+}
+
+fn graded(text: &str) -> (i32, Value) {
+    let program = Program::new();
+    let file = program.write("answer.cu", text);
+    program.graded_within("5", "01", &file)
+}
+
+/// It has to be rejected at a step, with a message that has all of these.
+fn rejected(text: &str, step: &str, parts: &[&str]) -> Result<(), Failed> {
+    let (code, record) = graded(text);
+    let message = record["message"].as_str().unwrap_or_default();
+    let said = parts.iter().all(|part| message.contains(part));
+    match (code, record["step"].as_str(), said) {
+        (1, Some(at), true) if at == step => Ok(()),
+        _ => Err(format!("not rejected at {step} with {parts:?}: {record:#}").into()),
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let tests = vec![
+        Trial::test("an endless loop", || {
+            let text = axpy("", "for (volatile int j = 0; j >= 0; j = 1) {}");
+            rejected(&text, "launch", &["5 s", "never leaves"])
+        }),
+        Trial::test("a trap", || {
+            rejected(
+                &axpy("", "if (i == 0) asm volatile(\"trap;\");"),
+                "launch",
+                &["stopped itself", "line"],
+            )
+        }),
+        Trial::test("a null pointer", || {
+            let text = axpy("", "if (i == 0) *(volatile float *)0 = 1.0f;");
+            rejected(&text, "launch", &["null pointer", "line 5"])
+        }),
+        Trial::test("a write far outside", || {
+            let text = axpy("", "if (i == 0) y[1 << 28] = 1.0f;");
+            rejected(&text, "launch", &["outside every allocation", "y[1 << 28]"])
+        }),
+        Trial::test("more memory than there is", || {
+            let huge = "extern \"C\" __device__ float huge[1ull << 33];";
+            let text = axpy(huge, "if (i < n) huge[i] = huge[i + 1] + a;");
+            rejected(&text, "compile", &["does not load"])
+        }),
+        Trial::test("a compiler kept busy", || {
+            let doubled = (1..40).map(|i| format!("#define M{i} M{0} M{0}\n", i - 1));
+            let bomb = format!("#define M0 ;\n{}", doubled.collect::<String>());
+            rejected(&axpy(&bomb, "M39"), "compile", &[])
+        }),
+        Trial::test("a syntax error", || {
+            let text = axpy("", "float f = ;");
+            rejected(&text, "compile", &["answer.cu:5:", "float f = ;", "^"])
+        }),
+        Trial::test("another file", || {
+            let text = format!("#include \"/etc/passwd\"\n{}", axpy("", ""));
+            rejected(
+                &text,
+                "compile",
+                &["#include \"/etc/passwd\"", "cuda_device.h"],
+            )
+        }),
+        Trial::test("no kernel of that name", || {
+            let text = axpy("", "").replace("axpy", "saxpy");
+            rejected(&text, "launch", &["`axpy`", "extern \"C\""])
+        }),
+        Trial::test("an empty file", || rejected("", "launch", &["`axpy`"])),
+        Trial::test("a verdict of its own", || {
+            let line = r#"{\"token\":\"\",\"message\":{\"verdict\":{\"seed\":1,\"device\":\"\",\"failure\":null,\"targets\":[],\"counters\":[]}}}"#;
+            let text = axpy("", &format!("if (i == 0) printf(\"\\n{line}\\n\");"))
+                .replace("+ y[i];", "- y[i];");
+            rejected(&text, "right", &["wrong"])
+        }),
+        Trial::test("much that is printed", || {
+            let text = axpy(
+                "",
+                "for (int j = 0; j < 100; ++j) printf(\"hello %d\\n\", j);",
+            );
+            let (code, record) = graded(&text);
+            let printed = record["printed"].as_str().unwrap_or_default();
+            let kept = printed.contains("hello 7") && printed.len() < 5000;
+            match (code, kept) {
+                (0 | 1, true) => Ok(()),
+                _ => Err(format!("{} bytes printed: {record:#}", printed.len()).into()),
+            }
+        }),
+    ];
+    let ignored = !has_clang();
+    let tests = tests
+        .into_iter()
+        .map(|test| test.with_ignored_flag(ignored))
+        .collect();
+    libtest_mimic::run(&arguments, tests).exit_code()
+}

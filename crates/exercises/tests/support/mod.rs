@@ -1,0 +1,130 @@
+//! The program, run as a student runs it, in a folder of its own.
+
+#![allow(dead_code, reason = "every test program uses a part of it")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use assert_cmd::Command;
+use kernel_build::Clang;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Whether answers can be compiled here.
+pub fn has_clang() -> bool {
+    Clang::find().is_ok()
+}
+
+/// The program and a student's folder.
+pub struct Program {
+    folder: TempDir,
+    variables: Vec<(&'static str, &'static str)>,
+}
+
+/// What a run printed, and its exit code.
+#[derive(Debug)]
+pub struct Run {
+    /// The exit code.
+    pub code: i32,
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+}
+
+impl Program {
+    /// With an empty folder.
+    pub fn new() -> Self {
+        Program {
+            folder: tempfile::tempdir().expect("a temporary folder"),
+            variables: vec![("CUDA_BACKEND", "sim"), ("LC_ALL", "en_GB.UTF-8")],
+        }
+    }
+
+    /// With a variable of the environment set.
+    pub fn with(mut self, variable: &'static str, value: &'static str) -> Self {
+        self.variables.push((variable, value));
+        self
+    }
+
+    /// The student's folder.
+    pub fn folder(&self) -> PathBuf {
+        self.folder.path().join("answers")
+    }
+
+    /// A file in it.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.folder().join(name)
+    }
+
+    /// Writes a file in it.
+    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        fs::create_dir_all(self.folder()).expect("made");
+        fs::write(self.file(name), text).expect("written");
+        self.file(name)
+    }
+
+    /// Runs it with these arguments.
+    pub fn run(&self, arguments: &[&str]) -> Run {
+        let output = self.command(arguments).output().expect("it starts");
+        Run::of(&output)
+    }
+
+    /// Runs it with arguments that are separated by blanks.
+    pub fn says(&self, arguments: &str) -> Run {
+        self.run(&arguments.split_whitespace().collect::<Vec<_>>())
+    }
+
+    /// Has a file graded as the answer to an exercise; the exit code and the record.
+    pub fn graded(&self, exercise: &str, file: &Path) -> (i32, Value) {
+        self.graded_within("60", exercise, file)
+    }
+
+    /// The same within so many seconds.
+    pub fn graded_within(&self, seconds: &str, exercise: &str, file: &Path) -> (i32, Value) {
+        let file = file.to_str().expect("a path in UTF-8");
+        let flags = ["--json", "--seed", "1", "--seconds", seconds];
+        let run = self.run(&[&["check", exercise, "--file", file], &flags[..]].concat());
+        match serde_json::from_str(&run.stdout) {
+            Ok(record) => (run.code, record),
+            Err(_) => panic!("no record: {run:#?}"),
+        }
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_exercises"));
+        command.current_dir(self.folder.path());
+        command.envs(self.variables.iter().copied());
+        command.args(arguments).arg("--dir").arg("answers");
+        command
+    }
+}
+
+impl Run {
+    fn of(output: &Output) -> Run {
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("it prints UTF-8");
+        Run {
+            code: output.status.code().expect("it ends by itself"),
+            stdout: text(&output.stdout),
+            stderr: text(&output.stderr),
+        }
+    }
+
+    /// It ended with this code, and printed all of these.
+    pub fn has(&self, code: i32, parts: &[&str]) {
+        assert_eq!(self.code, code, "{self:#?}");
+        let all = format!("{}{}", self.stdout, self.stderr);
+        for part in parts {
+            assert!(all.contains(part), "no '{part}' in {self:#?}");
+        }
+    }
+
+    /// It could not do it, and said why in one line that has all of these.
+    pub fn refuses(&self, parts: &[&str]) {
+        self.has(2, parts);
+        assert_eq!(self.stdout, "", "results in spite of the error");
+        assert!(self.stderr.starts_with("error: "), "{self:#?}");
+        assert!(!self.stderr.contains("panicked"), "{self:#?}");
+    }
+}

@@ -1,0 +1,127 @@
+//! Every exercise is complete: in both languages, with wrong answers, and its data makes sense.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use exercises::course::{self, EXERCISES};
+use exercises::data::{Kind, Step};
+use exercises::lang::Lang;
+
+const HERE: &str = env!("CARGO_MANIFEST_DIR");
+
+/// Whether a text is Chinese.
+fn is_chinese(text: &str) -> bool {
+    let han = |c: char| ('\u{4e00}'..='\u{9fff}').contains(&c);
+    text.chars().filter(|&c| han(c)).count() >= 4
+}
+
+fn names_in(folder: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(folder).expect("a folder");
+    entries
+        .map(|entry| entry.expect("an entry").file_name())
+        .map(|name| name.into_string().expect("a name in UTF-8"))
+        .collect()
+}
+
+#[test]
+fn what_is_in_the_folder_is_in_the_course() {
+    let folder = Path::new(HERE).join("../../kernels/exercises");
+    let mut there = names_in(&folder);
+    there.remove("README.md");
+    there.remove("solutions");
+    let known: BTreeSet<String> = EXERCISES.iter().map(|it| it.name.to_owned()).collect();
+    assert_eq!(there, known);
+    let solutions = EXERCISES.iter().map(|it| it.file()).collect();
+    assert_eq!(names_in(&folder.join("solutions")), solutions);
+    let wrong = names_in(&Path::new(HERE).join("tests/wrong"));
+    assert_eq!(wrong, known);
+}
+
+#[test]
+fn they_are_in_order_and_found_by_number_and_name() {
+    let names: Vec<&str> = EXERCISES.iter().map(|exercise| exercise.name).collect();
+    assert!(names.is_sorted(), "{names:?}");
+    for exercise in &EXERCISES {
+        let (number, name) = exercise.name.split_once('-').expect("a number and a name");
+        let unpadded = number.trim_start_matches('0');
+        for way in [number, unpadded, name, exercise.name, &exercise.file()] {
+            let found = course::find(way).map(|found| found.name);
+            assert_eq!(found, Some(exercise.name), "{way}");
+        }
+    }
+    for none in ["", "0", "99", "no-such", "-1", "1.0"] {
+        assert!(course::find(none).is_none(), "{none}");
+    }
+}
+
+#[test]
+fn their_data_makes_sense_in_both_languages() {
+    for exercise in &EXERCISES {
+        let name = exercise.name;
+        let data = exercise.data().unwrap_or_else(|error| panic!("{error:#}"));
+        let chapter = Path::new(HERE)
+            .join("..")
+            .join(&data.chapter)
+            .join("README.md");
+        assert!(chapter.is_file(), "{name}: no chapter {}", data.chapter);
+        let says = data.targets.iter().map(|target| &target.say);
+        for text in says.chain(&data.hints).chain([&data.title]) {
+            assert!(
+                !text.en.trim().is_empty() && !is_chinese(&text.en),
+                "{name}: {text:?}"
+            );
+            let title = std::ptr::eq(text, &data.title);
+            assert!(is_chinese(&text.zh) || title, "{name}: {text:?}");
+        }
+        assert!(!data.title.zh.is_ascii(), "{name}: {:?}", data.title);
+        assert_ne!(data.rejected_at, Step::Time, "{name}");
+        let counted = [Kind::Coalesce, Kind::Banks, Kind::Constant, Kind::Limit];
+        let has_target = !data.targets.is_empty();
+        assert!(
+            has_target || !counted.contains(&data.kind),
+            "{name} has no target"
+        );
+    }
+}
+
+#[test]
+fn their_statements_are_there_in_both_languages() {
+    for exercise in &EXERCISES {
+        let name = exercise.name;
+        let data = exercise.data().unwrap_or_else(|error| panic!("{error:#}"));
+        for lang in [Lang::En, Lang::Zh] {
+            let text = exercise.statement(lang);
+            let title = format!("# {}", data.title.of(lang));
+            assert_eq!(text.lines().next(), Some(title.as_str()), "{name}");
+            assert!(
+                text.contains(&data.chapter),
+                "{name} does not name its chapter"
+            );
+            let lines = text.lines().count();
+            assert!((8..=30).contains(&lines), "{name}: {lines} lines");
+            assert_eq!(is_chinese(text), lang == Lang::Zh, "{name}");
+        }
+    }
+}
+
+#[test]
+fn there_are_wrong_answers_to_each() {
+    for exercise in &EXERCISES {
+        let folder = Path::new(HERE).join("tests/wrong").join(exercise.name);
+        let files = names_in(&folder);
+        assert!(files.len() >= 2, "{}: {files:?}", exercise.name);
+        let ending = format!(".{}", exercise.extension());
+        let all = files.iter().all(|file| file.ends_with(&ending));
+        assert!(all, "{}: {files:?}", exercise.name);
+    }
+}
+
+#[test]
+fn start_files_say_what_to_do_and_solutions_have_nothing_left() {
+    for exercise in &EXERCISES {
+        assert!(exercise.start.contains("TODO"), "{}", exercise.name);
+        assert!(!exercise.solution.contains("TODO"), "{}", exercise.name);
+        assert_ne!(exercise.start, exercise.solution);
+    }
+}
