@@ -258,3 +258,75 @@ impl Target {
 pub fn of(name: &str, text: &str) -> Result<Data> {
     Data::read(text).with_context(|| format!("kernels/exercises/{name}/exercise.toml"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = r#"
+chapter = "vector-add"
+kind = "complete"
+rejected_at = "right"
+title = { en = "One", zh = "一" }
+hint = [{ en = "a", zh = "甲" }, { en = "b", zh = "乙" }]
+[sizes]
+tests = [[1], [31]]
+random = { from = [2], to = [9], count = 3 }
+graded = [100]
+[tolerance]
+ulps = 0
+[[target]]
+counter = "idc__requests.sum"
+at_most = 3
+say = { en = "c", zh = "丙" }
+"#;
+
+    fn error(from: &str, to: &str) -> String {
+        assert!(GOOD.contains(from), "{from}");
+        let read = Data::read(&GOOD.replace(from, to));
+        format!("{:#}", read.expect_err(to))
+    }
+
+    #[test]
+    fn what_is_complete_is_read() {
+        let data = Data::read(GOOD).unwrap();
+        assert_eq!((data.rejected_at, data.targets.len()), (Step::Right, 1));
+        assert_eq!(data.title.of(Lang::Zh), "一");
+    }
+
+    #[test]
+    fn slips_are_errors_that_name_them() {
+        for (from, to, named) in [
+            ("ulps", "ulp", "ulp"),
+            ("\"right\"", "\"wrong\"", "wrong"),
+            ("kind = \"complete\"", "kind = \"hard\"", "hard"),
+            ("zh = \"一\"", "cn = \"一\"", "cn"),
+            ("idc__requests.sum", "idc__request.sum", "idc__request.sum is no counter"),
+            ("at_most = 3", "", "one of at_most"),
+            ("at_most = 3", "at_most = 3\nequals = 3", "one of at_most"),
+            ("at_most = 3", "share_of_limit = 0.5", "one of them"),
+            ("[[1], [31]]", "[]", "no tests"),
+            ("[[1], [31]]", "[[1, 1]]", "1 numbers"),
+            ("[[1], [31]]", "[[0]]", "above 0"),
+            ("from = [2]", "from = [20]", "less than"),
+            ("from = [2]", "from = [2, 2]", "the same number"),
+            ("graded = [100]", "", "graded"),
+            ("ulps = 0", "ulps = 0\nrelative = 0.1", "one of them"),
+            ("ulps = 0", "ulps = 0\nabsolute = 0.1", "goes with"),
+            ("ulps = 0", "relative = -0.1", "negative"),
+            (", { en = \"b\", zh = \"乙\" }", "", "two to four"),
+        ] {
+            let said = error(from, to);
+            assert!(said.contains(named), "{to}: {said}");
+        }
+    }
+
+    #[test]
+    fn a_share_stands_alone() {
+        let share = GOOD.replace("counter = \"idc__requests.sum\"", "share_of_limit = 0.5");
+        assert!(Data::read(&share).is_err());
+        assert!(Data::read(&share.replace("at_most = 3", "")).is_ok());
+        let more = share.replace("at_most = 3", "").replace("0.5", "1.5");
+        assert!(Data::read(&more).is_err());
+    }
+}

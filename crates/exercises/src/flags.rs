@@ -88,6 +88,15 @@ pub enum Command {
     Check(Check),
 
     #[command(about = tr(
+        "Grade the exercise you work on whenever you save it",
+        "每次保存时自动给正在做的练习评分"
+    ))]
+    Watch {
+        #[arg(value_name = "NAME", help = name_help())]
+        name: Option<String>,
+    },
+
+    #[command(about = tr(
         "One more hint to an exercise: the next one, if none is named",
         "再给一条提示；不指定时为下一题"
     ))]

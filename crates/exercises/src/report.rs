@@ -95,3 +95,15 @@ fn step(step: Step, lang: Lang) -> &'static str {
         Step::Time => lang.pick("takes too long", "用时过长"),
     }
 }
+
+/// What is being done in a step, in a word.
+pub fn doing(step: Step, lang: Lang) -> &'static str {
+    match step {
+        Step::Compile => lang.pick("compiling", "编译"),
+        Step::Launch => lang.pick("running", "运行"),
+        Step::Right => lang.pick("comparing", "比较结果"),
+        Step::Checks => lang.pick("looking for mistakes", "检查错误"),
+        Step::Counters => lang.pick("counting", "计数"),
+        Step::Time => lang.pick("timing", "计时"),
+    }
+}

@@ -1,6 +1,6 @@
 //! Columns of text in a terminal, where a Chinese character is twice as wide as a letter.
 
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Columns that a text takes.
 pub fn columns(text: &str) -> usize {
@@ -17,6 +17,34 @@ pub fn padded_right(text: &str, width: usize) -> String {
     format!("{text}{}", blanks(text, width))
 }
 
+/// A line in pieces of at most so many columns. Blanks that it begins with are those of its other pieces
+/// as well.
+pub fn wrapped(line: &str, width: usize) -> Vec<String> {
+    let indent: String = line.chars().take_while(|&c| c == ' ').collect();
+    let indent = if indent.len() * 2 < width { indent } else { String::new() };
+    let mut pieces = Vec::new();
+    let mut piece = String::new();
+    let mut taken = 0;
+    for character in line.chars() {
+        let more = character.width().unwrap_or(0);
+        if taken + more > width && taken > indent.len() {
+            // Between words, where the piece has more than one.
+            let end = piece.trim_end().rfind(' ').filter(|&at| at > indent.len());
+            let rest = match end {
+                Some(at) if character.is_ascii() => piece.split_off(at).trim_start().to_owned(),
+                _ => String::new(),
+            };
+            pieces.push(std::mem::take(&mut piece).trim_end().to_owned());
+            piece = format!("{indent}{rest}");
+            taken = columns(&piece);
+        }
+        piece.push(character);
+        taken += more;
+    }
+    pieces.push(piece);
+    pieces
+}
+
 fn blanks(text: &str, width: usize) -> String {
     " ".repeat(width.saturating_sub(columns(text)))
 }
@@ -24,6 +52,16 @@ fn blanks(text: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_are_wrapped_between_words_and_keep_their_blanks() {
+        assert_eq!(wrapped("  one two three", 9), ["  one two", "  three"]);
+        assert_eq!(wrapped("short", 9), ["short"]);
+        assert_eq!(wrapped("", 9), [""]);
+        assert_eq!(wrapped("abcdefghij", 4), ["abcd", "efgh", "ij"]);
+        assert_eq!(wrapped("线程块的大小", 6), ["线程块", "的大小"]);
+        assert_eq!(wrapped("a b", 0).concat(), "a b");
+    }
 
     #[test]
     fn columns_line_up_in_both_languages() {

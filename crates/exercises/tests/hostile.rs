@@ -22,7 +22,7 @@ fn axpy(before: &str, within: &str) -> String {
 fn graded(text: &str) -> (i32, Value) {
     let program = Program::new();
     let file = program.write("answer.cu", text);
-    program.graded_within("5", "01", &file)
+    program.graded_within("10", "01", &file)
 }
 
 /// It has to be rejected at a step, with a message that has all of these.

@@ -146,7 +146,7 @@ fn matrix(
     let index = |row: usize, column: usize| (slice * rows + row) * columns_of + column;
     let cell = |row: usize, column: usize| {
         let index = index(row, column);
-        let mark = if wrong[index] { "*" } else { "" };
+        let mark = if wrong[index] { '*' } else { ' ' };
         (format!("{}{mark}", got[index]), expected[index].clone())
     };
     let all = down
@@ -226,5 +226,96 @@ fn float(value: f32) -> String {
     match plain.len() {
         0..=12 => plain,
         _ => format!("{value:e}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::Values::{Floats, Unsigned};
+
+    const EXACT: Tolerance = Tolerance {
+        ulps: Some(0),
+        relative: None,
+        absolute: None,
+    };
+
+    fn output(shape: &[usize], got: Values, expected: Values) -> Output {
+        Output {
+            name: "y",
+            shape: shape.to_vec(),
+            got,
+            expected,
+        }
+    }
+
+    #[test]
+    fn what_is_right_has_nothing_to_say() {
+        let right = output(&[2], Floats(vec![1.0, 2.0]), Floats(vec![1.0, 2.0]));
+        assert_eq!(describe(&right, EXACT, Lang::En), None);
+    }
+
+    #[test]
+    fn nan_is_never_right() {
+        let nan = || Floats(vec![f32::NAN]);
+        let loose = Tolerance {
+            ulps: None,
+            relative: Some(1e9),
+            absolute: Some(f32::MAX),
+        };
+        for tolerance in [EXACT, loose] {
+            assert!(describe(&output(&[1], nan(), nan()), tolerance, Lang::En).is_some());
+        }
+    }
+
+    #[test]
+    fn tolerances_are_relative_or_in_steps() {
+        let near = || output(&[1], Floats(vec![1.0001]), Floats(vec![1.0]));
+        let relative = |relative| Tolerance {
+            ulps: None,
+            relative: Some(relative),
+            absolute: None,
+        };
+        assert!(describe(&near(), relative(1e-3), Lang::En).is_none());
+        assert!(describe(&near(), relative(1e-5), Lang::En).is_some());
+        assert!(describe(&near(), EXACT, Lang::En).is_some());
+    }
+
+    #[test]
+    fn the_first_wrong_elements_are_listed() {
+        let got = Unsigned((0..100).collect());
+        let expected = Unsigned((0..100).map(|i| if i < 90 { i } else { 7 }).collect());
+        let said = describe(&output(&[100], got, expected), EXACT, Lang::En).unwrap();
+        let head = "10 of the 100 elements of `y` are wrong, the first at [90]:\n";
+        assert!(said.starts_with(head), "{said}");
+        assert_eq!(said.lines().count(), 2 + SHOWN, "{said}");
+        assert!(said.contains("  [90]   90         7\n"), "{said}");
+    }
+
+    #[test]
+    fn of_a_matrix_the_place_around_the_first_is_shown() {
+        let right = vec![5; 12 * 10];
+        let mut wrong = right.clone();
+        wrong[11 * 10 + 9] = 1234;
+        let matrix = output(&[12, 10], Unsigned(wrong), Unsigned(right));
+        let said = describe(&matrix, EXACT, Lang::Zh).unwrap();
+        assert!(said.contains("[11][9]"), "{said}");
+        let last = said.lines().rev().nth(1).unwrap();
+        assert_eq!(last, "  11     5     5     5     5     5  1234*         5     5     5     5     5     5");
+        let short = output(&[2, 2], Unsigned(vec![1, 2, 3, 4]), Unsigned(vec![1, 2, 3, 5]));
+        let said = describe(&short, EXACT, Lang::En).unwrap();
+        assert!(said.contains("[1][1]") && said.contains("4*"), "{said}");
+    }
+
+    #[test]
+    fn places_are_innermost_last() {
+        assert_eq!(place(&[3, 4, 5], 59), "[2][3][4]");
+        assert_eq!(place(&[7], 6), "[6]");
+    }
+
+    #[test]
+    fn floats_that_differ_read_differently() {
+        let texts = texts(&Floats(vec![1.0, 1.0_f32.next_up(), 1e-30, f32::NAN]));
+        assert_eq!(texts, ["1", "1.0000001", "1e-30", "NaN"]);
     }
 }

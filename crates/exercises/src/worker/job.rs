@@ -66,6 +66,9 @@ pub struct Limits {
     pub seconds: u64,
     /// Bytes of memory, of the grading and of a compiler each.
     pub memory: u64,
+    /// Threads that run a kernel's blocks. Exercises are small, and on a large machine every thread
+    /// would reserve addresses.
+    pub threads: u32,
 }
 
 impl Limits {
@@ -73,10 +76,11 @@ impl Limits {
     /// that has nothing else to do.
     pub fn within(seconds: u64) -> Limits {
         Limits {
-            launch: seconds.min(5),
+            launch: (seconds / 2).clamp(1, 5),
             computing: seconds.min(30),
             seconds,
             memory: 4 << 30,
+            threads: 2,
         }
     }
 

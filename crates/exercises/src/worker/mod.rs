@@ -20,7 +20,7 @@ use std::{process, thread};
 use anyhow::{Context as _, Result};
 
 pub use job::{Job, Limits};
-pub use supervise::{Graded, supervise};
+pub use supervise::{Graded, supervise, supervise_until};
 
 use crate::course;
 use crate::exercise::{Exercise, Side};

@@ -3,9 +3,10 @@
 use std::env;
 use std::io::{BufReader, Write};
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
 #[cfg(windows)]
@@ -20,6 +21,9 @@ use crate::data::Step;
 use crate::grade::{Failure, Verdict};
 use crate::lang::Lang;
 
+/// How often to look whether to stop.
+const LOOK: Duration = Duration::from_millis(50);
+
 /// What came of a job.
 #[derive(Clone, Debug)]
 pub struct Graded {
@@ -29,12 +33,27 @@ pub struct Graded {
     pub printed: String,
 }
 
-/// Has a job done in a process of its own. `at` is told which step and size it comes to.
+/// Has a job done in a process of its own.
 ///
 /// # Errors
 ///
 /// Where it cannot be graded, which says nothing of the answer.
-pub fn supervise(mut job: Job, mut at: impl FnMut(Step, &[u32])) -> Result<Graded> {
+pub fn supervise(job: Job) -> Result<Graded> {
+    let graded = supervise_until(job, &AtomicBool::new(false), |_, _| {})?;
+    graded.context("it was not to stop before its end")
+}
+
+/// The same, and `at` is told which step and size it comes to. `None` where `stop` became true before
+/// the end, which ends it.
+///
+/// # Errors
+///
+/// As [`supervise`].
+pub fn supervise_until(
+    mut job: Job,
+    stop: &AtomicBool,
+    mut at: impl FnMut(Step, &[u32]),
+) -> Result<Option<Graded>> {
     let scratch = tempfile::tempdir().context("cannot make a temporary folder")?;
     job.scratch = scratch.path().to_owned();
     let job = &job;
@@ -50,14 +69,19 @@ pub fn supervise(mut job: Job, mut at: impl FnMut(Step, &[u32])) -> Result<Grade
     let mut last = (Step::Compile, Vec::new());
     let message = loop {
         let left = ended.saturating_duration_since(Instant::now());
-        match said.recv_timeout(left) {
+        match said.recv_timeout(left.min(LOOK)) {
             Ok(Said::Message(Message::At { step, size })) => {
                 at(step, &size);
                 last = (step, size);
             }
             Ok(Said::Message(message)) => break Some(message),
             Ok(Said::Printed(text)) => printed.push_str(&text),
-            Err(RecvTimeoutError::Timeout) => break None,
+            Err(RecvTimeoutError::Timeout) if stop.load(Ordering::Relaxed) => {
+                let _ = worker.kill();
+                return Ok(None);
+            }
+            Err(RecvTimeoutError::Timeout) if left.is_zero() => break None,
+            Err(RecvTimeoutError::Timeout) => {}
             // It ended, or closed its output, which comes to the same.
             Err(RecvTimeoutError::Disconnected) => {
                 break Some(Message::Verdict(died(&mut *worker, job, &last, ended)?));
@@ -74,7 +98,7 @@ pub fn supervise(mut job: Job, mut at: impl FnMut(Step, &[u32])) -> Result<Grade
         None => failed(job, &last, too_long(job.limits.seconds, job.lang)),
     };
     let printed = printed.trim().to_owned();
-    Ok(Graded { verdict, printed })
+    Ok(Some(Graded { verdict, printed }))
 }
 
 /// This program again, in a group of its own.
@@ -84,8 +108,7 @@ fn start(limits: &Limits) -> Result<Box<dyn ChildWrapper>> {
     command
         .arg("worker")
         .env("CUDA_SIM_TIME_LIMIT", limits.launch.to_string())
-        // Exercises are small, and on a large machine every thread would reserve addresses.
-        .env("RAYON_NUM_THREADS", "2")
+        .env("RAYON_NUM_THREADS", limits.threads.to_string())
         .env_remove("CUDA_SIM_CHECK")
         .env_remove("RUST_BACKTRACE")
         .stdin(Stdio::piped())
@@ -131,7 +154,7 @@ fn died(
         match worker.try_wait()? {
             Some(status) => break Some(status),
             None if Instant::now() >= ended => break None,
-            None => thread::sleep(std::time::Duration::from_millis(5)),
+            None => thread::sleep(Duration::from_millis(5)),
         }
     };
     let why = match status {

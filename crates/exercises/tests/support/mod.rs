@@ -67,8 +67,7 @@ impl Program {
 
     /// Runs it with these arguments.
     pub fn run(&self, arguments: &[&str]) -> Run {
-        let output = self.command(arguments).output().expect("it starts");
-        Run::of(&output)
+        self.in_folder(arguments, Path::new("answers"))
     }
 
     /// Runs it with arguments that are separated by blanks.
@@ -92,11 +91,17 @@ impl Program {
         }
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    /// Runs it with these arguments on another folder than its own.
+    pub fn in_folder(&self, arguments: &[&str], folder: &Path) -> Run {
+        let mut command = self.command();
+        let output = command.args(arguments).arg("--dir").arg(folder).output();
+        Run::of(&output.expect("it starts"))
+    }
+
+    fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_exercises"));
         command.current_dir(self.folder.path());
         command.envs(self.variables.iter().copied());
-        command.args(arguments).arg("--dir").arg("answers");
         command
     }
 }

@@ -1,0 +1,95 @@
+//! Grading beside the view, one answer at a time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
+use std::thread;
+
+use anyhow::{Context as _, Result};
+
+use super::{Event, State, text};
+use crate::random::random;
+use crate::record::Record;
+use crate::worker::{Job, Limits, supervise_until};
+
+/// The grading under way, and what it says.
+pub struct Grader {
+    to: Sender<Event>,
+    /// That of the newest grading.
+    number: u64,
+    stop: Arc<AtomicBool>,
+    /// The text that it is of.
+    text: Option<String>,
+}
+
+impl Grader {
+    /// One that tells what happens.
+    pub fn new(to: Sender<Event>) -> Grader {
+        Grader {
+            to,
+            number: 0,
+            stop: Arc::default(),
+            text: None,
+        }
+    }
+
+    /// Whether this is the newest grading's number.
+    pub fn is(&self, number: u64) -> bool {
+        number == self.number
+    }
+
+    /// Whether the answer is another than was graded last.
+    pub fn is_new(&self, state: &State) -> bool {
+        text(state).ok() != self.text
+    }
+
+    /// Begins to grade the answer as it is now, in place of what was under way.
+    pub fn begin(&mut self, state: &mut State) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.stop = Arc::default();
+        self.number += 1;
+        let (number, to) = (self.number, self.to.clone());
+        state.at = None;
+        let text = match text(state) {
+            Ok(text) => text,
+            Err(error) => {
+                self.text = None;
+                let _ = to.send(Event::Graded(number, Err(error)));
+                return;
+            }
+        };
+        self.text = Some(text.clone());
+        let (exercise, lang) = (state.exercise, state.course.lang);
+        let shown = state.course.folder.shown(exercise);
+        let seed = random() % 1_000_000;
+        let limits = Limits::within(60);
+        let job = Job::new(exercise, shown, text, seed, lang, limits);
+        let stop = Arc::clone(&self.stop);
+        thread::spawn(move || {
+            let graded = graded(job, &stop, &to, number);
+            // Nobody listens any more where the student has left.
+            if let Some(graded) = graded.transpose() {
+                let graded = graded.map(|graded| Record::new(exercise, graded));
+                let _ = to.send(Event::Graded(number, graded));
+            }
+        });
+    }
+}
+
+fn graded(
+    job: Job,
+    stop: &AtomicBool,
+    to: &Sender<Event>,
+    number: u64,
+) -> Result<Option<crate::worker::Graded>> {
+    supervise_until(job, stop, |step, size| {
+        let _ = to.send(Event::At(number, step, size.to_vec()));
+    })
+    .context("it cannot be graded")
+}
+
+impl Drop for Grader {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,47 @@
+//! Keys.
+
+use std::sync::mpsc::Sender;
+use std::thread;
+
+use crossterm::event::{self, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+use super::{Event, Key};
+
+/// Tells of keys, and of the terminal's size, as long as there is a terminal.
+pub fn read(to: Sender<Event>) {
+    thread::spawn(move || {
+        loop {
+            let event = match event::read() {
+                Ok(event::Event::Key(key)) => meaning(key).map(Event::Key),
+                Ok(event::Event::Resize(..)) => Some(Event::Resized),
+                Ok(_) => None,
+                // The terminal is gone.
+                Err(_) => Some(Event::Key(Key::Quit)),
+            };
+            let quits = matches!(event, Some(Event::Key(Key::Quit)));
+            if let Some(event) = event
+                && (to.send(event).is_err() || quits)
+            {
+                return;
+            }
+        }
+    });
+}
+
+/// What a key asks for.
+fn meaning(key: KeyEvent) -> Option<Key> {
+    if key.kind == KeyEventKind::Release {
+        return None;
+    }
+    let control = key.modifiers.contains(KeyModifiers::CONTROL);
+    Some(match key.code {
+        KeyCode::Char('c') if control => Key::Interrupt,
+        KeyCode::Char('n') => Key::Next,
+        KeyCode::Char('h') => Key::Hint,
+        KeyCode::Char('l') => Key::List,
+        KeyCode::Char('s') => Key::Statement,
+        KeyCode::Char('r') => Key::Again,
+        KeyCode::Char('q') | KeyCode::Esc => Key::Quit,
+        _ => return None,
+    })
+}

@@ -1,0 +1,204 @@
+//! `watch`: the exercise that a student works on is graded whenever its file is saved, in a live view.
+//!
+//! What happens comes in at one place, in order: keys, saves, what a grading says. After each the view is
+//! drawn anew. A save while something is graded ends that: nobody waits for a text that is gone.
+
+mod grader;
+mod keys;
+mod saves;
+mod screen;
+mod view;
+
+use std::io::{self, IsTerminal};
+use std::process::ExitCode;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use anyhow::{Result, bail};
+
+use super::{Course, PROGRAM};
+use crate::data::Step;
+use crate::exercise::Exercise;
+use crate::folder;
+use crate::progress::Progress;
+use crate::record::Record;
+use grader::Grader;
+use screen::Screen;
+
+/// What a shell reports for a program that Ctrl-C ended.
+const INTERRUPTED: u8 = 130;
+
+/// What happens.
+enum Event {
+    /// A key was pressed.
+    Key(Key),
+    /// A file of this name was saved in the student's folder.
+    Saved(String),
+    /// The grading of this number came to a step, at a size.
+    At(u64, Step, Vec<u32>),
+    /// The grading of this number is over.
+    Graded(u64, Result<Record>),
+    /// The terminal has another size.
+    Resized,
+}
+
+/// What a student may ask for.
+enum Key {
+    Next,
+    Hint,
+    List,
+    Statement,
+    Again,
+    Quit,
+    Interrupt,
+}
+
+/// What the view shows below its head.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pane {
+    Statement,
+    Report,
+    Hint,
+    List,
+}
+
+/// All that the view is drawn from.
+struct State<'a> {
+    course: &'a Course,
+    exercise: &'static Exercise,
+    progress: Progress,
+    /// Of this exercise, as it was last graded; why it could not be, where it could not.
+    last: Option<Result<Record, String>>,
+    /// Where the grading under way is.
+    at: Option<(Step, Vec<u32>)>,
+    pane: Pane,
+}
+
+/// Watches until the student has enough.
+pub fn run(course: &Course, name: Option<&str>) -> Result<ExitCode> {
+    if !io::stdout().is_terminal() {
+        bail!(say!(
+            course.lang,
+            "watch needs a terminal; `{} check` grades once",
+            "watch 需要在终端中运行；`{} check` 可以评分一次";
+            PROGRAM
+        ));
+    }
+    let exercise = course.named(name)?;
+    let state = State {
+        course,
+        exercise,
+        progress: course.folder.progress(course.lang)?,
+        last: None,
+        at: None,
+        pane: Pane::Statement,
+    };
+    let (to, events) = channel();
+    let _watcher = saves::watch(&course.folder.path, to.clone())?;
+    let screen = Screen::open()?;
+    keys::read(to.clone());
+    let ended = follow(state, &screen, to, &events);
+    drop(screen);
+    ended
+}
+
+fn follow(
+    mut state: State,
+    screen: &Screen,
+    to: Sender<Event>,
+    events: &Receiver<Event>,
+) -> Result<ExitCode> {
+    let mut grader = Grader::new(to);
+    grader.begin(&mut state);
+    loop {
+        screen.draw(|width, height| view::lines(&state, width, height))?;
+        match events.recv()? {
+            Event::Key(Key::Quit) => return Ok(ExitCode::SUCCESS),
+            Event::Key(Key::Interrupt) => return Ok(ExitCode::from(INTERRUPTED)),
+            Event::Key(key) => pressed(&mut state, &key, &mut grader)?,
+            Event::Saved(file) => saved(&mut state, &file, &mut grader),
+            Event::At(number, step, size) if grader.is(number) => state.at = Some((step, size)),
+            Event::Graded(number, graded) if grader.is(number) => over(&mut state, graded)?,
+            // Of a grading that was given up.
+            Event::At(..) | Event::Graded(..) | Event::Resized => {}
+        }
+    }
+}
+
+fn pressed(state: &mut State, key: &Key, grader: &mut Grader) -> Result<()> {
+    match key {
+        Key::Next => {
+            if let Some(next) = after(state) {
+                change(state, next, grader);
+                state.pane = Pane::Statement;
+            }
+        }
+        Key::Hint => {
+            // The next one, unless those that were shown are only to be seen again.
+            if state.pane == Pane::Hint || hints_shown(state) == 0 {
+                let hints = state.exercise.data()?.hints.len();
+                let name = state.exercise.name.to_owned();
+                let shown = state.progress.hints.entry(name).or_default();
+                *shown = (*shown + 1).min(hints);
+                state.course.folder.keep(&state.progress)?;
+            }
+            state.pane = Pane::Hint;
+        }
+        Key::List => state.pane = Pane::List,
+        Key::Statement => state.pane = Pane::Statement,
+        Key::Again => grader.begin(state),
+        Key::Quit | Key::Interrupt => {}
+    }
+    Ok(())
+}
+
+fn hints_shown(state: &State) -> usize {
+    let hints = &state.progress.hints;
+    hints.get(state.exercise.name).copied().unwrap_or(0)
+}
+
+/// The next exercise that has not passed, from here on and then from the beginning.
+fn after(state: &State) -> Option<&'static Exercise> {
+    let all = &crate::course::EXERCISES;
+    let here = all.iter().position(|it| it.name == state.exercise.name)?;
+    let (before, from) = all.split_at(here + 1);
+    let mut others = from.iter().chain(&before[..here]);
+    others.find(|exercise| !state.progress.has(exercise))
+}
+
+/// A file was saved: that of another exercise makes it the one that is worked on.
+fn saved(state: &mut State, file: &str, grader: &mut Grader) {
+    let all = &crate::course::EXERCISES;
+    let Some(exercise) = all.iter().find(|exercise| exercise.file() == file) else {
+        return;
+    };
+    if exercise.name != state.exercise.name {
+        change(state, exercise, grader);
+        state.pane = Pane::Report;
+    } else if grader.is_new(state) {
+        grader.begin(state);
+        state.pane = Pane::Report;
+    }
+}
+
+fn change(state: &mut State, exercise: &'static Exercise, grader: &mut Grader) {
+    state.exercise = exercise;
+    state.last = None;
+    grader.begin(state);
+}
+
+fn over(state: &mut State, graded: Result<Record>) -> Result<()> {
+    state.at = None;
+    let graded = graded.map_err(|error| common::error::in_words(&error));
+    if let Ok(record) = &graded {
+        state.progress.set(state.exercise, record.passed);
+        state.course.folder.keep(&state.progress)?;
+    }
+    state.last = Some(graded);
+    Ok(())
+}
+
+/// The text of the answer as it is now.
+fn text(state: &State) -> Result<String> {
+    let file = state.course.folder.file(state.exercise);
+    folder::read(&file, state.course.lang)
+}

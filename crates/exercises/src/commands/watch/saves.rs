@@ -1,0 +1,52 @@
+//! Saved files.
+
+use std::path::Path;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+
+use super::Event;
+
+/// An editor may write a file in several steps, by way of another one: it is saved when nothing has
+/// happened for so long.
+const QUIET: Duration = Duration::from_millis(60);
+
+/// Tells of files that are saved in a folder, until the watcher goes.
+pub fn watch(folder: &Path, to: Sender<Event>) -> Result<RecommendedWatcher> {
+    let (touched, names) = channel::<String>();
+    let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+        // That a file was read is no news, and an error no reason to end.
+        let Ok(event) = event else { return };
+        if matches!(event.kind, EventKind::Access(_)) {
+            return;
+        }
+        for path in event.paths {
+            let name = path.file_name().and_then(|name| name.to_str());
+            if let Some(name) = name {
+                let _ = touched.send(name.to_owned());
+            }
+        }
+    })?;
+    watcher
+        .watch(folder, RecursiveMode::NonRecursive)
+        .with_context(|| folder.display().to_string())?;
+    thread::spawn(move || {
+        let mut waiting: Vec<String> = Vec::new();
+        loop {
+            match names.recv_timeout(if waiting.is_empty() { Duration::MAX } else { QUIET }) {
+                Ok(name) if waiting.contains(&name) => {}
+                Ok(name) => waiting.push(name),
+                Err(RecvTimeoutError::Timeout) => {
+                    for name in waiting.drain(..) {
+                        let _ = to.send(Event::Saved(name));
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    });
+    Ok(watcher)
+}

@@ -1,0 +1,49 @@
+//! The terminal: a screen of its own, put back as it was at the end.
+
+use std::io::{self, Write};
+
+use anyhow::{Context as _, Result};
+use crossterm::cursor::{Hide, MoveTo, Show};
+use crossterm::terminal::{
+    Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode,
+    enable_raw_mode, size,
+};
+use crossterm::{execute, queue};
+
+/// The terminal while it is watched.
+pub struct Screen;
+
+impl Screen {
+    /// Takes it.
+    pub fn open() -> Result<Screen> {
+        enable_raw_mode().context("the terminal does not give its keys one by one")?;
+        let screen = Screen;
+        execute!(io::stdout(), EnterAlternateScreen, Hide)?;
+        Ok(screen)
+    }
+
+    /// Shows what `lines` makes for so many columns and rows.
+    pub fn draw(&self, lines: impl FnOnce(usize, usize) -> Vec<String>) -> Result<()> {
+        let (width, height) = size().unwrap_or((80, 24));
+        let lines = lines(width.into(), height.into());
+        let mut stdout = io::stdout().lock();
+        queue!(stdout, MoveTo(0, 0))?;
+        for (row, line) in lines.iter().enumerate() {
+            if row > 0 {
+                stdout.write_all(b"\r\n")?;
+            }
+            stdout.write_all(line.as_bytes())?;
+            queue!(stdout, Clear(ClearType::UntilNewLine))?;
+        }
+        queue!(stdout, Clear(ClearType::FromCursorDown))?;
+        Ok(stdout.flush()?)
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        // A terminal that is gone needs nothing put back.
+        let _ = execute!(io::stdout(), Show, LeaveAlternateScreen);
+        let _ = disable_raw_mode();
+    }
+}

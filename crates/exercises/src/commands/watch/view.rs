@@ -1,0 +1,112 @@
+//! What the view shows, as lines.
+
+use super::{Pane, State, hints_shown};
+use crate::course::EXERCISES;
+use crate::report;
+use crate::text::{columns, wrapped};
+
+/// The lines for a terminal of so many columns and rows: a head, what is shown, the keys.
+pub fn lines(state: &State, width: usize, height: usize) -> Vec<String> {
+    let lang = state.course.lang;
+    let title = state.exercise.data().map(|data| data.title.of(lang).to_owned());
+    let mut lines = vec![
+        say!(
+            lang,
+            "{}/{}  {}: {}",
+            "{}/{}  {}：{}";
+            state.progress.count(), EXERCISES.len(), state.exercise.name, title.unwrap_or_default()
+        ),
+        format!("{}  {}", state.course.folder.shown(state.exercise), now(state)),
+        "─".repeat(width.min(100)),
+    ];
+    let keys = [
+        "─".repeat(width.min(100)),
+        say!(
+            lang,
+            "n next   h hint   s statement   l list   r again   q quit",
+            "n 下一题   h 提示   s 题目   l 列表   r 重新评分   q 退出"
+        ),
+    ];
+    let room = height.saturating_sub(lines.len() + keys.len());
+    let body = body(state);
+    let mut shown: Vec<String> = body.lines().flat_map(|line| wrapped(line, width)).collect();
+    if shown.len() > room {
+        shown.truncate(room.saturating_sub(1));
+        shown.push(say!(lang, "… (a larger window shows more)", "……（加大窗口可以看到更多）"));
+    }
+    shown.resize(room, String::new());
+    lines.extend(shown);
+    lines.extend(keys);
+    lines.iter_mut().for_each(|line| cut(line, width));
+    lines
+}
+
+/// What is going on.
+fn now(state: &State) -> String {
+    let lang = state.course.lang;
+    match (&state.at, &state.last) {
+        (Some((step, size)), _) if size.is_empty() => {
+            say!(lang, "grading: {} …", "正在评分：{} ……"; report::doing(*step, lang))
+        }
+        (Some((step, size)), _) => say!(
+            lang,
+            "grading: {}, size {} …",
+            "正在评分：{}，大小 {} ……";
+            report::doing(*step, lang), report::size(size)
+        ),
+        (None, None) => say!(lang, "grading …", "正在评分 ……"),
+        (None, Some(Ok(record))) if record.passed => say!(lang, "✓ passed", "✓ 通过"),
+        (None, Some(_)) => say!(lang, "✗ not passed", "✗ 未通过"),
+    }
+}
+
+fn body(state: &State) -> String {
+    let lang = state.course.lang;
+    match (state.pane, &state.last) {
+        (Pane::List, _) => list(state),
+        (Pane::Hint, _) => hints(state),
+        (Pane::Statement, _) | (Pane::Report, None) => state.exercise.statement(lang).to_owned(),
+        (Pane::Report, Some(Err(why))) => why.clone(),
+        (Pane::Report, Some(Ok(record))) => {
+            let onward = match record.passed {
+                true => say!(lang, "n: the next exercise", "n：下一题"),
+                false => say!(lang, "h: a hint", "h：提示"),
+            };
+            format!("{}\n{onward}", report::whole(record, false, lang))
+        }
+    }
+}
+
+fn hints(state: &State) -> String {
+    let lang = state.course.lang;
+    let hints = state.exercise.data().map(|data| data.hints.as_slice());
+    let hints = hints.unwrap_or_default();
+    let texts = hints.iter().take(hints_shown(state)).enumerate();
+    let texts = texts.map(|(number, hint)| format!("{}/{}  {}", number + 1, hints.len(), hint.of(lang)));
+    texts.collect::<Vec<_>>().join("\n\n")
+}
+
+/// All exercises, in columns where they are many.
+fn list(state: &State) -> String {
+    let rows = EXERCISES.iter().map(|exercise| {
+        let mark = match exercise {
+            it if it.name == state.exercise.name => "→",
+            it if state.progress.has(it) => "✓",
+            _ => " ",
+        };
+        format!("{mark} {:<24}", exercise.name)
+    });
+    let rows: Vec<String> = rows.collect();
+    let half = rows.len().div_ceil(2);
+    let lines = (0..half).map(|row| {
+        let right = rows.get(row + half).map_or("", String::as_str);
+        format!("{}  {right}", rows[row])
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn cut(line: &mut String, width: usize) {
+    while columns(line) > width {
+        line.pop();
+    }
+}

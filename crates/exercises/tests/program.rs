@@ -1,0 +1,216 @@
+//! The program's commands, as a student types them, and everything that can go wrong with them.
+
+mod support;
+
+use std::fs;
+
+use exercises::course::EXERCISES;
+use serde_json::Value;
+use support::{Program, has_clang};
+
+const FIRST: &str = "01-first-thread";
+
+/// The answer to the first exercise, in the student's folder.
+fn answered() -> Program {
+    let program = Program::new();
+    program.write("01-first-thread.cu", EXERCISES[0].solution);
+    program
+}
+
+#[test]
+fn at_first_it_makes_the_folder_and_shows_the_first_exercise() {
+    if !has_clang() {
+        return;
+    }
+    let program = Program::new();
+    let all = format!("0 of {} exercises passed", EXERCISES.len());
+    let file = format!("answers/{FIRST}.cu");
+    let check = format!("check {FIRST}");
+    let statement = EXERCISES[0].statement[0].trim_end();
+    program.says("").has(0, &[&all, statement, &file, &check, "clang "]);
+    for exercise in &EXERCISES {
+        let text = fs::read_to_string(program.file(&exercise.file()));
+        assert_eq!(text.expect("a start file"), exercise.start);
+    }
+}
+
+#[test]
+fn what_a_student_wrote_is_left_alone() {
+    let program = Program::new();
+    let file = program.write("01-first-thread.cu", "mine");
+    program.says("list").has(0, &[FIRST]);
+    assert_eq!(fs::read_to_string(file).expect("still there"), "mine");
+}
+
+#[test]
+fn it_speaks_chinese_to_who_does() {
+    let program = Program::new().with("LC_ALL", "zh_CN.UTF-8");
+    program.says("list").has(0, &["道练习", "补全"]);
+    program.says("list --lang en").has(0, &["exercises passed"]);
+    let program = Program::new();
+    program.says("list --lang zh").has(0, &["道练习"]);
+    program.says("--help --lang zh").has(0, &["退出码", "选项", "参考答案"]);
+    program.says("--help").has(0, &["Exit codes", "Options"]);
+    let run = program.says("check 99 --lang zh");
+    run.has(2, &["错误：", "没有名为“99”的练习"]);
+}
+
+#[test]
+fn a_check_says_what_is_wrong_and_counts_what_is_right() {
+    if !has_clang() {
+        return;
+    }
+    let program = Program::new();
+    program.says("check").has(1, &["✗ 01-first-thread", "got", "expected", "hint 01-first-thread"]);
+    let said = program.says("check 1 --lang zh");
+    said.has(1, &["结果不正确", "应为", "获取提示"]);
+    program.write("01-first-thread.cu", EXERCISES[0].solution);
+    program.says("check first-thread").has(0, &["✓ 01-first-thread", "25 000"]);
+    program.says("list").has(0, &["✓ 01-first-thread"]);
+    let all = format!("1 of {} exercises passed", EXERCISES.len());
+    program.says("list").has(0, &[&all]);
+    // One that does not pass any more has not passed.
+    program.write("01-first-thread.cu", EXERCISES[0].start);
+    program.says("check 01").has(1, &["✗"]);
+    program.says("list").has(0, &["→ 01-first-thread"]);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_record() {
+    if !has_clang() {
+        return;
+    }
+    let program = answered();
+    let record = |seed: &str| {
+        let run = program.run(&["check", "01", "--json", "--seed", seed]);
+        assert_eq!(run.code, 0, "{run:?}");
+        serde_json::from_str::<Value>(&run.stdout).expect("one record")
+    };
+    let one = record("7");
+    assert_eq!(one, record("7"));
+    assert_eq!(one["seed"], 7);
+    assert_eq!(one["passed"], true);
+    assert_eq!(one["targets"][0]["value"], 25_000.0);
+    assert_eq!(one["step"], Value::Null);
+}
+
+#[test]
+fn hints_come_one_after_the_other() {
+    let program = Program::new();
+    let hints = &EXERCISES[0].data().expect("data").hints;
+    for shown in 1..=hints.len() + 1 {
+        let run = program.says("hint 01");
+        let shown = shown.min(hints.len());
+        for (number, hint) in hints.iter().enumerate() {
+            assert_eq!(run.stdout.contains(&hint.en), number < shown, "{run:?}");
+        }
+        let last = run.stdout.contains("There are no more");
+        assert_eq!(last, shown == hints.len(), "{run:?}");
+    }
+    let record = program.says("hint 01 --json --lang zh").stdout;
+    let record: Value = serde_json::from_str(&record).expect("a record");
+    assert_eq!(record["hints"][0], hints[0].zh.as_str());
+}
+
+#[test]
+fn reset_keeps_what_was_there() {
+    let program = Program::new();
+    let file = program.write("01-first-thread.cu", "mine");
+    program.says("hint 01").has(0, &["1/"]);
+    program.says("reset 01").has(0, &["01-first-thread.cu.old"]);
+    assert_eq!(fs::read_to_string(&file).expect("there"), EXERCISES[0].start);
+    let old = program.file("01-first-thread.cu.old");
+    assert_eq!(fs::read_to_string(old).expect("kept"), "mine");
+    let run = program.says("hint 01");
+    assert!(!run.stdout.contains("2/"), "{run:?}");
+}
+
+#[test]
+fn the_solution_is_for_who_has_passed_or_gives_up() {
+    let program = answered();
+    program.says("solution 01").refuses(&["hint 01-first-thread", "--give-up"]);
+    let run = program.says("solution 01 --give-up");
+    assert_eq!((run.code, run.stdout.as_str()), (0, EXERCISES[0].solution));
+    if has_clang() {
+        program.says("check 01").has(0, &[]);
+        let run = program.says("solution 01");
+        assert_eq!((run.code, run.stdout.as_str()), (0, EXERCISES[0].solution));
+    }
+}
+
+#[test]
+fn list_is_a_record_too() {
+    let program = Program::new();
+    let rows: Value = serde_json::from_str(&program.says("list --json").stdout).expect("rows");
+    let rows = rows.as_array().expect("an array");
+    assert_eq!(rows.len(), EXERCISES.len());
+    assert_eq!(rows[0]["exercise"], FIRST);
+    assert_eq!(rows[0]["passed"], false);
+}
+
+#[test]
+fn without_clang_it_says_how_to_install_one_before_a_line_is_written() {
+    let program = Program::new().with("KERNEL_CLANG", "/nowhere");
+    for command in ["", "check", "check --all"] {
+        let run = program.says(command);
+        run.has(2, &["error: no clang", "/nowhere", "Install it:"]);
+    }
+    program.says("list").has(0, &[FIRST]);
+}
+
+#[test]
+fn what_cannot_be_graded_is_an_error_and_no_verdict() {
+    let program = Program::new();
+    program.says("check 99").refuses(&["'99'", "list"]);
+    program.says("hint none").refuses(&["'none'"]);
+    program.says("reset 99").refuses(&["'99'"]);
+    program.says("solution 99").refuses(&["'99'"]);
+    if !has_clang() {
+        return;
+    }
+    program.says("check 01 --file /nowhere.cu").refuses(&["/nowhere.cu"]);
+    program.write("01-first-thread.cu", [0xff, 0xfe, b'x']);
+    program.says("check 01").refuses(&["01-first-thread.cu", "UTF-8"]);
+    program.write("01-first-thread.cu", " ".repeat(300 << 10));
+    program.says("check 01").refuses(&["01-first-thread.cu", "bytes"]);
+    program.write("progress.json", "{ not json");
+    program.says("check").refuses(&["progress.json", "damaged"]);
+    program.says("list").refuses(&["progress.json", "damaged"]);
+}
+
+#[test]
+fn flags_that_are_none_are_refused() {
+    let program = Program::new();
+    for flags in [
+        "--no-such-flag",
+        "no-such-command",
+        "list --lang fr",
+        "check 01 --all",
+        "check --file x.cu",
+        "check 01 --seed many",
+        "check 01 --seconds 0",
+        "reset",
+        "solution",
+    ] {
+        let run = program.says(flags);
+        assert_eq!(run.code, 2, "{flags}: {run:?}");
+        assert!(run.stderr.starts_with("error: "), "{flags}: {run:?}");
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_named() {
+    let program = Program::new();
+    let file = program.write("taken", "");
+    let folder = file.join("below");
+    let run = program.run(&["list", "--lang", "en"]);
+    assert_eq!(run.code, 0, "{run:?}");
+    let run = program.in_folder(&["list"], &folder);
+    run.refuses(&["taken"]);
+}
+
+#[test]
+fn a_worker_with_nothing_to_do_says_nothing() {
+    let run = Program::new().says("worker");
+    assert_eq!((run.code, run.stdout.as_str()), (1, ""));
+}
