@@ -301,7 +301,11 @@ say = { en = "c", zh = "丙" }
             ("\"right\"", "\"wrong\"", "wrong"),
             ("kind = \"complete\"", "kind = \"hard\"", "hard"),
             ("zh = \"一\"", "cn = \"一\"", "cn"),
-            ("idc__requests.sum", "idc__request.sum", "idc__request.sum is no counter"),
+            (
+                "idc__requests.sum",
+                "idc__request.sum",
+                "idc__request.sum is no counter",
+            ),
             ("at_most = 3", "", "one of at_most"),
             ("at_most = 3", "at_most = 3\nequals = 3", "one of at_most"),
             ("at_most = 3", "share_of_limit = 0.5", "one of them"),

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::class::Shard;
 use crate::lang::{Lang, tr};
 
 /// The program's flags.
@@ -125,6 +126,22 @@ pub enum Command {
         give_up: bool,
     },
 
+    #[command(about = tr(
+        "Make one record of those of all shards",
+        "把各分片的记录合并为一份"
+    ))]
+    Merge {
+        #[arg(
+            required = true,
+            value_name = "RECORD",
+            help = tr("What each shard wrote with --out", "各分片用 --out 写出的文件")
+        )]
+        records: Vec<PathBuf>,
+
+        #[command(flatten)]
+        output: Output,
+    },
+
     /// What a grading runs in, a process of its own.
     #[command(hide = true)]
     Worker,
@@ -164,8 +181,15 @@ pub struct Check {
     )]
     pub seed: Option<u64>,
 
+    #[command(flatten)]
+    pub class: Class,
+
+    #[command(flatten)]
+    pub output: Output,
+
     #[arg(
         long,
+        value_name = "SECONDS",
         default_value_t = 60,
         value_parser = clap::value_parser!(u64).range(1..=3600),
         help = tr(
@@ -183,6 +207,65 @@ pub struct Check {
         )
     )]
     pub counters: bool,
+}
+
+/// A whole class.
+#[derive(Args, Debug)]
+pub struct Class {
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        requires = "all",
+        help = tr(
+            "Grade a class: a folder with one folder a student",
+            "给全班评分：该文件夹中每名学生一个子文件夹"
+        )
+    )]
+    pub submissions: Option<PathBuf>,
+
+    #[arg(
+        long,
+        value_name = "K/N",
+        requires_all = ["submissions", "seed"],
+        help = tr(
+            "Grade part K of N only; `merge` makes one record of all parts",
+            "只评第 K 份（共 N 份）；用 `merge` 合并各份的记录"
+        )
+    )]
+    pub shard: Option<Shard>,
+
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        requires = "submissions",
+        value_parser = clap::value_parser!(u32).range(1..=1024),
+        help = tr(
+            "How many answers are graded at a time; as many as there are processors, if it is not given",
+            "同时评分的份数；不指定时为处理器的个数"
+        )
+    )]
+    pub jobs: Option<u32>,
+}
+
+/// Files for what came of a class.
+#[derive(Args, Debug)]
+pub struct Output {
+    #[arg(
+        long,
+        value_name = "FILE",
+        help = tr("Write a class's record to this file, as JSON", "把全班的记录以 JSON 写入此文件")
+    )]
+    pub out: Option<PathBuf>,
+
+    #[arg(
+        long,
+        value_name = "FILE",
+        help = tr(
+            "Write a class's table to this file: a row a student, a column an exercise",
+            "把全班的成绩表写入此文件：每名学生一行，每道练习一列"
+        )
+    )]
+    pub csv: Option<PathBuf>,
 }
 
 fn name_help() -> &'static str {

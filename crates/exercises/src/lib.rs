@@ -9,6 +9,7 @@
 //! | [`grade`] | the steps of grading, from compiling to counters |
 //! | [`worker`] | grading in a process of its own |
 //! | [`folder`], [`progress`] | the student's files |
+//! | [`class`] | the answers of many students, in parts if need be |
 //! | [`commands`], [`flags`] | what the program does |
 //! | [`record`], [`report`] | what it says of an answer, to programs and to people |
 //! | [`lang`] | English and Chinese |
@@ -24,6 +25,7 @@ pub use {anyhow, cust};
 #[macro_use]
 pub mod lang;
 
+pub mod class;
 pub mod commands;
 mod compiler;
 pub mod course;

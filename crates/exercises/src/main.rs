@@ -7,16 +7,13 @@ use exercises::commands;
 use exercises::flags::Flags;
 use exercises::lang::Lang;
 
-/// Where nothing can be said of an answer: flags, files, a compiler that is missing.
-const CANNOT: u8 = 2;
-
 fn main() -> ExitCode {
     match commands::run(&Flags::parse()) {
         Ok(code) => code,
         Err(error) => {
             let why = common::error::in_words(&error);
             eprintln!("{}{why}", Lang::chosen().pick("error: ", "错误："));
-            ExitCode::from(CANNOT)
+            ExitCode::from(commands::CANNOT)
         }
     }
 }

@@ -21,7 +21,11 @@ pub fn padded_right(text: &str, width: usize) -> String {
 /// as well.
 pub fn wrapped(line: &str, width: usize) -> Vec<String> {
     let indent: String = line.chars().take_while(|&c| c == ' ').collect();
-    let indent = if indent.len() * 2 < width { indent } else { String::new() };
+    let indent = if indent.len() * 2 < width {
+        indent
+    } else {
+        String::new()
+    };
     let mut pieces = Vec::new();
     let mut piece = String::new();
     let mut taken = 0;

@@ -27,7 +27,9 @@ fn at_first_it_makes_the_folder_and_shows_the_first_exercise() {
     let file = format!("answers/{FIRST}.cu");
     let check = format!("check {FIRST}");
     let statement = EXERCISES[0].statement[0].trim_end();
-    program.says("").has(0, &[&all, statement, &file, &check, "clang "]);
+    program
+        .says("")
+        .has(0, &[&all, statement, &file, &check, "clang "]);
     for exercise in &EXERCISES {
         let text = fs::read_to_string(program.file(&exercise.file()));
         assert_eq!(text.expect("a start file"), exercise.start);
@@ -49,7 +51,9 @@ fn it_speaks_chinese_to_who_does() {
     program.says("list --lang en").has(0, &["exercises passed"]);
     let program = Program::new();
     program.says("list --lang zh").has(0, &["道练习"]);
-    program.says("--help --lang zh").has(0, &["退出码", "选项", "参考答案"]);
+    program
+        .says("--help --lang zh")
+        .has(0, &["退出码", "选项", "参考答案"]);
     program.says("--help").has(0, &["Exit codes", "Options"]);
     let run = program.says("check 99 --lang zh");
     run.has(2, &["错误：", "没有名为“99”的练习"]);
@@ -61,11 +65,21 @@ fn a_check_says_what_is_wrong_and_counts_what_is_right() {
         return;
     }
     let program = Program::new();
-    program.says("check").has(1, &["✗ 01-first-thread", "got", "expected", "hint 01-first-thread"]);
+    program.says("check").has(
+        1,
+        &[
+            "✗ 01-first-thread",
+            "got",
+            "expected",
+            "hint 01-first-thread",
+        ],
+    );
     let said = program.says("check 1 --lang zh");
     said.has(1, &["结果不正确", "应为", "获取提示"]);
     program.write("01-first-thread.cu", EXERCISES[0].solution);
-    program.says("check first-thread").has(0, &["✓ 01-first-thread", "25 000"]);
+    program
+        .says("check first-thread")
+        .has(0, &["✓ 01-first-thread", "25 000"]);
     program.says("list").has(0, &["✓ 01-first-thread"]);
     let all = format!("1 of {} exercises passed", EXERCISES.len());
     program.says("list").has(0, &[&all]);
@@ -118,7 +132,10 @@ fn reset_keeps_what_was_there() {
     let file = program.write("01-first-thread.cu", "mine");
     program.says("hint 01").has(0, &["1/"]);
     program.says("reset 01").has(0, &["01-first-thread.cu.old"]);
-    assert_eq!(fs::read_to_string(&file).expect("there"), EXERCISES[0].start);
+    assert_eq!(
+        fs::read_to_string(&file).expect("there"),
+        EXERCISES[0].start
+    );
     let old = program.file("01-first-thread.cu.old");
     assert_eq!(fs::read_to_string(old).expect("kept"), "mine");
     let run = program.says("hint 01");
@@ -128,7 +145,9 @@ fn reset_keeps_what_was_there() {
 #[test]
 fn the_solution_is_for_who_has_passed_or_gives_up() {
     let program = answered();
-    program.says("solution 01").refuses(&["hint 01-first-thread", "--give-up"]);
+    program
+        .says("solution 01")
+        .refuses(&["hint 01-first-thread", "--give-up"]);
     let run = program.says("solution 01 --give-up");
     assert_eq!((run.code, run.stdout.as_str()), (0, EXERCISES[0].solution));
     if has_clang() {
@@ -168,11 +187,17 @@ fn what_cannot_be_graded_is_an_error_and_no_verdict() {
     if !has_clang() {
         return;
     }
-    program.says("check 01 --file /nowhere.cu").refuses(&["/nowhere.cu"]);
+    program
+        .says("check 01 --file /nowhere.cu")
+        .refuses(&["/nowhere.cu"]);
     program.write("01-first-thread.cu", [0xff, 0xfe, b'x']);
-    program.says("check 01").refuses(&["01-first-thread.cu", "UTF-8"]);
+    program
+        .says("check 01")
+        .refuses(&["01-first-thread.cu", "UTF-8"]);
     program.write("01-first-thread.cu", " ".repeat(300 << 10));
-    program.says("check 01").refuses(&["01-first-thread.cu", "bytes"]);
+    program
+        .says("check 01")
+        .refuses(&["01-first-thread.cu", "bytes"]);
     program.write("progress.json", "{ not json");
     program.says("check").refuses(&["progress.json", "damaged"]);
     program.says("list").refuses(&["progress.json", "damaged"]);

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
 use super::Course;
 use crate::course::EXERCISES;
@@ -17,6 +17,13 @@ use crate::{compiler, folder, report};
 
 /// Grades one answer or all; 0 where all of these passed, 1 where not.
 pub fn run(course: &Course, flags: &Check) -> Result<ExitCode> {
+    if flags.output.out.is_some() || flags.output.csv.is_some() {
+        bail!(say!(
+            course.lang,
+            "--out and --csv are for a class: they go with --submissions",
+            "--out 和 --csv 用于全班评分：请与 --submissions 一起使用"
+        ));
+    }
     compiler::find(course.lang)?;
     let seed = flags.seed.unwrap_or_else(drawn);
     let limits = Limits::within(flags.seconds);

@@ -1,6 +1,7 @@
 //! What the program does, one file a command.
 
 mod check;
+mod class;
 mod hint;
 mod list;
 mod reset;
@@ -21,6 +22,9 @@ use crate::worker;
 
 /// How the program is called, for those who are to call it again.
 pub const PROGRAM: &str = "cargo run -p exercises --";
+
+/// The exit code where nothing can be said of an answer: flags, files, a compiler that is missing.
+pub const CANNOT: u8 = 2;
 
 /// What every command is given.
 pub struct Course {
@@ -70,6 +74,14 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
         return Ok(worker::work());
     }
     common::interrupt::install()?;
+    if let Some(Command::Check(check)) = &flags.command
+        && let Some(submissions) = &check.class.submissions
+    {
+        return class::grade(&flags.everywhere, check, submissions);
+    }
+    if let Some(Command::Merge { records, output }) = &flags.command {
+        return class::merge(&flags.everywhere, records, output);
+    }
     let course = Course::open(&flags.everywhere)?;
     match &flags.command {
         None => status::run(&course),
@@ -79,6 +91,7 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
         Some(Command::Hint { name }) => hint::run(&course, name.as_deref()),
         Some(Command::Reset { name }) => reset::run(&course, name),
         Some(Command::Solution { name, give_up }) => solution::run(&course, name, *give_up),
-        Some(Command::Worker) => Ok(ExitCode::SUCCESS),
+        // Done above: neither has to do with a student's folder.
+        Some(Command::Merge { .. } | Command::Worker) => Ok(ExitCode::SUCCESS),
     }
 }

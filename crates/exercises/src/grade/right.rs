@@ -301,8 +301,15 @@ mod tests {
         let said = describe(&matrix, EXACT, Lang::Zh).unwrap();
         assert!(said.contains("[11][9]"), "{said}");
         let last = said.lines().rev().nth(1).unwrap();
-        assert_eq!(last, "  11     5     5     5     5     5  1234*         5     5     5     5     5     5");
-        let short = output(&[2, 2], Unsigned(vec![1, 2, 3, 4]), Unsigned(vec![1, 2, 3, 5]));
+        assert_eq!(
+            last,
+            "  11     5     5     5     5     5  1234*         5     5     5     5     5     5"
+        );
+        let short = output(
+            &[2, 2],
+            Unsigned(vec![1, 2, 3, 4]),
+            Unsigned(vec![1, 2, 3, 5]),
+        );
         let said = describe(&short, EXACT, Lang::En).unwrap();
         assert!(said.contains("[1][1]") && said.contains("4*"), "{said}");
     }

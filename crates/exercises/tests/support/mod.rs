@@ -2,6 +2,9 @@
 
 #![allow(dead_code, reason = "every test program uses a part of it")]
 
+#[cfg(unix)]
+mod terminal;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -46,6 +49,11 @@ impl Program {
     pub fn with(mut self, variable: &'static str, value: &'static str) -> Self {
         self.variables.push((variable, value));
         self
+    }
+
+    /// Where it runs.
+    pub fn home(&self) -> &Path {
+        self.folder.path()
     }
 
     /// The student's folder.

@@ -38,9 +38,9 @@ impl Grader {
         number == self.number
     }
 
-    /// Whether the answer is another than was graded last.
+    /// Whether the answer is another than was graded last, or cannot be read.
     pub fn is_new(&self, state: &State) -> bool {
-        text(state).ok() != self.text
+        text(state).ok().is_none_or(|text| Some(text) != self.text)
     }
 
     /// Begins to grade the answer as it is now, in place of what was under way.

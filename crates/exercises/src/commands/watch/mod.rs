@@ -192,6 +192,8 @@ fn over(state: &mut State, graded: Result<Record>) -> Result<()> {
     if let Ok(record) = &graded {
         state.progress.set(state.exercise, record.passed);
         state.course.folder.keep(&state.progress)?;
+    } else {
+        state.pane = Pane::Report;
     }
     state.last = Some(graded);
     Ok(())

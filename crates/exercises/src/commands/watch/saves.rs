@@ -36,7 +36,11 @@ pub fn watch(folder: &Path, to: Sender<Event>) -> Result<RecommendedWatcher> {
     thread::spawn(move || {
         let mut waiting: Vec<String> = Vec::new();
         loop {
-            match names.recv_timeout(if waiting.is_empty() { Duration::MAX } else { QUIET }) {
+            match names.recv_timeout(if waiting.is_empty() {
+                Duration::MAX
+            } else {
+                QUIET
+            }) {
                 Ok(name) if waiting.contains(&name) => {}
                 Ok(name) => waiting.push(name),
                 Err(RecvTimeoutError::Timeout) => {

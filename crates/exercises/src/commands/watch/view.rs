@@ -8,7 +8,10 @@ use crate::text::{columns, wrapped};
 /// The lines for a terminal of so many columns and rows: a head, what is shown, the keys.
 pub fn lines(state: &State, width: usize, height: usize) -> Vec<String> {
     let lang = state.course.lang;
-    let title = state.exercise.data().map(|data| data.title.of(lang).to_owned());
+    let title = state
+        .exercise
+        .data()
+        .map(|data| data.title.of(lang).to_owned());
     let mut lines = vec![
         say!(
             lang,
@@ -16,7 +19,11 @@ pub fn lines(state: &State, width: usize, height: usize) -> Vec<String> {
             "{}/{}  {}：{}";
             state.progress.count(), EXERCISES.len(), state.exercise.name, title.unwrap_or_default()
         ),
-        format!("{}  {}", state.course.folder.shown(state.exercise), now(state)),
+        format!(
+            "{}  {}",
+            state.course.folder.shown(state.exercise),
+            now(state)
+        ),
         "─".repeat(width.min(100)),
     ];
     let keys = [
@@ -32,7 +39,11 @@ pub fn lines(state: &State, width: usize, height: usize) -> Vec<String> {
     let mut shown: Vec<String> = body.lines().flat_map(|line| wrapped(line, width)).collect();
     if shown.len() > room {
         shown.truncate(room.saturating_sub(1));
-        shown.push(say!(lang, "… (a larger window shows more)", "……（加大窗口可以看到更多）"));
+        shown.push(say!(
+            lang,
+            "… (a larger window shows more)",
+            "……（加大窗口可以看到更多）"
+        ));
     }
     shown.resize(room, String::new());
     lines.extend(shown);
@@ -82,7 +93,8 @@ fn hints(state: &State) -> String {
     let hints = state.exercise.data().map(|data| data.hints.as_slice());
     let hints = hints.unwrap_or_default();
     let texts = hints.iter().take(hints_shown(state)).enumerate();
-    let texts = texts.map(|(number, hint)| format!("{}/{}  {}", number + 1, hints.len(), hint.of(lang)));
+    let texts =
+        texts.map(|(number, hint)| format!("{}/{}  {}", number + 1, hints.len(), hint.of(lang)));
     texts.collect::<Vec<_>>().join("\n\n")
 }
 

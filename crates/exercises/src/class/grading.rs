@@ -1,0 +1,117 @@
+//! Grading a class, or a part of it, several answers at a time.
+
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::thread;
+
+use common::progress;
+
+use super::{Class, Outcome, Result, Shard, Submissions};
+use crate::exercise::Exercise;
+use crate::lang::Lang;
+use crate::record::Record;
+use crate::worker::{Job, Limits, supervise};
+
+/// How a class is graded.
+#[derive(Clone, Copy, Debug)]
+pub struct Grading {
+    /// What random sizes and inputs are drawn from.
+    pub seed: u64,
+    /// Which part.
+    pub shard: Option<Shard>,
+    /// How many answers at a time.
+    pub jobs: usize,
+    /// What each may use.
+    pub limits: Limits,
+    /// The language of messages.
+    pub lang: Lang,
+}
+
+/// Grades what is in the part. One answer that cannot be graded does not keep the others from it.
+pub fn grade(submissions: &Submissions, grading: Grading) -> Class {
+    let part = submissions
+        .all()
+        .enumerate()
+        .filter(|(number, _)| grading.shard.is_none_or(|shard| shard.has(*number)));
+    let part: Vec<(&str, &'static Exercise)> = part.map(|(_, answer)| answer).collect();
+    let done = progress::task("grading", part.len() as u64);
+    let next = Mutex::new(part.iter().enumerate());
+    let results = Mutex::new(Vec::with_capacity(part.len()));
+    thread::scope(|scope| {
+        for _ in 0..grading.jobs.min(part.len()) {
+            scope.spawn(|| {
+                loop {
+                    let taken = next.lock().unwrap_or_else(PoisonError::into_inner).next();
+                    let Some((number, (student, exercise))) = taken else {
+                        return;
+                    };
+                    let result = one(submissions, student, exercise, grading);
+                    let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+                    results.push((number, result));
+                    done.advance(1);
+                }
+            });
+        }
+    });
+    drop(done);
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.sort_by_key(|(number, _)| *number);
+    Class {
+        seed: grading.seed,
+        shard: grading.shard.filter(|shard| shard.of > 1),
+        exercises: Class::exercises(),
+        students: submissions.students.clone(),
+        results: results.into_iter().map(|(_, result)| result).collect(),
+    }
+}
+
+/// What comes of a student's answer to an exercise.
+fn one(
+    submissions: &Submissions,
+    student: &str,
+    exercise: &'static Exercise,
+    grading: Grading,
+) -> Result {
+    let graded = graded(submissions, student, exercise, grading);
+    let (outcome, record) = match graded {
+        Ok(Some(record)) if record.passed => (Outcome::Passed, Ok(record)),
+        Ok(Some(record)) => (Outcome::Rejected, Ok(record)),
+        Ok(None) => (Outcome::Missing, Err(String::new())),
+        Err(error) => (Outcome::Ungraded, Err(common::error::in_words(&error))),
+    };
+    let (step, size, message, targets) = match record {
+        Ok(record) => (record.step, record.size, record.message, record.targets),
+        Err(message) => (None, Vec::new(), message, Vec::new()),
+    };
+    Result {
+        student: student.to_owned(),
+        exercise: exercise.name.to_owned(),
+        outcome,
+        step,
+        size,
+        message,
+        targets,
+    }
+}
+
+fn graded(
+    submissions: &Submissions,
+    student: &str,
+    exercise: &'static Exercise,
+    grading: Grading,
+) -> anyhow::Result<Option<Record>> {
+    let Some(text) = submissions.answer(student, exercise, grading.lang)? else {
+        return Ok(None);
+    };
+    // No path of this machine is in the record.
+    let shown = format!("{student}/{}", exercise.file());
+    let job = Job::new(
+        exercise,
+        shown,
+        text,
+        grading.seed,
+        grading.lang,
+        grading.limits,
+    );
+    Ok(Some(Record::new(exercise, supervise(job)?)))
+}

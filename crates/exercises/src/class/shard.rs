@@ -1,0 +1,66 @@
+//! A part of a class.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// Part `index` of `of`, counted from 1: `2/4`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Shard {
+    /// Which part.
+    pub index: u32,
+    /// Of how many.
+    pub of: u32,
+}
+
+impl Shard {
+    /// Whether the answer of this number, counted from 0 over the whole class, is in this part. One after
+    /// the other goes to another part, so that each has some of every exercise.
+    pub fn has(self, number: usize) -> bool {
+        number % self.of as usize == self.index as usize - 1
+    }
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let numbers = text.split_once('/');
+        let numbers = numbers.and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
+        match numbers {
+            Some((index @ 1.., of)) if index <= of => Ok(Shard { index, of }),
+            _ => Err("write it as K/N, with K from 1 to N, like 2/4".to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.index, self.of)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_answer_is_in_one_part() {
+        let parts: Vec<Shard> = (1..=4).map(|k| format!("{k}/4").parse().unwrap()).collect();
+        for number in 0..50 {
+            let having = parts.iter().filter(|part| part.has(number)).count();
+            assert_eq!(having, 1, "{number}");
+        }
+        assert!("1/1".parse::<Shard>().unwrap().has(3));
+    }
+
+    #[test]
+    fn what_is_no_part_is_refused() {
+        for bad in [
+            "", "1", "0/4", "5/4", "1/0", "-1/4", "a/b", "1/4/2", "1.0/2",
+        ] {
+            assert!(bad.parse::<Shard>().is_err(), "{bad}");
+        }
+    }
+}

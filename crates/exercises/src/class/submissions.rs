@@ -1,0 +1,87 @@
+//! A folder with one folder a student.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, ensure};
+
+use crate::course::EXERCISES;
+use crate::exercise::Exercise;
+use crate::folder;
+use crate::lang::Lang;
+
+/// What students handed in.
+#[derive(Clone, Debug)]
+pub struct Submissions {
+    folder: PathBuf,
+    /// The students: their folders' names, in order.
+    pub students: Vec<String>,
+}
+
+impl Submissions {
+    /// Those in a folder: each folder in it is a student's.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be read, has no folders, or one whose name is no text.
+    pub fn open(folder: &Path, lang: Lang) -> Result<Submissions> {
+        let named = || folder.display().to_string();
+        let mut students = Vec::new();
+        for entry in fs::read_dir(folder).with_context(named)? {
+            let entry = entry.with_context(named)?;
+            // What a link leads to is nobody's submission.
+            if !entry.file_type()?.is_dir() {
+                continue;
+            }
+            let name = entry.file_name().into_string().map_err(|name| {
+                anyhow::anyhow!(say!(
+                    lang,
+                    "{}: the name of the folder {:?} is no text in UTF-8",
+                    "{}：文件夹 {:?} 的名字不是 UTF-8 文本";
+                    named(), name
+                ))
+            })?;
+            if !name.starts_with('.') {
+                students.push(name);
+            }
+        }
+        ensure!(
+            !students.is_empty(),
+            say!(
+                lang,
+                "{} has no folders: make one for each student, with the answers in it",
+                "{} 中没有文件夹：请为每名学生建一个文件夹，把答案放在里面";
+                named()
+            )
+        );
+        students.sort();
+        let folder = folder.to_owned();
+        Ok(Submissions { folder, students })
+    }
+
+    /// All answers that could be there, in order: student by student, exercise by exercise.
+    pub fn all(&self) -> impl Iterator<Item = (&str, &'static Exercise)> {
+        self.students.iter().flat_map(|student| {
+            let student = student.as_str();
+            EXERCISES.iter().map(move |exercise| (student, exercise))
+        })
+    }
+
+    /// A student's answer; `None` where there is none.
+    ///
+    /// # Errors
+    ///
+    /// Where it is no file, or one that cannot be read.
+    pub fn answer(&self, student: &str, exercise: &Exercise, lang: Lang) -> Result<Option<String>> {
+        let path = self.folder.join(student).join(exercise.file());
+        // Not what a link leads to, which may be anything on this machine.
+        let Ok(metadata) = fs::symlink_metadata(&path) else {
+            return Ok(None);
+        };
+        ensure!(
+            metadata.is_file(),
+            say!(lang, "{} is no file", "{} 不是普通文件"; exercise.file())
+        );
+        folder::read(&path, lang).map(Some)
+    }
+}

@@ -1,0 +1,176 @@
+//! A class: graded in one go or in parts with the same result, and a bad submission costs only itself.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use exercises::course::EXERCISES;
+use libtest_mimic::{Arguments, Failed, Trial};
+use serde_json::Value;
+use support::{Program, has_clang};
+
+const FILE: &str = "01-first-thread.cu";
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let without = vec![Trial::test("what is no class is refused", refused)];
+    let with = vec![
+        Trial::test("parts make the same record as one go", parts),
+        Trial::test("a bad submission costs only itself", bad),
+    ];
+    let with = with
+        .into_iter()
+        .map(|test| test.with_ignored_flag(!has_clang()));
+    let tests = without.into_iter().chain(with).collect();
+    libtest_mimic::run(&arguments, tests).exit_code()
+}
+
+/// A program whose folder has a class of these students, each with an answer to the first exercise.
+fn class(students: &[(&str, &str)]) -> Program {
+    let program = Program::new();
+    for (student, text) in students {
+        let folder = program.home().join("class").join(student);
+        fs::create_dir_all(&folder).expect("made");
+        fs::write(folder.join(FILE), text).expect("written");
+    }
+    program
+}
+
+fn read(program: &Program, file: &str) -> String {
+    fs::read_to_string(program.home().join(file)).expect("a file")
+}
+
+fn parts() -> Result<(), Failed> {
+    let right = EXERCISES[0].solution;
+    let program = class(&[
+        ("bob", EXERCISES[0].start),
+        ("ann", right),
+        ("eve", "no kernel"),
+    ]);
+    let check = "check --all --submissions class --seed 5";
+    let missing = 3 * (EXERCISES.len() - 1);
+    let counts = format!("1 passed, 2 rejected, {missing} missing, 0 ungraded (seed 5)");
+    let run = program.says(&format!(
+        "{check} --out whole.json --csv whole.csv --jobs 3"
+    ));
+    run.has(0, &["3 students", &counts]);
+    let whole = read(&program, "whole.json");
+    let table = read(&program, "whole.csv");
+    let rows: Vec<&str> = table.lines().collect();
+    assert!(
+        rows[0].starts_with("student,passed,01-first-thread"),
+        "{table}"
+    );
+    assert!(rows[1].starts_with("ann,1,passed"), "{table}");
+    assert!(rows[2].starts_with("bob,0,right"), "{table}");
+    assert!(rows[3].starts_with("eve,0,compile"), "{table}");
+    assert_eq!(
+        program.says(&format!("{check} --json --jobs 1")).stdout,
+        whole
+    );
+
+    for part in 1..=3 {
+        let shard = format!("{check} --shard {part}/3 --out part-{part}.json");
+        program.says(&shard).has(0, &["3 students"]);
+    }
+    let merge = "merge part-3.json part-1.json part-2.json --out merged.json --csv merged.csv";
+    program.says(merge).has(0, &[&counts]);
+    assert_eq!(read(&program, "merged.json"), whole);
+    assert_eq!(read(&program, "merged.csv"), table);
+    program
+        .says("merge part-1.json part-2.json")
+        .refuses(&["2 of 3 parts"]);
+    program
+        .says("merge part-1.json part-1.json")
+        .refuses(&["1/3 is there twice"]);
+    assert!(
+        !program.folder().exists(),
+        "no student's folder is made for a class"
+    );
+    Ok(())
+}
+
+fn bad() -> Result<(), Failed> {
+    let right = EXERCISES[0].solution;
+    let program = class(&[
+        ("ann", right),
+        ("bob", right),
+        ("eve", right),
+        ("joe", right),
+    ]);
+    let file = |student: &str| program.home().join("class").join(student).join(FILE);
+    let endless = right.replace(
+        "    if (i < n)",
+        "    for (volatile int j = 0; j >= 0; j = 1) {}\n    if (i < n)",
+    );
+    fs::write(file("ann"), endless)?;
+    fs::write(file("bob"), [0xff, 0xfe])?;
+    fs::remove_file(file("eve"))?;
+    link("/etc/passwd", &file("eve"))?;
+    let run = program.says("check --all --submissions class --seed 5 --json --seconds 4");
+    assert_eq!(run.code, 2, "{run:?}");
+    let record: Value = serde_json::from_str(&run.stdout)?;
+    let results = record["results"].as_array().expect("results");
+    let of = |student: &str| {
+        let found = results.iter().find(|it| it["student"] == student);
+        found.expect("a result").clone()
+    };
+    assert_eq!(of("ann")["step"], "launch", "{:#}", of("ann"));
+    assert_eq!(of("bob")["outcome"], "ungraded");
+    assert_eq!(of("eve")["outcome"], "ungraded");
+    assert!(!run.stdout.contains("root:"), "another file was read");
+    assert_eq!(of("joe")["outcome"], "passed", "{:#}", of("joe"));
+    Ok(())
+}
+
+#[cfg(unix)]
+fn link(to: &str, at: &Path) -> std::io::Result<()> {
+    std::os::unix::fs::symlink(to, at)
+}
+
+#[cfg(not(unix))]
+fn link(_to: &str, at: &Path) -> std::io::Result<()> {
+    fs::create_dir(at)
+}
+
+fn refused() -> Result<(), Failed> {
+    let program = class(&[("ann", "")]);
+    let clang = has_clang();
+    fs::create_dir(program.home().join("empty"))?;
+    if clang {
+        let check = "check --all --submissions";
+        program
+            .says(&format!("{check} nowhere"))
+            .refuses(&["nowhere"]);
+        program
+            .says(&format!("{check} empty"))
+            .refuses(&["empty has no folders"]);
+        let out = "--seed 1 --out nowhere/x.json";
+        let run = program.says(&format!("{check} class {out}"));
+        run.refuses(&["nowhere/x.json"]);
+        program
+            .says("check 01 --csv x.csv")
+            .refuses(&["--submissions"]);
+    }
+    for flags in [
+        "check --submissions class",
+        "check --all --submissions class --shard 1/2",
+        "check --all --submissions class --seed 1 --shard 3/2",
+        "check --all --submissions class --jobs 0",
+        "check --all --shard 1/2 --seed 1",
+        "merge",
+    ] {
+        let run = program.says(flags);
+        assert_eq!(run.code, 2, "{flags}: {run:?}");
+    }
+    program
+        .says("merge nowhere.json")
+        .refuses(&["nowhere.json"]);
+    fs::write(program.home().join("no.json"), "{}")?;
+    program
+        .says("merge no.json")
+        .refuses(&["no.json is no record"]);
+    Ok(())
+}

@@ -1,0 +1,108 @@
+//! The program in a terminal of its own.
+
+use std::io::{Read, Write};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+
+use super::Program;
+
+/// Longer than anything takes on a machine that is busy with other things.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A program that runs in a terminal.
+pub struct Terminal {
+    child: Box<dyn Child + Send + Sync>,
+    screen: Receiver<String>,
+    keyboard: Box<dyn Write + Send>,
+    /// All that was shown since the last text that was waited for.
+    seen: String,
+    _terminal: Box<dyn MasterPty + Send>,
+}
+
+impl Program {
+    /// Starts it with arguments in a terminal of so many rows and columns.
+    pub fn in_terminal(&self, arguments: &str, rows: u16, cols: u16) -> Terminal {
+        let size = PtySize {
+            rows,
+            cols,
+            ..PtySize::default()
+        };
+        let pair = native_pty_system().openpty(size).expect("a terminal opens");
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_exercises"));
+        command.cwd(self.home());
+        command.args(arguments.split_whitespace());
+        command.args(["--dir", "answers"]);
+        command.env("TERM", "xterm");
+        for (name, value) in &self.variables {
+            command.env(name, value);
+        }
+        let child = pair.slave.spawn_command(command);
+        let master = pair.master;
+        let mut reader = master.try_clone_reader().expect("the terminal shows");
+        let (to, screen) = channel();
+        thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            let mut left = Vec::new();
+            // A terminal whose program has ended gives an error on Linux, and nothing elsewhere.
+            while let Ok(length @ 1..) = reader.read(&mut bytes) {
+                left.extend_from_slice(&bytes[..length]);
+                // A character may come in two parts.
+                let whole = match str::from_utf8(&left) {
+                    Ok(text) => text.len(),
+                    Err(error) => error.valid_up_to(),
+                };
+                let text = left.drain(..whole).collect();
+                if to.send(String::from_utf8(text).expect("checked")).is_err() {
+                    return;
+                }
+            }
+        });
+        Terminal {
+            child: child.expect("the program starts"),
+            screen,
+            keyboard: master.take_writer().expect("the terminal types"),
+            seen: String::new(),
+            _terminal: master,
+        }
+    }
+}
+
+impl Terminal {
+    /// Waits until it shows `text`; what was shown before is forgotten then.
+    pub fn wait_for(&mut self, text: &str) {
+        let end = Instant::now() + PATIENCE;
+        while !self.seen.contains(text) {
+            let left = end.saturating_duration_since(Instant::now());
+            match self.screen.recv_timeout(left) {
+                Ok(more) => self.seen.push_str(&more),
+                Err(why) => panic!("{why}: no '{text}' in:\n{}", self.seen),
+            }
+        }
+        self.seen.clear();
+    }
+
+    /// Presses keys.
+    pub fn press(&mut self, keys: &str) {
+        self.keyboard
+            .write_all(keys.as_bytes())
+            .expect("the terminal types");
+    }
+
+    /// Waits for the end; returns the exit code and what was shown since the last wait.
+    pub fn end(mut self) -> (u32, String) {
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            match self.screen.recv_timeout(left) {
+                Ok(more) => self.seen.push_str(&more),
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => panic!("it does not end:\n{}", self.seen),
+            }
+        }
+        let status = self.child.wait().expect("the program ends");
+        (status.exit_code(), self.seen)
+    }
+}

@@ -1,0 +1,118 @@
+//! `watch` in a terminal: saves, keys, and the terminal put back at the end.
+
+#![cfg(unix)]
+
+mod support;
+
+use std::process::ExitCode;
+
+use exercises::course::EXERCISES;
+use libtest_mimic::{Arguments, Failed, Trial};
+use support::{Program, has_clang};
+
+const FILE: &str = "01-first-thread.cu";
+
+/// Leaves the screen that a program has for itself.
+const PUT_BACK: &str = "\u{1b}[?1049l";
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let without = vec![Trial::test("without a terminal it says what to do", || {
+        Program::new().says("watch").refuses(&["terminal", "check"]);
+        Ok(())
+    })];
+    let with = vec![
+        Trial::test("a save is graded, and keys are followed", saves_and_keys),
+        Trial::test(
+            "a save ends the grading of the text before",
+            a_loop_is_given_up,
+        ),
+        Trial::test("Ctrl-C puts the terminal back", interrupted),
+        Trial::test("it speaks Chinese in a small window", chinese),
+        Trial::test("a file that cannot be read is said to be one", unreadable),
+    ];
+    let with = with
+        .into_iter()
+        .map(|test| test.with_ignored_flag(!has_clang()));
+    let tests = without.into_iter().chain(with).collect();
+    libtest_mimic::run(&arguments, tests).exit_code()
+}
+
+fn saves_and_keys() -> Result<(), Failed> {
+    let program = Program::new();
+    let mut terminal = program.in_terminal("watch", 40, 100);
+    terminal.wait_for("✗ not passed");
+    program.write(FILE, EXERCISES[0].solution);
+    terminal.wait_for("✓ passed");
+    // The same text again is no news; the list has what passed.
+    program.write(FILE, EXERCISES[0].solution);
+    terminal.press("l");
+    terminal.wait_for("→ 01-first-thread");
+    terminal.press("h");
+    terminal.wait_for("1/3");
+    terminal.press("h");
+    terminal.wait_for("2/3");
+    terminal.press("s");
+    terminal.wait_for("# One thread, one element");
+    program.write(FILE, EXERCISES[0].start);
+    terminal.wait_for("is not right");
+    terminal.press("r");
+    terminal.wait_for("✗ not passed");
+    terminal.press("q");
+    let (code, seen) = terminal.end();
+    assert_eq!(code, 0, "{seen}");
+    assert!(seen.contains(PUT_BACK), "{seen:?}");
+    program.says("list").has(0, &["→ 01-first-thread"]);
+    program.says("hint 01").has(0, &["3/3"]);
+    Ok(())
+}
+
+fn a_loop_is_given_up() -> Result<(), Failed> {
+    let program = Program::new();
+    let endless = EXERCISES[0].solution.replace(
+        "    if (i < n)",
+        "    for (volatile int j = 0; j >= 0; j = 1) {}\n    if (i < n)",
+    );
+    program.write(FILE, endless);
+    let mut terminal = program.in_terminal("watch 01", 30, 80);
+    terminal.wait_for("running, size 1 ");
+    program.write(FILE, EXERCISES[0].solution);
+    terminal.wait_for("✓ passed");
+    terminal.press("q");
+    let (code, seen) = terminal.end();
+    assert_eq!(code, 0, "{seen}");
+    Ok(())
+}
+
+fn interrupted() -> Result<(), Failed> {
+    let program = Program::new();
+    let mut terminal = program.in_terminal("watch", 24, 80);
+    terminal.wait_for("q quit");
+    terminal.press("\u{3}");
+    let (code, seen) = terminal.end();
+    assert_eq!(code, 130, "{seen}");
+    assert!(seen.contains(PUT_BACK), "{seen:?}");
+    Ok(())
+}
+
+fn chinese() -> Result<(), Failed> {
+    let program = Program::new();
+    let mut terminal = program.in_terminal("watch 01 --lang zh", 10, 40);
+    terminal.wait_for("加大窗口");
+    terminal.wait_for("✗ 未通过");
+    terminal.press("q");
+    assert_eq!(terminal.end().0, 0);
+    Ok(())
+}
+
+fn unreadable() -> Result<(), Failed> {
+    let program = Program::new();
+    program.write(FILE, [0xff, 0xfe]);
+    let mut terminal = program.in_terminal("watch 01", 24, 80);
+    terminal.wait_for("UTF-8");
+    program.write(FILE, EXERCISES[0].solution);
+    terminal.wait_for("✓ passed");
+    terminal.press("q");
+    assert_eq!(terminal.end().0, 0);
+    Ok(())
+}
