@@ -8,27 +8,22 @@ use common::progress;
 
 use super::{Class, Outcome, Result, Shard, Submissions};
 use crate::exercise::Exercise;
-use crate::lang::Lang;
 use crate::record::Record;
-use crate::worker::{Job, Limits, supervise};
+use crate::worker::{Job, Terms, supervise};
 
 /// How a class is graded.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Grading {
-    /// What random sizes and inputs are drawn from.
-    pub seed: u64,
+    /// What all jobs have in common.
+    pub terms: Terms,
     /// Which part.
     pub shard: Option<Shard>,
     /// How many answers at a time.
     pub jobs: usize,
-    /// What each may use.
-    pub limits: Limits,
-    /// The language of messages.
-    pub lang: Lang,
 }
 
 /// Grades what is in the part. One answer that cannot be graded does not keep the others from it.
-pub fn grade(submissions: &Submissions, grading: Grading) -> Class {
+pub fn grade(submissions: &Submissions, grading: &Grading) -> Class {
     let part = submissions
         .all()
         .enumerate()
@@ -57,7 +52,7 @@ pub fn grade(submissions: &Submissions, grading: Grading) -> Class {
     let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     results.sort_by_key(|(number, _)| *number);
     Class {
-        seed: grading.seed,
+        seed: grading.terms.seed,
         shard: grading.shard.filter(|shard| shard.of > 1),
         exercises: Class::exercises(),
         students: submissions.students.clone(),
@@ -70,7 +65,7 @@ fn one(
     submissions: &Submissions,
     student: &str,
     exercise: &'static Exercise,
-    grading: Grading,
+    grading: &Grading,
 ) -> Result {
     let graded = graded(submissions, student, exercise, grading);
     let (outcome, record) = match graded {
@@ -98,20 +93,13 @@ fn graded(
     submissions: &Submissions,
     student: &str,
     exercise: &'static Exercise,
-    grading: Grading,
+    grading: &Grading,
 ) -> anyhow::Result<Option<Record>> {
-    let Some(text) = submissions.answer(student, exercise, grading.lang)? else {
+    let Some(text) = submissions.answer(student, exercise, grading.terms.lang)? else {
         return Ok(None);
     };
     // No path of this machine is in the record.
     let shown = format!("{student}/{}", exercise.file());
-    let job = Job::new(
-        exercise,
-        shown,
-        text,
-        grading.seed,
-        grading.lang,
-        grading.limits,
-    );
+    let job = Job::new(exercise, shown, text, &grading.terms);
     Ok(Some(Record::new(exercise, supervise(job)?)))
 }

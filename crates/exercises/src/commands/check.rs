@@ -9,10 +9,9 @@ use super::Course;
 use crate::course::EXERCISES;
 use crate::exercise::Exercise;
 use crate::flags::Check;
-use crate::lang::Lang;
 use crate::random::random;
 use crate::record::Record;
-use crate::worker::{Job, Limits, supervise};
+use crate::worker::{Job, Limits, Terms, supervise};
 use crate::{compiler, folder, report};
 
 /// Grades one answer or all; 0 where all of these passed, 1 where not.
@@ -24,12 +23,15 @@ pub fn run(course: &Course, flags: &Check) -> Result<ExitCode> {
             "--out 和 --csv 用于全班评分：请与 --submissions 一起使用"
         ));
     }
-    compiler::find(course.lang)?;
-    let seed = flags.seed.unwrap_or_else(drawn);
-    let limits = Limits::within(flags.seconds);
+    let terms = Terms {
+        seed: flags.seed.unwrap_or_else(drawn),
+        lang: course.lang,
+        clang: compiler::find(course.lang)?,
+        limits: Limits::within(flags.seconds),
+    };
     let passed = match flags.all {
-        true => all(course, seed, limits)?,
-        false => one(course, flags, seed, limits)?,
+        true => all(course, &terms)?,
+        false => one(course, flags, &terms)?,
     };
     Ok(match passed {
         true => ExitCode::SUCCESS,
@@ -37,13 +39,13 @@ pub fn run(course: &Course, flags: &Check) -> Result<ExitCode> {
     })
 }
 
-fn one(course: &Course, flags: &Check, seed: u64, limits: Limits) -> Result<bool> {
+fn one(course: &Course, flags: &Check, terms: &Terms) -> Result<bool> {
     let lang = course.lang;
     let exercise = course.named(flags.name.as_deref())?;
     let file = flags.file.clone();
     let own = file.is_none();
     let file = file.unwrap_or_else(|| course.folder.file(exercise));
-    let record = grade(exercise, &file, seed, limits, lang)?;
+    let record = grade(exercise, &file, terms)?;
     let mut progress = course.folder.progress(lang)?;
     if own {
         progress.set(exercise, record.passed);
@@ -58,12 +60,12 @@ fn one(course: &Course, flags: &Check, seed: u64, limits: Limits) -> Result<bool
     Ok(record.passed)
 }
 
-fn all(course: &Course, seed: u64, limits: Limits) -> Result<bool> {
+fn all(course: &Course, terms: &Terms) -> Result<bool> {
     let lang = course.lang;
     let mut progress = course.folder.progress(lang)?;
     let mut records = Vec::new();
     for exercise in &EXERCISES {
-        let record = grade(exercise, &course.folder.file(exercise), seed, limits, lang)?;
+        let record = grade(exercise, &course.folder.file(exercise), terms)?;
         progress.set(exercise, record.passed);
         course.folder.keep(&progress)?;
         if !course.json {
@@ -80,7 +82,7 @@ fn all(course: &Course, seed: u64, limits: Limits) -> Result<bool> {
                 lang,
                 "{} of {} exercises passed (seed {}).",
                 "共 {1} 道练习，已通过 {0} 道（种子 {2}）。";
-                progress.count(), EXERCISES.len(), seed
+                progress.count(), EXERCISES.len(), terms.seed
             )
         );
     }
@@ -88,20 +90,13 @@ fn all(course: &Course, seed: u64, limits: Limits) -> Result<bool> {
 }
 
 /// Grades the answer in a file.
-fn grade(
-    exercise: &'static Exercise,
-    file: &Path,
-    seed: u64,
-    limits: Limits,
-    lang: Lang,
-) -> Result<Record> {
-    let text = folder::read(file, lang)?;
-    let job = Job::new(exercise, folder::shown(file), text, seed, lang, limits);
-    let graded = supervise(job)?;
-    Ok(Record::new(exercise, graded))
+fn grade(exercise: &'static Exercise, file: &Path, terms: &Terms) -> Result<Record> {
+    let text = folder::read(file, terms.lang)?;
+    let job = Job::new(exercise, folder::shown(file), text, terms);
+    Ok(Record::new(exercise, supervise(job)?))
 }
 
 /// A seed of a few digits, to be typed again.
-fn drawn() -> u64 {
+pub fn drawn() -> u64 {
     random() % 1_000_000
 }

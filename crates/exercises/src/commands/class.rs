@@ -7,32 +7,35 @@ use std::thread;
 
 use anyhow::{Context as _, Result, anyhow};
 
+use super::check::drawn;
 use crate::class::{self, Class, Grading, Outcome, Submissions};
 use crate::compiler;
 use crate::files::write_whole;
 use crate::flags::{Check, Everywhere, Output};
 use crate::lang::Lang;
-use crate::random::random;
-use crate::worker::Limits;
+use crate::worker::{Limits, Terms};
 
 /// Grades all answers, or a part of them; 0 where each has a verdict.
 pub fn grade(flags: &Everywhere, check: &Check, submissions: &Path) -> Result<ExitCode> {
     let lang = Lang::chosen();
-    compiler::find(lang)?;
+    let clang = compiler::find(lang)?;
     let submissions = Submissions::open(submissions, lang)?;
     let processors = thread::available_parallelism().map_or(1, usize::from);
     let grading = Grading {
-        seed: check.seed.unwrap_or_else(|| random() % 1_000_000),
+        terms: Terms {
+            seed: check.seed.unwrap_or_else(drawn),
+            lang,
+            clang,
+            limits: Limits {
+                // The others are graded beside it.
+                threads: 1,
+                ..Limits::within(check.seconds)
+            },
+        },
         shard: check.class.shard,
         jobs: check.class.jobs.map_or(processors, |jobs| jobs as usize),
-        limits: Limits {
-            // The others are graded beside it.
-            threads: 1,
-            ..Limits::within(check.seconds)
-        },
-        lang,
     };
-    told(flags, &class::grade(&submissions, grading), &check.output)
+    told(flags, &class::grade(&submissions, &grading), &check.output)
 }
 
 /// Makes one record of those of all parts.

@@ -3,17 +3,15 @@
 use std::path::Path;
 
 use anyhow::{Result, anyhow};
-use kernel_build::{Error, Tree};
+use kernel_build::{Clang, Error, Tree};
 
 use super::{Answer, Failure, Stop, includes};
-use crate::compiler;
 use crate::data::Step;
 use crate::lang::Lang;
 
 /// The answer as PTX.
-pub fn compile(answer: &Answer, lang: Lang) -> Result<String, Stop> {
+pub fn compile(answer: &Answer, clang: &Clang, lang: Lang) -> Result<String, Stop> {
     includes::verdict(&answer.text, lang)?;
-    let clang = compiler::find(lang)?;
     let tree = tree(lang)?;
     match clang.compile_text(&tree, &answer.shown, &answer.text) {
         Ok(compiled) => Ok(compiled.ptx),

@@ -17,6 +17,7 @@ use anyhow::{Context as _, Result};
 use common::Gpu;
 use common::module;
 use cuda_driver::Checks;
+use kernel_build::Clang;
 
 pub use counters::{line, plain};
 pub use verdict::{Counted, Failure, Verdict};
@@ -41,6 +42,8 @@ pub struct Grading<'a> {
     pub seed: u64,
     /// The language of messages.
     pub lang: Lang,
+    /// What compiles kernels.
+    pub clang: Clang,
     /// Told what is begun: a step, and at what size.
     pub at: &'a mut dyn FnMut(Step, &[u32]),
 }
@@ -108,14 +111,14 @@ fn steps(
     (grading.at)(Step::Compile, &[]);
     let lang = grading.lang;
     let (host, ptx) = match subject {
-        Subject::Kernel(host) => (host, compile::compile(answer, lang)?),
+        Subject::Kernel(host) => (host, compile::compile(answer, &grading.clang, lang)?),
         Subject::Host { host, kernel: "" } => (host, NO_KERNEL.to_owned()),
         Subject::Host { host, kernel } => {
             let kernel = Answer {
                 shown: "kernel.cu".to_owned(),
                 text: kernel.to_owned(),
             };
-            (host, compile::compile(&kernel, lang)?)
+            (host, compile::compile(&kernel, &grading.clang, lang)?)
         }
     };
     run(host, exercise.data()?, answer, &ptx, grading, verdict)

@@ -1,8 +1,10 @@
 //! What a worker is asked and what it answers.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use kernel_build::Clang;
 use serde::{Deserialize, Serialize};
 
 use crate::data::Step;
@@ -26,30 +28,40 @@ pub struct Job {
     pub seed: u64,
     /// The language of messages.
     pub lang: Lang,
+    /// The clang to compile kernels with: its program and its version.
+    pub clang: (OsString, String),
     /// What it may use.
     pub limits: Limits,
     /// A folder for what it makes, which goes when it is done.
     pub scratch: PathBuf,
 }
 
+/// What the jobs of one run have in common.
+#[derive(Clone, Debug)]
+pub struct Terms {
+    /// What random sizes and inputs are drawn from.
+    pub seed: u64,
+    /// The language of messages.
+    pub lang: Lang,
+    /// The clang to compile kernels with.
+    pub clang: Clang,
+    /// What each may use.
+    pub limits: Limits,
+}
+
 impl Job {
     /// An answer to this exercise, whose file is called `shown`.
-    pub fn new(
-        exercise: &Exercise,
-        shown: String,
-        text: String,
-        seed: u64,
-        lang: Lang,
-        limits: Limits,
-    ) -> Job {
+    pub fn new(exercise: &Exercise, shown: String, text: String, terms: &Terms) -> Job {
+        let clang = &terms.clang;
         Job {
             token: format!("{:016x}{:016x}", random(), random()),
             exercise: exercise.name.to_owned(),
             shown,
             text,
-            seed,
-            lang,
-            limits,
+            seed: terms.seed,
+            lang: terms.lang,
+            clang: (clang.program().to_owned(), clang.version().to_owned()),
+            limits: terms.limits,
             scratch: PathBuf::new(),
         }
     }

@@ -18,8 +18,9 @@ use std::process::ExitCode;
 use std::{process, thread};
 
 use anyhow::{Context as _, Result};
+use kernel_build::Clang;
 
-pub use job::{Job, Limits};
+pub use job::{Job, Limits, Terms};
 pub use supervise::{Graded, supervise, supervise_until};
 
 use crate::course;
@@ -96,9 +97,11 @@ fn graded(job: &Job, exercise: &Exercise, subject: Subject) -> Result<Verdict> {
         shown: job.shown.clone(),
         text: job.text.clone(),
     };
+    let (program, version) = job.clang.clone();
     let mut grading = Grading {
         seed: job.seed,
         lang: job.lang,
+        clang: Clang::found(program, version),
         at: &mut |step, size| {
             let size = size.to_vec();
             say(&job.token, Message::At { step, size });

@@ -7,7 +7,10 @@ use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::thread;
 
 use cuda_driver::counters::Counters;
-use cuda_driver::{last_launch, profile, profiling, progress, take_last_launch};
+use cuda_driver::{
+    FaultKind, keep_launches, last_launch, profile, profiling, progress, take_fault,
+    take_last_launch, take_launches,
+};
 use cust::context::{Context, CurrentContext, legacy};
 use cust::device::Device;
 use cust::error::CudaError;
@@ -135,8 +138,35 @@ fn counters_are_the_last_launchs() -> Test {
         launch!(copy<<<1, 128, 0, stream>>>(from.as_device_ptr(), to.as_device_ptr()))?;
     }
     assert_eq!(counters(), None);
+    let fault = take_fault().ok_or("no fault")?;
+    assert!(matches!(fault.kind, FaultKind::IllegalAddress { .. }));
+    assert_eq!(take_fault(), None, "it was taken");
     assert_eq!(stream.synchronize(), Err(CudaError::IllegalAddress));
     drop(own);
+    Ok(())
+}
+
+#[test]
+fn launches_are_kept_where_that_was_asked_for() -> Test {
+    let (_turn, _context) = simulator();
+    let module = Module::from_ptx(PTX, &[])?;
+    let copy = module.get_function("copy")?;
+    let stream = Stream::new(StreamFlags::NON_BLOCKING, None)?;
+    let from = DeviceBuffer::from_slice(&[7u32; 64])?;
+    let to = DeviceBuffer::from_slice(&[0u32; 64])?;
+    assert_eq!(take_launches(), []);
+    keep_launches();
+    for threads in [64u32, 32] {
+        // SAFETY: the parameters are the kernel's, and both buffers are as long as a block.
+        unsafe {
+            launch!(copy<<<1, threads, 0, stream>>>(from.as_device_ptr(), to.as_device_ptr()))?;
+        }
+    }
+    let kept = take_launches();
+    let blocks: Vec<u32> = kept.iter().map(|launch| launch.block[0]).collect();
+    assert_eq!(blocks, [64, 32]);
+    assert_eq!(kept.last(), last_launch().as_ref());
+    assert_eq!(take_launches(), []);
     Ok(())
 }
 

@@ -109,6 +109,16 @@ impl Clang {
         })
     }
 
+    /// One that [`Clang::find`] found before, as in another process: the program and the version.
+    pub fn found(program: OsString, version: String) -> Self {
+        Self { program, version }
+    }
+
+    /// What starts it.
+    pub fn program(&self) -> &OsStr {
+        &self.program
+    }
+
     /// Its version, such as `14.0.6`.
     pub fn version(&self) -> &str {
         &self.version
@@ -277,6 +287,12 @@ mod tests {
         assert_eq!(read("Apple clang version 16.0.0"), "16.0.0");
         assert_eq!(version("gcc (Debian 12.2.0) 12.2.0"), None);
         assert_eq!(version("clang version unknown"), None);
+    }
+
+    #[test]
+    fn names_in_a_line_directive_end_where_they_should() {
+        assert_eq!(quoted("answers/a.cu"), "answers/a.cu");
+        assert_eq!(quoted("answers\\a\".cu"), "answers/a\\\".cu");
     }
 
     #[test]

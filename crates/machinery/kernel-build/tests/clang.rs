@@ -11,6 +11,7 @@ mod support;
 
 use std::process::Command;
 
+use kernel_build::{Clang, Error, Tree};
 use support::{Checkout, assert_has, fail, succeed};
 
 /// The build script with the machine's own search path.
@@ -195,4 +196,30 @@ fn ptx_does_not_depend_on_where_the_checkout_lies() {
     let here = compile(&Checkout::new());
     assert_eq!(here, compile(&Checkout::named("war páth with blanks ")));
     assert_has(&here, &[".entry square(", ".loc\t1 2 "]);
+}
+
+#[test]
+#[ignore = "needs clang"]
+fn a_text_is_compiled_with_our_headers_and_called_what_it_is_called() {
+    let checkout = with_headers("other", "");
+    let tree = Tree::find(&checkout.path("kernels")).unwrap();
+    let clang = Clang::find().unwrap();
+    let clang = Clang::found(clang.program().to_owned(), clang.version().to_owned());
+    let text = "#include \"cuda_device.h\"\n__global__ void square(float *x) { *x *= *x; }\n";
+    let compiled = clang.compile_text(&tree, "an answer.cu", text).unwrap();
+    let file = ".file\t1 \"an answer.cu\"";
+    assert_has(&compiled.ptx, &[".entry ", file, ".loc\t1 2 "]);
+    assert_eq!(compiled.remarks, "");
+    let unused = text.replace("{ *x", "{ int y; *x");
+    let compiled = clang.compile_text(&tree, "answer.cu", &unused).unwrap();
+    assert_has(&compiled.remarks, &["answer.cu:2:39: warning: "]);
+
+    let wrong = text.replace("*x;", "y;");
+    match clang.compile_text(&tree, "answers/\"1\".cu", &wrong) {
+        Err(Error::Text { shown, message, .. }) => {
+            assert_eq!(shown, "answers/\"1\".cu");
+            assert_has(&message, &["1\".cu:2:42: error: ", "*x *= y; }\n", "^\n"]);
+        }
+        other => panic!("{other:?}"),
+    }
 }

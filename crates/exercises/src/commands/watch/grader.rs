@@ -6,14 +6,19 @@ use std::sync::mpsc::Sender;
 use std::thread;
 
 use anyhow::{Context as _, Result};
+use kernel_build::Clang;
 
 use super::{Event, State, text};
-use crate::random::random;
+use crate::commands::check::drawn;
 use crate::record::Record;
-use crate::worker::{Job, Limits, supervise_until};
+use crate::worker::{Job, Limits, Terms, supervise_until};
+
+/// How long an answer may take.
+const SECONDS: u64 = 60;
 
 /// The grading under way, and what it says.
 pub struct Grader {
+    clang: Clang,
     to: Sender<Event>,
     /// That of the newest grading.
     number: u64,
@@ -24,8 +29,9 @@ pub struct Grader {
 
 impl Grader {
     /// One that tells what happens.
-    pub fn new(to: Sender<Event>) -> Grader {
+    pub fn new(clang: Clang, to: Sender<Event>) -> Grader {
         Grader {
+            clang,
             to,
             number: 0,
             stop: Arc::default(),
@@ -59,11 +65,15 @@ impl Grader {
             }
         };
         self.text = Some(text.clone());
-        let (exercise, lang) = (state.exercise, state.course.lang);
+        let exercise = state.exercise;
         let shown = state.course.folder.shown(exercise);
-        let seed = random() % 1_000_000;
-        let limits = Limits::within(60);
-        let job = Job::new(exercise, shown, text, seed, lang, limits);
+        let terms = Terms {
+            seed: drawn(),
+            lang: state.course.lang,
+            clang: self.clang.clone(),
+            limits: Limits::within(SECONDS),
+        };
+        let job = Job::new(exercise, shown, text, &terms);
         let stop = Arc::clone(&self.stop);
         thread::spawn(move || {
             let graded = graded(job, &stop, &to, number);

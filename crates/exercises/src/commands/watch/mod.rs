@@ -11,11 +11,12 @@ mod view;
 
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, channel};
 
 use anyhow::{Result, bail};
 
 use super::{Course, PROGRAM};
+use crate::compiler;
 use crate::data::Step;
 use crate::exercise::Exercise;
 use crate::folder;
@@ -92,11 +93,13 @@ pub fn run(course: &Course, name: Option<&str>) -> Result<ExitCode> {
         at: None,
         pane: Pane::Statement,
     };
+    let clang = compiler::find(course.lang)?;
     let (to, events) = channel();
     let _watcher = saves::watch(&course.folder.path, to.clone())?;
     let screen = Screen::open()?;
     keys::read(to.clone());
-    let ended = follow(state, &screen, to, &events);
+    let grader = Grader::new(clang, to);
+    let ended = follow(state, &screen, grader, &events);
     drop(screen);
     ended
 }
@@ -104,10 +107,9 @@ pub fn run(course: &Course, name: Option<&str>) -> Result<ExitCode> {
 fn follow(
     mut state: State,
     screen: &Screen,
-    to: Sender<Event>,
+    mut grader: Grader,
     events: &Receiver<Event>,
 ) -> Result<ExitCode> {
-    let mut grader = Grader::new(to);
     grader.begin(&mut state);
     loop {
         screen.draw(|width, height| view::lines(&state, width, height))?;
