@@ -1,6 +1,9 @@
 //! Columns of text in a terminal, where a Chinese character is twice as wide as a letter.
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use std::borrow::Cow;
+
+use textwrap::Options;
+use unicode_width::UnicodeWidthStr;
 
 /// Columns that a text takes.
 pub fn columns(text: &str) -> usize {
@@ -20,33 +23,11 @@ pub fn padded_right(text: &str, width: usize) -> String {
 /// A line in pieces of at most so many columns. Blanks that it begins with are those of its other pieces
 /// as well.
 pub fn wrapped(line: &str, width: usize) -> Vec<String> {
-    let indent: String = line.chars().take_while(|&c| c == ' ').collect();
-    let indent = if indent.len() * 2 < width {
-        indent
-    } else {
-        String::new()
-    };
-    let mut pieces = Vec::new();
-    let mut piece = String::new();
-    let mut taken = 0;
-    for character in line.chars() {
-        let more = character.width().unwrap_or(0);
-        if taken + more > width && taken > indent.len() {
-            // Between words, where the piece has more than one.
-            let end = piece.trim_end().rfind(' ').filter(|&at| at > indent.len());
-            let rest = match end {
-                Some(at) if character.is_ascii() => piece.split_off(at).trim_start().to_owned(),
-                _ => String::new(),
-            };
-            pieces.push(std::mem::take(&mut piece).trim_end().to_owned());
-            piece = format!("{indent}{rest}");
-            taken = columns(&piece);
-        }
-        piece.push(character);
-        taken += more;
-    }
-    pieces.push(piece);
-    pieces
+    let indent = line.len() - line.trim_start_matches(' ').len();
+    let indent = &line[..if 2 * indent < width { indent } else { 0 }];
+    let options = Options::new(width.max(1)).subsequent_indent(indent);
+    let pieces = textwrap::wrap(line, options).into_iter();
+    pieces.map(Cow::into_owned).collect()
 }
 
 fn blanks(text: &str, width: usize) -> String {
@@ -64,7 +45,7 @@ mod tests {
         assert_eq!(wrapped("", 9), [""]);
         assert_eq!(wrapped("abcdefghij", 4), ["abcd", "efgh", "ij"]);
         assert_eq!(wrapped("线程块的大小", 6), ["线程块", "的大小"]);
-        assert_eq!(wrapped("a b", 0).concat(), "a b");
+        assert_eq!(wrapped("a b", 0), ["a", "b"]);
     }
 
     #[test]

@@ -13,13 +13,15 @@ pub fn lower(limits: &Limits) -> Result<()> {
     /// The longest file: an executable of a hosted exercise, with what it is linked from.
     const FILE: u64 = 512 << 20;
 
-    // macOS has no limit on addresses that it keeps.
+    // NVIDIA's driver reserves hundreds of gigabytes of addresses, and macOS has no limit on them that it
+    // keeps.
     let mut lowered = vec![
         (Resource::CPU, limits.computing),
         (Resource::FSIZE, FILE),
         (Resource::CORE, 0),
     ];
-    if cfg!(not(target_vendor = "apple")) {
+    let on_gpu = std::env::var_os("CUDA_BACKEND").is_some_and(|backend| backend == "gpu");
+    if cfg!(not(target_vendor = "apple")) && !on_gpu {
         lowered.push((Resource::AS, limits.memory));
     }
     for (resource, most) in lowered {
