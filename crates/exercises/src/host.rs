@@ -6,7 +6,7 @@ use anyhow::{Result, bail, ensure};
 use common::Gpu;
 use common::verify::POISON;
 use cust::function::Function;
-use cust::memory::{CopyDestination, DeviceBuffer, DeviceCopy};
+use cust::memory::{CopyDestination, DeviceBuffer, DeviceCopy, DeviceSlice};
 use cust::module::Module;
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::{Rng, SeedableRng};
@@ -124,6 +124,22 @@ impl Bench {
     ///
     /// Where there is none of this name and length.
     pub fn variable<T: Element>(&self, name: &str, len: usize) -> Result<Vec<T>> {
+        let mut values = vec![T::default(); len];
+        self.place(name, len)?.copy_to(&mut values)?;
+        Ok(values)
+    }
+
+    /// Copies values to such a variable, which is as long as they are: `cudaMemcpyToSymbol`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::variable`].
+    pub fn set_variable<T: DeviceCopy>(&self, name: &str, values: &[T]) -> Result<()> {
+        Ok(self.place(name, values.len())?.copy_from(values)?)
+    }
+
+    /// Where a variable lies.
+    fn place<T: DeviceCopy>(&self, name: &str, len: usize) -> Result<DeviceSlice<T>> {
         let c_name = CString::new(name)?;
         let place = common::module::place(&self.module, &c_name);
         let (address, bytes) = place.map_err(|_| Missing::Variable(name.to_owned()))?;
@@ -137,12 +153,9 @@ impl Bench {
             }
             .into());
         }
-        let mut values = vec![T::default(); len];
         // SAFETY: the driver said that so many bytes lie there; any bits are an element. The slice does
         // not free them, unlike a buffer.
-        let slice = unsafe { cust::memory::DeviceSlice::from_raw_parts(address.cast::<T>(), len) };
-        slice.copy_to(&mut values)?;
-        Ok(values)
+        Ok(unsafe { DeviceSlice::from_raw_parts(address.cast::<T>(), len) })
     }
 
     /// What the last launch counted, by Nsight Compute's name for the counter; `None` on a GPU, which
@@ -194,6 +207,8 @@ pub struct Output {
     pub got: Values,
     /// What should have.
     pub expected: Values,
+    /// Whether what should have come out is for the student to find out, and not to be shown.
+    pub secret: bool,
 }
 
 impl Output {
@@ -236,7 +251,16 @@ impl Output {
             shape: shape.to_vec(),
             got: T::values(got),
             expected: T::values(expected),
+            secret: false,
         })
+    }
+
+    /// The same, and nobody is told what should have come out.
+    pub fn secret(self) -> Output {
+        Output {
+            secret: true,
+            ..self
+        }
     }
 }
 

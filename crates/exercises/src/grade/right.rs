@@ -47,7 +47,10 @@ fn describe(output: &Output, tolerance: Tolerance, lang: Lang) -> Option<String>
         "`{2}` 的 {1} 个元素中有 {0} 个不对，第一个在 {3} 处：";
         grouped(many as u64), grouped(wrong.len() as u64), output.name, place(&output.shape, first)
     );
-    let (got, expected) = (texts(&output.got), texts(&output.expected));
+    let (got, mut expected) = (texts(&output.got), texts(&output.expected));
+    if output.secret {
+        expected.fill("?".to_owned());
+    }
     let shown = match output.shape[..] {
         [.., rows, columns] if rows > 1 && columns > 1 => {
             matrix(&output.shape, first, &wrong, &got, &expected, lang)
@@ -246,7 +249,17 @@ mod tests {
             shape: shape.to_vec(),
             got,
             expected,
+            secret: false,
         }
+    }
+
+    #[test]
+    fn what_is_to_be_predicted_is_not_told() {
+        let mut predicted = output(&[2], Unsigned(vec![3, 4]), Unsigned(vec![3, 77]));
+        predicted.secret = true;
+        let said = describe(&predicted, EXACT, Lang::En).unwrap();
+        assert!(said.contains("[1]  "), "{said}");
+        assert!(said.contains('?') && !said.contains("77"), "{said}");
     }
 
     #[test]
