@@ -1,12 +1,20 @@
 //! The exercises, in order.
 
 mod first_thread;
+mod grid_stride;
+mod predict_sectors;
+mod tail;
 
 use crate::exercise;
 use crate::exercise::Exercise;
 
 /// All of them, in order.
-pub static EXERCISES: [Exercise; 1] = [exercise!("01-first-thread", first_thread::FirstThread)];
+pub static EXERCISES: [Exercise; 4] = [
+    exercise!("01-first-thread", first_thread::FirstThread),
+    exercise!("02-tail", tail::Tail),
+    exercise!("04-grid-stride", grid_stride::GridStride),
+    exercise!("05-predict-sectors", predict_sectors::PredictSectors),
+];
 
 /// The exercise that a student names, by its number, its name, or both.
 pub fn find(name: &str) -> Option<&'static Exercise> {

@@ -1,0 +1,77 @@
+//! 05-predict-sectors: how many sectors a warp's load takes, said before it is counted.
+
+use anyhow::Result;
+use cust::prelude::*;
+
+use crate::host::{Bench, Case, Host, Output};
+
+/// Six patterns of access, each by one warp.
+pub struct PredictSectors;
+
+/// The element that a thread of the warp loads.
+type Element = fn(usize) -> usize;
+
+/// The kernels, and which element each thread loads.
+const KERNELS: [(&str, Element); 6] = [
+    ("neighbours", |lane| lane),
+    ("backwards", |lane| 31 - lane),
+    ("one_further", |lane| lane + 1),
+    ("every_third", |lane| 3 * lane),
+    ("every_eighth", |lane| 8 * lane),
+    ("the_same", |_| 0),
+];
+
+const WARP: usize = 32;
+const LENGTH: usize = 8 * WARP;
+const SECTORS: &str = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
+
+impl Host for PredictSectors {
+    fn run(&self, bench: &Bench, case: &Case) -> Result<Vec<Output>> {
+        let predicted = bench.variable::<u32>("predicted", KERNELS.len())?;
+        let numbers = case.floats(0, LENGTH);
+        let from = DeviceBuffer::from_slice(&numbers)?;
+        let stream = &bench.gpu.stream;
+
+        let mut outputs = Vec::new();
+        let mut sectors = Vec::new();
+        for (name, element) in KERNELS {
+            let to = bench.output(WARP)?;
+            let kernel = bench.kernel(name)?;
+            // SAFETY: the arguments are the kernel's, and no thread loads past `LENGTH` elements.
+            unsafe {
+                launch!(kernel<<<1, WARP as u32, 0, stream>>>(
+                    from.as_device_ptr(), to.as_device_ptr()
+                ))
+            }?;
+            stream.synchronize()?;
+            // The kernels are not to be changed so that they fit the predictions.
+            let expected = (0..WARP).map(|lane| numbers[element(lane)]).collect();
+            outputs.push(Output::new(name, &[WARP], &to, expected)?);
+            sectors.push(match bench.counted(SECTORS)? {
+                Some(counted) => u32::try_from(counted)?,
+                None => touched(element),
+            });
+        }
+        outputs.push(Output::of("predicted", &[KERNELS.len()], predicted, sectors)?.secret());
+        Ok(outputs)
+    }
+}
+
+/// The sectors of 32 bytes in which a warp's elements lie, where nobody counts.
+fn touched(element: Element) -> u32 {
+    let mut sectors: Vec<_> = (0..WARP).map(|lane| 4 * element(lane) / 32).collect();
+    sectors.sort_unstable();
+    sectors.dedup();
+    sectors.len() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sectors_are_told_from_addresses_as_an_h200_counts_them() {
+        let told = KERNELS.map(|(_, element)| touched(element));
+        assert_eq!(told, [4, 4, 5, 12, 32, 1]);
+    }
+}

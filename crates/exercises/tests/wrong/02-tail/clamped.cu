@@ -1,0 +1,10 @@
+// Rejected at: right
+// Threads past the end all work on the last sample, which is turned down again and again.
+
+#include "cuda_device.h"
+
+extern "C" __global__ void fade(float *samples, float gain, int count) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    i = min(i, count - 1);
+    samples[i] = samples[i] * gain;
+}

@@ -1,0 +1,9 @@
+// Rejected at: launch
+// One thread too many: the samples are numbered from 0, and there is no sample `count`.
+
+#include "cuda_device.h"
+
+extern "C" __global__ void fade(float *samples, float gain, int count) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i <= count) samples[i] = samples[i] * gain;
+}

