@@ -1,6 +1,8 @@
 //! The exercises, in order.
 
+mod fields;
 mod first_thread;
+mod float4;
 mod grid_stride;
 mod predict_sectors;
 mod tail;
@@ -9,11 +11,13 @@ use crate::exercise;
 use crate::exercise::Exercise;
 
 /// All of them, in order.
-pub static EXERCISES: [Exercise; 4] = [
+pub static EXERCISES: [Exercise; 6] = [
     exercise!("01-first-thread", first_thread::FirstThread),
     exercise!("02-tail", tail::Tail),
     exercise!("04-grid-stride", grid_stride::GridStride),
     exercise!("05-predict-sectors", predict_sectors::PredictSectors),
+    exercise!("06-fields", fields::Fields),
+    exercise!("07-float4", float4::Float4),
 ];
 
 /// The exercise that a student names, by its number, its name, or both.
