@@ -1,23 +1,31 @@
 //! The exercises, in order.
 
+mod columns;
 mod fields;
 mod first_thread;
 mod float4;
 mod grid_stride;
+mod pitch_in_elements;
+mod pitched_rows;
 mod predict_sectors;
 mod tail;
+mod volume;
 
 use crate::exercise;
 use crate::exercise::Exercise;
 
 /// All of them, in order.
-pub static EXERCISES: [Exercise; 6] = [
+pub static EXERCISES: [Exercise; 10] = [
     exercise!("01-first-thread", first_thread::FirstThread),
     exercise!("02-tail", tail::Tail),
     exercise!("04-grid-stride", grid_stride::GridStride),
     exercise!("05-predict-sectors", predict_sectors::PredictSectors),
     exercise!("06-fields", fields::Fields),
     exercise!("07-float4", float4::Float4),
+    exercise!("08-pitch-in-elements", pitch_in_elements::PitchInElements),
+    exercise!("09-pitched-rows", pitched_rows::PitchedRows),
+    exercise!("11-volume", volume::SliceDifferences),
+    exercise!("12-columns", columns::Columns),
 ];
 
 /// The exercise that a student names, by its number, its name, or both.

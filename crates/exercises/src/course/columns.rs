@@ -1,0 +1,45 @@
+//! 12-columns: which index runs along `threadIdx.x`.
+
+use anyhow::Result;
+use cust::prelude::*;
+use matmul_pitched::pitched::PitchedBuffer;
+
+use crate::host::{Bench, Case, Host, Output};
+
+/// The sums of a matrix's columns, a strip of a column a thread.
+pub struct Columns;
+
+/// Rows of a strip.
+const STRIP: usize = 32;
+const BLOCK: usize = 128;
+
+impl Host for Columns {
+    fn run(&self, bench: &Bench, case: &Case) -> Result<Vec<Output>> {
+        let (width, height) = (case.width(), case.height());
+        let drawn = case.integers(0, width * height, 2000);
+        let matrix: Vec<i32> = drawn.iter().map(|&drawn| drawn as i32 - 1000).collect();
+        let mut expected = vec![0; width];
+        for row in matrix.chunks(width) {
+            for (sum, element) in expected.iter_mut().zip(row) {
+                *sum += element;
+            }
+        }
+
+        let mut pitched = PitchedBuffer::new_2d(width, height)?;
+        pitched.copy_2d_from(&matrix, width)?;
+        let sums = DeviceBuffer::from_slice(&vec![0; width])?;
+        let kernel = bench.kernel("column_sums")?;
+        let stream = &bench.gpu.stream;
+        let strips = height.div_ceil(STRIP) * width;
+        let blocks = strips.div_ceil(BLOCK) as u32;
+        // SAFETY: the arguments are the kernel's, and the matrix is of the size that it is told.
+        unsafe {
+            launch!(kernel<<<blocks, BLOCK as u32, 0, stream>>>(
+                pitched.as_device_ptr(), pitched.pitch(), sums.as_device_ptr(), width as i32,
+                height as i32
+            ))
+        }?;
+        stream.synchronize()?;
+        Ok(vec![Output::new("sums", &[width], &sums, expected)?])
+    }
+}

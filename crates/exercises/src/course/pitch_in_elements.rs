@@ -1,0 +1,41 @@
+//! 08-pitch-in-elements: a pitch counts bytes.
+
+use anyhow::Result;
+use cust::prelude::*;
+use matmul_pitched::pitched::PitchedBuffer;
+
+use crate::host::{Bench, Case, Host, Output};
+
+/// A picture in colour, in pitched memory, becomes one in grey.
+pub struct PitchInElements;
+
+/// Floats of a pixel.
+const COLOURS: usize = 3;
+/// Threads of a block, along x and along y.
+const BLOCK: usize = 16;
+
+impl Host for PitchInElements {
+    fn run(&self, bench: &Bench, case: &Case) -> Result<Vec<Output>> {
+        let (width, height) = (case.width(), case.height());
+        let picture = case.floats(0, COLOURS * width * height);
+        let grey = |pixel: &[f32]| 0.25 * pixel[0] + 0.5 * pixel[1] + 0.25 * pixel[2];
+        let expected = picture.chunks(COLOURS).map(grey).collect();
+
+        let mut image = PitchedBuffer::new_2d(COLOURS * width, height)?;
+        image.copy_2d_from(&picture, COLOURS * width)?;
+        let to = bench.output(width * height)?;
+        let kernel = bench.kernel("to_grey")?;
+        let stream = &bench.gpu.stream;
+        let grid = (width.div_ceil(BLOCK) as u32, height.div_ceil(BLOCK) as u32);
+        let block = (BLOCK as u32, BLOCK as u32);
+        // SAFETY: the arguments are the kernel's, and both pictures are of the size that it is told.
+        unsafe {
+            launch!(kernel<<<grid, block, 0, stream>>>(
+                image.as_device_ptr(), image.pitch(), to.as_device_ptr(), width as i32,
+                height as i32
+            ))
+        }?;
+        stream.synchronize()?;
+        Ok(vec![Output::new("grey", &[height, width], &to, expected)?])
+    }
+}

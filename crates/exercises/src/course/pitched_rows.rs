@@ -1,0 +1,70 @@
+//! 09-pitched-rows: two buffers, two pitches, and padding that is nobody's.
+
+use anyhow::Result;
+use common::verify::POISON;
+use cust::memory::DeviceSlice;
+use cust::prelude::*;
+use matmul_pitched::pitched::PitchedBuffer;
+
+use crate::host::{Bench, Case, Host, Output};
+
+/// A part of a picture, cut out.
+pub struct PitchedRows;
+
+/// What the padding holds before: no float that comes up, and not what says "never written".
+const PADDING: u8 = 0x55;
+/// Threads of a block, along x and along y.
+const BLOCK: usize = 16;
+
+impl Host for PitchedRows {
+    fn run(&self, bench: &Bench, case: &Case) -> Result<Vec<Output>> {
+        let (width, height) = (case.width(), case.height());
+        // The picture is wider by 128 floats at least, so that its pitch is another.
+        let margins = case.integers(1, 3, 100);
+        let (left, top) = (128 + margins[0] as usize, 1 + margins[1] as usize);
+        let picture_width = left + width + margins[2] as usize;
+        let picture_height = top + height;
+        let picture = case.floats(0, picture_width * picture_height);
+        let rows = picture.chunks(picture_width).skip(top);
+        let expected = rows.flat_map(|row| &row[left..left + width]).copied();
+
+        let mut from = PitchedBuffer::new_2d(picture_width, picture_height)?;
+        from.copy_2d_from(&picture, picture_width)?;
+        let mut to = PitchedBuffer::<f32>::new_2d(width, height)?;
+        to.fill_8(PADDING)?;
+        to.set_8(POISON)?;
+        let kernel = bench.kernel("cut")?;
+        let stream = &bench.gpu.stream;
+        let grid = (width.div_ceil(BLOCK) as u32, height.div_ceil(BLOCK) as u32);
+        let block = (BLOCK as u32, BLOCK as u32);
+        // SAFETY: the arguments are the kernel's, and both pictures are as large as they say.
+        unsafe {
+            launch!(kernel<<<grid, block, 0, stream>>>(
+                from.as_device_ptr(), from.pitch(), to.as_device_ptr(), to.pitch(),
+                left as i32, top as i32, width as i32, height as i32
+            ))
+        }?;
+        stream.synchronize()?;
+
+        let mut part = vec![0.0; width * height];
+        to.copy_3d_to(&mut part, width)?;
+        let padding = padding(&to)?;
+        let untouched = vec![u32::from_ne_bytes([PADDING; 4]); padding.len()];
+        let beside = [height, padding.len() / height];
+        Ok(vec![
+            Output::of("part", &[height, width], part, expected.collect())?,
+            Output::of("the padding of `part`", &beside, padding, untouched)?,
+        ])
+    }
+}
+
+/// What is behind the elements of each row, in words of 32 bits.
+fn padding(buffer: &PitchedBuffer<f32>) -> Result<Vec<u32>> {
+    let stride = buffer.pitch() / size_of::<u32>();
+    let start = buffer.as_device_ptr().cast::<u32>();
+    // SAFETY: the allocation has its rows, each of `pitch` bytes, and nobody writes them now.
+    let all = unsafe { DeviceSlice::from_raw_parts(start, stride * buffer.rows()) };
+    let words = all.as_host_vec()?;
+    let behind = words.chunks(stride).flat_map(|row| &row[buffer.width()..]);
+    Ok(behind.copied().collect())
+}

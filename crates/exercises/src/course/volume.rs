@@ -1,0 +1,62 @@
+//! 11-volume: slices of padded rows.
+
+use anyhow::Result;
+use cust::memory::{DeviceCopy, DevicePointer};
+use cust::prelude::*;
+use matmul_pitched::pitched::PitchedBuffer;
+
+use crate::host::{Bench, Case, Host, Output};
+
+/// How much each slice of a volume differs from the one before it.
+pub struct SliceDifferences;
+
+/// The `Volume` of the `.cu` file.
+#[derive(Clone, Copy, DeviceCopy)]
+#[repr(C)]
+struct Volume {
+    start: DevicePointer<f32>,
+    pitch: usize,
+    width: i32,
+    height: i32,
+    depth: i32,
+}
+
+impl Host for SliceDifferences {
+    fn run(&self, bench: &Bench, case: &Case) -> Result<Vec<Output>> {
+        let (width, height, depth) = (case.width(), case.height(), case.depth());
+        let slice = width * height;
+        let values = case.floats(0, slice * depth);
+        let before = |i: usize| if i < slice { 0.0 } else { values[i - slice] };
+        let expected = (0..values.len()).map(|i| values[i] - before(i)).collect();
+
+        let mut buffer = PitchedBuffer::new_3d(width, height, depth)?;
+        buffer.copy_2d_from(&values, width)?;
+        let differences = bench.output(values.len())?;
+        let volume = Volume {
+            start: buffer.as_device_ptr(),
+            pitch: buffer.pitch(),
+            width: width as i32,
+            height: height as i32,
+            depth: depth as i32,
+        };
+        let kernel = bench.kernel("slice_differences")?;
+        let stream = &bench.gpu.stream;
+        let grid = (
+            width.div_ceil(32) as u32,
+            height.div_ceil(4) as u32,
+            depth as u32,
+        );
+        // SAFETY: the arguments are the kernel's, and the volume is of the size that it says.
+        unsafe {
+            launch!(kernel<<<grid, (32, 4, 1), 0, stream>>>(volume, differences.as_device_ptr()))
+        }?;
+        stream.synchronize()?;
+        let shape = [depth, height, width];
+        Ok(vec![Output::new(
+            "differences",
+            &shape,
+            &differences,
+            expected,
+        )?])
+    }
+}

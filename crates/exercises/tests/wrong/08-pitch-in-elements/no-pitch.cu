@@ -1,0 +1,17 @@
+// Rejected at: right
+// Leaves the pitch out: rows are further apart than they are wide.
+
+#include "cuda_device.h"
+
+struct Pixel {
+    float red, green, blue;
+};
+
+extern "C" __global__ void to_grey(const Pixel *image, size_t pitch, float *grey, int width,
+                                   int height) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= width || y >= height) return;
+    const Pixel *row = image + y * width;
+    grey[y * width + x] = 0.25f * row[x].red + 0.5f * row[x].green + 0.25f * row[x].blue;
+}

@@ -1,0 +1,24 @@
+// Rejected at: counters
+// Lets neighbouring threads read neighbouring rows. Their elements are neighbours in the
+// matrix and a whole row apart in memory.
+
+#include "cuda_device.h"
+
+// Rows of a strip. The last one of a column may have fewer.
+#define STRIP 32
+
+extern "C" __global__ void column_sums(const char *matrix, size_t pitch, int *sums, int width,
+                                       int height) {
+    int strips = (height + STRIP - 1) / STRIP;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= strips * width) return;
+    int column = i / strips;
+    int strip = i % strips;
+
+    int sum = 0;
+    for (int y = strip; y < height; y += strips) {
+        const int *row = (const int *)(matrix + y * pitch);
+        sum += row[column];
+    }
+    atomicAdd(&sums[column], sum);
+}

