@@ -1,13 +1,16 @@
 //! The exercises, in order.
 
 mod columns;
+mod fewer_atomics;
 mod fields;
 mod first_thread;
 mod float4;
 mod grid_stride;
+mod lost_updates;
 mod pitch_in_elements;
 mod pitched_rows;
 mod predict_sectors;
+mod settings;
 mod tail;
 mod volume;
 
@@ -15,7 +18,7 @@ use crate::exercise;
 use crate::exercise::Exercise;
 
 /// All of them, in order.
-pub static EXERCISES: [Exercise; 10] = [
+pub static EXERCISES: [Exercise; 13] = [
     exercise!("01-first-thread", first_thread::FirstThread),
     exercise!("02-tail", tail::Tail),
     exercise!("04-grid-stride", grid_stride::GridStride),
@@ -26,6 +29,9 @@ pub static EXERCISES: [Exercise; 10] = [
     exercise!("09-pitched-rows", pitched_rows::PitchedRows),
     exercise!("11-volume", volume::SliceDifferences),
     exercise!("12-columns", columns::Columns),
+    exercise!("13-settings", settings::Amplifier),
+    exercise!("14-lost-updates", lost_updates::LostUpdates),
+    exercise!("15-fewer-atomics", fewer_atomics::FewerAtomics),
 ];
 
 /// The exercise that a student names, by its number, its name, or both.

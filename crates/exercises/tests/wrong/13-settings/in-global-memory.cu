@@ -1,0 +1,20 @@
+// Rejected at: counters
+// A variable of the module, and the results are right; but in global memory: every warp
+// loads the settings as it loads samples.
+
+#include "cuda_device.h"
+
+struct Settings {
+    float gain;
+    float offset;
+    float lowest, highest;
+};
+
+__device__ Settings settings;
+
+extern "C" __global__ void amplify(const float *in, float *out, int count) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    float sample = settings.gain * in[i] + settings.offset;
+    out[i] = fminf(fmaxf(sample, settings.lowest), settings.highest);
+}

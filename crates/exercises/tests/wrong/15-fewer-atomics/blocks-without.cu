@@ -1,0 +1,19 @@
+// Rejected at: checks
+// One sum a block, and one thread that adds it: but other blocks do so at the same time.
+
+#include "cuda_device.h"
+
+__device__ unsigned int total;
+
+extern "C" __global__ void add_up(const unsigned int *numbers, int count) {
+    // One sum a block, on the multiprocessor.
+    __shared__ unsigned int sum;
+    if (threadIdx.x == 0) sum = 0;
+    __syncthreads();
+
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) atomicAdd(&sum, numbers[i]);
+    __syncthreads();
+
+    if (threadIdx.x == 0) total = total + sum;
+}
