@@ -1,5 +1,6 @@
 //! The exercises, in order.
 
+pub mod blocks;
 mod columns;
 mod fewer_atomics;
 mod fields;
@@ -8,6 +9,7 @@ mod float4;
 mod grid_stride;
 mod lost_updates;
 mod pitch_in_elements;
+pub mod pitched_copy;
 mod pitched_rows;
 mod predict_sectors;
 mod settings;
@@ -18,15 +20,17 @@ use crate::exercise;
 use crate::exercise::Exercise;
 
 /// All of them, in order.
-pub static EXERCISES: [Exercise; 13] = [
+pub static EXERCISES: [Exercise; 15] = [
     exercise!("01-first-thread", first_thread::FirstThread),
     exercise!("02-tail", tail::Tail),
+    exercise!("03-blocks", kernel),
     exercise!("04-grid-stride", grid_stride::GridStride),
     exercise!("05-predict-sectors", predict_sectors::PredictSectors),
     exercise!("06-fields", fields::Fields),
     exercise!("07-float4", float4::Float4),
     exercise!("08-pitch-in-elements", pitch_in_elements::PitchInElements),
     exercise!("09-pitched-rows", pitched_rows::PitchedRows),
+    exercise!("10-pitched-copy"),
     exercise!("11-volume", volume::SliceDifferences),
     exercise!("12-columns", columns::Columns),
     exercise!("13-settings", settings::Amplifier),

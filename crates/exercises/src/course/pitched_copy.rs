@@ -1,0 +1,110 @@
+//! 10-pitched-copy: a copy in two dimensions. The student writes the host side.
+
+use std::ptr;
+
+use anyhow::Result;
+use common::error::check;
+use cust::sys::{self, CUmemorytype};
+use matmul_pitched::pitched::PitchedBuffer;
+
+use crate::host::{Bench, Case, Host, Output};
+
+/// A part of a matrix of floats on the host.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    /// Floats of a row.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+    /// Floats from the start of a row to that of the next: as many as the whole matrix is wide.
+    pub stride: usize,
+}
+
+/// What a copy in two dimensions is told, but for the addresses: the arguments of `cudaMemcpy2D`.
+#[derive(Clone, Copy, Debug)]
+pub struct Copy2d {
+    /// Bytes from the start of a row to that of the next, where it goes to.
+    pub destination_pitch: usize,
+    /// Bytes from the start of a row to that of the next, where it comes from.
+    pub source_pitch: usize,
+    /// Bytes of each row that are copied.
+    pub width: usize,
+    /// Rows that are copied.
+    pub height: usize,
+}
+
+/// What a student has written: the copy of a part to memory with a pitch.
+pub struct PitchedCopy(pub fn(Part, usize) -> Copy2d);
+
+impl Host for PitchedCopy {
+    fn run(&self, _bench: &Bench, case: &Case) -> Result<Vec<Output>> {
+        let part = Part {
+            width: case.width(),
+            height: case.height(),
+            stride: case.width() + 1 + case.integers(1, 1, 50)[0] as usize,
+        };
+        let matrix = case.floats(0, part.stride * part.height);
+        let rows = matrix.chunks(part.stride);
+        let expected = rows.flat_map(|row| &row[..part.width]).copied().collect();
+
+        let mut pitched = PitchedBuffer::<f32>::new_2d(part.width, part.height)?;
+        pitched.fill_8(0)?;
+        let copy = (self.0)(part, pitched.pitch());
+        let reads = copy.reach(copy.source_pitch);
+        let writes = copy.reach(copy.destination_pitch);
+        if reads.is_none_or(|bytes| bytes > size_of_val(&matrix[..]))
+            || writes.is_none_or(|bytes| bytes > pitched.pitch() * part.height)
+        {
+            return copy.beside(&part, pitched.pitch());
+        }
+        let copy = sys::CUDA_MEMCPY2D {
+            srcXInBytes: 0,
+            srcY: 0,
+            srcMemoryType: CUmemorytype::CU_MEMORYTYPE_HOST,
+            srcHost: matrix.as_ptr().cast(),
+            srcDevice: 0,
+            srcArray: ptr::null_mut(),
+            srcPitch: copy.source_pitch,
+            dstXInBytes: 0,
+            dstY: 0,
+            dstMemoryType: CUmemorytype::CU_MEMORYTYPE_DEVICE,
+            dstHost: ptr::null_mut(),
+            dstDevice: pitched.as_device_ptr().as_raw(),
+            dstArray: ptr::null_mut(),
+            dstPitch: copy.destination_pitch,
+            WidthInBytes: copy.width,
+            Height: copy.height,
+        };
+        // SAFETY: what it reads is within `matrix`, and what it writes within the allocation, as just
+        // checked.
+        check(unsafe { sys::cuMemcpy2D_v2(&copy) })?;
+
+        let mut copied = vec![0.0; part.width * part.height];
+        pitched.copy_3d_to(&mut copied, part.width)?;
+        let shape = [part.height, part.width];
+        Ok(vec![Output::of("copied", &shape, copied, expected)?])
+    }
+}
+
+impl Copy2d {
+    /// The bytes from the first to the last of its rows, where they are a pitch apart; `None` where
+    /// they cannot be counted.
+    fn reach(&self, pitch: usize) -> Option<usize> {
+        let before = self.height.saturating_sub(1).checked_mul(pitch)?;
+        before.checked_add(self.width)
+    }
+
+    /// Its numbers, beside those that it takes.
+    fn beside(&self, part: &Part, pitch: usize) -> Result<Vec<Output>> {
+        let float = size_of::<f32>();
+        let pairs = [
+            ("destination_pitch", self.destination_pitch, pitch),
+            ("source_pitch", self.source_pitch, part.stride * float),
+            ("width", self.width, part.width * float),
+            ("height", self.height, part.height),
+        ];
+        let number = |number: usize| vec![u32::try_from(number).unwrap_or(u32::MAX)];
+        let output = |(name, got, wanted)| Output::of(name, &[1], number(got), number(wanted));
+        pairs.into_iter().map(output).collect()
+    }
+}
