@@ -254,6 +254,7 @@ fn streams_and_events_keep_order_and_time() -> Test {
     // SAFETY: neither buffer is touched before the stream is waited for.
     unsafe { device.async_copy_from(&locked, &stream) }?;
     end.record(&stream)?;
+    assert_eq!(end.elapsed_time_f32(&start), Err(CudaError::NotReady));
     assert_eq!(end.query()?, EventStatus::Ready);
     end.synchronize()?;
     // 1 MiB at 55.5 GB/s and 2.2 µs.

@@ -78,7 +78,7 @@ pub unsafe fn allocate_async(address: *mut CUdeviceptr, bytes: usize, on: CUstre
     // SAFETY: the caller's promise.
     let address = unsafe { Out::new(address) }?;
     let (mut driver, context, stream) = in_stream(on)?;
-    driver.query_stream(context, stream)?;
+    driver.stream_flags(context, stream)?;
     address.set(driver.allocate(context, bytes as u64)?);
     Ok(())
 }
@@ -102,7 +102,7 @@ fn owner(driver: &Driver, address: u64) -> Option<ContextId> {
 /// Everything in the stream has been done by now, so the memory goes at once.
 pub unsafe fn free_async(address: CUdeviceptr, on: CUstream) -> Answer {
     let (mut driver, context, stream) = in_stream(on)?;
-    driver.query_stream(context, stream)?;
+    driver.stream_flags(context, stream)?;
     if address == 0 {
         return Err(CudaError::InvalidValue.into());
     }
@@ -265,7 +265,7 @@ pub unsafe fn prefetch(
 ) -> Answer {
     check_place(device)?;
     let (driver, context, stream) = in_stream(on)?;
-    driver.query_stream(context, stream)?;
+    driver.stream_flags(context, stream)?;
     Ok(driver.advise(context, address, bytes as u64)?)
 }
 

@@ -48,7 +48,7 @@ pub unsafe fn priority(stream: CUstream, priority: *mut c_int) -> Answer {
 }
 
 pub unsafe fn query(stream: CUstream) -> Answer {
-    let (driver, context, stream) = in_stream(stream)?;
+    let (mut driver, context, stream) = in_stream(stream)?;
     Ok(driver.query_stream(context, stream)?)
 }
 

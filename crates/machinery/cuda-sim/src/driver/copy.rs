@@ -631,6 +631,7 @@ mod tests {
                     linear(&mut driver, *to, *from, BYTES).unwrap();
                     driver.record(context, end, StreamId::LEGACY).unwrap();
                     let expected = rate.seconds(BYTES) * 1e3;
+                    driver.synchronize_event(end).unwrap();
                     let took = f64::from(driver.elapsed(start, end).unwrap());
                     assert!(
                         (took / expected - 1.0).abs() < 1e-6,
@@ -661,6 +662,7 @@ mod tests {
                 // SAFETY: both ends are as long as the copy.
                 unsafe { driver.copy_async(context, streams[0], &copy) }.unwrap();
                 driver.record(context, events[1], streams[1]).unwrap();
+                driver.synchronize_event(events[1]).unwrap();
                 let waited = driver.elapsed(events[0], events[1]).unwrap() > 0.0;
                 let kinds = [source.kind, result.kind];
                 let by_the_host = kinds

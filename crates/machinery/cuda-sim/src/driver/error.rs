@@ -50,6 +50,9 @@ pub enum CudaError {
     /// The module has no such kernel or variable.
     #[error("CUDA_ERROR_NOT_FOUND")]
     NotFound = 500,
+    /// What was asked about has not happened yet.
+    #[error("CUDA_ERROR_NOT_READY")]
+    NotReady = 600,
     /// A kernel touched memory that is not allocated.
     #[error("CUDA_ERROR_ILLEGAL_ADDRESS")]
     IllegalAddress = 700,

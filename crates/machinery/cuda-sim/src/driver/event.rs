@@ -65,10 +65,10 @@ impl Driver {
         self.context_mut(context)?.timeline.wait(stream, instant)
     }
 
-    /// Whether `event` has happened: it has, so this only checks the event.
-    pub fn query_event(&self, event: EventId) -> Result<(), CudaError> {
-        self.event(event)?;
-        Ok(())
+    /// Whether `event` has happened. The simulator has done all work, so the answer is yes: the
+    /// host has come as far as if it had waited.
+    pub fn query_event(&mut self, event: EventId) -> Result<(), CudaError> {
+        self.synchronize_event(event)
     }
 
     /// The host waits for `event`.
@@ -81,16 +81,21 @@ impl Driver {
     }
 
     /// Modelled milliseconds from `start` to `end`. [`CudaError::InvalidHandle`] for an event that
-    /// was never recorded, takes no time stamps, or is of another context than the other one.
+    /// was never recorded, takes no time stamps, or is of another context than the other one;
+    /// [`CudaError::NotReady`] before the host has waited for both.
     pub fn elapsed(&self, start: EventId, end: EventId) -> Result<f32, CudaError> {
         let (start, end) = (self.event(start)?, self.event(end)?);
         if start.context != end.context || !start.timed || !end.timed {
             return Err(CudaError::InvalidHandle);
         }
-        match (start.recorded, end.recorded) {
-            (Some(start), Some(end)) => Ok(end.milliseconds_since(start)),
-            _ => Err(CudaError::InvalidHandle),
+        let (Some(from), Some(to)) = (start.recorded, end.recorded) else {
+            return Err(CudaError::InvalidHandle);
+        };
+        let timeline = &self.context(start.context)?.timeline;
+        if !(timeline.is_past(from) && timeline.is_past(to)) {
+            return Err(CudaError::NotReady);
         }
+        Ok(to.milliseconds_since(from))
     }
 
     /// A live event of a context that has not faulted.
@@ -147,9 +152,10 @@ mod tests {
         driver.record(context, done, first).unwrap();
         driver.wait(context, second, done).unwrap();
         driver.record(context, after, second).unwrap();
+        assert_eq!(driver.elapsed(before, after), Err(CudaError::NotReady));
+        driver.synchronize_event(done).unwrap();
         // 4800 bytes at 4.8 TB/s, and 2.8 µs before them.
         assert_eq!(driver.elapsed(before, after), Ok(0.002801));
-        driver.synchronize_event(done).unwrap();
     }
 
     #[test]

@@ -240,6 +240,7 @@ mod tests {
             .unwrap();
         driver.record(context, end, StreamId::LEGACY).unwrap();
         assert!(launched.fault.is_none());
+        driver.synchronize_event(end).unwrap();
         assert!(driver.elapsed(start, end).unwrap() > 0.0);
 
         let mut found = [0u8; 128];

@@ -76,10 +76,9 @@ impl Driver {
         Ok(stream.map_or(PRIORITIES.0, |stream| stream.priority))
     }
 
-    /// Whether all work in `stream` is done: it is, so this only checks the stream.
-    pub fn query_stream(&self, context: ContextId, stream: StreamId) -> Result<(), CudaError> {
-        self.stream(context, stream)?;
-        Ok(())
+    /// Whether all work in `stream` is done. It is, so the host has come as far as if it had waited.
+    pub fn query_stream(&mut self, context: ContextId, stream: StreamId) -> Result<(), CudaError> {
+        self.synchronize_stream(context, stream)
     }
 
     /// The host waits for all work in `stream`.

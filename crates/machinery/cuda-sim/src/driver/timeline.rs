@@ -121,6 +121,11 @@ impl Timeline {
         self.host = self.host.max(instant);
     }
 
+    /// Whether the host knows that `instant` has come: it has waited for it, or for something later.
+    pub fn is_past(&self, instant: Instant) -> bool {
+        instant <= self.host
+    }
+
     /// The host waits for every stream.
     pub fn synchronize_all(&mut self) {
         let streams = self.streams.values().map(|clock| clock.now);
