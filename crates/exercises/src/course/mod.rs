@@ -8,19 +8,22 @@ mod first_thread;
 mod float4;
 mod grid_stride;
 mod lost_updates;
+mod missing_barrier;
 mod pitch_in_elements;
 pub mod pitched_copy;
 mod pitched_rows;
 mod predict_sectors;
+mod product;
 mod settings;
 mod tail;
 mod volume;
+mod whole;
 
 use crate::exercise;
 use crate::exercise::Exercise;
 
 /// All of them, in order.
-pub static EXERCISES: [Exercise; 15] = [
+pub static EXERCISES: [Exercise; 18] = [
     exercise!("01-first-thread", first_thread::FirstThread),
     exercise!("02-tail", tail::Tail),
     exercise!("03-blocks", kernel),
@@ -36,6 +39,9 @@ pub static EXERCISES: [Exercise; 15] = [
     exercise!("13-settings", settings::Amplifier),
     exercise!("14-lost-updates", lost_updates::LostUpdates),
     exercise!("15-fewer-atomics", fewer_atomics::FewerAtomics),
+    exercise!("16-missing-barrier", missing_barrier::MissingBarrier),
+    exercise!("17-tiles", product::Product { unit: 16 }),
+    exercise!("18-ragged", product::Product { unit: 1 }),
 ];
 
 /// The exercise that a student names, by its number, its name, or both.

@@ -1,0 +1,30 @@
+// A matrix product through tiles, for matrices of any size. Where a tile reaches past the edge of
+// its matrix, something has to stand in it all the same.
+
+#include "cuda_device.h"
+
+// Blocks are TILE x TILE threads; they reach past the edges of C.
+#define TILE 16
+
+// C = AB. A has M rows of N elements, B has N rows of P elements, C has M rows of P elements.
+extern "C" __global__ void product(const float *A, const float *B, float *C, int M, int N, int P) {
+    __shared__ float As[TILE][TILE];
+    __shared__ float Bs[TILE][TILE];
+    int tx = threadIdx.x, ty = threadIdx.y;
+    int row = blockIdx.y * TILE + ty;
+    int col = blockIdx.x * TILE + tx;
+    float sum = 0.0f;
+    // TODO: two things are wrong at the edges, one with what is in the tiles, one with who comes.
+    if (row < M && col < P) {
+        for (int first = 0; first < N; first += TILE) {
+            if (first + tx < N) As[ty][tx] = A[row * N + first + tx];
+            if (first + ty < N) Bs[ty][tx] = B[(first + ty) * P + col];
+            __syncthreads();
+            for (int k = 0; k < TILE; k++) {
+                sum += As[ty][k] * Bs[k][tx];
+            }
+            __syncthreads();
+        }
+        C[row * P + col] = sum;
+    }
+}
