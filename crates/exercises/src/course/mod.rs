@@ -14,8 +14,10 @@ pub mod pitched_copy;
 mod pitched_rows;
 mod predict_sectors;
 mod product;
+mod reduction;
 mod settings;
 mod tail;
+mod transpose;
 mod volume;
 mod whole;
 
@@ -23,7 +25,7 @@ use crate::exercise;
 use crate::exercise::Exercise;
 
 /// All of them, in order.
-pub static EXERCISES: [Exercise; 18] = [
+pub static EXERCISES: [Exercise; 21] = [
     exercise!("01-first-thread", first_thread::FirstThread),
     exercise!("02-tail", tail::Tail),
     exercise!("03-blocks", kernel),
@@ -42,6 +44,9 @@ pub static EXERCISES: [Exercise; 18] = [
     exercise!("16-missing-barrier", missing_barrier::MissingBarrier),
     exercise!("17-tiles", product::Product { unit: 16 }),
     exercise!("18-ragged", product::Product { unit: 1 }),
+    exercise!("19-transpose", transpose::Transpose),
+    exercise!("20-banks", transpose::Transpose),
+    exercise!("21-reduction", reduction::Reduction),
 ];
 
 /// The exercise that a student names, by its number, its name, or both.

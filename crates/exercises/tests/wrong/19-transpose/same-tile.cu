@@ -1,0 +1,16 @@
+// Rejected at: right
+// Each tile is turned round and written to where it came from, not to the other side of the
+// diagonal.
+
+#include "cuda_device.h"
+
+#define TILE 32
+
+extern "C" __global__ void transpose(const float *in, float *out, int width, int height) {
+    __shared__ float tile[TILE][TILE];
+    int x = blockIdx.x * TILE + threadIdx.x;
+    int y = blockIdx.y * TILE + threadIdx.y;
+    if (x < width && y < height) tile[threadIdx.y][threadIdx.x] = in[y * width + x];
+    __syncthreads();
+    if (x < width && y < height) out[y * width + x] = tile[threadIdx.x][threadIdx.y];
+}

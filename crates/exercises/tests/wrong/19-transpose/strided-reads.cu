@@ -1,0 +1,12 @@
+// Rejected at: counters
+// The writes are neighbours now, and the reads are not: the same work, the other way round.
+
+#include "cuda_device.h"
+
+#define TILE 32
+
+extern "C" __global__ void transpose(const float *in, float *out, int width, int height) {
+    int x = blockIdx.x * TILE + threadIdx.y;
+    int y = blockIdx.y * TILE + threadIdx.x;
+    if (x < width && y < height) out[x * height + y] = in[y * width + x];
+}

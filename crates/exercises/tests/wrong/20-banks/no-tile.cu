@@ -1,0 +1,12 @@
+// Rejected at: counters
+// Without shared memory there are no banks to conflict, and the writes are far apart again.
+
+#include "cuda_device.h"
+
+#define TILE 32
+
+extern "C" __global__ void transpose(const float *in, float *out, int width, int height) {
+    int x = blockIdx.x * TILE + threadIdx.x;
+    int y = blockIdx.y * TILE + threadIdx.y;
+    if (x < width && y < height) out[x * height + y] = in[y * width + x];
+}

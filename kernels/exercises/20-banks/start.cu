@@ -1,0 +1,21 @@
+// The transpose of a matrix through a tile. Global memory is read and written in rows; in the tile
+// a warp writes a row, and reads a column.
+
+#include "cuda_device.h"
+
+// Blocks are TILE x TILE threads; they reach past the edges.
+#define TILE 32
+
+// `in` has `height` rows of `width` elements, `out` has `width` rows of `height` elements:
+// out[x][y] = in[y][x].
+extern "C" __global__ void transpose(const float *in, float *out, int width, int height) {
+    // TODO: where in shared memory are the 32 words that a warp reads below?
+    __shared__ float tile[TILE][TILE];
+    int x = blockIdx.x * TILE + threadIdx.x;
+    int y = blockIdx.y * TILE + threadIdx.y;
+    if (x < width && y < height) tile[threadIdx.y][threadIdx.x] = in[y * width + x];
+    __syncthreads();
+    x = blockIdx.x * TILE + threadIdx.y;
+    y = blockIdx.y * TILE + threadIdx.x;
+    if (x < width && y < height) out[x * height + y] = tile[threadIdx.x][threadIdx.y];
+}

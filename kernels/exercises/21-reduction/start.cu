@@ -1,0 +1,23 @@
+// Sums of blocks. Pairs of neighbours are added first, then pairs of those sums, and so on: eight
+// steps for 256 numbers.
+
+#include "cuda_device.h"
+
+// Threads of a block, and numbers that it adds up.
+#define BLOCK 256
+
+// sums[b] = in[BLOCK * b] + ... + in[BLOCK * b + BLOCK - 1], of those there are.
+extern "C" __global__ void block_sums(const float *in, float *sums, int n) {
+    __shared__ float tile[BLOCK];
+    int t = threadIdx.x;
+    int i = blockIdx.x * BLOCK + t;
+    tile[t] = i < n ? in[i] : 0.0f;
+    __syncthreads();
+    // TODO: the threads that add are next to each other; let the words that they add be so too.
+    for (int step = 1; step < BLOCK; step *= 2) {
+        int left = 2 * step * t;
+        if (left < BLOCK) tile[left] += tile[left + step];
+        __syncthreads();
+    }
+    if (t == 0) sums[blockIdx.x] = tile[0];
+}
