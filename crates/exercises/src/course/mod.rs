@@ -12,12 +12,15 @@ mod missing_barrier;
 mod pitch_in_elements;
 pub mod pitched_copy;
 mod pitched_rows;
+mod predict_constant;
 mod predict_sectors;
 mod product;
 mod reduction;
 mod settings;
+mod spheres;
 mod tail;
 mod transpose;
+mod uniform;
 mod volume;
 mod whole;
 
@@ -25,7 +28,7 @@ use crate::exercise;
 use crate::exercise::Exercise;
 
 /// All of them, in order.
-pub static EXERCISES: [Exercise; 21] = [
+pub static EXERCISES: [Exercise; 24] = [
     exercise!("01-first-thread", first_thread::FirstThread),
     exercise!("02-tail", tail::Tail),
     exercise!("03-blocks", kernel),
@@ -47,6 +50,9 @@ pub static EXERCISES: [Exercise; 21] = [
     exercise!("19-transpose", transpose::Transpose),
     exercise!("20-banks", transpose::Transpose),
     exercise!("21-reduction", reduction::Reduction),
+    exercise!("22-predict-constant", predict_constant::PredictConstant),
+    exercise!("23-uniform", uniform::Uniform),
+    exercise!("24-spheres", spheres::Spheres),
 ];
 
 /// The exercise that a student names, by its number, its name, or both.

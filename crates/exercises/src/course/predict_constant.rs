@@ -1,0 +1,79 @@
+//! How often warps ask for constants: predicted, and counted.
+
+use std::collections::HashSet;
+
+use anyhow::Result;
+use common::module;
+use cuda_driver::Checks;
+use cust::launch;
+use cust::memory::CopyDestination;
+
+use crate::host::{Bench, Case, Host, Output};
+
+/// Threads of a block: 16 rows of 16.
+const SIDE: u32 = 16;
+const THREADS: usize = 256;
+/// Threads of a warp.
+const WARP: usize = 32;
+/// Elements of the table.
+const TABLE: usize = 1024;
+
+/// A kernel's name, and which element a thread reads, by its block's number and its own.
+type Kernel = (&'static str, fn(usize, usize) -> usize);
+
+const KERNELS: [Kernel; 4] = [
+    ("by_block", |block, _| block),
+    ("by_thread", |_, thread| thread),
+    ("by_row", |_, thread| thread / SIDE as usize),
+    ("far_apart", |_, thread| 100 * (thread % 8)),
+];
+
+/// The host side. The constant cache is asked once for each address that a warp reads.
+pub struct PredictConstant;
+
+impl Host for PredictConstant {
+    fn run(&self, bench: &Bench, case: &Case) -> Result<Vec<Output>> {
+        let blocks = case.n();
+        let numbers = case.integers(0, TABLE, u32::MAX);
+        let mut table = [0_i32; TABLE];
+        for (entry, number) in table.iter_mut().zip(numbers) {
+            *entry = number.cast_signed();
+        }
+        module::symbol::<[i32; TABLE]>(&bench.module, c"table")?.copy_from(&table)?;
+
+        let mut outputs = Vec::new();
+        let (mut addresses, mut counted) = (Vec::new(), Vec::new());
+        for (name, element) in KERNELS {
+            let read = |i| element(i / THREADS, i % THREADS);
+            let expected = (0..blocks * THREADS).map(|i| table[read(i)]).collect();
+            let out = bench.output::<i32>(blocks * THREADS)?;
+            let kernel = bench.kernel(name)?;
+            let stream = &bench.gpu.stream;
+            // Reads of constants are not counted while checks look on.
+            let checks = cuda_driver::checking();
+            cuda_driver::check(Checks::NONE);
+            // SAFETY: the kernel writes a number for each of its threads, and has as many.
+            let launched = unsafe {
+                launch!(kernel<<<case.size[0], (SIDE, SIDE), 0, stream>>>(out.as_device_ptr()))
+            };
+            cuda_driver::check(checks);
+            launched?;
+            stream.synchronize()?;
+            outputs.push(Output::new(name, &[blocks, THREADS], &out, expected)?);
+
+            // The first warp of the first block; all others are like it.
+            let distinct = (0..WARP).map(read).collect::<HashSet<_>>().len() as u32;
+            let warps = (blocks * THREADS / WARP) as u64;
+            addresses.push(distinct);
+            counted.push(match bench.counted("idc__requests.sum")? {
+                Some(requests) => u32::try_from(requests / warps)?,
+                None => distinct, // a GPU's counters take a profiler
+            });
+        }
+        // Kernels that were changed count something else than theirs.
+        outputs.push(Output::of("counted", &[4], counted, addresses.clone())?);
+        let predicted = bench.variable::<u32>("predicted", 4)?;
+        outputs.push(Output::of("predicted", &[4], predicted, addresses)?);
+        Ok(outputs)
+    }
+}

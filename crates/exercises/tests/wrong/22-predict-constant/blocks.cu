@@ -1,0 +1,23 @@
+// Rejected at: right
+// Counted by blocks: sixteen rows, of which a warp has two.
+
+#include "cuda_device.h"
+
+__constant__ unsigned int predicted[4] = {
+    1, 32, 16, 8,
+};
+
+// The host fills it with random numbers.
+__constant__ int table[1024];
+
+// Blocks are 16 x 16 threads. This is a thread's number in its block: 32 in a row are a warp.
+__device__ __forceinline__ int number() { return threadIdx.y * 16 + threadIdx.x; }
+
+__device__ __forceinline__ void store(int *out, int value) {
+    out[blockIdx.x * 256 + number()] = value;
+}
+
+extern "C" __global__ void by_block(int *out) { store(out, table[blockIdx.x]); }
+extern "C" __global__ void by_thread(int *out) { store(out, table[number()]); }
+extern "C" __global__ void by_row(int *out) { store(out, table[threadIdx.y]); }
+extern "C" __global__ void far_apart(int *out) { store(out, table[100 * (number() % 8)]); }

@@ -1,0 +1,26 @@
+// Four kernels that read a table in constant memory. How often does each of their warps ask for it?
+
+#include "cuda_device.h"
+
+// TODO: your four numbers, in the kernels' order: constant requests a warp.
+__constant__ unsigned int predicted[4] = {
+    0, // by_block
+    0, // by_thread
+    0, // by_row
+    0, // far_apart
+};
+
+// The host fills it with random numbers.
+__constant__ int table[1024];
+
+// Blocks are 16 x 16 threads. This is a thread's number in its block: 32 in a row are a warp.
+__device__ __forceinline__ int number() { return threadIdx.y * 16 + threadIdx.x; }
+
+__device__ __forceinline__ void store(int *out, int value) {
+    out[blockIdx.x * 256 + number()] = value;
+}
+
+extern "C" __global__ void by_block(int *out) { store(out, table[blockIdx.x]); }
+extern "C" __global__ void by_thread(int *out) { store(out, table[number()]); }
+extern "C" __global__ void by_row(int *out) { store(out, table[threadIdx.y]); }
+extern "C" __global__ void far_apart(int *out) { store(out, table[100 * (number() % 8)]); }

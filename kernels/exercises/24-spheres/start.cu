@@ -1,0 +1,40 @@
+// Spheres, a thread a pixel. All threads of a warp look at the same sphere at the same time, and read
+// it from global memory.
+
+#include "cuda_device.h"
+
+// A sphere: its centre, its radius, and how bright it is.
+struct Sphere {
+    float x, y, z;
+    float radius;
+    float brightness;
+};
+
+// There are at most as many.
+#define MAX_SPHERES 64
+
+// TODO: declare __constant__ Sphere constant_spheres[MAX_SPHERES]; and have the kernel read that.
+// The host copies the spheres there as well, as soon as there is such an array.
+
+// The brightness of the sphere that each pixel sees, 0 where it sees none. Rays run along the z
+// axis, and the eye is where z is largest.
+extern "C" __global__ void draw(const Sphere *spheres, int count, float *image, int width,
+                                int height) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= width || y >= height) return;
+
+    float nearest = -1e10f, seen = 0.0f;
+    for (int i = 0; i < count; i++) {
+        float dx = x - spheres[i].x, dy = y - spheres[i].y;
+        float distance2 = dx * dx + dy * dy, radius2 = spheres[i].radius * spheres[i].radius;
+        if (distance2 < radius2) {
+            float z = spheres[i].z + sqrtf(radius2 - distance2);
+            if (z > nearest) {
+                nearest = z;
+                seen = spheres[i].brightness;
+            }
+        }
+    }
+    image[y * width + x] = seen;
+}

@@ -1,0 +1,40 @@
+// Spheres, a thread a pixel. All threads of a warp look at the same sphere at the same time, and read
+// it from constant memory.
+
+#include "cuda_device.h"
+
+// A sphere: its centre, its radius, and how bright it is.
+struct Sphere {
+    float x, y, z;
+    float radius;
+    float brightness;
+};
+
+// There are at most as many.
+#define MAX_SPHERES 64
+
+// The host copies the spheres here, and to global memory as well.
+__constant__ Sphere constant_spheres[MAX_SPHERES];
+
+// The brightness of the sphere that each pixel sees, 0 where it sees none. Rays run along the z
+// axis, and the eye is where z is largest.
+extern "C" __global__ void draw(const Sphere *spheres, int count, float *image, int width,
+                                int height) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= width || y >= height) return;
+
+    float nearest = -1e10f, seen = 0.0f;
+    for (int i = 0; i < count; i++) {
+        float dx = x - constant_spheres[i].x, dy = y - constant_spheres[i].y;
+        float distance2 = dx * dx + dy * dy, radius2 = constant_spheres[i].radius * constant_spheres[i].radius;
+        if (distance2 < radius2) {
+            float z = constant_spheres[i].z + sqrtf(radius2 - distance2);
+            if (z > nearest) {
+                nearest = z;
+                seen = constant_spheres[i].brightness;
+            }
+        }
+    }
+    image[y * width + x] = seen;
+}
