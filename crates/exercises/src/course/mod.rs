@@ -1,12 +1,15 @@
 //! The exercises, in order.
 
 pub mod blocks;
+mod choose;
 mod columns;
 mod fewer_atomics;
 mod fields;
 mod first_thread;
 mod float4;
 mod grid_stride;
+mod half_the_limit;
+mod halo;
 mod lost_updates;
 mod missing_barrier;
 mod pitch_in_elements;
@@ -17,6 +20,7 @@ mod predict_sectors;
 mod product;
 mod reduction;
 mod settings;
+mod shared_stencil;
 mod spheres;
 mod tail;
 mod transpose;
@@ -28,7 +32,7 @@ use crate::exercise;
 use crate::exercise::Exercise;
 
 /// All of them, in order.
-pub static EXERCISES: [Exercise; 24] = [
+pub static EXERCISES: [Exercise; 28] = [
     exercise!("01-first-thread", first_thread::FirstThread),
     exercise!("02-tail", tail::Tail),
     exercise!("03-blocks", kernel),
@@ -53,6 +57,10 @@ pub static EXERCISES: [Exercise; 24] = [
     exercise!("22-predict-constant", predict_constant::PredictConstant),
     exercise!("23-uniform", uniform::Uniform),
     exercise!("24-spheres", spheres::Spheres),
+    exercise!("26-halo", halo::Halo),
+    exercise!("27-shared-stencil", shared_stencil::SharedStencil),
+    exercise!("28-choose", choose::Choose),
+    exercise!("29-half-the-limit", half_the_limit::HalfTheLimit),
 ];
 
 /// The exercise that a student names, by its number, its name, or both.

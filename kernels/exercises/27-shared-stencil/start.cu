@@ -1,0 +1,25 @@
+// A picture, blurred: every pixel becomes the sum of the three by three around it. Nine loads a
+// thread, and each pixel is loaded by nine threads.
+
+#include "cuda_device.h"
+
+// Threads of a block, along x and y.
+#define WIDE 32
+#define HIGH 8
+
+// out[y][x] = in[y - 1][x - 1] + ... + in[y + 1][x + 1]; pixels outside of the picture count as 0.
+// Rows have `width` pixels, of which there are `height`.
+extern "C" __global__ void blur(const float *in, float *out, int width, int height) {
+    int x = blockIdx.x * WIDE + threadIdx.x;
+    int y = blockIdx.y * HIGH + threadIdx.y;
+    if (x >= width || y >= height) return;
+    // TODO: fetch what the block needs into shared memory first, each pixel once.
+    float sum = 0.0f;
+    for (int row = y - 1; row <= y + 1; row++) {
+        for (int col = x - 1; col <= x + 1; col++) {
+            bool inside = row >= 0 && row < height && col >= 0 && col < width;
+            if (inside) sum += in[row * width + col];
+        }
+    }
+    out[y * width + x] = sum;
+}

@@ -1,0 +1,33 @@
+// A picture, blurred: every pixel becomes the sum of the three by three around it. A block fetches
+// its pixels and those around it, each once, and its threads add them up from shared memory.
+
+#include "cuda_device.h"
+
+// Threads of a block, along x and y.
+#define WIDE 32
+#define HIGH 8
+
+// out[y][x] = in[y - 1][x - 1] + ... + in[y + 1][x + 1]; pixels outside of the picture count as 0.
+// Rows have `width` pixels, of which there are `height`.
+extern "C" __global__ void blur(const float *in, float *out, int width, int height) {
+    __shared__ float tile[HIGH + 2][WIDE + 2];
+    // A block has fewer threads than its tile has pixels, so the threads go over it in steps.
+    int left = blockIdx.x * WIDE - 1, top = blockIdx.y * HIGH - 1;
+    for (int row = threadIdx.y; row < HIGH + 2; row += HIGH) {
+        for (int col = threadIdx.x; col < WIDE + 2; col += WIDE) {
+            int x = left + col, y = top + row;
+            bool inside = x >= 0 && x < width && y >= 0 && y < height;
+            tile[row][col] = inside ? in[y * width + x] : 0.0f;
+        }
+    }
+    __syncthreads();
+
+    int x = blockIdx.x * WIDE + threadIdx.x;
+    int y = blockIdx.y * HIGH + threadIdx.y;
+    if (x >= width || y >= height) return;
+    float sum = 0.0f;
+    for (int row = 0; row < 3; row++) {
+        for (int col = 0; col < 3; col++) sum += tile[threadIdx.y + row][threadIdx.x + col];
+    }
+    out[y * width + x] = sum;
+}

@@ -1,0 +1,40 @@
+// Sums of nine neighbours, eight results a thread: a block works through its stretch together, four
+// neighbouring results a thread at a time, which three loads of 16 bytes have all numbers for.
+
+#include "cuda_device.h"
+
+// Threads of a block, and results a thread computes.
+#define BLOCK 256
+#define POINTS 8
+// Numbers that a result is the sum of.
+#define WIDTH 9
+
+// out[i] = in[i] + ... + in[i + WIDTH - 1] for i < n; `in` has n + WIDTH - 1 elements. A block computes
+// BLOCK * POINTS results. Both arrays begin on a boundary of 256 bytes.
+extern "C" __global__ void sums(const float *in, float *out, int n) {
+    for (int p = 0; p < POINTS / 4; p++) {
+        int i = 4 * ((blockIdx.x * (POINTS / 4) + p) * BLOCK + threadIdx.x);
+        if (i + 4 <= n) {
+            float numbers[12];
+            for (int v = 0; v < 3; v++) {
+                float4 four = *(const float4 *)&in[i + 4 * v];
+                numbers[4 * v] = four.x;
+                numbers[4 * v + 1] = four.y;
+                numbers[4 * v + 2] = four.z;
+                numbers[4 * v + 3] = four.w;
+            }
+            // What the four sums share is added up once.
+            float shared = 0.0f;
+            for (int k = 3; k < WIDTH; k++) shared += numbers[k];
+            *(float4 *)&out[i] = make_float4(
+                shared + numbers[0] + numbers[1] + numbers[2], shared + numbers[1] + numbers[2] + numbers[9],
+                shared + numbers[2] + numbers[9] + numbers[10], shared + numbers[9] + numbers[10] + numbers[11]);
+        } else {
+            for (; i < n; i++) {
+                float sum = 0.0f;
+                for (int k = 0; k < WIDTH; k++) sum += in[i + k];
+                out[i] = sum;
+            }
+        }
+    }
+}
