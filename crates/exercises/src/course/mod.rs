@@ -3,6 +3,7 @@
 pub mod blocks;
 mod choose;
 mod columns;
+pub mod events;
 mod fewer_atomics;
 mod fields;
 mod first_thread;
@@ -32,7 +33,7 @@ use crate::exercise;
 use crate::exercise::Exercise;
 
 /// All of them, in order.
-pub static EXERCISES: [Exercise; 28] = [
+pub static EXERCISES: [Exercise; 29] = [
     exercise!("01-first-thread", first_thread::FirstThread),
     exercise!("02-tail", tail::Tail),
     exercise!("03-blocks", kernel),
@@ -57,6 +58,7 @@ pub static EXERCISES: [Exercise; 28] = [
     exercise!("22-predict-constant", predict_constant::PredictConstant),
     exercise!("23-uniform", uniform::Uniform),
     exercise!("24-spheres", spheres::Spheres),
+    exercise!("25-events", kernel),
     exercise!("26-halo", halo::Halo),
     exercise!("27-shared-stencil", shared_stencil::SharedStencil),
     exercise!("28-choose", choose::Choose),

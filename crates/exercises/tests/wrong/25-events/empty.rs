@@ -1,0 +1,26 @@
+// Rejected at: right
+//! Both events are recorded before the launch: nothing is between them.
+
+use cust::error::CudaResult;
+use cust::event::{Event, EventFlags};
+use cust::stream::Stream;
+
+pub fn median_ms(
+    stream: &Stream,
+    samples: usize,
+    launch: &dyn Fn() -> CudaResult<()>,
+) -> CudaResult<f32> {
+    let start = Event::new(EventFlags::DEFAULT)?;
+    let stop = Event::new(EventFlags::DEFAULT)?;
+    launch()?;
+    let mut times = Vec::new();
+    for _ in 0..samples {
+        start.record(stream)?;
+        stop.record(stream)?;
+        launch()?;
+        stop.synchronize()?;
+        times.push(stop.elapsed_time_f32(&start)?);
+    }
+    times.sort_by(f32::total_cmp);
+    Ok(times[samples / 2])
+}

@@ -1,0 +1,23 @@
+// Rejected at: right
+//! The mean of all launches: the few that were held up count as much as all others together.
+
+use cust::error::CudaResult;
+use cust::event::{Event, EventFlags};
+use cust::stream::Stream;
+
+pub fn median_ms(
+    stream: &Stream,
+    samples: usize,
+    launch: &dyn Fn() -> CudaResult<()>,
+) -> CudaResult<f32> {
+    let start = Event::new(EventFlags::DEFAULT)?;
+    let stop = Event::new(EventFlags::DEFAULT)?;
+    launch()?;
+    start.record(stream)?;
+    for _ in 0..samples {
+        launch()?;
+    }
+    stop.record(stream)?;
+    stop.synchronize()?;
+    Ok(stop.elapsed_time_f32(&start)? / samples as f32)
+}

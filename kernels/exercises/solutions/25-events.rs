@@ -1,0 +1,29 @@
+//! How long a kernel takes.
+
+use cust::error::CudaResult;
+use cust::event::{Event, EventFlags};
+use cust::stream::Stream;
+
+/// Milliseconds that one launch takes: the median of `samples` samples, an odd number, each of a
+/// single launch, after a launch that is not counted.
+///
+/// `launch` puts one launch into `stream`.
+pub fn median_ms(
+    stream: &Stream,
+    samples: usize,
+    launch: &dyn Fn() -> CudaResult<()>,
+) -> CudaResult<f32> {
+    let start = Event::new(EventFlags::DEFAULT)?;
+    let stop = Event::new(EventFlags::DEFAULT)?;
+    launch()?;
+    let mut times = Vec::new();
+    for _ in 0..samples {
+        start.record(stream)?;
+        launch()?;
+        stop.record(stream)?;
+        stop.synchronize()?;
+        times.push(stop.elapsed_time_f32(&start)?);
+    }
+    times.sort_by(f32::total_cmp);
+    Ok(times[samples / 2])
+}
