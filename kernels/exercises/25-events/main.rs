@@ -4,7 +4,6 @@
 
 use std::process::ExitCode;
 
-#[path = "student.rs"]
 mod student;
 
 fn main() -> ExitCode {

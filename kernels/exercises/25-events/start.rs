@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use cust::error::CudaResult;
-use cust::stream::Stream;
+use exercises::cust::error::CudaResult;
+use exercises::cust::stream::Stream;
 
 /// Milliseconds that one launch takes: the median of `samples` samples, an odd number, each of a
 /// single launch, after a launch that is not counted.

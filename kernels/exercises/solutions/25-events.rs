@@ -1,8 +1,8 @@
 //! How long a kernel takes.
 
-use cust::error::CudaResult;
-use cust::event::{Event, EventFlags};
-use cust::stream::Stream;
+use exercises::cust::error::CudaResult;
+use exercises::cust::event::{Event, EventFlags};
+use exercises::cust::stream::Stream;
 
 /// Milliseconds that one launch takes: the median of `samples` samples, an odd number, each of a
 /// single launch, after a launch that is not counted.

@@ -1,9 +1,9 @@
 // Rejected at: right
 //! Both events are recorded before the launch: nothing is between them.
 
-use cust::error::CudaResult;
-use cust::event::{Event, EventFlags};
-use cust::stream::Stream;
+use exercises::cust::error::CudaResult;
+use exercises::cust::event::{Event, EventFlags};
+use exercises::cust::stream::Stream;
 
 pub fn median_ms(
     stream: &Stream,
