@@ -23,12 +23,15 @@ extern "C" __global__ void sums(const float *in, float *out, int n) {
                 numbers[4 * v + 2] = four.z;
                 numbers[4 * v + 3] = four.w;
             }
-            // What the four sums share is added up once.
-            float shared = 0.0f;
-            for (int k = 3; k < WIDTH; k++) shared += numbers[k];
-            *(float4 *)&out[i] = make_float4(
-                shared + numbers[0] + numbers[1] + numbers[2], shared + numbers[1] + numbers[2] + numbers[9],
-                shared + numbers[2] + numbers[9] + numbers[10], shared + numbers[9] + numbers[10] + numbers[11]);
+            // What all four sums have in common is added up once.
+            float common = 0.0f;
+            for (int k = 3; k < WIDTH; k++) common += numbers[k];
+            float first = numbers[0] + numbers[1] + numbers[2];
+            float second = numbers[1] + numbers[2] + numbers[9];
+            float third = numbers[2] + numbers[9] + numbers[10];
+            float fourth = numbers[9] + numbers[10] + numbers[11];
+            *(float4 *)&out[i] =
+                make_float4(common + first, common + second, common + third, common + fourth);
         } else {
             for (; i < n; i++) {
                 float sum = 0.0f;

@@ -26,7 +26,8 @@ extern "C" __global__ void draw(const Sphere *spheres, int count, float *image, 
     float nearest = -1e10f, seen = 0.0f;
     for (int i = 0; i < 20; i++) {
         float dx = x - constant_spheres[i].x, dy = y - constant_spheres[i].y;
-        float distance2 = dx * dx + dy * dy, radius2 = constant_spheres[i].radius * constant_spheres[i].radius;
+        float distance2 = dx * dx + dy * dy;
+        float radius2 = constant_spheres[i].radius * constant_spheres[i].radius;
         if (distance2 < radius2) {
             float z = constant_spheres[i].z + sqrtf(radius2 - distance2);
             if (z > nearest) {

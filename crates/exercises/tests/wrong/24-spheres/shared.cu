@@ -28,7 +28,8 @@ extern "C" __global__ void draw(const Sphere *spheres, int count, float *image, 
     float nearest = -1e10f, seen = 0.0f;
     for (int i = 0; i < count; i++) {
         float dx = x - tile[i].x, dy = y - tile[i].y;
-        float distance2 = dx * dx + dy * dy, radius2 = tile[i].radius * tile[i].radius;
+        float distance2 = dx * dx + dy * dy;
+        float radius2 = tile[i].radius * tile[i].radius;
         if (distance2 < radius2) {
             float z = tile[i].z + sqrtf(radius2 - distance2);
             if (z > nearest) {
