@@ -3,7 +3,7 @@
 use anyhow::Result;
 use common::module;
 use cust::launch;
-use cust::memory::{CopyDestination, DeviceBuffer};
+use cust::memory::DeviceBuffer;
 
 use crate::host::{Bench, Case, Host, Output};
 
@@ -18,10 +18,8 @@ pub struct Choose;
 impl Host for Choose {
     fn run(&self, bench: &Bench, case: &Case) -> Result<Vec<Output>> {
         let pixels = case.integers(0, case.n(), u32::MAX);
-        let mut weights = [0; 4];
-        weights.copy_from_slice(&case.integers(1, 4, 1000));
-        let mut table = [0; TABLE];
-        table.copy_from_slice(&case.integers(2, TABLE, 1 << 16));
+        let weights = case.integers(1, 4, 1000);
+        let table = case.integers(2, TABLE, 1 << 16);
         let brightness = |pixel: &u32| {
             let bytes = pixel.to_le_bytes();
             let each = bytes.iter().zip(&weights);
@@ -30,10 +28,9 @@ impl Host for Choose {
         };
         let expected = pixels.iter().map(brightness).collect();
 
-        module::symbol::<[u32; 4]>(&bench.module, c"weights")?.copy_from(&weights)?;
+        bench.set_variable("weights", &weights)?;
         if module::place(&bench.module, c"constant_table").is_ok() {
-            let mut symbol = module::symbol::<[u32; TABLE]>(&bench.module, c"constant_table")?;
-            symbol.copy_from(&table)?;
+            bench.set_variable("constant_table", &table)?;
         }
         let device_pixels = DeviceBuffer::from_slice(&pixels)?;
         let device_table = DeviceBuffer::from_slice(&table)?;

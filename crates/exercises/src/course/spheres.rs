@@ -3,7 +3,7 @@
 use anyhow::Result;
 use common::module;
 use cust::launch;
-use cust::memory::{CopyDestination, DeviceBuffer};
+use cust::memory::DeviceBuffer;
 
 use crate::host::{Bench, Case, Host, Output};
 
@@ -45,9 +45,7 @@ impl Host for Spheres {
         if module::place(&bench.module, c"constant_spheres").is_ok() {
             let mut all = [NOBODY; MAX_SPHERES];
             all[..spheres.len()].copy_from_slice(&spheres);
-            let mut symbol =
-                module::symbol::<[Sphere; MAX_SPHERES]>(&bench.module, c"constant_spheres")?;
-            symbol.copy_from(&all)?;
+            bench.set_variable("constant_spheres", &all)?;
         }
         let device_spheres = DeviceBuffer::from_slice(spheres.as_flattened())?;
         let image = bench.output::<f32>(width * height)?;

@@ -1,9 +1,8 @@
 //! A filter whose weights are in constant memory.
 
 use anyhow::Result;
-use common::module;
 use cust::launch;
-use cust::memory::{CopyDestination, DeviceBuffer};
+use cust::memory::DeviceBuffer;
 
 use crate::host::{Bench, Case, Host, Output};
 
@@ -18,14 +17,13 @@ pub struct Uniform;
 impl Host for Uniform {
     fn run(&self, bench: &Bench, case: &Case) -> Result<Vec<Output>> {
         let numbers = integers(case, 0, case.n() + TAPS - 1);
-        let mut weights = [0; TAPS];
-        weights.copy_from_slice(&integers(case, 1, TAPS));
+        let weights = integers(case, 1, TAPS);
         let expected = numbers
             .windows(TAPS)
             .map(|window| window.iter().zip(&weights).map(|(x, w)| x * w).sum())
             .collect();
 
-        module::symbol::<[i32; TAPS]>(&bench.module, c"weights")?.copy_from(&weights)?;
+        bench.set_variable("weights", &weights)?;
         let device_numbers = DeviceBuffer::from_slice(&numbers)?;
         let out = bench.output::<i32>(case.n())?;
         let kernel = bench.kernel("filter")?;
