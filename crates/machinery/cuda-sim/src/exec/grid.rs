@@ -448,7 +448,11 @@ impl Sm {
         }
         if self.checker.is_some() {
             self.unchecked = self.codes.alone;
-            self.codes.alone = program.checked.code(&program.code).as_ptr();
+            let checked = match self.observer {
+                Some(_) => program.checked.observed(&program.observed),
+                None => program.checked.code(&program.code),
+            };
+            self.codes.alone = checked.as_ptr();
         }
         self.code = self.codes.alone;
         let in_gangs = self.checker.is_none()

@@ -46,6 +46,7 @@ pub struct CheckedCode {
     numbers: Vec<u32>,
     device: Vec<u32>,
     code: OnceLock<Vec<Inst>>,
+    observed: OnceLock<Vec<Inst>>,
 }
 
 impl CheckedCode {
@@ -103,16 +104,23 @@ impl CheckedCode {
 
     /// The code, every instruction that a check looks at led to it first.
     pub fn code(&self, plain: &[Inst]) -> &[Inst] {
-        self.code.get_or_init(|| {
-            let cpu = Cpu::detect();
-            let mut code = plain.to_vec();
-            for (inst, checked) in code.iter_mut().zip(&self.list) {
-                if let Some(handler) = handlers::of(*checked, cpu) {
-                    inst.run = handler;
-                }
+        self.code.get_or_init(|| self.led(plain))
+    }
+
+    /// The same of the code that is counted as it runs, and so is what no check looks at.
+    pub fn observed(&self, observed: &[Inst]) -> &[Inst] {
+        self.observed.get_or_init(|| self.led(observed))
+    }
+
+    fn led(&self, code: &[Inst]) -> Vec<Inst> {
+        let cpu = Cpu::detect();
+        let mut code = code.to_vec();
+        for (inst, checked) in code.iter_mut().zip(&self.list) {
+            if let Some(handler) = handlers::of(*checked, cpu) {
+                inst.run = handler;
             }
-            code
-        })
+        }
+        code
     }
 
     /// What the instruction at an address is.

@@ -5,6 +5,7 @@
 #[expect(dead_code, reason = "the executor's tests need more of it")]
 mod harness;
 
+mod counts;
 mod init;
 mod memory;
 mod race;

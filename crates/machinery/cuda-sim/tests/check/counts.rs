@@ -1,0 +1,42 @@
+//! What is counted while checks look on: the same as without them.
+
+use cuda_sim::check::Checks;
+
+use crate::harness::{Machine, module_of, total};
+use crate::params;
+
+#[test]
+fn a_checked_launch_counts_what_no_check_looks_at() {
+    let ptx = module_of(
+        ".const .align 4 .b32 table[64]; .shared .align 4 .b32 tile[64];",
+        "
+        mov.u64 %d0, table;
+        mad.wide.u32 %d1, %t, 4, %d0;
+        ld.const.u32 %r1, [%d1];
+        mov.u32 %r2, tile;
+        mad.lo.u32 %r2, %t, 4, %r2;
+        st.shared.u32 [%r2], %r1;
+        bar.sync 0;
+        ld.shared.u32 %r3, [%r2];
+        setp.lt.u32 %p1, %t, 7;
+        @%p1 add.u32 %r3, %r3, 1;
+        st.global.u32 [%mine], %r3;
+        ",
+    );
+    let count = |checks| {
+        let mut machine = Machine {
+            checks,
+            ..Machine::profiling(&ptx)
+        };
+        let out = machine.out::<u32>(64);
+        let report = machine.run("k", 1, 64, params![out]);
+        assert!(report.findings.is_empty(), "{:?}", report.findings);
+        (total(&report), report.time)
+    };
+    let plain = count(Checks::NONE);
+    assert_eq!(
+        (plain.0.constant.instructions, plain.0.constant.requests),
+        (2, 64)
+    );
+    assert_eq!(count(Checks::ALL), plain);
+}
