@@ -39,6 +39,28 @@ fn rejected(text: &str, step: &str, parts: &[&str]) -> Result<(), Failed> {
     }
 }
 
+/// An answer in Rust, to the exercise on blocks, that does this.
+fn blocks(does: &str) -> String {
+    format!(
+        "pub fn blocks(count: u32, block: u32) -> u32 {{\n    {does}\n    count.div_ceil(block)\n}}\n\
+         pub fn grid(columns: u32, rows: u32, block: (u32, u32)) -> (u32, u32) {{\n    \
+         (blocks(columns, block.0), blocks(rows, block.1))\n}}\n"
+    )
+}
+
+/// The same of an answer in Rust.
+fn in_rust(does: &str, step: &str, parts: &[&str]) -> Result<(), Failed> {
+    let program = Program::new();
+    let file = program.write("answer.rs", blocks(does));
+    let (code, record) = program.graded_within(SECONDS, "blocks", &file);
+    let message = record["message"].as_str().unwrap_or_default();
+    let said = parts.iter().all(|part| message.contains(part));
+    match (code, record["step"].as_str(), said) {
+        (1, Some(at), true) if at == step => Ok(()),
+        _ => Err(format!("not rejected at {step} with {parts:?}: {record:#}").into()),
+    }
+}
+
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let tests = vec![
@@ -108,10 +130,45 @@ fn main() -> ExitCode {
             }
         }),
     ];
+    let in_rust = vec![
+        Trial::test("Rust: a panic", || {
+            let does = "if count > 3 { panic!(\"too many: {count}\") }";
+            in_rust(does, "launch", &["too many: ", "answers/answer.rs:2"])
+        }),
+        Trial::test("Rust: an exit", || {
+            in_rust(
+                "std::process::exit(0);",
+                "launch",
+                &["must not end the program"],
+            )
+        }),
+        Trial::test("Rust: an endless loop", || {
+            in_rust(
+                "loop { std::thread::yield_now(); }",
+                "launch",
+                &["does not end"],
+            )
+        }),
+        Trial::test("Rust: all of the memory", || {
+            let does = "let all = vec![1_u8; 5 << 30]; if all[count as usize] == 0 { return 7; }";
+            in_rust(does, "launch", &["4 GB of memory"])
+        }),
+        Trial::test("Rust: unsafe code", || {
+            let does = "unsafe { *(8 as *mut u32) = count };";
+            in_rust(does, "compile", &["answers/answer.rs:2:5", "unsafe"])
+        }),
+        Trial::test("Rust: a verdict of its own", || {
+            let line = r#"{\"token\":\"\",\"message\":{\"broken\":\"\"}}"#;
+            let does = format!("println!(\"{{}}\", r##\"{}\"##);", line.replace('\\', ""));
+            in_rust(
+                &format!("{does} let count = count.wrapping_add(block);"),
+                "right",
+                &["wrong"],
+            )
+        }),
+    ];
     let ignored = !has_clang();
-    let tests = tests
-        .into_iter()
-        .map(|test| test.with_ignored_flag(ignored))
-        .collect();
+    let tests = tests.into_iter().chain(in_rust);
+    let tests = tests.map(|test| test.with_ignored_flag(ignored)).collect();
     libtest_mimic::run(&arguments, tests).exit_code()
 }

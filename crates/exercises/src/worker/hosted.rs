@@ -60,7 +60,7 @@ fn ended_by(_status: std::process::ExitStatus) -> i32 {
 
 /// The program, or why it does not compile.
 fn compile(job: &Job, main: &str) -> Result<Result<PathBuf, String>> {
-    let folder = &job.scratch;
+    let folder = job.scratch.as_ref().context("no folder for the program")?;
     fs::write(folder.join("main.rs"), main)?;
     fs::write(folder.join("student.rs"), &job.text)?;
     let library = library()?;

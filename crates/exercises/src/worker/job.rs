@@ -32,8 +32,8 @@ pub struct Job {
     pub clang: (OsString, String),
     /// What it may use.
     pub limits: Limits,
-    /// A folder for what it makes, which goes when it is done.
-    pub scratch: PathBuf,
+    /// A folder for the program around an answer in Rust, which goes when it is done.
+    pub scratch: Option<PathBuf>,
 }
 
 /// What the jobs of one run have in common.
@@ -62,7 +62,7 @@ impl Job {
             lang: terms.lang,
             clang: (clang.program().to_owned(), clang.version().to_owned()),
             limits: terms.limits,
-            scratch: PathBuf::new(),
+            scratch: None,
         }
     }
 }

@@ -26,9 +26,10 @@ pub fn lower(limits: &Limits) -> Result<()> {
     }
     for (resource, most) in lowered {
         let (_, hard) = resource.get()?;
-        let most = most.min(hard);
+        // At the first of both a process is told why it ends, at the second it is just ended.
+        let last = most.saturating_add(u64::from(resource == Resource::CPU));
         resource
-            .set(most, most)
+            .set(most.min(hard), last.min(hard))
             .with_context(|| format!("cannot lower the limit {resource:?}"))?;
     }
     Ok(())
