@@ -170,6 +170,26 @@ mod tests {
     }
 
     #[test]
+    fn it_is_known_when_all_is_written() {
+        for count in [1, 63, 64, 65, 128, 300] {
+            let (mut bits, written) = (Bits::new(count), Written::new(count));
+            for round in 0..2 {
+                for at in 0..count {
+                    assert_eq!(written.has_all(count), round > 0, "{at} of {count}");
+                    assert_eq!(bits.has(0, count), round > 0, "{at} of {count}");
+                    bits.set(at, 1);
+                    written.set(at, 1);
+                }
+            }
+            assert!(written.has_all(count) && bits.has(0, count));
+            bits.clear();
+            assert!(!bits.has(0, count));
+            written.copy(count - 1, &Written::new(1), 0, 1);
+            assert!(!written.has_all(count));
+        }
+    }
+
+    #[test]
     fn a_copy_takes_along_what_is_written_and_what_is_not() {
         for (from_at, to, bytes) in [
             (0, 0, 300),
