@@ -193,7 +193,7 @@ fn mistakes_are_explained_in_chinese() {
     let without_test = right.replace("if (i < n) ", "");
     let twice = right.replace(
         "    if (i < n)",
-        "    if (i < n) ((volatile const float *)y)[i];\n    if (i < n)",
+        "    volatile const float *again = x;\n    if (i < n) again[i] + again[i];\n    if (i < n)",
     );
     let racy = right.replace(
         "    if (i < n)",

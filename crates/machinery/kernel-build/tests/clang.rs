@@ -212,7 +212,7 @@ fn a_text_is_compiled_with_our_headers_and_called_what_it_is_called() {
     assert_eq!(compiled.remarks, "");
     let unused = text.replace("{ *x", "{ int y; *x");
     let compiled = clang.compile_text(&tree, "answer.cu", &unused).unwrap();
-    assert_has(&compiled.remarks, &["answer.cu:2:39: warning: "]);
+    assert_has(&compiled.remarks, &["answer.cu:2:40: warning: "]);
 
     let wrong = text.replace("*x;", "y;");
     match clang.compile_text(&tree, "answers/\"1\".cu", &wrong) {
