@@ -1,0 +1,102 @@
+"""The two languages beside each other, and what the pages include."""
+
+import re
+
+import markdown
+
+# Code is the same whatever language is around it.
+SHARED = {"cpp", "c", "rust", "toml", "sh"}
+
+
+def check(docs, root):
+    """What is wrong with the pages of docs/en and docs/zh: a sentence each."""
+    trees = [docs / "en", docs / "zh"]
+    names = [{file.relative_to(tree) for file in tree.rglob("*.md")} for tree in trees]
+    wrong = [f"{trees[0].name}/{name} has no twin in zh" for name in names[0] - names[1]]
+    wrong += [f"{trees[1].name}/{name} has no twin in en" for name in names[1] - names[0]]
+    for name in sorted(names[0] & names[1]):
+        english, chinese = (tree / name for tree in trees)
+        wrong += [f"{name}: {what}" for what in differences(english, chinese)]
+    for tree in trees:
+        for file in sorted(tree.rglob("*.md")):
+            wrong += [f"{tree.name}/{file.name}: {what}" for what in lost(file, root)]
+    listed = [listing(tree / "SUMMARY.md") for tree in trees]
+    if listed[0] != listed[1]:
+        wrong.append("SUMMARY.md: other pages, or another order")
+    for tree, pages, files in zip(trees, listed, names):
+        unlisted = {str(name) for name in files} - set(pages) - {"SUMMARY.md"}
+        wrong += [f"{tree.name}/{name} is not in SUMMARY.md" for name in sorted(unlisted)]
+    return wrong
+
+
+def differences(english, chinese):
+    """In what else than language two pages differ."""
+    texts = [file.read_text(encoding="utf-8") for file in (english, chinese)]
+    lines = [text.splitlines() for text in texts]
+    kinds = {
+        "headings": [[level for level, _ in markdown.headings(one)] for one in lines],
+        "includes": [included(text) for text in texts],
+        "commands": [commands(one) for one in lines],
+        "code": [shared(one) for one in lines],
+    }
+    for kind, (here, there) in kinds.items():
+        if here != there:
+            yield f"{kind} differ: {first_difference(here, there)}"
+
+
+def included(text):
+    """What a page includes; a figure by its name without the language."""
+    return [
+        (re.sub(r"\.(en|zh)\.svg$", ".svg", path), anchor)
+        for path, anchor in markdown.includes(text)
+    ]
+
+
+def commands(lines):
+    """The commands of a page, without the flag that chooses the language."""
+    shown = [
+        line
+        for block in markdown.blocks(lines)
+        if block.language == "console"
+        for line in block.lines
+        if line.startswith("$ ")
+    ]
+    return [re.sub(r" --lang (en|zh)\b", "", line) for line in shown]
+
+
+def shared(lines):
+    """The code of a page."""
+    return [
+        (block.language, block.lines)
+        for block in markdown.blocks(lines)
+        if block.language in SHARED
+    ]
+
+
+def first_difference(here, there):
+    for number, (one, other) in enumerate(zip(here, there), 1):
+        if one != other:
+            return f"number {number} is {one!r} in English, {other!r} in Chinese"
+    return f"{len(here)} in English, {len(there)} in Chinese"
+
+
+def lost(file, root):
+    """Includes of a page that find nothing."""
+    for path, anchor in markdown.includes(file.read_text(encoding="utf-8")):
+        source = (file.parent / path).resolve()
+        if not source.is_file():
+            yield f"there is no {path} to include"
+            continue
+        text = source.read_text(encoding="utf-8")
+        if not anchor or re.fullmatch(r"[\d:]+", anchor):
+            continue
+        for mark in ("ANCHOR", "ANCHOR_END"):
+            count = len(re.findall(rf"\b{mark}:\s*{re.escape(anchor)}(?![\w-])", text))
+            if count != 1:
+                named = source.relative_to(root)
+                yield f"{named} has {count} lines with `{mark}: {anchor}`, and should have one"
+
+
+def listing(summary):
+    """The pages that a SUMMARY.md lists, in its order."""
+    return re.findall(r"\]\(([^)]+)\)", summary.read_text(encoding="utf-8"))
