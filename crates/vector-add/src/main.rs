@@ -60,6 +60,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     let expected = vectors::add(&a, &b);
     let module = module::load(ptx)?;
 
+    // ANCHOR: allocate
     // Allocate three vectors on the GPU: linear memory, one element right after the other.
     let allocate = || {
         // SAFETY: each is written before it is read.
@@ -71,6 +72,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     // Copy there.
     device_a.copy_from(&a)?;
     device_b.copy_from(&b)?;
+    // ANCHOR_END: allocate
 
     for variant in &variants {
         let Work::Kernel { name, width } = variant.work() else {
@@ -81,6 +83,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
         let (grid, block) = launch::grid_1d(&gpu.device, threads, flags.block)?;
         device_c.set_8(POISON)?;
 
+        // ANCHOR: launch
         // Launch, as often as a good sample takes.
         let launch = || -> Result<()> {
             // SAFETY: the arguments are those of all kernels in the .cu file, and each vector has
@@ -100,6 +103,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
         // Copy back, and compare bit by bit: one addition rounds in one way.
         let mut c = vec![0.0; a.len()];
         device_c.copy_to(&mut c)?;
+        // ANCHOR_END: launch
         let check = compare(&c, &expected, within_ulps(0));
         let verdict = check.verdict(vectors::place);
         let moved = Moved::new(3 * bytes, &added);
