@@ -68,9 +68,11 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     // Code 4.3: A in two dimensions, B and C in three, of which the last is 1.
     let (host_a, host_b) = matrix::factors(product);
     let expected = reference::product(&host_a, &host_b, n, p);
+    // ANCHOR: allocate
     let mut a = PitchedBuffer::new_2d(n, m)?;
     let mut b = PitchedBuffer::new_3d(p, n, 1)?;
     let mut c = PitchedBuffer::new_3d(p, m, 1)?;
+    // ANCHOR_END: allocate
 
     if climbs {
         // Rungs that load four columns at once read on into B's padding. What is there does not
@@ -78,9 +80,11 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
         b.fill_8(0)?;
     }
 
+    // ANCHOR: copy
     // Rows lie close together on the computer, and at the pitch on the GPU.
     a.copy_2d_from(&host_a, n)?;
     b.copy_2d_from(&host_b, p)?;
+    // ANCHOR_END: copy
 
     // What the padding is compared with: the same matrices without.
     let mut linear = match variants.iter().any(|variant| variant.is_linear()) {

@@ -8,6 +8,7 @@ use rand_pcg::rand_core::{Rng, SeedableRng};
 use crate::flags::{Fill, ProductFlags};
 use crate::pitched::PitchedBuffer;
 
+// ANCHOR: Matrix
 /// A matrix in device memory: the kernels' `struct Matrix`, whose `size_t` has 64 bits.
 #[derive(Clone, Copy, Debug, DeviceCopy)]
 #[repr(C)]
@@ -34,6 +35,7 @@ impl From<&PitchedBuffer<f32>> for Matrix {
         }
     }
 }
+// ANCHOR_END: Matrix
 
 /// A (m×n) and B (n×p), row after row without padding; the same for the same flags on every
 /// machine.

@@ -62,6 +62,7 @@ impl<T: DeviceCopy + Pod> PitchedBuffer<T> {
         };
         ensure!(bytes > 0, "{}: these are no bytes", what());
 
+        // ANCHOR: allocate
         let (mut address, mut pitch) = (0, 0);
         // SAFETY: both are places to write to.
         let status = unsafe {
@@ -74,6 +75,7 @@ impl<T: DeviceCopy + Pod> PitchedBuffer<T> {
             )
         };
         check(status).with_context(what)?;
+        // ANCHOR_END: allocate
         Ok(PitchedBuffer {
             address: DevicePointer::from_raw(address),
             pitch,
@@ -93,6 +95,7 @@ impl<T: DeviceCopy + Pod> PitchedBuffer<T> {
     /// missing), and CUDA's own.
     pub fn copy_2d_from(&mut self, source: &[T], stride: usize) -> Result<()> {
         let host_pitch = self.host_pitch(source.len(), stride)?;
+        // ANCHOR: copy_2d
         let copy = sys::CUDA_MEMCPY2D {
             srcXInBytes: 0,
             srcY: 0,
@@ -114,6 +117,7 @@ impl<T: DeviceCopy + Pod> PitchedBuffer<T> {
         // SAFETY: `source` has `rows` rows at this pitch, as just checked, and so has this
         // allocation; the copy does not look at what it was told is not there.
         check(unsafe { sys::cuMemcpy2D_v2(&copy) }).context("cannot copy rows to the GPU")
+        // ANCHOR_END: copy_2d
     }
 
     /// Copies all slices from here, as `cudaMemcpy3D` does. In `destination` a row starts `stride`
