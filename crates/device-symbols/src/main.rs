@@ -33,11 +33,13 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     let (array_grid, _) = launch::grid_1d(&gpu.device, LENGTH as u64, flags.block)?;
     memory::require(&gpu, "what the kernel makes", flags.memory_need())?;
 
+    // ANCHOR: find
     // Variables are not allocated: they are there as long as their module, and found by name.
     let module = module::load(ptx)?;
     let mut const_data = Variable::find(&module, "const_data")?;
     let mut dev_data = Variable::find(&module, "dev_data")?;
     let mut dev_pointer = Variable::find(&module, "dev_pointer")?;
+    // ANCHOR_END: find
     let mut symbol = Variable::find(&module, &flags.symbol)?;
     let part = flags.part_of(symbol.bytes());
     symbol
@@ -54,12 +56,14 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     steps.to_symbol("to dev_data", &mut dev_data, &[VALUE], 0)?;
     steps.from_symbol("from dev_data", &dev_data, &[VALUE], 0)?;
 
+    // ANCHOR: pointer
     // To the pointer: the address of an allocation, whose floats are copied as any others.
     let mut pointed = DeviceBuffer::from_slice(&values::pointed())
         .context("cannot allocate what the pointer points to")?;
     let address = pointed.as_device_ptr().as_raw();
     steps.to_symbol("to dev_pointer", &mut dev_pointer, &[address], 0)?;
     steps.from_symbol("from dev_pointer", &dev_pointer, &[address], 0)?;
+    // ANCHOR_END: pointer
 
     // A kernel that reads all three, though none is among its arguments.
     // SAFETY: it is filled with `POISON` before it is read.

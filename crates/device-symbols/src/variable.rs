@@ -71,6 +71,7 @@ impl<'a> Variable<'a> {
         self.address
     }
 
+    // ANCHOR: copy_from
     /// Copies `values` to it, to the bytes from `offset` on: `cudaMemcpyToSymbol`.
     ///
     /// # Errors
@@ -80,6 +81,7 @@ impl<'a> Variable<'a> {
         let mut part = self.part(offset, size_of_val(values) as u64)?;
         Ok(part.copy_from(bytemuck::cast_slice(values))?)
     }
+    // ANCHOR_END: copy_from
 
     /// Copies its bytes from `offset` on to `values`: `cudaMemcpyFromSymbol`.
     ///
@@ -116,6 +118,7 @@ impl<'a> Variable<'a> {
         Ok(())
     }
 
+    // ANCHOR: part
     /// Such a part, as memory of the device; to use while `self` is there.
     fn part(&self, offset: u64, bytes: u64) -> Result<DeviceSlice<u8>> {
         self.require(offset, bytes)?;
@@ -124,6 +127,7 @@ impl<'a> Variable<'a> {
         // module, which `self` borrows.
         Ok(unsafe { DeviceSlice::from_raw_parts(start, bytes as usize) })
     }
+    // ANCHOR_END: part
 }
 
 #[cfg(test)]
