@@ -46,6 +46,7 @@ __device__ __forceinline__ Matrix get_sub_matrix(Matrix A, size_t upper, size_t 
     return Matrix{A.rows - upper, A.cols - left, A.elements + upper * A.stride + left, A.stride};
 }
 
+// ANCHOR: mat_mul_tiled
 // C = AB. The multiply-add is written as one operation, which rounds once, and the
 // tiles are taken in order, so that the sums are those of mat_mul_pitched bit by bit.
 template <size_t BLOCK_SIZE>
@@ -80,6 +81,7 @@ __device__ __forceinline__ void mat_mul(const Matrix A, const Matrix B, Matrix C
 extern "C" __global__ void mat_mul_tiled_8(const Matrix A, const Matrix B, Matrix C) {
     mat_mul<8>(A, B, C);
 }
+// ANCHOR_END: mat_mul_tiled
 
 extern "C" __global__ void mat_mul_tiled_16(const Matrix A, const Matrix B, Matrix C) {
     mat_mul<16>(A, B, C);

@@ -108,6 +108,7 @@ fn run(flags: &Flags, ptx: impl Fn(Variant) -> Cow<'static, str>) -> Result<()> 
             true => yardstick(Math::Tf32, [&a, &b, &c])?,
             false => None,
         };
+        // ANCHOR: launch
         c.set_8(POISON)?;
         let launch = || {
             let (a, b, c) = (Matrix::from(&a), Matrix::from(&b), Matrix::from(&c));
@@ -125,6 +126,7 @@ fn run(flags: &Flags, ptx: impl Fn(Variant) -> Cow<'static, str>) -> Result<()> 
             }?;
             Ok(())
         };
+        // ANCHOR_END: launch
         let timing = match variant.is_tf32() {
             // Tensor cores at full speed draw more power than the GPU may for long.
             true => events.paced(gpu.info.time, flags.common.repeat, launch),
