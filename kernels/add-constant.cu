@@ -20,6 +20,7 @@
 
 #include "cuda_device.h"
 
+// ANCHOR: value_index
 // All of the constant memory: 64 KB on every GPU so far.
 constexpr unsigned int N = 64 * 1024 / sizeof(int);
 __constant__ int const_values[N];
@@ -48,6 +49,7 @@ __device__ __forceinline__ unsigned int value_index(AccessPattern access_pattern
     }
     return 0;
 }
+// ANCHOR_END: value_index
 
 __device__ __forceinline__ unsigned int value_index(AccessPattern access_pattern,
                                                     unsigned int num_values) {
@@ -57,6 +59,7 @@ __device__ __forceinline__ unsigned int value_index(AccessPattern access_pattern
 // The product with blockDim.x first: the other way round the driver's assembler reads
 // both factors in a slower way, which costs a kernel as short as these 2 to 5 % on an
 // H200.
+// ANCHOR: add_constant_global_memory
 extern "C" __global__ void add_constant_global_memory(int *sums, const int *inputs,
                                                       const int *values,
                                                       unsigned int num_sums,
@@ -66,7 +69,9 @@ extern "C" __global__ void add_constant_global_memory(int *sums, const int *inpu
     unsigned int index = value_index(access_pattern, num_values);
     if (i < num_sums) sums[i] = inputs[i] + values[index];
 }
+// ANCHOR_END: add_constant_global_memory
 
+// ANCHOR: add_constant_constant_memory
 // The same, but for where the values are. How many there are is known here, so that
 // the remainder is a mask.
 extern "C" __global__ void add_constant_constant_memory(int *sums, const int *inputs,
@@ -76,6 +81,7 @@ extern "C" __global__ void add_constant_constant_memory(int *sums, const int *in
     unsigned int index = value_index(access_pattern, N);
     if (i < num_sums) sums[i] = inputs[i] + const_values[index];
 }
+// ANCHOR_END: add_constant_constant_memory
 
 // Four sums a thread, loaded and stored by one instruction each; up to three threads
 // more add what is left over. `value` is a kernel parameter, and so in constant memory

@@ -45,6 +45,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     let climbs = ladder::climbs(&flags.variants());
     memory::require(&gpu, "these sums", flags.memory_need())?;
 
+    // ANCHOR: symbol
     // The values: in global memory, and in the symbol that is constant memory.
     let host_values: [i32; NUM_VALUES] = std::array::from_fn(|index| index as i32);
     let values =
@@ -52,6 +53,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     let module = module::load(ptx)?;
     let mut const_values = module::symbol::<[i32; NUM_VALUES]>(&module, c"const_values")?;
     const_values.copy_from(&host_values)?;
+    // ANCHOR_END: symbol
 
     let vector = module.get_function("add_constant_vector")?;
     let events = timing::events(stream)?;

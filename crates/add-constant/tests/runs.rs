@@ -181,7 +181,7 @@ fn a_vector_is_one_access() {
 #[test]
 fn scattered_constants_are_what_to_change_first() {
     let run = chapter().runs("--pattern pseudo_random --sums 128000 --profile");
-    let wanted = "\nconstant: kernels/add-constant.cu:77: each warp reads 32 distinct constant \
+    let wanted = "\nconstant: kernels/add-constant.cu:82: each warp reads 32 distinct constant \
                   addresses: 32 requests";
     assert!(run.stdout.contains(wanted), "{}", run.stdout);
     let row = chapter_test::row(&run.stdout, "constant requests");
