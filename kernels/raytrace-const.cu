@@ -33,6 +33,7 @@
 // the rest. The book's scene has 20.
 #define UNROLLED 20
 
+// ANCHOR: Sphere
 // A sphere as the book has it, 28 bytes, the colour in the book's order. Rays run
 // along the z axis; the eye is at z = +infinity.
 //
@@ -76,6 +77,7 @@ union ConstantBank {
     AlignedSphere aligned[CONSTANT_BYTES / sizeof(AlignedSphere)];  // 2048
 };
 __constant__ ConstantBank constant_spheres;
+// ANCHOR_END: Sphere
 
 // One pixel: the nearest hit so far and its colour, black where there is none.
 struct Pixel {
@@ -116,6 +118,7 @@ extern "C" __global__ void raytrace_global(const Sphere *spheres, int count,
     image[x + y * width] = pixel.colour();
 }
 
+// ANCHOR: raytrace_constant
 // The same, but for where the spheres are.
 extern "C" __global__ void raytrace_constant(int count, uchar4 *image, int width,
                                              int height) {
@@ -133,7 +136,9 @@ extern "C" __global__ void raytrace_constant(int count, uchar4 *image, int width
     }
     image[x + y * width] = pixel.colour();
 }
+// ANCHOR_END: raytrace_constant
 
+// ANCHOR: raytrace_unrolled
 // Tests a group of spheres without a branch between them, and looks closer only
 // where one was hit: most rays miss most spheres.
 __device__ __forceinline__ void look_at_group(Pixel &pixel,
@@ -174,3 +179,4 @@ extern "C" __global__ void raytrace_unrolled(int count, uchar4 *image, int width
     }
     image[x + y * width] = pixel.colour();
 }
+// ANCHOR_END: raytrace_unrolled

@@ -87,6 +87,7 @@ fn run(flags: &Flags, ptx: &str, ladder_ptx: &str) -> Result<()> {
     let mut limit = "";
 
     for &variant in &variants {
+        // ANCHOR: symbol
         // Copy to the symbol, in the layout that the kernel reads.
         match variant {
             Variant::Constant => {
@@ -97,6 +98,7 @@ fn run(flags: &Flags, ptx: &str, ladder_ptx: &str) -> Result<()> {
             }
             _ => {}
         }
+        // ANCHOR_END: symbol
         image.set_8(POISON)?;
         if let Some((name, timing)) = limits.as_ref().map(|limits| limits.of(variant))
             && name != limit
@@ -150,6 +152,7 @@ fn run(flags: &Flags, ptx: &str, ladder_ptx: &str) -> Result<()> {
                 }
             }
         };
+        // ANCHOR: events
         let timing = timing::time(gpu.info.time, flags.common.repeat, |launches| {
             start.record(stream)?;
             for _ in 0..launches {
@@ -160,6 +163,7 @@ fn run(flags: &Flags, ptx: &str, ladder_ptx: &str) -> Result<()> {
             Ok(stop.elapsed_time_f32(&start)?)
         })
         .with_context(|| format!("{} failed", variant.kernel()))?;
+        // ANCHOR_END: events
 
         // Read back, and compare bit by bit: kernel and reference round in the same places.
         image.copy_to(&mut drawn.pixels)?;
