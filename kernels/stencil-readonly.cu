@@ -30,6 +30,7 @@
 
 __constant__ float coef[RADIUS + 1];
 
+// ANCHOR: fetch
 // A block's points and its halo: blockDim.x + 2 * RADIUS floats, as many bytes as the
 // launch asks for.
 extern __shared__ float smem[];
@@ -49,7 +50,9 @@ __device__ __forceinline__ void fetch(const float *in, int size, int idx) {
     }
     __syncthreads();
 }
+// ANCHOR_END: fetch
 
+// ANCHOR: stencil_constant
 // The note's kernel: one thread a point. A result is the step times the derivative.
 // Multiply-adds are written out as fused, so that every GPU, the simulator and the
 // reference in Rust round alike, and their results can be compared bit by bit.
@@ -64,12 +67,14 @@ extern "C" __global__ void stencil_constant(const float *in, float *out, int siz
     }
     if (idx < size) out[idx] = tmp;
 }
+// ANCHOR_END: stencil_constant
 
 // Makes `value` here, whatever branch comes next. A compiler that sees it used in one
 // branch only computes it there; the driver's assembler then moves loads there as well,
 // from before the barrier to behind it, where nothing hides how long they take.
 __device__ __forceinline__ void make_here(float &value) { asm volatile("" : "+f"(value)); }
 
+// ANCHOR: stencil_ldg
 // The same, but for where the coefficients are. They are asked for before the points are
 // fetched, and so are there when the block has met.
 extern "C" __global__ void stencil_ldg(const float *in, float *out, int size,
@@ -89,6 +94,7 @@ extern "C" __global__ void stencil_ldg(const float *in, float *out, int size,
     make_here(tmp);
     if (idx < size) out[idx] = tmp;
 }
+// ANCHOR_END: stencil_ldg
 
 // The same again; here the compiler has to find out that nothing writes to `dcoef`.
 extern "C" __global__ void stencil_restrict(const float *in, float *out, int size,

@@ -53,6 +53,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     let derivative = wave::derivative(size);
     let expected = reference::stencil(&host_points);
 
+    // ANCHOR: memory
     // Allocate: points and results, each with RADIUS more on either side, and the coefficients.
     let points =
         DeviceBuffer::from_slice(&host_points).context("cannot copy the points to the GPU")?;
@@ -68,6 +69,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     // Copy the coefficients to the symbol that is constant memory.
     let module = module::load(ptx)?;
     module::symbol::<[f32; RADIUS + 1]>(&module, c"coef")?.copy_from(&COEF)?;
+    // ANCHOR_END: memory
 
     let events = timing::events(stream)?;
     let mut report = Report::new(
