@@ -77,6 +77,7 @@ pub fn events(stream: &Stream) -> Result<Events<'_>> {
 }
 
 impl Events<'_> {
+    // ANCHOR: Events
     /// The milliseconds that what `work` puts into the stream takes there.
     ///
     /// # Errors
@@ -90,6 +91,7 @@ impl Events<'_> {
         done?;
         Ok(self.stop.elapsed_time_f32(&self.start)?)
     }
+    // ANCHOR_END: Events
 
     /// Times `launch` as [`time`] does: between the two events it is called as often as a sample
     /// takes.
@@ -141,6 +143,7 @@ impl Events<'_> {
     }
 }
 
+// ANCHOR: time
 /// Times `launch`, which launches its kernel as many times as it is told between two events and
 /// returns the milliseconds between them.
 ///
@@ -171,6 +174,7 @@ pub fn time(
         .collect::<Result<Vec<f32>>>()?;
     summarise(&samples, launches)
 }
+// ANCHOR_END: time
 
 /// How many launches fill a sample when one takes `milliseconds`.
 fn launches_for(milliseconds: f32) -> u32 {
