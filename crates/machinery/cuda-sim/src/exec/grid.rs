@@ -7,6 +7,7 @@ use super::miss::{Miss, Sizes};
 use super::observe::Observer;
 use super::sample::{Observe, Part, Sample};
 use super::sm::{Codes, Sm};
+use super::trace::{self, Traced};
 use super::warp::{State, Turn};
 use super::watch::{Apart, Running, Watch};
 use crate::check::{self, Checks, Finding};
@@ -75,6 +76,8 @@ pub struct Report {
     pub time: Modelled,
     /// What was counted line by line, if that was asked for.
     pub profile: Option<LaunchProfile>,
+    /// Each access, block by block, if that was asked for.
+    pub trace: Vec<Traced>,
     /// What the kernel printed, block by block.
     pub printed: Vec<u8>,
     /// What checks found, errors first.
@@ -243,11 +246,12 @@ pub fn launch(
         .unwrap_or_else(|poisoned| poisoned.into_inner())
         .take();
     let mut counted = Counted::new(program);
-    let mut printed = Vec::new();
+    let (mut printed, mut traced) = (Vec::new(), Vec::new());
     let mut ledger = check::Ledger::default();
     for part in done {
         counted.add(&part.counted);
         printed.extend(part.printed);
+        traced.extend(part.traced);
         ledger.add(part.ledger);
     }
     if fault.is_some() {
@@ -287,12 +291,13 @@ pub fn launch(
         blocks: grid.progress.blocks,
         threads: launch.block.iter().product(),
     });
-    let profile = (launch.observe == Observe::Everything)
+    let profile = matches!(launch.observe, Observe::Everything | Observe::Trace)
         .then(|| collect::profile(program, &counted, &counts, traffic));
     Ok(Report {
         counts,
         time,
         profile,
+        trace: trace::traced(program, traced),
         printed,
         findings,
     })
@@ -331,10 +336,11 @@ fn on_all_threads(pool: Option<&ThreadPool>, grid: &Arc<Grid>) -> Vec<Done> {
     done.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// What one host thread counted, and what its blocks printed.
+/// What one host thread counted, and what its blocks printed and accessed.
 struct Done {
     counted: Counted,
     printed: Vec<(u64, Vec<u8>)>,
+    traced: Vec<(u64, trace::Noted)>,
     ledger: check::Ledger,
 }
 
@@ -411,6 +417,7 @@ fn run_blocks(grid: &Arc<Grid>, resident: usize) -> Done {
     Done {
         counted,
         printed: sm.printed,
+        traced: sm.traced,
         ledger: sm
             .checker
             .map_or_else(Default::default, |checker| checker.ledger),
@@ -436,7 +443,9 @@ impl Sm {
                 let mut shapes = std::mem::take(&mut self.shapes);
                 shapes.resize_with(sites.len(), Shapes::default);
                 let noted = std::mem::take(&mut self.noted);
-                self.observer = Some(Box::new(Observer::new(sites, shapes, noted, caches)));
+                let mut observer = Observer::new(sites, shapes, noted, caches);
+                observer.trace = self.grid.sample.traces().then(Vec::new);
+                self.observer = Some(Box::new(observer));
             }
             None => {
                 self.codes = Codes {
@@ -456,6 +465,7 @@ impl Sm {
         }
         self.code = self.codes.alone;
         let in_gangs = self.checker.is_none()
+            && !self.grid.sample.traces()
             && !self.block.number.is_multiple_of(gang::APART)
             && (self.block.warps.len() > 1 || self.observer.is_some());
         self.gang_size = match in_gangs {
@@ -471,6 +481,9 @@ impl Sm {
             self.shapes = observer.shapes;
             self.noted = observer.noted;
             self.block.caches = Some(observer.caches);
+            let accesses = observer.trace.into_iter().flatten();
+            let number = self.block.number;
+            self.traced.extend(accesses.map(|access| (number, access)));
         }
         finished
     }

@@ -12,6 +12,7 @@ use super::gang::MOST;
 use super::lanes::{FULL, LANES, Together, View as _};
 use super::sm::Sm;
 use super::spread::{FAR, Traffic};
+use super::trace;
 use crate::device::DeviceSpec;
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
 use crate::profile::cache::Cache;
@@ -99,6 +100,8 @@ pub struct Observer {
     notes: bool,
     /// What was noted of each warp of a gang.
     pub noted: Noted,
+    /// The accesses themselves, where they are told of.
+    pub trace: Option<Vec<trace::Noted>>,
 }
 
 /// What is to be asked for the warps of a gang, each in its turn.
@@ -254,6 +257,34 @@ impl Lines {
     }
 }
 
+/// Notes an access for who wants to be told of it.
+#[inline(always)]
+fn tell(
+    trace: &mut Option<Vec<trace::Noted>>,
+    places: &[usize],
+    slot: usize,
+    at: &[u64; LANES],
+    mask: u32,
+    lines: &Lines,
+) {
+    #[cold]
+    fn note(trace: &mut Vec<trace::Noted>, access: trace::Noted) {
+        trace.push(access);
+    }
+    if let (Some(trace), &[warp]) = (trace, places) {
+        let access = trace::Noted {
+            warp,
+            slot,
+            mask,
+            at: *at,
+            units: lines.traffic.sectors,
+            wavefronts: lines.traffic.wavefronts,
+            conflicts: lines.conflicts,
+        };
+        note(trace, access);
+    }
+}
+
 impl Observer {
     /// Counts on in `sites`, with what is known from earlier blocks.
     pub fn new(
@@ -268,6 +299,7 @@ impl Observer {
             caches,
             notes: false,
             noted,
+            trace: None,
         }
     }
 
@@ -352,6 +384,7 @@ impl Observer {
         let find = |at: &_, lines: &mut Lines| lines.of_global(at, mask, site);
         let (lines, base) = self.shapes[slot].of(at, mask, find);
         self.sites[slot].add_traffic(places.len(), mask, &lines.traffic);
+        tell(&mut self.trace, places, slot, at, mask, lines);
         if !self.caches.cached(site.kind) {
             return;
         }
@@ -377,6 +410,7 @@ impl Observer {
         let find = |at: &_, lines: &mut Lines| lines.of_constant(at, mask, site);
         let (lines, base) = self.shapes[slot].of(at, mask, find);
         self.sites[slot].add_traffic(places.len(), mask, &lines.traffic);
+        tell(&mut self.trace, places, slot, at, mask, lines);
         let asks = Asks {
             slot: slot as u32,
             cache: Which::Constant,
@@ -394,6 +428,7 @@ impl Observer {
         let counts = &mut self.sites[slot];
         counts.add_traffic(places.len(), mask, &lines.traffic);
         counts.conflicts += places.len() as u64 * u64::from(lines.conflicts);
+        tell(&mut self.trace, places, slot, at, mask, lines);
     }
 
     /// Local memory is interleaved: the same word of all lanes lies in one line, so that lanes

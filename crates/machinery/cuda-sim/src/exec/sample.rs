@@ -29,6 +29,9 @@ pub enum Observe {
     Sample,
     /// Every block, so that the launch has a profile.
     Everything,
+    /// The same, and each access is told of by itself: for launches of a few blocks, whose warps then
+    /// run one by one.
+    Trace,
 }
 
 /// What of a launch is observed.
@@ -79,6 +82,11 @@ impl Sample {
         }
     }
 
+    /// Whether each access is told of.
+    pub fn traces(&self) -> bool {
+        self.observe == Observe::Trace
+    }
+
     /// What part a block is in.
     pub fn part(&self, block: u64) -> Part {
         let multiprocessor = block % u64::from(self.device.multiprocessors);
@@ -87,7 +95,7 @@ impl Sample {
             Observe::Nothing => Part::Plain,
             _ if sampled => Part::Sample,
             Observe::Sample => Part::Plain,
-            Observe::Everything => Part::Rest,
+            Observe::Everything | Observe::Trace => Part::Rest,
         }
     }
 

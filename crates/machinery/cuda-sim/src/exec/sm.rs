@@ -8,6 +8,7 @@ use super::identity::Threads;
 use super::lanes::{FULL, LANES, expand};
 use super::observe::{Lines, Noted, Observer};
 use super::spread::Spreads;
+use super::trace;
 use super::warp::{NOWHERE, State, Turn};
 use super::window::{LocalPool, WindowPool};
 use crate::check::Checker;
@@ -93,6 +94,8 @@ pub struct Sm {
     pub locals: LocalPool,
     /// What kernels printed, by block.
     pub printed: Vec<(u64, Vec<u8>)>,
+    /// What they accessed, by block, where that is told.
+    pub traced: Vec<(u64, trace::Noted)>,
 }
 
 /// A program's code, plain or the copies that count as they run.
@@ -156,6 +159,7 @@ impl Sm {
             windows,
             locals,
             printed: Vec::new(),
+            traced: Vec::new(),
             grid,
         }
     }

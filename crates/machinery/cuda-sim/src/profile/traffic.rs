@@ -11,11 +11,13 @@
 use crate::exec::lanes::{FULL, LANES, active};
 
 /// Bytes of a line of the first cache.
-const LINE: u64 = 128;
+pub const LINE: u64 = 128;
 /// Bytes of a sector.
-const SECTOR: u64 = 32;
+pub const SECTOR: u64 = 32;
 /// Bytes of a word: what one of the 32 banks of the data stage gives at once.
-const WORD: u64 = 4;
+pub const WORD: u64 = 4;
+/// Banks of the data stage, side by side: a word of each is a line.
+pub const BANKS: usize = LANES;
 /// Lines whose data a load may pick up in one wavefront.
 const LINES_AT_ONCE: usize = 4;
 
@@ -317,6 +319,11 @@ pub fn constant(addresses: &[u64; LANES], mask: u32, bytes: u64, into: &mut [u64
     }
 }
 
+/// The bank that has the word at an address of shared memory.
+pub fn bank(address: u64) -> usize {
+    (address / WORD % BANKS as u64) as usize
+}
+
 /// How the addresses of the lanes that take part lie.
 #[derive(Clone, Copy)]
 enum Pattern {
@@ -419,10 +426,10 @@ fn turns(addresses: &[u64; LANES], mask: u32, bytes: u64) -> u32 {
 
 /// The most lanes that any one bank has to serve.
 fn atomic_turns(addresses: &[u64; LANES], mask: u32, bytes: u64) -> u32 {
-    let mut asked = [0; LANES];
+    let mut asked = [0; BANKS];
     for lane in active(mask) {
         for word in 0..(bytes / WORD).max(1) {
-            asked[((addresses[lane] / WORD + word) % LANES as u64) as usize] += 1;
+            asked[bank(addresses[lane] + word * WORD)] += 1;
         }
     }
     asked.into_iter().max().unwrap_or(0)

@@ -125,6 +125,18 @@ impl Sites {
         self.slots
     }
 
+    /// The access that slot number `slot` counts, and which of its memories.
+    pub fn access(&self, slot: usize) -> Option<(&Site, Access, Memory)> {
+        let place = |site: &Site| site.slot as usize;
+        let after = self.list.partition_point(|site| place(site) <= slot);
+        let site = &self.list[after.checked_sub(1)?];
+        let SiteKind::Access(access) = site.kind else {
+            return None;
+        };
+        let memory = *site.memories().get(slot - place(site))?;
+        Some((site, access, memory))
+    }
+
     /// The site at a place in the code, which is one.
     #[inline(always)]
     pub fn at(&self, address: u32) -> &Site {
