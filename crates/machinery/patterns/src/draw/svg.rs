@@ -1,0 +1,251 @@
+//! SVG to be put into a page: no prolog, no empty line, names of its own, colours that the page may
+//! set.
+
+use std::fmt::Write as _;
+
+use super::WIDTH;
+
+/// Size of text.
+pub const TEXT: f64 = 13.0;
+/// From one line of text to the next.
+pub const LEADING: f64 = 18.0;
+
+/// How something looks: its class in [`STYLE`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    Ink,
+    Bold,
+    Faint,
+    /// Four colours that anybody can tell apart.
+    A,
+    B,
+    C,
+    D,
+    /// Fetched for nothing.
+    Waste,
+    /// There, but not touched.
+    Empty,
+    /// Lines.
+    Line,
+}
+
+impl Class {
+    pub const COLOURS: [Class; 4] = [Class::A, Class::B, Class::C, Class::D];
+
+    fn name(self) -> &'static str {
+        match self {
+            Class::Ink => "i",
+            Class::Bold => "t",
+            Class::Faint => "f",
+            Class::A => "a",
+            Class::B => "b",
+            Class::C => "c",
+            Class::D => "d",
+            Class::Waste => "w",
+            Class::Empty => "e",
+            Class::Line => "l",
+        }
+    }
+}
+
+/// The colours, where the page has none of its own (`docs/theme/figures.css`). They are the palette
+/// of Okabe and Ito, which colour-blind readers can tell apart.
+const STYLE: &str = ".fig{max-width:100%}\
+.fig text{font-size:13px;fill:var(--fig-ink,#1b1b1b)}\
+.fig .t{font-weight:600}\
+.fig .f{fill:var(--fig-faint,#595959)}\
+.fig .a{fill:var(--fig-a,#0072b2)}\
+.fig .b{fill:var(--fig-b,#56b4e9)}\
+.fig .c{fill:var(--fig-c,#e69f00)}\
+.fig .d{fill:var(--fig-d,#d55e00)}\
+.fig .w{fill:var(--fig-waste,#c9c9c9)}\
+.fig .e{fill:none;stroke:var(--fig-line,#b3b3b3)}\
+.fig .l{fill:none;stroke:var(--fig-ink,#1b1b1b)}";
+
+/// A drawing under way.
+pub struct Svg {
+    name: String,
+    title: String,
+    body: String,
+    height: f64,
+    /// Rectangles of one class that are not written yet: together they are one path.
+    pending: Option<(Class, String)>,
+}
+
+impl Svg {
+    /// An empty drawing. `name` is the figure's; the ids in it begin with it.
+    pub fn new(name: &str, title: &str) -> Svg {
+        Svg {
+            name: name.into(),
+            title: title.into(),
+            body: String::new(),
+            height: 0.0,
+            pending: None,
+        }
+    }
+
+    /// The whole element. `description` says what there is to see, for who does not see it.
+    pub fn finish(mut self, description: &str) -> String {
+        self.flush();
+        let Svg {
+            name,
+            title,
+            body,
+            height,
+            ..
+        } = self;
+        let (title, description) = (escaped(&title), escaped(description));
+        let height = number(height.ceil());
+        format!(
+            "<svg class=\"fig\" role=\"img\" aria-labelledby=\"{name}-title {name}-desc\" \
+             viewBox=\"0 0 {WIDTH} {height}\" width=\"100%\" xmlns=\"http://www.w3.org/2000/svg\">\n\
+             <title id=\"{name}-title\">{title}</title>\n\
+             <desc id=\"{name}-desc\">{description}</desc>\n\
+             <style>{STYLE}</style>\n{body}</svg>\n"
+        )
+    }
+
+    /// There is something down to `y`.
+    pub fn reach(&mut self, y: f64) {
+        self.height = self.height.max(y);
+    }
+
+    pub fn rect(&mut self, x: f64, y: f64, width: f64, height: f64, class: Class) {
+        self.reach(y + height + 1.0);
+        if self
+            .pending
+            .as_ref()
+            .is_some_and(|(other, _)| *other != class)
+        {
+            self.flush();
+        }
+        let (_, path) = self.pending.get_or_insert_with(|| (class, String::new()));
+        let [x, y, width, height] = [x, y, width, height].map(number);
+        // Writing to a string does not fail.
+        let _ = write!(path, "M{x} {y}h{width}v{height}h-{width}z");
+    }
+
+    /// Writes the rectangles that are not written yet.
+    fn flush(&mut self) {
+        if let Some((class, path)) = self.pending.take() {
+            let class = class.name();
+            let _ = writeln!(self.body, "<path class=\"{class}\" d=\"{path}\"/>");
+        }
+    }
+
+    /// The same, and what it is where somebody points at it.
+    pub fn rect_of(&mut self, place: [f64; 4], class: Class, what: &str) {
+        self.reach(place[1] + place[3] + 1.0);
+        let [x, y, width, height] = place.map(number);
+        let (class, what) = (class.name(), escaped(what));
+        self.write(format_args!(
+            "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\">\
+             <title>{what}</title></rect>"
+        ));
+    }
+
+    pub fn line(&mut self, from: [f64; 2], to: [f64; 2]) {
+        self.reach(from[1].max(to[1]) + 1.0);
+        let ([x1, y1], [x2, y2]) = (from.map(number), to.map(number));
+        let class = Class::Line.name();
+        self.write(format_args!(
+            "<line class=\"{class}\" x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"/>"
+        ));
+    }
+
+    pub fn text(&mut self, x: f64, y: f64, class: Class, text: &str) {
+        self.text_at(x, y, "start", class, text);
+    }
+
+    pub fn text_middle(&mut self, x: f64, y: f64, class: Class, text: &str) {
+        self.text_at(x, y, "middle", class, text);
+    }
+
+    pub fn text_right(&mut self, x: f64, y: f64, class: Class, text: &str) {
+        self.text_at(x, y, "end", class, text);
+    }
+
+    /// Text in as many lines as it takes, from the left margin on. Returns where the next begins.
+    pub fn paragraph(&mut self, y: f64, class: Class, text: &str) -> f64 {
+        let mut y = y;
+        let limit = match class {
+            Class::Bold => 0.92 * WIDTH,
+            _ => WIDTH,
+        };
+        for line in wrapped(text, limit) {
+            self.text(0.0, y + TEXT, class, &line);
+            y += LEADING;
+        }
+        y
+    }
+
+    fn text_at(&mut self, x: f64, y: f64, anchor: &str, class: Class, text: &str) {
+        self.reach(y + 5.0);
+        let ([x, y], class, text) = ([x, y].map(number), class.name(), escaped(text));
+        let anchor = match anchor {
+            "start" => String::new(),
+            other => format!(" text-anchor=\"{other}\""),
+        };
+        self.write(format_args!(
+            "<text class=\"{class}\" x=\"{x}\" y=\"{y}\"{anchor}>{text}</text>"
+        ));
+    }
+
+    fn write(&mut self, element: std::fmt::Arguments) {
+        self.flush();
+        let _ = writeln!(self.body, "{element}");
+    }
+}
+
+/// A length with at most two decimals.
+fn number(value: f64) -> String {
+    let text = format!("{value:.2}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    text.into()
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+}
+
+/// About how wide a character is.
+fn width(character: char) -> f64 {
+    match character {
+        '\u{2e80}'.. => TEXT,
+        ' ' | '.' | ',' | ':' | ';' | 'i' | 'l' | 'j' | 't' | 'f' | 'r' => 0.38 * TEXT,
+        'm' | 'w' | 'M' | 'W' => 0.92 * TEXT,
+        'A'..='Z' => 0.72 * TEXT,
+        _ => 0.62 * TEXT,
+    }
+}
+
+/// The text in lines that are not wider than `limit`, broken between words, and between any Chinese
+/// characters but before punctuation.
+fn wrapped(text: &str, limit: f64) -> Vec<String> {
+    let breaks = |before: char, after: char| {
+        let chinese = |c| ('\u{2e80}'..'\u{ff00}').contains(&c) && !"，。：；、）”".contains(c);
+        before == ' ' || chinese(after) && before != '（' && before != '“'
+    };
+    let (mut lines, mut line, mut used) = (Vec::new(), String::new(), 0.0);
+    let mut word = String::new();
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        word.push(character);
+        let next = characters.peek();
+        if next.is_some_and(|&next| !breaks(character, next)) {
+            continue;
+        }
+        let wide: f64 = word.trim_end().chars().map(width).sum();
+        if used + wide > limit && !line.is_empty() {
+            lines.push(line.trim_end().to_owned());
+            (line, used) = (String::new(), 0.0);
+        }
+        used += word.chars().map(width).sum::<f64>();
+        line.push_str(&word);
+        word.clear();
+    }
+    lines.push(line);
+    lines
+}

@@ -1,0 +1,134 @@
+//! The stencil: a block's points, and the points around them that it fetches as well.
+
+use anyhow::{Context as _, Result};
+use cuda_sim::exec::{Memory, Traced};
+
+use crate::draw::lines::ranges;
+use crate::draw::svg::{Class, Svg};
+use crate::draw::{LEFT, ROW};
+use crate::language::Language;
+use crate::machine::{Job, Machine, Param, lanes, params};
+
+const PTX: &str = include_str!(env!("STENCIL_READONLY_PTX"));
+
+const RADIUS: usize = 4;
+const THREADS: usize = 32;
+const BLOCKS: usize = 3;
+const POINTS: usize = BLOCKS * THREADS;
+
+pub fn halo(language: Language) -> Result<String> {
+    let title = language.of(
+        "The points that blocks of the stencil fetch: their own, and their halo",
+        "模板计算中各线程块取的点：自己的点和光环",
+    );
+    let mut machine = Machine::load(PTX)?;
+    let buffer = machine.buffer(4 * (POINTS + 2 * RADIUS) as u64)?;
+    let out = machine.buffer(4 * POINTS as u64)?;
+    let trace = machine.run(&Job {
+        kernel: "stencil_constant",
+        grid: [BLOCKS as u32, 1],
+        block: [THREADS as u32, 1],
+        shared: 4 * (THREADS + 2 * RADIUS) as u32,
+        params: &params(&[
+            Param::Long(buffer + 4 * RADIUS as u64),
+            Param::Long(out),
+            Param::Word(POINTS as u32),
+        ]),
+    })?;
+    let loads: Vec<&Traced> = trace.loads(Memory::Global).collect();
+    // Places in the buffer: point 0 is at place RADIUS.
+    let place = |address: u64| ((address - buffer) / 4) as usize;
+    let own = |load: &Traced| load.mask.count_ones() as usize == THREADS;
+    let class = |load: &Traced| if own(load) { Class::A } else { Class::C };
+
+    let mut svg = Svg::new("halo", title);
+    for (x, class, name) in [
+        (
+            0.0,
+            Class::A,
+            language.of("a point for each thread", "每个线程一个点"),
+        ),
+        (190.0, Class::C, language.of("halo", "光环")),
+    ] {
+        svg.rect(x, 1.0, 14.0, 14.0, class);
+        svg.text(x + 20.0, 13.0, Class::Faint, name);
+    }
+
+    // All blocks, one below the other.
+    let width = ROW / (POINTS + 2 * RADIUS) as f64;
+    let mut y = 34.0;
+    for block in 0..BLOCKS {
+        let name = language.of(format!("block {block}"), format!("块 {block}"));
+        svg.text_right(LEFT - 6.0, y + 12.0, Class::Faint, &name);
+        for other in 0..POINTS + 2 * RADIUS {
+            svg.rect(
+                LEFT + other as f64 * width,
+                y,
+                width - 0.5,
+                14.0,
+                Class::Empty,
+            );
+        }
+        for load in loads.iter().filter(|load| load.block == block as u64) {
+            for (_, address) in lanes(load) {
+                let x = LEFT + place(address) as f64 * width;
+                svg.rect(x, y, width - 0.5, 14.0, class(load));
+            }
+        }
+        y += 20.0;
+    }
+    for point in (0..=POINTS).step_by(THREADS) {
+        let x = LEFT + (point + RADIUS) as f64 * width;
+        svg.text_middle(x, y + 10.0, Class::Faint, &point.to_string());
+    }
+    y += 30.0;
+
+    // The one in the middle, larger: which lanes fetch what.
+    let middle: Vec<&&Traced> = loads.iter().filter(|load| load.block == 1).collect();
+    let what = language.of("Block 1, load by load:", "块 1 的各次加载：");
+    y = svg.paragraph(y, Class::Ink, what) + 4.0;
+    let width = ROW / (THREADS + 2 * RADIUS) as f64;
+    let mut sectors = 0;
+    for load in &middle {
+        for other in 0..THREADS + 2 * RADIUS {
+            svg.rect(
+                LEFT + other as f64 * width,
+                y,
+                width - 1.0,
+                14.0,
+                Class::Empty,
+            );
+        }
+        let mut taking = Vec::new();
+        for (lane, address) in lanes(load) {
+            let x = LEFT + (place(address) - THREADS) as f64 * width;
+            svg.rect(x, y, width - 1.0, 14.0, class(load));
+            taking.push(lane);
+        }
+        svg.text_right(LEFT - 6.0, y + 12.0, Class::Faint, &ranges(&taking));
+        sectors += load.units;
+        y += 20.0;
+    }
+    let first = middle.first().context("the block loads its points")?;
+    let note = language.of(
+        "On the left: the lanes that take part.",
+        "左侧是参与加载的通道。",
+    );
+    y = svg.paragraph(y, Class::Faint, note);
+    let fetched = THREADS + 2 * RADIUS;
+    let result = language.of(
+        format!(
+            "{} requests, {sectors} sectors ({} for the points themselves); {fetched} points \
+             fetched for {THREADS} results",
+            middle.len(),
+            first.units
+        ),
+        format!(
+            "{} 次请求，{sectors} 个扇区（其中自己的点 {} 个）；为 {THREADS} 个结果取 {fetched} 个点",
+            middle.len(),
+            first.units
+        ),
+    );
+    svg.paragraph(y, Class::Bold, &result);
+    Ok(svg.finish(&result))
+}

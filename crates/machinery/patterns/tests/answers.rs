@@ -1,0 +1,214 @@
+//! What patterns come to, and that what is told of each access adds up to the counters.
+
+use cuda_sim::exec::{Memory, Traced};
+use patterns::answer::{Answer, answer};
+use patterns::language::Language;
+use patterns::machine::{Failure, lanes};
+use patterns::page;
+use patterns::pattern::{Pattern, Problem};
+
+fn ask(pattern: &str) -> Answer {
+    let pattern: Pattern = pattern.parse().expect("a pattern");
+    answer(&pattern).expect("it runs")
+}
+
+fn problem(pattern: &str) -> Problem {
+    pattern.parse::<Pattern>().expect_err("no pattern")
+}
+
+/// Addresses relative to the data, lane by lane.
+fn places(read: &Traced, base: u64) -> Vec<u64> {
+    lanes(read).map(|(_, address)| address - base).collect()
+}
+
+#[test]
+fn sectors_of_a_warps_load() {
+    // What an H200 counts: docs/results, and the notes on coalescing.
+    for (pattern, sectors, used, moved) in [
+        ("", 4, 128, 128),
+        ("offset=1", 5, 128, 160),
+        ("offset=8", 4, 128, 128),
+        ("stride=2", 8, 128, 256),
+        ("stride=8", 32, 128, 1024),
+        ("stride=32", 32, 128, 1024),
+        ("order=one", 1, 4, 32),
+        ("order=columns", 32, 128, 1024),
+        ("element=1", 1, 32, 32),
+        ("element=16", 16, 512, 512),
+        ("block=1x1", 1, 4, 32),
+        ("block=33x1", 5, 132, 160),
+        ("block=16x2 pitch=1024", 4, 128, 128),
+        ("space=read-only stride=2", 8, 128, 256),
+    ] {
+        let sums = ask(pattern).sums;
+        let found = (sums.sectors, sums.used, sums.moved);
+        assert_eq!(found, (sectors, used, moved), "{pattern}");
+    }
+}
+
+#[test]
+fn wavefronts_of_shared_memory() {
+    for (pattern, wavefronts, conflicts) in [
+        ("", 1, 0),
+        ("stride=2", 2, 1),
+        ("stride=32", 32, 31),
+        ("stride=33", 1, 0),
+        ("order=columns pitch=128", 32, 31),
+        ("order=columns pitch=132", 1, 0),
+        ("order=one", 1, 0),
+        ("element=8", 2, 0),
+        ("element=16", 4, 0),
+    ] {
+        let sums = ask(&format!("space=shared {pattern}")).sums;
+        let found = (sums.wavefronts, sums.conflicts);
+        assert_eq!(found, (wavefronts, conflicts), "{pattern}");
+    }
+}
+
+#[test]
+fn requests_of_constant_memory() {
+    for (pattern, requests) in [
+        ("order=one", 1),
+        ("", 32),
+        ("order=random", 32),
+        ("block=64x1", 64),
+        ("block=5x1", 5),
+        ("stride=0", 1),
+    ] {
+        let sums = ask(&format!("space=constant {pattern}")).sums;
+        assert_eq!(sums.addresses, requests, "{pattern}");
+    }
+}
+
+#[test]
+fn each_lanes_address_is_told() {
+    let rows = ask("block=16x4 pitch=512 stride=3 offset=2");
+    assert_eq!(rows.reads.len(), 2);
+    for (warp, read) in rows.reads.iter().enumerate() {
+        let expected = (0..32).map(|lane| {
+            let (x, y) = (lane % 16, 2 * warp as u64 + lane / 16);
+            y * 512 + (2 + 3 * x) * 4
+        });
+        assert_eq!(places(read, rows.base), expected.collect::<Vec<_>>());
+    }
+    let columns = ask("space=shared order=columns block=33x1 pitch=132");
+    let expected: Vec<u64> = (0..32).map(|lane| lane * 132).collect();
+    assert_eq!(places(&columns.reads[0], columns.base), expected);
+    assert_eq!(places(&columns.reads[1], columns.base), [32 * 132]);
+    assert_eq!(columns.reads[1].mask, 1);
+    let scattered = ask("space=constant order=random");
+    let expected: Vec<u64> = (0..32).map(|lane| lane * 1357 % 16384 * 4).collect();
+    assert_eq!(places(&scattered.reads[0], scattered.base), expected);
+}
+
+#[test]
+fn what_is_told_adds_up_to_the_counters() {
+    for space in ["global", "read-only", "shared", "constant"] {
+        for order in ["rows", "columns", "one", "random"] {
+            for rest in [
+                "block=100x3 stride=5 pitch=2048 element=2",
+                "block=7x9 pitch=96",
+            ] {
+                let pattern = format!("space={space} order={order} {rest}");
+                let Ok(pattern) = pattern.parse::<Pattern>() else {
+                    continue;
+                };
+                let Answer { reads, sums, .. } = answer(&pattern).expect("it runs");
+                let sum = |of: fn(&Traced) -> u32| reads.iter().map(of).map(u64::from).sum::<u64>();
+                let units = sum(|read| read.units);
+                let told = match reads[0].memory {
+                    Memory::Constant => (units, 0, 0),
+                    _ => (
+                        units,
+                        sum(|read| read.wavefronts),
+                        sum(|read| read.conflicts),
+                    ),
+                };
+                let counted = (
+                    sums.sectors + sums.addresses,
+                    sums.wavefronts,
+                    sums.conflicts,
+                );
+                assert_eq!(told, counted, "{pattern:?}");
+                assert_eq!(reads.len() as u64, sums.requests, "{pattern:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    assert_eq!(problem("strides=2"), Problem::Unknown("strides".into()));
+    for (name, value) in [
+        ("space", "texture"),
+        ("order", ""),
+        ("element", "3"),
+        ("block", "32"),
+        ("block", "32x-1"),
+        ("stride", "4294967296"),
+    ] {
+        let expected = Problem::Value(name.into(), value.into());
+        assert_eq!(problem(&format!("{name}={value}")), expected);
+    }
+    assert_eq!(problem("block=0x1"), Problem::Threads(0));
+    assert_eq!(problem("block=1025x1"), Problem::Threads(1025));
+    assert_eq!(
+        problem("block=4294967295x4294967295"),
+        Problem::Threads(u64::from(u32::MAX).pow(2))
+    );
+    let shared = "space=shared order=columns pitch=2048";
+    assert_eq!(problem(shared), Problem::TooFar(31 * 2048 + 4, 48 << 10));
+    assert_eq!(
+        problem("space=constant order=random offset=1"),
+        Problem::TooFar(65540, 65536)
+    );
+    for language in Language::ALL {
+        for problem in [
+            problem("strides=2"),
+            problem("element=3"),
+            problem("block=0x1"),
+            problem(shared),
+        ] {
+            assert!(!problem.say(language).is_empty());
+        }
+    }
+}
+
+#[test]
+fn a_misaligned_read_is_the_kernels_fault() {
+    let pattern: Pattern = "order=columns pitch=130".parse().expect("a pattern");
+    let Err(Failure::Fault(fault)) = answer(&pattern) else {
+        panic!("it ran");
+    };
+    assert!(fault.to_string().contains("misaligned"), "{fault}");
+}
+
+#[test]
+fn the_page_answers_in_both_languages() {
+    let ask = |question: &str| -> serde_json::Value {
+        serde_json::from_str(&page::answer(question)).expect("JSON")
+    };
+    let english = ask("stride=2&lang=en");
+    assert_eq!(
+        english["result"],
+        "1 request, 8 sectors: 128 of 256 bytes used"
+    );
+    assert_eq!(english["sums"]["sectors"], 8);
+    let chinese = ask("stride=2&lang=zh");
+    assert_eq!(chinese["sums"], english["sums"]);
+    assert_ne!(chinese["pattern"], english["pattern"]);
+    let last = ask("block=64x1&warp=9");
+    assert_eq!((&last["warp"], &last["warps"]), (&1.into(), &2.into()));
+    for (question, said) in [
+        ("lang=en&element=3", "`3` will not do for `element`"),
+        ("lang=zh&element=3", "`element` 不能是 `3`"),
+    ] {
+        assert_eq!(ask(question)["problem"], said);
+    }
+    let fault = ask("lang=zh&order=columns&pitch=130");
+    let fault = fault["problem"].as_str().expect("text");
+    assert!(
+        fault.starts_with("核函数出错") && fault.contains("misaligned"),
+        "{fault}"
+    );
+}
