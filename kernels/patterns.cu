@@ -10,7 +10,7 @@
 //                                      asks for
 //   read_constant_1, ...               constant memory
 //
-// Run it:  cargo run -p patterns -- --space global --stride 2
+// Run it:  cargo run -p patterns -- ask space=global stride=2
 
 #include "cuda_device.h"
 

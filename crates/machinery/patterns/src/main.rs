@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::{Error, Result, bail};
 use clap::Parser;
 use patterns::{figures, page};
 
@@ -20,10 +20,15 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
-    /// Answer as the book's interactive page does, in JSON: space=global|read-only|shared|constant
-    /// order=rows|columns|one|random element=1|2|4|8|16 block=32x1 pitch=512 stride=1 offset=0 warp=0
+    /// Run a pattern, as the book's interactive page does: space=global|read-only|shared|constant
+    /// order=rows|columns|one|random element=1|2|4|8|16 block=32x1 pitch=512 stride=1 offset=0
     /// lang=en|zh
-    Ask { pattern: Vec<String> },
+    Ask {
+        pattern: Vec<String>,
+        /// Print all that the page gets, its drawing included; warp=N says of which warp
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 fn main() -> ExitCode {
@@ -38,7 +43,14 @@ fn main() -> ExitCode {
 
 fn start(command: &Command) -> Result<()> {
     match command {
-        Command::Ask { pattern } => println!("{}", page::answer(&pattern.join("&"))),
+        Command::Ask { pattern, json } => {
+            let question = pattern.join("&");
+            let answer = match json {
+                true => page::json(&question),
+                false => page::text(&question).map_err(Error::msg)?,
+            };
+            println!("{answer}");
+        }
         Command::Figures { folder, check } => {
             let files = figures::all()?;
             if !check {

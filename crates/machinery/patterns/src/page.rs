@@ -50,11 +50,33 @@ struct Row {
 }
 
 /// Answers `lang=zh&warp=1&space=shared&stride=2` in JSON.
-pub fn answer(question: &str) -> String {
+pub fn json(question: &str) -> String {
     let (wishes, pattern) = split(question);
     let shown = found(&wishes, &pattern).unwrap_or_else(|problem| Shown::Problem { problem });
     // Strings and numbers can always be written.
     serde_json::to_string(&shown).unwrap_or_default()
+}
+
+/// The same in a few lines of text, without the drawing.
+///
+/// # Errors
+/// What is wrong with the pattern, in the reader's language.
+pub fn text(question: &str) -> Result<String, String> {
+    let (wishes, pattern) = split(question);
+    match found(&wishes, &pattern)? {
+        Shown::Problem { problem } => Err(problem),
+        Shown::Answer {
+            pattern,
+            result,
+            counters,
+            ..
+        } => {
+            let mut lines = vec![pattern, result];
+            let counter = |row: &Row| format!("{:>6}  {} ({})", row.value, row.plain, row.name);
+            lines.extend(counters.iter().map(counter));
+            Ok(lines.join("\n"))
+        }
+    }
 }
 
 /// What is not the pattern's, and the rest.

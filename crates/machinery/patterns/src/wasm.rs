@@ -28,7 +28,7 @@ pub extern "C" fn input(bytes: usize) -> *mut u8 {
 #[unsafe(no_mangle)]
 pub extern "C" fn ask() -> usize {
     let question = INPUT.with_borrow(|input| String::from_utf8_lossy(input).into_owned());
-    let answer = page::answer(&question);
+    let answer = page::json(&question);
     OUTPUT.with_borrow_mut(|output| {
         *output = answer;
         output.len()

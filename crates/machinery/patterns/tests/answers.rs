@@ -184,9 +184,19 @@ fn a_misaligned_read_is_the_kernels_fault() {
 }
 
 #[test]
+fn the_same_is_said_in_a_few_lines() {
+    let text = page::text("space=constant order=random block=64x1").expect("it runs");
+    let (words, counter) = text.rsplit_once('\n').expect("more than a line");
+    assert!(words.ends_with("2 loads, 64 requests: one for each distinct address of a warp"));
+    assert_eq!(counter, "    64  constant requests (idc__requests.sum)");
+    let problem = page::text("lang=zh element=3").expect_err("no pattern");
+    assert_eq!(problem, "`element` 不能是 `3`");
+}
+
+#[test]
 fn the_page_answers_in_both_languages() {
     let ask = |question: &str| -> serde_json::Value {
-        serde_json::from_str(&page::answer(question)).expect("JSON")
+        serde_json::from_str(&page::json(question)).expect("JSON")
     };
     let english = ask("stride=2&lang=en");
     assert_eq!(

@@ -93,7 +93,7 @@ pub fn offset(language: Language) -> Result<String> {
 pub fn stride(language: Language) -> Result<String> {
     let title = language.of(
         "The sectors of loads with strides of 2, 8 and 32 elements",
-        "步长为 2、8、32 个元素时所触及的扇区",
+        "跨度为 2、8、32 个元素时所触及的扇区",
     );
     let patterns = [("stride=2", 8), ("stride=8", 8), ("stride=32", 4)];
     panels("sectors-stride", title, &patterns, language)
@@ -103,7 +103,7 @@ pub fn stride(language: Language) -> Result<String> {
 pub fn pitch(language: Language) -> Result<String> {
     let title = language.of(
         "The sectors of four warps, each in a row of its own, without and with padding",
-        "四个线程束各读一行时所触及的扇区：行末不填充与填充",
+        "四个线程束各读一行时所触及的扇区：行末没有补齐与有补齐",
     );
     let mut svg = Svg::new("pitch", title);
     let mut y = 0.0;

@@ -28,7 +28,7 @@ pub fn banks(language: Language) -> Result<String> {
             "space=shared order=columns pitch=132",
             language.of(
                 "The same of float tile[32][33], with a column of padding",
-                "float tile[32][33] 的一列：每行多一个填充元素",
+                "float tile[32][33] 的一列：每行多一个补齐元素",
             ),
         ),
     ] {
