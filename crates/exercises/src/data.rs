@@ -24,6 +24,8 @@ pub struct Data {
     /// What its counters have to come to, at the graded size.
     #[serde(default, rename = "target")]
     pub targets: Vec<Target>,
+    /// How long it may take on a GPU, where that is asked.
+    pub time: Option<Time>,
     /// What to say to who asks for help, one after the other.
     #[serde(rename = "hint")]
     pub hints: Vec<Text>,
@@ -159,6 +161,17 @@ pub struct Target {
     pub say: Text,
 }
 
+/// How long it may take on a GPU, beside the solution in the same run: never so many milliseconds,
+/// which are another number on every GPU.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Time {
+    /// The size at which it is timed, large enough to keep a GPU busy.
+    pub size: Vec<u32>,
+    /// No more than so many times what the solution takes.
+    pub at_most: f64,
+}
+
 impl Data {
     /// Reads `exercise.toml`.
     ///
@@ -184,7 +197,8 @@ impl Data {
             ordered.clone().all(|(from, to)| from <= to),
             "[sizes] random: `to` is less than `from`"
         );
-        let all = sizes.tests.iter().chain(&sizes.graded);
+        let timed = self.time.as_ref().map(|time| &time.size);
+        let all = sizes.tests.iter().chain(&sizes.graded).chain(timed);
         for size in all {
             ensure!(
                 size.len() == dimensions && !size.contains(&0),
@@ -200,6 +214,16 @@ impl Data {
             "two to four hints, not {}",
             self.hints.len()
         );
+        if let Some(time) = &self.time {
+            ensure!(
+                time.at_most > 1.0 && time.at_most.is_finite(),
+                "[time] at_most is above 1: the solution itself never takes the same time twice"
+            );
+            ensure!(
+                self.rejected_at == Step::Counters,
+                "[time] the start file is timed as well, so it has to be right: rejected at counters"
+            );
+        }
         self.tolerance.validate()?;
         self.targets.iter().try_for_each(Target::validate)
     }
@@ -287,6 +311,18 @@ say = { en = "c", zh = "丙" }
         format!("{:#}", read.expect_err(to))
     }
 
+    fn timed(rejected_at: &str, size: &str, at_most: &str) -> String {
+        format!("\"{rejected_at}\"\ntime = {{ size = {size}, at_most = {at_most} }}")
+    }
+
+    #[test]
+    fn a_time_is_asked_where_it_says_so() {
+        assert!(Data::read(GOOD).unwrap().time.is_none());
+        let text = GOOD.replace("\"right\"", &timed("counters", "[1000]", "1.5"));
+        let time = Data::read(&text).unwrap().time.unwrap();
+        assert_eq!((time.size, time.at_most), (vec![1000], 1.5));
+    }
+
     #[test]
     fn what_is_complete_is_read() {
         let data = Data::read(GOOD).unwrap();
@@ -311,6 +347,24 @@ say = { en = "c", zh = "丙" }
             ("at_most = 3", "share_of_limit = 0.5", "one of them"),
             ("[[1], [31]]", "[]", "no tests"),
             ("[[1], [31]]", "[[1, 1]]", "1 numbers"),
+            (
+                "\"right\"",
+                "\"counters\"\ntime = { size = [9] }",
+                "at_most",
+            ),
+            (
+                "\"right\"",
+                &timed("counters", "[9, 9]", "1.5"),
+                "1 numbers",
+            ),
+            ("\"right\"", &timed("counters", "[9]", "1.0"), "above 1"),
+            ("\"right\"", &timed("counters", "[9]", "nan"), "above 1"),
+            ("\"right\"", &timed("counters", "[9]", "inf"), "above 1"),
+            (
+                "\"right\"",
+                &timed("checks", "[9]", "1.5"),
+                "has to be right",
+            ),
             ("[[1], [31]]", "[[0]]", "above 0"),
             ("from = [2]", "from = [20]", "less than"),
             ("from = [2]", "from = [2, 2]", "the same number"),

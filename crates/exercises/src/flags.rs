@@ -240,8 +240,8 @@ pub struct Class {
         requires = "submissions",
         value_parser = clap::value_parser!(u32).range(1..=1024),
         help = tr(
-            "How many answers are graded at a time; as many as there are processors, if it is not given",
-            "同时评分的份数；不指定时为处理器的个数"
+            "How many answers are graded at a time; as many as there are processors, if it is not given, and one on a GPU",
+            "同时评分的份数；不指定时为处理器的个数，在 GPU 上为 1"
         )
     )]
     pub jobs: Option<u32>,

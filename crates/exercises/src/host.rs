@@ -1,10 +1,13 @@
 //! What a host side is written with: cases, buffers that show what was not written, references.
 
+use std::cell::Cell;
 use std::ffi::CString;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use common::Gpu;
+use common::timing::{self, Timing};
 use common::verify::POISON;
+use cust::error::CudaResult;
 use cust::function::Function;
 use cust::memory::{CopyDestination, DeviceBuffer, DeviceCopy, DeviceSlice};
 use cust::module::Module;
@@ -95,9 +98,58 @@ pub struct Bench {
     pub module: Module,
     /// The GPU, with the stream to launch on.
     pub gpu: Gpu,
+    /// Samples to take of the time of a launch; 0 where only results count.
+    samples: Cell<u32>,
+    /// That time, when it has been taken.
+    time: Cell<Option<Timing>>,
 }
 
 impl Bench {
+    /// One with this module.
+    pub fn new(module: Module, gpu: Gpu) -> Bench {
+        Bench {
+            module,
+            gpu,
+            samples: Cell::new(0),
+            time: Cell::new(None),
+        }
+    }
+
+    /// Launches what an exercise may be timed by: once, or as often as its time takes where that is
+    /// asked. Memory that it reads and writes is then no longer what a single launch makes of it.
+    ///
+    /// # Errors
+    ///
+    /// CUDA's own.
+    pub fn launch(&self, mut launch: impl FnMut() -> CudaResult<()>) -> Result<()> {
+        match self.samples.get() {
+            0 => Ok(launch()?),
+            samples => {
+                let events = timing::events(&self.gpu.stream)?;
+                let clock = self.gpu.info.time;
+                let time = events.timing(clock, samples, || Ok(launch()?))?;
+                self.time.set(Some(time));
+                Ok(())
+            }
+        }
+    }
+
+    /// Runs a host side for the time of its [launch](Self::launch): milliseconds, the median of so many
+    /// samples after warming up.
+    ///
+    /// # Errors
+    ///
+    /// Those of the host side, and where it launches nothing in this way.
+    pub fn milliseconds(&self, host: &dyn Host, case: &Case, samples: u32) -> Result<f64> {
+        self.samples.set(samples.max(1));
+        let ran = host.run(self, case);
+        self.samples.set(0);
+        let time = self.time.take();
+        ran?;
+        let time = time.context("the host side has nothing that is timed: see Bench::launch")?;
+        Ok(time.median_ms)
+    }
+
     /// A kernel of the student's.
     ///
     /// # Errors

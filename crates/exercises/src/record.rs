@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::Step;
 use crate::exercise::Exercise;
-use crate::grade::Counted;
+use crate::grade::{Counted, Timed};
 use crate::worker::Graded;
 
 /// An answer, graded.
@@ -24,6 +24,8 @@ pub struct Record {
     pub targets: Vec<Counted>,
     /// All counters of the graded size that are not 0.
     pub counters: Vec<(String, u64)>,
+    /// Its time on a GPU, where one is asked and it came to that.
+    pub time: Option<Timed>,
     /// What its kernels printed, the beginning.
     pub printed: String,
     /// What random sizes and inputs were drawn from.
@@ -49,6 +51,7 @@ impl Record {
             message,
             targets: verdict.targets,
             counters: verdict.counters,
+            time: verdict.time,
             printed,
             seed: verdict.seed,
             device: verdict.device,

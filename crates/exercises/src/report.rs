@@ -38,13 +38,25 @@ pub fn whole(record: &Record, counters: bool, lang: Lang) -> String {
     if !reached.is_empty() {
         parts.push(format!("\n{}", reached.join("\n")));
     }
+    if let Some(timed) = record.time.as_ref().filter(|timed| timed.reached) {
+        parts.push(format!("\n  ✓ {}", grade::time_line(timed, lang)));
+    }
     if record.passed && record.device.starts_with("GPU") {
-        parts.push(say!(
-            lang,
-            "\nOn a GPU the results alone are looked at: checks and counters are the simulator's. Unset \
-             CUDA_BACKEND to have all of it graded.",
-            "\n在 GPU 上只检查结果：错误检查和计数器由模拟器完成。请取消 CUDA_BACKEND 的设置以进行完整评分。"
-        ));
+        parts.push(match record.time {
+            None => say!(
+                lang,
+                "\nOn a GPU the results alone are looked at: checks and counters are the simulator's. Unset \
+                 CUDA_BACKEND to have all of it graded.",
+                "\n在 GPU 上只检查结果：错误检查和计数器由模拟器完成。请取消 CUDA_BACKEND 的设置以进行完整评分。"
+            ),
+            Some(_) => say!(
+                lang,
+                "\nOn a GPU results and time are looked at: checks and counters are the simulator's. Unset \
+                 CUDA_BACKEND to have all of it graded.",
+                "\n在 GPU 上只检查结果和用时：错误检查和计数器由模拟器完成。请取消 CUDA_BACKEND 的设置以进行\
+                 完整评分。"
+            ),
+        });
     }
     if counters {
         let lines = record.counters.iter().map(|(name, value)| {

@@ -74,18 +74,26 @@ fn one(
         Ok(None) => (Outcome::Missing, Err(String::new())),
         Err(error) => (Outcome::Ungraded, Err(common::error::in_words(&error))),
     };
-    let (step, size, message, targets) = match record {
-        Ok(record) => (record.step, record.size, record.message, record.targets),
-        Err(message) => (None, Vec::new(), message, Vec::new()),
-    };
-    Result {
+    let result = Result {
         student: student.to_owned(),
         exercise: exercise.name.to_owned(),
         outcome,
-        step,
-        size,
-        message,
-        targets,
+        step: None,
+        size: Vec::new(),
+        message: String::new(),
+        targets: Vec::new(),
+        time: None,
+    };
+    match record {
+        Ok(record) => Result {
+            step: record.step,
+            size: record.size,
+            message: record.message,
+            targets: record.targets,
+            time: record.time,
+            ..result
+        },
+        Err(message) => Result { message, ..result },
     }
 }
 

@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 use super::Shard;
 use crate::course::EXERCISES;
 use crate::data::Step;
-use crate::grade::Counted;
+use crate::grade::{Counted, Timed};
 use crate::lang::Lang;
 
 /// What came of a class, or of a part of it. It says nothing of when and where, so that the same answers
-/// and the same seed make the same record.
+/// and the same seed make the same record; times, which only a GPU takes, are never twice the same.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Class {
@@ -46,6 +46,8 @@ pub struct Result {
     pub message: String,
     /// The counters that have targets, as far as it came to them.
     pub targets: Vec<Counted>,
+    /// Its time on a GPU, where one is asked and it came to that.
+    pub time: Option<Timed>,
 }
 
 /// What came of an answer, in a word.
@@ -164,6 +166,7 @@ mod tests {
                 size: Vec::new(),
                 message: String::new(),
                 targets: Vec::new(),
+                time: None,
             })
         });
         let shard = Shard { index, of };

@@ -59,6 +59,7 @@ mod tests {
             size: Vec::new(),
             message: "a, \"b\"".to_owned(),
             targets: Vec::new(),
+            time: None,
         };
         let names = |names: [&str; 2]| names.map(str::to_owned).to_vec();
         let class = Class {

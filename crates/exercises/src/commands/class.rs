@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread;
 
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Context as _, Result, anyhow, bail};
 
 use super::check::drawn;
 use crate::class::{self, Class, Grading, Outcome, Submissions};
@@ -13,14 +13,14 @@ use crate::compiler;
 use crate::files::write_whole;
 use crate::flags::{Check, Everywhere, Output};
 use crate::lang::Lang;
-use crate::worker::{Limits, Terms};
+use crate::worker::{self, Limits, Terms};
 
 /// Grades all answers, or a part of them; 0 where each has a verdict.
 pub fn grade(flags: &Everywhere, check: &Check, submissions: &Path) -> Result<ExitCode> {
     let lang = Lang::chosen();
     let clang = compiler::find(lang)?;
     let submissions = Submissions::open(submissions, lang)?;
-    let processors = thread::available_parallelism().map_or(1, usize::from);
+    let jobs = jobs(check.class.jobs, worker::on_gpu(), lang)?;
     let grading = Grading {
         terms: Terms {
             seed: check.seed.unwrap_or_else(drawn),
@@ -33,9 +33,25 @@ pub fn grade(flags: &Everywhere, check: &Check, submissions: &Path) -> Result<Ex
             },
         },
         shard: check.class.shard,
-        jobs: check.class.jobs.map_or(processors, |jobs| jobs as usize),
+        jobs,
     };
     told(flags, &class::grade(&submissions, &grading), &check.output)
+}
+
+/// How many answers at a time: as many as there are processors, and on a GPU one.
+fn jobs(asked: Option<u32>, on_gpu: bool, lang: Lang) -> Result<usize> {
+    match (asked, on_gpu) {
+        (Some(2..), true) => bail!(say!(
+            lang,
+            "on a GPU answers are graded one at a time, for they are timed: leave out --jobs; for several \
+             GPUs there is --shard, with another CUDA_VISIBLE_DEVICES for each part",
+            "在 GPU 上要计时，因此答案逐份评分：请去掉 --jobs；有多个 GPU 时，请用 --shard 分片，\
+             并为每份设置不同的 CUDA_VISIBLE_DEVICES"
+        )),
+        (_, true) => Ok(1),
+        (Some(jobs), false) => Ok(jobs as usize),
+        (None, false) => Ok(thread::available_parallelism().map_or(1, usize::from)),
+    }
 }
 
 /// Makes one record of those of all parts.
@@ -90,4 +106,19 @@ fn told(flags: &Everywhere, class: &Class, output: &Output) -> Result<ExitCode> 
         0 => ExitCode::SUCCESS,
         _ => ExitCode::from(super::CANNOT),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobodys_time_is_taken_while_others_are_graded() {
+        assert_eq!(jobs(Some(3), false, Lang::En).unwrap(), 3);
+        assert!(jobs(None, false, Lang::En).unwrap() >= 1);
+        assert_eq!(jobs(None, true, Lang::En).unwrap(), 1);
+        assert_eq!(jobs(Some(1), true, Lang::En).unwrap(), 1);
+        let refused = jobs(Some(2), true, Lang::En).unwrap_err().to_string();
+        assert!(refused.contains("--shard"), "{refused}");
+    }
 }

@@ -40,12 +40,12 @@ impl Host for Choose {
         let grid = case.size[0].div_ceil(BLOCK);
         // SAFETY: the arguments are those that the kernel is declared with: n pixels, n results, and
         // the whole table.
-        unsafe {
+        bench.launch(|| unsafe {
             launch!(kernel<<<grid, BLOCK, 0, stream>>>(
                 device_pixels.as_device_ptr(), device_table.as_device_ptr(), out.as_device_ptr(),
                 case.size[0]
             ))
-        }?;
+        })?;
         stream.synchronize()?;
         Ok(vec![Output::new("out", &[case.n()], &out, expected)?])
     }

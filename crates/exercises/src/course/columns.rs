@@ -33,12 +33,12 @@ impl Host for Columns {
         let strips = height.div_ceil(STRIP) * width;
         let blocks = strips.div_ceil(BLOCK) as u32;
         // SAFETY: the arguments are the kernel's, and the matrix is of the size that it is told.
-        unsafe {
+        bench.launch(|| unsafe {
             launch!(kernel<<<blocks, BLOCK as u32, 0, stream>>>(
                 pitched.as_device_ptr(), pitched.pitch(), sums.as_device_ptr(), width as i32,
                 height as i32
             ))
-        }?;
+        })?;
         stream.synchronize()?;
         Ok(vec![Output::new("sums", &[width], &sums, expected)?])
     }

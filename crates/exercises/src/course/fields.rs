@@ -31,11 +31,14 @@ impl Host for Fields {
         unsafe {
             launch!(fill<<<blocks(count * FIELDS), BLOCK as u32, 0, stream>>>(
                 records.as_device_ptr(), memory.as_device_ptr(), count as i32
-            ))?;
+            ))
+        }?;
+        // SAFETY: as above.
+        bench.launch(|| unsafe {
             launch!(sum<<<blocks(count), BLOCK as u32, 0, stream>>>(
                 memory.as_device_ptr(), energies.as_device_ptr(), count as i32
-            ))?;
-        }
+            ))
+        })?;
         stream.synchronize()?;
         Ok(vec![Output::new("energy", &[count], &energies, expected)?])
     }

@@ -24,11 +24,11 @@ impl Host for Float4 {
         let blocks = case.n().div_ceil(4).div_ceil(BLOCK) as u32;
         // SAFETY: the arguments are the kernel's, both arrays have as many samples as it is told, and
         // allocations start on a boundary of 256 bytes.
-        unsafe {
+        bench.launch(|| unsafe {
             launch!(kernel<<<blocks, BLOCK as u32, 0, stream>>>(
                 from.as_device_ptr(), to.as_device_ptr(), level, case.n() as i32
             ))
-        }?;
+        })?;
         stream.synchronize()?;
         Ok(vec![Output::new("out", &[case.n()], &to, expected)?])
     }

@@ -39,11 +39,11 @@ impl Host for Product {
         let grid = (p.div_ceil(TILE), m.div_ceil(TILE));
         // SAFETY: the arguments are those that the kernel is declared with, and the matrices have as
         // many elements as their sizes say.
-        unsafe {
+        bench.launch(|| unsafe {
             launch!(kernel<<<grid, (TILE, TILE), 0, stream>>>(
                 device_a.as_device_ptr(), device_b.as_device_ptr(), c.as_device_ptr(), m, n, p
             ))
-        }?;
+        })?;
         stream.synchronize()?;
         Ok(vec![Output::new("C", &[rows, cols], &c, expected)?])
     }

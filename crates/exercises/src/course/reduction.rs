@@ -26,11 +26,11 @@ impl Host for Reduction {
         let grid = case.size[0].div_ceil(BLOCK);
         // SAFETY: the arguments are those that the kernel is declared with: n numbers, and a sum for
         // each block.
-        unsafe {
+        bench.launch(|| unsafe {
             launch!(kernel<<<grid, BLOCK, 0, stream>>>(
                 device_numbers.as_device_ptr(), sums.as_device_ptr(), case.size[0]
             ))
-        }?;
+        })?;
         stream.synchronize()?;
         Ok(vec![Output::new(
             "sums",

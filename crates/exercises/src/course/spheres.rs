@@ -55,11 +55,11 @@ impl Host for Spheres {
         let grid = (across.div_ceil(BLOCK.0), down.div_ceil(BLOCK.1));
         // SAFETY: the arguments are those that the kernel is declared with, and there are as many
         // spheres and pixels as they say.
-        unsafe {
+        bench.launch(|| unsafe {
             launch!(kernel<<<grid, BLOCK, 0, stream>>>(
                 device_spheres.as_device_ptr(), many, image.as_device_ptr(), across, down
             ))
-        }?;
+        })?;
         stream.synchronize()?;
         Ok(vec![Output::new(
             "image",

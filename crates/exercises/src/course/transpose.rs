@@ -31,11 +31,11 @@ impl Host for Transpose {
         let grid = (across.div_ceil(TILE), down.div_ceil(TILE));
         // SAFETY: the arguments are those that the kernel is declared with, and both matrices have
         // width times height elements.
-        unsafe {
+        bench.launch(|| unsafe {
             launch!(kernel<<<grid, (TILE, TILE), 0, stream>>>(
                 device_matrix.as_device_ptr(), out.as_device_ptr(), across, down
             ))
-        }?;
+        })?;
         stream.synchronize()?;
         Ok(vec![Output::new("out", &[width, height], &out, expected)?])
     }

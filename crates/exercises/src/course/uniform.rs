@@ -31,11 +31,11 @@ impl Host for Uniform {
         let grid = case.size[0].div_ceil(BLOCK);
         // SAFETY: the arguments are those that the kernel is declared with: n results, and TAPS - 1
         // numbers more.
-        unsafe {
+        bench.launch(|| unsafe {
             launch!(kernel<<<grid, BLOCK, 0, stream>>>(
                 device_numbers.as_device_ptr(), out.as_device_ptr(), case.size[0]
             ))
-        }?;
+        })?;
         stream.synchronize()?;
         Ok(vec![Output::new("out", &[case.n()], &out, expected)?])
     }

@@ -3,7 +3,7 @@
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 
-use crate::data::Data;
+use crate::data::{Data, Time};
 use crate::host::Case;
 
 /// The sizes of the tests, then those drawn from the seed.
@@ -25,6 +25,12 @@ pub fn tests(data: &Data, seed: u64) -> Vec<Case> {
 pub fn graded(data: &Data, seed: u64) -> Option<Case> {
     let size = data.sizes.graded.clone()?;
     Some(Case { size, seed })
+}
+
+/// The size at which an answer is timed.
+pub fn timed(time: &Time, seed: u64) -> Case {
+    let size = time.size.clone();
+    Case { size, seed }
 }
 
 /// A number from `from` to `to`, both included.

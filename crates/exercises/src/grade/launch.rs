@@ -34,7 +34,7 @@ pub fn run(
 }
 
 /// Why it did not run through.
-fn why(error: &Error, answer: &Answer, lang: Lang) -> String {
+pub fn why(error: &Error, answer: &Answer, lang: Lang) -> String {
     if let Some(fault) = cuda_driver::take_fault() {
         return checks::stopped(&fault, answer, lang);
     }

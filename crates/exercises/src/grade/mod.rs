@@ -11,16 +11,19 @@ mod kinds;
 mod launch;
 mod names;
 mod right;
+mod time;
 mod verdict;
 
 use anyhow::{Context as _, Result};
 use common::Gpu;
+use common::gpu::Clock;
 use common::module;
 use cuda_driver::Checks;
 use kernel_build::Clang;
 
 pub use counters::{line, plain};
-pub use verdict::{Counted, Failure, Verdict};
+pub use time::line as time_line;
+pub use verdict::{Counted, Failure, Timed, Verdict};
 
 use crate::data::{Data, Step};
 use crate::exercise::Exercise;
@@ -121,7 +124,7 @@ fn steps(
             (host, compile::compile(&kernel, &grading.clang, lang)?)
         }
     };
-    run(host, exercise.data()?, answer, &ptx, grading, verdict)
+    run(host, exercise, answer, &ptx, grading, verdict)
 }
 
 /// A module with nothing in it.
@@ -130,19 +133,20 @@ const NO_KERNEL: &str = ".version 6.4\n.target sm_52\n.address_size 64\n";
 /// The steps after compiling.
 fn run(
     host: &dyn Host,
-    data: &Data,
+    exercise: &Exercise,
     answer: &Answer,
     ptx: &str,
     grading: &mut Grading,
     verdict: &mut Verdict,
 ) -> Result<(), Stop> {
     let lang = grading.lang;
+    let data = exercise.data()?;
     cuda_driver::profile(true);
     cuda_driver::keep_launches();
     let gpu = Gpu::open().context("cannot open the GPU")?;
     verdict.device = gpu.info.to_string();
     let module = module::load(ptx).map_err(|error| compile::not_loaded(&error, lang))?;
-    let bench = Bench { module, gpu };
+    let mut bench = Bench::new(module, gpu);
 
     let mut findings = Vec::new();
     for case in cases::tests(data, grading.seed) {
@@ -164,6 +168,17 @@ fn run(
     if let Some(case) = &graded {
         (grading.at)(Step::Counters, &case.size);
         counters::verdict(host, &bench, data, case, &launches, lang, verdict)?;
+    }
+    // A modelled time is that of a model, and the counters have said where it comes from.
+    if bench.gpu.info.time == Clock::Measured
+        && let Some(time) = &data.time
+    {
+        let case = cases::timed(time, grading.seed);
+        // A kernel that leaves out what nobody looks at is no fast one.
+        try_case(host, &bench, data, answer, &case, grading)?;
+        (grading.at)(Step::Time, &case.size);
+        let times = time::take(host, &mut bench, exercise, answer, &case, grading)?;
+        time::verdict(Timed::new(times, time.at_most), &case, lang, verdict)?;
     }
     Ok(())
 }

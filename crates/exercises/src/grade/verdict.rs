@@ -17,6 +17,8 @@ pub struct Verdict {
     pub targets: Vec<Counted>,
     /// All counters of the graded size that are not 0, by name: all launches together.
     pub counters: Vec<(String, u64)>,
+    /// Its time on a GPU, where one is asked and it came to that.
+    pub time: Option<Timed>,
 }
 
 /// Why an answer did not pass.
@@ -45,6 +47,25 @@ pub struct Counted {
     pub reached: bool,
 }
 
+/// What a kernel takes on a GPU, beside the file that the student began with and the solution: medians
+/// in milliseconds, of one run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Timed {
+    /// The answer's.
+    pub answer_ms: f64,
+    /// The start file's.
+    pub start_ms: f64,
+    /// The solution's.
+    pub solution_ms: f64,
+    /// The answer's over the solution's.
+    pub ratio: f64,
+    /// What is asked of that.
+    pub at_most: f64,
+    /// Whether it is within.
+    pub reached: bool,
+}
+
 impl Verdict {
     /// One that has nothing against the answer yet.
     pub fn new(seed: u64) -> Verdict {
@@ -54,6 +75,7 @@ impl Verdict {
             failure: None,
             targets: Vec::new(),
             counters: Vec::new(),
+            time: None,
         }
     }
 

@@ -20,8 +20,7 @@ pub fn lower(limits: &Limits) -> Result<()> {
         (Resource::FSIZE, FILE),
         (Resource::CORE, 0),
     ];
-    let on_gpu = std::env::var_os("CUDA_BACKEND").is_some_and(|backend| backend == "gpu");
-    if cfg!(not(target_vendor = "apple")) && !on_gpu {
+    if cfg!(not(target_vendor = "apple")) && !super::on_gpu() {
         lowered.push((Resource::AS, limits.memory));
     }
     for (resource, most) in lowered {

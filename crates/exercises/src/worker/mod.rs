@@ -29,6 +29,11 @@ use crate::grade::{self, Answer, Grading, Subject, Verdict};
 use crate::host::Host;
 use job::{Line, Message};
 
+/// Whether a GPU grades, which it does where `CUDA_BACKEND=gpu` asks for it.
+pub fn on_gpu() -> bool {
+    std::env::var_os("CUDA_BACKEND").is_some_and(|backend| backend == "gpu")
+}
+
 /// The hidden command: one job, from standard input.
 pub fn work() -> ExitCode {
     serve(|job, exercise| match &exercise.side {

@@ -60,7 +60,7 @@ impl Grader {
             Ok(text) => text,
             Err(error) => {
                 self.text = None;
-                let _ = to.send(Event::Graded(number, Err(error)));
+                let _ = to.send(Event::Graded(number, Box::new(Err(error))));
                 return;
             }
         };
@@ -80,7 +80,7 @@ impl Grader {
             // Nobody listens any more where the student has left.
             if let Some(graded) = graded.transpose() {
                 let graded = graded.map(|graded| Record::new(exercise, graded));
-                let _ = to.send(Event::Graded(number, graded));
+                let _ = to.send(Event::Graded(number, Box::new(graded)));
             }
         });
     }

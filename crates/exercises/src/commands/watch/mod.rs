@@ -37,7 +37,7 @@ enum Event {
     /// The grading of this number came to a step, at a size.
     At(u64, Step, Vec<u32>),
     /// The grading of this number is over.
-    Graded(u64, Result<Record>),
+    Graded(u64, Box<Result<Record>>),
     /// The terminal has another size.
     Resized,
 }
@@ -119,7 +119,7 @@ fn follow(
             Event::Key(key) => pressed(&mut state, &key, &mut grader)?,
             Event::Saved(file) => saved(&mut state, &file, &mut grader),
             Event::At(number, step, size) if grader.is(number) => state.at = Some((step, size)),
-            Event::Graded(number, graded) if grader.is(number) => over(&mut state, graded)?,
+            Event::Graded(number, graded) if grader.is(number) => over(&mut state, *graded)?,
             // Of a grading that was given up.
             Event::At(..) | Event::Graded(..) | Event::Resized => {}
         }

@@ -1,0 +1,105 @@
+//! The step `time`. Its host sides are run for their times on whatever there is, a GPU or the simulator;
+//! what a GPU alone can tell takes one, and `CUDA_BACKEND=gpu`: every solution passes there, by results
+//! and by time.
+//!
+//! They take clang as well; where either is missing they are ignored.
+
+mod support;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use common::{Gpu, module};
+use exercises::course::EXERCISES;
+use exercises::data::Time;
+use exercises::exercise::{Exercise, Side};
+use exercises::grade::Timed;
+use exercises::host::{Bench, Case, Host};
+use exercises::worker::on_gpu;
+use kernel_build::{Clang, Tree};
+use libtest_mimic::{Arguments, Failed, Trial};
+use support::{Program, has_clang};
+
+const HERE: &str = env!("CARGO_MANIFEST_DIR");
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let (clang, gpu) = (has_clang(), on_gpu());
+    let mut tests = Vec::new();
+    for exercise in &EXERCISES {
+        let solution = Trial::test(format!("{}: solution, on a GPU", exercise.name), || {
+            passes(exercise)
+        });
+        tests.push(solution.with_ignored_flag(!clang || !gpu));
+        let time = exercise.data().ok().and_then(|data| data.time.as_ref());
+        if let (Some(time), Side::Kernel(host)) = (time, &exercise.side) {
+            let start = Trial::test(format!("{}: start, on a GPU", exercise.name), || {
+                start_is_timed(exercise)
+            });
+            tests.push(start.with_ignored_flag(!clang || !gpu));
+            let timed = Trial::test(format!("{}: it is timed", exercise.name), || {
+                is_timed(exercise, *host)
+            });
+            tests.push(timed.with_ignored_flag(!clang));
+            tests.push(Trial::test(
+                format!("{}: the statement says so", exercise.name),
+                || is_said(exercise, time),
+            ));
+        }
+    }
+    libtest_mimic::run(&arguments, tests).exit_code()
+}
+
+/// A host side launches something that is timed.
+fn is_timed(exercise: &Exercise, host: &dyn Host) -> Result<(), Failed> {
+    let tree = Tree::find(Path::new(HERE))?;
+    let compiled = Clang::find()?.compile_text(&tree, "solution.cu", exercise.solution)?;
+    let gpu = Gpu::open()?;
+    let bench = Bench::new(module::load(&compiled.ptx)?, gpu);
+    let size = exercise.data()?.sizes.tests.last().ok_or("no sizes")?;
+    let case = Case {
+        size: size.clone(),
+        seed: 1,
+    };
+    let milliseconds = bench.milliseconds(host, &case, 1)?;
+    assert!(milliseconds > 0.0, "{milliseconds}");
+    Ok(())
+}
+
+/// A statement says in both languages what is asked of the time.
+fn is_said(exercise: &Exercise, time: &Time) -> Result<(), Failed> {
+    for (text, asked) in exercise.statement.iter().zip(["times", "倍"]) {
+        let asked = format!("{} {asked}", time.at_most);
+        let said = text.contains("CUDA_BACKEND=gpu") && text.contains(&asked);
+        assert!(said, "not '{asked}' on a GPU in:\n{text}");
+    }
+    Ok(())
+}
+
+fn on_a_gpu(exercise: &Exercise, text: &str) -> (i32, serde_json::Value) {
+    let program = Program::new().with("CUDA_BACKEND", "gpu");
+    let file = program.write(&exercise.file(), text);
+    program.graded(exercise.name, &file)
+}
+
+fn passes(exercise: &Exercise) -> Result<(), Failed> {
+    let (code, record) = on_a_gpu(exercise, exercise.solution);
+    let asked = exercise.data()?.time.is_some();
+    match (code, record["time"].is_object()) {
+        (0, timed) if timed == asked => Ok(()),
+        _ => Err(format!("exit code {code}: {record:#}").into()),
+    }
+}
+
+/// The file that a student begins with takes as long as it does beside itself, and is judged by that. On
+/// an H200 all of them are too slow; on another GPU one may not be.
+fn start_is_timed(exercise: &Exercise) -> Result<(), Failed> {
+    let (code, record) = on_a_gpu(exercise, exercise.start);
+    let time = serde_json::from_value::<Timed>(record["time"].clone())?;
+    let alike = (0.8..1.25).contains(&(time.answer_ms / time.start_ms));
+    let step = (!time.reached).then_some("time");
+    match (code, record["step"].as_str()) {
+        (0 | 1, at) if at == step && alike && (code == 0) == time.reached => Ok(()),
+        _ => Err(format!("exit code {code}: {record:#}").into()),
+    }
+}
