@@ -7,6 +7,8 @@ use anyhow::{Context as _, Result};
 use common::interrupt;
 use tempfile::NamedTempFile;
 
+use crate::lang::Lang;
+
 /// Writes a text to a file: beside it first, then in its place, so that nobody finds half of it.
 ///
 /// # Errors
@@ -25,7 +27,14 @@ pub fn write_whole(path: &Path, text: &str) -> Result<()> {
         file.persist(path)?;
         Ok(())
     };
-    write().with_context(|| format!("cannot write {}", path.display()))
+    write().with_context(|| {
+        say!(
+            Lang::chosen(),
+            "cannot write {}",
+            "无法写入 {}";
+            path.display()
+        )
+    })
 }
 
 /// A temporary file is for its owner alone; these are files like others.

@@ -22,7 +22,6 @@ use crate::lang::{Lang, tr};
         "退出码：0 通过，1 未通过，2 无法评分，130 被中断。"
     ),
     subcommand_help_heading = tr("Commands", "命令"),
-    next_help_heading = tr("Options", "选项"),
     disable_help_subcommand = true,
     disable_help_flag = true,
 )]
@@ -191,10 +190,11 @@ pub struct Check {
         long,
         value_name = "SECONDS",
         default_value_t = 60,
+        hide_default_value = true,
         value_parser = clap::value_parser!(u64).range(1..=3600),
         help = tr(
-            "How long an answer may take",
-            "每份答案最多可用的秒数"
+            "How many seconds an answer may take; 60, if it is not given",
+            "每份答案最多可用的秒数；不指定时为 60"
         )
     )]
     pub seconds: u64,
@@ -240,7 +240,8 @@ pub struct Class {
         requires = "submissions",
         value_parser = clap::value_parser!(u32).range(1..=1024),
         help = tr(
-            "How many answers are graded at a time; as many as there are processors, if it is not given, and one on a GPU",
+            "How many answers are graded at a time; as many as there are processors, if it is not given, \
+             and one on a GPU",
             "同时评分的份数；不指定时为处理器的个数，在 GPU 上为 1"
         )
     )]

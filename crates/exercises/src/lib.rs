@@ -10,7 +10,7 @@
 //! | [`worker`] | grading in a process of its own |
 //! | [`folder`], [`progress`] | the student's files |
 //! | [`class`] | the answers of many students, in parts if need be |
-//! | [`commands`], [`flags`] | what the program does |
+//! | [`commands`], [`flags`], [`usage`] | what the program does |
 //! | [`record`], [`report`] | what it says of an answer, to programs and to people |
 //! | [`lang`] | English and Chinese |
 //!
@@ -41,4 +41,5 @@ mod random;
 pub mod record;
 pub mod report;
 mod text;
+pub mod usage;
 pub mod worker;

@@ -2,17 +2,20 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use exercises::commands;
-use exercises::flags::Flags;
 use exercises::lang::Lang;
+use exercises::{commands, usage};
 
 fn main() -> ExitCode {
-    match commands::run(&Flags::parse()) {
+    let lang = Lang::chosen();
+    let flags = match usage::flags(lang) {
+        Ok(flags) => flags,
+        Err(code) => return code,
+    };
+    match commands::run(&flags) {
         Ok(code) => code,
         Err(error) => {
             let why = common::error::in_words(&error);
-            eprintln!("{}{why}", Lang::chosen().pick("error: ", "错误："));
+            eprintln!("{}{why}", lang.pick("error: ", "错误："));
             ExitCode::from(commands::CANNOT)
         }
     }

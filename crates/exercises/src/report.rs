@@ -72,7 +72,8 @@ pub fn whole(record: &Record, counters: bool, lang: Lang) -> String {
             "种子 {0}：用 `--seed {0}` 可以重现同样的大小和输入";
             record.seed
         );
-        parts.push(format!("\n({}; {seed})", record.device));
+        let device = &record.device;
+        parts.push(say!(lang, "\n({}; {})", "\n（{}；{}）"; device, seed));
     }
     parts.join("\n") + "\n"
 }

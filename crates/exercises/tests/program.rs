@@ -95,6 +95,19 @@ fn it_speaks_chinese_to_who_does() {
     program.says("--help").has(0, &["Exit codes", "Options"]);
     let run = program.says("check 99 --lang zh");
     run.has(2, &["错误：", "没有名为“99”的练习"]);
+    let help = program.says("check --help --lang zh");
+    help.has(
+        0,
+        &[
+            "用法：exercises check [选项] [NAME]",
+            "参数:",
+            "不指定时为 60",
+        ],
+    );
+    assert!(!help.stdout.contains("Usage"), "{help:?}");
+    let run = program.says("check --nope --lang zh");
+    run.has(2, &["错误：没有参数“--nope”", "用法：", "--help"]);
+    assert!(!run.stderr.contains("error"), "{run:?}");
 }
 
 fn a_check_says_what_is_wrong_and_counts_what_is_right() {
@@ -200,14 +213,14 @@ fn mistakes_are_explained_in_chinese() {
         "    __shared__ float s[128];\n    s[threadIdx.x] = a;\n    if (s[127 - threadIdx.x] == 1e30f) return;\n    if (i < n)",
     );
     for (text, parts) in [
-        (without_test, ["越界访问", "第 ", "常见原因"]),
+        (without_test, ["越界访问", "模拟器的记录：", "常见原因"]),
         (racy, ["数据竞争", "缺少 `__syncthreads()`", "碰巧"]),
         (
             right.replace("axpy", "other"),
             ["找不到核函数 `axpy`", "名字", "获取提示"],
         ),
         (twice, ["全局内存读取扇区数", "至多 25 000", "结果正确"]),
-        (right.to_owned(), ["✓", "全局内存", "种子"]),
+        (right.to_owned(), ["✓", "全局内存", "（模拟器：模拟 "]),
         (
             right.replace("float a", "flot a"),
             ["未能编译通过", "error:", "^"],

@@ -8,6 +8,7 @@ use common::progress;
 
 use super::{Class, Outcome, Result, Shard, Submissions};
 use crate::exercise::Exercise;
+use crate::lang::tr;
 use crate::record::Record;
 use crate::worker::{Job, Terms, supervise};
 
@@ -29,7 +30,7 @@ pub fn grade(submissions: &Submissions, grading: &Grading) -> Class {
         .enumerate()
         .filter(|(number, _)| grading.shard.is_none_or(|shard| shard.has(*number)));
     let part: Vec<(&str, &'static Exercise)> = part.map(|(_, answer)| answer).collect();
-    let done = progress::task("grading", part.len() as u64);
+    let done = progress::task(tr("grading", "评分"), part.len() as u64);
     let next = Mutex::new(part.iter().enumerate());
     let results = Mutex::new(Vec::with_capacity(part.len()));
     thread::scope(|scope| {

@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::lang::tr;
+
 /// Part `index` of `of`, counted from 1: `2/4`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Shard {
@@ -30,7 +32,11 @@ impl FromStr for Shard {
         let numbers = numbers.and_then(|(k, n)| Some((k.parse().ok()?, n.parse().ok()?)));
         match numbers {
             Some((index @ 1.., of)) if index <= of => Ok(Shard { index, of }),
-            _ => Err("write it as K/N, with K from 1 to N, like 2/4".to_owned()),
+            _ => Err(tr(
+                "write it as K/N, with K from 1 to N, like 2/4",
+                "请写成 K/N，K 从 1 到 N，例如 2/4",
+            )
+            .to_owned()),
         }
     }
 }

@@ -32,7 +32,7 @@ pub fn run(course: &Course, name: &str) -> Result<ExitCode> {
             Some(kept) => say!(
                 lang,
                 "{} is as it was at the beginning; your text is in {}.",
-                "{} 已恢复为初始内容；您写的内容保存在 {}。";
+                "{} 已恢复为初始内容；你写的内容保存在 {}。";
                 file, kept
             ),
             None => say!(

@@ -15,7 +15,7 @@ pub fn run(course: &Course, name: &str, give_up: bool) -> Result<ExitCode> {
             lang,
             "your answer to {0} has not passed yet: `{1} hint {0}` helps, and --give-up shows the \
              solution in any case",
-            "您对 {0} 的答案还没有通过：可以用 `{1} hint {0}` 获取提示，或者用 --give-up 直接查看参考答案";
+            "你对 {0} 的答案还没有通过：可以用 `{1} hint {0}` 获取提示，或者用 --give-up 直接查看参考答案";
             exercise.name, PROGRAM
         ));
     }

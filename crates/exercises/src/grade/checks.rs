@@ -124,7 +124,12 @@ fn describe(finding: &Finding, answer: &Answer, lang: Lang) -> String {
     }
     if !finding.what.is_empty() {
         // The simulator's own words, sizes and addresses among them.
-        lines.push(format!("  {}", finding.what.replace("\n  ", ": ")));
+        lines.push(say!(
+            lang,
+            "  {}",
+            "  模拟器的记录：{}";
+            finding.what.replace("\n  ", ": ")
+        ));
     }
     let usually = usually(finding, lang);
     if !usually.is_empty() {

@@ -16,7 +16,7 @@ mod verdict;
 
 use anyhow::{Context as _, Result};
 use common::Gpu;
-use common::gpu::Clock;
+use common::gpu::{Clock, GpuInfo};
 use common::module;
 use cuda_driver::Checks;
 use kernel_build::Clang;
@@ -143,8 +143,8 @@ fn run(
     let data = exercise.data()?;
     cuda_driver::profile(true);
     cuda_driver::keep_launches();
-    let gpu = Gpu::open().context("cannot open the GPU")?;
-    verdict.device = gpu.info.to_string();
+    let gpu = Gpu::open().context(lang.pick("cannot open the GPU", "无法打开 GPU"))?;
+    verdict.device = device(&gpu.info, lang);
     let module = module::load(ptx).map_err(|error| compile::not_loaded(&error, lang))?;
     let mut bench = Bench::new(module, gpu);
 
@@ -181,6 +181,25 @@ fn run(
         time::verdict(Timed::new(times, time.at_most), &case, lang, verdict)?;
     }
     Ok(())
+}
+
+/// What runs the answer, in words. That of a GPU begins with `GPU`.
+fn device(info: &GpuInfo, lang: Lang) -> String {
+    let GpuInfo {
+        name,
+        compute_capability,
+        driver,
+        ..
+    } = info;
+    match (lang, info.time) {
+        (Lang::En, _) => info.to_string(),
+        (Lang::Zh, Clock::Measured) => {
+            format!("GPU：{name}，计算能力 {compute_capability}，驱动支持 CUDA {driver}")
+        }
+        (Lang::Zh, Clock::Modelled) => {
+            format!("模拟器：模拟 {name}，计算能力 {compute_capability}，驱动支持 CUDA {driver}")
+        }
+    }
 }
 
 /// Runs the answer at one size and compares.

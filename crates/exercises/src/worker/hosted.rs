@@ -14,6 +14,7 @@ use super::supervise::SIGNALLED;
 use super::{Done, say};
 use crate::data::Step;
 use crate::grade::{Failure, Verdict};
+use crate::lang::Lang;
 
 /// The compiler that this program was compiled with, which alone reads its libraries.
 const RUSTC: &str = env!("EXERCISES_RUSTC");
@@ -34,7 +35,7 @@ pub fn run(job: &Job, main: &str) -> Result<Done> {
     let mut child = Command::new(program)
         .stdin(Stdio::piped())
         .spawn()
-        .context("the answer does not start")?;
+        .context(job.lang.pick("the answer does not start", "答案无法启动"))?;
     let stdin = child.stdin.take();
     let mut stdin = stdin.context("a program without input")?;
     // Its input stays open until it has ended, as this one's does.
@@ -63,7 +64,7 @@ fn compile(job: &Job, main: &str) -> Result<Result<PathBuf, String>> {
     let folder = job.scratch.as_ref().context("no folder for the program")?;
     fs::write(folder.join("main.rs"), main)?;
     fs::write(folder.join("student.rs"), &job.text)?;
-    let library = library()?;
+    let library = library(job.lang)?;
     let dependencies = library.parent().unwrap_or(Path::new("."));
     let program = folder.join(format!("answer{}", env::consts::EXE_SUFFIX));
     let shown = |file: &str, as_what: &str| format!("{}={as_what}", folder.join(file).display());
@@ -90,7 +91,7 @@ fn compile(job: &Job, main: &str) -> Result<Result<PathBuf, String>> {
         .arg(&program)
         .stdin(Stdio::null())
         .output()
-        .with_context(|| format!("cannot run {rustc}"))?;
+        .with_context(|| say!(job.lang, "cannot run {}", "无法运行 {}"; rustc))?;
     if output.status.success() {
         return Ok(Ok(program));
     }
@@ -108,7 +109,7 @@ fn compile(job: &Job, main: &str) -> Result<Result<PathBuf, String>> {
 
 /// The library of this program, as cargo has it beside the program: of several the newest, which is the
 /// one that was last linked to it.
-fn library() -> Result<PathBuf> {
+fn library(lang: Lang) -> Result<PathBuf> {
     let program = env::current_exe()?;
     let folder = program.parent().unwrap_or(Path::new("."));
     // A test's own program is in `deps` already.
@@ -125,10 +126,13 @@ fn library() -> Result<PathBuf> {
         .max()
         .map(|(_, path)| path)
         .ok_or_else(|| {
-            anyhow!(
+            anyhow!(say!(
+                lang,
                 "an answer in Rust is compiled against libexercises-….rlib, which cargo leaves in {}, and \
                  it is not there: build the course again with cargo",
+                "用 Rust 写的答案要与 libexercises-….rlib 一起编译；cargo 会把它放在 {}，但那里没有：\
+                 请用 cargo 重新构建课程";
                 places[0].display()
-            )
+            ))
         })
 }

@@ -21,7 +21,7 @@ use crate::course;
 use crate::data::Step;
 use crate::exercise::Side;
 use crate::grade::{Failure, Verdict};
-use crate::lang::Lang;
+use crate::lang::{Lang, tr};
 
 /// How often to look whether to stop.
 const LOOK: Duration = Duration::from_millis(50);
@@ -59,7 +59,10 @@ pub fn supervise_until(
     let exercise = course::find(&job.exercise).context("there is no such exercise")?;
     let scratch = match exercise.side {
         Side::Kernel(_) => None,
-        Side::Host { .. } => Some(tempfile::tempdir().context("cannot make a temporary folder")?),
+        Side::Host { .. } => Some(
+            tempfile::tempdir()
+                .context(tr("cannot make a temporary folder", "无法创建临时文件夹"))?,
+        ),
     };
     job.scratch = scratch.as_ref().map(|folder| folder.path().to_owned());
     let job = &job;
@@ -109,7 +112,10 @@ pub fn supervise_until(
 
 /// This program again, in a group of its own.
 fn start(limits: &Limits) -> Result<Box<dyn ChildWrapper>> {
-    let program = env::current_exe().context("this program does not find itself")?;
+    let program = env::current_exe().context(tr(
+        "this program does not find itself",
+        "程序找不到自身的文件",
+    ))?;
     let mut command = Command::new(program);
     command
         .arg("worker")
@@ -129,7 +135,10 @@ fn start(limits: &Limits) -> Result<Box<dyn ChildWrapper>> {
     command.wrap(ProcessGroup::leader());
     #[cfg(windows)]
     command.wrap(JobObject);
-    command.spawn().context("cannot start a worker")
+    command.spawn().context(tr(
+        "cannot start a process for the grading",
+        "无法启动评分进程",
+    ))
 }
 
 /// Its lines, as they come.
@@ -214,8 +223,16 @@ fn ending(status: ExitStatus, limits: &Limits, lang: Lang) -> String {
             lang,
             "It ended ({}) before it was graded: an answer must not end the program.",
             "评分尚未完成它就退出了（{}）：答案不可以结束程序。";
-            status
+            code(status, lang)
         ),
+    }
+}
+
+/// The code it ended with, in words.
+fn code(status: ExitStatus, lang: Lang) -> String {
+    match (status.code(), lang) {
+        (Some(code), Lang::Zh) => format!("退出码 {code}"),
+        _ => status.to_string(),
     }
 }
 

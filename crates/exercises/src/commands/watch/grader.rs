@@ -10,6 +10,7 @@ use kernel_build::Clang;
 
 use super::{Event, State, text};
 use crate::commands::check::drawn;
+use crate::lang::tr;
 use crate::record::Record;
 use crate::worker::{Job, Limits, Terms, supervise_until};
 
@@ -95,7 +96,7 @@ fn graded(
     supervise_until(job, stop, |step, size| {
         let _ = to.send(Event::At(number, step, size.to_vec()));
     })
-    .context("it cannot be graded")
+    .context(tr("it cannot be graded", "无法评分"))
 }
 
 impl Drop for Grader {

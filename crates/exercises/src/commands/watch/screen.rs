@@ -10,13 +10,18 @@ use crossterm::terminal::{
 };
 use crossterm::{execute, queue};
 
+use crate::lang::tr;
+
 /// The terminal while it is watched.
 pub struct Screen;
 
 impl Screen {
     /// Takes it.
     pub fn open() -> Result<Screen> {
-        enable_raw_mode().context("the terminal does not give its keys one by one")?;
+        enable_raw_mode().context(tr(
+            "the terminal does not give its keys one by one",
+            "终端不能逐个读取按键",
+        ))?;
         let screen = Screen;
         execute!(io::stdout(), EnterAlternateScreen, Hide)?;
         Ok(screen)

@@ -1,0 +1,168 @@
+//! Reading the flags, and what is said of those that cannot be read: in English by clap, in Chinese here.
+
+use std::error::Error as _;
+use std::num::ParseIntError;
+use std::process::ExitCode;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, Command, CommandFactory, Error, FromArgMatches};
+
+use crate::flags::Flags;
+use crate::lang::Lang;
+
+/// The program's flags. Where they cannot be read, or ask for help, all is said, and the exit code is
+/// returned.
+///
+/// # Errors
+///
+/// The exit code.
+pub fn flags(lang: Lang) -> Result<Flags, ExitCode> {
+    let arguments = std::env::args_os();
+    let read = command(lang)
+        .try_get_matches_from(arguments)
+        .and_then(|matches| Flags::from_arg_matches(&matches));
+    read.map_err(|error| {
+        let code = u8::try_from(error.exit_code()).unwrap_or(crate::commands::CANNOT);
+        match (lang, error.use_stderr()) {
+            // That nobody reads it is no error.
+            (Lang::En, _) => drop(error.print()),
+            (Lang::Zh, true) => eprintln!("{}", chinese(&error)),
+            (Lang::Zh, false) => print!("{}", placeholders(&error.to_string())),
+        }
+        ExitCode::from(code)
+    })
+}
+
+/// The flags as clap has them, all under one heading.
+fn command(lang: Lang) -> Command {
+    let heading = move |argument: Arg| {
+        let heading = match argument.is_positional() {
+            true => lang.pick("Arguments", "参数"),
+            false => lang.pick("Options", "选项"),
+        };
+        argument.help_heading(heading)
+    };
+    let mut command = Flags::command().mut_args(heading);
+    let names = command.get_subcommands().map(|it| it.get_name().to_owned());
+    for name in names.collect::<Vec<_>>() {
+        command = command.mut_subcommand(name, |subcommand| subcommand.mut_args(heading));
+    }
+    command
+}
+
+/// What clap itself puts into a help's first lines.
+fn placeholders(help: &str) -> String {
+    let help = help.replacen("Usage: ", "用法：", 1);
+    let help = help.replacen("[OPTIONS]", "[选项]", 1);
+    help.replacen("[COMMAND]", "[命令]", 1)
+}
+
+/// An error in Chinese, with the usage below.
+fn chinese(error: &Error) -> String {
+    let what = what(error).unwrap_or_else(|| error.kind().to_string());
+    let mut said = format!("错误：{what}");
+    if let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) {
+        said += &format!("\n\n{}", placeholders(usage.to_string().trim_end()));
+    }
+    said + "\n\n完整的说明：--help"
+}
+
+/// What is wrong; `None` for what these flags cannot have.
+fn what(error: &Error) -> Option<String> {
+    let text = |kind| match error.get(kind)? {
+        ContextValue::String(text) => Some(text.clone()),
+        ContextValue::Strings(texts) => Some(texts.join("、")),
+        _ => None,
+    };
+    let argument = || text(ContextKind::InvalidArg);
+    let value = || text(ContextKind::InvalidValue);
+    Some(match error.kind() {
+        ErrorKind::UnknownArgument => format!("没有参数“{}”", argument()?),
+        ErrorKind::InvalidSubcommand => {
+            format!("没有命令“{}”", text(ContextKind::InvalidSubcommand)?)
+        }
+        ErrorKind::InvalidValue if value()?.is_empty() => format!("“{}”缺少值", argument()?),
+        ErrorKind::InvalidValue => {
+            let valid = text(ContextKind::ValidValue)?;
+            format!("“{}”不能是“{}”，可以是：{valid}", argument()?, value()?)
+        }
+        ErrorKind::ValueValidation => {
+            let why = why(error);
+            format!("“{}”不能是“{}”：{why}", argument()?, value()?)
+        }
+        ErrorKind::MissingRequiredArgument => format!("缺少参数：{}", argument()?),
+        ErrorKind::ArgumentConflict => match text(ContextKind::PriorArg) {
+            Some(other) if Some(&other) != argument().as_ref() => {
+                format!("“{}”不能与“{other}”同时使用", argument()?)
+            }
+            _ => format!("“{}”只能出现一次", argument()?),
+        },
+        _ => return None,
+    })
+}
+
+/// Why a value is none.
+fn why(error: &Error) -> String {
+    let Some(source) = error.source() else {
+        return "格式不对".to_owned();
+    };
+    if source.is::<ParseIntError>() {
+        return "应为整数".to_owned();
+    }
+    let said = source.to_string();
+    match said.split_once(" is not in ") {
+        Some((_, range)) => format!("应在 {range} 之内"),
+        // One of ours, which speaks Chinese itself.
+        None => said,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(arguments: &str) -> String {
+        let arguments = arguments.split(' ').filter(|it| !it.is_empty());
+        let arguments = ["exercises"].into_iter().chain(arguments);
+        let read = command(Lang::Zh).try_get_matches_from(arguments);
+        chinese(&read.expect_err("they are wrong"))
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_in_chinese() {
+        for (arguments, parts) in [
+            ("--nope", &["没有参数“--nope”", "用法：exercises"][..]),
+            ("chek", &["没有命令“chek”", "[选项] [命令]"]),
+            ("check --seed", &["“--seed <NUMBER>”缺少值"]),
+            ("check --seed many", &["“many”", "应为整数"]),
+            ("check --seconds 0", &["“0”", "应在 1..=3600 之内"]),
+            ("check 01 --all", &["“[NAME]”", "“--all”", "同时使用"]),
+            ("check --all --all", &["“--all”只能出现一次"]),
+            ("reset", &["缺少参数：<NAME>", "用法：exercises reset"]),
+            ("list --lang fr", &["“fr”", "可以是：en、zh"]),
+            (
+                "check --all --seed 1 --submissions x --shard 3/2",
+                &["“3/2”", "K/N"],
+            ),
+        ] {
+            let said = said(arguments);
+            assert!(said.starts_with("错误："), "{arguments}: {said}");
+            for part in parts {
+                assert!(said.contains(part), "{arguments}: no '{part}' in {said}");
+            }
+            let left = ["error", "Usage", "For more"];
+            assert!(!left.iter().any(|it| said.contains(it)), "{said}");
+        }
+    }
+
+    #[test]
+    fn every_argument_has_one_heading() {
+        for lang in [Lang::En, Lang::Zh] {
+            let read = command(lang).try_get_matches_from(["exercises", "check", "--help"]);
+            let help = read.expect_err("it is help").to_string();
+            let options = lang.pick("Options:", "选项:");
+            assert_eq!(help.matches(options).count(), 1, "{help}");
+            assert!(help.contains(lang.pick("Arguments:", "参数:")), "{help}");
+        }
+    }
+}
