@@ -11,13 +11,15 @@
     const page = location.href.split(/[?#]/)[0].slice(root.href.length);
     const headings = [...document.querySelectorAll('main :is(h1, h2, h3, h4, h5, h6)[id]')];
 
-    // The heading that is being read: the last above the window's upper third; 0 at the top.
+    // The number of the heading that is being read: the one in the address if it is in sight, or
+    // else the last above the window's upper third.
     const reading = () => {
-        if (scrollY < 10) {
-            return 0;
+        const top = one => one.getBoundingClientRect().top;
+        const named = headings.findIndex(one => one.id === decodeURIComponent(location.hash.slice(1)));
+        if (named >= 0 && top(headings[named]) > -1 && top(headings[named]) < innerHeight) {
+            return named + 1;
         }
-        const above = headings.filter(one => one.getBoundingClientRect().top < innerHeight / 3);
-        return above.length;
+        return headings.filter(one => top(one) < innerHeight / 3).length;
     };
 
     const link = document.createElement('a');
@@ -28,6 +30,7 @@
     link.title = there === 'zh' ? '本页的中文版' : 'This page in English';
     const aim = () => {
         const number = reading();
+        // From the first, or above it: to the top.
         const place = number > 1 ? `#heading-${number}` : '';
         link.href = new URL(`../${there}/${page}${place}`, root).href;
     };

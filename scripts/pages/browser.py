@@ -1,0 +1,126 @@
+"""The built book in Chromium: each page, as wide as a phone and as a desktop, light and dark.
+
+A page must not be wider than the window, nor log an error, nor ask for what is not there. Text in
+figures must stand out from what is behind it and be large enough to read, and the switch between
+the languages must arrive at the same heading of the page's twin.
+"""
+
+import concurrent.futures
+import contextlib
+import functools
+import http.server
+import pathlib
+import re
+import shutil
+import sys
+import threading
+import urllib.parse
+
+SIZES = [(390, 844), (1440, 900)]
+THEMES = ["light", "navy"]
+LOOK = (pathlib.Path(__file__).parent / "look.js").read_text(encoding="utf-8")
+
+
+def check(book):
+    """What is wrong on the pages, a sentence each, and how many pages there are."""
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if not chromium:
+        sys.exit("error: there is no Chromium: sudo apt-get install chromium fonts-wqy-microhei")
+    pages = sorted(file.relative_to(book / "en").as_posix() for file in (book / "en").rglob("*.html"))
+    pages = [page for page in pages if page not in ("toc.html", "index.html")]
+    with served(book) as address, concurrent.futures.ThreadPoolExecutor() as pool:
+        at = functools.partial(visit, chromium, address, pages)
+        wrong = [one for found in pool.map(at, SIZES) for one in found]
+    return wrong, 2 * len(pages)
+
+
+def visit(chromium, address, pages, size):
+    """All pages in a window of one size."""
+    from playwright.sync_api import sync_playwright
+
+    wrong = []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium)
+        if size == SIZES[0]:
+            wrong += entry(browser, address)
+        width, height = size
+        context = browser.new_context(viewport={"width": width, "height": height})
+        tab = context.new_page()
+        problems = listen(tab)
+        for page in pages:
+            tab.goto(f"{address}/en/{page}")
+            found = [*looks(tab), *switch(tab, "zh", page), *looks(tab), *switch(tab, "en", page)]
+            wrong += [f"{page}, {width} px: {what}" for what in [*found, *drain(problems)]]
+        browser.close()
+    return wrong
+
+
+@contextlib.contextmanager
+def served(book):
+    """The book on a port of this machine."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    handler = functools.partial(Quiet, directory=book)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+
+
+def listen(tab):
+    """What goes wrong in a tab, from now on."""
+    problems = []
+    tab.on("console", lambda said: problems.append(said.text) if said.type == "error" else None)
+    tab.on("pageerror", lambda error: problems.append(str(error)))
+    tab.on("requestfailed", lambda asked: problems.append(f"{asked.url}: {asked.failure}"))
+    return problems
+
+
+def drain(problems):
+    # A page that is left before all is there gives up the rest: that is no failure.
+    found = [one for one in problems if "ERR_ABORTED" not in one]
+    problems.clear()
+    return found
+
+
+def looks(tab):
+    """What is wrong with how a page looks."""
+    language = tab.evaluate("document.documentElement.lang")
+    for theme in THEMES:
+        tab.evaluate("theme => document.getElementById(`mdbook-theme-${theme}`).click()", theme)
+        yield from (f"{language}, {theme}: {what}" for what in tab.evaluate(LOOK))
+
+
+def switch(tab, there, page):
+    """Goes over to the other language, from the last heading of the page."""
+    ids = "[...document.querySelectorAll('main :is(h1, h2, h3, h4, h5, h6)[id]')].map(one => one.id)"
+    left = tab.evaluate(ids)
+    tab.evaluate("id => { location.hash = id; }", left[-1])
+    # Not the mouse's click: on a phone it would first scroll to where the menu bar is.
+    with tab.expect_navigation():
+        tab.evaluate("document.querySelector('.right-buttons .language').click()")
+    found = tab.evaluate(ids)
+    path, _, place = tab.url.partition("#")
+    if not path.endswith(f"/{there}/{page}"):
+        yield f"the switch to {there} leads to {path}"
+    elif len(left) != len(found):
+        yield f"{len(left)} headings, and {len(found)} in {there}"
+    elif len(left) > 1 and urllib.parse.unquote(place) != found[-1]:
+        yield f"the switch from #{left[-1]} leads to #{urllib.parse.unquote(place)}"
+
+
+def entry(browser, address):
+    """The page before the book sends everybody to their own language."""
+    for locale, tree in [("zh-CN", "zh"), ("en-GB", "en"), ("fr-FR", "en")]:
+        context = browser.new_context(locale=locale)
+        tab = context.new_page()
+        problems = listen(tab)
+        tab.goto(f"{address}/index.html")
+        tab.wait_for_url(re.compile(rf"/{tree}/index\.html$"), timeout=5000)
+        yield from (f"index.html: {one}" for one in drain(problems))
+        context.close()

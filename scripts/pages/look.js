@@ -1,0 +1,123 @@
+// Runs in a page of the book; returns what is wrong with how it looks now, a sentence each.
+() => {
+    const wrong = [];
+    const named = one => `<${one.tagName.toLowerCase()}${one.id ? ` id="${one.id}"` : ''}> ` +
+        `"${(one.textContent || '').trim().replace(/\s+/g, ' ').slice(0, 40)}"`;
+
+    // Nothing is wider than the window, but for what scrolls by itself.
+    const content = document.getElementById('mdbook-content');
+    const root = document.documentElement;
+    if (content.scrollWidth > content.clientWidth || root.scrollWidth > root.clientWidth) {
+        const scrolls = one => one.closest('.table-wrapper, pre, .scrolls');
+        const wide = [...content.querySelectorAll('main *')].filter(one =>
+            one.getBoundingClientRect().right > content.getBoundingClientRect().right + 1 &&
+            (!scrolls(one) || scrolls(one) === one));
+        wrong.push(`wider than the window, by ${wide.slice(0, 3).map(named).join(', ') || 'something'}`);
+    }
+    const bar = document.getElementById('mdbook-menu-bar').getBoundingClientRect();
+    for (const button of document.querySelectorAll('#mdbook-menu-bar :is(.icon-button, a)')) {
+        const box = button.getBoundingClientRect();
+        if (box.right > innerWidth || box.bottom > bar.bottom + 1 || box.width < 1) {
+            wrong.push(`${named(button)} is not in the menu bar`);
+        }
+    }
+    for (const image of document.querySelectorAll('main img')) {
+        if (!image.alt.trim()) {
+            wrong.push(`${image.src} has no text for those who do not see it`);
+        }
+        if (image.complete && !image.naturalWidth) {
+            wrong.push(`${image.src} is no picture`);
+        }
+    }
+
+    // Colours as red, green, blue and opacity, from 0 to 1. A canvas knows all ways to write one.
+    const pen = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+    const colour = text => {
+        pen.clearRect(0, 0, 1, 1);
+        pen.fillStyle = text;
+        pen.fillRect(0, 0, 1, 1);
+        return [...pen.getImageData(0, 0, 1, 1).data].map(one => one / 255);
+    };
+    const over = ([r, g, b, a], below) => [r, g, b].map((one, i) => a * one + (1 - a) * below[i]);
+    const luminance = rgb => {
+        const [r, g, b] = rgb.map(one => one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const contrast = (one, other) => {
+        const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+        return (light + 0.05) / (dark + 0.05);
+    };
+    const opacity = one => {
+        let all = 1;
+        for (; one && one.tagName !== 'MAIN'; one = one.parentElement) {
+            all *= Number(getComputedStyle(one).opacity);
+        }
+        return all;
+    };
+    const fill = one => {
+        const style = getComputedStyle(one);
+        if (style.fill === 'none' || style.visibility !== 'visible' || style.display === 'none') {
+            return [0, 0, 0, 0];
+        }
+        const found = colour(style.fill);
+        found[3] *= Number(style.fillOpacity) * opacity(one);
+        return found;
+    };
+    const page = one => {
+        let behind = [1, 1, 1];
+        const above = [];
+        for (; one; one = one.parentElement) {
+            above.unshift(colour(getComputedStyle(one).backgroundColor));
+        }
+        above.forEach(layer => { behind = over(layer, behind); });
+        return behind;
+    };
+
+    // Figures: a title and a description, and text that can be read.
+    for (const figure of document.querySelectorAll('main svg[role="img"]')) {
+        const told = (figure.getAttribute('aria-labelledby') || '').split(/\s+/)
+            .map(id => document.getElementById(id)?.textContent.trim());
+        if (told.length < 2 || told.some(text => !text)) {
+            wrong.push(`${named(figure)} lacks a title or a description`);
+        }
+        if (figure.getBoundingClientRect().width < 100) {
+            wrong.push(`${named(figure)} is not to be seen`);
+            continue;
+        }
+        const shapes = [...figure.querySelectorAll('rect, circle, ellipse, polygon, path, text')]
+            .filter(one => !one.closest('defs, clipPath, mask, marker, pattern, symbol'));
+        const boxes = new Map(shapes.map(one => [one, one.getBoundingClientRect()]));
+        const background = page(figure);
+        const faults = new Map();
+        shapes.forEach((text, place) => {
+            if (text.tagName !== 'text' || !text.textContent.trim()) {
+                return;
+            }
+            const box = boxes.get(text);
+            const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
+            let behind = background;
+            for (const shape of shapes.slice(0, place)) {
+                const around = boxes.get(shape);
+                if (shape.tagName !== 'text' && around.left <= x && x <= around.right &&
+                    around.top <= y && y <= around.bottom) {
+                    behind = over(fill(shape), behind);
+                }
+            }
+            const size = parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a;
+            const stands = contrast(over(fill(text), behind), behind);
+            if (size < 10.95) {
+                faults.set('small', `${named(text)} is ${size.toFixed(1)} px high`);
+            }
+            if (stands < 4.5) {
+                faults.set('pale', `${named(text)} stands out ${stands.toFixed(1)} to 1, and 4.5 is needed`);
+            }
+            if (box.left < figure.getBoundingClientRect().left - 1 ||
+                box.right > figure.getBoundingClientRect().right + 1) {
+                faults.set('cut', `${named(text)} is cut off at the figure's edge`);
+            }
+        });
+        const title = figure.querySelector('title')?.textContent;
+        faults.forEach(fault => wrong.push(`figure "${title}": ${fault}`));
+    }
+    return wrong;
+}
