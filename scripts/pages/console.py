@@ -27,6 +27,7 @@ MASKS = [
     (re.compile(r"\bclang \d+(\.\d+)+"), "clang VERSION"),
     # Drawn anew each time unless a command gives it.
     (re.compile(r"\bseed \d+"), "seed NUMBER"),
+    (re.compile(r"种子 \d+"), "种子 NUMBER"),
     # The host's time and memory.
     (re.compile(r"\b\d+(\.\d+)? (s|ms|µs) on the host"), "TIME on the host"),
 ]

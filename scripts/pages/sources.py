@@ -61,7 +61,7 @@ def commands(lines):
         for line in block.lines
         if line.startswith("$ ")
     ]
-    return [re.sub(r" --lang (en|zh)\b", "", line) for line in shown]
+    return [re.sub(r" --lang (en|zh)\b", "", line).removesuffix(" --") for line in shown]
 
 
 def shared(lines):
