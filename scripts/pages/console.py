@@ -75,14 +75,15 @@ def check(docs, root, programs, write):
     """
     driver_is_absent()
     names = sorted({file.name for tree in ("en", "zh") for file in (docs / tree).glob("*.md")})
+    twins = [[docs / tree / name for tree in ("en", "zh")] for name in names]
+    twins.append([root / "README.md", root / "README.zh-CN.md"])
 
-    def both(name):
+    def both(files):
         known = {}
-        pages = [docs / tree / name for tree in ("en", "zh")]
-        return [page(file, root, programs, write, known) for file in pages if file.exists()]
+        return [page(file, root, programs, write, known) for file in files if file.exists()]
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        done = [one for pages in pool.map(both, names) for one in pages]
+        done = [one for pages in pool.map(both, twins) for one in pages]
     return [what for wrong, _ in done for what in wrong], sum(count for _, count in done)
 
 
@@ -100,7 +101,7 @@ def page(file, root, programs, write, known):
 
     `known` has what a chapter's program printed on the page's twin: it prints that again.
     """
-    named = f"{file.parent.name}/{file.name}"
+    named = file.relative_to(root)
     lines = file.read_text(encoding="utf-8").split("\n")
     steps = list(commands(lines))
     wrong, changes = [], []

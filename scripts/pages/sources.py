@@ -9,7 +9,7 @@ SHARED = {"cpp", "c", "rust", "toml", "sh"}
 
 
 def check(docs, root):
-    """What is wrong with the pages of docs/en and docs/zh: a sentence each."""
+    """What is wrong with the pages of docs/en and docs/zh and with the READMEs: a sentence each."""
     trees = [docs / "en", docs / "zh"]
     names = [{file.relative_to(tree) for file in tree.rglob("*.md")} for tree in trees]
     wrong = [f"{trees[0].name}/{name} has no twin in zh" for name in names[0] - names[1]]
@@ -20,6 +20,10 @@ def check(docs, root):
     for tree in trees:
         for file in sorted(tree.rglob("*.md")):
             wrong += [f"{tree.name}/{file.name}: {what}" for what in lost(file, root)]
+    readmes = [root / "README.md", root / "README.zh-CN.md"]
+    wrong += [f"{readmes[1].name}: {what}" for what in differences(*readmes)]
+    for file in [*readmes, *sorted((root / "crates").rglob("README.md"))]:
+        wrong += [f"{file.relative_to(root)}: {what}" for what in dead(file)]
     listed = [listing(tree / "SUMMARY.md") for tree in trees]
     if listed[0] != listed[1]:
         wrong.append("SUMMARY.md: other pages, or another order")
@@ -95,6 +99,14 @@ def lost(file, root):
             if count != 1:
                 named = source.relative_to(root)
                 yield f"{named} has {count} lines with `{mark}: {anchor}`, and should have one"
+
+
+def dead(readme):
+    """Links of a README that lead nowhere. Those of the book are looked at where it is built."""
+    for link in re.findall(r"\]\(([^()\s]+)\)", readme.read_text(encoding="utf-8")):
+        path = link.partition("#")[0]
+        if not re.match(r"[a-z]+:|#", link) and not (readme.parent / path).exists():
+            yield f"{link} leads nowhere"
 
 
 def listing(summary):
