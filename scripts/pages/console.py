@@ -178,17 +178,20 @@ def run(command, here, tools, programs):
     }
     search = f"{tools}{os.pathsep}{kept['PATH']}"
     environment = {**kept, "PATH": search, "LANG": "C.UTF-8", "PROGRAMS": str(programs)}
-    done = subprocess.run(
-        ["bash", "-c", command],
-        cwd=here,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        timeout=SECONDS,
-        text=True,
-        encoding="utf-8",
-    )
+    try:
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=here,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=SECONDS,
+            text=True,
+            encoding="utf-8",
+        )
+    except subprocess.TimeoutExpired:
+        return [f"takes longer than {SECONDS} s"], 127
     text = done.stdout.replace(str(here), HOME).rstrip("\n")
     return [line.rstrip() for line in text.split("\n")] if text else [], done.returncode
 

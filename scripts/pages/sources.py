@@ -45,7 +45,7 @@ def differences(english, chinese):
     }
     for kind, (here, there) in kinds.items():
         if here != there:
-            yield f"{kind} differ: {first_difference(here, there)}"
+            yield f"other {kind}: {first_difference(here, there)}"
 
 
 def included(text):
