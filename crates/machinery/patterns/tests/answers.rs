@@ -3,7 +3,7 @@
 use cuda_sim::exec::{Memory, Traced};
 use patterns::answer::{Answer, answer};
 use patterns::language::Language;
-use patterns::machine::{Failure, lanes};
+use patterns::machine::{Failure, Job, Machine, Param, lanes, params};
 use patterns::page;
 use patterns::pattern::{Pattern, Problem};
 
@@ -134,6 +134,50 @@ fn what_is_told_adds_up_to_the_counters() {
             }
         }
     }
+}
+
+#[test]
+fn blocks_are_told_of_in_their_order() {
+    let mut machine = Machine::load(include_str!("../../../../kernels/ptx/patterns.ptx")).unwrap();
+    let (blocks, threads) = (300, 96);
+    let [data, seen] = [machine.buffer(4096).unwrap(), machine.buffer(4096).unwrap()];
+    let words = [0, 512, 1, 3, 0].map(Param::Word);
+    let job = Job {
+        kernel: "read_global_4",
+        grid: [blocks, 1],
+        block: [threads, 1],
+        shared: 0,
+        params: &params(&[&[Param::Long(data), Param::Long(seen)][..], &words].concat()),
+    };
+    let trace = machine.run(&job).unwrap();
+    // Each warp's read, and its store of what it read.
+    let told: Vec<_> = trace
+        .accesses
+        .iter()
+        .map(|one| (one.block, one.mask))
+        .collect();
+    let expected = (0..u64::from(blocks)).flat_map(|block| [(block, u32::MAX); 6]);
+    assert_eq!(told, expected.collect::<Vec<_>>());
+    let reads: Vec<_> = trace.loads(Memory::Global).collect();
+    let sectors = reads.iter().map(|read| u64::from(read.units)).sum::<u64>();
+    let counted = trace.tally.global_loads;
+    assert_eq!(
+        (counted.requests, counted.sectors),
+        (reads.len() as u64, sectors)
+    );
+    let lines: Vec<_> = reads.iter().map(|read| &read.source.file).collect();
+    assert!(
+        lines
+            .iter()
+            .all(|file| file.as_deref() == Some("kernels/patterns.cu"))
+    );
+    // Once more: the same is told.
+    assert_eq!(machine.run(&job).unwrap().accesses, trace.accesses);
+    let missing = Job {
+        kernel: "read_global_3",
+        ..job
+    };
+    assert!(matches!(machine.run(&missing), Err(Failure::NoKernel(_))));
 }
 
 #[test]

@@ -130,3 +130,12 @@ pub fn ranges(numbers: &[usize]) -> String {
     };
     parts.iter().map(part).collect::<Vec<_>>().join(", ")
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn neighbours_are_a_range() {
+        assert_eq!(super::ranges(&[0, 1, 2, 5, 7, 8]), "0–2, 5, 7–8");
+        assert_eq!(super::ranges(&[]), "");
+    }
+}

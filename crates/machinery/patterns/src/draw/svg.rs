@@ -249,3 +249,33 @@ fn wrapped(text: &str, limit: f64) -> Vec<String> {
     lines.push(line);
     lines
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rectangles_of_a_class_are_one_path() {
+        let mut svg = Svg::new("name", "a < b");
+        svg.rect(0.0, 0.0, 2.5, 1.0, Class::A);
+        svg.rect(3.0, 0.0, 1.0, 1.0, Class::A);
+        svg.rect(5.0, 0.0, 1.0 / 3.0, 1.0, Class::B);
+        let svg = svg.finish("&");
+        assert!(svg.contains("<path class=\"a\" d=\"M0 0h2.5v1h-2.5zM3 0h1v1h-1z\"/>\n"));
+        assert!(svg.contains("<path class=\"b\" d=\"M5 0h0.33v1h-0.33z\"/>\n</svg>\n"));
+        assert!(svg.contains(">a &lt; b</title>") && svg.contains(">&amp;</desc>"));
+        assert!(svg.contains("viewBox=\"0 0 408 2\""));
+    }
+
+    #[test]
+    fn text_is_broken_where_it_may_be() {
+        assert_eq!(wrapped("one two three", 60.0), ["one two", "three"]);
+        assert_eq!(wrapped("unbreakable", 10.0), ["unbreakable"]);
+        assert_eq!(wrapped("", 10.0), [""]);
+        // No line begins with a mark that ends a sentence.
+        assert_eq!(
+            wrapped("一二三，四五", 3.0 * TEXT),
+            ["一二", "三，四", "五"]
+        );
+    }
+}
