@@ -85,7 +85,7 @@
         table,
     ])]);
     root.classList.add("patterns");
-    root.replaceChildren(form, result, picture, counters);
+    root.replaceChildren(form, result, make("div", { class: "shown" }, [picture, counters]));
 
     // The form and the pattern as text.
     function fill(query) {
@@ -113,9 +113,12 @@
             // A fresh one each time: whatever went wrong before is gone.
             const { input, ask, output, memory } = (await WebAssembly.instantiate(module, {})).exports;
             const text = new TextEncoder().encode(question);
-            new Uint8Array(memory.buffer, input(text.length), text.length).set(text);
+            // Each call may make the memory grow, which replaces its buffer.
+            const room = input(text.length);
+            new Uint8Array(memory.buffer, room, text.length).set(text);
             const length = ask();
-            return JSON.parse(new TextDecoder().decode(new Uint8Array(memory.buffer, output(), length)));
+            const place = output();
+            return JSON.parse(new TextDecoder().decode(new Uint8Array(memory.buffer, place, length)));
         };
     }
 

@@ -50,8 +50,7 @@ impl Class {
 
 /// The colours, where the page has none of its own (`docs/theme/figures.css`). They are the palette
 /// of Okabe and Ito, which colour-blind readers can tell apart.
-const STYLE: &str = ".fig{max-width:100%}\
-.fig text{font-size:13px;fill:var(--fig-ink,#1b1b1b)}\
+const STYLE: &str = ".fig text{font-size:13px;fill:var(--fig-ink,#1b1b1b)}\
 .fig .t{font-weight:600}\
 .fig .f{fill:var(--fig-faint,#595959)}\
 .fig .a{fill:var(--fig-a,#0072b2)}\
@@ -59,7 +58,7 @@ const STYLE: &str = ".fig{max-width:100%}\
 .fig .c{fill:var(--fig-c,#e69f00)}\
 .fig .d{fill:var(--fig-d,#d55e00)}\
 .fig .w{fill:var(--fig-waste,#c9c9c9)}\
-.fig .e{fill:none;stroke:var(--fig-line,#b3b3b3)}\
+.fig .e{fill:none;stroke:var(--fig-line,#b3b3b3);stroke-width:.7}\
 .fig .l{fill:none;stroke:var(--fig-ink,#1b1b1b)}";
 
 /// A drawing under way.
