@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use crate::answer::{self, Answer, Counter, Sums};
 use crate::draw::lines::{self, Lines};
-use crate::draw::svg::{Class, Svg};
-use crate::draw::{banks, colour, requests, warp};
+use crate::draw::svg::Svg;
+use crate::draw::{Colours, banks, colour, requests, warp};
 use crate::language::Language;
 use crate::machine::Failure;
 use crate::pattern::{Pattern, Problem, Space};
@@ -156,7 +156,7 @@ fn draw(
     if let Some(read) = answer.reads.get(number) {
         match pattern.space {
             Space::Global | Space::ReadOnly => {
-                let reads: [(_, fn(usize) -> Class); 1] = [(read, colour)];
+                let reads: [(_, Colours); 1] = [(read, colour)];
                 let drawn = Lines {
                     reads: &reads,
                     base: answer.base,

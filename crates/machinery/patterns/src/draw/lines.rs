@@ -6,7 +6,7 @@ use cuda_sim::exec::Traced;
 use cuda_sim::profile::traffic::{LINE, SECTOR};
 
 use super::svg::{Class, Svg};
-use super::{GROUP, LEFT, offset};
+use super::{Colours, GROUP, LEFT, offset};
 use crate::language::Language;
 use crate::machine::lanes;
 
@@ -21,7 +21,7 @@ const BREAK: f64 = 16.0;
 /// What of memory is drawn, and how.
 pub struct Lines<'a> {
     /// The reads, each with the colours of its lanes.
-    pub reads: &'a [(&'a Traced, fn(usize) -> Class)],
+    pub reads: &'a [(&'a Traced, Colours)],
     /// Addresses are relative to this.
     pub base: u64,
     /// The most lines to draw: of more the last ones are left out.

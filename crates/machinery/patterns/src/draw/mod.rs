@@ -23,6 +23,9 @@ pub fn cell(number: usize) -> f64 {
     LEFT + (number / 8) as f64 * GROUP + (number % 8) as f64 * CELL
 }
 
+/// The colours of a warp's lanes.
+pub type Colours = fn(usize) -> Class;
+
 /// The colour of a lane: one for every eight.
 pub fn colour(lane: usize) -> Class {
     Class::COLOURS[lane / 8 % 4]

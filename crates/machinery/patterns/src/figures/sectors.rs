@@ -5,7 +5,7 @@ use anyhow::{Result, anyhow};
 use crate::answer::{Answer, answer};
 use crate::draw::lines::{self, Lines};
 use crate::draw::svg::{Class, LEADING, Svg};
-use crate::draw::{LEFT, colour, warp};
+use crate::draw::{Colours, LEFT, colour, warp};
 use crate::language::Language;
 use crate::pattern::{Pattern, Problem};
 use crate::words;
@@ -29,7 +29,7 @@ fn panel(
 ) -> Result<(f64, String)> {
     let (pattern, answer) = run(pattern)?;
     let y = svg.paragraph(y, Class::Ink, &words::pattern(&pattern, language));
-    let reads: Vec<(_, fn(usize) -> Class)> = answer
+    let reads: Vec<(_, Colours)> = answer
         .reads
         .iter()
         .map(|read| (read, colour as _))
@@ -120,8 +120,7 @@ pub fn pitch(language: Language) -> Result<String> {
     for pattern in ["block=32x4 pitch=144", "block=32x4 pitch=512"] {
         let (pattern, answer) = run(pattern)?;
         y = svg.paragraph(y, Class::Ink, &words::pattern(&pattern, language));
-        const WARPS: [fn(usize) -> Class; 4] =
-            [|_| Class::A, |_| Class::B, |_| Class::C, |_| Class::D];
+        const WARPS: [Colours; 4] = [|_| Class::A, |_| Class::B, |_| Class::C, |_| Class::D];
         let reads: Vec<_> = answer.reads.iter().zip(WARPS).collect();
         let drawn = Lines {
             reads: &reads,
