@@ -11,8 +11,6 @@ import functools
 import http.server
 import pathlib
 import re
-import shutil
-import sys
 import threading
 import urllib.parse
 
@@ -21,11 +19,8 @@ THEMES = ["light", "navy"]
 LOOK = (pathlib.Path(__file__).parent / "look.js").read_text(encoding="utf-8")
 
 
-def check(book):
+def check(chromium, book):
     """What is wrong on the pages, a sentence each, and how many pages there are."""
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    if not chromium:
-        sys.exit("error: there is no Chromium: sudo apt-get install chromium fonts-wqy-microhei")
     pages = sorted(file.relative_to(book / "en").as_posix() for file in (book / "en").rglob("*.html"))
     pages = [page for page in pages if page not in ("toc.html", "index.html")]
     with served(book) as address, concurrent.futures.ThreadPoolExecutor() as pool:
