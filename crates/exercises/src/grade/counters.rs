@@ -63,7 +63,7 @@ pub fn line(counted: &Counted, lang: Lang) -> String {
         _ => grouped(counted.value as u64),
     };
     let kernel = match &counted.kernel {
-        Some(kernel) => format!("{kernel}: "),
+        Some(kernel) => say!(lang, "{}: ", "{}："; kernel),
         None => String::new(),
     };
     say!(
