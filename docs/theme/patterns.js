@@ -80,7 +80,7 @@
     const counters = make("div", { class: "table-wrapper" }, [make("table", {}, [
         make("thead", {}, [make("tr", {}, [
             make("th", { scope: "col" }, [say("counter", "计数器")]),
-            make("th", { scope: "col" }, [say("the whole block", "整个线程块")]),
+            make("th", { scope: "col" }, [say("in all", "合计")]),
         ])]),
         table,
     ])]);
