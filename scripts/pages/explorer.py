@@ -8,6 +8,8 @@ as a reader uses it: by its form, by keyboard, in both languages, on a phone and
 import json
 import subprocess
 
+from browser import looks
+
 SIZES = [(390, 844), (1440, 900)]
 LANGUAGES = ["en", "zh"]
 
@@ -79,6 +81,7 @@ def explore(tab, language, program):
                 tab.keyboard.press("Control+A")
                 tab.keyboard.type(value)
         yield from compare(tab, language, program)
+        yield from looks(tab)
     if tab.evaluate("document.querySelectorAll('#patterns :is(input, select):not([id])').length"):
         yield "a field has no label"
     # An example sets all fields, by keyboard alone.
