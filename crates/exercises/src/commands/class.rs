@@ -26,11 +26,7 @@ pub fn grade(flags: &Everywhere, check: &Check, submissions: &Path) -> Result<Ex
             seed: check.seed.unwrap_or_else(drawn),
             lang,
             clang,
-            limits: Limits {
-                // The others are graded beside it.
-                threads: 1,
-                ..Limits::within(check.seconds)
-            },
+            limits: Limits::within(check.seconds),
         },
         shard: check.class.shard,
         jobs,

@@ -78,9 +78,6 @@ pub struct Limits {
     pub seconds: u64,
     /// Bytes of memory, of the grading and of a compiler each.
     pub memory: u64,
-    /// Threads that run a kernel's blocks. Exercises are small, and on a large machine every thread
-    /// would reserve addresses.
-    pub threads: u32,
 }
 
 impl Limits {
@@ -92,7 +89,6 @@ impl Limits {
             computing: seconds.min(30),
             seconds,
             memory: 4 << 30,
-            threads: 2,
         }
     }
 
