@@ -12,7 +12,7 @@
 //! | [`class`] | the answers of many students, in parts if need be |
 //! | [`commands`], [`flags`], [`usage`] | what the program does |
 //! | [`record`], [`report`] | what it says of an answer, to programs and to people |
-//! | [`lang`] | English and Chinese |
+//! | [`lang`], [`error`] | English and Chinese; errors in words |
 //!
 //! Exercises are data in `kernels/exercises`; the README there says how to write one.
 
@@ -30,6 +30,7 @@ pub mod commands;
 mod compiler;
 pub mod course;
 pub mod data;
+pub mod error;
 pub mod exercise;
 mod files;
 pub mod flags;

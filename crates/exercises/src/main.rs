@@ -14,7 +14,7 @@ fn main() -> ExitCode {
     match commands::run(&flags) {
         Ok(code) => code,
         Err(error) => {
-            let why = common::error::in_words(&error);
+            let why = exercises::error::in_words(&error, lang);
             eprintln!("{}{why}", lang.pick("error: ", "错误："));
             ExitCode::from(commands::CANNOT)
         }

@@ -7,6 +7,7 @@ use std::thread;
 use common::progress;
 
 use super::{Class, Outcome, Result, Shard, Submissions};
+use crate::error::in_words;
 use crate::exercise::Exercise;
 use crate::lang::tr;
 use crate::record::Record;
@@ -73,7 +74,7 @@ fn one(
         Ok(Some(record)) if record.passed => (Outcome::Passed, Ok(record)),
         Ok(Some(record)) => (Outcome::Rejected, Ok(record)),
         Ok(None) => (Outcome::Missing, Err(String::new())),
-        Err(error) => (Outcome::Ungraded, Err(common::error::in_words(&error))),
+        Err(error) => (Outcome::Ungraded, Err(in_words(&error, grading.terms.lang))),
     };
     let result = Result {
         student: student.to_owned(),

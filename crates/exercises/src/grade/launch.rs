@@ -1,11 +1,11 @@
 //! The step `launch`: the answer runs through, and writes every element.
 
 use anyhow::{Error, Result};
-use common::error::in_words;
 use common::verify::POISON;
 
 use super::{Answer, Failure, Stop, checks};
 use crate::data::Step;
+use crate::error::in_words;
 use crate::host::{Bench, Case, Host, Missing, Output, Values};
 use crate::lang::Lang;
 
@@ -68,7 +68,7 @@ pub fn why(error: &Error, answer: &Answer, lang: Lang) -> String {
             lang,
             "It does not run: {}.",
             "运行失败：{}。";
-            in_words(error)
+            in_words(error, lang)
         ),
     }
 }

@@ -14,8 +14,7 @@ mod right;
 mod time;
 mod verdict;
 
-use anyhow::{Context as _, Result};
-use common::Gpu;
+use anyhow::Result;
 use common::gpu::{Clock, GpuInfo};
 use common::module;
 use cuda_driver::Checks;
@@ -26,6 +25,7 @@ pub use time::line as time_line;
 pub use verdict::{Counted, Failure, Timed, Verdict};
 
 use crate::data::{Data, Step};
+use crate::error::open;
 use crate::exercise::Exercise;
 use crate::host::{Bench, Case, Host};
 use crate::lang::Lang;
@@ -143,7 +143,7 @@ fn run(
     let data = exercise.data()?;
     cuda_driver::profile(true);
     cuda_driver::keep_launches();
-    let gpu = Gpu::open().context(lang.pick("cannot open the GPU", "无法打开 GPU"))?;
+    let gpu = open(lang)?;
     verdict.device = device(&gpu.info, lang);
     let module = module::load(ptx).map_err(|error| compile::not_loaded(&error, lang))?;
     let mut bench = Bench::new(module, gpu);

@@ -24,6 +24,7 @@ pub use job::{Job, Limits, Terms};
 pub use supervise::{Graded, supervise, supervise_until};
 
 use crate::course;
+use crate::error::in_words;
 use crate::exercise::{Exercise, Side};
 use crate::grade::{self, Answer, Grading, Subject, Verdict};
 use crate::host::Host;
@@ -90,7 +91,7 @@ fn serve(work: impl FnOnce(&Job, &'static Exercise) -> Result<Done>) -> ExitCode
     let message = match begin() {
         Ok(Done::Verdict(verdict)) => Message::Verdict(verdict),
         Ok(Done::Elsewhere(code)) => process::exit(code),
-        Err(error) => Message::Broken(common::error::in_words(&error)),
+        Err(error) => Message::Broken(in_words(&error, job.lang)),
     };
     say(&job.token, message);
     // Memory and threads go with the process; what has been said is all that counts.

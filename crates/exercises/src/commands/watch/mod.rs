@@ -18,6 +18,7 @@ use anyhow::{Result, bail};
 use super::{Course, PROGRAM};
 use crate::compiler;
 use crate::data::Step;
+use crate::error::in_words;
 use crate::exercise::Exercise;
 use crate::folder;
 use crate::progress::Progress;
@@ -190,7 +191,7 @@ fn change(state: &mut State, exercise: &'static Exercise, grader: &mut Grader) {
 
 fn over(state: &mut State, graded: Result<Record>) -> Result<()> {
     state.at = None;
-    let graded = graded.map_err(|error| common::error::in_words(&error));
+    let graded = graded.map_err(|error| in_words(&error, state.course.lang));
     if let Ok(record) = &graded {
         state.progress.set(state.exercise, record.passed);
         state.course.folder.keep(&state.progress)?;
