@@ -16,8 +16,7 @@ use support::{Program, has_clang};
 
 const HERE: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Before the name of a step, in the first line of a wrong answer. Where blocks race for a value it is
-/// two names with ` or ` between: the value may come out right, and then the checks see the race.
+/// Before the name of a step, in the first line of a wrong answer.
 const REJECTED: &str = "// Rejected at: ";
 
 fn main() -> ExitCode {
@@ -49,9 +48,9 @@ fn tests_of(exercise: &'static Exercise) -> Vec<Trial> {
         tests.push(Trial::test(name, move || {
             let text = fs::read_to_string(&file)?;
             let first = text.lines().next().unwrap_or_default();
-            let steps = first.strip_prefix(REJECTED);
-            let steps = steps.ok_or(format!("its first line is not '{REJECTED}' and a step"))?;
-            rejected(exercise, &file, steps)
+            let step = first.strip_prefix(REJECTED);
+            let step = step.ok_or(format!("its first line is not '{REJECTED}' and a step"))?;
+            rejected(exercise, &file, step)
         }));
     }
     tests
@@ -73,13 +72,11 @@ fn passes(exercise: &Exercise, file: &Path) -> Result<(), Failed> {
     }
 }
 
-fn rejected(exercise: &Exercise, file: &Path, steps: &str) -> Result<(), Failed> {
+fn rejected(exercise: &Exercise, file: &Path, step: &str) -> Result<(), Failed> {
     let (code, record) = Program::new().graded(exercise.name, file);
     let message = record["message"].as_str().unwrap_or_default();
     match (code, record["step"].as_str()) {
-        (1, Some(at)) if steps.split(" or ").any(|step| at == step) && !message.is_empty() => {
-            Ok(())
-        }
-        _ => Err(format!("not rejected at {steps}, exit code {code}: {record:#}").into()),
+        (1, Some(at)) if at == step && !message.is_empty() => Ok(()),
+        _ => Err(format!("not rejected at {step}, exit code {code}: {record:#}").into()),
     }
 }

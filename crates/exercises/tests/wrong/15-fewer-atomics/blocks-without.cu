@@ -1,4 +1,4 @@
-// Rejected at: right or checks
+// Rejected at: checks
 // One sum a block, and one thread that adds it: but other blocks do so at the same time.
 
 #include "cuda_device.h"
