@@ -50,16 +50,18 @@ def visit(chromium, address, pages, size):
     return wrong
 
 
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    """Says nothing of each request."""
+
+    def log_message(self, *_):
+        pass
+
+
 @contextlib.contextmanager
-def served(book):
-    """The book on a port of this machine."""
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_):
-            pass
-
+def served(book, port=0):
+    """The book on a port of this machine, for this machine alone; its address."""
     handler = functools.partial(Quiet, directory=book)
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", port), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}"

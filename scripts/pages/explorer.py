@@ -8,9 +8,8 @@ as a reader uses it: by its form, by keyboard, in both languages, on a phone and
 import json
 import subprocess
 
-from browser import looks
+from browser import SIZES, drain, listen, looks
 
-SIZES = [(390, 844), (1440, 900)]
 LANGUAGES = ["en", "zh"]
 
 # What to set, one after the other: the fields' names and their new values.
@@ -54,13 +53,11 @@ def check(chromium, book, program):
         for language in LANGUAGES:
             for width, height in SIZES:
                 tab = browser.new_page(viewport={"width": width, "height": height})
-                problems = []
-                tab.on("pageerror", lambda error: problems.append(str(error)))
-                tab.on("requestfailed", lambda asked: problems.append(f"{asked.url} is not there"))
+                problems = listen(tab)
                 tab.goto((book / language / "patterns.html").resolve().as_uri())
-                found = list(explore(tab, language, program))
+                found = [*explore(tab, language, program), *drain(problems)]
                 answers += len(STEPS) + 1
-                wrong += [f"patterns, {language}, {width} px: {one}" for one in found + problems]
+                wrong += [f"patterns, {language}, {width} px: {one}" for one in found]
                 tab.close()
         browser.close()
     return wrong, answers
