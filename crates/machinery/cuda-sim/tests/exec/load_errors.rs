@@ -32,13 +32,13 @@ fn unknown_instructions_name_themselves_and_what_they_need() {
         ),
         (
             "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%d1, %d2}, {%d3}, {%d4}, {%d1, %d2};",
-            Some(70),
+            Some(80),
         ),
         (
             "ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8 {%r1, %r2}, [%d1];",
             Some(75),
         ),
-        ("cp.async.bulk.commit_group;", Some(80)),
+        ("cp.async.bulk.commit_group;", Some(90)),
         ("tcgen05.fence::before_thread_sync;", Some(100)),
         (
             "tex.1d.v4.f32.s32 {%r1, %r2, %r3, %r4}, [%d1, {%r5}];",

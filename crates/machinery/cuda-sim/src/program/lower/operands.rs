@@ -288,10 +288,11 @@ impl<'a> Lowering<'_, 'a> {
     }
 
     pub fn unknown(&self, instruction: &Instruction) -> LoadError {
+        let instruction = written(instruction);
         LoadError::UnknownInstruction {
             line: self.line,
-            instruction: written(instruction),
-            needs: super::super::capability::of(instruction.mnemonic),
+            needs: super::super::capability::of(&instruction),
+            instruction,
         }
     }
 }
