@@ -2,7 +2,8 @@
 
 A page must not be wider than the window, nor log an error, nor ask for what is not there. Text in
 figures must stand out from what is behind it and be large enough to read, and the switch between
-the languages must arrive at the same heading of the page's twin.
+the languages must arrive at the same heading of the page's twin. mdBook's own words must be
+Chinese on a Chinese page.
 """
 
 import concurrent.futures
@@ -16,7 +17,10 @@ import urllib.parse
 
 SIZES = [(390, 844), (1440, 900)]
 THEMES = ["light", "navy"]
-LOOK = (pathlib.Path(__file__).parent / "look.js").read_text(encoding="utf-8")
+LOOK, WORDS = (
+    (pathlib.Path(__file__).parent / name).read_text(encoding="utf-8")
+    for name in ("look.js", "words.js")
+)
 
 
 def check(chromium, book):
@@ -44,7 +48,8 @@ def visit(chromium, address, pages, size):
         problems = listen(tab)
         for page in pages:
             tab.goto(f"{address}/en/{page}")
-            found = [*looks(tab), *switch(tab, "zh", page), *looks(tab), *switch(tab, "en", page)]
+            found = [*looks(tab), *switch(tab, "zh", page), *looks(tab), *copies(tab)]
+            found += switch(tab, "en", page)
             wrong += [f"{page}, {width} px: {what}" for what in [*found, *drain(problems)]]
         browser.close()
     return wrong
@@ -91,6 +96,17 @@ def looks(tab):
     for theme in THEMES:
         tab.evaluate("theme => document.getElementById(`mdbook-theme-${theme}`).click()", theme)
         yield from (f"{language}, {theme}: {what}" for what in tab.evaluate(LOOK))
+    if language != "en":
+        yield from tab.evaluate(WORDS)
+
+
+def copies(tab):
+    """What is wrong with what a button says that has copied."""
+    button = tab.locator("main .clip-button").first
+    if button.count():
+        button.evaluate("button => button.click()")
+        tab.wait_for_function("document.querySelector('main .tooltipped')")
+        yield from tab.evaluate(WORDS)
 
 
 def switch(tab, there, page):
