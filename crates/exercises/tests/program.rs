@@ -33,6 +33,7 @@ fn main() -> ExitCode {
         list_is_a_record_too,
         without_clang_it_says_how_to_install_one_before_a_line_is_written,
         what_cannot_be_graded_is_an_error_and_no_verdict,
+        a_library_that_does_not_fit_is_not_the_answers_fault,
         flags_that_are_none_are_refused,
         a_folder_that_cannot_be_made_is_named,
         a_worker_with_nothing_to_do_says_nothing,
@@ -263,6 +264,14 @@ fn what_cannot_be_graded_is_an_error_and_no_verdict() {
     program
         .says("hint 01")
         .refuses(&["progress.json", "damaged"]);
+}
+
+fn a_library_that_does_not_fit_is_not_the_answers_fault() {
+    let program = Program::new().parted();
+    program.write("03-blocks.rs", "");
+    program
+        .says("check 03")
+        .refuses(&["libexercises-", "build the course again", "error[E"]);
 }
 
 fn what_cannot_be_read_is_an_error_and_no_verdict() {

@@ -4,10 +4,10 @@ use std::env;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::SystemTime;
 
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Context as _, Result, anyhow, bail};
 
 use super::job::{Job, Message};
 use super::supervise::SIGNALLED;
@@ -65,36 +65,20 @@ fn compile(job: &Job, main: &str) -> Result<Result<PathBuf, String>> {
     fs::write(folder.join("main.rs"), main)?;
     fs::write(folder.join("student.rs"), &job.text)?;
     let library = library(job.lang)?;
-    let dependencies = library.parent().unwrap_or(Path::new("."));
     let program = folder.join(format!("answer{}", env::consts::EXE_SUFFIX));
     let shown = |file: &str, as_what: &str| format!("{}={as_what}", folder.join(file).display());
-    let rustc = match Path::new(RUSTC).is_absolute() && !Path::new(RUSTC).exists() {
-        true => "rustc",
-        false => RUSTC,
-    };
-    let output = Command::new(rustc)
-        .current_dir(folder)
-        .args(["--edition=2024", "--crate-name=answer", "--color=never"])
-        .args(["-Cdebuginfo=0", "-Cstrip=debuginfo", "-Ccodegen-units=1"])
-        .arg(format!(
-            "--remap-path-prefix={}",
-            shown("student.rs", &job.shown)
-        ))
-        .arg(format!(
-            "--remap-path-prefix={}",
-            shown("main.rs", "main.rs")
-        ))
-        .arg(format!("-Ldependency={}", dependencies.display()))
-        .arg(format!("--extern=exercises={}", library.display()))
+    let paths = [shown("student.rs", &job.shown), shown("main.rs", "main.rs")];
+    let mut rustc = rustc(folder, &library);
+    rustc
+        .args(paths.map(|path| format!("--remap-path-prefix={path}")))
         .arg(folder.join("main.rs"))
         .arg("-o")
-        .arg(&program)
-        .stdin(Stdio::null())
-        .output()
-        .with_context(|| say!(job.lang, "cannot run {}", "无法运行 {}"; rustc))?;
+        .arg(&program);
+    let output = output(rustc, job.lang)?;
     if output.status.success() {
         return Ok(Ok(program));
     }
+    fits(folder, &library, job.lang)?;
     let mut message = String::from_utf8_lossy(&output.stderr).into_owned();
     if message.trim().is_empty() {
         message = output.status.to_string();
@@ -105,6 +89,54 @@ fn compile(job: &Job, main: &str) -> Result<Result<PathBuf, String>> {
         "rustc 未能编译通过。请从第一条错误看起：行号、列号，以及它所指的位置。\n\n{}";
         message.trim_end()
     )))
+}
+
+/// The compiler, told of this program's library and of what that one depends on.
+fn rustc(folder: &Path, library: &Path) -> Command {
+    let moved = Path::new(RUSTC).is_absolute() && !Path::new(RUSTC).exists();
+    let mut rustc = Command::new(if moved { "rustc" } else { RUSTC });
+    let dependencies = library.parent().unwrap_or(Path::new("."));
+    rustc
+        .current_dir(folder)
+        .args(["--edition=2024", "--crate-name=answer", "--color=never"])
+        .args(["-Cdebuginfo=0", "-Cstrip=debuginfo", "-Ccodegen-units=1"])
+        .arg(format!("-Ldependency={}", dependencies.display()))
+        .arg(format!("--extern=exercises={}", library.display()))
+        .stdin(Stdio::null());
+    rustc
+}
+
+fn output(mut rustc: Command, lang: Lang) -> Result<Output> {
+    let program = rustc.get_program().to_string_lossy().into_owned();
+    rustc
+        .output()
+        .with_context(|| say!(lang, "cannot run {}", "无法运行 {}"; program))
+}
+
+/// Whether any program compiles with the library: where none does, it is not the answer's fault.
+///
+/// # Errors
+///
+/// Where the library, what it depends on and the compiler are not of one build.
+fn fits(folder: &Path, library: &Path, lang: Lang) -> Result<()> {
+    let nothing = folder.join("nothing.rs");
+    fs::write(&nothing, "pub use exercises as _;")?;
+    let mut rustc = rustc(folder, library);
+    rustc
+        .args(["--crate-type=lib", "--emit=metadata"])
+        .arg(nothing);
+    let output = output(rustc, lang)?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let message = String::from_utf8_lossy(&output.stderr);
+    bail!(say!(
+        lang,
+        "an answer in Rust is compiled against {}, and that no longer fits what lies beside it: build the \
+         course again with cargo ({})",
+        "用 Rust 写的答案要与 {} 一起编译，而它与旁边的文件已不一致：请用 cargo 重新构建课程（{}）";
+        library.display(), message.lines().next().unwrap_or_default()
+    ))
 }
 
 /// The library of this program, as cargo has it beside the program: of several the newest, which is the

@@ -21,6 +21,7 @@ pub fn has_clang() -> bool {
 
 /// The program and a student's folder.
 pub struct Program {
+    path: PathBuf,
     folder: TempDir,
     variables: Vec<(&'static str, &'static str)>,
 }
@@ -40,6 +41,7 @@ impl Program {
     /// With an empty folder.
     pub fn new() -> Self {
         Program {
+            path: env!("CARGO_BIN_EXE_exercises").into(),
             folder: tempfile::tempdir().expect("a temporary folder"),
             variables: vec![("CUDA_BACKEND", "sim"), ("LC_ALL", "en_GB.UTF-8")],
         }
@@ -48,6 +50,30 @@ impl Program {
     /// With a variable of the environment set.
     pub fn with(mut self, variable: &'static str, value: &'static str) -> Self {
         self.variables.push((variable, value));
+        self
+    }
+
+    /// A copy of it in a folder of its own, with its library and nothing that this depends on.
+    pub fn parted(mut self) -> Self {
+        let beside = self.path.parent().expect("a folder").join("deps");
+        let library = fs::read_dir(beside)
+            .expect("what cargo built")
+            .map(|entry| entry.expect("a file").file_name())
+            .find(|name| {
+                let name = name.to_string_lossy();
+                name.starts_with("libexercises-") && name.ends_with(".rlib")
+            })
+            .expect("the program's library");
+        let there = self.home().join("deps");
+        fs::create_dir(&there).expect("made");
+        let copied = self.home().join("exercises");
+        fs::copy(&self.path, &copied).expect("copied");
+        fs::copy(
+            self.path.with_file_name("deps").join(&library),
+            there.join(&library),
+        )
+        .expect("copied");
+        self.path = copied;
         self
     }
 
@@ -107,7 +133,7 @@ impl Program {
     }
 
     fn command(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_exercises"));
+        let mut command = Command::new(&self.path);
         command.current_dir(self.folder.path());
         command.envs(self.variables.iter().copied());
         command
