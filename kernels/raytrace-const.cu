@@ -67,6 +67,7 @@ struct Sphere {
         return -INF;
     }
 };
+// ANCHOR_END: Sphere
 
 // The same sphere on a 32-byte boundary, so that vector loads may fetch it.
 struct __align__(32) AlignedSphere : Sphere {};
@@ -77,7 +78,6 @@ union ConstantBank {
     AlignedSphere aligned[CONSTANT_BYTES / sizeof(AlignedSphere)];  // 2048
 };
 __constant__ ConstantBank constant_spheres;
-// ANCHOR_END: Sphere
 
 // One pixel: the nearest hit so far and its colour, black where there is none.
 struct Pixel {
@@ -138,7 +138,6 @@ extern "C" __global__ void raytrace_constant(int count, uchar4 *image, int width
 }
 // ANCHOR_END: raytrace_constant
 
-// ANCHOR: raytrace_unrolled
 // Tests a group of spheres without a branch between them, and looks closer only
 // where one was hit: most rays miss most spheres.
 __device__ __forceinline__ void look_at_group(Pixel &pixel,
@@ -167,6 +166,7 @@ extern "C" __global__ void raytrace_unrolled(int count, uchar4 *image, int width
     float ox = x - width / 2;
     float oy = y - height / 2;
 
+    // ANCHOR: raytrace_unrolled
     Pixel pixel;
     const AlignedSphere *spheres = constant_spheres.aligned;
 #pragma unroll
@@ -178,5 +178,5 @@ extern "C" __global__ void raytrace_unrolled(int count, uchar4 *image, int width
         pixel.look_at(spheres[i], spheres[i].distance2(ox, oy));
     }
     image[x + y * width] = pixel.colour();
+    // ANCHOR_END: raytrace_unrolled
 }
-// ANCHOR_END: raytrace_unrolled

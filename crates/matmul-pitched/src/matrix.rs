@@ -8,7 +8,6 @@ use rand_pcg::rand_core::{Rng, SeedableRng};
 use crate::flags::{Fill, ProductFlags};
 use crate::pitched::PitchedBuffer;
 
-// ANCHOR: Matrix
 /// A matrix in device memory: the kernels' `struct Matrix`, whose `size_t` has 64 bits.
 #[derive(Clone, Copy, Debug, DeviceCopy)]
 #[repr(C)]
@@ -23,6 +22,7 @@ pub struct Matrix {
     pub stride: u64,
 }
 
+// ANCHOR: stride
 impl From<&PitchedBuffer<f32>> for Matrix {
     /// All rows of `buffer`, one slice after the other.
     fn from(buffer: &PitchedBuffer<f32>) -> Self {
@@ -35,7 +35,7 @@ impl From<&PitchedBuffer<f32>> for Matrix {
         }
     }
 }
-// ANCHOR_END: Matrix
+// ANCHOR_END: stride
 
 /// A (m×n) and B (n×p), row after row without padding; the same for the same flags on every
 /// machine.

@@ -95,7 +95,6 @@ impl<T: DeviceCopy + Pod> PitchedBuffer<T> {
     /// missing), and CUDA's own.
     pub fn copy_2d_from(&mut self, source: &[T], stride: usize) -> Result<()> {
         let host_pitch = self.host_pitch(source.len(), stride)?;
-        // ANCHOR: copy_2d
         let copy = sys::CUDA_MEMCPY2D {
             srcXInBytes: 0,
             srcY: 0,
@@ -117,7 +116,6 @@ impl<T: DeviceCopy + Pod> PitchedBuffer<T> {
         // SAFETY: `source` has `rows` rows at this pitch, as just checked, and so has this
         // allocation; the copy does not look at what it was told is not there.
         check(unsafe { sys::cuMemcpy2D_v2(&copy) }).context("cannot copy rows to the GPU")
-        // ANCHOR_END: copy_2d
     }
 
     /// Copies all slices from here, as `cudaMemcpy3D` does. In `destination` a row starts `stride`

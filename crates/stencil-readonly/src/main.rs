@@ -53,7 +53,6 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     let derivative = wave::derivative(size);
     let expected = reference::stencil(&host_points);
 
-    // ANCHOR: memory
     // Allocate: points and results, each with RADIUS more on either side, and the coefficients.
     let points =
         DeviceBuffer::from_slice(&host_points).context("cannot copy the points to the GPU")?;
@@ -61,6 +60,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     let mut results = unsafe { DeviceBuffer::<f32>::uninitialized(host_points.len()) }
         .context("cannot allocate the results on the GPU")?;
     let mut host_results = vec![0.0; host_points.len()];
+    // ANCHOR: memory
     let dcoef = DeviceBuffer::from_slice(&COEF)?;
     let inner = RADIUS..RADIUS + size;
     let from = points.index(inner.clone()).as_device_ptr();
