@@ -85,20 +85,29 @@ def first_difference(here, there):
 
 
 def lost(file, root):
-    """Includes of a page that find nothing."""
-    for path, anchor in markdown.includes(file.read_text(encoding="utf-8")):
+    """Includes of a page that find nothing, or may be of something else."""
+    for path, place in markdown.includes(file.read_text(encoding="utf-8")):
         source = (file.parent / path).resolve()
         if not source.is_file():
             yield f"there is no {path} to include"
             continue
         text = source.read_text(encoding="utf-8")
-        if not anchor or re.fullmatch(r"[\d:]+", anchor):
+        if re.fullmatch(r"[\d:]+", place):
+            if not apart(text.splitlines(), place):
+                yield f"{path}:{place} begins or ends where no empty line does: have the lines moved?"
             continue
-        for mark in ("ANCHOR", "ANCHOR_END"):
-            count = len(re.findall(rf"\b{mark}:\s*{re.escape(anchor)}(?![\w-])", text))
+        for mark in ("ANCHOR", "ANCHOR_END") if place else ():
+            count = len(re.findall(rf"\b{mark}:\s*{re.escape(place)}(?![\w-])", text))
             if count != 1:
                 named = source.relative_to(root)
-                yield f"{named} has {count} lines with `{mark}: {anchor}`, and should have one"
+                yield f"{named} has {count} lines with `{mark}: {place}`, and should have one"
+
+
+def apart(lines, place):
+    """Whether lines included by their numbers have empty ones around them, or the file's ends."""
+    first, _, last = place.partition(":")
+    around = lines[int(first) - 2 : int(first) - 1] + lines[int(last or len(lines)) :][:1]
+    return not any(line.strip() for line in around)
 
 
 def dead(readme):
