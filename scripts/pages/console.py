@@ -2,8 +2,9 @@
 
 A fenced block with `console` has commands, each after `$ `, and below each what it prints. A line
 `…` stands for lines left out. `<!-- before: COMMAND -->` in a page is run too, and shown to
-nobody: what a reader does in an editor, for one. All commands of a page run one after the other
-in a folder of its own that looks like a checkout, so that what one leaves behind the next finds.
+nobody: what a reader does in an editor, for one. `<!-- save: FILE -->` puts the next block into a
+file, for such a command to run it. All commands of a page run one after the other in a folder of
+its own that looks like a checkout, so that what one leaves behind the next finds.
 
 `cargo run -p NAME -- …` runs the program as it was built: nothing is compiled or fetched. What
 differs from run to run and from machine to machine is masked on both sides before comparing.
@@ -133,12 +134,15 @@ def page(file, root, programs, write, known):
 
 def commands(lines):
     """The commands of a page in their order, shown or not."""
-    steps = []
+    steps, blocks = [], markdown.blocks(lines)
     for number, line in enumerate(lines):
-        hidden = re.fullmatch(r"<!-- before: (.*) -->", line)
-        if hidden:
-            steps.append(Shown(hidden[1], number + 1, None))
-    for block in markdown.blocks(lines):
+        hidden = re.fullmatch(r"<!-- (before|save): (.*) -->", line)
+        if hidden and hidden[1] == "before":
+            steps.append(Shown(hidden[2], number + 1, None))
+        elif hidden:
+            text = "\n".join(next(one.lines for one in blocks if one.first > number))
+            steps.append(Shown(f"cat >{hidden[2]} <<'END'\n{text}\nEND", number + 1, None))
+    for block in blocks:
         if block.language != "console":
             continue
         for offset, line in enumerate(block.lines):

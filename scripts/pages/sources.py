@@ -5,7 +5,7 @@ import re
 import markdown
 
 # Code is the same whatever language is around it.
-SHARED = {"cpp", "c", "rust", "toml", "sh"}
+SHARED = {"cpp", "c", "rust", "toml", "sh", "yaml"}
 
 
 def check(docs, root):
