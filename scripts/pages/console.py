@@ -81,10 +81,12 @@ def check(docs, root, programs, write):
 
     def both(files):
         known = {}
-        return [page(file, root, programs, write, known) for file in files if file.exists()]
+        return [page(file, root, environment, write, known) for file in files if file.exists()]
 
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        done = [one for pages in pool.map(both, twins) for one in pages]
+    with tempfile.TemporaryDirectory(prefix="book-") as tools:
+        environment = surroundings(pathlib.Path(tools), programs)
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            done = [one for pages in pool.map(both, twins) for one in pages]
     return [what for wrong, _ in done for what in wrong], sum(count for _, count in done)
 
 
@@ -97,7 +99,7 @@ def driver_is_absent():
     sys.exit("error: this machine has NVIDIA's driver; the book shows what comes without one")
 
 
-def page(file, root, programs, write, known):
+def page(file, root, environment, write, known):
     """One page: what is wrong, and how many of its commands are shown.
 
     `known` has what a chapter's program printed on the page's twin: it prints that again.
@@ -114,7 +116,7 @@ def page(file, root, programs, write, known):
         here = checkout(scratch, root)
         for step in steps:
             if step.command not in known or not CHAPTER.fullmatch(step.command):
-                known[step.command] = run(step.command, here, scratch / "bin", programs)
+                known[step.command] = run(step.command, here, environment)
             printed, code = known[step.command]
             if code in (126, 127) or (step.printed is None and code):
                 wrong.append(f"{named}:{step.first}: {step.command}: " + " ".join(printed))
@@ -161,27 +163,34 @@ def commands(lines):
 
 
 def checkout(scratch, root):
-    """A folder like a checkout, and one with a cargo that only runs what is there."""
+    """A folder like a checkout."""
     here = scratch / "warpbook"
     here.mkdir()
     for name in ("kernels", "crates", "docs", "scripts", "Cargo.toml", "README.md"):
         (here / name).symlink_to(root / name)
-    (scratch / "bin").mkdir()
-    cargo = scratch / "bin" / "cargo"
-    cargo.write_text(CARGO)
-    cargo.chmod(0o755)
     return here
 
 
-def run(command, here, tools, programs):
-    """The lines that a command prints, and its exit code."""
+def surroundings(tools, programs):
+    """What commands find around them: a cargo that only runs what is there, no settings of ours.
+
+    It is written before the first of them starts. Later, the start of another at that moment may
+    hold it open, and then it cannot be run.
+    """
+    cargo = tools / "cargo"
+    cargo.write_text(CARGO)
+    cargo.chmod(0o755)
     kept = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("CUDA_", "RUST", "LC_", "LANG", "COLUMNS"))
     }
     search = f"{tools}{os.pathsep}{kept['PATH']}"
-    environment = {**kept, "PATH": search, "LANG": "C.UTF-8", "PROGRAMS": str(programs)}
+    return {**kept, "PATH": search, "LANG": "C.UTF-8", "PROGRAMS": str(programs)}
+
+
+def run(command, here, environment):
+    """The lines that a command prints, and its exit code."""
     try:
         done = subprocess.run(
             ["bash", "-c", command],
