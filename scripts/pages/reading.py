@@ -80,5 +80,4 @@ def minutes(file):
     han = len(HAN.findall(text))
     others = len(WORD.findall(HAN.sub(" ", text)))
     lines = sum(any(map(str.isalnum, line)) for line in "".join(page.code).splitlines())
-    prose = (han + others) / CHARACTERS if chinese else (han + others) / WORDS
-    return prose + lines / LINES
+    return (han + others) / (CHARACTERS if chinese else WORDS) + lines / LINES

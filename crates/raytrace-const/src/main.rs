@@ -152,7 +152,6 @@ fn run(flags: &Flags, ptx: &str, ladder_ptx: &str) -> Result<()> {
                 }
             }
         };
-        // ANCHOR: events
         let timing = timing::time(gpu.info.time, flags.common.repeat, |launches| {
             start.record(stream)?;
             for _ in 0..launches {
@@ -163,7 +162,6 @@ fn run(flags: &Flags, ptx: &str, ladder_ptx: &str) -> Result<()> {
             Ok(stop.elapsed_time_f32(&start)?)
         })
         .with_context(|| format!("{} failed", variant.kernel()))?;
-        // ANCHOR_END: events
 
         // Read back, and compare bit by bit: kernel and reference round in the same places.
         image.copy_to(&mut drawn.pixels)?;
