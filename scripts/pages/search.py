@@ -20,7 +20,7 @@ QUERIES = {
         ("constant memory spheres", "raytrace-const.html", "constant"),
         ("coalesced", "patterns.html", "coalesced"),
         ("--check", "simulator.html", "--check"),
-        ("__ldg", "stencil-readonly.html", "__ldg"),
+        ("__ldg coefficients", "stencil-readonly.html", "__ldg"),
     ],
     "zh": [
         ("常量内存", "add-constant.html", "常量内存"),
