@@ -2,17 +2,14 @@
 
 use std::ops::Range;
 
-use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
-
 /// Steps within a power of ten.
 const STEPS: [f64; 3] = [1.0, 2.0, 5.0];
 
-/// A linear or logarithmic axis, as plotters takes one.
-#[derive(Clone)]
+/// A linear or logarithmic axis.
 pub struct Axis {
     range: Range<f64>,
     logarithmic: bool,
-    /// Values with a label and a line.
+    /// Values with a label and a mark.
     ticks: Vec<f64>,
     format: fn(f64) -> String,
 }
@@ -80,9 +77,19 @@ impl Axis {
         }
     }
 
-    /// Whether it is logarithmic, as an axis's description has to say.
-    pub fn is_logarithmic(&self) -> bool {
-        self.logarithmic
+    /// What its description has to say where it is logarithmic.
+    pub fn scale(&self) -> &'static str {
+        if self.logarithmic { ", log scale" } else { "" }
+    }
+
+    /// The values that are marked, each with its label.
+    pub fn ticks(&self) -> impl Iterator<Item = (f64, String)> {
+        self.ticks.iter().map(|&tick| (tick, (self.format)(tick)))
+    }
+
+    /// Where a value is, on an axis from `start` to `end`.
+    pub fn place(&self, value: f64, (start, end): (i32, i32)) -> i32 {
+        start + (self.share(value) * f64::from(end - start)).round() as i32
     }
 
     /// How far along the axis a value is, 0 to 1; what is not on it is at its nearer end.
@@ -97,42 +104,13 @@ impl Axis {
     }
 }
 
-impl Ranged for Axis {
-    type FormatOption = NoDefaultFormatting;
-    type ValueType = f64;
-
-    fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
-        limit.0 + (self.share(*value) * f64::from(limit.1 - limit.0)).round() as i32
-    }
-
-    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
-        if hint.weight().allow_light_points() {
-            return Vec::new();
-        }
-        self.ticks.clone()
-    }
-
-    fn range(&self) -> Range<f64> {
-        self.range.clone()
-    }
-}
-
-impl ValueFormatter<f64> for Axis {
-    fn format_ext(&self, value: &f64) -> String {
-        (self.format)(*value)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::number;
 
     fn ticks(axis: &Axis) -> Vec<String> {
-        axis.ticks
-            .iter()
-            .map(|tick| axis.format_ext(tick))
-            .collect()
+        axis.ticks().map(|(_, label)| label).collect()
     }
 
     #[test]
@@ -141,8 +119,8 @@ mod tests {
         assert_eq!(ticks(&axis), ["0", "0.1", "0.2", "0.3"]);
         let axis = Axis::linear([24.16, 39.26], number::plain);
         assert_eq!(ticks(&axis), ["0", "10", "20", "30", "40"]);
-        assert_eq!(axis.map(&0.0, (100, 500)), 100);
-        assert!((480..500).contains(&axis.map(&39.26, (100, 500))));
+        assert_eq!(axis.place(0.0, (100, 500)), 100);
+        assert!((480..500).contains(&axis.place(39.26, (100, 500))));
     }
 
     #[test]
@@ -150,11 +128,11 @@ mod tests {
         let axis = Axis::logarithmic([0.02, 1.5], number::plain);
         assert_eq!(ticks(&axis), ["0.01", "0.1", "1"]);
         assert_eq!(
-            axis.map(&0.1, (0, 1000)) - axis.map(&0.01, (0, 1000)),
-            axis.map(&0.1, (0, 1000))
+            axis.place(0.1, (0, 1000)) - axis.place(0.01, (0, 1000)),
+            axis.place(0.1, (0, 1000))
         );
         let axis = Axis::logarithmic([100.0, 400.0], number::plain);
-        assert!(axis.map(&100.0, (0, 1000)) > 100, "the lowest has a bar");
+        assert!(axis.place(100.0, (0, 1000)) > 100, "the lowest has a bar");
         assert_eq!(ticks(&axis), ["10", "20", "50", "100", "200"]);
         let axis = Axis::logarithmic([1.0, 1e18], number::scaled);
         assert!(ticks(&axis).len() <= 10, "{:?}", ticks(&axis));
@@ -169,9 +147,9 @@ mod tests {
             Axis::logarithmic([0.0, -1.0, f64::NAN, f64::INFINITY], number::plain),
         ] {
             assert!(!axis.ticks.is_empty());
-            assert_eq!(axis.map(&f64::INFINITY, (10, 20)), 20);
-            assert_eq!(axis.map(&-1.0, (10, 20)), 10);
-            assert!((10..=20).contains(&axis.map(&f64::NAN, (10, 20))));
+            assert_eq!(axis.place(f64::INFINITY, (10, 20)), 20);
+            assert_eq!(axis.place(-1.0, (10, 20)), 10);
+            assert!((10..=20).contains(&axis.place(f64::NAN, (10, 20))));
         }
     }
 }

@@ -88,7 +88,8 @@ impl Destination {
     ///
     /// Where the disk is full, or the folder can no longer be written to.
     pub fn save(&self, figure: &Figure) -> Result<[PathBuf; 2]> {
-        let (svg, png) = page::render(figure)?;
+        let name = self.svg.file_stem().unwrap_or_default().to_string_lossy();
+        let (svg, png) = page::render(figure, &name)?;
         let _whole = interrupt::hold();
         let svg = written(&self.folder, &self.svg, svg.as_bytes())?;
         let png = written(&self.folder, &self.png, &png)?;

@@ -35,6 +35,21 @@ pub fn fitting(text: &str, size: f64, most: f64) -> String {
     String::new()
 }
 
+/// The text in lines that are no wider than `most` pixels, broken between words.
+pub fn wrapped(text: &str, size: f64, most: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if width(&format!("{line} {word}"), size) <= most => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
 /// Calls `pixel` with the place of every pixel that the text covers, and how much of it, 0 to 1.
 /// Places are relative to the left end of its baseline.
 pub fn draw(text: &str, size: f64, mut pixel: impl FnMut(i32, i32, f32)) {
@@ -113,6 +128,16 @@ mod tests {
         assert!(cut.starts_with("one") && cut.ends_with('…'), "{cut}");
         assert!(width(&cut, 16.0) <= 100.0);
         assert_eq!(fitting("constant", 16.0, 1.0), "");
+    }
+
+    #[test]
+    fn lines_are_broken_between_words() {
+        let text = "one access per thread";
+        assert_eq!(wrapped(text, 16.0, 500.0), [text]);
+        let lines = wrapped(text, 16.0, 100.0);
+        assert!(lines.len() > 1 && lines.join(" ") == text, "{lines:?}");
+        assert!(lines.iter().all(|line| width(line, 16.0) <= 100.0));
+        assert_eq!(wrapped(text, 16.0, 1.0).len(), 4);
     }
 
     #[test]

@@ -4,19 +4,19 @@
 //! system is needed, not even its fonts.
 //!
 //! ```text
-//! Figure → page → times, requests, roofline → SVG text and PNG bytes → Destination
+//! Figure → page → times, requests, roofline → sheet → SVG text and PNG bytes → Destination
 //! ```
 
 mod axis;
+mod describe;
 mod destination;
 mod font;
-mod frame;
 mod page;
 mod pen;
 mod raster;
 mod requests;
 mod roofline;
-mod rows;
+mod sheet;
 #[cfg(test)]
 mod tests;
 mod times;

@@ -3,49 +3,68 @@
 use anyhow::{Context as _, Result, anyhow};
 use plotters::prelude::*;
 
-use super::Figure;
-use super::pen::{BLACK_INK, BODY, Drawn, GREY_INK, HEADING, Letters, Paper, TITLE};
+use super::describe::{description, title};
+use super::pen::{self, BODY, Drawn, Paper, TITLE};
 use super::raster::{Raster, SCALE};
 use super::requests::Requests;
 use super::roofline::Roof;
-use super::times::Times;
+use super::sheet::{LEFT, RIGHT, Sheet, WIDTH};
+use super::{Figure, times};
+use crate::gpu::{Clock, GpuInfo};
 
-/// Width of every picture, in the SVG's pixels; the PNG has [`SCALE`] for one.
-pub const WIDTH: i32 = 1000;
-/// White space around it.
-pub const MARGIN: i32 = 28;
+/// Size of the bar that says what bars look like.
+const SAMPLE: (i32, i32) = (28, 10);
 
-/// The heading and what is below it.
-const TOP: i32 = 84;
-/// A chart's heading.
-const NAME: i32 = 36;
-/// Between one chart and the next.
-const GAP: i32 = 30;
-/// A line that says why a chart is not there.
-const NOTE: i32 = 26;
-
-/// The picture as an SVG document and as a PNG file.
+/// The picture as an SVG document, whose ids begin with `name`, and as a PNG file. The SVG has no
+/// empty lines, so that it can be put into a page's Markdown.
 ///
 /// # Errors
 ///
 /// Where plotters or the PNG encoder refuses; neither is known to.
-pub fn render(figure: &Figure) -> Result<(String, Vec<u8>)> {
-    let page = Page::new(figure);
-    let size = (WIDTH as u32, page.height() as u32);
+pub fn render(figure: &Figure, name: &str) -> Result<(String, Vec<u8>)> {
     let failed = |error: String| anyhow!("cannot draw the picture: {error}");
 
-    let mut svg = String::new();
-    let paper = SVGBackend::with_string(&mut svg, size).into_drawing_area();
-    page.draw(&paper)
-        .map_err(|error| failed(error.to_string()))?;
-    drop(paper);
+    // How high it is turns out while it is drawn: less than this.
+    let size = (WIDTH as u32, 100_000);
+    let mut elements = String::new();
+    let paper = SVGBackend::with_string(&mut elements, size).into_drawing_area();
+    let height = draw(figure, paper).map_err(|error| failed(error.to_string()))? as u32;
+    let (_, elements) = elements
+        .split_once('\n')
+        .context("cannot draw the picture: plotters' SVG has no first line")?;
+    let svg = opening(figure, name, height) + elements;
 
+    let size = (WIDTH as u32, height);
     let mut pixels = Raster::buffer(size);
     let paper = Raster::new(&mut pixels, size).into_drawing_area();
-    page.draw(&paper)
-        .map_err(|error| failed(error.to_string()))?;
-    drop(paper);
+    draw(figure, paper).map_err(|error| failed(error.to_string()))?;
     Ok((svg, png(&pixels, size)?))
+}
+
+/// The SVG's first lines: what it shows, for who does not see it, and its white ground.
+fn opening(figure: &Figure, name: &str, height: u32) -> String {
+    let id = name.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
+    let title = escaped(&title(figure));
+    let lines = description(figure)
+        .iter()
+        .map(|line| escaped(line))
+        .collect::<Vec<_>>();
+    let description = lines.join("\n");
+    format!(
+        "<svg class=\"plot\" role=\"img\" aria-labelledby=\"{id}-title {id}-desc\" \
+         width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {height}\" \
+         xmlns=\"http://www.w3.org/2000/svg\">\n\
+         <title id=\"{id}-title\">{title}</title>\n\
+         <desc id=\"{id}-desc\">{description}</desc>\n\
+         <rect width=\"{WIDTH}\" height=\"{height}\" fill=\"#FFFFFF\"/>\n"
+    )
+}
+
+fn escaped(text: &str) -> String {
+    pen::printable(text)
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
 }
 
 /// Red, green and blue as a PNG file.
@@ -67,85 +86,45 @@ fn png(pixels: &[u8], (width, height): (u32, u32)) -> Result<Vec<u8>> {
     Ok(file)
 }
 
-/// The charts of a picture, each with what it shows or why it is not there.
-struct Page<'a> {
-    figure: &'a Figure,
-    times: Result<Times<'a>, &'static str>,
-    requests: Result<Requests<'a>, &'static str>,
-    roof: Result<Roof, &'static str>,
+/// Draws everything; returns how high it is.
+fn draw<B: DrawingBackend>(
+    figure: &Figure,
+    paper: Paper<B>,
+) -> Result<i32, DrawingAreaErrorKind<B::ErrorType>> {
+    let mut sheet = Sheet::new(paper);
+    sheet.text(TITLE, &figure.title)?;
+    legend(&mut sheet, &figure.gpu)?;
+
+    let (shown, all) = (figure.shown().len(), figure.variants.len());
+    if shown == 0 {
+        sheet.note("Nothing is shown: no variant was run.")?;
+        return sheet.finish();
+    }
+    times::draw(&mut sheet, figure)?;
+    match Requests::new(figure) {
+        Ok(requests) => requests.draw(&mut sheet)?,
+        Err(why) => sheet.note(why)?,
+    }
+    match Roof::new(figure) {
+        Ok(roof) => roof.draw(&mut sheet)?,
+        Err(why) => sheet.note(why)?,
+    }
+    if shown < all {
+        sheet.note(&format!("The first {shown} of {all} variants are shown."))?;
+    }
+    sheet.finish()
 }
 
-impl<'a> Page<'a> {
-    fn new(figure: &'a Figure) -> Self {
-        Page {
-            figure,
-            times: Times::new(figure),
-            requests: Requests::new(figure),
-            roof: Roof::new(figure),
-        }
-    }
-
-    fn height(&self) -> i32 {
-        let charts = [
-            self.times.as_ref().map(Times::height).ok(),
-            self.requests.as_ref().map(Requests::height).ok(),
-            self.roof.as_ref().map(Roof::height).ok(),
-        ];
-        let charts = charts.iter().flatten().map(|height| NAME + height + GAP);
-        TOP + charts.sum::<i32>() + NOTE * self.notes().len() as i32 + MARGIN
-    }
-
-    fn draw<B: DrawingBackend>(&self, paper: &Paper<B>) -> Drawn<B> {
-        paper.fill(&WHITE)?;
-        let room = WIDTH - 2 * MARGIN;
-        let line = |letters: Letters, text: &str, middle| {
-            letters.write(paper, text, (MARGIN, middle), room)
-        };
-        line(Letters::new(TITLE, BLACK_INK), &self.figure.title, 38)?;
-        let gpu = &self.figure.gpu;
-        let what = format!("{}, {}: one launch or copy each", gpu.name, gpu.time);
-        line(Letters::new(BODY, GREY_INK), &what, 64)?;
-
-        let heading = Letters::new(HEADING, BLACK_INK);
-        let mut top = TOP;
-        if let Ok(times) = &self.times {
-            line(heading, "Time by variant", top + NAME / 2)?;
-            times.draw(paper, top + NAME)?;
-            top += NAME + times.height() + GAP;
-        }
-        if let Ok(requests) = &self.requests {
-            line(heading, "Requests by pattern", top + NAME / 2)?;
-            requests.draw(paper, top + NAME)?;
-            top += NAME + requests.height() + GAP;
-        }
-        if let Ok(roof) = &self.roof {
-            line(heading, "Roofline", top + NAME / 2)?;
-            roof.draw(paper, top + NAME)?;
-            top += NAME + roof.height() + GAP;
-        }
-        for note in self.notes() {
-            line(Letters::new(BODY, GREY_INK), &note, top + NOTE / 2)?;
-            top += NOTE;
-        }
-        paper.present()
-    }
-
-    /// What the picture does not show, and why.
-    fn notes(&self) -> Vec<String> {
-        let all = self.figure.variants.len();
-        let shown = self.figure.shown().len();
-        let rest = (shown < all).then(|| format!("The first {shown} of {all} variants are shown."));
-        let missing = match (&self.times, &self.requests, &self.roof) {
-            // One line is enough where there is nothing at all.
-            (Err(why), ..) => vec![*why],
-            (_, requests, roof) => [requests.as_ref().err(), roof.as_ref().err()]
-                .into_iter()
-                .flatten()
-                .copied()
-                .collect(),
-        };
-        rest.into_iter()
-            .chain(missing.into_iter().map(str::to_owned))
-            .collect()
-    }
+/// A bar as this picture has it, and what that means.
+fn legend<B: DrawingBackend>(sheet: &mut Sheet<B>, gpu: &GpuInfo) -> Drawn<B> {
+    let text = match gpu.time {
+        Clock::Measured => format!("measured, {}", gpu.name),
+        Clock::Modelled => format!("modelled, {}: not a measurement", gpu.name),
+    };
+    let (left, middle) = (LEFT + SAMPLE.0, sheet.top + BODY.leading() / 2);
+    let corners = [(LEFT, middle - SAMPLE.1 / 2), (left, middle + SAMPLE.1 / 2)];
+    pen::bar(&sheet.paper, gpu.time, corners)?;
+    BODY.write(&sheet.paper, &text, (left + 8, middle), RIGHT - left - 8)?;
+    sheet.space(BODY.leading());
+    Ok(())
 }

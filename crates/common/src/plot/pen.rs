@@ -17,19 +17,10 @@ pub type Drawn<B> = Result<(), DrawingAreaErrorKind<<B as DrawingBackend>::Error
 /// plotters' font size is that of a line; an em is this much smaller (see plotters-svg).
 pub const SIZE_PER_EM: f64 = 1.24;
 
-/// The picture's heading, in pixels an em.
-pub const TITLE: f64 = 22.0;
-/// A chart's heading.
-pub const HEADING: f64 = 17.0;
-/// Everything else.
-pub const BODY: f64 = 13.0;
-
-/// Text and axes.
+/// Text and the roof.
 pub const BLACK_INK: RGBColor = RGBColor(33, 33, 33);
-/// What explains.
+/// What explains, and axes.
 pub const GREY_INK: RGBColor = RGBColor(95, 95, 95);
-/// Lines behind the data.
-pub const GRID: RGBColor = RGBColor(222, 222, 222);
 /// Bars and points that stand for a variant.
 pub const BAR: RGBColor = RGBColor(58, 80, 107);
 
@@ -47,42 +38,49 @@ pub const CONSTANT: RGBColor = RGBColor(213, 94, 0);
 /// Pixels between the lines of a hatched bar.
 const HATCH: i32 = 7;
 
+/// The picture's heading.
+pub const TITLE: Letters = Letters::new(18.0, BLACK_INK);
+/// A chart's heading.
+pub const HEADING: Letters = Letters::new(15.0, BLACK_INK);
+/// Everything else.
+pub const BODY: Letters = Letters::new(13.0, BLACK_INK);
+/// What explains; no text is smaller.
+pub const FAINT: Letters = Letters::new(13.0, GREY_INK);
+
 /// A pen for one line of text.
 #[derive(Clone, Copy)]
 pub struct Letters {
-    size: f64,
+    /// Pixels an em.
+    pub size: f64,
     color: RGBColor,
-    side: HPos,
+    anchor: HPos,
 }
 
 impl Letters {
-    /// Letters of `size` pixels an em, to the right of where they are put.
-    pub fn new(size: f64, color: RGBColor) -> Letters {
+    const fn new(size: f64, color: RGBColor) -> Letters {
         Letters {
             size,
             color,
-            side: HPos::Left,
+            anchor: HPos::Left,
         }
     }
 
-    /// The same, to the left of where they are put.
-    pub fn ending(self) -> Letters {
-        Letters {
-            side: HPos::Right,
-            ..self
-        }
+    /// The same; `anchor` is the part of a text that is where it is put, by itself the left end.
+    pub fn anchored(self, anchor: HPos) -> Letters {
+        Letters { anchor, ..self }
     }
 
-    /// As plotters takes it; letters are centred on their line.
-    pub fn style(self) -> TextStyle<'static> {
-        TextStyle {
-            font: ("sans-serif", self.size * SIZE_PER_EM).into_font(),
-            color: self.color.to_backend_color(),
-            pos: Pos::new(self.side, VPos::Center),
-        }
+    /// Height of a line.
+    pub fn leading(self) -> i32 {
+        (1.4 * self.size).round() as i32
     }
 
-    /// Writes a line beside `at`, cut to `most` pixels, on white, so that no line runs through it.
+    /// How wide a text is.
+    pub fn width(self, text: &str) -> i32 {
+        font::width(text, self.size).ceil() as i32
+    }
+
+    /// Writes a line centred on `at`'s height, cut to `most` pixels.
     pub fn write<B: DrawingBackend>(
         self,
         paper: &Paper<B>,
@@ -91,20 +89,17 @@ impl Letters {
         most: i32,
     ) -> Drawn<B> {
         let text = font::fitting(&printable(text), self.size, f64::from(most));
-        let wide = font::width(&text, self.size).ceil() as i32;
-        let left = match self.side {
-            HPos::Right => at.0 - wide,
-            _ => at.0,
+        let style = TextStyle {
+            font: ("sans-serif", self.size * SIZE_PER_EM).into_font(),
+            color: self.color.to_backend_color(),
+            pos: Pos::new(self.anchor, VPos::Center),
         };
-        let half = (0.6 * self.size) as i32;
-        let behind = [(left, at.1 - half), (left + wide, at.1 + half)];
-        paper.draw(&Rectangle::new(behind, WHITE.filled()))?;
-        paper.draw(&Text::new(text, at, self.style()))
+        paper.draw(&Text::new(text, at, style))
     }
 }
 
 /// The text, with a space for each character that has no place in a picture or in XML.
-fn printable(text: &str) -> String {
+pub fn printable(text: &str) -> String {
     let out_of_place = |letter: char| letter.is_control() || "\u{fffe}\u{ffff}".contains(letter);
     text.replace(out_of_place, " ")
 }
@@ -113,23 +108,20 @@ fn printable(text: &str) -> String {
 pub fn bar<B: DrawingBackend>(
     paper: &Paper<B>,
     clock: Clock,
-    upper_left: (i32, i32),
-    lower_right: (i32, i32),
+    corners: [(i32, i32); 2],
 ) -> Drawn<B> {
-    let corners = [upper_left, lower_right];
     match clock {
         Clock::Measured => paper.draw(&Rectangle::new(corners, BAR.filled())),
         Clock::Modelled => {
             paper.draw(&Rectangle::new(corners, BAR.mix(0.12).filled()))?;
-            let hatch = hatch(upper_left, lower_right);
-            paper.draw(&PathElement::new(hatch, BAR.mix(0.55)))?;
+            paper.draw(&PathElement::new(hatch(corners), BAR.mix(0.55)))?;
             paper.draw(&Rectangle::new(corners, BAR.stroke_width(1)))
         }
     }
 }
 
 /// Lines that rise to the right, as one path that goes up one and down the next.
-fn hatch((left, top): (i32, i32), (right, bottom): (i32, i32)) -> Vec<(i32, i32)> {
+fn hatch([(left, top), (right, bottom)]: [(i32, i32); 2]) -> Vec<(i32, i32)> {
     let height = bottom - top;
     let starts = (left - height + HATCH..right).step_by(HATCH as usize);
     let lines = starts.enumerate().flat_map(|(index, start)| {
@@ -150,7 +142,7 @@ mod tests {
     #[test]
     fn hatching_stays_within_its_bar() {
         for right in [11, 12, 25, 400] {
-            let path = hatch((10, 20), (right, 34));
+            let path = hatch([(10, 20), (right, 34)]);
             assert!(path.len() >= 2, "{right}");
             for (x, y) in path {
                 assert!((10..=right).contains(&x) && (20..=34).contains(&y));

@@ -1,15 +1,15 @@
-//! The PNG: what the SVG has, drawn as pixels, two for one each way.
+//! The PNG: what the SVG has, drawn as pixels, three for one each way.
 
 use plotters::backend::{BitMapBackend, DrawingBackend};
-use plotters_backend::text_anchor::{HPos, VPos};
+use plotters_backend::text_anchor::HPos;
 use plotters_backend::{
-    BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingErrorKind, FontTransform,
+    BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingErrorKind,
 };
 
 use super::{font, pen};
 
 /// Pixels of the PNG a unit of the layout: fine enough for print.
-pub const SCALE: u32 = 2;
+pub const SCALE: u32 = 3;
 
 /// A bitmap that is laid out in the same units as the SVG.
 pub struct Raster<'a> {
@@ -128,8 +128,7 @@ impl<'a> DrawingBackend for Raster<'a> {
             .fill_polygon(corners.into_iter().map(finer), style)
     }
 
-    /// Where the SVG has it: plotters' SVG moves text down by 0.76 em or by half the height of an
-    /// x, or up by as much.
+    /// Where the SVG has it: plotters' SVG centres text by half the height of an x.
     fn draw_text<T: BackendTextStyle>(
         &mut self,
         text: &str,
@@ -142,20 +141,13 @@ impl<'a> DrawingBackend for Raster<'a> {
             HPos::Center => -0.5 * font::width(text, size),
             HPos::Right => -font::width(text, size),
         };
-        let down = match style.anchor().v_pos {
-            VPos::Top => 0.76,
-            VPos::Center => 0.27,
-            VPos::Bottom => -0.27,
-        };
-        let (left, down) = (left.round() as i32, (down * size).round() as i32);
+        let (left, down) = (left.round() as i32, (0.27 * size).round() as i32);
         let (x, y) = finer(position);
         let (width, height) = self.bitmap.get_size();
         let inside = |(x, y)| (0..width as i32).contains(&x) && (0..height as i32).contains(&y);
-        let turn: FontTransform = style.transform();
         let mut drawn = Ok(());
         font::draw(text, size, |column, row, share| {
-            let (across, along) = turn.transform(left + column, down + row);
-            let place = (x + across, y + along);
+            let place = (x + left + column, y + down + row);
             if drawn.is_ok() && inside(place) {
                 let ink = style.color().mix(f64::from(share).min(1.0));
                 drawn = self.bitmap.draw_pixel(place, ink);

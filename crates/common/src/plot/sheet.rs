@@ -1,0 +1,145 @@
+//! The sheet that charts are written on, line by line from top to bottom.
+
+use plotters::prelude::*;
+use plotters::style::text_anchor::HPos;
+
+use super::axis::Axis;
+use super::font;
+use super::pen::{BODY, Drawn, FAINT, GREY_INK, HEADING, Letters, Paper};
+
+/// Width of every picture, in the SVG's pixels: that of the book's other figures, whose text is
+/// legible on a phone. Heights come out as they come.
+pub const WIDTH: i32 = 408;
+/// White space around it.
+const MARGIN: i32 = 10;
+/// Where text and bars begin.
+pub const LEFT: i32 = MARGIN;
+/// Where they end at most.
+pub const RIGHT: i32 = WIDTH - MARGIN;
+
+/// Above a chart's heading.
+const ABOVE: i32 = 20;
+/// Above a remark.
+const GAP: i32 = 10;
+/// Between texts on one line.
+const BETWEEN: i32 = 8;
+/// Length of a tick's mark.
+pub const TICK: i32 = 4;
+
+/// What is drawn on, and how far down it is used.
+pub struct Sheet<B: DrawingBackend> {
+    pub paper: Paper<B>,
+    /// Where the next line begins.
+    pub top: i32,
+    /// The chart's last group.
+    group: Option<String>,
+}
+
+impl<B: DrawingBackend> Sheet<B> {
+    /// An empty one.
+    pub fn new(paper: Paper<B>) -> Self {
+        Sheet {
+            paper,
+            top: MARGIN,
+            group: None,
+        }
+    }
+
+    /// Ends it, and says how high it is.
+    pub fn finish(self) -> Result<i32, DrawingAreaErrorKind<B::ErrorType>> {
+        self.paper.present()?;
+        Ok(self.top + MARGIN)
+    }
+
+    /// Leaves so many pixels free.
+    pub fn space(&mut self, pixels: i32) {
+        self.top += pixels;
+    }
+
+    /// A line, cut where it is too long.
+    pub fn text(&mut self, letters: Letters, text: &str) -> Drawn<B> {
+        let middle = self.top + letters.leading() / 2;
+        letters.write(&self.paper, text, (LEFT, middle), RIGHT - LEFT)?;
+        self.space(letters.leading());
+        Ok(())
+    }
+
+    /// A name and what belongs to it, at both ends of a line; of two lines where they are too long.
+    pub fn pair(&mut self, (letters, name): (Letters, &str), value: &str) -> Drawn<B> {
+        let wide = BODY.width(value);
+        if letters.width(name) + BETWEEN + wide > RIGHT - LEFT {
+            self.text(letters, name)?;
+        } else {
+            let middle = self.top + letters.leading() / 2;
+            letters.write(&self.paper, name, (LEFT, middle), RIGHT - LEFT)?;
+        }
+        let middle = self.top + BODY.leading() / 2;
+        let value_letters = BODY.anchored(HPos::Right);
+        value_letters.write(&self.paper, value, (RIGHT, middle), RIGHT - LEFT)?;
+        self.space(BODY.leading());
+        Ok(())
+    }
+
+    /// What explains, in as many lines as it takes.
+    pub fn paragraph(&mut self, text: &str) -> Drawn<B> {
+        for line in font::wrapped(text, FAINT.size, f64::from(RIGHT - LEFT)) {
+            self.text(FAINT, &line)?;
+        }
+        Ok(())
+    }
+
+    /// A remark between charts.
+    pub fn note(&mut self, text: &str) -> Drawn<B> {
+        self.space(GAP);
+        self.paragraph(text)
+    }
+
+    /// A chart's heading.
+    pub fn heading(&mut self, text: &str) -> Drawn<B> {
+        self.group = None;
+        self.space(ABOVE);
+        self.text(HEADING, text)
+    }
+
+    /// Says which group the next variant of a chart is of, where that is another than the last's.
+    pub fn group(&mut self, name: &str) -> Drawn<B> {
+        let last = self.group.replace(name.to_owned());
+        if last.as_deref() == Some(name) {
+            return Ok(());
+        }
+        if last.is_some() {
+            self.space(GAP / 2);
+            let line = [(LEFT, self.top), (RIGHT, self.top)];
+            let ink = GREY_INK.mix(0.35);
+            self.paper.draw(&PathElement::new(line, ink))?;
+        }
+        self.space(GAP / 2);
+        if name.is_empty() {
+            return Ok(());
+        }
+        self.text(FAINT, name)
+    }
+
+    /// An axis from `left` to the right margin, with ticks and its name below. A label that would
+    /// be on another's is left out.
+    pub fn axis(&mut self, axis: &Axis, left: i32, name: &str) -> Drawn<B> {
+        let line = [(left, self.top), (RIGHT, self.top)];
+        self.paper.draw(&PathElement::new(line, GREY_INK))?;
+        let middle = self.top + TICK + BODY.leading() / 2;
+        let mut free = LEFT;
+        for (value, label) in axis.ticks() {
+            let x = axis.place(value, (left, RIGHT));
+            let tick = [(x, self.top), (x, self.top + TICK)];
+            self.paper.draw(&PathElement::new(tick, GREY_INK))?;
+            let half = BODY.width(&label) / 2 + 1;
+            let x = x.clamp(LEFT + half, RIGHT - half);
+            if x - half >= free {
+                let letters = BODY.anchored(HPos::Center);
+                letters.write(&self.paper, &label, (x, middle), RIGHT - LEFT)?;
+                free = x + half + BETWEEN;
+            }
+        }
+        self.space(TICK + BODY.leading());
+        self.text(FAINT, name)
+    }
+}
