@@ -1,5 +1,7 @@
 //! Pictures as a reader finds them: what is written, where, and that nothing is in the way.
 
+use std::collections::BTreeSet;
+
 use cuda_driver::counters::{Access, Constant, Tally};
 use cuda_driver::model::Roofline;
 use roxmltree::Document;
@@ -220,6 +222,33 @@ fn who_does_not_see_it_is_told() {
     assert_eq!(some, [title, &ends.join("\n")]);
     let one = told(&figure(Clock::Measured, 1), "my/times");
     assert_eq!(one[1], "Time: variant 0, block 32, 0.02 ms");
+}
+
+/// The book puts pictures into its Markdown, and has its own colours for them.
+#[test]
+fn pictures_can_be_put_into_the_book() {
+    let styles = include_str!("../../../../docs/theme/figures.css");
+    let mut colours = BTreeSet::new();
+    for clock in [Clock::Measured, Clock::Modelled] {
+        let svg = svg(&figure(clock, 4));
+        assert!(svg.lines().all(|line| !line.trim().is_empty()));
+        assert!(svg.starts_with("<svg class=\"plot\" "));
+        for node in Document::parse(&svg).unwrap().descendants() {
+            for what in ["fill", "stroke"] {
+                let colour = node.attribute(what).filter(|&colour| colour != "none");
+                colours.extend(colour.map(|colour| format!("svg.plot [{what}=\"{colour}\"]")));
+            }
+        }
+    }
+    for rule in &colours {
+        assert!(styles.contains(rule), "docs/theme/figures.css lacks {rule}");
+    }
+    let rules = styles.matches("svg.plot [").count();
+    assert_eq!(
+        rules,
+        colours.len(),
+        "rules for colours that no picture has"
+    );
 }
 
 #[test]
