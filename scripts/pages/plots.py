@@ -1,0 +1,153 @@
+"""Draws the book's plots, docs/figures/plots: what `--plot` of the chapters' programs draws on the
+simulator, and the same with its words in Chinese. scripts/figures calls it.
+
+A text is left as it is where it is a number with or without a unit, or a name that is in the run's
+JSON record, like a variant's. All others are in PHRASES here, line by line as they are drawn.
+"""
+
+import argparse
+import html
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+FOLDER = pathlib.Path(__file__).resolve().parent.parent.parent / "docs" / "figures" / "plots"
+
+# What is run for each chapter's page.
+RUNS = {
+    "vector-add": "",
+    "matmul-pitched": "--variant pitched,linear,uncoalesced --p 321",
+    "device-symbols": "",
+    "matmul-tiled": "",
+    "add-constant": "--sums 12800000",
+    "raytrace-const": "",
+    "stencil-readonly": "",
+}
+
+# The first that fits is taken; {} is anything that is a text itself.
+PHRASES = {
+    "modelled, {}: not a measurement": "{} 的建模时间，不是实测",
+    "Shortest time: {}": "时间最短：{}",
+    "Longest time: {}": "时间最长：{}",
+    "Requests: {}": "请求：{}",
+    "Fewest requests: {}": "请求最少：{}",
+    "Most requests: {}": "请求最多：{}",
+    "Time by variant": "各变体的时间",
+    "ms of one launch or copy, modelled": "一次启动或复制的毫秒数，建模",
+    "ms of one launch or copy, modelled, log scale": "一次启动或复制的毫秒数，建模，对数坐标",
+    "Requests by pattern": "各变体的请求",
+    # One sentence in two lines.
+    "thin: requests, one a warp and instruction (constant: one a": "细条：请求，每个线程束每条指令一次（常量内存：每个不同的",
+    "distinct address); pale: their 32-byte sectors or wavefronts": "地址一次）；浅色：这些请求的 32 字节扇区或波前",
+    "global loads": "全局内存读取",
+    "global stores": "全局内存写入",
+    "shared memory": "共享内存",
+    "constant memory": "常量内存",
+    "none": "无",
+    "{} requests": "{} 次请求",
+    "{} requests, {} sectors": "{} 次请求，{} 个扇区",
+    "{} requests, {} wavefronts": "{} 次请求，{} 个波前",
+    "requests, sectors, wavefronts of one launch, log scale": "一次启动的请求、扇区、波前，对数坐标",
+    "Roofline": "屋顶线图",
+    "FLOP/s, modelled, log scale": "FLOP/s，建模，对数坐标",
+    "FLOP a byte of device memory, log scale": "设备内存每字节的运算量（FLOP），对数坐标",
+    "device memory, {}": "设备内存，{}",
+    "arithmetic, {}": "算力，{}",
+    "No roofline: no kernel here computes in floating point.": "没有屋顶线图：这里的核函数都不做浮点运算。",
+    "{} sums": "{} 次加法",
+    "blocks of {} threads": "每块 {} 个线程",
+    "{}, modelled, {}": "{}，建模，{}",
+    "{}: {}": "{}：{}",
+    "{}, {}": "{}，{}",
+}
+NUMBER = re.compile(r"[\d.][\d. –]*[kMGTPE]?(ms|B/s|FLOP/s|FLOP/B)?")
+TEXTS = re.compile(r"(?<=>)[^<>]+(?=</(?:text|title|desc)>)")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--programs", type=pathlib.Path, required=True, metavar="FOLDER")
+    parser.add_argument("--check", action="store_true", help="only say whether those there are so")
+    flags = parser.parse_args()
+    files = plots(flags.programs.resolve())
+    there = {file.name: file.read_text(encoding="utf-8") for file in FOLDER.glob("*.svg")}
+    stale = sorted(name for name in {*files, *there} if files.get(name) != there.get(name))
+    if flags.check and stale:
+        sys.exit(f"error: not what is drawn today: {', '.join(stale)}; scripts/figures draws them")
+    FOLDER.mkdir(exist_ok=True)
+    for name in stale:
+        if name in files:
+            (FOLDER / name).write_text(files[name], encoding="utf-8")
+        else:
+            (FOLDER / name).unlink()
+        print(FOLDER / name)
+
+
+def plots(programs):
+    """Every plot in both languages: the file's name, and what is in it."""
+    files, used = {}, set()
+    for chapter, arguments in RUNS.items():
+        svg, names = drawn(programs / chapter, arguments.split())
+        files[f"{chapter}.en.svg"] = svg
+        try:
+            files[f"{chapter}.zh.svg"] = TEXTS.sub(lambda text: chinese(text[0], names, used), svg)
+        except KeyError as unknown:
+            sys.exit(f"error: {chapter}: no Chinese for {unknown}: add it to scripts/pages/plots.py")
+    if unused := PHRASES.keys() - used:
+        sys.exit(f"error: scripts/pages/plots.py: no plot has {sorted(unused)}: remove it")
+    return files
+
+
+def drawn(program, arguments):
+    """A program's plot, and all names in its record."""
+    with tempfile.TemporaryDirectory(prefix="plot-") as folder:
+        name = f"plot-{program.name}"
+        done = subprocess.run(
+            [program, *arguments, "--json", "--plot", name],
+            cwd=folder,
+            env={**os.environ, "CUDA_BACKEND": "sim"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+        )
+        if done.returncode:
+            sys.exit(f"error: {program.name} failed:\n{done.stderr}")
+        svg = (pathlib.Path(folder) / f"{name}.svg").read_text(encoding="utf-8")
+    return svg, set(strings(json.loads(done.stdout)))
+
+
+def strings(record):
+    """Every text in a record."""
+    if isinstance(record, str):
+        yield record
+    elif isinstance(record, (dict, list)):
+        for part in record.values() if isinstance(record, dict) else record:
+            yield from strings(part)
+
+
+def chinese(text, names, used):
+    """The lines of an element's text in Chinese; `used` gets the phrases that were needed."""
+    lines = [html.unescape(line) for line in text.split("\n")]
+    return "\n".join(html.escape(translated(line, names, used), quote=False) for line in lines)
+
+
+def translated(text, names, used):
+    if not text or text in names or NUMBER.fullmatch(text):
+        return text
+    for phrase, words in PHRASES.items():
+        match = re.fullmatch(re.escape(phrase).replace(r"\{\}", "(.+)"), text)
+        if match:
+            used.add(phrase)
+            return words.format(*(translated(part, names, used) for part in match.groups()))
+    raise KeyError(text)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except FileNotFoundError as error:
+        sys.exit(f"error: {error.filename} is not there: cargo build --workspace makes the programs")
