@@ -1,8 +1,10 @@
 """The two languages beside each other, and what the pages include."""
 
+import collections
 import re
 
 import markdown
+import prose
 
 # Code is the same whatever language is around it.
 SHARED = {"cpp", "c", "rust", "toml", "sh", "yaml"}
@@ -46,6 +48,9 @@ def differences(english, chinese):
     for kind, (here, there) in kinds.items():
         if here != there:
             yield f"other {kind}: {first_difference(here, there)}"
+    for here, there in zip(*map(prose.sections, lines)):
+        yield from unsaid(here, there, "Chinese")
+        yield from unsaid(there, here, "English")
 
 
 def included(text):
@@ -75,6 +80,15 @@ def shared(lines):
         for block in markdown.blocks(lines)
         if block.language in SHARED
     ]
+
+
+def unsaid(section, twin, language):
+    """The figures that a section claims and its twin does not say, in whatever order it does."""
+    left = collections.Counter(figure.value for _, figure in twin)
+    for line, figure in section:
+        left[figure.value] -= 1
+        if figure.claims() and left[figure.value] < 0:
+            yield f"{figure.written} of line {line} is not in the same section in {language}"
 
 
 def first_difference(here, there):
