@@ -39,7 +39,7 @@ PHRASES = {
     "Time by variant": "各变体的时间",
     "ms of one launch or copy, modelled": "一次启动或复制的毫秒数，建模",
     "ms of one launch or copy, modelled, log scale": "一次启动或复制的毫秒数，建模，对数坐标",
-    "Requests by pattern": "各变体的请求",
+    "Requests by variant": "各变体的请求",
     # One sentence in two lines.
     "thin: requests, one a warp and instruction (constant: one a": "细条：请求，每个线程束每条指令一次（常量内存：每个不同的",
     "distinct address); pale: their 32-byte sectors or wavefronts": "地址一次）；浅色：这些请求的 32 字节扇区或波前",

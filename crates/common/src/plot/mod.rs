@@ -1,4 +1,4 @@
-//! One picture of a run, as SVG and as PNG: time by variant, requests by pattern, a roofline.
+//! One picture of a run, as SVG and as PNG: time by variant, requests by variant, a roofline.
 //!
 //! A [`Destination`] is checked before the run, and saves the [`Figure`] after it. Nothing of the
 //! system is needed, not even its fonts.

@@ -1,4 +1,4 @@
-//! Requests by pattern: what each variant asks of global, shared and constant memory.
+//! Requests by variant: what each variant asks of global, shared and constant memory.
 
 use cuda_driver::counters::Tally;
 use plotters::prelude::*;
@@ -120,7 +120,7 @@ impl<'a> Requests<'a> {
 
     /// Draws it.
     pub fn draw<B: DrawingBackend>(&self, sheet: &mut Sheet<B>) -> Drawn<B> {
-        sheet.heading("Requests by pattern")?;
+        sheet.heading("Requests by variant")?;
         sheet.paragraph(
             "thin: requests, one a warp and instruction (constant: one a distinct address); \
              pale: their 32-byte sectors or wavefronts",

@@ -293,7 +293,7 @@ fn on_a_gpu_the_picture_says_what_it_lacks() {
     assert!(
         !texts(&svg)
             .iter()
-            .any(|text| text == "Roofline" || text == "Requests by pattern")
+            .any(|text| text == "Roofline" || text == "Requests by variant")
     );
 }
 
