@@ -12,6 +12,7 @@ import functools
 import http.server
 import pathlib
 import re
+import sys
 import threading
 import urllib.parse
 
@@ -62,11 +63,19 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
         pass
 
 
+class Server(http.server.ThreadingHTTPServer):
+    """Says nothing of a browser that leaves a page before it is there."""
+
+    def handle_error(self, request, client_address):
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
 @contextlib.contextmanager
 def served(book, port=0):
     """The book on a port of this machine, for this machine alone; its address."""
     handler = functools.partial(Quiet, directory=book)
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", port), handler)
+    server = Server(("127.0.0.1", port), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}"
