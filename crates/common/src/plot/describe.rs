@@ -20,7 +20,7 @@ pub fn description(figure: &Figure) -> Vec<String> {
         ["Requests", "Fewest requests", "Most requests"],
         count,
     );
-    let times = times.map(|(what, ms)| format!("{what}, {} ms", number::plain(ms)));
+    let times = times.map(|(what, ms)| format!("{what}, {} ms", number::milliseconds(ms)));
     let counts = counts.map(|(what, count)| format!("{what}, {}", number::count(count as u64)));
     times.chain(counts).collect()
 }

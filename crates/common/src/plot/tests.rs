@@ -179,7 +179,7 @@ fn every_figure_has_its_name_and_unit() {
             "block 64",
             "variant 0",
             "variant 2",
-            "0.02 ms",
+            "0.02000 ms",
             "ms of one launch or copy, modelled",
             "1.57 M requests, 3.67 M sectors",
             "4.19 M requests, 4.24 M wavefronts",
@@ -213,15 +213,15 @@ fn who_does_not_see_it_is_told() {
     };
     let some = told(&figure(Clock::Modelled, 3), "my times");
     let ends = [
-        "Shortest time: variant 0, block 32, 0.02 ms",
-        "Longest time: variant 2, block 64, 0.06 ms",
+        "Shortest time: variant 0, block 32, 0.02000 ms",
+        "Longest time: variant 2, block 64, 0.06000 ms",
         "Fewest requests: variant 0, block 32, 6.29 M",
         "Most requests: variant 1, block 32, 7.34 M",
     ];
     let title = "stencil-readonly, 2²⁴ floats, modelled, NVIDIA H200";
     assert_eq!(some, [title, &ends.join("\n")]);
     let one = told(&figure(Clock::Measured, 1), "my/times");
-    assert_eq!(one[1], "Time: variant 0, block 32, 0.02 ms");
+    assert_eq!(one[1], "Time: variant 0, block 32, 0.02000 ms");
 }
 
 /// The book puts pictures into its Markdown, and has its own colours for them.
@@ -392,7 +392,7 @@ fn times_that_are_none_have_no_bar() {
         variant.milliseconds = time;
     }
     let texts = texts(&svg(&figure));
-    assert_has(&texts, &["0 ms", "variant 0", "variant 3"]);
+    assert_has(&texts, &["0.00000 ms", "variant 0", "variant 3"]);
     assert_has(
         &texts,
         &["No roofline: no kernel here computes in floating point."],

@@ -20,7 +20,7 @@ pub fn draw<B: DrawingBackend>(sheet: &mut Sheet<B>, figure: &Figure) -> Drawn<B
     sheet.heading("Time by variant")?;
     for variant in figure.shown() {
         sheet.group(&variant.group)?;
-        let value = format!("{} ms", number::plain(variant.milliseconds));
+        let value = format!("{} ms", number::milliseconds(variant.milliseconds));
         sheet.pair((BODY, &variant.label), &value)?;
         let end = axis.place(variant.milliseconds, (LEFT, RIGHT));
         if end > LEFT {
