@@ -3,6 +3,8 @@
 //! Chapters use `?` and `anyhow`'s `context`; what CUDA's error means is added here, at the end.
 
 use std::ffi::{CStr, c_char};
+use std::fmt::Display;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 use std::ptr;
 
@@ -10,9 +12,7 @@ use anyhow::{Error, Result};
 use cust::error::CudaError;
 use cust::sys::{self, CUresult};
 
-use crate::report::note;
-
-/// Turns a chapter's result into an exit code: 0, or 1 after `error: …` on standard error.
+/// Turns a program's result into an exit code: 0, or 1 after `error: …` on standard error.
 ///
 /// (A flag that cannot be parsed never gets here: clap says so and exits with 2.)
 pub fn exit(result: Result<()>) -> ExitCode {
@@ -23,6 +23,11 @@ pub fn exit(result: Result<()>) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Prints a line, or some, to standard error. That nobody reads it is no failure.
+pub fn note(text: impl Display) {
+    let _ = writeln!(io::stderr(), "{text}");
 }
 
 /// The error and its causes, outermost first, CUDA's own with what they mean.
@@ -146,7 +151,7 @@ pub fn check(status: CUresult) -> Result<()> {
 }
 
 /// The driver's name for an error, as `CUDA_ERROR_INVALID_PTX`.
-pub(crate) fn name_of(status: CUresult) -> String {
+pub fn name_of(status: CUresult) -> String {
     let mut name: *const c_char = ptr::null();
     // SAFETY: `name` is a valid place for the pointer.
     let known = unsafe { sys::cuGetErrorName(status, &mut name) };

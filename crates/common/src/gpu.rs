@@ -12,8 +12,6 @@ use cust::error::CudaError;
 use cust::stream::{Stream, StreamFlags};
 use serde::{Serialize, Serializer};
 
-use crate::progress;
-
 /// The first GPU, with a stream to launch on. Dropping it releases the GPU.
 pub struct Gpu {
     /// The stream that a chapter launches on. First here, because it must go before its context.
@@ -99,9 +97,6 @@ impl Gpu {
                 Backend::Simulator => Clock::Modelled,
             },
         };
-        if backend == Backend::Simulator {
-            progress::show();
-        }
         Ok(Gpu {
             stream,
             device,

@@ -1,20 +1,24 @@
 //! Grids that cover an input: one thread an element, blocks up to past its edge where sizes do not
 //! divide, within what the device takes.
 
-use anyhow::{Context as _, Result, bail, ensure};
-use cust::device::{Device, DeviceAttribute};
-use cust::function::{BlockSize, Function, GridSize};
-use cust::sys;
+use std::fmt;
+use std::str::FromStr;
 
-use crate::error::check;
-use crate::flags::Block;
+use anyhow::{Result, bail};
+use cust::device::{Device, DeviceAttribute};
+use cust::function::{BlockSize, GridSize};
 
 /// Blocks of `block` threads in a row that cover `elements`.
 ///
 /// # Errors
 ///
 /// Where the block or the grid is larger than the device takes.
-pub fn grid_1d(device: &Device, elements: u64, block: u32) -> Result<(GridSize, BlockSize)> {
+pub fn grid_1d(
+    device: &Device,
+    elements: impl Into<u64>,
+    block: u32,
+) -> Result<(GridSize, BlockSize)> {
+    let elements = elements.into();
     let limits = Limits::of(device)?;
     if block > limits.threads || block > limits.block.0 {
         bail!(
@@ -40,8 +44,8 @@ pub fn grid_1d(device: &Device, elements: u64, block: u32) -> Result<(GridSize, 
 /// Where the block or the grid is larger than the device takes.
 pub fn grid_2d(
     device: &Device,
-    width: u64,
-    height: u64,
+    width: impl Into<u64>,
+    height: impl Into<u64>,
     block: Block,
 ) -> Result<(GridSize, BlockSize)> {
     let limits = Limits::of(device)?;
@@ -54,7 +58,7 @@ pub fn grid_2d(
             limits.threads,
         );
     }
-    let grid = limits.blocks_2d(width, height, block)?;
+    let grid = limits.blocks_2d(width.into(), height.into(), block)?;
     Ok((grid, BlockSize::xy(block.width, block.height)))
 }
 
@@ -75,53 +79,34 @@ pub fn tiles_2d(
     Ok((grid, BlockSize::x(threads)))
 }
 
-/// Bytes of shared memory that a block can have on this device, where it asks for more than the
-/// usual 48 KB as well.
-///
-/// # Errors
-///
-/// CUDA's own.
-pub fn shared_limit(device: &Device) -> Result<u32> {
-    let attribute =
-        sys::CUdevice_attribute_enum::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
-    let mut bytes = 0;
-    // SAFETY: `bytes` is a place to write to.
-    check(unsafe { sys::cuDeviceGetAttribute(&mut bytes, attribute, device.as_raw()) })?;
-    Ok(bytes.try_into()?)
+/// Threads of a two-dimensional block, both ways at least 1: what a chapter's `--block` takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Threads along x.
+    pub width: u32,
+    /// Threads along y.
+    pub height: u32,
 }
 
-/// Lets launches of `kernel` ask for `bytes` of shared memory a block, beside what the kernel has
-/// of its own. Beyond 48 KB a GPU wants to be told before. (cust 0.3.2 has no call for it.)
-///
-/// # Errors
-///
-/// Where the device has less.
-pub fn allow_shared(kernel: &Function<'_>, bytes: u32) -> Result<()> {
-    let attribute = sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-    let value = i32::try_from(bytes).unwrap_or(i32::MAX);
-    // SAFETY: the kernel's module is loaded; the call changes nothing but this attribute.
-    let status = unsafe { sys::cuFuncSetAttribute(kernel.to_raw(), attribute, value) };
-    check(status).with_context(|| {
-        format!("cannot have {bytes} bytes of shared memory a block: the device has less")
-    })
+impl FromStr for Block {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let sides = text
+            .split_once('x')
+            .and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
+        match sides {
+            None => Err("write it as WIDTHxHEIGHT in whole numbers, like 16x16".to_owned()),
+            Some((0, _) | (_, 0)) => Err("a block has at least one thread each way".to_owned()),
+            Some((width, height)) => Ok(Block { width, height }),
+        }
+    }
 }
 
-/// As many blocks of a kernel as the GPU runs at once, each with `shared` bytes of shared memory
-/// beside the kernel's own, which it has been [allowed](allow_shared).
-///
-/// # Errors
-///
-/// Where not one block fits, and CUDA's own.
-pub fn at_once(
-    device: &Device,
-    kernel: &Function<'_>,
-    block: BlockSize,
-    shared: u32,
-) -> Result<u32> {
-    let resident = kernel.max_active_blocks_per_multiprocessor(block, shared as usize)?;
-    ensure!(resident > 0, "a multiprocessor has no room for a block");
-    let multiprocessors = device.get_attribute(DeviceAttribute::MultiprocessorCount)?;
-    Ok(resident * u32::try_from(multiprocessors)?)
+impl fmt::Display for Block {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}", self.width, self.height)
+    }
 }
 
 /// What a device takes, along x and y.
@@ -161,6 +146,26 @@ impl Limits {
                 "{width} by {height} elements need a grid of {across}x{down} blocks, and this \
                  device takes at most {widest}x{highest}; use larger blocks or a smaller input"
             ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks() {
+        let block: Block = "7x5".parse().unwrap();
+        assert_eq!((block.width, block.height), (7, 5));
+        assert_eq!(block.to_string(), "7x5");
+        for zero in ["0x16", "16x0", "0x0"] {
+            let error = zero.parse::<Block>().unwrap_err();
+            assert!(error.contains("at least one"), "{error}");
+        }
+        for malformed in "|16|x|16x|x16|16x16x1|-1x4|99999999999x1".split('|') {
+            let error = malformed.parse::<Block>().unwrap_err();
+            assert!(error.contains("WIDTHxHEIGHT"), "{malformed}: {error}");
         }
     }
 }

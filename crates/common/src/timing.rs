@@ -8,12 +8,12 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
+use cuda_driver::LaunchRecord;
 use cust::event::{Event, EventFlags};
 use cust::stream::Stream;
 use serde::Serialize;
 
 use crate::gpu::Clock;
-use crate::progress;
 
 /// A sample on a GPU is long enough when it takes this many milliseconds …
 const SAMPLE_MS: f32 = 5.0;
@@ -35,6 +35,26 @@ pub struct Timing {
     pub samples: u32,
     /// How many launches each sample is the mean of.
     pub launches_per_sample: u32,
+}
+
+/// What came of timing some work.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// How long it takes.
+    pub timing: Timing,
+    /// What the last launch of it did, as the simulator counted it: none on a GPU, and where the
+    /// work was a copy.
+    pub launch: Option<LaunchRecord>,
+}
+
+impl Measured {
+    /// The time alone, of work that no single launch stands for.
+    pub fn without_launch(self) -> Self {
+        Measured {
+            launch: None,
+            ..self
+        }
+    }
 }
 
 impl Timing {
@@ -99,12 +119,12 @@ impl Events<'_> {
     /// # Errors
     ///
     /// As [`Events::time`].
-    pub fn timing(
+    pub fn measure(
         &self,
         clock: Clock,
         repeat: u32,
         mut launch: impl FnMut() -> Result<()>,
-    ) -> Result<Timing> {
+    ) -> Result<Measured> {
         time(clock, repeat, |launches| {
             self.time(|| (0..launches).try_for_each(|_| launch()))
         })
@@ -122,7 +142,7 @@ impl Events<'_> {
         clock: Clock,
         repeat: u32,
         mut launch: impl FnMut() -> Result<()>,
-    ) -> Result<Timing> {
+    ) -> Result<Measured> {
         time(clock, repeat, |launches| {
             if clock == Clock::Measured {
                 thread::sleep(PAUSE);
@@ -154,16 +174,22 @@ impl Events<'_> {
 /// # Errors
 ///
 /// What `launch` returns, and a time that is negative or no number.
-pub fn time(
+pub fn time(clock: Clock, repeat: u32, launch: impl FnMut(u32) -> Result<f32>) -> Result<Measured> {
+    cuda_driver::take_last_launch(); // one that belongs to other work
+    let timing = sampled(clock, repeat, launch)?;
+    Ok(Measured {
+        timing,
+        launch: cuda_driver::take_last_launch(),
+    })
+}
+
+fn sampled(
     clock: Clock,
     repeat: u32,
     mut launch: impl FnMut(u32) -> Result<f32>,
 ) -> Result<Timing> {
     if clock == Clock::Modelled || repeat == 0 {
-        let milliseconds = launch(1);
-        progress::settle();
-        let milliseconds = milliseconds?;
-        return summarise(&[milliseconds], 1);
+        return summarise(&[launch(1)?], 1);
     }
     launch(1)?; // loads the kernel
     let one = launch(1)?;
@@ -222,7 +248,7 @@ mod tests {
     #[test]
     fn a_modelled_time_takes_one_launch() {
         let mut calls = Vec::new();
-        let timing = time(Clock::Modelled, 50, |launches| {
+        let timing = sampled(Clock::Modelled, 50, |launches| {
             calls.push(launches);
             Ok(0.25)
         })
@@ -235,7 +261,7 @@ mod tests {
     #[test]
     fn a_measured_time_warms_up_and_samples_many_launches() {
         let mut calls = Vec::new();
-        let timing = time(Clock::Measured, 3, |launches| {
+        let timing = sampled(Clock::Measured, 3, |launches| {
             calls.push(launches);
             Ok(0.5 * launches as f32)
         })

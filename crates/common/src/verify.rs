@@ -4,11 +4,31 @@
 
 use std::fmt::Debug;
 
+use anyhow::{Context as _, Result};
 use approx::ulps_eq;
+use cust::error::CudaResult;
+use cust::memory::bytemuck::Pod;
+use cust::memory::{DeviceBuffer, DeviceCopy};
 
 /// The byte to fill an output with before a launch. As a float it is NaN, as an integer −1 or the
 /// largest value, as a pixel opaque white.
 pub const POISON: u8 = 0xFF;
+
+/// Memory on the GPU for `len` results of a kernel, filled with [`POISON`]; `what` they are, for
+/// the error.
+///
+/// # Errors
+///
+/// Where the GPU has not that much memory.
+pub fn output<T: DeviceCopy + Pod>(what: &str, len: usize) -> Result<DeviceBuffer<T>> {
+    let allocate = || -> CudaResult<DeviceBuffer<T>> {
+        // SAFETY: it is filled before anything reads it.
+        let mut results = unsafe { DeviceBuffer::uninitialized(len) }?;
+        results.set_8(POISON)?;
+        Ok(results)
+    };
+    allocate().with_context(|| format!("cannot allocate {what} on the GPU"))
+}
 
 /// How many differing elements a [`Comparison`] keeps.
 const KEPT: usize = 3;

@@ -127,8 +127,8 @@ impl Bench {
             samples => {
                 let events = timing::events(&self.gpu.stream)?;
                 let clock = self.gpu.info.time;
-                let time = events.timing(clock, samples, || Ok(launch()?))?;
-                self.time.set(Some(time));
+                let measured = events.measure(clock, samples, || Ok(launch()?))?;
+                self.time.set(Some(measured.timing));
                 Ok(())
             }
         }

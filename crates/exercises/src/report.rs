@@ -1,6 +1,6 @@
 //! What came of an answer, for the student.
 
-use common::number::grouped;
+use chapter::number::grouped;
 
 use crate::data::Step;
 use crate::exercise::Exercise;

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::thread;
 
-use common::progress;
+use chapter::progress;
 
 use super::{Class, Outcome, Result, Shard, Submissions};
 use crate::error::in_words;

@@ -73,7 +73,7 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
     if let Some(Command::Worker) = flags.command {
         return Ok(worker::work());
     }
-    common::interrupt::install()?;
+    chapter::interrupt::install()?;
     if let Some(Command::Check(check)) = &flags.command
         && let Some(submissions) = &check.class.submissions
     {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use common::limit::{self, Span};
-use common::number::{grouped, percent};
+use chapter::limit::{self, Span};
+use chapter::number::{grouped, percent};
 use common::timing;
 use cuda_driver::LaunchRecord;
 use cuda_driver::counters::METRICS;

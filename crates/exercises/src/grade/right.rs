@@ -1,7 +1,7 @@
 //! The step `right`: outputs beside their references, and the first wrong elements shown.
 
 use approx::relative_eq;
-use common::number::grouped;
+use chapter::number::grouped;
 use common::verify::{compare, within_ulps};
 
 use super::{Failure, Stop};

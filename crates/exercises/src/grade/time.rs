@@ -3,8 +3,8 @@
 
 use std::mem;
 
+use chapter::number::plain;
 use common::module;
-use common::number::plain;
 
 use super::{Answer, Failure, Grading, Stop, Timed, Verdict, compile, launch};
 use crate::data::Step;

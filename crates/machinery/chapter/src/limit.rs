@@ -6,11 +6,13 @@ use cust::launch;
 use cust::memory::{CopyDestination, DeviceBuffer};
 use cust::sys;
 
-use crate::error::check;
-use crate::gpu::Gpu;
-use crate::module;
-use crate::timing::{Events, Timing};
-use crate::verify::{POISON, compare, within_ulps};
+use common::error::check;
+use common::gpu::Gpu;
+use common::module;
+use common::timing::{self, Events, Timing};
+use common::verify::{compare, output, within_ulps};
+
+use crate::report::Limit;
 
 const PTX: &str = include_str!(env!("LIMITS_PTX"));
 
@@ -39,13 +41,32 @@ pub struct Span {
 pub fn copy(gpu: &Gpu, events: &Events, repeat: u32, to: Span, from: Span) -> Result<Timing> {
     ensure!(to.bytes == from.bytes, "the ends of a copy differ in size");
     let stream = events.stream().as_inner();
-    let timing = events.timing(gpu.info.time, repeat, || {
+    let measured = events.measure(gpu.info.time, repeat, || {
         // SAFETY: the driver checks both addresses and the length; it waits for the stream
         // before anything else can be done with either.
         check(unsafe { sys::cuMemcpyDtoDAsync_v2(to.address, from.address, to.bytes, stream) })?;
         Ok(())
     });
-    timing.context("cannot time a copy on the device")
+    Ok(measured.context("cannot time a copy on the device")?.timing)
+}
+
+/// The time of a copy of so many bytes between two allocations of its own: as [`copy`].
+///
+/// # Errors
+///
+/// CUDA's own.
+pub fn copy_of(gpu: &Gpu, repeat: u32, bytes: usize) -> Result<Limit> {
+    let allocate = || output("the ends of a copy", bytes);
+    let (from, to) = (allocate()?, allocate()?);
+    let span = |buffer: &DeviceBuffer<u8>| Span {
+        address: buffer.as_device_ptr().as_raw(),
+        bytes,
+    };
+    let events = timing::events(&gpu.stream)?;
+    Ok(Limit {
+        name: "copy on the device",
+        timing: copy(gpu, &events, repeat, span(&to), span(&from))?,
+    })
 }
 
 /// The rate of 32-bit floating-point instructions, which are what arithmetic is measured by: a
@@ -64,18 +85,17 @@ impl Fp32 {
     /// # Errors
     ///
     /// CUDA's own, and a sum that comes out wrong.
-    pub fn measure(gpu: &Gpu, events: &Events, repeat: u32) -> Result<Fp32> {
+    pub fn measure(gpu: &Gpu, repeat: u32) -> Result<Fp32> {
         let cannot = "cannot measure the rate of arithmetic";
         let blocks = blocks(&gpu.device).context(cannot)?;
         let threads = blocks * BLOCK;
         let module = module::load(PTX)?;
         let kernel = module.get_function("fp32_rate").context(cannot)?;
-        // SAFETY: it is filled with `POISON` before it is read.
-        let mut sums = unsafe { DeviceBuffer::<f32>::uninitialized(threads as usize) }?;
-        sums.set_8(POISON)?;
-        let stream = events.stream();
+        let sums = output::<f32>("sums", threads as usize).context(cannot)?;
+        let stream = &gpu.stream;
+        let events = timing::events(stream)?;
         let milliseconds = |rounds: u32| {
-            events.timing(gpu.info.time, repeat, || {
+            events.measure(gpu.info.time, repeat, || {
                 // SAFETY: the arguments are those of `fp32_rate`, and it writes one sum a thread.
                 unsafe {
                     launch!(kernel<<<blocks, BLOCK, 0, stream>>>(sums.as_device_ptr(), rounds))
@@ -84,8 +104,8 @@ impl Fp32 {
             })
         };
         let [few, many] = ROUNDS;
-        let short = milliseconds(few).context(cannot)?.median_ms;
-        let long = milliseconds(many).context(cannot)?.median_ms;
+        let short = milliseconds(few).context(cannot)?.timing.median_ms;
+        let long = milliseconds(many).context(cannot)?.timing.median_ms;
         let mut found = vec![0.0; threads as usize];
         sums.copy_to(&mut found)?;
         let wanted = vec![sum(many); threads as usize];

@@ -7,8 +7,8 @@ use super::axis::Axis;
 use super::pen::{self, BODY, Drawn, FAINT};
 use super::sheet::{LEFT, RIGHT, Sheet};
 use super::{Figure, Variant};
-use crate::gpu::Clock;
 use crate::number;
+use common::gpu::Clock;
 
 /// A bar of requests, and the paler one behind it.
 const THICKNESS: (i32, i32) = (3, 7);

@@ -7,7 +7,7 @@ use cuda_driver::model::Roofline;
 use roxmltree::Document;
 
 use super::{Figure, Variant, font, page, pen, raster, sheet};
-use crate::gpu::{Capability, Clock, GpuInfo};
+use common::gpu::{Capability, Clock, GpuInfo};
 
 /// A figure of so many variants, two a group: each as complete as its clock lets it be.
 pub fn figure(clock: Clock, variants: usize) -> Figure {
@@ -227,7 +227,7 @@ fn who_does_not_see_it_is_told() {
 /// The book puts pictures into its Markdown, and has its own colours for them.
 #[test]
 fn pictures_can_be_put_into_the_book() {
-    let styles = include_str!("../../../../docs/theme/figures.css");
+    let styles = include_str!("../../../../../docs/theme/figures.css");
     let mut colours = BTreeSet::new();
     for clock in [Clock::Measured, Clock::Modelled] {
         let svg = svg(&figure(clock, 4));

@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 use cust::memory::mem_get_info;
 use sysinfo::{CGroupLimits, MemoryRefreshKind, RefreshKind, System};
 
-use crate::gpu::{Clock, Gpu};
+use common::gpu::{Clock, Gpu};
 
 /// What a chapter is about to allocate, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

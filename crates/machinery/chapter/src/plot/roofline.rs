@@ -11,8 +11,8 @@ use super::axis::Axis;
 use super::pen::{BAR, BLACK_INK, BODY, Drawn, FAINT, GREY_INK};
 use super::sheet::{LEFT, RIGHT, Sheet, TICK};
 use super::{Figure, Variant};
-use crate::gpu::Clock;
 use crate::number;
+use common::gpu::Clock;
 
 const HEIGHT: i32 = 230;
 /// To the left of the chart, for its ticks' labels.

@@ -1,19 +1,18 @@
 //! The picture's two files.
 
 use std::ffi::OsStr;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
-use tempfile::NamedTempFile;
 
 use super::{Figure, page};
+use crate::file::{self, Draft};
 use crate::interrupt;
 
 /// Where a picture will be saved, known to be writable: `NAME.svg` and `NAME.png`.
 #[derive(Clone, Debug)]
 pub struct Destination {
-    folder: PathBuf,
     svg: PathBuf,
     png: PathBuf,
 }
@@ -45,26 +44,16 @@ impl Destination {
             Some(file) if !slash => file,
             _ => bail!("--plot '{shown}' names no file; give a name without ending, like times"),
         };
-        let folder = match stem.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        if !folder.is_dir() {
-            bail!(
-                "--plot {shown}: there is no folder {}; make it first, or choose another",
-                folder.display()
-            );
-        }
         let with = |end: &str| {
             let mut file = file.to_owned();
             file.push(end);
             stem.with_file_name(file)
         };
         let destination = Destination {
-            folder: folder.to_owned(),
             svg: with(".svg"),
             png: with(".png"),
         };
+        file::require_folder(&format!("--plot {shown}"), &destination.svg)?;
         for path in [&destination.svg, &destination.png] {
             if path.is_dir() {
                 bail!(
@@ -73,9 +62,6 @@ impl Destination {
                 );
             }
         }
-        let _whole = interrupt::hold();
-        temporary_in(folder)
-            .with_context(|| format!("--plot {shown}: cannot write into {}", folder.display()))?;
         Ok(destination)
     }
 
@@ -91,44 +77,28 @@ impl Destination {
         let name = self.svg.file_stem().unwrap_or_default().to_string_lossy();
         let (svg, png) = page::render(figure, &name)?;
         let _whole = interrupt::hold();
-        let svg = written(&self.folder, &self.svg, svg.as_bytes())?;
-        let png = written(&self.folder, &self.png, &png)?;
-        put(svg, &self.svg)?;
-        put(png, &self.png)?;
-        Ok([self.svg.clone(), self.png.clone()])
+        let cannot = |path: &Path| format!("cannot save the picture to {}", path.display());
+        let written = |path, bytes: &[u8]| {
+            let draft: io::Result<Draft> = Draft::new(path, |file| file.write_all(bytes));
+            draft.with_context(|| cannot(path))
+        };
+        let drafts = [
+            written(&self.svg, svg.as_bytes())?,
+            written(&self.png, &png)?,
+        ];
+        let paths = [&self.svg, &self.png];
+        for (draft, path) in drafts.into_iter().zip(paths) {
+            draft.put().with_context(|| cannot(path))?;
+        }
+        Ok(paths.map(PathBuf::clone))
     }
-}
-
-/// A file with `bytes`, not yet under its own name.
-fn written(folder: &Path, path: &Path, bytes: &[u8]) -> Result<NamedTempFile> {
-    temporary_in(folder)
-        .and_then(|mut file| file.write_all(bytes).map(|()| file))
-        .with_context(|| format!("cannot save the picture to {}", path.display()))
-}
-
-fn put(file: NamedTempFile, path: &Path) -> Result<()> {
-    file.persist(path)
-        .map(drop)
-        // The file itself goes now, not with the error.
-        .map_err(|refused| refused.error)
-        .with_context(|| format!("cannot save the picture to {}", path.display()))
-}
-
-/// A file that removes itself unless it is renamed.
-fn temporary_in(folder: &Path) -> std::io::Result<NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".plot-").suffix(".tmp");
-    // A temporary file is its owner's alone; a picture is as readable as any other new file.
-    #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gpu::Clock;
     use crate::plot::tests::figure;
+    use common::gpu::Clock;
     use std::fs;
 
     fn refusal(name: &Path) -> String {

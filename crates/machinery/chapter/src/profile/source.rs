@@ -39,7 +39,7 @@ fn read(file: &str, folders: &[&Path]) -> Option<Vec<String>> {
 /// The folder that `crates` is in.
 fn workspace() -> PathBuf {
     let ours = Path::new(env!("CARGO_MANIFEST_DIR"));
-    ours.ancestors().nth(2).unwrap_or(ours).to_owned()
+    ours.ancestors().nth(3).unwrap_or(ours).to_owned()
 }
 
 #[cfg(test)]

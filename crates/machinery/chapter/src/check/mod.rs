@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Result, bail};
 use cuda_driver::{Check, Checks, Finding, Kind, Severity};
 
-use crate::report::note;
+use common::error::note;
 
 pub(crate) use record::Record;
 pub(crate) use sanitizer::commands;

@@ -10,7 +10,7 @@ use super::requests::Requests;
 use super::roofline::Roof;
 use super::sheet::{LEFT, RIGHT, Sheet, WIDTH};
 use super::{Figure, times};
-use crate::gpu::{Clock, GpuInfo};
+use common::gpu::{Clock, GpuInfo};
 
 /// Size of the bar that says what bars look like.
 const SAMPLE: (i32, i32) = (28, 10);

@@ -1,8 +1,6 @@
 //! The flags that every chapter takes.
 
-use std::fmt;
 use std::path::Path;
-use std::str::FromStr;
 
 use clap::{Args, ValueEnum, value_parser};
 
@@ -83,36 +81,6 @@ impl CommonFlags {
     }
 }
 
-/// Threads of a two-dimensional block, both ways at least 1: what a chapter's `--block` takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Block {
-    /// Threads along x.
-    pub width: u32,
-    /// Threads along y.
-    pub height: u32,
-}
-
-impl FromStr for Block {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let sides = text
-            .split_once('x')
-            .and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
-        match sides {
-            None => Err("write it as WIDTHxHEIGHT in whole numbers, like 16x16".to_owned()),
-            Some((0, _) | (_, 0)) => Err("a block has at least one thread each way".to_owned()),
-            Some((width, height)) => Ok(Block { width, height }),
-        }
-    }
-}
-
-impl fmt::Display for Block {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}x{}", self.width, self.height)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -188,20 +156,5 @@ mod tests {
         let said = plot(&folder.path().join("no-folder/times")).unwrap_err();
         assert!(said.to_string().contains("there is no folder"), "{said}");
         assert_eq!(folder.path().read_dir().unwrap().count(), 0);
-    }
-
-    #[test]
-    fn blocks() {
-        let block: Block = "7x5".parse().unwrap();
-        assert_eq!((block.width, block.height), (7, 5));
-        assert_eq!(block.to_string(), "7x5");
-        for zero in ["0x16", "16x0", "0x0"] {
-            let error = zero.parse::<Block>().unwrap_err();
-            assert!(error.contains("at least one"), "{error}");
-        }
-        for malformed in "|16|x|16x|x16|16x16x1|-1x4|99999999999x1".split('|') {
-            let error = malformed.parse::<Block>().unwrap_err();
-            assert!(error.contains("WIDTHxHEIGHT"), "{malformed}: {error}");
-        }
     }
 }

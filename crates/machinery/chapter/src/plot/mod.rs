@@ -24,7 +24,7 @@ mod times;
 use cuda_driver::counters::Tally;
 use cuda_driver::model::Roofline;
 
-use crate::gpu::GpuInfo;
+use common::gpu::GpuInfo;
 
 pub use destination::Destination;
 

@@ -7,7 +7,7 @@ use std::{process, thread};
 use anyhow::{Context as _, Result};
 
 use crate::progress;
-use crate::report::note;
+use common::error::note;
 
 /// What a shell reports for a program that Ctrl-C ended: 128 and the signal's number.
 const INTERRUPTED: i32 = 130;

@@ -6,7 +6,7 @@ use cuda_driver::model::Resource;
 
 use super::{L2_MISSES, Launched};
 use crate::number::{grouped, mean, milliseconds, percent};
-use crate::report::{aligned, or_dash, table};
+use crate::report::table::{aligned, or_dash, table};
 
 /// A figure that follows from counters; it comes after one of them.
 struct Derived {

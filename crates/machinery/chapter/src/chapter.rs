@@ -1,0 +1,150 @@
+//! A chapter's run: the GPU that it is on, and the report on what comes of it.
+
+use std::cell::RefCell;
+
+use anyhow::{Context as _, Error, Result};
+use common::Gpu;
+use common::error::note;
+use common::timing::{self, Measured};
+use serde::Serialize;
+
+use crate::flags::CommonFlags;
+use crate::progress;
+use crate::report::{Details, Entry, Extra, Limit, Report};
+
+/// A chapter with its inputs `I`; `D` is what its table says of each variant besides, and `X` what
+/// it tells beside the results.
+pub struct Chapter<I, D = (), X = ()> {
+    /// The GPU, or the simulator in its place, with the stream to launch on.
+    pub gpu: Gpu,
+    flags: CommonFlags,
+    report: RefCell<Report<I, D, X>>,
+    limit_of: RefCell<Option<LimitOf<D>>>,
+}
+
+/// What the hardware allows for a variant of this name and with these details.
+type LimitOf<D> = Box<dyn Fn(&str, &D) -> Limit>;
+
+impl<I: Serialize, D: Details, X: Extra> Chapter<I, D, X> {
+    /// Opens the GPU, says which it is, and begins the report. Speeds will be relative to the
+    /// variant named `baseline`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Gpu::open`].
+    pub fn open(
+        name: &'static str,
+        flags: &CommonFlags,
+        inputs: I,
+        baseline: &'static str,
+    ) -> Result<Self> {
+        let gpu = Gpu::open()?;
+        note(&gpu.info);
+        progress::show();
+        let report = Report::new(name, &gpu.info, flags, inputs, baseline);
+        Ok(Chapter {
+            gpu,
+            flags: flags.clone(),
+            report: report.into(),
+            limit_of: None.into(),
+        })
+    }
+
+    /// Times `work`, which puts a launch or a copy into the chapter's stream: between two events it
+    /// is done as often as a good sample takes. (`label` is what an error begins with.)
+    ///
+    /// # Errors
+    ///
+    /// Those of `work`, and CUDA's: a kernel that failed shows here.
+    pub fn measure<E: Into<Error>>(
+        &self,
+        label: &str,
+        mut work: impl FnMut() -> Result<(), E>,
+    ) -> Result<Measured> {
+        let events = timing::events(&self.gpu.stream)?;
+        self.sample(label, |times| {
+            events.time(|| (0..times).try_for_each(|_| work().map_err(Into::into)))
+        })
+    }
+
+    /// Times `work`, which does the same as many times as it is told and returns the milliseconds
+    /// of all together: see [`timing::time`].
+    ///
+    /// # Errors
+    ///
+    /// Those of `work`.
+    pub fn sample(&self, label: &str, work: impl FnMut(u32) -> Result<f32>) -> Result<Measured> {
+        let measured = timing::time(self.gpu.info.time, self.flags.repeat, work);
+        progress::settle();
+        measured.with_context(|| format!("{label} failed"))
+    }
+
+    /// Adds a result to the report; returns whether it is right.
+    pub fn add(&self, entry: Entry<D>) -> bool {
+        let is_right = entry.is_right();
+        let mut report = self.report.borrow_mut();
+        if let Some(limit_of) = &*self.limit_of.borrow() {
+            report.limit(limit_of(&entry.variant, &entry.details));
+        }
+        report.add(entry);
+        is_right
+    }
+
+    /// Adds what the hardware allows, for the results from here on: see [`Report::limit`].
+    pub fn limit(&self, limit: Limit) {
+        self.report.borrow_mut().limit(limit);
+    }
+
+    /// Sets what the hardware allows for each result, where that is not the same for all.
+    pub fn limit_of(&self, limit_of: impl Fn(&str, &D) -> Limit + 'static) {
+        *self.limit_of.borrow_mut() = Some(Box::new(limit_of));
+    }
+
+    /// Sets what the chapter tells beside its results.
+    pub fn beside(&self, extra: X) {
+        self.report.borrow_mut().beside(extra);
+    }
+
+    /// Sets what each rung of the ladder adds, for under the table.
+    pub fn ideas(&self, ideas: String) {
+        self.report.borrow_mut().ideas(ideas);
+    }
+
+    /// How many samples a time is the median of: see [`CommonFlags::repeat`].
+    pub fn repeat(&self) -> u32 {
+        self.flags.repeat
+    }
+
+    /// Whether a result differs from its reference.
+    pub fn is_wrong(&self) -> bool {
+        self.report.borrow().is_wrong()
+    }
+
+    /// Prints the results, and `words` under them: see [`Report::print`].
+    ///
+    /// # Errors
+    ///
+    /// Where nothing can be written.
+    pub fn print(&self, words: &str) -> Result<()> {
+        self.report.borrow().print(words)
+    }
+
+    /// What the run comes to: see [`Report::verdict`].
+    ///
+    /// # Errors
+    ///
+    /// Where a variant is wrong, or a check found an error.
+    pub fn verdict(&self) -> Result<()> {
+        self.report.borrow().verdict()
+    }
+
+    /// Prints the results, and says what the run comes to.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::print`] and [`Self::verdict`].
+    pub fn finish(&self, words: &str) -> Result<()> {
+        self.print(words)?;
+        self.verdict()
+    }
+}

@@ -1,0 +1,304 @@
+//! A chapter's ladder: from the note's kernel to the hardware's limit, one idea a rung.
+
+use std::fmt::Debug;
+use std::ops::Deref;
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use common::error::note;
+use common::gpu::{Capability, GpuInfo};
+
+/// A row of a chapter's table of kernels: one of the note's, or a rung above them. What only this
+/// chapter says of its kernels is in `own`, whose fields can be read as if they were the row's.
+///
+/// ```ignore
+/// pub const VARIANTS: &[Variant] = &[
+///     Variant::note("global", "raytrace_global", "28-byte spheres in global memory", Own { … }),
+///     Variant::rung("patches", "raytrace_patches", "Sixteen pixels a thread", Own { … }),
+/// ];
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Variant<O: 'static = ()> {
+    /// Its name in tables.
+    pub name: &'static str,
+    /// Its kernel's name in the `.cu` file.
+    pub kernel: &'static str,
+    /// The one idea it adds to the rung below, in a sentence.
+    pub idea: &'static str,
+    /// The oldest GPU that runs it.
+    pub needs: Capability,
+    /// What the chapter says of it besides.
+    pub own: O,
+    group: Group,
+}
+
+/// Which of the groups that `--variant` takes it is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Group {
+    Book,
+    BookAndLadder,
+    Ladder,
+}
+
+impl<O> Variant<O> {
+    /// A kernel of the note's from which the ladder goes up.
+    pub const fn note(
+        name: &'static str,
+        kernel: &'static str,
+        idea: &'static str,
+        own: O,
+    ) -> Self {
+        Variant {
+            name,
+            kernel,
+            idea,
+            needs: Capability::KERNELS,
+            own,
+            group: Group::BookAndLadder,
+        }
+    }
+
+    /// A kernel of the note's beside the ladder.
+    pub const fn aside(self) -> Self
+    where
+        O: Copy,
+    {
+        Variant {
+            group: Group::Book,
+            ..self
+        }
+    }
+
+    /// A kernel above the note's.
+    pub const fn rung(name: &'static str, kernel: &'static str, idea: &'static str, own: O) -> Self
+    where
+        O: Copy,
+    {
+        Variant {
+            group: Group::Ladder,
+            ..Variant::note(name, kernel, idea, own)
+        }
+    }
+
+    /// The same for GPUs of this compute capability and newer.
+    pub const fn needs(self, needs: Capability) -> Self
+    where
+        O: Copy,
+    {
+        Variant { needs, ..self }
+    }
+
+    /// Whether it is one of the note's kernels.
+    pub fn is_the_notes(&self) -> bool {
+        self.group != Group::Ladder
+    }
+
+    /// Whether it runs on this GPU; where not, says so on standard error.
+    pub fn runs_on(&self, gpu: &GpuInfo) -> bool {
+        let runs = self.needs <= gpu.compute_capability.max(Capability::KERNELS);
+        if !runs {
+            note(format_args!(
+                "left out: {} needs compute capability {}, and the {} has {}",
+                self.name, self.needs, gpu.name, gpu.compute_capability
+            ));
+        }
+        runs
+    }
+
+    /// Its name in flags.
+    fn flag(&self) -> String {
+        self.name.replace(' ', "-")
+    }
+}
+
+impl<O> Deref for Variant<O> {
+    type Target = O;
+
+    fn deref(&self) -> &O {
+        &self.own
+    }
+}
+
+/// What `--variant` takes, one or several of it.
+#[derive(Debug)]
+pub enum Choice<O: 'static> {
+    /// The note's kernels.
+    Book,
+    /// Every rung, from the note's kernel up.
+    Ladder,
+    /// One kernel.
+    One(&'static Variant<O>),
+}
+
+impl<O> Clone for Choice<O> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<O> Copy for Choice<O> {}
+
+/// Reads a [`Choice`] of a chapter's kernels; `--help` lists them with their ideas.
+///
+/// ```text
+/// #[arg(long, value_name = "KERNEL", value_delimiter = ',', default_value = "book",
+///       value_parser = ladder::choice(VARIANTS))]
+/// variant: Vec<Choice<Own>>,
+/// ```
+pub fn choice<O: Send + Sync>(
+    table: &'static [Variant<O>],
+) -> impl TypedValueParser<Value = Choice<O>> {
+    let book = PossibleValue::new("book").help("The note's kernels");
+    let ladder = PossibleValue::new("ladder")
+        .help("Every kernel from the note's to the hardware's limit, and the limit");
+    let each = table
+        .iter()
+        .map(|row| PossibleValue::new(row.flag()).help(row.idea));
+    PossibleValuesParser::new([book, ladder].into_iter().chain(each)).map(move |word| {
+        let named = || table.iter().find(|row| row.flag() == word);
+        match word.as_str() {
+            "ladder" => Choice::Ladder,
+            // The parser has let no other word through.
+            _ => named().map_or(Choice::Book, Choice::One),
+        }
+    })
+}
+
+/// The kernels chosen from a chapter's table, each once: the note's first, then the rungs above
+/// them, both in the order they were named in.
+pub fn chosen<O>(table: &'static [Variant<O>], choices: &[Choice<O>]) -> Vec<&'static Variant<O>> {
+    let mut chosen: Vec<&Variant<O>> = Vec::new();
+    let mut choose = |row: &'static Variant<O>| {
+        if !chosen.iter().any(|known| known.name == row.name) {
+            chosen.push(row);
+        }
+    };
+    for choice in choices {
+        match choice {
+            Choice::One(row) => choose(row),
+            Choice::Book => table
+                .iter()
+                .filter(|row| row.is_the_notes())
+                .for_each(&mut choose),
+            Choice::Ladder => {
+                let rungs = table.iter().filter(|row| row.group != Group::Book);
+                rungs.for_each(&mut choose);
+            }
+        }
+    }
+    chosen.sort_by_key(|row| !row.is_the_notes());
+    chosen
+}
+
+/// Whether these are more than the note has: then the table shows how far the limit is.
+pub fn climbs<O>(chosen: &[&Variant<O>]) -> bool {
+    chosen.iter().any(|row| !row.is_the_notes())
+}
+
+/// What each of these adds, a line a rung, for under the table; nothing where they do not climb.
+pub fn ideas<O>(chosen: &[&Variant<O>]) -> String {
+    if !climbs(chosen) {
+        return String::new();
+    }
+    let width = chosen.iter().map(|row| row.name.len()).max();
+    let width = width.unwrap_or(0);
+    let lines = chosen
+        .iter()
+        .map(|row| format!("{:width$}  {}", row.name, row.idea));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+    use common::gpu::Clock;
+
+    const TABLE: &[Variant<u32>] = &[
+        Variant::note("global", "k_global", "As in the note.", 1),
+        Variant::note("constant", "k_constant", "The table in constant memory.", 2).aside(),
+        Variant::rung("wide vectors", "k_vectors", "Sixteen bytes a load.", 4),
+        Variant::rung("tensor cores", "k_tensor", "Units of their own.", 8).needs(Capability(8, 0)),
+    ];
+
+    #[derive(Debug, Parser)]
+    struct Program {
+        #[arg(long, value_delimiter = ',', default_value = "book", value_parser = choice(TABLE))]
+        variant: Vec<Choice<u32>>,
+    }
+
+    fn parsed(arguments: &[&str]) -> Result<Vec<&'static Variant<u32>>, clap::Error> {
+        let words = ["program"].iter().chain(arguments);
+        Ok(chosen(TABLE, &Program::try_parse_from(words)?.variant))
+    }
+
+    fn names(variant: &str) -> String {
+        let rows = parsed(&["--variant", variant]).unwrap();
+        rows.iter()
+            .map(|row| row.name)
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+
+    #[test]
+    fn the_notes_kernels_unless_something_is_chosen() {
+        let rows = parsed(&[]).unwrap();
+        assert!(rows.iter().map(|row| row.name).eq(["global", "constant"]));
+        assert!(!climbs(&rows));
+        assert_eq!(ideas(&rows), "");
+    }
+
+    #[test]
+    fn groups_and_names_come_once_and_the_notes_kernels_first() {
+        assert_eq!(names("book"), "global, constant");
+        assert_eq!(names("ladder"), "global, wide vectors, tensor cores");
+        assert_eq!(names("wide-vectors"), "wide vectors");
+        assert_eq!(names("constant,global"), "constant, global");
+        assert_eq!(
+            names("tensor-cores,book,tensor-cores,wide-vectors"),
+            "global, constant, tensor cores, wide vectors"
+        );
+        assert!(climbs(
+            &parsed(&["--variant", "global,wide-vectors"]).unwrap()
+        ));
+    }
+
+    #[test]
+    fn what_is_no_kernel_is_refused_with_all_that_are() {
+        for bad in ["all", "wide", "global,", ""] {
+            let said = parsed(&["--variant", bad]).unwrap_err().to_string();
+            assert!(said.contains("book, ladder, global, constant, wide-vectors"));
+        }
+    }
+
+    #[test]
+    fn a_gpu_that_is_too_old_leaves_a_rung_out() {
+        let gpu = |capability| GpuInfo {
+            name: "GPU".to_owned(),
+            compute_capability: capability,
+            driver: "13.0".to_owned(),
+            time: Clock::Modelled,
+        };
+        let [.., vectors, tensor] = TABLE else {
+            panic!("the table above")
+        };
+        assert!(tensor.runs_on(&gpu(Capability(8, 0))));
+        assert!(!tensor.runs_on(&gpu(Capability(7, 5))));
+        // A model of a GPU that is older than all kernels runs those of the notes.
+        assert!(vectors.runs_on(&gpu(Capability(1, 3))));
+        assert!(!tensor.runs_on(&gpu(Capability(1, 3))));
+    }
+
+    #[test]
+    fn ideas_stand_beside_the_names() {
+        assert_eq!(
+            ideas(&parsed(&["--variant", "global,wide-vectors"]).unwrap()),
+            "global        As in the note.\nwide vectors  Sixteen bytes a load."
+        );
+    }
+
+    #[test]
+    fn a_row_has_the_chapters_own_fields() {
+        assert_eq!(TABLE[2].own, 4);
+        assert_eq!(TABLE[2].leading_zeros(), 29);
+    }
+}

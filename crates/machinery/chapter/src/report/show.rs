@@ -1,0 +1,168 @@
+//! A report in print: the table, and what `--profile`, `--check`, `--plot` and `--json` add or
+//! put in its place.
+
+use std::io::{self, Write as _};
+
+use anyhow::{Context as _, Result};
+use common::error::note;
+use common::gpu::Clock;
+use common::timing::Timing;
+use serde::Serialize;
+
+use super::entry::Outcome;
+use super::table::{or_dash, table};
+use super::{Details, Extra, LimitRow, Report};
+use crate::number::milliseconds;
+use crate::plot::{Figure, Variant};
+use crate::profile::{self, Launched};
+use crate::{check, interrupt};
+
+impl<I: Serialize, D: Details, X: Extra> Report<I, D, X> {
+    /// Prints to standard output: the table and what `--profile` and `--check` add, or with
+    /// `--json` the record; then, to standard error, what modelled times are not, what the rungs
+    /// of a ladder add, and `words`. With `--plot` it saves the picture too.
+    ///
+    /// # Errors
+    ///
+    /// Where nothing can be written there.
+    pub fn print(&self, words: &str) -> Result<()> {
+        let text = if self.flags.json {
+            serde_json::to_string_pretty(self)?
+        } else {
+            let tables = self.extra.iter().flat_map(Extra::tables);
+            let own = [self.table()].into_iter();
+            let all = tables
+                .chain(own)
+                .chain(self.profile())
+                .chain(self.checked());
+            all.collect::<Vec<_>>().join("\n\n")
+        };
+        let whole = interrupt::hold();
+        writeln!(io::stdout(), "{text}").context("cannot write the results")?;
+        drop(whole);
+        if let Some(plot) = &self.flags.plot {
+            let [svg, png] = plot.save(&self.figure())?;
+            note(format_args!(
+                "\nThe plot: {}, {}",
+                svg.display(),
+                png.display()
+            ));
+        }
+        if self.gpu.time == Clock::Modelled {
+            note("\nThese times are a model's; run on a GPU to measure.");
+        }
+        for paragraph in [&self.ideas, words] {
+            if !paragraph.is_empty() {
+                note(format_args!("\n{paragraph}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The table, which is Markdown too.
+    pub fn table(&self) -> String {
+        let speed = format!("speed, {} = 1", self.baseline);
+        let timing = ["ms, median", "fastest–slowest", &speed];
+        let bound: &[&str] = if self.limits.is_empty() {
+            &[]
+        } else {
+            &["of the limit"]
+        };
+        let headers = [&["variant"], D::COLUMNS, &timing, bound, &["time", "check"]].concat();
+        let mut rows: Vec<Vec<String>> = self.results.iter().map(|one| self.row(one)).collect();
+        for limit in self.limits.iter().rev() {
+            rows.insert(limit.results_before, self.limit_row(limit));
+        }
+        table(&headers, rows)
+    }
+
+    fn row(&self, outcome: &Outcome<D>) -> Vec<String> {
+        let speedup = outcome.speedup.map(|speedup| format!("{speedup:.2}"));
+        let share = outcome.bound.as_ref().map(|limit| percent(limit.share));
+        let check = if outcome.verified { "right" } else { "WRONG" };
+        let mut row = vec![outcome.variant.clone()];
+        row.extend(outcome.details.cells());
+        row.extend(self.times(&outcome.timing));
+        row.push(or_dash(speedup));
+        row.extend((!self.limits.is_empty()).then(|| or_dash(share)));
+        row.extend([self.clock(), check.to_owned()]);
+        row
+    }
+
+    fn limit_row(&self, limit: &LimitRow) -> Vec<String> {
+        let nothing = || or_dash(None);
+        let mut row = vec![format!("limit: {}", limit.name)];
+        row.extend(D::COLUMNS.iter().map(|_| nothing()));
+        row.extend(self.times(&limit.timing));
+        row.extend([nothing(), percent(1.0), self.clock(), nothing()]);
+        row
+    }
+
+    fn times(&self, timing: &Timing) -> [String; 2] {
+        let [median, min, max] = [timing.median_ms, timing.min_ms, timing.max_ms].map(milliseconds);
+        [median, format!("{min}–{max}")]
+    }
+
+    fn clock(&self) -> String {
+        format!("{}, {}", self.gpu.time, self.gpu.name)
+    }
+
+    /// What `--profile` prints: the simulator's counters, or the command that counts on a GPU.
+    fn profile(&self) -> Vec<String> {
+        let Some(detail) = self.flags.profile else {
+            return Vec::new();
+        };
+        if self.gpu.time == Clock::Measured {
+            let command = profile::ncu_command(detail, std::env::args_os());
+            return vec![format!(
+                "Nsight Compute, which comes with the CUDA toolkit, counts on this GPU:\n\n{command}"
+            )];
+        }
+        let launches = self.results.iter().filter_map(|outcome| {
+            Some(Launched {
+                case: outcome.details.case(),
+                variant: &outcome.variant,
+                launch: outcome.launch.record.as_ref()?,
+            })
+        });
+        profile::text(&launches.collect::<Vec<_>>(), detail)
+    }
+
+    /// What `--check` prints: what was found, or the commands that look for it on a GPU.
+    fn checked(&self) -> Vec<String> {
+        match (&self.check, self.flags.check) {
+            (Some(checked), _) => vec![check::section(checked.checks, checked.found())],
+            (None, Some(checks)) => {
+                let commands = check::commands(checks, std::env::args_os());
+                vec![format!(
+                    "compute-sanitizer, which comes with the CUDA toolkit, checks on this GPU:\n\n{commands}"
+                )]
+            }
+            (None, None) => Vec::new(),
+        }
+    }
+
+    /// What `--plot` draws.
+    fn figure(&self) -> Figure {
+        let variants = self.results.iter().map(|outcome| {
+            let launch = outcome.launch.record.as_ref();
+            Variant {
+                group: outcome.details.case(),
+                label: outcome.variant.clone(),
+                milliseconds: outcome.timing.median_ms,
+                tally: launch.and_then(|launch| Some(launch.profile.as_ref()?.total)),
+                roofline: launch.map(|launch| launch.time.roofline),
+            }
+        });
+        Figure {
+            title: self.chapter.to_owned(),
+            gpu: self.gpu.clone(),
+            variants: variants.collect(),
+        }
+    }
+}
+
+/// A part of a whole.
+fn percent(part: f64) -> String {
+    format!("{:.0} %", part * 100.0)
+}

@@ -1,0 +1,56 @@
+//! What needs a device, on the simulator. One test, because a process chooses its backend once.
+
+use chapter::limit::{self, Fp32, Span};
+use chapter::memory::{self, Need};
+use chapter::shared;
+use common::{Gpu, error, module, timing};
+use cust::memory::DeviceBuffer;
+
+#[test]
+fn what_fits_and_what_the_hardware_allows() {
+    // SAFETY: this program has one test, so no other thread reads the environment now.
+    unsafe { std::env::set_var("CUDA_BACKEND", "sim") };
+    let gpu = Gpu::open().unwrap();
+    let kernel = ".version 6.4\n.target sm_52\n.address_size 64\n.visible .entry k() { ret; }\n";
+    let loaded = module::load(kernel).unwrap();
+
+    // Shared memory: what an H200 has for a block, and no more.
+    let idle = loaded.get_function("k").unwrap();
+    assert_eq!(shared::shared_limit(&gpu.device).unwrap(), 227 << 10);
+    assert!(shared::allow_shared(&idle, 227 << 10).is_ok());
+    for more in [228 << 10, u32::MAX] {
+        let said = error::in_words(&shared::allow_shared(&idle, more).unwrap_err());
+        let wanted = format!("cannot have {more} bytes of shared memory a block");
+        assert!(said.starts_with(&wanted), "{said}");
+    }
+
+    // Memory, of the device and of the computer.
+    let need = |device, host| memory::require(&gpu, "it", Need { device, host });
+    assert!(need(4096, 4096).is_ok());
+    let said = need(u64::MAX, 0).unwrap_err().to_string();
+    assert!(said.contains("GPU memory"), "{said}");
+    let said = need(0, u64::MAX).unwrap_err().to_string();
+    assert!(said.contains("this computer's memory"), "{said}");
+    let said = need(1, u64::MAX).unwrap_err().to_string();
+    assert!(said.contains("this computer's memory"), "{said}");
+
+    // Limits: the copy is as fast as memory, arithmetic as fast as the lanes there are.
+    let events = timing::events(&gpu.stream).unwrap();
+    let from = DeviceBuffer::from_slice(&[1_u8; 1 << 16]).unwrap();
+    let to = DeviceBuffer::from_slice(&[2_u8; 1 << 16]).unwrap();
+    let span = |buffer: &DeviceBuffer<u8>, bytes| Span {
+        address: buffer.as_device_ptr().as_raw(),
+        bytes,
+    };
+    let copy = |bytes| {
+        limit::copy(&gpu, &events, 1, span(&to, bytes), span(&from, 1 << 16)).map(|it| it.median_ms)
+    };
+    assert!(copy(1 << 16).unwrap() > 0.0);
+    assert_eq!(to.as_host_vec().unwrap(), [1; 1 << 16]);
+    let said = error::in_words(&copy(100).unwrap_err());
+    assert!(said.contains("differ in size"), "{said}");
+    assert!(limit::copy_of(&gpu, 1, 1 << 16).unwrap().timing.median_ms > 0.0);
+    let rate = Fp32::measure(&gpu, 1).unwrap().per_second;
+    let lanes = 132.0 * 128.0 * 1.98e9;
+    assert!((0.9..1.01).contains(&(rate / lanes)), "{rate} of {lanes}");
+}
