@@ -1,6 +1,6 @@
-//! Has the kernels' PTX ready for `main.rs`: the book's, and the ladder's.
+//! Has the kernels' PTX ready: the note's for `main.rs`, and those of the ladder.
 
 fn main() {
     kernel_build::ptx("raytrace-const");
-    kernel_build::ptx("raytrace-ladder");
+    kernel_build::ptx_of_folder("raytrace-const-ladder");
 }

@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
+use chapter::flags::CommonFlags;
+use chapter::ladder::{self, Choice};
 use clap::{Parser, value_parser};
-use common::flags::{Block, CommonFlags};
-use common::ladder::{self, Choice};
+use common::launch::Block;
 use serde::Serialize;
 
-use crate::variant::Variant;
+use crate::variant::{Own, VARIANTS, Variant};
 
 /// The longest side of a picture, and the most spheres. The kernels count in 32-bit integers, and
 /// the grid reaches up to a block past the picture's edge.
@@ -54,9 +55,9 @@ pub struct Flags {
         value_name = "KERNEL",
         value_delimiter = ',',
         default_value = "book",
-        value_parser = ladder::choice::<Variant>()
+        value_parser = ladder::choice(VARIANTS)
     )]
-    variant: Vec<Choice<Variant>>,
+    pub variant: Vec<Choice<Own>>,
 
     /// Threads of a block
     #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "16x16")]
@@ -93,22 +94,29 @@ impl Flags {
         }
     }
 
-    /// The kernels to run, in order.
-    pub fn variants(&self) -> Vec<Variant> {
-        ladder::chosen(&self.variant)
+    /// The note's kernels among those to run.
+    pub fn note(&self) -> impl Iterator<Item = &'static Variant> {
+        self.variants()
+            .into_iter()
+            .filter(|variant| variant.is_the_notes())
+    }
+
+    /// The kernels to run, the note's first.
+    pub fn variants(&self) -> Vec<&'static Variant> {
+        ladder::chosen(VARIANTS, &self.variant)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use common::ladder::Rung as _;
 
     #[test]
     fn defaults_are_the_books_scene() {
         let flags = Flags::try_parse_from(["raytrace-const"]).unwrap();
         assert_eq!((flags.width, flags.height, flags.spheres), (1024, 1024, 20));
-        assert_eq!(flags.variants(), Variant::BOOK);
+        let names = flags.variants().into_iter().map(|variant| variant.name);
+        assert!(names.eq(["global", "constant", "unrolled"]));
         assert_eq!(flags.block.to_owned(), "16x16".parse().unwrap());
     }
 }

@@ -1,8 +1,14 @@
 //! What `main.rs`, the chapter, is made of: the scene and what is around the GPU's work.
 
 pub mod flags;
-pub mod limits;
+pub mod ladder;
+pub mod open;
 pub mod picture;
 pub mod reference;
 pub mod scene;
 pub mod variant;
+
+pub use flags::Flags;
+pub use picture::{Picture, Pixel};
+pub use scene::ConstantBank;
+pub use variant::Spheres;

@@ -1,19 +1,62 @@
-//! What does not fit is refused here, before anything is allocated.
+//! Opening and finishing the chapter: what does not fit is refused here, before anything is
+//! allocated.
 
-use anyhow::{Result, bail};
-use common::memory::Need;
+use anyhow::{Context as _, Result, bail};
+use chapter::memory::{self, Need};
 
-use crate::flags::Flags;
-use crate::picture::Pixel;
+use crate::flags::{Flags, Inputs};
+use crate::ladder;
+use crate::picture::{self, Pixel};
 use crate::scene::{ConstantBank, ConstantScene, GROUP, Outline, Sphere, Surface};
-use crate::variant::Variant;
+
+/// The GPU, and the report on what was drawn on it.
+pub type Chapter = chapter::Chapter<Inputs>;
+
+/// What is printed under the table, before the picture's name.
+const WORDS: &str = "\
+    All threads of a warp read the same sphere at the same time, as constant memory likes it best.\n\
+    Whether that pays depends on the loop: compare `constant`, which computes each address, with \
+    `unrolled`, where the compiler knows it.";
 
 /// The kernels find a pixel with a 32-bit `int`.
 const MOST_PIXELS: u64 = i32::MAX as u64;
 
+impl Flags {
+    /// Opens the GPU, or the simulator in its place, for what the flags ask for. For a ladder, what
+    /// the hardware allows is measured too.
+    ///
+    /// # Errors
+    ///
+    /// Where the picture cannot be saved, what is asked for does not fit, or CUDA does not start.
+    pub fn open(&self) -> Result<Chapter> {
+        picture::require_place(&self.out)?;
+        spheres_fit(self)?;
+        let chapter = Chapter::open("raytrace-const", &self.common, self.inputs(), "global")?;
+        for variant in self.variants() {
+            ladder::grid(&chapter, self, variant)?;
+        }
+        memory::require(&chapter.gpu, "this picture", memory_need(self))?;
+        pixels_count(self)?;
+        ladder::prepare(self, &chapter)?;
+        Ok(chapter)
+    }
+
+    /// Prints the results, and says what the run comes to.
+    ///
+    /// # Errors
+    ///
+    /// Where a picture was wrong, or a check found an error.
+    pub fn finish(&self, chapter: &Chapter) -> Result<()> {
+        let out = self.out.display();
+        chapter.print(&format!("{WORDS}\nThe picture: {out}"))?;
+        let shown = || format!("{out} shows a wrong picture");
+        chapter.verdict().with_context(shown)
+    }
+}
+
 /// Refuses more spheres than the constant memory of a chosen variant holds.
-pub fn spheres_fit(flags: &Flags) -> Result<()> {
-    let capacities = flags.variants().into_iter().map(Variant::capacity);
+fn spheres_fit(flags: &Flags) -> Result<()> {
+    let capacities = flags.variants().into_iter().map(|variant| variant.capacity);
     let most = capacities.min().unwrap_or(usize::MAX);
     if flags.spheres as usize > most {
         bail!(
@@ -30,9 +73,9 @@ pub fn spheres_fit(flags: &Flags) -> Result<()> {
     Ok(())
 }
 
-/// Bytes for the spheres and the picture: one of it on the GPU, and spheres in both forms; on the computer the reference,
-/// the copy read back, and its PNG, which is hardly ever larger.
-pub fn memory_need(flags: &Flags) -> Need {
+/// Bytes for the spheres and the picture: one of it on the GPU, and spheres in both forms; on the
+/// computer the reference, the copy read back, and its PNG, which is hardly ever larger.
+fn memory_need(flags: &Flags) -> Need {
     // No overflow: sides and spheres are at most 2^30.
     let picture = pixels(flags) * size_of::<Pixel>() as u64;
     let spheres = u64::from(flags.spheres);
@@ -46,7 +89,7 @@ pub fn memory_need(flags: &Flags) -> Need {
 }
 
 /// Refuses a picture with more pixels than the kernels can count.
-pub fn pixels_count(flags: &Flags) -> Result<()> {
+fn pixels_count(flags: &Flags) -> Result<()> {
     let pixels = pixels(flags);
     if pixels > MOST_PIXELS {
         bail!(
@@ -66,7 +109,7 @@ fn pixels(flags: &Flags) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::Parser;
+    use clap::Parser as _;
 
     fn flags(arguments: &str) -> Flags {
         let words = arguments.split_whitespace();

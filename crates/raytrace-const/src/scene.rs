@@ -88,7 +88,7 @@ pub struct Surface {
     b: f32,
 }
 
-/// Spheres that the ladder's kernels test at a time, as in `kernels/raytrace-ladder.cu`.
+/// Spheres that the ladder's kernels test at a time, as in `kernels/raytrace-const-ladder/patch.h`.
 pub const GROUP: usize = 20;
 
 /// `spheres` as the ladder's kernels have them, the last group filled up with spheres of radius 0,

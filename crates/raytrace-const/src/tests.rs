@@ -1,7 +1,9 @@
 //! The chapter with kernels that are wrong. Each runs in a process of its own, this test program
 //! again with one ignored test, so that what it prints can be read.
 
+use chapter::ladder::Choice;
 use chapter_test::printed_by;
+use raytrace_const::variant::VARIANTS;
 
 use super::*;
 
@@ -9,16 +11,28 @@ use super::*;
 fn fails(ptx: &str) {
     assert_ne!(ptx, PTX, "the kernels no longer have what is changed here");
     let flags = Flags::parse_from(["raytrace-const", "--width", "40", "--height", "30"]);
-    let result = run(&flags, ptx, LADDER_PTX);
+    let result = run(&flags, ptx);
     assert_eq!(common::error::exit(result), ExitCode::FAILURE);
 }
 
-/// The same with `ladder_ptx` in place of the ladder's kernels.
-fn ladder_fails(ladder_ptx: &str) {
-    assert_ne!(ladder_ptx, LADDER_PTX);
-    let words = "raytrace-const --width 40 --height 30 --variant ladder";
-    let result = run(&Flags::parse_from(words.split(' ')), PTX, ladder_ptx);
-    assert_eq!(common::error::exit(result), ExitCode::FAILURE);
+/// The same with a rung whose PTX is changed by `change`, and with the rungs before it.
+fn rung_fails(name: &str, change: impl Fn(&str) -> String) {
+    let words = ["raytrace-const", "--width", "40", "--height", "30"];
+    let mut flags = Flags::parse_from(words);
+    let rows = VARIANTS.iter().map(|row| match row.name == name {
+        false => Choice::One(row),
+        true => {
+            let mut wrong = *row;
+            wrong.own.ptx = change(row.ptx).leak();
+            assert_ne!(
+                wrong.ptx, row.ptx,
+                "the rung no longer has what is changed here"
+            );
+            Choice::One(Box::leak(Box::new(wrong)))
+        }
+    });
+    flags.variant = rows.collect();
+    assert_eq!(common::error::exit(run(&flags, PTX)), ExitCode::FAILURE);
 }
 
 /// Half as bright: 128.0 in place of 255.0.
@@ -68,12 +82,10 @@ fn ptx_that_does_not_load_is_explained_once() {
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn a_rung_that_forgets_rows() {
-    let kernel = ".entry raytrace_patches(";
-    let (before, patches) = LADDER_PTX.split_at(LADDER_PTX.find(kernel).unwrap());
-    let (first, others) = patches.split_at(patches.find("st.global.v4.u32").unwrap() + 1);
-    let (others, after) = others.split_at(others.find("\n}\n").unwrap());
-    let forgotten = others.replace("st.global.v4.u32", "// st.global.v4.u32");
-    ladder_fails(&format!("{before}{first}{forgotten}{after}"));
+    rung_fails("patches", |ptx| {
+        let (first, others) = ptx.split_at(ptx.find("st.global.v4.u32").unwrap() + 1);
+        first.to_owned() + &others.replace("st.global.v4.u32", "// st.global.v4.u32")
+    });
 }
 
 #[test]
@@ -96,7 +108,8 @@ fn a_wrong_rung_is_shown_and_an_error() {
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn a_smaller_scene() {
-    ladder_fails(&LADDER_PTX.replace("constant_scene[65280]", "constant_scene[65248]"));
+    let change = |ptx: &str| ptx.replace("constant_scene[65280]", "constant_scene[65248]");
+    rung_fails("outlines", change);
 }
 
 #[test]

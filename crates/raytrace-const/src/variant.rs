@@ -1,114 +1,148 @@
-//! The book's kernels, and the rungs from there to what arithmetic allows.
+//! The chapter's kernels: the note's, and the rungs from there to what arithmetic allows.
 
-use common::ladder::Rung;
+use chapter::ladder;
 
 use crate::scene::{ConstantBank, ConstantScene};
 
-/// A kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Variant {
-    /// `raytrace_global`
-    Global,
-    /// `raytrace_constant`
-    Constant,
-    /// `raytrace_unrolled`
-    Unrolled,
-    /// `raytrace_outlines`
-    Outlines,
-    /// `raytrace_rows`
-    Rows,
-    /// `raytrace_patches`
-    Patches,
-    /// `raytrace_patches_global`
-    PatchesGlobal,
-    /// `raytrace_patches_tiles`
-    PatchesTiles,
-    /// `raytrace_culled`
-    Culled,
-}
+/// A row of the table of kernels.
+pub type Variant = ladder::Variant<Own>;
 
-impl Rung for Variant {
-    const BOOK: &'static [Self] = &[Variant::Global, Variant::Constant, Variant::Unrolled];
-
-    const LADDER: &'static [Self] = &[
-        Variant::Global,
-        Variant::Constant,
-        Variant::Unrolled,
-        Variant::Outlines,
-        Variant::Rows,
-        Variant::Patches,
-        Variant::PatchesGlobal,
-        Variant::PatchesTiles,
-        Variant::Culled,
-    ];
-
-    fn name(self) -> &'static str {
-        match self {
-            Variant::Global => "global",
-            Variant::Constant => "constant",
-            Variant::Unrolled => "unrolled",
-            Variant::Outlines => "outlines",
-            Variant::Rows => "rows",
-            Variant::Patches => "patches",
-            Variant::PatchesGlobal => "patches global",
-            Variant::PatchesTiles => "patches tiles",
-            Variant::Culled => "culled",
-        }
-    }
-
-    fn idea(self) -> &'static str {
-        match self {
-            Variant::Global => "28-byte spheres in global memory",
-            Variant::Constant => "The same spheres and the same loop, in constant memory",
-            Variant::Unrolled => "32-byte aligned spheres in constant memory, loop unrolled",
-            Variant::Outlines => "The 16 bytes that a test needs, 20 tests, then what was met",
-            Variant::Rows => "Four pixels a thread: one read for four tests, one store",
-            Variant::Patches => {
-                "Sixteen pixels a thread: sixteen tests share what leads up to them"
-            }
-            Variant::PatchesGlobal => "The same with spheres in global memory, to compare",
-            Variant::PatchesTiles => "The same with tiles of spheres in shared memory, to compare",
-            Variant::Culled => "Another algorithm: blocks drop the spheres that are not near them",
-        }
-    }
-}
-
-impl Variant {
-    /// Its kernel in `kernels/raytrace-const.cu`, or of the ladder's in
-    /// `kernels/raytrace-ladder.cu`.
-    pub fn kernel(self) -> &'static str {
-        match self {
-            Variant::Global => "raytrace_global",
-            Variant::Constant => "raytrace_constant",
-            Variant::Unrolled => "raytrace_unrolled",
-            Variant::Outlines => "raytrace_outlines",
-            Variant::Rows => "raytrace_rows",
-            Variant::Patches => "raytrace_patches",
-            Variant::PatchesGlobal => "raytrace_patches_global",
-            Variant::PatchesTiles => "raytrace_patches_tiles",
-            Variant::Culled => "raytrace_culled",
-        }
-    }
-
+/// What this chapter says of a kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct Own {
+    /// Where it finds the spheres.
+    pub spheres: Spheres,
+    /// How many of them its memory holds.
+    pub capacity: usize,
     /// Pixels that a thread draws, across and down.
-    pub fn patch(self) -> (u32, u32) {
-        match self {
-            Variant::Rows => (4, 1),
-            Variant::Culled => (4, 2),
-            Variant::Patches | Variant::PatchesGlobal | Variant::PatchesTiles => (4, 4),
-            _ => (1, 1),
-        }
-    }
-
-    /// How many spheres its memory holds.
-    pub fn capacity(self) -> usize {
-        match self {
-            Variant::Global | Variant::PatchesGlobal | Variant::PatchesTiles => usize::MAX,
-            Variant::Constant => ConstantBank::PACKED,
-            Variant::Unrolled => ConstantBank::ALIGNED,
-            Variant::Outlines | Variant::Rows | Variant::Patches | Variant::Culled => {
-                ConstantScene::SPHERES
-            }
-        }
-    }
+    pub patch: (u32, u32),
+    /// A rung's module; the note's kernels are in one, which `main.rs` loads.
+    pub ptx: &'static str,
 }
+
+/// Where a kernel finds the spheres, and so what its arguments are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spheres {
+    /// In global memory, 28 bytes each.
+    Global,
+    /// In the symbol, 28 bytes each.
+    Packed,
+    /// In the symbol, 32 bytes each and aligned.
+    Aligned,
+    /// In a rung's symbol: first what a test needs of each, then the rest.
+    Scene,
+    /// Both of these in global memory.
+    GlobalScene,
+    /// In a rung's symbol, and what a test needs in global memory as well.
+    SceneAndOutlines,
+}
+
+/// A kernel of the note's, with spheres in global memory.
+const NOTE: Own = Own {
+    spheres: Spheres::Global,
+    capacity: usize::MAX,
+    patch: (1, 1),
+    ptx: "",
+};
+
+/// A rung with spheres in constant memory.
+const CONSTANT: Own = Own {
+    spheres: Spheres::Scene,
+    capacity: ConstantScene::SPHERES,
+    ..NOTE
+};
+
+/// A rung that takes any number of spheres.
+const GLOBAL: Own = Own {
+    spheres: Spheres::GlobalScene,
+    patch: (4, 4),
+    ..NOTE
+};
+
+/// All kernels, from the note's up.
+pub const VARIANTS: &[Variant] = &[
+    Variant::note(
+        "global",
+        "raytrace_global",
+        "28-byte spheres in global memory",
+        NOTE,
+    ),
+    Variant::note(
+        "constant",
+        "raytrace_constant",
+        "The same spheres and the same loop, in constant memory",
+        Own {
+            spheres: Spheres::Packed,
+            capacity: ConstantBank::PACKED,
+            ..NOTE
+        },
+    ),
+    Variant::note(
+        "unrolled",
+        "raytrace_unrolled",
+        "32-byte aligned spheres in constant memory, loop unrolled",
+        Own {
+            spheres: Spheres::Aligned,
+            capacity: ConstantBank::ALIGNED,
+            ..NOTE
+        },
+    ),
+    Variant::rung(
+        "outlines",
+        "raytrace_outlines",
+        "The 16 bytes that a test needs, 20 tests, then what was met",
+        Own {
+            ptx: include_str!(env!("RAYTRACE_CONST_LADDER_1_OUTLINES_PTX")),
+            ..CONSTANT
+        },
+    ),
+    Variant::rung(
+        "rows",
+        "raytrace_rows",
+        "Four pixels a thread: one read for four tests, one store",
+        Own {
+            patch: (4, 1),
+            ptx: include_str!(env!("RAYTRACE_CONST_LADDER_2_ROWS_PTX")),
+            ..CONSTANT
+        },
+    ),
+    Variant::rung(
+        "patches",
+        "raytrace_patches",
+        "Sixteen pixels a thread: sixteen tests share what leads up to them",
+        Own {
+            patch: (4, 4),
+            ptx: include_str!(env!("RAYTRACE_CONST_LADDER_3_PATCHES_PTX")),
+            ..CONSTANT
+        },
+    ),
+    Variant::rung(
+        "patches global",
+        "raytrace_patches_global",
+        "The same with spheres in global memory, to compare",
+        Own {
+            ptx: include_str!(env!("RAYTRACE_CONST_LADDER_4_PATCHES_GLOBAL_PTX")),
+            ..GLOBAL
+        },
+    ),
+    Variant::rung(
+        "patches tiles",
+        "raytrace_patches_tiles",
+        "The same with tiles of spheres in shared memory, to compare",
+        Own {
+            ptx: include_str!(env!("RAYTRACE_CONST_LADDER_5_PATCHES_TILES_PTX")),
+            ..GLOBAL
+        },
+    ),
+    Variant::rung(
+        "culled",
+        "raytrace_culled",
+        "Another algorithm: blocks drop the spheres that are not near them",
+        Own {
+            spheres: Spheres::SceneAndOutlines,
+            patch: (4, 2),
+            ptx: include_str!(env!("RAYTRACE_CONST_LADDER_6_CULLED_PTX")),
+            ..CONSTANT
+        },
+    ),
+];

@@ -58,6 +58,30 @@ pub fn ptx(name: &str) {
     }
 }
 
+/// [`ptx`] of all kernels in a folder below `kernels`, such as the rungs of a ladder:
+/// `RAYTRACE_CONST_LADDER_1_OUTLINES_PTX` for `raytrace-const-ladder/1-outlines`.
+pub fn ptx_of_folder(folder: &str) {
+    let kernels = env_path("CARGO_MANIFEST_DIR").and_then(|here| {
+        let tree = Tree::find(&here)?;
+        let place = tree.path("kernels").join(folder);
+        println!("cargo:rerun-if-changed={}", place.display());
+        tree.kernels()
+    });
+    match kernels {
+        Ok(kernels) => {
+            let inside = |name: &&String| {
+                name.strip_prefix(folder)
+                    .is_some_and(|rest| rest.starts_with('/'))
+            };
+            kernels.iter().filter(inside).for_each(|name| ptx(name));
+        }
+        Err(error) => {
+            eprintln!("error: {error}");
+            std::process::exit(1);
+        }
+    }
+}
+
 fn try_ptx(name: &str) -> Result<(), Error> {
     let tree = Tree::find(&env_path("CARGO_MANIFEST_DIR")?)?;
     let sources = tree.sources(name)?;

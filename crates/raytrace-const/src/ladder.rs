@@ -1,0 +1,150 @@
+//! What goes beyond the note: what the hardware allows, and the rungs up to there.
+
+use anyhow::Result;
+use chapter::limit::Fp32;
+use chapter::{Entry, Limit, ladder};
+use common::verify::{POISON, compare, output};
+use common::{launch, module};
+use cust::function::{BlockSize, GridSize};
+use cust::launch;
+use cust::memory::{CopyDestination, DeviceBuffer};
+
+use crate::flags::Flags;
+use crate::open::Chapter;
+use crate::picture::{Picture, Pixel};
+use crate::scene::{self, ConstantScene, Sphere};
+use crate::variant::{Spheres, Variant};
+
+/// The rung that makes fewer tests than the others.
+const CULLED: &str = "culled";
+
+/// Before the note's kernels run: says what each rung adds, and measures what the hardware allows.
+/// Nothing where no rung was chosen.
+///
+/// # Errors
+///
+/// CUDA's own.
+pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
+    let variants = flags.variants();
+    chapter.ideas(ladder::ideas(&variants));
+    if ladder::climbs(&variants) && flags.common.is_timed() {
+        limits(flags, chapter)?;
+    }
+    Ok(())
+}
+
+/// A result's limit is the longer of two: writing the picture, and the two instructions of each test
+/// that are a pixel's own.
+fn limits(flags: &Flags, chapter: &Chapter) -> Result<()> {
+    let mut image = output::<Pixel>("the image", flags.width as usize * flags.height as usize)?;
+    let written = chapter.measure("writing the picture", || {
+        // SAFETY: the image outlives the filling, which `measure` waits for.
+        unsafe { image.set_8_async(POISON, &chapter.gpu.stream) }
+    })?;
+    let writing = Limit {
+        name: "writing the picture",
+        timing: written.timing,
+    };
+    let tests = f64::from(flags.width) * f64::from(flags.height) * f64::from(flags.spheres);
+    let rate = Fp32::measure(&chapter.gpu, chapter.repeat())?;
+    let testing = Limit {
+        name: "multiply-adds and comparisons",
+        timing: rate.time(2.0 * tests),
+    };
+    let longer = match writing.timing.median_ms > testing.timing.median_ms {
+        true => writing.clone(),
+        false => testing,
+    };
+    chapter.limit_of(move |variant, ()| match variant {
+        // Of fewer tests nothing is left but the writing.
+        CULLED => writing.clone(),
+        _ => longer.clone(),
+    });
+    Ok(())
+}
+
+/// After the note's kernels: draws the picture with each rung that was chosen, up to one that is
+/// wrong.
+///
+/// # Errors
+///
+/// CUDA's own, such as those of a kernel that failed.
+pub fn run(
+    flags: &Flags,
+    chapter: &Chapter,
+    spheres: &[Sphere],
+    expected: &Picture,
+    picture: &mut Picture,
+) -> Result<()> {
+    let variants = flags.variants();
+    let mut rungs = variants
+        .into_iter()
+        .filter(|variant| !variant.is_the_notes())
+        .peekable();
+    if chapter.is_wrong() || rungs.peek().is_none() {
+        return Ok(());
+    }
+    let (outlines, surfaces) = scene::grouped(spheres);
+    let global_outlines = DeviceBuffer::from_slice(&outlines)?;
+    let global_surfaces = DeviceBuffer::from_slice(&surfaces)?;
+    let scene = ConstantScene::new(&outlines, &surfaces);
+    let mut image = output::<Pixel>("the image", expected.pixels.len())?;
+
+    let stream = &chapter.gpu.stream;
+    let (width, height, count) = (flags.width, flags.height, flags.spheres);
+    for variant in rungs {
+        let module = module::load(variant.ptx)?;
+        if variant.spheres != Spheres::GlobalScene {
+            module::symbol::<ConstantScene>(&module, c"constant_scene")?.copy_from(&scene)?;
+        }
+        image.set_8(POISON)?;
+        let kernel = module.get_function(variant.kernel)?;
+        let (grid, block) = grid(chapter, flags, variant)?;
+        let measured = chapter.measure(variant.kernel, || {
+            // SAFETY: the arguments are those of the rung's kernel; the buffers and the symbol have
+            // whole groups of spheres, at least `count`, and `image` has `width * height` pixels.
+            unsafe {
+                match variant.spheres {
+                    Spheres::GlobalScene => launch!(kernel<<<grid, block, 0, stream>>>(
+                        global_outlines.as_device_ptr(), global_surfaces.as_device_ptr(), count,
+                        image.as_device_ptr(), width, height
+                    )),
+                    Spheres::SceneAndOutlines => launch!(kernel<<<grid, block, 0, stream>>>(
+                        global_outlines.as_device_ptr(), count,
+                        image.as_device_ptr(), width, height
+                    )),
+                    _ => launch!(kernel<<<grid, block, 0, stream>>>(
+                        count, image.as_device_ptr(), width, height
+                    )),
+                }
+            }
+        })?;
+
+        image.copy_to(&mut picture.pixels)?;
+        let check = compare(&picture.pixels, &expected.pixels, |got, want| got == want);
+        let entry = Entry::new(
+            variant.name,
+            measured,
+            check.verdict(|index| picture.place(index)),
+        );
+        let entry = match variant.name {
+            CULLED => entry.apart(),
+            _ => entry,
+        };
+        if !chapter.add(entry) {
+            break; // the file will show the wrong picture
+        }
+    }
+    Ok(())
+}
+
+/// Blocks of `--block` threads, each with its patch of pixels, that cover the picture.
+///
+/// # Errors
+///
+/// Where the device does not take them.
+pub fn grid(chapter: &Chapter, flags: &Flags, variant: &Variant) -> Result<(GridSize, BlockSize)> {
+    let (across, down) = variant.patch;
+    let (width, height) = (flags.width.div_ceil(across), flags.height.div_ceil(down));
+    launch::grid_2d(&chapter.gpu.device, width, height, flags.block)
+}

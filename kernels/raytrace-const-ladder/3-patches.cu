@@ -1,0 +1,13 @@
+// Rung 3: four rows of four pixels a thread.
+//
+// Sixteen tests share a read, and the distances along x as well. A test takes a multiply-add
+// and a comparison, which are each pixel's own, and a sixteenth of all that leads up to them.
+//
+// Run it:  cargo run -p raytrace-const -- --variant patches
+
+#include "in_constant.h"
+
+extern "C" __global__ void raytrace_patches(int count, uchar4 *image, int width,
+                                            int height) {
+    render<4, 4>(InConstant(), count, image, width, height);
+}

@@ -1,0 +1,42 @@
+// Rung 5: the same with spheres in shared memory, a tile of them at a time.
+//
+// The last of the three memories that a block's threads can share spheres in.
+//
+// Run it:  cargo run -p raytrace-const -- --variant patches-tiles
+
+#include "in_global.h"
+
+// Spheres in a tile of shared memory.
+#define TILE (12 * GROUP)
+
+// A tile of outlines in shared memory, the rest of a sphere in global memory: a block
+// reads each outline there once.
+struct InTile {
+    const Outline *tile;
+    InGlobal all;
+    int first;
+    __device__ Outline outline(int i) const { return tile[i - first]; }
+    __device__ Surface surface(int i) const { return all.surface(i); }
+};
+
+extern "C" __global__ void raytrace_patches_tiles(const Outline *outlines,
+                                                  const Surface *surfaces, int count,
+                                                  uchar4 *image, int width, int height) {
+    __shared__ Outline tile[TILE];
+    InGlobal all = {outlines, surfaces};
+    int thread = threadIdx.x + threadIdx.y * blockDim.x;
+    int threads = blockDim.x * blockDim.y;
+
+    Patch<4, 4> patch(width, height);
+    for (int first = 0; first < count; first += TILE) {
+        // The last tile ends with a group.
+        int end = min(TILE, (count - first + GROUP - 1) / GROUP * GROUP);
+        __syncthreads();
+        for (int i = thread; i < end; i += threads) tile[i] = all.outline(first + i);
+        __syncthreads();
+        InTile spheres = {tile, all, first};
+#pragma unroll 1
+        for (int i = 0; i < end; i += GROUP) look_at_group(patch, spheres, first + i);
+    }
+    if (patch.x < width && patch.y < height) patch.store(image, width, height, all);
+}

@@ -1,0 +1,56 @@
+// Rung 6: a block first drops the spheres that are nowhere near it.
+//
+// Another algorithm: it makes fewer tests than the others, and so is compared with none of
+// them.
+//
+// Run it:  cargo run -p raytrace-const -- --variant culled
+
+#include "in_constant.h"
+
+// Spheres that a block culls at a time.
+#define CULLED 1024
+
+// A block's threads share the work of finding out which spheres touch the rectangle that
+// the block draws, each looking at some of them, and note those in shared memory, a bit
+// a sphere. Then every thread goes through the bits, and so through the spheres in their
+// order: with few of them left, at an index that all lanes share, from constant memory.
+extern "C" __global__ void raytrace_culled(const Outline *outlines, int count,
+                                           uchar4 *image, int width, int height) {
+    __shared__ unsigned int touching[CULLED / 32];
+    int thread = threadIdx.x + threadIdx.y * blockDim.x;
+    int threads = blockDim.x * blockDim.y;
+
+    Patch<4, 2> patch(width, height);
+    int x = patch.x - 4 * threadIdx.x - width / 2;
+    int y = patch.y - 2 * threadIdx.y - height / 2;
+    float left = x, right = x + 4 * (int)blockDim.x - 1;
+    float top = y, bottom = y + 2 * (int)blockDim.y - 1;
+
+    InConstant spheres;
+    for (int first = 0; first < count; first += CULLED) {
+        int end = min(CULLED, count - first);
+        __syncthreads();
+        for (int i = thread; i < CULLED / 32; i += threads) touching[i] = 0;
+        __syncthreads();
+        for (int i = thread; i < end; i += threads) {
+            // The ray of the rectangle that passes closest, were there one anywhere.
+            Outline outline = outlines[first + i];
+            float dx = fminf(fmaxf(outline.x, left), right) - outline.x;
+            float dy = fminf(fmaxf(outline.y, top), bottom) - outline.y;
+            if (fmaf(dx, dx, dy * dy) < outline.radius2) {
+                atomicOr(&touching[i / 32], 1u << i % 32);
+            }
+        }
+        __syncthreads();
+        for (int i = 0; 32 * i < end; i++) {
+            for (unsigned int bits = touching[i]; bits != 0; bits &= bits - 1) {
+                int sphere = first + 32 * i + __ffs(bits) - 1;
+                Outline outline = spheres.outline(sphere);
+                if (patch.met(outline)) {
+                    patch.look_at(sphere, outline, spheres.surface(sphere).z);
+                }
+            }
+        }
+    }
+    if (patch.x < width && patch.y < height) patch.store(image, width, height, spheres);
+}

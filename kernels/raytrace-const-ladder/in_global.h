@@ -1,0 +1,17 @@
+// Spheres in global memory.
+
+#pragma once
+
+#include "patch.h"
+
+struct InGlobal {
+    const Outline *outlines;
+    const Surface *surfaces;
+    // By one load of 16 bytes. A test uses twelve of them, and clang would fetch those by
+    // two loads.
+    __device__ Outline outline(int i) const {
+        float4 vector = __ldg((const float4 *)&outlines[i]);
+        return {vector.x, vector.y, vector.z, vector.w};
+    }
+    __device__ Surface surface(int i) const { return surfaces[i]; }
+};

@@ -1,0 +1,195 @@
+// What all rungs of the ray tracer's ladder share: spheres in two parts, and a thread's
+// patch of pixels. All of them draw the book's picture bit by bit (kernels/raytrace-const.cu
+// has the book's kernels), with its operations in its order.
+
+#pragma once
+
+#include "cuda_device.h"
+
+// Farther away than any sphere (the book's value).
+#define INF 2e10f
+
+// Spheres that are tested before any of them is looked at: as many as the book's scene
+// has. The host fills the last group up with spheres of radius 0, which no ray meets.
+#define GROUP 20
+
+// What a test needs of a sphere, in one vector of 16 bytes.
+struct __align__(16) Outline {
+    float x, y;
+    float radius2;  // radius * radius, as the test would round it
+    float radius;
+};
+
+// The rest of it.
+struct __align__(16) Surface {
+    float z;
+    float r, g, b;
+};
+
+// The four bytes of a pixel as they lie in memory.
+__device__ __forceinline__ unsigned int word(uchar4 pixel) {
+    return pixel.x | pixel.y << 8 | pixel.z << 16 | (unsigned int)pixel.w << 24;
+}
+
+// WIDTH by HEIGHT pixels, the first of them at (x, y): for each the nearest sphere so
+// far, -1 where there is none.
+template <int WIDTH, int HEIGHT>
+struct Patch {
+    int x, y;
+    float ox[WIDTH], oy[HEIGHT];
+    float nearest[HEIGHT][WIDTH];
+    int sphere[HEIGHT][WIDTH];
+
+    // This thread's patch of a picture whose middle the z axis goes through.
+    __device__ __forceinline__ Patch(int width, int height) {
+        x = WIDTH * (threadIdx.x + blockIdx.x * blockDim.x);
+        y = HEIGHT * (threadIdx.y + blockIdx.y * blockDim.y);
+#pragma unroll
+        for (int i = 0; i < WIDTH; i++) ox[i] = x + i - width / 2;
+#pragma unroll
+        for (int j = 0; j < HEIGHT; j++) {
+            oy[j] = y + j - height / 2;
+#pragma unroll
+            for (int i = 0; i < WIDTH; i++) {
+                nearest[j][i] = -INF;
+                sphere[j][i] = -1;
+            }
+        }
+    }
+
+    // The squares of the distances at which the patch's rays pass a centre.
+    __device__ __forceinline__ void distances(const Outline &outline,
+                                              float distance2[HEIGHT][WIDTH]) const {
+        float dx[WIDTH];
+#pragma unroll
+        for (int i = 0; i < WIDTH; i++) dx[i] = ox[i] - outline.x;
+#pragma unroll
+        for (int j = 0; j < HEIGHT; j++) {
+            float dy = oy[j] - outline.y;
+            float dy2 = dy * dy;
+#pragma unroll
+            for (int i = 0; i < WIDTH; i++) distance2[j][i] = fmaf(dx[i], dx[i], dy2);
+        }
+    }
+
+    // Whether any of the rays meets the sphere: whether the one that passes closest does.
+    __device__ __forceinline__ bool met(const Outline &outline) const {
+        float distance2[HEIGHT][WIDTH];
+        distances(outline, distance2);
+        float least = distance2[0][0];
+#pragma unroll
+        for (int j = 0; j < HEIGHT; j++) {
+            float row = distance2[j][0];
+#pragma unroll
+            for (int i = 1; i < WIDTH; i++) row = fminf(row, distance2[j][i]);
+            least = fminf(least, row);
+        }
+        return least < outline.radius2;
+    }
+
+    // Looks at sphere `index`, whose centre is at `z`, with each of the rays.
+    __device__ __forceinline__ void look_at(int index, const Outline &outline, float z) {
+        float distance2[HEIGHT][WIDTH];
+        distances(outline, distance2);
+#pragma unroll
+        for (int j = 0; j < HEIGHT; j++) {
+#pragma unroll
+            for (int i = 0; i < WIDTH; i++) {
+                if (distance2[j][i] < outline.radius2) {
+                    float hit = dz(outline, distance2[j][i]) + z;
+                    if (hit > nearest[j][i]) {
+                        nearest[j][i] = hit;
+                        sphere[j][i] = index;
+                    }
+                }
+            }
+        }
+    }
+
+    // How far before its centre a ray meets the sphere.
+    __device__ static float dz(const Outline &outline, float distance2) {
+        return sqrtf(fmaf(outline.radius, outline.radius, -distance2));
+    }
+
+    // The colour of a pixel, black where no sphere is. (The book divides by the square
+    // root of the radius's square. However both are rounded, that is the radius.)
+    template <class Spheres>
+    __device__ __forceinline__ uchar4 colour(int i, int j, const Spheres &spheres) const {
+        if (sphere[j][i] < 0) return make_uchar4(0, 0, 0, 255);
+        Outline outline = spheres.outline(sphere[j][i]);
+        Surface surface = spheres.surface(sphere[j][i]);
+        float dx = ox[i] - outline.x;
+        float dy = oy[j] - outline.y;
+        float shade = dz(outline, fmaf(dx, dx, dy * dy)) / outline.radius;
+        return make_uchar4((int)(surface.r * shade * 255), (int)(surface.g * shade * 255),
+                           (int)(surface.b * shade * 255), 255);
+    }
+
+    // Whether no ray has met anything, as most have not.
+    __device__ __forceinline__ bool is_black() const {
+        int any = -1;
+#pragma unroll
+        for (int j = 0; j < HEIGHT; j++) {
+#pragma unroll
+            for (int i = 0; i < WIDTH; i++) any = max(any, sphere[j][i]);
+        }
+        return any < 0;
+    }
+
+    // Writes what lies within the picture, four pixels at a time where rows begin at a
+    // multiple of four pixels.
+    template <class Spheres>
+    __device__ __forceinline__ void store(uchar4 *image, int width, int height,
+                                          const Spheres &spheres) const {
+        bool black = is_black();
+#pragma unroll
+        for (int j = 0; j < HEIGHT; j++) {
+            if (y + j >= height) return;
+            uchar4 row[WIDTH];
+#pragma unroll
+            for (int i = 0; i < WIDTH; i++) {
+                row[i] = black ? make_uchar4(0, 0, 0, 255) : colour(i, j, spheres);
+            }
+            uchar4 *first = &image[x + (y + j) * width];
+            if (WIDTH == 4 && width % 4 == 0) {
+                *(uint4 *)first = make_uint4(word(row[0]), word(row[1 % WIDTH]),
+                                             word(row[2 % WIDTH]), word(row[3 % WIDTH]));
+            } else {
+#pragma unroll
+                for (int i = 0; i < WIDTH; i++) {
+                    if (x + i < width) first[i] = row[i];
+                }
+            }
+        }
+    }
+};
+
+// Tests the GROUP spheres from `first` on without a branch between them, then looks at
+// those that were met, in order.
+template <class Patch, class Spheres>
+__device__ __forceinline__ void look_at_group(Patch &patch, const Spheres &spheres,
+                                              int first) {
+    unsigned int met = 0;
+#pragma unroll
+    for (int i = 0; i < GROUP; i++) {
+        if (patch.met(spheres.outline(first + i))) met |= 1u << i;
+    }
+    while (met != 0) {
+        int i = first + __ffs(met) - 1;
+        met &= met - 1;
+        patch.look_at(i, spheres.outline(i), spheres.surface(i).z);
+    }
+}
+
+// A thread's patch, from beginning to end.
+template <int WIDTH, int HEIGHT, class Spheres>
+__device__ __forceinline__ void render(const Spheres &spheres, int count, uchar4 *image,
+                                       int width, int height) {
+    Patch<WIDTH, HEIGHT> patch(width, height);
+    if (patch.x >= width || patch.y >= height) return;
+#pragma unroll 1
+    for (int first = 0; first < count; first += GROUP) {
+        look_at_group(patch, spheres, first);
+    }
+    patch.store(image, width, height, spheres);
+}
