@@ -4,8 +4,8 @@ import sys
 
 from .. import flags as shared, records, tables
 from ..chapters import CHAPTERS
+from . import measure
 from .compare import differences
-from .measure import measure, simulate_again, this_machine
 from .pages import sections
 
 
@@ -13,9 +13,9 @@ def main(doc):
     flags = parse(doc)
     if flags.source:
         machine, *runs = records.read(flags.source)
-        simulate_again(flags, runs)
+        measure.simulate_again(flags, runs)
     else:
-        machine, runs = this_machine(), measure(flags)
+        machine, runs = measure.this_machine(), measure.measure(flags)
     records.save(flags.save, [machine, *runs])
     parts = sections(machine, runs)
     if not flags.into:

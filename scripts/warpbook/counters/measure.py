@@ -55,7 +55,7 @@ def paired(record, simulated, profiled):
 
 def simulate(flags, chapter, arguments):
     """The launches of a chapter on the simulator, with their counters."""
-    arguments = f"{arguments} --repeat 0"
+    arguments = f"{arguments} --repeat 0".strip()
     settings = {"CUDA_BACKEND": "sim", "CUDA_SIM_DEVICE": None}
     record = programs.record(flags.programs, chapter, arguments, "simulator", **settings)
     return [

@@ -1,7 +1,7 @@
 """How fast the simulator is, for docs/results: see scripts/speed."""
 
 from .. import flags as shared, records, tables
-from .measure import measure, measure_checks
+from . import measure
 from .pages import CHECK_TABLES, TABLES
 
 
@@ -10,7 +10,7 @@ def main(doc):
     if flags.source:
         lines = records.read(flags.source)
     else:
-        lines = measure_checks(flags) if flags.checks else measure(flags)
+        lines = measure.measure_checks(flags) if flags.checks else measure.measure(flags)
     records.save(flags.save, lines)
     wanted = CHECK_TABLES if flags.checks else TABLES
     parts = {name: make(lines) for name, make in wanted.items()}
