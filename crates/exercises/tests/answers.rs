@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use exercises::course::EXERCISES;
 use exercises::exercise::Exercise;
 use libtest_mimic::{Arguments, Failed, Trial};
-use support::{Program, has_clang};
+use support::{Program, with_clang};
 
 const HERE: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -21,10 +21,8 @@ const REJECTED: &str = "// Rejected at: ";
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let ignored = !has_clang();
-    let tests = EXERCISES.iter().flat_map(tests_of);
-    let tests = tests.map(|test| test.with_ignored_flag(ignored));
-    libtest_mimic::run(&arguments, tests.collect()).exit_code()
+    let tests = EXERCISES.iter().flat_map(tests_of).collect();
+    libtest_mimic::run(&arguments, tests).exit_code()
 }
 
 fn tests_of(exercise: &'static Exercise) -> Vec<Trial> {
@@ -34,18 +32,18 @@ fn tests_of(exercise: &'static Exercise) -> Vec<Trial> {
         .join(format!("start.{}", exercise.extension()));
     let solution = folder.join("solutions").join(exercise.file());
     let mut tests = vec![
-        Trial::test(format!("{}: start", exercise.name), move || {
+        with_clang(format!("{}: start", exercise.name), move || {
             let step = exercise.data()?.rejected_at.name();
             rejected(exercise, &start, step)
         }),
-        Trial::test(format!("{}: solution", exercise.name), move || {
+        with_clang(format!("{}: solution", exercise.name), move || {
             passes(exercise, &solution)
         }),
     ];
     for file in wrong_answers(exercise) {
         let name = file.file_stem().unwrap_or_default().to_string_lossy();
         let name = format!("{}: {name}", exercise.name);
-        tests.push(Trial::test(name, move || {
+        tests.push(with_clang(name, move || {
             let text = fs::read_to_string(&file)?;
             let first = text.lines().next().unwrap_or_default();
             let step = first.strip_prefix(REJECTED);

@@ -9,21 +9,18 @@ use std::process::ExitCode;
 use exercises::course::EXERCISES;
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value;
-use support::{Program, has_clang};
+use support::{Program, with_clang};
 
 const FILE: &str = "01-first-thread.cu";
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let without = vec![Trial::test("what is no class is refused", refused)];
-    let with = vec![
-        Trial::test("parts make the same record as one go", parts),
-        Trial::test("a bad submission costs only itself", bad),
+    let tests = vec![
+        Trial::test("flags that do not fit are refused", flags_refused),
+        with_clang("what is no class is refused", refused),
+        with_clang("parts make the same record as one go", parts),
+        with_clang("a bad submission costs only itself", bad),
     ];
-    let with = with
-        .into_iter()
-        .map(|test| test.with_ignored_flag(!has_clang()));
-    let tests = without.into_iter().chain(with).collect();
     libtest_mimic::run(&arguments, tests).exit_code()
 }
 
@@ -137,23 +134,25 @@ fn link(_to: &str, at: &Path) -> std::io::Result<()> {
 
 fn refused() -> Result<(), Failed> {
     let program = class(&[("ann", "")]);
-    let clang = has_clang();
     fs::create_dir(program.home().join("empty"))?;
-    if clang {
-        let check = "check --all --submissions";
-        program
-            .says(&format!("{check} nowhere"))
-            .refuses(&["nowhere"]);
-        program
-            .says(&format!("{check} empty"))
-            .refuses(&["empty has no folders"]);
-        let out = "--seed 1 --out nowhere/x.json";
-        let run = program.says(&format!("{check} class {out}"));
-        run.refuses(&["nowhere/x.json"]);
-        program
-            .says("check 01 --csv x.csv")
-            .refuses(&["--submissions"]);
-    }
+    let check = "check --all --submissions";
+    program
+        .says(&format!("{check} nowhere"))
+        .refuses(&["nowhere"]);
+    program
+        .says(&format!("{check} empty"))
+        .refuses(&["empty has no folders"]);
+    let out = "--seed 1 --out nowhere/x.json";
+    let run = program.says(&format!("{check} class {out}"));
+    run.refuses(&["nowhere/x.json"]);
+    program
+        .says("check 01 --csv x.csv")
+        .refuses(&["--submissions"]);
+    Ok(())
+}
+
+fn flags_refused() -> Result<(), Failed> {
+    let program = class(&[("ann", "")]);
     for flags in [
         "check --submissions class",
         "check --all --submissions class --shard 1/2",

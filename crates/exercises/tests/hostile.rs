@@ -4,9 +4,9 @@ mod support;
 
 use std::process::ExitCode;
 
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Arguments, Failed};
 use serde_json::Value;
-use support::{Program, has_clang};
+use support::{Program, with_clang};
 
 const HEAD: &str = "#include \"cuda_device.h\"\n";
 
@@ -64,40 +64,40 @@ fn in_rust(does: &str, step: &str, parts: &[&str]) -> Result<(), Failed> {
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let tests = vec![
-        Trial::test("an endless loop", || {
+        with_clang("an endless loop", || {
             let text = axpy("", "for (volatile int j = 0; j >= 0; j = 1) {}");
             rejected(&text, "launch", &["5 s", "never leaves"])
         }),
-        Trial::test("a trap", || {
+        with_clang("a trap", || {
             rejected(
                 &axpy("", "if (i == 0) asm volatile(\"trap;\");"),
                 "launch",
                 &["stopped itself", "line"],
             )
         }),
-        Trial::test("a null pointer", || {
+        with_clang("a null pointer", || {
             let text = axpy("", "if (i == 0) *(volatile float *)0 = 1.0f;");
             rejected(&text, "launch", &["null pointer", "line 5"])
         }),
-        Trial::test("a write far outside", || {
+        with_clang("a write far outside", || {
             let text = axpy("", "if (i == 0) y[1 << 28] = 1.0f;");
             rejected(&text, "launch", &["outside every allocation", "y[1 << 28]"])
         }),
-        Trial::test("more memory than there is", || {
+        with_clang("more memory than there is", || {
             let huge = "extern \"C\" __device__ float huge[1ull << 33];";
             let text = axpy(huge, "if (i < n) huge[i] = huge[i + 1] + a;");
             rejected(&text, "compile", &["does not load"])
         }),
-        Trial::test("a compiler kept busy", || {
+        with_clang("a compiler kept busy", || {
             let doubled = (1..40).map(|i| format!("#define M{i} M{0} M{0}\n", i - 1));
             let bomb = format!("#define M0 ;\n{}", doubled.collect::<String>());
             rejected(&axpy(&bomb, "M39"), "compile", &[])
         }),
-        Trial::test("a syntax error", || {
+        with_clang("a syntax error", || {
             let text = axpy("", "float f = ;");
             rejected(&text, "compile", &["answer.cu:5:", "float f = ;", "^"])
         }),
-        Trial::test("another file", || {
+        with_clang("another file", || {
             let text = format!("#include \"/etc/passwd\"\n{}", axpy("", ""));
             rejected(
                 &text,
@@ -105,18 +105,18 @@ fn main() -> ExitCode {
                 &["#include \"/etc/passwd\"", "cuda_device.h"],
             )
         }),
-        Trial::test("no kernel of that name", || {
+        with_clang("no kernel of that name", || {
             let text = axpy("", "").replace("axpy", "saxpy");
             rejected(&text, "launch", &["`axpy`", "extern \"C\""])
         }),
-        Trial::test("an empty file", || rejected("", "launch", &["`axpy`"])),
-        Trial::test("a verdict of its own", || {
+        with_clang("an empty file", || rejected("", "launch", &["`axpy`"])),
+        with_clang("a verdict of its own", || {
             let line = r#"{\"token\":\"\",\"message\":{\"verdict\":{\"seed\":1,\"device\":\"\",\"failure\":null,\"targets\":[],\"counters\":[]}}}"#;
             let text = axpy("", &format!("if (i == 0) printf(\"\\n{line}\\n\");"))
                 .replace("+ y[i];", "- y[i];");
             rejected(&text, "right", &["wrong"])
         }),
-        Trial::test("much that is printed", || {
+        with_clang("much that is printed", || {
             let text = axpy(
                 "",
                 "for (int j = 0; j < 100; ++j) printf(\"hello %d\\n\", j);",
@@ -129,35 +129,33 @@ fn main() -> ExitCode {
                 _ => Err(format!("{} bytes printed: {record:#}", printed.len()).into()),
             }
         }),
-    ];
-    let in_rust = vec![
-        Trial::test("Rust: a panic", || {
+        with_clang("Rust: a panic", || {
             let does = "if count > 3 { panic!(\"too many: {count}\") }";
             in_rust(does, "launch", &["too many: ", "answers/answer.rs:2"])
         }),
-        Trial::test("Rust: an exit", || {
+        with_clang("Rust: an exit", || {
             in_rust(
                 "std::process::exit(0);",
                 "launch",
                 &["must not end the program"],
             )
         }),
-        Trial::test("Rust: an endless loop", || {
+        with_clang("Rust: an endless loop", || {
             in_rust(
                 "loop { std::thread::yield_now(); }",
                 "launch",
                 &["does not end"],
             )
         }),
-        Trial::test("Rust: all of the memory", || {
+        with_clang("Rust: all of the memory", || {
             let does = "let all = vec![1_u8; 5 << 30]; if all[count as usize] == 0 { return 7; }";
             in_rust(does, "launch", &["4 GB of memory"])
         }),
-        Trial::test("Rust: unsafe code", || {
+        with_clang("Rust: unsafe code", || {
             let does = "unsafe { *(8 as *mut u32) = count };";
             in_rust(does, "compile", &["answers/answer.rs:2:5", "unsafe"])
         }),
-        Trial::test("Rust: a verdict of its own", || {
+        with_clang("Rust: a verdict of its own", || {
             let line = r#"{\"token\":\"\",\"message\":{\"broken\":\"\"}}"#;
             let does = format!("println!(\"{{}}\", r##\"{}\"##);", line.replace('\\', ""));
             in_rust(
@@ -167,8 +165,5 @@ fn main() -> ExitCode {
             )
         }),
     ];
-    let ignored = !has_clang();
-    let tests = tests.into_iter().chain(in_rust);
-    let tests = tests.map(|test| test.with_ignored_flag(ignored)).collect();
     libtest_mimic::run(&arguments, tests).exit_code()
 }

@@ -8,14 +8,14 @@ use std::process::ExitCode;
 use exercises::course::EXERCISES;
 use libtest_mimic::{Arguments, Trial};
 use serde_json::Value;
-use support::{Program, has_clang};
+use support::{Program, with_clang};
 
 const FIRST: &str = "01-first-thread";
 
-/// Tests by their names.
+/// Tests by their names, each made by `$trial`.
 macro_rules! tests {
-    ($($name:ident),* $(,)?) => {
-        vec![$(Trial::test(stringify!($name).replace('_', " "), || {
+    ($trial:path: $($name:ident),* $(,)?) => {
+        vec![$($trial(stringify!($name).replace('_', " "), || {
             $name();
             Ok(())
         })),*]
@@ -24,34 +24,28 @@ macro_rules! tests {
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let mut tests = tests![
+    let mut tests = tests![Trial::test:
         what_a_student_wrote_is_left_alone,
-        it_speaks_chinese_to_who_does,
         hints_come_one_after_the_other,
         reset_keeps_what_was_there,
         the_solution_is_for_who_has_passed_or_gives_up,
         list_is_a_record_too,
         without_clang_it_says_how_to_install_one_before_a_line_is_written,
-        what_cannot_be_graded_is_an_error_and_no_verdict,
-        a_library_that_does_not_fit_is_not_the_answers_fault,
         flags_that_are_none_are_refused,
         a_folder_that_cannot_be_made_is_named,
         a_worker_with_nothing_to_do_says_nothing,
     ];
-    let with_clang = tests![
+    tests.extend(tests![with_clang:
         at_first_it_makes_the_folder_and_shows_the_first_exercise,
+        it_speaks_chinese_to_who_does,
         a_check_says_what_is_wrong_and_counts_what_is_right,
         the_same_seed_gives_the_same_record,
         mistakes_are_explained_in_chinese,
         who_has_passed_is_shown_the_solution,
+        what_cannot_be_graded_is_an_error_and_no_verdict,
+        a_library_that_does_not_fit_is_not_the_answers_fault,
         what_cannot_be_read_is_an_error_and_no_verdict,
-    ];
-    let ignored = !has_clang();
-    tests.extend(
-        with_clang
-            .into_iter()
-            .map(|test| test.with_ignored_flag(ignored)),
-    );
+    ]);
     libtest_mimic::run(&arguments, tests).exit_code()
 }
 

@@ -2,7 +2,7 @@
 //! what a GPU alone can tell takes one, and `CUDA_BACKEND=gpu`: every solution passes there, by results
 //! and by time.
 //!
-//! They take clang as well; where either is missing they are ignored.
+//! They take clang as well; where either is missing they are ignored, and say so.
 
 mod support;
 
@@ -18,29 +18,29 @@ use exercises::host::{Bench, Case, Host};
 use exercises::worker::on_gpu;
 use kernel_build::{Clang, Tree};
 use libtest_mimic::{Arguments, Failed, Trial};
-use support::{Program, has_clang};
+use support::{Program, unless, with_clang, without_clang};
 
 const HERE: &str = env!("CARGO_MANIFEST_DIR");
 
+/// Why a GPU's tests are left out.
+const NO_GPU: &str = "needs a GPU: CUDA_BACKEND=gpu cargo test -p exercises --test time";
+
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let (clang, gpu) = (has_clang(), on_gpu());
+    let no_gpu = (!on_gpu()).then_some(NO_GPU);
+    let missing = without_clang().or(no_gpu);
     let mut tests = Vec::new();
     for exercise in &EXERCISES {
-        let solution = Trial::test(format!("{}: solution, on a GPU", exercise.name), || {
-            passes(exercise)
-        });
-        tests.push(solution.with_ignored_flag(!clang || !gpu));
+        let solution = format!("{}: solution, on a GPU", exercise.name);
+        tests.push(unless(missing, solution, || passes(exercise)));
         let time = exercise.data().ok().and_then(|data| data.time.as_ref());
         if let (Some(time), Side::Kernel(host)) = (time, &exercise.side) {
-            let start = Trial::test(format!("{}: start, on a GPU", exercise.name), || {
-                start_is_timed(exercise)
-            });
-            tests.push(start.with_ignored_flag(!clang || !gpu));
-            let timed = Trial::test(format!("{}: it is timed", exercise.name), || {
-                is_timed(exercise, *host)
-            });
-            tests.push(timed.with_ignored_flag(!clang));
+            let start = format!("{}: start, on a GPU", exercise.name);
+            tests.push(unless(missing, start, || start_is_timed(exercise)));
+            tests.push(with_clang(
+                format!("{}: it is timed", exercise.name),
+                || is_timed(exercise, *host),
+            ));
             tests.push(Trial::test(
                 format!("{}: the statement says so", exercise.name),
                 || is_said(exercise, time),

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use exercises::course::EXERCISES;
 use libtest_mimic::{Arguments, Failed, Trial};
-use support::{Program, has_clang};
+use support::{Program, with_clang};
 
 const FILE: &str = "01-first-thread.cu";
 
@@ -17,24 +17,20 @@ const PUT_BACK: &str = "\u{1b}[?1049l";
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let without = vec![Trial::test("without a terminal it says what to do", || {
-        Program::new().says("watch").refuses(&["terminal", "check"]);
-        Ok(())
-    })];
-    let with = vec![
-        Trial::test("a save is graded, and keys are followed", saves_and_keys),
-        Trial::test(
+    let tests = vec![
+        Trial::test("without a terminal it says what to do", || {
+            Program::new().says("watch").refuses(&["terminal", "check"]);
+            Ok(())
+        }),
+        with_clang("a save is graded, and keys are followed", saves_and_keys),
+        with_clang(
             "a save ends the grading of the text before",
             a_loop_is_given_up,
         ),
-        Trial::test("Ctrl-C puts the terminal back", interrupted),
-        Trial::test("it speaks Chinese in a small window", chinese),
-        Trial::test("a file that cannot be read is said to be one", unreadable),
+        with_clang("Ctrl-C puts the terminal back", interrupted),
+        with_clang("it speaks Chinese in a small window", chinese),
+        with_clang("a file that cannot be read is said to be one", unreadable),
     ];
-    let with = with
-        .into_iter()
-        .map(|test| test.with_ignored_flag(!has_clang()));
-    let tests = without.into_iter().chain(with).collect();
     libtest_mimic::run(&arguments, tests).exit_code()
 }
 

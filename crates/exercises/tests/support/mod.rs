@@ -8,15 +8,41 @@ mod terminal;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
+use std::sync::LazyLock;
 
 use assert_cmd::Command;
-use kernel_build::Clang;
+use kernel_build::{Clang, install_command};
+use libtest_mimic::{Completion, Failed, Trial};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Whether answers can be compiled here.
-pub fn has_clang() -> bool {
-    Clang::find().is_ok()
+/// Why answers cannot be compiled here, and how they can be; none where they can.
+pub fn without_clang() -> Option<&'static str> {
+    static WHY: LazyLock<Option<String>> = LazyLock::new(|| {
+        let why = Clang::find().err()?;
+        let install = install_command();
+        Some(format!("needs clang: {why}; install it:  {install}"))
+    });
+    WHY.as_deref()
+}
+
+/// A test that takes clang. Without one it is ignored, and says how to have it run.
+pub fn with_clang<F>(name: impl Into<String>, test: F) -> Trial
+where
+    F: FnOnce() -> Result<(), Failed> + Send + 'static,
+{
+    unless(without_clang(), name, test)
+}
+
+/// A test that is ignored where something is missing, and says what.
+pub fn unless<F>(missing: Option<&'static str>, name: impl Into<String>, test: F) -> Trial
+where
+    F: FnOnce() -> Result<(), Failed> + Send + 'static,
+{
+    Trial::ignorable_test(name, move || match missing {
+        Some(why) => Ok(Completion::ignored_with(why)),
+        None => test().map(|()| Completion::Completed),
+    })
 }
 
 /// The program and a student's folder.

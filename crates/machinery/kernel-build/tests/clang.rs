@@ -1,18 +1,47 @@
 //! With a real clang: the header, the compiler's messages, the same PTX everywhere.
 //!
-//! These need a clang with the NVPTX target, and Warpbook's tests need Rust alone; so
-//! they are ignored unless asked for:
-//!
-//! ```sh
-//! cargo test -p kernel-build -- --ignored
-//! ```
+//! These need a clang with the NVPTX target. Warpbook's tests need Rust alone: without clang these are
+//! ignored, and say so.
 
 mod support;
 
-use std::process::Command;
+use std::process::{Command, ExitCode};
 
-use kernel_build::{Clang, Error, Tree};
+use kernel_build::{Clang, Error, Tree, install_command};
+use libtest_mimic::{Arguments, Completion, Trial};
 use support::{Checkout, assert_has, fail, succeed};
+
+/// Tests by their names, ignored where something is missing.
+macro_rules! tests {
+    ($missing:expr; $($name:ident),* $(,)?) => {
+        vec![$({
+            let missing: Option<String> = $missing.clone();
+            Trial::ignorable_test(stringify!($name), move || Ok(match missing {
+                Some(why) => Completion::ignored_with(why),
+                None => {
+                    $name();
+                    Completion::Completed
+                }
+            }))
+        }),*]
+    };
+}
+
+fn main() -> ExitCode {
+    let missing = Clang::find().err().map(|why| {
+        let install = install_command();
+        format!("needs clang: {why}; install it:  {install}")
+    });
+    let tests = tests![missing;
+        every_name_of_the_header_compiles_to_its_instruction,
+        what_newer_gpus_have_compiles_to_its_instruction,
+        what_newer_gpus_have_is_refused_for_older_ones_and_in_other_sizes,
+        clang_points_at_the_mistake,
+        ptx_does_not_depend_on_where_the_checkout_lies,
+        a_text_is_compiled_with_our_headers_and_called_what_it_is_called,
+    ];
+    libtest_mimic::run(&Arguments::from_args(), tests).exit_code()
+}
 
 /// The build script with the machine's own search path.
 fn build_script(checkout: &Checkout, name: &str) -> Command {
@@ -27,8 +56,6 @@ fn build_script(checkout: &Checkout, name: &str) -> Command {
     command
 }
 
-#[test]
-#[ignore = "needs clang"]
 fn every_name_of_the_header_compiles_to_its_instruction() {
     let checkout = with_headers("every", include_str!("cuda_device.cu"));
     let output = succeed(build_script(&checkout, "every"));
@@ -124,8 +151,6 @@ fn with_headers(name: &str, text: &str) -> Checkout {
     checkout
 }
 
-#[test]
-#[ignore = "needs clang"]
 fn what_newer_gpus_have_compiles_to_its_instruction() {
     let checkout = with_headers("newer.sm_80", include_str!("newer.sm_80.cu"));
     let output = succeed(build_script(&checkout, "newer.sm_80"));
@@ -149,8 +174,6 @@ fn what_newer_gpus_have_compiles_to_its_instruction() {
     );
 }
 
-#[test]
-#[ignore = "needs clang"]
 fn what_newer_gpus_have_is_refused_for_older_ones_and_in_other_sizes() {
     for (header, refusal) in [
         ("async_copy.h", "asynchronous copies need sm_80: name the"),
@@ -170,8 +193,6 @@ fn what_newer_gpus_have_is_refused_for_older_ones_and_in_other_sizes() {
     );
 }
 
-#[test]
-#[ignore = "needs clang"]
 fn clang_points_at_the_mistake() {
     let checkout = Checkout::new();
     checkout.edit("kernels/square.cu", "*x *= *x", "*x *= y");
@@ -186,8 +207,6 @@ fn clang_points_at_the_mistake() {
     );
 }
 
-#[test]
-#[ignore = "needs clang"]
 fn ptx_does_not_depend_on_where_the_checkout_lies() {
     let compile = |checkout: &Checkout| {
         succeed(build_script(checkout, "square"));
@@ -198,8 +217,6 @@ fn ptx_does_not_depend_on_where_the_checkout_lies() {
     assert_has(&here, &[".entry square(", ".loc\t1 2 "]);
 }
 
-#[test]
-#[ignore = "needs clang"]
 fn a_text_is_compiled_with_our_headers_and_called_what_it_is_called() {
     let checkout = with_headers("other", "");
     let tree = Tree::find(&checkout.path("kernels")).unwrap();

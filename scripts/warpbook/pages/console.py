@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 
-import markdown
+from . import markdown
 
 # What is masked. Everything else has to be the same to the letter.
 MASKS = [

@@ -3,7 +3,7 @@
 import dataclasses
 import re
 
-import markdown
+from . import markdown
 
 # Not a part of a name, a date, a path, a power or a size like 16×16.
 NUMBER = re.compile(

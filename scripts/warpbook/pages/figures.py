@@ -24,8 +24,7 @@ size. A row of a program's table that says `measured` has to be one of the recor
 import json
 import re
 
-import markdown
-import prose
+from . import markdown, prose
 
 # Looked at like pages. The other results are records that were written by hand.
 RESULTS = ["checks.md", "counters-h200.md", "h200.md", "ladder-h200.md", "notes.md"]
@@ -33,7 +32,7 @@ RECORDS = "h200.jsonl"
 QUOTATION = re.compile(r'"([^"]*)"')
 UNKNOWN = (
     "nothing says where it comes from: quote docs/results in a mark before the paragraph "
-    "(scripts/pages/figures.py says how), or leave it out"
+    "(scripts/warpbook/pages/figures.py says how), or leave it out"
 )
 
 

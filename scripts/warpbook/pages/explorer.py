@@ -8,7 +8,7 @@ as a reader uses it: by its form, by keyboard, in both languages, on a phone and
 import json
 import subprocess
 
-from browser import SIZES, drain, listen, looks
+from .browser import SIZES, drain, listen, looks
 
 LANGUAGES = ["en", "zh"]
 

@@ -15,18 +15,11 @@ import subprocess
 import sys
 import tempfile
 
-FOLDER = pathlib.Path(__file__).resolve().parent.parent.parent / "docs" / "figures" / "plots"
+from .. import ROOT
+from ..chapters import CHAPTERS
 
-# What is run for each chapter's page.
-RUNS = {
-    "vector-add": "",
-    "matmul-pitched": "--variant pitched,linear,uncoalesced --p 321",
-    "device-symbols": "",
-    "matmul-tiled": "",
-    "add-constant": "--sums 12800000",
-    "raytrace-const": "",
-    "stencil-readonly": "",
-}
+HERE = "scripts/warpbook/pages/plots.py"
+FOLDER = ROOT / "docs" / "figures" / "plots"
 
 # The first that fits is taken; {} is anything that is a text itself.
 PHRASES = {
@@ -90,15 +83,15 @@ def main():
 def plots(programs):
     """Every plot in both languages: the file's name, and what is in it."""
     files, used = {}, set()
-    for chapter, arguments in RUNS.items():
-        svg, names = drawn(programs / chapter, arguments.split())
-        files[f"{chapter}.en.svg"] = svg
+    for name, chapter in CHAPTERS.items():
+        svg, names = drawn(programs / name, chapter.plot.split())
+        files[f"{name}.en.svg"] = svg
         try:
-            files[f"{chapter}.zh.svg"] = TEXTS.sub(lambda text: chinese(text[0], names, used), svg)
+            files[f"{name}.zh.svg"] = TEXTS.sub(lambda text: chinese(text[0], names, used), svg)
         except KeyError as unknown:
-            sys.exit(f"error: {chapter}: no Chinese for {unknown}: add it to scripts/pages/plots.py")
+            sys.exit(f"error: {name}: no Chinese for {unknown}: add it to {HERE}")
     if unused := PHRASES.keys() - used:
-        sys.exit(f"error: scripts/pages/plots.py: no plot has {sorted(unused)}: remove it")
+        sys.exit(f"error: {HERE}: no plot has {sorted(unused)}: remove it")
     return files
 
 

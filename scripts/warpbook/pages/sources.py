@@ -3,8 +3,8 @@
 import collections
 import re
 
-import markdown
-import prose
+from . import markdown, prose
+from ..chapters import CHAPTERS
 
 # Code is the same whatever language is around it.
 SHARED = {"cpp", "c", "rust", "toml", "sh", "yaml"}
@@ -26,12 +26,13 @@ def check(docs, root):
     wrong += [f"{readmes[1].name}: {what}" for what in differences(*readmes)]
     for file in [*readmes, *sorted((root / "crates").rglob("README.md"))]:
         wrong += [f"{file.relative_to(root)}: {what}" for what in dead(file)]
+    wrong += [what for readme, tree in zip(readmes, trees) for what in unlisted(readme, tree, root)]
     listed = [listing(tree / "SUMMARY.md") for tree in trees]
     if listed[0] != listed[1]:
         wrong.append("SUMMARY.md: other pages, or another order")
     for tree, pages, files in zip(trees, listed, names):
-        unlisted = {str(name) for name in files} - set(pages) - {"SUMMARY.md"}
-        wrong += [f"{tree.name}/{name} is not in SUMMARY.md" for name in sorted(unlisted)]
+        missing = {str(name) for name in files} - set(pages) - {"SUMMARY.md"}
+        wrong += [f"{tree.name}/{name} is not in SUMMARY.md" for name in sorted(missing)]
     return wrong
 
 
@@ -130,6 +131,15 @@ def dead(readme):
         path = link.partition("#")[0]
         if not re.match(r"[a-z]+:|#", link) and not (readme.parent / path).exists():
             yield f"{link} leads nowhere"
+
+
+def unlisted(readme, tree, root):
+    """Chapters whose page a README does not link."""
+    text = readme.read_text(encoding="utf-8")
+    for name in CHAPTERS:
+        page = (tree / f"{name}.md").relative_to(root).as_posix()
+        if f"]({page})" not in text:
+            yield f"{readme.name}: no link to {page}, and chapters.toml has {name}"
 
 
 def listing(summary):

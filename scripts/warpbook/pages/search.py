@@ -10,7 +10,7 @@ import functools
 import time
 import urllib.parse
 
-from browser import SIZES, drain, listen, looks, served
+from .browser import SIZES, drain, listen, looks, served
 
 # What is looked for, the page that it must lead to, and what is marked there. The first is what
 # the book has only in parts.

@@ -1,4 +1,4 @@
-"""How good the model is: its times and its rankings beside a GPU's. For scripts/results.
+"""How good the model is: its times and its rankings beside a GPU's.
 
 A ratio is the modelled time over the measured one. At large sizes a kernel's has to be within 25 %.
 Large is what took the GPU 20 µs or more: all of the notes' large sizes do. Below that, much of

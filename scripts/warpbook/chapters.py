@@ -1,0 +1,45 @@
+"""The list of chapters: chapters.toml, which says what each key is for."""
+
+import dataclasses
+import sys
+import tomllib
+
+from . import ROOT
+
+LIST = ROOT / "chapters.toml"
+
+
+@dataclasses.dataclass
+class Chapter:
+    """A chapter, and the flags with which scripts run it."""
+
+    name: str
+    results: list
+    counters: list
+    plot: str
+    least: str
+    ladder: list = dataclasses.field(default_factory=list)
+    slow: list = dataclasses.field(default_factory=list)
+    nvcc: dict = dataclasses.field(default_factory=dict)
+
+
+def main():
+    """Prints the chapters' names, for scripts that are not in Python."""
+    print("\n".join(CHAPTERS))
+
+
+def read():
+    """The chapters by their names, in the book's order."""
+    try:
+        entries = tomllib.loads(LIST.read_text(encoding="utf-8"))
+        return {name: Chapter(name, **entry) for name, entry in entries.items()}
+    except (OSError, TypeError, ValueError) as error:
+        sys.exit(f"error: {LIST}: {error}")
+
+
+CHAPTERS = read()
+
+
+def runs(of):
+    """A chapter's name and flags for each run that scripts have `of` it, as its `results`."""
+    return [(name, flags) for name, chapter in CHAPTERS.items() for flags in getattr(chapter, of)]

@@ -1,0 +1,53 @@
+"""The simulator's checks beside compute-sanitizer, for docs/results: see scripts/checks."""
+
+import collections
+import concurrent.futures
+import json
+import os
+import pathlib
+import sys
+
+from .. import flags as shared, programs, records, tables
+from .pages import sections
+from .run import program
+from .sanitizer import gpu_side
+from .simulator import simulate
+from .verdicts import missed
+
+
+def main(doc):
+    flags = parse(doc)
+    cases = json.loads(programs.output([program(flags), "--list"]))
+    names = [case["name"] for case in cases]
+    for name in flags.only:
+        if name not in names:
+            sys.exit(f"error: there is no case {name}; planted-bugs --list prints those there are")
+    machine, found = gpu_side(flags, cases)
+    records.save(flags.save, [machine, *found])
+    with concurrent.futures.ThreadPoolExecutor(flags.jobs) as pool:
+        runs = [(case, twin) for case in cases for twin in (False, True)]
+        found += pool.map(lambda run: simulate(flags, *run), runs)
+    said = collections.defaultdict(list)
+    for record in found:
+        said[record["case"], record["twin"]].append(record)
+    parts = sections(machine, cases, said)
+    if not flags.into:
+        tables.show(parts)
+    wrong = list(missed(cases, said))
+    if wrong:
+        sys.exit("\n".join(["error: the simulator's checks are wrong:", *wrong]))
+    if flags.into:
+        tables.insert({flags.into: parts}, flags.check, "those of the checks")
+
+
+def parse(doc):
+    parser = shared.parser(doc, "--programs", "--save", "--from", "--into", "--check")
+    logs = {"type": pathlib.Path, "metavar": "FOLDER", "help": "keep what each run printed"}
+    parser.add_argument("--logs", **logs)
+    parser.add_argument("--only", metavar="CASE,…")
+    parser.add_argument("--jobs", type=int, metavar="N", default=os.cpu_count())
+    flags = shared.parse(parser)
+    flags.only = flags.only.split(",") if flags.only else []
+    if flags.only and not flags.source:
+        parser.error("--only needs --from FILE, for the other cases")
+    return flags

@@ -1,0 +1,86 @@
+"""The tables of what was found."""
+
+from ..tables import table
+from .kinds import FOR, KINDS
+from .verdicts import gpu_sees, names_it, on_gpu, sees, simulated
+
+
+def sections(machine, cases, said):
+    parts = {"machine": describe(machine, cases, said), "kinds": kinds(cases, said)}
+    for kind in KINDS:
+        parts[kind] = mistakes([case for case in cases if case["kind"] == kind], said)
+    parts["unwatched"] = unwatched([case for case in cases if case["kind"] == "mem"], said)
+    return parts
+
+
+def describe(machine, cases, said):
+    found = sum(sees(case, said[case["name"], False]) for case in cases)
+    theirs = sum(gpu_sees(case, said[case["name"], False]) for case in cases)
+    spoken = [record for records in said.values() for record in records if record["twin"]]
+    ours = sum(bool(r["findings"]) for r in spoken if r["tool"] == "simulator")
+    twins = {r["case"] for r in spoken if r["tool"] != "simulator" and r["findings"]}
+    return (
+        f"{machine['gpu']}, driver {machine['driver']}, compute-sanitizer "
+        f"{machine['compute_sanitizer']}, {machine['date']}: {len(cases)} mistakes and as many "
+        f"correct twins. The simulator finds {found} of the mistakes, compute-sanitizer {theirs}. "
+        f"The simulator reports {ours or 'none'} of the twins, compute-sanitizer "
+        f"{len(twins) or 'none'}."
+    )
+
+
+def kinds(cases, said):
+    rows = []
+    for kind, meaning in KINDS.items():
+        these = [case for case in cases if case["kind"] == kind]
+        ours = sum(sees(case, said[case["name"], False]) for case in these)
+        theirs = sum(gpu_sees(case, said[case["name"], False]) for case in these)
+        rows.append([f"{kind}: {meaning}", len(these), ours, f"{theirs} ({FOR[kind]})"])
+    return table(["kind", "mistakes", "the simulator finds", "compute-sanitizer finds"], rows)
+
+
+def unwatched(cases, said):
+    """Which of the memory's mistakes a GPU notices by itself: under a tool that does not look."""
+    stopped = [
+        case["name"]
+        for case in cases
+        for record in said[case["name"], False]
+        if record["tool"] == "synccheck" and record["exit"] != 0
+    ]
+    return (
+        f"By itself, under a tool that looks for other things (synccheck), the GPU ended "
+        f"{len(stopped)} of these {len(cases)} kernels with an error: {', '.join(stopped)}. The "
+        f"other {len(cases) - len(stopped)} ran to their end as if nothing were wrong."
+    )
+
+
+def mistakes(cases, said):
+    rows = []
+    for case in cases:
+        records = said[case["name"], False]
+        link = f"[{case['name']}](../../{case['file']})"
+        marked = sorted(case["lines"] + case["with"]) if case["kind"] != "leak" else "–"
+        ours = cell(simulated(records)["findings"], case, lambda one: one["check"])
+        theirs = cell(on_gpu(records, case), case, lambda one: one["tool"])
+        rows.append([link, ", ".join(map(str, marked)), ours, theirs])
+    return table(["mistake", "lines", "the simulator", "compute-sanitizer"], rows)
+
+
+def cell(found, case, source):
+    """Reports that name marked lines: alike ones as one, with the lines of all."""
+    alike = {}
+    for one in found:
+        if names_it(case, one) or one["title"] == "Stack overflow":
+            title = one["title"]
+            if one.get("what") and case["kind"] == "mem":
+                title += f", {one['what']}"
+            head = source(one), one["severity"], title
+            lines, count = alike.get(head, (set(), 0))
+            alike[head] = lines | set(one["lines"]), count + one["count"]
+    texts = []
+    for (where, severity, title), (lines, count) in alike.items():
+        at = ", ".join(map(str, sorted(lines)))
+        at = f", line{'s' if len(lines) > 1 else ''} {at}" if lines else ""
+        warns = " warns" if severity == "warning" else ""
+        times = f" ({count} times)" if count > 1 else ""
+        texts.append(f"{where}{warns}: {title.replace('__', '')}{at}{times}")
+    return "<br>".join(texts) or "–"

@@ -1,0 +1,32 @@
+"""Runs a planted bug, or its twin."""
+
+import subprocess
+
+from .. import TARGET, programs
+
+# Seconds after which a run counts as one that never ends.
+PATIENCE = 60
+
+
+def program(flags):
+    """The program that has all planted bugs."""
+    folder = flags.programs or TARGET / "debug"
+    return str(folder.resolve() / "planted-bugs")
+
+
+def watched(flags, tool, case, twin, backend):
+    """What a run prints, and its exit status; none where it did not end."""
+    command = [*tool, program(flags), case["name"], *(["--right"] if twin else [])]
+    settings = {"CUDA_BACKEND": backend, "CUDA_SIM_CHECK": "all", "CUDA_SIM_DEVICE": None}
+    try:
+        done = subprocess.run(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=programs.environment(**settings),
+            timeout=PATIENCE,
+        )
+        return done.stdout, done.returncode
+    except subprocess.TimeoutExpired as late:
+        return (late.stdout or b"").decode(), None

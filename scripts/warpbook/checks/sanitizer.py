@@ -1,0 +1,108 @@
+"""What compute-sanitizer says of the planted bugs, on a GPU."""
+
+import collections
+import concurrent.futures
+import re
+import sys
+
+from .. import machine, records
+from .kinds import TOOLS
+from .run import watched
+
+
+def gpu_side(flags, cases):
+    """The machine, and a record for each run there: kept ones, new ones, or some of either."""
+    if not flags.source:
+        return this_machine(), measure(flags, cases)
+    there, *found = records.read(flags.source)
+    if flags.only:
+        here = this_machine()
+        if {**here, "date": there["date"]} != there:
+            sys.exit(f"error: {flags.source} is of another machine than this; run all cases")
+        kept = [record for record in found if record["case"] not in flags.only]
+        found = kept + measure(flags, [case for case in cases if case["name"] in flags.only])
+    order = {case["name"]: number for number, case in enumerate(cases)}
+    lacking = sorted(order.keys() - {record["case"] for record in found})
+    if lacking:
+        sys.exit(f"error: {flags.source} lacks {', '.join(lacking)}")
+    found = [record for record in found if record["case"] in order]
+    return there, sorted(found, key=lambda record: order[record["case"]])
+
+
+def this_machine():
+    name, driver = machine.gpu("name", "driver_version")
+    version = machine.version("compute-sanitizer")
+    return {
+        "gpu": name,
+        "driver": driver,
+        "compute_sanitizer": version,
+        "date": machine.today(),
+    }
+
+
+def measure(flags, cases):
+    runs = [(case, twin, tool) for case in cases for twin in (False, True) for tool in TOOLS]
+    with concurrent.futures.ThreadPoolExecutor(flags.jobs) as pool:
+        return list(pool.map(lambda run: sanitize(flags, *run), runs))
+
+
+def sanitize(flags, case, twin, tool):
+    """What one tool says of one run."""
+    command = ["compute-sanitizer", "--tool", tool, *TOOLS[tool], "--show-backtrace", "no"]
+    said, ended = watched(flags, command + ["--print-limit", "10000"], case, twin, "gpu")
+    if flags.logs:
+        flags.logs.mkdir(exist_ok=True)
+        name = f"{case['name']}{'.right' if twin else ''}.{tool}"
+        (flags.logs / name).write_text(f"{said}\nexit {ended}\n")
+    if ended is not None and "SUMMARY" not in said:
+        lines = said.strip().splitlines()
+        sys.exit(f"error: {tool} of {case['name']} failed: {lines[-1] if lines else ended}")
+    found = sanitized(said, ended)
+    return {"case": case["name"], "twin": twin, "tool": tool, "exit": ended, "findings": found}
+
+
+def sanitized(said, ended):
+    """compute-sanitizer's reports by what they say and where, with how many there were of each.
+
+    A context that an error has ended frees nothing: what it had is no leak. Of a race there are
+    reports access by access, and then of the same as a whole, which are left out.
+    """
+    counts = collections.Counter()
+    severity, title, lines = None, None, []
+
+    def close():
+        if title and not (title.startswith("Leaked") and ended):
+            counts[severity, title, tuple(lines)] += 1
+
+    for line in said.splitlines():
+        found = re.match(r"========= (\S.*)", line)
+        if found:
+            close()
+            severity, title = first_line(found[1])
+            lines = []
+        if line.startswith("========="):
+            lines += [int(number) for number in re.findall(r"\.cu:(\d+)", line)]
+    close()
+    return findings(counts)
+
+
+def first_line(text):
+    """How bad a report is, and what it says without what differs from run to run; no title where it
+    is none, or says again what another does."""
+    found = re.match(r"(?:(Error|Warning): )?(.*)", text)
+    severity, title = (found[1] or "Error").lower(), found[2]
+    known = re.match(
+        r"(?:\(Warp Level Programming\) )?(?:Potential )?"
+        r"(Invalid .* bytes|Stack overflow|Illegal instruction|Leaked .* bytes"
+        r"|Uninitialized .* bytes|... hazard|Barrier error detected\. [^.]*)",
+        title,
+    )
+    title = known[1].replace("Barrier error detected. ", "") if known else None
+    return severity, title
+
+
+def findings(counts):
+    return [
+        {"severity": severity, "title": title, "lines": list(lines), "count": count}
+        for (severity, title, lines), count in sorted(counts.items())
+    ]

@@ -1,0 +1,49 @@
+"""What the simulator's checks say of the planted bugs."""
+
+import re
+
+from .kinds import KINDS
+from .run import watched
+
+# What ends a kernel, and of which kind it is.
+FAULTS = {
+    "illegal address": "mem",
+    "misaligned address": "mem",
+    "stack overflow": "mem",
+    "barrier": "sync",
+    "invalid barrier": "sync",
+}
+
+
+def simulate(flags, case, twin):
+    """What the simulator's checks say of one run."""
+    said, ended = watched(flags, [], case, twin, "sim")
+    found, last = [], None
+    for line in said.splitlines():
+        first = re.match(r"warpbook: (.*)", line)
+        place = re.match(r"  (?:reads |writes |block .*(?:reads|writes) )?at \S+\.cu:(\d+)", line)
+        if first:
+            last = simulated_line(first[1])
+            found += [last] if last else []
+        elif last and place:
+            last["lines"].append(int(place[1]))
+        elif not line.startswith("  "):
+            last = None
+        elif last and last["lines"] and not last["what"] and not line.startswith("  usually"):
+            last["what"] = re.sub(r" (?:at )?0x\w+", "", line.strip())
+    return {"case": case["name"], "twin": twin, "tool": "simulator", "exit": ended, "findings": found}
+
+
+def simulated_line(text):
+    """A report's first line: what ended a kernel, or what a check found. Otherwise none."""
+    fault = re.match(rf"({'|'.join(FAULTS)})\b", text)
+    if fault:
+        title = re.sub(r" (?:at )?0x\w+(?: is)?|, outside every .*", "", text)
+        severity, kind, count = "error", FAULTS[fault[1]], 1
+    else:
+        check = re.match(r"(error|warning): (\w+): (.*?)(?: \((\d+) times\))?$", text)
+        if not check or check[2] not in KINDS:
+            return None
+        severity, kind, title, count = check.groups()
+    found = {"severity": severity, "check": kind, "title": title, "lines": [], "what": ""}
+    return {**found, "count": int(count or 1)}

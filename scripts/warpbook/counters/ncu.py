@@ -1,0 +1,71 @@
+"""What ncu prints: the counters of each launch, and its machine code."""
+
+import csv
+import re
+import sys
+
+
+def raw_page(text, names):
+    """The launches of a raw page, each with the values of `names`."""
+    head, _units, *rows = table_of(text, "ID")
+    launches = []
+    for row in rows:
+        cells = dict(zip(head, row))
+        missing = [name for name in names if not re.fullmatch(r"-?[\d.,]+", cells.get(name, ""))]
+        if missing:
+            sys.exit(f"error: this GPU's ncu has no figure for {', '.join(missing)}")
+        launches.append(
+            {
+                "kernel": cells["Kernel Name"].split("(")[0],
+                "grid": [int(size) for size in re.findall(r"\d+", cells["Grid Size"])],
+                "block": [int(size) for size in re.findall(r"\d+", cells["Block Size"])],
+                "gpu": {name: figure(cells[name]) for name in names},
+            }
+        )
+    return launches
+
+
+# Of each instruction that accesses memory: how often warps executed it, and threads that its guard
+# let act; and the turns of shared memory that it would have taken without bank conflicts.
+LISTED = [
+    "Instructions Executed",
+    "Predicated-On Thread Instructions Executed",
+    "L1 Wavefronts Shared Ideal",
+]
+ACCESS = re.compile(r"(?:@!?U?P\d+ +)?(?:LD[CSGL]?|ST[SGL]?|ATOM[SG]?|RED)\b")
+
+
+def source_page(text):
+    """Launch by launch the kernel's name and its instructions that access memory."""
+    listings = []
+    for part in text.split('"Kernel Name",')[1:]:
+        name, rest = part.split("\n", 1)
+        head, *rows = table_of(rest, "Address")
+        # ncu prints some listings twice.
+        if listings and listings[-1][1] == rows:
+            continue
+        listings.append((name.strip('",\r').split("(")[0], rows, head))
+    return [(name, list(accesses(head, rows))) for name, rows, head in listings]
+
+
+def accesses(head, rows):
+    for row in rows:
+        cells = dict(zip(head, row))
+        text = " ".join(cells["Source"].split())
+        if ACCESS.match(text):
+            yield [text, *(figure(cells.get(column, "0")) for column in LISTED)]
+
+
+def table_of(text, first):
+    """The rows of a CSV table whose header begins with `first`, without what is around it."""
+    lines = text.splitlines()
+    start = next((n for n, line in enumerate(lines) if line.startswith(f'"{first}",')), None)
+    if start is None:
+        sys.exit(f"error: ncu printed no table with a column {first}:\n{text}")
+    rows = list(csv.reader(lines[start:]))
+    return [row for row in rows if len(row) == len(rows[0])]
+
+
+def figure(cell):
+    number = float(cell.replace(",", ""))
+    return int(number) if number.is_integer() else number

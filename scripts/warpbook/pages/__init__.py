@@ -1,0 +1,1 @@
+"""What is looked at in the book's pages: as they are written, as they are built, in a browser."""
