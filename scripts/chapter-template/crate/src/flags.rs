@@ -1,0 +1,55 @@
+//! The chapter's flags.
+
+use chapter::flags::CommonFlags;
+use clap::{Parser, value_parser};
+use serde::Serialize;
+
+/// Multiplies a vector by a factor.
+#[derive(Debug, Parser)]
+#[command(version, allow_negative_numbers = true)]
+pub struct Flags {
+    /// Elements of the vector, 4 bytes each
+    #[arg(
+        long,
+        value_name = "ELEMENTS",
+        default_value_t = 1 << 22,
+        value_parser = value_parser!(u32).range(1..=1 << 30)
+    )]
+    pub count: u32,
+
+    /// What every element is multiplied by
+    #[arg(long, value_name = "NUMBER", default_value_t = 2.0)]
+    pub factor: f32,
+
+    /// Threads of a block
+    #[arg(
+        long,
+        value_name = "THREADS",
+        default_value_t = 256,
+        value_parser = value_parser!(u32).range(1..)
+    )]
+    pub block: u32,
+
+    /// The flags that every chapter takes.
+    #[command(flatten)]
+    pub common: CommonFlags,
+}
+
+/// What the JSON record repeats of the flags.
+#[derive(Debug, Serialize)]
+pub struct Inputs {
+    count: u32,
+    factor: f32,
+    block: u32,
+}
+
+impl Flags {
+    /// The flags that decide the results, for the record.
+    pub fn inputs(&self) -> Inputs {
+        Inputs {
+            count: self.count,
+            factor: self.factor,
+            block: self.block,
+        }
+    }
+}

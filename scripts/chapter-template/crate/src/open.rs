@@ -1,0 +1,33 @@
+//! Opening the chapter: what does not fit is refused here, before anything is allocated.
+
+use anyhow::Result;
+use chapter::memory::{self, Need};
+use common::launch;
+
+use crate::flags::{Flags, Inputs};
+
+/// The GPU, and the report on what was done on it.
+pub type Chapter = chapter::Chapter<Inputs>;
+
+impl Flags {
+    /// Opens the GPU, or the simulator in its place, for what the flags ask for.
+    ///
+    /// # Errors
+    ///
+    /// Where what is asked for does not fit, or CUDA does not start.
+    pub fn open(&self) -> Result<Chapter> {
+        let chapter = Chapter::open("new-chapter", &self.common, self.inputs(), "scale")?;
+        launch::grid_1d(&chapter.gpu.device, self.count, self.block)?;
+        memory::require(&chapter.gpu, "this vector", self.memory_need())?;
+        Ok(chapter)
+    }
+
+    /// Bytes of both vectors; on the computer of the reference as well.
+    fn memory_need(&self) -> Need {
+        let vector = u64::from(self.count) * size_of::<f32>() as u64;
+        Need {
+            device: 2 * vector,
+            host: 3 * vector,
+        }
+    }
+}

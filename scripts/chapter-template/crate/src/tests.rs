@@ -1,0 +1,19 @@
+//! The chapter with a kernel that is wrong, in a process of its own.
+
+use super::*;
+
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn a_sum_in_place_of_a_product() {
+    let wrong = PTX.replace("mul.f32", "add.f32");
+    assert_ne!(wrong, PTX, "the kernel no longer has what is changed here");
+    let flags = Flags::parse_from(["new-chapter", "--count", "100"]);
+    assert_eq!(common::error::exit(run(&flags, &wrong)), ExitCode::FAILURE);
+}
+
+#[test]
+fn a_wrong_result_is_shown_and_an_error() {
+    let (table, notes) = chapter_test::printed_by("a_sum_in_place_of_a_product");
+    assert!(table.contains("WRONG"), "{table}");
+    assert!(notes.contains("error: scale is wrong: "), "{notes}");
+}
