@@ -195,7 +195,7 @@ def tables(records):
 
 
 def milliseconds(ms):
-    """As crates/common/src/number.rs writes them."""
+    """As crates/machinery/chapter/src/number.rs writes them."""
     return f"{ms:.{5 if ms < 0.1 else 4}f}"
 
 
