@@ -1,11 +1,10 @@
 //! The chapter's flags.
 
+use chapter::flags::CommonFlags;
 use clap::{Parser, value_parser};
-use common::flags::CommonFlags;
-use common::memory::Need;
 use serde::Serialize;
 
-use crate::values::LENGTH;
+use crate::variable::VARIABLES;
 
 /// The most elements: their bytes still fit 64 bits by far.
 const MOST: u64 = 1 << 40;
@@ -69,8 +68,11 @@ pub struct Inputs {
 }
 
 impl Flags {
-    /// The part to copy of a variable of `length` bytes.
-    pub fn part_of(&self, length: u64) -> Part {
+    /// The part to copy of `--symbol`, at its middle unless it is said where. (Which variable has
+    /// no such name, or is too short, shows when it is found.)
+    pub fn part(&self) -> Part {
+        let named = VARIABLES.iter().find(|(name, _)| *name == self.symbol);
+        let length = named.map_or(0, |(_, bytes)| *bytes as u64);
         Part {
             offset: self.offset.unwrap_or(length / 2),
             bytes: self.bytes.unwrap_or(length / 4),
@@ -78,23 +80,14 @@ impl Flags {
     }
 
     /// The flags that decide the results, for the record.
-    pub fn inputs(&self, part: Part) -> Inputs {
+    pub fn inputs(&self) -> Inputs {
+        let part = self.part();
         Inputs {
             count: self.count,
             block: self.block,
             symbol: self.symbol.clone(),
             offset: part.offset,
             bytes: part.bytes,
-        }
-    }
-
-    /// Bytes of what the kernel makes, and on the GPU of what the pointer points to; on the
-    /// computer what was made is compared with what should be.
-    pub fn memory_need(&self) -> Need {
-        let made = self.count * size_of::<f32>() as u64;
-        Need {
-            device: made + (LENGTH * size_of::<f32>()) as u64,
-            host: 2 * made,
         }
     }
 }
@@ -111,17 +104,15 @@ mod tests {
     #[test]
     fn the_default_part_is_within_whatever_variable() {
         assert_eq!(flags("").symbol, "const_data");
-        for (length, offset, bytes) in [(1024, 512, 256), (4, 2, 1), (8, 4, 2)] {
-            assert_eq!(flags("").part_of(length), Part { offset, bytes });
+        for (symbol, offset, bytes) in [
+            ("const_data", 512, 256),
+            ("dev_data", 2, 1),
+            ("dev_pointer", 4, 2),
+        ] {
+            let part = flags(&format!("--symbol {symbol}")).part();
+            assert_eq!(part, Part { offset, bytes });
         }
-        let asked = flags("--offset 7 --bytes 9").part_of(8);
+        let asked = flags("--symbol dev_pointer --offset 7 --bytes 9").part();
         assert_eq!((asked.offset, asked.bytes), (7, 9));
-    }
-
-    #[test]
-    fn memory_is_counted_without_overflow() {
-        let need = flags("--count 17").memory_need();
-        assert_eq!((need.device, need.host), (1092, 136));
-        assert_eq!(flags("--count 1099511627776").memory_need().host, 1 << 43);
     }
 }

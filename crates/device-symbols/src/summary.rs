@@ -1,15 +1,21 @@
 //! What the chapter tells of the variables themselves, as a table and in the record.
 
-use common::report::{self, Report};
+use anyhow::Result;
+use chapter::report::{Extra, table};
 use serde::Serialize;
 
-use crate::flags::Inputs;
-use crate::steps::Copied;
+use crate::values::LENGTH;
 use crate::variable::Variable;
 
-/// One variable.
+/// Every variable.
 #[derive(Debug, Serialize)]
-pub struct Summary {
+pub struct Symbols {
+    symbols: [Summary; 3],
+}
+
+/// One variable: where it is, in which kind of memory, and what it holds.
+#[derive(Debug, Serialize)]
+struct Summary {
     name: String,
     memory: &'static str,
     bytes: u64,
@@ -17,19 +23,28 @@ pub struct Summary {
     holds: String,
 }
 
-/// What is printed with `--json`: the report, and the variables beside it.
-#[derive(Debug, Serialize)]
-pub struct Record<'a> {
-    /// Every step.
-    #[serde(flatten)]
-    pub report: &'a Report<Inputs, Copied>,
-    /// Every variable.
-    pub symbols: &'a [Summary],
+impl Symbols {
+    /// What the three variables are, and what they hold now.
+    ///
+    /// # Errors
+    ///
+    /// CUDA's own.
+    pub fn of(array: &Variable, scalar: &Variable, pointer: &Variable) -> Result<Self> {
+        let mut value = [0.0_f32];
+        scalar.copy_to(&mut value, 0)?;
+        let mut address = [0_u64];
+        pointer.copy_to(&mut address, 0)?;
+        let symbols = [
+            Summary::new(array, "constant", format!("{LENGTH} floats")),
+            Summary::new(scalar, "global", value[0].to_string()),
+            Summary::new(pointer, "global", format!("{:#x}", address[0])),
+        ];
+        Ok(Symbols { symbols })
+    }
 }
 
 impl Summary {
-    /// Where `variable` is, which kind of memory that is, and what it `holds`.
-    pub fn new(variable: &Variable, memory: &'static str, holds: String) -> Self {
+    fn new(variable: &Variable, memory: &'static str, holds: String) -> Self {
         Summary {
             name: variable.name().to_owned(),
             memory,
@@ -40,23 +55,25 @@ impl Summary {
     }
 }
 
-/// One line a variable.
-pub fn table(symbols: &[Summary]) -> String {
-    let headers = [
-        "symbol",
-        "memory",
-        "bytes",
-        "address on the device",
-        "holds",
-    ];
-    let rows = symbols.iter().map(|symbol| {
-        vec![
-            symbol.name.clone(),
-            symbol.memory.to_owned(),
-            symbol.bytes.to_string(),
-            symbol.address.clone(),
-            symbol.holds.clone(),
-        ]
-    });
-    report::table(&headers, rows)
+impl Extra for Symbols {
+    /// One line a variable.
+    fn tables(&self) -> Vec<String> {
+        let headers = [
+            "symbol",
+            "memory",
+            "bytes",
+            "address on the device",
+            "holds",
+        ];
+        let rows = self.symbols.iter().map(|symbol| {
+            vec![
+                symbol.name.clone(),
+                symbol.memory.to_owned(),
+                symbol.bytes.to_string(),
+                symbol.address.clone(),
+                symbol.holds.clone(),
+            ]
+        });
+        vec![table::table(&headers, rows)]
+    }
 }

@@ -34,6 +34,16 @@ pub fn stored() -> [f32; LENGTH] {
     constants().map(|constant| constant * STORED)
 }
 
+/// The place of what `combine` makes, in words.
+pub fn place(index: usize) -> String {
+    format!("element {index}")
+}
+
+/// The place of what `store` writes through the pointer, in words.
+pub fn place_pointed(index: usize) -> String {
+    format!("element {index} of what dev_pointer points to")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

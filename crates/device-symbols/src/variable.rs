@@ -13,9 +13,16 @@ use cust::memory::bytemuck::{self, Pod};
 use cust::memory::{CopyDestination, DevicePointer, DeviceSlice};
 use cust::module::Module;
 
-/// The variables of this chapter's module, in the order of the `.cu` file. A module does not list
-/// its variables itself.
-pub const NAMES: [&str; 3] = ["const_data", "dev_data", "dev_pointer"];
+use crate::flags::Part;
+use crate::values::LENGTH;
+
+/// The variables of this chapter's module and how many bytes they have, in the order of the `.cu`
+/// file. A module does not list its variables itself.
+pub const VARIABLES: [(&str, usize); 3] = [
+    ("const_data", size_of::<[f32; LENGTH]>()),
+    ("dev_data", size_of::<f32>()),
+    ("dev_pointer", size_of::<u64>()),
+];
 
 /// A `__constant__` or `__device__` variable of a module.
 ///
@@ -50,7 +57,7 @@ impl<'a> Variable<'a> {
             }),
             Err(error) if error.downcast_ref() == Some(&CudaError::NotFound) => bail!(
                 "the module has no variable '{name}': it has {}",
-                NAMES.join(", ")
+                VARIABLES.map(|(name, _)| name).join(", ")
             ),
             Err(error) => Err(error.context(format!("cannot find the variable {name}"))),
         }
@@ -100,6 +107,16 @@ impl<'a> Variable<'a> {
     /// CUDA's own.
     pub fn contents(&self) -> Result<Vec<u8>> {
         Ok(self.part(0, self.bytes)?.as_host_vec()?)
+    }
+
+    /// What a part of it holds, each byte inverted.
+    ///
+    /// # Errors
+    ///
+    /// Where the part is not within it, and CUDA's own.
+    pub fn inverted(&self, part: Part) -> Result<Vec<u8>> {
+        let bytes = self.part(part.offset, part.bytes)?.as_host_vec()?;
+        Ok(bytes.into_iter().map(|byte| !byte).collect())
     }
 
     /// Refuses a part that is not all within it.
@@ -177,8 +194,9 @@ mod tests {
             assert!(said.contains(&format!("no variable '{none}'")), "{said}");
             assert!(said.contains("const_data, dev_data, dev_pointer"), "{said}");
         }
-        for name in NAMES {
-            assert!(Variable::find(&module, name).is_ok(), "{name}");
+        for (name, bytes) in VARIABLES {
+            let found = Variable::find(&module, name).unwrap();
+            assert_eq!(found.bytes(), bytes as u64, "{name}");
         }
     }
 

@@ -1,80 +1,130 @@
 //! The kinds of copies: those of `cudaMemcpyKind` in the note, and those with pinned memory.
 
 use anyhow::{Context as _, Result};
+use chapter::Entry;
 use common::error::check;
-use common::timing::Events;
-use common::verify::POISON;
+use common::timing::{self, Events};
+use common::verify::{POISON, compare, within_ulps};
 use cust::memory::{AsyncCopyDestination, CopyDestination, DeviceBuffer, LockedBuffer};
 use cust::stream::Stream;
 use cust::sys;
 
-use crate::free;
+use crate::flags::Flags;
+use crate::moved::Moved;
+use crate::open::Chapter;
+use crate::{free, vectors};
 
 /// One kind of copy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// `cudaMemcpyHostToDevice`
-    HostToDevice,
-    /// `cudaMemcpyDeviceToHost`
-    DeviceToHost,
-    /// `cudaMemcpyDeviceToDevice`
-    DeviceToDevice,
-    /// `cudaMemcpyHostToHost`: for the driver, a default copy between two host addresses.
-    HostToHost,
-    /// `cudaMemcpyDefault` from a host address to one of the device.
-    DefaultToDevice,
-    /// `cudaMemcpyDefault` from an address of the device to one of the host.
-    DefaultToHost,
-    /// From pinned memory, in a stream.
-    PinnedToDevice,
-    /// To pinned memory, in a stream.
-    PinnedToHost,
+pub struct Kind {
+    /// Its name in tables.
+    pub name: &'static str,
+    to: Target,
+    /// Copies once; pinned memory is copied in the stream, and the host does not wait for it.
+    ///
+    /// # Safety
+    ///
+    /// With pinned memory, neither end may be used or freed before the stream is done.
+    copy: unsafe fn(&mut Copies, &Stream) -> Result<()>,
 }
 
 /// Where a copy ends up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Target {
     Pageable,
     Pinned,
     Device,
 }
 
-impl Kind {
-    /// All of them, the one that others are compared with first.
-    pub const ALL: [Kind; 8] = [
-        Kind::HostToDevice,
-        Kind::DeviceToHost,
-        Kind::DeviceToDevice,
-        Kind::HostToHost,
-        Kind::DefaultToDevice,
-        Kind::DefaultToHost,
-        Kind::PinnedToDevice,
-        Kind::PinnedToHost,
-    ];
+/// All of them, the one that others are compared with first.
+pub const KINDS: &[Kind] = &[
+    // `cudaMemcpyHostToDevice`
+    Kind {
+        name: "host to device",
+        to: Target::Device,
+        copy: |ends, _| Ok(ends.device_to.copy_from(ends.from)?),
+    },
+    // `cudaMemcpyDeviceToHost`
+    Kind {
+        name: "device to host",
+        to: Target::Pageable,
+        copy: |ends, _| Ok(ends.device_from.copy_to(&mut ends.to)?),
+    },
+    // `cudaMemcpyDeviceToDevice`
+    Kind {
+        name: "device to device",
+        to: Target::Device,
+        copy: |ends, _| Ok(ends.device_to.copy_from(&ends.device_from)?),
+    },
+    // `cudaMemcpyHostToHost`: for the driver, a default copy between two host addresses.
+    Kind {
+        name: "host to host",
+        to: Target::Pageable,
+        // SAFETY: all six vectors are equally long, and none is both ends.
+        copy: |ends, _| unsafe { copy_by_address(ends.host_to(), ends.host_from(), ends.bytes()) },
+    },
+    // `cudaMemcpyDefault` from a host address to one of the device.
+    Kind {
+        name: "host to device, default",
+        to: Target::Device,
+        // SAFETY: as above.
+        copy: |ends, _| unsafe {
+            let to = ends.device_to.as_device_ptr().as_raw();
+            copy_by_address(to, ends.host_from(), ends.bytes())
+        },
+    },
+    // `cudaMemcpyDefault` from an address of the device to one of the host.
+    Kind {
+        name: "device to host, default",
+        to: Target::Pageable,
+        // SAFETY: as above.
+        copy: |ends, _| unsafe {
+            let from = ends.device_from.as_device_ptr().as_raw();
+            copy_by_address(ends.host_to(), from, ends.bytes())
+        },
+    },
+    // From pinned memory, in a stream.
+    Kind {
+        name: "host to device, pinned",
+        to: Target::Device,
+        // SAFETY: the caller's promise.
+        copy: |ends, stream| unsafe {
+            Ok(ends.device_to.async_copy_from(&ends.pinned_from, stream)?)
+        },
+    },
+    // To pinned memory, in a stream.
+    Kind {
+        name: "device to host, pinned",
+        to: Target::Pinned,
+        // SAFETY: the caller's promise.
+        copy: |ends, stream| unsafe {
+            Ok(ends
+                .device_from
+                .async_copy_to(&mut ends.pinned_to, stream)?)
+        },
+    },
+];
 
-    /// Its name in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::HostToDevice => "host to device",
-            Kind::DeviceToHost => "device to host",
-            Kind::DeviceToDevice => "device to device",
-            Kind::HostToHost => "host to host",
-            Kind::DefaultToDevice => "host to device, default",
-            Kind::DefaultToHost => "device to host, default",
-            Kind::PinnedToDevice => "host to device, pinned",
-            Kind::PinnedToHost => "device to host, pinned",
-        }
+/// After the note's kernel, where no rung was chosen: the same bytes by every kind of copy.
+///
+/// # Errors
+///
+/// CUDA's own.
+pub fn run(flags: &Flags, chapter: &Chapter, vector: &[f32]) -> Result<()> {
+    if flags.climbs() {
+        return Ok(());
     }
-
-    fn target(self) -> Target {
-        match self {
-            Kind::DeviceToHost | Kind::HostToHost | Kind::DefaultToHost => Target::Pageable,
-            Kind::PinnedToHost => Target::Pinned,
-            Kind::HostToDevice
-            | Kind::DeviceToDevice
-            | Kind::DefaultToDevice
-            | Kind::PinnedToDevice => Target::Device,
-        }
+    let events = timing::events(&chapter.gpu.stream)?;
+    let mut copies = Copies::new(vector)?;
+    for kind in KINDS {
+        copies.poison(kind)?;
+        let label = format!("the copy {}", kind.name);
+        let measured = chapter.sample(&label, |times| copies.time(kind, times, &events))?;
+        let check = compare(&copies.copied(kind)?, vector, within_ulps(0));
+        let bytes = vectors::bytes(flags.count);
+        let entry = Entry::new(kind.name, measured, check.verdict(vectors::place));
+        chapter.add(entry.with(|measured| Moved::new(bytes, &measured.timing)));
     }
+    copies.free()
 }
 
 /// Memory of each sort, twice: one that holds a vector, to copy from, and one to copy to.
@@ -83,8 +133,8 @@ impl Kind {
 /// by itself, and the driver copies it through memory of its own, piece by piece. A `LockedBuffer`
 /// is pinned (page-locked): it stays where it is, the GPU copies it alone, and the host need not
 /// wait.
-pub struct Copies {
-    from: Vec<f32>,
+pub struct Copies<'a> {
+    from: &'a [f32],
     to: Vec<f32>,
     pinned_from: LockedBuffer<f32>,
     pinned_to: LockedBuffer<f32>,
@@ -92,13 +142,13 @@ pub struct Copies {
     device_to: DeviceBuffer<f32>,
 }
 
-impl Copies {
-    /// Allocates all six, with `vector` in those to copy from.
+impl<'a> Copies<'a> {
+    /// Allocates five of them beside `vector`, which is in all those to copy from.
     ///
     /// # Errors
     ///
     /// Where one cannot be allocated.
-    pub fn new(vector: Vec<f32>) -> Result<Self> {
+    pub fn new(vector: &'a [f32]) -> Result<Self> {
         let pinned = |vector: &[f32]| {
             LockedBuffer::from_slice(vector).context("cannot allocate pinned memory")
         };
@@ -106,18 +156,13 @@ impl Copies {
             DeviceBuffer::from_slice(vector).context("cannot allocate memory on the GPU")
         };
         Ok(Copies {
-            to: vector.clone(),
-            pinned_from: pinned(&vector)?,
-            pinned_to: pinned(&vector)?,
-            device_from: device(&vector)?,
-            device_to: device(&vector)?,
             from: vector,
+            to: vector.to_vec(),
+            pinned_from: pinned(vector)?,
+            pinned_to: pinned(vector)?,
+            device_from: device(vector)?,
+            device_to: device(vector)?,
         })
-    }
-
-    /// What every copy has to carry.
-    pub fn vector(&self) -> &[f32] {
-        &self.from
     }
 
     /// Fills what `kind` copies to with [`POISON`], so that what is not copied shows.
@@ -125,9 +170,9 @@ impl Copies {
     /// # Errors
     ///
     /// CUDA's own.
-    pub fn poison(&mut self, kind: Kind) -> Result<()> {
+    pub fn poison(&mut self, kind: &Kind) -> Result<()> {
         let poison = f32::from_ne_bytes([POISON; size_of::<f32>()]);
-        match kind.target() {
+        match kind.to {
             Target::Pageable => self.to.fill(poison),
             Target::Pinned => self.pinned_to.fill(poison),
             Target::Device => self.device_to.set_8(POISON)?,
@@ -140,12 +185,12 @@ impl Copies {
     /// # Errors
     ///
     /// CUDA's own.
-    pub fn time(&mut self, kind: Kind, times: u32, events: &Events) -> Result<f32> {
+    pub fn time(&mut self, kind: &Kind, times: u32, events: &Events) -> Result<f32> {
         events.time(|| {
             for _ in 0..times {
                 // SAFETY: `events` waits for its stream, also where something fails, before
                 // anything else can be done with either end.
-                unsafe { self.copy(kind, events.stream()) }?;
+                unsafe { (kind.copy)(self, events.stream()) }?;
             }
             Ok(())
         })
@@ -156,8 +201,8 @@ impl Copies {
     /// # Errors
     ///
     /// CUDA's own.
-    pub fn copied(&self, kind: Kind) -> Result<Vec<f32>> {
-        match kind.target() {
+    pub fn copied(&self, kind: &Kind) -> Result<Vec<f32>> {
+        match kind.to {
             Target::Pageable => Ok(self.to.clone()),
             Target::Pinned => Ok(self.pinned_to.to_vec()),
             Target::Device => Ok(self.device_to.as_host_vec()?),
@@ -176,37 +221,19 @@ impl Copies {
         free::device(self.device_to, "the vector to copy to")
     }
 
-    /// Copies once; pinned memory is copied in `stream`, and the host does not wait for it.
-    ///
-    /// # Safety
-    ///
-    /// With pinned memory, neither end may be used or freed before `stream` is done.
-    unsafe fn copy(&mut self, kind: Kind, stream: &Stream) -> Result<()> {
-        let bytes = size_of_val(&self.from[..]);
-        let (host_to, host_from) = (self.to.as_mut_ptr() as u64, self.from.as_ptr() as u64);
-        let device_to = self.device_to.as_device_ptr().as_raw();
-        let device_from = self.device_from.as_device_ptr().as_raw();
-        match kind {
-            Kind::HostToDevice => self.device_to.copy_from(&self.from)?,
-            Kind::DeviceToHost => self.device_from.copy_to(&mut self.to)?,
-            Kind::DeviceToDevice => self.device_to.copy_from(&self.device_from)?,
-            // SAFETY: all six vectors are equally long, and none is both ends.
-            Kind::HostToHost => unsafe { copy_by_address(host_to, host_from, bytes) }?,
-            // SAFETY: as above.
-            Kind::DefaultToDevice => unsafe { copy_by_address(device_to, host_from, bytes) }?,
-            // SAFETY: as above.
-            Kind::DefaultToHost => unsafe { copy_by_address(host_to, device_from, bytes) }?,
-            // SAFETY: the caller's promise.
-            Kind::PinnedToDevice => unsafe {
-                self.device_to.async_copy_from(&self.pinned_from, stream)?;
-            },
-            // SAFETY: the caller's promise.
-            Kind::PinnedToHost => unsafe {
-                self.device_from
-                    .async_copy_to(&mut self.pinned_to, stream)?;
-            },
-        }
-        Ok(())
+    /// The address of the vector in pageable memory.
+    fn host_from(&self) -> u64 {
+        self.from.as_ptr() as u64
+    }
+
+    /// The address to copy it to there.
+    fn host_to(&mut self) -> u64 {
+        self.to.as_mut_ptr() as u64
+    }
+
+    /// Bytes of the vector.
+    fn bytes(&self) -> usize {
+        size_of_val(self.from)
     }
 }
 
@@ -224,7 +251,7 @@ unsafe fn copy_by_address(to: u64, from: u64, bytes: usize) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use common::{Gpu, timing};
+    use common::Gpu;
 
     /// Every kind overwrites poison with the vector, however often it copies; and its ends are
     /// where its name says.
@@ -233,21 +260,22 @@ mod tests {
     fn every_kind() {
         let gpu = Gpu::open().unwrap();
         let events = timing::events(&gpu.stream).unwrap();
-        let mut copies = Copies::new(vec![1.5, -2.0, 3.25]).unwrap();
-        for kind in Kind::ALL {
+        let vector = [1.5, -2.0, 3.25];
+        let mut copies = Copies::new(&vector).unwrap();
+        for kind in KINDS {
             copies.poison(kind).unwrap();
             let poisoned = copies.copied(kind).unwrap();
-            assert!(poisoned.iter().all(|element| element.is_nan()), "{kind:?}");
+            assert!(
+                poisoned.iter().all(|element| element.is_nan()),
+                "{}",
+                kind.name
+            );
             for times in [1, 3] {
                 copies.time(kind, times, &events).unwrap();
-                assert_eq!(copies.copied(kind).unwrap(), copies.vector(), "{kind:?}");
+                assert_eq!(copies.copied(kind).unwrap(), vector, "{}", kind.name);
             }
-            let to_device = kind.name().contains("to device");
-            assert_eq!(
-                matches!(kind.target(), Target::Device),
-                to_device,
-                "{kind:?}"
-            );
+            let to_device = kind.name.contains("to device");
+            assert_eq!(kind.to == Target::Device, to_device, "{}", kind.name);
         }
         copies.free().unwrap();
     }

@@ -1,11 +1,11 @@
 //! The chapter's flags.
 
+use chapter::flags::CommonFlags;
+use chapter::ladder::{self, Choice};
 use clap::{Parser, value_parser};
-use common::flags::CommonFlags;
-use common::ladder::{self, Choice};
 use serde::Serialize;
 
-use crate::variant::Variant;
+use crate::variant::{VARIANTS, Variant, Work};
 
 /// The most elements: the bytes of all vectors together still fit 64 bits by far.
 const MOST: u64 = 1 << 40;
@@ -38,9 +38,9 @@ pub struct Flags {
         value_name = "NAME,NAME,…",
         value_delimiter = ',',
         default_value = "book",
-        value_parser = ladder::choice::<Variant>()
+        value_parser = ladder::choice(VARIANTS)
     )]
-    variant: Vec<Choice<Variant>>,
+    pub variant: Vec<Choice<Work>>,
 
     /// Another number, other vectors
     #[arg(long, value_name = "NUMBER", default_value_t = 4)]
@@ -60,9 +60,21 @@ pub struct Inputs {
 }
 
 impl Flags {
-    /// What to run, the one that others are compared with first.
-    pub fn variants(&self) -> Vec<Variant> {
-        ladder::chosen(&self.variant)
+    /// What to run, the note's kernel first.
+    pub fn variants(&self) -> Vec<&'static Variant> {
+        ladder::chosen(VARIANTS, &self.variant)
+    }
+
+    /// The note's kernel, where it is to run.
+    pub fn note(&self) -> impl Iterator<Item = &'static Variant> {
+        self.variants()
+            .into_iter()
+            .filter(|variant| variant.is_the_notes())
+    }
+
+    /// Whether there is more to run than the note has.
+    pub fn climbs(&self) -> bool {
+        ladder::climbs(&self.variants())
     }
 
     /// The flags that decide the results, for the record.
@@ -83,6 +95,7 @@ mod tests {
     fn defaults() {
         let flags = Flags::try_parse_from(["vector-add"]).unwrap();
         assert_eq!((flags.count, flags.block), (4_194_304, 256));
-        assert_eq!(flags.variants(), [Variant::Add]);
+        let names = flags.variants().into_iter().map(|variant| variant.name);
+        assert!(names.eq(["add"]) && !flags.climbs());
     }
 }

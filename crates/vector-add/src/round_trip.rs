@@ -45,9 +45,9 @@ pub enum Way {
 }
 
 /// The vectors where a program may have them, in three allocations.
-struct Pageable {
-    a: Vec<f32>,
-    b: Vec<f32>,
+struct Pageable<'a> {
+    a: &'a [f32],
+    b: &'a [f32],
     c: Vec<f32>,
 }
 
@@ -63,14 +63,14 @@ pub struct RoundTrip<'a> {
     add: Function<'a>,
     block: u32,
     max_pitch: usize,
-    pageable: Pageable,
+    pageable: Pageable<'a>,
     pinned: Vectors<LockedBuffer<f32>>,
     device: Vectors<DeviceBuffer<f32>>,
     streams: [&'a Stream; 2],
 }
 
 impl<'a> RoundTrip<'a> {
-    /// Allocates all nine vectors, with `a` and `b` in those to copy from. `add` is the note's
+    /// Allocates seven vectors beside `a` and `b`, which are in those to copy from. `add` is the note's
     /// kernel, to be launched with blocks of `block` threads, as many as the device takes for the
     /// whole of `a`; its copies step over `max_pitch` bytes at most. The first of the streams is the
     /// one that is timed.
@@ -83,8 +83,8 @@ impl<'a> RoundTrip<'a> {
         block: u32,
         max_pitch: usize,
         streams: [&'a Stream; 2],
-        a: Vec<f32>,
-        b: Vec<f32>,
+        a: &'a [f32],
+        b: &'a [f32],
     ) -> Result<Self> {
         let count = a.len();
         let pinned = |len| LockedBuffer::new(&0.0, len).context("cannot allocate pinned memory");
@@ -93,8 +93,8 @@ impl<'a> RoundTrip<'a> {
             unsafe { DeviceBuffer::uninitialized(len) }.context("cannot allocate memory on the GPU")
         };
         let mut operands: LockedBuffer<f32> = pinned(ROWS * count)?;
-        operands[..count].copy_from_slice(&a);
-        operands[count..].copy_from_slice(&b);
+        operands[..count].copy_from_slice(a);
+        operands[count..].copy_from_slice(b);
         Ok(RoundTrip {
             add,
             block,
@@ -302,7 +302,7 @@ impl<'a> RoundTrip<'a> {
 
     /// Bytes from an operand to the next.
     fn pitch(&self) -> usize {
-        size_of_val(&self.pageable.a[..])
+        size_of_val(self.pageable.a)
     }
 
     /// Where a part of `b` is among the operands.
@@ -382,7 +382,7 @@ mod tests {
         let sum = vectors::add(&a, &b);
         let add = module.get_function("add").unwrap();
         let pitch = 4 * a.len();
-        let mut trip = RoundTrip::new(add, 128, pitch, [&gpu.stream, &other], a, b).unwrap();
+        let mut trip = RoundTrip::new(add, 128, pitch, [&gpu.stream, &other], &a, &b).unwrap();
         let once = |trip: &mut RoundTrip, way| {
             let milliseconds = [1, 2].map(|times| {
                 trip.poison().unwrap();

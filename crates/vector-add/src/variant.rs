@@ -1,85 +1,61 @@
 //! What `--variant` chooses from: kernels, and whole sums with the copies there and back.
 
-use common::ladder::Rung;
+use chapter::ladder;
 
 use crate::round_trip::Way;
 
-/// A kernel, or a whole sum.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Variant {
-    /// The note's kernel.
-    Add,
-    /// Four sums a thread.
-    Float4,
-    /// A whole sum from pageable memory.
-    Pageable,
-    /// A whole sum from pinned memory.
-    Pinned,
-    /// A whole sum from pinned memory, in chunks.
-    Overlapped,
-}
+/// A row of the table of kernels and whole sums.
+pub type Variant = ladder::Variant<Work>;
 
 /// What a variant does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Work {
-    /// Launches a kernel on vectors that are on the GPU.
+    /// What `main.rs` does: launches the note's kernel on vectors that are on the GPU.
+    Note,
+    /// Launches a rung's kernel on such vectors.
     Kernel {
-        /// Its name in the `.cu` file.
-        name: &'static str,
         /// Elements that a thread adds by one instruction.
         width: u64,
+        /// The rung's module.
+        ptx: &'static str,
     },
     /// Copies the vectors there, launches the note's kernel, and copies the sum back.
     RoundTrip(Way),
 }
 
-impl Variant {
-    /// What it does.
-    pub fn work(self) -> Work {
-        match self {
-            Variant::Add => Work::Kernel {
-                name: "add",
-                width: 1,
-            },
-            Variant::Float4 => Work::Kernel {
-                name: "add_float4",
-                width: 4,
-            },
-            Variant::Pageable => Work::RoundTrip(Way::Pageable),
-            Variant::Pinned => Work::RoundTrip(Way::Pinned),
-            Variant::Overlapped => Work::RoundTrip(Way::Overlapped),
-        }
-    }
-}
-
-impl Rung for Variant {
-    const BOOK: &'static [Self] = &[Variant::Add];
-
-    const LADDER: &'static [Self] = &[
-        Variant::Add,
-        Variant::Float4,
-        Variant::Pageable,
-        Variant::Pinned,
-        Variant::Overlapped,
-    ];
-
-    fn name(self) -> &'static str {
-        match self {
-            Variant::Add => "add",
-            Variant::Float4 => "float4",
-            Variant::Pageable => "pageable",
-            Variant::Pinned => "pinned",
-            Variant::Overlapped => "overlapped",
-        }
-    }
-
-    fn idea(self) -> &'static str {
-        match self {
-            Variant::Add => "the note's kernel: one sum a thread, 4 bytes an access",
-            Variant::Float4 => "four sums a thread: 16 bytes an access",
-            Variant::Pageable => "the note's whole sum: vectors there, kernel, sum back",
-            Variant::Pinned => "the same from pinned memory, which the GPU fetches by itself",
-            Variant::Overlapped => "the same in chunks: one comes back while the next goes there",
-        }
-    }
-}
+/// All of them, from the note's kernel up.
+pub const VARIANTS: &[Variant] = &[
+    Variant::note(
+        "add",
+        "add",
+        "the note's kernel: one sum a thread, 4 bytes an access",
+        Work::Note,
+    ),
+    Variant::rung(
+        "float4",
+        "add_float4",
+        "four sums a thread: 16 bytes an access",
+        Work::Kernel {
+            width: 4,
+            ptx: include_str!(env!("VECTOR_ADD_LADDER_1_FLOAT4_PTX")),
+        },
+    ),
+    Variant::rung(
+        "pageable",
+        "add",
+        "the note's whole sum: vectors there, kernel, sum back",
+        Work::RoundTrip(Way::Pageable),
+    ),
+    Variant::rung(
+        "pinned",
+        "add",
+        "the same from pinned memory, which the GPU fetches by itself",
+        Work::RoundTrip(Way::Pinned),
+    ),
+    Variant::rung(
+        "overlapped",
+        "add",
+        "the same in chunks: one comes back while the next goes there",
+        Work::RoundTrip(Way::Overlapped),
+    ),
+];

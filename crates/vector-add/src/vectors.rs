@@ -1,6 +1,6 @@
 //! The vectors: what is in them, what their sum should be, and how much memory they take.
 
-use common::memory::Need;
+use chapter::memory::Need;
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 

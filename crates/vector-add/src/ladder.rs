@@ -1,0 +1,150 @@
+//! What goes beyond the note: what the hardware allows, a faster kernel, and whole sums with the
+//! copies there and back.
+
+use anyhow::{Context as _, Result};
+use chapter::{Entry, Limit, ladder, limit};
+use common::timing::Measured;
+use common::verify::{compare, output, within_ulps};
+use common::{launch, module, timing};
+use cust::device::DeviceAttribute;
+use cust::launch;
+use cust::memory::DeviceBuffer;
+use cust::module::Module;
+use cust::stream::{Stream, StreamFlags};
+
+use crate::flags::Flags;
+use crate::moved::Moved;
+use crate::open::Chapter;
+use crate::round_trip::RoundTrip;
+use crate::variant::{Variant, Work};
+use crate::{free, vectors};
+
+/// Before the note's kernel runs: says what each rung adds, and measures what the hardware allows a
+/// kernel, a copy that reads and writes as many bytes as a sum does, half of them each. Nothing
+/// where no rung was chosen.
+///
+/// # Errors
+///
+/// CUDA's own.
+pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
+    chapter.ideas(ladder::ideas(&flags.variants()));
+    if flags.climbs() && flags.common.is_timed() {
+        let bytes = 6 * flags.count as usize;
+        chapter.limit(limit::copy_of(&chapter.gpu, chapter.repeat(), bytes)?);
+    }
+    Ok(())
+}
+
+/// After the note's kernel: adds `a` and `b` by each rung that was chosen. Whole sums launch the
+/// kernel in the `note`'s module.
+///
+/// # Errors
+///
+/// CUDA's own, such as those of a kernel that failed.
+pub fn run(
+    flags: &Flags,
+    chapter: &Chapter,
+    note: &Module,
+    (a, b): (&[f32], &[f32]),
+    expected: &[f32],
+) -> Result<()> {
+    for variant in flags.variants() {
+        if let Work::Kernel { width, ptx } = variant.own {
+            let module = module::load(ptx)?;
+            kernel(flags, chapter, variant, (&module, width), (a, b), expected)?;
+        }
+    }
+    round_trips(flags, chapter, note, (a, b), expected)
+}
+
+/// Adds by a rung's kernel, a thread of which adds `width` elements by one instruction.
+fn kernel(
+    flags: &Flags,
+    chapter: &Chapter,
+    variant: &Variant,
+    (module, width): (&Module, u64),
+    (a, b): (&[f32], &[f32]),
+    expected: &[f32],
+) -> Result<()> {
+    let copied = |vector: &[f32]| {
+        DeviceBuffer::from_slice(vector).context("cannot allocate a vector on the GPU")
+    };
+    let (a, b, c) = (copied(a)?, copied(b)?, output("a vector", expected.len())?);
+    let kernel = module.get_function(variant.kernel)?;
+    let threads = flags.count / width + flags.count % width;
+    let (grid, block) = launch::grid_1d(&chapter.gpu.device, threads, flags.block)?;
+    let stream = &chapter.gpu.stream;
+    let measured = chapter.measure(variant.kernel, || {
+        // SAFETY: the arguments are those of the rung's kernel, and each vector has `count` elements
+        // and starts on a boundary of at least 16 bytes.
+        unsafe {
+            launch!(kernel<<<grid, block, 0, stream>>>(
+                a.as_device_ptr(), b.as_device_ptr(), c.as_device_ptr(), flags.count
+            ))
+        }
+    })?;
+    chapter.add(entry(flags, variant, measured, &c.as_host_vec()?, expected));
+    free::device(a, "a")?;
+    free::device(b, "b")?;
+    free::device(c, "c")
+}
+
+/// Whole sums, with the copies there and back, beside what the link allows.
+fn round_trips(
+    flags: &Flags,
+    chapter: &Chapter,
+    note: &Module,
+    (a, b): (&[f32], &[f32]),
+    expected: &[f32],
+) -> Result<()> {
+    let ways = flags
+        .variants()
+        .into_iter()
+        .filter_map(|variant| match variant.own {
+            Work::RoundTrip(way) => Some((variant, way)),
+            _ => None,
+        });
+    let mut ways = ways.peekable();
+    let Some((variant, _)) = ways.peek() else {
+        return Ok(());
+    };
+    let stream = &chapter.gpu.stream;
+    let other = Stream::new(StreamFlags::NON_BLOCKING, None)?;
+    let add = note.get_function(variant.kernel)?;
+    let max_pitch = chapter
+        .gpu
+        .device
+        .get_attribute(DeviceAttribute::MaxPitch)? as usize;
+    let mut trip = RoundTrip::new(add, flags.block, max_pitch, [stream, &other], a, b)?;
+    let events = timing::events(stream)?;
+    if flags.common.is_timed() {
+        let link = chapter.sample("the copies both ways", |times| {
+            trip.time_link(times, &events)
+        })?;
+        chapter.limit(Limit {
+            name: "the link, both ways at once",
+            timing: link.timing,
+        });
+    }
+    for (variant, way) in ways {
+        trip.poison()?;
+        let label = format!("the {} sum", variant.name);
+        let measured = chapter.sample(&label, |times| trip.time(way, times, &events))?;
+        let whole = measured.without_launch();
+        chapter.add(entry(flags, variant, whole, trip.sum(way), expected).apart());
+    }
+    trip.free()
+}
+
+/// What came of a rung.
+fn entry(
+    flags: &Flags,
+    variant: &Variant,
+    measured: Measured,
+    sum: &[f32],
+    expected: &[f32],
+) -> Entry<Moved> {
+    let verdict = compare(sum, expected, within_ulps(0)).verdict(vectors::place);
+    let bytes = 3 * vectors::bytes(flags.count);
+    Entry::new(variant.name, measured, verdict).with(|it| Moved::new(bytes, &it.timing))
+}
