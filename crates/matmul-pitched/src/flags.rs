@@ -2,15 +2,15 @@
 
 use std::fmt;
 
+use chapter::flags::CommonFlags;
+use chapter::ladder::{self, Choice};
+use chapter::memory::Need;
 use clap::{Args, Parser, ValueEnum, value_parser};
-use common::flags::{Block, CommonFlags};
-use common::ladder::{self, Choice};
-use common::memory::Need;
+use common::launch::Block;
 use serde::Serialize;
 
 use crate::pitched::PADDING;
-use crate::pitches;
-use crate::variant::Variant;
+use crate::variant::{Own, VARIANTS, Variant};
 
 /// The most floats in a row: the largest pitch, 2^31 - 1 bytes, rounded down to the 512 bytes
 /// that rows are padded to. Rows are as many at most, so that sizes in bytes stay within 64 bits.
@@ -34,9 +34,9 @@ pub struct Flags {
         value_name = "NAME,NAME,…",
         value_delimiter = ',',
         default_value = "book",
-        value_parser = ladder::choice::<Variant>()
+        value_parser = ladder::choice(VARIANTS)
     )]
-    variant: Vec<Choice<Variant>>,
+    variant: Vec<Choice<Own>>,
 
     /// Widths of rows to allocate, to see how long they become
     #[arg(
@@ -131,23 +131,16 @@ impl Flags {
         }
     }
 
-    /// The kernels to run, the one that others are compared with first.
-    pub fn variants(&self) -> Vec<Variant> {
-        ladder::chosen(&self.variant)
+    /// The note's kernel, where it is among those to run.
+    pub fn note(&self) -> impl Iterator<Item = &'static Variant> {
+        self.variants()
+            .into_iter()
+            .filter(|variant| variant.is_the_notes())
     }
 
-    /// Bytes for the matrices, in linear memory too where that is compared, and for the largest of
-    /// the rows to see, which are freed before.
-    pub fn memory_need(&self) -> Need {
-        let widest = self.widths.iter().copied().max().unwrap_or(0);
-        let product = self.product.memory_need();
-        // At least as much as without padding.
-        let linear = self.variants().iter().any(|variant| variant.is_linear());
-        let matrices = product.device * (1 + u64::from(linear));
-        Need {
-            device: matrices.max(padded(widest, pitches::ROWS)),
-            ..product
-        }
+    /// The kernels to run, the note's first.
+    pub fn variants(&self) -> Vec<&'static Variant> {
+        ladder::chosen(VARIANTS, &self.variant)
     }
 }
 
@@ -161,6 +154,11 @@ impl ProductFlags {
             fill: self.fill,
             seed: self.seed,
         }
+    }
+
+    /// Multiplications, and as many additions, of the whole product.
+    pub fn multiply_adds(&self) -> f64 {
+        f64::from(self.m) * f64::from(self.n) * f64::from(self.p)
     }
 
     /// Bytes for the matrices: the three on the GPU, with padded rows; on the computer A, B, the
@@ -177,7 +175,7 @@ impl ProductFlags {
 }
 
 /// Bytes of `rows` rows of `width` floats, as long as every GPU so far makes them.
-fn padded(width: u32, rows: u32) -> u64 {
+pub(crate) fn padded(width: u32, rows: u32) -> u64 {
     let bytes = u64::from(width) * size_of::<f32>() as u64;
     bytes.next_multiple_of(PADDING as u64) * u64::from(rows)
 }
@@ -204,26 +202,16 @@ mod tests {
         assert_eq!(flags.product.to_string(), "480x640x320");
         assert_eq!(flags.widths, [15, 128, 255]);
         assert_eq!(flags.block.to_string(), "16x16");
-        assert_eq!(flags.variants(), [Variant::Pitched]);
+        assert!(flags.note().map(|variant| variant.name).eq(["pitched"]));
+        assert_eq!(flags.variants().len(), 1);
     }
 
     #[test]
     fn memory_is_counted_with_padding() {
         // Rows of A are 3 floats, of B and C 129: 512 and 1024 bytes long.
-        let small = flags("--m 2 --n 3 --p 129 --widths 1");
-        let need = small.product.memory_need();
+        let need = flags("--m 2 --n 3 --p 129").product.memory_need();
         assert_eq!(need.device, 2 * 512 + 3 * 1024 + 2 * 1024);
         assert_eq!(need.host, 4 * (2 * 3 + 3 * 129 + 2 * 2 * 129));
-        // The rows to see are 45 at most, and not there at the same time.
-        assert_eq!(small.memory_need().device, 45 * 512);
-        let wide = flags("--m 2 --n 3 --p 129 --widths 7,1000,5");
-        assert_eq!(wide.memory_need().device, 45 * 4096);
-        assert_eq!(wide.memory_need().host, need.host);
-        let both = flags("--m 40 --n 3 --p 129 --variant linear");
-        assert_eq!(
-            both.memory_need().device,
-            2 * both.product.memory_need().device
-        );
     }
 
     #[test]

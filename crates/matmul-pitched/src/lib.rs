@@ -2,10 +2,18 @@
 //! chapter `matmul-tiled` computes the same product, and takes it from here.
 
 pub mod flags;
+pub mod ladder;
 pub mod linear;
 pub mod matrix;
+pub mod open;
 pub mod pitched;
 pub mod pitches;
 pub mod rate;
 pub mod reference;
 pub mod variant;
+
+pub use flags::Flags;
+pub use matrix::Matrix;
+pub use pitched::PitchedBuffer;
+pub use pitches::Pitches;
+pub use rate::Rate;

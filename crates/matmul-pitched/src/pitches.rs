@@ -1,25 +1,31 @@
 //! How long rows become in pitched memory: code 4.2 of the note on memory.
 
-use anyhow::Result;
-use common::report::{self, or_dash};
+use chapter::report::Extra;
+use chapter::report::table::{or_dash, table};
 use serde::Serialize;
 
 use crate::pitched::PitchedBuffer;
 
 /// The note's 15 rows a slice, and 3 slices.
-const HEIGHT: usize = 15;
-const DEPTH: usize = 3;
+pub const HEIGHT: usize = 15;
+pub const DEPTH: usize = 3;
 
 /// The most rows that are there at a time.
 pub const ROWS: u32 = (HEIGHT * DEPTH) as u32;
 
-/// One allocation, which has been freed again. As JSON its fields are what they are here.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Pitch {
+/// What became of rows of several widths: a table, and a field of the record.
+#[derive(Debug, Default, Serialize)]
+pub struct Pitches {
+    pitches: Vec<Pitch>,
+}
+
+/// One allocation. As JSON its fields are what they are here.
+#[derive(Debug, Serialize)]
+struct Pitch {
     /// `pitched 2D` (the note's `cudaMallocPitch`) or `pitched 3D` (`cudaMalloc3D`).
     allocation: &'static str,
     /// What was asked for: floats of a row.
-    floats: u32,
+    floats: usize,
     /// The same in bytes.
     width_bytes: usize,
     /// What came of it: bytes from a row to the next.
@@ -32,34 +38,29 @@ pub struct Pitch {
     wasted_bytes: usize,
 }
 
-/// Allocates rows of each width, in two dimensions and then in three.
-///
-/// # Errors
-///
-/// Where the device has not that much memory.
-pub fn of(widths: &[u32]) -> Result<Vec<Pitch>> {
-    let two = widths.iter().map(|&floats| {
-        let buffer = PitchedBuffer::<f32>::new_2d(floats as usize, HEIGHT)?;
-        Ok(Pitch::of("pitched 2D", floats, &buffer))
-    });
-    let three = widths.iter().map(|&floats| {
-        let buffer = PitchedBuffer::<f32>::new_3d(floats as usize, HEIGHT, DEPTH)?;
-        let pitch = Pitch::of("pitched 3D", floats, &buffer);
-        Ok(Pitch {
+impl Pitches {
+    /// Adds an allocation in two dimensions.
+    pub fn add_2d(&mut self, buffer: &PitchedBuffer<f32>) {
+        self.pitches.push(Pitch::of("pitched 2D", buffer));
+    }
+
+    /// Adds an allocation in three dimensions.
+    pub fn add_3d(&mut self, buffer: &PitchedBuffer<f32>) {
+        let pitch = Pitch::of("pitched 3D", buffer);
+        self.pitches.push(Pitch {
             xsize: Some(pitch.width_bytes),
             ysize: Some(buffer.height()),
             ..pitch
-        })
-    });
-    two.chain(three).collect()
+        });
+    }
 }
 
 impl Pitch {
-    fn of(allocation: &'static str, floats: u32, buffer: &PitchedBuffer<f32>) -> Self {
+    fn of(allocation: &'static str, buffer: &PitchedBuffer<f32>) -> Self {
         let width_bytes = buffer.width() * size_of::<f32>();
         Pitch {
             allocation,
-            floats,
+            floats: buffer.width(),
             width_bytes,
             pitch_bytes: buffer.pitch(),
             xsize: None,
@@ -69,28 +70,29 @@ impl Pitch {
     }
 }
 
-/// The table.
-pub fn table(pitches: &[Pitch]) -> String {
-    let headers = [
-        "allocation",
-        "width, floats",
-        "width, bytes",
-        "pitch, bytes",
-        "xsize",
-        "ysize",
-        "wasted a row, bytes",
-    ];
-    let or_none = |size: Option<usize>| or_dash(size.map(|size| size.to_string()));
-    let rows = pitches.iter().map(|pitch| {
-        vec![
-            pitch.allocation.to_owned(),
-            pitch.floats.to_string(),
-            pitch.width_bytes.to_string(),
-            pitch.pitch_bytes.to_string(),
-            or_none(pitch.xsize),
-            or_none(pitch.ysize),
-            pitch.wasted_bytes.to_string(),
-        ]
-    });
-    report::table(&headers, rows)
+impl Extra for Pitches {
+    fn tables(&self) -> Vec<String> {
+        let headers = [
+            "allocation",
+            "width, floats",
+            "width, bytes",
+            "pitch, bytes",
+            "xsize",
+            "ysize",
+            "wasted a row, bytes",
+        ];
+        let or_none = |size: Option<usize>| or_dash(size.map(|size| size.to_string()));
+        let rows = self.pitches.iter().map(|pitch| {
+            vec![
+                pitch.allocation.to_owned(),
+                pitch.floats.to_string(),
+                pitch.width_bytes.to_string(),
+                pitch.pitch_bytes.to_string(),
+                or_none(pitch.xsize),
+                or_none(pitch.ysize),
+                pitch.wasted_bytes.to_string(),
+            ]
+        });
+        vec![table(&headers, rows)]
+    }
 }

@@ -1,6 +1,7 @@
 //! How fast a product is computed.
 
-use common::report::{Details, or_dash};
+use chapter::report::Details;
+use chapter::report::table::or_dash;
 use common::timing::Timing;
 use serde::Serialize;
 

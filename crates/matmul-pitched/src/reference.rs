@@ -5,7 +5,7 @@
 //! around that are arranged for the caches: all cores share the rows of C, and a panel of B is
 //! used for many of them before the next one is fetched.
 
-use common::progress;
+use chapter::progress;
 use rayon::prelude::*;
 
 /// Rows of C that a core takes at a time.

@@ -1,120 +1,126 @@
-//! The kernels, in which memory they run, and how they are launched.
+//! The chapter's kernels: the note's, and the rungs as far as global memory alone can go.
 
-use anyhow::Result;
-use common::flags::Block;
-use common::gpu::Gpu;
-use common::ladder::Rung;
-use common::launch;
-use cust::function::{BlockSize, GridSize};
+use chapter::ladder;
+use common::launch::Block;
 
-use crate::flags::Flags;
+/// A row of the table of kernels.
+pub type Variant = ladder::Variant<Own>;
 
-/// Threads of a block that computes tiles in registers; the kernels are compiled for as many.
-const TILE_BLOCK: Block = Block {
-    width: 16,
-    height: 8,
+/// What this chapter says of a kernel.
+#[derive(Clone, Copy, Debug)]
+pub struct Own {
+    /// Whether its matrices lie in linear memory, rows right after each other.
+    pub linear: bool,
+    /// Whether threads along x take rows, and not columns.
+    pub swapped: bool,
+    /// Columns and rows of C that a thread computes.
+    pub part: (u32, u32),
+    /// Threads of a block, where it has to be of a size; elsewhere the reader says.
+    pub block: Option<Block>,
+    /// A rung's module; the note's kernel is in one that `main.rs` loads.
+    pub ptx: &'static str,
+}
+
+/// The note's kernel: an element a thread, in pitched memory.
+const NOTE: Own = Own {
+    linear: false,
+    swapped: false,
+    part: (1, 1),
+    block: None,
+    ptx: "",
 };
 
-/// A kernel, and the memory it runs in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Variant {
-    /// The note's, in pitched memory.
-    Pitched,
-    /// The note's, in linear memory.
-    Linear,
-    /// Neighbouring threads in neighbouring rows, in pitched memory.
-    Uncoalesced,
-    /// The same in linear memory.
-    UncoalescedLinear,
-    /// The note's through the read-only cache.
-    ReadOnly,
-    /// Four columns a thread.
-    Float4,
-    /// Four rows and four columns a thread.
-    Tile4x4,
-    /// Eight rows and eight columns a thread.
-    Tile8x8,
-}
+/// A rung with the threads the other way round.
+const UNCOALESCED: Own = Own {
+    swapped: true,
+    ptx: include_str!(env!("MATMUL_PITCHED_LADDER_1_UNCOALESCED_PTX")),
+    ..NOTE
+};
 
-impl Rung for Variant {
-    const BOOK: &'static [Self] = &[Variant::Pitched];
+/// A rung that computes tiles in registers; it is compiled for blocks of so many threads.
+const TILE: Own = Own {
+    block: Some(Block {
+        width: 16,
+        height: 8,
+    }),
+    ..NOTE
+};
 
-    const LADDER: &'static [Self] = &[
-        Variant::Pitched,
-        Variant::Linear,
-        Variant::Uncoalesced,
-        Variant::UncoalescedLinear,
-        Variant::ReadOnly,
-        Variant::Float4,
-        Variant::Tile4x4,
-        Variant::Tile8x8,
-    ];
+/// All kernels, from the note's up.
+pub const VARIANTS: &[Variant] = &[
+    Variant::note(
+        "pitched",
+        "mat_mul_pitched",
+        "the note's kernel: an element a thread, rows padded",
+        NOTE,
+    ),
+    Variant::rung(
+        "linear",
+        "mat_mul_pitched",
+        "the same kernel, rows right after each other",
+        Own {
+            linear: true,
+            ptx: include_str!(env!("MATMUL_PITCHED_PTX")),
+            ..NOTE
+        },
+    ),
+    Variant::rung(
+        "uncoalesced",
+        "mat_mul_uncoalesced",
+        "a step down: neighbouring threads in neighbouring rows",
+        UNCOALESCED,
+    ),
+    Variant::rung(
+        "uncoalesced linear",
+        "mat_mul_uncoalesced",
+        "the same, rows right after each other",
+        Own {
+            linear: true,
+            ..UNCOALESCED
+        },
+    ),
+    Variant::rung(
+        "read-only",
+        "mat_mul_read_only",
+        "the note's kernel through the read-only cache",
+        Own {
+            ptx: include_str!(env!("MATMUL_PITCHED_LADDER_2_READ_ONLY_PTX")),
+            ..NOTE
+        },
+    ),
+    Variant::rung(
+        "float4",
+        "mat_mul_float4",
+        "four columns a thread, 16 bytes of a padded row at once",
+        Own {
+            part: (4, 1),
+            ptx: include_str!(env!("MATMUL_PITCHED_LADDER_3_FLOAT4_PTX")),
+            ..NOTE
+        },
+    ),
+    Variant::rung(
+        "tile 4x4",
+        "mat_mul_tile_4x4",
+        "four rows as well: each load is used four times",
+        Own {
+            part: (4, 4),
+            ptx: include_str!(env!("MATMUL_PITCHED_LADDER_4_TILE_4X4_PTX")),
+            ..TILE
+        },
+    ),
+    Variant::rung(
+        "tile 8x8",
+        "mat_mul_tile_8x8",
+        "eight rows and columns: each load is used eight times",
+        Own {
+            part: (8, 8),
+            ptx: include_str!(env!("MATMUL_PITCHED_LADDER_5_TILE_8X8_PTX")),
+            ..TILE
+        },
+    ),
+];
 
-    fn name(self) -> &'static str {
-        match self {
-            Variant::Pitched => "pitched",
-            Variant::Linear => "linear",
-            Variant::Uncoalesced => "uncoalesced",
-            Variant::UncoalescedLinear => "uncoalesced linear",
-            Variant::ReadOnly => "read-only",
-            Variant::Float4 => "float4",
-            Variant::Tile4x4 => "tile 4x4",
-            Variant::Tile8x8 => "tile 8x8",
-        }
-    }
-
-    fn idea(self) -> &'static str {
-        match self {
-            Variant::Pitched => "the note's kernel: an element a thread, rows padded",
-            Variant::Linear => "the same kernel, rows right after each other",
-            Variant::Uncoalesced => "a step down: neighbouring threads in neighbouring rows",
-            Variant::UncoalescedLinear => "the same, rows right after each other",
-            Variant::ReadOnly => "the note's kernel through the read-only cache",
-            Variant::Float4 => "four columns a thread, 16 bytes of a padded row at once",
-            Variant::Tile4x4 => "four rows as well: each load is used four times",
-            Variant::Tile8x8 => "eight rows and columns: each load is used eight times",
-        }
-    }
-}
-
-impl Variant {
-    /// The kernel's name in its `.cu` file.
-    pub fn kernel(self) -> &'static str {
-        match self {
-            Variant::Pitched | Variant::Linear => "mat_mul_pitched",
-            Variant::Uncoalesced | Variant::UncoalescedLinear => "mat_mul_uncoalesced",
-            Variant::ReadOnly => "mat_mul_read_only",
-            Variant::Float4 => "mat_mul_float4",
-            Variant::Tile4x4 => "mat_mul_tile_4x4",
-            Variant::Tile8x8 => "mat_mul_tile_8x8",
-        }
-    }
-
-    /// Whether the kernel is the note's, in `matmul-pitched.cu`; the others are in
-    /// `matmul-pitched-ladder.cu`.
-    pub fn is_the_notes(self) -> bool {
-        matches!(self, Variant::Pitched | Variant::Linear)
-    }
-
-    /// Whether rows lie right after each other.
-    pub fn is_linear(self) -> bool {
-        matches!(self, Variant::Linear | Variant::UncoalescedLinear)
-    }
-
-    /// The grid and the block for all of C.
-    ///
-    /// # Errors
-    ///
-    /// Where the device does not take them.
-    pub fn shape(self, gpu: &Gpu, flags: &Flags) -> Result<(GridSize, BlockSize)> {
-        let (rows, cols) = (u64::from(flags.product.m), u64::from(flags.product.p));
-        let (width, height, block) = match self {
-            Variant::Pitched | Variant::Linear | Variant::ReadOnly => (cols, rows, flags.block),
-            Variant::Uncoalesced | Variant::UncoalescedLinear => (rows, cols, flags.block),
-            Variant::Float4 => (cols.div_ceil(4), rows, flags.block),
-            Variant::Tile4x4 => (cols.div_ceil(4), rows.div_ceil(4), TILE_BLOCK),
-            Variant::Tile8x8 => (cols.div_ceil(8), rows.div_ceil(8), TILE_BLOCK),
-        };
-        launch::grid_2d(&gpu.device, width, height, block)
-    }
+/// Whether one of these runs in linear memory.
+pub fn any_linear(variants: &[&Variant]) -> bool {
+    variants.iter().any(|variant| variant.linear)
 }

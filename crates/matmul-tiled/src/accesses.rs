@@ -1,12 +1,13 @@
 //! How often global memory is accessed: what the note's formula says, and what was counted.
 
-use common::counters::Counters;
-use common::report::{Details, or_dash};
+use chapter::report::Details;
+use chapter::report::table::or_dash;
+use common::timing::Measured;
 use matmul_pitched::flags::ProductFlags;
 use matmul_pitched::rate::Rate;
 use serde::Serialize;
 
-use crate::variant::{Moves, Tile};
+use crate::tile::{Moves, Tile};
 
 /// What the table says of a kernel beside its time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -20,23 +21,23 @@ pub struct Accesses {
 }
 
 impl Accesses {
-    /// Of a product by a kernel whose blocks compute `tile`, or that has none; `cut_tiles` of them
-    /// were begun by one block and finished by another.
-    pub fn of(
-        product: &ProductFlags,
-        tile: Option<Tile>,
-        cut_tiles: u64,
-        counted: Option<&Counters>,
-        rate: Rate,
-    ) -> Self {
-        let handed_on = tile.map_or(0, |tile| {
-            // A store, and a load.
-            2 * cut_tiles * u64::from(tile.rows) * u64::from(tile.cols)
-        });
+    /// Of a product by a kernel whose blocks compute `tile`, or that has none.
+    pub fn of(product: &ProductFlags, tile: Option<Tile>, measured: &Measured) -> Self {
+        let counters = measured.launch.as_ref().map(|launch| &launch.counters);
         Accesses {
-            accesses_formula: formula(product, tile) + handed_on,
-            accesses_counted: counted.map(|counted| counted.global_loads + counted.global_stores),
-            rate,
+            accesses_formula: formula(product, tile),
+            accesses_counted: counters.map(|counted| counted.global_loads + counted.global_stores),
+            rate: Rate::of(product, &measured.timing),
+        }
+    }
+
+    /// The same where `cut_tiles` of its tiles were begun by one block and finished by another,
+    /// which takes a store and a load of each element.
+    pub fn handing_on(self, tile: Tile, cut_tiles: u64) -> Self {
+        let elements = u64::from(tile.rows) * u64::from(tile.cols);
+        Accesses {
+            accesses_formula: self.accesses_formula + 2 * cut_tiles * elements,
+            ..self
         }
     }
 }
@@ -87,7 +88,8 @@ impl Details for Accesses {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::variant::Variant;
+    use crate::variant::named;
+    use common::timing::Timing;
     use matmul_pitched::flags::Fill;
 
     fn product(m: u32, n: u32, p: u32) -> ProductFlags {
@@ -100,19 +102,23 @@ mod tests {
         }
     }
 
+    /// A launch whose time and counters are not known.
+    fn in_no_time() -> Measured {
+        Measured {
+            timing: Timing::once(0.0),
+            launch: None,
+        }
+    }
+
     #[test]
     fn the_notes_formula_where_tiles_divide_the_sizes() {
         for [m, n, p] in [[480, 640, 320], [4800, 6400, 3200]] {
             let product = product(m, n, p);
             let [m, n, p] = [m, n, p].map(u64::from);
             assert_eq!(formula(&product, None), 2 * m * p * n + m * p);
-            for (variant, side) in [
-                (Variant::Tiled8, 8),
-                (Variant::Tiled16, 16),
-                (Variant::Tiled32, 32),
-            ] {
+            for (variant, side) in [("tiled 8", 8), ("tiled 16", 16), ("tiled 32", 32)] {
                 let wanted = 2 * m * p * n / side + m * p;
-                assert_eq!(formula(&product, variant.tile()), wanted);
+                assert_eq!(formula(&product, named(variant).tile), wanted);
             }
         }
     }
@@ -121,20 +127,20 @@ mod tests {
     fn tiles_beyond_the_edge_count_as_far_as_they_reach() {
         // A is 3x5 and loaded for one tile across; B is 5x9 and loaded for one tile down.
         assert_eq!(
-            formula(&product(3, 5, 9), Variant::Tiled16.tile()),
+            formula(&product(3, 5, 9), named("tiled 16").tile),
             15 + 45 + 27
         );
         // Two tiles across.
         assert_eq!(
-            formula(&product(3, 5, 17), Variant::Tiled16.tile()),
+            formula(&product(3, 5, 17), named("tiled 16").tile),
             2 * 15 + 85 + 51
         );
-        assert_eq!(formula(&product(1, 1, 1), Variant::Tiled32.tile()), 3);
+        assert_eq!(formula(&product(1, 1, 1), named("tiled 32").tile), 3);
     }
 
     #[test]
     fn four_elements_are_an_access_and_the_rest_of_a_row_one_each() {
-        let tile = Variant::Vectors.tile();
+        let tile = named("vectors").tile;
         assert_eq!(formula(&product(2, 4, 8), tile), 2 + 4 * 2 + 2 * 2);
         // Rows of 7 are a four and three, rows of 129 thirty-two fours and one in two tiles.
         let wanted = 3 * (1 + 3) * 2 + 7 * (32 + 1) + 3 * (32 + 1);
@@ -143,7 +149,7 @@ mod tests {
 
     #[test]
     fn whole_tiles_are_copied() {
-        let tile = Variant::Async.tile();
+        let tile = named("async").tile;
         let step = 16 * 128 + 16 * 128 / 4;
         assert_eq!(formula(&product(1, 1, 1), tile), step + 1);
         assert_eq!(formula(&product(128, 16, 128), tile), step + 128 * 128);
@@ -154,7 +160,7 @@ mod tests {
 
     #[test]
     fn what_is_left_of_a_row_is_copied_at_once() {
-        let tile = Variant::TensorCores.tile();
+        let tile = named("tensor cores").tile;
         // Rows of 7 are two copies, rows of 129 thirty-three in two tiles, and of C a store more.
         assert_eq!(
             formula(&product(3, 7, 129), tile),
@@ -167,22 +173,19 @@ mod tests {
 
     #[test]
     fn a_tile_that_is_handed_on_is_stored_and_loaded() {
+        let tile = named("even shares").tile.unwrap();
         let accesses = |cut_tiles| {
-            let tile = Variant::EvenShares.tile();
-            let rate = Rate { gflop_per_s: None };
-            Accesses::of(&product(300, 40, 300), tile, cut_tiles, None, rate).accesses_formula
+            Accesses::of(&product(300, 40, 300), Some(tile), &in_no_time())
+                .handing_on(tile, cut_tiles)
+                .accesses_formula
         };
-        assert_eq!(
-            accesses(0),
-            formula(&product(300, 40, 300), Variant::EvenShares.tile())
-        );
+        assert_eq!(accesses(0), formula(&product(300, 40, 300), Some(tile)));
         assert_eq!(accesses(3) - accesses(0), 3 * 2 * 128 * 128);
     }
 
     #[test]
     fn what_is_not_known_is_a_dash_and_null() {
-        let rate = Rate { gflop_per_s: None };
-        let accesses = Accesses::of(&product(1, 1, 1), None, 0, None, rate);
+        let accesses = Accesses::of(&product(1, 1, 1), None, &in_no_time());
         assert_eq!(accesses.cells(), ["3", "–", "–"]);
         let record = serde_json::to_value(accesses).unwrap();
         assert_eq!(record["accesses_formula"], 3);

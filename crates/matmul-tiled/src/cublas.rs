@@ -3,11 +3,14 @@
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
+use std::sync::OnceLock;
 
 use anyhow::{Context as _, Result, ensure};
+use chapter::Limit;
+use common::error::note;
 use common::gpu::{Clock, Gpu};
-use common::report::note;
-use common::timing::{Events, Timing};
+use common::timing;
+use cust::stream::Stream;
 use libloading::Library;
 use matmul_pitched::pitched::PitchedBuffer;
 
@@ -45,6 +48,7 @@ type Sgemm = unsafe extern "C" fn(
 
 /// `CUBLAS_OP_N`: not transposed.
 const AS_IT_IS: c_int = 0;
+
 /// How it multiplies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Math {
@@ -55,6 +59,14 @@ pub enum Math {
 }
 
 impl Math {
+    /// What the limit is called.
+    fn name(self) -> &'static str {
+        match self {
+            Math::Fp32 => "cuBLAS, fp32",
+            Math::Tf32 => "cuBLAS, TF32",
+        }
+    }
+
     /// `cublasMath_t`.
     fn mode(self) -> c_int {
         match self {
@@ -64,25 +76,30 @@ impl Math {
     }
 }
 
-/// The library, if the machine has it; a word on standard error where it does not, and none on the
-/// simulator, which cannot run it.
-pub fn find(gpu: &Gpu) -> Option<Library> {
+/// The library, if the machine has it, loaded once; a word on standard error where it does not, and
+/// none on the simulator, which cannot run it.
+pub fn find(gpu: &Gpu) -> Option<&'static Library> {
+    static FOUND: OnceLock<Option<Library>> = OnceLock::new();
     if gpu.info.time == Clock::Modelled {
         return None;
     }
-    // SAFETY: loading it runs its own start-up code, which any program that uses it runs.
-    let load = |name: &&str| unsafe { Library::new(*name) }.ok();
-    let library = NAMES.iter().find_map(load);
-    if library.is_none() {
-        note(format_args!(
-            "without cuBLAS to compare with: no {} on this machine",
-            NAMES.join(", ")
-        ));
-    }
-    library
+    let found = FOUND.get_or_init(|| {
+        // SAFETY: loading it runs its own start-up code, which any program that uses it runs.
+        let load = |name: &&str| unsafe { Library::new(*name) }.ok();
+        let library = NAMES.iter().find_map(load);
+        if library.is_none() {
+            note(format_args!(
+                "without cuBLAS to compare with: no {} on this machine",
+                NAMES.join(", ")
+            ));
+        }
+        library
+    });
+    found.as_ref()
 }
 
-/// The time of C = A·B by cuBLAS: at the pace of what it is compared with (see [`Events::paced`]).
+/// The time of C = A·B by cuBLAS: at the pace of what it is compared with (see
+/// [`Events::paced`](timing::Events::paced)).
 ///
 /// # Errors
 ///
@@ -90,18 +107,22 @@ pub fn find(gpu: &Gpu) -> Option<Library> {
 pub fn sgemm(
     library: &Library,
     math: Math,
-    events: &Events,
+    gpu: &Gpu,
     repeat: u32,
-    [a, b, c]: [&PitchedBuffer<f32>; 3],
-) -> Result<Timing> {
+    [a, b, c]: &[PitchedBuffer<f32>; 3],
+) -> Result<Limit> {
     let cannot = "cannot time cuBLAS";
-    let cublas = Cublas::start(library, math, events).context(cannot)?;
+    let cublas = Cublas::start(library, math, &gpu.stream).context(cannot)?;
+    let events = timing::events(&gpu.stream).context(cannot)?;
     let product = || cublas.product(a, b, c);
-    let timing = match math {
-        Math::Fp32 => events.timing(Clock::Measured, repeat, product),
-        Math::Tf32 => events.paced(Clock::Measured, repeat, product),
+    let measured = match math {
+        Math::Fp32 => events.measure(gpu.info.time, repeat, product),
+        Math::Tf32 => events.paced(gpu.info.time, repeat, product),
     };
-    timing.context(cannot)
+    Ok(Limit {
+        name: math.name(),
+        timing: measured.context(cannot)?.timing,
+    })
 }
 
 /// cuBLAS, started.
@@ -112,7 +133,7 @@ struct Cublas<'a> {
 
 impl<'a> Cublas<'a> {
     /// Starts it on the stream that is timed.
-    fn start(library: &'a Library, math: Math, events: &Events) -> Result<Self> {
+    fn start(library: &'a Library, math: Math, stream: &Stream) -> Result<Self> {
         let mut handle = ptr::null_mut();
         // SAFETY: the signatures here and below are those of cublas_v2.h, the same since version
         // 11; `handle` is a place to write to. The context that cuBLAS works in is current.
@@ -125,7 +146,7 @@ impl<'a> Cublas<'a> {
         // SAFETY: as above; the stream outlives this.
         let status = unsafe {
             let set_stream = library.get::<SetStream>("cublasSetStream_v2")?;
-            set_stream(handle, events.stream().as_inner().cast())
+            set_stream(handle, stream.as_inner().cast())
         };
         check(status, "cublasSetStream")?;
         // SAFETY: as above.

@@ -1,12 +1,13 @@
 //! The chapter's flags.
 
+use chapter::flags::CommonFlags;
+use chapter::ladder::{self, Choice};
 use clap::Parser;
-use common::flags::{Block, CommonFlags};
-use common::ladder::{self, Choice, Rung as _};
+use common::launch::Block;
 use matmul_pitched::flags::{ProductFlags, ProductInputs};
 use serde::Serialize;
 
-use crate::variant::Variant;
+use crate::variant::{Own, VARIANTS, Variant};
 
 /// Multiplies two matrices, from pitched memory and through tiles in shared memory, and compares
 /// the times.
@@ -23,9 +24,9 @@ pub struct Flags {
         value_name = "KERNEL",
         value_delimiter = ',',
         default_value = "book",
-        value_parser = ladder::choice::<Variant>()
+        value_parser = ladder::choice(VARIANTS)
     )]
-    pub variant: Vec<Choice<Variant>>,
+    pub variant: Vec<Choice<Own>>,
 
     /// Threads of a block of the pitched kernel; the others have blocks of their own
     #[arg(long, value_name = "WIDTHxHEIGHT", default_value = "16x16")]
@@ -46,14 +47,21 @@ pub struct Inputs {
 }
 
 impl Flags {
-    /// The kernels chosen, each once.
-    pub fn variants(&self) -> Vec<Variant> {
-        ladder::chosen(&self.variant)
+    /// The note's kernels among those to run.
+    pub fn note(&self) -> impl Iterator<Item = &'static Variant> {
+        self.variants()
+            .into_iter()
+            .filter(|variant| variant.is_the_notes())
+    }
+
+    /// The kernels chosen, each once, the note's first.
+    pub fn variants(&self) -> Vec<&'static Variant> {
+        ladder::chosen(VARIANTS, &self.variant)
     }
 
     /// The flags that decide the results, for the record.
     pub fn inputs(&self) -> Inputs {
-        let variants = self.variants().into_iter().map(Variant::name);
+        let variants = self.variants().into_iter().map(|variant| variant.name);
         Inputs {
             product: self.product.inputs(),
             variants: variants.collect(),

@@ -4,6 +4,12 @@
 pub mod accesses;
 pub mod cublas;
 pub mod flags;
+pub mod ladder;
+pub mod open;
 pub mod shares;
 pub mod tf32;
+pub mod tile;
 pub mod variant;
+
+pub use accesses::Accesses;
+pub use flags::Flags;

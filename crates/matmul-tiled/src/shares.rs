@@ -1,13 +1,14 @@
 //! Even shares of the work: what the rung of that name is launched with.
 
 use anyhow::{Context as _, Result};
+use chapter::shared;
 use common::gpu::Gpu;
-use common::launch;
 use cust::function::{BlockSize, Function, GridSize};
 use cust::memory::DeviceBuffer;
 use matmul_pitched::flags::ProductFlags;
 
-use crate::variant::{Tile, Variant};
+use crate::tile::Tile;
+use crate::variant::Variant;
 
 /// The work of a product, cut into equal pieces.
 ///
@@ -48,6 +49,8 @@ impl Cut {
 pub struct Shares {
     /// How the work is cut.
     pub cut: Cut,
+    /// What is cut.
+    pub tile: Tile,
     /// A tile of C a block, for the one that it begins and does not finish.
     pub parts: DeviceBuffer<f32>,
     /// A flag a block: whether its part is there. All are down before a launch, and after it.
@@ -64,21 +67,22 @@ impl Shares {
     pub fn new(
         gpu: &Gpu,
         kernel: &Function<'_>,
-        variant: Variant,
+        variant: &Variant,
         product: &ProductFlags,
     ) -> Result<Option<Self>> {
-        let (Variant::EvenShares, Some(tile)) = (variant, variant.tile()) else {
+        let (true, Some(tile)) = (variant.even_shares, variant.tile) else {
             return Ok(None);
         };
-        let threads = BlockSize::x(variant.threads().unwrap_or(1));
-        let together = launch::at_once(&gpu.device, kernel, threads, variant.shared_bytes());
-        let together = together.with_context(|| format!("cannot run {}", variant.kernel()))?;
+        let threads = BlockSize::x(variant.threads.unwrap_or(1));
+        let together = shared::at_once(&gpu.device, kernel, threads, variant.shared_bytes);
+        let together = together.with_context(|| format!("cannot run {}", variant.kernel))?;
         let cut = Cut::new(product, tile, together);
 
         let elements = cut.shares as usize * tile.rows as usize * tile.cols as usize;
         let parts = DeviceBuffer::zeroed(elements);
         Ok(Some(Shares {
             cut,
+            tile,
             parts: parts.context("no memory for what blocks hand on")?,
             ready: DeviceBuffer::zeroed(cut.shares as usize)?,
         }))
@@ -93,6 +97,7 @@ impl Shares {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::variant::named;
     use matmul_pitched::flags::Fill;
 
     fn cut([m, n, p]: [u32; 3], blocks: u32) -> Cut {
@@ -103,7 +108,7 @@ mod tests {
             fill: Fill::Random,
             seed: 1,
         };
-        Cut::new(&product, Variant::EvenShares.tile().unwrap(), blocks)
+        Cut::new(&product, named("even shares").tile.unwrap(), blocks)
     }
 
     #[test]

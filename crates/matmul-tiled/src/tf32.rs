@@ -12,7 +12,7 @@
 
 use std::fmt;
 
-use common::progress;
+use chapter::progress;
 use common::verify::{self, Comparison};
 use rayon::prelude::*;
 

@@ -79,6 +79,24 @@ impl<I: Serialize, D: Details, X: Extra> Chapter<I, D, X> {
         measured.with_context(|| format!("{label} failed"))
     }
 
+    /// Times `work` as [`Self::measure`] does, with a pause before each sample: see
+    /// [`timing::Events::paced`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::measure`].
+    pub fn paced<E: Into<Error>>(
+        &self,
+        label: &str,
+        mut work: impl FnMut() -> Result<(), E>,
+    ) -> Result<Measured> {
+        let events = timing::events(&self.gpu.stream)?;
+        let (clock, repeat) = (self.gpu.info.time, self.flags.repeat);
+        let measured = events.paced(clock, repeat, || work().map_err(Into::into));
+        progress::settle();
+        measured.with_context(|| format!("{label} failed"))
+    }
+
     /// Adds a result to the report; returns whether it is right.
     pub fn add(&self, entry: Entry<D>) -> bool {
         let is_right = entry.is_right();

@@ -92,9 +92,14 @@ impl<O> Variant<O> {
         self.group != Group::Ladder
     }
 
-    /// Whether it runs on this GPU; where not, says so on standard error.
+    /// Whether it is for GPUs such as this one.
+    pub fn is_for(&self, gpu: &GpuInfo) -> bool {
+        self.needs <= gpu.compute_capability.max(Capability::KERNELS)
+    }
+
+    /// The same; where it is not, says so on standard error.
     pub fn runs_on(&self, gpu: &GpuInfo) -> bool {
-        let runs = self.needs <= gpu.compute_capability.max(Capability::KERNELS);
+        let runs = self.is_for(gpu);
         if !runs {
             note(format_args!(
                 "left out: {} needs compute capability {}, and the {} has {}",

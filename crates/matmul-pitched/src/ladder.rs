@@ -1,0 +1,123 @@
+//! What goes beyond the note: what the hardware allows, and the rungs up to there.
+
+use anyhow::{Context as _, Result};
+use chapter::limit::Fp32;
+use chapter::{Entry, Limit, ladder};
+use common::verify::{POISON, compare, within_ulps};
+use common::{launch, module};
+use cust::function::{BlockSize, GridSize};
+use cust::launch;
+
+use crate::flags::Flags;
+use crate::linear::Linear;
+use crate::matrix::{self, Matrix};
+use crate::open::Chapter;
+use crate::pitched::PitchedBuffer;
+use crate::rate::Rate;
+use crate::variant::{Variant, any_linear};
+
+/// Before the note's kernel runs: says what each rung adds, and measures what the hardware allows.
+/// Nothing where no rung was chosen.
+///
+/// # Errors
+///
+/// CUDA's own.
+pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
+    let variants = flags.variants();
+    chapter.ideas(ladder::ideas(&variants));
+    if ladder::climbs(&variants) && flags.common.is_timed() {
+        let fp32 = Fp32::measure(&chapter.gpu, chapter.repeat())?;
+        chapter.limit(Limit {
+            name: "arithmetic alone",
+            timing: fp32.time(flags.product.multiply_adds()),
+        });
+    }
+    Ok(())
+}
+
+/// After the note's kernel: multiplies A and B with each rung that was chosen.
+///
+/// # Errors
+///
+/// CUDA's own, such as those of a kernel that failed.
+pub fn run(
+    flags: &Flags,
+    chapter: &Chapter,
+    [host_a, host_b]: [&[f32]; 2],
+    expected: &[f32],
+) -> Result<()> {
+    let mut rungs = flags.variants();
+    rungs.retain(|variant| !variant.is_the_notes());
+    if rungs.is_empty() {
+        return Ok(());
+    }
+    let product = &flags.product;
+    let (m, n, p) = (product.m as usize, product.n as usize, product.p as usize);
+    let mut a = PitchedBuffer::new_2d(n, m)?;
+    let mut b = PitchedBuffer::new_3d(p, n, 1)?;
+    let mut c = PitchedBuffer::new_3d(p, m, 1)?;
+    // Rungs that load four columns at once read on into B's padding. What is there does not show
+    // in their results, but nothing that is read should be undefined.
+    b.fill_8(0)?;
+    a.copy_2d_from(host_a, n)?;
+    b.copy_2d_from(host_b, p)?;
+    // What the padding is compared with: the same matrices without.
+    let mut linear = match any_linear(&rungs) {
+        true => Some(Linear::new(host_a, host_b, n, p)?),
+        false => None,
+    };
+
+    let stream = &chapter.gpu.stream;
+    let mut host_c = vec![0.0; expected.len()];
+    for variant in rungs {
+        let module = module::load(variant.ptx)?;
+        let kernel = module
+            .get_function(variant.kernel)
+            .with_context(|| format!("cannot find the kernel {}", variant.kernel))?;
+        let (grid, block) = grid(chapter, flags, variant)?;
+        let mut linear = linear.as_mut().filter(|_| variant.linear);
+        let [matrix_a, matrix_b, matrix_c] = match &mut linear {
+            Some(linear) => {
+                linear.poison(POISON)?;
+                linear.matrices()
+            }
+            None => {
+                c.set_8(POISON)?;
+                [Matrix::from(&a), Matrix::from(&b), Matrix::from(&c)]
+            }
+        };
+        let measured = chapter.measure(variant.kernel, || {
+            // SAFETY: the arguments are those of each kernel in the .cu files, and each is an
+            // allocation with as many rows and columns as it says. Those kernels that load 16
+            // bytes get rows that start at multiples of the pitch, and are padded to it.
+            unsafe { launch!(kernel<<<grid, block, 0, stream>>>(matrix_a, matrix_b, matrix_c)) }
+        })?;
+
+        match linear {
+            Some(linear) => linear.copy_to(&mut host_c)?,
+            None => c.copy_3d_to(&mut host_c, p)?,
+        }
+        let check = compare(&host_c, expected, within_ulps(0));
+        let verdict = check.verdict(|index| matrix::place(index, p));
+        let entry = Entry::new(variant.name, measured, verdict);
+        chapter.add(entry.with(|measured| Rate::of(product, &measured.timing)));
+    }
+    Ok(())
+}
+
+/// Blocks that cover C, a thread a part of it.
+///
+/// # Errors
+///
+/// Where the device does not take them.
+pub fn grid(chapter: &Chapter, flags: &Flags, variant: &Variant) -> Result<(GridSize, BlockSize)> {
+    let (across, down) = variant.part;
+    let cols = flags.product.p.div_ceil(across);
+    let rows = flags.product.m.div_ceil(down);
+    let (width, height) = match variant.swapped {
+        true => (rows, cols),
+        false => (cols, rows),
+    };
+    let block = variant.block.unwrap_or(flags.block);
+    launch::grid_2d(&chapter.gpu.device, width, height, block)
+}

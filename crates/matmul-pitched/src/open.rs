@@ -1,0 +1,91 @@
+//! Opening and finishing the chapter: what does not fit is refused here, before anything is
+//! allocated.
+
+use anyhow::Result;
+use chapter::memory::{self, Need};
+
+use crate::flags::{Flags, Inputs, padded};
+use crate::pitches::{self, Pitches};
+use crate::rate::Rate;
+use crate::{ladder, variant};
+
+/// The GPU, and the report on how rows were padded and what was computed there.
+pub type Chapter = chapter::Chapter<Inputs, Rate, Pitches>;
+
+/// What is printed under the tables.
+const WORDS: &str = "\
+    A row takes `pitch` bytes of memory, however narrow it is: what lies beyond its width is \
+    padding, so that the next row starts on a boundary.\n\
+    Each thread reads a row of A and a column of B for itself; `matmul-tiled` shows what \
+    sharing them saves.";
+
+impl Flags {
+    /// Opens the GPU, or the simulator in its place, for what the flags ask for. For a ladder, what
+    /// the hardware allows is measured too.
+    ///
+    /// # Errors
+    ///
+    /// Where what is asked for does not fit, or CUDA does not start.
+    pub fn open(&self) -> Result<Chapter> {
+        let chapter = Chapter::open("matmul-pitched", &self.common, self.inputs(), "pitched")?;
+        for variant in self.variants() {
+            ladder::grid(&chapter, self, variant)?;
+        }
+        memory::require(&chapter.gpu, "this chapter", memory_need(self))?;
+        ladder::prepare(self, &chapter)?;
+        Ok(chapter)
+    }
+
+    /// Prints the tables, and says what the run comes to.
+    ///
+    /// # Errors
+    ///
+    /// Where a product was wrong, or a check found an error.
+    pub fn finish(&self, chapter: &Chapter) -> Result<()> {
+        let words = match chapter::ladder::climbs(&self.variants()) {
+            true => "", // the rungs' ideas stand there
+            false => WORDS,
+        };
+        chapter.finish(words)
+    }
+}
+
+/// Bytes for the matrices, in linear memory too where that is compared, and for the largest of
+/// the rows to see, which are freed before.
+fn memory_need(flags: &Flags) -> Need {
+    let widest = flags.widths.iter().copied().max().unwrap_or(0);
+    let product = flags.product.memory_need();
+    // At least as much as without padding.
+    let linear = variant::any_linear(&flags.variants());
+    let matrices = product.device * (1 + u64::from(linear));
+    Need {
+        device: matrices.max(padded(widest, pitches::ROWS)),
+        ..product
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser as _;
+
+    fn flags(arguments: &str) -> Flags {
+        let words = arguments.split_whitespace();
+        Flags::try_parse_from(["matmul-pitched"].into_iter().chain(words)).unwrap()
+    }
+
+    #[test]
+    fn memory_is_for_the_rows_to_see_or_for_the_matrices() {
+        // The rows to see are 45 at most, and not there at the same time.
+        let small = flags("--m 2 --n 3 --p 129 --widths 1");
+        assert_eq!(memory_need(&small).device, 45 * 512);
+        let wide = flags("--m 2 --n 3 --p 129 --widths 7,1000,5");
+        assert_eq!(memory_need(&wide).device, 45 * 4096);
+        assert_eq!(memory_need(&wide).host, small.product.memory_need().host);
+        let both = flags("--m 40 --n 3 --p 129 --variant linear");
+        assert_eq!(
+            memory_need(&both).device,
+            2 * both.product.memory_need().device
+        );
+    }
+}

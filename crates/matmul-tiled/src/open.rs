@@ -1,0 +1,53 @@
+//! Opening and finishing the chapter: what does not fit is refused here, before anything is
+//! allocated.
+
+use anyhow::Result;
+use chapter::{memory, shared};
+
+use crate::accesses::Accesses;
+use crate::flags::{Flags, Inputs};
+use crate::ladder;
+
+/// The GPU, and the report on what was computed on it.
+pub type Chapter = chapter::Chapter<Inputs, Accesses>;
+
+/// What is printed under the table.
+const WORDS: &str = "\
+    Every thread of `pitched` loads a row of A and a column of B: 2MPN loads, and MP stores. \
+    In a tile threads share what each of them loads, so that loads become fewer by as much as \
+    a tile is wide.\nThe times do not go down as much: shared memory is read as often as \
+    global memory was, and it takes its time too.";
+
+impl Flags {
+    /// Opens the GPU, or the simulator in its place, for what the flags ask for. For a ladder, what
+    /// the hardware allows is measured too.
+    ///
+    /// # Errors
+    ///
+    /// Where what is asked for does not fit, or CUDA does not start.
+    pub fn open(&self) -> Result<Chapter> {
+        let chapter = Chapter::open("matmul-tiled", &self.common, self.inputs(), "pitched")?;
+        let shared_limit = shared::shared_limit(&chapter.gpu.device)?;
+        for variant in self.variants() {
+            if variant.runs_on(&chapter.gpu.info) && ladder::fits(variant, shared_limit) {
+                ladder::grid(&chapter, self, variant)?;
+            }
+        }
+        memory::require(&chapter.gpu, "this product", self.product.memory_need())?;
+        ladder::prepare(self, &chapter)?;
+        Ok(chapter)
+    }
+
+    /// Prints the results, and says what the run comes to.
+    ///
+    /// # Errors
+    ///
+    /// Where a product was wrong, or a check found an error.
+    pub fn finish(&self, chapter: &Chapter) -> Result<()> {
+        let words = match chapter::ladder::climbs(&self.variants()) {
+            true => "", // the rungs' ideas stand there
+            false => WORDS,
+        };
+        chapter.finish(words)
+    }
+}

@@ -1,0 +1,24 @@
+// Rung 3: four columns a thread.
+//
+// This is what pitched memory is for: every row starts on a boundary of 16 bytes,
+// whatever its width, so four floats are one load; and past the last column there is
+// padding, which may be read: its products are not stored. One load of A now serves four
+// products, and one request of a warp up to four times the columns.
+//
+// Run it:  cargo run -p matmul-pitched -- --variant float4
+
+#include "fours.h"
+
+extern "C" __global__ void mat_mul_float4(const Matrix A, const Matrix B, Matrix C) {
+    size_t row = blockIdx.y * blockDim.y + threadIdx.y;
+    size_t col = (blockIdx.x * blockDim.x + threadIdx.x) * 4;
+    if (row >= C.rows || col >= C.cols) return;
+
+    float sums[4] = {};
+#pragma unroll 4
+    for (size_t i = 0; i < B.rows; i++) {
+        float4 y = __ldg((const float4 *)&B.elements[i * B.stride + col]);
+        add_products(sums, __ldg(&A.elements[row * A.stride + i]), y);
+    }
+    store(C, row, col, sums);
+}

@@ -1,0 +1,13 @@
+// Rung 5: eight rows and eight columns a thread.
+//
+// 256 products for sixteen loads. The sums take 64 registers of a thread: with larger
+// tiles a multiprocessor holds too few threads for some to work while others wait.
+//
+// Run it:  cargo run -p matmul-pitched -- --variant tile-8x8
+
+#include "tile.h"
+
+extern "C" __global__ void __launch_bounds__(128)
+    mat_mul_tile_8x8(const Matrix A, const Matrix B, Matrix C) {
+    tile<8, 2>(A, B, C);
+}
