@@ -13,12 +13,12 @@
 //                      compiler concludes that it may use the read-only cache: the
 //                      note's stencil_1d_read_only
 //
-// From there to the memory's limit, one idea a rung:
+// From there to the memory's limit, a file a rung in kernels/stencil-readonly-ladder:
 //
-//   stencil_cached     no shared memory: neighbours come out of the first cache
-//   stencil_vectors    four points a thread, sixteen bytes a load and a store
-//   stencil_aligned    a warp's loads and stores begin where a sector does
-//   stencil_read_only  the same, its coefficients through the read-only cache
+//   1-cached      no shared memory: neighbours come out of the first cache
+//   2-vectors     four points a thread, sixteen bytes a load and a store
+//   3-aligned     a warp's loads and stores begin where a sector does
+//   4-read-only   the same, its coefficients through the read-only cache
 //
 // Belongs to the note on constant memory and the read-only cache, 5.5.1 and 5.5.2.
 // Run it:  cargo run -p stencil-readonly
@@ -113,80 +113,4 @@ extern "C" __global__ void stencil_restrict(const float *in, float *out, int siz
     }
     make_here(tmp);
     if (idx < size) out[idx] = tmp;
-}
-
-// ---- The ladder -------------------------------------------------------------------
-
-// One point's result, from its neighbours, which are in registers: `points[RADIUS]` is
-// the point itself. Additions come in the order of the kernels above, and so results are
-// theirs bit by bit.
-__device__ __forceinline__ float stencil(const float *points, const float *c) {
-    float tmp = 0.0f;
-#pragma unroll
-    for (int i = 1; i <= RADIUS; i++) {
-        tmp = fmaf(c[i], points[RADIUS + i] - points[RADIUS - i], tmp);
-    }
-    return tmp;
-}
-
-// The same, from neighbours in global memory that nobody writes to.
-__device__ __forceinline__ float stencil_at(const float *point, const float *c) {
-    float points[2 * RADIUS + 1];
-#pragma unroll
-    for (int i = -RADIUS; i <= RADIUS; i++) points[RADIUS + i] = __ldg(&point[i]);
-    return stencil(points, c);
-}
-
-// No shared memory, and so no barrier: a thread asks for its eight neighbours itself. A
-// warp's eight loads lie in five sectors, which the first of them to come brings into the
-// first cache for the others. That answers more requests than before, but no thread waits
-// for another.
-extern "C" __global__ void stencil_cached(const float *in, float *out, int size) {
-    int idx = threadIdx.x + blockIdx.x * blockDim.x;
-    if (idx < size) out[idx] = stencil_at(&in[idx], coef);
-}
-
-// The results of four points from `first` on, a multiple of four; fewer where the array
-// ends. A halo of four is a vector of its own on either side: three loads of sixteen
-// bytes fetch what four points need, in place of 32 loads of four bytes.
-__device__ __forceinline__ void four_points(const float *in, float *out, int size,
-                                            int first, const float *c) {
-    if (first > size - 4) {
-#pragma unroll 1
-        for (int idx = first; idx < size; idx++) out[idx] = stencil_at(&in[idx], c);
-        return;
-    }
-    const float4 *vector = (const float4 *)&in[first];
-    float4 before = __ldg(vector - 1), here = __ldg(vector), after = __ldg(vector + 1);
-    float points[4 + 2 * RADIUS] = {before.x, before.y, before.z, before.w,
-                                    here.x,   here.y,   here.z,   here.w,
-                                    after.x,  after.y,  after.z,  after.w};
-    *(float4 *)&out[first] = make_float4(stencil(points, c), stencil(points + 1, c),
-                                         stencil(points + 2, c), stencil(points + 3, c));
-}
-
-// A request brings four times as much, and there is a quarter of the threads to start.
-// `in` and `out` have to lie on a boundary of 16 bytes, as they do behind a halo of four.
-extern "C" __global__ void stencil_vectors(const float *in, float *out, int size) {
-    int vector = threadIdx.x + blockIdx.x * blockDim.x;
-    four_points(in, out, size, 4 * vector, coef);
-}
-
-// The first point lies behind a halo of 16 bytes, and so in the middle of a sector. Here
-// the grid's first thread stands for the halo and has nothing to do: all others are off by
-// one vector, a warp's 512 bytes begin with a sector, and none is written by two warps.
-extern "C" __global__ void stencil_aligned(const float *in, float *out, int size) {
-    int vector = threadIdx.x + blockIdx.x * blockDim.x - 1;
-    if (vector >= 0) four_points(in, out, size, 4 * vector, coef);
-}
-
-// Where the coefficients are makes no difference any more.
-extern "C" __global__ void stencil_read_only(const float *in, float *out, int size,
-                                             const float *dcoef) {
-    float c[RADIUS + 1];
-#pragma unroll
-    for (int i = 1; i <= RADIUS; i++) c[i] = __ldg(&dcoef[i]);
-
-    int vector = threadIdx.x + blockIdx.x * blockDim.x - 1;
-    if (vector >= 0) four_points(in, out, size, 4 * vector, c);
 }

@@ -1,6 +1,7 @@
 //! What the table says of a variant: what it added, and how fast.
 
-use common::report::{Details, or_dash};
+use chapter::report::Details;
+use chapter::report::table::or_dash;
 use common::timing::Timing;
 use serde::Serialize;
 

@@ -1,13 +1,12 @@
 //! The chapter's flags, and the note's three arguments.
 
+use chapter::flags::CommonFlags;
+use chapter::ladder::{self, Choice};
 use clap::{Parser, value_parser};
-use common::flags::CommonFlags;
-use common::ladder::{self, Choice};
-use common::memory::Need;
 use serde::Serialize;
 
-use crate::pattern::{AccessPattern, NUM_VALUES};
-use crate::variant::Variant;
+use crate::pattern::AccessPattern;
+use crate::variant::{Own, VARIANTS, Variant};
 
 /// The most sums: the kernels count in 32-bit integers, up to a block past the last one.
 const MOST: i64 = 1 << 31;
@@ -54,9 +53,9 @@ pub struct Flags {
         value_name = "NAME,NAME,…",
         value_delimiter = ',',
         default_value = "book",
-        value_parser = ladder::choice::<Variant>()
+        value_parser = ladder::choice(VARIANTS)
     )]
-    variant: Vec<Choice<Variant>>,
+    pub variant: Vec<Choice<Own>>,
 
     /// Another number, other inputs
     #[arg(long, value_name = "NUMBER", default_value_t = 2)]
@@ -87,9 +86,21 @@ impl Flags {
         }
     }
 
-    /// The kernels to run, the one that others are compared with first.
-    pub fn variants(&self) -> Vec<Variant> {
-        ladder::chosen(&self.variant)
+    /// The note's kernels among those to run.
+    pub fn note(&self) -> impl Iterator<Item = &'static Variant> {
+        self.variants()
+            .into_iter()
+            .filter(|variant| variant.is_the_notes())
+    }
+
+    /// The kernels to run, the note's first.
+    pub fn variants(&self) -> Vec<&'static Variant> {
+        ladder::chosen(VARIANTS, &self.variant)
+    }
+
+    /// Whether these are more than the note's.
+    pub fn climbs(&self) -> bool {
+        ladder::climbs(&self.variants())
     }
 
     /// The access patterns to run.
@@ -112,18 +123,6 @@ impl Flags {
             None => SUMS.to_vec(),
         }
     }
-
-    /// Bytes of the largest run: on the GPU inputs, sums and values; on the computer inputs, the
-    /// reference and the sums read back.
-    pub fn memory_need(&self) -> Need {
-        let most = self.sums().into_iter().max().unwrap_or(0);
-        // No overflow: at most 2^31 sums.
-        let array = u64::from(most) * size_of::<i32>() as u64;
-        Need {
-            device: 2 * array + size_of::<[i32; NUM_VALUES]>() as u64,
-            host: 3 * array,
-        }
-    }
 }
 
 #[cfg(test)]
@@ -140,7 +139,8 @@ mod tests {
         let flags = parse("").unwrap();
         assert_eq!(flags.patterns(), AccessPattern::ALL);
         assert_eq!((flags.block(), flags.sums()), (1024, SUMS.to_vec()));
-        assert_eq!(flags.variants(), [Variant::Global, Variant::Constant]);
+        let names = flags.variants().into_iter().map(|variant| variant.name);
+        assert!(names.eq(["global", "constant"]));
     }
 
     #[test]
@@ -167,14 +167,5 @@ mod tests {
             let error = parse(arguments).unwrap_err().to_string();
             assert!(error.contains("cannot be used with"), "{error}");
         }
-    }
-
-    #[test]
-    fn memory_is_that_of_the_largest_run() {
-        let need = parse("").unwrap().memory_need();
-        assert_eq!(need.device, 2 * 4 * 12_800_000 + 65_536);
-        assert_eq!(need.host, 3 * 4 * 12_800_000);
-        let need = parse("--sums 2147483648").unwrap().memory_need();
-        assert_eq!(need.host, 3 << 33);
     }
 }

@@ -1,6 +1,6 @@
 //! The same sums on the CPU.
 
-use common::progress;
+use chapter::progress;
 use rayon::prelude::*;
 
 use crate::pattern::{AccessPattern, NUM_VALUES};

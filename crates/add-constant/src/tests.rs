@@ -1,5 +1,7 @@
 //! The chapter with kernels that are wrong, each in a process of its own.
 
+use add_constant::variant::VARIANTS;
+use chapter::ladder::Choice;
 use chapter_test::{printed_by, rows};
 
 use super::*;
@@ -46,42 +48,26 @@ fn values_from_wrong_places_are_shown_and_an_error() {
     assert!(notes.contains(wanted), "{notes}");
 }
 
-/// Four sums a thread, and none of those left over.
-#[test]
-#[ignore = "another test runs it in a process of its own"]
-fn no_rest() {
-    let rest = PTX.find("add_constant_vector(").unwrap();
-    let (before, vector) = PTX.split_at(rest);
-    let vector = vector.replacen(", 3;", ", 0;", 1);
-    fails(
-        &format!("{before}{vector}"),
-        "--sums 18 --pattern pseudo_random",
-    );
-}
-
-#[test]
-fn sums_left_out_keep_the_poison() {
-    let (table, notes) = printed_by("no_rest");
-    assert_eq!(
-        check(&table, "constant", "pseudo_random"),
-        "right",
-        "{table}"
-    );
-    assert_eq!(check(&table, "vector", "–"), "WRONG", "{table}");
-    let wanted = "error: vector is wrong: 2 of 18 differ: sum 16 is -1 and should be ";
-    assert!(notes.contains(wanted), "{notes}");
-}
-
-/// Values from other places of the ladder's tables.
+/// Values from other places of each rung's table.
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn another_table() {
-    let (before, ladder) = PTX.split_at(PTX.find("add_constant_int4_constant(").unwrap());
-    let ptx = format!("{before}{}", ladder.replace(", 1357", ", 1359"));
-    fails(
-        &ptx,
-        "--sums 1000 --block 100 --variant ladder pseudo_random",
-    );
+    let words = "add-constant --sums 1000 --block 100 pseudo_random";
+    let mut flags = Flags::parse_from(words.split(' '));
+    let rows = VARIANTS.iter().map(|row| match row.is_the_notes() {
+        true => Choice::One(row),
+        false => {
+            let mut wrong = *row;
+            wrong.own.ptx = row.ptx.replace(", 1357", ", 1359").leak();
+            assert_ne!(
+                wrong.ptx, row.ptx,
+                "the rung no longer has what is changed here"
+            );
+            Choice::One(Box::leak(Box::new(wrong)))
+        }
+    });
+    flags.variant = rows.collect();
+    assert_eq!(common::error::exit(run(&flags, PTX)), ExitCode::FAILURE);
 }
 
 #[test]
@@ -139,7 +125,7 @@ fn a_source_that_is_gone() {
 fn lines_of_a_source_that_is_gone_have_counters_and_no_text() {
     let (table, _) = printed_by("a_source_that_is_gone");
     let wanted = "\nThere is no kernels/gone.cu in this folder, in one above it or in ";
-    assert_eq!(table.matches(wanted).count(), 3, "{table}");
+    assert_eq!(table.matches(wanted).count(), 2, "{table}");
     let line = table.lines().find(|line| line.ends_with("    82"));
     assert!(
         line.is_some_and(|line| line.starts_with([' ', '>'])),

@@ -307,7 +307,7 @@ fn the_ladder_says_what_each_rung_adds() {
     let rows: Vec<&str> = run.stdout.lines().skip(2).collect();
     for (row, start) in rows
         .iter()
-        .zip(["limit: copy on the device", "shared", "global", "vector"])
+        .zip(["limit: copy on the device", "global", "shared", "vector"])
     {
         assert!(row.starts_with(&format!("| {start} ")), "{row}");
     }

@@ -84,10 +84,11 @@ mod tests {
     use crate::flags::Flags;
     use crate::{reference, wave};
     use approx::assert_relative_eq;
+    use chapter::Entry;
+    use chapter::report::Report;
     use clap::Parser;
     use common::gpu::{Capability, Clock, GpuInfo};
-    use common::report::Report;
-    use common::timing::Timing;
+    use common::timing::{Measured, Timing};
     use common::verify::{compare, within_ulps};
 
     #[test]
@@ -170,8 +171,12 @@ mod tests {
             time: Clock::Modelled,
         };
         let flags = Flags::parse_from(["stencil-readonly"]).common;
-        let mut report = Report::new("stencil-readonly", &gpu, &flags, (), "constant");
-        report.add("constant", (), Timing::once(1.0), &verdict);
+        let mut report: Report<()> = Report::new("stencil-readonly", &gpu, &flags, (), "constant");
+        let measured = Measured {
+            timing: Timing::once(1.0),
+            launch: None,
+        };
+        report.add(Entry::new("constant", measured, verdict));
         let table = report.table();
         assert!(table.contains("WRONG"), "{table}");
         assert_eq!(

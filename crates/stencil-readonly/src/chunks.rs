@@ -1,6 +1,6 @@
 //! Filling a long array on all processors, with a progress bar.
 
-use common::progress;
+use chapter::progress;
 use rayon::prelude::*;
 
 /// Elements that one processor fills at a time.

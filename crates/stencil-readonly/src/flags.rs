@@ -1,13 +1,12 @@
 //! The chapter's flags.
 
+use chapter::flags::CommonFlags;
+use chapter::ladder::{self, Choice};
 use clap::{Parser, value_parser};
-use common::flags::CommonFlags;
-use common::ladder::{self, Choice};
-use common::memory::Need;
 use serde::Serialize;
 
-use crate::scheme::{COEF, RADIUS};
-use crate::variant::Variant;
+use crate::scheme::RADIUS;
+use crate::variant::{Own, VARIANTS, Variant};
 
 /// The most points: the kernels count in 32-bit integers, up to a block past the last one.
 const MOST: i64 = 1 << 30;
@@ -41,9 +40,9 @@ pub struct Flags {
         value_name = "KERNEL",
         value_delimiter = ',',
         default_value = "book",
-        value_parser = ladder::choice::<Variant>()
+        value_parser = ladder::choice(VARIANTS)
     )]
-    variant: Vec<Choice<Variant>>,
+    pub variant: Vec<Choice<Own>>,
 
     /// The flags that every chapter takes.
     #[command(flatten)]
@@ -70,26 +69,26 @@ impl Flags {
     pub fn blocks(&self) -> Vec<u32> {
         match self.block {
             Some(block) => vec![block],
-            None if ladder::climbs(&self.variants()) => vec![LADDER_BLOCK],
+            None if self.climbs() => vec![LADDER_BLOCK],
             None => BLOCKS.to_vec(),
         }
     }
 
-    /// The kernels to run, in order.
-    pub fn variants(&self) -> Vec<Variant> {
-        ladder::chosen(&self.variant)
+    /// The note's kernels among those to run.
+    pub fn note(&self) -> impl Iterator<Item = &'static Variant> {
+        self.variants()
+            .into_iter()
+            .filter(|variant| variant.is_the_notes())
     }
 
-    /// Bytes: on the GPU points and results, both with their halo, and the coefficients; on the
-    /// computer points, the reference, the results read back with their halo, and the derivative.
-    pub fn memory_need(&self) -> Need {
-        // No overflow: at most 2^30 points.
-        let size = u64::from(self.size);
-        let array = (size + 2 * RADIUS as u64) * size_of::<f32>() as u64;
-        Need {
-            device: 2 * array + size_of_val(&COEF) as u64,
-            host: 3 * array + size * size_of::<f64>() as u64,
-        }
+    /// The kernels to run, the note's first.
+    pub fn variants(&self) -> Vec<&'static Variant> {
+        ladder::chosen(VARIANTS, &self.variant)
+    }
+
+    /// Whether these are more than the note's.
+    pub fn climbs(&self) -> bool {
+        ladder::climbs(&self.variants())
     }
 }
 
@@ -137,13 +136,5 @@ mod tests {
         for malformed in ["", "-1", "many", "32.0", "4294967296"] {
             assert!(block(malformed).unwrap_err().contains("whole number"));
         }
-    }
-
-    #[test]
-    fn memory_is_counted_without_overflow() {
-        let need = flags("--size 2").memory_need();
-        assert_eq!((need.device, need.host), (2 * 40 + 20, 3 * 40 + 16));
-        let need = flags("--size 1073741824").memory_need();
-        assert_eq!(need.host, 20 * (1 << 30) + 3 * 32);
     }
 }

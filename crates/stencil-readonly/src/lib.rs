@@ -4,8 +4,15 @@
 pub mod accuracy;
 pub mod chunks;
 pub mod flags;
+pub mod ladder;
+pub mod open;
 pub mod reference;
 pub mod scheme;
 pub mod stencil;
 pub mod variant;
 pub mod wave;
+
+pub use flags::Flags;
+pub use scheme::{COEF, RADIUS};
+pub use stencil::Stencil;
+pub use variant::Coefficients;

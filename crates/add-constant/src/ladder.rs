@@ -1,0 +1,186 @@
+//! What goes beyond the note: what the memory allows, and the rungs up to there.
+
+use std::collections::HashMap;
+
+use anyhow::Result;
+use chapter::{Entry, ladder, limit};
+use common::timing::Measured;
+use common::verify::{POISON, compare};
+use common::{launch, module};
+use cust::launch;
+use cust::memory::{CopyDestination as _, DeviceBuffer};
+
+use crate::addition::Addition;
+use crate::flags::Flags;
+use crate::open::Chapter;
+use crate::pattern::{AccessPattern, NUM_VALUES};
+use crate::reference;
+use crate::shape::{self, Shape};
+use crate::variant::{Values, Variant};
+
+/// The kernel without values, as PTX.
+const VECTOR_PTX: &str = include_str!(env!("ADD_CONSTANT_LADDER_VECTOR_PTX"));
+
+/// What it adds to every input.
+const VECTOR_VALUE: i32 = 1357;
+
+/// Before the note's kernels run: says what each rung adds, and measures a copy of as many bytes as
+/// each run moves. Nothing where no rung was chosen.
+///
+/// # Errors
+///
+/// CUDA's own.
+pub fn prepare(flags: &Flags, chapter: &Chapter, variants: &[&Variant]) -> Result<()> {
+    chapter.ideas(ladder::ideas(variants));
+    if flags.climbs() && flags.common.is_timed() {
+        let mut limits = HashMap::new();
+        for sums in flags.sums() {
+            let bytes = sums as usize * size_of::<i32>();
+            limits.insert(sums, limit::copy_of(&chapter.gpu, chapter.repeat(), bytes)?);
+        }
+        chapter.limit_of(move |_, addition| limits[&addition.sums].clone());
+    }
+    Ok(())
+}
+
+/// After the note's kernels, in the same pattern: each rung that was chosen.
+///
+/// # Errors
+///
+/// CUDA's own, such as those of a kernel that failed.
+pub fn run(
+    flags: &Flags,
+    chapter: &Chapter,
+    pattern: AccessPattern,
+    values: &DeviceBuffer<i32>,
+    inputs: &DeviceBuffer<i32>,
+    sums: &mut DeviceBuffer<i32>,
+    expected: &[i32],
+) -> Result<()> {
+    let (gpu, stream) = (&chapter.gpu, &chapter.gpu.stream);
+    let variants = flags.variants().into_iter();
+    for rung in variants.filter(|one| !one.is_the_notes() && one.is_for(&gpu.info)) {
+        let module = module::load(rung.ptx)?;
+        if rung.values == Values::Constant {
+            let mut host_values = [0; NUM_VALUES];
+            values.copy_to(&mut host_values)?;
+            module::symbol::<[i32; NUM_VALUES]>(&module, c"const_values")?
+                .copy_from(&host_values)?;
+        }
+        let kernel = module.get_function(rung.kernel)?;
+        let num_sums = expected.len() as u32;
+        let Shape {
+            grid,
+            block,
+            shared,
+        } = shape::of(gpu, &kernel, rung, num_sums, flags.block())?;
+        sums.set_8(POISON)?;
+        let measured = chapter.measure(rung.name, || {
+            // SAFETY: the arguments are those of all rungs' kernels; there are `num_sums` inputs
+            // and sums, and `NUM_VALUES` values, in allocations that start on a boundary of at
+            // least 16 bytes, and in the symbol.
+            unsafe {
+                launch!(kernel<<<grid, block, shared, stream>>>(
+                    sums.as_device_ptr(), inputs.as_device_ptr(), values.as_device_ptr(),
+                    num_sums, pattern.number()
+                ))
+            }
+        })?;
+        add(chapter, rung.name, Some(pattern), measured, sums, expected)?;
+    }
+    Ok(())
+}
+
+/// After all patterns: the same bytes in and out, sixteen of them a thread, without values. About
+/// as fast as memory goes.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn vector(
+    flags: &Flags,
+    chapter: &Chapter,
+    host_inputs: &[i32],
+    inputs: &DeviceBuffer<i32>,
+    sums: &mut DeviceBuffer<i32>,
+) -> Result<()> {
+    vector_of(VECTOR_PTX, flags, chapter, host_inputs, inputs, sums)
+}
+
+fn vector_of(
+    ptx: &str,
+    flags: &Flags,
+    chapter: &Chapter,
+    host_inputs: &[i32],
+    inputs: &DeviceBuffer<i32>,
+    sums: &mut DeviceBuffer<i32>,
+) -> Result<()> {
+    let stream = &chapter.gpu.stream;
+    let module = module::load(ptx)?;
+    let kernel = module.get_function("add_constant_vector")?;
+    let num_sums = host_inputs.len() as u32;
+    let threads = num_sums / 4 + num_sums % 4;
+    let (grid, block) = launch::grid_1d(&chapter.gpu.device, threads, flags.block())?;
+    sums.set_8(POISON)?;
+    let measured = chapter.measure("vector", || {
+        // SAFETY: the arguments are those of `add_constant_vector`; there are `num_sums` inputs and
+        // sums, in allocations that start on a boundary of at least 16 bytes.
+        unsafe {
+            launch!(kernel<<<grid, block, 0, stream>>>(
+                sums.as_device_ptr(), inputs.as_device_ptr(), VECTOR_VALUE, num_sums
+            ))
+        }
+    })?;
+    let expected = reference::add_vector(host_inputs, VECTOR_VALUE);
+    add(chapter, "vector", None, measured, sums, &expected)
+}
+
+/// Reads back, compares and adds to the report.
+fn add(
+    chapter: &Chapter,
+    name: &str,
+    pattern: Option<AccessPattern>,
+    measured: Measured,
+    sums: &DeviceBuffer<i32>,
+    expected: &[i32],
+) -> Result<()> {
+    let check = compare(&sums.as_host_vec()?, expected, |got, want| got == want);
+    let verdict = check.verdict(|index| format!("sum {index}"));
+    let addition = Addition::new(expected.len() as u32, pattern, &measured.timing);
+    chapter.add(Entry::new(name, measured, verdict).with(|_| addition));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chapter_test::{child, row};
+    use clap::Parser as _;
+    use common::error;
+    use std::process::ExitCode;
+
+    /// Four sums a thread, and none of those left over.
+    #[test]
+    #[ignore = "another test runs it in a process of its own"]
+    fn no_rest() {
+        let ptx = VECTOR_PTX.replacen(", 3;", ", 0;", 1);
+        assert_ne!(ptx, VECTOR_PTX, "the kernel no longer has what is changed");
+        let flags = Flags::parse_from(["add-constant", "--sums", "18"]);
+        let run = || {
+            let chapter = flags.open()?;
+            let inputs = DeviceBuffer::from_slice(&[1; 18])?;
+            let mut sums = DeviceBuffer::from_slice(&[0; 18])?;
+            vector_of(&ptx, &flags, &chapter, &[1; 18], &inputs, &mut sums)?;
+            flags.finish(&chapter)
+        };
+        assert_eq!(error::exit(run()), ExitCode::FAILURE);
+    }
+
+    #[test]
+    fn sums_left_out_keep_the_poison() {
+        let (table, notes) = child("ladder::tests::no_rest", ".".as_ref());
+        assert_eq!(row(&table, "vector").last(), Some(&"WRONG"), "{table}");
+        let wanted = "error: vector is wrong: 2 of 18 differ: sum 16 is -1 and should be 1358";
+        assert!(notes.contains(wanted), "{notes}");
+    }
+}

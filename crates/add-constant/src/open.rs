@@ -1,0 +1,107 @@
+//! Opening and finishing the chapter: what does not fit is refused here, before anything is
+//! allocated.
+
+use anyhow::{Result, ensure};
+use chapter::memory::{self, Need};
+use common::launch;
+
+use crate::addition::Addition;
+use crate::flags::{Flags, Inputs};
+use crate::ladder;
+use crate::pattern::NUM_VALUES;
+use crate::shape::FOUR;
+use crate::variant::Variant;
+
+/// The GPU, and the report on what was added on it.
+pub type Chapter = chapter::Chapter<Inputs, Addition>;
+
+/// What is printed under the table of the note's kernels.
+const WORDS: &str = "\
+    Compare `constant` with `global`: where all threads of a warp read the same value, \
+    constant memory keeps up; where they read different ones, it is asked for one after the \
+    other.\n\
+    `vector` moves the same bytes in and out, 16 a thread: about what the memory alone takes.";
+
+impl Flags {
+    /// Opens the GPU, or the simulator in its place, for what the flags ask for. For a ladder, what
+    /// the memory allows is measured too.
+    ///
+    /// # Errors
+    ///
+    /// Where what is asked for does not fit, or CUDA does not start.
+    pub fn open(&self) -> Result<Chapter> {
+        let chapter = Chapter::open("add-constant", &self.common, self.inputs(), "global")?;
+        for sums in self.sums() {
+            launch::grid_1d(&chapter.gpu.device, sums, self.block())?;
+        }
+        let mut variants = self.variants();
+        variants.retain(|variant| variant.runs_on(&chapter.gpu.info));
+        for variant in &variants {
+            takes(variant, self.block())?;
+        }
+        memory::require(&chapter.gpu, "these sums", memory_need(self))?;
+        ladder::prepare(self, &chapter, &variants)?;
+        Ok(chapter)
+    }
+
+    /// Prints the results, and says what the run comes to.
+    ///
+    /// # Errors
+    ///
+    /// Where sums were wrong, or a check found an error.
+    pub fn finish(&self, chapter: &Chapter) -> Result<()> {
+        chapter.finish(if self.climbs() { "" } else { WORDS })
+    }
+}
+
+/// Refuses blocks of so many threads where four sums of a rung would not be in one.
+fn takes(variant: &Variant, block: u32) -> Result<()> {
+    ensure!(
+        variant.is_the_notes() || block.is_multiple_of(FOUR),
+        "{} adds four sums of a block at a time: --block {block} is no multiple of four; \
+         choose another --block, or --variant book",
+        variant.name
+    );
+    Ok(())
+}
+
+/// Bytes of the largest run: on the GPU inputs, sums and values; on the computer inputs, the
+/// reference and the sums read back.
+fn memory_need(flags: &Flags) -> Need {
+    let most = flags.sums().into_iter().max().unwrap_or(0);
+    // No overflow: at most 2^31 sums.
+    let array = u64::from(most) * size_of::<i32>() as u64;
+    Need {
+        device: 2 * array + size_of::<[i32; NUM_VALUES]>() as u64,
+        host: 3 * array,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::variant::VARIANTS;
+    use clap::Parser as _;
+
+    #[test]
+    fn the_notes_kernels_take_any_block_and_vectors_multiples_of_four() {
+        for variant in VARIANTS {
+            assert!(takes(variant, 1024).is_ok() && takes(variant, 4).is_ok());
+            let name = variant.name;
+            assert_eq!(takes(variant, 7).is_ok(), variant.is_the_notes(), "{name}");
+        }
+        let shared = VARIANTS.iter().find(|variant| variant.name == "shared");
+        let said = takes(shared.unwrap(), 6).unwrap_err().to_string();
+        assert!(said.starts_with("shared adds four sums"), "{said}");
+        assert!(said.contains("--block 6"), "{said}");
+    }
+
+    #[test]
+    fn memory_is_that_of_the_largest_run() {
+        let need = memory_need(&Flags::parse_from(["add-constant"]));
+        assert_eq!(need.device, 2 * 4 * 12_800_000 + 65_536);
+        assert_eq!(need.host, 3 * 4 * 12_800_000);
+        let most = ["add-constant", "--sums", "2147483648"];
+        assert_eq!(memory_need(&Flags::parse_from(most)).host, 3 << 33);
+    }
+}

@@ -1,0 +1,90 @@
+//! Opening and finishing the chapter: what does not fit is refused here, before anything is
+//! allocated.
+
+use anyhow::Result;
+use chapter::memory::{self, Need};
+use chapter::report::Extra;
+use common::launch;
+use serde::Serialize;
+
+use crate::accuracy::{self, Explained};
+use crate::flags::{Flags, Inputs};
+use crate::ladder;
+use crate::scheme::{COEF, RADIUS};
+use crate::stencil::Stencil;
+
+/// The GPU, and the report on what was computed on it.
+pub type Chapter = chapter::Chapter<Inputs, Stencil, Beside>;
+
+/// What the record has beside the results.
+#[derive(Debug, Serialize)]
+pub struct Beside {
+    explained_error: Explained,
+}
+
+impl Extra for Beside {}
+
+impl Flags {
+    /// Opens the GPU, or the simulator in its place, for what the flags ask for. For a ladder, what
+    /// the memory allows is measured too.
+    ///
+    /// # Errors
+    ///
+    /// Where what is asked for does not fit, or CUDA does not start.
+    pub fn open(&self) -> Result<Chapter> {
+        let chapter = Chapter::open("stencil-readonly", &self.common, self.inputs(), "constant")?;
+        for block in self.blocks() {
+            launch::grid_1d(&chapter.gpu.device, self.size, block)?;
+        }
+        memory::require(&chapter.gpu, "this array", memory_need(self))?;
+        chapter.beside(Beside {
+            explained_error: accuracy::explained(),
+        });
+        ladder::prepare(self, &chapter)?;
+        Ok(chapter)
+    }
+
+    /// Prints the results, and says what the run comes to.
+    ///
+    /// # Errors
+    ///
+    /// Where results were wrong, or a check found an error.
+    pub fn finish(&self, chapter: &Chapter) -> Result<()> {
+        let explained = accuracy::explained();
+        chapter.finish(&format!(
+            "Every warp reads the same four coefficients, from constant memory or through the \
+             read-only cache.\n\
+             Every block fetches a halo of 8 points beside its own, so that small blocks fetch \
+             much more than they have.\n\
+             The derivative is between -1 and 1. Coefficients of five decimal places put it off by \
+             {:.2e}, and rounding to 32 bits by at most {:.2e} more.",
+            explained.by_coefficients, explained.by_rounding,
+        ))
+    }
+}
+
+/// Bytes: on the GPU points and results, both with their halo, and the coefficients; on the
+/// computer points, the reference, the results read back with their halo, and the derivative.
+fn memory_need(flags: &Flags) -> Need {
+    // No overflow: at most 2^30 points.
+    let size = u64::from(flags.size);
+    let array = (size + 2 * RADIUS as u64) * size_of::<f32>() as u64;
+    Need {
+        device: 2 * array + size_of_val(&COEF) as u64,
+        host: 3 * array + size * size_of::<f64>() as u64,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser as _;
+
+    #[test]
+    fn memory_is_counted_without_overflow() {
+        let need = |size| memory_need(&Flags::parse_from(["stencil-readonly", "--size", size]));
+        let small = need("2");
+        assert_eq!((small.device, small.host), (2 * 40 + 20, 3 * 40 + 16));
+        assert_eq!(need("1073741824").host, 20 * (1 << 30) + 3 * 32);
+    }
+}

@@ -1,0 +1,13 @@
+// Rung 3: the values back in global memory.
+//
+// A request is served by sectors, 32 scattered ones at once, out of the first cache.
+//
+// Run it:  cargo run -p add-constant -- --variant global-int4
+
+#include "in_global.h"
+
+extern "C" __global__ void add_constant_int4_global(int *sums, const int *inputs,
+                                                    const int *values, unsigned int num_sums,
+                                                    AccessPattern access_pattern) {
+    add_int4<1>(sums, inputs, InGlobalMemory{values}, num_sums, access_pattern);
+}

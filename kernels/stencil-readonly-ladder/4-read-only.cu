@@ -1,0 +1,17 @@
+// Rung 4: the same, its coefficients through the read-only cache.
+//
+// Where the coefficients are makes no difference any more.
+//
+// Run it:  cargo run -p stencil-readonly -- --variant read-only
+
+#include "four_points.h"
+
+extern "C" __global__ void stencil_read_only(const float *in, float *out, int size,
+                                             const float *dcoef) {
+    float c[RADIUS + 1];
+#pragma unroll
+    for (int i = 1; i <= RADIUS; i++) c[i] = __ldg(&dcoef[i]);
+
+    int vector = threadIdx.x + blockIdx.x * blockDim.x - 1;
+    if (vector >= 0) four_points(in, out, size, 4 * vector, c);
+}

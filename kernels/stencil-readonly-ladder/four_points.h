@@ -1,0 +1,24 @@
+// Four points a thread.
+
+#pragma once
+
+#include "neighbours.h"
+
+// The results of four points from `first` on, a multiple of four; fewer where the array
+// ends. A halo of four is a vector of its own on either side: three loads of sixteen
+// bytes fetch what four points need, in place of 32 loads of four bytes.
+__device__ __forceinline__ void four_points(const float *in, float *out, int size,
+                                            int first, const float *c) {
+    if (first > size - 4) {
+#pragma unroll 1
+        for (int idx = first; idx < size; idx++) out[idx] = stencil_at(&in[idx], c);
+        return;
+    }
+    const float4 *vector = (const float4 *)&in[first];
+    float4 before = __ldg(vector - 1), here = __ldg(vector), after = __ldg(vector + 1);
+    float points[4 + 2 * RADIUS] = {before.x, before.y, before.z, before.w,
+                                    here.x,   here.y,   here.z,   here.w,
+                                    after.x,  after.y,  after.z,  after.w};
+    *(float4 *)&out[first] = make_float4(stencil(points, c), stencil(points + 1, c),
+                                         stencil(points + 2, c), stencil(points + 3, c));
+}

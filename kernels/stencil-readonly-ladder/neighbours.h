@@ -1,0 +1,29 @@
+// What the rungs of the ladder share: a point's result, from neighbours in registers or in
+// global memory. Additions come in the order of the note's kernels, and so results are
+// theirs bit by bit.
+
+#pragma once
+
+#include "cuda_device.h"
+
+// Points on either side that a result depends on.
+#define RADIUS 4
+
+// One point's result, from its neighbours, which are in registers: `points[RADIUS]` is
+// the point itself.
+__device__ __forceinline__ float stencil(const float *points, const float *c) {
+    float tmp = 0.0f;
+#pragma unroll
+    for (int i = 1; i <= RADIUS; i++) {
+        tmp = fmaf(c[i], points[RADIUS + i] - points[RADIUS - i], tmp);
+    }
+    return tmp;
+}
+
+// The same, from neighbours in global memory that nobody writes to.
+__device__ __forceinline__ float stencil_at(const float *point, const float *c) {
+    float points[2 * RADIUS + 1];
+#pragma unroll
+    for (int i = -RADIUS; i <= RADIUS; i++) points[RADIUS + i] = __ldg(&point[i]);
+    return stencil(points, c);
+}
