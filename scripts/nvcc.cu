@@ -109,6 +109,7 @@ int main(int, char **arguments) {
 
 #elif defined(ADD_CONSTANT)
 #include "add-constant.cu"
+#include "add-constant-ladder/vector.cu"
 
 int main() {
     const char *names[] = {"one_access_per_block", "one_access_per_warp",

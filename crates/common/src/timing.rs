@@ -4,9 +4,6 @@
 //! takes the median. One short kernel between two events measures what a launch costs, not what
 //! the kernel does, so on a GPU a sample is many launches.
 
-use std::thread;
-use std::time::Duration;
-
 use anyhow::{Result, ensure};
 use cuda_driver::LaunchRecord;
 use cust::event::{Event, EventFlags};
@@ -19,8 +16,6 @@ use crate::gpu::Clock;
 const SAMPLE_MS: f32 = 5.0;
 /// … or has this many launches, about as many as a driver queues.
 const MOST_LAUNCHES: u32 = 1000;
-/// Ten times a sample: a GPU that is busy for a tenth of the time draws little power.
-const PAUSE: Duration = Duration::from_millis(50);
 
 /// Milliseconds of one launch, over several samples.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -126,27 +121,6 @@ impl Events<'_> {
         mut launch: impl FnMut() -> Result<()>,
     ) -> Result<Measured> {
         time(clock, repeat, |launches| {
-            self.time(|| (0..launches).try_for_each(|_| launch()))
-        })
-    }
-
-    /// Times `launch` as [`time`] does, with a pause before each sample: for kernels that draw more
-    /// power than a GPU may for long, which lowers its clock after some hundredths of a second.
-    /// This way they are timed at the clock of the others.
-    ///
-    /// # Errors
-    ///
-    /// As [`Events::time`].
-    pub fn paced(
-        &self,
-        clock: Clock,
-        repeat: u32,
-        mut launch: impl FnMut() -> Result<()>,
-    ) -> Result<Measured> {
-        time(clock, repeat, |launches| {
-            if clock == Clock::Measured {
-                thread::sleep(PAUSE);
-            }
             self.time(|| (0..launches).try_for_each(|_| launch()))
         })
     }

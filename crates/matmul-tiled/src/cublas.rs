@@ -9,10 +9,11 @@ use anyhow::{Context as _, Result, ensure};
 use chapter::Limit;
 use common::error::note;
 use common::gpu::{Clock, Gpu};
-use common::timing;
 use cust::stream::Stream;
 use libloading::Library;
 use matmul_pitched::pitched::PitchedBuffer;
+
+use crate::open::Chapter;
 
 /// What the library is called, the newest first.
 const NAMES: [&str; 3] = if cfg!(windows) {
@@ -99,7 +100,7 @@ pub fn find(gpu: &Gpu) -> Option<&'static Library> {
 }
 
 /// The time of C = A·B by cuBLAS: at the pace of what it is compared with (see
-/// [`Events::paced`](timing::Events::paced)).
+/// [`chapter::Chapter::paced`]).
 ///
 /// # Errors
 ///
@@ -107,17 +108,15 @@ pub fn find(gpu: &Gpu) -> Option<&'static Library> {
 pub fn sgemm(
     library: &Library,
     math: Math,
-    gpu: &Gpu,
-    repeat: u32,
+    chapter: &Chapter,
     [a, b, c]: &[PitchedBuffer<f32>; 3],
 ) -> Result<Limit> {
     let cannot = "cannot time cuBLAS";
-    let cublas = Cublas::start(library, math, &gpu.stream).context(cannot)?;
-    let events = timing::events(&gpu.stream).context(cannot)?;
+    let cublas = Cublas::start(library, math, &chapter.gpu.stream).context(cannot)?;
     let product = || cublas.product(a, b, c);
     let measured = match math {
-        Math::Fp32 => events.measure(gpu.info.time, repeat, product),
-        Math::Tf32 => events.paced(gpu.info.time, repeat, product),
+        Math::Fp32 => chapter.measure(math.name(), product),
+        Math::Tf32 => chapter.paced(math.name(), product),
     };
     Ok(Limit {
         name: math.name(),

@@ -40,8 +40,7 @@ pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
     if let Some(library) = cublas::find(&chapter.gpu) {
         let (host_a, host_b) = matrix::factors(product);
         let matrices = allocate(product, &host_a, &host_b)?;
-        let (gpu, repeat) = (&chapter.gpu, chapter.repeat());
-        chapter.limit(cublas::sgemm(library, Math::Fp32, gpu, repeat, &matrices)?);
+        chapter.limit(cublas::sgemm(library, Math::Fp32, chapter, &matrices)?);
     }
     Ok(())
 }
@@ -91,8 +90,7 @@ pub fn run(
             true => cublas::find(gpu),
             false => None,
         };
-        let in_tf32 =
-            |library| cublas::sgemm(library, Math::Tf32, gpu, chapter.repeat(), &matrices);
+        let in_tf32 = |library| cublas::sgemm(library, Math::Tf32, chapter, &matrices);
         let cublas = library.map(in_tf32).transpose()?;
 
         let [a, b, c] = &mut matrices;

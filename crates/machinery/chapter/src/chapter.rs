@@ -1,16 +1,22 @@
 //! A chapter's run: the GPU that it is on, and the report on what comes of it.
 
 use std::cell::RefCell;
+use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context as _, Error, Result};
 use common::Gpu;
 use common::error::note;
+use common::gpu::Clock;
 use common::timing::{self, Measured};
 use serde::Serialize;
 
 use crate::flags::CommonFlags;
 use crate::progress;
 use crate::report::{Details, Entry, Extra, Limit, Report};
+
+/// Ten times a sample: a GPU that is busy for a tenth of the time draws little power.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// A chapter with its inputs `I`; `D` is what its table says of each variant besides, and `X` what
 /// it tells beside the results.
@@ -79,8 +85,9 @@ impl<I: Serialize, D: Details, X: Extra> Chapter<I, D, X> {
         measured.with_context(|| format!("{label} failed"))
     }
 
-    /// Times `work` as [`Self::measure`] does, with a pause before each sample: see
-    /// [`timing::Events::paced`].
+    /// Times `work` as [`Self::measure`] does, on a GPU with a pause before each sample: for kernels
+    /// that draw more power than it may for long, which lowers its clock after some hundredths of a
+    /// second. This way they are timed at the clock of the others.
     ///
     /// # Errors
     ///
@@ -91,10 +98,12 @@ impl<I: Serialize, D: Details, X: Extra> Chapter<I, D, X> {
         mut work: impl FnMut() -> Result<(), E>,
     ) -> Result<Measured> {
         let events = timing::events(&self.gpu.stream)?;
-        let (clock, repeat) = (self.gpu.info.time, self.flags.repeat);
-        let measured = events.paced(clock, repeat, || work().map_err(Into::into));
-        progress::settle();
-        measured.with_context(|| format!("{label} failed"))
+        self.sample(label, |times| {
+            if self.gpu.info.time == Clock::Measured {
+                thread::sleep(PAUSE);
+            }
+            events.time(|| (0..times).try_for_each(|_| work().map_err(Into::into)))
+        })
     }
 
     /// Adds a result to the report; returns whether it is right.
