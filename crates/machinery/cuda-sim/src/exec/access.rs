@@ -109,23 +109,34 @@ pub(super) fn reach<S: Space>(
     Ok(host)
 }
 
-/// A load of `N` elements: destinations, then the address row; `imm` is added to it. Answers
-/// whether it could be done.
+/// What a load of `N` elements reads from registers: the address row, behind the destinations.
+///
+/// # Safety
+/// It is a 64-bit row.
 #[inline(always)]
-unsafe fn run_load<V: View, S: Space, M: Element, const N: usize>(
+#[expect(clippy::extra_unused_type_parameters, reason = "as `store_operands`")]
+unsafe fn load_operands<'a, M, const N: usize>(
+    view: impl View,
+    sm: &Sm,
+    inst: &Inst,
+) -> &'a [u64; LANES] {
+    // SAFETY: the caller's promise.
+    unsafe { view.row::<u64>(sm, inst, N) }
+}
+
+/// A load of `N` elements at these addresses plus `imm`. Answers whether it could be done.
+///
+/// # Safety
+/// The destinations are rows.
+#[inline(always)]
+unsafe fn run_load<S: Space, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
+    addresses: &[u64; LANES],
 ) -> bool {
     let size = (size_of::<M>() * N) as u64;
-    // SAFETY: the operand after the destinations is a 64-bit row.
-    let addresses = unsafe { V::row::<u64>(sm, inst, N) };
     let first = sm.mask.trailing_zeros() as usize & 31;
-    let kind = if S::COMMON {
-        pattern(sm, addresses, inst.imm, size)
-    } else {
-        Pattern::Scattered
-    };
-    match kind {
+    match pattern(sm, addresses, inst.imm, size) {
         Pattern::Same(address) => {
             let host = match reach::<S>(sm, first, address, size, size, false) {
                 Ok(host) => host.cast::<M>(),
@@ -135,7 +146,7 @@ unsafe fn run_load<V: View, S: Space, M: Element, const N: usize>(
                 // SAFETY: `reach` checked `size` bytes; the destinations are rows.
                 unsafe {
                     let value = host.add(part).read_unaligned().widen();
-                    V::write(sm, inst, part, [value; LANES]);
+                    sm.write(inst, part, [value; LANES]);
                 }
             }
         }
@@ -146,13 +157,14 @@ unsafe fn run_load<V: View, S: Space, M: Element, const N: usize>(
             let host = match reach::<S>(sm, first, start, bytes, size, false) {
                 Ok(host) => host.cast::<M>(),
                 // Some lane is outside: find out which.
-                Err(_) => return load_scattered::<V, S, M, N>(sm, inst, addresses),
+                // SAFETY: the destinations are rows.
+                Err(_) => return unsafe { load_each::<S, M, N>(sm, inst, addresses) },
             };
             if sm.mask == FULL {
                 // SAFETY: the elements of all lanes were checked; the destinations are rows.
                 unsafe {
                     for (part, row) in get::<M, N, LANES>(host).into_iter().enumerate() {
-                        V::write(sm, inst, part, row);
+                        sm.write(inst, part, row);
                     }
                 }
             } else {
@@ -164,7 +176,7 @@ unsafe fn run_load<V: View, S: Space, M: Element, const N: usize>(
                             let place = host.add((lane - first) * N + part);
                             values[lane] = place.read_unaligned().widen();
                         }
-                        V::write(sm, inst, part, values);
+                        sm.write(inst, part, values);
                     }
                 }
             }
@@ -176,7 +188,8 @@ unsafe fn run_load<V: View, S: Space, M: Element, const N: usize>(
                 let host = match reach::<S>(sm, 0, start, bytes, size, false) {
                     Ok(host) => host.cast::<M>(),
                     // Some lane is outside: find out which.
-                    Err(_) => return load_scattered::<V, S, M, N>(sm, inst, addresses),
+                    // SAFETY: the destinations are rows.
+                    Err(_) => return unsafe { load_each::<S, M, N>(sm, inst, addresses) },
                 };
                 for (part, row) in values.iter_mut().enumerate() {
                     let row = &mut row[quarter * LANES_OF_QUARTER..][..LANES_OF_QUARTER];
@@ -194,13 +207,14 @@ unsafe fn run_load<V: View, S: Space, M: Element, const N: usize>(
             }
             for (part, row) in values.into_iter().enumerate() {
                 // SAFETY: the destinations are rows.
-                unsafe { V::write(sm, inst, part, row) };
+                unsafe { sm.write(inst, part, row) };
             }
         }
         Pattern::Scattered => {
             // SAFETY: the destinations are rows.
-            if !S::COMMON || !unsafe { load_from_one::<V, S, M, N>(sm, inst, addresses) } {
-                return load_scattered::<V, S, M, N>(sm, inst, addresses);
+            if !unsafe { load_from_one::<S, M, N>(sm, inst, addresses) } {
+                // SAFETY: as above.
+                return unsafe { load_each::<S, M, N>(sm, inst, addresses) };
             }
         }
     }
@@ -221,7 +235,7 @@ fn failed(sm: &mut Sm, inst: &Inst, lane: usize, kind: FaultKind) -> bool {
 /// # Safety
 /// The destinations are rows.
 #[inline(always)]
-unsafe fn load_from_one<V: View, S: Space, M: Element, const N: usize>(
+unsafe fn load_from_one<S: Space, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
     addresses: &[u64; LANES],
@@ -257,13 +271,17 @@ unsafe fn load_from_one<V: View, S: Space, M: Element, const N: usize>(
     }
     for (part, row) in values.into_iter().enumerate() {
         // SAFETY: the caller's promise.
-        unsafe { V::write(sm, inst, part, row) };
+        unsafe { sm.write(inst, part, row) };
     }
     true
 }
 
+/// Loads lane by lane, wherever the addresses lie.
+///
+/// # Safety
+/// The destinations are rows.
 #[inline(never)]
-fn load_scattered<V: View, S: Space, M: Element, const N: usize>(
+unsafe fn load_each<S: Space, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
     addresses: &[u64; LANES],
@@ -283,27 +301,74 @@ fn load_scattered<V: View, S: Space, M: Element, const N: usize>(
     }
     for (part, row) in values.into_iter().enumerate() {
         // SAFETY: the destinations are rows.
-        unsafe { V::write(sm, inst, part, row) };
+        unsafe { sm.write(inst, part, row) };
     }
     S::count(sm, false, 1, sm.mask.count_ones().into());
     true
 }
 
-/// A store of `N` elements: the address row, then the values; `imm` is added to the address.
-/// Where lanes write to one address the highest lane's value stays. Answers whether it could be
-/// done.
-#[inline(always)]
-unsafe fn run_store<V: View, S: Space, M: Element, const N: usize>(
+/// [`run_load`] without a look at how the addresses lie: short to compile, and for local memory all
+/// there is.
+///
+/// # Safety
+/// As for [`run_load`].
+unsafe fn run_load_plainly<S: Space, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
+    addresses: &[u64; LANES],
+) -> bool {
+    if S::COMMON && sm.mask != FULL {
+        touch_between::<S>(sm, inst, addresses, (size_of::<M>() * N) as u64);
+    }
+    // SAFETY: the caller's promise.
+    unsafe { load_each::<S, M, N>(sm, inst, addresses) }
+}
+
+/// Marks what [`run_load`] marks of neighbours of which not all run: all from the first to the last.
+#[inline(never)]
+fn touch_between<S: Space>(sm: &mut Sm, inst: &Inst, addresses: &[u64; LANES], size: u64) {
+    if let Pattern::Consecutive(origin) = pattern(sm, addresses, inst.imm, size) {
+        let first = sm.mask.trailing_zeros() as usize & 31;
+        let start = origin.wrapping_add(first as u64 * size);
+        let lanes = 32 - sm.mask.leading_zeros() as usize - first;
+        // If some are outside, each lane will be looked at.
+        let _ = reach::<S>(sm, first, start, lanes as u64 * size, size, false);
+    }
+}
+
+/// What a store of `N` elements reads from registers: the address row, then the values.
+type Stored<'a, R, const N: usize> = (&'a [u64; LANES], [&'a [R; LANES]; N]);
+
+/// The same, read.
+///
+/// # Safety
+/// Operand 0 is a 64-bit row, the others are rows of values.
+#[inline(always)]
+unsafe fn store_operands<'a, M: Element, const N: usize>(
+    view: impl View,
+    sm: &Sm,
+    inst: &Inst,
+) -> Stored<'a, M::Row, N> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let rows = std::array::from_fn(|part| view.row::<M::Row>(sm, inst, 1 + part));
+        (view.row::<u64>(sm, inst, 0), rows)
+    }
+}
+
+/// A store of `N` elements to these addresses plus `imm`. Where lanes write to one address the
+/// highest lane's value stays. Answers whether it could be done.
+///
+/// # Safety
+/// The addresses are checked here. One macro makes the handlers of loads and of stores.
+#[inline(always)]
+unsafe fn run_store<S: Space, M: Element, const N: usize>(
+    sm: &mut Sm,
+    inst: &Inst,
+    (addresses, rows): Stored<M::Row, N>,
 ) -> bool {
     let size = (size_of::<M>() * N) as u64;
-    // SAFETY: operand 0 is a 64-bit row, the others are rows of values.
-    let (addresses, rows) = unsafe {
-        let rows = std::array::from_fn(|part| V::row::<M::Row>(sm, inst, 1 + part));
-        (V::row::<u64>(sm, inst, 0), rows)
-    };
-    if S::COMMON && sm.mask == FULL {
+    if sm.mask == FULL {
         match pattern(sm, addresses, inst.imm, size) {
             Pattern::Consecutive(start) => {
                 if let Ok(host) = reach::<S>(sm, 0, start, size * LANES as u64, size, true) {
@@ -332,6 +397,21 @@ unsafe fn run_store<V: View, S: Space, M: Element, const N: usize>(
             _ => {}
         }
     }
+    // SAFETY: there is nothing to promise.
+    unsafe { run_store_plainly::<S, M, N>(sm, inst, (addresses, rows)) }
+}
+
+/// [`run_store`] without a look at how the addresses lie.
+///
+/// # Safety
+/// As for [`run_store`].
+#[inline(never)]
+unsafe fn run_store_plainly<S: Space, M: Element, const N: usize>(
+    sm: &mut Sm,
+    inst: &Inst,
+    (addresses, rows): Stored<M::Row, N>,
+) -> bool {
+    let size = (size_of::<M>() * N) as u64;
     for lane in active(sm.mask) {
         let address = addresses[lane].wrapping_add(inst.imm);
         let host = match reach::<S>(sm, lane, address, size, size, true) {
@@ -395,9 +475,9 @@ unsafe fn reach_together<S: Space>(
 ) -> Option<(Box<Spread>, *mut u8)> {
     let warps = sm.gang.whole_warps()?;
     let (at, key) = (inst.o[n] as usize, spread_key(sm, inst));
-    let frames = sm.gang.frames;
+    let frames = &sm.gang.frames;
     // SAFETY: the caller's promise; nothing is written while these are looked at.
-    let rows = |turn: usize| unsafe { &*frames[turn].add(at).cast::<[u64; LANES]>() };
+    let rows = |turn: usize| unsafe { &*frames[turn][0].add(at).cast::<[u64; LANES]>() };
     let origin = rows(0)[0].wrapping_add(inst.imm);
     let mut spread = sm.spreads.take(key, size, warps, rows)?;
     let (lowest, bytes) = spread.extent();
@@ -427,13 +507,14 @@ unsafe fn reach_together<S: Space>(
 unsafe fn run_load_together<S: Space, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
+    one_warp: impl Fn(&mut Sm, &[u64; LANES]) -> bool,
 ) -> Next {
     let size = (size_of::<M>() * N) as u64;
     if inst.common >> N & 1 == 0 {
         // SAFETY: the operand after the destinations is a 64-bit row.
         if let Some((spread, host)) = unsafe { reach_together::<S>(sm, inst, N, size, false) } {
             for turn in 0..sm.gang.count {
-                let frame = sm.gang.frames[turn];
+                let frame = sm.gang.frames[turn][0];
                 // SAFETY: the elements of all lanes are inside what was found; the destinations are
                 // rows.
                 unsafe {
@@ -463,13 +544,17 @@ unsafe fn run_load_together<S: Space, M: Element, const N: usize>(
             return inst.next();
         }
         // SAFETY: the caller's promise.
-        return in_turn(sm, inst, |sm| unsafe {
-            run_load::<Together, S, M, N>(sm, inst)
+        return in_turn(sm, inst, |sm, turn| unsafe {
+            one_warp(
+                sm,
+                load_operands::<M, N>(Together::of(&sm.gang, turn), sm, inst),
+            )
         });
     }
     sm.take_turn(0);
     // SAFETY: the operand after the destinations is a 64-bit row, and all its lanes are alike.
-    let address = unsafe { Together::row::<u64>(sm, inst, N) }[0].wrapping_add(inst.imm);
+    let address =
+        unsafe { Together::of(&sm.gang, 0).row::<u64>(sm, inst, N) }[0].wrapping_add(inst.imm);
     let host = match reach::<S>(sm, 0, address, size, size, false) {
         Ok(host) => host.cast::<M>(),
         Err(_) => return sm.fail_in_gang(inst),
@@ -488,10 +573,10 @@ unsafe fn run_load_together<S: Space, M: Element, const N: usize>(
 
 /// Runs an access warp by warp; it answers whether it could be done.
 #[inline(always)]
-fn in_turn(sm: &mut Sm, inst: &Inst, access: impl Fn(&mut Sm) -> bool) -> Next {
+fn in_turn(sm: &mut Sm, inst: &Inst, access: impl Fn(&mut Sm, usize) -> bool) -> Next {
     for turn in 0..sm.gang.count {
         sm.take_turn(turn);
-        if !access(sm) {
+        if !access(sm, turn) {
             return sm.fail_in_gang(inst);
         }
     }
@@ -520,17 +605,17 @@ unsafe fn get<M: Element, const N: usize, const L: usize>(host: *const M) -> [[M
 unsafe fn run_store_together<S: Space, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
+    one_warp: impl Fn(&mut Sm, Stored<M::Row, N>) -> bool,
 ) -> Next {
     let size = (size_of::<M>() * N) as u64;
     if inst.common & 1 == 0 {
         // SAFETY: operand 0 is a 64-bit row.
         if let Some((spread, host)) = unsafe { reach_together::<S>(sm, inst, 0, size, true) } {
             for turn in 0..sm.gang.count {
-                sm.frame = sm.gang.frames[turn];
+                let view = Together::of(&sm.gang, turn);
                 // SAFETY: the values are rows; the elements of all lanes are inside what was found.
                 unsafe {
-                    let rows =
-                        std::array::from_fn(|part| Together::row::<M::Row>(sm, inst, 1 + part));
+                    let rows = std::array::from_fn(|part| view.row::<M::Row>(sm, inst, 1 + part));
                     if let Some(start) = spread.consecutive(turn) {
                         put::<M, N, LANES>(host.add(start).cast(), rows, 0);
                         continue;
@@ -549,13 +634,20 @@ unsafe fn run_store_together<S: Space, M: Element, const N: usize>(
         }
     }
     // SAFETY: the caller's promise.
-    in_turn(sm, inst, |sm| unsafe {
-        run_store::<Together, S, M, N>(sm, inst)
+    in_turn(sm, inst, |sm, turn| unsafe {
+        one_warp(
+            sm,
+            store_operands::<M, N>(Together::of(&sm.gang, turn), sm, inst),
+        )
     })
 }
 
+/// Makes `$name(cpu)`: the handlers of an access. `$run` is what a warp does on a CPU with wide
+/// registers, compiled once for each type: a warp alone calls it, and a gang where it goes warp by
+/// warp. `$plainly` is for other CPUs, and for memory where an address means something else in each
+/// thread, for which there is no form for gangs.
 macro_rules! access_handlers {
-    ($(#[$doc:meta])* $name:ident, $run:ident, $together:ident) => {
+    ($(#[$doc:meta])* $name:ident, $operands:ident -> $read:ty, $run:ident, $plainly:ident, $together:ident) => {
         $(#[$doc])*
         pub fn $name<S: Space + 'static, M: Element, const N: usize>(cpu: Cpu) -> Run {
             unsafe fn plain<S: Space, M: Element, const N: usize>(
@@ -563,49 +655,56 @@ macro_rules! access_handlers {
                 inst: &Inst,
             ) -> Next {
                 // SAFETY: the lowering gave the operands the types the body asks for.
-                match unsafe { $run::<Alone, S, M, N>(sm, inst) } {
-                    true => inst.next(),
-                    false => std::ptr::null(),
+                unsafe {
+                    let operands = $operands::<M, N>(Alone, sm, inst);
+                    go_on(inst, $plainly::<S, M, N>(sm, inst, operands))
                 }
             }
-            #[cfg(not(target_arch = "x86_64"))]
-            unsafe fn plain_together<S: Space, M: Element, const N: usize>(
+            #[cfg_attr(
+                target_arch = "x86_64",
+                target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")
+            )]
+            #[inline(never)]
+            unsafe fn one_warp<S: Space, M: Element, const N: usize>(
                 sm: &mut Sm,
                 inst: &Inst,
-            ) -> Next {
-                // SAFETY: as in `plain`.
-                unsafe { $together::<S, M, N>(sm, inst) }
+                operands: $read,
+            ) -> bool {
+                // SAFETY: as in `plain`; chosen only where the CPU has AVX2, if it is for that.
+                unsafe { $run::<S, M, N>(sm, inst, operands) }
             }
-            #[cfg(target_arch = "x86_64")]
-            #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-            unsafe fn avx2<S: Space, M: Element, const N: usize>(
+            unsafe fn wide<S: Space, M: Element, const N: usize>(
                 sm: &mut Sm,
                 inst: &Inst,
             ) -> Next {
-                // SAFETY: as in `plain`; chosen only where the CPU has AVX2.
-                match unsafe { $run::<Alone, S, M, N>(sm, inst) } {
-                    true => inst.next(),
-                    false => std::ptr::null(),
+                // SAFETY: as in `one_warp`.
+                unsafe {
+                    let operands = $operands::<M, N>(Alone, sm, inst);
+                    go_on(inst, one_warp::<S, M, N>(sm, inst, operands))
                 }
             }
-            #[cfg(target_arch = "x86_64")]
-            #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-            unsafe fn avx2_together<S: Space, M: Element, const N: usize>(
+            #[cfg_attr(
+                target_arch = "x86_64",
+                target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")
+            )]
+            unsafe fn wide_together<S: Space, M: Element, const N: usize>(
                 sm: &mut Sm,
                 inst: &Inst,
             ) -> Next {
-                // SAFETY: as in `avx2`.
-                unsafe { $together::<S, M, N>(sm, inst) }
+                // SAFETY: as in `one_warp`. A gang's warp has all its living lanes running, so that
+                // its registers are written as those of a warp alone.
+                unsafe {
+                    $together::<S, M, N>(sm, inst, |sm, operands| {
+                        one_warp::<S, M, N>(sm, inst, operands)
+                    })
+                }
             }
-            let (alone, together): (Handler, Option<Handler>) = match cpu {
-                #[cfg(target_arch = "x86_64")]
-                // Where an address means something else in each thread there is no form for gangs.
-                Cpu::Avx2 if S::COMMON => (avx2::<S, M, N>, Some(avx2_together::<S, M, N>)),
-                #[cfg(target_arch = "x86_64")]
-                Cpu::Avx2 => (avx2::<S, M, N>, None),
-                #[cfg(not(target_arch = "x86_64"))]
-                _ if S::COMMON => (plain::<S, M, N>, Some(plain_together::<S, M, N>)),
-                _ => (plain::<S, M, N>, None),
+            let (alone, together): (Handler, Option<Handler>) = if !S::COMMON {
+                (plain::<S, M, N>, None)
+            } else if cpu.is_wide() {
+                (wide::<S, M, N>, Some(wide_together::<S, M, N>))
+            } else {
+                (plain::<S, M, N>, None)
             };
             Run {
                 alone,
@@ -616,12 +715,21 @@ macro_rules! access_handlers {
     };
 }
 
+/// The next instruction, or nowhere if the access could not be done.
+#[inline(always)]
+fn go_on(inst: &Inst, done: bool) -> Next {
+    match done {
+        true => inst.next(),
+        false => std::ptr::null(),
+    }
+}
+
 access_handlers!(
     /// A load from `S` of `N` elements `M`.
-    load, run_load, run_load_together);
+    load, load_operands -> &[u64; LANES], run_load, run_load_plainly, run_load_together);
 access_handlers!(
     /// A store to `S` of `N` elements `M`.
-    store, run_store, run_store_together);
+    store, store_operands -> Stored<M::Row, N>, run_store, run_store_plainly, run_store_together);
 
 /// A load from a place in constant memory known when the module was loaded: `x` elements at
 /// `imm` bytes into the bank. On a GPU this is an operand of the instruction that uses it.

@@ -1,7 +1,7 @@
 //! Addresses as values: `mov` of a variable's address, `cvta`, `isspacep`.
 
 use super::cpu::Cpu;
-use super::lanes::{map1_imm, same, test1, where_true};
+use super::lanes::{LANES, map1_imm, same, test1, where_true};
 use super::sm::Sm;
 use crate::memory::SHARED_WINDOW;
 use crate::program::code::{Inst, Next, Run};
@@ -33,7 +33,7 @@ pub unsafe fn is_constant(sm: &mut Sm, inst: &Inst) -> Next {
     unsafe {
         let a = sm.row::<u64>(inst, 1);
         let inside = |lane: usize| a[lane].wrapping_sub(bank.base) < bank.bytes;
-        sm.set_predicate(inst, 0, where_true(inside));
+        sm.set_predicate(inst, 0, where_true(0..LANES, inside));
     }
     inst.next()
 }

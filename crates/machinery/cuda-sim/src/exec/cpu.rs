@@ -1,7 +1,7 @@
 //! Which vector instructions this CPU has, found once.
 //!
-//! Lane loops are compiled twice: for any CPU, and for AVX2 with fused multiply-add. Without the
-//! second a fused multiply-add is a library call on x86-64 and everything runs at a tenth of the
+//! On x86-64 lane loops are compiled twice: for any CPU, and for AVX2 with fused multiply-add. Without
+//! the second a fused multiply-add is a library call on x86-64 and everything runs at a tenth of the
 //! speed. The choice is made when a module is loaded, so that running costs no test.
 
 use std::sync::OnceLock;
@@ -16,9 +16,10 @@ pub enum Cpu {
 }
 
 impl Cpu {
-    /// Whether lane loops are compiled for gangs of warps as well. On x86-64 the plain ones are not:
-    /// almost no CPU is without AVX2, and all forms take their time to compile.
-    pub fn runs_gangs(self) -> bool {
+    /// Whether it takes the lane loops for wide registers, which exist for gangs of warps as well. On
+    /// x86-64 the plain ones do not, and take the lanes one by one: almost no CPU is without AVX2,
+    /// and all forms take their time to compile.
+    pub fn is_wide(self) -> bool {
         self == Cpu::Avx2 || cfg!(not(target_arch = "x86_64"))
     }
 

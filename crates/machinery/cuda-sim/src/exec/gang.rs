@@ -53,8 +53,9 @@ const ROOM: u32 = 28 << 10;
 
 /// The gang that is running.
 pub struct Gang {
-    /// The registers of each warp; behind the last those that they have in common.
-    pub frames: [*mut u8; MOST + 1],
+    /// The registers of each warp, and those that they have in common; behind the last the latter
+    /// twice.
+    pub frames: [[*mut u8; 2]; MOST + 1],
     /// The latter again.
     pub common: *mut u8,
     pub count: usize,
@@ -120,7 +121,7 @@ impl Gang {
     /// Nobody.
     pub fn none() -> Gang {
         Gang {
-            frames: [std::ptr::null_mut(); MOST + 1],
+            frames: [[std::ptr::null_mut(); 2]; MOST + 1],
             common: std::ptr::null_mut(),
             count: 0,
             warps: [0; MOST],
@@ -187,7 +188,7 @@ impl Gang {
     fn add(&mut self, place: usize, lanes: u32, frame: *mut u8) {
         self.warps[self.count] = place;
         self.masks[self.count] = lanes;
-        self.frames[self.count] = frame;
+        self.frames[self.count][0] = frame;
         self.count += 1;
     }
 
@@ -195,7 +196,10 @@ impl Gang {
     #[inline(always)]
     fn close(&mut self, frame: *mut u8) {
         self.common = frame;
-        self.frames[self.count] = frame;
+        self.frames[self.count][0] = frame;
+        for [_, common] in &mut self.frames[..=self.count] {
+            *common = frame;
+        }
         self.count_threads();
     }
 
@@ -212,7 +216,7 @@ impl Sm {
     #[inline(always)]
     pub fn take_turn(&mut self, turn: usize) {
         self.gang.turn = turn;
-        self.frame = self.gang.frames[turn];
+        self.frame = self.gang.frames[turn][0];
         self.block.running = self.gang.warps[turn];
         if !self.gang.whole {
             self.run_lanes(self.gang.masks[turn]);
@@ -514,7 +518,7 @@ impl Sm {
     #[inline(always)]
     pub unsafe fn write_in_turn<T: Lane>(&mut self, inst: &Inst, n: usize, values: [T; LANES]) {
         for turn in self.gang.turns(inst) {
-            let frame = self.gang.frames[turn];
+            let [frame, _] = self.gang.frames[turn];
             // SAFETY: the caller's promise.
             unsafe { *frame.add(inst.o[n] as usize).cast::<[T; LANES]>() = values };
         }
@@ -576,8 +580,8 @@ impl Gang {
         for row in rows.step_by(32 * size_of::<T>()) {
             // SAFETY: the caller's promise.
             let at = |frame: *mut u8| unsafe { &mut *frame.add(row as usize).cast::<[T; 32]>() };
-            let first = at(self.frames[0])[self.masks[0].trailing_zeros() as usize % 32];
-            for (&frame, &mask) in self.frames.iter().zip(&self.masks[..self.count]) {
+            let first = at(self.frames[0][0])[self.masks[0].trailing_zeros() as usize % 32];
+            for (&[frame, _], &mask) in self.frames.iter().zip(&self.masks[..self.count]) {
                 let row = at(frame);
                 if active(mask).any(|lane| row[lane] != first) {
                     return false;
@@ -595,7 +599,7 @@ impl Gang {
             // SAFETY: the caller's promise.
             let at = |frame: *mut u8| unsafe { &mut *frame.add(place as usize).cast::<u32>() };
             let (mut any, mut all) = (false, true);
-            for (&frame, &mask) in self.frames.iter().zip(&self.masks[..self.count]) {
+            for (&[frame, _], &mask) in self.frames.iter().zip(&self.masks[..self.count]) {
                 any |= *at(frame) & mask != 0;
                 all &= *at(frame) & mask == mask;
             }
@@ -703,7 +707,7 @@ unsafe fn branch(sm: &mut Sm, inst: &Inst, flip: u32) -> Next {
     let (mut any, mut missing) = (0, 0);
     for turn in 0..sm.gang.count {
         let mask = sm.gang.masks[turn];
-        taken[turn] = predicate(sm.gang.frames[turn]) & mask;
+        taken[turn] = predicate(sm.gang.frames[turn][0]) & mask;
         any |= taken[turn];
         missing |= mask & !taken[turn];
     }

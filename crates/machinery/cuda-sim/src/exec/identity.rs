@@ -134,7 +134,7 @@ unsafe fn read_threads(sm: &mut Sm, inst: &Inst) -> Next {
         sm.take_turn(turn);
         let row = thread(sm, inst);
         // SAFETY: operand 0 is a 32-bit row.
-        unsafe { Together::write(sm, inst, 0, row) };
+        unsafe { Together::of(&sm.gang, turn).write(sm, inst, 0, row) };
     }
     inst.next()
 }

@@ -869,9 +869,9 @@ fn count_spread<C: Counted>(
         return false;
     };
     let (at, key) = (inst.o[operand] as usize, spread_key(sm, inst));
-    let frames = sm.gang.frames;
+    let frames = &sm.gang.frames;
     // SAFETY: the site's operand is a 64-bit row of each warp's own; nothing is written meanwhile.
-    let rows = |turn: usize| unsafe { &*frames[turn].add(at).cast::<[u64; LANES]>() };
+    let rows = |turn: usize| unsafe { &*frames[turn][0].add(at).cast::<[u64; LANES]>() };
     let origin = rows(0)[0].wrapping_add(site.offset);
     let Some(mut spread) = sm.spreads.take(key, seen.bytes, warps, rows) else {
         return false;
@@ -914,23 +914,17 @@ observe!(constant_together, |sm, inst| run_together::<ToConstant>(
 #[inline(always)]
 fn count_each<C: Counted>(sm: &mut Sm, inst: &Inst, site: &Site, seen: Seen, operand: usize) {
     let slot = site.slot as usize;
+    // SAFETY: the site's operand is a 64-bit row.
+    let row = |sm: &Sm, turn| unsafe { Together::of(&sm.gang, turn).row(sm, inst, operand) };
     if inst.common >> operand & 1 == 1 && sm.gang.whole_warps().is_some() {
-        // SAFETY: the site's operand is a 64-bit row.
-        let at = moved(
-            unsafe { Together::row::<u64>(sm, inst, operand) },
-            site.offset,
-        );
+        let at = moved(row(sm, 0), site.offset);
         let (observer, places) = observer_of_gang(sm);
         C::count(observer, places, slot, &at, FULL, seen);
         return;
     }
     for turn in 0..sm.gang.masks().len() {
         sm.take_turn(turn);
-        // SAFETY: the site's operand is a 64-bit row.
-        let at = moved(
-            unsafe { Together::row::<u64>(sm, inst, operand) },
-            site.offset,
-        );
+        let at = moved(row(sm, turn), site.offset);
         let (mask, warp) = (sm.gang.masks()[turn], sm.block.running);
         C::count(observer(sm), &[warp], slot, &at, mask, seen);
     }

@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn accesses_with_one_address_register() {
-        if !Cpu::detect().runs_gangs() {
+        if !Cpu::detect().is_wide() {
             return;
         }
         let load = "ld.global.u32 %r2, [%d1];";

@@ -12,6 +12,7 @@ mod shapes;
 
 pub use shapes::*;
 
+use super::gang::Gang;
 use super::sm::Sm;
 use crate::program::code::Inst;
 
@@ -62,101 +63,165 @@ pub fn active(mut mask: u32) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Whose registers an instruction reads and writes.
-pub trait View {
+/// Whose registers an instruction reads and writes, and how it goes through the lanes.
+pub trait View: Copy {
+    /// The lanes to compute: all of them, which is quickest with wide registers, whether they run
+    /// or not.
+    #[inline(always)]
+    fn lanes(self, _: &Sm) -> impl Iterator<Item = usize> + use<Self> {
+        0..LANES
+    }
+
     /// The row of operand `n`.
     ///
     /// # Safety
     /// As for [`Sm::row`].
-    unsafe fn row<'a, T: Lane>(sm: &Sm, inst: &Inst, n: usize) -> &'a [T; LANES];
+    unsafe fn row<'a, T: Lane>(self, sm: &Sm, inst: &Inst, n: usize) -> &'a [T; LANES];
 
     /// The predicate operand `n`: one bit a lane.
     ///
     /// # Safety
     /// As for [`Sm::predicate`].
-    unsafe fn predicate(sm: &Sm, inst: &Inst, n: usize) -> u32;
+    unsafe fn predicate(self, sm: &Sm, inst: &Inst, n: usize) -> u32;
 
     /// Writes the active lanes of predicate operand `n`.
     ///
     /// # Safety
     /// As for [`Sm::predicate`].
-    unsafe fn set_predicate(sm: &mut Sm, inst: &Inst, n: usize, value: u32);
+    unsafe fn set_predicate(self, sm: &mut Sm, inst: &Inst, n: usize, value: u32);
 
     /// Writes the active lanes of operand `n`.
     ///
     /// # Safety
     /// As for [`Sm::row`].
-    unsafe fn write<T: Lane>(sm: &mut Sm, inst: &Inst, n: usize, values: [T; LANES]);
+    unsafe fn write<T: Lane>(self, sm: &mut Sm, inst: &Inst, n: usize, values: [T; LANES]);
 }
 
 /// Those of a warp by itself, of which some lanes may not run.
+#[derive(Clone, Copy)]
 pub struct Alone;
 
 impl View for Alone {
     #[inline(always)]
-    unsafe fn row<'a, T: Lane>(sm: &Sm, inst: &Inst, n: usize) -> &'a [T; LANES] {
+    unsafe fn row<'a, T: Lane>(self, sm: &Sm, inst: &Inst, n: usize) -> &'a [T; LANES] {
         // SAFETY: the caller's promise.
         unsafe { sm.row(inst, n) }
     }
 
     #[inline(always)]
-    unsafe fn predicate(sm: &Sm, inst: &Inst, n: usize) -> u32 {
+    unsafe fn predicate(self, sm: &Sm, inst: &Inst, n: usize) -> u32 {
         // SAFETY: the caller's promise.
         unsafe { sm.predicate(inst, n) }
     }
 
     #[inline(always)]
-    unsafe fn set_predicate(sm: &mut Sm, inst: &Inst, n: usize, value: u32) {
+    unsafe fn set_predicate(self, sm: &mut Sm, inst: &Inst, n: usize, value: u32) {
         // SAFETY: the caller's promise.
         unsafe { sm.set_predicate(inst, n, value) }
     }
 
     #[inline(always)]
-    unsafe fn write<T: Lane>(sm: &mut Sm, inst: &Inst, n: usize, values: [T; LANES]) {
+    unsafe fn write<T: Lane>(self, sm: &mut Sm, inst: &Inst, n: usize, values: [T; LANES]) {
         // SAFETY: the caller's promise.
         unsafe { sm.write(inst, n, values) }
     }
 }
 
-/// Those of the warp of a gang whose turn it is, and those that the gang has in common. All lanes
-/// that live run, so that nothing needs to survive a write.
-pub struct Together;
+/// As [`Alone`], with a loop over the running lanes that is not unrolled and takes no wide registers:
+/// for CPUs that have none of use. A compiler is done with it in half the time.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+pub struct OneByOne;
+
+#[cfg(target_arch = "x86_64")]
+impl View for OneByOne {
+    #[inline(always)]
+    fn lanes(self, sm: &Sm) -> impl Iterator<Item = usize> + use<> {
+        active(sm.mask)
+    }
+
+    #[inline(always)]
+    unsafe fn row<'a, T: Lane>(self, sm: &Sm, inst: &Inst, n: usize) -> &'a [T; LANES] {
+        // SAFETY: the caller's promise.
+        unsafe { sm.row(inst, n) }
+    }
+
+    #[inline(always)]
+    unsafe fn predicate(self, sm: &Sm, inst: &Inst, n: usize) -> u32 {
+        // SAFETY: the caller's promise.
+        unsafe { sm.predicate(inst, n) }
+    }
+
+    #[inline(always)]
+    unsafe fn set_predicate(self, sm: &mut Sm, inst: &Inst, n: usize, value: u32) {
+        // SAFETY: the caller's promise.
+        unsafe { sm.set_predicate(inst, n, value) }
+    }
+
+    #[inline(always)]
+    unsafe fn write<T: Lane>(self, sm: &mut Sm, inst: &Inst, n: usize, values: [T; LANES]) {
+        // SAFETY: the caller's promise.
+        let row = unsafe { &mut *sm.frame.add(inst.o[n] as usize).cast::<[T; LANES]>() };
+        for lane in active(sm.mask) {
+            row[lane] = values[lane];
+        }
+    }
+}
+
+/// Those of a warp of a gang, and those that the gang has in common. All lanes that live run, so that
+/// nothing needs to survive a write.
+#[derive(Clone, Copy)]
+pub struct Together(*const [*mut u8; 2]);
 
 impl Together {
+    /// For warp `turn` of the gang, as long as that stays as it is.
+    #[inline(always)]
+    pub fn of(gang: &Gang, turn: usize) -> Together {
+        Together(&raw const gang.frames[turn])
+    }
+
     /// Where operand `n` lies.
     #[inline(always)]
-    fn place(sm: &Sm, inst: &Inst, n: usize) -> *mut u8 {
-        let frame = match inst.common >> n & 1 {
-            0 => sm.frame,
-            _ => sm.gang.common,
-        };
+    fn place(self, inst: &Inst, n: usize) -> *mut u8 {
+        // Looked up, since the compiler would make a loop over the gang's warps for each combination
+        // of the operands' conditions.
+        // SAFETY: the gang is as it was.
+        let frame = unsafe { (*self.0)[usize::from(inst.common >> n & 1)] };
+        frame.wrapping_add(inst.o[n] as usize)
+    }
+
+    /// Where operand `n`, a destination, lies: in the warp's own frame.
+    #[inline(always)]
+    fn own_place(self, inst: &Inst, n: usize) -> *mut u8 {
+        // SAFETY: as above.
+        let frame = unsafe { (*self.0)[0] };
         frame.wrapping_add(inst.o[n] as usize)
     }
 }
 
 impl View for Together {
     #[inline(always)]
-    unsafe fn row<'a, T: Lane>(sm: &Sm, inst: &Inst, n: usize) -> &'a [T; LANES] {
+    unsafe fn row<'a, T: Lane>(self, _: &Sm, inst: &Inst, n: usize) -> &'a [T; LANES] {
         // SAFETY: the caller's promise; the gang's own frame is laid out as every warp's is.
-        unsafe { &*Together::place(sm, inst, n).cast::<[T; LANES]>() }
+        unsafe { &*self.place(inst, n).cast::<[T; LANES]>() }
     }
 
     #[inline(always)]
-    unsafe fn predicate(sm: &Sm, inst: &Inst, n: usize) -> u32 {
+    unsafe fn predicate(self, _: &Sm, inst: &Inst, n: usize) -> u32 {
         // SAFETY: as above.
-        unsafe { *Together::place(sm, inst, n).cast::<u32>() }
+        unsafe { *self.place(inst, n).cast::<u32>() }
     }
 
     #[inline(always)]
-    unsafe fn set_predicate(sm: &mut Sm, inst: &Inst, n: usize, value: u32) {
-        // SAFETY: as above; destinations lie in the frame of whoever's turn it is.
-        unsafe { *sm.frame.add(inst.o[n] as usize).cast::<u32>() = value }
-    }
-
-    #[inline(always)]
-    unsafe fn write<T: Lane>(sm: &mut Sm, inst: &Inst, n: usize, values: [T; LANES]) {
+    unsafe fn set_predicate(self, _: &mut Sm, inst: &Inst, n: usize, value: u32) {
         // SAFETY: as above.
-        unsafe { *sm.frame.add(inst.o[n] as usize).cast::<[T; LANES]>() = values }
+        unsafe { *self.own_place(inst, n).cast::<u32>() = value }
+    }
+
+    #[inline(always)]
+    unsafe fn write<T: Lane>(self, _: &mut Sm, inst: &Inst, n: usize, values: [T; LANES]) {
+        // SAFETY: as above.
+        unsafe { *self.own_place(inst, n).cast::<[T; LANES]>() = values }
     }
 }
 

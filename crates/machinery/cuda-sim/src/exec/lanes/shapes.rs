@@ -1,13 +1,16 @@
 //! The shapes of lane operations: how many sources, of which kind, and what they answer.
 
+#[cfg(target_arch = "x86_64")]
+use super::OneByOne;
 use super::{Alone, BIT, LANES, Lane, Together, View, expand};
 use crate::exec::cpu::Cpu;
 use crate::exec::sm::Sm;
 use crate::program::code::{Inst, Next, Run};
 
 /// Makes `$name(cpu, f)`: the handlers that apply `f` to every active lane. `$run` is the body,
-/// generic over the closure's type; for each [`Cpu`] it is inlined into one function for a warp
-/// alone, and into one that goes through the warps of a gang.
+/// generic over the closure's type; it is inlined into one function for a warp alone, and into one
+/// that goes through the warps of a gang. Both are for wide registers. x86-64 without them has one
+/// more function, which takes the lanes one by one (see [`OneByOne`]).
 macro_rules! handlers {
     ($(#[$doc:meta])* $name:ident <$($t:ident),+> $f:path, $run:ident) => {
         $(#[$doc])*
@@ -15,90 +18,87 @@ macro_rules! handlers {
             const {
                 assert!(size_of::<F>() == 0, "a lane operation captures nothing");
             }
+            #[cfg(target_arch = "x86_64")]
             unsafe fn plain<$($t: Lane,)+ F: $f + Copy>(sm: &mut Sm, inst: &Inst) -> Next {
                 // SAFETY: F has no fields, so any (empty) bit pattern is a value of it; the
                 // operands are as the lowering checked.
-                unsafe { $run::<Alone, $($t,)+ F>(sm, inst, std::mem::zeroed()) };
+                unsafe { $run::<_, $($t,)+ F>(OneByOne, sm, inst, std::mem::zeroed()) };
                 inst.next()
             }
-            #[cfg(not(target_arch = "x86_64"))]
-            unsafe fn plain_gang<$($t: Lane,)+ F: $f + Copy>(sm: &mut Sm, inst: &Inst) -> Next {
-                for frame in sm.gang.turns(inst) {
-                    sm.frame = sm.gang.frames[frame];
-                    // SAFETY: as in `plain`.
-                    unsafe { $run::<Together, $($t,)+ F>(sm, inst, std::mem::zeroed()) };
+            #[cfg_attr(
+                target_arch = "x86_64",
+                target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")
+            )]
+            unsafe fn wide<$($t: Lane,)+ F: $f + Copy>(sm: &mut Sm, inst: &Inst) -> Next {
+                // SAFETY: as in `plain`; the handler is chosen only where the CPU has AVX2, if it
+                // is for that.
+                unsafe { $run::<_, $($t,)+ F>(Alone, sm, inst, std::mem::zeroed()) };
+                inst.next()
+            }
+            #[cfg_attr(
+                target_arch = "x86_64",
+                target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")
+            )]
+            unsafe fn wide_gang<$($t: Lane,)+ F: $f + Copy>(sm: &mut Sm, inst: &Inst) -> Next {
+                for turn in sm.gang.turns(inst) {
+                    let view = Together::of(&sm.gang, turn);
+                    // SAFETY: as in `wide`.
+                    unsafe { $run::<_, $($t,)+ F>(view, sm, inst, std::mem::zeroed()) };
                 }
                 inst.next()
             }
             #[cfg(target_arch = "x86_64")]
-            #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-            unsafe fn avx2<$($t: Lane,)+ F: $f + Copy>(sm: &mut Sm, inst: &Inst) -> Next {
-                // SAFETY: as in `plain`; the handler is chosen only where the CPU has AVX2.
-                unsafe { $run::<Alone, $($t,)+ F>(sm, inst, std::mem::zeroed()) };
-                inst.next()
-            }
-            #[cfg(target_arch = "x86_64")]
-            #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-            unsafe fn avx2_gang<$($t: Lane,)+ F: $f + Copy>(sm: &mut Sm, inst: &Inst) -> Next {
-                for frame in sm.gang.turns(inst) {
-                    sm.frame = sm.gang.frames[frame];
-                    // SAFETY: as in `avx2`.
-                    unsafe { $run::<Together, $($t,)+ F>(sm, inst, std::mem::zeroed()) };
-                }
-                inst.next()
-            }
-            match cpu {
-                #[cfg(target_arch = "x86_64")]
-                Cpu::Avx2 => Run {
-                    alone: avx2::<$($t,)+ F>,
-                    together: Some(avx2_gang::<$($t,)+ F>),
-                    repeats: true,
-                },
-                _ => Run {
+            if !cpu.is_wide() {
+                return Run {
                     alone: plain::<$($t,)+ F>,
-                    #[cfg(not(target_arch = "x86_64"))]
-                    together: Some(plain_gang::<$($t,)+ F>),
-                    #[cfg(target_arch = "x86_64")]
                     together: None,
                     repeats: true,
-                },
+                };
+            }
+            let _ = cpu;
+            Run {
+                alone: wide::<$($t,)+ F>,
+                together: Some(wide_gang::<$($t,)+ F>),
+                repeats: true,
             }
         }
     };
 }
 
 #[inline(always)]
-unsafe fn run1<V: View, A: Lane, D: Lane, F: Fn(A) -> D>(sm: &mut Sm, inst: &Inst, f: F) {
+unsafe fn run1<V: View, A: Lane, D: Lane, F: Fn(A) -> D>(view: V, sm: &mut Sm, inst: &Inst, f: F) {
     // SAFETY: operand types are checked when the instruction is lowered.
     unsafe {
-        let a = V::row::<A>(sm, inst, 1);
+        let a = view.row::<A>(sm, inst, 1);
         let mut d = [D::default(); LANES];
-        for lane in 0..LANES {
+        for lane in view.lanes(sm) {
             d[lane] = f(a[lane]);
         }
-        V::write(sm, inst, 0, d);
+        view.write(sm, inst, 0, d);
     }
 }
 
 #[inline(always)]
 unsafe fn run2<V: View, A: Lane, B: Lane, D: Lane, F: Fn(A, B) -> D>(
+    view: V,
     sm: &mut Sm,
     inst: &Inst,
     f: F,
 ) {
     // SAFETY: as in run1.
     unsafe {
-        let (a, b) = (V::row::<A>(sm, inst, 1), V::row::<B>(sm, inst, 2));
+        let (a, b) = (view.row::<A>(sm, inst, 1), view.row::<B>(sm, inst, 2));
         let mut d = [D::default(); LANES];
-        for lane in 0..LANES {
+        for lane in view.lanes(sm) {
             d[lane] = f(a[lane], b[lane]);
         }
-        V::write(sm, inst, 0, d);
+        view.write(sm, inst, 0, d);
     }
 }
 
 #[inline(always)]
 unsafe fn run3<V: View, A: Lane, B: Lane, C: Lane, D: Lane, F: Fn(A, B, C) -> D>(
+    view: V,
     sm: &mut Sm,
     inst: &Inst,
     f: F,
@@ -106,38 +106,40 @@ unsafe fn run3<V: View, A: Lane, B: Lane, C: Lane, D: Lane, F: Fn(A, B, C) -> D>
     // SAFETY: as in run1.
     unsafe {
         let (a, b, c) = (
-            V::row::<A>(sm, inst, 1),
-            V::row::<B>(sm, inst, 2),
-            V::row::<C>(sm, inst, 3),
+            view.row::<A>(sm, inst, 1),
+            view.row::<B>(sm, inst, 2),
+            view.row::<C>(sm, inst, 3),
         );
         let mut d = [D::default(); LANES];
-        for lane in 0..LANES {
+        for lane in view.lanes(sm) {
             d[lane] = f(a[lane], b[lane], c[lane]);
         }
-        V::write(sm, inst, 0, d);
+        view.write(sm, inst, 0, d);
     }
 }
 
 #[inline(always)]
 unsafe fn run4<V: View, A: Lane, B: Lane, C: Lane, E: Lane, D: Lane, F: Fn(A, B, C, E) -> D>(
+    view: V,
     sm: &mut Sm,
     inst: &Inst,
     f: F,
 ) {
     // SAFETY: as in run1.
     unsafe {
-        let (a, b) = (V::row::<A>(sm, inst, 1), V::row::<B>(sm, inst, 2));
-        let (c, e) = (V::row::<C>(sm, inst, 3), V::row::<E>(sm, inst, 4));
+        let (a, b) = (view.row::<A>(sm, inst, 1), view.row::<B>(sm, inst, 2));
+        let (c, e) = (view.row::<C>(sm, inst, 3), view.row::<E>(sm, inst, 4));
         let mut d = [D::default(); LANES];
-        for lane in 0..LANES {
+        for lane in view.lanes(sm) {
             d[lane] = f(a[lane], b[lane], c[lane], e[lane]);
         }
-        V::write(sm, inst, 0, d);
+        view.write(sm, inst, 0, d);
     }
 }
 
 #[inline(always)]
 unsafe fn run_imm<V: View, A: Lane, B: Lane, C: Lane, D: Lane, F: Fn(A, B, C, u64) -> D>(
+    view: V,
     sm: &mut Sm,
     inst: &Inst,
     f: F,
@@ -145,50 +147,57 @@ unsafe fn run_imm<V: View, A: Lane, B: Lane, C: Lane, D: Lane, F: Fn(A, B, C, u6
     // SAFETY: as in run1.
     unsafe {
         let (a, b, c) = (
-            V::row::<A>(sm, inst, 1),
-            V::row::<B>(sm, inst, 2),
-            V::row::<C>(sm, inst, 3),
+            view.row::<A>(sm, inst, 1),
+            view.row::<B>(sm, inst, 2),
+            view.row::<C>(sm, inst, 3),
         );
         let mut d = [D::default(); LANES];
-        for lane in 0..LANES {
+        for lane in view.lanes(sm) {
             d[lane] = f(a[lane], b[lane], c[lane], inst.imm);
         }
-        V::write(sm, inst, 0, d);
+        view.write(sm, inst, 0, d);
     }
 }
 
 #[inline(always)]
-unsafe fn run1_imm<V: View, A: Lane, D: Lane, F: Fn(A, u64) -> D>(sm: &mut Sm, inst: &Inst, f: F) {
-    // SAFETY: as in run1.
-    unsafe {
-        let a = V::row::<A>(sm, inst, 1);
-        let mut d = [D::default(); LANES];
-        for lane in 0..LANES {
-            d[lane] = f(a[lane], inst.imm);
-        }
-        V::write(sm, inst, 0, d);
-    }
-}
-
-#[inline(always)]
-unsafe fn run2_imm<V: View, A: Lane, B: Lane, D: Lane, F: Fn(A, B, u64) -> D>(
+unsafe fn run1_imm<V: View, A: Lane, D: Lane, F: Fn(A, u64) -> D>(
+    view: V,
     sm: &mut Sm,
     inst: &Inst,
     f: F,
 ) {
     // SAFETY: as in run1.
     unsafe {
-        let (a, b) = (V::row::<A>(sm, inst, 1), V::row::<B>(sm, inst, 2));
+        let a = view.row::<A>(sm, inst, 1);
         let mut d = [D::default(); LANES];
-        for lane in 0..LANES {
+        for lane in view.lanes(sm) {
+            d[lane] = f(a[lane], inst.imm);
+        }
+        view.write(sm, inst, 0, d);
+    }
+}
+
+#[inline(always)]
+unsafe fn run2_imm<V: View, A: Lane, B: Lane, D: Lane, F: Fn(A, B, u64) -> D>(
+    view: V,
+    sm: &mut Sm,
+    inst: &Inst,
+    f: F,
+) {
+    // SAFETY: as in run1.
+    unsafe {
+        let (a, b) = (view.row::<A>(sm, inst, 1), view.row::<B>(sm, inst, 2));
+        let mut d = [D::default(); LANES];
+        for lane in view.lanes(sm) {
             d[lane] = f(a[lane], b[lane], inst.imm);
         }
-        V::write(sm, inst, 0, d);
+        view.write(sm, inst, 0, d);
     }
 }
 
 #[inline(always)]
 unsafe fn run_split2<V: View, A: Lane, D: Lane, F: Fn(A) -> [D; 2]>(
+    view: V,
     sm: &mut Sm,
     inst: &Inst,
     f: F,
@@ -196,64 +205,71 @@ unsafe fn run_split2<V: View, A: Lane, D: Lane, F: Fn(A) -> [D; 2]>(
     // SAFETY: as in run1; operands 0 and 1 are destinations, 2 is the source, read before
     // either is written.
     unsafe {
-        let a = V::row::<A>(sm, inst, 2);
+        let a = view.row::<A>(sm, inst, 2);
         let mut d = [[D::default(); LANES]; 2];
-        for lane in 0..LANES {
+        for lane in view.lanes(sm) {
             [d[0][lane], d[1][lane]] = f(a[lane]);
         }
-        V::write(sm, inst, 0, d[0]);
-        V::write(sm, inst, 1, d[1]);
+        view.write(sm, inst, 0, d[0]);
+        view.write(sm, inst, 1, d[1]);
     }
 }
 
 #[inline(always)]
 unsafe fn run_split4<V: View, A: Lane, D: Lane, F: Fn(A) -> [D; 4]>(
+    view: V,
     sm: &mut Sm,
     inst: &Inst,
     f: F,
 ) {
     // SAFETY: as in run_split2, with four destinations.
     unsafe {
-        let a = V::row::<A>(sm, inst, 4);
+        let a = view.row::<A>(sm, inst, 4);
         let mut d = [[D::default(); LANES]; 4];
-        for lane in 0..LANES {
+        for lane in view.lanes(sm) {
             [d[0][lane], d[1][lane], d[2][lane], d[3][lane]] = f(a[lane]);
         }
         for (n, row) in d.into_iter().enumerate() {
-            V::write(sm, inst, n, row);
+            view.write(sm, inst, n, row);
         }
     }
 }
 
-/// The mask of the lanes where `f` holds.
+/// The mask of those of `lanes` where `f` holds.
 #[inline(always)]
-pub fn where_true(f: impl Fn(usize) -> bool) -> u32 {
+pub fn where_true(lanes: impl Iterator<Item = usize>, f: impl Fn(usize) -> bool) -> u32 {
     let mut mask = 0;
-    for lane in 0..LANES {
+    for lane in lanes {
         mask |= u32::from(f(lane)) << lane;
     }
     mask
 }
 
 #[inline(always)]
-unsafe fn run_test1<V: View, A: Lane, F: Fn(A) -> bool>(sm: &mut Sm, inst: &Inst, f: F) {
+unsafe fn run_test1<V: View, A: Lane, F: Fn(A) -> bool>(view: V, sm: &mut Sm, inst: &Inst, f: F) {
     // SAFETY: as in run1.
     unsafe {
-        let a = V::row::<A>(sm, inst, 1);
-        V::set_predicate(sm, inst, 0, where_true(|lane| f(a[lane])));
+        let a = view.row::<A>(sm, inst, 1);
+        view.set_predicate(sm, inst, 0, where_true(view.lanes(sm), |lane| f(a[lane])));
     }
 }
 
 #[inline(always)]
 unsafe fn run_test2<V: View, A: Lane, B: Lane, F: Fn(A, B) -> bool>(
+    view: V,
     sm: &mut Sm,
     inst: &Inst,
     f: F,
 ) {
     // SAFETY: as in run1.
     unsafe {
-        let (a, b) = (V::row::<A>(sm, inst, 1), V::row::<B>(sm, inst, 2));
-        V::set_predicate(sm, inst, 0, where_true(|lane| f(a[lane], b[lane])));
+        let (a, b) = (view.row::<A>(sm, inst, 1), view.row::<B>(sm, inst, 2));
+        view.set_predicate(
+            sm,
+            inst,
+            0,
+            where_true(view.lanes(sm), |lane| f(a[lane], b[lane])),
+        );
     }
 }
 
@@ -299,127 +315,140 @@ impl Relate {
 }
 
 #[inline(always)]
-unsafe fn run_relate<V: View, A: Lane, F: Fn(A, A) -> u8>(sm: &mut Sm, inst: &Inst, f: F) {
+unsafe fn run_relate<V: View, A: Lane, F: Fn(A, A) -> u8>(view: V, sm: &mut Sm, inst: &Inst, f: F) {
     let how = Relate::from_code(inst.imm);
     let first = 1 + usize::from(how.pair);
     // SAFETY: as in run1; the sources follow one destination or two, the third is a predicate.
     unsafe {
         let (a, b) = (
-            V::row::<A>(sm, inst, first),
-            V::row::<A>(sm, inst, first + 1),
+            view.row::<A>(sm, inst, first),
+            view.row::<A>(sm, inst, first + 1),
         );
-        let held = where_true(|lane| f(a[lane], b[lane]) & how.relation != 0);
+        let held = where_true(view.lanes(sm), |lane| {
+            f(a[lane], b[lane]) & how.relation != 0
+        });
         let other = if how.combine == 0 {
             0
         } else {
-            V::predicate(sm, inst, first + 2)
+            view.predicate(sm, inst, first + 2)
         };
-        V::set_predicate(sm, inst, 0, how.combined(held, other));
+        view.set_predicate(sm, inst, 0, how.combined(held, other));
         if how.pair {
-            V::set_predicate(sm, inst, 1, how.combined(!held, other));
+            view.set_predicate(sm, inst, 1, how.combined(!held, other));
         }
     }
 }
 
 #[inline(always)]
-unsafe fn run_set<V: View, A: Lane, F: Fn(A, A) -> u8>(sm: &mut Sm, inst: &Inst, f: F) {
+unsafe fn run_set<V: View, A: Lane, F: Fn(A, A) -> u8>(view: V, sm: &mut Sm, inst: &Inst, f: F) {
     let how = Relate::from_code(inst.imm);
     // SAFETY: as in run_relate, with a 32-bit row as the one destination.
     unsafe {
-        let (a, b) = (V::row::<A>(sm, inst, 1), V::row::<A>(sm, inst, 2));
-        let held = where_true(|lane| f(a[lane], b[lane]) & how.relation != 0);
+        let (a, b) = (view.row::<A>(sm, inst, 1), view.row::<A>(sm, inst, 2));
+        let held = where_true(view.lanes(sm), |lane| {
+            f(a[lane], b[lane]) & how.relation != 0
+        });
         let other = if how.combine == 0 {
             0
         } else {
-            V::predicate(sm, inst, 3)
+            view.predicate(sm, inst, 3)
         };
         let d = expand(how.combined(held, other)).map(|lane| lane & how.truth);
-        V::write(sm, inst, 0, d);
+        view.write(sm, inst, 0, d);
     }
 }
 
 #[inline(always)]
-unsafe fn run_masks<V: View, T: Lane, F: Fn(u32, u32, u32) -> u32>(sm: &mut Sm, inst: &Inst, f: F) {
+unsafe fn run_masks<V: View, T: Lane, F: Fn(u32, u32, u32) -> u32>(
+    view: V,
+    sm: &mut Sm,
+    inst: &Inst,
+    f: F,
+) {
     let _: Option<T> = None;
     // SAFETY: all operands are predicates, as the lowering checked; unused ones point at one.
     unsafe {
         let (a, b, c) = (
-            V::predicate(sm, inst, 1),
-            V::predicate(sm, inst, 2),
-            V::predicate(sm, inst, 3),
+            view.predicate(sm, inst, 1),
+            view.predicate(sm, inst, 2),
+            view.predicate(sm, inst, 3),
         );
-        V::set_predicate(sm, inst, 0, f(a, b, c));
+        view.set_predicate(sm, inst, 0, f(a, b, c));
     }
 }
 
 #[inline(always)]
 unsafe fn run_carry<V: View, A: Lane, D: Lane, F: Fn(A, A, A, bool) -> (D, bool)>(
+    view: V,
     sm: &mut Sm,
     inst: &Inst,
     f: F,
 ) {
     // SAFETY: as in run1; operand 1 is the carry out, operand 2 the carry in, both predicates.
     unsafe {
-        let carry = V::predicate(sm, inst, 2);
+        let carry = view.predicate(sm, inst, 2);
         let (a, b, c) = (
-            V::row::<A>(sm, inst, 3),
-            V::row::<A>(sm, inst, 4),
-            V::row::<A>(sm, inst, 5),
+            view.row::<A>(sm, inst, 3),
+            view.row::<A>(sm, inst, 4),
+            view.row::<A>(sm, inst, 5),
         );
         let mut d = [D::default(); LANES];
         let mut out = 0;
-        for lane in 0..LANES {
+        for lane in view.lanes(sm) {
             let (value, carried) = f(a[lane], b[lane], c[lane], carry & BIT[lane] != 0);
             d[lane] = value;
             out |= u32::from(carried) << lane;
         }
-        V::write(sm, inst, 0, d);
-        V::set_predicate(sm, inst, 1, out);
+        view.write(sm, inst, 0, d);
+        view.set_predicate(sm, inst, 1, out);
     }
 }
 
 #[inline(always)]
 unsafe fn run_carry2<V: View, A: Lane, D: Lane, F: Fn(A, A, bool) -> (D, bool)>(
+    view: V,
     sm: &mut Sm,
     inst: &Inst,
     f: F,
 ) {
     // SAFETY: as in run_carry.
     unsafe {
-        let carry = V::predicate(sm, inst, 2);
-        let (a, b) = (V::row::<A>(sm, inst, 3), V::row::<A>(sm, inst, 4));
+        let carry = view.predicate(sm, inst, 2);
+        let (a, b) = (view.row::<A>(sm, inst, 3), view.row::<A>(sm, inst, 4));
         let mut d = [D::default(); LANES];
         let mut out = 0;
-        for lane in 0..LANES {
+        for lane in view.lanes(sm) {
             let (value, carried) = f(a[lane], b[lane], carry & BIT[lane] != 0);
             d[lane] = value;
             out |= u32::from(carried) << lane;
         }
-        V::write(sm, inst, 0, d);
-        V::set_predicate(sm, inst, 1, out);
+        view.write(sm, inst, 0, d);
+        view.set_predicate(sm, inst, 1, out);
     }
 }
 
 #[inline(always)]
 unsafe fn run_choose<V: View, A: Lane, D: Lane, F: Fn(A, A, bool) -> D>(
+    view: V,
     sm: &mut Sm,
     inst: &Inst,
     f: F,
 ) {
     // SAFETY: as in run1; operand 3 is a predicate.
     unsafe {
-        let (a, b) = (V::row::<A>(sm, inst, 1), V::row::<A>(sm, inst, 2));
-        let which = expand(V::predicate(sm, inst, 3));
+        let (a, b) = (view.row::<A>(sm, inst, 1), view.row::<A>(sm, inst, 2));
+        let which = expand(view.predicate(sm, inst, 3));
         let mut d = [D::default(); LANES];
-        for lane in 0..LANES {
+        for lane in view.lanes(sm) {
             d[lane] = f(a[lane], b[lane], which[lane] != 0);
         }
-        V::write(sm, inst, 0, d);
+        view.write(sm, inst, 0, d);
     }
 }
 
 #[inline(always)]
 unsafe fn run_same<V: View, D: Lane, F: Fn(&Sm, &Inst, usize) -> D>(
+    view: V,
     sm: &mut Sm,
     inst: &Inst,
     f: F,
@@ -427,7 +456,7 @@ unsafe fn run_same<V: View, D: Lane, F: Fn(&Sm, &Inst, usize) -> D>(
     for part in 0..inst.x as usize {
         let value = f(sm, inst, part);
         // SAFETY: as in run1, with `x` destinations.
-        unsafe { V::write(sm, inst, part, [value; LANES]) };
+        unsafe { view.write(sm, inst, part, [value; LANES]) };
     }
 }
 

@@ -86,11 +86,13 @@ fn pick_load<S: space::Space + 'static>(cpu: Cpu, ty: Type, count: u32) -> Run {
         }
     }
     match element(ty) {
+        // No access is of more than 16 bytes.
+        (8, _) if count == 1 => load::<S, u64, 1>(cpu),
+        (8, _) => load::<S, u64, 2>(cpu),
         (1, false) => pick::<S, u8>(cpu, count),
         (1, true) => pick::<S, i8>(cpu, count),
         (2, false) => pick::<S, u16>(cpu, count),
         (2, true) => pick::<S, i16>(cpu, count),
-        (8, _) => pick::<S, u64>(cpu, count),
         _ => pick::<S, u32>(cpu, count),
     }
 }
@@ -105,9 +107,10 @@ fn pick_store<S: space::Space + 'static>(cpu: Cpu, ty: Type, count: u32) -> Run 
         }
     }
     match ty.bytes() {
+        8 if count == 1 => store::<S, u64, 1>(cpu),
+        8 => store::<S, u64, 2>(cpu),
         1 => pick::<S, u8>(cpu, count),
         2 => pick::<S, u16>(cpu, count),
-        8 => pick::<S, u64>(cpu, count),
         _ => pick::<S, u32>(cpu, count),
     }
 }
@@ -123,11 +126,12 @@ fn pick_ordered_load<S: space::Space + 'static>(ty: Type, count: u32) -> Run {
         run.into()
     }
     match element(ty) {
+        (8, _) if count == 1 => ordered::load::<S, u64, 1>().into(),
+        (8, _) => ordered::load::<S, u64, 2>().into(),
         (1, false) => pick::<S, u8>(count),
         (1, true) => pick::<S, i8>(count),
         (2, false) => pick::<S, u16>(count),
         (2, true) => pick::<S, i16>(count),
-        (8, _) => pick::<S, u64>(count),
         _ => pick::<S, u32>(count),
     }
 }
@@ -143,9 +147,10 @@ fn pick_ordered_store<S: space::Space + 'static>(ty: Type, count: u32) -> Run {
         run.into()
     }
     match ty.bytes() {
+        8 if count == 1 => ordered::store::<S, u64, 1>().into(),
+        8 => ordered::store::<S, u64, 2>().into(),
         1 => pick::<S, u8>(count),
         2 => pick::<S, u16>(count),
-        8 => pick::<S, u64>(count),
         _ => pick::<S, u32>(count),
     }
 }

@@ -222,7 +222,7 @@ impl Lowering<'_, '_> {
     /// exchange values or read the clock, and in a call they go their own ways.
     fn in_step(&self) -> bool {
         let order_shows = !self.sites.is_empty() || self.ordered || self.reads_clock;
-        self.cpu.runs_gangs() && self.function.entry && !order_shows
+        self.cpu.is_wide() && self.function.entry && !order_shows
     }
 
     /// Which way of the branch at the end of a block only ends the thread.
