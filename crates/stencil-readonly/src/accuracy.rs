@@ -1,17 +1,46 @@
 //! How far the stencil's derivative is from the sine wave's own, and how far it may be.
 
-use common::verify::Verdict;
+use common::verify::{self, Verdict, within_ulps};
 use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::scheme::{COEF, RADIUS};
 use crate::wave::STEP;
+use crate::{reference, wave};
 
 /// The share of a number that rounding to 32 bits may change: 2^-24.
 const UNIT: f64 = f32::EPSILON as f64 / 2.0;
 
 /// Room for what [`Explained`] leaves out: rounding errors of rounding errors.
 const ROOM: f64 = 1.001;
+
+/// What the kernels should compute of some points, and what their results stand for.
+pub struct Expected {
+    /// The CPU's results: the step times the derivative, as the stencil gives it.
+    results: Vec<f32>,
+    /// The sine wave's own derivative.
+    derivative: Vec<f64>,
+}
+
+impl Expected {
+    /// Of `points` with their halo.
+    pub fn of(points: &[f32]) -> Self {
+        let results = reference::stencil(points);
+        Expected {
+            derivative: wave::derivative(results.len()),
+            results,
+        }
+    }
+
+    /// Whether what a kernel computed is the CPU's to the bit, and its error explained; and how far
+    /// it is from the sine wave's derivative.
+    pub fn compare(&self, computed: &[f32]) -> (Verdict, f64) {
+        let check = verify::compare(computed, &self.results, within_ulps(0));
+        let verdict = check.verdict(|index| format!("point {index}"));
+        let error = largest_error(computed, &self.derivative);
+        (judge(verdict, error), error)
+    }
+}
 
 /// What the derivative may be off by, and why. The derivative itself is between −1 and 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

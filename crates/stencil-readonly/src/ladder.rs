@@ -2,12 +2,12 @@
 
 use anyhow::Result;
 use chapter::{Entry, ladder, limit};
-use common::verify::{POISON, compare, output, within_ulps};
+use common::verify::{POISON, compare, within_ulps};
 use common::{launch, module};
 use cust::launch;
 use cust::memory::{AsyncCopyDestination as _, CopyDestination as _, DeviceBuffer};
 
-use crate::accuracy;
+use crate::accuracy::Expected;
 use crate::flags::Flags;
 use crate::open::Chapter;
 use crate::scheme::{COEF, RADIUS};
@@ -29,7 +29,7 @@ pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
     Ok(())
 }
 
-/// After the note's kernels: each rung that was chosen; where none was, a row for the limit.
+/// After the note's kernels in blocks of `threads`: each rung that was chosen, in blocks of as many.
 ///
 /// # Errors
 ///
@@ -37,28 +37,24 @@ pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
 pub fn run(
     flags: &Flags,
     chapter: &Chapter,
-    host_points: &[f32],
-    expected: &[f32],
-    derivative: &[f64],
+    threads: u32,
+    points: &DeviceBuffer<f32>,
+    results: &mut DeviceBuffer<f32>,
+    expected: &Expected,
 ) -> Result<()> {
-    let points = DeviceBuffer::from_slice(host_points)?;
-    let mut results = output::<f32>("the results", host_points.len())?;
-    if !flags.climbs() {
-        return copy(chapter, host_points, &points, &mut results);
+    let mut rungs = flags.variants();
+    rungs.retain(|rung| !rung.is_the_notes());
+    if rungs.is_empty() {
+        return Ok(());
     }
-    let mut host_results = vec![0.0; host_points.len()];
+    let mut host_results = vec![0.0; results.len()];
     let dcoef = DeviceBuffer::from_slice(&COEF)?;
-    let inner = RADIUS..RADIUS + expected.len();
+    let inner = RADIUS..RADIUS + flags.size as usize;
     let from = points.index(inner.clone()).as_device_ptr();
     let to = results.index(inner.clone()).as_device_ptr();
 
     let stream = &chapter.gpu.stream;
-    let chosen = flags.blocks().into_iter().flat_map(|threads| {
-        let rungs = flags.variants().into_iter();
-        let rungs = rungs.filter(|rung| !rung.is_the_notes());
-        rungs.map(move |rung| (threads, rung))
-    });
-    for (threads, rung) in chosen {
+    for rung in rungs {
         let module = module::load(rung.ptx)?;
         if rung.coefficients == Coefficients::Symbol {
             module::symbol::<[f32; RADIUS + 1]>(&module, c"coef")?.copy_from(&COEF)?;
@@ -85,23 +81,29 @@ pub fn run(
 
         results.copy_to(&mut host_results)?;
         let computed = &host_results[inner.clone()];
-        let check = compare(computed, expected, within_ulps(0));
-        let verdict = check.verdict(|index| format!("point {index}"));
-        let error = accuracy::largest_error(computed, derivative);
-        let verdict = accuracy::judge(verdict, error);
+        let (verdict, error) = expected.compare(computed);
         let stencil = Stencil::new(computed.len(), Some(threads), Some(error), &measured.timing);
         chapter.add(Entry::new(rung.name, measured, verdict).with(|_| stencil));
     }
     Ok(())
 }
 
-/// Beside the note's kernels: the same array copied on the GPU.
-fn copy(
+/// Beside the note's kernels, where no rung was chosen: the same array copied on the GPU.
+///
+/// # Errors
+///
+/// CUDA's own.
+pub fn copy(
+    flags: &Flags,
     chapter: &Chapter,
     host_points: &[f32],
     points: &DeviceBuffer<f32>,
     results: &mut DeviceBuffer<f32>,
 ) -> Result<()> {
+    if flags.climbs() {
+        return Ok(());
+    }
+    results.set_8(POISON)?;
     let measured = chapter.measure("the copy on the GPU", || {
         // SAFETY: both allocations outlive the copy, which `measure` waits for.
         unsafe { results.async_copy_from(points, &chapter.gpu.stream) }

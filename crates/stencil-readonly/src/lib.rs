@@ -12,6 +12,7 @@ pub mod stencil;
 pub mod variant;
 pub mod wave;
 
+pub use accuracy::Expected;
 pub use flags::Flags;
 pub use scheme::{COEF, RADIUS};
 pub use stencil::Stencil;

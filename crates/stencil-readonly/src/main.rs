@@ -8,11 +8,12 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result};
 use chapter::Entry;
 use clap::Parser;
-use common::verify::{POISON, compare, output, within_ulps};
+use common::verify::{POISON, output};
 use common::{launch, module};
 use cust::prelude::*;
-use stencil_readonly::{COEF, Coefficients, Flags, RADIUS, Stencil};
-use stencil_readonly::{accuracy, ladder, reference, scheme, wave};
+use stencil_readonly::{
+    COEF, Coefficients, Expected, Flags, RADIUS, Stencil, ladder, scheme, wave,
+};
 
 /// The kernels, as PTX.
 const PTX: &str = include_str!(env!("STENCIL_READONLY_PTX"));
@@ -26,8 +27,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     let stream = &chapter.gpu.stream;
     let size = flags.size as usize;
     let host_points = wave::points(size);
-    let derivative = wave::derivative(size);
-    let expected = reference::stencil(&host_points);
+    let expected = Expected::of(&host_points);
 
     // Allocate: points and results, each with RADIUS more on either side, and the coefficients.
     let points =
@@ -72,16 +72,14 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
             // The derivative is as good as its coefficients.
             results.copy_to(&mut host_results)?;
             let computed = &host_results[inner.clone()];
-            let check = compare(computed, &expected, within_ulps(0));
-            let verdict = check.verdict(|index| format!("point {index}"));
-            let error = accuracy::largest_error(computed, &derivative);
-            let verdict = accuracy::judge(verdict, error);
+            let (verdict, error) = expected.compare(computed);
             let stencil = Stencil::new(size, Some(threads), Some(error), &measured.timing);
             chapter.add(Entry::new(variant.name, measured, verdict).with(|_| stencil));
         }
+        ladder::run(flags, &chapter, threads, &points, &mut results, &expected)?;
     }
-    drop((points, dcoef, results, host_results)); // frees them
-    ladder::run(flags, &chapter, &host_points, &expected, &derivative)?;
+    ladder::copy(flags, &chapter, &host_points, &points, &mut results)?;
+    drop((points, dcoef, results)); // frees them
     flags.finish(&chapter)
 }
 
