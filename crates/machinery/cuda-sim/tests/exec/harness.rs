@@ -97,17 +97,22 @@ impl Machine {
     /// A buffer that holds `values`; its device address.
     pub fn buffer<T: Plain>(&mut self, values: &[T]) -> u64 {
         let bytes: Vec<u8> = values.iter().flat_map(|value| value.bytes()).collect();
+        self.holding(&bytes)
+    }
+
+    /// A buffer that holds these bytes.
+    fn holding(&mut self, bytes: &[u8]) -> u64 {
         let address = self
             .global
             .allocate(bytes.len() as u64)
             .expect("device memory");
-        self.write(address, &bytes);
+        self.write(address, bytes);
         address
     }
 
     /// A buffer for `count` values that a kernel is to write: poisoned.
     pub fn out<T>(&mut self, count: usize) -> u64 {
-        self.buffer(&vec![POISON; count * size_of::<T>()])
+        self.holding(&vec![POISON; count * size_of::<T>()])
     }
 
     pub fn write(&mut self, address: u64, bytes: &[u8]) {
