@@ -52,9 +52,9 @@ impl Chapter {
         // Most likely it is busy by now; the test passes either way.
         thread::sleep(Duration::from_millis(300));
 
-        let number = program.id().to_string();
-        let sent = Command::new("kill").args(["-INT", &number]).status();
-        assert!(sent.expect("there is a kill command").success());
+        let kill = format!("kill -INT {}", program.id());
+        let sent = Command::new("sh").args(["-c", &kill]).status();
+        assert!(sent.expect("there is a shell").success());
         let output = program.wait_with_output().expect("the program ends");
         assert_eq!(output.status.code(), Some(130));
         assert_eq!(text(&output.stdout), "");
