@@ -2,7 +2,7 @@
 by a line of JSON.
 
 The first line of all says what the engine is, or what it misses. `load` reads the launch that
-examples/speed.rs of the simulator has written to FOLDER, the only argument, and runs it once: its
+src/speed.rs of sim-bench has written to FOLDER, the only argument, and runs it once: its
 result has to be right. `run` gives the seconds of a launch.
 """
 
@@ -12,7 +12,7 @@ import pathlib
 import sys
 import time
 
-# A launch is repeated until it has taken this long, and timed as a whole, as by examples/speed.rs.
+# A launch is repeated until it has taken this long, and timed as a whole, as by src/speed.rs.
 LONG_ENOUGH = 0.05
 
 # What an output is filled with before: a number that no result has.

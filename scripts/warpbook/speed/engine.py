@@ -14,7 +14,7 @@ class Engines:
     """Whatever computes, each a program that waits to be asked."""
 
     def __init__(self, built, folder):
-        release, dev = (built[profile] / "examples/speed" for profile in PROFILES)
+        release, dev = (built[profile] / "speed" for profile in PROFILES)
         self.release = Engine([release, folder])
         self.dev = Engine([dev, folder])
         self.baseline = Engine([release, folder], CUDA_SIM_CPU="baseline")

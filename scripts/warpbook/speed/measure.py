@@ -60,8 +60,8 @@ def warn_if_busy():
 
 def build(profile):
     """Where the programs are that cargo has built: all at once, so that nothing is built twice."""
-    packages = [word for name in ["cuda-sim", *CHAPTERS] for word in ("-p", name)]
-    what = ["--bins", "--example", "speed", *packages]
+    packages = [word for name in ["sim-bench", *CHAPTERS] for word in ("-p", name)]
+    what = ["--bins", *packages]
     cargo = ["cargo", "build", "--quiet", "--locked", "--profile", profile, *what]
     try:
         subprocess.run(cargo, cwd=ROOT, check=True)

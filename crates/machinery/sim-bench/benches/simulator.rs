@@ -6,7 +6,7 @@
 //! well. Every name says what is counted (nothing; a sample, as ever; everything, as with
 //! `--profile`) and on how many threads. `scripts/speed` compares with other engines.
 
-#[expect(dead_code, reason = "examples/speed.rs has the other scales")]
+#[expect(dead_code, reason = "src/speed.rs has the other scales")]
 mod work;
 
 use std::time::Duration;
