@@ -1,5 +1,5 @@
 // What this GPU's tensor cores make of random matrices: for each form of `mma` and each kind of
-// numbers a hash of all results' bits. crates/machinery/cuda-sim/src/exec/tensor/h200.txt is what an
+// numbers a hash of all results' bits. crates/machinery/cuda-sim/tests/exec/products-h200.txt is what an
 // H200 printed, and the simulator's sums are compared with it.
 //
 //   nvcc -O3 -arch=native scripts/products.cu -o products && ./products

@@ -75,7 +75,8 @@ impl Destination {
     /// Where the disk is full, or the folder can no longer be written to.
     pub fn save(&self, figure: &Figure) -> Result<[PathBuf; 2]> {
         let name = self.svg.file_stem().unwrap_or_default().to_string_lossy();
-        let (svg, png) = page::render(figure, &name)?;
+        let (svg, height) = page::svg(figure, &name)?;
+        let png = page::png(figure, height)?;
         let _whole = interrupt::hold();
         let cannot = |path: &Path| format!("cannot save the picture to {}", path.display());
         let written = |path, bytes: &[u8]| {

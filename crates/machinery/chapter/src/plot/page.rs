@@ -1,6 +1,8 @@
 //! The whole picture: its heading, and the charts one below the other.
 
-use anyhow::{Context as _, Result, anyhow};
+use std::fmt::Display;
+
+use anyhow::{Context as _, Error, Result, anyhow};
 use plotters::prelude::*;
 
 use super::describe::{description, title};
@@ -15,30 +17,39 @@ use common::gpu::{Clock, GpuInfo};
 /// Size of the bar that says what bars look like.
 const SAMPLE: (i32, i32) = (28, 10);
 
-/// The picture as an SVG document, whose ids begin with `name`, and as a PNG file. The SVG has no
-/// empty lines, so that it can be put into a page's Markdown.
+/// The picture as an SVG document, whose ids begin with `name`, and how high it is. It has no empty
+/// lines, so that it can be put into a page's Markdown.
 ///
 /// # Errors
 ///
-/// Where plotters or the PNG encoder refuses; neither is known to.
-pub fn render(figure: &Figure, name: &str) -> Result<(String, Vec<u8>)> {
-    let failed = |error: String| anyhow!("cannot draw the picture: {error}");
-
+/// Where plotters refuses; it is not known to.
+pub fn svg(figure: &Figure, name: &str) -> Result<(String, u32)> {
     // How high it is turns out while it is drawn: less than this.
     let size = (WIDTH as u32, 100_000);
     let mut elements = String::new();
     let paper = SVGBackend::with_string(&mut elements, size).into_drawing_area();
-    let height = draw(figure, paper).map_err(|error| failed(error.to_string()))? as u32;
+    let height = draw(figure, paper).map_err(failed)? as u32;
     let (_, elements) = elements
         .split_once('\n')
         .context("cannot draw the picture: plotters' SVG has no first line")?;
-    let svg = opening(figure, name, height) + elements;
+    Ok((opening(figure, name, height) + elements, height))
+}
 
+/// The same as a PNG file, `height` as the SVG's.
+///
+/// # Errors
+///
+/// Where plotters or the PNG encoder refuses; neither is known to.
+pub fn png(figure: &Figure, height: u32) -> Result<Vec<u8>> {
     let size = (WIDTH as u32, height);
     let mut pixels = Raster::buffer(size);
     let paper = Raster::new(&mut pixels, size).into_drawing_area();
-    draw(figure, paper).map_err(|error| failed(error.to_string()))?;
-    Ok((svg, png(&pixels, size)?))
+    draw(figure, paper).map_err(failed)?;
+    encoded(&pixels, size)
+}
+
+fn failed(error: impl Display) -> Error {
+    anyhow!("cannot draw the picture: {error}")
 }
 
 /// The SVG's first lines: what it shows, for who does not see it, and its white ground.
@@ -68,7 +79,7 @@ fn escaped(text: &str) -> String {
 }
 
 /// Red, green and blue as a PNG file.
-fn png(pixels: &[u8], (width, height): (u32, u32)) -> Result<Vec<u8>> {
+fn encoded(pixels: &[u8], (width, height): (u32, u32)) -> Result<Vec<u8>> {
     let mut file = Vec::new();
     let mut encoder = png::Encoder::new(&mut file, SCALE * width, SCALE * height);
     encoder.set_color(png::ColorType::Rgb);

@@ -65,7 +65,7 @@ fn roofline(operations: f64) -> Roofline {
 }
 
 fn svg(figure: &Figure) -> String {
-    page::render(figure, "times").unwrap().0
+    page::svg(figure, "times").unwrap().0
 }
 
 /// The lines of text in a picture.
@@ -198,7 +198,7 @@ fn every_figure_has_its_name_and_unit() {
 #[test]
 fn who_does_not_see_it_is_told() {
     let told = |figure: &Figure, name: &str| {
-        let svg = page::render(figure, name).unwrap().0;
+        let svg = page::svg(figure, name).unwrap().0;
         let document = Document::parse(&svg).unwrap();
         let root = document.root_element();
         assert_eq!(root.attribute("role"), Some("img"));
@@ -419,7 +419,8 @@ fn too_many_variants_are_cut_and_that_is_said() {
 #[test]
 fn the_png_is_the_same_picture_but_finer() {
     let figure = figure(Clock::Modelled, 4);
-    let (svg, file) = page::render(&figure, "times").unwrap();
+    let (svg, height) = page::svg(&figure, "times").unwrap();
+    let file = page::png(&figure, height).unwrap();
     let document = Document::parse(&svg).unwrap();
     let side = |name: &str| -> u32 {
         document

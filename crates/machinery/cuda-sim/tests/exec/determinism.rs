@@ -103,7 +103,7 @@ fn a_spin_lock_repeats() {
         let mut machine = Machine::new(include_str!("../../kernels/ptx/progress.ptx"));
         machine.use_threads(threads);
         let (lock, sum) = (machine.buffer(&[0u32]), machine.buffer(&[0u32]));
-        let report = machine.run("spin_lock", 2, 40, params![lock, sum]);
+        let report = machine.run("spin_lock", 2, 20, params![lock, sum]);
         (report.counts, machine.read::<u32>(sum, 1))
     };
     let first = run(1);

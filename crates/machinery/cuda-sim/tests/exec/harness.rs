@@ -16,24 +16,29 @@ pub const BLOCK_SIZES: [u32; 6] = [1, 31, 32, 33, 100, 256];
 pub const POISON: u8 = 0xa5;
 
 /// A value without padding that has a meaning for all bits.
-pub trait Plain: Copy {
-    fn bytes(self) -> Vec<u8>;
-    fn of(bytes: &[u8]) -> Self;
+///
+/// # Safety
+///
+/// It has to be that.
+pub unsafe trait Plain: Copy {
+    fn bytes(self) -> Vec<u8> {
+        bytes_of(&[self]).to_vec()
+    }
 }
 
 macro_rules! plain {
     ($($t:ty),*) => {$(
-        impl Plain for $t {
-            fn bytes(self) -> Vec<u8> {
-                self.to_le_bytes().to_vec()
-            }
-            fn of(bytes: &[u8]) -> $t {
-                <$t>::from_le_bytes(bytes.try_into().expect("as many bytes as the type has"))
-            }
-        }
+        // SAFETY: numbers are.
+        unsafe impl Plain for $t {}
     )*};
 }
 plain!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
+
+/// As they lie in memory: GPUs and the machines this runs on have the lowest byte first.
+fn bytes_of<T: Plain>(values: &[T]) -> &[u8] {
+    // SAFETY: no byte of them is padding.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
+}
 
 /// Kernel parameters in order: `params![out, n, 0.5f32]`.
 #[macro_export]
@@ -96,8 +101,7 @@ impl Machine {
 
     /// A buffer that holds `values`; its device address.
     pub fn buffer<T: Plain>(&mut self, values: &[T]) -> u64 {
-        let bytes: Vec<u8> = values.iter().flat_map(|value| value.bytes()).collect();
-        self.holding(&bytes)
+        self.holding(bytes_of(values))
     }
 
     /// A buffer that holds these bytes.
@@ -125,14 +129,17 @@ impl Machine {
     }
 
     pub fn read<T: Plain>(&self, address: u64, count: usize) -> Vec<T> {
-        let length = count * size_of::<T>();
-        let host = self
-            .global
-            .host(address, length as u64)
-            .expect("inside an allocation");
-        // SAFETY: `host` answers for `length` bytes of a live allocation.
-        let bytes = unsafe { std::slice::from_raw_parts(host, length) };
-        bytes.chunks_exact(size_of::<T>()).map(T::of).collect()
+        let length = (count * size_of::<T>()) as u64;
+        let host = self.global.host(address, length);
+        let host = host.expect("inside an allocation");
+        let mut values = Vec::<T>::with_capacity(count);
+        // SAFETY: `host` answers for `length` bytes of a live allocation, `values` has room for them,
+        // and all bits have a meaning.
+        unsafe {
+            host.copy_to_nonoverlapping(values.as_mut_ptr().cast(), length as usize);
+            values.set_len(count);
+        }
+        values
     }
 
     /// Runs a kernel on a grid and blocks of one dimension.

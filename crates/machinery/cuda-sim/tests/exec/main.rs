@@ -21,6 +21,7 @@ mod memory;
 mod model;
 mod ordered;
 mod printing;
+mod products;
 mod progress;
 mod random_flow;
 mod spaces;

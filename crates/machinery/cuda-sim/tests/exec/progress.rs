@@ -65,7 +65,7 @@ fn all_blocks_of_a_full_gpu_wait_for_each_other() {
 #[test]
 fn spin_locks() {
     for kernel in ["spin_lock", "spin_lock_inside"] {
-        for (grid, block) in [(1, 32), (2, 64)] {
+        for (grid, block) in [(1, 8), (2, 34)] {
             let mut machine = Machine::new(PTX);
             let (lock, sum) = (machine.buffer(&[0u32]), machine.buffer(&[0u32]));
             machine.run(kernel, grid, block, params![lock, sum]);

@@ -97,7 +97,7 @@ impl Frame {
 
 /// One warp instruction; `sources` and the answer are lane values, operand by operand. With a
 /// carry, it is the last destination and the first source.
-fn step(op: &Op, imm: u64, mask: u32, sources: &[[u64; LANES]]) -> Vec<[u64; LANES]> {
+fn step(sm: &mut Sm, op: &Op, imm: u64, mask: u32, sources: &[[u64; LANES]]) -> Vec<[u64; LANES]> {
     let carry: &[Type] = if op.carries { &[Type::Pred] } else { &[] };
     let defs = [&op.defs, carry].concat();
     let uses = [carry, &op.uses].concat();
@@ -109,7 +109,6 @@ fn step(op: &Op, imm: u64, mask: u32, sources: &[[u64; LANES]]) -> Vec<[u64; LAN
     for (n, (ty, values)) in uses.iter().zip(sources).enumerate() {
         frame.write(defs.len() + n, *ty, values);
     }
-    let mut sm = Sm::for_tests();
     sm.frame = frame.0.as_mut_ptr().cast();
     sm.mask = mask;
     sm.lanes = crate::exec::lanes::expand(mask);
@@ -126,7 +125,7 @@ fn step(op: &Op, imm: u64, mask: u32, sources: &[[u64; LANES]]) -> Vec<[u64; LAN
         back: 0,
     };
     // SAFETY: every operand is a row of the frame, as wide as any type.
-    let next = unsafe { (op.run.alone)(&mut sm, &inst) };
+    let next = unsafe { (op.run.alone)(sm, &inst) };
     assert_eq!(next, inst.next(), "the next instruction follows");
     defs.iter()
         .enumerate()
@@ -137,6 +136,7 @@ fn step(op: &Op, imm: u64, mask: u32, sources: &[[u64; LANES]]) -> Vec<[u64; LAN
 /// What the operation answers: a row of destinations for each row of sources.
 pub fn run(written: impl Into<Written>, rows: &[Vec<u64>]) -> Vec<Vec<u64>> {
     let written = written.into();
+    let mut sm = Sm::for_tests();
     let mut answers: Option<Vec<Vec<u64>>> = None;
     for cpu in cpus() {
         let op = op(&written, cpu).unwrap_or_else(|error| panic!("{}: {error}", written.text));
@@ -146,9 +146,9 @@ pub fn run(written: impl Into<Written>, rows: &[Vec<u64>]) -> Vec<Vec<u64>> {
             let sources: Vec<[u64; LANES]> = (0..warp[0].len())
                 .map(|source| std::array::from_fn(|l| warp.get(l).map_or(0, |row| row[source])))
                 .collect();
-            let whole = step(&op, imm, FULL, &sources);
+            let whole = step(&mut sm, &op, imm, FULL, &sources);
             let mask = 0x9e37_79b9u32.rotate_left(n as u32);
-            let partly = step(&op, imm, mask, &sources);
+            let partly = step(&mut sm, &op, imm, mask, &sources);
             let types = op.defs.iter().chain(op.carries.then_some(&Type::Pred));
             for ((whole, partly), ty) in whole.iter().zip(&partly).zip(types) {
                 let untouched = match ty {
@@ -362,7 +362,7 @@ pub fn triples(a: Type, b: Type, c: Type) -> Vec<Vec<u64>> {
     let mut turn = 0;
     let mut rows = Vec::new();
     for pair in pairs(a, b) {
-        for _ in 0..third.len().min(7) {
+        for _ in 0..third.len().min(3) {
             rows.push(vec![pair[0], pair[1], third[turn % third.len()]]);
             turn += 1;
         }

@@ -1,0 +1,359 @@
+//! Sums of tensor cores against those of an H200, bit for bit: 65536 of each form of `mma` and each
+//! kind of numbers.
+
+use std::fmt::Write as _;
+
+use crate::harness::{Machine, module_of};
+use crate::params;
+
+/// What `scripts/products.cu` printed.
+const H200: &str = include_str!("products-h200.txt");
+
+const PRODUCTS: usize = 512;
+/// Rows of the first matrix and of the result, columns of the second.
+const ROWS: usize = 16;
+const COLUMNS: usize = 8;
+const LANES: usize = 32;
+
+/// Bits of a floating-point format, and how many unused ones are below them in a register's part.
+#[derive(Clone, Copy)]
+struct Format {
+    exponent_bits: u32,
+    fraction_bits: u32,
+    unused_bits: u32,
+}
+
+impl Format {
+    const fn new(exponent_bits: u32, fraction_bits: u32, unused_bits: u32) -> Self {
+        Format {
+            exponent_bits,
+            fraction_bits,
+            unused_bits,
+        }
+    }
+
+    fn bias(self) -> i32 {
+        (1 << (self.exponent_bits - 1)) - 1
+    }
+
+    /// The exponent field of an infinity or NaN.
+    fn special(self) -> i32 {
+        (1 << self.exponent_bits) - 1
+    }
+}
+
+const TF32: Format = Format::new(8, 10, 13);
+const F16: Format = Format::new(5, 10, 0);
+const BF16: Format = Format::new(8, 7, 0);
+const F32: Format = Format::new(8, 23, 0);
+
+/// A form of `mma`.
+struct Form {
+    name: &'static str,
+    /// Columns of the first matrix.
+    deep: usize,
+    multiplied: Format,
+    added: Format,
+}
+
+const fn form(name: &'static str, deep: usize, multiplied: Format, added: Format) -> Form {
+    Form {
+        name,
+        deep,
+        multiplied,
+        added,
+    }
+}
+
+const FORMS: [Form; 8] = [
+    form("m16n8k4.tf32.f32", 4, TF32, F32),
+    form("m16n8k8.tf32.f32", 8, TF32, F32),
+    form("m16n8k8.f16.f32", 8, F16, F32),
+    form("m16n8k16.f16.f32", 16, F16, F32),
+    form("m16n8k8.f16.f16", 8, F16, F16),
+    form("m16n8k16.f16.f16", 16, F16, F16),
+    form("m16n8k8.bf16.f32", 8, BF16, F32),
+    form("m16n8k16.bf16.f32", 16, BF16, F32),
+];
+
+impl Form {
+    /// Elements of a register, of the matrices that are multiplied and of the one that is added.
+    fn packed(&self) -> [usize; 2] {
+        [self.multiplied, self.added].map(|format| {
+            match format.exponent_bits + format.fraction_bits {
+                15 => 2,
+                _ => 1,
+            }
+        })
+    }
+
+    /// Registers of a lane for the first matrix, the second, and the result.
+    fn registers(&self) -> [usize; 3] {
+        let [packed, packed_result] = self.packed();
+        let elements = [ROWS * self.deep, COLUMNS * self.deep];
+        let [first, second] = elements.map(|count| count / packed / LANES);
+        [first, second, 4 / packed_result]
+    }
+
+    /// A kernel that reads a warp's registers, multiplies, and writes those of the result.
+    fn ptx(&self) -> String {
+        let [first, second, result] = self.registers();
+        let mut body = "mov.u32 %r30, %ctaid.x;\n".to_owned();
+        let mut place = |register: usize, base: &str, count: usize, n: usize| {
+            let _ = write!(
+                body,
+                "ld.param.u64 %d1, [{base}]; mad.lo.u32 %r31, %r30, {}, %t; \
+                 mad.wide.u32 %d1, %r31, 4, %d1; ld.global.b32 %r{register}, [%d1+{}];\n",
+                count * LANES,
+                4 * n * LANES
+            );
+            format!("%r{register}")
+        };
+        let a: Vec<String> = (0..first).map(|n| place(n, "a", first, n)).collect();
+        let b: Vec<String> = (0..second).map(|n| place(8 + n, "b", second, n)).collect();
+        let c: Vec<String> = (0..result).map(|n| place(16 + n, "c", result, n)).collect();
+        let d: Vec<String> = (0..result).map(|n| format!("%r{}", 24 + n)).collect();
+        let [shape, multiplied, added] = self.name.split('.').collect::<Vec<_>>()[..] else {
+            panic!("a shape and two types");
+        };
+        let _ = writeln!(
+            body,
+            "mma.sync.aligned.{shape}.row.col.{added}.{multiplied}.{multiplied}.{added} \
+             {{{}}}, {{{}}}, {{{}}}, {{{}}};",
+            d.join(", "),
+            a.join(", "),
+            b.join(", "),
+            c.join(", ")
+        );
+        let _ = write!(
+            body,
+            "mad.lo.u32 %r31, %r30, {}, %t; mad.wide.u32 %d1, %r31, 4, %out;",
+            result * LANES
+        );
+        for (n, register) in d.iter().enumerate() {
+            let _ = write!(body, "st.global.b32 [%d1+{}], {register};", 4 * n * LANES);
+        }
+        let parameters = ".param .u64 p, .param .u64 a, .param .u64 b, .param .u64 c";
+        module_of("", &body).replace(".param .u64 p", parameters)
+    }
+}
+
+/// Numbers as `scripts/products.cu` makes them: exponents of what is multiplied and of what is added,
+/// from the first to the second, for formats with 8 bits of exponent and for those with 5.
+#[derive(Default)]
+struct Numbers {
+    name: &'static str,
+    multiplied: [[i32; 2]; 2],
+    added: [[i32; 2]; 2],
+    /// Some are infinite, NaN or zero.
+    special: bool,
+    /// Every other product is the one before, negated; and now and then a little different.
+    cancels: bool,
+    /// Nothing is added: zeros of both signs.
+    alone: bool,
+}
+
+fn all_numbers() -> Vec<Numbers> {
+    let kind = |name, multiplied, added| Numbers {
+        name,
+        multiplied,
+        added,
+        ..Numbers::default()
+    };
+    vec![
+        kind("alike", [[-2, 0], [-2, 0]], [[-2, 0], [-2, 0]]),
+        kind("spread", [[-6, 6], [-6, 6]], [[-6, 6], [-6, 6]]),
+        kind("added-far", [[-2, 2], [-2, 2]], [[-30, 29], [-14, 12]]),
+        kind("far", [[-20, 20], [-14, 2]], [[-20, 20], [-14, 2]]),
+        Numbers {
+            cancels: true,
+            ..kind(
+                "cancelling",
+                [[-20, 20], [-14, 2]],
+                [[-40, -20], [-24, -14]],
+            )
+        },
+        kind("small", [[-66, -55], [-15, -5]], [[-130, -100], [-15, -9]]),
+        kind(
+            "subnormal",
+            [[-76, -60], [-15, -10]],
+            [[-130, -120], [-15, -15]],
+        ),
+        Numbers {
+            alone: true,
+            ..kind("smallest", [[-78, -60], [-15, -10]], [[0, 0], [0, 0]])
+        },
+        kind("large", [[61, 64], [5, 8]], [[124, 127], [12, 15]]),
+        Numbers {
+            special: true,
+            ..kind("special", [[-2, 2], [-2, 2]], [[-2, 2], [-2, 2]])
+        },
+        Numbers {
+            special: true,
+            ..kind("any", [[-127, 128], [-15, 16]], [[-127, 128], [-15, 16]])
+        },
+    ]
+}
+
+fn random_bits(n: u64) -> u32 {
+    let n = (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let n = (n ^ n >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    (n ^ n >> 32) as u32
+}
+
+impl Numbers {
+    /// The element number `n`, counted through all matrices.
+    fn element(&self, format: Format, added: bool, n: u64) -> u32 {
+        let exponents = if added { self.added } else { self.multiplied };
+        let [first, last] = exponents[usize::from(format.exponent_bits == 5)];
+        let (one, two) = (random_bits(2 * n), random_bits(2 * n + 1));
+        let special = format.special();
+        let mut field = format.bias() + first + ((one >> 1) % (last - first + 1) as u32) as i32;
+        let mut fraction = two & ((1 << format.fraction_bits) - 1);
+        field = field.clamp(0, special - i32::from(!self.special));
+        if self.special {
+            (field, fraction) = match two >> 24 {
+                0 => (special, fraction),
+                1 | 2 => (special, 0),
+                3 => (0, 0),
+                _ => (field, fraction),
+            };
+        }
+        if added && self.alone {
+            (field, fraction) = (0, 0);
+        }
+        let field = field as u32;
+        ((one & 1) << format.exponent_bits | field) << format.fraction_bits | fraction
+    }
+
+    /// The matrices of a product, by rows: two to multiply and one to add.
+    fn matrices(&self, form: &Form, number: usize) -> [Vec<u32>; 3] {
+        let counts = [ROWS * form.deep, form.deep * COLUMNS, ROWS * COLUMNS];
+        let first = number * counts.iter().sum::<usize>();
+        let make = |from: usize, count: usize, format, added| -> Vec<u32> {
+            let elements = (from..from + count).map(|i| (first + i) as u64);
+            elements.map(|n| self.element(format, added, n)).collect()
+        };
+        let mut a = make(0, counts[0], form.multiplied, false);
+        let mut b = make(counts[0], counts[1], form.multiplied, false);
+        let c = make(counts[0] + counts[1], counts[2], form.added, true);
+        if self.cancels {
+            let sign = form.multiplied.exponent_bits + form.multiplied.fraction_bits;
+            for i in (1..a.len()).step_by(2) {
+                a[i] = a[i - 1] ^ 1 << sign;
+            }
+            for i in (0..b.len()).filter(|i| i / COLUMNS % 2 == 1) {
+                let less = random_bits((number * counts[1] + i) as u64).is_multiple_of(4);
+                b[i] = b[i - COLUMNS] ^ u32::from(less);
+            }
+        }
+        // What a tensor core does not look at may be anything.
+        let unused = form.multiplied.unused_bits;
+        for matrix in [&mut a, &mut b] {
+            let count = matrix.len();
+            for (i, element) in matrix.iter_mut().enumerate() {
+                let below = random_bits((number * count + i) as u64) & ((1 << unused) - 1);
+                *element = *element << unused | below;
+            }
+        }
+        [a, b, c]
+    }
+}
+
+/// A warp's registers, lane by lane, that hold `packed` of so many elements of each lane.
+fn in_registers(
+    elements: usize,
+    packed: usize,
+    element: impl Fn(usize, usize) -> u32,
+) -> impl Iterator<Item = u32> {
+    (0..elements / packed).flat_map(move |register| {
+        let words = (0..LANES).map(|lane| {
+            let parts =
+                (0..packed).map(|part| element(register * packed + part, lane) << (16 * part));
+            parts.fold(0, |word, part| word | part)
+        });
+        words.collect::<Vec<_>>()
+    })
+}
+
+/// The place in a matrix by rows of element `i` of a lane's, of what is added and of the result.
+fn place(i: usize, lane: usize) -> usize {
+    (lane / 4 + 8 * (i / 2)) * COLUMNS + lane % 4 * 2 + i % 2
+}
+
+/// Which lane holds which element: PTX ISA, section 9.7.14.5, the figures of each form.
+fn registers_of(form: &Form, [a, b, c]: &[Vec<u32>; 3]) -> [Vec<u32>; 3] {
+    let [packed, packed_result] = form.packed();
+    let [first, second, _] = form.registers();
+    let wide = packed == 1;
+    let in_a = in_registers(first * packed, packed, |i, lane| {
+        let (group, thread) = (lane / 4, lane % 4);
+        let (row, k) = match wide {
+            true => (group + 8 * (i % 2), thread + 4 * (i / 2)),
+            false => (group + 8 * (i / 2 % 2), thread * 2 + i % 2 + i / 4 * 8),
+        };
+        a[row * form.deep + k]
+    });
+    let in_b = in_registers(second * packed, packed, |i, lane| {
+        let (group, thread) = (lane / 4, lane % 4);
+        let k = match wide {
+            true => thread + 4 * i,
+            false => thread * 2 + i % 2 + i / 2 * 8,
+        };
+        b[k * COLUMNS + group]
+    });
+    let in_c = in_registers(4, packed_result, |i, lane| c[place(i, lane)]);
+    [in_a.collect(), in_b.collect(), in_c.collect()]
+}
+
+/// A hash of all results' bits.
+fn hash(form: &Form, kind: &Numbers) -> u64 {
+    let mut inputs = [Vec::new(), Vec::new(), Vec::new()];
+    for number in 0..PRODUCTS {
+        let registers = registers_of(form, &kind.matrices(form, number));
+        for (input, registers) in inputs.iter_mut().zip(registers) {
+            input.extend(registers);
+        }
+    }
+    let mut machine = Machine::new(&form.ptx());
+    let [a, b, c] = inputs.map(|words| machine.buffer(&words));
+    let [_, packed] = form.packed();
+    let words = 4 / packed * LANES;
+    let out = machine.out::<u32>(PRODUCTS * words);
+    machine.run("k", PRODUCTS as u32, LANES as u32, params![out, a, b, c]);
+
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for d in machine.read::<u32>(out, PRODUCTS * words).chunks(words) {
+        let mut results = [0; ROWS * COLUMNS];
+        for lane in 0..LANES {
+            for i in 0..4 {
+                let word = d[i / packed * LANES + lane] >> (16 * (i % packed));
+                results[place(i, lane)] = if packed == 2 { word & 0xffff } else { word };
+            }
+        }
+        for word in results {
+            hash = (hash ^ u64::from(word)).wrapping_mul(0x100_0000_01b3);
+        }
+    }
+    hash
+}
+
+#[test]
+fn sums_of_random_matrices_are_those_of_an_h200() {
+    let mut found = String::new();
+    for form in &FORMS {
+        for kind in &all_numbers() {
+            let _ = writeln!(
+                found,
+                "{} {} = {:016x}",
+                form.name,
+                kind.name,
+                hash(form, kind)
+            );
+        }
+    }
+    let wanted = H200.lines().filter(|line| !line.starts_with('#'));
+    assert!(wanted.clone().count() == FORMS.len() * all_numbers().len());
+    let wrong: Vec<_> = wanted.zip(found.lines()).filter(|(a, b)| a != b).collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
