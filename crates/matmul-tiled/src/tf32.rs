@@ -14,6 +14,7 @@ use std::fmt;
 
 use chapter::progress;
 use common::verify::{self, Comparison};
+use cust::memory::bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 
 /// Products that an `mma` adds up at once.
@@ -30,12 +31,18 @@ const LOST: f64 = 6.0 / (1 << 23) as f64;
 
 /// An element of C as a double, and how far from it a tensor core's may be.
 #[derive(Clone, Copy, Default, PartialEq)]
+#[repr(C)]
 pub struct Element {
     /// The exact product of rounded factors, as far as doubles are.
     pub sum: f64,
     /// The most that tensor cores' sums can be off.
     pub off: f64,
 }
+
+// SAFETY: two floats of one size, for which all bits mean something.
+unsafe impl Zeroable for Element {}
+// SAFETY: as above, and no padding.
+unsafe impl Pod for Element {}
 
 impl fmt::Debug for Element {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

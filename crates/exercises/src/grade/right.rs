@@ -1,8 +1,11 @@
 //! The step `right`: outputs beside their references, and the first wrong elements shown.
 
+use std::fmt::Debug;
+
 use approx::relative_eq;
 use chapter::number::grouped;
 use common::verify::{compare, within_ulps};
+use cust::memory::bytemuck::Pod;
 
 use super::{Failure, Stop};
 use crate::data::{Step, Tolerance};
@@ -73,7 +76,7 @@ fn wrong(output: &Output, tolerance: Tolerance) -> Vec<bool> {
     }
 }
 
-fn each<T: Copy + PartialEq + std::fmt::Debug>(
+fn each<T: Pod + PartialEq + Debug>(
     got: &[T],
     expected: &[T],
     close: impl Fn(&T, &T) -> bool,
