@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use anyhow::Result;
-use chapter::{Entry, ladder, limit};
+use chapter::{Chapter, Entry, ladder, limit};
 use common::timing::Measured;
 use common::verify::{POISON, compare};
 use common::{launch, module};
@@ -12,7 +12,6 @@ use cust::memory::{CopyDestination as _, DeviceBuffer};
 
 use crate::addition::Addition;
 use crate::flags::Flags;
-use crate::open::Chapter;
 use crate::pattern::{AccessPattern, NUM_VALUES};
 use crate::reference;
 use crate::shape::{self, Shape};
@@ -38,7 +37,7 @@ pub fn prepare(flags: &Flags, chapter: &Chapter, variants: &[&Variant]) -> Resul
             let bytes = sums as usize * size_of::<i32>();
             limits.insert(sums, limit::copy_of(&chapter.gpu, chapter.repeat(), bytes)?);
         }
-        chapter.limit_of(move |_, addition| limits[&addition.sums].clone());
+        chapter.limit_of(move |_, addition: &Addition| limits[&addition.sums].clone());
     }
     Ok(())
 }

@@ -2,18 +2,15 @@
 //! allocated.
 
 use anyhow::{Result, ensure};
+use chapter::Chapter;
 use chapter::memory::{self, Need};
 use common::launch;
 
-use crate::addition::Addition;
-use crate::flags::{Flags, Inputs};
+use crate::flags::Flags;
 use crate::ladder;
 use crate::pattern::NUM_VALUES;
 use crate::shape::FOUR;
 use crate::variant::Variant;
-
-/// The GPU, and the report on what was added on it.
-pub type Chapter = chapter::Chapter<Inputs, Addition>;
 
 /// What is printed under the table of the note's kernels.
 const WORDS: &str = "\

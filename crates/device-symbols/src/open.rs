@@ -2,18 +2,14 @@
 //! allocated.
 
 use anyhow::{Context as _, Result};
+use chapter::Chapter;
 use chapter::memory::{self, Need};
 use common::launch;
 use cust::module::Module;
 
-use crate::flags::{Flags, Inputs, Part};
-use crate::steps::Copied;
-use crate::summary::Symbols;
+use crate::flags::{Flags, Part};
 use crate::values::LENGTH;
 use crate::variable::Variable;
-
-/// The GPU, and the report on what was copied to and from its variables.
-pub type Chapter = chapter::Chapter<Inputs, Copied, Symbols>;
 
 /// What is printed under the tables.
 const WORDS: &str = "\

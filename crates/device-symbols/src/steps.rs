@@ -3,15 +3,14 @@
 use std::fmt::Debug;
 
 use anyhow::Result;
-use chapter::Entry;
 use chapter::report::Details;
 use chapter::report::table::or_dash;
+use chapter::{Chapter, Entry};
 use common::timing::Measured;
 use common::verify::{Comparison, POISON, compare};
 use cust::memory::bytemuck::{self, Pod};
 use serde::Serialize;
 
-use crate::open::Chapter;
 use crate::variable::Variable;
 
 /// What the table says of a step beside its time: which bytes a copy copies, nothing for a kernel.
@@ -78,7 +77,7 @@ pub fn launched(
     measured: Measured,
     check: Comparison<f32>,
     place: fn(usize) -> String,
-) -> Entry<Copied> {
+) -> Entry {
     let nothing = Copied {
         symbol: None,
         bytes: None,
@@ -100,7 +99,9 @@ impl Copied {
 }
 
 impl Details for Copied {
-    const COLUMNS: &'static [&'static str] = &["symbol", "bytes", "offset"];
+    fn columns(&self) -> &'static [&'static str] {
+        &["symbol", "bytes", "offset"]
+    }
 
     fn cells(&self) -> Vec<String> {
         let number = |value: Option<u64>| value.map(|value| value.to_string());

@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result};
 use chapter::limit::Fp32;
-use chapter::{Entry, Limit, ladder};
+use chapter::{Chapter, Entry, Limit, ladder};
 use common::verify::{POISON, compare, within_ulps};
 use common::{launch, module};
 use cust::function::{BlockSize, GridSize};
@@ -11,7 +11,6 @@ use cust::launch;
 use crate::flags::Flags;
 use crate::linear::Linear;
 use crate::matrix::{self, Matrix};
-use crate::open::Chapter;
 use crate::pitched::PitchedBuffer;
 use crate::rate::Rate;
 use crate::variant::{Variant, any_linear};

@@ -2,15 +2,12 @@
 //! allocated.
 
 use anyhow::Result;
+use chapter::Chapter;
 use chapter::memory::{self, Need};
 
-use crate::flags::{Flags, Inputs, padded};
-use crate::pitches::{self, Pitches};
-use crate::rate::Rate;
+use crate::flags::{Flags, padded};
+use crate::pitches::{self};
 use crate::{ladder, variant};
-
-/// The GPU, and the report on how rows were padded and what was computed there.
-pub type Chapter = chapter::Chapter<Inputs, Rate, Pitches>;
 
 /// What is printed under the tables.
 const WORDS: &str = "\

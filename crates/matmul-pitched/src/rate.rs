@@ -26,7 +26,9 @@ impl Rate {
 }
 
 impl Details for Rate {
-    const COLUMNS: &'static [&'static str] = &["GFLOP/s"];
+    fn columns(&self) -> &'static [&'static str] {
+        &["GFLOP/s"]
+    }
 
     fn cells(&self) -> Vec<String> {
         vec![or_dash(self.gflop_per_s.map(|rate| format!("{rate:.1}")))]

@@ -73,8 +73,9 @@ pub fn formula(product: &ProductFlags, tile: Option<Tile>) -> u64 {
 }
 
 impl Details for Accesses {
-    const COLUMNS: &'static [&'static str] =
-        &["global accesses, formula", "counted", Rate::COLUMNS[0]];
+    fn columns(&self) -> &'static [&'static str] {
+        &["global accesses, formula", "counted", "GFLOP/s"]
+    }
 
     fn cells(&self) -> Vec<String> {
         let counted = self.accesses_counted.map(|counted| counted.to_string());

@@ -6,14 +6,12 @@ use std::ptr;
 use std::sync::OnceLock;
 
 use anyhow::{Context as _, Result, ensure};
-use chapter::Limit;
+use chapter::{Chapter, Limit};
 use common::error::note;
 use common::gpu::{Clock, Gpu};
 use cust::stream::Stream;
 use libloading::Library;
 use matmul_pitched::pitched::PitchedBuffer;
-
-use crate::open::Chapter;
 
 /// What the library is called, the newest first.
 const NAMES: [&str; 3] = if cfg!(windows) {

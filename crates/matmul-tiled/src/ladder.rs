@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result};
 use chapter::limit::Fp32;
-use chapter::{Entry, Limit, ladder, shared};
+use chapter::{Chapter, Entry, Limit, ladder, shared};
 use common::error::note;
 use common::verify::{POISON, compare, within_ulps};
 use common::{launch, module};
@@ -14,7 +14,6 @@ use matmul_pitched::{Matrix, PitchedBuffer, matrix};
 use crate::accesses::Accesses;
 use crate::cublas::{self, Math};
 use crate::flags::Flags;
-use crate::open::Chapter;
 use crate::shares::Shares;
 use crate::tf32;
 use crate::variant::Variant;

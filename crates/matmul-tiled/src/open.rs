@@ -2,14 +2,10 @@
 //! allocated.
 
 use anyhow::Result;
-use chapter::{memory, shared};
+use chapter::{Chapter, memory, shared};
 
-use crate::accesses::Accesses;
-use crate::flags::{Flags, Inputs};
+use crate::flags::Flags;
 use crate::ladder;
-
-/// The GPU, and the report on what was computed on it.
-pub type Chapter = chapter::Chapter<Inputs, Accesses>;
 
 /// What is printed under the table.
 const WORDS: &str = "\

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use chapter::limit::Fp32;
-use chapter::{Entry, Limit, ladder};
+use chapter::{Chapter, Entry, Limit, ladder};
 use common::verify::{POISON, compare, output};
 use common::{launch, module};
 use cust::function::{BlockSize, GridSize};
@@ -10,7 +10,6 @@ use cust::launch;
 use cust::memory::{CopyDestination, DeviceBuffer};
 
 use crate::flags::Flags;
-use crate::open::Chapter;
 use crate::picture::{Picture, Pixel};
 use crate::scene::{self, ConstantScene, Sphere};
 use crate::variant::{Spheres, Variant};
@@ -55,7 +54,7 @@ fn limits(flags: &Flags, chapter: &Chapter) -> Result<()> {
         true => writing.clone(),
         false => testing,
     };
-    chapter.limit_of(move |variant, ()| match variant {
+    chapter.limit_of(move |variant, (): &()| match variant {
         // Of fewer tests nothing is left but the writing.
         CULLED => writing.clone(),
         _ => longer.clone(),

@@ -2,15 +2,13 @@
 //! allocated.
 
 use anyhow::{Context as _, Result, bail};
+use chapter::Chapter;
 use chapter::memory::{self, Need};
 
-use crate::flags::{Flags, Inputs};
+use crate::flags::Flags;
 use crate::ladder;
 use crate::picture::{self, Pixel};
 use crate::scene::{ConstantBank, ConstantScene, GROUP, Outline, Sphere, Surface};
-
-/// The GPU, and the report on what was drawn on it.
-pub type Chapter = chapter::Chapter<Inputs>;
 
 /// What is printed under the table, before the picture's name.
 const WORDS: &str = "\

@@ -200,7 +200,7 @@ mod tests {
             time: Clock::Modelled,
         };
         let flags = Flags::parse_from(["stencil-readonly"]).common;
-        let mut report: Report<()> = Report::new("stencil-readonly", &gpu, &flags, (), "constant");
+        let mut report = Report::new("stencil-readonly", &gpu, &flags, (), "constant");
         let measured = Measured {
             timing: Timing::once(1.0),
             launch: None,

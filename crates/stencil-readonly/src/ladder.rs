@@ -1,7 +1,7 @@
 //! What goes beyond the note: what the memory allows, and the rungs up to there.
 
 use anyhow::Result;
-use chapter::{Entry, ladder, limit};
+use chapter::{Chapter, Entry, ladder, limit};
 use common::verify::{POISON, compare, within_ulps};
 use common::{launch, module};
 use cust::launch;
@@ -9,7 +9,6 @@ use cust::memory::{AsyncCopyDestination as _, CopyDestination as _, DeviceBuffer
 
 use crate::accuracy::Expected;
 use crate::flags::Flags;
-use crate::open::Chapter;
 use crate::scheme::{COEF, RADIUS};
 use crate::stencil::Stencil;
 use crate::variant::Coefficients;

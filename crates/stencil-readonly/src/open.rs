@@ -2,19 +2,16 @@
 //! allocated.
 
 use anyhow::Result;
+use chapter::Chapter;
 use chapter::memory::{self, Need};
 use chapter::report::Extra;
 use common::launch;
 use serde::Serialize;
 
 use crate::accuracy::{self, Explained};
-use crate::flags::{Flags, Inputs};
+use crate::flags::Flags;
 use crate::ladder;
 use crate::scheme::{COEF, RADIUS};
-use crate::stencil::Stencil;
-
-/// The GPU, and the report on what was computed on it.
-pub type Chapter = chapter::Chapter<Inputs, Stencil, Beside>;
 
 /// What the record has beside the results.
 #[derive(Debug, Serialize)]

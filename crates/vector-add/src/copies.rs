@@ -1,7 +1,7 @@
 //! The kinds of copies: those of `cudaMemcpyKind` in the note, and those with pinned memory.
 
 use anyhow::{Context as _, Result};
-use chapter::Entry;
+use chapter::{Chapter, Entry};
 use common::error::check;
 use common::timing::{self, Events};
 use common::verify::{POISON, compare, within_ulps};
@@ -11,7 +11,6 @@ use cust::sys;
 
 use crate::flags::Flags;
 use crate::moved::Moved;
-use crate::open::Chapter;
 use crate::{free, vectors};
 
 /// One kind of copy.

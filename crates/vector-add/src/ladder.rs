@@ -2,7 +2,7 @@
 //! copies there and back.
 
 use anyhow::{Context as _, Result};
-use chapter::{Entry, Limit, ladder, limit};
+use chapter::{Chapter, Entry, Limit, ladder, limit};
 use common::timing::Measured;
 use common::verify::{compare, output, within_ulps};
 use common::{launch, module, timing};
@@ -14,7 +14,6 @@ use cust::stream::{Stream, StreamFlags};
 
 use crate::flags::Flags;
 use crate::moved::Moved;
-use crate::open::Chapter;
 use crate::round_trip::RoundTrip;
 use crate::variant::{Variant, Work};
 use crate::{free, vectors};
@@ -143,7 +142,7 @@ fn entry(
     measured: Measured,
     sum: &[f32],
     expected: &[f32],
-) -> Entry<Moved> {
+) -> Entry {
     let verdict = compare(sum, expected, within_ulps(0)).verdict(vectors::place);
     let bytes = 3 * vectors::bytes(flags.count);
     Entry::new(variant.name, measured, verdict).with(|it| Moved::new(bytes, &it.timing))

@@ -25,7 +25,9 @@ impl Moved {
 }
 
 impl Details for Moved {
-    const COLUMNS: &'static [&'static str] = &["bytes", "GB/s"];
+    fn columns(&self) -> &'static [&'static str] {
+        &["bytes", "GB/s"]
+    }
 
     fn cells(&self) -> Vec<String> {
         let rate = self.gb_per_s.map(|rate| format!("{rate:.1}"));

@@ -2,17 +2,13 @@
 //! allocated.
 
 use anyhow::Result;
-use chapter::memory;
+use chapter::{Chapter, memory};
 use common::launch;
 
 use crate::copies::KINDS;
-use crate::flags::{Flags, Inputs};
-use crate::moved::Moved;
+use crate::flags::Flags;
 use crate::variant::VARIANTS;
 use crate::{ladder, vectors};
-
-/// The GPU, and the report on what was added and copied on it.
-pub type Chapter = chapter::Chapter<Inputs, Moved>;
 
 /// What is printed under the table of copies.
 const WORDS: &str = "\

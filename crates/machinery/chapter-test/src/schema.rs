@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use jsonschema::Registry;
+use boon::{Compiler, Schemas};
 use serde_json::Value;
 
 /// What the chapters' schemas share.
@@ -14,30 +14,18 @@ const BASE: &str = "warpbook:/records/";
 
 /// Fails with every violation where `record` is not as the chapter's schema says.
 pub fn check(chapter: &str, record: &Value) {
-    let schema = read(&format!("{chapter}.schema.json"));
-    let validator = validator(&schema);
-    let errors: Vec<String> = validator
-        .iter_errors(record)
-        .map(|error| format!("{}: {error}", error.instance_path()))
-        .collect();
-    assert!(
-        errors.is_empty(),
-        "the record is not as docs/records/{chapter}.schema.json says:\n{}\n{record:#}",
-        errors.join("\n")
-    );
-}
-
-/// The chapter's schema, with the shared part at hand.
-fn validator(schema: &Value) -> jsonschema::Validator {
-    let registry = Registry::new()
-        .add(format!("{BASE}{COMMON}"), read(COMMON))
-        .and_then(|registry| registry.prepare())
-        .expect("the shared schema is one");
-    jsonschema::options()
-        .with_base_uri(BASE)
-        .with_registry(&registry)
-        .build(schema)
-        .expect("the chapter's schema is one")
+    let own = format!("{chapter}.schema.json");
+    let mut compiler = Compiler::new();
+    let mut schemas = Schemas::new();
+    for file in [COMMON, &own] {
+        let added = compiler.add_resource(&format!("{BASE}{file}"), read(file));
+        added.expect("its place is a URL");
+    }
+    let schema = compiler.compile(&format!("{BASE}{own}"), &mut schemas);
+    let schema = schema.unwrap_or_else(|error| panic!("docs/records/{own}: {error:#}"));
+    if let Err(error) = schemas.validate(record, schema) {
+        panic!("the record is not as docs/records/{own} says:\n{error:#}\n{record:#}");
+    }
 }
 
 /// A schema in `docs/records`.

@@ -1,5 +1,6 @@
 //! A chapter's run: the GPU that it is on, and the report on what comes of it.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::thread;
 use std::time::Duration;
@@ -18,20 +19,19 @@ use crate::report::{Details, Entry, Extra, Limit, Report};
 /// Ten times a sample: a GPU that is busy for a tenth of the time draws little power.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// A chapter with its inputs `I`; `D` is what its table says of each variant besides, and `X` what
-/// it tells beside the results.
-pub struct Chapter<I, D = (), X = ()> {
+/// A chapter's run.
+pub struct Chapter {
     /// The GPU, or the simulator in its place, with the stream to launch on.
     pub gpu: Gpu,
     flags: CommonFlags,
-    report: RefCell<Report<I, D, X>>,
-    limit_of: RefCell<Option<LimitOf<D>>>,
+    report: RefCell<Report>,
+    limit_of: RefCell<Option<LimitOf>>,
 }
 
 /// What the hardware allows for a variant of this name and with these details.
-type LimitOf<D> = Box<dyn Fn(&str, &D) -> Limit>;
+type LimitOf = Box<dyn Fn(&str, &dyn Details) -> Option<Limit>>;
 
-impl<I: Serialize, D: Details, X: Extra> Chapter<I, D, X> {
+impl Chapter {
     /// Opens the GPU, says which it is, and begins the report. Speeds will be relative to the
     /// variant named `baseline`.
     ///
@@ -41,7 +41,7 @@ impl<I: Serialize, D: Details, X: Extra> Chapter<I, D, X> {
     pub fn open(
         name: &'static str,
         flags: &CommonFlags,
-        inputs: I,
+        inputs: impl Serialize + 'static,
         baseline: &'static str,
     ) -> Result<Self> {
         let gpu = Gpu::open()?;
@@ -107,11 +107,12 @@ impl<I: Serialize, D: Details, X: Extra> Chapter<I, D, X> {
     }
 
     /// Adds a result to the report; returns whether it is right.
-    pub fn add(&self, entry: Entry<D>) -> bool {
+    pub fn add(&self, entry: Entry) -> bool {
         let is_right = entry.is_right();
         let mut report = self.report.borrow_mut();
         if let Some(limit_of) = &*self.limit_of.borrow() {
-            report.limit(limit_of(&entry.variant, &entry.details));
+            let limit = limit_of(&entry.variant, &*entry.details);
+            limit.into_iter().for_each(|limit| report.limit(limit));
         }
         report.add(entry);
         is_right
@@ -122,13 +123,17 @@ impl<I: Serialize, D: Details, X: Extra> Chapter<I, D, X> {
         self.report.borrow_mut().limit(limit);
     }
 
-    /// Sets what the hardware allows for each result, where that is not the same for all.
-    pub fn limit_of(&self, limit_of: impl Fn(&str, &D) -> Limit + 'static) {
-        *self.limit_of.borrow_mut() = Some(Box::new(limit_of));
+    /// Sets what the hardware allows for each result, by its variant and details, where that is not
+    /// the same for all.
+    pub fn limit_of<D: Details>(&self, limit_of: impl Fn(&str, &D) -> Limit + 'static) {
+        *self.limit_of.borrow_mut() = Some(Box::new(move |variant, details| {
+            let details: &dyn Any = details;
+            Some(limit_of(variant, details.downcast_ref()?))
+        }));
     }
 
     /// Sets what the chapter tells beside its results.
-    pub fn beside(&self, extra: X) {
+    pub fn beside(&self, extra: impl Extra + 'static) {
         self.report.borrow_mut().beside(extra);
     }
 

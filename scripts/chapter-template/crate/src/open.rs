@@ -1,13 +1,11 @@
 //! Opening the chapter: what does not fit is refused here, before anything is allocated.
 
 use anyhow::Result;
+use chapter::Chapter;
 use chapter::memory::{self, Need};
 use common::launch;
 
-use crate::flags::{Flags, Inputs};
-
-/// The GPU, and the report on what was done on it.
-pub type Chapter = chapter::Chapter<Inputs>;
+use crate::flags::Flags;
 
 impl Flags {
     /// Opens the GPU, or the simulator in its place, for what the flags ask for.

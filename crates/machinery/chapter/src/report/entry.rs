@@ -1,5 +1,7 @@
 //! One row of a chapter's table.
 
+use std::any::Any;
+
 use common::timing::{Measured, Timing};
 use common::verify::Verdict;
 use cuda_driver::LaunchRecord;
@@ -9,10 +11,9 @@ use crate::flags::Detail;
 use crate::profile;
 
 /// What came of one variant: its time, what its launch did, and whether its result is right.
-#[derive(Debug)]
-pub struct Entry<D = ()> {
+pub struct Entry {
     pub(crate) variant: String,
-    pub(crate) details: D,
+    pub(crate) details: Box<dyn Details>,
     pub(super) measured: Measured,
     pub(super) verdict: Verdict,
     pub(super) compared: bool,
@@ -20,7 +21,6 @@ pub struct Entry<D = ()> {
 }
 
 /// Which limit a result is measured against.
-#[derive(Debug)]
 pub(super) enum Against {
     /// The report's last one.
     Last,
@@ -33,7 +33,7 @@ impl Entry {
     pub fn new(variant: &str, measured: Measured, verdict: Verdict) -> Self {
         Entry {
             variant: variant.to_owned(),
-            details: (),
+            details: Box::new(()),
             measured,
             verdict,
             compared: true,
@@ -42,19 +42,13 @@ impl Entry {
     }
 
     /// The same with what the chapter says of it besides.
-    pub fn with<D>(self, details: impl FnOnce(&Measured) -> D) -> Entry<D> {
+    pub fn with<D: Details>(self, details: impl FnOnce(&Measured) -> D) -> Self {
         Entry {
-            details: details(&self.measured),
-            variant: self.variant,
-            measured: self.measured,
-            verdict: self.verdict,
-            compared: self.compared,
-            against: self.against,
+            details: Box::new(details(&self.measured)),
+            ..self
         }
     }
-}
 
-impl<D> Entry<D> {
     /// Whether its result is its reference's.
     pub fn is_right(&self) -> bool {
         self.verdict.wrong.is_none()
@@ -77,10 +71,10 @@ impl<D> Entry<D> {
     }
 }
 
-/// What a chapter says of a variant beside its time and check.
-pub trait Details: Serialize {
+/// What a chapter says of a variant beside its time and check; of all its variants the same type.
+pub trait Details: erased_serde::Serialize + Any {
     /// The headers of its columns.
-    const COLUMNS: &'static [&'static str];
+    fn columns(&self) -> &'static [&'static str];
 
     /// Its cells, one a column.
     fn cells(&self) -> Vec<String>;
@@ -92,9 +86,13 @@ pub trait Details: Serialize {
     }
 }
 
+erased_serde::serialize_trait_object!(Details);
+
 /// Nothing more.
 impl Details for () {
-    const COLUMNS: &'static [&'static str] = &[];
+    fn columns(&self) -> &'static [&'static str] {
+        &[]
+    }
 
     fn cells(&self) -> Vec<String> {
         Vec::new()
@@ -133,11 +131,11 @@ pub(super) struct Bound {
 }
 
 /// An entry in its report.
-#[derive(Debug, Serialize)]
-pub(super) struct Outcome<D> {
+#[derive(Serialize)]
+pub(super) struct Outcome {
     pub variant: String,
     #[serde(flatten)]
-    pub details: D,
+    pub details: Box<dyn Details>,
     #[serde(flatten)]
     pub timing: Timing,
     pub speedup: Option<f64>,

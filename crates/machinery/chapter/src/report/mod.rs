@@ -42,7 +42,7 @@ const SCHEMA: u32 = 1;
 ///   "results": [
 ///     {
 ///       "variant": "constant",
-///       …                            // the chapter's own figures, `D`
+///       …                            // the chapter's own figures, `Details`
 ///       "median_ms": 0.0241, "min_ms": 0.0240, "max_ms": 0.0243,   // of one launch
 ///       "samples": 20, "launches_per_sample": 250,
 ///       "speedup": 0.84,             // null where the baseline was not run, or one is wrong
@@ -65,20 +65,20 @@ const SCHEMA: u32 = 1;
 /// ```
 ///
 /// `docs/records` has the schemas, this part and each chapter's own.
-#[derive(Debug, Serialize)]
-pub struct Report<I, D = (), X = ()> {
+#[derive(Serialize)]
+pub struct Report {
     schema: u32,
     chapter: &'static str,
     gpu: GpuInfo,
-    inputs: I,
+    inputs: Box<dyn erased_serde::Serialize>,
     baseline: &'static str,
-    results: Vec<Outcome<D>>,
+    results: Vec<Outcome>,
     #[serde(skip_serializing_if = "Option::is_none")]
     check: Option<Checked>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     limits: Vec<LimitRow>,
     #[serde(flatten)]
-    extra: Option<X>,
+    extra: Option<Box<dyn Extra>>,
     /// What the next results are measured against.
     #[serde(skip)]
     limit: Option<Limit>,
@@ -91,15 +91,14 @@ pub struct Report<I, D = (), X = ()> {
 
 /// What a chapter tells beside its results: fields at the end of its record, and tables before
 /// that of the results.
-pub trait Extra: Serialize {
+pub trait Extra: erased_serde::Serialize {
     /// The tables, as [`table::table`] makes them.
     fn tables(&self) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// Nothing more.
-impl Extra for () {}
+erased_serde::serialize_trait_object!(Extra);
 
 /// What checks found, up to when that was first asked.
 #[derive(Debug)]
@@ -130,7 +129,7 @@ struct LimitRow {
     timing: Timing,
 }
 
-impl<I: Serialize, D: Details, X: Extra> Report<I, D, X> {
+impl Report {
     /// A report without results. Speeds will be relative to the variant named `baseline`. From
     /// here on launches are counted, if `flags` want that: a report comes before the launches
     /// that it is about.
@@ -138,7 +137,7 @@ impl<I: Serialize, D: Details, X: Extra> Report<I, D, X> {
         chapter: &'static str,
         gpu: &GpuInfo,
         flags: &CommonFlags,
-        inputs: I,
+        inputs: impl Serialize + 'static,
         baseline: &'static str,
     ) -> Self {
         cuda_driver::profile(flags.counts());
@@ -147,7 +146,7 @@ impl<I: Serialize, D: Details, X: Extra> Report<I, D, X> {
             schema: SCHEMA,
             chapter,
             gpu: gpu.clone(),
-            inputs,
+            inputs: Box::new(inputs),
             baseline,
             results: Vec::new(),
             check: flags
@@ -167,7 +166,7 @@ impl<I: Serialize, D: Details, X: Extra> Report<I, D, X> {
 
     /// Adds a result. It is compared with the last baseline before it, so that a report may have
     /// several groups, each with its baseline first.
-    pub fn add(&mut self, entry: Entry<D>) {
+    pub fn add(&mut self, entry: Entry) {
         let verified = entry.is_right();
         let limit = match entry.against {
             Against::Last => self.limit.clone(),
@@ -203,8 +202,8 @@ impl<I: Serialize, D: Details, X: Extra> Report<I, D, X> {
     }
 
     /// Sets what the chapter tells beside its results.
-    pub fn beside(&mut self, extra: X) {
-        self.extra = Some(extra);
+    pub fn beside(&mut self, extra: impl Extra + 'static) {
+        self.extra = Some(Box::new(extra));
     }
 
     /// Sets what each rung of the ladder adds.
@@ -240,7 +239,7 @@ impl<I: Serialize, D: Details, X: Extra> Report<I, D, X> {
     }
 
     /// How many times as fast as its baseline a result is.
-    fn speedup(&self, result: &Outcome<D>) -> Option<f64> {
+    fn speedup(&self, result: &Outcome) -> Option<f64> {
         let before = self.results.iter().rev();
         let mut candidates = std::iter::once(result).chain(before);
         let baseline = candidates.find(|outcome| outcome.variant == self.baseline)?;

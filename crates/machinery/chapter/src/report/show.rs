@@ -7,17 +7,16 @@ use anyhow::{Context as _, Result};
 use common::error::note;
 use common::gpu::Clock;
 use common::timing::Timing;
-use serde::Serialize;
 
 use super::entry::Outcome;
 use super::table::{or_dash, table};
-use super::{Details, Extra, LimitRow, Report};
+use super::{LimitRow, Report};
 use crate::number::milliseconds;
 use crate::plot::{Figure, Variant};
 use crate::profile::{self, Launched};
 use crate::{check, interrupt};
 
-impl<I: Serialize, D: Details, X: Extra> Report<I, D, X> {
+impl Report {
     /// Prints to standard output: the table and what `--profile` and `--check` add, or with
     /// `--json` the record; then, to standard error, what modelled times are not, what the rungs
     /// of a ladder add, and `words`. With `--plot` it saves the picture too.
@@ -29,7 +28,7 @@ impl<I: Serialize, D: Details, X: Extra> Report<I, D, X> {
         let text = if self.flags.json {
             serde_json::to_string_pretty(self)?
         } else {
-            let tables = self.extra.iter().flat_map(Extra::tables);
+            let tables = self.extra.iter().flat_map(|extra| extra.tables());
             let own = [self.table()].into_iter();
             let all = tables
                 .chain(own)
@@ -68,7 +67,14 @@ impl<I: Serialize, D: Details, X: Extra> Report<I, D, X> {
         } else {
             &["of the limit"]
         };
-        let headers = [&["variant"], D::COLUMNS, &timing, bound, &["time", "check"]].concat();
+        let headers = [
+            &["variant"],
+            self.columns(),
+            &timing,
+            bound,
+            &["time", "check"],
+        ]
+        .concat();
         let mut rows: Vec<Vec<String>> = self.results.iter().map(|one| self.row(one)).collect();
         for limit in self.limits.iter().rev() {
             rows.insert(limit.results_before, self.limit_row(limit));
@@ -76,7 +82,13 @@ impl<I: Serialize, D: Details, X: Extra> Report<I, D, X> {
         table(&headers, rows)
     }
 
-    fn row(&self, outcome: &Outcome<D>) -> Vec<String> {
+    /// The headers of what the chapter says of its variants.
+    fn columns(&self) -> &'static [&'static str] {
+        let first = self.results.first();
+        first.map_or(&[], |outcome| outcome.details.columns())
+    }
+
+    fn row(&self, outcome: &Outcome) -> Vec<String> {
         let speedup = outcome.speedup.map(|speedup| format!("{speedup:.2}"));
         let share = outcome.bound.as_ref().map(|limit| percent(limit.share));
         let check = if outcome.verified { "right" } else { "WRONG" };
@@ -92,7 +104,7 @@ impl<I: Serialize, D: Details, X: Extra> Report<I, D, X> {
     fn limit_row(&self, limit: &LimitRow) -> Vec<String> {
         let nothing = || or_dash(None);
         let mut row = vec![format!("limit: {}", limit.name)];
-        row.extend(D::COLUMNS.iter().map(|_| nothing()));
+        row.extend(self.columns().iter().map(|_| nothing()));
         row.extend(self.times(&limit.timing));
         row.extend([nothing(), percent(1.0), self.clock(), nothing()]);
         row

@@ -53,7 +53,7 @@ fn limit(name: &'static str, ms: f64) -> Limit {
     }
 }
 
-fn report<D: Details>(time: Clock) -> Report<(), D> {
+fn report(time: Clock) -> Report {
     let gpu = GpuInfo {
         name: "NVIDIA H200".to_owned(),
         compute_capability: Capability(9, 0),
@@ -64,7 +64,7 @@ fn report<D: Details>(time: Clock) -> Report<(), D> {
     Report::new("chapter", &gpu, &flags, (), "global")
 }
 
-fn record<D: Details>(report: &Report<(), D>) -> Value {
+fn record(report: &Report) -> Value {
     serde_json::to_value(report).unwrap()
 }
 
@@ -74,7 +74,9 @@ struct Rate {
 }
 
 impl Details for Rate {
-    const COLUMNS: &'static [&'static str] = &["GB/s"];
+    fn columns(&self) -> &'static [&'static str] {
+        &["GB/s"]
+    }
 
     fn cells(&self) -> Vec<String> {
         vec![format!("{:.1}", self.gb_per_s)]
@@ -302,9 +304,9 @@ impl Extra for Pitches {
 
 #[test]
 fn what_is_beside_the_results_comes_last_in_the_record() {
-    let gpu = report::<()>(Clock::Measured).gpu;
+    let gpu = report(Clock::Measured).gpu;
     let flags = Program::parse_from(["program"]).common;
-    let mut report = Report::<(), (), Pitches>::new("chapter", &gpu, &flags, (), "global");
+    let mut report = Report::new("chapter", &gpu, &flags, (), "global");
     report.beside(Pitches {
         pitches: [512, 1024],
     });

@@ -100,10 +100,10 @@ impl Form {
         let [first, second, result] = self.registers();
         let mut body = "mov.u32 %r30, %ctaid.x;\n".to_owned();
         let mut place = |register: usize, base: &str, count: usize, n: usize| {
-            let _ = write!(
+            let _ = writeln!(
                 body,
                 "ld.param.u64 %d1, [{base}]; mad.lo.u32 %r31, %r30, {}, %t; \
-                 mad.wide.u32 %d1, %r31, 4, %d1; ld.global.b32 %r{register}, [%d1+{}];\n",
+                 mad.wide.u32 %d1, %r31, 4, %d1; ld.global.b32 %r{register}, [%d1+{}];",
                 count * LANES,
                 4 * n * LANES
             );
