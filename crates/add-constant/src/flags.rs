@@ -1,12 +1,12 @@
 //! The chapter's flags, and the note's three arguments.
 
 use chapter::flags::CommonFlags;
-use chapter::ladder::{self, Choice};
+use chapter::ladder::{self, Choice, Chosen};
 use clap::{Parser, value_parser};
 use serde::Serialize;
 
 use crate::pattern::AccessPattern;
-use crate::variant::{Own, VARIANTS, Variant};
+use crate::variant::{Own, VARIANTS};
 
 /// The most sums: the kernels count in 32-bit integers, up to a block past the last one.
 const MOST: i64 = 1 << 31;
@@ -86,21 +86,9 @@ impl Flags {
         }
     }
 
-    /// The note's kernels among those to run.
-    pub fn note(&self) -> impl Iterator<Item = &'static Variant> {
-        self.variants()
-            .into_iter()
-            .filter(|variant| variant.is_the_notes())
-    }
-
     /// The kernels to run, the note's first.
-    pub fn variants(&self) -> Vec<&'static Variant> {
+    pub fn variants(&self) -> Chosen<Own> {
         ladder::chosen(VARIANTS, &self.variant)
-    }
-
-    /// Whether these are more than the note's.
-    pub fn climbs(&self) -> bool {
-        ladder::climbs(&self.variants())
     }
 
     /// The access patterns to run.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use anyhow::Result;
-use chapter::{Chapter, Entry, ladder, limit};
+use chapter::{Chapter, Entry, limit};
 use common::timing::Measured;
 use common::verify::{POISON, compare};
 use common::{launch, module};
@@ -15,7 +15,7 @@ use crate::flags::Flags;
 use crate::pattern::{AccessPattern, NUM_VALUES};
 use crate::reference;
 use crate::shape::{self, Shape};
-use crate::variant::{Values, Variant};
+use crate::variant::Values;
 
 /// The kernel without values, as PTX.
 const VECTOR_PTX: &str = include_str!(env!("ADD_CONSTANT_LADDER_VECTOR_PTX"));
@@ -29,9 +29,10 @@ const VECTOR_VALUE: i32 = 1357;
 /// # Errors
 ///
 /// CUDA's own.
-pub fn prepare(flags: &Flags, chapter: &Chapter, variants: &[&Variant]) -> Result<()> {
-    chapter.ideas(ladder::ideas(variants));
-    if flags.climbs() && flags.common.is_timed() {
+pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
+    let variants = flags.variants().those_for(&chapter.gpu.info);
+    chapter.ideas(variants.ideas());
+    if variants.climbs() && flags.common.is_timed() {
         let mut limits = HashMap::new();
         for sums in flags.sums() {
             let bytes = sums as usize * size_of::<i32>();
@@ -57,8 +58,7 @@ pub fn run(
     expected: &[i32],
 ) -> Result<()> {
     let (gpu, stream) = (&chapter.gpu, &chapter.gpu.stream);
-    let variants = flags.variants().into_iter();
-    for rung in variants.filter(|one| !one.is_the_notes() && one.is_for(&gpu.info)) {
+    for rung in flags.variants().those_for(&gpu.info).rungs() {
         let module = module::load(rung.ptx)?;
         if rung.values == Values::Constant {
             let mut host_values = [0; NUM_VALUES];

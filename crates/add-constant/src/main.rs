@@ -43,7 +43,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
         for pattern in flags.patterns() {
             let expected =
                 reference::add_constant(&host_inputs, &host_values, flags.block(), pattern);
-            for variant in flags.note() {
+            for variant in flags.variants().note() {
                 // Launch, as often as a good sample takes.
                 sums.set_8(POISON)?;
                 let kernel = module.get_function(variant.kernel)?;

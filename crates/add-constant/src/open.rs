@@ -31,13 +31,13 @@ impl Flags {
         for sums in self.sums() {
             launch::grid_1d(&chapter.gpu.device, sums, self.block())?;
         }
-        let mut variants = self.variants();
-        variants.retain(|variant| variant.runs_on(&chapter.gpu.info));
-        for variant in &variants {
-            takes(variant, self.block())?;
+        for variant in self.variants() {
+            if variant.runs_on(&chapter.gpu.info) {
+                takes(variant, self.block())?;
+            }
         }
         memory::require(&chapter.gpu, "these sums", memory_need(self))?;
-        ladder::prepare(self, &chapter, &variants)?;
+        ladder::prepare(self, &chapter)?;
         Ok(chapter)
     }
 
@@ -47,7 +47,7 @@ impl Flags {
     ///
     /// Where sums were wrong, or a check found an error.
     pub fn finish(&self, chapter: &Chapter) -> Result<()> {
-        chapter.finish(if self.climbs() { "" } else { WORDS })
+        chapter.finish(if self.variants().climbs() { "" } else { WORDS })
     }
 }
 

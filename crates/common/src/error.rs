@@ -160,9 +160,8 @@ pub fn name_of(status: CUresult) -> String {
     }
     // SAFETY: the driver answered with a string of its own that ends in a zero byte and is never
     // freed.
-    unsafe { CStr::from_ptr(name) }
-        .to_string_lossy()
-        .into_owned()
+    let name = unsafe { CStr::from_ptr(name) };
+    name.to_string_lossy().into_owned()
 }
 
 #[cfg(test)]

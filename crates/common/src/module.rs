@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString, c_void};
 use std::{mem, ptr};
 
-use anyhow::{Context as _, Error, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use cust::memory::{DeviceCopy, DevicePointer};
 use cust::module::{Module, Symbol};
 use cust::sys;
@@ -52,13 +52,8 @@ pub fn load(ptx: &str) -> Result<Module> {
         // SAFETY: a `Module` is this handle and nothing else (above); nobody else holds it.
         return Ok(unsafe { mem::transmute::<sys::CUmodule, Module>(module) });
     }
-    let message = until_zero(&log);
-    let message = message.trim();
-    Err(Error::msg(if message.is_empty() {
-        format!("the PTX does not load: {}", name_of(status))
-    } else {
-        format!("the PTX does not load: {}\n{message}", name_of(status))
-    }))
+    let message = format!("{}\n{}", name_of(status), until_zero(&log));
+    Err(anyhow!("the PTX does not load: {}", message.trim()))
 }
 
 /// A `__constant__` or `__device__` variable of `module`, as `Module::get_global` finds it.

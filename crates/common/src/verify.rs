@@ -32,7 +32,6 @@ pub fn output<T: DeviceCopy + Pod>(what: &str, len: usize) -> Result<DeviceBuffe
 
 /// How many differing elements a [`Comparison`] keeps.
 const KEPT: usize = 3;
-
 /// How many elements are looked at together.
 const TOGETHER: usize = 1024;
 
@@ -95,6 +94,8 @@ pub fn compare<T: Pod + PartialEq>(
         differing: 0,
         first: Vec::new(),
     };
+    #[expect(clippy::eq_op)] // NaN is the one value that differs from itself.
+    let is_nan = |value: &T| value != value;
     let parts = got.chunks(TOGETHER).zip(expected.chunks(TOGETHER));
     for (part, (got, expected)) in parts.enumerate() {
         // Nearly all results are their reference bit for bit, which is soon seen.
@@ -102,28 +103,20 @@ pub fn compare<T: Pod + PartialEq>(
         if same && !expected.iter().any(is_nan) {
             continue;
         }
-        for (place, (got, expected)) in got.iter().zip(expected).enumerate() {
-            if is_nan(got) || is_nan(expected) || !close(got, expected) {
+        for (index, (&got, &expected)) in (part * TOGETHER..).zip(got.iter().zip(expected)) {
+            if is_nan(&got) || is_nan(&expected) || !close(&got, &expected) {
                 comparison.differing += 1;
-                if comparison.first.len() < KEPT {
+                if comparison.differing <= KEPT {
                     comparison.first.push(Difference {
-                        index: part * TOGETHER + place,
-                        expected: *expected,
-                        got: *got,
+                        index,
+                        expected,
+                        got,
                     });
                 }
             }
         }
     }
     comparison
-}
-
-#[expect(
-    clippy::eq_op,
-    reason = "NaN is the one value that differs from itself"
-)]
-fn is_nan<T: PartialEq>(value: &T) -> bool {
-    value != value
 }
 
 impl<T: Debug> Comparison<T> {

@@ -3,14 +3,14 @@
 use std::fmt;
 
 use chapter::flags::CommonFlags;
-use chapter::ladder::{self, Choice};
+use chapter::ladder::{self, Choice, Chosen};
 use chapter::memory::Need;
 use clap::{Args, Parser, ValueEnum, value_parser};
 use common::launch::Block;
 use serde::Serialize;
 
 use crate::pitched::PADDING;
-use crate::variant::{Own, VARIANTS, Variant};
+use crate::variant::{Own, VARIANTS};
 
 /// The most floats in a row: the largest pitch, 2^31 - 1 bytes, rounded down to the 512 bytes
 /// that rows are padded to. Rows are as many at most, so that sizes in bytes stay within 64 bits.
@@ -131,15 +131,8 @@ impl Flags {
         }
     }
 
-    /// The note's kernel, where it is among those to run.
-    pub fn note(&self) -> impl Iterator<Item = &'static Variant> {
-        self.variants()
-            .into_iter()
-            .filter(|variant| variant.is_the_notes())
-    }
-
     /// The kernels to run, the note's first.
-    pub fn variants(&self) -> Vec<&'static Variant> {
+    pub fn variants(&self) -> Chosen<Own> {
         ladder::chosen(VARIANTS, &self.variant)
     }
 }
@@ -202,7 +195,13 @@ mod tests {
         assert_eq!(flags.product.to_string(), "480x640x320");
         assert_eq!(flags.widths, [15, 128, 255]);
         assert_eq!(flags.block.to_string(), "16x16");
-        assert!(flags.note().map(|variant| variant.name).eq(["pitched"]));
+        assert!(
+            flags
+                .variants()
+                .note()
+                .map(|variant| variant.name)
+                .eq(["pitched"])
+        );
         assert_eq!(flags.variants().len(), 1);
     }
 

@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result};
 use chapter::limit::Fp32;
-use chapter::{Chapter, Entry, Limit, ladder};
+use chapter::{Chapter, Entry, Limit};
 use common::verify::{POISON, compare, within_ulps};
 use common::{launch, module};
 use cust::function::{BlockSize, GridSize};
@@ -23,8 +23,8 @@ use crate::variant::{Variant, any_linear};
 /// CUDA's own.
 pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
     let variants = flags.variants();
-    chapter.ideas(ladder::ideas(&variants));
-    if ladder::climbs(&variants) && flags.common.is_timed() {
+    chapter.ideas(variants.ideas());
+    if variants.climbs() && flags.common.is_timed() {
         let fp32 = Fp32::measure(&chapter.gpu, chapter.repeat())?;
         chapter.limit(Limit {
             name: "arithmetic alone",
@@ -45,8 +45,7 @@ pub fn run(
     [host_a, host_b]: [&[f32]; 2],
     expected: &[f32],
 ) -> Result<()> {
-    let mut rungs = flags.variants();
-    rungs.retain(|variant| !variant.is_the_notes());
+    let rungs = flags.variants().rungs();
     if rungs.is_empty() {
         return Ok(());
     }

@@ -52,7 +52,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
 
     let module = module::load(ptx)?;
     let stream = &chapter.gpu.stream;
-    for variant in flags.note() {
+    for variant in flags.variants().note() {
         c.set_8(POISON)?;
         let kernel = module
             .get_function(variant.kernel)

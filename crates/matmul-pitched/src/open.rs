@@ -39,7 +39,7 @@ impl Flags {
     ///
     /// Where a product was wrong, or a check found an error.
     pub fn finish(&self, chapter: &Chapter) -> Result<()> {
-        let words = match chapter::ladder::climbs(&self.variants()) {
+        let words = match self.variants().climbs() {
             true => "", // the rungs' ideas stand there
             false => WORDS,
         };

@@ -1,13 +1,13 @@
 //! The chapter's flags.
 
 use chapter::flags::CommonFlags;
-use chapter::ladder::{self, Choice};
+use chapter::ladder::{self, Choice, Chosen};
 use clap::Parser;
 use common::launch::Block;
 use matmul_pitched::flags::{ProductFlags, ProductInputs};
 use serde::Serialize;
 
-use crate::variant::{Own, VARIANTS, Variant};
+use crate::variant::{Own, VARIANTS};
 
 /// Multiplies two matrices, from pitched memory and through tiles in shared memory, and compares
 /// the times.
@@ -47,15 +47,8 @@ pub struct Inputs {
 }
 
 impl Flags {
-    /// The note's kernels among those to run.
-    pub fn note(&self) -> impl Iterator<Item = &'static Variant> {
-        self.variants()
-            .into_iter()
-            .filter(|variant| variant.is_the_notes())
-    }
-
     /// The kernels chosen, each once, the note's first.
-    pub fn variants(&self) -> Vec<&'static Variant> {
+    pub fn variants(&self) -> Chosen<Own> {
         ladder::chosen(VARIANTS, &self.variant)
     }
 

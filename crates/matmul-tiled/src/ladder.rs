@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result};
 use chapter::limit::Fp32;
-use chapter::{Chapter, Entry, Limit, ladder, shared};
+use chapter::{Chapter, Entry, Limit, shared};
 use common::error::note;
 use common::verify::{POISON, compare, within_ulps};
 use common::{launch, module};
@@ -26,8 +26,8 @@ use crate::variant::Variant;
 /// CUDA's own.
 pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
     let variants = flags.variants();
-    chapter.ideas(ladder::ideas(&variants));
-    if !ladder::climbs(&variants) || !flags.common.is_timed() {
+    chapter.ideas(variants.ideas());
+    if !variants.climbs() || !flags.common.is_timed() {
         return Ok(());
     }
     let product = &flags.product;
@@ -58,11 +58,8 @@ pub fn run(
 ) -> Result<()> {
     let gpu = &chapter.gpu;
     let shared_limit = shared::shared_limit(&gpu.device)?;
-    let mut rungs = flags.variants();
-    rungs.retain(|variant| {
-        let runs = variant.is_for(&gpu.info) && variant.shared_bytes <= shared_limit;
-        runs && !variant.is_the_notes()
-    });
+    let mut rungs = flags.variants().those_for(&gpu.info).rungs();
+    rungs.retain(|rung| rung.shared_bytes <= shared_limit);
     if rungs.is_empty() {
         return Ok(());
     }

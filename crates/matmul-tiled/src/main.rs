@@ -39,7 +39,7 @@ fn run(flags: &Flags) -> Result<()> {
     a.copy_2d_from(&host_a, n)?;
     b.copy_2d_from(&host_b, p)?;
 
-    for variant in flags.note() {
+    for variant in flags.variants().note() {
         c.set_8(POISON)?;
         let module = module::load(variant.ptx)?;
         let kernel = module

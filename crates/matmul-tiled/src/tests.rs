@@ -37,7 +37,7 @@ fn fails_at(sizes: [u32; 3], variants: &str, wrong: impl Fn(&str) -> String) {
 
 /// The kernels of the ladder, from the first one up.
 fn rungs() -> Vec<&'static Variant> {
-    ladder::chosen(VARIANTS, &[Choice::Ladder])
+    ladder::chosen(VARIANTS, &[Choice::Ladder]).to_vec()
 }
 
 /// Changes the tiled kernels, and lets the pitched one be.

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use chapter::flags::CommonFlags;
-use chapter::ladder::{self, Choice};
+use chapter::ladder::{self, Choice, Chosen};
 use clap::{Parser, value_parser};
 use common::launch::Block;
 use serde::Serialize;
 
-use crate::variant::{Own, VARIANTS, Variant};
+use crate::variant::{Own, VARIANTS};
 
 /// The longest side of a picture, and the most spheres. The kernels count in 32-bit integers, and
 /// the grid reaches up to a block past the picture's edge.
@@ -94,15 +94,8 @@ impl Flags {
         }
     }
 
-    /// The note's kernels among those to run.
-    pub fn note(&self) -> impl Iterator<Item = &'static Variant> {
-        self.variants()
-            .into_iter()
-            .filter(|variant| variant.is_the_notes())
-    }
-
     /// The kernels to run, the note's first.
-    pub fn variants(&self) -> Vec<&'static Variant> {
+    pub fn variants(&self) -> Chosen<Own> {
         ladder::chosen(VARIANTS, &self.variant)
     }
 }

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use chapter::limit::Fp32;
-use chapter::{Chapter, Entry, Limit, ladder};
+use chapter::{Chapter, Entry, Limit};
 use common::verify::{POISON, compare, output};
 use common::{launch, module};
 use cust::function::{BlockSize, GridSize};
@@ -25,8 +25,8 @@ const CULLED: &str = "culled";
 /// CUDA's own.
 pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
     let variants = flags.variants();
-    chapter.ideas(ladder::ideas(&variants));
-    if ladder::climbs(&variants) && flags.common.is_timed() {
+    chapter.ideas(variants.ideas());
+    if variants.climbs() && flags.common.is_timed() {
         limits(flags, chapter)?;
     }
     Ok(())
@@ -75,12 +75,8 @@ pub fn run(
     expected: &Picture,
     picture: &mut Picture,
 ) -> Result<()> {
-    let variants = flags.variants();
-    let mut rungs = variants
-        .into_iter()
-        .filter(|variant| !variant.is_the_notes())
-        .peekable();
-    if chapter.is_wrong() || rungs.peek().is_none() {
+    let rungs = flags.variants().rungs();
+    if chapter.is_wrong() || rungs.is_empty() {
         return Ok(());
     }
     let (outlines, surfaces) = scene::grouped(spheres);

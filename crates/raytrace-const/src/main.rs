@@ -39,7 +39,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     let stop = Event::new(EventFlags::DEFAULT)?;
     let (grid, block) = launch::grid_2d(&chapter.gpu.device, width, height, flags.block)?;
 
-    for variant in flags.note() {
+    for variant in flags.variants().note() {
         // Copy to the symbol, in the layout that the kernel reads.
         match variant.spheres {
             Spheres::Packed => constant_spheres.copy_from(&ConstantBank::packed(&spheres))?,

@@ -1,7 +1,7 @@
 //! What goes beyond the note: what the memory allows, and the rungs up to there.
 
 use anyhow::Result;
-use chapter::{Chapter, Entry, ladder, limit};
+use chapter::{Chapter, Entry, limit};
 use common::verify::{POISON, compare, within_ulps};
 use common::{launch, module};
 use cust::launch;
@@ -20,8 +20,9 @@ use crate::variant::Coefficients;
 ///
 /// CUDA's own.
 pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
-    chapter.ideas(ladder::ideas(&flags.variants()));
-    if flags.climbs() && flags.common.is_timed() {
+    let variants = flags.variants();
+    chapter.ideas(variants.ideas());
+    if variants.climbs() && flags.common.is_timed() {
         let bytes = (flags.size as usize + 2 * RADIUS) * size_of::<f32>();
         chapter.limit(limit::copy_of(&chapter.gpu, chapter.repeat(), bytes)?);
     }
@@ -41,8 +42,7 @@ pub fn run(
     results: &mut DeviceBuffer<f32>,
     expected: &Expected,
 ) -> Result<()> {
-    let mut rungs = flags.variants();
-    rungs.retain(|rung| !rung.is_the_notes());
+    let rungs = flags.variants().rungs();
     if rungs.is_empty() {
         return Ok(());
     }
@@ -99,7 +99,7 @@ pub fn copy(
     points: &DeviceBuffer<f32>,
     results: &mut DeviceBuffer<f32>,
 ) -> Result<()> {
-    if flags.climbs() {
+    if flags.variants().climbs() {
         return Ok(());
     }
     results.set_8(POISON)?;

@@ -109,7 +109,7 @@ pub const KINDS: &[Kind] = &[
 ///
 /// CUDA's own.
 pub fn run(flags: &Flags, chapter: &Chapter, vector: &[f32]) -> Result<()> {
-    if flags.climbs() {
+    if flags.variants().climbs() {
         return Ok(());
     }
     let events = timing::events(&chapter.gpu.stream)?;

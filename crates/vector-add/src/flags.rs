@@ -1,11 +1,11 @@
 //! The chapter's flags.
 
 use chapter::flags::CommonFlags;
-use chapter::ladder::{self, Choice};
+use chapter::ladder::{self, Choice, Chosen};
 use clap::{Parser, value_parser};
 use serde::Serialize;
 
-use crate::variant::{VARIANTS, Variant, Work};
+use crate::variant::{VARIANTS, Work};
 
 /// The most elements: the bytes of all vectors together still fit 64 bits by far.
 const MOST: u64 = 1 << 40;
@@ -61,20 +61,8 @@ pub struct Inputs {
 
 impl Flags {
     /// What to run, the note's kernel first.
-    pub fn variants(&self) -> Vec<&'static Variant> {
+    pub fn variants(&self) -> Chosen<Work> {
         ladder::chosen(VARIANTS, &self.variant)
-    }
-
-    /// The note's kernel, where it is to run.
-    pub fn note(&self) -> impl Iterator<Item = &'static Variant> {
-        self.variants()
-            .into_iter()
-            .filter(|variant| variant.is_the_notes())
-    }
-
-    /// Whether there is more to run than the note has.
-    pub fn climbs(&self) -> bool {
-        ladder::climbs(&self.variants())
     }
 
     /// The flags that decide the results, for the record.
@@ -96,6 +84,6 @@ mod tests {
         let flags = Flags::try_parse_from(["vector-add"]).unwrap();
         assert_eq!((flags.count, flags.block), (4_194_304, 256));
         let names = flags.variants().into_iter().map(|variant| variant.name);
-        assert!(names.eq(["add"]) && !flags.climbs());
+        assert!(names.eq(["add"]) && !flags.variants().climbs());
     }
 }

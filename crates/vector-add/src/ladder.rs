@@ -2,7 +2,7 @@
 //! copies there and back.
 
 use anyhow::{Context as _, Result};
-use chapter::{Chapter, Entry, Limit, ladder, limit};
+use chapter::{Chapter, Entry, Limit, limit};
 use common::timing::Measured;
 use common::verify::{compare, output, within_ulps};
 use common::{launch, module, timing};
@@ -26,8 +26,9 @@ use crate::{free, vectors};
 ///
 /// CUDA's own.
 pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
-    chapter.ideas(ladder::ideas(&flags.variants()));
-    if flags.climbs() && flags.common.is_timed() {
+    let variants = flags.variants();
+    chapter.ideas(variants.ideas());
+    if variants.climbs() && flags.common.is_timed() {
         let bytes = 6 * flags.count as usize;
         chapter.limit(limit::copy_of(&chapter.gpu, chapter.repeat(), bytes)?);
     }

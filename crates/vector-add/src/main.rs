@@ -42,7 +42,7 @@ fn run(flags: &Flags, ptx: &str) -> Result<()> {
     b.copy_from(&host_b)?;
 
     let (grid, block) = launch::grid_1d(&chapter.gpu.device, flags.count, flags.block)?;
-    for variant in flags.note() {
+    for variant in flags.variants().note() {
         c.set_8(POISON)?;
         let add = module.get_function(variant.kernel)?;
 

@@ -25,7 +25,7 @@ impl Flags {
     ///
     /// Where what is asked for does not fit, or CUDA does not start.
     pub fn open(&self) -> Result<Chapter> {
-        let baseline = match self.climbs() {
+        let baseline = match self.variants().climbs() {
             true => VARIANTS[0].name,
             false => KINDS[0].name,
         };
@@ -42,7 +42,7 @@ impl Flags {
     ///
     /// Where a sum or a copy was wrong, or a check found an error.
     pub fn finish(&self, chapter: &Chapter) -> Result<()> {
-        chapter.finish(match self.climbs() {
+        chapter.finish(match self.variants().climbs() {
             true => "",
             false => WORDS,
         })

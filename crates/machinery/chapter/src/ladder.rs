@@ -170,7 +170,11 @@ pub fn choice<O: Send + Sync>(
 
 /// The kernels chosen from a chapter's table, each once: the note's first, then the rungs above
 /// them, both in the order they were named in.
-pub fn chosen<O>(table: &'static [Variant<O>], choices: &[Choice<O>]) -> Vec<&'static Variant<O>> {
+#[derive(Debug)]
+pub struct Chosen<O: 'static>(Vec<&'static Variant<O>>);
+
+/// What was [`Chosen`].
+pub fn chosen<O>(table: &'static [Variant<O>], choices: &[Choice<O>]) -> Chosen<O> {
     let mut chosen: Vec<&Variant<O>> = Vec::new();
     let mut choose = |row: &'static Variant<O>| {
         if !chosen.iter().any(|known| known.name == row.name) {
@@ -191,25 +195,61 @@ pub fn chosen<O>(table: &'static [Variant<O>], choices: &[Choice<O>]) -> Vec<&'s
         }
     }
     chosen.sort_by_key(|row| !row.is_the_notes());
-    chosen
+    Chosen(chosen)
 }
 
-/// Whether these are more than the note has: then the table shows how far the limit is.
-pub fn climbs<O>(chosen: &[&Variant<O>]) -> bool {
-    chosen.iter().any(|row| !row.is_the_notes())
-}
-
-/// What each of these adds, a line a rung, for under the table; nothing where they do not climb.
-pub fn ideas<O>(chosen: &[&Variant<O>]) -> String {
-    if !climbs(chosen) {
-        return String::new();
+impl<O> Chosen<O> {
+    /// The note's kernels.
+    pub fn note(self) -> impl Iterator<Item = &'static Variant<O>> {
+        self.into_iter().filter(|row| row.is_the_notes())
     }
-    let width = chosen.iter().map(|row| row.name.len()).max();
-    let width = width.unwrap_or(0);
-    let lines = chosen
-        .iter()
-        .map(|row| format!("{:width$}  {}", row.name, row.idea));
-    lines.collect::<Vec<_>>().join("\n")
+
+    /// The kernels above the note's.
+    pub fn rungs(mut self) -> Vec<&'static Variant<O>> {
+        self.0.retain(|row| !row.is_the_notes());
+        self.0
+    }
+
+    /// Those for GPUs such as this one.
+    pub fn those_for(mut self, gpu: &GpuInfo) -> Self {
+        self.0.retain(|row| row.is_for(gpu));
+        self
+    }
+
+    /// Whether these are more than the note has: then the table shows how far the limit is.
+    pub fn climbs(&self) -> bool {
+        self.iter().any(|row| !row.is_the_notes())
+    }
+
+    /// What each of these adds, a line a rung, for under the table; nothing where they do not climb.
+    pub fn ideas(&self) -> String {
+        if !self.climbs() {
+            return String::new();
+        }
+        let width = self.iter().map(|row| row.name.len()).max();
+        let width = width.unwrap_or(0);
+        let lines = self
+            .iter()
+            .map(|row| format!("{:width$}  {}", row.name, row.idea));
+        lines.collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl<O> Deref for Chosen<O> {
+    type Target = [&'static Variant<O>];
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl<O> IntoIterator for Chosen<O> {
+    type Item = &'static Variant<O>;
+    type IntoIter = std::vec::IntoIter<Self::Item>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
 }
 
 #[cfg(test)]
@@ -231,7 +271,7 @@ mod tests {
         variant: Vec<Choice<u32>>,
     }
 
-    fn parsed(arguments: &[&str]) -> Result<Vec<&'static Variant<u32>>, clap::Error> {
+    fn parsed(arguments: &[&str]) -> Result<Chosen<u32>, clap::Error> {
         let words = ["program"].iter().chain(arguments);
         Ok(chosen(TABLE, &Program::try_parse_from(words)?.variant))
     }
@@ -248,8 +288,9 @@ mod tests {
     fn the_notes_kernels_unless_something_is_chosen() {
         let rows = parsed(&[]).unwrap();
         assert!(rows.iter().map(|row| row.name).eq(["global", "constant"]));
-        assert!(!climbs(&rows));
-        assert_eq!(ideas(&rows), "");
+        assert!(!rows.climbs());
+        assert_eq!(rows.ideas(), "");
+        assert_eq!(rows.note().count(), 2);
     }
 
     #[test]
@@ -262,9 +303,10 @@ mod tests {
             names("tensor-cores,book,tensor-cores,wide-vectors"),
             "global, constant, tensor cores, wide vectors"
         );
-        assert!(climbs(
-            &parsed(&["--variant", "global,wide-vectors"]).unwrap()
-        ));
+        let some = parsed(&["--variant", "global,wide-vectors"]).unwrap();
+        assert!(some.climbs());
+        let rungs = some.rungs().into_iter().map(|row| row.name);
+        assert!(rungs.eq(["wide vectors"]));
     }
 
     #[test]
@@ -295,8 +337,9 @@ mod tests {
 
     #[test]
     fn ideas_stand_beside_the_names() {
+        let some = parsed(&["--variant", "global,wide-vectors"]).unwrap();
         assert_eq!(
-            ideas(&parsed(&["--variant", "global,wide-vectors"]).unwrap()),
+            some.ideas(),
             "global        As in the note.\nwide vectors  Sixteen bytes a load."
         );
     }

@@ -9,6 +9,7 @@ use cuda_sim::memory::global::Global;
 use cuda_sim::program::Program;
 use differential::forms::{self, Forms};
 use differential::{generate, written};
+use rayon::prelude::*;
 
 /// As many as the runs on a GPU have.
 const KERNELS: u64 = 10_000;
@@ -19,12 +20,16 @@ const REFUSED: &str = "NVIDIA's assembler does not take it";
 /// The forms of all kernels of the series.
 fn reached() -> BTreeSet<String> {
     let forms = Forms::new();
-    let mut all = BTreeSet::new();
-    for number in 0..KERNELS {
+    let of_one = |mut all: BTreeSet<String>, number| {
         let kernel = generate::kernel(&forms, 1, number);
         all.extend(written::forms(&kernel.ptx(&BTreeSet::new())));
-    }
-    all
+        all
+    };
+    let parts = (0..KERNELS).into_par_iter().fold(BTreeSet::new, of_one);
+    parts.reduce(BTreeSet::new, |mut all, part| {
+        all.extend(part);
+        all
+    })
 }
 
 fn name(known: &Known) -> String {
