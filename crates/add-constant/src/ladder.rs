@@ -30,9 +30,7 @@ const VECTOR_VALUE: i32 = 1357;
 ///
 /// CUDA's own.
 pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
-    let variants = flags.variants().those_for(&chapter.gpu.info);
-    chapter.ideas(variants.ideas());
-    if variants.climbs() && flags.common.is_timed() {
+    if chapter.climbs(&flags.variants().those_for(&chapter.gpu.info)) {
         let mut limits = HashMap::new();
         for sums in flags.sums() {
             let bytes = sums as usize * size_of::<i32>();

@@ -22,9 +22,7 @@ use crate::variant::{Variant, any_linear};
 ///
 /// CUDA's own.
 pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
-    let variants = flags.variants();
-    chapter.ideas(variants.ideas());
-    if variants.climbs() && flags.common.is_timed() {
+    if chapter.climbs(&flags.variants()) {
         let fp32 = Fp32::measure(&chapter.gpu, chapter.repeat())?;
         chapter.limit(Limit {
             name: "arithmetic alone",

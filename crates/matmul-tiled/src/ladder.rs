@@ -25,9 +25,7 @@ use crate::variant::Variant;
 ///
 /// CUDA's own.
 pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
-    let variants = flags.variants();
-    chapter.ideas(variants.ideas());
-    if !variants.climbs() || !flags.common.is_timed() {
+    if !chapter.climbs(&flags.variants()) {
         return Ok(());
     }
     let product = &flags.product;

@@ -24,9 +24,7 @@ const CULLED: &str = "culled";
 ///
 /// CUDA's own.
 pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
-    let variants = flags.variants();
-    chapter.ideas(variants.ideas());
-    if variants.climbs() && flags.common.is_timed() {
+    if chapter.climbs(&flags.variants()) {
         limits(flags, chapter)?;
     }
     Ok(())

@@ -20,9 +20,7 @@ use crate::variant::Coefficients;
 ///
 /// CUDA's own.
 pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
-    let variants = flags.variants();
-    chapter.ideas(variants.ideas());
-    if variants.climbs() && flags.common.is_timed() {
+    if chapter.climbs(&flags.variants()) {
         let bytes = (flags.size as usize + 2 * RADIUS) * size_of::<f32>();
         chapter.limit(limit::copy_of(&chapter.gpu, chapter.repeat(), bytes)?);
     }

@@ -26,9 +26,7 @@ use crate::{free, vectors};
 ///
 /// CUDA's own.
 pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
-    let variants = flags.variants();
-    chapter.ideas(variants.ideas());
-    if variants.climbs() && flags.common.is_timed() {
+    if chapter.climbs(&flags.variants()) {
         let bytes = 6 * flags.count as usize;
         chapter.limit(limit::copy_of(&chapter.gpu, chapter.repeat(), bytes)?);
     }

@@ -13,6 +13,7 @@ use common::timing::{self, Measured};
 use serde::Serialize;
 
 use crate::flags::CommonFlags;
+use crate::ladder::Chosen;
 use crate::progress;
 use crate::report::{Details, Entry, Extra, Limit, Report};
 
@@ -65,12 +66,9 @@ impl Chapter {
     pub fn measure<E: Into<Error>>(
         &self,
         label: &str,
-        mut work: impl FnMut() -> Result<(), E>,
+        work: impl FnMut() -> Result<(), E>,
     ) -> Result<Measured> {
-        let events = timing::events(&self.gpu.stream)?;
-        self.sample(label, |times| {
-            events.time(|| (0..times).try_for_each(|_| work().map_err(Into::into)))
-        })
+        self.after(Duration::ZERO, label, work)
     }
 
     /// Times `work`, which does the same as many times as it is told and returns the milliseconds
@@ -95,12 +93,25 @@ impl Chapter {
     pub fn paced<E: Into<Error>>(
         &self,
         label: &str,
+        work: impl FnMut() -> Result<(), E>,
+    ) -> Result<Measured> {
+        match self.gpu.info.time {
+            Clock::Measured => self.after(PAUSE, label, work),
+            Clock::Modelled => self.after(Duration::ZERO, label, work),
+        }
+    }
+
+    /// Times `work` between two events, each sample after a pause.
+    fn after<E: Into<Error>>(
+        &self,
+        pause: Duration,
+        label: &str,
         mut work: impl FnMut() -> Result<(), E>,
     ) -> Result<Measured> {
         let events = timing::events(&self.gpu.stream)?;
         self.sample(label, |times| {
-            if self.gpu.info.time == Clock::Measured {
-                thread::sleep(PAUSE);
+            if !pause.is_zero() {
+                thread::sleep(pause);
             }
             events.time(|| (0..times).try_for_each(|_| work().map_err(Into::into)))
         })
@@ -137,9 +148,11 @@ impl Chapter {
         self.report.borrow_mut().beside(extra);
     }
 
-    /// Sets what each rung of the ladder adds, for under the table.
-    pub fn ideas(&self, ideas: String) {
-        self.report.borrow_mut().ideas(ideas);
+    /// Says under the table what each rung of the ladder adds, where one was chosen. Returns whether
+    /// to measure what the hardware allows: then, unless nothing is timed.
+    pub fn climbs<O>(&self, chosen: &Chosen<O>) -> bool {
+        self.report.borrow_mut().ideas(chosen.ideas());
+        chosen.climbs() && self.flags.is_timed()
     }
 
     /// How many samples a time is the median of: see [`CommonFlags::repeat`].

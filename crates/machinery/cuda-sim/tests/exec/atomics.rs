@@ -1,6 +1,8 @@
 //! Atomic operations: what they leave, what they return, and in which order.
 
-use crate::harness::{BLOCK_SIZES, Machine, Plain, kernel_of, noise, words};
+use bytemuck::Pod;
+
+use crate::harness::{BLOCK_SIZES, Machine, kernel_of, noise, words};
 use crate::params;
 
 const PTX: &str = include_str!("../../kernels/ptx/atomics.ptx");
@@ -16,7 +18,7 @@ macro_rules! folded {
     };
 }
 
-fn run<T: Plain>(kernel: &str, grid: u32, block: u32, begin: [T; 6], input: &[T]) -> Vec<T> {
+fn run<T: Pod>(kernel: &str, grid: u32, block: u32, begin: [T; 6], input: &[T]) -> Vec<T> {
     let mut machine = Machine::new(PTX);
     let (place, from) = (machine.buffer(&begin), machine.buffer(input));
     machine.run(kernel, grid, block, params![place, from]);
@@ -191,7 +193,7 @@ fn remaining_types() {
 }
 
 /// `add` of each of `values` to each of them: what is left in global and in shared memory.
-fn sums<T: Plain + PartialEq + std::fmt::Debug>(ty: &str, values: &[T]) -> Vec<(T, T, T, T)> {
+fn sums<T: Pod + PartialEq + std::fmt::Debug>(ty: &str, values: &[T]) -> Vec<(T, T, T, T)> {
     let bits = &ty[1..];
     let ptx = format!(
         ".version 6.4\n.target sm_60\n.address_size 64

@@ -1,6 +1,6 @@
 //! Device functions that stay functions: what goes in and out, recursion, pointers, the stack.
 
-use crate::harness::{BLOCK_SIZES, Machine, Plain, kernel_of, module_of, words};
+use crate::harness::{BLOCK_SIZES, Machine, kernel_of, module_of, words};
 use crate::params;
 use cuda_sim::exec::FaultKind;
 
@@ -22,7 +22,12 @@ fn structs_go_in_and_come_back() {
     for block in BLOCK_SIZES {
         let mut machine = Machine::new(PTX);
         let out = machine.out::<f64>(block as usize);
-        machine.run("structs", 1, block, vec![out.bytes(), pair.to_vec()]);
+        machine.run(
+            "structs",
+            1,
+            block,
+            vec![out.to_le_bytes().to_vec(), pair.to_vec()],
+        );
         let expected: Vec<f64> = (0..block)
             .map(|t| {
                 let mut q = turn((a, b + t as i32, c), -3);

@@ -1,5 +1,6 @@
 //! A device with one module loaded: buffers in, a launch, buffers out.
 
+use bytemuck::Pod;
 use cuda_sim::check::Checks;
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::exec::{Fault, FaultKind, Launch, Observe, Report, Watch, launch};
@@ -15,36 +16,11 @@ pub const BLOCK_SIZES: [u32; 6] = [1, 31, 32, 33, 100, 256];
 /// What an output buffer holds before a kernel writes to it.
 pub const POISON: u8 = 0xa5;
 
-/// A value without padding that has a meaning for all bits.
-///
-/// # Safety
-///
-/// It has to be that.
-pub unsafe trait Plain: Copy {
-    fn bytes(self) -> Vec<u8> {
-        bytes_of(&[self]).to_vec()
-    }
-}
-
-macro_rules! plain {
-    ($($t:ty),*) => {$(
-        // SAFETY: numbers are.
-        unsafe impl Plain for $t {}
-    )*};
-}
-plain!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
-
-/// As they lie in memory: GPUs and the machines this runs on have the lowest byte first.
-fn bytes_of<T: Plain>(values: &[T]) -> &[u8] {
-    // SAFETY: no byte of them is padding.
-    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
-}
-
 /// Kernel parameters in order: `params![out, n, 0.5f32]`.
 #[macro_export]
 macro_rules! params {
     ($($value:expr),* $(,)?) => {
-        vec![$($crate::harness::Plain::bytes($value)),*]
+        vec![$(bytemuck::bytes_of(&$value).to_vec()),*]
     };
 }
 
@@ -100,8 +76,8 @@ impl Machine {
     }
 
     /// A buffer that holds `values`; its device address.
-    pub fn buffer<T: Plain>(&mut self, values: &[T]) -> u64 {
-        self.holding(bytes_of(values))
+    pub fn buffer<T: Pod>(&mut self, values: &[T]) -> u64 {
+        self.holding(bytemuck::cast_slice(values))
     }
 
     /// A buffer that holds these bytes.
@@ -128,18 +104,13 @@ impl Machine {
         unsafe { host.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
     }
 
-    pub fn read<T: Plain>(&self, address: u64, count: usize) -> Vec<T> {
-        let length = (count * size_of::<T>()) as u64;
-        let host = self.global.host(address, length);
+    pub fn read<T: Pod>(&self, address: u64, count: usize) -> Vec<T> {
+        let length = count * size_of::<T>();
+        let host = self.global.host(address, length as u64);
         let host = host.expect("inside an allocation");
-        let mut values = Vec::<T>::with_capacity(count);
-        // SAFETY: `host` answers for `length` bytes of a live allocation, `values` has room for them,
-        // and all bits have a meaning.
-        unsafe {
-            host.copy_to_nonoverlapping(values.as_mut_ptr().cast(), length as usize);
-            values.set_len(count);
-        }
-        values
+        // SAFETY: `host` answers for `length` bytes of a live allocation.
+        let bytes = unsafe { std::slice::from_raw_parts(host, length) };
+        bytemuck::pod_collect_to_vec(bytes)
     }
 
     /// Runs a kernel on a grid and blocks of one dimension.

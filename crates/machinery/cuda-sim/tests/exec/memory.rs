@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::harness::{BLOCK_SIZES, Machine, Plain, illegal, noise, total};
+use crate::harness::{BLOCK_SIZES, Machine, illegal, noise, total};
 use crate::params;
 
 const PTX: &str = include_str!("../../kernels/ptx/memory.ptx");
@@ -271,8 +271,8 @@ fn lists_are_followed_to_their_ends() {
         let nodes = machine.out::<[u64; 2]>(block as usize);
         for k in 0..u64::from(block) {
             let next = if k == 0 { 0 } else { nodes + 16 * (k * 7 / 8) };
-            machine.write(nodes + 16 * k, &next.bytes());
-            machine.write(nodes + 16 * k + 8, &(k as u32 + 5).bytes());
+            machine.write(nodes + 16 * k, &next.to_le_bytes());
+            machine.write(nodes + 16 * k + 8, &(k as u32 + 5).to_le_bytes());
         }
         let out = machine.out::<u32>(block as usize);
         machine.run("chase", 1, block, params![out, nodes]);
@@ -310,7 +310,7 @@ fn structs_by_value_also_with_their_address_taken() {
     for block in BLOCK_SIZES {
         let mut machine = Machine::new(PTX);
         let out = machine.out::<f64>(2 * block as usize);
-        let params = vec![out.bytes(), mixed.clone(), vec![77]];
+        let params = vec![out.to_le_bytes().to_vec(), mixed.clone(), vec![77]];
         machine.run("by_value", 1, block, params);
         let expected: Vec<f64> = (0..block as usize)
             .flat_map(|t| {
@@ -391,8 +391,7 @@ fn variables_are_found_by_name_and_written_by_the_host() {
     let (bank, bytes) = machine.program.variable("bank").expect("a variable");
     assert_eq!(bytes, 256);
     let values = noise(64);
-    let bytes: Vec<u8> = values.iter().flat_map(|&value| value.bytes()).collect();
-    machine.write(bank, &bytes);
+    machine.write(bank, bytemuck::cast_slice(&values));
     for block in BLOCK_SIZES {
         let index = noise(2 * block as usize);
         let (out, at) = (machine.out::<u32>(index.len()), machine.buffer(&index));

@@ -1,6 +1,6 @@
 //! What kernels print, and how they stop themselves.
 
-use crate::harness::{Machine, Plain};
+use crate::harness::Machine;
 use crate::params;
 use cuda_sim::exec::FaultKind;
 
@@ -191,7 +191,7 @@ fn text_that_can_not_be_read() {
     let bad = machine.buffer(&[64u64]);
     for (format, list, address) in [(64, bad, 64), (said, 32, 32), (said, bad, 64)] {
         let out = machine.buffer(&[format, list]);
-        let fault = machine.fault("k", 1, 1, vec![out.bytes()]);
+        let fault = machine.fault("k", 1, 1, params![out]);
         assert_eq!(crate::harness::illegal(&fault).1, address);
     }
 }

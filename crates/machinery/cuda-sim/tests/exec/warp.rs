@@ -6,7 +6,7 @@ use cuda_sim::exec::FaultKind;
 
 const PTX: &str = include_str!("../../kernels/ptx/warp.ptx");
 
-fn run<T: crate::harness::Plain>(kernel: &str, threads: u32, input: &[T], each: usize) -> Vec<T> {
+fn run<T: bytemuck::Pod>(kernel: &str, threads: u32, input: &[T], each: usize) -> Vec<T> {
     let mut machine = Machine::new(PTX);
     let count = threads as usize * each;
     let (out, from) = (machine.out::<T>(count), machine.buffer(input));

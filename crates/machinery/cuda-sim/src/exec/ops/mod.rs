@@ -17,7 +17,7 @@ mod special;
 mod value;
 
 #[cfg(test)]
-mod tests;
+pub mod tests;
 
 pub use catalogue::{Known, catalogue};
 pub use form::{Class, Form, FormError, Op};

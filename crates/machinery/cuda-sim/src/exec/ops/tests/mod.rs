@@ -9,7 +9,7 @@ mod float;
 mod forms;
 mod half;
 mod hardware;
-mod harness;
+pub mod harness;
 mod integer;
 mod logic;
 mod moves;
