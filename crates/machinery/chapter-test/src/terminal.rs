@@ -60,7 +60,10 @@ impl Terminal {
     /// Waits until the program has printed `text`; it must not end before.
     pub fn wait_for(&mut self, text: &str) {
         while !self.seen.contains(text) {
-            assert!(self.read(), "it ended without '{text}':\n{}", self.seen);
+            if !self.read() {
+                let status = self.child.wait().expect("the program ends");
+                panic!("ended ({status}) without '{text}':\n{}", self.seen);
+            }
         }
     }
 
