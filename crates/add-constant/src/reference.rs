@@ -1,9 +1,11 @@
 //! The same sums on the CPU.
 
-use chapter::progress;
-use rayon::prelude::*;
+use chapter::parallel::filled;
 
 use crate::pattern::{AccessPattern, NUM_VALUES};
+
+/// Blocks of threads whose sums one processor adds at a time.
+const BLOCKS: usize = 64;
 
 /// `inputs`, each with one of `values`, as blocks of `block` threads add them.
 pub fn add_constant(
@@ -12,24 +14,26 @@ pub fn add_constant(
     block: u32,
     access_pattern: AccessPattern,
 ) -> Vec<i32> {
-    let task = progress::task("CPU reference", inputs.len() as u64);
-    let mut sums = vec![0; inputs.len()];
-    let blocks = sums
-        .par_chunks_mut(block as usize)
-        .zip(inputs.par_chunks(block as usize));
-    blocks.enumerate().for_each(|(block_id, (sums, inputs))| {
-        for (thread_id, (sum, input)) in sums.iter_mut().zip(inputs).enumerate() {
-            let index = access_pattern.index(block_id as u32, thread_id as u32);
-            *sum = input + values[index];
-        }
-        task.advance(sums.len() as u64);
-    });
-    sums
+    let block = block as usize;
+    filled(
+        "CPU reference",
+        inputs.len(),
+        BLOCKS * block,
+        |first, sums| {
+            let blocks = sums.chunks_mut(block).zip(inputs[first..].chunks(block));
+            for (block_id, (sums, inputs)) in (first / block..).zip(blocks) {
+                for (thread_id, (sum, input)) in sums.iter_mut().zip(inputs).enumerate() {
+                    let index = access_pattern.index(block_id as u32, thread_id as u32);
+                    *sum = input + values[index];
+                }
+            }
+        },
+    )
 }
 
 /// `inputs`, all with the same value.
 pub fn add_vector(inputs: &[i32], value: i32) -> Vec<i32> {
-    inputs.par_iter().map(|input| input + value).collect()
+    inputs.iter().map(|input| input + value).collect()
 }
 
 #[cfg(test)]

@@ -5,8 +5,7 @@
 //! around that are arranged for the caches: all cores share the rows of C, and a panel of B is
 //! used for many of them before the next one is fetched.
 
-use chapter::progress;
-use rayon::prelude::*;
+use chapter::parallel::filled;
 
 /// Rows of C that a core takes at a time.
 const BAND: usize = 64;
@@ -23,23 +22,18 @@ pub fn product(a: &[f32], b: &[f32], n: usize, p: usize) -> Vec<f32> {
     assert!(n > 0 && a.len().is_multiple_of(n), "A has no such rows");
     assert!(p > 0 && b.len() == n * p, "B has no such rows");
     let m = a.len() / n;
-    let mut c = vec![0.0; m * p];
-    let task = progress::task("CPU reference", m as u64);
-    c.par_chunks_mut(BAND * p)
-        .zip(a.par_chunks(BAND * n))
-        .for_each(|(c, a)| {
-            for top in (0..n).step_by(DEEP) {
-                for left in (0..p).step_by(WIDE) {
-                    for (c, a) in c.chunks_mut(p).zip(a.chunks(n)) {
-                        let c = &mut c[left..p.min(left + WIDE)];
-                        let a = &a[top..n.min(top + DEEP)];
-                        add_products(c, a, &b[top * p + left..], p);
-                    }
+    filled("CPU reference", m * p, BAND * p, |first, c| {
+        let a = &a[first / p * n..];
+        for top in (0..n).step_by(DEEP) {
+            for left in (0..p).step_by(WIDE) {
+                for (c, a) in c.chunks_mut(p).zip(a.chunks(n)) {
+                    let c = &mut c[left..p.min(left + WIDE)];
+                    let a = &a[top..n.min(top + DEEP)];
+                    add_products(c, a, &b[top * p + left..], p);
                 }
             }
-            task.advance((c.len() / p) as u64);
-        });
-    c
+        }
+    })
 }
 
 /// Adds part of a row of A times a panel of B, whose rows are `p` elements apart, to part of a row

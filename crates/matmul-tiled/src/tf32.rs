@@ -12,10 +12,9 @@
 
 use std::fmt;
 
-use chapter::progress;
+use chapter::parallel::filled;
 use common::verify::{self, Comparison};
 use cust::memory::bytemuck::{Pod, Zeroable};
-use rayon::prelude::*;
 
 /// Products that an `mma` adds up at once.
 const TOGETHER: usize = 8;
@@ -83,37 +82,35 @@ pub fn product(a: &[f32], b: &[f32], n: usize, p: usize) -> Vec<Element> {
     assert!(n > 0 && a.len().is_multiple_of(n), "A has no such rows");
     assert!(p > 0 && b.len() == n * p, "B has no such rows");
     let m = a.len() / n;
-    let round = |factor: &[f32]| factor.par_iter().map(|&x| rounded(x)).collect::<Vec<_>>();
+    let round = |factor: &[f32]| factor.iter().map(|&x| rounded(x)).collect::<Vec<_>>();
     let (a, b) = (round(a), round(b));
     let columns = column_lengths(&b, p);
-    let mut c = vec![Element::default(); m * p];
-    let task = progress::task("CPU reference in TF32", m as u64);
-    c.par_chunks_mut(BAND * p)
-        .zip(a.par_chunks(BAND * n))
-        .for_each(|(c, a)| {
-            for (panel, columns) in columns.chunks(p).enumerate() {
-                let (top, bottom) = (panel * DEEP, n.min((panel + 1) * DEEP));
-                for left in (0..p).step_by(WIDE) {
-                    let right = p.min(left + WIDE);
-                    for (c, a) in c.chunks_mut(p).zip(a.chunks(n)) {
-                        let a = &a[top..bottom];
-                        let c = &mut c[left..right];
-                        bound(c, length(a.iter()), &columns[left..right], a.len());
-                        add_products(c, a, &b[top * p + left..], p);
-                    }
+    filled("CPU reference in TF32", m * p, BAND * p, |first, c| {
+        let a = &a[first / p * n..];
+        for (panel, columns) in columns.chunks(p).enumerate() {
+            let (top, bottom) = (panel * DEEP, n.min((panel + 1) * DEEP));
+            for left in (0..p).step_by(WIDE) {
+                let right = p.min(left + WIDE);
+                for (c, a) in c.chunks_mut(p).zip(a.chunks(n)) {
+                    let a = &a[top..bottom];
+                    let c = &mut c[left..right];
+                    bound(c, length(a.iter()), &columns[left..right], a.len());
+                    add_products(c, a, &b[top * p + left..], p);
                 }
             }
-            task.advance((c.len() / p) as u64);
-        });
-    c
+        }
+    })
 }
 
 /// The lengths of the columns of B, those of the first panel and then those of the next.
 fn column_lengths(b: &[f32], p: usize) -> Vec<f64> {
-    let panels = b.par_chunks(DEEP * p);
-    let lengths = panels
-        .flat_map_iter(|panel| (0..p).map(move |column| length(panel[column..].iter().step_by(p))));
-    lengths.collect()
+    let panels = b.len().div_ceil(DEEP * p);
+    filled("lengths of columns", panels * p, p, |first, lengths| {
+        let panel = &b[first * DEEP..b.len().min((first + p) * DEEP)];
+        for (column, found) in lengths.iter_mut().enumerate() {
+            *found = length(panel[column..].iter().step_by(p));
+        }
+    })
 }
 
 /// Of a vector.

@@ -1,7 +1,6 @@
 //! How far the stencil's derivative is from the sine wave's own, and how far it may be.
 
 use common::verify::{self, Verdict, within_ulps};
-use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::scheme::{COEF, RADIUS};
@@ -81,7 +80,7 @@ pub fn explained() -> Explained {
 /// The largest distance between what the kernels computed, the step times the derivative, and the
 /// derivative that is right; NaN if one of `results` is.
 pub fn largest_error(results: &[f32], derivative: &[f64]) -> f64 {
-    let errors = results.par_iter().zip(derivative);
+    let errors = results.iter().zip(derivative);
     let errors = errors.map(|(&result, right)| (f64::from(result) / STEP - right).abs());
     // By this order NaN, whose sign `abs` has taken away, is larger than all numbers.
     errors.max_by(f64::total_cmp).unwrap_or(0.0)

@@ -2,7 +2,6 @@
 //! work.
 
 pub mod accuracy;
-pub mod chunks;
 pub mod flags;
 pub mod ladder;
 pub mod open;

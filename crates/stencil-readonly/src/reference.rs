@@ -3,16 +3,16 @@
 //! Every operation rounds where the kernels' does: `mul_add` stands where
 //! `kernels/stencil-readonly.cu` has `fmaf`, so that results are equal bit by bit.
 
+use chapter::parallel::{CHUNK, filled};
 use multiversion::multiversion;
 
-use crate::chunks;
 use crate::scheme::{COEF, RADIUS};
 
 /// The step times the derivative at each of `points` but the first and last [`RADIUS`], of which
 /// there have to be as many.
 pub fn stencil(points: &[f32]) -> Vec<f32> {
     let size = points.len() - 2 * RADIUS;
-    chunks::filled("CPU reference", size, |first, results| {
+    filled("CPU reference", size, CHUNK, |first, results| {
         stencil_chunk(&points[first..first + results.len() + 2 * RADIUS], results);
     })
 }

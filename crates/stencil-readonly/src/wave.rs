@@ -4,7 +4,8 @@
 //! of the kernels becomes a derivative without rounding, and, as no wavelength is a whole number of
 //! steps, no two stretches of the array are the same: a point from a wrong place shows.
 
-use crate::chunks;
+use chapter::parallel::{CHUNK, filled};
+
 use crate::scheme::RADIUS;
 
 /// The step between two points, in radians: 50 points make a wave.
@@ -12,7 +13,7 @@ pub const STEP: f64 = 0.125;
 
 /// sin x at `size` points from x = 0 on, and at [`RADIUS`] more on either side.
 pub fn points(size: usize) -> Vec<f32> {
-    chunks::filled("sine wave", size + 2 * RADIUS, |first, points| {
+    filled("sine wave", size + 2 * RADIUS, CHUNK, |first, points| {
         for (point, index) in points.iter_mut().zip(first..) {
             *point = x(index as f64 - RADIUS as f64).sin() as f32;
         }
@@ -21,11 +22,16 @@ pub fn points(size: usize) -> Vec<f32> {
 
 /// The derivative at the `size` points: cos x.
 pub fn derivative(size: usize) -> Vec<f64> {
-    chunks::filled("derivative of the wave", size, |first, derivative| {
-        for (slope, index) in derivative.iter_mut().zip(first..) {
-            *slope = x(index as f64).cos();
-        }
-    })
+    filled(
+        "derivative of the wave",
+        size,
+        CHUNK,
+        |first, derivative| {
+            for (slope, index) in derivative.iter_mut().zip(first..) {
+                *slope = x(index as f64).cos();
+            }
+        },
+    )
 }
 
 /// Where point `index` is, in radians.

@@ -14,6 +14,7 @@
 //! | [`plot`] | what `--plot` draws: times, requests, a roofline |
 //! | [`file`] | files that are there whole, or not at all |
 //! | [`interrupt`] | Ctrl-C leaves nothing half-written |
+//! | [`parallel`] | an array filled on all processors |
 //! | [`progress`] | a bar for what lasts |
 //! | [`number`] | numbers as a reader takes them in |
 
@@ -26,6 +27,7 @@ pub mod ladder;
 pub mod limit;
 pub mod memory;
 pub mod number;
+pub mod parallel;
 pub mod plot;
 mod profile;
 pub mod progress;

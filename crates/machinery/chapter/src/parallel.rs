@@ -1,0 +1,59 @@
+//! Filling a long array on all processors, with a progress bar: a reference, or a chapter's input.
+
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use crate::progress;
+
+/// A chunk that suits elements that do not depend on each other.
+pub const CHUNK: usize = 1 << 16;
+
+/// `count` elements, written by `fill(first, elements)` in chunks of `chunk` (the last may be
+/// shorter), of which `first` is the index of the first element. A progress bar has the name `label`.
+///
+/// # Panics
+///
+/// Where `chunk` is 0.
+pub fn filled<T: Clone + Default + Send>(
+    label: &'static str,
+    count: usize,
+    chunk: usize,
+    fill: impl Fn(usize, &mut [T]) + Sync,
+) -> Vec<T> {
+    let mut elements = vec![T::default(); count];
+    let chunks: Vec<_> = elements.chunks_mut(chunk).map(Mutex::new).collect();
+    each(label, chunks.len(), &|index| {
+        let mut elements = chunks[index].lock().unwrap_or_else(PoisonError::into_inner);
+        fill(index * chunk, &mut elements);
+    });
+    drop(chunks);
+    elements
+}
+
+/// Does `work` once for each number below `count`. It is compiled once, here, and not in every
+/// chapter for each of its types.
+fn each(label: &'static str, count: usize, work: &(dyn Fn(usize) + Sync)) {
+    let task = progress::task(label, count as u64);
+    (0..count).into_par_iter().for_each(|index| {
+        work(index);
+        task.advance(1);
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_element_is_filled_once_and_in_its_place() {
+        for count in [0, 1, 99, 100, 301] {
+            let elements = filled("numbers", count, 100, |first, elements: &mut [usize]| {
+                for (element, index) in elements.iter_mut().zip(first..) {
+                    *element += index + 1;
+                }
+            });
+            assert!(elements.into_iter().eq(1..=count), "{count}");
+        }
+    }
+}
