@@ -25,6 +25,8 @@ LIMITED = {
 }
 OCCUPANCY = "sm__maximum_warps_per_active_cycle_pct"
 
+PRODUCTS = INSTRUCTIONS.format("pipe_tensor_op_hmma")
+
 # The counters that must be equal, by the names that the simulator has for them.
 EQUAL = {
     "load requests": REQUESTS.format("ld"),
@@ -40,7 +42,7 @@ EQUAL = {
     "local store requests": "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum",
     "asynchronous copies": INSTRUCTIONS.format("op_ldgsts"),
     "matrix loads": INSTRUCTIONS.format("op_ldsm"),
-    "products of matrices": INSTRUCTIONS.format("pipe_tensor_op_hmma"),
+    "products of matrices": PRODUCTS,
 }
 
 # Nsight Compute has some twice: as the hardware's units count them, and as instructions that it

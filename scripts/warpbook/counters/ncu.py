@@ -25,18 +25,19 @@ def raw_page(text, names):
     return launches
 
 
-# Of each instruction that accesses memory: how often warps executed it, and threads that its guard
-# let act; and the turns of shared memory that it would have taken without bank conflicts.
+# Of each instruction that accesses memory, and of HFMA2.MMA: how often warps executed it, and
+# threads that its guard let act; and the turns of shared memory that it would have taken without
+# bank conflicts.
 LISTED = [
     "Instructions Executed",
     "Predicated-On Thread Instructions Executed",
     "L1 Wavefronts Shared Ideal",
 ]
-ACCESS = re.compile(r"(?:@!?U?P\d+ +)?(?:LD[CSGL]?|ST[SGL]?|ATOM[SG]?|RED)\b")
+LISTED_CODE = re.compile(r"(?:@!?U?P[T\d]+ +)?(?:LD[CSGL]?|ST[SGL]?|ATOM[SG]?|RED|HFMA2\.MMA)\b")
 
 
 def source_page(text):
-    """Launch by launch the kernel's name and its instructions that access memory."""
+    """Launch by launch the kernel's name and the instructions of it that are kept."""
     listings = []
     for part in text.split('"Kernel Name",')[1:]:
         name, rest = part.split("\n", 1)
@@ -52,7 +53,7 @@ def accesses(head, rows):
     for row in rows:
         cells = dict(zip(head, row))
         text = " ".join(cells["Source"].split())
-        if ACCESS.match(text):
+        if LISTED_CODE.match(text):
             yield [text, *(figure(cells.get(column, "0")) for column in LISTED)]
 
 
