@@ -104,10 +104,11 @@ fn one_predicate() {
 fn two_predicates_and_a_third() {
     for (ty, name, ftz) in forms() {
         let flush = if ftz { ".ftz" } else { "" };
-        // `one_predicate` has all pairs; here every seventh is enough.
-        let rows: Vec<Vec<u64>> = pairs(ty, ty).into_iter().step_by(7).collect();
+        let rows = pairs(ty, ty);
+        // How two numbers compare is seen without a third; with one, every seventh pair is enough.
         let with_third: Vec<Vec<u64>> = rows
             .iter()
+            .step_by(7)
             .zip(random(rows.len()))
             .map(|(r, c)| vec![r[0], r[1], c & 1])
             .collect();
