@@ -1,7 +1,7 @@
 //! The step `checks`: what the simulator found while the answer ran. Also what it says where it had to
 //! stop a kernel.
 
-use cuda_driver::{Fault, FaultKind, Finding, Severity, Source};
+use cuda_driver::{Fault, FaultKind, Finding, Severity, SourceLine};
 
 use super::kinds::{title, usually};
 use super::{Answer, Failure, Stop};
@@ -158,7 +158,7 @@ fn who(kernel: &str, block: [u32; 3], thread: Option<[u32; 3]>, lang: Lang) -> S
 }
 
 /// Who does something, where, and that line of the answer.
-fn at(who: &str, does: &str, source: &Source, answer: &Answer, lang: Lang) -> String {
+fn at(who: &str, does: &str, source: &SourceLine, answer: &Answer, lang: Lang) -> String {
     let own = source.file.as_deref() == Some(answer.shown.as_str()) && source.line > 0;
     let place = match (&source.file, own) {
         (_, true) => say!(lang, "line {}", "第 {} 行"; source.line),

@@ -5,8 +5,8 @@
 use std::path::Path;
 
 use cuda_sim::device::DeviceSpec;
+use cuda_sim::lower::LoadError;
 use cuda_sim::memory::global::Global;
-use cuda_sim::program::{LoadError, Program};
 
 use crate::functions::SIMULATED;
 
@@ -62,7 +62,8 @@ fn the_page_lists_instructions_that_are_not_simulated() {
             let ptx = format!(
                 ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k() {{ {instruction}; }}"
             );
-            let loaded = Program::load(&ptx, &DeviceSpec::h200(), &mut Global::new(1 << 20));
+            let loaded =
+                cuda_sim::lower::load(&ptx, &DeviceSpec::h200(), &mut Global::new(1 << 20));
             match loaded.err() {
                 Some(LoadError::UnknownInstruction { .. }) => {}
                 other => panic!("`{instruction}`: {other:?}"),

@@ -33,11 +33,11 @@ mod start;
 mod status;
 
 pub use cuda_sim::check::{Check, Checks, Finding, Kind, Other, Severity};
-pub use cuda_sim::device;
 pub use cuda_sim::exec::Progress;
-pub use cuda_sim::exec::fault::{Fault, FaultKind, Place, Source};
-pub use cuda_sim::model;
-pub use cuda_sim::profile::{self as counters, LaunchRecord};
+pub use cuda_sim::exec::fault::{Fault, FaultKind, Place};
+pub use cuda_sim::isa::SourceLine;
+pub use cuda_sim::launch::LaunchRecord;
+pub use cuda_sim::{device, model, profile as counters};
 pub use simulator::check::{check, checking, take_findings};
 pub use simulator::watch::{
     keep_launches, last_launch, profile, profiling, progress, take_fault, take_last_launch,

@@ -6,7 +6,6 @@ use std::path::Path;
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::exec::{Known, catalogue};
 use cuda_sim::memory::global::Global;
-use cuda_sim::program::Program;
 use differential::forms::{self, Forms};
 use differential::{generate, written};
 use rayon::prelude::*;
@@ -61,7 +60,7 @@ fn takes(instruction: &str) -> bool {
             ret; }}"
         );
         let mut global = Global::new(1 << 20);
-        Program::load(&text, &DeviceSpec::h200(), &mut global).is_ok()
+        cuda_sim::lower::load(&text, &DeviceSpec::h200(), &mut global).is_ok()
     })
 }
 

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use cuda_sim::exec::{Memory, Traced};
+use cuda_sim::exec::Traced;
+use cuda_sim::isa::Memory;
 use cuda_sim::profile::traffic::SECTOR;
 use cuda_sim::profile::{METRICS, Tally};
 use serde::Serialize;

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use cuda_sim::check::Checks;
 use cuda_sim::device::DeviceSpec;
-use cuda_sim::exec::{AccessKind, Fault, Launch, Memory, Observe, Report, Traced, launch};
+use cuda_sim::exec::{Fault, Observe, Program, Traced};
+use cuda_sim::isa::{AccessKind, Memory};
+use cuda_sim::launch::{Launch, Report, launch};
+use cuda_sim::lower::LoadError;
 use cuda_sim::memory::global::{Global, OutOfMemory};
 use cuda_sim::profile::Tally;
-use cuda_sim::program::{LoadError, Program};
 use thiserror::Error;
 
 /// Device memory there is: more than any figure takes.
@@ -61,7 +63,7 @@ impl Machine {
     pub fn load(ptx: &str) -> Result<Machine, Failure> {
         let device = DeviceSpec::h200();
         let mut global = Global::new(MEMORY);
-        let program = Arc::new(Program::load(ptx, &device, &mut global)?);
+        let program = Arc::new(cuda_sim::lower::load(ptx, &device, &mut global)?);
         Ok(Machine {
             device,
             global,
@@ -81,7 +83,7 @@ impl Machine {
 
     /// Runs a kernel to its end.
     pub fn run(&self, job: &Job) -> Result<Trace, Failure> {
-        let kernel = self.program.kernel(job.kernel);
+        let kernel = self.program.listing.kernel(job.kernel);
         let kernel = kernel.ok_or_else(|| Failure::NoKernel(job.kernel.into()))?;
         let [[columns, rows], [x, y]] = [job.grid, job.block];
         let work = Launch {

@@ -1,6 +1,7 @@
 //! What patterns come to, and that what is told of each access adds up to the counters.
 
-use cuda_sim::exec::{Memory, Traced};
+use cuda_sim::exec::Traced;
+use cuda_sim::isa::Memory;
 use patterns::answer::{Answer, answer};
 use patterns::language::Language;
 use patterns::machine::{Failure, Job, Machine, Param, lanes, params};

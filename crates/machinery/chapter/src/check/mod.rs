@@ -135,8 +135,8 @@ mod tests {
         }
     }
 
-    fn source(ptx_line: u32) -> cuda_driver::Source {
-        cuda_driver::Source {
+    fn source(ptx_line: u32) -> cuda_driver::SourceLine {
+        cuda_driver::SourceLine {
             file: None,
             line: 0,
             ptx_line,

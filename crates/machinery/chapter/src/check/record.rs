@@ -1,6 +1,6 @@
 //! Findings, as the JSON record has them.
 
-use cuda_driver::{Check, Checks, Finding, Other, Source};
+use cuda_driver::{Check, Checks, Finding, Other, SourceLine};
 use serde::Serialize;
 
 /// What was looked for and what was found.
@@ -56,7 +56,7 @@ impl Record {
 }
 
 impl Place {
-    fn new(block: [u32; 3], thread: [u32; 3], source: &Source) -> Place {
+    fn new(block: [u32; 3], thread: [u32; 3], source: &SourceLine) -> Place {
         Place {
             block,
             thread,

@@ -8,9 +8,8 @@ use cuda_sim::exec::Fault;
 use cust_raw::{CUfunction, CUstream};
 
 use super::check::report;
-use super::in_stream;
 use super::raw::number;
-use super::watch;
+use super::{in_stream, watch};
 use crate::report::say;
 use crate::status::Answer;
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cuda_sim::exec::{Fault, Progress, Watch};
-use cuda_sim::profile::LaunchRecord;
+use cuda_sim::launch::LaunchRecord;
 
 /// Shows the launch under way. It takes no part in the machine's lock, which a launch holds.
 pub static WATCH: Watch = Watch::new();

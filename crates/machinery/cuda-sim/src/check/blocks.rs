@@ -6,7 +6,7 @@
 //! depend on which block came first, or on which host thread. It is kept by lines of 32 words, as
 //! masks: most lines are one block's, or read by all.
 
-use crate::exec::lanes::active;
+use crate::lanes::active;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

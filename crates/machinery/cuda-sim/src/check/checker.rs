@@ -7,8 +7,8 @@ use super::ledger::{Key, Ledger, NOWHERE, Seen, What};
 use super::runs::{Addresses, Run};
 use super::shadow::Held;
 use super::shared::Now;
-use crate::exec::lanes::LANES;
-use crate::program::flow::Access;
+use crate::isa::Access;
+use crate::lanes::LANES;
 use std::sync::Arc;
 
 /// How many allocations are remembered.

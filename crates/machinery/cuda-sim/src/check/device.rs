@@ -2,8 +2,8 @@
 
 use super::blocks::Lines;
 use super::fenced::Words;
-use super::written::Written;
 use crate::memory::global::Global;
+use crate::memory::written::Written;
 use std::sync::Arc;
 
 /// An allocation.

@@ -7,15 +7,15 @@ use super::fenced::{Fences, Words};
 use super::finding::{Kind, Severity};
 use super::ledger::{Key, Ledger, OtherSeen, Seen, What};
 use super::runs::{Addresses, Runs};
-use crate::program::Program;
-use crate::program::flow::AccessKind;
+use crate::isa::AccessKind;
+use crate::isa::checked::CheckedPlaces;
 
 impl Checker {
     /// The lanes in `mask` access device memory.
     #[inline(always)]
     pub fn device(
         &mut self,
-        program: &Program,
+        places: &CheckedPlaces,
         doing: Doing,
         at: Addresses,
         mask: u32,
@@ -32,7 +32,7 @@ impl Checker {
         } = self;
         let by = Use {
             block: doing.block,
-            site: program.checked.device_number(doing.site),
+            site: places.device_number(doing.site),
             write: doing.writes,
         };
         // A place that was in order just now.
@@ -89,7 +89,7 @@ impl Checker {
                     offset,
                     span,
                 };
-                ordered_by_fences(ledger, program, doing, place);
+                ordered_by_fences(ledger, places, doing, place);
             }
         }
     }
@@ -113,7 +113,7 @@ struct Place<'a> {
 
 /// An access in a launch whose blocks may order themselves: notes what is not in order.
 #[cold]
-fn ordered_by_fences(ledger: &mut Ledger, program: &Program, doing: Doing, place: Place) {
+fn ordered_by_fences(ledger: &mut Ledger, places: &CheckedPlaces, doing: Doing, place: Place) {
     let Place {
         known,
         words,
@@ -126,14 +126,14 @@ fn ordered_by_fences(ledger: &mut Ledger, program: &Program, doing: Doing, place
             fences.look(doing.block);
         }
     } else if doing.writes {
-        let site = program.checked.device_number(doing.site);
+        let site = places.device_number(doing.site);
         words.write(fences, offset, span, doing.block, site);
     } else {
         for (at, wrote) in words.read(fences, offset, span, doing.block) {
             let key = Key {
                 severity: Severity::Warning,
                 kind: Kind::BetweenBlocks,
-                site: program.checked.device_site(wrote.site),
+                site: places.device_site(wrote.site),
                 other: doing.site,
             };
             let block = u64::from(wrote.block);

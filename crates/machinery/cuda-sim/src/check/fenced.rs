@@ -5,7 +5,8 @@
 //! chance. A read of what another block wrote is in order if that block has gone past a fence since,
 //! and the one that reads has looked at a word in between that is atomic or volatile.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// The blocks of a launch.
 pub struct Fences {

@@ -2,7 +2,7 @@
 
 use super::Check;
 use super::describe::allocation;
-use crate::exec::fault::Source;
+use crate::isa::SourceLine;
 use crate::memory::global::Known;
 use std::fmt;
 
@@ -22,7 +22,7 @@ pub struct Finding {
     /// Its thread; zero for [`Kind::BetweenBlocks`], of which only blocks are known.
     pub thread: [u32; 3],
     /// The line at which it did it.
-    pub source: Source,
+    pub source: SourceLine,
     /// Of a race, the other access.
     pub other: Option<Other>,
     /// What was touched, and what else there is to say. A sentence or two; may be empty.
@@ -38,7 +38,7 @@ pub struct Finding {
 pub struct Other {
     pub block: [u32; 3],
     pub thread: [u32; 3],
-    pub source: Source,
+    pub source: SourceLine,
     /// It wrote; else it read.
     pub write: bool,
 }
@@ -267,7 +267,7 @@ impl Finding {
             kernel: String::new(),
             block: [0; 3],
             thread: [0; 3],
-            source: Source::default(),
+            source: SourceLine::default(),
             other: None,
             what: format!("{} by {call}", allocation(known)),
             usually: kind.usually().to_owned(),
@@ -277,7 +277,7 @@ impl Finding {
 
     /// Whether it is the same mistake in the same lines of the source, which have to be known.
     pub(super) fn is_alike(&self, other: &Finding) -> bool {
-        let alike = |one: &Source, other: &Source| {
+        let alike = |one: &SourceLine, other: &SourceLine| {
             one.line > 0 && (one.line, &one.file) == (other.line, &other.file)
         };
         let others_alike = match (&self.other, &other.other) {
@@ -359,7 +359,7 @@ mod tests {
             kernel: "sum".to_owned(),
             block: [1, 2, 3],
             thread: [4, 5, 0],
-            source: Source {
+            source: SourceLine {
                 file: Some("kernels/sum.cu".to_owned()),
                 line: 7,
                 ptx_line: 70,
@@ -377,9 +377,9 @@ mod tests {
             other: Some(Other {
                 block: [1, 2, 3],
                 thread: [0; 3],
-                source: Source {
+                source: SourceLine {
                     ptx_line: 60,
-                    ..Source::default()
+                    ..SourceLine::default()
                 },
                 write: true,
             }),
@@ -424,7 +424,7 @@ mod tests {
         assert!(!one.is_alike(&copy));
         // Without a source each line of the PTX is one of its own.
         let mut unknown = one.clone();
-        unknown.source = Source::default();
+        unknown.source = SourceLine::default();
         assert!(!unknown.is_alike(&unknown.clone()));
         assert!(!one.is_alike(&finding(Kind::ReadAfterWrite)));
     }

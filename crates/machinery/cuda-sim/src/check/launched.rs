@@ -3,12 +3,11 @@
 use super::device::{Between, Device};
 use super::fenced::{Fences, MOST_BLOCKS};
 use super::finding::{Finding, Kind, Severity};
-use super::ledger::{Key, Ledger, OtherSeen, Seen, What};
+use super::ledger::{Key, Ledger, OtherSeen, Place, Seen, What};
 use super::shadow::Shadow;
 use super::{Checks, describe};
-use crate::exec::grid::Grid;
+use crate::isa::checked::CheckedPlaces;
 use crate::memory::global::Global;
-use crate::program::Program;
 use std::sync::Arc;
 
 /// What the checks of a launch share.
@@ -25,17 +24,17 @@ pub struct Launched {
 }
 
 impl Launched {
-    /// Of a launch of a kernel of `program`, whose blocks have so many bytes of shared memory; how
+    /// Of a launch of a kernel whose blocks have so many bytes of shared memory; how
     /// many there are, and whether they run one after the other. None where nothing is to be looked
     /// at.
     pub fn new(
         checks: Checks,
-        program: &Program,
+        places: &CheckedPlaces,
         global: &Global,
         shared_bytes: u32,
         (blocks, ordered): (u64, bool),
     ) -> Option<Arc<Launched>> {
-        let between = match (checks.race && blocks > 1, program.checked.has_fences()) {
+        let between = match (checks.race && blocks > 1, places.has_fences()) {
             (true, false) => Between::Blocks,
             // Where blocks run at the same time, which comes first is a matter of chance.
             (true, true) if ordered && blocks <= MOST_BLOCKS => Between::FencedBlocks,
@@ -45,7 +44,7 @@ impl Launched {
             Arc::new(Launched {
                 checks,
                 shared_bytes,
-                granule: program.checked.granule(),
+                granule: places.granule(),
                 device: Device::of(global, between),
                 watches_device: between != Between::Nothing || checks.init,
                 fences: (between == Between::FencedBlocks).then(|| Fences::new(blocks)),
@@ -62,23 +61,23 @@ impl Launched {
     pub fn findings(
         &self,
         mut ledger: Ledger,
-        grid: &Grid,
+        place: Place,
         global: &Global,
         whole: bool,
     ) -> Vec<Finding> {
         if whole {
             // Of blocks after one that failed some ran, and some did not.
-            self.find_shared(&mut ledger, &grid.program);
+            self.find_shared(&mut ledger, &place.listing.checked);
         }
-        ledger.findings(grid, |what| describe::touched(global, what))
+        ledger.findings(place, |what| describe::touched(global, what))
     }
 
     /// Notes the device memory that several blocks used.
-    fn find_shared(&self, ledger: &mut Ledger, program: &Program) {
+    fn find_shared(&self, ledger: &mut Ledger, places: &CheckedPlaces) {
         for tracked in self.device.iter() {
             let shared = tracked.lines.iter().flat_map(|lines| lines.shared());
             for word in shared {
-                let site = |bits| program.checked.first_device_site(bits);
+                let site = |bits| places.first_device_site(bits);
                 let writer = site((word.writers, true));
                 let other = match word.user_writes {
                     true => writer,

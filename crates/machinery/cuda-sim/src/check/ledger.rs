@@ -1,7 +1,7 @@
 //! What was found so far, each mistake once: by its kind and its places in the code.
 
 use super::finding::{Finding, Kind, Other, Severity};
-use crate::exec::grid::{Grid, unfold};
+use crate::isa::{Dims, Listing};
 use std::collections::BTreeMap;
 
 /// No place in the code.
@@ -53,6 +53,15 @@ pub enum What {
     Mask { mask: u32, wrong: u32 },
     /// Nothing more.
     Nothing,
+}
+
+/// What numbers of blocks, threads and instructions stand for.
+#[derive(Clone, Copy)]
+pub struct Place<'a> {
+    pub listing: &'a Listing,
+    /// The kernel's name.
+    pub kernel: &'a str,
+    pub dims: Dims,
 }
 
 /// Findings of one launch, or of what one host thread ran of it.
@@ -109,8 +118,12 @@ impl Ledger {
     }
 
     /// As findings, errors first; `describe` says what was touched.
-    pub fn findings(self, grid: &Grid, describe: impl Fn(&What) -> String) -> Vec<Finding> {
-        let program = &grid.program;
+    pub fn findings(self, place: Place, describe: impl Fn(&What) -> String) -> Vec<Finding> {
+        let Place {
+            listing,
+            kernel,
+            dims,
+        } = place;
         let mut findings: Vec<Finding> = Vec::new();
         for (key, found) in self.found {
             let seen = found.first;
@@ -118,14 +131,14 @@ impl Ledger {
                 check: key.kind.check(),
                 kind: key.kind,
                 severity: key.severity,
-                kernel: program.kernels[grid.kernel].name.clone(),
-                block: unfold(seen.block, grid.grid),
-                thread: grid.thread(seen.thread),
-                source: program.source_of(key.site),
+                kernel: kernel.to_owned(),
+                block: dims.block_index(seen.block),
+                thread: dims.thread_index(seen.thread),
+                source: listing.source_of(key.site),
                 other: seen.other.map(|other| Other {
-                    block: unfold(other.block, grid.grid),
-                    thread: grid.thread(other.thread),
-                    source: program.source_of(key.other),
+                    block: dims.block_index(other.block),
+                    thread: dims.thread_index(other.thread),
+                    source: listing.source_of(key.other),
                     write: other.write,
                 }),
                 what: match seen.what {
@@ -135,7 +148,7 @@ impl Ledger {
                     } => format!(
                         "{}, one of them at {}",
                         describe(&seen.what),
-                        program.source_of(place)
+                        listing.source_of(place)
                     ),
                     ref what => describe(what),
                 },

@@ -2,7 +2,7 @@
 //! chance, or right on this GPU and not on the next.
 //!
 //! A program has its code once more, in which every access, barrier and synchronisation comes here
-//! first (see [`crate::program::checked`]). A launch without checks pays nothing. One with checks
+//! first (see [`crate::isa::checked`]). A launch without checks pays nothing. One with checks
 //! runs its warps one by one, and does and counts what it does without.
 //!
 //! | check | what it finds |
@@ -18,31 +18,28 @@
 //! in kernels whose blocks run at the same time, which are taken to be right.
 
 mod blocks;
-mod checker;
+pub(crate) mod checker;
 mod choice;
 pub(crate) mod describe;
 mod device;
 mod device_access;
 mod fenced;
-mod finding;
-pub(crate) mod handlers;
+pub(crate) mod finding;
 mod launched;
 mod ledger;
 mod meetings;
 mod order;
 mod reads;
-mod runs;
-mod shadow;
-mod shared;
+pub(crate) mod runs;
+pub(crate) mod shadow;
+pub(crate) mod shared;
 mod shared_access;
 mod synchronise;
-pub(crate) mod written;
 
 pub use choice::{Check, Checks};
 pub use finding::{Finding, Kind, Other, Severity};
 
 pub(crate) use checker::Checker;
-pub(crate) use handlers::close;
 pub(crate) use launched::Launched;
-pub(crate) use ledger::Ledger;
+pub(crate) use ledger::{Ledger, Place};
 pub(crate) use shadow::Shadow;

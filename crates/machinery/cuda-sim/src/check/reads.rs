@@ -2,8 +2,8 @@
 
 use super::runs::{Addresses, Run, Runs};
 use super::shared::Who;
-use crate::exec::lanes::{FULL, LANES};
-use crate::exec::quarters::{LANES_OF_QUARTER, Quarter};
+use crate::lanes::quarters::{LANES_OF_QUARTER, Quarter};
+use crate::lanes::{FULL, LANES};
 
 /// The most there are.
 const MOST: usize = 1 << 12;
@@ -142,7 +142,7 @@ impl Reads {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exec::quarters::quarters;
+    use crate::lanes::quarters::quarters;
 
     #[test]
     fn a_read_gives_back_its_runs() {

@@ -1,7 +1,7 @@
 //! A warp's addresses as runs: lanes side by side that access one place, or places side by side.
 
-use crate::exec::lanes::LANES;
-use crate::exec::quarters::{LANES_OF_QUARTER, quarters};
+use crate::lanes::LANES;
+use crate::lanes::quarters::{LANES_OF_QUARTER, quarters};
 
 /// Some lanes of an access, in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

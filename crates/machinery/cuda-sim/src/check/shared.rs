@@ -12,8 +12,8 @@ use super::Checks;
 use super::order::Order;
 use super::reads::{Read, Reads};
 use super::runs::{Addresses, Run};
-use super::written::Bits;
-use crate::exec::quarters::{LANES_OF_QUARTER, Quarter, quarters};
+use crate::lanes::quarters::{LANES_OF_QUARTER, Quarter, quarters};
+use crate::memory::written::Bits;
 
 /// The stamp of what an asynchronous copy writes, as long as nobody has waited for it: after
 /// everything.
@@ -250,7 +250,7 @@ impl SharedShadow {
         let (at, by) = (self.read_at[place], Who(self.read_by[place]));
         if by.warp() == now.warp {
             let others = self.read_lanes[place] & !(1 << lane);
-            for other in crate::exec::lanes::active(others) {
+            for other in crate::lanes::active(others) {
                 let by = Who::new(now.warp, other, by.site());
                 if !ordered(at, by) {
                     return read(by);

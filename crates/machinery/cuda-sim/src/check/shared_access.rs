@@ -6,10 +6,9 @@ use super::ledger::{Key, OtherSeen, Seen, What};
 use super::runs::{Run, Runs};
 use super::shadow::Shadow;
 use super::shared::{Conflict, PENDING, Who};
-use crate::exec::lanes::FULL;
-use crate::program::Program;
-use crate::program::checked::Checked;
-use crate::program::flow::{Access, AccessKind};
+use crate::isa::checked::{Checked, CheckedPlaces};
+use crate::isa::{Access, AccessKind};
+use crate::lanes::FULL;
 
 /// Reads of one block that are held back, at most; what is more is noted at once.
 const MOST_HELD: usize = 1 << 16;
@@ -20,7 +19,7 @@ impl Checker {
     pub fn shared(
         &mut self,
         shadow: &mut Shadow,
-        program: &Program,
+        places: &CheckedPlaces,
         doing: Doing,
         lanes: Lanes,
         stored: impl Fn(usize) -> [u8; 16],
@@ -73,7 +72,7 @@ impl Checker {
             }
             if shared.is_suspect(order, now, &run, bytes) {
                 for conflict in shared.look_closely(order, now, &run, bytes) {
-                    self.suspect(program, doing, lanes, conflict, &stored);
+                    self.suspect(places, doing, lanes, conflict, &stored);
                 }
             }
             shared.note(order, now, &run, bytes);
@@ -84,7 +83,7 @@ impl Checker {
     #[cold]
     fn suspect(
         &mut self,
-        program: &Program,
+        places: &CheckedPlaces,
         doing: Doing,
         lanes: Lanes,
         conflict: Conflict,
@@ -119,7 +118,7 @@ impl Checker {
             }
         }
         if !(together && conflict.other_wrote) {
-            self.conflict(program, doing, conflict, address, bytes);
+            self.conflict(places, doing, conflict, address, bytes);
         }
     }
 
@@ -160,7 +159,7 @@ impl Checker {
     #[cold]
     fn conflict(
         &mut self,
-        program: &Program,
+        places: &CheckedPlaces,
         doing: Doing,
         conflict: Conflict,
         at: u64,
@@ -168,7 +167,7 @@ impl Checker {
     ) {
         let Conflict { other, .. } = conflict;
         let within = other.warp() == doing.warp;
-        if let Checked::Access(access) = program.checked.at(other.site()) {
+        if let Checked::Access(access) = places.at(other.site()) {
             let atomic = |access: Access| access.kind == AccessKind::Atomic;
             let both_atomic = atomic(access) && atomic(doing.access);
             let both_ordered = access.ordered && doing.access.ordered && !within;
@@ -206,7 +205,7 @@ impl Checker {
     pub fn copy_begins(
         &mut self,
         shadow: &mut Shadow,
-        program: &Program,
+        places: &CheckedPlaces,
         doing: Doing,
         lane: usize,
         at: u64,
@@ -234,7 +233,7 @@ impl Checker {
             shared.settle(order);
             if shared.is_suspect(order, now, &run, bytes) {
                 for conflict in shared.look_closely(order, now, &run, bytes) {
-                    self.conflict(program, doing, conflict, at, bytes);
+                    self.conflict(places, doing, conflict, at, bytes);
                 }
             }
             shared.note(order, now, &run, bytes);

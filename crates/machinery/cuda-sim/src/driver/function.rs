@@ -11,7 +11,7 @@ impl Driver {
     /// [`CudaError::NotSupported`].
     pub fn function_attribute(&self, function: FunctionId, number: i32) -> Result<i32, CudaError> {
         let (function, module) = self.kernel(function)?;
-        let kernel = &module.program.kernels[function.kernel];
+        let kernel = &module.program.listing.kernels[function.kernel];
         let (major, minor) = self.device.compute_capability;
         let value: u32 = match number {
             0 => max_threads(&self.device, kernel),
@@ -46,7 +46,7 @@ impl Driver {
         value: i32,
     ) -> Result<(), CudaError> {
         let (found, module) = self.kernel(function)?;
-        let kernel = &module.program.kernels[found.kernel];
+        let kernel = &module.program.listing.kernels[found.kernel];
         let room = self
             .device
             .shared_per_block_optin

@@ -4,11 +4,9 @@ use super::timeline::Engine;
 use super::{ContextId, CudaError, Driver, FunctionId, Limit, StreamId};
 use crate::check::Finding;
 use crate::device::DeviceSpec;
-use crate::exec;
-use crate::exec::Watch;
-use crate::exec::fault::{Fault, FaultKind};
-use crate::profile::LaunchRecord;
-use crate::program::Kernel;
+use crate::exec::{Fault, FaultKind, Observe, Watch};
+use crate::isa::Kernel;
+use crate::launch::{Launch, LaunchRecord, launch};
 
 /// What to launch and how.
 #[derive(Clone, Copy, Debug)]
@@ -60,10 +58,10 @@ impl Driver {
         if module.context != context {
             return Err(CudaError::InvalidHandle);
         }
-        let kernel = &module.program.kernels[function.kernel];
+        let kernel = &module.program.listing.kernels[function.kernel];
         check(&self.device, kernel, function.max_dynamic_shared, config)?;
         let stack = self.limit(context, Limit::StackSize)?;
-        let launch = exec::Launch {
+        let wanted = Launch {
             kernel: function.kernel,
             grid: config.grid,
             block: config.block,
@@ -74,15 +72,15 @@ impl Driver {
             threads: None,
             watch: config.watch,
             observe: if config.profile {
-                exec::Observe::Everything
+                Observe::Everything
             } else {
-                exec::Observe::Sample
+                Observe::Sample
             },
             checks: self.checks,
         };
         let program = module.program.clone();
         let checks = self.checks;
-        let outcome = exec::launch(&program, &self.global, &self.device, &launch);
+        let outcome = launch(&program, &self.global, &self.device, &wanted);
         let state = self.context_mut(context)?;
         match outcome {
             Ok(report) => {
@@ -91,10 +89,10 @@ impl Driver {
                 Ok(Launched {
                     printed: report.printed,
                     record: Some(LaunchRecord {
-                        kernel: program.kernels[launch.kernel].name.clone(),
+                        kernel: program.listing.kernels[wanted.kernel].name.clone(),
                         grid: config.grid,
                         block: config.block,
-                        counters: report.counts.counters(&program),
+                        counters: report.counts.counters(&program.listing),
                         time: report.time,
                         profile: report.profile,
                     }),

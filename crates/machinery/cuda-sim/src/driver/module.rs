@@ -1,12 +1,15 @@
 //! Modules: PTX loaded into a context, its kernels and its variables.
 
+use crate::lower;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use thiserror::Error;
 
 use super::{ContextId, CudaError, Driver, FunctionId, ModuleId};
-use crate::program::{LoadError, Param, Program};
+use crate::exec::program::Program;
+use crate::isa::Param;
+use crate::lower::LoadError;
 
 /// A loaded module.
 pub(super) struct Module {
@@ -84,7 +87,7 @@ impl Driver {
         if made_by_nvidia(ptx) {
             return Err(ModuleError::MadeByNvidia);
         }
-        let program = Program::load(ptx, &self.device, &mut self.global)?;
+        let program = lower::load(ptx, &self.device, &mut self.global)?;
         let id = ModuleId(self.handles.next());
         let module = Module {
             context,
@@ -116,7 +119,11 @@ impl Driver {
         name: &str,
     ) -> Result<FunctionId, CudaError> {
         let found = self.module(context, module)?;
-        let kernel = found.program.kernel(name).ok_or(CudaError::NotFound)?;
+        let kernel = found
+            .program
+            .listing
+            .kernel(name)
+            .ok_or(CudaError::NotFound)?;
         if let Some(function) = found.functions.get(&kernel) {
             return Ok(*function);
         }
@@ -153,7 +160,7 @@ impl Driver {
     /// Where the parameters of `function` lie, and their bytes in all.
     pub fn parameters(&self, function: FunctionId) -> Result<(&[Param], u32), CudaError> {
         let (function, module) = self.kernel(function)?;
-        let kernel = &module.program.kernels[function.kernel];
+        let kernel = &module.program.listing.kernels[function.kernel];
         Ok((&kernel.params, kernel.param_bytes))
     }
 

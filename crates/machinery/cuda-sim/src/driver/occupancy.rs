@@ -22,7 +22,7 @@ impl Driver {
     pub fn occupancy(&self, function: FunctionId) -> Result<Occupancy, CudaError> {
         let dynamic = self.function_attribute(function, 8)? as u32;
         let (function, module) = self.kernel(function)?;
-        let kernel = &module.program.kernels[function.kernel];
+        let kernel = &module.program.listing.kernels[function.kernel];
         Ok(Occupancy {
             device: self.device.clone(),
             max_threads: max_threads(&self.device, kernel),

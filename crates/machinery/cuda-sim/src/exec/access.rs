@@ -5,14 +5,15 @@
 //! of these in each quarter of the warp.
 //! Source: PTX ISA section 9.7.9 (data movement).
 
+use super::code::{Handler, Inst, Next, Run};
 use super::cpu::Cpu;
 use super::fault::FaultKind;
-use super::lanes::{Alone, FULL, LANES, Lane, Together, View, active, same};
-use super::quarters::{self, LANES_OF_QUARTER, Quarter, Whole};
+use super::lanewise::{Alone, Lane, Together, View, same};
 use super::sm::Sm;
 use super::space::Space;
 use super::spread::{Key, Spread};
-use crate::program::code::{Handler, Inst, Next, Run};
+use crate::lanes::quarters::{LANES_OF_QUARTER, Quarter, Whole};
+use crate::lanes::{FULL, LANES, active, quarters};
 
 /// A value in memory and the row it is loaded into: narrow ones are widened to 32 bits.
 pub trait Element: Copy + Default + 'static {

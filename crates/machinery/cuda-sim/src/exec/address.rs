@@ -1,10 +1,11 @@
 //! Addresses as values: `mov` of a variable's address, `cvta`, `isspacep`.
 
+use super::code::{Inst, Next, Run};
 use super::cpu::Cpu;
-use super::lanes::{LANES, map1_imm, same, test1, where_true};
+use super::lanewise::{map1_imm, same, test1, where_true};
 use super::sm::Sm;
+use crate::lanes::LANES;
 use crate::memory::SHARED_WINDOW;
-use crate::program::code::{Inst, Next, Run};
 
 /// `d = a + imm`, 64 bits: operands d, a.
 pub fn plus(cpu: Cpu) -> Run {
@@ -26,7 +27,7 @@ pub fn is_global(cpu: Cpu) -> Run {
 /// Whether a generic address is in the constant bank: operands p, a.
 ///
 /// # Safety
-/// As for [`crate::program::code::Handler`].
+/// As for [`crate::exec::code::Handler`].
 pub unsafe fn is_constant(sm: &mut Sm, inst: &Inst) -> Next {
     let bank = sm.constants;
     // SAFETY: operand 0 is a predicate, operand 1 a 64-bit row.

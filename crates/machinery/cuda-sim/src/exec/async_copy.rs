@@ -5,10 +5,10 @@
 //! GPU may do, and this choice shows a wait that is missing.
 
 use super::access::reach;
-use super::lanes::{LANES, active};
+use super::code::{Inst, Next};
 use super::sm::Sm;
 use super::space::{Global, Shared, Space as _};
-use crate::program::code::{Inst, Next};
+use crate::lanes::{LANES, active};
 
 /// The most bytes a lane copies at once.
 const MOST: usize = 16;
@@ -176,7 +176,7 @@ pub unsafe fn sizes(sm: &Sm, inst: &Inst) -> [u32; LANES] {
 /// source has none for become zero.
 ///
 /// # Safety
-/// As for [`crate::program::code::Handler`]; so for every handler here.
+/// As for [`crate::exec::code::Handler`]; so for every handler here.
 pub unsafe fn start<const BYTES: usize>(sm: &mut Sm, inst: &Inst) -> Next {
     let bytes = BYTES as u64;
     // SAFETY: the instruction is this one.

@@ -3,12 +3,13 @@
 //! Source: PTX ISA sections 9.7.13.5 (`atom`) and 9.7.13.6 (`red`).
 
 use super::access::reach_atomic;
-use super::lanes::{LANES, active};
+use super::code::{Handler, Inst, Next};
 use super::ops::rounding::{canonical, flush, pass_nan};
 use super::sm::Sm;
 use super::space::Space;
-use crate::program::code::{Handler, Inst, Next};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
+use crate::lanes::{LANES, active};
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// What an atomic does to the value in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! A block: its warps, its shared memory, its barriers.
 
 use super::gang::Group;
-use super::lanes::active;
 use super::observe::Caches;
 use super::warp::{State, Warp};
 use crate::check::Shadow;
+use crate::lanes::active;
 
 /// Hardware barriers of a block, PTX ISA section 9.7.13.1.
 pub const BARRIERS: usize = 16;

@@ -3,12 +3,12 @@
 //! Source: PTX ISA sections 9.7.12 (control flow) and 9.7.13 (barriers).
 
 use super::block::{Arrival, BARRIERS, Reduction, ReductionOp};
+use super::code::{Inst, Next};
 use super::fault::FaultKind;
-use super::lanes::{FULL, LANES, active};
 use super::sm::Sm;
 use super::warp::{NOWHERE, State, Turn};
+use crate::lanes::{FULL, LANES, active};
 use crate::memory::{FUNCTION_BASE, FUNCTION_STEP};
-use crate::program::code::{Inst, Next};
 
 /// Turns after which lanes that wait at a meeting place may go on even though the lanes they wait
 /// for branch and meet, as they do in a long loop that needs nobody's help.
@@ -19,7 +19,7 @@ const PATIENT_TURNS: u32 = 16;
 /// length in instructions.
 ///
 /// # Safety
-/// As for [`crate::program::code::Handler`]; so for every handler here.
+/// As for [`crate::exec::code::Handler`]; so for every handler here.
 pub unsafe fn enter(sm: &mut Sm, inst: &Inst) -> Next {
     if sm.clock >= sm.deadline {
         return give_way(sm, inst);

@@ -3,6 +3,7 @@
 use super::miss::Miss;
 use super::window::CALLED_BYTES;
 use crate::check::{Checks, Finding, Kind, Severity};
+use crate::isa::SourceLine;
 use std::fmt;
 use std::time::Duration;
 
@@ -78,26 +79,7 @@ pub struct Place {
     pub kernel: String,
     pub block: [u32; 3],
     pub thread: [u32; 3],
-    pub source: Source,
-}
-
-/// A line of the kernel's source, where the PTX names one, and of the PTX.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Source {
-    pub file: Option<String>,
-    pub line: u32,
-    pub ptx_line: u32,
-}
-
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.file {
-            Some(file) if self.line > 0 => {
-                write!(f, "{file}:{} (PTX line {})", self.line, self.ptx_line)
-            }
-            _ => write!(f, "PTX line {}", self.ptx_line),
-        }
-    }
+    pub source: SourceLine,
 }
 
 impl fmt::Display for Fault {

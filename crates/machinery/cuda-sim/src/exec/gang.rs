@@ -4,7 +4,7 @@
 //! block stand at the same instruction, with all their living lanes, one handler runs it for all of
 //! them: a loop over the warps, and in it the loop over the lanes. What is the same in all warps, as
 //! parameters, loop counters and everything computed from them are (see
-//! [`crate::program::common`]), is computed once, in a frame that belongs to the gang.
+//! [`crate::lower::analysis::common`]), is computed once, in a frame that belongs to the gang.
 //!
 //! A program has its code once more for gangs, instruction for instruction, so that warps change
 //! from one to the other wherever they are:
@@ -33,12 +33,13 @@
 //! do not agree every warp goes on alone to the end of its slice; those that stand at one place
 //! then, and have as much left of their turns, are a gang again in the next.
 
-use super::lanes::{FULL, LANES, Lane, active};
+use super::code::{Inst, Next, Reach};
+use super::function::Function;
+use super::lanewise::Lane;
 use super::sm::{Codes, Sm};
 use super::warp::{NOWHERE, State, Turn};
 use super::window::Window;
-use crate::program::code::{Inst, Next, Reach};
-use crate::program::function::Function;
+use crate::lanes::{FULL, LANES, active};
 use std::ops::Range;
 
 /// The most warps of a gang: more bring nothing, but their registers need room in the first cache.
@@ -615,7 +616,7 @@ impl Gang {
 /// The first instruction of every basic block, as [`super::control::enter`].
 ///
 /// # Safety
-/// As for [`crate::program::code::Handler`], where a gang is running; so for every handler here.
+/// As for [`crate::exec::code::Handler`], where a gang is running; so for every handler here.
 pub unsafe fn enter(sm: &mut Sm, inst: &Inst) -> Next {
     if sm.clock >= sm.deadline {
         let here = sm.address_of(inst);

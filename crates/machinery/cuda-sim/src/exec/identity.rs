@@ -1,9 +1,10 @@
 //! Who a thread is and where: the special registers. Source: PTX ISA section 10.
 
+use super::code::{Handler, Inst, Next, Run};
 use super::cpu::Cpu;
-use super::lanes::{LANES, Together, View as _, same};
+use super::lanewise::{Together, View as _, same};
 use super::sm::Sm;
-use crate::program::code::{Handler, Inst, Next, Run};
+use crate::lanes::LANES;
 
 macro_rules! specials {
     ($($variant:ident $name:literal),* $(,)?) => {
@@ -195,15 +196,15 @@ fn common(sm: &Sm, inst: &Inst) -> u64 {
     let grid = &*sm.grid;
     let block = &*sm.block;
     u64::from(match Special::ALL[inst.imm as usize] {
-        Special::NtidX => grid.block[0],
-        Special::NtidY => grid.block[1],
-        Special::NtidZ => grid.block[2],
+        Special::NtidX => grid.dims.block[0],
+        Special::NtidY => grid.dims.block[1],
+        Special::NtidZ => grid.dims.block[2],
         Special::CtaidX => block.id[0],
         Special::CtaidY => block.id[1],
         Special::CtaidZ => block.id[2],
-        Special::NctaidX => grid.grid[0],
-        Special::NctaidY => grid.grid[1],
-        Special::NctaidZ => grid.grid[2],
+        Special::NctaidX => grid.dims.grid[0],
+        Special::NctaidY => grid.dims.grid[1],
+        Special::NctaidZ => grid.dims.grid[2],
         Special::NwarpId => 64,
         // Blocks are dealt out in turn, so that the number does not depend on timing.
         Special::SmId => (block.number % u64::from(grid.multiprocessors)) as u32,

@@ -2,12 +2,12 @@
 //! them. Source: PTX ISA, section 9.7.14.5.15.
 
 use super::access::reach;
-use super::lanes::{FULL, LANES};
+use super::code::{Inst, Next};
 use super::sm::Sm;
 use super::space::{Shared, Space as _};
 use super::sync::together;
 use super::tensor::whole_warp;
-use crate::program::code::{Inst, Next};
+use crate::lanes::{FULL, LANES};
 
 /// Bytes of a matrix's row, and rows of a matrix.
 const ROW: usize = 16;
@@ -22,7 +22,7 @@ pub fn packed(matrices: usize, transposed: bool) -> u32 {
 /// lanes `8 m` to `8 m + 7` are where the rows of matrix `m` begin. `x`: see [`packed`].
 ///
 /// # Safety
-/// As for [`crate::program::code::Handler`].
+/// As for [`crate::exec::code::Handler`].
 pub unsafe fn load(sm: &mut Sm, inst: &Inst) -> Next {
     if let Some(fault) = whole_warp(sm) {
         return sm.fail(inst, sm.mask.trailing_zeros() as usize, fault);

@@ -1,27 +1,28 @@
 //! The same instructions, counted: what handlers of a profiled launch do before the plain ones.
 //!
-//! A program has its code twice, instruction for instruction (see [`crate::program::sites`]). A
+//! A program has its code twice, instruction for instruction (see [`crate::isa::sites`]). A
 //! block that is observed runs the copy in which each access, branch and barrier comes here first:
 //! it is counted, and goes on to the handler that does it. A block that is not observed pays
 //! nothing.
 
 use super::access::spread_key;
-use super::async_copy;
+use super::code::{Handler, Inst, Next};
 use super::cpu::Cpu;
 use super::gang::MOST;
-use super::lanes::{FULL, LANES, Together, View as _};
+use super::lanewise::{Together, View as _};
 use super::sm::Sm;
 use super::spread::{FAR, Traffic};
-use super::trace;
+use super::{async_copy, trace};
 use crate::device::DeviceSpec;
+use crate::isa::sites::{Site, SiteKind};
+use crate::isa::{AccessKind, Memory};
+use crate::lanes::{FULL, LANES};
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
 use crate::profile::cache::Cache;
 use crate::profile::shape::Shapes;
 use crate::profile::site::SiteCounts;
-use crate::profile::traffic::{self, GlobalTraffic};
-use crate::program::code::{Handler, Inst, Next};
-use crate::program::flow::{AccessKind, Memory};
-use crate::program::sites::{Site, SiteKind};
+use crate::profile::traffic;
+use crate::profile::traffic::GlobalTraffic;
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -546,6 +547,54 @@ fn ask_now(
     counts.far += far;
 }
 
+/// A counted instruction, and what runs it.
+#[derive(Clone, Copy)]
+pub struct ObservedSite {
+    pub site: Site,
+    run: Handler,
+    /// What runs it for a gang, if it does not run warp by warp.
+    pub together: Option<Handler>,
+}
+
+/// The counted instructions of a program, by their addresses.
+#[derive(Default)]
+pub struct ObservedSites {
+    list: Vec<ObservedSite>,
+    /// Which of the list an instruction of the code is; [`NO_SITE`] where it is none.
+    at: Vec<u32>,
+}
+
+/// An instruction that is not counted.
+const NO_SITE: u32 = u32::MAX;
+
+impl ObservedSites {
+    /// Adds the code's next instruction, which is not counted.
+    pub fn push_none(&mut self) {
+        self.at.push(NO_SITE);
+    }
+
+    /// Adds the code's next instruction, with what runs it.
+    pub fn push(&mut self, site: Site, run: Handler, together: Option<Handler>) {
+        self.at.push(self.list.len() as u32);
+        self.list.push(ObservedSite {
+            site,
+            run,
+            together,
+        });
+    }
+
+    /// All of them, in the order of the code.
+    pub fn iter(&self) -> impl Iterator<Item = &ObservedSite> {
+        self.list.iter()
+    }
+
+    /// The one at an address, where there is one.
+    #[inline(always)]
+    fn at(&self, address: u32) -> &ObservedSite {
+        &self.list[self.at[address as usize] as usize]
+    }
+}
+
 /// What of a site its counting needs.
 #[derive(Clone, Copy)]
 struct Seen {
@@ -590,20 +639,20 @@ pub fn gangs_handler(kind: SiteKind, cpu: Cpu) -> Option<Handler> {
 /// # Safety
 /// `inst` is a site that accesses memory: the operand it names is a 64-bit row.
 #[inline(always)]
-unsafe fn access<'a>(sm: &Sm, inst: &Inst) -> (&'a Site, Seen, [u64; LANES]) {
+unsafe fn access<'a>(sm: &Sm, inst: &Inst) -> (&'a ObservedSite, Seen, [u64; LANES]) {
     let (site, seen, operand) = found(sm, inst);
     // SAFETY: the caller's promise.
     let row = unsafe { sm.row::<u64>(inst, operand) };
-    (site, seen, moved(row, site.offset))
+    (site, seen, moved(row, site.site.offset))
 }
 
 /// The site an instruction is, and which operand its addresses are.
 #[inline(always)]
-fn found<'a>(sm: &Sm, inst: &Inst) -> (&'a Site, Seen, usize) {
-    let site: *const Site = sm.grid.program.sites.at(sm.address_of(inst));
+fn found<'a>(sm: &Sm, inst: &Inst) -> (&'a ObservedSite, Seen, usize) {
+    let site: *const ObservedSite = sm.grid.program.code.sites.at(sm.address_of(inst));
     // SAFETY: the program outlives the launch, and so whatever runs an instruction of it.
     let site = unsafe { &*site };
-    let SiteKind::Access(access) = site.kind else {
+    let SiteKind::Access(access) = site.site.kind else {
         unreachable!("only accesses are counted as such");
     };
     let seen = Seen {
@@ -649,7 +698,7 @@ macro_rules! observe {
         observe!($name, |$sm, inst| {
             // SAFETY: the site is one that accesses memory.
             let (site, $seen, $at) = unsafe { access($sm, inst) };
-            let ($slot, $mask) = (site.slot as usize, $sm.mask);
+            let ($slot, $mask) = (site.site.slot as usize, $sm.mask);
             $count;
             // SAFETY: the instruction was made for this handler.
             unsafe { (site.run)($sm, inst) }
@@ -723,7 +772,7 @@ observe!(generic, |sm, slot, at, mask, seen| {
 
 /// Where this warp's local memory begins, far from any device memory.
 fn local_rows(sm: &Sm) -> u64 {
-    let warps = sm.grid.block.iter().product::<u32>().div_ceil(32);
+    let warps = sm.grid.dims.threads().div_ceil(32);
     let warp = sm.block.number * u64::from(warps) + u64::from(sm.block.warp().index);
     LOCAL_WINDOW + warp * u64::from(sm.locals.bytes).next_multiple_of(4) * LANES as u64
 }
@@ -742,7 +791,7 @@ unsafe fn async_copy(sm: &mut Sm, inst: &Inst) -> Next {
             async_copy::sizes(sm, inst),
         )
     };
-    let (slot, mask, warp) = (site.slot as usize, sm.mask, sm.block.running);
+    let (slot, mask, warp) = (site.site.slot as usize, sm.mask, sm.block.running);
     let reading =
         (0..LANES).fold(0, |lanes, lane| lanes | u32::from(sizes[lane] != 0) << lane) & mask;
     let observer = observer(sm);
@@ -858,11 +907,11 @@ impl Counted for ToConstant {
 fn count_spread<C: Counted>(
     sm: &mut Sm,
     inst: &Inst,
-    site: &Site,
+    site: &ObservedSite,
     seen: Seen,
     operand: usize,
 ) -> bool {
-    let (Some(add), false) = (C::ADD, site.leads || inst.common >> operand & 1 == 1) else {
+    let (Some(add), false) = (C::ADD, site.site.leads || inst.common >> operand & 1 == 1) else {
         return false;
     };
     let Some(warps) = sm.gang.whole_warps() else {
@@ -872,13 +921,13 @@ fn count_spread<C: Counted>(
     let frames = &sm.gang.frames;
     // SAFETY: the site's operand is a 64-bit row of each warp's own; nothing is written meanwhile.
     let rows = |turn: usize| unsafe { &*frames[turn][0].add(at).cast::<[u64; LANES]>() };
-    let origin = rows(0)[0].wrapping_add(site.offset);
+    let origin = rows(0)[0].wrapping_add(site.site.offset);
     let Some(mut spread) = sm.spreads.take(key, seen.bytes, warps, rows) else {
         return false;
     };
     let traffic = spread.comes_to(origin, |traffic, at| add(traffic, at, seen));
     let (observer, places) = observer_of_gang(sm);
-    observer.count_traffic(site.slot, seen, origin / LINE, traffic, places);
+    observer.count_traffic(site.site.slot, seen, origin / LINE, traffic, places);
     sm.spreads.keep_proven(key, spread);
     true
 }
@@ -912,19 +961,25 @@ observe!(constant_together, |sm, inst| run_together::<ToConstant>(
 /// Counts a gang's access warp by warp, or once for all of them where its addresses are what they
 /// have in common.
 #[inline(always)]
-fn count_each<C: Counted>(sm: &mut Sm, inst: &Inst, site: &Site, seen: Seen, operand: usize) {
-    let slot = site.slot as usize;
+fn count_each<C: Counted>(
+    sm: &mut Sm,
+    inst: &Inst,
+    site: &ObservedSite,
+    seen: Seen,
+    operand: usize,
+) {
+    let slot = site.site.slot as usize;
     // SAFETY: the site's operand is a 64-bit row.
     let row = |sm: &Sm, turn| unsafe { Together::of(&sm.gang, turn).row(sm, inst, operand) };
     if inst.common >> operand & 1 == 1 && sm.gang.whole_warps().is_some() {
-        let at = moved(row(sm, 0), site.offset);
+        let at = moved(row(sm, 0), site.site.offset);
         let (observer, places) = observer_of_gang(sm);
         C::count(observer, places, slot, &at, FULL, seen);
         return;
     }
     for turn in 0..sm.gang.masks().len() {
         sm.take_turn(turn);
-        let at = moved(row(sm, turn), site.offset);
+        let at = moved(row(sm, turn), site.site.offset);
         let (mask, warp) = (sm.gang.masks()[turn], sm.block.running);
         C::count(observer(sm), &[warp], slot, &at, mask, seen);
     }
@@ -933,7 +988,7 @@ fn count_each<C: Counted>(sm: &mut Sm, inst: &Inst, site: &Site, seen: Seen, ope
 /// # Safety
 /// As for [`Handler`], for a branch of a gang that is a site.
 unsafe fn branch_together(sm: &mut Sm, inst: &Inst) -> Next {
-    let site = *sm.grid.program.sites.at(sm.address_of(inst));
+    let site = *sm.grid.program.code.sites.at(sm.address_of(inst));
     let (before, warps) = (sm.counts.divergent_branches, sm.gang.masks().len());
     let Some(run) = site.together else {
         unreachable!("the site has a form for gangs");
@@ -943,7 +998,7 @@ unsafe fn branch_together(sm: &mut Sm, inst: &Inst) -> Next {
     if !next.is_null() {
         // Else the warps come here again, one by one.
         let parted = sm.counts.divergent_branches - before;
-        let counts = &mut observer(sm).sites[site.slot as usize];
+        let counts = &mut observer(sm).sites[site.site.slot as usize];
         counts.requests += warps as u64;
         counts.conflicts += parted;
     }
@@ -953,12 +1008,12 @@ unsafe fn branch_together(sm: &mut Sm, inst: &Inst) -> Next {
 /// # Safety
 /// As for [`Handler`], for a branch that is a site.
 unsafe fn branch(sm: &mut Sm, inst: &Inst) -> Next {
-    let site = *sm.grid.program.sites.at(sm.address_of(inst));
+    let site = *sm.grid.program.code.sites.at(sm.address_of(inst));
     let before = sm.counts.divergent_branches;
     // SAFETY: the instruction was made for this handler.
     let next = unsafe { (site.run)(sm, inst) };
     let parted = sm.counts.divergent_branches - before;
-    let counts = &mut observer(sm).sites[site.slot as usize];
+    let counts = &mut observer(sm).sites[site.site.slot as usize];
     counts.requests += 1;
     counts.conflicts += parted;
     next
@@ -967,8 +1022,8 @@ unsafe fn branch(sm: &mut Sm, inst: &Inst) -> Next {
 /// # Safety
 /// As for [`Handler`], for a barrier that is a site.
 unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
-    let site = *sm.grid.program.sites.at(sm.address_of(inst));
-    observer(sm).sites[site.slot as usize].requests += 1;
+    let site = *sm.grid.program.code.sites.at(sm.address_of(inst));
+    observer(sm).sites[site.site.slot as usize].requests += 1;
     // SAFETY: the instruction was made for this handler.
     unsafe { (site.run)(sm, inst) }
 }

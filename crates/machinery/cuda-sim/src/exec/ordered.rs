@@ -7,12 +7,13 @@
 //! Source: PTX ISA sections 8.3 (ordering), 9.7.9 (`ld`, `st`) and 9.7.13 (`membar`, `fence`).
 
 use super::access::{Element, reach};
-use super::lanes::{LANES, active};
+use super::code::{Handler, Inst, Next};
 use super::sm::Sm;
 use super::space::Space;
-use crate::program::code::{Handler, Inst, Next};
-use std::sync::atomic::{AtomicI8, AtomicI16, AtomicU8, AtomicU16, AtomicU32, AtomicU64};
-use std::sync::atomic::{Ordering, fence as host_fence};
+use crate::lanes::{LANES, active};
+use std::sync::atomic::{
+    AtomicI8, AtomicI16, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence as host_fence,
+};
 
 /// An element that the host moves in one piece.
 pub trait HostAtomic: Element {

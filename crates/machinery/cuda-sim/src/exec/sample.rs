@@ -11,6 +11,7 @@
 
 use super::observe::Caches;
 use crate::device::DeviceSpec;
+use crate::profile::collect::Part;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// One multiprocessor in so many is observed.
@@ -56,17 +57,6 @@ struct State {
     /// Blocks of this multiprocessor that have passed its caches on.
     passed: u64,
     caches: Option<Box<Caches>>,
-}
-
-/// What part of a launch a block is counted in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// Not observed.
-    Plain,
-    /// Observed, and what the time model looks at.
-    Sample,
-    /// Observed because all is.
-    Rest,
 }
 
 impl Sample {

@@ -1,21 +1,21 @@
 //! One multiprocessor: runs the warps of one block at a time, an instruction for all lanes.
 
 use super::block::Block;
+use super::code::{Inst, Next};
 use super::fault::{Fault, FaultKind, Place};
 use super::gang::Gang;
 use super::grid::Grid;
 use super::identity::Threads;
-use super::lanes::{FULL, LANES, expand};
 use super::observe::{Lines, Noted, Observer};
 use super::spread::Spreads;
 use super::trace;
 use super::warp::{NOWHERE, State, Turn};
 use super::window::{LocalPool, WindowPool};
 use crate::check::Checker;
+use crate::lanes::{FULL, LANES, expand};
 use crate::memory::region::{Region, Regions};
 use crate::profile::Counts;
 use crate::profile::shape::Shapes;
-use crate::program::code::{Inst, Next};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -107,8 +107,8 @@ pub struct Codes {
 
 impl Sm {
     pub fn new(grid: Arc<Grid>) -> Sm {
-        let code = grid.program.code.as_ptr();
-        let counts = Counts::new(grid.program.blocks.len());
+        let code = grid.program.code.plain.as_ptr();
+        let counts = Counts::new(grid.program.listing.blocks.len());
         let windows = WindowPool::new(&grid.program, grid.kernel);
         let locals = LocalPool::new(grid.stack_bytes);
         Sm {
@@ -134,12 +134,12 @@ impl Sm {
             switches_before: 0,
             gang: Gang::none(),
             gang_size: 1,
-            spreads: Spreads::new(grid.program.code.len()),
-            threads: Threads::of(grid.block),
+            spreads: Spreads::new(grid.program.code.plain.len()),
+            threads: Threads::of(grid.dims.block),
             code,
             codes: Codes {
                 alone: code,
-                together: grid.program.together.as_ptr(),
+                together: grid.program.code.together.as_ptr(),
             },
             unchecked: code,
             checker: grid
@@ -198,7 +198,7 @@ impl Sm {
 
     /// The lanes that a warp of the block began with.
     pub fn lanes_of(&self, warp: usize) -> u32 {
-        let threads: u32 = self.grid.block.iter().product();
+        let threads = self.grid.dims.threads();
         let rest = threads.saturating_sub(warp as u32 * 32).min(32);
         FULL.checked_shr(32 - rest).unwrap_or(0)
     }
@@ -411,12 +411,17 @@ impl Sm {
     pub fn fail(&mut self, inst: &Inst, lane: usize, kind: FaultKind) -> Next {
         let address = self.address_of(inst);
         let warp = self.block.warp();
-        let thread = self.grid.thread(warp.index * LANES as u32 + lane as u32);
+        let thread = self
+            .grid
+            .dims
+            .thread_index(warp.index * LANES as u32 + lane as u32);
         let place = Place {
-            kernel: self.grid.program.kernels[self.grid.kernel].name.clone(),
+            kernel: self.grid.program.listing.kernels[self.grid.kernel]
+                .name
+                .clone(),
             block: self.block.id,
             thread,
-            source: self.grid.program.source_of(address),
+            source: self.grid.program.listing.source_of(address),
         };
         self.fault = Some(Fault::new(kind, Some(Box::new(place))));
         std::ptr::null()

@@ -10,8 +10,8 @@
 //! consecutive ones (see [`super::quarters`]).
 
 use super::gang::MOST;
-use super::lanes::LANES;
-use super::quarters::{LANES_OF_QUARTER, quarters};
+use crate::lanes::LANES;
+use crate::lanes::quarters::{LANES_OF_QUARTER, quarters};
 use std::rc::Rc;
 
 /// Quarters of a warp.

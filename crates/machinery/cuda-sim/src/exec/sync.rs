@@ -3,10 +3,10 @@
 //! Source: PTX ISA section 9.7.9.6 (`shfl.sync`), 9.7.13 (`vote`, `match`, `redux`, `activemask`,
 //! `bar.warp.sync`).
 
-use super::lanes::{FULL, LANES, active};
+use super::code::{Inst, Next};
 use super::sm::Sm;
 use super::warp::{Split, State};
-use crate::program::code::{Inst, Next};
+use crate::lanes::{FULL, LANES, active};
 
 /// Brings together the lanes that `members` names, then runs `body` with all that came.
 ///
@@ -73,7 +73,7 @@ fn uniform(sm: &Sm, row: &[u32; LANES]) -> u32 {
 /// `bar.warp.sync`: operand 0 the member mask.
 ///
 /// # Safety
-/// As for [`crate::program::code::Handler`]; so for every handler here.
+/// As for [`crate::exec::code::Handler`]; so for every handler here.
 pub unsafe fn warp_sync(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: operand 0 is a 32-bit row.
     let members = uniform(sm, unsafe { sm.row(inst, 0) });

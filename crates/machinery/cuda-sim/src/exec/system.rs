@@ -3,11 +3,11 @@
 //! Source: CUDA C++ Programming Guide, "Formatted Output" and "Assertion"; PTX ISA section 7.3
 //! (`vprintf`).
 
+use super::code::{Inst, Next};
 use super::fault::FaultKind;
-use super::lanes::{LANES, active};
 use super::sm::Sm;
 use super::space::{Generic, Space};
-use crate::program::code::{Inst, Next};
+use crate::lanes::{LANES, active};
 
 /// A string a kernel passes is never longer than this.
 const LONGEST: u64 = 64 * 1024;
@@ -49,7 +49,7 @@ impl Sm {
 /// `printf`: the format and its arguments, promoted as C does, behind two pointers.
 ///
 /// # Safety
-/// As for [`crate::program::code::Handler`]; so for every handler here.
+/// As for [`crate::exec::code::Handler`]; so for every handler here.
 pub unsafe fn vprintf(sm: &mut Sm, inst: &Inst) -> Next {
     let result = sm.grid.program.call_sites[inst.imm as usize]
         .results
@@ -107,7 +107,8 @@ pub unsafe fn assert_fail(sm: &mut Sm, inst: &Inst) -> Next {
     let [bx, by, bz] = sm.block.id;
     let [tx, ty, tz] = sm
         .grid
-        .thread(sm.block.warp().index * LANES as u32 + lane as u32);
+        .dims
+        .thread_index(sm.block.warp().index * LANES as u32 + lane as u32);
     let message = format!(
         "{file}:{line}: {function}: block: [{bx},{by},{bz}], thread: [{tx},{ty},{tz}] Assertion `{message}` failed."
     );

@@ -4,12 +4,12 @@
 mod dot;
 mod usual;
 
+use super::code::{Handler, Inst, Next};
 use super::cpu::Cpu;
 use super::fault::FaultKind;
-use super::lanes::{FULL, LANES};
 use super::sm::Sm;
 use super::sync::together;
-use crate::program::code::{Handler, Inst, Next};
+use crate::lanes::{FULL, LANES};
 pub use dot::{Accumulator, Multiplicand};
 use dot::{Dot, Parts};
 
@@ -29,7 +29,8 @@ pub struct Shape {
 
 /// Every form there is here, by the number that an instruction carries.
 pub const SHAPES: [Shape; 8] = {
-    use {Accumulator as A, Multiplicand as M};
+    use Accumulator as A;
+    use Multiplicand as M;
     const fn shape(deep: usize, multiplicand: M, accumulator: A) -> Shape {
         Shape {
             deep,

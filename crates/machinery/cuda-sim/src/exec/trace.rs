@@ -4,10 +4,9 @@
 //! for it; nothing is found out a second time. Left out are local memory, and what asynchronous
 //! copies write to shared memory.
 
-use super::fault::Source;
-use super::lanes::LANES;
-use crate::program::Program;
-pub use crate::program::flow::{AccessKind, Memory};
+pub use crate::isa::{AccessKind, Memory};
+use crate::isa::{Listing, SourceLine};
+use crate::lanes::LANES;
 
 /// One access of one warp.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,7 +15,7 @@ pub struct Traced {
     pub block: u64,
     pub warp: usize,
     /// Where it is in the source.
-    pub source: Source,
+    pub source: SourceLine,
     pub kind: AccessKind,
     /// Global, constant or shared memory.
     pub memory: Memory,
@@ -46,7 +45,7 @@ pub struct Noted {
 }
 
 /// The accesses of blocks, by their numbers, in the order in which they were made.
-pub fn traced(program: &Program, mut noted: Vec<(u64, Noted)>) -> Vec<Traced> {
+pub fn traced(program: &Listing, mut noted: Vec<(u64, Noted)>) -> Vec<Traced> {
     noted.sort_by_key(|&(block, _)| block);
     let found = |(block, noted): (u64, Noted)| {
         let (site, access, memory) = program.sites.access(noted.slot)?;

@@ -6,7 +6,7 @@
 //! something other lanes of the warp must do give way to them.
 
 use super::async_copy::Copies;
-use super::grid::QUANTUM;
+use super::turn::QUANTUM;
 use super::window::Window;
 use std::collections::VecDeque;
 

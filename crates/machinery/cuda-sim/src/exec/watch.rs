@@ -18,7 +18,7 @@ pub struct Progress {
 
 /// What a launch in progress shows of itself.
 #[derive(Debug)]
-pub(super) struct Running {
+pub struct Running {
     pub launch: u64,
     pub kernel: String,
     pub blocks: u64,
@@ -29,7 +29,7 @@ pub(super) struct Running {
 /// who reads what lies next to it need not wait for them.
 #[derive(Debug)]
 #[repr(align(128))]
-pub(super) struct Apart<T>(pub T);
+pub struct Apart<T>(pub T);
 
 /// Where launches, one at a time, can be watched from any thread.
 #[derive(Debug)]

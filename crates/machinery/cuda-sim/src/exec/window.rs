@@ -1,7 +1,7 @@
 //! Register windows: where a warp's registers are while it is in a function.
 
-use crate::program::Program;
-use crate::program::function::Function;
+use super::function::Function;
+use super::program::Program;
 
 /// The registers of one warp in one function: predicates, 64-bit rows, 32-bit rows, literals.
 #[derive(Default)]
@@ -63,7 +63,7 @@ impl WindowPool {
     pub fn new(program: &Program, kernel: usize) -> WindowPool {
         WindowPool {
             free: program.functions.iter().map(|_| Vec::new()).collect(),
-            kernel: program.kernels[kernel].function,
+            kernel: program.listing.kernels[kernel].function,
             called: 0,
         }
     }

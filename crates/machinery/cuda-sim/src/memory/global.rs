@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::footprint::Touched;
-use crate::check::written::Written;
+use super::written::Written;
 
 use thiserror::Error;
 

@@ -6,6 +6,7 @@
 pub mod footprint;
 pub mod global;
 pub mod region;
+pub(crate) mod written;
 
 /// Generic addresses of shared memory begin here.
 pub const SHARED_WINDOW: u64 = 1 << 60;

@@ -1,8 +1,8 @@
 //! How long a launch takes because every warp takes its time, however idle the GPU is.
 
 use super::{Run, Site, throughput};
-use crate::exec::Class;
-use crate::program::Step;
+use crate::isa::Class;
+use crate::isa::listing::Step;
 
 /// Cycles that a block keeps its place for each of its warps, besides what they run: warps start
 /// and end one after the other, and the next block waits for the last. Read off an NVIDIA H200 that

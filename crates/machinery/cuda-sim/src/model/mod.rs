@@ -21,11 +21,11 @@ pub use modelled::{Modelled, Occupancy, OccupancyLimit, Part, Resource, Roofline
 pub use occupancy::occupancy;
 
 use crate::device::DeviceSpec;
+use crate::isa::Listing;
 use crate::memory::footprint::Traffic;
 use crate::profile::Counts;
 use crate::profile::collect::Counted;
 use crate::profile::site::SiteCounts;
-use crate::program::Program;
 
 /// How throughput and latency add up: the exponent of their norm. 1 would be a sum, infinity the
 /// larger. Read off an NVIDIA H200 that copied 64 M floats with 2 to 64 warps resident
@@ -40,7 +40,7 @@ const DRAIN_SECONDS: f64 = 1.5e-6;
 
 /// A launch that is over.
 pub struct Run<'a> {
-    pub program: &'a Program,
+    pub program: &'a Listing,
     pub device: &'a DeviceSpec,
     pub counted: &'a Counted,
     /// What is counted everywhere, all parts of the launch together.

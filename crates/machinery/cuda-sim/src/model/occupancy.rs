@@ -4,7 +4,7 @@
 
 use super::{Occupancy, OccupancyLimit};
 use crate::device::DeviceSpec;
-use crate::program::Kernel;
+use crate::isa::Kernel;
 
 /// Registers are dealt out to warps in these units.
 const REGISTER_UNIT: u32 = 256;

@@ -1,9 +1,8 @@
 //! What each resource of the GPU takes for the work of a launch.
 
 use super::{Part, Resource, Roofline, Run, Site};
-use crate::exec::Class;
-use crate::program::flow::{AccessKind, Memory};
-use crate::program::sites::SiteKind;
+use crate::isa::sites::SiteKind;
+use crate::isa::{AccessKind, Class, Memory};
 
 /// Machine instructions for a PTX instruction of the special class: a correctly rounded square
 /// root or division is an approximation and some steps that refine it.

@@ -3,11 +3,9 @@
 use super::site::SiteCounts;
 use super::tally::{Access, Constant, Level2, Tally};
 use super::{Counts, LaunchProfile, LineProfile};
-use crate::exec::{Class, Part};
+use crate::isa::sites::{Site, SiteKind};
+use crate::isa::{AccessKind, Class, Listing, Memory};
 use crate::memory::footprint::Traffic;
-use crate::program::Program;
-use crate::program::flow::{AccessKind, Memory};
-use crate::program::sites::{Site, SiteKind};
 use std::collections::BTreeMap;
 
 /// Everything that was counted, by the part of the launch it was counted in.
@@ -16,6 +14,17 @@ pub struct Counted {
     pub sample: PartCounts,
     rest: PartCounts,
     plain: PartCounts,
+}
+
+/// What part of a launch a block is counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Not observed.
+    Plain,
+    /// Observed, and what the time model looks at.
+    Sample,
+    /// Observed because all is.
+    Rest,
 }
 
 /// What was counted in one part of a launch.
@@ -28,7 +37,7 @@ pub struct PartCounts {
 
 impl Counted {
     /// Nothing yet, of a launch of `program`.
-    pub fn new(program: &Program) -> Counted {
+    pub fn new(program: &Listing) -> Counted {
         let part = || PartCounts {
             counts: Counts::new(program.blocks.len()),
             sites: vec![SiteCounts::default(); program.sites.slots()],
@@ -76,7 +85,7 @@ impl PartCounts {
 
 /// The profile of a launch that was observed whole.
 pub fn profile(
-    program: &Program,
+    program: &Listing,
     counted: &Counted,
     counts: &Counts,
     traffic: Traffic,

@@ -9,11 +9,11 @@ pub(crate) mod site;
 mod tally;
 pub mod traffic;
 
-pub use launch::{LaunchProfile, LaunchRecord, LineProfile};
+pub use launch::{LaunchProfile, LineProfile};
 pub use metric::{Agreement, Group, METRICS, Metric};
 pub use tally::{Access, Constant, Level2, Tally};
 
-use crate::program::Program;
+use crate::isa::Listing;
 
 /// What is counted of every launch, whether or not it is profiled.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl Counts {
 
     /// PTX instructions, counted once for each thread that came to them, whether or not their
     /// guard let them act.
-    pub fn thread_instructions(&self, program: &Program) -> u64 {
+    pub fn thread_instructions(&self, program: &Listing) -> u64 {
         let blocks = program.blocks.iter().zip(&self.visits);
         blocks
             .map(|(block, visit)| u64::from(block.ptx_instructions) * visit.threads)
@@ -77,7 +77,7 @@ impl Counts {
     }
 
     /// The sums, of a launch of `program`.
-    pub fn counters(&self, program: &Program) -> Counters {
+    pub fn counters(&self, program: &Listing) -> Counters {
         Counters {
             global_loads: self.global_loads,
             global_stores: self.global_stores,

@@ -4,7 +4,7 @@
 //! How many sectors, lines and turns it takes depends on the shape alone, and on where in a line of
 //! 128 bytes it begins.
 
-use crate::exec::lanes::LANES;
+use crate::lanes::LANES;
 
 /// Bytes of a line: addresses that far apart have the same shape.
 const LINE: u64 = 128;

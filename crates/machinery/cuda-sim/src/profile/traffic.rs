@@ -8,7 +8,7 @@
 //! The rules are those of an NVIDIA H200, found with `scripts/accesses.cu`; `tests/h200.txt` has
 //! what it answered.
 
-use crate::exec::lanes::{FULL, LANES, active};
+use crate::lanes::{FULL, LANES, active};
 
 /// Bytes of a line of the first cache.
 pub const LINE: u64 = 128;

@@ -2,7 +2,8 @@
 
 use crate::harness::Machine;
 use crate::{assert_one, assert_silent, checking, found, kernel_of, line_of, params};
-use cuda_sim::check::{Finding, Kind, Severity::Error};
+use cuda_sim::check::Severity::Error;
+use cuda_sim::check::{Finding, Kind};
 
 /// Each of 64 threads, in blocks of 32 that all do the same, loads a word of `bytes` bytes that only the first `written` of
 /// are written.

@@ -2,7 +2,8 @@
 
 use crate::harness::{Machine, module_of};
 use crate::{assert_one, checking, found, found_in, params};
-use cuda_sim::check::{Kind, Severity::Error};
+use cuda_sim::check::Kind;
+use cuda_sim::check::Severity::Error;
 
 /// Thread 3 of a block stores at `%out` plus an offset into an output of 32 words.
 fn store_at(offset: i64) -> String {

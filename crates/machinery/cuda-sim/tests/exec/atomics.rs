@@ -158,8 +158,11 @@ fn only_what_shows_the_order_runs_in_order() {
         ("ordered", true),
         ("float_sum", true),
     ] {
-        let number = machine.program.kernel(kernel).expect("a kernel");
-        assert_eq!(machine.program.kernels[number].ordered, ordered, "{kernel}");
+        let number = machine.program.listing.kernel(kernel).expect("a kernel");
+        assert_eq!(
+            machine.program.listing.kernels[number].ordered, ordered,
+            "{kernel}"
+        );
     }
 }
 

@@ -123,7 +123,7 @@ fn a_pointer_to_no_function() {
         matches!(machine.launch("bad_pointer", 1, 1, params![out, address]),
             Err(fault) if fault.kind == FaultKind::InvalidCall { address })
     });
-    assert!(kernels.count() >= machine.program.kernels.len());
+    assert!(kernels.count() >= machine.program.listing.kernels.len());
 }
 
 #[test]

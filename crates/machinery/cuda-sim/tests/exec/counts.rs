@@ -2,7 +2,7 @@
 
 use crate::harness::{Machine, kernel_of, module_of, total};
 use crate::params;
-use cuda_sim::exec::Report;
+use cuda_sim::launch::Report;
 use cuda_sim::profile::Counters;
 
 const PTX: &str = include_str!("../../kernels/ptx/memory.ptx");
@@ -144,7 +144,7 @@ fn sums_are_those_of_the_counts() {
         // Three before the body, its 16, and `ret`; 5 threads jump over the load.
         thread_instructions: 40 * 20 - 5,
     };
-    assert_eq!(report.counts.counters(&machine.program), expected);
+    assert_eq!(report.counts.counters(&machine.program.listing), expected);
     let counts = total(&report);
     // Lanes 5 to 31, and 8 of the second warp.
     assert_eq!(
@@ -203,7 +203,7 @@ fn instructions_of_the_ptx_are_counted() {
             false => 37 * (4 + instructions),
         };
         assert_eq!(
-            counts.thread_instructions(&machine.program),
+            counts.thread_instructions(&machine.program.listing),
             expected,
             "{body}"
         );

@@ -6,7 +6,8 @@
 
 use crate::harness::{Machine, module_of, noise};
 use crate::params;
-use cuda_sim::exec::{Fault, Report};
+use cuda_sim::exec::Fault;
+use cuda_sim::launch::Report;
 use cuda_sim::profile::{Counters, Tally};
 
 /// Words of input behind the output, more than a first cache holds.
@@ -46,7 +47,10 @@ fn outcome(body: &str, special: &str, profile: bool, block: u32, threads: usize)
     match machine.launch("k", 3, block, params![out]) {
         Ok(report) => Outcome::Right(
             machine.read(out, OUTPUT as usize),
-            Box::new((report.counts.counters(&machine.program), tally(&report))),
+            Box::new((
+                report.counts.counters(&machine.program.listing),
+                tally(&report),
+            )),
         ),
         Err(fault) => Outcome::Fault(told(&fault)),
     }

@@ -3,10 +3,11 @@
 use bytemuck::Pod;
 use cuda_sim::check::Checks;
 use cuda_sim::device::DeviceSpec;
-use cuda_sim::exec::{Fault, FaultKind, Launch, Observe, Report, Watch, launch};
+use cuda_sim::exec::{Fault, FaultKind, Observe, Program, Watch};
+use cuda_sim::launch::{Launch, Report, launch};
+use cuda_sim::lower::LoadError;
 use cuda_sim::memory::global::Global;
 use cuda_sim::profile::Tally;
-use cuda_sim::program::{LoadError, Program};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -45,7 +46,7 @@ impl Machine {
     pub fn new(ptx: &str) -> Machine {
         let mut global = Global::new(1 << 30);
         let device = DeviceSpec::h200();
-        let program = Program::load(ptx, &device, &mut global)
+        let program = cuda_sim::lower::load(ptx, &device, &mut global)
             .unwrap_or_else(|error| panic!("does not load: {error}"));
         Machine {
             global,
@@ -131,8 +132,12 @@ impl Machine {
         block: [u32; 3],
         params: Vec<Vec<u8>>,
     ) -> Result<Report, Fault> {
-        let number = self.program.kernel(kernel).expect("a kernel of the module");
-        let known = &self.program.kernels[number];
+        let number = self
+            .program
+            .listing
+            .kernel(kernel)
+            .expect("a kernel of the module");
+        let known = &self.program.listing.kernels[number];
         let mut bytes = vec![0; known.param_bytes as usize];
         assert_eq!(params.len(), known.params.len(), "parameters of {kernel}");
         for (value, param) in params.iter().zip(&known.params) {
@@ -181,7 +186,7 @@ pub fn total(report: &Report) -> Tally {
 /// Why a module does not load. Nothing may stay allocated.
 pub fn load_error(ptx: &str) -> LoadError {
     let mut global = Global::new(1 << 30);
-    let error = match Program::load(ptx, &DeviceSpec::h200(), &mut global) {
+    let error = match cuda_sim::lower::load(ptx, &DeviceSpec::h200(), &mut global) {
         Ok(_) => panic!("loads:\n{ptx}"),
         Err(error) => error,
     };

@@ -6,7 +6,6 @@ use crate::params;
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::exec::FaultKind;
 use cuda_sim::memory::global::Global;
-use cuda_sim::program::Program;
 use std::time::Duration;
 
 /// Of whatever there are many.
@@ -37,7 +36,7 @@ fn kernel(body: &str) -> String {
 /// The module loads, and gives back what it took.
 fn loads(ptx: &str) {
     let mut global = Global::new(1 << 30);
-    if let Err(error) = Program::load(ptx, &DeviceSpec::h200(), &mut global) {
+    if let Err(error) = cuda_sim::lower::load(ptx, &DeviceSpec::h200(), &mut global) {
         panic!("does not load: {error}");
     }
 }
@@ -338,7 +337,7 @@ fn cost_of_one() {
     let text = text();
     let before = memory("VmRSS:");
     let mut global = Global::new(1 << 30);
-    let program = Program::load(&text, &DeviceSpec::h200(), &mut global);
+    let program = cuda_sim::lower::load(&text, &DeviceSpec::h200(), &mut global);
     let megabytes = text.len() as f64 / 1e6;
     let taken = (memory("VmHWM:") - before) as f64 / 1e6;
     println!(

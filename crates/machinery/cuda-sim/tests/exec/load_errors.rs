@@ -2,8 +2,8 @@
 
 use crate::harness::{kernel_of, load_error, module_of};
 use cuda_sim::device::DeviceSpec;
+use cuda_sim::lower::LoadError;
 use cuda_sim::memory::global::Global;
-use cuda_sim::program::{LoadError, Program};
 
 /// The message for a kernel body, whose error must be on the line that has `culprit`.
 fn message(body: &str, culprit: &str) -> String {
@@ -154,7 +154,7 @@ fn the_target_is_held_against_the_chosen_gpu() {
     let ptx = kernel_of("").replace("sm_80", "sm_61");
     let load = |name: &str, ptx: &str| {
         let device = DeviceSpec::named(name).unwrap();
-        Program::load(ptx, device, &mut Global::new(1 << 20)).err()
+        cuda_sim::lower::load(ptx, device, &mut Global::new(1 << 20)).err()
     };
     assert_eq!(load("p2000", &ptx), None);
     assert_eq!(load("gtx280", &ptx.replace("sm_61", "sm_52")), None);
@@ -264,7 +264,7 @@ fn any_part_of_a_module_is_refused_or_read_and_never_more() {
         .step_by(whole.len() / 300);
     for end in ends {
         let mut global = Global::new(1 << 30);
-        let loaded = cuda_sim::program::Program::load(&whole[..end], &device, &mut global);
+        let loaded = cuda_sim::lower::load(&whole[..end], &device, &mut global);
         if loaded.is_err() {
             assert_eq!(global.free_bytes(), 1 << 30, "cut off at {end}");
         }

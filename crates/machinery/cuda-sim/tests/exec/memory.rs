@@ -354,8 +354,11 @@ fn each_kernel_has_the_whole_of_shared_memory() {
         ("large_tile_b", 3),
         ("large_tile_c", 5),
     ] {
-        let number = machine.program.kernel(kernel).expect("a kernel");
-        assert_eq!(machine.program.kernels[number].shared_bytes, 40 << 10);
+        let number = machine.program.listing.kernel(kernel).expect("a kernel");
+        assert_eq!(
+            machine.program.listing.kernels[number].shared_bytes,
+            40 << 10
+        );
         let out = machine.out::<u32>(100);
         machine.run(kernel, 2, 100, params![out]);
         let expected: Vec<u32> = (0..100).map(|t| (10_239 - t) * factor).collect();

@@ -131,8 +131,8 @@ fn shared_variables_of_functions_and_of_the_module() {
     machine.run("b", 1, 1, params![out]);
     assert_eq!(machine.read::<u32>(out, 4), [30, 10, 11, 20]);
     let shared = |name| {
-        let number = machine.program.kernel(name).expect("a kernel");
-        machine.program.kernels[number].shared_bytes
+        let number = machine.program.listing.kernel(name).expect("a kernel");
+        machine.program.listing.kernels[number].shared_bytes
     };
     assert_eq!((shared("a"), shared("b")), (20, 8));
 }

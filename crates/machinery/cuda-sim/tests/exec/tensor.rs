@@ -5,7 +5,6 @@ use crate::params;
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::exec::FaultKind;
 use cuda_sim::memory::global::Global;
-use cuda_sim::program::Program;
 
 /// A kernel in which each thread stores four words.
 fn four_words(body: &str) -> String {
@@ -455,7 +454,7 @@ fn a_module_for_sm_80_does_not_load_on_older_gpus() {
     for device in ["gtx970", "p2000"] {
         let device = DeviceSpec::named(device).expect("a preset");
         let mut global = Global::new(1 << 20);
-        let error = Program::load(&four_words(""), device, &mut global)
+        let error = cuda_sim::lower::load(&four_words(""), device, &mut global)
             .err()
             .expect("refused");
         assert!(

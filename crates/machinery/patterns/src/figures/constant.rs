@@ -1,7 +1,7 @@
 //! Constant memory: add-constant's four patterns, and the ray tracer's spheres.
 
 use anyhow::{Context as _, Result};
-use cuda_sim::exec::Memory;
+use cuda_sim::isa::Memory;
 
 use crate::draw::svg::{Class, Svg};
 use crate::draw::{LEFT, ROW, requests, warp};

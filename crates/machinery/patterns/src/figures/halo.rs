@@ -1,7 +1,8 @@
 //! The stencil: a block's points, and the points around them that it fetches as well.
 
 use anyhow::{Context as _, Result};
-use cuda_sim::exec::{Memory, Traced};
+use cuda_sim::exec::Traced;
+use cuda_sim::isa::Memory;
 
 use crate::draw::lines::ranges;
 use crate::draw::svg::{Class, Svg};

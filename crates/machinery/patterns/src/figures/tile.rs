@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::Result;
-use cuda_sim::exec::Memory;
+use cuda_sim::isa::Memory;
 
 use crate::draw::WIDTH;
 use crate::draw::svg::{Class, LEADING, Svg};

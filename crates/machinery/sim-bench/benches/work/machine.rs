@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use cuda_sim::check::Checks;
 use cuda_sim::device::DeviceSpec;
-use cuda_sim::exec::{Launch, Observe, Report, launch};
+use cuda_sim::exec::{Observe, Program};
+use cuda_sim::launch::{Launch, Report, launch};
 use cuda_sim::memory::global::Global;
-use cuda_sim::program::Program;
 use rayon::ThreadPool;
 
 use super::{Argument, POISON, Work};
@@ -33,8 +33,12 @@ impl Machine {
     pub fn new(work: &dyn Work, words: usize) -> Machine {
         let device = DeviceSpec::h200();
         let mut global = Global::new(1 << 33);
-        let program = Program::load(work.ptx(), &device, &mut global).expect("the module loads");
-        let kernel = program.kernel(work.kernel()).expect("the kernel exists");
+        let program =
+            cuda_sim::lower::load(work.ptx(), &device, &mut global).expect("the module loads");
+        let kernel = program
+            .listing
+            .kernel(work.kernel())
+            .expect("the kernel exists");
         if let Some((name, value)) = work.symbol() {
             let (address, _) = program.variable(name).expect("the symbol exists");
             write(&global, address, &value.bytes());
@@ -90,7 +94,7 @@ impl Machine {
 
     /// How many PTX instructions the launch of `report` ran, once for each thread.
     pub fn thread_instructions(&self, report: &Report) -> u64 {
-        report.counts.thread_instructions(&self.program)
+        report.counts.thread_instructions(&self.program.listing)
     }
 
     /// The output as the last launch left it, which is [`POISON`] again after this.

@@ -1,9 +1,10 @@
 //! Counting, finding and moving bits. Source: PTX ISA, section 9.7.1, `popc` to `szext`.
 
-use super::form::{Class, Form, FormError, Op};
+use super::form::{Form, FormError, Op};
 use super::value::{for_type, per_type};
 use crate::exec::cpu::Cpu;
-use crate::exec::lanes::{map1, map2, map3, map4};
+use crate::exec::lanewise::{map1, map2, map3, map4};
+use crate::isa::Class;
 use crate::ptx::ast::Type;
 
 /// The operation of a bit-field form.

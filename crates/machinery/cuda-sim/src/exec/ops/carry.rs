@@ -4,11 +4,12 @@
 //! The carry holds carries of additions and borrows of subtractions alike. A form without `.cc`
 //! reads the carry and leaves it as it was.
 
-use super::form::{Class, Form, FormError, Op};
+use super::form::{Form, FormError, Op};
 use super::value::for_type;
+use crate::exec::code::Run;
 use crate::exec::cpu::Cpu;
-use crate::exec::lanes::{Lane, carry, carry2};
-use crate::program::code::Run;
+use crate::exec::lanewise::{Lane, carry, carry2};
+use crate::isa::Class;
 
 /// The operation of a form that reads or writes the carry.
 pub fn select(form: &Form, cpu: Cpu) -> Result<Op, FormError> {

@@ -4,13 +4,14 @@
 //! comparison and type. Everything else (a second destination, a further predicate, `set`, half
 //! precision) shares one handler a type, with the comparison in the immediate.
 
-use super::form::{Class, Form, FormError, Op};
+use super::form::{Form, FormError, Op};
 use super::half;
 use super::rounding::flush;
 use super::value::{Row, Value, for_type};
+use crate::exec::code::Run;
 use crate::exec::cpu::Cpu;
-use crate::exec::lanes::{Relate, choose, map3, relate, set, test2};
-use crate::program::code::Run;
+use crate::exec::lanewise::{Relate, choose, map3, relate, set, test2};
+use crate::isa::Class;
 use crate::ptx::ast::Type;
 
 /// The operation of a comparison or selection.

@@ -5,13 +5,14 @@
 //! rest (8-bit results, `.sat`, directed roundings, half precision) goes one lane at a time
 //! through [`Conversion`], which travels in the immediate.
 
-use super::form::{Class, Form, FormError, Op, no_such_type};
+use super::form::{Form, FormError, Op, no_such_type};
 use super::half;
 use super::rounding::{Direction, canonical, flush, quiet, saturate};
 use super::value::{Row, Value};
+use crate::exec::code::Run;
 use crate::exec::cpu::Cpu;
-use crate::exec::lanes::{map1, map1_imm, map2_imm};
-use crate::program::code::Run;
+use crate::exec::lanewise::{map1, map1_imm, map2_imm};
+use crate::isa::Class;
 use crate::ptx::ast::Type;
 use rustc_apfloat::ieee::{BFloat, Double, Half, Single};
 use rustc_apfloat::{Float, FloatConvert as _};

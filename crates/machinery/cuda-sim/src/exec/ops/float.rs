@@ -4,13 +4,14 @@
 //! correctly rounded value, which is within every error bound the ISA states, and follow its
 //! tables for special values.
 
-use super::form::{Class, Form, FormError, Op, no_such_type};
+use super::form::{Form, FormError, Op, no_such_type};
 use super::rounding::{
     Direction, Mode, Operation, canonical, double, flush, pass_nan, quiet, saturate, single,
 };
+use crate::exec::code::Run;
 use crate::exec::cpu::Cpu;
-use crate::exec::lanes::{map1, map1_imm, map2, map2_imm, map3, map3_imm, test1};
-use crate::program::code::Run;
+use crate::exec::lanewise::{map1, map1_imm, map2, map2_imm, map3, map3_imm, test1};
+use crate::isa::Class;
 use crate::ptx::ast::Type;
 
 const DIRECTIONS: &str = ".rn, .rz, .rm, .rp";

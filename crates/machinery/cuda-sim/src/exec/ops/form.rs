@@ -1,38 +1,9 @@
 //! A written form (`add.rn.ftz.f32`) taken apart, and the operation it stands for.
 
-use crate::program::code::Run;
+use crate::exec::code::Run;
+use crate::isa::Class;
 use crate::ptx::ast::Type;
 use std::cell::Cell;
-
-/// What kind of work an instruction is: the throughput classes of a GPU's pipelines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Class {
-    /// Moves, and constants and parameters at a known place: in machine code they are mostly
-    /// operands of the instruction that uses them.
-    Move,
-    /// Integer arithmetic, logic, comparison, selection.
-    Integer,
-    /// 32- and 16-bit floating point.
-    Float,
-    /// 64-bit floating point.
-    Double,
-    /// The special function unit: square roots, reciprocals, sines, conversions.
-    Special,
-    /// Products of small matrices.
-    Tensor,
-    /// Branches, barriers, calls.
-    Control,
-    /// Loads, stores and atomics of each space.
-    Global,
-    Shared,
-    Constant,
-    Local,
-}
-
-impl Class {
-    /// How many classes there are.
-    pub const COUNT: usize = Class::Local as usize + 1;
-}
 
 /// An operation: the types of its operands and the handler that runs it.
 pub struct Op {
@@ -46,7 +17,7 @@ pub struct Op {
     /// (`lop3`'s truth table); it has no entry in `uses`.
     pub literal: bool,
     /// Reads or writes the condition-code register (`add.cc`, `addc`): the lowering inserts
-    /// carry-out and carry-in after the destination, as [`super::super::lanes::carry`] wants.
+    /// carry-out and carry-in after the destination, as [`crate::exec::lanewise::carry`] wants.
     pub carries: bool,
     /// The instruction's immediate where none is written: the modifiers of a rarely used form,
     /// which its handler reads while it runs. Never set together with `literal`.

@@ -5,15 +5,15 @@
 //! enough in single precision that rounding twice changes nothing; a fused multiply-add is not,
 //! and goes through software floating point.
 
-use super::form::{Class, Form, FormError, Op};
+use super::form::{Form, FormError, Op};
 use super::rounding;
 use super::special::{hyperbolic_tangent, power_of_two};
 use crate::exec::cpu::Cpu;
-use crate::exec::lanes::{map1_imm, map2_imm, map3_imm};
+use crate::exec::lanewise::{map1_imm, map2_imm, map3_imm};
+use crate::isa::Class;
 use crate::ptx::ast::Type;
-use rustc_apfloat::Float as _;
-use rustc_apfloat::Round;
 use rustc_apfloat::ieee::{BFloat, Half};
+use rustc_apfloat::{Float as _, Round};
 
 const HALVES: [Type; 4] = [Type::F16, Type::F16x2, Type::BF16, Type::BF16x2];
 /// The NaN that arithmetic answers with, in either format.

@@ -1,9 +1,10 @@
 //! Integer arithmetic. Source: PTX ISA, section 9.7.1 (bit fields are in `bits`).
 
-use super::form::{Class, Form, FormError, Op, no_such_type};
+use super::form::{Form, FormError, Op, no_such_type};
 use super::value::{Row, Value, for_type, per_type};
 use crate::exec::cpu::Cpu;
-use crate::exec::lanes::{Lane, map3};
+use crate::exec::lanewise::{Lane, map3};
+use crate::isa::Class;
 use crate::ptx::ast::Type;
 
 const HALVES: &str = ".hi, .lo, .wide";

@@ -1,10 +1,11 @@
 //! Logic, shifts and byte permutation. Source: PTX ISA, section 9.7.8 (`prmt`: 9.7.9).
 
-use super::form::{Class, Form, FormError, Op};
+use super::form::{Form, FormError, Op};
 use super::value::{Row, Value, for_type, per_type};
+use crate::exec::code::Run;
 use crate::exec::cpu::Cpu;
-use crate::exec::lanes::{map1, map2, map3, map3_imm, masks};
-use crate::program::code::Run;
+use crate::exec::lanewise::{map1, map2, map3, map3_imm, masks};
+use crate::isa::Class;
 use crate::ptx::ast::Type;
 
 /// The operation of a logic, shift or permutation form.

@@ -20,7 +20,7 @@ mod value;
 pub mod tests;
 
 pub use catalogue::{Known, catalogue};
-pub use form::{Class, Form, FormError, Op};
+pub use form::{Form, FormError, Op};
 
 use super::cpu::Cpu;
 use crate::ptx::ast::Type;

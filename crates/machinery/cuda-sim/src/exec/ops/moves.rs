@@ -1,9 +1,10 @@
 //! `mov`: copies, and the forms that split a register into a vector of narrower ones or join
 //! them. Source: PTX ISA, section 9.7.9, `mov`.
 
-use super::form::{Class, Form, FormError, Op, no_such_type};
+use super::form::{Form, FormError, Op, no_such_type};
 use crate::exec::cpu::Cpu;
-use crate::exec::lanes::{map1, map2, map4, masks, split2, split4};
+use crate::exec::lanewise::{map1, map2, map4, masks, split2, split4};
+use crate::isa::Class;
 use crate::ptx::ast::Type;
 
 /// The operation of a `mov`. A vector's registers are operands one after another.

@@ -5,9 +5,8 @@
 //! floating point (`rustc_apfloat`): a hundred times slower, and rare.
 
 use super::form::Form;
-use rustc_apfloat::Float as _;
-use rustc_apfloat::Round;
 use rustc_apfloat::ieee::{Double, Single};
+use rustc_apfloat::{Float as _, Round};
 
 /// The NaN that arithmetic in single precision answers with: payloads are lost.
 pub const NAN32: u32 = 0x7fff_ffff;

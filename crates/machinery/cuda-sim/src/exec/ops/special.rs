@@ -4,11 +4,12 @@
 //! A GPU's `.approx` answers carry errors of 2^-23 to 2^-11; these are computed in double precision
 //! and rounded, so they are within half an ulp and a GPU's may differ in the last bits.
 
-use super::form::{Class, Form, FormError, Op};
+use super::form::{Form, FormError, Op};
 use super::half;
 use super::rounding::{canonical, flush};
 use crate::exec::cpu::Cpu;
-use crate::exec::lanes::map1;
+use crate::exec::lanewise::map1;
+use crate::isa::Class;
 use crate::ptx::ast::Type;
 
 /// The operation of a special function.

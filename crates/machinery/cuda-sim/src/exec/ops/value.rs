@@ -3,7 +3,7 @@
 //! Rows hold 32 or 64 bits a lane. A 16-bit value sits zero-extended in a 32-bit row, so reading
 //! one takes the low half and writing one clears the rest.
 
-use crate::exec::lanes::Lane;
+use crate::exec::lanewise::Lane;
 
 /// A PTX type as the Rust type whose arithmetic it has.
 pub trait Value: Copy {
@@ -113,7 +113,7 @@ pub(super) use for_type;
 macro_rules! per_type {
     ($map:ident, $cpu:expr, $ty:expr, [$($name:ident)+], |$($arg:ident),+| $body:expr) => {
         crate::exec::ops::value::for_type!($ty, [$($name)+], T => {
-            crate::exec::lanes::$map($cpu, |$($arg: crate::exec::ops::value::Row<T>),+| {
+            crate::exec::lanewise::$map($cpu, |$($arg: crate::exec::ops::value::Row<T>),+| {
                 $(let $arg = <T as crate::exec::ops::value::Value>::read($arg);)+
                 crate::exec::ops::value::Value::row($body)
             })

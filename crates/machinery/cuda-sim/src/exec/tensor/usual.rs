@@ -8,7 +8,7 @@
 
 use super::dot::{Accumulator, Dot, F32, Format, KEPT, Multiplicand};
 use super::{COLUMNS, ROWS, Registers, Shape};
-use crate::exec::lanes::LANES;
+use crate::lanes::LANES;
 
 /// Columns side by side: first those that a lane has in its even places, then the others.
 type Columns<T> = [T; COLUMNS];

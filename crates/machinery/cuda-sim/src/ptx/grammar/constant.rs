@@ -5,7 +5,8 @@ use winnow::prelude::*;
 use super::literal::{Value, literal};
 use super::{DEEPEST, TOO_DEEP};
 use crate::ptx::error::Fault;
-use crate::ptx::token::{self, Kind, Parsed, Tokens, at_symbol, expect, peek, skip};
+use crate::ptx::token;
+use crate::ptx::token::{Kind, Parsed, Tokens, at_symbol, expect, peek, skip};
 
 const INTEGERS_ONLY: &str = "only integers can be computed with";
 const BY_ZERO: &str = "this divides by zero";

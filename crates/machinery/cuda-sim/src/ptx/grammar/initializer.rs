@@ -3,8 +3,8 @@
 use winnow::combinator::cut_err;
 use winnow::prelude::*;
 
-use super::constant::{self, addend, constant};
-use super::{DEEPEST, TOO_DEEP};
+use super::constant::{addend, constant};
+use super::{DEEPEST, TOO_DEEP, constant};
 use crate::ptx::ast::{Initializer, Variable};
 use crate::ptx::error::{After, Fault};
 use crate::ptx::token::{Kind, Parsed, Tokens, at_symbol, expect, peek, skip_symbol, word};

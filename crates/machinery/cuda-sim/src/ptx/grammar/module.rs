@@ -8,8 +8,9 @@ use super::constant::unsigned;
 use super::{function, variable};
 use crate::ptx::ast::{Linkage, Location, Module, Target};
 use crate::ptx::error::{After, Fault};
+use crate::ptx::token;
 use crate::ptx::token::{
-    self, Kind, Parsed, Tokens, dotted, expect, number, peek, peek_dotted, skip, skip_dotted,
+    Kind, Parsed, Tokens, dotted, expect, number, peek, peek_dotted, skip, skip_dotted,
     skip_symbol, symbol, word,
 };
 

@@ -3,7 +3,8 @@
 use winnow::combinator::{cut_err, separated};
 use winnow::prelude::*;
 
-use super::constant::{self, addend, constant};
+use super::constant;
+use super::constant::{addend, constant};
 use super::literal::Value;
 use crate::ptx::ast::{AddressBase, Operand};
 use crate::ptx::error::Fault;

@@ -3,9 +3,9 @@
 use winnow::combinator::{cut_err, separated};
 use winnow::prelude::*;
 
-use super::constant::{self, unsigned};
-use super::initializer;
+use super::constant::unsigned;
 use super::literal::Value;
+use super::{constant, initializer};
 use crate::ptx::ast::{Linkage, Space, Type, Variable};
 use crate::ptx::error::{After, Fault};
 use crate::ptx::token::{

@@ -1,11 +1,11 @@
 //! Runs one operation over columns of values: on every kind of CPU, with a whole warp and with
 //! part of one, and holds the answers against a reference.
 
+use crate::exec::code::Inst;
 use crate::exec::cpu::Cpu;
-use crate::exec::lanes::{FULL, LANES};
 use crate::exec::ops::{Form, FormError, Op, select};
 use crate::exec::sm::Sm;
-use crate::program::code::Inst;
+use crate::lanes::{FULL, LANES};
 use crate::ptx::ast::Type;
 
 /// A written form, `"add.sat.s32"`, and what the lowering knows of its operands.
@@ -111,7 +111,7 @@ fn step(sm: &mut Sm, op: &Op, imm: u64, mask: u32, sources: &[[u64; LANES]]) -> 
     }
     sm.frame = frame.0.as_mut_ptr().cast();
     sm.mask = mask;
-    sm.lanes = crate::exec::lanes::expand(mask);
+    sm.lanes = crate::lanes::expand(mask);
     sm.blend = mask != FULL;
     let o = std::array::from_fn(|n| (n * ROW) as u32);
     let inst = Inst {
@@ -121,7 +121,7 @@ fn step(sm: &mut Sm, op: &Op, imm: u64, mask: u32, sources: &[[u64; LANES]]) -> 
         y: 0,
         imm,
         common: 0,
-        reach: crate::program::code::Reach::Warps,
+        reach: crate::exec::code::Reach::Warps,
         back: 0,
     };
     // SAFETY: every operand is a row of the frame, as wide as any type.

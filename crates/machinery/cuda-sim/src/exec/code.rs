@@ -1,0 +1,74 @@
+//! A program as the executor runs it: one flat array of decoded instructions.
+
+use super::sm::Sm;
+
+/// Runs one instruction for a warp and says where to go on.
+///
+/// # Safety
+/// The instruction was lowered for the frame the [`Sm`] is in: every operand is an offset to a
+/// row or predicate of the width the handler reads.
+pub type Handler = unsafe fn(&mut Sm, &Inst) -> Next;
+
+/// The ways to run an instruction.
+#[derive(Clone, Copy)]
+pub struct Run {
+    /// For one warp.
+    pub alone: Handler,
+    /// For all warps of a gang (see [`crate::exec::gang`]), where there is such a form.
+    pub together: Option<Handler>,
+    /// Whether it writes the same in all threads of a block that give it the same operands.
+    pub repeats: bool,
+}
+
+impl From<Handler> for Run {
+    fn from(alone: Handler) -> Run {
+        Run {
+            alone,
+            together: None,
+            repeats: false,
+        }
+    }
+}
+
+/// The next instruction, or null to give the warp back to the scheduler.
+pub type Next = *const Inst;
+
+/// A decoded instruction.
+#[derive(Clone, Copy)]
+pub struct Inst {
+    pub run: Handler,
+    /// Byte offsets into the frame: destinations first, then sources.
+    pub o: [u32; 6],
+    /// What the handler says: a block's number, a memory slot's size, a branch target.
+    pub x: u32,
+    pub y: u32,
+    /// An immediate: an address offset, a truth table, a function's number.
+    pub imm: u64,
+    /// A bit for each operand that all warps of a gang have in common.
+    pub common: u8,
+    /// For which warps of a gang it runs.
+    pub reach: Reach,
+    /// How many instructions before it is an access at the same addresses, but for `imm` (see
+    /// [`super::repeated`]); 0 where there is none.
+    pub back: u16,
+}
+
+/// Whose registers an instruction writes when a gang runs it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// Each warp's own.
+    Warps,
+    /// Those that the warps have in common.
+    Common,
+    /// Both: the same value is read by the gang and by warps alone.
+    Both,
+}
+
+impl Inst {
+    /// The instruction after this one.
+    #[inline(always)]
+    pub fn next(&self) -> Next {
+        // Code never ends in an instruction that falls through, so this stays in the array.
+        (self as *const Inst).wrapping_add(1)
+    }
+}

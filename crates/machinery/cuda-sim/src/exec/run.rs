@@ -1,0 +1,229 @@
+//! Blocks handed to multiprocessors, one host thread each.
+
+use super::block::Block;
+use super::checked;
+use super::fault::Fault;
+use super::grid::{Grid, Launch};
+use super::miss::{Miss, Sizes};
+use super::program::Program;
+use super::sm::Sm;
+use super::trace::{self, Traced};
+use crate::check::{self, Finding};
+use crate::device::DeviceSpec;
+use crate::memory::footprint::Traffic;
+use crate::memory::global::Global;
+use crate::profile::collect::{Counted, Part};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
+
+/// Warp instructions a block may run once another has failed: it may be waiting for that one.
+const PATIENCE: u64 = 1 << 24;
+
+/// What a launch did that ran to its end.
+pub struct Outcome {
+    pub counted: Counted,
+    /// Between device memory and the second cache.
+    pub traffic: Traffic,
+    /// Each access, block by block, if that was asked for.
+    pub trace: Vec<Traced>,
+    /// What the kernel printed, block by block.
+    pub printed: Vec<u8>,
+    /// What checks found, errors first.
+    pub findings: Vec<Finding>,
+}
+
+/// Runs a kernel to its end, on a `device` whose multiprocessors hold `blocks_held` of its blocks.
+///
+/// Results and counts do not depend on how blocks fall on host threads: blocks of a kernel with
+/// atomics whose order shows run one after the other.
+///
+/// # Errors
+/// The fault of the lowest-numbered block that had one.
+pub fn run(
+    program: &Arc<Program>,
+    global: &Global,
+    device: &DeviceSpec,
+    launch: &Launch,
+    blocks_held: u32,
+) -> Result<Outcome, Fault> {
+    let grid = Arc::new(Grid::new(program, global, device, launch, blocks_held));
+    let _shown = launch.watch.map(|watch| watch.show(grid.progress.clone()));
+    let kernel = &program.listing.kernels[launch.kernel];
+    let done = if kernel.ordered || grid.progress.blocks == 1 {
+        vec![run_blocks(&grid, grid.resident)]
+    } else {
+        on_all_threads(launch.threads, &grid)
+    };
+    let fault = grid.take_fault();
+    let mut counted = Counted::new(&program.listing);
+    let (mut printed, mut traced) = (Vec::new(), Vec::new());
+    let mut ledger = check::Ledger::default();
+    for part in done {
+        counted.add(&part.counted);
+        printed.extend(part.printed);
+        traced.extend(part.traced);
+        ledger.add(part.ledger);
+    }
+    if fault.is_some() {
+        ledger.keep_until(grid.failed());
+    }
+    let findings = match &grid.checks {
+        Some(checks) => {
+            let place = check::Place {
+                listing: &program.listing,
+                kernel: grid.kernel_name(),
+                dims: grid.dims,
+            };
+            checks.findings(ledger, place, global, fault.is_none())
+        }
+        None => Vec::new(),
+    };
+    printed.sort_by_key(|(block, _)| *block);
+    let printed = printed.into_iter().flat_map(|(_, text)| text).collect();
+    if let Some(fault) = fault {
+        let sizes = Sizes {
+            shared: kernel.shared_bytes,
+            dynamic: launch.dynamic_shared,
+            local: grid.stack_bytes,
+            params: kernel.param_bytes,
+            constants: program.constants.map_or(0, |(_, bytes)| bytes),
+        };
+        let miss = Miss::of(&fault.kind, global, sizes).map(Box::new);
+        return Err(Fault {
+            printed,
+            findings,
+            miss,
+            ..fault
+        });
+    }
+    Ok(Outcome {
+        counted,
+        traffic: grid.regions.traffic(device.l2_bytes.into()),
+        trace: trace::traced(&program.listing, traced),
+        printed,
+        findings,
+    })
+}
+
+/// [`run_blocks`] on every thread of a pool, which takes the blocks as it gets to them.
+///
+/// The caller sleeps meanwhile. It must not lend a hand, as rayon would have it do for a pool it
+/// belongs to: the work it would pick up may wait for the very driver call it is in.
+fn on_all_threads(pool: Option<&ThreadPool>, grid: &Arc<Grid>) -> Vec<Done> {
+    static OWN: OnceLock<Option<ThreadPool>> = OnceLock::new();
+    let own = || {
+        OWN.get_or_init(|| ThreadPoolBuilder::new().build().ok())
+            .as_ref()
+    };
+    let Some(pool) = pool.or_else(own) else {
+        // The host has no thread left to give.
+        return vec![run_blocks(grid, grid.resident)];
+    };
+    // Together they hold what the device would.
+    let resident = grid.resident.div_ceil(pool.current_num_threads());
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let grid = grid.clone();
+    pool.spawn_broadcast(move |_| {
+        // A panic goes to the caller: here it would end the process.
+        let done = catch_unwind(AssertUnwindSafe(|| run_blocks(&grid, resident)));
+        if done.is_err() {
+            // Others may wait for the block that was running.
+            grid.abandon();
+        }
+        // The receiver waits for every sender, so it is there.
+        let _ = sender.send(done);
+    });
+    let done: std::thread::Result<Vec<Done>> = receiver.into_iter().collect();
+    done.unwrap_or_else(|panic| resume_unwind(panic))
+}
+
+/// What one host thread counted, and what its blocks printed and accessed.
+struct Done {
+    counted: Counted,
+    printed: Vec<(u64, Vec<u8>)>,
+    traced: Vec<(u64, trace::Noted)>,
+    ledger: check::Ledger,
+}
+
+/// One host thread: takes blocks until there are none. Blocks that make no end within their
+/// quantum take turns, up to `resident` of them, so that a block may wait for another.
+fn run_blocks(grid: &Arc<Grid>, resident: usize) -> Done {
+    let mut sm = Sm::new(grid.clone());
+    let mut counted = Counted::new(&grid.program.listing);
+    let mut paused: VecDeque<Box<Block>> = VecDeque::new();
+    let mut spare: Vec<Box<Block>> = Vec::new();
+    loop {
+        let fresh = if paused.len() < resident {
+            grid.next_block()
+        } else {
+            None
+        };
+        let begins = fresh.is_some();
+        let mut block = match fresh {
+            Some(number) => {
+                let mut block = spare.pop().unwrap_or_else(|| Box::new(Block::empty()));
+                let threads = grid.dims.threads();
+                block.reset(
+                    number,
+                    grid.dims.block_index(number),
+                    threads,
+                    grid.shared_bytes,
+                );
+                if let Some(checks) = &grid.checks {
+                    let shadow = block.shadow.get_or_insert_with(|| checks.shadow());
+                    shadow.begin(threads.div_ceil(32) as usize);
+                }
+                block
+            }
+            None => match paused.pop_front() {
+                Some(block) => block,
+                None => break,
+            },
+        };
+        let number = block.number;
+        let part = grid.sample.part(number);
+        // The first turn of an observed block is over: the next block may have the caches, or
+        // empty ones where this block goes on using them.
+        let pass_on = |caches| {
+            if begins && part != Part::Plain {
+                grid.sample.pass_on(number, caches);
+            }
+        };
+        let failed = grid.failed();
+        if number > failed || failed < u64::MAX && block.clock > PATIENCE {
+            pass_on(None);
+            continue;
+        }
+        if begins && part != Part::Plain {
+            block.caches = Some(grid.sample.take(number));
+        }
+        std::mem::swap(&mut sm.block, &mut block);
+        let finished = sm.run_block(part, &mut counted);
+        if finished || sm.fault.is_some() {
+            checked::close(&mut sm);
+        }
+        std::mem::swap(&mut sm.block, &mut block);
+        if let Some(fault) = sm.fault.take() {
+            pass_on(None);
+            grid.fail(number, fault);
+        } else if finished {
+            pass_on(block.caches.take());
+            grid.progress.done.0.fetch_add(1, Ordering::Relaxed);
+            spare.push(block);
+        } else {
+            pass_on(None);
+            paused.push_back(block);
+        }
+    }
+    Done {
+        counted,
+        printed: sm.printed,
+        traced: sm.traced,
+        ledger: sm
+            .checker
+            .map_or_else(Default::default, |checker| checker.ledger),
+    }
+}

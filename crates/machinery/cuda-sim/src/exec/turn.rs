@@ -1,0 +1,166 @@
+//! A block's turn on a multiprocessor: its warps run until they wait, end, or have had enough.
+
+use super::fault::{Fault, FaultKind};
+use super::gang;
+use super::observe::Observer;
+use super::sm::{Codes, Sm};
+use super::warp::Turn;
+use crate::memory::footprint::EPOCHS;
+use crate::profile::collect::{Counted, Part};
+use crate::profile::shape::Shapes;
+use std::time::Instant;
+
+/// Warp instructions a warp may run before it gives way, so that one that waits for another
+/// does not wait for ever.
+pub(super) const QUANTUM: u64 = 1 << 16;
+
+/// Warp instructions a warp of an observed block runs before the next one goes on.
+const SLICE: u64 = 256;
+
+/// Warp instructions a block may run before blocks that have not begun get a turn.
+const BLOCK_QUANTUM: u64 = 1 << 20;
+
+/// Warp instructions a block may run between two looks at the time.
+const LOOK: u64 = 1 << 16;
+
+impl Sm {
+    /// Runs the block until all its threads have exited (true), or until it has had its turn or
+    /// has failed (false).
+    pub(super) fn run_block(&mut self, part: Part, counted: &mut Counted) -> bool {
+        let counts = counted.part(part);
+        std::mem::swap(&mut self.counts, &mut counts.counts);
+        self.epoch = (self.block.number * u64::from(EPOCHS) / self.grid.progress.blocks) as u32;
+        let code = &self.grid.program.code;
+        match self.block.caches.take() {
+            Some(caches) => {
+                self.codes = Codes {
+                    alone: code.observed.as_ptr(),
+                    together: code.observed_together.as_ptr(),
+                };
+                self.slice = SLICE;
+                let sites = std::mem::take(&mut counts.sites);
+                let mut shapes = std::mem::take(&mut self.shapes);
+                shapes.resize_with(sites.len(), Shapes::default);
+                let noted = std::mem::take(&mut self.noted);
+                let mut observer = Observer::new(sites, shapes, noted, caches);
+                observer.trace = self.grid.sample.traces().then(Vec::new);
+                self.observer = Some(Box::new(observer));
+            }
+            None => {
+                self.codes = Codes {
+                    alone: code.plain.as_ptr(),
+                    together: code.together.as_ptr(),
+                };
+                self.slice = QUANTUM;
+            }
+        }
+        if self.checker.is_some() {
+            self.unchecked = self.codes.alone;
+            let checked = self.grid.program.checked_code(self.observer.is_some());
+            self.codes.alone = checked.as_ptr();
+        }
+        self.code = self.codes.alone;
+        let in_gangs = self.checker.is_none()
+            && !self.grid.sample.traces()
+            && !self.block.number.is_multiple_of(gang::APART)
+            && (self.block.warps.len() > 1 || self.observer.is_some());
+        self.gang_size = match in_gangs {
+            false => 1,
+            true => gang::size(&self.grid.program.functions[self.grid.function()]),
+        };
+        self.began = self.clock.wrapping_sub(self.block.clock);
+        let finished = self.run_turn();
+        self.block.clock = self.clock.wrapping_sub(self.began);
+        std::mem::swap(&mut self.counts, &mut counts.counts);
+        if let Some(observer) = self.observer.take() {
+            counts.sites = observer.sites;
+            self.shapes = observer.shapes;
+            self.noted = observer.noted;
+            self.block.caches = Some(observer.caches);
+            let accesses = observer.trace.into_iter().flatten();
+            let number = self.block.number;
+            self.traced.extend(accesses.map(|access| (number, access)));
+        }
+        finished
+    }
+
+    fn run_turn(&mut self) -> bool {
+        self.block_deadline = self.clock + BLOCK_QUANTUM;
+        let mut look = self.clock + LOOK;
+        loop {
+            let mut ran = false;
+            for group in 0..self.block.warps.len().div_ceil(self.gang_size) {
+                ran |= match self.gang_size {
+                    1 => self.run_warp(group),
+                    _ => self.run_group(group),
+                };
+                if self.fault.is_some() {
+                    return false;
+                }
+            }
+            let opened = self.block.open_barriers();
+            if self.block.alive == 0 {
+                return true;
+            }
+            if !ran && !opened && !self.block.release_for_sync() {
+                self.fault = Some(self.deadlock());
+                return false;
+            }
+            if self.clock >= look {
+                look = self.clock + LOOK;
+                if let Some((until, limit)) = self.grid.until
+                    && Instant::now() >= until
+                {
+                    self.fault = Some(Fault::new(FaultKind::Timeout(limit), None));
+                    return false;
+                }
+            }
+            if self.clock >= self.block_deadline {
+                return false;
+            }
+        }
+    }
+
+    /// Makes sure that a warp has begun, unless it ended in a gang without having to.
+    pub(super) fn start(&mut self, index: usize) {
+        let warp = &mut self.block.warps[index];
+        if !warp.started() && warp.alive != 0 {
+            let program = &self.grid.program;
+            let entry = program.functions[self.grid.function()].entry;
+            warp.start(entry, self.windows.take_kernel(program));
+            warp.local = self.locals.take();
+        }
+    }
+
+    /// Runs a warp until it waits or has had its turn; whether it had anything to run.
+    pub(super) fn run_warp(&mut self, index: usize) -> bool {
+        self.start(index);
+        self.block.running = index;
+        if self.block.warp().ready.is_empty() {
+            return false;
+        }
+        let turn = self.block.warp_mut().turn.take().unwrap_or(Turn::NEW);
+        self.begin_turn(turn);
+        self.run_slice();
+        true
+    }
+
+    /// Runs the running warp from where it stands until it waits or its slice is over.
+    pub(super) fn run_slice(&mut self) {
+        let mut pc = self.switch();
+        self.switches_before = self.switches;
+        while !pc.is_null() {
+            // SAFETY: `pc` points into the program's code, which outlives the launch, and the
+            // instruction was lowered for the frame that the running split is in.
+            unsafe {
+                let inst = &*pc;
+                pc = (inst.run)(self, inst);
+            }
+        }
+        let warp = self.block.warp_mut();
+        if warp.alive == 0 {
+            let local = warp.local.take();
+            self.locals.give_back(local);
+        }
+    }
+}

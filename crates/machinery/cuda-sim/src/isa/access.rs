@@ -1,0 +1,56 @@
+//! Accesses of memory, as who counts, checks or models them sees them.
+
+/// A load, a store or an atomic, as whoever counts it sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Access {
+    pub memory: Memory,
+    pub kind: AccessKind,
+    /// Bytes that each lane moves.
+    pub bytes: u32,
+    /// Which of the operands is the 64-bit row of addresses; `imm` is added to it.
+    pub address: usize,
+    /// It is volatile, or ordered with what other threads do: an assembler leaves it as it is.
+    pub ordered: bool,
+}
+
+/// A state space whose accesses are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Memory {
+    Global,
+    /// Through an address in a register.
+    Constant,
+    Shared,
+    Local,
+    /// Any of these: each address says which.
+    Generic,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AccessKind {
+    Load,
+    /// Of data that nothing writes while the kernel runs: `ld.global.nc`, CUDA's `__ldg`.
+    ReadOnlyLoad,
+    /// Of small matrices, by `ldmatrix`.
+    MatrixLoad,
+    Store,
+    Atomic,
+    /// From global to shared memory, by `cp.async`: both are counted.
+    AsyncCopy,
+    /// The same past the first cache.
+    AsyncCopyPastL1,
+}
+
+impl AccessKind {
+    /// Whether it only reads.
+    pub fn is_load(self) -> bool {
+        matches!(
+            self,
+            AccessKind::Load | AccessKind::ReadOnlyLoad | AccessKind::MatrixLoad
+        )
+    }
+
+    /// Whether it goes from global to shared memory.
+    pub fn is_copy(self) -> bool {
+        matches!(self, AccessKind::AsyncCopy | AccessKind::AsyncCopyPastL1)
+    }
+}

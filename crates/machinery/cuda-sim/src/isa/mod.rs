@@ -1,0 +1,18 @@
+//! What an instruction is, for everyone who is not the one that runs it: its class, what it does to
+//! memory, what checks look at, and where in the source it comes from.
+
+mod access;
+pub mod checked;
+mod class;
+mod dims;
+mod kernel;
+pub mod listing;
+pub mod sites;
+mod source;
+
+pub use access::{Access, AccessKind, Memory};
+pub use class::Class;
+pub use dims::Dims;
+pub use kernel::{Kernel, Param};
+pub use listing::Listing;
+pub use source::SourceLine;

@@ -1,0 +1,97 @@
+//! The instructions of a program that are counted one by one.
+
+use super::{Access, Memory};
+
+/// The instructions that are counted, in the order of the code.
+#[derive(Default)]
+pub struct Sites {
+    list: Vec<Site>,
+    slots: usize,
+}
+
+/// Slots of a generic access: global, shared, local and constant memory.
+const GENERIC_SLOTS: u32 = 4;
+/// Slots of an asynchronous copy: global memory, where it reads, and shared memory.
+const COPY_SLOTS: u32 = 2;
+
+/// A counted instruction.
+#[derive(Clone, Copy)]
+pub struct Site {
+    pub kind: SiteKind,
+    /// Its place in the code.
+    pub address: u32,
+    /// The basic block it is in.
+    pub block: u32,
+    /// Other accesses come along with it: it moves more than the instruction does.
+    pub leads: bool,
+    /// Added to the address in the register.
+    pub offset: u64,
+    /// The first of its counts: one, or one a memory that a generic access may reach.
+    pub slot: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SiteKind {
+    Access(Access),
+    Branch,
+    Barrier,
+}
+
+impl SiteKind {
+    /// How many counts it takes.
+    pub fn slots(self) -> u32 {
+        match self {
+            SiteKind::Access(access) if access.memory == Memory::Generic => GENERIC_SLOTS,
+            SiteKind::Access(access) if access.kind.is_copy() => COPY_SLOTS,
+            _ => 1,
+        }
+    }
+}
+
+impl Site {
+    /// The memories that its slots count, slot by slot.
+    pub fn memories(&self) -> &'static [Memory] {
+        use Memory::*;
+        match self.kind {
+            SiteKind::Access(access) if access.kind.is_copy() => &[Global, Shared],
+            SiteKind::Access(access) => match access.memory {
+                Global => &[Global],
+                Constant => &[Constant],
+                Shared => &[Shared],
+                Local => &[Local],
+                Generic => &[Global, Shared, Local, Constant],
+            },
+            SiteKind::Branch | SiteKind::Barrier => &[],
+        }
+    }
+}
+
+impl Sites {
+    /// Adds an instruction that is counted; `site` has the first of its counts already.
+    pub fn push(&mut self, site: Site) {
+        self.slots += site.kind.slots() as usize;
+        self.list.push(site);
+    }
+
+    /// All of them, in the order of the code.
+    pub fn iter(&self) -> impl Iterator<Item = &Site> {
+        self.list.iter()
+    }
+
+    /// How many counts they take.
+    pub fn slots(&self) -> usize {
+        self.slots
+    }
+
+    /// The access that slot number `slot` counts, and which of its memories.
+    pub fn access(&self, slot: usize) -> Option<(&Site, Access, Memory)> {
+        let place = |site: &Site| site.slot as usize;
+        let after = self.list.partition_point(|site| place(site) <= slot);
+        let site = &self.list[after.checked_sub(1)?];
+        let SiteKind::Access(access) = site.kind else {
+            return None;
+        };
+        let memory = *site.memories().get(slot - place(site))?;
+        Some((site, access, memory))
+    }
+}

@@ -1,0 +1,152 @@
+//! What all warps of a block have in common: registers that hold one value for a gang.
+//!
+//! Parameters, sizes and numbers of blocks are the same for every thread of a block, and so is what
+//! is computed or loaded with them alone. Threads that went different ways may have gone them at
+//! different times, so nothing is common that is written between a branch at which they part and
+//! the place where its ways meet.
+
+use crate::lower::flow::{Draft, Flow, Graph};
+use crate::lower::limits;
+use crate::lower::registers::{Register, RegisterInfo};
+
+/// Where a register's value is while a gang runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holder {
+    /// In each warp's own frame: they may differ.
+    Warps,
+    /// In the gang's frame.
+    Gang,
+    /// In all of them: it is common, and read by warps alone as well.
+    Both,
+}
+
+/// Who holds each register of a kernel. Where it takes too long to find out, each warp holds its own.
+pub fn holders(drafts: &[Draft], graph: &Graph, registers: &[RegisterInfo]) -> Vec<Holder> {
+    let Some((own, parted)) = differing(drafts, graph, registers) else {
+        return vec![Holder::Warps; registers.len()];
+    };
+    let mut holders: Vec<Holder> = own
+        .iter()
+        .map(|&own| if own { Holder::Warps } else { Holder::Gang })
+        .collect();
+    for (block, range) in graph.ranges.iter().enumerate() {
+        for draft in &drafts[range.clone()] {
+            // A guarded instruction runs with its guard.
+            let alone = parted[block] || draft.partial || draft.run.together.is_none();
+            for used in draft.uses.iter().filter(|_| alone) {
+                let holder = &mut holders[used.0 as usize];
+                if *holder == Holder::Gang {
+                    *holder = Holder::Both;
+                }
+            }
+        }
+    }
+    holders
+}
+
+/// The registers that may differ between threads, and the blocks that only some may be in; none
+/// where that takes too long.
+fn differing(
+    drafts: &[Draft],
+    graph: &Graph,
+    registers: &[RegisterInfo],
+) -> Option<(Vec<bool>, Vec<bool>)> {
+    let mut written: Vec<bool> = registers.iter().map(|r| r.literal.is_some()).collect();
+    for def in drafts.iter().flat_map(|draft| &draft.defs) {
+        written[def.0 as usize] = true;
+    }
+    // What nobody writes holds whatever was there.
+    let mut own: Vec<bool> = written.iter().map(|written| !written).collect();
+    let mut parts = Parts::new(graph);
+    let mut steps = 0;
+    let mut changed = true;
+    while changed {
+        changed = false;
+        steps += drafts.len();
+        if steps + parts.steps > limits::STEPS {
+            return None;
+        }
+        for (block, range) in graph.ranges.iter().enumerate() {
+            for draft in &drafts[range.clone()] {
+                let differs = |used: &Register| own[used.0 as usize];
+                let differs = draft.uses.iter().any(differs);
+                if differs || parts.parted[block] || !repeats(draft) {
+                    for def in &draft.defs {
+                        changed |= !std::mem::replace(&mut own[def.0 as usize], true);
+                    }
+                }
+                let divides = match draft.flow {
+                    Flow::Branch(_) => differs && !one_way_ends(block, drafts, graph),
+                    Flow::Table(_) => true,
+                    _ => false,
+                };
+                if divides && parts.steps <= limits::STEPS {
+                    changed |= parts.mark_after(block, graph);
+                }
+            }
+        }
+    }
+    Some((own, parts.parted))
+}
+
+/// Whether an instruction gives the same to all threads that give it the same.
+fn repeats(draft: &Draft) -> bool {
+    let ordered = draft.access.is_some_and(|access| access.ordered);
+    draft.run.repeats && !draft.partial && !ordered
+}
+
+/// The blocks that only some of the threads may be in.
+struct Parts {
+    parted: Vec<bool>,
+    /// Branches whose ways are marked.
+    marked: Vec<bool>,
+    /// The last branch, from 1, whose ways led through each block.
+    seen: Vec<usize>,
+    /// Blocks looked at so far.
+    steps: usize,
+}
+
+impl Parts {
+    fn new(graph: &Graph) -> Parts {
+        let blocks = graph.ranges.len();
+        Parts {
+            parted: vec![false; blocks],
+            marked: vec![false; blocks],
+            seen: vec![0; blocks],
+            steps: 0,
+        }
+    }
+
+    /// Marks the blocks between a branch at the end of `block` and where its ways meet; whether any
+    /// is new.
+    fn mark_after(&mut self, block: usize, graph: &Graph) -> bool {
+        if std::mem::replace(&mut self.marked[block], true) {
+            return false;
+        }
+        let meet = graph.meets[block];
+        let mut open = graph.successors[block].clone();
+        let mut changed = false;
+        while let Some(next) = open.pop() {
+            self.steps += 1;
+            let seen = std::mem::replace(&mut self.seen[next], block + 1) == block + 1;
+            if Some(next) != meet && !seen {
+                changed |= !std::mem::replace(&mut self.parted[next], true);
+                open.extend(&graph.successors[next]);
+            }
+        }
+        changed
+    }
+}
+
+/// Whether one of the ways at the end of `block` does nothing but end the thread.
+fn one_way_ends(block: usize, drafts: &[Draft], graph: &Graph) -> bool {
+    graph.successors[block]
+        .iter()
+        .any(|&next| only_ends(next, drafts, graph))
+}
+
+/// Whether a block has nothing in it but the thread's end.
+pub fn only_ends(block: usize, drafts: &[Draft], graph: &Graph) -> bool {
+    let first = drafts[graph.ranges[block].clone()].first();
+    first.is_some_and(|draft| draft.flow == Flow::Exit)
+}

@@ -1,0 +1,211 @@
+//! Short blocks that a GPU's assembler does not branch around.
+//!
+//! Instead of a branch over a few instructions it lets every warp issue them, each under a
+//! predicate, and lanes that would have gone around do nothing. Such a block costs its issue slots
+//! each time the branch before it is reached, however few lanes want it.
+//!
+//! Found in what NVIDIA's assembler (CUDA 13.0) makes of this repository's kernels.
+
+use crate::isa::{AccessKind, Class, Memory};
+use crate::lower::flow::{Draft, Flow, Graph};
+use petgraph::algo::dominators;
+use petgraph::graph::{DiGraph, NodeIndex};
+
+/// PTX instructions of the longest block seen predicated: the halo of the stencil has 17.
+const LONGEST: u32 = 17;
+
+/// Blocks of the longest stretch of code that is followed.
+const FARTHEST: usize = 64;
+
+/// For each block the one whose visits say how often it is issued, where that is not itself.
+pub fn issued_by(drafts: &[Draft], graph: &Graph) -> Vec<Option<usize>> {
+    let entered = predecessors(graph);
+    let above = Above::of(graph);
+    let mut issued_by = vec![None; graph.ranges.len()];
+    for (block, range) in graph.ranges.iter().enumerate() {
+        let parts = drafts[range.clone()]
+            .last()
+            .is_some_and(|draft| matches!(draft.flow, Flow::Branch(_)));
+        let [one, other] = graph.successors[block][..] else {
+            continue;
+        };
+        if !parts {
+            continue;
+        }
+        let arms = [one, other].map(|start| Arm::from(start, drafts, graph, &entered));
+        if arms[0].meets != arms[1].meets || ends(arms[0].meets, drafts, graph) {
+            continue;
+        }
+        // At the end of a loop's body nothing is left to do while a load is on its way, so that
+        // lanes without a load better go on.
+        let waits = arms.iter().any(|arm| arm.loads) && goes_round(arms[0].meets, graph, &above);
+        if !waits && arms.iter().all(|arm| arm.instructions <= LONGEST) {
+            for arm in arms {
+                for inside in arm.blocks {
+                    issued_by[inside] = Some(block);
+                }
+            }
+        }
+    }
+    issued_by
+}
+
+/// How many ways lead into each block, from blocks that can be reached; the way into the function is
+/// one.
+pub fn predecessors(graph: &Graph) -> Vec<u32> {
+    let mut entered = vec![0; graph.ranges.len()];
+    let mut open = vec![0];
+    while let Some(block) = open.pop() {
+        entered[block] += 1;
+        if entered[block] == 1 {
+            open.extend(&graph.successors[block]);
+        }
+    }
+    entered
+}
+
+/// One side of a branch: the blocks that only it leads to, and where it comes out.
+struct Arm {
+    blocks: Vec<usize>,
+    instructions: u32,
+    /// From global memory.
+    loads: bool,
+    meets: usize,
+}
+
+impl Arm {
+    fn from(start: usize, drafts: &[Draft], graph: &Graph, entered: &[u32]) -> Arm {
+        let mut arm = Arm {
+            blocks: Vec::new(),
+            instructions: 0,
+            loads: false,
+            meets: start,
+        };
+        while let [next] = graph.successors[arm.meets][..]
+            && entered[arm.meets] == 1
+            && arm.instructions <= LONGEST
+        {
+            let inside = &drafts[graph.ranges[arm.meets].clone()];
+            let stops = (0..inside.len()).any(|place| !fits(inside, place));
+            if stops {
+                break;
+            }
+            let counted = inside
+                .iter()
+                .filter(|draft| draft.leads && draft.flow == Flow::Next);
+            arm.instructions += counted.count() as u32;
+            arm.loads |= inside
+                .iter()
+                .filter_map(|draft| draft.access)
+                .any(|access| {
+                    access.kind.is_load()
+                        && matches!(access.memory, Memory::Global | Memory::Generic)
+                });
+            arm.blocks.push(arm.meets);
+            arm.meets = next;
+        }
+        arm
+    }
+}
+
+/// Whether an instruction of a block may stand under a predicate. Barriers, calls and atomics may
+/// not; square roots and divisions are short programs with branches of their own.
+fn fits(block: &[Draft], place: usize) -> bool {
+    let draft = &block[place];
+    let guards = block.get(place + 1).is_some_and(|next| next.partial);
+    let jumps = matches!(draft.flow, Flow::Jump(_));
+    let holds_up = draft.class == Class::Control && !guards && !jumps;
+    let atomic = draft
+        .access
+        .is_some_and(|access| access.kind == AccessKind::Atomic);
+    let program = draft.class == Class::Special && draft.operations > 0;
+    !(holds_up || atomic || program || draft.barrier)
+}
+
+/// Whether nothing comes from here on but the thread's end. Lanes that go there leave at once.
+fn ends(block: usize, drafts: &[Draft], graph: &Graph) -> bool {
+    drafts[graph.ranges[past_labels(block, graph)].clone()]
+        .first()
+        .is_some_and(|draft| matches!(draft.flow, Flow::Exit | Flow::Stop))
+}
+
+/// The block that has the first instruction from here on: where a label follows a branch there is
+/// one without any in between.
+fn past_labels(mut block: usize, graph: &Graph) -> usize {
+    for _ in 0..FARTHEST {
+        match graph.successors[block][..] {
+            [next] if graph.ranges[block].is_empty() && next > block => block = next,
+            _ => break,
+        }
+    }
+    block
+}
+
+/// Which blocks every way to a block leads through: those above it in the tree of dominators.
+struct Above {
+    /// When a walk through the tree comes to each block and when it leaves it for good; none where no
+    /// way leads.
+    visits: Vec<Option<(usize, usize)>>,
+}
+
+impl Above {
+    fn of(graph: &Graph) -> Above {
+        let mut ways = DiGraph::<(), ()>::new();
+        let nodes: Vec<NodeIndex> = graph.ranges.iter().map(|_| ways.add_node(())).collect();
+        for (block, next) in graph.successors.iter().enumerate() {
+            for &there in next {
+                ways.add_edge(nodes[block], nodes[there], ());
+            }
+        }
+        let dominators = dominators::simple_fast(&ways, nodes[0]);
+        let mut below: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
+        for &node in &nodes {
+            if let Some(above) = dominators.immediate_dominator(node) {
+                below[above.index()].push(node.index());
+            }
+        }
+        let mut visits = vec![None; nodes.len()];
+        let mut clock = 0;
+        let mut open = vec![0];
+        while let Some(&block) = open.last() {
+            clock += 1;
+            match &mut visits[block] {
+                // What is below it has been walked through.
+                Some((_, left)) => {
+                    *left = clock;
+                    open.pop();
+                }
+                came => {
+                    *came = Some((clock, clock));
+                    open.extend(&below[block]);
+                }
+            }
+        }
+        Above { visits }
+    }
+
+    /// Whether every way to `block` leads through `passed`.
+    fn leads_through(&self, passed: usize, block: usize) -> bool {
+        match (self.visits[passed], self.visits[block]) {
+            (Some((came, left)), Some((visit, _))) => (came..=left).contains(&visit),
+            _ => false,
+        }
+    }
+}
+
+/// Whether the stretch of code that begins with a block ends in a branch back to a loop's start.
+fn goes_round(start: usize, graph: &Graph, above: &Above) -> bool {
+    let mut block = start;
+    for _ in 0..FARTHEST {
+        let leads_back = |next: usize| above.leads_through(past_labels(next, graph), block);
+        match graph.successors[block][..] {
+            [next] if next != start && !leads_back(next) => block = next,
+            ref next => return next.iter().any(|&next| leads_back(next)),
+        }
+    }
+    // A loop that is entered at several places has no start.
+    false
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,110 @@
+//! Accesses at the addresses of an earlier one.
+//!
+//! A kernel that reads `a[i]`, `a[i + 1]` and `a[i + 2]` keeps one address in a register, and adds
+//! what is known when it is compiled. How the addresses of a gang's warps lie to each other is looked
+//! at with the first of such accesses; with those after it that is known (see
+//! [`crate::exec::spread`]).
+
+use crate::isa::{Access, AccessKind, Class};
+use crate::lower::flow::Draft;
+use crate::lower::registers::Register;
+use std::collections::HashMap;
+
+/// For each draft of a basic block: how many drafts before it is the first access of its kind with
+/// the same address register; 0 where there is none. All warps of a gang have run that, with the
+/// same addresses but for what instructions add to them, and no other warps have meanwhile.
+pub fn distances(drafts: &[Draft]) -> Vec<u16> {
+    // The first accesses of each kind, by address register.
+    let mut firsts: HashMap<Register, Vec<(Access, usize)>> = HashMap::new();
+    let mut distances = Vec::with_capacity(drafts.len());
+    for (place, draft) in drafts.iter().enumerate() {
+        if draft.class == Class::Control || draft.run.together.is_none() || draft.partial {
+            // Warps may part here, or wait.
+            firsts = HashMap::new();
+        }
+        let mut distance = 0;
+        if let Some(access) = draft.access.filter(|access| lies_known(draft, access)) {
+            let register = draft.operands[access.address];
+            let same = firsts.entry(register).or_default();
+            match same.iter().find(|(like, _)| *like == access) {
+                Some((_, first)) => distance = u16::try_from(place - first).unwrap_or(0),
+                None => same.push((access, place)),
+            }
+        }
+        for def in &draft.defs {
+            firsts.remove(def);
+        }
+        distances.push(distance);
+    }
+    distances
+}
+
+/// Whether it is looked at how the addresses of an access lie.
+fn lies_known(draft: &Draft, access: &Access) -> bool {
+    use AccessKind::{Load, ReadOnlyLoad, Store};
+    let plain = matches!(access.kind, Load | ReadOnlyLoad | Store);
+    plain && draft.run.together.is_some() && !draft.partial
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::device::DeviceSpec;
+    use crate::exec::cpu::Cpu;
+    use crate::memory::global::Global;
+
+    /// How far each access of `body` that has its addresses in common with an earlier one is from the
+    /// first of these, in order.
+    fn distances(body: &str) -> Vec<u16> {
+        let text = format!(
+            ".version 6.4\n.target sm_52\n.address_size 64\n.global .align 16 .b8 data[4096];\n\
+             .entry kernel() {{ .reg .pred %p<4>; .reg .b32 %r<9>; .reg .b64 %d<9>;\n\
+             mov.u32 %r1, %tid.x; mul.wide.u32 %d1, %r1, 8; mov.u64 %d2, data;\n\
+             add.s64 %d1, %d1, %d2; add.s64 %d3, %d1, 4; setp.eq.u32 %p1, %r1, 3;\n{body} ret; }}"
+        );
+        let mut global = Global::new(1 << 20);
+        let program =
+            crate::lower::load(&text, &DeviceSpec::h200(), &mut global).expect("the module loads");
+        let back = program.code.plain.iter().map(|inst| inst.back);
+        back.filter(|&back| back > 0).collect()
+    }
+
+    #[test]
+    fn accesses_with_one_address_register() {
+        if !Cpu::detect().is_wide() {
+            return;
+        }
+        let load = "ld.global.u32 %r2, [%d1];";
+        let next = "ld.global.u32 %r3, [%d1+4];";
+        for (body, wanted) in [
+            (format!("{load} {next} {load}"), vec![1, 2]),
+            (
+                format!("{load} st.global.u32 [%d1], %r2; {next} st.global.u32 [%d1+4], %r3;"),
+                vec![2, 2],
+            ),
+            // Another register, another width, another kind of memory.
+            (format!("{load} ld.global.u32 %r3, [%d3];"), vec![]),
+            (format!("{load} ld.global.u64 %d4, [%d1];"), vec![]),
+            (
+                format!("{load} ld.global.v2.u32 {{%r3, %r4}}, [%d1];"),
+                vec![],
+            ),
+            (format!("{load} ld.u32 %r3, [%d1];"), vec![]),
+            // The register is written in between, by whatever.
+            (format!("{load} add.s64 %d1, %d1, 4; {next}"), vec![]),
+            (
+                "ld.global.u64 %d1, [%d1]; ld.global.u64 %d4, [%d1];".into(),
+                vec![],
+            ),
+            // Others may come in between, or not all of the lanes take part.
+            (format!("{load} bar.sync 0; {next}"), vec![]),
+            (format!("{load} @%p1 {next} {load}"), vec![]),
+            (format!("{load} @%p1 bra L; {next} L: {load}"), vec![]),
+            (
+                format!("{load} atom.global.add.u32 %r4, [%d1], 1; {next}"),
+                vec![],
+            ),
+        ] {
+            assert_eq!(distances(&body), wanted, "{body}");
+        }
+    }
+}

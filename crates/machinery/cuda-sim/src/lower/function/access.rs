@@ -1,0 +1,455 @@
+//! Loads and stores. Source: PTX ISA section 9.7.9 (`ld`, `st`).
+
+use super::operands::{form_of, row_of, written};
+use super::{Lowering, Named};
+use crate::exec::access::{Element, load, load_constant_operand, load_param, store};
+use crate::exec::code::Run;
+use crate::exec::cpu::Cpu;
+use crate::exec::lanewise::map1;
+use crate::exec::ordered::HostAtomic;
+use crate::exec::{ordered, space};
+use crate::isa::{Access, AccessKind, Class, Memory};
+use crate::lower::error::LoadError;
+use crate::lower::layout::Symbol;
+use crate::lower::registers::{Register, Row};
+use crate::ptx::ast::{AddressBase, Instruction, Operand, Type};
+
+/// A space as an instruction names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum At {
+    Generic,
+    Global,
+    Const,
+    Shared,
+    Local,
+    Param,
+}
+
+/// Modifiers that say how an access is cached or ordered. Every access here reaches memory at once,
+/// and those that are ordered in the order of the program, which satisfies them all.
+pub const ORDER: &[&str] = &[
+    "weak",
+    "volatile",
+    "relaxed",
+    "acquire",
+    "release",
+    "acq_rel",
+    "seq_cst",
+    "mmio",
+    "cta",
+    "cluster",
+    "gpu",
+    "sys",
+    "ca",
+    "cg",
+    "cs",
+    "lu",
+    "cv",
+    "wb",
+    "wt",
+    "nc",
+    "unified",
+    "L1::evict_normal",
+    "L1::evict_unchanged",
+    "L1::evict_first",
+    "L1::evict_last",
+    "L1::no_allocate",
+    "L2::64B",
+    "L2::128B",
+    "L2::256B",
+    "noftz",
+];
+
+/// Where an address operand leads.
+pub enum Place {
+    /// An address in a register, plus an offset.
+    Register(Register, i64),
+    /// An offset into the constant bank.
+    Bank(u64),
+    /// An offset into the kernel's parameters.
+    Param(u64),
+}
+
+/// Which memory element a type is, and whether its sign is to be extended.
+fn element(ty: Type) -> (u32, bool) {
+    (ty.bytes(), ty.is_signed())
+}
+
+/// A load of one, two or four elements.
+fn pick_load<S: space::Space + 'static>(cpu: Cpu, ty: Type, count: u32) -> Run {
+    fn pick<S: space::Space + 'static, M: Element>(cpu: Cpu, count: u32) -> Run {
+        match count {
+            1 => load::<S, M, 1>(cpu),
+            2 => load::<S, M, 2>(cpu),
+            _ => load::<S, M, 4>(cpu),
+        }
+    }
+    match element(ty) {
+        // No access is of more than 16 bytes.
+        (8, _) if count == 1 => load::<S, u64, 1>(cpu),
+        (8, _) => load::<S, u64, 2>(cpu),
+        (1, false) => pick::<S, u8>(cpu, count),
+        (1, true) => pick::<S, i8>(cpu, count),
+        (2, false) => pick::<S, u16>(cpu, count),
+        (2, true) => pick::<S, i16>(cpu, count),
+        _ => pick::<S, u32>(cpu, count),
+    }
+}
+
+/// A store of one, two or four elements.
+fn pick_store<S: space::Space + 'static>(cpu: Cpu, ty: Type, count: u32) -> Run {
+    fn pick<S: space::Space + 'static, M: Element>(cpu: Cpu, count: u32) -> Run {
+        match count {
+            1 => store::<S, M, 1>(cpu),
+            2 => store::<S, M, 2>(cpu),
+            _ => store::<S, M, 4>(cpu),
+        }
+    }
+    match ty.bytes() {
+        8 if count == 1 => store::<S, u64, 1>(cpu),
+        8 => store::<S, u64, 2>(cpu),
+        1 => pick::<S, u8>(cpu, count),
+        2 => pick::<S, u16>(cpu, count),
+        _ => pick::<S, u32>(cpu, count),
+    }
+}
+
+/// A load while other threads may write.
+fn pick_ordered_load<S: space::Space + 'static>(ty: Type, count: u32) -> Run {
+    fn pick<S: space::Space + 'static, M: HostAtomic>(count: u32) -> Run {
+        let run = match count {
+            1 => ordered::load::<S, M, 1>(),
+            2 => ordered::load::<S, M, 2>(),
+            _ => ordered::load::<S, M, 4>(),
+        };
+        run.into()
+    }
+    match element(ty) {
+        (8, _) if count == 1 => ordered::load::<S, u64, 1>().into(),
+        (8, _) => ordered::load::<S, u64, 2>().into(),
+        (1, false) => pick::<S, u8>(count),
+        (1, true) => pick::<S, i8>(count),
+        (2, false) => pick::<S, u16>(count),
+        (2, true) => pick::<S, i16>(count),
+        _ => pick::<S, u32>(count),
+    }
+}
+
+/// A store while other threads may read.
+fn pick_ordered_store<S: space::Space + 'static>(ty: Type, count: u32) -> Run {
+    fn pick<S: space::Space + 'static, M: HostAtomic>(count: u32) -> Run {
+        let run = match count {
+            1 => ordered::store::<S, M, 1>(),
+            2 => ordered::store::<S, M, 2>(),
+            _ => ordered::store::<S, M, 4>(),
+        };
+        run.into()
+    }
+    match ty.bytes() {
+        8 if count == 1 => ordered::store::<S, u64, 1>().into(),
+        8 => ordered::store::<S, u64, 2>().into(),
+        1 => pick::<S, u8>(count),
+        2 => pick::<S, u16>(count),
+        _ => pick::<S, u32>(count),
+    }
+}
+
+fn known<const PARAM: bool>(cpu: Cpu, ty: Type) -> Run {
+    fn pick<const PARAM: bool, M: Element>(cpu: Cpu) -> Run {
+        if PARAM {
+            load_param::<M>(cpu)
+        } else {
+            load_constant_operand::<M>(cpu)
+        }
+    }
+    match element(ty) {
+        (1, false) => pick::<PARAM, u8>(cpu),
+        (1, true) => pick::<PARAM, i8>(cpu),
+        (2, false) => pick::<PARAM, u16>(cpu),
+        (2, true) => pick::<PARAM, i16>(cpu),
+        (8, _) => pick::<PARAM, u64>(cpu),
+        _ => pick::<PARAM, u32>(cpu),
+    }
+}
+
+/// The memory that is counted. Arguments and results of calls are registers on a GPU, and
+/// parameters of a kernel are operands of the instructions that use them.
+pub fn memory_of(at: At) -> Option<Memory> {
+    match at {
+        At::Generic => Some(Memory::Generic),
+        At::Global => Some(Memory::Global),
+        At::Const => Some(Memory::Constant),
+        At::Shared => Some(Memory::Shared),
+        At::Local => Some(Memory::Local),
+        At::Param => None,
+    }
+}
+
+/// Whether other threads may look on while it happens.
+fn is_ordered(instruction: &Instruction) -> bool {
+    let ordered = |name: &&str| {
+        matches!(
+            *name,
+            "volatile" | "relaxed" | "acquire" | "release" | "mmio"
+        )
+    };
+    instruction.modifiers.iter().any(ordered)
+}
+
+impl<'a> Lowering<'_, 'a> {
+    /// What the modifiers of a load or store say: space, elements, type.
+    fn access(&self, instruction: &Instruction<'a>) -> Result<(At, u32, Type), LoadError> {
+        let form = form_of(instruction);
+        while form.one_of(ORDER).is_some() {}
+        let at = match form.one_of(&[
+            "global",
+            "const",
+            "shared",
+            "shared::cta",
+            "local",
+            "param",
+            "param::entry",
+            "param::func",
+        ]) {
+            None => At::Generic,
+            Some("global") => At::Global,
+            Some("const") => At::Const,
+            Some("shared" | "shared::cta") => At::Shared,
+            Some("local") => At::Local,
+            Some(_) => At::Param,
+        };
+        let count = match form.one_of(&["v2", "v4"]) {
+            Some("v2") => 2,
+            Some(_) => 4,
+            None => 1,
+        };
+        let ty = form.ty().and_then(|ty| form.end().map(|()| ty));
+        let ty = ty.map_err(|error| self.error(format!("`{}`: {error}", written(instruction))))?;
+        if ty == Type::Pred || ty == Type::B128 || ty.bytes() * count > 16 {
+            return Err(self.error(format!(
+                "`{}` moves no value that exists",
+                written(instruction)
+            )));
+        }
+        Ok((at, count, ty))
+    }
+
+    pub fn place(&mut self, operand: &Operand<'a>, at: At) -> Result<Place, LoadError> {
+        let Operand::Address { base, offset } = operand else {
+            return Err(self.error("an address in brackets is wanted"));
+        };
+        let name = match base {
+            AddressBase::Absolute => {
+                return Ok(Place::Register(self.literal(Type::U64, *offset as u64), 0));
+            }
+            AddressBase::Name(name) => *name,
+        };
+        if let Some(register) = self.find_register(name)? {
+            return Ok(Place::Register(self.address_row(register)?, *offset));
+        }
+        match (self.lookup(name), self.layout.symbols.get(name).copied()) {
+            (Some(Named::Param { offset: place }), _) => {
+                Ok(Place::Param(u64::from(place).wrapping_add_signed(*offset)))
+            }
+            (None, Some(Symbol::Const(address))) if at == At::Const => {
+                let (base, _) = self.layout.constants.unwrap_or_default();
+                Ok(Place::Bank((address - base).wrapping_add_signed(*offset)))
+            }
+            _ => {
+                let register = self.address_of(name, at == At::Generic)?;
+                Ok(Place::Register(register, *offset))
+            }
+        }
+    }
+
+    /// Whether an address operand names a variable of this function's local memory: in a kernel,
+    /// an argument or result of a call, not a parameter of its own.
+    fn names_local(&self, operand: &Operand<'a>) -> bool {
+        matches!(operand, Operand::Address { base: AddressBase::Name(name), .. }
+            if matches!(self.lookup(name), Some(Named::Local(_))))
+    }
+
+    pub fn load(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let (at, count, ty) = self.access(instruction)?;
+        let [to, from] = &instruction.operands[..] else {
+            return Err(self.error("a load takes a destination and an address"));
+        };
+        // The last operands of a load with a cache policy and the like are not simulated.
+        let place = self.place(from, at)?;
+        let to = match to {
+            Operand::Vector(parts) => parts.clone(),
+            single => vec![single.clone()],
+        };
+        if to.len() != count as usize {
+            return Err(self.error("the vector has another length than the load"));
+        }
+        let loaded_row = row_of(ty);
+        let mut rows = Vec::new();
+        let mut widen = Vec::new();
+        for operand in &to {
+            let row = match operand {
+                Operand::Sink | Operand::Name { name: "_", .. } => self.temporary(ty),
+                Operand::Name { name, offset: 0 } => {
+                    let register = self.register(name)?;
+                    let info = self.info(register);
+                    if info.row == Row::Predicate || info.bytes < ty.bytes() {
+                        return Err(self.error(format!("`{name}` is too narrow for the load")));
+                    }
+                    if info.row == loaded_row {
+                        register
+                    } else {
+                        let narrow = self.temporary(ty);
+                        widen.push((register, narrow));
+                        narrow
+                    }
+                }
+                _ => return Err(self.error("the destination must be a register")),
+            };
+            rows.push(row);
+        }
+        let bytes = u64::from(ty.bytes() * count);
+        match place {
+            Place::Bank(offset) => {
+                let limit = self.layout.constants.map_or(0, |(_, bytes)| bytes);
+                self.known_place(offset, bytes, limit, "the module's constants")?;
+                self.draft_run(known::<false>(self.cpu, ty), Class::Move, &rows, &[]);
+                self.last().imm = offset;
+            }
+            Place::Param(offset) => {
+                self.known_place(offset, bytes, self.param_bytes.into(), "the parameters")?;
+                self.draft_run(known::<true>(self.cpu, ty), Class::Move, &rows, &[]);
+                self.last().imm = offset;
+            }
+            Place::Register(row, offset) => {
+                let cpu = self.cpu;
+                let ordered = is_ordered(instruction);
+                let (run, class) = match at {
+                    At::Generic if ordered => (
+                        pick_ordered_load::<space::Generic>(ty, count),
+                        Class::Global,
+                    ),
+                    At::Global if ordered => {
+                        (pick_ordered_load::<space::Global>(ty, count), Class::Global)
+                    }
+                    At::Generic => (pick_load::<space::Generic>(cpu, ty, count), Class::Global),
+                    At::Global => (pick_load::<space::Global>(cpu, ty, count), Class::Global),
+                    At::Const => (
+                        pick_load::<space::Constant>(cpu, ty, count),
+                        Class::Constant,
+                    ),
+                    At::Shared => (pick_load::<space::Shared>(cpu, ty, count), Class::Shared),
+                    At::Local => (pick_load::<space::Local>(cpu, ty, count), Class::Local),
+                    At::Param if self.function.entry && !self.names_local(from) => {
+                        (pick_load::<space::Param>(cpu, ty, count), Class::Constant)
+                    }
+                    At::Param => (pick_load::<space::Argument>(cpu, ty, count), Class::Integer),
+                };
+                self.draft_run(run, class, &rows, &[row]);
+                self.last().imm = offset as u64;
+                let kind = if instruction.modifiers.contains(&"nc") {
+                    AccessKind::ReadOnlyLoad
+                } else {
+                    AccessKind::Load
+                };
+                self.last().access = memory_of(at).map(|memory| Access {
+                    memory,
+                    kind,
+                    bytes: ty.bytes() * count,
+                    address: count as usize,
+                    ordered,
+                });
+            }
+        }
+        self.last().x = count;
+        for (register, narrow) in widen {
+            let run = if ty.is_signed() {
+                map1(self.cpu, |a: i32| i64::from(a))
+            } else {
+                map1(self.cpu, |a: u32| u64::from(a))
+            };
+            self.draft_run(run, Class::Integer, &[register], &[narrow]);
+        }
+        Ok(())
+    }
+
+    fn known_place(
+        &self,
+        offset: u64,
+        bytes: u64,
+        limit: u64,
+        what: &str,
+    ) -> Result<(), LoadError> {
+        match offset.checked_add(bytes) {
+            Some(end) if end <= limit => Ok(()),
+            _ => Err(self.error(format!("the load is outside {what} ({limit} bytes)"))),
+        }
+    }
+
+    pub fn store(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let (at, count, ty) = self.access(instruction)?;
+        let [to, from] = &instruction.operands[..] else {
+            return Err(self.error("a store takes an address and a value"));
+        };
+        let from = match from {
+            Operand::Vector(parts) => parts.clone(),
+            single => vec![single.clone()],
+        };
+        if from.len() != count as usize {
+            return Err(self.error("the vector has another length than the store"));
+        }
+        let row = match self.place(to, at)? {
+            Place::Register(row, offset) => (row, offset),
+            Place::Bank(_) | Place::Param(_) => {
+                return Err(self.error("constants and kernel parameters can not be written"));
+            }
+        };
+        let mut uses = vec![row.0];
+        for operand in &from {
+            let register = self.any_source(operand, ty)?;
+            let info = self.info(register);
+            if info.row == Row::Predicate || info.bytes < ty.bytes() {
+                return Err(self.error("the value is narrower than the store"));
+            }
+            uses.push(if info.row == row_of(ty) {
+                register
+            } else {
+                let narrow = self.temporary(ty);
+                let run = map1(self.cpu, |a: u64| a as u32);
+                self.draft_run(run, Class::Integer, &[narrow], &[register]);
+                narrow
+            });
+        }
+        let cpu = self.cpu;
+        let ordered = is_ordered(instruction);
+        let (run, class) = match at {
+            At::Generic if ordered => (
+                pick_ordered_store::<space::Generic>(ty, count),
+                Class::Global,
+            ),
+            At::Global if ordered => (
+                pick_ordered_store::<space::Global>(ty, count),
+                Class::Global,
+            ),
+            At::Generic => (pick_store::<space::Generic>(cpu, ty, count), Class::Global),
+            At::Global => (pick_store::<space::Global>(cpu, ty, count), Class::Global),
+            At::Shared => (pick_store::<space::Shared>(cpu, ty, count), Class::Shared),
+            At::Local => (pick_store::<space::Local>(cpu, ty, count), Class::Local),
+            At::Param => (
+                pick_store::<space::Argument>(cpu, ty, count),
+                Class::Integer,
+            ),
+            At::Const => return Err(self.error("constant memory can not be written")),
+        };
+        self.draft_run(run, class, &[], &uses);
+        self.last().x = count;
+        self.last().imm = row.1 as u64;
+        self.last().access = memory_of(at).map(|memory| Access {
+            memory,
+            kind: AccessKind::Store,
+            bytes: ty.bytes() * count,
+            address: 0,
+            ordered,
+        });
+        Ok(())
+    }
+}

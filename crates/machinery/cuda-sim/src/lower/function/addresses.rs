@@ -1,0 +1,206 @@
+//! Addresses as values. Source: PTX ISA sections 6.4.1, 9.7.9 (`mov`, `cvta`, `isspacep`).
+
+use super::{Lowering, Named, special};
+use crate::exec::access::local_address;
+use crate::exec::address;
+use crate::exec::code::{Handler, Run};
+use crate::exec::lanewise::{map1, test1};
+use crate::exec::ops::Form;
+use crate::isa::Class;
+use crate::lower::analysis::wide::{Arithmetic, WIDEST};
+use crate::lower::error::LoadError;
+use crate::lower::layout::Symbol;
+use crate::lower::registers::{Register, Row};
+use crate::memory::{
+    FUNCTION_BASE, FUNCTION_STEP, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window,
+};
+use crate::ptx::ast::{Instruction, Operand, Type};
+
+impl<'a> Lowering<'_, 'a> {
+    /// `mov` of a variable's address or a special register.
+    pub fn moves_address(&mut self, instruction: &Instruction<'a>) -> bool {
+        match instruction.operands.get(1) {
+            Some(Operand::Name { name, offset }) => {
+                *offset != 0
+                    || !matches!(self.find_register(name), Ok(Some(_)))
+                        && special::find(name).is_none()
+                        && *name != "WARP_SZ"
+            }
+            _ => false,
+        }
+    }
+
+    pub fn move_address(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let [to, Operand::Name { name, offset }] = &instruction.operands[..] else {
+            return Err(self.error("`mov` takes a destination and a source"));
+        };
+        let address = self.address_of(name, false)?;
+        let Operand::Name {
+            name: to,
+            offset: 0,
+        } = to
+        else {
+            return Err(self.error("the destination must be a register"));
+        };
+        let to = self.register(to)?;
+        // A literal row plus an offset could be folded; the copy costs one instruction.
+        let wide = self.temporary(Type::U64);
+        self.draft_run(address::plus(self.cpu), Class::Integer, &[wide], &[address]);
+        self.last().imm = *offset as u64;
+        self.last().arithmetic = Some(Arithmetic::Offset);
+        self.fit_address(to, wide)
+    }
+
+    /// Moves a 64-bit address into a register of either width.
+    fn fit_address(&mut self, to: Register, wide: Register) -> Result<(), LoadError> {
+        let run = match self.info(to).row {
+            Row::Wide => map1(self.cpu, |a: u64| a),
+            Row::Narrow => map1(self.cpu, |a: u64| a as u32),
+            Row::Predicate => return Err(self.error("a predicate holds no address")),
+        };
+        self.draft_run(run, Class::Integer, &[to], &[wide]);
+        self.last().arithmetic = Some(Arithmetic::Sum);
+        Ok(())
+    }
+
+    /// `cvta`: between a space's addresses and generic ones.
+    pub fn cvta(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let form = Form::new("cvta", &instruction.modifiers, 2);
+        let to_space = form.has("to");
+        let window = match form.one_of(&[
+            "global",
+            "const",
+            "shared",
+            "shared::cta",
+            "local",
+            "param",
+            "param::entry",
+        ]) {
+            Some("global" | "const") => 0,
+            Some("shared" | "shared::cta") => SHARED_WINDOW,
+            Some("local") => LOCAL_WINDOW,
+            Some(_) => PARAM_WINDOW,
+            None => return Err(self.unknown(instruction)),
+        };
+        let [
+            Operand::Name {
+                name: to,
+                offset: 0,
+            },
+            from,
+        ] = &instruction.operands[..]
+        else {
+            return Err(self.error("`cvta` takes a register and an address"));
+        };
+        let from = match from {
+            Operand::Name { name, offset } if !matches!(self.find_register(name), Ok(Some(_))) => {
+                let base = self.address_of(name, false)?;
+                let sum = self.temporary(Type::U64);
+                self.draft_run(address::plus(self.cpu), Class::Integer, &[sum], &[base]);
+                self.last().imm = *offset as u64;
+                self.last().arithmetic = Some(Arithmetic::Offset);
+                sum
+            }
+            other => {
+                let register = self.any_source(other, Type::U64)?;
+                self.address_row(register)?
+            }
+        };
+        let to = self.register(to)?;
+        let shifted = self.temporary(Type::U64);
+        self.draft_run(address::plus(self.cpu), Class::Integer, &[shifted], &[from]);
+        self.last().imm = if to_space {
+            window.wrapping_neg()
+        } else {
+            window
+        };
+        self.last().arithmetic = Some(Arithmetic::Offset);
+        self.fit_address(to, shifted)
+    }
+
+    pub fn isspacep(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let [to, from] = &instruction.operands[..] else {
+            return Err(self.error("`isspacep` takes a predicate and an address"));
+        };
+        let to = self.destination(to, Type::Pred)?;
+        let from = self.any_source(from, Type::U64)?;
+        let from = self.address_row(from)?;
+        let cpu = self.cpu;
+        let run = match instruction.modifiers.first() {
+            Some(&("shared" | "shared::cta")) => test1(cpu, |a: u64| in_window(a, SHARED_WINDOW)),
+            Some(&"local") => test1(cpu, |a: u64| in_window(a, LOCAL_WINDOW)),
+            Some(&("param" | "param::entry")) => test1(cpu, |a: u64| in_window(a, PARAM_WINDOW)),
+            Some(&"global") => address::is_global(cpu),
+            Some(&"const") => Run::from(address::is_constant as Handler),
+            _ => return Err(self.unknown(instruction)),
+        };
+        self.draft_run(run, Class::Integer, &[to], &[from]);
+        Ok(())
+    }
+
+    /// A row with the address of a variable or function; generic where asked.
+    pub fn address_of(&mut self, name: &'a str, generic: bool) -> Result<Register, LoadError> {
+        let window = |window: u64| if generic { window } else { 0 };
+        if let Some(named) = self.lookup(name) {
+            return match named {
+                Named::Local(offset) => {
+                    let register = self.temporary(Type::U64);
+                    self.draft_run(local_address(self.cpu), Class::Integer, &[register], &[]);
+                    self.last().x = 1;
+                    self.last().imm = window(LOCAL_WINDOW) + u64::from(offset);
+                    self.last().arithmetic = Some(Arithmetic::Offset);
+                    Ok(register)
+                }
+                Named::Param { offset } => {
+                    Ok(self.literal(Type::U64, window(PARAM_WINDOW) + u64::from(offset)))
+                }
+                Named::Shared(offset) => {
+                    Ok(self.literal(Type::U64, window(SHARED_WINDOW) + offset))
+                }
+                Named::Register(_) | Named::Range { .. } => {
+                    Err(self.error(format!("`{name}` has no address")))
+                }
+            };
+        }
+        match self.layout.symbols.get(name).copied() {
+            Some(Symbol::Global(address) | Symbol::Const(address)) => {
+                Ok(self.literal(Type::U64, address))
+            }
+            Some(Symbol::Shared(offset)) => {
+                Ok(self.literal(Type::U64, window(SHARED_WINDOW) + offset))
+            }
+            Some(Symbol::DynamicShared { align }) => {
+                let register = self.temporary(Type::U64);
+                let run = address::dynamic_shared(self.cpu);
+                self.draft_run(run, Class::Integer, &[register], &[]);
+                self.last().x = 1;
+                self.last().imm = window(SHARED_WINDOW);
+                if align >= WIDEST {
+                    // As aligned as the offset is, which is that of a window.
+                    self.last().arithmetic = Some(Arithmetic::Offset);
+                }
+                Ok(register)
+            }
+            Some(Symbol::Function(number)) => {
+                self.calls_pointers = true;
+                Ok(self.literal(Type::U64, FUNCTION_BASE + number as u64 * FUNCTION_STEP))
+            }
+            None => Err(self.error(format!("`{name}` is not declared"))),
+        }
+    }
+
+    /// A 64-bit row with the address in `register`: 32-bit addresses are widened.
+    pub fn address_row(&mut self, register: Register) -> Result<Register, LoadError> {
+        match self.info(register).row {
+            Row::Wide => Ok(register),
+            Row::Narrow => {
+                let wide = self.temporary(Type::U64);
+                let run = map1(self.cpu, |a: u32| u64::from(a));
+                self.draft_run(run, Class::Integer, &[wide], &[register]);
+                self.last().arithmetic = Some(Arithmetic::Sum);
+                Ok(wide)
+            }
+            Row::Predicate => Err(self.error("a predicate is not an address")),
+        }
+    }
+}

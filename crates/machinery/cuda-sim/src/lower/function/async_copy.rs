@@ -1,0 +1,131 @@
+//! Asynchronous copies. Source: PTX ISA, section 9.7.9.25 (`cp.async`).
+
+use super::Lowering;
+use super::access::{At, Place};
+use crate::exec::async_copy;
+use crate::exec::async_copy::Source;
+use crate::exec::code::Handler;
+use crate::isa::checked::Waiting;
+use crate::isa::{Access, AccessKind, Class, Memory};
+use crate::lower::error::LoadError;
+use crate::lower::registers::{Register, Row};
+use crate::ptx::ast::{Immediate, Instruction, Operand, Type};
+
+impl<'a> Lowering<'_, 'a> {
+    pub fn async_copy(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let ["async", modifiers @ ..] = &instruction.modifiers[..] else {
+            return Err(self.unknown(instruction));
+        };
+        if let ["bulk" | "mbarrier" | "reduce", ..] = modifiers {
+            return Err(self.unknown(instruction));
+        }
+        self.needs(instruction, 80, (7, 0))?;
+        match (modifiers, &instruction.operands[..]) {
+            (["commit_group"], []) => {
+                self.draft(async_copy::commit, Class::Control, &[], &[]);
+                self.last().waiting = Waiting::Commit;
+            }
+            (["wait_all"], []) => {
+                self.draft(async_copy::wait_all, Class::Control, &[], &[]);
+                self.last().waiting = Waiting::All;
+            }
+            (["wait_group"], [Operand::Immediate(Immediate::Int(groups))])
+                if let Ok(groups) = u32::try_from(*groups) =>
+            {
+                self.draft(async_copy::wait_group, Class::Control, &[], &[]);
+                self.last().x = groups;
+                self.last().waiting = Waiting::Groups(groups);
+            }
+            (["commit_group" | "wait_all"], _) => {
+                return Err(self.error(format!("`cp.async.{}` takes no operands", modifiers[0])));
+            }
+            (["wait_group"], _) => {
+                return Err(self.error("`cp.async.wait_group` takes a number of groups, a literal"));
+            }
+            _ => self.start_copy(instruction, modifiers)?,
+        }
+        Ok(())
+    }
+
+    fn start_copy(
+        &mut self,
+        instruction: &Instruction<'a>,
+        modifiers: &[&str],
+    ) -> Result<(), LoadError> {
+        // A prefetch into the second cache changes no counter and no result.
+        let (modifiers, prefetches) = match modifiers {
+            [rest @ .., "L2::64B" | "L2::128B" | "L2::256B"] => (rest, true),
+            all => (all, false),
+        };
+        if prefetches {
+            self.needs(instruction, 80, (7, 4))?;
+        }
+        let kind = match modifiers {
+            ["ca", "shared" | "shared::cta", "global"] => AccessKind::AsyncCopy,
+            ["cg", "shared" | "shared::cta", "global"] => AccessKind::AsyncCopyPastL1,
+            _ => return Err(self.unknown(instruction)),
+        };
+        let [to, from, size, source @ ..] = &instruction.operands[..] else {
+            return Err(self.error("`cp.async` takes two addresses and a size"));
+        };
+        let bytes = match (size, kind) {
+            (Operand::Immediate(Immediate::Int(16)), _) => 16,
+            (Operand::Immediate(Immediate::Int(bytes @ (4 | 8))), AccessKind::AsyncCopy) => {
+                *bytes as u32
+            }
+            (_, AccessKind::AsyncCopy) => {
+                return Err(self.error("`cp.async.ca` copies 4, 8 or 16 bytes, a literal"));
+            }
+            _ => return Err(self.error("`cp.async.cg` copies 16 bytes, a literal")),
+        };
+        let (to, to_offset) = self.row_place(to, At::Shared)?;
+        let (from, from_offset) = self.row_place(from, At::Global)?;
+        let Ok(to_offset) = i32::try_from(to_offset) else {
+            return Err(self.error("the offset is larger than shared memory"));
+        };
+        let mut uses = vec![to, from];
+        let how = match source {
+            [] => Source::Whole,
+            [source] => {
+                let register = self.any_source(source, Type::U32)?;
+                uses.push(register);
+                match self.info(register).row {
+                    Row::Predicate => Source::Unless,
+                    Row::Narrow => Source::Bytes,
+                    Row::Wide => {
+                        return Err(self.error("the source's size must be a 32-bit register"));
+                    }
+                }
+            }
+            _ => return Err(self.error("`cp.async` takes four operands at most")),
+        };
+        let run: Handler = match bytes {
+            4 => async_copy::start::<4>,
+            8 => async_copy::start::<8>,
+            _ => async_copy::start::<16>,
+        };
+        self.draft(run, Class::Global, &[], &uses);
+        let draft = self.last();
+        draft.x = how as u32;
+        draft.y = to_offset as u32;
+        draft.imm = from_offset as u64;
+        draft.access = Some(Access {
+            memory: Memory::Global,
+            kind,
+            bytes,
+            address: 1,
+            ordered: false,
+        });
+        Ok(())
+    }
+
+    /// An address in a register, plus an offset.
+    fn row_place(&mut self, operand: &Operand<'a>, at: At) -> Result<(Register, i64), LoadError> {
+        match self.place(operand, at)? {
+            Place::Register(row, offset) => Ok((row, offset)),
+            Place::Bank(_) | Place::Param(_) => {
+                Err(self.error("an asynchronous copy goes from global to shared memory"))
+            }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Atomics and reductions. Source: PTX ISA sections 9.7.13.5 (`atom`) and 9.7.13.6 (`red`).
+
+use super::Lowering;
+use super::access::{At, ORDER, Place, memory_of};
+use super::operands::{form_of, written};
+use crate::exec::atomic::{Atomic, atomic32, atomic64};
+use crate::exec::space;
+use crate::isa::{Access, AccessKind, Class};
+use crate::lower::error::LoadError;
+use crate::ptx::ast::{Instruction, Type};
+
+impl<'a> Lowering<'_, 'a> {
+    pub fn atomic(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let form = form_of(instruction);
+        while form.one_of(ORDER).is_some() {}
+        let at = match form.one_of(&["global", "shared", "shared::cta"]) {
+            None => At::Generic,
+            Some("global") => At::Global,
+            Some(_) => At::Shared,
+        };
+        let operation = form.one_of(&[
+            "add", "and", "or", "xor", "exch", "cas", "inc", "dec", "min", "max",
+        ]);
+        let ty = form
+            .ty()
+            .and_then(|ty| form.end().map(|()| ty))
+            .map_err(|error| self.error(format!("`{}`: {error}", written(instruction))))?;
+        use Type::*;
+        let operation = match (operation, ty) {
+            (Some("add"), U32 | S32 | U64 | S64) => Atomic::Add,
+            (Some("add"), F32 | F64) => Atomic::AddFloat,
+            (Some("and"), B32 | B64) => Atomic::And,
+            (Some("or"), B32 | B64) => Atomic::Or,
+            (Some("xor"), B32 | B64) => Atomic::Xor,
+            (Some("exch"), B32 | B64 | U32 | U64 | S32 | S64 | F32 | F64) => Atomic::Exchange,
+            (Some("cas"), B32 | B64 | U32 | U64 | S32 | S64) => Atomic::CompareAndSwap,
+            (Some("inc"), U32) => Atomic::Increment,
+            (Some("dec"), U32) => Atomic::Decrement,
+            (Some("min"), U32 | U64) => Atomic::MinUnsigned,
+            (Some("max"), U32 | U64) => Atomic::MaxUnsigned,
+            (Some("min"), S32 | S64) => Atomic::MinSigned,
+            (Some("max"), S32 | S64) => Atomic::MaxSigned,
+            _ => return Err(self.unknown(instruction)),
+        };
+        let returns = instruction.mnemonic == "atom";
+        let wanted = 2 + usize::from(returns) + usize::from(operation == Atomic::CompareAndSwap);
+        let operands = &instruction.operands;
+        if operands.len() != wanted {
+            return Err(self.error(format!(
+                "`{}` takes {wanted} operands",
+                written(instruction)
+            )));
+        }
+        let (to, rest) = if returns {
+            (self.destination(&operands[0], ty)?, &operands[1..])
+        } else {
+            (self.temporary(ty), &operands[..])
+        };
+        let Place::Register(row, offset) = self.place(&rest[0], at)? else {
+            return Err(self.error("constants and kernel parameters can not be written"));
+        };
+        let b = self.source(&rest[1], ty)?;
+        let c = match rest.get(2) {
+            Some(operand) => self.source(operand, ty)?,
+            None => b,
+        };
+        let wide = ty.bytes() == 8;
+        let run = match (at, wide) {
+            (At::Global, false) => atomic32::<space::Global>(),
+            (At::Global, true) => atomic64::<space::Global>(),
+            (At::Shared, false) => atomic32::<space::Shared>(),
+            (At::Shared, true) => atomic64::<space::Shared>(),
+            (_, false) => atomic32::<space::Generic>(),
+            (_, true) => atomic64::<space::Generic>(),
+        };
+        if at != At::Shared {
+            self.ordered |= operation.order_shows();
+            self.old_values.insert(to);
+        }
+        let class = if at == At::Shared {
+            Class::Shared
+        } else {
+            Class::Global
+        };
+        self.draft(run, class, &[to], &[row, b, c]);
+        self.last().x = operation as u32;
+        self.last().imm = offset as u64;
+        self.last().access = memory_of(at).map(|memory| Access {
+            memory,
+            kind: AccessKind::Atomic,
+            bytes: ty.bytes(),
+            address: 1,
+            ordered: true,
+        });
+        Ok(())
+    }
+}

@@ -1,0 +1,178 @@
+//! Calls. Source: PTX ISA sections 7.1 (function declarations) and 9.7.12.5 (`call`).
+//!
+//! Arguments and results go through `.param` variables. Here those of device functions lie in
+//! local memory: a caller's in its own part, a callee's results and parameters, in this order,
+//! at the beginning of its part. Calling copies from one to the other.
+
+use super::{Lowering, Named, Signature};
+use crate::exec::function::CallSite;
+use crate::exec::{control, system};
+use crate::isa::Class;
+use crate::lower::error::LoadError;
+use crate::lower::flow::BlockId;
+use crate::lower::layout::Symbol;
+use crate::ptx::ast::{Instruction, Operand, Type};
+
+impl<'a> Lowering<'_, 'a> {
+    pub fn call(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let skip = self.skip_unless_guard(instruction)?;
+        let mut operands = instruction.operands.iter();
+        let mut next = operands.next();
+        let results = match next {
+            Some(Operand::List(results)) => {
+                next = operands.next();
+                results.as_slice()
+            }
+            _ => &[],
+        };
+        let Some(Operand::Name {
+            name: callee,
+            offset: 0,
+        }) = next
+        else {
+            return Err(self.error("`call` takes a function"));
+        };
+        let mut arguments: &[Operand] = &[];
+        let mut prototype = None;
+        for operand in operands {
+            match operand {
+                Operand::List(list) => arguments = list,
+                Operand::Name { name, .. } => prototype = Some(*name),
+                _ => return Err(self.error("`call` takes a list of arguments")),
+            }
+        }
+        let results = self.param_places(results)?;
+        let arguments = self.param_places(arguments)?;
+        if let Some(pointer) = self.find_register(callee)? {
+            let signature = self.signature(prototype.unwrap_or(callee))?;
+            let site = self.site(&signature, &arguments, &results)?;
+            self.calls_pointers = true;
+            let pointer_row = self.temporary(Type::U64);
+            self.draft_run(
+                crate::exec::address::plus(self.cpu),
+                Class::Integer,
+                &[pointer_row],
+                &[pointer],
+            );
+            self.draft(control::call_pointer, Class::Control, &[], &[pointer_row]);
+            self.finish_call(site);
+        } else if let Some(Symbol::Function(number)) = self.layout.symbols.get(*callee).copied() {
+            let signature = self.signature(callee)?;
+            let site = self.site(&signature, &arguments, &results)?;
+            self.calls.push(number);
+            self.draft(control::call, Class::Control, &[], &[]);
+            self.last().x = number as u32;
+            self.finish_call(site);
+        } else {
+            self.system_call(callee, &arguments, &results)?;
+        }
+        if let Some(skip) = skip {
+            self.begin_block(skip);
+        }
+        Ok(())
+    }
+
+    /// A guarded call is a branch around it.
+    fn skip_unless_guard(
+        &mut self,
+        instruction: &Instruction<'a>,
+    ) -> Result<Option<BlockId>, LoadError> {
+        let Some(guard) = instruction.guard else {
+            return Ok(None);
+        };
+        let predicate = self.predicate(guard.register)?;
+        let skip = self.new_block();
+        self.branch(predicate, !guard.negated, skip);
+        Ok(Some(skip))
+    }
+
+    fn finish_call(&mut self, site: u64) {
+        self.last().imm = site;
+        self.draft(control::take_results, Class::Control, &[], &[]);
+        self.last().imm = site;
+    }
+
+    fn signature(&self, name: &str) -> Result<Signature, LoadError> {
+        self.prototypes
+            .get(name)
+            .or_else(|| self.declared.get(name))
+            .cloned()
+            .ok_or_else(|| self.error(format!("`{name}` has no prototype")))
+    }
+
+    /// Where `.param` variables of a call lie in this function's local memory.
+    fn param_places(&mut self, operands: &[Operand<'a>]) -> Result<Vec<u32>, LoadError> {
+        operands
+            .iter()
+            .map(|operand| match operand {
+                Operand::Name { name, offset: 0 } => match self.lookup(name) {
+                    Some(Named::Local(offset)) => Ok(offset),
+                    _ => Err(self.error(format!("`{name}` is not a .param variable"))),
+                },
+                _ => Err(self.error("arguments and results of a call are .param variables")),
+            })
+            .collect()
+    }
+
+    /// Records what a call copies; its number.
+    fn site(
+        &mut self,
+        signature: &Signature,
+        arguments: &[u32],
+        results: &[u32],
+    ) -> Result<u64, LoadError> {
+        if arguments.len() != signature.params.len() || results.len() != signature.returns.len() {
+            return Err(self.error("the call does not fit the function's prototype"));
+        }
+        let (returns, params, _) = signature.places();
+        let arguments = arguments
+            .iter()
+            .zip(&params)
+            .zip(&signature.params)
+            .map(|((&from, &to), &(bytes, _))| (from, to, bytes))
+            .collect();
+        let results = results
+            .iter()
+            .zip(&returns)
+            .zip(&signature.returns)
+            .map(|((&to, &from), &(bytes, _))| (from, to, bytes))
+            .collect();
+        // The caller's size is known when all of it has been lowered.
+        self.sites.push(CallSite {
+            arguments,
+            results,
+            caller_bytes: 0,
+        });
+        Ok((self.program.call_sites.len() + self.sites.len() - 1) as u64)
+    }
+
+    /// Functions the driver provides to kernels.
+    fn system_call(
+        &mut self,
+        name: &'a str,
+        arguments: &[u32],
+        results: &[u32],
+    ) -> Result<(), LoadError> {
+        let (run, wanted): (crate::exec::code::Handler, usize) = match name {
+            "vprintf" => (system::vprintf, 2),
+            "__assertfail" => (system::assert_fail, 5),
+            _ => {
+                let message = format!("function `{name}` is declared but has no body");
+                return Err(self.error(message));
+            }
+        };
+        if arguments.len() != wanted {
+            return Err(self.error(format!("`{name}` takes {wanted} arguments")));
+        }
+        let result = results.first().copied();
+        self.sites.push(CallSite {
+            arguments: arguments.iter().map(|&from| (from, 0, 0)).collect(),
+            results: result.into_iter().map(|to| (0, to, 4)).collect(),
+            caller_bytes: 0,
+        });
+        let site = (self.program.call_sites.len() + self.sites.len() - 1) as u64;
+        self.draft(run, Class::Control, &[], &[]);
+        self.last().imm = site;
+        Ok(())
+    }
+}

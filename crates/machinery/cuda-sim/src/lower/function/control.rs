@@ -1,0 +1,226 @@
+//! Branches, returns, barriers. Source: PTX ISA sections 9.7.12, 9.7.13.1.
+
+use super::Lowering;
+use super::operands::form_of;
+use crate::exec::code::{Handler, Run};
+use crate::exec::control::BarrierKind;
+use crate::exec::{control, gang};
+use crate::isa::Class;
+use crate::isa::checked::{Aligned, Checked, Meeting};
+use crate::lower::error::LoadError;
+use crate::lower::flow::{BlockId, Flow};
+use crate::lower::limits;
+use crate::lower::registers::Register;
+use crate::ptx::ast::{Instruction, Operand, Type};
+
+impl<'a> Lowering<'_, 'a> {
+    /// A branch to `target` where `predicate` holds (`unless`: does not); a new block follows.
+    pub fn branch(&mut self, predicate: Register, unless: bool, target: BlockId) {
+        let (alone, together): (Handler, Handler) = if unless {
+            (control::branch_unless, gang::branch_unless)
+        } else {
+            (control::branch_if, gang::branch_if)
+        };
+        let run = Run {
+            alone,
+            together: Some(together),
+            repeats: false,
+        };
+        self.draft_run(run, Class::Control, &[], &[predicate]);
+        self.last().flow = Flow::Branch(target);
+        self.begin_block_here();
+    }
+
+    fn jump(&mut self) {
+        // A warp and a gang jump alike.
+        let run = Run {
+            alone: control::jump,
+            together: Some(control::jump),
+            repeats: false,
+        };
+        self.draft_run(run, Class::Control, &[], &[]);
+    }
+
+    pub fn control(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let guard = match instruction.guard {
+            Some(guard) => Some((self.predicate(guard.register)?, guard.negated)),
+            None => None,
+        };
+        if instruction.mnemonic == "bra" {
+            let [Operand::Name { name, offset: 0 }] = instruction.operands[..] else {
+                return Err(self.error("`bra` takes a label"));
+            };
+            let target = self.label(name);
+            match guard {
+                Some((predicate, negated)) => self.branch(predicate, negated, target),
+                None => {
+                    self.jump();
+                    self.last().flow = Flow::Jump(target);
+                    self.begin_block_here();
+                }
+            }
+            return Ok(());
+        }
+        let skip = match guard {
+            Some((predicate, negated)) => {
+                let skip = self.new_block();
+                self.branch(predicate, !negated, skip);
+                Some(skip)
+            }
+            None => None,
+        };
+        match instruction.mnemonic {
+            "brx" => self.branch_table(instruction)?,
+            "ret" => self.give_back(),
+            "exit" => self.exit(),
+            "trap" => {
+                self.draft(control::trap, Class::Control, &[], &[]);
+                self.last().flow = Flow::Stop;
+            }
+            _ => {
+                self.draft(control::breakpoint, Class::Control, &[], &[]);
+                self.last().flow = Flow::Stop;
+            }
+        }
+        match skip {
+            Some(skip) => self.begin_block(skip),
+            None => self.begin_block_here(),
+        }
+        Ok(())
+    }
+
+    fn exit(&mut self) {
+        let run = Run {
+            alone: control::exit,
+            together: Some(gang::exit),
+            repeats: false,
+        };
+        self.draft_run(run, Class::Control, &[], &[]);
+        self.last().flow = Flow::Exit;
+    }
+
+    /// `ret`: a kernel's thread ends; a device function's goes to where all returns meet.
+    pub fn give_back(&mut self) {
+        match self.end {
+            Some(_) => {
+                self.jump();
+                self.last().flow = Flow::Return;
+            }
+            None => self.exit(),
+        }
+    }
+
+    fn branch_table(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let [index, Operand::Name { name, .. }] = &instruction.operands[..] else {
+            return Err(self.error("`brx.idx` takes an index and a list of targets"));
+        };
+        let index = self.source(index, Type::U32)?;
+        let Some(labels) = self.tables.get(name) else {
+            return Err(self.error(format!("`{name}` is no list of branch targets")));
+        };
+        self.branch_targets += labels.len();
+        if self.branch_targets > limits::BRANCH_TARGETS {
+            return Err(self.error(format!(
+                "the function's `brx.idx` instructions have more than {} targets in all",
+                limits::BRANCH_TARGETS
+            )));
+        }
+        let labels = labels.clone();
+        let targets = labels.into_iter().map(|label| self.label(label)).collect();
+        let run = Run {
+            alone: control::branch_table,
+            together: Some(gang::part),
+            repeats: false,
+        };
+        self.draft_run(run, Class::Control, &[], &[index]);
+        self.last().flow = Flow::Table(targets);
+        Ok(())
+    }
+
+    /// `bar`, `barrier`: of a block, or `bar.warp.sync` of a warp.
+    pub fn barrier(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let form = form_of(instruction);
+        let mut operands = instruction.operands.clone();
+        if form.has("warp") {
+            let members = match operands.first() {
+                Some(operand) => self.source(operand, Type::B32)?,
+                None => return Err(self.error("`bar.warp.sync` takes a member mask")),
+            };
+            self.draft(
+                crate::exec::sync::warp_sync,
+                Class::Control,
+                &[],
+                &[members],
+            );
+            self.last().orders = Checked::Warp(Meeting {
+                members: 0,
+                anywhere: true,
+            });
+            return Ok(());
+        }
+        form.has("cta");
+        let aligned = form.has("aligned") || instruction.mnemonic == "bar";
+        let kind = match form.one_of(&["sync", "arrive", "red"]) {
+            Some("sync") => BarrierKind::Sync,
+            Some("arrive") => BarrierKind::Arrive,
+            Some(_) => match form.one_of(&["popc", "and", "or"]) {
+                Some("popc") => BarrierKind::Popc,
+                Some("and") => BarrierKind::And,
+                Some(_) => BarrierKind::Or,
+                None => return Err(self.unknown(instruction)),
+            },
+            None => return Err(self.unknown(instruction)),
+        };
+        let ty = form.ty().ok();
+        if form.end().is_err() {
+            return Err(self.unknown(instruction));
+        }
+        let always = self.literal(Type::Pred, 1);
+        let (mut result, mut predicate, mut result_type) = (None, always, Type::Pred);
+        if matches!(kind, BarrierKind::Popc | BarrierKind::And | BarrierKind::Or) {
+            result_type = if kind == BarrierKind::Popc {
+                Type::U32
+            } else {
+                Type::Pred
+            };
+            let right = if kind == BarrierKind::Popc {
+                Type::U32
+            } else {
+                Type::Pred
+            };
+            if operands.len() < 3 || ty != Some(right) {
+                return Err(self.unknown(instruction));
+            }
+            let source = operands.pop();
+            result = Some(operands.remove(0));
+            predicate = match source {
+                Some(source) => self.source(&source, Type::Pred)?,
+                None => always,
+            };
+        }
+        let barrier = match operands.first() {
+            Some(operand) => self.source(operand, Type::U32)?,
+            None => return Err(self.error("a barrier takes its number")),
+        };
+        let count = match operands.get(1) {
+            Some(operand) => self.source(operand, Type::U32)?,
+            None if kind == BarrierKind::Arrive => {
+                return Err(self.error("`bar.arrive` takes a thread count"));
+            }
+            None => self.literal(Type::U32, 0),
+        };
+        let destination = match result {
+            Some(operand) => self.destination(&operand, result_type)?,
+            None => self.temporary(Type::Pred),
+        };
+        self.draft(control::barrier, Class::Control, &[], &[]);
+        let draft = self.last();
+        draft.operands = vec![barrier, count, destination, predicate];
+        draft.uses = vec![barrier, count, predicate];
+        draft.defs = vec![destination];
+        draft.x = kind as u32;
+        draft.barrier = true;
+        draft.orders = Checked::Barrier(Aligned(aligned));
+        Ok(())
+    }
+}

@@ -1,0 +1,350 @@
+//! Operands: names to registers, literals to rows, and instructions of the register families.
+
+use super::{Lowering, Named, special};
+use crate::exec::ops;
+use crate::exec::ops::Form;
+use crate::isa::Class;
+use crate::lower::analysis::wide::Arithmetic;
+use crate::lower::error::LoadError;
+use crate::lower::layout::immediate_bits;
+use crate::lower::registers::{Register, RegisterInfo, Row};
+use crate::ptx::ast::{Instruction, Operand, Type};
+
+/// How a value of a type lies in a frame.
+pub fn row_of(ty: Type) -> Row {
+    match ty.bytes() {
+        0 => Row::Predicate,
+        8 => Row::Wide,
+        _ => Row::Narrow,
+    }
+}
+
+/// Registers a function may have; a real assembler's limit is lower still.
+const MOST_REGISTERS: usize = 1 << 20;
+
+impl<'a> Lowering<'_, 'a> {
+    pub fn new_register(&mut self, ty: Type) -> Result<Register, LoadError> {
+        if ty == Type::B128 {
+            return Err(self.error("128-bit registers are not simulated"));
+        }
+        if self.registers.len() >= MOST_REGISTERS {
+            return Err(self.error("the function has too many registers"));
+        }
+        let register = self.temporary(ty);
+        self.registers[register.0 as usize].declared = true;
+        Ok(register)
+    }
+
+    /// A register of our own.
+    pub fn temporary(&mut self, ty: Type) -> Register {
+        self.registers.push(RegisterInfo {
+            row: row_of(ty),
+            bytes: ty.bytes(),
+            literal: None,
+            declared: false,
+        });
+        Register(self.registers.len() as u32 - 1)
+    }
+
+    /// A register that always holds `bits`.
+    pub fn literal(&mut self, ty: Type, bits: u64) -> Register {
+        let row = row_of(ty);
+        let bits = match row {
+            Row::Predicate => {
+                if bits & 1 == 1 {
+                    u64::from(u32::MAX)
+                } else {
+                    0
+                }
+            }
+            Row::Narrow if ty.bytes() < 4 => bits & ((1 << (ty.bytes() * 8)) - 1),
+            Row::Narrow => bits & u64::from(u32::MAX),
+            Row::Wide => bits,
+        };
+        if let Some(&register) = self.literals.get(&(row as u8, bits)) {
+            return register;
+        }
+        self.registers.push(RegisterInfo {
+            row,
+            bytes: ty.bytes(),
+            literal: Some(bits),
+            declared: false,
+        });
+        let register = Register(self.registers.len() as u32 - 1);
+        self.literals.insert((row as u8, bits), register);
+        register
+    }
+
+    /// What a name inside the function stands for.
+    pub fn lookup(&self, name: &str) -> Option<Named> {
+        self.scopes
+            .iter()
+            .rev()
+            .find_map(|scope| scope.names.get(name).copied())
+    }
+
+    /// The register a name stands for, if it is one.
+    pub fn find_register(&mut self, name: &'a str) -> Result<Option<Register>, LoadError> {
+        match self.lookup(name) {
+            Some(Named::Register(register)) => return Ok(Some(register)),
+            Some(_) => return Ok(None),
+            None => {}
+        }
+        let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        let Ok(number) = name[prefix.len()..].parse::<u32>() else {
+            return Ok(None);
+        };
+        for depth in (0..self.scopes.len()).rev() {
+            let Some(&Named::Range { count, ty }) = self.scopes[depth].names.get(prefix) else {
+                continue;
+            };
+            if number >= count {
+                return Err(self.error(format!("`{name}` is beyond `{prefix}<{count}>`")));
+            }
+            if let Some(&register) = self.scopes[depth].members.get(name) {
+                return Ok(Some(register));
+            }
+            let register = self.new_register(ty)?;
+            self.scopes[depth].members.insert(name, register);
+            return Ok(Some(register));
+        }
+        Ok(None)
+    }
+
+    pub fn register(&mut self, name: &'a str) -> Result<Register, LoadError> {
+        self.find_register(name)?
+            .ok_or_else(|| self.error(format!("`{name}` is not a register declared here")))
+    }
+
+    pub fn predicate(&mut self, name: &'a str) -> Result<Register, LoadError> {
+        let register = self.register(name)?;
+        self.check(register, Type::Pred, name)?;
+        Ok(register)
+    }
+
+    pub fn info(&self, register: Register) -> RegisterInfo {
+        self.registers[register.0 as usize]
+    }
+
+    /// A destination: a register of the type's size, or a sink.
+    pub fn destination(&mut self, operand: &Operand<'a>, ty: Type) -> Result<Register, LoadError> {
+        match operand {
+            Operand::Sink | Operand::Name { name: "_", .. } => Ok(self.temporary(ty)),
+            Operand::Name { name, offset: 0 } => {
+                let register = self.register(name)?;
+                self.check(register, ty, name)?;
+                Ok(register)
+            }
+            _ => Err(self.error("the destination must be a register")),
+        }
+    }
+
+    fn check(&self, register: Register, ty: Type, name: &str) -> Result<(), LoadError> {
+        let info = self.info(register);
+        if info.bytes == ty.bytes() {
+            return Ok(());
+        }
+        let width = |bytes: u32| match bytes {
+            0 => "a predicate".to_owned(),
+            bytes => format!("{} bits wide", bytes * 8),
+        };
+        Err(self.error(format!(
+            "`{name}` is {}, the instruction wants a .{} ({})",
+            width(info.bytes),
+            ty.modifier(),
+            width(ty.bytes())
+        )))
+    }
+
+    /// A source of the given type: a register, a literal, or a special register read first.
+    pub fn source(&mut self, operand: &Operand<'a>, ty: Type) -> Result<Register, LoadError> {
+        let register = self.any_source(operand, ty)?;
+        if self.info(register).literal.is_none()
+            && let Operand::Name { name, .. } | Operand::Not(name) = operand
+        {
+            self.check(register, ty, name)?;
+        }
+        Ok(register)
+    }
+
+    /// A source whose register may be wider or narrower than the type (`cvt`, `ld`, `st`).
+    pub fn any_source(&mut self, operand: &Operand<'a>, ty: Type) -> Result<Register, LoadError> {
+        match operand {
+            Operand::Immediate(immediate) => Ok(self.literal(ty, immediate_bits(*immediate, ty))),
+            Operand::Not(name) => {
+                let predicate = self.predicate(name)?;
+                let negated = self.temporary(Type::Pred);
+                let run = crate::exec::lanewise::masks::<u32, _>(self.cpu, |a, _, _| !a);
+                self.draft_run(run, Class::Integer, &[negated], &[predicate]);
+                Ok(negated)
+            }
+            Operand::Name {
+                name: "WARP_SZ", ..
+            } => Ok(self.literal(ty, 32)),
+            Operand::Name { name, offset: 0 } => {
+                if let Some(register) = self.find_register(name)? {
+                    return Ok(register);
+                }
+                if let Some(special) = special::find(name) {
+                    let register = self.temporary(ty);
+                    self.read_special(special, register)?;
+                    return Ok(register);
+                }
+                Err(self.error(format!("`{name}` is not a register declared here")))
+            }
+            other => Err(self.error(format!("{} can not be a source here", describe(other)))),
+        }
+    }
+
+    /// An instruction of the register-to-register families.
+    pub fn operation(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let flat = flatten(&instruction.operands);
+        let mut form = Form::new(instruction.mnemonic, &instruction.modifiers, flat.len());
+        form.operand_lengths = instruction.operands.iter().map(length).collect();
+        form.def_bytes = self.register_bytes(flat.first())?;
+        form.use_bytes = self.register_bytes(flat.get(1))?;
+        let op = match ops::select(&form, self.cpu) {
+            Ok(Some(op)) => op,
+            Ok(None) => return Err(self.unknown(instruction)),
+            Err(error) => {
+                return Err(self.error(format!("`{}`: {error}", written(instruction))));
+            }
+        };
+        let expected = op.defs.len() + op.uses.len() + usize::from(op.literal);
+        if flat.len() != expected {
+            return Err(self.error(format!(
+                "`{}` takes {expected} operands, not {}",
+                written(instruction),
+                flat.len()
+            )));
+        }
+        let loose = instruction.mnemonic == "cvt";
+        let (to, from) = flat.split_at(op.defs.len());
+        let mut defs = Vec::new();
+        for (operand, &ty) in to.iter().zip(&op.defs) {
+            let def = match operand {
+                Operand::Name { name, offset: 0 } if loose && *name != "_" => {
+                    self.register(name)?
+                }
+                _ => self.destination(operand, ty)?,
+            };
+            defs.push(def);
+        }
+        let mut uses = Vec::new();
+        for (operand, &ty) in from.iter().zip(&op.uses) {
+            uses.push(if loose {
+                self.any_source(operand, ty)?
+            } else {
+                self.source(operand, ty)?
+            });
+        }
+        let mut imm = op.imm;
+        if op.literal {
+            let Some(Operand::Immediate(value)) = flat.last() else {
+                return Err(self.error("the last operand must be a literal"));
+            };
+            imm = immediate_bits(*value, Type::B64);
+        }
+        if op.carries {
+            let carry = match self.carry {
+                Some(carry) => carry,
+                None => {
+                    let carry = self.temporary(Type::Pred);
+                    self.carry = Some(carry);
+                    carry
+                }
+            };
+            let out = if instruction.modifiers.contains(&"cc") {
+                carry
+            } else {
+                self.temporary(Type::Pred)
+            };
+            defs.push(out);
+            uses.insert(0, carry);
+        }
+        self.draft_run(op.run, op.class, &defs, &uses);
+        self.last().imm = imm;
+        self.last().arithmetic = Arithmetic::of(instruction.mnemonic, &instruction.modifiers);
+        if matches!(op.class, Class::Float | Class::Double | Class::Special) {
+            self.last().operations = match instruction.mnemonic {
+                "fma" | "mad" => 2,
+                "add" | "sub" | "mul" | "div" | "sqrt" | "rcp" | "rsqrt" => 1,
+                _ => 0,
+            };
+        }
+        Ok(())
+    }
+
+    /// Bytes of the register an operand names; None where it is something else.
+    fn register_bytes(&mut self, operand: Option<&Operand<'a>>) -> Result<Option<u32>, LoadError> {
+        match operand {
+            Some(Operand::Name { name, offset: 0 }) => {
+                let register = self.find_register(name)?;
+                Ok(register
+                    .map(|register| self.info(register).bytes)
+                    .filter(|&bytes| bytes > 0))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    pub fn unknown(&self, instruction: &Instruction) -> LoadError {
+        let instruction = written(instruction);
+        LoadError::UnknownInstruction {
+            line: self.line,
+            needs: super::super::capability::of(&instruction),
+            instruction,
+        }
+    }
+}
+
+/// The operands one by one: vectors and pairs taken apart.
+fn flatten<'a>(operands: &[Operand<'a>]) -> Vec<Operand<'a>> {
+    let mut flat = Vec::new();
+    for operand in operands {
+        match operand {
+            Operand::Vector(parts) => flat.extend(parts.iter().cloned()),
+            Operand::Pair(first, second) => {
+                flat.extend([first, second].map(|name| Operand::Name { name, offset: 0 }));
+            }
+            other => flat.push(other.clone()),
+        }
+    }
+    flat
+}
+
+/// How many operands one written operand stands for.
+fn length(operand: &Operand) -> usize {
+    match operand {
+        Operand::Vector(parts) => parts.len(),
+        Operand::Pair(..) => 2,
+        _ => 1,
+    }
+}
+
+/// The form of an instruction whose operands are lowered one by one.
+pub fn form_of<'a>(instruction: &Instruction<'a>) -> Form<'a> {
+    let operands = instruction.operands.len();
+    Form::new(instruction.mnemonic, &instruction.modifiers, operands)
+}
+
+/// An instruction as written: `add.rn.f32`.
+pub fn written(instruction: &Instruction) -> String {
+    let mut text = instruction.mnemonic.to_owned();
+    for modifier in &instruction.modifiers {
+        text.push('.');
+        text.push_str(modifier);
+    }
+    text
+}
+
+fn describe(operand: &Operand) -> &'static str {
+    match operand {
+        Operand::Address { .. } => "an address",
+        Operand::Vector(_) => "a vector",
+        Operand::List(_) => "a list",
+        Operand::Pair(..) => "a pair",
+        Operand::Sink => "`_`",
+        _ => "this operand",
+    }
+}

@@ -1,0 +1,35 @@
+//! Special registers: `%tid.x` and its kind. Source: PTX ISA section 10.
+
+use super::Lowering;
+use crate::isa::Class;
+use crate::lower::error::LoadError;
+use crate::lower::registers::{Register, Row};
+
+pub use crate::exec::identity::Special;
+
+/// The special register of this name.
+pub fn find(name: &str) -> Option<Special> {
+    Special::ALL
+        .iter()
+        .copied()
+        .find(|special| special.name() == name)
+}
+
+impl Lowering<'_, '_> {
+    /// Reads a special register into a row of either width.
+    pub fn read_special(&mut self, special: Special, into: Register) -> Result<(), LoadError> {
+        let wide = match self.info(into).row {
+            Row::Narrow => false,
+            Row::Wide => true,
+            Row::Predicate => return Err(self.error("a special register is not a predicate")),
+        };
+        self.reads_clock |= special.is_clock();
+        let run = special.reader(self.cpu, wide);
+        self.draft_run(run, Class::Integer, &[into], &[]);
+        let draft = self.last();
+        draft.x = 1;
+        draft.imm = special as u64;
+        draft.timed = true;
+        Ok(())
+    }
+}

@@ -1,0 +1,86 @@
+//! From PTX to a program that is ready to run: variables placed, registers numbered, control flow laid
+//! out, and for each instruction the handler that runs it.
+
+mod analysis;
+mod capability;
+mod error;
+mod flow;
+mod function;
+mod layout;
+mod limits;
+mod reach;
+mod registers;
+
+pub use error::LoadError;
+
+use crate::device::DeviceSpec;
+use crate::exec::cpu::Cpu;
+use crate::exec::program::Program;
+use crate::isa::Listing;
+use crate::memory::global::Global;
+use crate::ptx::{self, ast};
+use layout::{Layout, Symbol};
+
+/// The newest PTX this reads.
+const NEWEST: (u32, u32) = (9, 0);
+
+/// Reads, checks and lays out a module, and places its variables in device memory.
+///
+/// # Errors
+/// What is wrong and on which line; nothing stays allocated then.
+pub fn load(text: &str, device: &DeviceSpec, global: &mut Global) -> Result<Program, LoadError> {
+    let module = ptx::parse(text).map_err(LoadError::Syntax)?;
+    if module.version > NEWEST {
+        return Err(LoadError::UnsupportedVersion(module.version, NEWEST));
+    }
+    if module.target.sm > device.accepts {
+        return Err(LoadError::WrongTarget {
+            target: module.target.name.to_owned(),
+            device: device.models.to_owned(),
+            sm: device.accepts,
+        });
+    }
+    let layout = layout::place(&module, device, global)?;
+    let allocations = layout.allocations.clone();
+    lower(&module, layout, device).inspect_err(|_| {
+        for address in allocations {
+            // Allocated just above, so freeing can not fail.
+            let _ = global.free(address);
+        }
+    })
+}
+
+fn lower(module: &ast::Module, layout: Layout, device: &DeviceSpec) -> Result<Program, LoadError> {
+    let mut program = Program {
+        listing: Listing::new(module.files.iter().cloned().collect()),
+        constants: layout.constants,
+        variables: layout.visible.clone(),
+        allocations: layout.allocations.clone(),
+        ..Program::default()
+    };
+    let cpu = Cpu::detect();
+    let declared = function::signatures(module)?;
+    let defined = module.functions.iter();
+    for function in defined.filter(|function| function.body.is_some()) {
+        function::lower(
+            &mut program,
+            module,
+            &declared,
+            &layout,
+            function,
+            device,
+            cpu,
+        )?;
+    }
+    let reached = reach::reached(&program);
+    let kernels = module.functions.iter().filter(|function| function.entry);
+    for function in kernels.filter(|kernel| kernel.body.is_some()) {
+        let Some(&Symbol::Function(number)) = layout.symbols.get(function.name) else {
+            continue;
+        };
+        let kernel = reach::kernel(&layout, function, number, &reached[number], device)?;
+        program.listing.kernels.push(kernel);
+    }
+    program.code.observe(cpu);
+    Ok(program)
+}
