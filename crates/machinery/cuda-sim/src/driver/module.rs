@@ -7,7 +7,7 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use super::{ContextId, CudaError, Driver, FunctionId, ModuleId};
-use crate::exec::program::Program;
+use crate::exec::sm::Program;
 use crate::isa::Param;
 use crate::lower::LoadError;
 

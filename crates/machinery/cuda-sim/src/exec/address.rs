@@ -1,9 +1,8 @@
 //! Addresses as values: `mov` of a variable's address, `cvta`, `isspacep`.
 
-use super::code::{Inst, Next, Run};
 use super::cpu::Cpu;
 use super::lanewise::{map1_imm, same, test1, where_true};
-use super::sm::Sm;
+use super::sm::{Inst, Next, Run, Sm};
 use crate::lanes::LANES;
 use crate::memory::SHARED_WINDOW;
 
@@ -27,7 +26,7 @@ pub fn is_global(cpu: Cpu) -> Run {
 /// Whether a generic address is in the constant bank: operands p, a.
 ///
 /// # Safety
-/// As for [`crate::exec::code::Handler`].
+/// As for [`crate::exec::sm::Handler`].
 pub unsafe fn is_constant(sm: &mut Sm, inst: &Inst) -> Next {
     let bank = sm.constants;
     // SAFETY: operand 0 is a predicate, operand 1 a 64-bit row.

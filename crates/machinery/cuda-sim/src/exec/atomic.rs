@@ -3,9 +3,8 @@
 //! Source: PTX ISA sections 9.7.13.5 (`atom`) and 9.7.13.6 (`red`).
 
 use super::access::reach_atomic;
-use super::code::{Handler, Inst, Next};
 use super::ops::rounding::{canonical, flush, pass_nan};
-use super::sm::Sm;
+use super::sm::{Handler, Inst, Next, Sm};
 use super::space::Space;
 use crate::lanes::{LANES, active};
 use std::sync::atomic::Ordering::SeqCst;

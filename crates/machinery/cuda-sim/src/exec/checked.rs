@@ -3,10 +3,9 @@
 
 use super::async_copy;
 use super::atomic::Atomic;
-use super::code::{Handler, Inst, Next};
 use super::cpu::Cpu;
 use super::fault::{Fault, FaultKind};
-use super::sm::Sm;
+use super::sm::{Handler, Inst, Next, Program, Sm};
 use super::warp::State;
 use crate::check::checker::{Checker, Doing, Lanes};
 use crate::check::finding::{Kind, Severity};
@@ -18,8 +17,18 @@ use crate::isa::{Access, AccessKind, Memory};
 use crate::lanes::active;
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
 
-/// `code` with every instruction that a check looks at led to it first.
-pub fn code(code: &[Inst], places: &CheckedPlaces) -> Vec<Inst> {
+/// The program's code with every instruction that a check looks at led here first; `observed`: the
+/// copy that is counted as well. It is made when a launch first asks for it.
+pub fn code(program: &Program, observed: bool) -> &[Inst] {
+    let code = &program.code;
+    let (copy, under) = match observed {
+        false => (&code.checked, &code.plain),
+        true => (&code.checked_observed, &code.observed),
+    };
+    copy.get_or_init(|| lead_here(under, &program.listing.checked))
+}
+
+fn lead_here(code: &[Inst], places: &CheckedPlaces) -> Vec<Inst> {
     let cpu = Cpu::detect();
     let mut code = code.to_vec();
     for (inst, checked) in code.iter_mut().zip(places.iter()) {

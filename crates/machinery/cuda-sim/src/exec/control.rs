@@ -3,9 +3,8 @@
 //! Source: PTX ISA sections 9.7.12 (control flow) and 9.7.13 (barriers).
 
 use super::block::{Arrival, BARRIERS, Reduction, ReductionOp};
-use super::code::{Inst, Next};
 use super::fault::FaultKind;
-use super::sm::Sm;
+use super::sm::{Inst, Next, Sm};
 use super::warp::{NOWHERE, State, Turn};
 use crate::lanes::{FULL, LANES, active};
 use crate::memory::{FUNCTION_BASE, FUNCTION_STEP};
@@ -19,7 +18,7 @@ const PATIENT_TURNS: u32 = 16;
 /// length in instructions.
 ///
 /// # Safety
-/// As for [`crate::exec::code::Handler`]; so for every handler here.
+/// As for [`crate::exec::sm::Handler`]; so for every handler here.
 pub unsafe fn enter(sm: &mut Sm, inst: &Inst) -> Next {
     if sm.clock >= sm.deadline {
         return give_way(sm, inst);
@@ -265,7 +264,7 @@ fn enter_calls(sm: &mut Sm, inst: &Inst, ways: &[(u32, usize)]) -> Next {
     let caller = sm.block.warp().current;
     for &(lanes, number) in ways {
         let function = &program.functions[number];
-        let registers = sm.windows.take_called(&program, number);
+        let registers = sm.windows.take_called(&program.functions, number);
         let warp = sm.block.warp_mut();
         let frame = warp.push_frame(registers, base);
         let id = warp.add(lanes, function.entry, function.end, caller, frame);

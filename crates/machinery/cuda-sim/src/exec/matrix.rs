@@ -2,8 +2,7 @@
 //! them. Source: PTX ISA, section 9.7.14.5.15.
 
 use super::access::reach;
-use super::code::{Inst, Next};
-use super::sm::Sm;
+use super::sm::{Inst, Next, Sm};
 use super::space::{Shared, Space as _};
 use super::sync::together;
 use super::tensor::whole_warp;
@@ -22,7 +21,7 @@ pub fn packed(matrices: usize, transposed: bool) -> u32 {
 /// lanes `8 m` to `8 m + 7` are where the rows of matrix `m` begin. `x`: see [`packed`].
 ///
 /// # Safety
-/// As for [`crate::exec::code::Handler`].
+/// As for [`crate::exec::sm::Handler`].
 pub unsafe fn load(sm: &mut Sm, inst: &Inst) -> Next {
     if let Some(fault) = whole_warp(sm) {
         return sm.fail(inst, sm.mask.trailing_zeros() as usize, fault);

@@ -7,8 +7,7 @@
 //! Source: PTX ISA sections 8.3 (ordering), 9.7.9 (`ld`, `st`) and 9.7.13 (`membar`, `fence`).
 
 use super::access::{Element, reach};
-use super::code::{Handler, Inst, Next};
-use super::sm::Sm;
+use super::sm::{Handler, Inst, Next, Sm};
 use super::space::Space;
 use crate::lanes::{LANES, active};
 use std::sync::atomic::{

@@ -2,11 +2,8 @@
 
 use super::block::Block;
 use super::checked;
-use super::fault::Fault;
-use super::grid::{Grid, Launch};
-use super::miss::{Miss, Sizes};
-use super::program::Program;
-use super::sm::Sm;
+use super::fault::{Fault, Miss, Sizes};
+use super::sm::{Grid, Launch, Program, Sm};
 use super::trace::{self, Traced};
 use crate::check::{self, Finding};
 use crate::device::DeviceSpec;
@@ -144,7 +141,7 @@ fn on_all_threads(pool: Option<&ThreadPool>, grid: &Arc<Grid>) -> Vec<Done> {
 struct Done {
     counted: Counted,
     printed: Vec<(u64, Vec<u8>)>,
-    traced: Vec<(u64, trace::Noted)>,
+    traced: Vec<(u64, trace::TracedAccess)>,
     ledger: check::Ledger,
 }
 

@@ -3,8 +3,7 @@
 //! Source: PTX ISA section 9.7.9.6 (`shfl.sync`), 9.7.13 (`vote`, `match`, `redux`, `activemask`,
 //! `bar.warp.sync`).
 
-use super::code::{Inst, Next};
-use super::sm::Sm;
+use super::sm::{Inst, Next, Sm};
 use super::warp::{Split, State};
 use crate::lanes::{FULL, LANES, active};
 
@@ -73,7 +72,7 @@ fn uniform(sm: &Sm, row: &[u32; LANES]) -> u32 {
 /// `bar.warp.sync`: operand 0 the member mask.
 ///
 /// # Safety
-/// As for [`crate::exec::code::Handler`]; so for every handler here.
+/// As for [`crate::exec::sm::Handler`]; so for every handler here.
 pub unsafe fn warp_sync(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: operand 0 is a 32-bit row.
     let members = uniform(sm, unsafe { sm.row(inst, 0) });

@@ -3,9 +3,8 @@
 //! Source: CUDA C++ Programming Guide, "Formatted Output" and "Assertion"; PTX ISA section 7.3
 //! (`vprintf`).
 
-use super::code::{Inst, Next};
 use super::fault::FaultKind;
-use super::sm::Sm;
+use super::sm::{Inst, Next, Sm};
 use super::space::{Generic, Space};
 use crate::lanes::{LANES, active};
 
@@ -49,7 +48,7 @@ impl Sm {
 /// `printf`: the format and its arguments, promoted as C does, behind two pointers.
 ///
 /// # Safety
-/// As for [`crate::exec::code::Handler`]; so for every handler here.
+/// As for [`crate::exec::sm::Handler`]; so for every handler here.
 pub unsafe fn vprintf(sm: &mut Sm, inst: &Inst) -> Next {
     let result = sm.grid.program.call_sites[inst.imm as usize]
         .results

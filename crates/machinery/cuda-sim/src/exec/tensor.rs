@@ -4,10 +4,9 @@
 mod dot;
 mod usual;
 
-use super::code::{Handler, Inst, Next};
 use super::cpu::Cpu;
 use super::fault::FaultKind;
-use super::sm::Sm;
+use super::sm::{Handler, Inst, Next, Sm};
 use super::sync::together;
 use crate::lanes::{FULL, LANES};
 pub use dot::{Accumulator, Multiplicand};

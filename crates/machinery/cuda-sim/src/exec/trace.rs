@@ -34,7 +34,7 @@ pub struct Traced {
 }
 
 /// The same as it is noted while a block runs.
-pub struct Noted {
+pub struct TracedAccess {
     pub warp: usize,
     pub slot: usize,
     pub mask: u32,
@@ -45,9 +45,9 @@ pub struct Noted {
 }
 
 /// The accesses of blocks, by their numbers, in the order in which they were made.
-pub fn traced(program: &Listing, mut noted: Vec<(u64, Noted)>) -> Vec<Traced> {
+pub fn traced(program: &Listing, mut noted: Vec<(u64, TracedAccess)>) -> Vec<Traced> {
     noted.sort_by_key(|&(block, _)| block);
-    let found = |(block, noted): (u64, Noted)| {
+    let found = |(block, noted): (u64, TracedAccess)| {
         let (site, access, memory) = program.sites.access(noted.slot)?;
         Some(Traced {
             block,

@@ -1,18 +1,14 @@
 //! A block's turn on a multiprocessor: its warps run until they wait, end, or have had enough.
 
 use super::fault::{Fault, FaultKind};
-use super::gang;
 use super::observe::Observer;
 use super::sm::{Codes, Sm};
-use super::warp::Turn;
+use super::warp::{QUANTUM, Turn};
+use super::{checked, gang};
 use crate::memory::footprint::EPOCHS;
 use crate::profile::collect::{Counted, Part};
 use crate::profile::shape::Shapes;
 use std::time::Instant;
-
-/// Warp instructions a warp may run before it gives way, so that one that waits for another
-/// does not wait for ever.
-pub(super) const QUANTUM: u64 = 1 << 16;
 
 /// Warp instructions a warp of an observed block runs before the next one goes on.
 const SLICE: u64 = 256;
@@ -56,7 +52,7 @@ impl Sm {
         }
         if self.checker.is_some() {
             self.unchecked = self.codes.alone;
-            let checked = self.grid.program.checked_code(self.observer.is_some());
+            let checked = checked::code(&self.grid.program, self.observer.is_some());
             self.codes.alone = checked.as_ptr();
         }
         self.code = self.codes.alone;
@@ -127,7 +123,7 @@ impl Sm {
         if !warp.started() && warp.alive != 0 {
             let program = &self.grid.program;
             let entry = program.functions[self.grid.function()].entry;
-            warp.start(entry, self.windows.take_kernel(program));
+            warp.start(entry, self.windows.take_kernel(&program.functions));
             warp.local = self.locals.take();
         }
     }

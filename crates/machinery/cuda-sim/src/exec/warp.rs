@@ -5,10 +5,13 @@
 //! there. Unlike a stack, any split that is not waiting may run next: so lanes that spin on
 //! something other lanes of the warp must do give way to them.
 
-use super::async_copy::Copies;
-use super::turn::QUANTUM;
+use super::copies::Copies;
 use super::window::Window;
 use std::collections::VecDeque;
+
+/// Warp instructions a warp may run before it gives way, so that one that waits for another
+/// does not wait for ever.
+pub const QUANTUM: u64 = 1 << 16;
 
 /// No place, no split: the absence of an index.
 pub const NOWHERE: u32 = u32::MAX;

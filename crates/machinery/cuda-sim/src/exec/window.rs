@@ -1,7 +1,6 @@
 //! Register windows: where a warp's registers are while it is in a function.
 
 use super::function::Function;
-use super::program::Program;
 
 /// The registers of one warp in one function: predicates, 64-bit rows, 32-bit rows, literals.
 #[derive(Default)]
@@ -54,16 +53,17 @@ const KEPT_BYTES: usize = 1 << 20;
 /// Windows not in use. The last one given back is the first one taken: it is in the cache.
 pub struct WindowPool {
     free: Vec<Vec<Window>>,
+    /// The kernel's function, by number.
     kernel: usize,
     /// Bytes of all windows made for calls.
     called: usize,
 }
 
 impl WindowPool {
-    pub fn new(program: &Program, kernel: usize) -> WindowPool {
+    pub fn new(functions: &[Function], kernel: usize) -> WindowPool {
         WindowPool {
-            free: program.functions.iter().map(|_| Vec::new()).collect(),
-            kernel: program.listing.kernels[kernel].function,
+            free: functions.iter().map(|_| Vec::new()).collect(),
+            kernel,
             called: 0,
         }
     }
@@ -74,23 +74,23 @@ impl WindowPool {
     }
 
     /// A window for a call of `function`.
-    pub fn take_called(&mut self, program: &Program, function: usize) -> Window {
+    pub fn take_called(&mut self, functions: &[Function], function: usize) -> Window {
         if self.free[function].is_empty() {
-            self.called += program.functions[function].frame_bytes as usize;
+            self.called += functions[function].frame_bytes as usize;
         }
-        self.take(program, function)
+        self.take(functions, function)
     }
 
     /// A window for `function`, its literals in place.
-    fn take(&mut self, program: &Program, function: usize) -> Window {
+    fn take(&mut self, functions: &[Function], function: usize) -> Window {
         self.free[function]
             .pop()
-            .unwrap_or_else(|| Window::new(function, &program.functions[function]))
+            .unwrap_or_else(|| Window::new(function, &functions[function]))
     }
 
     /// A window for the kernel itself.
-    pub fn take_kernel(&mut self, program: &Program) -> Window {
-        self.take(program, self.kernel)
+    pub fn take_kernel(&mut self, functions: &[Function]) -> Window {
+        self.take(functions, self.kernel)
     }
 
     pub fn give_back(&mut self, window: Window) {

@@ -2,13 +2,13 @@
 
 mod record;
 
-pub use crate::exec::grid::Launch;
+pub use crate::exec::sm::Launch;
 pub use record::LaunchRecord;
 
 use crate::check::Finding;
 use crate::device::DeviceSpec;
-use crate::exec::program::Program;
 use crate::exec::run::{self, Outcome};
+use crate::exec::sm::Program;
 use crate::exec::trace::Traced;
 use crate::exec::{Fault, Observe};
 use crate::memory::global::Global;

@@ -2,7 +2,7 @@
 
 use super::analysis::wide::Arithmetic;
 use super::registers::Register;
-use crate::exec::code::Run;
+use crate::exec::sm::Run;
 use crate::isa::checked::{Checked, Waiting};
 use crate::isa::sites::SiteKind;
 use crate::isa::{Access, Class};

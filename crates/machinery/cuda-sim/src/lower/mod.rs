@@ -15,7 +15,8 @@ pub use error::LoadError;
 
 use crate::device::DeviceSpec;
 use crate::exec::cpu::Cpu;
-use crate::exec::program::Program;
+use crate::exec::observed;
+use crate::exec::sm::Program;
 use crate::isa::Listing;
 use crate::memory::global::Global;
 use crate::ptx::{self, ast};
@@ -81,6 +82,6 @@ fn lower(module: &ast::Module, layout: Layout, device: &DeviceSpec) -> Result<Pr
         let kernel = reach::kernel(&layout, function, number, &reached[number], device)?;
         program.listing.kernels.push(kernel);
     }
-    program.code.observe(cpu);
+    observed::make_copies(&mut program.code, cpu);
     Ok(program)
 }

@@ -4,7 +4,7 @@ use super::error::LoadError;
 use super::layout::Layout;
 use super::{layout, limits};
 use crate::device::DeviceSpec;
-use crate::exec::program::Program;
+use crate::exec::sm::Program;
 use crate::isa::Kernel;
 use crate::ptx::ast;
 use crate::ptx::ast::{AddressBase, Initializer, Operand, Space, Statement};

@@ -12,9 +12,8 @@ mod shapes;
 
 pub use shapes::*;
 
-use super::code::Inst;
 use super::gang::Gang;
-use super::sm::Sm;
+use super::sm::{Inst, Sm};
 use crate::lanes::{LANES, active};
 
 /// A value a register row holds: 32 or 64 bits a lane. Types of 8 and 16 bits live in 32-bit rows.

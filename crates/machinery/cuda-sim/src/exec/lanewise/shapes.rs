@@ -3,9 +3,8 @@
 #[cfg(target_arch = "x86_64")]
 use super::OneByOne;
 use super::{Alone, Lane, Together, View};
-use crate::exec::code::{Inst, Next, Run};
 use crate::exec::cpu::Cpu;
-use crate::exec::sm::Sm;
+use crate::exec::sm::{Inst, Next, Run, Sm};
 use crate::lanes::{BIT, LANES, expand};
 
 /// Makes `$name(cpu, f)`: the handlers that apply `f` to every active lane. `$run` is the body,
@@ -41,7 +40,7 @@ macro_rules! handlers {
                 target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")
             )]
             unsafe fn wide_gang<$($t: Lane,)+ F: $f + Copy>(sm: &mut Sm, inst: &Inst) -> Next {
-                for turn in sm.gang.turns(inst) {
+                for turn in sm.gang.turns(inst.reach) {
                     let view = Together::of(&sm.gang, turn);
                     // SAFETY: as in `wide`.
                     unsafe { $run::<_, $($t,)+ F>(view, sm, inst, std::mem::zeroed()) };

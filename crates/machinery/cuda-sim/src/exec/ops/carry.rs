@@ -6,9 +6,9 @@
 
 use super::form::{Form, FormError, Op};
 use super::value::for_type;
-use crate::exec::code::Run;
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::{Lane, carry, carry2};
+use crate::exec::sm::Run;
 use crate::isa::Class;
 
 /// The operation of a form that reads or writes the carry.

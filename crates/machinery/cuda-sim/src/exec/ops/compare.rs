@@ -8,9 +8,9 @@ use super::form::{Form, FormError, Op};
 use super::half;
 use super::rounding::flush;
 use super::value::{Row, Value, for_type};
-use crate::exec::code::Run;
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::{Relate, choose, map3, relate, set, test2};
+use crate::exec::sm::Run;
 use crate::isa::Class;
 use crate::ptx::ast::Type;
 

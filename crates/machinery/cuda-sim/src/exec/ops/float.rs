@@ -8,9 +8,9 @@ use super::form::{Form, FormError, Op, no_such_type};
 use super::rounding::{
     Direction, Mode, Operation, canonical, double, flush, pass_nan, quiet, saturate, single,
 };
-use crate::exec::code::Run;
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::{map1, map1_imm, map2, map2_imm, map3, map3_imm, test1};
+use crate::exec::sm::Run;
 use crate::isa::Class;
 use crate::ptx::ast::Type;
 

@@ -1,6 +1,6 @@
 //! A written form (`add.rn.ftz.f32`) taken apart, and the operation it stands for.
 
-use crate::exec::code::Run;
+use crate::exec::sm::Run;
 use crate::isa::Class;
 use crate::ptx::ast::Type;
 use std::cell::Cell;

@@ -2,9 +2,9 @@
 
 use super::form::{Form, FormError, Op};
 use super::value::{Row, Value, for_type, per_type};
-use crate::exec::code::Run;
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::{map1, map2, map3, map3_imm, masks};
+use crate::exec::sm::Run;
 use crate::isa::Class;
 use crate::ptx::ast::Type;
 

@@ -3,10 +3,10 @@
 use super::operands::{form_of, row_of, written};
 use super::{Lowering, Named};
 use crate::exec::access::{Element, load, load_constant_operand, load_param, store};
-use crate::exec::code::Run;
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::map1;
 use crate::exec::ordered::HostAtomic;
+use crate::exec::sm::Run;
 use crate::exec::{ordered, space};
 use crate::isa::{Access, AccessKind, Class, Memory};
 use crate::lower::error::LoadError;

@@ -3,9 +3,9 @@
 use super::{Lowering, Named, special};
 use crate::exec::access::local_address;
 use crate::exec::address;
-use crate::exec::code::{Handler, Run};
 use crate::exec::lanewise::{map1, test1};
 use crate::exec::ops::Form;
+use crate::exec::sm::{Handler, Run};
 use crate::isa::Class;
 use crate::lower::analysis::wide::{Arithmetic, WIDEST};
 use crate::lower::error::LoadError;

@@ -4,7 +4,7 @@ use super::Lowering;
 use super::access::{At, Place};
 use crate::exec::async_copy;
 use crate::exec::async_copy::Source;
-use crate::exec::code::Handler;
+use crate::exec::sm::Handler;
 use crate::isa::checked::Waiting;
 use crate::isa::{Access, AccessKind, Class, Memory};
 use crate::lower::error::LoadError;

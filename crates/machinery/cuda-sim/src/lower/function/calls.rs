@@ -153,7 +153,7 @@ impl<'a> Lowering<'_, 'a> {
         arguments: &[u32],
         results: &[u32],
     ) -> Result<(), LoadError> {
-        let (run, wanted): (crate::exec::code::Handler, usize) = match name {
+        let (run, wanted): (crate::exec::sm::Handler, usize) = match name {
             "vprintf" => (system::vprintf, 2),
             "__assertfail" => (system::assert_fail, 5),
             _ => {

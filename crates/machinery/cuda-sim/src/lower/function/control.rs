@@ -2,9 +2,9 @@
 
 use super::Lowering;
 use super::operands::form_of;
-use crate::exec::code::{Handler, Run};
 use crate::exec::control::BarrierKind;
-use crate::exec::{control, gang};
+use crate::exec::sm::{Handler, Run};
+use crate::exec::{control, together};
 use crate::isa::Class;
 use crate::isa::checked::{Aligned, Checked, Meeting};
 use crate::lower::error::LoadError;
@@ -17,9 +17,9 @@ impl<'a> Lowering<'_, 'a> {
     /// A branch to `target` where `predicate` holds (`unless`: does not); a new block follows.
     pub fn branch(&mut self, predicate: Register, unless: bool, target: BlockId) {
         let (alone, together): (Handler, Handler) = if unless {
-            (control::branch_unless, gang::branch_unless)
+            (control::branch_unless, together::branch_unless)
         } else {
-            (control::branch_if, gang::branch_if)
+            (control::branch_if, together::branch_if)
         };
         let run = Run {
             alone,
@@ -92,7 +92,7 @@ impl<'a> Lowering<'_, 'a> {
     fn exit(&mut self) {
         let run = Run {
             alone: control::exit,
-            together: Some(gang::exit),
+            together: Some(together::exit),
             repeats: false,
         };
         self.draft_run(run, Class::Control, &[], &[]);
@@ -129,7 +129,7 @@ impl<'a> Lowering<'_, 'a> {
         let targets = labels.into_iter().map(|label| self.label(label)).collect();
         let run = Run {
             alone: control::branch_table,
-            together: Some(gang::part),
+            together: Some(together::part),
             repeats: false,
         };
         self.draft_run(run, Class::Control, &[], &[index]);

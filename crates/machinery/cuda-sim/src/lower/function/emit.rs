@@ -1,10 +1,11 @@
 //! Drafts to code: rows for registers, addresses for branches.
 
 use super::Lowering;
-use crate::exec::code::{Inst, Reach};
 use crate::exec::control;
 use crate::exec::function::Function;
-use crate::exec::gang::{self, Ends};
+use crate::exec::gang::Reach;
+use crate::exec::sm::Inst;
+use crate::exec::together::{self, Ends};
 use crate::exec::warp::NOWHERE;
 use crate::isa::checked::Checked;
 use crate::isa::listing::{BlockInfo, LineInfo};
@@ -151,7 +152,7 @@ impl Lowering<'_, '_> {
         };
         let distances = repeated::distances(drafts);
         self.program.code.sites.push_none();
-        self.program.code.push(enter, gang::enter);
+        self.program.code.push(enter, together::enter);
         self.program.listing.checked.push(Checked::Nothing);
         self.program.listing.push_line(line);
         self.program.listing.blocks.push(info);
@@ -209,8 +210,8 @@ impl Lowering<'_, '_> {
         }
         program.listing.checked.push(draft.checked());
         let together = together.unwrap_or(match draft.barrier {
-            true => gang::barrier,
-            false => gang::each,
+            true => together::barrier,
+            false => together::each,
         });
         program.code.push(inst, together);
         program.listing.push_line(LineInfo {

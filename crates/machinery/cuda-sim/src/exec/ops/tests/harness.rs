@@ -1,10 +1,9 @@
 //! Runs one operation over columns of values: on every kind of CPU, with a whole warp and with
 //! part of one, and holds the answers against a reference.
 
-use crate::exec::code::Inst;
 use crate::exec::cpu::Cpu;
 use crate::exec::ops::{Form, FormError, Op, select};
-use crate::exec::sm::Sm;
+use crate::exec::sm::{Inst, Sm};
 use crate::lanes::{FULL, LANES};
 use crate::ptx::ast::Type;
 
@@ -121,7 +120,7 @@ fn step(sm: &mut Sm, op: &Op, imm: u64, mask: u32, sources: &[[u64; LANES]]) -> 
         y: 0,
         imm,
         common: 0,
-        reach: crate::exec::code::Reach::Warps,
+        reach: crate::exec::gang::Reach::Warps,
         back: 0,
     };
     // SAFETY: every operand is a row of the frame, as wide as any type.

@@ -1,7 +1,7 @@
 //! Each rule by itself, and what NVIDIA's assembler made of the chapters' kernels.
 
 use crate::device::DeviceSpec;
-use crate::exec::program::Program;
+use crate::exec::sm::Program;
 use crate::isa::sites::{Site, SiteKind};
 use crate::isa::{Access, Memory};
 use crate::memory::global::Global;

@@ -1,11 +1,11 @@
 //! A launch, as all multiprocessors share it.
 
-use super::fault::Fault;
-use super::program::Program;
-use super::sample::{Observe, Sample};
-use super::watch::{Apart, Running, Watch};
+use super::Program;
 use crate::check::{self, Checks};
 use crate::device::DeviceSpec;
+use crate::exec::fault::Fault;
+use crate::exec::sample::{Observe, Sample};
+use crate::exec::watch::{Apart, Running, Watch};
 use crate::isa::Dims;
 use crate::memory::global::Global;
 use crate::memory::region::{Region, Regions};

@@ -1,6 +1,7 @@
 //! A program as the executor runs it: one flat array of decoded instructions.
 
-use super::sm::Sm;
+use super::Sm;
+use crate::exec::gang::Reach;
 
 /// Runs one instruction for a warp and says where to go on.
 ///
@@ -14,7 +15,7 @@ pub type Handler = unsafe fn(&mut Sm, &Inst) -> Next;
 pub struct Run {
     /// For one warp.
     pub alone: Handler,
-    /// For all warps of a gang (see [`crate::exec::gang`]), where there is such a form.
+    /// For all warps of a gang (see `exec/gang.rs`), where there is such a form.
     pub together: Option<Handler>,
     /// Whether it writes the same in all threads of a block that give it the same operands.
     pub repeats: bool,
@@ -51,17 +52,6 @@ pub struct Inst {
     /// How many instructions before it is an access at the same addresses, but for `imm` (see
     /// [`super::repeated`]); 0 where there is none.
     pub back: u16,
-}
-
-/// Whose registers an instruction writes when a gang runs it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
-    /// Each warp's own.
-    Warps,
-    /// Those that the warps have in common.
-    Common,
-    /// Both: the same value is read by the gang and by warps alone.
-    Both,
 }
 
 impl Inst {

@@ -9,6 +9,10 @@
 //! Remembered is what most accesses are: in each quarter of a warp lanes at one address, or at
 //! consecutive ones (see [`super::quarters`]).
 
+mod known;
+
+pub use known::{Key, Spreads};
+
 use super::gang::MOST;
 use crate::lanes::LANES;
 use crate::lanes::quarters::{LANES_OF_QUARTER, quarters};
@@ -28,11 +32,6 @@ pub const FAR: u64 = 1 << 50;
 
 /// The most bytes from the lowest address to the highest: more than any allocation has.
 const FARTHEST: i64 = 1 << 46;
-
-/// Times in a row that an access may lie otherwise, before it is only looked at now and then.
-const PATIENCE: u32 = 8;
-/// How often it is, then: one time in so many.
-const NOW_AND_THEN: u32 = 64;
 
 /// How the addresses of one instruction lie to each other. Places are relative to the first lane of
 /// the first warp, whose address is the access's *origin*.
@@ -60,7 +59,7 @@ pub struct Spread {
     /// The sector that the origin was in when the pieces were last marked, and the epoch.
     marked: Option<(u64, u32)>,
     /// What it comes to, for each place in a line where the origin may be: so many bytes apart.
-    comes_to: Vec<Option<Rc<Traffic>>>,
+    comes_to: Vec<Option<Rc<GangTraffic>>>,
     grain: u64,
     /// Times in a row that the addresses lay otherwise.
     misses: u32,
@@ -70,7 +69,7 @@ pub struct Spread {
 
 /// What an access of all warps of a gang comes to.
 #[derive(Default)]
-pub struct Traffic {
+pub struct GangTraffic {
     /// Of global memory.
     pub sectors: u64,
     pub wavefronts: u64,
@@ -83,7 +82,7 @@ pub struct Traffic {
     pub ends: [usize; MOST],
 }
 
-impl Traffic {
+impl GangTraffic {
     /// The lines of a warp and the sectors of each, where the origin's line is this one.
     #[inline(always)]
     pub fn of_warp(&self, turn: usize, origin: u64) -> impl Iterator<Item = (u64, u8)> {
@@ -189,8 +188,8 @@ impl Spread {
     pub fn comes_to(
         &mut self,
         origin: u64,
-        add: impl Fn(&mut Traffic, &[u64; LANES]),
-    ) -> &Rc<Traffic> {
+        add: impl Fn(&mut GangTraffic, &[u64; LANES]),
+    ) -> &Rc<GangTraffic> {
         let place = ((origin % LINE) >> self.grain.trailing_zeros()) as usize;
         if !matches!(self.comes_to.get(place), Some(Some(_))) {
             let places = (LINE / self.grain) as usize;
@@ -204,8 +203,8 @@ impl Spread {
     }
 
     #[inline(never)]
-    fn traffic(&self, within: u64, add: impl Fn(&mut Traffic, &[u64; LANES])) -> Traffic {
-        let mut traffic = Traffic::default();
+    fn traffic(&self, within: u64, add: impl Fn(&mut GangTraffic, &[u64; LANES])) -> GangTraffic {
+        let mut traffic = GangTraffic::default();
         for turn in 0..self.warps {
             let row = self.places(turn);
             let row = row.map(|place| (FAR + within).wrapping_add(place));
@@ -278,112 +277,4 @@ fn merged(mut pieces: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
         }
     }
     whole
-}
-
-/// What is remembered of the instructions of a program.
-#[derive(Default)]
-pub struct Spreads {
-    /// By their place in the code: of gangs of as many warps as can be, and of smaller ones.
-    known: Vec<[Option<Box<Spread>>; 2]>,
-    /// The place of the instruction that is known to lie as it did: it was looked at just now.
-    proven: Option<u32>,
-}
-
-/// What a spread is remembered by.
-#[derive(Clone, Copy)]
-pub struct Key {
-    /// The instruction's place in the code, or that of the first with the same addresses, which has
-    /// run just before.
-    pub place: u32,
-    /// Its gang has as many warps as can be.
-    pub full: bool,
-    /// It is not the first.
-    pub follows: bool,
-}
-
-impl Spreads {
-    /// Nothing yet, of a program of so many instructions.
-    pub fn new(instructions: usize) -> Spreads {
-        Spreads {
-            known: std::iter::repeat_with(|| [None, None])
-                .take(instructions)
-                .collect(),
-            proven: None,
-        }
-    }
-
-    #[inline(always)]
-    fn at(&mut self, key: Key) -> &mut Option<Box<Spread>> {
-        &mut self.known[key.place as usize][usize::from(key.full)]
-    }
-
-    /// How the addresses of an instruction lie now, in `rows`, one a warp, of which there are so
-    /// many: none where they do not lie in quarters. To be given back.
-    #[inline(always)]
-    pub fn take<'a>(
-        &mut self,
-        key: Key,
-        size: u64,
-        warps: usize,
-        rows: impl Fn(usize) -> &'a [u64; LANES] + Copy,
-    ) -> Option<Box<Spread>> {
-        let proven = self.proven.take() == Some(key.place);
-        let known = self.at(key);
-        if let Some(spread) = known
-            && (proven
-                || spread.warps == warps && (key.follows && spread.holds || spread.fits(rows)))
-        {
-            spread.misses = 0;
-            spread.holds = true;
-            return known.take();
-        }
-        self.look(key, size, (0..warps).map(rows))
-    }
-
-    /// The same of addresses that do not lie as before.
-    #[inline(never)]
-    fn look<'a>(
-        &mut self,
-        key: Key,
-        size: u64,
-        mut rows: impl Iterator<Item = &'a [u64; LANES]>,
-    ) -> Option<Box<Spread>> {
-        if let Some(spread) = self.at(key) {
-            spread.holds = false;
-        }
-        let first = rows.next()?;
-        if !matches!(first[1].wrapping_sub(first[0]), step if step == 0 || step == size) {
-            // Most other patterns show here.
-            return None;
-        }
-        let mut misses = 0;
-        if let Some(spread) = self.at(key) {
-            spread.misses += 1;
-            misses = spread.misses;
-            if misses > PATIENCE && !misses.is_multiple_of(NOW_AND_THEN) {
-                return None;
-            }
-        }
-        let spread = Spread::of(std::iter::once(first).chain(rows), size)?;
-        Some(Box::new(Spread { misses, ..spread }))
-    }
-
-    /// As [`Spreads::keep`], where the same instruction takes it again before anything changes.
-    #[inline(always)]
-    pub fn keep_proven(&mut self, key: Key, spread: Box<Spread>) {
-        self.proven = Some(key.place);
-        self.keep(key, spread);
-    }
-
-    /// Addresses may have changed.
-    #[inline(always)]
-    pub fn prove_nothing(&mut self) {
-        self.proven = None;
-    }
-
-    /// Keeps what [`Spreads::take`] gave.
-    #[inline(always)]
-    pub fn keep(&mut self, key: Key, spread: Box<Spread>) {
-        *self.at(key) = Some(spread);
-    }
 }

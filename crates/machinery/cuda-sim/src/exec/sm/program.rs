@@ -1,10 +1,8 @@
 //! A program that is ready to run.
 
-use super::checked;
-use super::code::{Handler, Inst};
-use super::cpu::Cpu;
-use super::function::{CallSite, Function};
-use super::observe::{self, ObservedSites};
+use super::{Handler, Inst};
+use crate::exec::function::{CallSite, Function};
+use crate::exec::observe::ObservedSites;
 use crate::isa::Listing;
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -43,8 +41,9 @@ pub struct Code {
     /// What the observed copies count, and what runs it.
     pub sites: ObservedSites,
     /// Checked as it runs, made when a launch first asks for it.
-    checked: OnceLock<Vec<Inst>>,
-    checked_observed: OnceLock<Vec<Inst>>,
+    pub checked: OnceLock<Vec<Inst>>,
+    /// Checked and counted.
+    pub checked_observed: OnceLock<Vec<Inst>>,
 }
 
 impl Program {
@@ -57,17 +56,6 @@ impl Program {
     pub fn allocations(&self) -> &[u64] {
         &self.allocations
     }
-
-    /// The code with every instruction that a check looks at led to it first; `observed`: the copy
-    /// that is counted as well.
-    pub fn checked_code(&self, observed: bool) -> &[Inst] {
-        let code = &self.code;
-        let (copy, under) = match observed {
-            false => (&code.checked, &code.plain),
-            true => (&code.checked_observed, &code.observed),
-        };
-        copy.get_or_init(|| checked::code(under, &self.listing.checked))
-    }
 }
 
 impl Code {
@@ -78,20 +66,5 @@ impl Code {
             run: together,
             ..inst
         });
-    }
-
-    /// Makes the copies that are counted: the code is complete.
-    pub fn observe(&mut self, cpu: Cpu) {
-        self.observed = self.plain.clone();
-        self.observed_together = self.together.clone();
-        for observed in self.sites.iter() {
-            let address = observed.site.address as usize;
-            self.observed[address].run = observe::handler(observed.site.kind, cpu);
-            if observed.together.is_some()
-                && let Some(handler) = observe::gangs_handler(observed.site.kind, cpu)
-            {
-                self.observed_together[address].run = handler;
-            }
-        }
     }
 }

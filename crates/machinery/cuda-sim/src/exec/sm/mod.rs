@@ -1,15 +1,24 @@
 //! One multiprocessor: runs the warps of one block at a time, an instruction for all lanes.
 
+mod code;
+mod grid;
+mod program;
+#[cfg(test)]
+mod single;
+mod splits;
+
+pub use code::{Handler, Inst, Next, Run};
+pub use grid::{Grid, Launch};
+pub use program::{Code, Program};
+
 use super::block::Block;
-use super::code::{Inst, Next};
 use super::fault::{Fault, FaultKind, Place};
 use super::gang::Gang;
-use super::grid::Grid;
-use super::identity::Threads;
-use super::observe::{Lines, Noted, Observer};
+use super::observe::{AccessCost, Noted, Observer};
 use super::spread::Spreads;
-use super::trace;
-use super::warp::{NOWHERE, State, Turn};
+use super::threads::Threads;
+use super::trace::TracedAccess;
+use super::warp::{NOWHERE, Turn};
 use super::window::{LocalPool, WindowPool};
 use crate::check::Checker;
 use crate::lanes::{FULL, LANES, expand};
@@ -74,7 +83,7 @@ pub struct Sm {
     /// Counts what the running block does, if it is observed.
     pub observer: Option<Box<Observer>>,
     /// What accesses of observed blocks came to: the next block's have the same shapes.
-    pub shapes: Vec<Shapes<Lines>>,
+    pub shapes: Vec<Shapes<AccessCost>>,
     /// Room for what their gangs ask caches.
     pub noted: Noted,
     /// The part of the launch that the running block belongs to.
@@ -95,7 +104,7 @@ pub struct Sm {
     /// What kernels printed, by block.
     pub printed: Vec<(u64, Vec<u8>)>,
     /// What they accessed, by block, where that is told.
-    pub traced: Vec<(u64, trace::Noted)>,
+    pub traced: Vec<(u64, TracedAccess)>,
 }
 
 /// A program's code, plain or the copies that count as they run.
@@ -109,7 +118,7 @@ impl Sm {
     pub fn new(grid: Arc<Grid>) -> Sm {
         let code = grid.program.code.plain.as_ptr();
         let counts = Counts::new(grid.program.listing.blocks.len());
-        let windows = WindowPool::new(&grid.program, grid.kernel);
+        let windows = WindowPool::new(&grid.program.functions, grid.function());
         let locals = LocalPool::new(grid.stack_bytes);
         Sm {
             frame: std::ptr::null_mut(),
@@ -236,32 +245,6 @@ impl Sm {
         }
     }
 
-    /// Goes on with the next split of this warp that can run; null when there is none.
-    pub fn switch(&mut self) -> Next {
-        let warp = self.block.warp_mut();
-        let Some(id) = warp.ready.pop_front() else {
-            warp.current = NOWHERE;
-            return std::ptr::null();
-        };
-        warp.current = id;
-        self.load(id)
-    }
-
-    /// Takes up split `id` of the running warp where it stands.
-    fn load(&mut self, id: u32) -> Next {
-        self.switches += 1;
-        let warp = self.block.warp_mut();
-        let split = &mut warp.splits[id as usize];
-        split.state = State::Running;
-        let (mask, pc, frame) = (split.mask, split.pc, split.frame);
-        self.reconverge = split.reconverge;
-        let frame = &mut warp.frames[frame as usize];
-        self.frame = frame.registers.base();
-        self.local_base = frame.local_base;
-        self.run_lanes(mask);
-        self.at(pc)
-    }
-
     /// From now on what caches are asked is noted, or asked at once.
     pub fn note_asked(&mut self, note: bool) {
         if let Some(observer) = &mut self.observer {
@@ -283,129 +266,6 @@ impl Sm {
         }
     }
 
-    /// Puts the running split aside, to go on at `pc`.
-    pub fn suspend(&mut self, pc: u32, state: State) {
-        let mask = self.mask;
-        let warp = self.block.warp_mut();
-        let split = &mut warp.splits[warp.current as usize];
-        split.pc = pc;
-        split.mask = mask;
-        split.state = state;
-    }
-
-    /// The running lanes reached the place where their split rejoins its parent.
-    pub fn arrive(&mut self) -> Next {
-        let id = self.block.warp().current;
-        self.leave(id)
-    }
-
-    /// Removes split `id`; when it was the last of its parent's children, the parent goes on.
-    fn leave(&mut self, mut id: u32) -> Next {
-        loop {
-            let warp = self.block.warp_mut();
-            let parent = warp.splits[id as usize].parent;
-            self.release_split(id);
-            if parent == NOWHERE {
-                return self.switch();
-            }
-            let warp = self.block.warp_mut();
-            let alive = warp.alive;
-            let split = &mut warp.splits[parent as usize];
-            split.waiting -= 1;
-            if split.waiting > 0 {
-                return self.switch();
-            }
-            split.mask &= alive;
-            if split.mask != 0 {
-                if warp.gathers(parent) {
-                    return std::ptr::null();
-                }
-                warp.current = parent;
-                return self.load(parent);
-            }
-            id = parent;
-        }
-    }
-
-    /// The running lanes end.
-    pub fn exit_lanes(&mut self) -> Next {
-        let mask = self.mask;
-        self.block.exit(mask);
-        self.block.warp_mut().wake_synchronising();
-        let id = self.block.warp().current;
-        self.leave(id)
-    }
-
-    fn release_split(&mut self, id: u32) {
-        let warp = self.block.warp_mut();
-        let frame = warp.remove(id);
-        if let Some(frame) = frame {
-            self.windows.give_back(frame);
-        }
-    }
-
-    /// The running lanes part: those in `taken` go to `target`, the rest to `other`; all meet
-    /// again at `meet` (the immediate post-dominator), or never where it is [`NOWHERE`].
-    pub fn diverge(&mut self, taken: u32, target: u32, other: u32, meet: u32) -> Next {
-        self.counts.divergent_branches += 1;
-        let rest = self.mask & !taken;
-        self.part(&[(rest, other), (taken, target)], meet)
-    }
-
-    /// The running lanes part into `ways`, disjoint and none empty: the first goes on now.
-    pub fn part(&mut self, ways: &[(u32, u32)], meet: u32) -> Next {
-        let mask = self.mask;
-        let warp = self.block.warp_mut();
-        let current = warp.current;
-        let (reconverge, parent) = if meet == NOWHERE || meet == self.reconverge {
-            // They meet where the whole split does (or not at all): no new place to wait.
-            let split = &warp.splits[current as usize];
-            (split.reconverge, split.parent)
-        } else {
-            // The split itself waits at the meeting place.
-            let split = &mut warp.splits[current as usize];
-            split.pc = meet;
-            split.mask = mask;
-            split.state = State::Waiting;
-            split.waiting = 0;
-            (meet, current)
-        };
-        let frame = warp.splits[current as usize].frame;
-        let splits_itself = parent == current;
-        let mut first = None;
-        for &(lanes, pc) in ways {
-            if pc == reconverge && reconverge != NOWHERE {
-                // These lanes are where the others will come: they wait in the parent's mask.
-                continue;
-            }
-            if first.is_none() && !splits_itself {
-                first = Some(current);
-                let split = &mut warp.splits[current as usize];
-                split.mask = lanes;
-                split.pc = pc;
-                continue;
-            }
-            let id = warp.add(lanes, pc, reconverge, parent, frame);
-            if parent != NOWHERE {
-                warp.splits[parent as usize].waiting += 1;
-            }
-            if first.is_none() {
-                first = Some(id);
-            } else {
-                warp.splits[id as usize].state = State::Ready;
-                warp.ready.push_back(id);
-            }
-        }
-        match first {
-            Some(id) => {
-                warp.current = id;
-                self.load(id)
-            }
-            // Every way led straight to the meeting place.
-            None => self.arrive(),
-        }
-    }
-
     /// Stops the launch: `lane` did what `kind` says at `inst`.
     #[cold]
     pub fn fail(&mut self, inst: &Inst, lane: usize, kind: FaultKind) -> Next {
@@ -416,9 +276,7 @@ impl Sm {
             .dims
             .thread_index(warp.index * LANES as u32 + lane as u32);
         let place = Place {
-            kernel: self.grid.program.listing.kernels[self.grid.kernel]
-                .name
-                .clone(),
+            kernel: self.grid.kernel_name().to_owned(),
             block: self.block.id,
             thread,
             source: self.grid.program.listing.source_of(address),

@@ -1,7 +1,7 @@
 //! What an address that faults nearly was: the allocation that it missed, and what usually makes
 //! one miss it so.
 
-use super::fault::FaultKind;
+use super::kind::FaultKind;
 use crate::check::Kind;
 use crate::check::describe::{allocation, count};
 use crate::memory::global::{Global, Known};

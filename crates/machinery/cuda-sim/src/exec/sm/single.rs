@@ -1,12 +1,10 @@
 //! A multiprocessor without a launch, for tests of single instructions.
 
-use super::function::Function;
-use super::grid::{Grid, Launch};
-use super::program::Program;
-use super::sample::Observe;
-use super::sm::Sm;
+use super::{Grid, Launch, Program, Sm};
 use crate::check::Checks;
 use crate::device::DeviceSpec;
+use crate::exec::function::Function;
+use crate::exec::sample::Observe;
 use crate::isa::Kernel;
 use crate::memory::global::Global;
 use std::sync::{Arc, OnceLock};

@@ -1,37 +1,8 @@
-//! What ends a launch before its time.
+//! What a kernel can do for which a GPU stops it.
 
-use super::miss::Miss;
-use super::window::CALLED_BYTES;
-use crate::check::{Checks, Finding, Kind, Severity};
-use crate::isa::SourceLine;
+use crate::exec::window::CALLED_BYTES;
 use std::fmt;
 use std::time::Duration;
-
-/// A kernel did what a GPU stops it for.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Fault {
-    pub kind: FaultKind,
-    /// Where; none for what no thread did, such as a time limit.
-    pub place: Option<Box<Place>>,
-    /// What the address nearly was, where there is anything to say.
-    pub miss: Option<Box<Miss>>,
-    /// What the kernel had printed by then.
-    pub printed: Vec<u8>,
-    /// What checks had found by then.
-    pub findings: Vec<Finding>,
-}
-
-impl Fault {
-    pub fn new(kind: FaultKind, place: Option<Box<Place>>) -> Fault {
-        Fault {
-            kind,
-            place,
-            miss: None,
-            printed: Vec::new(),
-            findings: Vec::new(),
-        }
-    }
-}
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum FaultKind {
@@ -73,21 +44,9 @@ pub enum FaultKind {
     Timeout(Duration),
 }
 
-/// Which thread, and where in the program.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Place {
-    pub kernel: String,
-    pub block: [u32; 3],
-    pub thread: [u32; 3],
-    pub source: SourceLine,
-}
-
-impl fmt::Display for Fault {
+impl fmt::Display for FaultKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let FaultKind::Assert { message } = &self.kind {
-            return write!(f, "{message}");
-        }
-        match &self.kind {
+        match self {
             FaultKind::IllegalAddress {
                 address,
                 bytes,
@@ -147,67 +106,7 @@ impl fmt::Display for Fault {
                 "the kernel ran past its time limit of {} s (CUDA_SIM_TIME_LIMIT)",
                 limit.as_secs_f64()
             ),
-            FaultKind::Assert { .. } => Ok(()),
-        }?;
-        if let Some(place) = &self.place {
-            let ([bx, by, bz], [tx, ty, tz]) = (place.block, place.thread);
-            write!(
-                f,
-                "\n  in kernel {}, block ({bx}, {by}, {bz}), thread ({tx}, {ty}, {tz})\n  at {}",
-                place.kernel, place.source
-            )?;
+            FaultKind::Assert { message } => f.write_str(message),
         }
-        if let Some(miss) = &self.miss {
-            if !miss.what.is_empty() {
-                write!(f, "\n  {}", miss.what)?;
-            }
-            if !miss.usually.is_empty() {
-                write!(f, "\n  usually: {}", miss.usually)?;
-            }
-        }
-        Ok(())
     }
 }
-
-impl Fault {
-    /// All that was found, the fault itself first, of what `checks` look for.
-    pub fn take_findings(&mut self, checks: Checks) -> Vec<Finding> {
-        let mut findings = std::mem::take(&mut self.findings);
-        let stopped = self.finding().filter(|found| checks.has(found.check));
-        // That a barrier does not open is no news where only part of a warp has come to it.
-        let news = |stopped: &Finding| {
-            let known =
-                |one: &Finding| one.kind == Kind::DivergentBarrier && one.source == stopped.source;
-            stopped.kind != Kind::BarrierNeverOpens || !findings.iter().any(known)
-        };
-        let stopped = stopped.filter(news);
-        findings.splice(..0, stopped);
-        findings
-    }
-
-    /// As a finding, where it is a mistake that a check looks for.
-    pub fn finding(&self) -> Option<Finding> {
-        let (miss, place) = (self.miss.as_ref()?, self.place.as_ref()?);
-        let whole = self.to_string();
-        let first = whole.lines().next().unwrap_or_default().to_owned();
-        let what = match miss.what.is_empty() {
-            true => first,
-            false => format!("{first}\n  {}", miss.what),
-        };
-        Some(Finding {
-            check: miss.kind.check(),
-            kind: miss.kind,
-            severity: Severity::Error,
-            kernel: place.kernel.clone(),
-            block: place.block,
-            thread: place.thread,
-            source: place.source.clone(),
-            other: None,
-            what,
-            usually: miss.usually.to_owned(),
-            count: 1,
-        })
-    }
-}
-
-impl std::error::Error for Fault {}

@@ -1,0 +1,63 @@
+//! What is loaded and stored: an element in memory, and the row of a register that it is in.
+
+use crate::exec::lanewise::Lane;
+use crate::lanes::LANES;
+
+/// A value in memory and the row it is loaded into: narrow ones are widened to 32 bits.
+pub trait Element: Copy + Default + 'static {
+    type Row: Lane;
+    fn widen(self) -> Self::Row;
+    fn narrow(row: Self::Row) -> Self;
+}
+
+macro_rules! element {
+    ($($t:ty => $row:ty),*) => {$(
+        impl Element for $t {
+            type Row = $row;
+            #[inline(always)]
+            fn widen(self) -> $row {
+                self as $row
+            }
+            #[inline(always)]
+            fn narrow(row: $row) -> $t {
+                row as $t
+            }
+        }
+    )*};
+}
+element!(u8 => u32, i8 => u32, u16 => u32, i16 => u32, u32 => u32, u64 => u64);
+
+/// Writes the elements of `L` lanes from `first` on, one lane's behind the other's.
+///
+/// # Safety
+/// There is room for them at `host`.
+#[inline(always)]
+pub unsafe fn put<M: Element, const N: usize, const L: usize>(
+    host: *mut M,
+    rows: [&[M::Row; LANES]; N],
+    first: usize,
+) {
+    let mut values = [[M::default(); N]; L];
+    for (lane, values) in values.iter_mut().enumerate() {
+        *values = rows.map(|row| M::narrow(row[first + lane]));
+    }
+    // SAFETY: the caller's promise.
+    unsafe { host.cast::<[[M; N]; L]>().write_unaligned(values) };
+}
+
+/// Reads the elements of `L` lanes, one lane's behind the other's: a row for each part.
+///
+/// # Safety
+/// They are there.
+#[inline(always)]
+pub unsafe fn get<M: Element, const N: usize, const L: usize>(host: *const M) -> [[M::Row; L]; N] {
+    // SAFETY: the caller's promise.
+    let values = unsafe { host.cast::<[[M; N]; L]>().read_unaligned() };
+    let mut rows = [[M::Row::default(); L]; N];
+    for (part, row) in rows.iter_mut().enumerate() {
+        for lane in 0..L {
+            row[lane] = values[lane][part].widen();
+        }
+    }
+    rows
+}

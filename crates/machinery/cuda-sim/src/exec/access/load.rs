@@ -1,0 +1,230 @@
+//! A load by one warp.
+
+use super::element::{Element, get};
+use super::pattern::{Pattern, pattern};
+use super::reach::{failed, reach};
+use crate::exec::lanewise::View;
+use crate::exec::sm::{Inst, Sm};
+use crate::exec::space::Space;
+use crate::lanes::quarters::{LANES_OF_QUARTER, Quarter};
+use crate::lanes::{FULL, LANES, active};
+
+/// What a load of `N` elements reads from registers: the address row, behind the destinations.
+///
+/// # Safety
+/// It is a 64-bit row.
+#[inline(always)]
+#[expect(clippy::extra_unused_type_parameters, reason = "as `store_operands`")]
+pub unsafe fn load_operands<'a, M, const N: usize>(
+    view: impl View,
+    sm: &Sm,
+    inst: &Inst,
+) -> &'a [u64; LANES] {
+    // SAFETY: the caller's promise.
+    unsafe { view.row::<u64>(sm, inst, N) }
+}
+
+/// A load of `N` elements at these addresses plus `imm`. Answers whether it could be done.
+///
+/// # Safety
+/// The destinations are rows.
+#[inline(always)]
+pub unsafe fn run_load<S: Space, M: Element, const N: usize>(
+    sm: &mut Sm,
+    inst: &Inst,
+    addresses: &[u64; LANES],
+) -> bool {
+    let size = (size_of::<M>() * N) as u64;
+    let first = sm.mask.trailing_zeros() as usize & 31;
+    match pattern(sm, addresses, inst.imm, size) {
+        Pattern::Same(address) => {
+            let host = match reach::<S>(sm, first, address, size, size, false) {
+                Ok(host) => host.cast::<M>(),
+                Err(kind) => return failed(sm, inst, first, kind),
+            };
+            for part in 0..N {
+                // SAFETY: `reach` checked `size` bytes; the destinations are rows.
+                unsafe {
+                    let value = host.add(part).read_unaligned().widen();
+                    sm.write(inst, part, [value; LANES]);
+                }
+            }
+        }
+        Pattern::Consecutive(origin) => {
+            let last = 31 - sm.mask.leading_zeros() as usize;
+            let start = origin.wrapping_add(first as u64 * size);
+            let bytes = (last - first + 1) as u64 * size;
+            let host = match reach::<S>(sm, first, start, bytes, size, false) {
+                Ok(host) => host.cast::<M>(),
+                // Some lane is outside: find out which.
+                // SAFETY: the destinations are rows.
+                Err(_) => return unsafe { load_each::<S, M, N>(sm, inst, addresses) },
+            };
+            if sm.mask == FULL {
+                // SAFETY: the elements of all lanes were checked; the destinations are rows.
+                unsafe {
+                    for (part, row) in get::<M, N, LANES>(host).into_iter().enumerate() {
+                        sm.write(inst, part, row);
+                    }
+                }
+            } else {
+                for part in 0..N {
+                    let mut values = [M::Row::default(); LANES];
+                    // SAFETY: lanes first to last were checked; the destination is a row.
+                    unsafe {
+                        for lane in first..=last {
+                            let place = host.add((lane - first) * N + part);
+                            values[lane] = place.read_unaligned().widen();
+                        }
+                        sm.write(inst, part, values);
+                    }
+                }
+            }
+        }
+        Pattern::Quarters(quarters) => {
+            let mut values = [[M::Row::default(); LANES]; N];
+            for (quarter, Quarter { start, apart }) in quarters.into_iter().enumerate() {
+                let bytes = if apart { size * 8 } else { size };
+                let host = match reach::<S>(sm, 0, start, bytes, size, false) {
+                    Ok(host) => host.cast::<M>(),
+                    // Some lane is outside: find out which.
+                    // SAFETY: the destinations are rows.
+                    Err(_) => return unsafe { load_each::<S, M, N>(sm, inst, addresses) },
+                };
+                for (part, row) in values.iter_mut().enumerate() {
+                    let row = &mut row[quarter * LANES_OF_QUARTER..][..LANES_OF_QUARTER];
+                    // SAFETY: `reach` checked the elements of one lane, or of all eight.
+                    unsafe {
+                        if apart {
+                            for (lane, value) in row.iter_mut().enumerate() {
+                                *value = host.add(lane * N + part).read_unaligned().widen();
+                            }
+                        } else {
+                            row.fill(host.add(part).read_unaligned().widen());
+                        }
+                    }
+                }
+            }
+            for (part, row) in values.into_iter().enumerate() {
+                // SAFETY: the destinations are rows.
+                unsafe { sm.write(inst, part, row) };
+            }
+        }
+        Pattern::Scattered => {
+            // SAFETY: the destinations are rows.
+            if !unsafe { load_from_one::<S, M, N>(sm, inst, addresses) } {
+                // SAFETY: as above.
+                return unsafe { load_each::<S, M, N>(sm, inst, addresses) };
+            }
+        }
+    }
+    S::count(sm, false, 1, sm.mask.count_ones().into());
+    true
+}
+
+/// Loads where the addresses of a full warp lie in one allocation; whether they do, and as they
+/// should.
+///
+/// # Safety
+/// The destinations are rows.
+#[inline(always)]
+pub unsafe fn load_from_one<S: Space, M: Element, const N: usize>(
+    sm: &mut Sm,
+    inst: &Inst,
+    addresses: &[u64; LANES],
+) -> bool {
+    if sm.mask != FULL {
+        return false;
+    }
+    let size = (size_of::<M>() * N) as u64;
+    let (mut lowest, mut highest, mut bits) = (u64::MAX, 0, 0);
+    for address in addresses {
+        let address = address.wrapping_add(inst.imm);
+        lowest = address.min(lowest);
+        highest = address.max(highest);
+        bits |= address;
+    }
+    let bytes = (highest - lowest).saturating_add(size);
+    if bits & (size - 1) != 0 {
+        return false;
+    }
+    let host = S::host(sm, 0, lowest, bytes);
+    if host.is_null() {
+        return false;
+    }
+    let mut values = [[M::Row::default(); LANES]; N];
+    for (lane, address) in addresses.iter().enumerate() {
+        let address = address.wrapping_add(inst.imm);
+        S::touch(sm, lowest, address, size, false);
+        let host = host.wrapping_add((address - lowest) as usize).cast::<M>();
+        for (part, row) in values.iter_mut().enumerate() {
+            // SAFETY: all from the lowest address to the end of the highest is there.
+            row[lane] = unsafe { host.add(part).read_unaligned() }.widen();
+        }
+    }
+    for (part, row) in values.into_iter().enumerate() {
+        // SAFETY: the caller's promise.
+        unsafe { sm.write(inst, part, row) };
+    }
+    true
+}
+
+/// Loads lane by lane, wherever the addresses lie.
+///
+/// # Safety
+/// The destinations are rows.
+#[inline(never)]
+pub unsafe fn load_each<S: Space, M: Element, const N: usize>(
+    sm: &mut Sm,
+    inst: &Inst,
+    addresses: &[u64; LANES],
+) -> bool {
+    let size = (size_of::<M>() * N) as u64;
+    let mut values = [[M::Row::default(); LANES]; N];
+    for lane in active(sm.mask) {
+        let address = addresses[lane].wrapping_add(inst.imm);
+        let host = match reach::<S>(sm, lane, address, size, size, false) {
+            Ok(host) => host.cast::<M>(),
+            Err(kind) => return failed(sm, inst, lane, kind),
+        };
+        for (part, row) in values.iter_mut().enumerate() {
+            // SAFETY: `reach` checked `size` bytes.
+            row[lane] = unsafe { host.add(part).read_unaligned() }.widen();
+        }
+    }
+    for (part, row) in values.into_iter().enumerate() {
+        // SAFETY: the destinations are rows.
+        unsafe { sm.write(inst, part, row) };
+    }
+    S::count(sm, false, 1, sm.mask.count_ones().into());
+    true
+}
+
+/// [`run_load`] without a look at how the addresses lie: short to compile, and for local memory all
+/// there is.
+///
+/// # Safety
+/// As for [`run_load`].
+pub unsafe fn run_load_plainly<S: Space, M: Element, const N: usize>(
+    sm: &mut Sm,
+    inst: &Inst,
+    addresses: &[u64; LANES],
+) -> bool {
+    if S::COMMON && sm.mask != FULL {
+        touch_between::<S>(sm, inst, addresses, (size_of::<M>() * N) as u64);
+    }
+    // SAFETY: the caller's promise.
+    unsafe { load_each::<S, M, N>(sm, inst, addresses) }
+}
+
+/// Marks what [`run_load`] marks of neighbours of which not all run: all from the first to the last.
+#[inline(never)]
+pub fn touch_between<S: Space>(sm: &mut Sm, inst: &Inst, addresses: &[u64; LANES], size: u64) {
+    if let Pattern::Consecutive(origin) = pattern(sm, addresses, inst.imm, size) {
+        let first = sm.mask.trailing_zeros() as usize & 31;
+        let start = origin.wrapping_add(first as u64 * size);
+        let lanes = 32 - sm.mask.leading_zeros() as usize - first;
+        // If some are outside, each lane will be looked at.
+        let _ = reach::<S>(sm, first, start, lanes as u64 * size, size, false);
+    }
+}

@@ -1,0 +1,52 @@
+//! From an address to the bytes it means, or to the fault it is.
+
+use crate::exec::fault::FaultKind;
+use crate::exec::sm::{Inst, Next, Sm};
+use crate::exec::space::Space;
+
+/// The host's address of one lane's access, or the fault it is.
+#[inline(always)]
+pub fn reach<S: Space>(
+    sm: &mut Sm,
+    lane: usize,
+    address: u64,
+    bytes: u64,
+    unit: u64,
+    write: bool,
+) -> Result<*mut u8, FaultKind> {
+    if address & (unit - 1) != 0 {
+        return Err(FaultKind::MisalignedAddress {
+            address,
+            bytes: unit as u32,
+        });
+    }
+    let host = S::host(sm, lane, address, bytes);
+    if host.is_null() || write && !S::writable(address) {
+        return Err(FaultKind::IllegalAddress {
+            address,
+            bytes: unit as u32,
+            write,
+            space: S::NAME,
+        });
+    }
+    S::touch(sm, address, address, bytes, write);
+    Ok(host)
+}
+
+/// Notes what `lane` did; answers that the access could not be done.
+#[cold]
+pub fn failed(sm: &mut Sm, inst: &Inst, lane: usize, kind: FaultKind) -> bool {
+    sm.fail(inst, lane, kind);
+    false
+}
+
+/// Where atomics find their operand.
+pub fn reach_atomic<S: Space>(
+    sm: &mut Sm,
+    inst: &Inst,
+    lane: usize,
+    address: u64,
+    bytes: u64,
+) -> Result<*mut u8, Next> {
+    reach::<S>(sm, lane, address, bytes, bytes, true).map_err(|kind| sm.fail(inst, lane, kind))
+}

@@ -1,0 +1,192 @@
+//! Loads and stores by a gang.
+
+use super::element::{Element, get, put};
+use super::load::load_operands;
+use super::reach::reach;
+use super::store::{Stored, store_operands};
+use crate::exec::lanewise::{Together, View};
+use crate::exec::sm::{Inst, Next, Sm};
+use crate::exec::space::Space;
+use crate::exec::spread::{Key, Spread};
+use crate::lanes::LANES;
+use crate::lanes::quarters::LANES_OF_QUARTER;
+
+/// Under which the running gang's spread at an instruction is remembered. What is counted is each
+/// instruction's own.
+#[inline(always)]
+pub fn spread_key(sm: &Sm, inst: &Inst) -> Key {
+    let back = match sm.observer {
+        Some(_) => 0,
+        None => u32::from(inst.back),
+    };
+    Key {
+        place: sm.address_of(inst) - back,
+        full: sm.gang.count == sm.gang_size,
+        follows: back > 0,
+    }
+}
+
+/// Where a gang's access is, if its addresses, operand `n`, lie in quarters: how they lie, which is
+/// to be given back, and the host's address of the lowest of them. The access is counted then.
+///
+/// # Safety
+/// Operand `n` is a 64-bit row of each warp's own.
+#[inline(always)]
+unsafe fn reach_together<S: Space>(
+    sm: &mut Sm,
+    inst: &Inst,
+    n: usize,
+    size: u64,
+    write: bool,
+) -> Option<(Box<Spread>, *mut u8)> {
+    let warps = sm.gang.whole_warps()?;
+    let (at, key) = (inst.o[n] as usize, spread_key(sm, inst));
+    let frames = &sm.gang.frames;
+    // SAFETY: the caller's promise; nothing is written while these are looked at.
+    let rows = |turn: usize| unsafe { &*frames[turn][0].add(at).cast::<[u64; LANES]>() };
+    let origin = rows(0)[0].wrapping_add(inst.imm);
+    let mut spread = sm.spreads.take(key, size, warps, rows)?;
+    let (lowest, bytes) = spread.extent();
+    let lowest = origin.wrapping_add(lowest);
+    // Where lanes write to one address it matters which is the last.
+    let orderly = spread.all_apart() || !write;
+    let host = if orderly && origin & (size - 1) == 0 {
+        S::host(sm, 0, lowest, bytes)
+    } else {
+        std::ptr::null_mut()
+    };
+    if host.is_null() {
+        // Some lane is outside, or they are in several allocations.
+        sm.spreads.keep(key, spread);
+        return None;
+    }
+    for &(start, bytes) in spread.unmarked(origin, sm.epoch) {
+        S::touch(sm, lowest, origin.wrapping_add(start), bytes, write);
+    }
+    S::count(sm, write, warps as u64, (warps * LANES) as u64);
+    Some((spread, host))
+}
+
+/// A gang's load: from the address that its warps have in common once; where the addresses lie in
+/// quarters without a look at each; else warp by warp.
+#[inline(always)]
+pub unsafe fn run_load_together<S: Space, M: Element, const N: usize>(
+    sm: &mut Sm,
+    inst: &Inst,
+    one_warp: impl Fn(&mut Sm, &[u64; LANES]) -> bool,
+) -> Next {
+    let size = (size_of::<M>() * N) as u64;
+    if inst.common >> N & 1 == 0 {
+        // SAFETY: the operand after the destinations is a 64-bit row.
+        if let Some((spread, host)) = unsafe { reach_together::<S>(sm, inst, N, size, false) } {
+            for turn in 0..sm.gang.count {
+                let frame = sm.gang.frames[turn][0];
+                // SAFETY: the elements of all lanes are inside what was found; the destinations are
+                // rows.
+                unsafe {
+                    if let Some(start) = spread.consecutive(turn) {
+                        let values = get::<M, N, LANES>(host.add(start).cast());
+                        for (part, row) in values.into_iter().enumerate() {
+                            *frame.add(inst.o[part] as usize).cast() = row;
+                        }
+                        continue;
+                    }
+                    for (quarter, (start, apart)) in spread.of_warp(turn).enumerate() {
+                        let host = host.add(start).cast::<M>();
+                        let values = if apart {
+                            get::<M, N, LANES_OF_QUARTER>(host)
+                        } else {
+                            let value = |part| host.add(part).read_unaligned().widen();
+                            std::array::from_fn(|part| [value(part); LANES_OF_QUARTER])
+                        };
+                        for (part, values) in values.into_iter().enumerate() {
+                            let row = frame.add(inst.o[part] as usize);
+                            *row.cast::<[M::Row; LANES_OF_QUARTER]>().add(quarter) = values;
+                        }
+                    }
+                }
+            }
+            sm.spreads.keep(spread_key(sm, inst), spread);
+            return inst.next();
+        }
+        // SAFETY: the caller's promise.
+        return in_turn(sm, inst, |sm, turn| unsafe {
+            one_warp(
+                sm,
+                load_operands::<M, N>(Together::of(&sm.gang, turn), sm, inst),
+            )
+        });
+    }
+    sm.take_turn(0);
+    // SAFETY: the operand after the destinations is a 64-bit row, and all its lanes are alike.
+    let address =
+        unsafe { Together::of(&sm.gang, 0).row::<u64>(sm, inst, N) }[0].wrapping_add(inst.imm);
+    let host = match reach::<S>(sm, 0, address, size, size, false) {
+        Ok(host) => host.cast::<M>(),
+        Err(_) => return sm.fail_in_gang(inst),
+    };
+    let (warps, threads) = (sm.gang.count as u64, sm.gang.threads());
+    S::count(sm, false, warps, threads);
+    for part in 0..N {
+        // SAFETY: `reach` checked `size` bytes; the destinations are rows.
+        unsafe {
+            let value = host.add(part).read_unaligned().widen();
+            sm.write_in_turn(inst, part, [value; LANES]);
+        }
+    }
+    inst.next()
+}
+
+/// Runs an access warp by warp; it answers whether it could be done.
+#[inline(always)]
+fn in_turn(sm: &mut Sm, inst: &Inst, access: impl Fn(&mut Sm, usize) -> bool) -> Next {
+    for turn in 0..sm.gang.count {
+        sm.take_turn(turn);
+        if !access(sm, turn) {
+            return sm.fail_in_gang(inst);
+        }
+    }
+    inst.next()
+}
+
+/// A gang's store: where all lanes are apart without a look at each address, else warp by warp.
+#[inline(always)]
+pub unsafe fn run_store_together<S: Space, M: Element, const N: usize>(
+    sm: &mut Sm,
+    inst: &Inst,
+    one_warp: impl Fn(&mut Sm, Stored<M::Row, N>) -> bool,
+) -> Next {
+    let size = (size_of::<M>() * N) as u64;
+    if inst.common & 1 == 0 {
+        // SAFETY: operand 0 is a 64-bit row.
+        if let Some((spread, host)) = unsafe { reach_together::<S>(sm, inst, 0, size, true) } {
+            for turn in 0..sm.gang.count {
+                let view = Together::of(&sm.gang, turn);
+                // SAFETY: the values are rows; the elements of all lanes are inside what was found.
+                unsafe {
+                    let rows = std::array::from_fn(|part| view.row::<M::Row>(sm, inst, 1 + part));
+                    if let Some(start) = spread.consecutive(turn) {
+                        put::<M, N, LANES>(host.add(start).cast(), rows, 0);
+                        continue;
+                    }
+                    for (quarter, (start, _)) in spread.of_warp(turn).enumerate() {
+                        put::<M, N, LANES_OF_QUARTER>(
+                            host.add(start).cast(),
+                            rows,
+                            quarter * LANES_OF_QUARTER,
+                        );
+                    }
+                }
+            }
+            sm.spreads.keep(spread_key(sm, inst), spread);
+            return inst.next();
+        }
+    }
+    // SAFETY: the caller's promise.
+    in_turn(sm, inst, |sm, turn| unsafe {
+        one_warp(
+            sm,
+            store_operands::<M, N>(Together::of(&sm.gang, turn), sm, inst),
+        )
+    })
+}

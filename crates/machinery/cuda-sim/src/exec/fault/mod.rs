@@ -1,0 +1,115 @@
+//! What ends a launch before its time.
+
+mod kind;
+mod miss;
+
+pub use kind::FaultKind;
+pub use miss::{Miss, Sizes};
+
+use crate::check::{Checks, Finding, Kind, Severity};
+use crate::isa::SourceLine;
+use std::fmt;
+
+/// A kernel did what a GPU stops it for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fault {
+    pub kind: FaultKind,
+    /// Where; none for what no thread did, such as a time limit.
+    pub place: Option<Box<Place>>,
+    /// What the address nearly was, where there is anything to say.
+    pub miss: Option<Box<Miss>>,
+    /// What the kernel had printed by then.
+    pub printed: Vec<u8>,
+    /// What checks had found by then.
+    pub findings: Vec<Finding>,
+}
+
+impl Fault {
+    pub fn new(kind: FaultKind, place: Option<Box<Place>>) -> Fault {
+        Fault {
+            kind,
+            place,
+            miss: None,
+            printed: Vec::new(),
+            findings: Vec::new(),
+        }
+    }
+}
+
+/// Which thread, and where in the program.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Place {
+    pub kernel: String,
+    pub block: [u32; 3],
+    pub thread: [u32; 3],
+    pub source: SourceLine,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.kind)?;
+        if let FaultKind::Assert { .. } = self.kind {
+            return Ok(());
+        }
+        if let Some(place) = &self.place {
+            let ([bx, by, bz], [tx, ty, tz]) = (place.block, place.thread);
+            write!(
+                f,
+                "\n  in kernel {}, block ({bx}, {by}, {bz}), thread ({tx}, {ty}, {tz})\n  at {}",
+                place.kernel, place.source
+            )?;
+        }
+        if let Some(miss) = &self.miss {
+            if !miss.what.is_empty() {
+                write!(f, "\n  {}", miss.what)?;
+            }
+            if !miss.usually.is_empty() {
+                write!(f, "\n  usually: {}", miss.usually)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Fault {
+    /// All that was found, the fault itself first, of what `checks` look for.
+    pub fn take_findings(&mut self, checks: Checks) -> Vec<Finding> {
+        let mut findings = std::mem::take(&mut self.findings);
+        let stopped = self.finding().filter(|found| checks.has(found.check));
+        // That a barrier does not open is no news where only part of a warp has come to it.
+        let news = |stopped: &Finding| {
+            let known =
+                |one: &Finding| one.kind == Kind::DivergentBarrier && one.source == stopped.source;
+            stopped.kind != Kind::BarrierNeverOpens || !findings.iter().any(known)
+        };
+        let stopped = stopped.filter(news);
+        findings.splice(..0, stopped);
+        findings
+    }
+
+    /// As a finding, where it is a mistake that a check looks for.
+    pub fn finding(&self) -> Option<Finding> {
+        let (miss, place) = (self.miss.as_ref()?, self.place.as_ref()?);
+        let whole = self.to_string();
+        let first = whole.lines().next().unwrap_or_default().to_owned();
+        let what = match miss.what.is_empty() {
+            true => first,
+            false => format!("{first}\n  {}", miss.what),
+        };
+        Some(Finding {
+            check: miss.kind.check(),
+            kind: miss.kind,
+            severity: Severity::Error,
+            kernel: place.kernel.clone(),
+            block: place.block,
+            thread: place.thread,
+            source: place.source.clone(),
+            other: None,
+            what,
+            usually: miss.usually.to_owned(),
+            count: 1,
+        })
+    }
+}
+
+impl std::error::Error for Fault {}

@@ -1,0 +1,257 @@
+//! The same instructions, counted: what handlers of an observed block do before the plain ones.
+//!
+//! A program has its code once more, instruction for instruction (see [`super::sm::Code`]). A block
+//! that is observed runs the copy in which each access, branch and barrier comes here first: it is
+//! counted, and goes on to the handler that does it. A block that is not observed pays nothing.
+
+mod gangs;
+
+use super::async_copy;
+use super::cpu::Cpu;
+use super::observe::{ObservedSite, Observer, Transfer};
+use super::sm::{Code, Handler, Inst, Next, Sm};
+use crate::isa::sites::SiteKind;
+use crate::isa::{AccessKind, Memory};
+use crate::lanes::LANES;
+use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
+use crate::profile::traffic;
+
+/// Makes the copies of a program's code that are counted: the code is complete.
+pub fn make_copies(code: &mut Code, cpu: Cpu) {
+    code.observed = code.plain.clone();
+    code.observed_together = code.together.clone();
+    for observed in code.sites.iter() {
+        let (kind, address) = (observed.site.kind, observed.site.address as usize);
+        code.observed[address].run = handler(kind, cpu);
+        if observed.together.is_some()
+            && let Some(handler) = gangs::handler(kind, cpu)
+        {
+            code.observed_together[address].run = handler;
+        }
+    }
+}
+
+/// The handler that counts a site and then runs it.
+fn handler(kind: SiteKind, cpu: Cpu) -> Handler {
+    match kind {
+        SiteKind::Access(access) if access.kind.is_copy() => async_copy,
+        SiteKind::Access(access) => match access.memory {
+            Memory::Global => global(cpu),
+            Memory::Shared => shared(cpu),
+            Memory::Constant => constant(cpu),
+            Memory::Local => local(cpu),
+            Memory::Generic => generic(cpu),
+        },
+        SiteKind::Branch => branch,
+        SiteKind::Barrier => barrier,
+    }
+}
+
+/// The site an instruction is, and the running lanes' addresses.
+///
+/// # Safety
+/// `inst` is a site that accesses memory: the operand it names is a 64-bit row.
+#[inline(always)]
+unsafe fn access<'a>(sm: &Sm, inst: &Inst) -> (&'a ObservedSite, Transfer, [u64; LANES]) {
+    let (observed, transfer, operand) = found(sm, inst);
+    // SAFETY: the caller's promise.
+    let row = unsafe { sm.row::<u64>(inst, operand) };
+    (observed, transfer, moved(row, observed.site.offset))
+}
+
+/// The site an instruction is, and which operand its addresses are.
+#[inline(always)]
+fn found<'a>(sm: &Sm, inst: &Inst) -> (&'a ObservedSite, Transfer, usize) {
+    let observed: *const ObservedSite = sm.grid.program.code.sites.at(sm.address_of(inst));
+    // SAFETY: the program outlives the launch, and so whatever runs an instruction of it.
+    let observed = unsafe { &*observed };
+    let SiteKind::Access(access) = observed.site.kind else {
+        unreachable!("only accesses are counted as such");
+    };
+    let transfer = Transfer {
+        kind: access.kind,
+        bytes: access.bytes.into(),
+    };
+    (observed, transfer, access.address)
+}
+
+/// Addresses that are so many bytes behind those of a row.
+#[inline(always)]
+fn moved(row: &[u64; LANES], offset: u64) -> [u64; LANES] {
+    let mut at = [0; LANES];
+    for (at, address) in at.iter_mut().zip(row) {
+        *at = address.wrapping_add(offset);
+    }
+    at
+}
+
+/// An observed block has an observer.
+#[inline(always)]
+fn observer(sm: &mut Sm) -> &mut Observer {
+    match &mut sm.observer {
+        Some(observer) => observer,
+        None => unreachable!("observed code runs in observed blocks alone"),
+    }
+}
+
+/// Makes `$name`, which answers with a handler that counts and goes on: for any CPU, and for one with
+/// wide registers, on which 32 addresses are looked at in a few steps.
+macro_rules! observe {
+    // Counts the running lanes' access by `$count`.
+    ($name:ident, |$sm:ident, $slot:ident, $at:ident, $mask:ident, $transfer:ident| $count:expr) => {
+        observe!($name, |$sm, inst| {
+            // SAFETY: the site is one that accesses memory.
+            let (observed, $transfer, $at) = unsafe { access($sm, inst) };
+            let ($slot, $mask) = (observed.site.slot as usize, $sm.mask);
+            $count;
+            // SAFETY: the instruction was made for this handler.
+            unsafe { (observed.run)($sm, inst) }
+        });
+    };
+    ($name:ident, |$sm:ident, $inst:ident| $run:expr) => {
+        fn $name(cpu: Cpu) -> Handler {
+            #[inline(always)]
+            fn run($sm: &mut Sm, $inst: &Inst) -> Next {
+                $run
+            }
+            unsafe fn plain(sm: &mut Sm, inst: &Inst) -> Next {
+                run(sm, inst)
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+            unsafe fn avx2(sm: &mut Sm, inst: &Inst) -> Next {
+                // Chosen only where the CPU has AVX2.
+                run(sm, inst)
+            }
+            match cpu {
+                #[cfg(target_arch = "x86_64")]
+                Cpu::Avx2 => avx2,
+                _ => plain,
+            }
+        }
+    };
+}
+
+use observe;
+
+observe!(global, |sm, slot, at, mask, transfer| {
+    let warp = sm.block.running;
+    observer(sm).global(&[warp], slot, &at, mask, transfer);
+});
+observe!(shared, |sm, slot, at, mask, transfer| {
+    let warp = sm.block.running;
+    observer(sm).shared(&[warp], slot, &at, mask, transfer);
+});
+observe!(constant, |sm, slot, at, mask, transfer| {
+    let warp = sm.block.running;
+    observer(sm).constant(&[warp], slot, &at, mask, transfer);
+});
+observe!(local, |sm, slot, at, mask, transfer| {
+    let (warp, base) = (sm.block.running, local_rows(sm));
+    observer(sm).local(warp, slot, &at, mask, transfer, base);
+});
+observe!(generic, |sm, slot, at, mask, transfer| {
+    // Each lane's address says where it goes: as many accesses as there are memories.
+    let within = |window| {
+        let lanes = (0..LANES).filter(|&lane| in_window(at[lane], window));
+        lanes.fold(0, |lanes, lane| lanes | 1 << lane) & mask
+    };
+    let (to_shared, to_local) = (within(SHARED_WINDOW), within(LOCAL_WINDOW));
+    let to_constant = within(PARAM_WINDOW);
+    let to_global = mask & !(to_shared | to_local | to_constant);
+    let less = |window: u64| at.map(|address| address.wrapping_sub(window));
+    let (warp, base) = (sm.block.running, local_rows(sm));
+    let observer = observer(sm);
+    if to_global != 0 {
+        observer.global(&[warp], slot, &at, to_global, transfer);
+    }
+    if to_shared != 0 {
+        observer.shared(&[warp], slot + 1, &less(SHARED_WINDOW), to_shared, transfer);
+    }
+    if to_local != 0 {
+        observer.local(
+            warp,
+            slot + 2,
+            &less(LOCAL_WINDOW),
+            to_local,
+            transfer,
+            base,
+        );
+    }
+    if to_constant != 0 {
+        observer.constant(&[warp], slot + 3, &at, to_constant, transfer);
+    }
+});
+
+/// Where this warp's local memory begins, far from any device memory.
+fn local_rows(sm: &Sm) -> u64 {
+    let warps = sm.grid.dims.threads().div_ceil(32);
+    let warp = sm.block.number * u64::from(warps) + u64::from(sm.block.warp().index);
+    LOCAL_WINDOW + warp * u64::from(sm.locals.bytes).next_multiple_of(4) * LANES as u64
+}
+
+/// An asynchronous copy: a load from global memory of the lanes that read something, and a store to
+/// shared memory.
+///
+/// # Safety
+/// As for [`Handler`], for an asynchronous copy.
+unsafe fn async_copy(sm: &mut Sm, inst: &Inst) -> Next {
+    // SAFETY: the site is a copy, with both addresses and what says how much it reads.
+    let ((observed, transfer, _), (to, from), sizes) = unsafe {
+        (
+            access(sm, inst),
+            async_copy::addresses(sm, inst),
+            async_copy::sizes(sm, inst),
+        )
+    };
+    let (slot, mask, warp) = (observed.site.slot as usize, sm.mask, sm.block.running);
+    let reading =
+        (0..LANES).fold(0, |lanes, lane| lanes | u32::from(sizes[lane] != 0) << lane) & mask;
+    let observer = observer(sm);
+    let traffic = match transfer.kind {
+        AccessKind::AsyncCopyPastL1 => {
+            let traffic = traffic::copy_past_l1(&from, &to, reading);
+            if reading != 0 {
+                let counts = &mut observer.sites[slot];
+                counts.request(reading);
+                counts.units += u64::from(traffic.sectors);
+            }
+            traffic
+        }
+        _ => {
+            if reading != 0 {
+                observer.global(&[warp], slot, &from, reading, transfer);
+            }
+            traffic::copy(&from, &to, mask, transfer.bytes)
+        }
+    };
+    let counts = &mut observer.sites[slot + 1];
+    counts.request(mask);
+    counts.wavefronts += u64::from(traffic.shared.wavefronts);
+    counts.conflicts += u64::from(traffic.shared.conflicts);
+    // SAFETY: the instruction was made for this handler.
+    unsafe { (observed.run)(sm, inst) }
+}
+
+/// # Safety
+/// As for [`Handler`], for a branch that is a site.
+unsafe fn branch(sm: &mut Sm, inst: &Inst) -> Next {
+    let observed = *sm.grid.program.code.sites.at(sm.address_of(inst));
+    let before = sm.counts.divergent_branches;
+    // SAFETY: the instruction was made for this handler.
+    let next = unsafe { (observed.run)(sm, inst) };
+    let parted = sm.counts.divergent_branches - before;
+    let counts = &mut observer(sm).sites[observed.site.slot as usize];
+    counts.requests += 1;
+    counts.conflicts += parted;
+    next
+}
+
+/// # Safety
+/// As for [`Handler`], for a barrier that is a site.
+unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
+    let observed = *sm.grid.program.code.sites.at(sm.address_of(inst));
+    observer(sm).sites[observed.site.slot as usize].requests += 1;
+    // SAFETY: the instruction was made for this handler.
+    unsafe { (observed.run)(sm, inst) }
+}

@@ -1,0 +1,155 @@
+//! How the lanes of the running warp part and meet again.
+
+use super::{Next, Sm};
+use crate::exec::warp::{NOWHERE, State};
+
+impl Sm {
+    /// Goes on with the next split of this warp that can run; null when there is none.
+    pub fn switch(&mut self) -> Next {
+        let warp = self.block.warp_mut();
+        let Some(id) = warp.ready.pop_front() else {
+            warp.current = NOWHERE;
+            return std::ptr::null();
+        };
+        warp.current = id;
+        self.load(id)
+    }
+
+    /// Takes up split `id` of the running warp where it stands.
+    fn load(&mut self, id: u32) -> Next {
+        self.switches += 1;
+        let warp = self.block.warp_mut();
+        let split = &mut warp.splits[id as usize];
+        split.state = State::Running;
+        let (mask, pc, frame) = (split.mask, split.pc, split.frame);
+        self.reconverge = split.reconverge;
+        let frame = &mut warp.frames[frame as usize];
+        self.frame = frame.registers.base();
+        self.local_base = frame.local_base;
+        self.run_lanes(mask);
+        self.at(pc)
+    }
+
+    /// Puts the running split aside, to go on at `pc`.
+    pub fn suspend(&mut self, pc: u32, state: State) {
+        let mask = self.mask;
+        let warp = self.block.warp_mut();
+        let split = &mut warp.splits[warp.current as usize];
+        split.pc = pc;
+        split.mask = mask;
+        split.state = state;
+    }
+
+    /// The running lanes reached the place where their split rejoins its parent.
+    pub fn arrive(&mut self) -> Next {
+        let id = self.block.warp().current;
+        self.leave(id)
+    }
+
+    /// Removes split `id`; when it was the last of its parent's children, the parent goes on.
+    fn leave(&mut self, mut id: u32) -> Next {
+        loop {
+            let warp = self.block.warp_mut();
+            let parent = warp.splits[id as usize].parent;
+            self.release_split(id);
+            if parent == NOWHERE {
+                return self.switch();
+            }
+            let warp = self.block.warp_mut();
+            let alive = warp.alive;
+            let split = &mut warp.splits[parent as usize];
+            split.waiting -= 1;
+            if split.waiting > 0 {
+                return self.switch();
+            }
+            split.mask &= alive;
+            if split.mask != 0 {
+                if warp.gathers(parent) {
+                    return std::ptr::null();
+                }
+                warp.current = parent;
+                return self.load(parent);
+            }
+            id = parent;
+        }
+    }
+
+    /// The running lanes end.
+    pub fn exit_lanes(&mut self) -> Next {
+        let mask = self.mask;
+        self.block.exit(mask);
+        self.block.warp_mut().wake_synchronising();
+        let id = self.block.warp().current;
+        self.leave(id)
+    }
+
+    fn release_split(&mut self, id: u32) {
+        let warp = self.block.warp_mut();
+        let frame = warp.remove(id);
+        if let Some(frame) = frame {
+            self.windows.give_back(frame);
+        }
+    }
+
+    /// The running lanes part: those in `taken` go to `target`, the rest to `other`; all meet
+    /// again at `meet` (the immediate post-dominator), or never where it is [`NOWHERE`].
+    pub fn diverge(&mut self, taken: u32, target: u32, other: u32, meet: u32) -> Next {
+        self.counts.divergent_branches += 1;
+        let rest = self.mask & !taken;
+        self.part(&[(rest, other), (taken, target)], meet)
+    }
+
+    /// The running lanes part into `ways`, disjoint and none empty: the first goes on now.
+    pub fn part(&mut self, ways: &[(u32, u32)], meet: u32) -> Next {
+        let mask = self.mask;
+        let warp = self.block.warp_mut();
+        let current = warp.current;
+        let (reconverge, parent) = if meet == NOWHERE || meet == self.reconverge {
+            // They meet where the whole split does (or not at all): no new place to wait.
+            let split = &warp.splits[current as usize];
+            (split.reconverge, split.parent)
+        } else {
+            // The split itself waits at the meeting place.
+            let split = &mut warp.splits[current as usize];
+            split.pc = meet;
+            split.mask = mask;
+            split.state = State::Waiting;
+            split.waiting = 0;
+            (meet, current)
+        };
+        let frame = warp.splits[current as usize].frame;
+        let splits_itself = parent == current;
+        let mut first = None;
+        for &(lanes, pc) in ways {
+            if pc == reconverge && reconverge != NOWHERE {
+                // These lanes are where the others will come: they wait in the parent's mask.
+                continue;
+            }
+            if first.is_none() && !splits_itself {
+                first = Some(current);
+                let split = &mut warp.splits[current as usize];
+                split.mask = lanes;
+                split.pc = pc;
+                continue;
+            }
+            let id = warp.add(lanes, pc, reconverge, parent, frame);
+            if parent != NOWHERE {
+                warp.splits[parent as usize].waiting += 1;
+            }
+            if first.is_none() {
+                first = Some(id);
+            } else {
+                warp.splits[id as usize].state = State::Ready;
+                warp.ready.push_back(id);
+            }
+        }
+        match first {
+            Some(id) => {
+                warp.current = id;
+                self.load(id)
+            }
+            // Every way led straight to the meeting place.
+            None => self.arrive(),
+        }
+    }
+}
