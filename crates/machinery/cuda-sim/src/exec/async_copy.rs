@@ -5,15 +5,15 @@
 //! GPU may do, and this choice shows a wait that is missing.
 
 use super::access::reach;
-use super::copies::{Copy, MOST};
+use super::copies::{MOST, StartedCopy};
 use super::sm::{Inst, Next, Sm};
-use super::space::{Global, Shared, Space as _};
+use super::space::{GlobalSpace, SharedSpace, StateSpace as _};
 use crate::lanes::LANES;
 
 /// How much of its source a copy reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
-pub enum Source {
+pub enum SourceBytes {
     Whole,
     /// As many bytes as a 32-bit operand says.
     Bytes,
@@ -44,9 +44,9 @@ pub unsafe fn sizes(sm: &Sm, inst: &Inst) -> [u32; LANES] {
     let how = inst.x;
     // SAFETY: operand 2 is a 32-bit row or a predicate, as `how` says.
     unsafe {
-        if how == Source::Bytes as u32 {
+        if how == SourceBytes::Bytes as u32 {
             *sm.row::<u32>(inst, 2)
-        } else if how == Source::Unless as u32 {
+        } else if how == SourceBytes::Unless as u32 {
             let nothing = sm.predicate(inst, 2);
             std::array::from_fn(|lane| match nothing >> lane & 1 {
                 1 => 0,
@@ -59,7 +59,7 @@ pub unsafe fn sizes(sm: &Sm, inst: &Inst) -> [u32; LANES] {
 }
 
 /// `cp.async`: operands the address in shared memory, plus `y`; the address in global memory, plus
-/// `imm`; and what the [`Source`] says, which `x` is. Bytes of the destination that the
+/// `imm`; and what the [`SourceBytes`] says, which `x` is. Bytes of the destination that the
 /// source has none for become zero.
 ///
 /// # Safety
@@ -68,7 +68,7 @@ pub unsafe fn start<const BYTES: usize>(sm: &mut Sm, inst: &Inst) -> Next {
     let bytes = BYTES as u64;
     // SAFETY: the instruction is this one.
     let ((to, from), sizes) = unsafe { (addresses(sm, inst), sizes(sm, inst)) };
-    let mut copy = Copy {
+    let mut copy = StartedCopy {
         group: 0,
         lanes: sm.mask,
         bytes: BYTES,
@@ -95,7 +95,7 @@ pub unsafe fn start<const BYTES: usize>(sm: &mut Sm, inst: &Inst) -> Next {
         let span = together as u64 * bytes;
         if whole
             && fits(sm, &to[lane..lane + together], bytes)
-            && let Ok(host) = reach::<Global>(sm, lane, from[lane], span, bytes, false)
+            && let Ok(host) = reach::<GlobalSpace>(sm, lane, from[lane], span, bytes, false)
         {
             for next in lane..lane + together {
                 copy.to[next] = to[next] as u32;
@@ -109,7 +109,7 @@ pub unsafe fn start<const BYTES: usize>(sm: &mut Sm, inst: &Inst) -> Next {
             continue;
         }
         for next in lane..lane + together {
-            if let Err(kind) = reach::<Shared>(sm, next, to[next], bytes, bytes, true) {
+            if let Err(kind) = reach::<SharedSpace>(sm, next, to[next], bytes, bytes, true) {
                 return sm.fail(inst, next, kind);
             }
             copy.to[next] = to[next] as u32;
@@ -117,7 +117,7 @@ pub unsafe fn start<const BYTES: usize>(sm: &mut Sm, inst: &Inst) -> Next {
             if wanted == 0 {
                 continue;
             }
-            match reach::<Global>(sm, next, from[next], wanted, bytes, false) {
+            match reach::<GlobalSpace>(sm, next, from[next], wanted, bytes, false) {
                 // SAFETY: `reach` found `wanted` bytes, no more than a lane's data has.
                 Ok(host) => unsafe {
                     host.copy_to_nonoverlapping(copy.data[next].as_mut_ptr(), wanted as usize);
@@ -127,7 +127,7 @@ pub unsafe fn start<const BYTES: usize>(sm: &mut Sm, inst: &Inst) -> Next {
         }
         lane += together;
     }
-    Global::count(sm, false, 1, sm.mask.count_ones().into());
+    GlobalSpace::count(sm, false, 1, sm.mask.count_ones().into());
     sm.block.warp_mut().copies.start(&copy);
     inst.next()
 }

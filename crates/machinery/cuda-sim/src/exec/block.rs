@@ -1,8 +1,8 @@
 //! A block: its warps, its shared memory, its barriers.
 
-use super::gang::Group;
+use super::gang::WarpGroup;
 use super::observe::Caches;
-use super::warp::{State, Warp};
+use super::warp::{SplitState, Warp};
 use crate::check::Shadow;
 use crate::lanes::active;
 
@@ -16,7 +16,7 @@ pub struct Block {
     pub number: u64,
     pub warps: Vec<Warp>,
     /// What its gangs keep, where it has gangs.
-    pub groups: Vec<Group>,
+    pub groups: Vec<WarpGroup>,
     /// The warp that is running.
     pub running: usize,
     pub shared: Vec<u64>,
@@ -129,8 +129,8 @@ impl Block {
             };
             warp.reset(index, lanes);
         }
-        self.groups.fill_with(Group::default);
-        self.groups.resize_with(warps as usize, Group::default);
+        self.groups.fill_with(WarpGroup::default);
+        self.groups.resize_with(warps as usize, WarpGroup::default);
         self.running = 0;
         self.shared.clear();
         self.shared.resize(shared_bytes.div_ceil(8) as usize, 0);
@@ -213,7 +213,7 @@ impl Block {
                 if let Some(reduction) = waiter.reduction {
                     reduction.deliver(warp, waiter.split, barrier.held, barrier.came);
                 }
-                warp.splits[waiter.split as usize].state = State::Ready;
+                warp.splits[waiter.split as usize].state = SplitState::Ready;
                 warp.ready.push_back(waiter.split);
             }
             barrier.reset();
@@ -227,7 +227,7 @@ impl Block {
         let mut any = false;
         for warp in &mut self.warps {
             for id in 0..warp.splits.len() as u32 {
-                if let State::Sync(_) | State::Meet(_) = warp.splits[id as usize].state {
+                if let SplitState::Sync(_) | SplitState::Meet(_) = warp.splits[id as usize].state {
                     any |= warp.release_arrived(id);
                 }
             }

@@ -6,7 +6,7 @@ use super::atomic::Atomic;
 use super::cpu::Cpu;
 use super::fault::{Fault, FaultKind};
 use super::sm::{Handler, Inst, Next, Program, Sm};
-use super::warp::State;
+use super::warp::SplitState;
 use crate::check::checker::{Checker, Doing, Lanes};
 use crate::check::finding::{Kind, Severity};
 use crate::check::runs::Addresses;
@@ -414,7 +414,7 @@ pub fn close(sm: &mut Sm) {
         // Where some lanes of a warp are that wait or are to go on later.
         let elsewhere = |warp: usize, mask: u32| {
             let mut others = sm.block.warps[warp].splits.iter();
-            let lives = |state| !matches!(state, State::Free | State::Running);
+            let lives = |state| !matches!(state, SplitState::Free | SplitState::Running);
             let place = others.find(|split| split.mask & mask != 0 && lives(split.state));
             place.map(|split| split.pc)
         };
@@ -436,8 +436,8 @@ unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
     check(sm, |sm, checker, shadow| {
         let (warp, block) = (sm.block.warp(), sm.block.number);
         let (state, place) = match anywhere {
-            true => (State::Meet(members), members),
-            false => (State::Sync(members), site),
+            true => (SplitState::Meet(members), members),
+            false => (SplitState::Sync(members), site),
         };
         let waiting = warp.splits.iter();
         let waiting =
@@ -457,7 +457,7 @@ unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
             let ending = warp
                 .splits
                 .iter()
-                .filter(|split| split.state == State::Ready && checked.only_ends(split.pc));
+                .filter(|split| split.state == SplitState::Ready && checked.only_ends(split.pc));
             let ending = ending.fold(0, |lanes, split| lanes | split.mask);
             shadow.meetings.wait(index, place, warp.alive & !ending);
             return;

@@ -5,7 +5,7 @@
 use super::block::{Arrival, BARRIERS, Reduction, ReductionOp};
 use super::fault::FaultKind;
 use super::sm::{Inst, Next, Sm};
-use super::warp::{NOWHERE, State, Turn};
+use super::warp::{NOWHERE, SplitState, Turn};
 use crate::lanes::{FULL, LANES, active};
 use crate::memory::{FUNCTION_BASE, FUNCTION_STEP};
 
@@ -45,7 +45,7 @@ pub unsafe fn enter_meeting(sm: &mut Sm, inst: &Inst) -> Next {
 #[cold]
 fn give_way(sm: &mut Sm, inst: &Inst) -> Next {
     let here = sm.address_of(inst);
-    sm.suspend(here, State::Ready);
+    sm.suspend(here, SplitState::Ready);
     let ran = sm.turn_so_far();
     let warp = sm.block.warp_mut();
     if ran.left > 0 {
@@ -260,7 +260,7 @@ fn enter_calls(sm: &mut Sm, inst: &Inst, ways: &[(u32, usize)]) -> Next {
     }
     copy_local(sm, &site.arguments, sm.local_base, base);
     let after = sm.address_of(inst) + 1;
-    sm.suspend(after, State::Waiting);
+    sm.suspend(after, SplitState::Waiting);
     let caller = sm.block.warp().current;
     for &(lanes, number) in ways {
         let function = &program.functions[number];
@@ -390,7 +390,7 @@ pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
     }
     let after = sm.address_of(inst) + 1;
     if waits {
-        sm.suspend(after, State::Barrier(barrier));
+        sm.suspend(after, SplitState::Barrier(barrier));
     }
     let arrival = Arrival {
         barrier: barrier as usize,

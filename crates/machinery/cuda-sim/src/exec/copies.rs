@@ -8,13 +8,13 @@ pub const MOST: usize = 16;
 /// The copies of one warp that are on their way.
 pub struct Copies {
     /// In the order in which they started.
-    started: Vec<Copy>,
+    started: Vec<StartedCopy>,
     /// Groups that each lane has closed. Copies that it starts now will be in the next.
     closed: [u32; LANES],
 }
 
 /// What some lanes copy with one instruction, all of them in their group of the same number.
-pub struct Copy {
+pub struct StartedCopy {
     pub group: u32,
     /// Lanes that have not waited for it yet.
     pub lanes: u32,
@@ -39,13 +39,13 @@ impl Copies {
     }
 
     /// `copy` has started; its lanes' groups may differ.
-    pub fn start(&mut self, copy: &Copy) {
+    pub fn start(&mut self, copy: &StartedCopy) {
         let mut left = copy.lanes;
         while left != 0 {
             let group = self.closed[left.trailing_zeros() as usize];
             let together = active(left).filter(|&lane| self.closed[lane] == group);
             let lanes = together.fold(0, |lanes, lane| lanes | 1 << lane);
-            self.started.push(Copy {
+            self.started.push(StartedCopy {
                 group,
                 lanes,
                 ..*copy
@@ -88,7 +88,7 @@ impl Copies {
     }
 }
 
-impl Copy {
+impl StartedCopy {
     /// Those of `lanes` that wait for it: it is in none of their newest `pending` groups.
     #[inline(always)]
     fn waited(&self, closed: &[u32; LANES], lanes: u32, pending: u32, all: bool) -> u32 {

@@ -1,15 +1,17 @@
 //! What is said of a block none of whose threads can go on.
 
-use super::fault::{Fault, FaultKind, Place};
+use super::fault::{Fault, FaultKind, FaultPlace};
 use super::sm::Sm;
-use super::warp::State;
+use super::warp::SplitState;
 
 impl Sm {
     /// No thread of the block can go on.
     pub(super) fn deadlock(&self) -> Fault {
         let stuck_warp = self.block.warps.iter().find_map(|warp| {
             warp.splits.iter().find_map(|split| match split.state {
-                State::Sync(members) | State::Meet(members) => Some((warp, split, members)),
+                SplitState::Sync(members) | SplitState::Meet(members) => {
+                    Some((warp, split, members))
+                }
                 _ => None,
             })
         });
@@ -22,7 +24,8 @@ impl Sm {
             (None, stuck) => {
                 let (barrier, arrived, expected) = stuck.unwrap_or((0, 0, self.block.alive));
                 let waiting = self.block.warps.iter().find_map(|warp| {
-                    let waits = |state| matches!(state, State::Barrier(n) if n == barrier as u32);
+                    let waits =
+                        |state| matches!(state, SplitState::Barrier(n) if n == barrier as u32);
                     warp.splits
                         .iter()
                         .find(|split| waits(split.state))
@@ -43,7 +46,7 @@ impl Sm {
         };
         let place = warp.zip(split).map(|(warp, split)| {
             let lane = split.mask.trailing_zeros();
-            Box::new(Place {
+            Box::new(FaultPlace {
                 kernel: self.grid.kernel_name().to_owned(),
                 block: self.block.id,
                 thread: self.grid.dims.thread_index(warp.index * 32 + lane),

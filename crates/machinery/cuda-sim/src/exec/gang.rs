@@ -64,7 +64,7 @@ pub enum Stopped {
 
 /// What a block keeps of a gang of its warps.
 #[derive(Default)]
-pub struct Group {
+pub struct WarpGroup {
     /// Its warps have run.
     pub begun: bool,
     /// What the warps have in common; none as long as they know nothing of having begun.

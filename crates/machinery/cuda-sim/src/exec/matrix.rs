@@ -3,7 +3,7 @@
 
 use super::access::reach;
 use super::sm::{Inst, Next, Sm};
-use super::space::{Shared, Space as _};
+use super::space::{SharedSpace, StateSpace as _};
 use super::sync::together;
 use super::tensor::whole_warp;
 use crate::lanes::{FULL, LANES};
@@ -33,7 +33,7 @@ pub unsafe fn load(sm: &mut Sm, inst: &Inst) -> Next {
         let mut rows = [[0u8; ROW]; LANES];
         for (lane, row) in rows[..matrices * ROWS].iter_mut().enumerate() {
             let address = addresses[lane].wrapping_add(inst.imm);
-            match reach::<Shared>(sm, lane, address, ROW as u64, ROW as u64, false) {
+            match reach::<SharedSpace>(sm, lane, address, ROW as u64, ROW as u64, false) {
                 // SAFETY: `reach` found as many bytes as a row has.
                 Ok(host) => unsafe { host.copy_to_nonoverlapping(row.as_mut_ptr(), ROW) },
                 Err(kind) => {
@@ -42,7 +42,7 @@ pub unsafe fn load(sm: &mut Sm, inst: &Inst) -> Next {
                 }
             }
         }
-        Shared::count(sm, false, 1, LANES as u64);
+        SharedSpace::count(sm, false, 1, LANES as u64);
         for (n, matrix) in rows.chunks_exact(ROWS).take(matrices).enumerate() {
             let half = |row: usize, column: usize| {
                 u32::from(u16::from_ne_bytes([

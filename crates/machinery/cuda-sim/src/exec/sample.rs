@@ -48,12 +48,12 @@ pub struct Sample {
 /// The caches of one multiprocessor, on their way from block to block.
 #[derive(Default)]
 struct Chain {
-    state: Mutex<State>,
+    state: Mutex<ChainState>,
     given: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct ChainState {
     /// Blocks of this multiprocessor that have passed its caches on.
     passed: u64,
     caches: Option<Box<Caches>>,
@@ -132,7 +132,7 @@ impl Sample {
     }
 }
 
-fn lock(chain: &Chain) -> MutexGuard<'_, State> {
+fn lock(chain: &Chain) -> MutexGuard<'_, ChainState> {
     chain.state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

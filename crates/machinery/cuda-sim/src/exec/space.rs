@@ -6,7 +6,7 @@ use super::sm::Sm;
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
 
 /// A state space, as the type parameter of a load or store.
-pub trait Space {
+pub trait StateSpace {
     const NAME: &'static str;
     /// Every lane sees the same bytes at the same address.
     const COMMON: bool;
@@ -26,7 +26,7 @@ pub trait Space {
     /// The host's address of `bytes` bytes at `address`, or null unless all are inside.
     fn host(sm: &mut Sm, lane: usize, address: u64, bytes: u64) -> *mut u8;
 
-    /// Marks bytes as read or written: some of those that [`Space::host`] just found at `found`.
+    /// Marks bytes as read or written: some of those that [`StateSpace::host`] just found at `found`.
     #[inline(always)]
     fn touch(_sm: &Sm, _found: u64, _address: u64, _bytes: u64, _write: bool) {}
 
@@ -34,16 +34,16 @@ pub trait Space {
     fn count(sm: &mut Sm, write: bool, warps: u64, threads: u64);
 }
 
-pub struct Global;
-pub struct Constant;
-pub struct Shared;
-pub struct Local;
+pub struct GlobalSpace;
+pub struct ConstantSpace;
+pub struct SharedSpace;
+pub struct LocalSpace;
 /// Arguments and results of calls: local memory here, registers on a GPU.
-pub struct Argument;
-pub struct Param;
-pub struct Generic;
+pub struct ArgumentSpace;
+pub struct ParamSpace;
+pub struct GenericSpace;
 
-impl Space for Global {
+impl StateSpace for GlobalSpace {
     const NAME: &'static str = "device memory";
     const COMMON: bool = true;
 
@@ -83,7 +83,7 @@ impl Space for Global {
     }
 }
 
-impl Space for Constant {
+impl StateSpace for ConstantSpace {
     const NAME: &'static str = "constant memory";
     const COMMON: bool = true;
 
@@ -96,7 +96,7 @@ impl Space for Constant {
     fn count(_: &mut Sm, _: bool, _: u64, _: u64) {}
 }
 
-impl Space for Shared {
+impl StateSpace for SharedSpace {
     const NAME: &'static str = "shared memory";
     const COMMON: bool = true;
 
@@ -120,7 +120,7 @@ impl Space for Shared {
     }
 }
 
-impl Space for Local {
+impl StateSpace for LocalSpace {
     const NAME: &'static str = "local memory";
     const COMMON: bool = false;
 
@@ -142,20 +142,20 @@ impl Space for Local {
     fn count(_: &mut Sm, _: bool, _: u64, _: u64) {}
 }
 
-impl Space for Argument {
+impl StateSpace for ArgumentSpace {
     const NAME: &'static str = "local memory";
     const COMMON: bool = false;
 
     #[inline(always)]
     fn host(sm: &mut Sm, lane: usize, address: u64, bytes: u64) -> *mut u8 {
-        Local::host(sm, lane, address, bytes)
+        LocalSpace::host(sm, lane, address, bytes)
     }
 
     #[inline(always)]
     fn count(_: &mut Sm, _: bool, _: u64, _: u64) {}
 }
 
-impl Space for Param {
+impl StateSpace for ParamSpace {
     const NAME: &'static str = "kernel parameters";
     const COMMON: bool = true;
 
@@ -175,7 +175,7 @@ impl Space for Param {
     fn count(_: &mut Sm, _: bool, _: u64, _: u64) {}
 }
 
-impl Space for Generic {
+impl StateSpace for GenericSpace {
     const NAME: &'static str = "memory";
     const COMMON: bool = false;
 
@@ -192,10 +192,12 @@ impl Space for Generic {
     #[inline(always)]
     fn host(sm: &mut Sm, lane: usize, address: u64, bytes: u64) -> *mut u8 {
         match address {
-            a if in_window(a, SHARED_WINDOW) => Shared::host(sm, lane, a - SHARED_WINDOW, bytes),
-            a if in_window(a, LOCAL_WINDOW) => Local::host(sm, lane, a - LOCAL_WINDOW, bytes),
-            a if in_window(a, PARAM_WINDOW) => Param::host(sm, lane, a - PARAM_WINDOW, bytes),
-            _ => Global::host(sm, lane, address, bytes),
+            a if in_window(a, SHARED_WINDOW) => {
+                SharedSpace::host(sm, lane, a - SHARED_WINDOW, bytes)
+            }
+            a if in_window(a, LOCAL_WINDOW) => LocalSpace::host(sm, lane, a - LOCAL_WINDOW, bytes),
+            a if in_window(a, PARAM_WINDOW) => ParamSpace::host(sm, lane, a - PARAM_WINDOW, bytes),
+            _ => GlobalSpace::host(sm, lane, address, bytes),
         }
     }
 
@@ -203,13 +205,13 @@ impl Space for Generic {
     fn touch(sm: &Sm, found: u64, address: u64, bytes: u64, write: bool) {
         let windows = [SHARED_WINDOW, LOCAL_WINDOW, PARAM_WINDOW];
         if !windows.iter().any(|&window| in_window(address, window)) {
-            Global::touch(sm, found, address, bytes, write);
+            GlobalSpace::touch(sm, found, address, bytes, write);
         }
     }
 
     #[inline(always)]
     fn count(sm: &mut Sm, write: bool, warps: u64, threads: u64) {
         // Most generic accesses reach device memory; the others are counted with them.
-        Global::count(sm, write, warps, threads);
+        GlobalSpace::count(sm, write, warps, threads);
     }
 }

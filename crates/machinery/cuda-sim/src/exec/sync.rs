@@ -4,7 +4,7 @@
 //! `bar.warp.sync`).
 
 use super::sm::{Inst, Next, Sm};
-use super::warp::{Split, State};
+use super::warp::{Split, SplitState};
 use crate::lanes::{FULL, LANES, active};
 
 /// Brings together the lanes that `members` names, then runs `body` with all that came.
@@ -22,7 +22,7 @@ pub(super) fn together(sm: &mut Sm, inst: &Inst, members: u32, body: impl FnOnce
     let warp = sm.block.warp();
     let frame = warp.splits[warp.current as usize].frame;
     let comes = |split: &Split| split.pc == here && split.frame == frame;
-    wait_for(sm, inst, needed, State::Sync(members), comes, body)
+    wait_for(sm, inst, needed, SplitState::Sync(members), comes, body)
 }
 
 #[cold]
@@ -30,7 +30,7 @@ fn wait_for(
     sm: &mut Sm,
     inst: &Inst,
     needed: u32,
-    state: State,
+    state: SplitState,
     comes: impl Fn(&Split) -> bool,
     body: impl FnOnce(&mut Sm),
 ) -> Next {
@@ -56,7 +56,7 @@ fn wait_for(
     let warp = sm.block.warp_mut();
     for id in others {
         let split = &mut warp.splits[id as usize];
-        split.state = State::Ready;
+        split.state = SplitState::Ready;
         split.pc += 1;
         warp.ready.push_back(id);
     }
@@ -81,7 +81,14 @@ pub unsafe fn warp_sync(sm: &mut Sm, inst: &Inst) -> Next {
         return inst.next();
     }
     // Nothing is exchanged, so it need not be the same instruction for all.
-    wait_for(sm, inst, needed, State::Meet(members), |_| true, |_| ())
+    wait_for(
+        sm,
+        inst,
+        needed,
+        SplitState::Meet(members),
+        |_| true,
+        |_| (),
+    )
 }
 
 /// Which lane a shuffle reads from.

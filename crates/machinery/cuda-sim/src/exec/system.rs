@@ -5,7 +5,7 @@
 
 use super::fault::FaultKind;
 use super::sm::{Inst, Next, Sm};
-use super::space::{Generic, Space};
+use super::space::{GenericSpace, StateSpace};
 use crate::lanes::{LANES, active};
 
 /// A string a kernel passes is never longer than this.
@@ -14,7 +14,7 @@ const LONGEST: u64 = 64 * 1024;
 impl Sm {
     /// Bytes at a generic address, for one lane.
     pub fn bytes_at<const N: usize>(&mut self, lane: usize, address: u64) -> Option<[u8; N]> {
-        let host = Generic::host(self, lane, address, N as u64);
+        let host = GenericSpace::host(self, lane, address, N as u64);
         // SAFETY: a pointer that is not null has N bytes behind it.
         (!host.is_null()).then(|| unsafe { host.cast::<[u8; N]>().read() })
     }

@@ -17,7 +17,7 @@ pub const QUANTUM: u64 = 1 << 16;
 pub const NOWHERE: u32 = u32::MAX;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum SplitState {
     /// Its instructions are being run.
     Running,
     /// In the warp's queue.
@@ -45,7 +45,7 @@ pub struct Split {
     pub waiting: u32,
     /// Its function's frame, an index into [`Warp::frames`].
     pub frame: u32,
-    pub state: State,
+    pub state: SplitState,
 }
 
 /// How far a warp is in its turn.
@@ -140,7 +140,7 @@ impl Warp {
         let mut live = self
             .splits
             .iter()
-            .filter(|split| split.state != State::Free);
+            .filter(|split| split.state != SplitState::Free);
         let whole = live.next().is_some() && live.next().is_none();
         (whole && split.mask == self.alive).then_some(split.pc)
     }
@@ -152,12 +152,12 @@ impl Warp {
         let split = &mut self.splits[id as usize];
         if meet == NOWHERE {
             split.pc = pc;
-            split.state = State::Ready;
+            split.state = SplitState::Ready;
             self.ready.push_back(id);
             return;
         }
         split.pc = meet;
-        split.state = State::Waiting;
+        split.state = SplitState::Waiting;
         split.waiting = 1;
         let (mask, frame) = (split.mask, split.frame);
         let child = self.add(mask, pc, meet, id, frame);
@@ -180,7 +180,7 @@ impl Warp {
             return false;
         }
         self.gathering = NOWHERE;
-        self.splits[id as usize].state = State::Ready;
+        self.splits[id as usize].state = SplitState::Ready;
         self.ready.push_back(id);
         self.current = NOWHERE;
         true
@@ -212,9 +212,13 @@ impl Warp {
             parent,
             waiting: 0,
             frame,
-            state: State::Ready,
+            state: SplitState::Ready,
         };
-        match self.splits.iter().position(|old| old.state == State::Free) {
+        match self
+            .splits
+            .iter()
+            .position(|old| old.state == SplitState::Free)
+        {
             Some(place) => {
                 self.splits[place] = split;
                 place as u32
@@ -255,7 +259,7 @@ impl Warp {
             let coming = self
                 .splits
                 .iter()
-                .filter(|split| split.state != State::Free && split.parent == parent)
+                .filter(|split| split.state != SplitState::Free && split.parent == parent)
                 .fold(0, |mask, split| mask | split.mask);
             let Split {
                 mask,
@@ -283,8 +287,8 @@ impl Warp {
     /// Lanes have ended: splits that wait for them at a `.sync` instruction look again.
     pub fn wake_synchronising(&mut self) {
         for (id, split) in self.splits.iter_mut().enumerate() {
-            if let State::Sync(_) | State::Meet(_) = split.state {
-                split.state = State::Ready;
+            if let SplitState::Sync(_) | SplitState::Meet(_) = split.state {
+                split.state = SplitState::Ready;
                 self.ready.push_back(id as u32);
             }
         }
@@ -296,7 +300,7 @@ impl Warp {
             self.gathering = NOWHERE;
         }
         let split = &mut self.splits[id as usize];
-        split.state = State::Free;
+        split.state = SplitState::Free;
         let frame = &mut self.frames[split.frame as usize];
         frame.users -= 1;
         (frame.users == 0).then(|| std::mem::take(&mut frame.registers))

@@ -5,19 +5,19 @@ use super::function::Function;
 /// The registers of one warp in one function: predicates, 64-bit rows, 32-bit rows, literals.
 #[derive(Default)]
 pub struct Window {
-    rows: Vec<Row>,
+    rows: Vec<FrameLine>,
     function: usize,
 }
 
 /// The alignment unit of a window: two 32-bit rows' worth of one cache line each.
 #[derive(Clone, Copy)]
 #[repr(C, align(128))]
-struct Row([u8; 128]);
+struct FrameLine([u8; 128]);
 
 impl Window {
     fn new(function: usize, code: &Function) -> Window {
         let mut window = Window {
-            rows: vec![Row([0; 128]); code.frame_bytes.div_ceil(128) as usize],
+            rows: vec![FrameLine([0; 128]); code.frame_bytes.div_ceil(128) as usize],
             function,
         };
         let base = window.base();

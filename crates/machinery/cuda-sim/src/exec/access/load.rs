@@ -1,11 +1,11 @@
 //! A load by one warp.
 
 use super::element::{Element, get};
-use super::pattern::{Pattern, pattern};
+use super::pattern::{LanePattern, pattern};
 use super::reach::{failed, reach};
 use crate::exec::lanewise::View;
 use crate::exec::sm::{Inst, Sm};
-use crate::exec::space::Space;
+use crate::exec::space::StateSpace;
 use crate::lanes::quarters::{LANES_OF_QUARTER, Quarter};
 use crate::lanes::{FULL, LANES, active};
 
@@ -29,7 +29,7 @@ pub unsafe fn load_operands<'a, M, const N: usize>(
 /// # Safety
 /// The destinations are rows.
 #[inline(always)]
-pub unsafe fn run_load<S: Space, M: Element, const N: usize>(
+pub unsafe fn run_load<S: StateSpace, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
     addresses: &[u64; LANES],
@@ -37,7 +37,7 @@ pub unsafe fn run_load<S: Space, M: Element, const N: usize>(
     let size = (size_of::<M>() * N) as u64;
     let first = sm.mask.trailing_zeros() as usize & 31;
     match pattern(sm, addresses, inst.imm, size) {
-        Pattern::Same(address) => {
+        LanePattern::Same(address) => {
             let host = match reach::<S>(sm, first, address, size, size, false) {
                 Ok(host) => host.cast::<M>(),
                 Err(kind) => return failed(sm, inst, first, kind),
@@ -50,7 +50,7 @@ pub unsafe fn run_load<S: Space, M: Element, const N: usize>(
                 }
             }
         }
-        Pattern::Consecutive(origin) => {
+        LanePattern::Consecutive(origin) => {
             let last = 31 - sm.mask.leading_zeros() as usize;
             let start = origin.wrapping_add(first as u64 * size);
             let bytes = (last - first + 1) as u64 * size;
@@ -81,7 +81,7 @@ pub unsafe fn run_load<S: Space, M: Element, const N: usize>(
                 }
             }
         }
-        Pattern::Quarters(quarters) => {
+        LanePattern::Quarters(quarters) => {
             let mut values = [[M::Row::default(); LANES]; N];
             for (quarter, Quarter { start, apart }) in quarters.into_iter().enumerate() {
                 let bytes = if apart { size * 8 } else { size };
@@ -110,7 +110,7 @@ pub unsafe fn run_load<S: Space, M: Element, const N: usize>(
                 unsafe { sm.write(inst, part, row) };
             }
         }
-        Pattern::Scattered => {
+        LanePattern::Scattered => {
             // SAFETY: the destinations are rows.
             if !unsafe { load_from_one::<S, M, N>(sm, inst, addresses) } {
                 // SAFETY: as above.
@@ -128,7 +128,7 @@ pub unsafe fn run_load<S: Space, M: Element, const N: usize>(
 /// # Safety
 /// The destinations are rows.
 #[inline(always)]
-pub unsafe fn load_from_one<S: Space, M: Element, const N: usize>(
+pub unsafe fn load_from_one<S: StateSpace, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
     addresses: &[u64; LANES],
@@ -174,7 +174,7 @@ pub unsafe fn load_from_one<S: Space, M: Element, const N: usize>(
 /// # Safety
 /// The destinations are rows.
 #[inline(never)]
-pub unsafe fn load_each<S: Space, M: Element, const N: usize>(
+pub unsafe fn load_each<S: StateSpace, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
     addresses: &[u64; LANES],
@@ -205,7 +205,7 @@ pub unsafe fn load_each<S: Space, M: Element, const N: usize>(
 ///
 /// # Safety
 /// As for [`run_load`].
-pub unsafe fn run_load_plainly<S: Space, M: Element, const N: usize>(
+pub unsafe fn run_load_plainly<S: StateSpace, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
     addresses: &[u64; LANES],
@@ -219,8 +219,8 @@ pub unsafe fn run_load_plainly<S: Space, M: Element, const N: usize>(
 
 /// Marks what [`run_load`] marks of neighbours of which not all run: all from the first to the last.
 #[inline(never)]
-pub fn touch_between<S: Space>(sm: &mut Sm, inst: &Inst, addresses: &[u64; LANES], size: u64) {
-    if let Pattern::Consecutive(origin) = pattern(sm, addresses, inst.imm, size) {
+pub fn touch_between<S: StateSpace>(sm: &mut Sm, inst: &Inst, addresses: &[u64; LANES], size: u64) {
+    if let LanePattern::Consecutive(origin) = pattern(sm, addresses, inst.imm, size) {
         let first = sm.mask.trailing_zeros() as usize & 31;
         let start = origin.wrapping_add(first as u64 * size);
         let lanes = 32 - sm.mask.leading_zeros() as usize - first;

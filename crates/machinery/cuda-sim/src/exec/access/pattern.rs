@@ -5,7 +5,7 @@ use crate::lanes::quarters::{self, Quarter, Whole};
 use crate::lanes::{FULL, LANES};
 
 /// How the running lanes' addresses lie.
-pub enum Pattern {
+pub enum LanePattern {
     /// All the same.
     Same(u64),
     /// Lane `n` at this plus `n` times the access's size (wrapping below zero for lanes that do not
@@ -17,15 +17,15 @@ pub enum Pattern {
 }
 
 #[inline(always)]
-pub fn pattern(sm: &Sm, addresses: &[u64; LANES], offset: u64, size: u64) -> Pattern {
+pub fn pattern(sm: &Sm, addresses: &[u64; LANES], offset: u64, size: u64) -> LanePattern {
     if sm.mask == FULL {
         return match quarters::quarters(addresses, offset, size) {
             Some(quarters) => match quarters::whole(&quarters, size) {
-                Whole::Same => Pattern::Same(quarters[0].start),
-                Whole::Consecutive => Pattern::Consecutive(quarters[0].start),
-                Whole::Neither => Pattern::Quarters(quarters),
+                Whole::Same => LanePattern::Same(quarters[0].start),
+                Whole::Consecutive => LanePattern::Consecutive(quarters[0].start),
+                Whole::Neither => LanePattern::Quarters(quarters),
             },
-            None => Pattern::Scattered,
+            None => LanePattern::Scattered,
         };
     }
     let first = sm.mask.trailing_zeros() as usize & 31;
@@ -38,10 +38,10 @@ pub fn pattern(sm: &Sm, addresses: &[u64; LANES], offset: u64, size: u64) -> Pat
         stray |= (addresses[lane] ^ origin.wrapping_add(lane as u64 * size)) & keep;
     }
     if differ == 0 {
-        Pattern::Same(start.wrapping_add(offset))
+        LanePattern::Same(start.wrapping_add(offset))
     } else if stray == 0 {
-        Pattern::Consecutive(origin.wrapping_add(offset))
+        LanePattern::Consecutive(origin.wrapping_add(offset))
     } else {
-        Pattern::Scattered
+        LanePattern::Scattered
     }
 }

@@ -2,11 +2,11 @@
 
 use crate::exec::fault::FaultKind;
 use crate::exec::sm::{Inst, Next, Sm};
-use crate::exec::space::Space;
+use crate::exec::space::StateSpace;
 
 /// The host's address of one lane's access, or the fault it is.
 #[inline(always)]
-pub fn reach<S: Space>(
+pub fn reach<S: StateSpace>(
     sm: &mut Sm,
     lane: usize,
     address: u64,
@@ -41,7 +41,7 @@ pub fn failed(sm: &mut Sm, inst: &Inst, lane: usize, kind: FaultKind) -> bool {
 }
 
 /// Where atomics find their operand.
-pub fn reach_atomic<S: Space>(
+pub fn reach_atomic<S: StateSpace>(
     sm: &mut Sm,
     inst: &Inst,
     lane: usize,

@@ -1,11 +1,11 @@
 //! A store by one warp.
 
 use super::element::{Element, put};
-use super::pattern::{Pattern, pattern};
+use super::pattern::{LanePattern, pattern};
 use super::reach::{failed, reach};
 use crate::exec::lanewise::View;
 use crate::exec::sm::{Inst, Sm};
-use crate::exec::space::Space;
+use crate::exec::space::StateSpace;
 use crate::lanes::quarters::{LANES_OF_QUARTER, Quarter};
 use crate::lanes::{FULL, LANES, active};
 
@@ -35,7 +35,7 @@ pub unsafe fn store_operands<'a, M: Element, const N: usize>(
 /// # Safety
 /// The addresses are checked here. One macro makes the handlers of loads and of stores.
 #[inline(always)]
-pub unsafe fn run_store<S: Space, M: Element, const N: usize>(
+pub unsafe fn run_store<S: StateSpace, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
     (addresses, rows): Stored<M::Row, N>,
@@ -43,7 +43,7 @@ pub unsafe fn run_store<S: Space, M: Element, const N: usize>(
     let size = (size_of::<M>() * N) as u64;
     if sm.mask == FULL {
         match pattern(sm, addresses, inst.imm, size) {
-            Pattern::Consecutive(start) => {
+            LanePattern::Consecutive(start) => {
                 if let Ok(host) = reach::<S>(sm, 0, start, size * LANES as u64, size, true) {
                     // SAFETY: `reach` checked the elements of all lanes.
                     unsafe { put::<M, N, LANES>(host.cast(), rows, 0) };
@@ -51,7 +51,7 @@ pub unsafe fn run_store<S: Space, M: Element, const N: usize>(
                     return true;
                 }
             }
-            Pattern::Quarters(quarters) if quarters.iter().all(|quarter| quarter.apart) => {
+            LanePattern::Quarters(quarters) if quarters.iter().all(|quarter| quarter.apart) => {
                 let bytes = size * LANES_OF_QUARTER as u64;
                 let hosts = quarters.map(|Quarter { start, .. }| {
                     reach::<S>(sm, 0, start, bytes, size, true)
@@ -79,7 +79,7 @@ pub unsafe fn run_store<S: Space, M: Element, const N: usize>(
 /// # Safety
 /// As for [`run_store`].
 #[inline(never)]
-pub unsafe fn run_store_plainly<S: Space, M: Element, const N: usize>(
+pub unsafe fn run_store_plainly<S: StateSpace, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
     (addresses, rows): Stored<M::Row, N>,

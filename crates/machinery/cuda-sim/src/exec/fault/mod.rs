@@ -15,7 +15,7 @@ use std::fmt;
 pub struct Fault {
     pub kind: FaultKind,
     /// Where; none for what no thread did, such as a time limit.
-    pub place: Option<Box<Place>>,
+    pub place: Option<Box<FaultPlace>>,
     /// What the address nearly was, where there is anything to say.
     pub miss: Option<Box<Miss>>,
     /// What the kernel had printed by then.
@@ -25,7 +25,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    pub fn new(kind: FaultKind, place: Option<Box<Place>>) -> Fault {
+    pub fn new(kind: FaultKind, place: Option<Box<FaultPlace>>) -> Fault {
         Fault {
             kind,
             place,
@@ -38,7 +38,7 @@ impl Fault {
 
 /// Which thread, and where in the program.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Place {
+pub struct FaultPlace {
     pub kernel: String,
     pub block: [u32; 3],
     pub thread: [u32; 3],

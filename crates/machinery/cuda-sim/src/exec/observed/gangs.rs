@@ -37,7 +37,7 @@ fn observer_of_gang(sm: &mut Sm) -> (&mut Observer, &[usize]) {
 }
 
 /// A memory that gangs access, as their accesses are counted.
-trait Counted {
+trait CountedMemory {
     /// What an access of a warp adds, if it is to be remembered.
     const ADD: Option<fn(&mut GangTraffic, &[u64; LANES], Transfer)>;
 
@@ -56,7 +56,7 @@ struct ToGlobal;
 struct ToShared;
 struct ToConstant;
 
-impl Counted for ToGlobal {
+impl CountedMemory for ToGlobal {
     const ADD: Option<fn(&mut GangTraffic, &[u64; LANES], Transfer)> =
         Some(|traffic, at, transfer| {
             let mut lines = AccessCost::default();
@@ -81,7 +81,7 @@ impl Counted for ToGlobal {
     }
 }
 
-impl Counted for ToShared {
+impl CountedMemory for ToShared {
     const ADD: Option<fn(&mut GangTraffic, &[u64; LANES], Transfer)> =
         Some(|traffic, at, transfer| {
             let mut lines = AccessCost::default();
@@ -103,7 +103,7 @@ impl Counted for ToShared {
     }
 }
 
-impl Counted for ToConstant {
+impl CountedMemory for ToConstant {
     const ADD: Option<fn(&mut GangTraffic, &[u64; LANES], Transfer)> = None;
 
     #[inline(always)]
@@ -122,7 +122,7 @@ impl Counted for ToConstant {
 /// Counts a gang's access if its addresses lie in quarters, without a look at each warp's; whether
 /// it did.
 #[inline(always)]
-fn count_spread<C: Counted>(
+fn count_spread<C: CountedMemory>(
     sm: &mut Sm,
     inst: &Inst,
     observed: &ObservedSite,
@@ -155,7 +155,7 @@ fn count_spread<C: Counted>(
 
 /// Counts what a gang does to a memory, and does it.
 #[inline(always)]
-fn run_together<C: Counted>(sm: &mut Sm, inst: &Inst) -> Next {
+fn run_together<C: CountedMemory>(sm: &mut Sm, inst: &Inst) -> Next {
     let (observed, transfer, operand) = found(sm, inst);
     if !count_spread::<C>(sm, inst, observed, transfer, operand) {
         count_each::<C>(sm, inst, observed, transfer, operand);
@@ -182,7 +182,7 @@ observe!(constant_together, |sm, inst| run_together::<ToConstant>(
 /// Counts a gang's access warp by warp, or once for all of them where its addresses are what they
 /// have in common.
 #[inline(always)]
-fn count_each<C: Counted>(
+fn count_each<C: CountedMemory>(
     sm: &mut Sm,
     inst: &Inst,
     observed: &ObservedSite,

@@ -12,7 +12,7 @@ pub use grid::{Grid, Launch};
 pub use program::{Code, Program};
 
 use super::block::Block;
-use super::fault::{Fault, FaultKind, Place};
+use super::fault::{Fault, FaultKind, FaultPlace};
 use super::gang::Gang;
 use super::observe::{AccessCost, Noted, Observer};
 use super::spread::Spreads;
@@ -275,7 +275,7 @@ impl Sm {
             .grid
             .dims
             .thread_index(warp.index * LANES as u32 + lane as u32);
-        let place = Place {
+        let place = FaultPlace {
             kernel: self.grid.kernel_name().to_owned(),
             block: self.block.id,
             thread,

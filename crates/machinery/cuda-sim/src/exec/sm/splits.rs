@@ -1,7 +1,7 @@
 //! How the lanes of the running warp part and meet again.
 
 use super::{Next, Sm};
-use crate::exec::warp::{NOWHERE, State};
+use crate::exec::warp::{NOWHERE, SplitState};
 
 impl Sm {
     /// Goes on with the next split of this warp that can run; null when there is none.
@@ -20,7 +20,7 @@ impl Sm {
         self.switches += 1;
         let warp = self.block.warp_mut();
         let split = &mut warp.splits[id as usize];
-        split.state = State::Running;
+        split.state = SplitState::Running;
         let (mask, pc, frame) = (split.mask, split.pc, split.frame);
         self.reconverge = split.reconverge;
         let frame = &mut warp.frames[frame as usize];
@@ -31,7 +31,7 @@ impl Sm {
     }
 
     /// Puts the running split aside, to go on at `pc`.
-    pub fn suspend(&mut self, pc: u32, state: State) {
+    pub fn suspend(&mut self, pc: u32, state: SplitState) {
         let mask = self.mask;
         let warp = self.block.warp_mut();
         let split = &mut warp.splits[warp.current as usize];
@@ -113,7 +113,7 @@ impl Sm {
             let split = &mut warp.splits[current as usize];
             split.pc = meet;
             split.mask = mask;
-            split.state = State::Waiting;
+            split.state = SplitState::Waiting;
             split.waiting = 0;
             (meet, current)
         };
@@ -139,7 +139,7 @@ impl Sm {
             if first.is_none() {
                 first = Some(id);
             } else {
-                warp.splits[id as usize].state = State::Ready;
+                warp.splits[id as usize].state = SplitState::Ready;
                 warp.ready.push_back(id);
             }
         }

@@ -19,7 +19,7 @@ pub struct Spreads {
 
 /// What a spread is remembered by.
 #[derive(Clone, Copy)]
-pub struct Key {
+pub struct SpreadKey {
     /// The instruction's place in the code, or that of the first with the same addresses, which has
     /// run just before.
     pub place: u32,
@@ -41,7 +41,7 @@ impl Spreads {
     }
 
     #[inline(always)]
-    fn at(&mut self, key: Key) -> &mut Option<Box<Spread>> {
+    fn at(&mut self, key: SpreadKey) -> &mut Option<Box<Spread>> {
         &mut self.known[key.place as usize][usize::from(key.full)]
     }
 
@@ -50,7 +50,7 @@ impl Spreads {
     #[inline(always)]
     pub fn take<'a>(
         &mut self,
-        key: Key,
+        key: SpreadKey,
         size: u64,
         warps: usize,
         rows: impl Fn(usize) -> &'a [u64; LANES] + Copy,
@@ -72,7 +72,7 @@ impl Spreads {
     #[inline(never)]
     fn look<'a>(
         &mut self,
-        key: Key,
+        key: SpreadKey,
         size: u64,
         mut rows: impl Iterator<Item = &'a [u64; LANES]>,
     ) -> Option<Box<Spread>> {
@@ -98,7 +98,7 @@ impl Spreads {
 
     /// As [`Spreads::keep`], where the same instruction takes it again before anything changes.
     #[inline(always)]
-    pub fn keep_proven(&mut self, key: Key, spread: Box<Spread>) {
+    pub fn keep_proven(&mut self, key: SpreadKey, spread: Box<Spread>) {
         self.proven = Some(key.place);
         self.keep(key, spread);
     }
@@ -111,7 +111,7 @@ impl Spreads {
 
     /// Keeps what [`Spreads::take`] gave.
     #[inline(always)]
-    pub fn keep(&mut self, key: Key, spread: Box<Spread>) {
+    pub fn keep(&mut self, key: SpreadKey, spread: Box<Spread>) {
         *self.at(key) = Some(spread);
     }
 }

@@ -11,7 +11,7 @@
 
 mod known;
 
-pub use known::{Key, Spreads};
+pub use known::{SpreadKey, Spreads};
 
 use super::gang::MOST;
 use crate::lanes::LANES;

@@ -3,7 +3,7 @@
 use crate::exec::gang::{Gang, Stopped};
 use crate::exec::lanewise::Lane;
 use crate::exec::sm::{Inst, Next, Sm};
-use crate::exec::warp::{NOWHERE, State};
+use crate::exec::warp::{NOWHERE, SplitState};
 use crate::lanes::LANES;
 
 impl Sm {
@@ -24,7 +24,7 @@ impl Sm {
             let warp = &mut self.block.warps[place];
             if let Some(id) = warp.ready.pop_front() {
                 warp.current = id;
-                warp.splits[id as usize].state = State::Running;
+                warp.splits[id as usize].state = SplitState::Running;
             }
         }
     }

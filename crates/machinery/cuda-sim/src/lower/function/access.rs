@@ -76,8 +76,8 @@ fn element(ty: Type) -> (u32, bool) {
 }
 
 /// A load of one, two or four elements.
-fn pick_load<S: space::Space + 'static>(cpu: Cpu, ty: Type, count: u32) -> Run {
-    fn pick<S: space::Space + 'static, M: Element>(cpu: Cpu, count: u32) -> Run {
+fn pick_load<S: space::StateSpace + 'static>(cpu: Cpu, ty: Type, count: u32) -> Run {
+    fn pick<S: space::StateSpace + 'static, M: Element>(cpu: Cpu, count: u32) -> Run {
         match count {
             1 => load::<S, M, 1>(cpu),
             2 => load::<S, M, 2>(cpu),
@@ -97,8 +97,8 @@ fn pick_load<S: space::Space + 'static>(cpu: Cpu, ty: Type, count: u32) -> Run {
 }
 
 /// A store of one, two or four elements.
-fn pick_store<S: space::Space + 'static>(cpu: Cpu, ty: Type, count: u32) -> Run {
-    fn pick<S: space::Space + 'static, M: Element>(cpu: Cpu, count: u32) -> Run {
+fn pick_store<S: space::StateSpace + 'static>(cpu: Cpu, ty: Type, count: u32) -> Run {
+    fn pick<S: space::StateSpace + 'static, M: Element>(cpu: Cpu, count: u32) -> Run {
         match count {
             1 => store::<S, M, 1>(cpu),
             2 => store::<S, M, 2>(cpu),
@@ -115,8 +115,8 @@ fn pick_store<S: space::Space + 'static>(cpu: Cpu, ty: Type, count: u32) -> Run 
 }
 
 /// A load while other threads may write.
-fn pick_ordered_load<S: space::Space + 'static>(ty: Type, count: u32) -> Run {
-    fn pick<S: space::Space + 'static, M: HostAtomic>(count: u32) -> Run {
+fn pick_ordered_load<S: space::StateSpace + 'static>(ty: Type, count: u32) -> Run {
+    fn pick<S: space::StateSpace + 'static, M: HostAtomic>(count: u32) -> Run {
         let run = match count {
             1 => ordered::load::<S, M, 1>(),
             2 => ordered::load::<S, M, 2>(),
@@ -136,8 +136,8 @@ fn pick_ordered_load<S: space::Space + 'static>(ty: Type, count: u32) -> Run {
 }
 
 /// A store while other threads may read.
-fn pick_ordered_store<S: space::Space + 'static>(ty: Type, count: u32) -> Run {
-    fn pick<S: space::Space + 'static, M: HostAtomic>(count: u32) -> Run {
+fn pick_ordered_store<S: space::StateSpace + 'static>(ty: Type, count: u32) -> Run {
+    fn pick<S: space::StateSpace + 'static, M: HostAtomic>(count: u32) -> Run {
         let run = match count {
             1 => ordered::store::<S, M, 1>(),
             2 => ordered::store::<S, M, 2>(),
@@ -325,24 +325,38 @@ impl<'a> Lowering<'_, 'a> {
                 let ordered = is_ordered(instruction);
                 let (run, class) = match at {
                     At::Generic if ordered => (
-                        pick_ordered_load::<space::Generic>(ty, count),
+                        pick_ordered_load::<space::GenericSpace>(ty, count),
                         Class::Global,
                     ),
-                    At::Global if ordered => {
-                        (pick_ordered_load::<space::Global>(ty, count), Class::Global)
-                    }
-                    At::Generic => (pick_load::<space::Generic>(cpu, ty, count), Class::Global),
-                    At::Global => (pick_load::<space::Global>(cpu, ty, count), Class::Global),
+                    At::Global if ordered => (
+                        pick_ordered_load::<space::GlobalSpace>(ty, count),
+                        Class::Global,
+                    ),
+                    At::Generic => (
+                        pick_load::<space::GenericSpace>(cpu, ty, count),
+                        Class::Global,
+                    ),
+                    At::Global => (
+                        pick_load::<space::GlobalSpace>(cpu, ty, count),
+                        Class::Global,
+                    ),
                     At::Const => (
-                        pick_load::<space::Constant>(cpu, ty, count),
+                        pick_load::<space::ConstantSpace>(cpu, ty, count),
                         Class::Constant,
                     ),
-                    At::Shared => (pick_load::<space::Shared>(cpu, ty, count), Class::Shared),
-                    At::Local => (pick_load::<space::Local>(cpu, ty, count), Class::Local),
-                    At::Param if self.function.entry && !self.names_local(from) => {
-                        (pick_load::<space::Param>(cpu, ty, count), Class::Constant)
-                    }
-                    At::Param => (pick_load::<space::Argument>(cpu, ty, count), Class::Integer),
+                    At::Shared => (
+                        pick_load::<space::SharedSpace>(cpu, ty, count),
+                        Class::Shared,
+                    ),
+                    At::Local => (pick_load::<space::LocalSpace>(cpu, ty, count), Class::Local),
+                    At::Param if self.function.entry && !self.names_local(from) => (
+                        pick_load::<space::ParamSpace>(cpu, ty, count),
+                        Class::Constant,
+                    ),
+                    At::Param => (
+                        pick_load::<space::ArgumentSpace>(cpu, ty, count),
+                        Class::Integer,
+                    ),
                 };
                 self.draft_run(run, class, &rows, &[row]);
                 self.last().imm = offset as u64;
@@ -423,19 +437,31 @@ impl<'a> Lowering<'_, 'a> {
         let ordered = is_ordered(instruction);
         let (run, class) = match at {
             At::Generic if ordered => (
-                pick_ordered_store::<space::Generic>(ty, count),
+                pick_ordered_store::<space::GenericSpace>(ty, count),
                 Class::Global,
             ),
             At::Global if ordered => (
-                pick_ordered_store::<space::Global>(ty, count),
+                pick_ordered_store::<space::GlobalSpace>(ty, count),
                 Class::Global,
             ),
-            At::Generic => (pick_store::<space::Generic>(cpu, ty, count), Class::Global),
-            At::Global => (pick_store::<space::Global>(cpu, ty, count), Class::Global),
-            At::Shared => (pick_store::<space::Shared>(cpu, ty, count), Class::Shared),
-            At::Local => (pick_store::<space::Local>(cpu, ty, count), Class::Local),
+            At::Generic => (
+                pick_store::<space::GenericSpace>(cpu, ty, count),
+                Class::Global,
+            ),
+            At::Global => (
+                pick_store::<space::GlobalSpace>(cpu, ty, count),
+                Class::Global,
+            ),
+            At::Shared => (
+                pick_store::<space::SharedSpace>(cpu, ty, count),
+                Class::Shared,
+            ),
+            At::Local => (
+                pick_store::<space::LocalSpace>(cpu, ty, count),
+                Class::Local,
+            ),
             At::Param => (
-                pick_store::<space::Argument>(cpu, ty, count),
+                pick_store::<space::ArgumentSpace>(cpu, ty, count),
                 Class::Integer,
             ),
             At::Const => return Err(self.error("constant memory can not be written")),

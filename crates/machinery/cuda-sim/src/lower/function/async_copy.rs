@@ -3,7 +3,7 @@
 use super::Lowering;
 use super::access::{At, Place};
 use crate::exec::async_copy;
-use crate::exec::async_copy::Source;
+use crate::exec::async_copy::SourceBytes;
 use crate::exec::sm::Handler;
 use crate::isa::checked::Waiting;
 use crate::isa::{Access, AccessKind, Class, Memory};
@@ -85,13 +85,13 @@ impl<'a> Lowering<'_, 'a> {
         };
         let mut uses = vec![to, from];
         let how = match source {
-            [] => Source::Whole,
+            [] => SourceBytes::Whole,
             [source] => {
                 let register = self.any_source(source, Type::U32)?;
                 uses.push(register);
                 match self.info(register).row {
-                    Row::Predicate => Source::Unless,
-                    Row::Narrow => Source::Bytes,
+                    Row::Predicate => SourceBytes::Unless,
+                    Row::Narrow => SourceBytes::Bytes,
                     Row::Wide => {
                         return Err(self.error("the source's size must be a 32-bit register"));
                     }

@@ -66,12 +66,12 @@ impl<'a> Lowering<'_, 'a> {
         };
         let wide = ty.bytes() == 8;
         let run = match (at, wide) {
-            (At::Global, false) => atomic32::<space::Global>(),
-            (At::Global, true) => atomic64::<space::Global>(),
-            (At::Shared, false) => atomic32::<space::Shared>(),
-            (At::Shared, true) => atomic64::<space::Shared>(),
-            (_, false) => atomic32::<space::Generic>(),
-            (_, true) => atomic64::<space::Generic>(),
+            (At::Global, false) => atomic32::<space::GlobalSpace>(),
+            (At::Global, true) => atomic64::<space::GlobalSpace>(),
+            (At::Shared, false) => atomic32::<space::SharedSpace>(),
+            (At::Shared, true) => atomic64::<space::SharedSpace>(),
+            (_, false) => atomic32::<space::GenericSpace>(),
+            (_, true) => atomic64::<space::GenericSpace>(),
         };
         if at != At::Shared {
             self.ordered |= operation.order_shows();
