@@ -1,0 +1,258 @@
+//! Accesses, looked at before they happen.
+
+use super::{check, give_back, go_on, take};
+use crate::check::checker::{Checker, Doing, Lanes};
+use crate::check::runs::Addresses;
+use crate::check::shadow::Shadow;
+use crate::check::shared::Who;
+use crate::exec::async_copy;
+use crate::exec::atomic::Atomic;
+use crate::exec::cpu::Cpu;
+use crate::exec::sm::{Handler, Inst, Next, Sm};
+use crate::isa::checked::{Checked, Waiting};
+use crate::isa::{Access, AccessKind};
+use crate::lanes::active;
+use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
+
+/// The access that an instruction is, and the lanes' addresses.
+///
+/// # Safety
+/// As for [`Handler`]; it is an access.
+#[inline(always)]
+unsafe fn access<'a>(sm: &Sm, inst: &Inst) -> (Doing, Addresses<'a>) {
+    let site = sm.address_of(inst);
+    let Checked::Access(access) = sm.grid.program.listing.checked.at(site) else {
+        unreachable!("only accesses are checked as such");
+    };
+    // SAFETY: the operand is a 64-bit row.
+    let row = unsafe { sm.row::<u64>(inst, access.address) };
+    let (reads, writes) = match access.kind {
+        AccessKind::Store => (false, true),
+        AccessKind::Atomic => (inst.x != Atomic::Exchange as u32, true),
+        _ => (true, false),
+    };
+    let doing = Doing {
+        block: sm.block.number,
+        warp: sm.block.running,
+        site,
+        access,
+        reads,
+        writes,
+    };
+    let offset = inst.imm;
+    (doing, Addresses { row, offset })
+}
+
+/// What a lane stores.
+///
+/// # Safety
+/// As for [`Handler`]; it is a store.
+#[inline(always)]
+unsafe fn stored(sm: &Sm, inst: &Inst, access: Access, lane: usize) -> [u8; 16] {
+    let mut value = [0; 16];
+    let parts = inst.x.clamp(1, 4) as usize;
+    let bytes = access.bytes as usize / parts;
+    for (part, value) in value.chunks_exact_mut(bytes).take(parts).enumerate() {
+        // SAFETY: the values are rows as wide as an element, at least 32 bits.
+        unsafe {
+            let row = match bytes {
+                8 => sm.row::<u64>(inst, 1 + part)[lane],
+                _ => sm.row::<u32>(inst, 1 + part)[lane].into(),
+            };
+            value.copy_from_slice(&row.to_le_bytes()[..bytes]);
+        }
+    }
+    value
+}
+
+/// # Safety
+/// As for [`Handler`].
+#[inline(always)]
+unsafe fn check_device(sm: &mut Sm, inst: &Inst) -> Next {
+    // SAFETY: the instruction is an access.
+    let (doing, at) = unsafe { access(sm, inst) };
+    // Without a closure, which would not be made for the CPU that this is made for.
+    if let Some((mut checker, mut shadow)) = take(sm) {
+        if doing.access.ordered && doing.reads {
+            shadow.order.acquire(doing.warp);
+        }
+        let (mask, bytes) = (sm.mask, doing.access.bytes.into());
+        checker.device(&sm.grid.program.listing.checked, doing, at, mask, bytes);
+        give_back(sm, checker, shadow);
+    }
+    // SAFETY: the caller's promise.
+    unsafe { go_on(sm, inst) }
+}
+
+/// # Safety
+/// As for [`Handler`].
+#[inline(always)]
+unsafe fn check_shared(sm: &mut Sm, inst: &Inst) -> Next {
+    // SAFETY: the instruction is an access.
+    let (doing, at) = unsafe { access(sm, inst) };
+    if let Some((mut checker, mut shadow)) = take(sm) {
+        // SAFETY: as above.
+        unsafe { look_at_shared(sm, inst, &mut checker, &mut shadow, doing, at, sm.mask) };
+        give_back(sm, checker, shadow);
+    }
+    // SAFETY: the caller's promise.
+    unsafe { go_on(sm, inst) }
+}
+
+/// # Safety
+/// As for [`Handler`]; it is an access.
+#[inline(always)]
+unsafe fn look_at_shared(
+    sm: &Sm,
+    inst: &Inst,
+    checker: &mut Checker,
+    shadow: &mut Shadow,
+    doing: Doing,
+    at: Addresses,
+    mask: u32,
+) {
+    // Of a load of matrices each address is that of a row of 16 bytes.
+    let (mask, bytes) = match doing.access.kind {
+        AccessKind::MatrixLoad => (mask & (u32::MAX >> (32 - doing.access.bytes * 2)), 16),
+        _ => (mask, doing.access.bytes.into()),
+    };
+    // SAFETY: it is only asked of stores.
+    let stored = |lane| unsafe { stored(sm, inst, doing.access, lane) };
+    let lanes = Lanes {
+        at,
+        mask,
+        bytes,
+        memory: &sm.block.shared,
+    };
+    checker.shared(
+        shadow,
+        &sm.grid.program.listing.checked,
+        doing,
+        lanes,
+        stored,
+    );
+}
+
+/// Makes a handler for any CPU, and for one with wide registers.
+macro_rules! for_cpus {
+    ($name:ident, $check:ident) => {
+        pub fn $name(cpu: Cpu) -> Handler {
+            unsafe fn plain(sm: &mut Sm, inst: &Inst) -> Next {
+                // SAFETY: as for any handler.
+                unsafe { $check(sm, inst) }
+            }
+            #[cfg(target_arch = "x86_64")]
+            #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+            unsafe fn avx2(sm: &mut Sm, inst: &Inst) -> Next {
+                // SAFETY: as for any handler; chosen only where the CPU has AVX2.
+                unsafe { $check(sm, inst) }
+            }
+            match cpu {
+                #[cfg(target_arch = "x86_64")]
+                Cpu::Avx2 => avx2,
+                _ => plain,
+            }
+        }
+    };
+}
+
+for_cpus!(device_access, check_device);
+for_cpus!(shared_access, check_shared);
+
+/// Each lane's address says which memory it is.
+///
+/// # Safety
+/// As for [`Handler`].
+pub unsafe fn generic_access(sm: &mut Sm, inst: &Inst) -> Next {
+    // SAFETY: the instruction is an access.
+    let (doing, at) = unsafe { access(sm, inst) };
+    let mask = sm.mask;
+    let within = |window| {
+        let lanes = active(mask).filter(|&lane| in_window(at.of(lane), window));
+        lanes.fold(0, |lanes, lane| lanes | 1 << lane)
+    };
+    let to_shared = within(SHARED_WINDOW);
+    let to_device = mask & !(to_shared | within(LOCAL_WINDOW) | within(PARAM_WINDOW));
+    check(sm, |sm, checker, shadow| {
+        if to_shared != 0 {
+            let offset = at.offset.wrapping_sub(SHARED_WINDOW);
+            let at = Addresses { offset, ..at };
+            // SAFETY: as above.
+            unsafe { look_at_shared(sm, inst, checker, shadow, doing, at, to_shared) };
+        }
+        if to_device != 0 {
+            if doing.access.ordered && doing.reads {
+                shadow.order.acquire(doing.warp);
+            }
+            let bytes = doing.access.bytes.into();
+            checker.device(
+                &sm.grid.program.listing.checked,
+                doing,
+                at,
+                to_device,
+                bytes,
+            );
+        }
+    });
+    // SAFETY: the caller's promise.
+    unsafe { go_on(sm, inst) }
+}
+
+/// An asynchronous copy: a load from device memory, and a store that takes its time.
+///
+/// # Safety
+/// As for [`Handler`].
+pub unsafe fn copy(sm: &mut Sm, inst: &Inst) -> Next {
+    // SAFETY: the instruction is a copy, with both addresses and what says how much it reads.
+    let ((doing, _), (to, from), sizes) = unsafe {
+        (
+            access(sm, inst),
+            async_copy::addresses(sm, inst),
+            async_copy::sizes(sm, inst),
+        )
+    };
+    check(sm, |sm, checker, shadow| {
+        let (mask, bytes) = (sm.mask, doing.access.bytes);
+        let places = &sm.grid.program.listing.checked;
+        let whole = active(mask).filter(|&lane| sizes[lane] >= bytes);
+        let whole = whole.fold(0, |lanes, lane| lanes | 1 << lane);
+        let from = Addresses {
+            row: &from,
+            offset: 0,
+        };
+        checker.device(places, doing, from, whole, bytes.into());
+        for lane in active(mask & !whole).filter(|&lane| sizes[lane] > 0) {
+            checker.device(places, doing, from, 1 << lane, sizes[lane].into());
+        }
+        for lane in active(mask) {
+            checker.copy_begins(shadow, places, doing, lane, to[lane], bytes.into());
+        }
+    });
+    // SAFETY: the caller's promise.
+    unsafe { go_on(sm, inst) }
+}
+
+/// What lanes wait for is written then.
+///
+/// # Safety
+/// As for [`Handler`].
+pub unsafe fn wait(sm: &mut Sm, inst: &Inst) -> Next {
+    let site = sm.address_of(inst);
+    check(sm, |sm, checker, shadow| {
+        let (pending, all) = match sm.grid.program.listing.checked.at(site) {
+            Checked::Wait(Waiting::Groups(pending)) => (pending, false),
+            _ => (0, true),
+        };
+        if checker.launched.checks.race {
+            let warp = sm.block.running;
+            let stamp = shadow.order.own(warp);
+            let waited = sm.block.warp().copies.waited(sm.mask, pending, all);
+            for (lane, to, bytes) in waited {
+                let who = Who::new(warp, lane, site);
+                shadow.shared.copied(stamp, who, to.into(), bytes as u64);
+            }
+        }
+    });
+    // SAFETY: the caller's promise.
+    unsafe { go_on(sm, inst) }
+}

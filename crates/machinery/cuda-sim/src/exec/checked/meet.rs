@@ -1,0 +1,151 @@
+//! Instructions at which threads meet: barriers, warp-wide instructions, fences, and the end of a block.
+
+use super::{check, go_on};
+use crate::check::finding::{Kind, Severity};
+use crate::check::shadow::{Come, Part};
+use crate::exec::fault::{Fault, FaultKind};
+use crate::exec::sm::{Inst, Next, Sm};
+use crate::exec::warp::SplitState;
+use crate::isa::checked::{Aligned, Checked, Meeting};
+
+/// # Safety
+/// As for [`crate::exec::sm::Handler`].
+pub unsafe fn fence(sm: &mut Sm, inst: &Inst) -> Next {
+    check(sm, |sm, checker, shadow| {
+        shadow.fence(sm.block.running);
+        checker.fence(sm.block.number);
+    });
+    // SAFETY: the caller's promise.
+    unsafe { go_on(sm, inst) }
+}
+
+/// # Safety
+/// As for [`crate::exec::sm::Handler`].
+pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
+    let site = sm.address_of(inst);
+    let lane = sm.mask.trailing_zeros() as usize & 31;
+    // SAFETY: operands 0 and 1 of a barrier are 32-bit rows.
+    let (number, expected) =
+        unsafe { (sm.row::<u32>(inst, 0)[lane], sm.row::<u32>(inst, 1)[lane]) };
+    check(sm, |sm, checker, shadow| {
+        let (number, warp) = (number as usize, sm.block.running);
+        if number >= shadow.barriers.len() {
+            // It is about to fail.
+            return;
+        }
+        if expected > 0 {
+            shadow.arrive(number, warp);
+        }
+        if !checker.launched.checks.sync {
+            return;
+        }
+        let (mask, alive) = (sm.mask, sm.block.warp().alive);
+        let doing = (sm.block.number, warp, site);
+        let aligned = sm.grid.program.listing.checked.at(site) == Checked::Barrier(Aligned(true));
+        if mask != alive {
+            if aligned {
+                // The others may be about to end.
+                shadow.parts.push(Part {
+                    barrier: number,
+                    warp,
+                    site,
+                    mask,
+                    alive,
+                });
+            }
+        } else if expected == 0 {
+            let thread = warp as u32 * 32 + lane as u32;
+            match shadow.barriers[number] {
+                None => shadow.barriers[number] = Some(Come { site, thread }),
+                Some(first) if first.site != site => checker.mixed(doing, first),
+                Some(_) => {}
+            }
+        }
+    });
+    // SAFETY: the caller's promise.
+    unsafe { go_on(sm, inst) }
+}
+
+/// The running block has ended, or has failed: notes what was held back until then.
+pub fn close(sm: &mut Sm) {
+    let stuck = |fault: &Fault| {
+        use FaultKind::{BarrierNeverOpens, WarpSyncNeverOpens};
+        matches!(
+            fault.kind,
+            BarrierNeverOpens { .. } | WarpSyncNeverOpens { .. }
+        )
+    };
+    let stuck = sm.fault.as_ref().is_some_and(stuck);
+    check(sm, |sm, checker, shadow| {
+        // Where some lanes of a warp are that wait or are to go on later.
+        let elsewhere = |warp: usize, mask: u32| {
+            let mut others = sm.block.warps[warp].splits.iter();
+            let lives = |state| !matches!(state, SplitState::Free | SplitState::Running);
+            let place = others.find(|split| split.mask & mask != 0 && lives(split.state));
+            place.map(|split| split.pc)
+        };
+        checker.close(shadow, sm.block.number, stuck, elsewhere);
+    });
+}
+
+/// # Safety
+/// As for [`crate::exec::sm::Handler`].
+pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
+    let site = sm.address_of(inst);
+    let Checked::Warp(Meeting { members, anywhere }) = sm.grid.program.listing.checked.at(site)
+    else {
+        unreachable!("only what brings lanes together is checked as such");
+    };
+    let lane = sm.mask.trailing_zeros() as usize & 31;
+    // SAFETY: the operand is a 32-bit row.
+    let members = unsafe { sm.row::<u32>(inst, members)[lane] };
+    check(sm, |sm, checker, shadow| {
+        let (warp, block) = (sm.block.warp(), sm.block.number);
+        let (state, place) = match anywhere {
+            true => (SplitState::Meet(members), members),
+            false => (SplitState::Sync(members), site),
+        };
+        let waiting = warp.splits.iter();
+        let waiting =
+            waiting.filter(|split| split.state == state && (anywhere || split.pc == site));
+        let come = waiting.fold(sm.mask, |come, split| come | split.mask);
+        let index = sm.block.running;
+        let doing = (block, index, site);
+        let sync = checker.launched.checks.sync;
+        let lacking = sm.mask & !members;
+        if lacking != 0 && sync {
+            let lane = lacking.trailing_zeros();
+            let (kind, severity) = (Kind::MaskLacksCaller, Severity::Error);
+            checker.mask(doing, (kind, severity), lane, members, lacking);
+        }
+        if members & warp.alive & !come != 0 {
+            let checked = &sm.grid.program.listing.checked;
+            let ending = warp
+                .splits
+                .iter()
+                .filter(|split| split.state == SplitState::Ready && checked.only_ends(split.pc));
+            let ending = ending.fold(0, |lanes, split| lanes | split.mask);
+            shadow.meetings.wait(index, place, warp.alive & !ending);
+            return;
+        }
+        let busy = shadow.meetings.end(index, place);
+        let absent = members & sm.lanes_of(index) & !come;
+        // Who has ended before may be named. But a value that is asked of him is none. Those that a
+        // block without whole warps lacks are nobody's mistake.
+        let severity = match absent & busy != 0 {
+            true => Severity::Error,
+            false => Severity::Warning,
+        };
+        if absent != 0 && sync && (severity == Severity::Error || !anywhere) {
+            let kind = (Kind::AbsentLanes, severity);
+            checker.mask(doing, kind, lane as u32, members, absent);
+        }
+        if warp.alive & !(come & members) == 0 {
+            shadow.order.meet(index);
+        } else {
+            shadow.order.meet_in_part(index, come & members);
+        }
+    });
+    // SAFETY: the caller's promise.
+    unsafe { go_on(sm, inst) }
+}

@@ -1,0 +1,95 @@
+//! The same instructions, checked: what handlers of a checked launch do before the plain ones, or
+//! before those that count.
+
+mod access;
+mod meet;
+
+pub use meet::close;
+
+use super::cpu::Cpu;
+use super::sm::{Handler, Inst, Next, Program, Sm};
+use crate::check::{Checker, Shadow};
+use crate::isa::Memory;
+use crate::isa::checked::{Checked, CheckedPlaces};
+
+/// The program's code with every instruction that a check looks at led here first; `observed`: the
+/// copy that is counted as well. It is made when a launch first asks for it.
+pub fn code(program: &Program, observed: bool) -> &[Inst] {
+    let code = &program.code;
+    let (copy, under) = match observed {
+        false => (&code.checked, &code.plain),
+        true => (&code.checked_observed, &code.observed),
+    };
+    copy.get_or_init(|| lead_here(under, &program.listing.checked))
+}
+
+fn lead_here(code: &[Inst], places: &CheckedPlaces) -> Vec<Inst> {
+    let cpu = Cpu::detect();
+    let mut code = code.to_vec();
+    for (inst, checked) in code.iter_mut().zip(places.iter()) {
+        if let Some(handler) = of(checked, cpu) {
+            inst.run = handler;
+        }
+    }
+    code
+}
+
+/// The handler that checks an instruction and then runs it; none where there is nothing to check.
+fn of(checked: Checked, cpu: Cpu) -> Option<Handler> {
+    let handler = match checked {
+        Checked::Nothing | Checked::End => return None,
+        Checked::Access(access) if access.kind.is_copy() => access::copy as Handler,
+        Checked::Access(access) => match access.memory {
+            Memory::Constant | Memory::Local => return None,
+            Memory::Global => access::device_access(cpu),
+            Memory::Shared => access::shared_access(cpu),
+            Memory::Generic => access::generic_access,
+        },
+        Checked::Barrier(_) => meet::barrier,
+        Checked::Warp(_) => meet::meeting,
+        Checked::Fence => meet::fence,
+        Checked::Wait(_) => access::wait,
+    };
+    Some(handler)
+}
+
+/// Runs the instruction itself.
+///
+/// # Safety
+/// As for [`Handler`].
+#[inline(always)]
+unsafe fn go_on(sm: &mut Sm, inst: &Inst) -> Next {
+    // SAFETY: the code underneath is the checked code's, instruction for instruction.
+    unsafe {
+        let plain = sm.unchecked.add(sm.address_of(inst) as usize);
+        ((*plain).run)(sm, inst)
+    }
+}
+
+/// Runs `look` with the multiprocessor's checker and the block's shadow.
+#[inline(always)]
+fn check(sm: &mut Sm, look: impl FnOnce(&mut Sm, &mut Checker, &mut Shadow)) {
+    if let Some((mut checker, mut shadow)) = take(sm) {
+        look(sm, &mut checker, &mut shadow);
+        give_back(sm, checker, shadow);
+    }
+}
+
+/// The multiprocessor's checker and the block's shadow, which are to be given back.
+#[inline(always)]
+fn take(sm: &mut Sm) -> Option<(Box<Checker>, Box<Shadow>)> {
+    // A checked block has both.
+    let checker = sm.checker.take()?;
+    let Some(shadow) = sm.block.shadow.take() else {
+        sm.checker = Some(checker);
+        return None;
+    };
+    Some((checker, shadow))
+}
+
+#[inline(always)]
+fn give_back(sm: &mut Sm, checker: Box<Checker>, shadow: Box<Shadow>) {
+    // There is nothing to drop in their places.
+    std::mem::forget(sm.checker.replace(checker));
+    std::mem::forget(sm.block.shadow.replace(shadow));
+}

@@ -1,0 +1,104 @@
+//! Barriers of a block: `bar.sync`, `bar.arrive`, `bar.red`. Source: PTX ISA section 9.7.13.1.
+
+use crate::exec::block::{Arrival, BARRIERS, Reduction, ReductionOp};
+use crate::exec::fault::FaultKind;
+use crate::exec::sm::{Inst, Next, Sm};
+use crate::exec::warp::{SplitState, Turn};
+use crate::lanes::{FULL, LANES};
+
+/// How a barrier instruction is written: packed into `x`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum BarrierKind {
+    Sync,
+    Arrive,
+    Popc,
+    And,
+    Or,
+}
+
+impl Sm {
+    /// Whether those who come to a barrier, all that live of their block, need not stop there: it
+    /// would open at once, and it would be their turn again. Caches that are asked, and checks, take
+    /// note of every barrier.
+    pub fn passes_barrier(&self, inst: &Inst, barrier: u32, expected: u32) -> bool {
+        inst.x == BarrierKind::Sync as u32
+            && (barrier as usize) < BARRIERS
+            && expected == 0
+            && self.observer.is_none()
+            && self.checker.is_none()
+            && self.block.nobody_waits()
+            && self.clock < self.block_deadline
+    }
+}
+
+/// `bar.sync`, `bar.arrive`, `bar.red`: row 0 the barrier, row 1 the thread count (0 for the
+/// whole block), operand 2 the destination, operand 3 the source predicate; `x` the kind, `y`
+/// whether the predicate is negated.
+///
+/// # Safety
+/// As for [`super::enter`].
+pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
+    const KINDS: [BarrierKind; 5] = [
+        BarrierKind::Sync,
+        BarrierKind::Arrive,
+        BarrierKind::Popc,
+        BarrierKind::And,
+        BarrierKind::Or,
+    ];
+    let kind = KINDS[inst.x as usize];
+    let lane = sm.mask.trailing_zeros() as usize;
+    // SAFETY: operands 0 and 1 are 32-bit rows, operand 3 a predicate.
+    let (barrier, expected, predicate) = unsafe {
+        let negate = if inst.y == 1 { FULL } else { 0 };
+        (
+            sm.row::<u32>(inst, 0)[lane],
+            sm.row::<u32>(inst, 1)[lane],
+            sm.predicate(inst, 3) ^ negate,
+        )
+    };
+    if barrier >= 16 || expected % LANES as u32 != 0 {
+        return sm.fail(
+            inst,
+            lane,
+            FaultKind::InvalidBarrier {
+                barrier,
+                count: expected,
+            },
+        );
+    }
+    let operation = match kind {
+        BarrierKind::Popc => Some(ReductionOp::Popc),
+        BarrierKind::And => Some(ReductionOp::And),
+        BarrierKind::Or => Some(ReductionOp::Or),
+        BarrierKind::Sync | BarrierKind::Arrive => None,
+    };
+    let reduction = operation.map(|operation| {
+        (
+            Reduction {
+                operation,
+                destination: inst.o[2],
+            },
+            predicate,
+        )
+    });
+    let waits = kind != BarrierKind::Arrive;
+    let mask = sm.mask;
+    if mask.count_ones() == sm.block.alive && sm.passes_barrier(inst, barrier, expected) {
+        sm.counts.barriers += 1;
+        sm.begin_turn(Turn::NEW);
+        return inst.next();
+    }
+    let after = sm.address_of(inst) + 1;
+    if waits {
+        sm.suspend(after, SplitState::Barrier(barrier));
+    }
+    let arrival = Arrival {
+        barrier: barrier as usize,
+        expected,
+        waits,
+        reduction,
+    };
+    sm.block.arrive(mask, arrival);
+    sm.counts.barriers += 1;
+    if waits { sm.switch() } else { inst.next() }
+}

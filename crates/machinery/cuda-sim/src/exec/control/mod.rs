@@ -1,0 +1,204 @@
+//! Control flow: basic blocks, branches, guards, the end of a thread.
+//!
+//! Source: PTX ISA sections 9.7.12 (control flow) and 9.7.13 (barriers).
+
+mod barrier;
+mod call;
+
+pub use barrier::{BarrierKind, barrier};
+pub use call::{call, call_pointer, take_results};
+
+use super::fault::FaultKind;
+use super::sm::{Inst, Next, Sm};
+use super::warp::{NOWHERE, SplitState};
+use crate::lanes::{FULL, active};
+
+/// Turns after which lanes that wait at a meeting place may go on even though the lanes they wait
+/// for branch and meet, as they do in a long loop that needs nobody's help.
+const PATIENT_TURNS: u32 = 16;
+
+/// The first instruction of every basic block: counts the visit, joins splits that meet here,
+/// and lets another warp run when this one has had its turn. `x`: the block's number; `y`: its
+/// length in instructions.
+///
+/// # Safety
+/// As for [`crate::exec::sm::Handler`]; so for every handler here.
+pub unsafe fn enter(sm: &mut Sm, inst: &Inst) -> Next {
+    if sm.clock >= sm.deadline {
+        return give_way(sm, inst);
+    }
+    sm.clock += u64::from(inst.y);
+    let visit = &mut sm.counts.visits[inst.x as usize];
+    visit.warps += 1;
+    visit.threads += u64::from(sm.mask.count_ones());
+    inst.next()
+}
+
+/// [`enter`], for a block where splits may meet.
+///
+/// # Safety
+/// As for [`enter`].
+pub unsafe fn enter_meeting(sm: &mut Sm, inst: &Inst) -> Next {
+    if sm.reconverge == sm.address_of(inst) {
+        return sm.arrive();
+    }
+    // SAFETY: the same instruction.
+    unsafe { enter(sm, inst) }
+}
+
+#[cold]
+fn give_way(sm: &mut Sm, inst: &Inst) -> Next {
+    let here = sm.address_of(inst);
+    sm.suspend(here, SplitState::Ready);
+    let ran = sm.turn_so_far();
+    let warp = sm.block.warp_mut();
+    if ran.left > 0 {
+        // Only a slice of its turn is over: it goes on where it was.
+        warp.turn = Some(ran);
+        warp.ready.push_front(warp.current);
+        warp.current = NOWHERE;
+        return std::ptr::null();
+    }
+    let (read, alone) = (ran.read, ran.alone);
+    warp.turns += 1;
+    if read && (alone || warp.turns.is_multiple_of(PATIENT_TURNS)) {
+        // These lanes may be reading what lanes that wait for them are still to write.
+        warp.release_arrived(warp.current);
+    }
+    warp.ready.push_back(warp.current);
+    warp.current = NOWHERE;
+    std::ptr::null()
+}
+
+/// Goes to `x`.
+///
+/// # Safety
+/// As for [`enter`].
+pub unsafe fn jump(sm: &mut Sm, inst: &Inst) -> Next {
+    sm.at(inst.x)
+}
+
+/// Goes to `x` where predicate 0 holds; lanes that part meet again at `y`.
+///
+/// # Safety
+/// As for [`enter`].
+pub unsafe fn branch_if(sm: &mut Sm, inst: &Inst) -> Next {
+    // SAFETY: operand 0 is a predicate.
+    let taken = unsafe { sm.predicate(inst, 0) } & sm.mask;
+    branch(sm, inst, taken)
+}
+
+/// Goes to `x` where predicate 0 does not hold.
+///
+/// # Safety
+/// As for [`enter`].
+pub unsafe fn branch_unless(sm: &mut Sm, inst: &Inst) -> Next {
+    // SAFETY: operand 0 is a predicate.
+    let taken = !unsafe { sm.predicate(inst, 0) } & sm.mask;
+    branch(sm, inst, taken)
+}
+
+#[inline(always)]
+fn branch(sm: &mut Sm, inst: &Inst, taken: u32) -> Next {
+    if taken == 0 {
+        inst.next()
+    } else if taken == sm.mask {
+        sm.at(inst.x)
+    } else {
+        let other = sm.address_of(inst) + 1;
+        sm.diverge(taken, inst.x, other, inst.y)
+    }
+}
+
+/// Adds `lane` to those that go the same way.
+fn join<T: PartialEq>(ways: &mut Vec<(u32, T)>, lane: usize, to: T) {
+    match ways.iter_mut().find(|(_, way)| *way == to) {
+        Some((lanes, _)) => *lanes |= 1 << lane,
+        None => ways.push((1 << lane, to)),
+    }
+}
+
+/// `brx.idx`: each lane goes to the entry of branch table `imm` that its index (row 0) names.
+///
+/// # Safety
+/// As for [`enter`].
+pub unsafe fn branch_table(sm: &mut Sm, inst: &Inst) -> Next {
+    // SAFETY: operand 0 is a 32-bit row.
+    let index = unsafe { sm.row::<u32>(inst, 0) };
+    let program = sm.grid.program.clone();
+    let table = &program.tables[inst.imm as usize];
+    let mut ways: Vec<(u32, u32)> = Vec::new();
+    for lane in active(sm.mask) {
+        let Some(&target) = table.get(index[lane] as usize) else {
+            return sm.fail(
+                inst,
+                lane,
+                FaultKind::InvalidCall {
+                    address: index[lane].into(),
+                },
+            );
+        };
+        join(&mut ways, lane, target);
+    }
+    if let [(_, target)] = ways[..] {
+        return sm.at(target);
+    }
+    sm.counts.divergent_branches += 1;
+    sm.part(&ways, inst.y)
+}
+
+/// Runs the next instruction only in the lanes where predicate 0 holds (`x` = 1: does not hold).
+///
+/// # Safety
+/// As for [`enter`]; the next instruction goes on to the one after it.
+pub unsafe fn guard(sm: &mut Sm, inst: &Inst) -> Next {
+    // SAFETY: operand 0 is a predicate; a guarded instruction never ends the code.
+    unsafe {
+        let holds = sm.predicate(inst, 0) ^ if inst.x == 1 { FULL } else { 0 };
+        let guarded = &*inst.next();
+        let mask = sm.mask;
+        if holds & mask == 0 {
+            return guarded.next();
+        }
+        sm.run_lanes(holds & mask);
+        let next = (guarded.run)(sm, guarded);
+        sm.run_lanes(mask);
+        next
+    }
+}
+
+/// `exit`, and `ret` from a kernel.
+///
+/// # Safety
+/// As for [`enter`].
+pub unsafe fn exit(sm: &mut Sm, _: &Inst) -> Next {
+    sm.exit_lanes()
+}
+
+/// `trap`
+///
+/// # Safety
+/// As for [`enter`].
+pub unsafe fn trap(sm: &mut Sm, inst: &Inst) -> Next {
+    sm.fail(inst, sm.mask.trailing_zeros() as usize, FaultKind::Trap)
+}
+
+/// `brkpt`
+///
+/// # Safety
+/// As for [`enter`].
+pub unsafe fn breakpoint(sm: &mut Sm, inst: &Inst) -> Next {
+    sm.fail(
+        inst,
+        sm.mask.trailing_zeros() as usize,
+        FaultKind::Breakpoint,
+    )
+}
+
+/// Nothing: `prefetch`, `nanosleep`.
+///
+/// # Safety
+/// As for [`enter`].
+pub unsafe fn nothing(_: &mut Sm, inst: &Inst) -> Next {
+    inst.next()
+}
