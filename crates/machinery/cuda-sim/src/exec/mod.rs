@@ -24,6 +24,8 @@ pub(crate) mod ops;
 pub(crate) mod ordered;
 mod printf;
 pub(crate) mod program;
+#[cfg(test)]
+pub(crate) mod random;
 pub(crate) mod run;
 mod sample;
 #[cfg(test)]
@@ -42,7 +44,6 @@ mod window;
 
 pub use fault::{Fault, FaultKind};
 pub use miss::Miss;
-pub use ops::{Known, catalogue};
 pub use program::Program;
 pub use sample::Observe;
 pub use trace::Traced;
