@@ -2,7 +2,7 @@
 //! NVIDIA's assembler does not take, by the compute capability that each needs.
 
 use crate::dice::Dice;
-use cuda_sim::exec::{Known, catalogue};
+use cuda_sim::lower::{Known, catalogue};
 use cuda_sim::ptx::ast::Type;
 
 /// A form and where it may stand.

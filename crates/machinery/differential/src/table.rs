@@ -2,7 +2,7 @@
 
 use crate::forms::{self, Forms};
 use crate::{generate, written};
-use cuda_sim::exec::catalogue;
+use cuda_sim::lower::catalogue;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 

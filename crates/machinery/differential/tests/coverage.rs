@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use cuda_sim::device::DeviceSpec;
-use cuda_sim::exec::{Known, catalogue};
+use cuda_sim::lower::{Known, catalogue};
 use cuda_sim::memory::global::Global;
 use differential::forms::{self, Forms};
 use differential::{generate, written};

@@ -22,6 +22,8 @@ pub(crate) mod observed;
 pub(crate) mod ops;
 pub(crate) mod ordered;
 mod printf;
+#[cfg(test)]
+pub(crate) mod random;
 pub(crate) mod run;
 mod sample;
 pub(crate) mod sm;
@@ -39,7 +41,6 @@ mod watch;
 mod window;
 
 pub use fault::{Fault, FaultKind, Miss};
-pub use ops::{Known, catalogue};
 pub use sample::Observe;
 pub use sm::Program;
 pub use trace::Traced;

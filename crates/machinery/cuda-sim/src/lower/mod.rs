@@ -2,15 +2,17 @@
 //! out, and for each instruction the handler that runs it.
 
 mod analysis;
-mod capability;
+mod catalogue;
 mod error;
 mod flow;
 mod function;
+mod instructions;
 mod layout;
 mod limits;
 mod reach;
 mod registers;
 
+pub use catalogue::{Known, catalogue};
 pub use error::LoadError;
 
 use crate::device::DeviceSpec;

@@ -5,7 +5,7 @@ use crate::forms::{Form, written};
 use crate::kernel::Slot;
 use crate::tree::Node;
 use crate::values::{self, Kind};
-use cuda_sim::exec::Known;
+use cuda_sim::lower::Known;
 use cuda_sim::ptx::ast::Type;
 
 impl Generator<'_> {

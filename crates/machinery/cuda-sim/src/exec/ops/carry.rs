@@ -10,46 +10,90 @@ use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::{Lane, carry, carry2};
 use crate::exec::sm::Run;
 use crate::isa::Class;
+use crate::ptx::ast::Type;
 
-/// The operation of a form that reads or writes the carry.
-pub fn select(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let sets = form.has("cc");
-    let high = if form.mnemonic.starts_with("mad") {
-        form.required(&["lo", "hi"], ".hi, .lo")? == "hi"
-    } else {
-        false
-    };
-    let ty = form.ty()?;
-    form.end()?;
-    let run = for_type!(ty, [U32 S32 U64 S64], T => handler::<T>(cpu, form.mnemonic, sets, high));
-    let sources = if form.mnemonic.starts_with("mad") {
-        3
-    } else {
-        2
-    };
-    let mut op = Op::new(Class::Integer, &[ty], &vec![ty; sources], run);
-    op.carries = true;
-    Ok(op)
+/// `add.cc`
+pub fn add(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let (_, ty) = parts(form)?;
+    let run = for_type!(ty, [U32 S32 U64 S64], T => carry2(cpu, |a: T, b: T, _| a.add(b, false)));
+    Ok(op(ty, 2, run))
 }
 
-fn handler<T: Extended>(cpu: Cpu, mnemonic: &str, sets: bool, high: bool) -> Run {
-    match (mnemonic, sets, high) {
-        ("add", ..) => carry2(cpu, |a: T, b: T, _| a.add(b, false)),
-        ("addc", true, _) => carry2(cpu, |a: T, b: T, carry| a.add(b, carry)),
-        ("addc", false, _) => carry2(cpu, |a: T, b: T, carry| (a.add(b, carry).0, carry)),
-        ("sub", ..) => carry2(cpu, |a: T, b: T, _| a.sub(b, false)),
-        ("subc", true, _) => carry2(cpu, |a: T, b: T, borrow| a.sub(b, borrow)),
-        ("subc", false, _) => carry2(cpu, |a: T, b: T, borrow| (a.sub(b, borrow).0, borrow)),
-        ("mad", _, false) => carry(cpu, |a: T, b: T, c: T, _| a.low(b).add(c, false)),
-        ("mad", _, true) => carry(cpu, |a: T, b: T, c: T, _| a.high(b).add(c, false)),
-        (_, true, false) => carry(cpu, |a: T, b: T, c: T, carry| a.low(b).add(c, carry)),
-        (_, true, true) => carry(cpu, |a: T, b: T, c: T, carry| a.high(b).add(c, carry)),
-        (_, false, false) => carry(cpu, |a: T, b: T, c: T, carry| {
+/// `addc`
+pub fn addc(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let (sets, ty) = parts(form)?;
+    let run = for_type!(ty, [U32 S32 U64 S64], T => if sets {
+        carry2(cpu, |a: T, b: T, carry| a.add(b, carry))
+    } else {
+        carry2(cpu, |a: T, b: T, carry| (a.add(b, carry).0, carry))
+    });
+    Ok(op(ty, 2, run))
+}
+
+/// `sub.cc`
+pub fn sub(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let (_, ty) = parts(form)?;
+    let run = for_type!(ty, [U32 S32 U64 S64], T => carry2(cpu, |a: T, b: T, _| a.sub(b, false)));
+    Ok(op(ty, 2, run))
+}
+
+/// `subc`
+pub fn subc(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let (sets, ty) = parts(form)?;
+    let run = for_type!(ty, [U32 S32 U64 S64], T => if sets {
+        carry2(cpu, |a: T, b: T, borrow| a.sub(b, borrow))
+    } else {
+        carry2(cpu, |a: T, b: T, borrow| (a.sub(b, borrow).0, borrow))
+    });
+    Ok(op(ty, 2, run))
+}
+
+/// `mad.cc`
+pub fn mad(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let (high, _, ty) = product_parts(form)?;
+    let run = for_type!(ty, [U32 S32 U64 S64], T => if high {
+        carry(cpu, |a: T, b: T, c: T, _| a.high(b).add(c, false))
+    } else {
+        carry(cpu, |a: T, b: T, c: T, _| a.low(b).add(c, false))
+    });
+    Ok(op(ty, 3, run))
+}
+
+/// `madc`
+pub fn madc(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let (high, sets, ty) = product_parts(form)?;
+    let run = for_type!(ty, [U32 S32 U64 S64], T => match (sets, high) {
+        (true, false) => carry(cpu, |a: T, b: T, c: T, carry| a.low(b).add(c, carry)),
+        (true, true) => carry(cpu, |a: T, b: T, c: T, carry| a.high(b).add(c, carry)),
+        (false, false) => carry(cpu, |a: T, b: T, c: T, carry| {
             (a.low(b).add(c, carry).0, carry)
         }),
-        (_, false, true) => carry(cpu, |a: T, b: T, c: T, carry| {
+        (false, true) => carry(cpu, |a: T, b: T, c: T, carry| {
             (a.high(b).add(c, carry).0, carry)
         }),
+    });
+    Ok(op(ty, 3, run))
+}
+
+/// Whether the form sets the carry, and its type.
+fn parts(form: &Form) -> Result<(bool, Type), FormError> {
+    let sets = form.has("cc");
+    let ty = form.ty()?;
+    form.end()?;
+    Ok((sets, ty))
+}
+
+/// Whether the upper half of a product is added, and the rest as [`parts`] has it.
+fn product_parts(form: &Form) -> Result<(bool, bool, Type), FormError> {
+    let high = form.required(&["lo", "hi"], ".hi, .lo")? == "hi";
+    let (sets, ty) = parts(form)?;
+    Ok((high, sets, ty))
+}
+
+fn op(ty: Type, sources: usize, run: Run) -> Op {
+    Op {
+        carries: true,
+        ..Op::of_one_type(Class::Integer, ty, sources, run)
     }
 }
 

@@ -9,20 +9,10 @@ use super::half;
 use super::rounding::flush;
 use super::value::{Row, Value, for_type};
 use crate::exec::cpu::Cpu;
-use crate::exec::lanewise::{Relate, choose, map3, relate, set, test2};
+use crate::exec::lanewise::{Relate, choose, map3, relate, set as set_lanes, test2};
 use crate::exec::sm::Run;
 use crate::isa::Class;
 use crate::ptx::ast::Type;
-
-/// The operation of a comparison or selection.
-pub fn select(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    match form.mnemonic {
-        "setp" => set_predicate(form, cpu),
-        "set" => set_value(form, cpu),
-        "selp" => select_by_predicate(form, cpu),
-        _ => select_by_sign(form, cpu),
-    }
-}
 
 // A comparison is the set of orderings for which it holds, one bit each.
 const LESS: u8 = 1;
@@ -115,7 +105,8 @@ macro_rules! by_ordering {
     };
 }
 
-fn set_predicate(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+/// `setp`: one predicate, or two of which the second is the opposite.
+pub fn setp(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ty = form.ty()?;
     let relation = relation(form, ty)?;
     let combine = combination(form);
@@ -139,14 +130,15 @@ fn set_predicate(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::new(Class::Integer, &vec![Type::Pred; defs], &uses, run).with_imm(how.code()))
 }
 
-fn set_value(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+/// `set`: the answer as a number.
+pub fn set(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let destination = form.ty_among(&[Type::U32, Type::S32, Type::F32])?;
     let ty = form.ty()?;
     let relation = relation(form, ty)?;
     let combine = combination(form);
     let ftz = matches!(ty, Type::F32 | Type::F16) && form.has("ftz");
     form.end()?;
-    let run = by_ordering!(set, cpu, ty, ftz);
+    let run = by_ordering!(set_lanes, cpu, ty, ftz);
     let truth = if destination == Type::F32 {
         1f32.to_bits()
     } else {
@@ -227,7 +219,7 @@ fn bit<T: PartialOrd>(a: T, b: T) -> u8 {
 }
 
 /// `selp`: a where the predicate holds, else b.
-fn select_by_predicate(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+pub fn selp(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ty = form.ty()?;
     form.end()?;
     let run = for_type!(ty, [B16 B32 B64 U16 U32 U64 S16 S32 S64 F32 F64], T => {
@@ -240,7 +232,7 @@ fn select_by_predicate(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
 }
 
 /// `slct`: a where c is not negative, else b; b also where c is NaN.
-fn select_by_sign(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+pub fn slct(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ty = form.ty()?;
     let by = form.ty_among(&[Type::S32, Type::F32])?;
     let ftz = by == Type::F32 && form.has("ftz");

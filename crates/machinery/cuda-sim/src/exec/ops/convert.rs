@@ -29,8 +29,8 @@ const INTEGERS: [Type; 8] = [
 ];
 const FLOATS: [Type; 4] = [Type::F16, Type::BF16, Type::F32, Type::F64];
 
-/// The operation of a `cvt`.
-pub fn select(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+/// `cvt`
+pub fn cvt(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     if form.shows("tf32") {
         return to_tf32(form, cpu);
     }

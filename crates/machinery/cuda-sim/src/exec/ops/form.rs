@@ -1,5 +1,6 @@
 //! A written form (`add.rn.ftz.f32`) taken apart, and the operation it stands for.
 
+use crate::exec::cpu::Cpu;
 use crate::exec::sm::Run;
 use crate::isa::Class;
 use crate::ptx::ast::Type;
@@ -37,6 +38,11 @@ impl Op {
         }
     }
 
+    /// One whose destination and `sources` sources all have the one type that it names.
+    pub fn of_one_type(class: Class, ty: Type, sources: usize, run: Run) -> Op {
+        Op::new(class, &[ty], &vec![ty; sources], run)
+    }
+
     /// The same with the immediate its handler reads.
     pub fn with_imm(self, imm: u64) -> Op {
         Op { imm, ..self }
@@ -60,9 +66,13 @@ pub enum FormError {
     Vector(&'static str, usize),
 }
 
-/// A mnemonic with its modifiers; each is taken once, and [`Form::end`] refuses what is left.
+/// Finds the operation that a form of one mnemonic stands for. Each register instruction has such a
+/// function, in the file of its family.
+pub type Select = fn(&Form, Cpu) -> Result<Op, FormError>;
+
+/// What is written after a mnemonic: each modifier is taken once, and [`Form::end`] refuses what is
+/// left.
 pub struct Form<'a> {
-    pub mnemonic: &'a str,
     modifiers: Vec<(&'a str, Cell<bool>)>,
     /// Registers in each written operand: 1, the length of a vector `{a, b}`, 2 for `p|q`.
     pub operand_lengths: Vec<usize>,
@@ -74,13 +84,12 @@ pub struct Form<'a> {
 
 impl<'a> Form<'a> {
     /// A form with `operands` written operands of one register each.
-    pub fn new(mnemonic: &'a str, modifiers: &[&'a str], operands: usize) -> Form<'a> {
+    pub fn new(modifiers: &[&'a str], operands: usize) -> Form<'a> {
         let modifiers = modifiers
             .iter()
             .map(|text| (*text, Cell::new(false)))
             .collect();
         Form {
-            mnemonic,
             modifiers,
             operand_lengths: vec![1; operands],
             def_bytes: None,
@@ -152,7 +161,7 @@ impl<'a> Form<'a> {
     }
 }
 
-/// Refuses a type the instruction does not have: the last arm of a family's `match`.
+/// Refuses a type the instruction does not have.
 pub fn no_such_type<T>(ty: Type) -> Result<T, FormError> {
     Err(FormError::Type(ty.modifier().to_owned()))
 }

@@ -5,7 +5,7 @@
 //! enough in single precision that rounding twice changes nothing; a fused multiply-add is not,
 //! and goes through software floating point.
 
-use super::form::{Form, FormError, Op};
+use super::form::{Form, FormError, Op, no_such_type};
 use super::rounding;
 use super::special::{hyperbolic_tangent, power_of_two};
 use crate::exec::cpu::Cpu;
@@ -71,20 +71,35 @@ enum Function {
     Tanh,
 }
 
-const FUNCTIONS: [(&str, Function); 10] = [
-    ("add", Function::Add),
-    ("sub", Function::Sub),
-    ("mul", Function::Mul),
-    ("fma", Function::Fma),
-    ("neg", Function::Neg),
-    ("abs", Function::Abs),
-    ("min", Function::Min),
-    ("max", Function::Max),
-    ("ex2", Function::Ex2),
-    ("tanh", Function::Tanh),
+/// Functions by their number in a code, which is their place in the enum.
+const FUNCTIONS: [Function; 10] = [
+    Function::Add,
+    Function::Sub,
+    Function::Mul,
+    Function::Fma,
+    Function::Neg,
+    Function::Abs,
+    Function::Min,
+    Function::Max,
+    Function::Ex2,
+    Function::Tanh,
 ];
 
 impl How {
+    /// Without modifiers but the type.
+    fn plain(function: Function, ty: Type) -> How {
+        How {
+            function,
+            bfloat: matches!(ty, Type::BF16 | Type::BF16x2),
+            packed: matches!(ty, Type::F16x2 | Type::BF16x2),
+            ftz: false,
+            sat: false,
+            relu: false,
+            nan: false,
+            xor_sign: false,
+        }
+    }
+
     fn code(self) -> u64 {
         let flags = [
             self.bfloat,
@@ -105,7 +120,7 @@ impl How {
     fn from_code(code: u64) -> How {
         let flag = |n: u32| code >> n & 1 == 1;
         How {
-            function: FUNCTIONS[(code >> 8) as usize % FUNCTIONS.len()].1,
+            function: FUNCTIONS[(code >> 8) as usize % FUNCTIONS.len()],
             bfloat: flag(0),
             packed: flag(1),
             ftz: flag(2),
@@ -117,78 +132,122 @@ impl How {
     }
 }
 
-/// The operation of a half-precision form.
-pub fn select(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let function = function(form);
-    let arithmetic = matches!(
-        function,
-        Some(Function::Add | Function::Sub | Function::Mul)
-    );
-    let fused = function == Some(Function::Fma);
-    let extremum = matches!(function, Some(Function::Min | Function::Max));
-    if fused {
-        form.required(&["rn"], ".rn")?;
-    } else if arithmetic {
-        form.has("rn");
-    }
+/// `add`
+pub fn add(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    rounded(form, cpu, Function::Add)
+}
+
+/// `sub`
+pub fn sub(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    rounded(form, cpu, Function::Sub)
+}
+
+/// `mul`
+pub fn mul(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    rounded(form, cpu, Function::Mul)
+}
+
+/// `fma`
+pub fn fma(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    form.required(&["rn"], ".rn")?;
+    let (ty, how) = written(form, Function::Fma)?;
+    let sat = !how.bfloat && form.has("sat");
+    let relu = form.has("relu");
+    form.end()?;
+    Ok(op(ty, How { sat, relu, ..how }, cpu))
+}
+
+/// `neg`
+pub fn neg(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    sign(form, cpu, Function::Neg)
+}
+
+/// `abs`
+pub fn abs(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    sign(form, cpu, Function::Abs)
+}
+
+/// `min`
+pub fn min(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    one_of_two(form, cpu, Function::Min)
+}
+
+/// `max`
+pub fn max(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    one_of_two(form, cpu, Function::Max)
+}
+
+/// `ex2`
+pub fn ex2(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    form.required(&["approx"], ".approx")?;
     let ty = form.ty_among(&HALVES)?;
-    let Some(function) = function else {
-        return super::form::no_such_type(ty);
-    };
-    let bfloat = matches!(ty, Type::BF16 | Type::BF16x2);
-    let xor_sign = extremum && form.has("xorsign");
-    if xor_sign && !form.has("abs") {
-        return Err(FormError::Missing(".abs"));
+    let how = How::plain(Function::Ex2, ty);
+    if how.bfloat {
+        form.required(&["ftz"], ".ftz")?;
     }
-    let how = How {
-        function,
-        bfloat,
-        packed: matches!(ty, Type::F16x2 | Type::BF16x2),
-        ftz: !bfloat && form.has("ftz"),
-        sat: !bfloat && (arithmetic || fused) && form.has("sat"),
-        relu: fused && form.has("relu"),
-        nan: extremum && form.has("NaN"),
-        xor_sign,
-    };
+    form.end()?;
+    let ftz = how.bfloat;
+    Ok(special(ty, How { ftz, ..how }, cpu))
+}
+
+/// `tanh`
+pub fn tanh(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    form.required(&["approx"], ".approx")?;
+    let ty = form.ty_among(&HALVES)?;
+    form.end()?;
+    Ok(special(ty, How::plain(Function::Tanh, ty), cpu))
+}
+
+/// Refuses an instruction that has no form in half precision.
+pub fn none(form: &Form, _: Cpu) -> Result<Op, FormError> {
+    no_such_type(form.ty_among(&HALVES)?)
+}
+
+/// `add`, `sub`, `mul`: rounded to nearest, whether `.rn` stands there or not.
+fn rounded(form: &Form, cpu: Cpu, function: Function) -> Result<Op, FormError> {
+    form.has("rn");
+    let (ty, how) = written(form, function)?;
+    let sat = !how.bfloat && form.has("sat");
+    form.end()?;
+    Ok(op(ty, How { sat, ..how }, cpu))
+}
+
+fn sign(form: &Form, cpu: Cpu, function: Function) -> Result<Op, FormError> {
+    let (ty, how) = written(form, function)?;
     form.end()?;
     Ok(op(ty, how, cpu))
 }
 
-/// `ex2.approx` and `tanh.approx` in half precision; `.approx` is taken already.
-pub fn special(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let ty = form.ty_among(&HALVES)?;
-    let Some(function) = function(form) else {
-        return super::form::no_such_type(ty);
-    };
-    let bfloat = matches!(ty, Type::BF16 | Type::BF16x2);
-    let ftz = bfloat && function == Function::Ex2;
-    if ftz {
-        form.required(&["ftz"], ".ftz")?;
+fn one_of_two(form: &Form, cpu: Cpu, function: Function) -> Result<Op, FormError> {
+    let (ty, how) = written(form, function)?;
+    let xor_sign = form.has("xorsign");
+    if xor_sign && !form.has("abs") {
+        return Err(FormError::Missing(".abs"));
     }
+    let nan = form.has("NaN");
     form.end()?;
     let how = How {
-        function,
-        bfloat,
-        packed: matches!(ty, Type::F16x2 | Type::BF16x2),
-        ftz,
-        sat: false,
-        relu: false,
-        nan: false,
-        xor_sign: false,
+        xor_sign,
+        nan,
+        ..how
     };
-    let op = op(ty, how, cpu);
-    Ok(Op {
-        class: Class::Special,
-        ..op
-    })
+    Ok(op(ty, how, cpu))
 }
 
-/// What the mnemonic asks for; None for a mnemonic that has no half-precision form (`div`).
-fn function(form: &Form) -> Option<Function> {
-    FUNCTIONS
-        .iter()
-        .find(|(name, _)| *name == form.mnemonic)
-        .map(|(_, function)| *function)
+/// The type and what all forms but those of the special functions may say: `.ftz`, where it is no
+/// `.bf16`.
+fn written(form: &Form, function: Function) -> Result<(Type, How), FormError> {
+    let ty = form.ty_among(&HALVES)?;
+    let how = How::plain(function, ty);
+    let ftz = !how.bfloat && form.has("ftz");
+    Ok((ty, How { ftz, ..how }))
+}
+
+fn special(ty: Type, how: How, cpu: Cpu) -> Op {
+    Op {
+        class: Class::Special,
+        ..op(ty, how, cpu)
+    }
 }
 
 fn op(ty: Type, how: How, cpu: Cpu) -> Op {
@@ -199,7 +258,7 @@ fn op(ty: Type, how: How, cpu: Cpu) -> Op {
         }
         _ => (2, map2_imm(cpu, |a, b, code| lane([a, b, 0], code))),
     };
-    Op::new(Class::Float, &[ty], &vec![ty; sources], run).with_imm(how.code())
+    Op::of_one_type(Class::Float, ty, sources, run).with_imm(how.code())
 }
 
 /// One lane's register: one value, or two.

@@ -4,59 +4,108 @@ use super::form::{Form, FormError, Op, no_such_type};
 use super::value::{Row, Value, for_type, per_type};
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::{Lane, map3};
+use crate::exec::sm::Run;
 use crate::isa::Class;
 use crate::ptx::ast::Type;
 
 const HALVES: &str = ".hi, .lo, .wide";
 
-/// The operation of an integer form.
-pub fn select(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    match form.mnemonic {
-        "mul" => mul(form, cpu),
-        "mad" => mad(form, cpu),
-        "mul24" | "mad24" => mul24(form, cpu),
-        "dp4a" | "dp2a" => dot(form, cpu),
-        _ => simple(form, cpu),
-    }
+/// `add`
+pub fn add(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let (saturate, ty) = parts(form, "sat")?;
+    let run = if saturate {
+        per_type!(map2, cpu, ty, [S32], |a, b| a.saturating_add(b))
+    } else {
+        per_type!(map2, cpu, ty, [U16 S16 U32 S32 U64 S64], |a, b| a.wrapping_add(b))
+    };
+    Ok(Op::of_one_type(Class::Integer, ty, 2, run))
 }
 
-/// Forms whose operands all have the one type they name.
-fn simple(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let saturate = matches!(form.mnemonic, "add" | "sub") && form.has("sat");
-    let relu = matches!(form.mnemonic, "min" | "max") && form.has("relu");
+/// `sub`
+pub fn sub(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let (saturate, ty) = parts(form, "sat")?;
+    let run = if saturate {
+        per_type!(map2, cpu, ty, [S32], |a, b| a.saturating_sub(b))
+    } else {
+        per_type!(map2, cpu, ty, [U16 S16 U32 S32 U64 S64], |a, b| a.wrapping_sub(b))
+    };
+    Ok(Op::of_one_type(Class::Integer, ty, 2, run))
+}
+
+/// `min`
+pub fn min(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let (relu, ty) = parts(form, "relu")?;
+    let run = if relu {
+        per_type!(map2, cpu, ty, [S32], |a, b| a.min(b).max(0))
+    } else {
+        per_type!(map2, cpu, ty, [U16 S16 U32 S32 U64 S64], |a, b| a.min(b))
+    };
+    Ok(Op::of_one_type(Class::Integer, ty, 2, run))
+}
+
+/// `max`
+pub fn max(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let (relu, ty) = parts(form, "relu")?;
+    let run = if relu {
+        per_type!(map2, cpu, ty, [S32], |a, b| a.max(b).max(0))
+    } else {
+        per_type!(map2, cpu, ty, [U16 S16 U32 S32 U64 S64], |a, b| a.max(b))
+    };
+    Ok(Op::of_one_type(Class::Integer, ty, 2, run))
+}
+
+/// Whether the one modifier that the form may have stands there, and its type.
+fn parts(form: &Form, modifier: &str) -> Result<(bool, Type), FormError> {
+    let stands = form.has(modifier);
     let ty = form.ty()?;
     form.end()?;
-    let run = match form.mnemonic {
-        "add" if saturate => per_type!(map2, cpu, ty, [S32], |a, b| a.saturating_add(b)),
-        "sub" if saturate => per_type!(map2, cpu, ty, [S32], |a, b| a.saturating_sub(b)),
-        "add" => {
-            per_type!(map2, cpu, ty, [U16 S16 U32 S32 U64 S64], |a, b| a.wrapping_add(b))
-        }
-        "sub" => {
-            per_type!(map2, cpu, ty, [U16 S16 U32 S32 U64 S64], |a, b| a.wrapping_sub(b))
-        }
-        "div" => per_type!(map2, cpu, ty, [U16 S16 U32 S32 U64 S64], |a, b| a.quotient(b)),
-        "rem" => per_type!(map2, cpu, ty, [U16 S16 U32 S32 U64 S64], |a, b| a.remainder(b)),
-        "min" if relu => per_type!(map2, cpu, ty, [S32], |a, b| a.min(b).max(0)),
-        "max" if relu => per_type!(map2, cpu, ty, [S32], |a, b| a.max(b).max(0)),
-        "min" => per_type!(map2, cpu, ty, [U16 S16 U32 S32 U64 S64], |a, b| a.min(b)),
-        "max" => per_type!(map2, cpu, ty, [U16 S16 U32 S32 U64 S64], |a, b| a.max(b)),
-        "abs" => per_type!(map1, cpu, ty, [S16 S32 S64], |a| a.wrapping_abs()),
-        "neg" => per_type!(map1, cpu, ty, [S16 S32 S64], |a| a.wrapping_neg()),
-        // sad: c + |a - b|
-        _ => per_type!(map3, cpu, ty, [U16 S16 U32 S32 U64 S64], |a, b, c| {
-            c.wrapping_add(a.max(b).wrapping_sub(a.min(b)))
-        }),
-    };
-    let sources = match form.mnemonic {
-        "abs" | "neg" => 1,
-        "sad" => 3,
-        _ => 2,
-    };
-    Ok(Op::new(Class::Integer, &[ty], &vec![ty; sources], run))
+    Ok((stands, ty))
 }
 
-fn mul(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+/// `div`
+pub fn div(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let ty = form.ty()?;
+    form.end()?;
+    let run = per_type!(map2, cpu, ty, [U16 S16 U32 S32 U64 S64], |a, b| a.quotient(b));
+    Ok(Op::of_one_type(Class::Integer, ty, 2, run))
+}
+
+/// `rem`
+pub fn rem(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let ty = form.ty()?;
+    form.end()?;
+    let run = per_type!(map2, cpu, ty, [U16 S16 U32 S32 U64 S64], |a, b| a.remainder(b));
+    Ok(Op::of_one_type(Class::Integer, ty, 2, run))
+}
+
+/// `abs`
+pub fn abs(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let ty = form.ty()?;
+    form.end()?;
+    let run = per_type!(map1, cpu, ty, [S16 S32 S64], |a| a.wrapping_abs());
+    Ok(Op::of_one_type(Class::Integer, ty, 1, run))
+}
+
+/// `neg`
+pub fn neg(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let ty = form.ty()?;
+    form.end()?;
+    let run = per_type!(map1, cpu, ty, [S16 S32 S64], |a| a.wrapping_neg());
+    Ok(Op::of_one_type(Class::Integer, ty, 1, run))
+}
+
+/// `sad`: c + |a - b|
+pub fn sad(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let ty = form.ty()?;
+    form.end()?;
+    let run = per_type!(map3, cpu, ty, [U16 S16 U32 S32 U64 S64], |a, b, c| {
+        c.wrapping_add(a.max(b).wrapping_sub(a.min(b)))
+    });
+    Ok(Op::of_one_type(Class::Integer, ty, 3, run))
+}
+
+/// `mul`
+pub fn mul(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let half = form.required(&["lo", "hi", "wide"], HALVES)?;
     let ty = form.ty()?;
     form.end()?;
@@ -77,7 +126,8 @@ fn mul(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::new(Class::Integer, &[def], &[ty, ty], run))
 }
 
-fn mad(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+/// `mad`
+pub fn mad(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let half = form.required(&["lo", "hi", "wide"], HALVES)?;
     let saturate = half == "hi" && form.has("sat");
     let ty = form.ty()?;
@@ -124,76 +174,117 @@ fn twice_as_wide(ty: Type) -> Result<Type, FormError> {
     })
 }
 
-/// `mul24`, `mad24`: the 48-bit product of the low 24 bits; its low 32 bits or its high 32.
-fn mul24(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+/// `mul24`: the 48-bit product of the low 24 bits; its low 32 bits or its high 32.
+pub fn mul24(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let high = form.required(&["lo", "hi"], ".hi, .lo")? == "hi";
-    let add = form.mnemonic == "mad24";
-    let saturate = add && high && form.has("sat");
     let ty = form.ty_among(&[Type::U32, Type::S32])?;
     form.end()?;
-    let run = match (add, high) {
-        (false, false) => per_type!(map2, cpu, ty, [U32 S32], |a, b| a.product24(b).0),
-        (false, true) => per_type!(map2, cpu, ty, [U32 S32], |a, b| a.product24(b).1),
-        (true, false) => per_type!(map3, cpu, ty, [U32 S32], |a, b, c| {
+    let run = if high {
+        per_type!(map2, cpu, ty, [U32 S32], |a, b| a.product24(b).1)
+    } else {
+        per_type!(map2, cpu, ty, [U32 S32], |a, b| a.product24(b).0)
+    };
+    Ok(Op::of_one_type(Class::Integer, ty, 2, run))
+}
+
+/// `mad24`: c and such a product.
+pub fn mad24(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let high = form.required(&["lo", "hi"], ".hi, .lo")? == "hi";
+    let saturate = high && form.has("sat");
+    let ty = form.ty_among(&[Type::U32, Type::S32])?;
+    form.end()?;
+    let run = match (high, saturate) {
+        (false, _) => per_type!(map3, cpu, ty, [U32 S32], |a, b, c| {
             a.product24(b).0.wrapping_add(c)
         }),
-        (true, true) if saturate => per_type!(map3, cpu, ty, [S32], |a, b, c| {
+        (true, true) => per_type!(map3, cpu, ty, [S32], |a, b, c| {
             a.product24(b).1.saturating_add(c)
         }),
-        (true, true) => per_type!(map3, cpu, ty, [U32 S32], |a, b, c| {
+        (true, false) => per_type!(map3, cpu, ty, [U32 S32], |a, b, c| {
             a.product24(b).1.wrapping_add(c)
         }),
     };
-    let sources = if add { 3 } else { 2 };
-    Ok(Op::new(Class::Integer, &[ty], &vec![ty; sources], run))
+    Ok(Op::of_one_type(Class::Integer, ty, 3, run))
 }
 
-/// `dp4a`, `dp2a`: dot products of bytes with bytes, and of two halves with two bytes, added to c.
-fn dot(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let two = form.mnemonic == "dp2a";
-    let high = two && form.required(&["lo", "hi"], ".hi, .lo")? == "hi";
+/// A handler for each pair of signs that the types of a and b have: `$fields` fields of a, each
+/// multiplied by a byte of b, from byte `$first` on, and added to c.
+macro_rules! dot {
+    ($cpu:expr, $types:expr, $fields:literal, $first:literal) => {
+        match $types.map(Type::is_signed) {
+            [false, false] => dot!($cpu, $fields, $first, false, false),
+            [false, true] => dot!($cpu, $fields, $first, false, true),
+            [true, false] => dot!($cpu, $fields, $first, true, false),
+            [true, true] => dot!($cpu, $fields, $first, true, true),
+        }
+    };
+    ($cpu:expr, $fields:literal, $first:literal, $a:literal, $b:literal) => {
+        map3($cpu, |a: u32, b: u32, c: u32| {
+            sum_of_products::<$a, $b>(a, b, c, $fields, $first)
+        })
+    };
+}
+
+/// `dp4a`: four bytes with four bytes.
+pub fn dp4a(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let types = factors(form)?;
+    Ok(sum(types, dot!(cpu, types, 4, 0)))
+}
+
+/// `dp2a`: two halves with two bytes, the lower two or the upper two.
+pub fn dp2a(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let high = form.required(&["lo", "hi"], ".hi, .lo")? == "hi";
+    let types = factors(form)?;
+    let run = if high {
+        dot!(cpu, types, 2, 2)
+    } else {
+        dot!(cpu, types, 2, 0)
+    };
+    Ok(sum(types, run))
+}
+
+/// The types of what is multiplied.
+fn factors(form: &Form) -> Result<[Type; 2], FormError> {
     let a = form.ty_among(&[Type::U32, Type::S32])?;
     let b = form.ty_among(&[Type::U32, Type::S32])?;
     form.end()?;
-    /// Field `n` of `x`, `bits` wide, extended as type `S` or not.
-    #[inline(always)]
-    fn field<const SIGNED: bool>(x: u32, n: u32, bits: u32) -> i32 {
-        let top = x << (32 - bits * (n + 1));
-        if SIGNED {
-            top as i32 >> (32 - bits)
-        } else {
-            (top >> (32 - bits)) as i32
-        }
-    }
-    #[inline(always)]
-    fn dot<const A: bool, const B: bool>(a: u32, b: u32, c: u32, fields: u32, first: u32) -> u32 {
-        let bits = 32 / fields;
-        (0..fields).fold(c, |sum, n| {
-            let product = field::<A>(a, n, bits).wrapping_mul(field::<B>(b, n + first, 8));
-            sum.wrapping_add(product as u32)
-        })
-    }
-    macro_rules! signs {
-        ($a:literal, $b:literal) => {
-            match (two, high) {
-                (false, _) => map3(cpu, |a: u32, b: u32, c: u32| dot::<$a, $b>(a, b, c, 4, 0)),
-                (_, false) => map3(cpu, |a: u32, b: u32, c: u32| dot::<$a, $b>(a, b, c, 2, 0)),
-                (_, true) => map3(cpu, |a: u32, b: u32, c: u32| dot::<$a, $b>(a, b, c, 2, 2)),
-            }
-        };
-    }
-    let run = match (a.is_signed(), b.is_signed()) {
-        (false, false) => signs!(false, false),
-        (false, true) => signs!(false, true),
-        (true, false) => signs!(true, false),
-        (true, true) => signs!(true, true),
-    };
+    Ok([a, b])
+}
+
+/// A dot product's operation: the sum is signed if one of the factors is.
+fn sum([a, b]: [Type; 2], run: Run) -> Op {
     let sum = if a.is_signed() || b.is_signed() {
         Type::S32
     } else {
         Type::U32
     };
-    Ok(Op::new(Class::Integer, &[sum], &[a, b, sum], run))
+    Op::new(Class::Integer, &[sum], &[a, b, sum], run)
+}
+
+#[inline(always)]
+fn sum_of_products<const A: bool, const B: bool>(
+    a: u32,
+    b: u32,
+    c: u32,
+    fields: u32,
+    first: u32,
+) -> u32 {
+    let bits = 32 / fields;
+    (0..fields).fold(c, |sum, n| {
+        let product = field::<A>(a, n, bits).wrapping_mul(field::<B>(b, n + first, 8));
+        sum.wrapping_add(product as u32)
+    })
+}
+
+/// Field `n` of `x`, `bits` wide, extended with its sign or with zeros.
+#[inline(always)]
+fn field<const SIGNED: bool>(x: u32, n: u32, bits: u32) -> i32 {
+    let top = x << (32 - bits * (n + 1));
+    if SIGNED {
+        top as i32 >> (32 - bits)
+    } else {
+        (top >> (32 - bits)) as i32
+    }
 }
 
 /// What the tables above need beyond Rust's own integer methods.

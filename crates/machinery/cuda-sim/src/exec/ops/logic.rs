@@ -8,50 +8,74 @@ use crate::exec::sm::Run;
 use crate::isa::Class;
 use crate::ptx::ast::Type;
 
-/// The operation of a logic, shift or permutation form.
-pub fn select(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    match form.mnemonic {
-        "shl" | "shr" => shift(form, cpu),
-        "shf" => funnel_shift(form, cpu),
-        "lop3" => lop3(form, cpu),
-        "prmt" => permute(form, cpu),
-        _ => bitwise(form, cpu),
-    }
-}
-
-fn bitwise(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+/// `and`, also of predicates.
+pub fn and(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ty = form.ty()?;
     form.end()?;
-    let sources = if matches!(form.mnemonic, "not" | "cnot") {
-        1
-    } else {
-        2
+    let run = match ty {
+        Type::Pred => masks::<u32, _>(cpu, |a, b, _| a & b),
+        _ => per_type!(map2, cpu, ty, [B16 B32 B64], |a, b| a & b),
     };
-    let run = match form.mnemonic {
-        "and" if ty == Type::Pred => masks::<u32, _>(cpu, |a, b, _| a & b),
-        "or" if ty == Type::Pred => masks::<u32, _>(cpu, |a, b, _| a | b),
-        "xor" if ty == Type::Pred => masks::<u32, _>(cpu, |a, b, _| a ^ b),
-        "not" if ty == Type::Pred => masks::<u32, _>(cpu, |a, _, _| !a),
-        "and" => per_type!(map2, cpu, ty, [B16 B32 B64], |a, b| a & b),
-        "or" => per_type!(map2, cpu, ty, [B16 B32 B64], |a, b| a | b),
-        "xor" => per_type!(map2, cpu, ty, [B16 B32 B64], |a, b| a ^ b),
-        "not" => per_type!(map1, cpu, ty, [B16 B32 B64], |a| !a),
-        // cnot: C's `!`
-        _ => for_type!(ty, [B16 B32 B64], T => map1(cpu, |a: Row<T>| Row::<T>::from(a == 0))),
-    };
-    Ok(Op::new(Class::Integer, &[ty], &vec![ty; sources], run))
+    Ok(Op::of_one_type(Class::Integer, ty, 2, run))
 }
 
-/// `shl`, `shr`: amounts past the width count as the width.
-fn shift(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+/// `or`, also of predicates.
+pub fn or(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ty = form.ty()?;
     form.end()?;
-    let run = if form.mnemonic == "shl" {
-        for_type!(ty, [B16 B32 B64], T => map2(cpu, |a: Row<T>, by: u32| {
-            let shifted = T::read(a) << (by & (T::BITS - 1));
-            (if by < T::BITS { shifted } else { 0 }).row()
-        }))
-    } else if ty.is_signed() {
+    let run = match ty {
+        Type::Pred => masks::<u32, _>(cpu, |a, b, _| a | b),
+        _ => per_type!(map2, cpu, ty, [B16 B32 B64], |a, b| a | b),
+    };
+    Ok(Op::of_one_type(Class::Integer, ty, 2, run))
+}
+
+/// `xor`, also of predicates.
+pub fn xor(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let ty = form.ty()?;
+    form.end()?;
+    let run = match ty {
+        Type::Pred => masks::<u32, _>(cpu, |a, b, _| a ^ b),
+        _ => per_type!(map2, cpu, ty, [B16 B32 B64], |a, b| a ^ b),
+    };
+    Ok(Op::of_one_type(Class::Integer, ty, 2, run))
+}
+
+/// `not`, also of a predicate.
+pub fn not(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let ty = form.ty()?;
+    form.end()?;
+    let run = match ty {
+        Type::Pred => masks::<u32, _>(cpu, |a, _, _| !a),
+        _ => per_type!(map1, cpu, ty, [B16 B32 B64], |a| !a),
+    };
+    Ok(Op::of_one_type(Class::Integer, ty, 1, run))
+}
+
+/// `cnot`: C's `!`, one for zero and zero for all else.
+pub fn cnot(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let ty = form.ty()?;
+    form.end()?;
+    let run = for_type!(ty, [B16 B32 B64], T => map1(cpu, |a: Row<T>| Row::<T>::from(a == 0)));
+    Ok(Op::of_one_type(Class::Integer, ty, 1, run))
+}
+
+/// `shl`: amounts past the width count as the width.
+pub fn shl(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let ty = form.ty()?;
+    form.end()?;
+    let run = for_type!(ty, [B16 B32 B64], T => map2(cpu, |a: Row<T>, by: u32| {
+        let shifted = T::read(a) << (by & (T::BITS - 1));
+        (if by < T::BITS { shifted } else { 0 }).row()
+    }));
+    Ok(Op::new(Class::Integer, &[ty], &[ty, Type::U32], run))
+}
+
+/// `shr`: amounts past the width count as the width; of signed types the sign comes in.
+pub fn shr(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let ty = form.ty()?;
+    form.end()?;
+    let run = if ty.is_signed() {
         for_type!(ty, [S16 S32 S64], T => map2(cpu, |a: Row<T>, by: u32| {
             (T::read(a) >> by.min(T::BITS - 1)).row()
         }))
@@ -65,7 +89,7 @@ fn shift(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
 }
 
 /// `shf`: 32 bits out of the 64 of `[b, a]`, shifted.
-fn funnel_shift(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+pub fn shf(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let left = form.required(&["l", "r"], ".l, .r")? == "l";
     let wrap = form.required(&["clamp", "wrap"], ".clamp, .wrap")? == "wrap";
     let ty = form.ty_among(&[Type::B32])?;
@@ -84,7 +108,7 @@ fn funnel_shift(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
 }
 
 /// `lop3`: any function of three bits, its eight answers in the immediate's low byte.
-fn lop3(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+pub fn lop3(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ty = form.ty_among(&[Type::B32])?;
     form.end()?;
     let run = map3_imm(cpu, |a: u32, b: u32, c: u32, table: u64| {
@@ -104,7 +128,7 @@ fn lop3(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
 }
 
 /// `prmt`: four bytes picked from the eight of `[b, a]`.
-fn permute(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+pub fn prmt(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let mode = form.one_of(&["f4e", "b4e", "rc8", "ecl", "ecr", "rc16"]);
     let ty = form.ty_among(&[Type::B32])?;
     // The other modes are selectors of the plain one, computed from the low two bits of c.

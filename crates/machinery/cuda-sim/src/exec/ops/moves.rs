@@ -7,8 +7,8 @@ use crate::exec::lanewise::{map1, map2, map4, masks, split2, split4};
 use crate::isa::Class;
 use crate::ptx::ast::Type;
 
-/// The operation of a `mov`. A vector's registers are operands one after another.
-pub fn select(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+/// `mov`. A vector's registers are operands one after another.
+pub fn mov(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let ty = form.ty()?;
     form.end()?;
     match form.operand_lengths[..] {

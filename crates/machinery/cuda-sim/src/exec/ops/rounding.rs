@@ -156,6 +156,25 @@ pub fn pass_nan<const N: usize>(operands: [f64; N], result: f64) -> f64 {
     })
 }
 
+/// A single-precision operation rounded to nearest, with or without `.ftz` and `.sat`.
+macro_rules! nearest {
+    ($map:ident, $cpu:expr, $mode:expr, |$($x:ident),+| $body:expr) => {
+        match ($mode.ftz, $mode.sat) {
+            (false, false) => $map($cpu, |$($x: f32),+| crate::exec::ops::rounding::canonical($body)),
+            (false, true) => $map($cpu, |$($x: f32),+| crate::exec::ops::rounding::saturate($body)),
+            (true, false) => $map($cpu, |$($x: f32),+| {
+                $(let $x = crate::exec::ops::rounding::flush($x);)+
+                crate::exec::ops::rounding::flush(crate::exec::ops::rounding::canonical($body))
+            }),
+            (true, true) => $map($cpu, |$($x: f32),+| {
+                $(let $x = crate::exec::ops::rounding::flush($x);)+
+                crate::exec::ops::rounding::saturate(crate::exec::ops::rounding::flush($body))
+            }),
+        }
+    };
+}
+pub(super) use nearest;
+
 /// An operation with a chosen rounding; those with fewer operands ignore the rest.
 #[derive(Debug, Clone, Copy)]
 pub enum Operation {

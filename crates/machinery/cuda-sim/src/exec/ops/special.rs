@@ -5,42 +5,72 @@
 //! and rounded, so they are within half an ulp and a GPU's may differ in the last bits.
 
 use super::form::{Form, FormError, Op};
-use super::half;
 use super::rounding::{canonical, flush};
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::map1;
+use crate::exec::sm::Run;
 use crate::isa::Class;
 use crate::ptx::ast::Type;
 
-/// The operation of a special function.
-pub fn select(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    if !form.has("approx") {
-        return Err(FormError::Missing(".approx"));
-    }
-    let ty = form.first_type().ok_or(FormError::NoType)?;
-    if ty != Type::F32 && matches!(form.mnemonic, "ex2" | "tanh") {
-        return half::special(form, cpu);
-    }
-    let ty = form.ty_among(&[Type::F32])?;
-    let ftz = form.mnemonic != "tanh" && form.has("ftz");
-    form.end()?;
-    macro_rules! function {
-        ($f:ident) => {
-            if ftz {
-                map1(cpu, |a: f32| flush(canonical($f(flush(a)))))
-            } else {
-                map1(cpu, |a: f32| canonical($f(a)))
-            }
-        };
-    }
-    let run = match form.mnemonic {
-        "sin" => function!(sine),
-        "cos" => function!(cosine),
-        "ex2" => function!(power_of_two),
-        "lg2" => function!(logarithm),
-        _ => function!(hyperbolic_tangent),
+/// `$f` with or without `.ftz`.
+macro_rules! function {
+    ($cpu:expr, $ftz:expr, $f:ident) => {
+        if $ftz {
+            map1($cpu, |a: f32| flush(canonical($f(flush(a)))))
+        } else {
+            map1($cpu, |a: f32| canonical($f(a)))
+        }
     };
-    Ok(Op::new(Class::Special, &[ty], &[ty], run))
+}
+
+/// `sin`
+pub fn sin(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let ftz = flushes(form)?;
+    Ok(op(function!(cpu, ftz, sine)))
+}
+
+/// `cos`
+pub fn cos(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let ftz = flushes(form)?;
+    Ok(op(function!(cpu, ftz, cosine)))
+}
+
+/// `ex2` in single precision.
+pub fn ex2(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let ftz = flushes(form)?;
+    Ok(op(function!(cpu, ftz, power_of_two)))
+}
+
+/// `lg2`
+pub fn lg2(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let ftz = flushes(form)?;
+    Ok(op(function!(cpu, ftz, logarithm)))
+}
+
+/// `tanh` in single precision.
+pub fn tanh(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    approximate_single(form)?;
+    form.end()?;
+    Ok(op(map1(cpu, |a: f32| canonical(hyperbolic_tangent(a)))))
+}
+
+/// Whether a form of all but `tanh` flushes subnormal numbers.
+fn flushes(form: &Form) -> Result<bool, FormError> {
+    approximate_single(form)?;
+    let ftz = form.has("ftz");
+    form.end()?;
+    Ok(ftz)
+}
+
+/// Takes `.approx` and the type, which all have.
+fn approximate_single(form: &Form) -> Result<(), FormError> {
+    form.required(&["approx"], ".approx")?;
+    form.ty_among(&[Type::F32])?;
+    Ok(())
+}
+
+fn op(run: Run) -> Op {
+    Op::new(Class::Special, &[Type::F32], &[Type::F32], run)
 }
 
 /// The ISA's table has subnormal angles as zeros.

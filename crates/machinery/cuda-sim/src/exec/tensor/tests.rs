@@ -2,7 +2,7 @@
 //! `tests/exec/products.rs`.)
 
 use super::*;
-use crate::exec::ops::tests::harness::random;
+use crate::exec::random::random;
 
 /// Ones and twos and so on in the elements of a matrix, each lane's by its own index.
 fn filled(shape: Shape, registers: usize, value: impl Fn(usize, usize) -> u32) -> [[u32; 32]; 4] {

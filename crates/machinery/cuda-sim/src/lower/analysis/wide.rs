@@ -12,6 +12,7 @@ use super::predicated::predecessors;
 use crate::isa::{AccessKind, Class, Memory};
 use crate::lower::flow::{Draft, Flow, Graph};
 use crate::lower::registers::{Register, RegisterInfo, Row};
+use crate::ptx::ast::Type;
 use std::collections::{BTreeMap, HashMap};
 
 /// What becomes of a load.
@@ -46,28 +47,20 @@ pub enum Arithmetic {
 }
 
 impl Arithmetic {
-    /// That of a PTX instruction on whole numbers; none where nothing follows.
-    pub fn of(mnemonic: &str, modifiers: &[&str]) -> Option<Arithmetic> {
+    /// The same where the instruction is one of whole numbers as wide as registers, and keeps the low
+    /// bits of a product.
+    pub fn of_whole_numbers(self, modifiers: &[&str]) -> Option<Arithmetic> {
+        let is_type = |part: &&&str| Type::from_modifier(part).is_some();
         let whole = |ty: &&str| {
             let (kind, bits) = ty.split_at_checked(1).unwrap_or_default();
             matches!(kind, "u" | "s" | "b") && matches!(bits, "16" | "32" | "64")
         };
         let keeps_low = modifiers.iter().any(|part| matches!(*part, "lo" | "wide"));
-        if !modifiers.last().is_some_and(whole) || modifiers.contains(&"sat") {
-            return None;
-        }
-        match mnemonic {
-            "mov" | "add" | "sub" | "neg" | "or" | "xor" | "selp" | "min" | "max" => {
-                Some(Arithmetic::Sum)
-            }
-            "cvt" if modifiers.iter().filter(|part| whole(part)).count() == 2 => {
-                Some(Arithmetic::Sum)
-            }
-            "mul" | "mad" if keeps_low => Some(Arithmetic::Product),
-            "shl" => Some(Arithmetic::Shift),
-            "and" => Some(Arithmetic::Mask),
-            _ => None,
-        }
+        let follows = modifiers.last().is_some_and(whole)
+            && modifiers.iter().filter(is_type).all(whole)
+            && !modifiers.contains(&"sat")
+            && (self != Arithmetic::Product || keeps_low);
+        follows.then_some(self)
     }
 }
 

@@ -65,7 +65,7 @@ impl<'a> Lowering<'_, 'a> {
 
     /// `cvta`: between a space's addresses and generic ones.
     pub fn cvta(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        let form = Form::new("cvta", &instruction.modifiers, 2);
+        let form = Form::new(&instruction.modifiers, 2);
         let to_space = form.has("to");
         let window = match form.one_of(&[
             "global",

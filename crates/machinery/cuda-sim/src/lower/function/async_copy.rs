@@ -16,10 +16,6 @@ impl<'a> Lowering<'_, 'a> {
         let ["async", modifiers @ ..] = &instruction.modifiers[..] else {
             return Err(self.unknown(instruction));
         };
-        if let ["bulk" | "mbarrier" | "reduce", ..] = modifiers {
-            return Err(self.unknown(instruction));
-        }
-        self.needs(instruction, 80, (7, 0))?;
         match (modifiers, &instruction.operands[..]) {
             (["commit_group"], []) => {
                 self.draft(async_copy::commit, Class::Control, &[], &[]);
@@ -53,13 +49,10 @@ impl<'a> Lowering<'_, 'a> {
         modifiers: &[&str],
     ) -> Result<(), LoadError> {
         // A prefetch into the second cache changes no counter and no result.
-        let (modifiers, prefetches) = match modifiers {
-            [rest @ .., "L2::64B" | "L2::128B" | "L2::256B"] => (rest, true),
-            all => (all, false),
+        let modifiers = match modifiers {
+            [rest @ .., "L2::64B" | "L2::128B" | "L2::256B"] => rest,
+            all => all,
         };
-        if prefetches {
-            self.needs(instruction, 80, (7, 4))?;
-        }
         let kind = match modifiers {
             ["ca", "shared" | "shared::cta", "global"] => AccessKind::AsyncCopy,
             ["cg", "shared" | "shared::cta", "global"] => AccessKind::AsyncCopyPastL1,

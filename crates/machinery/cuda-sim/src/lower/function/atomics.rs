@@ -10,7 +10,21 @@ use crate::lower::error::LoadError;
 use crate::ptx::ast::{Instruction, Type};
 
 impl<'a> Lowering<'_, 'a> {
+    /// `atom`: gives back what was there before.
     pub fn atomic(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        self.change_memory(instruction, true)
+    }
+
+    /// `red`
+    pub fn reduction(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        self.change_memory(instruction, false)
+    }
+
+    fn change_memory(
+        &mut self,
+        instruction: &Instruction<'a>,
+        returns: bool,
+    ) -> Result<(), LoadError> {
         let form = form_of(instruction);
         while form.one_of(ORDER).is_some() {}
         let at = match form.one_of(&["global", "shared", "shared::cta"]) {
@@ -42,7 +56,6 @@ impl<'a> Lowering<'_, 'a> {
             (Some("max"), S32 | S64) => Atomic::MaxSigned,
             _ => return Err(self.unknown(instruction)),
         };
-        let returns = instruction.mnemonic == "atom";
         let wanted = 2 + usize::from(returns) + usize::from(operation == Atomic::CompareAndSwap);
         let operands = &instruction.operands;
         if operands.len() != wanted {

@@ -9,13 +9,11 @@ use crate::exec::function::CallSite;
 use crate::exec::{control, system};
 use crate::isa::Class;
 use crate::lower::error::LoadError;
-use crate::lower::flow::BlockId;
 use crate::lower::layout::Symbol;
 use crate::ptx::ast::{Instruction, Operand, Type};
 
 impl<'a> Lowering<'_, 'a> {
     pub fn call(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        let skip = self.skip_unless_guard(instruction)?;
         let mut operands = instruction.operands.iter();
         let mut next = operands.next();
         let results = match next {
@@ -66,24 +64,7 @@ impl<'a> Lowering<'_, 'a> {
         } else {
             self.system_call(callee, &arguments, &results)?;
         }
-        if let Some(skip) = skip {
-            self.begin_block(skip);
-        }
         Ok(())
-    }
-
-    /// A guarded call is a branch around it.
-    fn skip_unless_guard(
-        &mut self,
-        instruction: &Instruction<'a>,
-    ) -> Result<Option<BlockId>, LoadError> {
-        let Some(guard) = instruction.guard else {
-            return Ok(None);
-        };
-        let predicate = self.predicate(guard.register)?;
-        let skip = self.new_block();
-        self.branch(predicate, !guard.negated, skip);
-        Ok(Some(skip))
     }
 
     fn finish_call(&mut self, site: u64) {

@@ -4,7 +4,7 @@ use super::Lowering;
 use super::operands::form_of;
 use crate::exec::control::BarrierKind;
 use crate::exec::sm::{Handler, Run};
-use crate::exec::{control, together};
+use crate::exec::{control, ordered, together};
 use crate::isa::Class;
 use crate::isa::checked::{Aligned, Checked, Meeting};
 use crate::lower::error::LoadError;
@@ -41,55 +41,34 @@ impl<'a> Lowering<'_, 'a> {
         self.draft_run(run, Class::Control, &[], &[]);
     }
 
-    pub fn control(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+    /// `bra`: where its guard holds, if it has one.
+    pub fn jump_to_label(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let guard = match instruction.guard {
             Some(guard) => Some((self.predicate(guard.register)?, guard.negated)),
             None => None,
         };
-        if instruction.mnemonic == "bra" {
-            let [Operand::Name { name, offset: 0 }] = instruction.operands[..] else {
-                return Err(self.error("`bra` takes a label"));
-            };
-            let target = self.label(name);
-            match guard {
-                Some((predicate, negated)) => self.branch(predicate, negated, target),
-                None => {
-                    self.jump();
-                    self.last().flow = Flow::Jump(target);
-                    self.begin_block_here();
-                }
-            }
-            return Ok(());
-        }
-        let skip = match guard {
-            Some((predicate, negated)) => {
-                let skip = self.new_block();
-                self.branch(predicate, !negated, skip);
-                Some(skip)
-            }
-            None => None,
+        let [Operand::Name { name, offset: 0 }] = instruction.operands[..] else {
+            return Err(self.error("`bra` takes a label"));
         };
-        match instruction.mnemonic {
-            "brx" => self.branch_table(instruction)?,
-            "ret" => self.give_back(),
-            "exit" => self.exit(),
-            "trap" => {
-                self.draft(control::trap, Class::Control, &[], &[]);
-                self.last().flow = Flow::Stop;
+        let target = self.label(name);
+        match guard {
+            Some((predicate, negated)) => self.branch(predicate, negated, target),
+            None => {
+                self.jump();
+                self.last().flow = Flow::Jump(target);
+                self.begin_block_here();
             }
-            _ => {
-                self.draft(control::breakpoint, Class::Control, &[], &[]);
-                self.last().flow = Flow::Stop;
-            }
-        }
-        match skip {
-            Some(skip) => self.begin_block(skip),
-            None => self.begin_block_here(),
         }
         Ok(())
     }
 
-    fn exit(&mut self) {
+    /// `exit`
+    pub fn exit(&mut self) -> Result<(), LoadError> {
+        self.end_thread();
+        Ok(())
+    }
+
+    fn end_thread(&mut self) {
         let run = Run {
             alone: control::exit,
             together: Some(together::exit),
@@ -99,18 +78,52 @@ impl<'a> Lowering<'_, 'a> {
         self.last().flow = Flow::Exit;
     }
 
-    /// `ret`: a kernel's thread ends; a device function's goes to where all returns meet.
+    /// `trap`
+    pub fn trap(&mut self) -> Result<(), LoadError> {
+        self.draft(control::trap, Class::Control, &[], &[]);
+        self.last().flow = Flow::Stop;
+        Ok(())
+    }
+
+    /// `brkpt`
+    pub fn breakpoint(&mut self) -> Result<(), LoadError> {
+        self.draft(control::breakpoint, Class::Control, &[], &[]);
+        self.last().flow = Flow::Stop;
+        Ok(())
+    }
+
+    /// What needs nothing done.
+    pub fn nothing(&mut self) -> Result<(), LoadError> {
+        self.effect(control::nothing);
+        Ok(())
+    }
+
+    /// `membar`, `fence`
+    pub fn fence(&mut self) -> Result<(), LoadError> {
+        self.effect(ordered::fence);
+        self.last().orders = Checked::Fence;
+        Ok(())
+    }
+
+    /// `ret`
+    pub fn ret(&mut self) -> Result<(), LoadError> {
+        self.give_back();
+        Ok(())
+    }
+
+    /// A return: a kernel's thread ends; a device function's goes to where all returns meet.
     pub fn give_back(&mut self) {
         match self.end {
             Some(_) => {
                 self.jump();
                 self.last().flow = Flow::Return;
             }
-            None => self.exit(),
+            None => self.end_thread(),
         }
     }
 
-    fn branch_table(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+    /// `brx.idx`
+    pub fn branch_table(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let [index, Operand::Name { name, .. }] = &instruction.operands[..] else {
             return Err(self.error("`brx.idx` takes an index and a list of targets"));
         };
@@ -137,8 +150,22 @@ impl<'a> Lowering<'_, 'a> {
         Ok(())
     }
 
-    /// `bar`, `barrier`: of a block, or `bar.warp.sync` of a warp.
+    /// `bar`
+    pub fn aligned_barrier(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        self.any_barrier(instruction, true)
+    }
+
+    /// `barrier`, which all threads of a warp reach at once only where it says `.aligned`.
     pub fn barrier(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        self.any_barrier(instruction, false)
+    }
+
+    /// A barrier of a block, or `bar.warp.sync` of a warp.
+    fn any_barrier(
+        &mut self,
+        instruction: &Instruction<'a>,
+        always_aligned: bool,
+    ) -> Result<(), LoadError> {
         let form = form_of(instruction);
         let mut operands = instruction.operands.clone();
         if form.has("warp") {
@@ -159,7 +186,7 @@ impl<'a> Lowering<'_, 'a> {
             return Ok(());
         }
         form.has("cta");
-        let aligned = form.has("aligned") || instruction.mnemonic == "bar";
+        let aligned = form.has("aligned") || always_aligned;
         let kind = match form.one_of(&["sync", "arrive", "red"]) {
             Some("sync") => BarrierKind::Sync,
             Some("arrive") => BarrierKind::Arrive,

@@ -14,6 +14,8 @@ mod tensor;
 
 use super::error::LoadError;
 use super::flow::{BlockId, Draft, Flow};
+use super::instructions;
+use super::instructions::{Entry, Guarded, How};
 use super::layout::{Layout, bytes_of};
 use super::registers::{Register, RegisterInfo};
 use super::{layout, limits};
@@ -37,7 +39,7 @@ struct Scope<'a> {
 
 /// What a name declared inside a function stands for.
 #[derive(Debug, Clone, Copy)]
-enum Named {
+pub enum Named {
     Register(Register),
     /// `%r<5>`: the name is a prefix; the registers are made when first used.
     Range {
@@ -55,7 +57,7 @@ enum Named {
 }
 
 /// A function being lowered.
-struct Lowering<'m, 'a> {
+pub struct Lowering<'m, 'a> {
     program: &'m mut Program,
     layout: &'m Layout,
     function: &'m ast::Function<'a>,
@@ -254,23 +256,22 @@ impl<'m, 'a> Lowering<'m, 'a> {
         LoadError::invalid(self.line, message)
     }
 
-    /// Refuses an instruction that the module's target or PTX version does not have, as an assembler
-    /// does.
-    fn needs(
-        &self,
-        instruction: &Instruction,
-        sm: u32,
-        version: (u32, u32),
-    ) -> Result<(), LoadError> {
+    /// Refuses an instruction that the module's target or PTX version does not have, where the table
+    /// asks for that.
+    fn check_needs(&self, entry: &Entry, instruction: &Instruction) -> Result<(), LoadError> {
+        if !entry.refuses_older {
+            return Ok(());
+        }
+        let needs = entry.needs_of(&instruction.modifiers);
         let written = operands::written(instruction);
-        if self.sm < sm {
-            let own = self.sm;
+        if self.sm < needs.sm {
+            let (sm, own) = (needs.sm, self.sm);
             return Err(self.error(format!(
                 "`{written}` needs `.target sm_{sm}` or newer, and the module's is sm_{own}"
             )));
         }
-        if self.version < version {
-            let ((major, minor), own) = (version, self.version);
+        if self.version < needs.version {
+            let ((major, minor), own) = (needs.version, self.version);
             return Err(self.error(format!(
                 "`{written}` needs `.version {major}.{minor}` or newer, and the module's is {}.{}",
                 own.0, own.1
@@ -423,33 +424,29 @@ impl<'m, 'a> Lowering<'m, 'a> {
     }
 
     fn instruction(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        match instruction.mnemonic {
-            "bra" | "brx" | "ret" | "exit" | "trap" | "brkpt" => self.control(instruction),
-            "call" => self.call(instruction),
-            _ => self.guarded(instruction),
-        }
-    }
-
-    /// An instruction that goes on to the next one, under its guard if it has one.
-    fn guarded(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        // Barriers and warp-wide instructions may hold a warp up: their guard is a branch.
-        let holds_up = matches!(
-            instruction.mnemonic,
-            "bar" | "barrier" | "shfl" | "vote" | "match" | "redux" | "elect" | "mma" | "ldmatrix"
-        );
-        let Some(guard) = instruction.guard else {
-            return self.plain(instruction);
+        let entry = instructions::find(instruction.mnemonic, &instruction.modifiers)
+            .ok_or_else(|| self.unknown(instruction))?;
+        let guard = match entry.guarded {
+            Guarded::Itself => None,
+            Guarded::Lanes | Guarded::Around => instruction.guard,
+        };
+        let Some(guard) = guard else {
+            self.plain(entry, instruction)?;
+            if entry.ends_block {
+                self.begin_block_here();
+            }
+            return Ok(());
         };
         let predicate = self.predicate(guard.register)?;
-        if holds_up {
+        if entry.guarded == Guarded::Around {
             let skip = self.new_block();
             self.branch(predicate, !guard.negated, skip);
-            self.plain(instruction)?;
+            self.plain(entry, instruction)?;
             self.begin_block(skip);
             return Ok(());
         }
         let before = self.drafts.len();
-        self.plain(instruction)?;
+        self.plain(entry, instruction)?;
         // Lowering may have added instructions that prepare operands: they need no guard. The
         // last instruction is the one itself, or what moves its result where it belongs.
         let own = self.drafts.split_off(before);
@@ -475,32 +472,22 @@ impl<'m, 'a> Lowering<'m, 'a> {
         Ok(())
     }
 
-    fn plain(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        match instruction.mnemonic {
-            "ld" | "ldu" => self.load(instruction),
-            "st" => self.store(instruction),
-            "atom" | "red" => self.atomic(instruction),
-            "cp" => self.async_copy(instruction),
-            "mma" => self.multiply_matrices(instruction),
-            "ldmatrix" => self.load_matrices(instruction),
-            "cvta" => self.cvta(instruction),
-            "isspacep" => self.isspacep(instruction),
-            "bar" | "barrier" => self.barrier(instruction),
-            "shfl" | "vote" | "match" | "redux" | "activemask" | "elect" => {
-                self.warp_wide(instruction)
+    /// An instruction without regard to its guard.
+    fn plain(&mut self, entry: &Entry, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let done = match entry.how {
+            How::Registers(_) if entry.takes_addresses && self.moves_address(instruction) => {
+                self.move_address(instruction)
             }
-            "membar" | "fence" => {
-                self.effect(crate::exec::ordered::fence);
-                self.last().orders = Checked::Fence;
-                Ok(())
-            }
-            "prefetch" | "prefetchu" | "nanosleep" | "discard" | "applypriority" | "pmevent" => {
-                self.effect(crate::exec::control::nothing);
-                Ok(())
-            }
-            "mov" if self.moves_address(instruction) => self.move_address(instruction),
-            _ => self.operation(instruction),
+            How::Registers(select) => self.operation(entry, select, instruction),
+            How::Lowered(lower) => lower(self, instruction),
+            How::NotSimulated => Err(self.unknown(instruction)),
+        };
+        // What is not simulated is not simulated for a newer GPU either: that is said first.
+        if let Err(LoadError::UnknownInstruction { .. }) = done {
+            return done;
         }
+        self.check_needs(entry, instruction)?;
+        done
     }
 
     /// Appends an instruction without operands that does the same for a warp and for a gang.

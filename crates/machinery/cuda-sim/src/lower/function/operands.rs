@@ -1,11 +1,11 @@
 //! Operands: names to registers, literals to rows, and instructions of the register families.
 
 use super::{Lowering, Named, special};
-use crate::exec::ops;
-use crate::exec::ops::Form;
+use crate::exec::ops::{Form, Select};
 use crate::isa::Class;
-use crate::lower::analysis::wide::Arithmetic;
 use crate::lower::error::LoadError;
+use crate::lower::instructions;
+use crate::lower::instructions::Entry;
 use crate::lower::layout::immediate_bits;
 use crate::lower::registers::{Register, RegisterInfo, Row};
 use crate::ptx::ast::{Instruction, Operand, Type};
@@ -196,20 +196,20 @@ impl<'a> Lowering<'_, 'a> {
         }
     }
 
-    /// An instruction of the register-to-register families.
-    pub fn operation(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+    /// An instruction that reads and writes registers alone.
+    pub fn operation(
+        &mut self,
+        entry: &Entry,
+        select: Select,
+        instruction: &Instruction<'a>,
+    ) -> Result<(), LoadError> {
         let flat = flatten(&instruction.operands);
-        let mut form = Form::new(instruction.mnemonic, &instruction.modifiers, flat.len());
+        let mut form = Form::new(&instruction.modifiers, flat.len());
         form.operand_lengths = instruction.operands.iter().map(length).collect();
         form.def_bytes = self.register_bytes(flat.first())?;
         form.use_bytes = self.register_bytes(flat.get(1))?;
-        let op = match ops::select(&form, self.cpu) {
-            Ok(Some(op)) => op,
-            Ok(None) => return Err(self.unknown(instruction)),
-            Err(error) => {
-                return Err(self.error(format!("`{}`: {error}", written(instruction))));
-            }
-        };
+        let op = select(&form, self.cpu)
+            .map_err(|error| self.error(format!("`{}`: {error}", written(instruction))))?;
         let expected = op.defs.len() + op.uses.len() + usize::from(op.literal);
         if flat.len() != expected {
             return Err(self.error(format!(
@@ -218,7 +218,7 @@ impl<'a> Lowering<'_, 'a> {
                 flat.len()
             )));
         }
-        let loose = instruction.mnemonic == "cvt";
+        let loose = entry.wider_registers;
         let (to, from) = flat.split_at(op.defs.len());
         let mut defs = Vec::new();
         for (operand, &ty) in to.iter().zip(&op.defs) {
@@ -264,13 +264,11 @@ impl<'a> Lowering<'_, 'a> {
         }
         self.draft_run(op.run, op.class, &defs, &uses);
         self.last().imm = imm;
-        self.last().arithmetic = Arithmetic::of(instruction.mnemonic, &instruction.modifiers);
+        self.last().arithmetic = entry
+            .alignment
+            .and_then(|rule| rule.of_whole_numbers(&instruction.modifiers));
         if matches!(op.class, Class::Float | Class::Double | Class::Special) {
-            self.last().operations = match instruction.mnemonic {
-                "fma" | "mad" => 2,
-                "add" | "sub" | "mul" | "div" | "sqrt" | "rcp" | "rsqrt" => 1,
-                _ => 0,
-            };
+            self.last().operations = entry.operations;
         }
         Ok(())
     }
@@ -289,11 +287,10 @@ impl<'a> Lowering<'_, 'a> {
     }
 
     pub fn unknown(&self, instruction: &Instruction) -> LoadError {
-        let instruction = written(instruction);
         LoadError::UnknownInstruction {
             line: self.line,
-            needs: super::super::capability::of(&instruction),
-            instruction,
+            instruction: written(instruction),
+            needs: instructions::capability(instruction.mnemonic, &instruction.modifiers),
         }
     }
 }
@@ -325,7 +322,7 @@ fn length(operand: &Operand) -> usize {
 /// The form of an instruction whose operands are lowered one by one.
 pub fn form_of<'a>(instruction: &Instruction<'a>) -> Form<'a> {
     let operands = instruction.operands.len();
-    Form::new(instruction.mnemonic, &instruction.modifiers, operands)
+    Form::new(&instruction.modifiers, operands)
 }
 
 /// An instruction as written: `add.rn.f32`.

@@ -13,55 +13,67 @@ use crate::lower::registers::Register;
 use crate::ptx::ast::{Instruction, Operand, Type};
 
 impl<'a> Lowering<'_, 'a> {
-    pub fn warp_wide(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        let form = form_of(instruction);
-        let operands = &instruction.operands[..];
-        let synchronised = form.has("sync");
-        match instruction.mnemonic {
-            "activemask" => {
-                let [to] = operands else {
-                    return Err(self.count(instruction, 1));
-                };
-                if form.ty() != Ok(Type::B32) {
-                    return Err(self.unknown(instruction));
-                }
-                let to = self.destination(to, Type::B32)?;
-                self.draft(sync::active_mask, Class::Integer, &[to], &[]);
-            }
-            "shfl" => self.shuffle(instruction, &form, synchronised)?,
-            "vote" => self.vote(instruction, &form, synchronised)?,
-            "match" => {
-                let all = form.one_of(&["any", "all"]) == Some("all");
-                let Ok(ty @ (Type::B32 | Type::B64)) = form.ty() else {
-                    return Err(self.unknown(instruction));
-                };
-                let [to, value, members] = operands else {
-                    return Err(self.count(instruction, 3));
-                };
-                let (to, flag) = self.pair(to, Type::B32)?;
-                let value = self.source(value, ty)?;
-                let members = self.source(members, Type::B32)?;
-                self.draft(
-                    sync::find_match,
-                    Class::Integer,
-                    &[to, flag],
-                    &[value, members],
-                );
-                self.meet(3);
-                self.last().x = u32::from(all);
-                self.last().y = u32::from(ty == Type::B64);
-            }
-            "redux" => self.redux(instruction, &form)?,
-            _ => {
-                let [to, members] = operands else {
-                    return Err(self.count(instruction, 2));
-                };
-                let (to, flag) = self.pair(to, Type::B32)?;
-                let members = self.source(members, Type::B32)?;
-                self.draft(sync::elect, Class::Integer, &[to, flag], &[members]);
-                self.meet(2);
-            }
+    /// `activemask`
+    pub fn active_mask(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let (form, _) = self.synchronised(instruction);
+        let [to] = &instruction.operands[..] else {
+            return Err(self.count(instruction, 1));
+        };
+        if form.ty() != Ok(Type::B32) {
+            return Err(self.unknown(instruction));
         }
+        let to = self.destination(to, Type::B32)?;
+        self.draft(sync::active_mask, Class::Integer, &[to], &[]);
+        self.all_said(&form, instruction)
+    }
+
+    /// `match`
+    pub fn find_match(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let (form, _) = self.synchronised(instruction);
+        let all = form.one_of(&["any", "all"]) == Some("all");
+        let Ok(ty @ (Type::B32 | Type::B64)) = form.ty() else {
+            return Err(self.unknown(instruction));
+        };
+        let [to, value, members] = &instruction.operands[..] else {
+            return Err(self.count(instruction, 3));
+        };
+        let (to, flag) = self.pair(to, Type::B32)?;
+        let value = self.source(value, ty)?;
+        let members = self.source(members, Type::B32)?;
+        self.draft(
+            sync::find_match,
+            Class::Integer,
+            &[to, flag],
+            &[value, members],
+        );
+        self.meet(3);
+        self.last().x = u32::from(all);
+        self.last().y = u32::from(ty == Type::B64);
+        self.all_said(&form, instruction)
+    }
+
+    /// `elect`
+    pub fn elect(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let (form, _) = self.synchronised(instruction);
+        let [to, members] = &instruction.operands[..] else {
+            return Err(self.count(instruction, 2));
+        };
+        let (to, flag) = self.pair(to, Type::B32)?;
+        let members = self.source(members, Type::B32)?;
+        self.draft(sync::elect, Class::Integer, &[to, flag], &[members]);
+        self.meet(2);
+        self.all_said(&form, instruction)
+    }
+
+    /// The form, and whether it says `.sync`.
+    fn synchronised(&self, instruction: &Instruction<'a>) -> (Form<'a>, bool) {
+        let form = form_of(instruction);
+        let synchronised = form.has("sync");
+        (form, synchronised)
+    }
+
+    /// Refuses a form with modifiers that nobody took.
+    fn all_said(&self, form: &Form, instruction: &Instruction) -> Result<(), LoadError> {
         form.end().map_err(|_| self.unknown(instruction))
     }
 
@@ -93,12 +105,9 @@ impl<'a> Lowering<'_, 'a> {
         }
     }
 
-    fn shuffle(
-        &mut self,
-        instruction: &Instruction<'a>,
-        form: &Form,
-        synchronised: bool,
-    ) -> Result<(), LoadError> {
+    /// `shfl`
+    pub fn shuffle(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let (form, synchronised) = self.synchronised(instruction);
         let kind = match form.one_of(&["up", "down", "bfly", "idx"]) {
             Some("up") => Shuffle::Up,
             Some("down") => Shuffle::Down,
@@ -133,15 +142,12 @@ impl<'a> Lowering<'_, 'a> {
             self.meet(5);
         }
         self.last().x = kind as u32;
-        Ok(())
+        self.all_said(&form, instruction)
     }
 
-    fn vote(
-        &mut self,
-        instruction: &Instruction<'a>,
-        form: &Form,
-        synchronised: bool,
-    ) -> Result<(), LoadError> {
+    /// `vote`
+    pub fn vote(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let (form, synchronised) = self.synchronised(instruction);
         let (kind, ty) = match form.one_of(&["all", "any", "uni", "ballot"]) {
             Some("all") => (Vote::All, Type::Pred),
             Some("any") => (Vote::Any, Type::Pred),
@@ -169,10 +175,12 @@ impl<'a> Lowering<'_, 'a> {
         }
         self.last().x = kind as u32;
         self.last().imm = u64::from(!synchronised);
-        Ok(())
+        self.all_said(&form, instruction)
     }
 
-    fn redux(&mut self, instruction: &Instruction<'a>, form: &Form) -> Result<(), LoadError> {
+    /// `redux`
+    pub fn redux(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let (form, _) = self.synchronised(instruction);
         let operation = form.one_of(&["add", "min", "max", "and", "or", "xor"]);
         let operation = match (operation, form.ty()) {
             (Some("add"), Ok(Type::U32 | Type::S32)) => Redux::Add,
@@ -194,6 +202,6 @@ impl<'a> Lowering<'_, 'a> {
         self.draft(sync::reduce, Class::Integer, &[to], &[value, members]);
         self.meet(2);
         self.last().x = operation as u32;
-        Ok(())
+        self.all_said(&form, instruction)
     }
 }

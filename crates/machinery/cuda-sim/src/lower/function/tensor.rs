@@ -44,10 +44,6 @@ impl<'a> Lowering<'_, 'a> {
         let (Some(number), true) = (number, a == b && d == c) else {
             return Err(self.unknown(instruction));
         };
-        match (multiplicand, deep) {
-            (Multiplicand::F16, 8) => self.needs(instruction, 75, (6, 5))?,
-            _ => self.needs(instruction, 80, (7, 0))?,
-        }
         let [d, a, b, c] = &instruction.operands[..] else {
             return Err(self.error(format!("`{}` takes 4 operands", written(instruction))));
         };
@@ -90,7 +86,6 @@ impl<'a> Lowering<'_, 'a> {
             "x4" => 4,
             _ => return Err(self.unknown(instruction)),
         };
-        self.needs(instruction, 75, (6, 5))?;
         let [to, from] = &instruction.operands[..] else {
             return Err(self.error("`ldmatrix` takes registers and an address"));
         };

@@ -1,7 +1,8 @@
 //! Logic, shifts and permutations against loops over single bits.
 
-use super::harness::{Written, check, edges, ones, pairs, random, triples};
+use super::harness::{Written, check, edges, ones, pairs, triples};
 use super::integer::{number, register};
+use crate::exec::random::random;
 use crate::ptx::ast::Type;
 
 #[test]

@@ -1,6 +1,7 @@
 //! Bit fields against loops over single bits, as the ISA's pseudocode has them.
 
-use super::harness::{check, ones, pairs, random};
+use super::harness::{check, ones, pairs};
+use crate::exec::random::random;
 use crate::ptx::ast::Type;
 
 const AMOUNTS: [u64; 12] = [0, 1, 5, 16, 31, 32, 33, 63, 64, 65, 255, 256 + 3];

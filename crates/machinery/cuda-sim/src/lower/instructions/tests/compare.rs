@@ -1,7 +1,8 @@
 //! Comparisons against their definitions, by case.
 
-use super::harness::{Written, check, check_all, edges, pairs, random, triples};
+use super::harness::{Written, check, check_all, edges, pairs, triples};
 use super::integer::number;
+use crate::exec::random::random;
 use crate::ptx::ast::Type;
 use std::cmp::Ordering::{self, Equal, Greater, Less};
 

@@ -1,10 +1,10 @@
-//! Every written form that [`select`] takes, found by asking it: what it answers to a form that
-//! lacks something says what to try next. Programs that test the instruction set take it from here,
+//! Every written form of the register instructions, found by asking what finds their operations: what it
+//! answers to a form that lacks something says what to try next. Programs that test the instruction set take it from here,
 //! so that none is forgotten.
 
-use super::form::{Form, FormError, Op};
-use super::select;
+use super::instructions::{Entry, How, TABLE};
 use crate::exec::cpu::Cpu;
+use crate::exec::ops::{Form, FormError, Op, Select};
 use crate::ptx::ast::Type;
 use std::collections::BTreeSet;
 
@@ -24,15 +24,6 @@ pub struct Known {
     /// Reads or writes the carry.
     pub carries: bool,
 }
-
-/// Mnemonics of the register instructions.
-const MNEMONICS: &[&str] = &[
-    "abs", "add", "addc", "and", "bfe", "bfi", "bfind", "bmsk", "brev", "clz", "cnot", "copysign",
-    "cos", "cvt", "div", "dp2a", "dp4a", "ex2", "fma", "fns", "lg2", "lop3", "mad", "mad24",
-    "madc", "max", "min", "mov", "mul", "mul24", "neg", "not", "or", "popc", "prmt", "rcp", "rem",
-    "rsqrt", "sad", "selp", "set", "setp", "shf", "shl", "shr", "sin", "slct", "sqrt", "sub",
-    "subc", "szext", "tanh", "testp", "xor",
-];
 
 /// Modifiers that stand before the types, in their order.
 const BEFORE: &[&str] = &[
@@ -101,11 +92,15 @@ const TYPES: &[&str] = &[
 /// Every form of the register instructions, by mnemonic.
 pub fn catalogue() -> Vec<Known> {
     let mut found = Vec::new();
-    for &mnemonic in MNEMONICS {
-        for types in type_lists(mnemonic) {
-            for lengths in shapes(mnemonic) {
+    for entry in &TABLE {
+        let How::Registers(select) = entry.how else {
+            continue;
+        };
+        for types in type_lists(entry) {
+            for lengths in entry.lengths {
                 Search {
-                    mnemonic,
+                    mnemonic: entry.name,
+                    select,
                     types: &types,
                     lengths,
                     tried: BTreeSet::new(),
@@ -118,28 +113,23 @@ pub fn catalogue() -> Vec<Known> {
     found
 }
 
-/// One type, or two where the mnemonic may have two.
-fn type_lists(mnemonic: &str) -> Vec<Vec<&'static str>> {
-    let two = matches!(mnemonic, "cvt" | "set" | "slct" | "dp4a" | "dp2a");
+/// One type, or two where the instruction names two.
+fn type_lists(entry: &Entry) -> Vec<Vec<&'static str>> {
     let one = TYPES.iter().map(|&ty| vec![ty]);
     let both = TYPES
         .iter()
         .flat_map(|&a| TYPES.iter().map(move |&b| vec![a, b]));
-    if two { both.collect() } else { one.collect() }
-}
-
-/// How registers stand in the operands.
-fn shapes(mnemonic: &str) -> &'static [&'static [usize]] {
-    match mnemonic {
-        "mov" => &[&[1, 1], &[2, 1], &[4, 1], &[1, 2], &[1, 4]],
-        "setp" => &[&[1, 1, 1], &[2, 1, 1]],
-        _ => &[&[]],
+    if entry.two_types {
+        both.collect()
+    } else {
+        one.collect()
     }
 }
 
 /// Looks for the modifiers that go with a list of types.
 struct Search<'a> {
     mnemonic: &'static str,
+    select: Select,
     types: &'a [&'static str],
     lengths: &'static [usize],
     tried: BTreeSet<Vec<usize>>,
@@ -165,11 +155,11 @@ impl Search<'_> {
             .chain(self.types.iter().copied())
             .chain(after.into_iter().map(name))
             .collect();
-        let mut form = Form::new(self.mnemonic, &modifiers, self.lengths.len());
+        let mut form = Form::new(&modifiers, self.lengths.len());
         form.operand_lengths = self.lengths.to_vec();
         // Only names that the answer asks for are worth trying where something is missing.
-        let wanted = match select(&form, Cpu::detect()) {
-            Ok(Some(op)) => {
+        let wanted = match (self.select)(&form, Cpu::detect()) {
+            Ok(op) => {
                 self.keep(modifiers, op);
                 None
             }
@@ -193,18 +183,15 @@ impl Search<'_> {
 
     fn keep(&mut self, modifiers: Vec<&'static str>, op: Op) {
         let registers = op.defs.len() + op.uses.len();
-        let written: usize = self.lengths.iter().sum();
-        if self.mnemonic == "mov" && written != registers {
-            return;
+        // What the lengths say nothing of stands by itself.
+        let mut operand_lengths = self.lengths.to_vec();
+        while operand_lengths.iter().sum::<usize>() < registers {
+            operand_lengths.push(1);
         }
         self.found.push(Known {
             mnemonic: self.mnemonic,
             modifiers,
-            operand_lengths: match self.mnemonic {
-                "mov" => self.lengths.to_vec(),
-                _ if op.defs.len() == 2 => [vec![2], vec![1; op.uses.len()]].concat(),
-                _ => vec![1; registers],
-            },
+            operand_lengths,
             defs: op.defs,
             uses: op.uses,
             literal: op.literal,
@@ -216,6 +203,7 @@ impl Search<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lower::instructions::find;
 
     #[test]
     fn has_forms_of_every_family() {
@@ -245,22 +233,17 @@ mod tests {
     }
 
     #[test]
-    fn knows_every_mnemonic_that_is_taken() {
-        // What takes a form without a type asks for one, or for a modifier.
-        for mnemonic in MNEMONICS {
-            let form = Form::new(mnemonic, &[], 0);
-            assert!(
-                !matches!(select(&form, Cpu::detect()), Ok(None)),
-                "{mnemonic}"
-            );
+    fn has_forms_of_every_register_instruction_and_of_no_other() {
+        let known = catalogue();
+        for entry in &TABLE {
+            let has_forms = known.iter().any(|known| known.mnemonic == entry.name);
+            let registers = matches!(entry.how, How::Registers(_));
+            assert_eq!(has_forms, registers, "{}", entry.name);
         }
-        // The answers that name no family are those of instructions lowered elsewhere.
+        // Instructions that are lowered elsewhere.
         for mnemonic in ["ld", "st", "atom", "bra", "shfl", "cvta", "mma"] {
-            let form = Form::new(mnemonic, &["f32"], 0);
-            assert!(
-                matches!(select(&form, Cpu::detect()), Ok(None)),
-                "{mnemonic}"
-            );
+            let elsewhere = find(mnemonic, &["f32"]).map(|entry| entry.how);
+            assert!(matches!(elsewhere, Some(How::Lowered(_))), "{mnemonic}");
         }
     }
 }

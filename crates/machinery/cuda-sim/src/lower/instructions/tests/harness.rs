@@ -2,9 +2,11 @@
 //! part of one, and holds the answers against a reference.
 
 use crate::exec::cpu::Cpu;
-use crate::exec::ops::{Form, FormError, Op, select};
+use crate::exec::ops::{Form, FormError, Op};
+use crate::exec::random::random;
 use crate::exec::sm::{Inst, Sm};
 use crate::lanes::{FULL, LANES};
+use crate::lower::instructions::{How, find};
 use crate::ptx::ast::Type;
 
 /// A written form, `"add.sat.s32"`, and what the lowering knows of its operands.
@@ -36,17 +38,21 @@ impl From<String> for Written {
     }
 }
 
-/// The operation of a form, which must be of a family.
+/// The operation of a form, which must be of a register instruction.
 pub fn op(written: &Written, cpu: Cpu) -> Result<Op, FormError> {
     let mut parts = written.text.split('.');
     let mnemonic = parts.next().unwrap_or_default();
-    let mut form = Form::new(mnemonic, &parts.collect::<Vec<_>>(), 3);
+    let modifiers: Vec<&str> = parts.collect();
+    let Some(How::Registers(select)) = find(mnemonic, &modifiers).map(|entry| entry.how) else {
+        panic!("{mnemonic} is no register instruction");
+    };
+    let mut form = Form::new(&modifiers, 3);
     if !written.lengths.is_empty() {
         form.operand_lengths.clone_from(&written.lengths);
     }
     form.def_bytes = written.def_bytes;
     form.use_bytes = written.use_bytes;
-    select(&form, cpu).map(|op| op.expect("a mnemonic some family knows"))
+    select(&form, cpu)
 }
 
 /// Why a form is refused.
@@ -202,18 +208,6 @@ pub fn check_all(
             written.text
         );
     }
-}
-
-/// A fixed sequence of random numbers.
-pub fn random(n: usize) -> impl Iterator<Item = u64> {
-    let mut state = 0x853c_49e6_748f_ea9bu64;
-    std::iter::repeat_with(move || {
-        state = state
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        state ^ state >> 29
-    })
-    .take(n)
 }
 
 /// The values of a type where arithmetic goes wrong first, and a few random ones.

@@ -1,0 +1,169 @@
+//! Division and roots in single and double precision. Source: PTX ISA, section 9.7.3.
+//!
+//! The `.approx` forms answer with the correctly rounded value, which is within every error bound the
+//! ISA states, and follow its tables for special values.
+
+use super::form::{Form, FormError, Op, no_such_type};
+use super::rounding::{Direction, Mode, Operation, double, nearest, pass_nan, single};
+use crate::exec::cpu::Cpu;
+use crate::exec::lanewise::{map1, map1_imm, map2, map2_imm};
+use crate::exec::sm::Run;
+use crate::isa::Class;
+use crate::ptx::ast::Type;
+
+/// What a division or root is written with: a direction, or one of the approximate kinds.
+enum Accuracy {
+    Rounded(Direction),
+    Approximate,
+    /// `div.full`
+    FullRange,
+}
+
+/// The accuracy of all but `div`.
+fn accuracy(form: &Form) -> Result<Accuracy, FormError> {
+    rounded_or_approximate(form).ok_or(FormError::Missing(".approx, .rn, .rz, .rm, .rp"))
+}
+
+fn rounded_or_approximate(form: &Form) -> Option<Accuracy> {
+    match Direction::float(form) {
+        Some(direction) => Some(Accuracy::Rounded(direction)),
+        None => form.has("approx").then_some(Accuracy::Approximate),
+    }
+}
+
+/// The parts of a division or root: how clamped, of which type, what runs it.
+fn parts(form: &Form, accuracy: &Accuracy) -> Result<(Mode, Type, Class), FormError> {
+    let direction = match *accuracy {
+        Accuracy::Rounded(direction) => direction,
+        _ => Direction::Nearest,
+    };
+    let ty = form.ty_among(&[Type::F32, Type::F64])?;
+    let double_approximate = ty == Type::F64 && matches!(accuracy, Accuracy::Approximate);
+    let ftz = (ty == Type::F32 || double_approximate) && form.has("ftz");
+    form.end()?;
+    let class = if ty == Type::F64 {
+        Class::Double
+    } else {
+        Class::Special
+    };
+    let mode = Mode {
+        direction,
+        ftz,
+        sat: false,
+    };
+    Ok((mode, ty, class))
+}
+
+/// `div`
+pub fn div(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    use Accuracy::{Approximate, FullRange, Rounded};
+    let accuracy = rounded_or_approximate(form)
+        .or_else(|| form.has("full").then_some(FullRange))
+        .ok_or(FormError::Missing(".approx, .full, .rn, .rz, .rm, .rp"))?;
+    let (mode, ty, class) = parts(form, &accuracy)?;
+    let run: Run = match (ty, accuracy) {
+        (Type::F32, Approximate) => nearest!(map2, cpu, mode, |a, b| divide_approximately(a, b)),
+        (Type::F32, FullRange | Rounded(Direction::Nearest)) => {
+            nearest!(map2, cpu, mode, |a, b| a / b)
+        }
+        (Type::F32, Rounded(_)) => {
+            map2_imm(cpu, |a, b, mode| single(Operation::Div, [a, b, b], mode))
+        }
+        (_, Rounded(Direction::Nearest)) => map2(cpu, |a: f64, b| pass_nan([a, b], a / b)),
+        (_, Rounded(_)) => map2_imm(cpu, |a, b, mode| double(Operation::Div, [a, b, b], mode)),
+        (_, Approximate | FullRange) => return no_such_type(ty),
+    };
+    Ok(Op::new(class, &[ty], &[ty, ty], run).with_imm(mode.code()))
+}
+
+/// `div.approx`: a times the reciprocal of b, which is lost above 2^126.
+#[inline(always)]
+fn divide_approximately(a: f32, b: f32) -> f32 {
+    /// 2^126
+    const LARGEST: f32 = f32::from_bits(0x7e80_0000);
+    let reciprocal_lost = b.abs() > LARGEST && b.abs() < f32::INFINITY;
+    if reciprocal_lost {
+        a * 0f32.copysign(b)
+    } else {
+        a / b
+    }
+}
+
+/// `rcp`
+pub fn rcp(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    use Accuracy::{Approximate, FullRange, Rounded};
+    let accuracy = accuracy(form)?;
+    let (mode, ty, class) = parts(form, &accuracy)?;
+    let run: Run = match (ty, accuracy) {
+        (Type::F32, Approximate | FullRange | Rounded(Direction::Nearest)) => {
+            nearest!(map1, cpu, mode, |a| 1.0 / a)
+        }
+        (Type::F32, Rounded(_)) => {
+            map1_imm(cpu, |a, mode| single(Operation::Div, [1.0, a, a], mode))
+        }
+        (_, Rounded(Direction::Nearest)) => map1(cpu, |a: f64| pass_nan([a], 1.0 / a)),
+        (_, Rounded(_)) => map1_imm(cpu, |a, mode| double(Operation::Div, [1.0, a, a], mode)),
+        (_, Approximate | FullRange) if mode.ftz => {
+            map1(cpu, |a: f64| upper_result(1.0 / upper_word(a)))
+        }
+        (_, Approximate | FullRange) => return Err(FormError::Missing(".ftz")),
+    };
+    Ok(Op::new(class, &[ty], &[ty], run).with_imm(mode.code()))
+}
+
+/// The upper 32 bits of a double, subnormals flushed: all that the `.approx.ftz.f64` forms read
+/// and write.
+#[inline(always)]
+fn upper_word(a: f64) -> f64 {
+    let bits = a.to_bits() & 0xffff_ffff_0000_0000;
+    f64::from_bits(if bits << 1 >> 53 == 0 {
+        bits & 1 << 63
+    } else {
+        bits
+    })
+}
+
+/// A result of those forms: any NaN is one NaN.
+#[inline(always)]
+fn upper_result(a: f64) -> f64 {
+    let is_nan = a.to_bits() << 1 > 0x7ff0_0000_0000_0000 << 1;
+    f64::from_bits(if is_nan {
+        0x7fff_ffff << 32
+    } else {
+        upper_word(a).to_bits()
+    })
+}
+
+/// `sqrt`
+pub fn sqrt(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    use Accuracy::{Approximate, FullRange, Rounded};
+    let accuracy = accuracy(form)?;
+    let (mode, ty, class) = parts(form, &accuracy)?;
+    let run: Run = match (ty, accuracy) {
+        (Type::F32, Approximate | FullRange | Rounded(Direction::Nearest)) => {
+            nearest!(map1, cpu, mode, |a| a.sqrt())
+        }
+        (Type::F32, Rounded(_)) => {
+            map1_imm(cpu, |a, mode| single(Operation::Sqrt, [a, a, a], mode))
+        }
+        (_, Rounded(Direction::Nearest)) => map1(cpu, |a: f64| pass_nan([a], a.sqrt())),
+        (_, Rounded(_)) => map1_imm(cpu, |a, mode| double(Operation::Sqrt, [a, a, a], mode)),
+        (_, Approximate | FullRange) => return no_such_type(ty),
+    };
+    Ok(Op::new(class, &[ty], &[ty], run).with_imm(mode.code()))
+}
+
+/// `rsqrt`
+pub fn rsqrt(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let accuracy = accuracy(form)?;
+    let (mode, ty, class) = parts(form, &accuracy)?;
+    if let Accuracy::Rounded(_) = accuracy {
+        return Err(FormError::Missing(".approx"));
+    }
+    let run: Run = match ty {
+        Type::F32 => nearest!(map1, cpu, mode, |a| (1.0 / f64::from(a).sqrt()) as f32),
+        _ if mode.ftz => map1(cpu, |a: f64| upper_result(1.0 / upper_word(a).sqrt())),
+        _ => map1(cpu, |a: f64| pass_nan([a], 1.0 / a.sqrt())),
+    };
+    Ok(Op::new(class, &[ty], &[ty], run))
+}

@@ -1,0 +1,189 @@
+//! `min` and `max` in single and double precision. Source: PTX ISA, section 9.7.3.
+//!
+//! The answer is the operand that is a number, unless the form says `.NaN`; -0 is less than +0.
+
+use super::form::{Form, FormError, Op};
+use super::rounding::{canonical, flush, quiet};
+use crate::exec::cpu::Cpu;
+use crate::exec::lanewise::map2;
+use crate::exec::sm::Run;
+use crate::isa::Class;
+use crate::ptx::ast::Type;
+
+/// `$pick` with the modifiers of this form around it.
+macro_rules! single {
+    ($cpu:expr, $how:expr, $pick:ident) => {
+        match ($how.ftz, $how.nan, $how.xor_sign) {
+            (false, false, false) => map2($cpu, |a: f32, b: f32| $pick(a, b)),
+            (true, false, false) => map2($cpu, |a: f32, b: f32| $pick(flush(a), flush(b))),
+            (false, true, false) => map2($cpu, |a: f32, b: f32| nan_wins(a, b, $pick(a, b))),
+            (true, true, false) => map2($cpu, |a: f32, b: f32| {
+                let (a, b) = (flush(a), flush(b));
+                nan_wins(a, b, $pick(a, b))
+            }),
+            (false, false, true) => map2($cpu, |a: f32, b: f32| {
+                xor_of_signs(a, b, $pick(a.abs(), b.abs()))
+            }),
+            (true, false, true) => map2($cpu, |a: f32, b: f32| {
+                let (a, b) = (flush(a), flush(b));
+                xor_of_signs(a, b, $pick(a.abs(), b.abs()))
+            }),
+            (false, true, true) => map2($cpu, |a: f32, b: f32| {
+                xor_of_signs(a, b, nan_wins(a, b, $pick(a.abs(), b.abs())))
+            }),
+            (true, true, true) => map2($cpu, |a: f32, b: f32| {
+                let (a, b) = (flush(a), flush(b));
+                xor_of_signs(a, b, nan_wins(a, b, $pick(a.abs(), b.abs())))
+            }),
+        }
+    };
+}
+
+/// `min`
+pub fn min(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let written = Written::of(form)?;
+    let run = match written {
+        Written::Double => map2(cpu, smaller_double),
+        Written::Single(how) => single!(cpu, how, smaller),
+    };
+    Ok(written.op(run))
+}
+
+/// `max`
+pub fn max(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let written = Written::of(form)?;
+    let run = match written {
+        Written::Double => map2(cpu, larger_double),
+        Written::Single(how) => single!(cpu, how, larger),
+    };
+    Ok(written.op(run))
+}
+
+/// The type, and what else may be said of single precision.
+#[derive(Clone, Copy)]
+enum Written {
+    Single(How),
+    Double,
+}
+
+#[derive(Clone, Copy)]
+struct How {
+    ftz: bool,
+    /// `.NaN`: a NaN wins over a number.
+    nan: bool,
+    /// `.xorsign.abs`
+    xor_sign: bool,
+}
+
+impl Written {
+    fn of(form: &Form) -> Result<Written, FormError> {
+        let ty = form.ty_among(&[Type::F32, Type::F64])?;
+        if ty == Type::F64 {
+            form.end()?;
+            return Ok(Written::Double);
+        }
+        let how = How {
+            ftz: form.has("ftz"),
+            nan: form.has("NaN"),
+            xor_sign: form.has("xorsign"),
+        };
+        if how.xor_sign && !form.has("abs") {
+            return Err(FormError::Missing(".abs"));
+        }
+        form.end()?;
+        Ok(Written::Single(how))
+    }
+
+    fn op(self, run: Run) -> Op {
+        match self {
+            Written::Single(_) => Op::of_one_type(Class::Float, Type::F32, 2, run),
+            Written::Double => Op::of_one_type(Class::Double, Type::F64, 2, run),
+        }
+    }
+}
+
+#[inline(always)]
+fn smaller(a: f32, b: f32) -> f32 {
+    // Equal numbers differ at most in the sign of zero.
+    let equal = f32::from_bits(a.to_bits() | b.to_bits());
+    let ordered = if a < b {
+        a
+    } else if a > b {
+        b
+    } else {
+        equal
+    };
+    number_wins(a, b, ordered)
+}
+
+#[inline(always)]
+fn larger(a: f32, b: f32) -> f32 {
+    let equal = f32::from_bits(a.to_bits() & b.to_bits());
+    let ordered = if a > b {
+        a
+    } else if a < b {
+        b
+    } else {
+        equal
+    };
+    number_wins(a, b, ordered)
+}
+
+#[inline(always)]
+fn number_wins(a: f32, b: f32, ordered: f32) -> f32 {
+    let or_b = if a.is_nan() { canonical(b) } else { ordered };
+    if b.is_nan() { canonical(a) } else { or_b }
+}
+
+#[inline(always)]
+fn nan_wins(a: f32, b: f32, number: f32) -> f32 {
+    if a.is_nan() | b.is_nan() {
+        canonical(f32::NAN)
+    } else {
+        number
+    }
+}
+
+/// `.xorsign.abs`: the sign is the exclusive or of the operands' signs.
+#[inline(always)]
+fn xor_of_signs(a: f32, b: f32, magnitude: f32) -> f32 {
+    let sign = (a.to_bits() ^ b.to_bits()) & 0x8000_0000;
+    if magnitude.is_nan() {
+        magnitude
+    } else {
+        f32::from_bits(magnitude.to_bits() | sign)
+    }
+}
+
+#[inline(always)]
+fn smaller_double(a: f64, b: f64) -> f64 {
+    let equal = f64::from_bits(a.to_bits() | b.to_bits());
+    let ordered = if a < b {
+        a
+    } else if a > b {
+        b
+    } else {
+        equal
+    };
+    number_wins_double(a, b, ordered)
+}
+
+#[inline(always)]
+fn larger_double(a: f64, b: f64) -> f64 {
+    let equal = f64::from_bits(a.to_bits() & b.to_bits());
+    let ordered = if a > b {
+        a
+    } else if a < b {
+        b
+    } else {
+        equal
+    };
+    number_wins_double(a, b, ordered)
+}
+
+#[inline(always)]
+fn number_wins_double(a: f64, b: f64, ordered: f64) -> f64 {
+    let or_b = if a.is_nan() { b } else { ordered };
+    let number = if b.is_nan() { a } else { or_b };
+    if number.is_nan() { quiet(b) } else { number }
+}

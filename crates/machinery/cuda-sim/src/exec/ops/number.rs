@@ -1,0 +1,150 @@
+//! Instructions that several families have: which one is meant is said by the type, or by `.cc`.
+
+use super::form::{Form, FormError, Op, Select};
+use super::{carry, divide, extremum, float, half, integer, special};
+use crate::exec::cpu::Cpu;
+use crate::ptx::ast::Type;
+
+/// What an instruction does with floating-point numbers, in half precision, and with integers and all
+/// that is no number.
+struct Families {
+    float: Select,
+    half: Select,
+    integer: Select,
+}
+
+impl Families {
+    fn select(self, form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+        let select = match form.first_type() {
+            Some(Type::F32 | Type::F64) => self.float,
+            Some(Type::F16 | Type::F16x2 | Type::BF16 | Type::BF16x2) => self.half,
+            _ => self.integer,
+        };
+        select(form, cpu)
+    }
+}
+
+/// `add`
+pub fn add(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    if form.shows("cc") {
+        return carry::add(form, cpu);
+    }
+    let families = Families {
+        float: float::add,
+        half: half::add,
+        integer: integer::add,
+    };
+    families.select(form, cpu)
+}
+
+/// `sub`
+pub fn sub(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    if form.shows("cc") {
+        return carry::sub(form, cpu);
+    }
+    let families = Families {
+        float: float::sub,
+        half: half::sub,
+        integer: integer::sub,
+    };
+    families.select(form, cpu)
+}
+
+/// `mul`
+pub fn mul(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let families = Families {
+        float: float::mul,
+        half: half::mul,
+        integer: integer::mul,
+    };
+    families.select(form, cpu)
+}
+
+/// `mad`
+pub fn mad(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    if form.shows("cc") {
+        return carry::mad(form, cpu);
+    }
+    let families = Families {
+        float: float::fma,
+        half: half::none,
+        integer: integer::mad,
+    };
+    families.select(form, cpu)
+}
+
+/// `fma`: of integers there is none, which [`float::fma`] says.
+pub fn fma(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let families = Families {
+        float: float::fma,
+        half: half::fma,
+        integer: float::fma,
+    };
+    families.select(form, cpu)
+}
+
+/// `div`
+pub fn div(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let families = Families {
+        float: divide::div,
+        half: half::none,
+        integer: integer::div,
+    };
+    families.select(form, cpu)
+}
+
+/// `min`
+pub fn min(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let families = Families {
+        float: extremum::min,
+        half: half::min,
+        integer: integer::min,
+    };
+    families.select(form, cpu)
+}
+
+/// `max`
+pub fn max(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let families = Families {
+        float: extremum::max,
+        half: half::max,
+        integer: integer::max,
+    };
+    families.select(form, cpu)
+}
+
+/// `abs`
+pub fn abs(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let families = Families {
+        float: float::abs,
+        half: half::abs,
+        integer: integer::abs,
+    };
+    families.select(form, cpu)
+}
+
+/// `neg`
+pub fn neg(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    let families = Families {
+        float: float::neg,
+        half: half::neg,
+        integer: integer::neg,
+    };
+    families.select(form, cpu)
+}
+
+/// `ex2`
+pub fn ex2(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    match form.first_type() {
+        None | Some(Type::F32) => special::ex2(form, cpu),
+        Some(_) => half::ex2(form, cpu),
+    }
+}
+
+/// `tanh`
+pub fn tanh(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    match form.first_type() {
+        None | Some(Type::F32) => special::tanh(form, cpu),
+        Some(_) => half::tanh(form, cpu),
+    }
+}

@@ -1,0 +1,27 @@
+//! Branches, calls, and the ways a thread ends or waits.
+
+use super::entry::Guarded::{Around, Itself};
+use super::entry::{Entry, lowered, ptx};
+
+pub const ENTRIES: &[Entry] = &[
+    lowered("bra", ptx(1, 0), |l, i| l.jump_to_label(i)).guarded(Itself),
+    lowered("brx", ptx(6, 0).sm(30), |l, i| l.branch_table(i))
+        .guarded(Around)
+        .ends_block(),
+    lowered("call", ptx(1, 0), |l, i| l.call(i)).guarded(Around),
+    lowered("ret", ptx(1, 0), |l, _| l.ret())
+        .guarded(Around)
+        .ends_block(),
+    lowered("exit", ptx(1, 0), |l, _| l.exit())
+        .guarded(Around)
+        .ends_block(),
+    lowered("trap", ptx(1, 0), |l, _| l.trap())
+        .guarded(Around)
+        .ends_block(),
+    lowered("brkpt", ptx(1, 0).sm(11), |l, _| l.breakpoint())
+        .guarded(Around)
+        .ends_block(),
+    // Nobody waits for the one or looks at the other.
+    lowered("nanosleep", ptx(6, 3).sm(70), |l, _| l.nothing()),
+    lowered("pmevent", ptx(1, 4), |l, _| l.nothing()),
+];

@@ -1,0 +1,31 @@
+//! Loads, stores, atomics, copies, and what concerns addresses and caches.
+
+use super::entry::{Entry, Needs, lowered, ptx};
+
+pub const ENTRIES: &[Entry] = &[
+    lowered("ld", ptx(1, 0), |l, i| l.load(i)),
+    lowered("ldu", ptx(2, 0), |l, i| l.load(i)),
+    lowered("st", ptx(1, 0), |l, i| l.store(i)),
+    lowered("atom", ptx(1, 1).sm(11), |l, i| l.atomic(i)),
+    lowered("red", ptx(1, 2).sm(11), |l, i| l.reduction(i)),
+    lowered("cp.async", ptx(7, 0).sm(80), |l, i| l.async_copy(i))
+        .more(prefetch)
+        .refuses_older(),
+    lowered("cvta", ptx(2, 0).sm(20), |l, i| l.cvta(i)),
+    lowered("isspacep", ptx(2, 0).sm(20), |l, i| l.isspacep(i)),
+    lowered("fence", ptx(6, 0).sm(70), |l, _| l.fence()),
+    lowered("membar", ptx(1, 4), |l, _| l.fence()),
+    // Advice to a cache: it changes no result and no counter.
+    lowered("applypriority", ptx(7, 4).sm(80), |l, _| l.nothing()),
+    lowered("discard", ptx(7, 4).sm(80), |l, _| l.nothing()),
+    lowered("prefetch", ptx(2, 0).sm(20), |l, _| l.nothing()),
+    lowered("prefetchu", ptx(2, 0).sm(20), |l, _| l.nothing()),
+];
+
+/// A `cp.async` that also fetches more into the second cache.
+fn prefetch(modifiers: &[&str]) -> Needs {
+    match modifiers.last() {
+        Some(&("L2::64B" | "L2::128B" | "L2::256B")) => ptx(7, 4),
+        _ => ptx(7, 0),
+    }
+}

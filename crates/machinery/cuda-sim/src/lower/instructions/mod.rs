@@ -1,0 +1,93 @@
+//! The table of PTX instructions: what each needs, what runs it, and what else is particular to it. All
+//! that is decided by an instruction's name is decided here.
+
+mod control;
+mod entry;
+mod memory;
+mod not_simulated;
+mod registers;
+mod warps;
+
+#[cfg(test)]
+mod tests;
+
+pub use entry::{Entry, Guarded, How};
+
+const PARTS: [&[Entry]; 5] = [
+    registers::ENTRIES,
+    memory::ENTRIES,
+    control::ENTRIES,
+    warps::ENTRIES,
+    not_simulated::ENTRIES,
+];
+
+/// All instructions, sorted by name.
+pub static TABLE: [Entry; COUNT] = sorted();
+
+const COUNT: usize = {
+    let (mut count, mut part) = (0, 0);
+    while part < PARTS.len() {
+        count += PARTS[part].len();
+        part += 1;
+    }
+    count
+};
+
+/// The parts in one, each entry put before those with greater names. Two with one name do not compile.
+const fn sorted() -> [Entry; COUNT] {
+    let mut table = [PARTS[0][0]; COUNT];
+    let (mut filled, mut part) = (0, 0);
+    while part < PARTS.len() {
+        let mut n = 0;
+        while n < PARTS[part].len() {
+            let entry = PARTS[part][n];
+            let mut place = filled;
+            while place > 0 && is_less(entry.name, table[place - 1].name) {
+                table[place] = table[place - 1];
+                place -= 1;
+            }
+            assert!(
+                place == 0 || is_less(table[place - 1].name, entry.name),
+                "two entries have the same name"
+            );
+            table[place] = entry;
+            filled += 1;
+            n += 1;
+        }
+        part += 1;
+    }
+    table
+}
+
+/// `a < b`, which can not yet be written at compile time.
+const fn is_less(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut n = 0;
+    while n < a.len() && n < b.len() {
+        if a[n] != b[n] {
+            return a[n] < b[n];
+        }
+        n += 1;
+    }
+    a.len() < b.len()
+}
+
+/// The entry of an instruction; none where nobody knows it.
+pub fn find(mnemonic: &str, modifiers: &[&str]) -> Option<&'static Entry> {
+    // A dot is less than what a mnemonic is made of, so that names with modifiers directly follow the
+    // bare one, and the longest comes last.
+    let first = TABLE.partition_point(|entry| entry.name < mnemonic);
+    TABLE[first..]
+        .iter()
+        .take_while(|entry| entry.name.starts_with(mnemonic))
+        .filter(|entry| entry.begins(mnemonic, modifiers))
+        .last()
+}
+
+/// The compute capability (times ten) that whoever writes an instruction that is not simulated has to
+/// have; none where nobody knows it, or where other forms of it are simulated for any GPU.
+pub fn capability(mnemonic: &str, modifiers: &[&str]) -> Option<u32> {
+    find(mnemonic, modifiers)
+        .filter(|entry| entry.refuses_older || matches!(entry.how, How::NotSimulated))
+        .map(|entry| entry.needs_of(modifiers).sm)
+}

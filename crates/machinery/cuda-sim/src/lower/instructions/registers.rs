@@ -1,0 +1,83 @@
+//! Instructions that read and write registers alone, a part a family.
+
+use super::entry::{Entry, ptx, registers};
+use crate::exec::ops::{
+    bits, carry, compare, convert, divide, float, integer, logic, moves, number, special,
+};
+use crate::lower::analysis::wide::Arithmetic;
+
+pub const ENTRIES: &[Entry] = &[
+    // Numbers of any kind.
+    registers("abs", ptx(1, 0), number::abs),
+    registers("add", ptx(1, 0), number::add)
+        .operations(1)
+        .aligned_by(Arithmetic::Sum),
+    registers("div", ptx(1, 0), number::div).operations(1),
+    registers("fma", ptx(1, 4).sm(13), number::fma).operations(2),
+    registers("mad", ptx(1, 0), number::mad)
+        .operations(2)
+        .aligned_by(Arithmetic::Product),
+    registers("max", ptx(1, 0), number::max).aligned_by(Arithmetic::Sum),
+    registers("min", ptx(1, 0), number::min).aligned_by(Arithmetic::Sum),
+    registers("mul", ptx(1, 0), number::mul)
+        .operations(1)
+        .aligned_by(Arithmetic::Product),
+    registers("neg", ptx(1, 0), number::neg).aligned_by(Arithmetic::Sum),
+    registers("sub", ptx(1, 0), number::sub)
+        .operations(1)
+        .aligned_by(Arithmetic::Sum),
+    // Floating-point numbers.
+    registers("copysign", ptx(2, 0).sm(20), float::copysign),
+    registers("rcp", ptx(1, 0), divide::rcp).operations(1),
+    registers("rsqrt", ptx(1, 0), divide::rsqrt).operations(1),
+    registers("sqrt", ptx(1, 0), divide::sqrt).operations(1),
+    registers("testp", ptx(2, 0).sm(20), float::testp),
+    registers("cos", ptx(1, 0), special::cos),
+    registers("ex2", ptx(1, 0), number::ex2),
+    registers("lg2", ptx(1, 0), special::lg2),
+    registers("sin", ptx(1, 0), special::sin),
+    registers("tanh", ptx(7, 0).sm(75), number::tanh),
+    // Integers.
+    registers("dp2a", ptx(5, 0).sm(61), integer::dp2a).two_types(),
+    registers("dp4a", ptx(5, 0).sm(61), integer::dp4a).two_types(),
+    registers("mad24", ptx(1, 0), integer::mad24),
+    registers("mul24", ptx(1, 0), integer::mul24),
+    registers("rem", ptx(1, 0), integer::rem),
+    registers("sad", ptx(1, 0), integer::sad),
+    registers("addc", ptx(1, 2), carry::addc),
+    registers("madc", ptx(3, 0).sm(20), carry::madc),
+    registers("subc", ptx(1, 2), carry::subc),
+    // Bits.
+    registers("bfe", ptx(2, 0).sm(20), bits::bfe),
+    registers("bfi", ptx(2, 0).sm(20), bits::bfi),
+    registers("bfind", ptx(2, 0).sm(20), bits::bfind),
+    registers("bmsk", ptx(7, 6).sm(70), bits::bmsk),
+    registers("brev", ptx(2, 0).sm(20), bits::brev),
+    registers("clz", ptx(2, 0).sm(20), bits::clz),
+    registers("fns", ptx(6, 0).sm(30), bits::fns),
+    registers("popc", ptx(2, 0).sm(20), bits::popc),
+    registers("szext", ptx(7, 6).sm(70), bits::szext),
+    registers("and", ptx(1, 0), logic::and).aligned_by(Arithmetic::Mask),
+    registers("cnot", ptx(1, 0), logic::cnot),
+    registers("lop3", ptx(4, 3).sm(50), logic::lop3),
+    registers("not", ptx(1, 0), logic::not),
+    registers("or", ptx(1, 0), logic::or).aligned_by(Arithmetic::Sum),
+    registers("prmt", ptx(2, 0).sm(20), logic::prmt),
+    registers("shf", ptx(3, 1).sm(32), logic::shf),
+    registers("shl", ptx(1, 0), logic::shl).aligned_by(Arithmetic::Shift),
+    registers("shr", ptx(1, 0), logic::shr),
+    registers("xor", ptx(1, 0), logic::xor).aligned_by(Arithmetic::Sum),
+    // Comparison, selection, conversion.
+    registers("selp", ptx(1, 0), compare::selp).aligned_by(Arithmetic::Sum),
+    registers("set", ptx(1, 0), compare::set).two_types(),
+    registers("setp", ptx(1, 0), compare::setp).lengths(&[&[1, 1, 1], &[2, 1, 1]]),
+    registers("slct", ptx(1, 0), compare::slct).two_types(),
+    registers("cvt", ptx(1, 0), convert::cvt)
+        .two_types()
+        .wider_registers()
+        .aligned_by(Arithmetic::Sum),
+    registers("mov", ptx(1, 0), moves::mov)
+        .lengths(&[&[1, 1], &[2, 1], &[4, 1], &[1, 2], &[1, 4]])
+        .takes_addresses()
+        .aligned_by(Arithmetic::Sum),
+];

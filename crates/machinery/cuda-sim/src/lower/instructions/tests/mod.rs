@@ -1,0 +1,17 @@
+//! Every form of the register instructions against a reference written another way: wide integers, bit
+//! loops, exact software floating point. And what instructions need.
+
+mod bits;
+mod carry;
+mod compare;
+mod convert;
+mod float;
+mod forms;
+mod half;
+mod hardware;
+mod harness;
+mod integer;
+mod logic;
+mod moves;
+mod needs;
+mod special;

@@ -1,0 +1,126 @@
+//! What instructions need, against their pages in the PTX ISA.
+
+use crate::lower::instructions::entry::{Needs, ptx};
+use crate::lower::instructions::{How, TABLE, capability, find};
+
+/// An instruction as it is written, taken apart.
+fn parts(instruction: &str) -> (&str, Vec<&str>) {
+    let mut parts = instruction.split('.');
+    (parts.next().unwrap_or_default(), parts.collect())
+}
+
+fn needs(instruction: &str) -> Needs {
+    let (mnemonic, modifiers) = parts(instruction);
+    let entry = find(mnemonic, &modifiers).expect("an instruction of the table");
+    entry.needs_of(&modifiers)
+}
+
+#[test]
+fn what_an_instruction_needs_is_what_its_page_says() {
+    for (instruction, needed) in [
+        ("cp.async.mbarrier.arrive.shared.b64", Some(80)),
+        ("cp.async.bulk.shared::cluster.global", Some(90)),
+        ("cp.reduce.async.bulk.global.shared::cta", Some(90)),
+        ("mbarrier.arrive.shared.b64", Some(80)),
+        ("mbarrier.try_wait.shared.b64", Some(90)),
+        ("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f32", Some(70)),
+        ("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32", Some(75)),
+        ("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64", Some(80)),
+        (
+            "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32",
+            Some(89),
+        ),
+        (
+            "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
+            Some(80),
+        ),
+        ("wgmma.fence.sync.aligned", Some(90)),
+        ("barrier.cluster.arrive", Some(90)),
+        ("tex.2d.v4.f32.s32", Some(20)),
+        ("vadd.s32.s32.s32", Some(20)),
+        ("vadd4.s32.s32.s32", Some(30)),
+        ("tcgen05.alloc", Some(100)),
+        ("frobnicate.u32", None),
+        ("cpu.f32", None),
+    ] {
+        let (mnemonic, modifiers) = parts(instruction);
+        assert_eq!(capability(mnemonic, &modifiers), needed, "{instruction}");
+    }
+}
+
+#[test]
+fn versions_and_capabilities_are_those_of_the_pages() {
+    for (instruction, needed) in [
+        ("add.s32", ptx(1, 0)),
+        ("addc.cc.u32", ptx(1, 2)),
+        ("madc.lo.u32", ptx(3, 0).sm(20)),
+        ("popc.b32", ptx(2, 0).sm(20)),
+        ("fns.b32", ptx(6, 0).sm(30)),
+        ("szext.clamp.s32", ptx(7, 6).sm(70)),
+        ("dp4a.u32.u32", ptx(5, 0).sm(61)),
+        ("fma.rn.f64", ptx(1, 4).sm(13)),
+        ("tanh.approx.f32", ptx(7, 0).sm(75)),
+        ("lop3.b32", ptx(4, 3).sm(50)),
+        ("shf.l.wrap.b32", ptx(3, 1).sm(32)),
+        ("activemask.b32", ptx(6, 2).sm(30)),
+        ("match.any.sync.b32", ptx(6, 0).sm(70)),
+        ("redux.sync.add.u32", ptx(7, 0).sm(80)),
+        ("elect.sync", ptx(8, 0).sm(90)),
+        ("brx.idx", ptx(6, 0).sm(30)),
+        ("nanosleep.u32", ptx(6, 3).sm(70)),
+        ("discard.global.L2", ptx(7, 4).sm(80)),
+        ("cp.async.wait_all", ptx(7, 0).sm(80)),
+        ("cp.async.ca.shared.global.L2::128B", ptx(7, 4).sm(80)),
+        ("ldmatrix.sync.aligned.m8n8.x4.shared.b16", ptx(6, 5).sm(75)),
+        (
+            "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32",
+            ptx(6, 5).sm(75),
+        ),
+        (
+            "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16",
+            ptx(7, 0).sm(80),
+        ),
+        (
+            "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32",
+            ptx(7, 0).sm(80),
+        ),
+        ("mbarrier.try_wait.parity.shared.b64", ptx(7, 8).sm(90)),
+    ] {
+        assert_eq!(needs(instruction), needed, "{instruction}");
+    }
+}
+
+#[test]
+fn modules_for_older_gpus_are_refused_for_three_instructions_alone() {
+    let refusing = TABLE.iter().filter(|entry| entry.refuses_older);
+    let names: Vec<&str> = refusing.map(|entry| entry.name).collect();
+    assert_eq!(names, ["cp.async", "ldmatrix", "mma"]);
+}
+
+#[test]
+fn the_longest_name_that_an_instruction_begins_with_is_its_entry() {
+    for (instruction, name) in [
+        ("cp.async.ca.shared.global", Some("cp.async")),
+        ("cp.async.bulk.commit_group", Some("cp.async.bulk")),
+        ("cp.async", Some("cp.async")),
+        ("cp.reduce.async.bulk", Some("cp.reduce")),
+        ("cp", None),
+        ("cp.asynchronous", None),
+        ("mma.sp.sync", Some("mma.sp")),
+        ("mma.sync.sp", Some("mma")),
+        ("barrier.sync", Some("barrier")),
+        ("vadd2.s32", Some("vadd2")),
+        ("ad.s32", None),
+    ] {
+        let (mnemonic, modifiers) = parts(instruction);
+        let found = find(mnemonic, &modifiers).map(|entry| entry.name);
+        assert_eq!(found, name, "{instruction}");
+    }
+    for entry in &TABLE {
+        let (mnemonic, modifiers) = parts(entry.name);
+        let found = find(mnemonic, &modifiers).map(|found| found.name);
+        assert_eq!(found, Some(entry.name));
+        // What is refused for want of a newer GPU is simulated.
+        assert!(!(entry.refuses_older && matches!(entry.how, How::NotSimulated)));
+    }
+}

@@ -1,0 +1,37 @@
+//! What the threads of a block or a warp do together: barriers, exchange, matrix products.
+
+use super::entry::Guarded::Around;
+use super::entry::{Entry, Needs, lowered, not_simulated, ptx};
+
+pub const ENTRIES: &[Entry] = &[
+    lowered("bar", ptx(1, 0), |l, i| l.aligned_barrier(i)).guarded(Around),
+    lowered("barrier", ptx(6, 0).sm(30), |l, i| l.barrier(i)).guarded(Around),
+    lowered("activemask", ptx(6, 2).sm(30), |l, i| l.active_mask(i)),
+    lowered("elect", ptx(8, 0).sm(90), |l, i| l.elect(i)).guarded(Around),
+    lowered("match", ptx(6, 0).sm(70), |l, i| l.find_match(i)).guarded(Around),
+    lowered("redux", ptx(7, 0).sm(80), |l, i| l.redux(i)).guarded(Around),
+    lowered("shfl", ptx(3, 0).sm(30), |l, i| l.shuffle(i)).guarded(Around),
+    lowered("vote", ptx(1, 2).sm(12), |l, i| l.vote(i)).guarded(Around),
+    lowered("ldmatrix", ptx(6, 5).sm(75), |l, i| l.load_matrices(i))
+        .guarded(Around)
+        .refuses_older(),
+    lowered("mma", ptx(6, 4).sm(70), |l, i| l.multiply_matrices(i))
+        .guarded(Around)
+        .more(product)
+        .refuses_older(),
+    not_simulated("mma.sp", ptx(7, 1).sm(80)).more(product),
+    not_simulated("wmma", ptx(6, 0).sm(70)).more(product),
+];
+
+/// What the shape and the elements of a matrix product need.
+fn product(modifiers: &[&str]) -> Needs {
+    modifiers
+        .iter()
+        .map(|modifier| match *modifier {
+            "m16n8k8" | "s4" | "u4" | "s8" | "u8" | "b1" => ptx(6, 5).sm(75),
+            "m16n8k4" | "m16n8k16" | "bf16" | "tf32" | "f64" => ptx(7, 0).sm(80),
+            "e4m3" | "e5m2" => ptx(8, 4).sm(89),
+            _ => ptx(6, 0),
+        })
+        .fold(ptx(6, 0), Needs::and)
+}
