@@ -8,7 +8,8 @@
 //! Reads matter to whoever writes before the next barrier. Until somebody does they are only put
 //! down, one after the other, and most are forgotten at the barrier.
 
-use super::Checks;
+use super::accessor::{SITE_BITS, Who};
+use super::choice::Checks;
 use super::order::Order;
 use super::reads::{Read, Reads};
 use super::runs::{Addresses, Run};
@@ -18,41 +19,6 @@ use crate::memory::written::Bits;
 /// The stamp of what an asynchronous copy writes, as long as nobody has waited for it: after
 /// everything.
 pub const PENDING: u32 = u32::MAX;
-
-/// Bits of an instruction's address, beside those of a thread.
-const SITE_BITS: u32 = 22;
-
-/// A thread of the block and the instruction it was at, in one word: warp, lane, instruction.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Who(u32);
-
-impl Who {
-    #[inline(always)]
-    pub fn new(warp: usize, lane: usize, site: u32) -> Who {
-        Who(((warp as u32) << 5 | lane as u32) << SITE_BITS | site & ((1 << SITE_BITS) - 1))
-    }
-
-    /// Its number in the block.
-    #[inline(always)]
-    pub fn thread(self) -> u32 {
-        self.0 >> SITE_BITS
-    }
-
-    #[inline(always)]
-    pub fn warp(self) -> usize {
-        (self.thread() >> 5) as usize
-    }
-
-    #[inline(always)]
-    pub fn lane(self) -> usize {
-        (self.thread() & 31) as usize
-    }
-
-    /// The instruction's address.
-    pub fn site(self) -> u32 {
-        self.0 & ((1 << SITE_BITS) - 1)
-    }
-}
 
 /// Two accesses of one place that nothing orders.
 #[derive(Clone, Copy)]
