@@ -1,7 +1,7 @@
 //! Module variables: where each lies, and the bytes it begins with.
 
 use super::error::LoadError;
-use super::limits;
+use super::{limits, mentions};
 use crate::device::DeviceSpec;
 use crate::isa::Param;
 use crate::memory::global::Global;
@@ -228,7 +228,7 @@ fn place_shared(
     module: &ast::Module,
     device: &DeviceSpec,
 ) -> Result<(), LoadError> {
-    let users = super::reach::users(module)?;
+    let users = mentions::users(module)?;
     let kernels = module.functions.iter().filter(|function| function.entry);
     let mut shelf = SharedShelf::new(kernels.map(|kernel| kernel.name).collect());
     let of = |name: &str| users.get(name).map_or(&[][..], Vec::as_slice);
@@ -248,7 +248,7 @@ fn place_shared(
         layout.define(variable.name, Symbol::Shared(place), variable.line)?;
     }
     for function in &module.functions {
-        for variable in super::reach::shared_in(function) {
+        for variable in mentions::shared_in(function) {
             let place = shelf.place(variable, of(function.name))?;
             let key = (function.name.to_owned(), variable.name.to_owned());
             if layout.function_shared.insert(key, place).is_some() {

@@ -3,13 +3,17 @@
 
 mod analysis;
 mod capability;
+mod draft;
 mod error;
-mod flow;
+mod frame;
 mod function;
+mod graph;
 mod layout;
 mod limits;
+mod liveness;
+mod mentions;
 mod reach;
-mod registers;
+mod register;
 
 pub use error::LoadError;
 

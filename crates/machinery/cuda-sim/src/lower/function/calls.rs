@@ -8,8 +8,8 @@ use super::{Lowering, Named, Signature};
 use crate::exec::function::CallSite;
 use crate::exec::{control, system};
 use crate::isa::Class;
+use crate::lower::draft::BlockId;
 use crate::lower::error::LoadError;
-use crate::lower::flow::BlockId;
 use crate::lower::layout::Symbol;
 use crate::ptx::ast::{Instruction, Operand, Type};
 

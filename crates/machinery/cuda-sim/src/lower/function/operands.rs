@@ -4,10 +4,10 @@ use super::{Lowering, Named, special};
 use crate::exec::ops;
 use crate::exec::ops::Form;
 use crate::isa::Class;
-use crate::lower::analysis::wide::Arithmetic;
+use crate::lower::draft::Arithmetic;
 use crate::lower::error::LoadError;
 use crate::lower::layout::immediate_bits;
-use crate::lower::registers::{Register, RegisterInfo, Row};
+use crate::lower::register::{Register, RegisterInfo, Row};
 use crate::ptx::ast::{Instruction, Operand, Type};
 
 /// How a value of a type lies in a frame.
