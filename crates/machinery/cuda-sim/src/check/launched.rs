@@ -69,16 +69,16 @@ impl Launched {
     ) -> Vec<Finding> {
         if whole {
             // Of blocks after one that failed some ran, and some did not.
-            self.find_shared(&mut ledger, &place.listing.checked);
+            self.find_contested(&mut ledger, &place.listing.checked);
         }
         ledger.findings(place, |seen| seen.describe(global))
     }
 
     /// Notes the device memory that several blocks used.
-    fn find_shared(&self, ledger: &mut Ledger, places: &CheckedPlaces) {
+    fn find_contested(&self, ledger: &mut Ledger, places: &CheckedPlaces) {
         for tracked in self.device.iter() {
-            let shared = tracked.lines.iter().flat_map(|lines| lines.shared());
-            for word in shared {
+            let contested = tracked.lines.iter().flat_map(|lines| lines.contested());
+            for word in contested {
                 let site = |bits| places.first_device_site(bits);
                 let writer = site((word.writers, true));
                 let other = match word.user_writes {
