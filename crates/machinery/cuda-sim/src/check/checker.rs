@@ -1,9 +1,11 @@
 //! What checks the blocks of one multiprocessor.
 
 use super::blocks::Lately;
-use super::finding::{Kind, Severity};
+use super::evidence::Evidence;
+use super::finding::Severity;
+use super::finding_kind::Kind;
 use super::launched::Launched;
-use super::ledger::{Key, Ledger, NOWHERE, Seen, What};
+use super::ledger::{Key, Ledger, NOWHERE, Seen};
 use super::runs::{Addresses, Run};
 use super::shadow::Held;
 use super::shared::Now;
@@ -126,8 +128,8 @@ pub fn note_unwritten(ledger: &mut Ledger, kind: Kind, block: u64, held: Held) {
         thread,
         other: None,
         what: match kind {
-            Kind::UnwrittenShared => What::Shared { at, bytes },
-            _ => What::Device { at, bytes },
+            Kind::UnwrittenShared => Evidence::Shared { at, bytes },
+            _ => Evidence::Device { at, bytes },
         },
     });
 }

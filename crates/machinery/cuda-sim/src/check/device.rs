@@ -1,6 +1,6 @@
 //! Device memory as the checks see it: what is known of each allocation while a launch runs.
 
-use super::blocks::Lines;
+use super::blocks::UsedLines;
 use super::fenced::Words;
 use crate::memory::global::Global;
 use crate::memory::written::Written;
@@ -13,7 +13,7 @@ pub struct Tracked {
     /// Which bytes are written; none where all are, or count as written.
     pub written: Option<Arc<Written>>,
     /// Which blocks use it; none where that is not looked at.
-    pub lines: Option<Lines>,
+    pub lines: Option<UsedLines>,
     /// The same of blocks that order themselves.
     pub words: Option<Words>,
 }
@@ -45,7 +45,7 @@ impl Device {
                     written: global
                         .written(found.base)
                         .filter(|written| !written.has_all(found.size)),
-                    lines: (between == Between::Blocks).then(|| Lines::new(found.size)),
+                    lines: (between == Between::Blocks).then(|| UsedLines::new(found.size)),
                     words: (between == Between::FencedBlocks).then(|| Words::new(found.size)),
                 })
                 .collect(),

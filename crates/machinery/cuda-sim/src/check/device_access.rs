@@ -3,9 +3,11 @@
 use super::blocks::Use;
 use super::checker::{Checker, Doing, RECENT, note_unwritten, unwritten_lanes};
 use super::device::Tracked;
+use super::evidence::Evidence;
 use super::fenced::{Fences, Words};
-use super::finding::{Kind, Severity};
-use super::ledger::{Key, Ledger, OtherSeen, Seen, What};
+use super::finding::Severity;
+use super::finding_kind::Kind;
+use super::ledger::{Key, Ledger, OtherSeen, Seen};
 use super::runs::{Addresses, Runs};
 use crate::isa::AccessKind;
 use crate::isa::checked::CheckedPlaces;
@@ -145,7 +147,7 @@ fn ordered_by_fences(ledger: &mut Ledger, places: &CheckedPlaces, doing: Doing, 
                     thread: 0,
                     write: false,
                 }),
-                what: What::Device {
+                what: Evidence::Device {
                     at: known.base + at,
                     bytes: 4,
                 },

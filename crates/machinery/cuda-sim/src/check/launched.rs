@@ -1,11 +1,13 @@
 //! What the checks of a launch share.
 
+use super::choice::Checks;
 use super::device::{Between, Device};
+use super::evidence::Evidence;
 use super::fenced::{Fences, MOST_BLOCKS};
-use super::finding::{Finding, Kind, Severity};
-use super::ledger::{Key, Ledger, OtherSeen, Place, Seen, What};
+use super::finding::{Finding, Severity};
+use super::finding_kind::Kind;
+use super::ledger::{Key, Ledger, OtherSeen, Place, Seen};
 use super::shadow::Shadow;
-use super::{Checks, describe};
 use crate::isa::checked::CheckedPlaces;
 use crate::memory::global::Global;
 use std::sync::Arc;
@@ -54,7 +56,7 @@ impl Launched {
 
     /// What is known of a block that has not begun.
     pub fn shadow(&self) -> Box<Shadow> {
-        Box::new(Shadow::new(self))
+        Box::new(Shadow::new(self.shared_bytes, self.granule, self.checks))
     }
 
     /// What was found, errors first. `whole`: the launch has run to its end.
@@ -67,16 +69,16 @@ impl Launched {
     ) -> Vec<Finding> {
         if whole {
             // Of blocks after one that failed some ran, and some did not.
-            self.find_shared(&mut ledger, &place.listing.checked);
+            self.find_contested(&mut ledger, &place.listing.checked);
         }
-        ledger.findings(place, |what| describe::touched(global, what))
+        ledger.findings(place, |seen| seen.describe(global))
     }
 
     /// Notes the device memory that several blocks used.
-    fn find_shared(&self, ledger: &mut Ledger, places: &CheckedPlaces) {
+    fn find_contested(&self, ledger: &mut Ledger, places: &CheckedPlaces) {
         for tracked in self.device.iter() {
-            let shared = tracked.lines.iter().flat_map(|lines| lines.shared());
-            for word in shared {
+            let contested = tracked.lines.iter().flat_map(|lines| lines.contested());
+            for word in contested {
                 let site = |bits| places.first_device_site(bits);
                 let writer = site((word.writers, true));
                 let other = match word.user_writes {
@@ -97,7 +99,7 @@ impl Launched {
                         thread: 0,
                         write: word.user_writes,
                     }),
-                    what: What::Device {
+                    what: Evidence::Device {
                         at: tracked.base + word.offset,
                         bytes: 4,
                     },

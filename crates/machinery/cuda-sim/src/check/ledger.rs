@@ -1,6 +1,8 @@
 //! What was found so far, each mistake once: by its kind and its places in the code.
 
-use super::finding::{Finding, Kind, Other, Severity};
+use super::evidence::Evidence;
+use super::finding::{Finding, Other, Severity};
+use super::finding_kind::Kind;
 use crate::isa::{Dims, Listing};
 use std::collections::BTreeMap;
 
@@ -24,7 +26,7 @@ pub struct Seen {
     pub block: u64,
     pub thread: u32,
     pub other: Option<OtherSeen>,
-    pub what: What,
+    pub what: Evidence,
 }
 
 /// The other access of a race.
@@ -33,26 +35,6 @@ pub struct OtherSeen {
     pub block: u64,
     pub thread: u32,
     pub write: bool,
-}
-
-/// What was touched, or who was there.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum What {
-    /// Bytes of shared memory.
-    Shared { at: u64, bytes: u64 },
-    /// Bytes of device memory.
-    Device { at: u64, bytes: u64 },
-    /// Lanes of a warp that came to a barrier, of those that live.
-    Came {
-        came: u32,
-        alive: u32,
-        /// Where one of the others was.
-        elsewhere: Option<u32>,
-    },
-    /// A mask, and the lanes of it, or of the warp, that are wrong.
-    Mask { mask: u32, wrong: u32 },
-    /// Nothing more.
-    Nothing,
 }
 
 /// What numbers of blocks, threads and instructions stand for.
@@ -118,7 +100,7 @@ impl Ledger {
     }
 
     /// As findings, errors first; `describe` says what was touched.
-    pub fn findings(self, place: Place, describe: impl Fn(&What) -> String) -> Vec<Finding> {
+    pub fn findings(self, place: Place, describe: impl Fn(&Evidence) -> String) -> Vec<Finding> {
         let Place {
             listing,
             kernel,
@@ -142,7 +124,7 @@ impl Ledger {
                     write: other.write,
                 }),
                 what: match seen.what {
-                    What::Came {
+                    Evidence::Came {
                         elsewhere: Some(place),
                         ..
                     } => format!(

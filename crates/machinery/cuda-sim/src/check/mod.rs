@@ -17,14 +17,16 @@
 //! threads of one block in device memory; races of atomics between blocks; fences that are used
 //! in kernels whose blocks run at the same time, which are taken to be right.
 
+pub(crate) mod accessor;
 mod blocks;
 pub(crate) mod checker;
 mod choice;
-pub(crate) mod describe;
 mod device;
 mod device_access;
+mod evidence;
 mod fenced;
 pub(crate) mod finding;
+mod finding_kind;
 mod launched;
 mod ledger;
 mod meetings;
@@ -32,12 +34,14 @@ mod order;
 mod reads;
 pub(crate) mod runs;
 pub(crate) mod shadow;
-pub(crate) mod shared;
+mod shared;
 mod shared_access;
 mod synchronise;
+pub(crate) mod words;
 
 pub use choice::{Check, Checks};
-pub use finding::{Finding, Kind, Other, Severity};
+pub use finding::{Finding, Other, Severity};
+pub use finding_kind::Kind;
 
 pub(crate) use checker::Checker;
 pub(crate) use launched::Launched;

@@ -1,7 +1,8 @@
 //! Reads of shared memory that are put down, in case somebody writes before the next barrier.
 
+use super::accessor::Who;
 use super::runs::{Addresses, Run, Runs};
-use super::shared::Who;
+
 use crate::lanes::quarters::{LANES_OF_QUARTER, Quarter};
 use crate::lanes::{FULL, LANES};
 

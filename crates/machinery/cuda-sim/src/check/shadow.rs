@@ -1,6 +1,6 @@
 //! What the checks know of a block under way.
 
-use super::launched::Launched;
+use super::choice::Checks;
 use super::meetings::Meetings;
 use super::order::Order;
 use super::shared::SharedShadow;
@@ -51,11 +51,12 @@ pub struct Come {
 }
 
 impl Shadow {
-    /// Of no block yet.
-    pub fn new(launched: &Launched) -> Shadow {
+    /// Nothing is known yet. Blocks have `shared_bytes` bytes of shared memory, looked at by so many
+    /// bytes at a time as `granule` says.
+    pub fn new(shared_bytes: u32, granule: u32, checks: Checks) -> Shadow {
         Shadow {
             order: Order::default(),
-            shared: SharedShadow::new(launched.shared_bytes, launched.granule, launched.checks),
+            shared: SharedShadow::new(shared_bytes, granule, checks),
             meetings: Meetings::default(),
             barriers: [None; 16],
             parts: Vec::new(),

@@ -1,11 +1,14 @@
 //! Accesses of shared memory: whether what they read is written, and what they are in conflict with.
 
+use super::accessor::Who;
 use super::checker::{Checker, Doing, Lanes, unwritten_lanes};
-use super::finding::{Kind, Severity};
-use super::ledger::{Key, OtherSeen, Seen, What};
+use super::evidence::Evidence;
+use super::finding::Severity;
+use super::finding_kind::Kind;
+use super::ledger::{Key, OtherSeen, Seen};
 use super::runs::{Run, Runs};
 use super::shadow::Shadow;
-use super::shared::{Conflict, PENDING, Who};
+use super::shared::{Conflict, PENDING};
 use crate::isa::checked::{Checked, CheckedPlaces};
 use crate::isa::{Access, AccessKind};
 use crate::lanes::FULL;
@@ -152,7 +155,7 @@ impl Checker {
                 thread: doing.thread(other),
                 write: true,
             }),
-            what: What::Shared { at, bytes },
+            what: Evidence::Shared { at, bytes },
         });
     }
 
@@ -197,7 +200,7 @@ impl Checker {
                 thread: other.thread(),
                 write: conflict.other_wrote,
             }),
-            what: What::Shared { at, bytes },
+            what: Evidence::Shared { at, bytes },
         });
     }
 

@@ -1,8 +1,10 @@
 //! Barriers and warp-wide instructions: who comes, and who does not.
 
 use super::checker::{Checker, note_unwritten};
-use super::finding::{Kind, Severity};
-use super::ledger::{Key, NOWHERE, OtherSeen, Seen, What};
+use super::evidence::Evidence;
+use super::finding::Severity;
+use super::finding_kind::Kind;
+use super::ledger::{Key, NOWHERE, OtherSeen, Seen};
 use super::shadow::{Come, Part, Shadow};
 
 impl Checker {
@@ -35,7 +37,7 @@ impl Checker {
                 block,
                 thread: part.warp as u32 * 32 + part.mask.trailing_zeros(),
                 other: None,
-                what: What::Came {
+                what: Evidence::Came {
                     came: part.mask,
                     alive: part.alive,
                     elsewhere: elsewhere(part.warp, part.alive & !part.mask),
@@ -61,7 +63,7 @@ impl Checker {
                 thread: first.thread,
                 write: false,
             }),
-            what: What::Nothing,
+            what: Evidence::Nothing,
         });
     }
 
@@ -87,7 +89,7 @@ impl Checker {
             block,
             thread: warp as u32 * 32 + lane,
             other: None,
-            what: What::Mask { mask, wrong },
+            what: Evidence::Mask { mask, wrong },
         });
     }
 }

@@ -3,14 +3,18 @@
 
 mod analysis;
 mod catalogue;
+mod draft;
 mod error;
-mod flow;
+mod frame;
 mod function;
+mod graph;
 mod instructions;
 mod layout;
 mod limits;
+mod liveness;
+mod mentions;
 mod reach;
-mod registers;
+mod register;
 
 pub use catalogue::{Known, catalogue};
 pub use error::LoadError;

@@ -1,118 +1,13 @@
-//! Who uses what: kernels and the functions and variables they reach.
+//! What kernels and functions need, everything included that they call.
 
 use super::error::LoadError;
-use super::layout::Layout;
-use super::{layout, limits};
+use super::layout::{self, Layout};
 use crate::device::DeviceSpec;
 use crate::exec::sm::Program;
 use crate::isa::Kernel;
 use crate::ptx::ast;
-use crate::ptx::ast::{AddressBase, Initializer, Operand, Space, Statement};
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
-use std::collections::{BTreeSet, HashMap, HashSet};
-
-/// For each name at module scope, the kernels that mention it or call what mentions it, by the order
-/// in which they stand in the module.
-pub fn users<'a>(module: &ast::Module<'a>) -> Result<HashMap<&'a str, Vec<usize>>, LoadError> {
-    let mentions = mentions(module);
-    let mut users: HashMap<&str, Vec<usize>> = HashMap::new();
-    let mut reached = 0;
-    let kernels = module.functions.iter().filter(|function| function.entry);
-    for (number, kernel) in kernels.enumerate() {
-        let mut seen = HashSet::new();
-        let mut open = vec![kernel.name];
-        while let Some(name) = open.pop() {
-            if seen.insert(name) {
-                users.entry(name).or_default().push(number);
-                open.extend(mentions.get(name).into_iter().flatten());
-            }
-            reached += 1;
-            if reached > limits::REACHED {
-                let message = "the module's kernels use so many functions and variables that it takes \
-                     too long to find them all: make several modules of it";
-                return Err(LoadError::invalid(kernel.line, message));
-            }
-        }
-    }
-    Ok(users)
-}
-
-/// What each function and each table of addresses mentions.
-fn mentions<'a>(module: &ast::Module<'a>) -> HashMap<&'a str, BTreeSet<&'a str>> {
-    let mut mentions: HashMap<&str, BTreeSet<&str>> = HashMap::new();
-    for function in &module.functions {
-        let names = mentions.entry(function.name).or_default();
-        for statement in function.body.iter().flatten() {
-            names_in(statement, names);
-        }
-    }
-    for variable in &module.variables {
-        // A table of function pointers mentions the functions.
-        let symbols = variable.init.iter().filter_map(|value| match value {
-            Initializer::Address { symbol, .. } => Some(*symbol),
-            Initializer::Value(_) => None,
-        });
-        mentions.entry(variable.name).or_default().extend(symbols);
-    }
-    mentions
-}
-
-/// The shared variables declared in a function's body.
-pub fn shared_in<'m, 'a>(function: &'m ast::Function<'a>) -> Vec<&'m ast::Variable<'a>> {
-    fn collect<'m, 'a>(statement: &'m Statement<'a>, found: &mut Vec<&'m ast::Variable<'a>>) {
-        match statement {
-            Statement::Variable(variable) if variable.space == Space::Shared => {
-                found.push(variable);
-            }
-            Statement::Block(inner) => inner.iter().for_each(|inner| collect(inner, found)),
-            _ => {}
-        }
-    }
-    let mut found = Vec::new();
-    function
-        .body
-        .iter()
-        .flatten()
-        .for_each(|statement| collect(statement, &mut found));
-    found
-}
-
-fn names_in<'a>(statement: &Statement<'a>, names: &mut BTreeSet<&'a str>) {
-    match statement {
-        Statement::Instruction(instruction) => {
-            for operand in &instruction.operands {
-                names_of(operand, names);
-            }
-        }
-        Statement::Block(inner) => {
-            for statement in inner {
-                names_in(statement, names);
-            }
-        }
-        Statement::CallTargets { functions, .. } => names.extend(functions),
-        _ => {}
-    }
-}
-
-fn names_of<'a>(operand: &Operand<'a>, names: &mut BTreeSet<&'a str>) {
-    match operand {
-        // Registers are never at module scope.
-        Operand::Name { name, .. }
-        | Operand::Address {
-            base: AddressBase::Name(name),
-            ..
-        } if !name.starts_with('%') => {
-            names.insert(name);
-        }
-        Operand::Vector(parts) | Operand::List(parts) => {
-            for part in parts {
-                names_of(part, names);
-            }
-        }
-        _ => {}
-    }
-}
 
 /// What the driver needs to know of a kernel whose code is the program's function `number`, and what
 /// that reaches.

@@ -7,7 +7,7 @@ use winnow::prelude::*;
 use winnow::token::{any, none_of, one_of, take_until, take_while};
 
 use super::error::{ParseError, Problem};
-use super::token::{Kind, Token};
+use super::token::{Token, TokenKind};
 
 /// A lexical rule either takes text or does not; what is wrong is seen from the text it left.
 type Lexed<T> = Result<T, EmptyError>;
@@ -17,7 +17,7 @@ type Lexed<T> = Result<T, EmptyError>;
 const LONGEST: usize = 1 << 16;
 const TOO_LONG: &str = "this is longer than 65536 characters";
 
-/// All tokens of `source`, the last of them [`Kind::End`].
+/// All tokens of `source`, the last of them [`TokenKind::End`].
 pub(super) fn tokens(source: &str) -> Result<Vec<Token<'_>>, ParseError> {
     // PTX runs to about five bytes a token, blanks included.
     let mut tokens = Vec::with_capacity(source.len() / 5);
@@ -29,7 +29,7 @@ pub(super) fn tokens(source: &str) -> Result<Vec<Token<'_>>, ParseError> {
         let start = source.len() - rest.len();
         if rest.is_empty() {
             tokens.push(Token {
-                kind: Kind::End,
+                kind: TokenKind::End,
                 text: "",
                 start,
                 line,
@@ -62,16 +62,16 @@ fn blank(input: &mut &str) -> Lexed<()> {
     repeat(0.., alt((multispace1.void(), line, block))).parse_next(input)
 }
 
-fn lexeme(input: &mut &str) -> Lexed<Kind> {
+fn lexeme(input: &mut &str) -> Lexed<TokenKind> {
     dispatch! { peek(any);
-        '%' => alt((special_or_register, '%'.value(Kind::Symbol('%')))),
-        'a'..='z' | 'A'..='Z' | '_' | '$' => name_part.value(Kind::Word),
+        '%' => alt((special_or_register, '%'.value(TokenKind::Symbol('%')))),
+        'a'..='z' | 'A'..='Z' | '_' | '$' => name_part.value(TokenKind::Word),
         '.' => ('.', name_part, repeat::<_, _, (), _, _>(0.., ("::", name_part)))
-            .value(Kind::Dotted),
-        '0'..='9' => numeral.value(Kind::Number),
-        '"' => quoted.value(Kind::Text),
-        '/' => ('/', not('*')).value(Kind::Symbol('/')),
-        _ => one_of("(){}[]<>,;:=@!~+-*&|^".as_bytes()).map(|symbol: char| Kind::Symbol(symbol)),
+            .value(TokenKind::Dotted),
+        '0'..='9' => numeral.value(TokenKind::Number),
+        '"' => quoted.value(TokenKind::Text),
+        '/' => ('/', not('*')).value(TokenKind::Symbol('/')),
+        _ => one_of("(){}[]<>,;:=@!~+-*&|^".as_bytes()).map(|symbol: char| TokenKind::Symbol(symbol)),
     }
     .parse_next(input)
 }
@@ -86,10 +86,10 @@ fn is_name_part(c: char) -> bool {
 }
 
 /// `%rd1`, and `%tid.x` as one name.
-fn special_or_register(input: &mut &str) -> Lexed<Kind> {
+fn special_or_register(input: &mut &str) -> Lexed<TokenKind> {
     let component = ('.', one_of('w'..='z'), not(one_of(is_name_part)));
     ('%', name_part, opt(component))
-        .value(Kind::Word)
+        .value(TokenKind::Word)
         .parse_next(input)
 }
 

@@ -8,6 +8,8 @@ pub mod ast;
 mod error;
 mod grammar;
 mod lexer;
+mod rejection;
+mod take;
 mod token;
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! Accesses, looked at before they happen.
 
 use super::{check, give_back, go_on, take};
+use crate::check::accessor::Who;
 use crate::check::checker::{Checker, Doing, Lanes};
 use crate::check::runs::Addresses;
 use crate::check::shadow::Shadow;
-use crate::check::shared::Who;
 use crate::exec::async_copy;
 use crate::exec::atomic::Atomic;
 use crate::exec::cpu::Cpu;

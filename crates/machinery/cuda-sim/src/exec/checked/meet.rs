@@ -1,8 +1,8 @@
 //! Instructions at which threads meet: barriers, warp-wide instructions, fences, and the end of a block.
 
 use super::{check, go_on};
-use crate::check::finding::{Kind, Severity};
 use crate::check::shadow::{Come, Part};
+use crate::check::{Kind, Severity};
 use crate::exec::fault::{Fault, FaultKind};
 use crate::exec::sm::{Inst, Next, Sm};
 use crate::exec::warp::SplitState;

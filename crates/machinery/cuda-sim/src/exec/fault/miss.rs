@@ -3,7 +3,7 @@
 
 use super::kind::FaultKind;
 use crate::check::Kind;
-use crate::check::describe::{allocation, count};
+use crate::check::words::{allocation, count};
 use crate::memory::global::{Global, Known};
 use crate::memory::{FUNCTION_BASE, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
 

@@ -5,9 +5,10 @@
 //! different times, so nothing is common that is written between a branch at which they part and
 //! the place where its ways meet.
 
-use crate::lower::flow::{Draft, Flow, Graph};
+use crate::lower::draft::{Draft, Flow};
+use crate::lower::graph::Graph;
 use crate::lower::limits;
-use crate::lower::registers::{Register, RegisterInfo};
+use crate::lower::register::{Register, RegisterInfo};
 
 /// Where a register's value is while a gang runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

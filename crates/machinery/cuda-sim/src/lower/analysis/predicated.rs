@@ -7,7 +7,8 @@
 //! Found in what NVIDIA's assembler (CUDA 13.0) makes of this repository's kernels.
 
 use crate::isa::{AccessKind, Class, Memory};
-use crate::lower::flow::{Draft, Flow, Graph};
+use crate::lower::draft::{Draft, Flow};
+use crate::lower::graph::Graph;
 use petgraph::algo::dominators;
 use petgraph::graph::{DiGraph, NodeIndex};
 
@@ -19,7 +20,7 @@ const FARTHEST: usize = 64;
 
 /// For each block the one whose visits say how often it is issued, where that is not itself.
 pub fn issued_by(drafts: &[Draft], graph: &Graph) -> Vec<Option<usize>> {
-    let entered = predecessors(graph);
+    let entered = graph.entries();
     let above = Above::of(graph);
     let mut issued_by = vec![None; graph.ranges.len()];
     for (block, range) in graph.ranges.iter().enumerate() {
@@ -48,20 +49,6 @@ pub fn issued_by(drafts: &[Draft], graph: &Graph) -> Vec<Option<usize>> {
         }
     }
     issued_by
-}
-
-/// How many ways lead into each block, from blocks that can be reached; the way into the function is
-/// one.
-pub fn predecessors(graph: &Graph) -> Vec<u32> {
-    let mut entered = vec![0; graph.ranges.len()];
-    let mut open = vec![0];
-    while let Some(block) = open.pop() {
-        entered[block] += 1;
-        if entered[block] == 1 {
-            open.extend(&graph.successors[block]);
-        }
-    }
-    entered
 }
 
 /// One side of a branch: the blocks that only it leads to, and where it comes out.

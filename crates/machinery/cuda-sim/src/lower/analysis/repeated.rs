@@ -6,8 +6,8 @@
 //! [`crate::exec::spread`]).
 
 use crate::isa::{Access, AccessKind, Class};
-use crate::lower::flow::Draft;
-use crate::lower::registers::Register;
+use crate::lower::draft::Draft;
+use crate::lower::register::Register;
 use std::collections::HashMap;
 
 /// For each draft of a basic block: how many drafts before it is the first access of its kind with

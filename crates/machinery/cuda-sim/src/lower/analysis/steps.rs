@@ -9,8 +9,8 @@ use crate::isa::AccessKind;
 use crate::isa::checked::Waiting;
 use crate::isa::listing::Step;
 use crate::isa::sites::SiteKind;
-use crate::lower::flow::Draft;
-use crate::lower::registers::Register;
+use crate::lower::draft::Draft;
+use crate::lower::register::Register;
 use std::collections::HashMap;
 
 /// The steps of a block whose first count is `slot`.

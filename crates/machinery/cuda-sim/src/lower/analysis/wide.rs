@@ -8,10 +8,10 @@
 //!
 //! Found in what NVIDIA's assembler (CUDA 13.0) makes of this repository's kernels.
 
-use super::predicated::predecessors;
 use crate::isa::{AccessKind, Class, Memory};
-use crate::lower::flow::{Draft, Flow, Graph};
-use crate::lower::registers::{Register, RegisterInfo, Row};
+use crate::lower::draft::{Arithmetic, Draft, Flow};
+use crate::lower::graph::Graph;
+use crate::lower::register::{Register, RegisterInfo, Row};
 use crate::ptx::ast::Type;
 use std::collections::{BTreeMap, HashMap};
 
@@ -29,21 +29,6 @@ pub enum Role {
     },
     /// An earlier load of its group brings its value along.
     Rides,
-}
-
-/// How the alignment of an instruction's result follows from that of its sources.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Arithmetic {
-    /// A sum, a difference, a move, one of several: as the least aligned source.
-    Sum,
-    /// The same of the sources and of the immediate.
-    Offset,
-    /// The first two sources multiplied; a third is added.
-    Product,
-    /// The first source shifted left by the second.
-    Shift,
-    /// The bits that all sources have: as the most aligned.
-    Mask,
 }
 
 impl Arithmetic {
@@ -98,7 +83,7 @@ pub fn roles(drafts: &[Draft], graph: &Graph, registers: &[RegisterInfo]) -> Vec
 /// The drafts of the graph in stretches that are entered at the beginning and left at the end
 /// alone: blocks that only one other leads to, and it to no other, are part of its stretch.
 fn stretches(graph: &Graph) -> Vec<Vec<usize>> {
-    let entered = predecessors(graph);
+    let entered = graph.entries();
     let goes_on = |block: usize| match graph.successors[block][..] {
         [next] if entered[block] > 0 && entered[next] == 1 => Some(next),
         _ => None,

@@ -11,7 +11,7 @@ use crate::exec::{ordered, space};
 use crate::isa::{Access, AccessKind, Class, Memory};
 use crate::lower::error::LoadError;
 use crate::lower::layout::Symbol;
-use crate::lower::registers::{Register, Row};
+use crate::lower::register::{Register, Row};
 use crate::ptx::ast::{AddressBase, Instruction, Operand, Type};
 
 /// A space as an instruction names it.

@@ -7,10 +7,11 @@ use crate::exec::lanewise::{map1, test1};
 use crate::exec::ops::Form;
 use crate::exec::sm::{Handler, Run};
 use crate::isa::Class;
-use crate::lower::analysis::wide::{Arithmetic, WIDEST};
+use crate::lower::analysis::wide::WIDEST;
+use crate::lower::draft::Arithmetic;
 use crate::lower::error::LoadError;
 use crate::lower::layout::Symbol;
-use crate::lower::registers::{Register, Row};
+use crate::lower::register::{Register, Row};
 use crate::memory::{
     FUNCTION_BASE, FUNCTION_STEP, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window,
 };

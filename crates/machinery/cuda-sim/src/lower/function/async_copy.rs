@@ -8,7 +8,7 @@ use crate::exec::sm::Handler;
 use crate::isa::checked::Waiting;
 use crate::isa::{Access, AccessKind, Class, Memory};
 use crate::lower::error::LoadError;
-use crate::lower::registers::{Register, Row};
+use crate::lower::register::{Register, Row};
 use crate::ptx::ast::{Immediate, Instruction, Operand, Type};
 
 impl<'a> Lowering<'_, 'a> {

@@ -7,10 +7,10 @@ use crate::exec::sm::{Handler, Run};
 use crate::exec::{control, ordered, together};
 use crate::isa::Class;
 use crate::isa::checked::{Aligned, Checked, Meeting};
+use crate::lower::draft::{BlockId, Flow};
 use crate::lower::error::LoadError;
-use crate::lower::flow::{BlockId, Flow};
 use crate::lower::limits;
-use crate::lower::registers::Register;
+use crate::lower::register::Register;
 use crate::ptx::ast::{Instruction, Operand, Type};
 
 impl<'a> Lowering<'_, 'a> {

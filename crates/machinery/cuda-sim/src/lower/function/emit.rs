@@ -14,9 +14,11 @@ use crate::isa::{Access, Class};
 use crate::lower::analysis::common::{self, Holder};
 use crate::lower::analysis::wide::{self, Role};
 use crate::lower::analysis::{predicated, repeated, steps};
+use crate::lower::draft::{BlockId, Draft, Flow};
 use crate::lower::error::LoadError;
-use crate::lower::flow::{BlockId, Draft, Flow, Graph};
-use crate::lower::registers::{self, Assignment, Register};
+use crate::lower::frame::{self, Assignment};
+use crate::lower::graph::Graph;
+use crate::lower::register::Register;
 
 /// What is known of a function when its code is laid out. Blocks and drafts have the function's own
 /// numbers.
@@ -93,7 +95,7 @@ impl Lowering<'_, '_> {
         } else {
             vec![Holder::Warps; self.registers.len()]
         };
-        let assignment = registers::assign(&self.registers, &holders, &self.drafts, &graph)
+        let assignment = frame::assign(&self.registers, &holders, &self.drafts, &graph)
             .map_err(|message| LoadError::invalid(self.function.line, message))?;
         Ok(Plan {
             meeting: self.meeting(&graph),

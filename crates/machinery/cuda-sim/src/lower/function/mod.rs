@@ -12,12 +12,11 @@ mod special;
 mod sync;
 mod tensor;
 
+use super::draft::{BlockId, Draft, Flow};
 use super::error::LoadError;
-use super::flow::{BlockId, Draft, Flow};
-use super::instructions;
-use super::instructions::{Entry, Guarded, How};
+use super::instructions::{self, Entry, Guarded, How};
 use super::layout::{Layout, bytes_of};
-use super::registers::{Register, RegisterInfo};
+use super::register::{Register, RegisterInfo};
 use super::{layout, limits};
 use crate::device::DeviceSpec;
 use crate::exec::cpu::Cpu;

@@ -7,7 +7,7 @@ use crate::lower::error::LoadError;
 use crate::lower::instructions;
 use crate::lower::instructions::Entry;
 use crate::lower::layout::immediate_bits;
-use crate::lower::registers::{Register, RegisterInfo, Row};
+use crate::lower::register::{Register, RegisterInfo, Row};
 use crate::ptx::ast::{Instruction, Operand, Type};
 
 /// How a value of a type lies in a frame.

@@ -3,7 +3,7 @@
 use super::Lowering;
 use crate::isa::Class;
 use crate::lower::error::LoadError;
-use crate::lower::registers::{Register, Row};
+use crate::lower::register::{Register, Row};
 
 pub use crate::exec::identity::Special;
 

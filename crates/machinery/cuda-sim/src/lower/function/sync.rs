@@ -9,7 +9,7 @@ use crate::exec::sync::{Redux, Shuffle, Vote};
 use crate::isa::Class;
 use crate::isa::checked::{Checked, Meeting};
 use crate::lower::error::LoadError;
-use crate::lower::registers::Register;
+use crate::lower::register::Register;
 use crate::ptx::ast::{Instruction, Operand, Type};
 
 impl<'a> Lowering<'_, 'a> {

@@ -8,7 +8,7 @@ use crate::exec::tensor::{Accumulator, Multiplicand, SHAPES};
 use crate::exec::{matrix, tensor};
 use crate::isa::{Access, AccessKind, Class, Memory};
 use crate::lower::error::LoadError;
-use crate::lower::registers::Register;
+use crate::lower::register::Register;
 use crate::ptx::ast::{Instruction, Operand, Type};
 
 impl<'a> Lowering<'_, 'a> {

@@ -1,7 +1,7 @@
 //! What the table says of an instruction, and how an entry is written.
 
 use crate::exec::ops::Select;
-use crate::lower::analysis::wide::Arithmetic;
+use crate::lower::draft::Arithmetic;
 use crate::lower::error::LoadError;
 use crate::lower::function::Lowering;
 use crate::ptx::ast::Instruction;

@@ -4,7 +4,7 @@ use super::entry::{Entry, ptx, registers};
 use crate::exec::ops::{
     bits, carry, compare, convert, divide, float, integer, logic, moves, number, special,
 };
-use crate::lower::analysis::wide::Arithmetic;
+use crate::lower::draft::Arithmetic;
 
 pub const ENTRIES: &[Entry] = &[
     // Numbers of any kind.

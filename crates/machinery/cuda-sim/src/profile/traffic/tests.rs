@@ -1,6 +1,8 @@
 //! The rules against what an H200 counts, and the ends of each.
 
+use super::banks::{lanes_a_bank, lanes_at_once, split};
 use super::*;
+use crate::lanes::{FULL, active};
 
 /// A row of the table: `shared load 16 ffffffff step 2 = 8 4`.
 struct Case {

@@ -4,9 +4,10 @@ use winnow::prelude::*;
 
 use super::literal::{Value, literal};
 use super::{DEEPEST, TOO_DEEP};
-use crate::ptx::error::Fault;
-use crate::ptx::token;
-use crate::ptx::token::{Kind, Parsed, Tokens, at_symbol, expect, peek, skip};
+use crate::ptx::rejection::{Parsed, Rejection};
+use crate::ptx::take;
+use crate::ptx::take::{at_symbol, expect, peek, skip};
+use crate::ptx::token::{TokenKind, Tokens};
 
 const INTEGERS_ONLY: &str = "only integers can be computed with";
 const BY_ZERO: &str = "this divides by zero";
@@ -15,7 +16,7 @@ const BY_ZERO: &str = "this divides by zero";
 pub(super) fn starts(input: &Tokens<'_, '_>) -> bool {
     matches!(
         peek(input).kind,
-        Kind::Number | Kind::Symbol('-' | '+' | '~' | '!' | '(')
+        TokenKind::Number | TokenKind::Symbol('-' | '+' | '~' | '!' | '(')
     )
 }
 
@@ -32,7 +33,7 @@ pub(super) fn addend<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, i64> {
         let sign = *input;
         skip(input);
         let Value::Int { bits, .. } = binary(input, PRODUCT, DEEPEST)? else {
-            return Fault::refuse(&sign, INTEGERS_ONLY);
+            return Rejection::refuse(&sign, INTEGERS_ONLY);
         };
         let term = bits.cast_signed();
         sum = if negative {
@@ -47,14 +48,14 @@ pub(super) fn addend<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, i64> {
 /// An unsigned number without a sign before it, as a count, a line or an index.
 pub(super) fn unsigned<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, u32> {
     let start = *input;
-    let text = token::number(input).map_err(|fault| fault.cut())?;
+    let text = take::number(input).map_err(|fault| fault.cut())?;
     match literal(text) {
         Ok(Value::Int { bits, .. }) => match u32::try_from(bits) {
             Ok(value) => Ok(value),
-            Err(_) => Fault::refuse(&start, "the number does not fit into 32 bits"),
+            Err(_) => Rejection::refuse(&start, "the number does not fit into 32 bits"),
         },
-        Ok(_) => Fault::refuse(&start, "this must be an integer"),
-        Err(why) => Fault::refuse(&start, why),
+        Ok(_) => Rejection::refuse(&start, "this must be an integer"),
+        Err(why) => Rejection::refuse(&start, why),
     }
 }
 
@@ -77,12 +78,12 @@ const PRODUCT: u32 = 5;
 
 /// The operator here, how tightly it binds and how many tokens it takes.
 fn operator(input: &Tokens<'_, '_>) -> Option<(Operator, u32, usize)> {
-    let Kind::Symbol(symbol) = peek(input).kind else {
+    let TokenKind::Symbol(symbol) = peek(input).kind else {
         return None;
     };
     let twice = input
         .get(1)
-        .is_some_and(|next| next.kind == Kind::Symbol(symbol));
+        .is_some_and(|next| next.kind == TokenKind::Symbol(symbol));
     Some(match symbol {
         '|' => (Operator::Or, 0, 1),
         '^' => (Operator::Xor, 1, 1),
@@ -112,7 +113,7 @@ fn binary<'s>(input: &mut Tokens<'_, 's>, loosest: u32, levels: u32) -> Parsed<'
         let right = binary(input, tightness + 1, levels)?;
         left = match apply(operator, left, right) {
             Ok(value) => value,
-            Err(why) => return Fault::refuse(&place, why),
+            Err(why) => return Rejection::refuse(&place, why),
         };
     }
     Ok(left)
@@ -166,14 +167,14 @@ fn apply(operator: Operator, left: Value, right: Value) -> Result<Value, &'stati
 
 fn unary<'s>(input: &mut Tokens<'_, 's>, levels: u32) -> Parsed<'s, Value> {
     let start = *input;
-    let Kind::Symbol(sign) = peek(input).kind else {
+    let TokenKind::Symbol(sign) = peek(input).kind else {
         return primary(input);
     };
     if !matches!(sign, '-' | '+' | '~' | '!' | '(') {
         return primary(input);
     }
     let Some(levels) = levels.checked_sub(1) else {
-        return Fault::refuse(input, TOO_DEEP);
+        return Rejection::refuse(input, TOO_DEEP);
     };
     skip(input);
     if sign == '(' {
@@ -197,14 +198,14 @@ fn unary<'s>(input: &mut Tokens<'_, 's>, levels: u32) -> Parsed<'s, Value> {
             bits: (bits == 0).into(),
             unsigned: false,
         },
-        _ => return Fault::refuse(&start, INTEGERS_ONLY),
+        _ => return Rejection::refuse(&start, INTEGERS_ONLY),
     })
 }
 
 fn primary<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Value> {
     let start = *input;
-    let Ok(text) = token::number(input) else {
-        return Fault::demand(input, "a number");
+    let Ok(text) = take::number(input) else {
+        return Rejection::demand(input, "a number");
     };
-    literal(text).or_else(|why| Fault::refuse(&start, why))
+    literal(text).or_else(|why| Rejection::refuse(&start, why))
 }

@@ -5,13 +5,12 @@ use winnow::combinator::cut_err;
 use winnow::prelude::*;
 
 use super::constant::unsigned;
-use super::module::pragma;
+use super::directive::pragma;
 use super::{statement, variable};
 use crate::ptx::ast::{Function, Linkage};
-use crate::ptx::error::Fault;
-use crate::ptx::token::{
-    Parsed, Tokens, at_symbol, dotted, peek, peek_dotted, skip, skip_symbol, word,
-};
+use crate::ptx::rejection::{Parsed, Rejection};
+use crate::ptx::take::{at_symbol, dotted, peek, peek_dotted, skip, skip_symbol, word};
+use crate::ptx::token::Tokens;
 
 /// From `.entry` or `.func` to the closing brace, or to the semicolon of a declaration.
 pub(super) fn function<'s>(
@@ -43,7 +42,7 @@ pub(super) fn function<'s>(
     if at_symbol(input, '{') {
         function.body = Some(statement::body(input)?);
     } else if !skip_symbol(input, ';') {
-        return Fault::demand(input, "the body of the function, or `;`");
+        return Rejection::demand(input, "the body of the function, or `;`");
     }
     Ok(function)
 }
@@ -57,7 +56,7 @@ fn directives<'s>(input: &mut Tokens<'_, 's>, function: &mut Function<'s>) -> Pa
                 pragma(input)?;
                 continue;
             }
-            "attribute" => return Fault::refuse(input, "attributes are not supported"),
+            "attribute" => return Rejection::refuse(input, "attributes are not supported"),
             _ => {}
         }
         let start = *input;
@@ -74,7 +73,7 @@ fn directives<'s>(input: &mut Tokens<'_, 's>, function: &mut Function<'s>) -> Pa
             | "abi_preserve"
             | "abi_preserve_control" => drop(unsigned(input)?),
             "explicitcluster" | "blocksareclusters" => {}
-            _ => return Fault::demand(&start, "the body of the function, or `;`"),
+            _ => return Rejection::demand(&start, "the body of the function, or `;`"),
         }
     }
     Ok(())

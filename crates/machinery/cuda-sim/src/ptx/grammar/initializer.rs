@@ -6,8 +6,9 @@ use winnow::prelude::*;
 use super::constant::{addend, constant};
 use super::{DEEPEST, TOO_DEEP, constant};
 use crate::ptx::ast::{Initializer, Variable};
-use crate::ptx::error::{After, Fault};
-use crate::ptx::token::{Kind, Parsed, Tokens, at_symbol, expect, peek, skip_symbol, word};
+use crate::ptx::rejection::{After, Parsed, Rejection};
+use crate::ptx::take::{at_symbol, expect, peek, skip_symbol, word};
+use crate::ptx::token::{TokenKind, Tokens};
 
 const NO_MASKS: &str = "single bytes of an address, such as `0xff(name)`, are not supported";
 
@@ -49,7 +50,7 @@ fn braces<'s>(
     levels: u32,
 ) -> Parsed<'s, ()> {
     let Some(levels) = levels.checked_sub(1) else {
-        return Fault::refuse(input, TOO_DEEP);
+        return Rejection::refuse(input, TOO_DEEP);
     };
     expect('{').parse_next(input)?;
     if skip_symbol(input, '}') {
@@ -59,15 +60,15 @@ fn braces<'s>(
         if at_symbol(input, '{') {
             let (row, before) = (*input, values.len());
             let [wanted, inner @ ..] = rows else {
-                return Fault::refuse(&row, "the array has fewer dimensions than this");
+                return Rejection::refuse(&row, "the array has fewer dimensions than this");
             };
             braces(input, inner, values, levels)?;
             let given = (values.len() - before) as u64;
             if given > *wanted {
-                return Fault::refuse(&row, "this row has more values than the array");
+                return Rejection::refuse(&row, "this row has more values than the array");
             }
             if given < *wanted && at_symbol(input, ',') {
-                return Fault::refuse(&row, "a row before the last must be complete");
+                return Rejection::refuse(&row, "a row before the last must be complete");
             }
         } else {
             values.push(value(input)?);
@@ -82,12 +83,12 @@ fn value<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Initializer<'s>> {
     if constant::starts(input) {
         let value = constant(input)?;
         return match peek(input).kind {
-            Kind::Symbol('(') => Fault::refuse(input, NO_MASKS),
+            TokenKind::Symbol('(') => Rejection::refuse(input, NO_MASKS),
             _ => Ok(Initializer::Value(value.immediate())),
         };
     }
-    if peek(input).kind != Kind::Word {
-        return Fault::demand(input, "a value");
+    if peek(input).kind != TokenKind::Word {
+        return Rejection::demand(input, "a value");
     }
     let start = *input;
     let name = word(input)?;
@@ -99,7 +100,7 @@ fn value<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Initializer<'s>> {
         });
     }
     if name != "generic" {
-        return Fault::refuse(&start, "the only operator on addresses is `generic`");
+        return Rejection::refuse(&start, "the only operator on addresses is `generic`");
     }
     let symbol = cut_err(word).parse_next(input)?;
     expect(')')

@@ -5,8 +5,9 @@ use winnow::prelude::*;
 
 use super::operand;
 use crate::ptx::ast::{Guard, Instruction, Location};
-use crate::ptx::error::{After, Fault};
-use crate::ptx::token::{Kind, Parsed, Tokens, dotted, expect, peek, skip_symbol, symbol, word};
+use crate::ptx::rejection::{After, Parsed, Rejection};
+use crate::ptx::take::{dotted, expect, peek, skip_symbol, symbol, word};
+use crate::ptx::token::{TokenKind, Tokens};
 
 /// `@!%p1 ld.global.v2.f32 {%f1, %f2}, [%rd1+8];`
 pub(super) fn instruction<'s>(
@@ -52,13 +53,13 @@ fn guard<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Option<Guard<'s>>> {
 
 fn mnemonic<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, &'s str> {
     let next = peek(input);
-    if next.kind == Kind::Word
+    if next.kind == TokenKind::Word
         && next
             .text
             .starts_with(|first: char| first.is_ascii_lowercase())
     {
         word(input)
     } else {
-        Fault::demand(input, "an instruction")
+        Rejection::demand(input, "an instruction")
     }
 }

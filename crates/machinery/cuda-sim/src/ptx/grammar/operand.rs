@@ -7,22 +7,29 @@ use super::constant;
 use super::constant::{addend, constant};
 use super::literal::Value;
 use crate::ptx::ast::{AddressBase, Operand};
-use crate::ptx::error::Fault;
-use crate::ptx::token::{
-    Kind, Parsed, Tokens, at_symbol, expect, peek, skip, skip_symbol, symbol, word,
-};
+use crate::ptx::rejection::{Parsed, Rejection};
+use crate::ptx::take::{at_symbol, expect, peek, skip, skip_symbol, symbol, word};
+use crate::ptx::token::{TokenKind, Tokens};
 
 /// Whether an operand can start here.
 pub(super) fn starts(input: &Tokens<'_, '_>) -> bool {
-    constant::starts(input) || matches!(peek(input).kind, Kind::Word | Kind::Symbol('[' | '{'))
+    constant::starts(input)
+        || matches!(
+            peek(input).kind,
+            TokenKind::Word | TokenKind::Symbol('[' | '{')
+        )
 }
 
 /// Any operand but the lists of a call.
 pub(super) fn operand<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Operand<'s>> {
     match peek(input).kind {
-        Kind::Symbol('[') => address(input),
-        Kind::Symbol('{') => Ok(Operand::Vector(enclosed(input, '{', '}')?)),
-        Kind::Symbol('!') if input.get(1).is_some_and(|next| next.kind == Kind::Word) => {
+        TokenKind::Symbol('[') => address(input),
+        TokenKind::Symbol('{') => Ok(Operand::Vector(enclosed(input, '{', '}')?)),
+        TokenKind::Symbol('!')
+            if input
+                .get(1)
+                .is_some_and(|next| next.kind == TokenKind::Word) =>
+        {
             skip(input);
             Ok(Operand::Not(word(input)?))
         }
@@ -71,7 +78,7 @@ fn scalar<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Operand<'s>> {
             name,
             offset: addend(input)?,
         }),
-        Err(_) => Fault::demand(input, "an operand"),
+        Err(_) => Rejection::demand(input, "an operand"),
     }
 }
 
@@ -80,7 +87,7 @@ fn pair<'s>(input: &mut Tokens<'_, 's>, first: Operand<'s>) -> Parsed<'s, Operan
     let first = match first {
         Operand::Name { name, offset: 0 } => name,
         Operand::Sink => "_",
-        _ => return Fault::demand(input, "`,` or `;`"),
+        _ => return Rejection::demand(input, "`,` or `;`"),
     };
     expect('|').parse_next(input)?;
     Ok(Operand::Pair(first, cut_err(word).parse_next(input)?))
@@ -92,17 +99,17 @@ fn address<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Operand<'s>> {
     let start = *input;
     let (base, offset) = if constant::starts(input) {
         let Value::Int { bits, .. } = constant(input)? else {
-            return Fault::refuse(&start, "an address is an integer");
+            return Rejection::refuse(&start, "an address is an integer");
         };
         (AddressBase::Absolute, bits.cast_signed())
     } else {
         match word(input) {
             Ok(name) => (AddressBase::Name(name), addend(input)?),
-            Err(_) => return Fault::demand(input, "an address"),
+            Err(_) => return Rejection::demand(input, "an address"),
         }
     };
     if at_symbol(input, ',') {
-        return Fault::refuse(
+        return Rejection::refuse(
             input,
             "coordinates in an address (textures, tensors) are not supported",
         );

@@ -5,14 +5,14 @@ use winnow::combinator::{cut_err, separated};
 use winnow::prelude::*;
 
 use super::constant::unsigned;
-use super::module::{location, pragma};
+use super::directive::{location, pragma};
 use super::{DEEPEST, TOO_DEEP, instruction, variable};
 use crate::ptx::ast::{Linkage, Location, Statement, Variable};
-use crate::ptx::error::{After, Fault};
-use crate::ptx::token::{
-    Kind, Parsed, Tokens, dotted, expect, peek, peek_dotted, skip, skip_dotted, skip_symbol,
-    symbol, word,
+use crate::ptx::rejection::{After, Parsed, Rejection};
+use crate::ptx::take::{
+    dotted, expect, peek, peek_dotted, skip, skip_dotted, skip_symbol, symbol, word,
 };
+use crate::ptx::token::{TokenKind, Tokens};
 
 /// A function's body, braces included.
 pub(super) fn body<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Vec<Statement<'s>>> {
@@ -27,24 +27,26 @@ fn scope<'s>(
     levels: u32,
 ) -> Parsed<'s, Vec<Statement<'s>>> {
     let Some(levels) = levels.checked_sub(1) else {
-        return Fault::refuse(input, TOO_DEEP);
+        return Rejection::refuse(input, TOO_DEEP);
     };
     expect('{').parse_next(input)?;
     let mut statements = Vec::new();
     loop {
         match peek(input).kind {
-            Kind::Symbol('}') => {
+            TokenKind::Symbol('}') => {
                 skip(input);
                 return Ok(statements);
             }
-            Kind::Symbol('{') => statements.push(Statement::Block(scope(input, location, levels)?)),
-            Kind::Dotted => directive(input, location, &mut statements)?,
-            Kind::Word if labels(input) => statements.push(label(input)?),
-            Kind::Word | Kind::Symbol('@') => {
+            TokenKind::Symbol('{') => {
+                statements.push(Statement::Block(scope(input, location, levels)?))
+            }
+            TokenKind::Dotted => directive(input, location, &mut statements)?,
+            TokenKind::Word if labels(input) => statements.push(label(input)?),
+            TokenKind::Word | TokenKind::Symbol('@') => {
                 let instruction = instruction::instruction(input, *location)?;
                 statements.push(Statement::Instruction(instruction));
             }
-            _ => return Fault::demand(input, "a statement or `}`"),
+            _ => return Rejection::demand(input, "a statement or `}`"),
         }
     }
 }
@@ -53,7 +55,7 @@ fn scope<'s>(
 fn labels(input: &Tokens<'_, '_>) -> bool {
     input
         .get(1)
-        .is_some_and(|next| next.kind == Kind::Symbol(':'))
+        .is_some_and(|next| next.kind == TokenKind::Symbol(':'))
 }
 
 fn directive<'s>(
@@ -70,7 +72,7 @@ fn directive<'s>(
             variable::declaration(input, Linkage::Internal, &mut variables)?;
             statements.extend(variables.into_iter().map(Statement::Variable));
         }
-        _ => return Fault::demand(input, "a statement or `}`"),
+        _ => return Rejection::demand(input, "a statement or `}`"),
     }
     Ok(())
 }

@@ -7,16 +7,17 @@ use super::constant::unsigned;
 use super::literal::Value;
 use super::{constant, initializer};
 use crate::ptx::ast::{Linkage, Space, Type, Variable};
-use crate::ptx::error::{After, Fault};
-use crate::ptx::token::{
-    Parsed, Tokens, dotted, expect, peek, peek_dotted, skip, skip_dotted, skip_symbol, symbol, word,
+use crate::ptx::rejection::{After, Parsed, Rejection};
+use crate::ptx::take::{
+    dotted, expect, peek, peek_dotted, skip, skip_dotted, skip_symbol, symbol, word,
 };
+use crate::ptx::token::Tokens;
 
 pub(super) const NO_TEXTURES: &str = "textures and surfaces are not supported";
 
-/// Everything a declaration says before the names.
+/// What a declaration says before its names, and of all of them.
 #[derive(Clone, Copy)]
-struct Kind {
+struct Specifiers {
     space: Space,
     linkage: Linkage,
     align: u32,
@@ -46,9 +47,9 @@ pub(super) fn declaration<'s>(
     linkage: Linkage,
     variables: &mut Vec<Variable<'s>>,
 ) -> Parsed<'s, ()> {
-    let kind = kind(input, linkage)?;
+    let specifiers = specifiers(input, linkage)?;
     loop {
-        let mut variable = named(input, kind)?;
+        let mut variable = named(input, specifiers)?;
         if skip_symbol(input, '=') {
             initializer::initializer(input, &mut variable)?;
         }
@@ -81,20 +82,20 @@ pub(super) fn formals<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Vec<Variable
 
 /// `.param .u64 .ptr .global .align 8 a`
 fn formal<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Variable<'s>> {
-    let kind = match peek_dotted(input) {
+    let specifiers = match peek_dotted(input) {
         Some("reg") => register_formal(input)?,
-        Some("param") => kind(input, Linkage::Internal)?,
-        _ => return Fault::demand(input, "a parameter, `.param` or `.reg`"),
+        Some("param") => specifiers(input, Linkage::Internal)?,
+        _ => return Rejection::demand(input, "a parameter, `.param` or `.reg`"),
     };
-    named(input, kind)
+    named(input, specifiers)
 }
 
-fn register_formal<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Kind> {
+fn register_formal<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Specifiers> {
     dotted(input)?;
     let ty = register_type(input)?;
     // A predicate has no size in memory, and still needs an alignment.
     let align = ty.bytes().max(1);
-    Ok(Kind {
+    Ok(Specifiers {
         space: Space::Param,
         linkage: Linkage::Internal,
         align,
@@ -110,14 +111,16 @@ pub(super) fn register_type<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Type> 
             skip(input);
             Ok(found)
         }
-        Some(("v2" | "v4", _)) => Fault::refuse(input, "registers of vectors are not supported"),
-        _ => Fault::demand(input, "the type of the register"),
+        Some(("v2" | "v4", _)) => {
+            Rejection::refuse(input, "registers of vectors are not supported")
+        }
+        _ => Rejection::demand(input, "the type of the register"),
     }
 }
 
-fn kind<'s>(input: &mut Tokens<'_, 's>, linkage: Linkage) -> Parsed<'s, Kind> {
+fn specifiers<'s>(input: &mut Tokens<'_, 's>, linkage: Linkage) -> Parsed<'s, Specifiers> {
     let Some(space) = peek_dotted(input).and_then(space) else {
-        return Fault::demand(input, "a state space");
+        return Rejection::demand(input, "a state space");
     };
     skip(input);
     let (mut align, mut vector) = (None, 1);
@@ -126,17 +129,21 @@ fn kind<'s>(input: &mut Tokens<'_, 's>, linkage: Linkage) -> Parsed<'s, Kind> {
             Some("align") => align = Some(alignment(input)?),
             Some("v2") => vector = skip_and(input, 2),
             Some("v4") => vector = skip_and(input, 4),
-            Some("texref" | "surfref" | "samplerref") => return Fault::refuse(input, NO_TEXTURES),
+            Some("texref" | "surfref" | "samplerref") => {
+                return Rejection::refuse(input, NO_TEXTURES);
+            }
             Some("attribute") => {
-                return Fault::refuse(
+                return Rejection::refuse(
                     input,
                     "managed variables and other attributes are not supported",
                 );
             }
-            Some("pred") => return Fault::refuse(input, "a predicate lives in a register only"),
+            Some("pred") => {
+                return Rejection::refuse(input, "a predicate lives in a register only");
+            }
             name => match name.and_then(Type::from_modifier) {
                 Some(found) => break skip_and(input, found),
-                None => return Fault::demand(input, "the type of the variable"),
+                None => return Rejection::demand(input, "the type of the variable"),
             },
         }
     };
@@ -144,7 +151,7 @@ fn kind<'s>(input: &mut Tokens<'_, 's>, linkage: Linkage) -> Parsed<'s, Kind> {
         pointee(input)?;
     }
     let align = align.unwrap_or(ty.bytes() * vector);
-    Ok(Kind {
+    Ok(Specifiers {
         space,
         linkage,
         align,
@@ -176,12 +183,12 @@ fn alignment<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, u32> {
     if align.is_power_of_two() {
         Ok(align)
     } else {
-        Fault::refuse(&start, "an alignment is a power of two")
+        Rejection::refuse(&start, "an alignment is a power of two")
     }
 }
 
 /// The name of a variable and the sizes in its brackets.
-fn named<'s>(input: &mut Tokens<'_, 's>, kind: Kind) -> Parsed<'s, Variable<'s>> {
+fn named<'s>(input: &mut Tokens<'_, 's>, specifiers: Specifiers) -> Parsed<'s, Variable<'s>> {
     let line = peek(input).line;
     let name = cut_err(word).parse_next(input)?;
     let mut dims = Vec::new();
@@ -189,10 +196,10 @@ fn named<'s>(input: &mut Tokens<'_, 's>, kind: Kind) -> Parsed<'s, Variable<'s>>
         let start = *input;
         let size = if !skip_symbol(input, ']') {
             let Value::Int { bits, unsigned } = constant::constant(input)? else {
-                return Fault::refuse(&start, "this must be an integer");
+                return Rejection::refuse(&start, "this must be an integer");
             };
             if !unsigned && bits.cast_signed() < 0 {
-                return Fault::refuse(&start, "an array cannot have a negative size");
+                return Rejection::refuse(&start, "an array cannot have a negative size");
             }
             expect(']')
                 .context(After("the size of", name))
@@ -201,17 +208,17 @@ fn named<'s>(input: &mut Tokens<'_, 's>, kind: Kind) -> Parsed<'s, Variable<'s>>
         } else if dims.is_empty() {
             0
         } else {
-            return Fault::refuse(&start, "only the first size of an array may be left out");
+            return Rejection::refuse(&start, "only the first size of an array may be left out");
         };
         dims.push(size);
     }
-    let Kind {
+    let Specifiers {
         space,
         linkage,
         align,
         ty,
         vector,
-    } = kind;
+    } = specifiers;
     Ok(Variable {
         name,
         space,

@@ -1,100 +1,10 @@
-//! Control flow of a function: basic blocks, and where branches that part meet again.
+//! The control flow graph of a function: its basic blocks, and where branches that part meet again.
 
-use super::analysis::wide::Arithmetic;
-use super::registers::Register;
-use crate::exec::sm::Run;
-use crate::isa::checked::{Checked, Waiting};
-use crate::isa::sites::SiteKind;
-use crate::isa::{Access, Class};
-use crate::ptx::ast::Location;
+use super::draft::{BlockId, Draft, Flow};
 use petgraph::algo::dominators;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::Reversed;
 use std::ops::Range;
-
-/// A basic block of a function, by number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct BlockId(pub usize);
-
-/// An instruction before its registers have rows and its branch has an address.
-pub struct Draft {
-    pub run: Run,
-    pub class: Class,
-    /// Registers in operand order.
-    pub operands: Vec<Register>,
-    pub defs: Vec<Register>,
-    pub uses: Vec<Register>,
-    /// Guarded: lanes whose guard fails keep their value.
-    pub partial: bool,
-    /// `y` becomes the number of instructions after it in its block.
-    pub timed: bool,
-    pub x: u32,
-    pub y: u32,
-    pub imm: u64,
-    pub flow: Flow,
-    /// What it does to memory, where it loads, stores or is an atomic.
-    pub access: Option<Access>,
-    /// It is a barrier of the block.
-    pub barrier: bool,
-    /// What it orders or brings together: nothing, a barrier, a warp's meeting, a fence.
-    pub orders: Checked,
-    /// What it does about asynchronous copies that have started.
-    pub waiting: Waiting,
-    /// Its operands are a list of the program's, whose number is `imm`: they are more than an
-    /// instruction holds.
-    pub listed: bool,
-    /// Floating-point operations of a thread: a fused multiply-add is two.
-    pub operations: u32,
-    /// What its result's alignment follows from.
-    pub arithmetic: Option<Arithmetic>,
-    /// The first of those that one PTX instruction becomes.
-    pub leads: bool,
-    pub ptx_line: u32,
-    pub location: Option<Location>,
-}
-
-impl Draft {
-    /// As what it is counted by itself, if it is.
-    pub fn site(&self) -> Option<SiteKind> {
-        match &self.flow {
-            Flow::Branch(_) | Flow::Table(_) => Some(SiteKind::Branch),
-            _ if self.barrier => Some(SiteKind::Barrier),
-            _ => self.access.map(SiteKind::Access),
-        }
-    }
-
-    /// As what checks look at.
-    pub fn checked(&self) -> Checked {
-        if self.flow == Flow::Exit {
-            return Checked::End;
-        }
-        match (self.access, self.orders, self.waiting) {
-            (Some(access), _, _) => Checked::Access(access),
-            (None, Checked::Nothing, Waiting::No | Waiting::Commit) => Checked::Nothing,
-            (None, Checked::Nothing, waiting) => Checked::Wait(waiting),
-            (None, orders, _) => orders,
-        }
-    }
-}
-
-/// Where control goes after an instruction.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Flow {
-    /// To the next one.
-    Next,
-    /// There; its address becomes `x`.
-    Jump(BlockId),
-    /// There or to the next block; its address becomes `x`, the meeting place `y`.
-    Branch(BlockId),
-    /// To one of these; the meeting place becomes `y`.
-    Table(Vec<BlockId>),
-    /// Back to the caller, through the function's end.
-    Return,
-    /// Nowhere: the thread ends.
-    Exit,
-    /// Nowhere: the launch is stopped.
-    Stop,
-}
 
 /// The control flow graph.
 pub struct Graph {
@@ -144,6 +54,20 @@ impl Graph {
             successors,
             meets,
         }
+    }
+
+    /// How many ways lead into each block, from blocks that can be reached; the way into the function is
+    /// one.
+    pub fn entries(&self) -> Vec<u32> {
+        let mut entered = vec![0; self.ranges.len()];
+        let mut open = vec![0];
+        while let Some(block) = open.pop() {
+            entered[block] += 1;
+            if entered[block] == 1 {
+                open.extend(&self.successors[block]);
+            }
+        }
+        entered
     }
 }
 

@@ -3,14 +3,20 @@
 //! An address is never handed out twice, and a gap follows each allocation, so a stale address
 //! or one past an end belongs to nothing and is caught.
 
-use std::alloc::{Layout, alloc_zeroed, dealloc};
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+mod allocation;
+mod backing;
+mod error;
+
+pub use allocation::{Allocation, Kind, Known};
+pub use backing::ALIGNMENT;
+pub use error::{AlreadyMapped, NotAllocated, OutOfMemory};
 
 use super::footprint::Touched;
 use super::written::Written;
-
-use thiserror::Error;
+use allocation::Entry;
+use backing::Backing;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex};
 
 /// Where device addresses start. Above everything a 64-bit host gives a process, so that an
 /// address is either the host's or the device's, and reading a device address on the host faults.
@@ -19,106 +25,8 @@ pub const BASE: u64 = 1 << 48;
 /// Where device addresses end: 2⁵⁶ bytes can be handed out before the space is used up.
 const END: u64 = 1 << 56;
 
-/// What real GPUs align an allocation to.
-pub const ALIGNMENT: u64 = 512;
-
 /// Addresses left empty after an allocation. Wide, because a wrong index is often a row too far.
 const GAP: u64 = 1 << 20;
-
-/// No room: the device's memory, the host's memory or the address space is used up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("out of memory: {requested} bytes asked for, {free} bytes free")]
-pub struct OutOfMemory {
-    /// Bytes asked for.
-    pub requested: u64,
-    /// Bytes that could still have been had.
-    pub free: u64,
-}
-
-/// The address is not the start of a live allocation of the kind to be freed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("{0:#x} is not the start of a live allocation")]
-pub struct NotAllocated(pub u64);
-
-/// The host range overlaps memory that is mapped already.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("the host memory at {0:#x} is mapped already")]
-pub struct AlreadyMapped(pub u64);
-
-/// How an allocation came to be, and so how it ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Device memory (`cuMemAlloc`), at an address the host cannot use.
-    Device,
-    /// Managed memory (`cuMemAllocManaged`): the same address on host and device.
-    Managed,
-    /// Page-locked host memory (`cuMemAllocHost`): the same address on host and device.
-    Host,
-    /// The caller's own memory, mapped into the device (`cuMemHostRegister`).
-    Registered,
-}
-
-/// A live allocation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Allocation {
-    /// Its first device address.
-    pub base: u64,
-    /// Its length in bytes.
-    pub size: u64,
-    /// The host memory that holds its bytes.
-    pub host: *mut u8,
-    /// How it came to be.
-    pub kind: Kind,
-}
-
-/// Zeroed host memory aligned to [`ALIGNMENT`].
-///
-/// The system allocator clears memory of a small alignment lazily, page by page as it is
-/// touched, and memory of a large one at once; so this asks for a little more and aligns itself.
-struct Block {
-    start: *mut u8,
-    layout: Layout,
-    aligned: *mut u8,
-}
-
-impl Block {
-    fn new(bytes: u64) -> Option<Self> {
-        let padded = usize::try_from(bytes.checked_add(ALIGNMENT)?).ok()?;
-        let layout = Layout::from_size_align(padded, 16).ok()?;
-        // SAFETY: the layout is at least ALIGNMENT bytes long, so not empty.
-        let start = unsafe { alloc_zeroed(layout) };
-        if start.is_null() {
-            return None;
-        }
-        let aligned = start.wrapping_add(start.align_offset(ALIGNMENT as usize));
-        Some(Self {
-            start,
-            layout,
-            aligned,
-        })
-    }
-}
-
-impl Drop for Block {
-    fn drop(&mut self) {
-        // SAFETY: `start` came from `alloc_zeroed` with this layout and is freed only here.
-        unsafe { dealloc(self.start, self.layout) }
-    }
-}
-
-struct Entry {
-    size: u64,
-    host: *mut u8,
-    kind: Kind,
-    /// The memory itself, unless it is the caller's own.
-    block: Option<Block>,
-    /// What the last launch touched of it, for the next one to clear and use again.
-    touched: Mutex<Option<Arc<Touched>>>,
-    order: u64,
-    name: Option<Arc<str>>,
-    /// Which bytes somebody has written, where that is kept.
-    written: Option<Arc<Written>>,
-}
 
 /// Device memory and the host memory mapped into it.
 pub struct Global {
@@ -130,19 +38,6 @@ pub struct Global {
     made: u64,
     /// The last ones that were freed, the oldest first.
     freed: VecDeque<Known>,
-}
-
-/// An allocation, as a reader knows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Known {
-    /// Its first device address.
-    pub base: u64,
-    /// Its length in bytes.
-    pub bytes: u64,
-    /// Which it was of all that were made, from 1; 0 where it has a name.
-    pub order: u64,
-    /// The variable that it is.
-    pub name: Option<Arc<str>>,
 }
 
 /// How many freed allocations are remembered.
@@ -186,9 +81,9 @@ impl Global {
             .and_then(|end| end.checked_next_multiple_of(ALIGNMENT))
             .filter(|&end| end <= END)
             .ok_or_else(|| self.out_of_memory(bytes))?;
-        let block = self.block(bytes)?;
+        let backing = self.backing(bytes)?;
         let address = std::mem::replace(&mut self.next, past);
-        self.insert(address, bytes, Kind::Device, block);
+        self.insert(address, bytes, Kind::Device, backing);
         Ok(address)
     }
 
@@ -221,7 +116,7 @@ impl Global {
             size: bytes,
             host,
             kind: Kind::Registered,
-            block: None,
+            backing: None,
             touched: Mutex::default(),
             order: self.made,
             name: None,
@@ -266,7 +161,7 @@ impl Global {
     }
 
     /// The same, each with what a launch that is about to begin has touched of it: nothing.
-    pub(super) fn untouched(&self) -> impl Iterator<Item = (Allocation, Arc<Touched>)> {
+    pub(in crate::memory) fn untouched(&self) -> impl Iterator<Item = (Allocation, Arc<Touched>)> {
         let entries = self.entries.iter();
         entries.map(|(&base, entry)| (entry.at(base), entry.untouched()))
     }
@@ -353,27 +248,27 @@ impl Global {
     }
 
     fn allocate_shared(&mut self, bytes: u64, kind: Kind) -> Result<u64, OutOfMemory> {
-        let block = self.block(bytes)?;
-        let address = block.aligned as u64;
-        self.insert(address, bytes, kind, block);
+        let backing = self.backing(bytes)?;
+        let address = backing.aligned as u64;
+        self.insert(address, bytes, kind, backing);
         Ok(address)
     }
 
-    fn block(&self, bytes: u64) -> Result<Block, OutOfMemory> {
+    fn backing(&self, bytes: u64) -> Result<Backing, OutOfMemory> {
         if bytes > self.free_bytes() {
             return Err(self.out_of_memory(bytes));
         }
-        Block::new(bytes).ok_or_else(|| self.out_of_memory(bytes))
+        Backing::new(bytes).ok_or_else(|| self.out_of_memory(bytes))
     }
 
-    fn insert(&mut self, address: u64, size: u64, kind: Kind, block: Block) {
+    fn insert(&mut self, address: u64, size: u64, kind: Kind, backing: Backing) {
         self.used += size;
         self.made += 1;
         let entry = Entry {
             size,
-            host: block.aligned,
+            host: backing.aligned,
             kind,
-            block: Some(block),
+            backing: Some(backing),
             touched: Mutex::default(),
             order: self.made,
             name: None,
@@ -385,7 +280,7 @@ impl Global {
     fn remove(&mut self, address: u64, may: impl Fn(Kind) -> bool) -> Result<(), NotAllocated> {
         match self.entries.get(&address) {
             Some(entry) if may(entry.kind) => {
-                if entry.block.is_some() {
+                if entry.backing.is_some() {
                     self.used -= entry.size;
                 }
                 if self.freed.len() == FREED {
@@ -407,145 +302,5 @@ impl Global {
     }
 }
 
-impl Entry {
-    fn untouched(&self) -> Arc<Touched> {
-        let mut kept = self.touched.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut touched = kept
-            .take()
-            .unwrap_or_else(|| Arc::new(Touched::new(self.size)));
-        match Arc::get_mut(&mut touched) {
-            Some(mine) => mine.clear(),
-            // A thread of the launch before has not let go of it yet.
-            None => touched = Arc::new(Touched::new(self.size)),
-        }
-        *kept = Some(touched.clone());
-        touched
-    }
-
-    fn known(&self, base: u64) -> Known {
-        Known {
-            base,
-            bytes: self.size,
-            order: self.order,
-            name: self.name.clone(),
-        }
-    }
-
-    fn at(&self, base: u64) -> Allocation {
-        Allocation {
-            base,
-            size: self.size,
-            host: self.host,
-            kind: self.kind,
-        }
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn allocations_are_aligned_zeroed_and_apart() {
-        let mut global = Global::new(1 << 20);
-        let first = global.allocate(100).unwrap();
-        let second = global.allocate(513).unwrap();
-        assert_eq!(first, BASE);
-        assert_eq!(second % ALIGNMENT, 0);
-        assert!(second > first + 100);
-        let host = global.host(second, 513).unwrap();
-        assert_eq!(host as u64 % ALIGNMENT, 0);
-        for i in 0..513 {
-            // SAFETY: 513 bytes from `host` belong to the second allocation.
-            assert_eq!(unsafe { *host.add(i) }, 0);
-        }
-    }
-
-    #[test]
-    fn only_ranges_inside_one_allocation_have_a_host_pointer() {
-        let mut global = Global::new(1 << 20);
-        let address = global.allocate(64).unwrap();
-        let host = global.host(address, 64).unwrap();
-        assert_eq!(global.host(address + 60, 4), Some(host.wrapping_add(60)));
-        assert_eq!(global.host(address + 60, 5), None);
-        assert_eq!(global.host(address + 64, 0), None);
-        assert_eq!(global.host(address - 1, 1), None);
-        assert_eq!(global.host(address, u64::MAX), None);
-        assert_eq!(global.host(0, 1), None);
-        assert_eq!(global.allocation(address + 63).unwrap().base, address);
-    }
-
-    #[test]
-    fn a_freed_address_is_gone_for_good() {
-        let mut global = Global::new(1 << 20);
-        let address = global.allocate(64).unwrap();
-        assert_eq!(global.free(address + 1), Err(NotAllocated(address + 1)));
-        global.free(address).unwrap();
-        assert_eq!(global.free(address), Err(NotAllocated(address)));
-        assert_eq!(global.host(address, 1), None);
-        assert_ne!(global.allocate(64).unwrap(), address);
-    }
-
-    #[test]
-    fn capacity_and_impossible_sizes_are_refused() {
-        let mut global = Global::new(1000);
-        let address = global.allocate(600).unwrap();
-        assert_eq!(
-            global.allocate(401),
-            Err(OutOfMemory {
-                requested: 401,
-                free: 400
-            })
-        );
-        global.free(address).unwrap();
-        assert!(global.allocate(1000).is_ok());
-        let mut endless = Global::new(u64::MAX);
-        for bytes in [u64::MAX, 1 << 56, 1 << 55] {
-            assert!(endless.allocate(bytes).is_err());
-            assert!(endless.allocate_managed(bytes).is_err());
-        }
-        assert_eq!(endless.free_bytes(), u64::MAX);
-    }
-
-    #[test]
-    fn each_kind_is_freed_its_own_way() {
-        let mut global = Global::new(1 << 20);
-        let managed = global.allocate_managed(8).unwrap();
-        let pinned = global.allocate_host(8).unwrap();
-        assert_eq!(global.allocation(managed).unwrap().host as u64, managed);
-        assert!(managed < BASE && pinned < BASE);
-        assert_eq!(global.free_host(managed), Err(NotAllocated(managed)));
-        assert_eq!(global.free(pinned), Err(NotAllocated(pinned)));
-        assert_eq!(global.unmap(pinned), Err(NotAllocated(pinned)));
-        global.free(managed).unwrap();
-        global.free_host(pinned).unwrap();
-        assert_eq!(global.free_bytes(), 1 << 20);
-    }
-
-    #[test]
-    fn mapped_host_memory_is_found_and_not_mapped_twice() {
-        let mut global = Global::new(0);
-        let mut bytes = [7u8; 32];
-        let host = bytes.as_mut_ptr();
-        // SAFETY: `bytes` outlives the mapping.
-        unsafe { global.map(host, 32) }.unwrap();
-        for offset in [0, 8, 31] {
-            let inside = host.wrapping_add(offset);
-            // SAFETY: refused, or else still inside `bytes`.
-            let again = unsafe { global.map(inside, 1) };
-            assert_eq!(again, Err(AlreadyMapped(inside as u64)));
-        }
-        assert_eq!(global.host(host as u64 + 8, 8), Some(host.wrapping_add(8)));
-        global.unmap(host as u64).unwrap();
-        assert_eq!(global.host(host as u64, 1), None);
-    }
-
-    #[test]
-    fn allocations_are_listed_by_address() {
-        let mut global = Global::new(1 << 20);
-        let device = global.allocate(8).unwrap();
-        let managed = global.allocate_managed(8).unwrap();
-        let listed: Vec<u64> = global.allocations().map(|found| found.base).collect();
-        assert_eq!(listed, [managed, device]);
-    }
-}
+mod tests;

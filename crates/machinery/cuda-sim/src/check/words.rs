@@ -1,33 +1,6 @@
-//! What was touched, in words.
+//! Numbers, lanes and allocations in words.
 
-use super::ledger::What;
-use crate::memory::global::{Global, Known};
-
-/// What a finding is about; empty where there is nothing to say.
-pub fn touched(global: &Global, what: &What) -> String {
-    match *what {
-        What::Shared { at, bytes } => {
-            format!("{} at offset {at:#x} of shared memory", count(bytes))
-        }
-        What::Device { at, bytes } => match global.known(at) {
-            Some(known) => format!(
-                "{} at {at:#x}: byte {} of {}",
-                count(bytes),
-                at - known.base,
-                allocation(&known)
-            ),
-            None => format!("{} at {at:#x}", count(bytes)),
-        },
-        What::Came { came, alive, .. } => {
-            let (here, of) = (came.count_ones(), alive.count_ones());
-            format!("{here} of the warp's {of} threads are here, the others are not")
-        }
-        What::Mask { mask, wrong } => {
-            format!("the mask is {mask:#010x}; lanes {}", lanes(wrong))
-        }
-        What::Nothing => String::new(),
-    }
-}
+use crate::memory::global::Known;
 
 /// `1 byte`, `4 bytes`.
 pub fn count(bytes: u64) -> String {
@@ -37,7 +10,7 @@ pub fn count(bytes: u64) -> String {
     }
 }
 
-/// An allocation, by its name, or by its size and place in the order in which they were made.
+/// An allocation: by its name, or by its size and which one it is of all that were made.
 pub fn allocation(known: &Known) -> String {
     let (bytes, base) = (known.bytes, known.base);
     match &known.name {
@@ -62,7 +35,7 @@ pub fn ordinal(number: u64) -> String {
 }
 
 /// `3`, `0 to 15`, `0, 2 to 5, 9`.
-fn lanes(mask: u32) -> String {
+pub fn lanes(mask: u32) -> String {
     let mut parts = Vec::new();
     let mut lane = 0;
     while lane < 32 {

@@ -1,0 +1,135 @@
+//! Who wrote and who read each word of a block's shared memory last.
+//!
+//! Of each granule (a word, or a byte in a program that accesses less than a word) the last write
+//! is known and the last reads by two warps: of two different warps at least one is another than
+//! whoever writes next. What is known is kept as one array each, so that a run of lanes is looked
+//! at with wide instructions.
+//!
+//! Reads matter to whoever writes before the next barrier. Until somebody does they are only put
+//! down, one after the other, and most are forgotten at the barrier.
+
+mod conflicts;
+mod notes;
+
+pub use conflicts::Conflict;
+
+use super::accessor::Who;
+use super::choice::Checks;
+use super::reads::Reads;
+use super::runs::Run;
+use crate::memory::written::Bits;
+
+/// The stamp of what an asynchronous copy writes, as long as nobody has waited for it: after
+/// everything.
+pub const PENDING: u32 = u32::MAX;
+
+/// An access: which warp, at which instruction.
+#[derive(Clone, Copy)]
+pub struct Now {
+    pub warp: usize,
+    pub site: u32,
+    pub write: bool,
+}
+
+pub struct SharedShadow {
+    bytes: u64,
+    /// log2 of the bytes of a granule.
+    granule: u32,
+    written_at: Vec<u32>,
+    written_by: Vec<u32>,
+    read_at: Vec<u32>,
+    read_by: Vec<u32>,
+    read_lanes: Vec<u32>,
+    /// An earlier read by another warp.
+    before_at: Vec<u32>,
+    before_by: Vec<u32>,
+    /// Reads that are put down, beside those in the arrays.
+    reads: Reads,
+    /// An asynchronous copy has been started.
+    pending: bool,
+    /// No write has a later stamp.
+    last_write: u32,
+    /// Which bytes this block has written; empty where that is not checked.
+    pub written: Bits,
+}
+
+impl SharedShadow {
+    /// Of `bytes` bytes, looked at by `granule`.
+    pub fn new(bytes: u32, granule: u32, checks: Checks) -> SharedShadow {
+        let shift = granule.trailing_zeros();
+        let raced = if checks.race { bytes } else { 0 };
+        let row = || vec![0; raced.div_ceil(granule) as usize];
+        SharedShadow {
+            bytes: bytes.into(),
+            granule: shift,
+            written_at: row(),
+            written_by: row(),
+            read_at: row(),
+            read_by: row(),
+            read_lanes: row(),
+            before_at: row(),
+            before_by: row(),
+            reads: Reads::default(),
+            pending: false,
+            last_write: 0,
+            written: Bits::new(if checks.init { bytes.into() } else { 0 }),
+        }
+    }
+
+    /// A block begins. Its stamps are above all that are here, unless they begin `anew`.
+    pub fn begin(&mut self, anew: bool) {
+        self.written.clear();
+        if anew {
+            self.written_at.fill(0);
+            self.read_at.fill(0);
+            self.before_at.fill(0);
+        } else if self.pending {
+            let pending = self.written_at.iter_mut().filter(|at| **at == PENDING);
+            pending.for_each(|at| *at = 0);
+        }
+        self.reads.clear();
+        self.pending = false;
+        self.last_write = 0;
+    }
+
+    /// Whether so many bytes from `at` on are inside.
+    #[inline(always)]
+    pub fn holds(&self, at: u64, bytes: u64) -> bool {
+        at < self.bytes && self.bytes - at >= bytes
+    }
+
+    /// The granules of a run, and log2 of those of a lane (of all lanes, where they are one place).
+    #[inline(always)]
+    fn granules(&self, run: &Run, bytes: u64) -> (usize, usize, u32) {
+        let first = (run.start >> self.granule) as usize;
+        let count = (run.span(bytes) >> self.granule).max(1) as usize;
+        let each = if run.apart {
+            (bytes >> self.granule).max(1).trailing_zeros()
+        } else {
+            31
+        };
+        (first, count, each)
+    }
+
+    /// A lane has begun to copy to `bytes` bytes at `at`, or has waited for that: then they are as
+    /// if written at `stamp`.
+    pub fn copied(&mut self, stamp: u32, who: Who, at: u64, bytes: u64) {
+        self.pending |= stamp == PENDING;
+        self.last_write = self.last_write.max(stamp);
+        let first = (at >> self.granule) as usize;
+        let count = (bytes >> self.granule).max(1) as usize;
+        self.written_at[first..first + count].fill(stamp);
+        if stamp == PENDING {
+            self.written_by[first..first + count].fill(who.0);
+        }
+    }
+}
+
+/// Whether each place of a run is one lane's.
+#[inline(always)]
+fn is_single(run: &Run) -> bool {
+    run.apart || run.lanes == 1
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,193 @@
+//! From virtual registers to the rows of a frame: a row for every value that is alive at the same
+//! time. A small frame stays in the CPU's first cache.
+
+use super::analysis::common::Holder;
+use super::draft::Draft;
+use super::graph::Graph;
+use super::limits;
+use super::liveness::{Interval, intervals};
+use super::register::{RegisterInfo, Row};
+use crate::exec::function::{CommonRows, Literal};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// The frame: where each register lies.
+pub struct Assignment {
+    /// Byte offset of each register.
+    pub offsets: Vec<u32>,
+    pub frame_bytes: u32,
+    pub literals: Vec<Literal>,
+    /// Where in it lies what all warps of a block have in common.
+    pub common: CommonRows,
+    /// 32-bit registers a thread at the busiest place.
+    pub pressure: u32,
+}
+
+/// Gives every register a row. Two share one when they are never wanted at the same time, and are
+/// both common to all warps of a block, or neither is, as `holders` says.
+///
+/// A warp's lanes are independent programs for this purpose: writes are masked, so what one
+/// side of a branch keeps in a row the other side's lanes can not disturb.
+///
+/// # Errors
+/// What there is too much of.
+pub fn assign(
+    registers: &[RegisterInfo],
+    holders: &[Holder],
+    drafts: &[Draft],
+    graph: &Graph,
+) -> Result<Assignment, String> {
+    let intervals = intervals(registers, drafts, graph)?;
+    let mut order: Vec<usize> = (0..registers.len())
+        .filter(|&r| intervals[r].is_some())
+        .collect();
+    order.sort_by_key(|&r| intervals[r].map_or(0, |interval| interval.from));
+
+    let mut slots = vec![0; registers.len()];
+    let is_common = |r: usize| holders[r] != Holder::Warps;
+    let mut pools: [[Pool; 3]; 2] = Default::default();
+    let (mut pressure, mut busiest) = (0, 0);
+    // Until when, and how many words; what ends first is on top.
+    let mut live: BinaryHeap<Reverse<(u32, u32)>> = BinaryHeap::new();
+    for r in order {
+        let Some(interval) = intervals[r] else {
+            continue;
+        };
+        let row = registers[r].row;
+        slots[r] = pools[usize::from(is_common(r))][row as usize].take(interval);
+        let words = match row {
+            Row::Predicate => 0,
+            Row::Narrow => 1,
+            Row::Wide => 2,
+        };
+        while let Some(&Reverse((to, words))) = live.peek()
+            && to <= interval.from
+        {
+            live.pop();
+            pressure -= words;
+        }
+        live.push(Reverse((interval.to, words)));
+        pressure += words;
+        busiest = busiest.max(pressure);
+    }
+
+    let mut layout = FrameLayout::default();
+    let mut rows = |row: Row, bytes: u32| {
+        [0, 1].map(|common: usize| layout.section(pools[common][row as usize].len, bytes))
+    };
+    let (wide, narrow) = (rows(Row::Wide, 256), rows(Row::Narrow, 128));
+    let of_row = |row: Row| {
+        registers
+            .iter()
+            .enumerate()
+            .filter(move |(_, r)| r.literal.is_some() && r.row == row)
+    };
+    let mut literals = Vec::new();
+    let mut offsets = vec![0; registers.len()];
+    for (row, size) in [(Row::Wide, 256), (Row::Narrow, 128)] {
+        for (r, info) in of_row(row) {
+            let offset = layout.section(1, size);
+            offsets[r] = offset;
+            let bits = info.literal.unwrap_or(0);
+            literals.push(Literal {
+                offset,
+                bits,
+                wide: row == Row::Wide,
+                predicate: false,
+            });
+        }
+    }
+    let mut rows = |row: Row, bytes: u32| {
+        [0, 1].map(|common: usize| layout.section(pools[common][row as usize].len, bytes))
+    };
+    let predicates = rows(Row::Predicate, 4);
+    for (r, info) in of_row(Row::Predicate) {
+        let offset = layout.section(1, 4);
+        offsets[r] = offset;
+        let bits = info.literal.unwrap_or(0);
+        literals.push(Literal {
+            offset,
+            bits,
+            wide: false,
+            predicate: true,
+        });
+    }
+    if layout.bytes > limits::FRAME_BYTES {
+        return Err(format!(
+            "the function's registers and literals take {} bytes a warp at its busiest place, {} \
+             are allowed: make several functions of it",
+            layout.bytes,
+            limits::FRAME_BYTES
+        ));
+    }
+    for (r, info) in registers.iter().enumerate() {
+        if info.literal.is_none() {
+            let common = usize::from(is_common(r));
+            offsets[r] = match info.row {
+                Row::Wide => wide[common] + slots[r] * 256,
+                Row::Narrow => narrow[common] + slots[r] * 128,
+                Row::Predicate => predicates[common] + slots[r] * 4,
+            };
+        }
+    }
+    let frame_bytes = (layout.bytes as u32).max(256);
+    let [_, common] = &pools;
+    let range = |start: u32, row: Row, bytes: u32| start..start + common[row as usize].len * bytes;
+    let common = CommonRows {
+        wide: range(wide[1], Row::Wide, 256),
+        narrow: range(narrow[1], Row::Narrow, 128),
+        predicates: range(predicates[1], Row::Predicate, 4),
+    };
+    Ok(Assignment {
+        offsets,
+        frame_bytes,
+        literals,
+        common,
+        pressure: busiest,
+    })
+}
+
+#[derive(Default)]
+struct FrameLayout {
+    bytes: u64,
+}
+
+impl FrameLayout {
+    /// Room for `count` registers of `size` bytes; its offset, which means nothing in a frame that
+    /// is too large.
+    fn section(&mut self, count: u32, size: u32) -> u32 {
+        let offset = self.bytes as u32;
+        self.bytes += u64::from(count) * u64::from(size);
+        offset
+    }
+}
+
+/// Rows of one width, and until when each is taken.
+#[derive(Default)]
+struct Pool {
+    len: u32,
+    /// Free rows; the lowest first.
+    free: BinaryHeap<Reverse<u32>>,
+    /// Taken rows, the one free soonest first.
+    taken: BinaryHeap<Reverse<(u32, u32)>>,
+}
+
+impl Pool {
+    fn take(&mut self, interval: Interval) -> u32 {
+        while let Some(&Reverse((until, row))) = self.taken.peek()
+            && until <= interval.from
+        {
+            self.taken.pop();
+            self.free.push(Reverse(row));
+        }
+        let row = match self.free.pop() {
+            Some(Reverse(row)) => row,
+            None => {
+                self.len += 1;
+                self.len - 1
+            }
+        };
+        self.taken.push(Reverse((interval.to, row)));
+        row
+    }
+}

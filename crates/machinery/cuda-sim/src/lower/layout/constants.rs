@@ -1,0 +1,51 @@
+//! Where constant variables lie.
+
+use super::{Layout, Symbol, bytes_of, in_space, refuse_extern};
+use crate::lower::error::LoadError;
+use crate::memory::global::Global;
+use crate::ptx::ast;
+use crate::ptx::ast::Space;
+
+/// Constant memory of a module, bytes.
+const CONSTANT_BYTES: u64 = 64 * 1024;
+
+/// All constants in one bank, in order, each aligned.
+pub fn place_constants(
+    layout: &mut Layout,
+    module: &ast::Module,
+    global: &mut Global,
+) -> Result<(), LoadError> {
+    let mut end = 0;
+    let mut places = Vec::new();
+    for variable in in_space(module, Space::Const) {
+        refuse_extern(variable)?;
+        let bytes = bytes_of(variable)?;
+        let place = u64::next_multiple_of(end, u64::from(variable.align.max(1)));
+        // No more than 2⁴⁸ and 2³² at a time, so that this may grow past any limit.
+        end = (place + bytes).min(1 << 62);
+        places.push((variable, place, bytes));
+    }
+    if end > CONSTANT_BYTES {
+        return Err(LoadError::ConstantMemory {
+            needed: end,
+            limit: CONSTANT_BYTES,
+        });
+    }
+    if places.is_empty() {
+        return Ok(());
+    }
+    let bytes = end.max(1);
+    let base = global
+        .allocate(bytes)
+        .map_err(|_| LoadError::OutOfMemory(bytes))?;
+    global.name(base, "constants");
+    layout.allocations.push(base);
+    layout.constants = Some((base, bytes));
+    for (variable, place, bytes) in places {
+        layout.define(variable.name, Symbol::Const(base + place), variable.line)?;
+        layout
+            .visible
+            .insert(variable.name.to_owned(), (base + place, bytes));
+    }
+    Ok(())
+}

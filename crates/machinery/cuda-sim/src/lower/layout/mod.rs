@@ -1,0 +1,185 @@
+//! Module variables: where each lies, and the bytes it begins with.
+
+mod constants;
+mod image;
+mod shared;
+
+pub use image::immediate_bits;
+
+use super::error::LoadError;
+use crate::device::DeviceSpec;
+use crate::isa::Param;
+use crate::memory::global::Global;
+use crate::ptx::ast;
+use crate::ptx::ast::{Linkage, Space, Variable};
+use constants::place_constants;
+use image::image;
+use shared::place_shared;
+use std::collections::HashMap;
+
+/// What a name at module scope stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Symbol {
+    /// A device address.
+    Global(u64),
+    /// A device address inside the constant bank.
+    Const(u64),
+    /// An offset into shared memory.
+    Shared(u64),
+    /// Shared memory sized at launch: it begins after what the kernel declares, at a multiple of
+    /// `align` bytes.
+    DynamicShared { align: u32 },
+    /// A function with a body, by number.
+    Function(usize),
+}
+
+pub struct Layout {
+    pub symbols: HashMap<String, Symbol>,
+    /// Global and constant variables for the driver: address and bytes.
+    pub visible: HashMap<String, (u64, u64)>,
+    pub allocations: Vec<u64>,
+    pub constants: Option<(u64, u64)>,
+    /// Shared variables declared inside functions, by function and name: the offset.
+    pub function_shared: HashMap<(String, String), u64>,
+    /// Static shared memory of each kernel, bytes.
+    pub shared_bytes: HashMap<String, u64>,
+}
+
+/// Bytes a variable takes; an error where that is absurd.
+pub fn bytes_of(variable: &Variable) -> Result<u64, LoadError> {
+    let element = u64::from(variable.ty.bytes()) * u64::from(variable.vector);
+    variable
+        .dims
+        .iter()
+        .try_fold(element, |bytes, &count| bytes.checked_mul(count))
+        .filter(|&bytes| bytes < 1 << 48)
+        .ok_or_else(|| {
+            let message = format!("`{}` is larger than any memory", variable.name);
+            LoadError::invalid(variable.line, message)
+        })
+}
+
+/// Where the parameters of a kernel lie in its parameter space.
+pub fn parameters(function: &ast::Function, device: &DeviceSpec) -> Result<Vec<Param>, LoadError> {
+    let mut end = 0;
+    let mut params = Vec::with_capacity(function.params.len());
+    for param in &function.params {
+        let offset = u64::next_multiple_of(end, u64::from(param.align.max(1)));
+        let size = bytes_of(param)?;
+        // No more than 2⁴⁸ and 2³² at a time, so that this may grow past any limit.
+        end = (offset + size).min(1 << 62);
+        params.push(Param {
+            offset: offset as u32,
+            size: size as u32,
+        });
+    }
+    if end > u64::from(device.max_parameter_bytes) {
+        let message = format!(
+            "kernel {} has {end} bytes of parameters, {} are allowed",
+            function.name, device.max_parameter_bytes
+        );
+        return Err(LoadError::invalid(function.line, message));
+    }
+    Ok(params)
+}
+
+/// Places every variable and writes initial values.
+pub fn place(
+    module: &ast::Module,
+    device: &DeviceSpec,
+    global: &mut Global,
+) -> Result<Layout, LoadError> {
+    let mut layout = Layout {
+        symbols: HashMap::new(),
+        visible: HashMap::new(),
+        allocations: Vec::new(),
+        constants: None,
+        function_shared: HashMap::new(),
+        shared_bytes: HashMap::new(),
+    };
+    let result = place_all(&mut layout, module, device, global);
+    if result.is_err() {
+        for &address in &layout.allocations {
+            // Allocated by this very call.
+            let _ = global.free(address);
+        }
+    }
+    result.map(|()| layout)
+}
+
+fn place_all(
+    layout: &mut Layout,
+    module: &ast::Module,
+    device: &DeviceSpec,
+    global: &mut Global,
+) -> Result<(), LoadError> {
+    let bodies = module
+        .functions
+        .iter()
+        .filter(|function| function.body.is_some());
+    for (number, function) in bodies.enumerate() {
+        layout.define(function.name, Symbol::Function(number), function.line)?;
+    }
+    place_constants(layout, module, global)?;
+    for variable in in_space(module, Space::Global) {
+        refuse_extern(variable)?;
+        let bytes = bytes_of(variable)?.max(1);
+        let address = global
+            .allocate(bytes)
+            .map_err(|_| LoadError::OutOfMemory(bytes))?;
+        global.name(address, variable.name);
+        layout.allocations.push(address);
+        layout.define(variable.name, Symbol::Global(address), variable.line)?;
+        layout
+            .visible
+            .insert(variable.name.to_owned(), (address, bytes));
+    }
+    place_shared(layout, module, device)?;
+    for variable in &module.variables {
+        if let Some(&(address, bytes)) = layout.visible.get(variable.name) {
+            let image = image(layout, variable)?;
+            if image.len() as u64 > bytes {
+                let message = format!("`{}` has more initial values than elements", variable.name);
+                return Err(LoadError::invalid(variable.line, message));
+            }
+            if let Some(host) = global.host(address, image.len() as u64) {
+                // SAFETY: `host` answers for `image.len()` bytes of a live allocation.
+                unsafe { host.copy_from_nonoverlapping(image.as_ptr(), image.len()) };
+            }
+        }
+    }
+    Ok(())
+}
+
+fn in_space<'m, 'a>(
+    module: &'m ast::Module<'a>,
+    space: Space,
+) -> impl Iterator<Item = &'m Variable<'a>> {
+    module
+        .variables
+        .iter()
+        .filter(move |variable| variable.space == space)
+}
+
+fn refuse_extern(variable: &Variable) -> Result<(), LoadError> {
+    if variable.linkage == Linkage::Extern {
+        let message = format!(
+            "`{}` is defined in another module; link them first",
+            variable.name
+        );
+        return Err(LoadError::invalid(variable.line, message));
+    }
+    Ok(())
+}
+
+impl Layout {
+    fn define(&mut self, name: &str, symbol: Symbol, line: u32) -> Result<(), LoadError> {
+        match self.symbols.insert(name.to_owned(), symbol) {
+            None => Ok(()),
+            Some(_) => Err(LoadError::invalid(
+                line,
+                format!("`{name}` is defined twice"),
+            )),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Where shared variables lie.
+
+use super::{Layout, Symbol, bytes_of, in_space, refuse_extern};
+use crate::device::DeviceSpec;
+use crate::lower::error::LoadError;
+use crate::lower::{limits, mentions};
+use crate::ptx::ast;
+use crate::ptx::ast::{Linkage, Space, Variable};
+use std::collections::HashMap;
+
+/// Shared variables. Two may overlap when no kernel uses both, as an assembler would have it, so
+/// that a module may hold many kernels with large tiles.
+pub fn place_shared(
+    layout: &mut Layout,
+    module: &ast::Module,
+    device: &DeviceSpec,
+) -> Result<(), LoadError> {
+    let users = mentions::users(module)?;
+    let kernels = module.functions.iter().filter(|function| function.entry);
+    let mut shelf = SharedShelf::new(kernels.map(|kernel| kernel.name).collect());
+    let of = |name: &str| users.get(name).map_or(&[][..], Vec::as_slice);
+    for variable in in_space(module, Space::Shared) {
+        let unsized_array = variable.dims.first() == Some(&0);
+        if variable.linkage == Linkage::Extern && unsized_array {
+            let align = variable.align;
+            layout.define(
+                variable.name,
+                Symbol::DynamicShared { align },
+                variable.line,
+            )?;
+            continue;
+        }
+        refuse_extern(variable)?;
+        let place = shelf.place(variable, of(variable.name))?;
+        layout.define(variable.name, Symbol::Shared(place), variable.line)?;
+    }
+    for function in &module.functions {
+        for variable in mentions::shared_in(function) {
+            let place = shelf.place(variable, of(function.name))?;
+            let key = (function.name.to_owned(), variable.name.to_owned());
+            if layout.function_shared.insert(key, place).is_some() {
+                let message = format!("`{}` is defined twice", variable.name);
+                return Err(LoadError::invalid(variable.line, message));
+            }
+        }
+    }
+    layout.shared_bytes = shelf.bytes();
+    let limit = u64::from(device.shared_per_block);
+    match layout
+        .shared_bytes
+        .iter()
+        .filter(|(_, bytes)| **bytes > limit)
+        .min()
+    {
+        Some((kernel, &needed)) => Err(LoadError::SharedMemory {
+            kernel: kernel.clone(),
+            needed,
+            limit,
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Shared memory as it fills up.
+struct SharedShelf<'a> {
+    kernels: Vec<UsedShared<'a>>,
+}
+
+/// The shared memory of a kernel.
+struct UsedShared<'a> {
+    kernel: &'a str,
+    /// From and to, in ascending order.
+    taken: Vec<(u64, u64)>,
+}
+
+impl<'a> SharedShelf<'a> {
+    fn new(kernels: Vec<&'a str>) -> Self {
+        let used = |kernel| UsedShared {
+            kernel,
+            taken: Vec::new(),
+        };
+        Self {
+            kernels: kernels.into_iter().map(used).collect(),
+        }
+    }
+
+    /// The lowest place that is free in all of these kernels.
+    fn place(&mut self, variable: &Variable, kernels: &[usize]) -> Result<u64, LoadError> {
+        let bytes = bytes_of(variable)?;
+        let align = u64::from(variable.align.max(1));
+        let mut taken: Vec<(u64, u64)> = Vec::new();
+        for &kernel in kernels {
+            taken.extend(&self.kernels[kernel].taken);
+        }
+        taken.sort_unstable();
+        let mut place = 0;
+        for (from, to) in taken {
+            if place < to && from < place + bytes {
+                // No more than 2⁴⁸ and 2³² at a time, so that this may grow past any limit.
+                place = to.next_multiple_of(align).min(1 << 62);
+            }
+        }
+        let own = (place, place + bytes);
+        for &kernel in kernels {
+            let UsedShared { kernel, taken } = &mut self.kernels[kernel];
+            if taken.len() == limits::SHARED_VARIABLES {
+                let message = format!(
+                    "kernel {kernel} has more than {} shared variables: make arrays of them",
+                    limits::SHARED_VARIABLES
+                );
+                return Err(LoadError::invalid(variable.line, message));
+            }
+            taken.insert(taken.partition_point(|&other| other < own), own);
+        }
+        Ok(place)
+    }
+
+    /// Of each kernel that has any, how many bytes.
+    fn bytes(&self) -> HashMap<String, u64> {
+        let used = self.kernels.iter().filter(|used| !used.taken.is_empty());
+        used.map(|used| {
+            let ends = used.taken.iter().map(|&(_, to)| to);
+            (used.kernel.to_owned(), ends.max().unwrap_or(0))
+        })
+        .collect()
+    }
+}

@@ -1,0 +1,99 @@
+//! Allocations: what is kept of each, and what others see of it.
+
+use super::backing::Backing;
+use crate::memory::footprint::Touched;
+use crate::memory::written::Written;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How an allocation came to be, and so how it ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Device memory (`cuMemAlloc`), at an address the host cannot use.
+    Device,
+    /// Managed memory (`cuMemAllocManaged`): the same address on host and device.
+    Managed,
+    /// Page-locked host memory (`cuMemAllocHost`): the same address on host and device.
+    Host,
+    /// The caller's own memory, mapped into the device (`cuMemHostRegister`).
+    Registered,
+}
+
+/// A live allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allocation {
+    /// Its first device address.
+    pub base: u64,
+    /// Its length in bytes.
+    pub size: u64,
+    /// The host memory that holds its bytes.
+    pub host: *mut u8,
+    /// How it came to be.
+    pub kind: Kind,
+}
+
+/// An allocation, as a reader knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Known {
+    /// Its first device address.
+    pub base: u64,
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// Which it was of all that were made, from 1; 0 where it has a name.
+    pub order: u64,
+    /// The variable that it is.
+    pub name: Option<Arc<str>>,
+}
+
+/// What is kept of a live allocation.
+pub struct Entry {
+    /// Its length in bytes.
+    pub size: u64,
+    /// The host memory that holds its bytes.
+    pub host: *mut u8,
+    /// How it came to be.
+    pub kind: Kind,
+    /// The memory itself, unless it is the caller's own.
+    pub backing: Option<Backing>,
+    /// What the last launch touched of it, for the next one to clear and use again.
+    pub touched: Mutex<Option<Arc<Touched>>>,
+    /// Which it was of all that were made, from 1; 0 where it has a name.
+    pub order: u64,
+    /// The variable that it is.
+    pub name: Option<Arc<str>>,
+    /// Which bytes somebody has written, where that is kept.
+    pub written: Option<Arc<Written>>,
+}
+
+impl Entry {
+    pub fn untouched(&self) -> Arc<Touched> {
+        let mut kept = self.touched.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut touched = kept
+            .take()
+            .unwrap_or_else(|| Arc::new(Touched::new(self.size)));
+        match Arc::get_mut(&mut touched) {
+            Some(mine) => mine.clear(),
+            // A thread of the launch before has not let go of it yet.
+            None => touched = Arc::new(Touched::new(self.size)),
+        }
+        *kept = Some(touched.clone());
+        touched
+    }
+
+    pub fn known(&self, base: u64) -> Known {
+        Known {
+            base,
+            bytes: self.size,
+            order: self.order,
+            name: self.name.clone(),
+        }
+    }
+
+    pub fn at(&self, base: u64) -> Allocation {
+        Allocation {
+            base,
+            size: self.size,
+            host: self.host,
+            kind: self.kind,
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! How a warp's addresses lie, for the quick answers.
+
+use crate::lanes::{FULL, LANES};
+
+/// How the addresses of the lanes that take part lie.
+#[derive(Clone, Copy)]
+pub(super) enum AddressPattern {
+    /// No lane takes part.
+    None,
+    /// All at one.
+    Same(u64),
+    /// The whole warp, side by side from this one on.
+    Consecutive(u64),
+    Scattered,
+}
+
+impl AddressPattern {
+    #[inline(always)]
+    pub fn of(addresses: &[u64; LANES], mask: u32, bytes: u64) -> AddressPattern {
+        if mask == 0 {
+            return AddressPattern::None;
+        }
+        let start = addresses[mask.trailing_zeros() as usize];
+        let (mut differ, mut stray) = (0, 0);
+        for (lane, &address) in (0..).zip(addresses) {
+            let keep = u64::from(mask >> lane & 1).wrapping_neg();
+            differ |= (address ^ start) & keep;
+            stray |= address ^ start.wrapping_add(lane * bytes);
+        }
+        match (differ, stray, mask) {
+            (0, _, _) => AddressPattern::Same(start),
+            (_, 0, FULL) => AddressPattern::Consecutive(start),
+            _ => AddressPattern::Scattered,
+        }
+    }
+}
