@@ -25,7 +25,7 @@ use cust_raw::{
 use crate::report::{guarded, not_in_library, not_simulated};
 use crate::simulator::permitted;
 use crate::simulator::{
-    context, copy, device, event, fill, function, launch, memory, module, occupancy, stream,
+    context, device, event, function, launch, memcpy, memory, memset, module, occupancy, stream,
 };
 use crate::status::Code;
 use crate::{errors, start};
@@ -305,33 +305,33 @@ functions! {
     ) => memory::prefetch;
 
     // Copies
-    cuMemcpy(dst: CUdeviceptr, src: CUdeviceptr, byte_count: usize) => copy::unified;
+    cuMemcpy(dst: CUdeviceptr, src: CUdeviceptr, byte_count: usize) => memcpy::unified;
     cuMemcpyAsync(
         dst: CUdeviceptr, src: CUdeviceptr, byte_count: usize, stream: CUstream,
-    ) => copy::unified_async;
+    ) => memcpy::unified_async;
     cuMemcpyHtoD_v2(
         dst_device: CUdeviceptr, src_host: *const c_void, byte_count: usize,
-    ) => copy::host_to_device;
+    ) => memcpy::host_to_device;
     cuMemcpyHtoDAsync_v2(
         dst_device: CUdeviceptr, src_host: *const c_void, byte_count: usize, stream: CUstream,
-    ) => copy::host_to_device_async;
+    ) => memcpy::host_to_device_async;
     cuMemcpyDtoH_v2(
         dst_host: *mut c_void, src_device: CUdeviceptr, byte_count: usize,
-    ) => copy::device_to_host;
+    ) => memcpy::device_to_host;
     cuMemcpyDtoHAsync_v2(
         dst_host: *mut c_void, src_device: CUdeviceptr, byte_count: usize, stream: CUstream,
-    ) => copy::device_to_host_async;
+    ) => memcpy::device_to_host_async;
     cuMemcpyDtoD_v2(
         dst_device: CUdeviceptr, src_device: CUdeviceptr, byte_count: usize,
-    ) => copy::device_to_device;
+    ) => memcpy::device_to_device;
     cuMemcpyDtoDAsync_v2(
         dst_device: CUdeviceptr, src_device: CUdeviceptr, byte_count: usize, stream: CUstream,
-    ) => copy::device_to_device_async;
-    cuMemcpy2D_v2(copy: *const CUDA_MEMCPY2D) => copy::two_d;
-    cuMemcpy2DUnaligned_v2(copy: *const CUDA_MEMCPY2D) => copy::two_d;
-    cuMemcpy2DAsync_v2(copy: *const CUDA_MEMCPY2D, stream: CUstream) => copy::two_d_async;
-    cuMemcpy3D_v2(copy: *const CUDA_MEMCPY3D) => copy::three_d;
-    cuMemcpy3DAsync_v2(copy: *const CUDA_MEMCPY3D, stream: CUstream) => copy::three_d_async;
+    ) => memcpy::device_to_device_async;
+    cuMemcpy2D_v2(copy: *const CUDA_MEMCPY2D) => memcpy::two_d;
+    cuMemcpy2DUnaligned_v2(copy: *const CUDA_MEMCPY2D) => memcpy::two_d;
+    cuMemcpy2DAsync_v2(copy: *const CUDA_MEMCPY2D, stream: CUstream) => memcpy::two_d_async;
+    cuMemcpy3D_v2(copy: *const CUDA_MEMCPY3D) => memcpy::three_d;
+    cuMemcpy3DAsync_v2(copy: *const CUDA_MEMCPY3D, stream: CUstream) => memcpy::three_d_async;
     cuMemcpyHtoA_v2(
         dst_array: CUarray, dst_offset: usize, src_host: *const c_void, byte_count: usize,
     );
@@ -340,39 +340,39 @@ functions! {
     );
 
     // Fills
-    cuMemsetD8_v2(dst_device: CUdeviceptr, uc: c_uchar, n: usize) => fill::d8;
+    cuMemsetD8_v2(dst_device: CUdeviceptr, uc: c_uchar, n: usize) => memset::d8;
     cuMemsetD8Async(
         dst_device: CUdeviceptr, uc: c_uchar, n: usize, stream: CUstream,
-    ) => fill::d8_async;
-    cuMemsetD16_v2(dst_device: CUdeviceptr, us: c_ushort, n: usize) => fill::d16;
+    ) => memset::d8_async;
+    cuMemsetD16_v2(dst_device: CUdeviceptr, us: c_ushort, n: usize) => memset::d16;
     cuMemsetD16Async(
         dst_device: CUdeviceptr, us: c_ushort, n: usize, stream: CUstream,
-    ) => fill::d16_async;
-    cuMemsetD32_v2(dst_device: CUdeviceptr, ui: c_uint, n: usize) => fill::d32;
+    ) => memset::d16_async;
+    cuMemsetD32_v2(dst_device: CUdeviceptr, ui: c_uint, n: usize) => memset::d32;
     cuMemsetD32Async(
         dst_device: CUdeviceptr, ui: c_uint, n: usize, stream: CUstream,
-    ) => fill::d32_async;
+    ) => memset::d32_async;
     cuMemsetD2D8_v2(
         dst_device: CUdeviceptr, dst_pitch: usize, uc: c_uchar, width: usize, height: usize,
-    ) => fill::rows_d8;
+    ) => memset::rows_d8;
     cuMemsetD2D8Async(
         dst_device: CUdeviceptr, dst_pitch: usize, uc: c_uchar, width: usize, height: usize,
         stream: CUstream,
-    ) => fill::rows_d8_async;
+    ) => memset::rows_d8_async;
     cuMemsetD2D16_v2(
         dst_device: CUdeviceptr, dst_pitch: usize, us: c_ushort, width: usize, height: usize,
-    ) => fill::rows_d16;
+    ) => memset::rows_d16;
     cuMemsetD2D16Async(
         dst_device: CUdeviceptr, dst_pitch: usize, us: c_ushort, width: usize, height: usize,
         stream: CUstream,
-    ) => fill::rows_d16_async;
+    ) => memset::rows_d16_async;
     cuMemsetD2D32_v2(
         dst_device: CUdeviceptr, dst_pitch: usize, ui: c_uint, width: usize, height: usize,
-    ) => fill::rows_d32;
+    ) => memset::rows_d32;
     cuMemsetD2D32Async(
         dst_device: CUdeviceptr, dst_pitch: usize, ui: c_uint, width: usize, height: usize,
         stream: CUstream,
-    ) => fill::rows_d32_async;
+    ) => memset::rows_d32_async;
 
     // Streams and events
     cuStreamCreate(ph_stream: *mut CUstream, flags: c_uint) => stream::create;

@@ -30,7 +30,7 @@ fuzz_target!(|text: &str| {
     let mut driver = Driver::new(device, Some(TIME));
     // Counted or not, checked or not: the text's length decides.
     let (profile, checked) = (text.len() & 1 != 0, text.len() & 2 != 0);
-    driver.check(if checked { Checks::ALL } else { Checks::NONE });
+    driver.set_checks(if checked { Checks::ALL } else { Checks::NONE });
     let context = driver.retain_primary();
     let Ok(module) = driver.load_module(context, text) else {
         return;

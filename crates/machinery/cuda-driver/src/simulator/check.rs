@@ -24,7 +24,7 @@ const MOST: usize = 20;
 pub fn check(checks: Checks) {
     *on() = checks;
     if let Ok(mut driver) = driver() {
-        driver.check(checks);
+        driver.set_checks(checks);
     }
 }
 
@@ -65,7 +65,7 @@ pub fn report(findings: Vec<Finding>, said: Option<&Finding>) {
 pub extern "C" fn at_exit() {
     guarded("exit", || {
         if let Some(mut driver) = idle_driver() {
-            let leaks = driver.leaks_at_exit();
+            let leaks = driver.take_leaks_at_exit();
             drop(driver);
             report(leaks, None);
         }

@@ -26,7 +26,7 @@ pub unsafe fn release_primary(device: CUdevice) -> Answer {
     check(device)?;
     let mut driver = driver()?;
     driver.release_primary()?;
-    let leaks = driver.leaks();
+    let leaks = driver.take_leaks();
     drop(driver);
     report(leaks, None);
     Ok(())
@@ -36,7 +36,7 @@ pub unsafe fn reset_primary(device: CUdevice) -> Answer {
     check(device)?;
     let mut driver = driver()?;
     driver.reset_primary();
-    let leaks = driver.leaks();
+    let leaks = driver.take_leaks();
     drop(driver);
     report(leaks, None);
     Ok(())
@@ -71,7 +71,7 @@ pub unsafe fn destroy(context: CUcontext) -> Answer {
     let context = raw::context(context).ok_or(CudaError::InvalidValue)?;
     let mut driver = driver()?;
     driver.destroy_context(context)?;
-    let leaks = driver.leaks();
+    let leaks = driver.take_leaks();
     drop(driver);
     report(leaks, None);
     thread(|thread| {
@@ -150,7 +150,7 @@ pub unsafe fn api_version(context: CUcontext, version: *mut c_uint) -> Answer {
 
 pub unsafe fn synchronize() -> Answer {
     let (mut driver, context) = current()?;
-    Ok(driver.synchronize(context)?)
+    Ok(driver.synchronize_context(context)?)
 }
 
 pub unsafe fn limit(value: *mut usize, limit: c_int) -> Answer {

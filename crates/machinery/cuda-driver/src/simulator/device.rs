@@ -90,7 +90,7 @@ pub unsafe fn attribute(value: *mut c_int, attribute: c_int, device: CUdevice) -
     check(device)?;
     // SAFETY: the caller's promise.
     let value = unsafe { Out::new(value) }?;
-    value.set(driver()?.attribute(attribute)?);
+    value.set(driver()?.device_attribute(attribute)?);
     Ok(())
 }
 

@@ -22,7 +22,7 @@ pub unsafe fn destroy(event: CUevent) -> Answer {
 
 pub unsafe fn record(event: CUevent, stream: CUstream) -> Answer {
     let (mut driver, context, stream) = in_stream(stream)?;
-    Ok(driver.record(context, raw::event(event), stream)?)
+    Ok(driver.record_event(context, raw::event(event), stream)?)
 }
 
 pub unsafe fn query(event: CUevent) -> Answer {
@@ -36,6 +36,6 @@ pub unsafe fn synchronize(event: CUevent) -> Answer {
 pub unsafe fn elapsed_time(milliseconds: *mut f32, start: CUevent, end: CUevent) -> Answer {
     // SAFETY: the caller's promise.
     let milliseconds = unsafe { Out::new(milliseconds) }?;
-    milliseconds.set(driver()?.elapsed(raw::event(start), raw::event(end))?);
+    milliseconds.set(driver()?.elapsed_time(raw::event(start), raw::event(end))?);
     Ok(())
 }

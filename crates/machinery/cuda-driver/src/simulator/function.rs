@@ -41,13 +41,13 @@ pub unsafe fn set_shared_config(function: CUfunction, config: c_int) -> Answer {
 pub unsafe fn module(module: *mut CUmodule, function: CUfunction) -> Answer {
     // SAFETY: the caller's promise.
     let module = unsafe { Out::new(module) }?;
-    let found = driver()?.module_of(FunctionId(number(function)))?;
+    let found = driver()?.function_module(FunctionId(number(function)))?;
     module.set(handle(found.0));
     Ok(())
 }
 
 fn check_wish(function: CUfunction, wish: c_int, last: c_int) -> Answer {
-    driver()?.module_of(FunctionId(number(function)))?;
+    driver()?.function_module(FunctionId(number(function)))?;
     if !(0..=last).contains(&wish) {
         return Err(CudaError::InvalidValue.into());
     }

@@ -4,13 +4,13 @@
 mod callback;
 pub mod check;
 pub mod context;
-pub mod copy;
 pub mod device;
 pub mod event;
-pub mod fill;
 pub mod function;
 pub mod launch;
+pub mod memcpy;
 pub mod memory;
+pub mod memset;
 pub mod module;
 pub mod occupancy;
 mod raw;
@@ -23,7 +23,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 use std::time::Duration;
 
 use cuda_sim::device::DeviceSpec;
-use cuda_sim::driver::{ContextId, CudaError, Driver, StreamId, Thread};
+use cuda_sim::driver::{ContextId, ContextStack, CudaError, Driver, StreamId};
 use cust_raw::CUstream;
 
 pub use callback::permitted;
@@ -33,8 +33,8 @@ static MACHINE: OnceLock<Mutex<Driver>> = OnceLock::new();
 thread_local! {
     /// Without an end of its own: a thread's other variables may call the driver when they end, and
     /// so may what runs when the program does.
-    static THREAD: RefCell<ManuallyDrop<Thread>> =
-        const { RefCell::new(ManuallyDrop::new(Thread::new())) };
+    static THREAD: RefCell<ManuallyDrop<ContextStack>> =
+        const { RefCell::new(ManuallyDrop::new(ContextStack::new())) };
 
     /// Ends with the thread.
     static END: End = const { End };
@@ -44,7 +44,7 @@ struct End;
 
 impl Drop for End {
     fn drop(&mut self) {
-        THREAD.with_borrow_mut(|thread| thread.tidy());
+        THREAD.with_borrow_mut(|contexts| contexts.shrink());
     }
 }
 
@@ -52,7 +52,7 @@ impl Drop for End {
 pub fn start(device: DeviceSpec, time_limit: Option<Duration>) {
     MACHINE.get_or_init(|| {
         let mut driver = Driver::new(device, time_limit);
-        driver.check(check::checking());
+        driver.set_checks(check::checking());
         Mutex::new(driver)
     });
 }
@@ -74,7 +74,7 @@ fn idle_driver() -> Option<MutexGuard<'static, Driver>> {
 }
 
 /// The calling thread's stack of contexts.
-fn thread<T>(use_it: impl FnOnce(&mut Thread) -> T) -> T {
+fn thread<T>(use_it: impl FnOnce(&mut ContextStack) -> T) -> T {
     // It has ended already where this is one of the thread's last calls.
     let _ = END.try_with(|_| ());
     THREAD.with_borrow_mut(|thread| use_it(thread))

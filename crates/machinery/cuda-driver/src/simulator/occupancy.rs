@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use cuda_sim::driver::{CudaError, FunctionId, Occupancy};
+use cuda_sim::driver::{CudaError, FunctionId, OccupancyCalculator};
 use cust_raw::{CUfunction, CUoccupancyB2DSize};
 
 use super::driver;
@@ -20,7 +20,7 @@ pub unsafe fn active_blocks(
 ) -> Answer {
     // SAFETY: the caller's promise.
     let blocks = unsafe { Out::new(blocks) }?;
-    let found = of(function)?.blocks(threads, dynamic_shared as u64)?;
+    let found = of(function)?.max_active_blocks(threads, dynamic_shared as u64)?;
     blocks.set(found as c_int);
     Ok(())
 }
@@ -54,7 +54,7 @@ pub unsafe fn potential_block_size(
         Some(function) => unsafe { function(threads) as u64 },
         None => dynamic_shared as u64,
     };
-    let best = occupancy.best(dynamic, limit)?;
+    let best = occupancy.max_potential_block_size(dynamic, limit)?;
     blocks.set(best.0 as c_int);
     threads.set(best.1 as c_int);
     Ok(())
@@ -91,12 +91,12 @@ pub unsafe fn available_dynamic_shared(
 ) -> Answer {
     // SAFETY: the caller's promise.
     let bytes = unsafe { Out::new(bytes) }?;
-    bytes.set(of(function)?.dynamic_shared(blocks, threads)? as usize);
+    bytes.set(of(function)?.available_dynamic_shared(blocks, threads)? as usize);
     Ok(())
 }
 
-fn of(function: CUfunction) -> Result<Occupancy, CudaError> {
-    driver()?.occupancy(FunctionId(number(function)))
+fn of(function: CUfunction) -> Result<OccupancyCalculator, CudaError> {
+    driver()?.occupancy_calculator(FunctionId(number(function)))
 }
 
 fn check_flags(flags: c_uint) -> Result<(), CudaError> {

@@ -63,7 +63,7 @@ pub unsafe fn wait_event(stream: CUstream, event: CUevent, flags: c_uint) -> Ans
     if flags > 1 {
         return Err(CudaError::InvalidValue.into());
     }
-    Ok(driver.wait(context, stream, raw::event(event))?)
+    Ok(driver.wait_event(context, stream, raw::event(event))?)
 }
 
 /// What a stream's callback is given, on its way to the thread that it runs on.

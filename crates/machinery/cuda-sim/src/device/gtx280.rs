@@ -2,12 +2,13 @@
 //! GT200.
 //!
 //! A real one cannot run the kernels: their PTX is for compute capability 5.2. The model runs them
-//! all the same, within the limits of this GPU and at its rates: what its memories make of them is
-//! what is to be seen.
+//! all the same, within the limits of this GPU and at its rates, to show what its memories, which
+//! have no caches, make of their accesses.
 //!
-//! It sends a warp's access to memory as two requests, one of each half; the simulator counts one, as
-//! on all later GPUs, and the rates below are of whole warps. What is the same for both halves comes
-//! out as one sector where it was two: a load of one address by the whole warp.
+//! A real one sends a warp's access to memory as two requests, one of each half of the warp. The
+//! simulator counts one request, as on all later GPUs, and the rates below are of whole warps. So a
+//! sector that both halves access is counted once where the GPU transfers it twice, as when a whole
+//! warp loads from one address.
 //!
 //! Sources, as they are named below:
 //!
@@ -21,8 +22,7 @@
 //!   page-locked memory, 4.03 from pageable memory, 230 GB/s, 69 % of the peak, within the device;
 //! - *as on the H200*: nothing is published; see [`as_on_h200`].
 
-use super::rates::{Latencies, Rates, as_on_h200};
-use super::{COPY_LATENCIES, CopyRate, DeviceSpec, HOST_COPY};
+use super::{CopyRate, DeviceSpec, Latencies, Rates, as_on_h200};
 
 impl DeviceSpec {
     /// NVIDIA GeForce GTX 280.
@@ -42,19 +42,19 @@ impl DeviceSpec {
             error_correction: false,
             // Half of the bandwidth that is reached, because a byte is read and written.
             device_copy: CopyRate {
-                latency: COPY_LATENCIES.device,
+                latency: as_on_h200::DEVICE_COPY_LATENCY,
                 bandwidth: MEMORY_BANDWIDTH_REACHED / 2.0,
             },
             // TITAN Black: PCIe 2.0 with 16 lanes.
             page_locked_copy: CopyRate {
-                latency: COPY_LATENCIES.page_locked,
+                latency: as_on_h200::PAGE_LOCKED_COPY_LATENCY,
                 bandwidth: 5.8e9,
             },
             pageable_copy: CopyRate {
-                latency: COPY_LATENCIES.pageable,
+                latency: as_on_h200::PAGEABLE_COPY_LATENCY,
                 bandwidth: 4.0e9,
             },
-            host_copy: HOST_COPY,
+            host_copy: as_on_h200::HOST_COPY,
             // Wong: global memory is not cached.
             l2_bytes: 0,
             // Guide, 1.3. Parameters are in shared memory, 256 bytes at most, and 16 bytes for

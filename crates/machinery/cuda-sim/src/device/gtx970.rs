@@ -16,8 +16,7 @@
 //!   12.8 from it, and 231 GB/s, 72 % of the peak, within it;
 //! - *as on the H200*: nothing is published; see [`as_on_h200`].
 
-use super::rates::{Latencies, Rates, as_on_h200};
-use super::{COPY_LATENCIES, CopyRate, DeviceSpec, HOST_COPY};
+use super::{CopyRate, DeviceSpec, Latencies, Rates, as_on_h200};
 
 impl DeviceSpec {
     /// NVIDIA GeForce GTX 970.
@@ -39,20 +38,20 @@ impl DeviceSpec {
             error_correction: false,
             // GTX 1080; half of the bandwidth, because a byte is read and written.
             device_copy: CopyRate {
-                latency: COPY_LATENCIES.device,
+                latency: as_on_h200::DEVICE_COPY_LATENCY,
                 bandwidth: 0.72 * 196e9 / 2.0,
             },
             // GTX 1080.
             page_locked_copy: CopyRate {
-                latency: COPY_LATENCIES.page_locked,
+                latency: as_on_h200::PAGE_LOCKED_COPY_LATENCY,
                 bandwidth: 12.0e9,
             },
             // Depends on the computer; taken to be as with the Quadro P2000, on the same link.
             pageable_copy: CopyRate {
-                latency: COPY_LATENCIES.pageable,
+                latency: as_on_h200::PAGEABLE_COPY_LATENCY,
                 bandwidth: 9.4e9,
             },
-            host_copy: HOST_COPY,
+            host_copy: as_on_h200::HOST_COPY,
             // deviceQuery and data sheet.
             l2_bytes: 1792 << 10,
             // Guide, 5.2.

@@ -8,8 +8,7 @@
 //!
 //! What it printed is in `docs/results/rates-h200.txt`.
 
-use super::rates::{Latencies, Rates, as_on_h200};
-use super::{CopyRate, DeviceSpec, HOST_COPY, images};
+use super::{CopyRate, DeviceSpec, Latencies, Rates, as_on_h200, images};
 
 impl DeviceSpec {
     /// NVIDIA H200.
@@ -30,18 +29,18 @@ impl DeviceSpec {
             // Read off it with copies of 4 KB and 16 MiB (`vector-add`, `docs/results/h200.md`);
             // the link is PCIe 5.0 with 16 lanes.
             device_copy: CopyRate {
-                latency: 2.8e-6,
+                latency: as_on_h200::DEVICE_COPY_LATENCY,
                 bandwidth: 2.4e12,
             },
             page_locked_copy: CopyRate {
-                latency: 2.2e-6,
+                latency: as_on_h200::PAGE_LOCKED_COPY_LATENCY,
                 bandwidth: 55.5e9,
             },
             pageable_copy: CopyRate {
-                latency: 6.6e-6,
+                latency: as_on_h200::PAGEABLE_COPY_LATENCY,
                 bandwidth: 18.7e9,
             },
-            host_copy: HOST_COPY,
+            host_copy: as_on_h200::HOST_COPY,
             l2_bytes: 60 << 20,
             constant_bytes: 64 << 10,
             max_parameter_bytes: 32764,

@@ -1,10 +1,10 @@
 //! The largest textures and surfaces, each by the number of its device attribute. Programs list
 //! them; the simulator has neither.
 
-/// Those of compute capability 9.0, as driver 580.159.04 answers for an NVIDIA H200. The table of
+/// The largest textures and surfaces of compute capability 9.0, as driver 580.159.04 answers for an NVIDIA H200. The table of
 /// compute capabilities in the CUDA C++ Programming Guide has the same for 6.1 and 8.6.
 pub(super) const SINCE_6_0: &[(i32, u32)] = &[
-    // Textures: 1D; 2D; 3D; 2D layered (its third number: layers).
+    // Textures: 1D; 2D; 3D; 2D layered (width, height and layers).
     (21, 131_072),
     (22, 131_072),
     (23, 65536),

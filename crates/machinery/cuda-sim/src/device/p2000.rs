@@ -16,8 +16,7 @@
 //! - *the note*: its nvprof listing, for copies alone;
 //! - *as on the H200*: nothing is published; see [`as_on_h200`].
 
-use super::rates::{Latencies, Rates, as_on_h200};
-use super::{COPY_LATENCIES, CopyRate, DeviceSpec, HOST_COPY, images};
+use super::{CopyRate, DeviceSpec, Latencies, Rates, as_on_h200, images};
 
 impl DeviceSpec {
     /// NVIDIA Quadro P2000.
@@ -38,20 +37,20 @@ impl DeviceSpec {
             error_correction: false,
             // GTX 1080; half of the bandwidth, because a byte is read and written.
             device_copy: CopyRate {
-                latency: COPY_LATENCIES.device,
+                latency: as_on_h200::DEVICE_COPY_LATENCY,
                 bandwidth: 0.72 * 140e9 / 2.0,
             },
             // GTX 1080.
             page_locked_copy: CopyRate {
-                latency: COPY_LATENCIES.page_locked,
+                latency: as_on_h200::PAGE_LOCKED_COPY_LATENCY,
                 bandwidth: 12.0e9,
             },
             // The note: 67 108 896 bytes to the device in 7.165 ms.
             pageable_copy: CopyRate {
-                latency: COPY_LATENCIES.pageable,
+                latency: as_on_h200::PAGEABLE_COPY_LATENCY,
                 bandwidth: 9.4e9,
             },
-            host_copy: HOST_COPY,
+            host_copy: as_on_h200::HOST_COPY,
             // deviceQuery.
             l2_bytes: 1280 << 10,
             // Guide, 6.1.

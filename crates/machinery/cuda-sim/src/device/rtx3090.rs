@@ -13,8 +13,7 @@
 //! - *MT4G*: the sample results of github.com/caps-tum/mt4g for an NVIDIA A100 (8.0) and an H100;
 //! - *as on the H200*: nothing is published; see [`as_on_h200`].
 
-use super::rates::{Latencies, Rates, as_on_h200};
-use super::{COPY_LATENCIES, CopyRate, DeviceSpec, HOST_COPY, images};
+use super::{CopyRate, DeviceSpec, Latencies, Rates, as_on_h200, images};
 
 impl DeviceSpec {
     /// NVIDIA GeForce RTX 3090.
@@ -34,22 +33,22 @@ impl DeviceSpec {
             error_correction: false,
             // Half of the bandwidth that is reached, because a byte is read and written.
             device_copy: CopyRate {
-                latency: COPY_LATENCIES.device,
+                latency: as_on_h200::DEVICE_COPY_LATENCY,
                 bandwidth: MEMORY_BANDWIDTH_REACHED / 2.0,
             },
             // PCIe 4.0 with 16 lanes. An NVIDIA A10, the same chip, reaches 25.2 GB/s to the device
             // and 26.3 from it in NVIDIA's bandwidthTest.
             page_locked_copy: CopyRate {
-                latency: COPY_LATENCIES.page_locked,
+                latency: as_on_h200::PAGE_LOCKED_COPY_LATENCY,
                 bandwidth: 25.2e9,
             },
             // Depends on the computer. 12.9 GB/s for 64 MiB with an RTX 4090 on the same kind of
             // link (github.com/NVlabs/cuda-oxide, pull request 976).
             pageable_copy: CopyRate {
-                latency: COPY_LATENCIES.pageable,
+                latency: as_on_h200::PAGEABLE_COPY_LATENCY,
                 bandwidth: 12.9e9,
             },
-            host_copy: HOST_COPY,
+            host_copy: as_on_h200::HOST_COPY,
             // deviceQuery.
             l2_bytes: 6 << 20,
             // Guide; parameters of more than 4 KB since CUDA 12.1.

@@ -23,7 +23,7 @@ pub enum CudaError {
     /// No device has this ordinal.
     #[error("CUDA_ERROR_INVALID_DEVICE")]
     InvalidDevice = 101,
-    /// The module image is not one.
+    /// What was to be loaded as a module is no module.
     #[error("CUDA_ERROR_INVALID_IMAGE")]
     InvalidImage = 200,
     /// No context is current, or the handle is not a context's.
@@ -35,7 +35,7 @@ pub enum CudaError {
     /// The PTX does not assemble.
     #[error("CUDA_ERROR_INVALID_PTX")]
     InvalidPtx = 218,
-    /// The PTX is of a version newer than the loader.
+    /// The PTX is of a version that is newer than this driver.
     #[error("CUDA_ERROR_UNSUPPORTED_PTX_VERSION")]
     UnsupportedPtxVersion = 222,
     /// There is no such file.
@@ -50,7 +50,7 @@ pub enum CudaError {
     /// The module has no such kernel or variable.
     #[error("CUDA_ERROR_NOT_FOUND")]
     NotFound = 500,
-    /// What was asked about has not happened yet.
+    /// The event or the work that was asked about is not done yet.
     #[error("CUDA_ERROR_NOT_READY")]
     NotReady = 600,
     /// A kernel touched memory that is not allocated.
@@ -92,10 +92,10 @@ pub enum CudaError {
     /// A kernel failed in a way that has no code of its own.
     #[error("CUDA_ERROR_LAUNCH_FAILED")]
     LaunchFailed = 719,
-    /// Not from inside a stream's callback.
+    /// The call came from inside a stream's callback, which may not call the driver.
     #[error("CUDA_ERROR_NOT_PERMITTED")]
     NotPermitted = 800,
-    /// The simulator does not do this.
+    /// The simulator cannot do this.
     #[error("CUDA_ERROR_NOT_SUPPORTED")]
     NotSupported = 801,
     /// The simulator itself failed.
@@ -104,7 +104,7 @@ pub enum CudaError {
 }
 
 impl CudaError {
-    /// The `CUresult` number.
+    /// The error as a `CUresult` number.
     pub fn code(self) -> i32 {
         self as i32
     }

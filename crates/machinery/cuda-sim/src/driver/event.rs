@@ -1,24 +1,28 @@
 //! Events: marks in a stream, and the modelled time between two of them.
 
-use super::timeline::Instant;
+use super::timeline::TimePoint;
 use super::{ContextId, CudaError, Driver, EventId, StreamId};
 
-/// All the flag bits an event knows: blocking wait, no timing, sharing between processes.
-const FLAGS: u32 = 0x7;
+/// All flag bits that `cuEventCreate` knows: the host sleeps while it waits for the event, the event
+/// takes no time, it is shared between processes.
+const EVENT_FLAGS: u32 = 0x7;
+/// `CU_EVENT_DISABLE_TIMING`.
 const DISABLE_TIMING: u32 = 0x2;
 
-/// A created event.
+/// What a `CUevent` stands for.
 pub(super) struct Event {
     pub(super) context: ContextId,
+    /// Whether it takes the time when it is recorded.
     timed: bool,
-    recorded: Option<Instant>,
+    /// When all work before it is done, by its latest recording.
+    recorded: Option<TimePoint>,
 }
 
 impl Driver {
-    /// A new event.
+    /// `cuEventCreate`: a new event. [`CudaError::InvalidValue`] for unknown flags.
     pub fn create_event(&mut self, context: ContextId, flags: u32) -> Result<EventId, CudaError> {
         self.context(context)?;
-        if flags & !FLAGS != 0 {
+        if flags & !EVENT_FLAGS != 0 {
             return Err(CudaError::InvalidValue);
         }
         let id = EventId(self.handles.next());
@@ -31,15 +35,16 @@ impl Driver {
         Ok(id)
     }
 
-    /// Destroys an event made by [`Driver::create_event`].
+    /// `cuEventDestroy`: destroys an event. [`CudaError::InvalidHandle`] for one that is not there.
     pub fn destroy_event(&mut self, event: EventId) -> Result<(), CudaError> {
         self.event(event)?;
         self.events.remove(&event);
         Ok(())
     }
 
-    /// Marks what `stream` has done so far. The event must be of the same context.
-    pub fn record(
+    /// `cuEventRecord`: from now on `event` stands for the end of all work that is in `stream` so
+    /// far. [`CudaError::InvalidHandle`] for an event of another context or an unknown stream.
+    pub fn record_event(
         &mut self,
         context: ContextId,
         event: EventId,
@@ -54,36 +59,40 @@ impl Driver {
         Ok(())
     }
 
-    /// Makes what `stream` does next wait for `event`. One never recorded holds nothing up.
-    pub fn wait(
+    /// `cuStreamWaitEvent`: what `stream` is given next starts when `event` has happened. An event
+    /// that was never recorded makes nothing wait. [`CudaError::InvalidHandle`] for an unknown
+    /// stream or event.
+    pub fn wait_event(
         &mut self,
         context: ContextId,
         stream: StreamId,
         event: EventId,
     ) -> Result<(), CudaError> {
-        let instant = self.event(event)?.recorded.unwrap_or_default();
-        self.context_mut(context)?.timeline.wait(stream, instant)
+        let time = self.event(event)?.recorded.unwrap_or_default();
+        self.context_mut(context)?.timeline.wait(stream, time)
     }
 
-    /// Whether `event` has happened. The simulator has done all work, so the answer is yes: the
-    /// host has come as far as if it had waited.
+    /// `cuEventQuery`: whether `event` has happened. The simulator does all work at the call, so the
+    /// answer is always yes, and in modelled time the host then is where it would be if it had
+    /// waited. [`CudaError::InvalidHandle`] for an unknown event.
     pub fn query_event(&mut self, event: EventId) -> Result<(), CudaError> {
         self.synchronize_event(event)
     }
 
-    /// The host waits for `event`.
+    /// `cuEventSynchronize`: in modelled time the host waits for `event`; not at all if it was never
+    /// recorded. [`CudaError::InvalidHandle`] for an unknown event.
     pub fn synchronize_event(&mut self, event: EventId) -> Result<(), CudaError> {
         let found = self.event(event)?;
-        let (context, instant) = (found.context, found.recorded.unwrap_or_default());
+        let (context, time) = (found.context, found.recorded.unwrap_or_default());
         let timeline = &mut self.context_mut(context)?.timeline;
-        timeline.synchronize_until(instant);
+        timeline.synchronize_until(time);
         Ok(())
     }
 
-    /// Modelled milliseconds from `start` to `end`. [`CudaError::InvalidHandle`] for an event that
-    /// was never recorded, takes no time stamps, or is of another context than the other one;
-    /// [`CudaError::NotReady`] before the host has waited for both.
-    pub fn elapsed(&self, start: EventId, end: EventId) -> Result<f32, CudaError> {
+    /// `cuEventElapsedTime`: modelled milliseconds from `start` to `end`. [`CudaError::InvalidHandle`] for an event that
+    /// was never recorded, was made not to take the time, or is of another context than the other
+    /// one; [`CudaError::NotReady`] before the host has waited for both.
+    pub fn elapsed_time(&self, start: EventId, end: EventId) -> Result<f32, CudaError> {
         let (start, end) = (self.event(start)?, self.event(end)?);
         if start.context != end.context || !start.timed || !end.timed {
             return Err(CudaError::InvalidHandle);
@@ -98,7 +107,8 @@ impl Driver {
         Ok(to.milliseconds_since(from))
     }
 
-    /// A live event of a context that has not faulted.
+    /// An event that is not destroyed. [`CudaError::InvalidHandle`] where there is none, or the fault
+    /// that ended its context.
     fn event(&self, event: EventId) -> Result<&Event, CudaError> {
         let found = self.events.get(&event).ok_or(CudaError::InvalidHandle)?;
         self.context(found.context)?;
@@ -118,15 +128,19 @@ mod tests {
         let end = driver.create_event(context, 0).unwrap();
         let untimed = driver.create_event(context, DISABLE_TIMING).unwrap();
         let refused = Err(CudaError::InvalidHandle);
-        driver.record(context, start, StreamId::LEGACY).unwrap();
-        driver.record(context, untimed, StreamId::LEGACY).unwrap();
-        assert_eq!(driver.elapsed(start, end), refused);
-        assert_eq!(driver.elapsed(start, untimed), refused);
+        driver
+            .record_event(context, start, StreamId::LEGACY)
+            .unwrap();
+        driver
+            .record_event(context, untimed, StreamId::LEGACY)
+            .unwrap();
+        assert_eq!(driver.elapsed_time(start, end), refused);
+        assert_eq!(driver.elapsed_time(start, untimed), refused);
         assert_eq!(driver.query_event(end), Ok(()));
-        driver.record(context, end, StreamId::LEGACY).unwrap();
-        assert_eq!(driver.elapsed(start, end), Ok(0.0));
+        driver.record_event(context, end, StreamId::LEGACY).unwrap();
+        assert_eq!(driver.elapsed_time(start, end), Ok(0.0));
         driver.destroy_event(end).unwrap();
-        assert_eq!(driver.elapsed(start, end), refused);
+        assert_eq!(driver.elapsed_time(start, end), refused);
         assert_eq!(driver.query_event(end), Err(CudaError::InvalidHandle));
         assert_eq!(driver.destroy_event(end), Err(CudaError::InvalidHandle));
     }
@@ -139,23 +153,23 @@ mod tests {
         let before = driver.create_event(context, 0).unwrap();
         let done = driver.create_event(context, 0).unwrap();
         let after = driver.create_event(context, 0).unwrap();
-        driver.wait(context, second, done).unwrap();
-        driver.record(context, before, second).unwrap();
-        let fill = super::super::Fill {
+        driver.wait_event(context, second, done).unwrap();
+        driver.record_event(context, before, second).unwrap();
+        let memset = super::super::Memset {
             address: driver.allocate(context, 4800).unwrap(),
             pitch: 0,
-            value: super::super::Value::U8(1),
+            value: super::super::MemsetValue::U8(1),
             width: 4800,
             height: 1,
         };
-        driver.fill(context, first, &fill).unwrap();
-        driver.record(context, done, first).unwrap();
-        driver.wait(context, second, done).unwrap();
-        driver.record(context, after, second).unwrap();
-        assert_eq!(driver.elapsed(before, after), Err(CudaError::NotReady));
+        driver.memset(context, first, &memset).unwrap();
+        driver.record_event(context, done, first).unwrap();
+        driver.wait_event(context, second, done).unwrap();
+        driver.record_event(context, after, second).unwrap();
+        assert_eq!(driver.elapsed_time(before, after), Err(CudaError::NotReady));
         driver.synchronize_event(done).unwrap();
         // 4800 bytes at 4.8 TB/s, and 2.8 µs before them.
-        assert_eq!(driver.elapsed(before, after), Ok(0.002801));
+        assert_eq!(driver.elapsed_time(before, after), Ok(0.002801));
     }
 
     #[test]
@@ -168,10 +182,13 @@ mod tests {
         let event = driver.create_event(context, 0).unwrap();
         let other = driver.create_context(0).unwrap();
         let wrong = Err(CudaError::InvalidHandle);
-        assert_eq!(driver.record(other, event, StreamId::LEGACY), wrong);
-        assert_eq!(driver.record(context, event, StreamId(7)), wrong);
-        assert_eq!(driver.wait(context, StreamId(7), event), wrong);
-        assert_eq!(driver.wait(context, StreamId::LEGACY, EventId(7)), wrong);
+        assert_eq!(driver.record_event(other, event, StreamId::LEGACY), wrong);
+        assert_eq!(driver.record_event(context, event, StreamId(7)), wrong);
+        assert_eq!(driver.wait_event(context, StreamId(7), event), wrong);
+        assert_eq!(
+            driver.wait_event(context, StreamId::LEGACY, EventId(7)),
+            wrong
+        );
         assert_eq!(driver.synchronize_event(EventId(7)), wrong);
     }
 }

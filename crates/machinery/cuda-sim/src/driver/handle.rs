@@ -3,7 +3,7 @@
 //! One counter numbers the objects of every kind and never repeats, so a handle that is stale, of
 //! another kind or made up is simply not found.
 
-/// Names one kind of object by number.
+/// Makes a type for the handles of each kind of object.
 macro_rules! handles {
     ($($(#[$doc:meta])* $name:ident)*) => {$(
         $(#[$doc])*
@@ -30,20 +30,21 @@ impl StreamId {
     pub const LEGACY: Self = Self(0);
 }
 
-/// Deals out handle numbers.
-pub(super) struct Handles {
-    next: u64,
+/// Deals out the numbers of handles, each once.
+pub(super) struct HandleCounter {
+    last: u64,
 }
 
-impl Handles {
-    /// Numbers start above the stream handles CUDA reserves (0, 1 and 2) and, like pointers, are
-    /// aligned.
+impl HandleCounter {
+    /// A counter that has dealt out none. Numbers start above the stream handles that CUDA reserves
+    /// (0, 1 and 2) and are multiples of 16, as the pointers of a real driver would be.
     pub(super) fn new() -> Self {
-        Self { next: 0x1000 }
+        Self { last: 0x1000 }
     }
 
+    /// A number that no handle has had.
     pub(super) fn next(&mut self) -> u64 {
-        self.next += 0x10;
-        self.next
+        self.last += 0x10;
+        self.last
     }
 }

@@ -1,38 +1,44 @@
 //! The CUDA driver API, simulated, as safe Rust: contexts, memory, copies, streams, events,
 //! modules and launches, each checked and refused as NVIDIA's driver would.
 //!
-//! A [`Driver`] is one machine with one GPU. Work is done at the call; what it would have cost and
-//! overlapped with is kept on a [`timeline`]. Most calls name the context they act in, which the
-//! caller takes from its [`Thread`]. After a kernel has faulted, every call in its context answers
-//! with that fault until the context is destroyed.
+//! A [`Driver`] is one machine with one GPU. Work is done at the call; when it would have begun and
+//! ended on a GPU is kept on a [`timeline`]. Each function says which of the driver API's functions
+//! it stands for; they have no `_v2` here.
+//!
+//! Most calls name the context they act in, which the caller takes from its thread's
+//! [`ContextStack`]. They answer [`CudaError::ContextIsDestroyed`] where there is no such context.
+//! After a kernel has faulted, every call in its context answers with the error of that fault until
+//! the context is destroyed.
 
-mod attribute;
 mod context;
-mod copy;
+mod device_attribute;
 mod error;
 mod event;
-mod fill;
-mod function;
+mod function_attribute;
 mod handle;
-mod host;
+mod host_memory;
 mod launch;
+mod memcpy;
 mod memory;
+mod memset;
 mod module;
 mod occupancy;
 mod stream;
+#[cfg(test)]
+mod tests;
 pub mod timeline;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-pub use context::{Limit, Thread};
-pub use copy::{Copy, Memory, Place};
+pub use context::{ContextStack, Limit};
 pub use error::CudaError;
-pub use fill::{Fill, Value};
 pub use handle::{ContextId, EventId, FunctionId, ModuleId, StreamId};
-pub use launch::{LaunchConfig, Launched};
+pub use launch::{LaunchConfig, LaunchOutcome};
+pub use memcpy::{Memcpy, MemcpyAddress, MemcpyOperand};
+pub use memset::{Memset, MemsetValue};
 pub use module::ModuleError;
-pub use occupancy::Occupancy;
+pub use occupancy::OccupancyCalculator;
 pub use stream::PRIORITIES;
 
 use crate::check::{Checks, Finding};
@@ -43,35 +49,37 @@ use crate::memory::global::Global;
 pub struct Driver {
     device: DeviceSpec,
     global: Global,
+    /// How long a launch may run, in real time.
     time_limit: Option<Duration>,
     checks: Checks,
-    /// What was still allocated when contexts went, not yet taken.
+    /// What was still allocated when contexts were destroyed, since somebody last asked.
     leaks: Vec<Finding>,
-    handles: handle::Handles,
+    handles: handle::HandleCounter,
     contexts: BTreeMap<ContextId, context::Context>,
-    primary: context::Primary,
-    modules: BTreeMap<ModuleId, module::Module>,
-    functions: BTreeMap<FunctionId, module::Function>,
+    primary: context::PrimaryContext,
+    modules: BTreeMap<ModuleId, module::LoadedModule>,
+    functions: BTreeMap<FunctionId, module::LoadedFunction>,
     streams: BTreeMap<StreamId, stream::Stream>,
     events: BTreeMap<EventId, event::Event>,
 }
 
 impl Driver {
-    /// A machine with one `device`. A launch that runs longer than `time_limit` is ended.
+    /// A machine with one `device`. A launch that runs longer than `time_limit`, in real time, is
+    /// ended.
     ///
     /// The device has the memory of its model, but at most half of what the host has: device
     /// memory is host memory here, and most programs keep a host copy of what they send there.
     pub fn new(device: DeviceSpec, time_limit: Option<Duration>) -> Self {
-        let capacity = device.memory_bytes.min(host::memory() / 2);
+        let capacity = device.memory_bytes.min(host_memory::host_memory() / 2);
         Self {
             global: Global::new(capacity),
             device,
             time_limit,
             checks: Checks::NONE,
             leaks: Vec::new(),
-            handles: handle::Handles::new(),
+            handles: handle::HandleCounter::new(),
             contexts: BTreeMap::new(),
-            primary: context::Primary::default(),
+            primary: context::PrimaryContext::default(),
             modules: BTreeMap::new(),
             functions: BTreeMap::new(),
             streams: BTreeMap::new(),
@@ -79,67 +87,14 @@ impl Driver {
         }
     }
 
-    /// From now on launches are looked at for this. Which bytes are written is known of memory
-    /// allocated while [`Checks::init`] is on; all other memory counts as written.
-    pub fn check(&mut self, checks: Checks) {
+    /// Which mistakes are looked for from now on. [`Checks::init`] knows of memory that was allocated
+    /// while it was on which bytes are written; all other memory counts as written.
+    pub fn set_checks(&mut self, checks: Checks) {
         self.checks = checks;
     }
 
-    /// The GPU.
+    /// The GPU that is simulated.
     pub fn device(&self) -> &DeviceSpec {
         &self.device
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// `store` writes value + thread index at address + 4 × thread index; `bounded` takes at most
-    /// 64 threads and declares 256 bytes of shared memory; `endless` does not end.
-    pub(super) const PTX: &str = "
-        .version 6.4
-        .target sm_52
-        .address_size 64
-        .visible .const .align 4 .b8 factor[4];
-        .visible .global .align 4 .b8 table[64];
-        .shared .align 4 .b8 tile[256];
-
-        .visible .entry store(.param .u64 address, .param .u32 value)
-        {
-            .reg .b32 %r<4>;
-            .reg .b64 %rd<4>;
-            ld.param.u64 %rd1, [address];
-            ld.param.u32 %r1, [value];
-            cvta.to.global.u64 %rd2, %rd1;
-            mov.u32 %r2, %tid.x;
-            mul.wide.u32 %rd3, %r2, 4;
-            add.s64 %rd2, %rd2, %rd3;
-            add.s32 %r3, %r1, %r2;
-            st.global.u32 [%rd2], %r3;
-            ret;
-        }
-
-        .visible .entry bounded()
-        .maxntid 64, 1, 1
-        {
-            .reg .b32 %r<2>;
-            mov.u32 %r1, tile;
-            st.shared.u32 [%r1], %r1;
-            ret;
-        }
-
-        .visible .entry endless()
-        {
-        again:
-            bra again;
-        }
-    ";
-
-    /// A driver with a current context.
-    pub(super) fn driver() -> (Driver, ContextId) {
-        let mut driver = Driver::new(DeviceSpec::h200(), None);
-        let context = driver.retain_primary();
-        (driver, context)
     }
 }

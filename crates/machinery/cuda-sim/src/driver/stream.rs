@@ -1,14 +1,17 @@
-//! Streams. Work is done at the call, so a stream is always idle; its clock is on the timeline.
+//! Streams. Work is done at the call, so a stream is always idle; when its work would have ended on a
+//! GPU is kept on the context's timeline.
 
 use super::{ContextId, CudaError, Driver, StreamId};
 
-/// `CU_STREAM_NON_BLOCKING`: does not take turns with the legacy default stream.
+/// `CU_STREAM_NON_BLOCKING`: work in the stream and work in the legacy default stream do not wait for
+/// each other.
 const NON_BLOCKING: u32 = 1;
 
-/// The least and the greatest priority, as the H200's driver gives them. Less is more urgent.
+/// The lowest and the highest priority (`cuCtxGetStreamPriorityRange`), as the H200's driver gives
+/// them. The smaller number is the higher priority.
 pub const PRIORITIES: (i32, i32) = (0, -5);
 
-/// A created stream.
+/// What a `CUstream` stands for, other than the default stream.
 pub(super) struct Stream {
     pub(super) context: ContextId,
     flags: u32,
@@ -16,8 +19,9 @@ pub(super) struct Stream {
 }
 
 impl Driver {
-    /// A new stream. `flags` is 0 or `CU_STREAM_NON_BLOCKING`; a priority out of range is brought
-    /// into it. Priorities do not change modelled time.
+    /// `cuStreamCreateWithPriority`: a new stream. `flags` is 0 or `CU_STREAM_NON_BLOCKING`,
+    /// otherwise [`CudaError::InvalidValue`]. A priority above or below [`PRIORITIES`] becomes the
+    /// nearest of them; priorities do not change modelled time.
     pub fn create_stream(
         &mut self,
         context: ContextId,
@@ -41,7 +45,8 @@ impl Driver {
         Ok(id)
     }
 
-    /// Destroys a stream made by [`Driver::create_stream`].
+    /// `cuStreamDestroy`: destroys a stream made by [`Driver::create_stream`].
+    /// [`CudaError::InvalidHandle`] for any other.
     pub fn destroy_stream(
         &mut self,
         context: ContextId,
@@ -56,32 +61,38 @@ impl Driver {
         Ok(())
     }
 
-    /// The context that a stream made by [`Driver::create_stream`] belongs to. What is asked of the
-    /// stream is done there, whatever context is current.
+    /// `cuStreamGetCtx`: the context that a stream made by [`Driver::create_stream`] belongs to. What
+    /// is asked of the stream is done there, whatever context is current.
+    /// [`CudaError::InvalidHandle`] for any other stream.
     pub fn stream_context(&self, stream: StreamId) -> Result<ContextId, CudaError> {
         let found = self.streams.get(&stream);
         Ok(found.ok_or(CudaError::InvalidHandle)?.context)
     }
 
-    /// The flags `stream` was made with.
+    /// `cuStreamGetFlags`: the flags `stream` was made with. [`CudaError::InvalidHandle`] for a
+    /// stream that `context` does not have.
     pub fn stream_flags(&self, context: ContextId, stream: StreamId) -> Result<u32, CudaError> {
         Ok(self
             .stream(context, stream)?
             .map_or(0, |stream| stream.flags))
     }
 
-    /// The priority of `stream`.
+    /// `cuStreamGetPriority`: the priority of `stream`. [`CudaError::InvalidHandle`] for a stream that
+    /// `context` does not have.
     pub fn stream_priority(&self, context: ContextId, stream: StreamId) -> Result<i32, CudaError> {
         let stream = self.stream(context, stream)?;
         Ok(stream.map_or(PRIORITIES.0, |stream| stream.priority))
     }
 
-    /// Whether all work in `stream` is done. It is, so the host has come as far as if it had waited.
+    /// `cuStreamQuery`: whether all work in `stream` is done. The simulator does all work at the
+    /// call, so the answer is always yes, and in modelled time the host then is where it would be if
+    /// it had waited. [`CudaError::InvalidHandle`] for a stream that `context` does not have.
     pub fn query_stream(&mut self, context: ContextId, stream: StreamId) -> Result<(), CudaError> {
         self.synchronize_stream(context, stream)
     }
 
-    /// The host waits for all work in `stream`.
+    /// `cuStreamSynchronize`: in modelled time the host waits for all work in `stream`.
+    /// [`CudaError::InvalidHandle`] for a stream that `context` does not have.
     pub fn synchronize_stream(
         &mut self,
         context: ContextId,
@@ -90,7 +101,8 @@ impl Driver {
         self.context_mut(context)?.timeline.synchronize(stream)
     }
 
-    /// A stream of `context`; `None` is the legacy default stream.
+    /// A stream of `context`: `None` for the legacy default stream, [`CudaError::InvalidHandle`] for
+    /// one that `context` does not have.
     fn stream(&self, context: ContextId, id: StreamId) -> Result<Option<&Stream>, CudaError> {
         self.context(context)?;
         if id == StreamId::LEGACY {

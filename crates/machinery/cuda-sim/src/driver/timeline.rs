@@ -1,8 +1,10 @@
 //! Modelled time: when each piece of work would start and end on the GPU.
 //!
-//! The simulator does all work at the call. What it would have overlapped with is kept here: every
-//! stream has a clock, and so has the host, which falls behind none that it waited for. Work starts
-//! when its stream, the host and the engine it needs are all ready.
+//! The simulator does all work at the call. On a GPU, work in one stream goes on beside work in
+//! others and beside the host; what that makes of the times is kept here. There is a clock for each
+//! stream, each engine and the host. Work starts at the latest of the times on the clocks of its
+//! stream, its engine and the host, and sets those of stream and engine to its end. Waiting for a
+//! stream sets the host's clock to the stream's.
 
 use std::collections::BTreeMap;
 
@@ -11,17 +13,17 @@ use super::handle::StreamId;
 
 /// A point in modelled time, in picoseconds since the context began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Instant(u64);
+pub struct TimePoint(u64);
 
-impl Instant {
+impl TimePoint {
     /// Milliseconds from `start` to `self`, below zero if `start` is the later one.
     pub fn milliseconds_since(self, start: Self) -> f32 {
         ((self.0 as i128 - start.0 as i128) as f64 / 1e9) as f32
     }
 
-    /// The instant `seconds` later; a negative or unknown length counts as none.
+    /// The point in time `seconds` later; the same one for a negative number or NaN.
     fn after(self, seconds: f64) -> Self {
-        // `as` takes NaN and negative numbers to zero and everything too large to the last instant.
+        // `as` makes zero of NaN and negative numbers, and the largest `u64` of everything above it.
         Self(self.0.saturating_add((seconds * 1e12).round() as u64))
     }
 }
@@ -41,17 +43,21 @@ pub enum Engine {
     Host,
 }
 
-struct Clock {
-    now: Instant,
-    /// Whether the stream takes turns with the legacy default stream.
+/// How far a stream has come.
+struct StreamClock {
+    /// When all work in the stream so far is done.
+    now: TimePoint,
+    /// Whether work in the stream and work in the legacy default stream wait for each other.
     blocking: bool,
 }
 
 /// The clocks of one context.
 pub struct Timeline {
-    host: Instant,
-    engines: [Instant; 5],
-    streams: BTreeMap<StreamId, Clock>,
+    /// How far the host has come.
+    host: TimePoint,
+    /// When each engine has done all work so far, by the number of the [`Engine`].
+    engines: [TimePoint; 5],
+    streams: BTreeMap<StreamId, StreamClock>,
 }
 
 impl Default for Timeline {
@@ -64,32 +70,34 @@ impl Timeline {
     /// A timeline with the legacy default stream alone.
     pub fn new() -> Self {
         let mut timeline = Self {
-            host: Instant::default(),
-            engines: [Instant::default(); 5],
+            host: TimePoint::default(),
+            engines: [TimePoint::default(); 5],
             streams: BTreeMap::new(),
         };
         timeline.add_stream(StreamId::LEGACY, true);
         timeline
     }
 
-    /// Starts a stream's clock. A `blocking` stream takes turns with the legacy default stream.
+    /// Starts a stream's clock. Work in a `blocking` stream and work in the legacy default stream
+    /// wait for each other.
     pub fn add_stream(&mut self, stream: StreamId, blocking: bool) {
         let now = self.host;
-        self.streams.insert(stream, Clock { now, blocking });
+        self.streams.insert(stream, StreamClock { now, blocking });
     }
 
-    /// Ends a stream's clock. What it had under way still holds its engines.
+    /// Ends a stream's clock. The engines that its work needs are still busy until that work ends.
     pub fn remove_stream(&mut self, stream: StreamId) {
         self.streams.remove(&stream);
     }
 
     /// Appends `seconds` of work on `engine` to `stream`; returns when it ends.
+    /// [`CudaError::InvalidHandle`], here and below, for a stream without a clock.
     pub fn run(
         &mut self,
         stream: StreamId,
         engine: Engine,
         seconds: f64,
-    ) -> Result<Instant, CudaError> {
+    ) -> Result<TimePoint, CudaError> {
         let start = self.ready(stream)?.max(self.engines[engine as usize]);
         let end = start.after(seconds);
         self.engines[engine as usize] = end;
@@ -97,43 +105,44 @@ impl Timeline {
         Ok(end)
     }
 
-    /// When everything in `stream` so far is done: what an event recorded now will read.
-    pub fn record(&mut self, stream: StreamId) -> Result<Instant, CudaError> {
+    /// When everything in `stream` so far is done: the time of an event that is recorded now
+    /// (`cuEventRecord`).
+    pub fn record(&mut self, stream: StreamId) -> Result<TimePoint, CudaError> {
         let at = self.ready(stream)?;
         self.set(stream, at)?;
         Ok(at)
     }
 
-    /// Makes what `stream` does next start no earlier than `instant` (`cuStreamWaitEvent`).
-    pub fn wait(&mut self, stream: StreamId, instant: Instant) -> Result<(), CudaError> {
-        let at = self.ready(stream)?.max(instant);
+    /// Makes what `stream` does next start no earlier than `time` (`cuStreamWaitEvent`).
+    pub fn wait(&mut self, stream: StreamId, time: TimePoint) -> Result<(), CudaError> {
+        let at = self.ready(stream)?.max(time);
         self.set(stream, at)
     }
 
-    /// The host waits for all of `stream`.
+    /// The host waits for all work in `stream` (`cuStreamSynchronize`).
     pub fn synchronize(&mut self, stream: StreamId) -> Result<(), CudaError> {
         self.host = self.ready(stream)?;
         Ok(())
     }
 
-    /// The host waits until `instant`.
-    pub fn synchronize_until(&mut self, instant: Instant) {
-        self.host = self.host.max(instant);
+    /// The host waits until `time` (`cuEventSynchronize`).
+    pub fn synchronize_until(&mut self, time: TimePoint) {
+        self.host = self.host.max(time);
     }
 
-    /// Whether the host knows that `instant` has come: it has waited for it, or for something later.
-    pub fn is_past(&self, instant: Instant) -> bool {
-        instant <= self.host
+    /// Whether the host has waited until `time` or longer.
+    pub fn is_past(&self, time: TimePoint) -> bool {
+        time <= self.host
     }
 
-    /// The host waits for every stream.
+    /// The host waits for all work (`cuCtxSynchronize`).
     pub fn synchronize_all(&mut self) {
         let streams = self.streams.values().map(|clock| clock.now);
-        self.host = streams.chain(self.engines).fold(self.host, Instant::max);
+        self.host = streams.chain(self.engines).fold(self.host, TimePoint::max);
     }
 
-    /// The earliest that the next work of `stream` can start, engines aside.
-    fn ready(&self, stream: StreamId) -> Result<Instant, CudaError> {
+    /// The earliest that the next work of `stream` can start, if its engine is free.
+    fn ready(&self, stream: StreamId) -> Result<TimePoint, CudaError> {
         let own = self.streams.get(&stream).ok_or(CudaError::InvalidHandle)?;
         let earliest = own.now.max(self.host);
         if !own.blocking {
@@ -145,10 +154,11 @@ impl Timeline {
         });
         Ok(others
             .map(|(_, clock)| clock.now)
-            .fold(earliest, Instant::max))
+            .fold(earliest, TimePoint::max))
     }
 
-    fn set(&mut self, stream: StreamId, now: Instant) -> Result<(), CudaError> {
+    /// Sets the clock of `stream`.
+    fn set(&mut self, stream: StreamId, now: TimePoint) -> Result<(), CudaError> {
         let clock = self.streams.get_mut(&stream);
         clock.ok_or(CudaError::InvalidHandle)?.now = now;
         Ok(())
@@ -170,8 +180,8 @@ mod tests {
         timeline
     }
 
-    fn ms(instant: Instant) -> f32 {
-        instant.milliseconds_since(Instant::default())
+    fn ms(time: TimePoint) -> f32 {
+        time.milliseconds_since(TimePoint::default())
     }
 
     #[test]
@@ -231,7 +241,7 @@ mod tests {
         assert_eq!(ms(end), 5.0);
         timeline.synchronize_all();
         assert_eq!(ms(timeline.record(A).unwrap()), 5.0);
-        timeline.synchronize_until(Instant(9_000_000_000));
+        timeline.synchronize_until(TimePoint(9_000_000_000));
         assert_eq!(ms(timeline.record(B).unwrap()), 9.0);
     }
 
@@ -244,7 +254,10 @@ mod tests {
             Err(CudaError::InvalidHandle)
         );
         assert_eq!(timeline.synchronize(A), Err(CudaError::InvalidHandle));
-        assert_eq!(timeline.wait(A, Instant(1)), Err(CudaError::InvalidHandle));
+        assert_eq!(
+            timeline.wait(A, TimePoint(1)),
+            Err(CudaError::InvalidHandle)
+        );
     }
 
     #[test]

@@ -1,12 +1,12 @@
-//! Fills: device memory set to one repeated value.
+//! Fills (`cuMemset…`): device memory set to one repeated value.
 
 use super::memory::MAX_PITCH;
 use super::timeline::Engine;
 use super::{ContextId, CudaError, Driver, StreamId};
 
-/// The value of a fill, by its width.
+/// The value that memory is filled with, by its width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Value {
+pub enum MemsetValue {
     /// One byte.
     U8(u8),
     /// Two bytes; the address must be a multiple of 2.
@@ -15,54 +15,55 @@ pub enum Value {
     U32(u32),
 }
 
-/// `height` rows of `width` values, `pitch` bytes apart (of no meaning with a single row).
+/// What to fill, and with what: `height` rows of `width` values each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fill {
+pub struct Memset {
     /// Where the first row starts.
     pub address: u64,
-    /// Bytes from a row to the next.
+    /// Bytes from the start of a row to the start of the next. Not looked at with a single row.
     pub pitch: u64,
     /// What to write.
-    pub value: Value,
-    /// Values in a row.
+    pub value: MemsetValue,
+    /// Values in a row (not bytes).
     pub width: u64,
     /// Rows.
     pub height: u64,
 }
 
 impl Driver {
-    /// Fills device memory in `stream`. The host does not wait, in modelled time.
+    /// `cuMemsetD8Async`, `cuMemsetD2D32Async` and the others: fills device memory in `stream`. The
+    /// host does not wait, in modelled time.
     ///
     /// An empty fill does nothing. [`CudaError::InvalidValue`]: memory that is not one live
     /// allocation, an address or pitch that is not a multiple of the value's width, a pitch less
-    /// than a row.
-    pub fn fill(
+    /// than a row. [`CudaError::InvalidHandle`] for an unknown stream.
+    pub fn memset(
         &mut self,
         context: ContextId,
         stream: StreamId,
-        fill: &Fill,
+        memset: &Memset,
     ) -> Result<(), CudaError> {
         self.context_mut(context)?.timeline.record(stream)?;
-        if fill.width == 0 || fill.height == 0 {
+        if memset.width == 0 || memset.height == 0 {
             return Ok(());
         }
-        let (row, span) = fill.extent().ok_or(CudaError::InvalidValue)?;
-        let start = self.global.host(fill.address, span);
+        let (row, span) = memset.extent().ok_or(CudaError::InvalidValue)?;
+        let start = self.global.host(memset.address, span);
         let start = start.ok_or(CudaError::InvalidValue)?;
-        let rows = (0..fill.height).map(|y| (fill.address + y * fill.pitch, row));
-        self.global.wrote(fill.address, rows);
-        for y in 0..fill.height {
-            let row_start = start.wrapping_add((y * fill.pitch) as usize);
+        let rows = (0..memset.height).map(|y| (memset.address + y * memset.pitch, row));
+        self.global.wrote(memset.address, rows);
+        for y in 0..memset.height {
+            let row_start = start.wrapping_add((y * memset.pitch) as usize);
             // SAFETY: all `span` bytes from `start`, so every row, are in one live allocation, and
             // `&mut self` keeps launches and other fills away.
             let bytes = unsafe { std::slice::from_raw_parts_mut(row_start, row as usize) };
-            match fill.value {
-                Value::U8(value) => bytes.fill(value),
-                Value::U16(value) => repeat(bytes, value.to_le_bytes()),
-                Value::U32(value) => repeat(bytes, value.to_le_bytes()),
+            match memset.value {
+                MemsetValue::U8(value) => bytes.fill(value),
+                MemsetValue::U16(value) => repeat(bytes, value.to_le_bytes()),
+                MemsetValue::U32(value) => repeat(bytes, value.to_le_bytes()),
             }
         }
-        let written = (row * fill.height) as f64;
+        let written = (row * memset.height) as f64;
         let seconds = self.device.device_copy.latency + written / self.device.memory_bandwidth;
         let context = self.context_mut(context)?;
         context.timeline.run(stream, Engine::Compute, seconds)?;
@@ -70,14 +71,15 @@ impl Driver {
     }
 }
 
-impl Fill {
-    /// Bytes of a row and bytes from the first written to past the last; `None` if misaligned or
-    /// too narrow.
+impl Memset {
+    /// The bytes of a row, and the bytes from the first that is written to past the last. `None` if
+    /// address or pitch is not a multiple of the value's width, the pitch is less than a row or too
+    /// large, or a number overflows. The fill is not empty.
     fn extent(&self) -> Option<(u64, u64)> {
         let element = match self.value {
-            Value::U8(_) => 1,
-            Value::U16(_) => 2,
-            Value::U32(_) => 4,
+            MemsetValue::U8(_) => 1,
+            MemsetValue::U16(_) => 2,
+            MemsetValue::U32(_) => 4,
         };
         let row = self.width.checked_mul(element)?;
         let pitched = self.height > 1;
@@ -92,6 +94,7 @@ impl Fill {
     }
 }
 
+/// Fills `bytes` with copies of `value`, as many as fit whole.
 fn repeat<const N: usize>(bytes: &mut [u8], value: [u8; N]) {
     for chunk in bytes.chunks_exact_mut(N) {
         chunk.copy_from_slice(&value);
@@ -102,14 +105,14 @@ fn repeat<const N: usize>(bytes: &mut [u8], value: [u8; N]) {
 mod tests {
     use super::super::tests::driver;
     use super::*;
-    use crate::driver::{Copy, Memory};
+    use crate::driver::{Memcpy, MemcpyAddress};
 
     fn read(driver: &mut Driver, context: ContextId, address: u64, bytes: usize) -> Vec<u8> {
         let mut found = vec![0; bytes];
-        let to = Memory::Host(found.as_mut_ptr());
-        let copy = Copy::linear(to, Memory::Device(address), bytes as u64);
+        let to = MemcpyAddress::Host(found.as_mut_ptr());
+        let copy = Memcpy::linear(to, MemcpyAddress::Device(address), bytes as u64);
         // SAFETY: `found` holds `bytes` bytes.
-        unsafe { driver.copy(context, &copy) }.unwrap();
+        unsafe { driver.memcpy(context, &copy) }.unwrap();
         found
     }
 
@@ -118,19 +121,23 @@ mod tests {
         let (mut driver, context) = driver();
         let address = driver.allocate(context, 16).unwrap();
         let cases = [
-            (Value::U8(1), 4, vec![1, 1, 1, 1, 0, 0, 0, 0]),
-            (Value::U16(0x0302), 3, vec![2, 3, 2, 3, 2, 3, 0, 0]),
-            (Value::U32(0x0706_0504), 2, vec![4, 5, 6, 7, 4, 5, 6, 7]),
+            (MemsetValue::U8(1), 4, vec![1, 1, 1, 1, 0, 0, 0, 0]),
+            (MemsetValue::U16(0x0302), 3, vec![2, 3, 2, 3, 2, 3, 0, 0]),
+            (
+                MemsetValue::U32(0x0706_0504),
+                2,
+                vec![4, 5, 6, 7, 4, 5, 6, 7],
+            ),
         ];
         for (value, width, expected) in cases {
-            let fill = Fill {
+            let memset = Memset {
                 address,
                 pitch: 0,
                 value,
                 width,
                 height: 1,
             };
-            driver.fill(context, StreamId::LEGACY, &fill).unwrap();
+            driver.memset(context, StreamId::LEGACY, &memset).unwrap();
             assert_eq!(read(&mut driver, context, address, 8), expected);
         }
     }
@@ -139,14 +146,14 @@ mod tests {
     fn rows_leave_their_padding_alone() {
         let (mut driver, context) = driver();
         let (address, pitch) = driver.allocate_pitched(context, 6, 3, 4).unwrap();
-        let fill = Fill {
+        let memset = Memset {
             address,
             pitch,
-            value: Value::U16(0x0505),
+            value: MemsetValue::U16(0x0505),
             width: 3,
             height: 3,
         };
-        driver.fill(context, StreamId::LEGACY, &fill).unwrap();
+        driver.memset(context, StreamId::LEGACY, &memset).unwrap();
         let bytes = read(&mut driver, context, address, 3 * pitch as usize);
         for row in bytes.chunks(pitch as usize) {
             assert_eq!(row[..6], [5; 6]);
@@ -158,53 +165,53 @@ mod tests {
     fn what_is_outside_or_misaligned_is_refused() {
         let (mut driver, context) = driver();
         let (address, pitch) = driver.allocate_pitched(context, 512, 4, 4).unwrap();
-        let good = Fill {
+        let good = Memset {
             address,
             pitch,
-            value: Value::U32(1),
+            value: MemsetValue::U32(1),
             width: 128,
             height: 4,
         };
-        assert_eq!(driver.fill(context, StreamId::LEGACY, &good), Ok(()));
+        assert_eq!(driver.memset(context, StreamId::LEGACY, &good), Ok(()));
         let bad = [
-            Fill {
+            Memset {
                 address: address + 2,
                 width: 1,
                 ..good
             },
-            Fill {
+            Memset {
                 address: address + 4,
                 ..good
             },
-            Fill { address: 0, ..good },
-            Fill { height: 5, ..good },
-            Fill { pitch: 508, ..good },
-            Fill { pitch: 514, ..good },
-            Fill {
+            Memset { address: 0, ..good },
+            Memset { height: 5, ..good },
+            Memset { pitch: 508, ..good },
+            Memset { pitch: 514, ..good },
+            Memset {
                 width: u64::MAX,
                 ..good
             },
-            Fill {
+            Memset {
                 height: u64::MAX,
                 ..good
             },
         ];
-        for fill in bad {
+        for memset in bad {
             assert_eq!(
-                driver.fill(context, StreamId::LEGACY, &fill),
+                driver.memset(context, StreamId::LEGACY, &memset),
                 Err(CudaError::InvalidValue),
-                "{fill:?}"
+                "{memset:?}"
             );
         }
         assert_eq!(
-            driver.fill(context, StreamId(99), &good),
+            driver.memset(context, StreamId(99), &good),
             Err(CudaError::InvalidHandle)
         );
-        let nothing = Fill {
+        let nothing = Memset {
             address: 0,
             width: 0,
             ..good
         };
-        assert_eq!(driver.fill(context, StreamId::LEGACY, &nothing), Ok(()));
+        assert_eq!(driver.memset(context, StreamId::LEGACY, &nothing), Ok(()));
     }
 }

@@ -1,7 +1,7 @@
 //! Device attributes, by their `CUdevice_attribute` numbers.
 //!
-//! Sizes, limits and clocks are the model's. An attribute that says whether something can be done
-//! says what the simulator can do.
+//! Sizes, limits and clocks are those of the GPU that is modelled. An attribute that says whether
+//! something can be done is about the simulator.
 
 use super::memory::MAX_PITCH;
 use super::{CudaError, Driver};
@@ -10,8 +10,9 @@ use super::{CudaError, Driver};
 const END: i32 = 145;
 
 impl Driver {
-    /// Attribute `number` of the device; 0 for what the simulator does not do.
-    pub fn attribute(&self, number: i32) -> Result<i32, CudaError> {
+    /// `cuDeviceGetAttribute`: attribute `number` of the device; 0 for what the simulator does not do.
+    /// [`CudaError::InvalidValue`] for a number that no attribute has.
+    pub fn device_attribute(&self, number: i32) -> Result<i32, CudaError> {
         let device = &self.device;
         let value: u32 = match number {
             1 => device.threads_per_block,
@@ -29,7 +30,7 @@ impl Driver {
             37 => device.memory_bus_bits,
             38 => device.l2_bytes,
             39 => device.threads_per_multiprocessor,
-            // Copy engines: one a direction, and one within the device.
+            // Copy engines: one to the device, one from it, and one within it.
             40 => 3,
             75 => device.compute_capability.0,
             76 => device.compute_capability.1,
@@ -38,10 +39,10 @@ impl Driver {
             106 => device.blocks_per_multiprocessor,
             111 => device.shared_reserved_per_block,
             139 | 140 => device.pci_ids[number as usize - 139],
-            // Single to double precision throughput.
+            // How many times as fast single precision is as double precision.
             87 => (device.rates.fp32_lanes / device.rates.double_lanes) as u32,
-            // Alignment of textures, of surfaces and of the rows of a texture: bytes, whether or
-            // not there are any.
+            // Alignment of textures and surfaces, and of the rows of a texture, in bytes. Programs
+            // ask for them; the simulator has neither textures nor surfaces.
             14 | 30 => device.texture_alignment,
             51 => 32,
             // Memory with error correction.
@@ -51,9 +52,9 @@ impl Driver {
             // its concurrent use, host pointers of registered memory, registering, allocation in
             // stream order.
             15 | 19 | 31 | 41 | 78..=80 | 83 | 89 | 91 | 99 | 115 => 1,
-            // No NUMA node.
+            // The NUMA node of the device's memory: none.
             131 => return Ok(-1),
-            // One domain that all memory is ordered in.
+            // `CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT`: fences order all memory alike.
             126 => 1,
             _ if (1..END).contains(&number) => {
                 let mut limits = device.image_limits.iter();
@@ -90,9 +91,9 @@ mod tests {
         0, 0, 0, 0, 0, 0, 590680286, 415174878, 1, 1, 0, 1,
     ];
 
-    /// Where the simulator answers otherwise: the attribute, and what it answers.
+    /// Attributes that the simulator answers otherwise than an H200, and its answer.
     const OTHERWISE: &[(i32, i32)] = &[
-        // The slot of the one GPU that was asked.
+        // The PCI slot of the H200 that was asked.
         (34, 0),
         // Textures are not simulated: no gathering, no sparse or deferred arrays.
         (44, 0),
@@ -130,7 +131,7 @@ mod tests {
         (125, 0),
         // Host memory registers for reading and writing alone.
         (113, 0),
-        // Streams do not wait for values in memory.
+        // Streams cannot wait for a value in memory (`cuStreamWaitValue32`).
         (122, 0),
         (123, 0),
         // One domain of memory order, and no tensor maps.
@@ -150,14 +151,19 @@ mod tests {
                 }
                 None => recorded,
             };
-            assert_eq!(driver.attribute(number), Ok(expected), "attribute {number}");
+            assert_eq!(
+                driver.device_attribute(number),
+                Ok(expected),
+                "attribute {number}"
+            );
         }
     }
 
     #[test]
     fn every_gpu_answers_with_its_own_limits() {
-        // Threads of a block, its x and a grid's x and z, shared memory, double precision's share,
-        // second cache, compute capability, shared memory of an SM, blocks of one.
+        // The most threads of a block, in all and in x; the most blocks of a grid in x and in z;
+        // shared memory of a block; single to double precision; second cache; compute capability,
+        // major and minor; shared memory of an SM; blocks of an SM.
         const NUMBERS: [i32; 11] = [1, 2, 5, 7, 8, 87, 38, 75, 76, 81, 106];
         let most = i32::MAX;
         for (name, expected) in [
@@ -188,7 +194,7 @@ mod tests {
             ("gtx280", [512, 512, 65535, 1, 16384, 8, 0, 1, 3, 16384, 8]),
         ] {
             let driver = Driver::new(DeviceSpec::named(name).unwrap().clone(), None);
-            let answers = NUMBERS.map(|number| driver.attribute(number).unwrap());
+            let answers = NUMBERS.map(|number| driver.device_attribute(number).unwrap());
             assert_eq!(answers, expected, "{name}");
         }
     }
@@ -197,7 +203,10 @@ mod tests {
     fn other_numbers_are_refused() {
         let (driver, _) = driver();
         for number in [0, -1, i32::MIN, END, i32::MAX] {
-            assert_eq!(driver.attribute(number), Err(CudaError::InvalidValue));
+            assert_eq!(
+                driver.device_attribute(number),
+                Err(CudaError::InvalidValue)
+            );
         }
     }
 }

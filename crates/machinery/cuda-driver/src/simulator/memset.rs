@@ -1,6 +1,6 @@
 //! Fills (`cuMemset…`) of rows and of blocks of rows.
 
-use cuda_sim::driver::{Fill, Value};
+use cuda_sim::driver::{Memset, MemsetValue};
 use cust_raw::{CUdeviceptr, CUstream};
 
 use super::in_stream;
@@ -48,25 +48,39 @@ macro_rules! fills {
     };
 }
 
-fills!(u8, Value::U8, d8, d8_async, rows_d8, rows_d8_async);
-fills!(u16, Value::U16, d16, d16_async, rows_d16, rows_d16_async);
-fills!(u32, Value::U32, d32, d32_async, rows_d32, rows_d32_async);
+fills!(u8, MemsetValue::U8, d8, d8_async, rows_d8, rows_d8_async);
+fills!(
+    u16,
+    MemsetValue::U16,
+    d16,
+    d16_async,
+    rows_d16,
+    rows_d16_async
+);
+fills!(
+    u32,
+    MemsetValue::U32,
+    d32,
+    d32_async,
+    rows_d32,
+    rows_d32_async
+);
 
 fn run(
     on: CUstream,
     address: CUdeviceptr,
     pitch: usize,
-    value: Value,
+    value: MemsetValue,
     width: usize,
     height: usize,
 ) -> Answer {
     let (mut driver, context, stream) = in_stream(on)?;
-    let fill = Fill {
+    let memset = Memset {
         address,
         pitch: pitch as u64,
         value,
         width: width as u64,
         height: height as u64,
     };
-    Ok(driver.fill(context, stream, &fill)?)
+    Ok(driver.memset(context, stream, &memset)?)
 }

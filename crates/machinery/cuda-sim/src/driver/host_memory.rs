@@ -1,21 +1,22 @@
-//! The machine the simulator runs on.
+//! How much memory the machine has that the simulator runs on.
 
 use sysinfo::{MemoryRefreshKind, RefreshKind, System};
 
-/// What to assume of a platform that does not say.
-const UNKNOWN: u64 = 8 << 30;
+/// Bytes of memory that a machine is taken to have where the system does not say.
+const ASSUMED_BYTES: u64 = 8 << 30;
 
-/// Bytes of memory this process may use: the machine's, or its control group's where that is less.
-pub(super) fn memory() -> u64 {
+/// Bytes of memory that this process may use: those of the machine, or of the process's control group
+/// (a container's limit) where that has fewer.
+pub(super) fn host_memory() -> u64 {
     if cfg!(miri) {
-        return UNKNOWN;
+        return ASSUMED_BYTES;
     }
     let wanted = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
     let Ok(system) = System::new_with_specifics(wanted) else {
-        return UNKNOWN;
+        return ASSUMED_BYTES;
     };
     let total = match system.total_memory() {
-        0 => UNKNOWN,
+        0 => ASSUMED_BYTES,
         total => total,
     };
     match system.cgroup_limits() {
@@ -28,6 +29,6 @@ pub(super) fn memory() -> u64 {
 mod tests {
     #[test]
     fn a_host_has_memory() {
-        assert!(super::memory() > 64 << 20);
+        assert!(super::host_memory() > 64 << 20);
     }
 }

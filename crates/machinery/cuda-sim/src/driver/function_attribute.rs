@@ -3,15 +3,18 @@
 use super::launch::max_threads;
 use super::{CudaError, Driver, FunctionId};
 
-const MAX_DYNAMIC_SHARED: i32 = 8;
+/// `CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`.
+pub(super) const MAX_DYNAMIC_SHARED: i32 = 8;
+/// `CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT`.
 const CARVEOUT: i32 = 9;
 
 impl Driver {
-    /// Attribute `number` of `function`. The version of its PTX (5) is not kept:
-    /// [`CudaError::NotSupported`].
+    /// `cuFuncGetAttribute`: attribute `number` of `function`. [`CudaError::NotSupported`] for the
+    /// version of its PTX (5), which is not kept; [`CudaError::InvalidValue`] for a number above 9 or
+    /// below 0, [`CudaError::InvalidHandle`] for an unknown function.
     pub fn function_attribute(&self, function: FunctionId, number: i32) -> Result<i32, CudaError> {
-        let (function, module) = self.kernel(function)?;
-        let kernel = &module.program.listing.kernels[function.kernel];
+        let (function, module) = self.loaded_function(function)?;
+        let kernel = module.kernel(function);
         let (major, minor) = self.device.compute_capability;
         let value: u32 = match number {
             0 => max_threads(&self.device, kernel),
@@ -21,14 +24,15 @@ impl Driver {
             4 => kernel.registers,
             5 => return Err(CudaError::NotSupported),
             6 => major * 10 + minor,
-            // Cache mode: the loads' own.
+            // `CU_FUNC_ATTRIBUTE_CACHE_MODE_CA`: whether all loads go through the first cache,
+            // whatever they say themselves. They do as they say.
             7 => 0,
             MAX_DYNAMIC_SHARED => {
-                let usual = self
+                let unset = self
                     .device
                     .shared_per_block
                     .saturating_sub(kernel.shared_bytes);
-                function.max_dynamic_shared.unwrap_or(usual)
+                function.max_dynamic_shared.unwrap_or(unset)
             }
             CARVEOUT => return Ok(function.carveout),
             _ => return Err(CudaError::InvalidValue),
@@ -36,17 +40,19 @@ impl Driver {
         Ok(value as i32)
     }
 
-    /// Sets one of the two attributes that can be set: 8, the most dynamic shared memory in bytes,
-    /// up to what the device has for a block; 9, the preferred share of shared memory in percent,
-    /// or -1.
+    /// `cuFuncSetAttribute`: sets one of the two attributes that can be set. 8 is the most bytes of
+    /// dynamic shared memory, up to what the device has for a block. 9 is the preferred part of an
+    /// SM's memory to be shared memory, in percent, or -1 for no preference; it changes nothing
+    /// here. [`CudaError::InvalidValue`] for another attribute or a value out of range,
+    /// [`CudaError::InvalidHandle`] for an unknown function.
     pub fn set_function_attribute(
         &mut self,
         function: FunctionId,
         number: i32,
         value: i32,
     ) -> Result<(), CudaError> {
-        let (found, module) = self.kernel(function)?;
-        let kernel = &module.program.listing.kernels[found.kernel];
+        let (found, module) = self.loaded_function(function)?;
+        let kernel = module.kernel(found);
         let room = self
             .device
             .shared_per_block_optin

@@ -1,0 +1,198 @@
+//! Copies (`cuMemcpy…`) of one, two and three dimensions.
+
+use std::ffi::{c_int, c_void};
+
+use cuda_sim::driver::{CudaError, Memcpy, MemcpyAddress, MemcpyOperand};
+use cust_raw::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUdeviceptr, CUstream};
+
+use super::raw::bytes;
+use super::{current, in_stream};
+use crate::report::say;
+use crate::status::Answer;
+
+/// The numbers of `CUmemorytype`.
+const HOST: c_int = 1;
+const DEVICE: c_int = 2;
+const ARRAY: c_int = 3;
+const UNIFIED: c_int = 4;
+
+/// The two functions that copy `size` bytes from one kind of memory to another: one that waits, and
+/// one in a stream.
+macro_rules! linear_copies {
+    ($name:ident, $name_async:ident, $dst:ident: $dst_type:ty, $src:ident: $src_type:ty) => {
+        pub unsafe fn $name(dst: $dst_type, src: $src_type, size: usize) -> Answer {
+            // SAFETY: the caller's promise.
+            unsafe { run(&Memcpy::linear($dst(dst), $src(src), size as u64)) }
+        }
+
+        pub unsafe fn $name_async(
+            dst: $dst_type,
+            src: $src_type,
+            size: usize,
+            on: CUstream,
+        ) -> Answer {
+            // SAFETY: the caller's promise.
+            unsafe { run_in(on, &Memcpy::linear($dst(dst), $src(src), size as u64)) }
+        }
+    };
+}
+
+linear_copies!(unified, unified_async, either: CUdeviceptr, either: CUdeviceptr);
+linear_copies!(host_to_device, host_to_device_async, device: CUdeviceptr, host: *const c_void);
+linear_copies!(device_to_host, device_to_host_async, host: *mut c_void, device: CUdeviceptr);
+linear_copies!(device_to_device, device_to_device_async, device: CUdeviceptr, device: CUdeviceptr);
+
+pub unsafe fn two_d(copy: *const CUDA_MEMCPY2D) -> Answer {
+    // SAFETY: the caller's promise.
+    unsafe { run(&read_two_d(copy)?) }
+}
+
+pub unsafe fn two_d_async(copy: *const CUDA_MEMCPY2D, on: CUstream) -> Answer {
+    // SAFETY: the caller's promise.
+    unsafe { run_in(on, &read_two_d(copy)?) }
+}
+
+pub unsafe fn three_d(copy: *const CUDA_MEMCPY3D) -> Answer {
+    // SAFETY: the caller's promise.
+    unsafe { run(&read_three_d(copy)?) }
+}
+
+pub unsafe fn three_d_async(copy: *const CUDA_MEMCPY3D, on: CUstream) -> Answer {
+    // SAFETY: the caller's promise.
+    unsafe { run_in(on, &read_three_d(copy)?) }
+}
+
+/// Copies in the legacy default stream of the current context.
+///
+/// # Safety
+/// As [`cuda_sim::driver::Driver::memcpy`].
+unsafe fn run(copy: &Memcpy) -> Answer {
+    let (mut driver, context) = current()?;
+    // SAFETY: the caller's promise.
+    unsafe { driver.memcpy(context, copy) }?;
+    Ok(())
+}
+
+/// Copies in the stream `on`.
+///
+/// # Safety
+/// As [`cuda_sim::driver::Driver::memcpy`].
+unsafe fn run_in(on: CUstream, copy: &Memcpy) -> Answer {
+    let (mut driver, context, stream) = in_stream(on)?;
+    // SAFETY: the caller's promise.
+    unsafe { driver.memcpy_async(context, stream, copy) }?;
+    Ok(())
+}
+
+/// An address of the host's.
+fn host(memory: *const c_void) -> MemcpyAddress {
+    MemcpyAddress::Host(bytes(memory.cast_mut()))
+}
+
+/// An address of the device's.
+fn device(address: CUdeviceptr) -> MemcpyAddress {
+    MemcpyAddress::Device(address)
+}
+
+/// An address of the host's or the device's, which says itself whose it is.
+fn either(address: CUdeviceptr) -> MemcpyAddress {
+    MemcpyAddress::Unified(address)
+}
+
+/// Where an array starts, of the addresses that a structure has for it: `memory_type` is a
+/// `CUmemorytype` and says which counts. It is a number, for a structure that C or `zeroed` made may
+/// hold one that the enum lacks.
+fn array_start(
+    memory_type: c_int,
+    at_host: *const c_void,
+    at_device: CUdeviceptr,
+) -> Result<MemcpyAddress, CudaError> {
+    match memory_type {
+        HOST => Ok(host(at_host)),
+        DEVICE => Ok(device(at_device)),
+        UNIFIED => Ok(either(at_device)),
+        ARRAY => {
+            say(format_args!(
+                "the simulator does not do copies with CUDA arrays"
+            ));
+            Err(CudaError::NotSupported)
+        }
+        _ => Err(CudaError::InvalidValue),
+    }
+}
+
+/// Reads one end of the copy that the structure at `$copy` asks for. The fields are named, for those
+/// of source and destination differ in their names; `$z` and `$height` are numbers where the
+/// structure is of two dimensions.
+macro_rules! operand {
+    (
+        $copy:ident: $memory_type:ident, $at_host:ident, $at_device:ident,
+        $x:ident, $y:ident, $pitch:ident, z $z:expr, height $height:expr
+    ) => {
+        MemcpyOperand {
+            array: array_start(
+                (&raw const (*$copy).$memory_type).cast::<c_int>().read(),
+                (*$copy).$at_host,
+                (*$copy).$at_device,
+            )?,
+            x: (*$copy).$x as u64,
+            y: (*$copy).$y as u64,
+            z: $z as u64,
+            pitch: (*$copy).$pitch as u64,
+            height: $height as u64,
+        }
+    };
+}
+
+/// # Safety
+/// `copy` must be null or readable.
+unsafe fn read_two_d(copy: *const CUDA_MEMCPY2D) -> Result<Memcpy, CudaError> {
+    if copy.is_null() {
+        return Err(CudaError::InvalidValue);
+    }
+    // SAFETY: not null, so readable; every field but the memory types may hold anything, and
+    // those are read as the plain numbers they are in C.
+    unsafe {
+        Ok(Memcpy {
+            dst: operand!(
+                copy: dstMemoryType, dstHost, dstDevice,
+                dstXInBytes, dstY, dstPitch, z 0, height 0
+            ),
+            src: operand!(
+                copy: srcMemoryType, srcHost, srcDevice,
+                srcXInBytes, srcY, srcPitch, z 0, height 0
+            ),
+            width: (*copy).WidthInBytes as u64,
+            height: (*copy).Height as u64,
+            depth: 1,
+        })
+    }
+}
+
+/// # Safety
+/// `copy` must be null or readable.
+unsafe fn read_three_d(copy: *const CUDA_MEMCPY3D) -> Result<Memcpy, CudaError> {
+    if copy.is_null() {
+        return Err(CudaError::InvalidValue);
+    }
+    // SAFETY: as in `read_two_d`.
+    unsafe {
+        // CUDA asks for zero here: there are no levels of detail.
+        if (*copy).srcLOD != 0 || (*copy).dstLOD != 0 {
+            return Err(CudaError::InvalidValue);
+        }
+        Ok(Memcpy {
+            dst: operand!(
+                copy: dstMemoryType, dstHost, dstDevice,
+                dstXInBytes, dstY, dstPitch, z (*copy).dstZ, height (*copy).dstHeight
+            ),
+            src: operand!(
+                copy: srcMemoryType, srcHost, srcDevice,
+                srcXInBytes, srcY, srcPitch, z (*copy).srcZ, height (*copy).srcHeight
+            ),
+            width: (*copy).WidthInBytes as u64,
+            height: (*copy).Height as u64,
+            depth: (*copy).Depth as u64,
+        })
+    }
+}

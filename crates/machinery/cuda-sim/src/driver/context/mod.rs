@@ -1,0 +1,148 @@
+//! Contexts: what belongs to them, and the fault that ends one.
+
+mod leaks;
+mod primary;
+mod settings;
+mod stack;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+
+pub(super) use self::primary::PrimaryContext;
+pub use self::settings::Limit;
+pub use self::stack::ContextStack;
+
+use self::settings::Settings;
+use super::timeline::Timeline;
+use super::{ContextId, CudaError, Driver};
+use crate::memory::global::Kind;
+
+/// All flag bits that `cuCtxCreate` knows: how a thread waits for the GPU (the lowest three), mapped
+/// host memory, and local memory that is kept after a launch.
+const CONTEXT_FLAGS: u32 = 0x1f;
+/// The flag bits that say how a thread waits for the GPU. At most one of them may be set.
+const SCHEDULE_FLAGS: u32 = 0x7;
+
+/// One context's state.
+pub(super) struct Context {
+    /// What `cuCtxGetFlags` answers.
+    flags: u32,
+    pub(super) timeline: Timeline,
+    /// The error that every later call in this context answers with, where a kernel faulted.
+    pub(super) fault: Option<CudaError>,
+    /// The start addresses of the allocations made in this context.
+    pub(super) owned: BTreeSet<u64>,
+    settings: Settings,
+}
+
+impl Context {
+    fn new(flags: u32) -> Self {
+        Self {
+            flags,
+            timeline: Timeline::new(),
+            fault: None,
+            owned: BTreeSet::new(),
+            settings: Settings::new(),
+        }
+    }
+}
+
+impl Driver {
+    /// `cuCtxCreate`: a new context, which the caller makes current.
+    /// [`CudaError::InvalidValue`]: unknown flags, or more than one way to wait.
+    pub fn create_context(&mut self, flags: u32) -> Result<ContextId, CudaError> {
+        let flags = checked_flags(flags)?;
+        let context = ContextId(self.handles.next());
+        self.contexts.insert(context, Context::new(flags));
+        Ok(context)
+    }
+
+    /// `cuCtxDestroy`: destroys a context made by [`Driver::create_context`] and all that belongs to
+    /// it. [`CudaError::InvalidContext`] for any other, the primary context included.
+    pub fn destroy_context(&mut self, context: ContextId) -> Result<(), CudaError> {
+        if self.is_primary(context) || !self.contexts.contains_key(&context) {
+            return Err(CudaError::InvalidContext);
+        }
+        self.remove_context(context);
+        Ok(())
+    }
+
+    /// Whether `context` may be made current: it lives, faulted or not, or is the primary context,
+    /// which may come back after it was destroyed.
+    pub fn is_context(&self, context: ContextId) -> bool {
+        self.is_primary(context) || self.contexts.contains_key(&context)
+    }
+
+    /// `cuCtxGetFlags`: the flags `context` was made with. A context that has faulted answers too.
+    /// [`CudaError::ContextIsDestroyed`] where there is no such context.
+    pub fn context_flags(&self, context: ContextId) -> Result<u32, CudaError> {
+        let found = self.contexts.get(&context);
+        Ok(found.ok_or(CudaError::ContextIsDestroyed)?.flags)
+    }
+
+    /// `cuCtxSynchronize`: the host waits, in modelled time, for all work in `context`.
+    pub fn synchronize_context(&mut self, context: ContextId) -> Result<(), CudaError> {
+        self.context_mut(context)?.timeline.synchronize_all();
+        Ok(())
+    }
+
+    /// A context that lives and has not faulted. The error is [`CudaError::ContextIsDestroyed`], or
+    /// that of the fault.
+    pub(super) fn context(&self, context: ContextId) -> Result<&Context, CudaError> {
+        let found = self.contexts.get(&context);
+        let found = found.ok_or(CudaError::ContextIsDestroyed)?;
+        found.fault.map_or(Ok(found), Err)
+    }
+
+    /// [`Driver::context`], to change it.
+    pub(super) fn context_mut(&mut self, context: ContextId) -> Result<&mut Context, CudaError> {
+        let found = self.contexts.get_mut(&context);
+        let found = found.ok_or(CudaError::ContextIsDestroyed)?;
+        found.fault.map_or(Ok(found), Err)
+    }
+
+    /// Ends a context with its modules, streams, events and memory. What was still allocated is kept
+    /// as leaks if they are looked for.
+    fn remove_context(&mut self, context: ContextId) {
+        let modules = self
+            .modules
+            .iter()
+            .filter(|(_, module)| module.context == context);
+        for module in modules.map(|(&id, _)| id).collect::<Vec<_>>() {
+            self.remove_module(module);
+        }
+        self.streams.retain(|_, stream| stream.context != context);
+        self.events.retain(|_, event| event.context != context);
+        let removed = self.contexts.remove(&context);
+        if let Some(context) = &removed
+            && self.checks.leak
+        {
+            self.leaks.extend(self.leaked(context));
+        }
+        for address in removed.into_iter().flat_map(|context| context.owned) {
+            self.release(address);
+        }
+    }
+
+    /// Frees the allocation that starts at `address`, or unmaps it where it is the caller's memory.
+    fn release(&mut self, address: u64) {
+        let kind = self.global.allocation(address).map(|found| found.kind);
+        let released = match kind {
+            Some(Kind::Device | Kind::Managed) => self.global.free(address),
+            Some(Kind::Host) => self.global.free_host(address),
+            Some(Kind::Registered) => self.global.unmap(address),
+            None => Ok(()),
+        };
+        debug_assert_eq!(released, Ok(()), "a context's own allocation");
+    }
+}
+
+/// `flags`, if `cuCtxCreate` takes them.
+fn checked_flags(flags: u32) -> Result<u32, CudaError> {
+    let ways = (flags & SCHEDULE_FLAGS).count_ones();
+    if flags & !CONTEXT_FLAGS != 0 || ways > 1 {
+        return Err(CudaError::InvalidValue);
+    }
+    Ok(flags)
+}

@@ -1,0 +1,148 @@
+//! The life of contexts, their settings, and what is current.
+
+use super::*;
+use crate::driver::tests::driver;
+
+#[test]
+fn the_primary_context_lives_while_somebody_uses_it() {
+    let (mut driver, context) = driver();
+    assert_eq!(driver.retain_primary(), context);
+    driver.release_primary().unwrap();
+    assert_eq!(driver.synchronize_context(context), Ok(()));
+    assert!(driver.primary_state().1);
+    driver.release_primary().unwrap();
+    assert_eq!(
+        driver.synchronize_context(context),
+        Err(CudaError::ContextIsDestroyed)
+    );
+    assert_eq!(driver.release_primary(), Err(CudaError::InvalidContext));
+    assert!(!driver.primary_state().1);
+}
+
+#[test]
+fn the_primary_context_comes_back_under_its_handle() {
+    let (mut driver, context) = driver();
+    driver.release_primary().unwrap();
+    assert!(driver.is_context(context), "it may be made current");
+    assert_eq!(driver.retain_primary(), context);
+    assert_eq!(driver.synchronize_context(context), Ok(()));
+    driver.retain_primary();
+    // Its two users still have to release it.
+    driver.reset_primary();
+    let gone = Err(CudaError::ContextIsDestroyed);
+    assert_eq!(driver.synchronize_context(context), gone);
+    assert_eq!(driver.release_primary(), Ok(()));
+    assert_eq!(driver.release_primary(), Ok(()));
+    assert_eq!(driver.release_primary(), Err(CudaError::InvalidContext));
+    assert_eq!(driver.retain_primary(), context);
+    assert_eq!(driver.synchronize_context(context), Ok(()));
+}
+
+#[test]
+fn a_thread_that_ends_keeps_what_is_current() {
+    let mut stack = ContextStack::new();
+    stack.shrink();
+    stack.push(ContextId(1));
+    stack.push(ContextId(2));
+    stack.shrink();
+    assert_eq!(stack.pop(), Ok(ContextId(2)));
+    stack.shrink();
+    assert_eq!(stack.current(), Some(ContextId(1)));
+}
+
+#[test]
+fn a_context_takes_its_memory_with_it() {
+    let (mut driver, primary) = driver();
+    let before = driver.memory_info(primary).unwrap();
+    let own = driver.create_context(0).unwrap();
+    let address = driver.allocate(own, 4096).unwrap();
+    driver.allocate_managed(own, 4096).unwrap();
+    driver.allocate_host(own, 4096).unwrap();
+    assert!(driver.memory_info(primary).unwrap().0 < before.0);
+    driver.destroy_context(own).unwrap();
+    assert_eq!(driver.memory_info(primary).unwrap(), before);
+    assert_eq!(driver.free(primary, address), Err(CudaError::InvalidValue));
+    assert_eq!(driver.destroy_context(own), Err(CudaError::InvalidContext));
+}
+
+#[test]
+fn the_primary_context_is_not_destroyed_as_ones_own() {
+    let (mut driver, primary) = driver();
+    assert_eq!(
+        driver.destroy_context(primary),
+        Err(CudaError::InvalidContext)
+    );
+}
+
+#[test]
+fn a_fault_stays_until_the_context_goes() {
+    let (mut driver, context) = driver();
+    driver.context_mut(context).unwrap().fault = Some(CudaError::IllegalAddress);
+    assert_eq!(
+        driver.synchronize_context(context),
+        Err(CudaError::IllegalAddress)
+    );
+    assert_eq!(driver.allocate(context, 4), Err(CudaError::IllegalAddress));
+    assert_eq!(driver.context_flags(context), Ok(0));
+    let other = driver.create_context(0).unwrap();
+    assert_eq!(driver.synchronize_context(other), Ok(()));
+    driver.reset_primary();
+    let fresh = driver.retain_primary();
+    assert_eq!(driver.synchronize_context(fresh), Ok(()));
+}
+
+#[test]
+fn flags_and_settings_are_checked() {
+    let (mut driver, context) = driver();
+    for flags in [0x20, 0x3, u32::MAX] {
+        assert_eq!(driver.create_context(flags), Err(CudaError::InvalidValue));
+        assert_eq!(
+            driver.set_primary_flags(flags),
+            Err(CudaError::InvalidValue)
+        );
+    }
+    driver.set_primary_flags(0x4).unwrap();
+    assert_eq!(driver.context_flags(context), Ok(0x4));
+    assert_eq!(
+        driver.set_cache_preference(context, 4),
+        Err(CudaError::InvalidValue)
+    );
+    driver.set_cache_preference(context, 2).unwrap();
+    assert_eq!(driver.cache_preference(context), Ok(2));
+    assert_eq!(
+        driver.set_bank_size(context, -1),
+        Err(CudaError::InvalidValue)
+    );
+    driver.set_bank_size(context, 1).unwrap();
+    assert_eq!(driver.bank_size(context), Ok(1));
+}
+
+#[test]
+fn limits_are_read_set_and_refused() {
+    let (mut driver, context) = driver();
+    assert_eq!(driver.limit(context, Limit::StackSize), Ok(1024));
+    driver.set_limit(context, Limit::StackSize, 4096).unwrap();
+    assert_eq!(driver.limit(context, Limit::StackSize), Ok(4096));
+    assert_eq!(
+        driver.set_limit(context, Limit::StackSize, 1 << 30),
+        Err(CudaError::InvalidValue)
+    );
+    assert_eq!(Limit::from_number(2), Ok(Limit::MallocHeapSize));
+    assert_eq!(Limit::from_number(3), Err(CudaError::UnsupportedLimit));
+    assert_eq!(Limit::from_number(7), Err(CudaError::InvalidValue));
+    assert_eq!(Limit::from_number(-1), Err(CudaError::InvalidValue));
+}
+
+#[test]
+fn a_thread_stacks_contexts() {
+    let mut stack = ContextStack::new();
+    assert_eq!(stack.require_current(), Err(CudaError::InvalidContext));
+    assert_eq!(stack.pop(), Err(CudaError::InvalidContext));
+    stack.set_current(Some(ContextId(1)));
+    stack.push(ContextId(2));
+    stack.set_current(Some(ContextId(3)));
+    assert_eq!(stack.pop(), Ok(ContextId(3)));
+    assert_eq!(stack.current(), Some(ContextId(1)));
+    stack.set_current(None);
+    assert_eq!(stack.current(), None);
+}

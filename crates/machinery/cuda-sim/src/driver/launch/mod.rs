@@ -1,0 +1,141 @@
+//! Launches: checked as the driver checks them, then run to their end.
+
+mod limits;
+#[cfg(test)]
+mod tests;
+
+pub(super) use self::limits::{max_threads, registers_per_warp};
+
+use self::limits::check_launch;
+use super::timeline::Engine;
+use super::{ContextId, CudaError, Driver, FunctionId, Limit, StreamId};
+use crate::check::Finding;
+use crate::exec::{Fault, FaultKind, Observe, Watch};
+use crate::launch::{Launch, LaunchRecord, launch};
+
+/// What to launch and how: the arguments of `cuLaunchKernel`.
+#[derive(Clone, Copy, Debug)]
+pub struct LaunchConfig<'a> {
+    /// The kernel.
+    pub function: FunctionId,
+    /// Blocks in x, y and z.
+    pub grid: [u32; 3],
+    /// Threads of a block in x, y and z.
+    pub block: [u32; 3],
+    /// Bytes of shared memory besides what the kernel declares.
+    pub dynamic_shared: u32,
+    /// The parameters as they lie in the kernel's parameter space.
+    pub parameters: &'a [u8],
+    /// Where the launch shows how far it is, if anywhere.
+    pub watch: Option<&'a Watch>,
+    /// Whether to count everything, line by line.
+    pub profile: bool,
+}
+
+/// What came of a launch that was accepted.
+#[derive(Debug, Default)]
+pub struct LaunchOutcome {
+    /// What the kernel printed.
+    pub printed: Vec<u8>,
+    /// What it did; none where it faulted.
+    pub record: Option<LaunchRecord>,
+    /// What stopped the kernel. From now on every call in its context answers with this.
+    pub fault: Option<Fault>,
+    /// What checks found, errors first.
+    pub findings: Vec<Finding>,
+}
+
+impl Driver {
+    /// `cuLaunchKernel`: launches a kernel in `stream` and runs it to its end.
+    ///
+    /// As on a GPU, a kernel that faults was still launched: the fault is what later calls in the
+    /// context answer. The error here is that of a launch refused: [`CudaError::InvalidValue`] for
+    /// dimensions, shared memory or parameters that do not fit the device or the kernel,
+    /// [`CudaError::LaunchOutOfResources`] for too many registers, [`CudaError::InvalidHandle`] for
+    /// a stream or a function that `context` does not have.
+    pub fn launch(
+        &mut self,
+        context: ContextId,
+        stream: StreamId,
+        config: &LaunchConfig,
+    ) -> Result<LaunchOutcome, CudaError> {
+        self.context_mut(context)?.timeline.record(stream)?;
+        let (function, module) = self.loaded_function(config.function)?;
+        if module.context != context {
+            return Err(CudaError::InvalidHandle);
+        }
+        let kernel = module.kernel(function);
+        check_launch(&self.device, kernel, function.max_dynamic_shared, config)?;
+        let stack = self.limit(context, Limit::StackSize)?;
+        let wanted = Launch {
+            kernel: function.kernel,
+            grid: config.grid,
+            block: config.block,
+            dynamic_shared: config.dynamic_shared,
+            params: config.parameters,
+            stack_limit: u32::try_from(stack).unwrap_or(u32::MAX),
+            time_limit: self.time_limit,
+            threads: None,
+            watch: config.watch,
+            observe: if config.profile {
+                Observe::Everything
+            } else {
+                Observe::Sample
+            },
+            checks: self.checks,
+        };
+        let program = module.program.clone();
+        let checks = self.checks;
+        let ended = launch(&program, &self.global, &self.device, &wanted);
+        let context = self.context_mut(context)?;
+        match ended {
+            Ok(report) => {
+                let seconds = report.time.milliseconds / 1e3;
+                context.timeline.run(stream, Engine::Compute, seconds)?;
+                Ok(LaunchOutcome {
+                    printed: report.printed,
+                    record: Some(LaunchRecord {
+                        kernel: program.listing.kernels[wanted.kernel].name.clone(),
+                        grid: config.grid,
+                        block: config.block,
+                        counters: report.counts.counters(&program.listing),
+                        time: report.time,
+                        profile: report.profile,
+                    }),
+                    fault: None,
+                    findings: report.findings,
+                })
+            }
+            Err(mut fault) => {
+                context.fault = Some(fault_code(&fault.kind));
+                let findings = fault.take_findings(checks);
+                Ok(LaunchOutcome {
+                    printed: std::mem::take(&mut fault.printed),
+                    record: None,
+                    fault: Some(fault),
+                    findings,
+                })
+            }
+        }
+    }
+}
+
+/// The code later calls answer after a fault.
+fn fault_code(fault: &FaultKind) -> CudaError {
+    match fault {
+        FaultKind::IllegalAddress { .. } => CudaError::IllegalAddress,
+        FaultKind::MisalignedAddress { .. } => CudaError::MisalignedAddress,
+        FaultKind::StackOverflow { .. } | FaultKind::CallsTooDeep => CudaError::HardwareStackError,
+        FaultKind::InvalidCall { .. } => CudaError::InvalidPc,
+        FaultKind::Assert { .. } => CudaError::Assert,
+        FaultKind::InvalidBarrier { .. } | FaultKind::WarpIncomplete { .. } => {
+            CudaError::IllegalInstruction
+        }
+        FaultKind::Timeout(_) => CudaError::LaunchTimeout,
+        // A GPU would hang at a barrier that never opens until its watchdog ends the kernel.
+        FaultKind::BarrierNeverOpens { .. } | FaultKind::WarpSyncNeverOpens { .. } => {
+            CudaError::LaunchTimeout
+        }
+        FaultKind::Trap | FaultKind::Breakpoint => CudaError::LaunchFailed,
+    }
+}

@@ -1,0 +1,194 @@
+//! Launches that run, that fault and that are refused.
+
+use std::time::Duration;
+
+use super::*;
+use crate::device::DeviceSpec;
+use crate::driver::tests::{PTX, driver};
+use crate::driver::{Memcpy, MemcpyAddress};
+
+/// The kernel `name` of the tests' module.
+fn function(driver: &mut Driver, context: ContextId, name: &str) -> FunctionId {
+    let module = driver.load_module(context, PTX).unwrap();
+    driver.function(context, module, name).unwrap()
+}
+
+/// `store`'s parameters: where to, and what.
+fn parameters(address: u64, value: u32) -> Vec<u8> {
+    [&address.to_le_bytes()[..], &value.to_le_bytes()].concat()
+}
+
+fn config(function: FunctionId, parameters: &[u8]) -> LaunchConfig<'_> {
+    LaunchConfig {
+        function,
+        grid: [1; 3],
+        block: [32, 1, 1],
+        dynamic_shared: 0,
+        parameters,
+        watch: None,
+        profile: false,
+    }
+}
+
+#[test]
+fn a_launch_writes_memory_and_takes_time() {
+    let (mut driver, context) = driver();
+    let function = function(&mut driver, context, "store");
+    let address = driver.allocate(context, 128).unwrap();
+    let parameters = parameters(address, 7);
+    let start = driver.create_event(context, 0).unwrap();
+    let end = driver.create_event(context, 0).unwrap();
+    driver
+        .record_event(context, start, StreamId::LEGACY)
+        .unwrap();
+    let launched = driver
+        .launch(context, StreamId::LEGACY, &config(function, &parameters))
+        .unwrap();
+    driver.record_event(context, end, StreamId::LEGACY).unwrap();
+    assert!(launched.fault.is_none());
+    driver.synchronize_event(end).unwrap();
+    assert!(driver.elapsed_time(start, end).unwrap() > 0.0);
+
+    let mut found = [0u8; 128];
+    let dst = MemcpyAddress::Host(found.as_mut_ptr());
+    let copy = Memcpy::linear(dst, MemcpyAddress::Device(address), 128);
+    // SAFETY: `found` holds 128 bytes.
+    unsafe { driver.memcpy(context, &copy) }.unwrap();
+    // Thread i writes value + i.
+    let words = found
+        .chunks(4)
+        .map(|word| u32::from_le_bytes(word.try_into().unwrap()));
+    assert!(words.eq(7..39));
+}
+
+#[test]
+fn a_fault_shows_in_later_calls_until_the_context_goes() {
+    let (mut driver, context) = driver();
+    let function = function(&mut driver, context, "store");
+    let address = driver.allocate(context, 64).unwrap();
+    let parameters = parameters(address, 7);
+    let launch = config(function, &parameters);
+    let launched = driver.launch(context, StreamId::LEGACY, &launch).unwrap();
+    let message = launched.fault.unwrap().to_string();
+    assert!(message.contains("store"), "{message}");
+    assert!(message.contains("thread (16, 0, 0)"), "{message}");
+    let sticky = CudaError::IllegalAddress;
+    assert_eq!(driver.synchronize_context(context), Err(sticky));
+    assert_eq!(driver.allocate(context, 4), Err(sticky));
+    assert_eq!(driver.free(context, address), Err(sticky));
+    assert_eq!(driver.query_stream(context, StreamId::LEGACY), Err(sticky));
+    let again = driver.launch(context, StreamId::LEGACY, &launch);
+    assert_eq!(again.err(), Some(sticky));
+    driver.reset_primary();
+    let fresh = driver.retain_primary();
+    assert_eq!(driver.synchronize_context(fresh), Ok(()));
+}
+
+#[test]
+fn launches_that_do_not_fit_are_refused_and_leave_the_context_well() {
+    let (mut driver, context) = driver();
+    let function = function(&mut driver, context, "store");
+    let address = driver.allocate(context, 4096).unwrap();
+    let parameters = parameters(address, 0);
+    let good = config(function, &parameters);
+    let bad = [
+        LaunchConfig {
+            grid: [0, 1, 1],
+            ..good
+        },
+        LaunchConfig {
+            grid: [1, 65536, 1],
+            ..good
+        },
+        LaunchConfig {
+            grid: [1 << 31, 1, 1],
+            ..good
+        },
+        LaunchConfig {
+            block: [0, 1, 1],
+            ..good
+        },
+        LaunchConfig {
+            block: [1025, 1, 1],
+            ..good
+        },
+        LaunchConfig {
+            block: [32, 33, 1],
+            ..good
+        },
+        LaunchConfig {
+            block: [1, 1, 65],
+            ..good
+        },
+        LaunchConfig {
+            dynamic_shared: (48 << 10) + 1,
+            ..good
+        },
+        LaunchConfig {
+            dynamic_shared: u32::MAX,
+            ..good
+        },
+        LaunchConfig {
+            parameters: &parameters[..4],
+            ..good
+        },
+    ];
+    for launch in bad {
+        let refused = driver.launch(context, StreamId::LEGACY, &launch);
+        assert_eq!(refused.err(), Some(CudaError::InvalidValue), "{launch:?}");
+    }
+    let unknown = driver.launch(context, StreamId(5), &good);
+    assert_eq!(unknown.err(), Some(CudaError::InvalidHandle));
+    let other = driver.create_context(0).unwrap();
+    let elsewhere = driver.launch(other, StreamId::LEGACY, &good);
+    assert_eq!(elsewhere.err(), Some(CudaError::InvalidHandle));
+    assert!(driver.launch(context, StreamId::LEGACY, &good).is_ok());
+}
+
+#[test]
+fn a_kernels_own_bounds_are_kept() {
+    let (mut driver, context) = driver();
+    let bounded = function(&mut driver, context, "bounded");
+    for (threads, fits) in [(64, true), (65, false)] {
+        let launch = LaunchConfig {
+            block: [threads, 1, 1],
+            ..config(bounded, &[])
+        };
+        let launched = driver.launch(context, StreamId::LEGACY, &launch);
+        assert_eq!(launched.is_ok(), fits, "{threads} threads");
+    }
+}
+
+#[test]
+fn more_shared_memory_has_to_be_asked_for() {
+    let (mut driver, context) = driver();
+    let bounded = function(&mut driver, context, "bounded");
+    let launch = LaunchConfig {
+        dynamic_shared: 100 << 10,
+        ..config(bounded, &[])
+    };
+    let refused = driver.launch(context, StreamId::LEGACY, &launch);
+    assert_eq!(refused.err(), Some(CudaError::InvalidValue));
+    driver
+        .set_function_attribute(bounded, 8, 100 << 10)
+        .unwrap();
+    assert!(driver.launch(context, StreamId::LEGACY, &launch).is_ok());
+}
+
+#[test]
+fn an_endless_kernel_ends_at_the_time_limit() {
+    let mut driver = Driver::new(DeviceSpec::h200(), Some(Duration::from_millis(50)));
+    let context = driver.retain_primary();
+    let endless = function(&mut driver, context, "endless");
+    let launched = driver
+        .launch(context, StreamId::LEGACY, &config(endless, &[]))
+        .unwrap();
+    assert!(matches!(
+        launched.fault.unwrap().kind,
+        FaultKind::Timeout(_)
+    ));
+    assert_eq!(
+        driver.synchronize_context(context),
+        Err(CudaError::LaunchTimeout)
+    );
+}

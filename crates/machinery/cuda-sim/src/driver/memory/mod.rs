@@ -1,0 +1,105 @@
+//! Allocation: linear, pitched and managed memory. Host memory is in [`host`], and which context an
+//! allocation belongs to in [`owner`].
+
+mod host;
+mod owner;
+#[cfg(test)]
+mod tests;
+
+use super::{ContextId, CudaError, Driver};
+use crate::memory::global::{ALIGNMENT, Kind};
+
+/// The most bytes from a row to the next in a copy (`CU_DEVICE_ATTRIBUTE_MAX_PITCH`).
+pub(super) const MAX_PITCH: u64 = i32::MAX as u64;
+
+impl Driver {
+    /// `cuMemGetInfo`: free and total device memory in bytes.
+    pub fn memory_info(&self, context: ContextId) -> Result<(u64, u64), CudaError> {
+        self.context(context)?;
+        Ok((self.global.free_bytes(), self.global.capacity()))
+    }
+
+    /// `cuDeviceTotalMem`: total device memory in bytes.
+    pub fn total_memory(&self) -> u64 {
+        self.global.capacity()
+    }
+
+    /// `cuMemAlloc`: the address of `bytes` bytes of device memory. [`CudaError::InvalidValue`] for
+    /// none, [`CudaError::OutOfMemory`] for more than there are.
+    pub fn allocate(&mut self, context: ContextId, bytes: u64) -> Result<u64, CudaError> {
+        self.context(context)?;
+        let address = self.global.allocate(not_zero(bytes)?)?;
+        if self.checks.init {
+            self.global.track_writes(address);
+        }
+        self.own(context, address)
+    }
+
+    /// `cuMemAllocPitch`: device memory for `height` rows of `width` bytes, each starting at a
+    /// multiple of 512. Returns the address and the pitch: the bytes from one row to the next.
+    ///
+    /// `element` is how many bytes kernels will read at a time: 4, 8 or 16.
+    /// [`CudaError::InvalidValue`] for another number, no rows, empty rows or too long ones,
+    /// [`CudaError::OutOfMemory`] for more than there is.
+    pub fn allocate_pitched(
+        &mut self,
+        context: ContextId,
+        width: u64,
+        height: u64,
+        element: u32,
+    ) -> Result<(u64, u64), CudaError> {
+        if !matches!(element, 4 | 8 | 16) {
+            return Err(CudaError::InvalidValue);
+        }
+        let pitch = not_zero(width)?.checked_next_multiple_of(ALIGNMENT);
+        let pitch = pitch.filter(|&pitch| pitch <= MAX_PITCH);
+        let pitch = pitch.ok_or(CudaError::InvalidValue)?;
+        let bytes = pitch.checked_mul(not_zero(height)?);
+        let bytes = bytes.ok_or(CudaError::OutOfMemory)?;
+        Ok((self.allocate(context, bytes)?, pitch))
+    }
+
+    /// `cuMemAllocManaged`: managed memory of `bytes` bytes. The address is good on host and device.
+    /// Errors are those of [`Driver::allocate`].
+    pub fn allocate_managed(&mut self, context: ContextId, bytes: u64) -> Result<u64, CudaError> {
+        self.context(context)?;
+        let address = self.global.allocate_managed(not_zero(bytes)?)?;
+        self.own(context, address)
+    }
+
+    /// `cuMemFree`: frees device or managed memory by its first address. A null address is no error.
+    /// [`CudaError::InvalidValue`] for any other address.
+    pub fn free(&mut self, context: ContextId, address: u64) -> Result<(), CudaError> {
+        self.context(context)?;
+        if address == 0 {
+            return Ok(());
+        }
+        // A module's variables are not the caller's to free.
+        self.owner(address).ok_or(CudaError::InvalidValue)?;
+        self.global.free(address)?;
+        self.disown(address);
+        Ok(())
+    }
+
+    /// `cuMemAdvise` and `cuMemPrefetchAsync`: checks a hint about managed memory. It changes
+    /// nothing, because it makes no difference here where pages lie. [`CudaError::InvalidValue`] for
+    /// a range of `bytes` bytes that is empty or not all in managed memory.
+    pub fn advise(&self, context: ContextId, address: u64, bytes: u64) -> Result<(), CudaError> {
+        self.context(context)?;
+        let managed = self.allocation(address)?.kind == Kind::Managed;
+        let inside = self.global.host(address, not_zero(bytes)?).is_some();
+        if managed && inside {
+            Ok(())
+        } else {
+            Err(CudaError::InvalidValue)
+        }
+    }
+}
+
+/// `bytes`, or [`CudaError::InvalidValue`] for 0.
+fn not_zero(bytes: u64) -> Result<u64, CudaError> {
+    if bytes == 0 {
+        return Err(CudaError::InvalidValue);
+    }
+    Ok(bytes)
+}

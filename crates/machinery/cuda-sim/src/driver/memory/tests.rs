@@ -1,0 +1,116 @@
+//! Allocations of all kinds, and those that are refused.
+
+use super::*;
+use crate::driver::tests::driver;
+
+#[test]
+fn zero_bytes_are_refused() {
+    let (mut driver, context) = driver();
+    let refused = Err(CudaError::InvalidValue);
+    assert_eq!(driver.allocate(context, 0), refused);
+    assert_eq!(driver.allocate_managed(context, 0), refused);
+    assert_eq!(driver.allocate_host(context, 0), refused);
+    for (width, height) in [(0, 4), (4, 0)] {
+        assert_eq!(
+            driver.allocate_pitched(context, width, height, 4),
+            Err(CudaError::InvalidValue)
+        );
+    }
+}
+
+#[test]
+fn a_pitch_is_the_width_rounded_up_to_512() {
+    let (mut driver, context) = driver();
+    for (width, pitch) in [
+        (1, 512),
+        (60, 512),
+        (512, 512),
+        (513, 1024),
+        (1020, 1024),
+        (4096, 4096),
+    ] {
+        let (address, found) = driver.allocate_pitched(context, width, 3, 4).unwrap();
+        assert_eq!(found, pitch);
+        assert_eq!(driver.allocation(address).unwrap().size, 3 * pitch);
+    }
+    for element in [0, 1, 2, 3, 12, 32] {
+        assert_eq!(
+            driver.allocate_pitched(context, 4, 4, element),
+            Err(CudaError::InvalidValue)
+        );
+    }
+    assert_eq!(
+        driver.allocate_pitched(context, 1 << 31, 1, 4),
+        Err(CudaError::InvalidValue)
+    );
+    assert_eq!(
+        driver.allocate_pitched(context, 4, u64::MAX, 4),
+        Err(CudaError::OutOfMemory)
+    );
+}
+
+#[test]
+fn more_than_there_is_is_out_of_memory() {
+    let (mut driver, context) = driver();
+    let (free, total) = driver.memory_info(context).unwrap();
+    assert_eq!(free, total);
+    assert_eq!(total, driver.total_memory());
+    assert_eq!(
+        driver.allocate(context, total + 1),
+        Err(CudaError::OutOfMemory)
+    );
+    assert_eq!(
+        driver.allocate(context, u64::MAX),
+        Err(CudaError::OutOfMemory)
+    );
+    assert_eq!(driver.memory_info(context), Ok((total, total)));
+}
+
+#[test]
+fn bad_frees_are_refused() {
+    let (mut driver, context) = driver();
+    let address = driver.allocate(context, 64).unwrap();
+    let pinned = driver.allocate_host(context, 64).unwrap();
+    let refused = Err(CudaError::InvalidValue);
+    assert_eq!(driver.free(context, address + 4), refused);
+    assert_eq!(driver.free(context, pinned), refused);
+    assert_eq!(driver.free_host(context, address), refused);
+    assert_eq!(driver.free(context, 0), Ok(()));
+    driver.free(context, address).unwrap();
+    assert_eq!(driver.free(context, address), refused);
+    driver.free_host(context, pinned).unwrap();
+    assert_eq!(driver.free_host(context, pinned), refused);
+}
+
+#[test]
+fn host_memory_is_registered_once() {
+    let (mut driver, context) = driver();
+    let mut bytes = [0u8; 64];
+    let host = bytes.as_mut_ptr();
+    // SAFETY: `bytes` outlives the registration.
+    let first = unsafe { driver.register_host(context, host, 64) };
+    assert_eq!(first, Ok(()));
+    // SAFETY: refused.
+    let again = unsafe { driver.register_host(context, host, 64) };
+    assert_eq!(again, Err(CudaError::HostMemoryAlreadyRegistered));
+    // SAFETY: refused.
+    let null = unsafe { driver.register_host(context, std::ptr::null_mut(), 64) };
+    assert_eq!(null, Err(CudaError::InvalidValue));
+    driver.unregister_host(context, host as u64).unwrap();
+    assert_eq!(
+        driver.unregister_host(context, host as u64),
+        Err(CudaError::HostMemoryNotRegistered)
+    );
+}
+
+#[test]
+fn advice_is_for_managed_memory() {
+    let (mut driver, context) = driver();
+    let managed = driver.allocate_managed(context, 64).unwrap();
+    let device = driver.allocate(context, 64).unwrap();
+    let refused = Err(CudaError::InvalidValue);
+    assert_eq!(driver.advise(context, managed, 64), Ok(()));
+    assert_eq!(driver.advise(context, managed, 65), refused);
+    assert_eq!(driver.advise(context, managed, 0), refused);
+    assert_eq!(driver.advise(context, device, 64), refused);
+}
