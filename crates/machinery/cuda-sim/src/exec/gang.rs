@@ -6,44 +6,50 @@ use super::window::Window;
 use crate::lanes::{FULL, active};
 use std::ops::Range;
 
-/// The most warps of a gang: more bring nothing, but their registers need room in the first cache.
+/// The most warps of a gang. With more the simulator gets no faster, and their registers no longer fit
+/// the host's L1 cache.
 pub const MOST: usize = 8;
 
-/// One block in so many runs its warps one by one.
+/// One block in this many runs its warps one by one, so that a missing barrier can show.
 pub const APART: u64 = 16;
 
-/// Bytes of registers that a gang may have: what the first cache of most CPUs has room for, besides
+/// Bytes of registers that a gang may have: they stay in the L1 cache of most CPUs, with room left for
 /// what the instructions load.
 const ROOM: u32 = 28 << 10;
 
 /// The gang that is running.
 pub struct Gang {
-    /// The registers of each warp, and those that they have in common; behind the last the latter
-    /// twice.
+    /// A pair of pointers for each warp: its own registers, and the gang's, which hold what all warps
+    /// have in common. One more pair follows the last warp's, in which both are the gang's.
     pub frames: [[*mut u8; 2]; MOST + 1],
-    /// The latter again.
+    /// The gang's registers.
     pub common: *mut u8,
+    /// How many warps it has; the arrays beside it are filled up to here.
     pub count: usize,
-    /// Each warp's place in its block, and its living lanes.
+    /// Each warp's number in its block.
     pub warps: [usize; MOST],
+    /// The lanes of each warp that have not ended.
     pub masks: [u32; MOST],
-    /// All of these masks are full.
+    /// Every warp has all 32 lanes.
     pub whole: bool,
-    /// Living lanes of all warps.
+    /// Lanes of all warps that have not ended.
     pub threads: u64,
-    /// The warps know that they have begun, and have their registers. Most never need to.
+    /// The warps' own state says that they have begun, and has their registers. A gang that runs to its
+    /// end in step, as most do, never has to tell its warps.
     pub begun: bool,
-    /// Registers for those that do not, and for what they have in common: the next gang's as well.
+    /// Registers for warps that have not been told to begin, used again by the next gang.
     pub windows: Vec<Window>,
+    /// Registers for what such warps have in common.
     pub common_window: Option<Window>,
-    /// The group it is of, and how many warps that had at first.
+    /// The number of its group of warps in the block.
     pub group: usize,
+    /// How many warps that group had when the block began.
     pub group_warps: u64,
-    /// The warp whose turn it is, in an instruction that may fail.
+    /// The warp that is running an instruction which may fail, by its place in the gang.
     pub turn: usize,
-    /// Where its warps stand, before it runs.
+    /// The address at which its warps stand before it runs.
     pub place: u32,
-    /// Which of its warps are where it meets again, after it has parted.
+    /// After it has parted: which of its warps already stand where it will meet again.
     pub there: [bool; MOST],
     /// Why the gang stopped.
     pub stopped: Stopped,
@@ -54,7 +60,7 @@ pub struct Gang {
 pub enum Stopped {
     /// Its warps wait or have ended.
     Together,
-    /// They have had their turn, or slice of it.
+    /// They have had their turn, or their slice of one.
     GivingWay,
     /// They go on one by one until they meet again.
     Parted,
@@ -62,18 +68,18 @@ pub enum Stopped {
     Failing,
 }
 
-/// What a block keeps of a gang of its warps.
+/// What a block remembers of each group of its warps, which may run as a gang.
 #[derive(Default)]
 pub struct WarpGroup {
-    /// Its warps have run.
+    /// Its warps have run before.
     pub begun: bool,
-    /// What the warps have in common; none as long as they know nothing of having begun.
+    /// The registers that hold what the warps have in common; none before the warps were told to begin.
     pub window: Option<Window>,
-    /// It is in there, and not in the warps' own frames.
+    /// What they have in common is in `window`, and not in the warps' own registers.
     pub formed: bool,
 }
 
-/// How many warps of a kernel make a gang; one where it runs warp by warp.
+/// How many warps of a kernel make a gang; one if the kernel has to run warp by warp.
 pub fn size(function: &Function) -> usize {
     if !function.in_step {
         return 1;
@@ -94,7 +100,7 @@ pub enum Reach {
 }
 
 impl Gang {
-    /// Nobody.
+    /// A gang without warps.
     pub fn none() -> Gang {
         Gang {
             frames: [[std::ptr::null_mut(); 2]; MOST + 1],
@@ -116,8 +122,8 @@ impl Gang {
         }
     }
 
-    /// The frames that an instruction writes, by their place in [`Gang::frames`]. What the warps
-    /// have in common comes last: until then it is what the instruction reads.
+    /// Which of [`Gang::frames`] an instruction writes. The gang's own come last, because the warps'
+    /// turns before still read them.
     #[inline(always)]
     pub fn turns(&self, reach: Reach) -> Range<usize> {
         let (first, end) = match reach {
@@ -125,41 +131,41 @@ impl Gang {
             Reach::Common => (self.count, self.count + 1),
             Reach::Both => (0, self.count + 1),
         };
-        // Never more than there are; the compiler need not check each.
+        // Never more than the array has: said here, so that the compiler leaves out a check of each.
         first..end.min(MOST + 1)
     }
 
-    /// How many warps there are, if all their lanes live.
+    /// How many warps there are, if none of their lanes has ended; else none.
     #[inline(always)]
     pub fn whole_warps(&self) -> Option<usize> {
-        // Never more than there are, nor none; the compiler need not check each.
+        // Between one and the array's length: said here, so that the compiler leaves out checks.
         self.whole.then_some(self.count.clamp(1, MOST))
     }
 
-    /// Instructions that each warp has left at `clock`, if the gang gives way at `deadline`; below
-    /// zero, wrapping, where it has run more.
+    /// Instructions that each warp may still run at `clock`, if the gang gives way at `deadline`. A
+    /// negative number, as two's complement, if it has run more.
     pub fn left(&self, deadline: u64, clock: u64) -> u64 {
         let left = deadline.wrapping_sub(clock) as i64;
         (left / self.count.max(1) as i64) as u64
     }
 
-    /// Where its warps are in their block.
+    /// The numbers of its warps in their block.
     #[inline(always)]
     pub fn places(&self) -> &[usize] {
         &self.warps[..self.count]
     }
 
-    /// The lanes of its warps.
+    /// The lanes of each warp that have not ended.
     pub fn masks(&self) -> &[u32] {
         &self.masks[..self.count]
     }
 
-    /// Living lanes of all warps.
+    /// Lanes of all warps that have not ended.
     pub fn threads(&self) -> u64 {
         self.threads
     }
 
-    /// Adds a warp at `place` of its block, with these lanes and registers.
+    /// Adds warp number `place` of the block, with its lanes and registers.
     #[inline(always)]
     pub fn add(&mut self, place: usize, lanes: u32, frame: *mut u8) {
         self.warps[self.count] = place;
@@ -168,7 +174,7 @@ impl Gang {
         self.count += 1;
     }
 
-    /// These were all its warps; what they have in common is in `frame`.
+    /// Ends the adding of warps: what they have in common is in `frame`.
     #[inline(always)]
     pub fn close(&mut self, frame: *mut u8) {
         self.common = frame;

@@ -5,23 +5,26 @@ use crate::isa::AccessKind;
 use crate::profile::cache::Cache;
 use crate::profile::site::SiteCounts;
 
-/// Bytes of a line of the first cache and of the constant cache.
+/// Bytes of a line of L1.
 pub const LINE: u64 = 128;
+/// Bytes of a line of the constant cache.
 pub const CONSTANT_LINE: u64 = 64;
 
-/// What a multiprocessor keeps from one of its blocks to the next.
+/// The caches of a multiprocessor, which its blocks find as the block before left them.
 pub struct Caches {
     pub l1: Cache,
-    /// Whether ordinary loads go through the first cache, and whether those of read-only data do.
+    /// Ordinary loads go through L1.
     caches_global: bool,
+    /// Loads of read-only data (`__ldg`) go through L1.
     caches_read_only: bool,
-    /// The small constant cache, and the larger one behind it.
+    /// The small constant cache.
     constant: Cache,
+    /// The larger cache that is asked for what the constant cache does not have.
     pub constant_behind: Cache,
 }
 
 impl Caches {
-    /// Empty caches, of a multiprocessor whose blocks take `shared_bytes` of the first one.
+    /// Empty caches, of a multiprocessor whose blocks take `shared_bytes` of L1 as shared memory.
     pub fn new(device: &DeviceSpec, shared_bytes: u64) -> Caches {
         let rates = &device.rates;
         let taken = if rates.l1_shares_with_shared {
@@ -39,7 +42,7 @@ impl Caches {
         }
     }
 
-    /// Whether the first cache is asked for what an access of global memory reads.
+    /// Whether an access of global memory looks in L1 for what it reads.
     #[inline(always)]
     pub fn cached(&self, kind: AccessKind) -> bool {
         match kind {
@@ -55,26 +58,27 @@ impl Caches {
 
 #[cfg(test)]
 impl Caches {
-    /// Whether the first cache has a line; it does from then on.
+    /// Whether L1 has a line; it has it from then on.
     pub fn ask_for_test(&mut self, line: u64) -> bool {
         self.l1.ask(line, 1) == 1
     }
 }
 
-/// Who asks which cache.
+/// Where an access is counted, and which cache it asks.
 #[derive(Clone, Copy)]
 pub struct Asks {
     pub slot: u32,
     pub cache: Which,
 }
 
+/// A cache of the multiprocessor.
 #[derive(Clone, Copy)]
 pub enum Which {
     First,
     Constant,
 }
 
-/// Asks a cache for what an access needs, and counts what it has.
+/// Asks a cache for the lines of an access, and counts those that it has.
 #[inline(always)]
 pub fn ask_now(
     sites: &mut [SiteCounts],

@@ -63,7 +63,7 @@ impl AccessCost {
     #[inline(always)]
     pub fn of(&self, base: u64, bytes: u64) -> impl Iterator<Item = (u64, u8)> + Clone {
         let lines = self.list[..self.count.min(LANES)].iter();
-        // AccessCost before the first lane's have numbers that wrapped around.
+        // A line before the first lane's has a number below zero, which has wrapped around.
         let number = move |line| (base / bytes).wrapping_add(line) & (u64::MAX / bytes);
         lines.map(move |&(line, sectors)| (number(line), sectors))
     }

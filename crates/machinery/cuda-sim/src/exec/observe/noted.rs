@@ -5,39 +5,44 @@ use crate::exec::gang::MOST;
 use crate::exec::spread::GangTraffic;
 use std::rc::Rc;
 
-/// What is to be asked for the warps of a gang, each in its turn.
+/// Accesses that the warps of a gang have made, and for which their caches have not been asked yet.
+/// A gang's warps run at once, but on a GPU they ask the caches one after the other: so it is noted
+/// first, and asked warp by warp when the gang's slice is over.
 #[derive(Default)]
 pub struct Noted {
-    /// What they do together, in their order.
+    /// Accesses of several warps at once, in the order in which they were made.
     pub together: Vec<NotedTogether>,
-    /// What each does alone.
+    /// Accesses of one warp, for each warp of the gang.
     pub alone: [NotedAlone; MOST],
 }
 
-/// What warps side by side ask the first cache.
+/// An access of several warps that follow one another in the block, all of which ask L1.
 pub struct NotedTogether {
+    /// Where it is counted.
     pub slot: u32,
-    /// The line that lines are relative to.
+    /// The number of the line that the lines in `traffic` are relative to.
     pub origin: u64,
-    /// The first of the warps' places in their block, and how many they are.
+    /// The first warp's number in the block.
     pub first: usize,
+    /// How many warps there are.
     pub warps: usize,
     pub traffic: Rc<GangTraffic>,
 }
 
-/// What a warp asks alone.
+/// The accesses of one warp.
 #[derive(Default)]
 pub struct NotedAlone {
     pub accesses: Vec<NotedAccess>,
-    /// AccessCost of all its accesses, and sectors of each.
+    /// The lines of all accesses, one access's behind the other's, each with its sectors as bits.
     pub lines: Vec<(u64, u8)>,
 }
 
+/// One of these accesses.
 pub struct NotedAccess {
     pub asks: Asks,
-    /// So many are noted together before it.
+    /// How many of [`Noted::together`] were made before it.
     pub after: usize,
-    /// Where its lines end.
+    /// Where its lines end in [`NotedAlone::lines`]; they begin where those of the access before end.
     pub end: usize,
 }
 
@@ -50,7 +55,7 @@ impl Noted {
         }
     }
 
-    /// Warp `place` of the block is to ask for these lines.
+    /// Notes that warp `place` of the block asks for these lines.
     #[inline(always)]
     pub fn note(&mut self, place: usize, asks: Asks, lines: impl Iterator<Item = (u64, u8)>) {
         let alone = &mut self.alone[place % MOST];
@@ -62,7 +67,7 @@ impl Noted {
         });
     }
 
-    /// The gang at `places` of the block is to ask the first cache for what its access comes to.
+    /// Notes that the warps at `places` of the block, a gang, ask L1 for the lines of `traffic`.
     #[inline(always)]
     pub fn note_together(
         &mut self,

@@ -14,29 +14,31 @@ use crate::profile::traffic;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// An access to more lines than this has the host's caches fetch ahead what is known of them.
+/// For an access to more lines than this the host's own caches are told to fetch what is known of
+/// those lines, which takes a while.
 const FEW: usize = 4;
 
-/// Bytes of a warp's local memory that lie side by side: a word of each lane.
+/// Bytes from one word of a thread's local memory to its next: the same word of all 32 lanes lies in
+/// between.
 const LOCAL_ROW: u64 = 128;
 
 /// Counts what the running block does.
 pub struct Observer {
-    /// One entry a slot of [`Site`].
+    /// One entry for each slot of the program's sites.
     pub sites: Vec<SiteCounts>,
-    /// Of the same slots.
+    /// What is remembered of accesses, by the same slots.
     pub shapes: Vec<Shapes<AccessCost>>,
     pub caches: Box<Caches>,
-    /// What caches are asked is noted, to be asked later.
+    /// Accesses are noted, and the caches are asked for them later.
     notes: bool,
-    /// What was noted of each warp of a gang.
+    /// The accesses that were noted.
     pub noted: Noted,
-    /// The accesses themselves, where they are told of.
+    /// A list of the accesses themselves, if the launch is traced.
     pub trace: Option<Vec<TracedAccess>>,
 }
 
 impl Observer {
-    /// Counts on in `sites`, with what is known from earlier blocks.
+    /// Adds to `sites`, with what earlier blocks left: remembered accesses, room for notes, caches.
     pub fn new(
         sites: Vec<SiteCounts>,
         shapes: Vec<Shapes<AccessCost>>,
@@ -53,7 +55,7 @@ impl Observer {
         }
     }
 
-    /// As [`Sm::note_asked`].
+    /// From now on accesses are noted (true), or the caches are asked at once (false).
     pub fn note_asked(&mut self, note: bool) {
         self.notes = note;
         if note {
@@ -61,7 +63,7 @@ impl Observer {
         }
     }
 
-    /// As [`Sm::ask_for`].
+    /// Asks the caches for what was noted of warp `place` of the block.
     pub fn ask_for(&mut self, place: usize) {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
@@ -101,13 +103,13 @@ impl Observer {
         }
     }
 
-    /// As [`Sm::ask_in_order`], of warps `places`.
+    /// Asks the caches for what was noted of these warps, one after the other.
     pub fn ask_in_order(&mut self, places: Range<usize>) {
         places.for_each(|place| self.ask_for(place));
     }
 
-    /// Counts what whole warps at `places` of the block, a gang, do at a site: their lines are
-    /// relative to line `origin`.
+    /// Counts an access by the warps at `places` of the block, a gang of whole warps. `origin` is the
+    /// number of the line that the lines of `traffic` are relative to.
     #[inline(always)]
     pub fn count_traffic(
         &mut self,
@@ -128,7 +130,7 @@ impl Observer {
         }
     }
 
-    /// Counts an access that the warps at `places` of the block all make.
+    /// Counts an access of global memory that each of the warps at `places` of the block makes.
     #[inline(always)]
     pub fn global(
         &mut self,
@@ -154,7 +156,7 @@ impl Observer {
         ask_access(sites, caches, noted, places, asks, lines, base);
     }
 
-    /// As [`Observer::global`].
+    /// Counts an access of constant memory that each of the warps at `places` makes.
     #[inline(always)]
     pub fn constant(
         &mut self,
@@ -177,7 +179,7 @@ impl Observer {
         ask_access(sites, caches, noted, places, asks, lines, base);
     }
 
-    /// As [`Observer::global`].
+    /// Counts an access of shared memory that each of the warps at `places` makes.
     #[inline(always)]
     pub fn shared(
         &mut self,
@@ -195,8 +197,8 @@ impl Observer {
         tell(&mut self.trace, places, slot, at, mask, lines);
     }
 
-    /// Local memory is interleaved: the same word of all lanes lies in one line, so that lanes
-    /// that use the same place use it together.
+    /// Counts an access of local memory. That is interleaved: the same word of all lanes lies in one
+    /// line, so that lanes that use the same place use it together.
     pub fn local(
         &mut self,
         warp: usize,
@@ -239,7 +241,7 @@ impl Observer {
     }
 }
 
-/// Notes an access for who wants to be told of it.
+/// Adds an access to the list of a traced launch.
 #[inline(always)]
 fn tell(
     trace: &mut Option<Vec<TracedAccess>>,
@@ -267,8 +269,8 @@ fn tell(
     }
 }
 
-/// Warps at `places` all ask a cache for what an access comes to at address `base`. Where it is many
-/// lines the host fetches the cache's sets meanwhile.
+/// Asks a cache for the lines of an access at address `base`, once for each of the warps at `places`.
+/// If there are many lines, the host is told to fetch what it knows of them.
 #[inline(always)]
 fn ask_access(
     sites: &mut [SiteCounts],
@@ -290,7 +292,7 @@ fn ask_access(
     ask_each(sites, caches, noted, places, asks, asked);
 }
 
-/// Warps at `places` all ask for the same lines: now, or where it is noted when it is their turn.
+/// Asks for the same lines once for each of the warps at `places`: now, or by a note for later.
 #[inline(always)]
 fn ask_each(
     sites: &mut [SiteCounts],

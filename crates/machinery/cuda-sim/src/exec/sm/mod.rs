@@ -28,18 +28,18 @@ use crate::profile::shape::Shapes;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How many allocations are remembered.
+/// How many of the allocations touched last are remembered.
 pub const RECENT: usize = 16;
 
 /// A multiprocessor and the warp it is running. Handlers read and write its public fields.
 pub struct Sm {
     /// The registers of the running warp, in the function it is in.
     pub frame: *mut u8,
-    /// The lanes running.
+    /// The lanes that are running, a bit each.
     pub mask: u32,
-    /// `mask` as a row.
+    /// `mask` as a row: all ones in the lanes that run, zero in the others.
     pub lanes: [u32; LANES],
-    /// Some living lane is not running, so its registers must survive a write.
+    /// Some lane that has not ended is not running, and a write must leave its registers as they are.
     pub blend: bool,
     /// The address of the block where the running lanes wait for others, or [`NOWHERE`].
     pub reconverge: u32,
@@ -47,7 +47,7 @@ pub struct Sm {
     pub local_base: u32,
     /// Warp instructions issued since the launch began on this multiprocessor.
     pub clock: u64,
-    /// What `clock` was when the running block began, less the time it was put aside.
+    /// `clock` when the running block began, as if it had run without a break since.
     pub began: u64,
     /// When `clock` reaches this, the warp gives way to another.
     pub deadline: u64,
@@ -58,41 +58,44 @@ pub struct Sm {
     pub slice: u64,
     /// The running warp's turn, when this slice of it began.
     pub turn: Turn,
-    /// `clock` and [`Counts::reads`] at that time.
+    /// `clock` when this slice began.
     pub slice_began: u64,
+    /// [`Counts::reads`] when this slice began.
     pub reads_before: u64,
-    /// How often a split was taken up, and how often by the time this slice began.
+    /// How often the warp went from one of its splits to another.
     pub switches: u64,
+    /// `switches` when this slice began.
     pub switches_before: u64,
-    /// The warps that run in step, where the running ones do.
+    /// The warps that run in step, if the running ones are a gang.
     pub gang: Gang,
-    /// The most warps of a gang in the running block; one where its warps run one by one.
+    /// The most warps of a gang in the running block; 1 if its warps run one by one.
     pub gang_size: usize,
-    /// How the addresses of gangs' accesses lie.
+    /// How the addresses of gangs' accesses lay the last time.
     pub spreads: Spreads,
-    /// Where threads are in their block.
+    /// `threadIdx` of every thread of a block.
     pub threads: Threads,
-    /// The program's code: plain, the copy that counts as it runs, or that of gangs.
+    /// The copy of the program's code that is running: one of `codes`.
     pub code: *const Inst,
     /// The code of the running block, for its warps alone and for its gangs.
     pub codes: Codes,
-    /// The code that the checked one leads to, where the running block is checked.
+    /// The copy that does what the checked one only looks at, if the running block is checked.
     pub unchecked: *const Inst,
-    /// Looks for mistakes, if anything does.
+    /// Looks for mistakes, if the launch asked for it.
     pub checker: Option<Box<Checker>>,
     /// Counts what the running block does, if it is observed.
     pub observer: Option<Box<Observer>>,
-    /// What accesses of observed blocks came to: the next block's have the same shapes.
+    /// What accesses of observed blocks came to, while none is running: the next block's accesses will
+    /// have the same shapes.
     pub shapes: Vec<Shapes<AccessCost>>,
-    /// Room for what their gangs ask caches.
+    /// Memory for the notes of observed gangs, while none is running.
     pub noted: Noted,
-    /// The part of the launch that the running block belongs to.
+    /// The part of the launch, by block number, that the running block belongs to.
     pub epoch: u32,
     /// The block whose warp is running.
     pub block: Box<Block>,
     /// What the whole launch shares.
     pub grid: Arc<Grid>,
-    /// Allocations touched lately, by some bits of the address: most accesses go to one again.
+    /// Allocations touched lately, by some bits of their addresses: most accesses find theirs here.
     pub recent: [Region; RECENT],
     pub regions: Arc<Regions>,
     /// The module's constant bank.
@@ -103,7 +106,7 @@ pub struct Sm {
     pub locals: LocalPool,
     /// What kernels printed, by block.
     pub printed: Vec<(u64, Vec<u8>)>,
-    /// What they accessed, by block, where that is told.
+    /// What they accessed, by block, if the launch is traced.
     pub traced: Vec<(u64, TracedAccess)>,
 }
 

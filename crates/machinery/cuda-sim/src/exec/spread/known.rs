@@ -3,29 +3,30 @@
 use super::Spread;
 use crate::lanes::LANES;
 
-/// Times in a row that an access may lie otherwise, before it is only looked at now and then.
+/// How often in a row the addresses of an access may lie otherwise; after that they are looked at only
+/// now and then.
 const PATIENCE: u32 = 8;
-/// How often it is, then: one time in so many.
+/// They are looked at one time in this many, then.
 const NOW_AND_THEN: u32 = 64;
 
 /// What is remembered of the instructions of a program.
 #[derive(Default)]
 pub struct Spreads {
-    /// By their place in the code: of gangs of as many warps as can be, and of smaller ones.
+    /// By the instruction's address: one for gangs of full size, and one for smaller gangs.
     known: Vec<[Option<Box<Spread>>; 2]>,
-    /// The place of the instruction that is known to lie as it did: it was looked at just now.
+    /// The address of the instruction whose addresses were compared just now, and need not be again.
     proven: Option<u32>,
 }
 
-/// What a spread is remembered by.
+/// What a [`Spread`] is remembered by.
 #[derive(Clone, Copy)]
 pub struct SpreadKey {
-    /// The instruction's place in the code, or that of the first with the same addresses, which has
-    /// run just before.
+    /// The instruction's address in the code; or, if an earlier one of its basic block had the same lanes'
+    /// addresses but for a constant, that one's.
     pub place: u32,
-    /// Its gang has as many warps as can be.
+    /// The gang has its full size.
     pub full: bool,
-    /// It is not the first.
+    /// `place` is an earlier instruction's.
     pub follows: bool,
 }
 

@@ -27,7 +27,8 @@ const WORD: u64 = 4;
 /// Bytes of a sector: no access reaches from one into the next.
 const SECTOR: u64 = 32;
 
-/// Where the line of an origin is taken to be, so that no place is below zero.
+/// The address that an origin's line is given while traffic is worked out, so large that no place
+/// relative to it falls below zero.
 pub const FAR: u64 = 1 << 50;
 
 /// The most bytes from the lowest address to the highest: more than any allocation has.
@@ -37,53 +38,56 @@ const FARTHEST: i64 = 1 << 46;
 /// the first warp, whose address is the access's *origin*.
 pub struct Spread {
     warps: usize,
-    /// Where each quarter of each warp begins.
+    /// Where each quarter of each warp begins, as a place.
     starts: [[u64; QUARTERS]; MOST],
-    /// All ones where its lanes are apart, zero where they are all there.
+    /// For each of these quarters: all ones if its lanes follow one another, zero if all are at its
+    /// beginning.
     apart: [[u64; QUARTERS]; MOST],
-    /// How far apart they are: that of each lane of a quarter to the first.
+    /// Bytes from the first lane of a quarter to each of its lanes, where they follow one another.
     steps: [u64; LANES_OF_QUARTER],
-    /// In every quarter they are.
+    /// The lanes of every quarter follow one another.
     all_apart: bool,
-    /// Lanes follow one another through the whole of each warp.
+    /// All 32 lanes of each warp follow one another.
     consecutive: bool,
-    /// Where the lanes of the first warp are; those of every other lie alike, if this is there.
+    /// Places of the first warp's lanes, if those of every other warp lie in the same way.
     alike: Option<Box<[u64; LANES]>>,
-    /// The lowest place, and the bytes from there on.
+    /// The lowest place.
     lowest: u64,
+    /// Bytes from there to the end of the highest access.
     bytes: u64,
-    /// The memory that is touched: places and bytes, each once.
+    /// The memory that is touched, each byte once: a place and the bytes from there on.
     pieces: Vec<(u64, u64)>,
-    /// Every piece is one lane's access, and they are sectors apart.
+    /// Every piece is one lane's access, and no two are in one sector.
     in_sectors: bool,
-    /// The sector that the origin was in when the pieces were last marked, and the epoch.
+    /// When the pieces were last marked as touched: the origin's sector, and the epoch.
     marked: Option<(u64, u32)>,
-    /// What it comes to, for each place in a line where the origin may be: so many bytes apart.
+    /// What the access comes to, for each place in a line where the origin may be.
     comes_to: Vec<Option<Rc<GangTraffic>>>,
+    /// Bytes between two of these places.
     grain: u64,
-    /// Times in a row that the addresses lay otherwise.
+    /// How many times in a row the addresses have lain otherwise.
     misses: u32,
-    /// They lay like this when the first instruction that it is of ran last.
+    /// The addresses lay like this when the instruction ran last.
     holds: bool,
 }
 
 /// What an access of all warps of a gang comes to.
 #[derive(Default)]
 pub struct GangTraffic {
-    /// Of global memory.
+    /// Sectors of global memory.
     pub sectors: u64,
     pub wavefronts: u64,
-    /// Of shared memory.
+    /// Bank conflicts of shared memory.
     pub conflicts: u64,
-    /// Lines of global memory, and the sectors of each: numbers relative to the origin's line, warp
-    /// by warp.
+    /// Lines of global memory, warp by warp: the number relative to the origin's line, and a bit for each
+    /// sector.
     pub lines: Vec<(u64, u8)>,
-    /// Where in them the lines of each warp end.
+    /// Where in `lines` those of each warp end.
     pub ends: [usize; MOST],
 }
 
 impl GangTraffic {
-    /// The lines of a warp and the sectors of each, where the origin's line is this one.
+    /// The lines of a warp, and the sectors of each, if `origin` is the number of the origin's line.
     #[inline(always)]
     pub fn of_warp(&self, turn: usize, origin: u64) -> impl Iterator<Item = (u64, u8)> {
         let from = turn.checked_sub(1).map_or(0, |before| self.ends[before]);
@@ -93,8 +97,8 @@ impl GangTraffic {
 }
 
 impl Spread {
-    /// How the addresses in `rows`, one row a warp, lie, if they lie in quarters: each lane's for an
-    /// access of `size` bytes, and none across another.
+    /// How the addresses in `rows`, one row a warp, lie; none if they do not lie in quarters. Each lane
+    /// accesses `size` bytes, and no two accesses overlap in part.
     fn of<'a>(rows: impl Iterator<Item = &'a [u64; LANES]>, size: u64) -> Option<Spread> {
         let mut spread = Spread {
             warps: 0,

@@ -4,8 +4,8 @@ use crate::exec::sm::Sm;
 use std::ops::Range;
 
 impl Sm {
-    /// Makes a group of warps the running gang, if they stand at one place with all their lanes and
-    /// agree on what they have in common.
+    /// Makes a group of warps the running gang. Answers false if that can not be: they do not all stand
+    /// at one instruction with all their lanes, or differ in values that they should have in common.
     pub fn form(&mut self, number: usize, warps: Range<usize>) -> bool {
         self.gang.group = number;
         self.gang.group_warps = warps.len() as u64;
@@ -53,7 +53,7 @@ impl Sm {
         group.formed
     }
 
-    /// The same of warps that have not run: there is nothing to look at, as they have no values yet.
+    /// Makes warps that have not run yet the running gang, which can always be.
     pub fn form_new(&mut self, warps: Range<usize>) {
         let program = &self.grid.program;
         let gang = &mut self.gang;

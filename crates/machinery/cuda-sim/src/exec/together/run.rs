@@ -6,8 +6,8 @@ use crate::exec::warp::{NOWHERE, Turn};
 use std::ops::Range;
 
 impl Sm {
-    /// Lets a group of warps run until they wait, end or have had their turn; whether there was
-    /// anything to run.
+    /// Lets a group of warps run until they wait, end or have had their turn. Answers whether any of them
+    /// could run.
     pub fn run_group(&mut self, number: usize) -> bool {
         let first = number * self.gang_size;
         let warps = first..(first + self.gang_size).min(self.block.warps.len());
@@ -35,7 +35,7 @@ impl Sm {
         true
     }
 
-    /// Lets a group of warps of an observed block run a slice; whether there was anything to run.
+    /// Lets a group of warps of an observed block run a slice. Answers whether any of them could run.
     fn run_observed(&mut self, number: usize, warps: Range<usize>) -> bool {
         if !self.form(number, warps.clone()) {
             return self.run_alone(warps);
@@ -87,7 +87,7 @@ impl Sm {
         true
     }
 
-    /// How far the warps of the gang are in their turns, all of them as far: they are told later.
+    /// Takes the turn that the warps of the gang are in out of them: all are equally far in theirs.
     fn take_turns(&mut self) -> Turn {
         let mut turn = Turn::NEW;
         for &place in &self.gang.warps[..self.gang.count] {
@@ -96,7 +96,7 @@ impl Sm {
         turn
     }
 
-    /// Runs each warp by itself; false where nothing ran, or the launch is to stop.
+    /// Runs each warp by itself. Answers false if none could run, or if one failed.
     fn run_alone(&mut self, warps: Range<usize>) -> bool {
         let mut ran = false;
         for warp in warps {
@@ -108,8 +108,8 @@ impl Sm {
         ran
     }
 
-    /// Runs each warp of a gang that has parted, but for those that are where it meets again; false
-    /// where nothing ran, or the launch is to stop.
+    /// Runs by itself each warp of a gang that has parted, except those that stand where the gang meets
+    /// again. Answers false if there was nothing to run, or if one failed.
     fn run_parted(&mut self) -> bool {
         let Gang {
             warps,
@@ -156,7 +156,7 @@ impl Sm {
         self.gang.stopped
     }
 
-    /// Gives back what ended warps of a group no longer need.
+    /// Gives back the memory of the group's warps that have ended.
     fn end_group(&mut self, number: usize, warps: Range<usize>) {
         let mut living = false;
         for warp in &mut self.block.warps[warps] {

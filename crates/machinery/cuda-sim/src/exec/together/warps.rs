@@ -18,7 +18,7 @@ impl Sm {
         }
     }
 
-    /// Makes the one split of each warp of the gang the running one.
+    /// Takes each warp of the gang out of its queue of splits that are ready: it runs now.
     pub fn wake(&mut self) {
         for &place in &self.gang.warps[..self.gang.count] {
             let warp = &mut self.block.warps[place];
@@ -29,7 +29,7 @@ impl Sm {
         }
     }
 
-    /// Lets the warps know that they have begun: something is to be done with them one by one.
+    /// Gives each warp its registers and a split, before something is done with the warps one by one.
     pub fn begin(&mut self) {
         if std::mem::replace(&mut self.gang.begun, true) {
             return;
@@ -62,8 +62,8 @@ impl Sm {
         }
     }
 
-    /// Every warp of the gang goes on alone from `place(turn)`; where the ways from there meet again
-    /// at `meet` it stops, except in an observed block, where its slice goes on.
+    /// Lets warp `turn` of the gang go on alone from `place(turn)`, for all turns. It stops at `meet`,
+    /// where the ways from there meet again, except in an observed block, where its slice goes on.
     pub fn go_alone(&mut self, meet: u32, place: impl Fn(usize) -> u32) -> Next {
         self.begin();
         let meet = match self.observer {
@@ -83,15 +83,16 @@ impl Sm {
         std::ptr::null()
     }
 
-    /// The warp whose turn it is failed at `inst`; those before it have run it.
+    /// Parts the gang because the warp whose turn it is has failed at `inst`, which the warps before it
+    /// have run.
     #[cold]
     pub fn fail_in_gang(&mut self, inst: &Inst) -> Next {
         let (here, failing) = (self.address_of(inst), self.gang.turn);
         self.fail_from(here, here + 1, failing)
     }
 
-    /// Warps from `failing` on go on alone at `here`, where the first of them fails; those before it
-    /// at `next`.
+    /// Parts the gang before a fault is reported: warps from `failing` on will run the instruction at
+    /// `here` alone, where the first of them fails; those before it go on at `next`.
     pub fn fail_from(&mut self, here: u32, next: u32, failing: usize) -> Next {
         self.fault = None;
         self.gang.stopped = Stopped::Failing;
