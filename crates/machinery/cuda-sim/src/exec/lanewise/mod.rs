@@ -8,9 +8,12 @@
 //! Each operation becomes two handlers: one for a warp alone, and one for all warps of a gang,
 //! which is the same loop inside a loop over the warps (see [`super::gang`]).
 
-mod shapes;
+mod handlers;
+mod predicates;
+mod values;
 
-pub use shapes::*;
+pub use predicates::*;
+pub use values::*;
 
 use super::gang::Gang;
 use super::sm::{Inst, Sm};
@@ -25,7 +28,8 @@ impl Lane for u64 {}
 impl Lane for i64 {}
 impl Lane for f64 {}
 
-/// Whose registers an instruction reads and writes, and how it goes through the lanes.
+/// Whose registers an instruction reads and writes, and how it goes through the lanes. What a view says
+/// nothing of is done with the registers of a warp by itself.
 pub trait View: Copy {
     /// The lanes to compute: all of them, which is quickest with wide registers, whether they run
     /// or not.
@@ -38,19 +42,31 @@ pub trait View: Copy {
     ///
     /// # Safety
     /// As for [`Sm::row`].
-    unsafe fn row<'a, T: Lane>(self, sm: &Sm, inst: &Inst, n: usize) -> &'a [T; LANES];
+    #[inline(always)]
+    unsafe fn row<'a, T: Lane>(self, sm: &Sm, inst: &Inst, n: usize) -> &'a [T; LANES] {
+        // SAFETY: the caller's promise.
+        unsafe { sm.row(inst, n) }
+    }
 
     /// The predicate operand `n`: one bit a lane.
     ///
     /// # Safety
     /// As for [`Sm::predicate`].
-    unsafe fn predicate(self, sm: &Sm, inst: &Inst, n: usize) -> u32;
+    #[inline(always)]
+    unsafe fn predicate(self, sm: &Sm, inst: &Inst, n: usize) -> u32 {
+        // SAFETY: the caller's promise.
+        unsafe { sm.predicate(inst, n) }
+    }
 
     /// Writes the active lanes of predicate operand `n`.
     ///
     /// # Safety
     /// As for [`Sm::predicate`].
-    unsafe fn set_predicate(self, sm: &mut Sm, inst: &Inst, n: usize, value: u32);
+    #[inline(always)]
+    unsafe fn set_predicate(self, sm: &mut Sm, inst: &Inst, n: usize, value: u32) {
+        // SAFETY: the caller's promise.
+        unsafe { sm.set_predicate(inst, n, value) }
+    }
 
     /// Writes the active lanes of operand `n`.
     ///
@@ -64,24 +80,6 @@ pub trait View: Copy {
 pub struct Alone;
 
 impl View for Alone {
-    #[inline(always)]
-    unsafe fn row<'a, T: Lane>(self, sm: &Sm, inst: &Inst, n: usize) -> &'a [T; LANES] {
-        // SAFETY: the caller's promise.
-        unsafe { sm.row(inst, n) }
-    }
-
-    #[inline(always)]
-    unsafe fn predicate(self, sm: &Sm, inst: &Inst, n: usize) -> u32 {
-        // SAFETY: the caller's promise.
-        unsafe { sm.predicate(inst, n) }
-    }
-
-    #[inline(always)]
-    unsafe fn set_predicate(self, sm: &mut Sm, inst: &Inst, n: usize, value: u32) {
-        // SAFETY: the caller's promise.
-        unsafe { sm.set_predicate(inst, n, value) }
-    }
-
     #[inline(always)]
     unsafe fn write<T: Lane>(self, sm: &mut Sm, inst: &Inst, n: usize, values: [T; LANES]) {
         // SAFETY: the caller's promise.
@@ -100,24 +98,6 @@ impl View for OneByOne {
     #[inline(always)]
     fn lanes(self, sm: &Sm) -> impl Iterator<Item = usize> + use<> {
         active(sm.mask)
-    }
-
-    #[inline(always)]
-    unsafe fn row<'a, T: Lane>(self, sm: &Sm, inst: &Inst, n: usize) -> &'a [T; LANES] {
-        // SAFETY: the caller's promise.
-        unsafe { sm.row(inst, n) }
-    }
-
-    #[inline(always)]
-    unsafe fn predicate(self, sm: &Sm, inst: &Inst, n: usize) -> u32 {
-        // SAFETY: the caller's promise.
-        unsafe { sm.predicate(inst, n) }
-    }
-
-    #[inline(always)]
-    unsafe fn set_predicate(self, sm: &mut Sm, inst: &Inst, n: usize, value: u32) {
-        // SAFETY: the caller's promise.
-        unsafe { sm.set_predicate(inst, n, value) }
     }
 
     #[inline(always)]

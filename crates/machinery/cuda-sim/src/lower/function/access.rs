@@ -1,7 +1,8 @@
 //! Loads and stores. Source: PTX ISA section 9.7.9 (`ld`, `st`).
 
+use super::Lowering;
+use super::names::Named;
 use super::operands::{form_of, row_of, written};
-use super::{Lowering, Named};
 use crate::exec::access::{Element, load, load_constant_operand, load_param, store};
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::map1;

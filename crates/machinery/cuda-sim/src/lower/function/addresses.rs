@@ -1,6 +1,7 @@
 //! Addresses as values. Source: PTX ISA sections 6.4.1, 9.7.9 (`mov`, `cvta`, `isspacep`).
 
-use super::{Lowering, Named, special};
+use super::names::Named;
+use super::{Lowering, special};
 use crate::exec::access::local_address;
 use crate::exec::address;
 use crate::exec::lanewise::{map1, test1};

@@ -4,7 +4,9 @@
 //! local memory: a caller's in its own part, a callee's results and parameters, in this order,
 //! at the beginning of its part. Calling copies from one to the other.
 
-use super::{Lowering, Named, Signature};
+use super::Lowering;
+use super::names::Named;
+use super::signature::Signature;
 use crate::exec::function::CallSite;
 use crate::exec::{control, system};
 use crate::isa::Class;

@@ -1,6 +1,6 @@
 //! Operands: names to registers, literals to rows, and instructions of the register families.
 
-use super::{Lowering, Named, special};
+use super::{Lowering, special};
 use crate::exec::ops::{Form, Select};
 use crate::isa::Class;
 use crate::lower::error::LoadError;
@@ -73,42 +73,6 @@ impl<'a> Lowering<'_, 'a> {
         let register = Register(self.registers.len() as u32 - 1);
         self.literals.insert((row as u8, bits), register);
         register
-    }
-
-    /// What a name inside the function stands for.
-    pub fn lookup(&self, name: &str) -> Option<Named> {
-        self.scopes
-            .iter()
-            .rev()
-            .find_map(|scope| scope.names.get(name).copied())
-    }
-
-    /// The register a name stands for, if it is one.
-    pub fn find_register(&mut self, name: &'a str) -> Result<Option<Register>, LoadError> {
-        match self.lookup(name) {
-            Some(Named::Register(register)) => return Ok(Some(register)),
-            Some(_) => return Ok(None),
-            None => {}
-        }
-        let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
-        let Ok(number) = name[prefix.len()..].parse::<u32>() else {
-            return Ok(None);
-        };
-        for depth in (0..self.scopes.len()).rev() {
-            let Some(&Named::Range { count, ty }) = self.scopes[depth].names.get(prefix) else {
-                continue;
-            };
-            if number >= count {
-                return Err(self.error(format!("`{name}` is beyond `{prefix}<{count}>`")));
-            }
-            if let Some(&register) = self.scopes[depth].members.get(name) {
-                return Ok(Some(register));
-            }
-            let register = self.new_register(ty)?;
-            self.scopes[depth].members.insert(name, register);
-            return Ok(Some(register));
-        }
-        Ok(None)
     }
 
     pub fn register(&mut self, name: &'a str) -> Result<Register, LoadError> {

@@ -15,9 +15,9 @@ pub struct Entry {
     pub name: &'static str,
     pub how: How,
     /// What the first of its forms to exist needs.
-    pub needs: Needs,
+    needs: Needs,
     /// What a form needs beyond that, from its modifiers.
-    more: Option<fn(&[&str]) -> Needs>,
+    also_needs: Option<fn(&[&str]) -> Needs>,
     /// Modules for an older GPU or of an older PTX version are refused, as an assembler refuses them.
     /// Most entries do not ask for that, so that modules keep loading that always have.
     pub refuses_older: bool,
@@ -114,7 +114,7 @@ const fn entry(name: &'static str, needs: Needs, how: How) -> Entry {
         name,
         how,
         needs,
-        more: None,
+        also_needs: None,
         refuses_older: false,
         guarded: Guarded::Lanes,
         ends_block: false,
@@ -128,8 +128,8 @@ const fn entry(name: &'static str, needs: Needs, how: How) -> Entry {
 }
 
 impl Entry {
-    pub const fn more(mut self, more: fn(&[&str]) -> Needs) -> Entry {
-        self.more = Some(more);
+    pub const fn also_needs(mut self, of: fn(&[&str]) -> Needs) -> Entry {
+        self.also_needs = Some(of);
         self
     }
 
@@ -180,8 +180,8 @@ impl Entry {
 
     /// What a form with these modifiers needs.
     pub fn needs_of(&self, modifiers: &[&str]) -> Needs {
-        match self.more {
-            Some(more) => self.needs.and(more(modifiers)),
+        match self.also_needs {
+            Some(of) => self.needs.and(of(modifiers)),
             None => self.needs,
         }
     }

@@ -9,7 +9,7 @@ pub const ENTRIES: &[Entry] = &[
     lowered("atom", ptx(1, 1).sm(11), |l, i| l.atomic(i)),
     lowered("red", ptx(1, 2).sm(11), |l, i| l.reduction(i)),
     lowered("cp.async", ptx(7, 0).sm(80), |l, i| l.async_copy(i))
-        .more(prefetch)
+        .also_needs(prefetch)
         .refuses_older(),
     lowered("cvta", ptx(2, 0).sm(20), |l, i| l.cvta(i)),
     lowered("isspacep", ptx(2, 0).sm(20), |l, i| l.isspacep(i)),

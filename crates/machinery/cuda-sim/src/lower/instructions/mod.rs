@@ -1,5 +1,5 @@
-//! The table of PTX instructions: what each needs, what runs it, and what else is particular to it. All
-//! that is decided by an instruction's name is decided here.
+//! The table of PTX instructions: what each needs, what runs it, and what else is particular to it. What
+//! runs, guards or refuses an instruction is decided here and nowhere else.
 
 mod control;
 mod entry;
@@ -84,8 +84,8 @@ pub fn find(mnemonic: &str, modifiers: &[&str]) -> Option<&'static Entry> {
         .last()
 }
 
-/// The compute capability (times ten) that whoever writes an instruction that is not simulated has to
-/// have; none where nobody knows it, or where other forms of it are simulated for any GPU.
+/// The compute capability (times ten) that an instruction needs which is not simulated; none where
+/// nobody knows it, or where other forms of it are simulated for any GPU.
 pub fn capability(mnemonic: &str, modifiers: &[&str]) -> Option<u32> {
     find(mnemonic, modifiers)
         .filter(|entry| entry.refuses_older || matches!(entry.how, How::NotSimulated))

@@ -17,10 +17,10 @@ pub const ENTRIES: &[Entry] = &[
         .refuses_older(),
     lowered("mma", ptx(6, 4).sm(70), |l, i| l.multiply_matrices(i))
         .guarded(Around)
-        .more(product)
+        .also_needs(product)
         .refuses_older(),
-    not_simulated("mma.sp", ptx(7, 1).sm(80)).more(product),
-    not_simulated("wmma", ptx(6, 0).sm(70)).more(product),
+    not_simulated("mma.sp", ptx(7, 1).sm(80)).also_needs(product),
+    not_simulated("wmma", ptx(6, 0).sm(70)).also_needs(product),
 ];
 
 /// What the shape and the elements of a matrix product need.

@@ -1,0 +1,61 @@
+//! From a lane operation to the handlers that run it.
+
+/// Makes `$name(cpu, f)`: the handlers that apply `f` to every active lane. `$run` is the body,
+/// generic over the closure's type; it is inlined into one function for a warp alone, and into one
+/// that goes through the warps of a gang. Both are for wide registers. x86-64 without them has one
+/// more function, which takes the lanes one by one (see [`super::OneByOne`]). Whoever uses it imports the
+/// names in it.
+macro_rules! handlers {
+    ($(#[$doc:meta])* $name:ident <$($t:ident),+> $f:path, $run:ident) => {
+        $(#[$doc])*
+        pub fn $name<$($t: Lane,)+ F: $f + Copy + 'static>(cpu: Cpu, _: F) -> Run {
+            const {
+                assert!(size_of::<F>() == 0, "a lane operation captures nothing");
+            }
+            #[cfg(target_arch = "x86_64")]
+            unsafe fn plain<$($t: Lane,)+ F: $f + Copy>(sm: &mut Sm, inst: &Inst) -> Next {
+                // SAFETY: F has no fields, so any (empty) bit pattern is a value of it; the
+                // operands are as the lowering checked.
+                unsafe { $run::<_, $($t,)+ F>(OneByOne, sm, inst, std::mem::zeroed()) };
+                inst.next()
+            }
+            #[cfg_attr(
+                target_arch = "x86_64",
+                target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")
+            )]
+            unsafe fn wide<$($t: Lane,)+ F: $f + Copy>(sm: &mut Sm, inst: &Inst) -> Next {
+                // SAFETY: as in `plain`; the handler is chosen only where the CPU has AVX2, if it
+                // is for that.
+                unsafe { $run::<_, $($t,)+ F>(Alone, sm, inst, std::mem::zeroed()) };
+                inst.next()
+            }
+            #[cfg_attr(
+                target_arch = "x86_64",
+                target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")
+            )]
+            unsafe fn wide_gang<$($t: Lane,)+ F: $f + Copy>(sm: &mut Sm, inst: &Inst) -> Next {
+                for turn in sm.gang.turns(inst.reach) {
+                    let view = Together::of(&sm.gang, turn);
+                    // SAFETY: as in `wide`.
+                    unsafe { $run::<_, $($t,)+ F>(view, sm, inst, std::mem::zeroed()) };
+                }
+                inst.next()
+            }
+            #[cfg(target_arch = "x86_64")]
+            if !cpu.is_wide() {
+                return Run {
+                    alone: plain::<$($t,)+ F>,
+                    together: None,
+                    repeats: true,
+                };
+            }
+            let _ = cpu;
+            Run {
+                alone: wide::<$($t,)+ F>,
+                together: Some(wide_gang::<$($t,)+ F>),
+                repeats: true,
+            }
+        }
+    };
+}
+pub(super) use handlers;

@@ -1,0 +1,83 @@
+//! Code as it grows: instructions appended one by one, and the blocks they are in.
+
+use super::Lowering;
+use crate::exec::sm::{Handler, Run};
+use crate::isa::Class;
+use crate::isa::checked::{Checked, Waiting};
+use crate::lower::draft::{BlockId, Draft, Flow};
+use crate::lower::register::Register;
+
+impl<'a> Lowering<'_, 'a> {
+    /// Appends an instruction without operands that does the same for a warp and for a gang.
+    pub fn effect(&mut self, run: Handler) {
+        let run = Run {
+            alone: run,
+            together: Some(run),
+            repeats: false,
+        };
+        self.draft_run(run, Class::Control, &[], &[]);
+    }
+
+    /// Appends an instruction that goes on to the next, and that gangs run warp by warp.
+    pub fn draft(&mut self, run: Handler, class: Class, defs: &[Register], uses: &[Register]) {
+        self.draft_run(run.into(), class, defs, uses);
+    }
+
+    /// Appends an instruction that goes on to the next.
+    pub fn draft_run(&mut self, run: Run, class: Class, defs: &[Register], uses: &[Register]) {
+        self.drafts.push(Draft {
+            run,
+            class,
+            operands: defs.iter().chain(uses).copied().collect(),
+            defs: defs.to_vec(),
+            uses: uses.to_vec(),
+            partial: false,
+            timed: false,
+            x: 0,
+            y: 0,
+            imm: 0,
+            flow: Flow::Next,
+            access: None,
+            barrier: false,
+            orders: Checked::Nothing,
+            waiting: Waiting::No,
+            listed: false,
+            operations: 0,
+            arithmetic: None,
+            leads: std::mem::take(&mut self.begins),
+            ptx_line: self.line,
+            location: self.location,
+        });
+    }
+
+    /// The draft just appended, to fill in the rest.
+    pub fn last(&mut self) -> &mut Draft {
+        let last = self.drafts.len() - 1;
+        &mut self.drafts[last]
+    }
+
+    pub fn new_block(&mut self) -> BlockId {
+        self.next_block += 1;
+        BlockId(self.next_block - 1)
+    }
+
+    pub fn begin_block(&mut self, block: BlockId) {
+        self.starts.push((block, self.drafts.len()));
+    }
+
+    pub fn begin_block_here(&mut self) {
+        let block = self.new_block();
+        self.begin_block(block);
+    }
+
+    pub fn label(&mut self, name: &'a str) -> BlockId {
+        match self.labels.get(name) {
+            Some(&block) => block,
+            None => {
+                let block = self.new_block();
+                self.labels.insert(name, block);
+                block
+            }
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! The statements of a function's body, one after another.
+
+use super::Lowering;
+use super::names::{Named, Scope};
+use super::operands::written;
+use super::signature::{Signature, too_much_local};
+use crate::exec::control;
+use crate::isa::Class;
+use crate::lower::error::LoadError;
+use crate::lower::instructions::{Entry, Guarded, How};
+use crate::lower::layout::bytes_of;
+use crate::lower::register::Register;
+use crate::lower::{instructions, limits};
+use crate::ptx::ast;
+use crate::ptx::ast::{Instruction, Space, Statement};
+use std::collections::HashSet;
+
+/// The labels that these statements branch to.
+pub fn targets<'s, 'a: 's>(
+    statements: impl Iterator<Item = &'s Statement<'a>>,
+) -> HashSet<&'a str> {
+    let mut found = HashSet::new();
+    for statement in statements {
+        match statement {
+            Statement::Instruction(instruction) if instruction.mnemonic == "bra" => {
+                let names = instruction
+                    .operands
+                    .iter()
+                    .filter_map(|operand| match operand {
+                        ast::Operand::Name { name, .. } => Some(*name),
+                        _ => None,
+                    });
+                found.extend(names);
+            }
+            Statement::BranchTargets { labels, .. } => found.extend(labels),
+            Statement::Block(inner) => found.extend(targets(inner.iter())),
+            _ => {}
+        }
+    }
+    found
+}
+
+impl<'a> Lowering<'_, 'a> {
+    pub fn statement(&mut self, statement: &Statement<'a>) -> Result<(), LoadError> {
+        match statement {
+            Statement::Label(name) => {
+                if !self.defined.insert(name) {
+                    return Err(self.error(format!("label `{name}` is defined twice")));
+                }
+                if self.targets.contains(name) {
+                    let block = self.label(name);
+                    self.begin_block(block);
+                }
+            }
+            Statement::Register {
+                name,
+                count: Some(count),
+                ty,
+            } => {
+                self.declare(
+                    name,
+                    Named::Range {
+                        count: *count,
+                        ty: *ty,
+                    },
+                )?;
+            }
+            Statement::Register {
+                name,
+                count: None,
+                ty,
+            } => {
+                let register = self.new_register(*ty)?;
+                self.declare(name, Named::Register(register))?;
+            }
+            Statement::Variable(variable) => self.local_variable(variable)?,
+            Statement::Instruction(instruction) => {
+                self.line = instruction.line;
+                self.location = instruction.location;
+                self.begins = true;
+                self.instruction(instruction)?;
+            }
+            Statement::Block(inner) => {
+                self.scopes.push(Scope::default());
+                for statement in inner {
+                    self.statement(statement)?;
+                }
+                self.scopes.pop();
+            }
+            Statement::BranchTargets { name, labels } => {
+                self.tables.insert(name, labels.clone());
+            }
+            Statement::CallTargets { .. } => {}
+            Statement::CallPrototype {
+                name,
+                returns,
+                params,
+            } => {
+                self.prototypes
+                    .insert(name, Signature::of(returns, params)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// `.local` and call `.param` variables get their place here; `.shared` ones have theirs.
+    fn local_variable(&mut self, variable: &ast::Variable<'a>) -> Result<(), LoadError> {
+        match variable.space {
+            Space::Local | Space::Param => {
+                let bytes = bytes_of(variable)?;
+                let offset =
+                    u64::from(self.local_bytes).next_multiple_of(u64::from(variable.align.max(1)));
+                let end = offset + bytes;
+                if end > limits::LOCAL_BYTES {
+                    return Err(too_much_local(variable));
+                }
+                self.local_bytes = end as u32;
+                self.declare(variable.name, Named::Local(offset as u32))
+            }
+            Space::Shared => {
+                let key = (self.function.name.to_owned(), variable.name.to_owned());
+                let offset = self.layout.function_shared.get(&key).copied().unwrap_or(0);
+                self.declare(variable.name, Named::Shared(offset))
+            }
+            space => Err(self.error(format!(
+                "a {space:?} variable can not be declared in a function"
+            ))),
+        }
+    }
+
+    fn instruction(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let entry = instructions::find(instruction.mnemonic, &instruction.modifiers)
+            .ok_or_else(|| self.unknown(instruction))?;
+        match (entry.guarded, instruction.guard) {
+            (Guarded::Itself, _) | (_, None) => {
+                self.plain(entry, instruction)?;
+                if entry.ends_block {
+                    self.begin_block_here();
+                }
+            }
+            (Guarded::Around, Some(guard)) => {
+                let predicate = self.predicate(guard.register)?;
+                let skip = self.new_block();
+                self.branch(predicate, !guard.negated, skip);
+                self.plain(entry, instruction)?;
+                self.begin_block(skip);
+            }
+            (Guarded::Lanes, Some(guard)) => {
+                let predicate = self.predicate(guard.register)?;
+                let before = self.drafts.len();
+                self.plain(entry, instruction)?;
+                self.guard_drafts(before, predicate, guard.negated);
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a guard before the drafts from `first` on that show outside of the instruction.
+    fn guard_drafts(&mut self, first: usize, predicate: Register, negated: bool) {
+        // Lowering may have added instructions that prepare operands: they need no guard. The
+        // last instruction is the one itself, or what moves its result where it belongs.
+        let own = self.drafts.split_off(first);
+        for mut draft in own {
+            // A load or atomic may have only a result of our own, to be widened or dropped.
+            let shows = !matches!(draft.class, Class::Integer | Class::Move)
+                || draft.defs.is_empty()
+                || draft.defs.iter().any(|&def| self.info(def).declared);
+            if shows {
+                self.draft(control::guard, Class::Control, &[], &[predicate]);
+                self.last().x = u32::from(negated);
+                draft.partial = true;
+            }
+            self.drafts.push(draft);
+        }
+    }
+
+    /// An instruction without regard to its guard.
+    fn plain(&mut self, entry: &Entry, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let done = match entry.how {
+            How::Registers(_) if entry.takes_addresses && self.moves_address(instruction) => {
+                self.move_address(instruction)
+            }
+            How::Registers(select) => self.operation(entry, select, instruction),
+            How::Lowered(lower) => lower(self, instruction),
+            How::NotSimulated => Err(self.unknown(instruction)),
+        };
+        // What is not simulated is not simulated for a newer GPU either: that is said first.
+        if let Err(LoadError::UnknownInstruction { .. }) = done {
+            return done;
+        }
+        self.check_needs(entry, instruction)?;
+        done
+    }
+
+    /// Refuses an instruction that the module's target or PTX version does not have, where the table
+    /// asks for that.
+    fn check_needs(&self, entry: &Entry, instruction: &Instruction) -> Result<(), LoadError> {
+        if !entry.refuses_older {
+            return Ok(());
+        }
+        let needs = entry.needs_of(&instruction.modifiers);
+        let written = written(instruction);
+        if self.sm < needs.sm {
+            let (sm, own) = (needs.sm, self.sm);
+            return Err(self.error(format!(
+                "`{written}` needs `.target sm_{sm}` or newer, and the module's is sm_{own}"
+            )));
+        }
+        if self.version < needs.version {
+            let ((major, minor), own) = (needs.version, self.version);
+            return Err(self.error(format!(
+                "`{written}` needs `.version {major}.{minor}` or newer, and the module's is {}.{}",
+                own.0, own.1
+            )));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,283 @@
+//! Floating-point arithmetic in the other directions, against the exact value, found by error-free
+//! transformations in double precision.
+
+use super::float::{FLAGS, double, modified, or_nan};
+use super::harness::{check, ones, pairs, triples};
+use crate::ptx::ast::Type;
+use std::cmp::Ordering;
+
+#[derive(Clone, Copy, PartialEq)]
+enum To {
+    Zero,
+    Down,
+    Up,
+}
+
+const DIRECTIONS: [(&str, To); 3] = [("rz", To::Zero), ("rm", To::Down), ("rp", To::Up)];
+
+macro_rules! directed {
+    ($name:ident, $t:ty) => {
+        /// Walks from a number near the exact value, with which `against` compares, to the
+        /// last one on the wanted side of it.
+        fn $name(near: $t, to: To, against: impl Fn($t) -> Ordering) -> $t {
+            let down = match to {
+                To::Zero => against(0.0) == Ordering::Greater,
+                To::Down => true,
+                To::Up => false,
+            };
+            let mut at = near;
+            if down {
+                while against(at) == Ordering::Less {
+                    at = at.next_down();
+                }
+                while at < <$t>::INFINITY && against(at.next_up()) != Ordering::Less {
+                    at = at.next_up();
+                }
+            } else {
+                while against(at) == Ordering::Greater {
+                    at = at.next_up();
+                }
+                while at > -<$t>::INFINITY && against(at.next_down()) != Ordering::Greater {
+                    at = at.next_down();
+                }
+            }
+            at
+        }
+    };
+}
+directed!(directed_single, f32);
+directed!(directed_double, f64);
+
+/// The sum and what it lost.
+fn two_sum(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    let b_part = sum - a;
+    (sum, (a - (sum - b_part)) + (b - b_part))
+}
+
+/// How a sum with its error compares with a number.
+fn compare_sum((sum, error): (f64, f64), x: f64) -> Ordering {
+    let by_sum = sum.total_cmp(&x);
+    if sum == x {
+        0.0.partial_cmp(&-error).unwrap_or(Ordering::Equal)
+    } else {
+        by_sum
+    }
+}
+
+fn sum_directed(a: f64, b: f64, to: To) -> f32 {
+    let exact = two_sum(a, b);
+    if !exact.0.is_finite() {
+        return exact.0 as f32;
+    }
+    if exact.0 == 0.0 {
+        // Zero out of two different numbers is negative only when rounding down.
+        let cancelled = a != 0.0 || a.is_sign_negative() != b.is_sign_negative();
+        return if cancelled {
+            if to == To::Down { -0.0 } else { 0.0 }
+        } else {
+            a as f32
+        };
+    }
+    directed_single(exact.0 as f32, to, |x| compare_sum(exact, x.into()))
+}
+
+#[test]
+fn single_in_other_directions() {
+    let f = |bits: u64| f64::from(f32::from_bits(bits as u32));
+    let bits = |x: f32| u64::from(x.to_bits());
+    for (name, to) in DIRECTIONS {
+        for (flags, ftz, sat) in FLAGS {
+            let rows = pairs(Type::F32, Type::F32);
+            let two = |mnemonic: &str, exact: &dyn Fn(f64, f64) -> f32| {
+                check(format!("{mnemonic}.{name}{flags}.f32"), &rows, |row| {
+                    modified(row, ftz, sat, |r| bits(exact(f(r[0]), f(r[1]))))
+                });
+            };
+            let product = |a: f64, b: f64| {
+                // Exact: 48 bits, and doubles reach further down than any product.
+                let exact = a * b;
+                if !exact.is_finite() || exact == 0.0 {
+                    return exact as f32;
+                }
+                directed_single(exact as f32, to, |x| exact.total_cmp(&f64::from(x)))
+            };
+            two("add", &|a, b| sum_directed(a, b, to));
+            two("sub", &|a, b| sum_directed(a, -b, to));
+            two("mul", &product);
+            check(
+                format!("fma.{name}{flags}.f32"),
+                &triples(Type::F32, Type::F32, Type::F32),
+                |row| {
+                    modified(row, ftz, sat, |r| {
+                        bits(sum_directed(f(r[0]) * f(r[1]), f(r[2]), to))
+                    })
+                },
+            );
+            if sat {
+                continue;
+            }
+            let quotient = |a: f64, b: f64| {
+                let near = (a / b) as f32;
+                if !(a.is_finite() && b.is_finite()) || a == 0.0 || b == 0.0 {
+                    return near;
+                }
+                // a / b against x is a against x · b, turned around for a negative b.
+                directed_single(near, to, |x| {
+                    let order = a.total_cmp(&(f64::from(x) * b));
+                    if b < 0.0 { order.reverse() } else { order }
+                })
+            };
+            two("div", &quotient);
+            check(format!("rcp.{name}{flags}.f32"), &ones(Type::F32), |row| {
+                modified(row, ftz, sat, |r| bits(quotient(1.0, f(r[0]))))
+            });
+            check(format!("sqrt.{name}{flags}.f32"), &ones(Type::F32), |row| {
+                modified(row, ftz, sat, |r| {
+                    let a = f(r[0]);
+                    let near = a.sqrt() as f32;
+                    if !(a > 0.0 && a.is_finite()) {
+                        return bits(near);
+                    }
+                    bits(directed_single(near, to, |x| {
+                        a.total_cmp(&(f64::from(x) * f64::from(x)))
+                    }))
+                })
+            });
+        }
+    }
+}
+
+#[test]
+fn double_in_other_directions() {
+    // Where the error terms below are exact.
+    let moderate = |x: &u64| {
+        let size = double(*x).abs();
+        !(0.0..=1e100).contains(&size) || size == 0.0 || size >= 1e-100
+    };
+    let finite = |r: &[u64]| {
+        r.iter()
+            .all(|x| double(*x).is_finite() && double(*x).abs() <= 1e100)
+    };
+    let rows: Vec<Vec<u64>> = pairs(Type::F64, Type::F64)
+        .into_iter()
+        .filter(|row| {
+            row.iter().all(moderate)
+                && row
+                    .iter()
+                    .all(|x| double(*x).abs() < 1e100 || !double(*x).is_finite())
+        })
+        .collect();
+    for (name, to) in DIRECTIONS {
+        let sum = |row: &[u64], a: f64, b: f64| {
+            let exact = two_sum(a, b);
+            if !finite(row) {
+                or_nan(&[row[1], row[0]], exact.0)
+            } else if exact.0 == 0.0 {
+                let cancelled = a != 0.0 || a.is_sign_negative() != b.is_sign_negative();
+                if !cancelled {
+                    a.to_bits()
+                } else if to == To::Down {
+                    (-0.0f64).to_bits()
+                } else {
+                    0
+                }
+            } else {
+                directed_double(exact.0, to, |x| compare_sum(exact, x)).to_bits()
+            }
+        };
+        check(format!("add.{name}.f64"), &rows, |r| {
+            sum(r, double(r[0]), double(r[1]))
+        });
+        check(format!("sub.{name}.f64"), &rows, |r| {
+            sum(r, double(r[0]), -double(r[1]))
+        });
+        let product = |a: f64, b: f64, c: f64, r: &[u64]| {
+            let near = a.mul_add(b, c);
+            if !finite(r) || near == 0.0 {
+                return or_nan(&[r[1], r[0]], near);
+            }
+            let exact = (a * b, a.mul_add(b, -(a * b)));
+            directed_double(near, to, |x| {
+                // (product + its error) + c against x, by an expansion of the four.
+                let (sum, error) = two_sum(exact.0, c - x * 0.0);
+                let (rest, rest_error) = two_sum(error, exact.1);
+                let (difference, lost) = two_sum(sum, -x);
+                let total = [difference, lost, rest, rest_error];
+                sign_of_sum(total)
+            })
+            .to_bits()
+        };
+        check(format!("mul.{name}.f64"), &rows, |r| {
+            let (a, b) = (double(r[0]), double(r[1]));
+            let zero = if (a * b).is_sign_negative() {
+                -0.0
+            } else {
+                0.0
+            };
+            product(a, b, zero, r)
+        });
+        check(format!("div.{name}.f64"), &rows, |r| {
+            let (a, b) = (double(r[0]), double(r[1]));
+            let near = a / b;
+            if !finite(r) || b == 0.0 || a == 0.0 {
+                return or_nan(r, near);
+            }
+            directed_double(near, to, |x| {
+                let order = sign_of_sum([-x.mul_add(b, -a), 0.0, 0.0, 0.0]);
+                if b < 0.0 { order.reverse() } else { order }
+            })
+            .to_bits()
+        });
+        let rows: Vec<_> = ones(Type::F64);
+        check(format!("sqrt.{name}.f64"), &rows, |r| {
+            let a = double(r[0]);
+            if !(a > 0.0 && a.is_finite()) {
+                return or_nan(r, a.sqrt());
+            }
+            // Squares of integers: the mantissa with an even exponent, against root².
+            let got = u128::from(r[0]);
+            let (mantissa, exponent) = decode(got as u64);
+            let (mantissa, exponent) = if exponent % 2 == 0 {
+                (mantissa, exponent)
+            } else {
+                (mantissa << 1, exponent - 1)
+            };
+            let against = |x: f64| {
+                if x <= 0.0 {
+                    return Ordering::Greater;
+                }
+                let (root, root_exponent) = decode(x.to_bits());
+                let square = root * root;
+                let shift = exponent - 2 * root_exponent;
+                // `square` has at most 106 bits; bring `mantissa` to its scale.
+                if shift >= 0 {
+                    (mantissa << shift.min(106)).cmp(&square)
+                } else {
+                    mantissa.cmp(&(square << (-shift).min(20)))
+                }
+            };
+            directed_double(a.sqrt(), to, against).to_bits()
+        });
+    }
+}
+
+/// A positive double as an integer times a power of two.
+fn decode(bits: u64) -> (u128, i32) {
+    let (exponent, fraction) = ((bits >> 52) as i32, u128::from(bits & ((1 << 52) - 1)));
+    if exponent == 0 {
+        (fraction, -1074)
+    } else {
+        (fraction | 1 << 52, exponent - 1075)
+    }
+}
+
+/// The sign of the exact sum of four numbers, by summing until nothing is lost.
+fn sign_of_sum(mut terms: [f64; 4]) -> Ordering {
+    for _ in 0..8 {
+        for n in 0..3 {
+            (terms[n + 1], terms[n]) = two_sum(terms[n + 1], terms[n]);
+        }
+    }
+    terms[3].partial_cmp(&0.0).unwrap_or(Ordering::Equal)
+}
