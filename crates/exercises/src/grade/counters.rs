@@ -9,7 +9,6 @@ use cuda_driver::LaunchRecord;
 use cuda_driver::counters::METRICS;
 use cust::memory::DeviceBuffer;
 
-use super::names::chinese;
 use super::{Counted, Failure, Stop, Verdict};
 use crate::data::{Data, Step, Target};
 use crate::host::{Bench, Case, Host};
@@ -148,7 +147,7 @@ fn all(launches: &[LaunchRecord]) -> Vec<(String, u64)> {
     let mut sums = BTreeMap::new();
     for profile in launches.iter().filter_map(|launch| launch.profile.as_ref()) {
         for (place, metric) in METRICS.iter().enumerate() {
-            *sums.entry(place).or_insert(0) += (metric.of)(&profile.total);
+            *sums.entry(place).or_insert(0) += metric.value(&profile.total);
         }
     }
     sums.into_iter()
@@ -163,10 +162,7 @@ pub fn plain(name: &str, lang: Lang) -> &str {
         return lang.pick("share of the limit", "达到极限的比例");
     }
     let metric = METRICS.iter().find(|metric| metric.name == name);
-    match lang {
-        Lang::En => metric.map_or(name, |metric| metric.plain),
-        Lang::Zh => chinese(name).unwrap_or(name),
-    }
+    metric.map_or(name, |metric| lang.pick(metric.plain, metric.chinese))
 }
 
 #[cfg(test)]
@@ -176,7 +172,8 @@ mod tests {
     #[test]
     fn every_counter_has_a_chinese_name() {
         for metric in METRICS {
-            assert!(chinese(metric.name).is_some(), "{}", metric.name);
+            let name = plain(metric.name, Lang::Zh);
+            assert!(!name.is_ascii(), "{}", metric.name);
         }
     }
 }

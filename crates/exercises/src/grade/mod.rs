@@ -9,7 +9,6 @@ mod counters;
 mod includes;
 mod kinds;
 mod launch;
-mod names;
 mod right;
 mod time;
 mod verdict;

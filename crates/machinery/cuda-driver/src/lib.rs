@@ -35,7 +35,7 @@ mod status;
 pub use cuda_sim::check::{Check, Checks, Finding, Kind, Other, Severity};
 pub use cuda_sim::exec::Progress;
 pub use cuda_sim::exec::fault::{Fault, FaultKind, FaultPlace};
-pub use cuda_sim::isa::SourceLine;
+pub use cuda_sim::isa::{AccessClass, AccessSet, Direction, Memory, SourceLine};
 pub use cuda_sim::launch::LaunchRecord;
 pub use cuda_sim::{device, model, profile as counters};
 pub use simulator::check::{check, checking, take_findings};

@@ -8,7 +8,7 @@ use std::thread;
 
 use cuda_driver::counters::Counters;
 use cuda_driver::{
-    FaultKind, keep_launches, last_launch, profile, profiling, progress, take_fault,
+    AccessClass, FaultKind, keep_launches, last_launch, profile, profiling, progress, take_fault,
     take_last_launch, take_launches,
 };
 use cust::context::{Context, CurrentContext, legacy};
@@ -128,7 +128,10 @@ fn counters_are_the_last_launchs() -> Test {
         let record = last_launch().ok_or("no record")?;
         assert_eq!((record.counters, &record.time), (found, &plain.time));
         let total = record.profile.ok_or("no profile")?.total;
-        for access in [total.global_loads, total.global_stores] {
+        for access in [
+            total[AccessClass::GlobalLoad],
+            total[AccessClass::GlobalStore],
+        ] {
             let found = (access.requests, access.sectors, access.threads);
             assert_eq!(found, (warps, sectors, moved));
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use cuda_sim::exec::Traced;
-use cuda_sim::isa::Memory;
+use cuda_sim::isa::{AccessSet, Direction, Memory};
 use cuda_sim::profile::traffic::SECTOR;
 use cuda_sim::profile::{METRICS, Tally};
 use serde::Serialize;
@@ -89,7 +89,7 @@ pub fn answer(pattern: &Pattern) -> Result<Answer, Failure> {
     reads.sort_by_key(|read| read.warp);
     let used = reads.iter().map(used).sum();
     Ok(Answer {
-        sums: sums(pattern.space, &trace.tally, used),
+        sums: sums(memory, &trace.tally, used),
         counters: counters(pattern.space, &trace.tally),
         reads,
         base,
@@ -102,25 +102,15 @@ pub fn used(access: &Traced) -> u64 {
     distinct.len() as u64 * access.bytes
 }
 
-fn sums(space: Space, tally: &Tally, used: u64) -> Sums {
-    let loads = match space {
-        Space::Global | Space::ReadOnly => tally.global_loads,
-        Space::Shared => tally.shared_loads,
-        Space::Constant => {
-            return Sums {
-                requests: tally.constant.instructions,
-                addresses: tally.constant.requests,
-                used,
-                ..Sums::default()
-            };
-        }
-    };
+fn sums(memory: Memory, tally: &Tally, used: u64) -> Sums {
+    let loads = AccessSet::to(memory).and(AccessSet::that(Direction::Reads));
+    let loads = tally.sum(loads);
     Sums {
         requests: loads.requests,
         sectors: loads.sectors,
         wavefronts: loads.wavefronts,
         conflicts: loads.conflicts,
-        addresses: 0,
+        addresses: loads.addresses,
         used,
         moved: loads.sectors * SECTOR,
     }
@@ -143,7 +133,7 @@ fn counters(space: Space, tally: &Tally) -> Vec<Counter> {
     let counter = shown.map(|metric| Counter {
         name: metric.name,
         plain: metric.plain,
-        value: (metric.of)(tally),
+        value: metric.value(tally),
     });
     counter.collect()
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cuda_sim::check::Checks;
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::exec::{Fault, Observe, Program, Traced};
-use cuda_sim::isa::{AccessKind, Memory};
+use cuda_sim::isa::Memory;
 use cuda_sim::launch::{Launch, Report, launch};
 use cuda_sim::lower::LoadError;
 use cuda_sim::memory::global::{Global, OutOfMemory};
@@ -112,8 +112,7 @@ impl Machine {
 impl Trace {
     /// The loads from a memory.
     pub fn loads(&self, memory: Memory) -> impl Iterator<Item = &Traced> {
-        let loads = |kind| matches!(kind, AccessKind::Load | AccessKind::ReadOnlyLoad);
-        let of = move |access: &&Traced| loads(access.kind) && access.memory == memory;
+        let of = move |access: &&Traced| access.kind.is_load() && access.memory == memory;
         self.accesses.iter().filter(of)
     }
 }

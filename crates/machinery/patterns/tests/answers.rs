@@ -1,7 +1,7 @@
 //! What patterns come to, and that what is told of each access adds up to the counters.
 
 use cuda_sim::exec::Traced;
-use cuda_sim::isa::Memory;
+use cuda_sim::isa::{AccessClass, Memory};
 use patterns::answer::{Answer, answer};
 use patterns::language::Language;
 use patterns::machine::{Failure, Job, Machine, Param, lanes, params};
@@ -161,7 +161,7 @@ fn blocks_are_told_of_in_their_order() {
     assert_eq!(told, expected.collect::<Vec<_>>());
     let reads: Vec<_> = trace.loads(Memory::Global).collect();
     let sectors = reads.iter().map(|read| u64::from(read.units)).sum::<u64>();
-    let counted = trace.tally.global_loads;
+    let counted = trace.tally[AccessClass::GlobalLoad];
     assert_eq!(
         (counted.requests, counted.sectors),
         (reads.len() as u64, sectors)

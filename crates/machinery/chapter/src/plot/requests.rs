@@ -1,6 +1,7 @@
 //! Requests by variant: what each variant asks of global, shared and constant memory.
 
-use cuda_driver::counters::Tally;
+use cuda_driver::counters::{AccessCounts, Tally};
+use cuda_driver::{AccessClass, AccessSet, Direction, Memory};
 use plotters::prelude::*;
 
 use super::axis::Axis;
@@ -28,55 +29,67 @@ pub struct Requests<'a> {
 struct Kind {
     name: &'static str,
     color: RGBColor,
-    requests: fn(&Tally) -> u64,
+    classes: AccessSet,
+    requests: fn(&AccessCounts) -> u64,
     parts: Option<Parts>,
 }
 
 /// What requests are made of.
 struct Parts {
     name: &'static str,
-    count: fn(&Tally) -> u64,
+    count: fn(&AccessCounts) -> u64,
+}
+
+/// What goes to a memory in one direction.
+const fn of(memory: Memory, direction: Direction) -> AccessSet {
+    let those = AccessSet::to(memory).and(AccessSet::that(direction));
+    those.without(AccessSet::COPIES)
 }
 
 const KINDS: [Kind; 4] = [
     Kind {
         name: "global loads",
         color: pen::LOADS,
-        requests: |tally| tally.global_loads.requests,
+        classes: of(Memory::Global, Direction::Reads),
+        requests: |them| them.requests,
         parts: Some(Parts {
             name: "sectors",
-            count: |tally| tally.global_loads.sectors,
+            count: |them| them.sectors,
         }),
     },
     Kind {
         name: "global stores",
         color: pen::STORES,
-        requests: |tally| tally.global_stores.requests,
+        classes: of(Memory::Global, Direction::Writes),
+        requests: |them| them.requests,
         parts: Some(Parts {
             name: "sectors",
-            count: |tally| tally.global_stores.sectors,
+            count: |them| them.sectors,
         }),
     },
     Kind {
         name: "shared memory",
         color: pen::SHARED,
-        requests: |tally| tally.shared_loads.requests + tally.shared_stores.requests,
+        classes: AccessSet::one(AccessClass::SharedLoad)
+            .or(AccessSet::one(AccessClass::SharedStore)),
+        requests: |them| them.requests,
         parts: Some(Parts {
             name: "wavefronts",
-            count: |tally| tally.shared_loads.wavefronts + tally.shared_stores.wavefronts,
+            count: |them| them.wavefronts,
         }),
     },
     Kind {
         name: "constant memory",
         color: pen::CONSTANT,
-        requests: |tally| tally.constant.requests,
+        classes: AccessSet::to(Memory::Constant),
+        requests: |them| them.addresses,
         parts: None,
     },
 ];
 
 /// Requests of all kinds.
 pub fn requests(tally: &Tally) -> u64 {
-    KINDS.iter().map(|kind| (kind.requests)(tally)).sum()
+    KINDS.iter().map(|kind| kind.requests(tally)).sum()
 }
 
 impl<'a> Requests<'a> {
@@ -100,7 +113,7 @@ impl<'a> Requests<'a> {
         let tallies = || variants.iter().map(|(_, tally)| *tally);
         let kinds: Vec<&Kind> = KINDS
             .iter()
-            .filter(|kind| tallies().any(|tally| (kind.requests)(tally) > 0))
+            .filter(|kind| tallies().any(|tally| kind.requests(tally) > 0))
             .collect();
         if kinds.is_empty() {
             return Err("Requests are not shown: no kernel here accesses memory.");
@@ -108,7 +121,7 @@ impl<'a> Requests<'a> {
         let counts = tallies().flat_map(|tally| {
             kinds
                 .iter()
-                .flat_map(|kind| [(kind.requests)(tally) as f64, kind.parts(tally) as f64])
+                .flat_map(|kind| [kind.requests(tally) as f64, kind.parts(tally) as f64])
         });
         let axis = Axis::logarithmic(counts, number::scaled);
         Ok(Requests {
@@ -140,9 +153,15 @@ impl<'a> Requests<'a> {
 }
 
 impl Kind {
+    fn requests(&self, tally: &Tally) -> u64 {
+        (self.requests)(&tally.sum(self.classes))
+    }
+
     /// How many parts all requests have together; none where they have no parts.
     fn parts(&self, tally: &Tally) -> u64 {
-        self.parts.as_ref().map_or(0, |parts| (parts.count)(tally))
+        self.parts
+            .as_ref()
+            .map_or(0, |parts| (parts.count)(&tally.sum(self.classes)))
     }
 
     /// A variant's counts of this kind, and their bars.
@@ -152,7 +171,7 @@ impl Kind {
         tally: &Tally,
         axis: &Axis,
     ) -> Drawn<B> {
-        let (requests, parts) = ((self.requests)(tally), self.parts(tally));
+        let (requests, parts) = (self.requests(tally), self.parts(tally));
         let value = match &self.parts {
             _ if requests == 0 => return sheet.pair((FAINT, self.name), "none"),
             None => counted(requests, "requests"),

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use cuda_driver::counters::{Access, Constant, Tally};
+use cuda_driver::AccessClass;
+use cuda_driver::counters::{AccessCounts, Tally};
 use cuda_driver::model::Roofline;
 use roxmltree::Document;
 
@@ -31,28 +32,31 @@ pub fn figure(clock: Clock, variants: usize) -> Figure {
 }
 
 fn tally(index: u64) -> Tally {
-    Tally {
-        global_loads: Access {
-            requests: 1_572_864 + index,
-            sectors: 3_670_016,
-            ..Access::default()
-        },
-        global_stores: Access {
-            requests: 524_288,
-            sectors: 2_621_440,
-            ..Access::default()
-        },
-        shared_loads: Access {
-            requests: 4_194_304,
-            wavefronts: 4_241_427,
-            ..Access::default()
-        },
-        constant: Constant {
-            requests: 1_048_576 * (index % 2),
-            ..Constant::default()
-        },
-        ..Tally::default()
-    }
+    let loads = AccessCounts {
+        requests: 1_572_864 + index,
+        sectors: 3_670_016,
+        ..AccessCounts::default()
+    };
+    let stores = AccessCounts {
+        requests: 524_288,
+        sectors: 2_621_440,
+        ..AccessCounts::default()
+    };
+    let shared = AccessCounts {
+        requests: 4_194_304,
+        wavefronts: 4_241_427,
+        ..AccessCounts::default()
+    };
+    let constants = AccessCounts {
+        addresses: 1_048_576 * (index % 2),
+        ..AccessCounts::default()
+    };
+    Tally::of([
+        (AccessClass::GlobalLoad, loads),
+        (AccessClass::GlobalStore, stores),
+        (AccessClass::SharedLoad, shared),
+        (AccessClass::ConstantLoad, constants),
+    ])
 }
 
 fn roofline(operations: f64) -> Roofline {

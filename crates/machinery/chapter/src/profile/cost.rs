@@ -1,7 +1,10 @@
 //! What a line of a kernel asks of the resource that its launch is bound by.
 
-use cuda_driver::counters::{Access, Tally};
+use cuda_driver::counters::{AccessCounts, Tally};
 use cuda_driver::model::Resource;
+use cuda_driver::{AccessClass, AccessSet, Memory};
+
+use super::loads;
 
 /// How the instructions of a launch share in what one resource has to do.
 pub struct Cost {
@@ -19,9 +22,12 @@ pub fn of(resource: Resource, total: &Tally) -> Cost {
             ("warp instructions", |tally| tally.instructions)
         }
         Resource::L1Shared => ("wavefronts", wavefronts),
-        Resource::ConstantCache => ("constant requests", |tally| tally.constant.requests),
+        Resource::ConstantCache => ("constant requests", |tally| {
+            tally[AccessClass::ConstantLoad].addresses
+        }),
         Resource::L2 | Resource::Memory => ("sectors of the second cache", |tally| {
-            tally.l2.read_sectors + tally.l2.written_sectors
+            let level = tally.l2();
+            level.read_sectors + level.written_sectors
         }),
         // A warp waits far longer for what the first cache does not have than for anything else.
         Resource::Latency if far_loads(total) > 0 => ("loads beyond the first cache", far_loads),
@@ -32,79 +38,73 @@ pub fn of(resource: Resource, total: &Tally) -> Cost {
 
 /// Requests for which a warp waits until the second cache or device memory answers.
 fn far_loads(tally: &Tally) -> u64 {
-    let missed = |access: &Access| match access.sectors {
-        0 => 0,
-        // As large a part of the requests as of the sectors.
-        sectors => {
-            let missed = u128::from(sectors.saturating_sub(access.hits));
-            (u128::from(access.requests) * missed).div_ceil(sectors.into()) as u64
+    let missed = |memory: Memory| {
+        let AccessCounts {
+            requests, sectors, ..
+        } = tally.sum(loads(memory));
+        let missed = tally.sum(loads(memory)).misses();
+        match sectors {
+            0 => 0,
+            // As large a part of the requests as of the sectors.
+            sectors => (u128::from(requests) * u128::from(missed)).div_ceil(sectors.into()) as u64,
         }
     };
-    missed(&tally.global_loads) + missed(&tally.local_loads) + tally.global_atomics.requests
+    let atomics = tally[AccessClass::GlobalAtomic].requests;
+    missed(Memory::Global) + missed(Memory::Local) + atomics
 }
 
 /// What a warp may wait for nearer by.
 fn near_loads(tally: &Tally) -> u64 {
-    tally.global_loads.requests
-        + tally.local_loads.requests
-        + tally.shared_loads.requests
-        + tally.shared_atomics.requests
-        + tally.constant.requests
-        + tally.barriers
+    let near = AccessSet::one(AccessClass::SharedAtomic)
+        .or(loads(Memory::Global))
+        .or(loads(Memory::Local))
+        .or(loads(Memory::Shared).without(AccessSet::one(AccessClass::MatrixLoad)));
+    let constants = tally[AccessClass::ConstantLoad].addresses;
+    tally.sum(near).requests + constants + tally.barriers
 }
+
+/// Accesses of shared memory.
+pub const SHARED: AccessSet = AccessSet::to(Memory::Shared)
+    .without(AccessSet::one(AccessClass::MatrixLoad))
+    .without(AccessSet::COPIES);
 
 /// Passes through the first cache's data stage, which is shared memory's too.
 pub fn wavefronts(tally: &Tally) -> u64 {
-    let accesses = [
-        tally.global_loads,
-        tally.global_stores,
-        tally.global_atomics,
-        tally.local_loads,
-        tally.local_stores,
-    ];
-    let wavefronts: u64 = accesses.iter().map(|access| access.wavefronts).sum();
-    wavefronts + shared_wavefronts(tally)
+    let first = tally.sum(AccessSet::DEVICE.without(AccessSet::COPIES));
+    first.wavefronts + shared_wavefronts(tally)
 }
 
 /// Those of them that are shared memory's.
 pub fn shared_wavefronts(tally: &Tally) -> u64 {
-    let accesses = [
-        tally.shared_loads,
-        tally.shared_stores,
-        tally.shared_atomics,
-    ];
-    accesses.iter().map(|access| access.wavefronts).sum()
+    tally.sum(SHARED).wavefronts
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cuda_driver::counters::{Constant, Level2};
 
-    fn access(requests: u64, wavefronts: u64) -> Access {
-        Access {
+    fn access(requests: u64, wavefronts: u64) -> AccessCounts {
+        AccessCounts {
             requests,
             wavefronts,
-            ..Access::default()
+            ..AccessCounts::default()
         }
     }
 
     fn tally() -> Tally {
+        let constants = AccessCounts {
+            requests: 1,
+            addresses: 7,
+            ..AccessCounts::default()
+        };
         Tally {
             instructions: 100,
-            global_loads: access(1, 2),
-            shared_stores: access(4, 30),
-            constant: Constant {
-                instructions: 1,
-                requests: 7,
-                hits: 0,
-            },
-            l2: Level2 {
-                read_sectors: 11,
-                written_sectors: 13,
-            },
             barriers: 1,
-            ..Tally::default()
+            ..Tally::of([
+                (AccessClass::GlobalLoad, access(1, 2)),
+                (AccessClass::SharedStore, access(4, 30)),
+                (AccessClass::ConstantLoad, constants),
+            ])
         }
     }
 
@@ -118,15 +118,18 @@ mod tests {
         assert_eq!(cost(Resource::Issue, &tally), 100);
         assert_eq!(cost(Resource::L1Shared, &tally), 32);
         assert_eq!(cost(Resource::ConstantCache, &tally), 7);
-        assert_eq!(cost(Resource::Memory, &tally), 24);
         assert_eq!(cost(Resource::Latency, &tally), 1 + 7 + 1);
+        let mut moved = tally;
+        moved[AccessClass::GlobalLoad].sectors = 11;
+        moved[AccessClass::GlobalStore].sectors = 13;
+        assert_eq!(cost(Resource::Memory, &moved), 24);
     }
 
     #[test]
     fn warps_wait_for_what_the_first_cache_does_not_have() {
         let mut tally = tally();
-        tally.shared_loads = access(1000, 1000);
-        tally.global_loads = Access {
+        tally[AccessClass::SharedLoad] = access(1000, 1000);
+        tally[AccessClass::GlobalLoad] = AccessCounts {
             sectors: 400,
             hits: 300,
             ..access(100, 100)
@@ -136,11 +139,11 @@ mod tests {
             "loads beyond the first cache"
         );
         assert_eq!(cost(Resource::Latency, &tally), 25);
-        tally.global_atomics.requests = 3;
+        tally[AccessClass::GlobalAtomic].requests = 3;
         assert_eq!(cost(Resource::Latency, &tally), 28);
         // All of them hit, and there is no atomic: then for all loads alike.
-        tally.global_atomics.requests = 0;
-        tally.global_loads.hits = 400;
+        tally[AccessClass::GlobalAtomic].requests = 0;
+        tally[AccessClass::GlobalLoad].hits = 400;
         assert_eq!(of(Resource::Latency, &tally).unit, "loads and barriers");
         assert_eq!(cost(Resource::Latency, &tally), 100 + 1000 + 7 + 1);
     }

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use cuda_driver::counters::{LineProfile, Tally};
+use cuda_driver::{AccessClass, AccessSet, Direction, Memory};
 
-use super::{Launched, cost, source};
+use super::{ProfiledLaunch, cost, source};
 use crate::number::{count, mean};
 
 /// Characters of a line, the text cut off at its end where that takes more.
@@ -67,8 +68,8 @@ const COLUMNS: &[Column] = &[
     },
     Column {
         header: ["const.", "reqs"],
-        count: |tally| tally.constant.requests,
-        cell: |tally| count(tally.constant.requests),
+        count: constants,
+        cell: |tally| count(constants(tally)),
     },
     Column {
         header: ["atomic", "reqs"],
@@ -78,19 +79,24 @@ const COLUMNS: &[Column] = &[
 ];
 
 fn global_sectors(tally: &Tally) -> u64 {
-    tally.global_loads.sectors + tally.global_stores.sectors + tally.global_atomics.sectors
+    let accesses = AccessSet::to(Memory::Global).without(AccessSet::COPIES);
+    tally.sum(accesses).sectors
 }
 
 fn local_sectors(tally: &Tally) -> u64 {
-    tally.local_loads.sectors + tally.local_stores.sectors
+    tally.sum(AccessSet::to(Memory::Local)).sectors
+}
+
+fn constants(tally: &Tally) -> u64 {
+    tally[AccessClass::ConstantLoad].addresses
 }
 
 fn atomics(tally: &Tally) -> u64 {
-    tally.global_atomics.requests + tally.shared_atomics.requests
+    tally.sum(AccessSet::that(Direction::Updates)).requests
 }
 
 /// The lines that a launch executed, in their source's files.
-pub fn of(launched: &Launched) -> String {
+pub fn of(launched: &ProfiledLaunch) -> String {
     let (kernel, time) = (&launched.launch.kernel, &launched.launch.time);
     let Some(profile) = &launched.launch.profile else {
         return format!("{}, {kernel}: no lines were counted.", launched.variant);
@@ -266,7 +272,7 @@ mod tests {
     use super::*;
     use crate::profile::sample;
     use cuda_driver::LaunchRecord;
-    use cuda_driver::counters::{Access, Constant};
+    use cuda_driver::counters::AccessCounts;
     use cuda_driver::model::Resource;
 
     fn tally(instructions: u64) -> Tally {
@@ -278,7 +284,7 @@ mod tests {
     }
 
     fn listing(launch: &LaunchRecord) -> String {
-        of(&Launched {
+        of(&ProfiledLaunch {
             case: String::new(),
             variant: "add",
             launch,
@@ -298,13 +304,15 @@ mod tests {
     fn counters_stand_beside_the_source() {
         let source = source::lines("kernels/vector-add.cu").unwrap();
         let line = source.iter().position(|line| line.contains("c[")).unwrap() as u32 + 1;
+        let loads = AccessCounts {
+            requests: 2000,
+            sectors: 123_456,
+            ..AccessCounts::default()
+        };
         let costly = Tally {
-            global_loads: Access {
-                requests: 2000,
-                sectors: 123_456,
-                ..Access::default()
-            },
-            ..tally(90_000)
+            instructions: 90_000,
+            thread_instructions: 32 * 90_000,
+            ..Tally::of([(AccessClass::GlobalLoad, loads)])
         };
         let lines = [(line - 1, tally(10_000)), (line, costly)];
         let launch = sample::by_lines(&lines, &[(Resource::Issue, 1.0)]);
@@ -363,26 +371,39 @@ mod tests {
         let all = Tally {
             thread_instructions: 31,
             divergent_branches: 1,
-            global_atomics: Access {
-                requests: 1,
-                sectors: 1,
-                ..Access::default()
-            },
-            local_loads: Access {
-                sectors: 1,
-                ..Access::default()
-            },
-            shared_stores: Access {
-                wavefronts: 1,
-                ..Access::default()
-            },
-            constant: Constant {
-                instructions: 1,
-                requests: 1,
-                hits: 0,
-            },
             instructions: 1,
-            ..Tally::default()
+            ..Tally::of([
+                (
+                    AccessClass::GlobalAtomic,
+                    AccessCounts {
+                        requests: 1,
+                        sectors: 1,
+                        ..AccessCounts::default()
+                    },
+                ),
+                (
+                    AccessClass::LocalLoad,
+                    AccessCounts {
+                        sectors: 1,
+                        ..AccessCounts::default()
+                    },
+                ),
+                (
+                    AccessClass::SharedStore,
+                    AccessCounts {
+                        wavefronts: 1,
+                        ..AccessCounts::default()
+                    },
+                ),
+                (
+                    AccessClass::ConstantLoad,
+                    AccessCounts {
+                        requests: 1,
+                        addresses: 1,
+                        ..AccessCounts::default()
+                    },
+                ),
+            ])
         };
         let listed = listing(&sample::by_lines(&[(1, all)], &[(Resource::Issue, 1.0)]));
         let headers: Vec<&str> = listed.lines().nth(1).unwrap().split_whitespace().collect();

@@ -13,7 +13,7 @@ mod sample;
 mod source;
 mod table;
 
-use cuda_driver::LaunchRecord;
+use cuda_driver::{AccessSet, Direction, LaunchRecord, Memory};
 
 use crate::flags::Detail;
 
@@ -21,13 +21,25 @@ pub(crate) use ncu::command as ncu_command;
 pub(crate) use record::Record;
 
 /// A launch of a report's results.
-pub(crate) struct Launched<'a> {
+pub(crate) struct ProfiledLaunch<'a> {
     /// What sets it apart from other launches of this variant; empty where nothing does.
     pub case: String,
     /// Which kernel it is, as the chapter's table says.
     pub variant: &'a str,
     /// What it did.
     pub launch: &'a LaunchRecord,
+}
+
+/// Loads from a memory.
+const fn loads(memory: Memory) -> AccessSet {
+    let reads = AccessSet::to(memory).and(AccessSet::that(Direction::Reads));
+    reads.without(AccessSet::COPIES)
+}
+
+/// Stores to a memory.
+const fn stores(memory: Memory) -> AccessSet {
+    let writes = AccessSet::to(memory).and(AccessSet::that(Direction::Writes));
+    writes.without(AccessSet::COPIES)
 }
 
 /// A counter of the second cache, which is known of a launch and not of its lines.
@@ -48,7 +60,7 @@ const L2_MISSES: LaunchCounter = LaunchCounter {
 const WIDTH: usize = 100;
 
 /// The profile of some launches, as Markdown: those of one case side by side.
-pub(crate) fn text(launches: &[Launched], detail: Detail) -> Vec<String> {
+pub(crate) fn text(launches: &[ProfiledLaunch], detail: Detail) -> Vec<String> {
     let Some(first) = launches.first() else {
         return vec!["Profile: there was no launch.".to_owned()];
     };
@@ -72,7 +84,7 @@ pub(crate) fn text(launches: &[Launched], detail: Detail) -> Vec<String> {
 }
 
 /// A line for each launch.
-fn advice(group: &[Launched]) -> String {
+fn advice(group: &[ProfiledLaunch]) -> String {
     let said = group.iter().filter_map(|launched| {
         let advice = advice::of(launched.launch)?;
         Some(wrapped(&format!("{}: {advice}", launched.variant)))
@@ -119,7 +131,7 @@ mod tests {
     #[test]
     fn launches_of_one_case_share_a_table() {
         let launch = sample::by_lines(&[(1, Tally::default())], &[(Resource::Issue, 1.0)]);
-        let launched = |case: &str, variant| Launched {
+        let launched = |case: &str, variant| ProfiledLaunch {
             case: case.to_owned(),
             variant,
             launch: &launch,

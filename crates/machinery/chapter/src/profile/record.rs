@@ -116,7 +116,7 @@ impl Serialize for Counters<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         for metric in METRICS {
-            map.serialize_entry(metric.name, &(metric.of)(self.tally))?;
+            map.serialize_entry(metric.name, &metric.value(self.tally))?;
         }
         if let Some(misses) = self.l2_read_misses {
             map.serialize_entry(L2_MISSES.name, &misses)?;
@@ -179,22 +179,27 @@ fn limit(limit: OccupancyLimit) -> &'static str {
 mod tests {
     use super::*;
     use crate::profile::sample;
-    use cuda_driver::counters::{Access, Constant};
+    use cuda_driver::AccessClass;
+    use cuda_driver::counters::AccessCounts;
     use serde_json::{Value, json};
 
     fn launch() -> LaunchRecord {
+        let loads = AccessCounts {
+            sectors: 12,
+            ..AccessCounts::default()
+        };
+        let constants = AccessCounts {
+            requests: 1,
+            addresses: 32,
+            hits: 30,
+            ..AccessCounts::default()
+        };
         let tally = Tally {
             instructions: 5,
-            global_loads: Access {
-                sectors: 12,
-                ..Access::default()
-            },
-            constant: Constant {
-                instructions: 1,
-                requests: 32,
-                hits: 30,
-            },
-            ..Tally::default()
+            ..Tally::of([
+                (AccessClass::GlobalLoad, loads),
+                (AccessClass::ConstantLoad, constants),
+            ])
         };
         let parts = [(Resource::L1Shared, 0.9), (Resource::Issue, 0.5)];
         let mut launch = sample::by_lines(&[(7, tally)], &parts);

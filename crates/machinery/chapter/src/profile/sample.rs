@@ -2,7 +2,7 @@
 
 use cuda_driver::LaunchRecord;
 use cuda_driver::counters::{Counters, LaunchProfile, LineProfile, Tally};
-use cuda_driver::model::{Modelled, Occupancy, OccupancyLimit, Part, Resource, Roofline};
+use cuda_driver::model::{Modelled, Occupancy, OccupancyLimit, Resource, ResourceTime, Roofline};
 
 /// A launch of 1000 blocks of 256 threads that did what `total` says, and takes a millisecond of
 /// the first of `parts`.
@@ -18,7 +18,7 @@ pub fn launch(total: Tally, parts: &[(Resource, f64)]) -> LaunchRecord {
             binding: parts[0].0,
             parts: parts
                 .iter()
-                .map(|&(resource, milliseconds)| Part {
+                .map(|&(resource, milliseconds)| ResourceTime {
                     resource,
                     milliseconds,
                 })

@@ -1,10 +1,10 @@
 //! Counters of some launches side by side.
 
-use cuda_driver::LaunchRecord;
-use cuda_driver::counters::{Access, Agreement, LaunchProfile, METRICS, Metric, Tally};
+use cuda_driver::counters::{AccessCounts, Agreement, LaunchProfile, METRICS, Metric, Tally};
 use cuda_driver::model::Resource;
+use cuda_driver::{AccessClass, LaunchRecord, Memory};
 
-use super::{L2_MISSES, Launched};
+use super::{L2_MISSES, ProfiledLaunch, loads, stores};
 use crate::number::{grouped, mean, milliseconds, percent};
 use crate::report::table::{aligned, or_dash, table};
 
@@ -25,47 +25,53 @@ const DERIVED: &[Derived] = &[
     Derived {
         after: "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
         name: "– sectors a request",
-        of: |tally| ratio(tally.global_loads.sectors, tally.global_loads.requests),
+        of: |tally| sectors(&tally.sum(loads(Memory::Global))),
     },
     Derived {
         after: "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
         name: "– sectors a request",
-        of: |tally| ratio(tally.global_stores.sectors, tally.global_stores.requests),
+        of: |tally| sectors(&tally.sum(stores(Memory::Global))),
     },
     Derived {
         after: "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",
         name: "– of the sectors loaded",
-        of: |tally| rate(tally.global_loads.hits, tally.global_loads.sectors),
+        of: |tally| hits(&tally.sum(loads(Memory::Global))),
     },
     Derived {
         after: "idc__requests.sum",
         name: "– requests a load",
-        of: |tally| ratio(tally.constant.requests, tally.constant.instructions),
+        of: |tally| {
+            let constants = tally[AccessClass::ConstantLoad];
+            ratio(constants.addresses, constants.requests)
+        },
     },
     Derived {
         after: "idc__requests_lookup_hit.sum",
         name: "– of the requests",
-        of: |tally| rate(tally.constant.hits, tally.constant.requests),
+        of: |tally| {
+            let constants = tally[AccessClass::ConstantLoad];
+            rate(constants.hits, constants.addresses)
+        },
     },
     Derived {
         after: "smsp__inst_executed_op_shared_ld.sum",
         name: IDLE,
-        of: |tally| idle(&tally.shared_loads),
+        of: |tally| idle(&tally[AccessClass::SharedLoad]),
     },
     Derived {
         after: "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
         name: "– wavefronts a request",
-        of: |tally| ratio(tally.shared_loads.wavefronts, tally.shared_loads.requests),
+        of: |tally| wavefronts(&tally[AccessClass::SharedLoad]),
     },
     Derived {
         after: "smsp__inst_executed_op_shared_st.sum",
         name: IDLE,
-        of: |tally| idle(&tally.shared_stores),
+        of: |tally| idle(&tally[AccessClass::SharedStore]),
     },
     Derived {
         after: "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
         name: "– wavefronts a request",
-        of: |tally| ratio(tally.shared_stores.wavefronts, tally.shared_stores.requests),
+        of: |tally| wavefronts(&tally[AccessClass::SharedStore]),
     },
     Derived {
         after: "smsp__thread_inst_executed.sum",
@@ -88,14 +94,14 @@ const RESOURCES: [Resource; 8] = [
 
 /// A column for each launch. Rows that have nothing but zeros are left out; what the launch is
 /// bound by is marked.
-pub fn of(launches: &[Launched]) -> String {
+pub fn of(launches: &[ProfiledLaunch]) -> String {
     let mut headers = vec!["counter"];
     headers.extend(launches.iter().map(|launched| launched.variant));
     let records: Vec<&LaunchRecord> = launches.iter().map(|launched| launched.launch).collect();
     let mut rows = Vec::new();
     for metric in METRICS {
         rows.extend(counter(metric.plain, &records, |profile| {
-            (metric.of)(&profile.total)
+            metric.value(&profile.total)
         }));
         if is_counted(metric, &records) {
             rows.extend(derived(metric.name, &records));
@@ -111,7 +117,7 @@ pub fn of(launches: &[Launched]) -> String {
 }
 
 /// Nsight Compute's names of the counters that some launch has, as far as it has them too.
-pub fn names(launches: &[Launched]) -> String {
+pub fn names(launches: &[ProfiledLaunch]) -> String {
     let records: Vec<&LaunchRecord> = launches.iter().map(|launched| launched.launch).collect();
     let mut rows = Vec::new();
     for metric in METRICS {
@@ -130,7 +136,7 @@ fn profiles<'a>(records: &'a [&LaunchRecord]) -> impl Iterator<Item = &'a Launch
 }
 
 fn is_counted(metric: &Metric, records: &[&LaunchRecord]) -> bool {
-    profiles(records).any(|profile| (metric.of)(&profile.total) > 0)
+    profiles(records).any(|profile| metric.value(&profile.total) > 0)
 }
 
 /// The row of a counter, unless all have none.
@@ -210,8 +216,21 @@ fn ratio(sum: u64, count: u64) -> Option<String> {
     (count > 0).then(|| mean(sum, count))
 }
 
+fn sectors(accesses: &AccessCounts) -> Option<String> {
+    ratio(accesses.sectors, accesses.requests)
+}
+
+fn wavefronts(accesses: &AccessCounts) -> Option<String> {
+    ratio(accesses.wavefronts, accesses.requests)
+}
+
+/// How often the first cache has a sector.
+fn hits(accesses: &AccessCounts) -> Option<String> {
+    rate(accesses.hits, accesses.sectors)
+}
+
 /// How often a warp came to an access with no lane that took part.
-fn idle(access: &Access) -> Option<String> {
+fn idle(access: &AccessCounts) -> Option<String> {
     let idle = access.issued.saturating_sub(access.requests);
     (idle > 0).then(|| grouped(idle))
 }
@@ -224,10 +243,9 @@ fn rate(part: u64, all: u64) -> Option<String> {
 mod tests {
     use super::*;
     use crate::profile::sample;
-    use cuda_driver::counters::{Constant, Level2};
 
-    fn launched<'a>(variant: &'a str, launch: &'a LaunchRecord) -> Launched<'a> {
-        Launched {
+    fn launched<'a>(variant: &'a str, launch: &'a LaunchRecord) -> ProfiledLaunch<'a> {
+        ProfiledLaunch {
             case: String::new(),
             variant,
             launch,
@@ -235,32 +253,25 @@ mod tests {
     }
 
     fn constant() -> LaunchRecord {
-        let total = Tally {
-            constant: Constant {
-                instructions: 4000,
-                requests: 128_000,
-                hits: 32_000,
-            },
-            ..Tally::default()
+        let loads = AccessCounts {
+            requests: 4000,
+            addresses: 128_000,
+            hits: 32_000,
+            ..AccessCounts::default()
         };
+        let total = Tally::of([(AccessClass::ConstantLoad, loads)]);
         let parts = [(Resource::ConstantCache, 0.9), (Resource::Issue, 0.05)];
         sample::launch(total, &parts)
     }
 
     fn global() -> LaunchRecord {
-        let total = Tally {
-            global_loads: Access {
-                requests: 8000,
-                sectors: 36_000,
-                hits: 18_000,
-                ..Access::default()
-            },
-            l2: Level2 {
-                read_sectors: 18_000,
-                written_sectors: 0,
-            },
-            ..Tally::default()
+        let loads = AccessCounts {
+            requests: 8000,
+            sectors: 36_000,
+            hits: 18_000,
+            ..AccessCounts::default()
         };
+        let total = Tally::of([(AccessClass::GlobalLoad, loads)]);
         let mut launch = sample::launch(total, &[(Resource::Issue, 1.0)]);
         launch.profile.as_mut().unwrap().l2_read_misses = 17_000;
         launch
@@ -296,16 +307,13 @@ mod tests {
     #[test]
     fn shared_requests_without_a_lane_are_told_apart() {
         let stored = |issued| {
-            let shared_stores = Access {
+            let stores = AccessCounts {
                 requests: 1000,
                 issued,
                 wavefronts: 2000,
-                ..Access::default()
+                ..AccessCounts::default()
             };
-            let total = Tally {
-                shared_stores,
-                ..Tally::default()
-            };
+            let total = Tally::of([(AccessClass::SharedStore, stores)]);
             sample::launch(total, &[(Resource::Issue, 1.0)])
         };
         let launches = [stored(1000), stored(8000)];

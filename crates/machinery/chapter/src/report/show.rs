@@ -13,7 +13,7 @@ use super::table::{or_dash, table};
 use super::{LimitRow, Report};
 use crate::number::milliseconds;
 use crate::plot::{Figure, Variant};
-use crate::profile::{self, Launched};
+use crate::profile::{self, ProfiledLaunch};
 use crate::{check, interrupt};
 
 impl Report {
@@ -131,7 +131,7 @@ impl Report {
             )];
         }
         let launches = self.results.iter().filter_map(|outcome| {
-            Some(Launched {
+            Some(ProfiledLaunch {
                 case: outcome.details.case(),
                 variant: &outcome.variant,
                 launch: outcome.launch.record.as_ref()?,

@@ -9,7 +9,7 @@ use crate::check::{self, Finding};
 use crate::device::DeviceSpec;
 use crate::memory::footprint::Traffic;
 use crate::memory::global::Global;
-use crate::profile::collect::{Counted, Part};
+use crate::profile::collect::{Counted, LaunchPart};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -185,7 +185,7 @@ fn run_blocks(grid: &Arc<Grid>, resident: usize) -> Done {
         // The first turn of an observed block is over: the next block may have the caches, or
         // empty ones where this block goes on using them.
         let pass_on = |caches| {
-            if begins && part != Part::Plain {
+            if begins && part != LaunchPart::Plain {
                 grid.sample.pass_on(number, caches);
             }
         };
@@ -194,7 +194,7 @@ fn run_blocks(grid: &Arc<Grid>, resident: usize) -> Done {
             pass_on(None);
             continue;
         }
-        if begins && part != Part::Plain {
+        if begins && part != LaunchPart::Plain {
             block.caches = Some(grid.sample.take(number));
         }
         std::mem::swap(&mut sm.block, &mut block);

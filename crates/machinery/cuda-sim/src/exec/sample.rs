@@ -11,7 +11,7 @@
 
 use super::observe::Caches;
 use crate::device::DeviceSpec;
-use crate::profile::collect::Part;
+use crate::profile::collect::LaunchPart;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// One multiprocessor in so many is observed.
@@ -78,14 +78,14 @@ impl Sample {
     }
 
     /// What part a block is in.
-    pub fn part(&self, block: u64) -> Part {
+    pub fn part(&self, block: u64) -> LaunchPart {
         let multiprocessor = block % u64::from(self.device.multiprocessors);
         let sampled = self.blocks <= FEW_BLOCKS || multiprocessor.is_multiple_of(ONE_IN);
         match self.observe {
-            Observe::Nothing => Part::Plain,
-            _ if sampled => Part::Sample,
-            Observe::Sample => Part::Plain,
-            Observe::Everything | Observe::Trace => Part::Rest,
+            Observe::Nothing => LaunchPart::Plain,
+            _ if sampled => LaunchPart::Sample,
+            Observe::Sample => LaunchPart::Plain,
+            Observe::Everything | Observe::Trace => LaunchPart::Rest,
         }
     }
 
@@ -145,17 +145,17 @@ mod tests {
     fn some_multiprocessors_are_the_sample() {
         let device = DeviceSpec::h200();
         let sample = Sample::new(Observe::Sample, 1000, &device, 0);
-        let sampled = (0..132).filter(|&block| sample.part(block) == Part::Sample);
+        let sampled = (0..132).filter(|&block| sample.part(block) == LaunchPart::Sample);
         assert_eq!(sampled.collect::<Vec<_>>(), [0, 64, 128]);
-        assert_eq!(sample.part(132 + 64), Part::Sample);
-        assert_eq!(sample.part(1), Part::Plain);
+        assert_eq!(sample.part(132 + 64), LaunchPart::Sample);
+        assert_eq!(sample.part(1), LaunchPart::Plain);
         assert_eq!(
             Sample::new(Observe::Everything, 1000, &device, 0).part(1),
-            Part::Rest
+            LaunchPart::Rest
         );
         assert_eq!(
             Sample::new(Observe::Sample, 16, &device, 0).part(1),
-            Part::Sample
+            LaunchPart::Sample
         );
     }
 

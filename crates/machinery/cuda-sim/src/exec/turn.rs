@@ -6,7 +6,7 @@ use super::sm::{Codes, Sm};
 use super::warp::{QUANTUM, Turn};
 use super::{checked, gang};
 use crate::memory::footprint::EPOCHS;
-use crate::profile::collect::{Counted, Part};
+use crate::profile::collect::{Counted, LaunchPart};
 use crate::profile::shape::Shapes;
 use std::time::Instant;
 
@@ -22,7 +22,7 @@ const LOOK: u64 = 1 << 16;
 impl Sm {
     /// Runs the block until all its threads have exited (true), or until it has had its turn or
     /// has failed (false).
-    pub(super) fn run_block(&mut self, part: Part, counted: &mut Counted) -> bool {
+    pub(super) fn run_block(&mut self, part: LaunchPart, counted: &mut Counted) -> bool {
         let counts = counted.part(part);
         std::mem::swap(&mut self.counts, &mut counts.counts);
         self.epoch = (self.block.number * u64::from(EPOCHS) / self.grid.progress.blocks) as u32;

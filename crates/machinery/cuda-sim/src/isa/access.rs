@@ -50,7 +50,24 @@ impl AccessKind {
     }
 
     /// Whether it goes from global to shared memory.
-    pub fn is_copy(self) -> bool {
+    pub const fn is_copy(self) -> bool {
         matches!(self, AccessKind::AsyncCopy | AccessKind::AsyncCopyPastL1)
+    }
+}
+
+impl Access {
+    /// The memories that it may reach, in the order in which they are counted.
+    pub fn memories(self) -> &'static [Memory] {
+        use Memory::*;
+        if self.kind.is_copy() {
+            return &[Global, Shared];
+        }
+        match self.memory {
+            Global => &[Global],
+            Constant => &[Constant],
+            Shared => &[Shared],
+            Local => &[Local],
+            Generic => &[Global, Shared, Local, Constant],
+        }
     }
 }

@@ -2,6 +2,8 @@
 //! memory, what checks look at, and where in the source it comes from.
 
 mod access;
+mod access_class;
+mod access_set;
 pub mod checked;
 mod class;
 mod dims;
@@ -11,6 +13,8 @@ pub mod sites;
 mod source;
 
 pub use access::{Access, AccessKind, Memory};
+pub use access_class::{AccessClass, AccessRow, CachedIn, Direction};
+pub use access_set::AccessSet;
 pub use class::Class;
 pub use dims::Dims;
 pub use kernel::{Kernel, Param};

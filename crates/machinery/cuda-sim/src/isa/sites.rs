@@ -1,6 +1,6 @@
 //! The instructions of a program that are counted one by one.
 
-use super::{Access, Memory};
+use super::{Access, AccessClass, Memory};
 
 /// The instructions that are counted, in the order of the code.
 #[derive(Default)]
@@ -8,11 +8,6 @@ pub struct Sites {
     list: Vec<Site>,
     slots: usize,
 }
-
-/// Slots of a generic access: global, shared, local and constant memory.
-const GENERIC_SLOTS: u32 = 4;
-/// Slots of an asynchronous copy: global memory, where it reads, and shared memory.
-const COPY_SLOTS: u32 = 2;
 
 /// A counted instruction.
 #[derive(Clone, Copy)]
@@ -41,9 +36,8 @@ impl SiteKind {
     /// How many counts it takes.
     pub fn slots(self) -> u32 {
         match self {
-            SiteKind::Access(access) if access.memory == Memory::Generic => GENERIC_SLOTS,
-            SiteKind::Access(access) if access.kind.is_copy() => COPY_SLOTS,
-            _ => 1,
+            SiteKind::Access(access) => access.memories().len() as u32,
+            SiteKind::Branch | SiteKind::Barrier => 1,
         }
     }
 }
@@ -51,18 +45,19 @@ impl SiteKind {
 impl Site {
     /// The memories that its slots count, slot by slot.
     pub fn memories(&self) -> &'static [Memory] {
-        use Memory::*;
         match self.kind {
-            SiteKind::Access(access) if access.kind.is_copy() => &[Global, Shared],
-            SiteKind::Access(access) => match access.memory {
-                Global => &[Global],
-                Constant => &[Constant],
-                Shared => &[Shared],
-                Local => &[Local],
-                Generic => &[Global, Shared, Local, Constant],
-            },
+            SiteKind::Access(access) => access.memories(),
             SiteKind::Branch | SiteKind::Barrier => &[],
         }
+    }
+
+    /// The classes of its accesses, each with the slot that counts them.
+    pub fn classes(self) -> impl Iterator<Item = (AccessClass, u32)> {
+        let slots = self.memories().iter().zip(self.slot..);
+        slots.filter_map(move |(&memory, slot)| match self.kind {
+            SiteKind::Access(access) => Some((AccessClass::of(access.kind, memory)?, slot)),
+            SiteKind::Branch | SiteKind::Barrier => None,
+        })
     }
 }
 

@@ -17,11 +17,11 @@ mod modelled;
 mod occupancy;
 mod throughput;
 
-pub use modelled::{Modelled, Occupancy, OccupancyLimit, Part, Resource, Roofline};
+pub use modelled::{Modelled, Occupancy, OccupancyLimit, Resource, ResourceTime, Roofline};
 pub use occupancy::occupancy;
 
 use crate::device::DeviceSpec;
-use crate::isa::Listing;
+use crate::isa::{AccessClass, Listing};
 use crate::memory::footprint::Traffic;
 use crate::profile::Counts;
 use crate::profile::collect::Counted;
@@ -56,9 +56,9 @@ pub struct Run<'a> {
 impl Run<'_> {
     /// The counts of every site, of the whole launch: those of the sample, enlarged by how much
     /// more often all blocks came there. Where no block of the sample came it is nothing.
-    fn sites(&self) -> Vec<Site> {
+    fn sites(&self) -> Vec<SiteEstimate> {
         let (all, sampled) = (&self.counts.visits, &self.counted.sample.counts.visits);
-        let mut found = vec![Site::default(); self.program.sites.slots()];
+        let mut found = vec![SiteEstimate::default(); self.program.sites.slots()];
         for site in self.program.sites.iter() {
             let block = site.block as usize;
             let scale = match sampled[block].warps {
@@ -68,10 +68,16 @@ impl Run<'_> {
             let issued = all[self.program.issuer(block)].warps as f64;
             for slot in site.slot..site.slot + site.kind.slots() {
                 let counts = &self.counted.sample.sites[slot as usize];
-                found[slot as usize] = Site::of(counts, scale, issued);
+                found[slot as usize] = SiteEstimate::of(counts, scale, issued);
             }
         }
         found
+    }
+
+    /// The accesses that are counted, in the order of the code: the class of each, and its slot.
+    fn accesses(&self) -> impl Iterator<Item = (AccessClass, usize)> {
+        let classes = self.program.sites.iter().flat_map(|site| site.classes());
+        classes.map(|(class, slot)| (class, slot as usize))
     }
 
     /// Multiprocessors that have work, and how unevenly it falls on them: the most blocks that one
@@ -91,7 +97,7 @@ impl Run<'_> {
 
 /// [`SiteCounts`] of a whole launch, estimated.
 #[derive(Clone, Copy, Default)]
-struct Site {
+struct SiteEstimate {
     requests: f64,
     /// Requests, and those whose lanes were all switched off.
     issued: f64,
@@ -101,10 +107,10 @@ struct Site {
     wavefronts: f64,
 }
 
-impl Site {
-    fn of(counts: &SiteCounts, scale: f64, issued: f64) -> Site {
+impl SiteEstimate {
+    fn of(counts: &SiteCounts, scale: f64, issued: f64) -> SiteEstimate {
         let requests = counts.requests as f64 * scale;
-        Site {
+        SiteEstimate {
             requests,
             issued: if counts.requests > 0 {
                 issued.max(requests)
@@ -137,11 +143,11 @@ pub fn modelled(run: &Run) -> Modelled {
     let latency = latency::milliseconds(run, &sites, l2_sectors);
     let blocks = run.seconds(run.blocks as f64 * rates.block_cycles) * 1e3;
     let launch = rates.launch_seconds * 1e3;
-    parts.push(Part {
+    parts.push(ResourceTime {
         resource: Resource::Latency,
         milliseconds: latency,
     });
-    parts.push(Part {
+    parts.push(ResourceTime {
         resource: Resource::Launch,
         milliseconds: blocks.max(launch),
     });

@@ -16,7 +16,7 @@ pub struct Modelled {
     pub binding: Resource,
     /// Milliseconds that each resource is busy, or that pass waiting; the longest first. They
     /// overlap, so that their sum is more than the time.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ResourceTime>,
     /// How many warps a multiprocessor holds.
     pub occupancy: Occupancy,
     /// Floating-point operations and bytes of device memory: the kernel's place in a roofline.
@@ -25,7 +25,7 @@ pub struct Modelled {
 
 /// What one resource takes of a launch.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Part {
+pub struct ResourceTime {
     /// The resource.
     pub resource: Resource,
     /// Milliseconds.

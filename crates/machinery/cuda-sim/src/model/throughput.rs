@@ -1,8 +1,7 @@
 //! What each resource of the GPU takes for the work of a launch.
 
-use super::{Part, Resource, Roofline, Run, Site};
-use crate::isa::sites::SiteKind;
-use crate::isa::{AccessKind, Class, Memory};
+use super::{Resource, ResourceTime, Roofline, Run, SiteEstimate};
+use crate::isa::{AccessSet, Class, Direction, Memory};
 
 /// Machine instructions for a PTX instruction of the special class: a correctly rounded square
 /// root or division is an approximation and some steps that refine it.
@@ -21,7 +20,7 @@ const CYCLES_AN_ATOMIC: f64 = 2.0;
 const WAVEFRONTS_A_COPY: f64 = 2.0;
 
 /// The time of every resource, milliseconds, where so many sectors go to the second cache.
-pub fn parts(run: &Run, sites: &[Site], l2_sectors: f64) -> Vec<Part> {
+pub fn parts(run: &Run, sites: &[SiteEstimate], l2_sectors: f64) -> Vec<ResourceTime> {
     let rates = &run.device.rates;
     let (busy, uneven) = run.spread();
     let each = |cycles: f64| run.seconds(cycles / busy * uneven) * 1e3;
@@ -51,37 +50,30 @@ pub fn parts(run: &Run, sites: &[Site], l2_sectors: f64) -> Vec<Part> {
     let mut atomics = 0.0;
     let mut constant = 0.0;
     let mut constant_far = 0.0;
-    for site in run.program.sites.iter() {
-        let SiteKind::Access(access) = site.kind else {
-            continue;
-        };
-        for (memory, slot) in site.memories().iter().zip(site.slot..) {
-            let site = &sites[slot as usize];
-            match (memory, access.kind) {
-                (Memory::Constant, _) => {
-                    let near = site.units - site.hits - site.far;
-                    constant += (site.issued - site.requests) * rates.constant_hit_cycles
-                        + site.hits * rates.constant_hit_cycles
-                        + near * rates.constant_miss_cycles
-                        + site.far * rates.constant_far_cycles;
-                    constant_far += site.far;
-                }
-                (Memory::Shared, AccessKind::Atomic) => {
-                    atomics += site.wavefronts * CYCLES_AN_ATOMIC;
-                }
-                (Memory::Shared, kind) if kind.is_copy() => {
-                    wavefronts += site.wavefronts + site.issued * WAVEFRONTS_A_COPY;
-                }
-                (Memory::Shared, _) => {
-                    wavefronts += site.wavefronts + site.issued - site.requests;
-                }
-                // What it reads comes along with what it writes.
-                (_, kind) if kind.is_copy() => {}
-                (_, kind) => {
-                    wavefronts += site.wavefronts + site.issued - site.requests;
-                    if kind == AccessKind::Atomic {
-                        atomics += site.units * CYCLES_AN_ATOMIC;
-                    }
+    for (class, slot) in run.accesses() {
+        let site = &sites[slot];
+        let (row, copies) = (class.row(), AccessSet::COPIES.has(class));
+        match (row.memory, row.direction) {
+            (Memory::Constant, _) => {
+                let near = site.units - site.hits - site.far;
+                constant += (site.issued - site.requests) * rates.constant_hit_cycles
+                    + site.hits * rates.constant_hit_cycles
+                    + near * rates.constant_miss_cycles
+                    + site.far * rates.constant_far_cycles;
+                constant_far += site.far;
+            }
+            (Memory::Shared, Direction::Updates) => {
+                atomics += site.wavefronts * CYCLES_AN_ATOMIC;
+            }
+            (Memory::Shared, _) if copies => {
+                wavefronts += site.wavefronts + site.issued * WAVEFRONTS_A_COPY;
+            }
+            // What a copy reads comes along with what it writes.
+            _ if copies => {}
+            (_, direction) => {
+                wavefronts += site.wavefronts + site.issued - site.requests;
+                if direction == Direction::Updates {
+                    atomics += site.units * CYCLES_AN_ATOMIC;
                 }
             }
         }
@@ -99,7 +91,7 @@ pub fn parts(run: &Run, sites: &[Site], l2_sectors: f64) -> Vec<Part> {
     ];
     parts
         .into_iter()
-        .map(|(resource, milliseconds)| Part {
+        .map(|(resource, milliseconds)| ResourceTime {
             resource,
             milliseconds,
         })
@@ -107,14 +99,11 @@ pub fn parts(run: &Run, sites: &[Site], l2_sectors: f64) -> Vec<Part> {
 }
 
 /// Sectors that go to the second cache, of all global and local accesses.
-pub fn l2_sectors(run: &Run, sites: &[Site]) -> f64 {
+pub fn l2_sectors(run: &Run, sites: &[SiteEstimate]) -> f64 {
     let mut sectors = 0.0;
-    for site in run.program.sites.iter() {
-        for (memory, slot) in site.memories().iter().zip(site.slot..) {
-            if matches!(memory, Memory::Global | Memory::Local) {
-                let site = &sites[slot as usize];
-                sectors += site.units - site.hits;
-            }
+    for (class, slot) in run.accesses() {
+        if AccessSet::DEVICE.has(class) {
+            sectors += sites[slot].units - sites[slot].hits;
         }
     }
     sectors

@@ -1,10 +1,10 @@
 //! From what each instruction did to the counters of a launch and of its source's lines.
 
 use super::site::SiteCounts;
-use super::tally::{Access, Constant, Level2, Tally};
+use super::tally::{AccessCounts, Tally};
 use super::{Counts, LaunchProfile, LineProfile};
-use crate::isa::sites::{Site, SiteKind};
-use crate::isa::{AccessKind, Class, Listing, Memory};
+use crate::isa::sites::SiteKind;
+use crate::isa::{AccessClass, Class, Listing, Memory};
 use crate::memory::footprint::Traffic;
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub struct Counted {
 
 /// What part of a launch a block is counted in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum LaunchPart {
     /// Not observed.
     Plain,
     /// Observed, and what the time model looks at.
@@ -50,11 +50,11 @@ impl Counted {
     }
 
     /// Where a part is counted.
-    pub fn part(&mut self, part: Part) -> &mut PartCounts {
+    pub fn part(&mut self, part: LaunchPart) -> &mut PartCounts {
         match part {
-            Part::Sample => &mut self.sample,
-            Part::Rest => &mut self.rest,
-            Part::Plain => &mut self.plain,
+            LaunchPart::Sample => &mut self.sample,
+            LaunchPart::Rest => &mut self.rest,
+            LaunchPart::Plain => &mut self.plain,
         }
     }
 
@@ -114,19 +114,40 @@ pub fn profile(
     }
     let issued_in = |block: u32| counts.visits[program.issuer(block as usize)].warps;
     for site in program.sites.iter() {
-        for (offset, memory) in slots(site).into_iter().enumerate() {
-            let slot = site.slot as usize + offset;
-            let mut site_counts = counted.sample.sites[slot];
-            site_counts.add(&counted.rest.sites[slot]);
-            // Of a generic access only the memories that it reached were asked.
-            let issued = match (site.kind.slots(), site_counts.requests) {
-                (2.., 0) => 0,
-                _ => issued_in(site.block),
-            };
-            line(
-                site.address,
-                &tally(site.kind, memory, &site_counts, issued),
-            );
+        let of = |slot: u32| {
+            let mut counts = counted.sample.sites[slot as usize];
+            counts.add(&counted.rest.sites[slot as usize]);
+            counts
+        };
+        match site.kind {
+            SiteKind::Branch => {
+                let counts = of(site.slot);
+                let part = Tally {
+                    branches: counts.requests,
+                    divergent_branches: counts.conflicts,
+                    ..Tally::default()
+                };
+                line(site.address, &part);
+            }
+            SiteKind::Barrier => {
+                let part = Tally {
+                    barriers: of(site.slot).requests,
+                    ..Tally::default()
+                };
+                line(site.address, &part);
+            }
+            SiteKind::Access(access) => {
+                for (class, slot) in site.classes() {
+                    let counts = of(slot);
+                    // Of a generic access only the memories that it reached were asked.
+                    let issued = match (site.kind.slots(), counts.requests) {
+                        (2.., 0) => 0,
+                        _ => counts.requests.max(issued_in(site.block)),
+                    };
+                    let counts = accesses(class, &counts, access.bytes, issued);
+                    line(site.address, &Tally::of([(class, counts)]));
+                }
+            }
         }
     }
     let mut total = Tally::default();
@@ -146,72 +167,22 @@ pub fn profile(
     }
 }
 
-/// The memory of each slot of a site; none for what is no access.
-fn slots(site: &Site) -> Vec<Option<Memory>> {
-    match site.kind {
-        SiteKind::Access(_) => site.memories().iter().copied().map(Some).collect(),
-        SiteKind::Branch | SiteKind::Barrier => vec![None],
-    }
-}
-
-fn tally(kind: SiteKind, memory: Option<Memory>, counts: &SiteCounts, issued: u64) -> Tally {
-    let mut tally = Tally::default();
-    let (access, memory) = match (kind, memory) {
-        (SiteKind::Access(access), Some(memory)) => (access, memory),
-        (SiteKind::Barrier, _) => {
-            tally.barriers = counts.requests;
-            return tally;
-        }
-        _ => {
-            tally.branches = counts.requests;
-            tally.divergent_branches = counts.conflicts;
-            return tally;
-        }
+/// What was counted of an instruction's accesses of a class, each of so many bytes a lane.
+fn accesses(class: AccessClass, counts: &SiteCounts, bytes: u32, issued: u64) -> AccessCounts {
+    let constant = class.row().memory == Memory::Constant;
+    let (sectors, addresses, issued) = match constant {
+        true => (0, counts.units, counts.requests),
+        false => (counts.units, 0, issued),
     };
-    use AccessKind::{AsyncCopy, AsyncCopyPastL1, Atomic, Load, MatrixLoad, ReadOnlyLoad, Store};
-    let place = match (access.kind, memory) {
-        (_, Memory::Constant) => {
-            tally.constant = Constant {
-                instructions: counts.requests,
-                requests: counts.units,
-                hits: counts.hits,
-            };
-            return tally;
-        }
-        (AsyncCopy | AsyncCopyPastL1, Memory::Shared) => &mut tally.copied_to_shared,
-        (AsyncCopy | AsyncCopyPastL1, _) => &mut tally.async_copies,
-        (MatrixLoad, _) => &mut tally.matrix_loads,
-        (Load | ReadOnlyLoad, Memory::Shared) => &mut tally.shared_loads,
-        (Store, Memory::Shared) => &mut tally.shared_stores,
-        (Atomic, Memory::Shared) => &mut tally.shared_atomics,
-        (Load | ReadOnlyLoad, Memory::Local) => &mut tally.local_loads,
-        (_, Memory::Local) => &mut tally.local_stores,
-        (Load | ReadOnlyLoad, _) => &mut tally.global_loads,
-        (Store, _) => &mut tally.global_stores,
-        (Atomic, _) => &mut tally.global_atomics,
-    };
-    *place = Access {
+    AccessCounts {
         requests: counts.requests,
-        issued: issued.max(counts.requests),
+        issued,
         threads: counts.threads,
-        bytes: counts.threads * u64::from(access.bytes),
-        sectors: counts.units,
+        bytes: counts.threads * u64::from(bytes),
+        sectors,
+        addresses,
         hits: counts.hits,
         wavefronts: counts.wavefronts,
         conflicts: counts.conflicts,
-    };
-    if memory != Memory::Shared {
-        let misses = counts.units - counts.hits;
-        tally.l2 = match access.kind {
-            Store | Atomic => Level2 {
-                read_sectors: 0,
-                written_sectors: misses,
-            },
-            _ => Level2 {
-                read_sectors: misses,
-                written_sectors: 0,
-            },
-        };
     }
-    tally
 }

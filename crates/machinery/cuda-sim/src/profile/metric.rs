@@ -3,7 +3,9 @@
 //! Source: Nsight Compute's documentation, "Kernel Profiling Guide", "Metrics Reference"; which
 //! of them come out equal on an NVIDIA H200 is in `docs/results/counters-h200.md`.
 
-use super::{LaunchProfile, Tally};
+use super::{AccessCounts, LaunchProfile, Tally};
+use crate::isa::Memory::{Constant, Global, Local, Shared};
+use crate::isa::{AccessClass, AccessSet, Direction, Memory};
 
 /// A counter: what it is called and how to read it off.
 #[derive(Clone, Copy)]
@@ -12,12 +14,23 @@ pub struct Metric {
     pub name: &'static str,
     /// The same in plain words.
     pub plain: &'static str,
+    /// And in Chinese.
+    pub chinese: &'static str,
     /// Which part of the memory system it is of; tables are grouped by it.
     pub group: Group,
-    /// Reads it off a tally: of a launch or of a line.
-    pub of: fn(&Tally) -> u64,
+    /// What of a tally it is.
+    pub of: Figure,
     /// How far Nsight Compute's own figure is the same.
     pub agreement: Agreement,
+}
+
+/// A figure of a tally.
+#[derive(Clone, Copy)]
+pub enum Figure {
+    /// A count of the accesses of some classes, all together.
+    Accesses(AccessSet, fn(&AccessCounts) -> u64),
+    /// What is no access: instructions, branches, barriers.
+    Flow(fn(&Tally) -> u64),
 }
 
 /// Parts of the memory system and of what surrounds it.
@@ -48,13 +61,40 @@ pub enum Agreement {
     Ours,
 }
 
+/// Accesses of a memory that read it alone. The counters of loads are of them: those of matrices
+/// and what asynchronous copies read are loads to the hardware.
+const fn reads(memory: Memory) -> AccessSet {
+    AccessSet::to(memory).and(AccessSet::that(Direction::Reads))
+}
+
+/// Stores to a memory. Asynchronous copies to shared memory have counters of their own.
+const fn writes(memory: Memory) -> AccessSet {
+    let writes = AccessSet::to(memory).and(AccessSet::that(Direction::Writes));
+    writes.without(AccessSet::COPIES)
+}
+
+/// Atomics on a memory.
+const fn updates(memory: Memory) -> AccessSet {
+    AccessSet::to(memory).and(AccessSet::that(Direction::Updates))
+}
+
+/// Loads of matrices, which are instructions of their own.
+const MATRICES: AccessSet = AccessSet::one(AccessClass::MatrixLoad);
+
+/// Stores to local memory. It is a thread's own, so that an atomic there is a store like others.
+const LOCAL_STORES: AccessSet = writes(Local).or(updates(Local));
+
+/// What reads through the first cache, and so from the second one what the first does not have.
+const L2_READS: AccessSet = reads(Global).or(reads(Local));
+
 /// Every counter, group by group.
 pub const METRICS: &[Metric] = &[
     Metric {
         name: "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
         plain: "global load requests",
+        chinese: "全局内存读取请求数",
         group: Group::Global,
-        of: |tally| tally.global_loads.requests + tally.async_copies.requests,
+        of: Figure::Accesses(reads(Global), |them| them.requests),
         agreement: Agreement::Equal,
     },
     // Of copies that change their place within 32 bytes as the instructions count them that ncu adds to
@@ -62,199 +102,236 @@ pub const METRICS: &[Metric] = &[
     Metric {
         name: "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
         plain: "global load sectors",
+        chinese: "全局内存读取扇区数",
         group: Group::Global,
-        of: |tally| tally.global_loads.sectors + tally.async_copies.sectors,
+        of: Figure::Accesses(reads(Global), |them| them.sectors),
         agreement: Agreement::Equal,
     },
     Metric {
         name: "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
         plain: "global store requests",
+        chinese: "全局内存写入请求数",
         group: Group::Global,
-        of: |tally| tally.global_stores.requests,
+        of: Figure::Accesses(writes(Global), |them| them.requests),
         agreement: Agreement::Equal,
     },
     Metric {
         name: "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
         plain: "global store sectors",
+        chinese: "全局内存写入扇区数",
         group: Group::Global,
-        of: |tally| tally.global_stores.sectors,
+        of: Figure::Accesses(writes(Global), |them| them.sectors),
         agreement: Agreement::Equal,
     },
     Metric {
         name: "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",
         plain: "global load sectors in the first cache",
+        chinese: "一级缓存命中的读取扇区数",
         group: Group::Caches,
-        of: |tally| tally.global_loads.hits + tally.async_copies.hits,
+        of: Figure::Accesses(reads(Global), |them| them.hits),
         agreement: Agreement::Modelled,
     },
     Metric {
         name: "lts__t_sectors_srcunit_tex_op_read.sum",
         plain: "sectors read from the second cache",
+        chinese: "从二级缓存读取的扇区数",
         group: Group::Caches,
-        of: |tally| tally.l2.read_sectors,
+        of: Figure::Accesses(L2_READS, AccessCounts::misses),
         agreement: Agreement::Modelled,
     },
     Metric {
         name: "idc__requests.sum",
         plain: "constant requests",
+        chinese: "常量内存请求数",
         group: Group::Constant,
-        of: |tally| tally.constant.requests,
+        of: Figure::Accesses(reads(Constant), |them| them.addresses),
         agreement: Agreement::Close,
     },
     Metric {
         name: "idc__requests_lookup_hit.sum",
         plain: "constant requests in the constant cache",
+        chinese: "常量缓存命中的请求数",
         group: Group::Constant,
-        of: |tally| tally.constant.hits,
+        of: Figure::Accesses(reads(Constant), |them| them.hits),
         agreement: Agreement::Modelled,
     },
     Metric {
         name: "smsp__inst_executed_op_shared_ld.sum",
         plain: "shared load instructions",
+        chinese: "共享内存读取指令数",
         group: Group::Shared,
-        of: |tally| tally.shared_loads.issued,
+        of: Figure::Accesses(reads(Shared).without(MATRICES), |them| them.issued),
         agreement: Agreement::Equal,
     },
     Metric {
         name: "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
         plain: "shared load wavefronts",
+        chinese: "共享内存读取波前数",
         group: Group::Shared,
-        of: |tally| tally.shared_loads.wavefronts + tally.matrix_loads.wavefronts,
+        of: Figure::Accesses(reads(Shared), |them| them.wavefronts),
         agreement: Agreement::Close,
     },
     Metric {
         name: "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
         plain: "shared load bank conflicts",
+        chinese: "共享内存读取的存储体冲突数",
         group: Group::Shared,
-        of: |tally| tally.shared_loads.conflicts + tally.matrix_loads.conflicts,
+        of: Figure::Accesses(reads(Shared), |them| them.conflicts),
         agreement: Agreement::Close,
     },
     Metric {
         name: "smsp__inst_executed_op_shared_st.sum",
         plain: "shared store instructions",
+        chinese: "共享内存写入指令数",
         group: Group::Shared,
-        of: |tally| tally.shared_stores.issued,
+        of: Figure::Accesses(writes(Shared), |them| them.issued),
         agreement: Agreement::Equal,
     },
     Metric {
         name: "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
         plain: "shared store wavefronts",
+        chinese: "共享内存写入波前数",
         group: Group::Shared,
-        of: |tally| tally.shared_stores.wavefronts,
+        of: Figure::Accesses(writes(Shared), |them| them.wavefronts),
         agreement: Agreement::Close,
     },
     Metric {
         name: "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
         plain: "shared store bank conflicts",
+        chinese: "共享内存写入的存储体冲突数",
         group: Group::Shared,
-        of: |tally| tally.shared_stores.conflicts,
+        of: Figure::Accesses(writes(Shared), |them| them.conflicts),
         agreement: Agreement::Close,
     },
     Metric {
         name: "smsp__inst_executed_op_ldsm.sum",
         plain: "matrix load requests",
+        chinese: "矩阵读取请求数",
         group: Group::Shared,
-        of: |tally| tally.matrix_loads.requests,
+        of: Figure::Accesses(MATRICES, |them| them.requests),
         agreement: Agreement::Equal,
     },
     Metric {
         name: "smsp__inst_executed_op_ldgsts.sum",
         plain: "asynchronous copy requests",
+        chinese: "异步拷贝请求数",
         group: Group::Shared,
-        of: |tally| tally.copied_to_shared.issued,
+        of: Figure::Accesses(AccessSet::one(AccessClass::CopyWrite), |them| them.issued),
         agreement: Agreement::Equal,
     },
     // Hardware counts HFMA2.MMA with them, by which the assembler puts constants into registers.
     Metric {
         name: "smsp__inst_executed_pipe_tensor_op_hmma.sum",
         plain: "products of matrices",
+        chinese: "矩阵乘法指令数",
         group: Group::Flow,
-        of: |tally| tally.products,
+        of: Figure::Flow(|tally| tally.products),
         agreement: Agreement::Close,
     },
     Metric {
         name: "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum",
         plain: "local load requests",
+        chinese: "本地内存读取请求数",
         group: Group::Local,
-        of: |tally| tally.local_loads.requests,
+        of: Figure::Accesses(reads(Local), |them| them.requests),
         agreement: Agreement::Ptx,
     },
     Metric {
         name: "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum",
         plain: "local load sectors",
+        chinese: "本地内存读取扇区数",
         group: Group::Local,
-        of: |tally| tally.local_loads.sectors,
+        of: Figure::Accesses(reads(Local), |them| them.sectors),
         agreement: Agreement::Ptx,
     },
     Metric {
         name: "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum",
         plain: "local store requests",
+        chinese: "本地内存写入请求数",
         group: Group::Local,
-        of: |tally| tally.local_stores.requests,
+        of: Figure::Accesses(LOCAL_STORES, |them| them.requests),
         agreement: Agreement::Ptx,
     },
     Metric {
         name: "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum",
         plain: "local store sectors",
+        chinese: "本地内存写入扇区数",
         group: Group::Local,
-        of: |tally| tally.local_stores.sectors,
+        of: Figure::Accesses(LOCAL_STORES, |them| them.sectors),
         agreement: Agreement::Ptx,
     },
     Metric {
         name: "smsp__sass_inst_executed_op_global_atom.sum",
         plain: "global atomic requests",
+        chinese: "全局内存原子操作请求数",
         group: Group::Atomics,
-        of: |tally| tally.global_atomics.requests,
+        of: Figure::Accesses(updates(Global), |them| them.requests),
         agreement: Agreement::Ptx,
     },
     Metric {
         name: "smsp__inst_executed_op_shared_atom.sum",
         plain: "shared atomic requests",
+        chinese: "共享内存原子操作请求数",
         group: Group::Atomics,
-        of: |tally| tally.shared_atomics.requests,
+        of: Figure::Accesses(updates(Shared), |them| them.requests),
         agreement: Agreement::Ptx,
     },
     Metric {
         name: "smsp__inst_executed.sum",
         plain: "warp instructions",
+        chinese: "线程束指令数",
         group: Group::Flow,
-        of: |tally| tally.instructions,
+        of: Figure::Flow(|tally| tally.instructions),
         agreement: Agreement::Ptx,
     },
     Metric {
         name: "smsp__thread_inst_executed.sum",
         plain: "thread instructions",
+        chinese: "线程指令数",
         group: Group::Flow,
-        of: |tally| tally.thread_instructions,
+        of: Figure::Flow(|tally| tally.thread_instructions),
         agreement: Agreement::Ptx,
     },
     Metric {
         name: "smsp__inst_executed_op_branch.sum",
         plain: "branches",
+        chinese: "分支数",
         group: Group::Flow,
-        of: |tally| tally.branches,
+        of: Figure::Flow(|tally| tally.branches),
         agreement: Agreement::Ptx,
     },
     Metric {
         name: "smsp__sass_branch_targets_threads_divergent.sum",
         plain: "divergent branches",
+        chinese: "发散的分支数",
         group: Group::Flow,
-        of: |tally| tally.divergent_branches,
+        of: Figure::Flow(|tally| tally.divergent_branches),
         agreement: Agreement::Ptx,
     },
     Metric {
         name: "warps_at_barriers",
         plain: "warps at a barrier",
+        chinese: "到达同步的线程束数",
         group: Group::Flow,
-        of: |tally| tally.barriers,
+        of: Figure::Flow(|tally| tally.barriers),
         agreement: Agreement::Ours,
     },
 ];
+
+impl Metric {
+    /// Reads it off a tally: of a launch or of a line.
+    pub fn value(&self, tally: &Tally) -> u64 {
+        match self.of {
+            Figure::Accesses(classes, count) => count(&tally.sum(classes)),
+            Figure::Flow(count) => count(tally),
+        }
+    }
+}
 
 impl LaunchProfile {
     /// A counter of the whole launch by its name.
     pub fn metric(&self, name: &str) -> Option<u64> {
         let metric = METRICS.iter().find(|metric| metric.name == name)?;
-        Some((metric.of)(&self.total))
+        Some(metric.value(&self.total))
     }
 }

@@ -10,8 +10,8 @@ mod tally;
 pub mod traffic;
 
 pub use launch::{LaunchProfile, LineProfile};
-pub use metric::{Agreement, Group, METRICS, Metric};
-pub use tally::{Access, Constant, Level2, Tally};
+pub use metric::{Agreement, Figure, Group, METRICS, Metric};
+pub use tally::{AccessCounts, Level2, Tally};
 
 use crate::isa::Listing;
 

@@ -1,11 +1,14 @@
 //! What some instructions of a launch did to the memory system: sums, so that parts may be added.
 
+use crate::isa::{AccessClass, AccessSet, Direction};
+use std::ops::{Index, IndexMut};
+
 /// Counts of a kernel, or of one line of its source.
 ///
 /// Everything is counted a warp at a time, as hardware does. A *request* is one warp's load or
 /// store; a *sector* is 32 bytes; a *wavefront* is one pass through the first cache's data stage.
 /// Loads of neighbouring words that a GPU's assembler makes one wide load are one request here as
-/// well (see `program/wide.rs`).
+/// well (see `lower/analysis/wide.rs`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Tally {
     /// PTX instructions, once for each warp that came to them.
@@ -20,66 +23,36 @@ pub struct Tally {
     pub divergent_branches: u64,
     /// Warps' arrivals at block barriers.
     pub barriers: u64,
-    /// Loads from global memory, `__ldg` and its like included.
-    pub global_loads: Access,
-    /// Stores to global memory.
-    pub global_stores: Access,
-    /// Atomics on global memory.
-    pub global_atomics: Access,
-    /// Loads from local memory.
-    pub local_loads: Access,
-    /// Stores to local memory.
-    pub local_stores: Access,
-    /// Loads from shared memory.
-    pub shared_loads: Access,
-    /// Stores to shared memory.
-    pub shared_stores: Access,
-    /// Atomics on shared memory.
-    pub shared_atomics: Access,
-    /// Asynchronous copies from global to shared memory: what they read.
-    pub async_copies: Access,
-    /// The same copies: what they write.
-    pub copied_to_shared: Access,
-    /// Loads of matrices from shared memory (`ldmatrix`).
-    pub matrix_loads: Access,
-    /// Loads from constant memory at addresses that are in a register.
-    pub constant: Constant,
-    /// Sectors that go to the second cache: those that miss the first, and all written.
-    pub l2: Level2,
+    /// Accesses of each class, by its number: `tally[AccessClass::GlobalLoad]`.
+    pub accesses: [AccessCounts; AccessClass::COUNT],
 }
 
-/// Accesses of one kind.
+/// Accesses of one class.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Access {
+pub struct AccessCounts {
     /// Warp-level instructions that at least one lane took part in.
     pub requests: u64,
     /// Those, and the ones of warps that come to it with all lanes switched off: a GPU's assembler
-    /// makes a short branch around an access a predicate of it.
+    /// makes a short branch around an access a predicate of it. Of constant memory, where no counter
+    /// tells of them, the requests alone.
     pub issued: u64,
     /// Requests, once for each thread that took part.
     pub threads: u64,
     /// Bytes that those threads moved.
     pub bytes: u64,
-    /// Distinct sectors of each request, summed. Zero for shared memory.
+    /// Distinct sectors of each request, summed. Zero for shared and constant memory.
     pub sectors: u64,
-    /// Of those, the ones that the modelled first cache had. Zero for stores and atomics.
+    /// Distinct addresses of each request to constant memory, summed: the constant cache is asked
+    /// for one after the other. Zero for other memories.
+    pub addresses: u64,
+    /// Of the sectors, or the addresses, those that the modelled cache in front of the memory had.
+    /// Zero for stores and atomics.
     pub hits: u64,
     /// Passes through the data stage: for shared memory the turns that bank conflicts and wide
-    /// accesses take, for the others the lines of 128 bytes.
+    /// accesses take, for the others the lines of 128 bytes. Zero for constant memory.
     pub wavefronts: u64,
     /// Wavefronts of shared memory beyond those that the same bytes would take without conflicts.
     pub conflicts: u64,
-}
-
-/// Loads from constant memory.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Constant {
-    /// Warp-level instructions.
-    pub instructions: u64,
-    /// Distinct addresses of each, summed: the constant cache is asked for one after the other.
-    pub requests: u64,
-    /// Requests that the modelled constant cache had.
-    pub hits: u64,
 }
 
 /// The second cache, which all multiprocessors share.
@@ -92,6 +65,15 @@ pub struct Level2 {
 }
 
 impl Tally {
+    /// Nothing but accesses of some classes.
+    pub fn of<const N: usize>(accesses: [(AccessClass, AccessCounts); N]) -> Tally {
+        let mut tally = Tally::default();
+        for (class, counts) in accesses {
+            tally[class] = counts;
+        }
+        tally
+    }
+
     /// Adds what other instructions did.
     pub fn add(&mut self, other: &Tally) {
         self.instructions += other.instructions;
@@ -100,42 +82,60 @@ impl Tally {
         self.branches += other.branches;
         self.divergent_branches += other.divergent_branches;
         self.barriers += other.barriers;
-        self.global_loads.add(&other.global_loads);
-        self.global_stores.add(&other.global_stores);
-        self.global_atomics.add(&other.global_atomics);
-        self.local_loads.add(&other.local_loads);
-        self.local_stores.add(&other.local_stores);
-        self.shared_loads.add(&other.shared_loads);
-        self.shared_stores.add(&other.shared_stores);
-        self.shared_atomics.add(&other.shared_atomics);
-        self.async_copies.add(&other.async_copies);
-        self.copied_to_shared.add(&other.copied_to_shared);
-        self.matrix_loads.add(&other.matrix_loads);
-        self.constant.add(&other.constant);
-        self.l2.read_sectors += other.l2.read_sectors;
-        self.l2.written_sectors += other.l2.written_sectors;
+        for (sum, part) in self.accesses.iter_mut().zip(&other.accesses) {
+            sum.add(part);
+        }
+    }
+
+    /// The accesses of some classes together.
+    pub fn sum(&self, classes: AccessSet) -> AccessCounts {
+        let mut sum = AccessCounts::default();
+        for class in classes.iter() {
+            sum.add(&self[class]);
+        }
+        sum
+    }
+
+    /// Sectors that go to the second cache: those that miss the first, and all written.
+    pub fn l2(&self) -> Level2 {
+        let reads = AccessSet::DEVICE.and(AccessSet::that(Direction::Reads));
+        Level2 {
+            read_sectors: self.sum(reads).misses(),
+            written_sectors: self.sum(AccessSet::DEVICE.without(reads)).misses(),
+        }
     }
 }
 
-impl Access {
-    /// Adds others of the same kind.
-    pub fn add(&mut self, other: &Access) {
+impl Index<AccessClass> for Tally {
+    type Output = AccessCounts;
+
+    fn index(&self, class: AccessClass) -> &AccessCounts {
+        &self.accesses[class as usize]
+    }
+}
+
+impl IndexMut<AccessClass> for Tally {
+    fn index_mut(&mut self, class: AccessClass) -> &mut AccessCounts {
+        &mut self.accesses[class as usize]
+    }
+}
+
+impl AccessCounts {
+    /// Adds others.
+    pub fn add(&mut self, other: &AccessCounts) {
         self.requests += other.requests;
         self.issued += other.issued;
         self.threads += other.threads;
         self.bytes += other.bytes;
         self.sectors += other.sectors;
+        self.addresses += other.addresses;
         self.hits += other.hits;
         self.wavefronts += other.wavefronts;
         self.conflicts += other.conflicts;
     }
-}
 
-impl Constant {
-    /// Adds others.
-    pub fn add(&mut self, other: &Constant) {
-        self.instructions += other.instructions;
-        self.requests += other.requests;
-        self.hits += other.hits;
+    /// Sectors that the first cache did not have.
+    pub fn misses(&self) -> u64 {
+        self.sectors.saturating_sub(self.hits)
     }
 }

@@ -1,6 +1,7 @@
 //! What is counted while checks look on: the same as without them.
 
 use cuda_sim::check::Checks;
+use cuda_sim::isa::AccessClass;
 
 use crate::harness::{Machine, module_of, total};
 use crate::params;
@@ -35,7 +36,10 @@ fn a_checked_launch_counts_what_no_check_looks_at() {
     };
     let plain = count(Checks::NONE);
     assert_eq!(
-        (plain.0.constant.instructions, plain.0.constant.requests),
+        (
+            plain.0[AccessClass::ConstantLoad].requests,
+            plain.0[AccessClass::ConstantLoad].addresses
+        ),
         (2, 64)
     );
     assert_eq!(count(Checks::ALL), plain);

@@ -3,6 +3,7 @@
 use crate::harness::{Machine, illegal, load_error, module_of, total, words};
 use crate::params;
 use cuda_sim::exec::FaultKind;
+use cuda_sim::isa::AccessClass;
 
 /// A kernel whose threads have `%to`, their 16 bytes of shared memory, filled with 7, and `%from`,
 /// 16 bytes each of a table that counts from 100; `%r1` at the end is the thread's result.
@@ -169,10 +170,10 @@ fn copies_are_counted_where_they_read_and_where_they_write() {
     let mut machine = Machine::profiling(&copies(body));
     let out = machine.out::<u32>(64);
     let tally = total(&machine.run("k", 1, 64, params![out]));
-    let copies = tally.async_copies;
+    let copies = tally[AccessClass::CopyReadPastL1];
     assert_eq!((copies.requests, copies.sectors, copies.hits), (2, 32, 0));
     assert_eq!((copies.threads, copies.bytes), (64, 1024));
-    let written = tally.copied_to_shared;
+    let written = tally[AccessClass::CopyWrite];
     assert_eq!(
         (written.requests, written.wavefronts, written.conflicts),
         (2, 8, 0)
@@ -203,13 +204,13 @@ fn what_reads_nothing_is_an_instruction_and_no_request() {
         let out = machine.out::<u32>(32);
         let launch = machine.run("k", 1, 32, params![out]);
         let tally = total(&launch);
-        let reads = tally.async_copies;
+        let reads = tally[AccessClass::CopyReadPastL1];
         assert_eq!(
             (reads.requests, reads.sectors, reads.threads),
             (requests, sectors, threads),
             "{size}"
         );
-        let written = tally.copied_to_shared;
+        let written = tally[AccessClass::CopyWrite];
         assert_eq!((written.issued, written.threads), (1, 32), "{size}");
     }
 }

@@ -1,7 +1,8 @@
 //! What the memory system counts: requests, sectors of 32 bytes, distinct constant addresses.
 
-use crate::harness::{Machine, kernel_of, module_of, total};
+use crate::harness::{Machine, global_loads, kernel_of, module_of, total};
 use crate::params;
+use cuda_sim::isa::AccessClass;
 use cuda_sim::launch::Report;
 use cuda_sim::profile::Counters;
 
@@ -34,7 +35,7 @@ fn sectors_of_a_warps_load() {
         (17, 1, 0, 3),
     ] {
         let total = total(&strided(threads, stride, offset));
-        let (loads, stores) = (total.global_loads, total.global_stores);
+        let (loads, stores) = (global_loads(&total), total[AccessClass::GlobalStore]);
         let found = (loads.requests, loads.sectors);
         assert_eq!(
             found,
@@ -55,7 +56,10 @@ fn requests_are_counted_by_warp() {
     // Blocks of 100 threads: three whole warps of 4 sectors and one of half a sector; every
     // block begins in the middle of a sector or not, alternately.
     assert_eq!(
-        (counts.global_loads.requests, counts.global_stores.requests),
+        (
+            global_loads(&counts).requests,
+            counts[AccessClass::GlobalStore].requests
+        ),
         (40, 40)
     );
     let sectors: u64 = (0..10u64)
@@ -66,7 +70,10 @@ fn requests_are_counted_by_warp() {
         })
         .sum();
     assert_eq!(
-        (counts.global_loads.sectors, counts.global_stores.sectors),
+        (
+            global_loads(&counts).sectors,
+            counts[AccessClass::GlobalStore].sectors
+        ),
         (sectors, sectors)
     );
 }
@@ -92,7 +99,10 @@ fn threads_that_take_part_are_counted() {
             let report = machine.run("k", 1, 70, params![out]);
             let found = (report.counts.global_loads, report.counts.global_stores);
             let counts = total(&report);
-            let counted = (counts.global_loads.threads, counts.global_stores.threads);
+            let counted = (
+                global_loads(&counts).threads,
+                counts[AccessClass::GlobalStore].threads,
+            );
             assert_eq!(found, counted, "{place} {keep}");
             assert_eq!(found, (2 * threads, threads), "{place} {keep}");
         }
@@ -107,7 +117,10 @@ fn a_vector_counts_as_one_load_of_its_thread() {
     let counts = &report.counts;
     assert_eq!((counts.global_loads, counts.global_stores), (99, 99));
     let counts = total(&report);
-    let requests = (counts.global_loads.requests, counts.global_stores.requests);
+    let requests = (
+        global_loads(&counts).requests,
+        counts[AccessClass::GlobalStore].requests,
+    );
     assert_eq!(requests, (4, 4));
 }
 
@@ -148,26 +161,38 @@ fn sums_are_those_of_the_counts() {
     let counts = total(&report);
     // Lanes 5 to 31, and 8 of the second warp.
     assert_eq!(
-        (counts.global_loads.requests, counts.global_loads.sectors),
-        (2, 5)
-    );
-    assert_eq!(
-        (counts.global_stores.requests, counts.global_stores.sectors),
+        (
+            global_loads(&counts).requests,
+            global_loads(&counts).sectors
+        ),
         (2, 5)
     );
     assert_eq!(
         (
-            counts.global_atomics.requests,
-            counts.global_atomics.threads
+            counts[AccessClass::GlobalStore].requests,
+            counts[AccessClass::GlobalStore].sectors
+        ),
+        (2, 5)
+    );
+    assert_eq!(
+        (
+            counts[AccessClass::GlobalAtomic].requests,
+            counts[AccessClass::GlobalAtomic].threads
         ),
         (2, 40)
     );
     assert_eq!(
-        (counts.shared_loads.requests, counts.shared_stores.requests),
+        (
+            counts[AccessClass::SharedLoad].requests,
+            counts[AccessClass::SharedStore].requests
+        ),
         (6, 4)
     );
     assert_eq!(
-        (counts.constant.instructions, counts.constant.requests),
+        (
+            counts[AccessClass::ConstantLoad].requests,
+            counts[AccessClass::ConstantLoad].addresses
+        ),
         (2, 40)
     );
     assert_eq!(
@@ -223,7 +248,7 @@ fn lanes_that_do_not_run_fetch_nothing() {
         let mut machine = Machine::profiling(&ptx);
         let out = machine.out::<u32>(32);
         let counts = total(&machine.run("k", 1, 32, params![out]));
-        let (loads, stores) = (counts.global_loads, counts.global_stores);
+        let (loads, stores) = (global_loads(&counts), counts[AccessClass::GlobalStore]);
         assert_eq!(
             (loads.requests, loads.sectors),
             (1, sectors),
@@ -240,7 +265,7 @@ fn lanes_that_do_not_run_fetch_nothing() {
     let mut machine = Machine::profiling(&ptx);
     let out = machine.out::<u32>(32);
     let counts = total(&machine.run("k", 1, 32, params![out]));
-    assert_eq!(counts.global_loads.requests, 0);
+    assert_eq!(global_loads(&counts).requests, 0);
 }
 
 #[test]
@@ -260,11 +285,14 @@ fn sectors_of_wide_elements() {
         let mut machine = Machine::profiling(PTX);
         let (out, from) = (machine.out::<u8>(512), machine.out::<u8>(512));
         let counts = total(&machine.run(kernel, 1, 32, params![out, from, 32u32]));
-        let (loads, stores) = (counts.global_loads, counts.global_stores);
+        let (loads, stores) = (global_loads(&counts), counts[AccessClass::GlobalStore]);
         assert_eq!((loads.requests, loads.sectors), (1, sectors), "{kernel}");
         assert_eq!((stores.requests, stores.sectors), (1, sectors), "{kernel}");
         assert_eq!(
-            (counts.shared_loads.requests, counts.shared_stores.requests),
+            (
+                counts[AccessClass::SharedLoad].requests,
+                counts[AccessClass::SharedStore].requests
+            ),
             (1, 1),
             "{kernel}"
         );
@@ -290,7 +318,7 @@ fn a_vector_is_one_request() {
         let input: Vec<u32> = crate::harness::noise(128);
         let out = machine.buffer(&[input.clone(), vec![0; 128]].concat());
         let counts = total(&machine.run("k", 1, 32, params![out]));
-        let (loads, stores) = (counts.global_loads, counts.global_stores);
+        let (loads, stores) = (global_loads(&counts), counts[AccessClass::GlobalStore]);
         assert_eq!((loads.requests, loads.sectors), (1, 16), "{form}");
         assert_eq!((stores.requests, stores.sectors), (1, 16), "{form}");
         let mut expected = input;
@@ -321,8 +349,12 @@ fn scattered_lanes_share_sectors_only_where_they_meet() {
         let mut machine = Machine::profiling(PTX);
         let (from, at) = (machine.buffer(&[0u32; 4000]), machine.buffer(&index));
         let out = machine.out::<u32>(32);
-        let loads =
-            total(&machine.run("gather", 1, 32, params![out, from, at, 32u32])).global_loads;
+        let loads = global_loads(&total(&machine.run(
+            "gather",
+            1,
+            32,
+            params![out, from, at, 32u32],
+        )));
         // The indices themselves are four sectors more.
         assert_eq!(loads.sectors, sectors + 4, "{index:?}");
         assert_eq!(loads.requests, 2);
@@ -338,9 +370,10 @@ fn constant_addresses_are_counted_once_a_warp() {
     for (index, addresses) in [(uniform, 2), (each, 64), (four, 8), (scattered, 64)] {
         let mut machine = Machine::profiling(PTX);
         let (out, at) = (machine.out::<u32>(64), machine.buffer(&index));
-        let constant = total(&machine.run("constants", 1, 64, params![out, at])).constant;
+        let constant =
+            total(&machine.run("constants", 1, 64, params![out, at]))[AccessClass::ConstantLoad];
         assert_eq!(
-            (constant.instructions, constant.requests),
+            (constant.requests, constant.addresses),
             (2, addresses),
             "{index:?}"
         );
@@ -364,7 +397,7 @@ fn branches_that_part_a_warp_are_counted() {
         assert_eq!(counts.divergent_branches, divergent, "split at {split}");
         // Two warps: each stores once a side it has lanes on, and once together.
         assert_eq!(
-            counts.global_stores.requests,
+            counts[AccessClass::GlobalStore].requests,
             4 + divergent,
             "split at {split}"
         );
@@ -379,7 +412,10 @@ fn calls_do_not_count_as_local_memory() {
         machine.buffer(&(0..32).collect::<Vec<u32>>()),
     );
     let counts = total(&machine.run("in_functions", 1, 32, params![out, from]));
-    let local = (counts.local_loads.requests, counts.local_stores.requests);
+    let local = (
+        counts[AccessClass::LocalLoad].requests,
+        counts[AccessClass::LocalStore].requests,
+    );
     assert_eq!(local, (0, 0));
 }
 
@@ -397,6 +433,6 @@ fn a_line_is_the_same_whichever_lane_comes_first() {
     );
     let mut machine = Machine::profiling(&ptx);
     let out = machine.out::<u32>(64);
-    let loads = total(&machine.run("k", 1, 32, params![out])).global_loads;
+    let loads = global_loads(&total(&machine.run("k", 1, 32, params![out])));
     assert_eq!((loads.sectors, loads.hits), (8, 4));
 }

@@ -4,10 +4,11 @@ use bytemuck::Pod;
 use cuda_sim::check::Checks;
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::exec::{Fault, FaultKind, Observe, Program, Watch};
+use cuda_sim::isa::AccessClass;
 use cuda_sim::launch::{Launch, Report, launch};
 use cuda_sim::lower::LoadError;
 use cuda_sim::memory::global::Global;
-use cuda_sim::profile::Tally;
+use cuda_sim::profile::{AccessCounts, Tally};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -181,6 +182,13 @@ impl Machine {
 /// What a launch of a [`Machine::profiling`] counted, all lines together.
 pub fn total(report: &Report) -> Tally {
     report.profile.as_ref().expect("a profile").total
+}
+
+/// Loads from global memory, read-only ones among them.
+pub fn global_loads(tally: &Tally) -> AccessCounts {
+    let mut loads = tally[AccessClass::GlobalLoad];
+    loads.add(&tally[AccessClass::ReadOnlyLoad]);
+    loads
 }
 
 /// Why a module does not load. Nothing may stay allocated.

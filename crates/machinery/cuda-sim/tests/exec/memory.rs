@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::harness::{BLOCK_SIZES, Machine, illegal, noise, total};
+use crate::harness::{BLOCK_SIZES, Machine, global_loads, illegal, noise, total};
 use crate::params;
+use cuda_sim::isa::AccessClass;
 
 const PTX: &str = include_str!("../../kernels/ptx/memory.ptx");
 
@@ -125,7 +126,7 @@ fn rows_of_a_block_are_gathered() {
 
             // The sectors of `in`, and the four of `index`.
             let sectors: BTreeSet<u32> = index.iter().map(|at| at / 8).collect();
-            let found = total(&report).global_loads.sectors;
+            let found = global_loads(&total(&report)).sectors;
             assert_eq!(found, sectors.len() as u64 + 4, "{rows:?}, {step}");
         }
     }
@@ -204,7 +205,10 @@ fn local_arrays_are_each_threads_own() {
         let (out, from) = (machine.out::<u32>(count), machine.buffer(&input));
         let report = machine.run("local_array", 2, block, params![out, from]);
         let counts = total(&report);
-        assert!(counts.local_loads.requests > 0 && counts.local_stores.requests > 0);
+        assert!(
+            counts[AccessClass::LocalLoad].requests > 0
+                && counts[AccessClass::LocalStore].requests > 0
+        );
         let expected: Vec<u32> = input
             .iter()
             .enumerate()

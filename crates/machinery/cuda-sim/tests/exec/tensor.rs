@@ -4,6 +4,7 @@ use crate::harness::{Machine, load_error, module_of, noise, total, words};
 use crate::params;
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::exec::FaultKind;
+use cuda_sim::isa::AccessClass;
 use cuda_sim::memory::global::Global;
 
 /// A kernel in which each thread stores four words.
@@ -319,13 +320,17 @@ fn matrix_loads_are_counted_and_checked() {
     let mut machine = Machine::profiling(&four_words(&load(32, 0)));
     let out = machine.out::<u32>(128);
     let tally = total(&machine.run("k", 1, 32, params![out]));
-    let loads = tally.matrix_loads;
+    let loads = tally[AccessClass::MatrixLoad];
     assert_eq!(
         (loads.requests, loads.wavefronts, loads.conflicts),
         (1, 8, 4)
     );
     assert_eq!(
-        (loads.threads, loads.bytes, tally.shared_loads.requests),
+        (
+            loads.threads,
+            loads.bytes,
+            tally[AccessClass::SharedLoad].requests
+        ),
         (32, 512, 0)
     );
     for (step, offset) in [(16, 8), (128, 0)] {

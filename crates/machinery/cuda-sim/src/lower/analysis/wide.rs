@@ -8,7 +8,7 @@
 //!
 //! Found in what NVIDIA's assembler (CUDA 13.0) makes of this repository's kernels.
 
-use crate::isa::{AccessKind, Class, Memory};
+use crate::isa::{AccessClass, AccessKind, Class};
 use crate::lower::draft::{Arithmetic, Draft, Flow};
 use crate::lower::graph::Graph;
 use crate::lower::register::{Register, RegisterInfo, Row};
@@ -53,21 +53,12 @@ impl Arithmetic {
 pub const WIDEST: u32 = 16;
 const ENOUGH_ZEROS: u32 = WIDEST.trailing_zeros();
 
-/// The widest load of a memory, bytes.
-fn widest(memory: Memory) -> u32 {
-    match memory {
-        Memory::Constant => 8,
-        Memory::Global | Memory::Shared | Memory::Local => WIDEST,
-        Memory::Generic => 0,
-    }
-}
-
 /// What becomes of each draft that is a load; the others are alone.
 pub fn roles(drafts: &[Draft], graph: &Graph, registers: &[RegisterInfo]) -> Vec<Role> {
     let zeros = zeros(drafts, registers);
     let mut merging = Merging {
         zeros: &zeros,
-        open: SOURCES.map(|source| (source, HashMap::new())),
+        open: merged().map(|class| (class, HashMap::new())).collect(),
         roles: vec![Role::Alone; drafts.len()],
     };
     for stretch in stretches(graph) {
@@ -102,42 +93,18 @@ fn stretches(graph: &Graph) -> Vec<Vec<usize>> {
         .collect()
 }
 
-/// Loads that may still be merged with others, by where they read and by address register.
+/// Loads that may still be merged with others, by their class and by address register.
 struct Merging<'a> {
     zeros: &'a [u32],
-    open: [(Source, HashMap<Register, Vec<Load>>); SOURCES.len()],
+    open: Vec<(AccessClass, HashMap<Register, Vec<Load>>)>,
     roles: Vec<Role>,
 }
 
-/// What loads have to have in common, besides the register: the memory, and whether nothing writes
-/// to it while the kernel runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Source {
-    memory: Memory,
-    read_only: bool,
+/// The classes of loads that are merged, each with others of its own.
+fn merged() -> impl Iterator<Item = AccessClass> {
+    let all = AccessClass::ALL.iter().copied();
+    all.filter(|class| class.row().merged_bytes > 0)
 }
-
-const SOURCES: [Source; 5] = {
-    const fn written(memory: Memory) -> Source {
-        Source {
-            memory,
-            read_only: false,
-        }
-    }
-    const fn read_only(memory: Memory) -> Source {
-        Source {
-            memory,
-            read_only: true,
-        }
-    }
-    [
-        written(Memory::Global),
-        read_only(Memory::Global),
-        read_only(Memory::Constant),
-        written(Memory::Shared),
-        written(Memory::Local),
-    ]
-};
 
 #[derive(Clone, Copy)]
 struct Load {
@@ -156,71 +123,56 @@ impl Merging<'_> {
         }
         match draft.access {
             Some(access) if access.kind.is_load() => {
+                let class = AccessClass::of(access.kind, access.memory);
+                let widest = class.map_or(0, |class| class.row().merged_bytes);
                 let whole_words = matches!(access.bytes, 4 | 8);
-                if whole_words
-                    && access.kind != AccessKind::MatrixLoad
-                    && access.bytes < widest(access.memory)
-                    && !draft.partial
-                    && !access.ordered
-                {
-                    let source = Source {
-                        memory: access.memory,
-                        read_only: access.kind == AccessKind::ReadOnlyLoad
-                            || access.memory == Memory::Constant,
-                    };
+                if whole_words && access.bytes < widest && !draft.partial && !access.ordered {
                     let base = draft.operands[access.address];
                     let load = Load {
                         place,
                         offset: draft.imm as i64,
                         bytes: access.bytes,
                     };
-                    for (_, loads) in self.open.iter_mut().filter(|(open, _)| *open == source) {
+                    let open = self
+                        .open
+                        .iter_mut()
+                        .filter(|(open, _)| Some(*open) == class);
+                    for (_, loads) in open {
                         loads.entry(base).or_default().push(load);
                     }
                 }
             }
-            Some(access) => self.close(|source| {
-                let reaches = access.kind == AccessKind::Atomic
-                    || access.memory == Memory::Generic
-                    || access.memory == source.memory
-                    || access.kind.is_copy() && source.memory == Memory::Shared;
-                reaches && !source.read_only
+            Some(access) => self.close(|class| {
+                let memory = class.row().memory;
+                let reaches =
+                    access.kind == AccessKind::Atomic || access.memories().contains(&memory);
+                reaches && !class.is_read_only()
             }),
             None => {}
         }
         for def in &draft.defs {
-            for (source, loads) in &mut self.open {
+            for (class, loads) in &mut self.open {
                 if let Some(loads) = loads.remove(def) {
-                    merge(
-                        &loads,
-                        self.zeros[def.0 as usize],
-                        source.memory,
-                        &mut self.roles,
-                    );
+                    merge(&loads, self.zeros[def.0 as usize], *class, &mut self.roles);
                 }
             }
         }
     }
 
-    /// Merges what can be merged of the loads from where `over` says: no more will come.
-    fn close(&mut self, over: impl Fn(Source) -> bool) {
-        for (source, loads) in self.open.iter_mut().filter(|(source, _)| over(*source)) {
+    /// Merges what can be merged of the loads of classes that `over` says: no more will come.
+    fn close(&mut self, over: impl Fn(AccessClass) -> bool) {
+        for (class, loads) in self.open.iter_mut().filter(|(class, _)| over(*class)) {
             for (base, loads) in std::mem::take(loads) {
-                merge(
-                    &loads,
-                    self.zeros[base.0 as usize],
-                    source.memory,
-                    &mut self.roles,
-                );
+                merge(&loads, self.zeros[base.0 as usize], *class, &mut self.roles);
             }
         }
     }
 }
 
-/// Gives the loads from one register their roles.
-fn merge(loads: &[Load], zeros: u32, memory: Memory, roles: &mut [Role]) {
+/// Gives the loads of a class from one register their roles.
+fn merge(loads: &[Load], zeros: u32, class: AccessClass, roles: &mut [Role]) {
     for width in [16, 8] {
-        if width > widest(memory) || width > 1 << zeros {
+        if width > class.row().merged_bytes || width > 1 << zeros {
             continue;
         }
         let mut windows: BTreeMap<i64, Vec<Load>> = BTreeMap::new();
