@@ -1,7 +1,7 @@
 //! The caches of one multiprocessor.
 
-use crate::device::DeviceSpec;
-use crate::isa::AccessKind;
+use crate::device::{DeviceSpec, Rates};
+use crate::isa::{AccessClass, AccessKind, CachedIn, Memory};
 use crate::profile::cache::Cache;
 use crate::profile::site::SiteCounts;
 
@@ -13,10 +13,8 @@ pub const CONSTANT_LINE: u64 = 64;
 /// The caches of a multiprocessor, which its blocks find as the block before left them.
 pub struct Caches {
     pub l1: Cache,
-    /// Ordinary loads go through L1.
-    caches_global: bool,
-    /// Loads of read-only data (`__ldg`) go through L1.
-    caches_read_only: bool,
+    /// The kinds of access of global memory that look in L1 for what they read, a bit each.
+    cached_kinds: u32,
     /// The small constant cache.
     constant: Cache,
     /// The larger cache that is asked for what the constant cache does not have.
@@ -35,8 +33,7 @@ impl Caches {
         let l1 = u64::from(rates.l1_bytes).saturating_sub(taken);
         Caches {
             l1: Cache::new(l1, LINE),
-            caches_global: rates.l1_caches_global,
-            caches_read_only: rates.read_only_cache,
+            cached_kinds: cached_kinds(rates),
             constant: Cache::new(rates.constant_cache_bytes.into(), CONSTANT_LINE),
             constant_behind: Cache::new(rates.constant_behind_bytes.into(), CONSTANT_LINE),
         }
@@ -45,15 +42,25 @@ impl Caches {
     /// Whether an access of global memory looks in L1 for what it reads.
     #[inline(always)]
     pub fn cached(&self, kind: AccessKind) -> bool {
-        match kind {
-            AccessKind::Load | AccessKind::AsyncCopy => self.caches_global,
-            AccessKind::ReadOnlyLoad => self.caches_read_only,
-            AccessKind::Store
-            | AccessKind::Atomic
-            | AccessKind::MatrixLoad
-            | AccessKind::AsyncCopyPastL1 => false,
-        }
+        self.cached_kinds >> kind as u32 & 1 == 1
     }
+}
+
+/// The kinds of access of global memory that look in L1 on a GPU with these rates, a bit each.
+fn cached_kinds(rates: &Rates) -> u32 {
+    let rows = AccessClass::ALL.iter().map(|class| class.row());
+    let cached = rows.filter(|row| {
+        row.memory == Memory::Global
+            && match row.cached_in {
+                CachedIn::First => true,
+                CachedIn::FirstAsOrdinary => rates.l1_caches_global,
+                CachedIn::FirstAsReadOnly => rates.read_only_cache,
+                CachedIn::Nothing | CachedIn::Constant => false,
+            }
+    });
+    cached
+        .flat_map(|row| row.kinds)
+        .fold(0, |kinds, &kind| kinds | 1 << kind as u32)
 }
 
 #[cfg(test)]
