@@ -3,8 +3,7 @@
 #![expect(
     non_snake_case,
     non_upper_case_globals,
-    clippy::too_many_arguments,
-    reason = "names and arguments are those of C"
+    reason = "the names are those of C"
 )]
 
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
