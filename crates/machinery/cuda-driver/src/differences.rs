@@ -1,6 +1,6 @@
-//! The book's page on what differs from hardware, in both languages, says of functions and of
-//! instructions what the code does. In the page a list that is looked at stands between
-//! `<!-- lacking: NAME -->` and `<!-- end -->`.
+//! The book's page on what differs from hardware lists functions and instructions that the simulator
+//! lacks. These tests compare its lists, in both languages, with the code. In the page a list stands
+//! between `<!-- lacking: NAME -->` and `<!-- end -->`.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ fn pages() -> [String; 2] {
     ["en", "zh"].map(page)
 }
 
-/// What a list in the page has in code spans.
+/// The code spans in the list `name` of the page.
 fn listed<'a>(page: &'a str, name: &str) -> Vec<&'a str> {
     let (_, list) = page
         .split_once(&format!("<!-- lacking: {name} -->"))
@@ -29,7 +29,8 @@ fn listed<'a>(page: &'a str, name: &str) -> Vec<&'a str> {
     list.split('`').skip(1).step_by(2).collect()
 }
 
-/// The name of a function without its version; `cuGraph…` stands for all that begin so.
+/// Whether a line of the page's list means `function`. The page leaves the version (`_v2`) out, and
+/// `cuGraph…` means all functions that begin so.
 fn names(listed: &str, function: &str) -> bool {
     let function = function.strip_suffix("_v2").unwrap_or(function);
     match listed.strip_suffix('…') {

@@ -218,11 +218,13 @@ pub unsafe fn string(error: Code, text: *mut *const c_char) -> Answer {
     unsafe { tell(text, find(error).map(|(_, _, meaning)| *meaning)) }
 }
 
+/// The row of [`ERRORS`] with this number.
 fn find(error: Code) -> Option<&'static (Code, &'static CStr, &'static CStr)> {
     ERRORS.iter().find(|(code, ..)| *code == error)
 }
 
-/// An unknown code gets a null string and `CUDA_ERROR_INVALID_VALUE`.
+/// Writes a string's address to `text`. `None` is for an unknown code: a null pointer is written, and
+/// the answer is `CUDA_ERROR_INVALID_VALUE`.
 ///
 /// # Safety
 /// `text` must be null or writable.

@@ -7,14 +7,14 @@
 //! `CUDA_BACKEND=gpu` or `CUDA_BACKEND=sim` forces the choice. `CUDA_SIM_DEVICE` names the GPU that
 //! the simulator models, one of [`device::PRESETS`]; it says nothing to a real GPU.
 //!
-//! With NVIDIA's driver a call costs one indirect jump. What the simulator does not do answers
+//! With NVIDIA's driver, a call is one indirect jump into its library. What the simulator does not do answers
 //! `CUDA_ERROR_NOT_SUPPORTED` and says its name on stderr.
 //!
 //! `CUDA_SIM_CHECK=mem,init,race,sync,leak`, or `all`, has the simulator look for mistakes in what
 //! runs on it, and say on stderr what it finds; [`check()`] does so from inside a program.
 //!
-//! Of its launches the simulator tells more than the driver API does: [`progress`] while one runs,
-//! [`last_launch`] and [`take_fault`] when it is over.
+//! The simulator knows more of its launches than the driver API asks for: [`progress`] says how far
+//! one is, and [`last_launch`] and [`take_fault`] what came of it.
 //!
 //! Any thread may call, rayon's workers included. The simulator takes one call at a time; a launch
 //! runs on threads of its own while its caller sleeps.

@@ -13,7 +13,7 @@ use crate::status::{Code, SUCCESS, Status};
 const LIBRARIES: &[&str] = if cfg!(windows) {
     &["nvcuda.dll"]
 } else {
-    // The last is where Windows puts it for the Linux beside it.
+    // The last is where Windows puts it for the Linux that runs inside it (WSL).
     &[
         "libcuda.so.1",
         "libcuda.so",
@@ -26,16 +26,16 @@ const LIBRARIES: &[&str] = if cfg!(windows) {
 pub enum Missing {
     /// No library loads.
     Library,
-    /// The library is not a driver's: it lacks this function.
+    /// The library lacks this function, so it is not that of a driver.
     Function(&'static str),
-    /// Its `cuInit` failed with this code, whose name it gave.
+    /// The library's `cuInit` failed with this code; the string is the library's name for it.
     Initialisation(Code, String),
-    /// It found no GPU.
+    /// The library found no GPU.
     Device,
 }
 
 impl Missing {
-    /// The code for a caller who insists on the GPU.
+    /// What `cuInit` answers where `CUDA_BACKEND=gpu` asks for a GPU.
     pub fn status(&self) -> Status {
         match self {
             Self::Initialisation(code, _) => Status(*code),
@@ -72,6 +72,7 @@ pub fn connect() -> Result<(), Missing> {
     Ok(())
 }
 
+/// The first of [`LIBRARIES`] that loads.
 fn open() -> Option<Library> {
     // SAFETY: NVIDIA's library may be loaded by any program at any time.
     LIBRARIES

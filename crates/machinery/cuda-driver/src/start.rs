@@ -1,4 +1,4 @@
-//! The choice of who answers, made once.
+//! The choice between NVIDIA's driver and the simulator, made once.
 
 use std::env::{VarError, var};
 use std::ffi::{c_int, c_uint};
@@ -22,6 +22,7 @@ pub enum Backend {
     Simulator,
 }
 
+/// The choice, once it is made; an error where there is nobody to choose.
 static CHOICE: OnceLock<Result<Backend, Status>> = OnceLock::new();
 
 /// Who answers, once `cuInit` has chosen; `None` before, and after a `cuInit` that failed.
@@ -38,11 +39,13 @@ pub unsafe fn init(flags: c_uint) -> Answer {
     Ok(())
 }
 
-/// The choice, made now if it has not been.
+/// Who answers. It is chosen now if it has not been before.
 pub fn chosen() -> Result<Backend, Status> {
     *CHOICE.get_or_init(choose)
 }
 
+/// Chooses as `CUDA_BACKEND` asks. Unset, NVIDIA's driver where it can be used, else the simulator.
+/// The reason goes to stderr.
 fn choose() -> Result<Backend, Status> {
     let wanted = match setting("CUDA_BACKEND")?.as_deref() {
         None => None,
@@ -78,7 +81,7 @@ fn choose() -> Result<Backend, Status> {
     }
 }
 
-/// Has the simulator answer; returns the GPU that it models.
+/// Makes the simulator answer from now on; returns the GPU that it models.
 fn simulate() -> Result<&'static DeviceSpec, Status> {
     let device = modelled()?;
     checks()?;
@@ -89,8 +92,8 @@ fn simulate() -> Result<&'static DeviceSpec, Status> {
     unsafe extern "C" {
         fn atexit(function: extern "C" fn()) -> c_int;
     }
-    // SAFETY: C's own, on every platform; the function is there as long as the program. That there
-    // is no room for another one only means that leaks at its end are not told.
+    // SAFETY: `atexit` is in C's library on every platform, and the function given to it is there as
+    // long as the program. If C has no room for it, leaks at the program's end are not reported.
     unsafe { atexit(simulator::check::at_exit) };
     Ok(device)
 }
@@ -110,7 +113,7 @@ fn modelled() -> Result<&'static DeviceSpec, Status> {
     })
 }
 
-/// `CUDA_SIM_CHECK`: what to look for in what runs.
+/// Turns on the checks that `CUDA_SIM_CHECK` names.
 fn checks() -> Result<(), Status> {
     let Some(text) = setting("CUDA_SIM_CHECK")? else {
         return Ok(());
@@ -127,7 +130,7 @@ fn checks() -> Result<(), Status> {
     }
 }
 
-/// `CUDA_SIM_TIME_LIMIT`: the seconds a launch may run.
+/// How long a launch may run: the seconds in `CUDA_SIM_TIME_LIMIT`. `None` where it is unset.
 fn time_limit() -> Result<Option<Duration>, Status> {
     let Some(text) = setting("CUDA_SIM_TIME_LIMIT")? else {
         return Ok(None);

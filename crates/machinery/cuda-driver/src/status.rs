@@ -15,7 +15,7 @@ pub const SUCCESS: Code = 0;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status(pub Code);
 
-/// What the functions behind the C ones return.
+/// What the Rust functions return that are called by those that C calls.
 pub type Answer = Result<(), Status>;
 
 impl From<CudaError> for Status {
@@ -24,7 +24,7 @@ impl From<CudaError> for Status {
     }
 }
 
-/// The C form of an answer.
+/// An answer as the number that C is given.
 pub fn code(answer: Answer) -> Code {
     match answer {
         Ok(()) => SUCCESS,

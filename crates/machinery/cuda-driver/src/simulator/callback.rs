@@ -1,4 +1,4 @@
-//! The host's own work in a stream.
+//! Functions of the program's that run in a stream, on the host.
 
 use std::cell::Cell;
 use std::thread;
@@ -6,28 +6,29 @@ use std::thread;
 use cuda_sim::driver::CudaError;
 
 thread_local! {
-    /// Whether this thread runs such work.
-    static HERE: Cell<bool> = const { Cell::new(false) };
+    /// Whether this thread is running a function that was put in a stream.
+    static IN_CALLBACK: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Runs `function` as NVIDIA's driver does: on a thread of the driver's own, which has no current
 /// context and may not call the driver. The caller waits for it.
 pub fn run(function: impl FnOnce() + Send) -> Result<(), CudaError> {
     let body = || {
-        HERE.set(true);
+        IN_CALLBACK.set(true);
         function();
     };
     thread::scope(|scope| {
         let thread = thread::Builder::new().spawn_scoped(scope, body);
-        // C's functions do not unwind.
+        // Whether it panicked is not asked: functions of C do not.
         let _ = thread.map_err(|_| CudaError::OperatingSystem)?.join();
         Ok(())
     })
 }
 
-/// Whether the calling thread may call the driver: not from inside [`run`].
+/// [`CudaError::NotPermitted`] on a thread that [`run`] runs a function on, which may not call the
+/// driver.
 pub fn permitted() -> Result<(), CudaError> {
-    if HERE.get() {
+    if IN_CALLBACK.get() {
         return Err(CudaError::NotPermitted);
     }
     Ok(())

@@ -1,28 +1,31 @@
 //! Checks of what the simulator runs: which are on, and what they found.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use cuda_sim::check::{Checks, Finding};
+use cuda_sim::driver::Driver;
 
-use super::{driver, idle_driver};
+use super::{driver, idle_driver, lock};
 use crate::report::{guarded, say};
 
+/// The checks that are on.
 static ON: Mutex<Checks> = Mutex::new(Checks::NONE);
 
+/// What was found and not taken yet.
 static FOUND: Mutex<Vec<Finding>> = Mutex::new(Vec::new());
 
-/// Findings go to stderr: the environment asked for the checks.
-static SAYS: AtomicBool = AtomicBool::new(false);
+/// Whether findings go to stderr: they do where the environment asked for the checks.
+static TO_STDERR: AtomicBool = AtomicBool::new(false);
 
-/// At most so many findings of a launch go to stderr.
-const MOST: usize = 20;
+/// The most findings of one launch that go to stderr.
+const MAX_TO_STDERR: usize = 20;
 
 /// Has the simulator look for mistakes in what runs on it from now on; see
-/// [`cuda_sim::check`]. A launch takes several times as long. Which bytes of device memory are
-/// written is known of memory allocated from now on. A GPU takes no notice.
+/// [`cuda_sim::check`]. A launch takes several times as long. [`Checks::init`] looks at memory
+/// allocated from now on. On a GPU it changes nothing.
 pub fn check(checks: Checks) {
-    *on() = checks;
+    *lock(&ON) = checks;
     if let Ok(mut driver) = driver() {
         driver.set_checks(checks);
     }
@@ -30,38 +33,50 @@ pub fn check(checks: Checks) {
 
 /// Which checks are on.
 pub fn checking() -> Checks {
-    *on()
+    *lock(&ON)
 }
 
-/// What checks found since this was last asked, each mistake of a launch once, and what was still
-/// allocated when contexts went.
+/// What checks found since this was last asked: each mistake of a launch once, and memory that was
+/// still allocated when its context was destroyed.
 pub fn take_findings() -> Vec<Finding> {
-    std::mem::take(&mut found())
+    std::mem::take(&mut lock(&FOUND))
 }
 
-/// `CUDA_SIM_CHECK` asks for these: what they find goes to stderr.
+/// Turns on the checks that `CUDA_SIM_CHECK` asks for: what they find goes to stderr.
 pub fn check_aloud(checks: Checks) {
-    SAYS.store(true, Ordering::Relaxed);
-    *on() = checks;
+    TO_STDERR.store(true, Ordering::Relaxed);
+    *lock(&ON) = checks;
 }
 
-/// What was found in a launch, or when a context went. `said` went to stderr already.
+/// Keeps what was found in a launch or when a context was destroyed, and prints it if that is wanted.
+/// Not `said` again, which went to stderr already.
 pub fn report(findings: Vec<Finding>, said: Option<&Finding>) {
-    if SAYS.load(Ordering::Relaxed) {
+    if TO_STDERR.load(Ordering::Relaxed) {
         let new = findings.iter().filter(|&finding| Some(finding) != said);
         let new: Vec<&Finding> = new.collect();
-        for finding in new.iter().take(MOST) {
+        for finding in new.iter().take(MAX_TO_STDERR) {
             say(format_args!("{finding}"));
         }
-        if new.len() > MOST {
-            say(format_args!("and {} more findings", new.len() - MOST));
+        if new.len() > MAX_TO_STDERR {
+            say(format_args!(
+                "and {} more findings",
+                new.len() - MAX_TO_STDERR
+            ));
         }
     }
-    found().extend(findings);
+    lock(&FOUND).extend(findings);
 }
 
-/// The program ends: what is still allocated has leaked. If it ends in the middle of a call, as Ctrl-C
-/// ends it, nobody waits for that.
+/// Reports what was still allocated when a context was destroyed, if that was looked for, and gives
+/// the machine back before, so that nobody has to wait for the report.
+pub fn report_leaks(mut driver: MutexGuard<Driver>) {
+    let leaks = driver.take_leaks();
+    drop(driver);
+    report(leaks, None);
+}
+
+/// Reports what has leaked: all that is still allocated when the program ends. Nothing where the
+/// program ends in the middle of a call, as Ctrl-C ends it, for that call keeps the machine.
 pub extern "C" fn at_exit() {
     guarded("exit", || {
         if let Some(mut driver) = idle_driver() {
@@ -71,12 +86,4 @@ pub extern "C" fn at_exit() {
         }
         Ok(())
     });
-}
-
-fn on() -> MutexGuard<'static, Checks> {
-    ON.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn found() -> MutexGuard<'static, Vec<Finding>> {
-    FOUND.lock().unwrap_or_else(PoisonError::into_inner)
 }

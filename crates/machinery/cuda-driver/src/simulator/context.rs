@@ -5,50 +5,51 @@ use std::ffi::{c_int, c_uint};
 use cuda_sim::driver::{CudaError, Limit, PRIORITIES};
 use cust_raw::{CUcontext, CUdevice};
 
-use super::check::report;
-use super::device::check;
+use super::check::report_leaks;
+use super::device::check_device;
 use super::raw::{self, Out, handle, set_if_wanted};
-use super::{current, driver, thread};
+use super::{contexts, current, driver, require_current};
 use crate::status::Answer;
 
 /// What `cuCtxGetApiVersion` has answered since CUDA 3.2.
 const API_VERSION: c_uint = 3020;
 
+/// `cuDevicePrimaryCtxRetain`.
 pub unsafe fn retain_primary(context: *mut CUcontext, device: CUdevice) -> Answer {
-    check(device)?;
+    check_device(device)?;
     // SAFETY: the caller's promise.
     let context = unsafe { Out::new(context) }?;
     context.set(handle(driver()?.retain_primary().0));
     Ok(())
 }
 
+/// `cuDevicePrimaryCtxRelease`.
 pub unsafe fn release_primary(device: CUdevice) -> Answer {
-    check(device)?;
+    check_device(device)?;
     let mut driver = driver()?;
     driver.release_primary()?;
-    let leaks = driver.take_leaks();
-    drop(driver);
-    report(leaks, None);
+    report_leaks(driver);
     Ok(())
 }
 
+/// `cuDevicePrimaryCtxReset`.
 pub unsafe fn reset_primary(device: CUdevice) -> Answer {
-    check(device)?;
+    check_device(device)?;
     let mut driver = driver()?;
     driver.reset_primary();
-    let leaks = driver.take_leaks();
-    drop(driver);
-    report(leaks, None);
+    report_leaks(driver);
     Ok(())
 }
 
+/// `cuDevicePrimaryCtxSetFlags`.
 pub unsafe fn set_primary_flags(device: CUdevice, flags: c_uint) -> Answer {
-    check(device)?;
+    check_device(device)?;
     Ok(driver()?.set_primary_flags(flags)?)
 }
 
+/// `cuDevicePrimaryCtxGetState`.
 pub unsafe fn primary_state(device: CUdevice, flags: *mut c_uint, active: *mut c_int) -> Answer {
-    check(device)?;
+    check_device(device)?;
     // SAFETY: the caller's promise.
     let (flags, active) = unsafe { (Out::new(flags)?, Out::new(active)?) };
     let (set, exists) = driver()?.primary_state();
@@ -57,47 +58,50 @@ pub unsafe fn primary_state(device: CUdevice, flags: *mut c_uint, active: *mut c
     Ok(())
 }
 
+/// `cuCtxCreate`.
 pub unsafe fn create(context: *mut CUcontext, flags: c_uint, device: CUdevice) -> Answer {
-    check(device)?;
+    check_device(device)?;
     // SAFETY: the caller's promise.
     let context = unsafe { Out::new(context) }?;
     let created = driver()?.create_context(flags)?;
-    thread(|thread| thread.push(created));
+    contexts(|contexts| contexts.push(created));
     context.set(handle(created.0));
     Ok(())
 }
 
+/// `cuCtxDestroy`.
 pub unsafe fn destroy(context: CUcontext) -> Answer {
     let context = raw::context(context).ok_or(CudaError::InvalidValue)?;
     let mut driver = driver()?;
     driver.destroy_context(context)?;
-    let leaks = driver.take_leaks();
-    drop(driver);
-    report(leaks, None);
-    thread(|thread| {
-        if thread.current() == Some(context) {
-            thread.set_current(None);
+    report_leaks(driver);
+    contexts(|contexts| {
+        if contexts.current() == Some(context) {
+            contexts.set_current(None);
         }
     });
     Ok(())
 }
 
+/// `cuCtxPushCurrent`.
 pub unsafe fn push(context: CUcontext) -> Answer {
     let context = raw::context(context).ok_or(CudaError::InvalidValue)?;
     if !driver()?.is_context(context) {
         return Err(CudaError::InvalidContext.into());
     }
-    thread(|thread| thread.push(context));
+    contexts(|contexts| contexts.push(context));
     Ok(())
 }
 
+/// `cuCtxPopCurrent`.
 pub unsafe fn pop(context: *mut CUcontext) -> Answer {
-    let popped = thread(|thread| thread.pop())?;
+    let popped = contexts(|contexts| contexts.pop())?;
     // SAFETY: the caller's promise.
     unsafe { set_if_wanted(context, handle(popped.0)) };
     Ok(())
 }
 
+/// `cuCtxSetCurrent`.
 pub unsafe fn set_current(context: CUcontext) -> Answer {
     let context = raw::context(context);
     if let Some(context) = context
@@ -105,26 +109,29 @@ pub unsafe fn set_current(context: CUcontext) -> Answer {
     {
         return Err(CudaError::InvalidContext.into());
     }
-    thread(|thread| thread.set_current(context));
+    contexts(|contexts| contexts.set_current(context));
     Ok(())
 }
 
+/// `cuCtxGetCurrent`.
 pub unsafe fn get_current(context: *mut CUcontext) -> Answer {
     // SAFETY: the caller's promise.
     let context = unsafe { Out::new(context) }?;
-    let number = thread(|thread| thread.current()).map_or(0, |current| current.0);
+    let number = contexts(|contexts| contexts.current()).map_or(0, |current| current.0);
     context.set(handle(number));
     Ok(())
 }
 
+/// `cuCtxGetDevice`.
 pub unsafe fn device(device: *mut CUdevice) -> Answer {
     // SAFETY: the caller's promise.
     let device = unsafe { Out::new(device) }?;
-    thread(|thread| thread.require_current())?;
+    require_current()?;
     device.set(0);
     Ok(())
 }
 
+/// `cuCtxGetFlags`.
 pub unsafe fn flags(flags: *mut c_uint) -> Answer {
     // SAFETY: the caller's promise.
     let flags = unsafe { Out::new(flags) }?;
@@ -133,13 +140,13 @@ pub unsafe fn flags(flags: *mut c_uint) -> Answer {
     Ok(())
 }
 
-/// A null context means the current one.
+/// `cuCtxGetApiVersion`: a null context means the current one.
 pub unsafe fn api_version(context: CUcontext, version: *mut c_uint) -> Answer {
     // SAFETY: the caller's promise.
     let version = unsafe { Out::new(version) }?;
     let context = match raw::context(context) {
         Some(context) => context,
-        None => thread(|thread| thread.require_current())?,
+        None => require_current()?,
     };
     if !driver()?.is_context(context) {
         return Err(CudaError::InvalidContext.into());
@@ -148,11 +155,13 @@ pub unsafe fn api_version(context: CUcontext, version: *mut c_uint) -> Answer {
     Ok(())
 }
 
+/// `cuCtxSynchronize`.
 pub unsafe fn synchronize() -> Answer {
     let (mut driver, context) = current()?;
     Ok(driver.synchronize_context(context)?)
 }
 
+/// `cuCtxGetLimit`.
 pub unsafe fn limit(value: *mut usize, limit: c_int) -> Answer {
     // SAFETY: the caller's promise.
     let value = unsafe { Out::new(value) }?;
@@ -161,11 +170,13 @@ pub unsafe fn limit(value: *mut usize, limit: c_int) -> Answer {
     Ok(())
 }
 
+/// `cuCtxSetLimit`.
 pub unsafe fn set_limit(limit: c_int, value: usize) -> Answer {
     let (mut driver, context) = current()?;
     Ok(driver.set_limit(context, Limit::from_number(limit)?, value)?)
 }
 
+/// `cuCtxGetCacheConfig`.
 pub unsafe fn cache_config(config: *mut c_int) -> Answer {
     // SAFETY: the caller's promise.
     let config = unsafe { Out::new(config) }?;
@@ -174,11 +185,13 @@ pub unsafe fn cache_config(config: *mut c_int) -> Answer {
     Ok(())
 }
 
+/// `cuCtxSetCacheConfig`.
 pub unsafe fn set_cache_config(config: c_int) -> Answer {
     let (mut driver, context) = current()?;
     Ok(driver.set_cache_preference(context, config)?)
 }
 
+/// `cuCtxGetSharedMemConfig`.
 pub unsafe fn shared_config(config: *mut c_int) -> Answer {
     // SAFETY: the caller's promise.
     let config = unsafe { Out::new(config) }?;
@@ -187,13 +200,15 @@ pub unsafe fn shared_config(config: *mut c_int) -> Answer {
     Ok(())
 }
 
+/// `cuCtxSetSharedMemConfig`.
 pub unsafe fn set_shared_config(config: c_int) -> Answer {
     let (mut driver, context) = current()?;
     Ok(driver.set_bank_size(context, config)?)
 }
 
+/// `cuCtxGetStreamPriorityRange`.
 pub unsafe fn stream_priority_range(least: *mut c_int, greatest: *mut c_int) -> Answer {
-    thread(|thread| thread.require_current())?;
+    require_current()?;
     // SAFETY: the caller's promise.
     unsafe {
         set_if_wanted(least, PRIORITIES.0);

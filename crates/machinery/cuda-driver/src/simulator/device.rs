@@ -17,14 +17,15 @@ const VERSION: c_int = 13000;
 /// The sixteen bytes that tell the simulated GPU from others.
 const UUID: &[u8; 16] = b"Warpbook sim GPU";
 
-/// Only device 0 exists.
-pub fn check(device: CUdevice) -> Result<(), CudaError> {
+/// Refuses every device but 0, which is the only one.
+pub fn check_device(device: CUdevice) -> Result<(), CudaError> {
     match device {
         0 => Ok(()),
         _ => Err(CudaError::InvalidDevice),
     }
 }
 
+/// `cuDriverGetVersion`.
 pub unsafe fn driver_version(version: *mut c_int) -> Answer {
     // SAFETY: the caller's promise.
     let version_out = unsafe { Out::new(version) }?;
@@ -41,22 +42,25 @@ pub unsafe fn driver_version(version: *mut c_int) -> Answer {
     Ok(())
 }
 
+/// `cuDeviceGet`.
 pub unsafe fn get(device: *mut CUdevice, ordinal: c_int) -> Answer {
     // SAFETY: the caller's promise.
     let device = unsafe { Out::new(device) }?;
-    check(ordinal)?;
+    check_device(ordinal)?;
     device.set(ordinal);
     Ok(())
 }
 
+/// `cuDeviceGetCount`.
 pub unsafe fn count(count: *mut c_int) -> Answer {
     // SAFETY: the caller's promise.
     unsafe { Out::new(count) }?.set(1);
     Ok(())
 }
 
+/// `cuDeviceGetName`.
 pub unsafe fn name(name: *mut c_char, length: c_int, device: CUdevice) -> Answer {
-    check(device)?;
+    check_device(device)?;
     if name.is_null() || length < 1 {
         return Err(CudaError::InvalidValue.into());
     }
@@ -70,8 +74,9 @@ pub unsafe fn name(name: *mut c_char, length: c_int, device: CUdevice) -> Answer
     Ok(())
 }
 
+/// `cuDeviceGetUuid`.
 pub unsafe fn uuid(uuid: *mut CUuuid, device: CUdevice) -> Answer {
-    check(device)?;
+    check_device(device)?;
     // SAFETY: the caller's promise.
     unsafe { Out::new(uuid) }?.set(CUuuid {
         bytes: UUID.map(|byte| byte as c_char),
@@ -79,23 +84,26 @@ pub unsafe fn uuid(uuid: *mut CUuuid, device: CUdevice) -> Answer {
     Ok(())
 }
 
+/// `cuDeviceTotalMem`.
 pub unsafe fn total_memory(bytes: *mut usize, device: CUdevice) -> Answer {
-    check(device)?;
+    check_device(device)?;
     // SAFETY: the caller's promise.
     unsafe { Out::new(bytes) }?.set(driver()?.total_memory() as usize);
     Ok(())
 }
 
+/// `cuDeviceGetAttribute`.
 pub unsafe fn attribute(value: *mut c_int, attribute: c_int, device: CUdevice) -> Answer {
-    check(device)?;
+    check_device(device)?;
     // SAFETY: the caller's promise.
     let value = unsafe { Out::new(value) }?;
     value.set(driver()?.device_attribute(attribute)?);
     Ok(())
 }
 
+/// `cuDeviceComputeCapability`.
 pub unsafe fn compute_capability(major: *mut c_int, minor: *mut c_int, device: CUdevice) -> Answer {
-    check(device)?;
+    check_device(device)?;
     // SAFETY: the caller's promise.
     let (major, minor) = unsafe { (Out::new(major)?, Out::new(minor)?) };
     let capability = driver()?.device().compute_capability;
@@ -104,10 +112,10 @@ pub unsafe fn compute_capability(major: *mut c_int, minor: *mut c_int, device: C
     Ok(())
 }
 
-/// There is no second device, and a device is not its own peer.
+/// `cuDeviceCanAccessPeer`: no. There is no second device, and a device is not its own peer.
 pub unsafe fn can_access_peer(can: *mut c_int, device: CUdevice, peer: CUdevice) -> Answer {
-    check(device)?;
-    check(peer)?;
+    check_device(device)?;
+    check_device(peer)?;
     // SAFETY: the caller's promise.
     unsafe { Out::new(can) }?.set(0);
     Ok(())

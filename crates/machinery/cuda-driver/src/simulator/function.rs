@@ -1,4 +1,4 @@
-//! Attributes and wishes of single kernels.
+//! Attributes and preferences of single kernels.
 
 use std::ffi::c_int;
 
@@ -10,6 +10,7 @@ use super::raw::{Out, handle, number};
 use crate::report::say;
 use crate::status::Answer;
 
+/// `cuFuncGetAttribute`.
 pub unsafe fn attribute(value: *mut c_int, attribute: c_int, function: CUfunction) -> Answer {
     // SAFETY: the caller's promise.
     let value = unsafe { Out::new(value) }?;
@@ -23,21 +24,25 @@ pub unsafe fn attribute(value: *mut c_int, attribute: c_int, function: CUfunctio
     Ok(())
 }
 
+/// `cuFuncSetAttribute`.
 pub unsafe fn set_attribute(function: CUfunction, attribute: c_int, value: c_int) -> Answer {
     let function = FunctionId(number(function));
     Ok(driver()?.set_function_attribute(function, attribute, value)?)
 }
 
-/// How to divide cache and shared memory: a wish that changes nothing here.
+/// `cuFuncSetCacheConfig`: how to divide cache and shared memory. It is checked and changes nothing
+/// here.
 pub unsafe fn set_cache_config(function: CUfunction, config: c_int) -> Answer {
-    check_wish(function, config, 3)
+    check_preference(function, config, 3)
 }
 
-/// The shared-memory bank size: fixed since Maxwell, whatever one wishes.
+/// `cuFuncSetSharedMemConfig`: the shared-memory bank size. It is checked and changes nothing, for
+/// since Maxwell GPUs have one size only.
 pub unsafe fn set_shared_config(function: CUfunction, config: c_int) -> Answer {
-    check_wish(function, config, 2)
+    check_preference(function, config, 2)
 }
 
+/// `cuFuncGetModule`.
 pub unsafe fn module(module: *mut CUmodule, function: CUfunction) -> Answer {
     // SAFETY: the caller's promise.
     let module = unsafe { Out::new(module) }?;
@@ -46,9 +51,10 @@ pub unsafe fn module(module: *mut CUmodule, function: CUfunction) -> Answer {
     Ok(())
 }
 
-fn check_wish(function: CUfunction, wish: c_int, last: c_int) -> Answer {
+/// Refuses an unknown function, and a preference that is not one of 0 to `last`.
+fn check_preference(function: CUfunction, preference: c_int, last: c_int) -> Answer {
     driver()?.function_module(FunctionId(number(function)))?;
-    if !(0..=last).contains(&wish) {
+    if !(0..=last).contains(&preference) {
         return Err(CudaError::InvalidValue.into());
     }
     Ok(())

@@ -13,11 +13,12 @@ use super::{in_stream, watch};
 use crate::report::say;
 use crate::status::Answer;
 
-/// The tags in a launch's `extra` list.
+/// The tags in a launch's `extra` list (`CU_LAUNCH_PARAM_…`).
 const END: usize = 0;
 const BUFFER: usize = 1;
 const BUFFER_SIZE: usize = 2;
 
+/// `cuLaunchKernel`.
 #[expect(clippy::too_many_arguments, reason = "they are C's")]
 pub unsafe fn kernel(
     function: CUfunction,
@@ -72,7 +73,7 @@ pub unsafe fn kernel(
     let said = launched.fault.as_ref().and_then(Fault::finding);
     if !launched.printed.is_empty() {
         let mut stdout = std::io::stdout().lock();
-        // As with C's printf, that nobody reads it is no failure of the launch.
+        // If nobody reads the output, the launch has not failed, as with C's printf.
         let _ = stdout
             .write_all(&launched.printed)
             .and_then(|()| stdout.flush());

@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 use cuda_sim::driver::{CudaError, Memcpy, MemcpyAddress, MemcpyOperand};
 use cust_raw::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUdeviceptr, CUstream};
 
-use super::raw::bytes;
+use super::raw::host_pointer;
 use super::{current, in_stream};
 use crate::report::say;
 use crate::status::Answer;
@@ -19,12 +19,17 @@ const UNIFIED: c_int = 4;
 /// The two functions that copy `size` bytes from one kind of memory to another: one that waits, and
 /// one in a stream.
 macro_rules! linear_copies {
-    ($name:ident, $name_async:ident, $dst:ident: $dst_type:ty, $src:ident: $src_type:ty) => {
+    (
+        $c_name:literal $name:ident $name_async:ident,
+        $dst:ident: $dst_type:ty, $src:ident: $src_type:ty
+    ) => {
+        #[doc = concat!("`", $c_name, "`.")]
         pub unsafe fn $name(dst: $dst_type, src: $src_type, size: usize) -> Answer {
             // SAFETY: the caller's promise.
             unsafe { run(&Memcpy::linear($dst(dst), $src(src), size as u64)) }
         }
 
+        #[doc = concat!("`", $c_name, "Async`.")]
         pub unsafe fn $name_async(
             dst: $dst_type,
             src: $src_type,
@@ -37,26 +42,42 @@ macro_rules! linear_copies {
     };
 }
 
-linear_copies!(unified, unified_async, either: CUdeviceptr, either: CUdeviceptr);
-linear_copies!(host_to_device, host_to_device_async, device: CUdeviceptr, host: *const c_void);
-linear_copies!(device_to_host, device_to_host_async, host: *mut c_void, device: CUdeviceptr);
-linear_copies!(device_to_device, device_to_device_async, device: CUdeviceptr, device: CUdeviceptr);
+linear_copies!(
+    "cuMemcpy" unified unified_async,
+    either: CUdeviceptr, either: CUdeviceptr
+);
+linear_copies!(
+    "cuMemcpyHtoD" host_to_device host_to_device_async,
+    device: CUdeviceptr, host: *const c_void
+);
+linear_copies!(
+    "cuMemcpyDtoH" device_to_host device_to_host_async,
+    host: *mut c_void, device: CUdeviceptr
+);
+linear_copies!(
+    "cuMemcpyDtoD" device_to_device device_to_device_async,
+    device: CUdeviceptr, device: CUdeviceptr
+);
 
+/// `cuMemcpy2D` and `cuMemcpy2DUnaligned`.
 pub unsafe fn two_d(copy: *const CUDA_MEMCPY2D) -> Answer {
     // SAFETY: the caller's promise.
     unsafe { run(&read_two_d(copy)?) }
 }
 
+/// `cuMemcpy2DAsync`.
 pub unsafe fn two_d_async(copy: *const CUDA_MEMCPY2D, on: CUstream) -> Answer {
     // SAFETY: the caller's promise.
     unsafe { run_in(on, &read_two_d(copy)?) }
 }
 
+/// `cuMemcpy3D`.
 pub unsafe fn three_d(copy: *const CUDA_MEMCPY3D) -> Answer {
     // SAFETY: the caller's promise.
     unsafe { run(&read_three_d(copy)?) }
 }
 
+/// `cuMemcpy3DAsync`.
 pub unsafe fn three_d_async(copy: *const CUDA_MEMCPY3D, on: CUstream) -> Answer {
     // SAFETY: the caller's promise.
     unsafe { run_in(on, &read_three_d(copy)?) }
@@ -86,7 +107,7 @@ unsafe fn run_in(on: CUstream, copy: &Memcpy) -> Answer {
 
 /// An address of the host's.
 fn host(memory: *const c_void) -> MemcpyAddress {
-    MemcpyAddress::Host(bytes(memory.cast_mut()))
+    MemcpyAddress::Host(host_pointer(memory.cast_mut()))
 }
 
 /// An address of the device's.
@@ -121,9 +142,8 @@ fn array_start(
     }
 }
 
-/// Reads one end of the copy that the structure at `$copy` asks for. The fields are named, for those
-/// of source and destination differ in their names; `$z` and `$height` are numbers where the
-/// structure is of two dimensions.
+/// The source or the destination in the structure at `$copy`, from the fields named. `$z` and
+/// `$height` are values, because a structure of two dimensions has no such fields.
 macro_rules! operand {
     (
         $copy:ident: $memory_type:ident, $at_host:ident, $at_device:ident,

@@ -1,33 +1,35 @@
 //! Allocation and what is known about an address.
 
 use std::ffi::{c_int, c_uint, c_void};
+use std::sync::MutexGuard;
 
 use cuda_sim::driver::{ContextId, CudaError, Driver};
 use cuda_sim::memory::global::{Allocation, Kind};
 use cust_raw::{CUcontext, CUdevice, CUdeviceptr, CUstream};
 
-use super::device::check;
-use super::raw::{Out, bytes, handle, set_if_wanted};
-use super::{current, driver, in_stream, thread};
+use super::device::check_device;
+use super::raw::{Out, handle, host_pointer, set_if_wanted};
+use super::{contexts, current, driver, in_stream};
 use crate::report::say;
 use crate::status::Answer;
 
-/// `CU_MEM_ATTACH_GLOBAL` and `CU_MEM_ATTACH_HOST`, of which managed memory takes one.
+/// The flags that `cuMemAllocManaged` takes: one of `CU_MEM_ATTACH_GLOBAL` and `CU_MEM_ATTACH_HOST`.
 const ATTACH: std::ops::RangeInclusive<c_uint> = 1..=2;
 
-/// What `cuMemHostAlloc` takes: portable, device-mapped, write-combined. All memory is portable
-/// and mapped here, and write-combining is a wish.
+/// The flags that `cuMemHostAlloc` takes: portable, device-mapped, write-combined. All memory is
+/// portable and mapped here, and write-combining makes no difference.
 const HOST_ALLOC_FLAGS: c_uint = 0x7;
 
-/// What `cuMemHostRegister` takes: portable, device-mapped.
+/// The flags that `cuMemHostRegister` takes: portable, device-mapped.
 const REGISTER_FLAGS: c_uint = 0x3;
 
-/// What `cuMemAdvise` takes (`CUmem_advise`).
+/// The numbers of `CUmem_advise`, which `cuMemAdvise` takes.
 const ADVICE: std::ops::RangeInclusive<c_int> = 1..=6;
 
-/// `CU_DEVICE_CPU`, as a place to prefetch to.
+/// `CU_DEVICE_CPU`: prefetching to the host.
 const CPU: CUdevice = -1;
 
+/// `cuMemGetInfo`.
 pub unsafe fn info(free: *mut usize, total: *mut usize) -> Answer {
     let (driver, context) = current()?;
     let info = driver.memory_info(context)?;
@@ -39,6 +41,7 @@ pub unsafe fn info(free: *mut usize, total: *mut usize) -> Answer {
     Ok(())
 }
 
+/// `cuMemAlloc`.
 pub unsafe fn allocate(address: *mut CUdeviceptr, bytes: usize) -> Answer {
     // SAFETY: the caller's promise.
     let address = unsafe { Out::new(address) }?;
@@ -47,6 +50,7 @@ pub unsafe fn allocate(address: *mut CUdeviceptr, bytes: usize) -> Answer {
     Ok(())
 }
 
+/// `cuMemAllocPitch`.
 pub unsafe fn allocate_pitched(
     address: *mut CUdeviceptr,
     pitch: *mut usize,
@@ -63,6 +67,7 @@ pub unsafe fn allocate_pitched(
     Ok(())
 }
 
+/// `cuMemAllocManaged`.
 pub unsafe fn allocate_managed(address: *mut CUdeviceptr, bytes: usize, flags: c_uint) -> Answer {
     // SAFETY: the caller's promise.
     let address = unsafe { Out::new(address) }?;
@@ -74,41 +79,57 @@ pub unsafe fn allocate_managed(address: *mut CUdeviceptr, bytes: usize, flags: c
     Ok(())
 }
 
+/// `cuMemAllocAsync`.
 pub unsafe fn allocate_async(address: *mut CUdeviceptr, bytes: usize, on: CUstream) -> Answer {
     // SAFETY: the caller's promise.
     let address = unsafe { Out::new(address) }?;
-    let (mut driver, context, stream) = in_stream(on)?;
-    driver.stream_flags(context, stream)?;
+    let (mut driver, context) = in_live_stream(on)?;
     address.set(driver.allocate(context, bytes as u64)?);
     Ok(())
 }
 
+/// `cuMemFree`.
 pub unsafe fn free(address: CUdeviceptr) -> Answer {
     let mut driver = driver()?;
-    match owner(&driver, address) {
+    match owner_or_current(&driver, address) {
         Some(context) => Ok(driver.free(context, address)?),
         None if address == 0 => Ok(()),
         None => Err(CudaError::InvalidValue.into()),
     }
 }
 
-/// The context in which the allocation at `address` was made, whatever context is current; failing
-/// that, the current one.
-fn owner(driver: &Driver, address: u64) -> Option<ContextId> {
+/// The context in which the allocation at `address` was made, whatever context is current. Where
+/// there is no such allocation, the current context.
+fn owner_or_current(driver: &Driver, address: u64) -> Option<ContextId> {
     let owner = driver.owner(address);
-    owner.or_else(|| thread(|thread| thread.current()))
+    owner.or_else(|| contexts(|contexts| contexts.current()))
 }
 
-/// Everything in the stream has been done by now, so the memory goes at once.
-pub unsafe fn free_async(address: CUdeviceptr, on: CUstream) -> Answer {
-    let (mut driver, context, stream) = in_stream(on)?;
+/// The machine, once it is known that the current context lives and has not faulted.
+fn with_live_context() -> Result<MutexGuard<'static, Driver>, CudaError> {
+    let (driver, context) = current()?;
+    driver.memory_info(context)?;
+    Ok(driver)
+}
+
+/// The machine and the context of a stream, once it is known that both live and the context has not
+/// faulted.
+fn in_live_stream(on: CUstream) -> Result<(MutexGuard<'static, Driver>, ContextId), CudaError> {
+    let (driver, context, stream) = in_stream(on)?;
     driver.stream_flags(context, stream)?;
+    Ok((driver, context))
+}
+
+/// `cuMemFreeAsync`. All work that is in the stream has been done, so the memory is freed at once.
+pub unsafe fn free_async(address: CUdeviceptr, on: CUstream) -> Answer {
+    let (mut driver, context) = in_live_stream(on)?;
     if address == 0 {
         return Err(CudaError::InvalidValue.into());
     }
     Ok(driver.free(context, address)?)
 }
 
+/// `cuMemAllocHost`.
 pub unsafe fn allocate_host(host: *mut *mut c_void, bytes: usize) -> Answer {
     // SAFETY: the caller's promise.
     let host = unsafe { Out::new(host) }?;
@@ -118,6 +139,7 @@ pub unsafe fn allocate_host(host: *mut *mut c_void, bytes: usize) -> Answer {
     Ok(())
 }
 
+/// `cuMemHostAlloc`.
 pub unsafe fn allocate_host_with_flags(
     host: *mut *mut c_void,
     bytes: usize,
@@ -130,12 +152,14 @@ pub unsafe fn allocate_host_with_flags(
     unsafe { allocate_host(host, bytes) }
 }
 
+/// `cuMemFreeHost`.
 pub unsafe fn free_host(host: *mut c_void) -> Answer {
     let mut driver = driver()?;
-    let context = owner(&driver, host as u64).ok_or(CudaError::InvalidValue)?;
+    let context = owner_or_current(&driver, host as u64).ok_or(CudaError::InvalidValue)?;
     Ok(driver.free_host(context, host as u64)?)
 }
 
+/// `cuMemHostGetDevicePointer`.
 pub unsafe fn host_device_pointer(
     address: *mut CUdeviceptr,
     host: *mut c_void,
@@ -143,8 +167,7 @@ pub unsafe fn host_device_pointer(
 ) -> Answer {
     // SAFETY: the caller's promise.
     let address = unsafe { Out::new(address) }?;
-    let (driver, context) = current()?;
-    driver.memory_info(context)?;
+    let driver = with_live_context()?;
     let found = driver.allocation(host as u64)?;
     if flags != 0 || !matches!(found.kind, Kind::Host | Kind::Registered) {
         return Err(CudaError::InvalidValue.into());
@@ -153,28 +176,30 @@ pub unsafe fn host_device_pointer(
     Ok(())
 }
 
+/// `cuMemHostRegister`.
 pub unsafe fn register_host(host: *mut c_void, length: usize, flags: c_uint) -> Answer {
     let (mut driver, context) = current()?;
     if flags & !REGISTER_FLAGS != 0 {
         return Err(CudaError::InvalidValue.into());
     }
     // SAFETY: the caller's promise: the memory stays until it is unregistered.
-    unsafe { driver.register_host(context, bytes(host), length as u64) }?;
+    unsafe { driver.register_host(context, host_pointer(host), length as u64) }?;
     Ok(())
 }
 
+/// `cuMemHostUnregister`.
 pub unsafe fn unregister_host(host: *mut c_void) -> Answer {
     let (mut driver, context) = current()?;
     Ok(driver.unregister_host(context, host as u64)?)
 }
 
+/// `cuMemGetAddressRange`.
 pub unsafe fn address_range(
     base: *mut CUdeviceptr,
     size: *mut usize,
     address: CUdeviceptr,
 ) -> Answer {
-    let (driver, context) = current()?;
-    driver.memory_info(context)?;
+    let driver = with_live_context()?;
     let found = driver
         .allocation(address)
         .map_err(|_| CudaError::NotFound)?;
@@ -186,7 +211,8 @@ pub unsafe fn address_range(
     Ok(())
 }
 
-/// The attributes of a pointer (`CUpointer_attribute`) that need no more than its allocation.
+/// `cuPointerGetAttribute`, for those attributes (`CUpointer_attribute`) that its allocation is enough
+/// for.
 pub unsafe fn pointer_attribute(
     data: *mut c_void,
     attribute: c_int,
@@ -235,7 +261,8 @@ pub unsafe fn pointer_attribute(
     Ok(())
 }
 
-/// A `CUmemorytype`. Managed memory counts as the device's.
+/// The `CUmemorytype` of an allocation: 1 for the host's memory, 2 for the device's. Managed memory
+/// counts as the device's.
 fn memory_type(found: Allocation) -> c_uint {
     match found.kind {
         Kind::Host | Kind::Registered => 1,
@@ -243,13 +270,14 @@ fn memory_type(found: Allocation) -> c_uint {
     }
 }
 
+/// `cuMemAdvise`.
 pub unsafe fn advise(
     address: CUdeviceptr,
     bytes: usize,
     advice: c_int,
     device: CUdevice,
 ) -> Answer {
-    check_place(device)?;
+    check_managed_location(device)?;
     let (driver, context) = current()?;
     if !ADVICE.contains(&advice) {
         return Err(CudaError::InvalidValue.into());
@@ -257,22 +285,22 @@ pub unsafe fn advise(
     Ok(driver.advise(context, address, bytes as u64)?)
 }
 
+/// `cuMemPrefetchAsync`.
 pub unsafe fn prefetch(
     address: CUdeviceptr,
     bytes: usize,
     device: CUdevice,
     on: CUstream,
 ) -> Answer {
-    check_place(device)?;
-    let (driver, context, stream) = in_stream(on)?;
-    driver.stream_flags(context, stream)?;
+    check_managed_location(device)?;
+    let (driver, context) = in_live_stream(on)?;
     Ok(driver.advise(context, address, bytes as u64)?)
 }
 
-/// Managed memory may be wanted on the device or on the host.
-fn check_place(device: CUdevice) -> Result<(), CudaError> {
+/// Refuses devices that managed memory cannot be on: it may be on device 0 or on the host.
+fn check_managed_location(device: CUdevice) -> Result<(), CudaError> {
     if device == CPU {
         return Ok(());
     }
-    check(device)
+    check_device(device)
 }

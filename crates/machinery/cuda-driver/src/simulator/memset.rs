@@ -9,13 +9,19 @@ use crate::status::Answer;
 /// The default stream.
 const DEFAULT: CUstream = std::ptr::null_mut();
 
-/// The four functions of one width of value.
-macro_rules! fills {
-    ($type:ty, $value:path, $row:ident, $row_async:ident, $rows:ident, $rows_async:ident) => {
+/// The four functions that fill memory with values of one type: of a row and of several rows, in the
+/// default stream and in one that the caller names.
+macro_rules! memsets {
+    (
+        $bits:literal $type:ty, $value:path,
+        $row:ident, $row_async:ident, $rows:ident, $rows_async:ident
+    ) => {
+        #[doc = concat!("`cuMemsetD", $bits, "`.")]
         pub unsafe fn $row(address: CUdeviceptr, value: $type, count: usize) -> Answer {
             run(DEFAULT, address, 0, $value(value), count, 1)
         }
 
+        #[doc = concat!("`cuMemsetD", $bits, "Async`.")]
         pub unsafe fn $row_async(
             address: CUdeviceptr,
             value: $type,
@@ -25,6 +31,7 @@ macro_rules! fills {
             run(on, address, 0, $value(value), count, 1)
         }
 
+        #[doc = concat!("`cuMemsetD2D", $bits, "`.")]
         pub unsafe fn $rows(
             address: CUdeviceptr,
             pitch: usize,
@@ -35,6 +42,7 @@ macro_rules! fills {
             run(DEFAULT, address, pitch, $value(value), width, height)
         }
 
+        #[doc = concat!("`cuMemsetD2D", $bits, "Async`.")]
         pub unsafe fn $rows_async(
             address: CUdeviceptr,
             pitch: usize,
@@ -48,17 +56,17 @@ macro_rules! fills {
     };
 }
 
-fills!(u8, MemsetValue::U8, d8, d8_async, rows_d8, rows_d8_async);
-fills!(
-    u16,
+memsets!("8" u8, MemsetValue::U8, d8, d8_async, rows_d8, rows_d8_async);
+memsets!(
+    "16" u16,
     MemsetValue::U16,
     d16,
     d16_async,
     rows_d16,
     rows_d16_async
 );
-fills!(
-    u32,
+memsets!(
+    "32" u32,
     MemsetValue::U32,
     d32,
     d32_async,
@@ -66,6 +74,7 @@ fills!(
     rows_d32_async
 );
 
+/// Fills memory in the stream `on`. `pitch` is in bytes, `width` in values.
 fn run(
     on: CUstream,
     address: CUdeviceptr,

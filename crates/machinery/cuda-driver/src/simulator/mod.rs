@@ -1,5 +1,5 @@
 //! The simulator behind the C functions: raw pointers and handles in, [`cuda_sim::driver`] called,
-//! results out. One file a topic, as in the table in `functions.rs`.
+//! results out. One file a topic, as in the table of functions.
 
 mod callback;
 pub mod check;
@@ -28,23 +28,25 @@ use cust_raw::CUstream;
 
 pub use callback::permitted;
 
+/// The simulated machine, from when `cuInit` has chosen the simulator.
 static MACHINE: OnceLock<Mutex<Driver>> = OnceLock::new();
 
 thread_local! {
-    /// Without an end of its own: a thread's other variables may call the driver when they end, and
-    /// so may what runs when the program does.
-    static THREAD: RefCell<ManuallyDrop<ContextStack>> =
+    /// The calling thread's contexts. They are never dropped: when the thread ends, the destructors
+    /// of its other variables may still call the driver, and so may what runs when the program ends.
+    static CONTEXTS: RefCell<ManuallyDrop<ContextStack>> =
         const { RefCell::new(ManuallyDrop::new(ContextStack::new())) };
 
-    /// Ends with the thread.
+    /// Dropped when the thread ends.
     static END: End = const { End };
 }
 
+/// Gives back what memory it can when a thread ends.
 struct End;
 
 impl Drop for End {
     fn drop(&mut self) {
-        THREAD.with_borrow_mut(|contexts| contexts.shrink());
+        CONTEXTS.with_borrow_mut(|contexts| contexts.shrink());
     }
 }
 
@@ -57,14 +59,20 @@ pub fn start(device: DeviceSpec, time_limit: Option<Duration>) {
     });
 }
 
-/// The machine, until the guard is dropped. One thread at a time, a launch's included.
-fn driver() -> Result<MutexGuard<'static, Driver>, CudaError> {
-    let machine = MACHINE.get().ok_or(CudaError::NotInitialized)?;
-    // A panic leaves no half-done change that later calls could not live with.
-    Ok(machine.lock().unwrap_or_else(PoisonError::into_inner))
+/// What `mutex` guards. That a thread has panicked with it changes nothing: no change is left half
+/// done that later calls could not live with.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The machine, unless another thread is at it.
+/// The machine, for the calling thread alone until the guard is dropped, and so while a launch runs
+/// too.
+fn driver() -> Result<MutexGuard<'static, Driver>, CudaError> {
+    let machine = MACHINE.get().ok_or(CudaError::NotInitialized)?;
+    Ok(lock(machine))
+}
+
+/// The machine, unless it is not switched on or another thread has it.
 fn idle_driver() -> Option<MutexGuard<'static, Driver>> {
     match MACHINE.get()?.try_lock() {
         Ok(driver) => Some(driver),
@@ -73,21 +81,27 @@ fn idle_driver() -> Option<MutexGuard<'static, Driver>> {
     }
 }
 
-/// The calling thread's stack of contexts.
-fn thread<T>(use_it: impl FnOnce(&mut ContextStack) -> T) -> T {
-    // It has ended already where this is one of the thread's last calls.
+/// What `use_them` makes of the calling thread's contexts.
+fn contexts<T>(use_them: impl FnOnce(&mut ContextStack) -> T) -> T {
+    // Using `END` once has it dropped when the thread ends. Where the thread is ending now, it may have
+    // been dropped, which is no error.
     let _ = END.try_with(|_| ());
-    THREAD.with_borrow_mut(|thread| use_it(thread))
+    CONTEXTS.with_borrow_mut(|contexts| use_them(contexts))
+}
+
+/// The calling thread's current context, or [`CudaError::InvalidContext`].
+fn require_current() -> Result<ContextId, CudaError> {
+    contexts(|contexts| contexts.require_current())
 }
 
 /// The machine and the calling thread's current context.
 fn current() -> Result<(MutexGuard<'static, Driver>, ContextId), CudaError> {
-    let context = thread(|thread| thread.require_current())?;
+    let context = require_current()?;
     Ok((driver()?, context))
 }
 
-/// The machine, the context that a stream's work belongs to, and the stream. A stream brings its
-/// own context, whatever is current; the default stream is the current context's.
+/// The machine, the context that a stream's work belongs to, and the stream. A stream has its own
+/// context, whatever is current; the default stream is the current context's.
 fn in_stream(
     on: CUstream,
 ) -> Result<(MutexGuard<'static, Driver>, ContextId, StreamId), CudaError> {

@@ -11,8 +11,8 @@ use super::{current, driver};
 use crate::report::say;
 use crate::status::{Answer, Status};
 
-/// The options of `cuModuleLoadDataEx` (`CUjit_option`) that the simulator reads. The others guide
-/// an assembler that it does not have.
+/// The options of `cuModuleLoadDataEx` (`CUjit_option`) that the simulator reads. The others are for
+/// an assembler, which it does not have.
 const INFO_LOG_SIZE: c_int = 4;
 const ERROR_LOG: c_int = 5;
 const ERROR_LOG_SIZE: c_int = 6;
@@ -21,6 +21,7 @@ const ERROR_LOG_SIZE: c_int = 6;
 const ELF: [u8; 4] = *b"\x7fELF";
 const FAT_BINARY: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
 
+/// `cuModuleLoad`.
 pub unsafe fn load_file(module: *mut CUmodule, path: *const c_char) -> Answer {
     // SAFETY: the caller's promise.
     let (module, path) = unsafe { (Out::new(module)?, text(path)?) };
@@ -31,12 +32,14 @@ pub unsafe fn load_file(module: *mut CUmodule, path: *const c_char) -> Answer {
     load_image(module, &image, None)
 }
 
+/// `cuModuleLoadData`.
 pub unsafe fn load(module: *mut CUmodule, image: *const c_void) -> Answer {
     // SAFETY: the caller's promise.
-    let (module, image) = unsafe { (Out::new(module)?, bytes(image)?) };
+    let (module, image) = unsafe { (Out::new(module)?, image_bytes(image)?) };
     load_image(module, image, None)
 }
 
+/// `cuModuleLoadDataEx`.
 pub unsafe fn load_with_options(
     module: *mut CUmodule,
     image: *const c_void,
@@ -45,7 +48,7 @@ pub unsafe fn load_with_options(
     values: *mut *mut c_void,
 ) -> Answer {
     // SAFETY: the caller's promise.
-    let (module, image) = unsafe { (Out::new(module)?, bytes(image)?) };
+    let (module, image) = unsafe { (Out::new(module)?, image_bytes(image)?) };
     if count > 0 && (options.is_null() || values.is_null()) {
         return Err(CudaError::InvalidValue.into());
     }
@@ -70,20 +73,23 @@ pub unsafe fn load_with_options(
     load_image(module, image, log)
 }
 
+/// `cuModuleUnload`.
 pub unsafe fn unload(module: CUmodule) -> Answer {
-    let (mut driver, context, module) = of(module)?;
+    let (mut driver, context, module) = in_module(module)?;
     Ok(driver.unload_module(context, module)?)
 }
 
+/// `cuModuleGetFunction`.
 pub unsafe fn function(function: *mut CUfunction, module: CUmodule, name: *const c_char) -> Answer {
     // SAFETY: the caller's promise.
     let (function, name) = unsafe { (Out::new(function)?, text(name)?) };
-    let (mut driver, context, module) = of(module)?;
+    let (mut driver, context, module) = in_module(module)?;
     let FunctionId(found) = driver.function(context, module, name)?;
     function.set(handle(found));
     Ok(())
 }
 
+/// `cuModuleGetGlobal`.
 pub unsafe fn global(
     address: *mut CUdeviceptr,
     bytes: *mut usize,
@@ -92,7 +98,7 @@ pub unsafe fn global(
 ) -> Answer {
     // SAFETY: the caller's promise.
     let name = unsafe { text(name) }?;
-    let (driver, context, module) = of(module)?;
+    let (driver, context, module) = in_module(module)?;
     let found = driver.variable(context, module, name)?;
     // SAFETY: the caller's promise.
     unsafe {
@@ -104,7 +110,9 @@ pub unsafe fn global(
 
 /// The machine, the context that a module was loaded into, whatever context is current, and the
 /// module.
-fn of(module: CUmodule) -> Result<(MutexGuard<'static, Driver>, ContextId, ModuleId), CudaError> {
+fn in_module(
+    module: CUmodule,
+) -> Result<(MutexGuard<'static, Driver>, ContextId, ModuleId), CudaError> {
     let module = ModuleId(number(module));
     let driver = driver()?;
     let context = driver.module_context(module)?;
@@ -114,7 +122,8 @@ fn of(module: CUmodule) -> Result<(MutexGuard<'static, Driver>, ContextId, Modul
 /// The error log buffer of `cuModuleLoadDataEx`.
 struct Log {
     text: *mut u8,
-    /// The option's value itself: the buffer's bytes on entry, those used on return.
+    /// The value of `CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES`: on entry how many bytes the buffer has, on
+    /// return how many are used. The number is kept in place of the pointer.
     size: *mut *mut c_void,
 }
 
@@ -134,7 +143,8 @@ impl Log {
     }
 }
 
-/// Loads PTX. The reason it does not load goes to the caller's log; failing that, to stderr.
+/// Loads PTX. If it does not load, the reason goes to the caller's log, or to stderr where there is
+/// no log.
 fn load_image(module: Out<CUmodule>, image: &[u8], log: Option<Log>) -> Answer {
     let (mut driver, context) = current()?;
     let image = image.split(|&byte| byte == 0).next().unwrap_or_default();
@@ -154,7 +164,7 @@ fn load_image(module: Out<CUmodule>, image: &[u8], log: Option<Log>) -> Answer {
             format!("this is no text: byte {} is not UTF-8", error.valid_up_to()),
         )),
     };
-    // Nobody has to wait for this one's words.
+    // Others may have the machine while this one writes its message.
     drop(driver);
     match loaded {
         Ok(loaded) => {
@@ -174,12 +184,12 @@ fn load_image(module: Out<CUmodule>, image: &[u8], log: Option<Log>) -> Answer {
     }
 }
 
-/// A module image up to its NUL. The images of machine code that would hold more begin so that
-/// they are recognised before it.
+/// A module image up to its first NUL. Images of machine code go on after it, but their first bytes,
+/// by which they are recognised, come before it.
 ///
 /// # Safety
 /// `image` must be null or a PTX text ending in NUL, a cubin or a fat binary.
-unsafe fn bytes<'a>(image: *const c_void) -> Result<&'a [u8], CudaError> {
+unsafe fn image_bytes<'a>(image: *const c_void) -> Result<&'a [u8], CudaError> {
     if image.is_null() {
         return Err(CudaError::InvalidValue);
     }

@@ -9,9 +9,10 @@ use super::driver;
 use super::raw::{Out, number};
 use crate::status::Answer;
 
-/// The one flag there is, about caching; it changes nothing here.
-const FLAGS: c_uint = 1;
+/// `CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE`, the only flag; it changes nothing here.
+const OCCUPANCY_FLAGS: c_uint = 1;
 
+/// `cuOccupancyMaxActiveBlocksPerMultiprocessor`.
 pub unsafe fn active_blocks(
     blocks: *mut c_int,
     function: CUfunction,
@@ -20,11 +21,12 @@ pub unsafe fn active_blocks(
 ) -> Answer {
     // SAFETY: the caller's promise.
     let blocks = unsafe { Out::new(blocks) }?;
-    let found = of(function)?.max_active_blocks(threads, dynamic_shared as u64)?;
+    let found = calculator(function)?.max_active_blocks(threads, dynamic_shared as u64)?;
     blocks.set(found as c_int);
     Ok(())
 }
 
+/// `cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags`.
 pub unsafe fn active_blocks_with_flags(
     blocks: *mut c_int,
     function: CUfunction,
@@ -37,6 +39,7 @@ pub unsafe fn active_blocks_with_flags(
     unsafe { active_blocks(blocks, function, threads, dynamic_shared) }
 }
 
+/// `cuOccupancyMaxPotentialBlockSize`.
 pub unsafe fn potential_block_size(
     blocks: *mut c_int,
     threads: *mut c_int,
@@ -48,7 +51,7 @@ pub unsafe fn potential_block_size(
     // SAFETY: the caller's promise.
     let (blocks, threads) = unsafe { (Out::new(blocks)?, Out::new(threads)?) };
     // The machine is not locked while the caller's function runs.
-    let occupancy = of(function)?;
+    let occupancy = calculator(function)?;
     let dynamic = |threads| match dynamic_shared_of {
         // SAFETY: the caller promises a function of the block size.
         Some(function) => unsafe { function(threads) as u64 },
@@ -60,6 +63,7 @@ pub unsafe fn potential_block_size(
     Ok(())
 }
 
+/// `cuOccupancyMaxPotentialBlockSizeWithFlags`.
 pub unsafe fn potential_block_size_with_flags(
     blocks: *mut c_int,
     threads: *mut c_int,
@@ -83,6 +87,7 @@ pub unsafe fn potential_block_size_with_flags(
     }
 }
 
+/// `cuOccupancyAvailableDynamicSMemPerBlock`.
 pub unsafe fn available_dynamic_shared(
     bytes: *mut usize,
     function: CUfunction,
@@ -91,16 +96,17 @@ pub unsafe fn available_dynamic_shared(
 ) -> Answer {
     // SAFETY: the caller's promise.
     let bytes = unsafe { Out::new(bytes) }?;
-    bytes.set(of(function)?.available_dynamic_shared(blocks, threads)? as usize);
+    bytes.set(calculator(function)?.available_dynamic_shared(blocks, threads)? as usize);
     Ok(())
 }
 
-fn of(function: CUfunction) -> Result<OccupancyCalculator, CudaError> {
+/// The calculator for a function. It has all it needs: nobody has to wait for the machine meanwhile.
+fn calculator(function: CUfunction) -> Result<OccupancyCalculator, CudaError> {
     driver()?.occupancy_calculator(FunctionId(number(function)))
 }
 
 fn check_flags(flags: c_uint) -> Result<(), CudaError> {
-    if flags & !FLAGS != 0 {
+    if flags & !OCCUPANCY_FLAGS != 0 {
         return Err(CudaError::InvalidValue);
     }
     Ok(())

@@ -13,7 +13,8 @@ const LEGACY: u64 = 1;
 /// `CU_STREAM_PER_THREAD`.
 const PER_THREAD: u64 = 2;
 
-/// Where a result goes. Made before the work is done, so that a null pointer undoes nothing.
+/// Where a result goes. It is made before the work is done, so that a null pointer is refused while
+/// there is nothing to undo.
 pub struct Out<T>(NonNull<T>);
 
 impl<T> Out<T> {
@@ -90,7 +91,7 @@ pub unsafe fn text<'a>(text: *const c_char) -> Result<&'a str, CudaError> {
     text.to_str().map_err(|_| CudaError::InvalidValue)
 }
 
-/// Host memory as the simulator takes it.
-pub fn bytes(host: *mut c_void) -> *mut u8 {
+/// A pointer to host memory as the simulator takes it.
+pub fn host_pointer(host: *mut c_void) -> *mut u8 {
     host.cast()
 }

@@ -1,4 +1,4 @@
-//! Streams and the host's own work in them.
+//! Streams, and functions of the program's that run in them.
 
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -9,11 +9,13 @@ use super::raw::{self, Out, handle};
 use super::{callback, current, in_stream};
 use crate::status::Answer;
 
+/// `cuStreamCreate`.
 pub unsafe fn create(stream: *mut CUstream, flags: c_uint) -> Answer {
     // SAFETY: the caller's promise.
     unsafe { create_with_priority(stream, flags, 0) }
 }
 
+/// `cuStreamCreateWithPriority`.
 pub unsafe fn create_with_priority(
     stream: *mut CUstream,
     flags: c_uint,
@@ -26,11 +28,13 @@ pub unsafe fn create_with_priority(
     Ok(())
 }
 
+/// `cuStreamDestroy`.
 pub unsafe fn destroy(stream: CUstream) -> Answer {
     let (mut driver, context, stream) = in_stream(stream)?;
     Ok(driver.destroy_stream(context, stream)?)
 }
 
+/// `cuStreamGetFlags`.
 pub unsafe fn flags(stream: CUstream, flags: *mut c_uint) -> Answer {
     // SAFETY: the caller's promise.
     let flags = unsafe { Out::new(flags) }?;
@@ -39,6 +43,7 @@ pub unsafe fn flags(stream: CUstream, flags: *mut c_uint) -> Answer {
     Ok(())
 }
 
+/// `cuStreamGetPriority`.
 pub unsafe fn priority(stream: CUstream, priority: *mut c_int) -> Answer {
     // SAFETY: the caller's promise.
     let priority = unsafe { Out::new(priority) }?;
@@ -47,16 +52,19 @@ pub unsafe fn priority(stream: CUstream, priority: *mut c_int) -> Answer {
     Ok(())
 }
 
+/// `cuStreamQuery`.
 pub unsafe fn query(stream: CUstream) -> Answer {
     let (mut driver, context, stream) = in_stream(stream)?;
     Ok(driver.query_stream(context, stream)?)
 }
 
+/// `cuStreamSynchronize`.
 pub unsafe fn synchronize(stream: CUstream) -> Answer {
     let (mut driver, context, stream) = in_stream(stream)?;
     Ok(driver.synchronize_stream(context, stream)?)
 }
 
+/// `cuStreamWaitEvent`.
 pub unsafe fn wait_event(stream: CUstream, event: CUevent, flags: c_uint) -> Answer {
     let (mut driver, context, stream) = in_stream(stream)?;
     // CU_EVENT_WAIT_DEFAULT or CU_EVENT_WAIT_EXTERNAL, which means something to graphs alone.
@@ -66,31 +74,31 @@ pub unsafe fn wait_event(stream: CUstream, event: CUevent, flags: c_uint) -> Ans
     Ok(driver.wait_event(context, stream, raw::event(event))?)
 }
 
-/// What a stream's callback is given, on its way to the thread that it runs on.
-struct Given<T>(T);
+/// The arguments of a callback, on their way to the thread that the callback runs on.
+struct CallbackArguments<T>(T);
 
-// SAFETY: that thread alone uses it, while the one that it is from waits.
-unsafe impl<T> Send for Given<T> {}
+// SAFETY: that thread alone uses them, while the thread that made them waits.
+unsafe impl<T> Send for CallbackArguments<T> {}
 
-impl<T> Given<T> {
+impl<T> CallbackArguments<T> {
     fn take(self) -> T {
         self.0
     }
 }
 
-/// Calls the host function now: all that is before it in the stream has been done. It takes no
-/// modelled time.
+/// `cuLaunchHostFunc`: calls the function now, for all that is before it in the stream has been done.
+/// It takes no modelled time.
 pub unsafe fn host_function(stream: CUstream, function: CUhostFn, data: *mut c_void) -> Answer {
     let function = function.ok_or(CudaError::InvalidValue)?;
     // SAFETY: any handle may be asked about.
     unsafe { query(stream) }?;
-    let data = Given(data);
+    let data = CallbackArguments(data);
     // SAFETY: the caller promises that the function may be called once with `data`, on a thread of
     // the driver's. The machine is not locked: others may go on meanwhile.
     Ok(callback::run(move || unsafe { function(data.take()) })?)
 }
 
-/// The older form of [`host_function`].
+/// `cuStreamAddCallback`: the older form of [`host_function`].
 pub unsafe fn callback(
     stream: CUstream,
     function: CUstreamCallback,
@@ -103,9 +111,9 @@ pub unsafe fn callback(
     }
     // SAFETY: as in `host_function`.
     unsafe { query(stream) }?;
-    let given = Given((stream, data));
+    let arguments = CallbackArguments((stream, data));
     Ok(callback::run(move || {
-        let (stream, data) = given.take();
+        let (stream, data) = arguments.take();
         // SAFETY: as in `host_function`.
         unsafe { function(stream, CUresult::CUDA_SUCCESS, data) }
     })?)

@@ -1,30 +1,37 @@
-//! What the simulator tells of its launches besides what the driver API asks.
+//! What a program can ask of the simulator's launches that the driver API has no function for.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cuda_sim::exec::{Fault, Progress, Watch};
 use cuda_sim::launch::LaunchRecord;
 
-/// Shows the launch under way. It takes no part in the machine's lock, which a launch holds.
+use super::lock;
+
+/// Shows how far the launch under way is. It can be read without the machine's lock, which the
+/// launch holds.
 pub static WATCH: Watch = Watch::new();
 
+/// What the last launch did, until it is taken.
 static LAST: Mutex<Option<LaunchRecord>> = Mutex::new(None);
 
+/// What launches did, where they are kept, since they were last taken.
 static KEPT: Mutex<Option<Vec<LaunchRecord>>> = Mutex::new(None);
 
+/// The last fault that was not taken.
 static FAULT: Mutex<Option<Fault>> = Mutex::new(None);
 
+/// Whether launches count everything, line by line.
 static PROFILE: AtomicBool = AtomicBool::new(false);
 
-/// The simulated launch under way now, from whatever thread; `None` when there is none and on a
-/// GPU.
+/// How far the launch is that is under way on the simulator now, whatever thread it is from; `None`
+/// when there is none and on a GPU.
 pub fn progress() -> Option<Progress> {
     WATCH.progress()
 }
 
-/// Whether launches on the simulator count everything from now on, line by line. They take up to
-/// twice as long. A GPU takes no notice.
+/// Sets whether launches on the simulator count everything from now on, line by line. They take up to
+/// twice as long. On a GPU it changes nothing.
 pub fn profile(on: bool) {
     PROFILE.store(on, Ordering::Relaxed);
 }
@@ -37,12 +44,12 @@ pub fn profiling() -> bool {
 /// What the last launch on the simulator did, whatever thread it was from; `None` before any,
 /// after one that faulted and on a GPU.
 pub fn last_launch() -> Option<LaunchRecord> {
-    last().clone()
+    lock(&LAST).clone()
 }
 
-/// [`last_launch`], which is forgotten: until the next launch there is none.
+/// [`last_launch`], which is forgotten then: until the next launch it is `None`.
 pub fn take_last_launch() -> Option<LaunchRecord> {
-    last().take()
+    lock(&LAST).take()
 }
 
 /// From now on every launch is kept until [`take_launches`] asks for it.
@@ -56,12 +63,13 @@ pub fn take_launches() -> Vec<LaunchRecord> {
     lock(&KEPT).as_mut().map(std::mem::take).unwrap_or_default()
 }
 
-/// What ended the last launch on the simulator that did not run through, since this was last asked.
+/// The fault that ended the last launch on the simulator that did not run to its end; `None` if there
+/// has been none since this was last asked.
 pub fn take_fault() -> Option<Fault> {
     lock(&FAULT).take()
 }
 
-/// A launch is over, and did this; or else it faulted.
+/// Keeps what a launch did that is over, or the fault that ended it.
 pub fn finished(record: Option<LaunchRecord>, fault: Option<&Fault>) {
     if let (Some(kept), Some(record)) = (lock(&KEPT).as_mut(), &record) {
         kept.push(record.clone());
@@ -69,13 +77,5 @@ pub fn finished(record: Option<LaunchRecord>, fault: Option<&Fault>) {
     if let Some(fault) = fault {
         *lock(&FAULT) = Some(fault.clone());
     }
-    *last() = record;
-}
-
-fn last() -> MutexGuard<'static, Option<LaunchRecord>> {
-    lock(&LAST)
-}
-
-fn lock<T>(what: &'static Mutex<T>) -> MutexGuard<'static, T> {
-    what.lock().unwrap_or_else(PoisonError::into_inner)
+    *lock(&LAST) = record;
 }

@@ -26,7 +26,8 @@ pub(super) const CONSTANT_HIT_CYCLES: f64 = 2.0;
 /// eighth.
 pub(super) const CONSTANT_MISS_CYCLES: f64 = 16.0;
 /// A request that neither constant cache holds. One access to a pseudo-random address within 64 KB
-/// takes 33 cycles (`add-constant`, `docs/results/h200.md`); the second cache holds half of them.
+/// takes 33 cycles (`add-constant`, `docs/results/h200.md`); the cache behind the first holds half of
+/// them.
 pub(super) const CONSTANT_FAR_CYCLES: f64 = 33.0;
 /// The size of the cache behind the constant cache. 32 addresses take longer and longer as the range
 /// that they lie in grows from 4 to 32 KB, and no longer than that in larger ranges.

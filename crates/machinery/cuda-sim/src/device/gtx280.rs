@@ -2,8 +2,8 @@
 //! GT200.
 //!
 //! A real one cannot run the kernels: their PTX is for compute capability 5.2. The model runs them
-//! all the same, within the limits of this GPU and at its rates, to show what its memories, which
-//! have no caches, make of their accesses.
+//! all the same, within the limits of this GPU and at its rates, to show what its memories make of
+//! their accesses.
 //!
 //! A real one sends a warp's access to memory as two requests, one of each half of the warp. The
 //! simulator counts one request, as on all later GPUs, and the rates below are of whole warps. So a
@@ -97,7 +97,7 @@ const RATES: Rates = Rates {
     integer_lanes: 8.0,
     special_lanes: 2.0,
     double_lanes: 1.0,
-    // None that a kernel for this GPU can use.
+    // It has no tensor cores.
     tensor_cycles: 0.0,
     // Guide, "Shared Memory": 16 banks, 32 bits of each in two cycles. A warp's wavefront is one of
     // each half.

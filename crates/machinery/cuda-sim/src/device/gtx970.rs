@@ -88,7 +88,7 @@ const RATES: Rates = Rates {
     integer_lanes: 128.0,
     special_lanes: 32.0,
     double_lanes: 4.0,
-    // None that a kernel for this GPU can use.
+    // It has no tensor cores.
     tensor_cycles: 0.0,
     // Guide, "Shared Memory": 32 bits a bank and a cycle.
     load_store_wavefronts: 1.0,

@@ -1,14 +1,10 @@
-//! Every function of the driver API that `cust` references, and those a reader of its chapters
-//! reaches for through `cust::sys`.
-//!
-//! Each function is one line of the table at the end: its C signature as in `cust_raw` (an enum is
-//! a plain `c_int`, for a caller may pass a number the enum lacks), and what the simulator does.
-//! A line without `=>` is one the simulator does not do.
+//! The table of the driver API's functions.
 
-// The names are C's.
-#![allow(non_snake_case, non_upper_case_globals)]
-// So are the numbers of arguments.
-#![allow(clippy::too_many_arguments)]
+#![expect(
+    non_snake_case,
+    non_upper_case_globals,
+    reason = "the names are those of C"
+)]
 
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -22,6 +18,7 @@ use cust_raw::{
     CUmodule, CUoccupancyB2DSize, CUstream, CUstreamCallback, CUsurfObject, CUtexObject, CUuuid,
 };
 
+use super::entry::{EntryPoint, Erased};
 use crate::report::{guarded, not_in_library, not_simulated};
 use crate::simulator::permitted;
 use crate::simulator::{
@@ -29,158 +26,6 @@ use crate::simulator::{
 };
 use crate::status::Code;
 use crate::{errors, start};
-
-/// A function of any signature.
-pub(crate) type Erased = unsafe extern "C" fn();
-
-/// One function of the driver API and who may answer for it.
-pub(crate) struct Function {
-    /// Its C name, ending in NUL.
-    pub name: &'static str,
-    slot: &'static AtomicPtr<()>,
-    simulated: Erased,
-    absent: Erased,
-}
-
-impl Function {
-    /// From now on the simulator answers.
-    pub fn simulate(&self) {
-        self.slot
-            .store(self.simulated as *mut (), Ordering::Release);
-    }
-
-    /// From now on NVIDIA's `function` answers, or, where its library has none, an error.
-    ///
-    /// # Safety
-    /// `function` must be the driver API's function of this name, for as long as the process runs.
-    pub unsafe fn forward(&self, function: Option<Erased>) {
-        let function = function.unwrap_or(self.absent);
-        self.slot.store(function as *mut (), Ordering::Release);
-    }
-}
-
-/// What the simulator does for one line of the table.
-macro_rules! simulate {
-    ($name:ident ($($argument:ident)*)) => {{
-        let _ = ($($argument,)*);
-        not_simulated(stringify!($name))
-    }};
-    ($name:ident ($($argument:ident)*) $implementation:path) => {
-        // SAFETY: the C caller's promises about its pointers are the implementation's too.
-        unsafe { $implementation($($argument),*) }
-    };
-}
-
-/// Ends a function where the calling thread may not call the driver. Those that work at any time
-/// work anywhere.
-macro_rules! permitted {
-    (always) => {};
-    () => {
-        permitted()?;
-    };
-}
-
-/// The slot of one line before anything is chosen.
-macro_rules! initial {
-    ($name:ident always) => {
-        simulated::$name
-    };
-    ($name:ident) => {
-        before::$name
-    };
-}
-
-macro_rules! functions {
-    ($(
-        $name:ident($($argument:ident: $type:ty),* $(,)?)
-            $(=> $implementation:path $(, $always:ident)?)?;
-    )*) => {
-        $(
-            /// The driver API's function of this name.
-            ///
-            /// # Safety
-            /// As its documentation asks of the C caller.
-            #[unsafe(no_mangle)]
-            pub unsafe extern "C" fn $name($($argument: $type),*) -> Code {
-                let function = slots::$name.load(Ordering::Acquire);
-                // SAFETY: only functions of this very signature are ever stored in this slot.
-                let function = unsafe {
-                    std::mem::transmute::<*mut (), unsafe extern "C" fn($($type),*) -> Code>(function)
-                };
-                // SAFETY: the caller's promise.
-                unsafe { function($($argument),*) }
-            }
-        )*
-
-        /// Who answers now.
-        mod slots {
-            use super::*;
-            $(pub static $name: AtomicPtr<()> = AtomicPtr::new(
-                initial!($name $($($always)?)?) as *mut (),
-            );)*
-        }
-
-        /// Before `cuInit`. Those that work at any time are never asked here.
-        #[allow(dead_code)]
-        mod before {
-            use super::*;
-            $(pub unsafe extern "C" fn $name($(_: $type),*) -> Code {
-                cuda_sim::driver::CudaError::NotInitialized.code()
-            })*
-        }
-
-        /// The simulator.
-        mod simulated {
-            use super::*;
-            $(pub unsafe extern "C" fn $name($($argument: $type),*) -> Code {
-                guarded(stringify!($name), || {
-                    permitted!($($($always)?)?);
-                    simulate!($name ($($argument)*) $($implementation)?)
-                })
-            })*
-        }
-
-        /// An NVIDIA library without the function.
-        mod absent {
-            use super::*;
-            $(pub unsafe extern "C" fn $name($(_: $type),*) -> Code {
-                not_in_library(stringify!($name))
-            })*
-        }
-
-        /// All functions.
-        pub(crate) static FUNCTIONS: &[Function] = &[$(Function {
-            name: concat!(stringify!($name), "\0"),
-            slot: &slots::$name,
-            // SAFETY: one function pointer is like another; a slot's reader restores the type.
-            simulated: unsafe {
-                std::mem::transmute::<unsafe extern "C" fn($($type),*) -> Code, Erased>(
-                    simulated::$name,
-                )
-            },
-            // SAFETY: as above.
-            absent: unsafe {
-                std::mem::transmute::<unsafe extern "C" fn($($type),*) -> Code, Erased>(absent::$name)
-            },
-        }),*];
-
-        /// All functions, and whether the simulator does them.
-        #[cfg(test)]
-        pub static SIMULATED: &[(&str, bool)] =
-            &[$((stringify!($name), is_given!($($implementation)?))),*];
-    };
-}
-
-/// Whether a line of the table says what the simulator does.
-#[cfg(test)]
-macro_rules! is_given {
-    () => {
-        false
-    };
-    ($implementation:path) => {
-        true
-    };
-}
 
 functions! {
     // Starting, errors and the device

@@ -1,0 +1,14 @@
+//! Every function of the driver API that `cust` references, and those a reader of its chapters
+//! reaches for through `cust::sys`.
+//!
+//! Each function is one line of the table in `table.rs`: its C signature as in `cust_raw` (an enum is
+//! a plain `c_int`, for a caller may pass a number the enum lacks), and what the simulator does.
+//! A line without `=>` is one the simulator does not do. `macros.rs` makes functions of the lines.
+
+mod entry;
+#[macro_use]
+mod macros;
+mod table;
+
+pub(crate) use self::entry::Erased;
+pub use self::table::*;

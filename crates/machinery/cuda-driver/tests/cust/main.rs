@@ -1,0 +1,28 @@
+//! The real `cust`, unmodified, on the simulator.
+
+extern crate cuda_driver as _;
+
+mod contexts;
+mod device;
+mod launches;
+mod memory;
+mod modules;
+mod streams;
+
+use std::error::Error;
+use std::sync::Once;
+
+use cust::context::Context;
+
+const SAXPY: &str = include_str!("../ptx/saxpy.ptx");
+
+type Test = Result<(), Box<dyn Error>>;
+
+/// A context on the simulator. All tests share the one primary context.
+fn simulator() -> Context {
+    static FORCED: Once = Once::new();
+    // SAFETY: before any call of the driver, which alone reads it; Rust's own reading of the
+    // environment waits.
+    FORCED.call_once(|| unsafe { std::env::set_var("CUDA_BACKEND", "sim") });
+    cust::quick_init().unwrap()
+}
