@@ -3,7 +3,7 @@
 use super::blocks::Lately;
 use super::evidence::Evidence;
 use super::finding::Severity;
-use super::finding_kind::Kind;
+use super::finding_kind::FindingKind;
 use super::launched::Launched;
 use super::ledger::{Key, Ledger, NOWHERE, Seen};
 use super::runs::{Addresses, Run};
@@ -70,7 +70,7 @@ impl Doing {
         self.writes && !self.reads
     }
 
-    pub fn key(&self, kind: Kind, severity: Severity) -> Key {
+    pub fn key(&self, kind: FindingKind, severity: Severity) -> Key {
         Key {
             severity,
             kind,
@@ -113,7 +113,7 @@ pub fn unwritten_lanes(
 }
 
 /// Notes a read of what nobody has written.
-pub fn note_unwritten(ledger: &mut Ledger, kind: Kind, block: u64, held: Held) {
+pub fn note_unwritten(ledger: &mut Ledger, kind: FindingKind, block: u64, held: Held) {
     let key = Key {
         severity: Severity::Error,
         kind,
@@ -128,7 +128,7 @@ pub fn note_unwritten(ledger: &mut Ledger, kind: Kind, block: u64, held: Held) {
         thread,
         other: None,
         what: match kind {
-            Kind::UnwrittenShared => Evidence::Shared { at, bytes },
+            FindingKind::UnwrittenShared => Evidence::Shared { at, bytes },
             _ => Evidence::Device { at, bytes },
         },
     });

@@ -6,7 +6,7 @@ use super::device::Tracked;
 use super::evidence::Evidence;
 use super::fenced::{Fences, Words};
 use super::finding::Severity;
-use super::finding_kind::Kind;
+use super::finding_kind::FindingKind;
 use super::ledger::{Key, Ledger, OtherSeen, Seen};
 use super::runs::{Addresses, Runs};
 use crate::isa::AccessKind;
@@ -69,7 +69,7 @@ impl Checker {
                     before = None;
                     let has = |at| written.has(at - known.base, bytes);
                     for held in unwritten_lanes(doing, &run, bytes, has) {
-                        note_unwritten(ledger, Kind::UnwrittenDevice, doing.block, held);
+                        note_unwritten(ledger, FindingKind::UnwrittenDevice, doing.block, held);
                     }
                 }
                 if doing.leaves_written() {
@@ -134,7 +134,7 @@ fn ordered_by_fences(ledger: &mut Ledger, places: &CheckedPlaces, doing: Doing, 
         for (at, wrote) in words.read(fences, offset, span, doing.block) {
             let key = Key {
                 severity: Severity::Warning,
-                kind: Kind::BetweenBlocks,
+                kind: FindingKind::BetweenBlocks,
                 site: places.device_site(wrote.site),
                 other: doing.site,
             };

@@ -2,7 +2,7 @@
 
 use super::choice::Check;
 
-use super::finding_kind::Kind;
+use super::finding_kind::FindingKind;
 use super::words::allocation;
 use crate::isa::SourceLine;
 use crate::memory::global::Known;
@@ -14,19 +14,19 @@ pub struct Finding {
     /// Which check found it.
     pub check: Check,
     /// What it is.
-    pub kind: Kind,
+    pub kind: FindingKind,
     /// How bad.
     pub severity: Severity,
     /// The kernel's name; empty for what no kernel did.
     pub kernel: String,
     /// The block that was seen to do it, the lowest where there are several.
     pub block: [u32; 3],
-    /// Its thread; zero for [`Kind::BetweenBlocks`], of which only blocks are known.
+    /// Its thread; zero for [`FindingKind::BetweenBlocks`], of which only blocks are known.
     pub thread: [u32; 3],
     /// The line at which it did it.
     pub source: SourceLine,
     /// Of a race, the other access.
-    pub other: Option<Other>,
+    pub other: Option<OtherAccess>,
     /// What was touched, and what else there is to say. A sentence or two; may be empty.
     pub what: String,
     /// What usually causes it. A sentence; may be empty.
@@ -37,7 +37,7 @@ pub struct Finding {
 
 /// The other access of a race.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Other {
+pub struct OtherAccess {
     pub block: [u32; 3],
     pub thread: [u32; 3],
     pub source: SourceLine,
@@ -67,7 +67,7 @@ impl Severity {
 impl Finding {
     /// An allocation that was still there, made by such a call.
     pub(crate) fn leak(known: &Known, call: &str) -> Finding {
-        let kind = Kind::Leaked;
+        let kind = FindingKind::Leaked;
         Finding {
             check: kind.check(),
             kind,
@@ -101,8 +101,10 @@ impl Finding {
     /// Which access this thread did, where the kind says it.
     fn does(&self) -> &'static str {
         match self.kind {
-            Kind::ReadAfterWrite => "reads ",
-            Kind::WriteAfterRead | Kind::WriteAfterWrite | Kind::BetweenBlocks => "writes ",
+            FindingKind::ReadAfterWrite => "reads ",
+            FindingKind::WriteAfterRead
+            | FindingKind::WriteAfterWrite
+            | FindingKind::BetweenBlocks => "writes ",
             _ => "",
         }
     }
@@ -111,7 +113,7 @@ impl Finding {
     fn who(&self, f: &mut fmt::Formatter<'_>, block: [u32; 3], thread: [u32; 3]) -> fmt::Result {
         write!(f, "block {}", Triple(block))?;
         match self.kind {
-            Kind::BetweenBlocks => Ok(()),
+            FindingKind::BetweenBlocks => Ok(()),
             _ => write!(f, ", thread {}", Triple(thread)),
         }
     }
@@ -159,7 +161,7 @@ impl fmt::Display for Triple {
 mod tests {
     use super::*;
 
-    fn finding(kind: Kind) -> Finding {
+    fn finding(kind: FindingKind) -> Finding {
         Finding {
             check: kind.check(),
             kind,
@@ -182,7 +184,7 @@ mod tests {
     #[test]
     fn a_finding_says_what_and_where() {
         let text = Finding {
-            other: Some(Other {
+            other: Some(OtherAccess {
                 block: [1, 2, 3],
                 thread: [0; 3],
                 source: SourceLine {
@@ -192,7 +194,7 @@ mod tests {
                 write: true,
             }),
             count: 12,
-            ..finding(Kind::ReadAfterWrite)
+            ..finding(FindingKind::ReadAfterWrite)
         }
         .to_string();
         let wanted =
@@ -210,21 +212,21 @@ mod tests {
         let text = Finding {
             what: String::new(),
             usually: String::new(),
-            ..finding(Kind::BetweenBlocks)
+            ..finding(FindingKind::BetweenBlocks)
         }
         .to_string();
         assert!(!text.contains("thread"), "{text}");
         assert_eq!(text.lines().count(), 3, "{text}");
         let leak = Finding {
             kernel: String::new(),
-            ..finding(Kind::Leaked)
+            ..finding(FindingKind::Leaked)
         };
         assert!(!leak.to_string().contains("in kernel"), "{leak}");
     }
 
     #[test]
     fn copies_of_a_line_are_alike_and_other_lines_are_not() {
-        let one = finding(Kind::UnwrittenShared);
+        let one = finding(FindingKind::UnwrittenShared);
         let mut copy = one.clone();
         copy.source.ptx_line = 71;
         assert!(one.is_alike(&copy));
@@ -234,6 +236,6 @@ mod tests {
         let mut unknown = one.clone();
         unknown.source = SourceLine::default();
         assert!(!unknown.is_alike(&unknown.clone()));
-        assert!(!one.is_alike(&finding(Kind::ReadAfterWrite)));
+        assert!(!one.is_alike(&finding(FindingKind::ReadAfterWrite)));
     }
 }

@@ -5,7 +5,7 @@ use super::device::{Between, Device};
 use super::evidence::Evidence;
 use super::fenced::{Fences, MOST_BLOCKS};
 use super::finding::{Finding, Severity};
-use super::finding_kind::Kind;
+use super::finding_kind::FindingKind;
 use super::ledger::{Key, Ledger, OtherSeen, Place, Seen};
 use super::shadow::Shadow;
 use crate::isa::checked::CheckedPlaces;
@@ -87,7 +87,7 @@ impl Launched {
                 };
                 let key = Key {
                     severity: Severity::Warning,
-                    kind: Kind::BetweenBlocks,
+                    kind: FindingKind::BetweenBlocks,
                     site: writer,
                     other,
                 };

@@ -1,8 +1,8 @@
 //! What was found so far, each mistake once: by its kind and its places in the code.
 
 use super::evidence::Evidence;
-use super::finding::{Finding, Other, Severity};
-use super::finding_kind::Kind;
+use super::finding::{Finding, OtherAccess, Severity};
+use super::finding_kind::FindingKind;
 use crate::isa::{Dims, Listing};
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub const NOWHERE: u32 = u32::MAX;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
     pub severity: Severity,
-    pub kind: Kind,
+    pub kind: FindingKind,
     /// The address of the instruction, and of the other access's.
     pub site: u32,
     pub other: u32,
@@ -117,7 +117,7 @@ impl Ledger {
                 block: dims.block_index(seen.block),
                 thread: dims.thread_index(seen.thread),
                 source: listing.source_of(key.site),
-                other: seen.other.map(|other| Other {
+                other: seen.other.map(|other| OtherAccess {
                     block: dims.block_index(other.block),
                     thread: dims.thread_index(other.thread),
                     source: listing.source_of(key.other),

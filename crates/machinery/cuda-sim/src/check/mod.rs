@@ -40,8 +40,8 @@ mod synchronise;
 pub(crate) mod words;
 
 pub use choice::{Check, Checks};
-pub use finding::{Finding, Other, Severity};
-pub use finding_kind::Kind;
+pub use finding::{Finding, OtherAccess, Severity};
+pub use finding_kind::FindingKind;
 
 pub(crate) use checker::Checker;
 pub(crate) use launched::Launched;

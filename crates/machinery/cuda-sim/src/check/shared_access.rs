@@ -4,7 +4,7 @@ use super::accessor::Who;
 use super::checker::{Checker, Doing, Lanes, unwritten_lanes};
 use super::evidence::Evidence;
 use super::finding::Severity;
-use super::finding_kind::Kind;
+use super::finding_kind::FindingKind;
 use super::ledger::{Key, OtherSeen, Seen};
 use super::runs::{Run, Runs};
 use super::shadow::Shadow;
@@ -145,7 +145,7 @@ impl Checker {
     fn note_one_store(&mut self, doing: Doing, (lane, other): (usize, usize), at: u64, bytes: u64) {
         let key = Key {
             other: doing.site,
-            ..doing.key(Kind::OneStore, Severity::Error)
+            ..doing.key(FindingKind::OneStore, Severity::Error)
         };
         self.ledger.note(key, doing.block, 1, || Seen {
             block: doing.block,
@@ -179,10 +179,10 @@ impl Checker {
             }
         }
         let kind = match (conflict.pending, doing.writes, conflict.other_wrote) {
-            (true, ..) => Kind::CopyNotAwaited,
-            (_, true, true) => Kind::WriteAfterWrite,
-            (_, true, false) => Kind::WriteAfterRead,
-            (_, false, _) => Kind::ReadAfterWrite,
+            (true, ..) => FindingKind::CopyNotAwaited,
+            (_, true, true) => FindingKind::WriteAfterWrite,
+            (_, true, false) => FindingKind::WriteAfterRead,
+            (_, false, _) => FindingKind::ReadAfterWrite,
         };
         let severity = match within && !conflict.pending {
             true => Severity::Warning,

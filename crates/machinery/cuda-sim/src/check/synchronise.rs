@@ -3,7 +3,7 @@
 use super::checker::{Checker, note_unwritten};
 use super::evidence::Evidence;
 use super::finding::Severity;
-use super::finding_kind::Kind;
+use super::finding_kind::FindingKind;
 use super::ledger::{Key, NOWHERE, OtherSeen, Seen};
 use super::shadow::{Come, Part, Shadow};
 
@@ -19,7 +19,7 @@ impl Checker {
     ) {
         shadow.release_held();
         for held in shadow.unwritten.drain(..) {
-            note_unwritten(&mut self.ledger, Kind::UnwrittenShared, block, held);
+            note_unwritten(&mut self.ledger, FindingKind::UnwrittenShared, block, held);
         }
         let parts = std::mem::take(&mut shadow.parts);
         // Lanes that have ended meanwhile are waited for by nobody.
@@ -28,7 +28,7 @@ impl Checker {
         for part in shadow.divergent.drain(..).chain(waiting) {
             let key = Key {
                 severity: Severity::Error,
-                kind: Kind::DivergentBarrier,
+                kind: FindingKind::DivergentBarrier,
                 site: part.site,
                 other: NOWHERE,
             };
@@ -51,7 +51,7 @@ impl Checker {
         let (block, warp, site) = doing;
         let key = Key {
             severity: Severity::Error,
-            kind: Kind::MixedBarriers,
+            kind: FindingKind::MixedBarriers,
             site,
             other: first.site,
         };
@@ -72,7 +72,7 @@ impl Checker {
     pub fn mask(
         &mut self,
         doing: (u64, usize, u32),
-        (kind, severity): (Kind, Severity),
+        (kind, severity): (FindingKind, Severity),
         lane: u32,
         mask: u32,
         wrong: u32,

@@ -12,7 +12,7 @@ use crate::check::accessor::Who;
 use crate::check::checker::{Checker, Doing, Lanes};
 use crate::check::runs::Addresses;
 use crate::check::shadow::{Come, Part, Shadow};
-use crate::check::{Kind, Severity};
+use crate::check::{FindingKind, Severity};
 use crate::isa::checked::{Aligned, Checked, CheckedPlaces, Meeting, Waiting};
 use crate::isa::{Access, AccessKind, Memory};
 use crate::lanes::active;
@@ -440,7 +440,7 @@ unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
         let lacking = sm.mask & !members;
         if lacking != 0 && sync {
             let lane = lacking.trailing_zeros();
-            let (kind, severity) = (Kind::MaskLacksCaller, Severity::Error);
+            let (kind, severity) = (FindingKind::MaskLacksCaller, Severity::Error);
             checker.mask(doing, (kind, severity), lane, members, lacking);
         }
         if members & warp.alive & !come != 0 {
@@ -462,7 +462,7 @@ unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
             false => Severity::Warning,
         };
         if absent != 0 && sync && (severity == Severity::Error || !anywhere) {
-            let kind = (Kind::AbsentLanes, severity);
+            let kind = (FindingKind::AbsentLanes, severity);
             checker.mask(doing, kind, lane as u32, members, absent);
         }
         if warp.alive & !(come & members) == 0 {
