@@ -4,9 +4,9 @@ use super::blocks::Lately;
 use super::evidence::Evidence;
 use super::finding::Severity;
 use super::finding_kind::FindingKind;
-use super::launched::Launched;
-use super::ledger::{Key, Ledger, NOWHERE, Seen};
-use super::runs::{Addresses, Run};
+use super::launch_checks::LaunchChecks;
+use super::ledger::{FindingKey, Ledger, NOWHERE, Occurrence};
+use super::runs::{Addresses, LaneRun};
 use super::shadow::Held;
 use super::shared::Now;
 use crate::isa::Access;
@@ -18,7 +18,7 @@ pub const RECENT: usize = 16;
 
 /// Checks the blocks that a multiprocessor runs.
 pub struct Checker {
-    pub launched: Arc<Launched>,
+    pub launched: Arc<LaunchChecks>,
     pub ledger: Ledger,
     /// Numbers of allocations used lately, by some bits of the address.
     pub recent: [usize; RECENT],
@@ -70,8 +70,8 @@ impl Doing {
         self.writes && !self.reads
     }
 
-    pub fn key(&self, kind: FindingKind, severity: Severity) -> Key {
-        Key {
+    pub fn key(&self, kind: FindingKind, severity: Severity) -> FindingKey {
+        FindingKey {
             severity,
             kind,
             site: self.site,
@@ -82,7 +82,7 @@ impl Doing {
 
 impl Checker {
     /// Nothing found yet.
-    pub fn new(launched: Arc<Launched>) -> Checker {
+    pub fn new(launched: Arc<LaunchChecks>) -> Checker {
         Checker {
             launched,
             ledger: Ledger::default(),
@@ -96,7 +96,7 @@ impl Checker {
 #[cold]
 pub fn unwritten_lanes(
     doing: Doing,
-    run: &Run,
+    run: &LaneRun,
     bytes: u64,
     written: impl Fn(u64) -> bool,
 ) -> Vec<Held> {
@@ -114,7 +114,7 @@ pub fn unwritten_lanes(
 
 /// Notes a read of what nobody has written.
 pub fn note_unwritten(ledger: &mut Ledger, kind: FindingKind, block: u64, held: Held) {
-    let key = Key {
+    let key = FindingKey {
         severity: Severity::Error,
         kind,
         site: held.site,
@@ -123,7 +123,7 @@ pub fn note_unwritten(ledger: &mut Ledger, kind: FindingKind, block: u64, held: 
     let Held {
         thread, at, bytes, ..
     } = held;
-    ledger.note(key, block, 1, || Seen {
+    ledger.note(key, block, 1, || Occurrence {
         block,
         thread,
         other: None,

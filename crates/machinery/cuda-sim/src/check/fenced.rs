@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 pub struct Fences {
     /// Counts fences and looks at such words.
     now: AtomicU32,
-    blocks: Vec<Block>,
+    blocks: Vec<BlockTimes>,
 }
 
 #[derive(Default)]
-struct Block {
+struct BlockTimes {
     /// When it went past a fence last.
     fenced: AtomicU32,
     /// When it looked last.
@@ -28,7 +28,7 @@ impl Fences {
     pub fn new(blocks: u64) -> Fences {
         Fences {
             now: AtomicU32::new(0),
-            blocks: (0..blocks).map(|_| Block::default()).collect(),
+            blocks: (0..blocks).map(|_| BlockTimes::default()).collect(),
         }
     }
 

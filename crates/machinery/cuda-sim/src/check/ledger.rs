@@ -11,7 +11,7 @@ pub const NOWHERE: u32 = u32::MAX;
 
 /// What makes two findings one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Key {
+pub struct FindingKey {
     pub severity: Severity,
     pub kind: FindingKind,
     /// The address of the instruction, and of the other access's.
@@ -21,17 +21,17 @@ pub struct Key {
 
 /// One time that it was seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
+pub struct Occurrence {
     /// The block's and the thread's number.
     pub block: u64,
     pub thread: u32,
-    pub other: Option<OtherSeen>,
+    pub other: Option<OtherThread>,
     pub what: Evidence,
 }
 
 /// The other access of a race.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OtherSeen {
+pub struct OtherThread {
     pub block: u64,
     pub thread: u32,
     pub write: bool,
@@ -39,7 +39,7 @@ pub struct OtherSeen {
 
 /// What numbers of blocks, threads and instructions stand for.
 #[derive(Clone, Copy)]
-pub struct Place<'a> {
+pub struct KernelContext<'a> {
     pub listing: &'a Listing,
     /// The kernel's name.
     pub kernel: &'a str,
@@ -49,7 +49,7 @@ pub struct Place<'a> {
 /// Findings of one launch, or of what one host thread ran of it.
 #[derive(Debug, Default)]
 pub struct Ledger {
-    found: BTreeMap<Key, Found>,
+    found: BTreeMap<FindingKey, Found>,
 }
 
 #[derive(Debug)]
@@ -57,13 +57,19 @@ struct Found {
     /// How often, by block.
     counts: Vec<(u64, u64)>,
     /// In the lowest block.
-    first: Seen,
+    first: Occurrence,
 }
 
 impl Ledger {
     /// Notes that it was seen `count` times in a block; `seen` describes the first.
     #[cold]
-    pub fn note(&mut self, key: Key, block: u64, count: u64, seen: impl FnOnce() -> Seen) {
+    pub fn note(
+        &mut self,
+        key: FindingKey,
+        block: u64,
+        count: u64,
+        seen: impl FnOnce() -> Occurrence,
+    ) {
         let found = self.found.entry(key).or_insert_with(|| Found {
             counts: Vec::new(),
             first: seen(),
@@ -100,8 +106,12 @@ impl Ledger {
     }
 
     /// As findings, errors first; `describe` says what was touched.
-    pub fn findings(self, place: Place, describe: impl Fn(&Evidence) -> String) -> Vec<Finding> {
-        let Place {
+    pub fn findings(
+        self,
+        place: KernelContext,
+        describe: impl Fn(&Evidence) -> String,
+    ) -> Vec<Finding> {
+        let KernelContext {
             listing,
             kernel,
             dims,

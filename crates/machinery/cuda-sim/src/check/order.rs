@@ -21,7 +21,7 @@ const LATE: u32 = 1 << 31;
 pub struct Order {
     now: u32,
     floor: u32,
-    warps: Vec<Warp>,
+    warps: Vec<WarpStamps>,
     /// `seen[w * warps + u]`: what warp u did before this stamp came before what w does now. Empty
     /// until a counted barrier or a fence.
     seen: Vec<u32>,
@@ -32,7 +32,7 @@ pub struct Order {
 }
 
 #[derive(Default)]
-struct Warp {
+struct WarpStamps {
     /// The stamp of what it does now.
     own: u32,
     /// What all its lanes did before this stamp came before what any does now.
@@ -48,7 +48,7 @@ impl Order {
         if late {
             self.now = 0;
         }
-        self.warps.resize_with(warps, Warp::default);
+        self.warps.resize_with(warps, WarpStamps::default);
         self.seen.clear();
         self.fenced.clear();
         self.gathered.iter_mut().for_each(Vec::clear);

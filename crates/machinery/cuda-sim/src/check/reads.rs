@@ -1,7 +1,7 @@
 //! Reads of shared memory that are put down, in case somebody writes before the next barrier.
 
 use super::accessor::Who;
-use super::runs::{Addresses, Run, Runs};
+use super::runs::{Addresses, LaneRun, LaneRuns};
 
 use crate::lanes::quarters::{LANES_OF_QUARTER, Quarter};
 use crate::lanes::{FULL, LANES};
@@ -24,7 +24,7 @@ pub struct Read {
 }
 
 enum Places {
-    Run {
+    LaneRun {
         start: u32,
         first: u8,
         lanes: u8,
@@ -37,12 +37,12 @@ enum Places {
 impl Read {
     /// By the lanes of a run.
     #[inline(always)]
-    pub fn of_run((stamp, who): (u32, Who), run: &Run, bytes: u64) -> Read {
+    pub fn of_run((stamp, who): (u32, Who), run: &LaneRun, bytes: u64) -> Read {
         Read {
             stamp,
             who,
             bytes: bytes as u8,
-            places: Places::Run {
+            places: Places::LaneRun {
                 start: run.start as u32,
                 first: run.first as u8,
                 lanes: run.lanes as u8,
@@ -68,16 +68,16 @@ impl Read {
 
     /// Calls `each` with the runs of its lanes, in order, and the bytes that a lane reads.
     #[inline(always)]
-    pub fn runs(&self, mut each: impl FnMut(&Run, u64)) {
+    pub fn runs(&self, mut each: impl FnMut(&LaneRun, u64)) {
         let bytes = self.bytes.into();
         match self.places {
-            Places::Run {
+            Places::LaneRun {
                 start,
                 first,
                 lanes,
                 apart,
             } => {
-                let run = Run {
+                let run = LaneRun {
                     start: start.into(),
                     first: first.into(),
                     lanes: lanes.into(),
@@ -91,7 +91,7 @@ impl Read {
                     let nth = (lane % LANES_OF_QUARTER) as u64;
                     u64::from(start) + if apart { nth * bytes } else { 0 }
                 });
-                Runs::new(Addresses { row, offset: 0 }, FULL, bytes)
+                LaneRuns::new(Addresses { row, offset: 0 }, FULL, bytes)
                     .for_each(|run| each(&run, bytes));
             }
         }
@@ -159,7 +159,7 @@ mod tests {
                     rows[lane / LANES_OF_QUARTER] + (lane % LANES_OF_QUARTER) as u64 * bytes
                 });
                 let at = Addresses { row, offset: 1024 };
-                let wanted: Vec<_> = Runs::new(at, FULL, 4).map(|run| (run, 4)).collect();
+                let wanted: Vec<_> = LaneRuns::new(at, FULL, 4).map(|run| (run, 4)).collect();
                 let found = quarters(row, 1024, 4).unwrap();
                 assert_eq!(runs(Read::of_quarters(who, &found, 4)), wanted);
                 for (run, bytes) in wanted {

@@ -5,7 +5,7 @@ use crate::lanes::quarters::{LANES_OF_QUARTER, quarters};
 
 /// Some lanes of an access, in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Run {
+pub struct LaneRun {
     /// The address of the first lane.
     pub start: u64,
     pub first: usize,
@@ -14,7 +14,7 @@ pub struct Run {
     pub apart: bool,
 }
 
-impl Run {
+impl LaneRun {
     /// Bytes that the run covers, where each lane accesses so many.
     #[inline(always)]
     pub fn span(&self, bytes: u64) -> u64 {
@@ -47,7 +47,7 @@ impl Addresses<'_> {
 }
 
 /// The runs of an access, one after the other.
-pub struct Runs<'a> {
+pub struct LaneRuns<'a> {
     at: Addresses<'a>,
     /// Lanes that are not in a run yet.
     left: u32,
@@ -56,14 +56,14 @@ pub struct Runs<'a> {
     behind: u32,
 }
 
-impl<'a> Runs<'a> {
+impl<'a> LaneRuns<'a> {
     /// Those of the lanes in `mask`, of accesses of `bytes` bytes.
     #[inline(always)]
-    pub fn new(at: Addresses<'a>, mask: u32, bytes: u64) -> Runs<'a> {
+    pub fn new(at: Addresses<'a>, mask: u32, bytes: u64) -> LaneRuns<'a> {
         let (same, behind) = in_quarters(at.row, bytes).unwrap_or_else(|| steps(at.row, bytes));
         // A lane goes on with a run if the one before it is there too.
         let pairs = mask & mask << 1;
-        Runs {
+        LaneRuns {
             at,
             left: mask,
             same: same & pairs,
@@ -72,18 +72,18 @@ impl<'a> Runs<'a> {
     }
 }
 
-impl Iterator for Runs<'_> {
-    type Item = Run;
+impl Iterator for LaneRuns<'_> {
+    type Item = LaneRun;
 
     #[inline(always)]
-    fn next(&mut self) -> Option<Run> {
+    fn next(&mut self) -> Option<LaneRun> {
         if self.left == 0 {
             return None;
         }
         let first = self.left.trailing_zeros() as usize;
         let after = |lanes: u32| (lanes.wrapping_shr(first as u32) >> 1).trailing_ones() as usize;
         let (behind, same) = (after(self.behind), after(self.same));
-        let run = Run {
+        let run = LaneRun {
             start: self.at.of(first),
             first,
             lanes: 1 + behind.max(same),
@@ -136,7 +136,7 @@ mod tests {
 
     fn of(mask: u32, at: impl Fn(u64) -> u64) -> Vec<(u64, usize, usize, bool)> {
         let row = &std::array::from_fn(|lane| at(lane as u64).wrapping_sub(100));
-        let runs = Runs::new(Addresses { row, offset: 100 }, mask, 4);
+        let runs = LaneRuns::new(Addresses { row, offset: 100 }, mask, 4);
         runs.map(|run| (run.start, run.first, run.lanes, run.apart))
             .collect()
     }
@@ -194,14 +194,14 @@ mod tests {
 
     #[test]
     fn a_run_knows_what_it_covers() {
-        let run = Run {
+        let run = LaneRun {
             start: 0,
             first: 4,
             lanes: 3,
             apart: true,
         };
         assert_eq!((run.span(8), run.mask()), (24, 0x70));
-        let same = Run {
+        let same = LaneRun {
             apart: false,
             ..run
         };

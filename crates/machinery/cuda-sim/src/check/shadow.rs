@@ -13,9 +13,9 @@ pub struct Shadow {
     /// Where the threads that wait at a barrier for all of the block have come from.
     pub barriers: [Option<Come>; 16],
     /// Parts of warps that wait at barriers at which whole ones should.
-    pub parts: Vec<Part>,
+    pub parts: Vec<PartialWarp>,
     /// Those that turned out to wait for the rest of their warps.
-    pub divergent: Vec<Part>,
+    pub divergent: Vec<PartialWarp>,
     /// Reads of shared memory that nobody has written so far: before the next barrier somebody
     /// may, and then it is a race.
     pub held: Vec<Held>,
@@ -25,7 +25,7 @@ pub struct Shadow {
 
 /// Part of a warp at a barrier.
 #[derive(Clone, Copy)]
-pub struct Part {
+pub struct PartialWarp {
     pub barrier: usize,
     pub warp: usize,
     pub site: u32,
@@ -108,12 +108,12 @@ impl Shadow {
         if self.parts.is_empty() {
             return;
         }
-        let (here, elsewhere): (Vec<Part>, Vec<Part>) = self
+        let (here, elsewhere): (Vec<PartialWarp>, Vec<PartialWarp>) = self
             .parts
             .drain(..)
             .partition(|part| part.barrier == barrier);
         self.parts = elsewhere;
-        let others = |part: &&Part| {
+        let others = |part: &&PartialWarp| {
             let same = here.iter().filter(|other| other.warp == part.warp);
             same.count() > 1
         };

@@ -5,8 +5,8 @@ use super::checker::{Checker, Doing, Lanes, unwritten_lanes};
 use super::evidence::Evidence;
 use super::finding::Severity;
 use super::finding_kind::FindingKind;
-use super::ledger::{Key, OtherSeen, Seen};
-use super::runs::{Run, Runs};
+use super::ledger::{FindingKey, Occurrence, OtherThread};
+use super::runs::{LaneRun, LaneRuns};
 use super::shadow::Shadow;
 use super::shared::{Conflict, PENDING};
 use crate::isa::checked::{Checked, CheckedPlaces};
@@ -47,7 +47,7 @@ impl Checker {
         } else if checks.race && mask == FULL && shared.note_plain_read(order, now, at, bytes) {
             return;
         }
-        for run in Runs::new(at, mask, bytes) {
+        for run in LaneRuns::new(at, mask, bytes) {
             let span = run.span(bytes);
             if !shared.holds(run.start, span) || run.start & (bytes - 1) != 0 {
                 // It is about to fail.
@@ -130,7 +130,7 @@ impl Checker {
     fn one_store(
         &mut self,
         doing: Doing,
-        run: &Run,
+        run: &LaneRun,
         bytes: u64,
         stored: &impl Fn(usize) -> [u8; 16],
     ) {
@@ -143,14 +143,14 @@ impl Checker {
     }
 
     fn note_one_store(&mut self, doing: Doing, (lane, other): (usize, usize), at: u64, bytes: u64) {
-        let key = Key {
+        let key = FindingKey {
             other: doing.site,
             ..doing.key(FindingKind::OneStore, Severity::Error)
         };
-        self.ledger.note(key, doing.block, 1, || Seen {
+        self.ledger.note(key, doing.block, 1, || Occurrence {
             block: doing.block,
             thread: doing.thread(lane),
-            other: Some(OtherSeen {
+            other: Some(OtherThread {
                 block: doing.block,
                 thread: doing.thread(other),
                 write: true,
@@ -188,14 +188,14 @@ impl Checker {
             true => Severity::Warning,
             false => Severity::Error,
         };
-        let key = Key {
+        let key = FindingKey {
             other: other.site(),
             ..doing.key(kind, severity)
         };
-        self.ledger.note(key, doing.block, 1, || Seen {
+        self.ledger.note(key, doing.block, 1, || Occurrence {
             block: doing.block,
             thread: doing.thread(conflict.lane),
-            other: Some(OtherSeen {
+            other: Some(OtherThread {
                 block: doing.block,
                 thread: other.thread(),
                 write: conflict.other_wrote,
@@ -222,7 +222,7 @@ impl Checker {
             shared.written.set(at, bytes);
         }
         if self.launched.checks.race {
-            let run = Run {
+            let run = LaneRun {
                 start: at,
                 first: lane,
                 lanes: 1,

@@ -4,8 +4,8 @@ use super::checker::{Checker, note_unwritten};
 use super::evidence::Evidence;
 use super::finding::Severity;
 use super::finding_kind::FindingKind;
-use super::ledger::{Key, NOWHERE, OtherSeen, Seen};
-use super::shadow::{Come, Part, Shadow};
+use super::ledger::{FindingKey, NOWHERE, Occurrence, OtherThread};
+use super::shadow::{Come, PartialWarp, Shadow};
 
 impl Checker {
     /// A block ends, or fails: notes what was held back until then. `stuck`: its threads wait for
@@ -23,17 +23,17 @@ impl Checker {
         }
         let parts = std::mem::take(&mut shadow.parts);
         // Lanes that have ended meanwhile are waited for by nobody.
-        let misses = |part: &Part| elsewhere(part.warp, part.alive & !part.mask).is_some();
+        let misses = |part: &PartialWarp| elsewhere(part.warp, part.alive & !part.mask).is_some();
         let waiting = parts.into_iter().filter(|part| stuck && misses(part));
         for part in shadow.divergent.drain(..).chain(waiting) {
-            let key = Key {
+            let key = FindingKey {
                 severity: Severity::Error,
                 kind: FindingKind::DivergentBarrier,
                 site: part.site,
                 other: NOWHERE,
             };
             let count = part.mask.count_ones().into();
-            self.ledger.note(key, block, count, || Seen {
+            self.ledger.note(key, block, count, || Occurrence {
                 block,
                 thread: part.warp as u32 * 32 + part.mask.trailing_zeros(),
                 other: None,
@@ -49,16 +49,16 @@ impl Checker {
     /// A warp comes to a barrier at which others wait that have come from another place.
     pub fn mixed(&mut self, doing: (u64, usize, u32), first: Come) {
         let (block, warp, site) = doing;
-        let key = Key {
+        let key = FindingKey {
             severity: Severity::Error,
             kind: FindingKind::MixedBarriers,
             site,
             other: first.site,
         };
-        self.ledger.note(key, block, 1, || Seen {
+        self.ledger.note(key, block, 1, || Occurrence {
             block,
             thread: warp as u32 * 32,
-            other: Some(OtherSeen {
+            other: Some(OtherThread {
                 block,
                 thread: first.thread,
                 write: false,
@@ -78,14 +78,14 @@ impl Checker {
         wrong: u32,
     ) {
         let (block, warp, site) = doing;
-        let key = Key {
+        let key = FindingKey {
             severity,
             kind,
             site,
             other: NOWHERE,
         };
         let count = wrong.count_ones().into();
-        self.ledger.note(key, block, count, || Seen {
+        self.ledger.note(key, block, count, || Occurrence {
             block,
             thread: warp as u32 * 32 + lane,
             other: None,

@@ -11,7 +11,7 @@ use super::warp::State;
 use crate::check::accessor::Who;
 use crate::check::checker::{Checker, Doing, Lanes};
 use crate::check::runs::Addresses;
-use crate::check::shadow::{Come, Part, Shadow};
+use crate::check::shadow::{Come, PartialWarp, Shadow};
 use crate::check::{FindingKind, Severity};
 use crate::isa::checked::{Aligned, Checked, CheckedPlaces, Meeting, Waiting};
 use crate::isa::{Access, AccessKind, Memory};
@@ -370,7 +370,7 @@ unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
         if mask != alive {
             if aligned {
                 // The others may be about to end.
-                shadow.parts.push(Part {
+                shadow.parts.push(PartialWarp {
                     barrier: number,
                     warp,
                     site,

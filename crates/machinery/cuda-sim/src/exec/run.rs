@@ -72,7 +72,7 @@ pub fn run(
     }
     let findings = match &grid.checks {
         Some(checks) => {
-            let place = check::Place {
+            let place = check::KernelContext {
                 listing: &program.listing,
                 kernel: grid.kernel_name(),
                 dims: grid.dims,

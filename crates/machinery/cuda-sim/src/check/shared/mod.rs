@@ -16,7 +16,7 @@ pub use conflicts::Conflict;
 use super::accessor::Who;
 use super::choice::Checks;
 use super::reads::Reads;
-use super::runs::Run;
+use super::runs::LaneRun;
 use crate::memory::written::Bits;
 
 /// The stamp of what an asynchronous copy writes, as long as nobody has waited for it: after
@@ -100,7 +100,7 @@ impl SharedShadow {
 
     /// The granules of a run, and log2 of those of a lane (of all lanes, where they are one place).
     #[inline(always)]
-    fn granules(&self, run: &Run, bytes: u64) -> (usize, usize, u32) {
+    fn granules(&self, run: &LaneRun, bytes: u64) -> (usize, usize, u32) {
         let first = (run.start >> self.granule) as usize;
         let count = (run.span(bytes) >> self.granule).max(1) as usize;
         let each = if run.apart {
@@ -127,7 +127,7 @@ impl SharedShadow {
 
 /// Whether each place of a run is one lane's.
 #[inline(always)]
-fn is_single(run: &Run) -> bool {
+fn is_single(run: &LaneRun) -> bool {
     run.apart || run.lanes == 1
 }
 

@@ -4,14 +4,14 @@ use super::{Now, SharedShadow, is_single};
 use crate::check::accessor::{SITE_BITS, Who};
 use crate::check::order::Order;
 use crate::check::reads::Read;
-use crate::check::runs::{Addresses, Run};
+use crate::check::runs::{Addresses, LaneRun};
 use crate::lanes::quarters::{LANES_OF_QUARTER, Quarter, quarters};
 use std::ops::Range;
 
 impl SharedShadow {
     /// Takes note of an access.
     #[inline(always)]
-    pub fn note(&mut self, order: &Order, now: Now, run: &Run, bytes: u64) {
+    pub fn note(&mut self, order: &Order, now: Now, run: &LaneRun, bytes: u64) {
         let stamp = order.own(now.warp);
         if now.write {
             return self.note_write(stamp, now, run, bytes);
@@ -53,7 +53,7 @@ impl SharedShadow {
     }
 
     #[inline(always)]
-    fn note_write(&mut self, stamp: u32, now: Now, run: &Run, bytes: u64) {
+    fn note_write(&mut self, stamp: u32, now: Now, run: &LaneRun, bytes: u64) {
         let (first, count, each) = self.granules(run, bytes);
         let range = first..first + count;
         self.last_write = self.last_write.max(stamp);
@@ -89,7 +89,7 @@ impl SharedShadow {
     }
 
     #[inline(always)]
-    fn note_read(&mut self, order: &Order, (stamp, who): (u32, Who), run: &Run, bytes: u64) {
+    fn note_read(&mut self, order: &Order, (stamp, who): (u32, Who), run: &LaneRun, bytes: u64) {
         let (first, count, each) = self.granules(run, bytes);
         let range = first..first + count;
         if order.is_plain() && self.is_read_by_two(order.floor(), range.clone()) {

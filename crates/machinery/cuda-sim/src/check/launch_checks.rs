@@ -6,14 +6,14 @@ use super::evidence::Evidence;
 use super::fenced::{Fences, MOST_BLOCKS};
 use super::finding::{Finding, Severity};
 use super::finding_kind::FindingKind;
-use super::ledger::{Key, Ledger, OtherSeen, Place, Seen};
+use super::ledger::{FindingKey, KernelContext, Ledger, Occurrence, OtherThread};
 use super::shadow::Shadow;
 use crate::isa::checked::CheckedPlaces;
 use crate::memory::global::Global;
 use std::sync::Arc;
 
 /// What the checks of a launch share.
-pub struct Launched {
+pub struct LaunchChecks {
     pub checks: Checks,
     /// Bytes of a block's shared memory, and those it is looked at by.
     pub shared_bytes: u32,
@@ -25,7 +25,7 @@ pub struct Launched {
     pub(super) fences: Option<Fences>,
 }
 
-impl Launched {
+impl LaunchChecks {
     /// Of a launch of a kernel whose blocks have so many bytes of shared memory; how
     /// many there are, and whether they run one after the other. None where nothing is to be looked
     /// at.
@@ -35,7 +35,7 @@ impl Launched {
         global: &Global,
         shared_bytes: u32,
         (blocks, ordered): (u64, bool),
-    ) -> Option<Arc<Launched>> {
+    ) -> Option<Arc<LaunchChecks>> {
         let between = match (checks.race && blocks > 1, places.has_fences()) {
             (true, false) => Between::Blocks,
             // Where blocks run at the same time, which comes first is a matter of chance.
@@ -43,7 +43,7 @@ impl Launched {
             _ => Between::Nothing,
         };
         checks.watches().then(|| {
-            Arc::new(Launched {
+            Arc::new(LaunchChecks {
                 checks,
                 shared_bytes,
                 granule: places.granule(),
@@ -63,7 +63,7 @@ impl Launched {
     pub fn findings(
         &self,
         mut ledger: Ledger,
-        place: Place,
+        place: KernelContext,
         global: &Global,
         whole: bool,
     ) -> Vec<Finding> {
@@ -85,16 +85,16 @@ impl Launched {
                     true => writer,
                     false => site((word.readers, false)),
                 };
-                let key = Key {
+                let key = FindingKey {
                     severity: Severity::Warning,
                     kind: FindingKind::BetweenBlocks,
                     site: writer,
                     other,
                 };
-                ledger.note(key, word.writer, 1, || Seen {
+                ledger.note(key, word.writer, 1, || Occurrence {
                     block: word.writer,
                     thread: 0,
-                    other: Some(OtherSeen {
+                    other: Some(OtherThread {
                         block: word.user,
                         thread: 0,
                         write: word.user_writes,
