@@ -101,11 +101,11 @@ fn describe(finding: &Finding, answer: &Answer, lang: Lang) -> String {
         1 => String::new(),
         many => say!(lang, " ({} times)", "（{} 次）"; many),
     };
-    let threads = kind != cuda_driver::Kind::BetweenBlocks;
+    let threads = kind != cuda_driver::FindingKind::BetweenBlocks;
     let thread = threads.then_some(finding.thread);
     let does = match (&finding.other, kind) {
         (None, _) => "",
-        (_, cuda_driver::Kind::ReadAfterWrite) => lang.pick("reads", "读取"),
+        (_, cuda_driver::FindingKind::ReadAfterWrite) => lang.pick("reads", "读取"),
         _ => lang.pick("writes", "写入"),
     };
     let who_one = who(&finding.kernel, finding.block, thread, lang);

@@ -1,80 +1,80 @@
 //! Kinds of mistakes in both languages: what each is, and what usually causes it.
 
-use cuda_driver::{Finding, Kind};
+use cuda_driver::{Finding, FindingKind};
 
 use crate::lang::Lang;
 
 /// What it is.
-pub fn title(kind: Kind, lang: Lang) -> &'static str {
+pub fn title(kind: FindingKind, lang: Lang) -> &'static str {
     let (en, zh) = match kind {
-        Kind::OutOfBounds => (
+        FindingKind::OutOfBounds => (
             "An access outside every allocation",
             "越界访问：地址不在任何已分配的内存之内",
         ),
-        Kind::UseAfterFree => ("An access of memory that was freed", "访问了已经释放的内存"),
-        Kind::NullPointer => ("An access through a null pointer", "通过空指针访问内存"),
-        Kind::WrongSpace => ("An address of another memory", "使用了另一种存储空间的地址"),
-        Kind::Misaligned => ("A misaligned address", "地址没有对齐"),
-        Kind::StackOverflow => ("A stack overflow", "栈溢出"),
-        Kind::InvalidCall => (
+        FindingKind::UseAfterFree => ("An access of memory that was freed", "访问了已经释放的内存"),
+        FindingKind::NullPointer => ("An access through a null pointer", "通过空指针访问内存"),
+        FindingKind::WrongSpace => ("An address of another memory", "使用了另一种存储空间的地址"),
+        FindingKind::Misaligned => ("A misaligned address", "地址没有对齐"),
+        FindingKind::StackOverflow => ("A stack overflow", "栈溢出"),
+        FindingKind::InvalidCall => (
             "A call through what is no function",
             "通过无效的函数指针调用",
         ),
-        Kind::UnwrittenDevice => (
+        FindingKind::UnwrittenDevice => (
             "A read of device memory that nobody wrote",
             "读取了从未写入过的设备内存",
         ),
-        Kind::UnwrittenShared => (
+        FindingKind::UnwrittenShared => (
             "A read of shared memory that no thread of the block wrote",
             "读取了本线程块中没有线程写入过的共享内存",
         ),
-        Kind::ReadAfterWrite => (
+        FindingKind::ReadAfterWrite => (
             "A race: a read of what another thread may not have written yet",
             "数据竞争：读取时，另一个线程可能还没有写完",
         ),
-        Kind::WriteAfterRead => (
+        FindingKind::WriteAfterRead => (
             "A race: a write over what another thread may not have read yet",
             "数据竞争：写入时，另一个线程可能还没有读完",
         ),
-        Kind::WriteAfterWrite => (
+        FindingKind::WriteAfterWrite => (
             "A race: two threads write to one place, and either may be last",
             "数据竞争：两个线程写同一位置，谁最后写并不确定",
         ),
-        Kind::OneStore => (
+        FindingKind::OneStore => (
             "A race: one store with different values for one place",
             "数据竞争：同一条存储指令向同一位置写入不同的值",
         ),
-        Kind::CopyNotAwaited => (
+        FindingKind::CopyNotAwaited => (
             "A use of what an asynchronous copy has not brought yet",
             "异步拷贝尚未完成就使用了数据",
         ),
-        Kind::BetweenBlocks => (
+        FindingKind::BetweenBlocks => (
             "A race: blocks use the same device memory, and one writes",
             "数据竞争：多个线程块使用同一处设备内存，其中有写入",
         ),
-        Kind::DivergentBarrier => (
+        FindingKind::DivergentBarrier => (
             "A barrier that only part of a warp reaches",
             "线程束中只有一部分线程到达的同步屏障",
         ),
-        Kind::MixedBarriers => (
+        FindingKind::MixedBarriers => (
             "One barrier, reached at different places",
             "各线程在代码的不同位置到达同一次同步",
         ),
-        Kind::BarrierNeverOpens => ("A barrier that never opens", "永远等不齐的同步屏障"),
-        Kind::InvalidBarrier => ("A barrier that does not exist", "不存在的同步屏障"),
-        Kind::MaskLacksCaller => (
+        FindingKind::BarrierNeverOpens => ("A barrier that never opens", "永远等不齐的同步屏障"),
+        FindingKind::InvalidBarrier => ("A barrier that does not exist", "不存在的同步屏障"),
+        FindingKind::MaskLacksCaller => (
             "A mask that does not name the calling lane",
             "掩码不包含调用它的线程",
         ),
-        Kind::AbsentLanes => (
+        FindingKind::AbsentLanes => (
             "A mask that names lanes that do not come",
             "掩码包含不会执行到此处的线程",
         ),
-        Kind::WarpIncomplete => (
+        FindingKind::WarpIncomplete => (
             "An instruction for whole warps in part of one",
             "不完整的线程束执行了要求整个线程束参与的指令",
         ),
-        Kind::Leaked => ("Memory that nobody freed", "没有释放的内存"),
+        FindingKind::Leaked => ("Memory that nobody freed", "没有释放的内存"),
     };
     lang.pick(en, zh)
 }
@@ -86,39 +86,43 @@ pub fn usually(finding: &Finding, lang: Lang) -> &str {
         return &finding.usually;
     }
     match finding.kind {
-        Kind::OutOfBounds => {
+        FindingKind::OutOfBounds => {
             "该写 `<` 的地方写成了 `<=`，没有用 `if (i < n)` 排除多余的线程，下标小于零，或者单位弄错\
              （把字节当成元素，把间距当成宽度）"
         }
-        Kind::UseAfterFree => "缓冲区已经释放，指针却还保留着",
-        Kind::NullPointer => "指针从未赋值",
-        Kind::WrongSpace => "把共享内存、局部变量或主机端的指针当成了设备内存的指针",
-        Kind::Misaligned => "把指针转换成更宽的类型（如 `float4`），而地址不是其大小的整数倍",
-        Kind::StackOverflow => "函数递归过深，或者无法结束",
-        Kind::InvalidCall => "函数指针取自主机端，或者从未赋值",
-        Kind::UnwrittenDevice => "没有人向它拷贝数据或清零，或者只处理了一部分",
-        Kind::UnwrittenShared => "分块的边缘或光环（halo）没有线程装载，或者有线程跳过了写入",
-        Kind::ReadAfterWrite => "两行之间缺少 `__syncthreads()`",
-        Kind::WriteAfterRead => "循环末尾、下一轮写入之前，缺少 `__syncthreads()`",
-        Kind::WriteAfterWrite => "两个线程用了相同的下标，或者求和没有使用 `atomicAdd`",
-        Kind::OneStore => "几个线程的下标相同",
-        Kind::CopyNotAwaited => "缺少 `cp.async.wait_group`，或者它允许未完成的组过多",
-        Kind::BetweenBlocks => {
+        FindingKind::UseAfterFree => "缓冲区已经释放，指针却还保留着",
+        FindingKind::NullPointer => "指针从未赋值",
+        FindingKind::WrongSpace => "把共享内存、局部变量或主机端的指针当成了设备内存的指针",
+        FindingKind::Misaligned => {
+            "把指针转换成更宽的类型（如 `float4`），而地址不是其大小的整数倍"
+        }
+        FindingKind::StackOverflow => "函数递归过深，或者无法结束",
+        FindingKind::InvalidCall => "函数指针取自主机端，或者从未赋值",
+        FindingKind::UnwrittenDevice => "没有人向它拷贝数据或清零，或者只处理了一部分",
+        FindingKind::UnwrittenShared => {
+            "分块的边缘或光环（halo）没有线程装载，或者有线程跳过了写入"
+        }
+        FindingKind::ReadAfterWrite => "两行之间缺少 `__syncthreads()`",
+        FindingKind::WriteAfterRead => "循环末尾、下一轮写入之前，缺少 `__syncthreads()`",
+        FindingKind::WriteAfterWrite => "两个线程用了相同的下标，或者求和没有使用 `atomicAdd`",
+        FindingKind::OneStore => "几个线程的下标相同",
+        FindingKind::CopyNotAwaited => "缺少 `cp.async.wait_group`，或者它允许未完成的组过多",
+        FindingKind::BetweenBlocks => {
             "线程块的执行顺序不定，有些同时执行：结果写在了输入上，或者跨线程块求和没有使用 `atomicAdd`"
         }
-        Kind::DivergentBarrier => {
+        FindingKind::DivergentBarrier => {
             "`__syncthreads()` 写在 `if` 里，或者写在各线程退出时机不同的循环里"
         }
-        Kind::MixedBarriers => {
+        FindingKind::MixedBarriers => {
             "`if` 的两个分支里各有一个 `__syncthreads()`，或者各线程束的循环次数不同"
         }
-        Kind::BarrierNeverOpens => "`__syncthreads()` 写在 `if` 里，有线程永远不会到达",
-        Kind::InvalidBarrier => "线程数不是 32 的整数倍",
-        Kind::MaskLacksCaller => "掩码是为另一些线程准备的",
-        Kind::AbsentLanes => {
+        FindingKind::BarrierNeverOpens => "`__syncthreads()` 写在 `if` 里，有线程永远不会到达",
+        FindingKind::InvalidBarrier => "线程数不是 32 的整数倍",
+        FindingKind::MaskLacksCaller => "掩码是为另一些线程准备的",
+        FindingKind::AbsentLanes => {
             "在 `if` 里使用了全满的掩码：请在 `if` 之前用 `__ballot_sync` 取得掩码，或者把调用移到外面"
         }
-        Kind::WarpIncomplete => "线程块的大小不是 32 的整数倍",
-        Kind::Leaked => "缓冲区被遗忘",
+        FindingKind::WarpIncomplete => "线程块的大小不是 32 的整数倍",
+        FindingKind::Leaked => "缓冲区被遗忘",
     }
 }

@@ -32,7 +32,7 @@ mod simulator;
 mod start;
 mod status;
 
-pub use cuda_sim::check::{Check, Checks, Finding, Kind, Other, Severity};
+pub use cuda_sim::check::{Check, Checks, Finding, FindingKind, OtherAccess, Severity};
 pub use cuda_sim::exec::Progress;
 pub use cuda_sim::exec::fault::{Fault, FaultKind, FaultPlace};
 pub use cuda_sim::isa::{AccessClass, AccessSet, Direction, Memory, SourceLine};

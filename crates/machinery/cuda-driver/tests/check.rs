@@ -4,7 +4,7 @@
 
 use std::process::Command;
 
-use cuda_driver::{Checks, Kind, checking, take_findings};
+use cuda_driver::{Checks, FindingKind, checking, take_findings};
 use cust::launch;
 use cust::memory::DeviceBuffer;
 use cust::module::Module;
@@ -55,7 +55,7 @@ fn child() {
     let buffer = unsafe { DeviceBuffer::<u32>::uninitialized(64) }.unwrap();
     // SAFETY: the parameter is the kernel's, and there is a word for each thread.
     unsafe { launch!(sum<<<1, 64, 0, stream>>>(buffer.as_device_ptr())) }.unwrap();
-    let kinds: Vec<Kind> = take_findings().iter().map(|found| found.kind).collect();
+    let kinds: Vec<FindingKind> = take_findings().iter().map(|found| found.kind).collect();
     println!("found: {kinds:?}");
     println!("checking: {}", checking());
     match std::env::var("FORGET").as_deref() {

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cuda_driver::{Kind, progress, take_findings};
+use cuda_driver::{FindingKind, progress, take_findings};
 use cust::context::{CurrentContext, legacy};
 use cust::device::Device;
 use cust::error::CudaError;
@@ -104,7 +104,9 @@ fn child() {
         }
     });
     let found = take_findings();
-    let unwritten = found.iter().filter(|one| one.kind == Kind::UnwrittenDevice);
+    let unwritten = found
+        .iter()
+        .filter(|one| one.kind == FindingKind::UnwrittenDevice);
     println!("found: {}", unwritten.count());
 }
 

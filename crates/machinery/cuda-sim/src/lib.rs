@@ -1,6 +1,6 @@
 //! A CUDA GPU in software: PTX in, the results, the memory traffic and a modelled time out.
 //!
-//! Modules know those before them and none after them (`tests/layers.rs` looks):
+//! Modules know those before them and none after them (`tests/layers` looks):
 //!
 //! | | |
 //! |---|---|

@@ -9,7 +9,7 @@ mod sanitizer;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Result, bail};
-use cuda_driver::{Check, Checks, Finding, Kind, Severity};
+use cuda_driver::{Check, Checks, Finding, FindingKind, Severity};
 
 use common::error::note;
 
@@ -47,7 +47,7 @@ fn is_alike(one: &Finding, other: &Finding) -> bool {
     let place = |finding: &Finding| finding.other.as_ref().map(|it| it.source.clone());
     (one.kind, &one.kernel, &one.source) == (other.kind, &other.kernel, &other.source)
         && place(one) == place(other)
-        && one.kind != Kind::Leaked
+        && one.kind != FindingKind::Leaked
 }
 
 /// The findings as a section of a report.
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     /// A finding of a kind, in a kernel and line of the PTX.
-    pub(super) fn finding(kind: Kind, severity: Severity, line: u32) -> Finding {
+    pub(super) fn finding(kind: FindingKind, severity: Severity, line: u32) -> Finding {
         Finding {
             check: kind.check(),
             kind,
@@ -147,7 +147,7 @@ mod tests {
     fn a_section_says_what_was_looked_for() {
         let some = "race,mem".parse().unwrap();
         assert_eq!(section(some, &[]), "Checked (mem, race): nothing found.");
-        let one = [finding(Kind::UnwrittenShared, Severity::Error, 7)];
+        let one = [finding(FindingKind::UnwrittenShared, Severity::Error, 7)];
         let text = section(some, &one);
         assert!(
             text.starts_with("Checked (mem, race): 1 mistake.\n\nerror: init: "),
@@ -159,9 +159,9 @@ mod tests {
     #[test]
     fn an_error_is_one_and_a_warning_is_not() {
         assert!(verdict(&[]).is_ok());
-        let warning = finding(Kind::BetweenBlocks, Severity::Warning, 7);
+        let warning = finding(FindingKind::BetweenBlocks, Severity::Warning, 7);
         assert!(verdict(std::slice::from_ref(&warning)).is_ok());
-        let error = finding(Kind::ReadAfterWrite, Severity::Error, 9);
+        let error = finding(FindingKind::ReadAfterWrite, Severity::Error, 9);
         let said = verdict(&[warning, error.clone(), error])
             .unwrap_err()
             .to_string();
@@ -173,13 +173,13 @@ mod tests {
 
     #[test]
     fn the_same_mistake_of_two_launches_is_one() {
-        let one = finding(Kind::ReadAfterWrite, Severity::Error, 9);
+        let one = finding(FindingKind::ReadAfterWrite, Severity::Error, 9);
         assert!(is_alike(&one, &one.clone()));
         assert!(!is_alike(
             &one,
-            &finding(Kind::ReadAfterWrite, Severity::Error, 8)
+            &finding(FindingKind::ReadAfterWrite, Severity::Error, 8)
         ));
-        let leak = finding(Kind::Leaked, Severity::Error, 0);
+        let leak = finding(FindingKind::Leaked, Severity::Error, 0);
         assert!(!is_alike(&leak, &leak.clone()), "two allocations");
     }
 }

@@ -1,6 +1,6 @@
 //! Findings, as the JSON record has them.
 
-use cuda_driver::{Check, Checks, Finding, Other, SourceLine};
+use cuda_driver::{Check, Checks, Finding, OtherAccess, SourceLine};
 use serde::Serialize;
 
 /// What was looked for and what was found.
@@ -84,8 +84,8 @@ impl From<&Finding> for Found {
     }
 }
 
-impl From<&Other> for OtherPlace {
-    fn from(other: &Other) -> OtherPlace {
+impl From<&OtherAccess> for OtherPlace {
+    fn from(other: &OtherAccess) -> OtherPlace {
         OtherPlace {
             writes: other.write,
             place: Place::new(other.block, other.thread, &other.source),

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::sync::MutexGuard;
 
 use cuda_sim::driver::{ContextId, CudaError, Driver};
-use cuda_sim::memory::global::{Allocation, Kind};
+use cuda_sim::memory::global::{Allocation, AllocationKind};
 use cust_raw::{CUcontext, CUdevice, CUdeviceptr, CUstream};
 
 use super::device::check_device;
@@ -169,7 +169,12 @@ pub unsafe fn host_device_pointer(
     let address = unsafe { Out::new(address) }?;
     let driver = with_live_context()?;
     let found = driver.allocation(host as u64)?;
-    if flags != 0 || !matches!(found.kind, Kind::Host | Kind::Registered) {
+    if flags != 0
+        || !matches!(
+            found.kind,
+            AllocationKind::Host | AllocationKind::Registered
+        )
+    {
         return Err(CudaError::InvalidValue.into());
     }
     address.set(host as u64);
@@ -237,10 +242,12 @@ pub unsafe fn pointer_attribute(
             // DEVICE_POINTER
             3 => data.cast::<CUdeviceptr>().write(address),
             // HOST_POINTER
-            4 if found.kind == Kind::Device => return Err(CudaError::InvalidValue.into()),
+            4 if found.kind == AllocationKind::Device => return Err(CudaError::InvalidValue.into()),
             4 => data.cast::<u64>().write(address),
             // IS_MANAGED
-            8 => data.cast::<bool>().write(found.kind == Kind::Managed),
+            8 => data
+                .cast::<bool>()
+                .write(found.kind == AllocationKind::Managed),
             // DEVICE_ORDINAL
             9 => data.cast::<c_int>().write(0),
             // RANGE_START_ADDR
@@ -265,8 +272,8 @@ pub unsafe fn pointer_attribute(
 /// counts as the device's.
 fn memory_type(found: Allocation) -> c_uint {
     match found.kind {
-        Kind::Host | Kind::Registered => 1,
-        Kind::Device | Kind::Managed => 2,
+        AllocationKind::Host | AllocationKind::Registered => 1,
+        AllocationKind::Device | AllocationKind::Managed => 2,
     }
 }
 

@@ -3,10 +3,10 @@
 use super::blocks::Lately;
 use super::evidence::Evidence;
 use super::finding::Severity;
-use super::finding_kind::Kind;
-use super::launched::Launched;
-use super::ledger::{Key, Ledger, NOWHERE, Seen};
-use super::runs::{Addresses, Run};
+use super::finding_kind::FindingKind;
+use super::launch_checks::LaunchChecks;
+use super::ledger::{FindingKey, Ledger, NOWHERE, Occurrence};
+use super::runs::{Addresses, LaneRun};
 use super::shadow::Held;
 use super::shared::Now;
 use crate::isa::Access;
@@ -18,9 +18,10 @@ pub const RECENT: usize = 16;
 
 /// Checks the blocks that a multiprocessor runs.
 pub struct Checker {
-    pub launched: Arc<Launched>,
+    pub launched: Arc<LaunchChecks>,
     pub ledger: Ledger,
-    /// Numbers of allocations used lately, by some bits of the address.
+    /// Numbers of allocations used lately; an address is looked for in one element, which some of
+    /// its bits choose.
     pub recent: [usize; RECENT],
     /// What blocks have used of device memory.
     pub lately: Lately,
@@ -29,14 +30,16 @@ pub struct Checker {
 /// Who does what, as a check sees it.
 #[derive(Clone, Copy)]
 pub struct Doing {
-    /// The block's number, and the warp's in it.
+    /// The block's number in the launch.
     pub block: u64,
+    /// The warp's number in its block.
     pub warp: usize,
     /// The instruction's address.
     pub site: u32,
     pub access: Access,
-    /// It reads; it writes. Most atomics do both.
+    /// The access reads. Most atomics read and write.
     pub reads: bool,
+    /// The access writes.
     pub writes: bool,
 }
 
@@ -45,7 +48,7 @@ pub struct Doing {
 pub struct Lanes<'a> {
     pub at: Addresses<'a>,
     pub mask: u32,
-    /// That each accesses.
+    /// How many bytes each lane accesses.
     pub bytes: u64,
     /// The memory before the access.
     pub memory: &'a [u64],
@@ -70,8 +73,8 @@ impl Doing {
         self.writes && !self.reads
     }
 
-    pub fn key(&self, kind: Kind, severity: Severity) -> Key {
-        Key {
+    pub fn key(&self, kind: FindingKind, severity: Severity) -> FindingKey {
+        FindingKey {
             severity,
             kind,
             site: self.site,
@@ -81,8 +84,8 @@ impl Doing {
 }
 
 impl Checker {
-    /// Nothing found yet.
-    pub fn new(launched: Arc<Launched>) -> Checker {
+    /// With nothing found yet.
+    pub fn new(launched: Arc<LaunchChecks>) -> Checker {
         Checker {
             launched,
             ledger: Ledger::default(),
@@ -92,11 +95,12 @@ impl Checker {
     }
 }
 
-/// The lanes of a run that read what was not `written`, which it tells of an address.
+/// The reads of those lanes of a run that read what nobody has written: `written` tells for an
+/// address whether all the bytes there are.
 #[cold]
 pub fn unwritten_lanes(
     doing: Doing,
-    run: &Run,
+    run: &LaneRun,
     bytes: u64,
     written: impl Fn(u64) -> bool,
 ) -> Vec<Held> {
@@ -112,9 +116,9 @@ pub fn unwritten_lanes(
     lanes.filter(|held| !written(held.at)).collect()
 }
 
-/// Notes a read of what nobody has written.
-pub fn note_unwritten(ledger: &mut Ledger, kind: Kind, block: u64, held: Held) {
-    let key = Key {
+/// Notes that a thread has read what nobody has written.
+pub fn note_unwritten(ledger: &mut Ledger, kind: FindingKind, block: u64, held: Held) {
+    let key = FindingKey {
         severity: Severity::Error,
         kind,
         site: held.site,
@@ -123,12 +127,12 @@ pub fn note_unwritten(ledger: &mut Ledger, kind: Kind, block: u64, held: Held) {
     let Held {
         thread, at, bytes, ..
     } = held;
-    ledger.note(key, block, 1, || Seen {
+    ledger.note(key, block, 1, || Occurrence {
         block,
         thread,
         other: None,
         what: match kind {
-            Kind::UnwrittenShared => Evidence::Shared { at, bytes },
+            FindingKind::UnwrittenShared => Evidence::Shared { at, bytes },
             _ => Evidence::Device { at, bytes },
         },
     });

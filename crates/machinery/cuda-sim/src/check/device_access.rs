@@ -6,9 +6,9 @@ use super::device::Tracked;
 use super::evidence::Evidence;
 use super::fenced::{Fences, Words};
 use super::finding::Severity;
-use super::finding_kind::Kind;
-use super::ledger::{Key, Ledger, OtherSeen, Seen};
-use super::runs::{Addresses, Runs};
+use super::finding_kind::FindingKind;
+use super::ledger::{FindingKey, Ledger, Occurrence, OtherThread};
+use super::runs::{Addresses, LaneRuns};
 use crate::isa::AccessKind;
 use crate::isa::checked::CheckedPlaces;
 
@@ -39,7 +39,7 @@ impl Checker {
         };
         // A place that was in order just now.
         let mut before = None;
-        for run in Runs::new(at, mask, bytes) {
+        for run in LaneRuns::new(at, mask, bytes) {
             let place = (run.start >> 20) as usize % RECENT;
             let span = run.span(bytes);
             if before == Some((run.start, span)) {
@@ -69,7 +69,7 @@ impl Checker {
                     before = None;
                     let has = |at| written.has(at - known.base, bytes);
                     for held in unwritten_lanes(doing, &run, bytes, has) {
-                        note_unwritten(ledger, Kind::UnwrittenDevice, doing.block, held);
+                        note_unwritten(ledger, FindingKind::UnwrittenDevice, doing.block, held);
                     }
                 }
                 if doing.leaves_written() {
@@ -84,7 +84,7 @@ impl Checker {
             }
             if let (Some(words), Some(fences)) = (&known.words, &launched.fences) {
                 before = None;
-                let place = Place {
+                let place = FencedAccess {
                     known,
                     words,
                     fences,
@@ -104,8 +104,8 @@ impl Checker {
     }
 }
 
-/// Bytes of an allocation that some lanes access.
-struct Place<'a> {
+/// An access of an allocation's bytes in a launch whose blocks may order themselves by fences.
+struct FencedAccess<'a> {
     known: &'a Tracked,
     words: &'a Words,
     fences: &'a Fences,
@@ -115,8 +115,13 @@ struct Place<'a> {
 
 /// An access in a launch whose blocks may order themselves: notes what is not in order.
 #[cold]
-fn ordered_by_fences(ledger: &mut Ledger, places: &CheckedPlaces, doing: Doing, place: Place) {
-    let Place {
+fn ordered_by_fences(
+    ledger: &mut Ledger,
+    places: &CheckedPlaces,
+    doing: Doing,
+    place: FencedAccess,
+) {
+    let FencedAccess {
         known,
         words,
         fences,
@@ -132,17 +137,17 @@ fn ordered_by_fences(ledger: &mut Ledger, places: &CheckedPlaces, doing: Doing, 
         words.write(fences, offset, span, doing.block, site);
     } else {
         for (at, wrote) in words.read(fences, offset, span, doing.block) {
-            let key = Key {
+            let key = FindingKey {
                 severity: Severity::Warning,
-                kind: Kind::BetweenBlocks,
+                kind: FindingKind::BetweenBlocks,
                 site: places.device_site(wrote.site),
                 other: doing.site,
             };
             let block = u64::from(wrote.block);
-            ledger.note(key, block, 1, || Seen {
+            ledger.note(key, block, 1, || Occurrence {
                 block,
                 thread: 0,
-                other: Some(OtherSeen {
+                other: Some(OtherThread {
                     block: doing.block,
                     thread: 0,
                     write: false,

@@ -2,46 +2,47 @@
 
 use super::choice::Check;
 
-use super::finding_kind::Kind;
+use super::finding_kind::FindingKind;
 use super::words::allocation;
 use crate::isa::SourceLine;
-use crate::memory::global::Known;
+use crate::memory::global::AllocationRecord;
 use std::fmt;
 
 /// One mistake, as often as it was seen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
-    /// Which check found it.
+    /// The check that found the mistake.
     pub check: Check,
-    /// What it is.
-    pub kind: Kind,
+    /// Which mistake it is.
+    pub kind: FindingKind,
     /// How bad.
     pub severity: Severity,
     /// The kernel's name; empty for what no kernel did.
     pub kernel: String,
-    /// The block that was seen to do it, the lowest where there are several.
+    /// The block that made the mistake; where several did, the one with the lowest number.
     pub block: [u32; 3],
-    /// Its thread; zero for [`Kind::BetweenBlocks`], of which only blocks are known.
+    /// The thread that made the mistake; zero for [`FindingKind::BetweenBlocks`], of which only
+    /// blocks are known.
     pub thread: [u32; 3],
-    /// The line at which it did it.
+    /// The line of the source at which the thread was.
     pub source: SourceLine,
-    /// Of a race, the other access.
-    pub other: Option<Other>,
+    /// The other access of a race; none for a mistake that is no race.
+    pub other: Option<OtherAccess>,
     /// What was touched, and what else there is to say. A sentence or two; may be empty.
     pub what: String,
-    /// What usually causes it. A sentence; may be empty.
+    /// What usually causes such a mistake. A sentence; may be empty.
     pub usually: String,
-    /// How often, a thread at a time.
+    /// How often it was seen: each thread counts each time.
     pub count: u64,
 }
 
 /// The other access of a race.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Other {
+pub struct OtherAccess {
     pub block: [u32; 3],
     pub thread: [u32; 3],
     pub source: SourceLine,
-    /// It wrote; else it read.
+    /// The other access was a write; else it was a read.
     pub write: bool,
 }
 
@@ -50,7 +51,7 @@ pub struct Other {
 pub enum Severity {
     /// The kernel is wrong.
     Error,
-    /// It is wrong, unless it is meant just so.
+    /// The kernel is wrong, unless its author means it just so.
     Warning,
 }
 
@@ -65,9 +66,9 @@ impl Severity {
 }
 
 impl Finding {
-    /// An allocation that was still there, made by such a call.
-    pub(crate) fn leak(known: &Known, call: &str) -> Finding {
-        let kind = Kind::Leaked;
+    /// For an allocation that was never freed; `call` is what made it: `cuMemAlloc`.
+    pub(crate) fn leak(known: &AllocationRecord, call: &str) -> Finding {
+        let kind = FindingKind::Leaked;
         Finding {
             check: kind.check(),
             kind,
@@ -83,7 +84,8 @@ impl Finding {
         }
     }
 
-    /// Whether it is the same mistake in the same lines of the source, which have to be known.
+    /// Whether both are the same mistake in the same lines of the source. Findings whose lines are
+    /// not known are never alike.
     pub(super) fn is_alike(&self, other: &Finding) -> bool {
         let alike = |one: &SourceLine, other: &SourceLine| {
             one.line > 0 && (one.line, &one.file) == (other.line, &other.file)
@@ -98,20 +100,22 @@ impl Finding {
             && others_alike
     }
 
-    /// Which access this thread did, where the kind says it.
+    /// What the thread did, `reads ` or `writes `, where the kind of finding tells it; else empty.
     fn does(&self) -> &'static str {
         match self.kind {
-            Kind::ReadAfterWrite => "reads ",
-            Kind::WriteAfterRead | Kind::WriteAfterWrite | Kind::BetweenBlocks => "writes ",
+            FindingKind::ReadAfterWrite => "reads ",
+            FindingKind::WriteAfterRead
+            | FindingKind::WriteAfterWrite
+            | FindingKind::BetweenBlocks => "writes ",
             _ => "",
         }
     }
 
-    /// A block, and its thread where that is known: of races between blocks it is not.
+    /// Writes the block, and the thread where that is known: of a race between blocks it is not.
     fn who(&self, f: &mut fmt::Formatter<'_>, block: [u32; 3], thread: [u32; 3]) -> fmt::Result {
         write!(f, "block {}", Triple(block))?;
         match self.kind {
-            Kind::BetweenBlocks => Ok(()),
+            FindingKind::BetweenBlocks => Ok(()),
             _ => write!(f, ", thread {}", Triple(thread)),
         }
     }
@@ -145,7 +149,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// x, y and z.
+/// Three numbers as `(x, y, z)`.
 struct Triple([u32; 3]);
 
 impl fmt::Display for Triple {
@@ -159,7 +163,7 @@ impl fmt::Display for Triple {
 mod tests {
     use super::*;
 
-    fn finding(kind: Kind) -> Finding {
+    fn finding(kind: FindingKind) -> Finding {
         Finding {
             check: kind.check(),
             kind,
@@ -182,7 +186,7 @@ mod tests {
     #[test]
     fn a_finding_says_what_and_where() {
         let text = Finding {
-            other: Some(Other {
+            other: Some(OtherAccess {
                 block: [1, 2, 3],
                 thread: [0; 3],
                 source: SourceLine {
@@ -192,7 +196,7 @@ mod tests {
                 write: true,
             }),
             count: 12,
-            ..finding(Kind::ReadAfterWrite)
+            ..finding(FindingKind::ReadAfterWrite)
         }
         .to_string();
         let wanted =
@@ -210,21 +214,21 @@ mod tests {
         let text = Finding {
             what: String::new(),
             usually: String::new(),
-            ..finding(Kind::BetweenBlocks)
+            ..finding(FindingKind::BetweenBlocks)
         }
         .to_string();
         assert!(!text.contains("thread"), "{text}");
         assert_eq!(text.lines().count(), 3, "{text}");
         let leak = Finding {
             kernel: String::new(),
-            ..finding(Kind::Leaked)
+            ..finding(FindingKind::Leaked)
         };
         assert!(!leak.to_string().contains("in kernel"), "{leak}");
     }
 
     #[test]
     fn copies_of_a_line_are_alike_and_other_lines_are_not() {
-        let one = finding(Kind::UnwrittenShared);
+        let one = finding(FindingKind::UnwrittenShared);
         let mut copy = one.clone();
         copy.source.ptx_line = 71;
         assert!(one.is_alike(&copy));
@@ -234,6 +238,6 @@ mod tests {
         let mut unknown = one.clone();
         unknown.source = SourceLine::default();
         assert!(!unknown.is_alike(&unknown.clone()));
-        assert!(!one.is_alike(&finding(Kind::ReadAfterWrite)));
+        assert!(!one.is_alike(&finding(FindingKind::ReadAfterWrite)));
     }
 }

@@ -4,7 +4,7 @@ use super::choice::Check;
 
 /// What is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum FindingKind {
     /// An access outside every allocation.
     OutOfBounds,
     /// An access of memory that was freed.
@@ -53,144 +53,153 @@ pub enum Kind {
     Leaked,
 }
 
-impl Kind {
-    /// In records: `out-of-bounds`.
+impl FindingKind {
+    /// The kind's name in records, as `out-of-bounds`.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::OutOfBounds => "out-of-bounds",
-            Kind::UseAfterFree => "use-after-free",
-            Kind::NullPointer => "null-pointer",
-            Kind::WrongSpace => "wrong-space",
-            Kind::Misaligned => "misaligned",
-            Kind::StackOverflow => "stack-overflow",
-            Kind::InvalidCall => "invalid-call",
-            Kind::UnwrittenDevice => "unwritten-device-memory",
-            Kind::UnwrittenShared => "unwritten-shared-memory",
-            Kind::ReadAfterWrite => "read-after-write",
-            Kind::WriteAfterRead => "write-after-read",
-            Kind::WriteAfterWrite => "write-after-write",
-            Kind::OneStore => "one-store-two-values",
-            Kind::CopyNotAwaited => "copy-not-awaited",
-            Kind::BetweenBlocks => "between-blocks",
-            Kind::DivergentBarrier => "divergent-barrier",
-            Kind::MixedBarriers => "mixed-barriers",
-            Kind::BarrierNeverOpens => "barrier-never-opens",
-            Kind::InvalidBarrier => "invalid-barrier",
-            Kind::MaskLacksCaller => "mask-lacks-caller",
-            Kind::AbsentLanes => "absent-lanes",
-            Kind::WarpIncomplete => "warp-incomplete",
-            Kind::Leaked => "leaked",
+            FindingKind::OutOfBounds => "out-of-bounds",
+            FindingKind::UseAfterFree => "use-after-free",
+            FindingKind::NullPointer => "null-pointer",
+            FindingKind::WrongSpace => "wrong-space",
+            FindingKind::Misaligned => "misaligned",
+            FindingKind::StackOverflow => "stack-overflow",
+            FindingKind::InvalidCall => "invalid-call",
+            FindingKind::UnwrittenDevice => "unwritten-device-memory",
+            FindingKind::UnwrittenShared => "unwritten-shared-memory",
+            FindingKind::ReadAfterWrite => "read-after-write",
+            FindingKind::WriteAfterRead => "write-after-read",
+            FindingKind::WriteAfterWrite => "write-after-write",
+            FindingKind::OneStore => "one-store-two-values",
+            FindingKind::CopyNotAwaited => "copy-not-awaited",
+            FindingKind::BetweenBlocks => "between-blocks",
+            FindingKind::DivergentBarrier => "divergent-barrier",
+            FindingKind::MixedBarriers => "mixed-barriers",
+            FindingKind::BarrierNeverOpens => "barrier-never-opens",
+            FindingKind::InvalidBarrier => "invalid-barrier",
+            FindingKind::MaskLacksCaller => "mask-lacks-caller",
+            FindingKind::AbsentLanes => "absent-lanes",
+            FindingKind::WarpIncomplete => "warp-incomplete",
+            FindingKind::Leaked => "leaked",
         }
     }
 
-    /// The check that finds it.
+    /// The check that finds such a mistake.
     pub fn check(self) -> Check {
         match self {
-            Kind::OutOfBounds
-            | Kind::UseAfterFree
-            | Kind::NullPointer
-            | Kind::WrongSpace
-            | Kind::Misaligned
-            | Kind::StackOverflow
-            | Kind::InvalidCall => Check::Memory,
-            Kind::UnwrittenDevice | Kind::UnwrittenShared => Check::Init,
-            Kind::ReadAfterWrite
-            | Kind::WriteAfterRead
-            | Kind::WriteAfterWrite
-            | Kind::OneStore
-            | Kind::CopyNotAwaited
-            | Kind::BetweenBlocks => Check::Race,
-            Kind::DivergentBarrier
-            | Kind::MixedBarriers
-            | Kind::BarrierNeverOpens
-            | Kind::InvalidBarrier
-            | Kind::MaskLacksCaller
-            | Kind::AbsentLanes
-            | Kind::WarpIncomplete => Check::Sync,
-            Kind::Leaked => Check::Leak,
+            FindingKind::OutOfBounds
+            | FindingKind::UseAfterFree
+            | FindingKind::NullPointer
+            | FindingKind::WrongSpace
+            | FindingKind::Misaligned
+            | FindingKind::StackOverflow
+            | FindingKind::InvalidCall => Check::Memory,
+            FindingKind::UnwrittenDevice | FindingKind::UnwrittenShared => Check::Init,
+            FindingKind::ReadAfterWrite
+            | FindingKind::WriteAfterRead
+            | FindingKind::WriteAfterWrite
+            | FindingKind::OneStore
+            | FindingKind::CopyNotAwaited
+            | FindingKind::BetweenBlocks => Check::Race,
+            FindingKind::DivergentBarrier
+            | FindingKind::MixedBarriers
+            | FindingKind::BarrierNeverOpens
+            | FindingKind::InvalidBarrier
+            | FindingKind::MaskLacksCaller
+            | FindingKind::AbsentLanes
+            | FindingKind::WarpIncomplete => Check::Sync,
+            FindingKind::Leaked => Check::Leak,
         }
     }
 
-    /// Whether it stops the kernel, checked or not.
+    /// Whether such a mistake stops the kernel, also one that runs without checks.
     pub fn stops(self) -> bool {
         self.check() == Check::Memory
             || matches!(
                 self,
-                Kind::BarrierNeverOpens | Kind::InvalidBarrier | Kind::WarpIncomplete
+                FindingKind::BarrierNeverOpens
+                    | FindingKind::InvalidBarrier
+                    | FindingKind::WarpIncomplete
             )
     }
 
-    /// What it is, in words that go on after "the thread …".
+    /// What the mistake is, as the first line of a message has it: "a misaligned address".
     pub(super) fn title(self) -> &'static str {
         match self {
-            Kind::OutOfBounds => "an access outside every allocation",
-            Kind::UseAfterFree => "an access of memory that was freed",
-            Kind::NullPointer => "an access through a null pointer",
-            Kind::WrongSpace => "an address of another memory",
-            Kind::Misaligned => "a misaligned address",
-            Kind::StackOverflow => "a stack overflow",
-            Kind::InvalidCall => "a call through what is no function",
-            Kind::UnwrittenDevice => "a read of device memory that nobody wrote",
-            Kind::UnwrittenShared => "a read of shared memory that no thread of the block wrote",
-            Kind::ReadAfterWrite => "a read of what another thread may not have written yet",
-            Kind::WriteAfterRead => "a write of what another thread may not have read yet",
-            Kind::WriteAfterWrite => "two threads write, and either may be last",
-            Kind::OneStore => "one store with different values for one place",
-            Kind::CopyNotAwaited => "a use of what an asynchronous copy has not brought yet",
-            Kind::BetweenBlocks => "blocks use the same device memory, and one writes",
-            Kind::DivergentBarrier => "a barrier that only part of a warp reaches",
-            Kind::MixedBarriers => "one barrier, reached at different places",
-            Kind::BarrierNeverOpens => "a barrier that never opens",
-            Kind::InvalidBarrier => "a barrier that does not exist",
-            Kind::MaskLacksCaller => "a mask that does not name the calling lane",
-            Kind::AbsentLanes => "a mask that names lanes that do not come",
-            Kind::WarpIncomplete => "an instruction for whole warps in part of one",
-            Kind::Leaked => "memory that nobody freed",
+            FindingKind::OutOfBounds => "an access outside every allocation",
+            FindingKind::UseAfterFree => "an access of memory that was freed",
+            FindingKind::NullPointer => "an access through a null pointer",
+            FindingKind::WrongSpace => "an address of another memory",
+            FindingKind::Misaligned => "a misaligned address",
+            FindingKind::StackOverflow => "a stack overflow",
+            FindingKind::InvalidCall => "a call through what is no function",
+            FindingKind::UnwrittenDevice => "a read of device memory that nobody wrote",
+            FindingKind::UnwrittenShared => {
+                "a read of shared memory that no thread of the block wrote"
+            }
+            FindingKind::ReadAfterWrite => "a read of what another thread may not have written yet",
+            FindingKind::WriteAfterRead => "a write of what another thread may not have read yet",
+            FindingKind::WriteAfterWrite => "two threads write, and either may be last",
+            FindingKind::OneStore => "one store with different values for one place",
+            FindingKind::CopyNotAwaited => "a use of what an asynchronous copy has not brought yet",
+            FindingKind::BetweenBlocks => "blocks use the same device memory, and one writes",
+            FindingKind::DivergentBarrier => "a barrier that only part of a warp reaches",
+            FindingKind::MixedBarriers => "one barrier, reached at different places",
+            FindingKind::BarrierNeverOpens => "a barrier that never opens",
+            FindingKind::InvalidBarrier => "a barrier that does not exist",
+            FindingKind::MaskLacksCaller => "a mask that does not name the calling lane",
+            FindingKind::AbsentLanes => "a mask that names lanes that do not come",
+            FindingKind::WarpIncomplete => "an instruction for whole warps in part of one",
+            FindingKind::Leaked => "memory that nobody freed",
         }
     }
 
-    /// What usually causes it, a sentence; empty where `what` has said it.
+    /// What usually causes such a mistake; empty where [`Finding::what`](super::Finding::what) says
+    /// all.
     pub(crate) fn usually(self) -> &'static str {
         match self {
-            Kind::UnwrittenDevice => "nobody copied to it or set it to zero, or only to part of it",
-            Kind::UnwrittenShared => {
+            FindingKind::UnwrittenDevice => {
+                "nobody copied to it or set it to zero, or only to part of it"
+            }
+            FindingKind::UnwrittenShared => {
                 "the edge or the halo of a tile that no thread loads, or a thread that skips its \
                  store"
             }
-            Kind::ReadAfterWrite => "a missing `__syncthreads()` between the two lines",
-            Kind::WriteAfterRead => {
+            FindingKind::ReadAfterWrite => "a missing `__syncthreads()` between the two lines",
+            FindingKind::WriteAfterRead => {
                 "a missing `__syncthreads()` at the end of a loop, before the next round writes"
             }
-            Kind::WriteAfterWrite => "two threads with one index, or a sum without `atomicAdd`",
-            Kind::OneStore => "an index that is the same for several threads",
-            Kind::CopyNotAwaited => {
+            FindingKind::WriteAfterWrite => {
+                "two threads with one index, or a sum without `atomicAdd`"
+            }
+            FindingKind::OneStore => "an index that is the same for several threads",
+            FindingKind::CopyNotAwaited => {
                 "a missing `cp.async.wait_group`, or one that leaves too many groups on their way"
             }
-            Kind::BetweenBlocks => {
+            FindingKind::BetweenBlocks => {
                 "blocks run in any order, some at the same time: a result in place of the input, \
                  or a sum over blocks without `atomicAdd`"
             }
-            Kind::DivergentBarrier => {
+            FindingKind::DivergentBarrier => {
                 "`__syncthreads()` in an `if`, or in a loop that threads leave at different times"
             }
-            Kind::MixedBarriers => {
+            FindingKind::MixedBarriers => {
                 "`__syncthreads()` in both branches of an `if`, or in a loop with another number \
                  of rounds for some warps"
             }
-            Kind::BarrierNeverOpens => {
+            FindingKind::BarrierNeverOpens => {
                 "`__syncthreads()` in an `if`, or a thread count that nobody makes full"
             }
-            Kind::InvalidBarrier => "a number of threads that is no multiple of 32",
-            Kind::MaskLacksCaller => "a mask made for other lanes than those that come here",
-            Kind::AbsentLanes => {
+            FindingKind::InvalidBarrier => "a number of threads that is no multiple of 32",
+            FindingKind::MaskLacksCaller => "a mask made for other lanes than those that come here",
+            FindingKind::AbsentLanes => {
                 "a full mask inside an `if`: take the mask from `__ballot_sync` before it, or move \
                  the call out"
             }
-            Kind::Leaked => {
+            FindingKind::Leaked => {
                 "a buffer that was forgotten (`mem::forget`, `into_raw`), or dropped after its \
                  context"
             }
-            Kind::WarpIncomplete => "a block that is no multiple of 32 threads",
+            FindingKind::WarpIncomplete => "a block that is no multiple of 32 threads",
             _ => "",
         }
     }

@@ -1,45 +1,48 @@
 //! What was found so far, each mistake once: by its kind and its places in the code.
 
 use super::evidence::Evidence;
-use super::finding::{Finding, Other, Severity};
-use super::finding_kind::Kind;
+use super::finding::{Finding, OtherAccess, Severity};
+use super::finding_kind::FindingKind;
 use crate::isa::{Dims, Listing};
 use std::collections::BTreeMap;
 
-/// No place in the code.
+/// Stands where a finding has no other instruction.
 pub const NOWHERE: u32 = u32::MAX;
 
 /// What makes two findings one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Key {
+pub struct FindingKey {
     pub severity: Severity,
-    pub kind: Kind,
-    /// The address of the instruction, and of the other access's.
+    pub kind: FindingKind,
+    /// The address of the instruction.
     pub site: u32,
+    /// The address of the other access's instruction, or [`NOWHERE`].
     pub other: u32,
 }
 
-/// One time that it was seen.
+/// One time that a mistake was seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
-    /// The block's and the thread's number.
+pub struct Occurrence {
+    /// The block's number in the launch.
     pub block: u64,
+    /// The thread's number in its block.
     pub thread: u32,
-    pub other: Option<OtherSeen>,
+    pub other: Option<OtherThread>,
     pub what: Evidence,
 }
 
-/// The other access of a race.
+/// The thread that did the other access of a race.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OtherSeen {
+pub struct OtherThread {
     pub block: u64,
     pub thread: u32,
     pub write: bool,
 }
 
-/// What numbers of blocks, threads and instructions stand for.
+/// The kernel that was launched: from it follows what numbers of blocks, threads and instructions
+/// stand for.
 #[derive(Clone, Copy)]
-pub struct Place<'a> {
+pub struct KernelContext<'a> {
     pub listing: &'a Listing,
     /// The kernel's name.
     pub kernel: &'a str,
@@ -49,21 +52,28 @@ pub struct Place<'a> {
 /// Findings of one launch, or of what one host thread ran of it.
 #[derive(Debug, Default)]
 pub struct Ledger {
-    found: BTreeMap<Key, Found>,
+    found: BTreeMap<FindingKey, Found>,
 }
 
+/// How often a mistake was seen, and the first time.
 #[derive(Debug)]
 struct Found {
-    /// How often, by block.
+    /// Blocks, and how often it was seen in each.
     counts: Vec<(u64, u64)>,
-    /// In the lowest block.
-    first: Seen,
+    /// The first time in the lowest of these blocks.
+    first: Occurrence,
 }
 
 impl Ledger {
-    /// Notes that it was seen `count` times in a block; `seen` describes the first.
+    /// Notes that a mistake was seen `count` times in a block; `seen` describes the first time.
     #[cold]
-    pub fn note(&mut self, key: Key, block: u64, count: u64, seen: impl FnOnce() -> Seen) {
+    pub fn note(
+        &mut self,
+        key: FindingKey,
+        block: u64,
+        count: u64,
+        seen: impl FnOnce() -> Occurrence,
+    ) {
         let found = self.found.entry(key).or_insert_with(|| Found {
             counts: Vec::new(),
             first: seen(),
@@ -100,8 +110,12 @@ impl Ledger {
     }
 
     /// As findings, errors first; `describe` says what was touched.
-    pub fn findings(self, place: Place, describe: impl Fn(&Evidence) -> String) -> Vec<Finding> {
-        let Place {
+    pub fn findings(
+        self,
+        place: KernelContext,
+        describe: impl Fn(&Evidence) -> String,
+    ) -> Vec<Finding> {
+        let KernelContext {
             listing,
             kernel,
             dims,
@@ -117,7 +131,7 @@ impl Ledger {
                 block: dims.block_index(seen.block),
                 thread: dims.thread_index(seen.thread),
                 source: listing.source_of(key.site),
-                other: seen.other.map(|other| Other {
+                other: seen.other.map(|other| OtherAccess {
                     block: dims.block_index(other.block),
                     thread: dims.thread_index(other.thread),
                     source: listing.source_of(key.other),

@@ -27,7 +27,7 @@ mod evidence;
 mod fenced;
 pub(crate) mod finding;
 mod finding_kind;
-mod launched;
+mod launch_checks;
 mod ledger;
 mod meetings;
 mod order;
@@ -40,10 +40,10 @@ mod synchronise;
 pub(crate) mod words;
 
 pub use choice::{Check, Checks};
-pub use finding::{Finding, Other, Severity};
-pub use finding_kind::Kind;
+pub use finding::{Finding, OtherAccess, Severity};
+pub use finding_kind::FindingKind;
 
 pub(crate) use checker::Checker;
-pub(crate) use launched::Launched;
-pub(crate) use ledger::{Ledger, Place};
+pub(crate) use launch_checks::LaunchChecks;
+pub(crate) use ledger::{KernelContext, Ledger};
 pub(crate) use shadow::Shadow;

@@ -1,48 +1,49 @@
-//! Reads of shared memory that are put down, in case somebody writes before the next barrier.
+//! A list of reads of shared memory, kept in case somebody writes before the next barrier.
 
 use super::accessor::Who;
-use super::runs::{Addresses, Run, Runs};
+use super::runs::{Addresses, LaneRun, LaneRuns};
 
 use crate::lanes::quarters::{LANES_OF_QUARTER, Quarter};
 use crate::lanes::{FULL, LANES};
 
-/// The most there are.
+/// The most reads that a list has.
 const MOST: usize = 1 << 12;
 
-/// Quarters of a warp.
+/// How many quarters a warp has.
 const QUARTERS: usize = LANES / LANES_OF_QUARTER;
 
 /// A warp's read.
 pub struct Read {
     /// The warp's stamp.
     pub stamp: u32,
-    /// The warp's lane 0.
+    /// Who read: lane 0 of the warp stands for all.
     pub who: Who,
-    /// That each lane reads.
+    /// How many bytes each lane reads.
     bytes: u8,
     places: Places,
 }
 
 enum Places {
-    Run {
+    LaneRun {
         start: u32,
         first: u8,
         lanes: u8,
         apart: bool,
     },
-    /// The whole warp's: where each quarter begins, and whether its lanes follow one another.
+    /// Of a whole warp: where each quarter of it begins, and whether the lanes of the quarter
+    /// follow one another. Else they all read one place.
     Quarters([(u32, bool); QUARTERS]),
 }
 
 impl Read {
-    /// By the lanes of a run.
+    /// A read by the lanes of a run.
     #[inline(always)]
-    pub fn of_run((stamp, who): (u32, Who), run: &Run, bytes: u64) -> Read {
+    pub fn of_run((stamp, who): (u32, Who), run: &LaneRun, bytes: u64) -> Read {
         Read {
             stamp,
             who,
             bytes: bytes as u8,
-            places: Places::Run {
+            places: Places::LaneRun {
                 start: run.start as u32,
                 first: run.first as u8,
                 lanes: run.lanes as u8,
@@ -51,7 +52,7 @@ impl Read {
         }
     }
 
-    /// By a whole warp.
+    /// A read by a whole warp.
     #[inline(always)]
     pub fn of_quarters(
         (stamp, who): (u32, Who),
@@ -68,16 +69,16 @@ impl Read {
 
     /// Calls `each` with the runs of its lanes, in order, and the bytes that a lane reads.
     #[inline(always)]
-    pub fn runs(&self, mut each: impl FnMut(&Run, u64)) {
+    pub fn runs(&self, mut each: impl FnMut(&LaneRun, u64)) {
         let bytes = self.bytes.into();
         match self.places {
-            Places::Run {
+            Places::LaneRun {
                 start,
                 first,
                 lanes,
                 apart,
             } => {
-                let run = Run {
+                let run = LaneRun {
                     start: start.into(),
                     first: first.into(),
                     lanes: lanes.into(),
@@ -91,18 +92,18 @@ impl Read {
                     let nth = (lane % LANES_OF_QUARTER) as u64;
                     u64::from(start) + if apart { nth * bytes } else { 0 }
                 });
-                Runs::new(Addresses { row, offset: 0 }, FULL, bytes)
+                LaneRuns::new(Addresses { row, offset: 0 }, FULL, bytes)
                     .for_each(|run| each(&run, bytes));
             }
         }
     }
 }
 
-/// Those since one barrier, in order.
+/// The reads since the last barrier of the whole block, in order.
 #[derive(Default)]
 pub struct Reads {
     list: Vec<Read>,
-    /// The block's floor then.
+    /// The block's floor (see [`Order`](super::order::Order)) when the first of them was put down.
     floor: u32,
 }
 
@@ -118,7 +119,7 @@ impl Reads {
         self.floor == floor && self.list.len() < MOST
     }
 
-    /// Begins anew, at this floor.
+    /// Empties the list for reads at this floor.
     pub fn begin(&mut self, floor: u32) {
         self.list.clear();
         self.floor = floor;
@@ -129,12 +130,13 @@ impl Reads {
         self.list.push(read);
     }
 
-    /// Those that no barrier has made meaningless, if this is the floor.
+    /// The reads in the list, if this is still the floor; else none: a barrier has opened since,
+    /// and nothing that comes now can be in conflict with them.
     pub fn since(&self, floor: u32) -> &[Read] {
         if self.floor == floor { &self.list } else { &[] }
     }
 
-    /// Forgets all.
+    /// Forgets all reads.
     pub fn clear(&mut self) {
         self.list.clear();
     }
@@ -159,7 +161,7 @@ mod tests {
                     rows[lane / LANES_OF_QUARTER] + (lane % LANES_OF_QUARTER) as u64 * bytes
                 });
                 let at = Addresses { row, offset: 1024 };
-                let wanted: Vec<_> = Runs::new(at, FULL, 4).map(|run| (run, 4)).collect();
+                let wanted: Vec<_> = LaneRuns::new(at, FULL, 4).map(|run| (run, 4)).collect();
                 let found = quarters(row, 1024, 4).unwrap();
                 assert_eq!(runs(Read::of_quarters(who, &found, 4)), wanted);
                 for (run, bytes) in wanted {

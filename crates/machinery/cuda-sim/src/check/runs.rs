@@ -5,7 +5,7 @@ use crate::lanes::quarters::{LANES_OF_QUARTER, quarters};
 
 /// Some lanes of an access, in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Run {
+pub struct LaneRun {
     /// The address of the first lane.
     pub start: u64,
     pub first: usize,
@@ -14,7 +14,7 @@ pub struct Run {
     pub apart: bool,
 }
 
-impl Run {
+impl LaneRun {
     /// Bytes that the run covers, where each lane accesses so many.
     #[inline(always)]
     pub fn span(&self, bytes: u64) -> u64 {
@@ -25,14 +25,14 @@ impl Run {
         }
     }
 
-    /// Its lanes, as a mask.
+    /// The run's lanes, as a mask.
     #[inline(always)]
     pub fn mask(&self) -> u32 {
         (u32::MAX >> (LANES - self.lanes)) << self.first
     }
 }
 
-/// The addresses of a warp's lanes: a row, and what is added to each.
+/// The addresses of a warp's lanes: a number for each lane, and an offset that is added to each.
 #[derive(Clone, Copy)]
 pub struct Addresses<'a> {
     pub row: &'a [u64; LANES],
@@ -47,23 +47,24 @@ impl Addresses<'_> {
 }
 
 /// The runs of an access, one after the other.
-pub struct Runs<'a> {
+pub struct LaneRuns<'a> {
     at: Addresses<'a>,
     /// Lanes that are not in a run yet.
     left: u32,
-    /// Lanes at the place of the lane before, and right behind it.
+    /// Lanes that access the same place as the lane before them.
     same: u32,
+    /// Lanes whose place is right behind that of the lane before them.
     behind: u32,
 }
 
-impl<'a> Runs<'a> {
-    /// Those of the lanes in `mask`, of accesses of `bytes` bytes.
+impl<'a> LaneRuns<'a> {
+    /// The runs of the lanes in `mask`, each of which accesses `bytes` bytes.
     #[inline(always)]
-    pub fn new(at: Addresses<'a>, mask: u32, bytes: u64) -> Runs<'a> {
+    pub fn new(at: Addresses<'a>, mask: u32, bytes: u64) -> LaneRuns<'a> {
         let (same, behind) = in_quarters(at.row, bytes).unwrap_or_else(|| steps(at.row, bytes));
         // A lane goes on with a run if the one before it is there too.
         let pairs = mask & mask << 1;
-        Runs {
+        LaneRuns {
             at,
             left: mask,
             same: same & pairs,
@@ -72,18 +73,18 @@ impl<'a> Runs<'a> {
     }
 }
 
-impl Iterator for Runs<'_> {
-    type Item = Run;
+impl Iterator for LaneRuns<'_> {
+    type Item = LaneRun;
 
     #[inline(always)]
-    fn next(&mut self) -> Option<Run> {
+    fn next(&mut self) -> Option<LaneRun> {
         if self.left == 0 {
             return None;
         }
         let first = self.left.trailing_zeros() as usize;
         let after = |lanes: u32| (lanes.wrapping_shr(first as u32) >> 1).trailing_ones() as usize;
         let (behind, same) = (after(self.behind), after(self.same));
-        let run = Run {
+        let run = LaneRun {
             start: self.at.of(first),
             first,
             lanes: 1 + behind.max(same),
@@ -94,7 +95,7 @@ impl Iterator for Runs<'_> {
     }
 }
 
-/// The lanes at the place of the lane before, and those right behind it.
+/// Two masks: the lanes at the same place as the lane before them, and those right behind it.
 #[inline(always)]
 fn steps(row: &[u64; LANES], bytes: u64) -> (u32, u32) {
     let (mut same, mut behind) = (0, 0);
@@ -106,8 +107,9 @@ fn steps(row: &[u64; LANES], bytes: u64) -> (u32, u32) {
     (same, behind)
 }
 
-/// As [`steps`], where in each quarter of the warp lanes are at one place or follow one another, as
-/// most do: then it is seen without a look at each step.
+/// The same result as that of [`steps`], found without a look at each lane. It is given only where
+/// in each quarter of the warp all lanes are at one place or follow one another, as they mostly do;
+/// else none.
 #[inline(always)]
 fn in_quarters(row: &[u64; LANES], bytes: u64) -> Option<(u32, u32)> {
     if !matches!(row[1].wrapping_sub(row[0]), step if step == 0 || step == bytes) {
@@ -136,7 +138,7 @@ mod tests {
 
     fn of(mask: u32, at: impl Fn(u64) -> u64) -> Vec<(u64, usize, usize, bool)> {
         let row = &std::array::from_fn(|lane| at(lane as u64).wrapping_sub(100));
-        let runs = Runs::new(Addresses { row, offset: 100 }, mask, 4);
+        let runs = LaneRuns::new(Addresses { row, offset: 100 }, mask, 4);
         runs.map(|run| (run.start, run.first, run.lanes, run.apart))
             .collect()
     }
@@ -194,14 +196,14 @@ mod tests {
 
     #[test]
     fn a_run_knows_what_it_covers() {
-        let run = Run {
+        let run = LaneRun {
             start: 0,
             first: 4,
             lanes: 3,
             apart: true,
         };
         assert_eq!((run.span(8), run.mask()), (24, 0x70));
-        let same = Run {
+        let same = LaneRun {
             apart: false,
             ..run
         };

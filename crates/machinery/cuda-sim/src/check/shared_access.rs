@@ -4,20 +4,20 @@ use super::accessor::Who;
 use super::checker::{Checker, Doing, Lanes, unwritten_lanes};
 use super::evidence::Evidence;
 use super::finding::Severity;
-use super::finding_kind::Kind;
-use super::ledger::{Key, OtherSeen, Seen};
-use super::runs::{Run, Runs};
+use super::finding_kind::FindingKind;
+use super::ledger::{FindingKey, Occurrence, OtherThread};
+use super::runs::{LaneRun, LaneRuns};
 use super::shadow::Shadow;
 use super::shared::{Conflict, PENDING};
 use crate::isa::checked::{Checked, CheckedPlaces};
 use crate::isa::{Access, AccessKind};
 use crate::lanes::FULL;
 
-/// Reads of one block that are held back, at most; what is more is noted at once.
+/// How many reads of one block are held back at most. Those beyond are noted at once.
 const MOST_HELD: usize = 1 << 16;
 
 impl Checker {
-    /// Lanes access shared memory. `stored`: what a lane stores.
+    /// Lanes access shared memory. `stored` gives the bytes that a lane stores.
     #[inline(always)]
     pub fn shared(
         &mut self,
@@ -47,7 +47,7 @@ impl Checker {
         } else if checks.race && mask == FULL && shared.note_plain_read(order, now, at, bytes) {
             return;
         }
-        for run in Runs::new(at, mask, bytes) {
+        for run in LaneRuns::new(at, mask, bytes) {
             let span = run.span(bytes);
             if !shared.holds(run.start, span) || run.start & (bytes - 1) != 0 {
                 // It is about to fail.
@@ -82,7 +82,7 @@ impl Checker {
         }
     }
 
-    /// Notes a conflict, unless it makes no difference.
+    /// Notes a conflict, unless both threads write the same value.
     #[cold]
     fn suspect(
         &mut self,
@@ -125,12 +125,12 @@ impl Checker {
         }
     }
 
-    /// Lanes of one store write to one place: finds two with different values.
+    /// Several lanes of one store write to one place: notes it if two of them write different values.
     #[inline(always)]
     fn one_store(
         &mut self,
         doing: Doing,
-        run: &Run,
+        run: &LaneRun,
         bytes: u64,
         stored: &impl Fn(usize) -> [u8; 16],
     ) {
@@ -142,15 +142,16 @@ impl Checker {
         }
     }
 
+    /// Notes that two lanes of one store write different values to one place.
     fn note_one_store(&mut self, doing: Doing, (lane, other): (usize, usize), at: u64, bytes: u64) {
-        let key = Key {
+        let key = FindingKey {
             other: doing.site,
-            ..doing.key(Kind::OneStore, Severity::Error)
+            ..doing.key(FindingKind::OneStore, Severity::Error)
         };
-        self.ledger.note(key, doing.block, 1, || Seen {
+        self.ledger.note(key, doing.block, 1, || Occurrence {
             block: doing.block,
             thread: doing.thread(lane),
-            other: Some(OtherSeen {
+            other: Some(OtherThread {
                 block: doing.block,
                 thread: doing.thread(other),
                 write: true,
@@ -159,6 +160,7 @@ impl Checker {
         });
     }
 
+    /// Notes a conflict, unless both accesses are atomic, or both are ordered and of different warps.
     #[cold]
     fn conflict(
         &mut self,
@@ -179,23 +181,23 @@ impl Checker {
             }
         }
         let kind = match (conflict.pending, doing.writes, conflict.other_wrote) {
-            (true, ..) => Kind::CopyNotAwaited,
-            (_, true, true) => Kind::WriteAfterWrite,
-            (_, true, false) => Kind::WriteAfterRead,
-            (_, false, _) => Kind::ReadAfterWrite,
+            (true, ..) => FindingKind::CopyNotAwaited,
+            (_, true, true) => FindingKind::WriteAfterWrite,
+            (_, true, false) => FindingKind::WriteAfterRead,
+            (_, false, _) => FindingKind::ReadAfterWrite,
         };
         let severity = match within && !conflict.pending {
             true => Severity::Warning,
             false => Severity::Error,
         };
-        let key = Key {
+        let key = FindingKey {
             other: other.site(),
             ..doing.key(kind, severity)
         };
-        self.ledger.note(key, doing.block, 1, || Seen {
+        self.ledger.note(key, doing.block, 1, || Occurrence {
             block: doing.block,
             thread: doing.thread(conflict.lane),
-            other: Some(OtherSeen {
+            other: Some(OtherThread {
                 block: doing.block,
                 thread: other.thread(),
                 write: conflict.other_wrote,
@@ -222,7 +224,7 @@ impl Checker {
             shared.written.set(at, bytes);
         }
         if self.launched.checks.race {
-            let run = Run {
+            let run = LaneRun {
                 start: at,
                 first: lane,
                 lanes: 1,
@@ -245,7 +247,7 @@ impl Checker {
     }
 }
 
-/// Bytes of shared memory, which are inside.
+/// `count` bytes of shared memory from `at` on, which are inside. The rest of the 16 is zero.
 fn bytes_of(memory: &[u64], at: u64, count: usize) -> [u8; 16] {
     let mut bytes = [0; 16];
     for (nth, byte) in bytes[..count].iter_mut().enumerate() {

@@ -3,13 +3,14 @@
 use super::checker::{Checker, note_unwritten};
 use super::evidence::Evidence;
 use super::finding::Severity;
-use super::finding_kind::Kind;
-use super::ledger::{Key, NOWHERE, OtherSeen, Seen};
-use super::shadow::{Come, Part, Shadow};
+use super::finding_kind::FindingKind;
+use super::ledger::{FindingKey, NOWHERE, Occurrence, OtherThread};
+use super::shadow::{Come, PartialWarp, Shadow};
 
 impl Checker {
-    /// A block ends, or fails: notes what was held back until then. `stuck`: its threads wait for
-    /// each other at barriers; `elsewhere` tells where some lanes of a warp are.
+    /// A block ends, or fails: notes what was held back until then. `stuck` tells whether its
+    /// threads wait for each other at barriers, and `elsewhere` at which instruction some lanes of
+    /// a warp are, if they have not ended.
     pub fn close(
         &mut self,
         shadow: &mut Shadow,
@@ -19,21 +20,21 @@ impl Checker {
     ) {
         shadow.release_held();
         for held in shadow.unwritten.drain(..) {
-            note_unwritten(&mut self.ledger, Kind::UnwrittenShared, block, held);
+            note_unwritten(&mut self.ledger, FindingKind::UnwrittenShared, block, held);
         }
         let parts = std::mem::take(&mut shadow.parts);
         // Lanes that have ended meanwhile are waited for by nobody.
-        let misses = |part: &Part| elsewhere(part.warp, part.alive & !part.mask).is_some();
+        let misses = |part: &PartialWarp| elsewhere(part.warp, part.alive & !part.mask).is_some();
         let waiting = parts.into_iter().filter(|part| stuck && misses(part));
         for part in shadow.divergent.drain(..).chain(waiting) {
-            let key = Key {
+            let key = FindingKey {
                 severity: Severity::Error,
-                kind: Kind::DivergentBarrier,
+                kind: FindingKind::DivergentBarrier,
                 site: part.site,
                 other: NOWHERE,
             };
             let count = part.mask.count_ones().into();
-            self.ledger.note(key, block, count, || Seen {
+            self.ledger.note(key, block, count, || Occurrence {
                 block,
                 thread: part.warp as u32 * 32 + part.mask.trailing_zeros(),
                 other: None,
@@ -49,16 +50,16 @@ impl Checker {
     /// A warp comes to a barrier at which others wait that have come from another place.
     pub fn mixed(&mut self, doing: (u64, usize, u32), first: Come) {
         let (block, warp, site) = doing;
-        let key = Key {
+        let key = FindingKey {
             severity: Severity::Error,
-            kind: Kind::MixedBarriers,
+            kind: FindingKind::MixedBarriers,
             site,
             other: first.site,
         };
-        self.ledger.note(key, block, 1, || Seen {
+        self.ledger.note(key, block, 1, || Occurrence {
             block,
             thread: warp as u32 * 32,
-            other: Some(OtherSeen {
+            other: Some(OtherThread {
                 block,
                 thread: first.thread,
                 write: false,
@@ -72,20 +73,20 @@ impl Checker {
     pub fn mask(
         &mut self,
         doing: (u64, usize, u32),
-        (kind, severity): (Kind, Severity),
+        (kind, severity): (FindingKind, Severity),
         lane: u32,
         mask: u32,
         wrong: u32,
     ) {
         let (block, warp, site) = doing;
-        let key = Key {
+        let key = FindingKey {
             severity,
             kind,
             site,
             other: NOWHERE,
         };
         let count = wrong.count_ones().into();
-        self.ledger.note(key, block, count, || Seen {
+        self.ledger.note(key, block, count, || Occurrence {
             block,
             thread: warp as u32 * 32 + lane,
             other: None,

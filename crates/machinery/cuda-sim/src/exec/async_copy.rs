@@ -7,7 +7,7 @@
 use super::access::reach;
 use super::copies::{MOST, StartedCopy};
 use super::sm::{Inst, Next, Sm};
-use super::space::{GlobalSpace, SharedSpace, StateSpace as _};
+use super::space::{GlobalSpace, SharedSpace, SpaceAccess as _};
 use crate::lanes::LANES;
 
 /// How much of its source a copy reads.

@@ -5,7 +5,7 @@
 use super::access::reach_atomic;
 use super::ops::rounding::{canonical, flush, pass_nan};
 use super::sm::{Handler, Inst, Next, Sm};
-use super::space::StateSpace;
+use super::space::SpaceAccess;
 use crate::lanes::{LANES, active};
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -86,7 +86,7 @@ fn add_double(old: u64, b: u64, in_device: bool) -> u64 {
 macro_rules! atomic {
     ($(#[$doc:meta])* $name:ident, $bits:ident, $signed:ident, $add:ident, $host:ident) => {
         $(#[$doc])*
-        pub fn $name<S: StateSpace + 'static>() -> Handler {
+        pub fn $name<S: SpaceAccess + 'static>() -> Handler {
             fn apply(operation: Atomic, old: $bits, b: $bits, c: $bits, in_device: bool) -> $bits {
                 match operation {
                     Atomic::Add => old.wrapping_add(b),
@@ -104,7 +104,7 @@ macro_rules! atomic {
                     Atomic::AddFloat => $add(old, b, in_device),
                 }
             }
-            unsafe fn run<S: StateSpace>(sm: &mut Sm, inst: &Inst) -> Next {
+            unsafe fn run<S: SpaceAccess>(sm: &mut Sm, inst: &Inst) -> Next {
                 let operation = Atomic::ALL[inst.x as usize];
                 // SAFETY: operand 1 is a 64-bit row; 0, 2 and 3 are rows of this width.
                 let (addresses, b, c) = unsafe {

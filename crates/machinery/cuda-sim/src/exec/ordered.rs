@@ -8,7 +8,7 @@
 
 use super::access::{Element, reach};
 use super::sm::{Handler, Inst, Next, Sm};
-use super::space::StateSpace;
+use super::space::SpaceAccess;
 use crate::lanes::{LANES, active};
 use std::sync::atomic::{
     AtomicI8, AtomicI16, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence as host_fence,
@@ -61,8 +61,8 @@ atomic!(
 );
 
 /// A load of `N` elements: destinations, then the address row; `imm` is added to it.
-pub fn load<S: StateSpace + 'static, M: HostAtomic, const N: usize>() -> Handler {
-    unsafe fn run<S: StateSpace, M: HostAtomic, const N: usize>(sm: &mut Sm, inst: &Inst) -> Next {
+pub fn load<S: SpaceAccess + 'static, M: HostAtomic, const N: usize>() -> Handler {
+    unsafe fn run<S: SpaceAccess, M: HostAtomic, const N: usize>(sm: &mut Sm, inst: &Inst) -> Next {
         let size = (size_of::<M>() * N) as u64;
         // SAFETY: the operand after the destinations is a 64-bit row.
         let addresses = unsafe { sm.row::<u64>(inst, N) };
@@ -90,8 +90,8 @@ pub fn load<S: StateSpace + 'static, M: HostAtomic, const N: usize>() -> Handler
 
 /// A store of `N` elements: the address row, then the values; `imm` is added to the address. Where
 /// lanes write to one address the highest lane's value stays.
-pub fn store<S: StateSpace + 'static, M: HostAtomic, const N: usize>() -> Handler {
-    unsafe fn run<S: StateSpace, M: HostAtomic, const N: usize>(sm: &mut Sm, inst: &Inst) -> Next {
+pub fn store<S: SpaceAccess + 'static, M: HostAtomic, const N: usize>() -> Handler {
+    unsafe fn run<S: SpaceAccess, M: HostAtomic, const N: usize>(sm: &mut Sm, inst: &Inst) -> Next {
         let size = (size_of::<M>() * N) as u64;
         // SAFETY: operand 0 is a 64-bit row.
         let addresses = unsafe { sm.row::<u64>(inst, 0) };

@@ -7,7 +7,7 @@ use super::sm::{Grid, Launch, Program, Sm};
 use super::trace::{self, Traced};
 use crate::check::{self, Finding};
 use crate::device::DeviceSpec;
-use crate::memory::footprint::Traffic;
+use crate::memory::footprint::DeviceTraffic;
 use crate::memory::global::Global;
 use crate::profile::collect::{Counted, LaunchPart};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -23,7 +23,7 @@ const PATIENCE: u64 = 1 << 24;
 pub struct Outcome {
     pub counted: Counted,
     /// Between device memory and the second cache.
-    pub traffic: Traffic,
+    pub traffic: DeviceTraffic,
     /// Each access, block by block, if that was asked for.
     pub trace: Vec<Traced>,
     /// What the kernel printed, block by block.
@@ -69,7 +69,7 @@ pub fn run(
     }
     let findings = match &grid.checks {
         Some(checks) => {
-            let place = check::Place {
+            let place = check::KernelContext {
                 listing: &program.listing,
                 kernel: grid.kernel_name(),
                 dims: grid.dims,

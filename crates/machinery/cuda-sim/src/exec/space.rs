@@ -6,7 +6,7 @@ use super::sm::Sm;
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
 
 /// A state space, as the type parameter of a load or store.
-pub trait StateSpace {
+pub trait SpaceAccess {
     const NAME: &'static str;
     /// Every lane sees the same bytes at the same address.
     const COMMON: bool;
@@ -26,7 +26,7 @@ pub trait StateSpace {
     /// The host's address of `bytes` bytes at `address`, or null unless all are inside.
     fn host(sm: &mut Sm, lane: usize, address: u64, bytes: u64) -> *mut u8;
 
-    /// Marks bytes as read or written: some of those that [`StateSpace::host`] just found at `found`.
+    /// Marks bytes as read or written: some of those that [`SpaceAccess::host`] just found at `found`.
     #[inline(always)]
     fn touch(_sm: &Sm, _found: u64, _address: u64, _bytes: u64, _write: bool) {}
 
@@ -43,7 +43,7 @@ pub struct ArgumentSpace;
 pub struct ParamSpace;
 pub struct GenericSpace;
 
-impl StateSpace for GlobalSpace {
+impl SpaceAccess for GlobalSpace {
     const NAME: &'static str = "device memory";
     const COMMON: bool = true;
 
@@ -83,7 +83,7 @@ impl StateSpace for GlobalSpace {
     }
 }
 
-impl StateSpace for ConstantSpace {
+impl SpaceAccess for ConstantSpace {
     const NAME: &'static str = "constant memory";
     const COMMON: bool = true;
 
@@ -96,7 +96,7 @@ impl StateSpace for ConstantSpace {
     fn count(_: &mut Sm, _: bool, _: u64, _: u64) {}
 }
 
-impl StateSpace for SharedSpace {
+impl SpaceAccess for SharedSpace {
     const NAME: &'static str = "shared memory";
     const COMMON: bool = true;
 
@@ -120,7 +120,7 @@ impl StateSpace for SharedSpace {
     }
 }
 
-impl StateSpace for LocalSpace {
+impl SpaceAccess for LocalSpace {
     const NAME: &'static str = "local memory";
     const COMMON: bool = false;
 
@@ -142,7 +142,7 @@ impl StateSpace for LocalSpace {
     fn count(_: &mut Sm, _: bool, _: u64, _: u64) {}
 }
 
-impl StateSpace for ArgumentSpace {
+impl SpaceAccess for ArgumentSpace {
     const NAME: &'static str = "local memory";
     const COMMON: bool = false;
 
@@ -155,7 +155,7 @@ impl StateSpace for ArgumentSpace {
     fn count(_: &mut Sm, _: bool, _: u64, _: u64) {}
 }
 
-impl StateSpace for ParamSpace {
+impl SpaceAccess for ParamSpace {
     const NAME: &'static str = "kernel parameters";
     const COMMON: bool = true;
 
@@ -175,7 +175,7 @@ impl StateSpace for ParamSpace {
     fn count(_: &mut Sm, _: bool, _: u64, _: u64) {}
 }
 
-impl StateSpace for GenericSpace {
+impl SpaceAccess for GenericSpace {
     const NAME: &'static str = "memory";
     const COMMON: bool = false;
 

@@ -6,20 +6,20 @@ use super::draft::Draft;
 use super::graph::Graph;
 use super::limits;
 use super::liveness::{Interval, intervals};
-use super::register::{RegisterInfo, Row};
+use super::register::{RegisterClass, RegisterInfo};
 use crate::exec::function::{CommonRows, Literal};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// The frame: where each register lies.
 pub struct Assignment {
-    /// Byte offset of each register.
+    /// The offset of each register in the frame, bytes.
     pub offsets: Vec<u32>,
     pub frame_bytes: u32,
     pub literals: Vec<Literal>,
-    /// Where in it lies what all warps of a block have in common.
+    /// The part of the frame that holds what all warps of a block have in common.
     pub common: CommonRows,
-    /// 32-bit registers a thread at the busiest place.
+    /// How many 32-bit registers a thread needs at the busiest place of the function.
     pub pressure: u32,
 }
 
@@ -30,7 +30,7 @@ pub struct Assignment {
 /// side of a branch keeps in a row the other side's lanes can not disturb.
 ///
 /// # Errors
-/// What there is too much of.
+/// A sentence, where the frame is too large or the branches are too entangled.
 pub fn assign(
     registers: &[RegisterInfo],
     holders: &[Holder],
@@ -47,7 +47,8 @@ pub fn assign(
     let is_common = |r: usize| holders[r] != Holder::Warps;
     let mut pools: [[Pool; 3]; 2] = Default::default();
     let (mut pressure, mut busiest) = (0, 0);
-    // Until when, and how many words; what ends first is on top.
+    // For each register that holds a wanted value: until where, and how many words. What ends first
+    // is on top.
     let mut live: BinaryHeap<Reverse<(u32, u32)>> = BinaryHeap::new();
     for r in order {
         let Some(interval) = intervals[r] else {
@@ -56,9 +57,9 @@ pub fn assign(
         let row = registers[r].row;
         slots[r] = pools[usize::from(is_common(r))][row as usize].take(interval);
         let words = match row {
-            Row::Predicate => 0,
-            Row::Narrow => 1,
-            Row::Wide => 2,
+            RegisterClass::Predicate => 0,
+            RegisterClass::Narrow => 1,
+            RegisterClass::Wide => 2,
         };
         while let Some(&Reverse((to, words))) = live.peek()
             && to <= interval.from
@@ -72,11 +73,14 @@ pub fn assign(
     }
 
     let mut layout = FrameLayout::default();
-    let mut rows = |row: Row, bytes: u32| {
+    let mut rows = |row: RegisterClass, bytes: u32| {
         [0, 1].map(|common: usize| layout.section(pools[common][row as usize].len, bytes))
     };
-    let (wide, narrow) = (rows(Row::Wide, 256), rows(Row::Narrow, 128));
-    let of_row = |row: Row| {
+    let (wide, narrow) = (
+        rows(RegisterClass::Wide, 256),
+        rows(RegisterClass::Narrow, 128),
+    );
+    let of_row = |row: RegisterClass| {
         registers
             .iter()
             .enumerate()
@@ -84,7 +88,7 @@ pub fn assign(
     };
     let mut literals = Vec::new();
     let mut offsets = vec![0; registers.len()];
-    for (row, size) in [(Row::Wide, 256), (Row::Narrow, 128)] {
+    for (row, size) in [(RegisterClass::Wide, 256), (RegisterClass::Narrow, 128)] {
         for (r, info) in of_row(row) {
             let offset = layout.section(1, size);
             offsets[r] = offset;
@@ -92,16 +96,16 @@ pub fn assign(
             literals.push(Literal {
                 offset,
                 bits,
-                wide: row == Row::Wide,
+                wide: row == RegisterClass::Wide,
                 predicate: false,
             });
         }
     }
-    let mut rows = |row: Row, bytes: u32| {
+    let mut rows = |row: RegisterClass, bytes: u32| {
         [0, 1].map(|common: usize| layout.section(pools[common][row as usize].len, bytes))
     };
-    let predicates = rows(Row::Predicate, 4);
-    for (r, info) in of_row(Row::Predicate) {
+    let predicates = rows(RegisterClass::Predicate, 4);
+    for (r, info) in of_row(RegisterClass::Predicate) {
         let offset = layout.section(1, 4);
         offsets[r] = offset;
         let bits = info.literal.unwrap_or(0);
@@ -124,19 +128,21 @@ pub fn assign(
         if info.literal.is_none() {
             let common = usize::from(is_common(r));
             offsets[r] = match info.row {
-                Row::Wide => wide[common] + slots[r] * 256,
-                Row::Narrow => narrow[common] + slots[r] * 128,
-                Row::Predicate => predicates[common] + slots[r] * 4,
+                RegisterClass::Wide => wide[common] + slots[r] * 256,
+                RegisterClass::Narrow => narrow[common] + slots[r] * 128,
+                RegisterClass::Predicate => predicates[common] + slots[r] * 4,
             };
         }
     }
     let frame_bytes = (layout.bytes as u32).max(256);
     let [_, common] = &pools;
-    let range = |start: u32, row: Row, bytes: u32| start..start + common[row as usize].len * bytes;
+    let range = |start: u32, row: RegisterClass, bytes: u32| {
+        start..start + common[row as usize].len * bytes
+    };
     let common = CommonRows {
-        wide: range(wide[1], Row::Wide, 256),
-        narrow: range(narrow[1], Row::Narrow, 128),
-        predicates: range(predicates[1], Row::Predicate, 4),
+        wide: range(wide[1], RegisterClass::Wide, 256),
+        narrow: range(narrow[1], RegisterClass::Narrow, 128),
+        predicates: range(predicates[1], RegisterClass::Predicate, 4),
     };
     Ok(Assignment {
         offsets,
@@ -147,6 +153,7 @@ pub fn assign(
     })
 }
 
+/// A frame that fills up from its beginning.
 #[derive(Default)]
 struct FrameLayout {
     bytes: u64,
@@ -162,17 +169,19 @@ impl FrameLayout {
     }
 }
 
-/// Rows of one width, and until when each is taken.
+/// The rows of one class, and until where each is taken.
 #[derive(Default)]
 struct Pool {
+    /// How many rows there are.
     len: u32,
-    /// Free rows; the lowest first.
+    /// The numbers of free rows, the lowest on top.
     free: BinaryHeap<Reverse<u32>>,
-    /// Taken rows, the one free soonest first.
+    /// Until where a row is taken, and its number. The row that is free soonest is on top.
     taken: BinaryHeap<Reverse<(u32, u32)>>,
 }
 
 impl Pool {
+    /// The number of a row that is free all through the interval.
     fn take(&mut self, interval: Interval) -> u32 {
         while let Some(&Reverse((until, row))) = self.taken.peek()
             && until <= interval.from

@@ -3,7 +3,7 @@
 use super::error::LoadError;
 use super::limits;
 use crate::ptx::ast;
-use crate::ptx::ast::{AddressBase, Initializer, Operand, Space, Statement};
+use crate::ptx::ast::{AddressBase, Initializer, Operand, StateSpace, Statement};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// For each name at module scope, the kernels that mention it or call what mentions it, by the order
@@ -32,7 +32,7 @@ pub fn users<'a>(module: &ast::Module<'a>) -> Result<HashMap<&'a str, Vec<usize>
     Ok(users)
 }
 
-/// What each function and each table of addresses mentions.
+/// The names that each function mentions, and each variable that begins with addresses.
 fn mentions<'a>(module: &ast::Module<'a>) -> HashMap<&'a str, BTreeSet<&'a str>> {
     let mut mentions: HashMap<&str, BTreeSet<&str>> = HashMap::new();
     for function in &module.functions {
@@ -56,7 +56,7 @@ fn mentions<'a>(module: &ast::Module<'a>) -> HashMap<&'a str, BTreeSet<&'a str>>
 pub fn shared_in<'m, 'a>(function: &'m ast::Function<'a>) -> Vec<&'m ast::Variable<'a>> {
     fn collect<'m, 'a>(statement: &'m Statement<'a>, found: &mut Vec<&'m ast::Variable<'a>>) {
         match statement {
-            Statement::Variable(variable) if variable.space == Space::Shared => {
+            Statement::Variable(variable) if variable.space == StateSpace::Shared => {
                 found.push(variable);
             }
             Statement::Block(inner) => inner.iter().for_each(|inner| collect(inner, found)),
@@ -72,6 +72,7 @@ pub fn shared_in<'m, 'a>(function: &'m ast::Function<'a>) -> Vec<&'m ast::Variab
     found
 }
 
+/// Adds the names that a statement mentions.
 fn names_in<'a>(statement: &Statement<'a>, names: &mut BTreeSet<&'a str>) {
     match statement {
         Statement::Instruction(instruction) => {
@@ -89,6 +90,7 @@ fn names_in<'a>(statement: &Statement<'a>, names: &mut BTreeSet<&'a str>) {
     }
 }
 
+/// Adds the names that an operand mentions.
 fn names_of<'a>(operand: &Operand<'a>, names: &mut BTreeSet<&'a str>) {
     match operand {
         // Registers are never at module scope.

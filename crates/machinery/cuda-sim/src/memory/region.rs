@@ -1,18 +1,18 @@
 //! Device memory as a launch sees it: a sorted table of allocations, fixed while it runs.
 
-use super::footprint::{Marks, Touched, Traffic, traffic};
+use super::footprint::{DeviceTraffic, Marks, Touched, traffic};
 use super::global::Global;
 use std::sync::Arc;
 
-/// One allocation.
+/// An allocation, and where to mark what is touched of it.
 #[derive(Debug, Clone, Copy)]
 pub struct Region {
     pub base: u64,
     pub bytes: u64,
     pub host: *mut u8,
-    /// Where it is read.
+    /// Marks what is read of it.
     pub reads: Marks,
-    /// Where it is written.
+    /// Marks what is written of it.
     pub writes: Marks,
 }
 
@@ -63,6 +63,7 @@ pub struct Regions {
 }
 
 impl Regions {
+    /// All live allocations, with nothing touched yet.
     pub fn of(global: &Global) -> Regions {
         let (mut sorted, mut touched) = (Vec::new(), Vec::new());
         for (found, untouched) in global.untouched() {
@@ -89,7 +90,7 @@ impl Regions {
 
     /// What the launch moved between device memory and a second cache of `capacity` bytes. Only
     /// for when it is over.
-    pub fn traffic(&self, capacity: u64) -> Traffic {
+    pub fn traffic(&self, capacity: u64) -> DeviceTraffic {
         traffic(self.touched.iter().map(Arc::as_ref), capacity)
     }
 }

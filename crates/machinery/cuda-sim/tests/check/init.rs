@@ -3,10 +3,10 @@
 use crate::harness::Machine;
 use crate::{assert_one, assert_silent, checking, found, kernel_of, line_of, params};
 use cuda_sim::check::Severity::Error;
-use cuda_sim::check::{Finding, Kind};
+use cuda_sim::check::{Finding, FindingKind};
 
-/// Each of 64 threads, in blocks of 32 that all do the same, loads a word of `bytes` bytes that only the first `written` of
-/// are written.
+/// Each of 64 threads, in blocks of 32 that all do the same, loads a word of `bytes` bytes that
+/// only the first `written` of are written.
 fn read_from(instruction: &str, bytes: u64, written: u64) -> (Vec<Finding>, String) {
     let ptx = kernel_of(&format!("{instruction} // here"));
     let mut machine = checking(&ptx);
@@ -22,14 +22,20 @@ fn read_from(instruction: &str, bytes: u64, written: u64) -> (Vec<Finding>, Stri
 #[test]
 fn device_memory_that_was_not_copied_to() {
     let load = "ld.global.u32 %r1, [%mine];";
-    let finding = assert_one(read_from(load, 128, 0), Kind::UnwrittenDevice, Error, 0, 64);
+    let finding = assert_one(
+        read_from(load, 128, 0),
+        FindingKind::UnwrittenDevice,
+        Error,
+        0,
+        64,
+    );
     assert!(
         finding.what.contains("byte 0 of the 128-byte allocation"),
         "{finding}"
     );
     let finding = assert_one(
         read_from(load, 128, 90),
-        Kind::UnwrittenDevice,
+        FindingKind::UnwrittenDevice,
         Error,
         22,
         20,
@@ -37,7 +43,13 @@ fn device_memory_that_was_not_copied_to() {
     assert!(finding.what.contains("byte 88 of"), "{finding}");
     assert_silent(read_from(load, 128, 128));
     let one = "ld.global.v2.u32 {%r1, %r2}, [%out+56];";
-    assert_one(read_from(one, 128, 60), Kind::UnwrittenDevice, Error, 0, 64);
+    assert_one(
+        read_from(one, 128, 60),
+        FindingKind::UnwrittenDevice,
+        Error,
+        0,
+        64,
+    );
     assert_silent(read_from(one, 128, 64));
     // What the thread wrote itself.
     assert_silent(read_from(
@@ -46,14 +58,20 @@ fn device_memory_that_was_not_copied_to() {
         0,
     ));
     let half = "st.global.u16 [%mine+2], 0; ld.global.u32 %r1, [%mine];";
-    assert_one(read_from(half, 128, 0), Kind::UnwrittenDevice, Error, 0, 64);
+    assert_one(
+        read_from(half, 128, 0),
+        FindingKind::UnwrittenDevice,
+        Error,
+        0,
+        64,
+    );
 }
 
 #[test]
 fn atomics_read_too() {
     let count = "red.global.add.u32 [%out], 1;";
     let (findings, _) = read_from(count, 128, 0);
-    assert_eq!(findings[0].kind, Kind::UnwrittenDevice);
+    assert_eq!(findings[0].kind, FindingKind::UnwrittenDevice);
     assert_eq!(
         findings[0].count, 64,
         "what is added to is as undefined as before"
@@ -77,7 +95,7 @@ fn shared_memory_is_new_in_every_block() {
     let partly = "setp.eq.u32 %p1, %t, 33; @!%p1 st.shared.u32 [%d2], 1;";
     let finding = assert_one(
         found(&body(partly), 64),
-        Kind::UnwrittenShared,
+        FindingKind::UnwrittenShared,
         Error,
         33,
         1,
@@ -103,10 +121,10 @@ fn generic_addresses_lead_to_the_same() {
     let body = ".shared .align 4 .b32 tile[64];
         mov.u64 %d1, tile; mad.wide.u32 %d2, %t, 4, %d1; cvta.shared.u64 %d3, %d2;
         ld.u32 %r1, [%d3]; // here";
-    assert_one(found(body, 64), Kind::UnwrittenShared, Error, 0, 64);
+    assert_one(found(body, 64), FindingKind::UnwrittenShared, Error, 0, 64);
     assert_one(
         read_from("ld.u32 %r1, [%mine];", 128, 64),
-        Kind::UnwrittenDevice,
+        FindingKind::UnwrittenDevice,
         Error,
         16,
         32,

@@ -11,7 +11,7 @@ mod memory;
 mod race;
 mod sync;
 
-use cuda_sim::check::{Checks, Finding, Kind, Severity};
+use cuda_sim::check::{Checks, Finding, FindingKind, Severity};
 use harness::{Machine, kernel_of};
 
 /// The line of `ptx` with this mark in it.
@@ -49,7 +49,7 @@ pub fn found_in(ptx: &str, threads: u32) -> (Vec<Finding>, String) {
 #[track_caller]
 pub fn assert_one(
     (findings, ptx): (Vec<Finding>, String),
-    kind: Kind,
+    kind: FindingKind,
     severity: Severity,
     thread: u32,
     count: u64,
@@ -80,7 +80,7 @@ pub fn assert_silent((findings, ptx): (Vec<Finding>, String)) {
 }
 
 /// Only the findings of one kind.
-pub fn only((findings, ptx): (Vec<Finding>, String), kind: Kind) -> (Vec<Finding>, String) {
+pub fn only((findings, ptx): (Vec<Finding>, String), kind: FindingKind) -> (Vec<Finding>, String) {
     let findings = findings.into_iter().filter(|one| one.kind == kind);
     (findings.collect(), ptx)
 }

@@ -2,7 +2,7 @@
 
 use crate::harness::{Machine, module_of};
 use crate::{assert_one, checking, found, found_in, params};
-use cuda_sim::check::Kind;
+use cuda_sim::check::FindingKind;
 use cuda_sim::check::Severity::Error;
 
 /// Thread 3 of a block stores at `%out` plus an offset into an output of 32 words.
@@ -23,7 +23,13 @@ fn an_allocation_is_missed_by_so_much() {
         (1 << 19, "524160 bytes past the end", "pitch for a width"),
         ((1 << 34) - 4, "2^32 elements past", "below zero"),
     ] {
-        let finding = assert_one(found(&store_at(offset), 32), Kind::OutOfBounds, Error, 3, 1);
+        let finding = assert_one(
+            found(&store_at(offset), 32),
+            FindingKind::OutOfBounds,
+            Error,
+            3,
+            1,
+        );
         assert!(finding.what.contains(what), "{offset}: {finding}");
         assert!(finding.what.contains("allocated 1st"), "{finding}");
         assert!(finding.usually.contains(usually), "{offset}: {finding}");
@@ -33,13 +39,17 @@ fn an_allocation_is_missed_by_so_much() {
 #[test]
 fn what_an_address_is_instead() {
     for (address, kind, what) in [
-        ("0", Kind::NullPointer, "the address is null"),
-        ("12", Kind::NullPointer, "null plus 12 bytes"),
-        ("0x7f0000001000", Kind::WrongSpace, "host's memory"),
-        ("0x1000000000000010", Kind::WrongSpace, "shared memory"),
+        ("0", FindingKind::NullPointer, "the address is null"),
+        ("12", FindingKind::NullPointer, "null plus 12 bytes"),
+        ("0x7f0000001000", FindingKind::WrongSpace, "host's memory"),
+        (
+            "0x1000000000000010",
+            FindingKind::WrongSpace,
+            "shared memory",
+        ),
         (
             "0x2000000000000010",
-            Kind::WrongSpace,
+            FindingKind::WrongSpace,
             "thread's own memory",
         ),
     ] {
@@ -48,7 +58,7 @@ fn what_an_address_is_instead() {
         assert!(finding.what.contains(what), "{finding}");
     }
     let body = "add.s64 %d1, %out, 2; ld.global.u32 %r1, [%d1]; // here";
-    let finding = assert_one(found(body, 1), Kind::Misaligned, Error, 0, 1);
+    let finding = assert_one(found(body, 1), FindingKind::Misaligned, Error, 0, 1);
     assert!(finding.what.contains("2 bytes past one"), "{finding}");
 }
 
@@ -61,8 +71,14 @@ fn shared_and_local_memory_have_their_own_ends() {
         )
     };
     let (findings, _) = found(&shared(1024), 1);
-    assert_eq!(findings[0].kind, Kind::UnwrittenShared);
-    let finding = assert_one(found(&shared(1028), 1), Kind::OutOfBounds, Error, 0, 1);
+    assert_eq!(findings[0].kind, FindingKind::UnwrittenShared);
+    let finding = assert_one(
+        found(&shared(1028), 1),
+        FindingKind::OutOfBounds,
+        Error,
+        0,
+        1,
+    );
     assert!(
         finding
             .what
@@ -73,14 +89,14 @@ fn shared_and_local_memory_have_their_own_ends() {
         ".extern .shared .align 4 .b8 more[];",
         "mov.u64 %d1, more; st.shared.u32 [%d1], 1; // here",
     );
-    let finding = assert_one(found_in(&nothing, 1), Kind::OutOfBounds, Error, 0, 1);
+    let finding = assert_one(found_in(&nothing, 1), FindingKind::OutOfBounds, Error, 0, 1);
     assert!(
         finding.usually.contains("launch that gives no bytes"),
         "{finding}"
     );
     let local = ".local .align 4 .b8 own[64];
         mov.u64 %d1, own; st.local.u32 [%d1+64], 1; // here";
-    let finding = assert_one(found(local, 1), Kind::OutOfBounds, Error, 0, 1);
+    let finding = assert_one(found(local, 1), FindingKind::OutOfBounds, Error, 0, 1);
     assert!(finding.what.contains("thread's 64 bytes"), "{finding}");
 }
 
@@ -95,7 +111,7 @@ fn freed_memory_and_variables_are_known() {
     machine.global.free(freed).unwrap();
     let fault = machine.fault("k", 1, 1, params![freed + 4]);
     let finding = fault.finding().unwrap();
-    assert_eq!(finding.kind, Kind::UseAfterFree);
+    assert_eq!(finding.kind, FindingKind::UseAfterFree);
     assert!(
         finding.what.contains("byte 4 of the 64-byte allocation"),
         "{finding}"

@@ -3,7 +3,7 @@
 use crate::harness::{Machine, module_of};
 use crate::{assert_one, assert_silent, checking, found, kernel_of, line_of, only, params};
 use Severity::{Error, Warning};
-use cuda_sim::check::{Finding, Kind, Severity};
+use cuda_sim::check::{Finding, FindingKind, Severity};
 
 /// Threads with a tile of 256 words: `%own` is the address of their own word, `%next` of the word
 /// `far` further on, around the end.
@@ -22,7 +22,7 @@ fn tile(far: u32, body: &str) -> String {
     )
 }
 
-fn words(findings: &[Finding]) -> Vec<(Kind, Severity)> {
+fn words(findings: &[Finding]) -> Vec<(FindingKind, Severity)> {
     findings
         .iter()
         .map(|one| (one.kind, one.severity))
@@ -38,11 +38,14 @@ fn a_read_before_the_barrier() {
     let all = found(&tile(32, body), 64);
     assert_eq!(
         words(&all.0),
-        [(Kind::ReadAfterWrite, Error), (Kind::WriteAfterRead, Error)]
+        [
+            (FindingKind::ReadAfterWrite, Error),
+            (FindingKind::WriteAfterRead, Error)
+        ]
     );
     let there = line_of(&all.1, "// there");
-    let of = only(all, Kind::ReadAfterWrite);
-    let finding = assert_one(of, Kind::ReadAfterWrite, Error, 32, 32);
+    let of = only(all, FindingKind::ReadAfterWrite);
+    let finding = assert_one(of, FindingKind::ReadAfterWrite, Error, 32, 32);
     let other = finding.other.clone().expect("the write");
     assert_eq!(
         (other.source.ptx_line, other.thread, other.write),
@@ -70,9 +73,9 @@ fn a_write_before_others_have_read() {
         st.shared.u32 [%own], %r2; // here"
         )
     };
-    let of = only(found(&tile(32, &body("")), 64), Kind::WriteAfterRead);
+    let of = only(found(&tile(32, &body("")), 64), FindingKind::WriteAfterRead);
     let there = line_of(&of.1, "// there");
-    let finding = assert_one(of, Kind::WriteAfterRead, Error, 32, 32);
+    let finding = assert_one(of, FindingKind::WriteAfterRead, Error, 32, 32);
     let other = finding.other.expect("the read");
     assert_eq!(
         (other.source.ptx_line, other.thread, other.write),
@@ -91,8 +94,8 @@ fn all_read_one_word_before_it_is_written() {
     assert_eq!(
         words(&findings),
         [
-            (Kind::ReadAfterWrite, Error),
-            (Kind::ReadAfterWrite, Warning)
+            (FindingKind::ReadAfterWrite, Error),
+            (FindingKind::ReadAfterWrite, Warning)
         ]
     );
     assert_eq!((findings[0].count, findings[1].count), (64, 31));
@@ -107,14 +110,23 @@ fn two_writers() {
     let (findings, ptx) = found(&store("%t"), 64);
     assert_eq!(
         words(&findings),
-        [(Kind::WriteAfterWrite, Error), (Kind::OneStore, Error)]
+        [
+            (FindingKind::WriteAfterWrite, Error),
+            (FindingKind::OneStore, Error)
+        ]
     );
     let line = line_of(&ptx, "// here");
     assert!(findings.iter().all(|one| one.source.ptx_line == line));
     // Lanes that are not neighbours.
     let body = "and.b32 %r1, %t, 7; mad.wide.u32 %d2, %r1, 4, %d1;
         st.shared.u32 [%d2], %t; // here";
-    assert_one(found(&tile(0, body), 32), Kind::OneStore, Error, 8, 24);
+    assert_one(
+        found(&tile(0, body), 32),
+        FindingKind::OneStore,
+        Error,
+        8,
+        24,
+    );
     let body = body.replace("%t; // here", "%r1;");
     assert_silent(found(&tile(0, &body), 32));
 }
@@ -129,7 +141,7 @@ fn lanes_of_a_warp_do_not_wait_for_each_other() {
         )
     };
     let of = found(&tile(1, &body("")), 32);
-    assert_one(of, Kind::ReadAfterWrite, Warning, 0, 32);
+    assert_one(of, FindingKind::ReadAfterWrite, Warning, 0, 32);
     for between in [
         "bar.warp.sync -1;",
         "bar.sync 0;",
@@ -151,7 +163,7 @@ fn lanes_of_a_warp_do_not_wait_for_each_other() {
         ),
         32,
     );
-    assert_one(of, Kind::ReadAfterWrite, Warning, 15, 17);
+    assert_one(of, FindingKind::ReadAfterWrite, Warning, 15, 17);
 }
 
 #[test]
@@ -169,9 +181,9 @@ fn counted_barriers_order_those_that_come() {
     };
     // The second warp of each pair reads what the other pair writes.
     let of = found(&body(32), 128);
-    assert_one(of, Kind::ReadAfterWrite, Error, 32, 64);
+    assert_one(of, FindingKind::ReadAfterWrite, Error, 32, 64);
     let of = found(&body(64), 128);
-    assert_one(of, Kind::ReadAfterWrite, Error, 0, 128);
+    assert_one(of, FindingKind::ReadAfterWrite, Error, 0, 128);
     // A producer that does not wait.
     let body = "setp.ge.u32 %p1, %t, 32;
         @%p1 bra take;
@@ -188,7 +200,7 @@ fn counted_barriers_order_those_that_come() {
         "bar.arrive 1, 64; st.shared.u32 [%own], 5; // there",
     );
     let (findings, _) = found(&tile(32, &late), 64);
-    assert_eq!(words(&findings), [(Kind::ReadAfterWrite, Error)]);
+    assert_eq!(words(&findings), [(FindingKind::ReadAfterWrite, Error)]);
 }
 
 #[test]
@@ -208,7 +220,7 @@ fn atomics_do_not_race_with_atomics() {
     let (findings, ptx) = found(&body("bar.warp.sync -1;"), 96);
     let wrong = findings
         .iter()
-        .find(|one| one.kind == Kind::WriteAfterWrite);
+        .find(|one| one.kind == FindingKind::WriteAfterWrite);
     let wrong = wrong.unwrap_or_else(|| panic!("{findings:#?}\n{ptx}"));
     assert_eq!(wrong.severity, Error);
 }
@@ -241,7 +253,7 @@ fn a_fence_and_a_flag_order_two_warps() {
     };
     assert_silent(found(&body("membar.cta;"), 64));
     let of = found(&body(""), 64);
-    assert_one(of, Kind::ReadAfterWrite, Error, 32, 32);
+    assert_one(of, FindingKind::ReadAfterWrite, Error, 32, 32);
 }
 
 #[test]
@@ -253,7 +265,7 @@ fn narrow_and_wide_accesses_overlap() {
         @%p1 st.shared.u8 [%d2], 1;
         @!%p1 ld.shared.v2.u32 {%r2, %r4}, [tile+40]; // there";
     let (findings, _) = found(&tile(0, body), 64);
-    assert_eq!(words(&findings), [(Kind::WriteAfterRead, Error)]);
+    assert_eq!(words(&findings), [(FindingKind::WriteAfterRead, Error)]);
     assert_eq!((findings[0].count, findings[0].thread), (8, [40, 0, 0]));
     let body = body.replace("tile+40", "tile+64");
     assert_silent(found(&tile(0, &body), 64));
@@ -279,13 +291,19 @@ fn asynchronous_copies_are_waited_for() {
         assert_silent(found(&body(right), 64));
     }
     for (wrong, kind) in [
-        ("bar.sync 0;", Kind::CopyNotAwaited),
-        ("cp.async.wait_group 0; bar.sync 0;", Kind::CopyNotAwaited),
+        ("bar.sync 0;", FindingKind::CopyNotAwaited),
+        (
+            "cp.async.wait_group 0; bar.sync 0;",
+            FindingKind::CopyNotAwaited,
+        ),
         (
             "cp.async.commit_group; cp.async.wait_group 1; bar.sync 0;",
-            Kind::CopyNotAwaited,
+            FindingKind::CopyNotAwaited,
         ),
-        ("bar.sync 0; cp.async.wait_all;", Kind::ReadAfterWrite),
+        (
+            "bar.sync 0; cp.async.wait_all;",
+            FindingKind::ReadAfterWrite,
+        ),
     ] {
         let (findings, ptx) = found(&body(wrong), 64);
         assert_eq!(findings[0].kind, kind, "{wrong}: {findings:#?}\n{ptx}");
@@ -330,7 +348,7 @@ fn blocks_that_use_the_same_device_memory() {
     for threads in [1, 2, 5] {
         let of = found_in_grid(in_place, 40, threads);
         let there = line_of(&of.1, "// there");
-        let finding = assert_one(of, Kind::BetweenBlocks, Warning, 0, 39);
+        let finding = assert_one(of, FindingKind::BetweenBlocks, Warning, 0, 39);
         assert_eq!(finding.block, [1, 0, 0]);
         let other = finding.other.clone().expect("the read");
         assert_eq!(
@@ -346,7 +364,7 @@ fn blocks_that_use_the_same_device_memory() {
     }
     let sum = "ld.global.u32 %r2, [%out]; add.u32 %r2, %r2, 1; st.global.u32 [%out], %r2; // here";
     let of = found_in_grid(sum, 40, 2);
-    let finding = assert_one(of, Kind::BetweenBlocks, Warning, 0, 1);
+    let finding = assert_one(of, FindingKind::BetweenBlocks, Warning, 0, 1);
     let other = finding.other.expect("another block");
     assert_eq!(
         (finding.block, other.block, other.write),
@@ -384,7 +402,7 @@ fn blocks_that_order_themselves() {
     assert_silent(found_in_grid(&body("membar.gl;"), 10, 2));
     let of = found_in_grid(&body(""), 10, 2);
     let there = line_of(&of.1, "// there");
-    let finding = assert_one(of, Kind::BetweenBlocks, Warning, 0, 1);
+    let finding = assert_one(of, FindingKind::BetweenBlocks, Warning, 0, 1);
     let other = finding.other.expect("the read");
     assert_eq!((finding.block, other.block), ([0; 3], [9, 0, 0]));
     assert_eq!((other.source.ptx_line, other.write), (there, false));

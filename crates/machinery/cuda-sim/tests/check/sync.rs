@@ -1,7 +1,7 @@
 //! Barriers and warp-wide instructions that not all threads reach.
 
 use crate::{assert_one, assert_silent, found};
-use cuda_sim::check::Kind;
+use cuda_sim::check::FindingKind;
 use cuda_sim::check::Severity::{Error, Warning};
 
 #[test]
@@ -11,10 +11,10 @@ fn a_barrier_in_a_branch_of_half_a_warp() {
         bar.sync 0; // here
     past:
         st.global.u32 [%mine], %t;";
-    let finding = assert_one(found(body, 32), Kind::DivergentBarrier, Error, 0, 16);
+    let finding = assert_one(found(body, 32), FindingKind::DivergentBarrier, Error, 0, 16);
     assert!(finding.what.contains("16 of the warp's 32"), "{finding}");
     // All threads of the second warp are past it: the same 16 threads.
-    assert_one(found(body, 64), Kind::DivergentBarrier, Error, 0, 16);
+    assert_one(found(body, 64), FindingKind::DivergentBarrier, Error, 0, 16);
     assert_silent(found("bar.sync 0;", 100));
     // Lanes that end, whenever they do so, are not waited for.
     let body = "setp.ge.u32 %p1, %t, 16;
@@ -56,7 +56,7 @@ fn lanes_may_come_one_by_one_to_a_barrier_that_is_not_aligned() {
     assert!(
         findings
             .iter()
-            .all(|one| one.kind == Kind::DivergentBarrier)
+            .all(|one| one.kind == FindingKind::DivergentBarrier)
     );
 }
 
@@ -70,7 +70,7 @@ fn a_loop_that_threads_leave_at_different_times() {
         @%p1 bra again;
         st.global.u32 [%mine], %t;";
     // Threads 0 and 1 leave after the first round; the others wait for them for ever.
-    assert_one(found(body, 32), Kind::DivergentBarrier, Error, 2, 30);
+    assert_one(found(body, 32), FindingKind::DivergentBarrier, Error, 2, 30);
     let body = body.replace("%t;", "5;");
     assert_silent(found(&body, 64));
 }
@@ -87,7 +87,7 @@ fn one_barrier_at_two_places() {
         st.global.u32 [%mine], %t;";
     let found_of = found(body, 64);
     let line = crate::line_of(&found_of.1, "// there");
-    let finding = assert_one(found_of, Kind::MixedBarriers, Error, 32, 1);
+    let finding = assert_one(found_of, FindingKind::MixedBarriers, Error, 32, 1);
     assert_eq!(finding.other.unwrap().source.ptx_line, line);
 }
 
@@ -98,11 +98,11 @@ fn barriers_that_can_not_open_or_do_not_exist() {
         bar.sync 1, 64; // here
     past:
         st.global.u32 [%mine], %t;";
-    let finding = assert_one(found(body, 64), Kind::BarrierNeverOpens, Error, 0, 1);
+    let finding = assert_one(found(body, 64), FindingKind::BarrierNeverOpens, Error, 0, 1);
     assert!(finding.what.contains("never opens"), "{finding}");
     assert_one(
         found("bar.sync 0, 33; // here", 64),
-        Kind::InvalidBarrier,
+        FindingKind::InvalidBarrier,
         Error,
         0,
         1,
@@ -120,11 +120,17 @@ fn masks_and_who_comes() {
         st.global.u32 [%mine], %t;"
         )
     };
-    assert_one(found(&shuffle("-1"), 32), Kind::AbsentLanes, Error, 0, 16);
+    assert_one(
+        found(&shuffle("-1"), 32),
+        FindingKind::AbsentLanes,
+        Error,
+        0,
+        16,
+    );
     assert_silent(found(&shuffle("0xffff"), 32));
     let finding = assert_one(
         found(&shuffle("0xff"), 32),
-        Kind::MaskLacksCaller,
+        FindingKind::MaskLacksCaller,
         Error,
         8,
         8,
@@ -135,7 +141,7 @@ fn masks_and_who_comes() {
     // Lanes that have ended.
     let ended = "setp.ge.u32 %p1, %t, 16; @%p1 exit;
         vote.sync.ballot.b32 %r1, 1, -1; // here";
-    assert_one(found(ended, 32), Kind::AbsentLanes, Warning, 0, 16);
+    assert_one(found(ended, 32), FindingKind::AbsentLanes, Warning, 0, 16);
     let ended = ended.replace(
         "vote.sync.ballot.b32 %r1, 1, -1; // here",
         "bar.warp.sync -1;",
@@ -146,7 +152,7 @@ fn masks_and_who_comes() {
         bar.warp.sync -1; // here
     past:
         st.global.u32 [%mine], %t;";
-    assert_one(found(body, 32), Kind::AbsentLanes, Error, 0, 28);
+    assert_one(found(body, 32), FindingKind::AbsentLanes, Error, 0, 28);
     // Those of the other branch come to another instruction with this mask.
     let body = "setp.ge.u32 %p1, %t, 4;
         @%p1 bra other;

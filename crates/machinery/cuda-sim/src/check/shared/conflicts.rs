@@ -3,13 +3,13 @@
 use super::{Now, PENDING, SharedShadow, is_single};
 use crate::check::accessor::{SITE_BITS, Who};
 use crate::check::order::Order;
-use crate::check::runs::Run;
+use crate::check::runs::LaneRun;
 use crate::lanes::active;
 
 /// Two accesses of one place that nothing orders.
 #[derive(Clone, Copy)]
 pub struct Conflict {
-    /// The lane that came now.
+    /// The lane of the access that is looked at.
     pub lane: usize,
     pub other: Who,
     pub other_wrote: bool,
@@ -20,7 +20,7 @@ pub struct Conflict {
 impl SharedShadow {
     /// Whether a run of lanes, all of it inside, may be in conflict with earlier accesses.
     #[inline(always)]
-    pub fn is_suspect(&self, order: &Order, now: Now, run: &Run, bytes: u64) -> bool {
+    pub fn is_suspect(&self, order: &Order, now: Now, run: &LaneRun, bytes: u64) -> bool {
         let (floor, own) = (order.floor(), order.floor_in(now.warp));
         if !now.write && self.last_write < floor {
             // Nobody has written since the last barrier.
@@ -59,7 +59,13 @@ impl SharedShadow {
 
     /// Finds the conflicts of a run, one a lane.
     #[cold]
-    pub fn look_closely(&self, order: &Order, now: Now, run: &Run, bytes: u64) -> Vec<Conflict> {
+    pub fn look_closely(
+        &self,
+        order: &Order,
+        now: Now,
+        run: &LaneRun,
+        bytes: u64,
+    ) -> Vec<Conflict> {
         let mut found: Vec<Conflict> = Vec::new();
         let (first, count, each) = self.granules(run, bytes);
         for k in 0..count {

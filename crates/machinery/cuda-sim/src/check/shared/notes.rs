@@ -4,14 +4,14 @@ use super::{Now, SharedShadow, is_single};
 use crate::check::accessor::{SITE_BITS, Who};
 use crate::check::order::Order;
 use crate::check::reads::Read;
-use crate::check::runs::{Addresses, Run};
+use crate::check::runs::{Addresses, LaneRun};
 use crate::lanes::quarters::{LANES_OF_QUARTER, Quarter, quarters};
 use std::ops::Range;
 
 impl SharedShadow {
     /// Takes note of an access.
     #[inline(always)]
-    pub fn note(&mut self, order: &Order, now: Now, run: &Run, bytes: u64) {
+    pub fn note(&mut self, order: &Order, now: Now, run: &LaneRun, bytes: u64) {
         let stamp = order.own(now.warp);
         if now.write {
             return self.note_write(stamp, now, run, bytes);
@@ -24,8 +24,8 @@ impl SharedShadow {
         }
     }
 
-    /// Takes note of a whole warp's read, if there is nothing else to do: nobody has written since
-    /// the last barrier, and what is read was written before. Whether it did.
+    /// Takes note of a whole warp's read where that is all there is to do: nobody has written since
+    /// the last barrier, and what is read was written before. Returns whether it took note.
     #[inline(always)]
     pub fn note_plain_read(&mut self, order: &Order, now: Now, at: Addresses, bytes: u64) -> bool {
         if self.last_write >= order.floor() || !order.is_plain() {
@@ -53,7 +53,7 @@ impl SharedShadow {
     }
 
     #[inline(always)]
-    fn note_write(&mut self, stamp: u32, now: Now, run: &Run, bytes: u64) {
+    fn note_write(&mut self, stamp: u32, now: Now, run: &LaneRun, bytes: u64) {
         let (first, count, each) = self.granules(run, bytes);
         let range = first..first + count;
         self.last_write = self.last_write.max(stamp);
@@ -89,7 +89,7 @@ impl SharedShadow {
     }
 
     #[inline(always)]
-    fn note_read(&mut self, order: &Order, (stamp, who): (u32, Who), run: &Run, bytes: u64) {
+    fn note_read(&mut self, order: &Order, (stamp, who): (u32, Who), run: &LaneRun, bytes: u64) {
         let (first, count, each) = self.granules(run, bytes);
         let range = first..first + count;
         if order.is_plain() && self.is_read_by_two(order.floor(), range.clone()) {

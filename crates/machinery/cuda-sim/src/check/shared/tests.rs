@@ -13,7 +13,7 @@ impl Watched {
         Watched(SharedShadow::new(512, 4, Checks::ALL), Vec::new())
     }
 
-    fn access(&mut self, number: u64, order: &Order, now: Now, run: &Run) {
+    fn access(&mut self, number: u64, order: &Order, now: Now, run: &LaneRun) {
         let Watched(shadow, found) = self;
         if now.write {
             shadow.settle(order);
@@ -38,7 +38,7 @@ fn reads_that_are_put_down_count_as_those_noted_at_once() {
     };
     for number in 0..40_000 {
         let lanes = 1 + random(32);
-        let run = Run {
+        let run = LaneRun {
             start: random(96) * 4,
             first: random(33 - lanes) as usize,
             lanes: lanes as usize,
@@ -78,7 +78,7 @@ fn more_reads_than_there_is_room_for_are_noted() {
     let mut order = Order::default();
     order.begin(2);
     let mut watched = Watched::new();
-    let at = |start| Run {
+    let at = |start| LaneRun {
         start,
         first: 0,
         lanes: 1,
@@ -124,7 +124,7 @@ fn a_plain_read_is_inside_and_of_what_is_written() {
         !shadow.note_plain_read(&order, now, at, 4),
         "in no quarters"
     );
-    let written = Run {
+    let written = LaneRun {
         start: 0,
         first: 0,
         lanes: 1,

@@ -3,7 +3,7 @@
 use super::Context;
 use crate::check::Finding;
 use crate::driver::Driver;
-use crate::memory::global::Kind;
+use crate::memory::global::AllocationKind;
 
 impl Driver {
     /// What was still allocated when contexts were destroyed, since this was last asked. Empty
@@ -32,10 +32,10 @@ impl Driver {
             .filter_map(|&address| {
                 let known = self.global.known(address)?;
                 let call = match self.global.allocation(address)?.kind {
-                    Kind::Device => "cuMemAlloc",
-                    Kind::Managed => "cuMemAllocManaged",
-                    Kind::Host => "cuMemAllocHost",
-                    Kind::Registered => "cuMemHostRegister",
+                    AllocationKind::Device => "cuMemAlloc",
+                    AllocationKind::Managed => "cuMemAllocManaged",
+                    AllocationKind::Host => "cuMemAllocHost",
+                    AllocationKind::Registered => "cuMemHostRegister",
                 };
                 Some(Finding::leak(&known, call))
             })

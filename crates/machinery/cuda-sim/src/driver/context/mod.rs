@@ -16,7 +16,7 @@ pub use self::stack::ContextStack;
 use self::settings::Settings;
 use super::timeline::Timeline;
 use super::{ContextId, CudaError, Driver};
-use crate::memory::global::Kind;
+use crate::memory::global::AllocationKind;
 
 /// All flag bits that `cuCtxCreate` knows: how a thread waits for the GPU (the lowest three), mapped
 /// host memory, and local memory that is kept after a launch.
@@ -129,9 +129,9 @@ impl Driver {
     fn release(&mut self, address: u64) {
         let kind = self.global.allocation(address).map(|found| found.kind);
         let released = match kind {
-            Some(Kind::Device | Kind::Managed) => self.global.free(address),
-            Some(Kind::Host) => self.global.free_host(address),
-            Some(Kind::Registered) => self.global.unmap(address),
+            Some(AllocationKind::Device | AllocationKind::Managed) => self.global.free(address),
+            Some(AllocationKind::Host) => self.global.free_host(address),
+            Some(AllocationKind::Registered) => self.global.unmap(address),
             None => Ok(()),
         };
         debug_assert_eq!(released, Ok(()), "a context's own allocation");

@@ -3,7 +3,7 @@
 use super::params::{Memcpy, MemcpyAddress, MemcpyOperand};
 use crate::driver::memory::MAX_PITCH;
 use crate::driver::{CudaError, Driver};
-use crate::memory::global::{BASE, Kind};
+use crate::memory::global::{AllocationKind, BASE};
 
 /// The source or the destination of a copy that may be done: all its bytes are in one allocation,
 /// or in host memory that the simulator does not know and the caller answers for.
@@ -54,8 +54,8 @@ impl Driver {
             Some(found) => {
                 let start = self.global.host(first, extent.span);
                 let memory = match found.kind {
-                    Kind::Device | Kind::Managed => OperandMemory::Device,
-                    Kind::Host | Kind::Registered => OperandMemory::PageLocked,
+                    AllocationKind::Device | AllocationKind::Managed => OperandMemory::Device,
+                    AllocationKind::Host | AllocationKind::Registered => OperandMemory::PageLocked,
                 };
                 // The allocation is known, so its end is too, even where it is host memory.
                 (start.ok_or(CudaError::InvalidValue)?, memory)

@@ -7,7 +7,7 @@ mod owner;
 mod tests;
 
 use super::{ContextId, CudaError, Driver};
-use crate::memory::global::{ALIGNMENT, Kind};
+use crate::memory::global::{ALIGNMENT, AllocationKind};
 
 /// The most bytes from a row to the next in a copy (`CU_DEVICE_ATTRIBUTE_MAX_PITCH`).
 pub(super) const MAX_PITCH: u64 = i32::MAX as u64;
@@ -86,7 +86,7 @@ impl Driver {
     /// a range of `bytes` bytes that is empty or not all in managed memory.
     pub fn advise(&self, context: ContextId, address: u64, bytes: u64) -> Result<(), CudaError> {
         self.context(context)?;
-        let managed = self.allocation(address)?.kind == Kind::Managed;
+        let managed = self.allocation(address)?.kind == AllocationKind::Managed;
         let inside = self.global.host(address, not_zero(bytes)?).is_some();
         if managed && inside {
             Ok(())

@@ -7,7 +7,7 @@ use super::together::{run_load_together, run_store_together};
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::Alone;
 use crate::exec::sm::{Handler, Inst, Next, Run, Sm};
-use crate::exec::space::StateSpace;
+use crate::exec::space::SpaceAccess;
 use crate::lanes::LANES;
 
 /// Makes `$name(cpu)`: the handlers of an access. `$run` is what a warp does on a CPU with wide
@@ -17,8 +17,8 @@ use crate::lanes::LANES;
 macro_rules! access_handlers {
     ($(#[$doc:meta])* $name:ident, $operands:ident -> $read:ty, $run:ident, $plainly:ident, $together:ident) => {
         $(#[$doc])*
-        pub fn $name<S: StateSpace + 'static, M: Element, const N: usize>(cpu: Cpu) -> Run {
-            unsafe fn plain<S: StateSpace, M: Element, const N: usize>(
+        pub fn $name<S: SpaceAccess + 'static, M: Element, const N: usize>(cpu: Cpu) -> Run {
+            unsafe fn plain<S: SpaceAccess, M: Element, const N: usize>(
                 sm: &mut Sm,
                 inst: &Inst,
             ) -> Next {
@@ -33,7 +33,7 @@ macro_rules! access_handlers {
                 target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")
             )]
             #[inline(never)]
-            unsafe fn one_warp<S: StateSpace, M: Element, const N: usize>(
+            unsafe fn one_warp<S: SpaceAccess, M: Element, const N: usize>(
                 sm: &mut Sm,
                 inst: &Inst,
                 operands: $read,
@@ -41,7 +41,7 @@ macro_rules! access_handlers {
                 // SAFETY: as in `plain`; chosen only where the CPU has AVX2, if it is for that.
                 unsafe { $run::<S, M, N>(sm, inst, operands) }
             }
-            unsafe fn wide<S: StateSpace, M: Element, const N: usize>(
+            unsafe fn wide<S: SpaceAccess, M: Element, const N: usize>(
                 sm: &mut Sm,
                 inst: &Inst,
             ) -> Next {
@@ -55,7 +55,7 @@ macro_rules! access_handlers {
                 target_arch = "x86_64",
                 target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")
             )]
-            unsafe fn wide_together<S: StateSpace, M: Element, const N: usize>(
+            unsafe fn wide_together<S: SpaceAccess, M: Element, const N: usize>(
                 sm: &mut Sm,
                 inst: &Inst,
             ) -> Next {

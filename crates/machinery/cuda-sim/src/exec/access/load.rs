@@ -5,7 +5,7 @@ use super::pattern::{LanePattern, pattern};
 use super::reach::{failed, reach};
 use crate::exec::lanewise::View;
 use crate::exec::sm::{Inst, Sm};
-use crate::exec::space::StateSpace;
+use crate::exec::space::SpaceAccess;
 use crate::lanes::quarters::{LANES_OF_QUARTER, Quarter};
 use crate::lanes::{FULL, LANES, active};
 
@@ -29,7 +29,7 @@ pub unsafe fn load_operands<'a, M, const N: usize>(
 /// # Safety
 /// The destinations are rows.
 #[inline(always)]
-pub unsafe fn run_load<S: StateSpace, M: Element, const N: usize>(
+pub unsafe fn run_load<S: SpaceAccess, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
     addresses: &[u64; LANES],
@@ -128,7 +128,7 @@ pub unsafe fn run_load<S: StateSpace, M: Element, const N: usize>(
 /// # Safety
 /// The destinations are rows.
 #[inline(always)]
-pub unsafe fn load_from_one<S: StateSpace, M: Element, const N: usize>(
+pub unsafe fn load_from_one<S: SpaceAccess, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
     addresses: &[u64; LANES],
@@ -174,7 +174,7 @@ pub unsafe fn load_from_one<S: StateSpace, M: Element, const N: usize>(
 /// # Safety
 /// The destinations are rows.
 #[inline(never)]
-pub unsafe fn load_each<S: StateSpace, M: Element, const N: usize>(
+pub unsafe fn load_each<S: SpaceAccess, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
     addresses: &[u64; LANES],
@@ -205,7 +205,7 @@ pub unsafe fn load_each<S: StateSpace, M: Element, const N: usize>(
 ///
 /// # Safety
 /// As for [`run_load`].
-pub unsafe fn run_load_plainly<S: StateSpace, M: Element, const N: usize>(
+pub unsafe fn run_load_plainly<S: SpaceAccess, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
     addresses: &[u64; LANES],
@@ -219,7 +219,12 @@ pub unsafe fn run_load_plainly<S: StateSpace, M: Element, const N: usize>(
 
 /// Marks what [`run_load`] marks of neighbours of which not all run: all from the first to the last.
 #[inline(never)]
-pub fn touch_between<S: StateSpace>(sm: &mut Sm, inst: &Inst, addresses: &[u64; LANES], size: u64) {
+pub fn touch_between<S: SpaceAccess>(
+    sm: &mut Sm,
+    inst: &Inst,
+    addresses: &[u64; LANES],
+    size: u64,
+) {
     if let LanePattern::Consecutive(origin) = pattern(sm, addresses, inst.imm, size) {
         let first = sm.mask.trailing_zeros() as usize & 31;
         let start = origin.wrapping_add(first as u64 * size);

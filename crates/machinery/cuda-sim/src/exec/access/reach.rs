@@ -2,11 +2,11 @@
 
 use crate::exec::fault::FaultKind;
 use crate::exec::sm::{Inst, Next, Sm};
-use crate::exec::space::StateSpace;
+use crate::exec::space::SpaceAccess;
 
 /// The host's address of one lane's access, or the fault it is.
 #[inline(always)]
-pub fn reach<S: StateSpace>(
+pub fn reach<S: SpaceAccess>(
     sm: &mut Sm,
     lane: usize,
     address: u64,
@@ -41,7 +41,7 @@ pub fn failed(sm: &mut Sm, inst: &Inst, lane: usize, kind: FaultKind) -> bool {
 }
 
 /// Where atomics find their operand.
-pub fn reach_atomic<S: StateSpace>(
+pub fn reach_atomic<S: SpaceAccess>(
     sm: &mut Sm,
     inst: &Inst,
     lane: usize,

@@ -5,7 +5,7 @@ use super::pattern::{LanePattern, pattern};
 use super::reach::{failed, reach};
 use crate::exec::lanewise::View;
 use crate::exec::sm::{Inst, Sm};
-use crate::exec::space::StateSpace;
+use crate::exec::space::SpaceAccess;
 use crate::lanes::quarters::{LANES_OF_QUARTER, Quarter};
 use crate::lanes::{FULL, LANES, active};
 
@@ -35,7 +35,7 @@ pub unsafe fn store_operands<'a, M: Element, const N: usize>(
 /// # Safety
 /// The addresses are checked here. One macro makes the handlers of loads and of stores.
 #[inline(always)]
-pub unsafe fn run_store<S: StateSpace, M: Element, const N: usize>(
+pub unsafe fn run_store<S: SpaceAccess, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
     (addresses, rows): Stored<M::Row, N>,
@@ -79,7 +79,7 @@ pub unsafe fn run_store<S: StateSpace, M: Element, const N: usize>(
 /// # Safety
 /// As for [`run_store`].
 #[inline(never)]
-pub unsafe fn run_store_plainly<S: StateSpace, M: Element, const N: usize>(
+pub unsafe fn run_store_plainly<S: SpaceAccess, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
     (addresses, rows): Stored<M::Row, N>,

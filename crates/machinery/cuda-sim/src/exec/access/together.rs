@@ -6,7 +6,7 @@ use super::reach::reach;
 use super::store::{Stored, store_operands};
 use crate::exec::lanewise::{Together, View};
 use crate::exec::sm::{Inst, Next, Sm};
-use crate::exec::space::StateSpace;
+use crate::exec::space::SpaceAccess;
 use crate::exec::spread::{Spread, SpreadKey};
 use crate::lanes::LANES;
 use crate::lanes::quarters::LANES_OF_QUARTER;
@@ -32,7 +32,7 @@ pub fn spread_key(sm: &Sm, inst: &Inst) -> SpreadKey {
 /// # Safety
 /// Operand `n` is a 64-bit row of each warp's own.
 #[inline(always)]
-unsafe fn reach_together<S: StateSpace>(
+unsafe fn reach_together<S: SpaceAccess>(
     sm: &mut Sm,
     inst: &Inst,
     n: usize,
@@ -70,7 +70,7 @@ unsafe fn reach_together<S: StateSpace>(
 /// A gang's load: from the address that its warps have in common once; where the addresses lie in
 /// quarters without a look at each; else warp by warp.
 #[inline(always)]
-pub unsafe fn run_load_together<S: StateSpace, M: Element, const N: usize>(
+pub unsafe fn run_load_together<S: SpaceAccess, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
     one_warp: impl Fn(&mut Sm, &[u64; LANES]) -> bool,
@@ -151,7 +151,7 @@ fn in_turn(sm: &mut Sm, inst: &Inst, access: impl Fn(&mut Sm, usize) -> bool) ->
 
 /// A gang's store: where all lanes are apart without a look at each address, else warp by warp.
 #[inline(always)]
-pub unsafe fn run_store_together<S: StateSpace, M: Element, const N: usize>(
+pub unsafe fn run_store_together<S: SpaceAccess, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
     one_warp: impl Fn(&mut Sm, Stored<M::Row, N>) -> bool,

@@ -1,8 +1,8 @@
 //! Instructions at which threads meet: barriers, warp-wide instructions, fences, and the end of a block.
 
 use super::{check, go_on};
-use crate::check::shadow::{Come, Part};
-use crate::check::{Kind, Severity};
+use crate::check::shadow::{Come, PartialWarp};
+use crate::check::{FindingKind, Severity};
 use crate::exec::fault::{Fault, FaultKind};
 use crate::exec::sm::{Inst, Next, Sm};
 use crate::exec::warp::SplitState;
@@ -45,7 +45,7 @@ pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
         if mask != alive {
             if aligned {
                 // The others may be about to end.
-                shadow.parts.push(Part {
+                shadow.parts.push(PartialWarp {
                     barrier: number,
                     warp,
                     site,
@@ -115,7 +115,7 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
         let lacking = sm.mask & !members;
         if lacking != 0 && sync {
             let lane = lacking.trailing_zeros();
-            let (kind, severity) = (Kind::MaskLacksCaller, Severity::Error);
+            let (kind, severity) = (FindingKind::MaskLacksCaller, Severity::Error);
             checker.mask(doing, (kind, severity), lane, members, lacking);
         }
         if members & warp.alive & !come != 0 {
@@ -137,7 +137,7 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
             false => Severity::Warning,
         };
         if absent != 0 && sync && (severity == Severity::Error || !anywhere) {
-            let kind = (Kind::AbsentLanes, severity);
+            let kind = (FindingKind::AbsentLanes, severity);
             checker.mask(doing, kind, lane as u32, members, absent);
         }
         if warp.alive & !(come & members) == 0 {

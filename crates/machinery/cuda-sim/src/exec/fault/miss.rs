@@ -2,16 +2,16 @@
 //! one miss it so.
 
 use super::kind::FaultKind;
-use crate::check::Kind;
+use crate::check::FindingKind;
 use crate::check::words::{allocation, count};
-use crate::memory::global::{Global, Known};
+use crate::memory::global::{AllocationRecord, Global};
 use crate::memory::{FUNCTION_BASE, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
 
 /// What there is to say of a fault beside what it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Miss {
     /// What kind of mistake it is.
-    pub kind: Kind,
+    pub kind: FindingKind,
     /// What was missed, and by how much; may be empty.
     pub what: String,
     /// What usually causes it; may be empty.
@@ -72,20 +72,20 @@ impl Miss {
                 "constant memory" => {
                     let bank = sizes.constants;
                     miss(
-                        Kind::OutOfBounds,
+                        FindingKind::OutOfBounds,
                         format!("the module's constants take {}", count(bank)),
                         "an index past the end of a `__constant__` array",
                     )
                 }
                 "kernel parameters" => miss(
-                    Kind::OutOfBounds,
+                    FindingKind::OutOfBounds,
                     format!("the parameters take {}", count(sizes.params.into())),
                     "an index past the end of an array in a parameter",
                 ),
                 _ => Some(of_device(address, bytes.into(), space, global, sizes)),
             },
             FaultKind::MisalignedAddress { address, bytes } => miss(
-                Kind::Misaligned,
+                FindingKind::Misaligned,
                 format!(
                     "it is {} past one",
                     count(address % u64::from(bytes.max(1)))
@@ -94,26 +94,26 @@ impl Miss {
                  of four, or rows whose pitch is no multiple of the type's size",
             ),
             FaultKind::StackOverflow { .. } | FaultKind::CallsTooDeep => miss(
-                Kind::StackOverflow,
+                FindingKind::StackOverflow,
                 String::new(),
                 "a function that calls itself too often, or for ever; `cuCtxSetLimit` gives a \
                  larger stack",
             ),
             FaultKind::InvalidCall { .. } => miss(
-                Kind::InvalidCall,
+                FindingKind::InvalidCall,
                 String::new(),
                 "a function pointer taken on the host, or one never set",
             ),
-            FaultKind::BarrierNeverOpens { .. } => sync(Kind::BarrierNeverOpens),
-            FaultKind::WarpSyncNeverOpens { .. } => sync(Kind::AbsentLanes),
-            FaultKind::WarpIncomplete { .. } => sync(Kind::WarpIncomplete),
-            FaultKind::InvalidBarrier { .. } => sync(Kind::InvalidBarrier),
+            FaultKind::BarrierNeverOpens { .. } => sync(FindingKind::BarrierNeverOpens),
+            FaultKind::WarpSyncNeverOpens { .. } => sync(FindingKind::AbsentLanes),
+            FaultKind::WarpIncomplete { .. } => sync(FindingKind::WarpIncomplete),
+            FaultKind::InvalidBarrier { .. } => sync(FindingKind::InvalidBarrier),
             _ => None,
         }
     }
 }
 
-fn sync(kind: Kind) -> Option<Miss> {
+fn sync(kind: FindingKind) -> Option<Miss> {
     Some(Miss {
         kind,
         what: String::new(),
@@ -133,14 +133,14 @@ fn of_shared(at: u64, sizes: Sizes) -> Miss {
         );
     } else if total == 0 {
         (
-            Kind::OutOfBounds,
+            FindingKind::OutOfBounds,
             "the block has no shared memory".to_owned(),
             "an `extern __shared__` array, and a launch that gives no bytes for it",
         )
     } else if negative || at > u64::from(u32::MAX / 2) {
         let before = (at as u32).wrapping_neg();
         (
-            Kind::OutOfBounds,
+            FindingKind::OutOfBounds,
             format!("{} before the block's shared memory", count(before.into())),
             BELOW_ZERO,
         )
@@ -153,7 +153,7 @@ fn of_shared(at: u64, sizes: Sizes) -> Miss {
             }
         };
         (
-            Kind::OutOfBounds,
+            FindingKind::OutOfBounds,
             format!(
                 "{} the block's {} of shared memory",
                 past_end(past),
@@ -180,7 +180,7 @@ fn of_local(at: u64, local: u32) -> Miss {
         false => "before the thread's local memory".to_owned(),
     };
     Miss {
-        kind: Kind::OutOfBounds,
+        kind: FindingKind::OutOfBounds,
         what,
         usually: "an index past the end of an array declared in the kernel",
     }
@@ -212,7 +212,7 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
     }
     if let Some(freed) = global.freed(at) {
         return Miss {
-            kind: Kind::UseAfterFree,
+            kind: FindingKind::UseAfterFree,
             what: format!(
                 "byte {} of {}, freed since",
                 at - freed.base,
@@ -228,7 +228,7 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
         .map(|below| at - (below.base + below.bytes).min(at));
     let before = above.as_ref().map(|above| above.base - at);
     // An index of 32 bits that wrapped around leads four thousand million elements away.
-    let wrapped = |known: &Known| {
+    let wrapped = |known: &AllocationRecord| {
         let distance = at.wrapping_sub(known.base);
         [1, 2, 4, 8, 16].into_iter().find(|size| {
             let round = size << 32;
@@ -237,7 +237,7 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
     };
     if !(NEAR_NULL..=u64::MAX - NEAR_NULL).contains(&at) {
         return Miss {
-            kind: Kind::NullPointer,
+            kind: FindingKind::NullPointer,
             what: match at {
                 0 => "the address is null".to_owned(),
                 _ if at < NEAR_NULL => format!("the address is null plus {}", count(at)),
@@ -258,7 +258,7 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
         .find_map(|known| Some((wrapped(&known)?, known)).map(|(size, known)| (known, size)))
     {
         return Miss {
-            kind: Kind::OutOfBounds,
+            kind: FindingKind::OutOfBounds,
             what: format!("2^32 elements past {}, less a few", allocation(&known)),
             usually: WRAPPED,
         };
@@ -283,7 +283,7 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
         _ => ("nothing is allocated".to_owned(), ""),
     };
     Miss {
-        kind: Kind::OutOfBounds,
+        kind: FindingKind::OutOfBounds,
         what,
         usually,
     }
@@ -291,7 +291,7 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
 
 fn wrong_space(what: String, usually: &'static str) -> Miss {
     Miss {
-        kind: Kind::WrongSpace,
+        kind: FindingKind::WrongSpace,
         what: format!("wrong space: {what}"),
         usually,
     }

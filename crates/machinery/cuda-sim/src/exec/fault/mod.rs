@@ -6,7 +6,7 @@ mod miss;
 pub use kind::FaultKind;
 pub use miss::{Miss, Sizes};
 
-use crate::check::{Checks, Finding, Kind, Severity};
+use crate::check::{Checks, Finding, FindingKind, Severity};
 use crate::isa::SourceLine;
 use std::fmt;
 
@@ -78,9 +78,10 @@ impl Fault {
         let stopped = self.finding().filter(|found| checks.has(found.check));
         // That a barrier does not open is no news where only part of a warp has come to it.
         let news = |stopped: &Finding| {
-            let known =
-                |one: &Finding| one.kind == Kind::DivergentBarrier && one.source == stopped.source;
-            stopped.kind != Kind::BarrierNeverOpens || !findings.iter().any(known)
+            let known = |one: &Finding| {
+                one.kind == FindingKind::DivergentBarrier && one.source == stopped.source
+            };
+            stopped.kind != FindingKind::BarrierNeverOpens || !findings.iter().any(known)
         };
         let stopped = stopped.filter(news);
         findings.splice(..0, stopped);

@@ -54,7 +54,7 @@ pub struct Grid {
     pub constants: Region,
     pub multiprocessors: u32,
     /// What looks for mistakes, if anything does.
-    pub checks: Option<Arc<check::Launched>>,
+    pub checks: Option<Arc<check::LaunchChecks>>,
     /// Blocks that the modelled GPU runs at once: so many may wait for each other.
     pub resident: usize,
     pub sample: Sample,
@@ -110,7 +110,7 @@ impl Grid {
             regions,
             constants,
             multiprocessors: device.multiprocessors,
-            checks: check::Launched::new(
+            checks: check::LaunchChecks::new(
                 launch.checks,
                 &program.listing.checked,
                 global,

@@ -17,7 +17,8 @@ pub enum Holder {
     Warps,
     /// In the gang's frame.
     Gang,
-    /// In all of them: it is common, and read by warps alone as well.
+    /// In the gang's frame and in each warp's: the value is common, and warps that run by
+    /// themselves read it too.
     Both,
 }
 
@@ -45,8 +46,8 @@ pub fn holders(drafts: &[Draft], graph: &Graph, registers: &[RegisterInfo]) -> V
     holders
 }
 
-/// The registers that may differ between threads, and the blocks that only some may be in; none
-/// where that takes too long.
+/// For each register whether it may differ between threads, and for each block whether some threads
+/// may be in it without the others. None where finding out takes too long.
 fn differing(
     drafts: &[Draft],
     graph: &Graph,
@@ -58,20 +59,20 @@ fn differing(
     }
     // What nobody writes holds whatever was there.
     let mut own: Vec<bool> = written.iter().map(|written| !written).collect();
-    let mut parts = Parts::new(graph);
+    let mut divergent = DivergentBlocks::new(graph);
     let mut steps = 0;
     let mut changed = true;
     while changed {
         changed = false;
         steps += drafts.len();
-        if steps + parts.steps > limits::STEPS {
+        if steps + divergent.steps > limits::STEPS {
             return None;
         }
         for (block, range) in graph.ranges.iter().enumerate() {
             for draft in &drafts[range.clone()] {
                 let differs = |used: &Register| own[used.0 as usize];
                 let differs = draft.uses.iter().any(differs);
-                if differs || parts.parted[block] || !repeats(draft) {
+                if differs || divergent.parted[block] || !repeats(draft) {
                     for def in &draft.defs {
                         changed |= !std::mem::replace(&mut own[def.0 as usize], true);
                     }
@@ -81,36 +82,38 @@ fn differing(
                     Flow::Table(_) => true,
                     _ => false,
                 };
-                if divides && parts.steps <= limits::STEPS {
-                    changed |= parts.mark_after(block, graph);
+                if divides && divergent.steps <= limits::STEPS {
+                    changed |= divergent.mark_after(block, graph);
                 }
             }
         }
     }
-    Some((own, parts.parted))
+    Some((own, divergent.parted))
 }
 
-/// Whether an instruction gives the same to all threads that give it the same.
+/// Whether all threads for which an instruction has the same sources get the same result.
 fn repeats(draft: &Draft) -> bool {
     let ordered = draft.access.is_some_and(|access| access.ordered);
     draft.run.repeats && !draft.partial && !ordered
 }
 
 /// The blocks that only some of the threads may be in.
-struct Parts {
+struct DivergentBlocks {
+    /// Whether some threads may be in each block without the others.
     parted: Vec<bool>,
-    /// Branches whose ways are marked.
+    /// For each block whether the ways of the branch at its end have been followed.
     marked: Vec<bool>,
-    /// The last branch, from 1, whose ways led through each block.
+    /// For each block one more than the number of the block whose branch was followed through it
+    /// last; 0 for none.
     seen: Vec<usize>,
-    /// Blocks looked at so far.
+    /// How many blocks have been looked at so far.
     steps: usize,
 }
 
-impl Parts {
-    fn new(graph: &Graph) -> Parts {
+impl DivergentBlocks {
+    fn new(graph: &Graph) -> DivergentBlocks {
         let blocks = graph.ranges.len();
-        Parts {
+        DivergentBlocks {
             parted: vec![false; blocks],
             marked: vec![false; blocks],
             seen: vec![0; blocks],

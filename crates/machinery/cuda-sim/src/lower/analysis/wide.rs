@@ -11,14 +11,14 @@
 use crate::isa::{AccessClass, AccessKind, Class};
 use crate::lower::draft::{Arithmetic, Draft, Flow};
 use crate::lower::graph::Graph;
-use crate::lower::register::{Register, RegisterInfo, Row};
+use crate::lower::register::{Register, RegisterClass, RegisterInfo};
 use crate::ptx::ast::Type;
 use std::collections::{BTreeMap, HashMap};
 
 /// What becomes of a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// It stays by itself.
+    /// It is not merged with others.
     Alone,
     /// It is the first of a group and stands for all of it.
     Leads {
@@ -95,6 +95,7 @@ fn stretches(graph: &Graph) -> Vec<Vec<usize>> {
 
 /// Loads that may still be merged with others, by their class and by address register.
 struct Merging<'a> {
+    /// For each register how many bits at its end are always zero.
     zeros: &'a [u32],
     open: Vec<(AccessClass, HashMap<Register, Vec<Load>>)>,
     roles: Vec<Role>,
@@ -108,8 +109,11 @@ fn merged() -> impl Iterator<Item = AccessClass> {
 
 #[derive(Clone, Copy)]
 struct Load {
+    /// The draft's place in the function.
     place: usize,
+    /// What is added to the address register.
     offset: i64,
+    /// How many bytes a lane loads.
     bytes: u32,
 }
 
@@ -233,11 +237,12 @@ fn zeros(drafts: &[Draft], registers: &[RegisterInfo]) -> Vec<u32> {
     zeros
 }
 
+/// How many bits at the end of a number are zero, up to [`ENOUGH_ZEROS`].
 fn zeros_of(value: u64) -> u32 {
     value.trailing_zeros().min(ENOUGH_ZEROS)
 }
 
-/// The zeros at the end of what an instruction writes.
+/// How many bits at the end of what an instruction writes are zero whatever the program does.
 fn zeros_after(draft: &Draft, zeros: &[u32], registers: &[RegisterInfo]) -> u32 {
     let (Some(arithmetic), [_]) = (draft.arithmetic, &draft.defs[..]) else {
         return 0;
@@ -246,7 +251,7 @@ fn zeros_after(draft: &Draft, zeros: &[u32], registers: &[RegisterInfo]) -> u32 
     let numbers: Vec<&Register> = draft
         .uses
         .iter()
-        .filter(|used| info(used).row != Row::Predicate)
+        .filter(|used| info(used).row != RegisterClass::Predicate)
         .collect();
     let mut of = numbers.iter().map(|used| zeros[used.0 as usize]);
     let least = match arithmetic {

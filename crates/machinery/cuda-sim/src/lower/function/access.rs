@@ -12,7 +12,7 @@ use crate::exec::{ordered, space};
 use crate::isa::{Access, AccessKind, Class, Memory};
 use crate::lower::error::LoadError;
 use crate::lower::layout::Symbol;
-use crate::lower::register::{Register, Row};
+use crate::lower::register::{Register, RegisterClass};
 use crate::ptx::ast::{AddressBase, Instruction, Operand, Type};
 
 /// A space as an instruction names it.
@@ -77,8 +77,8 @@ fn element(ty: Type) -> (u32, bool) {
 }
 
 /// A load of one, two or four elements.
-fn pick_load<S: space::StateSpace + 'static>(cpu: Cpu, ty: Type, count: u32) -> Run {
-    fn pick<S: space::StateSpace + 'static, M: Element>(cpu: Cpu, count: u32) -> Run {
+fn pick_load<S: space::SpaceAccess + 'static>(cpu: Cpu, ty: Type, count: u32) -> Run {
+    fn pick<S: space::SpaceAccess + 'static, M: Element>(cpu: Cpu, count: u32) -> Run {
         match count {
             1 => load::<S, M, 1>(cpu),
             2 => load::<S, M, 2>(cpu),
@@ -98,8 +98,8 @@ fn pick_load<S: space::StateSpace + 'static>(cpu: Cpu, ty: Type, count: u32) -> 
 }
 
 /// A store of one, two or four elements.
-fn pick_store<S: space::StateSpace + 'static>(cpu: Cpu, ty: Type, count: u32) -> Run {
-    fn pick<S: space::StateSpace + 'static, M: Element>(cpu: Cpu, count: u32) -> Run {
+fn pick_store<S: space::SpaceAccess + 'static>(cpu: Cpu, ty: Type, count: u32) -> Run {
+    fn pick<S: space::SpaceAccess + 'static, M: Element>(cpu: Cpu, count: u32) -> Run {
         match count {
             1 => store::<S, M, 1>(cpu),
             2 => store::<S, M, 2>(cpu),
@@ -116,8 +116,8 @@ fn pick_store<S: space::StateSpace + 'static>(cpu: Cpu, ty: Type, count: u32) ->
 }
 
 /// A load while other threads may write.
-fn pick_ordered_load<S: space::StateSpace + 'static>(ty: Type, count: u32) -> Run {
-    fn pick<S: space::StateSpace + 'static, M: HostAtomic>(count: u32) -> Run {
+fn pick_ordered_load<S: space::SpaceAccess + 'static>(ty: Type, count: u32) -> Run {
+    fn pick<S: space::SpaceAccess + 'static, M: HostAtomic>(count: u32) -> Run {
         let run = match count {
             1 => ordered::load::<S, M, 1>(),
             2 => ordered::load::<S, M, 2>(),
@@ -137,8 +137,8 @@ fn pick_ordered_load<S: space::StateSpace + 'static>(ty: Type, count: u32) -> Ru
 }
 
 /// A store while other threads may read.
-fn pick_ordered_store<S: space::StateSpace + 'static>(ty: Type, count: u32) -> Run {
-    fn pick<S: space::StateSpace + 'static, M: HostAtomic>(count: u32) -> Run {
+fn pick_ordered_store<S: space::SpaceAccess + 'static>(ty: Type, count: u32) -> Run {
+    fn pick<S: space::SpaceAccess + 'static, M: HostAtomic>(count: u32) -> Run {
         let run = match count {
             1 => ordered::store::<S, M, 1>(),
             2 => ordered::store::<S, M, 2>(),
@@ -293,7 +293,7 @@ impl<'a> Lowering<'_, 'a> {
                 Operand::Name { name, offset: 0 } => {
                     let register = self.register(name)?;
                     let info = self.info(register);
-                    if info.row == Row::Predicate || info.bytes < ty.bytes() {
+                    if info.row == RegisterClass::Predicate || info.bytes < ty.bytes() {
                         return Err(self.error(format!("`{name}` is too narrow for the load")));
                     }
                     if info.row == loaded_row {
@@ -422,7 +422,7 @@ impl<'a> Lowering<'_, 'a> {
         for operand in &from {
             let register = self.any_source(operand, ty)?;
             let info = self.info(register);
-            if info.row == Row::Predicate || info.bytes < ty.bytes() {
+            if info.row == RegisterClass::Predicate || info.bytes < ty.bytes() {
                 return Err(self.error("the value is narrower than the store"));
             }
             uses.push(if info.row == row_of(ty) {

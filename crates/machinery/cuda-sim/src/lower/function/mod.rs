@@ -28,7 +28,7 @@ use crate::exec::cpu::Cpu;
 use crate::exec::function::CallSite;
 use crate::exec::sm::Program;
 use crate::ptx::ast;
-use crate::ptx::ast::Location;
+use crate::ptx::ast::SourceLocation;
 use names::Scope;
 use signature::Signature;
 use std::collections::{HashMap, HashSet};
@@ -75,7 +75,7 @@ pub struct Lowering<'m, 'a> {
     /// Where atomics on device memory put the old value: if it is read, order shows.
     old_values: HashSet<Register>,
     line: u32,
-    location: Option<Location>,
+    location: Option<SourceLocation>,
     /// The next draft is the first of its PTX instruction.
     begins: bool,
 }

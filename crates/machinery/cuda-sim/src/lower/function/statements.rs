@@ -12,7 +12,7 @@ use crate::lower::layout::bytes_of;
 use crate::lower::register::Register;
 use crate::lower::{instructions, limits};
 use crate::ptx::ast;
-use crate::ptx::ast::{Instruction, Space, Statement};
+use crate::ptx::ast::{Instruction, StateSpace, Statement};
 use std::collections::HashSet;
 
 /// The labels that these statements branch to.
@@ -106,7 +106,7 @@ impl<'a> Lowering<'_, 'a> {
     /// `.local` and call `.param` variables get their place here; `.shared` ones have theirs.
     fn local_variable(&mut self, variable: &ast::Variable<'a>) -> Result<(), LoadError> {
         match variable.space {
-            Space::Local | Space::Param => {
+            StateSpace::Local | StateSpace::Param => {
                 let bytes = bytes_of(variable)?;
                 let offset =
                     u64::from(self.local_bytes).next_multiple_of(u64::from(variable.align.max(1)));
@@ -117,7 +117,7 @@ impl<'a> Lowering<'_, 'a> {
                 self.local_bytes = end as u32;
                 self.declare(variable.name, Named::Local(offset as u32))
             }
-            Space::Shared => {
+            StateSpace::Shared => {
                 let key = (self.function.name.to_owned(), variable.name.to_owned());
                 let offset = self.layout.function_shared.get(&key).copied().unwrap_or(0);
                 self.declare(variable.name, Named::Shared(offset))

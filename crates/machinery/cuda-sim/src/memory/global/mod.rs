@@ -7,7 +7,7 @@ mod allocation;
 mod backing;
 mod error;
 
-pub use allocation::{Allocation, Kind, Known};
+pub use allocation::{Allocation, AllocationKind, AllocationRecord};
 pub use backing::ALIGNMENT;
 pub use error::{AlreadyMapped, NotAllocated, OutOfMemory};
 
@@ -36,8 +36,8 @@ pub struct Global {
     entries: BTreeMap<u64, Entry>,
     /// Allocations made so far, those with a name not counted.
     made: u64,
-    /// The last ones that were freed, the oldest first.
-    freed: VecDeque<Known>,
+    /// The allocations that were freed last, the oldest first.
+    freed: VecDeque<AllocationRecord>,
 }
 
 /// How many freed allocations are remembered.
@@ -83,18 +83,18 @@ impl Global {
             .ok_or_else(|| self.out_of_memory(bytes))?;
         let backing = self.backing(bytes)?;
         let address = std::mem::replace(&mut self.next, past);
-        self.insert(address, bytes, Kind::Device, backing);
+        self.insert(address, bytes, AllocationKind::Device, backing);
         Ok(address)
     }
 
     /// Managed memory of `bytes` bytes, all zero: its device address is its host address.
     pub fn allocate_managed(&mut self, bytes: u64) -> Result<u64, OutOfMemory> {
-        self.allocate_shared(bytes, Kind::Managed)
+        self.allocate_shared(bytes, AllocationKind::Managed)
     }
 
     /// Page-locked host memory of `bytes` bytes, all zero: its device address is its host address.
     pub fn allocate_host(&mut self, bytes: u64) -> Result<u64, OutOfMemory> {
-        self.allocate_shared(bytes, Kind::Host)
+        self.allocate_shared(bytes, AllocationKind::Host)
     }
 
     /// Maps the caller's memory `[host, host + bytes)` into the device at its host address.
@@ -115,7 +115,7 @@ impl Global {
         let entry = Entry {
             size: bytes,
             host,
-            kind: Kind::Registered,
+            kind: AllocationKind::Registered,
             backing: None,
             touched: Mutex::default(),
             order: self.made,
@@ -128,17 +128,19 @@ impl Global {
 
     /// Ends a mapping made by [`Global::map`].
     pub fn unmap(&mut self, host: u64) -> Result<(), NotAllocated> {
-        self.remove(host, |kind| kind == Kind::Registered)
+        self.remove(host, |kind| kind == AllocationKind::Registered)
     }
 
     /// Frees device or managed memory by the address it starts at.
     pub fn free(&mut self, address: u64) -> Result<(), NotAllocated> {
-        self.remove(address, |kind| matches!(kind, Kind::Device | Kind::Managed))
+        self.remove(address, |kind| {
+            matches!(kind, AllocationKind::Device | AllocationKind::Managed)
+        })
     }
 
     /// Frees page-locked host memory by the address it starts at.
     pub fn free_host(&mut self, address: u64) -> Result<(), NotAllocated> {
-        self.remove(address, |kind| kind == Kind::Host)
+        self.remove(address, |kind| kind == AllocationKind::Host)
     }
 
     /// The live allocation that contains `address`.
@@ -160,30 +162,32 @@ impl Global {
         self.entries.iter().map(|(&base, entry)| entry.at(base))
     }
 
-    /// The same, each with what a launch that is about to begin has touched of it: nothing.
+    /// All live allocations by ascending address, each with a footprint for a launch that is about
+    /// to begin: nothing of it is touched.
     pub(in crate::memory) fn untouched(&self) -> impl Iterator<Item = (Allocation, Arc<Touched>)> {
         let entries = self.entries.iter();
         entries.map(|(&base, entry)| (entry.at(base), entry.untouched()))
     }
 
-    /// From now on it is kept which bytes of the allocation at `base` somebody has written: none so
-    /// far.
+    /// From now on it is kept which bytes of the allocation at `base` have been written. So far
+    /// none counts as written.
     pub fn track_writes(&mut self, base: u64) {
         if let Some(entry) = self.entries.get_mut(&base) {
             entry.written = Some(Arc::new(Written::new(entry.size)));
         }
     }
 
-    /// Bytes at `rows`, addresses and lengths, all in the allocation that holds `address`, are
-    /// written.
+    /// Notes that rows of bytes are written, each given by its address and length. All are in the
+    /// allocation that holds `address`.
     pub fn wrote(&self, address: u64, rows: impl Iterator<Item = (u64, u64)>) {
         if let Some((base, written)) = self.written_in(address) {
             rows.for_each(|(row, bytes)| written.set(row - base, bytes));
         }
     }
 
-    /// Rows were copied, from and to such addresses, so many bytes each: what they bring is written
-    /// if it was written where it comes from.
+    /// Notes that rows of bytes were copied. Each is given by the address it went to, the one it
+    /// came from, and its length. A byte that was not written where it came from is not written
+    /// where it went either.
     pub(crate) fn copied(&self, to: u64, from: u64, rows: impl Iterator<Item = (u64, u64, u64)>) {
         let Some((base, written)) = self.written_in(to) else {
             return;
@@ -199,12 +203,14 @@ impl Global {
         }
     }
 
+    /// The allocation that holds `address`, by its first address, and which bytes of it are
+    /// written, where that is kept.
     fn written_in(&self, address: u64) -> Option<(u64, Arc<Written>)> {
         let base = self.allocation(address)?.base;
         Some((base, self.written(base)?))
     }
 
-    /// Which bytes of the allocation at `base` are written, where that is kept.
+    /// Which bytes of the allocation at `base` are written; none where that is not kept.
     pub(crate) fn written(&self, base: u64) -> Option<Arc<Written>> {
         self.entries.get(&base)?.written.clone()
     }
@@ -217,27 +223,30 @@ impl Global {
         }
     }
 
-    /// The live allocation that contains `address`, as a reader knows it.
-    pub(crate) fn known(&self, address: u64) -> Option<Known> {
+    /// The live allocation that contains `address`, as messages tell of it.
+    pub(crate) fn known(&self, address: u64) -> Option<AllocationRecord> {
         let found = self.allocation(address)?;
         Some(self.entries.get(&found.base)?.known(found.base))
     }
 
-    /// All live allocations, as a reader knows them.
-    pub(crate) fn all_known(&self) -> impl Iterator<Item = Known> {
+    /// All live allocations, as messages tell of them.
+    pub(crate) fn all_known(&self) -> impl Iterator<Item = AllocationRecord> {
         self.entries.iter().map(|(&base, entry)| entry.known(base))
     }
 
-    /// The allocation that contained `address` and was freed, if it is still remembered: the last
-    /// one.
-    pub(crate) fn freed(&self, address: u64) -> Option<Known> {
+    /// The allocation that contained `address` and was freed; of several the one that was freed
+    /// last. None where none is remembered.
+    pub(crate) fn freed(&self, address: u64) -> Option<AllocationRecord> {
         let mut freed = self.freed.iter().rev();
         let found = freed.find(|one| address >= one.base && address - one.base < one.bytes);
         found.cloned()
     }
 
     /// The last allocation that begins at or before `address`, and the first one after it.
-    pub(crate) fn neighbours(&self, address: u64) -> (Option<Known>, Option<Known>) {
+    pub(crate) fn neighbours(
+        &self,
+        address: u64,
+    ) -> (Option<AllocationRecord>, Option<AllocationRecord>) {
         let below = self.entries.range(..=address).next_back();
         let above = self
             .entries
@@ -247,13 +256,15 @@ impl Global {
         (below.map(known), above.map(known))
     }
 
-    fn allocate_shared(&mut self, bytes: u64, kind: Kind) -> Result<u64, OutOfMemory> {
+    /// Zeroed memory whose device address is its host address.
+    fn allocate_shared(&mut self, bytes: u64, kind: AllocationKind) -> Result<u64, OutOfMemory> {
         let backing = self.backing(bytes)?;
         let address = backing.aligned as u64;
         self.insert(address, bytes, kind, backing);
         Ok(address)
     }
 
+    /// Host memory for an allocation of `bytes` bytes, if the device has so many left.
     fn backing(&self, bytes: u64) -> Result<Backing, OutOfMemory> {
         if bytes > self.free_bytes() {
             return Err(self.out_of_memory(bytes));
@@ -261,7 +272,8 @@ impl Global {
         Backing::new(bytes).ok_or_else(|| self.out_of_memory(bytes))
     }
 
-    fn insert(&mut self, address: u64, size: u64, kind: Kind, backing: Backing) {
+    /// Keeps a new allocation.
+    fn insert(&mut self, address: u64, size: u64, kind: AllocationKind, backing: Backing) {
         self.used += size;
         self.made += 1;
         let entry = Entry {
@@ -277,7 +289,12 @@ impl Global {
         self.entries.insert(address, entry);
     }
 
-    fn remove(&mut self, address: u64, may: impl Fn(Kind) -> bool) -> Result<(), NotAllocated> {
+    /// Forgets the allocation that begins at `address`, if it is of a kind that `may` be freed so.
+    fn remove(
+        &mut self,
+        address: u64,
+        may: impl Fn(AllocationKind) -> bool,
+    ) -> Result<(), NotAllocated> {
         match self.entries.get(&address) {
             Some(entry) if may(entry.kind) => {
                 if entry.backing.is_some() {

@@ -4,9 +4,9 @@ use winnow::combinator::{cut_err, separated};
 use winnow::prelude::*;
 
 use super::constant::unsigned;
-use super::literal::Value;
+use super::literal::ConstantValue;
 use super::{constant, initializer};
-use crate::ptx::ast::{Linkage, Space, Type, Variable};
+use crate::ptx::ast::{Linkage, StateSpace, Type, Variable};
 use crate::ptx::rejection::{After, Parsed, Rejection};
 use crate::ptx::take::{
     dotted, expect, peek, peek_dotted, skip, skip_dotted, skip_symbol, symbol, word,
@@ -18,7 +18,7 @@ pub(super) const NO_TEXTURES: &str = "textures and surfaces are not supported";
 /// What a declaration says before its names, and of all of them.
 #[derive(Clone, Copy)]
 struct Specifiers {
-    space: Space,
+    space: StateSpace,
     linkage: Linkage,
     align: u32,
     ty: Type,
@@ -30,13 +30,13 @@ pub(super) fn is_space(name: &str) -> bool {
     space(name).is_some()
 }
 
-fn space(name: &str) -> Option<Space> {
+fn space(name: &str) -> Option<StateSpace> {
     Some(match name {
-        "const" => Space::Const,
-        "global" => Space::Global,
-        "local" => Space::Local,
-        "param" => Space::Param,
-        "shared" | "shared::cta" => Space::Shared,
+        "const" => StateSpace::Const,
+        "global" => StateSpace::Global,
+        "local" => StateSpace::Local,
+        "param" => StateSpace::Param,
+        "shared" | "shared::cta" => StateSpace::Shared,
         _ => return None,
     })
 }
@@ -96,7 +96,7 @@ fn register_formal<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Specifiers> {
     // A predicate has no size in memory, and still needs an alignment.
     let align = ty.bytes().max(1);
     Ok(Specifiers {
-        space: Space::Param,
+        space: StateSpace::Param,
         linkage: Linkage::Internal,
         align,
         ty,
@@ -195,7 +195,7 @@ fn named<'s>(input: &mut Tokens<'_, 's>, specifiers: Specifiers) -> Parsed<'s, V
     while skip_symbol(input, '[') {
         let start = *input;
         let size = if !skip_symbol(input, ']') {
-            let Value::Int { bits, unsigned } = constant::constant(input)? else {
+            let ConstantValue::Int { bits, unsigned } = constant::constant(input)? else {
                 return Rejection::refuse(&start, "this must be an integer");
             };
             if !unsigned && bits.cast_signed() < 0 {

@@ -5,37 +5,39 @@ use super::device::{Between, Device};
 use super::evidence::Evidence;
 use super::fenced::{Fences, MOST_BLOCKS};
 use super::finding::{Finding, Severity};
-use super::finding_kind::Kind;
-use super::ledger::{Key, Ledger, OtherSeen, Place, Seen};
+use super::finding_kind::FindingKind;
+use super::ledger::{FindingKey, KernelContext, Ledger, Occurrence, OtherThread};
 use super::shadow::Shadow;
 use crate::isa::checked::CheckedPlaces;
 use crate::memory::global::Global;
 use std::sync::Arc;
 
 /// What the checks of a launch share.
-pub struct Launched {
+pub struct LaunchChecks {
     pub checks: Checks,
-    /// Bytes of a block's shared memory, and those it is looked at by.
+    /// Bytes of a block's shared memory.
     pub shared_bytes: u32,
+    /// Accesses of shared memory are noted for so many bytes at a time: 4, or 1 where the program
+    /// accesses less than a word.
     pub granule: u32,
     pub(super) device: Device,
     /// Whether device memory is looked at.
     pub(super) watches_device: bool,
-    /// What orders blocks, where something may.
+    /// When blocks went past fences, in a launch whose blocks fences may order.
     pub(super) fences: Option<Fences>,
 }
 
-impl Launched {
-    /// Of a launch of a kernel whose blocks have so many bytes of shared memory; how
-    /// many there are, and whether they run one after the other. None where nothing is to be looked
-    /// at.
+impl LaunchChecks {
+    /// For a launch of so many blocks with `shared_bytes` bytes of shared memory each; `ordered`
+    /// tells whether the blocks run one after the other. None where no check looks at the kernel
+    /// while it runs.
     pub fn new(
         checks: Checks,
         places: &CheckedPlaces,
         global: &Global,
         shared_bytes: u32,
         (blocks, ordered): (u64, bool),
-    ) -> Option<Arc<Launched>> {
+    ) -> Option<Arc<LaunchChecks>> {
         let between = match (checks.race && blocks > 1, places.has_fences()) {
             (true, false) => Between::Blocks,
             // Where blocks run at the same time, which comes first is a matter of chance.
@@ -43,7 +45,7 @@ impl Launched {
             _ => Between::Nothing,
         };
         checks.watches().then(|| {
-            Arc::new(Launched {
+            Arc::new(LaunchChecks {
                 checks,
                 shared_bytes,
                 granule: places.granule(),
@@ -59,11 +61,11 @@ impl Launched {
         Box::new(Shadow::new(self.shared_bytes, self.granule, self.checks))
     }
 
-    /// What was found, errors first. `whole`: the launch has run to its end.
+    /// What was found, errors first. `whole` tells whether the launch has run to its end.
     pub fn findings(
         &self,
         mut ledger: Ledger,
-        place: Place,
+        place: KernelContext,
         global: &Global,
         whole: bool,
     ) -> Vec<Finding> {
@@ -85,16 +87,16 @@ impl Launched {
                     true => writer,
                     false => site((word.readers, false)),
                 };
-                let key = Key {
+                let key = FindingKey {
                     severity: Severity::Warning,
-                    kind: Kind::BetweenBlocks,
+                    kind: FindingKind::BetweenBlocks,
                     site: writer,
                     other,
                 };
-                ledger.note(key, word.writer, 1, || Seen {
+                ledger.note(key, word.writer, 1, || Occurrence {
                     block: word.writer,
                     thread: 0,
-                    other: Some(OtherSeen {
+                    other: Some(OtherThread {
                         block: word.user,
                         thread: 0,
                         write: word.user_writes,

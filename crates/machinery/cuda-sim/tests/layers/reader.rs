@@ -1,0 +1,267 @@
+//! What a file names.
+
+use proc_macro2::{Span, TokenStream, TokenTree};
+use std::collections::{BTreeMap, BTreeSet};
+use syn::punctuated::Punctuated;
+use syn::visit::{self, Visit};
+use syn::{Attribute, Item, ItemMod, Meta, MetaList, Token, UseTree};
+
+/// A module, or an item of one, by its names from the crate's root on: `["exec", "ops", "Form"]`.
+pub type Names = Vec<String>;
+
+/// A path in a file.
+pub struct Mention {
+    pub line: usize,
+    /// The path from the crate's root on.
+    pub names: Names,
+    /// It begins with a name that the file imports: the import is a mention of its own.
+    pub imported: bool,
+}
+
+/// Reads one file.
+pub struct Reader {
+    /// The module that is read: of the file, or one that stands inside it.
+    module: Names,
+    /// Modules that are files of their own.
+    pub files: Vec<Names>,
+    /// All modules that the file declares.
+    declared: BTreeSet<Names>,
+    /// What the file imports, by the name that it has there.
+    pub imports: BTreeMap<String, Names>,
+    pub mentions: Vec<Mention>,
+}
+
+impl Reader {
+    /// For the file of `module`, of which these are the items: what it declares and imports is known,
+    /// what it names is not yet.
+    pub fn new(module: &Names, items: &[Item]) -> Reader {
+        let mut reader = Reader {
+            module: module.clone(),
+            files: Vec::new(),
+            declared: BTreeSet::new(),
+            imports: BTreeMap::new(),
+            mentions: Vec::new(),
+        };
+        let inside = |item: &ItemMod| [module.as_slice(), &[item.ident.to_string()]].concat();
+        for item in items {
+            if let Item::Mod(item) = item
+                && !is_for_tests(&item.attrs)
+            {
+                reader.declared.insert(inside(item));
+            }
+        }
+        // What is imported may be the beginning of another import's path, further up too.
+        for _ in 0..2 {
+            for item in items {
+                if let Item::Use(item) = item
+                    && !is_for_tests(&item.attrs)
+                {
+                    reader.import(&item.tree, &mut Vec::new());
+                }
+            }
+        }
+        reader.mentions.clear();
+        reader
+    }
+
+    /// A written path as one from the crate's root on. None for a path into another crate, or one whose
+    /// first name the file neither declares nor imports.
+    fn resolve(&self, written: &[String]) -> Option<Names> {
+        let (first, rest) = written.split_first()?;
+        let mut start = match first.as_str() {
+            "crate" => Names::new(),
+            "self" => self.module.clone(),
+            "super" => self.module[..self.module.len().checked_sub(1)?].to_vec(),
+            name => {
+                let inside = [self.module.as_slice(), &[name.to_owned()]].concat();
+                match self.declared.contains(&inside) {
+                    true => inside,
+                    false => self.imports.get(name)?.clone(),
+                }
+            }
+        };
+        for name in rest {
+            match name.as_str() {
+                "super" => drop(start.pop()?),
+                "self" => {}
+                _ => start.push(name.clone()),
+            }
+        }
+        Some(start)
+    }
+
+    /// Notes that the file names this path, as it is written there.
+    fn mention(&mut self, span: Span, written: &[String]) {
+        if let Some(names) = self.resolve(written) {
+            let own = ["crate", "self", "super"].contains(&written[0].as_str());
+            let inside = || [self.module.as_slice(), &written[..1]].concat();
+            self.mentions.push(Mention {
+                line: span.start().line,
+                names,
+                imported: !own && !self.declared.contains(&inside()),
+            });
+        }
+    }
+
+    /// Notes what a `use` names, and under which names the file has it.
+    fn import(&mut self, tree: &UseTree, before: &mut Names) {
+        match tree {
+            UseTree::Path(path) => {
+                before.push(path.ident.to_string());
+                self.import(&path.tree, before);
+                before.pop();
+            }
+            UseTree::Group(group) => {
+                for tree in &group.items {
+                    self.import(tree, before);
+                }
+            }
+            UseTree::Name(name) => self.leaf(&name.ident, &name.ident, before),
+            UseTree::Rename(rename) => self.leaf(&rename.ident, &rename.rename, before),
+            UseTree::Glob(glob) => self.mention(glob.star_token.spans[0], before),
+        }
+    }
+
+    /// Notes what one name of a `use` stands for; `alias` is the name that it has in the file.
+    fn leaf(&mut self, ident: &syn::Ident, alias: &syn::Ident, before: &Names) {
+        let written = [before.as_slice(), &[ident.to_string()]].concat();
+        self.mention(ident.span(), &written);
+        if let Some(names) = self.resolve(&written) {
+            let last = match alias == "self" {
+                true => names.last().cloned().unwrap_or_default(),
+                false => alias.to_string(),
+            };
+            self.imports.insert(last, names);
+        }
+    }
+
+    /// Notes the paths among the tokens of a macro.
+    fn tokens(&mut self, tokens: TokenStream) {
+        // The path that is being read and where it began, and the colons after it so far.
+        let mut path: Option<(Span, Names)> = None;
+        let mut colons = 0;
+        for token in tokens {
+            match &token {
+                TokenTree::Ident(ident) => {
+                    match &mut path {
+                        Some((_, names)) if colons == 2 => names.push(ident.to_string()),
+                        // It goes on after generics, or is of another crate.
+                        None if colons == 2 => {}
+                        _ => {
+                            self.end_of_path(path.take());
+                            path = Some((ident.span(), vec![ident.to_string()]));
+                        }
+                    }
+                    colons = 0;
+                }
+                TokenTree::Punct(punct) if punct.as_char() == ':' => colons += 1,
+                _ => {
+                    self.end_of_path(path.take());
+                    colons = 0;
+                }
+            }
+            if let TokenTree::Group(group) = token {
+                self.tokens(group.stream());
+            }
+        }
+        self.end_of_path(path);
+    }
+
+    /// Notes a path among a macro's tokens, if it is one: a name alone is none.
+    fn end_of_path(&mut self, path: Option<(Span, Names)>) {
+        if let Some((span, names)) = path
+            && names.len() > 1
+        {
+            self.mention(span, &names);
+        }
+    }
+}
+
+impl Visit<'_> for Reader {
+    fn visit_item(&mut self, item: &Item) {
+        if !is_for_tests(attributes_of(item)) {
+            visit::visit_item(self, item);
+        }
+    }
+
+    fn visit_impl_item_fn(&mut self, item: &syn::ImplItemFn) {
+        if !is_for_tests(&item.attrs) {
+            visit::visit_impl_item_fn(self, item);
+        }
+    }
+
+    fn visit_item_mod(&mut self, item: &ItemMod) {
+        self.module.push(item.ident.to_string());
+        match item.content {
+            Some(_) => visit::visit_item_mod(self, item),
+            None => self.files.push(self.module.clone()),
+        }
+        self.module.pop();
+    }
+
+    fn visit_item_use(&mut self, item: &syn::ItemUse) {
+        self.import(&item.tree, &mut Vec::new());
+    }
+
+    fn visit_path(&mut self, path: &syn::Path) {
+        let names: Names = path
+            .segments
+            .iter()
+            .map(|segment| segment.ident.to_string())
+            .collect();
+        if names.len() > 1 && path.leading_colon.is_none() {
+            self.mention(path.segments[0].ident.span(), &names);
+        }
+        visit::visit_path(self, path);
+    }
+
+    fn visit_macro(&mut self, item: &syn::Macro) {
+        self.visit_path(&item.path);
+        self.tokens(item.tokens.clone());
+    }
+
+    fn visit_meta_list(&mut self, list: &syn::MetaList) {
+        self.visit_path(&list.path);
+        self.tokens(list.tokens.clone());
+    }
+}
+
+/// Whether it stands under `#[cfg(test)]`, alone or with other conditions, or is a test.
+fn is_for_tests(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| match &attribute.meta {
+        Meta::Path(path) => path.is_ident("test"),
+        Meta::List(list) if list.path.is_ident("cfg") => demands_tests(list),
+        _ => false,
+    })
+}
+
+/// Whether a condition, `cfg(…)` or `all(…)`, holds in tests alone.
+fn demands_tests(condition: &MetaList) -> bool {
+    let parts = condition.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
+    parts.into_iter().flatten().any(|part| match &part {
+        Meta::Path(path) => path.is_ident("test"),
+        Meta::List(list) => list.path.is_ident("all") && demands_tests(list),
+        Meta::NameValue(_) => false,
+    })
+}
+
+fn attributes_of(item: &Item) -> &[Attribute] {
+    match item {
+        Item::Const(item) => &item.attrs,
+        Item::Enum(item) => &item.attrs,
+        Item::ExternCrate(item) => &item.attrs,
+        Item::Fn(item) => &item.attrs,
+        Item::ForeignMod(item) => &item.attrs,
+        Item::Impl(item) => &item.attrs,
+        Item::Macro(item) => &item.attrs,
+        Item::Mod(item) => &item.attrs,
+        Item::Static(item) => &item.attrs,
+        Item::Struct(item) => &item.attrs,
+        Item::Trait(item) => &item.attrs,
+        Item::TraitAlias(item) => &item.attrs,
+        Item::Type(item) => &item.attrs,
+        Item::Union(item) => &item.attrs,
+        Item::Use(item) => &item.attrs,
+        _ => &[],
+    }
+}
