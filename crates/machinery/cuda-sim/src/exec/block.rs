@@ -25,12 +25,12 @@ pub struct Block {
     pub alive: u32,
     /// Warp instructions it has run.
     pub clock: u64,
-    /// The caches it asks, while it is put aside.
+    /// Its multiprocessor's caches, for an observed block that is not running at the moment.
     pub caches: Option<Box<Caches>>,
     /// What checks know of it, where there are any.
     pub shadow: Option<Box<Shadow>>,
     barriers: [Barrier; BARRIERS],
-    /// Those that somebody has come to: a bit each.
+    /// A bit for each barrier that some thread has come to since it last opened.
     come_to: u32,
 }
 

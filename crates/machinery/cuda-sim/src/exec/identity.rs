@@ -153,7 +153,8 @@ fn of_warp(sm: &Sm, inst: &Inst) -> [u32; LANES] {
 
 /// A special register that is the same for all threads of a block.
 fn common(sm: &Sm, inst: &Inst) -> u64 {
-    // The clock has been moved on by the whole basic block; `y` instructions are still to come.
+    // The clock was advanced by a whole basic block when that was entered. `y` of its instructions have
+    // not run yet, and are taken off.
     let clock = sm
         .clock
         .wrapping_sub(sm.began)

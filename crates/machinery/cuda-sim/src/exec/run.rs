@@ -119,7 +119,7 @@ fn on_all_threads(pool: Option<&ThreadPool>, grid: &Arc<Grid>) -> Vec<Done> {
         // The host has no thread left to give.
         return vec![run_blocks(grid, grid.resident)];
     };
-    // Together they hold what the device would.
+    // Together the host threads keep as many blocks under way as the device does.
     let resident = grid.resident.div_ceil(pool.current_num_threads());
     let (sender, receiver) = std::sync::mpsc::channel();
     let grid = grid.clone();

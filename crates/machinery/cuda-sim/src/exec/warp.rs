@@ -28,7 +28,8 @@ pub enum SplitState {
     Barrier(u32),
     /// At a `.sync` instruction that names these lanes.
     Sync(u32),
-    /// At a `bar.warp.sync` that names these lanes: any other with this mask will do.
+    /// At a `bar.warp.sync` that names these lanes. They may be at different such instructions, if all
+    /// name the same lanes.
     Meet(u32),
     /// Not in use.
     Free,
@@ -55,7 +56,7 @@ pub struct Turn {
     pub left: u64,
     /// It has read memory that other threads may write.
     pub read: bool,
-    /// All of it was one split's.
+    /// One split alone has run in it so far.
     pub alone: bool,
 }
 
@@ -87,7 +88,7 @@ pub struct Warp {
     pub ready: VecDeque<u32>,
     /// The split that is running.
     pub current: u32,
-    /// Turns that ended without the warp's coming to a wait or an end.
+    /// How many turns were used up before the warp had to wait or had ended.
     pub turns: u32,
     /// The turn it is in the middle of, where it runs a slice at a time.
     pub turn: Option<Turn>,
@@ -95,7 +96,8 @@ pub struct Warp {
     pub local: Option<Box<[u8]>>,
     /// Copies to shared memory that are on their way.
     pub copies: Copies,
-    /// The split that is to stop when its children have arrived: there its gang may form again.
+    /// The split that stops once all its children have arrived, so that the gang may form again;
+    /// [`NOWHERE`] if there is none.
     gathering: u32,
 }
 

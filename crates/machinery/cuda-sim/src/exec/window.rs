@@ -9,7 +9,7 @@ pub struct Window {
     function: usize,
 }
 
-/// The alignment unit of a window: two 32-bit rows' worth of one cache line each.
+/// What a window is made of: 128 bytes, which is one 32-bit row, aligned to 128.
 #[derive(Clone, Copy)]
 #[repr(C, align(128))]
 struct FrameLine([u8; 128]);

@@ -50,8 +50,9 @@ pub enum Waiting {
 pub struct CheckedPlaces {
     /// One entry an instruction.
     list: Vec<Checked>,
-    /// How many accesses of device memory come before each, and where they all are.
+    /// For each instruction, how many accesses of device memory come before it.
     numbers: Vec<u32>,
+    /// The addresses of these accesses, in order.
     device: Vec<u32>,
 }
 

@@ -14,7 +14,7 @@ const LINE: u64 = 128;
 const WORDS: usize = (LINE / 4) as usize;
 const FURTHER: usize = 128;
 
-/// What each lane's place counts for the slot of a further shape.
+/// The factor of each lane's address in the hash that chooses the slot of a further shape.
 const WEIGHTS: [u64; LANES] = {
     let (mut weights, mut lane) = ([0; LANES], 0);
     while lane < LANES {

@@ -122,8 +122,8 @@ pub unsafe fn run_load<S: SpaceAccess, M: Element, const N: usize>(
     true
 }
 
-/// Loads where the addresses of a full warp lie in one allocation; whether they do, and as they
-/// should.
+/// Loads for a full warp whose addresses are all aligned and in one allocation. Otherwise answers false,
+/// and has loaded nothing.
 ///
 /// # Safety
 /// The destinations are rows.

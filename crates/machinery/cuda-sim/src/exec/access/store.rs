@@ -12,7 +12,7 @@ use crate::lanes::{FULL, LANES, active};
 /// What a store of `N` elements reads from registers: the address row, then the values.
 pub type Stored<'a, R, const N: usize> = (&'a [u64; LANES], [&'a [R; LANES]; N]);
 
-/// The same, read.
+/// Reads a store's address row and its rows of values.
 ///
 /// # Safety
 /// Operand 0 is a 64-bit row, the others are rows of values.

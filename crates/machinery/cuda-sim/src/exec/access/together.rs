@@ -11,8 +11,9 @@ use crate::exec::spread::{Spread, SpreadKey};
 use crate::lanes::LANES;
 use crate::lanes::quarters::LANES_OF_QUARTER;
 
-/// Under which the running gang's spread at an instruction is remembered. What is counted is each
-/// instruction's own.
+/// The key under which it is remembered how the addresses of the running gang's access lie.
+/// Instructions with the same addresses share one; in observed blocks each has its own, because counts
+/// are kept there too.
 #[inline(always)]
 pub fn spread_key(sm: &Sm, inst: &Inst) -> SpreadKey {
     let back = match sm.observer {

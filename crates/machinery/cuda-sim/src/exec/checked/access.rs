@@ -71,7 +71,7 @@ unsafe fn stored(sm: &Sm, inst: &Inst, access: Access, lane: usize) -> [u8; 16] 
 unsafe fn check_device(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: the instruction is an access.
     let (doing, at) = unsafe { access(sm, inst) };
-    // Without a closure, which would not be made for the CPU that this is made for.
+    // No closure here: it would not be compiled for AVX2, as this function is.
     if let Some((mut checker, mut shadow)) = take(sm) {
         if doing.access.ordered && doing.reads {
             shadow.order.acquire(doing.warp);

@@ -93,11 +93,13 @@ fn stretches(graph: &Graph) -> Vec<Vec<usize>> {
         .collect()
 }
 
-/// Loads that may still be merged with others, by their class and by address register.
+/// What is known while a stretch of code is gone through.
 struct Merging<'a> {
     /// For each register how many bits at its end are always zero.
     zeros: &'a [u32],
+    /// Loads that may still be merged with others, by their class and by address register.
     open: Vec<(AccessClass, HashMap<Register, Vec<Load>>)>,
+    /// What becomes of each draft, as far as it is known.
     roles: Vec<Role>,
 }
 
