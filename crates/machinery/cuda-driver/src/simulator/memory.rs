@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_uint, c_void};
 
 use cuda_sim::driver::{ContextId, CudaError, Driver};
-use cuda_sim::memory::global::{Allocation, Kind};
+use cuda_sim::memory::global::{Allocation, AllocationKind};
 use cust_raw::{CUcontext, CUdevice, CUdeviceptr, CUstream};
 
 use super::device::check;
@@ -146,7 +146,12 @@ pub unsafe fn host_device_pointer(
     let (driver, context) = current()?;
     driver.memory_info(context)?;
     let found = driver.allocation(host as u64)?;
-    if flags != 0 || !matches!(found.kind, Kind::Host | Kind::Registered) {
+    if flags != 0
+        || !matches!(
+            found.kind,
+            AllocationKind::Host | AllocationKind::Registered
+        )
+    {
         return Err(CudaError::InvalidValue.into());
     }
     address.set(host as u64);
@@ -211,10 +216,12 @@ pub unsafe fn pointer_attribute(
             // DEVICE_POINTER
             3 => data.cast::<CUdeviceptr>().write(address),
             // HOST_POINTER
-            4 if found.kind == Kind::Device => return Err(CudaError::InvalidValue.into()),
+            4 if found.kind == AllocationKind::Device => return Err(CudaError::InvalidValue.into()),
             4 => data.cast::<u64>().write(address),
             // IS_MANAGED
-            8 => data.cast::<bool>().write(found.kind == Kind::Managed),
+            8 => data
+                .cast::<bool>()
+                .write(found.kind == AllocationKind::Managed),
             // DEVICE_ORDINAL
             9 => data.cast::<c_int>().write(0),
             // RANGE_START_ADDR
@@ -238,8 +245,8 @@ pub unsafe fn pointer_attribute(
 /// A `CUmemorytype`. Managed memory counts as the device's.
 fn memory_type(found: Allocation) -> c_uint {
     match found.kind {
-        Kind::Host | Kind::Registered => 1,
-        Kind::Device | Kind::Managed => 2,
+        AllocationKind::Host | AllocationKind::Registered => 1,
+        AllocationKind::Device | AllocationKind::Managed => 2,
     }
 }
 

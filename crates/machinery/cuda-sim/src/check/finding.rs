@@ -5,7 +5,7 @@ use super::choice::Check;
 use super::finding_kind::FindingKind;
 use super::words::allocation;
 use crate::isa::SourceLine;
-use crate::memory::global::Known;
+use crate::memory::global::AllocationRecord;
 use std::fmt;
 
 /// One mistake, as often as it was seen.
@@ -66,7 +66,7 @@ impl Severity {
 
 impl Finding {
     /// An allocation that was still there, made by such a call.
-    pub(crate) fn leak(known: &Known, call: &str) -> Finding {
+    pub(crate) fn leak(known: &AllocationRecord, call: &str) -> Finding {
         let kind = FindingKind::Leaked;
         Finding {
             check: kind.check(),

@@ -1,6 +1,6 @@
 //! Numbers, lanes and allocations in words.
 
-use crate::memory::global::Known;
+use crate::memory::global::AllocationRecord;
 
 /// `1 byte`, `4 bytes`.
 pub fn count(bytes: u64) -> String {
@@ -11,7 +11,7 @@ pub fn count(bytes: u64) -> String {
 }
 
 /// An allocation: by its name, or by its size and which one it is of all that were made.
-pub fn allocation(known: &Known) -> String {
+pub fn allocation(known: &AllocationRecord) -> String {
     let (bytes, base) = (known.bytes, known.base);
     match &known.name {
         Some(name) => format!("`{name}` ({})", count(bytes)),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::timeline::Timeline;
 use super::{ContextId, CudaError, Driver};
 use crate::check::Finding;
-use crate::memory::global::Kind;
+use crate::memory::global::AllocationKind;
 
 /// The flag bits `cuCtxCreate` knows: how to wait (at most one), mapped host memory, local memory.
 const FLAGS: u32 = 0x1f;
@@ -325,10 +325,10 @@ impl Driver {
             .filter_map(|&address| {
                 let known = self.global.known(address)?;
                 let call = match self.global.allocation(address)?.kind {
-                    Kind::Device => "cuMemAlloc",
-                    Kind::Managed => "cuMemAllocManaged",
-                    Kind::Host => "cuMemAllocHost",
-                    Kind::Registered => "cuMemHostRegister",
+                    AllocationKind::Device => "cuMemAlloc",
+                    AllocationKind::Managed => "cuMemAllocManaged",
+                    AllocationKind::Host => "cuMemAllocHost",
+                    AllocationKind::Registered => "cuMemHostRegister",
                 };
                 Some(Finding::leak(&known, call))
             })
@@ -339,9 +339,9 @@ impl Driver {
     fn release(&mut self, address: u64) {
         let kind = self.global.allocation(address).map(|found| found.kind);
         let released = match kind {
-            Some(Kind::Device | Kind::Managed) => self.global.free(address),
-            Some(Kind::Host) => self.global.free_host(address),
-            Some(Kind::Registered) => self.global.unmap(address),
+            Some(AllocationKind::Device | AllocationKind::Managed) => self.global.free(address),
+            Some(AllocationKind::Host) => self.global.free_host(address),
+            Some(AllocationKind::Registered) => self.global.unmap(address),
             None => Ok(()),
         };
         debug_assert_eq!(released, Ok(()), "a context's own allocation");

@@ -3,7 +3,7 @@
 use super::memory::MAX_PITCH;
 use super::timeline::Engine;
 use super::{ContextId, CudaError, Driver, StreamId};
-use crate::memory::global::{BASE, Kind};
+use crate::memory::global::{AllocationKind, BASE};
 
 /// Which memory an end of a copy is in, and where that memory starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,8 +201,8 @@ impl Driver {
             Some(found) => {
                 let start = self.global.host(first, layout.span);
                 let location = match found.kind {
-                    Kind::Device | Kind::Managed => Location::Device,
-                    Kind::Host | Kind::Registered => Location::PageLocked,
+                    AllocationKind::Device | AllocationKind::Managed => Location::Device,
+                    AllocationKind::Host | AllocationKind::Registered => Location::PageLocked,
                 };
                 // The allocation is known, so its end is too, even where it is host memory.
                 (start.ok_or(CudaError::InvalidValue)?, location)

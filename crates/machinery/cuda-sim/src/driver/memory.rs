@@ -1,7 +1,7 @@
 //! Allocation: linear, pitched, managed, page-locked and registered memory.
 
 use super::{ContextId, CudaError, Driver};
-use crate::memory::global::{ALIGNMENT, Allocation, BASE, Kind};
+use crate::memory::global::{ALIGNMENT, Allocation, AllocationKind, BASE};
 
 /// The widest row a copy may step over (`CU_DEVICE_ATTRIBUTE_MAX_PITCH`).
 pub(super) const MAX_PITCH: u64 = i32::MAX as u64;
@@ -133,7 +133,7 @@ impl Driver {
     /// managed. Where its pages lie makes no difference here.
     pub fn advise(&self, context: ContextId, address: u64, bytes: u64) -> Result<(), CudaError> {
         self.context(context)?;
-        let managed = self.allocation(address)?.kind == Kind::Managed;
+        let managed = self.allocation(address)?.kind == AllocationKind::Managed;
         let inside = self.global.host(address, not_zero(bytes)?).is_some();
         if managed && inside {
             Ok(())

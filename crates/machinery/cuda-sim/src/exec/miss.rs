@@ -4,7 +4,7 @@
 use super::fault::FaultKind;
 use crate::check::FindingKind;
 use crate::check::words::{allocation, count};
-use crate::memory::global::{Global, Known};
+use crate::memory::global::{AllocationRecord, Global};
 use crate::memory::{FUNCTION_BASE, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
 
 /// What there is to say of a fault beside what it is.
@@ -228,7 +228,7 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
         .map(|below| at - (below.base + below.bytes).min(at));
     let before = above.as_ref().map(|above| above.base - at);
     // An index of 32 bits that wrapped around leads four thousand million elements away.
-    let wrapped = |known: &Known| {
+    let wrapped = |known: &AllocationRecord| {
         let distance = at.wrapping_sub(known.base);
         [1, 2, 4, 8, 16].into_iter().find(|size| {
             let round = size << 32;

@@ -10,7 +10,7 @@ use super::sm::Sm;
 use super::trace::{self, Traced};
 use crate::check::{self, Finding};
 use crate::device::DeviceSpec;
-use crate::memory::footprint::Traffic;
+use crate::memory::footprint::DeviceTraffic;
 use crate::memory::global::Global;
 use crate::profile::collect::{Counted, Part};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -26,7 +26,7 @@ const PATIENCE: u64 = 1 << 24;
 pub struct Outcome {
     pub counted: Counted,
     /// Between device memory and the second cache.
-    pub traffic: Traffic,
+    pub traffic: DeviceTraffic,
     /// Each access, block by block, if that was asked for.
     pub trace: Vec<Traced>,
     /// What the kernel printed, block by block.

@@ -141,7 +141,7 @@ impl Marks {
 
 /// What a launch moved between device memory and a second cache that was empty before.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Traffic {
+pub struct DeviceTraffic {
     /// Distinct sectors that were read or written.
     pub footprint: u64,
     /// Sectors read that the cache did not have.
@@ -155,9 +155,12 @@ pub struct Traffic {
 ///
 /// Within an epoch a sector stays in the cache. From one to a later one it stays unless more than
 /// the cache holds was touched in between: the least recently used goes first.
-pub fn traffic<'a>(touched: impl Iterator<Item = &'a Touched> + Clone, capacity: u64) -> Traffic {
+pub fn traffic<'a>(
+    touched: impl Iterator<Item = &'a Touched> + Clone,
+    capacity: u64,
+) -> DeviceTraffic {
     let mut volumes = [0u64; EPOCHS as usize];
-    let mut sum = Traffic::default();
+    let mut sum = DeviceTraffic::default();
     each_line(touched.clone(), |read, written, lines| {
         let any = read | written;
         let epoch = any.trailing_zeros() / SECTORS;
@@ -257,7 +260,11 @@ mod tests {
         made
     }
 
-    fn traffic_of(reads: &[(u64, u64, u32)], writes: &[(u64, u64, u32)], sectors: u64) -> Traffic {
+    fn traffic_of(
+        reads: &[(u64, u64, u32)],
+        writes: &[(u64, u64, u32)],
+        sectors: u64,
+    ) -> DeviceTraffic {
         let (reads, writes) = (footprint(reads), footprint(writes));
         traffic(std::iter::once(&Touched { reads, writes }), sectors * 32)
     }
@@ -302,7 +309,10 @@ mod tests {
         let mut touched = Touched { reads, writes };
         assert_eq!(traffic(std::iter::once(&touched), 0).footprint, 16);
         touched.clear();
-        assert_eq!(traffic(std::iter::once(&touched), 0), Traffic::default());
+        assert_eq!(
+            traffic(std::iter::once(&touched), 0),
+            DeviceTraffic::default()
+        );
         assert!(
             touched
                 .reads

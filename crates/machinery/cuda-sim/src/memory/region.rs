@@ -1,6 +1,6 @@
 //! Device memory as a launch sees it: a sorted table of allocations, fixed while it runs.
 
-use super::footprint::{Marks, Touched, Traffic, traffic};
+use super::footprint::{DeviceTraffic, Marks, Touched, traffic};
 use super::global::Global;
 use std::sync::Arc;
 
@@ -89,7 +89,7 @@ impl Regions {
 
     /// What the launch moved between device memory and a second cache of `capacity` bytes. Only
     /// for when it is over.
-    pub fn traffic(&self, capacity: u64) -> Traffic {
+    pub fn traffic(&self, capacity: u64) -> DeviceTraffic {
         traffic(self.touched.iter().map(Arc::as_ref), capacity)
     }
 }

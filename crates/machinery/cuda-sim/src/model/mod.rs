@@ -22,7 +22,7 @@ pub use occupancy::occupancy;
 
 use crate::device::DeviceSpec;
 use crate::isa::Listing;
-use crate::memory::footprint::Traffic;
+use crate::memory::footprint::DeviceTraffic;
 use crate::profile::Counts;
 use crate::profile::collect::Counted;
 use crate::profile::site::SiteCounts;
@@ -46,7 +46,7 @@ pub struct Run<'a> {
     /// What is counted everywhere, all parts of the launch together.
     pub counts: &'a Counts,
     /// Between device memory and the second cache.
-    pub traffic: Traffic,
+    pub traffic: DeviceTraffic,
     pub occupancy: Occupancy,
     /// Blocks of the grid, and threads of a block.
     pub blocks: u64,

@@ -5,7 +5,7 @@ use super::tally::{Access, Constant, Level2, Tally};
 use super::{Counts, LaunchProfile, LineProfile};
 use crate::isa::sites::{Site, SiteKind};
 use crate::isa::{AccessKind, Class, Listing, Memory};
-use crate::memory::footprint::Traffic;
+use crate::memory::footprint::DeviceTraffic;
 use std::collections::BTreeMap;
 
 /// Everything that was counted, by the part of the launch it was counted in.
@@ -88,7 +88,7 @@ pub fn profile(
     program: &Listing,
     counted: &Counted,
     counts: &Counts,
-    traffic: Traffic,
+    traffic: DeviceTraffic,
 ) -> LaunchProfile {
     let mut lines: BTreeMap<(String, u32), Tally> = BTreeMap::new();
     let mut line = |address: u32, part: &Tally| {

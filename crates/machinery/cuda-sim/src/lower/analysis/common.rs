@@ -58,20 +58,20 @@ fn differing(
     }
     // What nobody writes holds whatever was there.
     let mut own: Vec<bool> = written.iter().map(|written| !written).collect();
-    let mut parts = Parts::new(graph);
+    let mut divergent = DivergentBlocks::new(graph);
     let mut steps = 0;
     let mut changed = true;
     while changed {
         changed = false;
         steps += drafts.len();
-        if steps + parts.steps > limits::STEPS {
+        if steps + divergent.steps > limits::STEPS {
             return None;
         }
         for (block, range) in graph.ranges.iter().enumerate() {
             for draft in &drafts[range.clone()] {
                 let differs = |used: &Register| own[used.0 as usize];
                 let differs = draft.uses.iter().any(differs);
-                if differs || parts.parted[block] || !repeats(draft) {
+                if differs || divergent.parted[block] || !repeats(draft) {
                     for def in &draft.defs {
                         changed |= !std::mem::replace(&mut own[def.0 as usize], true);
                     }
@@ -81,13 +81,13 @@ fn differing(
                     Flow::Table(_) => true,
                     _ => false,
                 };
-                if divides && parts.steps <= limits::STEPS {
-                    changed |= parts.mark_after(block, graph);
+                if divides && divergent.steps <= limits::STEPS {
+                    changed |= divergent.mark_after(block, graph);
                 }
             }
         }
     }
-    Some((own, parts.parted))
+    Some((own, divergent.parted))
 }
 
 /// Whether an instruction gives the same to all threads that give it the same.
@@ -97,7 +97,7 @@ fn repeats(draft: &Draft) -> bool {
 }
 
 /// The blocks that only some of the threads may be in.
-struct Parts {
+struct DivergentBlocks {
     parted: Vec<bool>,
     /// Branches whose ways are marked.
     marked: Vec<bool>,
@@ -107,10 +107,10 @@ struct Parts {
     steps: usize,
 }
 
-impl Parts {
-    fn new(graph: &Graph) -> Parts {
+impl DivergentBlocks {
+    fn new(graph: &Graph) -> DivergentBlocks {
         let blocks = graph.ranges.len();
-        Parts {
+        DivergentBlocks {
             parted: vec![false; blocks],
             marked: vec![false; blocks],
             seen: vec![0; blocks],

@@ -112,27 +112,27 @@ fn stretches(graph: &Graph) -> Vec<Vec<usize>> {
 /// Loads that may still be merged with others, by where they read and by address register.
 struct Merging<'a> {
     zeros: &'a [u32],
-    open: [(Source, HashMap<Register, Vec<Load>>); SOURCES.len()],
+    open: [(LoadSource, HashMap<Register, Vec<Load>>); SOURCES.len()],
     roles: Vec<Role>,
 }
 
 /// What loads have to have in common, besides the register: the memory, and whether nothing writes
 /// to it while the kernel runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Source {
+struct LoadSource {
     memory: Memory,
     read_only: bool,
 }
 
-const SOURCES: [Source; 5] = {
-    const fn written(memory: Memory) -> Source {
-        Source {
+const SOURCES: [LoadSource; 5] = {
+    const fn written(memory: Memory) -> LoadSource {
+        LoadSource {
             memory,
             read_only: false,
         }
     }
-    const fn read_only(memory: Memory) -> Source {
-        Source {
+    const fn read_only(memory: Memory) -> LoadSource {
+        LoadSource {
             memory,
             read_only: true,
         }
@@ -170,7 +170,7 @@ impl Merging<'_> {
                     && !draft.partial
                     && !access.ordered
                 {
-                    let source = Source {
+                    let source = LoadSource {
                         memory: access.memory,
                         read_only: access.kind == AccessKind::ReadOnlyLoad
                             || access.memory == Memory::Constant,
@@ -210,7 +210,7 @@ impl Merging<'_> {
     }
 
     /// Merges what can be merged of the loads from where `over` says: no more will come.
-    fn close(&mut self, over: impl Fn(Source) -> bool) {
+    fn close(&mut self, over: impl Fn(LoadSource) -> bool) {
         for (source, loads) in self.open.iter_mut().filter(|(source, _)| over(*source)) {
             for (base, loads) in std::mem::take(loads) {
                 merge(

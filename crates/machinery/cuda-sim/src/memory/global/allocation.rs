@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// How an allocation came to be, and so how it ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum AllocationKind {
     /// Device memory (`cuMemAlloc`), at an address the host cannot use.
     Device,
     /// Managed memory (`cuMemAllocManaged`): the same address on host and device.
@@ -28,12 +28,12 @@ pub struct Allocation {
     /// The host memory that holds its bytes.
     pub host: *mut u8,
     /// How it came to be.
-    pub kind: Kind,
+    pub kind: AllocationKind,
 }
 
 /// An allocation, as a reader knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Known {
+pub struct AllocationRecord {
     /// Its first device address.
     pub base: u64,
     /// Its length in bytes.
@@ -51,7 +51,7 @@ pub struct Entry {
     /// The host memory that holds its bytes.
     pub host: *mut u8,
     /// How it came to be.
-    pub kind: Kind,
+    pub kind: AllocationKind,
     /// The memory itself, unless it is the caller's own.
     pub backing: Option<Backing>,
     /// What the last launch touched of it, for the next one to clear and use again.
@@ -79,8 +79,8 @@ impl Entry {
         touched
     }
 
-    pub fn known(&self, base: u64) -> Known {
-        Known {
+    pub fn known(&self, base: u64) -> AllocationRecord {
+        AllocationRecord {
             base,
             bytes: self.size,
             order: self.order,

@@ -7,7 +7,7 @@ mod allocation;
 mod backing;
 mod error;
 
-pub use allocation::{Allocation, Kind, Known};
+pub use allocation::{Allocation, AllocationKind, AllocationRecord};
 pub use backing::ALIGNMENT;
 pub use error::{AlreadyMapped, NotAllocated, OutOfMemory};
 
@@ -37,7 +37,7 @@ pub struct Global {
     /// Allocations made so far, those with a name not counted.
     made: u64,
     /// The last ones that were freed, the oldest first.
-    freed: VecDeque<Known>,
+    freed: VecDeque<AllocationRecord>,
 }
 
 /// How many freed allocations are remembered.
@@ -83,18 +83,18 @@ impl Global {
             .ok_or_else(|| self.out_of_memory(bytes))?;
         let backing = self.backing(bytes)?;
         let address = std::mem::replace(&mut self.next, past);
-        self.insert(address, bytes, Kind::Device, backing);
+        self.insert(address, bytes, AllocationKind::Device, backing);
         Ok(address)
     }
 
     /// Managed memory of `bytes` bytes, all zero: its device address is its host address.
     pub fn allocate_managed(&mut self, bytes: u64) -> Result<u64, OutOfMemory> {
-        self.allocate_shared(bytes, Kind::Managed)
+        self.allocate_shared(bytes, AllocationKind::Managed)
     }
 
     /// Page-locked host memory of `bytes` bytes, all zero: its device address is its host address.
     pub fn allocate_host(&mut self, bytes: u64) -> Result<u64, OutOfMemory> {
-        self.allocate_shared(bytes, Kind::Host)
+        self.allocate_shared(bytes, AllocationKind::Host)
     }
 
     /// Maps the caller's memory `[host, host + bytes)` into the device at its host address.
@@ -115,7 +115,7 @@ impl Global {
         let entry = Entry {
             size: bytes,
             host,
-            kind: Kind::Registered,
+            kind: AllocationKind::Registered,
             backing: None,
             touched: Mutex::default(),
             order: self.made,
@@ -128,17 +128,19 @@ impl Global {
 
     /// Ends a mapping made by [`Global::map`].
     pub fn unmap(&mut self, host: u64) -> Result<(), NotAllocated> {
-        self.remove(host, |kind| kind == Kind::Registered)
+        self.remove(host, |kind| kind == AllocationKind::Registered)
     }
 
     /// Frees device or managed memory by the address it starts at.
     pub fn free(&mut self, address: u64) -> Result<(), NotAllocated> {
-        self.remove(address, |kind| matches!(kind, Kind::Device | Kind::Managed))
+        self.remove(address, |kind| {
+            matches!(kind, AllocationKind::Device | AllocationKind::Managed)
+        })
     }
 
     /// Frees page-locked host memory by the address it starts at.
     pub fn free_host(&mut self, address: u64) -> Result<(), NotAllocated> {
-        self.remove(address, |kind| kind == Kind::Host)
+        self.remove(address, |kind| kind == AllocationKind::Host)
     }
 
     /// The live allocation that contains `address`.
@@ -218,26 +220,29 @@ impl Global {
     }
 
     /// The live allocation that contains `address`, as a reader knows it.
-    pub(crate) fn known(&self, address: u64) -> Option<Known> {
+    pub(crate) fn known(&self, address: u64) -> Option<AllocationRecord> {
         let found = self.allocation(address)?;
         Some(self.entries.get(&found.base)?.known(found.base))
     }
 
     /// All live allocations, as a reader knows them.
-    pub(crate) fn all_known(&self) -> impl Iterator<Item = Known> {
+    pub(crate) fn all_known(&self) -> impl Iterator<Item = AllocationRecord> {
         self.entries.iter().map(|(&base, entry)| entry.known(base))
     }
 
     /// The allocation that contained `address` and was freed, if it is still remembered: the last
     /// one.
-    pub(crate) fn freed(&self, address: u64) -> Option<Known> {
+    pub(crate) fn freed(&self, address: u64) -> Option<AllocationRecord> {
         let mut freed = self.freed.iter().rev();
         let found = freed.find(|one| address >= one.base && address - one.base < one.bytes);
         found.cloned()
     }
 
     /// The last allocation that begins at or before `address`, and the first one after it.
-    pub(crate) fn neighbours(&self, address: u64) -> (Option<Known>, Option<Known>) {
+    pub(crate) fn neighbours(
+        &self,
+        address: u64,
+    ) -> (Option<AllocationRecord>, Option<AllocationRecord>) {
         let below = self.entries.range(..=address).next_back();
         let above = self
             .entries
@@ -247,7 +252,7 @@ impl Global {
         (below.map(known), above.map(known))
     }
 
-    fn allocate_shared(&mut self, bytes: u64, kind: Kind) -> Result<u64, OutOfMemory> {
+    fn allocate_shared(&mut self, bytes: u64, kind: AllocationKind) -> Result<u64, OutOfMemory> {
         let backing = self.backing(bytes)?;
         let address = backing.aligned as u64;
         self.insert(address, bytes, kind, backing);
@@ -261,7 +266,7 @@ impl Global {
         Backing::new(bytes).ok_or_else(|| self.out_of_memory(bytes))
     }
 
-    fn insert(&mut self, address: u64, size: u64, kind: Kind, backing: Backing) {
+    fn insert(&mut self, address: u64, size: u64, kind: AllocationKind, backing: Backing) {
         self.used += size;
         self.made += 1;
         let entry = Entry {
@@ -277,7 +282,11 @@ impl Global {
         self.entries.insert(address, entry);
     }
 
-    fn remove(&mut self, address: u64, may: impl Fn(Kind) -> bool) -> Result<(), NotAllocated> {
+    fn remove(
+        &mut self,
+        address: u64,
+        may: impl Fn(AllocationKind) -> bool,
+    ) -> Result<(), NotAllocated> {
         match self.entries.get(&address) {
             Some(entry) if may(entry.kind) => {
                 if entry.backing.is_some() {

@@ -2,7 +2,7 @@
 
 use winnow::prelude::*;
 
-use super::literal::{Value, literal};
+use super::literal::{ConstantValue, literal};
 use super::{DEEPEST, TOO_DEEP};
 use crate::ptx::rejection::{Parsed, Rejection};
 use crate::ptx::take;
@@ -21,7 +21,7 @@ pub(super) fn starts(input: &Tokens<'_, '_>) -> bool {
 }
 
 /// `5`, `-0f3F800000`, `(1<<4)-1`
-pub(super) fn constant<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Value> {
+pub(super) fn constant<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, ConstantValue> {
     binary(input, 0, DEEPEST)
 }
 
@@ -32,7 +32,7 @@ pub(super) fn addend<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, i64> {
         let negative = at_symbol(input, '-');
         let sign = *input;
         skip(input);
-        let Value::Int { bits, .. } = binary(input, PRODUCT, DEEPEST)? else {
+        let ConstantValue::Int { bits, .. } = binary(input, PRODUCT, DEEPEST)? else {
             return Rejection::refuse(&sign, INTEGERS_ONLY);
         };
         let term = bits.cast_signed();
@@ -50,7 +50,7 @@ pub(super) fn unsigned<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, u32> {
     let start = *input;
     let text = take::number(input).map_err(|fault| fault.cut())?;
     match literal(text) {
-        Ok(Value::Int { bits, .. }) => match u32::try_from(bits) {
+        Ok(ConstantValue::Int { bits, .. }) => match u32::try_from(bits) {
             Ok(value) => Ok(value),
             Err(_) => Rejection::refuse(&start, "the number does not fit into 32 bits"),
         },
@@ -100,7 +100,7 @@ fn operator(input: &Tokens<'_, '_>) -> Option<(Operator, u32, usize)> {
 }
 
 /// Operators that bind at least as tightly as `loosest`; `levels` of brackets and signs are left.
-fn binary<'s>(input: &mut Tokens<'_, 's>, loosest: u32, levels: u32) -> Parsed<'s, Value> {
+fn binary<'s>(input: &mut Tokens<'_, 's>, loosest: u32, levels: u32) -> Parsed<'s, ConstantValue> {
     let mut left = unary(input, levels)?;
     while let Some((operator, tightness, length)) = operator(input) {
         if tightness < loosest {
@@ -119,13 +119,17 @@ fn binary<'s>(input: &mut Tokens<'_, 's>, loosest: u32, levels: u32) -> Parsed<'
     Ok(left)
 }
 
-fn apply(operator: Operator, left: Value, right: Value) -> Result<Value, &'static str> {
+fn apply(
+    operator: Operator,
+    left: ConstantValue,
+    right: ConstantValue,
+) -> Result<ConstantValue, &'static str> {
     let (
-        Value::Int {
+        ConstantValue::Int {
             bits: a,
             unsigned: ua,
         },
-        Value::Int {
+        ConstantValue::Int {
             bits: b,
             unsigned: ub,
         },
@@ -136,7 +140,7 @@ fn apply(operator: Operator, left: Value, right: Value) -> Result<Value, &'stati
     let (sa, sb) = (a.cast_signed(), b.cast_signed());
     let unsigned = ua || ub;
     // As in C, a shift has the type of its left side alone.
-    let shifted = |bits| Value::Int { bits, unsigned: ua };
+    let shifted = |bits| ConstantValue::Int { bits, unsigned: ua };
     let distance = u32::try_from(b)
         .ok()
         .filter(|&distance| distance < u64::BITS);
@@ -162,10 +166,10 @@ fn apply(operator: Operator, left: Value, right: Value) -> Result<Value, &'stati
             None => return Err("this shifts by more than 63 bits"),
         },
     };
-    Ok(Value::Int { bits, unsigned })
+    Ok(ConstantValue::Int { bits, unsigned })
 }
 
-fn unary<'s>(input: &mut Tokens<'_, 's>, levels: u32) -> Parsed<'s, Value> {
+fn unary<'s>(input: &mut Tokens<'_, 's>, levels: u32) -> Parsed<'s, ConstantValue> {
     let start = *input;
     let TokenKind::Symbol(sign) = peek(input).kind else {
         return primary(input);
@@ -184,17 +188,17 @@ fn unary<'s>(input: &mut Tokens<'_, 's>, levels: u32) -> Parsed<'s, Value> {
     }
     Ok(match (sign, unary(input, levels)?) {
         ('+', value) => value,
-        ('-', Value::F32(bits)) => Value::F32(bits ^ 1 << 31),
-        ('-', Value::F64(bits)) => Value::F64(bits ^ 1 << 63),
-        ('-', Value::Int { bits, unsigned }) => Value::Int {
+        ('-', ConstantValue::F32(bits)) => ConstantValue::F32(bits ^ 1 << 31),
+        ('-', ConstantValue::F64(bits)) => ConstantValue::F64(bits ^ 1 << 63),
+        ('-', ConstantValue::Int { bits, unsigned }) => ConstantValue::Int {
             bits: bits.wrapping_neg(),
             unsigned,
         },
-        ('~', Value::Int { bits, unsigned }) => Value::Int {
+        ('~', ConstantValue::Int { bits, unsigned }) => ConstantValue::Int {
             bits: !bits,
             unsigned,
         },
-        ('!', Value::Int { bits, .. }) => Value::Int {
+        ('!', ConstantValue::Int { bits, .. }) => ConstantValue::Int {
             bits: (bits == 0).into(),
             unsigned: false,
         },
@@ -202,7 +206,7 @@ fn unary<'s>(input: &mut Tokens<'_, 's>, levels: u32) -> Parsed<'s, Value> {
     })
 }
 
-fn primary<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Value> {
+fn primary<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, ConstantValue> {
     let start = *input;
     let Ok(text) = take::number(input) else {
         return Rejection::demand(input, "a number");

@@ -4,7 +4,7 @@ use crate::ptx::ast::Immediate;
 
 /// A value on its way through a constant expression.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Value {
+pub(super) enum ConstantValue {
     /// 64 bits, and whether division, shifts and comparisons see them without a sign: after a
     /// suffix `U`, or where no signed number of 64 bits could hold them.
     Int {
@@ -15,7 +15,7 @@ pub(super) enum Value {
     F64(u64),
 }
 
-impl Value {
+impl ConstantValue {
     pub fn immediate(self) -> Immediate {
         match self {
             Self::Int { bits, .. } => Immediate::Int(bits.cast_signed()),
@@ -26,14 +26,14 @@ impl Value {
 }
 
 /// The value of a literal, or why it has none.
-pub(super) fn literal(text: &str) -> Result<Value, &'static str> {
+pub(super) fn literal(text: &str) -> Result<ConstantValue, &'static str> {
     match text.as_bytes() {
         [b'0', b'f' | b'F', digits @ ..] => match bits(digits, 8) {
-            Some(bits) => Ok(Value::F32(bits as u32)),
+            Some(bits) => Ok(ConstantValue::F32(bits as u32)),
             None => Err("`0f` takes exactly 8 hexadecimal digits"),
         },
         [b'0', b'd' | b'D', digits @ ..] => match bits(digits, 16) {
-            Some(bits) => Ok(Value::F64(bits)),
+            Some(bits) => Ok(ConstantValue::F64(bits)),
             None => Err("`0d` takes exactly 16 hexadecimal digits"),
         },
         [b'0', b'x' | b'X', ..] => integer(&text[2..], 16),
@@ -51,7 +51,7 @@ fn bits(digits: &[u8], length: usize) -> Option<u64> {
     u64::from_str_radix(digits, 16).ok()
 }
 
-fn integer(digits: &str, radix: u32) -> Result<Value, &'static str> {
+fn integer(digits: &str, radix: u32) -> Result<ConstantValue, &'static str> {
     let plain = digits.strip_suffix('U').unwrap_or(digits);
     if plain.is_empty() || !plain.chars().all(|digit| digit.is_digit(radix)) {
         return Err("this is not a number");
@@ -59,15 +59,15 @@ fn integer(digits: &str, radix: u32) -> Result<Value, &'static str> {
     match u64::from_str_radix(plain, radix) {
         Ok(bits) => {
             let unsigned = plain.len() < digits.len() || bits > i64::MAX as u64;
-            Ok(Value::Int { bits, unsigned })
+            Ok(ConstantValue::Int { bits, unsigned })
         }
         Err(_) => Err("the number does not fit into 64 bits"),
     }
 }
 
-fn decimal(text: &str) -> Result<Value, &'static str> {
+fn decimal(text: &str) -> Result<ConstantValue, &'static str> {
     match text.parse::<f64>() {
-        Ok(value) if value.is_finite() => Ok(Value::F64(value.to_bits())),
+        Ok(value) if value.is_finite() => Ok(ConstantValue::F64(value.to_bits())),
         Ok(_) => Err("the number does not fit into a double"),
         Err(_) => Err("this is not a number"),
     }

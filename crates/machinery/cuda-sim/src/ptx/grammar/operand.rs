@@ -5,7 +5,7 @@ use winnow::prelude::*;
 
 use super::constant;
 use super::constant::{addend, constant};
-use super::literal::Value;
+use super::literal::ConstantValue;
 use crate::ptx::ast::{AddressBase, Operand};
 use crate::ptx::rejection::{Parsed, Rejection};
 use crate::ptx::take::{at_symbol, expect, peek, skip, skip_symbol, symbol, word};
@@ -98,7 +98,7 @@ fn address<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Operand<'s>> {
     expect('[').parse_next(input)?;
     let start = *input;
     let (base, offset) = if constant::starts(input) {
-        let Value::Int { bits, .. } = constant(input)? else {
+        let ConstantValue::Int { bits, .. } = constant(input)? else {
             return Rejection::refuse(&start, "an address is an integer");
         };
         (AddressBase::Absolute, bits.cast_signed())

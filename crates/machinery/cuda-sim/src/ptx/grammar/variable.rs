@@ -4,7 +4,7 @@ use winnow::combinator::{cut_err, separated};
 use winnow::prelude::*;
 
 use super::constant::unsigned;
-use super::literal::Value;
+use super::literal::ConstantValue;
 use super::{constant, initializer};
 use crate::ptx::ast::{Linkage, Space, Type, Variable};
 use crate::ptx::rejection::{After, Parsed, Rejection};
@@ -195,7 +195,7 @@ fn named<'s>(input: &mut Tokens<'_, 's>, specifiers: Specifiers) -> Parsed<'s, V
     while skip_symbol(input, '[') {
         let start = *input;
         let size = if !skip_symbol(input, ']') {
-            let Value::Int { bits, unsigned } = constant::constant(input)? else {
+            let ConstantValue::Int { bits, unsigned } = constant::constant(input)? else {
                 return Rejection::refuse(&start, "this must be an integer");
             };
             if !unsigned && bits.cast_signed() < 0 {
