@@ -6,7 +6,7 @@ use super::draft::Draft;
 use super::graph::Graph;
 use super::limits;
 use super::liveness::{Interval, intervals};
-use super::register::{RegisterInfo, Row};
+use super::register::{RegisterClass, RegisterInfo};
 use crate::exec::function::{CommonRows, Literal};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -56,9 +56,9 @@ pub fn assign(
         let row = registers[r].row;
         slots[r] = pools[usize::from(is_common(r))][row as usize].take(interval);
         let words = match row {
-            Row::Predicate => 0,
-            Row::Narrow => 1,
-            Row::Wide => 2,
+            RegisterClass::Predicate => 0,
+            RegisterClass::Narrow => 1,
+            RegisterClass::Wide => 2,
         };
         while let Some(&Reverse((to, words))) = live.peek()
             && to <= interval.from
@@ -72,11 +72,14 @@ pub fn assign(
     }
 
     let mut layout = FrameLayout::default();
-    let mut rows = |row: Row, bytes: u32| {
+    let mut rows = |row: RegisterClass, bytes: u32| {
         [0, 1].map(|common: usize| layout.section(pools[common][row as usize].len, bytes))
     };
-    let (wide, narrow) = (rows(Row::Wide, 256), rows(Row::Narrow, 128));
-    let of_row = |row: Row| {
+    let (wide, narrow) = (
+        rows(RegisterClass::Wide, 256),
+        rows(RegisterClass::Narrow, 128),
+    );
+    let of_row = |row: RegisterClass| {
         registers
             .iter()
             .enumerate()
@@ -84,7 +87,7 @@ pub fn assign(
     };
     let mut literals = Vec::new();
     let mut offsets = vec![0; registers.len()];
-    for (row, size) in [(Row::Wide, 256), (Row::Narrow, 128)] {
+    for (row, size) in [(RegisterClass::Wide, 256), (RegisterClass::Narrow, 128)] {
         for (r, info) in of_row(row) {
             let offset = layout.section(1, size);
             offsets[r] = offset;
@@ -92,16 +95,16 @@ pub fn assign(
             literals.push(Literal {
                 offset,
                 bits,
-                wide: row == Row::Wide,
+                wide: row == RegisterClass::Wide,
                 predicate: false,
             });
         }
     }
-    let mut rows = |row: Row, bytes: u32| {
+    let mut rows = |row: RegisterClass, bytes: u32| {
         [0, 1].map(|common: usize| layout.section(pools[common][row as usize].len, bytes))
     };
-    let predicates = rows(Row::Predicate, 4);
-    for (r, info) in of_row(Row::Predicate) {
+    let predicates = rows(RegisterClass::Predicate, 4);
+    for (r, info) in of_row(RegisterClass::Predicate) {
         let offset = layout.section(1, 4);
         offsets[r] = offset;
         let bits = info.literal.unwrap_or(0);
@@ -124,19 +127,21 @@ pub fn assign(
         if info.literal.is_none() {
             let common = usize::from(is_common(r));
             offsets[r] = match info.row {
-                Row::Wide => wide[common] + slots[r] * 256,
-                Row::Narrow => narrow[common] + slots[r] * 128,
-                Row::Predicate => predicates[common] + slots[r] * 4,
+                RegisterClass::Wide => wide[common] + slots[r] * 256,
+                RegisterClass::Narrow => narrow[common] + slots[r] * 128,
+                RegisterClass::Predicate => predicates[common] + slots[r] * 4,
             };
         }
     }
     let frame_bytes = (layout.bytes as u32).max(256);
     let [_, common] = &pools;
-    let range = |start: u32, row: Row, bytes: u32| start..start + common[row as usize].len * bytes;
+    let range = |start: u32, row: RegisterClass, bytes: u32| {
+        start..start + common[row as usize].len * bytes
+    };
     let common = CommonRows {
-        wide: range(wide[1], Row::Wide, 256),
-        narrow: range(narrow[1], Row::Narrow, 128),
-        predicates: range(predicates[1], Row::Predicate, 4),
+        wide: range(wide[1], RegisterClass::Wide, 256),
+        narrow: range(narrow[1], RegisterClass::Narrow, 128),
+        predicates: range(predicates[1], RegisterClass::Predicate, 4),
     };
     Ok(Assignment {
         offsets,

@@ -6,7 +6,7 @@ pub struct Register(pub u32);
 
 /// How a register lies in a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Row {
+pub enum RegisterClass {
     Predicate,
     /// 32 bits a lane; narrower values too.
     Narrow,
@@ -17,7 +17,7 @@ pub enum Row {
 /// What is known of a virtual register.
 #[derive(Debug, Clone, Copy)]
 pub struct RegisterInfo {
-    pub row: Row,
+    pub row: RegisterClass,
     /// Bytes as declared; 0 for a predicate.
     pub bytes: u32,
     /// Its value where it never changes.

@@ -11,7 +11,7 @@
 use crate::isa::{AccessKind, Class, Memory};
 use crate::lower::draft::{Arithmetic, Draft, Flow};
 use crate::lower::graph::Graph;
-use crate::lower::register::{Register, RegisterInfo, Row};
+use crate::lower::register::{Register, RegisterClass, RegisterInfo};
 use std::collections::{BTreeMap, HashMap};
 
 /// What becomes of a load.
@@ -301,7 +301,7 @@ fn zeros_after(draft: &Draft, zeros: &[u32], registers: &[RegisterInfo]) -> u32 
     let numbers: Vec<&Register> = draft
         .uses
         .iter()
-        .filter(|used| info(used).row != Row::Predicate)
+        .filter(|used| info(used).row != RegisterClass::Predicate)
         .collect();
     let mut of = numbers.iter().map(|used| zeros[used.0 as usize]);
     let least = match arithmetic {

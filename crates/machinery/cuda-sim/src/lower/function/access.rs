@@ -11,7 +11,7 @@ use crate::exec::{ordered, space};
 use crate::isa::{Access, AccessKind, Class, Memory};
 use crate::lower::error::LoadError;
 use crate::lower::layout::Symbol;
-use crate::lower::register::{Register, Row};
+use crate::lower::register::{Register, RegisterClass};
 use crate::ptx::ast::{AddressBase, Instruction, Operand, Type};
 
 /// A space as an instruction names it.
@@ -292,7 +292,7 @@ impl<'a> Lowering<'_, 'a> {
                 Operand::Name { name, offset: 0 } => {
                     let register = self.register(name)?;
                     let info = self.info(register);
-                    if info.row == Row::Predicate || info.bytes < ty.bytes() {
+                    if info.row == RegisterClass::Predicate || info.bytes < ty.bytes() {
                         return Err(self.error(format!("`{name}` is too narrow for the load")));
                     }
                     if info.row == loaded_row {
@@ -407,7 +407,7 @@ impl<'a> Lowering<'_, 'a> {
         for operand in &from {
             let register = self.any_source(operand, ty)?;
             let info = self.info(register);
-            if info.row == Row::Predicate || info.bytes < ty.bytes() {
+            if info.row == RegisterClass::Predicate || info.bytes < ty.bytes() {
                 return Err(self.error("the value is narrower than the store"));
             }
             uses.push(if info.row == row_of(ty) {

@@ -11,7 +11,7 @@ use crate::lower::analysis::wide::WIDEST;
 use crate::lower::draft::Arithmetic;
 use crate::lower::error::LoadError;
 use crate::lower::layout::Symbol;
-use crate::lower::register::{Register, Row};
+use crate::lower::register::{Register, RegisterClass};
 use crate::memory::{
     FUNCTION_BASE, FUNCTION_STEP, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window,
 };
@@ -55,9 +55,9 @@ impl<'a> Lowering<'_, 'a> {
     /// Moves a 64-bit address into a register of either width.
     fn fit_address(&mut self, to: Register, wide: Register) -> Result<(), LoadError> {
         let run = match self.info(to).row {
-            Row::Wide => map1(self.cpu, |a: u64| a),
-            Row::Narrow => map1(self.cpu, |a: u64| a as u32),
-            Row::Predicate => return Err(self.error("a predicate holds no address")),
+            RegisterClass::Wide => map1(self.cpu, |a: u64| a),
+            RegisterClass::Narrow => map1(self.cpu, |a: u64| a as u32),
+            RegisterClass::Predicate => return Err(self.error("a predicate holds no address")),
         };
         self.draft_run(run, Class::Integer, &[to], &[wide]);
         self.last().arithmetic = Some(Arithmetic::Sum);
@@ -193,15 +193,15 @@ impl<'a> Lowering<'_, 'a> {
     /// A 64-bit row with the address in `register`: 32-bit addresses are widened.
     pub fn address_row(&mut self, register: Register) -> Result<Register, LoadError> {
         match self.info(register).row {
-            Row::Wide => Ok(register),
-            Row::Narrow => {
+            RegisterClass::Wide => Ok(register),
+            RegisterClass::Narrow => {
                 let wide = self.temporary(Type::U64);
                 let run = map1(self.cpu, |a: u32| u64::from(a));
                 self.draft_run(run, Class::Integer, &[wide], &[register]);
                 self.last().arithmetic = Some(Arithmetic::Sum);
                 Ok(wide)
             }
-            Row::Predicate => Err(self.error("a predicate is not an address")),
+            RegisterClass::Predicate => Err(self.error("a predicate is not an address")),
         }
     }
 }

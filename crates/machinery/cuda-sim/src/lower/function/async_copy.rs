@@ -8,7 +8,7 @@ use crate::exec::code::Handler;
 use crate::isa::checked::Waiting;
 use crate::isa::{Access, AccessKind, Class, Memory};
 use crate::lower::error::LoadError;
-use crate::lower::register::{Register, Row};
+use crate::lower::register::{Register, RegisterClass};
 use crate::ptx::ast::{Immediate, Instruction, Operand, Type};
 
 impl<'a> Lowering<'_, 'a> {
@@ -90,9 +90,9 @@ impl<'a> Lowering<'_, 'a> {
                 let register = self.any_source(source, Type::U32)?;
                 uses.push(register);
                 match self.info(register).row {
-                    Row::Predicate => Source::Unless,
-                    Row::Narrow => Source::Bytes,
-                    Row::Wide => {
+                    RegisterClass::Predicate => Source::Unless,
+                    RegisterClass::Narrow => Source::Bytes,
+                    RegisterClass::Wide => {
                         return Err(self.error("the source's size must be a 32-bit register"));
                     }
                 }

@@ -7,15 +7,15 @@ use crate::isa::Class;
 use crate::lower::draft::Arithmetic;
 use crate::lower::error::LoadError;
 use crate::lower::layout::immediate_bits;
-use crate::lower::register::{Register, RegisterInfo, Row};
+use crate::lower::register::{Register, RegisterClass, RegisterInfo};
 use crate::ptx::ast::{Instruction, Operand, Type};
 
 /// How a value of a type lies in a frame.
-pub fn row_of(ty: Type) -> Row {
+pub fn row_of(ty: Type) -> RegisterClass {
     match ty.bytes() {
-        0 => Row::Predicate,
-        8 => Row::Wide,
-        _ => Row::Narrow,
+        0 => RegisterClass::Predicate,
+        8 => RegisterClass::Wide,
+        _ => RegisterClass::Narrow,
     }
 }
 
@@ -50,16 +50,16 @@ impl<'a> Lowering<'_, 'a> {
     pub fn literal(&mut self, ty: Type, bits: u64) -> Register {
         let row = row_of(ty);
         let bits = match row {
-            Row::Predicate => {
+            RegisterClass::Predicate => {
                 if bits & 1 == 1 {
                     u64::from(u32::MAX)
                 } else {
                     0
                 }
             }
-            Row::Narrow if ty.bytes() < 4 => bits & ((1 << (ty.bytes() * 8)) - 1),
-            Row::Narrow => bits & u64::from(u32::MAX),
-            Row::Wide => bits,
+            RegisterClass::Narrow if ty.bytes() < 4 => bits & ((1 << (ty.bytes() * 8)) - 1),
+            RegisterClass::Narrow => bits & u64::from(u32::MAX),
+            RegisterClass::Wide => bits,
         };
         if let Some(&register) = self.literals.get(&(row as u8, bits)) {
             return register;

@@ -3,7 +3,7 @@
 use super::Lowering;
 use crate::isa::Class;
 use crate::lower::error::LoadError;
-use crate::lower::register::{Register, Row};
+use crate::lower::register::{Register, RegisterClass};
 
 pub use crate::exec::identity::Special;
 
@@ -19,9 +19,11 @@ impl Lowering<'_, '_> {
     /// Reads a special register into a row of either width.
     pub fn read_special(&mut self, special: Special, into: Register) -> Result<(), LoadError> {
         let wide = match self.info(into).row {
-            Row::Narrow => false,
-            Row::Wide => true,
-            Row::Predicate => return Err(self.error("a special register is not a predicate")),
+            RegisterClass::Narrow => false,
+            RegisterClass::Wide => true,
+            RegisterClass::Predicate => {
+                return Err(self.error("a special register is not a predicate"));
+            }
         };
         self.reads_clock |= special.is_clock();
         let run = special.reader(self.cpu, wide);
