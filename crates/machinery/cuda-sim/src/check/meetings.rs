@@ -3,10 +3,10 @@
 /// What is under way: lanes wait at an instruction for others that its mask names.
 #[derive(Default)]
 pub struct Meetings {
-    waiting: Vec<Meeting>,
+    waiting: Vec<PendingMeeting>,
 }
 
-struct Meeting {
+struct PendingMeeting {
     warp: usize,
     /// The instruction, or the mask where any instruction will do.
     place: u32,
@@ -24,7 +24,7 @@ impl Meetings {
     pub fn wait(&mut self, warp: usize, place: u32, busy: u32) {
         let mut known = self.waiting.iter();
         if !known.any(|one| one.warp == warp && one.place == place) {
-            self.waiting.push(Meeting { warp, place, busy });
+            self.waiting.push(PendingMeeting { warp, place, busy });
         }
     }
 

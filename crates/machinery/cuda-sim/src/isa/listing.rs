@@ -3,7 +3,7 @@
 use super::checked::CheckedPlaces;
 use super::sites::Sites;
 use super::{Class, Kernel, SourceLine};
-use crate::ptx::ast::Location;
+use crate::ptx::ast::SourceLocation;
 use std::collections::HashMap;
 
 /// A program's kernels, basic blocks, places that are counted or checked, and source lines.
@@ -29,7 +29,7 @@ pub struct Listing {
 #[derive(Debug, Clone, Copy)]
 pub struct LineInfo {
     pub ptx_line: u32,
-    pub location: Option<Location>,
+    pub location: Option<SourceLocation>,
 }
 
 /// What a basic block does each time it runs.

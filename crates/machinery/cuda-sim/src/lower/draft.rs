@@ -5,7 +5,7 @@ use crate::exec::code::Run;
 use crate::isa::checked::{Checked, Waiting};
 use crate::isa::sites::SiteKind;
 use crate::isa::{Access, Class};
-use crate::ptx::ast::Location;
+use crate::ptx::ast::SourceLocation;
 
 /// A basic block of a function, by number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -45,7 +45,7 @@ pub struct Draft {
     /// The first of those that one PTX instruction becomes.
     pub leads: bool,
     pub ptx_line: u32,
-    pub location: Option<Location>,
+    pub location: Option<SourceLocation>,
 }
 
 impl Draft {

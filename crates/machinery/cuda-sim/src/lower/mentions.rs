@@ -3,7 +3,7 @@
 use super::error::LoadError;
 use super::limits;
 use crate::ptx::ast;
-use crate::ptx::ast::{AddressBase, Initializer, Operand, Space, Statement};
+use crate::ptx::ast::{AddressBase, Initializer, Operand, StateSpace, Statement};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// For each name at module scope, the kernels that mention it or call what mentions it, by the order
@@ -56,7 +56,7 @@ fn mentions<'a>(module: &ast::Module<'a>) -> HashMap<&'a str, BTreeSet<&'a str>>
 pub fn shared_in<'m, 'a>(function: &'m ast::Function<'a>) -> Vec<&'m ast::Variable<'a>> {
     fn collect<'m, 'a>(statement: &'m Statement<'a>, found: &mut Vec<&'m ast::Variable<'a>>) {
         match statement {
-            Statement::Variable(variable) if variable.space == Space::Shared => {
+            Statement::Variable(variable) if variable.space == StateSpace::Shared => {
                 found.push(variable);
             }
             Statement::Block(inner) => inner.iter().for_each(|inner| collect(inner, found)),

@@ -27,7 +27,7 @@ pub struct Target<'a> {
 
 /// A state space, PTX ISA section 5.1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Space {
+pub enum StateSpace {
     Const,
     Global,
     Local,
@@ -140,7 +140,7 @@ pub enum Linkage {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variable<'a> {
     pub name: &'a str,
-    pub space: Space,
+    pub space: StateSpace,
     pub linkage: Linkage,
     /// Bytes; from `.align`, else the type's own size times its vector length.
     pub align: u32,
@@ -228,7 +228,7 @@ pub struct Instruction<'a> {
     /// Line in the PTX text, from 1.
     pub line: u32,
     /// From the `.loc` in force.
-    pub location: Option<Location>,
+    pub location: Option<SourceLocation>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -239,7 +239,7 @@ pub struct Guard<'a> {
 
 /// A place in the CUDA C source: `.loc file line column`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Location {
+pub struct SourceLocation {
     pub file: u32,
     pub line: u32,
     pub column: u32,

@@ -25,7 +25,7 @@ use crate::exec::program::Program;
 use crate::isa::Class;
 use crate::isa::checked::{Checked, Waiting};
 use crate::ptx::ast;
-use crate::ptx::ast::{Instruction, Location, Space, Statement};
+use crate::ptx::ast::{Instruction, SourceLocation, StateSpace, Statement};
 use std::collections::{HashMap, HashSet};
 
 /// What is declared between two braces.
@@ -97,7 +97,7 @@ struct Lowering<'m, 'a> {
     /// Where atomics on device memory put the old value: if it is read, order shows.
     old_values: HashSet<Register>,
     line: u32,
-    location: Option<Location>,
+    location: Option<SourceLocation>,
     /// The next draft is the first of its PTX instruction.
     begins: bool,
 }
@@ -401,7 +401,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
     /// `.local` and call `.param` variables get their place here; `.shared` ones have theirs.
     fn local_variable(&mut self, variable: &ast::Variable<'a>) -> Result<(), LoadError> {
         match variable.space {
-            Space::Local | Space::Param => {
+            StateSpace::Local | StateSpace::Param => {
                 let bytes = bytes_of(variable)?;
                 let offset =
                     u64::from(self.local_bytes).next_multiple_of(u64::from(variable.align.max(1)));
@@ -412,7 +412,7 @@ impl<'m, 'a> Lowering<'m, 'a> {
                 self.local_bytes = end as u32;
                 self.declare(variable.name, Named::Local(offset as u32))
             }
-            Space::Shared => {
+            StateSpace::Shared => {
                 let key = (self.function.name.to_owned(), variable.name.to_owned());
                 let offset = self.layout.function_shared.get(&key).copied().unwrap_or(0);
                 self.declare(variable.name, Named::Shared(offset))

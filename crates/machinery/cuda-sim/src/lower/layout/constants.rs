@@ -4,7 +4,7 @@ use super::{Layout, Symbol, bytes_of, in_space, refuse_extern};
 use crate::lower::error::LoadError;
 use crate::memory::global::Global;
 use crate::ptx::ast;
-use crate::ptx::ast::Space;
+use crate::ptx::ast::StateSpace;
 
 /// Constant memory of a module, bytes.
 const CONSTANT_BYTES: u64 = 64 * 1024;
@@ -17,7 +17,7 @@ pub fn place_constants(
 ) -> Result<(), LoadError> {
     let mut end = 0;
     let mut places = Vec::new();
-    for variable in in_space(module, Space::Const) {
+    for variable in in_space(module, StateSpace::Const) {
         refuse_extern(variable)?;
         let bytes = bytes_of(variable)?;
         let place = u64::next_multiple_of(end, u64::from(variable.align.max(1)));

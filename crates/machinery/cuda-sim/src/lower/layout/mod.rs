@@ -11,7 +11,7 @@ use crate::device::DeviceSpec;
 use crate::isa::Param;
 use crate::memory::global::Global;
 use crate::ptx::ast;
-use crate::ptx::ast::{Linkage, Space, Variable};
+use crate::ptx::ast::{Linkage, StateSpace, Variable};
 use constants::place_constants;
 use image::image;
 use shared::place_shared;
@@ -121,7 +121,7 @@ fn place_all(
         layout.define(function.name, Symbol::Function(number), function.line)?;
     }
     place_constants(layout, module, global)?;
-    for variable in in_space(module, Space::Global) {
+    for variable in in_space(module, StateSpace::Global) {
         refuse_extern(variable)?;
         let bytes = bytes_of(variable)?.max(1);
         let address = global
@@ -153,7 +153,7 @@ fn place_all(
 
 fn in_space<'m, 'a>(
     module: &'m ast::Module<'a>,
-    space: Space,
+    space: StateSpace,
 ) -> impl Iterator<Item = &'m Variable<'a>> {
     module
         .variables

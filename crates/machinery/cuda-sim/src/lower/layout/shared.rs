@@ -5,7 +5,7 @@ use crate::device::DeviceSpec;
 use crate::lower::error::LoadError;
 use crate::lower::{limits, mentions};
 use crate::ptx::ast;
-use crate::ptx::ast::{Linkage, Space, Variable};
+use crate::ptx::ast::{Linkage, StateSpace, Variable};
 use std::collections::HashMap;
 
 /// Shared variables. Two may overlap when no kernel uses both, as an assembler would have it, so
@@ -19,7 +19,7 @@ pub fn place_shared(
     let kernels = module.functions.iter().filter(|function| function.entry);
     let mut shelf = SharedShelf::new(kernels.map(|kernel| kernel.name).collect());
     let of = |name: &str| users.get(name).map_or(&[][..], Vec::as_slice);
-    for variable in in_space(module, Space::Shared) {
+    for variable in in_space(module, StateSpace::Shared) {
         let unsized_array = variable.dims.first() == Some(&0);
         if variable.linkage == Linkage::Extern && unsized_array {
             let align = variable.align;

@@ -5,7 +5,7 @@ use winnow::combinator::{cut_err, separated};
 use winnow::prelude::*;
 
 use super::constant::unsigned;
-use crate::ptx::ast::Location;
+use crate::ptx::ast::SourceLocation;
 use crate::ptx::rejection::{After, Parsed, Rejection};
 use crate::ptx::take;
 use crate::ptx::take::{dotted, expect, number, peek, skip, skip_symbol, symbol, word};
@@ -53,7 +53,7 @@ fn unescape(text: &str) -> String {
 
 /// `.loc 1 5 3`, where `, function_name …, inlined_at 1 20 9` may follow: the place is that of the
 /// inlined code, and its caller's is dropped.
-pub(super) fn location<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Location> {
+pub(super) fn location<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, SourceLocation> {
     dotted(input)?;
     let place = place(input)?;
     while skip_symbol(input, ',') {
@@ -73,8 +73,8 @@ pub(super) fn location<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Location> {
 }
 
 /// File, line and column.
-fn place<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Location> {
-    Ok(Location {
+fn place<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, SourceLocation> {
+    Ok(SourceLocation {
         file: unsigned(input)?,
         line: unsigned(input)?,
         column: unsigned(input)?,

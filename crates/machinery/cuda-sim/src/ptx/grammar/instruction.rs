@@ -4,7 +4,7 @@ use winnow::combinator::{cut_err, repeat, separated};
 use winnow::prelude::*;
 
 use super::operand;
-use crate::ptx::ast::{Guard, Instruction, Location};
+use crate::ptx::ast::{Guard, Instruction, SourceLocation};
 use crate::ptx::rejection::{After, Parsed, Rejection};
 use crate::ptx::take::{dotted, expect, peek, skip_symbol, symbol, word};
 use crate::ptx::token::{TokenKind, Tokens};
@@ -12,7 +12,7 @@ use crate::ptx::token::{TokenKind, Tokens};
 /// `@!%p1 ld.global.v2.f32 {%f1, %f2}, [%rd1+8];`
 pub(super) fn instruction<'s>(
     input: &mut Tokens<'_, 's>,
-    location: Option<Location>,
+    location: Option<SourceLocation>,
 ) -> Parsed<'s, Instruction<'s>> {
     let guard = guard(input)?;
     let line = peek(input).line;

@@ -7,7 +7,7 @@ use winnow::prelude::*;
 use super::constant::unsigned;
 use super::directive::{location, pragma};
 use super::{DEEPEST, TOO_DEEP, instruction, variable};
-use crate::ptx::ast::{Linkage, Location, Statement, Variable};
+use crate::ptx::ast::{Linkage, SourceLocation, Statement, Variable};
 use crate::ptx::rejection::{After, Parsed, Rejection};
 use crate::ptx::take::{
     dotted, expect, peek, peek_dotted, skip, skip_dotted, skip_symbol, symbol, word,
@@ -23,7 +23,7 @@ pub(super) fn body<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Vec<Statement<'
 /// more scopes may open.
 fn scope<'s>(
     input: &mut Tokens<'_, 's>,
-    location: &mut Option<Location>,
+    location: &mut Option<SourceLocation>,
     levels: u32,
 ) -> Parsed<'s, Vec<Statement<'s>>> {
     let Some(levels) = levels.checked_sub(1) else {
@@ -60,7 +60,7 @@ fn labels(input: &Tokens<'_, '_>) -> bool {
 
 fn directive<'s>(
     input: &mut Tokens<'_, 's>,
-    location: &mut Option<Location>,
+    location: &mut Option<SourceLocation>,
     statements: &mut Vec<Statement<'s>>,
 ) -> Parsed<'s, ()> {
     match peek_dotted(input) {

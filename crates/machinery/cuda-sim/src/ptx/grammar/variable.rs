@@ -6,7 +6,7 @@ use winnow::prelude::*;
 use super::constant::unsigned;
 use super::literal::ConstantValue;
 use super::{constant, initializer};
-use crate::ptx::ast::{Linkage, Space, Type, Variable};
+use crate::ptx::ast::{Linkage, StateSpace, Type, Variable};
 use crate::ptx::rejection::{After, Parsed, Rejection};
 use crate::ptx::take::{
     dotted, expect, peek, peek_dotted, skip, skip_dotted, skip_symbol, symbol, word,
@@ -18,7 +18,7 @@ pub(super) const NO_TEXTURES: &str = "textures and surfaces are not supported";
 /// What a declaration says before its names, and of all of them.
 #[derive(Clone, Copy)]
 struct Specifiers {
-    space: Space,
+    space: StateSpace,
     linkage: Linkage,
     align: u32,
     ty: Type,
@@ -30,13 +30,13 @@ pub(super) fn is_space(name: &str) -> bool {
     space(name).is_some()
 }
 
-fn space(name: &str) -> Option<Space> {
+fn space(name: &str) -> Option<StateSpace> {
     Some(match name {
-        "const" => Space::Const,
-        "global" => Space::Global,
-        "local" => Space::Local,
-        "param" => Space::Param,
-        "shared" | "shared::cta" => Space::Shared,
+        "const" => StateSpace::Const,
+        "global" => StateSpace::Global,
+        "local" => StateSpace::Local,
+        "param" => StateSpace::Param,
+        "shared" | "shared::cta" => StateSpace::Shared,
         _ => return None,
     })
 }
@@ -96,7 +96,7 @@ fn register_formal<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Specifiers> {
     // A predicate has no size in memory, and still needs an alignment.
     let align = ty.bytes().max(1);
     Ok(Specifiers {
-        space: Space::Param,
+        space: StateSpace::Param,
         linkage: Linkage::Internal,
         align,
         ty,

@@ -2,8 +2,8 @@
 
 use super::flatten;
 use crate::ptx::ast::{
-    AddressBase, Function, Immediate, Initializer, Linkage, Location, Module, Operand, Space,
-    Statement, Type,
+    AddressBase, Function, Immediate, Initializer, Linkage, Module, Operand, SourceLocation,
+    StateSpace, Statement, Type,
 };
 use crate::ptx::parse;
 
@@ -38,7 +38,7 @@ fn tables_have_their_values_and_symbols() {
     let spheres = variable("spheres");
     assert_eq!(
         (spheres.space, spheres.linkage),
-        (Space::Const, Linkage::Visible)
+        (StateSpace::Const, Linkage::Visible)
     );
     assert_eq!(
         (spheres.align, spheres.ty, &spheres.dims[..]),
@@ -64,7 +64,7 @@ fn tables_have_their_values_and_symbols() {
     let scratch = variable("scratch");
     assert_eq!(
         (scratch.linkage, scratch.space),
-        (Linkage::Extern, Space::Shared)
+        (Linkage::Extern, StateSpace::Shared)
     );
     assert_eq!((scratch.align, &scratch.dims[..]), (16, &[0][..]));
 
@@ -136,7 +136,7 @@ fn lanes_keep_their_source_lines() {
     assert_eq!(load.operands[1], address);
     assert_eq!(
         load.location,
-        Some(Location {
+        Some(SourceLocation {
             file: 1,
             line: 6,
             column: 12

@@ -1,7 +1,7 @@
 //! Headers of functions, and what a body declares.
 
 use super::{body, module};
-use crate::ptx::ast::{Function, Space, Statement, Type};
+use crate::ptx::ast::{Function, StateSpace, Statement, Type};
 
 fn function(text: &str) -> Function<'static> {
     module(text).functions.remove(0)
@@ -42,13 +42,13 @@ fn functions_with_results() {
     assert_eq!(
         returns,
         [
-            ("r", Type::Pred, Space::Param),
-            ("s", Type::B32, Space::Param)
+            ("r", Type::Pred, StateSpace::Param),
+            ("s", Type::B32, StateSpace::Param)
         ]
     );
     assert_eq!(
         (read.params[0].name, read.params[0].space),
-        ("a", Space::Param)
+        ("a", StateSpace::Param)
     );
 }
 
@@ -99,7 +99,7 @@ fn variables_of_a_body() {
             other => panic!("{other:?}"),
         })
         .collect();
-    let (local, shared, param) = (Space::Local, Space::Shared, Space::Param);
+    let (local, shared, param) = (StateSpace::Local, StateSpace::Shared, StateSpace::Param);
     assert_eq!(
         names,
         [("depot", local), ("a", shared), ("b", shared), ("p", param)]

@@ -1,7 +1,7 @@
 //! Variables and their values.
 
 use super::module;
-use crate::ptx::ast::{Immediate, Initializer, Space, Type, Variable};
+use crate::ptx::ast::{Immediate, Initializer, StateSpace, Type, Variable};
 
 fn variable(text: &str) -> Variable<'static> {
     let mut variables = module(text).variables;
@@ -22,11 +22,11 @@ fn values(dims: &str, text: &str) -> Vec<i64> {
 #[test]
 fn spaces_types_and_alignment() {
     let spaces = [
-        ("const", Space::Const),
-        ("global", Space::Global),
-        ("local", Space::Local),
-        ("shared", Space::Shared),
-        ("shared::cta", Space::Shared),
+        ("const", StateSpace::Const),
+        ("global", StateSpace::Global),
+        ("local", StateSpace::Local),
+        ("shared", StateSpace::Shared),
+        ("shared::cta", StateSpace::Shared),
     ];
     for (name, space) in spaces {
         assert_eq!(variable(&format!(".{name} .u32 x;")).space, space);
