@@ -1,9 +1,10 @@
 //! Who accesses shared memory: a thread of the block, and the instruction it is at.
 
-/// Bits of an instruction's address, beside those of a thread.
+/// How many bits of the word are the instruction's address. Those above them are the thread's number.
 pub const SITE_BITS: u32 = 22;
 
-/// A thread of the block and the instruction it was at, in one word: warp, lane, instruction.
+/// A thread of the block and the instruction it was at, in one word: from the highest bits on its
+/// warp, its lane, and the instruction's address.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Who(pub u32);
 
@@ -13,7 +14,7 @@ impl Who {
         Who(((warp as u32) << 5 | lane as u32) << SITE_BITS | site & ((1 << SITE_BITS) - 1))
     }
 
-    /// Its number in the block.
+    /// The thread's number in the block.
     #[inline(always)]
     pub fn thread(self) -> u32 {
         self.0 >> SITE_BITS

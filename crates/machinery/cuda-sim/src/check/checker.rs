@@ -20,7 +20,8 @@ pub const RECENT: usize = 16;
 pub struct Checker {
     pub launched: Arc<LaunchChecks>,
     pub ledger: Ledger,
-    /// Numbers of allocations used lately, by some bits of the address.
+    /// Numbers of allocations used lately; an address is looked for in one element, which some of
+    /// its bits choose.
     pub recent: [usize; RECENT],
     /// What blocks have used of device memory.
     pub lately: Lately,
@@ -29,14 +30,16 @@ pub struct Checker {
 /// Who does what, as a check sees it.
 #[derive(Clone, Copy)]
 pub struct Doing {
-    /// The block's number, and the warp's in it.
+    /// The block's number in the launch.
     pub block: u64,
+    /// The warp's number in its block.
     pub warp: usize,
     /// The instruction's address.
     pub site: u32,
     pub access: Access,
-    /// It reads; it writes. Most atomics do both.
+    /// The access reads. Most atomics read and write.
     pub reads: bool,
+    /// The access writes.
     pub writes: bool,
 }
 
@@ -45,7 +48,7 @@ pub struct Doing {
 pub struct Lanes<'a> {
     pub at: Addresses<'a>,
     pub mask: u32,
-    /// That each accesses.
+    /// How many bytes each lane accesses.
     pub bytes: u64,
     /// The memory before the access.
     pub memory: &'a [u64],
@@ -81,7 +84,7 @@ impl Doing {
 }
 
 impl Checker {
-    /// Nothing found yet.
+    /// With nothing found yet.
     pub fn new(launched: Arc<LaunchChecks>) -> Checker {
         Checker {
             launched,
@@ -92,7 +95,8 @@ impl Checker {
     }
 }
 
-/// The lanes of a run that read what was not `written`, which it tells of an address.
+/// The reads of those lanes of a run that read what nobody has written: `written` tells for an
+/// address whether all the bytes there are.
 #[cold]
 pub fn unwritten_lanes(
     doing: Doing,
@@ -112,7 +116,7 @@ pub fn unwritten_lanes(
     lanes.filter(|held| !written(held.at)).collect()
 }
 
-/// Notes a read of what nobody has written.
+/// Notes that a thread has read what nobody has written.
 pub fn note_unwritten(ledger: &mut Ledger, kind: FindingKind, block: u64, held: Held) {
     let key = FindingKey {
         severity: Severity::Error,

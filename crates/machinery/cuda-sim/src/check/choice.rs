@@ -19,7 +19,7 @@ pub enum Check {
 }
 
 impl Check {
-    /// All of them.
+    /// All checks.
     pub const ALL: [Check; 5] = [
         Check::Memory,
         Check::Init,
@@ -28,7 +28,7 @@ impl Check {
         Check::Leak,
     ];
 
-    /// As it is chosen: `mem`, `init`, `race`, `sync`, `leak`.
+    /// The name by which the check is chosen: `mem`, `init`, `race`, `sync`, `leak`.
     pub fn name(self) -> &'static str {
         match self {
             Check::Memory => "mem",
@@ -64,7 +64,7 @@ pub struct Checks {
 }
 
 impl Checks {
-    /// None.
+    /// No check.
     pub const NONE: Checks = Checks {
         memory: false,
         init: false,
@@ -73,7 +73,7 @@ impl Checks {
         leak: false,
     };
 
-    /// All of them.
+    /// All checks.
     pub const ALL: Checks = Checks {
         memory: true,
         init: true,
@@ -82,7 +82,7 @@ impl Checks {
         leak: true,
     };
 
-    /// Whether this one is on.
+    /// Whether this check is on.
     pub fn has(self, check: Check) -> bool {
         match check {
             Check::Memory => self.memory,
@@ -93,7 +93,7 @@ impl Checks {
         }
     }
 
-    /// Those that are on, in the order of [`Check::ALL`].
+    /// The checks that are on, in the order of [`Check::ALL`].
     pub fn on(self) -> impl Iterator<Item = Check> {
         Check::ALL.into_iter().filter(move |&check| self.has(check))
     }

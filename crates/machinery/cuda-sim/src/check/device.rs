@@ -6,15 +6,15 @@ use crate::memory::global::Global;
 use crate::memory::written::Written;
 use std::sync::Arc;
 
-/// An allocation.
+/// An allocation that is looked at.
 pub struct Tracked {
     pub base: u64,
     pub bytes: u64,
-    /// Which bytes are written; none where all are, or count as written.
+    /// Which bytes are written. None where all are, or where that is not kept.
     pub written: Option<Arc<Written>>,
-    /// Which blocks use it; none where that is not looked at.
+    /// Which blocks use each word, if no fence can order the blocks. None where that is not looked at.
     pub lines: Option<UsedLines>,
-    /// The same of blocks that order themselves.
+    /// Who wrote each word last, if fences can order the blocks. None where that is not looked at.
     pub words: Option<Words>,
 }
 
@@ -22,19 +22,19 @@ pub struct Tracked {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Between {
     Nothing,
-    /// Nothing orders them.
+    /// Uses of one word by several blocks, which nothing orders.
     Blocks,
-    /// Fences may.
+    /// Uses of one word by several blocks, which fences may order.
     FencedBlocks,
 }
 
-/// All of them, by address.
+/// All allocations, by address.
 pub struct Device {
     sorted: Vec<Tracked>,
 }
 
 impl Device {
-    /// Every allocation.
+    /// All allocations that there are.
     pub fn of(global: &Global, between: Between) -> Device {
         let allocations = global.allocations();
         Device {
@@ -60,7 +60,7 @@ impl Device {
         (address - found.base < found.bytes).then_some(place)
     }
 
-    /// The allocation of a number.
+    /// The allocation that has this number.
     #[inline(always)]
     pub fn at(&self, place: usize) -> Option<&Tracked> {
         self.sorted.get(place)
@@ -72,7 +72,7 @@ impl Device {
 }
 
 impl Tracked {
-    /// Where so many bytes at `address` are in it, if all are.
+    /// Where in the allocation `address` is; none unless `bytes` bytes from there on are inside.
     #[inline(always)]
     pub fn offset(&self, address: u64, bytes: u64) -> Option<u64> {
         let offset = address.wrapping_sub(self.base);

@@ -104,7 +104,7 @@ impl Checker {
     }
 }
 
-/// Bytes of an allocation that some lanes access.
+/// An access of an allocation's bytes in a launch whose blocks may order themselves by fences.
 struct FencedAccess<'a> {
     known: &'a Tracked,
     words: &'a Words,

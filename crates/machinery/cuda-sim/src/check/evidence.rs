@@ -3,28 +3,30 @@
 use super::words::{allocation, count, lanes};
 use crate::memory::global::Global;
 
-/// What was touched, or who was there.
+/// What was seen of a mistake the first time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Evidence {
     /// Bytes of shared memory.
     Shared { at: u64, bytes: u64 },
     /// Bytes of device memory.
     Device { at: u64, bytes: u64 },
-    /// Lanes of a warp that came to a barrier, of those that live.
+    /// Part of a warp came to a barrier. `came` and `alive` are masks of its lanes: those that
+    /// came, and those that have not ended.
     Came {
         came: u32,
         alive: u32,
-        /// Where one of the others was.
+        /// The instruction at which one of the lanes was that did not come, if that is known.
         elsewhere: Option<u32>,
     },
-    /// A mask, and the lanes of it, or of the warp, that are wrong.
+    /// The mask that a warp-wide instruction was given, and the lanes that it names wrongly or lacks.
     Mask { mask: u32, wrong: u32 },
-    /// Nothing more.
+    /// There is nothing to say beside the kind of mistake.
     Nothing,
 }
 
 impl Evidence {
-    /// In words; empty where there is nothing to say.
+    /// The evidence in words; empty where there is nothing to say. An allocation is called by its
+    /// name or size.
     pub fn describe(&self, global: &Global) -> String {
         match *self {
             Evidence::Shared { at, bytes } => {

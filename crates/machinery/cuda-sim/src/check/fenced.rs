@@ -10,21 +10,23 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// The blocks of a launch.
 pub struct Fences {
-    /// Counts fences and looks at such words.
+    /// The time: how often any block has gone past a fence or looked at an atomic or volatile word
+    /// so far.
     now: AtomicU32,
     blocks: Vec<BlockTimes>,
 }
 
+/// When a block did last what may order it with another.
 #[derive(Default)]
 struct BlockTimes {
     /// When it went past a fence last.
     fenced: AtomicU32,
-    /// When it looked last.
+    /// When it looked at an atomic or volatile word last.
     looked: AtomicU32,
 }
 
 impl Fences {
-    /// Of so many blocks.
+    /// For a launch of so many blocks.
     pub fn new(blocks: u64) -> Fences {
         Fences {
             now: AtomicU32::new(0),
@@ -66,7 +68,8 @@ pub struct Wrote {
     time: u32,
 }
 
-/// Bits of a site's number; one more than the block's has as many as are left.
+/// Of 32 bits that tell who wrote a word, how many are the instruction's number. The others are one
+/// more than the block's number, so that 0 stands for nobody.
 const SITE_BITS: u32 = 8;
 
 /// Who wrote each word of an allocation last.
@@ -115,11 +118,12 @@ impl Words {
     }
 }
 
+/// The numbers of the words that have any of these bytes.
 fn span(offset: u64, bytes: u64) -> std::ops::Range<usize> {
     (offset / 4) as usize..(offset + bytes).div_ceil(4) as usize
 }
 
-/// The most blocks that a word has room for.
+/// The most blocks that can be told apart in the bits that are left for them.
 pub const MOST_BLOCKS: u64 = (1 << (32 - SITE_BITS)) - 2;
 
 #[cfg(test)]

@@ -11,27 +11,28 @@ use std::fmt;
 /// One mistake, as often as it was seen.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
-    /// Which check found it.
+    /// The check that found the mistake.
     pub check: Check,
-    /// What it is.
+    /// Which mistake it is.
     pub kind: FindingKind,
     /// How bad.
     pub severity: Severity,
     /// The kernel's name; empty for what no kernel did.
     pub kernel: String,
-    /// The block that was seen to do it, the lowest where there are several.
+    /// The block that made the mistake; where several did, the one with the lowest number.
     pub block: [u32; 3],
-    /// Its thread; zero for [`FindingKind::BetweenBlocks`], of which only blocks are known.
+    /// The thread that made the mistake; zero for [`FindingKind::BetweenBlocks`], of which only
+    /// blocks are known.
     pub thread: [u32; 3],
-    /// The line at which it did it.
+    /// The line of the source at which the thread was.
     pub source: SourceLine,
-    /// Of a race, the other access.
+    /// The other access of a race; none for a mistake that is no race.
     pub other: Option<OtherAccess>,
     /// What was touched, and what else there is to say. A sentence or two; may be empty.
     pub what: String,
-    /// What usually causes it. A sentence; may be empty.
+    /// What usually causes such a mistake. A sentence; may be empty.
     pub usually: String,
-    /// How often, a thread at a time.
+    /// How often it was seen: each thread counts each time.
     pub count: u64,
 }
 
@@ -41,7 +42,7 @@ pub struct OtherAccess {
     pub block: [u32; 3],
     pub thread: [u32; 3],
     pub source: SourceLine,
-    /// It wrote; else it read.
+    /// The other access was a write; else it was a read.
     pub write: bool,
 }
 
@@ -50,7 +51,7 @@ pub struct OtherAccess {
 pub enum Severity {
     /// The kernel is wrong.
     Error,
-    /// It is wrong, unless it is meant just so.
+    /// The kernel is wrong, unless its author means it just so.
     Warning,
 }
 
@@ -65,7 +66,7 @@ impl Severity {
 }
 
 impl Finding {
-    /// An allocation that was still there, made by such a call.
+    /// For an allocation that was never freed; `call` is what made it: `cuMemAlloc`.
     pub(crate) fn leak(known: &AllocationRecord, call: &str) -> Finding {
         let kind = FindingKind::Leaked;
         Finding {
@@ -83,7 +84,8 @@ impl Finding {
         }
     }
 
-    /// Whether it is the same mistake in the same lines of the source, which have to be known.
+    /// Whether both are the same mistake in the same lines of the source. Findings whose lines are
+    /// not known are never alike.
     pub(super) fn is_alike(&self, other: &Finding) -> bool {
         let alike = |one: &SourceLine, other: &SourceLine| {
             one.line > 0 && (one.line, &one.file) == (other.line, &other.file)
@@ -98,7 +100,7 @@ impl Finding {
             && others_alike
     }
 
-    /// Which access this thread did, where the kind says it.
+    /// What the thread did, `reads ` or `writes `, where the kind of finding tells it; else empty.
     fn does(&self) -> &'static str {
         match self.kind {
             FindingKind::ReadAfterWrite => "reads ",
@@ -109,7 +111,7 @@ impl Finding {
         }
     }
 
-    /// A block, and its thread where that is known: of races between blocks it is not.
+    /// Writes the block, and the thread where that is known: of a race between blocks it is not.
     fn who(&self, f: &mut fmt::Formatter<'_>, block: [u32; 3], thread: [u32; 3]) -> fmt::Result {
         write!(f, "block {}", Triple(block))?;
         match self.kind {
@@ -147,7 +149,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// x, y and z.
+/// Three numbers as `(x, y, z)`.
 struct Triple([u32; 3]);
 
 impl fmt::Display for Triple {

@@ -54,7 +54,7 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
-    /// In records: `out-of-bounds`.
+    /// The kind's name in records, as `out-of-bounds`.
     pub fn name(self) -> &'static str {
         match self {
             FindingKind::OutOfBounds => "out-of-bounds",
@@ -83,7 +83,7 @@ impl FindingKind {
         }
     }
 
-    /// The check that finds it.
+    /// The check that finds such a mistake.
     pub fn check(self) -> Check {
         match self {
             FindingKind::OutOfBounds
@@ -111,7 +111,7 @@ impl FindingKind {
         }
     }
 
-    /// Whether it stops the kernel, checked or not.
+    /// Whether such a mistake stops the kernel, also one that runs without checks.
     pub fn stops(self) -> bool {
         self.check() == Check::Memory
             || matches!(
@@ -122,7 +122,7 @@ impl FindingKind {
             )
     }
 
-    /// What it is, in words that go on after "the thread …".
+    /// What the mistake is, as the first line of a message has it: "a misaligned address".
     pub(super) fn title(self) -> &'static str {
         match self {
             FindingKind::OutOfBounds => "an access outside every allocation",
@@ -153,7 +153,8 @@ impl FindingKind {
         }
     }
 
-    /// What usually causes it, a sentence; empty where `what` has said it.
+    /// What usually causes such a mistake; empty where [`Finding::what`](super::Finding::what) says
+    /// all.
     pub(crate) fn usually(self) -> &'static str {
         match self {
             FindingKind::UnwrittenDevice => {

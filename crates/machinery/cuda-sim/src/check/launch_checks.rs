@@ -15,20 +15,22 @@ use std::sync::Arc;
 /// What the checks of a launch share.
 pub struct LaunchChecks {
     pub checks: Checks,
-    /// Bytes of a block's shared memory, and those it is looked at by.
+    /// Bytes of a block's shared memory.
     pub shared_bytes: u32,
+    /// Accesses of shared memory are noted for so many bytes at a time: 4, or 1 where the program
+    /// accesses less than a word.
     pub granule: u32,
     pub(super) device: Device,
     /// Whether device memory is looked at.
     pub(super) watches_device: bool,
-    /// What orders blocks, where something may.
+    /// When blocks went past fences, in a launch whose blocks fences may order.
     pub(super) fences: Option<Fences>,
 }
 
 impl LaunchChecks {
-    /// Of a launch of a kernel whose blocks have so many bytes of shared memory; how
-    /// many there are, and whether they run one after the other. None where nothing is to be looked
-    /// at.
+    /// For a launch of so many blocks with `shared_bytes` bytes of shared memory each; `ordered`
+    /// tells whether the blocks run one after the other. None where no check looks at the kernel
+    /// while it runs.
     pub fn new(
         checks: Checks,
         places: &CheckedPlaces,
@@ -59,7 +61,7 @@ impl LaunchChecks {
         Box::new(Shadow::new(self.shared_bytes, self.granule, self.checks))
     }
 
-    /// What was found, errors first. `whole`: the launch has run to its end.
+    /// What was found, errors first. `whole` tells whether the launch has run to its end.
     pub fn findings(
         &self,
         mut ledger: Ledger,

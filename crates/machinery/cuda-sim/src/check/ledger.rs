@@ -6,7 +6,7 @@ use super::finding_kind::FindingKind;
 use crate::isa::{Dims, Listing};
 use std::collections::BTreeMap;
 
-/// No place in the code.
+/// Stands where a finding has no other instruction.
 pub const NOWHERE: u32 = u32::MAX;
 
 /// What makes two findings one.
@@ -14,22 +14,24 @@ pub const NOWHERE: u32 = u32::MAX;
 pub struct FindingKey {
     pub severity: Severity,
     pub kind: FindingKind,
-    /// The address of the instruction, and of the other access's.
+    /// The address of the instruction.
     pub site: u32,
+    /// The address of the other access's instruction, or [`NOWHERE`].
     pub other: u32,
 }
 
-/// One time that it was seen.
+/// One time that a mistake was seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Occurrence {
-    /// The block's and the thread's number.
+    /// The block's number in the launch.
     pub block: u64,
+    /// The thread's number in its block.
     pub thread: u32,
     pub other: Option<OtherThread>,
     pub what: Evidence,
 }
 
-/// The other access of a race.
+/// The thread that did the other access of a race.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OtherThread {
     pub block: u64,
@@ -37,7 +39,8 @@ pub struct OtherThread {
     pub write: bool,
 }
 
-/// What numbers of blocks, threads and instructions stand for.
+/// The kernel that was launched: from it follows what numbers of blocks, threads and instructions
+/// stand for.
 #[derive(Clone, Copy)]
 pub struct KernelContext<'a> {
     pub listing: &'a Listing,
@@ -52,16 +55,17 @@ pub struct Ledger {
     found: BTreeMap<FindingKey, Found>,
 }
 
+/// How often a mistake was seen, and the first time.
 #[derive(Debug)]
 struct Found {
-    /// How often, by block.
+    /// Blocks, and how often it was seen in each.
     counts: Vec<(u64, u64)>,
-    /// In the lowest block.
+    /// The first time in the lowest of these blocks.
     first: Occurrence,
 }
 
 impl Ledger {
-    /// Notes that it was seen `count` times in a block; `seen` describes the first.
+    /// Notes that a mistake was seen `count` times in a block; `seen` describes the first time.
     #[cold]
     pub fn note(
         &mut self,

@@ -1,11 +1,12 @@
 //! Warp-wide instructions whose lanes do not come all at once.
 
-/// What is under way: lanes wait at an instruction for others that its mask names.
+/// The warp-wide instructions at which lanes wait for others that the instruction's mask names.
 #[derive(Default)]
 pub struct Meetings {
     waiting: Vec<PendingMeeting>,
 }
 
+/// Lanes of a warp that wait for others.
 struct PendingMeeting {
     warp: usize,
     /// The instruction, or the mask where any instruction will do.
@@ -15,7 +16,7 @@ struct PendingMeeting {
 }
 
 impl Meetings {
-    /// There are none.
+    /// Forgets all meetings.
     pub fn clear(&mut self) {
         self.waiting.clear();
     }
@@ -28,8 +29,9 @@ impl Meetings {
         }
     }
 
-    /// Those that were to come have come, or have ended. The lanes that had more to do when the
-    /// first came; none where nobody had to wait.
+    /// All lanes that were waited for have come, or have ended. Returns a mask of the lanes that
+    /// had more to do than to end when the first of them came; it is empty where nobody had to
+    /// wait.
     pub fn end(&mut self, warp: usize, place: u32) -> u32 {
         let mut known = self.waiting.iter();
         let found = known.position(|one| one.warp == warp && one.place == place);

@@ -16,7 +16,7 @@ const BARRIERS: usize = 16;
 /// Above this stamp a new beginning is due: far from [`u32::MAX`], and more than a block takes.
 const LATE: u32 = 1 << 31;
 
-/// What the warps of a block have seen of each other.
+/// What the warps of a block know to have been done by each other.
 #[derive(Default)]
 pub struct Order {
     now: u32,
@@ -27,22 +27,24 @@ pub struct Order {
     seen: Vec<u32>,
     /// What the warps that have come to each counted barrier have seen.
     gathered: [Vec<u32>; BARRIERS],
-    /// What all fences so far make known.
+    /// For each warp the stamp below which its fences so far make its work known.
     fenced: Vec<u32>,
 }
 
 #[derive(Default)]
 struct WarpStamps {
-    /// The stamp of what it does now.
+    /// The stamp of what the warp does now.
     own: u32,
     /// What all its lanes did before this stamp came before what any does now.
     floor: u32,
-    /// The same lane by lane, `lanes[a][b]` what a has seen of b, where some lanes met alone.
+    /// Where some of its lanes have met without the others: what lane b did before the stamp
+    /// `lanes[a][b]` came before what lane a does now.
     lanes: Option<Box<[[u32; 32]; 32]>>,
 }
 
 impl Order {
-    /// A block of `warps` warps begins. Whether all stamps of earlier ones are to be forgotten.
+    /// A block of `warps` warps begins. Returns whether the stamps start again from 0, so that all
+    /// of earlier blocks have to be forgotten.
     pub fn begin(&mut self, warps: usize) -> bool {
         let late = self.now > LATE;
         if late {
@@ -129,7 +131,8 @@ impl Order {
         }
     }
 
-    /// What a warp has seen, all that it did itself included.
+    /// For each warp the stamp before which a warp has seen what it did. All that the warp did
+    /// itself is included.
     fn release(&mut self, warp: usize) -> Vec<u32> {
         let count = self.warps.len();
         if self.seen.is_empty() {
@@ -183,12 +186,13 @@ impl Order {
     }
 }
 
-/// Takes over what `row` has seen, where that is more.
+/// Raises each stamp to the one in `row`, where that is later. Missing stamps count as 0.
 fn join(all: &mut Vec<u32>, row: &[u32]) {
     all.resize(row.len(), 0);
     join_row(all, row);
 }
 
+/// Raises each stamp to the one in `row`, where that is later.
 fn join_row(all: &mut [u32], row: &[u32]) {
     for (all, seen) in all.iter_mut().zip(row) {
         *all = (*seen).max(*all);

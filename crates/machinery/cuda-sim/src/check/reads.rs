@@ -1,4 +1,4 @@
-//! Reads of shared memory that are put down, in case somebody writes before the next barrier.
+//! A list of reads of shared memory, kept in case somebody writes before the next barrier.
 
 use super::accessor::Who;
 use super::runs::{Addresses, LaneRun, LaneRuns};
@@ -6,19 +6,19 @@ use super::runs::{Addresses, LaneRun, LaneRuns};
 use crate::lanes::quarters::{LANES_OF_QUARTER, Quarter};
 use crate::lanes::{FULL, LANES};
 
-/// The most there are.
+/// The most reads that a list has.
 const MOST: usize = 1 << 12;
 
-/// Quarters of a warp.
+/// How many quarters a warp has.
 const QUARTERS: usize = LANES / LANES_OF_QUARTER;
 
 /// A warp's read.
 pub struct Read {
     /// The warp's stamp.
     pub stamp: u32,
-    /// The warp's lane 0.
+    /// Who read: lane 0 of the warp stands for all.
     pub who: Who,
-    /// That each lane reads.
+    /// How many bytes each lane reads.
     bytes: u8,
     places: Places,
 }
@@ -30,12 +30,13 @@ enum Places {
         lanes: u8,
         apart: bool,
     },
-    /// The whole warp's: where each quarter begins, and whether its lanes follow one another.
+    /// Of a whole warp: where each quarter of it begins, and whether the lanes of the quarter
+    /// follow one another. Else they all read one place.
     Quarters([(u32, bool); QUARTERS]),
 }
 
 impl Read {
-    /// By the lanes of a run.
+    /// A read by the lanes of a run.
     #[inline(always)]
     pub fn of_run((stamp, who): (u32, Who), run: &LaneRun, bytes: u64) -> Read {
         Read {
@@ -51,7 +52,7 @@ impl Read {
         }
     }
 
-    /// By a whole warp.
+    /// A read by a whole warp.
     #[inline(always)]
     pub fn of_quarters(
         (stamp, who): (u32, Who),
@@ -98,11 +99,11 @@ impl Read {
     }
 }
 
-/// Those since one barrier, in order.
+/// The reads since the last barrier of the whole block, in order.
 #[derive(Default)]
 pub struct Reads {
     list: Vec<Read>,
-    /// The block's floor then.
+    /// The block's floor (see [`Order`](super::order::Order)) when the first of them was put down.
     floor: u32,
 }
 
@@ -118,7 +119,7 @@ impl Reads {
         self.floor == floor && self.list.len() < MOST
     }
 
-    /// Begins anew, at this floor.
+    /// Empties the list for reads at this floor.
     pub fn begin(&mut self, floor: u32) {
         self.list.clear();
         self.floor = floor;
@@ -129,12 +130,13 @@ impl Reads {
         self.list.push(read);
     }
 
-    /// Those that no barrier has made meaningless, if this is the floor.
+    /// The reads in the list, if this is still the floor; else none: a barrier has opened since,
+    /// and nothing that comes now can be in conflict with them.
     pub fn since(&self, floor: u32) -> &[Read] {
         if self.floor == floor { &self.list } else { &[] }
     }
 
-    /// Forgets all.
+    /// Forgets all reads.
     pub fn clear(&mut self) {
         self.list.clear();
     }

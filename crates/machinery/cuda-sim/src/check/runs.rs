@@ -25,14 +25,14 @@ impl LaneRun {
         }
     }
 
-    /// Its lanes, as a mask.
+    /// The run's lanes, as a mask.
     #[inline(always)]
     pub fn mask(&self) -> u32 {
         (u32::MAX >> (LANES - self.lanes)) << self.first
     }
 }
 
-/// The addresses of a warp's lanes: a row, and what is added to each.
+/// The addresses of a warp's lanes: a number for each lane, and an offset that is added to each.
 #[derive(Clone, Copy)]
 pub struct Addresses<'a> {
     pub row: &'a [u64; LANES],
@@ -51,13 +51,14 @@ pub struct LaneRuns<'a> {
     at: Addresses<'a>,
     /// Lanes that are not in a run yet.
     left: u32,
-    /// Lanes at the place of the lane before, and right behind it.
+    /// Lanes that access the same place as the lane before them.
     same: u32,
+    /// Lanes whose place is right behind that of the lane before them.
     behind: u32,
 }
 
 impl<'a> LaneRuns<'a> {
-    /// Those of the lanes in `mask`, of accesses of `bytes` bytes.
+    /// The runs of the lanes in `mask`, each of which accesses `bytes` bytes.
     #[inline(always)]
     pub fn new(at: Addresses<'a>, mask: u32, bytes: u64) -> LaneRuns<'a> {
         let (same, behind) = in_quarters(at.row, bytes).unwrap_or_else(|| steps(at.row, bytes));
@@ -94,7 +95,7 @@ impl Iterator for LaneRuns<'_> {
     }
 }
 
-/// The lanes at the place of the lane before, and those right behind it.
+/// Two masks: the lanes at the same place as the lane before them, and those right behind it.
 #[inline(always)]
 fn steps(row: &[u64; LANES], bytes: u64) -> (u32, u32) {
     let (mut same, mut behind) = (0, 0);
@@ -106,8 +107,9 @@ fn steps(row: &[u64; LANES], bytes: u64) -> (u32, u32) {
     (same, behind)
 }
 
-/// As [`steps`], where in each quarter of the warp lanes are at one place or follow one another, as
-/// most do: then it is seen without a look at each step.
+/// The same result as that of [`steps`], found without a look at each lane. It is given only where
+/// in each quarter of the warp all lanes are at one place or follow one another, as they mostly do;
+/// else none.
 #[inline(always)]
 fn in_quarters(row: &[u64; LANES], bytes: u64) -> Option<(u32, u32)> {
     if !matches!(row[1].wrapping_sub(row[0]), step if step == 0 || step == bytes) {

@@ -5,21 +5,23 @@ use super::meetings::Meetings;
 use super::order::Order;
 use super::shared::SharedShadow;
 
-/// A block's. It goes from one block to the next of a multiprocessor.
+/// What the checks know of the block that a multiprocessor runs. The next block on the
+/// multiprocessor uses the same one again.
 pub struct Shadow {
     pub order: Order,
     pub shared: SharedShadow,
     pub meetings: Meetings,
-    /// Where the threads that wait at a barrier for all of the block have come from.
+    /// For each barrier at which threads wait for all of the block, the first of them.
     pub barriers: [Option<Come>; 16],
     /// Parts of warps that wait at barriers at which whole ones should.
     pub parts: Vec<PartialWarp>,
-    /// Those that turned out to wait for the rest of their warps.
+    /// Parts of warps that met the rest of their warp at a barrier only piece by piece: each is a
+    /// finding.
     pub divergent: Vec<PartialWarp>,
     /// Reads of shared memory that nobody has written so far: before the next barrier somebody
     /// may, and then it is a race.
     pub held: Vec<Held>,
-    /// Those that nobody has written by then.
+    /// Reads of shared memory that nobody had written at the next barrier either: each is a finding.
     pub unwritten: Vec<Held>,
 }
 
@@ -43,7 +45,7 @@ pub struct Held {
     pub bytes: u64,
 }
 
-/// The first that came to a barrier.
+/// The first thread that came to a barrier, and the instruction that brought it there.
 #[derive(Clone, Copy)]
 pub struct Come {
     pub site: u32,
@@ -102,8 +104,8 @@ impl Shadow {
         }
     }
 
-    /// Parts of warps that waited at a barrier, which opens: lanes that ended meanwhile are no other
-    /// part.
+    /// A barrier opens: where several parts of a warp waited there, each of them is a finding.
+    /// Lanes that have ended meanwhile do not count as a part.
     fn part(&mut self, barrier: usize) {
         if self.parts.is_empty() {
             return;
@@ -120,7 +122,8 @@ impl Shadow {
         self.divergent.extend(here.iter().filter(others));
     }
 
-    /// What is still not written of what was read is not a race.
+    /// Reads that were held back, in case they are part of a race, are none: of those whose bytes
+    /// are still not written each is a finding.
     pub fn release_held(&mut self) {
         let written = &self.shared.written;
         let held = self.held.drain(..);

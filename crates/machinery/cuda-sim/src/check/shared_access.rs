@@ -13,11 +13,11 @@ use crate::isa::checked::{Checked, CheckedPlaces};
 use crate::isa::{Access, AccessKind};
 use crate::lanes::FULL;
 
-/// Reads of one block that are held back, at most; what is more is noted at once.
+/// How many reads of one block are held back at most. Those beyond are noted at once.
 const MOST_HELD: usize = 1 << 16;
 
 impl Checker {
-    /// Lanes access shared memory. `stored`: what a lane stores.
+    /// Lanes access shared memory. `stored` gives the bytes that a lane stores.
     #[inline(always)]
     pub fn shared(
         &mut self,
@@ -82,7 +82,7 @@ impl Checker {
         }
     }
 
-    /// Notes a conflict, unless it makes no difference.
+    /// Notes a conflict, unless both threads write the same value.
     #[cold]
     fn suspect(
         &mut self,
@@ -125,7 +125,7 @@ impl Checker {
         }
     }
 
-    /// Lanes of one store write to one place: finds two with different values.
+    /// Several lanes of one store write to one place: notes it if two of them write different values.
     #[inline(always)]
     fn one_store(
         &mut self,
@@ -142,6 +142,7 @@ impl Checker {
         }
     }
 
+    /// Notes that two lanes of one store write different values to one place.
     fn note_one_store(&mut self, doing: Doing, (lane, other): (usize, usize), at: u64, bytes: u64) {
         let key = FindingKey {
             other: doing.site,
@@ -159,6 +160,7 @@ impl Checker {
         });
     }
 
+    /// Notes a conflict, unless both accesses are atomic, or both are ordered and of different warps.
     #[cold]
     fn conflict(
         &mut self,
@@ -245,7 +247,7 @@ impl Checker {
     }
 }
 
-/// Bytes of shared memory, which are inside.
+/// `count` bytes of shared memory from `at` on, which are inside. The rest of the 16 is zero.
 fn bytes_of(memory: &[u64], at: u64, count: usize) -> [u8; 16] {
     let mut bytes = [0; 16];
     for (nth, byte) in bytes[..count].iter_mut().enumerate() {

@@ -8,8 +8,9 @@ use super::ledger::{FindingKey, NOWHERE, Occurrence, OtherThread};
 use super::shadow::{Come, PartialWarp, Shadow};
 
 impl Checker {
-    /// A block ends, or fails: notes what was held back until then. `stuck`: its threads wait for
-    /// each other at barriers; `elsewhere` tells where some lanes of a warp are.
+    /// A block ends, or fails: notes what was held back until then. `stuck` tells whether its
+    /// threads wait for each other at barriers, and `elsewhere` at which instruction some lanes of
+    /// a warp are, if they have not ended.
     pub fn close(
         &mut self,
         shadow: &mut Shadow,

@@ -2,7 +2,7 @@
 
 use crate::memory::global::AllocationRecord;
 
-/// `1 byte`, `4 bytes`.
+/// A number of bytes in words: `1 byte`, `4 bytes`.
 pub fn count(bytes: u64) -> String {
     match bytes {
         1 => "1 byte".to_owned(),
@@ -22,7 +22,7 @@ pub fn allocation(known: &AllocationRecord) -> String {
     }
 }
 
-/// `1st`, `2nd`, `11th`.
+/// A place in an order in words: `1st`, `2nd`, `11th`.
 pub fn ordinal(number: u64) -> String {
     let ending = match (number % 100, number % 10) {
         (11..=13, _) => "th",
@@ -34,7 +34,7 @@ pub fn ordinal(number: u64) -> String {
     format!("{number}{ending}")
 }
 
-/// `3`, `0 to 15`, `0, 2 to 5, 9`.
+/// The lanes of a mask in words: `3`, `0 to 15`, `0, 2 to 5, 9`.
 pub fn lanes(mask: u32) -> String {
     let mut parts = Vec::new();
     let mut lane = 0;

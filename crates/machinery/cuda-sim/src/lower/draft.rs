@@ -13,43 +13,52 @@ pub struct BlockId(pub usize);
 
 /// An instruction before its registers have rows and its branch has an address.
 pub struct Draft {
+    /// The handler that runs it.
     pub run: Run,
     pub class: Class,
-    /// Registers in operand order.
+    /// The registers that the handler is given, in its order.
     pub operands: Vec<Register>,
+    /// The registers that it writes.
     pub defs: Vec<Register>,
+    /// The registers that it reads.
     pub uses: Vec<Register>,
-    /// Guarded: lanes whose guard fails keep their value.
+    /// It is guarded: lanes whose guard fails keep what their registers hold.
     pub partial: bool,
     /// `y` becomes the number of instructions after it in its block.
     pub timed: bool,
+    /// A number for the handler.
     pub x: u32,
+    /// Another number for the handler.
     pub y: u32,
+    /// A wide number for the handler: an immediate, or what is added to an address.
     pub imm: u64,
+    /// Where control goes after it.
     pub flow: Flow,
-    /// What it does to memory, where it loads, stores or is an atomic.
+    /// How it accesses memory; none where it does not.
     pub access: Option<Access>,
     /// It is a barrier of the block.
     pub barrier: bool,
-    /// What it orders or brings together: nothing, a barrier, a warp's meeting, a fence.
+    /// What checks have to know of it beside an access: that it is a barrier, a warp's meeting or a
+    /// fence.
     pub orders: Checked,
     /// What it does about asynchronous copies that have started.
     pub waiting: Waiting,
-    /// Its operands are a list of the program's, whose number is `imm`: they are more than an
-    /// instruction holds.
+    /// It has more operands than an instruction has room for: `imm` is the number of the program's
+    /// list that has them.
     pub listed: bool,
-    /// Floating-point operations of a thread: a fused multiply-add is two.
+    /// How many floating-point operations a thread does in it: a fused multiply-add is two.
     pub operations: u32,
-    /// What its result's alignment follows from.
+    /// How the alignment of its result follows from that of its sources; none where nothing is
+    /// known of it.
     pub arithmetic: Option<Arithmetic>,
-    /// The first of those that one PTX instruction becomes.
+    /// It is the first, or the only one, of the instructions that one PTX instruction becomes.
     pub leads: bool,
     pub ptx_line: u32,
     pub location: Option<SourceLocation>,
 }
 
 impl Draft {
-    /// As what it is counted by itself, if it is.
+    /// The kind of site that it is, if it has counters of its own: a branch, a barrier, an access.
     pub fn site(&self) -> Option<SiteKind> {
         match &self.flow {
             Flow::Branch(_) | Flow::Table(_) => Some(SiteKind::Branch),
@@ -58,7 +67,7 @@ impl Draft {
         }
     }
 
-    /// As what checks look at.
+    /// What checks have to look at when it runs.
     pub fn checked(&self) -> Checked {
         if self.flow == Flow::Exit {
             return Checked::End;
@@ -75,13 +84,14 @@ impl Draft {
 /// Where control goes after an instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Flow {
-    /// To the next one.
+    /// To the next instruction.
     Next,
-    /// There; its address becomes `x`.
+    /// To this block. `x` becomes the block's address.
     Jump(BlockId),
-    /// There or to the next block; its address becomes `x`, the meeting place `y`.
+    /// To this block or to the next one. `x` becomes the block's address, `y` the address where
+    /// lanes that go either way meet again.
     Branch(BlockId),
-    /// To one of these; the meeting place becomes `y`.
+    /// To one of these blocks. `y` becomes the address where lanes that go different ways meet again.
     Table(Vec<BlockId>),
     /// Back to the caller, through the function's end.
     Return,
@@ -94,14 +104,14 @@ pub enum Flow {
 /// How the alignment of an instruction's result follows from that of its sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arithmetic {
-    /// A sum, a difference, a move, one of several: as the least aligned source.
+    /// A sum, a difference, a copy, or a choice of one source: as aligned as the least aligned source.
     Sum,
-    /// The same of the sources and of the immediate.
+    /// A sum of the sources and of the immediate: as aligned as the least aligned of them all.
     Offset,
-    /// The first two sources multiplied; a third is added.
+    /// The product of the first two sources, to which a third may be added.
     Product,
     /// The first source shifted left by the second.
     Shift,
-    /// The bits that all sources have: as the most aligned.
+    /// The bits that are set in all sources: as aligned as the most aligned source.
     Mask,
 }

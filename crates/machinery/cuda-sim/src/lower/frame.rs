@@ -13,13 +13,13 @@ use std::collections::BinaryHeap;
 
 /// The frame: where each register lies.
 pub struct Assignment {
-    /// Byte offset of each register.
+    /// The offset of each register in the frame, bytes.
     pub offsets: Vec<u32>,
     pub frame_bytes: u32,
     pub literals: Vec<Literal>,
-    /// Where in it lies what all warps of a block have in common.
+    /// The part of the frame that holds what all warps of a block have in common.
     pub common: CommonRows,
-    /// 32-bit registers a thread at the busiest place.
+    /// How many 32-bit registers a thread needs at the busiest place of the function.
     pub pressure: u32,
 }
 
@@ -30,7 +30,7 @@ pub struct Assignment {
 /// side of a branch keeps in a row the other side's lanes can not disturb.
 ///
 /// # Errors
-/// What there is too much of.
+/// A sentence, where the frame is too large or the branches are too entangled.
 pub fn assign(
     registers: &[RegisterInfo],
     holders: &[Holder],
@@ -47,7 +47,8 @@ pub fn assign(
     let is_common = |r: usize| holders[r] != Holder::Warps;
     let mut pools: [[Pool; 3]; 2] = Default::default();
     let (mut pressure, mut busiest) = (0, 0);
-    // Until when, and how many words; what ends first is on top.
+    // For each register that holds a wanted value: until where, and how many words. What ends first
+    // is on top.
     let mut live: BinaryHeap<Reverse<(u32, u32)>> = BinaryHeap::new();
     for r in order {
         let Some(interval) = intervals[r] else {
@@ -152,6 +153,7 @@ pub fn assign(
     })
 }
 
+/// A frame that fills up from its beginning.
 #[derive(Default)]
 struct FrameLayout {
     bytes: u64,
@@ -167,17 +169,19 @@ impl FrameLayout {
     }
 }
 
-/// Rows of one width, and until when each is taken.
+/// The rows of one class, and until where each is taken.
 #[derive(Default)]
 struct Pool {
+    /// How many rows there are.
     len: u32,
-    /// Free rows; the lowest first.
+    /// The numbers of free rows, the lowest on top.
     free: BinaryHeap<Reverse<u32>>,
-    /// Taken rows, the one free soonest first.
+    /// Until where a row is taken, and its number. The row that is free soonest is on top.
     taken: BinaryHeap<Reverse<(u32, u32)>>,
 }
 
 impl Pool {
+    /// The number of a row that is free all through the interval.
     fn take(&mut self, interval: Interval) -> u32 {
         while let Some(&Reverse((until, row))) = self.taken.peek()
             && until <= interval.from

@@ -8,10 +8,12 @@ use std::ops::Range;
 
 /// The control flow graph.
 pub struct Graph {
-    /// The drafts of each block.
+    /// The drafts of each block, by their places.
     pub ranges: Vec<Range<usize>>,
+    /// The blocks that control may go to from the end of each block.
     pub successors: Vec<Vec<usize>>,
-    /// Where lanes that part at the end of a block meet again: its immediate post-dominator.
+    /// For each block the one where lanes that part at its end meet again: its immediate
+    /// post-dominator. None where they do not meet.
     pub meets: Vec<Option<usize>>,
 }
 
@@ -56,8 +58,8 @@ impl Graph {
         }
     }
 
-    /// How many ways lead into each block, from blocks that can be reached; the way into the function is
-    /// one.
+    /// How many ways lead into each block from blocks that can be reached. The start of the
+    /// function is one way into the first block.
     pub fn entries(&self) -> Vec<u32> {
         let mut entered = vec![0; self.ranges.len()];
         let mut open = vec![0];
@@ -71,6 +73,7 @@ impl Graph {
     }
 }
 
+/// For each block the one where lanes that part at its end meet again.
 fn meets(
     drafts: &[Draft],
     ranges: &[Range<usize>],

@@ -5,7 +5,8 @@
 /// Basic blocks of a function. Finding out where branches meet can take the square of it.
 pub const BLOCKS: usize = 1 << 15;
 
-/// Ways out of a function's `brx.idx` instructions: each has its own copy of its list.
+/// Targets of a function's `brx.idx` instructions, all together: each instruction has its own copy
+/// of its list.
 pub const BRANCH_TARGETS: usize = 1 << 18;
 
 /// Bytes of the registers of one warp in one function, a row for each literal included.
@@ -21,7 +22,8 @@ pub const REACHED: usize = 1 << 22;
 /// Shared variables of one kernel.
 pub const SHARED_VARIABLES: usize = 2048;
 
-/// 64-bit words of the bit sets of registers wanted where blocks begin.
+/// 64-bit words of the sets of registers that are wanted where a function's blocks begin. A set has
+/// a bit for each register.
 pub const LIVE_WORDS: usize = 1 << 22;
 
 /// Steps of an analysis that goes over a function until nothing changes any more.

@@ -5,13 +5,16 @@ use super::graph::Graph;
 use super::limits;
 use super::register::{Register, RegisterInfo};
 
-/// Instructions from the first to the last where a register holds a value that is wanted.
+/// The stretch of a function in which a register holds a value that is wanted, in positions as
+/// [`intervals`] counts them: from the first to the one after the last.
 #[derive(Clone, Copy)]
 pub struct Interval {
     pub from: u32,
     pub to: u32,
 }
 
+/// For each register the interval in which its value is wanted; none where it never is.
+///
 /// Positions count twice: an instruction at `n` reads at `2n` and writes at `2n + 1`, so a row
 /// read for the last time by an instruction may be the one it writes.
 pub fn intervals(
@@ -56,16 +59,22 @@ pub fn intervals(
     Ok(intervals)
 }
 
-/// Which registers are wanted where a block begins and ends: the classic backward data flow, over
-/// those that any block wants from another. Most registers live inside of one.
+/// Which registers are wanted where a block begins and ends: the classic backward data flow. It is
+/// over those registers alone that any block wants from another; most are wanted inside one block
+/// only.
 struct Liveness {
+    /// The registers that any block wants from another.
     across: Vec<Register>,
+    /// How many words a set of these registers takes.
     words: usize,
+    /// For each block the set of registers that are wanted where it begins.
     into: Vec<u64>,
+    /// For each block the set of registers that are wanted where it ends.
     out: Vec<u64>,
 }
 
-/// The place of a register among those wanted across blocks; nowhere.
+/// Stands for the place of a register that is wanted inside one block only: it has none among the
+/// others.
 const INSIDE: u32 = u32::MAX;
 
 impl Liveness {
@@ -115,7 +124,8 @@ impl Liveness {
         Ok(live)
     }
 
-    /// Has every block want what those after it want and it does not write.
+    /// Has every block want what the blocks after it want and it does not write itself, until
+    /// nothing changes any more.
     fn spread(&mut self, killed: &[u64], graph: &Graph) -> Result<(), String> {
         let (words, blocks) = (self.words, graph.ranges.len());
         let mut before: Vec<Vec<usize>> = vec![Vec::new(); blocks];
@@ -156,14 +166,17 @@ impl Liveness {
         Ok(())
     }
 
+    /// The registers that are wanted where a block begins.
     fn at_start(&self, block: usize) -> impl Iterator<Item = Register> {
         self.set(&self.into[block * self.words..(block + 1) * self.words])
     }
 
+    /// The registers that are wanted where a block ends.
     fn at_end(&self, block: usize) -> impl Iterator<Item = Register> {
         self.set(&self.out[block * self.words..(block + 1) * self.words])
     }
 
+    /// The registers of a set.
     fn set(&self, bits: &[u64]) -> impl Iterator<Item = Register> {
         bits.iter().enumerate().flat_map(move |(word, &bits)| {
             let mut left = bits;

@@ -32,7 +32,7 @@ pub fn users<'a>(module: &ast::Module<'a>) -> Result<HashMap<&'a str, Vec<usize>
     Ok(users)
 }
 
-/// What each function and each table of addresses mentions.
+/// The names that each function mentions, and each variable that begins with addresses.
 fn mentions<'a>(module: &ast::Module<'a>) -> HashMap<&'a str, BTreeSet<&'a str>> {
     let mut mentions: HashMap<&str, BTreeSet<&str>> = HashMap::new();
     for function in &module.functions {
@@ -72,6 +72,7 @@ pub fn shared_in<'m, 'a>(function: &'m ast::Function<'a>) -> Vec<&'m ast::Variab
     found
 }
 
+/// Adds the names that a statement mentions.
 fn names_in<'a>(statement: &Statement<'a>, names: &mut BTreeSet<&'a str>) {
     match statement {
         Statement::Instruction(instruction) => {
@@ -89,6 +90,7 @@ fn names_in<'a>(statement: &Statement<'a>, names: &mut BTreeSet<&'a str>) {
     }
 }
 
+/// Adds the names that an operand mentions.
 fn names_of<'a>(operand: &Operand<'a>, names: &mut BTreeSet<&'a str>) {
     match operand {
         // Registers are never at module scope.

@@ -9,8 +9,8 @@ use crate::ptx::ast;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
-/// What the driver needs to know of a kernel whose code is the program's function `number`, and what
-/// that reaches.
+/// What the driver needs to know of a kernel. Its code is the program's function `number`, and
+/// `reached` is what that function needs with all that it calls.
 pub fn kernel(
     layout: &Layout,
     function: &ast::Function,
@@ -38,16 +38,19 @@ pub fn kernel(
 /// What a function and all that it calls add up to.
 #[derive(Debug, Clone, Default)]
 pub struct Reached {
-    /// Stack bytes of the function and its deepest callee; of functions that call each other in a
-    /// circle, of each of them once.
+    /// Bytes of stack that a thread needs for the function and the deepest chain of calls from it.
+    /// Functions that call each other in a circle count once each.
     local_bytes: u32,
+    /// The most registers that any of them needs.
     registers: u32,
+    /// One of them needs blocks to run in order for the result to be the same each time.
     ordered: bool,
+    /// How deep calls may go is not known: they go in a circle, or through a pointer.
     unbounded: bool,
 }
 
 impl Reached {
-    /// Takes in what is called.
+    /// Adds what a called function needs, all but its stack.
     fn add(&mut self, other: &Reached) {
         self.registers = self.registers.max(other.registers);
         self.ordered |= other.ordered;

@@ -4,11 +4,12 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Register(pub u32);
 
-/// How a register lies in a frame.
+/// Which kind of row a register takes in a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RegisterClass {
+    /// A bit a lane.
     Predicate,
-    /// 32 bits a lane; narrower values too.
+    /// 32 bits a lane, also for values of 8 or 16 bits.
     Narrow,
     /// 64 bits a lane.
     Wide,
@@ -17,11 +18,12 @@ pub enum RegisterClass {
 /// What is known of a virtual register.
 #[derive(Debug, Clone, Copy)]
 pub struct RegisterInfo {
+    /// The kind of row it takes.
     pub row: RegisterClass,
-    /// Bytes as declared; 0 for a predicate.
+    /// How many bytes the declared type has; 0 for a predicate.
     pub bytes: u32,
-    /// Its value where it never changes.
+    /// The register's value, if it never changes; else none.
     pub literal: Option<u64>,
-    /// The program names it; it is not one of our own.
+    /// The PTX text declares the register. Others are made while lowering.
     pub declared: bool,
 }

@@ -9,19 +9,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Sectors of a line of 128 bytes.
 const SECTORS: u32 = 4;
 
-/// Parts of a launch: as many as a word has bits for each sector of a line.
+/// How many parts a launch is cut into: a word has a bit for each sector of a line in each of them.
 pub const EPOCHS: u32 = u64::BITS / SECTORS;
 
-/// Lines of which one bit tells that none was touched.
+/// How many lines share one bit that tells whether any of them was touched.
 const CHUNK: usize = 4096;
 
-/// The touched sectors of one allocation, or of as many as there are.
+/// The sectors of one allocation that were touched, and when.
 #[derive(Debug)]
 pub struct Footprint {
     /// One word a line: bit `4 * epoch + sector`. The system gives zeroed pages, and takes memory
     /// for those alone that are written to.
     words: Box<[AtomicU64]>,
-    /// One bit a chunk of lines.
+    /// One bit for every [`CHUNK`] lines: whether any of them was touched.
     chunks: Box<[AtomicU64]>,
 }
 
@@ -33,7 +33,7 @@ pub struct Touched {
 }
 
 impl Touched {
-    /// Nothing yet, of an allocation of `bytes` bytes.
+    /// For an allocation of `bytes` bytes, with nothing touched yet.
     pub fn new(bytes: u64) -> Touched {
         Touched {
             reads: Footprint::new(bytes),
@@ -55,7 +55,7 @@ pub struct Marks {
     chunks: *const AtomicU64,
 }
 
-/// So many words of no bits. The system gives them zeroed: they take no memory until written to.
+/// `count` words that are 0. The system gives them zeroed: they take no memory until written to.
 fn zeros(count: usize) -> Box<[AtomicU64]> {
     let words: Box<[u64]> = vec![0; count].into_boxed_slice();
     // SAFETY: an atomic integer is laid out as the integer is, and the words are nobody else's.
@@ -81,7 +81,7 @@ impl Footprint {
         self.chunks.iter_mut().for_each(|word| *word.get_mut() = 0);
     }
 
-    /// For [`Marks::touch`], as long as this lives.
+    /// What [`Marks::touch`] is called on, as long as this footprint lives.
     pub fn marks(&self) -> Marks {
         Marks {
             words: self.words.as_ptr(),
@@ -91,7 +91,7 @@ impl Footprint {
 }
 
 impl Marks {
-    /// Of no allocation: nothing may be touched.
+    /// Belongs to no allocation: nothing may be touched through it.
     pub const NONE: Marks = Marks {
         words: std::ptr::null(),
         chunks: std::ptr::null(),
@@ -210,10 +210,10 @@ pub fn traffic<'a>(
     sum
 }
 
-/// The bits of one sector, epoch by epoch.
+/// The bits of a line's first sector, one for every epoch.
 const EVERY: u64 = 0x1111_1111_1111_1111;
 
-/// The sectors of a line that were touched at any time.
+/// The sectors of a line that were touched in any epoch, as four bits.
 fn fold(word: u64) -> u64 {
     let word = word | word >> 32;
     let word = word | word >> 16;

@@ -16,7 +16,7 @@ pub const LOCAL_WINDOW: u64 = 2 << 60;
 pub const PARAM_WINDOW: u64 = 3 << 60;
 /// Function pointers begin here, one every [`FUNCTION_STEP`].
 pub const FUNCTION_BASE: u64 = 4 << 60;
-/// Between one function pointer and the next.
+/// The distance from one function pointer to the next.
 pub const FUNCTION_STEP: u64 = 16;
 /// The length of each window above; function pointers are no window.
 const WINDOW_BYTES: u64 = 1 << 40;

@@ -4,15 +4,15 @@ use super::footprint::{DeviceTraffic, Marks, Touched, traffic};
 use super::global::Global;
 use std::sync::Arc;
 
-/// One allocation.
+/// An allocation, and where to mark what is touched of it.
 #[derive(Debug, Clone, Copy)]
 pub struct Region {
     pub base: u64,
     pub bytes: u64,
     pub host: *mut u8,
-    /// Where it is read.
+    /// Marks what is read of it.
     pub reads: Marks,
-    /// Where it is written.
+    /// Marks what is written of it.
     pub writes: Marks,
 }
 
@@ -63,6 +63,7 @@ pub struct Regions {
 }
 
 impl Regions {
+    /// All live allocations, with nothing touched yet.
     pub fn of(global: &Global) -> Regions {
         let (mut sorted, mut touched) = (Vec::new(), Vec::new());
         for (found, untouched) in global.untouched() {

@@ -3,7 +3,8 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Calls `each` with the words that hold the bits of `bytes` bytes at `at`, and those bits.
+/// Calls `each` with the number of every word that has bits of the `bytes` bytes from `at` on, and
+/// with a mask of those bits.
 #[inline(always)]
 fn words(at: u64, bytes: u64, mut each: impl FnMut(usize, u64)) {
     let end = at + bytes;
@@ -16,16 +17,16 @@ fn words(at: u64, bytes: u64, mut each: impl FnMut(usize, u64)) {
     }
 }
 
-/// Those of a block's shared memory.
+/// Which bytes of a block's shared memory have been written. One host thread alone uses it.
 pub struct Bits {
     words: Vec<u64>,
     bytes: u64,
-    /// How many of these are not written.
+    /// How many bytes are not written.
     missing: u64,
 }
 
 impl Bits {
-    /// None of `bytes` bytes.
+    /// For a memory of `bytes` bytes, none of which is written.
     pub fn new(bytes: u64) -> Bits {
         Bits {
             words: vec![0; bytes.div_ceil(64) as usize],
@@ -34,13 +35,13 @@ impl Bits {
         }
     }
 
-    /// None is written any more.
+    /// From now on no byte counts as written.
     pub fn clear(&mut self) {
         self.words.fill(0);
         self.missing = self.bytes;
     }
 
-    /// Bytes are written; they are inside.
+    /// Notes that `bytes` bytes from `at` on are written. All are inside the memory.
     #[inline(always)]
     pub fn set(&mut self, at: u64, bytes: u64) {
         if self.missing == 0 {
@@ -53,7 +54,7 @@ impl Bits {
         });
     }
 
-    /// Whether all of these bytes are written; they are inside.
+    /// Whether all of the `bytes` bytes from `at` on are written. All are inside the memory.
     #[inline(always)]
     pub fn has(&self, at: u64, bytes: u64) -> bool {
         if self.missing == 0 {
@@ -65,12 +66,13 @@ impl Bits {
     }
 }
 
-/// Those of an allocation of device memory, which several host threads write.
+/// Which bytes of an allocation of device memory have been written. Several host threads use it at
+/// the same time.
 #[derive(Debug)]
 pub struct Written(Box<[AtomicU64]>);
 
 impl Written {
-    /// None of `bytes` bytes.
+    /// For a memory of `bytes` bytes, none of which is written.
     pub fn new(bytes: u64) -> Written {
         let count = bytes.div_ceil(64) as usize;
         let zeros: Box<[u64]> = vec![0; count].into_boxed_slice();
@@ -78,7 +80,7 @@ impl Written {
         Written(unsafe { Box::from_raw(Box::into_raw(zeros) as *mut [AtomicU64]) })
     }
 
-    /// Bytes are written; they are inside.
+    /// Notes that `bytes` bytes from `at` on are written. All are inside the memory.
     #[inline(always)]
     pub fn set(&self, at: u64, bytes: u64) {
         words(at, bytes, |word, bits| {
@@ -88,7 +90,7 @@ impl Written {
         });
     }
 
-    /// Whether all of these bytes are written; they are inside.
+    /// Whether all of the `bytes` bytes from `at` on are written. All are inside the memory.
     #[inline(always)]
     pub fn has(&self, at: u64, bytes: u64) -> bool {
         let mut missing = 0;
@@ -98,7 +100,7 @@ impl Written {
         missing == 0
     }
 
-    /// Whether all of so many bytes are written, from the first on.
+    /// Whether all of the first `bytes` bytes are written.
     pub fn has_all(&self, bytes: u64) -> bool {
         let whole = (bytes / 64) as usize;
         let last = bytes % 64;
@@ -106,7 +108,8 @@ impl Written {
         self.0[..whole].iter().all(all) && (last == 0 || self.has(bytes - last, last))
     }
 
-    /// `bytes` bytes at `to` are as those at `from_at` of `from`, written or not.
+    /// `bytes` bytes from `to` on are written where those of `from` are, from `from_at` on, and
+    /// count as not written elsewhere.
     pub fn copy(&self, to: u64, from: &Written, from_at: u64, bytes: u64) {
         // The two may overlap: what is copied is read first.
         let found: Vec<u64> = (0..bytes.div_ceil(64))
@@ -138,6 +141,7 @@ impl Written {
         }
     }
 
+    /// Puts the bits of `bits` that are in `mask` into a word; its others stay.
     fn replace(&self, word: usize, mask: u64, bits: u64) {
         let old = self.0[word].load(Relaxed);
         self.0[word].store(old & !mask | bits & mask, Relaxed);

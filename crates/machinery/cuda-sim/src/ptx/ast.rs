@@ -1,7 +1,7 @@
 //! What a PTX module says, before any of it is given a meaning.
 //!
 //! The tree keeps instructions generic (a mnemonic, its dotted modifiers, its operands): which
-//! combinations exist, and what they do, is decided once, in `program`. Names borrow from the
+//! combinations exist, and what they do, is decided once, in `lower`. Names borrow from the
 //! source text. Source: PTX ISA, sections 4 (syntax), 5 (state spaces, types, variables) and
 //! 6.4 (operands).
 

@@ -56,12 +56,14 @@ pub(super) fn tokens(source: &str) -> Result<Vec<Token<'_>>, ParseError> {
     }
 }
 
+/// Skips blanks and comments.
 fn blank(input: &mut &str) -> Lexed<()> {
     let line = ("//", till_line_ending).void();
     let block = ("/*", take_until(0.., "*/"), "*/").void();
     repeat(0.., alt((multispace1.void(), line, block))).parse_next(input)
 }
 
+/// One token of any kind but the end.
 fn lexeme(input: &mut &str) -> Lexed<TokenKind> {
     dispatch! { peek(any);
         '%' => alt((special_or_register, '%'.value(TokenKind::Symbol('%')))),
@@ -117,7 +119,7 @@ fn quoted(input: &mut &str) -> Lexed<()> {
     ('"', inside, '"').void().parse_next(input)
 }
 
-/// What to say about the text at `start`, with which no token begins.
+/// The error for text at `start` with which no token can begin.
 fn stray(source: &str, start: usize) -> ParseError {
     let rest = &source[start..];
     let line = rest.lines().next().unwrap_or_default();

@@ -19,6 +19,7 @@ pub(super) struct Rejection<'s> {
     reason: Reason<'s>,
 }
 
+/// Why a rule does not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reason<'s> {
     Expected {
@@ -28,19 +29,20 @@ enum Reason<'s> {
     Refused(&'static str),
 }
 
-/// Expectation the grammar wanted.
+/// What the grammar would have taken instead of the token that it found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Expectation {
     Symbol(char),
-    /// In words, with its article: "a name".
+    /// Words that say what, with their article: "a name".
     Phrase(&'static str),
 }
 
-/// Where it wanted it: `After("the operands of", "add")`.
+/// What stands before the place where something was expected: `After("the operands of", "add")`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct After<'s>(pub &'static str, pub &'s str);
 
 impl<'s> Rejection<'s> {
+    /// Something else than the next token belongs here.
     pub fn expected(input: &Tokens<'_, 's>, what: Expectation) -> Self {
         let reason = Reason::Expected { what, after: None };
         Self {
@@ -66,6 +68,7 @@ impl<'s> Rejection<'s> {
         )))
     }
 
+    /// The error as a reader gets it, with its place in the source.
     pub fn locate(self, source: &str, tokens: &[Token<'_>]) -> ParseError {
         let token = &tokens[tokens.len() - self.remaining.clamp(1, tokens.len())];
         let problem = match self.reason {

@@ -35,6 +35,7 @@ pub(super) fn at_symbol(input: &Tokens<'_, '_>, symbol: char) -> bool {
     peek(input).kind == TokenKind::Symbol(symbol)
 }
 
+/// Takes the next token, if it is of this kind, and returns its text.
 fn take<'s>(input: &mut Tokens<'_, 's>, kind: TokenKind, what: Expectation) -> Parsed<'s, &'s str> {
     let token = peek(input);
     if token.kind == kind {

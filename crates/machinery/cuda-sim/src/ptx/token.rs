@@ -6,14 +6,15 @@ use winnow::stream::TokenSlice;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Token<'s> {
     pub kind: TokenKind,
-    /// As it stands in the source: with its dot, its quotes.
+    /// The text of the token as it stands in the source, its dot or quotes included.
     pub text: &'s str,
-    /// Bytes from the start of the source.
+    /// Where the token begins, in bytes from the start of the source.
     pub start: usize,
     /// Line in the source, from 1.
     pub line: u32,
 }
 
+/// What a token is, as far as its first characters tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TokenKind {
     /// `add`, `%rd1`, `%tid.x`, `$L__BB0_1`, `_`

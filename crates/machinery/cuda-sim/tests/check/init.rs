@@ -5,8 +5,8 @@ use crate::{assert_one, assert_silent, checking, found, kernel_of, line_of, para
 use cuda_sim::check::Severity::Error;
 use cuda_sim::check::{Finding, FindingKind};
 
-/// Each of 64 threads, in blocks of 32 that all do the same, loads a word of `bytes` bytes that only the first `written` of
-/// are written.
+/// Each of 64 threads, in blocks of 32 that all do the same, loads a word of `bytes` bytes that
+/// only the first `written` of are written.
 fn read_from(instruction: &str, bytes: u64, written: u64) -> (Vec<Finding>, String) {
     let ptx = kernel_of(&format!("{instruction} // here"));
     let mut machine = checking(&ptx);

@@ -1,17 +1,18 @@
 //! Which of the simulator's files knows which: read from its source.
 //!
-//! **Layers.** The rooms are the modules of `lib.rs`. Each is in one step of [`LAYERS`], and names only
-//! rooms of earlier steps: those of its own step do not know each other either.
+//! **Layers.** The rooms are the modules of `lib.rs`. Each is in one step of [`LAYERS`], and names
+//! only rooms of earlier steps: those of its own step do not know each other either.
 //!
 //! **Circles.** Files of a room do not need each other in a circle. Precisely: of every module the
-//! submodules, each taken with all that is below it, can be put into an order in which each names only
-//! those before it. A module's own file (`layout/mod.rs`, or `tensor.rs` beside `tensor/`) and the files
-//! below it are a family: it may name them, and they may name it.
+//! submodules, each taken with all that is below it, can be put into an order in which each names
+//! only those before it. A module's own file (`layout/mod.rs`, or `tensor.rs` beside `tensor/`) and
+//! the files below it are a family: it may name them, and they may name it.
 //!
-//! What counts as naming is a path: in a `use`, in code, or among the tokens of a macro, of its definition
-//! and of its calls. It counts as the file that defines what is named, imports and re-exports on the way
-//! followed. A call of a method names nothing by itself. Comments do not count, and neither does what is
-//! for tests alone: items and files under `#[cfg(test)]`, and functions that are a `#[test]`.
+//! What counts as naming is a path: in a `use`, in code, or among the tokens of a macro, of its
+//! definition and of its calls. It counts as the file that defines what is named, imports and
+//! re-exports on the way followed. A call of a method names nothing by itself. Comments do not
+//! count, and neither does what is for tests alone: items and files under `#[cfg(test)]`, and
+//! functions that are a `#[test]`.
 
 mod made_up;
 mod reader;

@@ -23,7 +23,7 @@ const LINE: u64 = 128;
 /// Bytes of a word.
 const WORD: u64 = 4;
 
-/// The blocks that use an allocation, line by line.
+/// Which blocks use an allocation, line by line.
 pub struct UsedLines {
     start: *mut Line,
     count: usize,

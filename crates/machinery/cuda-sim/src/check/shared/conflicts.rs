@@ -9,7 +9,7 @@ use crate::lanes::active;
 /// Two accesses of one place that nothing orders.
 #[derive(Clone, Copy)]
 pub struct Conflict {
-    /// The lane that came now.
+    /// The lane of the access that is looked at.
     pub lane: usize,
     pub other: Who,
     pub other_wrote: bool,

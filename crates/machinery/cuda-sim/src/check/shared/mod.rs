@@ -23,7 +23,7 @@ use crate::memory::written::Bits;
 /// everything.
 pub const PENDING: u32 = u32::MAX;
 
-/// An access: which warp, at which instruction.
+/// The access that is looked at: which warp does it, and at which instruction.
 #[derive(Clone, Copy)]
 pub struct Now {
     pub warp: usize,
@@ -31,30 +31,39 @@ pub struct Now {
     pub write: bool,
 }
 
+/// What is known of a block's shared memory. Each vector has an element for every granule: the
+/// stamp of an access (see [`Order`](super::order::Order)), or who did it, as an [`Who`].
 pub struct SharedShadow {
+    /// How large the memory is.
     bytes: u64,
     /// log2 of the bytes of a granule.
     granule: u32,
+    /// When the last write was.
     written_at: Vec<u32>,
+    /// Who did the last write.
     written_by: Vec<u32>,
+    /// When the last read was.
     read_at: Vec<u32>,
+    /// Who did the last read.
     read_by: Vec<u32>,
+    /// The lanes of the warp that did the last read, as a mask.
     read_lanes: Vec<u32>,
-    /// An earlier read by another warp.
+    /// When the last read was by another warp than the one that did the last read.
     before_at: Vec<u32>,
+    /// Who did that earlier read.
     before_by: Vec<u32>,
-    /// Reads that are put down, beside those in the arrays.
+    /// Reads that are not in the vectors yet.
     reads: Reads,
-    /// An asynchronous copy has been started.
+    /// The block has started an asynchronous copy.
     pending: bool,
-    /// No write has a later stamp.
+    /// The latest stamp of any write.
     last_write: u32,
     /// Which bytes this block has written; empty where that is not checked.
     pub written: Bits,
 }
 
 impl SharedShadow {
-    /// Of `bytes` bytes, looked at by `granule`.
+    /// Of a memory of `bytes` bytes, of which `granule` bytes at a time are one granule.
     pub fn new(bytes: u32, granule: u32, checks: Checks) -> SharedShadow {
         let shift = granule.trailing_zeros();
         let raced = if checks.race { bytes } else { 0 };
@@ -92,13 +101,14 @@ impl SharedShadow {
         self.last_write = 0;
     }
 
-    /// Whether so many bytes from `at` on are inside.
+    /// Whether `bytes` bytes from `at` on are inside the memory.
     #[inline(always)]
     pub fn holds(&self, at: u64, bytes: u64) -> bool {
         at < self.bytes && self.bytes - at >= bytes
     }
 
-    /// The granules of a run, and log2 of those of a lane (of all lanes, where they are one place).
+    /// The first granule of a run, how many there are, and log2 of how many each lane has (31 where
+    /// all lanes access one place: then all granules are the first lane's).
     #[inline(always)]
     fn granules(&self, run: &LaneRun, bytes: u64) -> (usize, usize, u32) {
         let first = (run.start >> self.granule) as usize;
@@ -125,7 +135,7 @@ impl SharedShadow {
     }
 }
 
-/// Whether each place of a run is one lane's.
+/// Whether no place of a run is accessed by several of its lanes.
 #[inline(always)]
 fn is_single(run: &LaneRun) -> bool {
     run.apart || run.lanes == 1

@@ -24,8 +24,8 @@ impl SharedShadow {
         }
     }
 
-    /// Takes note of a whole warp's read, if there is nothing else to do: nobody has written since
-    /// the last barrier, and what is read was written before. Whether it did.
+    /// Takes note of a whole warp's read where that is all there is to do: nobody has written since
+    /// the last barrier, and what is read was written before. Returns whether it took note.
     #[inline(always)]
     pub fn note_plain_read(&mut self, order: &Order, now: Now, at: Addresses, bytes: u64) -> bool {
         if self.last_write >= order.floor() || !order.is_plain() {

@@ -17,7 +17,8 @@ pub enum Holder {
     Warps,
     /// In the gang's frame.
     Gang,
-    /// In all of them: it is common, and read by warps alone as well.
+    /// In the gang's frame and in each warp's: the value is common, and warps that run by
+    /// themselves read it too.
     Both,
 }
 
@@ -45,8 +46,8 @@ pub fn holders(drafts: &[Draft], graph: &Graph, registers: &[RegisterInfo]) -> V
     holders
 }
 
-/// The registers that may differ between threads, and the blocks that only some may be in; none
-/// where that takes too long.
+/// For each register whether it may differ between threads, and for each block whether some threads
+/// may be in it without the others. None where finding out takes too long.
 fn differing(
     drafts: &[Draft],
     graph: &Graph,
@@ -90,7 +91,7 @@ fn differing(
     Some((own, divergent.parted))
 }
 
-/// Whether an instruction gives the same to all threads that give it the same.
+/// Whether all threads for which an instruction has the same sources get the same result.
 fn repeats(draft: &Draft) -> bool {
     let ordered = draft.access.is_some_and(|access| access.ordered);
     draft.run.repeats && !draft.partial && !ordered
@@ -98,12 +99,14 @@ fn repeats(draft: &Draft) -> bool {
 
 /// The blocks that only some of the threads may be in.
 struct DivergentBlocks {
+    /// Whether some threads may be in each block without the others.
     parted: Vec<bool>,
-    /// Branches whose ways are marked.
+    /// For each block whether the ways of the branch at its end have been followed.
     marked: Vec<bool>,
-    /// The last branch, from 1, whose ways led through each block.
+    /// For each block one more than the number of the block whose branch was followed through it
+    /// last; 0 for none.
     seen: Vec<usize>,
-    /// Blocks looked at so far.
+    /// How many blocks have been looked at so far.
     steps: usize,
 }
 

@@ -55,7 +55,7 @@ pub fn issued_by(drafts: &[Draft], graph: &Graph) -> Vec<Option<usize>> {
 struct Arm {
     blocks: Vec<usize>,
     instructions: u32,
-    /// From global memory.
+    /// The arm has a load from global memory.
     loads: bool,
     meets: usize,
 }
@@ -109,7 +109,7 @@ fn fits(block: &[Draft], place: usize) -> bool {
     !(holds_up || atomic || program || draft.barrier)
 }
 
-/// Whether nothing comes from here on but the thread's end. Lanes that go there leave at once.
+/// Whether the code from a block on does nothing but end the thread. Lanes that go there leave at once.
 fn ends(block: usize, drafts: &[Draft], graph: &Graph) -> bool {
     drafts[graph.ranges[past_labels(block, graph)].clone()]
         .first()

@@ -13,7 +13,7 @@ use crate::lower::draft::Draft;
 use crate::lower::register::Register;
 use std::collections::HashMap;
 
-/// The steps of a block whose first count is `slot`.
+/// The steps of a block. `slot` is the number of the first counter of its sites.
 pub fn of(drafts: &[Draft], roles: &[Role], slot: usize) -> Vec<Step> {
     let mut next = slot as u32;
     let mut made: HashMap<Register, u32> = HashMap::new();

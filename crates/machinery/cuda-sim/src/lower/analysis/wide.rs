@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, HashMap};
 /// What becomes of a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// It stays by itself.
+    /// It is not merged with others.
     Alone,
     /// It is the first of a group and stands for all of it.
     Leads {
@@ -109,10 +109,13 @@ fn stretches(graph: &Graph) -> Vec<Vec<usize>> {
         .collect()
 }
 
-/// Loads that may still be merged with others, by where they read and by address register.
+/// What is known while a stretch of code is gone through.
 struct Merging<'a> {
+    /// For each register how many bits at its end are always zero.
     zeros: &'a [u32],
+    /// Loads that may still be merged with others, by where they read and by address register.
     open: [(LoadSource, HashMap<Register, Vec<Load>>); SOURCES.len()],
+    /// What becomes of each draft, as far as it is known.
     roles: Vec<Role>,
 }
 
@@ -146,10 +149,14 @@ const SOURCES: [LoadSource; 5] = {
     ]
 };
 
+/// A load that may be merged with others.
 #[derive(Clone, Copy)]
 struct Load {
+    /// The draft's place in the function.
     place: usize,
+    /// What is added to the address register.
     offset: i64,
+    /// How many bytes a lane loads.
     bytes: u32,
 }
 
@@ -288,11 +295,12 @@ fn zeros(drafts: &[Draft], registers: &[RegisterInfo]) -> Vec<u32> {
     zeros
 }
 
+/// How many bits at the end of a number are zero, up to [`ENOUGH_ZEROS`].
 fn zeros_of(value: u64) -> u32 {
     value.trailing_zeros().min(ENOUGH_ZEROS)
 }
 
-/// The zeros at the end of what an instruction writes.
+/// How many bits at the end of what an instruction writes are zero whatever the program does.
 fn zeros_after(draft: &Draft, zeros: &[u32], registers: &[RegisterInfo]) -> u32 {
     let (Some(arithmetic), [_]) = (draft.arithmetic, &draft.defs[..]) else {
         return 0;

@@ -9,7 +9,7 @@ use crate::ptx::ast::StateSpace;
 /// Constant memory of a module, bytes.
 const CONSTANT_BYTES: u64 = 64 * 1024;
 
-/// All constants in one bank, in order, each aligned.
+/// Places all constants in one bank, in the order of their declarations, each aligned.
 pub fn place_constants(
     layout: &mut Layout,
     module: &ast::Module,

@@ -33,19 +33,26 @@ pub enum Symbol {
     Function(usize),
 }
 
+/// Where a module's variables lie.
 pub struct Layout {
+    /// What each name at module scope stands for.
     pub symbols: HashMap<String, Symbol>,
-    /// Global and constant variables for the driver: address and bytes.
+    /// The address and the length in bytes of each global and constant variable, which the driver
+    /// may ask for.
     pub visible: HashMap<String, (u64, u64)>,
+    /// The addresses of the device memory that was allocated for variables.
     pub allocations: Vec<u64>,
+    /// The address and the length in bytes of the constant bank; none where the module has no
+    /// constants.
     pub constants: Option<(u64, u64)>,
-    /// Shared variables declared inside functions, by function and name: the offset.
+    /// The offset in shared memory of each shared variable that a function declares, by function
+    /// and name.
     pub function_shared: HashMap<(String, String), u64>,
-    /// Static shared memory of each kernel, bytes.
+    /// The bytes of shared memory that each kernel's variables take. Kernels without any are not in it.
     pub shared_bytes: HashMap<String, u64>,
 }
 
-/// Bytes a variable takes; an error where that is absurd.
+/// How many bytes a variable takes; an error where no memory has so many.
 pub fn bytes_of(variable: &Variable) -> Result<u64, LoadError> {
     let element = u64::from(variable.ty.bytes()) * u64::from(variable.vector);
     variable
@@ -107,6 +114,7 @@ pub fn place(
     result.map(|()| layout)
 }
 
+/// Fills the layout. What is allocated until an error stays in it.
 fn place_all(
     layout: &mut Layout,
     module: &ast::Module,
@@ -151,6 +159,7 @@ fn place_all(
     Ok(())
 }
 
+/// The module's variables in a state space.
 fn in_space<'m, 'a>(
     module: &'m ast::Module<'a>,
     space: StateSpace,
@@ -161,6 +170,7 @@ fn in_space<'m, 'a>(
         .filter(move |variable| variable.space == space)
 }
 
+/// An error for a variable that another module defines.
 fn refuse_extern(variable: &Variable) -> Result<(), LoadError> {
     if variable.linkage == Linkage::Extern {
         let message = format!(
@@ -173,6 +183,7 @@ fn refuse_extern(variable: &Variable) -> Result<(), LoadError> {
 }
 
 impl Layout {
+    /// Notes what a name stands for; an error where it stands for something already.
     fn define(&mut self, name: &str, symbol: Symbol, line: u32) -> Result<(), LoadError> {
         match self.symbols.insert(name.to_owned(), symbol) {
             None => Ok(()),

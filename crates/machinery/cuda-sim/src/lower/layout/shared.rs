@@ -8,8 +8,8 @@ use crate::ptx::ast;
 use crate::ptx::ast::{Linkage, StateSpace, Variable};
 use std::collections::HashMap;
 
-/// Shared variables. Two may overlap when no kernel uses both, as an assembler would have it, so
-/// that a module may hold many kernels with large tiles.
+/// Places the shared variables. Two may overlap when no kernel uses both, as an assembler would
+/// have it, so that a module may hold many kernels with large tiles.
 pub fn place_shared(
     layout: &mut Layout,
     module: &ast::Module,
@@ -61,15 +61,15 @@ pub fn place_shared(
     }
 }
 
-/// Shared memory as it fills up.
+/// The shared memory of all kernels, as it fills up.
 struct SharedShelf<'a> {
     kernels: Vec<UsedShared<'a>>,
 }
 
-/// The shared memory of a kernel.
+/// What is taken of a kernel's shared memory.
 struct UsedShared<'a> {
     kernel: &'a str,
-    /// From and to, in ascending order.
+    /// Where each variable begins and ends, in ascending order.
     taken: Vec<(u64, u64)>,
 }
 
@@ -84,7 +84,8 @@ impl<'a> SharedShelf<'a> {
         }
     }
 
-    /// The lowest place that is free in all of these kernels.
+    /// Places a variable at the lowest offset that is free in all of these kernels, given by their
+    /// numbers.
     fn place(&mut self, variable: &Variable, kernels: &[usize]) -> Result<u64, LoadError> {
         let bytes = bytes_of(variable)?;
         let align = u64::from(variable.align.max(1));
@@ -115,7 +116,7 @@ impl<'a> SharedShelf<'a> {
         Ok(place)
     }
 
-    /// Of each kernel that has any, how many bytes.
+    /// How many bytes of shared memory each kernel takes that takes any, by name.
     fn bytes(&self) -> HashMap<String, u64> {
         let used = self.kernels.iter().filter(|used| !used.taken.is_empty());
         used.map(|used| {

@@ -31,16 +31,17 @@ pub struct Allocation {
     pub kind: AllocationKind,
 }
 
-/// An allocation, as a reader knows it.
+/// An allocation as messages tell of it, live or freed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AllocationRecord {
     /// Its first device address.
     pub base: u64,
     /// Its length in bytes.
     pub bytes: u64,
-    /// Which it was of all that were made, from 1; 0 where it has a name.
+    /// Its number among all allocations in the order in which they were made, from 1; 0 where it
+    /// has a name.
     pub order: u64,
-    /// The variable that it is.
+    /// The name of the module's variable that it is for, if any.
     pub name: Option<Arc<str>>,
 }
 
@@ -56,15 +57,18 @@ pub struct Entry {
     pub backing: Option<Backing>,
     /// What the last launch touched of it, for the next one to clear and use again.
     pub touched: Mutex<Option<Arc<Touched>>>,
-    /// Which it was of all that were made, from 1; 0 where it has a name.
+    /// Its number among all allocations in the order in which they were made, from 1; 0 where it
+    /// has a name.
     pub order: u64,
-    /// The variable that it is.
+    /// The name of the module's variable that it is for, if any.
     pub name: Option<Arc<str>>,
     /// Which bytes somebody has written, where that is kept.
     pub written: Option<Arc<Written>>,
 }
 
 impl Entry {
+    /// A footprint in which nothing of the allocation is touched: that of the last launch, cleared,
+    /// where nobody uses it any more.
     pub fn untouched(&self) -> Arc<Touched> {
         let mut kept = self.touched.lock().unwrap_or_else(PoisonError::into_inner);
         let mut touched = kept
@@ -79,6 +83,7 @@ impl Entry {
         touched
     }
 
+    /// The allocation as messages tell of it; it begins at `base`.
     pub fn known(&self, base: u64) -> AllocationRecord {
         AllocationRecord {
             base,
@@ -88,6 +93,7 @@ impl Entry {
         }
     }
 
+    /// The allocation as launches and copies see it; it begins at `base`.
     pub fn at(&self, base: u64) -> Allocation {
         Allocation {
             base,

@@ -36,7 +36,7 @@ pub struct Global {
     entries: BTreeMap<u64, Entry>,
     /// Allocations made so far, those with a name not counted.
     made: u64,
-    /// The last ones that were freed, the oldest first.
+    /// The allocations that were freed last, the oldest first.
     freed: VecDeque<AllocationRecord>,
 }
 
@@ -162,30 +162,32 @@ impl Global {
         self.entries.iter().map(|(&base, entry)| entry.at(base))
     }
 
-    /// The same, each with what a launch that is about to begin has touched of it: nothing.
+    /// All live allocations by ascending address, each with a footprint for a launch that is about
+    /// to begin: nothing of it is touched.
     pub(in crate::memory) fn untouched(&self) -> impl Iterator<Item = (Allocation, Arc<Touched>)> {
         let entries = self.entries.iter();
         entries.map(|(&base, entry)| (entry.at(base), entry.untouched()))
     }
 
-    /// From now on it is kept which bytes of the allocation at `base` somebody has written: none so
-    /// far.
+    /// From now on it is kept which bytes of the allocation at `base` have been written. So far
+    /// none counts as written.
     pub fn track_writes(&mut self, base: u64) {
         if let Some(entry) = self.entries.get_mut(&base) {
             entry.written = Some(Arc::new(Written::new(entry.size)));
         }
     }
 
-    /// Bytes at `rows`, addresses and lengths, all in the allocation that holds `address`, are
-    /// written.
+    /// Notes that rows of bytes are written, each given by its address and length. All are in the
+    /// allocation that holds `address`.
     pub fn wrote(&self, address: u64, rows: impl Iterator<Item = (u64, u64)>) {
         if let Some((base, written)) = self.written_in(address) {
             rows.for_each(|(row, bytes)| written.set(row - base, bytes));
         }
     }
 
-    /// Rows were copied, from and to such addresses, so many bytes each: what they bring is written
-    /// if it was written where it comes from.
+    /// Notes that rows of bytes were copied. Each is given by the address it went to, the one it
+    /// came from, and its length. A byte that was not written where it came from is not written
+    /// where it went either.
     pub(crate) fn copied(&self, to: u64, from: u64, rows: impl Iterator<Item = (u64, u64, u64)>) {
         let Some((base, written)) = self.written_in(to) else {
             return;
@@ -201,12 +203,14 @@ impl Global {
         }
     }
 
+    /// The allocation that holds `address`, by its first address, and which bytes of it are
+    /// written, where that is kept.
     fn written_in(&self, address: u64) -> Option<(u64, Arc<Written>)> {
         let base = self.allocation(address)?.base;
         Some((base, self.written(base)?))
     }
 
-    /// Which bytes of the allocation at `base` are written, where that is kept.
+    /// Which bytes of the allocation at `base` are written; none where that is not kept.
     pub(crate) fn written(&self, base: u64) -> Option<Arc<Written>> {
         self.entries.get(&base)?.written.clone()
     }
@@ -219,19 +223,19 @@ impl Global {
         }
     }
 
-    /// The live allocation that contains `address`, as a reader knows it.
+    /// The live allocation that contains `address`, as messages tell of it.
     pub(crate) fn known(&self, address: u64) -> Option<AllocationRecord> {
         let found = self.allocation(address)?;
         Some(self.entries.get(&found.base)?.known(found.base))
     }
 
-    /// All live allocations, as a reader knows them.
+    /// All live allocations, as messages tell of them.
     pub(crate) fn all_known(&self) -> impl Iterator<Item = AllocationRecord> {
         self.entries.iter().map(|(&base, entry)| entry.known(base))
     }
 
-    /// The allocation that contained `address` and was freed, if it is still remembered: the last
-    /// one.
+    /// The allocation that contained `address` and was freed; of several the one that was freed
+    /// last. None where none is remembered.
     pub(crate) fn freed(&self, address: u64) -> Option<AllocationRecord> {
         let mut freed = self.freed.iter().rev();
         let found = freed.find(|one| address >= one.base && address - one.base < one.bytes);
@@ -252,6 +256,7 @@ impl Global {
         (below.map(known), above.map(known))
     }
 
+    /// Zeroed memory whose device address is its host address.
     fn allocate_shared(&mut self, bytes: u64, kind: AllocationKind) -> Result<u64, OutOfMemory> {
         let backing = self.backing(bytes)?;
         let address = backing.aligned as u64;
@@ -259,6 +264,7 @@ impl Global {
         Ok(address)
     }
 
+    /// Host memory for an allocation of `bytes` bytes, if the device has so many left.
     fn backing(&self, bytes: u64) -> Result<Backing, OutOfMemory> {
         if bytes > self.free_bytes() {
             return Err(self.out_of_memory(bytes));
@@ -266,6 +272,7 @@ impl Global {
         Backing::new(bytes).ok_or_else(|| self.out_of_memory(bytes))
     }
 
+    /// Keeps a new allocation.
     fn insert(&mut self, address: u64, size: u64, kind: AllocationKind, backing: Backing) {
         self.used += size;
         self.made += 1;
@@ -282,6 +289,7 @@ impl Global {
         self.entries.insert(address, entry);
     }
 
+    /// Forgets the allocation that begins at `address`, if it is of a kind that `may` be freed so.
     fn remove(
         &mut self,
         address: u64,

@@ -11,13 +11,14 @@ pub fn bank(address: u64) -> usize {
     (address / WORD % BANKS as u64) as usize
 }
 
-/// Lanes that one wavefront serves where no bank is in the way.
+/// How many lanes one wavefront serves where no two of them are in each other's way, each moving so
+/// many bytes.
 #[inline]
 pub(super) fn lanes_at_once(bytes: u64) -> usize {
     LANES / (bytes / WORD).max(1) as usize
 }
 
-/// The mask in parts of `lanes` lanes, those without any left out.
+/// Cuts a mask into parts of `lanes` neighbouring lanes each. Parts that have no lane are left out.
 #[inline]
 pub(super) fn split(mask: u32, lanes: usize) -> impl Iterator<Item = u32> {
     let part = FULL >> (LANES - lanes.min(LANES));
@@ -27,7 +28,8 @@ pub(super) fn split(mask: u32, lanes: usize) -> impl Iterator<Item = u32> {
         .filter(|&lanes| lanes != 0)
 }
 
-/// Wavefronts of an access whose phases are not merged.
+/// The wavefronts of an access that serves so many lanes at a time as [`lanes_at_once`] says, one
+/// part after the other.
 #[inline(always)]
 pub(super) fn phases(
     pattern: AddressPattern,
@@ -87,7 +89,7 @@ pub(super) fn turns(addresses: &[u64; LANES], mask: u32, bytes: u64) -> u32 {
     most.into()
 }
 
-/// The most lanes that any one bank has to serve.
+/// How many lanes the busiest bank has to serve; a lane counts for each of its words.
 pub(super) fn atomic_turns(addresses: &[u64; LANES], mask: u32, bytes: u64) -> u32 {
     let mut asked = [0; BANKS];
     for lane in active(mask) {
@@ -98,7 +100,8 @@ pub(super) fn atomic_turns(addresses: &[u64; LANES], mask: u32, bytes: u64) -> u
     asked.into_iter().max().unwrap_or(0)
 }
 
-/// The most of these lanes that go to any one bank, or group of banks that gives so many bytes.
+/// How many of these lanes go to the busiest bank, or to the busiest group of banks where a lane
+/// takes more than a word.
 pub(super) fn lanes_a_bank(addresses: &[u64; LANES], mask: u32, bytes: u64) -> u32 {
     let shift = bytes.trailing_zeros();
     let banks = (LANES as u64 * WORD) >> shift;

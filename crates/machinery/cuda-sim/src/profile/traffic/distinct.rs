@@ -2,7 +2,8 @@
 
 use crate::lanes::LANES;
 
-/// Which of up to 32 keys have come before: a hash table of places in the caller's list.
+/// Finds out which of up to 32 keys have come before. The keys themselves are in a list of the
+/// caller's: this is a hash table of places in that list.
 pub(super) struct DistinctKeys {
     /// One more than a place in the list; 0 in a slot without a key.
     slots: [u8; Self::SLOTS],

@@ -68,8 +68,8 @@ pub fn global(
     }
 }
 
-/// The sectors, lines and wavefronts of an atomic on global memory. Lanes at one address take turns: each turn is sent by
-/// itself, so that a sector counts once for each.
+/// The sectors, lines and wavefronts of an atomic on global memory. Lanes at one address take
+/// turns: each turn is sent by itself, so that a sector counts once for each.
 pub fn global_atomic(addresses: &[u64; LANES], mask: u32, bytes: u64) -> GlobalTraffic {
     let mut found = [(0, 0); LANES];
     let lines = lines(addresses, mask, bytes, &mut found) as u32;
@@ -112,7 +112,8 @@ pub fn lines(
     find_lines(pattern, addresses, mask, bytes, into, &mut [0; LANES])
 }
 
-/// The lines, and of scattered lanes where in the list the line of each is.
+/// Lists the lines as [`lines`] does. For scattered addresses `places` gets, for every lane, where
+/// in the list its line is; for others it stays as it was.
 fn find_lines(
     pattern: AddressPattern,
     addresses: &[u64; LANES],

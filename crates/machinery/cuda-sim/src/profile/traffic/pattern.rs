@@ -7,10 +7,11 @@ use crate::lanes::{FULL, LANES};
 pub(super) enum AddressPattern {
     /// No lane takes part.
     None,
-    /// All at one.
+    /// All lanes that take part have this address.
     Same(u64),
-    /// The whole warp, side by side from this one on.
+    /// All 32 lanes take part, and lie side by side from this address on.
     Consecutive(u64),
+    /// Any other way.
     Scattered,
 }
 

@@ -10,7 +10,7 @@ use crate::lanes::{FULL, LANES};
 pub struct SharedTraffic {
     /// Passes through the data stage.
     pub wavefronts: u32,
-    /// Those of them that only bank conflicts make necessary.
+    /// Passes that only bank conflicts make necessary; they are among those above.
     pub conflicts: u32,
 }
 
@@ -39,8 +39,8 @@ pub fn shared(addresses: &[u64; LANES], mask: u32, bytes: u64, write: bool) -> S
     }
 }
 
-/// The wavefronts and bank conflicts of `ldmatrix`: the rows of each matrix, 16 bytes each, are at the addresses of eight
-/// lanes, and a wavefront serves those of one matrix alone.
+/// The wavefronts and bank conflicts of `ldmatrix`: the rows of each matrix, 16 bytes each, are at
+/// the addresses of eight lanes, and a wavefront serves those of one matrix alone.
 pub fn matrices(addresses: &[u64; LANES], count: usize) -> SharedTraffic {
     const ROWS: u32 = 8;
     const ROW_BYTES: u64 = 16;
@@ -53,8 +53,8 @@ pub fn matrices(addresses: &[u64; LANES], count: usize) -> SharedTraffic {
     }
 }
 
-/// The wavefronts and bank conflicts of an atomic on shared memory: a bank serves one lane at a time, even where two lanes
-/// want the same word.
+/// The wavefronts and bank conflicts of an atomic on shared memory: a bank serves one lane at a
+/// time, even where two lanes want the same word.
 pub fn shared_atomic(addresses: &[u64; LANES], mask: u32, bytes: u64) -> SharedTraffic {
     let wavefronts = atomic_turns(addresses, mask, bytes);
     SharedTraffic {
