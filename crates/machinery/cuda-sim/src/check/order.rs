@@ -131,8 +131,8 @@ impl Order {
         }
     }
 
-    /// For each warp the stamp before which a warp has seen what it did. All that the warp did
-    /// itself is included.
+    /// What `warp` knows to be done: for each warp of the block the stamp below which its work came
+    /// before what `warp` does from now on. Of its own work that is all.
     fn release(&mut self, warp: usize) -> Vec<u32> {
         let count = self.warps.len();
         if self.seen.is_empty() {

@@ -52,8 +52,6 @@ fn files_do_not_need_each_other_in_a_circle() {
     let circles = SIMULATOR.circles();
     let circles: Vec<String> = circles
         .iter()
-        // Those of the executor are still there.
-        .filter(|circle| circle.parent.first().is_none_or(|room| room != "exec"))
         .map(|circle| {
             let parent = circle.parent.join("::");
             format!("a circle in {parent}:\n  {}", circle.steps.join("\n  "))
