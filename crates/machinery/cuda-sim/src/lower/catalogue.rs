@@ -2,7 +2,7 @@
 //! answers to a form that lacks something says what to try next. Programs that test the instruction set take it from here,
 //! so that none is forgotten.
 
-use super::instructions::{Entry, How, TABLE};
+use super::function::instructions::{Entry, How, TABLE};
 use crate::exec::cpu::Cpu;
 use crate::exec::ops::{Form, FormError, Op, Select};
 use crate::ptx::ast::Type;
@@ -203,7 +203,7 @@ impl Search<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lower::instructions::find;
+    use crate::lower::function::instructions::find;
 
     #[test]
     fn has_forms_of_every_family() {

@@ -8,7 +8,6 @@ mod error;
 mod frame;
 mod function;
 mod graph;
-mod instructions;
 mod layout;
 mod limits;
 mod liveness;

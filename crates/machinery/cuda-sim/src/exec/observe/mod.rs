@@ -7,10 +7,8 @@ mod caches;
 mod cost;
 mod noted;
 mod observer;
-mod sites;
 
 pub use caches::{Caches, LINE};
 pub use cost::{AccessCost, Transfer};
 pub use noted::Noted;
 pub use observer::Observer;
-pub use sites::{ObservedSite, ObservedSites};

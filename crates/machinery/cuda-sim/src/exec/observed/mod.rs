@@ -8,8 +8,8 @@ mod gangs;
 
 use super::async_copy;
 use super::cpu::Cpu;
-use super::observe::{ObservedSite, Observer, Transfer};
-use super::sm::{Code, Handler, Inst, Next, Sm};
+use super::observe::{Observer, Transfer};
+use super::sm::{Code, Handler, Inst, Next, ObservedSite, Sm};
 use crate::isa::sites::SiteKind;
 use crate::isa::{AccessKind, Memory};
 use crate::lanes::LANES;

@@ -1,6 +1,6 @@
 //! What each PTX instruction that works on registers does to a warp's registers: one file a family, and
 //! in it a function an instruction, which finds the operation that a written form stands for. Which
-//! instruction has which function is said by the table of instructions (`lower/instructions`).
+//! instruction has which function is said by the table of instructions (`lower/function/instructions`).
 
 pub mod bits;
 pub mod carry;

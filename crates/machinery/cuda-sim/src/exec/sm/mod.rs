@@ -5,11 +5,13 @@ mod grid;
 mod program;
 #[cfg(test)]
 mod single;
+mod sites;
 mod splits;
 
 pub use code::{Handler, Inst, Next, Run};
 pub use grid::{Grid, Launch};
 pub use program::{Code, Program};
+pub use sites::{ObservedSite, ObservedSites};
 
 use super::block::Block;
 use super::fault::{Fault, FaultKind, FaultPlace};

@@ -1,8 +1,8 @@
 //! A program that is ready to run.
 
+use super::ObservedSites;
 use super::{Handler, Inst};
 use crate::exec::function::{CallSite, Function};
-use crate::exec::observe::ObservedSites;
 use crate::isa::Listing;
 use std::collections::HashMap;
 use std::sync::OnceLock;

@@ -8,6 +8,7 @@ mod calls;
 mod control;
 mod drafts;
 mod emit;
+pub mod instructions;
 mod names;
 mod operands;
 mod signature;

@@ -6,7 +6,7 @@ use crate::exec::ops::{Form, FormError, Op};
 use crate::exec::random::random;
 use crate::exec::sm::{Inst, Sm};
 use crate::lanes::{FULL, LANES};
-use crate::lower::instructions::{How, find};
+use crate::lower::function::instructions::{How, find};
 use crate::ptx::ast::Type;
 
 /// A written form, `"add.sat.s32"`, and what the lowering knows of its operands.

@@ -4,7 +4,7 @@
 use super::harness::{Written, op, refusal};
 use crate::exec::cpu::Cpu;
 use crate::exec::ops::FormError;
-use crate::lower::instructions::{How, find};
+use crate::lower::function::instructions::{How, find};
 
 #[test]
 fn other_mnemonics_are_of_no_register_instruction() {

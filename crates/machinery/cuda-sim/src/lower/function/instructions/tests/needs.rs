@@ -1,7 +1,7 @@
 //! What instructions need, against their pages in the PTX ISA.
 
-use crate::lower::instructions::entry::{Needs, ptx};
-use crate::lower::instructions::{How, TABLE, capability, find};
+use crate::lower::function::instructions::entry::{Needs, ptx};
+use crate::lower::function::instructions::{How, TABLE, capability, find};
 
 /// An instruction as it is written, taken apart.
 fn parts(instruction: &str) -> (&str, Vec<&str>) {

@@ -1,6 +1,6 @@
 //! The instructions of a program that are counted, and what runs them.
 
-use crate::exec::sm::Handler;
+use super::Handler;
 use crate::isa::sites::Site;
 
 /// A counted instruction, and what runs it.
