@@ -58,15 +58,13 @@ fn near_loads(tally: &Tally) -> u64 {
     let near = AccessSet::one(AccessClass::SharedAtomic)
         .or(loads(Memory::Global))
         .or(loads(Memory::Local))
-        .or(loads(Memory::Shared).without(AccessSet::one(AccessClass::MatrixLoad)));
+        .or(loads(Memory::Shared));
     let constants = tally[AccessClass::ConstantLoad].addresses;
     tally.sum(near).requests + constants + tally.barriers
 }
 
 /// Accesses of shared memory.
-pub const SHARED: AccessSet = AccessSet::to(Memory::Shared)
-    .without(AccessSet::one(AccessClass::MatrixLoad))
-    .without(AccessSet::COPIES);
+pub const SHARED: AccessSet = AccessSet::to(Memory::Shared).without(AccessSet::COPIES);
 
 /// Passes through the first cache's data stage, which is shared memory's too.
 pub fn wavefronts(tally: &Tally) -> u64 {
@@ -123,6 +121,14 @@ mod tests {
         moved[AccessClass::GlobalLoad].sectors = 11;
         moved[AccessClass::GlobalStore].sectors = 13;
         assert_eq!(cost(Resource::Memory, &moved), 24);
+    }
+
+    #[test]
+    fn loads_of_matrices_are_loads_from_shared_memory() {
+        let tally = Tally::of([(AccessClass::MatrixLoad, access(3, 12))]);
+        assert_eq!(cost(Resource::L1Shared, &tally), 12);
+        assert_eq!(cost(Resource::Latency, &tally), 3);
+        assert_eq!(shared_wavefronts(&tally), 12);
     }
 
     #[test]

@@ -61,7 +61,7 @@ const DERIVED: &[Derived] = &[
     Derived {
         after: "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
         name: "– wavefronts a request",
-        of: |tally| wavefronts(&tally[AccessClass::SharedLoad]),
+        of: |tally| wavefronts(&tally.sum(loads(Memory::Shared))),
     },
     Derived {
         after: "smsp__inst_executed_op_shared_st.sum",
@@ -71,7 +71,7 @@ const DERIVED: &[Derived] = &[
     Derived {
         after: "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
         name: "– wavefronts a request",
-        of: |tally| wavefronts(&tally[AccessClass::SharedStore]),
+        of: |tally| wavefronts(&tally.sum(stores(Memory::Shared))),
     },
     Derived {
         after: "smsp__thread_inst_executed.sum",

@@ -120,3 +120,76 @@ impl AccessClass {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isa::Access;
+    use AccessKind::*;
+
+    const KINDS: [AccessKind; 7] = [
+        Load,
+        ReadOnlyLoad,
+        MatrixLoad,
+        Store,
+        Atomic,
+        AsyncCopy,
+        AsyncCopyPastL1,
+    ];
+
+    #[test]
+    fn every_class_has_a_name_and_a_place_of_its_own() {
+        for (number, class) in AccessClass::ALL.iter().enumerate() {
+            let row = class.row();
+            assert_eq!(*class as usize, number);
+            assert!(!row.name.is_empty());
+            assert_ne!(row.memory, Memory::Generic, "{}", row.name);
+            for other in &AccessClass::ALL[..number] {
+                assert_ne!(row.name, other.row().name);
+            }
+            for &kind in row.kinds {
+                assert_eq!(AccessClass::of(kind, row.memory), Some(*class));
+            }
+        }
+    }
+
+    #[test]
+    fn an_instruction_is_of_a_class_wherever_it_may_go() {
+        for kind in KINDS {
+            let memories: &[Memory] = match kind {
+                Load | ReadOnlyLoad | Store | Atomic => &[Memory::Generic],
+                MatrixLoad => &[Memory::Shared],
+                AsyncCopy | AsyncCopyPastL1 => &[Memory::Global],
+            };
+            for &memory in memories {
+                let access = Access {
+                    memory,
+                    kind,
+                    bytes: 4,
+                    address: 0,
+                    ordered: false,
+                };
+                for &reached in access.memories() {
+                    // Nothing writes constant memory.
+                    let none = reached == Memory::Constant && !kind.is_load();
+                    let class = AccessClass::of(kind, reached);
+                    assert_eq!(class.is_none(), none, "{kind:?}, {reached:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_reads_alone_says_so_in_its_row() {
+        for class in AccessClass::ALL {
+            let row = class.row();
+            for kind in row.kinds {
+                let reads = row.direction == Direction::Reads;
+                let copies = kind.is_copy();
+                assert!(copies || kind.is_load() == reads, "{}", row.name);
+                let updates = row.direction == Direction::Updates;
+                assert_eq!(*kind == Atomic, updates, "{}", row.name);
+            }
+        }
+    }
+}

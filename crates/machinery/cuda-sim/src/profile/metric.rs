@@ -335,3 +335,57 @@ impl LaunchProfile {
         Some(metric.value(&self.total))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One of everything.
+    fn ones() -> AccessCounts {
+        AccessCounts {
+            requests: 1,
+            issued: 1,
+            threads: 1,
+            bytes: 1,
+            sectors: 2,
+            addresses: 1,
+            hits: 1,
+            wavefronts: 1,
+            conflicts: 1,
+        }
+    }
+
+    #[test]
+    fn every_class_of_accesses_is_counted() {
+        for &class in AccessClass::ALL {
+            let tally = Tally::of([(class, ones())]);
+            let counted = METRICS.iter().any(|metric| metric.value(&tally) > 0);
+            assert!(counted, "{}", class.row().name);
+        }
+    }
+
+    #[test]
+    fn wavefronts_of_matrix_loads_are_those_of_shared_loads() {
+        let loads = AccessCounts {
+            wavefronts: 12,
+            ..AccessCounts::default()
+        };
+        let tally = Tally::of([(AccessClass::MatrixLoad, loads)]);
+        let counted = METRICS.iter().filter(|metric| metric.value(&tally) == 12);
+        let names: Vec<&str> = counted.map(|metric| metric.plain).collect();
+        assert_eq!(names, ["shared load wavefronts"]);
+    }
+
+    #[test]
+    fn every_counter_has_a_name_in_both_languages() {
+        for (number, metric) in METRICS.iter().enumerate() {
+            assert!(metric.plain.is_ascii() && !metric.plain.is_empty());
+            assert!(!metric.chinese.is_ascii(), "{}", metric.plain);
+            for other in &METRICS[..number] {
+                assert_ne!(metric.name, other.name);
+                assert_ne!(metric.plain, other.plain);
+                assert_ne!(metric.chinese, other.chinese);
+            }
+        }
+    }
+}

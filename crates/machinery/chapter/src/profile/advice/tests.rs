@@ -183,6 +183,17 @@ fn bank_conflicts() {
 }
 
 #[test]
+fn bank_conflicts_of_matrix_loads() {
+    let tally = Tally::of([
+        (AccessClass::SharedLoad, shared(1000, 0)),
+        (AccessClass::MatrixLoad, shared(8000, 4000)),
+    ]);
+    let said = of_total(tally, &[(Resource::L1Shared, 0.8)]);
+    let wanted = "every matrix load takes 8 turns where 4 would do";
+    assert!(said.starts_with(wanted), "{said}");
+}
+
+#[test]
 fn local_memory() {
     let tally = Tally::of([
         (AccessClass::LocalLoad, access(4000, 1000)),
