@@ -42,8 +42,7 @@ struct Parts {
 
 /// What goes to a memory in one direction.
 const fn of(memory: Memory, direction: Direction) -> AccessSet {
-    let those = AccessSet::to(memory).and(AccessSet::that(direction));
-    those.without(AccessSet::COPIES)
+    AccessSet::to(memory).and(AccessSet::that(direction))
 }
 
 const KINDS: [Kind; 4] = [
@@ -70,7 +69,7 @@ const KINDS: [Kind; 4] = [
     Kind {
         name: "shared memory",
         color: pen::SHARED,
-        classes: AccessSet::to(Memory::Shared).without(AccessSet::COPIES),
+        classes: AccessSet::to(Memory::Shared),
         requests: |them| them.requests,
         parts: Some(Parts {
             name: "wavefronts",
@@ -226,8 +225,7 @@ mod tests {
             let bars = KINDS.iter().filter(|kind| kind.classes.has(class));
             // Left out: what kernels seldom do, and what their sources do not ask for.
             let row = class.row();
-            let seldom = AccessSet::COPIES.has(class)
-                || row.memory == Memory::Local
+            let seldom = row.memory == Memory::Local
                 || row.memory == Memory::Global && row.direction == Direction::Updates;
             assert_eq!(bars.count(), usize::from(!seldom), "{}", row.name);
         }

@@ -339,7 +339,11 @@ impl<'a> Launch<'a> {
                 .sum(),
         };
         let spare = access.sectors.saturating_sub(fewest);
-        let wavefronts = access.wavefronts as f64 * share(spare, access.sectors);
+        let wavefronts = self
+            .total()
+            .sum(classes.and(AccessSet::DATA_STAGE))
+            .wavefronts;
+        let wavefronts = wavefronts as f64 * share(spare, access.sectors);
         let first = self.ms(Resource::L1Shared) * wavefronts / self.wavefronts().max(1) as f64;
         // What one line leaves unused of a sector, another may find in the first cache.
         let missed = access.misses();

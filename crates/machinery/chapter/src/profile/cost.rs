@@ -1,6 +1,6 @@
 //! What a line of a kernel asks of the resource that its launch is bound by.
 
-use cuda_driver::counters::{AccessCounts, Tally};
+use cuda_driver::counters::Tally;
 use cuda_driver::model::Resource;
 use cuda_driver::{AccessClass, AccessSet, Memory};
 
@@ -39,14 +39,12 @@ pub fn of(resource: Resource, total: &Tally) -> Cost {
 /// Requests for which a warp waits until the second cache or device memory answers.
 fn far_loads(tally: &Tally) -> u64 {
     let missed = |memory: Memory| {
-        let AccessCounts {
-            requests, sectors, ..
-        } = tally.sum(loads(memory));
-        let missed = tally.sum(loads(memory)).misses();
-        match sectors {
+        let reads = tally.sum(loads(memory));
+        let product = u128::from(reads.requests) * u128::from(reads.misses());
+        match reads.sectors {
             0 => 0,
             // As large a part of the requests as of the sectors.
-            sectors => (u128::from(requests) * u128::from(missed)).div_ceil(sectors.into()) as u64,
+            sectors => product.div_ceil(sectors.into()) as u64,
         }
     };
     let atomics = tally[AccessClass::GlobalAtomic].requests;
@@ -64,12 +62,11 @@ fn near_loads(tally: &Tally) -> u64 {
 }
 
 /// Accesses of shared memory.
-pub const SHARED: AccessSet = AccessSet::to(Memory::Shared).without(AccessSet::COPIES);
+pub const SHARED: AccessSet = AccessSet::to(Memory::Shared);
 
 /// Passes through the first cache's data stage, which is shared memory's too.
 pub fn wavefronts(tally: &Tally) -> u64 {
-    let first = tally.sum(AccessSet::DEVICE.without(AccessSet::COPIES));
-    first.wavefronts + shared_wavefronts(tally)
+    tally.sum(AccessSet::DATA_STAGE).wavefronts
 }
 
 /// Those of them that are shared memory's.
@@ -80,6 +77,7 @@ pub fn shared_wavefronts(tally: &Tally) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cuda_driver::counters::AccessCounts;
 
     fn access(requests: u64, wavefronts: u64) -> AccessCounts {
         AccessCounts {
@@ -129,6 +127,22 @@ mod tests {
         assert_eq!(cost(Resource::L1Shared, &tally), 12);
         assert_eq!(cost(Resource::Latency, &tally), 3);
         assert_eq!(shared_wavefronts(&tally), 12);
+    }
+
+    #[test]
+    fn copies_pass_the_data_stage_once_and_are_waited_for() {
+        let read = AccessCounts {
+            sectors: 16,
+            hits: 8,
+            ..access(4, 4)
+        };
+        let tally = Tally::of([
+            (AccessClass::CopyRead, read),
+            (AccessClass::CopyWrite, access(4, 20)),
+        ]);
+        assert_eq!(cost(Resource::L1Shared, &tally), 20);
+        assert_eq!(cost(Resource::Memory, &tally), 8);
+        assert_eq!(cost(Resource::Latency, &tally), 2);
     }
 
     #[test]

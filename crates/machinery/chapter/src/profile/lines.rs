@@ -79,8 +79,7 @@ const COLUMNS: &[Column] = &[
 ];
 
 fn global_sectors(tally: &Tally) -> u64 {
-    let accesses = AccessSet::to(Memory::Global).without(AccessSet::COPIES);
-    tally.sum(accesses).sectors
+    tally.sum(AccessSet::to(Memory::Global)).sectors
 }
 
 fn local_sectors(tally: &Tally) -> u64 {

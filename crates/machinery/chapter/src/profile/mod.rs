@@ -30,13 +30,12 @@ pub(crate) struct ProfiledLaunch<'a> {
     pub launch: &'a LaunchRecord,
 }
 
-/// Loads from a memory.
+/// Loads from a memory, and what asynchronous copies read there.
 const fn loads(memory: Memory) -> AccessSet {
-    let reads = AccessSet::to(memory).and(AccessSet::that(Direction::Reads));
-    reads.without(AccessSet::COPIES)
+    AccessSet::to(memory).and(AccessSet::that(Direction::Reads))
 }
 
-/// Stores to a memory.
+/// Stores to a memory. What asynchronous copies write is counted apart from them.
 const fn stores(memory: Memory) -> AccessSet {
     let writes = AccessSet::to(memory).and(AccessSet::that(Direction::Writes));
     writes.without(AccessSet::COPIES)

@@ -69,7 +69,7 @@ pub fn parts(run: &Run, sites: &[SiteEstimate], l2_sectors: f64) -> Vec<Resource
                 wavefronts += site.wavefronts + site.issued * WAVEFRONTS_A_COPY;
             }
             // What a copy reads comes along with what it writes.
-            _ if copies => {}
+            _ if !AccessSet::DATA_STAGE.has(class) => {}
             (_, direction) => {
                 wavefronts += site.wavefronts + site.issued - site.requests;
                 if direction == Direction::Updates {

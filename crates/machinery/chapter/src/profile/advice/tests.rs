@@ -183,6 +183,17 @@ fn bank_conflicts() {
 }
 
 #[test]
+fn scattered_copies() {
+    let tally = Tally::of([
+        (AccessClass::CopyReadPastL1, access(32_000, 0)),
+        (AccessClass::CopyWrite, shared(1000, 0)),
+    ]);
+    let said = of_lines(&[(3, tally)], &[MEMORY]);
+    let wanted = "kernels/vector-add.cu:3: a global load takes 32 sectors where 4 would do.";
+    assert!(said.starts_with(wanted), "{said}");
+}
+
+#[test]
 fn bank_conflicts_of_matrix_loads() {
     let tally = Tally::of([
         (AccessClass::SharedLoad, shared(1000, 0)),
