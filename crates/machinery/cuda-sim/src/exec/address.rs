@@ -2,24 +2,24 @@
 
 use super::cpu::Cpu;
 use super::lanewise::{map1_imm, same, test1, where_true};
-use super::sm::{Inst, Next, Run, Sm};
+use super::sm::{Handlers, Inst, Next, Sm};
 use crate::lanes::LANES;
 use crate::memory::SHARED_WINDOW;
 
 /// `d = a + imm`, 64 bits: operands d, a.
-pub fn plus(cpu: Cpu) -> Run {
+pub fn plus(cpu: Cpu) -> Handlers {
     map1_imm(cpu, |a: u64, imm| a.wrapping_add(imm))
 }
 
 /// Where the shared memory sized at launch begins, plus `imm`: operand d.
-pub fn dynamic_shared(cpu: Cpu) -> Run {
+pub fn dynamic_shared(cpu: Cpu) -> Handlers {
     same(cpu, |sm: &Sm, inst: &Inst, _| {
         u64::from(sm.grid.shared_bytes - sm.grid.dynamic_shared) + inst.imm
     })
 }
 
 /// Whether a generic address is in device memory: operands p, a.
-pub fn is_global(cpu: Cpu) -> Run {
+pub fn is_global(cpu: Cpu) -> Handlers {
     test1(cpu, |a: u64| a < SHARED_WINDOW)
 }
 

@@ -2,7 +2,7 @@
 
 use super::cpu::Cpu;
 use super::lanewise::{Together, View as _, same};
-use super::sm::{Handler, Inst, Next, Run, Sm};
+use super::sm::{Handler, Handlers, Inst, Next, Sm};
 use crate::lanes::LANES;
 
 macro_rules! specials {
@@ -53,7 +53,7 @@ impl Special {
 
     /// What reads it, into a row of 64 bits (`wide`) or of 32: operand 0. The immediate is its
     /// number, `x` is 1.
-    pub fn reader(self, cpu: Cpu, wide: bool) -> Run {
+    pub fn reader(self, cpu: Cpu, wide: bool) -> Handlers {
         use Special::*;
         let (alone, together): (Handler, Option<Handler>) = match (self, wide) {
             (TidX | TidY | TidZ, false) => (read_thread, Some(read_threads)),
@@ -66,7 +66,7 @@ impl Special {
             (_, false) => return same(cpu, |sm: &Sm, inst: &Inst, _| common(sm, inst) as u32),
             (_, true) => return same(cpu, |sm: &Sm, inst: &Inst, _| common(sm, inst)),
         };
-        Run {
+        Handlers {
             alone,
             together,
             repeats: false,

@@ -20,18 +20,18 @@ const MOST_DEEP: usize = 16;
 
 /// A form of `mma`: `m16n8kDEEP`, and the types of elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shape {
+pub struct ProductShape {
     pub deep: usize,
     pub multiplicand: Multiplicand,
     pub accumulator: Accumulator,
 }
 
 /// Every form there is here, by the number that an instruction carries.
-pub const SHAPES: [Shape; 8] = {
+pub const SHAPES: [ProductShape; 8] = {
     use Accumulator as A;
     use Multiplicand as M;
-    const fn shape(deep: usize, multiplicand: M, accumulator: A) -> Shape {
-        Shape {
+    const fn shape(deep: usize, multiplicand: M, accumulator: A) -> ProductShape {
+        ProductShape {
             deep,
             multiplicand,
             accumulator,
@@ -49,7 +49,7 @@ pub const SHAPES: [Shape; 8] = {
     ]
 };
 
-impl Shape {
+impl ProductShape {
     /// Elements of a multiplicand in a register.
     const fn packed(self) -> usize {
         4 / self.multiplicand.bytes()
@@ -164,13 +164,13 @@ pub fn whole_warp(sm: &Sm) -> Option<FaultKind> {
 
 /// The product of two matrices plus a third, all in the registers of a warp.
 #[inline(always)]
-fn product(shape: Shape, a: &Registers, b: &Registers, c: &Registers) -> Registers {
+fn product(shape: ProductShape, a: &Registers, b: &Registers, c: &Registers) -> Registers {
     usual::product(shape, a, b, c).unwrap_or_else(|| any_product(shape, a, b, c))
 }
 
 /// The same of any numbers, one sum after the other.
 #[cold]
-fn any_product(shape: Shape, a: &Registers, b: &Registers, c: &Registers) -> Registers {
+fn any_product(shape: ProductShape, a: &Registers, b: &Registers, c: &Registers) -> Registers {
     let mut rows = [[Parts::default(); MOST_DEEP]; ROWS];
     let mut columns = [[Parts::default(); MOST_DEEP]; COLUMNS];
     for (row, elements) in rows.iter_mut().enumerate() {
@@ -203,7 +203,7 @@ fn any_product(shape: Shape, a: &Registers, b: &Registers, c: &Registers) -> Reg
 
 /// Where element `k` of a row of the first matrix, or of a column of the second, lies: the register
 /// among those of that row, the lane, and the bits before it.
-fn place(shape: Shape, row: usize, k: usize) -> (usize, usize, usize) {
+fn place(shape: ProductShape, row: usize, k: usize) -> (usize, usize, usize) {
     let packed = shape.packed();
     let across = 4 * packed;
     let lane = row * 4 + k % across / packed;

@@ -57,7 +57,7 @@ pub fn launch(
         findings,
     } = run::run(program, global, device, launch, occupancy.blocks)?;
     let counts = counted.counts();
-    let time = model::modelled(&model::Run {
+    let time = model::modelled(&model::FinishedLaunch {
         program: listing,
         device,
         counted: &counted,

@@ -1,7 +1,7 @@
 //! Instructions before their registers have rows and their branches have addresses.
 
 use super::register::Register;
-use crate::exec::sm::Run;
+use crate::exec::sm::Handlers;
 use crate::isa::checked::{Checked, Waiting};
 use crate::isa::sites::SiteKind;
 use crate::isa::{Access, Class};
@@ -14,7 +14,7 @@ pub struct BlockId(pub usize);
 /// An instruction before its registers have rows and its branch has an address.
 pub struct Draft {
     /// The handler that runs it.
-    pub run: Run,
+    pub run: Handlers,
     pub class: Class,
     /// The registers that the handler is given, in its order.
     pub operands: Vec<Register>,

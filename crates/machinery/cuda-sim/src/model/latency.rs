@@ -1,6 +1,6 @@
 //! How long a launch takes because every warp takes its time, however idle the GPU is.
 
-use super::{Run, SiteEstimate, throughput};
+use super::{FinishedLaunch, SiteEstimate, throughput};
 use crate::isa::Class;
 use crate::isa::listing::Step;
 
@@ -25,7 +25,7 @@ const CONTROL_LATENCY: f64 = 12.0;
 
 /// Milliseconds that the blocks of a launch take one after the other, in as many places as its
 /// multiprocessors have. So many sectors go to the second cache.
-pub fn milliseconds(run: &Run, sites: &[SiteEstimate], l2_sectors: f64) -> f64 {
+pub fn milliseconds(run: &FinishedLaunch, sites: &[SiteEstimate], l2_sectors: f64) -> f64 {
     let rates = &run.device.rates;
     let warps_a_block = f64::from(run.threads.div_ceil(run.device.warp_size));
     let miss = miss_latency(run, l2_sectors);
@@ -53,7 +53,7 @@ pub fn milliseconds(run: &Run, sites: &[SiteEstimate], l2_sectors: f64) -> f64 {
 
 /// Cycles from a basic block's first instruction to its last, for a warp alone. `miss`: those of a
 /// load that the first cache does not have.
-fn chain(run: &Run, sites: &[SiteEstimate], miss: f64, steps: &[Step]) -> f64 {
+fn chain(run: &FinishedLaunch, sites: &[SiteEstimate], miss: f64, steps: &[Step]) -> f64 {
     // Loads of a block are asked for together, and whoever waits for one waits for the slowest.
     let hits: f64 = steps
         .iter()
@@ -82,7 +82,7 @@ fn chain(run: &Run, sites: &[SiteEstimate], miss: f64, steps: &[Step]) -> f64 {
 
 /// Cycles until the result of an instruction can be used. `load`: those of a load of the block from
 /// global or local memory.
-fn cycles(run: &Run, sites: &[SiteEstimate], step: &Step, load: f64) -> f64 {
+fn cycles(run: &FinishedLaunch, sites: &[SiteEstimate], step: &Step, load: f64) -> f64 {
     let rates = &run.device.rates;
     if step.barrier {
         let warps = f64::from(run.threads.div_ceil(run.device.warp_size));
@@ -114,7 +114,7 @@ fn cycles(run: &Run, sites: &[SiteEstimate], step: &Step, load: f64) -> f64 {
 
 /// Cycles of a load from constant memory. Warps of a block come for the same constants one after the
 /// other, so that where the first of them has to wait the others do as well.
-fn constant_latency(run: &Run, site: &SiteEstimate) -> f64 {
+fn constant_latency(run: &FinishedLaunch, site: &SiteEstimate) -> f64 {
     let latency = &run.device.rates.latency;
     let warps = f64::from(run.threads.div_ceil(run.device.warp_size));
     let part = |misses: f64| (misses * warps / site.requests.max(1.0)).min(1.0);
@@ -126,7 +126,7 @@ fn constant_latency(run: &Run, site: &SiteEstimate) -> f64 {
 }
 
 /// Cycles of a load that the first cache does not have: from the second cache, or from memory.
-fn miss_latency(run: &Run, l2_sectors: f64) -> f64 {
+fn miss_latency(run: &FinishedLaunch, l2_sectors: f64) -> f64 {
     let rates = &run.device.rates;
     let miss_rate = (throughput::memory_bytes(run) / 32.0 / l2_sectors.max(1.0)).min(1.0);
     rates.latency.l2 + miss_rate * (rates.latency.memory - rates.latency.l2)

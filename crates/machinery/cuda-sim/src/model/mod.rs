@@ -39,7 +39,7 @@ const OVERLAP: f64 = 1.7;
 const DRAIN_SECONDS: f64 = 1.5e-6;
 
 /// A launch that is over.
-pub struct Run<'a> {
+pub struct FinishedLaunch<'a> {
     pub program: &'a Listing,
     pub device: &'a DeviceSpec,
     pub counted: &'a Counted,
@@ -53,7 +53,7 @@ pub struct Run<'a> {
     pub threads: u32,
 }
 
-impl Run<'_> {
+impl FinishedLaunch<'_> {
     /// The counts of every site, of the whole launch: those of the sample, enlarged by how much
     /// more often all blocks came there. Where no block of the sample came it is nothing.
     fn sites(&self) -> Vec<SiteEstimate> {
@@ -131,7 +131,7 @@ impl SiteEstimate {
 }
 
 /// The modelled time of a launch.
-pub fn modelled(run: &Run) -> Modelled {
+pub fn modelled(run: &FinishedLaunch) -> Modelled {
     let rates = &run.device.rates;
     let sites = run.sites();
     let l2_sectors = throughput::l2_sectors(run, &sites);

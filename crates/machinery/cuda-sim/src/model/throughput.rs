@@ -1,6 +1,6 @@
 //! What each resource of the GPU takes for the work of a launch.
 
-use super::{Resource, ResourceTime, Roofline, Run, SiteEstimate};
+use super::{FinishedLaunch, Resource, ResourceTime, Roofline, SiteEstimate};
 use crate::isa::{AccessSet, Class, Direction, Memory};
 
 /// Machine instructions for a PTX instruction of the special class: a correctly rounded square
@@ -20,7 +20,7 @@ const CYCLES_AN_ATOMIC: f64 = 2.0;
 const WAVEFRONTS_A_COPY: f64 = 2.0;
 
 /// The time of every resource, milliseconds, where so many sectors go to the second cache.
-pub fn parts(run: &Run, sites: &[SiteEstimate], l2_sectors: f64) -> Vec<ResourceTime> {
+pub fn parts(run: &FinishedLaunch, sites: &[SiteEstimate], l2_sectors: f64) -> Vec<ResourceTime> {
     let rates = &run.device.rates;
     let (busy, uneven) = run.spread();
     let each = |cycles: f64| run.seconds(cycles / busy * uneven) * 1e3;
@@ -99,7 +99,7 @@ pub fn parts(run: &Run, sites: &[SiteEstimate], l2_sectors: f64) -> Vec<Resource
 }
 
 /// Sectors that go to the second cache, of all global and local accesses.
-pub fn l2_sectors(run: &Run, sites: &[SiteEstimate]) -> f64 {
+pub fn l2_sectors(run: &FinishedLaunch, sites: &[SiteEstimate]) -> f64 {
     let mut sectors = 0.0;
     for (class, slot) in run.accesses() {
         if AccessSet::DEVICE.has(class) {
@@ -110,7 +110,7 @@ pub fn l2_sectors(run: &Run, sites: &[SiteEstimate]) -> f64 {
 }
 
 /// How often each class of instruction was issued.
-fn classes(run: &Run) -> [f64; Class::COUNT] {
+fn classes(run: &FinishedLaunch) -> [f64; Class::COUNT] {
     let mut classes = [0.0; Class::COUNT];
     for (number, block) in run.program.blocks.iter().enumerate() {
         let visit = run.counts.visits[run.program.issuer(number)];
@@ -126,7 +126,7 @@ fn classes(run: &Run) -> [f64; Class::COUNT] {
 const KEPT: f64 = 0.75;
 
 /// Bytes between device memory and the chip, of a launch after others like it.
-pub fn memory_bytes(run: &Run) -> f64 {
+pub fn memory_bytes(run: &FinishedLaunch) -> f64 {
     let footprint = run.traffic.footprint as f64 * SECTOR;
     if footprint <= KEPT * f64::from(run.device.l2_bytes) {
         return 0.0;
@@ -135,7 +135,7 @@ pub fn memory_bytes(run: &Run) -> f64 {
 }
 
 /// The launch's place in a roofline: every byte of its footprint moved at least once.
-pub fn roofline(run: &Run) -> Roofline {
+pub fn roofline(run: &FinishedLaunch) -> Roofline {
     let rates = &run.device.rates;
     let blocks = run.program.blocks.iter().zip(&run.counts.visits);
     let operations = blocks

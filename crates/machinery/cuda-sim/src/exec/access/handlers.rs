@@ -6,7 +6,7 @@ use super::store::{Stored, run_store, run_store_plainly, store_operands};
 use super::together::{run_load_together, run_store_together};
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::Alone;
-use crate::exec::sm::{Handler, Inst, Next, Run, Sm};
+use crate::exec::sm::{Handler, Handlers, Inst, Next, Sm};
 use crate::exec::space::SpaceAccess;
 use crate::lanes::LANES;
 
@@ -17,7 +17,7 @@ use crate::lanes::LANES;
 macro_rules! access_handlers {
     ($(#[$doc:meta])* $name:ident, $operands:ident -> $read:ty, $run:ident, $plainly:ident, $together:ident) => {
         $(#[$doc])*
-        pub fn $name<S: SpaceAccess + 'static, M: Element, const N: usize>(cpu: Cpu) -> Run {
+        pub fn $name<S: SpaceAccess + 'static, M: Element, const N: usize>(cpu: Cpu) -> Handlers {
             unsafe fn plain<S: SpaceAccess, M: Element, const N: usize>(
                 sm: &mut Sm,
                 inst: &Inst,
@@ -74,7 +74,7 @@ macro_rules! access_handlers {
             } else {
                 (plain::<S, M, N>, None)
             };
-            Run {
+            Handlers {
                 alone,
                 together,
                 repeats: S::COMMON,

@@ -3,11 +3,11 @@
 use super::element::Element;
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::same;
-use crate::exec::sm::{Inst, Run, Sm};
+use crate::exec::sm::{Handlers, Inst, Sm};
 
 /// A load from a place in constant memory known when the module was loaded: `x` elements at
 /// `imm` bytes into the bank. On a GPU this is an operand of the instruction that uses it.
-pub fn load_constant_operand<M: Element>(cpu: Cpu) -> Run {
+pub fn load_constant_operand<M: Element>(cpu: Cpu) -> Handlers {
     same(cpu, |sm: &Sm, inst: &Inst, part| {
         let bank = sm.constants.host.cast_const();
         // SAFETY: the bank is at least as large as the module says; the lowering checked the place.
@@ -16,7 +16,7 @@ pub fn load_constant_operand<M: Element>(cpu: Cpu) -> Run {
 }
 
 /// A load of a kernel parameter: `x` elements at `imm` bytes into the parameters.
-pub fn load_param<M: Element>(cpu: Cpu) -> Run {
+pub fn load_param<M: Element>(cpu: Cpu) -> Handlers {
     same(cpu, |sm: &Sm, inst: &Inst, part| {
         // SAFETY: there are as many bytes as the kernel's parameters take; the lowering checked
         // the place.
@@ -36,7 +36,7 @@ unsafe fn known<M: Element>(base: *const u8, inst: &Inst, part: usize) -> M::Row
 }
 
 /// The address of a place in this function's local memory, `imm` bytes from its base: operand 0.
-pub fn local_address(cpu: Cpu) -> Run {
+pub fn local_address(cpu: Cpu) -> Handlers {
     same(cpu, |sm: &Sm, inst: &Inst, _| {
         u64::from(sm.local_base) + inst.imm
     })

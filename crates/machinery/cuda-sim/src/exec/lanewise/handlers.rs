@@ -8,7 +8,7 @@
 macro_rules! handlers {
     ($(#[$doc:meta])* $name:ident <$($t:ident),+> $f:path, $run:ident) => {
         $(#[$doc])*
-        pub fn $name<$($t: Lane,)+ F: $f + Copy + 'static>(cpu: Cpu, _: F) -> Run {
+        pub fn $name<$($t: Lane,)+ F: $f + Copy + 'static>(cpu: Cpu, _: F) -> Handlers {
             const {
                 assert!(size_of::<F>() == 0, "a lane operation captures nothing");
             }
@@ -43,14 +43,14 @@ macro_rules! handlers {
             }
             #[cfg(target_arch = "x86_64")]
             if !cpu.is_wide() {
-                return Run {
+                return Handlers {
                     alone: plain::<$($t,)+ F>,
                     together: None,
                     repeats: true,
                 };
             }
             let _ = cpu;
-            Run {
+            Handlers {
                 alone: wide::<$($t,)+ F>,
                 together: Some(wide_gang::<$($t,)+ F>),
                 repeats: true,

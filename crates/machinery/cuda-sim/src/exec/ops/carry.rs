@@ -8,7 +8,7 @@ use super::form::{Form, FormError, Op};
 use super::value::for_type;
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::{Lane, carry, carry2};
-use crate::exec::sm::Run;
+use crate::exec::sm::Handlers;
 use crate::isa::Class;
 use crate::ptx::ast::Type;
 
@@ -90,7 +90,7 @@ fn product_parts(form: &Form) -> Result<(bool, bool, Type), FormError> {
     Ok((high, sets, ty))
 }
 
-fn op(ty: Type, sources: usize, run: Run) -> Op {
+fn op(ty: Type, sources: usize, run: Handlers) -> Op {
     Op {
         carries: true,
         ..Op::of_one_type(Class::Integer, ty, sources, run)

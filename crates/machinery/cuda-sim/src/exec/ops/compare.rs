@@ -10,7 +10,7 @@ use super::rounding::flush;
 use super::value::{Row, Value, for_type};
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::{Relate, choose, map3, relate, set as set_lanes, test2};
-use crate::exec::sm::Run;
+use crate::exec::sm::Handlers;
 use crate::isa::Class;
 use crate::ptx::ast::Type;
 
@@ -160,7 +160,7 @@ pub fn set(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     clippy::neg_cmp_op_on_partial_ord,
     reason = "an unordered comparison holds for NaN"
 )]
-fn test(cpu: Cpu, ty: Type, relation: u8, ftz: bool) -> Result<Run, FormError> {
+fn test(cpu: Cpu, ty: Type, relation: u8, ftz: bool) -> Result<Handlers, FormError> {
     macro_rules! floats {
         ($t:ty, $input:path) => {{
             macro_rules! test {
@@ -237,7 +237,7 @@ pub fn slct(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let by = form.ty_among(&[Type::S32, Type::F32])?;
     let ftz = by == Type::F32 && form.has("ftz");
     form.end()?;
-    let run: Run = for_type!(ty, [B16 B32 B64 U16 U32 U64 S16 S32 S64 F32 F64], T => {
+    let run: Handlers = for_type!(ty, [B16 B32 B64 U16 U32 U64 S16 S32 S64 F32 F64], T => {
         match (size_of::<Row<T>>(), by, ftz) {
             (8, Type::S32, _) => map3(cpu, |a: u64, b: u64, c: i32| if c >= 0 { a } else { b }),
             (8, _, false) => map3(cpu, |a: u64, b: u64, c: f32| if c >= 0.0 { a } else { b }),

@@ -4,16 +4,16 @@
 //! ISA states, and follow its tables for special values.
 
 use super::form::{Form, FormError, Op, no_such_type};
-use super::rounding::{Direction, Mode, Operation, double, nearest, pass_nan, single};
+use super::rounding::{Mode, Operation, RoundingDirection, double, nearest, pass_nan, single};
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::{map1, map1_imm, map2, map2_imm};
-use crate::exec::sm::Run;
+use crate::exec::sm::Handlers;
 use crate::isa::Class;
 use crate::ptx::ast::Type;
 
 /// What a division or root is written with: a direction, or one of the approximate kinds.
 enum Accuracy {
-    Rounded(Direction),
+    Rounded(RoundingDirection),
     Approximate,
     /// `div.full`
     FullRange,
@@ -25,7 +25,7 @@ fn accuracy(form: &Form) -> Result<Accuracy, FormError> {
 }
 
 fn rounded_or_approximate(form: &Form) -> Option<Accuracy> {
-    match Direction::float(form) {
+    match RoundingDirection::float(form) {
         Some(direction) => Some(Accuracy::Rounded(direction)),
         None => form.has("approx").then_some(Accuracy::Approximate),
     }
@@ -35,7 +35,7 @@ fn rounded_or_approximate(form: &Form) -> Option<Accuracy> {
 fn parts(form: &Form, accuracy: &Accuracy) -> Result<(Mode, Type, Class), FormError> {
     let direction = match *accuracy {
         Accuracy::Rounded(direction) => direction,
-        _ => Direction::Nearest,
+        _ => RoundingDirection::Nearest,
     };
     let ty = form.ty_among(&[Type::F32, Type::F64])?;
     let double_approximate = ty == Type::F64 && matches!(accuracy, Accuracy::Approximate);
@@ -61,15 +61,15 @@ pub fn div(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
         .or_else(|| form.has("full").then_some(FullRange))
         .ok_or(FormError::Missing(".approx, .full, .rn, .rz, .rm, .rp"))?;
     let (mode, ty, class) = parts(form, &accuracy)?;
-    let run: Run = match (ty, accuracy) {
+    let run: Handlers = match (ty, accuracy) {
         (Type::F32, Approximate) => nearest!(map2, cpu, mode, |a, b| divide_approximately(a, b)),
-        (Type::F32, FullRange | Rounded(Direction::Nearest)) => {
+        (Type::F32, FullRange | Rounded(RoundingDirection::Nearest)) => {
             nearest!(map2, cpu, mode, |a, b| a / b)
         }
         (Type::F32, Rounded(_)) => {
             map2_imm(cpu, |a, b, mode| single(Operation::Div, [a, b, b], mode))
         }
-        (_, Rounded(Direction::Nearest)) => map2(cpu, |a: f64, b| pass_nan([a, b], a / b)),
+        (_, Rounded(RoundingDirection::Nearest)) => map2(cpu, |a: f64, b| pass_nan([a, b], a / b)),
         (_, Rounded(_)) => map2_imm(cpu, |a, b, mode| double(Operation::Div, [a, b, b], mode)),
         (_, Approximate | FullRange) => return no_such_type(ty),
     };
@@ -94,14 +94,14 @@ pub fn rcp(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     use Accuracy::{Approximate, FullRange, Rounded};
     let accuracy = accuracy(form)?;
     let (mode, ty, class) = parts(form, &accuracy)?;
-    let run: Run = match (ty, accuracy) {
-        (Type::F32, Approximate | FullRange | Rounded(Direction::Nearest)) => {
+    let run: Handlers = match (ty, accuracy) {
+        (Type::F32, Approximate | FullRange | Rounded(RoundingDirection::Nearest)) => {
             nearest!(map1, cpu, mode, |a| 1.0 / a)
         }
         (Type::F32, Rounded(_)) => {
             map1_imm(cpu, |a, mode| single(Operation::Div, [1.0, a, a], mode))
         }
-        (_, Rounded(Direction::Nearest)) => map1(cpu, |a: f64| pass_nan([a], 1.0 / a)),
+        (_, Rounded(RoundingDirection::Nearest)) => map1(cpu, |a: f64| pass_nan([a], 1.0 / a)),
         (_, Rounded(_)) => map1_imm(cpu, |a, mode| double(Operation::Div, [1.0, a, a], mode)),
         (_, Approximate | FullRange) if mode.ftz => {
             map1(cpu, |a: f64| upper_result(1.0 / upper_word(a)))
@@ -139,14 +139,14 @@ pub fn sqrt(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     use Accuracy::{Approximate, FullRange, Rounded};
     let accuracy = accuracy(form)?;
     let (mode, ty, class) = parts(form, &accuracy)?;
-    let run: Run = match (ty, accuracy) {
-        (Type::F32, Approximate | FullRange | Rounded(Direction::Nearest)) => {
+    let run: Handlers = match (ty, accuracy) {
+        (Type::F32, Approximate | FullRange | Rounded(RoundingDirection::Nearest)) => {
             nearest!(map1, cpu, mode, |a| a.sqrt())
         }
         (Type::F32, Rounded(_)) => {
             map1_imm(cpu, |a, mode| single(Operation::Sqrt, [a, a, a], mode))
         }
-        (_, Rounded(Direction::Nearest)) => map1(cpu, |a: f64| pass_nan([a], a.sqrt())),
+        (_, Rounded(RoundingDirection::Nearest)) => map1(cpu, |a: f64| pass_nan([a], a.sqrt())),
         (_, Rounded(_)) => map1_imm(cpu, |a, mode| double(Operation::Sqrt, [a, a, a], mode)),
         (_, Approximate | FullRange) => return no_such_type(ty),
     };
@@ -160,7 +160,7 @@ pub fn rsqrt(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     if let Accuracy::Rounded(_) = accuracy {
         return Err(FormError::Missing(".approx"));
     }
-    let run: Run = match ty {
+    let run: Handlers = match ty {
         Type::F32 => nearest!(map1, cpu, mode, |a| (1.0 / f64::from(a).sqrt()) as f32),
         _ if mode.ftz => map1(cpu, |a: f64| upper_result(1.0 / upper_word(a).sqrt())),
         _ => map1(cpu, |a: f64| pass_nan([a], 1.0 / a.sqrt())),

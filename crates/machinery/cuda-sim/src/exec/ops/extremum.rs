@@ -6,7 +6,7 @@ use super::form::{Form, FormError, Op};
 use super::rounding::{canonical, flush, quiet};
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::map2;
-use crate::exec::sm::Run;
+use crate::exec::sm::Handlers;
 use crate::isa::Class;
 use crate::ptx::ast::Type;
 
@@ -41,33 +41,33 @@ macro_rules! single {
 
 /// `min`
 pub fn min(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let written = Written::of(form)?;
+    let written = ExtremumForm::of(form)?;
     let run = match written {
-        Written::Double => map2(cpu, smaller_double),
-        Written::Single(how) => single!(cpu, how, smaller),
+        ExtremumForm::Double => map2(cpu, smaller_double),
+        ExtremumForm::Single(how) => single!(cpu, how, smaller),
     };
     Ok(written.op(run))
 }
 
 /// `max`
 pub fn max(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let written = Written::of(form)?;
+    let written = ExtremumForm::of(form)?;
     let run = match written {
-        Written::Double => map2(cpu, larger_double),
-        Written::Single(how) => single!(cpu, how, larger),
+        ExtremumForm::Double => map2(cpu, larger_double),
+        ExtremumForm::Single(how) => single!(cpu, how, larger),
     };
     Ok(written.op(run))
 }
 
 /// The type, and what else may be said of single precision.
 #[derive(Clone, Copy)]
-enum Written {
-    Single(How),
+enum ExtremumForm {
+    Single(SingleForm),
     Double,
 }
 
 #[derive(Clone, Copy)]
-struct How {
+struct SingleForm {
     ftz: bool,
     /// `.NaN`: a NaN wins over a number.
     nan: bool,
@@ -75,14 +75,14 @@ struct How {
     xor_sign: bool,
 }
 
-impl Written {
-    fn of(form: &Form) -> Result<Written, FormError> {
+impl ExtremumForm {
+    fn of(form: &Form) -> Result<ExtremumForm, FormError> {
         let ty = form.ty_among(&[Type::F32, Type::F64])?;
         if ty == Type::F64 {
             form.end()?;
-            return Ok(Written::Double);
+            return Ok(ExtremumForm::Double);
         }
-        let how = How {
+        let how = SingleForm {
             ftz: form.has("ftz"),
             nan: form.has("NaN"),
             xor_sign: form.has("xorsign"),
@@ -91,13 +91,13 @@ impl Written {
             return Err(FormError::Missing(".abs"));
         }
         form.end()?;
-        Ok(Written::Single(how))
+        Ok(ExtremumForm::Single(how))
     }
 
-    fn op(self, run: Run) -> Op {
+    fn op(self, run: Handlers) -> Op {
         match self {
-            Written::Single(_) => Op::of_one_type(Class::Float, Type::F32, 2, run),
-            Written::Double => Op::of_one_type(Class::Double, Type::F64, 2, run),
+            ExtremumForm::Single(_) => Op::of_one_type(Class::Float, Type::F32, 2, run),
+            ExtremumForm::Double => Op::of_one_type(Class::Double, Type::F64, 2, run),
         }
     }
 }

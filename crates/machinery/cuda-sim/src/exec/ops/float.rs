@@ -4,23 +4,23 @@
 
 use super::form::{Form, FormError, Op, no_such_type};
 use super::rounding::{
-    Direction, Mode, Operation, canonical, double, flush, nearest, pass_nan, single,
+    Mode, Operation, RoundingDirection, canonical, double, flush, nearest, pass_nan, single,
 };
 use super::value::for_type;
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::{map1, map2, map2_imm, map3, map3_imm, test1};
-use crate::exec::sm::Run;
+use crate::exec::sm::Handlers;
 use crate::isa::Class;
 use crate::ptx::ast::Type;
 
 /// `add`
 pub fn add(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let written = Written::of_two(form)?;
+    let written = WrittenMode::of_two(form)?;
     let mode = written.mode;
     let run = match (written.ty, mode.direction) {
-        (Type::F32, Direction::Nearest) => nearest!(map2, cpu, mode, |a, b| a + b),
+        (Type::F32, RoundingDirection::Nearest) => nearest!(map2, cpu, mode, |a, b| a + b),
         (Type::F32, _) => map2_imm(cpu, |a, b, mode| single(Operation::Add, [a, b, b], mode)),
-        (_, Direction::Nearest) => map2(cpu, |a: f64, b| pass_nan([b, a], a + b)),
+        (_, RoundingDirection::Nearest) => map2(cpu, |a: f64, b| pass_nan([b, a], a + b)),
         _ => map2_imm(cpu, |a, b, mode| double(Operation::Add, [a, b, b], mode)),
     };
     Ok(written.op(2, run))
@@ -28,14 +28,14 @@ pub fn add(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
 
 /// `sub`
 pub fn sub(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let written = Written::of_two(form)?;
+    let written = WrittenMode::of_two(form)?;
     let mode = written.mode;
     let run = match (written.ty, mode.direction) {
-        (Type::F32, Direction::Nearest) => nearest!(map2, cpu, mode, |a, b| a - b),
+        (Type::F32, RoundingDirection::Nearest) => nearest!(map2, cpu, mode, |a, b| a - b),
         (Type::F32, _) => map2_imm(cpu, |a, b: f32, mode| {
             single(Operation::Add, [a, -b, b], mode)
         }),
-        (_, Direction::Nearest) => map2(cpu, |a: f64, b| pass_nan([b, a], a - b)),
+        (_, RoundingDirection::Nearest) => map2(cpu, |a: f64, b| pass_nan([b, a], a - b)),
         _ => map2_imm(cpu, |a: f64, b: f64, mode| {
             // Negating b would also turn the sign of a NaN, which must pass through.
             let minus_b = if b.is_nan() { b } else { -b };
@@ -47,12 +47,12 @@ pub fn sub(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
 
 /// `mul`
 pub fn mul(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let written = Written::of_two(form)?;
+    let written = WrittenMode::of_two(form)?;
     let mode = written.mode;
     let run = match (written.ty, mode.direction) {
-        (Type::F32, Direction::Nearest) => nearest!(map2, cpu, mode, |a, b| a * b),
+        (Type::F32, RoundingDirection::Nearest) => nearest!(map2, cpu, mode, |a, b| a * b),
         (Type::F32, _) => map2_imm(cpu, |a, b, mode| single(Operation::Mul, [a, b, b], mode)),
-        (_, Direction::Nearest) => map2(cpu, |a: f64, b| pass_nan([b, a], a * b)),
+        (_, RoundingDirection::Nearest) => map2(cpu, |a: f64, b| pass_nan([b, a], a * b)),
         _ => map2_imm(cpu, |a, b, mode| double(Operation::Mul, [a, b, b], mode)),
     };
     Ok(written.op(2, run))
@@ -60,32 +60,37 @@ pub fn mul(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
 
 /// `fma`, and `mad`, which is its older name.
 pub fn fma(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let direction = Direction::float(form).ok_or(FormError::Missing(".rn, .rz, .rm, .rp"))?;
-    let written = Written::rounded(form, direction)?;
+    let direction =
+        RoundingDirection::float(form).ok_or(FormError::Missing(".rn, .rz, .rm, .rp"))?;
+    let written = WrittenMode::rounded(form, direction)?;
     let mode = written.mode;
     let run = match (written.ty, direction) {
-        (Type::F32, Direction::Nearest) => nearest!(map3, cpu, mode, |a, b, c| a.mul_add(b, c)),
+        (Type::F32, RoundingDirection::Nearest) => {
+            nearest!(map3, cpu, mode, |a, b, c| a.mul_add(b, c))
+        }
         (Type::F32, _) => map3_imm(cpu, |a, b, c, mode| single(Operation::Fma, [a, b, c], mode)),
-        (_, Direction::Nearest) => map3(cpu, |a: f64, b, c| pass_nan([b, c, a], a.mul_add(b, c))),
+        (_, RoundingDirection::Nearest) => {
+            map3(cpu, |a: f64, b, c| pass_nan([b, c, a], a.mul_add(b, c)))
+        }
         _ => map3_imm(cpu, |a, b, c, mode| double(Operation::Fma, [a, b, c], mode)),
     };
     Ok(written.op(3, run))
 }
 
 /// What a sum or product is written with.
-struct Written {
+struct WrittenMode {
     ty: Type,
     mode: Mode,
 }
 
-impl Written {
+impl WrittenMode {
     /// `add`, `sub`, `mul`: to nearest where no direction is written.
-    fn of_two(form: &Form) -> Result<Written, FormError> {
-        let direction = Direction::float(form).unwrap_or(Direction::Nearest);
-        Written::rounded(form, direction)
+    fn of_two(form: &Form) -> Result<WrittenMode, FormError> {
+        let direction = RoundingDirection::float(form).unwrap_or(RoundingDirection::Nearest);
+        WrittenMode::rounded(form, direction)
     }
 
-    fn rounded(form: &Form, direction: Direction) -> Result<Written, FormError> {
+    fn rounded(form: &Form, direction: RoundingDirection) -> Result<WrittenMode, FormError> {
         let ty = form.ty()?;
         // Double precision has neither `.ftz` nor `.sat`.
         let is_single = ty == Type::F32;
@@ -96,12 +101,12 @@ impl Written {
         };
         form.end()?;
         match ty {
-            Type::F32 | Type::F64 => Ok(Written { ty, mode }),
+            Type::F32 | Type::F64 => Ok(WrittenMode { ty, mode }),
             _ => no_such_type(ty),
         }
     }
 
-    fn op(self, sources: usize, run: Run) -> Op {
+    fn op(self, sources: usize, run: Handlers) -> Op {
         Op::of_one_type(class(self.ty), self.ty, sources, run).with_imm(self.mode.code())
     }
 }
@@ -175,7 +180,7 @@ pub fn testp(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     )?;
     let ty = form.ty()?;
     form.end()?;
-    let run: Run = for_type!(ty, [F32 F64], T => match kind {
+    let run: Handlers = for_type!(ty, [F32 F64], T => match kind {
         "finite" => test1(cpu, |a: T| a.is_finite()),
         "infinite" => test1(cpu, |a: T| a.is_infinite()),
         "number" => test1(cpu, |a: T| !a.is_nan()),

@@ -1,14 +1,14 @@
 //! A written form (`add.rn.ftz.f32`) taken apart, and the operation it stands for.
 
 use crate::exec::cpu::Cpu;
-use crate::exec::sm::Run;
+use crate::exec::sm::Handlers;
 use crate::isa::Class;
 use crate::ptx::ast::Type;
 use std::cell::Cell;
 
 /// An operation: the types of its operands and the handler that runs it.
 pub struct Op {
-    pub run: Run,
+    pub run: Handlers,
     pub class: Class,
     /// Destinations, in the order they are written.
     pub defs: Vec<Type>,
@@ -26,7 +26,7 @@ pub struct Op {
 }
 
 impl Op {
-    pub fn new(class: Class, defs: &[Type], uses: &[Type], run: Run) -> Op {
+    pub fn new(class: Class, defs: &[Type], uses: &[Type], run: Handlers) -> Op {
         Op {
             run,
             class,
@@ -39,7 +39,7 @@ impl Op {
     }
 
     /// One whose destination and `sources` sources all have the one type that it names.
-    pub fn of_one_type(class: Class, ty: Type, sources: usize, run: Run) -> Op {
+    pub fn of_one_type(class: Class, ty: Type, sources: usize, run: Handlers) -> Op {
         Op::new(class, &[ty], &vec![ty; sources], run)
     }
 

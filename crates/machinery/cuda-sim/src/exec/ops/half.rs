@@ -46,8 +46,8 @@ pub fn flush(a: f32) -> f32 {
 
 /// What a form says, packed into its immediate.
 #[derive(Clone, Copy)]
-struct How {
-    function: Function,
+struct HalfForm {
+    function: HalfOperation,
     bfloat: bool,
     packed: bool,
     ftz: bool,
@@ -58,7 +58,7 @@ struct How {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Function {
+enum HalfOperation {
     Add,
     Sub,
     Mul,
@@ -72,23 +72,23 @@ enum Function {
 }
 
 /// Functions by their number in a code, which is their place in the enum.
-const FUNCTIONS: [Function; 10] = [
-    Function::Add,
-    Function::Sub,
-    Function::Mul,
-    Function::Fma,
-    Function::Neg,
-    Function::Abs,
-    Function::Min,
-    Function::Max,
-    Function::Ex2,
-    Function::Tanh,
+const FUNCTIONS: [HalfOperation; 10] = [
+    HalfOperation::Add,
+    HalfOperation::Sub,
+    HalfOperation::Mul,
+    HalfOperation::Fma,
+    HalfOperation::Neg,
+    HalfOperation::Abs,
+    HalfOperation::Min,
+    HalfOperation::Max,
+    HalfOperation::Ex2,
+    HalfOperation::Tanh,
 ];
 
-impl How {
+impl HalfForm {
     /// Without modifiers but the type.
-    fn plain(function: Function, ty: Type) -> How {
-        How {
+    fn plain(function: HalfOperation, ty: Type) -> HalfForm {
+        HalfForm {
             function,
             bfloat: matches!(ty, Type::BF16 | Type::BF16x2),
             packed: matches!(ty, Type::F16x2 | Type::BF16x2),
@@ -117,9 +117,9 @@ impl How {
         flags.sum::<u64>() | (self.function as u64) << 8
     }
 
-    fn from_code(code: u64) -> How {
+    fn from_code(code: u64) -> HalfForm {
         let flag = |n: u32| code >> n & 1 == 1;
-        How {
+        HalfForm {
             function: FUNCTIONS[(code >> 8) as usize % FUNCTIONS.len()],
             bfloat: flag(0),
             packed: flag(1),
@@ -134,60 +134,60 @@ impl How {
 
 /// `add`
 pub fn add(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    rounded(form, cpu, Function::Add)
+    rounded(form, cpu, HalfOperation::Add)
 }
 
 /// `sub`
 pub fn sub(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    rounded(form, cpu, Function::Sub)
+    rounded(form, cpu, HalfOperation::Sub)
 }
 
 /// `mul`
 pub fn mul(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    rounded(form, cpu, Function::Mul)
+    rounded(form, cpu, HalfOperation::Mul)
 }
 
 /// `fma`
 pub fn fma(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     form.required(&["rn"], ".rn")?;
-    let (ty, how) = written(form, Function::Fma)?;
+    let (ty, how) = written(form, HalfOperation::Fma)?;
     let sat = !how.bfloat && form.has("sat");
     let relu = form.has("relu");
     form.end()?;
-    Ok(op(ty, How { sat, relu, ..how }, cpu))
+    Ok(op(ty, HalfForm { sat, relu, ..how }, cpu))
 }
 
 /// `neg`
 pub fn neg(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    sign(form, cpu, Function::Neg)
+    sign(form, cpu, HalfOperation::Neg)
 }
 
 /// `abs`
 pub fn abs(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    sign(form, cpu, Function::Abs)
+    sign(form, cpu, HalfOperation::Abs)
 }
 
 /// `min`
 pub fn min(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    one_of_two(form, cpu, Function::Min)
+    one_of_two(form, cpu, HalfOperation::Min)
 }
 
 /// `max`
 pub fn max(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    one_of_two(form, cpu, Function::Max)
+    one_of_two(form, cpu, HalfOperation::Max)
 }
 
 /// `ex2`
 pub fn ex2(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     form.required(&["approx"], ".approx")?;
     let ty = form.ty_among(&HALVES)?;
-    let how = How::plain(Function::Ex2, ty);
+    let how = HalfForm::plain(HalfOperation::Ex2, ty);
     if how.bfloat {
         form.required(&["ftz"], ".ftz")?;
     }
     form.end()?;
     let ftz = how.bfloat;
-    Ok(special(ty, How { ftz, ..how }, cpu))
+    Ok(special(ty, HalfForm { ftz, ..how }, cpu))
 }
 
 /// `tanh`
@@ -195,7 +195,7 @@ pub fn tanh(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     form.required(&["approx"], ".approx")?;
     let ty = form.ty_among(&HALVES)?;
     form.end()?;
-    Ok(special(ty, How::plain(Function::Tanh, ty), cpu))
+    Ok(special(ty, HalfForm::plain(HalfOperation::Tanh, ty), cpu))
 }
 
 /// Refuses an instruction that has no form in half precision.
@@ -204,21 +204,21 @@ pub fn none(form: &Form, _: Cpu) -> Result<Op, FormError> {
 }
 
 /// `add`, `sub`, `mul`: rounded to nearest, whether `.rn` stands there or not.
-fn rounded(form: &Form, cpu: Cpu, function: Function) -> Result<Op, FormError> {
+fn rounded(form: &Form, cpu: Cpu, function: HalfOperation) -> Result<Op, FormError> {
     form.has("rn");
     let (ty, how) = written(form, function)?;
     let sat = !how.bfloat && form.has("sat");
     form.end()?;
-    Ok(op(ty, How { sat, ..how }, cpu))
+    Ok(op(ty, HalfForm { sat, ..how }, cpu))
 }
 
-fn sign(form: &Form, cpu: Cpu, function: Function) -> Result<Op, FormError> {
+fn sign(form: &Form, cpu: Cpu, function: HalfOperation) -> Result<Op, FormError> {
     let (ty, how) = written(form, function)?;
     form.end()?;
     Ok(op(ty, how, cpu))
 }
 
-fn one_of_two(form: &Form, cpu: Cpu, function: Function) -> Result<Op, FormError> {
+fn one_of_two(form: &Form, cpu: Cpu, function: HalfOperation) -> Result<Op, FormError> {
     let (ty, how) = written(form, function)?;
     let xor_sign = form.has("xorsign");
     if xor_sign && !form.has("abs") {
@@ -226,7 +226,7 @@ fn one_of_two(form: &Form, cpu: Cpu, function: Function) -> Result<Op, FormError
     }
     let nan = form.has("NaN");
     form.end()?;
-    let how = How {
+    let how = HalfForm {
         xor_sign,
         nan,
         ..how
@@ -236,24 +236,24 @@ fn one_of_two(form: &Form, cpu: Cpu, function: Function) -> Result<Op, FormError
 
 /// The type and what all forms but those of the special functions may say: `.ftz`, where it is no
 /// `.bf16`.
-fn written(form: &Form, function: Function) -> Result<(Type, How), FormError> {
+fn written(form: &Form, function: HalfOperation) -> Result<(Type, HalfForm), FormError> {
     let ty = form.ty_among(&HALVES)?;
-    let how = How::plain(function, ty);
+    let how = HalfForm::plain(function, ty);
     let ftz = !how.bfloat && form.has("ftz");
-    Ok((ty, How { ftz, ..how }))
+    Ok((ty, HalfForm { ftz, ..how }))
 }
 
-fn special(ty: Type, how: How, cpu: Cpu) -> Op {
+fn special(ty: Type, how: HalfForm, cpu: Cpu) -> Op {
     Op {
         class: Class::Special,
         ..op(ty, how, cpu)
     }
 }
 
-fn op(ty: Type, how: How, cpu: Cpu) -> Op {
+fn op(ty: Type, how: HalfForm, cpu: Cpu) -> Op {
     let (sources, run) = match how.function {
-        Function::Fma => (3, map3_imm(cpu, |a, b, c, code| lane([a, b, c], code))),
-        Function::Neg | Function::Abs | Function::Ex2 | Function::Tanh => {
+        HalfOperation::Fma => (3, map3_imm(cpu, |a, b, c, code| lane([a, b, c], code))),
+        HalfOperation::Neg | HalfOperation::Abs | HalfOperation::Ex2 | HalfOperation::Tanh => {
             (1, map1_imm(cpu, |a, code| lane([a, 0, 0], code)))
         }
         _ => (2, map2_imm(cpu, |a, b, code| lane([a, b, 0], code))),
@@ -264,7 +264,7 @@ fn op(ty: Type, how: How, cpu: Cpu) -> Op {
 /// One lane's register: one value, or two.
 #[inline(never)]
 fn lane(operands: [u32; 3], code: u64) -> u32 {
-    let how = How::from_code(code);
+    let how = HalfForm::from_code(code);
     let low = u32::from(value(operands.map(|x| x as u16), how));
     if !how.packed {
         return low;
@@ -272,7 +272,7 @@ fn lane(operands: [u32; 3], code: u64) -> u32 {
     low | u32::from(value(operands.map(|x| (x >> 16) as u16), how)) << 16
 }
 
-fn value(operands: [u16; 3], how: How) -> u16 {
+fn value(operands: [u16; 3], how: HalfForm) -> u16 {
     let widen = |bits: u16| {
         if how.bfloat {
             bf16(bits.into())
@@ -302,15 +302,15 @@ fn value(operands: [u16; 3], how: How) -> u16 {
     let [a, b, _] = operands;
     let [x, y, _] = operands.map(widen);
     let result = match how.function {
-        Function::Neg => a ^ 0x8000,
-        Function::Abs => a & 0x7fff,
-        Function::Add => narrow(x + y),
-        Function::Sub => narrow(x - y),
-        Function::Mul => narrow(x * y),
-        Function::Fma => fused(operands, how.bfloat),
-        Function::Ex2 => narrow(power_of_two(x)),
-        Function::Tanh => narrow(hyperbolic_tangent(x)),
-        Function::Min | Function::Max => extremum([a, b], how, widen),
+        HalfOperation::Neg => a ^ 0x8000,
+        HalfOperation::Abs => a & 0x7fff,
+        HalfOperation::Add => narrow(x + y),
+        HalfOperation::Sub => narrow(x - y),
+        HalfOperation::Mul => narrow(x * y),
+        HalfOperation::Fma => fused(operands, how.bfloat),
+        HalfOperation::Ex2 => narrow(power_of_two(x)),
+        HalfOperation::Tanh => narrow(hyperbolic_tangent(x)),
+        HalfOperation::Min | HalfOperation::Max => extremum([a, b], how, widen),
     };
     let result = if how.ftz && tiny(how, x * y) {
         result & 0x8000
@@ -328,8 +328,8 @@ fn value(operands: [u16; 3], how: How) -> u16 {
 
 /// Whether a product, which is exact in single precision, is subnormal as an `.f16` before it is rounded:
 /// an H200 flushes one that would be rounded up to a normal number. A fused sum it rounds first.
-fn tiny(how: How, product: f32) -> bool {
-    how.function == Function::Mul && product.abs() < SMALLEST_NORMAL
+fn tiny(how: HalfForm, product: f32) -> bool {
+    how.function == HalfOperation::Mul && product.abs() < SMALLEST_NORMAL
 }
 
 fn fused(operands: [u16; 3], bfloat: bool) -> u16 {
@@ -345,7 +345,7 @@ fn fused(operands: [u16; 3], bfloat: bool) -> u16 {
 }
 
 /// The operand that is a number, unless `.NaN`; -0 is less than +0.
-fn extremum([a, b]: [u16; 2], how: How, widen: impl Fn(u16) -> f32) -> u16 {
+fn extremum([a, b]: [u16; 2], how: HalfForm, widen: impl Fn(u16) -> f32) -> u16 {
     let sign = if how.xor_sign { (a ^ b) & 0x8000 } else { 0 };
     let [a, b] = if how.xor_sign {
         [a & 0x7fff, b & 0x7fff]
@@ -362,7 +362,7 @@ fn extremum([a, b]: [u16; 2], how: How, widen: impl Fn(u16) -> f32) -> u16 {
         };
     }
     let less = x.total_cmp(&y).is_lt();
-    sign | if less == (how.function == Function::Min) {
+    sign | if less == (how.function == HalfOperation::Min) {
         a
     } else {
         b

@@ -4,7 +4,7 @@ use super::form::{Form, FormError, Op, no_such_type};
 use super::value::{Row, Value, for_type, per_type};
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::{Lane, map3};
-use crate::exec::sm::Run;
+use crate::exec::sm::Handlers;
 use crate::isa::Class;
 use crate::ptx::ast::Type;
 
@@ -252,7 +252,7 @@ fn factors(form: &Form) -> Result<[Type; 2], FormError> {
 }
 
 /// A dot product's operation: the sum is signed if one of the factors is.
-fn sum([a, b]: [Type; 2], run: Run) -> Op {
+fn sum([a, b]: [Type; 2], run: Handlers) -> Op {
     let sum = if a.is_signed() || b.is_signed() {
         Type::S32
     } else {

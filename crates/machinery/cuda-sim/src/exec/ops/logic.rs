@@ -4,7 +4,7 @@ use super::form::{Form, FormError, Op};
 use super::value::{Row, Value, for_type, per_type};
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::{map1, map2, map3, map3_imm, masks};
-use crate::exec::sm::Run;
+use crate::exec::sm::Handlers;
 use crate::isa::Class;
 use crate::ptx::ast::Type;
 
@@ -142,7 +142,7 @@ pub fn prmt(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
         };
     }
     form.end()?;
-    let run: Run = match mode {
+    let run: Handlers = match mode {
         None => map3(cpu, pick_bytes),
         Some("f4e") => mode!(|n, c| c + n),
         Some("b4e") => mode!(|n, c| c.wrapping_sub(n)),

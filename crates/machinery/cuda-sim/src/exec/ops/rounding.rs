@@ -15,21 +15,21 @@ pub const NAN64: u64 = 0xfff8_0000_0000_0000;
 
 /// A rounding direction: `.rn`, `.rz`, `.rm`, `.rp` and their integer counterparts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
+pub enum RoundingDirection {
     Nearest,
     Zero,
     Down,
     Up,
 }
 
-impl Direction {
+impl RoundingDirection {
     /// The direction named by one of `names`, which are in the enum's order.
-    fn named(form: &Form, names: [&str; 4]) -> Option<Direction> {
+    fn named(form: &Form, names: [&str; 4]) -> Option<RoundingDirection> {
         let all = [
-            Direction::Nearest,
-            Direction::Zero,
-            Direction::Down,
-            Direction::Up,
+            RoundingDirection::Nearest,
+            RoundingDirection::Zero,
+            RoundingDirection::Down,
+            RoundingDirection::Up,
         ];
         let name = form.one_of(&names)?;
         names
@@ -40,21 +40,21 @@ impl Direction {
     }
 
     /// `.rn .rz .rm .rp`
-    pub fn float(form: &Form) -> Option<Direction> {
+    pub fn float(form: &Form) -> Option<RoundingDirection> {
         Self::named(form, ["rn", "rz", "rm", "rp"])
     }
 
     /// `.rni .rzi .rmi .rpi`
-    pub fn integer(form: &Form) -> Option<Direction> {
+    pub fn integer(form: &Form) -> Option<RoundingDirection> {
         Self::named(form, ["rni", "rzi", "rmi", "rpi"])
     }
 
     pub fn round(self) -> Round {
         match self {
-            Direction::Nearest => Round::NearestTiesToEven,
-            Direction::Zero => Round::TowardZero,
-            Direction::Down => Round::TowardNegative,
-            Direction::Up => Round::TowardPositive,
+            RoundingDirection::Nearest => Round::NearestTiesToEven,
+            RoundingDirection::Zero => Round::TowardZero,
+            RoundingDirection::Down => Round::TowardNegative,
+            RoundingDirection::Up => Round::TowardPositive,
         }
     }
 }
@@ -62,7 +62,7 @@ impl Direction {
 /// How a form rounds and clamps; travels in the immediate of forms too rare for a handler each.
 #[derive(Debug, Clone, Copy)]
 pub struct Mode {
-    pub direction: Direction,
+    pub direction: RoundingDirection,
     pub ftz: bool,
     pub sat: bool,
 }
@@ -75,10 +75,10 @@ impl Mode {
     #[inline(always)]
     pub fn from_code(code: u64) -> Mode {
         let direction = match code & 3 {
-            0 => Direction::Nearest,
-            1 => Direction::Zero,
-            2 => Direction::Down,
-            _ => Direction::Up,
+            0 => RoundingDirection::Nearest,
+            1 => RoundingDirection::Zero,
+            2 => RoundingDirection::Down,
+            _ => RoundingDirection::Up,
         };
         Mode {
             direction,
@@ -226,14 +226,14 @@ pub fn double(operation: Operation, [a, b, c]: [f64; 3], code: u64) -> f64 {
 macro_rules! towards {
     ($direction:expr, $root:expr, $error:expr) => {
         match $direction {
-            Direction::Zero | Direction::Down if $error < 0.0 => $root.next_down(),
-            Direction::Up if $error > 0.0 => $root.next_up(),
+            RoundingDirection::Zero | RoundingDirection::Down if $error < 0.0 => $root.next_down(),
+            RoundingDirection::Up if $error > 0.0 => $root.next_up(),
             _ => $root,
         }
     };
 }
 
-fn sqrt_single(a: f32, direction: Direction) -> f32 {
+fn sqrt_single(a: f32, direction: RoundingDirection) -> f32 {
     let root = a.sqrt();
     if !(a > 0.0 && a.is_finite()) {
         return root;
@@ -243,7 +243,7 @@ fn sqrt_single(a: f32, direction: Direction) -> f32 {
     towards!(direction, root, error)
 }
 
-fn sqrt_double(a: f64, direction: Direction) -> f64 {
+fn sqrt_double(a: f64, direction: RoundingDirection) -> f64 {
     if !(a > 0.0 && a.is_finite()) {
         return a.sqrt();
     }

@@ -8,7 +8,7 @@ use super::form::{Form, FormError, Op};
 use super::rounding::{canonical, flush};
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::map1;
-use crate::exec::sm::Run;
+use crate::exec::sm::Handlers;
 use crate::isa::Class;
 use crate::ptx::ast::Type;
 
@@ -69,7 +69,7 @@ fn approximate_single(form: &Form) -> Result<(), FormError> {
     Ok(())
 }
 
-fn op(run: Run) -> Op {
+fn op(run: Handlers) -> Op {
     Op::new(Class::Special, &[Type::F32], &[Type::F32], run)
 }
 

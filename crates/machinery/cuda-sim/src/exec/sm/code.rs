@@ -12,7 +12,7 @@ pub type Handler = unsafe fn(&mut Sm, &Inst) -> Next;
 
 /// The ways to run an instruction.
 #[derive(Clone, Copy)]
-pub struct Run {
+pub struct Handlers {
     /// For one warp.
     pub alone: Handler,
     /// For all warps of a gang (see `exec/gang.rs`), where there is such a form.
@@ -21,9 +21,9 @@ pub struct Run {
     pub repeats: bool,
 }
 
-impl From<Handler> for Run {
-    fn from(alone: Handler) -> Run {
-        Run {
+impl From<Handler> for Handlers {
+    fn from(alone: Handler) -> Handlers {
+        Handlers {
             alone,
             together: None,
             repeats: false,

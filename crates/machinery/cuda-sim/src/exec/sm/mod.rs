@@ -8,7 +8,7 @@ mod single;
 mod sites;
 mod splits;
 
-pub use code::{Handler, Inst, Next, Run};
+pub use code::{Handler, Handlers, Inst, Next};
 pub use grid::{Grid, Launch};
 pub use program::{Code, Program};
 pub use sites::{ObservedSite, ObservedSites};

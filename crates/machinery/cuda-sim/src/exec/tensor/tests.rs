@@ -5,7 +5,11 @@ use super::*;
 use crate::exec::random::random;
 
 /// Ones and twos and so on in the elements of a matrix, each lane's by its own index.
-fn filled(shape: Shape, registers: usize, value: impl Fn(usize, usize) -> u32) -> [[u32; 32]; 4] {
+fn filled(
+    shape: ProductShape,
+    registers: usize,
+    value: impl Fn(usize, usize) -> u32,
+) -> [[u32; 32]; 4] {
     let mut rows = [[0; LANES]; 4];
     for (register, row) in rows[..registers].iter_mut().enumerate() {
         for (lane, bits) in row.iter_mut().enumerate() {

@@ -7,7 +7,7 @@
 //! [`LEAST`] and [`MOST`].
 
 use super::dot::{Accumulator, Dot, F32, Format, KEPT, Multiplicand};
-use super::{COLUMNS, ROWS, Registers, Shape};
+use super::{COLUMNS, ProductShape, ROWS, Registers};
 use crate::lanes::LANES;
 
 /// Columns side by side: first those that a lane has in its even places, then the others.
@@ -66,7 +66,12 @@ fn from_f16(bits: u32) -> f32 {
 /// The product of two matrices plus a third, as [`super::any_product`]; none where an exponent is
 /// too large or too small, or an element infinite or NaN.
 #[inline(always)]
-pub fn product(shape: Shape, a: &Registers, b: &Registers, c: &Registers) -> Option<Registers> {
+pub fn product(
+    shape: ProductShape,
+    a: &Registers,
+    b: &Registers,
+    c: &Registers,
+) -> Option<Registers> {
     let dot = Dot::new(shape.accumulator);
     // Four elements of each row and column, and as many more in each part that follows.
     let parts = shape.deep / ACROSS;

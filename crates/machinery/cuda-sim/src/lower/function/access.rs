@@ -7,7 +7,7 @@ use crate::exec::access::{Element, load, load_constant_operand, load_param, stor
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::map1;
 use crate::exec::ordered::HostAtomic;
-use crate::exec::sm::Run;
+use crate::exec::sm::Handlers;
 use crate::exec::{ordered, space};
 use crate::isa::{Access, AccessKind, Class, Memory};
 use crate::lower::error::LoadError;
@@ -77,8 +77,8 @@ fn element(ty: Type) -> (u32, bool) {
 }
 
 /// A load of one, two or four elements.
-fn pick_load<S: space::SpaceAccess + 'static>(cpu: Cpu, ty: Type, count: u32) -> Run {
-    fn pick<S: space::SpaceAccess + 'static, M: Element>(cpu: Cpu, count: u32) -> Run {
+fn pick_load<S: space::SpaceAccess + 'static>(cpu: Cpu, ty: Type, count: u32) -> Handlers {
+    fn pick<S: space::SpaceAccess + 'static, M: Element>(cpu: Cpu, count: u32) -> Handlers {
         match count {
             1 => load::<S, M, 1>(cpu),
             2 => load::<S, M, 2>(cpu),
@@ -98,8 +98,8 @@ fn pick_load<S: space::SpaceAccess + 'static>(cpu: Cpu, ty: Type, count: u32) ->
 }
 
 /// A store of one, two or four elements.
-fn pick_store<S: space::SpaceAccess + 'static>(cpu: Cpu, ty: Type, count: u32) -> Run {
-    fn pick<S: space::SpaceAccess + 'static, M: Element>(cpu: Cpu, count: u32) -> Run {
+fn pick_store<S: space::SpaceAccess + 'static>(cpu: Cpu, ty: Type, count: u32) -> Handlers {
+    fn pick<S: space::SpaceAccess + 'static, M: Element>(cpu: Cpu, count: u32) -> Handlers {
         match count {
             1 => store::<S, M, 1>(cpu),
             2 => store::<S, M, 2>(cpu),
@@ -116,8 +116,8 @@ fn pick_store<S: space::SpaceAccess + 'static>(cpu: Cpu, ty: Type, count: u32) -
 }
 
 /// A load while other threads may write.
-fn pick_ordered_load<S: space::SpaceAccess + 'static>(ty: Type, count: u32) -> Run {
-    fn pick<S: space::SpaceAccess + 'static, M: HostAtomic>(count: u32) -> Run {
+fn pick_ordered_load<S: space::SpaceAccess + 'static>(ty: Type, count: u32) -> Handlers {
+    fn pick<S: space::SpaceAccess + 'static, M: HostAtomic>(count: u32) -> Handlers {
         let run = match count {
             1 => ordered::load::<S, M, 1>(),
             2 => ordered::load::<S, M, 2>(),
@@ -137,8 +137,8 @@ fn pick_ordered_load<S: space::SpaceAccess + 'static>(ty: Type, count: u32) -> R
 }
 
 /// A store while other threads may read.
-fn pick_ordered_store<S: space::SpaceAccess + 'static>(ty: Type, count: u32) -> Run {
-    fn pick<S: space::SpaceAccess + 'static, M: HostAtomic>(count: u32) -> Run {
+fn pick_ordered_store<S: space::SpaceAccess + 'static>(ty: Type, count: u32) -> Handlers {
+    fn pick<S: space::SpaceAccess + 'static, M: HostAtomic>(count: u32) -> Handlers {
         let run = match count {
             1 => ordered::store::<S, M, 1>(),
             2 => ordered::store::<S, M, 2>(),
@@ -155,8 +155,8 @@ fn pick_ordered_store<S: space::SpaceAccess + 'static>(ty: Type, count: u32) -> 
     }
 }
 
-fn known<const PARAM: bool>(cpu: Cpu, ty: Type) -> Run {
-    fn pick<const PARAM: bool, M: Element>(cpu: Cpu) -> Run {
+fn known<const PARAM: bool>(cpu: Cpu, ty: Type) -> Handlers {
+    fn pick<const PARAM: bool, M: Element>(cpu: Cpu) -> Handlers {
         if PARAM {
             load_param::<M>(cpu)
         } else {

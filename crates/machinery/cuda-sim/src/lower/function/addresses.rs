@@ -6,7 +6,7 @@ use crate::exec::access::local_address;
 use crate::exec::address;
 use crate::exec::lanewise::{map1, test1};
 use crate::exec::ops::Form;
-use crate::exec::sm::{Handler, Run};
+use crate::exec::sm::{Handler, Handlers};
 use crate::isa::Class;
 use crate::lower::analysis::wide::WIDEST;
 use crate::lower::draft::Arithmetic;
@@ -133,7 +133,7 @@ impl<'a> Lowering<'_, 'a> {
             Some(&"local") => test1(cpu, |a: u64| in_window(a, LOCAL_WINDOW)),
             Some(&("param" | "param::entry")) => test1(cpu, |a: u64| in_window(a, PARAM_WINDOW)),
             Some(&"global") => address::is_global(cpu),
-            Some(&"const") => Run::from(address::is_constant as Handler),
+            Some(&"const") => Handlers::from(address::is_constant as Handler),
             _ => return Err(self.unknown(instruction)),
         };
         self.draft_run(run, Class::Integer, &[to], &[from]);

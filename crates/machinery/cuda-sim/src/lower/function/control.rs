@@ -3,7 +3,7 @@
 use super::Lowering;
 use super::operands::form_of;
 use crate::exec::control::BarrierKind;
-use crate::exec::sm::{Handler, Run};
+use crate::exec::sm::{Handler, Handlers};
 use crate::exec::{control, ordered, together};
 use crate::isa::Class;
 use crate::isa::checked::{Aligned, Checked, Meeting};
@@ -21,7 +21,7 @@ impl<'a> Lowering<'_, 'a> {
         } else {
             (control::branch_if, together::branch_if)
         };
-        let run = Run {
+        let run = Handlers {
             alone,
             together: Some(together),
             repeats: false,
@@ -33,7 +33,7 @@ impl<'a> Lowering<'_, 'a> {
 
     fn jump(&mut self) {
         // A warp and a gang jump alike.
-        let run = Run {
+        let run = Handlers {
             alone: control::jump,
             together: Some(control::jump),
             repeats: false,
@@ -69,7 +69,7 @@ impl<'a> Lowering<'_, 'a> {
     }
 
     fn end_thread(&mut self) {
-        let run = Run {
+        let run = Handlers {
             alone: control::exit,
             together: Some(together::exit),
             repeats: false,
@@ -140,7 +140,7 @@ impl<'a> Lowering<'_, 'a> {
         }
         let labels = labels.clone();
         let targets = labels.into_iter().map(|label| self.label(label)).collect();
-        let run = Run {
+        let run = Handlers {
             alone: control::branch_table,
             together: Some(together::part),
             repeats: false,

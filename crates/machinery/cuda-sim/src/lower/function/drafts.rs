@@ -1,7 +1,7 @@
 //! Code as it grows: instructions appended one by one, and the blocks they are in.
 
 use super::Lowering;
-use crate::exec::sm::{Handler, Run};
+use crate::exec::sm::{Handler, Handlers};
 use crate::isa::Class;
 use crate::isa::checked::{Checked, Waiting};
 use crate::lower::draft::{BlockId, Draft, Flow};
@@ -10,7 +10,7 @@ use crate::lower::register::Register;
 impl<'a> Lowering<'_, 'a> {
     /// Appends an instruction without operands that does the same for a warp and for a gang.
     pub fn effect(&mut self, run: Handler) {
-        let run = Run {
+        let run = Handlers {
             alone: run,
             together: Some(run),
             repeats: false,
@@ -24,7 +24,7 @@ impl<'a> Lowering<'_, 'a> {
     }
 
     /// Appends an instruction that goes on to the next.
-    pub fn draft_run(&mut self, run: Run, class: Class, defs: &[Register], uses: &[Register]) {
+    pub fn draft_run(&mut self, run: Handlers, class: Class, defs: &[Register], uses: &[Register]) {
         self.drafts.push(Draft {
             run,
             class,

@@ -35,7 +35,7 @@ impl<'a> Lowering<'_, 'a> {
             "m16n8k16" => 16,
             _ => return Err(self.unknown(instruction)),
         };
-        let form = tensor::Shape {
+        let form = tensor::ProductShape {
             deep,
             multiplicand,
             accumulator,

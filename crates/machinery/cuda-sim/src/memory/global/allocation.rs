@@ -46,7 +46,7 @@ pub struct AllocationRecord {
 }
 
 /// What is kept of a live allocation.
-pub struct Entry {
+pub struct LiveAllocation {
     /// Its length in bytes.
     pub size: u64,
     /// The host memory that holds its bytes.
@@ -66,7 +66,7 @@ pub struct Entry {
     pub written: Option<Arc<Written>>,
 }
 
-impl Entry {
+impl LiveAllocation {
     /// A footprint in which nothing of the allocation is touched: that of the last launch, cleared,
     /// where nobody uses it any more.
     pub fn untouched(&self) -> Arc<Touched> {

@@ -13,7 +13,7 @@ pub use error::{AlreadyMapped, NotAllocated, OutOfMemory};
 
 use super::footprint::Touched;
 use super::written::Written;
-use allocation::Entry;
+use allocation::LiveAllocation;
 use backing::Backing;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -33,7 +33,7 @@ pub struct Global {
     capacity: u64,
     used: u64,
     next: u64,
-    entries: BTreeMap<u64, Entry>,
+    entries: BTreeMap<u64, LiveAllocation>,
     /// Allocations made so far, those with a name not counted.
     made: u64,
     /// The allocations that were freed last, the oldest first.
@@ -112,7 +112,7 @@ impl Global {
             return Err(AlreadyMapped(base));
         }
         self.made += 1;
-        let entry = Entry {
+        let entry = LiveAllocation {
             size: bytes,
             host,
             kind: AllocationKind::Registered,
@@ -252,7 +252,7 @@ impl Global {
             .entries
             .range(address..)
             .find(|(base, _)| **base > address);
-        let known = |found: (&u64, &Entry)| found.1.known(*found.0);
+        let known = |found: (&u64, &LiveAllocation)| found.1.known(*found.0);
         (below.map(known), above.map(known))
     }
 
@@ -276,7 +276,7 @@ impl Global {
     fn insert(&mut self, address: u64, size: u64, kind: AllocationKind, backing: Backing) {
         self.used += size;
         self.made += 1;
-        let entry = Entry {
+        let entry = LiveAllocation {
             size,
             host: backing.aligned,
             kind,

@@ -3,7 +3,7 @@
 use super::conversion::Conversion;
 use super::nan::{nearest_single, quiet_nan, widen};
 use crate::exec::ops::half;
-use crate::exec::ops::rounding::{Direction, canonical, flush};
+use crate::exec::ops::rounding::{RoundingDirection, canonical, flush};
 use crate::ptx::ast::Type;
 use rustc_apfloat::ieee::{BFloat, Double, Half, Single};
 use rustc_apfloat::{Float, FloatConvert as _};
@@ -68,12 +68,12 @@ fn to_whole(a: f64, how: Conversion) -> Option<i128> {
     (!whole.is_nan()).then_some(whole as i128)
 }
 
-fn round_to_whole(a: f64, direction: Direction) -> f64 {
+fn round_to_whole(a: f64, direction: RoundingDirection) -> f64 {
     match direction {
-        Direction::Nearest => a.round_ties_even(),
-        Direction::Zero => a.trunc(),
-        Direction::Down => a.floor(),
-        Direction::Up => a.ceil(),
+        RoundingDirection::Nearest => a.round_ties_even(),
+        RoundingDirection::Zero => a.trunc(),
+        RoundingDirection::Down => a.floor(),
+        RoundingDirection::Up => a.ceil(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! A conversion as written, and how it travels in an instruction's immediate.
 
-use crate::exec::ops::rounding::Direction;
+use crate::exec::ops::rounding::RoundingDirection;
 use crate::ptx::ast::Type;
 
 /// A conversion as written.
@@ -8,7 +8,7 @@ use crate::ptx::ast::Type;
 pub struct Conversion {
     pub to: Type,
     pub from: Type,
-    pub direction: Direction,
+    pub direction: RoundingDirection,
     /// A float rounded to an integral value (`.rni` and its like).
     pub integral: bool,
     pub ftz: bool,
@@ -51,10 +51,10 @@ impl Conversion {
         let ty = |at: u32| TYPES[(code >> at & 15) as usize % TYPES.len()];
         let flag = |at: u32| code >> at & 1 == 1;
         let direction = match code >> 8 & 3 {
-            0 => Direction::Nearest,
-            1 => Direction::Zero,
-            2 => Direction::Down,
-            _ => Direction::Up,
+            0 => RoundingDirection::Nearest,
+            1 => RoundingDirection::Zero,
+            2 => RoundingDirection::Down,
+            _ => RoundingDirection::Up,
         };
         Conversion {
             to: ty(0),

@@ -8,14 +8,14 @@ use super::nan::{nearest_single, quiet_nan, widen};
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::map1;
 use crate::exec::ops::half;
-use crate::exec::ops::rounding::{Direction, canonical, flush, saturate};
+use crate::exec::ops::rounding::{RoundingDirection, canonical, flush, saturate};
 use crate::exec::ops::value::{Row, Value};
-use crate::exec::sm::Run;
+use crate::exec::sm::Handlers;
 use crate::ptx::ast::Type;
 
 /// The handler of a conversion whose source register has `source` bytes; none where the general way
 /// must be taken.
-pub fn handler(cpu: Cpu, conversion: Conversion, source: u32) -> Option<Run> {
+pub fn handler(cpu: Cpu, conversion: Conversion, source: u32) -> Option<Handlers> {
     let Conversion {
         to,
         from,
@@ -40,7 +40,9 @@ pub fn handler(cpu: Cpu, conversion: Conversion, source: u32) -> Option<Run> {
                 None
             }
         }
-        (true, false) if direction == Direction::Nearest && !sat => from_integer(cpu, to, from),
+        (true, false) if direction == RoundingDirection::Nearest && !sat => {
+            from_integer(cpu, to, from)
+        }
         (false, true) => to_integer(cpu, to, from, direction, ftz),
         (true, true) if !relu => float_to_float(cpu, to, from, direction, integral, ftz, sat),
         _ => None,
@@ -48,7 +50,7 @@ pub fn handler(cpu: Cpu, conversion: Conversion, source: u32) -> Option<Run> {
 }
 
 /// Integers, extended or cut off.
-fn resize(cpu: Cpu, to: Type, from: Type) -> Option<Run> {
+fn resize(cpu: Cpu, to: Type, from: Type) -> Option<Handlers> {
     macro_rules! from_type {
         ($t:ty) => {
             match to.bytes() {
@@ -73,7 +75,7 @@ fn resize(cpu: Cpu, to: Type, from: Type) -> Option<Run> {
 }
 
 /// Integers to the nearest float.
-fn from_integer(cpu: Cpu, to: Type, from: Type) -> Option<Run> {
+fn from_integer(cpu: Cpu, to: Type, from: Type) -> Option<Handlers> {
     macro_rules! from_type {
         ($t:ty) => {
             match to {
@@ -97,18 +99,24 @@ fn from_integer(cpu: Cpu, to: Type, from: Type) -> Option<Run> {
 }
 
 /// Floats to integers of 32 and 64 bits, clamped to the type's range.
-fn to_integer(cpu: Cpu, to: Type, from: Type, direction: Direction, ftz: bool) -> Option<Run> {
+fn to_integer(
+    cpu: Cpu,
+    to: Type,
+    from: Type,
+    direction: RoundingDirection,
+    ftz: bool,
+) -> Option<Handlers> {
     // Flushing matters only where a subnormal would round away from zero.
-    if ftz && matches!(direction, Direction::Down | Direction::Up) {
+    if ftz && matches!(direction, RoundingDirection::Down | RoundingDirection::Up) {
         return None;
     }
     macro_rules! to_type {
         ($float:ty, $clamp:ident) => {
             match direction {
-                Direction::Nearest => map1(cpu, |a: $float| $clamp(a.round_ties_even())),
-                Direction::Zero => map1(cpu, |a: $float| $clamp(a)),
-                Direction::Down => map1(cpu, |a: $float| $clamp(a.floor())),
-                Direction::Up => map1(cpu, |a: $float| $clamp(a.ceil())),
+                RoundingDirection::Nearest => map1(cpu, |a: $float| $clamp(a.round_ties_even())),
+                RoundingDirection::Zero => map1(cpu, |a: $float| $clamp(a)),
+                RoundingDirection::Down => map1(cpu, |a: $float| $clamp(a.floor())),
+                RoundingDirection::Up => map1(cpu, |a: $float| $clamp(a.ceil())),
             }
         };
     }
@@ -129,12 +137,12 @@ fn float_to_float(
     cpu: Cpu,
     to: Type,
     from: Type,
-    direction: Direction,
+    direction: RoundingDirection,
     integral: bool,
     ftz: bool,
     sat: bool,
-) -> Option<Run> {
-    use Direction::{Down, Nearest, Up, Zero};
+) -> Option<Handlers> {
+    use RoundingDirection::{Down, Nearest, Up, Zero};
     Some(match (to, from) {
         (Type::F32, Type::F32) if integral && !sat && !ftz => match direction {
             Nearest => map1(cpu, |a: f32| canonical(a.round_ties_even())),

@@ -12,7 +12,7 @@ mod frequent;
 mod nan;
 
 use super::form::{Form, FormError, Op, no_such_type};
-use super::rounding::Direction;
+use super::rounding::RoundingDirection;
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::{map1, map1_imm, map2_imm};
 use crate::isa::Class;
@@ -37,8 +37,8 @@ pub fn cvt(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     if form.shows("tf32") {
         return to_tf32(form, cpu);
     }
-    let float = Direction::float(form);
-    let integer = Direction::integer(form);
+    let float = RoundingDirection::float(form);
+    let integer = RoundingDirection::integer(form);
     let to = form.ty()?;
     if matches!(to, Type::F16x2 | Type::BF16x2) {
         return pack(form, to, float, cpu);
@@ -102,9 +102,9 @@ fn in_register(ty: Type, register: u32) -> Type {
 fn direction(
     to: Type,
     from: Type,
-    float: Option<Direction>,
-    integer: Option<Direction>,
-) -> Result<Direction, FormError> {
+    float: Option<RoundingDirection>,
+    integer: Option<RoundingDirection>,
+) -> Result<RoundingDirection, FormError> {
     const INTEGER: FormError = FormError::Missing(".rni, .rzi, .rmi, .rpi");
     const FLOAT: FormError = FormError::Missing(".rn, .rz, .rm, .rp");
     let refuse = |name: &str| Err(FormError::Modifier(name.to_owned()));
@@ -122,15 +122,20 @@ fn direction(
         (None, Some(_)) => refuse("rni, .rzi, .rmi or .rpi"),
         (None, None) if needs_float => Err(FLOAT),
         (None, None) if from.is_float() && !to.is_float() => Err(INTEGER),
-        (None, None) => Ok(Direction::Nearest),
+        (None, None) => Ok(RoundingDirection::Nearest),
     }
 }
 
 /// `cvt.rn.f16x2.f32 d, a, b`: a in the upper half, b in the lower.
-fn pack(form: &Form, to: Type, direction: Option<Direction>, cpu: Cpu) -> Result<Op, FormError> {
+fn pack(
+    form: &Form,
+    to: Type,
+    direction: Option<RoundingDirection>,
+    cpu: Cpu,
+) -> Result<Op, FormError> {
     let from = form.ty_among(&[Type::F32])?;
     let direction = match direction {
-        Some(direction @ (Direction::Nearest | Direction::Zero)) => direction,
+        Some(direction @ (RoundingDirection::Nearest | RoundingDirection::Zero)) => direction,
         _ => return Err(FormError::Missing(".rn, .rz")),
     };
     let relu = form.has("relu");
