@@ -5,8 +5,7 @@ use super::OneByOne;
 use super::handlers::handlers;
 use super::{Alone, Lane, Together, View};
 use crate::exec::cpu::Cpu;
-use crate::exec::sm::Sm;
-use crate::exec::sm::{Handlers, Inst, Next};
+use crate::exec::sm::{Handlers, Inst, Next, Sm};
 use crate::lanes::LANES;
 
 #[inline(always)]

@@ -1,7 +1,6 @@
 //! A program that is ready to run.
 
-use super::ObservedSites;
-use super::{Handler, Inst};
+use super::{Handler, Inst, ObservedSites};
 use crate::exec::function::{CallSite, Function};
 use crate::isa::Listing;
 use std::collections::HashMap;
