@@ -17,7 +17,9 @@ pub use values::*;
 
 use super::gang::Gang;
 use super::sm::{Inst, Sm};
-use crate::lanes::{LANES, active};
+use crate::lanes::LANES;
+#[cfg(target_arch = "x86_64")]
+use crate::lanes::active;
 
 /// A value a register row holds: 32 or 64 bits a lane. Types of 8 and 16 bits live in 32-bit rows.
 pub trait Lane: Copy + Default + 'static {}
