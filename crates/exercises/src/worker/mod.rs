@@ -8,7 +8,6 @@
 
 mod hosted;
 mod job;
-mod limits;
 mod lines;
 mod panics;
 mod supervise;
@@ -84,7 +83,7 @@ fn serve(work: impl FnOnce(&Job, &'static Exercise) -> Result<Done>) -> ExitCode
         process::exit(1);
     });
     let begin = || {
-        limits::lower(&job.limits)?;
+        confine::lower_limits(&job.limits.rules())?;
         let exercise = course::find(&job.exercise).context("there is no such exercise")?;
         work(&job, exercise)
     };
