@@ -61,9 +61,10 @@ pub const FREE_HERE: &[c_long] = calls![SYS_renameat];
 #[cfg(target_arch = "riscv64")]
 pub const FREE_HERE: &[c_long] = calls![SYS_riscv_flush_icache];
 
-/// What a program may call besides that starts others: a linker makes its output executable, and who
-/// confines others lowers their limits.
-pub const OF_BUILDERS: &[c_long] = calls![SYS_fchmod SYS_fchmodat SYS_setrlimit];
+/// What a program may call besides that starts others: a linker makes its output executable, who confines
+/// others lowers their limits, and a Rust program hears over a pair of sockets how a start went.
+pub const OF_BUILDERS: &[c_long] =
+    calls![SYS_fchmod SYS_fchmodat SYS_setrlimit SYS_sendmsg SYS_recvmsg SYS_recvfrom];
 
 /// The same that x86-64 alone has.
 #[cfg(target_arch = "x86_64")]
