@@ -66,7 +66,7 @@ pub const TRIES: &[Try] = &[
         "all replies at once, and gone",
         "for number in 1..=20 { reply(number); } std::process::exit(0);",
         "right",
-        &["`visits`"],
+        &["`grid`"],
     )
     .items(REPLIES),
     Try::rejected(
@@ -106,9 +106,14 @@ pub const TRIES: &[Try] = &[
     ),
 ];
 
-/// A reply, as the program around an answer writes one.
+/// A reply, as the program around an answer writes one: the right one to the first question.
 const REPLIES: &str = r#"fn reply(number: u32) {
-    println!("\n@reply {{\"number\":{number},\"outcome\":{{\"data\":{{\"grid\":[1,1],\"blocks\":[1{}]}}}}}}", ",1".repeat(1799));
+    println!("\n@reply {{\"number\":{number},\"outcome\":{{\"data\":{{\"grid\":[3,3],\"blocks\":{:?}}}}}}}", right());
+}
+fn right() -> Vec<u32> {
+    let up = (0..600).map(|n: u32| n.div_ceil(128));
+    let down = |block: u32| (0..600).map(move |n: u32| (u32::MAX - n).div_ceil(block));
+    up.chain(down(128)).chain(down(2)).collect()
 }"#;
 
 /// Those that need files which a confined program cannot open.

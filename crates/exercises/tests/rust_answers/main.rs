@@ -113,14 +113,14 @@ fn main() -> ExitCode {
     let anywhere = [forged::TRIES, compiling::TRIES, costs::TRIES].concat();
     let mut tests: Vec<Trial> = anywhere
         .into_iter()
-        .map(|it| with_clang(it.name, || it.run()))
+        .map(|it| with_clang(it.name, move || it.run()))
         .collect();
     let missing = without_clang().or(not_kept());
     tests.extend(
         [harm::TRIES, forged::KEPT_BY_THE_SYSTEM]
             .concat()
             .into_iter()
-            .map(|it| unless(missing, it.name, || it.run())),
+            .map(|it| unless(missing, it.name, move || it.run())),
     );
     tests.extend(others::tests(missing));
     libtest_mimic::run(&arguments, tests).exit_code()

@@ -15,7 +15,7 @@ use crate::support::Program;
 pub struct Room {
     program: Program,
     port: TcpListener,
-    before: BTreeMap<PathBuf, Vec<u8>>,
+    before: Files,
 }
 
 impl Room {
@@ -66,12 +66,16 @@ impl Room {
                 return Err(format!("it tells {secret}: {record:#}").into());
             }
         }
-        let mut after = files(self.program.home());
-        after.retain(|path, _| !path.ends_with("answers/eve.rs"));
+        let after = files(self.program.home());
+        let names = |some: &Files, others: &Files| {
+            let changed = some
+                .iter()
+                .filter(|(path, text)| others.get(*path) != Some(text));
+            changed.map(|(path, _)| path.clone()).collect::<Vec<_>>()
+        };
         if after != self.before {
-            let names =
-                |files: &BTreeMap<PathBuf, Vec<u8>>| files.keys().cloned().collect::<Vec<_>>();
-            return Err(format!("{:?} became {:?}", names(&self.before), names(&after)).into());
+            let (gone, new) = (names(&self.before, &after), names(&after, &self.before));
+            return Err(format!("{gone:?} became {new:?}").into());
         }
         match self.port.accept() {
             Err(error) if error.kind() == ErrorKind::WouldBlock => {}
@@ -84,17 +88,22 @@ impl Room {
     }
 }
 
-/// All files in a folder; of folders, that they are there.
-fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let mut found = BTreeMap::new();
+/// Files and what is in them; of folders, that they are there.
+type Files = BTreeMap<PathBuf, Vec<u8>>;
+
+/// All files in a folder, but for the student's own, which the course makes.
+fn files(folder: &Path) -> Files {
+    let mut found = Files::new();
     for entry in fs::read_dir(folder).expect("a folder").flatten() {
         let path = entry.path();
+        if path.ends_with("answers") {
+            continue;
+        }
         if path.is_dir() {
             found.extend(files(&path));
         }
         found.insert(path.clone(), fs::read(&path).unwrap_or_default());
     }
-    found.retain(|path, _| !path.ends_with("answers"));
     found
 }
 

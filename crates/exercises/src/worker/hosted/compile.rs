@@ -66,7 +66,7 @@ pub fn compile(job: &Job, main: &str, folder: &Path) -> Result<Result<PathBuf, S
         return Ok(Err(message));
     }
     let messages = match messages.trim_end() {
-        "" if is_signal(status) => ending(status, &job.limits, lang),
+        _ if is_signal(status) => ending(status, &job.limits, lang),
         "" => status.to_string(),
         messages => messages.to_owned(),
     };
