@@ -1,7 +1,16 @@
-//! Which compiler answers in Rust are compiled with: the one that compiles the course.
+//! Which compiler answers in Rust are compiled with: the one that compiles the course. It is told by the
+//! folder that has its libraries, since what is called `rustc` may only stand for one of several.
+
+use std::env;
+use std::process::Command;
 
 fn main() {
-    let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
-    println!("cargo:rustc-env=EXERCISES_RUSTC={rustc}");
+    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(rustc).args(["--print", "sysroot"]).output();
+    let folder = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    println!(
+        "cargo:rustc-env=EXERCISES_SYSROOT={}",
+        folder.unwrap_or_default()
+    );
     println!("cargo:rerun-if-changed=build.rs");
 }

@@ -7,6 +7,7 @@ use anyhow::Result;
 use crate::data::{self, Data};
 use crate::host::Host;
 use crate::lang::Lang;
+use crate::worker::Asks;
 
 /// An exercise. All its files are in the program, so that nothing can be missing when it runs.
 pub struct Exercise {
@@ -29,8 +30,10 @@ pub struct Exercise {
 pub enum Side {
     /// The kernel, in a `.cu` file; the host side is the course's own.
     Kernel(&'static dyn Host),
-    /// The host side, in a `.rs` file: `main.rs` of the exercise is compiled around it.
+    /// The host side, in a `.rs` file: `main.rs` of the exercise is compiled around it, and asked.
     Host {
+        /// What asks, and knows what should come back.
+        asks: &'static dyn Asks,
         /// `main.rs`.
         main: &'static str,
         /// The kernel, where there is one: `kernel.cu`.
@@ -100,12 +103,14 @@ impl Exercise {
 }
 
 /// An exercise by its name, from its files in `kernels/exercises` and the host side that belongs to
-/// them: `exercise!("01-first-thread", FirstThread)`. Where a student writes the host side there is
-/// none: `exercise!("03-blocks")`, or with a kernel beside it `exercise!("25-events", kernel)`.
+/// them: `exercise!("01-first-thread", FirstThread)`. Where a student writes Rust:
+/// `exercise!("10-pitched-copy", asks PitchedCopy)`, or with a kernel beside it
+/// `exercise!("25-events", asks Events, kernel)`.
 #[macro_export]
 macro_rules! exercise {
-    ($name:literal, kernel) => {
+    ($name:literal, asks $asks:expr, kernel) => {
         $crate::exercise!(@ $name, "rs", $crate::exercise::Side::Host {
+            asks: &$asks,
             main: $crate::exercise!(@file $name, "main.rs"),
             kernel: $crate::exercise!(@file $name, "kernel.cu"),
         })
@@ -113,8 +118,9 @@ macro_rules! exercise {
     ($name:literal, $host:expr) => {
         $crate::exercise!(@ $name, "cu", $crate::exercise::Side::Kernel(&$host))
     };
-    ($name:literal) => {
+    ($name:literal, asks $asks:expr) => {
         $crate::exercise!(@ $name, "rs", $crate::exercise::Side::Host {
+            asks: &$asks,
             main: $crate::exercise!(@file $name, "main.rs"),
             kernel: "",
         })

@@ -19,9 +19,6 @@
 // cust calls the CUDA driver's functions, which this crate defines.
 extern crate cuda_driver as _;
 
-// Answers in Rust are compiled against this crate alone.
-pub use {anyhow, cust};
-
 #[macro_use]
 pub mod lang;
 

@@ -6,6 +6,9 @@ use exercises::lang::Lang;
 use exercises::{commands, usage};
 
 fn main() -> ExitCode {
+    if let Some(code) = confine::asked() {
+        return code;
+    }
     let lang = Lang::chosen();
     let flags = match usage::flags(lang) {
         Ok(flags) => flags,

@@ -265,7 +265,7 @@ fn a_library_that_does_not_fit_is_not_the_answers_fault() {
     program.write("03-blocks.rs", "");
     program
         .says("check 03")
-        .refuses(&["libexercises-", "build the course again", "error[E"]);
+        .refuses(&["libanswers-", "build the course again", "error[E"]);
 }
 
 fn what_cannot_be_read_is_an_error_and_no_verdict() {

@@ -1,4 +1,4 @@
-//! Has the course use a student's `blocks` and `grid`.
+//! Replies with what a student's `blocks` and `grid` return.
 
 #![forbid(unsafe_code)]
 
@@ -6,11 +6,6 @@ mod student;
 
 use std::process::ExitCode;
 
-use exercises::course::blocks::Blocks;
-
 fn main() -> ExitCode {
-    exercises::worker::main(&Blocks {
-        blocks: student::blocks,
-        grid: student::grid,
-    })
+    answers::blocks::main(student::blocks, student::grid)
 }

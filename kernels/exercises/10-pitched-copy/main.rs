@@ -1,4 +1,4 @@
-//! Has the course make a student's copy.
+//! Replies with what a student's `copy` returns.
 
 #![forbid(unsafe_code)]
 
@@ -6,8 +6,6 @@ mod student;
 
 use std::process::ExitCode;
 
-use exercises::course::pitched_copy::PitchedCopy;
-
 fn main() -> ExitCode {
-    exercises::worker::main(&PitchedCopy(student::copy))
+    answers::pitched_copy::main(student::copy)
 }

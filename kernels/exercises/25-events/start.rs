@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use exercises::cust::error::CudaResult;
-use exercises::cust::stream::Stream;
+use answers::cust::error::CudaResult;
+use answers::cust::stream::Stream;
 
 /// Milliseconds that one launch takes: the median of `samples` samples, an odd number, each of a
 /// single launch, after a launch that is not counted.

@@ -1,6 +1,6 @@
 //! A copy to pitched memory.
 
-use exercises::course::pitched_copy::{Copy2d, Part};
+use answers::pitched_copy::{Copy2d, Part};
 
 /// The copy of a part of a matrix to memory whose rows are `pitch` bytes apart.
 pub fn copy(part: Part, pitch: usize) -> Copy2d {

@@ -1,8 +1,8 @@
 //! How long a kernel takes.
 
-use exercises::cust::error::CudaResult;
-use exercises::cust::event::{Event, EventFlags};
-use exercises::cust::stream::Stream;
+use answers::cust::error::CudaResult;
+use answers::cust::event::{Event, EventFlags};
+use answers::cust::stream::Stream;
 
 /// Milliseconds that one launch takes: the median of `samples` samples, an odd number, each of a
 /// single launch, after a launch that is not counted.

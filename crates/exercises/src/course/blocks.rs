@@ -1,26 +1,44 @@
 //! 03-blocks: how many blocks a launch needs. The student writes the host side.
 
+use answers::blocks::{Question, Reply};
 use anyhow::Result;
 use cust::prelude::*;
 
-use crate::host::{Bench, Case, Host, Output};
+use crate::host::{Bench, Case, Output};
+use crate::worker::{Asks, Program};
 
-/// What a student has written.
-pub struct Blocks {
-    /// How many blocks it takes for so many elements, of so many threads each.
-    pub blocks: fn(u32, u32) -> u32,
-    /// Blocks along x and along y that it takes for so many columns and rows.
-    pub grid: fn(u32, u32, (u32, u32)) -> (u32, u32),
-}
+/// The host side.
+pub struct Blocks;
 
-/// How many counts `blocks` is asked for, at either end.
+/// How many counts `blocks` is asked for, in each row of them.
 const COUNTS: u32 = 600;
 
-impl Host for Blocks {
-    fn run(&self, bench: &Bench, case: &Case) -> Result<Vec<Output>> {
+/// The rows: what they are called, the first count, whether it goes up from there or down, and threads of a
+/// block.
+const ROWS: [(&str, u32, bool, u32); 3] = [
+    ("blocks(n, 128)", 0, true, 128),
+    ("blocks(4294967295 - n, 128)", u32::MAX, false, 128),
+    ("blocks(4294967295 - n, 2)", u32::MAX, false, 2),
+];
+
+impl Asks for Blocks {
+    fn run(&self, bench: &Bench, case: &Case, program: &mut Program) -> Result<Vec<Output>> {
         let (columns, rows) = (case.size[0], case.size[1]);
         let block = (16, 8);
-        let grid = (self.grid)(columns, rows, block);
+        let counts: Vec<(u32, u32)> = ROWS
+            .iter()
+            .flat_map(|&(_, first, up, threads)| {
+                let count = move |n| if up { first + n } else { first - n };
+                (0..COUNTS).map(move |n| (count(n), threads))
+            })
+            .collect();
+        let question = Question {
+            matrix: (columns, rows),
+            block,
+            counts: counts.clone(),
+        };
+        let Reply { grid, blocks } =
+            program.ask(question, |reply: &Reply| reply.blocks.len() == counts.len())?;
 
         let mut outputs = Vec::new();
         let needed = (columns.div_ceil(block.0), rows.div_ceil(block.1));
@@ -41,21 +59,15 @@ impl Host for Blocks {
         let needed = vec![needed.0, needed.1];
         outputs.push(Output::of("grid", &[2], vec![grid.0, grid.1], needed)?);
 
-        let few = |n: u32| n;
-        let many = |n: u32| u32::MAX - n;
-        outputs.push(self.counts("blocks(n, 128)", few, 128)?);
-        outputs.push(self.counts("blocks(4294967295 - n, 128)", many, 128)?);
-        outputs.push(self.counts("blocks(4294967295 - n, 2)", many, 2)?);
+        let expected = counts
+            .iter()
+            .map(|&(count, threads)| count.div_ceil(threads));
+        let expected: Vec<u32> = expected.collect();
+        let row = COUNTS as usize;
+        let pairs = blocks.chunks(row).zip(expected.chunks(row));
+        for ((name, ..), (got, expected)) in ROWS.iter().zip(pairs) {
+            outputs.push(Output::of(name, &[row], got.to_vec(), expected.to_vec())?);
+        }
         Ok(outputs)
-    }
-}
-
-impl Blocks {
-    /// The blocks for a row of counts, beside how many it takes.
-    fn counts(&self, name: &'static str, count: fn(u32) -> u32, block: u32) -> Result<Output> {
-        let counts = (0..COUNTS).map(count);
-        let got = counts.clone().map(|count| (self.blocks)(count, block));
-        let expected = counts.map(|count| count.div_ceil(block));
-        Output::of(name, &[COUNTS as usize], got.collect(), expected.collect())
     }
 }

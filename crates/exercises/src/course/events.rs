@@ -1,28 +1,28 @@
-//! The time of a kernel, taken by the student's function.
+//! 25-events: the time of a kernel, taken by the student's function.
 
-use std::cell::Cell;
-
+use answers::events::{Question, Reply, THREADS};
 use anyhow::Result;
 use common::timing;
-use cust::error::CudaResult;
 use cust::launch;
-use cust::stream::Stream;
 
-use crate::host::{Bench, Case, Host, Output};
-
-/// Threads: one warp.
-const THREADS: u32 = 32;
-/// Rounds of the kernel in a usual launch: some ten microseconds of a GPU's.
-const ROUNDS: u32 = 6000;
-
-/// The student's function: the median of so many times of what the closure launches.
-pub type MedianMs = fn(&Stream, usize, &dyn Fn() -> CudaResult<()>) -> CudaResult<f32>;
+use crate::host::{Bench, Case, Output};
+use crate::worker::{Asks, Program};
 
 /// The host side.
-pub struct Events(pub MedianMs);
+pub struct Events;
 
-impl Host for Events {
-    fn run(&self, bench: &Bench, case: &Case) -> Result<Vec<Output>> {
+/// Rounds of the kernel in a usual launch: from, and up to. It takes some ten microseconds of a GPU's, and
+/// from case to case several times as long.
+const ROUNDS: [u32; 2] = [3000, 18_000];
+
+/// The first launch, in hundredths of a usual one.
+const FIRST: u32 = 900;
+/// Launches that are held up, and those that are shorter than usual: from, and up to.
+const LONG: [u32; 2] = [300, 500];
+const SHORT: [u32; 2] = [25, 60];
+
+impl Asks for Events {
+    fn run(&self, bench: &Bench, case: &Case, program: &mut Program) -> Result<Vec<Output>> {
         let out = bench.output::<f32>(THREADS as usize)?;
         let kernel = bench.kernel("work")?;
         let stream = &bench.gpu.stream;
@@ -31,35 +31,87 @@ impl Host for Events {
             // number for each of its threads.
             unsafe { launch!(kernel<<<1, THREADS, 0, stream>>>(out.as_device_ptr(), rounds)) }
         };
-
+        let usual = between(case, 0, 1, ROUNDS)[0];
         let events = timing::events(stream)?;
-        work(ROUNDS)?;
-        let expected = events.time(|| Ok(work(ROUNDS)?))?;
+        work(usual)?;
+        let expected = events.time(|| Ok(work(usual)?))?;
 
-        let launches = Cell::new(0);
-        let launch = || {
-            let number = launches.replace(launches.get() + 1);
-            work(ROUNDS * share(number) / 4)
+        let shares = shares(case);
+        let samples = shares.len();
+        let rounds = |share: u32| usual * share / 100;
+        let question = Question {
+            ptx: program.ptx.clone(),
+            samples,
+            first: rounds(FIRST),
+            rounds: shares.into_iter().map(rounds).collect(),
         };
-        // Of three launches in a row one is usual, and one each is shorter and longer.
-        let samples = 3 * (2 * case.n() - 1);
-        let got = (self.0)(stream, samples, &launch)?;
-        stream.synchronize()?;
-        Ok(vec![Output::of(
-            "milliseconds",
-            &[1],
-            vec![got],
-            vec![expected],
-        )?])
+        let reply: Reply = program.ask(question, |_| true)?;
+
+        let mut outputs = Vec::new();
+        let needed = 1 + samples as u32;
+        if reply.launches < needed {
+            let (got, needed) = (vec![reply.launches], vec![needed]);
+            outputs.push(Output::of("launches", &[1], got, needed)?);
+        }
+        let got = vec![reply.milliseconds.unwrap_or(f32::NAN)];
+        outputs.push(Output::of("milliseconds", &[1], got, vec![expected])?);
+        Ok(outputs)
     }
 }
 
-/// What the launch of this number takes, in quarters of a usual one.
-fn share(number: u32) -> u32 {
-    match (number, number % 3) {
-        (0, _) => 100,
-        (_, 0) => 2,
-        (_, 1) => 4,
-        _ => 40,
+/// What each sample takes, in hundredths of a usual launch. One is usual; as many as are held up are shorter,
+/// and come after those. So the median is right, and the mean, the first, the last and the median of the
+/// first few samples are not. Which one is usual is drawn.
+fn shares(case: &Case) -> Vec<u32> {
+    let half = case.n() + 1;
+    let mut shares = between(case, 1, half, LONG);
+    shares.extend(between(case, 2, half, SHORT));
+    // Neither the first nor the last.
+    let place = 1 + case.integers(3, 1, 2 * half as u32 - 1)[0];
+    shares.insert(place as usize, 100);
+    shares
+}
+
+/// So many numbers within these.
+fn between(case: &Case, stream: u64, len: usize, [from, to]: [u32; 2]) -> Vec<u32> {
+    let drawn = case.integers(stream, len, to - from + 1);
+    drawn.into_iter().map(|number| from + number).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_median_is_right() {
+        for seed in 0..200 {
+            let case = Case {
+                size: vec![1 + seed as u32 % 5],
+                seed,
+            };
+            let shares = shares(&case);
+            let near = |share: u32| (80..=120).contains(&share);
+            let median = |some: &[u32]| {
+                let mut some = some.to_vec();
+                some.sort_unstable();
+                some[some.len() / 2]
+            };
+            let many = shares.len();
+            assert!(many % 2 == 1 && many >= 5);
+            assert_eq!(median(&shares), 100);
+            assert!(!near(shares[0]) && !near(shares[many - 1]));
+            assert!(!near(shares.iter().sum::<u32>() / many as u32));
+            let others = shares.iter().filter(|&&share| share != 100);
+            assert!(others.clone().all(|&share| !near(share)));
+            for first in 1..many - 1 {
+                assert!(first == 1 || first % 2 == 0 || !near(median(&shares[..first])));
+            }
+            // Without the launch that is not to count.
+            let cold = [&[FIRST], &shares[..many - 1]].concat();
+            assert!(!near(median(&cold)));
+            // One more that does not count changes nothing.
+            let later = [&shares[1..], &shares[..1]].concat();
+            assert_eq!(median(&later), 100);
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! The exercises, in order.
 
-pub mod blocks;
+mod blocks;
 mod choose;
 mod columns;
-pub mod events;
+mod events;
 mod fewer_atomics;
 mod fields;
 mod first_thread;
@@ -14,7 +14,7 @@ mod halo;
 mod lost_updates;
 mod missing_barrier;
 mod pitch_in_elements;
-pub mod pitched_copy;
+mod pitched_copy;
 mod pitched_rows;
 mod predict_constant;
 mod predict_sectors;
@@ -36,14 +36,14 @@ use crate::exercise::Exercise;
 pub static EXERCISES: [Exercise; 29] = [
     exercise!("01-first-thread", first_thread::FirstThread),
     exercise!("02-tail", tail::Tail),
-    exercise!("03-blocks", kernel),
+    exercise!("03-blocks", asks blocks::Blocks, kernel),
     exercise!("04-grid-stride", grid_stride::GridStride),
     exercise!("05-predict-sectors", predict_sectors::PredictSectors),
     exercise!("06-fields", fields::Fields),
     exercise!("07-float4", float4::Float4),
     exercise!("08-pitch-in-elements", pitch_in_elements::PitchInElements),
     exercise!("09-pitched-rows", pitched_rows::PitchedRows),
-    exercise!("10-pitched-copy"),
+    exercise!("10-pitched-copy", asks pitched_copy::PitchedCopy),
     exercise!("11-volume", volume::SliceDifferences),
     exercise!("12-columns", columns::Columns),
     exercise!("13-settings", settings::Amplifier),
@@ -58,7 +58,7 @@ pub static EXERCISES: [Exercise; 29] = [
     exercise!("22-predict-constant", predict_constant::PredictConstant),
     exercise!("23-uniform", uniform::Uniform),
     exercise!("24-spheres", spheres::Spheres),
-    exercise!("25-events", kernel),
+    exercise!("25-events", asks events::Events, kernel),
     exercise!("26-halo", halo::Halo),
     exercise!("27-shared-stencil", shared_stencil::SharedStencil),
     exercise!("28-choose", choose::Choose),

@@ -2,42 +2,20 @@
 
 use std::ptr;
 
+use answers::pitched_copy::{Copy2d, Part, Question, Reply};
 use anyhow::Result;
 use common::error::check;
 use cust::sys::{self, CUmemorytype};
 use matmul_pitched::pitched::PitchedBuffer;
 
-use crate::host::{Bench, Case, Host, Output};
+use crate::host::{Bench, Case, Output};
+use crate::worker::{Asks, Program};
 
-/// A part of a matrix of floats on the host.
-#[derive(Clone, Copy, Debug)]
-pub struct Part {
-    /// Floats of a row.
-    pub width: usize,
-    /// Rows.
-    pub height: usize,
-    /// Floats from the start of a row to that of the next: as many as the whole matrix is wide.
-    pub stride: usize,
-}
+/// The host side.
+pub struct PitchedCopy;
 
-/// What a copy in two dimensions is told, but for the addresses: the arguments of `cudaMemcpy2D`.
-#[derive(Clone, Copy, Debug)]
-pub struct Copy2d {
-    /// Bytes from the start of a row to that of the next, where it goes to.
-    pub destination_pitch: usize,
-    /// Bytes from the start of a row to that of the next, where it comes from.
-    pub source_pitch: usize,
-    /// Bytes of each row that are copied.
-    pub width: usize,
-    /// Rows that are copied.
-    pub height: usize,
-}
-
-/// What a student has written: the copy of a part to memory with a pitch.
-pub struct PitchedCopy(pub fn(Part, usize) -> Copy2d);
-
-impl Host for PitchedCopy {
-    fn run(&self, _bench: &Bench, case: &Case) -> Result<Vec<Output>> {
+impl Asks for PitchedCopy {
+    fn run(&self, _bench: &Bench, case: &Case, program: &mut Program) -> Result<Vec<Output>> {
         let part = Part {
             width: case.width(),
             height: case.height(),
@@ -49,13 +27,14 @@ impl Host for PitchedCopy {
 
         let mut pitched = PitchedBuffer::<f32>::new_2d(part.width, part.height)?;
         pitched.fill_8(0)?;
-        let copy = (self.0)(part, pitched.pitch());
-        let reads = copy.reach(copy.source_pitch);
-        let writes = copy.reach(copy.destination_pitch);
+        let pitch = pitched.pitch();
+        let copy: Reply = program.ask(Question { part, pitch }, |_| true)?;
+        let reads = reach(&copy, copy.source_pitch);
+        let writes = reach(&copy, copy.destination_pitch);
         if reads.is_none_or(|bytes| bytes > size_of_val(&matrix[..]))
-            || writes.is_none_or(|bytes| bytes > pitched.pitch() * part.height)
+            || writes.is_none_or(|bytes| bytes > pitch * part.height)
         {
-            return copy.beside(&part, pitched.pitch());
+            return beside(&copy, &part, pitch);
         }
         let copy = sys::CUDA_MEMCPY2D {
             srcXInBytes: 0,
@@ -86,25 +65,23 @@ impl Host for PitchedCopy {
     }
 }
 
-impl Copy2d {
-    /// The bytes from the first to the last of its rows, where they are a pitch apart; `None` where
-    /// they cannot be counted.
-    fn reach(&self, pitch: usize) -> Option<usize> {
-        let before = self.height.saturating_sub(1).checked_mul(pitch)?;
-        before.checked_add(self.width)
-    }
+/// The bytes from the first to the last of a copy's rows, where they are a pitch apart; `None` where they
+/// cannot be counted.
+fn reach(copy: &Copy2d, pitch: usize) -> Option<usize> {
+    let before = copy.height.saturating_sub(1).checked_mul(pitch)?;
+    before.checked_add(copy.width)
+}
 
-    /// Its numbers, beside those that it takes.
-    fn beside(&self, part: &Part, pitch: usize) -> Result<Vec<Output>> {
-        let float = size_of::<f32>();
-        let pairs = [
-            ("destination_pitch", self.destination_pitch, pitch),
-            ("source_pitch", self.source_pitch, part.stride * float),
-            ("width", self.width, part.width * float),
-            ("height", self.height, part.height),
-        ];
-        let number = |number: usize| vec![u32::try_from(number).unwrap_or(u32::MAX)];
-        let output = |(name, got, wanted)| Output::of(name, &[1], number(got), number(wanted));
-        pairs.into_iter().map(output).collect()
-    }
+/// A copy's numbers, beside those that it takes.
+fn beside(copy: &Copy2d, part: &Part, pitch: usize) -> Result<Vec<Output>> {
+    let float = size_of::<f32>();
+    let pairs = [
+        ("destination_pitch", copy.destination_pitch, pitch),
+        ("source_pitch", copy.source_pitch, part.stride * float),
+        ("width", copy.width, part.width * float),
+        ("height", copy.height, part.height),
+    ];
+    let number = |number: usize| vec![u32::try_from(number).unwrap_or(u32::MAX)];
+    let output = |(name, got, wanted)| Output::of(name, &[1], number(got), number(wanted));
+    pairs.into_iter().map(output).collect()
 }

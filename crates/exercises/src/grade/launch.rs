@@ -8,6 +8,7 @@ use crate::data::Step;
 use crate::error::in_words;
 use crate::host::{Bench, Case, Host, Missing, Output, Values};
 use crate::lang::Lang;
+use crate::worker::Unanswered;
 
 /// Runs the host side at one size; every element of its outputs is written then.
 pub fn run(
@@ -35,6 +36,9 @@ pub fn run(
 
 /// Why it did not run through.
 pub fn why(error: &Error, answer: &Answer, lang: Lang) -> String {
+    if let Some(Unanswered(why)) = error.downcast_ref() {
+        return why.clone();
+    }
     if let Some(fault) = cuda_driver::take_fault() {
         return checks::stopped(&fault, answer, lang);
     }

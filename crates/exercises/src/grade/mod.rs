@@ -19,6 +19,7 @@ use common::module;
 use cuda_driver::Checks;
 use kernel_build::Clang;
 
+pub use compile::ours as compile_ours;
 pub use counters::{line, plain};
 pub use time::line as time_line;
 pub use verdict::{Counted, Failure, Timed, Verdict};
@@ -74,12 +75,12 @@ const CHECKS: Checks = Checks {
 pub enum Subject<'a> {
     /// A kernel: the answer is CUDA C, the host side the course's.
     Kernel(&'a dyn Host),
-    /// A host side that the answer is part of, with the course's kernel, if there is one.
+    /// A host side that asks the program around an answer, with the course's kernel, if there is one.
     Host {
         /// The host side.
         host: &'a dyn Host,
-        /// The kernel in CUDA C; empty where there is none.
-        kernel: &'static str,
+        /// The PTX of the course's kernel; empty where there is none.
+        ptx: String,
     },
 }
 
@@ -114,14 +115,8 @@ fn steps(
     let lang = grading.lang;
     let (host, ptx) = match subject {
         Subject::Kernel(host) => (host, compile::compile(answer, &grading.clang, lang)?),
-        Subject::Host { host, kernel: "" } => (host, NO_KERNEL.to_owned()),
-        Subject::Host { host, kernel } => {
-            let kernel = Answer {
-                shown: "kernel.cu".to_owned(),
-                text: kernel.to_owned(),
-            };
-            (host, compile::compile(&kernel, &grading.clang, lang)?)
-        }
+        Subject::Host { host, ptx } if ptx.is_empty() => (host, NO_KERNEL.to_owned()),
+        Subject::Host { host, ptx } => (host, ptx),
     };
     run(host, exercise, answer, &ptx, grading, verdict)
 }

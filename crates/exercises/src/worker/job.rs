@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use confine::Rules;
 use kernel_build::Clang;
 use serde::{Deserialize, Serialize};
 
@@ -67,6 +68,9 @@ impl Job {
     }
 }
 
+/// The longest file: the program around an answer in Rust, with what it is linked from.
+const FILE: u64 = 512 << 20;
+
 /// What grading an answer may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
@@ -89,6 +93,17 @@ impl Limits {
             computing: seconds.min(30),
             seconds,
             memory: 4 << 30,
+        }
+    }
+
+    /// As rules of a process, to which files and what else it may do are to be added.
+    pub fn rules(&self) -> Rules {
+        Rules {
+            computing: self.computing,
+            // NVIDIA's driver reserves hundreds of gigabytes of addresses.
+            memory: (!super::on_gpu()).then_some(self.memory),
+            file: FILE,
+            ..Rules::default()
         }
     }
 

@@ -1,41 +1,65 @@
-//! A worker's output: lines of its own among what kernels print.
+//! A process's output: lines of its own among what a student's code prints.
 
 use std::io::BufRead;
+
+use answers::protocol::REPLY;
 
 use super::job::{Line, Message};
 
 /// The longest line that is kept. One with a verdict is far shorter.
 const LINE: usize = 1 << 20;
 
-/// So much of what kernels print is kept.
+/// So much of what a student's code prints is kept.
 const PRINTED: usize = 2000;
 
-/// What came from a worker.
+/// What came from a process.
 #[derive(Debug)]
-pub enum Said {
+pub enum Said<M = Message> {
     /// A line of its own.
-    Message(Message),
-    /// What a kernel printed: a line, with its end.
+    Message(M),
+    /// What a student's code printed: a line, with its end.
     Printed(String),
 }
 
+/// Tells the process's own lines, and what they say, from others.
+type Understand<M> = Box<dyn Fn(&[u8]) -> Option<M> + Send>;
+
 /// Reads them one by one, until the output closes.
-pub struct Lines<R> {
+pub struct Lines<R, M = Message> {
     from: R,
-    token: String,
+    understand: Understand<M>,
     printed: usize,
 }
 
-impl<R: BufRead> Lines<R> {
+impl<R> Lines<R> {
     /// Those of a worker that was given this token.
     pub fn new(from: R, token: String) -> Self {
+        let understand: Understand<Message> = Box::new(move |line| {
+            let line: Line = serde_json::from_slice(line).ok()?;
+            (line.token == token).then_some(line.message)
+        });
         Lines {
             from,
-            token,
+            understand,
             printed: 0,
         }
     }
+}
 
+impl<R> Lines<R, Vec<u8>> {
+    /// Those of a program around an answer: replies, without their mark.
+    pub fn replies(from: R) -> Self {
+        let understand: Understand<Vec<u8>> =
+            Box::new(|line| Some(line.strip_prefix(REPLY.as_bytes())?.to_owned()));
+        Lines {
+            from,
+            understand,
+            printed: 0,
+        }
+    }
+}
+
+impl<R: BufRead, M> Lines<R, M> {
     /// The next line, without its end; what is longer than [`LINE`] is cut off.
     fn line(&mut self) -> Option<Vec<u8>> {
         let mut line = Vec::new();
@@ -54,20 +78,15 @@ impl<R: BufRead> Lines<R> {
             }
         }
     }
-
-    fn understood(&self, line: &[u8]) -> Option<Message> {
-        let line: Line = serde_json::from_slice(line).ok()?;
-        (line.token == self.token).then_some(line.message)
-    }
 }
 
-impl<R: BufRead> Iterator for Lines<R> {
-    type Item = Said;
+impl<R: BufRead, M> Iterator for Lines<R, M> {
+    type Item = Said<M>;
 
-    fn next(&mut self) -> Option<Said> {
+    fn next(&mut self) -> Option<Said<M>> {
         loop {
             let line = self.line()?;
-            if let Some(message) = self.understood(&line) {
+            if let Some(message) = (self.understand)(&line) {
                 return Some(Said::Message(message));
             }
             if !line.is_empty() && self.printed < PRINTED {
@@ -97,6 +116,17 @@ mod tests {
         assert!(matches!(&said[1], Said::Printed(text) if text.contains("guessed")));
         assert!(matches!(&said[2], Said::Message(Message::Broken(why)) if why == "why"));
         assert_eq!(said.len(), 3);
+    }
+
+    #[test]
+    fn replies_are_told_from_what_is_printed() {
+        let text = "hello\n @reply 1\n\n@reply {}\n@repl\n@reply half";
+        let said: Vec<_> = Lines::replies(text.as_bytes()).collect();
+        assert!(matches!(&said[0], Said::Printed(text) if text == "hello\n"));
+        assert!(matches!(&said[1], Said::Printed(text) if text == " @reply 1\n"));
+        assert!(matches!(&said[2], Said::Message(line) if line == b"{}"));
+        assert!(matches!(&said[3], Said::Printed(text) if text == "@repl\n"));
+        assert_eq!(said.len(), 4, "a line that does not end is none");
     }
 
     #[test]

@@ -4,22 +4,22 @@
 //! The program starts itself again with the hidden command `worker`. That one lowers its own limits,
 //! reads a [`Job`] from its standard input and answers in lines of JSON, each with the job's token, so
 //! that no kernel's `printf` can be taken for one. When its input closes, whoever started it is gone, and
-//! it ends. Around an answer in Rust it compiles a program, and hands the job on to that.
+//! it ends. Around an answer in Rust it compiles a program, which it asks.
 
 mod hosted;
 mod job;
-mod limits;
 mod lines;
-mod panics;
 mod supervise;
 
 use std::io::{self, BufRead, Read, Write};
 use std::process::ExitCode;
 use std::{process, thread};
 
+use answers::panics::Panics;
 use anyhow::{Context as _, Result};
 use kernel_build::Clang;
 
+pub use hosted::{Asks, Program, Unanswered};
 pub use job::{Job, Limits, Terms};
 pub use supervise::{Graded, supervise, supervise_until};
 
@@ -27,7 +27,6 @@ use crate::course;
 use crate::error::in_words;
 use crate::exercise::{Exercise, Side};
 use crate::grade::{self, Answer, Grading, Subject, Verdict};
-use crate::host::Host;
 use job::{Line, Message};
 
 /// Whether a GPU grades, which it does where `CUDA_BACKEND=gpu` asks for it.
@@ -37,39 +36,6 @@ pub fn on_gpu() -> bool {
 
 /// The hidden command: one job, from standard input.
 pub fn work() -> ExitCode {
-    serve(|job, exercise| match &exercise.side {
-        Side::Kernel(host) => Ok(Done::Verdict(graded(
-            job,
-            exercise,
-            Subject::Kernel(*host),
-        )?)),
-        Side::Host { main, .. } => hosted::run(job, main),
-    })
-}
-
-/// The `main` of the program that is compiled around an answer in Rust: one job, from standard input,
-/// graded with this host side.
-pub fn main(host: &dyn Host) -> ExitCode {
-    serve(|job, exercise| {
-        let kernel = match exercise.side {
-            Side::Host { kernel, .. } => kernel,
-            Side::Kernel(_) => "",
-        };
-        let subject = Subject::Host { host, kernel };
-        Ok(Done::Verdict(graded(job, exercise, subject)?))
-    })
-}
-
-/// How a job ended.
-enum Done {
-    /// With a verdict.
-    Verdict(Verdict),
-    /// In a process that said all there was to say, and ended with this code.
-    Elsewhere(i32),
-}
-
-/// Reads the job, does it, and says what came of it.
-fn serve(work: impl FnOnce(&Job, &'static Exercise) -> Result<Done>) -> ExitCode {
     let mut text = String::new();
     let read = io::stdin().lock().read_line(&mut text);
     let Some(job) = read
@@ -84,14 +50,22 @@ fn serve(work: impl FnOnce(&Job, &'static Exercise) -> Result<Done>) -> ExitCode
         process::exit(1);
     });
     let begin = || {
-        limits::lower(&job.limits)?;
+        confine::lower_limits(&job.limits.rules())?;
         let exercise = course::find(&job.exercise).context("there is no such exercise")?;
-        work(&job, exercise)
+        match exercise.side {
+            Side::Kernel(host) => graded(&job, exercise, Subject::Kernel(host)),
+            Side::Host { asks, main, kernel } => hosted::run(&job, exercise, asks, main, kernel),
+        }
     };
-    let message = match begin() {
-        Ok(Done::Verdict(verdict)) => Message::Verdict(verdict),
-        Ok(Done::Elsewhere(code)) => process::exit(code),
-        Err(error) => Message::Broken(in_words(&error, job.lang)),
+    let message = match Panics::kept().caught(begin) {
+        Ok(Ok(verdict)) => Message::Verdict(verdict),
+        Ok(Err(error)) => Message::Broken(in_words(&error, job.lang)),
+        Err(panic) => Message::Broken(say!(
+            job.lang,
+            "the course itself panicked: {}",
+            "课程程序自身发生 panic：{}";
+            panic
+        )),
     };
     say(&job.token, message);
     // Memory and threads go with the process; what has been said is all that counts.
@@ -103,19 +77,22 @@ fn graded(job: &Job, exercise: &Exercise, subject: Subject) -> Result<Verdict> {
         shown: job.shown.clone(),
         text: job.text.clone(),
     };
-    let (program, version) = job.clang.clone();
     let mut grading = Grading {
         seed: job.seed,
         lang: job.lang,
-        clang: Clang::found(program, version),
+        clang: clang(job),
         at: &mut |step, size| {
             let size = size.to_vec();
             say(&job.token, Message::At { step, size });
         },
     };
-    panics::caught(job, || {
-        grade::grade(exercise, subject, &answer, &mut grading)
-    })
+    grade::grade(exercise, subject, &answer, &mut grading)
+}
+
+/// What compiles kernels.
+fn clang(job: &Job) -> Clang {
+    let (program, version) = job.clang.clone();
+    Clang::found(program, version)
 }
 
 /// A line for whoever supervises, on a line of its own whatever was printed before.

@@ -200,7 +200,7 @@ fn too_long(seconds: u64, lang: Lang) -> String {
 }
 
 /// What the end of a process says.
-fn ending(status: ExitStatus, limits: &Limits, lang: Lang) -> String {
+pub fn ending(status: ExitStatus, limits: &Limits, lang: Lang) -> String {
     match signal(status) {
         Some(signal) if signal == CPU_TIME => say!(
             lang,
@@ -229,6 +229,11 @@ fn ending(status: ExitStatus, limits: &Limits, lang: Lang) -> String {
     }
 }
 
+/// Whether a signal ended it.
+pub fn is_signal(status: ExitStatus) -> bool {
+    signal(status).is_some()
+}
+
 /// The code it ended with, in words.
 fn code(status: ExitStatus, lang: Lang) -> String {
     match (status.code(), lang) {
@@ -237,9 +242,6 @@ fn code(status: ExitStatus, lang: Lang) -> String {
     }
 }
 
-/// What a shell adds to a signal's number.
-pub const SIGNALLED: i32 = 128;
-
 /// `SIGXCPU`
 const CPU_TIME: i32 = 24;
 /// `SIGABRT`, which is how a Rust program ends that gets no memory.
@@ -247,10 +249,7 @@ const ABORTED: i32 = 6;
 
 #[cfg(unix)]
 fn signal(status: ExitStatus) -> Option<i32> {
-    let own = std::os::unix::process::ExitStatusExt::signal(&status);
-    // That of a process of its own, as a shell reports it.
-    let within = status.code().filter(|&code| code > SIGNALLED);
-    own.or(within.map(|code| code - SIGNALLED))
+    std::os::unix::process::ExitStatusExt::signal(&status)
 }
 
 #[cfg(not(unix))]

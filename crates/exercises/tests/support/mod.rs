@@ -45,6 +45,16 @@ where
     })
 }
 
+/// An answer in Rust, to the exercise on blocks, with these items, whose first function does this and then
+/// returns that.
+pub fn blocks(items: &str, does: &str, returns: &str) -> String {
+    format!(
+        "{items}\npub fn blocks(count: u32, block: u32) -> u32 {{\n    {does}\n    {returns}\n}}\n\
+         pub fn grid(columns: u32, rows: u32, block: (u32, u32)) -> (u32, u32) {{\n    \
+         (blocks(columns, block.0), blocks(rows, block.1))\n}}\n"
+    )
+}
+
 /// The program and a student's folder.
 pub struct Program {
     path: PathBuf,
@@ -79,6 +89,16 @@ impl Program {
         self
     }
 
+    /// With a folder for temporary files in the one where it runs.
+    pub fn in_a_temporary_folder_of_its_own(mut self) -> Self {
+        let folder = self.home().join("temporary");
+        fs::create_dir(&folder).expect("made");
+        let path: &str = folder.display().to_string().leak();
+        let variables = ["TMPDIR", "TMP", "TEMP"].map(|variable| (variable, path));
+        self.variables.extend(variables);
+        self
+    }
+
     /// A copy of it in a folder of its own, with its library and nothing that this depends on.
     pub fn parted(mut self) -> Self {
         let beside = self.path.parent().expect("a folder").join("deps");
@@ -87,7 +107,7 @@ impl Program {
             .map(|entry| entry.expect("a file").file_name())
             .find(|name| {
                 let name = name.to_string_lossy();
-                name.starts_with("libexercises-") && name.ends_with(".rlib")
+                name.starts_with("libanswers-") && name.ends_with(".rlib")
             })
             .expect("the program's library");
         let there = self.home().join("deps");

@@ -1,7 +1,7 @@
 // Rejected at: right
 // Takes the part's rows for neighbours: they are as far apart as the whole matrix is wide.
 
-use exercises::course::pitched_copy::{Copy2d, Part};
+use answers::pitched_copy::{Copy2d, Part};
 
 pub fn copy(part: Part, pitch: usize) -> Copy2d {
     Copy2d {

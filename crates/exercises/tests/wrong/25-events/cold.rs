@@ -1,9 +1,9 @@
 // Rejected at: right
 //! The first launch, which takes much longer, is one of the samples.
 
-use exercises::cust::error::CudaResult;
-use exercises::cust::event::{Event, EventFlags};
-use exercises::cust::stream::Stream;
+use answers::cust::error::CudaResult;
+use answers::cust::event::{Event, EventFlags};
+use answers::cust::stream::Stream;
 
 pub fn median_ms(
     stream: &Stream,

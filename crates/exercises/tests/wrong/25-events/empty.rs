@@ -1,9 +1,9 @@
 // Rejected at: right
 //! Both events are recorded before the launch: nothing is between them.
 
-use exercises::cust::error::CudaResult;
-use exercises::cust::event::{Event, EventFlags};
-use exercises::cust::stream::Stream;
+use answers::cust::error::CudaResult;
+use answers::cust::event::{Event, EventFlags};
+use answers::cust::stream::Stream;
 
 pub fn median_ms(
     stream: &Stream,

@@ -1,9 +1,9 @@
 // Rejected at: launch
 //! The time between two events is asked for before the second one has happened.
 
-use exercises::cust::error::CudaResult;
-use exercises::cust::event::{Event, EventFlags};
-use exercises::cust::stream::Stream;
+use answers::cust::error::CudaResult;
+use answers::cust::event::{Event, EventFlags};
+use answers::cust::stream::Stream;
 
 pub fn median_ms(
     stream: &Stream,

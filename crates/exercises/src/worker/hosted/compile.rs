@@ -1,0 +1,156 @@
+//! Compiling an answer in Rust.
+
+use std::env::consts::EXE_SUFFIX;
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+
+use anyhow::{Context as _, Result, bail};
+use confine::Rules;
+
+use super::compiler::Compiler;
+use super::libraries::{Libraries, gather};
+use super::sources::{self, OWN};
+use crate::worker::job::Job;
+use crate::worker::supervise::{ending, is_signal};
+
+/// Bytes of the compiler's messages that are kept. The first error is what matters.
+const MESSAGES: u64 = 20_000;
+
+/// Where Linux has compilers and linkers, and their parts.
+const TOOLS: [&str; 5] = [
+    "/bin",
+    "/usr/bin",
+    "/usr/libexec",
+    "/usr/local/bin",
+    "/usr/include",
+];
+
+/// A compiler's run in a folder, with all that is beside the answer.
+struct Build<'a> {
+    job: &'a Job,
+    folder: &'a Path,
+    compiler: Compiler,
+    libraries: Libraries,
+}
+
+/// The program around an answer, or why it does not compile.
+pub fn compile(job: &Job, main: &str, folder: &Path) -> Result<Result<PathBuf, String>> {
+    let lang = job.lang;
+    let build = Build {
+        job,
+        folder,
+        compiler: Compiler::find(lang)?,
+        libraries: gather(folder.join("libraries"), lang)?,
+    };
+    for (file, text) in OWN.iter().zip([main, &job.text]) {
+        fs::write(folder.join(file), text)?;
+    }
+    let program = format!("answer{EXE_SUFFIX}");
+    let mut rustc = build.rustc()?;
+    rustc
+        .arg(format!("--remap-path-prefix={}={}", OWN[1], job.shown))
+        .arg(format!("--emit=link={program},dep-info=answer.d"))
+        .arg(OWN[0]);
+    let (status, messages) = build.run(rustc)?;
+    if status.success() {
+        let other = sources::others(&folder.join("answer.d"), lang)?;
+        return Ok(match other {
+            Some(message) => Err(message),
+            None => Ok(folder.join(program)),
+        });
+    }
+    build.fits()?;
+    if let Some(message) = sources::unread(&messages, lang) {
+        return Ok(Err(message));
+    }
+    let messages = match messages.trim_end() {
+        _ if is_signal(status) => ending(status, &job.limits, lang),
+        "" => status.to_string(),
+        messages => messages.to_owned(),
+    };
+    Ok(Err(say!(
+        lang,
+        "rustc does not compile it. Begin with its first error: line, column, and what it points at.\n\n{}",
+        "rustc 未能编译通过。请从第一条错误看起：行号、列号，以及它所指的位置。\n\n{}";
+        messages
+    )))
+}
+
+impl Build<'_> {
+    /// The compiler, within limits. It can open the two files, the libraries that they need, and the folders
+    /// of compilers; where Linux cannot see to that, the list of what it read is looked at afterwards.
+    fn rustc(&self) -> Result<Command> {
+        let Build {
+            job,
+            folder,
+            compiler,
+            libraries,
+        } = self;
+        let tools = TOOLS.iter().map(PathBuf::from);
+        let mut execute: Vec<PathBuf> = tools.chain(confine::system_libraries()).collect();
+        execute.push(compiler.sysroot.clone());
+        let rules = Rules {
+            read: libraries.files.clone(),
+            write: vec![folder.to_path_buf()],
+            execute,
+            processes: true,
+            ..job.limits.rules()
+        };
+        let mut rustc = rules.command(&compiler.program)?;
+        for variable in ["TMPDIR", "TMP", "TEMP"] {
+            rustc.env(variable, folder);
+        }
+        rustc
+            .current_dir(folder)
+            .args(["--edition=2024", "--crate-name=answer", "--color=never"])
+            .args(["-Cdebuginfo=0", "-Cstrip=debuginfo", "-Ccodegen-units=1"])
+            .arg(format!("-Ldependency={}", libraries.folder.display()))
+            .arg(format!("--extern=answers={}", libraries.answers.display()))
+            .stdin(Stdio::null());
+        Ok(rustc)
+    }
+
+    /// How it ended, and what it said.
+    fn run(&self, mut rustc: Command) -> Result<(ExitStatus, String)> {
+        let program = self.compiler.program.display();
+        let told = || say!(self.job.lang, "cannot run {}", "无法运行 {}"; program);
+        let started = rustc.stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+        let mut started = started.with_context(told)?;
+        let mut said = Vec::new();
+        if let Some(stderr) = started.stderr.take() {
+            let mut first = stderr.take(MESSAGES);
+            first.read_to_end(&mut said)?;
+            io::copy(&mut first.into_inner(), &mut io::sink())?;
+        }
+        let status = started.wait()?;
+        Ok((status, String::from_utf8_lossy(&said).into_owned()))
+    }
+
+    /// Whether any program compiles with the libraries: where none does, it is not the answer's fault.
+    ///
+    /// # Errors
+    ///
+    /// Where the libraries and the compiler are not of one build.
+    fn fits(&self) -> Result<()> {
+        let lang = self.job.lang;
+        fs::write(self.folder.join("nothing.rs"), "pub use answers as _;")?;
+        let mut rustc = self.rustc()?;
+        rustc.args(["--crate-type=lib", "--emit=metadata", "nothing.rs"]);
+        let (status, messages) = self.run(rustc)?;
+        if status.success() {
+            return Ok(());
+        }
+        if let Some(why) = self.compiler.too_old(lang)? {
+            bail!(why);
+        }
+        bail!(say!(
+            lang,
+            "an answer in Rust is compiled against {}, and that no longer fits what lies beside it: build the \
+             course again with cargo ({})",
+            "用 Rust 写的答案要与 {} 一起编译，而它与旁边的文件已不一致：请用 cargo 重新构建课程（{}）";
+            self.libraries.files[0].display(), messages.lines().next().unwrap_or_default()
+        ))
+    }
+}

@@ -1,0 +1,156 @@
+//! The libraries that an answer is compiled with: `answers`, and what that one depends on.
+//!
+//! Cargo leaves the libraries of all that it built in one folder, those of the course among them, which have
+//! the solutions. So those of `answers` alone are put into a folder of their own.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use anyhow::{Context as _, Result, anyhow};
+
+use crate::lang::Lang;
+
+/// Libraries, in a folder that has no others.
+pub struct Libraries {
+    /// The folder.
+    pub folder: PathBuf,
+    /// That of `answers`, in it.
+    pub answers: PathBuf,
+    /// Where they really are.
+    pub files: Vec<PathBuf>,
+}
+
+/// Puts them into this folder, which is made.
+pub fn gather(folder: PathBuf, lang: Lang) -> Result<Libraries> {
+    let answers = answers(lang)?;
+    let beside = answers.parent().unwrap_or(Path::new("."));
+    let told = || say!(lang, "cannot read {}", "无法读取 {}"; answers.display());
+    let library = fs::read(&answers).with_context(told)?;
+    let needed = hashes(&library);
+    let mut files = vec![answers.clone()];
+    for entry in fs::read_dir(beside)?.flatten() {
+        let name = entry.file_name();
+        if name
+            .to_str()
+            .and_then(hash)
+            .is_some_and(|hash| needed.contains(hash))
+        {
+            files.push(entry.path());
+        }
+    }
+    fs::create_dir(&folder)?;
+    let there = |file: &Path| folder.join(file.file_name().unwrap_or_default());
+    for file in &files {
+        match link(file, &there(file)) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error.into()),
+            _ => {}
+        }
+    }
+    Ok(Libraries {
+        answers: there(&answers),
+        folder,
+        files,
+    })
+}
+
+#[cfg(unix)]
+fn link(file: &Path, there: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(file, there)
+}
+
+#[cfg(not(unix))]
+fn link(file: &Path, there: &Path) -> io::Result<()> {
+    fs::hard_link(file, there).or_else(|_| fs::copy(file, there).map(drop))
+}
+
+/// The library `answers`, as cargo has it beside the program: of several the newest, which is the one that
+/// was last linked to it.
+fn answers(lang: Lang) -> Result<PathBuf> {
+    let program = std::env::current_exe()?;
+    let folder = program.parent().unwrap_or(Path::new("."));
+    // A test's own program is in `deps` already.
+    let places = [folder.join("deps"), folder.to_owned()];
+    let files = places.iter().filter_map(|place| fs::read_dir(place).ok());
+    let libraries = files.flatten().flatten().filter_map(|entry| {
+        let name = entry.file_name();
+        let name = name.to_str()?;
+        let is_it = name.starts_with("libanswers-") && name.ends_with(".rlib");
+        let changed = entry.metadata().and_then(|it| it.modified());
+        is_it.then(|| (changed.unwrap_or(SystemTime::UNIX_EPOCH), entry.path()))
+    });
+    libraries.max().map(|(_, path)| path).ok_or_else(|| {
+        anyhow!(say!(
+            lang,
+            "an answer in Rust is compiled against libanswers-….rlib, which cargo leaves in {}, and it is not \
+             there: build the course again with cargo",
+            "用 Rust 写的答案要与 libanswers-….rlib 一起编译；cargo 会把它放在 {}，但那里没有：请用 cargo \
+             重新构建课程";
+            places[0].display()
+        ))
+    })
+}
+
+/// Digits of the number that cargo puts at the end of a library's name.
+const DIGITS: usize = 16;
+
+/// That number, of a library that a compiler reads: an `.rlib`, or a library of a procedural macro.
+fn hash(name: &str) -> Option<&str> {
+    let (name, ending) = name.rsplit_once('.')?;
+    let (_, hash) = name.rsplit_once('-')?;
+    let is_library = ["rlib", "so", "dylib", "dll"].contains(&ending);
+    (is_library && hash.len() == DIGITS).then_some(hash)
+}
+
+/// All such numbers in a library. The compiler writes those of all libraries that it depends on into it.
+fn hashes(library: &[u8]) -> HashSet<&str> {
+    let mut found = HashSet::new();
+    let mut digits = None;
+    for (at, byte) in library.iter().enumerate() {
+        digits = match (byte, digits) {
+            (b'-', _) => Some(0),
+            (b'0'..=b'9' | b'a'..=b'f', Some(many)) => Some(many + 1),
+            _ => None,
+        };
+        if digits == Some(DIGITS)
+            && let Ok(hash) = str::from_utf8(&library[at + 1 - DIGITS..=at])
+        {
+            found.insert(hash);
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_libraries_are_found_wherever_they_are() {
+        let library = b"\0-0123456789abcdef\xff-aaaaaaaaaaaaaaaa-bbbbbbbbbbbbbbbb-0123-xyz";
+        let mut found: Vec<_> = hashes(library).into_iter().collect();
+        found.sort_unstable();
+        assert_eq!(
+            found,
+            ["0123456789abcdef", "aaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbb"]
+        );
+        assert_eq!(
+            hash("libcust-0123456789abcdef.rlib"),
+            Some("0123456789abcdef")
+        );
+        assert_eq!(
+            hash("libserde_derive-0123456789abcdef.so").map(str::len),
+            Some(16)
+        );
+        for other in [
+            "libcust-0123456789abcdef.rmeta",
+            "cust-0123.d",
+            "libcust.rlib",
+            "cust-0123456789abcdef",
+        ] {
+            assert_eq!(hash(other), None, "{other}");
+        }
+    }
+}

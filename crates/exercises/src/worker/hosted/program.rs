@@ -1,0 +1,206 @@
+//! The program around an answer, as it runs: it is asked, and its replies are read.
+
+use std::env;
+use std::io::{BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use answers::protocol::{Outcome, Question, REPLY, Reply};
+use anyhow::{Context as _, Result};
+use confine::Rules;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use thiserror::Error;
+
+use crate::lang::Lang;
+use crate::worker::job::{Job, Limits};
+use crate::worker::lines::{Lines, Said};
+use crate::worker::supervise::ending;
+
+/// So many lines of its wait to be read; then the program does.
+const WAITING: usize = 16;
+
+/// How long it has to end when nothing more is asked.
+const END: Duration = Duration::from_secs(2);
+
+/// Variables for the simulator in it, or the GPU. Of others it has only what programs need to start.
+const VARIABLES: [&str; 4] = [
+    "CUDA_BACKEND",
+    "CUDA_SIM_DEVICE",
+    "CUDA_SIM_TIME_LIMIT",
+    "RAYON_NUM_THREADS",
+];
+
+/// It did not reply as it has to: why, for the student.
+#[derive(Debug, Error)]
+#[error("{0}")]
+pub struct Unanswered(pub String);
+
+/// A student's program. It ends with this value.
+pub struct Program {
+    /// The PTX of the exercise's kernel, where it has one: for questions.
+    pub ptx: String,
+    child: Child,
+    stdin: Option<ChildStdin>,
+    said: Receiver<Said<Vec<u8>>>,
+    /// How many questions it has been asked.
+    asked: u32,
+    limits: Limits,
+    lang: Lang,
+}
+
+impl Program {
+    /// Starts it, within limits and with no right to anything but its own file and the system's libraries.
+    pub fn start(file: &Path, ptx: String, job: &Job) -> Result<Program> {
+        let rules = Rules {
+            execute: confine::system_libraries(),
+            ..job.limits.rules()
+        };
+        let starts = || {
+            let mut command = rules.command(file)?;
+            for variable in VARIABLES {
+                command.envs(env::var_os(variable).map(|value| (variable, value)));
+            }
+            command
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .stderr(Stdio::null())
+                .spawn()
+        };
+        let mut child = starts().with_context(|| {
+            job.lang
+                .pick("the answer does not start", "答案无法启动")
+                .to_owned()
+        })?;
+        let stdin = child.stdin.take();
+        let stdout = child.stdout.take().context("a program without output")?;
+        let (to, said) = sync_channel(WAITING);
+        thread::Builder::new().spawn(move || {
+            for line in Lines::replies(BufReader::new(stdout)) {
+                if to.send(line).is_err() {
+                    break;
+                }
+            }
+        })?;
+        Ok(Program {
+            ptx,
+            child,
+            stdin,
+            said,
+            asked: 0,
+            limits: job.limits,
+            lang: job.lang,
+        })
+    }
+
+    /// Its reply to a question, which `fits` if it has as much as was asked for.
+    ///
+    /// # Errors
+    ///
+    /// [`Unanswered`] where there is none.
+    pub fn ask<Q: Serialize, R: DeserializeOwned>(
+        &mut self,
+        asks: Q,
+        fits: impl FnOnce(&R) -> bool,
+    ) -> Result<R> {
+        self.asked += 1;
+        let number = self.asked;
+        let question = serde_json::to_string(&Question { number, asks })?;
+        if let Some(stdin) = &mut self.stdin {
+            // One that has ended says so by ending its output.
+            let _ = writeln!(stdin, "{question}").and_then(|()| stdin.flush());
+        }
+        let Some(line) = self.reply(None)? else {
+            return Err(Unanswered(self.ended()?).into());
+        };
+        let reply: Option<Reply<R>> = serde_json::from_slice(&line).ok();
+        let data = match reply {
+            Some(reply) if reply.number != number => return Err(twice(self.lang).into()),
+            None => return Err(garbled(self.lang).into()),
+            Some(reply) => match reply.outcome {
+                Outcome::Data(data) => data,
+                Outcome::Error(why) => {
+                    let said = say!(self.lang, "It does not run: {}.", "运行失败：{}。"; why);
+                    return Err(Unanswered(said).into());
+                }
+                Outcome::Panic(why) => {
+                    let said = say!(self.lang, "It panicked: {}", "程序发生 panic：{}"; why);
+                    return Err(Unanswered(said).into());
+                }
+            },
+        };
+        match fits(&data) {
+            true => Ok(data),
+            false => Err(garbled(self.lang).into()),
+        }
+    }
+
+    /// Asks nothing more, and sees to it that it said nothing more.
+    pub fn end(mut self) -> Result<(), Unanswered> {
+        drop(self.stdin.take());
+        match self.reply(Some(Instant::now() + END)) {
+            Ok(Some(_)) => Err(twice(self.lang)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The next line that is a reply, without its mark; what comes before it was printed. `None` where the
+    /// output has ended, or it is too late.
+    fn reply(&self, until: Option<Instant>) -> Result<Option<Vec<u8>>> {
+        loop {
+            let said = match until {
+                None => self.said.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(until) => {
+                    let left = until.saturating_duration_since(Instant::now());
+                    self.said.recv_timeout(left)
+                }
+            };
+            match said {
+                Ok(Said::Message(line)) => return Ok(Some(line)),
+                Ok(Said::Printed(text)) => {
+                    let mut stdout = std::io::stdout().lock();
+                    stdout.write_all(text.as_bytes())?;
+                    stdout.flush()?;
+                }
+                Err(_) => return Ok(None),
+            }
+        }
+    }
+
+    /// How it ended.
+    fn ended(&mut self) -> Result<String> {
+        let status = self.child.wait()?;
+        Ok(ending(status, &self.limits, self.lang))
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // One that has ended already needs no more.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn garbled(lang: Lang) -> Unanswered {
+    Unanswered(say!(
+        lang,
+        "What came back from your answer is not what its functions return. Lines that begin with `{}` are \
+         the course's own: print others.",
+        "从你的答案得到的内容不是其函数的返回值。以 `{}` 开头的行只供课程使用：请不要打印这样的行。";
+        REPLY.trim_end()
+    ))
+}
+
+fn twice(lang: Lang) -> Unanswered {
+    Unanswered(say!(
+        lang,
+        "More came back from your answer than was asked. Lines that begin with `{}` are the course's own: \
+         print others.",
+        "从你的答案得到的内容多于所询问的内容。以 `{}` 开头的行只供课程使用：请不要打印这样的行。";
+        REPLY.trim_end()
+    ))
+}

@@ -1,0 +1,84 @@
+//! Answers that go wrong. Each costs itself alone, and is told what it did.
+
+use crate::Try;
+
+pub const TRIES: &[Try] = &[
+    Try::rejected(
+        "a panic",
+        "if count > 3 { panic!(\"too many: {count}\") }",
+        "launch",
+        &["too many: ", "answers/eve.rs:3"],
+    ),
+    Try::rejected(
+        "an exit",
+        "std::process::exit(0);",
+        "launch",
+        &["must not end the program"],
+    ),
+    Try::rejected(
+        "an exit from another thread",
+        "std::thread::spawn(|| std::process::exit(0)).join().unwrap();",
+        "launch",
+        &["must not end the program"],
+    ),
+    Try::rejected(
+        "an endless loop",
+        "loop { std::thread::yield_now(); }",
+        "launch",
+        &["does not end"],
+    )
+    .within("4"),
+    Try::rejected(
+        "an endless sleep",
+        "loop { std::thread::park(); }",
+        "launch",
+        &["ended after 4 seconds"],
+    )
+    .within("4"),
+    Try::rejected(
+        "an output that nobody else may use",
+        "std::thread::spawn(|| { let _held = std::io::stdout().lock(); loop { std::thread::park(); } }); std::thread::sleep(std::time::Duration::from_millis(50));",
+        "launch",
+        &["ended after 4 seconds"],
+    )
+    .within("4"),
+    Try::rejected(
+        "all of the memory",
+        "let all = vec![1_u8; 5 << 30]; if all[count as usize] == 0 { return 7; }",
+        "launch",
+        &["4 GB of memory"],
+    ),
+    Try::rejected(
+        "memory bit by bit",
+        "let mut all = Vec::new(); loop { all.push(vec![1_u8; 64 << 20]); if all.len() > 1000 { return 7; } }",
+        "launch",
+        &["4 GB of memory"],
+    ),
+    Try::rejected("an abort", "std::process::abort();", "launch", &["ended"]),
+    Try::rejected(
+        "a stack that overflows",
+        "fn deep(n: u64) -> u64 { let wide = [n; 100]; wide[(n % 100) as usize] + deep(n + 1) } if deep(u64::from(count)) == 1 { return 7; }",
+        "launch",
+        &["ended"],
+    ),
+    Try::rejected(
+        "a panic during a panic",
+        "struct Worse; impl Drop for Worse { fn drop(&mut self) { panic!(\"again\") } } let _worse = Worse; panic!(\"first\");",
+        "launch",
+        &["ended"],
+    ),
+    Try::rejected(
+        "threads without an end",
+        "loop { std::thread::spawn(|| loop { std::thread::park(); }); }",
+        "launch",
+        &["panicked", "thread"],
+    ),
+    Try::passes(
+        "much that is printed",
+        "static ONCE: std::sync::Once = std::sync::Once::new(); ONCE.call_once(|| for line in 0..100_000 { println!(\"line {line}\"); });",
+    ),
+    Try::passes(
+        "a line without an end",
+        "static ONCE: std::sync::Once = std::sync::Once::new(); ONCE.call_once(|| for _ in 0..3000 { print!(\"{}\", \"x\".repeat(1000)); });",
+    ),
+];

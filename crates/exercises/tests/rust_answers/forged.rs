@@ -1,0 +1,154 @@
+//! Wrong answers that say they are right.
+
+use crate::Try;
+
+/// What is said of a reply that is none.
+const GARBLED: &[&str] = &["not what its functions return", "`@reply`"];
+/// What is said of one too many.
+const TWICE: &[&str] = &["More came back", "`@reply`"];
+
+pub const TRIES: &[Try] = &[
+    Try::rejected(
+        "a verdict without its token",
+        r##"println!("{}", r#"{"token":"","message":{"verdict":{"seed":1,"device":"","failure":null,"targets":[],"counters":[],"time":null}}}"#);"##,
+        "right",
+        &["wrong"],
+    )
+    .wrong(),
+    Try::rejected(
+        "an error of the course's own",
+        r##"println!("{}", r#"{"token":"","message":{"broken":""}}"#);"##,
+        "right",
+        &["wrong"],
+    )
+    .wrong(),
+    Try::rejected("a reply that is none", r#"println!("@reply yes");"#, "launch", GARBLED).wrong(),
+    Try::rejected("an empty reply", r#"println!("\n@reply ");"#, "launch", GARBLED).wrong(),
+    Try::rejected(
+        "a reply with a verdict",
+        r##"println!("{}", r#"@reply {"number":1,"outcome":{"passed":true}}"#);"##,
+        "launch",
+        GARBLED,
+    )
+    .wrong(),
+    Try::rejected(
+        "a reply too short",
+        r##"println!("{}", r#"@reply {"number":1,"outcome":{"data":{"grid":[3,3],"blocks":[]}}}"#);"##,
+        "launch",
+        GARBLED,
+    ),
+    Try::rejected(
+        "a reply too long",
+        r##"println!("@reply {{\"number\":1,\"outcome\":{{\"data\":{{\"grid\":[3,3],\"blocks\":[1{}]}}}}}}", ",1".repeat(5000));"##,
+        "launch",
+        GARBLED,
+    ),
+    Try::rejected(
+        "a reply of megabytes",
+        r##"println!("@reply {{\"number\":1,\"outcome\":{{\"data\":{{\"grid\":[3,3],\"blocks\":[1{}]}}}}}}", ",1".repeat(1 << 21));"##,
+        "launch",
+        GARBLED,
+    ),
+    Try::rejected(
+        "a panic that did not happen",
+        r##"println!("{}", r#"@reply {"number":1,"outcome":{"panic":"see?"}}"#);"##,
+        "launch",
+        &["see?"],
+    ),
+    Try::rejected(
+        "a reply of its own before the true one",
+        "reply(1);",
+        "launch",
+        TWICE,
+    )
+    .items(REPLIES),
+    Try::rejected(
+        "all replies at once, and gone",
+        "for number in 1..=20 { reply(number); } std::process::exit(0);",
+        "right",
+        &["`grid`"],
+    )
+    .items(REPLIES),
+    Try::rejected(
+        "a reply to what is yet to be asked",
+        "reply(2);",
+        "launch",
+        TWICE,
+    )
+    .items(REPLIES),
+    Try::rejected(
+        "a reply with more behind it",
+        "static ONCE: std::sync::Once = std::sync::Once::new();
+        ONCE.call_once(|| { std::thread::spawn(|| loop { reply(7); std::thread::yield_now(); }); });",
+        "launch",
+        TWICE,
+    )
+    .items(REPLIES),
+    Try::rejected(
+        "questions that it takes away",
+        "static ONCE: std::sync::Once = std::sync::Once::new();
+        ONCE.call_once(|| { std::thread::spawn(|| for line in std::io::stdin().lines() { println!(\"{line:?}\"); }); });",
+        "right",
+        &["wrong"],
+    )
+    .wrong(),
+    Try::rejected(
+        "a hook of its own for panics",
+        "std::panic::set_hook(Box::new(|_| println!(\"@reply fine\"))); panic!(\"hidden\");",
+        "launch",
+        GARBLED,
+    ),
+    Try::rejected(
+        "an exit after the first reply",
+        "if count == u32::MAX - 599 && block == 2 { std::thread::spawn(|| { std::thread::sleep(std::time::Duration::from_millis(100)); std::process::exit(0) }); std::thread::sleep(std::time::Duration::from_millis(50)); }",
+        "launch",
+        &["must not end the program"],
+    ),
+];
+
+/// A reply, as the program around an answer writes one: the right one to the first question.
+const REPLIES: &str = r#"fn reply(number: u32) {
+    println!("\n@reply {{\"number\":{number},\"outcome\":{{\"data\":{{\"grid\":[3,3],\"blocks\":{:?}}}}}}}", right());
+}
+fn right() -> Vec<u32> {
+    let up = (0..600).map(|n: u32| n.div_ceil(128));
+    let down = |block: u32| (0..600).map(move |n: u32| (u32::MAX - n).div_ceil(block));
+    up.chain(down(128)).chain(down(2)).collect()
+}"#;
+
+/// Those that need files which a confined program cannot open.
+pub const KEPT_BY_THE_SYSTEM: &[Try] = &[
+    Try::rejected(
+        "a verdict with the token from its own memory",
+        r##"let maps = fs::read_to_string("/proc/self/maps").expect("which memory there is");
+    let mut memory = fs::File::open("/proc/self/mem").expect("the memory");
+    for line in maps.lines().filter(|line| line.contains("rw-p")) {
+        let (from, to) = line.split_whitespace().next().unwrap().split_once('-').unwrap();
+        let [from, to] = [from, to].map(|it| u64::from_str_radix(it, 16).unwrap());
+        let mut bytes = vec![0; (to - from).min(64 << 20) as usize];
+        if memory.seek(SeekFrom::Start(from)).is_err() || memory.read_exact(&mut bytes).is_err() { continue; }
+        for found in bytes.windows(41).filter(|it| it.starts_with(b"\"token\":\"")) {
+            let token = String::from_utf8_lossy(&found[9..]);
+            println!("\n{{\"token\":\"{token}\",\"message\":{{\"verdict\":{{\"seed\":1,\"device\":\"\",\"failure\":null,\"targets\":[],\"counters\":[],\"time\":null}}}}}}");
+        }
+    }"##,
+        "launch",
+        &["panicked: which memory there is"],
+    )
+    .items("use std::fs;\nuse std::io::{Read, Seek, SeekFrom};")
+    .wrong(),
+    Try::rejected(
+        "the memory of who grades",
+        r#"let parent = std::os::unix::process::parent_id();
+    std::fs::File::open(format!("/proc/{parent}/mem")).expect("who grades");"#,
+        "launch",
+        &["panicked: who grades"],
+    ),
+    Try::rejected(
+        "the output of who grades",
+        r#"let parent = std::os::unix::process::parent_id();
+    std::fs::OpenOptions::new().write(true).open(format!("/proc/{parent}/fd/1")).expect("its output");"#,
+        "launch",
+        &["panicked: its output"],
+    ),
+];

@@ -1,0 +1,109 @@
+//! Rules as arguments of the hidden command, so that paths of any bytes come through.
+
+use std::ffi::{OsStr, OsString};
+
+use crate::{Error, Rules};
+
+/// After the last of the rules' arguments.
+const END: &str = "--";
+
+/// The rules as arguments: a word and a value each, and [`END`].
+pub fn written(rules: &Rules) -> Vec<OsString> {
+    let mut all: Vec<OsString> = Vec::new();
+    let mut add = |word: &str, value: &OsStr| all.extend([word.into(), value.to_owned()]);
+    let lists = [
+        ("read", &rules.read),
+        ("write", &rules.write),
+        ("execute", &rules.execute),
+    ];
+    for (word, paths) in lists {
+        for path in paths {
+            add(word, path.as_os_str());
+        }
+    }
+    let numbers = [
+        ("processes", Some(u64::from(rules.processes))),
+        ("computing", Some(rules.computing)),
+        ("memory", rules.memory),
+        ("file", Some(rules.file)),
+    ];
+    for (word, number) in numbers {
+        if let Some(number) = number {
+            add(word, number.to_string().as_ref());
+        }
+    }
+    all.push(END.into());
+    all
+}
+
+/// The rules that stand there, and what follows them: the program and its arguments.
+pub fn read(
+    mut arguments: impl Iterator<Item = OsString>,
+) -> Result<(Rules, Vec<OsString>), Error> {
+    let mut rules = Rules::default();
+    loop {
+        let word = arguments.next().unwrap_or_default();
+        if word == END {
+            return Ok((rules, arguments.collect()));
+        }
+        let wrong = || Error::Arguments(format!("'{}'", word.display()));
+        let value = arguments.next().ok_or_else(wrong)?;
+        let number = || {
+            let digits = value.to_str().and_then(|value| value.parse().ok());
+            digits.ok_or_else(wrong)
+        };
+        match word.to_str().unwrap_or_default() {
+            "read" => rules.read.push(value.into()),
+            "write" => rules.write.push(value.into()),
+            "execute" => rules.execute.push(value.into()),
+            "processes" => rules.processes = number()? == 1,
+            "computing" => rules.computing = number()?,
+            "memory" => rules.memory = Some(number()?),
+            "file" => rules.file = number()?,
+            _ => return Err(wrong()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules() -> Rules {
+        Rules {
+            read: vec!["a b".into(), "--".into()],
+            write: vec!["\"\n".into()],
+            execute: Vec::new(),
+            processes: true,
+            computing: 7,
+            memory: Some(4 << 30),
+            file: 9,
+        }
+    }
+
+    #[test]
+    fn rules_come_through_whatever_the_paths_are_called() {
+        let none = Rules::default();
+        for rules in [rules(), none] {
+            let program = ["clang", "--", "-x"].map(OsString::from);
+            let all = written(&rules).into_iter().chain(program.clone());
+            let (read, rest) = read(all).expect("they are well formed");
+            assert_eq!(read, rules);
+            assert_eq!(rest, program);
+        }
+    }
+
+    #[test]
+    fn other_arguments_are_refused() {
+        for arguments in [
+            &[][..],
+            &["read"],
+            &["read", "a"],
+            &["computing", "soon", "--"],
+            &["rights", "all", "--"],
+        ] {
+            let all = arguments.iter().map(OsString::from);
+            assert!(read(all).is_err(), "{arguments:?}");
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Calls of the system, by seccomp: [`calls`] are made, a few with certain arguments alone.
+
+use std::collections::BTreeMap;
+use std::env::consts::ARCH;
+use std::path::Path;
+use std::process;
+
+use libc::*;
+use seccompiler::SeccompCmpOp::{Eq, MaskedEq, Ne};
+use seccompiler::{
+    BackendError, BpfProgram, Error, SeccompAction, SeccompCmpArgLen, SeccompCmpOp,
+    SeccompCondition, SeccompFilter, SeccompRule,
+};
+
+use super::{calls, files};
+
+/// Is there where the kernel has seccomp.
+const ACTIONS: &str = "/proc/sys/kernel/seccomp/actions_avail";
+
+/// Calls that fail as what is forbidden does, and not as what is unknown: programs tell people of it.
+const FORBIDDEN: &[c_long] = &[
+    SYS_socket,
+    SYS_socketpair,
+    SYS_connect,
+    SYS_bind,
+    SYS_sendto,
+    SYS_kill,
+    SYS_tkill,
+    SYS_tgkill,
+    SYS_setsid,
+    SYS_setpgid,
+    SYS_ptrace,
+    SYS_unshare,
+    SYS_setns,
+    SYS_mount,
+    SYS_fchmod,
+    SYS_fchmodat,
+    SYS_fchown,
+    SYS_fchownat,
+    SYS_prlimit64,
+    SYS_setrlimit,
+    #[cfg(target_arch = "x86_64")]
+    SYS_chmod,
+    #[cfg(target_arch = "x86_64")]
+    SYS_chown,
+    #[cfg(target_arch = "x86_64")]
+    SYS_fork,
+    #[cfg(target_arch = "x86_64")]
+    SYS_vfork,
+];
+
+/// What is missing of it.
+pub fn missing() -> Option<String> {
+    (!Path::new(ACTIONS).exists()).then(|| {
+        format!(
+            "this Linux has no seccomp (there is no {ACTIONS}): a program's network and processes cannot be \
+             restricted"
+        )
+    })
+}
+
+/// Restricts this thread, and what it starts.
+pub fn restrict(processes: bool) -> Result<(), Error> {
+    let allowed = allowed(processes)?;
+    // Of two filters that refuse a call, the later one says how it fails.
+    let forbidden = FORBIDDEN.iter().filter(|call| !allowed.contains_key(call));
+    let mut forbidden: Calls = forbidden.map(|&call| (call, Vec::new())).collect();
+    if !processes {
+        let process = fits(0, MaskedEq(CLONE_THREAD as u64), 0)?;
+        forbidden.insert(SYS_clone, vec![process]);
+    }
+    let unknown = SeccompAction::Errno(ENOSYS as u32);
+    let refused = SeccompAction::Errno(EPERM as u32);
+    apply(allowed, unknown, SeccompAction::Allow)?;
+    apply(forbidden, SeccompAction::Allow, refused)
+}
+
+type Calls = BTreeMap<c_long, Vec<SeccompRule>>;
+
+fn apply(calls: Calls, others: SeccompAction, these: SeccompAction) -> Result<(), Error> {
+    let filter = SeccompFilter::new(calls, others, these, ARCH.try_into()?)?;
+    let program: BpfProgram = filter.try_into()?;
+    seccompiler::apply_filter(&program)
+}
+
+/// Calls that are made: with any arguments, or where one of the rules fits.
+fn allowed(processes: bool) -> Result<Calls, BackendError> {
+    let mut free = vec![calls::FREE, calls::FREE_HERE];
+    if processes {
+        free.extend([calls::OF_BUILDERS, calls::OF_BUILDERS_HERE]);
+    }
+    let free = free.into_iter().flatten();
+    let mut calls: Calls = free.map(|&call| (call, Vec::new())).collect();
+
+    // A file that is opened to be read is not emptied.
+    for (call, flags) in [
+        (SYS_openat, 2),
+        #[cfg(target_arch = "x86_64")]
+        (SYS_open, 1),
+    ] {
+        let reads = fits(flags, MaskedEq(O_TRUNC as u64), 0)?;
+        let writes = fits(flags, MaskedEq(O_ACCMODE as u64), O_WRONLY as u64)?;
+        let both = fits(flags, MaskedEq(O_ACCMODE as u64), O_RDWR as u64)?;
+        calls.insert(call, vec![reads, writes, both]);
+    }
+    // Nothing is typed into a terminal that it has from whoever started it.
+    let order = |order| condition(1, Ne, order);
+    calls.insert(
+        SYS_ioctl,
+        vec![SeccompRule::new(vec![order(TIOCSTI)?, order(TIOCLINUX)?])?],
+    );
+    // A thread; a process where it may have some, and never in a room of its own.
+    let clone = match processes {
+        true => fits(0, MaskedEq(NAMESPACES), 0)?,
+        false => fits(0, MaskedEq(CLONE_THREAD as u64), CLONE_THREAD as u64)?,
+    };
+    calls.insert(SYS_clone, vec![clone]);
+    // Two sockets that are connected to each other and to nobody else.
+    if processes {
+        calls.insert(SYS_socketpair, vec![fits(0, Eq, AF_UNIX as u64)?]);
+    }
+    // Its own limits are read; where it may start processes, theirs are lowered.
+    let mut own = vec![condition(0, Eq, 0)?];
+    if !processes {
+        own.push(SeccompCondition::new(2, SeccompCmpArgLen::Qword, Eq, 0)?);
+    }
+    calls.insert(SYS_prlimit64, vec![SeccompRule::new(own)?]);
+    // A signal: to itself, as `abort` sends one; to others where Landlock sees to it that they are its own.
+    for call in [SYS_kill, SYS_tgkill] {
+        let to = match files::keeps_signals() {
+            true => Vec::new(),
+            false => vec![fits(0, Eq, u64::from(process::id()))?],
+        };
+        calls.insert(call, to);
+    }
+    Ok(calls)
+}
+
+/// `TIOCLINUX`, by which a console is told what to paste.
+const TIOCLINUX: u64 = 0x541C;
+
+/// `TIOCSTI`, by which something is typed into a terminal.
+const TIOCSTI: u64 = 0x5412;
+
+/// Flags by which a process gets namespaces of its own.
+const NAMESPACES: u64 = (CLONE_NEWNS
+    | CLONE_NEWCGROUP
+    | CLONE_NEWUTS
+    | CLONE_NEWIPC
+    | CLONE_NEWUSER
+    | CLONE_NEWPID
+    | CLONE_NEWNET) as u64;
+
+/// The rule that an argument compares so with a number.
+fn fits(argument: u8, compares: SeccompCmpOp, with: u64) -> Result<SeccompRule, BackendError> {
+    SeccompRule::new(vec![condition(argument, compares, with)?])
+}
+
+/// The lower half of an argument is compared: of all that are no addresses the kernel takes no more.
+fn condition(
+    argument: u8,
+    compares: SeccompCmpOp,
+    with: u64,
+) -> Result<SeccompCondition, BackendError> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, compares, with)
+}

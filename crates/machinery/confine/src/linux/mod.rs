@@ -1,0 +1,31 @@
+//! Linux: files by Landlock, calls of the system by seccomp.
+
+mod calls;
+mod files;
+mod filter;
+
+use crate::{Error, Rules};
+
+/// What this system cannot keep from a program.
+pub fn missing() -> Option<String> {
+    if !files::available() {
+        return Some(
+            "this Linux has no Landlock (it takes version 5.13, and `landlock` in the kernel's `lsm=`): \
+             a program's files cannot be restricted"
+                .to_owned(),
+        );
+    }
+    filter::missing()
+}
+
+/// Restricts what this process may open and call.
+pub fn confine(rules: &Rules) -> Result<(), Error> {
+    if files::available() {
+        files::restrict(rules).map_err(|why| Error::System(format!("Landlock: {why}")))?;
+    }
+    if filter::missing().is_none() {
+        filter::restrict(rules.processes)
+            .map_err(|why| Error::System(format!("seccomp: {why}")))?;
+    }
+    Ok(())
+}
