@@ -78,12 +78,14 @@ fn serve(work: impl FnOnce(&Job, &'static Exercise) -> Result<Done>) -> ExitCode
     else {
         return ExitCode::FAILURE; // nobody to tell, for want of a token
     };
-    thread::spawn(|| {
+    let end = || {
         // Nothing more is written there: this returns when it closes.
         let _ = io::stdin().lock().read(&mut [0]);
         process::exit(1);
-    });
+    };
     let begin = || {
+        let started = thread::Builder::new().spawn(end);
+        started.context(job.lang.pick("cannot start a thread", "无法启动线程"))?;
         limits::lower(&job.limits)?;
         let exercise = course::find(&job.exercise).context("there is no such exercise")?;
         work(&job, exercise)
