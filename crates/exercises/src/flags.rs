@@ -18,8 +18,9 @@ use crate::lang::{Lang, tr};
          不带命令运行时，显示目前的进度和下一题。"
     ),
     after_help = tr(
-        "Exit codes: 0 passed, 1 not passed, 2 could not be graded, 130 interrupted.",
-        "退出码：0 通过，1 未通过，2 无法评分，130 被中断。"
+        "Exit codes: 0 passed, 1 not passed, 2 could not be graded; 130 ended by Ctrl-C, 143 by SIGTERM, 129 by \
+         SIGHUP, 141 because nobody reads its output.",
+        "退出码：0 通过，1 未通过，2 无法评分；130 被 Ctrl-C 中断，143 被 SIGTERM 终止，129 被 SIGHUP 终止，141 输出无人读取。"
     ),
     subcommand_help_heading = tr("Commands", "命令"),
     disable_help_subcommand = true,

@@ -1,7 +1,7 @@
 //! The student's folder: a file for each exercise, and how far the student is.
 
-use std::fs;
-use std::io::ErrorKind;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
@@ -9,9 +9,10 @@ use kernel_build::Tree;
 
 use crate::course::EXERCISES;
 use crate::exercise::Exercise;
-use crate::files::write_whole;
+use crate::files::{write_new, write_whole};
 use crate::lang::Lang;
 use crate::progress::Progress;
+use crate::text::in_a_line;
 
 /// The longest answer that is read. Those of the course have a hundredth of it.
 const LONGEST: u64 = 256 << 10;
@@ -37,12 +38,12 @@ impl Folder {
                 .root()
                 .join("exercises"),
         };
-        fs::create_dir_all(&path).with_context(|| path.display().to_string())?;
+        fs::create_dir_all(&path).with_context(|| shown(&path))?;
         let folder = Folder { path };
         for exercise in &EXERCISES {
             let file = folder.file(exercise);
             if !file.exists() {
-                write_whole(&file, exercise.start)?;
+                write_new(&file, exercise.start)?;
             }
         }
         Ok(folder)
@@ -67,58 +68,77 @@ impl Folder {
         Progress::read(&self.path.join(Progress::FILE), lang)
     }
 
-    /// Keeps it.
+    /// Changes and keeps it; what another check keeps at the same time is not lost.
     ///
     /// # Errors
     ///
-    /// Where it cannot be written.
-    pub fn keep(&self, progress: &Progress) -> Result<()> {
-        progress.write(&self.path.join(Progress::FILE))
+    /// As [`Progress::change`].
+    pub fn change(&self, lang: Lang, change: impl FnOnce(&mut Progress)) -> Result<Progress> {
+        Progress::change(&self.path.join(Progress::FILE), lang, change)
     }
 
-    /// Puts the start file back. What was there is kept beside it, under the name that is returned.
+    /// Puts the start file back. What was there is kept beside it, under the name that is returned, a new
+    /// one each time; a start file that nobody has changed need not be.
     ///
     /// # Errors
     ///
     /// Where a file cannot be written.
     pub fn reset(&self, exercise: &Exercise) -> Result<Option<PathBuf>> {
         let file = self.file(exercise);
-        let old = file.with_file_name(format!("{}.old", exercise.file()));
+        if fs::read(&file).is_ok_and(|text| text == exercise.start.as_bytes()) {
+            return Ok(None);
+        }
+        let old = free(&file.with_file_name(format!("{}.old", exercise.file())));
         let kept = match fs::rename(&file, &old) {
             Ok(()) => Some(old),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
-            Err(error) => return Err(error).with_context(|| old.display().to_string()),
+            Err(error) => return Err(error).with_context(|| shown(&old)),
         };
         write_whole(&file, exercise.start)?;
         Ok(kept)
     }
 }
 
-/// A path in words: from where the program runs, if it is below.
+/// This path, or with a number the first that nothing has.
+fn free(path: &Path) -> PathBuf {
+    let numbered = |number: u32| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!("-{number}"));
+        PathBuf::from(name)
+    };
+    let mut names = std::iter::once(path.to_owned()).chain((2..).map(numbered));
+    let free = names.find(|name| fs::symlink_metadata(name).is_err());
+    free.unwrap_or_else(|| path.to_owned())
+}
+
+/// A path in words, in a line: from where the program runs, if it is below.
 pub fn shown(path: &Path) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let shown = path.strip_prefix(&here).unwrap_or(path);
-    shown.display().to_string()
+    in_a_line(&shown.display().to_string()).into_owned()
 }
 
-/// The text of an answer.
+/// The text of an answer, whose file is called `named` in messages.
 ///
 /// # Errors
 ///
 /// Where it cannot be read, is no text, or is longer than any answer.
-pub fn read(path: &Path, lang: Lang) -> Result<String> {
-    let named = || shown(path);
-    let length = fs::metadata(path).with_context(named)?.len();
+pub fn read(path: &Path, named: &str, lang: Lang) -> Result<String> {
+    let named = || named.to_owned();
+    let file = File::open(path).with_context(named)?;
+    let mut bytes = Vec::new();
+    // A device may have no end.
+    let read = file.take(LONGEST + 1).read_to_end(&mut bytes);
+    read.with_context(named)?;
     anyhow::ensure!(
-        length <= LONGEST,
+        bytes.len() as u64 <= LONGEST,
         say!(
             lang,
-            "{} has {} bytes, and an answer at most {}",
-            "{} 有 {} 字节，而答案最多 {} 字节";
-            named(), length, LONGEST
+            "{} has more bytes than an answer may have, which is {}",
+            "{} 的字节数超过了答案的上限 {}";
+            named(), LONGEST
         )
     );
-    let bytes = fs::read(path).with_context(named)?;
     String::from_utf8(bytes).map_err(|_| {
         anyhow::anyhow!(say!(
             lang,

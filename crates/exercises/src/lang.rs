@@ -30,7 +30,7 @@ impl Lang {
     /// else the system's.
     pub fn chosen() -> Lang {
         static CHOSEN: OnceLock<Lang> = OnceLock::new();
-        *CHOSEN.get_or_init(|| asked(env::args()).unwrap_or_else(Lang::of_system))
+        *CHOSEN.get_or_init(|| asked(arguments()).unwrap_or_else(Lang::of_system))
     }
 
     /// One of two texts.
@@ -45,6 +45,11 @@ impl Lang {
 /// A text for `--help`.
 pub fn tr(en: &'static str, zh: &'static str) -> &'static str {
     Lang::chosen().pick(en, zh)
+}
+
+/// The arguments; what is no Unicode in them is no language either.
+fn arguments() -> impl Iterator<Item = String> {
+    env::args_os().map(|argument| argument.to_string_lossy().into_owned())
 }
 
 /// What follows `--lang`; none where it is no language, which the flags complain about.

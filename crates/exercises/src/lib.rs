@@ -12,6 +12,7 @@
 //! | [`class`] | the answers of many students, in parts if need be |
 //! | [`commands`], [`flags`], [`usage`] | what the program does |
 //! | [`record`], [`report`] | what it says of an answer, to programs and to people |
+//! | [`output`] | all that is printed |
 //! | [`lang`], [`error`] | English and Chinese; errors in words |
 //!
 //! Exercises are data in `kernels/exercises`; the README there says how to write one.
@@ -34,6 +35,7 @@ pub mod flags;
 pub mod folder;
 pub mod grade;
 pub mod host;
+pub mod output;
 pub mod progress;
 mod random;
 pub mod record;

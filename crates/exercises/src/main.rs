@@ -3,23 +3,23 @@
 use std::process::ExitCode;
 
 use exercises::lang::Lang;
+use exercises::output::{Unread, complain};
 use exercises::{commands, usage};
 
 fn main() -> ExitCode {
     if let Some(code) = confine::asked() {
         return code;
     }
-    let lang = Lang::chosen();
-    let flags = match usage::flags(lang) {
-        Ok(flags) => flags,
-        Err(code) => return code,
+    let done = match usage::flags(Lang::chosen()) {
+        Ok(Ok(flags)) => commands::run(&flags),
+        Ok(Err(code)) => Ok(code),
+        Err(error) => Err(error),
     };
-    match commands::run(&flags) {
-        Ok(code) => code,
-        Err(error) => {
-            let why = exercises::error::in_words(&error, lang);
-            eprintln!("{}{why}", lang.pick("error: ", "错误："));
-            ExitCode::from(commands::CANNOT)
+    done.unwrap_or_else(|error| {
+        if error.is::<Unread>() {
+            return ExitCode::from(Unread::CODE);
         }
-    }
+        complain(&error);
+        ExitCode::from(commands::CANNOT)
+    })
 }

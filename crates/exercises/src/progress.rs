@@ -1,8 +1,8 @@
 //! How far a student is.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::io::ErrorKind;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::course::EXERCISES;
 use crate::exercise::Exercise;
 use crate::files::write_whole;
+use crate::folder::shown;
 use crate::lang::Lang;
 
 /// How far a student is: a small file in the student's folder.
@@ -28,6 +29,10 @@ impl Progress {
     /// The file's name.
     pub const FILE: &str = "progress.json";
 
+    /// The name of the file that is locked while it is changed. (The one above is another after each
+    /// change.)
+    const LOCK: &str = ".progress.lock";
+
     /// Reads it; a student who has none is at the beginning.
     ///
     /// # Errors
@@ -37,25 +42,31 @@ impl Progress {
         let text = match fs::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Progress::default()),
-            Err(error) => return Err(error).with_context(|| path.display().to_string()),
+            Err(error) => return Err(error).with_context(|| shown(path)),
         };
         serde_json::from_str(&text).with_context(|| {
             say!(
                 lang,
                 "{} is damaged: delete it, and `check --all` finds out again how far you are",
                 "{} 已损坏：请删除它，再用 `check --all` 重新统计进度";
-                path.display()
+                shown(path)
             )
         })
     }
 
-    /// Writes it.
+    /// Reads it, changes it and writes it, while nobody else does.
     ///
     /// # Errors
     ///
-    /// Where it cannot be written.
-    pub fn write(&self, path: &Path) -> Result<()> {
-        write_whole(path, &format!("{}\n", serde_json::to_string_pretty(self)?))
+    /// As [`Progress::read`], and where it cannot be written.
+    pub fn change(path: &Path, lang: Lang, change: impl FnOnce(&mut Progress)) -> Result<Progress> {
+        let lock = path.with_file_name(Progress::LOCK);
+        let _alone = alone(&lock).with_context(|| shown(&lock))?;
+        let mut progress = Progress::read(path, lang)?;
+        change(&mut progress);
+        let text = serde_json::to_string_pretty(&progress)?;
+        write_whole(path, &format!("{text}\n"))?;
+        Ok(progress)
     }
 
     /// Whether the answer to this exercise passed.
@@ -72,6 +83,13 @@ impl Progress {
         }
     }
 
+    /// Notes that one more hint of an exercise is shown, if it has one; how many of them are.
+    pub fn one_more_hint(&mut self, exercise: &Exercise, all: usize) -> usize {
+        let shown = self.hints.entry(exercise.name.to_owned()).or_default();
+        *shown = (*shown + 1).min(all);
+        *shown
+    }
+
     /// The first exercise that has not passed.
     pub fn next(&self) -> Option<&'static Exercise> {
         EXERCISES.iter().find(|exercise| !self.has(exercise))
@@ -84,4 +102,20 @@ impl Progress {
             .filter(|exercise| self.has(exercise))
             .count()
     }
+}
+
+/// Waits until nobody else has this lock; it is given back with the value.
+fn alone(lock: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    let file = options
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(lock)?;
+    match file.lock() {
+        // Some network folders have no locks: two checks at once may lose one's result there.
+        Err(error) if error.kind() == ErrorKind::Unsupported => {}
+        locked => locked?,
+    }
+    Ok(file)
 }

@@ -7,30 +7,37 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory, Error, FromArgMatches};
 
+use common::error::note;
+
 use crate::flags::Flags;
 use crate::lang::Lang;
+use crate::output;
+use crate::text::visible;
 
 /// The program's flags. Where they cannot be read, or ask for help, all is said, and the exit code is
-/// returned.
+/// returned in their place.
 ///
 /// # Errors
 ///
-/// The exit code.
-pub fn flags(lang: Lang) -> Result<Flags, ExitCode> {
+/// Where the help cannot be printed.
+pub fn flags(lang: Lang) -> anyhow::Result<Result<Flags, ExitCode>> {
     let arguments = std::env::args_os();
     let read = command(lang)
         .try_get_matches_from(arguments)
         .and_then(|matches| Flags::from_arg_matches(&matches));
-    read.map_err(|error| {
-        let code = u8::try_from(error.exit_code()).unwrap_or(crate::commands::CANNOT);
-        match (lang, error.use_stderr()) {
-            // That nobody reads it is no error.
-            (Lang::En, _) => drop(error.print()),
-            (Lang::Zh, true) => eprintln!("{}", chinese(&error)),
-            (Lang::Zh, false) => print!("{}", placeholders(&error.to_string())),
-        }
-        ExitCode::from(code)
-    })
+    let error = match read {
+        Ok(flags) => return Ok(Ok(flags)),
+        Err(error) => error,
+    };
+    match (lang, error.use_stderr()) {
+        // That nobody reads it is no error.
+        (Lang::En, true) => note(visible(error.to_string().trim_end())),
+        (Lang::Zh, true) => note(visible(&chinese(&error))),
+        (Lang::En, false) => output::text(&error.to_string())?,
+        (Lang::Zh, false) => output::text(&placeholders(&error.to_string()))?,
+    }
+    let code = u8::try_from(error.exit_code()).unwrap_or(crate::commands::CANNOT);
+    Ok(Err(ExitCode::from(code)))
 }
 
 /// The flags as clap has them, all under one heading.
@@ -91,6 +98,7 @@ fn what(error: &Error) -> Option<String> {
             format!("“{}”不能是“{}”：{why}", argument()?, value()?)
         }
         ErrorKind::MissingRequiredArgument => format!("缺少参数：{}", argument()?),
+        ErrorKind::InvalidUtf8 => "参数不是 Unicode 文本".to_owned(),
         ErrorKind::ArgumentConflict => match text(ContextKind::PriorArg) {
             Some(other) if Some(&other) != argument().as_ref() => {
                 format!("“{}”不能与“{other}”同时使用", argument()?)

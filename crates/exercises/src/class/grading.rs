@@ -1,11 +1,11 @@
 //! Grading a class, or a part of it, several answers at a time.
 
-use std::sync::Mutex;
-use std::sync::PoisonError;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use chapter::progress;
 
+use super::submissions::shown;
 use super::{Class, Outcome, Result, Shard, Submissions};
 use crate::error::in_words;
 use crate::exercise::Exercise;
@@ -24,31 +24,52 @@ pub struct Grading {
     pub jobs: usize,
 }
 
-/// Grades what is in the part. One answer that cannot be graded does not keep the others from it.
+/// A student's answer, as it was read.
+struct Submitted<'a> {
+    student: &'a str,
+    exercise: &'static Exercise,
+    text: anyhow::Result<Option<String>>,
+}
+
+/// Grades what is in the part. One answer that cannot be graded does not keep the others from it. All of
+/// them are read before the first one runs, so that none can change another.
 pub fn grade(submissions: &Submissions, grading: &Grading) -> Class {
     let part = submissions
         .all()
         .enumerate()
         .filter(|(number, _)| grading.shard.is_none_or(|shard| shard.has(*number)));
-    let part: Vec<(&str, &'static Exercise)> = part.map(|(_, answer)| answer).collect();
-    let done = progress::task(tr("grading", "评分"), part.len() as u64);
-    let next = Mutex::new(part.iter().enumerate());
-    let results = Mutex::new(Vec::with_capacity(part.len()));
-    thread::scope(|scope| {
-        for _ in 0..grading.jobs.min(part.len()) {
-            scope.spawn(|| {
-                loop {
-                    let taken = next.lock().unwrap_or_else(PoisonError::into_inner).next();
-                    let Some((number, (student, exercise))) = taken else {
-                        return;
-                    };
-                    let result = one(submissions, student, exercise, grading);
-                    let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
-                    results.push((number, result));
-                    done.advance(1);
-                }
-            });
+    let part: Vec<Submitted> = part
+        .map(|(_, (student, exercise))| Submitted {
+            student,
+            exercise,
+            text: submissions.answer(student, exercise, grading.terms.lang),
+        })
+        .collect();
+    let count = part.len();
+    let done = progress::task(tr("grading", "评分"), count as u64);
+    let next = Mutex::new(part.into_iter().enumerate());
+    let results = Mutex::new(Vec::with_capacity(count));
+    let work = || {
+        loop {
+            let taken = next.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some((number, submitted)) = taken else {
+                return;
+            };
+            let result = one(submitted, grading);
+            let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+            results.push((number, result));
+            done.advance(1);
         }
+    };
+    thread::scope(|scope| {
+        for _ in 1..grading.jobs.min(count) {
+            // Where the system has no thread left, those that there are do the work.
+            let started = thread::Builder::new().spawn_scoped(scope, work);
+            if started.is_err() {
+                break;
+            }
+        }
+        work();
     });
     drop(done);
     let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -63,13 +84,13 @@ pub fn grade(submissions: &Submissions, grading: &Grading) -> Class {
 }
 
 /// What comes of a student's answer to an exercise.
-fn one(
-    submissions: &Submissions,
-    student: &str,
-    exercise: &'static Exercise,
-    grading: &Grading,
-) -> Result {
-    let graded = graded(submissions, student, exercise, grading);
+fn one(submitted: Submitted, grading: &Grading) -> Result {
+    let Submitted {
+        student,
+        exercise,
+        text,
+    } = submitted;
+    let graded = graded(student, exercise, text, grading);
     let (outcome, record) = match graded {
         Ok(Some(record)) if record.passed => (Outcome::Passed, Ok(record)),
         Ok(Some(record)) => (Outcome::Rejected, Ok(record)),
@@ -100,16 +121,14 @@ fn one(
 }
 
 fn graded(
-    submissions: &Submissions,
     student: &str,
     exercise: &'static Exercise,
+    text: anyhow::Result<Option<String>>,
     grading: &Grading,
 ) -> anyhow::Result<Option<Record>> {
-    let Some(text) = submissions.answer(student, exercise, grading.terms.lang)? else {
+    let Some(text) = text? else {
         return Ok(None);
     };
-    // No path of this machine is in the record.
-    let shown = format!("{student}/{}", exercise.file());
-    let job = Job::new(exercise, shown, text, &grading.terms);
+    let job = Job::new(exercise, shown(student, exercise), text, &grading.terms);
     Ok(Some(Record::new(exercise, supervise(job)?)))
 }

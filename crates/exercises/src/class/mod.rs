@@ -2,12 +2,14 @@
 
 mod grading;
 mod record;
+mod results;
 mod shard;
 mod submissions;
 mod table;
 
 pub use grading::{Grading, grade};
 pub use record::{Class, Outcome, Result};
+pub use results::{Kept, ResultFiles, printed_instead};
 pub use shard::Shard;
 pub use submissions::Submissions;
 pub use table::table;

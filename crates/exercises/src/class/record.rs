@@ -10,6 +10,7 @@ use crate::course::EXERCISES;
 use crate::data::Step;
 use crate::grade::{Counted, Timed};
 use crate::lang::Lang;
+use crate::text::in_a_line;
 
 /// What came of a class, or of a part of it. It says nothing of when and where, so that the same answers
 /// and the same seed make the same record; times, which only a GPU takes, are never twice the same.
@@ -108,16 +109,66 @@ impl Class {
         );
         whole.shard = None;
         whole.put_in_order();
-        let all = whole.students.len() * whole.exercises.len();
-        let twice = whole
-            .results
-            .windows(2)
-            .any(|two| (&two[0].student, &two[0].exercise) == (&two[1].student, &two[1].exercise));
+        whole.checked(lang)
+    }
+
+    /// Itself, where it is a record that a grading can have made: each student once, in order, and a result
+    /// for each answer of its part and for no other.
+    ///
+    /// # Errors
+    ///
+    /// Where it is none: what is wrong with it.
+    pub fn checked(self, lang: Lang) -> anyhow::Result<Class> {
         ensure!(
-            whole.results.len() == all && !twice,
-            say!(lang, "the records are incomplete", "记录不完整")
+            self.exercises == Class::exercises(),
+            say!(
+                lang,
+                "its exercises are not those of this course",
+                "其中的练习与本课程不一致"
+            )
         );
-        Ok(whole)
+        if let Some(pair) = self.students.windows(2).find(|pair| pair[0] >= pair[1]) {
+            bail!(say!(
+                lang,
+                "the student '{}' is there twice, or not in order",
+                "学生“{}”重复出现，或顺序不对";
+                in_a_line(&pair[1])
+            ));
+        }
+        let part = self.shard.unwrap_or(Shard { index: 1, of: 1 });
+        ensure!(
+            (1..=part.of).contains(&part.index),
+            say!(lang, "there is no part {}", "没有第 {} 份"; part)
+        );
+        let all = self.students.iter().flat_map(|student| {
+            let exercises = self.exercises.iter();
+            exercises.map(move |exercise| (student, exercise))
+        });
+        let wanted = all.enumerate().filter(|(number, _)| part.has(*number));
+        let mut wanted = wanted.map(|(_, answer)| answer);
+        let mut results = self.results.iter();
+        loop {
+            match (wanted.next(), results.next()) {
+                (None, None) => break,
+                (wanted, Some(result)) if wanted == Some((&result.student, &result.exercise)) => {
+                    result.checked(lang)?;
+                }
+                (_, Some(result)) => bail!(say!(
+                    lang,
+                    "the result for {} of '{}' does not belong there: no such student or exercise is in its lists, it \
+                     is of another part, or one before it is missing or there twice",
+                    "{} （学生“{}”）的结果不该在这里：名单中没有这名学生或这道练习，或属于另一份，或前面有缺失或重复";
+                    in_a_line(&result.exercise), in_a_line(&result.student)
+                )),
+                (Some((student, exercise)), None) => bail!(say!(
+                    lang,
+                    "the result for {} of '{}' is missing",
+                    "缺少 {} （学生“{}”）的结果";
+                    exercise, in_a_line(student)
+                )),
+            }
+        }
+        Ok(self)
     }
 
     fn put_in_order(&mut self) {
@@ -145,6 +196,22 @@ impl Class {
     }
 }
 
+impl Result {
+    /// Whether its outcome goes with what else it says.
+    fn checked(&self, lang: Lang) -> anyhow::Result<()> {
+        ensure!(
+            (self.outcome == Outcome::Rejected) == self.step.is_some(),
+            say!(
+                lang,
+                "the result for {} of '{}' has an outcome that does not go with its step",
+                "{} （学生“{}”）的结果与所在步骤不符";
+                in_a_line(&self.exercise), in_a_line(&self.student)
+            )
+        );
+        Ok(())
+    }
+}
+
 fn shard(shard: Option<Shard>) -> String {
     shard.map_or("1/1".to_owned(), |shard| shard.to_string())
 }
@@ -153,10 +220,10 @@ fn shard(shard: Option<Shard>) -> String {
 mod tests {
     use super::*;
 
-    /// Two students' answers to two exercises, those of a part.
+    /// Two students' answers, those of a part.
     fn part(index: u32, of: u32) -> Class {
-        let names = |names: [&str; 2]| names.map(str::to_owned).to_vec();
-        let (students, exercises) = (names(["ann", "bob"]), names(["01-b", "02-a"]));
+        let students = ["ann", "bob"].map(str::to_owned).to_vec();
+        let exercises = Class::exercises();
         let all = students.iter().flat_map(|student| {
             exercises.iter().map(move |exercise| Result {
                 student: student.clone(),
@@ -203,6 +270,34 @@ mod tests {
         assert!(error(vec![part(1, 2), other]).contains("seed"));
         let mut short = part(2, 2);
         short.results.pop();
-        assert!(error(vec![part(1, 2), short]).contains("incomplete"));
+        assert!(error(vec![part(1, 2), short]).contains("29-half-the-limit of 'bob' is missing"));
+    }
+
+    /// What is said of a record that was changed like this.
+    fn wrong(change: impl FnOnce(&mut Class)) -> String {
+        let mut class = part(1, 2);
+        change(&mut class);
+        class.checked(Lang::En).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_record_has_what_a_grading_can_have_made() {
+        assert!(part(2, 3).checked(Lang::En).is_ok());
+        let said = wrong(|it| it.exercises[0] = "01-other".to_owned());
+        assert!(said.contains("exercises are not those"), "{said}");
+        let said = wrong(|it| it.students[1] = "ann".to_owned());
+        assert!(said.contains("'ann' is there twice"), "{said}");
+        let said = wrong(|it| it.results[0].student = "eve".to_owned());
+        assert!(said.contains("'eve' does not belong"), "{said}");
+        let said = wrong(|it| it.results[0].exercise = "30-more".to_owned());
+        assert!(said.contains("30-more of 'ann' does not belong"), "{said}");
+        let said = wrong(|it| it.results.insert(0, it.results[0].clone()));
+        assert!(said.contains("does not belong"), "{said}");
+        let said = wrong(|it| it.results[0].outcome = Outcome::Rejected);
+        assert!(said.contains("does not go with its step"), "{said}");
+        for (index, of) in [(0, 2), (3, 2), (0, 0), (1, 0)] {
+            let said = wrong(|it| it.shard = Some(Shard { index, of }));
+            assert!(said.contains("there is no part"), "{said}");
+        }
     }
 }

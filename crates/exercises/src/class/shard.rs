@@ -9,6 +9,7 @@ use crate::lang::tr;
 
 /// Part `index` of `of`, counted from 1: `2/4`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Shard {
     /// Which part.
     pub index: u32,

@@ -1,14 +1,16 @@
 //! A folder with one folder a student.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::course::EXERCISES;
 use crate::exercise::Exercise;
 use crate::folder;
 use crate::lang::Lang;
+use crate::text::in_a_line;
 
 /// What students handed in.
 #[derive(Clone, Debug)]
@@ -25,7 +27,7 @@ impl Submissions {
     ///
     /// Where it cannot be read, has no folders, or one whose name is no text.
     pub fn open(folder: &Path, lang: Lang) -> Result<Submissions> {
-        let named = || folder.display().to_string();
+        let named = || folder::shown(folder);
         let mut students = Vec::new();
         for entry in fs::read_dir(folder).with_context(named)? {
             let entry = entry.with_context(named)?;
@@ -74,14 +76,19 @@ impl Submissions {
     /// Where it is no file, or one that cannot be read.
     pub fn answer(&self, student: &str, exercise: &Exercise, lang: Lang) -> Result<Option<String>> {
         let path = self.folder.join(student).join(exercise.file());
+        let named = shown(student, exercise);
         // Not what a link leads to, which may be anything on this machine.
-        let Ok(metadata) = fs::symlink_metadata(&path) else {
-            return Ok(None);
-        };
-        ensure!(
-            metadata.is_file(),
-            say!(lang, "{} is no file", "{} 不是普通文件"; exercise.file())
-        );
-        folder::read(&path, lang).map(Some)
+        match fs::symlink_metadata(&path) {
+            Ok(there) if there.is_file() => folder::read(&path, &named, lang).map(Some),
+            Ok(_) => bail!(say!(lang, "{} is no file", "{} 不是普通文件"; named)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error).context(named),
+        }
     }
+}
+
+/// What an answer's file is called in messages: no path of this machine is in a record, and what the
+/// class's folder is called neither.
+pub fn shown(student: &str, exercise: &Exercise) -> String {
+    in_a_line(&format!("{student}/{}", exercise.file())).into_owned()
 }

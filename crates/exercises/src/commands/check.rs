@@ -3,18 +3,21 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::{Error, Result, bail};
 
-use super::Course;
+use super::{CANNOT, Course};
 use crate::course::EXERCISES;
 use crate::exercise::Exercise;
 use crate::flags::Check;
+use crate::lang::Lang;
+use crate::output::{self, complain};
+use crate::progress::Progress;
 use crate::random::random;
 use crate::record::Record;
 use crate::worker::{Job, Limits, Terms, supervise};
 use crate::{compiler, folder, report};
 
-/// Grades one answer or all; 0 where all of these passed, 1 where not.
+/// Grades one answer or all; 0 where all of these passed, 1 where not, 2 where one has no verdict.
 pub fn run(course: &Course, flags: &Check) -> Result<ExitCode> {
     if flags.output.out.is_some() || flags.output.csv.is_some() {
         bail!(say!(
@@ -29,70 +32,103 @@ pub fn run(course: &Course, flags: &Check) -> Result<ExitCode> {
         clang: compiler::find(course.lang)?,
         limits: Limits::within(flags.seconds),
     };
-    let passed = match flags.all {
-        true => all(course, &terms)?,
-        false => one(course, flags, &terms)?,
-    };
-    Ok(match passed {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
-    })
+    match flags.all {
+        true => all(course, &terms),
+        false => one(course, flags, &terms),
+    }
 }
 
-fn one(course: &Course, flags: &Check, terms: &Terms) -> Result<bool> {
+fn code(passed: bool) -> ExitCode {
+    match passed {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    }
+}
+
+fn one(course: &Course, flags: &Check, terms: &Terms) -> Result<ExitCode> {
     let lang = course.lang;
     let exercise = course.named(flags.name.as_deref())?;
     let file = flags.file.clone();
     let own = file.is_none();
     let file = file.unwrap_or_else(|| course.folder.file(exercise));
     let record = grade(exercise, &file, terms)?;
-    let mut progress = course.folder.progress(lang)?;
-    if own {
-        progress.set(exercise, record.passed);
-        course.folder.keep(&progress)?;
-    }
+    let progress = match own {
+        true => keep(course, exercise, record.passed),
+        false => course.folder.progress(lang),
+    };
+    // Whatever became of the progress, the verdict is told first.
     if course.json {
-        println!("{}", serde_json::to_string_pretty(&record)?);
+        output::json(&record)?;
     } else {
-        print!("{}", report::whole(&record, flags.counters, lang));
-        print!("{}", report::onward(exercise, &record, &progress, lang));
+        output::text(&report::whole(&record, flags.counters, lang))?;
     }
-    Ok(record.passed)
+    match progress {
+        Ok(progress) if !course.json => {
+            output::text(&report::onward(exercise, &record, &progress, lang))?;
+        }
+        Err(error) if own => complain(&error),
+        _ => {}
+    }
+    Ok(code(record.passed))
 }
 
-fn all(course: &Course, terms: &Terms) -> Result<bool> {
+fn all(course: &Course, terms: &Terms) -> Result<ExitCode> {
     let lang = course.lang;
-    let mut progress = course.folder.progress(lang)?;
     let mut records = Vec::new();
+    let mut unkept = None;
     for exercise in &EXERCISES {
-        let record = grade(exercise, &course.folder.file(exercise), terms)?;
-        progress.set(exercise, record.passed);
-        course.folder.keep(&progress)?;
+        let record = match grade(exercise, &course.folder.file(exercise), terms) {
+            Ok(record) => record,
+            // That one has no verdict keeps no other from having one.
+            Err(error) => {
+                complain(&error);
+                continue;
+            }
+        };
+        unkept = keep(course, exercise, record.passed).err().or(unkept);
         if !course.json {
-            println!("{}", report::line(&record, lang));
+            output::line(report::line(&record, lang))?;
         }
         records.push(record);
     }
+    let passed = records.iter().filter(|record| record.passed).count();
     if course.json {
-        println!("{}", serde_json::to_string_pretty(&records)?);
+        output::json(&records)?;
     } else {
-        println!(
-            "\n{}",
-            say!(
-                lang,
-                "{} of {} exercises passed (seed {}).",
-                "共 {1} 道练习，已通过 {0} 道（种子 {2}）。";
-                progress.count(), EXERCISES.len(), terms.seed
-            )
-        );
+        output::line(say!(
+            lang,
+            "\n{} of {} exercises passed (seed {}).",
+            "\n共 {1} 道练习，已通过 {0} 道（种子 {2}）。";
+            passed, EXERCISES.len(), terms.seed
+        ))?;
     }
-    Ok(records.iter().all(|record| record.passed))
+    if let Some(error) = unkept {
+        complain(&error);
+    }
+    Ok(match records.len() == EXERCISES.len() {
+        true => code(passed == records.len()),
+        false => ExitCode::from(CANNOT),
+    })
+}
+
+/// Notes how the student's answer was graded.
+fn keep(course: &Course, exercise: &Exercise, passed: bool) -> Result<Progress> {
+    let kept = course
+        .folder
+        .change(course.lang, |progress| progress.set(exercise, passed));
+    kept.map_err(|error| unkept(error, course.lang))
+}
+
+/// Why that cannot be noted, which changes no verdict.
+pub fn unkept(error: Error, lang: Lang) -> Error {
+    error.context(lang.pick("how far you are is not noted", "无法记录进度"))
 }
 
 /// Grades the answer in a file.
 fn grade(exercise: &'static Exercise, file: &Path, terms: &Terms) -> Result<Record> {
-    let text = folder::read(file, terms.lang)?;
-    let job = Job::new(exercise, folder::shown(file), text, terms);
+    let shown = folder::shown(file);
+    let text = folder::read(file, &shown, terms.lang)?;
+    let job = Job::new(exercise, shown, text, terms);
     Ok(Record::new(exercise, supervise(job)?))
 }
 

@@ -1,6 +1,7 @@
 //! `check --all --submissions` and `merge`: a class.
 
-use std::fs;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread;
@@ -8,19 +9,22 @@ use std::thread;
 use anyhow::{Context as _, Result, anyhow, bail};
 
 use super::check::drawn;
-use crate::class::{self, Class, Grading, Outcome, Submissions};
+use crate::class::{self, Class, Grading, Kept, Outcome, ResultFiles, Submissions};
 use crate::compiler;
-use crate::files::write_whole;
 use crate::flags::{Check, Everywhere, Output};
+use crate::folder::shown;
 use crate::lang::Lang;
+use crate::output;
 use crate::worker::{self, Limits, Terms};
 
 /// Grades all answers, or a part of them; 0 where each has a verdict.
 pub fn grade(flags: &Everywhere, check: &Check, submissions: &Path) -> Result<ExitCode> {
     let lang = Lang::chosen();
     let clang = compiler::find(lang)?;
+    let files = files(&check.output, Kept::Class(submissions))?;
     let submissions = Submissions::open(submissions, lang)?;
     let jobs = jobs(check.class.jobs, worker::on_gpu(), lang)?;
+    more_handles(jobs);
     let grading = Grading {
         terms: Terms {
             seed: check.seed.unwrap_or_else(drawn),
@@ -31,8 +35,24 @@ pub fn grade(flags: &Everywhere, check: &Check, submissions: &Path) -> Result<Ex
         shard: check.class.shard,
         jobs,
     };
-    told(flags, &class::grade(&submissions, &grading), &check.output)
+    told(flags, &class::grade(&submissions, &grading), &files)
 }
+
+/// The files that the flags name for results.
+fn files(output: &Output, kept: Kept<'_>) -> Result<ResultFiles> {
+    let (out, csv) = (output.out.as_deref(), output.csv.as_deref());
+    ResultFiles::new(out, csv, kept, Lang::chosen())
+}
+
+/// Each job takes a few handles of files; a process has a thousand by default, or fewer.
+#[cfg(unix)]
+fn more_handles(jobs: usize) {
+    // Where there are no more, an answer that gets none is said to be ungraded for that reason.
+    let _ = rlimit::increase_nofile_limit(64 + 8 * jobs as u64);
+}
+
+#[cfg(not(unix))]
+fn more_handles(_jobs: usize) {}
 
 /// How many answers at a time: as many as there are processors, and on a GPU one.
 fn jobs(asked: Option<u32>, on_gpu: bool, lang: Lang) -> Result<usize> {
@@ -53,51 +73,57 @@ fn jobs(asked: Option<u32>, on_gpu: bool, lang: Lang) -> Result<usize> {
 /// Makes one record of those of all parts.
 pub fn merge(flags: &Everywhere, records: &[PathBuf], output: &Output) -> Result<ExitCode> {
     let lang = Lang::chosen();
-    let read = |path: &PathBuf| -> Result<Class> {
-        let named = || path.display().to_string();
-        let text = fs::read_to_string(path).with_context(named)?;
-        serde_json::from_str(&text).map_err(|error| {
-            anyhow!(say!(
-                lang,
-                "{} is no record of a class: {}",
-                "{} 不是全班的评分记录：{}";
-                named(), error
-            ))
-        })
-    };
-    let parts = records.iter().map(read).collect::<Result<Vec<_>>>()?;
-    told(flags, &Class::merged(parts, lang)?, output)
+    let files = files(output, Kept::Records(records))?;
+    let parts = records.iter().map(|path| read(path, lang));
+    let parts = parts.collect::<Result<Vec<_>>>()?;
+    told(flags, &Class::merged(parts, lang)?, &files)
+}
+
+/// The longest record that is read: a class of a thousand has a tenth of it.
+const LONGEST: u64 = 1 << 30;
+
+/// The record in a file.
+fn read(path: &Path, lang: Lang) -> Result<Class> {
+    let named = || shown(path);
+    let file = File::open(path).with_context(named)?;
+    let mut text = String::new();
+    let read = file.take(LONGEST).read_to_string(&mut text);
+    read.with_context(named)?;
+    let class = serde_json::from_str::<Class>(&text).map_err(anyhow::Error::from);
+    let checked = class.and_then(|class| class.checked(lang));
+    checked.map_err(|error| {
+        anyhow!(say!(
+            lang,
+            "{} is no record of a class: {}",
+            "{} 不是全班的评分记录：{}";
+            named(), error
+        ))
+    })
 }
 
 /// Writes what came of it where the flags say, and says how many passed.
-fn told(flags: &Everywhere, class: &Class, output: &Output) -> Result<ExitCode> {
+fn told(flags: &Everywhere, class: &Class, files: &ResultFiles) -> Result<ExitCode> {
     let lang = Lang::chosen();
-    let record = format!("{}\n", serde_json::to_string_pretty(class)?);
-    if let Some(path) = &output.out {
-        write_whole(path, &record)?;
-    }
-    if let Some(path) = &output.csv {
-        write_whole(path, &class::table(class)?)?;
-    }
-    if flags.json {
-        print!("{record}");
+    let record = output::as_json(class)?;
+    let written = files.write(&record, &class::table(class)?);
+    // What may have taken an hour is not lost with a disk that is full by now.
+    if flags.json || written.is_err() {
+        output::text(&record)?;
     } else {
-        println!(
-            "{}",
-            say!(
-                lang,
-                "{} students, {} answers: {} passed, {} rejected, {} missing, {} ungraded (seed {})",
-                "{} 名学生，{} 份答案：通过 {} 份，未通过 {} 份，缺交 {} 份，未能评分 {} 份（种子 {}）";
-                class.students.len(),
-                class.results.len(),
-                class.count(Outcome::Passed),
-                class.count(Outcome::Rejected),
-                class.count(Outcome::Missing),
-                class.count(Outcome::Ungraded),
-                class.seed
-            )
-        );
+        output::line(say!(
+            lang,
+            "{} students, {} answers: {} passed, {} rejected, {} missing, {} ungraded (seed {})",
+            "{} 名学生，{} 份答案：通过 {} 份，未通过 {} 份，缺交 {} 份，未能评分 {} 份（种子 {}）";
+            class.students.len(),
+            class.results.len(),
+            class.count(Outcome::Passed),
+            class.count(Outcome::Rejected),
+            class.count(Outcome::Missing),
+            class.count(Outcome::Ungraded),
+            class.seed
+        ))?;
     }
+    written.context(class::printed_instead())?;
     Ok(match class.count(Outcome::Ungraded) {
         0 => ExitCode::SUCCESS,
         _ => ExitCode::from(super::CANNOT),

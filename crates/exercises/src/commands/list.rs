@@ -9,6 +9,7 @@ use super::Course;
 use crate::course::EXERCISES;
 use crate::data::Kind;
 use crate::lang::Lang;
+use crate::output;
 use crate::text::padded_right;
 
 /// An exercise, as a record has it.
@@ -39,7 +40,7 @@ pub fn run(course: &Course) -> Result<ExitCode> {
         });
     }
     if course.json {
-        println!("{}", serde_json::to_string_pretty(&rows)?);
+        output::json(&rows)?;
         return Ok(ExitCode::SUCCESS);
     }
     let next = progress.next().map(|exercise| exercise.name);
@@ -50,23 +51,20 @@ pub fn run(course: &Course) -> Result<ExitCode> {
             row if Some(row.exercise) == next => "→",
             _ => " ",
         };
-        println!(
+        output::line(format!(
             "{mark} {}  {}  {:<16}  {}",
             padded_right(row.exercise, longest),
             padded_right(kind(row.kind, lang), lang.pick(8, 12)),
             row.chapter,
             row.title
-        );
+        ))?;
     }
-    println!(
-        "\n{}",
-        say!(
-            lang,
-            "{} of {} exercises passed.",
-            "共 {1} 道练习，已通过 {0} 道。";
-            progress.count(), EXERCISES.len()
-        )
-    );
+    output::line(say!(
+        lang,
+        "\n{} of {} exercises passed.",
+        "\n共 {1} 道练习，已通过 {0} 道。";
+        progress.count(), EXERCISES.len()
+    ))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -11,13 +11,13 @@ mod watch;
 
 use std::process::ExitCode;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context as _, Result, anyhow};
 
 use crate::course::{self, EXERCISES};
 use crate::exercise::Exercise;
 use crate::flags::{Command, Everywhere, Flags};
 use crate::folder::Folder;
-use crate::lang::Lang;
+use crate::lang::{Lang, tr};
 use crate::worker;
 
 /// How the program is called, for those who are to call it again.
@@ -73,7 +73,8 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
     if let Some(Command::Worker) = flags.command {
         return Ok(worker::work());
     }
-    chapter::interrupt::install()?;
+    chapter::interrupt::install(tr("interrupted", "已中断"))
+        .context(tr("the program cannot start", "程序无法启动"))?;
     if let Some(Command::Check(check)) = &flags.command
         && let Some(submissions) = &check.class.submissions
     {

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 
 use super::{Course, PROGRAM};
+use crate::output;
 
 /// Prints it to who has passed, or gives up.
 pub fn run(course: &Course, name: &str, give_up: bool) -> Result<ExitCode> {
@@ -23,9 +24,9 @@ pub fn run(course: &Course, name: &str, give_up: bool) -> Result<ExitCode> {
         let record = serde_json::json!({
             "exercise": exercise.name, "solution": exercise.solution,
         });
-        println!("{}", serde_json::to_string_pretty(&record)?);
+        output::json(&record)?;
     } else {
-        print!("{}", exercise.solution);
+        output::text(exercise.solution)?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -7,6 +7,7 @@ use anyhow::Result;
 use super::{Course, PROGRAM, list};
 use crate::compiler;
 use crate::course::EXERCISES;
+use crate::output;
 
 /// Prints how far the student is, the next exercise's statement, and how to go on.
 pub fn run(course: &Course) -> Result<ExitCode> {
@@ -15,37 +16,29 @@ pub fn run(course: &Course) -> Result<ExitCode> {
         return list::run(course);
     }
     let progress = course.folder.progress(lang)?;
-    println!(
-        "{}\n",
-        say!(
-            lang,
-            "{} of {} exercises passed.",
-            "共 {1} 道练习，已通过 {0} 道。";
-            progress.count(), EXERCISES.len()
-        )
-    );
+    output::line(say!(
+        lang,
+        "{} of {} exercises passed.\n",
+        "共 {1} 道练习，已通过 {0} 道。\n";
+        progress.count(), EXERCISES.len()
+    ))?;
     let Some(next) = progress.next() else {
-        println!(
-            "{}",
-            say!(lang, "That was all of them. Well done!", "全部完成，祝贺！")
-        );
+        output::line(say!(
+            lang,
+            "That was all of them. Well done!",
+            "全部完成，祝贺！"
+        ))?;
         return Ok(ExitCode::SUCCESS);
     };
-    println!("{}\n", next.statement(lang).trim_end());
-    println!(
-        "{}",
-        say!(
-            lang,
-            "Edit    {0}\nCheck   {1} check {2}\nHint    {1} hint {2}",
-            "编辑    {0}\n评分    {1} check {2}\n提示    {1} hint {2}";
-            course.folder.shown(next), PROGRAM, next.name
-        )
-    );
+    output::line(format!("{}\n", next.statement(lang).trim_end()))?;
+    output::line(say!(
+        lang,
+        "Edit    {0}\nCheck   {1} check {2}\nHint    {1} hint {2}",
+        "编辑    {0}\n评分    {1} check {2}\n提示    {1} hint {2}";
+        course.folder.shown(next), PROGRAM, next.name
+    ))?;
     // Before a line is written, not after.
     let clang = compiler::find(lang)?;
-    println!(
-        "{}",
-        say!(lang, "Compiled with {}.", "编译器为 {}。"; clang.name())
-    );
+    output::line(say!(lang, "Compiled with {}.", "编译器为 {}。"; clang.name()))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -34,6 +34,7 @@ pub struct Failure {
 
 /// A counter beside its target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Counted {
     /// Its name; `share_of_limit` for the share of the limit.
     pub counter: String,

@@ -33,7 +33,7 @@ pub struct Job {
     pub clang: (OsString, String),
     /// What it may use.
     pub limits: Limits,
-    /// A folder for the program around an answer in Rust, which goes when it is done.
+    /// A folder for temporary files, which goes when it is done.
     pub scratch: Option<PathBuf>,
 }
 

@@ -44,12 +44,14 @@ pub fn work() -> ExitCode {
     else {
         return ExitCode::FAILURE; // nobody to tell, for want of a token
     };
-    thread::spawn(|| {
+    let end = || {
         // Nothing more is written there: this returns when it closes.
         let _ = io::stdin().lock().read(&mut [0]);
         process::exit(1);
-    });
+    };
     let begin = || {
+        let started = thread::Builder::new().spawn(end);
+        started.context(job.lang.pick("cannot start a thread", "无法启动线程"))?;
         confine::lower_limits(&job.limits.rules())?;
         let exercise = course::find(&job.exercise).context("there is no such exercise")?;
         match exercise.side {

@@ -1,14 +1,15 @@
 //! Starting a worker, listening to it, and ending it when its time is over.
 
-use std::env;
-use std::io::{BufReader, Write};
+use std::io::{BufReader, ErrorKind, Write};
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
+use std::{env, fs, thread};
 
 use anyhow::{Context as _, Result, bail};
+use chapter::interrupt;
 #[cfg(windows)]
 use process_wrap::std::JobObject;
 #[cfg(unix)]
@@ -17,14 +18,19 @@ use process_wrap::std::{ChildWrapper, CommandWrap};
 
 use super::job::{Job, Limits, Message};
 use super::lines::{Lines, Said};
-use crate::course;
 use crate::data::Step;
-use crate::exercise::Side;
 use crate::grade::{Failure, Verdict};
 use crate::lang::{Lang, tr};
 
 /// How often to look whether to stop.
 const LOOK: Duration = Duration::from_millis(50);
+
+/// How often, and how long after, a folder that cannot be removed is tried again.
+const TRIES: u32 = 40;
+const TRY_AGAIN: Duration = Duration::from_millis(25);
+
+/// So many lines of a worker's wait at most; then it has to.
+const WAITING: usize = 64;
 
 /// What came of a job.
 #[derive(Clone, Debug)]
@@ -56,28 +62,33 @@ pub fn supervise_until(
     stop: &AtomicBool,
     mut at: impl FnMut(Step, &[u32]),
 ) -> Result<Option<Graded>> {
-    let exercise = course::find(&job.exercise).context("there is no such exercise")?;
-    let scratch = match exercise.side {
-        Side::Kernel(_) => None,
-        Side::Host { .. } => Some(
-            tempfile::tempdir()
-                .context(tr("cannot make a temporary folder", "无法创建临时文件夹"))?,
-        ),
-    };
-    job.scratch = scratch.as_ref().map(|folder| folder.path().to_owned());
+    // When the program is to end, it waits until worker and folder are gone.
+    let tidy = interrupt::tidy();
+    let scratch = Scratch::new()?;
+    job.scratch = Some(scratch.0.clone());
     let job = &job;
-    let mut worker = start(&job.limits)?;
-    let ended = Instant::now() + job.limits.time();
-    let mut stdin = worker.stdin().take().context("a worker without input")?;
     let text = serde_json::to_string(job)?;
+    let mut worker = Worker(start(&job.limits, &scratch.0)?);
+    let ended = Instant::now() + job.limits.time();
+    let said = listen(&mut *worker.0, &job.token)?;
+    let mut stdin = worker.0.stdin().take().context("a worker without input")?;
     // A worker that ends before it has read all says why, or how it ended does.
     let _ = writeln!(stdin, "{text}").and_then(|()| stdin.flush());
-    let said = listen(&mut *worker, &job.token)?;
 
     let mut printed = String::new();
     let mut last = (Step::Compile, Vec::new());
     let message = loop {
+        if interrupt::ending() {
+            drop((worker, scratch, tidy));
+            interrupt::wait();
+        }
+        if stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
         let left = ended.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            break None;
+        }
         match said.recv_timeout(left.min(LOOK)) {
             Ok(Said::Message(Message::At { step, size })) => {
                 at(step, &size);
@@ -85,21 +96,14 @@ pub fn supervise_until(
             }
             Ok(Said::Message(message)) => break Some(message),
             Ok(Said::Printed(text)) => printed.push_str(&text),
-            Err(RecvTimeoutError::Timeout) if stop.load(Ordering::Relaxed) => {
-                let _ = worker.kill();
-                return Ok(None);
-            }
-            Err(RecvTimeoutError::Timeout) if left.is_zero() => break None,
             Err(RecvTimeoutError::Timeout) => {}
             // It ended, or closed its output, which comes to the same.
             Err(RecvTimeoutError::Disconnected) => {
-                break Some(Message::Verdict(died(&mut *worker, job, &last, ended)?));
+                break Some(Message::Verdict(died(&mut *worker.0, job, &last, ended)?));
             }
         }
     };
-    // Whatever it left running goes with it.
-    let _ = worker.kill();
-    drop(stdin);
+    drop((worker, stdin));
     let verdict = match message {
         Some(Message::Verdict(verdict)) => verdict,
         Some(Message::Broken(why)) => bail!(why),
@@ -110,8 +114,41 @@ pub fn supervise_until(
     Ok(Some(Graded { verdict, printed }))
 }
 
-/// This program again, in a group of its own.
-fn start(limits: &Limits) -> Result<Box<dyn ChildWrapper>> {
+/// A worker, which ends with this value, and whatever it left running with it.
+struct Worker(Box<dyn ChildWrapper>);
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // One that has ended already needs no more.
+        let _ = self.0.kill();
+    }
+}
+
+/// A folder for a worker and its compilers, which goes with this value.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Result<Scratch> {
+        let folder = tempfile::tempdir()
+            .context(tr("cannot make a temporary folder", "无法创建临时文件夹"))?;
+        Ok(Scratch(folder.keep()))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // A process of the group that is about to end may still have made a file.
+        for _ in 0..TRIES {
+            match fs::remove_dir_all(&self.0) {
+                Err(error) if error.kind() != ErrorKind::NotFound => thread::sleep(TRY_AGAIN),
+                _ => return,
+            }
+        }
+    }
+}
+
+/// This program again, in a group of its own. Temporary files of it and of its compilers are in `scratch`.
+fn start(limits: &Limits, scratch: &Path) -> Result<Box<dyn ChildWrapper>> {
     let program = env::current_exe().context(tr(
         "this program does not find itself",
         "程序找不到自身的文件",
@@ -122,6 +159,7 @@ fn start(limits: &Limits) -> Result<Box<dyn ChildWrapper>> {
         .env("CUDA_SIM_TIME_LIMIT", limits.launch.to_string())
         // Blocks one after the other: what they do to each other comes out the same every time.
         .env("RAYON_NUM_THREADS", "1")
+        .envs(["TMPDIR", "TMP", "TEMP"].map(|variable| (variable, scratch)))
         .env_remove("CUDA_SIM_CHECK")
         .env_remove("RUST_BACKTRACE")
         .stdin(Stdio::piped())
@@ -146,15 +184,17 @@ fn start(limits: &Limits) -> Result<Box<dyn ChildWrapper>> {
 fn listen(worker: &mut dyn ChildWrapper, token: &str) -> Result<Receiver<Said>> {
     let stdout = worker.stdout().take().context("a worker without output")?;
     let token = token.to_owned();
-    let (to, said) = channel();
-    thread::spawn(move || {
+    let (to, said) = sync_channel(WAITING);
+    let listen = move || {
         let lines = Lines::new(BufReader::new(stdout), token);
         for line in lines {
             if to.send(line).is_err() {
                 break;
             }
         }
-    });
+    };
+    let started = thread::Builder::new().spawn(listen);
+    started.context(tr("cannot start a thread", "无法启动线程"))?;
     Ok(said)
 }
 
@@ -175,6 +215,13 @@ fn died(
     };
     let why = match status {
         None => too_long(job.limits.seconds, job.lang),
+        // No answer runs in the worker itself, so it was none that ended it so.
+        Some(status) if is_from_outside(status) => bail!(say!(
+            job.lang,
+            "the grading was ended from outside ({}), by somebody or because memory ran out: grade it again",
+            "评分进程被外部终止（{}），可能是有人终止了它，也可能是内存耗尽：请重新评分";
+            status
+        )),
         Some(status) => ending(status, &job.limits, job.lang),
     };
     Ok(failed(job, last, why))
@@ -246,6 +293,19 @@ fn code(status: ExitStatus, lang: Lang) -> String {
 const CPU_TIME: i32 = 24;
 /// `SIGABRT`, which is how a Rust program ends that gets no memory.
 const ABORTED: i32 = 6;
+
+/// Whether the worker itself was ended by a signal that others send: SIGHUP, SIGINT, SIGQUIT, SIGKILL,
+/// SIGTERM.
+#[cfg(unix)]
+fn is_from_outside(status: ExitStatus) -> bool {
+    let signal = std::os::unix::process::ExitStatusExt::signal(&status);
+    signal.is_some_and(|signal| [1, 2, 3, 9, 15].contains(&signal))
+}
+
+#[cfg(not(unix))]
+fn is_from_outside(_status: ExitStatus) -> bool {
+    false
+}
 
 #[cfg(unix)]
 fn signal(status: ExitStatus) -> Option<i32> {

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "every test program uses a part of it")]
 
+#[cfg(target_os = "linux")]
+pub mod processes;
 #[cfg(unix)]
 mod terminal;
 
@@ -60,6 +62,7 @@ pub struct Program {
     path: PathBuf,
     folder: TempDir,
     variables: Vec<(&'static str, &'static str)>,
+    temporary: Option<PathBuf>,
 }
 
 /// What a run printed, and its exit code.
@@ -80,6 +83,7 @@ impl Program {
             path: env!("CARGO_BIN_EXE_exercises").into(),
             folder: tempfile::tempdir().expect("a temporary folder"),
             variables: vec![("CUDA_BACKEND", "sim"), ("LC_ALL", "en_GB.UTF-8")],
+            temporary: None,
         }
     }
 
@@ -179,15 +183,50 @@ impl Program {
     }
 
     fn command(&self) -> Command {
-        let mut command = Command::new(&self.path);
+        Command::from_std(self.plain(&[]))
+    }
+
+    /// What runs it with these arguments on its own folder, to be started in another way.
+    pub fn plain(&self, arguments: &[&str]) -> std::process::Command {
+        let mut command = std::process::Command::new(&self.path);
         command.current_dir(self.folder.path());
         command.envs(self.variables.iter().copied());
+        if let Some(folder) = &self.temporary {
+            command.envs(["TMPDIR", "TMP", "TEMP"].map(|name| (name, folder)));
+        }
+        command.args(arguments);
         command
+    }
+
+    /// A folder for its temporary files, and those of what it starts.
+    pub fn with_temporary_folder(mut self) -> Self {
+        let folder = self.temporary_folder();
+        fs::create_dir(&folder).expect("made");
+        self.temporary = Some(folder);
+        self
+    }
+
+    /// That folder.
+    pub fn temporary_folder(&self) -> PathBuf {
+        self.home().join("temporary")
+    }
+
+    /// Runs a line of a shell in which `exercises` is the program, with `--dir answers` to be given.
+    #[cfg(unix)]
+    pub fn in_shell(&self, line: &str) -> Run {
+        let mut shell = std::process::Command::new("sh");
+        shell.current_dir(self.folder.path());
+        shell.envs(self.variables.iter().copied());
+        shell.arg("-c");
+        shell.arg(format!("exercises() {{ \"$PROGRAM\" \"$@\"; }}\n{line}"));
+        shell.env("PROGRAM", &self.path);
+        Run::of(&shell.output().expect("there is a shell"))
     }
 }
 
 impl Run {
-    fn of(output: &Output) -> Run {
+    /// What such an output has.
+    pub fn of(output: &Output) -> Run {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("it prints UTF-8");
         Run {
             code: output.status.code().expect("it ends by itself"),

@@ -39,6 +39,9 @@ impl Program {
         for (name, value) in &self.variables {
             command.env(name, value);
         }
+        if let Some(folder) = &self.temporary {
+            command.env("TMPDIR", folder);
+        }
         let child = pair.slave.spawn_command(command);
         let master = pair.master;
         let mut reader = master.try_clone_reader().expect("the terminal shows");
@@ -89,6 +92,11 @@ impl Terminal {
         self.keyboard
             .write_all(keys.as_bytes())
             .expect("the terminal types");
+    }
+
+    /// The program's number.
+    pub fn id(&self) -> u32 {
+        self.child.process_id().expect("it runs")
     }
 
     /// Waits for the end; returns the exit code and what was shown since the last wait.

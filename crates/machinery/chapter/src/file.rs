@@ -49,6 +49,16 @@ impl Draft {
         // The draft itself goes now, not with the error.
         put.map(drop).map_err(|refused| refused.error)
     }
+
+    /// Puts it in its place, where nothing has that name.
+    ///
+    /// # Errors
+    ///
+    /// Where something has.
+    pub fn put_new(self) -> io::Result<()> {
+        let put = self.file.persist_noclobber(&self.path);
+        put.map(drop).map_err(|refused| refused.error)
+    }
 }
 
 /// Has `fill` write a file: beside its place first, then in it, so that nobody finds half of it.
@@ -79,14 +89,22 @@ pub fn require_folder(shown: &str, path: &Path) -> Result<()> {
             folder.display()
         );
     }
+    can_write_into(folder)
+        .with_context(|| format!("{shown}: cannot write into {}", folder.display()))
+}
+
+/// Whether files can be made in a folder.
+///
+/// # Errors
+///
+/// Where they cannot: why.
+pub fn can_write_into(folder: &Path) -> io::Result<()> {
     let _whole = interrupt::hold();
-    temporary_in(folder)
-        .with_context(|| format!("{shown}: cannot write into {}", folder.display()))?;
-    Ok(())
+    temporary_in(folder).map(drop)
 }
 
 /// The folder that a file of this path is in.
-fn folder_of(path: &Path) -> &Path {
+pub fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -128,6 +146,17 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"the old one");
         draft.put().unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"the new one");
+        assert_eq!(names_in(folder.path()), ["a"]);
+    }
+
+    #[test]
+    fn a_new_file_takes_nobodys_place() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let new = |text: &[u8]| Draft::new(&path, |file| file.write_all(text)).unwrap();
+        new(b"the first").put_new().unwrap();
+        assert!(new(b"the second").put_new().is_err());
+        assert_eq!(fs::read(&path).unwrap(), b"the first");
         assert_eq!(names_in(folder.path()), ["a"]);
     }
 

@@ -39,9 +39,11 @@ pub use chapter::Chapter;
 pub use report::{Entry, Limit};
 
 /// A chapter's `main`: runs it, and turns what came of it into an exit code (see
-/// [`common::error::exit`]). Ctrl-C ends it with 130.
+/// [`common::error::exit`]). Ctrl-C ends it with 130, and another signal with its own code.
 pub fn main(run: impl FnOnce() -> anyhow::Result<()>) -> std::process::ExitCode {
-    let code = common::error::exit(check::end(interrupt::install().and_then(|()| run())));
-    drop(interrupt::hold()); // where it was pressed just now, 130 is the code
+    let code = common::error::exit(check::end(
+        interrupt::install("interrupted").and_then(|()| run()),
+    ));
+    drop(interrupt::hold()); // where it came just now, its code is the program's
     code
 }

@@ -84,7 +84,8 @@ pub fn show() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         if io::stderr().is_terminal() {
-            thread::spawn(|| {
+            // Where the system has no thread left, there is no bar.
+            let _ = thread::Builder::new().spawn(|| {
                 loop {
                     thread::sleep(EVERY);
                     let mut view = lock(&VIEW);

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
-use std::thread;
+use std::thread::{self, JoinHandle};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Error, Result};
 use kernel_build::Clang;
 
 use super::{Event, State, text};
@@ -26,6 +26,8 @@ pub struct Grader {
     stop: Arc<AtomicBool>,
     /// The text that it is of.
     text: Option<String>,
+    /// Those that have not ended yet.
+    running: Vec<JoinHandle<()>>,
 }
 
 impl Grader {
@@ -37,6 +39,7 @@ impl Grader {
             number: 0,
             stop: Arc::default(),
             text: None,
+            running: Vec::new(),
         }
     }
 
@@ -76,14 +79,23 @@ impl Grader {
         };
         let job = Job::new(exercise, shown, text, &terms);
         let stop = Arc::clone(&self.stop);
-        thread::spawn(move || {
+        let told = self.to.clone();
+        let grading = move || {
             let graded = graded(job, &stop, &to, number);
             // Nobody listens any more where the student has left.
             if let Some(graded) = graded.transpose() {
                 let graded = graded.map(|graded| Record::new(exercise, graded));
                 let _ = to.send(Event::Graded(number, Box::new(graded)));
             }
-        });
+        };
+        self.running.retain(|grading| !grading.is_finished());
+        match thread::Builder::new().spawn(grading) {
+            Ok(started) => self.running.push(started),
+            Err(error) => {
+                let error = Error::new(error).context(tr("cannot start a thread", "无法启动线程"));
+                let _ = told.send(Event::Graded(number, Box::new(Err(error))));
+            }
+        }
     }
 }
 
@@ -102,5 +114,9 @@ fn graded(
 impl Drop for Grader {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
+        // Their processes and folders are gone when they have ended.
+        for grading in self.running.drain(..) {
+            let _ = grading.join();
+        }
     }
 }

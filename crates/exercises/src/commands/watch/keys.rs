@@ -1,5 +1,6 @@
 //! Keys.
 
+use std::io;
 use std::sync::mpsc::Sender;
 use std::thread;
 
@@ -8,8 +9,12 @@ use crossterm::event::{self, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use super::{Event, Key};
 
 /// Tells of keys, and of the terminal's size, as long as there is a terminal.
-pub fn read(to: Sender<Event>) {
-    thread::spawn(move || {
+///
+/// # Errors
+///
+/// Where the system has no thread left.
+pub fn read(to: Sender<Event>) -> io::Result<()> {
+    let read = move || {
         loop {
             let event = match event::read() {
                 Ok(event::Event::Key(key)) => meaning(key).map(Event::Key),
@@ -25,7 +30,8 @@ pub fn read(to: Sender<Event>) {
                 return;
             }
         }
-    });
+    };
+    thread::Builder::new().spawn(read).map(drop)
 }
 
 /// What a key asks for.

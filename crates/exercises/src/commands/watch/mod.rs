@@ -13,14 +13,16 @@ use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, channel};
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 
+use super::check::unkept;
 use super::{Course, PROGRAM};
 use crate::compiler;
 use crate::data::Step;
 use crate::error::in_words;
 use crate::exercise::Exercise;
 use crate::folder;
+use crate::lang::tr;
 use crate::progress::Progress;
 use crate::record::Record;
 use grader::Grader;
@@ -70,6 +72,8 @@ struct State<'a> {
     progress: Progress,
     /// Of this exercise, as it was last graded; why it could not be, where it could not.
     last: Option<Result<Record, String>>,
+    /// Why the progress is not kept, where it is not.
+    unkept: Option<String>,
     /// Where the grading under way is.
     at: Option<(Step, Vec<u32>)>,
     pane: Pane,
@@ -91,6 +95,7 @@ pub fn run(course: &Course, name: Option<&str>) -> Result<ExitCode> {
         exercise,
         progress: course.folder.progress(course.lang)?,
         last: None,
+        unkept: None,
         at: None,
         pane: Pane::Statement,
     };
@@ -98,7 +103,7 @@ pub fn run(course: &Course, name: Option<&str>) -> Result<ExitCode> {
     let (to, events) = channel();
     let _watcher = saves::watch(&course.folder.path, to.clone())?;
     let screen = Screen::open()?;
-    keys::read(to.clone());
+    keys::read(to.clone()).context(tr("cannot start a thread", "无法启动线程"))?;
     let grader = Grader::new(clang, to);
     let ended = follow(state, &screen, grader, &events);
     drop(screen);
@@ -120,7 +125,7 @@ fn follow(
             Event::Key(key) => pressed(&mut state, &key, &mut grader)?,
             Event::Saved(file) => saved(&mut state, &file, &mut grader),
             Event::At(number, step, size) if grader.is(number) => state.at = Some((step, size)),
-            Event::Graded(number, graded) if grader.is(number) => over(&mut state, *graded)?,
+            Event::Graded(number, graded) if grader.is(number) => over(&mut state, *graded),
             // Of a grading that was given up.
             Event::At(..) | Event::Graded(..) | Event::Resized => {}
         }
@@ -139,10 +144,10 @@ fn pressed(state: &mut State, key: &Key, grader: &mut Grader) -> Result<()> {
             // The next one, unless those that were shown are only to be seen again.
             if state.pane == Pane::Hint || hints_shown(state) == 0 {
                 let hints = state.exercise.data()?.hints.len();
-                let name = state.exercise.name.to_owned();
-                let shown = state.progress.hints.entry(name).or_default();
-                *shown = (*shown + 1).min(hints);
-                state.course.folder.keep(&state.progress)?;
+                let exercise = state.exercise;
+                keep(state, |progress| {
+                    progress.one_more_hint(exercise, hints);
+                });
             }
             state.pane = Pane::Hint;
         }
@@ -189,21 +194,36 @@ fn change(state: &mut State, exercise: &'static Exercise, grader: &mut Grader) {
     grader.begin(state);
 }
 
-fn over(state: &mut State, graded: Result<Record>) -> Result<()> {
+fn over(state: &mut State, graded: Result<Record>) {
     state.at = None;
     let graded = graded.map_err(|error| in_words(&error, state.course.lang));
     if let Ok(record) = &graded {
-        state.progress.set(state.exercise, record.passed);
-        state.course.folder.keep(&state.progress)?;
+        let (exercise, passed) = (state.exercise, record.passed);
+        keep(state, |progress| progress.set(exercise, passed));
     } else {
         state.pane = Pane::Report;
     }
     state.last = Some(graded);
-    Ok(())
+}
+
+/// Changes and keeps the progress. Where that cannot be, it is changed for as long as this runs, and the
+/// view says why.
+fn keep(state: &mut State, change: impl Fn(&mut Progress)) {
+    let lang = state.course.lang;
+    match state.course.folder.change(lang, &change) {
+        Ok(progress) => {
+            state.progress = progress;
+            state.unkept = None;
+        }
+        Err(error) => {
+            change(&mut state.progress);
+            state.unkept = Some(in_words(&unkept(error, lang), lang));
+        }
+    }
 }
 
 /// The text of the answer as it is now.
 fn text(state: &State) -> Result<String> {
     let file = state.course.folder.file(state.exercise);
-    folder::read(&file, state.course.lang)
+    folder::read(&file, &folder::shown(&file), state.course.lang)
 }

@@ -9,6 +9,8 @@ use anyhow::{Context as _, Result};
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 
 use super::Event;
+use crate::folder::shown;
+use crate::lang::tr;
 
 /// An editor may write a file in several steps, by way of another one: it is saved when nothing has
 /// happened for so long.
@@ -32,8 +34,8 @@ pub fn watch(folder: &Path, to: Sender<Event>) -> Result<RecommendedWatcher> {
     })?;
     watcher
         .watch(folder, RecursiveMode::NonRecursive)
-        .with_context(|| folder.display().to_string())?;
-    thread::spawn(move || {
+        .with_context(|| shown(folder))?;
+    let wait = move || {
         let mut waiting: Vec<String> = Vec::new();
         loop {
             match names.recv_timeout(if waiting.is_empty() {
@@ -51,6 +53,8 @@ pub fn watch(folder: &Path, to: Sender<Event>) -> Result<RecommendedWatcher> {
                 Err(RecvTimeoutError::Disconnected) => return,
             }
         }
-    });
+    };
+    let started = thread::Builder::new().spawn(wait);
+    started.context(tr("cannot start a thread", "无法启动线程"))?;
     Ok(watcher)
 }

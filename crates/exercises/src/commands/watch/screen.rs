@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use anyhow::{Context as _, Result};
+use chapter::interrupt;
 use crossterm::cursor::{Hide, MoveTo, Show};
 use crossterm::terminal::{
     Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode,
@@ -23,12 +24,16 @@ impl Screen {
             "终端不能逐个读取按键",
         ))?;
         let screen = Screen;
+        interrupt::at_last(Some(put_back));
         execute!(io::stdout(), EnterAlternateScreen, Hide)?;
         Ok(screen)
     }
 
     /// Shows what `lines` makes for so many columns and rows.
     pub fn draw(&self, lines: impl FnOnce(usize, usize) -> Vec<String>) -> Result<()> {
+        if interrupt::ending() {
+            return Ok(()); // it is put back already, or about to be
+        }
         let (width, height) = size().unwrap_or((80, 24));
         let lines = lines(width.into(), height.into());
         let mut stdout = io::stdout().lock();
@@ -47,8 +52,13 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        // A terminal that is gone needs nothing put back.
-        let _ = execute!(io::stdout(), Show, LeaveAlternateScreen);
-        let _ = disable_raw_mode();
+        interrupt::at_last(None);
+        put_back();
     }
+}
+
+/// The terminal as it was. One that is gone needs nothing put back.
+fn put_back() {
+    let _ = execute!(io::stdout(), Show, LeaveAlternateScreen);
+    let _ = disable_raw_mode();
 }

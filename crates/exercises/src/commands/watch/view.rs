@@ -3,7 +3,7 @@
 use super::{Pane, State, hints_shown};
 use crate::course::EXERCISES;
 use crate::report;
-use crate::text::{columns, wrapped};
+use crate::text::{columns, visible, wrapped};
 
 /// The lines for a terminal of so many columns and rows: a head, what is shown, the keys.
 pub fn lines(state: &State, width: usize, height: usize) -> Vec<String> {
@@ -35,7 +35,12 @@ pub fn lines(state: &State, width: usize, height: usize) -> Vec<String> {
         ),
     ];
     let room = height.saturating_sub(lines.len() + keys.len());
-    let body = body(state);
+    let body = match &state.unkept {
+        Some(why) => format!("{why}\n\n{}", body(state)),
+        None => body(state),
+    };
+    // A tab has no width of its own.
+    let body = visible(&body).replace('\t', "    ");
     let mut shown: Vec<String> = body.lines().flat_map(|line| wrapped(line, width)).collect();
     if shown.len() > room {
         shown.truncate(room.saturating_sub(1));

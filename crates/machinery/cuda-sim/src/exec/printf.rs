@@ -73,6 +73,17 @@ pub fn format(format: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>) -> Re
     Ok(count)
 }
 
+/// The most characters that C promises of a conversion (C17, 7.21.6.1). One with a larger width or precision
+/// is printed as it stands: a billion blanks help nobody.
+const WIDEST: u64 = 4095;
+
+/// Whether a number in it is beyond that.
+fn is_too_wide(specification: &str) -> bool {
+    let numbers = specification.split(|c: char| !c.is_ascii_digit());
+    let mut digits = numbers.filter(|digits| !digits.is_empty());
+    digits.any(|digits| digits.parse().map_or(true, |number: u64| number > WIDEST))
+}
+
 fn convert(conversion: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>) -> Result<(), u64> {
     let kind = conversion[conversion.len() - 1];
     let mut specification = String::new();
@@ -85,11 +96,16 @@ fn convert(conversion: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>) -> R
             byte => specification.push(char::from(byte)),
         }
     }
+    let too_wide = is_too_wide(&specification);
     let mut put = |kind: char, value: &dyn Printf| {
         specification.push(kind);
-        match vsprintf(&specification, &[value]) {
-            Ok(text) => out.extend_from_slice(text.as_bytes()),
-            Err(_) => out.extend_from_slice(conversion),
+        let text = match too_wide {
+            true => None,
+            false => vsprintf(&specification, &[value]).ok(),
+        };
+        match text {
+            Some(text) => out.extend_from_slice(text.as_bytes()),
+            None => out.extend_from_slice(conversion),
         }
     };
     match kind {
@@ -106,6 +122,10 @@ fn convert(conversion: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>) -> R
         }
         b'f' | b'F' | b'e' | b'E' | b'g' | b'G' => {
             let value = f64::from_bits(arguments.long()?);
+            if too_wide {
+                out.extend_from_slice(conversion);
+                return Ok(());
+            }
             out.extend_from_slice(decimal(&specification, kind, value).as_bytes());
         }
         _ => out.extend_from_slice(conversion),

@@ -45,6 +45,10 @@ impl Sm {
     }
 }
 
+/// So many bytes of what a block prints are kept, the first. (A GPU keeps as many of all blocks together,
+/// the last.)
+const PRINTED: usize = 1 << 20;
+
 /// `printf`: the format and its arguments, promoted as C does, behind two pointers.
 ///
 /// # Safety
@@ -74,9 +78,12 @@ pub unsafe fn vprintf(sm: &mut Sm, inst: &Inst) -> Next {
         }
     }
     let block = sm.block.number;
-    match sm.printed.last_mut() {
-        Some((last, printed)) if *last == block => printed.extend(text),
-        _ => sm.printed.push((block, text)),
+    if sm.printed.last().is_none_or(|(last, _)| *last != block) {
+        sm.printed.push((block, Vec::new()));
+    }
+    if let Some((_, printed)) = sm.printed.last_mut() {
+        text.truncate(PRINTED.saturating_sub(printed.len()));
+        printed.extend(text);
     }
     inst.next()
 }

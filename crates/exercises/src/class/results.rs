@@ -1,0 +1,175 @@
+//! The files for what came of a class: looked at before the work, written after it.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Component, Path, PathBuf};
+
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
+use chapter::file::{can_write_into, folder_of};
+
+use crate::files::write_whole;
+use crate::folder::shown;
+use crate::lang::{Lang, tr};
+
+/// What must not be replaced by results.
+#[derive(Clone, Copy, Debug)]
+pub enum Kept<'a> {
+    /// A class's folder, with all that is in it.
+    Class(&'a Path),
+    /// The records that are merged.
+    Records(&'a [PathBuf]),
+}
+
+/// Where results go.
+#[derive(Clone, Debug)]
+pub struct ResultFiles {
+    out: Option<PathBuf>,
+    csv: Option<PathBuf>,
+}
+
+impl ResultFiles {
+    /// Those that the flags `--out` and `--csv` name. None is written before all work is done, so all that
+    /// can be wrong with them is said now.
+    ///
+    /// # Errors
+    ///
+    /// Where one is no ordinary file, is to be kept, or cannot be written; where both are the same.
+    pub fn new(
+        out: Option<&Path>,
+        csv: Option<&Path>,
+        kept: Kept<'_>,
+        lang: Lang,
+    ) -> Result<ResultFiles> {
+        let place = |flag: &str, path: &Path| {
+            let named = format!("{flag} {}", shown(path));
+            let place = place(&named, path, lang)?;
+            refuse(&named, &place, kept, lang)?;
+            anyhow::Ok(place)
+        };
+        let places = [
+            out.map(|path| place("--out", path)).transpose()?,
+            csv.map(|path| place("--csv", path)).transpose()?,
+        ];
+        if let [Some(out), Some(csv)] = &places {
+            ensure!(
+                out != csv,
+                say!(
+                    lang,
+                    "--out and --csv name the same file: give each its own",
+                    "--out 和 --csv 是同一个文件：请分别指定"
+                )
+            );
+        }
+        Ok(ResultFiles {
+            out: out.map(Path::to_owned),
+            csv: csv.map(Path::to_owned),
+        })
+    }
+
+    /// Writes them, each in place of what may have come there meanwhile; that one cannot be written keeps
+    /// the other from nothing.
+    ///
+    /// # Errors
+    ///
+    /// Where one cannot be written.
+    pub fn write(&self, record: &str, table: &str) -> Result<()> {
+        let write = |path: &Option<PathBuf>, text| match path {
+            Some(path) => write_whole(path, text),
+            None => Ok(()),
+        };
+        let written = write(&self.out, record);
+        write(&self.csv, table).and(written)
+    }
+}
+
+/// The file's whole path, where it can be written.
+fn place(named: &str, path: &Path, lang: Lang) -> Result<PathBuf> {
+    let folder = folder_of(path);
+    ensure!(
+        folder.is_dir(),
+        say!(
+            lang,
+            "{}: there is no folder {}; make it first, or choose another",
+            "{}：没有文件夹 {}；请先创建，或换一个位置";
+            named, shown(folder)
+        )
+    );
+    let is_file = match fs::symlink_metadata(path) {
+        Ok(there) => there.is_file(),
+        Err(error) if error.kind() == ErrorKind::NotFound => ends_in_a_name(path),
+        Err(error) => return Err(error).with_context(|| named.to_owned()),
+    };
+    ensure!(
+        is_file,
+        say!(
+            lang,
+            "{} is no ordinary file, and nothing else is written to: no folder, device or link; choose another \
+             name",
+            "{} 不是普通文件；结果不会写入文件夹、设备或链接，请换一个名字";
+            named
+        )
+    );
+    can_write_into(folder).map_err(|why| {
+        anyhow!(say!(
+            lang,
+            "{}: nothing can be written into {}: {}",
+            "{}：无法写入 {}：{}";
+            named, shown(folder), why
+        ))
+    })?;
+    whole(path).with_context(|| named.to_owned())
+}
+
+/// Whether it can be a new file's: `results/` is a folder's.
+fn ends_in_a_name(path: &Path) -> bool {
+    let written = path.as_os_str().as_encoded_bytes();
+    let last = written.last().copied().map(char::from);
+    let last = last.is_some_and(|last| !std::path::is_separator(last));
+    last && matches!(path.components().next_back(), Some(Component::Normal(_)))
+}
+
+/// Without links, and the same for every way of writing it.
+fn whole(path: &Path) -> std::io::Result<PathBuf> {
+    if path.exists() {
+        return fs::canonicalize(path);
+    }
+    let folder = fs::canonicalize(folder_of(path))?;
+    Ok(folder.join(path.file_name().unwrap_or_default()))
+}
+
+fn refuse(named: &str, place: &Path, kept: Kept<'_>, lang: Lang) -> Result<()> {
+    match kept {
+        Kept::Class(folder) => {
+            let whole = fs::canonicalize(folder).with_context(|| shown(folder))?;
+            ensure!(
+                !place.starts_with(whole),
+                say!(
+                    lang,
+                    "{} is in the class's folder {}, where the answers are: choose a place outside",
+                    "{} 在全班的文件夹 {} 里，那里放的是答案：请换到外面";
+                    named, shown(folder)
+                )
+            );
+        }
+        Kept::Records(records) => {
+            let same = |record: &&PathBuf| fs::canonicalize(record).is_ok_and(|it| it == place);
+            if records.iter().any(|record| same(&record)) {
+                bail!(say!(
+                    lang,
+                    "{} is one of the records that are merged: choose another name",
+                    "{} 是要合并的记录之一：请换一个名字";
+                    named
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What is said where the record cannot be written after all.
+pub fn printed_instead() -> &'static str {
+    tr(
+        "the results are printed, for they cannot be written",
+        "结果无法写入文件，因此改为直接输出",
+    )
+}

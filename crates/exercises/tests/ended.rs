@@ -1,0 +1,218 @@
+//! A signal ends the program with its own code, and leaves no process and no file behind.
+
+#![cfg(target_os = "linux")]
+
+mod support;
+
+use std::fs;
+use std::process::{Child, ExitCode, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use exercises::course::EXERCISES;
+use libtest_mimic::{Arguments, Failed};
+use support::processes::{send, using, wait_for};
+use support::{Program, Run, unless, with_clang};
+
+/// The signals that ask a program to end, and its exit codes.
+const SIGNALS: [(&str, i32); 3] = [("INT", 130), ("TERM", 143), ("HUP", 129)];
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let mut tests = Vec::new();
+    for (signal, code) in SIGNALS {
+        let missing = support::without_clang().or_else(|| switched_off(signal));
+        let name = |what: &str| format!("SIG{signal} in {what}");
+        tests.extend([
+            unless(missing, name("a check"), move || check(signal, code)),
+            unless(missing, name("a check of Rust"), move || rust(signal, code)),
+            unless(missing, name("a class"), move || class(signal, code)),
+            unless(missing, name("watch"), move || watch(signal, code)),
+        ]);
+    }
+    tests.extend([
+        with_clang("nohup keeps it from ending", nohup),
+        with_clang("watch leaves nothing when it is left", left),
+        with_clang("a worker that somebody ends is ungraded", killed),
+        with_clang("a check leaves nothing", nothing_left),
+    ]);
+    libtest_mimic::run(&arguments, tests).exit_code()
+}
+
+/// Why a signal ends nothing here: `nohup` has switched it off for all that these tests start.
+fn switched_off(signal: &str) -> Option<&'static str> {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:\t"));
+    let mask = u64::from_str_radix(mask.unwrap_or("0"), 16).unwrap_or(0);
+    (signal == "HUP" && mask & 1 == 1).then_some("needs a SIGHUP that is not switched off")
+}
+
+/// An answer that is at work for seconds.
+fn endless() -> String {
+    EXERCISES[0].solution.replace(
+        "    if (i < n)",
+        "    for (volatile int j = 0; j >= 0; j = 1) {}\n    if (i < n)",
+    )
+}
+
+fn start(program: &Program, arguments: &[&str]) -> Child {
+    let mut command = program.plain(arguments);
+    command.args(["--dir", "answers"]).stdin(Stdio::null());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().expect("it starts")
+}
+
+/// Waits until a process whose command has this in it is at work for the program; its number.
+fn at_work(program: &Program, command: &str) -> u32 {
+    let folder = program.temporary_folder();
+    let number = wait_for(|| {
+        let all = using(&folder).into_iter();
+        let mut those = all.filter(|(_, name)| name.contains(command));
+        those.next().map(|(number, _)| number)
+    });
+    thread::sleep(Duration::from_millis(200));
+    number
+}
+
+/// No process is left, and no file.
+fn is_clean(program: &Program) {
+    let folder = program.temporary_folder();
+    // One that was ended may take a moment until it is gone.
+    wait_for(|| using(&folder).is_empty().then_some(()));
+    let left: Vec<_> = fs::read_dir(&folder).expect("a folder").flatten().collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+fn ended(program: &Program, child: Child, code: i32) {
+    let run = Run::of(&child.wait_with_output().expect("it ends"));
+    assert_eq!((run.code, run.stdout.as_str()), (code, ""), "{run:?}");
+    assert_eq!(run.stderr, "interrupted\n");
+    is_clean(program);
+}
+
+fn check(signal: &str, code: i32) -> Result<(), Failed> {
+    let program = Program::new().with_temporary_folder();
+    program.write("01-first-thread.cu", endless());
+    let child = start(&program, &["check", "01"]);
+    at_work(&program, " worker");
+    send(signal, child.id());
+    ended(&program, child, code);
+    Ok(())
+}
+
+/// While rustc is at work, which has files of its own.
+fn rust(signal: &str, code: i32) -> Result<(), Failed> {
+    let program = Program::new().with_temporary_folder();
+    program.write("03-blocks.rs", EXERCISES[2].solution);
+    let child = start(&program, &["check", "03"]);
+    at_work(&program, "--crate-name=answer");
+    send(signal, child.id());
+    ended(&program, child, code);
+    Ok(())
+}
+
+fn class(signal: &str, code: i32) -> Result<(), Failed> {
+    let program = Program::new().with_temporary_folder();
+    for student in ["ann", "bob", "eve"] {
+        let folder = program.home().join("class").join(student);
+        fs::create_dir_all(&folder)?;
+        fs::write(folder.join("01-first-thread.cu"), endless())?;
+    }
+    let flags = "check --all --submissions class --jobs 3 --out class.json --csv class.csv";
+    let child = start(&program, &flags.split(' ').collect::<Vec<_>>());
+    at_work(&program, " worker");
+    send(signal, child.id());
+    ended(&program, child, code);
+    for file in ["class.json", "class.csv"] {
+        assert!(
+            !program.home().join(file).exists(),
+            "{file} is half a result"
+        );
+    }
+    Ok(())
+}
+
+fn watch(signal: &str, code: i32) -> Result<(), Failed> {
+    let program = Program::new().with_temporary_folder();
+    program.write("01-first-thread.cu", endless());
+    let mut terminal = program.in_terminal("watch 01", 24, 80);
+    terminal.wait_for("running, size 1 ");
+    send(signal, terminal.id());
+    let (ended, seen) = terminal.end();
+    assert_eq!(i32::try_from(ended)?, code, "{seen}");
+    assert!(seen.contains("\u{1b}[?1049l"), "{seen:?}");
+    is_clean(&program);
+    Ok(())
+}
+
+/// Who has left the terminal has not ended what `nohup` started.
+fn nohup() -> Result<(), Failed> {
+    let program = Program::new().with_temporary_folder();
+    program.write("01-first-thread.cu", endless());
+    let mut command = std::process::Command::new("nohup");
+    let inner = program.plain(&["check", "01", "--seconds", "4", "--dir", "answers"]);
+    command.arg(inner.get_program()).args(inner.get_args());
+    command.current_dir(program.home());
+    command.envs(
+        inner
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let child = command.spawn()?;
+    at_work(&program, " worker");
+    send("HUP", child.id());
+    let run = Run::of(&child.wait_with_output()?);
+    run.has(1, &["✗ 01-first-thread"]);
+    is_clean(&program);
+    Ok(())
+}
+
+fn left() -> Result<(), Failed> {
+    let program = Program::new().with_temporary_folder();
+    program.write("01-first-thread.cu", endless());
+    let mut terminal = program.in_terminal("watch 01", 24, 80);
+    terminal.wait_for("running, size 1 ");
+    terminal.press("q");
+    assert_eq!(terminal.end().0, 0);
+    is_clean(&program);
+    Ok(())
+}
+
+fn killed() -> Result<(), Failed> {
+    let program = Program::new().with_temporary_folder();
+    for (student, text) in [
+        ("ann", endless()),
+        ("bob", EXERCISES[0].solution.to_owned()),
+    ] {
+        let folder = program.home().join("class").join(student);
+        fs::create_dir_all(&folder)?;
+        fs::write(folder.join("01-first-thread.cu"), text)?;
+    }
+    let flags = "check --all --submissions class --jobs 1 --json --seed 1";
+    let child = start(&program, &flags.split(' ').collect::<Vec<_>>());
+    send("KILL", at_work(&program, " worker"));
+    let run = Run::of(&child.wait_with_output()?);
+    run.has(2, &["ended from outside"]);
+    let record: serde_json::Value = serde_json::from_str(&run.stdout)?;
+    let outcome = |number: usize| &record["results"][number]["outcome"];
+    assert_eq!(outcome(0), "ungraded");
+    assert_eq!(outcome(EXERCISES.len()), "passed");
+    is_clean(&program);
+    Ok(())
+}
+
+fn nothing_left() -> Result<(), Failed> {
+    let program = Program::new().with_temporary_folder();
+    for exercise in [&EXERCISES[0], &EXERCISES[2]] {
+        program.write(&exercise.file(), exercise.solution);
+        program.run(&["check", exercise.name]).has(0, &["✓"]);
+        is_clean(&program);
+    }
+    Ok(())
+}

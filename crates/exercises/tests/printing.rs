@@ -1,0 +1,198 @@
+//! What a student wrote is shown, not obeyed: what kernels print, source lines, names of files. However much
+//! a kernel prints, it is judged by what it computes.
+
+mod support;
+
+use std::fs;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use libtest_mimic::{Arguments, Failed};
+use serde_json::Value;
+use support::{Program, unless, with_clang};
+
+const SCREEN: &str = "\u{1b}[2J\u{1b}[H";
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let unix = (!cfg!(unix)).then_some("needs names that only Unix has");
+    let tests = vec![
+        with_clang("escapes are shown", escapes),
+        with_clang("escapes in a source line are shown", source_lines),
+        unless(
+            support::without_clang().or(unix),
+            "escapes in names are shown",
+            names,
+        ),
+        with_clang("universal character names are shown", universal),
+        with_clang("a width of billions", wide),
+        with_clang("conversions that are none", conversions),
+        with_clang("a pointer to the host", pointer),
+        with_clang("lines without an end", endless_lines),
+        with_clang("megabytes, and then the right result", megabytes),
+    ];
+    libtest_mimic::run(&arguments, tests).exit_code()
+}
+
+/// The right answer to the first exercise, which does this before.
+fn axpy(within: &str) -> String {
+    format!(
+        "#include \"cuda_device.h\"\nextern \"C\" __global__ void axpy(float a, const float *x, float *y, \
+         unsigned int n) {{\n    unsigned int i = blockIdx.x * blockDim.x + threadIdx.x;\n    {within}\n    \
+         if (i < n) y[i] = a * x[i] + y[i];\n}}\n"
+    )
+}
+
+/// Nothing in what is shown that a terminal obeys.
+fn is_plain(text: &str) -> bool {
+    !text.contains(|character: char| character.is_control() && !"\n\t".contains(character))
+}
+
+fn escapes() -> Result<(), Failed> {
+    let program = Program::new();
+    let does = "if (i == 0) printf(\"\\033]0;owned\\007\\033[2J\\033[31mPASSED 29 of 29 \\302\\2332J\\n\");";
+    program.write("01-first-thread.cu", axpy(does));
+    let run = program.says("check 01");
+    run.has(
+        0,
+        &[r"\x1b]0;owned\x07\x1b[2J\x1b[31mPASSED 29 of 29 \u{9b}2J"],
+    );
+    assert!(is_plain(&run.stdout), "{run:?}");
+    let run = program.says("check 01 --json");
+    assert!(is_plain(&run.stdout), "{run:?}");
+    let record: Value = serde_json::from_str(&run.stdout)?;
+    let printed = record["printed"].as_str().unwrap_or_default();
+    assert!(
+        printed.starts_with("\u{1b}]0;owned\u{7}\u{1b}[2J"),
+        "{printed:?}"
+    );
+    assert!(printed.ends_with("\u{9b}2J"), "{printed:?}");
+    Ok(())
+}
+
+fn source_lines() -> Result<(), Failed> {
+    let program = Program::new();
+    let outside =
+        format!("if (i == 0) y[1 << 28] = 1.0f; // {SCREEN} \u{1b}[32m ✓ all passed \u{202e}");
+    for text in [axpy(&outside), axpy(&format!("float f = ; // {SCREEN}"))] {
+        program.write("01-first-thread.cu", text);
+        let run = program.says("check 01");
+        run.has(1, &["✗ 01-first-thread"]);
+        assert!(is_plain(&run.stdout), "{run:?}");
+        assert!(!run.stdout.contains('\u{202e}'), "{run:?}");
+        let run = program.says("check 01 --json");
+        assert!(is_plain(&run.stdout), "{run:?}");
+        serde_json::from_str::<Value>(&run.stdout)?;
+    }
+    Ok(())
+}
+
+fn names() -> Result<(), Failed> {
+    let program = Program::new();
+    let odd = format!("odd{SCREEN}\nname\u{7}.cu");
+    let file = program.write(&odd, axpy("float f = ;"));
+    let named = file.to_str().expect("UTF-8");
+    let run = program.run(&["check", "01", "--file", named]);
+    run.has(1, &["✗"]);
+    assert!(is_plain(&run.stdout), "{run:?}");
+    fs::remove_file(&file)?;
+    let run = program.run(&["check", "01", "--file", named]);
+    run.refuses(&[r"odd\x1b[2J\x1b[H\nname\x07.cu"]);
+    assert_eq!(run.stderr.lines().count(), 1, "{run:?}");
+    let run = program.run(&["check", &odd]);
+    run.refuses(&[r"\x1b[2J"]);
+    assert!(is_plain(&run.stderr), "{run:?}");
+    // What clap says of what it does not know.
+    let run = program.run(&[&odd]);
+    assert!(is_plain(&run.stderr), "{run:?}");
+    Ok(())
+}
+
+fn universal() -> Result<(), Failed> {
+    let program = Program::new();
+    program.write("01-first-thread.cu", "#\\u0069nclude \"/etc/passwd\"\n");
+    let run = program.says("check 01");
+    run.has(1, &["does not compile", r"#\u0069nclude"]);
+    Ok(())
+}
+
+/// It passes within a time that no hang would leave; what it printed.
+fn passes(does: &str) -> String {
+    let program = Program::new();
+    let file = program.write("answer.cu", axpy(does));
+    let begun = Instant::now();
+    let (code, record) = program.graded("01", &file);
+    let took = begun.elapsed();
+    assert_eq!(code, 0, "{record:#}");
+    assert!(took < Duration::from_secs(30), "{took:?}");
+    let printed = record["printed"].as_str().expect("a text").to_owned();
+    assert!(printed.chars().count() <= 4100, "{}", printed.len());
+    printed
+}
+
+fn wide() -> Result<(), Failed> {
+    let printed = passes(
+        "if (i == 0) printf(\"%2000000000d|%.2000000000f|%*d|%5d\\n\", 1, 1.0, 2000000000, 2, 3);",
+    );
+    assert!(
+        printed.starts_with("%2000000000d|%.2000000000f|%*d|    3"),
+        "{printed}"
+    );
+    Ok(())
+}
+
+fn conversions() -> Result<(), Failed> {
+    let text = "%n %999999999d %.999999999f %s %s %lc %ls %*d %*.*f %hhhhn %q %\\n";
+    let does = format!(
+        "if (i == 0) {{ printf(\"%-99999999999999999999d %d\\n\", 1, 2); printf(\"{text}\", 1, 2, 1.0, \"a\"); }}"
+    );
+    let program = Program::new();
+    let file = program.write("answer.cu", axpy(&does));
+    // Arguments that are missing are whatever lies there: it may stop the kernel, and no more.
+    let (code, record) = program.graded("01", &file);
+    assert!(matches!(code, 0 | 1), "{record:#}");
+    let message = record["message"].as_str().unwrap_or_default();
+    assert!(!message.contains("seconds"), "{message}");
+    Ok(())
+}
+
+fn pointer() -> Result<(), Failed> {
+    let program = Program::new();
+    let does = "if (i == 0) printf(\"%s\\n\", (const char *)0x400000);";
+    let file = program.write("answer.cu", axpy(does));
+    let (code, record) = program.graded("01", &file);
+    assert_eq!(
+        (code, record["step"].as_str()),
+        (1, Some("launch")),
+        "{record:#}"
+    );
+    let message = record["message"].as_str().unwrap_or_default();
+    assert!(message.contains("0x400000"), "{message}");
+    Ok(())
+}
+
+fn endless_lines() -> Result<(), Failed> {
+    for end in ["", "\\n"] {
+        let program = Program::new();
+        let does = format!("for (;;) printf(\"again and again, a gigabyte and more{end}\");");
+        let file = program.write("answer.cu", axpy(&does));
+        let (code, record) = program.graded("01", &file);
+        assert_eq!(
+            (code, record["step"].as_str()),
+            (1, Some("launch")),
+            "{record:#}"
+        );
+        let message = record["message"].as_str().unwrap_or_default();
+        assert!(message.contains("5 s"), "{message}");
+        let printed = record["printed"].as_str().unwrap_or_default();
+        assert!(printed.len() < 5000, "{}", printed.len());
+    }
+    Ok(())
+}
+
+/// Each block has a megabyte at most, and the first of all blocks is told.
+fn megabytes() -> Result<(), Failed> {
+    let printed = passes("if (i == 0) for (int j = 0; j < 500; ++j) printf(\"%-4095d\\n\", j);");
+    assert!(printed.starts_with('0'), "{printed}");
+    Ok(())
+}

@@ -1,0 +1,480 @@
+//! The files that a class's results are written to: what they replace, what they do not, and that they are the
+//! same bytes again.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, ExitCode, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use exercises::course::EXERCISES;
+use libtest_mimic::{Arguments, Failed, Trial};
+use serde_json::Value;
+use support::{Program, Run, unless, with_clang};
+
+const FILE: &str = "01-first-thread.cu";
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let unix = (!cfg!(unix)).then_some("needs links and devices of Unix");
+    let unix = || support::without_clang().or(unix);
+    let tests = vec![
+        unless(unix(), "only an ordinary file is replaced", ordinary),
+        with_clang("an answer is never replaced", answers_kept),
+        with_clang("both results need a file each", one_each),
+        with_clang("what cannot be written is said at once", at_once),
+        unless(
+            unix(),
+            "what came there meanwhile is replaced whole",
+            meanwhile,
+        ),
+        with_clang("what cannot be written after all is printed", printed),
+        with_clang("answers are read before the first one runs", read_first),
+        with_clang("the same bytes, wherever the class is", same_bytes),
+        unless(unix(), "any name a folder can have", names),
+        Trial::test("a record that was changed is refused", changed),
+        Trial::test("a part is not replaced by the whole", part_kept),
+    ];
+    libtest_mimic::run(&arguments, tests).exit_code()
+}
+
+/// A program whose folder has a class of these students, each with an answer to the first exercise.
+fn class(students: &[(&str, &str)]) -> Program {
+    let program = Program::new().with_temporary_folder();
+    let folder = program.home().join("class");
+    submit(&folder, students);
+    program
+}
+
+fn submit(class: &Path, students: &[(&str, &str)]) {
+    for (student, text) in students {
+        let folder = class.join(student);
+        fs::create_dir_all(&folder).expect("made");
+        fs::write(folder.join(FILE), text).expect("written");
+    }
+}
+
+const CHECK: &str = "check --all --submissions class --seed 5";
+
+/// An answer that is at work for seconds.
+fn endless() -> String {
+    EXERCISES[0].solution.replace(
+        "    if (i < n)",
+        "    for (volatile int j = 0; j >= 0; j = 1) {}\n    if (i < n)",
+    )
+}
+
+/// Begins to grade, and comes back when the first answer is at work.
+fn begin(program: &Program, flags: &str) -> Child {
+    let flags = format!("{CHECK} --jobs 1 {flags}");
+    let mut command = program.plain(&flags.split_whitespace().collect::<Vec<_>>());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().expect("it starts");
+    let end = Instant::now() + Duration::from_secs(60);
+    let is_empty = |folder: &Path| fs::read_dir(folder).expect("a folder").next().is_none();
+    while is_empty(&program.temporary_folder()) {
+        assert!(Instant::now() < end, "nothing is graded");
+        thread::sleep(Duration::from_millis(10));
+    }
+    child
+}
+
+fn end(child: Child) -> Run {
+    Run::of(&child.wait_with_output().expect("it ends"))
+}
+
+#[cfg(unix)]
+fn ordinary() -> Result<(), Failed> {
+    use std::os::unix::fs::{FileTypeExt as _, symlink};
+    use std::os::unix::net::UnixListener;
+
+    let program = class(&[("ann", "")]);
+    let at = |name: &str| program.home().join(name);
+    fs::create_dir(at("folder"))?;
+    fs::write(at("mine"), "mine")?;
+    symlink(at("mine"), at("link"))?;
+    symlink(at("nowhere"), at("dangling"))?;
+    let _socket = UnixListener::bind(at("socket"))?;
+    let made = std::process::Command::new("mkfifo")
+        .arg(at("fifo"))
+        .status()?;
+    assert!(made.success());
+    for name in [
+        "folder",
+        "folder/",
+        "link",
+        "dangling",
+        "socket",
+        "fifo",
+        "/dev/null",
+        "new/",
+        ".",
+    ] {
+        for flag in ["--out", "--csv"] {
+            let run = program.says(&format!("{CHECK} {flag} {name}"));
+            run.refuses(&[flag, name.trim_end_matches('/')]);
+        }
+    }
+    let run = program.says(&format!("{CHECK} --out /dev/null --lang zh"));
+    run.has(2, &["不是普通文件"]);
+    assert_eq!(fs::read_to_string(at("mine"))?, "mine");
+    assert!(fs::symlink_metadata(at("link"))?.is_symlink());
+    assert!(fs::symlink_metadata(at("fifo"))?.file_type().is_fifo());
+    assert!(
+        fs::symlink_metadata("/dev/null")?
+            .file_type()
+            .is_char_device()
+    );
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn ordinary() -> Result<(), Failed> {
+    Ok(())
+}
+
+fn answers_kept() -> Result<(), Failed> {
+    let program = class(&[("ann", "mine")]);
+    let answer = program.home().join("class/ann").join(FILE);
+    for (flag, path) in [
+        ("--out", "class/ann/01-first-thread.cu"),
+        ("--csv", "class/ann/01-first-thread.cu"),
+        ("--csv", "./class/../class/ann/02-tail.cu"),
+        ("--out", "class/class.json"),
+    ] {
+        let run = program.says(&format!("{CHECK} {flag} {path}"));
+        run.refuses(&[flag, path, "class's folder"]);
+    }
+    assert_eq!(fs::read_to_string(answer)?, "mine");
+    assert_eq!(fs::read_dir(program.home().join("class"))?.count(), 1);
+    Ok(())
+}
+
+fn one_each() -> Result<(), Failed> {
+    let program = class(&[("ann", "")]);
+    for (out, csv) in [("x", "x"), ("x", "./x"), ("temporary/../x", "x")] {
+        let run = program.says(&format!("{CHECK} --out {out} --csv {csv}"));
+        run.refuses(&["the same file"]);
+    }
+    assert!(!program.home().join("x").exists());
+    Ok(())
+}
+
+/// Before anything is graded: the class has an answer that would take seconds.
+fn at_once() -> Result<(), Failed> {
+    let program = class(&[("ann", &endless())]);
+    fs::write(program.home().join("file"), "")?;
+    let long = "x".repeat(300);
+    let begun = Instant::now();
+    for path in ["nowhere/x.json", "file/x.json", &long] {
+        for flag in ["--out", "--csv"] {
+            let run = program.says(&format!("{CHECK} {flag} {path}"));
+            run.refuses(&[flag, path]);
+        }
+    }
+    let run = program.says(&format!("{CHECK} --out nowhere/x.json --lang zh"));
+    run.has(2, &["没有文件夹 nowhere"]);
+    assert!(begun.elapsed() < Duration::from_secs(30));
+    assert_eq!(fs::read_dir(program.temporary_folder())?.count(), 0);
+    Ok(())
+}
+
+#[cfg(unix)]
+fn meanwhile() -> Result<(), Failed> {
+    let program = class(&[("ann", &endless())]);
+    let at = |name: &str| program.home().join(name);
+    fs::write(at("mine"), "mine")?;
+    fs::write(at("class.csv"), "an older one")?;
+    let child = begin(&program, "--out class.json --csv class.csv");
+    std::os::unix::fs::symlink(at("mine"), at("class.json"))?;
+    fs::write(at("class.csv"), "somebody's".repeat(10_000))?;
+    end(child).has(0, &["1 rejected"]);
+    assert_eq!(fs::read_to_string(at("mine"))?, "mine");
+    assert!(fs::symlink_metadata(at("class.json"))?.is_file());
+    let record: Value = serde_json::from_str(&fs::read_to_string(at("class.json"))?)?;
+    assert_eq!(record["results"][0]["step"], "launch");
+    let table = fs::read_to_string(at("class.csv"))?;
+    assert!(
+        table.ends_with("missing\n") && !table.contains("somebody"),
+        "{table}"
+    );
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn meanwhile() -> Result<(), Failed> {
+    Ok(())
+}
+
+fn printed() -> Result<(), Failed> {
+    let program = class(&[("ann", &endless())]);
+    let child = begin(&program, "--out class.json --csv class.csv");
+    fs::create_dir(program.home().join("class.json"))?;
+    let run = end(child);
+    run.has(2, &["printed", "class.json"]);
+    let record: Value = serde_json::from_str(&run.stdout)?;
+    assert_eq!(record["results"][0]["step"], "launch");
+    let table = fs::read_to_string(program.home().join("class.csv"))?;
+    assert!(table.contains("ann,0,launch"), "{table}");
+    Ok(())
+}
+
+fn read_first() -> Result<(), Failed> {
+    let right = EXERCISES[0].solution;
+    let program = class(&[
+        ("ann", &endless()),
+        ("bob", right),
+        ("eve", "no kernel"),
+        ("joe", right),
+    ]);
+    let child = begin(&program, "--json");
+    let class = program.home().join("class");
+    fs::remove_dir_all(class.join("bob"))?;
+    fs::write(class.join("eve").join(FILE), right)?;
+    fs::write(class.join("joe").join(FILE), "no kernel")?;
+    let run = end(child);
+    let record: Value = serde_json::from_str(&run.stdout)?;
+    let step = |number: usize| {
+        let result = &record["results"][number * EXERCISES.len()];
+        result["step"].as_str().unwrap_or("passed")
+    };
+    assert_eq!(
+        [0, 1, 2, 3].map(step),
+        ["launch", "passed", "compile", "passed"]
+    );
+    Ok(())
+}
+
+fn same_bytes() -> Result<(), Failed> {
+    let program = Program::new();
+    let outside = tempfile::tempdir()?;
+    let students = [
+        ("ann", EXERCISES[0].solution),
+        ("bob", "float f = ;"),
+        ("eve", EXERCISES[0].start),
+        ("joe", "no kernel"),
+    ];
+    let places = [
+        program.home().join("class"),
+        outside.path().join("O'Brien \"=线\""),
+    ];
+    for place in &places {
+        submit(place, &students);
+        // Those that cannot be read, and Rust that does not compile or panics.
+        fs::write(place.join("ann/02-tail.cu"), [0xff, 0xfe])?;
+        fs::write(place.join("bob/02-tail.cu"), " ".repeat(300 << 10))?;
+        fs::create_dir(place.join("eve/02-tail.cu"))?;
+        fs::write(place.join("ann/03-blocks.rs"), "pub fn blocks() {")?;
+        fs::write(
+            place.join("bob/03-blocks.rs"),
+            EXERCISES[2]
+                .solution
+                .replace('{', "{ if true { panic!(\"at {}\", file!()); }"),
+        )?;
+    }
+    let graded = |place: &Path, jobs: &str| {
+        let place = place.to_str().expect("UTF-8");
+        let flags = [
+            "--seed",
+            "5",
+            "--jobs",
+            jobs,
+            "--json",
+            "--csv",
+            "class.csv",
+        ];
+        let check = ["check", "--all", "--submissions", place];
+        let run = program.run(&[&check[..], &flags].concat());
+        assert_eq!(run.code, 2, "{run:?}");
+        let table = fs::read_to_string(program.home().join("class.csv"));
+        (run.stdout, table.expect("a table"))
+    };
+    let first = graded(Path::new("class"), "1");
+    assert!(
+        first.0.contains("ungraded") && first.0.contains("ann/02-tail.cu"),
+        "{}",
+        first.0
+    );
+    assert_eq!(graded(&places[0], "3"), first);
+    assert_eq!(graded(&places[1], "2"), first);
+    Ok(())
+}
+
+fn names() -> Result<(), Failed> {
+    let long = "长".repeat(66) + "xx";
+    let students = [
+        "O'Brien",
+        "a \"b\"",
+        "two\nlines",
+        "-dash",
+        "=1+1",
+        "a=b",
+        "线程",
+        &long,
+        " blank ",
+        "%s%n",
+        "a\\b",
+        "tab\there",
+        "\u{1b}[2J",
+        "--out",
+        "$(touch x)",
+        "a,b;c",
+    ];
+    let all: Vec<(&str, &str)> = students.iter().map(|name| (*name, "float f = ;")).collect();
+    let program = Program::new();
+    let folder = program.home().join("=a \"class\"\nof '线程'");
+    submit(&folder, &all);
+    // The first one's is right.
+    fs::write(folder.join("O'Brien").join(FILE), EXERCISES[0].solution)?;
+    let folder = folder.to_str().expect("UTF-8");
+    let [out, csv] = ["-out \"1\"\n=.json", "=cs'v"];
+    let (out, csv) = (format!("--out={out}"), format!("--csv={csv}"));
+    let run = program.run(&[
+        "check",
+        "--all",
+        "--submissions",
+        folder,
+        "--seed",
+        "5",
+        &out,
+        &csv,
+    ]);
+    run.has(0, &["1 passed, 15 rejected"]);
+    let record = fs::read_to_string(program.home().join("-out \"1\"\n=.json"))?;
+    let record: Value = serde_json::from_str(&record)?;
+    let mut sorted = students.to_vec();
+    sorted.sort_unstable();
+    assert_eq!(record["students"], serde_json::json!(sorted));
+    for result in record["results"].as_array().expect("results") {
+        if result["outcome"] != "rejected" {
+            continue;
+        }
+        assert_eq!(result["step"], "compile", "{result:#}");
+        let message = result["message"].as_str().unwrap_or_default();
+        assert!(message.contains("/01-first-thread.cu:1:"), "{result:#}");
+    }
+    let mut table = csv::Reader::from_path(program.home().join("=cs'v"))?;
+    let rows: Vec<csv::StringRecord> = table.records().collect::<Result<_, _>>()?;
+    assert_eq!(rows.len(), students.len());
+    for (row, student) in rows.iter().zip(sorted) {
+        assert_eq!(row[0].trim_start_matches('\''), student);
+        assert!(!row[0].starts_with(['=', '-']), "{row:?} is a formula");
+    }
+    Ok(())
+}
+
+/// A record of one student without answers, as a file has it.
+fn record(program: &Program) -> Value {
+    let names: Vec<&str> = EXERCISES.iter().map(|it| it.name).collect();
+    let results = names.iter().map(|name| {
+        serde_json::json!({
+            "student": "ann", "exercise": name, "outcome": "missing", "step": null, "size": [],
+            "message": "", "targets": [], "time": null,
+        })
+    });
+    let record = serde_json::json!({
+        "seed": 1, "shard": null, "exercises": names, "students": ["ann"],
+        "results": results.collect::<Vec<_>>(),
+    });
+    fs::write(program.home().join("class.json"), record.to_string()).expect("written");
+    record
+}
+
+fn changed() -> Result<(), Failed> {
+    let program = Program::new();
+    let right = record(&program);
+    program
+        .says("merge class.json")
+        .has(0, &["1 students", "29 missing"]);
+    let other = program.home().join("other.json");
+    let refused = |text: String, parts: &[&str]| {
+        fs::write(&other, text).expect("written");
+        let run = program.says("merge other.json --out merged.json");
+        run.refuses(&[&["other.json is no record of a class"], parts].concat());
+        assert!(!program.home().join("merged.json").exists());
+    };
+    let change = |pointer: &str, value: Value| {
+        let mut record = right.clone();
+        *record.pointer_mut(pointer).expect("it has it") = value;
+        record.to_string()
+    };
+    refused(
+        change("/results/3/student", "eve".into()),
+        &["'eve' does not belong"],
+    );
+    refused(
+        change("/results/3/exercise", "30-x".into()),
+        &["30-x of 'ann'"],
+    );
+    refused(
+        change("/results/3/exercise", EXERCISES[2].name.into()),
+        &["03-blocks of 'ann'"],
+    );
+    refused(
+        change("/students", serde_json::json!(["ann", "ann"])),
+        &["'ann' is there twice"],
+    );
+    refused(
+        change("/students", serde_json::json!(["ann", "bob"])),
+        &["of 'bob' is missing"],
+    );
+    refused(
+        change("/exercises/0", "01-x".into()),
+        &["not those of this course"],
+    );
+    refused(
+        change("/shard", serde_json::json!({"index": 1, "of": 0})),
+        &["no part 1/0"],
+    );
+    refused(
+        change("/shard", serde_json::json!({"index": 1, "of": 2})),
+        &["02-tail of 'ann'"],
+    );
+    refused(
+        change("/results/3/outcome", "rejected".into()),
+        &["does not go with its step"],
+    );
+    refused(
+        change("/results/3/size", "big".into()),
+        &["invalid type", "line 1 column"],
+    );
+    refused(
+        change("/seed", (-1).into()),
+        &["invalid value", "line 1 column"],
+    );
+    let more = right.to_string().replacen('{', "{\"more\":1,", 1);
+    refused(more, &["unknown field `more`", "line 1 column"]);
+    refused("[".repeat(100_000), &["line 1 column"]);
+    refused(format!("{right} {right}"), &["trailing characters"]);
+    refused(
+        change("/results/3/student", "\u{1b}[2J\n".into()),
+        &[r"'\x1b[2J\n'"],
+    );
+    fs::write(&other, [0xff, 0xfe])?;
+    program.says("merge other.json").refuses(&["other.json"]);
+    fs::write(&other, change("/seed", 2.into()))?;
+    program
+        .says("merge class.json other.json")
+        .refuses(&["seed"]);
+    let run = program.says("merge class.json class.json --lang zh");
+    run.has(2, &["出现了两次"]);
+    Ok(())
+}
+
+fn part_kept() -> Result<(), Failed> {
+    let program = Program::new();
+    let before = record(&program).to_string();
+    for flag in ["--out", "--csv"] {
+        let run = program.says(&format!("merge class.json {flag} ./class.json"));
+        run.refuses(&[flag, "one of the records"]);
+    }
+    assert_eq!(
+        fs::read_to_string(program.home().join("class.json"))?,
+        before
+    );
+    let run = program.says("merge class.json --out merged.json --csv merged.csv");
+    run.has(0, &["29 missing"]);
+    Ok(())
+}

@@ -1,0 +1,47 @@
+//! What runs on this machine, as Linux tells it.
+
+use std::fs;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Longer than anything takes on a machine that is busy with other things.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The processes that have this path, or one below it, in a variable of their environment or run there: their
+/// numbers and commands.
+pub fn using(folder: &Path) -> Vec<(u32, String)> {
+    let needle = folder.as_os_str().as_encoded_bytes();
+    let numbers = fs::read_dir("/proc").expect("Linux has it").flatten();
+    let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let uses = |number: &u32| {
+        let environment = fs::read(format!("/proc/{number}/environ")).unwrap_or_default();
+        environment.windows(needle.len()).any(|part| part == needle)
+    };
+    let named = |number| {
+        let command = fs::read(format!("/proc/{number}/cmdline")).unwrap_or_default();
+        (number, String::from_utf8_lossy(&command).replace('\0', " "))
+    };
+    numbers.filter(uses).map(named).collect()
+}
+
+/// Waits until `what` is there.
+pub fn wait_for<T>(what: impl Fn() -> Option<T>) -> T {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        if let Some(found) = what() {
+            return found;
+        }
+        assert!(Instant::now() < end, "it does not come");
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Sends a signal, as `kill -TERM` does.
+pub fn send(signal: &str, number: u32) {
+    let command = format!("kill -{signal} {number}");
+    let sent = std::process::Command::new("sh")
+        .args(["-c", &command])
+        .status();
+    assert!(sent.expect("there is a shell").success(), "{command}");
+}

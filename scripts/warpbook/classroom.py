@@ -1,0 +1,94 @@
+"""A class of students, made and graded: see scripts/class."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+from . import ROOT, flags, programs
+
+COURSE = ROOT / "kernels/exercises"
+WRONG = ROOT / "crates/exercises/tests/wrong"
+
+# In the first exercise's solution, before its test: what never ends, and what stops the kernel.
+BAD = {
+    "endless": "for (volatile int j = 0; j >= 0; j = 1) {}",
+    "crash": "*(volatile float *)0 = 1.0f;",
+}
+TEST = "    if (i < n)"
+
+# One answer in so many of the first exercise's is such a one.
+BAD_ONE_IN = 10
+
+
+def main(doc):
+    parser = flags.parser(doc, "--programs")
+    parser.add_argument("--students", type=int, default=100, metavar="NUMBER")
+    parser.add_argument("--jobs", type=int, metavar="NUMBER")
+    parser.add_argument("--make", type=pathlib.Path, metavar="FOLDER")
+    asked = parser.parse_args()
+    if asked.make:
+        make(asked.make, asked.students)
+        return
+    with tempfile.TemporaryDirectory(prefix="class-") as folder:
+        folder = pathlib.Path(folder)
+        expected = make(folder / "class", asked.students)
+        grade(asked, folder, expected)
+
+
+def answers(name):
+    """An exercise's answers: the file's name, and for each a word that says what it is, and its text."""
+    (solution,) = (COURSE / "solutions").glob(f"{name}.*")
+    (start,) = (COURSE / name).glob("start.*")
+    kinds = [("solution", solution), ("start", start)]
+    kinds += [("wrong", file) for file in sorted((WRONG / name).glob("*"))]
+    texts = [(kind, file.read_text(encoding="utf-8")) for kind, file in kinds]
+    return solution.name, texts
+
+
+def make(folder, students):
+    """The class. What each answer is, by student and exercise."""
+    if folder.exists():
+        sys.exit(f"error: {folder} is there already")
+    names = sorted(file.parent.name for file in COURSE.glob("*/exercise.toml"))
+    course = [(name, *answers(name)) for name in names]
+    expected = {}
+    for number in range(students):
+        student = f"student-{number + 1:03}"
+        (folder / student).mkdir(parents=True)
+        for place, (name, file, texts) in enumerate(course):
+            # Half of the answers are right, as in a class; the others in turns.
+            turn = number + place
+            kind, text = texts[0] if turn % 2 else texts[turn // 2 % len(texts)]
+            if place == 0 and number % BAD_ONE_IN == 0:
+                kind, bad = list(BAD.items())[number // BAD_ONE_IN % len(BAD)]
+                text = texts[0][1].replace(TEST, f"    {bad}\n{TEST}")
+            (folder / student / file).write_text(text, encoding="utf-8")
+            expected[student, name] = kind
+    return expected
+
+
+def grade(asked, folder, expected):
+    words = programs.chapter(asked.programs, "exercises")
+    programs.output([*words, "--help"])  # built by now, where cargo has to
+    words += ["check", "--all", "--submissions", str(folder / "class")]
+    words += ["--out", str(folder / "class.json")]
+    words += ["--jobs", str(asked.jobs)] if asked.jobs else []
+    begun = time.monotonic()
+    done = subprocess.run(words, cwd=folder, env=programs.environment(LC_ALL="C.UTF-8"))
+    took = time.monotonic() - begun
+    if done.returncode:
+        sys.exit("error: the class has answers without a verdict, or was not graded")
+    record = json.loads((folder / "class.json").read_text(encoding="utf-8"))
+    wrong = [
+        f"{result['student']}/{result['exercise']} is {kind}, and {result['outcome']}"
+        for result in record["results"]
+        if (kind := expected[result["student"], result["exercise"]])
+        and (kind == "solution") != (result["outcome"] == "passed")
+    ]
+    minutes, seconds = divmod(round(took), 60)
+    print(f"{len(expected)} answers in {minutes} min {seconds} s, {took / len(expected):.2f} s an answer")
+    if wrong:
+        sys.exit("\n".join([f"error: {len(wrong)} answers have another verdict:", *wrong[:20]]))
