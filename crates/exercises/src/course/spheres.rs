@@ -1,7 +1,6 @@
 //! Spheres in global memory, and in constant memory where the answer has a place for them.
 
 use anyhow::Result;
-use common::module;
 use cust::launch;
 use cust::memory::DeviceBuffer;
 
@@ -42,7 +41,7 @@ impl Host for Spheres {
             .map(|(x, y)| seen(&spheres, x as f32, y as f32))
             .collect();
 
-        if module::place(&bench.module, c"constant_spheres").is_ok() {
+        if bench.has_variable("constant_spheres")? {
             let mut all = [NOBODY; MAX_SPHERES];
             all[..spheres.len()].copy_from_slice(&spheres);
             bench.set_variable("constant_spheres", &all)?;

@@ -1,8 +1,6 @@
 //! The step `time`: on a GPU, what a kernel takes beside the file that the student began with and the
 //! solution, all three one after the other.
 
-use std::mem;
-
 use chapter::number::plain;
 use common::module;
 
@@ -20,7 +18,7 @@ pub fn take(
     host: &dyn Host,
     bench: &mut Bench,
     exercise: &Exercise,
-    answer: &Answer,
+    (answer, ptx): (&Answer, &str),
     case: &Case,
     grading: &Grading,
 ) -> Result<[f64; 3], Stop> {
@@ -30,13 +28,12 @@ pub fn take(
             text: text.to_owned(),
         };
         let ptx = compile::compile(&file, &grading.clang, grading.lang)?;
-        let answers = mem::replace(&mut bench.module, module::load(&ptx)?);
-        let milliseconds = bench.milliseconds(host, case, SAMPLES);
-        bench.module = answers;
-        Ok(milliseconds?)
+        bench.replace(module::load(&ptx)?);
+        Ok(bench.milliseconds(host, case, SAMPLES)?)
     };
     let start = ours("start.cu", exercise.start)?;
     let solution = ours("solution.cu", exercise.solution)?;
+    bench.replace(module::load(ptx)?);
     let own = bench.milliseconds(host, case, SAMPLES);
     let own = own.map_err(|error| {
         Stop::Failed(Failure {
