@@ -6,6 +6,7 @@ pub(crate) mod async_copy;
 pub(crate) mod atomic;
 mod block;
 mod checked;
+mod conditions;
 pub(crate) mod control;
 pub(crate) mod copies;
 pub(crate) mod cpu;
@@ -40,6 +41,7 @@ pub(crate) mod warp;
 mod watch;
 mod window;
 
+pub use conditions::Conditions;
 pub use fault::{Fault, FaultKind, Miss};
 pub use sample::Observe;
 pub use sm::Program;

@@ -3,6 +3,7 @@
 use super::Program;
 use crate::check::{self, Checks};
 use crate::device::DeviceSpec;
+use crate::exec::Conditions;
 use crate::exec::fault::Fault;
 use crate::exec::sample::{Observe, Sample};
 use crate::exec::watch::{Apart, Running, Watch};
@@ -38,6 +39,8 @@ pub struct Launch<'a> {
     pub observe: Observe,
     /// What to look for meanwhile. Only those that look at a kernel while it runs make a difference.
     pub checks: Checks,
+    /// How it runs.
+    pub conditions: Conditions,
 }
 
 /// What every multiprocessor of a launch shares.

@@ -3,6 +3,7 @@
 use super::{Grid, Launch, Program, Sm};
 use crate::check::Checks;
 use crate::device::DeviceSpec;
+use crate::exec::Conditions;
 use crate::exec::function::Function;
 use crate::exec::sample::Observe;
 use crate::isa::Kernel;
@@ -29,6 +30,7 @@ impl Sm {
                 watch: None,
                 observe: Observe::Sample,
                 checks: Checks::default(),
+                conditions: Conditions::USUAL,
             };
             let device = DeviceSpec::h200();
             let program = Arc::new(program);
