@@ -6,6 +6,7 @@ use std::thread;
 
 use chapter::progress;
 
+use super::ours::OursOfAll;
 use super::{Class, Outcome, Result, Shard, Submissions};
 use crate::error::in_words;
 use crate::exercise::Exercise;
@@ -32,6 +33,7 @@ pub fn grade(submissions: &Submissions, grading: &Grading) -> Class {
         .filter(|(number, _)| grading.shard.is_none_or(|shard| shard.has(*number)));
     let part: Vec<(&str, &'static Exercise)> = part.map(|(_, answer)| answer).collect();
     let done = progress::task(tr("grading", "评分"), part.len() as u64);
+    let ours = OursOfAll::new(&part, &grading.terms);
     let next = Mutex::new(part.iter().enumerate());
     let results = Mutex::new(Vec::with_capacity(part.len()));
     thread::scope(|scope| {
@@ -42,7 +44,7 @@ pub fn grade(submissions: &Submissions, grading: &Grading) -> Class {
                     let Some((number, (student, exercise))) = taken else {
                         return;
                     };
-                    let result = one(submissions, student, exercise, grading);
+                    let result = one(submissions, student, exercise, grading, &ours);
                     let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
                     results.push((number, result));
                     done.advance(1);
@@ -68,8 +70,9 @@ fn one(
     student: &str,
     exercise: &'static Exercise,
     grading: &Grading,
+    ours: &OursOfAll,
 ) -> Result {
-    let graded = graded(submissions, student, exercise, grading);
+    let graded = graded(submissions, student, exercise, grading, ours);
     let (outcome, record) = match graded {
         Ok(Some(record)) if record.passed => (Outcome::Passed, Ok(record)),
         Ok(Some(record)) => (Outcome::Rejected, Ok(record)),
@@ -104,12 +107,16 @@ fn graded(
     student: &str,
     exercise: &'static Exercise,
     grading: &Grading,
+    ours: &OursOfAll,
 ) -> anyhow::Result<Option<Record>> {
     let Some(text) = submissions.answer(student, exercise, grading.terms.lang)? else {
         return Ok(None);
     };
     // No path of this machine is in the record.
     let shown = format!("{student}/{}", exercise.file());
-    let job = Job::new(exercise, shown, text, &grading.terms);
+    let job = Job {
+        ours: ours.of(exercise),
+        ..Job::new(exercise, shown, text, &grading.terms)
+    };
     Ok(Some(Record::new(exercise, supervise(job)?)))
 }

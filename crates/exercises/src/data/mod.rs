@@ -78,7 +78,7 @@ pub enum Step {
     Checks,
     /// Its counters reach their targets.
     Counters,
-    /// On a GPU it is as fast as was asked.
+    /// It is as fast as was asked.
     Time,
 }
 
