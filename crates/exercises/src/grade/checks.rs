@@ -257,3 +257,91 @@ fn at(who: &str, does: &str, source: &SourceLine, answer: &Answer, lang: Lang) -
         None => head,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use cuda_driver::{Check, OtherAccess};
+
+    use super::*;
+
+    fn answer() -> Answer {
+        Answer {
+            shown: "a.cu".to_owned(),
+            text: "one\ntwo\nthree\n".to_owned(),
+        }
+    }
+
+    fn line(line: u32) -> SourceLine {
+        SourceLine {
+            file: Some("a.cu".into()),
+            line,
+            ..SourceLine::default()
+        }
+    }
+
+    fn finding(kind: FindingKind, other: Option<u32>) -> Finding {
+        Finding {
+            check: Check::Race,
+            kind,
+            severity: Severity::Error,
+            kernel: "k".to_owned(),
+            block: [0; 3],
+            thread: [1, 0, 0],
+            source: line(3),
+            other: other.map(|other| OtherAccess {
+                block: [0; 3],
+                thread: [2, 0, 0],
+                source: line(other),
+                write: true,
+            }),
+            what: String::new(),
+            usually: String::new(),
+            count: 1,
+        }
+    }
+
+    #[test]
+    fn wrong_results_have_a_reason() {
+        let race = finding(FindingKind::ReadAfterWrite, Some(2));
+        let said = reasons(&[race], &answer(), Lang::En);
+        let first = "Why: line 3 reads what line 2 may not have written yet: a `__syncthreads()` belongs \
+                     between them.\n\n";
+        assert!(said.starts_with(first), "{said}");
+        assert!(
+            said.contains("   2 | two") && said.contains("   3 | three"),
+            "{said}"
+        );
+        assert_eq!(reasons(&[], &answer(), Lang::En), "");
+    }
+
+    #[test]
+    fn a_race_comes_before_what_nobody_wrote() {
+        let findings = [
+            finding(FindingKind::UnwrittenShared, None),
+            finding(FindingKind::WriteAfterRead, Some(1)),
+        ];
+        let said = reasons(&findings, &answer(), Lang::Zh);
+        assert!(
+            said.starts_with("原因：第 3 行写入时，第 1 行可能还没有读完"),
+            "{said}"
+        );
+        let said = reasons(&findings[..1], &answer(), Lang::En);
+        assert!(said.starts_with("Why: this was found"), "{said}");
+        assert!(said.contains("no thread of the block wrote"), "{said}");
+    }
+
+    #[test]
+    fn reading_what_nobody_wrote_is_no_mistake_by_itself() {
+        let case = Case {
+            size: vec![1],
+            seed: 1,
+        };
+        let judge = |kind, other| {
+            let found = [(case.clone(), finding(kind, other))];
+            verdict(&found, &answer(), Lang::En).is_ok()
+        };
+        assert!(judge(FindingKind::UnwrittenShared, None));
+        assert!(judge(FindingKind::UnwrittenDevice, None));
+        assert!(!judge(FindingKind::WriteAfterWrite, Some(1)));
+    }
+}

@@ -280,3 +280,125 @@ impl Bench {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use common::module;
+    use cust::launch;
+
+    use super::*;
+
+    const PTX: &str = "
+.version 6.4
+.target sm_52
+.address_size 64
+.visible .global .align 4 .u32 weights[4];
+.visible .entry scribble(.param .u64 place) {
+    .reg .b64 %rd<2>;
+    .reg .b32 %r<2>;
+    ld.param.u64 %rd1, [place];
+    mov.u32 %r1, 7;
+    st.global.u32 [%rd1+4], %r1;
+    ret;
+}
+.visible .entry turn() {
+    .reg .b64 %rd<2>;
+    .reg .b32 %r<2>;
+    mov.u64 %rd1, weights;
+    mov.u32 %r1, 7;
+    st.global.u32 [%rd1+8], %r1;
+    ret;
+}
+";
+
+    const VALUES: [u32; 4] = [1, 2, 3, 4];
+
+    /// A host side that does this.
+    struct Does(fn(&Bench) -> Result<()>);
+
+    impl Host for Does {
+        fn run(&self, bench: &Bench, _case: &Case) -> Result<Vec<Output>> {
+            (self.0)(bench)?;
+            bench.gpu.stream.synchronize()?;
+            Ok(Vec::new())
+        }
+    }
+
+    fn bench() -> Bench {
+        let gpu = Gpu::open().unwrap();
+        let ours = || module::load(PTX);
+        Bench::new(module::load(PTX).unwrap(), gpu).with_ours(ours)
+    }
+
+    fn changed(does: fn(&Bench) -> Result<()>) -> Option<(String, usize, usize)> {
+        let size = vec![1];
+        let case = Case { size, seed: 1 };
+        let ran = bench().run(&Does(does), &case).unwrap();
+        ran.changed.map(|it| (it.name, it.many, it.first))
+    }
+
+    /// Writes to the second number at a place.
+    fn scribble(bench: &Bench, place: cust::memory::DevicePointer<u32>) -> Result<()> {
+        let kernel = bench.kernel("scribble")?;
+        let stream = &bench.gpu.stream;
+        // SAFETY: the place has two numbers at least.
+        Ok(unsafe { launch!(kernel<<<1, 1, 0, stream>>>(place)) }?)
+    }
+
+    fn turn(bench: &Bench, code: &Code) -> Result<()> {
+        let kernel = code.kernel("turn")?;
+        let stream = &bench.gpu.stream;
+        // SAFETY: it takes nothing and writes to its own variable.
+        Ok(unsafe { launch!(kernel<<<1, 1, 0, stream>>>()) }?)
+    }
+
+    #[test]
+    fn an_input_that_is_written_to_is_told() {
+        let wrote = changed(|bench| {
+            bench.input("other", &VALUES)?;
+            scribble(bench, bench.input("in", &VALUES)?.as_device_ptr())
+        });
+        assert_eq!(wrote, Some(("in".to_owned(), 1, 1)));
+        let only_read = changed(|bench| {
+            bench.input("in", &VALUES)?;
+            let out = bench.output::<u32>(4)?;
+            scribble(bench, out.as_device_ptr())?;
+            Ok(bench.gpu.stream.synchronize()?)
+        });
+        assert_eq!(only_read, None);
+    }
+
+    #[test]
+    fn what_is_behind_the_rows_belongs_to_the_input() {
+        let wrote = changed(|bench| {
+            let rows = bench.pitched_input("matrix", &VALUES, [1, 4, 1])?;
+            scribble(bench, rows.as_device_ptr())
+        });
+        assert_eq!(wrote, Some(("matrix".to_owned(), 1, 1)));
+    }
+
+    #[test]
+    fn a_variable_may_be_an_input() {
+        let wrote = changed(|bench| {
+            bench.input_variable("weights", &VALUES)?;
+            turn(bench, &bench.answer)
+        });
+        assert_eq!(wrote, Some(("weights".to_owned(), 1, 2)));
+        let result = changed(|bench| {
+            bench.set_variable("weights", &VALUES)?;
+            turn(bench, &bench.answer)?;
+            assert_eq!(bench.variable::<u32>("weights", 4)?, [1, 2, 7, 4]);
+            Ok(())
+        });
+        assert_eq!(result, None);
+    }
+
+    #[test]
+    fn our_kernels_have_variables_of_their_own() {
+        let ours = changed(|bench| {
+            bench.input_variable("weights", &VALUES)?;
+            bench.uncounted(|| turn(bench, bench.ours()?))
+        });
+        assert_eq!(ours, None);
+    }
+}
