@@ -160,17 +160,24 @@ impl Timed {
         }
     }
 
-    /// The same, and it may not exceed the start file's time either, where that is known.
+    /// The same, and it may not exceed the start file's time either, where that says something: where
+    /// it is known, and longer than the solution's. As long as launching is all that takes time, the
+    /// one may come out before the other.
     pub fn within_start(self) -> Timed {
-        // Times of a model are sums of floats.
-        const SAME: f64 = 1.0 + 1e-9;
-        let reached = self.reached
-            && self
-                .start_ms
-                .is_none_or(|start| self.answer_ms <= SAME * start);
-        Timed { reached, ..self }
+        let start_ms = self
+            .start_ms
+            .filter(|start| *start > LONGER * self.solution_ms);
+        let reached = self.reached && start_ms.is_none_or(|start| self.answer_ms <= start);
+        Timed {
+            reached,
+            start_ms,
+            ..self
+        }
     }
 }
+
+/// So many times the solution's time is longer.
+const LONGER: f64 = 1.1;
 
 /// The times and what is asked, in a line.
 pub fn line(timed: &Timed, lang: Lang) -> String {
@@ -234,6 +241,9 @@ mod tests {
             "your kernel takes 300 µs, the solution 100 µs: 3.00 times the solution's time, asked: at most 2"
         );
         assert!(!timed(f64::NAN, Some(0.12)).reached);
+        // One that takes as long as the solution is no bound.
+        assert!(timed(0.12, Some(0.1)).reached && timed(0.12, Some(0.05)).reached);
+        assert_eq!(timed(0.12, Some(0.1)).start_ms, None);
     }
 
     #[test]
