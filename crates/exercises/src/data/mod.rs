@@ -30,6 +30,9 @@ pub struct Data {
     /// What its counters have to come to, at the graded size.
     #[serde(default, rename = "target")]
     pub targets: Vec<Target>,
+    /// Variables that have to be in constant memory.
+    #[serde(default)]
+    pub constants: Vec<String>,
     /// How long it may take by the simulator's model.
     #[serde(default)]
     pub modelled: Modelled,
