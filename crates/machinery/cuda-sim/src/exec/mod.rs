@@ -21,14 +21,17 @@ pub(crate) mod matrix;
 pub(crate) mod observe;
 pub(crate) mod observed;
 pub(crate) mod ops;
+pub(crate) mod order;
 pub(crate) mod ordered;
 mod printf;
+mod queue;
 #[cfg(test)]
 pub(crate) mod random;
 pub(crate) mod run;
 mod sample;
 pub(crate) mod sm;
 pub(crate) mod space;
+mod spin;
 mod spread;
 pub(crate) mod sync;
 pub(crate) mod system;

@@ -43,6 +43,17 @@ pub struct Launch<'a> {
     pub conditions: Conditions,
 }
 
+impl Launch<'_> {
+    /// How much of it is counted line by line.
+    pub fn observed(&self) -> Observe {
+        match self.conditions.shuffle {
+            // What the caches of the GPU would have then says nothing.
+            Some(_) => Observe::Nothing,
+            None => self.observe,
+        }
+    }
+}
+
 /// What every multiprocessor of a launch shares.
 pub struct Grid {
     pub program: Arc<Program>,
@@ -61,6 +72,10 @@ pub struct Grid {
     /// Blocks that the modelled GPU runs at once: so many may wait for each other.
     pub resident: usize,
     pub sample: Sample,
+    /// The seed of an order of warps and blocks that nobody can foretell; none for the usual one.
+    pub order: Option<u64>,
+    /// The word that shared and local memory hold before somebody writes them.
+    pub poison: u32,
     pub progress: Arc<Running>,
     /// The first block that no thread has taken.
     next: Apart<AtomicU64>,
@@ -121,7 +136,15 @@ impl Grid {
                 (progress.blocks, kernel.ordered),
             ),
             resident: blocks_held as usize * device.multiprocessors as usize,
-            sample: Sample::new(launch.observe, progress.blocks, device, shared_in_use),
+            sample: Sample::new(
+                launch.observed(),
+                launch.conditions.watched,
+                progress.blocks,
+                device,
+                shared_in_use,
+            ),
+            order: launch.conditions.shuffle,
+            poison: launch.conditions.poison.unwrap_or(0),
             progress: Arc::new(progress),
             next: Apart(AtomicU64::new(0)),
             failed: AtomicU64::new(u64::MAX),

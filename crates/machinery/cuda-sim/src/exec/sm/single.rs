@@ -37,7 +37,7 @@ impl Sm {
             Arc::new(Grid::new(&program, &Global::new(0), &device, &launch, 1))
         });
         let mut sm = Sm::new(grid.clone());
-        sm.block.reset(0, [0; 3], 32, 0);
+        sm.block.reset(0, [0; 3], 32, (0, 0));
         sm
     }
 }
