@@ -24,7 +24,7 @@ pub struct Record {
     pub targets: Vec<Counted>,
     /// All counters of the graded size that are not 0.
     pub counters: Vec<(String, u64)>,
-    /// Its time on a GPU, where one is asked and it came to that.
+    /// Its time, where one is asked and it came to that.
     pub time: Option<Timed>,
     /// What its kernels printed, the beginning.
     pub printed: String,

@@ -5,6 +5,7 @@ use std::thread;
 
 use chapter::progress;
 
+use super::ours::OursOfAll;
 use super::submissions::shown;
 use super::{Class, Outcome, Result, Shard, Submissions};
 use crate::error::in_words;
@@ -46,6 +47,7 @@ pub fn grade(submissions: &Submissions, grading: &Grading) -> Class {
         })
         .collect();
     let count = part.len();
+    let ours = OursOfAll::new(part.iter().map(|it| it.exercise), &grading.terms);
     let done = progress::task(tr("grading", "评分"), count as u64);
     let next = Mutex::new(part.into_iter().enumerate());
     let results = Mutex::new(Vec::with_capacity(count));
@@ -55,7 +57,7 @@ pub fn grade(submissions: &Submissions, grading: &Grading) -> Class {
             let Some((number, submitted)) = taken else {
                 return;
             };
-            let result = one(submitted, grading);
+            let result = one(submitted, grading, &ours);
             let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
             results.push((number, result));
             done.advance(1);
@@ -84,13 +86,13 @@ pub fn grade(submissions: &Submissions, grading: &Grading) -> Class {
 }
 
 /// What comes of a student's answer to an exercise.
-fn one(submitted: Submitted, grading: &Grading) -> Result {
+fn one(submitted: Submitted, grading: &Grading, ours: &OursOfAll) -> Result {
     let Submitted {
         student,
         exercise,
         text,
     } = submitted;
-    let graded = graded(student, exercise, text, grading);
+    let graded = graded(student, exercise, text, grading, ours);
     let (outcome, record) = match graded {
         Ok(Some(record)) if record.passed => (Outcome::Passed, Ok(record)),
         Ok(Some(record)) => (Outcome::Rejected, Ok(record)),
@@ -125,10 +127,14 @@ fn graded(
     exercise: &'static Exercise,
     text: anyhow::Result<Option<String>>,
     grading: &Grading,
+    ours: &OursOfAll,
 ) -> anyhow::Result<Option<Record>> {
     let Some(text) = text? else {
         return Ok(None);
     };
-    let job = Job::new(exercise, shown(student, exercise), text, &grading.terms);
+    let job = Job {
+        ours: ours.of(exercise),
+        ..Job::new(exercise, shown(student, exercise), text, &grading.terms)
+    };
     Ok(Some(Record::new(exercise, supervise(job)?)))
 }

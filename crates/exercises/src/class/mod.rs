@@ -1,6 +1,7 @@
 //! The answers of many students: graded, in parts if need be, with the same result as in one go.
 
 mod grading;
+mod ours;
 mod record;
 mod results;
 mod shard;

@@ -13,7 +13,7 @@ use crate::lang::Lang;
 use crate::text::in_a_line;
 
 /// What came of a class, or of a part of it. It says nothing of when and where, so that the same answers
-/// and the same seed make the same record; times, which only a GPU takes, are never twice the same.
+/// and the same seed make the same record; times that a GPU takes are never twice the same.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Class {
@@ -47,7 +47,7 @@ pub struct Result {
     pub message: String,
     /// The counters that have targets, as far as it came to them.
     pub targets: Vec<Counted>,
-    /// Its time on a GPU, where one is asked and it came to that.
+    /// Its time, where one is asked and it came to that.
     pub time: Option<Timed>,
 }
 

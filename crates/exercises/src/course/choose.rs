@@ -1,9 +1,7 @@
 //! Brightness of pixels, through four weights and a table.
 
 use anyhow::Result;
-use common::module;
 use cust::launch;
-use cust::memory::DeviceBuffer;
 
 use crate::host::{Bench, Case, Host, Output};
 
@@ -28,12 +26,12 @@ impl Host for Choose {
         };
         let expected = pixels.iter().map(brightness).collect();
 
-        bench.set_variable("weights", &weights)?;
-        if module::place(&bench.module, c"constant_table").is_ok() {
-            bench.set_variable("constant_table", &table)?;
+        bench.input_variable("weights", &weights)?;
+        if bench.has_variable("constant_table")? {
+            bench.input_variable("constant_table", &table)?;
         }
-        let device_pixels = DeviceBuffer::from_slice(&pixels)?;
-        let device_table = DeviceBuffer::from_slice(&table)?;
+        let device_pixels = bench.input("pixels", &pixels)?;
+        let device_table = bench.input("table", &table)?;
         let out = bench.output::<u32>(case.n())?;
         let kernel = bench.kernel("brightness")?;
         let stream = &bench.gpu.stream;

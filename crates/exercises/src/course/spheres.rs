@@ -1,9 +1,7 @@
 //! Spheres in global memory, and in constant memory where the answer has a place for them.
 
 use anyhow::Result;
-use common::module;
 use cust::launch;
-use cust::memory::DeviceBuffer;
 
 use crate::host::{Bench, Case, Host, Output};
 
@@ -42,12 +40,12 @@ impl Host for Spheres {
             .map(|(x, y)| seen(&spheres, x as f32, y as f32))
             .collect();
 
-        if module::place(&bench.module, c"constant_spheres").is_ok() {
+        if bench.has_variable("constant_spheres")? {
             let mut all = [NOBODY; MAX_SPHERES];
             all[..spheres.len()].copy_from_slice(&spheres);
-            bench.set_variable("constant_spheres", &all)?;
+            bench.input_variable("constant_spheres", &all)?;
         }
-        let device_spheres = DeviceBuffer::from_slice(spheres.as_flattened())?;
+        let device_spheres = bench.input("spheres", spheres.as_flattened())?;
         let image = bench.output::<f32>(width * height)?;
         let kernel = bench.kernel("draw")?;
         let stream = &bench.gpu.stream;

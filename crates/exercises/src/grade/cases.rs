@@ -3,7 +3,7 @@
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 
-use crate::data::{Data, Time};
+use crate::data::{Between, Data, Time};
 use crate::host::Case;
 
 /// The sizes of the tests, then those drawn from the seed.
@@ -25,6 +25,24 @@ pub fn tests(data: &Data, seed: u64) -> Vec<Case> {
 pub fn graded(data: &Data, seed: u64) -> Option<Case> {
     let size = data.sizes.graded.clone()?;
     Some(Case { size, seed })
+}
+
+/// One size beyond that, drawn from the seed: no answer can know it.
+pub fn beyond(data: &Data, seed: u64) -> Option<Case> {
+    let Between { from, to } = data.sizes.beyond()?;
+    let mut random = Pcg32::seed_from_u64(!seed);
+    let numbers = from.iter().zip(&to);
+    let size = numbers.map(|(&from, &to)| draw(&mut random, from, to));
+    let size = size.collect();
+    let seed = random.next_u64();
+    Some(Case { size, seed })
+}
+
+/// What memory holds that nobody has written, in three runs: what is no number, a float far below zero,
+/// and one far above; as integers they are of both signs too.
+pub fn unwritten(seed: u64) -> [u32; 3] {
+    let mut random = Pcg32::seed_from_u64(seed.rotate_left(32));
+    [0x7FC0_0000, 0xFE00_0000, 0x7E00_0000].map(|begins| begins | (random.next_u32() >> 10))
 }
 
 /// The size at which an answer is timed.
@@ -53,5 +71,17 @@ mod tests {
         assert!(seen.iter().all(|&often| often > 50), "{seen:?}");
         assert_eq!(draw(&mut random, 9, 9), 9);
         draw(&mut random, 0, u32::MAX);
+    }
+
+    #[test]
+    fn memory_that_nobody_wrote_holds_three_very_different_things() {
+        for seed in 0..100 {
+            let floats = unwritten(seed).map(f32::from_bits);
+            assert!(
+                floats[0].is_nan() && floats[1] < -1e37 && floats[2] > 1e37,
+                "{floats:?}"
+            );
+        }
+        assert_ne!(unwritten(1), unwritten(2));
     }
 }

@@ -1,7 +1,7 @@
 //! The step `checks`: what the simulator found while the answer ran. Also what it says where it had to
 //! stop a kernel.
 
-use cuda_driver::{Fault, FaultKind, Finding, Severity, SourceLine};
+use cuda_driver::{Fault, FaultKind, Finding, FindingKind, Severity, SourceLine};
 
 use super::kinds::{title, usually};
 use super::{Answer, Failure, Stop};
@@ -12,23 +12,16 @@ use crate::lang::Lang;
 /// How many mistakes are shown.
 const SHOWN: usize = 2;
 
-/// Whether anything was found; warnings count, for a course has no use for what may be meant so.
+/// Whether anything was found; warnings count, for a course has no use for what may be meant so. A read
+/// of what nobody wrote is none: whether results depend on it shows where such memory holds other things.
 pub fn verdict(findings: &[(Case, Finding)], answer: &Answer, lang: Lang) -> Result<(), Stop> {
-    let mut sorted: Vec<&(Case, Finding)> = findings.iter().collect();
+    let wrong = findings.iter().filter(|(_, it)| !is_unwritten(it.kind));
+    let mut sorted: Vec<&(Case, Finding)> = wrong.collect();
     sorted.sort_by_key(|(_, finding)| finding.severity);
-    let mut once: Vec<&(Case, Finding)> = Vec::new();
-    for found in sorted {
-        if !once.iter().any(|known| is_alike(&known.1, &found.1)) {
-            once.push(found);
-        }
-    }
-    let Some((case, first)) = once.first() else {
+    let Some((case, first)) = sorted.first() else {
         return Ok(());
     };
-    let shown = once.iter().take(SHOWN);
-    let shown: Vec<String> = shown
-        .map(|(_, finding)| describe(finding, answer, lang))
-        .collect();
+    let shown = shown(sorted.iter().map(|(_, finding)| finding), answer, lang);
     let head = match first.severity {
         Severity::Error => say!(
             lang,
@@ -44,8 +37,93 @@ pub fn verdict(findings: &[(Case, Finding)], answer: &Answer, lang: Lang) -> Res
     Err(Stop::Failed(Failure {
         step: Step::Checks,
         size: case.size.clone(),
-        message: format!("{head}\n\n{}", shown.join("\n\n")),
+        message: format!("{head}\n\n{shown}"),
     }))
+}
+
+/// Why results are wrong, in words: what was found while they came about. Empty where nothing was.
+pub fn reasons(findings: &[Finding], answer: &Answer, lang: Lang) -> String {
+    let mut sorted: Vec<&Finding> = findings.iter().collect();
+    sorted.sort_by_key(|finding| (finding.severity, is_unwritten(finding.kind)));
+    let Some(first) = sorted.first() else {
+        return String::new();
+    };
+    let head = match why(first, answer, lang) {
+        Some(sentence) => say!(lang, "Why: {}", "原因：{}"; sentence),
+        None => say!(
+            lang,
+            "Why: this was found while it ran.",
+            "原因：运行时发现了以下问题。"
+        ),
+    };
+    format!("{head}\n\n{}", shown(sorted.into_iter(), answer, lang))
+}
+
+/// The first mistakes in words, each once.
+fn shown<'a>(findings: impl Iterator<Item = &'a Finding>, answer: &Answer, lang: Lang) -> String {
+    let mut once: Vec<&Finding> = Vec::new();
+    for finding in findings {
+        if !once.iter().any(|known| is_alike(known, finding)) {
+            once.push(finding);
+        }
+    }
+    let shown = once.iter().take(SHOWN);
+    let shown: Vec<String> = shown
+        .map(|finding| describe(finding, answer, lang))
+        .collect();
+    shown.join("\n\n")
+}
+
+/// A read of memory that nobody has written.
+fn is_unwritten(kind: FindingKind) -> bool {
+    matches!(
+        kind,
+        FindingKind::UnwrittenDevice | FindingKind::UnwrittenShared
+    )
+}
+
+/// A race in a sentence, where both of its lines are the answer's: what has to be between them.
+fn why(finding: &Finding, answer: &Answer, lang: Lang) -> Option<String> {
+    let line = |source: &SourceLine| {
+        let own = source.file.as_deref() == Some(answer.shown.as_str()) && source.line > 0;
+        own.then_some(source.line)
+    };
+    let (one, other) = (
+        line(&finding.source)?,
+        line(&finding.other.as_ref()?.source)?,
+    );
+    let sentence = match finding.kind {
+        FindingKind::ReadAfterWrite => say!(
+            lang,
+            "line {} reads what line {} may not have written yet: a `__syncthreads()` belongs between them.",
+            "第 {} 行读取时，第 {} 行可能还没有写完：两者之间需要一次 `__syncthreads()`。";
+            one, other
+        ),
+        FindingKind::WriteAfterRead => say!(
+            lang,
+            "line {} writes over what line {} may not have read yet: a `__syncthreads()` belongs between \
+             them.",
+            "第 {} 行写入时，第 {} 行可能还没有读完：两者之间需要一次 `__syncthreads()`。";
+            one, other
+        ),
+        FindingKind::WriteAfterWrite => say!(
+            lang,
+            "lines {} and {} write to one place for different threads, and either may be last: each needs a \
+             place of its own, or an atomic operation.",
+            "第 {} 行和第 {} 行由不同的线程写入同一位置，谁最后写并不确定：应各写各的位置，或者使用原子操作。";
+            one, other
+        ),
+        FindingKind::BetweenBlocks => say!(
+            lang,
+            "lines {} and {} use one place in device memory from different blocks, which no barrier \
+             keeps apart: it takes an atomic operation, or a place for each block.",
+            "第 {} 行和第 {} 行从不同的线程块使用设备内存的同一位置，没有任何同步能隔开它们：需要原子操作，\
+             或者每个线程块各用一处。";
+            one, other
+        ),
+        _ => return None,
+    };
+    Some(sentence)
 }
 
 /// The same mistake in the same line, at another size.
@@ -101,11 +179,11 @@ fn describe(finding: &Finding, answer: &Answer, lang: Lang) -> String {
         1 => String::new(),
         many => say!(lang, " ({} times)", "（{} 次）"; many),
     };
-    let threads = kind != cuda_driver::FindingKind::BetweenBlocks;
+    let threads = kind != FindingKind::BetweenBlocks;
     let thread = threads.then_some(finding.thread);
     let does = match (&finding.other, kind) {
         (None, _) => "",
-        (_, cuda_driver::FindingKind::ReadAfterWrite) => lang.pick("reads", "读取"),
+        (_, FindingKind::ReadAfterWrite) => lang.pick("reads", "读取"),
         _ => lang.pick("writes", "写入"),
     };
     let who_one = who(&finding.kernel, finding.block, thread, lang);
@@ -177,5 +255,93 @@ fn at(who: &str, does: &str, source: &SourceLine, answer: &Answer, lang: Lang) -
     match line {
         Some(line) => format!("{head}\n    {:>4} | {}", source.line, line.trim_end()),
         None => head,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cuda_driver::{Check, OtherAccess};
+
+    use super::*;
+
+    fn answer() -> Answer {
+        Answer {
+            shown: "a.cu".to_owned(),
+            text: "one\ntwo\nthree\n".to_owned(),
+        }
+    }
+
+    fn line(line: u32) -> SourceLine {
+        SourceLine {
+            file: Some("a.cu".into()),
+            line,
+            ..SourceLine::default()
+        }
+    }
+
+    fn finding(kind: FindingKind, other: Option<u32>) -> Finding {
+        Finding {
+            check: Check::Race,
+            kind,
+            severity: Severity::Error,
+            kernel: "k".to_owned(),
+            block: [0; 3],
+            thread: [1, 0, 0],
+            source: line(3),
+            other: other.map(|other| OtherAccess {
+                block: [0; 3],
+                thread: [2, 0, 0],
+                source: line(other),
+                write: true,
+            }),
+            what: String::new(),
+            usually: String::new(),
+            count: 1,
+        }
+    }
+
+    #[test]
+    fn wrong_results_have_a_reason() {
+        let race = finding(FindingKind::ReadAfterWrite, Some(2));
+        let said = reasons(&[race], &answer(), Lang::En);
+        let first = "Why: line 3 reads what line 2 may not have written yet: a `__syncthreads()` belongs \
+                     between them.\n\n";
+        assert!(said.starts_with(first), "{said}");
+        assert!(
+            said.contains("   2 | two") && said.contains("   3 | three"),
+            "{said}"
+        );
+        assert_eq!(reasons(&[], &answer(), Lang::En), "");
+    }
+
+    #[test]
+    fn a_race_comes_before_what_nobody_wrote() {
+        let findings = [
+            finding(FindingKind::UnwrittenShared, None),
+            finding(FindingKind::WriteAfterRead, Some(1)),
+        ];
+        let said = reasons(&findings, &answer(), Lang::Zh);
+        assert!(
+            said.starts_with("原因：第 3 行写入时，第 1 行可能还没有读完"),
+            "{said}"
+        );
+        let said = reasons(&findings[..1], &answer(), Lang::En);
+        assert!(said.starts_with("Why: this was found"), "{said}");
+        assert!(said.contains("no thread of the block wrote"), "{said}");
+    }
+
+    #[test]
+    fn reading_what_nobody_wrote_is_no_mistake_by_itself() {
+        let case = Case {
+            size: vec![1],
+            seed: 1,
+        };
+        let judge = |kind, other| {
+            let found = [(case.clone(), finding(kind, other))];
+            verdict(&found, &answer(), Lang::En).is_ok()
+        };
+        assert!(judge(FindingKind::UnwrittenShared, None));
+        assert!(judge(FindingKind::UnwrittenDevice, None));
+        assert!(!judge(FindingKind::WriteAfterWrite, Some(1)));
     }
 }

@@ -30,7 +30,7 @@ pub fn verdict(
     verdict.counters = all(launches);
     for target in &data.targets {
         let counted = match &target.counter {
-            Some(name) => counted(target, name, launches, lang),
+            Some(counters) => counted(target, counters.names(), launches, lang),
             None => share(target, host.bytes(case), bench, launches, lang)?,
         };
         verdict.targets.push(counted);
@@ -75,35 +75,44 @@ pub fn line(counted: &Counted, lang: Lang) -> String {
 
 const SHARE: &str = "share_of_limit";
 
-fn counted(target: &Target, name: &str, launches: &[LaunchRecord], lang: Lang) -> Counted {
+/// Between the names of counters whose sum is meant.
+const AND: &str = " + ";
+
+/// The sum of some counters beside its target.
+fn counted(target: &Target, names: &[String], launches: &[LaunchRecord], lang: Lang) -> Counted {
     let kernel = target.kernel.as_deref();
     let of = launches
         .iter()
         .filter(|launch| kernel.is_none_or(|kernel| kernel == launch.kernel));
     let profiles = of.filter_map(|launch| launch.profile.as_ref());
     let value = profiles
-        .filter_map(|profile| profile.metric(name))
-        .sum::<u64>();
-    let (reached, asked) = match (target.at_most, target.at_least, target.equals) {
-        (Some(most), _, _) => (
-            value <= most,
-            say!(lang, "at most {}", "至多 {}"; grouped(most)),
-        ),
-        (_, Some(least), _) => (
-            value >= least,
-            say!(lang, "at least {}", "至少 {}"; grouped(least)),
-        ),
-        (_, _, wanted) => (
-            Some(value) == wanted,
-            say!(lang, "exactly {}", "恰好 {}"; grouped(wanted.unwrap_or(0))),
-        ),
-    };
+        .flat_map(|profile| names.iter().filter_map(|name| profile.metric(name)))
+        .sum();
     Counted {
-        counter: name.to_owned(),
+        counter: names.join(AND),
         kernel: target.kernel.clone(),
         value: value as f64,
-        asked,
-        reached,
+        asked: asked(target, lang),
+        reached: reached(target, value),
+    }
+}
+
+fn reached(target: &Target, value: u64) -> bool {
+    target.at_most.is_none_or(|most| value <= most)
+        && target.at_least.is_none_or(|least| value >= least)
+        && target.equals.is_none_or(|wanted| value == wanted)
+}
+
+/// What a target asks, in words.
+fn asked(target: &Target, lang: Lang) -> String {
+    match (target.at_least, target.at_most, target.equals) {
+        (Some(least), Some(most), _) => {
+            let (least, most) = (grouped(least), grouped(most));
+            say!(lang, "from {} to {}", "{} 到 {}"; least, most)
+        }
+        (_, Some(most), _) => say!(lang, "at most {}", "至多 {}"; grouped(most)),
+        (Some(least), _, _) => say!(lang, "at least {}", "至少 {}"; grouped(least)),
+        (_, _, wanted) => say!(lang, "exactly {}", "恰好 {}"; grouped(wanted.unwrap_or(0))),
     }
 }
 
@@ -156,13 +165,16 @@ fn all(launches: &[LaunchRecord]) -> Vec<(String, u64)> {
         .collect()
 }
 
-/// A counter in plain words.
-pub fn plain(name: &str, lang: Lang) -> &str {
-    if name == SHARE {
-        return lang.pick("share of the limit", "达到极限的比例");
-    }
-    let metric = METRICS.iter().find(|metric| metric.name == name);
-    metric.map_or(name, |metric| lang.pick(metric.plain, metric.chinese))
+/// A counter in plain words, or several of which the sum is meant.
+pub fn plain(names: &str, lang: Lang) -> String {
+    let words = names.split(AND).map(|name| {
+        if name == SHARE {
+            return lang.pick("share of the limit", "达到极限的比例");
+        }
+        let metric = METRICS.iter().find(|metric| metric.name == name);
+        metric.map_or(name, |metric| lang.pick(metric.plain, metric.chinese))
+    });
+    words.collect::<Vec<_>>().join(AND)
 }
 
 #[cfg(test)]
@@ -174,6 +186,60 @@ mod tests {
         for metric in METRICS {
             let name = plain(metric.name, Lang::Zh);
             assert!(!name.is_ascii(), "{}", metric.name);
+        }
+    }
+
+    fn target(bounds: &str) -> Target {
+        toml::from_str(&format!(
+            "counter = \"idc__requests.sum\"\n{bounds}\nsay = {{ en = \"\", zh = \"\" }}"
+        ))
+        .expect("a target")
+    }
+
+    #[test]
+    fn a_sum_is_named_after_its_parts() {
+        let names = "smsp__inst_executed_op_shared_ld.sum + smsp__inst_executed_op_shared_atom.sum";
+        assert_eq!(
+            plain(names, Lang::En),
+            "shared load instructions + shared atomic requests"
+        );
+        assert_eq!(
+            plain(names, Lang::Zh),
+            "共享内存读取指令数 + 共享内存原子操作请求数"
+        );
+    }
+
+    #[test]
+    fn what_is_asked_is_said_and_held_to() {
+        for (bounds, said, within, outside) in [
+            (
+                "at_most = 1000",
+                "at most 1\u{a0}000",
+                &[0, 1000][..],
+                &[1001][..],
+            ),
+            ("at_least = 7", "at least 7", &[7, 8], &[6]),
+            (
+                "at_least = 7\nat_most = 9",
+                "from 7 to 9",
+                &[7, 9],
+                &[6, 10],
+            ),
+            ("equals = 0", "exactly 0", &[0], &[1]),
+        ] {
+            let target = target(bounds);
+            assert_eq!(
+                asked(&target, Lang::En).replace(' ', " "),
+                said.replace('\u{a0}', " ")
+            );
+            assert!(
+                within.iter().all(|&value| reached(&target, value)),
+                "{bounds}"
+            );
+            assert!(
+                !outside.iter().any(|&value| reached(&target, value)),
+                "{bounds}"
+            );
         }
     }
 }

@@ -6,7 +6,7 @@ use common::verify::POISON;
 use super::{Answer, Failure, Stop, checks};
 use crate::data::Step;
 use crate::error::in_words;
-use crate::host::{Bench, Case, Host, Missing, Output, Values};
+use crate::host::{Bench, Case, Changed, Host, Missing, Output, Ran, Values};
 use crate::lang::Lang;
 use crate::worker::Unanswered;
 
@@ -25,9 +25,16 @@ pub fn run(
             message,
         })
     };
-    let outputs = host
-        .run(bench, case)
+    let Ran { outputs, changed } = bench
+        .run(host, case)
         .map_err(|error| failed(why(&error, answer, lang)))?;
+    if let Some(changed) = changed {
+        return Err(Stop::Failed(Failure {
+            step: Step::Right,
+            size: case.size.clone(),
+            message: written(&changed, lang),
+        }));
+    }
     match outputs.iter().find_map(|output| unwritten(output, lang)) {
         Some(message) => Err(failed(message)),
         None => Ok(outputs),
@@ -75,6 +82,17 @@ pub fn why(error: &Error, answer: &Answer, lang: Lang) -> String {
             in_words(error, lang)
         ),
     }
+}
+
+/// What is said where an input is not what it was.
+fn written(changed: &Changed, lang: Lang) -> String {
+    let Changed { name, many, first } = changed;
+    say!(
+        lang,
+        "The kernel wrote to `{}`, which it is to read alone: {} of its elements are others than before,          the first at [{}]. Whoever needs `{0}` after this kernel has lost it.",
+        "核函数写入了 `{}`，而它只应被读取：其中 {} 个元素与之前不同，第一个在 [{}] 处。之后还要用 `{0}` 的代码，         拿到的就是坏数据。";
+        name, many, first
+    )
 }
 
 /// What is said where an output has elements that nobody wrote.

@@ -5,29 +5,29 @@
 mod cases;
 mod checks;
 mod compile;
+mod constants;
 mod counters;
+mod externs;
 mod includes;
 mod kinds;
 mod launch;
 mod right;
+mod steps;
 mod time;
+mod trial;
 mod verdict;
 
 use anyhow::Result;
-use common::gpu::{Clock, GpuInfo};
-use common::module;
-use cuda_driver::Checks;
 use kernel_build::Clang;
 
 pub use compile::ours as compile_ours;
 pub use counters::{line, plain};
-pub use time::line as time_line;
+pub use time::{Ours, line as time_line};
 pub use verdict::{Counted, Failure, Timed, Verdict};
 
-use crate::data::{Data, Step};
-use crate::error::open;
+use crate::data::Step;
 use crate::exercise::Exercise;
-use crate::host::{Bench, Case, Host};
+use crate::host::Host;
 use crate::lang::Lang;
 
 /// An answer to an exercise.
@@ -47,6 +47,8 @@ pub struct Grading<'a> {
     pub lang: Lang,
     /// What compiles kernels.
     pub clang: Clang,
+    /// What the course's own files take by the simulator's model, where that is known.
+    pub ours: Option<Ours>,
     /// Told what is begun: a step, and at what size.
     pub at: &'a mut dyn FnMut(Step, &[u32]),
 }
@@ -64,12 +66,6 @@ impl From<anyhow::Error> for Stop {
         Stop::Broken(error)
     }
 }
-
-/// What every mistake is looked for with; memory is freed by the course's own side.
-const CHECKS: Checks = Checks {
-    leak: false,
-    ..Checks::ALL
-};
 
 /// What is graded.
 pub enum Subject<'a> {
@@ -96,117 +92,10 @@ pub fn grade(
     grading: &mut Grading,
 ) -> Result<Verdict> {
     let mut verdict = Verdict::new(grading.seed);
-    match steps(exercise, subject, answer, grading, &mut verdict) {
+    match steps::all(exercise, subject, answer, grading, &mut verdict) {
         Ok(()) => {}
         Err(Stop::Failed(failure)) => verdict.failure = Some(failure),
         Err(Stop::Broken(error)) => return Err(error),
     }
     Ok(verdict)
-}
-
-fn steps(
-    exercise: &Exercise,
-    subject: Subject,
-    answer: &Answer,
-    grading: &mut Grading,
-    verdict: &mut Verdict,
-) -> Result<(), Stop> {
-    (grading.at)(Step::Compile, &[]);
-    let lang = grading.lang;
-    let (host, ptx) = match subject {
-        Subject::Kernel(host) => (host, compile::compile(answer, &grading.clang, lang)?),
-        Subject::Host { host, ptx } if ptx.is_empty() => (host, NO_KERNEL.to_owned()),
-        Subject::Host { host, ptx } => (host, ptx),
-    };
-    run(host, exercise, answer, &ptx, grading, verdict)
-}
-
-/// A module with nothing in it.
-const NO_KERNEL: &str = ".version 6.4\n.target sm_52\n.address_size 64\n";
-
-/// The steps after compiling.
-fn run(
-    host: &dyn Host,
-    exercise: &Exercise,
-    answer: &Answer,
-    ptx: &str,
-    grading: &mut Grading,
-    verdict: &mut Verdict,
-) -> Result<(), Stop> {
-    let lang = grading.lang;
-    let data = exercise.data()?;
-    cuda_driver::profile(true);
-    cuda_driver::keep_launches();
-    let gpu = open(lang)?;
-    verdict.device = device(&gpu.info, lang);
-    let module = module::load(ptx).map_err(|error| compile::not_loaded(&error, lang))?;
-    let mut bench = Bench::new(module, gpu);
-
-    let mut findings = Vec::new();
-    for case in cases::tests(data, grading.seed) {
-        cuda_driver::check(CHECKS);
-        try_case(host, &bench, data, answer, &case, grading)?;
-        let found = cuda_driver::take_findings();
-        findings.extend(found.into_iter().map(|finding| (case.clone(), finding)));
-    }
-    cuda_driver::check(Checks::NONE);
-    let graded = cases::graded(data, grading.seed);
-    let mut launches = Vec::new();
-    if let Some(case) = &graded {
-        cuda_driver::take_launches();
-        try_case(host, &bench, data, answer, case, grading)?;
-        launches = cuda_driver::take_launches();
-    }
-    (grading.at)(Step::Checks, &[]);
-    checks::verdict(&findings, answer, lang)?;
-    if let Some(case) = &graded {
-        (grading.at)(Step::Counters, &case.size);
-        counters::verdict(host, &bench, data, case, &launches, lang, verdict)?;
-    }
-    // A modelled time is that of a model, and the counters have said where it comes from.
-    if bench.gpu.info.time == Clock::Measured
-        && let Some(time) = &data.time
-    {
-        let case = cases::timed(time, grading.seed);
-        // A kernel that leaves out what nobody looks at is no fast one.
-        try_case(host, &bench, data, answer, &case, grading)?;
-        (grading.at)(Step::Time, &case.size);
-        let times = time::take(host, &mut bench, exercise, answer, &case, grading)?;
-        time::verdict(Timed::new(times, time.at_most), &case, lang, verdict)?;
-    }
-    Ok(())
-}
-
-/// What runs the answer, in words. That of a GPU begins with `GPU`.
-fn device(info: &GpuInfo, lang: Lang) -> String {
-    let GpuInfo {
-        name,
-        compute_capability,
-        driver,
-        ..
-    } = info;
-    match (lang, info.time) {
-        (Lang::En, _) => info.to_string(),
-        (Lang::Zh, Clock::Measured) => {
-            format!("GPU：{name}，计算能力 {compute_capability}，驱动支持 CUDA {driver}")
-        }
-        (Lang::Zh, Clock::Modelled) => {
-            format!("模拟器：模拟 {name}，计算能力 {compute_capability}，驱动支持 CUDA {driver}")
-        }
-    }
-}
-
-/// Runs the answer at one size and compares.
-fn try_case(
-    host: &dyn Host,
-    bench: &Bench,
-    data: &Data,
-    answer: &Answer,
-    case: &Case,
-    grading: &mut Grading,
-) -> Result<(), Stop> {
-    (grading.at)(Step::Launch, &case.size);
-    let outputs = launch::run(host, bench, answer, case, grading.lang)?;
-    (grading.at)(Step::Right, &case.size);
-    right::verdict(&outputs, data.tolerance, case, grading.lang)
 }

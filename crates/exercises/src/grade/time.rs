@@ -1,10 +1,12 @@
-//! The step `time`: on a GPU, what a kernel takes beside the file that the student began with and the
-//! solution, all three one after the other.
+//! The step `time`: what a kernel takes beside the file that the student began with and the solution. On
+//! a GPU all three are measured, one after the other; on the simulator their times come from its model.
 
-use std::mem;
-
+use anyhow::Result;
 use chapter::number::plain;
+use common::gpu::Clock;
 use common::module;
+use cuda_driver::{Checks, LaunchRecord};
+use serde::{Deserialize, Serialize};
 
 use super::{Answer, Failure, Grading, Stop, Timed, Verdict, compile, launch};
 use crate::data::Step;
@@ -15,28 +17,37 @@ use crate::lang::Lang;
 /// Samples of each kernel, of as many launches as take some milliseconds.
 const SAMPLES: u32 = 15;
 
-/// Takes the three times; the answer's module is in the bench again then.
+/// What the course's own files take, in milliseconds, in the run in which an answer is compared with them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ours {
+    /// The start file, where its results are right.
+    pub start_ms: Option<f64>,
+    /// The solution.
+    pub solution_ms: f64,
+}
+
+/// Takes the times of the start file, the solution and the answer on a GPU; the answer's module is in the
+/// bench again then.
 pub fn take(
     host: &dyn Host,
     bench: &mut Bench,
     exercise: &Exercise,
-    answer: &Answer,
+    (answer, ptx): (&Answer, &str),
     case: &Case,
     grading: &Grading,
-) -> Result<[f64; 3], Stop> {
-    let mut ours = |shown: &str, text: &'static str| -> Result<f64, Stop> {
-        let file = Answer {
-            shown: shown.to_owned(),
-            text: text.to_owned(),
-        };
-        let ptx = compile::compile(&file, &grading.clang, grading.lang)?;
-        let answers = mem::replace(&mut bench.module, module::load(&ptx)?);
-        let milliseconds = bench.milliseconds(host, case, SAMPLES);
-        bench.module = answers;
-        Ok(milliseconds?)
-    };
-    let start = ours("start.cu", exercise.start)?;
-    let solution = ours("solution.cu", exercise.solution)?;
+) -> Result<(f64, Ours), Stop> {
+    let ours = compile::ours(
+        [exercise.start, exercise.solution],
+        &grading.clang,
+        grading.lang,
+    )?;
+    let mut times = [0.0; 2];
+    for (time, ptx) in times.iter_mut().zip(&ours) {
+        bench.replace(module::load(ptx)?);
+        *time = bench.milliseconds(host, case, SAMPLES)?;
+    }
+    let [start_ms, solution_ms] = times;
+    bench.replace(module::load(ptx)?);
     let own = bench.milliseconds(host, case, SAMPLES);
     let own = own.map_err(|error| {
         Stop::Failed(Failure {
@@ -45,21 +56,67 @@ pub fn take(
             message: launch::why(&error, answer, grading.lang),
         })
     })?;
-    Ok([own, start, solution])
+    let ours = Ours {
+        start_ms: Some(start_ms),
+        solution_ms,
+    };
+    Ok((own, ours))
+}
+
+/// The times of the course's own files by the simulator's model.
+pub fn model(
+    host: &dyn Host,
+    bench: &mut Bench,
+    exercise: &Exercise,
+    case: &Case,
+    grading: &Grading,
+) -> Result<Ours> {
+    cuda_driver::check(Checks::NONE);
+    cuda_driver::profile(false);
+    cuda_driver::shuffle(None);
+    cuda_driver::watch_blocks(Some(grading.seed));
+    let mut modelled = |ptx: &str| {
+        bench.replace(module::load(ptx)?);
+        bench.run(host, case)?;
+        Ok::<f64, anyhow::Error>(milliseconds(&bench.take_launches()))
+    };
+    // A start file that is wrong, or does nothing, has no time that says anything.
+    if exercise.data()?.rejected_at != Step::Counters {
+        let [solution] = compile::ours([exercise.solution], &grading.clang, grading.lang)?;
+        return Ok(Ours {
+            start_ms: None,
+            solution_ms: modelled(&solution)?,
+        });
+    }
+    let texts = [exercise.start, exercise.solution];
+    let [start, solution] = compile::ours(texts, &grading.clang, grading.lang)?;
+    Ok(Ours {
+        start_ms: Some(modelled(&start)?),
+        solution_ms: modelled(&solution)?,
+    })
+}
+
+/// The modelled time of all launches together.
+pub fn milliseconds(launches: &[LaunchRecord]) -> f64 {
+    launches.iter().map(|launch| launch.time.milliseconds).sum()
 }
 
 /// Whether it is as fast as is asked.
-pub fn verdict(timed: Timed, case: &Case, lang: Lang, verdict: &mut Verdict) -> Result<(), Stop> {
+pub fn verdict(
+    timed: Timed,
+    clock: Clock,
+    case: &Case,
+    lang: Lang,
+    verdict: &mut Verdict,
+) -> Result<(), Stop> {
     let reached = timed.reached;
     let said = line(&timed, lang);
     verdict.time = Some(timed);
     if reached {
         return Ok(());
     }
-    Err(Stop::Failed(Failure {
-        step: Step::Time,
-        size: case.size.clone(),
-        message: say!(
+    let message = match clock {
+        Clock::Measured => say!(
             lang,
             "The results are right. Now look at how long they take:\n\n{}\n\nWhere the time goes, the \
              counters say: unset CUDA_BACKEND, and check again.",
@@ -67,13 +124,30 @@ pub fn verdict(timed: Timed, case: &Case, lang: Lang, verdict: &mut Verdict) -> 
              再评一次分。";
             said
         ),
+        Clock::Modelled => say!(
+            lang,
+            "The results are right. Now look at how long they take, by the simulator's model of a GPU:\n\n\
+             {}\n\nA GPU is fast where many threads work at the same time, and idle where one thread, one \
+             warp or one block does it all. `--counters` shows what your kernel does.",
+            "结果正确。接下来看用时，这是模拟器按 GPU 的模型算出来的：\n\n{}\n\n许多线程同时工作时 GPU 才快；\
+             如果全部由一个线程、一个线程束或一个线程块来做，它大部分都闲着。`--counters` 会列出核函数做了什么。";
+            said
+        ),
+    };
+    Err(Stop::Failed(Failure {
+        step: Step::Time,
+        size: case.size.clone(),
+        message,
     }))
 }
 
 impl Timed {
-    /// Those of the answer, the start file and the solution, in milliseconds, of which the first may be
-    /// so many times the last.
-    pub fn new([answer_ms, start_ms, solution_ms]: [f64; 3], at_most: f64) -> Timed {
+    /// That of the answer beside the course's own, in milliseconds: it may be so many times the solution's.
+    pub fn new(answer_ms: f64, ours: Ours, at_most: f64) -> Timed {
+        let Ours {
+            start_ms,
+            solution_ms,
+        } = ours;
         let ratio = answer_ms / solution_ms;
         Timed {
             answer_ms,
@@ -85,19 +159,49 @@ impl Timed {
             reached: ratio <= at_most,
         }
     }
+
+    /// The same, and it may not exceed the start file's time either, where that is known.
+    pub fn within_start(self) -> Timed {
+        // Times of a model are sums of floats.
+        const SAME: f64 = 1.0 + 1e-9;
+        // Where the start file is about as fast as the solution, its time says nothing of who is slow.
+        const NEAR: f64 = 1.25;
+        let reached = self.reached
+            && self
+                .start_ms
+                .is_none_or(|start| self.answer_ms <= SAME * start.max(NEAR * self.solution_ms));
+        Timed { reached, ..self }
+    }
 }
 
-/// The three times and what is asked, in a line.
+/// The times and what is asked, in a line.
 pub fn line(timed: &Timed, lang: Lang) -> String {
-    let [own, start, solution] =
-        [timed.answer_ms, timed.start_ms, timed.solution_ms].map(microseconds);
-    say!(
+    let [own, solution] = [timed.answer_ms, timed.solution_ms].map(microseconds);
+    let ratio = format!("{:.2}", timed.ratio);
+    let Some(start) = timed.start_ms.map(microseconds) else {
+        return say!(
+            lang,
+            "your kernel takes {} µs, the solution {} µs: {} times the solution's time, asked: at most {}",
+            "你的核函数用时 {} µs；参考答案 {} µs：是参考答案的 {} 倍，要求：至多 {} 倍";
+            own, solution, ratio, timed.at_most
+        );
+    };
+    let line = say!(
         lang,
         "your kernel takes {} µs; the one you began with {} µs, the solution {} µs: {} times the \
          solution's time, asked: at most {}",
         "你的核函数用时 {} µs；初始的核函数 {} µs，参考答案 {} µs：是参考答案的 {} 倍，要求：至多 {} 倍";
-        own, start, solution, format!("{:.2}", timed.ratio), timed.at_most
-    )
+        own, start, solution, ratio, timed.at_most
+    );
+    match timed.reached || timed.ratio > timed.at_most {
+        true => line,
+        false => say!(
+            lang,
+            "{}, and no more than the one you began with",
+            "{}，并且不超过初始的核函数";
+            line
+        ),
+    }
 }
 
 fn microseconds(milliseconds: f64) -> String {
@@ -108,9 +212,35 @@ fn microseconds(milliseconds: f64) -> String {
 mod tests {
     use super::*;
 
+    fn ours(start_ms: Option<f64>, solution_ms: f64) -> Ours {
+        Ours {
+            start_ms,
+            solution_ms,
+        }
+    }
+
+    #[test]
+    fn the_start_files_time_is_not_exceeded_where_it_says_something() {
+        let timed = |own, start| Timed::new(own, ours(start, 0.1), 2.0).within_start();
+        assert!(timed(0.12, Some(0.12)).reached && timed(0.12, None).reached);
+        let slower = timed(0.13, Some(0.12));
+        assert!(!slower.reached);
+        let said = line(&slower, Lang::En);
+        assert!(
+            said.ends_with("at most 2, and no more than the one you began with"),
+            "{said}"
+        );
+        let said = line(&timed(0.3, None), Lang::En);
+        assert_eq!(
+            said,
+            "your kernel takes 300 µs, the solution 100 µs: 3.00 times the solution's time, asked: at most 2"
+        );
+        assert!(!timed(f64::NAN, Some(0.12)).reached);
+    }
+
     #[test]
     fn a_time_is_judged_by_the_solutions() {
-        let reached = |own, solution| Timed::new([own, 1.0, solution], 1.5).reached;
+        let reached = |own, solution| Timed::new(own, ours(Some(1.0), solution), 1.5).reached;
         assert!(reached(0.1, 0.1) && reached(0.15, 0.1) && reached(0.01, 0.1));
         assert!(!reached(0.151, 0.1) && !reached(1.0, 0.1));
         // Where nothing was measured nothing is fast.
@@ -119,7 +249,7 @@ mod tests {
 
     #[test]
     fn all_three_times_are_told() {
-        let timed = Timed::new([0.0123, 0.0984, 0.0119], 1.5);
+        let timed = Timed::new(0.0123, ours(Some(0.0984), 0.0119), 1.5);
         assert_eq!(
             line(&timed, Lang::En),
             "your kernel takes 12.3 µs; the one you began with 98.4 µs, the solution 11.9 µs: 1.03 times \
@@ -137,20 +267,26 @@ mod tests {
             size: vec![4096],
             seed: 1,
         };
-        let judge = |own, lang| {
+        let judge = |own, clock, lang| {
             let mut of = Verdict::new(1);
-            let stop = verdict(Timed::new([own, 0.9, 0.1], 2.0), &case, lang, &mut of);
+            let timed = Timed::new(own, ours(Some(0.9), 0.1), 2.0);
+            let stop = verdict(timed, clock, &case, lang, &mut of);
             assert_eq!(of.time.map(|time| time.answer_ms), Some(own));
             stop.err()
         };
-        assert!(judge(0.2, Lang::En).is_none());
+        assert!(judge(0.2, Clock::Measured, Lang::En).is_none());
         for (lang, told) in [(Lang::En, "at most 2\n"), (Lang::Zh, "至多 2 倍\n")] {
-            let Some(Stop::Failed(failure)) = judge(0.21, lang) else {
-                panic!("it is too slow");
-            };
-            assert_eq!((failure.step, &failure.size), (Step::Time, &case.size));
-            assert!(failure.message.contains(told), "{}", failure.message);
-            assert!(failure.message.contains("CUDA_BACKEND"));
+            for (clock, looked_at) in [
+                (Clock::Measured, "CUDA_BACKEND"),
+                (Clock::Modelled, "--counters"),
+            ] {
+                let Some(Stop::Failed(failure)) = judge(0.21, clock, lang) else {
+                    panic!("it is too slow");
+                };
+                assert_eq!((failure.step, &failure.size), (Step::Time, &case.size));
+                assert!(failure.message.contains(told), "{}", failure.message);
+                assert!(failure.message.contains(looked_at), "{}", failure.message);
+            }
         }
     }
 }

@@ -17,7 +17,7 @@ pub struct Verdict {
     pub targets: Vec<Counted>,
     /// All counters of the graded size that are not 0, by name: all launches together.
     pub counters: Vec<(String, u64)>,
-    /// Its time on a GPU, where one is asked and it came to that.
+    /// Its time, where one is asked and it came to that.
     pub time: Option<Timed>,
 }
 
@@ -48,15 +48,16 @@ pub struct Counted {
     pub reached: bool,
 }
 
-/// What a kernel takes on a GPU, beside the file that the student began with and the solution: medians
-/// in milliseconds, of one run.
+/// What a kernel takes, beside the file that the student began with and the solution, in milliseconds: by
+/// the simulator's model at the graded size, or on a GPU the medians of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Timed {
     /// The answer's.
     pub answer_ms: f64,
-    /// The start file's.
-    pub start_ms: f64,
+    /// The start file's, where its results are right; that of a file that does the wrong thing, or
+    /// nothing, says nothing.
+    pub start_ms: Option<f64>,
     /// The solution's.
     pub solution_ms: f64,
     /// The answer's over the solution's.
@@ -93,6 +94,17 @@ impl Failure {
             step,
             size: Vec::new(),
             message,
+        }
+    }
+
+    /// The same, with what it comes from, if that is known.
+    pub fn because(self, reasons: &str) -> Failure {
+        match reasons {
+            "" => self,
+            reasons => Failure {
+                message: format!("{}\n\n{reasons}", self.message),
+                ..self
+            },
         }
     }
 }

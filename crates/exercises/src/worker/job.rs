@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::Step;
 use crate::exercise::Exercise;
-use crate::grade::Verdict;
+use crate::grade::{Ours, Verdict};
 use crate::lang::Lang;
 use crate::random::random;
 
@@ -31,6 +31,8 @@ pub struct Job {
     pub lang: Lang,
     /// The clang to compile kernels with: its program and its version.
     pub clang: (OsString, String),
+    /// What the course's own files take by the simulator's model, where that is known.
+    pub ours: Option<Ours>,
     /// What it may use.
     pub limits: Limits,
     /// A folder for temporary files, which goes when it is done.
@@ -62,6 +64,7 @@ impl Job {
             seed: terms.seed,
             lang: terms.lang,
             clang: (clang.program().to_owned(), clang.version().to_owned()),
+            ours: None,
             limits: terms.limits,
             scratch: None,
         }

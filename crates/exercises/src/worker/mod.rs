@@ -83,6 +83,7 @@ fn graded(job: &Job, exercise: &Exercise, subject: Subject) -> Result<Verdict> {
         seed: job.seed,
         lang: job.lang,
         clang: clang(job),
+        ours: job.ours,
         at: &mut |step, size| {
             let size = size.to_vec();
             say(&job.token, Message::At { step, size });

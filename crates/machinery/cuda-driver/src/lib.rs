@@ -39,6 +39,7 @@ pub use cuda_sim::isa::{AccessClass, AccessSet, Direction, Memory, SourceLine};
 pub use cuda_sim::launch::LaunchRecord;
 pub use cuda_sim::{device, model, profile as counters};
 pub use simulator::check::{check, checking, take_findings};
+pub use simulator::conditions::{poison, shuffle, watch_blocks};
 pub use simulator::watch::{
     keep_launches, last_launch, profile, profiling, progress, take_fault, take_last_launch,
     take_launches,

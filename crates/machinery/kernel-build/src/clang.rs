@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 
 use crate::arch::Arch;
 use crate::tree::source_file;
-use crate::{Error, Tree};
+use crate::{Error, Level, Tree};
 
 /// The version that makes committed PTX: Debian 12's `clang-14`.
 pub const PINNED_VERSION: &str = "14.0.6";
@@ -156,10 +156,26 @@ impl Clang {
     ///
     /// [`Error::Text`] where it does not compile, with the compiler's message, whole.
     pub fn compile_text(&self, tree: &Tree, shown: &str, text: &str) -> Result<Compiled, Error> {
+        self.compile_text_at(Level::Optimised, tree, shown, text)
+    }
+
+    /// The same at a level.
+    ///
+    /// # Errors
+    ///
+    /// As [`Clang::compile_text`].
+    pub fn compile_text_at(
+        &self,
+        level: Level,
+        tree: &Tree,
+        shown: &str,
+        text: &str,
+    ) -> Result<Compiled, Error> {
         let failed = |error| Error::io(self.program.as_ref())(error);
         let mut child = command(&self.program)
             .current_dir(tree.root())
             .args(options(Arch::OLDEST))
+            .args(level.options())
             .arg("-")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -31,6 +31,7 @@ mod arch;
 mod clang;
 mod drift;
 mod error;
+mod level;
 mod nvrtc;
 mod resolve;
 mod sources;
@@ -41,6 +42,7 @@ pub use arch::Arch;
 pub use clang::{Clang, Compiled, PINNED_VERSION, install_command};
 pub use drift::{Drift, check, write};
 pub use error::Error;
+pub use level::Level;
 pub use tree::Tree;
 
 use std::path::PathBuf;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cuda_sim::check::Checks;
 use cuda_sim::device::DeviceSpec;
-use cuda_sim::exec::{Fault, Observe, Program, Traced};
+use cuda_sim::exec::{Conditions, Fault, Observe, Program, Traced};
 use cuda_sim::isa::Memory;
 use cuda_sim::launch::{Launch, Report, launch};
 use cuda_sim::lower::LoadError;
@@ -99,6 +99,7 @@ impl Machine {
             watch: None,
             observe: Observe::Trace,
             checks: Checks::NONE,
+            conditions: Conditions::USUAL,
         };
         let done = launch(&self.program, &self.global, &self.device, &work);
         let Report { trace, profile, .. } = done.map_err(Box::new)?;

@@ -52,7 +52,10 @@ pub fn run(
     };
     let ptx = match kernel {
         "" => String::new(),
-        kernel => grade::compile_ours(kernel, &clang(job), job.lang)?,
+        kernel => {
+            let [ptx] = grade::compile_ours([kernel], &clang(job), job.lang)?;
+            ptx
+        }
     };
     let asking = Asking {
         asks,

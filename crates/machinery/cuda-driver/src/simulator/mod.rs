@@ -3,6 +3,7 @@
 
 mod callback;
 pub mod check;
+pub mod conditions;
 pub mod context;
 pub mod device;
 pub mod event;
@@ -55,6 +56,7 @@ pub fn start(device: DeviceSpec, time_limit: Option<Duration>) {
     MACHINE.get_or_init(|| {
         let mut driver = Driver::new(device, time_limit);
         driver.set_checks(check::checking());
+        driver.set_conditions(conditions::conditions());
         Mutex::new(driver)
     });
 }

@@ -43,6 +43,7 @@ pub use stream::PRIORITIES;
 
 use crate::check::{Checks, Finding};
 use crate::device::DeviceSpec;
+use crate::exec::Conditions;
 use crate::memory::global::Global;
 
 /// The simulated driver and the machine under it.
@@ -52,6 +53,7 @@ pub struct Driver {
     /// How long a launch may run, in real time.
     time_limit: Option<Duration>,
     checks: Checks,
+    conditions: Conditions,
     /// What was still allocated when contexts were destroyed, since somebody last asked.
     leaks: Vec<Finding>,
     handles: handle::HandleCounter,
@@ -76,6 +78,7 @@ impl Driver {
             device,
             time_limit,
             checks: Checks::NONE,
+            conditions: Conditions::USUAL,
             leaks: Vec::new(),
             handles: handle::HandleCounter::new(),
             contexts: BTreeMap::new(),
@@ -91,6 +94,11 @@ impl Driver {
     /// while it was on which bytes are written; all other memory counts as written.
     pub fn set_checks(&mut self, checks: Checks) {
         self.checks = checks;
+    }
+
+    /// How launches run from now on, and what memory holds that is allocated from now on.
+    pub fn set_conditions(&mut self, conditions: Conditions) {
+        self.conditions = conditions;
     }
 
     /// The GPU that is simulated.

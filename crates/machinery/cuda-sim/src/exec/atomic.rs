@@ -6,6 +6,7 @@ use super::access::reach_atomic;
 use super::ops::rounding::{canonical, flush, pass_nan};
 use super::sm::{Handler, Inst, Next, Sm};
 use super::space::SpaceAccess;
+use super::spin::ATOMIC_PATIENCE;
 use crate::lanes::{LANES, active};
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -111,6 +112,7 @@ macro_rules! atomic {
                     (sm.row::<u64>(inst, 1), sm.row::<$bits>(inst, 2), sm.row::<$bits>(inst, 3))
                 };
                 let mut result = [0; LANES];
+                let mut changed = false;
                 for lane in active(sm.mask) {
                     let address = addresses[lane].wrapping_add(inst.imm);
                     let bytes = size_of::<$bits>() as u64;
@@ -123,9 +125,16 @@ macro_rules! atomic {
                     let in_device = S::in_device(address);
                     result[lane] = place
                         .fetch_update(SeqCst, SeqCst, |old| {
-                            Some(apply(operation, old, b[lane], c[lane], in_device))
+                            let new = apply(operation, old, b[lane], c[lane], in_device);
+                            changed |= new != old;
+                            Some(new)
                         })
                         .unwrap_or_else(|old| old);
+                }
+                if !changed {
+                    let lane = sm.mask.trailing_zeros() as usize % LANES;
+                    let address = addresses[lane].wrapping_add(inst.imm);
+                    sm.asks(inst, address, result[lane].into(), ATOMIC_PATIENCE);
                 }
                 sm.counts.atomics += 1;
                 sm.counts.reads += 1;

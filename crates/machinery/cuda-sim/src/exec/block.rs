@@ -114,8 +114,15 @@ impl Block {
         }
     }
 
-    /// Becomes block `number` of the grid, with `threads` threads and zeroed shared memory.
-    pub fn reset(&mut self, number: u64, id: [u32; 3], threads: u32, shared_bytes: u32) {
+    /// Becomes block `number` of the grid, with `threads` threads, and so many bytes of shared memory that
+    /// hold a word.
+    pub fn reset(
+        &mut self,
+        number: u64,
+        id: [u32; 3],
+        threads: u32,
+        (shared_bytes, word): (u32, u32),
+    ) {
         self.id = id;
         self.number = number;
         let warps = threads.div_ceil(32);
@@ -133,7 +140,8 @@ impl Block {
         self.groups.resize_with(warps as usize, WarpGroup::default);
         self.running = 0;
         self.shared.clear();
-        self.shared.resize(shared_bytes.div_ceil(8) as usize, 0);
+        let twice = u64::from(word) << 32 | u64::from(word);
+        self.shared.resize(shared_bytes.div_ceil(8) as usize, twice);
         self.shared_bytes = shared_bytes;
         self.alive = threads;
         self.clock = 0;

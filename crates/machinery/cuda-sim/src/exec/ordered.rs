@@ -9,6 +9,7 @@
 use super::access::{Element, reach};
 use super::sm::{Handler, Inst, Next, Sm};
 use super::space::SpaceAccess;
+use super::spin::LOAD_PATIENCE;
 use crate::lanes::{LANES, active};
 use std::sync::atomic::{
     AtomicI8, AtomicI16, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence as host_fence,
@@ -78,6 +79,9 @@ pub fn load<S: SpaceAccess + 'static, M: HostAtomic, const N: usize>() -> Handle
                 row[lane] = unsafe { M::load(host.add(part)) }.widen();
             }
         }
+        let lane = sm.mask.trailing_zeros() as usize % LANES;
+        let (address, value) = (addresses[lane].wrapping_add(inst.imm), values[0][lane]);
+        sm.asks(inst, address, value.into(), LOAD_PATIENCE);
         for (part, row) in values.into_iter().enumerate() {
             // SAFETY: the destinations are rows.
             unsafe { sm.write(inst, part, row) };

@@ -3,6 +3,7 @@
 use super::block::Block;
 use super::checked;
 use super::fault::{Fault, Miss, Sizes};
+use super::queue::{Queue, Taken};
 use super::sm::{Grid, Launch, Program, Sm};
 use super::trace::{self, Traced};
 use crate::check::{self, Finding};
@@ -11,7 +12,6 @@ use crate::memory::footprint::DeviceTraffic;
 use crate::memory::global::Global;
 use crate::profile::collect::{Counted, LaunchPart};
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
@@ -35,7 +35,8 @@ pub struct Outcome {
 /// Runs a kernel to its end, on a `device` whose multiprocessors hold `blocks_held` of its blocks.
 ///
 /// Results and counts do not depend on how blocks fall on host threads: blocks of a kernel with
-/// atomics whose order shows run one after the other.
+/// atomics whose order shows run one after the other, and so do those of a launch in an order that nobody
+/// can foretell.
 ///
 /// # Errors
 /// The fault of the lowest-numbered block that had one.
@@ -49,7 +50,7 @@ pub fn run(
     let grid = Arc::new(Grid::new(program, global, device, launch, blocks_held));
     let _shown = launch.watch.map(|watch| watch.show(grid.progress.clone()));
     let kernel = &program.listing.kernels[launch.kernel];
-    let done = if kernel.ordered || grid.progress.blocks == 1 {
+    let done = if kernel.ordered || grid.progress.blocks == 1 || grid.order.is_some() {
         vec![run_blocks(&grid, grid.resident)]
     } else {
         on_all_threads(launch.threads, &grid)
@@ -150,24 +151,22 @@ struct Done {
 fn run_blocks(grid: &Arc<Grid>, resident: usize) -> Done {
     let mut sm = Sm::new(grid.clone());
     let mut counted = Counted::new(&grid.program.listing);
-    let mut paused: VecDeque<Box<Block>> = VecDeque::new();
+    let mut queue = Queue::new(resident);
     let mut spare: Vec<Box<Block>> = Vec::new();
     loop {
-        let fresh = if paused.len() < resident {
-            grid.next_block()
-        } else {
-            None
+        let Some(taken) = queue.take(grid, sm.order.as_deref_mut()) else {
+            break;
         };
-        let begins = fresh.is_some();
-        let mut block = match fresh {
-            Some(number) => {
+        let begins = matches!(taken, Taken::Fresh(_));
+        let mut block = match taken {
+            Taken::Fresh(number) => {
                 let mut block = spare.pop().unwrap_or_else(|| Box::new(Block::empty()));
                 let threads = grid.dims.threads();
                 block.reset(
                     number,
                     grid.dims.block_index(number),
                     threads,
-                    grid.shared_bytes,
+                    (grid.shared_bytes, grid.poison),
                 );
                 if let Some(checks) = &grid.checks {
                     let shadow = block.shadow.get_or_insert_with(|| checks.shadow());
@@ -175,10 +174,7 @@ fn run_blocks(grid: &Arc<Grid>, resident: usize) -> Done {
                 }
                 block
             }
-            None => match paused.pop_front() {
-                Some(block) => block,
-                None => break,
-            },
+            Taken::Paused(block) => block,
         };
         let number = block.number;
         let part = grid.sample.part(number);
@@ -212,7 +208,7 @@ fn run_blocks(grid: &Arc<Grid>, resident: usize) -> Done {
             spare.push(block);
         } else {
             pass_on(None);
-            paused.push_back(block);
+            queue.put_aside(block);
         }
     }
     Done {

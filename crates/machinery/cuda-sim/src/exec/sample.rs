@@ -3,7 +3,8 @@
 //!
 //! A profiled launch is observed whole. Any other is observed on a few of the modelled GPU's
 //! multiprocessors: enough for the time model, which reads rates off these blocks even where more
-//! are known, so that profiling changes no time.
+//! are known, so that profiling changes no time. Which multiprocessors these are is the same each time,
+//! unless the launch asks for a choice that a kernel cannot foretell.
 //!
 //! Block `n` belongs to multiprocessor `n` modulo their number, whatever host thread runs it, and
 //! finds the caches as the block before it there left them: so what they had does not depend on
@@ -12,13 +13,21 @@
 use super::observe::Caches;
 use crate::device::DeviceSpec;
 use crate::profile::collect::LaunchPart;
+use rand_pcg::Pcg32;
+use rand_pcg::rand_core::{Rng, SeedableRng};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// One multiprocessor in so many is observed.
-const ONE_IN: u64 = 64;
+const ONE_IN: usize = 64;
 
 /// Launches of at most so many blocks are observed whole.
 const FEW_BLOCKS: u64 = 16;
+
+/// Launches of at most so many blocks are observed whole where a kernel is not to foretell what is.
+const ALL_WATCHED: u64 = 1 << 15;
+
+/// One multiprocessor in so many is observed of larger ones.
+const ONE_WATCHED_IN: usize = 8;
 
 /// How much of a launch is observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +47,8 @@ pub enum Observe {
 /// What of a launch is observed.
 pub struct Sample {
     observe: Observe,
-    blocks: u64,
+    /// For each multiprocessor, whether the time model looks at it.
+    sampled: Vec<bool>,
     device: DeviceSpec,
     /// Bytes of the first cache that shared memory takes.
     shared_bytes: u64,
@@ -60,12 +70,19 @@ struct ChainState {
 }
 
 impl Sample {
-    /// Of a launch of `blocks` blocks, which take `shared_bytes` bytes of a multiprocessor.
-    pub fn new(observe: Observe, blocks: u64, device: &DeviceSpec, shared_bytes: u64) -> Sample {
+    /// Of a launch of `blocks` blocks, which take `shared_bytes` bytes of a multiprocessor. `seed`: that of a
+    /// choice that a kernel cannot foretell, if it asked for one.
+    pub fn new(
+        observe: Observe,
+        seed: Option<u64>,
+        blocks: u64,
+        device: &DeviceSpec,
+        shared_bytes: u64,
+    ) -> Sample {
         let count = u64::from(device.multiprocessors).min(blocks) as usize;
         Sample {
             observe,
-            blocks,
+            sampled: sampled(seed, blocks, device.multiprocessors as usize),
             device: device.clone(),
             shared_bytes,
             chains: std::iter::repeat_with(Chain::default).take(count).collect(),
@@ -80,7 +97,7 @@ impl Sample {
     /// What part a block is in.
     pub fn part(&self, block: u64) -> LaunchPart {
         let multiprocessor = block % u64::from(self.device.multiprocessors);
-        let sampled = self.blocks <= FEW_BLOCKS || multiprocessor.is_multiple_of(ONE_IN);
+        let sampled = self.sampled[multiprocessor as usize];
         match self.observe {
             Observe::Nothing => LaunchPart::Plain,
             _ if sampled => LaunchPart::Sample,
@@ -132,6 +149,27 @@ impl Sample {
     }
 }
 
+/// Which of a device's multiprocessors the time model looks at, in a launch of `blocks` blocks.
+fn sampled(seed: Option<u64>, blocks: u64, multiprocessors: usize) -> Vec<bool> {
+    let whole = match seed {
+        None => FEW_BLOCKS,
+        Some(_) => ALL_WATCHED,
+    };
+    let Some(seed) = seed.filter(|_| blocks > whole) else {
+        let sampled =
+            |multiprocessor: usize| blocks <= whole || multiprocessor.is_multiple_of(ONE_IN);
+        return (0..multiprocessors).map(sampled).collect();
+    };
+    let mut random = Pcg32::seed_from_u64(seed);
+    let mut sampled = vec![false; multiprocessors];
+    let mut left = multiprocessors.div_ceil(ONE_WATCHED_IN);
+    while left > 0 {
+        let place = random.next_u32() as usize % multiprocessors;
+        left -= usize::from(!std::mem::replace(&mut sampled[place], true));
+    }
+    sampled
+}
+
 fn lock(chain: &Chain) -> MutexGuard<'_, ChainState> {
     chain.state.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -144,24 +182,39 @@ mod tests {
     #[test]
     fn some_multiprocessors_are_the_sample() {
         let device = DeviceSpec::h200();
-        let sample = Sample::new(Observe::Sample, 1000, &device, 0);
+        let sample = Sample::new(Observe::Sample, None, 1000, &device, 0);
         let sampled = (0..132).filter(|&block| sample.part(block) == LaunchPart::Sample);
         assert_eq!(sampled.collect::<Vec<_>>(), [0, 64, 128]);
         assert_eq!(sample.part(132 + 64), LaunchPart::Sample);
         assert_eq!(sample.part(1), LaunchPart::Plain);
         assert_eq!(
-            Sample::new(Observe::Everything, 1000, &device, 0).part(1),
+            Sample::new(Observe::Everything, None, 1000, &device, 0).part(1),
             LaunchPart::Rest
         );
         assert_eq!(
-            Sample::new(Observe::Sample, 16, &device, 0).part(1),
+            Sample::new(Observe::Sample, None, 16, &device, 0).part(1),
             LaunchPart::Sample
         );
     }
 
     #[test]
+    fn a_seed_draws_multiprocessors_of_large_launches_and_all_of_small_ones() {
+        let device = DeviceSpec::h200();
+        let of = |seed, blocks| {
+            let sample = Sample::new(Observe::Sample, Some(seed), blocks, &device, 0);
+            let sampled = (0..132).filter(|&block| sample.part(block) == LaunchPart::Sample);
+            sampled.collect::<Vec<_>>()
+        };
+        assert_eq!(of(1, ALL_WATCHED).len(), 132);
+        let drawn = of(1, ALL_WATCHED + 1);
+        assert_eq!(drawn.len(), 17);
+        assert_eq!(of(1, ALL_WATCHED + 1), drawn);
+        assert_ne!(of(2, ALL_WATCHED + 1), drawn);
+    }
+
+    #[test]
     fn a_block_waits_for_the_one_before_it() {
-        let sample = Sample::new(Observe::Everything, 1000, &DeviceSpec::h200(), 0);
+        let sample = Sample::new(Observe::Everything, None, 1000, &DeviceSpec::h200(), 0);
         let mut first = sample.take(5);
         first.ask_for_test(7);
         let waited = std::thread::scope(|threads| {

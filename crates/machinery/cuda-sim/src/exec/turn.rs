@@ -3,8 +3,9 @@
 use super::fault::{Fault, FaultKind};
 use super::observe::Observer;
 use super::sm::{Codes, Sm};
+use super::spin::BLOCK_PATIENCE;
 use super::warp::{QUANTUM, Turn};
-use super::{checked, gang};
+use super::{checked, gang, order};
 use crate::memory::footprint::EPOCHS;
 use crate::profile::collect::{Counted, LaunchPart};
 use crate::profile::shape::Shapes;
@@ -16,7 +17,7 @@ const SLICE: u64 = 256;
 /// Warp instructions a block may run before blocks that have not begun get a turn.
 const BLOCK_QUANTUM: u64 = 1 << 20;
 
-/// Warp instructions a block may run between two looks at the time.
+/// Warp instructions that blocks may run between two looks at the time.
 const LOOK: u64 = 1 << 16;
 
 impl Sm {
@@ -55,8 +56,14 @@ impl Sm {
             let checked = checked::code(&self.grid.program, self.observer.is_some());
             self.codes.alone = checked.as_ptr();
         }
+        if self.order.is_some() {
+            self.unpausing = self.codes.alone;
+            let pausing = order::code(&self.grid.program, self.checker.is_some());
+            self.codes.alone = pausing.as_ptr();
+        }
         self.code = self.codes.alone;
         let in_gangs = self.checker.is_none()
+            && self.order.is_none()
             && !self.grid.sample.traces()
             && !self.block.number.is_multiple_of(gang::APART)
             && (self.block.warps.len() > 1 || self.observer.is_some());
@@ -67,6 +74,9 @@ impl Sm {
         self.began = self.clock.wrapping_sub(self.block.clock);
         let finished = self.run_turn();
         self.block.clock = self.clock.wrapping_sub(self.began);
+        if finished {
+            self.counts.work.add_block(self.block.clock);
+        }
         std::mem::swap(&mut self.counts, &mut counts.counts);
         if let Some(observer) = self.observer.take() {
             counts.sites = observer.sites;
@@ -82,17 +92,14 @@ impl Sm {
 
     fn run_turn(&mut self) -> bool {
         self.block_deadline = self.clock + BLOCK_QUANTUM;
-        let mut look = self.clock + LOOK;
+        let mut idle = 0;
         loop {
-            let mut ran = false;
-            for group in 0..self.block.warps.len().div_ceil(self.gang_size) {
-                ran |= match self.gang_size {
-                    1 => self.run_warp(group),
-                    _ => self.run_group(group),
-                };
-                if self.fault.is_some() {
-                    return false;
-                }
+            let ran = match self.order {
+                None => self.run_each_warp(),
+                Some(_) => self.run_any_warp(),
+            };
+            if self.fault.is_some() {
+                return false;
             }
             let opened = self.block.open_barriers();
             if self.block.alive == 0 {
@@ -102,8 +109,8 @@ impl Sm {
                 self.fault = Some(self.deadlock());
                 return false;
             }
-            if self.clock >= look {
-                look = self.clock + LOOK;
+            if self.clock >= self.next_look {
+                self.next_look = self.clock + LOOK;
                 if let Some((until, limit)) = self.grid.until
                     && Instant::now() >= until
                 {
@@ -111,10 +118,30 @@ impl Sm {
                     return false;
                 }
             }
-            if self.clock >= self.block_deadline {
+            idle = match std::mem::take(&mut self.busy) || opened || !ran {
+                true => 0,
+                false => idle + 1,
+            };
+            let waits = idle >= BLOCK_PATIENCE;
+            if self.clock >= self.block_deadline || waits || self.block_sleeps() {
                 return false;
             }
         }
+    }
+
+    /// Runs every warp that can run until it waits or has had its turn. Answers whether any could.
+    fn run_each_warp(&mut self) -> bool {
+        let mut ran = false;
+        for group in 0..self.block.warps.len().div_ceil(self.gang_size) {
+            ran |= match self.gang_size {
+                1 => self.run_warp(group),
+                _ => self.run_group(group),
+            };
+            if self.fault.is_some() {
+                return false;
+            }
+        }
+        ran
     }
 
     /// Makes sure that a warp has begun, unless it ended in a gang without having to.
@@ -137,7 +164,9 @@ impl Sm {
         }
         let turn = self.block.warp_mut().turn.take().unwrap_or(Turn::NEW);
         self.begin_turn(turn);
+        self.waits = false;
         self.run_slice();
+        self.busy |= !self.waits;
         true
     }
 

@@ -6,6 +6,7 @@
 //! something other lanes of the warp must do give way to them.
 
 use super::copies::Copies;
+use super::order::Sleep;
 use super::window::Window;
 use std::collections::VecDeque;
 
@@ -92,6 +93,8 @@ pub struct Warp {
     pub turns: u32,
     /// The turn it is in the middle of, where it runs a slice at a time.
     pub turn: Option<Turn>,
+    /// It sleeps, in an order that nobody can foretell.
+    pub sleep: Option<Sleep>,
     /// Local memory, one stack a lane.
     pub local: Option<Box<[u8]>>,
     /// Copies to shared memory that are on their way.
@@ -112,6 +115,7 @@ impl Warp {
             current: NOWHERE,
             turns: 0,
             turn: None,
+            sleep: None,
             local: None,
             copies: Copies::new(),
             gathering: NOWHERE,
@@ -131,6 +135,7 @@ impl Warp {
         self.current = NOWHERE;
         self.turns = 0;
         self.turn = None;
+        self.sleep = None;
         self.local = None;
         self.copies.reset();
         self.gathering = NOWHERE;

@@ -1,6 +1,7 @@
 //! Register windows: where a warp's registers are while it is in a function.
 
 use super::function::Function;
+use crate::memory::fill;
 
 /// The registers of one warp in one function: predicates, 64-bit rows, 32-bit rows, literals.
 #[derive(Default)]
@@ -105,28 +106,37 @@ pub struct LocalPool {
     free: Vec<Box<[u8]>>,
     /// Bytes a lane.
     pub bytes: u32,
+    /// The word that it holds before somebody writes it.
+    word: u32,
 }
 
 impl LocalPool {
-    pub fn new(bytes: u32) -> LocalPool {
+    pub fn new(bytes: u32, word: u32) -> LocalPool {
         LocalPool {
             free: Vec::new(),
             bytes,
+            word,
         }
     }
 
-    /// Zeroed memory for a warp; none where the kernel needs none.
+    /// Memory for a warp that nobody has written; none where the kernel needs none.
     pub fn take(&mut self) -> Option<Box<[u8]>> {
         if self.bytes == 0 {
             return None;
         }
-        Some(match self.free.pop() {
+        let mut memory = match self.free.pop() {
             Some(mut memory) => {
                 memory.fill(0);
                 memory
             }
             None => vec![0; self.bytes as usize * 32].into_boxed_slice(),
-        })
+        };
+        if self.word != 0 {
+            memory
+                .chunks_exact_mut(self.bytes as usize)
+                .for_each(|lane| fill(lane, self.word));
+        }
+        Some(memory)
     }
 
     pub fn give_back(&mut self, memory: Option<Box<[u8]>>) {

@@ -67,7 +67,7 @@ pub fn launch(
         blocks,
         threads,
     });
-    let profile = matches!(launch.observe, Observe::Everything | Observe::Trace)
+    let profile = matches!(launch.observed(), Observe::Everything | Observe::Trace)
         .then(|| collect::profile(listing, &counted, &counts, traffic));
     Ok(Report {
         counts,

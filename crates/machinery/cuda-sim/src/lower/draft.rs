@@ -1,10 +1,11 @@
 //! Instructions before their registers have rows and their branches have addresses.
 
 use super::register::Register;
+use crate::exec::order::Pause;
 use crate::exec::sm::Handlers;
 use crate::isa::checked::{Checked, Waiting};
 use crate::isa::sites::SiteKind;
-use crate::isa::{Access, Class};
+use crate::isa::{Access, Class, Memory};
 use crate::ptx::ast::SourceLocation;
 
 /// A basic block of a function, by number.
@@ -65,6 +66,25 @@ impl Draft {
             _ if self.barrier => Some(SiteKind::Barrier),
             _ => self.access.map(SiteKind::Access),
         }
+    }
+
+    /// Where a warp may have to wait before it, if it stands at an address: where it accesses memory that
+    /// others see, or lets what was copied be seen.
+    pub fn pause(&self, address: u32) -> Option<Pause> {
+        let (writes, device) = match (self.access, self.waiting) {
+            (Some(access), _) => match access.memory {
+                Memory::Global | Memory::Generic => (!access.kind.is_load(), true),
+                Memory::Shared => (!access.kind.is_load(), false),
+                Memory::Local | Memory::Constant => return None,
+            },
+            (None, Waiting::Groups(_) | Waiting::All) => (true, false),
+            (None, Waiting::No | Waiting::Commit) => return None,
+        };
+        Some(Pause {
+            address: address - u32::from(self.partial),
+            writes,
+            device,
+        })
     }
 
     /// What checks have to look at when it runs.

@@ -21,6 +21,13 @@ pub const FUNCTION_STEP: u64 = 16;
 /// The length of each window above; function pointers are no window.
 const WINDOW_BYTES: u64 = 1 << 40;
 
+/// Fills memory with a word, and what is left at its end with the first bytes of one.
+pub(crate) fn fill(memory: &mut [u8], word: u32) {
+    for part in memory.chunks_mut(4) {
+        part.copy_from_slice(&word.to_le_bytes()[..part.len()]);
+    }
+}
+
 /// Whether a generic address is in the window that begins at `window`.
 #[inline(always)]
 pub fn in_window(address: u64, window: u64) -> bool {

@@ -48,7 +48,20 @@ pub fn milliseconds(run: &FinishedLaunch, sites: &[SiteEstimate], l2_sectors: f6
     let block = cycles + rates.block_start_cycles + WARP_CYCLES * warps_a_block;
     let places = f64::from(run.occupancy.blocks) * f64::from(run.device.multiprocessors);
     let rounds = (run.blocks as f64 / places).max(1.0);
-    run.seconds(rounds * block) * 1e3
+    run.seconds((rounds * block).max(longest(run, cycles))) * 1e3
+}
+
+/// How many times as much as others a block does before the launch is taken to wait for it: where blocks
+/// differ by less, others hide it.
+const MUCH_MORE: f64 = 2.0;
+
+/// Cycles of the block that does most, where that is much more than the `cycles` of one on average: while
+/// it works alone nothing hides what it waits for. 0 where blocks do about the same.
+fn longest(run: &FinishedLaunch, cycles: f64) -> f64 {
+    match run.counts.work.unevenness(run.blocks) {
+        times if times > MUCH_MORE => times * cycles,
+        _ => 0.0,
+    }
 }
 
 /// Cycles from a basic block's first instruction to its last, for a warp alone. `miss`: those of a

@@ -3,7 +3,7 @@
 use bytemuck::Pod;
 use cuda_sim::check::Checks;
 use cuda_sim::device::DeviceSpec;
-use cuda_sim::exec::{Fault, FaultKind, Observe, Program, Watch};
+use cuda_sim::exec::{Conditions, Fault, FaultKind, Observe, Program, Watch};
 use cuda_sim::isa::AccessClass;
 use cuda_sim::launch::{Launch, Report, launch};
 use cuda_sim::lower::LoadError;
@@ -40,6 +40,8 @@ pub struct Machine {
     pub profile: bool,
     /// What launches are looked at for.
     pub checks: Checks,
+    /// How launches run.
+    pub conditions: Conditions,
 }
 
 impl Machine {
@@ -60,6 +62,7 @@ impl Machine {
             watch: Watch::new(),
             profile: false,
             checks: Checks::NONE,
+            conditions: Conditions::USUAL,
         }
     }
 
@@ -160,6 +163,7 @@ impl Machine {
                 false => Observe::Sample,
             },
             checks: self.checks,
+            conditions: self.conditions,
         };
         launch(&self.program, &self.global, &self.device, &work)
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cuda_sim::check::Checks;
 use cuda_sim::device::DeviceSpec;
-use cuda_sim::exec::{Observe, Program};
+use cuda_sim::exec::{Conditions, Observe, Program};
 use cuda_sim::launch::{Launch, Report, launch};
 use cuda_sim::memory::global::Global;
 use rayon::ThreadPool;
@@ -88,6 +88,7 @@ impl Machine {
             watch: None,
             observe,
             checks: Checks::NONE,
+            conditions: Conditions::USUAL,
         };
         launch(&self.program, &self.global, &self.device, &configuration).expect("the kernel runs")
     }

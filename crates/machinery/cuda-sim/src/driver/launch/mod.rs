@@ -83,6 +83,7 @@ impl Driver {
                 Observe::Sample
             },
             checks: self.checks,
+            conditions: self.conditions,
         };
         let program = module.program.clone();
         let checks = self.checks;

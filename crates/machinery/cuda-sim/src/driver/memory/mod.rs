@@ -7,6 +7,7 @@ mod owner;
 mod tests;
 
 use super::{ContextId, CudaError, Driver};
+use crate::memory::fill;
 use crate::memory::global::{ALIGNMENT, AllocationKind};
 
 /// The most bytes from a row to the next in a copy (`CU_DEVICE_ATTRIBUTE_MAX_PITCH`).
@@ -29,6 +30,7 @@ impl Driver {
     pub fn allocate(&mut self, context: ContextId, bytes: u64) -> Result<u64, CudaError> {
         self.context(context)?;
         let address = self.global.allocate(not_zero(bytes)?)?;
+        self.poison(address, bytes);
         if self.checks.init {
             self.global.track_writes(address);
         }
@@ -64,7 +66,21 @@ impl Driver {
     pub fn allocate_managed(&mut self, context: ContextId, bytes: u64) -> Result<u64, CudaError> {
         self.context(context)?;
         let address = self.global.allocate_managed(not_zero(bytes)?)?;
+        self.poison(address, bytes);
         self.own(context, address)
+    }
+
+    /// Fills new memory with the word that memory holds which nobody has written.
+    fn poison(&self, address: u64, bytes: u64) {
+        if let Some(word) = self.conditions.poison
+            && let Some(host) = self.global.host(address, bytes)
+        {
+            // SAFETY: `host` answers for as many bytes of an allocation, which nobody else knows yet.
+            fill(
+                unsafe { std::slice::from_raw_parts_mut(host, bytes as usize) },
+                word,
+            );
+        }
     }
 
     /// `cuMemFree`: frees device or managed memory by its first address. A null address is no error.

@@ -5,7 +5,7 @@ use crate::lanes::LANES;
 
 /// A value in memory and the row it is loaded into: narrow ones are widened to 32 bits.
 pub trait Element: Copy + Default + 'static {
-    type Row: Lane;
+    type Row: Lane + Into<u64>;
     fn widen(self) -> Self::Row;
     fn narrow(row: Self::Row) -> Self;
 }

@@ -195,7 +195,16 @@ pub unsafe fn breakpoint(sm: &mut Sm, inst: &Inst) -> Next {
     )
 }
 
-/// Nothing: `prefetch`, `nanosleep`.
+/// `nanosleep`: gives way.
+///
+/// # Safety
+/// As for [`enter`].
+pub unsafe fn sleep(sm: &mut Sm, inst: &Inst) -> Next {
+    sm.give_way_soon();
+    inst.next()
+}
+
+/// Nothing: `prefetch`.
 ///
 /// # Safety
 /// As for [`enter`].

@@ -3,6 +3,7 @@
 use super::Program;
 use crate::check::{self, Checks};
 use crate::device::DeviceSpec;
+use crate::exec::Conditions;
 use crate::exec::fault::Fault;
 use crate::exec::sample::{Observe, Sample};
 use crate::exec::watch::{Apart, Running, Watch};
@@ -38,6 +39,19 @@ pub struct Launch<'a> {
     pub observe: Observe,
     /// What to look for meanwhile. Only those that look at a kernel while it runs make a difference.
     pub checks: Checks,
+    /// How it runs.
+    pub conditions: Conditions,
+}
+
+impl Launch<'_> {
+    /// How much of it is counted line by line.
+    pub fn observed(&self) -> Observe {
+        match self.conditions.shuffle {
+            // What the caches of the GPU would have then says nothing.
+            Some(_) => Observe::Nothing,
+            None => self.observe,
+        }
+    }
 }
 
 /// What every multiprocessor of a launch shares.
@@ -58,6 +72,10 @@ pub struct Grid {
     /// Blocks that the modelled GPU runs at once: so many may wait for each other.
     pub resident: usize,
     pub sample: Sample,
+    /// The seed of an order of warps and blocks that nobody can foretell; none for the usual one.
+    pub order: Option<u64>,
+    /// The word that shared and local memory hold before somebody writes them.
+    pub poison: u32,
     pub progress: Arc<Running>,
     /// The first block that no thread has taken.
     next: Apart<AtomicU64>,
@@ -118,7 +136,15 @@ impl Grid {
                 (progress.blocks, kernel.ordered),
             ),
             resident: blocks_held as usize * device.multiprocessors as usize,
-            sample: Sample::new(launch.observe, progress.blocks, device, shared_in_use),
+            sample: Sample::new(
+                launch.observed(),
+                launch.conditions.watched,
+                progress.blocks,
+                device,
+                shared_in_use,
+            ),
+            order: launch.conditions.shuffle,
+            poison: launch.conditions.poison.unwrap_or(0),
             progress: Arc::new(progress),
             next: Apart(AtomicU64::new(0)),
             failed: AtomicU64::new(u64::MAX),

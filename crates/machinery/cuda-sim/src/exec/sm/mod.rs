@@ -17,6 +17,8 @@ use super::block::Block;
 use super::fault::{Fault, FaultKind, FaultPlace};
 use super::gang::Gang;
 use super::observe::{AccessCost, Noted, Observer};
+use super::order::Order;
+use super::spin::Question;
 use super::spread::Spreads;
 use super::threads::Threads;
 use super::trace::TracedAccess;
@@ -55,6 +57,8 @@ pub struct Sm {
     pub deadline: u64,
     /// When `clock` reaches this, the block gives way to another.
     pub block_deadline: u64,
+    /// When `clock` reaches this, it is time to look at the time.
+    pub next_look: u64,
     /// The most warp instructions before another warp of the block goes on. An observed block's
     /// warps take short slices, so that they ask its caches about as alternately as on a GPU.
     pub slice: u64,
@@ -68,6 +72,12 @@ pub struct Sm {
     pub switches: u64,
     /// `switches` when this slice began.
     pub switches_before: u64,
+    /// What the running warp asked memory last.
+    pub question: Question,
+    /// The running warp only waits for others, and is to give way.
+    pub waits: bool,
+    /// Some warp of the running block did more than wait, since this was last asked.
+    pub busy: bool,
     /// The warps that run in step, if the running ones are a gang.
     pub gang: Gang,
     /// The most warps of a gang in the running block; 1 if its warps run one by one.
@@ -82,6 +92,10 @@ pub struct Sm {
     pub codes: Codes,
     /// The copy that does what the checked one only looks at, if the running block is checked.
     pub unchecked: *const Inst,
+    /// The copy that does what the one that runs may wait before, in an order that nobody can foretell.
+    pub unpausing: *const Inst,
+    /// That order, if the launch asked for one.
+    pub order: Option<Box<Order>>,
     /// Looks for mistakes, if the launch asked for it.
     pub checker: Option<Box<Checker>>,
     /// Counts what the running block does, if it is observed.
@@ -124,7 +138,7 @@ impl Sm {
         let code = grid.program.code.plain.as_ptr();
         let counts = Counts::new(grid.program.listing.blocks.len());
         let windows = WindowPool::new(&grid.program.functions, grid.function());
-        let locals = LocalPool::new(grid.stack_bytes);
+        let locals = LocalPool::new(grid.stack_bytes, grid.poison);
         Sm {
             frame: std::ptr::null_mut(),
             mask: 0,
@@ -136,6 +150,7 @@ impl Sm {
             began: 0,
             deadline: 0,
             block_deadline: 0,
+            next_look: 0,
             slice: 0,
             turn: Turn {
                 left: 0,
@@ -146,6 +161,9 @@ impl Sm {
             reads_before: 0,
             switches: 0,
             switches_before: 0,
+            question: Question::default(),
+            waits: false,
+            busy: false,
             gang: Gang::none(),
             gang_size: 1,
             spreads: Spreads::new(grid.program.code.plain.len()),
@@ -156,6 +174,8 @@ impl Sm {
                 together: grid.program.code.together.as_ptr(),
             },
             unchecked: code,
+            unpausing: code,
+            order: grid.order.map(|seed| Box::new(Order::new(seed))),
             checker: grid
                 .checks
                 .clone()

@@ -2,6 +2,7 @@
 
 use super::{Handler, Inst, ObservedSites};
 use crate::exec::function::{CallSite, Function};
+use crate::exec::order::Pause;
 use crate::isa::Listing;
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -43,6 +44,12 @@ pub struct Code {
     pub checked: OnceLock<Vec<Inst>>,
     /// Checked and counted.
     pub checked_observed: OnceLock<Vec<Inst>>,
+    /// Where warps may have to wait in an order that nobody can foretell.
+    pub pauses: Vec<Pause>,
+    /// The plain copy, in which they may; made when a launch first asks for it.
+    pub pausing: OnceLock<Vec<Inst>>,
+    /// Checked as it runs, and in that order.
+    pub checked_pausing: OnceLock<Vec<Inst>>,
 }
 
 impl Program {

@@ -3,6 +3,7 @@
 use super::{Grid, Launch, Program, Sm};
 use crate::check::Checks;
 use crate::device::DeviceSpec;
+use crate::exec::Conditions;
 use crate::exec::function::Function;
 use crate::exec::sample::Observe;
 use crate::isa::Kernel;
@@ -29,13 +30,14 @@ impl Sm {
                 watch: None,
                 observe: Observe::Sample,
                 checks: Checks::default(),
+                conditions: Conditions::USUAL,
             };
             let device = DeviceSpec::h200();
             let program = Arc::new(program);
             Arc::new(Grid::new(&program, &Global::new(0), &device, &launch, 1))
         });
         let mut sm = Sm::new(grid.clone());
-        sm.block.reset(0, [0; 3], 32, 0);
+        sm.block.reset(0, [0; 3], 32, (0, 0));
         sm
     }
 }

@@ -11,6 +11,7 @@ impl Sm {
     pub fn run_group(&mut self, number: usize) -> bool {
         let first = number * self.gang_size;
         let warps = first..(first + self.gang_size).min(self.block.warps.len());
+        self.busy = true;
         if self.observer.is_some() {
             return self.run_observed(number, warps);
         }

@@ -92,6 +92,12 @@ impl<'a> Lowering<'_, 'a> {
         Ok(())
     }
 
+    /// `nanosleep`
+    pub fn sleep(&mut self) -> Result<(), LoadError> {
+        self.effect(control::sleep);
+        Ok(())
+    }
+
     /// What needs nothing done.
     pub fn nothing(&mut self) -> Result<(), LoadError> {
         self.effect(control::nothing);

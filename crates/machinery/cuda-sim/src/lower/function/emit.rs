@@ -210,6 +210,7 @@ impl Lowering<'_, '_> {
             }
             None => program.code.sites.push_none(),
         }
+        program.code.pauses.extend(draft.pause(address));
         program.listing.checked.push(draft.checked());
         let together = together.unwrap_or(match draft.barrier {
             true => together::barrier,

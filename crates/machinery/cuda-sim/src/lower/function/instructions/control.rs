@@ -22,6 +22,6 @@ pub const ENTRIES: &[Entry] = &[
         .guarded(Around)
         .ends_block(),
     // Nobody waits for the one or looks at the other.
-    lowered("nanosleep", ptx(6, 3).sm(70), |l, _| l.nothing()),
+    lowered("nanosleep", ptx(6, 3).sm(70), |l, _| l.sleep()),
     lowered("pmevent", ptx(1, 4), |l, _| l.nothing()),
 ];

@@ -1,7 +1,13 @@
 //! What `exercise.toml` may say. What it does not know is an error, so that a slip in a name is seen.
 
+mod sizes;
+mod target;
+
 use anyhow::{Context as _, Result, ensure};
 use serde::{Deserialize, Serialize};
+
+pub use sizes::{Between, Random, Sizes};
+pub use target::{Counters, Target};
 
 use crate::lang::Lang;
 
@@ -24,6 +30,12 @@ pub struct Data {
     /// What its counters have to come to, at the graded size.
     #[serde(default, rename = "target")]
     pub targets: Vec<Target>,
+    /// Variables that have to be in constant memory.
+    #[serde(default)]
+    pub constants: Vec<String>,
+    /// How long it may take by the simulator's model.
+    #[serde(default)]
+    pub modelled: Modelled,
     /// How long it may take on a GPU, where that is asked.
     pub time: Option<Time>,
     /// What to say to who asks for help, one after the other.
@@ -69,7 +81,7 @@ pub enum Step {
     Checks,
     /// Its counters reach their targets.
     Counters,
-    /// On a GPU it is as fast as was asked.
+    /// It is as fast as was asked.
     Time,
 }
 
@@ -104,30 +116,6 @@ impl Text {
     }
 }
 
-/// Sizes: each has one to three numbers, x first.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Sizes {
-    /// Those that every answer is run at.
-    pub tests: Vec<Vec<u32>>,
-    /// Those that are drawn anew each time.
-    pub random: Random,
-    /// The one at which counters are taken.
-    pub graded: Option<Vec<u32>>,
-}
-
-/// Sizes to be drawn, each number from one to another, both included.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Random {
-    /// The least.
-    pub from: Vec<u32>,
-    /// The greatest.
-    pub to: Vec<u32>,
-    /// How many are drawn.
-    pub count: u32,
-}
-
 /// How far a float may be from its reference. Whole numbers have to be equal.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -140,27 +128,6 @@ pub struct Tolerance {
     pub absolute: Option<f32>,
 }
 
-/// What a counter has to come to.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Target {
-    /// Which, by the name that Nsight Compute has for it.
-    pub counter: Option<String>,
-    /// In place of a counter: the share of the limit, which is the time that a copy of the bytes
-    /// takes that have to be moved, over the kernels' own.
-    pub share_of_limit: Option<f64>,
-    /// Of which kernel; of all together where it says nothing.
-    pub kernel: Option<String>,
-    /// No more than this.
-    pub at_most: Option<u64>,
-    /// No less than this.
-    pub at_least: Option<u64>,
-    /// Exactly this.
-    pub equals: Option<u64>,
-    /// Where the number comes from.
-    pub say: Text,
-}
-
 /// How long it may take on a GPU, beside the solution in the same run: never so many milliseconds,
 /// which are another number on every GPU.
 #[derive(Clone, Debug, Deserialize)]
@@ -170,6 +137,21 @@ pub struct Time {
     pub size: Vec<u32>,
     /// No more than so many times what the solution takes.
     pub at_most: f64,
+}
+
+/// How long a kernel may take by the simulator's model, at the graded size, beside the solution in the
+/// same run. The start file's time, where it is right, is never exceeded either.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Modelled {
+    /// No more than so many times what the solution takes.
+    pub at_most: f64,
+}
+
+impl Default for Modelled {
+    fn default() -> Self {
+        Modelled { at_most: 2.0 }
+    }
 }
 
 impl Data {
@@ -185,28 +167,10 @@ impl Data {
     }
 
     fn validate(&self) -> Result<()> {
-        let sizes = &self.sizes;
-        ensure!(!sizes.tests.is_empty(), "[sizes] has no tests");
-        let dimensions = sizes.random.from.len();
-        ensure!(
-            (1..=3).contains(&dimensions) && sizes.random.to.len() == dimensions,
-            "[sizes] random: `from` and `to` have one to three numbers each, and the same number"
-        );
-        let ordered = sizes.random.from.iter().zip(&sizes.random.to);
-        ensure!(
-            ordered.clone().all(|(from, to)| from <= to),
-            "[sizes] random: `to` is less than `from`"
-        );
         let timed = self.time.as_ref().map(|time| &time.size);
-        let all = sizes.tests.iter().chain(&sizes.graded).chain(timed);
-        for size in all {
-            ensure!(
-                size.len() == dimensions && !size.contains(&0),
-                "[sizes] {size:?}: every size has {dimensions} numbers above 0, as `random` has"
-            );
-        }
+        self.sizes.validate(timed)?;
         ensure!(
-            self.targets.is_empty() || sizes.graded.is_some(),
+            self.targets.is_empty() || self.sizes.graded.is_some(),
             "targets are taken at the size `graded`, which is missing"
         );
         ensure!(
@@ -224,6 +188,10 @@ impl Data {
                 "[time] the start file is timed as well, so it has to be right: rejected at counters"
             );
         }
+        ensure!(
+            self.modelled.at_most >= 1.0 && self.modelled.at_most.is_finite(),
+            "[modelled] at_most is 1 or more: the solution itself takes as long as the solution"
+        );
         self.tolerance.validate()?;
         self.targets.iter().try_for_each(Target::validate)
     }
@@ -248,39 +216,23 @@ impl Tolerance {
     }
 }
 
-impl Target {
-    fn validate(&self) -> Result<()> {
-        let bounds = [self.at_most, self.at_least, self.equals];
-        let bounds = bounds.iter().flatten().count();
-        match (&self.counter, self.share_of_limit) {
-            (Some(name), None) => {
-                let known = cuda_driver::counters::METRICS;
-                ensure!(
-                    known.iter().any(|metric| metric.name == name),
-                    "[[target]] {name} is no counter"
-                );
-                ensure!(
-                    bounds == 1,
-                    "[[target]] {name} takes one of at_most, at_least and equals"
-                );
-            }
-            (None, Some(share)) => ensure!(
-                bounds == 0 && self.kernel.is_none() && share > 0.0 && share <= 1.0,
-                "[[target]] share_of_limit is above 0 and at most 1, and stands alone"
-            ),
-            _ => anyhow::bail!("[[target]] takes `counter` or `share_of_limit`, one of them"),
-        }
-        Ok(())
-    }
-}
-
-/// Reads the data of an exercise of the course.
+/// Reads the data of an exercise of the course, where the answer is a kernel or is none.
 ///
 /// # Errors
 ///
-/// As [`Data::read`], with the file's name.
-pub fn of(name: &str, text: &str) -> Result<Data> {
-    Data::read(text).with_context(|| format!("kernels/exercises/{name}/exercise.toml"))
+/// As [`Data::read`], with the file's name, and where something is missing that every such exercise has.
+pub fn of(name: &str, text: &str, is_kernel: bool) -> Result<Data> {
+    let read = || {
+        let data = Data::read(text)?;
+        // Who predicts launches nothing that could be counted or timed.
+        let is_timed = is_kernel && data.kind != Kind::Predict;
+        ensure!(
+            data.sizes.graded.is_some() || !is_timed,
+            "[sizes] `graded` is missing: every kernel's modelled time is compared with the solution's there"
+        );
+        Ok(data)
+    };
+    read().with_context(|| format!("kernels/exercises/{name}/exercise.toml"))
 }
 
 #[cfg(test)]
@@ -342,8 +294,41 @@ say = { en = "c", zh = "丙" }
                 "idc__request.sum",
                 "idc__request.sum is no counter",
             ),
-            ("at_most = 3", "", "one of at_most"),
-            ("at_most = 3", "at_most = 3\nequals = 3", "one of at_most"),
+            ("at_most = 3", "", "or equals alone"),
+            ("at_most = 3", "at_most = 3\nequals = 3", "or equals alone"),
+            ("at_most = 3", "at_least = 3\nequals = 3", "or equals alone"),
+            ("at_most = 3", "at_most = 3\nat_least = 4", "above at_most"),
+            (
+                "\"idc__requests.sum\"",
+                "[\"idc__requests.sum\", \"none\"]",
+                "none is no counter",
+            ),
+            (
+                "\"idc__requests.sum\"",
+                "[\"idc__requests.sum\", \"idc__requests.sum\"]",
+                "named twice",
+            ),
+            ("\"idc__requests.sum\"", "[]", "names none"),
+            (
+                "graded = [100]",
+                "graded = [100]\nbeyond = { from = [100], to = [200] }",
+                "greater than `graded`",
+            ),
+            (
+                "graded = [100]",
+                "graded = [100]\nbeyond = { from = [300], to = [200] }",
+                "less than",
+            ),
+            (
+                "[tolerance]",
+                "[modelled]\nat_most = 0.5\n[tolerance]",
+                "1 or more",
+            ),
+            (
+                "[tolerance]",
+                "[modelled]\nat_most = inf\n[tolerance]",
+                "1 or more",
+            ),
             ("at_most = 3", "share_of_limit = 0.5", "one of them"),
             ("[[1], [31]]", "[]", "no tests"),
             ("[[1], [31]]", "[[1, 1]]", "1 numbers"),
@@ -367,7 +352,7 @@ say = { en = "c", zh = "丙" }
             ),
             ("[[1], [31]]", "[[0]]", "above 0"),
             ("from = [2]", "from = [20]", "less than"),
-            ("from = [2]", "from = [2, 2]", "the same number"),
+            ("from = [2]", "from = [2, 2]", "the same number of numbers"),
             ("graded = [100]", "", "graded"),
             ("ulps = 0", "ulps = 0\nrelative = 0.1", "one of them"),
             ("ulps = 0", "ulps = 0\nabsolute = 0.1", "goes with"),
@@ -377,6 +362,38 @@ say = { en = "c", zh = "丙" }
             let said = error(from, to);
             assert!(said.contains(named), "{to}: {said}");
         }
+    }
+
+    #[test]
+    fn several_counters_are_one_target() {
+        let one = "\"idc__requests.sum\"\nat_most = 3";
+        let sum = "[\"idc__requests.sum\", \"smsp__inst_executed.sum\"]\nat_most = 3\nat_least = 1";
+        let data = Data::read(&GOOD.replace(one, sum)).unwrap();
+        let counters = data.targets[0].counter.as_ref().unwrap();
+        assert_eq!(counters.names().len(), 2);
+        let bounds = (data.targets[0].at_least, data.targets[0].at_most);
+        assert_eq!(bounds, (Some(1), Some(3)));
+    }
+
+    #[test]
+    fn twice_the_solutions_modelled_time_is_the_most_where_nothing_is_said() {
+        assert_eq!(Data::read(GOOD).unwrap().modelled.at_most, 2.0);
+        let text = GOOD.replace("[tolerance]", "[modelled]\nat_most = 1.2\n[tolerance]");
+        assert_eq!(Data::read(&text).unwrap().modelled.at_most, 1.2);
+    }
+
+    #[test]
+    fn every_kernel_is_timed_but_those_of_predictions() {
+        let target = GOOD.find("[[target]]").unwrap();
+        let ungraded = GOOD[..target].replace("graded = [100]", "");
+        assert!(of("one", &ungraded, false).is_ok());
+        let missing = format!("{:#}", of("one", &ungraded, true).unwrap_err());
+        assert!(
+            missing.contains("one/exercise.toml: [sizes] `graded`"),
+            "{missing}"
+        );
+        let predicts = ungraded.replace("\"complete\"", "\"predict\"");
+        assert!(of("one", &predicts, true).is_ok());
     }
 
     #[test]

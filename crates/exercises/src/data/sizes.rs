@@ -1,0 +1,127 @@
+//! At what sizes an answer is run.
+
+use anyhow::{Result, ensure};
+use serde::Deserialize;
+
+/// Sizes: each has one to three numbers, x first.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sizes {
+    /// Those that every answer is run at.
+    pub tests: Vec<Vec<u32>>,
+    /// Those that are drawn anew each time.
+    pub random: Random,
+    /// The one at which counters and the modelled time are taken.
+    pub graded: Option<Vec<u32>>,
+    /// From where one more is drawn, beyond the graded one. Without it, each number is a little greater
+    /// than the graded one's: a kernel that knows the sizes of the tests is not one for any size.
+    pub beyond: Option<Between>,
+}
+
+/// Sizes to be drawn, each number from one to another, both included.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Random {
+    /// The least.
+    pub from: Vec<u32>,
+    /// The greatest.
+    pub to: Vec<u32>,
+    /// How many are drawn.
+    pub count: u32,
+}
+
+/// The same for one size.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Between {
+    /// The least.
+    pub from: Vec<u32>,
+    /// The greatest.
+    pub to: Vec<u32>,
+}
+
+impl Sizes {
+    /// Whether all of them, and the one that is timed on a GPU, are sizes of one kind.
+    pub(super) fn validate(&self, timed: Option<&Vec<u32>>) -> Result<()> {
+        ensure!(!self.tests.is_empty(), "[sizes] has no tests");
+        let dimensions = self.random.from.len();
+        ensure!(
+            (1..=3).contains(&dimensions),
+            "[sizes] random: `from` has one to three numbers"
+        );
+        ordered("random", &self.random.from, &self.random.to)?;
+        let all = self.tests.iter().chain(&self.graded).chain(timed);
+        let all = all.chain(self.beyond.iter().map(|beyond| &beyond.from));
+        for size in all {
+            ensure!(
+                size.len() == dimensions && !size.contains(&0),
+                "[sizes] {size:?}: every size has {dimensions} numbers above 0, as `random` has"
+            );
+        }
+        let Some(beyond) = &self.beyond else {
+            return Ok(());
+        };
+        ordered("beyond", &beyond.from, &beyond.to)?;
+        ensure!(
+            self.graded
+                .as_ref()
+                .is_some_and(|graded| is_greater(&beyond.from, graded)),
+            "[sizes] beyond: `from` is greater than `graded` in one number at least, and less in none"
+        );
+        Ok(())
+    }
+
+    /// From where the size beyond the graded one is drawn; none where nothing is graded.
+    pub fn beyond(&self) -> Option<Between> {
+        let graded = self.graded.as_ref()?;
+        Some(self.beyond.clone().unwrap_or_else(|| further(graded)))
+    }
+}
+
+/// Whether two sizes have as many numbers, and none of the first is above that of the second.
+fn ordered(name: &str, from: &[u32], to: &[u32]) -> Result<()> {
+    ensure!(
+        from.len() == to.len(),
+        "[sizes] {name}: `from` and `to` have the same number of numbers"
+    );
+    ensure!(
+        from.iter().zip(to).all(|(from, to)| from <= to),
+        "[sizes] {name}: `to` is less than `from`"
+    );
+    Ok(())
+}
+
+fn is_greater(one: &[u32], other: &[u32]) -> bool {
+    one != other && one.iter().zip(other).all(|(one, other)| one >= other)
+}
+
+/// From a sixteenth more of each number to half as many elements more in all.
+fn further(graded: &[u32]) -> Between {
+    let most = 1.5_f64.powf(1.0 / graded.len() as f64);
+    let from = graded.iter().map(|&number| number + number.div_ceil(16));
+    let from: Vec<u32> = from.collect();
+    let to = graded.iter().zip(&from).map(|(&number, &from)| {
+        let to = f64::from(number) * most;
+        from.max(to as u32)
+    });
+    let to = to.collect();
+    Between { from, to }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn further_is_greater_and_not_much() {
+        let between = |graded: &[u32]| {
+            let Between { from, to } = further(graded);
+            assert!(is_greater(&from, graded));
+            assert!(ordered("", &from, &to).is_ok());
+            (from, to)
+        };
+        assert_eq!(between(&[100_000]), (vec![106_250], vec![150_000]));
+        assert_eq!(between(&[6, 8, 4]), (vec![7, 9, 5], vec![7, 9, 5]));
+        assert_eq!(between(&[320, 192]), (vec![340, 204], vec![391, 235]));
+    }
+}

@@ -1,0 +1,187 @@
+//! The steps of grading, in their order.
+
+use anyhow::Result;
+use common::gpu::{Clock, GpuInfo};
+
+use super::compile::{self, Builds};
+use super::trial::{Conditions, Trial};
+use super::{
+    Answer, Grading, Stop, Subject, Timed, Verdict, cases, checks, constants, counters, time,
+};
+use crate::data::{Kind, Step};
+use crate::error::open;
+use crate::exercise::Exercise;
+use crate::host::Host;
+use crate::lang::Lang;
+
+/// A module with nothing in it.
+const NO_KERNEL: &str = ".version 6.4\n.target sm_52\n.address_size 64\n";
+
+/// All of them, until one fails.
+pub fn all(
+    exercise: &Exercise,
+    subject: Subject,
+    answer: &Answer,
+    grading: &mut Grading,
+    verdict: &mut Verdict,
+) -> Result<(), Stop> {
+    (grading.at)(Step::Compile, &[]);
+    let (lang, clang) = (grading.lang, &grading.clang);
+    let (host, builds) = match subject {
+        Subject::Kernel(host) => (host, compile::builds(answer, clang, lang)?),
+        Subject::Host { host, ptx } => {
+            let optimised = match ptx.is_empty() {
+                true => NO_KERNEL.to_owned(),
+                false => ptx,
+            };
+            let as_written = None;
+            (
+                host,
+                Builds {
+                    optimised,
+                    as_written,
+                },
+            )
+        }
+    };
+    cuda_driver::keep_launches();
+    let gpu = open(lang)?;
+    verdict.device = device(&gpu.info, lang);
+    let clock = gpu.info.time;
+    let trial = Trial::new(host, exercise, answer, &builds, gpu, grading)?;
+    match (clock, &builds.as_written) {
+        (Clock::Modelled, Some(_)) => {
+            on_simulator(host, exercise, (answer, &builds), trial, grading, verdict)
+        }
+        // Nothing is looked for on a GPU, and a kernel of the course's own has been looked at.
+        _ => elsewhere(host, exercise, (answer, &builds), trial, grading, verdict),
+    }
+}
+
+/// A kernel on the simulator.
+fn on_simulator(
+    host: &dyn Host,
+    exercise: &Exercise,
+    (answer, builds): (&Answer, &Builds),
+    mut trial: Trial,
+    grading: &mut Grading,
+    verdict: &mut Verdict,
+) -> Result<(), Stop> {
+    let data = exercise.data()?;
+    let (seed, lang) = (grading.seed, grading.lang);
+    let tests = cases::tests(data, seed);
+    let [one, another, third] = cases::unwritten(seed);
+
+    // First with every access as it is written. One mistake may hide in one size alone.
+    let as_written = Conditions {
+        as_written: true,
+        ..Conditions::plain(one).checked()
+    };
+    let mut findings = Vec::new();
+    for case in &tests {
+        let found = trial.run(case, as_written, grading)?;
+        findings.extend(found.into_iter().map(|finding| (case.clone(), finding)));
+    }
+    (grading.at)(Step::Checks, &[]);
+    checks::verdict(&findings, answer, lang)?;
+
+    // Then in another order, and with something else in memory that nobody has written.
+    for case in &tests {
+        let shuffled = Conditions {
+            order: Some(case.seed),
+            ..Conditions::plain(another)
+        };
+        trial.run_again(case, shuffled, grading)?;
+    }
+
+    let Some(case) = cases::graded(data, seed) else {
+        return Ok(());
+    };
+    let counted = Conditions {
+        counted: true,
+        ..Conditions::plain(one)
+    };
+    trial.run(&case, counted, grading)?;
+    let launches = trial.bench.take_launches();
+    let found = trial.run_again(&case, Conditions::plain(third).checked(), grading)?;
+    let findings: Vec<_> = found.into_iter().map(|it| (case.clone(), it)).collect();
+    (grading.at)(Step::Checks, &case.size);
+    checks::verdict(&findings, answer, lang)?;
+    if let Some(beyond) = cases::beyond(data, seed) {
+        trial.run(&beyond, Conditions::plain(another), grading)?;
+    }
+    (grading.at)(Step::Counters, &case.size);
+    constants::verdict(data, &builds.optimised, &case, lang)?;
+    counters::verdict(host, &trial.bench, data, &case, &launches, lang, verdict)?;
+
+    // Who predicts has launched nothing.
+    if data.kind == Kind::Predict {
+        return Ok(());
+    }
+    (grading.at)(Step::Time, &case.size);
+    let ours = match grading.ours {
+        Some(ours) => ours,
+        None => time::model(host, &mut trial.bench, exercise, &case, grading)?,
+    };
+    let own = time::milliseconds(&launches);
+    let timed = Timed::new(own, ours, data.modelled.at_most).within_start();
+    time::verdict(timed, Clock::Modelled, &case, lang, verdict)
+}
+
+/// A kernel on a GPU, where results and time are looked at; also a host side that is the answer.
+fn elsewhere(
+    host: &dyn Host,
+    exercise: &Exercise,
+    (answer, builds): (&Answer, &Builds),
+    mut trial: Trial,
+    grading: &mut Grading,
+    verdict: &mut Verdict,
+) -> Result<(), Stop> {
+    let data = exercise.data()?;
+    let (seed, lang) = (grading.seed, grading.lang);
+    let [unwritten, ..] = cases::unwritten(seed);
+    let usual = Conditions::plain(unwritten);
+    let mut findings = Vec::new();
+    for case in cases::tests(data, seed) {
+        let found = trial.run(&case, usual.checked(), grading)?;
+        findings.extend(found.into_iter().map(|finding| (case.clone(), finding)));
+    }
+    let larger = [cases::graded(data, seed), cases::beyond(data, seed)];
+    for case in larger.iter().flatten() {
+        trial.run(case, usual, grading)?;
+    }
+    (grading.at)(Step::Checks, &[]);
+    checks::verdict(&findings, answer, lang)?;
+    if trial.bench.gpu.info.time == Clock::Measured
+        && let Some(time) = &data.time
+    {
+        let case = cases::timed(time, seed);
+        // A kernel that leaves out what nobody looks at is no fast one.
+        trial.run(&case, usual, grading)?;
+        (grading.at)(Step::Time, &case.size);
+        let answer = (answer, builds.optimised.as_str());
+        let (own, ours) = time::take(host, &mut trial.bench, exercise, answer, &case, grading)?;
+        let timed = Timed::new(own, ours, time.at_most);
+        time::verdict(timed, Clock::Measured, &case, lang, verdict)?;
+    }
+    Ok(())
+}
+
+/// What runs the answer, in words. That of a GPU begins with `GPU`.
+fn device(info: &GpuInfo, lang: Lang) -> String {
+    let GpuInfo {
+        name,
+        compute_capability,
+        driver,
+        ..
+    } = info;
+    match (lang, info.time) {
+        (Lang::En, _) => info.to_string(),
+        (Lang::Zh, Clock::Measured) => {
+            format!("GPU：{name}，计算能力 {compute_capability}，驱动支持 CUDA {driver}")
+        }
+        (Lang::Zh, Clock::Modelled) => {
+            format!("模拟器：模拟 {name}，计算能力 {compute_capability}，驱动支持 CUDA {driver}")
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! Running an answer at one size, under conditions.
+
+use common::{Gpu, module};
+use cuda_driver::{Checks, Finding};
+
+use super::compile::Builds;
+use super::{Answer, Failure, Grading, Stop, checks, compile, launch, right};
+use crate::data::{Data, Kind, Step};
+use crate::exercise::Exercise;
+use crate::host::{Bench, Case, Host};
+use crate::lang::Lang;
+
+/// What every mistake is looked for with; memory is freed by the course's own side.
+const CHECKS: Checks = Checks {
+    leak: false,
+    ..Checks::ALL
+};
+
+/// How a kernel is run. A right one gives the same results in all of these ways.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conditions {
+    /// With every load and store where it is written, or optimised.
+    pub as_written: bool,
+    /// Whether mistakes are looked for.
+    pub checked: bool,
+    /// Whether everything is counted, and blocks that nobody can foretell are looked at for the time.
+    pub counted: bool,
+    /// An order of blocks and warps that nobody can foretell; none for the usual one.
+    pub order: Option<u64>,
+    /// What memory holds that nobody has written.
+    pub unwritten: u32,
+}
+
+impl Conditions {
+    /// Optimised, in the usual order, with nothing looked for.
+    pub fn plain(unwritten: u32) -> Conditions {
+        Conditions {
+            as_written: false,
+            checked: false,
+            counted: false,
+            order: None,
+            unwritten,
+        }
+    }
+
+    /// The same, and mistakes are looked for.
+    pub fn checked(self) -> Conditions {
+        Conditions {
+            checked: true,
+            ..self
+        }
+    }
+}
+
+/// An answer on a GPU or simulator, and what it is compared by.
+pub struct Trial<'a> {
+    /// The course's side.
+    host: &'a dyn Host,
+    /// The exercise's data.
+    data: &'a Data,
+    /// The answer.
+    answer: &'a Answer,
+    /// What was made of it.
+    builds: &'a Builds,
+    /// The GPU or simulator.
+    pub bench: Bench,
+    /// What orders are drawn from.
+    seed: u64,
+    /// The language of messages.
+    lang: Lang,
+}
+
+impl<'a> Trial<'a> {
+    /// One on this GPU.
+    pub fn new(
+        host: &'a dyn Host,
+        exercise: &'a Exercise,
+        answer: &'a Answer,
+        builds: &'a Builds,
+        gpu: Gpu,
+        grading: &Grading,
+    ) -> Result<Trial<'a>, Stop> {
+        let lang = grading.lang;
+        let module = module::load(&builds.optimised);
+        let module = module.map_err(|error| compile::not_loaded(&error, lang))?;
+        let (clang, start) = (grading.clang.clone(), exercise.start);
+        let ours = move || {
+            let [ptx] = compile::ours([start], &clang, lang)?;
+            module::load(&ptx)
+        };
+        Ok(Trial {
+            host,
+            data: exercise.data()?,
+            answer,
+            builds,
+            bench: Bench::new(module, gpu).with_ours(ours),
+            seed: grading.seed,
+            lang,
+        })
+    }
+
+    /// Runs the answer and compares its results: what was found of mistakes in spite of right results.
+    /// Where results are wrong it is told as the reason.
+    pub fn run(
+        &mut self,
+        case: &Case,
+        conditions: Conditions,
+        grading: &mut Grading,
+    ) -> Result<Vec<Finding>, Stop> {
+        let (came, findings) = self.attempt(case, conditions, grading);
+        match came {
+            Ok(()) => Ok(findings),
+            Err(Stop::Failed(failure)) if failure.step == Step::Right => {
+                let findings = match conditions.checked {
+                    true => findings,
+                    // Once more, to find out why.
+                    false => self.attempt(case, conditions.checked(), grading).1,
+                };
+                let reasons = checks::reasons(&findings, self.answer, self.lang);
+                Err(Stop::Failed(failure.because(&reasons)))
+            }
+            Err(stop) => Err(stop),
+        }
+    }
+
+    /// The same for results that were right under other conditions: where they are wrong now, it is
+    /// said what they depend on.
+    pub fn run_again(
+        &mut self,
+        case: &Case,
+        conditions: Conditions,
+        grading: &mut Grading,
+    ) -> Result<Vec<Finding>, Stop> {
+        let (came, findings) = self.attempt(case, conditions, grading);
+        let Err(Stop::Failed(failure)) = came else {
+            return came.map(|()| findings);
+        };
+        let usual = Conditions {
+            order: None,
+            ..conditions.checked()
+        };
+        let (in_order, findings) = self.attempt(case, usual, grading);
+        let message = match in_order {
+            Ok(()) => other_order(&failure.message, self.lang),
+            Err(_) => other_garbage(&failure.message, self.lang),
+        };
+        let reasons = checks::reasons(&findings, self.answer, self.lang);
+        Err(Stop::Failed(
+            Failure { message, ..failure }.because(&reasons),
+        ))
+    }
+
+    /// Runs the answer once: whether its results are right, and what was found of mistakes.
+    fn attempt(
+        &mut self,
+        case: &Case,
+        conditions: Conditions,
+        grading: &mut Grading,
+    ) -> (Result<(), Stop>, Vec<Finding>) {
+        let Conditions {
+            as_written,
+            checked,
+            counted,
+            order,
+            unwritten,
+        } = conditions;
+        let predicts = self.data.kind == Kind::Predict;
+        cuda_driver::check(if checked { CHECKS } else { Checks::NONE });
+        cuda_driver::profile(counted || predicts);
+        cuda_driver::watch_blocks(counted.then_some(self.seed));
+        cuda_driver::shuffle(order);
+        cuda_driver::poison(Some(unwritten));
+        let came = self.load(as_written).and_then(|()| {
+            (grading.at)(Step::Launch, &case.size);
+            let outputs = launch::run(self.host, &self.bench, self.answer, case, self.lang)?;
+            (grading.at)(Step::Right, &case.size);
+            right::verdict(&outputs, self.data.tolerance, case, self.lang)
+        });
+        (came, cuda_driver::take_findings())
+    }
+
+    /// Loads the answer anew, so that nothing is there of what an earlier run left in its variables.
+    fn load(&mut self, as_written: bool) -> Result<(), Stop> {
+        let ptx = match &self.builds.as_written {
+            Some(ptx) if as_written => ptx,
+            _ => &self.builds.optimised,
+        };
+        let module = module::load(ptx);
+        self.bench
+            .replace(module.map_err(|error| compile::not_loaded(&error, self.lang))?);
+        Ok(())
+    }
+}
+
+/// What is said where results are right in one order and not in another.
+fn other_order(what: &str, lang: Lang) -> String {
+    say!(
+        lang,
+        "The results were right in one order of the blocks and warps, and in another they are not, and          nobody can foretell in which order they run:\n\n{}\n\nUpdates are lost where threads read a place,          change the value and write it back, and others do so in between: that takes an atomic operation.          And who reads what other threads of the block wrote needs a `__syncthreads()` in between.",
+        "线程块和线程束按一种顺序执行时结果正确，换一种顺序就不对，而实际按什么顺序执行是无法预知的：\n\n{}\n\n         如果线程先读一个位置、修改后再写回，而其他线程在此期间也这样做，更新就会丢失：这里需要原子操作。         要读取本线程块中其他线程写入的数据，中间需要一次 `__syncthreads()`。";
+        what
+    )
+}
+
+/// What is said where results change with memory that nobody has written.
+fn other_garbage(what: &str, lang: Lang) -> String {
+    say!(
+        lang,
+        "The results depend on what memory holds that nobody has written. They were right with one content          of it, and with another they are not:\n\n{}",
+        "结果依赖于从未写入过的内存里恰好有什么。其中的内容是一种时结果正确，换一种就不对：\n\n{}";
+        what
+    )
+}

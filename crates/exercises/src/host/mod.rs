@@ -1,0 +1,31 @@
+//! What a host side is written with: cases, inputs that are watched, buffers that show what was not
+//! written, references.
+
+mod bench;
+mod case;
+mod code;
+mod inputs;
+mod output;
+
+use anyhow::Result;
+
+pub use bench::{Bench, Ran};
+pub use case::Case;
+pub use code::{Code, Missing};
+pub use inputs::Changed;
+pub use output::{Element, Output, Values};
+
+/// The host side of an exercise: what a program that uses the student's kernel does.
+pub trait Host: Sync {
+    /// Runs it once at a size and says what came out and what should have.
+    ///
+    /// # Errors
+    ///
+    /// CUDA's own, such as those of a kernel that failed.
+    fn run(&self, bench: &Bench, case: &Case) -> Result<Vec<Output>>;
+
+    /// Bytes that a launch at this size has to move at least, for a target `share_of_limit`.
+    fn bytes(&self, _case: &Case) -> u64 {
+        0
+    }
+}
