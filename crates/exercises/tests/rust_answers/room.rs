@@ -59,7 +59,7 @@ impl Room {
     }
 
     /// Nothing was changed, told, or left behind.
-    pub fn is_as_it_was(self, record: &Value) -> Result<(), Failed> {
+    pub fn is_as_it_was(&self, record: &Value) -> Result<(), Failed> {
         let said = record.to_string();
         for secret in ["Ann's secret", "teacher's secret", "root:x:0"] {
             if said.contains(secret) {
