@@ -49,7 +49,7 @@ impl Room {
         text.replace("FOLDER", &folder)
             .replace("PORT", &port.to_string())
             .replace("CHECKOUT", concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
-            .replace("LIBRARY", &library().display().to_string())
+            .replace("COURSE.RLIB", &library().display().to_string())
     }
 
     /// Has an answer to an exercise graded.
