@@ -59,7 +59,7 @@ pub const TRIES: &[Try] = &[
     ),
     taken_in(
         "the library with the solutions",
-        r#"pub static COURSE: &[u8] = include_bytes!("LIBRARY");"#,
+        r#"pub static COURSE: &[u8] = include_bytes!("COURSE.RLIB");"#,
         ONE_FILE,
     ),
     taken_in(

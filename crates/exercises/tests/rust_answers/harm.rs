@@ -36,7 +36,7 @@ pub const TRIES: &[Try] = &[
         held("its own answer", fs::read("FOLDER/answers/eve.rs"));
         held("the results", fs::read("FOLDER/results/class.json"));
         held("a solution", fs::read("CHECKOUT/kernels/exercises/solutions/03-blocks.rs"));
-        held("the course's library", fs::read("LIBRARY"));
+        held("the course's library", fs::read("COURSE.RLIB"));
         held("users", fs::read("/etc/passwd"));
         held("the host's name", fs::read("/etc/hostname"));
         held("a random device", fs::read("/dev/urandom").map(|_| ()));
@@ -76,7 +76,7 @@ pub const TRIES: &[Try] = &[
         held("moving them", fs::rename("FOLDER/results/class.json", "FOLDER/results/old.json"));
         held("removing all", fs::remove_dir_all("FOLDER/ann"));
         held("rights", fs::set_permissions("FOLDER/results", fs::Permissions::from_mode(0o777)));
-        held("the program that grades", fs::OpenOptions::new().write(true).open("LIBRARY"));
+        held("the program that grades", fs::OpenOptions::new().write(true).open("COURSE.RLIB"));
     });"#,
     ),
     tries(

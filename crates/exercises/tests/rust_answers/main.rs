@@ -27,7 +27,7 @@ struct Try {
     /// Items of it.
     items: &'static str,
     /// What its function `blocks` does before it returns. `FOLDER` is the test's own, and `CHECKOUT`, `PORT`
-    /// and `LIBRARY` are what their names say.
+    /// and `COURSE.RLIB` are what their names say.
     does: &'static str,
     /// What that returns.
     returns: &'static str,

@@ -49,7 +49,7 @@ impl Room {
         text.replace("FOLDER", &folder)
             .replace("PORT", &port.to_string())
             .replace("CHECKOUT", concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
-            .replace("LIBRARY", &library().display().to_string())
+            .replace("COURSE.RLIB", &library().display().to_string())
     }
 
     /// Has an answer to an exercise graded.
@@ -59,7 +59,7 @@ impl Room {
     }
 
     /// Nothing was changed, told, or left behind.
-    pub fn is_as_it_was(self, record: &Value) -> Result<(), Failed> {
+    pub fn is_as_it_was(&self, record: &Value) -> Result<(), Failed> {
         let said = record.to_string();
         for secret in ["Ann's secret", "teacher's secret", "root:x:0"] {
             if said.contains(secret) {

@@ -15,6 +15,7 @@ pub fn written(rules: &Rules) -> Vec<OsString> {
         ("read", &rules.read),
         ("write", &rules.write),
         ("execute", &rules.execute),
+        ("device", &rules.devices),
     ];
     for (word, paths) in lists {
         for path in paths {
@@ -56,6 +57,7 @@ pub fn read(
             "read" => rules.read.push(value.into()),
             "write" => rules.write.push(value.into()),
             "execute" => rules.execute.push(value.into()),
+            "device" => rules.devices.push(value.into()),
             "processes" => rules.processes = number()? == 1,
             "computing" => rules.computing = number()?,
             "memory" => rules.memory = Some(number()?),
@@ -74,6 +76,7 @@ mod tests {
             read: vec!["a b".into(), "--".into()],
             write: vec!["\"\n".into()],
             execute: Vec::new(),
+            devices: vec!["/dev/gpu0".into()],
             processes: true,
             computing: 7,
             memory: Some(4 << 30),

@@ -20,6 +20,8 @@ pub struct Rules {
     pub write: Vec<PathBuf>,
     /// Files and folders that it may read and start. The program itself is always one of them.
     pub execute: Vec<PathBuf>,
+    /// Devices that it may read, write and give orders to, as a GPU's driver does.
+    pub devices: Vec<PathBuf>,
     /// Whether it may start other processes, as a compiler starts a linker. They are confined as it is,
     /// and may make the files executable that they have made.
     pub processes: bool,

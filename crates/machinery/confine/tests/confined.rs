@@ -118,6 +118,7 @@ impl Place {
             read: vec![folder.path().join("readable"), folder.path().join("absent")],
             write: vec![folder.path().join("writable")],
             execute: system_libraries(),
+            devices: vec!["/dev/zero".into()],
             processes: false,
             computing: COMPUTING,
             memory: Some(1 << 30),
@@ -200,6 +201,16 @@ fn tests() -> Vec<Trial> {
             place.does(&["read", "others/second"], "second")?;
             place.fails(&["read", "others/file"], FILES)
         }),
+        test(
+            "a device that is listed is written to, and no other",
+            || {
+                let mut place = Place::new();
+                place.does(&["append", "/dev/zero"], "appended")?;
+                place.fails(&["append", "/dev/full"], FILES)?;
+                place.rules.devices.clear();
+                place.fails(&["append", "/dev/zero"], FILES)
+            },
+        ),
         test("what may be written is written", || {
             let place = Place::new();
             place.does(&["write", "writable/new"], "written")?;

@@ -1,12 +1,12 @@
 //! The program around an answer, as it runs: it is asked, and its replies are read.
 
-use std::env;
+use std::ffi::OsStr;
 use std::io::{BufReader, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{env, fs, thread};
 
 use answers::protocol::{Outcome, Question, REPLY, Reply};
 use anyhow::{Context as _, Result};
@@ -55,10 +55,13 @@ pub struct Program {
 impl Program {
     /// Starts it, within limits and with no right to anything but its own file and the system's libraries.
     pub fn start(file: &Path, ptx: String, job: &Job) -> Result<Program> {
-        let rules = Rules {
+        let mut rules = Rules {
             execute: confine::system_libraries(),
             ..job.limits.rules()
         };
+        if crate::worker::on_gpu() {
+            for_gpu(&mut rules);
+        }
         let starts = || {
             let mut command = rules.command(file)?;
             for variable in VARIABLES {
@@ -175,6 +178,27 @@ impl Program {
         let status = self.child.wait()?;
         Ok(ending(status, &self.limits, self.lang))
     }
+}
+
+/// What NVIDIA's driver needs beside: its devices, and what the system says of itself. So on a GPU a program can
+/// see which other processes there are, and take the GPU's memory and time.
+fn for_gpu(rules: &mut Rules) {
+    let devices = fs::read_dir("/dev").into_iter().flatten().flatten();
+    let is_gpu = |name: &OsStr| name.to_string_lossy().starts_with("nvidia");
+    let devices = devices.filter(|entry| is_gpu(&entry.file_name()));
+    rules.devices = devices.map(|entry| entry.path()).collect();
+    rules.read.extend(["/proc", "/sys"].map(PathBuf::from));
+    rules.execute.extend(library_folders());
+}
+
+/// Where the loader looks for the driver's library beside the system's own folders.
+fn library_folders() -> Vec<PathBuf> {
+    let path = env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    let mut folders: Vec<PathBuf> = env::split_paths(&path)
+        .filter(|it| it.is_absolute())
+        .collect();
+    folders.extend(["/usr/local/nvidia", "/usr/local/cuda"].map(PathBuf::from));
+    folders
 }
 
 impl Drop for Program {

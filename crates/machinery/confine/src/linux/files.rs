@@ -44,6 +44,10 @@ pub fn restrict(rules: &Rules) -> Result<(), RulesetError> {
         .add_rules(path_beneath_rules(&rules.write, write))?
         .add_rules(path_beneath_rules(&rules.execute, execute))?
         .add_rules(path_beneath_rules(
+            &rules.devices,
+            AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev,
+        ))?
+        .add_rules(path_beneath_rules(
             [NOTHING],
             AccessFs::ReadFile | AccessFs::WriteFile,
         ))?
