@@ -5,6 +5,9 @@ use super::order::Order;
 use super::sm::Grid;
 use std::collections::VecDeque;
 
+/// How many blocks that sleep are looked at before one of them is woken that sleeps too deep.
+const PICKS: usize = 32;
+
 /// The blocks that a host thread has under way, or is about to begin.
 pub struct Queue {
     /// Blocks that have had a turn and not ended, the one that waits longest first.
@@ -56,7 +59,17 @@ impl Queue {
             let place = order.below(self.fresh.len());
             return Some(Taken::Fresh(self.fresh.swap_remove(place)));
         }
-        let place = order.below(self.paused.len().max(1));
+        if self.paused.is_empty() {
+            return None;
+        }
+        let deepest = Some(order.wakes());
+        let mut place = 0;
+        for _ in 0..PICKS {
+            place = order.below(self.paused.len());
+            if self.paused[place].depth() <= deepest {
+                break;
+            }
+        }
         self.paused.swap_remove_back(place).map(Taken::Paused)
     }
 

@@ -7,6 +7,7 @@ mod program;
 mod single;
 mod sites;
 mod splits;
+mod waiting;
 
 pub use code::{Handler, Handlers, Inst, Next};
 pub use grid::{Grid, Launch};
@@ -18,7 +19,7 @@ use super::fault::{Fault, FaultKind, FaultPlace};
 use super::gang::Gang;
 use super::observe::{AccessCost, Noted, Observer};
 use super::order::Order;
-use super::spin::Question;
+use super::question::Question;
 use super::spread::Spreads;
 use super::threads::Threads;
 use super::trace::TracedAccess;
@@ -74,6 +75,8 @@ pub struct Sm {
     pub switches_before: u64,
     /// What the running warp asked memory last.
     pub question: Question,
+    /// The last access of memory was such a question.
+    pub asked: bool,
     /// The running warp only waits for others, and is to give way.
     pub waits: bool,
     /// Some warp of the running block did more than wait, since this was last asked.
@@ -162,6 +165,7 @@ impl Sm {
             switches: 0,
             switches_before: 0,
             question: Question::default(),
+            asked: false,
             waits: false,
             busy: false,
             gang: Gang::none(),
