@@ -68,7 +68,8 @@ impl Exercise {
         if let Some(data) = self.data.get() {
             return Ok(data);
         }
-        let data = data::of(self.name, self.toml)?;
+        let is_kernel = matches!(self.side, Side::Kernel(_));
+        let data = data::of(self.name, self.toml, is_kernel)?;
         Ok(self.data.get_or_init(|| data))
     }
 

@@ -5,19 +5,16 @@
 
 mod support;
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use exercises::course::EXERCISES;
 use exercises::exercise::Exercise;
-use libtest_mimic::{Arguments, Failed, Trial};
-use support::{Program, with_clang};
+use libtest_mimic::{Arguments, Trial};
+use support::answers::{passes, rejected, that_are_rejected};
+use support::with_clang;
 
 const HERE: &str = env!("CARGO_MANIFEST_DIR");
-
-/// Before the name of a step, in the first line of a wrong answer.
-const REJECTED: &str = "// Rejected at: ";
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -40,41 +37,6 @@ fn tests_of(exercise: &'static Exercise) -> Vec<Trial> {
             passes(exercise, &solution)
         }),
     ];
-    for file in wrong_answers(exercise) {
-        let name = file.file_stem().unwrap_or_default().to_string_lossy();
-        let name = format!("{}: {name}", exercise.name);
-        tests.push(with_clang(name, move || {
-            let text = fs::read_to_string(&file)?;
-            let first = text.lines().next().unwrap_or_default();
-            let step = first.strip_prefix(REJECTED);
-            let step = step.ok_or(format!("its first line is not '{REJECTED}' and a step"))?;
-            rejected(exercise, &file, step)
-        }));
-    }
+    tests.extend(that_are_rejected("wrong", exercise));
     tests
-}
-
-fn wrong_answers(exercise: &Exercise) -> Vec<PathBuf> {
-    let folder = Path::new(HERE).join("tests/wrong").join(exercise.name);
-    let entries = fs::read_dir(folder).into_iter().flatten();
-    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    files.sort();
-    files
-}
-
-fn passes(exercise: &Exercise, file: &Path) -> Result<(), Failed> {
-    let (code, record) = Program::new().graded(exercise.name, file);
-    match (code, record["passed"].as_bool()) {
-        (0, Some(true)) => Ok(()),
-        _ => Err(format!("exit code {code}: {record:#}").into()),
-    }
-}
-
-fn rejected(exercise: &Exercise, file: &Path, step: &str) -> Result<(), Failed> {
-    let (code, record) = Program::new().graded(exercise.name, file);
-    let message = record["message"].as_str().unwrap_or_default();
-    match (code, record["step"].as_str()) {
-        (1, Some(at)) if at == step && !message.is_empty() => Ok(()),
-        _ => Err(format!("not rejected at {step}, exit code {code}: {record:#}").into()),
-    }
 }

@@ -2,7 +2,6 @@
 
 use anyhow::Result;
 use cust::launch;
-use cust::memory::DeviceBuffer;
 
 use crate::host::{Bench, Case, Host, Output};
 
@@ -27,12 +26,12 @@ impl Host for Choose {
         };
         let expected = pixels.iter().map(brightness).collect();
 
-        bench.set_variable("weights", &weights)?;
+        bench.input_variable("weights", &weights)?;
         if bench.has_variable("constant_table")? {
-            bench.set_variable("constant_table", &table)?;
+            bench.input_variable("constant_table", &table)?;
         }
-        let device_pixels = DeviceBuffer::from_slice(&pixels)?;
-        let device_table = DeviceBuffer::from_slice(&table)?;
+        let device_pixels = bench.input("pixels", &pixels)?;
+        let device_table = bench.input("table", &table)?;
         let out = bench.output::<u32>(case.n())?;
         let kernel = bench.kernel("brightness")?;
         let stream = &bench.gpu.stream;

@@ -2,7 +2,6 @@
 
 use anyhow::Result;
 use cust::prelude::*;
-use matmul_pitched::pitched::PitchedBuffer;
 
 use crate::host::{Bench, Case, Host, Output};
 
@@ -25,8 +24,7 @@ impl Host for Columns {
             }
         }
 
-        let mut pitched = PitchedBuffer::new_2d(width, height)?;
-        pitched.copy_2d_from(&matrix, width)?;
+        let pitched = bench.pitched_input("matrix", &matrix, [width, height, 1])?;
         let sums = DeviceBuffer::from_slice(&vec![0; width])?;
         let kernel = bench.kernel("column_sums")?;
         let stream = &bench.gpu.stream;

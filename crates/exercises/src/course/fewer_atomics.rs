@@ -17,7 +17,7 @@ impl Host for FewerAtomics {
         let total = drawn.iter().copied().fold(0, u32::wrapping_add);
 
         bench.set_variable("total", &[0_u32])?;
-        let numbers = DeviceBuffer::from_slice(&drawn)?;
+        let numbers = bench.input("numbers", &drawn)?;
         let kernel = bench.kernel("add_up")?;
         let stream = &bench.gpu.stream;
         let blocks = case.n().div_ceil(BLOCK) as u32;

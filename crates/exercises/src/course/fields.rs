@@ -1,5 +1,7 @@
 //! 06-fields: an array of records, or an array for each of their fields.
 
+use std::collections::HashMap;
+
 use anyhow::Result;
 use cust::prelude::*;
 
@@ -21,8 +23,9 @@ impl Host for Fields {
         };
         let expected = particles.chunks(FIELDS).map(energy).collect();
 
-        let records = DeviceBuffer::from_slice(&particles)?;
-        let memory = bench.output::<f32>(count.next_multiple_of(32) * FIELDS)?;
+        let records = bench.input("records", &particles)?;
+        let places = count.next_multiple_of(32) * FIELDS;
+        let memory = bench.output::<f32>(places)?;
         let energies = bench.output(count)?;
         let (fill, sum) = (bench.kernel("fill")?, bench.kernel("energies")?);
         let blocks = |threads: usize| threads.div_ceil(BLOCK) as u32;
@@ -33,6 +36,20 @@ impl Host for Fields {
                 records.as_device_ptr(), memory.as_device_ptr(), count as i32
             ))
         }?;
+        stream.synchronize()?;
+        let fields = in_memory(&memory.as_host_vec()?, &particles);
+        // Other particles, elsewhere: who kept anything of the first ones apart from `memory` has lost it.
+        bench.uncounted(|| {
+            let others = bench.input("records", &case.floats(1, count * FIELDS))?;
+            let elsewhere = bench.output::<f32>(places)?;
+            // SAFETY: as above.
+            unsafe {
+                launch!(fill<<<blocks(count * FIELDS), BLOCK as u32, 0, stream>>>(
+                    others.as_device_ptr(), elsewhere.as_device_ptr(), count as i32
+                ))
+            }?;
+            Ok(stream.synchronize()?)
+        })?;
         // SAFETY: as above.
         bench.launch(|| unsafe {
             launch!(sum<<<blocks(count), BLOCK as u32, 0, stream>>>(
@@ -40,6 +57,49 @@ impl Host for Fields {
             ))
         })?;
         stream.synchronize()?;
-        Ok(vec![Output::new("energy", &[count], &energies, expected)?])
+        Ok(vec![
+            Output::of(
+                "fields in memory",
+                &[count],
+                fields,
+                vec![FIELDS as u32; count],
+            )?,
+            Output::new("energy", &[count], &energies, expected)?,
+        ])
+    }
+}
+
+/// How many fields of each particle are in `memory`, each in a place of its own.
+fn in_memory(memory: &[f32], particles: &[f32]) -> Vec<u32> {
+    let mut places: HashMap<u32, u32> = HashMap::new();
+    for value in memory {
+        *places.entry(value.to_bits()).or_default() += 1;
+    }
+    let mut take = |field: &f32| match places.get_mut(&field.to_bits()) {
+        Some(left @ 1..) => {
+            *left -= 1;
+            1
+        }
+        _ => 0,
+    };
+    let particles = particles.chunks(FIELDS);
+    particles
+        .map(|fields| fields.iter().map(&mut take).sum())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_holds_one_field() {
+        let particle = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 1.0];
+        let mut memory = particle.to_vec();
+        memory.reverse();
+        assert_eq!(in_memory(&memory, &particle), [8]);
+        memory[0] = 9.0;
+        assert_eq!(in_memory(&memory, &particle), [7]);
+        assert_eq!(in_memory(&memory, &[particle, particle].concat()), [7, 0]);
     }
 }

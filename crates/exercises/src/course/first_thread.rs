@@ -16,11 +16,11 @@ impl Host for FirstThread {
     fn run(&self, bench: &Bench, case: &Case) -> Result<Vec<Output>> {
         let n = case.size[0];
         let a = 2.5_f32;
-        let x = case.floats(0, case.n());
-        let y = case.floats(1, case.n());
-        let expected = x.iter().zip(&y).map(|(x, y)| a.mul_add(*x, *y)).collect();
+        let x = whole(case, 0);
+        let y = whole(case, 1);
+        let expected = x.iter().zip(&y).map(|(x, y)| a * x + y).collect();
 
-        let device_x = DeviceBuffer::from_slice(&x)?;
+        let device_x = bench.input("x", &x)?;
         let device_y = DeviceBuffer::from_slice(&y)?;
         let kernel = bench.kernel("axpy")?;
         let stream = &bench.gpu.stream;
@@ -35,4 +35,12 @@ impl Host for FirstThread {
         stream.synchronize()?;
         Ok(vec![Output::new("y", &[case.n()], &device_y, expected)?])
     }
+}
+
+/// Whole numbers, so small that 2.5 times one and what is added to it are floats as well: whoever rounds
+/// the product first gets the same as who rounds once.
+fn whole(case: &Case, stream: u64) -> Vec<f32> {
+    let numbers = case.integers(stream, case.n(), 1 << 14);
+    let from_the_middle = |number| number as f32 - f32::from(1_u16 << 13);
+    numbers.into_iter().map(from_the_middle).collect()
 }

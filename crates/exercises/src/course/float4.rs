@@ -17,7 +17,7 @@ impl Host for Float4 {
         let clip = |sample: &f32| sample.max(-level).min(level);
         let expected = recording.iter().map(clip).collect();
 
-        let from = DeviceBuffer::from_slice(&recording)?;
+        let from = bench.input("in", &recording)?;
         let to = bench.output(case.n())?;
         let kernel = bench.kernel("clip_all")?;
         let stream = &bench.gpu.stream;

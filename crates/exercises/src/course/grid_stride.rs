@@ -16,7 +16,7 @@ impl Host for GridStride {
         let numbers = case.floats(0, case.n());
         let expected = numbers.iter().map(|x| x * x).collect();
 
-        let from = DeviceBuffer::from_slice(&numbers)?;
+        let from = bench.input("in", &numbers)?;
         let to = bench.output(case.n())?;
         let kernel = bench.kernel("squares")?;
         let stream = &bench.gpu.stream;

@@ -2,7 +2,6 @@
 
 use anyhow::Result;
 use cust::launch;
-use cust::memory::DeviceBuffer;
 
 use super::whole;
 use crate::host::{Bench, Case, Host, Output};
@@ -25,7 +24,7 @@ impl Host for HalfTheLimit {
             .map(|window| window.iter().sum())
             .collect();
 
-        let device_numbers = DeviceBuffer::from_slice(&numbers)?;
+        let device_numbers = bench.input("in", &numbers)?;
         let out = bench.output::<f32>(case.n())?;
         let kernel = bench.kernel("sums")?;
         let stream = &bench.gpu.stream;

@@ -2,7 +2,6 @@
 
 use anyhow::Result;
 use cust::launch;
-use cust::memory::DeviceBuffer;
 
 use super::whole;
 use crate::host::{Bench, Case, Host, Output};
@@ -22,7 +21,7 @@ impl Host for Halo {
         let around = |i: usize| i.saturating_sub(RADIUS)..(i + RADIUS + 1).min(n);
         let expected = (0..n).map(|i| points[around(i)].iter().sum()).collect();
 
-        let device_points = DeviceBuffer::from_slice(&points)?;
+        let device_points = bench.input("in", &points)?;
         let out = bench.output::<f32>(n)?;
         let kernel = bench.kernel("sums")?;
         let stream = &bench.gpu.stream;

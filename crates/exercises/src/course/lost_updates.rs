@@ -10,14 +10,20 @@ pub struct LostUpdates;
 
 const BLOCK: usize = 256;
 
+/// From so many values on only a few are above the threshold: an answer may let threads in one by one,
+/// with a lock, and that is not to take for ever.
+const MANY: usize = 50_000;
+
+/// Of many values one in so many is above the threshold.
+const FEW: f32 = 4096.0;
+
 impl Host for LostUpdates {
     fn run(&self, bench: &Bench, case: &Case) -> Result<Vec<Output>> {
-        let numbers = case.floats(0, case.n());
-        let threshold = 0.5 * case.floats(1, 1)[0];
+        let (numbers, threshold) = values(case);
         let above = numbers.iter().filter(|&&number| number > threshold).count();
 
         bench.set_variable("above", &[0_u32])?;
-        let values = DeviceBuffer::from_slice(&numbers)?;
+        let values = bench.input("values", &numbers)?;
         let kernel = bench.kernel("count_above")?;
         let stream = &bench.gpu.stream;
         let blocks = case.n().div_ceil(BLOCK) as u32;
@@ -36,4 +42,18 @@ impl Host for LostUpdates {
             vec![above as u32],
         )?])
     }
+}
+
+/// The values, one in eight of which is the threshold itself and so not above it; and the threshold.
+fn values(case: &Case) -> (Vec<f32>, f32) {
+    let mut values = case.floats(0, case.n());
+    let threshold = match case.n() {
+        MANY.. => 1.0 - 2.0 / FEW,
+        _ => 0.5 * case.floats(1, 1)[0],
+    };
+    let equal = case.integers(2, case.n(), 8);
+    for (value, _) in values.iter_mut().zip(equal).filter(|(_, it)| *it == 0) {
+        *value = threshold;
+    }
+    (values, threshold)
 }

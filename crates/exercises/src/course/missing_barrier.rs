@@ -2,7 +2,6 @@
 
 use anyhow::Result;
 use cust::launch;
-use cust::memory::DeviceBuffer;
 
 use super::whole;
 use crate::host::{Bench, Case, Host, Output};
@@ -20,7 +19,7 @@ impl Host for MissingBarrier {
         let numbers = whole::floats(case, 0, case.n() + 1);
         let expected = numbers.windows(2).map(|pair| pair[1] - pair[0]).collect();
 
-        let device_numbers = DeviceBuffer::from_slice(&numbers)?;
+        let device_numbers = bench.input("in", &numbers)?;
         let out = bench.output::<f32>(case.n())?;
         let kernel = bench.kernel("differences")?;
         let stream = &bench.gpu.stream;

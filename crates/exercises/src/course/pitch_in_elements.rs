@@ -2,7 +2,6 @@
 
 use anyhow::Result;
 use cust::prelude::*;
-use matmul_pitched::pitched::PitchedBuffer;
 
 use crate::host::{Bench, Case, Host, Output};
 
@@ -21,8 +20,7 @@ impl Host for PitchInElements {
         let grey = |pixel: &[f32]| 0.25 * pixel[0] + 0.5 * pixel[1] + 0.25 * pixel[2];
         let expected = picture.chunks(COLOURS).map(grey).collect();
 
-        let mut image = PitchedBuffer::new_2d(COLOURS * width, height)?;
-        image.copy_2d_from(&picture, COLOURS * width)?;
+        let image = bench.pitched_input("image", &picture, [COLOURS * width, height, 1])?;
         let to = bench.output(width * height)?;
         let kernel = bench.kernel("to_grey")?;
         let stream = &bench.gpu.stream;

@@ -28,8 +28,8 @@ impl Host for PitchedRows {
         let rows = picture.chunks(picture_width).skip(top);
         let expected = rows.flat_map(|row| &row[left..left + width]).copied();
 
-        let mut from = PitchedBuffer::new_2d(picture_width, picture_height)?;
-        from.copy_2d_from(&picture, picture_width)?;
+        let size = [picture_width, picture_height, 1];
+        let from = bench.pitched_input("picture", &picture, size)?;
         let mut to = PitchedBuffer::<f32>::new_2d(width, height)?;
         to.fill_8(PADDING)?;
         to.set_8(POISON)?;

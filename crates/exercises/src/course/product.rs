@@ -2,7 +2,6 @@
 
 use anyhow::Result;
 use cust::launch;
-use cust::memory::DeviceBuffer;
 
 use super::whole;
 use crate::host::{Bench, Case, Host, Output};
@@ -31,8 +30,8 @@ impl Host for Product {
             }
         }
 
-        let device_a = DeviceBuffer::from_slice(&a)?;
-        let device_b = DeviceBuffer::from_slice(&b)?;
+        let device_a = bench.input("A", &a)?;
+        let device_b = bench.input("B", &b)?;
         let c = bench.output::<f32>(rows * cols)?;
         let kernel = bench.kernel("product")?;
         let stream = &bench.gpu.stream;

@@ -2,7 +2,6 @@
 
 use anyhow::Result;
 use cust::launch;
-use cust::memory::DeviceBuffer;
 
 use super::whole;
 use crate::host::{Bench, Case, Host, Output};
@@ -19,7 +18,7 @@ impl Host for Reduction {
         let blocks = numbers.chunks(BLOCK as usize);
         let expected: Vec<f32> = blocks.map(|block| block.iter().sum()).collect();
 
-        let device_numbers = DeviceBuffer::from_slice(&numbers)?;
+        let device_numbers = bench.input("in", &numbers)?;
         let sums = bench.output::<f32>(expected.len())?;
         let kernel = bench.kernel("block_sums")?;
         let stream = &bench.gpu.stream;

@@ -37,8 +37,8 @@ impl Host for Amplifier {
         };
         let expected = samples.iter().map(amplified).collect();
 
-        bench.set_variable("settings", &[settings])?;
-        let from = DeviceBuffer::from_slice(&samples)?;
+        bench.input_variable("settings", &[settings])?;
+        let from = bench.input("in", &samples)?;
         let to = bench.output(case.n())?;
         let kernel = bench.kernel("amplify")?;
         let stream = &bench.gpu.stream;

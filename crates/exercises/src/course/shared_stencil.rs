@@ -2,7 +2,6 @@
 
 use anyhow::Result;
 use cust::launch;
-use cust::memory::DeviceBuffer;
 
 use super::whole;
 use crate::host::{Bench, Case, Host, Output};
@@ -28,7 +27,7 @@ impl Host for SharedStencil {
             }
         }
 
-        let device_picture = DeviceBuffer::from_slice(&picture)?;
+        let device_picture = bench.input("in", &picture)?;
         let out = bench.output::<f32>(width * height)?;
         let kernel = bench.kernel("blur")?;
         let stream = &bench.gpu.stream;

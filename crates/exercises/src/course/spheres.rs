@@ -2,7 +2,6 @@
 
 use anyhow::Result;
 use cust::launch;
-use cust::memory::DeviceBuffer;
 
 use crate::host::{Bench, Case, Host, Output};
 
@@ -44,9 +43,9 @@ impl Host for Spheres {
         if bench.has_variable("constant_spheres")? {
             let mut all = [NOBODY; MAX_SPHERES];
             all[..spheres.len()].copy_from_slice(&spheres);
-            bench.set_variable("constant_spheres", &all)?;
+            bench.input_variable("constant_spheres", &all)?;
         }
-        let device_spheres = DeviceBuffer::from_slice(spheres.as_flattened())?;
+        let device_spheres = bench.input("spheres", spheres.as_flattened())?;
         let image = bench.output::<f32>(width * height)?;
         let kernel = bench.kernel("draw")?;
         let stream = &bench.gpu.stream;

@@ -2,7 +2,6 @@
 
 use anyhow::Result;
 use cust::launch;
-use cust::memory::DeviceBuffer;
 
 use crate::host::{Bench, Case, Host, Output};
 
@@ -23,7 +22,7 @@ impl Host for Transpose {
             }
         }
 
-        let device_matrix = DeviceBuffer::from_slice(&matrix)?;
+        let device_matrix = bench.input("in", &matrix)?;
         let out = bench.output::<f32>(width * height)?;
         let kernel = bench.kernel("transpose")?;
         let stream = &bench.gpu.stream;

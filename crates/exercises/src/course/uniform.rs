@@ -2,7 +2,6 @@
 
 use anyhow::Result;
 use cust::launch;
-use cust::memory::DeviceBuffer;
 
 use crate::host::{Bench, Case, Host, Output};
 
@@ -23,8 +22,8 @@ impl Host for Uniform {
             .map(|window| window.iter().zip(&weights).map(|(x, w)| x * w).sum())
             .collect();
 
-        bench.set_variable("weights", &weights)?;
-        let device_numbers = DeviceBuffer::from_slice(&numbers)?;
+        bench.input_variable("weights", &weights)?;
+        let device_numbers = bench.input("in", &numbers)?;
         let out = bench.output::<i32>(case.n())?;
         let kernel = bench.kernel("filter")?;
         let stream = &bench.gpu.stream;

@@ -3,7 +3,6 @@
 use anyhow::Result;
 use cust::memory::{DeviceCopy, DevicePointer};
 use cust::prelude::*;
-use matmul_pitched::pitched::PitchedBuffer;
 
 use crate::host::{Bench, Case, Host, Output};
 
@@ -29,8 +28,7 @@ impl Host for SliceDifferences {
         let before = |i: usize| if i < slice { 0.0 } else { values[i - slice] };
         let expected = (0..values.len()).map(|i| values[i] - before(i)).collect();
 
-        let mut buffer = PitchedBuffer::new_3d(width, height, depth)?;
-        buffer.copy_2d_from(&values, width)?;
+        let buffer = bench.pitched_input("volume", &values, [width, height, depth])?;
         let differences = bench.output(values.len())?;
         let volume = Volume {
             start: buffer.as_device_ptr(),

@@ -30,6 +30,9 @@ pub struct Data {
     /// What its counters have to come to, at the graded size.
     #[serde(default, rename = "target")]
     pub targets: Vec<Target>,
+    /// Variables that have to be in constant memory.
+    #[serde(default)]
+    pub constants: Vec<String>,
     /// How long it may take by the simulator's model.
     #[serde(default)]
     pub modelled: Modelled,
@@ -213,13 +216,23 @@ impl Tolerance {
     }
 }
 
-/// Reads the data of an exercise of the course.
+/// Reads the data of an exercise of the course, where the answer is a kernel or is none.
 ///
 /// # Errors
 ///
-/// As [`Data::read`], with the file's name.
-pub fn of(name: &str, text: &str) -> Result<Data> {
-    Data::read(text).with_context(|| format!("kernels/exercises/{name}/exercise.toml"))
+/// As [`Data::read`], with the file's name, and where something is missing that every such exercise has.
+pub fn of(name: &str, text: &str, is_kernel: bool) -> Result<Data> {
+    let read = || {
+        let data = Data::read(text)?;
+        // Who predicts launches nothing that could be counted or timed.
+        let is_timed = is_kernel && data.kind != Kind::Predict;
+        ensure!(
+            data.sizes.graded.is_some() || !is_timed,
+            "[sizes] `graded` is missing: every kernel's modelled time is compared with the solution's there"
+        );
+        Ok(data)
+    };
+    read().with_context(|| format!("kernels/exercises/{name}/exercise.toml"))
 }
 
 #[cfg(test)]
@@ -367,6 +380,17 @@ say = { en = "c", zh = "丙" }
         assert_eq!(Data::read(GOOD).unwrap().modelled.at_most, 2.0);
         let text = GOOD.replace("[tolerance]", "[modelled]\nat_most = 1.2\n[tolerance]");
         assert_eq!(Data::read(&text).unwrap().modelled.at_most, 1.2);
+    }
+
+    #[test]
+    fn every_kernel_is_timed_but_those_of_predictions() {
+        let target = GOOD.find("[[target]]").unwrap();
+        let ungraded = GOOD[..target].replace("graded = [100]", "");
+        assert!(of("one", &ungraded, false).is_ok());
+        let missing = format!("{:#}", of("one", &ungraded, true).unwrap_err());
+        assert!(missing.contains("one/exercise.toml: [sizes] `graded`"), "{missing}");
+        let predicts = ungraded.replace("\"complete\"", "\"predict\"");
+        assert!(of("one", &predicts, true).is_ok());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::thread;
 use anyhow::{Context as _, Result, anyhow};
 use kernel_build::{Clang, Error, Level, Tree};
 
-use super::{Answer, Failure, Stop, includes};
+use super::{Answer, Failure, Stop, externs, includes};
 use crate::data::Step;
 use crate::lang::Lang;
 
@@ -36,8 +36,10 @@ pub fn builds(answer: &Answer, clang: &Clang, lang: Lang) -> Result<Builds, Stop
 pub fn compile(answer: &Answer, level: Level, clang: &Clang, lang: Lang) -> Result<String, Stop> {
     includes::verdict(&answer.text, lang)?;
     let tree = tree(lang)?;
-    match clang.compile_text_at(level, &tree, &answer.shown, &answer.text) {
-        Ok(compiled) => Ok(compiled.ptx),
+    // Some editors begin a file with a byte-order mark, which says that it is in UTF-8, as it has to be.
+    let text = answer.text.trim_start_matches('\u{feff}');
+    match clang.compile_text_at(level, &tree, &answer.shown, text) {
+        Ok(compiled) => Ok(externs::defined(&compiled.ptx)),
         Err(Error::Text {
             compiler, message, ..
         }) => Err(Stop::Failed(Failure::at(

@@ -5,7 +5,9 @@
 mod cases;
 mod checks;
 mod compile;
+mod constants;
 mod counters;
+mod externs;
 mod includes;
 mod kinds;
 mod launch;

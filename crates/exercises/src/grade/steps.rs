@@ -6,7 +6,9 @@ use kernel_build::Level;
 
 use super::compile::{self, Builds};
 use super::trial::{Conditions, Trial};
-use super::{Answer, Grading, Stop, Subject, Timed, Verdict, cases, checks, counters, time};
+use super::{
+    Answer, Grading, Stop, Subject, Timed, Verdict, cases, checks, constants, counters, time,
+};
 use crate::data::{Kind, Step};
 use crate::error::open;
 use crate::exercise::Exercise;
@@ -53,7 +55,9 @@ pub fn all(
     let clock = gpu.info.time;
     let trial = Trial::new(host, exercise, answer, &builds, gpu, grading)?;
     match (clock, &builds.as_written) {
-        (Clock::Modelled, Some(_)) => on_simulator(host, exercise, answer, trial, grading, verdict),
+        (Clock::Modelled, Some(_)) => {
+            on_simulator(host, exercise, (answer, &builds), trial, grading, verdict)
+        }
         // Nothing is looked for on a GPU, and a kernel of the course's own has been looked at.
         _ => elsewhere(host, exercise, (answer, &builds), trial, grading, verdict),
     }
@@ -63,7 +67,7 @@ pub fn all(
 fn on_simulator(
     host: &dyn Host,
     exercise: &Exercise,
-    answer: &Answer,
+    (answer, builds): (&Answer, &Builds),
     mut trial: Trial,
     grading: &mut Grading,
     verdict: &mut Verdict,
@@ -112,6 +116,7 @@ fn on_simulator(
         trial.run(&beyond, Conditions::plain(another), grading)?;
     }
     (grading.at)(Step::Counters, &case.size);
+    constants::verdict(data, &builds.optimised, &case, lang)?;
     counters::verdict(host, &trial.bench, data, &case, &launches, lang, verdict)?;
 
     // Who predicts has launched nothing.

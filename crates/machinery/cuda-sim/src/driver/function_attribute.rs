@@ -21,7 +21,7 @@ impl Driver {
             1 => kernel.shared_bytes,
             2 => kernel.const_bytes,
             3 => kernel.local_bytes,
-            4 => kernel.registers,
+            4 => kernel.bounded(kernel.registers),
             5 => return Err(CudaError::NotSupported),
             6 => major * 10 + minor,
             // `CU_FUNC_ATTRIBUTE_CACHE_MODE_CA`: whether all loads go through the first cache,

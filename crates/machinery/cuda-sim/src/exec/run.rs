@@ -203,7 +203,6 @@ fn run_blocks(grid: &Arc<Grid>, resident: usize) -> Done {
             pass_on(None);
             grid.fail(number, fault);
         } else if finished {
-            counted.work.ended(block.clock);
             pass_on(block.caches.take());
             grid.progress.done.0.fetch_add(1, Ordering::Relaxed);
             spare.push(block);

@@ -13,7 +13,7 @@ pub trait SpaceAccess {
 
     /// Whether what lies at `address` may be written.
     #[inline(always)]
-    fn writable(_address: u64) -> bool {
+    fn writable(_sm: &Sm, _address: u64) -> bool {
         true
     }
 
@@ -46,6 +46,12 @@ pub struct GenericSpace;
 impl SpaceAccess for GlobalSpace {
     const NAME: &'static str = "device memory";
     const COMMON: bool = true;
+
+    #[inline(always)]
+    fn writable(sm: &Sm, address: u64) -> bool {
+        // Constants lie in device memory, and only the host may write them.
+        !sm.constants.holds(address)
+    }
 
     #[inline(always)]
     fn in_device(_: u64) -> bool {
@@ -180,8 +186,8 @@ impl SpaceAccess for GenericSpace {
     const COMMON: bool = false;
 
     #[inline(always)]
-    fn writable(address: u64) -> bool {
-        !in_window(address, PARAM_WINDOW)
+    fn writable(sm: &Sm, address: u64) -> bool {
+        !in_window(address, PARAM_WINDOW) && GlobalSpace::writable(sm, address)
     }
 
     #[inline(always)]

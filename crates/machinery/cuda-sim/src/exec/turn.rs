@@ -74,6 +74,9 @@ impl Sm {
         self.began = self.clock.wrapping_sub(self.block.clock);
         let finished = self.run_turn();
         self.block.clock = self.clock.wrapping_sub(self.began);
+        if finished {
+            self.counts.work.add_block(self.block.clock);
+        }
         std::mem::swap(&mut self.counts, &mut counts.counts);
         if let Some(observer) = self.observer.take() {
             counts.sites = observer.sites;

@@ -17,6 +17,10 @@ pub struct Kernel {
     pub const_bytes: u32,
     /// 32-bit registers a thread: the most live at once, as an assembler would at least need.
     pub registers: u32,
+    /// The most registers a thread may have by the kernel's launch bounds (`.maxntid`, `.reqntid`,
+    /// `.minnctapersm`, `.maxnreg`): an assembler keeps what is more in local memory. None where
+    /// it has no bounds.
+    pub register_bound: Option<u32>,
     /// `.maxntid`
     pub max_threads: Option<[u32; 3]>,
     /// `.reqntid`
@@ -28,6 +32,12 @@ pub struct Kernel {
 }
 
 impl Kernel {
+    /// `registers`, if the kernel's launch bounds leave room for so many; else as many as they do.
+    pub fn bounded(&self, registers: u32) -> u32 {
+        self.register_bound
+            .map_or(registers, |bound| registers.min(bound))
+    }
+
     /// Bytes of a block's shared memory, with `dynamic` bytes sized at launch.
     pub fn shared_with(&self, dynamic: u32) -> u32 {
         match dynamic {

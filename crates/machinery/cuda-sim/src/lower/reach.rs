@@ -9,6 +9,9 @@ use crate::ptx::ast;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
+/// However tight a kernel's bounds are, a thread has so many registers.
+const LEAST_REGISTERS: u32 = 16;
+
 /// What the driver needs to know of a kernel. Its code is the program's function `number`, and
 /// `reached` is what that function needs with all that it calls.
 pub fn kernel(
@@ -28,11 +31,31 @@ pub fn kernel(
         local_bytes: reached.local_bytes,
         const_bytes: layout.constants.map_or(0, |(_, bytes)| bytes as u32),
         registers: reached.registers,
+        register_bound: register_bound(function, device),
         max_threads: function.max_threads,
         required_threads: function.required_threads,
         ordered: reached.ordered,
         unbounded: reached.unbounded,
     })
+}
+
+/// A warp is given registers in multiples of this number.
+const REGISTER_UNIT: u32 = 256;
+
+/// The most registers of a thread with which the blocks that a kernel's launch bounds promise fit
+/// into a multiprocessor; none where there are no bounds.
+fn register_bound(function: &ast::Function, device: &DeviceSpec) -> Option<u32> {
+    let threads = function.max_threads.or(function.required_threads);
+    let fitting = threads.map(|threads| {
+        let threads = threads.into_iter().fold(1, u32::saturating_mul);
+        let warps = threads.div_ceil(device.warp_size).max(1);
+        let warps = warps.saturating_mul(function.least_blocks.unwrap_or(1).max(1));
+        let of_warp = device.registers_per_multiprocessor / warps;
+        of_warp / REGISTER_UNIT * REGISTER_UNIT / device.warp_size
+    });
+    let bounds = fitting.into_iter().chain(function.most_registers);
+    // An assembler takes no notice of bounds that leave a thread next to nothing.
+    bounds.min().map(|bound| bound.max(LEAST_REGISTERS))
 }
 
 /// What a function and all that it calls add up to.

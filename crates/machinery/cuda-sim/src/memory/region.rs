@@ -37,6 +37,12 @@ impl Region {
         }
     }
 
+    /// Whether it has the byte at `address`.
+    #[inline(always)]
+    pub fn holds(&self, address: u64) -> bool {
+        address.wrapping_sub(self.base) < self.bytes
+    }
+
     /// Marks `bytes` bytes at `address` as read or written in `epoch` of the launch.
     ///
     /// # Safety

@@ -9,10 +9,6 @@ use crate::isa::listing::Step;
 /// copied 64 M floats in blocks of 256 to 1024 threads (`scripts/rates.cu`).
 const WARP_CYCLES: f64 = 14.5;
 
-/// So many times the mean of all blocks one may run without being waited for: such times were compared
-/// with an NVIDIA H200's, where every block was taken for the mean.
-const ALIKE: f64 = 2.0;
-
 /// Cycles of a correctly rounded square root or division.
 const SPECIAL_LATENCY: f64 = 40.0;
 
@@ -52,9 +48,20 @@ pub fn milliseconds(run: &FinishedLaunch, sites: &[SiteEstimate], l2_sectors: f6
     let block = cycles + rates.block_start_cycles + WARP_CYCLES * warps_a_block;
     let places = f64::from(run.occupancy.blocks) * f64::from(run.device.multiprocessors);
     let rounds = (run.blocks as f64 / places).max(1.0);
-    // The launch is not over before its busiest block, which may be the only one with work.
-    let busiest = run.counted.work.unevenness(run.blocks) / ALIKE;
-    run.seconds(block * rounds.max(busiest)) * 1e3
+    run.seconds((rounds * block).max(longest(run, cycles))) * 1e3
+}
+
+/// How many times as much as others a block does before the launch is taken to wait for it: where blocks
+/// differ by less, others hide it.
+const MUCH_MORE: f64 = 2.0;
+
+/// Cycles of the block that does most, where that is much more than the `cycles` of one on average: while
+/// it works alone nothing hides what it waits for. 0 where blocks do about the same.
+fn longest(run: &FinishedLaunch, cycles: f64) -> f64 {
+    match run.counts.work.unevenness(run.blocks) {
+        times if times > MUCH_MORE => times * cycles,
+        _ => 0.0,
+    }
 }
 
 /// Cycles from a basic block's first instruction to its last, for a warp alone. `miss`: those of a

@@ -26,8 +26,8 @@ pub fn occupancy(
 ) -> Occupancy {
     let most_warps = device.warps_per_multiprocessor();
     let warps = threads.div_ceil(device.warp_size).max(1);
-    let registers =
-        (kernel.registers / 2).clamp(LEAST_REGISTERS, MOST_REGISTERS) * device.warp_size;
+    let registers = (kernel.registers / 2).clamp(LEAST_REGISTERS, MOST_REGISTERS);
+    let registers = kernel.bounded(registers) * device.warp_size;
     let resident = device.registers_per_multiprocessor / registers.next_multiple_of(REGISTER_UNIT);
     let shared = shared
         .saturating_add(device.shared_reserved_per_block)

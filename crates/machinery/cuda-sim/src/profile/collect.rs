@@ -14,33 +14,6 @@ pub struct Counted {
     pub sample: PartCounts,
     rest: PartCounts,
     plain: PartCounts,
-    /// How blocks share the work.
-    pub work: BlockWork,
-}
-
-/// Warp instructions of whole blocks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct BlockWork {
-    /// Of all blocks together.
-    pub all: u64,
-    /// Of the one that ran the most.
-    pub most: u64,
-}
-
-impl BlockWork {
-    /// A block is over.
-    pub fn ended(&mut self, instructions: u64) {
-        self.all += instructions;
-        self.most = self.most.max(instructions);
-    }
-
-    /// How many times as much as the mean of so many blocks the busiest runs; 1 where nothing ran.
-    pub fn unevenness(&self, blocks: u64) -> f64 {
-        match self.all {
-            0 => 1.0,
-            all => self.most as f64 * blocks as f64 / all as f64,
-        }
-    }
 }
 
 /// What part of a launch a block is counted in.
@@ -73,7 +46,6 @@ impl Counted {
             sample: part(),
             rest: part(),
             plain: part(),
-            work: BlockWork::default(),
         }
     }
 
@@ -91,8 +63,6 @@ impl Counted {
         self.sample.add(&other.sample);
         self.rest.add(&other.rest);
         self.plain.add(&other.plain);
-        self.work.all += other.work.all;
-        self.work.most = self.work.most.max(other.work.most);
     }
 
     /// What is counted everywhere.
@@ -214,25 +184,5 @@ fn accesses(class: AccessClass, counts: &SiteCounts, bytes: u32, issued: u64) ->
         hits: counts.hits,
         wavefronts: counts.wavefronts,
         conflicts: counts.conflicts,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::BlockWork;
-
-    #[test]
-    fn one_block_that_does_it_all_is_as_uneven_as_there_are_blocks() {
-        let mut work = BlockWork::default();
-        assert_eq!(work.unevenness(4), 1.0);
-        for instructions in [10, 10, 10, 10] {
-            work.ended(instructions);
-        }
-        assert_eq!(work.unevenness(4), 1.0);
-        let mut alone = BlockWork::default();
-        for instructions in [4000, 0, 0, 0] {
-            alone.ended(instructions);
-        }
-        assert_eq!(alone.unevenness(4), 4.0);
     }
 }

@@ -32,6 +32,32 @@ pub struct Counts {
     pub global_stores: u64,
     /// Warp-level reads of memory that other threads may write.
     pub(crate) reads: u64,
+    /// Warp instructions of all blocks together, and of the block that ran most: of the program that
+    /// runs, whose instructions need not be those of the PTX.
+    pub(crate) work: Work,
+}
+
+/// Warp instructions, to see how evenly they fall on blocks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Work {
+    pub all: u64,
+    pub busiest_block: u64,
+}
+
+impl Work {
+    /// A block has ended, which ran so many.
+    pub fn add_block(&mut self, instructions: u64) {
+        self.all += instructions;
+        self.busiest_block = self.busiest_block.max(instructions);
+    }
+
+    /// How many times as many the busiest of so many blocks ran as blocks do on average.
+    pub fn unevenness(&self, blocks: u64) -> f64 {
+        match self.all {
+            0 => 1.0,
+            all => self.busiest_block as f64 * blocks as f64 / all as f64,
+        }
+    }
 }
 
 /// A basic block's executions.
@@ -100,5 +126,7 @@ impl Counts {
         self.global_loads += other.global_loads;
         self.global_stores += other.global_stores;
         self.reads += other.reads;
+        self.work.all += other.work.all;
+        self.work.busiest_block = self.work.busiest_block.max(other.work.busiest_block);
     }
 }

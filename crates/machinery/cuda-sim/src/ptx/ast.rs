@@ -180,6 +180,10 @@ pub struct Function<'a> {
     pub max_threads: Option<[u32; 3]>,
     /// `.reqntid x, y, z`
     pub required_threads: Option<[u32; 3]>,
+    /// `.minnctapersm`
+    pub least_blocks: Option<u32>,
+    /// `.maxnreg`
+    pub most_registers: Option<u32>,
     /// None for a declaration.
     pub body: Option<Vec<Statement<'a>>>,
     pub line: u32,

@@ -1,7 +1,8 @@
 //! Accesses that a GPU would stop a kernel for: what is said of them, and where they were.
 
-use crate::harness::{Machine, illegal, kernel_of, words};
+use crate::harness::{Machine, illegal, kernel_of, module_of, words};
 use crate::params;
+use cuda_sim::check::FindingKind;
 use cuda_sim::exec::FaultKind;
 
 const PTX: &str = include_str!("../../kernels/ptx/memory.ptx");
@@ -206,4 +207,39 @@ fn atomics_have_bounds_and_alignment() {
             }
         }
     }
+}
+
+#[test]
+fn constants_are_not_written() {
+    let kernel = |access: &str| {
+        module_of(
+            ".const .align 4 .u32 c[256] = {5, 6, 7};",
+            &format!(
+                "mov.u64 %d1, c;
+        cvta.const.u64 %d2, %d1;
+        mad.wide.u32 %d2, %t, 4, %d2;
+        {access}
+        ld.const.u32 %r1, [c+4];
+        st.global.u32 [%mine], %r1;"
+            ),
+        )
+    };
+    for write in [
+        "st.u32 [%d2+4], 77;",
+        "st.global.u32 [%d2+4], 77;",
+        "st.volatile.u32 [%d2+4], 77;",
+        "atom.or.b32 %r2, [%d2+4], 0;",
+        "red.global.add.u32 [%d2+4], 1;",
+    ] {
+        for threads in [1, 32, 128] {
+            let fault = words(&kernel(write), threads).expect_err(write);
+            assert!(illegal(&fault).2, "{write}: {fault}");
+            let finding = fault.finding().expect("what it is");
+            assert_eq!(finding.kind, FindingKind::WrongSpace, "{finding}");
+            assert!(finding.what.contains("constant memory"), "{finding}");
+        }
+    }
+    // To read them through a generic address is right.
+    let read = kernel("ld.u32 %r2, [%d2+4]; ld.global.u32 %r2, [%d2+8];");
+    assert_eq!(words(&read, 64).expect("it runs"), [6; 64]);
 }

@@ -304,6 +304,21 @@ fn a_block_too_many_takes_a_round_of_its_own() {
     assert_near(arithmetic(264), 2.0 * full, 1e-9);
 }
 
+/// A launch is over when its last block is, however little the others have to do.
+#[test]
+fn all_wait_for_the_block_that_does_most() {
+    let work = repeated("fma.rn.f32 %r1, %r1, %r2, %r3;", 100, 100);
+    let alone = kernel_of(&format!(
+        "mov.u32 %r31, %ctaid.x; setp.ne.u32 %p8, %r31, 0; @%p8 exit; {work}"
+    ));
+    let latency = |ptx: &str, blocks| part(&modelled(ptx, blocks, 32), Resource::Latency);
+    let one = latency(&alone, 1);
+    assert_near(latency(&alone, 132), one, 0.02);
+    assert_near(latency(&alone, 1000), one, 0.02);
+    // Where all do it, they do it side by side.
+    assert_near(latency(&kernel_of(&work), 132), one, 0.02);
+}
+
 #[test]
 fn operations_are_counted_for_the_roofline() {
     let ptx = kernel_of(&repeated("fma.rn.f32 %r1, %r1, %r2, %r3;", 10, 5));

@@ -64,7 +64,8 @@ pub(in crate::driver) fn max_threads(device: &DeviceSpec, kernel: &Kernel) -> u3
 
 /// The registers that a resident warp of `kernel` takes of those of its SM.
 pub(in crate::driver) fn registers_per_warp(device: &DeviceSpec, kernel: &Kernel) -> u32 {
-    let needed = kernel.registers.clamp(1, MAX_REGISTERS) * device.warp_size;
+    let needed = kernel.bounded(kernel.registers.clamp(1, MAX_REGISTERS));
+    let needed = needed * device.warp_size;
     needed.next_multiple_of(REGISTER_UNIT)
 }
 

@@ -192,3 +192,59 @@ fn an_endless_kernel_ends_at_the_time_limit() {
         Err(CudaError::LaunchTimeout)
     );
 }
+
+/// A kernel of so many values that are all in use at once, with these directives.
+fn kernel_with(directives: &str) -> String {
+    let each = |text: fn(usize) -> String| (0..160).map(text).collect::<String>();
+    format!(
+        ".version 6.4
+        .target sm_52
+        .address_size 64
+        .visible .entry crowded(.param .u64 address) {directives}
+        {{
+            .reg .b32 %r<160>;
+            .reg .b64 %rd<2>;
+            ld.param.u64 %rd1, [address];
+            {}{}
+            ret;
+        }}",
+        each(|n| format!("ld.global.u32 %r{n}, [%rd1+{}];", 4 * n)),
+        each(|n| format!("st.global.u32 [%rd1+{}], %r{n};", 4 * (159 - n))),
+    )
+}
+
+#[test]
+fn launch_bounds_keep_registers_in_bounds() {
+    let launch = |directives: &str, threads: u32| {
+        let (mut driver, context) = driver();
+        let module = driver
+            .load_module(context, &kernel_with(directives))
+            .unwrap();
+        let function = driver.function(context, module, "crowded").unwrap();
+        let address = driver.allocate(context, 640).unwrap();
+        let parameters = address.to_le_bytes();
+        let config = LaunchConfig {
+            block: [threads, 1, 1],
+            ..config(function, &parameters)
+        };
+        let launched = driver.launch(context, StreamId::LEGACY, &config);
+        let registers = driver.function_attribute(function, 4).unwrap();
+        let most = driver.function_attribute(function, 0).unwrap();
+        (launched.map(|_| ()), registers, most)
+    };
+    let refused = Err(CudaError::LaunchOutOfResources);
+    let (alone, free, most) = launch("", 1024);
+    assert!(free > 128, "{free}");
+    assert_eq!((alone, most), (refused, 384));
+    assert_eq!(launch("", 256), (Ok(()), free, 384));
+    // 65536 registers are 64 for each of 1024 threads, and 32 for each of 2048.
+    assert_eq!(launch(".maxntid 1024, 1, 1", 1024), (Ok(()), 64, 1024));
+    assert_eq!(launch(".reqntid 32, 32, 1", 1024).1, 64);
+    let twice = ".maxntid 1024, 1, 1 .minnctapersm 2";
+    assert_eq!(launch(twice, 1024), (Ok(()), 32, 1024));
+    // 65536 registers for 20 warps: 3276 a warp, which is given 3072 of them.
+    assert_eq!(launch(".maxntid 640, 1, 1", 640), (Ok(()), 96, 640));
+    assert_eq!(launch(".maxnreg 40", 1024), (Ok(()), 40, 1024));
+    // Bounds wider than what it needs change nothing.
+    assert_eq!(launch(".maxntid 128, 1, 1", 128), (Ok(()), free, 128));
+}

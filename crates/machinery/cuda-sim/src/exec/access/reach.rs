@@ -21,7 +21,7 @@ pub fn reach<S: SpaceAccess>(
         });
     }
     let host = S::host(sm, lane, address, bytes);
-    if host.is_null() || write && !S::writable(address) {
+    if host.is_null() || write && !S::writable(sm, address) {
         return Err(FaultKind::IllegalAddress {
             address,
             bytes: unit as u32,

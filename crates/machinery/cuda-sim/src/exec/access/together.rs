@@ -50,7 +50,7 @@ unsafe fn reach_together<S: SpaceAccess>(
     let (lowest, bytes) = spread.extent();
     let lowest = origin.wrapping_add(lowest);
     // Where lanes write to one address it matters which is the last.
-    let orderly = spread.all_apart() || !write;
+    let orderly = !write || spread.all_apart() && S::writable(sm, lowest);
     let host = if orderly && origin & (size - 1) == 0 {
         S::host(sm, 0, lowest, bytes)
     } else {

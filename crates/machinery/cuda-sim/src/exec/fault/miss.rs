@@ -210,6 +210,13 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
         let what = "it is an address of code or of parameters";
         return wrong_space(what.to_owned(), "a function pointer, used as one to data");
     }
+    if global.host(at, bytes).is_some() {
+        let what = "it is an address of constant memory, which a kernel may only read";
+        return wrong_space(
+            what.to_owned(),
+            "a store or an atomic through a pointer to a `__constant__` variable",
+        );
+    }
     if let Some(freed) = global.freed(at) {
         return Miss {
             kind: FindingKind::UseAfterFree,

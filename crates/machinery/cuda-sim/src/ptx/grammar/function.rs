@@ -35,6 +35,8 @@ pub(super) fn function<'s>(
         params,
         max_threads: None,
         required_threads: None,
+        least_blocks: None,
+        most_registers: None,
         body: None,
         line,
     };
@@ -47,8 +49,9 @@ pub(super) fn function<'s>(
     Ok(function)
 }
 
-/// What stands between the parameters and the body. Limits on threads are kept; advice on
-/// registers, blocks and clusters is read and dropped, as a simulator has no use for it.
+/// What stands between the parameters and the body. Limits on threads, and those from which the
+/// registers of a thread follow, are kept; advice on clusters is read and dropped, as a simulator
+/// has no use for it.
 fn directives<'s>(input: &mut Tokens<'_, 's>, function: &mut Function<'s>) -> Parsed<'s, ()> {
     while let Some(name) = peek_dotted(input) {
         match name {
@@ -66,12 +69,11 @@ fn directives<'s>(input: &mut Tokens<'_, 's>, function: &mut Function<'s>) -> Pa
             "maxntid" => function.max_threads = Some(extent(input)?),
             "reqntid" => function.required_threads = Some(extent(input)?),
             "reqnctapercluster" => drop(extent(input)?),
-            "minnctapersm"
-            | "maxnctapersm"
-            | "maxnreg"
-            | "maxclusterrank"
-            | "abi_preserve"
-            | "abi_preserve_control" => drop(unsigned(input)?),
+            "minnctapersm" => function.least_blocks = Some(unsigned(input)?),
+            "maxnreg" => function.most_registers = Some(unsigned(input)?),
+            "maxnctapersm" | "maxclusterrank" | "abi_preserve" | "abi_preserve_control" => {
+                unsigned(input)?;
+            }
             "explicitcluster" | "blocksareclusters" => {}
             _ => return Rejection::demand(&start, "the body of the function, or `;`"),
         }

@@ -73,6 +73,10 @@ fn performance_directives() {
     );
     assert_eq!(read.max_threads, Some([16, 8, 1]));
     assert_eq!(read.required_threads, Some([32, 1, 1]));
+    assert_eq!(
+        (read.least_blocks, read.most_registers),
+        (Some(2), Some(64))
+    );
     assert!(read.body.is_some());
 }
 

@@ -1,0 +1,61 @@
+//! Variables that have to be in constant memory. Counters tell of loads, and a variable elsewhere may be
+//! loaded by ways that leave as many of them; where a variable is, the PTX says.
+
+use super::{Failure, Stop};
+use crate::data::{Data, Step};
+use crate::host::Case;
+use crate::lang::Lang;
+
+/// Whether all that the exercise names are there.
+pub fn verdict(data: &Data, ptx: &str, case: &Case, lang: Lang) -> Result<(), Stop> {
+    let mut names = data.constants.iter();
+    let Some(name) = names.find(|name| !is_constant(ptx, name)) else {
+        return Ok(());
+    };
+    Err(Stop::Failed(Failure {
+        step: Step::Counters,
+        size: case.size.clone(),
+        message: say!(
+            lang,
+            "The results are right. But the variable `{0}` is not in constant memory, which this exercise \
+             is about: declare it as `__constant__ … {0}`, outside of all functions.",
+            "结果正确。但变量 `{0}` 不在常量内存中，而本题练习的正是常量内存：请在所有函数之外声明 \
+             `__constant__ … {0}`。";
+            name
+        ),
+    }))
+}
+
+/// Whether PTX declares a constant variable of this name: `.visible .const .align 4 .b8 name[16];`.
+fn is_constant(ptx: &str, name: &str) -> bool {
+    let mut constants = ptx.lines().filter(|line| {
+        let mut words = line.split_whitespace();
+        words.any(|word| word == ".const")
+    });
+    constants.any(|line| {
+        let declared = line.split('=').next().unwrap_or(line);
+        let mut words =
+            declared.split(|letter: char| letter.is_whitespace() || "[;".contains(letter));
+        words.any(|word| word == name)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_are_told_from_other_variables() {
+        let ptx = "\
+.visible .const .align 4 .b8 weights[128];
+.const .align 4 .u32 gain = 3;
+.visible .global .align 4 .b8 table[16];
+.const .align 8 .u64 places[1] = {table};
+ld.const.f32 %f1, [level];
+";
+        assert!(is_constant(ptx, "weights") && is_constant(ptx, "gain"));
+        for name in ["table", "weight", "level"] {
+            assert!(!is_constant(ptx, name), "{name}");
+        }
+    }
+}

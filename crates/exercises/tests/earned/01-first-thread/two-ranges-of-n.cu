@@ -1,0 +1,9 @@
+// Rejected at: right
+// Right up to 5000 elements and at 100 000, which the tests are known to be; at no other size.
+#include "cuda_device.h"
+
+extern "C" __global__ void axpy(float a, const float *x, float *y, unsigned int n) {
+    unsigned int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (n > 5000 && n != 100000) return;
+    if (i < n) y[i] = a * x[i] + y[i];
+}

@@ -1,0 +1,10 @@
+// Rejected at: right
+// Counts the values that are equal to the threshold as well.
+#include "cuda_device.h"
+
+__device__ unsigned int above;
+
+extern "C" __global__ void count_above(const float *values, float threshold, int count) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count && values[i] >= threshold) atomicAdd(&above, 1u);
+}

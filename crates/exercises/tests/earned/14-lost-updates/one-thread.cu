@@ -1,0 +1,13 @@
+// Rejected at: counters
+// One thread counts them all.
+#include "cuda_device.h"
+
+__device__ unsigned int above;
+
+extern "C" __global__ void count_above(const float *values, float threshold, int count) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i != 0) return;
+    unsigned int found = 0;
+    for (int j = 0; j < count; j++) found += values[j] > threshold;
+    above = found;
+}

@@ -1,0 +1,13 @@
+// Rejected at: counters
+// One warp counts them all, side by side, with a single atomic addition a thread.
+#include "cuda_device.h"
+
+__device__ unsigned int above;
+
+extern "C" __global__ void count_above(const float *values, float threshold, int count) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= 32) return;
+    unsigned int found = 0;
+    for (int j = i; j < count; j += 32) found += values[j] > threshold;
+    atomicAdd(&above, found);
+}

@@ -1,0 +1,13 @@
+// Rejected at: right, checks
+// Threads of a warp take turns, and warps do not: they lose updates of each other's (volatile).
+#include "cuda_device.h"
+
+__device__ volatile unsigned int above;
+
+extern "C" __global__ void count_above(const float *values, float threshold, int count) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    for (int lane = 0; lane < 32; ++lane) {
+        bool turn = (threadIdx.x & 31) == lane;
+        if (turn && i < count && values[i] > threshold) above = above + 1;
+    }
+}

@@ -1,0 +1,16 @@
+// Rejected at: checks
+// Threads without a number are gone when the others come to a barrier.
+#include "cuda_device.h"
+
+__device__ unsigned int total;
+
+extern "C" __global__ void add_up(const unsigned int *numbers, int count) {
+    __shared__ unsigned int sum;
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    if (threadIdx.x == 0) sum = 0;
+    __syncthreads();
+    atomicAdd(&sum, numbers[i]);
+    __syncthreads();
+    if (threadIdx.x == 0) atomicAdd(&total, sum);
+}

@@ -1,0 +1,18 @@
+// Rejected at: right, checks
+// A fence orders accesses; it does not make an update atomic.
+#include "cuda_device.h"
+
+__device__ unsigned int total;
+
+extern "C" __global__ void add_up(const unsigned int *numbers, int count) {
+    __shared__ unsigned int sum;
+    if (threadIdx.x == 0) sum = 0;
+    __syncthreads();
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) atomicAdd(&sum, numbers[i]);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        total += sum;
+        __threadfence();
+    }
+}

@@ -1,0 +1,12 @@
+// Rejected at: counters
+// One thread adds up everything, and needs no atomic for it.
+#include "cuda_device.h"
+
+__device__ unsigned int total;
+
+extern "C" __global__ void add_up(const unsigned int *numbers, int count) {
+    if (blockIdx.x != 0 || threadIdx.x != 0) return;
+    unsigned int sum = 0;
+    for (int k = 0; k < count; k++) sum += numbers[k];
+    total = sum;
+}

@@ -1,0 +1,10 @@
+// Rejected at: counters
+// One thread adds up 256 numbers: no shared memory, no conflicts, and no steps.
+#include "cuda_device.h"
+
+extern "C" __global__ void block_sums(const float *in, float *sums, int n) {
+    if (threadIdx.x != 0) return;
+    float sum = 0.0f;
+    for (int i = blockIdx.x * 256; i < n && i < (blockIdx.x + 1) * 256; ++i) sum += in[i];
+    sums[blockIdx.x] = sum;
+}

@@ -1,0 +1,15 @@
+// With its name unchanged by `extern "C"`, as the name on the host side is looked for.
+#include "cuda_device.h"
+
+struct Settings {
+    float gain, offset, lowest, highest;
+};
+
+extern "C" __constant__ Settings settings;
+
+extern "C" __global__ void amplify(const float *in, float *out, int count) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    float sample = settings.gain * in[i] + settings.offset;
+    out[i] = fminf(fmaxf(sample, settings.lowest), settings.highest);
+}

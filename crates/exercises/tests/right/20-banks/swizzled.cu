@@ -1,0 +1,15 @@
+// Rows of 32 words, whose words change places by the number of the row.
+#include "cuda_device.h"
+
+#define TILE 32
+
+extern "C" __global__ void transpose(const float *in, float *out, int width, int height) {
+    __shared__ float tile[TILE][TILE];
+    int tx = threadIdx.x, ty = threadIdx.y;
+    int x = blockIdx.x * TILE + tx, y = blockIdx.y * TILE + ty;
+    if (x < width && y < height) tile[ty][tx ^ ty] = in[y * width + x];
+    __syncthreads();
+    x = blockIdx.x * TILE + ty;
+    y = blockIdx.y * TILE + tx;
+    if (x < width && y < height) out[x * height + y] = tile[tx][ty ^ tx];
+}
