@@ -388,7 +388,10 @@ say = { en = "c", zh = "丙" }
         let ungraded = GOOD[..target].replace("graded = [100]", "");
         assert!(of("one", &ungraded, false).is_ok());
         let missing = format!("{:#}", of("one", &ungraded, true).unwrap_err());
-        assert!(missing.contains("one/exercise.toml: [sizes] `graded`"), "{missing}");
+        assert!(
+            missing.contains("one/exercise.toml: [sizes] `graded`"),
+            "{missing}"
+        );
         let predicts = ungraded.replace("\"complete\"", "\"predict\"");
         assert!(of("one", &predicts, true).is_ok());
     }
