@@ -10,12 +10,9 @@ pub struct LostUpdates;
 
 const BLOCK: usize = 256;
 
-/// From so many values on only a few are above the threshold: an answer may let threads in one by one,
-/// with a lock, and that is not to take for ever.
-const MANY: usize = 50_000;
-
-/// Of many values one in so many is above the threshold.
-const FEW: f32 = 4096.0;
+/// About so many values are above the threshold where there are many: an answer may let threads in one by
+/// one, with a lock, and that is not to take for ever.
+const ABOVE: f32 = 100.0;
 
 impl Host for LostUpdates {
     fn run(&self, bench: &Bench, case: &Case) -> Result<Vec<Output>> {
@@ -47,8 +44,8 @@ impl Host for LostUpdates {
 /// The values, one in eight of which is the threshold itself and so not above it; and the threshold.
 fn values(case: &Case) -> (Vec<f32>, f32) {
     let mut values = case.floats(0, case.n());
-    let threshold = match case.n() {
-        MANY.. => 1.0 - 2.0 / FEW,
+    let threshold = match 2.0 * ABOVE / case.n() as f32 {
+        few @ ..0.5 => 1.0 - few,
         _ => 0.5 * case.floats(1, 1)[0],
     };
     let equal = case.integers(2, case.n(), 8);
