@@ -214,7 +214,7 @@ mod tests {
         for (bounds, said, within, outside) in [
             (
                 "at_most = 1000",
-                "at most 1\u{a0}000",
+                "at most 1 000",
                 &[0, 1000][..],
                 &[1001][..],
             ),
@@ -228,10 +228,7 @@ mod tests {
             ("equals = 0", "exactly 0", &[0], &[1]),
         ] {
             let target = target(bounds);
-            assert_eq!(
-                asked(&target, Lang::En).replace(' ', " "),
-                said.replace('\u{a0}', " ")
-            );
+            assert_eq!(asked(&target, Lang::En), said);
             assert!(
                 within.iter().all(|&value| reached(&target, value)),
                 "{bounds}"

@@ -85,8 +85,10 @@ fn written(changed: &Changed, lang: Lang) -> String {
     let Changed { name, many, first } = changed;
     say!(
         lang,
-        "The kernel wrote to `{}`, which it is to read alone: {} of its elements are others than before,          the first at [{}]. Whoever needs `{0}` after this kernel has lost it.",
-        "核函数写入了 `{}`，而它只应被读取：其中 {} 个元素与之前不同，第一个在 [{}] 处。之后还要用 `{0}` 的代码，         拿到的就是坏数据。";
+        "The kernel wrote to `{}`, which it is to read alone: {} of its elements are others than before, \
+         the first at [{}]. Whoever needs `{0}` after this kernel has lost it.",
+        "核函数写入了 `{}`，而它只应被读取：其中 {} 个元素与之前不同，第一个在 [{}] 处。之后还要用 `{0}` 的代码，\
+         拿到的就是坏数据。";
         name, many, first
     )
 }

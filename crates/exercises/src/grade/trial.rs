@@ -196,8 +196,13 @@ impl<'a> Trial<'a> {
 fn other_order(what: &str, lang: Lang) -> String {
     say!(
         lang,
-        "The results were right in one order of the blocks and warps, and in another they are not, and          nobody can foretell in which order they run:\n\n{}\n\nUpdates are lost where threads read a place,          change the value and write it back, and others do so in between: that takes an atomic operation.          And who reads what other threads of the block wrote needs a `__syncthreads()` in between.",
-        "线程块和线程束按一种顺序执行时结果正确，换一种顺序就不对，而实际按什么顺序执行是无法预知的：\n\n{}\n\n         如果线程先读一个位置、修改后再写回，而其他线程在此期间也这样做，更新就会丢失：这里需要原子操作。         要读取本线程块中其他线程写入的数据，中间需要一次 `__syncthreads()`。";
+        "The results were right in one order of the blocks and warps, and in another they are not, and \
+         nobody can foretell in which order they run:\n\n{}\n\nUpdates are lost where threads read a place, \
+         change the value and write it back, and others do so in between: that takes an atomic operation. \
+         And who reads what other threads of the block wrote needs a `__syncthreads()` in between.",
+        "线程块和线程束按一种顺序执行时结果正确，换一种顺序就不对，而实际按什么顺序执行是无法预知的：\n\n{}\n\n\
+         如果线程先读一个位置、修改后再写回，而其他线程在此期间也这样做，更新就会丢失：这里需要原子操作。\
+         要读取本线程块中其他线程写入的数据，中间需要一次 `__syncthreads()`。";
         what
     )
 }
@@ -206,8 +211,24 @@ fn other_order(what: &str, lang: Lang) -> String {
 fn other_garbage(what: &str, lang: Lang) -> String {
     say!(
         lang,
-        "The results depend on what memory holds that nobody has written. They were right with one content          of it, and with another they are not:\n\n{}",
+        "The results depend on what memory holds that nobody has written. They were right with one content \
+         of it, and with another they are not:\n\n{}",
         "结果依赖于从未写入过的内存里恰好有什么。其中的内容是一种时结果正确，换一种就不对：\n\n{}";
         what
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_results_depend_on_is_said_around_what_is_wrong() {
+        for lang in [Lang::En, Lang::Zh] {
+            for said in [other_order("[3] 7", lang), other_garbage("[3] 7", lang)] {
+                assert!(said.contains("\n\n[3] 7"), "{said}");
+                assert!(!said.contains("  "), "{said}");
+            }
+        }
+    }
 }
