@@ -56,6 +56,10 @@ pub fn title(kind: FindingKind, lang: Lang) -> &'static str {
             "A barrier that only part of a warp reaches",
             "线程束中只有一部分线程到达的同步屏障",
         ),
+        FindingKind::EndedBeforeBarrier => (
+            "A barrier that not all threads of the block reach: some have ended",
+            "同步屏障：线程块中有线程已经结束，不会到达",
+        ),
         FindingKind::MixedBarriers => (
             "One barrier, reached at different places",
             "各线程在代码的不同位置到达同一次同步",
@@ -112,6 +116,9 @@ pub fn usually(finding: &Finding, lang: Lang) -> &str {
         }
         FindingKind::DivergentBarrier => {
             "`__syncthreads()` 写在 `if` 里，或者写在各线程退出时机不同的循环里"
+        }
+        FindingKind::EndedBeforeBarrier => {
+            "在 `__syncthreads()` 之前就 `return` 了：没有数据的线程只应跳过计算，不应跳过同步"
         }
         FindingKind::MixedBarriers => {
             "`if` 的两个分支里各有一个 `__syncthreads()`，或者各线程束的循环次数不同"

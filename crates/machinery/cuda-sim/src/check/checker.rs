@@ -1,9 +1,11 @@
 //! What checks the blocks of one multiprocessor.
 
 use super::blocks::Lately;
+use super::deed::Deed;
 use super::evidence::Evidence;
 use super::finding::Severity;
 use super::finding_kind::FindingKind;
+use super::in_order::InOrder;
 use super::launch_checks::LaunchChecks;
 use super::ledger::{FindingKey, Ledger, NOWHERE, Occurrence};
 use super::runs::{Addresses, LaneRun};
@@ -25,6 +27,8 @@ pub struct Checker {
     pub recent: [usize; RECENT],
     /// What blocks have used of device memory.
     pub lately: Lately,
+    /// What blocks have used of device memory that run one after the other.
+    pub in_order: Option<Box<InOrder>>,
 }
 
 /// Who does what, as a check sees it.
@@ -37,21 +41,29 @@ pub struct Doing {
     /// The instruction's address.
     pub site: u32,
     pub access: Access,
+    pub deed: Deed,
     /// The access reads. Most atomics read and write.
     pub reads: bool,
     /// The access writes.
     pub writes: bool,
 }
 
-/// The lanes of an access of shared memory.
+/// The lanes of an access.
 #[derive(Clone, Copy)]
 pub struct Lanes<'a> {
     pub at: Addresses<'a>,
     pub mask: u32,
     /// How many bytes each lane accesses.
     pub bytes: u64,
-    /// The memory before the access.
-    pub memory: &'a [u64],
+}
+
+/// The values that an access is about.
+#[derive(Clone, Copy)]
+pub struct Values<S, B> {
+    /// What a lane stores. Only asked of stores.
+    pub stored: S,
+    /// So many bytes, up to 16, that lie at an address before the access.
+    pub before: B,
 }
 
 impl Doing {
@@ -86,7 +98,9 @@ impl Doing {
 impl Checker {
     /// With nothing found yet.
     pub fn new(launched: Arc<LaunchChecks>) -> Checker {
+        let ordered = launched.in_order();
         Checker {
+            in_order: ordered.then(|| Box::new(InOrder::new(launched.blocks))),
             launched,
             ledger: Ledger::default(),
             recent: [usize::MAX; RECENT],

@@ -1,7 +1,6 @@
 //! Device memory as the checks see it: what is known of each allocation while a launch runs.
 
 use super::blocks::UsedLines;
-use super::fenced::Words;
 use crate::memory::global::Global;
 use crate::memory::written::Written;
 use std::sync::Arc;
@@ -12,10 +11,8 @@ pub struct Tracked {
     pub bytes: u64,
     /// Which bytes are written. None where all are, or where that is not kept.
     pub written: Option<Arc<Written>>,
-    /// Which blocks use each word, if no fence can order the blocks. None where that is not looked at.
+    /// Which blocks use each word, if nothing can order the blocks. None where that is not looked at.
     pub lines: Option<UsedLines>,
-    /// Who wrote each word last, if fences can order the blocks. None where that is not looked at.
-    pub words: Option<Words>,
 }
 
 /// What is looked at of how blocks use device memory.
@@ -24,8 +21,9 @@ pub enum Between {
     Nothing,
     /// Uses of one word by several blocks, which nothing orders.
     Blocks,
-    /// Uses of one word by several blocks, which fences may order.
-    FencedBlocks,
+    /// Uses of one word by several blocks, which may put themselves in order: they run one after
+    /// the other.
+    BlocksInOrder,
 }
 
 /// All allocations, by address.
@@ -46,7 +44,6 @@ impl Device {
                         .written(found.base)
                         .filter(|written| !written.has_all(found.size)),
                     lines: (between == Between::Blocks).then(|| UsedLines::new(found.size)),
-                    words: (between == Between::FencedBlocks).then(|| Words::new(found.size)),
                 })
                 .collect(),
         }

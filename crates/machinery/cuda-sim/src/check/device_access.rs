@@ -1,37 +1,42 @@
-//! Accesses of device memory: whether what they read is written, and which blocks use it.
+//! Accesses of device memory: whether what they read is written, which threads of the block use it,
+//! and which blocks.
 
 use super::blocks::Use;
-use super::checker::{Checker, Doing, RECENT, note_unwritten, unwritten_lanes};
-use super::device::Tracked;
+use super::checker::{Checker, Doing, Lanes, RECENT, Values, note_unwritten, unwritten_lanes};
 use super::evidence::Evidence;
-use super::fenced::{Fences, Words};
 use super::finding::Severity;
 use super::finding_kind::FindingKind;
-use super::ledger::{FindingKey, Ledger, Occurrence, OtherThread};
-use super::runs::{Addresses, LaneRuns};
+use super::in_order::{Contested, Doer, WORD};
+use super::ledger::{FindingKey, Occurrence, OtherThread};
+use super::lines::LINE;
+use super::runs::{LaneRun, LaneRuns};
+use super::shadow::Shadow;
+use super::shared_access::{Suspect, learn};
 use crate::isa::AccessKind;
 use crate::isa::checked::CheckedPlaces;
+use crate::lanes::active;
 
 impl Checker {
     /// The lanes in `mask` access device memory.
     #[inline(always)]
     pub fn device(
         &mut self,
+        shadow: &mut Shadow,
         places: &CheckedPlaces,
         doing: Doing,
-        at: Addresses,
-        mask: u32,
-        bytes: u64,
+        lanes: Lanes,
+        values: Values<impl Fn(usize) -> [u8; 16], impl Fn(u64, usize) -> [u8; 16]>,
     ) {
         if !self.launched.watches_device {
             return;
         }
-        let Checker {
-            launched,
-            ledger,
-            recent,
-            lately,
-        } = self;
+        let Lanes { at, mask, bytes } = lanes;
+        let launched = self.launched.clone();
+        let race = launched.checks.race;
+        if doing.access.ordered.is_some() && race {
+            learn(&mut shadow.order, doing);
+            self.before_ordered(doing, lanes, &values.stored);
+        }
         let by = Use {
             block: doing.block,
             site: places.device_number(doing.site),
@@ -42,11 +47,13 @@ impl Checker {
         for run in LaneRuns::new(at, mask, bytes) {
             let place = (run.start >> 20) as usize % RECENT;
             let span = run.span(bytes);
-            if before == Some((run.start, span)) {
+            let single = run.lanes == 1 || run.apart;
+            if before == Some((run.start, span)) && !race {
                 continue;
             }
+            let again = before == Some((run.start, span));
             before = Some((run.start, span));
-            let known = launched.device.at(recent[place]);
+            let known = launched.device.at(self.recent[place]);
             let known = match known.filter(|known| known.offset(run.start, span).is_some()) {
                 Some(known) => known,
                 None => {
@@ -54,7 +61,7 @@ impl Checker {
                     let Some(number) = launched.device.find(run.start) else {
                         return;
                     };
-                    recent[place] = number;
+                    self.recent[place] = number;
                     match launched.device.at(number) {
                         Some(known) => known,
                         None => return,
@@ -64,99 +71,162 @@ impl Checker {
             let Some(offset) = known.offset(run.start, span) else {
                 return;
             };
-            if let Some(written) = &known.written {
+            if run.start & (bytes - 1) != 0 && bytes.is_power_of_two() {
+                // It is about to fail.
+                return;
+            }
+            if let Some(written) = &known.written
+                && launched.checks.init
+                && !again
+            {
                 if doing.reads && !written.has(offset, span) {
                     before = None;
                     let has = |at| written.has(at - known.base, bytes);
                     for held in unwritten_lanes(doing, &run, bytes, has) {
-                        note_unwritten(ledger, FindingKind::UnwrittenDevice, doing.block, held);
+                        let kind = FindingKind::UnwrittenDevice;
+                        note_unwritten(&mut self.ledger, kind, doing.block, held);
                     }
                 }
                 if doing.leaves_written() {
                     written.set(offset, span);
                 }
             }
-            if let Some(lines) = &known.lines
-                && doing.access.kind != AccessKind::Atomic
-                && !doing.access.ordered
-            {
-                lines.touch(lately, offset, span, by);
+            if !race {
+                continue;
             }
-            if let (Some(words), Some(fences)) = (&known.words, &launched.fences) {
-                before = None;
-                let place = FencedAccess {
-                    known,
-                    words,
-                    fences,
-                    offset,
-                    span,
+            if let Some(lines) = &known.lines
+                && doing.access.ordered.is_none()
+                && !again
+            {
+                lines.touch(&mut self.lately, offset, span, by);
+            }
+            if self.in_order.is_some() && !again {
+                self.in_order(doing, run.start, span);
+            }
+            if !single && doing.access.kind == AccessKind::Store {
+                let what = Evidence::Device {
+                    at: run.start,
+                    bytes,
                 };
-                ordered_by_fences(ledger, places, doing, place);
+                self.one_store(doing, &run, what, &values.stored);
+            }
+            self.in_block(shadow, places, (doing, lanes), &run, &values);
+        }
+        if doing.deed.publishes()
+            && let Some(in_order) = &mut self.in_order
+        {
+            for lane in active(mask) {
+                in_order.publish(doing.block, at.of(lane) / WORD);
             }
         }
     }
 
     /// A block goes past a fence.
-    pub fn fence(&self, block: u64) {
-        if let Some(fences) = &self.launched.fences {
-            fences.fence(block);
+    pub fn fence(&mut self, block: u64) {
+        if let Some(in_order) = &mut self.in_order {
+            in_order.fence(block);
         }
     }
-}
 
-/// An access of an allocation's bytes in a launch whose blocks may order themselves by fences.
-struct FencedAccess<'a> {
-    known: &'a Tracked,
-    words: &'a Words,
-    fences: &'a Fences,
-    offset: u64,
-    span: u64,
-}
-
-/// An access in a launch whose blocks may order themselves: notes what is not in order.
-#[cold]
-fn ordered_by_fences(
-    ledger: &mut Ledger,
-    places: &CheckedPlaces,
-    doing: Doing,
-    place: FencedAccess,
-) {
-    let FencedAccess {
-        known,
-        words,
-        fences,
-        offset,
-        span,
-    } = place;
-    if doing.access.kind == AccessKind::Atomic || doing.access.ordered {
-        if doing.reads {
-            fences.look(doing.block);
+    /// An access that is ordered: what it makes known or learns of others, and what it stores.
+    #[cold]
+    fn before_ordered(&mut self, doing: Doing, lanes: Lanes, stored: &impl Fn(usize) -> [u8; 16]) {
+        self.note_stored(doing, lanes, stored);
+        let releases = doing.access.ordered.is_some_and(|ordered| ordered.releases);
+        if let Some(in_order) = &mut self.in_order {
+            if releases {
+                in_order.fence(doing.block);
+            }
+            if doing.deed.acquires() {
+                for lane in active(lanes.mask) {
+                    in_order.acquire(doing.block, lanes.at.of(lane) / WORD);
+                }
+            }
         }
-    } else if doing.writes {
-        let site = places.device_number(doing.site);
-        words.write(fences, offset, span, doing.block, site);
-    } else {
-        for (at, wrote) in words.read(fences, offset, span, doing.block) {
-            let key = FindingKey {
-                severity: Severity::Warning,
-                kind: FindingKind::BetweenBlocks,
-                site: places.device_site(wrote.site),
-                other: doing.site,
-            };
-            let block = u64::from(wrote.block);
-            ledger.note(key, block, 1, || Occurrence {
-                block,
+    }
+
+    /// Looks at a run of lanes, all inside of an allocation, beside what other threads of the block
+    /// have done.
+    #[inline(always)]
+    fn in_block(
+        &mut self,
+        shadow: &mut Shadow,
+        places: &CheckedPlaces,
+        (doing, lanes): (Doing, Lanes),
+        run: &LaneRun,
+        values: &Values<impl Fn(usize) -> [u8; 16], impl Fn(u64, usize) -> [u8; 16]>,
+    ) {
+        let Shadow { order, device, .. } = shadow;
+        let (now, bytes) = (doing.now(), lanes.bytes);
+        let mut lane = run.first;
+        while lane < run.first + run.lanes {
+            let part = device.part(order, now, (run, lane), bytes);
+            lane += part.lanes;
+            let shadow = &mut device.lines;
+            if shadow.is_suspect(order, now, &part, bytes) {
+                for conflict in shadow.look_closely(order, now, &part, bytes) {
+                    let what = Evidence::Device {
+                        at: lanes.at.of(conflict.lane),
+                        bytes,
+                    };
+                    let suspect = Suspect { conflict, what };
+                    self.suspect(order, places, (doing, lanes), suspect, values);
+                }
+            }
+            shadow.note(order, now, &part, bytes);
+        }
+    }
+
+    /// Looks at bytes that a block uses, all inside of an allocation, in a launch whose blocks run
+    /// one after the other.
+    #[cold]
+    fn in_order(&mut self, doing: Doing, start: u64, bytes: u64) {
+        let by = Doer {
+            block: doing.block,
+            site: doing.site,
+            deed: doing.deed,
+        };
+        let mut at = start;
+        while at < start + bytes {
+            let next = (at - at % LINE + LINE).min(start + bytes);
+            let in_order = self.in_order.as_mut();
+            let found = in_order.and_then(|in_order| in_order.use_line(by, at, next - at));
+            if let Some(found) = found {
+                self.note_contested(by, at - at % LINE, found);
+            }
+            at = next;
+        }
+    }
+
+    /// Notes two uses of a line that nothing orders.
+    fn note_contested(&mut self, by: Doer, line: u64, found: Contested) {
+        let (writer, user) = match found.earlier.deed.writes() {
+            true => (found.earlier, by),
+            false => (by, found.earlier),
+        };
+        let key = FindingKey {
+            severity: Severity::Warning,
+            kind: FindingKind::BetweenBlocks,
+            site: writer.site,
+            other: user.site,
+        };
+        if found.unless_constant {
+            self.ledger.doubt(key, [writer.site, user.site]);
+        }
+        let (first, count) = (found.words.trailing_zeros(), found.words.count_ones());
+        self.ledger
+            .note(key, writer.block, count.into(), || Occurrence {
+                block: writer.block,
                 thread: 0,
                 other: Some(OtherThread {
-                    block: doing.block,
+                    block: user.block,
                     thread: 0,
-                    write: false,
+                    write: user.deed.writes(),
                 }),
                 what: Evidence::Device {
-                    at: known.base + at,
-                    bytes: 4,
+                    at: line + u64::from(first) * WORD,
+                    bytes: WORD,
                 },
             });
-        }
     }
 }

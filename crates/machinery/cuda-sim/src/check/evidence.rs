@@ -18,6 +18,9 @@ pub enum Evidence {
         /// The instruction at which one of the lanes was that did not come, if that is known.
         elsewhere: Option<u32>,
     },
+    /// So many threads of the block had ended before a barrier. One of them did after this
+    /// instruction.
+    Ended { threads: u32, after: u32 },
     /// The mask that a warp-wide instruction was given, and the lanes that it names wrongly or lacks.
     Mask { mask: u32, wrong: u32 },
     /// There is nothing to say beside the kind of mistake.
@@ -44,6 +47,12 @@ impl Evidence {
             Evidence::Came { came, alive, .. } => {
                 let (here, of) = (came.count_ones(), alive.count_ones());
                 format!("{here} of the warp's {of} threads are here, the others are not")
+            }
+            Evidence::Ended { threads: 1, .. } => {
+                "1 thread of the block has ended and does not come".to_owned()
+            }
+            Evidence::Ended { threads, .. } => {
+                format!("{threads} threads of the block have ended and do not come")
             }
             Evidence::Mask { mask, wrong } => {
                 format!("the mask is {mask:#010x}; lanes {}", lanes(wrong))

@@ -37,6 +37,8 @@ pub enum FindingKind {
     BetweenBlocks,
     /// A barrier that only part of a warp reaches.
     DivergentBarrier,
+    /// A barrier of the whole block that opens though some of its threads have ended.
+    EndedBeforeBarrier,
     /// A barrier that opens for threads that stand at different ones in the source.
     MixedBarriers,
     /// A barrier that never opens.
@@ -73,6 +75,7 @@ impl FindingKind {
             FindingKind::CopyNotAwaited => "copy-not-awaited",
             FindingKind::BetweenBlocks => "between-blocks",
             FindingKind::DivergentBarrier => "divergent-barrier",
+            FindingKind::EndedBeforeBarrier => "ended-before-barrier",
             FindingKind::MixedBarriers => "mixed-barriers",
             FindingKind::BarrierNeverOpens => "barrier-never-opens",
             FindingKind::InvalidBarrier => "invalid-barrier",
@@ -101,6 +104,7 @@ impl FindingKind {
             | FindingKind::CopyNotAwaited
             | FindingKind::BetweenBlocks => Check::Race,
             FindingKind::DivergentBarrier
+            | FindingKind::EndedBeforeBarrier
             | FindingKind::MixedBarriers
             | FindingKind::BarrierNeverOpens
             | FindingKind::InvalidBarrier
@@ -143,6 +147,9 @@ impl FindingKind {
             FindingKind::CopyNotAwaited => "a use of what an asynchronous copy has not brought yet",
             FindingKind::BetweenBlocks => "blocks use the same device memory, and one writes",
             FindingKind::DivergentBarrier => "a barrier that only part of a warp reaches",
+            FindingKind::EndedBeforeBarrier => {
+                "a barrier that not all threads of the block reach: some have ended"
+            }
             FindingKind::MixedBarriers => "one barrier, reached at different places",
             FindingKind::BarrierNeverOpens => "a barrier that never opens",
             FindingKind::InvalidBarrier => "a barrier that does not exist",
@@ -181,6 +188,10 @@ impl FindingKind {
             }
             FindingKind::DivergentBarrier => {
                 "`__syncthreads()` in an `if`, or in a loop that threads leave at different times"
+            }
+            FindingKind::EndedBeforeBarrier => {
+                "`return` before a `__syncthreads()`: a thread with nothing to do skips its work, \
+                 and not the barrier"
             }
             FindingKind::MixedBarriers => {
                 "`__syncthreads()` in both branches of an `if`, or in a loop with another number \

@@ -2,15 +2,32 @@
 
 use super::choice::Checks;
 use super::device::{Between, Device};
+use super::device_shadow::DeviceShadow;
 use super::evidence::Evidence;
-use super::fenced::{Fences, MOST_BLOCKS};
 use super::finding::{Finding, Severity};
 use super::finding_kind::FindingKind;
 use super::ledger::{FindingKey, KernelContext, Ledger, Occurrence, OtherThread};
 use super::shadow::Shadow;
+use super::shared::SharedShadow;
+use crate::isa::Memory;
 use crate::isa::checked::CheckedPlaces;
 use crate::memory::global::Global;
 use std::sync::Arc;
+
+/// Lines of device memory that are looked at in all blocks under way together, and in each of them.
+const LINES: u32 = 1 << 20;
+const MOST_LINES: u32 = 1 << 13;
+const FEWEST_LINES: u32 = 1 << 8;
+
+/// The blocks of a launch.
+#[derive(Clone, Copy)]
+pub struct LaunchedBlocks {
+    pub count: u64,
+    /// They may put themselves in order: they have to run one after the other then.
+    pub ordered: bool,
+    /// How many are under way at once, at most.
+    pub resident: u32,
+}
 
 /// What the checks of a launch share.
 pub struct LaunchChecks {
@@ -23,42 +40,57 @@ pub struct LaunchChecks {
     pub(super) device: Device,
     /// Whether device memory is looked at.
     pub(super) watches_device: bool,
-    /// When blocks went past fences, in a launch whose blocks fences may order.
-    pub(super) fences: Option<Fences>,
+    /// What is looked at of how blocks use device memory.
+    pub(super) between: Between,
+    /// How many blocks there are.
+    pub(super) blocks: u64,
+    /// So many lines of device memory are looked at in a block.
+    block_lines: u32,
+    /// Accesses of device memory by the threads of a block are noted for so many bytes at a time,
+    /// as for shared memory.
+    device_granule: u32,
 }
 
 impl LaunchChecks {
-    /// For a launch of so many blocks with `shared_bytes` bytes of shared memory each; `ordered`
-    /// tells whether the blocks run one after the other. None where no check looks at the kernel
-    /// while it runs.
+    /// For a launch of `blocks` with `shared_bytes` bytes of shared memory each. None where no check
+    /// looks at the kernel while it runs.
     pub fn new(
         checks: Checks,
         places: &CheckedPlaces,
         global: &Global,
         shared_bytes: u32,
-        (blocks, ordered): (u64, bool),
+        blocks: LaunchedBlocks,
     ) -> Option<Arc<LaunchChecks>> {
-        let between = match (checks.race && blocks > 1, places.has_fences()) {
+        let between = match (checks.race && blocks.count > 1, blocks.ordered) {
             (true, false) => Between::Blocks,
-            // Where blocks run at the same time, which comes first is a matter of chance.
-            (true, true) if ordered && blocks <= MOST_BLOCKS => Between::FencedBlocks,
-            _ => Between::Nothing,
+            (true, true) => Between::BlocksInOrder,
+            (false, _) => Between::Nothing,
         };
         checks.watches().then(|| {
             Arc::new(LaunchChecks {
                 checks,
                 shared_bytes,
-                granule: places.granule(),
+                granule: places.granule(Memory::Shared),
                 device: Device::of(global, between),
-                watches_device: between != Between::Nothing || checks.init,
-                fences: (between == Between::FencedBlocks).then(|| Fences::new(blocks)),
+                watches_device: checks.race || checks.init,
+                between,
+                blocks: blocks.count,
+                block_lines: (LINES / blocks.resident.max(1)).clamp(FEWEST_LINES, MOST_LINES),
+                device_granule: places.granule(Memory::Global),
             })
         })
     }
 
+    /// Whether the blocks have to run one after the other.
+    pub fn in_order(&self) -> bool {
+        self.between == Between::BlocksInOrder
+    }
+
     /// What is known of a block that has not begun.
     pub fn shadow(&self) -> Box<Shadow> {
-        Box::new(Shadow::new(self.shared_bytes, self.granule, self.checks))
+        let device = DeviceShadow::new(self.block_lines, self.device_granule, self.checks);
+        let shared = SharedShadow::new(self.shared_bytes, self.granule, self.checks);
+        Box::new(Shadow::new(shared, device))
     }
 
     /// What was found, errors first. `whole` tells whether the launch has run to its end.

@@ -53,6 +53,10 @@ pub struct KernelContext<'a> {
 #[derive(Debug, Default)]
 pub struct Ledger {
     found: BTreeMap<FindingKey, Found>,
+    /// Findings that are none unless one of two instructions stores different values.
+    doubtful: BTreeMap<FindingKey, [u32; 2]>,
+    /// What instructions store by which flags are set: one value, or several where it is none.
+    stored: BTreeMap<u32, Option<[u8; 16]>>,
 }
 
 /// How often a mistake was seen, and the first time.
@@ -84,8 +88,38 @@ impl Ledger {
         }
     }
 
+    /// What was noted under a key is a mistake only if one of these instructions stores different
+    /// values in the course of the launch.
+    #[cold]
+    pub fn doubt(&mut self, key: FindingKey, sites: [u32; 2]) {
+        self.doubtful.insert(key, sites);
+    }
+
+    /// An instruction stores a value.
+    pub fn stores(&mut self, site: u32, value: [u8; 16]) {
+        let known = self.stored.entry(site).or_insert(Some(value));
+        if *known != Some(value) {
+            *known = None;
+        }
+    }
+
+    /// Whether a finding is a mistake after all.
+    fn stands(&self, key: &FindingKey) -> bool {
+        let varies = |site: &u32| self.stored.get(site) == Some(&None);
+        self.doubtful
+            .get(key)
+            .is_none_or(|sites| sites.iter().any(varies))
+    }
+
     /// Adds what another host thread found.
     pub fn add(&mut self, other: Ledger) {
+        self.doubtful.extend(other.doubtful);
+        for (site, value) in other.stored {
+            match value {
+                Some(value) => self.stores(site, value),
+                None => drop(self.stored.insert(site, None)),
+            }
+        }
         for (key, found) in other.found {
             match self.found.get_mut(&key) {
                 Some(known) => {
@@ -111,7 +145,7 @@ impl Ledger {
 
     /// As findings, errors first; `describe` says what was touched.
     pub fn findings(
-        self,
+        mut self,
         place: KernelContext,
         describe: impl Fn(&Evidence) -> String,
     ) -> Vec<Finding> {
@@ -121,7 +155,11 @@ impl Ledger {
             dims,
         } = place;
         let mut findings: Vec<Finding> = Vec::new();
-        for (key, found) in self.found {
+        let all = std::mem::take(&mut self.found);
+        for (key, found) in all {
+            if !self.stands(&key) {
+                continue;
+            }
             let seen = found.first;
             let finding = Finding {
                 check: key.kind.check(),
@@ -145,6 +183,11 @@ impl Ledger {
                         "{}, one of them at {}",
                         describe(&seen.what),
                         listing.source_of(place)
+                    ),
+                    Evidence::Ended { after, .. } => format!(
+                        "{}; the first left at {}",
+                        describe(&seen.what),
+                        listing.source_of(after)
                     ),
                     ref what => describe(what),
                 },

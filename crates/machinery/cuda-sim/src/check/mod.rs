@@ -9,26 +9,30 @@
 //! |---|---|
 //! | memory | accesses outside of what they may reach. The simulator always looks; this reports it like the rest |
 //! | init | reads of device or shared memory that nobody has written |
-//! | race | accesses of shared memory with no barrier between them, and of device memory by several blocks |
+//! | race | accesses of shared or device memory by threads of a block with no barrier between them, and of device memory by several blocks |
 //! | sync | barriers and warp-wide instructions that not all threads reach |
 //! | leak | memory still allocated when its context goes |
 //!
-//! What they do not see: local memory and registers that nobody has written; races between the
-//! threads of one block in device memory; races of atomics between blocks; fences that are used
-//! in kernels whose blocks run at the same time, which are taken to be right.
+//! What they do not see: local memory and registers that nobody has written; and what blocks do with
+//! atomics that they do not look at the results of, beside other accesses of the same place.
 
 pub(crate) mod accessor;
 mod blocks;
 pub(crate) mod checker;
 mod choice;
+mod clocks;
+pub(crate) mod deed;
 mod device;
 mod device_access;
+mod device_shadow;
+mod ends;
 mod evidence;
-mod fenced;
 pub(crate) mod finding;
 mod finding_kind;
+mod in_order;
 mod launch_checks;
 mod ledger;
+mod lines;
 mod meetings;
 mod order;
 mod reads;
@@ -44,6 +48,6 @@ pub use finding::{Finding, OtherAccess, Severity};
 pub use finding_kind::FindingKind;
 
 pub(crate) use checker::Checker;
-pub(crate) use launch_checks::LaunchChecks;
+pub(crate) use launch_checks::{LaunchChecks, LaunchedBlocks};
 pub(crate) use ledger::{KernelContext, Ledger};
 pub(crate) use shadow::Shadow;

@@ -8,7 +8,8 @@
 //! * its warp waited with the thread's at a counted barrier since, or with one that did: each warp
 //!   has a row of what it has seen of every other;
 //! * it is of the thread's own warp, and the two lanes have met at a warp-wide instruction since;
-//! * its thread went past a fence, and the other one read an atomic or volatile word afterwards.
+//! * its warp went past a fence, and the other one, or another lane, read an atomic or volatile word
+//!   afterwards.
 
 /// Hardware barriers of a block.
 const BARRIERS: usize = 16;
@@ -29,6 +30,11 @@ pub struct Order {
     gathered: [Vec<u32>; BARRIERS],
     /// For each warp the stamp below which its fences so far make its work known.
     fenced: Vec<u32>,
+    /// For each warp when it last read what it may have waited for.
+    polled: Vec<u32>,
+    /// For each warp the stamp below which fences of its own lanes make its work known, and below
+    /// which other lanes of the warp know it.
+    fenced_within: Vec<(u32, u32)>,
 }
 
 #[derive(Default)]
@@ -53,6 +59,10 @@ impl Order {
         self.warps.resize_with(warps, WarpStamps::default);
         self.seen.clear();
         self.fenced.clear();
+        self.polled.clear();
+        self.polled.resize(warps, 0);
+        self.fenced_within.clear();
+        self.fenced_within.resize(warps, (0, 0));
         self.gathered.iter_mut().for_each(Vec::clear);
         self.open_for_all();
         late
@@ -121,14 +131,28 @@ impl Order {
     pub fn fence(&mut self, warp: usize) {
         let row = self.release(warp);
         join(&mut self.fenced, &row);
+        self.fenced_within[warp].0 = self.now;
     }
 
     /// A warp reads what may tell it that another is past a fence.
     pub fn acquire(&mut self, warp: usize) {
         if !self.fenced.is_empty() {
+            let (fenced, known) = &mut self.fenced_within[warp];
+            *known = *fenced;
             let count = self.warps.len();
             join_row(&mut self.seen[warp * count..][..count], &self.fenced);
         }
+    }
+
+    /// A warp reads what it may have waited for.
+    pub fn poll(&mut self, warp: usize) {
+        self.now += 1;
+        self.polled[warp] = self.now;
+    }
+
+    /// Whether a warp may have waited for what another did at `stamp`.
+    pub fn may_have_waited(&self, warp: usize, stamp: u32) -> bool {
+        self.polled[warp] > stamp
     }
 
     /// What `warp` knows to be done: for each warp of the block the stamp below which its work came
@@ -177,8 +201,10 @@ impl Order {
 
     /// Whether what lane `other` did at `stamp` came before what `lane` of the same warp does now.
     pub fn is_before_in(&self, warp: usize, stamp: u32, other: usize, lane: usize) -> bool {
+        let known = self.fenced_within[warp].1;
         let warp = &self.warps[warp];
         stamp < warp.floor
+            || stamp < known
             || warp
                 .lanes
                 .as_ref()
@@ -270,6 +296,23 @@ mod tests {
         order.acquire(1);
         assert!(order.is_before(stamp, 0, 1));
         assert!(!order.is_before(order.own(0), 0, 1), "done since");
+        // Another lane of the same warp.
+        assert!(!order.is_before_in(0, stamp, 3, 4));
+        order.acquire(0);
+        assert!(order.is_before_in(0, stamp, 3, 4));
+        assert!(!order.is_before_in(0, order.own(0), 3, 4), "done since");
+    }
+
+    #[test]
+    fn who_reads_what_it_waited_for_comes_after_what_was_before() {
+        let mut order = begun(2);
+        let stamp = order.own(0);
+        assert!(!order.may_have_waited(1, stamp));
+        order.poll(1);
+        assert!(order.may_have_waited(1, stamp));
+        assert!(!order.may_have_waited(0, stamp));
+        order.meet(0);
+        assert!(!order.may_have_waited(1, order.own(0)), "done since");
     }
 
     #[test]

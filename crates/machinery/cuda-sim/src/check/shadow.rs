@@ -1,6 +1,7 @@
 //! What the checks know of a block under way.
 
-use super::choice::Checks;
+use super::device_shadow::DeviceShadow;
+use super::ends::Ends;
 use super::meetings::Meetings;
 use super::order::Order;
 use super::shared::SharedShadow;
@@ -10,7 +11,10 @@ use super::shared::SharedShadow;
 pub struct Shadow {
     pub order: Order,
     pub shared: SharedShadow,
+    pub device: DeviceShadow,
     pub meetings: Meetings,
+    /// Threads that have ended.
+    pub ends: Ends,
     /// For each barrier at which threads wait for all of the block, the first of them.
     pub barriers: [Option<Come>; 16],
     /// Parts of warps that wait at barriers at which whole ones should.
@@ -53,12 +57,13 @@ pub struct Come {
 }
 
 impl Shadow {
-    /// Nothing is known yet. Blocks have `shared_bytes` bytes of shared memory, looked at by so many
-    /// bytes at a time as `granule` says.
-    pub fn new(shared_bytes: u32, granule: u32, checks: Checks) -> Shadow {
+    /// Nothing is known yet of a block, nor of the memories that it uses.
+    pub fn new(shared: SharedShadow, device: DeviceShadow) -> Shadow {
         Shadow {
             order: Order::default(),
-            shared: SharedShadow::new(shared_bytes, granule, checks),
+            shared,
+            device,
+            ends: Ends::default(),
             meetings: Meetings::default(),
             barriers: [None; 16],
             parts: Vec::new(),
@@ -72,6 +77,8 @@ impl Shadow {
     pub fn begin(&mut self, warps: usize) {
         let late = self.order.begin(warps);
         self.shared.begin(late);
+        self.device.begin();
+        self.ends.begin(warps);
         self.meetings.clear();
         self.barriers = [None; 16];
         self.parts.clear();
@@ -82,19 +89,35 @@ impl Shadow {
 
     /// Warp `warp` comes to a counted barrier.
     pub fn arrive(&mut self, barrier: usize, warp: usize) {
-        self.shared.settle(&self.order);
+        self.settle();
         self.order.arrive(barrier, warp);
     }
 
     /// A warp goes past a fence.
     pub fn fence(&mut self, warp: usize) {
-        self.shared.settle(&self.order);
+        self.settle();
         self.order.fence(warp);
+    }
+
+    /// Takes note of all that is put down so far, before something else than a barrier of the whole
+    /// block orders warps.
+    fn settle(&mut self) {
+        self.shared.settle(&self.order);
+        self.device.settle(&self.order);
     }
 
     /// A barrier opens: one for all the block's threads, or one that counts.
     pub fn open(&mut self, barrier: usize, counted: bool, waiting: impl Iterator<Item = usize>) {
-        self.barriers[barrier] = None;
+        let of_part = |part: &PartialWarp| Come {
+            site: part.site,
+            thread: part.warp as u32 * 32 + part.mask.trailing_zeros(),
+        };
+        let mut parts = self.parts.iter();
+        let part = parts.find(|part| part.barrier == barrier).map(of_part);
+        let come = self.barriers[barrier].take().or(part);
+        if let (Some(come), false) = (come, counted) {
+            self.ends.barrier_opens(come.thread, come.site);
+        }
         self.part(barrier);
         if counted {
             self.order.open(barrier, waiting);

@@ -1,23 +1,31 @@
 //! Accesses of shared memory: whether what they read is written, and what they are in conflict with.
 
 use super::accessor::Who;
-use super::checker::{Checker, Doing, Lanes, unwritten_lanes};
+use super::checker::{Checker, Doing, Lanes, Values, unwritten_lanes};
+use super::deed::{Deed, Unordered};
 use super::evidence::Evidence;
 use super::finding::Severity;
 use super::finding_kind::FindingKind;
 use super::ledger::{FindingKey, Occurrence, OtherThread};
+use super::order::Order;
 use super::runs::{LaneRun, LaneRuns};
 use super::shadow::Shadow;
 use super::shared::{Conflict, PENDING};
+use crate::isa::AccessKind;
 use crate::isa::checked::{Checked, CheckedPlaces};
-use crate::isa::{Access, AccessKind};
-use crate::lanes::FULL;
+use crate::lanes::{FULL, active};
 
 /// How many reads of one block are held back at most. Those beyond are noted at once.
 const MOST_HELD: usize = 1 << 16;
 
+/// An access that nothing orders with an earlier one, and the bytes that are meant.
+pub struct Suspect {
+    pub conflict: Conflict,
+    pub what: Evidence,
+}
+
 impl Checker {
-    /// Lanes access shared memory. `stored` gives the bytes that a lane stores.
+    /// Lanes access shared memory.
     #[inline(always)]
     pub fn shared(
         &mut self,
@@ -25,11 +33,9 @@ impl Checker {
         places: &CheckedPlaces,
         doing: Doing,
         lanes: Lanes,
-        stored: impl Fn(usize) -> [u8; 16],
+        values: Values<impl Fn(usize) -> [u8; 16], impl Fn(u64, usize) -> [u8; 16]>,
     ) {
-        let Lanes {
-            at, mask, bytes, ..
-        } = lanes;
+        let Lanes { at, mask, bytes } = lanes;
         let checks = self.launched.checks;
         let Shadow {
             order,
@@ -38,8 +44,9 @@ impl Checker {
             unwritten,
             ..
         } = shadow;
-        if doing.access.ordered && doing.reads {
-            order.acquire(doing.warp);
+        if doing.access.ordered.is_some() && checks.race {
+            learn(order, doing);
+            self.note_stored(doing, lanes, &values.stored);
         }
         let now = doing.now();
         if doing.writes {
@@ -71,11 +78,20 @@ impl Checker {
                 continue;
             }
             if doing.access.kind == AccessKind::Store && !run.apart && run.lanes > 1 {
-                self.one_store(doing, &run, bytes, &stored);
+                let what = Evidence::Shared {
+                    at: run.start,
+                    bytes,
+                };
+                self.one_store(doing, &run, what, &values.stored);
             }
             if shared.is_suspect(order, now, &run, bytes) {
                 for conflict in shared.look_closely(order, now, &run, bytes) {
-                    self.suspect(places, doing, lanes, conflict, &stored);
+                    let what = Evidence::Shared {
+                        at: at.of(conflict.lane),
+                        bytes,
+                    };
+                    let suspect = Suspect { conflict, what };
+                    self.suspect(order, places, (doing, lanes), suspect, &values);
                 }
             }
             shared.note(order, now, &run, bytes);
@@ -84,20 +100,15 @@ impl Checker {
 
     /// Notes a conflict, unless both threads write the same value.
     #[cold]
-    fn suspect(
+    pub fn suspect(
         &mut self,
+        order: &Order,
         places: &CheckedPlaces,
-        doing: Doing,
-        lanes: Lanes,
-        conflict: Conflict,
-        stored: &impl Fn(usize) -> [u8; 16],
+        (doing, lanes): (Doing, Lanes),
+        Suspect { conflict, what }: Suspect,
+        values: &Values<impl Fn(usize) -> [u8; 16], impl Fn(u64, usize) -> [u8; 16]>,
     ) {
-        let Lanes {
-            at,
-            mask,
-            bytes,
-            memory,
-        } = lanes;
+        let Lanes { at, mask, bytes } = lanes;
         let other = conflict.other;
         let address = at.of(conflict.lane);
         let together = other.warp() == doing.warp
@@ -107,43 +118,51 @@ impl Checker {
         let store = doing.access.kind == AccessKind::Store;
         if conflict.other_wrote && store && !conflict.pending {
             let width = bytes as usize;
-            let new = stored(conflict.lane);
+            let new = (values.stored)(conflict.lane);
             let same = match together {
-                true => stored(other.lane())[..width] == new[..width],
-                false => bytes_of(memory, address, width)[..width] == new[..width],
+                true => (values.stored)(other.lane())[..width] == new[..width],
+                false => (values.before)(address, width)[..width] == new[..width],
             };
             if same {
                 return;
             }
             if together {
-                let pair = (conflict.lane, other.lane());
-                return self.note_one_store(doing, pair, address, bytes);
+                return self.note_one_store(doing, (conflict.lane, other.lane()), what);
             }
         }
         if !(together && conflict.other_wrote) {
-            self.conflict(places, doing, conflict, address, bytes);
+            self.conflict(order, places, doing, Suspect { conflict, what });
+        }
+    }
+
+    /// Notes what an ordered store stores.
+    pub fn note_stored(&mut self, doing: Doing, lanes: Lanes, stored: &impl Fn(usize) -> [u8; 16]) {
+        if doing.deed == Deed::OrderedStore {
+            for lane in active(lanes.mask) {
+                self.ledger.stores(doing.site, stored(lane));
+            }
         }
     }
 
     /// Several lanes of one store write to one place: notes it if two of them write different values.
     #[inline(always)]
-    fn one_store(
+    pub fn one_store(
         &mut self,
         doing: Doing,
         run: &LaneRun,
-        bytes: u64,
+        what: Evidence,
         stored: &impl Fn(usize) -> [u8; 16],
     ) {
-        let width = bytes as usize;
+        let width = doing.access.bytes as usize;
         let first = stored(run.first);
         let mut lanes = run.first + 1..run.first + run.lanes;
         if let Some(other) = lanes.find(|&lane| stored(lane)[..width] != first[..width]) {
-            self.note_one_store(doing, (other, run.first), run.start, bytes);
+            self.note_one_store(doing, (other, run.first), what);
         }
     }
 
     /// Notes that two lanes of one store write different values to one place.
-    fn note_one_store(&mut self, doing: Doing, (lane, other): (usize, usize), at: u64, bytes: u64) {
+    fn note_one_store(&mut self, doing: Doing, (lane, other): (usize, usize), what: Evidence) {
         let key = FindingKey {
             other: doing.site,
             ..doing.key(FindingKind::OneStore, Severity::Error)
@@ -156,30 +175,21 @@ impl Checker {
                 thread: doing.thread(other),
                 write: true,
             }),
-            what: Evidence::Shared { at, bytes },
+            what,
         });
     }
 
-    /// Notes a conflict, unless both accesses are atomic, or both are ordered and of different warps.
+    /// Notes a conflict, unless both accesses are made for it.
     #[cold]
     fn conflict(
         &mut self,
+        order: &Order,
         places: &CheckedPlaces,
         doing: Doing,
-        conflict: Conflict,
-        at: u64,
-        bytes: u64,
+        Suspect { conflict, what }: Suspect,
     ) {
         let Conflict { other, .. } = conflict;
         let within = other.warp() == doing.warp;
-        if let Checked::Access(access) = places.at(other.site()) {
-            let atomic = |access: Access| access.kind == AccessKind::Atomic;
-            let both_atomic = atomic(access) && atomic(doing.access);
-            let both_ordered = access.ordered && doing.access.ordered && !within;
-            if both_atomic || both_ordered {
-                return;
-            }
-        }
         let kind = match (conflict.pending, doing.writes, conflict.other_wrote) {
             (true, ..) => FindingKind::CopyNotAwaited,
             (_, true, true) => FindingKind::WriteAfterWrite,
@@ -194,6 +204,28 @@ impl Checker {
             other: other.site(),
             ..doing.key(kind, severity)
         };
+        let unordered = match places.at(other.site()) {
+            Checked::Access(access) if within => {
+                let both = [access, doing.access].map(|access| access.kind);
+                match both == [AccessKind::Atomic; 2] {
+                    true => Unordered::Fine,
+                    false => Unordered::Race,
+                }
+            }
+            Checked::Access(access) => doing.deed.against(Deed::of(access)),
+            _ => Unordered::Race,
+        };
+        match unordered {
+            Unordered::Fine => return,
+            // Who waits until another has stored, and stores then, has the other's store behind it.
+            Unordered::UnlessConstant
+                if doing.writes && order.may_have_waited(doing.warp, conflict.stamp) =>
+            {
+                return;
+            }
+            Unordered::UnlessConstant => self.ledger.doubt(key, [doing.site, other.site()]),
+            Unordered::Race => {}
+        }
         self.ledger.note(key, doing.block, 1, || Occurrence {
             block: doing.block,
             thread: doing.thread(conflict.lane),
@@ -202,7 +234,7 @@ impl Checker {
                 thread: other.thread(),
                 write: conflict.other_wrote,
             }),
-            what: Evidence::Shared { at, bytes },
+            what,
         });
     }
 
@@ -232,13 +264,15 @@ impl Checker {
             };
             let doing = Doing {
                 writes: true,
+                deed: Deed::Store,
                 ..doing
             };
             let now = doing.now();
             shared.settle(order);
             if shared.is_suspect(order, now, &run, bytes) {
                 for conflict in shared.look_closely(order, now, &run, bytes) {
-                    self.conflict(places, doing, conflict, at, bytes);
+                    let what = Evidence::Shared { at, bytes };
+                    self.conflict(order, places, doing, Suspect { conflict, what });
                 }
             }
             shared.note(order, now, &run, bytes);
@@ -247,12 +281,14 @@ impl Checker {
     }
 }
 
-/// `count` bytes of shared memory from `at` on, which are inside. The rest of the 16 is zero.
-fn bytes_of(memory: &[u64], at: u64, count: usize) -> [u8; 16] {
-    let mut bytes = [0; 16];
-    for (nth, byte) in bytes[..count].iter_mut().enumerate() {
-        let at = at as usize + nth;
-        *byte = memory[at / 8].to_ne_bytes()[at % 8];
+/// A warp may learn from what it is about to read that another one has gone past a fence, or that it
+/// has stored what it waits for.
+#[inline(always)]
+pub fn learn(order: &mut Order, doing: Doing) {
+    if doing.deed.acquires() {
+        order.acquire(doing.warp);
+        if doing.deed.polls() {
+            order.poll(doing.warp);
+        }
     }
-    bytes
 }

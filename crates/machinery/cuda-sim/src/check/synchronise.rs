@@ -22,6 +22,27 @@ impl Checker {
         for held in shadow.unwritten.drain(..) {
             note_unwritten(&mut self.ledger, FindingKind::UnwrittenShared, block, held);
         }
+        for missed in shadow.ends.missed.drain(..) {
+            if !self.launched.checks.sync {
+                continue;
+            }
+            let key = FindingKey {
+                severity: Severity::Warning,
+                kind: FindingKind::EndedBeforeBarrier,
+                site: missed.site,
+                other: NOWHERE,
+            };
+            self.ledger
+                .note(key, block, missed.ended.into(), || Occurrence {
+                    block,
+                    thread: missed.came,
+                    other: None,
+                    what: Evidence::Ended {
+                        threads: missed.ended,
+                        after: missed.first.site,
+                    },
+                });
+        }
         let parts = std::mem::take(&mut shadow.parts);
         // Lanes that have ended meanwhile are waited for by nobody.
         let misses = |part: &PartialWarp| elsewhere(part.warp, part.alive & !part.mask).is_some();

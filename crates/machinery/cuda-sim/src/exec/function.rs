@@ -29,6 +29,8 @@ pub struct Function {
     pub calls_pointers: bool,
     /// Has atomics on device memory whose order shows in the result.
     pub ordered: bool,
+    /// It has volatile or ordered loads or stores of device memory.
+    pub volatile: bool,
 }
 
 /// A constant operand's row.

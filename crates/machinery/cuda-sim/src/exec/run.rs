@@ -50,7 +50,9 @@ pub fn run(
     let grid = Arc::new(Grid::new(program, global, device, launch, blocks_held));
     let _shown = launch.watch.map(|watch| watch.show(grid.progress.clone()));
     let kernel = &program.listing.kernels[launch.kernel];
-    let done = if kernel.ordered || grid.progress.blocks == 1 || grid.order.is_some() {
+    let checks = grid.checks.as_ref();
+    let in_order = kernel.ordered || checks.is_some_and(|checks| checks.in_order());
+    let done = if in_order || grid.progress.blocks == 1 || grid.order.is_some() {
         vec![run_blocks(&grid, grid.resident)]
     } else {
         on_all_threads(launch.threads, &grid)

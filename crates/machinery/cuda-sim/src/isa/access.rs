@@ -9,8 +9,20 @@ pub struct Access {
     pub bytes: u32,
     /// Which of the operands is the 64-bit row of addresses; `imm` is added to it.
     pub address: usize,
-    /// It is volatile, or ordered with what other threads do: an assembler leaves it as it is.
-    pub ordered: bool,
+    /// It is volatile, atomic, or ordered with what other threads do: an assembler leaves it as it
+    /// is. None for all others.
+    pub ordered: Option<Ordered>,
+}
+
+/// What an access that other threads may look on at means for what they do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Ordered {
+    /// It makes known what its thread did before: `st.release`, `atom.acq_rel`.
+    pub releases: bool,
+    /// It reads in a loop that stores nothing of the kind: it may wait for another thread's store.
+    pub polls: bool,
+    /// It is an exchange whose old value nobody looks at, so that all it does is to store.
+    pub only_stores: bool,
 }
 
 /// A state space whose accesses are counted.

@@ -167,7 +167,7 @@ mod tests {
                     kind,
                     bytes: 4,
                     address: 0,
-                    ordered: false,
+                    ordered: None,
                 };
                 for &reached in access.memories() {
                     // Nothing writes constant memory.

@@ -12,7 +12,13 @@ pub enum Checked {
     /// The lanes of a warp come together, those that its operand of this number names.
     Warp(Meeting),
     /// It orders what comes before it for those who see what comes after.
-    Fence,
+    Fence(FenceFor),
+    /// It goes one way where its predicate holds, or, with `unless`, where it does not.
+    Branch {
+        unless: bool,
+    },
+    /// It is a branch, and one of its ways only ends the thread.
+    Leave(Leaving),
     /// It waits for asynchronous copies.
     Wait(Waiting),
     /// The thread ends.
@@ -23,6 +29,22 @@ pub enum Checked {
 /// `barrier.sync` they come one by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Aligned(pub bool);
+
+/// For whom a fence orders accesses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FenceFor {
+    /// For the threads of the block.
+    Block,
+    /// For all threads of the device.
+    Device,
+}
+
+/// Which lanes a branch sends to the end of the thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Leaving {
+    /// Those where its predicate, operand 0, holds; else those where it does not.
+    pub holds: bool,
+}
 
 /// How lanes of a warp come together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,19 +141,15 @@ impl CheckedPlaces {
         self.list[address as usize]
     }
 
-    /// Bytes that shared memory is looked at by: words, unless something smaller is accessed.
-    pub fn granule(&self) -> u32 {
+    /// Bytes that shared or device memory is looked at by: words, unless something smaller is
+    /// accessed.
+    pub fn granule(&self, of: Memory) -> u32 {
         let narrow = |checked: &Checked| match checked {
             Checked::Access(Access { memory, bytes, .. }) => {
-                matches!(memory, Memory::Shared | Memory::Generic) && *bytes < 4
+                (*memory == of || *memory == Memory::Generic) && *bytes < 4
             }
             _ => false,
         };
         if self.list.iter().any(narrow) { 1 } else { 4 }
-    }
-
-    /// Whether there are fences, or accesses that order others.
-    pub fn has_fences(&self) -> bool {
-        self.list.contains(&Checked::Fence)
     }
 }

@@ -27,6 +27,9 @@ pub struct Kernel {
     pub required_threads: Option<[u32; 3]>,
     /// Blocks must run in order for the result to be the same each time.
     pub ordered: bool,
+    /// It has volatile or ordered loads or stores of device memory, by which its blocks may wait for
+    /// each other.
+    pub volatile: bool,
     /// Calls itself in a circle or through pointers, so that its stack has no bound.
     pub(crate) unbounded: bool,
 }

@@ -12,7 +12,7 @@ pub mod listing;
 pub mod sites;
 mod source;
 
-pub use access::{Access, AccessKind, Memory};
+pub use access::{Access, AccessKind, Memory, Ordered};
 pub use access_class::{AccessClass, AccessRow, CachedIn, Direction};
 pub use access_set::AccessSet;
 pub use class::Class;

@@ -35,6 +35,7 @@ pub fn kernel(
         max_threads: function.max_threads,
         required_threads: function.required_threads,
         ordered: reached.ordered,
+        volatile: reached.volatile,
         unbounded: reached.unbounded,
     })
 }
@@ -68,6 +69,8 @@ pub struct Reached {
     registers: u32,
     /// One of them needs blocks to run in order for the result to be the same each time.
     ordered: bool,
+    /// One of them has volatile or ordered loads or stores of device memory.
+    volatile: bool,
     /// How deep calls may go is not known: they go in a circle, or through a pointer.
     unbounded: bool,
 }
@@ -77,6 +80,7 @@ impl Reached {
     fn add(&mut self, other: &Reached) {
         self.registers = self.registers.max(other.registers);
         self.ordered |= other.ordered;
+        self.volatile |= other.volatile;
         self.unbounded |= other.unbounded;
     }
 }
@@ -109,6 +113,7 @@ pub fn reached(program: &Program) -> Vec<Reached> {
                 local_bytes: 0,
                 registers: function.registers,
                 ordered: function.ordered,
+                volatile: function.volatile,
                 unbounded: function.calls_pointers,
             });
             for &callee in &function.calls {
@@ -127,6 +132,7 @@ pub fn reached(program: &Program) -> Vec<Reached> {
     let mut any = Reached::default();
     for function in functions.iter().filter(|function| !function.is_kernel) {
         any.ordered |= function.ordered;
+        any.volatile |= function.volatile;
         any.registers = any.registers.max(function.registers);
     }
     for reached in all.iter_mut().filter(|reached| reached.unbounded) {

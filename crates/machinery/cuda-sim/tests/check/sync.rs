@@ -16,23 +16,80 @@ fn a_barrier_in_a_branch_of_half_a_warp() {
     // All threads of the second warp are past it: the same 16 threads.
     assert_one(found(body, 64), FindingKind::DivergentBarrier, Error, 0, 16);
     assert_silent(found("bar.sync 0;", 100));
-    // Lanes that end, whenever they do so, are not waited for.
-    let body = "setp.ge.u32 %p1, %t, 16;
-        @!%p1 bra go;
+}
+
+#[test]
+fn threads_that_end_before_a_barrier() {
+    let one = |body: &str, threads: u32, ended: u32, left: &str| {
+        let of = found(body, threads);
+        let line = crate::line_of(&of.1, left);
+        let kind = FindingKind::EndedBeforeBarrier;
+        let finding = assert_one(of, kind, Warning, 0, ended.into());
+        let wanted = match ended {
+            1 => "1 thread of the block has ended".to_owned(),
+            many => format!("{many} threads of the block have ended"),
+        };
+        assert!(finding.what.contains(&wanted), "{finding}");
+        assert!(
+            finding.what.ends_with(&format!("PTX line {line}")),
+            "{finding}"
+        );
+    };
+    // By a branch to the end, at once or after something else; whole warps, and parts of one.
+    let body = |limit: u32| {
+        format!(
+            "setp.ge.u32 %p1, %t, {limit};
+        @%p1 bra end; // left
+        bar.sync 0; // here
         st.global.u32 [%mine], %t;
-        exit;
+    end:"
+        )
+    };
+    one(&body(32), 64, 32, "// left");
+    one(&body(16), 64, 48, "// left");
+    one(&body(63), 64, 1, "// left");
+    assert_silent(found(&body(64), 64));
+    let body = |limit: u32| {
+        format!(
+            "setp.lt.u32 %p1, %t, {limit};
+        @%p1 bra go;
+        st.global.u32 [%mine], %t;
+        exit; // left
     go:
-        bar.sync 0;
-        bar.sync 0;";
-    assert_silent(found(body, 64));
-    let body = "setp.ge.u32 %p1, %t, 16;
+        bar.sync 0; // here"
+        )
+    };
+    one(&body(40), 64, 24, "// left");
+    assert_silent(found(&body(64), 64));
+    one(
+        "setp.ge.u32 %p1, %t, 16; @%p1 exit; // left
+        bar.sync 0; // here",
+        64,
+        48,
+        "// left",
+    );
+    // They go past the barrier, and end while the others wait there.
+    let body = "setp.ge.u32 %p1, %t, 32;
         @%p1 bra past;
         bar.sync 0; // here
     past:
-        st.global.u32 [%mine], %t;";
-    // Whole warps, and threads that have ended.
-    assert_silent(found(&body.replace("16;", "32;"), 64));
-    assert_silent(found("setp.ge.u32 %p1, %t, 16; @%p1 exit; bar.sync 0;", 64));
+        st.global.u32 [%mine], %t;
+        ret; // left";
+    one(body, 64, 32, "// left");
+    // A barrier for those that are left.
+    let body = "setp.ge.u32 %p1, %t, 64;
+        @%p1 bra end;
+        bar.sync 1, 64;
+        st.global.u32 [%mine], %t;
+    end:";
+    assert_silent(found(body, 96));
+    // All barriers come before.
+    let body = "bar.sync 0;
+        setp.ge.u32 %p1, %t, 16;
+        @%p1 bra end;
+        st.global.u32 [%mine], %t;
+    end:";
+    assert_silent(found(body, 96));
 }
 
 #[test]

@@ -12,6 +12,8 @@ pub struct Conflict {
     /// The lane of the access that is looked at.
     pub lane: usize,
     pub other: Who,
+    /// The stamp of the other access.
+    pub stamp: u32,
     pub other_wrote: bool,
     /// The other access is an asynchronous copy that nobody has waited for.
     pub pending: bool,
@@ -103,6 +105,7 @@ impl SharedShadow {
             return Some(Conflict {
                 lane,
                 other: by,
+                stamp: at,
                 other_wrote: true,
                 pending,
             });
@@ -110,10 +113,11 @@ impl SharedShadow {
         if !now.write {
             return None;
         }
-        let read = |other: Who| {
+        let read = |other: Who, stamp: u32| {
             Some(Conflict {
                 lane,
                 other,
+                stamp,
                 other_wrote: false,
                 pending: false,
             })
@@ -124,16 +128,16 @@ impl SharedShadow {
             for other in active(others) {
                 let by = Who::new(now.warp, other, by.site());
                 if !ordered(at, by) {
-                    return read(by);
+                    return read(by, at);
                 }
             }
         } else if !ordered(at, by) {
             let lane = self.read_lanes[place].trailing_zeros() as usize & 31;
-            return read(Who::new(by.warp(), lane, by.site()));
+            return read(Who::new(by.warp(), lane, by.site()), at);
         }
         let (at, by) = (self.before_at[place], Who(self.before_by[place]));
         if by.warp() != now.warp && !ordered(at, by) {
-            return read(by);
+            return read(by, at);
         }
         None
     }

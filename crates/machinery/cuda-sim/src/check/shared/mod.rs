@@ -1,4 +1,6 @@
-//! Who wrote and who read each word of a block's shared memory last.
+//! Who wrote and who read each word of a block's shared memory last. The same is kept of the lines of
+//! device memory that a block uses, laid one behind the other: see
+//! [`DeviceShadow`](super::device_shadow::DeviceShadow).
 //!
 //! Of each granule (a word, or a byte in a program that accesses less than a word) the last write
 //! is known and the last reads by two warps: of two different warps at least one is another than
@@ -31,7 +33,7 @@ pub struct Now {
     pub write: bool,
 }
 
-/// What is known of a block's shared memory. Each vector has an element for every granule: the
+/// What is known of a block's shared memory, or of its lines of device memory. Each vector has an element for every granule: the
 /// stamp of an access (see [`Order`](super::order::Order)), or who did it, as an [`Who`].
 pub struct SharedShadow {
     /// How large the memory is.
@@ -99,6 +101,36 @@ impl SharedShadow {
         self.reads.clear();
         self.pending = false;
         self.last_write = 0;
+    }
+
+    /// The memory has so many bytes more.
+    pub fn grow(&mut self, bytes: u64) {
+        self.bytes += bytes;
+        let count = (self.bytes >> self.granule) as usize;
+        for row in [
+            &mut self.written_at,
+            &mut self.written_by,
+            &mut self.read_at,
+            &mut self.read_by,
+            &mut self.read_lanes,
+            &mut self.before_at,
+            &mut self.before_by,
+        ] {
+            row.resize(count, 0);
+        }
+    }
+
+    /// Nobody has used these bytes yet.
+    pub fn clear(&mut self, at: u64, bytes: u64) {
+        let range = (at >> self.granule) as usize..((at + bytes) >> self.granule) as usize;
+        self.written_at[range.clone()].fill(0);
+        self.read_at[range.clone()].fill(0);
+        self.before_at[range].fill(0);
+    }
+
+    /// Forgets the reads that are put down.
+    pub fn forget_reads(&mut self) {
+        self.reads.clear();
     }
 
     /// Whether `bytes` bytes from `at` on are inside the memory.

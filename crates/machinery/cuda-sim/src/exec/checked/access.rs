@@ -2,7 +2,8 @@
 
 use super::{check, give_back, go_on, take};
 use crate::check::accessor::Who;
-use crate::check::checker::{Checker, Doing, Lanes};
+use crate::check::checker::{Checker, Doing, Lanes, Values};
+use crate::check::deed::Deed;
 use crate::check::runs::Addresses;
 use crate::check::shadow::Shadow;
 use crate::exec::async_copy;
@@ -38,6 +39,7 @@ unsafe fn access<'a>(sm: &Sm, inst: &Inst) -> (Doing, Addresses<'a>) {
         access,
         reads,
         writes,
+        deed: Deed::of(access),
     };
     let offset = inst.imm;
     (doing, Addresses { row, offset })
@@ -46,10 +48,21 @@ unsafe fn access<'a>(sm: &Sm, inst: &Inst) -> (Doing, Addresses<'a>) {
 /// What a lane stores.
 ///
 /// # Safety
-/// As for [`Handler`]; it is a store.
+/// As for [`Handler`]; it is a store, or an exchange.
 #[inline(always)]
 unsafe fn stored(sm: &Sm, inst: &Inst, access: Access, lane: usize) -> [u8; 16] {
     let mut value = [0; 16];
+    if access.kind == AccessKind::Atomic {
+        // SAFETY: operand 2 is a row as wide as what is exchanged.
+        let new = unsafe {
+            match access.bytes {
+                8 => sm.row::<u64>(inst, 2)[lane],
+                _ => sm.row::<u32>(inst, 2)[lane].into(),
+            }
+        };
+        value[..8].copy_from_slice(&new.to_le_bytes());
+        return value;
+    }
     let parts = inst.x.clamp(1, 4) as usize;
     let bytes = access.bytes as usize / parts;
     for (part, value) in value.chunks_exact_mut(bytes).take(parts).enumerate() {
@@ -73,11 +86,8 @@ unsafe fn check_device(sm: &mut Sm, inst: &Inst) -> Next {
     let (doing, at) = unsafe { access(sm, inst) };
     // No closure here: it would not be compiled for AVX2, as this function is.
     if let Some((mut checker, mut shadow)) = take(sm) {
-        if doing.access.ordered && doing.reads {
-            shadow.order.acquire(doing.warp);
-        }
-        let (mask, bytes) = (sm.mask, doing.access.bytes.into());
-        checker.device(&sm.grid.program.listing.checked, doing, at, mask, bytes);
+        // SAFETY: as above.
+        unsafe { look_at_device(sm, inst, &mut checker, &mut shadow, doing, at, sm.mask) };
         give_back(sm, checker, shadow);
     }
     // SAFETY: the caller's promise.
@@ -118,19 +128,52 @@ unsafe fn look_at_shared(
     };
     // SAFETY: it is only asked of stores.
     let stored = |lane| unsafe { stored(sm, inst, doing.access, lane) };
-    let lanes = Lanes {
-        at,
-        mask,
-        bytes,
-        memory: &sm.block.shared,
-    };
-    checker.shared(
-        shadow,
-        &sm.grid.program.listing.checked,
-        doing,
-        lanes,
-        stored,
-    );
+    let before = |at, width| bytes_of(&sm.block.shared, at, width);
+    let places = &sm.grid.program.listing.checked;
+    let lanes = Lanes { at, mask, bytes };
+    checker.shared(shadow, places, doing, lanes, Values { stored, before });
+}
+
+/// # Safety
+/// As for [`Handler`]; it is an access.
+#[inline(always)]
+unsafe fn look_at_device(
+    sm: &Sm,
+    inst: &Inst,
+    checker: &mut Checker,
+    shadow: &mut Shadow,
+    doing: Doing,
+    at: Addresses,
+    mask: u32,
+) {
+    // SAFETY: it is only asked of stores.
+    let stored = |lane| unsafe { stored(sm, inst, doing.access, lane) };
+    let before = |at, width| device_bytes(sm, at, width);
+    let places = &sm.grid.program.listing.checked;
+    let bytes = doing.access.bytes.into();
+    let lanes = Lanes { at, mask, bytes };
+    checker.device(shadow, places, doing, lanes, Values { stored, before });
+}
+
+/// `count` bytes of shared memory from `at` on, which are inside. The rest of the 16 is zero.
+fn bytes_of(memory: &[u64], at: u64, count: usize) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    for (nth, byte) in bytes[..count].iter_mut().enumerate() {
+        let at = at as usize + nth;
+        *byte = memory[at / 8].to_ne_bytes()[at % 8];
+    }
+    bytes
+}
+
+/// `count` bytes of device memory from `at` on. The rest of the 16 is zero.
+fn device_bytes(sm: &Sm, at: u64, count: usize) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    let host = sm.regions.find(at).host(at, count as u64);
+    if !host.is_null() {
+        // SAFETY: so many bytes are inside of an allocation that the launch keeps.
+        unsafe { host.copy_to_nonoverlapping(bytes.as_mut_ptr(), count) };
+    }
+    bytes
 }
 
 /// Makes a handler for any CPU, and for one with wide registers.
@@ -181,17 +224,8 @@ pub unsafe fn generic_access(sm: &mut Sm, inst: &Inst) -> Next {
             unsafe { look_at_shared(sm, inst, checker, shadow, doing, at, to_shared) };
         }
         if to_device != 0 {
-            if doing.access.ordered && doing.reads {
-                shadow.order.acquire(doing.warp);
-            }
-            let bytes = doing.access.bytes.into();
-            checker.device(
-                &sm.grid.program.listing.checked,
-                doing,
-                at,
-                to_device,
-                bytes,
-            );
+            // SAFETY: as above.
+            unsafe { look_at_device(sm, inst, checker, shadow, doing, at, to_device) };
         }
     });
     // SAFETY: the caller's promise.
@@ -220,9 +254,24 @@ pub unsafe fn copy(sm: &mut Sm, inst: &Inst) -> Next {
             row: &from,
             offset: 0,
         };
-        checker.device(places, doing, from, whole, bytes.into());
+        // It stores nothing in device memory.
+        let values = Values {
+            stored: |_| [0; 16],
+            before: |at, width| device_bytes(sm, at, width),
+        };
+        let read = Doing {
+            deed: Deed::Load,
+            ..doing
+        };
+        let of = |mask, bytes| Lanes {
+            at: from,
+            mask,
+            bytes,
+        };
+        checker.device(shadow, places, read, of(whole, bytes.into()), values);
         for lane in active(mask & !whole).filter(|&lane| sizes[lane] > 0) {
-            checker.device(places, doing, from, 1 << lane, sizes[lane].into());
+            let lanes = of(1 << lane, sizes[lane].into());
+            checker.device(shadow, places, read, lanes, values);
         }
         for lane in active(mask) {
             checker.copy_begins(shadow, places, doing, lane, to[lane], bytes.into());

@@ -6,14 +6,51 @@ use crate::check::{FindingKind, Severity};
 use crate::exec::fault::{Fault, FaultKind};
 use crate::exec::sm::{Inst, Next, Sm};
 use crate::exec::warp::SplitState;
-use crate::isa::checked::{Aligned, Checked, Meeting};
+use crate::isa::checked::{Aligned, Checked, FenceFor, Leaving, Meeting};
 
 /// # Safety
 /// As for [`crate::exec::sm::Handler`].
 pub unsafe fn fence(sm: &mut Sm, inst: &Inst) -> Next {
+    let site = sm.address_of(inst);
     check(sm, |sm, checker, shadow| {
         shadow.fence(sm.block.running);
-        checker.fence(sm.block.number);
+        if sm.grid.program.listing.checked.at(site) == Checked::Fence(FenceFor::Device) {
+            checker.fence(sm.block.number);
+        }
+    });
+    // SAFETY: the caller's promise.
+    unsafe { go_on(sm, inst) }
+}
+
+/// A branch that sends some lanes to the end of their threads.
+///
+/// # Safety
+/// As for [`crate::exec::sm::Handler`].
+pub unsafe fn leave(sm: &mut Sm, inst: &Inst) -> Next {
+    let site = sm.address_of(inst);
+    // SAFETY: operand 0 of a branch is a predicate.
+    let predicate = unsafe { sm.predicate(inst, 0) };
+    let leaving = match sm.grid.program.listing.checked.at(site) {
+        Checked::Leave(Leaving { holds: false }) => !predicate & sm.mask,
+        _ => predicate & sm.mask,
+    };
+    if leaving != 0 {
+        check(sm, |sm, _, shadow| {
+            shadow.ends.leave(sm.block.running, leaving, site);
+        });
+    }
+    // SAFETY: the caller's promise.
+    unsafe { go_on(sm, inst) }
+}
+
+/// Threads end.
+///
+/// # Safety
+/// As for [`crate::exec::sm::Handler`].
+pub unsafe fn end(sm: &mut Sm, inst: &Inst) -> Next {
+    let site = sm.address_of(inst);
+    check(sm, |sm, _, shadow| {
+        shadow.ends.end(sm.block.running, sm.mask, site);
     });
     // SAFETY: the caller's promise.
     unsafe { go_on(sm, inst) }

@@ -37,7 +37,7 @@ fn lead_here(code: &[Inst], places: &CheckedPlaces) -> Vec<Inst> {
 /// The handler that checks an instruction and then runs it; none where there is nothing to check.
 fn of(checked: Checked, cpu: Cpu) -> Option<Handler> {
     let handler = match checked {
-        Checked::Nothing | Checked::End => return None,
+        Checked::Nothing | Checked::Branch { .. } => return None,
         Checked::Access(access) if access.kind.is_copy() => access::copy as Handler,
         Checked::Access(access) => match access.memory {
             Memory::Constant | Memory::Local => return None,
@@ -47,7 +47,9 @@ fn of(checked: Checked, cpu: Cpu) -> Option<Handler> {
         },
         Checked::Barrier(_) => meet::barrier,
         Checked::Warp(_) => meet::meeting,
-        Checked::Fence => meet::fence,
+        Checked::Fence(_) => meet::fence,
+        Checked::Leave(_) => meet::leave,
+        Checked::End => meet::end,
         Checked::Wait(_) => access::wait,
     };
     Some(handler)

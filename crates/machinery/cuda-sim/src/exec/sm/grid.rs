@@ -117,6 +117,12 @@ impl Grid {
         };
         let shared_bytes = kernel.shared_with(launch.dynamic_shared);
         let shared_in_use = u64::from(shared_bytes.next_multiple_of(16)) * u64::from(blocks_held);
+        let resident = blocks_held as usize * device.multiprocessors as usize;
+        let blocks = check::LaunchedBlocks {
+            count: progress.blocks,
+            ordered: kernel.ordered || kernel.volatile,
+            resident: resident as u32,
+        };
         Grid {
             program: program.clone(),
             kernel: launch.kernel,
@@ -133,9 +139,9 @@ impl Grid {
                 &program.listing.checked,
                 global,
                 shared_bytes,
-                (progress.blocks, kernel.ordered),
+                blocks,
             ),
-            resident: blocks_held as usize * device.multiprocessors as usize,
+            resident,
             sample: Sample::new(
                 launch.observed(),
                 launch.conditions.watched,

@@ -93,7 +93,7 @@ fn differing(
 
 /// Whether all threads for which an instruction has the same sources get the same result.
 fn repeats(draft: &Draft) -> bool {
-    let ordered = draft.access.is_some_and(|access| access.ordered);
+    let ordered = draft.access.is_some_and(|access| access.ordered.is_some());
     draft.run.repeats && !draft.partial && !ordered
 }
 

@@ -1,7 +1,9 @@
 //! What follows from a function's control flow graph: which loads become one, which blocks are
-//! predicated, which registers the warps of a block have in common.
+//! predicated, which registers the warps of a block have in common,
+//! which loads may wait for another thread.
 
 pub mod common;
+pub mod polls;
 pub mod predicated;
 pub mod repeated;
 pub mod steps;

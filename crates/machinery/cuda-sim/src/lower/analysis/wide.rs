@@ -132,7 +132,11 @@ impl Merging<'_> {
                 let class = AccessClass::of(access.kind, access.memory);
                 let widest = class.map_or(0, |class| class.row().merged_bytes);
                 let whole_words = matches!(access.bytes, 4 | 8);
-                if whole_words && access.bytes < widest && !draft.partial && !access.ordered {
+                if whole_words
+                    && access.bytes < widest
+                    && !draft.partial
+                    && access.ordered.is_none()
+                {
                     let base = draft.operands[access.address];
                     let load = Load {
                         place,

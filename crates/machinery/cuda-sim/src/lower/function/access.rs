@@ -9,7 +9,7 @@ use crate::exec::lanewise::map1;
 use crate::exec::ordered::HostAtomic;
 use crate::exec::sm::Handlers;
 use crate::exec::{ordered, space};
-use crate::isa::{Access, AccessKind, Class, Memory};
+use crate::isa::{Access, AccessKind, Class, Memory, Ordered};
 use crate::lower::error::LoadError;
 use crate::lower::layout::Symbol;
 use crate::lower::register::{Register, RegisterClass};
@@ -186,15 +186,25 @@ pub fn memory_of(at: At) -> Option<Memory> {
     }
 }
 
-/// Whether other threads may look on while it happens.
-fn is_ordered(instruction: &Instruction) -> bool {
+/// What other threads may see of a load or store; none where it is a plain one.
+fn ordered_of(instruction: &Instruction) -> Option<Ordered> {
     let ordered = |name: &&str| {
         matches!(
             *name,
             "volatile" | "relaxed" | "acquire" | "release" | "mmio"
         )
     };
-    instruction.modifiers.iter().any(ordered)
+    let has = instruction.modifiers.iter().any(ordered);
+    has.then(|| Ordered {
+        releases: releases(instruction),
+        ..Ordered::default()
+    })
+}
+
+/// Whether an access makes known what its thread did before.
+pub fn releases(instruction: &Instruction) -> bool {
+    let releases = |name: &&str| matches!(*name, "release" | "acq_rel");
+    instruction.modifiers.iter().any(releases)
 }
 
 impl<'a> Lowering<'_, 'a> {
@@ -323,7 +333,9 @@ impl<'a> Lowering<'_, 'a> {
             }
             Place::Register(row, offset) => {
                 let cpu = self.cpu;
-                let ordered = is_ordered(instruction);
+                let access = ordered_of(instruction);
+                let ordered = access.is_some();
+                self.volatile |= ordered && matches!(at, At::Global | At::Generic);
                 let (run, class) = match at {
                     At::Generic if ordered => (
                         pick_ordered_load::<space::GenericSpace>(ty, count),
@@ -371,7 +383,7 @@ impl<'a> Lowering<'_, 'a> {
                     kind,
                     bytes: ty.bytes() * count,
                     address: count as usize,
-                    ordered,
+                    ordered: access,
                 });
             }
         }
@@ -435,7 +447,9 @@ impl<'a> Lowering<'_, 'a> {
             });
         }
         let cpu = self.cpu;
-        let ordered = is_ordered(instruction);
+        let access = ordered_of(instruction);
+        let ordered = access.is_some();
+        self.volatile |= ordered && matches!(at, At::Global | At::Generic);
         let (run, class) = match at {
             At::Generic if ordered => (
                 pick_ordered_store::<space::GenericSpace>(ty, count),
@@ -475,7 +489,7 @@ impl<'a> Lowering<'_, 'a> {
             kind: AccessKind::Store,
             bytes: ty.bytes() * count,
             address: 0,
-            ordered,
+            ordered: access,
         });
         Ok(())
     }

@@ -107,7 +107,7 @@ impl<'a> Lowering<'_, 'a> {
             kind,
             bytes,
             address: 1,
-            ordered: false,
+            ordered: None,
         });
         Ok(())
     }

@@ -1,11 +1,11 @@
 //! Atomics and reductions. Source: PTX ISA sections 9.7.13.5 (`atom`) and 9.7.13.6 (`red`).
 
 use super::Lowering;
-use super::access::{At, ORDER, Place, memory_of};
+use super::access::{At, ORDER, Place, memory_of, releases};
 use super::operands::{form_of, written};
 use crate::exec::atomic::{Atomic, atomic32, atomic64};
 use crate::exec::space;
-use crate::isa::{Access, AccessKind, Class};
+use crate::isa::{Access, AccessKind, Class, Ordered};
 use crate::lower::error::LoadError;
 use crate::ptx::ast::{Instruction, Type};
 
@@ -103,7 +103,10 @@ impl<'a> Lowering<'_, 'a> {
             kind: AccessKind::Atomic,
             bytes: ty.bytes(),
             address: 1,
-            ordered: true,
+            ordered: Some(Ordered {
+                releases: releases(instruction),
+                ..Ordered::default()
+            }),
         });
         Ok(())
     }

@@ -6,7 +6,7 @@ use crate::exec::control::BarrierKind;
 use crate::exec::sm::{Handler, Handlers};
 use crate::exec::{control, ordered, together};
 use crate::isa::Class;
-use crate::isa::checked::{Aligned, Checked, Meeting};
+use crate::isa::checked::{Aligned, Checked, FenceFor, Meeting};
 use crate::lower::draft::{BlockId, Flow};
 use crate::lower::error::LoadError;
 use crate::lower::limits;
@@ -28,6 +28,7 @@ impl<'a> Lowering<'_, 'a> {
         };
         self.draft_run(run, Class::Control, &[], &[predicate]);
         self.last().flow = Flow::Branch(target);
+        self.last().orders = Checked::Branch { unless };
         self.begin_block_here();
     }
 
@@ -105,9 +106,12 @@ impl<'a> Lowering<'_, 'a> {
     }
 
     /// `membar`, `fence`
-    pub fn fence(&mut self) -> Result<(), LoadError> {
+    pub fn fence(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         self.effect(ordered::fence);
-        self.last().orders = Checked::Fence;
+        self.last().orders = Checked::Fence(match instruction.modifiers.contains(&"cta") {
+            true => FenceFor::Block,
+            false => FenceFor::Device,
+        });
         Ok(())
     }
 

@@ -7,13 +7,13 @@ use crate::exec::gang::Reach;
 use crate::exec::sm::Inst;
 use crate::exec::together::{self, Ends};
 use crate::exec::warp::NOWHERE;
-use crate::isa::checked::Checked;
+use crate::isa::checked::{Checked, Leaving};
 use crate::isa::listing::{BlockInfo, LineInfo};
 use crate::isa::sites::{Site, SiteKind};
 use crate::isa::{Access, Class};
 use crate::lower::analysis::common::{self, Holder};
 use crate::lower::analysis::wide::{self, Role};
-use crate::lower::analysis::{predicated, repeated, steps};
+use crate::lower::analysis::{polls, predicated, repeated, steps};
 use crate::lower::draft::{BlockId, Draft, Flow};
 use crate::lower::error::LoadError;
 use crate::lower::frame::{self, Assignment};
@@ -78,6 +78,7 @@ impl Lowering<'_, '_> {
             .any(|draft| draft.uses.iter().any(|used| self.old_values.contains(used)));
         let in_step = self.in_step() && !reads_old;
         let plan = self.plan(in_step)?;
+        polls::note(&mut self.drafts, &plan.graph, self.function.entry);
         for block in 0..plan.starts.len() {
             self.emit_block(&plan, block);
         }
@@ -211,7 +212,11 @@ impl Lowering<'_, '_> {
             None => program.code.sites.push_none(),
         }
         program.code.pauses.extend(draft.pause(address));
-        program.listing.checked.push(draft.checked());
+        let checked = match draft.checked() {
+            Checked::Branch { unless } if self.function.entry => leaving(inst.imm, unless),
+            checked => checked,
+        };
+        program.listing.checked.push(checked);
         let together = together.unwrap_or(match draft.barrier {
             true => together::barrier,
             false => together::each,
@@ -293,6 +298,7 @@ impl Lowering<'_, '_> {
             calls: self.calls,
             calls_pointers: self.calls_pointers,
             ordered: self.ordered || reads_old,
+            volatile: self.volatile,
         });
     }
 
@@ -340,6 +346,18 @@ impl Lowering<'_, '_> {
         }
         self.end.iter_mut().for_each(renumber);
         Ok(())
+    }
+}
+
+/// What checks look at in a branch of a kernel: where one of its ways only ends the thread, `ends`,
+/// which lanes go that way.
+fn leaving(ends: u64, unless: bool) -> Checked {
+    let taken = ends == Ends::Taken as u64;
+    match taken || ends == Ends::NotTaken as u64 {
+        true => Checked::Leave(Leaving {
+            holds: taken != unless,
+        }),
+        false => Checked::Nothing,
     }
 }
 

@@ -71,6 +71,8 @@ pub struct Lowering<'m, 'a> {
     calls: Vec<usize>,
     calls_pointers: bool,
     ordered: bool,
+    /// Has volatile or ordered loads or stores of device memory.
+    volatile: bool,
     /// Reads the clock.
     reads_clock: bool,
     /// Where atomics on device memory put the old value: if it is read, order shows.
@@ -119,6 +121,7 @@ pub fn lower<'a>(
         calls: Vec::new(),
         calls_pointers: false,
         ordered: false,
+        volatile: false,
         reads_clock: false,
         old_values: HashSet::new(),
         line: function.line,

@@ -105,7 +105,7 @@ impl<'a> Lowering<'_, 'a> {
             kind: AccessKind::MatrixLoad,
             bytes: 4 * matrices as u32,
             address: matrices,
-            ordered: false,
+            ordered: None,
         });
         Ok(())
     }

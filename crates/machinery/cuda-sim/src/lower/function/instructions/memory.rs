@@ -13,8 +13,8 @@ pub const ENTRIES: &[Entry] = &[
         .refuses_older(),
     lowered("cvta", ptx(2, 0).sm(20), |l, i| l.cvta(i)),
     lowered("isspacep", ptx(2, 0).sm(20), |l, i| l.isspacep(i)),
-    lowered("fence", ptx(6, 0).sm(70), |l, _| l.fence()),
-    lowered("membar", ptx(1, 4), |l, _| l.fence()),
+    lowered("fence", ptx(6, 0).sm(70), |l, i| l.fence(i)),
+    lowered("membar", ptx(1, 4), |l, i| l.fence(i)),
     // Advice to a cache: it changes no result and no counter.
     lowered("applypriority", ptx(7, 4).sm(80), |l, _| l.nothing()),
     lowered("discard", ptx(7, 4).sm(80), |l, _| l.nothing()),
