@@ -1,7 +1,5 @@
 //! 06-fields: an array of records, or an array for each of their fields.
 
-use std::collections::HashMap;
-
 use anyhow::Result;
 use cust::prelude::*;
 
@@ -69,18 +67,25 @@ impl Host for Fields {
     }
 }
 
-/// How many fields of each particle are in `memory`, each in a place of its own.
+/// Numbers of places: a power of two, several times as many as there are floats in `memory`.
+const TABLE_BITS: u32 = 20;
+
+/// How many fields of each particle are in `memory`, each in a place of its own. They are looked up in a
+/// table by a part of their bits, mixed: of those that are missing a few may be taken for others.
 fn in_memory(memory: &[f32], particles: &[f32]) -> Vec<u32> {
-    let mut places: HashMap<u32, u32> = HashMap::new();
+    let place = |value: &f32| {
+        let mixed = value.to_bits().wrapping_mul(0x9E37_79B1);
+        (mixed >> (u32::BITS - TABLE_BITS)) as usize
+    };
+    let mut places = vec![0_u32; 1 << TABLE_BITS];
     for value in memory {
-        *places.entry(value.to_bits()).or_default() += 1;
+        places[place(value)] += 1;
     }
-    let mut take = |field: &f32| match places.get_mut(&field.to_bits()) {
-        Some(left @ 1..) => {
-            *left -= 1;
-            1
-        }
-        _ => 0,
+    let mut take = |field: &f32| {
+        let left = &mut places[place(field)];
+        let found = (*left).min(1);
+        *left -= found;
+        found
     };
     let particles = particles.chunks(FIELDS);
     particles

@@ -11,8 +11,6 @@ use crate::host::{Bench, Case, Host, Output};
 /// A part of a picture, cut out.
 pub struct PitchedRows;
 
-/// What the padding holds before: no float that comes up, and not what says "never written".
-const PADDING: u8 = 0x55;
 /// Threads of a block, along x and along y.
 const BLOCK: usize = 16;
 
@@ -31,7 +29,8 @@ impl Host for PitchedRows {
         let size = [picture_width, picture_height, 1];
         let from = bench.pitched_input("picture", &picture, size)?;
         let mut to = PitchedBuffer::<f32>::new_2d(width, height)?;
-        to.fill_8(PADDING)?;
+        let behind = garbage(case);
+        to.fill_8(behind)?;
         to.set_8(POISON)?;
         let kernel = bench.kernel("cut")?;
         let stream = &bench.gpu.stream;
@@ -49,13 +48,20 @@ impl Host for PitchedRows {
         let mut part = vec![0.0; width * height];
         to.copy_3d_to(&mut part, width)?;
         let padding = padding(&to)?;
-        let untouched = vec![u32::from_ne_bytes([PADDING; 4]); padding.len()];
+        let untouched = vec![u32::from_ne_bytes([behind; 4]); padding.len()];
         let beside = [height, padding.len() / height];
         Ok(vec![
             Output::of("part", &[height, width], part, expected.collect())?,
             Output::of("padding", &beside, padding, untouched)?,
         ])
     }
+}
+
+/// The byte that the padding is full of before, another in each case: any but the one that says "never
+/// written".
+fn garbage(case: &Case) -> u8 {
+    let drawn = case.integers(2, 1, u32::from(u8::MAX))[0] as u8;
+    drawn + u8::from(drawn >= POISON)
 }
 
 /// What is behind the elements of each row, in words of 32 bits.
