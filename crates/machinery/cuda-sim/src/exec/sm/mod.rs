@@ -7,7 +7,7 @@ mod program;
 mod single;
 mod sites;
 mod splits;
-mod waiting;
+mod turns;
 
 pub use code::{Handler, Handlers, Inst, Next};
 pub use grid::{Grid, Launch};
@@ -253,25 +253,6 @@ impl Sm {
     #[inline(always)]
     pub fn recent_place(address: u64) -> usize {
         (address >> 20) as usize % RECENT
-    }
-
-    /// The running warp begins a slice of `turn`.
-    pub fn begin_turn(&mut self, turn: Turn) {
-        self.turn = turn;
-        self.slice_began = self.clock;
-        self.deadline = self.clock + turn.left.min(self.slice);
-        self.reads_before = self.counts.reads;
-        self.switches_before = self.switches;
-    }
-
-    /// The running warp's turn as it stands now.
-    pub fn turn_so_far(&self) -> Turn {
-        let ran = self.clock - self.slice_began;
-        Turn {
-            left: self.turn.left.saturating_sub(ran),
-            read: self.turn.read || self.counts.reads > self.reads_before,
-            alone: self.turn.alone && self.switches == self.switches_before,
-        }
     }
 
     /// From now on what caches are asked is noted, or asked at once.
