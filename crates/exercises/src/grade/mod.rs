@@ -11,7 +11,10 @@ mod kinds;
 mod launch;
 mod right;
 mod time;
+mod tokens;
 mod verdict;
+
+use std::path::PathBuf;
 
 use anyhow::Result;
 use common::gpu::{Clock, GpuInfo};
@@ -19,6 +22,7 @@ use common::module;
 use cuda_driver::Checks;
 use kernel_build::Clang;
 
+pub use compile::files as compiler_files;
 pub use counters::{line, plain};
 pub use time::line as time_line;
 pub use verdict::{Counted, Failure, Timed, Verdict};
@@ -28,6 +32,7 @@ use crate::error::open;
 use crate::exercise::Exercise;
 use crate::host::{Bench, Case, Host};
 use crate::lang::Lang;
+use crate::worker::Limits;
 
 /// An answer to an exercise.
 #[derive(Clone, Debug)]
@@ -46,6 +51,10 @@ pub struct Grading<'a> {
     pub lang: Lang,
     /// What compiles kernels.
     pub clang: Clang,
+    /// A folder for the compiler of the answer.
+    pub scratch: PathBuf,
+    /// What that compiler may use.
+    pub limits: Limits,
     /// Told what is begun: a step, and at what size.
     pub at: &'a mut dyn FnMut(Step, &[u32]),
 }
@@ -113,15 +122,9 @@ fn steps(
     (grading.at)(Step::Compile, &[]);
     let lang = grading.lang;
     let (host, ptx) = match subject {
-        Subject::Kernel(host) => (host, compile::compile(answer, &grading.clang, lang)?),
+        Subject::Kernel(host) => (host, compile::compile(answer, grading)?),
         Subject::Host { host, kernel: "" } => (host, NO_KERNEL.to_owned()),
-        Subject::Host { host, kernel } => {
-            let kernel = Answer {
-                shown: "kernel.cu".to_owned(),
-                text: kernel.to_owned(),
-            };
-            (host, compile::compile(&kernel, &grading.clang, lang)?)
-        }
+        Subject::Host { host, kernel } => (host, compile::ours(kernel, &grading.clang, lang)?),
     };
     run(host, exercise, answer, &ptx, grading, verdict)
 }

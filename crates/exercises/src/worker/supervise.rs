@@ -17,9 +17,7 @@ use process_wrap::std::{ChildWrapper, CommandWrap};
 
 use super::job::{Job, Limits, Message};
 use super::lines::{Lines, Said};
-use crate::course;
 use crate::data::Step;
-use crate::exercise::Side;
 use crate::grade::{Failure, Verdict};
 use crate::lang::{Lang, tr};
 
@@ -56,15 +54,9 @@ pub fn supervise_until(
     stop: &AtomicBool,
     mut at: impl FnMut(Step, &[u32]),
 ) -> Result<Option<Graded>> {
-    let exercise = course::find(&job.exercise).context("there is no such exercise")?;
-    let scratch = match exercise.side {
-        Side::Kernel(_) => None,
-        Side::Host { .. } => Some(
-            tempfile::tempdir()
-                .context(tr("cannot make a temporary folder", "无法创建临时文件夹"))?,
-        ),
-    };
-    job.scratch = scratch.as_ref().map(|folder| folder.path().to_owned());
+    let scratch =
+        tempfile::tempdir().context(tr("cannot make a temporary folder", "无法创建临时文件夹"))?;
+    job.scratch = Some(scratch.path().to_owned());
     let job = &job;
     let mut worker = start(&job.limits)?;
     let ended = Instant::now() + job.limits.time();

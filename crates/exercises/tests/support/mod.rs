@@ -5,6 +5,7 @@
 #[cfg(unix)]
 mod terminal;
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -49,7 +50,7 @@ where
 pub struct Program {
     path: PathBuf,
     folder: TempDir,
-    variables: Vec<(&'static str, &'static str)>,
+    variables: Vec<(&'static str, OsString)>,
 }
 
 /// What a run printed, and its exit code.
@@ -69,13 +70,16 @@ impl Program {
         Program {
             path: env!("CARGO_BIN_EXE_exercises").into(),
             folder: tempfile::tempdir().expect("a temporary folder"),
-            variables: vec![("CUDA_BACKEND", "sim"), ("LC_ALL", "en_GB.UTF-8")],
+            variables: vec![
+                ("CUDA_BACKEND", "sim".into()),
+                ("LC_ALL", "en_GB.UTF-8".into()),
+            ],
         }
     }
 
     /// With a variable of the environment set.
-    pub fn with(mut self, variable: &'static str, value: &'static str) -> Self {
-        self.variables.push((variable, value));
+    pub fn with(mut self, variable: &'static str, value: impl Into<OsString>) -> Self {
+        self.variables.push((variable, value.into()));
         self
     }
 
@@ -161,7 +165,7 @@ impl Program {
     fn command(&self) -> Command {
         let mut command = Command::new(&self.path);
         command.current_dir(self.folder.path());
-        command.envs(self.variables.iter().copied());
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command
     }
 }
