@@ -4,7 +4,7 @@
 use cuda_driver::{Fault, FaultKind, Finding, FindingKind, Severity, SourceLine};
 
 use super::kinds::{title, usually};
-use super::{Answer, Failure, Stop};
+use super::{Answer, Failure, Stop, compile};
 use crate::data::Step;
 use crate::host::Case;
 use crate::lang::Lang;
@@ -237,7 +237,7 @@ fn who(kernel: &str, block: [u32; 3], thread: Option<[u32; 3]>, lang: Lang) -> S
 
 /// Who does something, where, and that line of the answer.
 fn at(who: &str, does: &str, source: &SourceLine, answer: &Answer, lang: Lang) -> String {
-    let own = source.file.as_deref() == Some(answer.shown.as_str()) && source.line > 0;
+    let own = source.file.as_deref() == Some(compile::NAME) && source.line > 0;
     let place = match (&source.file, own) {
         (_, true) => say!(lang, "line {}", "第 {} 行"; source.line),
         (Some(file), false) if source.line > 0 => format!("{file}:{}", source.line),

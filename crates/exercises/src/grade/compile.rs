@@ -1,14 +1,35 @@
 //! The step `compile`: clang makes PTX of the answer, and the PTX loads.
 
-use std::path::Path;
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
-use kernel_build::{Clang, Error, Level, Tree};
+use confine::{Rules, system_libraries};
+use kernel_build::{Clang, Ended, Error, Level, Tree};
 
-use super::{Answer, Failure, Stop, externs, includes};
+use super::{Answer, Failure, Grading, Stop, includes};
 use crate::data::Step;
 use crate::lang::Lang;
+use crate::worker::Limits;
+
+/// What an answer is called while it is compiled: its own name may have any characters.
+pub const NAME: &str = "answer.cu";
+
+/// The longest file that the compiler writes: a list of headers.
+const FILE: u64 = 1 << 20;
+
+/// What compiles answers, and within which bounds.
+#[derive(Clone, Copy)]
+struct Compiler<'a> {
+    clang: &'a Clang,
+    lang: Lang,
+    scratch: &'a Path,
+    limits: Limits,
+}
 
 /// What is made of an answer.
 pub struct Builds {
@@ -19,41 +40,128 @@ pub struct Builds {
 }
 
 /// The answer as PTX, optimised and as it is written.
-pub fn builds(answer: &Answer, clang: &Clang, lang: Lang) -> Result<Builds, Stop> {
+pub fn builds(answer: &Answer, grading: &Grading) -> Result<Builds, Stop> {
+    includes::verdict(&answer.text, grading.lang)?;
+    let compiler = Compiler {
+        clang: &grading.clang,
+        lang: grading.lang,
+        scratch: &grading.scratch,
+        limits: grading.limits,
+    };
     thread::scope(|scope| {
-        let as_written = scope.spawn(|| compile(answer, Level::AsWritten, clang, lang));
-        let optimised = compile(answer, Level::Optimised, clang, lang)?;
+        let as_written = scope.spawn(move || compiler.compile(answer, Level::AsWritten));
+        let optimised = compiler.compile(answer, Level::Optimised)?;
         let as_written = as_written.join();
         let as_written = as_written.map_err(|_| anyhow!("a compiler's thread has gone"))?;
         Ok(Builds {
             optimised,
-            as_written: Some(as_written.map_err(|stop| only_optimised(stop, lang))?),
+            as_written: Some(as_written.map_err(|stop| only_optimised(stop, grading.lang))?),
         })
     })
 }
 
-/// The answer as PTX.
-pub fn compile(answer: &Answer, level: Level, clang: &Clang, lang: Lang) -> Result<String, Stop> {
-    includes::verdict(&answer.text, lang)?;
-    let tree = tree(lang)?;
-    // Some editors begin a file with a byte-order mark, which says that it is in UTF-8, as it has to be.
-    let text = answer.text.trim_start_matches('\u{feff}');
-    match clang.compile_text_at(level, &tree, &answer.shown, text) {
-        Ok(compiled) => Ok(externs::defined(&compiled.ptx)),
-        Err(Error::Text {
-            compiler, message, ..
-        }) => Err(Stop::Failed(Failure::at(
-            Step::Compile,
-            say!(
+impl Compiler<'_> {
+    /// The answer as PTX.
+    fn compile(&self, answer: &Answer, level: Level) -> Result<String, Stop> {
+        let tree = tree(self.lang)?;
+        let compiled = self.clang.compile_answer(
+            &tree,
+            &kernel_build::Answer {
+                name: NAME,
+                text: &answer.text,
+                level,
+                headers: &includes::HEADERS,
+                scratch: self.scratch,
+                time: Duration::from_secs(self.limits.computing),
+                start: &|program, read| self.start(program, read),
+            },
+        );
+        match compiled {
+            Ok(compiled) => Ok(compiled.ptx),
+            Err(error) => Err(self.stop(error, answer)),
+        }
+    }
+
+    /// The compiler, confined to what it has to open.
+    fn start(&self, program: &OsStr, read: Vec<PathBuf>) -> io::Result<Command> {
+        let limits = &self.limits;
+        let rules = Rules {
+            read,
+            write: vec![self.scratch.to_owned()],
+            execute: system_libraries(),
+            memory: Some(limits.memory),
+            file: FILE,
+            ..limits.rules()
+        };
+        rules.command(program)
+    }
+
+    /// Why there is no PTX.
+    fn stop(&self, error: Error, answer: &Answer) -> Stop {
+        let lang = self.lang;
+        let message = match error {
+            Error::Text {
+                compiler, message, ..
+            } => say!(
                 lang,
                 "{} does not compile it. Begin with its first error: line, column, and a caret \
                  under the place.\n\n{}",
                 "{} 未能编译通过。请从第一条错误看起：行号、列号，以及指向出错位置的箭头。\n\n{}";
-                compiler, message.trim_end()
+                compiler, renamed(&message, &answer.shown).trim_end()
             ),
-        ))),
-        Err(error) => Err(Stop::Broken(error.into())),
+            Error::Ended { compiler, why, .. } => self.ended(&compiler, &why),
+            Error::Opened { file } => say!(
+                lang,
+                "To compile it, another file was opened: {}. An answer may include {}, and no other file.",
+                "编译时打开了其他文件：{}。答案只能包含 {}，不能包含其他文件。";
+                file, includes::HEADERS.join(", ")
+            ),
+            error => return Stop::Broken(error.into()),
+        };
+        Stop::Failed(Failure::at(Step::Compile, message))
     }
+
+    /// What became of a compiler that has not said what is wrong.
+    fn ended(&self, compiler: &str, why: &Ended) -> String {
+        let lang = self.lang;
+        let limits = &self.limits;
+        let why = match why {
+            Ended::Late(time) => say!(
+                lang, "it did not end within {} s", "{} 秒内没有结束"; time.as_secs()
+            ),
+            Ended::Computing => say!(
+                lang,
+                "it was ended after {} s of computing",
+                "计算 {} 秒后被终止";
+                limits.computing
+            ),
+            Ended::Memory => say!(
+                lang,
+                "it asked for more than {} GB of memory",
+                "它申请的内存超过 {} GB";
+                limits.memory >> 30
+            ),
+            Ended::Long(bytes) => say!(
+                lang,
+                "the PTX is longer than {} MB",
+                "生成的 PTX 超过 {} MB";
+                bytes >> 20
+            ),
+            Ended::Crashed(how) => say!(lang, "it crashed ({})", "它崩溃了（{}）"; how),
+        };
+        say!(
+            lang,
+            "{} does not come to an end with it: {}. Look at what it has to work out: long tables, templates \
+             and macros that contain themselves many times, loops in constants.",
+            "{} 无法完成编译：{}。请检查需要编译器计算的内容：很长的表、层层展开的模板和宏、常量中的循环。";
+            compiler, why
+        )
+    }
+}
+
+/// The compiler's message with the answer's own name.
+fn renamed(message: &str, shown: &str) -> String {
+    message.replace(&format!("{NAME}:"), &format!("{shown}:"))
 }
 
 /// It compiles optimised, and not as it is written.
@@ -91,6 +199,11 @@ pub fn ours<const MANY: usize>(
             .collect()
     });
     compiled?.try_into().ok().context("as many as there were")
+}
+
+/// Files and folders that the compiler reads, beside the system's libraries.
+pub fn files(clang: &Clang, lang: Lang) -> Result<Vec<PathBuf>> {
+    Ok(clang.files(&tree(lang)?, &includes::HEADERS))
 }
 
 /// The checkout, for its headers.

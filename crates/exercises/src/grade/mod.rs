@@ -7,19 +7,22 @@ mod checks;
 mod compile;
 mod constants;
 mod counters;
-mod externs;
 mod includes;
 mod kinds;
 mod launch;
 mod right;
 mod steps;
 mod time;
+mod tokens;
 mod trial;
 mod verdict;
+
+use std::path::PathBuf;
 
 use anyhow::Result;
 use kernel_build::Clang;
 
+pub use compile::files as compiler_files;
 pub use compile::ours as compile_ours;
 pub use counters::{line, plain};
 pub use time::{Ours, line as time_line};
@@ -29,6 +32,7 @@ use crate::data::Step;
 use crate::exercise::Exercise;
 use crate::host::Host;
 use crate::lang::Lang;
+use crate::worker::Limits;
 
 /// An answer to an exercise.
 #[derive(Clone, Debug)]
@@ -49,6 +53,10 @@ pub struct Grading<'a> {
     pub clang: Clang,
     /// What the course's own files take by the simulator's model, where that is known.
     pub ours: Option<Ours>,
+    /// A folder for the compiler of the answer.
+    pub scratch: PathBuf,
+    /// What that compiler may use.
+    pub limits: Limits,
     /// Told what is begun: a step, and at what size.
     pub at: &'a mut dyn FnMut(Step, &[u32]),
 }

@@ -26,9 +26,9 @@ pub fn all(
     verdict: &mut Verdict,
 ) -> Result<(), Stop> {
     (grading.at)(Step::Compile, &[]);
-    let (lang, clang) = (grading.lang, &grading.clang);
+    let lang = grading.lang;
     let (host, builds) = match subject {
-        Subject::Kernel(host) => (host, compile::builds(answer, clang, lang)?),
+        Subject::Kernel(host) => (host, compile::builds(answer, grading)?),
         Subject::Host { host, ptx } => {
             let optimised = match ptx.is_empty() {
                 true => NO_KERNEL.to_owned(),

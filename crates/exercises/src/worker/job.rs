@@ -56,6 +56,11 @@ impl Job {
     /// An answer to this exercise, whose file is called `shown`.
     pub fn new(exercise: &Exercise, shown: String, text: String, terms: &Terms) -> Job {
         let clang = &terms.clang;
+        // Some editors begin a file with a mark of its encoding, which is no part of the text.
+        let text = match text.strip_prefix('\u{feff}') {
+            Some(text) => text.to_owned(),
+            None => text,
+        };
         Job {
             token: format!("{:016x}{:016x}", random(), random()),
             exercise: exercise.name.to_owned(),

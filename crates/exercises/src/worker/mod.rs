@@ -12,8 +12,9 @@ mod lines;
 mod supervise;
 
 use std::io::{self, BufRead, Read, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
-use std::{process, thread};
+use std::{env, process, thread};
 
 use answers::panics::Panics;
 use anyhow::{Context as _, Result};
@@ -44,6 +45,8 @@ pub fn work() -> ExitCode {
     else {
         return ExitCode::FAILURE; // nobody to tell, for want of a token
     };
+    // Before it has another thread, which would keep its rights.
+    let confined = confine(&job);
     let end = || {
         // Nothing more is written there: this returns when it closes.
         let _ = io::stdin().lock().read(&mut [0]);
@@ -52,7 +55,7 @@ pub fn work() -> ExitCode {
     let begin = || {
         let started = thread::Builder::new().spawn(end);
         started.context(job.lang.pick("cannot start a thread", "无法启动线程"))?;
-        confine::lower_limits(&job.limits.rules())?;
+        confined?;
         let exercise = course::find(&job.exercise).context("there is no such exercise")?;
         match exercise.side {
             Side::Kernel(host) => graded(&job, exercise, Subject::Kernel(host)),
@@ -74,6 +77,31 @@ pub fn work() -> ExitCode {
     process::exit(0)
 }
 
+/// Lowers this process's limits, and on the simulator gives up what an answer's kernel does not need: then
+/// it opens what its compiler opens, writes to its folder alone, and has no network. On a GPU it keeps the
+/// rights that NVIDIA's driver takes, to devices and to memory; the compiler is confined there too.
+fn confine(job: &Job) -> Result<()> {
+    let mut rules = job.limits.rules();
+    let exercise = course::find(&job.exercise).context("there is no such exercise")?;
+    if matches!(exercise.side, Side::Host { .. }) || on_gpu() {
+        return Ok(confine::lower_limits(&rules)?);
+    }
+    let (program, version) = job.clang.clone();
+    rules.execute = confine::system_libraries();
+    rules
+        .execute
+        .extend([env::current_exe()?, PathBuf::from(&program)]);
+    rules.read = grade::compiler_files(&Clang::found(program, version), job.lang)?;
+    rules.write = vec![scratch(job)?];
+    // The compiler is a process of its own.
+    rules.processes = true;
+    Ok(confine::this_process(&rules)?)
+}
+
+fn scratch(job: &Job) -> Result<PathBuf> {
+    job.scratch.clone().context("no folder for temporary files")
+}
+
 fn graded(job: &Job, exercise: &Exercise, subject: Subject) -> Result<Verdict> {
     let answer = Answer {
         shown: job.shown.clone(),
@@ -84,6 +112,8 @@ fn graded(job: &Job, exercise: &Exercise, subject: Subject) -> Result<Verdict> {
         lang: job.lang,
         clang: clang(job),
         ours: job.ours,
+        scratch: scratch(job)?,
+        limits: job.limits,
         at: &mut |step, size| {
             let size = size.to_vec();
             say(&job.token, Message::At { step, size });

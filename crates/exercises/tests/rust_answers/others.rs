@@ -123,7 +123,7 @@ fn old_compiler() -> Result<(), Failed> {
         esac\n";
     fs::write(&compiler, script)?;
     fs::set_permissions(&compiler, fs::Permissions::from_mode(0o755))?;
-    let program = Program::new().with("RUSTC", compiler.display().to_string().leak());
+    let program = Program::new().with("RUSTC", &compiler);
     let file = program.write("03-blocks.rs", find("03").ok_or("no exercise")?.solution);
     let run = program.run(&["check", "03", "--file", file.to_str().ok_or("a path")?]);
     run.refuses(&["take Rust 1.95 or newer", "1.70.0", "rustup update"]);

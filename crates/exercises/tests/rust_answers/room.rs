@@ -21,7 +21,7 @@ pub struct Room {
 impl Room {
     /// With another student's answer, a teacher's file and results in it.
     pub fn new() -> Room {
-        let program = Program::new().in_a_temporary_folder_of_its_own();
+        let program = Program::new().with_temporary_folder();
         let home = program.home();
         for (name, text) in [
             ("ann/03-blocks.rs", "// Ann's secret answer\n"),

@@ -8,6 +8,7 @@ pub mod processes;
 #[cfg(unix)]
 mod terminal;
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -62,7 +63,7 @@ pub fn blocks(items: &str, does: &str, returns: &str) -> String {
 pub struct Program {
     path: PathBuf,
     folder: TempDir,
-    variables: Vec<(&'static str, &'static str)>,
+    variables: Vec<(&'static str, OsString)>,
     temporary: Option<PathBuf>,
 }
 
@@ -83,24 +84,17 @@ impl Program {
         Program {
             path: env!("CARGO_BIN_EXE_exercises").into(),
             folder: tempfile::tempdir().expect("a temporary folder"),
-            variables: vec![("CUDA_BACKEND", "sim"), ("LC_ALL", "en_GB.UTF-8")],
+            variables: vec![
+                ("CUDA_BACKEND", "sim".into()),
+                ("LC_ALL", "en_GB.UTF-8".into()),
+            ],
             temporary: None,
         }
     }
 
     /// With a variable of the environment set.
-    pub fn with(mut self, variable: &'static str, value: &'static str) -> Self {
-        self.variables.push((variable, value));
-        self
-    }
-
-    /// With a folder for temporary files in the one where it runs.
-    pub fn in_a_temporary_folder_of_its_own(mut self) -> Self {
-        let folder = self.home().join("temporary");
-        fs::create_dir(&folder).expect("made");
-        let path: &str = folder.display().to_string().leak();
-        let variables = ["TMPDIR", "TMP", "TEMP"].map(|variable| (variable, path));
-        self.variables.extend(variables);
+    pub fn with(mut self, variable: &'static str, value: impl Into<OsString>) -> Self {
+        self.variables.push((variable, value.into()));
         self
     }
 
@@ -191,7 +185,7 @@ impl Program {
     pub fn plain(&self, arguments: &[&str]) -> std::process::Command {
         let mut command = std::process::Command::new(&self.path);
         command.current_dir(self.folder.path());
-        command.envs(self.variables.iter().copied());
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         if let Some(folder) = &self.temporary {
             command.envs(["TMPDIR", "TMP", "TEMP"].map(|name| (name, folder)));
         }
@@ -217,7 +211,7 @@ impl Program {
     pub fn in_shell(&self, line: &str) -> Run {
         let mut shell = std::process::Command::new("sh");
         shell.current_dir(self.folder.path());
-        shell.envs(self.variables.iter().copied());
+        shell.envs(self.variables.iter().map(|(name, value)| (name, value)));
         shell.arg("-c");
         shell.arg(format!("exercises() {{ \"$PROGRAM\" \"$@\"; }}\n{line}"));
         shell.env("PROGRAM", &self.path);

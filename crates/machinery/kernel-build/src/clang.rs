@@ -2,12 +2,14 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::io::Write;
-use std::process::{Command, Output, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::time::Duration;
 
 use crate::arch::Arch;
+use crate::run::{Bounds, Unread, run};
 use crate::tree::source_file;
-use crate::{Error, Level, Tree};
+use crate::{Error, Tree};
 
 /// The version that makes committed PTX: Debian 12's `clang-14`.
 pub const PINNED_VERSION: &str = "14.0.6";
@@ -83,7 +85,7 @@ impl Clang {
         for program in CANDIDATES.map(OsStr::new) {
             match Self::try_program(program) {
                 Ok(clang) => return Ok(clang),
-                Err(Unfit::Absent(_)) => {}
+                Err(Unfit::Silent(Unread::NotStarted(_))) => {}
                 Err(why) => unfit.push(format!("{}: {why}", program.display())),
             }
         }
@@ -96,17 +98,16 @@ impl Clang {
 
     fn try_program(program: &OsStr) -> Result<Self, Unfit> {
         let ask = |option| {
-            let output = command(program).arg(option).output();
-            output.map_err(|error| Unfit::Absent(error.to_string()))
+            let said = run(command(program).arg(option), String::new(), ASKED);
+            said.map(|said| said.output).map_err(Unfit::Silent)
         };
-        let version = version(&stdout(ask("--version")?)).ok_or(Unfit::NotClang)?;
-        if !stdout(ask("--print-targets")?).contains("nvptx64") {
+        let text = ask("--version")?;
+        let version = version(&text).ok_or(Unfit::NotClang)?;
+        if !ask("--print-targets")?.contains("nvptx64") {
             return Err(Unfit::NoTarget(version));
         }
-        Ok(Self {
-            program: program.to_owned(),
-            version,
-        })
+        let program = installed(program, &text, &version);
+        Ok(Self { program, version })
     }
 
     /// One that [`Clang::find`] found before, as in another process: the program and the version.
@@ -150,67 +151,57 @@ impl Clang {
     }
 
     /// Compiles `text`, which need not lie in a file, with the checkout's headers and for the oldest
-    /// GPUs. Messages and lines in the PTX name it `shown`.
+    /// GPUs. Messages and lines in the PTX name it `shown`. Whoever wrote it is trusted: it is
+    /// [`Clang::compile_answer`] that is careful.
     ///
     /// # Errors
     ///
-    /// [`Error::Text`] where it does not compile, with the compiler's message, whole.
+    /// [`Error::Text`] where it does not compile, with the compiler's message.
     pub fn compile_text(&self, tree: &Tree, shown: &str, text: &str) -> Result<Compiled, Error> {
-        self.compile_text_at(Level::Optimised, tree, shown, text)
-    }
-
-    /// The same at a level.
-    ///
-    /// # Errors
-    ///
-    /// As [`Clang::compile_text`].
-    pub fn compile_text_at(
-        &self,
-        level: Level,
-        tree: &Tree,
-        shown: &str,
-        text: &str,
-    ) -> Result<Compiled, Error> {
-        let failed = |error| Error::io(self.program.as_ref())(error);
-        let mut child = command(&self.program)
+        let mut command = command(&self.program);
+        command
             .current_dir(tree.root())
             .args(options(Arch::OLDEST))
-            .args(level.options())
-            .arg("-")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(failed)?;
-        let source = format!("#line 1 \"{}\"\n{text}", quoted(shown));
-        let mut input = child.stdin.take();
-        let output = std::thread::scope(|scope| {
-            scope.spawn(move || {
-                // One that stops reading says why.
-                let _ = input
-                    .as_mut()
-                    .map(|input| input.write_all(source.as_bytes()));
-            });
-            child.wait_with_output()
-        })
-        .map_err(failed)?;
-        let mut message = String::from_utf8_lossy(&output.stderr).into_owned();
-        if !output.status.success() {
+            .arg("-");
+        let failed = |message| Error::Text {
+            compiler: self.name(),
+            shown: shown.to_owned(),
+            message,
+        };
+        let said = match run(&mut command, source(shown, text), TRUSTED) {
+            Ok(said) => said,
+            Err(Unread::NotStarted(why)) => return Err(Error::io(self.program.as_ref())(why)),
+            Err(why) => return Err(failed(why.to_string())),
+        };
+        match said.status.success() {
+            true => Ok(Compiled {
+                ptx: normal(&said.output),
+                remarks: said.messages,
+            }),
             // One that was ended from outside had no time to say why.
-            if message.trim().is_empty() {
-                message = output.status.to_string();
-            }
-            return Err(Error::Text {
-                compiler: self.name(),
-                shown: shown.to_owned(),
-                message,
-            });
+            false if said.messages.trim().is_empty() => Err(failed(said.status.to_string())),
+            false => Err(failed(said.messages)),
         }
-        Ok(Compiled {
-            ptx: normal(&stdout(output)),
-            remarks: message,
-        })
     }
+}
+
+/// What a clang may take that says what it is.
+const ASKED: Bounds = Bounds {
+    time: Duration::from_secs(10),
+    output: 64 << 10,
+    alone: true,
+};
+
+/// What it may take for a text of the checkout's own.
+const TRUSTED: Bounds = Bounds {
+    time: Duration::from_secs(600),
+    output: 1 << 30,
+    alone: false,
+};
+
+/// A text as the compiler reads it, which calls it `shown`.
+pub(crate) fn source(shown: &str, text: &str) -> String {
+    format!("#line 1 \"{}\"\n{text}", quoted(shown))
 }
 
 /// A file's name in a `#line` directive.
@@ -231,7 +222,7 @@ pub struct Compiled {
 #[derive(Debug, thiserror::Error)]
 enum Unfit {
     #[error("{0}")]
-    Absent(String),
+    Silent(Unread),
     #[error("it is not a clang")]
     NotClang,
     #[error("clang {0} was built without the NVPTX target (Apple's is)")]
@@ -258,6 +249,27 @@ fn command(program: &OsStr) -> Command {
     command
 }
 
+/// The program that answered: what was started may be a script, or a link to a program that looks for the
+/// real one, and these start others, which a compiler of answers must not.
+fn installed(program: &OsStr, text: &str, version: &str) -> OsString {
+    let Some(folder) = text
+        .lines()
+        .find_map(|line| line.strip_prefix("InstalledDir: "))
+    else {
+        return program.to_owned();
+    };
+    let major = version.split('.').next().unwrap_or_default();
+    let own = Path::new(program).file_name().unwrap_or_default();
+    let names = [
+        own.to_owned(),
+        format!("clang-{major}").into(),
+        "clang".into(),
+    ];
+    let mut files = names.iter().map(|name| Path::new(folder.trim()).join(name));
+    let file = files.find(|file| file.is_file());
+    file.map_or_else(|| program.to_owned(), PathBuf::into_os_string)
+}
+
 fn stdout(output: Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
@@ -272,7 +284,7 @@ fn version(text: &str) -> Option<String> {
 
 /// Takes out what may differ between machines and what nobody reads: `./` and
 /// backslashes in the names of files, empty debug sections, blanks at line ends.
-fn normal(ptx: &str) -> String {
+pub(crate) fn normal(ptx: &str) -> String {
     let mut text = String::with_capacity(ptx.len());
     for line in ptx.lines().map(str::trim_end) {
         let words = line.trim_start();

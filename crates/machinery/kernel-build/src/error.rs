@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::answer::Ended;
 use crate::clang::{self, PINNED_VERSION};
 
 /// Why there is no PTX. The text is complete: it says what to do.
@@ -75,6 +76,33 @@ pub enum Error {
         /// What the text is called.
         shown: String,
         /// What the compiler printed.
+        message: String,
+    },
+    /// The compiler was ended, or ended itself, before it said anything of the text.
+    #[error("{compiler} did not come to an end with {shown}: {why:?}")]
+    Ended {
+        /// The compiler, with its version.
+        compiler: String,
+        /// What the text is called.
+        shown: String,
+        /// What became of it.
+        why: Ended,
+    },
+    /// The compiler opened a file that a text may not include.
+    #[error("the compiler opened {file}, which the text may not include")]
+    Opened {
+        /// The file, as the compiler names it.
+        file: String,
+    },
+    /// The compiler does not run within the bounds that it was given.
+    #[error(
+        "{compiler} does not run where it can open no files but its own: {message}\n\
+         KERNEL_CLANG=/path/to/clang picks another."
+    )]
+    NotStarted {
+        /// The compiler, with its version.
+        compiler: String,
+        /// What it said.
         message: String,
     },
     /// There is no clang for [`crate::check`] and [`crate::write`].

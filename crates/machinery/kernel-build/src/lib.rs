@@ -21,12 +21,13 @@
 //! been edited, the build compiles it: with clang, or failing that with NVRTC from a
 //! CUDA toolkit. With neither the build stops. Stale PTX is never used.
 //!
-//! [`Clang::compile_text`] compiles what is no kernel of the checkout, such as an answer to an
-//! exercise: `kernels/exercises` belongs to those, and has no PTX.
+//! [`Clang::compile_text`] compiles what is no kernel of the checkout: `kernels/exercises` belongs to the
+//! course, and has no PTX. [`Clang::compile_answer`] compiles what somebody else wrote, within bounds.
 //!
 //! The crate's binary keeps the committed PTX right: `scripts/ptx --write` and
 //! `scripts/ptx --check`.
 
+mod answer;
 mod arch;
 mod clang;
 mod drift;
@@ -34,10 +35,12 @@ mod error;
 mod level;
 mod nvrtc;
 mod resolve;
+mod run;
 mod sources;
 mod stamp;
 mod tree;
 
+pub use answer::{Answer, Ended};
 pub use arch::Arch;
 pub use clang::{Clang, Compiled, PINNED_VERSION, install_command};
 pub use drift::{Drift, check, write};

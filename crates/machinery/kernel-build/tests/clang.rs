@@ -5,9 +5,11 @@
 
 mod support;
 
+use std::path::Path;
 use std::process::{Command, ExitCode};
+use std::time::Duration;
 
-use kernel_build::{Clang, Error, Tree, install_command};
+use kernel_build::{Answer, Clang, Compiled, Ended, Error, Tree, install_command};
 use libtest_mimic::{Arguments, Completion, Trial};
 use support::{Checkout, assert_has, fail, succeed};
 
@@ -39,6 +41,9 @@ fn main() -> ExitCode {
         clang_points_at_the_mistake,
         ptx_does_not_depend_on_where_the_checkout_lies,
         a_text_is_compiled_with_our_headers_and_called_what_it_is_called,
+        an_answer_is_compiled_with_the_headers_it_may_have,
+        an_answer_that_opens_another_file_is_found_out,
+        an_answer_s_compiler_is_ended,
     ];
     libtest_mimic::run(&Arguments::from_args(), tests).exit_code()
 }
@@ -239,4 +244,105 @@ fn a_text_is_compiled_with_our_headers_and_called_what_it_is_called() {
         }
         other => panic!("{other:?}"),
     }
+}
+
+/// Compiles an answer that may include `cuda_device.h`; nothing but the list of files keeps it from others.
+fn answer(clang: &Clang, checkout: &Checkout, text: &str, time: u64) -> Result<Compiled, Error> {
+    let tree = Tree::find(&checkout.path("kernels")).unwrap();
+    let scratch = tempfile::tempdir().unwrap();
+    let compiled = clang.compile_answer(
+        &tree,
+        &Answer {
+            name: "answer.cu",
+            text,
+            headers: &["cuda_device.h"],
+            scratch: scratch.path(),
+            time: Duration::from_secs(time),
+            start: &|program, _| Ok(Command::new(program)),
+        },
+    );
+    for file in scratch.path().read_dir().unwrap() {
+        assert_eq!(file.unwrap().file_name(), "opened");
+    }
+    compiled
+}
+
+fn an_answer_is_compiled_with_the_headers_it_may_have() {
+    let checkout = with_headers("other", "");
+    let clang = Clang::find().unwrap();
+    let text = "#include \"cuda_device.h\"\nextern \"C\" __constant__ float factor;\n\
+                extern \"C\" __device__ int count[4];\nextern __shared__ float buffer[];\n\
+                __global__ void scale(float *x) { buffer[0] = *x; *x = buffer[count[0]] * factor; }\n";
+    let compiled = answer(&clang, &checkout, text, 60).unwrap();
+    let variables = [
+        ".visible .const .align 4 .f32 factor;",
+        ".visible .global .align 4 .b8 count[16];",
+    ];
+    assert_has(&compiled.ptx, &variables);
+    assert_has(
+        &compiled.ptx,
+        &[".extern .shared ", ".file\t1 \"answer.cu\"", ".loc\t1 5 "],
+    );
+    assert_eq!(compiled.remarks, "");
+    match answer(&clang, &checkout, &text.replace("* factor", "* factr"), 60) {
+        Err(Error::Text { message, .. }) => assert_has(&message, &["answer.cu:5:"]),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn an_answer_that_opens_another_file_is_found_out() {
+    let checkout = with_headers("other", "");
+    checkout.write("kernels/secret.h", "int secret;\n");
+    checkout.write("kernels/ptx/.keep", "");
+    let clang = Clang::find().unwrap();
+    for (text, file) in [
+        ("#include \"secret.h\"\n", "kernels/secret.h"),
+        (
+            "#include \"cuda_device.h\"\n#include \"other.cu\"\n",
+            "kernels/other.cu",
+        ),
+        ("#include \"ptx/../secret.h\"\n", "kernels/ptx/../secret.h"),
+    ] {
+        match answer(&clang, &checkout, text, 60) {
+            Err(Error::Opened { file: opened }) => assert_eq!(opened, file),
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+    for text in [
+        "#if __has_include(\"cuda_device.h\")\n#endif\n",
+        "#define C(a, b) a##b\n#if C(__has_, include)(\"cuda_device.h\")\n#endif\n",
+        "#define C(a, b) a##b\nC(_Pra, gma)(\"GCC dependency \\\"cuda_device.h\\\"\")\n",
+    ] {
+        let refused = answer(&clang, &checkout, text, 60);
+        assert!(
+            matches!(refused, Err(Error::Text { .. })),
+            "{text}: {refused:?}"
+        );
+    }
+}
+
+fn an_answer_s_compiler_is_ended() {
+    let checkout = with_headers("other", "");
+    let clang = Clang::find().unwrap();
+    let ended = |text: &str, time| match answer(&clang, &checkout, text, time) {
+        Err(Error::Ended { why, shown, .. }) => {
+            assert_eq!(shown, "answer.cu");
+            why
+        }
+        other => panic!("{other:?}"),
+    };
+    let doubled: String = (1..60)
+        .map(|i| format!("#define M{i} M{0} M{0}\n", i - 1))
+        .collect();
+    let endless = format!("#define M0 ;\n{doubled}M59\n");
+    assert_eq!(ended(&endless, 1), Ended::Late(Duration::from_secs(1)));
+    let long = "struct Table { int first[1 << 24]; int last; };\n\
+                __attribute__((device)) Table t = {{1}, 2};\n";
+    assert_eq!(ended(long, 100), Ended::Long(8 << 20));
+    let crash = ended("_Pragma(\"clang __debug parser_crash\")\n", 100);
+    assert!(matches!(crash, Ended::Crashed(_)), "{crash:?}");
+
+    let nobody = Clang::found(Path::new(support::NOWHERE).into(), "1.0".to_owned());
+    let refused = answer(&nobody, &checkout, "", 10);
+    assert!(matches!(refused, Err(Error::Io { .. })), "{refused:?}");
 }
