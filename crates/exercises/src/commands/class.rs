@@ -1,7 +1,7 @@
 //! `check --all --submissions` and `merge`: a class.
 
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread;
@@ -25,6 +25,9 @@ pub fn grade(flags: &Everywhere, check: &Check, submissions: &Path) -> Result<Ex
     let submissions = Submissions::open(submissions, lang)?;
     let jobs = jobs(check.class.jobs, worker::on_gpu(), lang)?;
     more_handles(jobs);
+    if let Some(why) = confine::kept().reason() {
+        say_what_is_not_kept(why, lang);
+    }
     let grading = Grading {
         terms: Terms {
             seed: check.seed.unwrap_or_else(drawn),
@@ -36,6 +39,20 @@ pub fn grade(flags: &Everywhere, check: &Check, submissions: &Path) -> Result<Ex
         jobs,
     };
     told(flags, &class::grade(&submissions, &grading), &files)
+}
+
+/// Tells a teacher that this system does not keep answers in Rust from what the teacher may do.
+fn say_what_is_not_kept(why: &str, lang: Lang) {
+    let note = say!(
+        lang,
+        "note: answers in Rust run here as you, within limits of time and memory alone ({}). What that means, \
+         and what to do: docs/en/teaching.md, \"What an answer cannot do\".",
+        "注意：在这台机器上，用 Rust 写的答案以你的身份运行，只有时间和内存限制（{}）。这意味着什么、该怎么办，\
+         见 docs/zh/teaching.md 的“答案做不到的事”一节。";
+        why
+    );
+    // That nobody reads it is no reason not to grade.
+    let _ = writeln!(io::stderr(), "{note}");
 }
 
 /// The files that the flags name for results.
