@@ -1,4 +1,4 @@
-// Rejected at: counters
+// Rejected at: time
 // The first block does all of the work, as many sectors as the answer, and the others none.
 #include "cuda_device.h"
 

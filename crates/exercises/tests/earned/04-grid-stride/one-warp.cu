@@ -1,4 +1,4 @@
-// Rejected at: counters
+// Rejected at: time
 // One warp of the 32 there are does everything.
 #include "cuda_device.h"
 

@@ -1,4 +1,4 @@
-// Rejected at: right
+// Rejected at: launch
 // As many rounds as the sizes of the tests take: 100 000 elements are the most.
 #include "cuda_device.h"
 

@@ -1,4 +1,4 @@
-// Rejected at: counters
+// Rejected at: time
 // A thread adds up a whole column: the loads are side by side, and 31 of 32 blocks do nothing.
 #include "cuda_device.h"
 

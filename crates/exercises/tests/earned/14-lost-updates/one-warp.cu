@@ -1,4 +1,4 @@
-// Rejected at: counters
+// Rejected at: time
 // One warp counts them all, side by side, with a single atomic addition a thread.
 #include "cuda_device.h"
 

@@ -1,4 +1,4 @@
-// Rejected at: counters
+// Rejected at: counters, launch
 // A stretch of its own for each thread as before, read by atomics.
 #include "cuda_device.h"
 
