@@ -7,10 +7,13 @@ mod support;
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
+use confine::{Rules, system_libraries};
+use kernel_build::{Clang, Tree};
 use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value;
-use support::{Program, with_clang};
+use support::{Program, unless, with_clang, without_clang};
 
 const HEAD: &str = "#include \"cuda_device.h\"\n";
 
@@ -421,6 +424,10 @@ const RIGHT_ONES: &[(&str, &str)] = &[
 ];
 
 fn main() -> ExitCode {
+    // One of the tests starts this program again, confined.
+    if let Some(code) = confine::asked() {
+        return code;
+    }
     let arguments = Arguments::from_args();
     let mut tests: Vec<Trial> = REJECTED
         .iter()
@@ -432,6 +439,11 @@ fn main() -> ExitCode {
     );
     tests.push(with_clang("right: odd names", odd_names));
     tests.push(with_clang("right: an external constant", external_constant));
+    tests.push(unless(
+        kept(),
+        "the compiler itself opens no other file",
+        no_other_file,
+    ));
     #[cfg(unix)]
     tests.push(Trial::test(
         "a compiler that hangs while it is looked for",
@@ -533,6 +545,46 @@ fn odd_names() -> Result<(), Failed> {
     Ok(())
 }
 
+/// Why the compiler cannot be confined here.
+fn kept() -> Option<&'static str> {
+    static WHY: LazyLock<Option<String>> =
+        LazyLock::new(|| confine::kept().reason().map(str::to_owned));
+    without_clang().or(WHY.as_deref())
+}
+
+/// Without any look at its text, where the compiler is confined as it is for an answer.
+fn no_other_file() -> Result<(), Failed> {
+    let clang = Clang::find()?;
+    let tree = Tree::find(Path::new(env!("CARGO_MANIFEST_DIR")))?;
+    let rules = Rules {
+        read: clang.files(&tree, &["cuda_device.h"]),
+        execute: system_libraries(),
+        computing: 20,
+        file: 1 << 20,
+        ..Rules::default()
+    };
+    let solution = "kernels/exercises/solutions/01-first-thread.cu";
+    for (file, opens) in [
+        ("kernels/cuda_device.h", true),
+        (solution, false),
+        ("kernels/async_copy.h", false),
+        ("/etc/passwd", false),
+        ("/proc/self/environ", false),
+    ] {
+        let mut command = rules.command(clang.program())?;
+        command
+            .current_dir(tree.root())
+            .args(["-x", "c", "-E", file]);
+        let output = command.output()?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        let refused = said.contains("error: ") && said.contains(file);
+        let as_expected = output.status.success() == opens && refused != opens;
+        assert!(as_expected, "{file}: {output:?}");
+        assert!(opens || output.stdout.len() < 1000, "{output:?}");
+    }
+    Ok(())
+}
+
 /// nvcc takes it for a definition, and so do we.
 fn external_constant() -> Result<(), Failed> {
     let program = program();
@@ -579,7 +631,7 @@ fn hangs() -> Result<(), Failed> {
 
 #[cfg(unix)]
 fn script() -> Result<(), Failed> {
-    let clang = kernel_build::Clang::find()?;
+    let clang = Clang::find()?;
     let program = program();
     let script = script_file(
         &program,
