@@ -1,4 +1,4 @@
-// Rejected at: right
+// Rejected at: checks
 // A warp that is ahead fetches the next tiles while others still multiply these.
 
 #include "cuda_device.h"

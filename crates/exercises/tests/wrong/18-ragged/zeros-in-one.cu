@@ -1,4 +1,4 @@
-// Rejected at: checks
+// Rejected at: right
 // Zeros in the tile of A only: a zero times whatever is left in shared memory, which may be a NaN.
 
 #include "cuda_device.h"
