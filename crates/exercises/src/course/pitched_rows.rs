@@ -60,8 +60,10 @@ impl Host for PitchedRows {
 /// The byte that the padding is full of before, another in each case: any but the one that says "never
 /// written".
 fn garbage(case: &Case) -> u8 {
-    let drawn = case.integers(2, 1, u32::from(u8::MAX))[0] as u8;
-    drawn + u8::from(drawn >= POISON)
+    match case.integers(2, 1, 1 << 8)[0] as u8 {
+        POISON => 0,
+        drawn => drawn,
+    }
 }
 
 /// What is behind the elements of each row, in words of 32 bits.

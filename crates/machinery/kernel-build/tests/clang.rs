@@ -253,6 +253,7 @@ fn answer(clang: &Clang, checkout: &Checkout, text: &str, time: u64) -> Result<C
     let compiled = clang.compile_answer(
         &tree,
         &Answer {
+            level: kernel_build::Level::Optimised,
             name: "answer.cu",
             text,
             headers: &["cuda_device.h"],
@@ -262,7 +263,7 @@ fn answer(clang: &Clang, checkout: &Checkout, text: &str, time: u64) -> Result<C
         },
     );
     for file in scratch.path().read_dir().unwrap() {
-        assert_eq!(file.unwrap().file_name(), "opened");
+        assert_eq!(file.unwrap().file_name(), "opened-Optimised");
     }
     compiled
 }
