@@ -116,18 +116,24 @@ fn universal() -> Result<(), Failed> {
     Ok(())
 }
 
-/// It passes within a time that no hang would leave; what it printed.
+/// It passes; what it printed.
 fn passes(does: &str) -> String {
+    let (code, record, printed) = within_a_time(does);
+    assert_eq!(code, 0, "{record:#}");
+    printed
+}
+
+/// It has a verdict within a time that no hang would leave: the exit code, the record, and what it printed.
+fn within_a_time(does: &str) -> (i32, Value, String) {
     let program = Program::new();
     let file = program.write("answer.cu", axpy(does));
     let begun = Instant::now();
     let (code, record) = program.graded("01", &file);
     let took = begun.elapsed();
-    assert_eq!(code, 0, "{record:#}");
     assert!(took < Duration::from_secs(30), "{took:?}");
     let printed = record["printed"].as_str().expect("a text").to_owned();
     assert!(printed.chars().count() <= 4100, "{}", printed.len());
-    printed
+    (code, record, printed)
 }
 
 fn wide() -> Result<(), Failed> {
@@ -190,9 +196,16 @@ fn endless_lines() -> Result<(), Failed> {
     Ok(())
 }
 
-/// Each block has a megabyte at most, and the first of all blocks is told.
+/// Each block has a megabyte at most, and the first of all blocks is told. The results are right, and one
+/// thread that prints five hundred times is slow.
 fn megabytes() -> Result<(), Failed> {
-    let printed = passes("if (i == 0) for (int j = 0; j < 500; ++j) printf(\"%-4095d\\n\", j);");
+    let does = "if (i == 0) for (int j = 0; j < 500; ++j) printf(\"%-4095d\\n\", j);";
+    let (code, record, printed) = within_a_time(does);
+    assert_eq!(
+        (code, record["step"].as_str()),
+        (1, Some("time")),
+        "{record:#}"
+    );
     assert!(printed.starts_with('0'), "{printed}");
     Ok(())
 }

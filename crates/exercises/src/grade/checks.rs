@@ -273,7 +273,7 @@ mod tests {
 
     fn line(line: u32) -> SourceLine {
         SourceLine {
-            file: Some("a.cu".into()),
+            file: Some(compile::NAME.into()),
             line,
             ..SourceLine::default()
         }

@@ -98,7 +98,7 @@ impl Limits {
     pub fn within(seconds: u64) -> Limits {
         Limits {
             launch: (seconds / 2).clamp(1, 5),
-            computing: seconds.min(30),
+            computing: (seconds / 2).clamp(1, 30),
             seconds,
             memory: 4 << 30,
         }

@@ -195,12 +195,12 @@ pub unsafe fn breakpoint(sm: &mut Sm, inst: &Inst) -> Next {
     )
 }
 
-/// `nanosleep`: gives way.
+/// `nanosleep`: gives way to other warps. Lanes of its own warp that wait for these stay where they are.
 ///
 /// # Safety
 /// As for [`enter`].
 pub unsafe fn sleep(sm: &mut Sm, inst: &Inst) -> Next {
-    sm.give_way_soon();
+    sm.rests();
     inst.next()
 }
 

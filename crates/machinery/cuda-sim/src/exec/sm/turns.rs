@@ -43,6 +43,12 @@ impl Sm {
         }
     }
 
+    /// The running warp goes on with its turn after the others, from the next basic block on.
+    pub fn rests(&mut self) {
+        self.waits = true;
+        self.deadline = self.clock;
+    }
+
     /// The running warp's turn is over at the next basic block.
     pub fn give_way_soon(&mut self) {
         self.waits = true;
