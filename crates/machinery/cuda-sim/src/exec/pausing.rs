@@ -54,8 +54,10 @@ unsafe fn pause<const WRITES: bool, const DEVICE: bool>(sm: &mut Sm, inst: &Inst
         && let Some(order) = &mut sm.order
         && order.falls_asleep(WRITES, DEVICE)
     {
-        let first = order.either();
-        let depth = match (sm.asked, WRITES) {
+        let others = !sm.block.warp().ready.is_empty();
+        // Lanes that went another way in this warp may come first, and do where these wait for them.
+        let first = order.either() && !(sm.asked && others);
+        let depth = match (sm.asked && !others, WRITES) {
             (true, _) => Depth::Waits,
             (false, true) => Depth::Write,
             (false, false) => Depth::Read,
@@ -69,7 +71,6 @@ unsafe fn pause<const WRITES: bool, const DEVICE: bool>(sm: &mut Sm, inst: &Inst
             device: DEVICE,
         });
         let id = std::mem::replace(&mut warp.current, NOWHERE);
-        // Lanes that went another way in this warp may come first.
         match first {
             true => warp.ready.push_front(id),
             false => warp.ready.push_back(id),
@@ -114,7 +115,12 @@ impl Sm {
         };
         let warps = &mut self.block.warps;
         // Who is awake has no depth, which is less than any.
-        let wakes = [None, Some(order.wakes()), Some(Depth::Waits)];
+        let wakes = [
+            None,
+            Some(order.wakes()),
+            Some(Depth::Write),
+            Some(Depth::Waits),
+        ];
         let chosen = wakes.into_iter().find_map(|deepest| {
             let may_run = |index: &usize| runs(&warps[*index]) && depth(&warps[*index]) <= deepest;
             let count = (0..warps.len()).filter(may_run).count();

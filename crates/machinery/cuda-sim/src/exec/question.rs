@@ -11,20 +11,19 @@ pub const ATOMIC_PATIENCE: u32 = 4;
 /// another reason.
 pub const LOAD_PATIENCE: u32 = 64;
 
-/// The question that was asked last, and how often it had the same answer.
+/// The question that a warp asked last, and how often it had the same answer.
 #[derive(Default)]
 pub struct Question {
     asked: Asked,
     answered: u32,
 }
 
-/// Who asked what, and the answer.
+/// What was asked, and the answer.
 #[derive(Default, PartialEq, Eq)]
 pub struct Asked {
     /// The instruction.
     pub by: usize,
-    pub block: u64,
-    pub warp: usize,
+    /// The lanes that asked.
     pub lanes: u32,
     /// What the first of the lanes found where.
     pub address: u64,
@@ -32,19 +31,14 @@ pub struct Asked {
 }
 
 impl Question {
-    /// Takes note of a question. Answers whether it had the same answer `patience` times running.
+    /// Takes note of a question. Answers how often running it has had the same answer.
     #[inline(always)]
-    pub fn repeats(&mut self, asked: Asked, patience: u32) -> bool {
+    pub fn repeats(&mut self, asked: Asked) -> u32 {
         if self.asked != asked {
-            *self = Question { asked, answered: 1 };
-            return false;
+            *self = Question { asked, answered: 0 };
         }
-        self.answered += 1;
-        let enough = self.answered >= patience;
-        if enough {
-            self.answered = 0;
-        }
-        enough
+        self.answered = self.answered.saturating_add(1);
+        self.answered
     }
 }
 
@@ -60,10 +54,7 @@ mod tests {
             ..Asked::default()
         };
         let mut question = Question::default();
-        let answers = [5, 5, 5, 6, 5, 5, 5, 5, 5].map(|value| question.repeats(asked(value), 4));
-        assert_eq!(
-            answers,
-            [false, false, false, false, false, false, false, true, false]
-        );
+        let answers = [5, 5, 5, 6, 5, 5].map(|value| question.repeats(asked(value)));
+        assert_eq!(answers, [1, 2, 3, 1, 1, 2]);
     }
 }

@@ -1,11 +1,11 @@
 //! Which block a host thread takes up next.
 
 use super::block::Block;
-use super::order::Order;
+use super::order::{Depth, Order};
 use super::sm::Grid;
 use std::collections::VecDeque;
 
-/// How many blocks that sleep are looked at before one of them is woken that sleeps too deep.
+/// How many blocks that sleep are looked at before the one of them is woken that sleeps the least.
 const PICKS: usize = 32;
 
 /// The blocks that a host thread has under way, or is about to begin.
@@ -63,14 +63,18 @@ impl Queue {
             return None;
         }
         let deepest = Some(order.wakes());
-        let mut place = 0;
+        let mut best = (Some(Depth::Waits), 0);
         for _ in 0..PICKS {
-            place = order.below(self.paused.len());
-            if self.paused[place].depth() <= deepest {
+            let place = order.below(self.paused.len());
+            let depth = self.paused[place].depth();
+            if depth <= best.0 {
+                best = (depth, place);
+            }
+            if depth <= deepest {
                 break;
             }
         }
-        self.paused.swap_remove_back(place).map(Taken::Paused)
+        self.paused.swap_remove_back(best.1).map(Taken::Paused)
     }
 
     /// Puts a block aside that has had its turn.

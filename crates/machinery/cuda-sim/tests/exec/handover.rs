@@ -17,6 +17,22 @@ fn a_lock_is_handed_over_at_once() {
 }
 
 #[test]
+fn a_lock_is_handed_over_soon_in_any_order() {
+    let mut machine = Machine::new(include_str!("../../kernels/ptx/order.ptx"));
+    for seed in 0..5 {
+        machine.conditions.shuffle = Some(seed);
+        for kernel in ["add_locked", "add_spinning"] {
+            let out = machine.buffer(&[0u32; 18]);
+            let report = machine.run(kernel, 16, 128, params![out]);
+            assert_eq!(machine.read::<u32>(out, 2), [2048, 0], "{kernel}, {seed}");
+            // All 64 warps may ask a few times at each of 2048 hand-overs, but not for turns on end.
+            let atomics = report.counts.atomics;
+            assert!(atomics < 500 * 2048, "{kernel}, {seed}: {atomics}");
+        }
+    }
+}
+
+#[test]
 fn who_reads_the_same_again_and_again_gives_way() {
     // The first warp waits until the second one has written.
     for (pause, most) in [("", 1000), ("nanosleep.u32 100;", 10)] {

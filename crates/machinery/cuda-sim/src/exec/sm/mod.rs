@@ -19,7 +19,6 @@ use super::fault::{Fault, FaultKind, FaultPlace};
 use super::gang::Gang;
 use super::observe::{AccessCost, Noted, Observer};
 use super::order::Order;
-use super::question::Question;
 use super::spread::Spreads;
 use super::threads::Threads;
 use super::trace::TracedAccess;
@@ -73,9 +72,7 @@ pub struct Sm {
     pub switches: u64,
     /// `switches` when this slice began.
     pub switches_before: u64,
-    /// What the running warp asked memory last.
-    pub question: Question,
-    /// The last access of memory was such a question.
+    /// The last access of memory asked what the one before had asked, and found the same.
     pub asked: bool,
     /// The running warp only waits for others, and is to give way.
     pub waits: bool,
@@ -164,7 +161,6 @@ impl Sm {
             reads_before: 0,
             switches: 0,
             switches_before: 0,
-            question: Question::default(),
             asked: false,
             waits: false,
             busy: false,

@@ -29,16 +29,15 @@ impl Sm {
     /// it finds the same `patience` times running, it gives way.
     #[inline]
     pub fn asks(&mut self, inst: &Inst, address: u64, value: u64, patience: u32) {
-        self.asked = true;
         let asked = Asked {
             by: std::ptr::from_ref(inst).addr(),
-            block: self.block.number,
-            warp: self.block.running,
             lanes: self.mask,
             address,
             value,
         };
-        if self.question.repeats(asked, patience) {
+        let times = self.block.warp_mut().question.repeats(asked);
+        self.asked = times > 1;
+        if times.is_multiple_of(patience) {
             self.give_way_soon();
         }
     }
