@@ -16,6 +16,9 @@
 //! The simulator knows more of its launches than the driver API asks for: [`progress`] says how far
 //! one is, and [`last_launch`] and [`take_fault`] what came of it.
 //!
+//! It can run launches under other conditions than the usual ones, to see whether a kernel is right by
+//! itself: [`shuffle()`], [`poison()`], [`watch_blocks()`].
+//!
 //! Any thread may call, rayon's workers included. The simulator takes one call at a time; a launch
 //! runs on threads of its own while its caller sleeps.
 

@@ -196,7 +196,8 @@ fn blocks_that_are_watched_change_no_results() -> Test {
     shuffle(Some(1));
     // SAFETY: as above.
     unsafe { launch!(keep<<<10, 32, 0, stream>>>(from.as_device_ptr(), to.as_device_ptr())) }?;
-    (profile(false), shuffle(None));
+    profile(false);
+    shuffle(None);
     let record = take_last_launch().ok_or("no record")?;
     assert!(record.profile.is_none(), "such launches have no profile");
     Ok(())

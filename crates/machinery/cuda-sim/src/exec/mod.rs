@@ -23,7 +23,9 @@ pub(crate) mod observed;
 pub(crate) mod ops;
 pub(crate) mod order;
 pub(crate) mod ordered;
+pub(crate) mod pausing;
 mod printf;
+mod question;
 mod queue;
 #[cfg(test)]
 pub(crate) mod random;
@@ -31,7 +33,6 @@ pub(crate) mod run;
 mod sample;
 pub(crate) mod sm;
 pub(crate) mod space;
-mod spin;
 mod spread;
 pub(crate) mod sync;
 pub(crate) mod system;

@@ -1,9 +1,12 @@
 //! Which block a host thread takes up next.
 
 use super::block::Block;
-use super::order::Order;
+use super::order::{Depth, Order};
 use super::sm::Grid;
 use std::collections::VecDeque;
+
+/// How many blocks that sleep are looked at before the one of them is woken that sleeps the least.
+const PICKS: usize = 32;
 
 /// The blocks that a host thread has under way, or is about to begin.
 pub struct Queue {
@@ -56,8 +59,22 @@ impl Queue {
             let place = order.below(self.fresh.len());
             return Some(Taken::Fresh(self.fresh.swap_remove(place)));
         }
-        let place = order.below(self.paused.len().max(1));
-        self.paused.swap_remove_back(place).map(Taken::Paused)
+        if self.paused.is_empty() {
+            return None;
+        }
+        let deepest = Some(order.wakes());
+        let mut best = (Some(Depth::Waits), 0);
+        for _ in 0..PICKS {
+            let place = order.below(self.paused.len());
+            let depth = self.paused[place].depth();
+            if depth <= best.0 {
+                best = (depth, place);
+            }
+            if depth <= deepest {
+                break;
+            }
+        }
+        self.paused.swap_remove_back(best.1).map(Taken::Paused)
     }
 
     /// Puts a block aside that has had its turn.

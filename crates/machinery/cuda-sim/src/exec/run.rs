@@ -155,10 +155,7 @@ fn run_blocks(grid: &Arc<Grid>, resident: usize) -> Done {
     let mut counted = Counted::new(&grid.program.listing);
     let mut queue = Queue::new(resident);
     let mut spare: Vec<Box<Block>> = Vec::new();
-    loop {
-        let Some(taken) = queue.take(grid, sm.order.as_deref_mut()) else {
-            break;
-        };
+    while let Some(taken) = queue.take(grid, sm.order.as_deref_mut()) {
         let begins = matches!(taken, Taken::Fresh(_));
         let mut block = match taken {
             Taken::Fresh(number) => {

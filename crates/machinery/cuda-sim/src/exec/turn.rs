@@ -3,9 +3,8 @@
 use super::fault::{Fault, FaultKind};
 use super::observe::Observer;
 use super::sm::{Codes, Sm};
-use super::spin::BLOCK_PATIENCE;
 use super::warp::{QUANTUM, Turn};
-use super::{checked, gang, order};
+use super::{checked, gang, pausing};
 use crate::memory::footprint::EPOCHS;
 use crate::profile::collect::{Counted, LaunchPart};
 use crate::profile::shape::Shapes;
@@ -16,6 +15,9 @@ const SLICE: u64 = 256;
 
 /// Warp instructions a block may run before blocks that have not begun get a turn.
 const BLOCK_QUANTUM: u64 = 1 << 20;
+
+/// Rounds of a block's warps, all of which only wait, after which another block goes on.
+const BLOCK_PATIENCE: u32 = 16;
 
 /// Warp instructions that blocks may run between two looks at the time.
 const LOOK: u64 = 1 << 16;
@@ -58,7 +60,7 @@ impl Sm {
         }
         if self.order.is_some() {
             self.unpausing = self.codes.alone;
-            let pausing = order::code(&self.grid.program, self.checker.is_some());
+            let pausing = pausing::code(&self.grid.program, self.checker.is_some());
             self.codes.alone = pausing.as_ptr();
         }
         self.code = self.codes.alone;

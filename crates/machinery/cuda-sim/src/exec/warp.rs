@@ -7,6 +7,7 @@
 
 use super::copies::Copies;
 use super::order::Sleep;
+use super::question::Question;
 use super::window::Window;
 use std::collections::VecDeque;
 
@@ -95,6 +96,8 @@ pub struct Warp {
     pub turn: Option<Turn>,
     /// It sleeps, in an order that nobody can foretell.
     pub sleep: Option<Sleep>,
+    /// What it asked memory last.
+    pub question: Question,
     /// Local memory, one stack a lane.
     pub local: Option<Box<[u8]>>,
     /// Copies to shared memory that are on their way.
@@ -116,6 +119,7 @@ impl Warp {
             turns: 0,
             turn: None,
             sleep: None,
+            question: Question::default(),
             local: None,
             copies: Copies::new(),
             gathering: NOWHERE,
@@ -136,6 +140,7 @@ impl Warp {
         self.turns = 0;
         self.turn = None;
         self.sleep = None;
+        self.question = Question::default();
         self.local = None;
         self.copies.reset();
         self.gathering = NOWHERE;

@@ -13,6 +13,7 @@ mod divergence;
 mod faults;
 mod flow;
 mod gangs;
+mod handover;
 mod harness;
 mod hostile;
 mod identity;

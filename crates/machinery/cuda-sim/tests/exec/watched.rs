@@ -16,11 +16,11 @@ fn time(kernel: &str, (blocks, threads): (u32, u32), seed: Option<u64>) -> f64 {
 #[test]
 fn a_kernel_cannot_foretell_them() {
     // In small grids all of them, in large ones some.
-    for size in [(1000, 256), (40_000, 64)] {
+    for size in [(1000, 256), (33_000, 256)] {
         let honest = time("slow", size, None);
         let foretold = time("slow_elsewhere", size, None);
         assert!(foretold < 0.8 * honest, "{size:?}: {foretold} {honest}");
-        for seed in 0..10 {
+        for seed in 0..4 {
             let watched = time("slow", size, Some(seed));
             let moved = watched / honest;
             assert!((0.97..1.03).contains(&moved), "{size:?}, {seed}: {moved}");

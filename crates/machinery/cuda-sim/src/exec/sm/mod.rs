@@ -7,6 +7,7 @@ mod program;
 mod single;
 mod sites;
 mod splits;
+mod turns;
 
 pub use code::{Handler, Handlers, Inst, Next};
 pub use grid::{Grid, Launch};
@@ -18,7 +19,6 @@ use super::fault::{Fault, FaultKind, FaultPlace};
 use super::gang::Gang;
 use super::observe::{AccessCost, Noted, Observer};
 use super::order::Order;
-use super::spin::Question;
 use super::spread::Spreads;
 use super::threads::Threads;
 use super::trace::TracedAccess;
@@ -72,8 +72,8 @@ pub struct Sm {
     pub switches: u64,
     /// `switches` when this slice began.
     pub switches_before: u64,
-    /// What the running warp asked memory last.
-    pub question: Question,
+    /// The last access of memory asked what the one before had asked, and found the same.
+    pub asked: bool,
     /// The running warp only waits for others, and is to give way.
     pub waits: bool,
     /// Some warp of the running block did more than wait, since this was last asked.
@@ -161,7 +161,7 @@ impl Sm {
             reads_before: 0,
             switches: 0,
             switches_before: 0,
-            question: Question::default(),
+            asked: false,
             waits: false,
             busy: false,
             gang: Gang::none(),
@@ -249,25 +249,6 @@ impl Sm {
     #[inline(always)]
     pub fn recent_place(address: u64) -> usize {
         (address >> 20) as usize % RECENT
-    }
-
-    /// The running warp begins a slice of `turn`.
-    pub fn begin_turn(&mut self, turn: Turn) {
-        self.turn = turn;
-        self.slice_began = self.clock;
-        self.deadline = self.clock + turn.left.min(self.slice);
-        self.reads_before = self.counts.reads;
-        self.switches_before = self.switches;
-    }
-
-    /// The running warp's turn as it stands now.
-    pub fn turn_so_far(&self) -> Turn {
-        let ran = self.clock - self.slice_began;
-        Turn {
-            left: self.turn.left.saturating_sub(ran),
-            read: self.turn.read || self.counts.reads > self.reads_before,
-            alone: self.turn.alone && self.switches == self.switches_before,
-        }
     }
 
     /// From now on what caches are asked is noted, or asked at once.

@@ -1,0 +1,51 @@
+//! The running warp's turn: where it begins, how far it is, and that it ends at once where the warp only
+//! waits for others.
+
+use super::{Inst, Sm};
+use crate::exec::question::Asked;
+use crate::exec::warp::Turn;
+
+impl Sm {
+    /// The running warp begins a slice of `turn`.
+    pub fn begin_turn(&mut self, turn: Turn) {
+        self.turn = turn;
+        self.slice_began = self.clock;
+        self.deadline = self.clock + turn.left.min(self.slice);
+        self.reads_before = self.counts.reads;
+        self.switches_before = self.switches;
+    }
+
+    /// The running warp's turn as it stands now.
+    pub fn turn_so_far(&self) -> Turn {
+        let ran = self.clock - self.slice_began;
+        Turn {
+            left: self.turn.left.saturating_sub(ran),
+            read: self.turn.read || self.counts.reads > self.reads_before,
+            alone: self.turn.alone && self.switches == self.switches_before,
+        }
+    }
+
+    /// The running warp has changed nothing and found `value` at `address`, the first of its lanes. Where
+    /// it finds the same `patience` times running, it gives way.
+    #[inline]
+    pub fn asks(&mut self, inst: &Inst, address: u64, value: u64, patience: u32) {
+        let asked = Asked {
+            by: std::ptr::from_ref(inst).addr(),
+            lanes: self.mask,
+            address,
+            value,
+        };
+        let times = self.block.warp_mut().question.repeats(asked);
+        self.asked = times > 1;
+        if times.is_multiple_of(patience) {
+            self.give_way_soon();
+        }
+    }
+
+    /// The running warp's turn is over at the next basic block.
+    pub fn give_way_soon(&mut self) {
+        self.waits = true;
+        self.turn.left = 0;
+        self.deadline = self.clock;
+    }
+}
