@@ -16,6 +16,16 @@ use crate::isa::AccessKind;
 use crate::isa::checked::CheckedPlaces;
 use crate::lanes::active;
 
+/// What is known of the place that lanes access.
+enum Known {
+    /// It is inside of an allocation, and written where it is read.
+    All,
+    /// Some of what is read there is not written.
+    NotWritten,
+    /// It is not inside of an allocation, or misaligned.
+    Outside,
+}
+
 impl Checker {
     /// The lanes in `mask` access device memory.
     #[inline(always)]
@@ -31,79 +41,32 @@ impl Checker {
             return;
         }
         let Lanes { at, mask, bytes } = lanes;
-        let launched = self.launched.clone();
-        let race = launched.checks.race;
+        let race = self.launched.checks.race;
         if doing.access.ordered.is_some() && race {
             learn(&mut shadow.order, doing);
             self.before_ordered(doing, lanes, &values.stored);
         }
-        let by = Use {
-            block: doing.block,
-            site: places.device_number(doing.site),
-            write: doing.writes,
-        };
+        let number = places.device_number(doing.site);
         // A place that was in order just now.
         let mut before = None;
         for run in LaneRuns::new(at, mask, bytes) {
-            let place = (run.start >> 20) as usize % RECENT;
-            let span = run.span(bytes);
-            let single = run.lanes == 1 || run.apart;
-            if before == Some((run.start, span)) && !race {
-                continue;
-            }
-            let again = before == Some((run.start, span));
-            before = Some((run.start, span));
-            let known = launched.device.at(self.recent[place]);
-            let known = match known.filter(|known| known.offset(run.start, span).is_some()) {
-                Some(known) => known,
-                None => {
-                    // What lies outside is about to fail.
-                    let Some(number) = launched.device.find(run.start) else {
-                        return;
-                    };
-                    self.recent[place] = number;
-                    match launched.device.at(number) {
-                        Some(known) => known,
-                        None => return,
-                    }
+            let place = (run.start, run.span(bytes));
+            if before != Some(place) {
+                match self.in_allocation(doing, number, &run, bytes) {
+                    Known::All => before = Some(place),
+                    Known::NotWritten => before = None,
+                    // It is about to fail.
+                    Known::Outside => return,
                 }
-            };
-            let Some(offset) = known.offset(run.start, span) else {
-                return;
-            };
-            if run.start & (bytes - 1) != 0 && bytes.is_power_of_two() {
-                // It is about to fail.
-                return;
-            }
-            if let Some(written) = &known.written
-                && launched.checks.init
-                && !again
-            {
-                if doing.reads && !written.has(offset, span) {
-                    before = None;
-                    let has = |at| written.has(at - known.base, bytes);
-                    for held in unwritten_lanes(doing, &run, bytes, has) {
-                        let kind = FindingKind::UnwrittenDevice;
-                        note_unwritten(&mut self.ledger, kind, doing.block, held);
-                    }
-                }
-                if doing.leaves_written() {
-                    written.set(offset, span);
+                if race && self.in_order.is_some() {
+                    self.in_order(doing, run.start, run.span(bytes));
                 }
             }
             if !race {
                 continue;
             }
-            if let Some(lines) = &known.lines
-                && doing.access.ordered.is_none()
-                && !again
-            {
-                lines.touch(&mut self.lately, offset, span, by);
-            }
-            if self.in_order.is_some() && !again {
-                self.in_order(doing, run.start, span);
-            }
-            if !single && doing.access.kind == AccessKind::Store {
+            let several = run.lanes > 1 && !run.apart;
+            if several && doing.access.kind == AccessKind::Store {
                 let what = Evidence::Device {
                     at: run.start,
                     bytes,
@@ -119,6 +82,67 @@ impl Checker {
                 in_order.publish(doing.block, at.of(lane) / WORD);
             }
         }
+    }
+
+    /// Looks at a run of lanes as far as the whole launch is concerned: whether what it reads is
+    /// written, and which blocks use it. `number` is the instruction's among those that access device
+    /// memory.
+    #[inline(always)]
+    fn in_allocation(&mut self, doing: Doing, number: u32, run: &LaneRun, bytes: u64) -> Known {
+        let Checker {
+            launched,
+            ledger,
+            recent,
+            lately,
+            ..
+        } = self;
+        let place = (run.start >> 20) as usize % RECENT;
+        let span = run.span(bytes);
+        let known = launched.device.at(recent[place]);
+        let known = match known.filter(|known| known.offset(run.start, span).is_some()) {
+            Some(known) => known,
+            None => {
+                let Some(number) = launched.device.find(run.start) else {
+                    return Known::Outside;
+                };
+                recent[place] = number;
+                match launched.device.at(number) {
+                    Some(known) => known,
+                    None => return Known::Outside,
+                }
+            }
+        };
+        let Some(offset) = known.offset(run.start, span) else {
+            return Known::Outside;
+        };
+        if run.start & (bytes - 1) != 0 && bytes.is_power_of_two() {
+            return Known::Outside;
+        }
+        let mut all = Known::All;
+        if let (Some(written), true) = (&known.written, launched.checks.init) {
+            if doing.reads && !written.has(offset, span) {
+                all = Known::NotWritten;
+                let has = |at| written.has(at - known.base, bytes);
+                for held in unwritten_lanes(doing, run, bytes, has) {
+                    let kind = FindingKind::UnwrittenDevice;
+                    note_unwritten(ledger, kind, doing.block, held);
+                }
+            }
+            if doing.leaves_written() {
+                written.set(offset, span);
+            }
+        }
+        if let Some(lines) = &known.lines
+            && doing.access.ordered.is_none()
+        {
+            let by = Use {
+                block: doing.block,
+                site: number,
+                write: doing.writes,
+            };
+            lines.touch(lately, offset, span, by);
+        }
+        all
     }
 
     /// A block goes past a fence.

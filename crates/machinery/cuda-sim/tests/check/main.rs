@@ -5,7 +5,9 @@
 #[expect(dead_code, reason = "the executor's tests need more of it")]
 mod harness;
 
+mod blocks;
 mod counts;
+mod device;
 mod init;
 mod memory;
 mod race;

@@ -1,0 +1,305 @@
+//! Accesses of device memory by several blocks, and what puts them in order.
+
+use crate::harness::module_of;
+use crate::race::words;
+use crate::{assert_one, assert_silent, checking, found, line_of, only, params};
+use cuda_sim::check::Severity::{Error, Warning};
+use cuda_sim::check::{Finding, FindingKind};
+
+/// Blocks of 32 threads that have `%g`, the thread's number in the grid, and `%at`, its word.
+fn grid(body: &str) -> String {
+    module_of(
+        "",
+        &format!(
+            ".reg .b32 %g;
+        .reg .b64 %at;
+        mov.u32 %r1, %ctaid.x;
+        mad.lo.u32 %g, %r1, 32, %t;
+        mad.wide.u32 %at, %g, 4, %out;
+        {body}"
+        ),
+    )
+}
+
+fn found_in_grid(body: &str, blocks: u32, threads: usize) -> (Vec<Finding>, String) {
+    let ptx = grid(body);
+    (found_of(&ptx, blocks, threads), ptx)
+}
+
+fn found_of(ptx: &str, blocks: u32, threads: usize) -> Vec<Finding> {
+    let mut machine = checking(ptx);
+    machine.use_threads(threads);
+    let out = machine.buffer(&vec![0u32; blocks as usize * 32 + 64]);
+    machine.run("k", blocks, 32, params![out]).findings
+}
+
+#[test]
+fn blocks_that_use_the_same_device_memory() {
+    let in_place = "ld.global.u32 %r2, [%at+4]; // there
+        st.global.u32 [%at], %r2; // here";
+    for threads in [1, 2, 5] {
+        // Lanes of a warp do it too.
+        let of = found_in_grid(in_place, 40, threads);
+        let of = only(of, FindingKind::BetweenBlocks);
+        let there = line_of(&of.1, "// there");
+        let finding = assert_one(of, FindingKind::BetweenBlocks, Warning, 0, 39);
+        assert_eq!(finding.block, [1, 0, 0]);
+        let other = finding.other.clone().expect("the read");
+        assert_eq!(
+            (other.block, other.source.ptx_line, other.write),
+            ([0, 0, 0], there, false)
+        );
+        assert!(
+            finding
+                .what
+                .contains("byte 128 of the 5376-byte allocation"),
+            "{finding}"
+        );
+    }
+    let sum = "ld.global.u32 %r2, [%out]; add.u32 %r2, %r2, 1; st.global.u32 [%out], %r2; // here";
+    let of = only(found_in_grid(sum, 40, 2), FindingKind::BetweenBlocks);
+    let finding = assert_one(of, FindingKind::BetweenBlocks, Warning, 0, 1);
+    let other = finding.other.expect("another block");
+    assert_eq!(
+        (finding.block, other.block, other.write),
+        ([0; 3], [39, 0, 0], true)
+    );
+    // A fence that nobody calls, and one that nothing follows by which others could know of it.
+    let unused = ".visible .entry unused() { membar.gl; ret; }";
+    let ptx = grid(sum).replace(".visible .entry k", &format!("{unused}\n.visible .entry k"));
+    let of = only((found_of(&ptx, 40, 2), ptx), FindingKind::BetweenBlocks);
+    assert_one(of, FindingKind::BetweenBlocks, Warning, 0, 1);
+    let of = found_in_grid(&format!("{sum}\nmembar.gl;"), 40, 2);
+    assert_one(
+        only(of, FindingKind::BetweenBlocks),
+        FindingKind::BetweenBlocks,
+        Warning,
+        0,
+        1,
+    );
+    for right in [
+        "ld.global.u32 %r2, [%at]; st.global.u32 [%at], %r2;",
+        "red.global.add.u32 [%out], 1;",
+        "ld.global.u32 %r2, [%out+5124];",
+        "st.global.u32 [%at], %r2; ld.global.u32 %r2, [%at];",
+    ] {
+        assert_silent(found_in_grid(right, 40, 2));
+    }
+    // One block has nobody to race with but its own threads.
+    let of = found_in_grid(in_place, 1, 1);
+    assert_one(of, FindingKind::WriteAfterRead, Warning, 1, 31);
+}
+
+#[test]
+fn blocks_that_order_themselves() {
+    // Every block writes a word of its own and counts up; the last one reads all.
+    let body = |fence: &str| {
+        format!(
+            "setp.ne.u32 %p1, %t, 0;
+        @%p1 bra done;
+        st.global.u32 [%at], %r1; // here
+        {fence}
+        atom.global.add.u32 %r3, [%out+1280], 1;
+        setp.ne.u32 %p1, %r3, 9;
+        @%p1 bra done;
+        membar.gl;
+        ld.global.u32 %r4, [%out]; // there
+    done:"
+        )
+    };
+    assert_silent(found_in_grid(&body("membar.gl;"), 10, 2));
+    let of = found_in_grid(&body(""), 10, 2);
+    let there = line_of(&of.1, "// there");
+    let finding = assert_one(of, FindingKind::BetweenBlocks, Warning, 0, 1);
+    let other = finding.other.expect("the read");
+    assert_eq!((finding.block, other.block), ([0; 3], [9, 0, 0]));
+    assert_eq!((other.source.ptx_line, other.write), (there, false));
+}
+
+/// The kinds and lines of what is found in a grid, in order.
+fn lines_in_grid(body: &str, blocks: u32) -> Vec<(FindingKind, u32)> {
+    let (findings, _) = found_in_grid(body, blocks, 2);
+    let all = findings.iter();
+    all.map(|one| (one.kind, one.source.ptx_line)).collect()
+}
+
+/// Only the first thread of a block does this.
+fn first_thread(body: &str) -> String {
+    format!(
+        "setp.ne.u32 %p1, %t, 0;
+        @%p1 bra done;
+        {body}
+    done:"
+    )
+}
+
+#[test]
+fn what_a_fence_in_a_block_orders_is_not_ordered_for_other_blocks() {
+    let body = |fence: &str| {
+        first_thread(&format!(
+            "st.global.u32 [%at], %r1;
+        {fence}
+        atom.global.add.u32 %r3, [%out+1280], 1;
+        setp.ne.u32 %p1, %r3, 9;
+        @%p1 bra done;
+        ld.global.u32 %r4, [%out];"
+        ))
+    };
+    let kinds = |fence| lines_in_grid(&body(fence), 10).len();
+    assert_eq!(
+        ["membar.gl;", "fence.acq_rel.gpu;", "membar.sys;"].map(kinds),
+        [0; 3]
+    );
+    assert_eq!(["membar.cta;", "fence.acq_rel.cta;"].map(kinds), [1; 2]);
+    // What releases needs no fence.
+    let body = body("").replace("atom.global", "atom.acq_rel.gpu.global");
+    assert_eq!(lines_in_grid(&body, 10), []);
+}
+
+#[test]
+fn a_lock_orders_blocks_and_what_is_done_beside_it_is_not() {
+    // The lock is at word 1280, what it protects at word 1288.
+    let body = |take: &str, inside: &str, give: &str| {
+        first_thread(&format!(
+            "again:
+        {take}
+        setp.ne.u32 %p1, %r3, 0;
+        @%p1 bra again;
+        membar.gl;
+        {inside}
+        {give}"
+        ))
+    };
+    let cas = "atom.global.cas.b32 %r3, [%out+1280], 0, 1;";
+    let plain =
+        "ld.global.u32 %r4, [%out+1288]; add.u32 %r4, %r4, 1; st.global.u32 [%out+1288], %r4;";
+    let give = "membar.gl; atom.global.exch.b32 %r5, [%out+1280], 0;";
+    let volatile = plain.replace("global", "volatile.global");
+    for (take, inside, give) in [
+        (cas, plain, give),
+        (cas, &*volatile, give),
+        (
+            cas,
+            plain,
+            "membar.gl; st.volatile.global.u32 [%out+1280], 0;",
+        ),
+        (cas, plain, "st.release.gpu.global.u32 [%out+1280], 0;"),
+        ("atom.global.exch.b32 %r3, [%out+1280], 1;", plain, give),
+    ] {
+        let found = lines_in_grid(&body(take, inside, give), 10);
+        assert_eq!(found, [], "{take} {inside} {give}");
+    }
+    // No fence before it is given back; done after that; no lock at all.
+    let late = format!("{give} {plain}");
+    for wrong in [
+        body(cas, plain, "atom.global.exch.b32 %r5, [%out+1280], 0;"),
+        body(cas, &volatile, "atom.global.exch.b32 %r5, [%out+1280], 0;"),
+        body(cas, "", &late),
+        first_thread(&format!("membar.gl; {plain} membar.gl;")),
+        first_thread(&format!("membar.gl; {volatile} membar.gl;")),
+    ] {
+        let found = lines_in_grid(&wrong, 10);
+        assert!(!found.is_empty(), "{wrong}");
+        assert!(
+            found.iter().all(|one| one.0 == FindingKind::BetweenBlocks),
+            "{found:?} {wrong}"
+        );
+    }
+}
+
+#[test]
+fn volatile_accesses_are_no_atomics() {
+    let sum = "ld.volatile.global.u32 %r2, [%out];
+        add.u32 %r2, %r2, 1;
+        st.volatile.global.u32 [%out], %r2; // here";
+    // By several blocks, and by several warps of one.
+    let of = found_in_grid(&first_thread(sum), 10, 2);
+    let line = line_of(&of.1, "// here");
+    assert!(!of.0.is_empty(), "{}", of.1);
+    assert!(
+        of.0.iter()
+            .all(|one| { (one.kind, one.source.ptx_line) == (FindingKind::BetweenBlocks, line) })
+    );
+    let by_warps = |body: &str| {
+        found(
+            &format!(
+                "and.b32 %r1, %t, 31;
+        setp.ne.u32 %p1, %r1, 0;
+        @%p1 bra done;
+        shr.u32 %r6, %t, 5;
+        {body}
+    done:"
+            ),
+            96,
+        )
+    };
+    let (findings, ptx) = by_warps(sum);
+    assert!(
+        words(&findings).contains(&(FindingKind::WriteAfterWrite, Error)),
+        "{findings:#?}\n{ptx}"
+    );
+    // An exchange of what was read before by an atomic.
+    let split = "atom.global.or.b32 %r2, [%out], 0;
+        add.u32 %r2, %r2, 1;
+        atom.global.exch.b32 %r3, [%out], %r2;";
+    assert!(!lines_in_grid(&first_thread(split), 10).is_empty());
+    let (findings, ptx) = by_warps(split);
+    assert!(
+        words(&findings).contains(&(FindingKind::WriteAfterWrite, Error)),
+        "{findings:#?}\n{ptx}"
+    );
+    // Flags: all that is ever stored there is one value, whoever looks at them.
+    let flag = "ld.volatile.global.u32 %r2, [%out];
+        setp.eq.u32 %p1, %r2, 5;
+        @%p1 bra done;
+        st.volatile.global.u32 [%out], 5;";
+    assert_eq!(lines_in_grid(&first_thread(flag), 10), []);
+    assert_silent(by_warps(flag));
+    // One after the other, each waits for its turn.
+    let turn = |own: &str| {
+        format!(
+            "wait:
+        ld.volatile.global.u32 %r2, [%out];
+        setp.ne.u32 %p1, %r2, {own};
+        @%p1 bra wait;
+        membar.gl;
+        add.u32 %r2, %r2, 1;
+        st.volatile.global.u32 [%out], %r2;"
+        )
+    };
+    let body = first_thread(&format!("mov.u32 %r7, %ctaid.x; {}", turn("%r7")));
+    assert_eq!(lines_in_grid(&body, 10), []);
+    // What is there before the launch is not zero.
+    let first = u32::from_ne_bytes([crate::harness::POISON; 4]);
+    let body = format!("add.u32 %r6, %r6, {first}; {}", turn("%r6"));
+    assert_silent(by_warps(&body));
+}
+
+#[test]
+fn a_loop_over_volatile_memory_waits_for_nobody() {
+    // The block that comes last adds up what all have stored, at words 0, 1, 2.
+    let body = |fence: &str| {
+        first_thread(&format!(
+            "mov.u32 %r1, %ctaid.x;
+        mad.wide.u32 %d1, %r1, 4, %out;
+        st.volatile.global.u32 [%d1], %r1; // here
+        {fence}
+        atom.global.add.u32 %r3, [%out+1280], 1;
+        setp.ne.u32 %p1, %r3, 9;
+        @%p1 bra done;
+        mov.u64 %d2, %out;
+        mov.u32 %r4, 0;
+    again:
+        ld.volatile.global.u32 %r5, [%d2]; // there
+        add.s64 %d2, %d2, 4;
+        add.u32 %r4, %r4, 1;
+        setp.lt.u32 %p1, %r4, 10;
+        @%p1 bra again;"
+        ))
+    };
+    assert_silent(found_in_grid(&body("membar.gl;"), 10, 2));
+    let of = found_in_grid(&body(""), 10, 2);
+    let there = line_of(&of.1, "// there");
+    let finding = assert_one(of, FindingKind::BetweenBlocks, Warning, 0, 9);
+    assert_eq!(finding.other.expect("the read").source.ptx_line, there);
+}
