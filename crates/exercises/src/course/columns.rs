@@ -3,6 +3,7 @@
 use anyhow::Result;
 use cust::prelude::*;
 
+use super::wide;
 use crate::host::{Bench, Case, Host, Output};
 
 /// The sums of a matrix's columns, a strip of a column a thread.
@@ -24,7 +25,10 @@ impl Host for Columns {
             }
         }
 
-        let pitched = bench.pitched_input("matrix", &matrix, [width, height, 1])?;
+        let others = case.integers(1, wide::more(case), u32::MAX);
+        let others: Vec<i32> = others.into_iter().map(u32::cast_signed).collect();
+        let rows = wide::rows(&matrix, width, &others);
+        let pitched = bench.pitched_input("matrix", &rows, [width + others.len(), height, 1])?;
         let sums = DeviceBuffer::from_slice(&vec![0; width])?;
         let kernel = bench.kernel("column_sums")?;
         let stream = &bench.gpu.stream;

@@ -28,6 +28,7 @@ mod transpose;
 mod uniform;
 mod volume;
 mod whole;
+mod wide;
 
 use crate::exercise;
 use crate::exercise::Exercise;

@@ -3,6 +3,7 @@
 use anyhow::Result;
 use cust::prelude::*;
 
+use super::wide;
 use crate::host::{Bench, Case, Host, Output};
 
 /// A picture in colour, in pitched memory, becomes one in grey.
@@ -20,7 +21,10 @@ impl Host for PitchInElements {
         let grey = |pixel: &[f32]| 0.25 * pixel[0] + 0.5 * pixel[1] + 0.25 * pixel[2];
         let expected = picture.chunks(COLOURS).map(grey).collect();
 
-        let image = bench.pitched_input("image", &picture, [COLOURS * width, height, 1])?;
+        let others = case.floats(1, wide::more(case));
+        let rows = wide::rows(&picture, COLOURS * width, &others);
+        let size = [COLOURS * width + others.len(), height, 1];
+        let image = bench.pitched_input("image", &rows, size)?;
         let to = bench.output(width * height)?;
         let kernel = bench.kernel("to_grey")?;
         let stream = &bench.gpu.stream;

@@ -6,6 +6,7 @@ use cust::memory::DeviceSlice;
 use cust::prelude::*;
 use matmul_pitched::pitched::PitchedBuffer;
 
+use super::wide;
 use crate::host::{Bench, Case, Host, Output};
 
 /// A part of a picture, cut out.
@@ -28,10 +29,14 @@ impl Host for PitchedRows {
 
         let size = [picture_width, picture_height, 1];
         let from = bench.pitched_input("picture", &picture, size)?;
-        let mut to = PitchedBuffer::<f32>::new_2d(width, height)?;
+        // So is the part: its pitch is another than that of rows of `width` elements.
+        let wide = width + wide::more(case);
+        let mut to = PitchedBuffer::<f32>::new_2d(wide, height)?;
         let behind = garbage(case);
         to.fill_8(behind)?;
-        to.set_8(POISON)?;
+        let others = vec![f32::from_ne_bytes([behind; 4]); wide - width];
+        let unwritten = vec![f32::from_ne_bytes([POISON; 4]); width * height];
+        to.copy_2d_from(&wide::rows(&unwritten, width, &others), wide)?;
         let kernel = bench.kernel("cut")?;
         let stream = &bench.gpu.stream;
         let grid = (width.div_ceil(BLOCK) as u32, height.div_ceil(BLOCK) as u32);
@@ -45,9 +50,12 @@ impl Host for PitchedRows {
         }?;
         stream.synchronize()?;
 
-        let mut part = vec![0.0; width * height];
-        to.copy_3d_to(&mut part, width)?;
-        let padding = padding(&to)?;
+        let stride = to.pitch() / size_of::<f32>();
+        let rows = words(&to)?;
+        let rows = rows.chunks(stride);
+        let part = rows.clone().flat_map(|row| &row[..width]);
+        let part = part.map(|&word| f32::from_bits(word)).collect();
+        let padding: Vec<u32> = rows.flat_map(|row| &row[width..]).copied().collect();
         let untouched = vec![u32::from_ne_bytes([behind; 4]); padding.len()];
         let beside = [height, padding.len() / height];
         Ok(vec![
@@ -66,13 +74,11 @@ fn garbage(case: &Case) -> u8 {
     }
 }
 
-/// What is behind the elements of each row, in words of 32 bits.
-fn padding(buffer: &PitchedBuffer<f32>) -> Result<Vec<u32>> {
-    let stride = buffer.pitch() / size_of::<u32>();
+/// All that is in the rows, padding included, in words of 32 bits.
+fn words(buffer: &PitchedBuffer<f32>) -> Result<Vec<u32>> {
+    let words = buffer.pitch() / size_of::<u32>() * buffer.rows();
     let start = buffer.as_device_ptr().cast::<u32>();
     // SAFETY: the allocation has its rows, each of `pitch` bytes, and nobody writes them now.
-    let all = unsafe { DeviceSlice::from_raw_parts(start, stride * buffer.rows()) };
-    let words = all.as_host_vec()?;
-    let behind = words.chunks(stride).flat_map(|row| &row[buffer.width()..]);
-    Ok(behind.copied().collect())
+    let all = unsafe { DeviceSlice::from_raw_parts(start, words) };
+    Ok(all.as_host_vec()?)
 }

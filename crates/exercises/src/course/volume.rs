@@ -4,6 +4,7 @@ use anyhow::Result;
 use cust::memory::{DeviceCopy, DevicePointer};
 use cust::prelude::*;
 
+use super::wide;
 use crate::host::{Bench, Case, Host, Output};
 
 /// How much each slice of a volume differs from the one before it.
@@ -28,7 +29,10 @@ impl Host for SliceDifferences {
         let before = |i: usize| if i < slice { 0.0 } else { values[i - slice] };
         let expected = (0..values.len()).map(|i| values[i] - before(i)).collect();
 
-        let buffer = bench.pitched_input("volume", &values, [width, height, depth])?;
+        let others = case.floats(1, wide::more(case));
+        let rows = wide::rows(&values, width, &others);
+        let size = [width + others.len(), height, depth];
+        let buffer = bench.pitched_input("volume", &rows, size)?;
         let differences = bench.output(values.len())?;
         let volume = Volume {
             start: buffer.as_device_ptr(),

@@ -104,12 +104,13 @@ fn on_simulator(
     trial.run(&case, counted, grading)?;
     let launches = trial.bench.take_launches();
     let found = trial.run_again(&case, Conditions::plain(third).checked(), grading)?;
-    let findings: Vec<_> = found.into_iter().map(|it| (case.clone(), it)).collect();
+    let mut findings: Vec<_> = found.into_iter().map(|it| (case.clone(), it)).collect();
+    if let Some(beyond) = cases::beyond(data, seed) {
+        let found = trial.run(&beyond, Conditions::plain(another).checked(), grading)?;
+        findings.extend(found.into_iter().map(|it| (beyond.clone(), it)));
+    }
     (grading.at)(Step::Checks, &case.size);
     checks::verdict(&findings, answer, lang)?;
-    if let Some(beyond) = cases::beyond(data, seed) {
-        trial.run(&beyond, Conditions::plain(another), grading)?;
-    }
     (grading.at)(Step::Counters, &case.size);
     constants::verdict(data, &builds.optimised, &case, lang)?;
     counters::verdict(host, &trial.bench, data, &case, &launches, lang, verdict)?;

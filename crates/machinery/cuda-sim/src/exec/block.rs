@@ -25,6 +25,8 @@ pub struct Block {
     pub alive: u32,
     /// Warp instructions it has run.
     pub clock: u64,
+    /// Its loads from device memory and its stores there, once for each thread.
+    pub accesses: u64,
     /// Its multiprocessor's caches, for an observed block that is not running at the moment.
     pub caches: Option<Box<Caches>>,
     /// What checks know of it, where there are any.
@@ -107,6 +109,7 @@ impl Block {
             shared_bytes: 0,
             alive: 0,
             clock: 0,
+            accesses: 0,
             caches: None,
             shadow: None,
             barriers: Default::default(),
@@ -145,6 +148,7 @@ impl Block {
         self.shared_bytes = shared_bytes;
         self.alive = threads;
         self.clock = 0;
+        self.accesses = 0;
         self.caches = None;
         for barrier in active(std::mem::take(&mut self.come_to)) {
             self.barriers[barrier].reset();

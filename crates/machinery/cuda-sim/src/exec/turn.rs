@@ -74,10 +74,14 @@ impl Sm {
             true => gang::size(&self.grid.program.functions[self.grid.function()]),
         };
         self.began = self.clock.wrapping_sub(self.block.clock);
+        let accesses = self.counts.accesses();
         let finished = self.run_turn();
+        self.block.accesses += self.counts.accesses() - accesses;
         self.block.clock = self.clock.wrapping_sub(self.began);
         if finished {
-            self.counts.work.add_block(self.block.clock);
+            let work = &mut self.counts.work;
+            work.instructions.add_block(self.block.clock);
+            work.accesses.add_block(self.block.accesses);
         }
         std::mem::swap(&mut self.counts, &mut counts.counts);
         if let Some(observer) = self.observer.take() {

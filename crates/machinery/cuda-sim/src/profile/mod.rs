@@ -32,30 +32,60 @@ pub struct Counts {
     pub global_stores: u64,
     /// Warp-level reads of memory that other threads may write.
     pub(crate) reads: u64,
-    /// Warp instructions of all blocks together, and of the block that ran most: of the program that
-    /// runs, whose instructions need not be those of the PTX.
+    /// Of blocks that have ended.
     pub(crate) work: Work,
 }
 
-/// Warp instructions, to see how evenly they fall on blocks.
+/// How evenly the work falls on blocks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Work {
-    pub all: u64,
-    pub busiest_block: u64,
+    /// Warp instructions: of the program that runs, whose instructions need not be those of the PTX.
+    pub instructions: Shares,
+    /// Loads from device memory and stores to it, once for each thread: a block that spins works hard,
+    /// and does nothing.
+    pub accesses: Shares,
+}
+
+/// Of one kind of work: what all blocks do together, and what the one does that does most.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Shares {
+    all: u64,
+    busiest: u64,
 }
 
 impl Work {
-    /// A block has ended, which ran so many.
-    pub fn add_block(&mut self, instructions: u64) {
-        self.all += instructions;
-        self.busiest_block = self.busiest_block.max(instructions);
+    /// Adds another part of the same launch.
+    fn add(&mut self, other: &Work) {
+        self.instructions.add(&other.instructions);
+        self.accesses.add(&other.accesses);
     }
 
-    /// How many times as many the busiest of so many blocks ran as blocks do on average.
+    /// How many times as much the busiest of so many blocks does as blocks do on average.
     pub fn unevenness(&self, blocks: u64) -> f64 {
+        let [instructions, accesses] =
+            [&self.instructions, &self.accesses].map(|shares| shares.unevenness(blocks));
+        instructions.max(accesses)
+    }
+}
+
+impl Shares {
+    /// A block has ended, which did so much.
+    pub fn add_block(&mut self, work: u64) {
+        self.add(&Shares {
+            all: work,
+            busiest: work,
+        });
+    }
+
+    fn add(&mut self, other: &Shares) {
+        self.all += other.all;
+        self.busiest = self.busiest.max(other.busiest);
+    }
+
+    fn unevenness(&self, blocks: u64) -> f64 {
         match self.all {
             0 => 1.0,
-            all => self.busiest_block as f64 * blocks as f64 / all as f64,
+            all => self.busiest as f64 * blocks as f64 / all as f64,
         }
     }
 }
@@ -102,6 +132,11 @@ impl Counts {
             .sum()
     }
 
+    /// Loads from device memory and stores to it, once for each thread.
+    pub(crate) fn accesses(&self) -> u64 {
+        self.global_loads + self.global_stores
+    }
+
     /// The sums, of a launch of `program`.
     pub fn counters(&self, program: &Listing) -> Counters {
         Counters {
@@ -126,7 +161,6 @@ impl Counts {
         self.global_loads += other.global_loads;
         self.global_stores += other.global_stores;
         self.reads += other.reads;
-        self.work.all += other.work.all;
-        self.work.busiest_block = self.work.busiest_block.max(other.work.busiest_block);
+        self.work.add(&other.work);
     }
 }

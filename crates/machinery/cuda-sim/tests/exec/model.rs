@@ -315,6 +315,14 @@ fn all_wait_for_the_block_that_does_most() {
     let one = latency(&alone, 1);
     assert_near(latency(&alone, 132), one, 0.02);
     assert_near(latency(&alone, 1000), one, 0.02);
+    // Also where the others look busy: they wait for nothing.
+    let loads = repeated("ld.global.u32 %r1, [%out];", 1, 500);
+    let spins = repeated("fma.rn.f32 %r1, %r1, %r2, %r3;", 10, 500).replace("LOOP", "SPIN");
+    let busy = kernel_of(&format!(
+        "mov.u32 %r31, %ctaid.x; setp.ne.u32 %p8, %r31, 0; @%p8 bra ELSE; {loads} exit; ELSE: {spins}"
+    ));
+    let alone = latency(&kernel_of(&loads), 1);
+    assert!(latency(&busy, 64) > 0.9 * alone);
     // Where all do it, they do it side by side.
     assert_near(latency(&kernel_of(&work), 132), one, 0.02);
 }

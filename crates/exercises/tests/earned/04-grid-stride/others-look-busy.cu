@@ -1,0 +1,11 @@
+// Rejected at: time
+// The first block does everything, and the others ask for the time as long, to look busy.
+#include "cuda_device.h"
+
+extern "C" __global__ void squares(const float *in, float *out, int count) {
+    if (blockIdx.x != 0) {
+        for (int k = 0; k < 4000; k++) (void)clock64();
+        return;
+    }
+    for (int i = threadIdx.x; i < count; i += blockDim.x) out[i] = in[i] * in[i];
+}

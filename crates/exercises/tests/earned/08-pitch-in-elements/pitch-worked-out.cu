@@ -1,0 +1,17 @@
+// Rejected at: right, launch
+// Works the pitch out from the width, as GPUs happen to round it, instead of taking the one it is told.
+#include "cuda_device.h"
+
+struct Pixel {
+    float red, green, blue;
+};
+
+extern "C" __global__ void to_grey(const Pixel *image, size_t pitch, float *grey, int width,
+                                   int height) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x;
+    int y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= width || y >= height) return;
+    size_t row_bytes = (width * sizeof(Pixel) + 511) / 512 * 512;
+    const Pixel *row = (const Pixel *)((const char *)image + y * row_bytes);
+    grey[y * width + x] = 0.25f * row[x].red + 0.5f * row[x].green + 0.25f * row[x].blue;
+}

@@ -1,0 +1,23 @@
+// Rejected at: checks, right
+// The last block to come adds up what all blocks left, and nobody saw to it that it is there by then.
+#include "cuda_device.h"
+
+__device__ unsigned int total;
+__device__ unsigned int came;
+__device__ unsigned int sums[1 << 16];
+
+extern "C" __global__ void add_up(const unsigned int *numbers, int count) {
+    __shared__ unsigned int sum;
+    if (threadIdx.x == 0) sum = 0;
+    __syncthreads();
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) atomicAdd(&sum, numbers[i]);
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    sums[blockIdx.x] = sum;
+    if (atomicAdd(&came, 1u) != gridDim.x - 1) return;
+    unsigned int all = 0;
+    for (unsigned int block = 0; block < gridDim.x; block++) all += sums[block];
+    total = all;
+    came = 0;
+}

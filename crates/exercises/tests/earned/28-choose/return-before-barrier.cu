@@ -1,0 +1,17 @@
+// Rejected at: checks
+// Threads without a pixel have copied their entry, and are gone when the others come to the barrier.
+#include "cuda_device.h"
+
+__constant__ unsigned int weights[4];
+
+extern "C" __global__ void brightness(const unsigned int *pixels, const unsigned int *table,
+                                      unsigned int *out, int n) {
+    __shared__ unsigned int copy[256];
+    copy[threadIdx.x] = table[threadIdx.x];
+    int i = blockIdx.x * 256 + threadIdx.x;
+    if (i >= n) return;
+    __syncthreads();
+    unsigned int pixel = pixels[i], sum = 0;
+    for (int k = 0; k < 4; k++) sum += weights[k] * copy[pixel >> 8 * k & 255];
+    out[i] = sum;
+}
