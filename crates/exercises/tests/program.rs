@@ -214,7 +214,10 @@ fn mistakes_are_explained_in_chinese() {
             right.replace("axpy", "other"),
             ["找不到核函数 `axpy`", "名字", "获取提示"],
         ),
-        (twice, ["全局内存读取扇区数", "25 000 到 31 250", "结果正确"]),
+        (
+            twice,
+            ["全局内存读取扇区数", "25 000 到 31 250", "结果正确"],
+        ),
         (right.to_owned(), ["✓", "全局内存", "（模拟器：模拟 "]),
         (
             right.replace("float a", "flot a"),
