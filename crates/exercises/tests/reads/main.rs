@@ -1,0 +1,247 @@
+//! Answers that ask the compiler for more than to compile them: to read files, to tell which there are, to
+//! crash, or to work for ever. Each is rejected with a message; what only looks like one is judged as any
+//! other.
+
+#[path = "../support/mod.rs"]
+mod support;
+mod tries;
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::LazyLock;
+
+use confine::{Rules, system_libraries};
+use kernel_build::{Clang, Tree};
+use libtest_mimic::{Arguments, Failed, Trial};
+use serde_json::Value;
+use support::{Program, unless, with_clang, without_clang};
+use tries::{REJECTED, RIGHT_ONES};
+
+const HEAD: &str = "#include \"cuda_device.h\"\n";
+
+/// The right answer to the first exercise.
+const RIGHT: &str =
+    "extern \"C\" __global__ void axpy(float a, const float *x, float *y, unsigned int n) {
+    unsigned int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = a * x[i] + y[i];
+}
+";
+
+fn main() -> ExitCode {
+    // One of the tests starts this program again, confined.
+    if let Some(code) = confine::asked() {
+        return code;
+    }
+    let arguments = Arguments::from_args();
+    let mut tests: Vec<Trial> = REJECTED
+        .iter()
+        .map(|&(name, text, said)| with_clang(name, move || rejected(text, said)))
+        .collect();
+    let right = RIGHT_ONES.iter();
+    tests.extend(
+        right.map(|&(name, text)| with_clang(format!("right: {name}"), move || passes(text))),
+    );
+    tests.push(with_clang("right: odd names", odd_names));
+    tests.push(with_clang("right: an external constant", external_constant));
+    tests.push(unless(
+        kept(),
+        "the compiler itself opens no other file",
+        no_other_file,
+    ));
+    #[cfg(unix)]
+    tests.push(Trial::test(
+        "a compiler that hangs while it is looked for",
+        hangs,
+    ));
+    #[cfg(unix)]
+    tests.push(with_clang("a compiler that is started by a script", script));
+    libtest_mimic::run(&arguments, tests).exit_code()
+}
+
+/// A temporary folder that is looked through afterwards.
+fn program() -> Program {
+    let program = Program::new();
+    let temporary = program.home().join("temporary");
+    fs::create_dir(&temporary).expect("made");
+    program.with("TMPDIR", temporary)
+}
+
+/// Grades an answer to the first exercise; nothing may be left of it.
+fn graded(program: &Program, name: &str, text: &str) -> Result<(i32, Value), Failed> {
+    let file = program.write(name, text);
+    let graded = program.graded_within("20", "01", &file);
+    let left: Vec<_> = fs::read_dir(program.home().join("temporary"))?.collect();
+    match left.is_empty() {
+        true => Ok(graded),
+        false => Err(format!("it left {left:?}").into()),
+    }
+}
+
+fn rejected(text: &str, said: &str) -> Result<(), Failed> {
+    let program = program();
+    let secret = program.home().join("secret");
+    fs::write(&secret, "rosebud\n")?;
+    let solution = "kernels/exercises/solutions/01-first-thread.cu";
+    let text = match text {
+        "DOUBLED" => {
+            let doubled = (1..40).map(|i| format!("#define M{i} M{0} M{0}\n", i - 1));
+            format!("#define M0 ;\n{}M39", doubled.collect::<String>())
+        }
+        "BRACKETS" => format!("int a = {};", "(".repeat(100_000)),
+        text => text
+            .replace("SECRET", &secret.to_string_lossy())
+            .replace("SOLUTION", solution),
+    };
+    let text = format!("{HEAD}{text}\n{RIGHT}");
+    let (code, record) = graded(&program, "answer.cu", &text)?;
+    let message = record["message"].as_str().unwrap_or_default();
+    let expected =
+        record["step"] == "compile" && message.to_lowercase().contains(&said.to_lowercase());
+    let told = message.contains("rosebud") || message.contains("a * x[i] + y[i];\n}");
+    match code == 1 && expected && !message.is_empty() && !told {
+        true => Ok(()),
+        false => Err(format!("exit code {code}, expected '{said}': {record:#}").into()),
+    }
+}
+
+fn passes(text: &str) -> Result<(), Failed> {
+    // A mark of the encoding can only be the first there is.
+    let whole = format!("{text}{HEAD}{RIGHT}");
+    let whole = match text.starts_with('\u{feff}') {
+        true => whole,
+        false => format!("{HEAD}{text}\n{RIGHT}"),
+    };
+    passed(graded(&program(), "answer.cu", &whole)?)
+}
+
+fn passed((code, record): (i32, Value)) -> Result<(), Failed> {
+    match (code, record["passed"].as_bool()) {
+        (0, Some(true)) => Ok(()),
+        _ => Err(format!("exit code {code}: {record:#}").into()),
+    }
+}
+
+/// Whatever a file is called, it is compiled, and the line of a mistake is shown.
+fn odd_names() -> Result<(), Failed> {
+    let mut names = vec![
+        "with blanks.cu",
+        "it's.cu",
+        "%s %n.cu",
+        "答案.cu",
+        "#include.cu",
+    ];
+    if cfg!(unix) {
+        names.extend(["a \"quote\".cu", "back\\slash\\n.cu", "new\nline.cu"]);
+    }
+    for name in names {
+        let program = program();
+        passed(graded(&program, name, &format!("{HEAD}{RIGHT}"))?)?;
+        let wrong = RIGHT.replace("a * x[i]", "a * z[i]");
+        let (_, record) = graded(&program, name, &format!("{HEAD}{wrong}"))?;
+        let message = record["message"].as_str().unwrap_or_default();
+        let shown = message.contains(":4:27: error: ") && !message.contains("answer.cu");
+        assert!(shown, "{name:?}: {record:#}");
+        let outside = RIGHT.replace("if (i < n) ", "");
+        let (_, record) = graded(&program, name, &format!("{HEAD}{outside}"))?;
+        let message = record["message"].as_str().unwrap_or_default();
+        assert!(message.contains("line 4"), "{name:?}: {record:#}");
+    }
+    Ok(())
+}
+
+/// Why the compiler cannot be confined here.
+fn kept() -> Option<&'static str> {
+    static WHY: LazyLock<Option<String>> =
+        LazyLock::new(|| confine::kept().reason().map(str::to_owned));
+    without_clang().or(WHY.as_deref())
+}
+
+/// Without any look at its text, where the compiler is confined as it is for an answer.
+fn no_other_file() -> Result<(), Failed> {
+    let clang = Clang::find()?;
+    let tree = Tree::find(Path::new(env!("CARGO_MANIFEST_DIR")))?;
+    let rules = Rules {
+        read: clang.files(&tree, &["cuda_device.h"]),
+        execute: system_libraries(),
+        computing: 20,
+        file: 1 << 20,
+        ..Rules::default()
+    };
+    let solution = "kernels/exercises/solutions/01-first-thread.cu";
+    for (file, opens) in [
+        ("kernels/cuda_device.h", true),
+        (solution, false),
+        ("kernels/async_copy.h", false),
+        ("/etc/passwd", false),
+        ("/proc/self/environ", false),
+    ] {
+        let mut command = rules.command(clang.program())?;
+        command
+            .current_dir(tree.root())
+            .args(["-x", "c", "-E", file]);
+        let output = command.output()?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        let refused = said.contains("error: ") && said.contains(file);
+        let as_expected = output.status.success() == opens && refused != opens;
+        assert!(as_expected, "{file}: {output:?}");
+        assert!(opens || output.stdout.len() < 1000, "{output:?}");
+    }
+    Ok(())
+}
+
+/// nvcc takes it for a definition, and so do we.
+fn external_constant() -> Result<(), Failed> {
+    let program = program();
+    let solution = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../kernels/exercises/solutions")
+        .join("13-settings.cu");
+    let text = fs::read_to_string(solution)?;
+    assert!(text.contains("\n__constant__ "), "{text}");
+    let external = text.replace("\n__constant__ ", "\nextern \"C\" __constant__ ");
+    let file = program.write("13.cu", external);
+    passed(program.graded_within("60", "13", &file))
+}
+
+/// A script in the program's folder, which can be started.
+#[cfg(unix)]
+fn script_file(program: &Program, text: &str) -> std::path::PathBuf {
+    use std::os::unix::fs::PermissionsExt;
+    let file = program.write("clang.sh", format!("#!/bin/sh\n{text}\n"));
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("made executable");
+    file
+}
+
+#[cfg(unix)]
+fn hangs() -> Result<(), Failed> {
+    use std::time::Instant;
+    let program = program();
+    let later = program.home().join("later");
+    let script = script_file(&program, &format!("sleep 14; touch '{}'", later.display()));
+    let program = program.with("KERNEL_CLANG", script);
+    let file = program.write("answer.cu", RIGHT);
+    let begun = Instant::now();
+    let run = program.run(&["check", "01", "--file", file.to_str().ok_or("UTF-8")?]);
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(run.stderr.contains("did not end within 10 s"), "{run:?}");
+    assert!(
+        begun.elapsed().as_secs_f64() < 13.5,
+        "{:?}",
+        begun.elapsed()
+    );
+    std::thread::sleep(std::time::Duration::from_secs(5));
+    assert!(!later.exists(), "what the script started is still there");
+    Ok(())
+}
+
+#[cfg(unix)]
+fn script() -> Result<(), Failed> {
+    let clang = Clang::find()?;
+    let program = program();
+    let script = script_file(
+        &program,
+        &format!("'{}' \"$@\"; exit $?", clang.program().display()),
+    );
+    let program = program.with("KERNEL_CLANG", script);
+    passed(graded(&program, "answer.cu", &format!("{HEAD}{RIGHT}"))?)
+}
