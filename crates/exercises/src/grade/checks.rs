@@ -85,7 +85,7 @@ fn is_unwritten(kind: FindingKind) -> bool {
 /// A race in a sentence, where both of its lines are the answer's: what has to be between them.
 fn why(finding: &Finding, answer: &Answer, lang: Lang) -> Option<String> {
     let line = |source: &SourceLine| {
-        let own = source.file.as_deref() == Some(answer.shown.as_str()) && source.line > 0;
+        let own = source.file.as_deref() == Some(compile::NAME) && source.line > 0;
         own.then_some(source.line)
     };
     let (one, other) = (
