@@ -48,7 +48,7 @@ pub fn reasons(findings: &[Finding], answer: &Answer, lang: Lang) -> String {
     let Some(first) = sorted.first() else {
         return String::new();
     };
-    let head = match why(first, answer, lang) {
+    let head = match why(first, lang) {
         Some(sentence) => say!(lang, "Why: {}", "原因：{}"; sentence),
         None => say!(
             lang,
@@ -83,7 +83,7 @@ fn is_unwritten(kind: FindingKind) -> bool {
 }
 
 /// A race in a sentence, where both of its lines are the answer's: what has to be between them.
-fn why(finding: &Finding, answer: &Answer, lang: Lang) -> Option<String> {
+fn why(finding: &Finding, lang: Lang) -> Option<String> {
     let line = |source: &SourceLine| {
         let own = source.file.as_deref() == Some(compile::NAME) && source.line > 0;
         own.then_some(source.line)
