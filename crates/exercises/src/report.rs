@@ -112,7 +112,7 @@ fn step(step: Step, lang: Lang) -> &'static str {
         Step::Launch => lang.pick("does not run through", "运行未完成"),
         Step::Right => lang.pick("is not right", "结果不正确"),
         Step::Checks => lang.pick("has a mistake that the checks found", "检查发现错误"),
-        Step::Counters => lang.pick("asks too much of the memory", "计数器未达标"),
+        Step::Counters => lang.pick("misses a target of the counters", "计数器未达标"),
         Step::Time => lang.pick("takes too long", "用时过长"),
     }
 }

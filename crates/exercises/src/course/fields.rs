@@ -67,8 +67,8 @@ impl Host for Fields {
     }
 }
 
-/// Numbers of places: a power of two, several times as many as there are floats in `memory`.
-const TABLE_BITS: u32 = 20;
+/// Entries of the table are two to the power of this: more than there are floats in `memory`.
+const TABLE_BITS: u32 = 18;
 
 /// How many fields of each particle are in `memory`, each in a place of its own. They are looked up in a
 /// table by a part of their bits, mixed: of those that are missing a few may be taken for others.

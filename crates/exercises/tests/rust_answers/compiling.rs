@@ -136,7 +136,8 @@ pub const TRIES: &[Try] = &[
     taken_in(
         "a compiler kept busy",
         "#[allow(long_running_const_eval)] pub const LOOP: u32 = { let mut n = 0_u32; while n < 1 { n *= 2; } n }; pub static USE: u32 = LOOP;",
-        &["ended after 2 seconds of computing"],
+        // By what it computes, or by the clock where others keep the cores busy.
+        &["It was ended after"],
     )
     .within("4"),
     taken_in(

@@ -34,7 +34,8 @@ pub fn milliseconds(run: &FinishedLaunch, sites: &[SiteEstimate], l2_sectors: f6
         .iter()
         .map(|block| chain(run, sites, miss, &block.steps))
         .collect();
-    let mut cycles = 0.0;
+    // Of one block on average: all it takes, and what of it are parts that go to device memory.
+    let (mut cycles, mut reaching) = (0.0, 0.0);
     for ((block, visit), own) in blocks.iter().zip(&run.counts.visits).zip(&chains) {
         // A place is free when the last warp is through: what one warp of a block does, the block
         // waits for.
@@ -43,25 +44,34 @@ pub fn milliseconds(run: &FinishedLaunch, sites: &[SiteEstimate], l2_sectors: f6
         // Predicated instructions stand among those of the block that issues them, and wait with
         // them.
         let with = block.issued_by.map_or(0.0, |issuer| chains[issuer]);
-        cycles += visits * (own - with).max(0.0);
+        let alone = visits * (own - with).max(0.0);
+        cycles += alone;
+        if block.steps.iter().any(|step| step.class == Class::Global) {
+            reaching += alone;
+        }
     }
     let block = cycles + rates.block_start_cycles + WARP_CYCLES * warps_a_block;
     let places = f64::from(run.occupancy.blocks) * f64::from(run.device.multiprocessors);
     let rounds = (run.blocks as f64 / places).max(1.0);
-    run.seconds((rounds * block).max(longest(run, cycles))) * 1e3
+    run.seconds((rounds * block).max(longest(run, cycles, reaching))) * 1e3
 }
 
 /// How many times as much as others a block does before the launch is taken to wait for it: where blocks
 /// differ by less, others hide it.
 const MUCH_MORE: f64 = 2.0;
 
-/// Cycles of the block that does most, where that is much more than the `cycles` of one on average: while
-/// it works alone nothing hides what it waits for. 0 where blocks do about the same.
-fn longest(run: &FinishedLaunch, cycles: f64) -> f64 {
-    match run.counts.work.unevenness(run.blocks) {
-        times if times > MUCH_MORE => times * cycles,
-        _ => 0.0,
-    }
+/// Cycles of the block that does most, where that is much more than blocks do on average: `cycles`, of which
+/// parts that go to device memory take `reaching`. While it works alone nothing hides what it waits for. 0 where
+/// blocks do about the same.
+fn longest(run: &FinishedLaunch, cycles: f64, reaching: f64) -> f64 {
+    let work = &run.counts.work;
+    let parts = [(work.instructions, cycles), (work.accesses, reaching)];
+    parts
+        .iter()
+        .map(|(shares, cycles)| (shares.unevenness(run.blocks), cycles))
+        .filter(|&(times, _)| times > MUCH_MORE)
+        .map(|(times, cycles)| times * cycles)
+        .fold(0.0, f64::max)
 }
 
 /// Cycles from a basic block's first instruction to its last, for a warp alone. `miss`: those of a

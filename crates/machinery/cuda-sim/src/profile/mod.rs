@@ -59,13 +59,6 @@ impl Work {
         self.instructions.add(&other.instructions);
         self.accesses.add(&other.accesses);
     }
-
-    /// How many times as much the busiest of so many blocks does as blocks do on average.
-    pub fn unevenness(&self, blocks: u64) -> f64 {
-        let [instructions, accesses] =
-            [&self.instructions, &self.accesses].map(|shares| shares.unevenness(blocks));
-        instructions.max(accesses)
-    }
 }
 
 impl Shares {
@@ -82,7 +75,8 @@ impl Shares {
         self.busiest = self.busiest.max(other.busiest);
     }
 
-    fn unevenness(&self, blocks: u64) -> f64 {
+    /// How many times as much the busiest of so many blocks does as blocks do on average.
+    pub fn unevenness(&self, blocks: u64) -> f64 {
         match self.all {
             0 => 1.0,
             all => self.busiest as f64 * blocks as f64 / all as f64,

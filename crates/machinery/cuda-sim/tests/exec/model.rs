@@ -313,8 +313,11 @@ fn all_wait_for_the_block_that_does_most() {
     ));
     let latency = |ptx: &str, blocks| part(&modelled(ptx, blocks, 32), Resource::Latency);
     let one = latency(&alone, 1);
-    assert_near(latency(&alone, 132), one, 0.02);
-    assert_near(latency(&alone, 1000), one, 0.02);
+    // Never less; a little more, since work is counted in instructions and the few of the others wait longer.
+    for (blocks, at_most) in [(132, 1.1), (1000, 1.3)] {
+        let times = latency(&alone, blocks) / one;
+        assert!((1.0..at_most).contains(&times), "{blocks}: {times}");
+    }
     // Also where the others look busy: they wait for nothing.
     let loads = repeated("ld.global.u32 %r1, [%out];", 1, 500);
     let spins = repeated("fma.rn.f32 %r1, %r1, %r2, %r3;", 10, 500).replace("LOOP", "SPIN");
