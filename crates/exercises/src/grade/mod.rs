@@ -10,6 +10,7 @@ mod counters;
 mod includes;
 mod kinds;
 mod launch;
+mod modelled;
 mod right;
 mod steps;
 mod time;

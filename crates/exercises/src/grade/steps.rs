@@ -1,14 +1,17 @@
 //! The steps of grading, in their order.
 
+use std::thread;
+
 use anyhow::Result;
 use common::gpu::{Clock, GpuInfo};
 
 use super::compile::{self, Builds};
+use super::modelled::{self, Beside};
 use super::trial::{Conditions, Trial};
 use super::{
     Answer, Grading, Stop, Subject, Timed, Verdict, cases, checks, constants, counters, time,
 };
-use crate::data::{Kind, Step};
+use crate::data::Step;
 use crate::error::open;
 use crate::exercise::Exercise;
 use crate::host::Host;
@@ -50,9 +53,11 @@ pub fn all(
     let clock = gpu.info.time;
     let trial = Trial::new(host, exercise, answer, &builds, gpu, grading)?;
     match (clock, &builds.as_written) {
-        (Clock::Modelled, Some(_)) => {
-            on_simulator(host, exercise, (answer, &builds), trial, grading, verdict)
-        }
+        (Clock::Modelled, Some(_)) => thread::scope(|scope| {
+            let beside = Beside::begin(scope, exercise, grading)?;
+            let files = (answer, &builds);
+            on_simulator(host, exercise, files, beside, trial, grading, verdict)
+        }),
         // Nothing is looked for on a GPU, and a kernel of the course's own has been looked at.
         _ => elsewhere(host, exercise, (answer, &builds), trial, grading, verdict),
     }
@@ -63,6 +68,7 @@ fn on_simulator(
     host: &dyn Host,
     exercise: &Exercise,
     (answer, builds): (&Answer, &Builds),
+    beside: Option<Beside>,
     mut trial: Trial,
     grading: &mut Grading,
     verdict: &mut Verdict,
@@ -116,15 +122,12 @@ fn on_simulator(
     counters::verdict(host, &trial.bench, data, &case, &launches, lang, verdict)?;
 
     // Who predicts has launched nothing.
-    if data.kind == Kind::Predict {
+    let Some(beside) = beside else {
         return Ok(());
-    }
-    (grading.at)(Step::Time, &case.size);
-    let ours = match grading.ours {
-        Some(ours) => ours,
-        None => time::model(host, &mut trial.bench, exercise, &case, grading)?,
     };
-    let own = time::milliseconds(&launches);
+    (grading.at)(Step::Time, &case.size);
+    let ours = beside.times(host, &mut trial.bench, &case, seed)?;
+    let own = modelled::milliseconds(&launches);
     let timed = Timed::new(own, ours, data.modelled.at_most).within_start();
     time::verdict(timed, Clock::Modelled, &case, lang, verdict)
 }

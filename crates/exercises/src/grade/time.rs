@@ -5,7 +5,6 @@ use anyhow::Result;
 use chapter::number::plain;
 use common::gpu::Clock;
 use common::module;
-use cuda_driver::{Checks, LaunchRecord};
 use serde::{Deserialize, Serialize};
 
 use super::{Answer, Failure, Grading, Stop, Timed, Verdict, compile, launch};
@@ -61,44 +60,6 @@ pub fn take(
         solution_ms,
     };
     Ok((own, ours))
-}
-
-/// The times of the course's own files by the simulator's model.
-pub fn model(
-    host: &dyn Host,
-    bench: &mut Bench,
-    exercise: &Exercise,
-    case: &Case,
-    grading: &Grading,
-) -> Result<Ours> {
-    cuda_driver::check(Checks::NONE);
-    cuda_driver::profile(false);
-    cuda_driver::shuffle(None);
-    cuda_driver::watch_blocks(Some(grading.seed));
-    let mut modelled = |ptx: &str| {
-        bench.replace(module::load(ptx)?);
-        bench.run(host, case)?;
-        Ok::<f64, anyhow::Error>(milliseconds(&bench.take_launches()))
-    };
-    // A start file that is wrong, or does nothing, has no time that says anything.
-    if exercise.data()?.rejected_at != Step::Counters {
-        let [solution] = compile::ours([exercise.solution], &grading.clang, grading.lang)?;
-        return Ok(Ours {
-            start_ms: None,
-            solution_ms: modelled(&solution)?,
-        });
-    }
-    let texts = [exercise.start, exercise.solution];
-    let [start, solution] = compile::ours(texts, &grading.clang, grading.lang)?;
-    Ok(Ours {
-        start_ms: Some(modelled(&start)?),
-        solution_ms: modelled(&solution)?,
-    })
-}
-
-/// The modelled time of all launches together.
-pub fn milliseconds(launches: &[LaunchRecord]) -> f64 {
-    launches.iter().map(|launch| launch.time.milliseconds).sum()
 }
 
 /// Whether it is as fast as is asked.
