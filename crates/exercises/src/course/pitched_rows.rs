@@ -18,10 +18,12 @@ const BLOCK: usize = 16;
 impl Host for PitchedRows {
     fn run(&self, bench: &Bench, case: &Case) -> Result<Vec<Output>> {
         let (width, height) = (case.width(), case.height());
-        // The picture is wider by 128 floats at least, so that its pitch is another.
+        // The part's pitch is another than that of rows of `width` floats, and the picture's, 128 floats more at
+        // least, is another again.
+        let wide = width + wide::more(case);
         let margins = case.integers(1, 3, 100);
-        let (left, top) = (128 + margins[0] as usize, 1 + margins[1] as usize);
-        let picture_width = left + width + margins[2] as usize;
+        let (left, top) = (1 + margins[0] as usize, 1 + margins[1] as usize);
+        let picture_width = left + wide + 128 + margins[2] as usize;
         let picture_height = top + height;
         let picture = case.floats(0, picture_width * picture_height);
         let rows = picture.chunks(picture_width).skip(top);
@@ -29,8 +31,6 @@ impl Host for PitchedRows {
 
         let size = [picture_width, picture_height, 1];
         let from = bench.pitched_input("picture", &picture, size)?;
-        // So is the part: its pitch is another than that of rows of `width` elements.
-        let wide = width + wide::more(case);
         let mut to = PitchedBuffer::<f32>::new_2d(wide, height)?;
         let behind = garbage(case);
         to.fill_8(behind)?;
