@@ -26,7 +26,11 @@ const HERE: &str = env!("CARGO_MANIFEST_DIR");
 const NO_GPU: &str = "needs a GPU: CUDA_BACKEND=gpu cargo test -p exercises --test time";
 
 fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
+    let mut arguments = Arguments::from_args();
+    // What others run at the same time is no part of a kernel's.
+    if on_gpu() {
+        arguments.test_threads = Some(1);
+    }
     let no_gpu = (!on_gpu()).then_some(NO_GPU);
     let missing = without_clang().or(no_gpu);
     let mut tests = Vec::new();
