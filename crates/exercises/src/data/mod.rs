@@ -140,7 +140,8 @@ pub struct Time {
 }
 
 /// How long a kernel may take by the simulator's model, at the graded size, beside the solution in the
-/// same run. The start file's time, where it is right, is never exceeded either.
+/// same run. The start file's time, where it is right and more than twice the solution's, is never exceeded
+/// either.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Modelled {
