@@ -27,6 +27,7 @@ mod printing;
 mod products;
 mod progress;
 mod random_flow;
+mod recorded;
 mod spaces;
 mod tensor;
 mod warp;
