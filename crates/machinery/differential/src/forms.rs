@@ -118,6 +118,9 @@ pub fn left_out(known: &Known) -> Option<&'static str> {
     if known.carries && has("hi") && from.is_signed() {
         return Some("its carry depends on the level that NVIDIA's assembler works at");
     }
+    if has("f32x2") || known.uses.len() == 3 && matches!(known.mnemonic, "min" | "max") {
+        return Some("GPUs have it from compute capability 10.0 on");
+    }
     let refused = match known.mnemonic {
         "cvt" if has("tf32") => known.modifiers != ["rna", "tf32", "f32"],
         "cvt" if has("relu") => {
@@ -154,6 +157,9 @@ fn needs(known: &Known) -> u32 {
     let has = |name| known.modifiers.contains(&name);
     let half = has("f16") || has("f16x2");
     let extremum = matches!(known.mnemonic, "min" | "max");
+    if has("u16x2") || has("s16x2") {
+        return 90;
+    }
     if has("bf16") || has("bf16x2") {
         let early = match known.mnemonic {
             "abs" | "neg" | "fma" => true,
@@ -168,7 +174,7 @@ fn needs(known: &Known) -> u32 {
     }
     match known.mnemonic {
         "bmsk" | "szext" | "dp4a" | "dp2a" => 70,
-        "tanh" => 80,
+        "tanh" | "cvt.pack" => 80,
         "ex2" if half => 80,
         "cvt" if has("relu") || has("tf32") || has("f16x2") => 80,
         "cvt" => 52,

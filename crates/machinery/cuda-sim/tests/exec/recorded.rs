@@ -129,3 +129,16 @@ fn every_pair_of_instructions_hands_on_the_carry_as_an_h200_does() {
     // Eight that write the carry, eight that read it, four types, seven rows each.
     assert_eq!(compare(carries), 8 * 8 * 4 * 7);
 }
+
+#[test]
+fn values_that_share_a_register_are_as_an_h200_has_them() {
+    let compared =
+        compare(|code| !carries(code) && !code.contains("noftz") && !code.contains("cas"));
+    assert!(compared > 4_000, "{compared}");
+}
+
+#[test]
+fn atomics_of_halves_are_as_an_h200_does_them() {
+    let compared = compare(|code| code.contains("noftz") || code.contains("cas.b16"));
+    assert!(compared > 500, "{compared}");
+}
