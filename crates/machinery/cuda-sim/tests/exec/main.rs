@@ -33,3 +33,4 @@ mod tensor;
 mod warp;
 mod watch;
 mod watched;
+mod written;
