@@ -111,7 +111,9 @@ pub fn left_out(known: &Known) -> Option<&'static str> {
     let (to, from) = (known.defs[0], known.uses[0]);
     let bfloat = has("bf16") || has("bf16x2");
     let integer_rounding = ["rni", "rzi", "rmi", "rpi"].into_iter().any(has);
-    if known.mnemonic == "set" && to == Type::F32 && !has("f16") && !has("bf16") {
+    let halves = matches!(from, Type::F16 | Type::F16x2 | Type::BF16 | Type::BF16x2);
+    let one = matches!(to, Type::F32 | Type::F16 | Type::BF16);
+    if known.mnemonic == "set" && one && !halves {
         // In larger kernels only: with a division in the module, or a loop.
         return Some("NVIDIA's assembler makes it an integer 1 instead of 1.0");
     }

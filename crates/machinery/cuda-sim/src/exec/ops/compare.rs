@@ -156,7 +156,8 @@ pub fn set(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     }
     let relation = relation(form, ty)?;
     let combine = combination(form);
-    let ftz = matches!(ty, F32 | F16) && form.has("ftz");
+    // What becomes a `.bf16` is flushed nowhere.
+    let ftz = matches!(ty, F32 | F16) && destination != BF16 && form.has("ftz");
     form.end()?;
     let run = by_ordering!(set_lanes, cpu, ty, ftz);
     let truth = match destination {
