@@ -111,12 +111,17 @@ pub fn left_out(known: &Known) -> Option<&'static str> {
     let (to, from) = (known.defs[0], known.uses[0]);
     let bfloat = has("bf16") || has("bf16x2");
     let integer_rounding = ["rni", "rzi", "rmi", "rpi"].into_iter().any(has);
-    if known.mnemonic == "set" && to == Type::F32 && !has("f16") && !has("bf16") {
+    let halves = matches!(from, Type::F16 | Type::F16x2 | Type::BF16 | Type::BF16x2);
+    let one = matches!(to, Type::F32 | Type::F16 | Type::BF16);
+    if known.mnemonic == "set" && one && !halves {
         // In larger kernels only: with a division in the module, or a loop.
         return Some("NVIDIA's assembler makes it an integer 1 instead of 1.0");
     }
     if known.carries && has("hi") && from.is_signed() {
         return Some("its carry depends on the level that NVIDIA's assembler works at");
+    }
+    if has("f32x2") || known.uses.len() == 3 && matches!(known.mnemonic, "min" | "max") {
+        return Some("GPUs have it from compute capability 10.0 on");
     }
     let refused = match known.mnemonic {
         "cvt" if has("tf32") => known.modifiers != ["rna", "tf32", "f32"],
@@ -154,6 +159,9 @@ fn needs(known: &Known) -> u32 {
     let has = |name| known.modifiers.contains(&name);
     let half = has("f16") || has("f16x2");
     let extremum = matches!(known.mnemonic, "min" | "max");
+    if has("u16x2") || has("s16x2") {
+        return 90;
+    }
     if has("bf16") || has("bf16x2") {
         let early = match known.mnemonic {
             "abs" | "neg" | "fma" => true,
@@ -168,7 +176,7 @@ fn needs(known: &Known) -> u32 {
     }
     match known.mnemonic {
         "bmsk" | "szext" | "dp4a" | "dp2a" => 70,
-        "tanh" => 80,
+        "tanh" | "cvt.pack" => 80,
         "ex2" if half => 80,
         "cvt" if has("relu") || has("tf32") || has("f16x2") => 80,
         "cvt" => 52,

@@ -6,6 +6,7 @@ pub mod dice;
 pub mod forms;
 pub mod generate;
 pub mod kernel;
+pub mod load;
 pub mod machine;
 pub mod record;
 pub mod table;

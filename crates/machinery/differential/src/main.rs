@@ -7,6 +7,7 @@ use differential::check::{Sides, Verdict};
 use differential::forms::Forms;
 use differential::generate;
 use differential::kernel::Kernel;
+use differential::load;
 use differential::record::{self, Distances, Record};
 use differential::table;
 use differential::worker::{self, Answer, Task, Worker};
@@ -78,6 +79,12 @@ enum Command {
         #[command(flatten)]
         series: Series,
     },
+    /// Load modules, and print a line for each: `loads`, or why it does not
+    Load {
+        /// Files of PTX
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+    },
     #[command(hide = true)]
     Worker,
 }
@@ -127,6 +134,7 @@ fn main() -> ExitCode {
             print!("{}", table::markdown(series.seed, series.from..end));
             Ok(())
         }
+        Command::Load { files } => load_all(&files),
         Command::Worker => worker::serve(),
     };
     match done {
@@ -184,6 +192,15 @@ impl Series {
             None => Ok(()),
         }
     }
+}
+
+fn load_all(files: &[PathBuf]) -> Result<()> {
+    for path in files {
+        let refusal = load::refusal(path)?;
+        let said = refusal.as_deref().unwrap_or("loads");
+        println!("{}: {}", path.display(), said.replace('\n', " "));
+    }
+    Ok(())
 }
 
 fn run(series: &Series, save: Option<&Path>, threads: usize) -> Result<()> {

@@ -122,6 +122,18 @@ fn others() -> Vec<String> {
             }
         }
     }
+    for space in ["", ".global", ".shared"] {
+        for (ty, value) in [
+            ("f16", "%h1"),
+            ("f16x2", "%r1"),
+            ("bf16", "%h1"),
+            ("bf16x2", "%r1"),
+        ] {
+            let rest = format!("{space}.add.noftz.{ty}");
+            all.push(format!("atom{rest} {value}, [%l0], {value};"));
+            all.push(format!("red{rest} [%l0], {value};"));
+        }
+    }
     for space in ["global", "shared", "shared::cta", "local", "const", "param"] {
         all.push(format!("isspacep.{space} %p1, %l1;"));
         all.push(format!("cvta.{space}.u64 %l1, %l2;"));
@@ -161,12 +173,12 @@ fn others() -> Vec<String> {
     }
     for count in ["1", "2", "4"] {
         for trans in ["", ".trans"] {
-            for space in ["shared", "shared::cta"] {
+            for space in ["", ".shared", ".shared::cta"] {
                 let to: Vec<String> = (0..count.parse().expect("a number"))
                     .map(|n: u32| format!("%r{n}"))
                     .collect();
                 all.push(format!(
-                    "ldmatrix.sync.aligned.m8n8.x{count}{trans}.{space}.b16 {{{}}}, [%l1];",
+                    "ldmatrix.sync.aligned.m8n8.x{count}{trans}{space}.b16 {{{}}}, [%l1];",
                     to.join(", ")
                 ));
             }
@@ -220,6 +232,8 @@ fn others() -> Vec<String> {
         "nanosleep.u32 20;",
         "pmevent 3;",
         "applypriority.global.L2::evict_normal [%l1], 128;",
+        "createpolicy.fractional.L2::evict_last.b64 %l1, 0.5;",
+        "ld.global.L2::cache_hint.u32 %r1, [%l1], %l2;",
     ] {
         all.push(rest.to_owned());
     }
@@ -237,6 +251,7 @@ fn left_out(form: &str) -> Option<&'static str> {
         "atom" | "red" if has("local") || has("const") || has("param") => Some(REFUSED),
         "atom" | "red" if has("s64") && has("add") => Some(REFUSED),
         "red" if has("exch") || has("cas") => Some(REFUSED),
+        "atom" if has("cas") && has("b16") => None,
         "atom" if (has("exch") || has("cas")) && !has("b32") && !has("b64") => Some(REFUSED),
         "bar" if has("aligned") => Some(REFUSED),
         _ => None,

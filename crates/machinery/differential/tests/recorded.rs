@@ -110,3 +110,28 @@ fn runs_without_a_kernel_in_common_are_refused() {
         "error: the two runs have no kernel in common\n"
     );
 }
+
+#[test]
+fn modules_load_or_it_is_said_why_not() {
+    let folder = TempDir::new().expect("a folder");
+    let write = |name: &str, body: &str| {
+        let path = folder.path().join(name);
+        let text = format!(".version 9.4\n.target sm_100a\n.entry k() {{ {body} ret; }}");
+        fs::write(&path, text).expect("a file");
+        path.display().to_string()
+    };
+    let (good, bad) = (write("good.ptx", ""), write("bad.ptx", "frobnicate;"));
+    let output = differential(&["load", &good, &bad])
+        .output()
+        .expect("it ran");
+    let told = said(&output.stdout);
+    assert!(told.contains("good.ptx: loads\n"), "{told}");
+    assert!(
+        told.contains("bad.ptx: line 3: instruction `frobnicate`"),
+        "{told}"
+    );
+    let missing = folder.path().join("missing.ptx").display().to_string();
+    let output = differential(&["load", &missing]).output().expect("it ran");
+    assert!(!output.status.success());
+    assert!(said(&output.stderr).contains("cannot read"), "{output:?}");
+}

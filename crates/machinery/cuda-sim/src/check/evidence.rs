@@ -36,6 +36,9 @@ impl Evidence {
                 format!("{} at offset {at:#x} of shared memory", count(bytes))
             }
             Evidence::Device { at, bytes } => match global.known(at) {
+                Some(known) if known.base == at && known.bytes == bytes => {
+                    format!("{} at {at:#x}: all of {}", count(bytes), allocation(&known))
+                }
                 Some(known) => format!(
                     "{} at {at:#x}: byte {} of {}",
                     count(bytes),

@@ -37,6 +37,12 @@ impl DeviceSpec {
         let found = presets.find(|(short, _)| *short == wanted);
         found.map(|(_, device)| device)
     }
+
+    /// Whether no GPU is newer of those that can be modelled.
+    pub fn is_newest(&self) -> bool {
+        let mut presets = PRESETS.iter();
+        presets.all(|(_, device)| device.accepts <= self.accepts)
+    }
 }
 
 /// A GPU's name, short: `NVIDIA GeForce RTX 3090` is `rtx3090`.

@@ -11,7 +11,8 @@ pub struct DeviceSpec {
     pub models: &'static str,
     /// Compute capability, major and minor.
     pub compute_capability: (u32, u32),
-    /// The newest PTX target whose kernels it runs: 90 for `sm_90`.
+    /// The newest PTX target whose kernels it runs, 90 for `sm_90`. The newest GPU that can be modelled
+    /// stands for newer ones too.
     pub accepts: u32,
     /// Streaming multiprocessors (SMs).
     pub multiprocessors: u32,

@@ -3,13 +3,14 @@
 //! Source: PTX ISA sections 9.7.13.5 (`atom`) and 9.7.13.6 (`red`).
 
 use super::access::reach_atomic;
+use super::ops::half;
 use super::ops::rounding::{canonical, flush, pass_nan};
 use super::question::ATOMIC_PATIENCE;
 use super::sm::{Handler, Inst, Next, Sm};
 use super::space::SpaceAccess;
 use crate::lanes::{LANES, active};
 use std::sync::atomic::Ordering::SeqCst;
-use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
 
 /// What an atomic does to the value in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +30,10 @@ pub enum Atomic {
     MinSigned,
     MaxSigned,
     AddFloat,
+    /// Of one `.f16` or of two in a register.
+    AddHalf,
+    /// The same of `.bf16`.
+    AddBrain,
 }
 
 impl Atomic {
@@ -37,11 +42,11 @@ impl Atomic {
         use Atomic::*;
         matches!(
             self,
-            Exchange | CompareAndSwap | Increment | Decrement | AddFloat
+            Exchange | CompareAndSwap | Increment | Decrement | AddFloat | AddHalf | AddBrain
         )
     }
 
-    const ALL: [Atomic; 13] = [
+    const ALL: [Atomic; 15] = [
         Atomic::Add,
         Atomic::And,
         Atomic::Or,
@@ -55,6 +60,8 @@ impl Atomic {
         Atomic::MinSigned,
         Atomic::MaxSigned,
         Atomic::AddFloat,
+        Atomic::AddHalf,
+        Atomic::AddBrain,
     ];
 }
 
@@ -82,10 +89,15 @@ fn add_double(old: u64, b: u64, in_device: bool) -> u64 {
     }
 }
 
-/// Makes the handler of one width: `$name`, on values of `$bits`, signed `$signed`, whose floats `$add`
-/// adds up.
+/// There is no sum of floats of 16 bits that is not [`Atomic::AddHalf`] or [`Atomic::AddBrain`].
+fn add_none(old: u16, _: u16, _: bool) -> u16 {
+    old
+}
+
+/// Makes the handler of one width: `$name`, on values of `$bits` in rows of `$row`, signed `$signed`, whose
+/// floats `$add` adds up.
 macro_rules! atomic {
-    ($(#[$doc:meta])* $name:ident, $bits:ident, $signed:ident, $add:ident, $host:ident) => {
+    ($(#[$doc:meta])* $name:ident, $bits:ident, $row:ident, $signed:ident, $add:ident, $host:ident) => {
         $(#[$doc])*
         pub fn $name<S: SpaceAccess + 'static>() -> Handler {
             fn apply(operation: Atomic, old: $bits, b: $bits, c: $bits, in_device: bool) -> $bits {
@@ -103,15 +115,17 @@ macro_rules! atomic {
                     Atomic::MinSigned => (old as $signed).min(b as $signed) as $bits,
                     Atomic::MaxSigned => (old as $signed).max(b as $signed) as $bits,
                     Atomic::AddFloat => $add(old, b, in_device),
+                    Atomic::AddHalf => half::add_all(u64::from(old), u64::from(b), false) as $bits,
+                    Atomic::AddBrain => half::add_all(u64::from(old), u64::from(b), true) as $bits,
                 }
             }
             unsafe fn run<S: SpaceAccess>(sm: &mut Sm, inst: &Inst) -> Next {
                 let operation = Atomic::ALL[inst.x as usize];
                 // SAFETY: operand 1 is a 64-bit row; 0, 2 and 3 are rows of this width.
                 let (addresses, b, c) = unsafe {
-                    (sm.row::<u64>(inst, 1), sm.row::<$bits>(inst, 2), sm.row::<$bits>(inst, 3))
+                    (sm.row::<u64>(inst, 1), sm.row::<$row>(inst, 2), sm.row::<$row>(inst, 3))
                 };
-                let mut result = [0; LANES];
+                let mut result: [$row; LANES] = [0; LANES];
                 let mut changed = false;
                 for lane in active(sm.mask) {
                     let address = addresses[lane].wrapping_add(inst.imm);
@@ -125,11 +139,13 @@ macro_rules! atomic {
                     let in_device = S::in_device(address);
                     result[lane] = place
                         .fetch_update(SeqCst, SeqCst, |old| {
-                            let new = apply(operation, old, b[lane], c[lane], in_device);
+                            let (b, c) = (b[lane] as $bits, c[lane] as $bits);
+                            let new = apply(operation, old, b, c, in_device);
                             changed |= new != old;
                             Some(new)
                         })
-                        .unwrap_or_else(|old| old);
+                        .unwrap_or_else(|old| old)
+                        .into();
                 }
                 if !changed {
                     let lane = sm.mask.trailing_zeros() as usize % LANES;
@@ -150,7 +166,10 @@ macro_rules! atomic {
 atomic!(
     /// A 32-bit atomic: operands old value (or a sink), address, b, c; `x` the [`Atomic`], `imm`
     /// is added to the address.
-    atomic32, u32, i32, add_single, AtomicU32);
+    atomic32, u32, u32, i32, add_single, AtomicU32);
+atomic!(
+    /// A 16-bit atomic, as [`atomic32`].
+    atomic16, u16, u32, i16, add_none, AtomicU16);
 atomic!(
     /// A 64-bit atomic, as [`atomic32`].
-    atomic64, u64, i64, add_double, AtomicU64);
+    atomic64, u64, u64, i64, add_double, AtomicU64);

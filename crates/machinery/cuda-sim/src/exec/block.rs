@@ -180,15 +180,19 @@ impl Block {
     pub fn arrive(&mut self, lanes: u32, arrival: Arrival) {
         let running = self.running;
         let warp = &self.warps[running];
-        // A counted barrier counts whole warps, even one that is not full.
-        let threads = if arrival.expected > 0 && lanes == warp.alive {
-            32
-        } else {
-            lanes.count_ones()
-        };
         let split = warp.current;
         self.come_to |= 1 << arrival.barrier;
         let barrier = &mut self.barriers[arrival.barrier];
+        // A counted barrier counts whole warps, even one that is not full: its lanes may have parted, and
+        // the last of them bring along those that it lacks.
+        let parts = barrier.waiting.iter();
+        let parts = parts.filter(|part| part.warp == running && part.split != split);
+        let earlier = parts.fold(0, |mask, part| mask | warp.splits[part.split as usize].mask);
+        let threads = if arrival.expected > 0 && lanes | earlier == warp.alive {
+            32 - earlier.count_ones()
+        } else {
+            lanes.count_ones()
+        };
         barrier.arrived += threads;
         barrier.expected = arrival.expected;
         barrier.came += lanes.count_ones();

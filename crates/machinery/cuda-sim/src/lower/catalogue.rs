@@ -80,13 +80,13 @@ const BEFORE: &[&str] = &[
     "cc",
 ];
 
-/// Modifiers that stand after them (`prmt`).
-const AFTER: &[&str] = &["f4e", "b4e", "rc8", "ecl", "ecr", "rc16"];
+/// Modifiers that stand after them (`prmt`, and the third type of `cvt.pack`).
+const AFTER: &[&str] = &["f4e", "b4e", "rc8", "ecl", "ecr", "rc16", "b32"];
 
-/// Types a form may name; `tf32` is one that no register has.
+/// Types a form may name; `tf32` and those of 2 and 4 bits are such that no register has.
 const TYPES: &[&str] = &[
-    "b16", "b32", "b64", "u8", "u16", "u32", "u64", "s8", "s16", "s32", "s64", "f16", "f16x2",
-    "bf16", "bf16x2", "tf32", "f32", "f64", "pred",
+    "b16", "b32", "b64", "u2", "u4", "u8", "u16", "u16x2", "u32", "u64", "s2", "s4", "s8", "s16",
+    "s16x2", "s32", "s64", "f16", "f16x2", "bf16", "bf16x2", "tf32", "f32", "f32x2", "f64", "pred",
 ];
 
 /// Every form of the register instructions, by mnemonic.
@@ -226,6 +226,15 @@ mod tests {
             "bfind.shiftamt.s64",
             "rcp.approx.ftz.f64",
             "mov.pred",
+            "add.s16x2",
+            "max.relu.s16x2",
+            "set.ltu.ftz.f16x2.f16x2",
+            "setp.num.xor.bf16x2",
+            "set.eq.f16.u64",
+            "cvt.pack.sat.u16.s32",
+            "cvt.pack.sat.s2.s32.b32",
+            "fma.rz.ftz.f32x2",
+            "min.ftz.NaN.abs.f32",
         ] {
             assert!(written.iter().any(|known| known == form), "{form}");
         }

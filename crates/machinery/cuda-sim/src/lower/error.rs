@@ -8,10 +8,7 @@ pub enum LoadError {
     /// It is no PTX.
     #[error("{0}")]
     Syntax(ParseError),
-    /// Its version of PTX, and the newest that is read.
-    #[error("PTX version {}.{} is newer than {}.{}, the newest this simulator reads", .0.0, .0.1, .1.0, .1.1)]
-    UnsupportedVersion((u32, u32), (u32, u32)),
-    /// It is for a newer GPU than the simulated one.
+    /// It is for a newer GPU than the simulated one, which is not the newest.
     #[error(
         "the module is for {target}, the simulated {device} takes up to sm_{sm}: compile it for sm_{sm} or older"
     )]

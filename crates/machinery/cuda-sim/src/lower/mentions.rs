@@ -41,6 +41,12 @@ fn mentions<'a>(module: &ast::Module<'a>) -> HashMap<&'a str, BTreeSet<&'a str>>
             names_in(statement, names);
         }
     }
+    for alias in &module.aliases {
+        mentions
+            .entry(alias.name)
+            .or_default()
+            .insert(alias.function);
+    }
     for variable in &module.variables {
         // A table of function pointers mentions the functions.
         let symbols = variable.init.iter().filter_map(|value| match value {
@@ -52,23 +58,22 @@ fn mentions<'a>(module: &ast::Module<'a>) -> HashMap<&'a str, BTreeSet<&'a str>>
     mentions
 }
 
-/// The shared variables declared in a function's body.
-pub fn shared_in<'m, 'a>(function: &'m ast::Function<'a>) -> Vec<&'m ast::Variable<'a>> {
-    fn collect<'m, 'a>(statement: &'m Statement<'a>, found: &mut Vec<&'m ast::Variable<'a>>) {
-        match statement {
-            Statement::Variable(variable) if variable.space == StateSpace::Shared => {
-                found.push(variable);
-            }
-            Statement::Block(inner) => inner.iter().for_each(|inner| collect(inner, found)),
-            _ => {}
+/// The variables of a state space that are declared in a function's body.
+pub fn variables_in<'m, 'a>(
+    function: &'m ast::Function<'a>,
+    space: StateSpace,
+) -> Vec<&'m ast::Variable<'a>> {
+    let mut found = Vec::new();
+    // Scopes are nested no deeper than the reader allows.
+    let mut open: Vec<_> = function.body.iter().map(|body| body.iter()).collect();
+    while let Some(statements) = open.last_mut() {
+        match statements.next() {
+            Some(Statement::Variable(variable)) if variable.space == space => found.push(variable),
+            Some(Statement::Block(inner)) => open.push(inner.iter()),
+            Some(_) => {}
+            None => _ = open.pop(),
         }
     }
-    let mut found = Vec::new();
-    function
-        .body
-        .iter()
-        .flatten()
-        .for_each(|statement| collect(statement, &mut found));
     found
 }
 

@@ -16,6 +16,15 @@ pub struct Module<'a> {
     pub files: Vec<(u32, String)>,
     pub variables: Vec<Variable<'a>>,
     pub functions: Vec<Function<'a>>,
+    pub aliases: Vec<Alias<'a>>,
+}
+
+/// `.alias name, function;`: another name of a device function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Alias<'a> {
+    pub name: &'a str,
+    pub function: &'a str,
+    pub line: u32,
 }
 
 /// `.target sm_90a, debug` is `{ sm: 90, name: "sm_90a" }`.
@@ -45,10 +54,12 @@ pub enum Type {
     B128,
     U8,
     U16,
+    U16x2,
     U32,
     U64,
     S8,
     S16,
+    S16x2,
     S32,
     S64,
     F16,
@@ -56,12 +67,13 @@ pub enum Type {
     BF16,
     BF16x2,
     F32,
+    F32x2,
     F64,
     Pred,
 }
 
 impl Type {
-    const NAMES: [(&'static str, Type); 20] = [
+    const NAMES: [(&'static str, Type); 23] = [
         ("b8", Type::B8),
         ("b16", Type::B16),
         ("b32", Type::B32),
@@ -69,10 +81,12 @@ impl Type {
         ("b128", Type::B128),
         ("u8", Type::U8),
         ("u16", Type::U16),
+        ("u16x2", Type::U16x2),
         ("u32", Type::U32),
         ("u64", Type::U64),
         ("s8", Type::S8),
         ("s16", Type::S16),
+        ("s16x2", Type::S16x2),
         ("s32", Type::S32),
         ("s64", Type::S64),
         ("f16", Type::F16),
@@ -80,6 +94,7 @@ impl Type {
         ("bf16", Type::BF16),
         ("bf16x2", Type::BF16x2),
         ("f32", Type::F32),
+        ("f32x2", Type::F32x2),
         ("f64", Type::F64),
         ("pred", Type::Pred),
     ];
@@ -90,6 +105,16 @@ impl Type {
             .iter()
             .find(|(name, _)| *name == text)
             .map(|(_, ty)| *ty)
+    }
+
+    /// Whether a modifier names a type that PTX has and nothing here calculates with.
+    pub fn is_unknown_one(text: &str) -> bool {
+        const OTHERS: [&str; 22] = [
+            "tf32", "e4m3", "e5m2", "e4m3x2", "e5m2x2", "e4m3x4", "e5m2x4", "e3m2x2", "e2m3x2",
+            "e3m2x4", "e2m3x4", "e2m1x2", "e2m1x4", "ue8m0", "ue8m0x2", "s2f6x2", "u8x4", "s8x4",
+            "u4", "s4", "b1", "b4x16",
+        ];
+        OTHERS.contains(&text)
     }
 
     /// How the type is written, without its dot.
@@ -106,8 +131,9 @@ impl Type {
             Type::Pred => 0,
             Type::B8 | Type::U8 | Type::S8 => 1,
             Type::B16 | Type::U16 | Type::S16 | Type::F16 | Type::BF16 => 2,
-            Type::B32 | Type::U32 | Type::S32 | Type::F32 | Type::F16x2 | Type::BF16x2 => 4,
-            Type::B64 | Type::U64 | Type::S64 | Type::F64 => 8,
+            Type::B32 | Type::U32 | Type::S32 | Type::F32 => 4,
+            Type::U16x2 | Type::S16x2 | Type::F16x2 | Type::BF16x2 => 4,
+            Type::B64 | Type::U64 | Type::S64 | Type::F64 | Type::F32x2 => 8,
             Type::B128 => 16,
         }
     }
@@ -121,7 +147,13 @@ impl Type {
     pub fn is_float(self) -> bool {
         matches!(
             self,
-            Type::F16 | Type::F16x2 | Type::BF16 | Type::BF16x2 | Type::F32 | Type::F64
+            Type::F16
+                | Type::F16x2
+                | Type::BF16
+                | Type::BF16x2
+                | Type::F32
+                | Type::F32x2
+                | Type::F64
         )
     }
 }
@@ -141,6 +173,8 @@ pub enum Linkage {
 pub struct Variable<'a> {
     pub name: &'a str,
     pub space: StateSpace,
+    /// A parameter or result that is a register (`.reg .u32 a`). Its `space` is `Param`.
+    pub register: bool,
     pub linkage: Linkage,
     /// Bytes; from `.align`, else the type's own size times its vector length.
     pub align: u32,
@@ -157,11 +191,13 @@ pub struct Variable<'a> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Initializer<'a> {
     Value(Immediate),
-    /// The address of `symbol` plus `addend`; `generic(symbol)` where `generic`.
+    /// The address of `symbol` plus `addend`; `generic(symbol)` where `generic`. Of `0xff00(symbol)` the
+    /// bits that `mask` has, shifted down to the lowest.
     Address {
         symbol: &'a str,
         addend: i64,
         generic: bool,
+        mask: Option<u64>,
     },
 }
 
@@ -172,8 +208,7 @@ pub struct Function<'a> {
     pub entry: bool,
     pub linkage: Linkage,
     pub noreturn: bool,
-    /// `.func (.param .b32 r) f`: register or parameter results. A `.reg` formal has
-    /// `space: Param` and the register's name.
+    /// `.func (.param .b32 r) f`: register or parameter results.
     pub returns: Vec<Variable<'a>>,
     pub params: Vec<Variable<'a>>,
     /// `.maxntid x, y, z`
@@ -192,11 +227,13 @@ pub struct Function<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Statement<'a> {
     Label(&'a str),
-    /// `.reg .b32 %r<5>;` is one declaration with `count: Some(5)`; `.reg .b32 a, b;` is two.
+    /// `.reg .b32 %r<5>;` is one declaration with `count: Some(5)`; `.reg .b32 a, b;` is two. `vector` is
+    /// 1, or 2 or 4 for `.v2`, `.v4`.
     Register {
         name: &'a str,
         count: Option<u32>,
         ty: Type,
+        vector: u32,
     },
     Variable(Variable<'a>),
     Instruction(Instruction<'a>),
@@ -256,6 +293,12 @@ pub enum Operand<'a> {
     Name {
         name: &'a str,
         offset: i64,
+    },
+    /// One register of a vector of registers; `v.y` is a `Name` until it is known that there is such a
+    /// vector.
+    Element {
+        vector: &'a str,
+        place: usize,
     },
     /// `!%p1`
     Not(&'a str),

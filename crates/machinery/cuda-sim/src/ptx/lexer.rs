@@ -67,7 +67,7 @@ fn blank(input: &mut &str) -> Lexed<()> {
 fn lexeme(input: &mut &str) -> Lexed<TokenKind> {
     dispatch! { peek(any);
         '%' => alt((special_or_register, '%'.value(TokenKind::Symbol('%')))),
-        'a'..='z' | 'A'..='Z' | '_' | '$' => name_part.value(TokenKind::Word),
+        'a'..='z' | 'A'..='Z' | '_' | '$' => (name_part, opt(element)).value(TokenKind::Word),
         '.' => ('.', name_part, repeat::<_, _, (), _, _>(0.., ("::", name_part)))
             .value(TokenKind::Dotted),
         '0'..='9' => numeral.value(TokenKind::Number),
@@ -89,10 +89,21 @@ fn is_name_part(c: char) -> bool {
 
 /// `%rd1`, and `%tid.x` as one name.
 fn special_or_register(input: &mut &str) -> Lexed<TokenKind> {
-    let component = ('.', one_of('w'..='z'), not(one_of(is_name_part)));
-    ('%', name_part, opt(component))
+    ('%', name_part, opt(element))
         .value(TokenKind::Word)
         .parse_next(input)
+}
+
+/// The `.x` of a vector's first element. No instruction ends in a single letter: where a modifier is one
+/// (`shf.l.wrap`), another follows.
+fn element<'s>(input: &mut &'s str) -> Lexed<&'s str> {
+    let end = not(alt((one_of(is_name_part), '.')));
+    ('.', one_of(is_element), end).take().parse_next(input)
+}
+
+/// The names of a vector's elements, as places and as colours.
+fn is_element(c: char) -> bool {
+    "xyzwrgba".contains(c)
 }
 
 /// Any literal, valid or not, as far as it goes: `literal` reads its value. A fraction or a signed
@@ -112,11 +123,15 @@ fn numeral(input: &mut &str) -> Lexed<()> {
     }
 }
 
+/// A string. LLVM writes a quote in one as `\"`. NVIDIA's assembler knows no such thing: to it a string
+/// ends with its first quote, as the name of a folder does in `"C:\kernels\"`.
 fn quoted(input: &mut &str) -> Lexed<()> {
     let plain = none_of(['"', '\\', '\n']).void();
     let escaped = ('\\', none_of('\n')).void();
     let inside = repeat::<_, _, (), _, _>(0.., alt((plain, escaped)));
-    ('"', inside, '"').void().parse_next(input)
+    let to_first_quote = take_while(0.., |c| c != '"' && c != '\n');
+    let with_escapes = ('"', inside, '"').void();
+    alt((with_escapes, ('"', to_first_quote, '"').void())).parse_next(input)
 }
 
 /// The error for text at `start` with which no token can begin.

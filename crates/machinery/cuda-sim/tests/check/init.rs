@@ -42,6 +42,17 @@ fn device_memory_that_was_not_copied_to() {
     );
     assert!(finding.what.contains("byte 88 of"), "{finding}");
     assert_silent(read_from(load, 128, 128));
+    let finding = assert_one(
+        read_from("ld.global.u8 %r1, [%out];", 1, 0),
+        FindingKind::UnwrittenDevice,
+        Error,
+        0,
+        64,
+    );
+    assert!(
+        finding.what.contains("all of the 1-byte allocation"),
+        "{finding}"
+    );
     let one = "ld.global.v2.u32 {%r1, %r2}, [%out+56];";
     assert_one(
         read_from(one, 128, 60),

@@ -212,6 +212,20 @@ fn a_last_warp_that_is_not_full_counts_whole() {
     assert_eq!(words(&ptx, 40).expect("opens"), (0..40).collect::<Vec<_>>());
 }
 
+/// The same where its lanes come one after another.
+#[test]
+fn a_last_warp_that_is_not_full_counts_whole_in_parts() {
+    let ptx = kernel_of(
+        "and.b32 %r1, %t, 3; setp.eq.u32 %p1, %r1, 1; setp.eq.u32 %p2, %r1, 2;
+        @%p1 bra ONE; @%p2 bra TWO;
+        barrier.sync 3, 64; bra END;
+        ONE: barrier.sync 3, 64; bra END;
+        TWO: barrier.sync 3, 64;
+        END: st.global.u32 [%mine], %t;",
+    );
+    assert_eq!(words(&ptx, 40).expect("opens"), (0..40).collect::<Vec<_>>());
+}
+
 #[test]
 fn guarded_barriers() {
     // The guard holds for all threads, for none, or for whole warps with a count.

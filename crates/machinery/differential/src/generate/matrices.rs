@@ -90,8 +90,10 @@ impl Generator<'_> {
         let numbers = self.dice.different(count, self.pools.count(Kind::Halves));
         let to: Vec<String> = numbers.iter().map(|n| format!("%x{n}")).collect();
         let transposed = ["", ".trans"][self.dice.below(2)];
-        let space = ["shared", "shared::cta"][self.dice.below(2)];
+        let space = ["", ".shared", ".shared::cta"][self.dice.below(3)];
         let (factor, shift) = (self.dice.between(1, 7), self.dice.below(32));
+        let generic = self.temporary('u');
+        let address = if space.is_empty() { &generic } else { &row };
         vec![
             format!("mad.lo.u32 {row}, %lane, 16, %matrices;"),
             format!("st.shared.v4.b32 [{row}], {{{}}};", values.join(", ")),
@@ -99,8 +101,10 @@ impl Generator<'_> {
             format!("mad.lo.u32 {lane}, %lane, {factor}, {shift};"),
             format!("and.b32 {lane}, {lane}, 31;"),
             format!("mad.lo.u32 {row}, {lane}, 16, %matrices;"),
+            format!("cvt.u64.u32 {generic}, {row};"),
+            format!("cvta.shared.u64 {generic}, {generic};"),
             format!(
-                "ldmatrix.sync.aligned.m8n8.x{count}{transposed}.{space}.b16 {{{}}}, [{row}];",
+                "ldmatrix.sync.aligned.m8n8.x{count}{transposed}{space}.b16 {{{}}}, [{address}];",
                 to.join(", ")
             ),
             "bar.warp.sync 0xffffffff;".to_owned(),

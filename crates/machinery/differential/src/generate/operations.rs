@@ -78,13 +78,11 @@ impl Generator<'_> {
     /// `add.cc`, `addc.cc`, …: two to five in a row, as nothing else keeps the carry.
     pub fn carry_chain(&mut self) -> Node {
         let forms = self.forms;
-        let of_chain = |form: &Form, adds: bool, first: bool, bytes: u32| {
+        let of_chain = |form: &Form, first: bool, bytes: u32| {
             let known = &form.known;
-            let adding = !known.mnemonic.starts_with("sub");
             let reads = known.mnemonic.ends_with('c');
-            adding == adds && reads != first && known.defs[0].bytes() == bytes
+            reads != first && known.defs[0].bytes() == bytes
         };
-        let adds = self.dice.chance(70);
         let bytes = if self.dice.chance(50) { 4 } else { 8 };
         let mut lines = Vec::new();
         for step in 0..self.dice.between(2, 5) {
@@ -92,7 +90,7 @@ impl Generator<'_> {
                 .carrying
                 .all
                 .iter()
-                .filter(|form| of_chain(form, adds, step == 0, bytes))
+                .filter(|form| of_chain(form, step == 0, bytes))
                 .collect();
             let known = &fits[self.dice.below(fits.len())].known;
             let defs = self.destinations(known);
@@ -376,7 +374,13 @@ fn takes_literal(known: &Known, source: usize) -> bool {
     let ty = known.uses[source];
     let plain = !matches!(
         ty,
-        Type::Pred | Type::F16 | Type::F16x2 | Type::BF16 | Type::BF16x2
+        Type::Pred
+            | Type::F16
+            | Type::F16x2
+            | Type::BF16
+            | Type::BF16x2
+            | Type::U16x2
+            | Type::S16x2
     );
     plain && known.uses.len() > 1 && known.operand_lengths.iter().all(|&length| length == 1)
 }

@@ -41,7 +41,6 @@ impl ModuleError {
             Self::Context(error) => *error,
             Self::NotPtx => CudaError::InvalidImage,
             Self::MadeByNvidia => CudaError::InvalidPtx,
-            Self::Load(LoadError::UnsupportedVersion(..)) => CudaError::UnsupportedPtxVersion,
             Self::Load(LoadError::OutOfMemory(_)) => CudaError::OutOfMemory,
             Self::Load(_) => CudaError::InvalidPtx,
         }

@@ -132,6 +132,73 @@ unsafe fn run_set<V: View, A: Lane, F: Fn(A, A) -> u8>(view: V, sm: &mut Sm, ins
 }
 
 #[inline(always)]
+unsafe fn run_relate_pairs<V: View, A: Lane, F: Fn(A, A) -> [u8; 2]>(
+    view: V,
+    sm: &mut Sm,
+    inst: &Inst,
+    f: F,
+) {
+    let how = Relate::from_code(inst.imm);
+    // SAFETY: as in run_relate, with two destinations.
+    unsafe {
+        let held = held_by_halves(view, sm, inst, [2, 3], how, f);
+        let other = match how.combine {
+            0 => 0,
+            _ => view.predicate(sm, inst, 4),
+        };
+        for (n, held) in held.into_iter().enumerate() {
+            view.set_predicate(sm, inst, n, how.combined(held, other));
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn run_set_pairs<V: View, A: Lane, F: Fn(A, A) -> [u8; 2]>(
+    view: V,
+    sm: &mut Sm,
+    inst: &Inst,
+    f: F,
+) {
+    let how = Relate::from_code(inst.imm);
+    // SAFETY: as in run_set.
+    unsafe {
+        let held = held_by_halves(view, sm, inst, [1, 2], how, f);
+        let other = match how.combine {
+            0 => 0,
+            _ => view.predicate(sm, inst, 3),
+        };
+        let [low, high] = held.map(|held| expand(how.combined(held, other)));
+        let mut d = [0; LANES];
+        for lane in 0..LANES {
+            d[lane] = (low[lane] & how.truth) | (high[lane] & how.truth) << 16;
+        }
+        view.write(sm, inst, 0, d);
+    }
+}
+
+/// For which lanes a comparison of the lower halves holds, and one of the upper.
+///
+/// # Safety
+/// The operands `sources` are rows of `A`'s width.
+#[inline(always)]
+unsafe fn held_by_halves<V: View, A: Lane, F: Fn(A, A) -> [u8; 2]>(
+    view: V,
+    sm: &Sm,
+    inst: &Inst,
+    sources: [usize; 2],
+    how: Relate,
+    f: F,
+) -> [u32; 2] {
+    // SAFETY: the caller's promise.
+    let [a, b] = sources.map(|n| unsafe { view.row::<A>(sm, inst, n) });
+    [0, 1].map(|half: usize| {
+        where_true(view.lanes(sm), |lane| {
+            f(a[lane], b[lane])[half] & how.relation != 0
+        })
+    })
+}
+
+#[inline(always)]
 unsafe fn run_masks<V: View, T: Lane, F: Fn(u32, u32, u32) -> u32>(
     view: V,
     sm: &mut Sm,
@@ -232,6 +299,13 @@ handlers!(
 handlers!(
     /// `set`: operands d, a, b, maybe c; otherwise as [`relate`].
     set<A> Fn(A, A) -> u8, run_set);
+handlers!(
+    /// `setp` of two values a register: operands p, q, a, b, maybe c; `f` answers with the orderings of
+    /// the lower halves and of the upper.
+    relate_pairs<A> Fn(A, A) -> [u8; 2], run_relate_pairs);
+handlers!(
+    /// `set` of two values a register: operands d, a, b, maybe c; otherwise as [`relate_pairs`].
+    set_pairs<A> Fn(A, A) -> [u8; 2], run_set_pairs);
 handlers!(
     /// Predicates as masks, 32 lanes at once: `p = f(a, b, c)`. `T` is not used.
     masks<T> Fn(u32, u32, u32) -> u32, run_masks);

@@ -1,8 +1,9 @@
 //! Extended-precision integer arithmetic over the condition code's carry bit. Source: PTX ISA,
 //! section 9.7.2.
 //!
-//! The carry holds carries of additions and borrows of subtractions alike. A form without `.cc`
-//! reads the carry and leaves it as it was.
+//! There is one carry, and a subtraction is an addition: `a - b` is `a + !b + 1`, and its carry is set
+//! where nothing is borrowed. So a sum may go on after a difference, as on an H200 (the PTX ISA leaves
+//! it open). A form without `.cc` reads the carry and leaves it as it was.
 
 use super::form::{Form, FormError, Op};
 use super::value::for_type;
@@ -33,7 +34,7 @@ pub fn addc(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
 /// `sub.cc`
 pub fn sub(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let (_, ty) = parts(form)?;
-    let run = for_type!(ty, [U32 S32 U64 S64], T => carry2(cpu, |a: T, b: T, _| a.sub(b, false)));
+    let run = for_type!(ty, [U32 S32 U64 S64], T => carry2(cpu, |a: T, b: T, _| a.sub(b, true)));
     Ok(op(ty, 2, run))
 }
 
@@ -41,9 +42,9 @@ pub fn sub(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
 pub fn subc(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let (sets, ty) = parts(form)?;
     let run = for_type!(ty, [U32 S32 U64 S64], T => if sets {
-        carry2(cpu, |a: T, b: T, borrow| a.sub(b, borrow))
+        carry2(cpu, |a: T, b: T, carry| a.sub(b, carry))
     } else {
-        carry2(cpu, |a: T, b: T, borrow| (a.sub(b, borrow).0, borrow))
+        carry2(cpu, |a: T, b: T, carry| (a.sub(b, carry).0, carry))
     });
     Ok(op(ty, 2, run))
 }
@@ -100,7 +101,7 @@ fn op(ty: Type, sources: usize, run: Handlers) -> Op {
 /// Arithmetic that says what it carried out of the top, as for unsigned numbers.
 trait Extended: Lane {
     fn add(self, other: Self, carry: bool) -> (Self, bool);
-    fn sub(self, other: Self, borrow: bool) -> (Self, bool);
+    fn sub(self, other: Self, carry: bool) -> (Self, bool);
     fn low(self, other: Self) -> Self;
     fn high(self, other: Self) -> Self;
 }
@@ -115,10 +116,8 @@ macro_rules! extended {
                 (sum as $t, first | second)
             }
             #[inline(always)]
-            fn sub(self, other: $t, borrow: bool) -> ($t, bool) {
-                let (rest, first) = (self as $unsigned).overflowing_sub(other as $unsigned);
-                let (rest, second) = rest.overflowing_sub(<$unsigned>::from(borrow));
-                (rest as $t, first | second)
+            fn sub(self, other: $t, carry: bool) -> ($t, bool) {
+                Extended::add(self, !other, carry)
             }
             #[inline(always)]
             fn low(self, other: $t) -> $t {

@@ -4,10 +4,10 @@
 //! comparison and type. Everything else (a second destination, a further predicate, `set`, half
 //! precision) shares one handler a type, with the comparison in the immediate.
 
-use super::form::{Form, FormError, Op};
-use super::half;
+use super::form::{Form, FormError, Op, no_such_type};
 use super::rounding::flush;
 use super::value::{Row, Value, for_type};
+use super::{half, pairs};
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::{Relate, choose, map3, relate, set as set_lanes, test2};
 use crate::exec::sm::Handlers;
@@ -51,7 +51,7 @@ const FLOAT: [(&str, u8); 8] = [
 ];
 
 /// The comparison a form names, which must be one its operands' type has.
-fn relation(form: &Form, ty: Type) -> Result<u8, FormError> {
+pub fn relation(form: &Form, ty: Type) -> Result<u8, FormError> {
     let bits = matches!(ty, Type::B16 | Type::B32 | Type::B64);
     let unsigned = matches!(ty, Type::U16 | Type::U32 | Type::U64);
     let tables: [(&[(&str, u8)], bool); 4] = [
@@ -79,7 +79,7 @@ fn relation(form: &Form, ty: Type) -> Result<u8, FormError> {
 }
 
 /// `.and`, `.or`, `.xor` with a further predicate, as [`Relate::combine`] has them.
-fn combination(form: &Form) -> u8 {
+pub fn combination(form: &Form) -> u8 {
     match form.one_of(&["and", "or", "xor"]) {
         Some("and") => 1,
         Some("or") => 2,
@@ -107,6 +107,9 @@ macro_rules! by_ordering {
 
 /// `setp`: one predicate, or two of which the second is the opposite.
 pub fn setp(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    if compares_pairs(form) {
+        return pairs::setp(form, cpu);
+    }
     let ty = form.ty()?;
     let relation = relation(form, ty)?;
     let combine = combination(form);
@@ -130,19 +133,39 @@ pub fn setp(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     Ok(Op::new(Class::Integer, &vec![Type::Pred; defs], &uses, run).with_imm(how.code()))
 }
 
+/// Whether the sources are pairs of halves.
+fn compares_pairs(form: &Form) -> bool {
+    form.shows("f16x2") || form.shows("bf16x2")
+}
+
 /// `set`: the answer as a number.
 pub fn set(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
-    let destination = form.ty_among(&[Type::U32, Type::S32, Type::F32])?;
+    use Type::*;
+    if compares_pairs(form) {
+        return pairs::set(form, cpu);
+    }
+    let destination = form.ty_among(&[U32, S32, F32, U16, S16, F16, BF16])?;
     let ty = form.ty()?;
+    let halves = matches!(ty, F16 | BF16);
+    match destination {
+        // Answers of 16 bits that are whole numbers are of halves alone, and those of one format are not
+        // of the other.
+        U16 | S16 if !halves => return no_such_type(destination),
+        F16 | BF16 if halves && ty != destination => return no_such_type(ty),
+        _ => {}
+    }
     let relation = relation(form, ty)?;
     let combine = combination(form);
-    let ftz = matches!(ty, Type::F32 | Type::F16) && form.has("ftz");
+    // What becomes a `.bf16` is flushed nowhere.
+    let ftz = matches!(ty, F32 | F16) && destination != BF16 && form.has("ftz");
     form.end()?;
     let run = by_ordering!(set_lanes, cpu, ty, ftz);
-    let truth = if destination == Type::F32 {
-        1f32.to_bits()
-    } else {
-        u32::MAX
+    let truth = match destination {
+        F32 => 1f32.to_bits(),
+        F16 => half::ONE_F16.into(),
+        BF16 => half::ONE_BF16.into(),
+        U16 | S16 => u16::MAX.into(),
+        _ => u32::MAX,
     };
     let mut uses = vec![ty, ty];
     uses.extend((combine != 0).then_some(Type::Pred));
@@ -206,7 +229,7 @@ fn test(cpu: Cpu, ty: Type, relation: u8, ftz: bool) -> Result<Handlers, FormErr
 
 /// The bit of an ordering.
 #[inline(always)]
-fn bit<T: PartialOrd>(a: T, b: T) -> u8 {
+pub fn bit<T: PartialOrd>(a: T, b: T) -> u8 {
     // Without branches, so that it vectorises.
     let (less, equal, greater) = (a < b, a == b, a > b);
     let ordered =

@@ -5,7 +5,7 @@
 use super::form::{Form, FormError, Op};
 use super::rounding::{canonical, flush, quiet};
 use crate::exec::cpu::Cpu;
-use crate::exec::lanewise::map2;
+use crate::exec::lanewise::{map2, map3_imm};
 use crate::exec::sm::Handlers;
 use crate::isa::Class;
 use crate::ptx::ast::Type;
@@ -39,8 +39,28 @@ macro_rules! single {
     };
 }
 
+/// `$pick` of three numbers; a [`ThreeForm`] is the immediate.
+macro_rules! three {
+    ($cpu:expr, $pick:ident) => {
+        map3_imm($cpu, |a: f32, b: f32, c: f32, code| {
+            let how = ThreeForm::from_code(code);
+            let [a, b, c] = [a, b, c].map(|x| how.input(x));
+            let pick = |a, b| match how.nan {
+                true => nan_wins(a, b, $pick(a, b)),
+                false => $pick(a, b),
+            };
+            pick(pick(a, b), c)
+        })
+    };
+}
+
 /// `min`
 pub fn min(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    if has_three_sources(form) {
+        let how = ThreeForm::of(form)?;
+        let run = three!(cpu, smaller);
+        return Ok(how.op(run));
+    }
     let written = ExtremumForm::of(form)?;
     let run = match written {
         ExtremumForm::Double => map2(cpu, smaller_double),
@@ -51,6 +71,11 @@ pub fn min(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
 
 /// `max`
 pub fn max(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    if has_three_sources(form) {
+        let how = ThreeForm::of(form)?;
+        let run = three!(cpu, larger);
+        return Ok(how.op(run));
+    }
     let written = ExtremumForm::of(form)?;
     let run = match written {
         ExtremumForm::Double => map2(cpu, larger_double),
@@ -99,6 +124,54 @@ impl ExtremumForm {
             ExtremumForm::Single(_) => Op::of_one_type(Class::Float, Type::F32, 2, run),
             ExtremumForm::Double => Op::of_one_type(Class::Double, Type::F64, 2, run),
         }
+    }
+}
+
+/// Whether three numbers are compared.
+fn has_three_sources(form: &Form) -> bool {
+    form.operand_lengths.len() == 4
+}
+
+/// What a form with three sources says.
+#[derive(Clone, Copy)]
+struct ThreeForm {
+    ftz: bool,
+    nan: bool,
+    /// `.abs`: of the magnitudes.
+    abs: bool,
+}
+
+impl ThreeForm {
+    fn of(form: &Form) -> Result<ThreeForm, FormError> {
+        form.ty_among(&[Type::F32])?;
+        let how = ThreeForm {
+            ftz: form.has("ftz"),
+            nan: form.has("NaN"),
+            abs: form.has("abs"),
+        };
+        form.end()?;
+        Ok(how)
+    }
+
+    fn op(self, run: Handlers) -> Op {
+        let flags = [self.ftz, self.nan, self.abs].map(u64::from);
+        let code = flags[0] | flags[1] << 1 | flags[2] << 2;
+        Op::of_one_type(Class::Float, Type::F32, 3, run).with_imm(code)
+    }
+
+    #[inline(always)]
+    fn from_code(code: u64) -> ThreeForm {
+        ThreeForm {
+            ftz: code & 1 != 0,
+            nan: code & 2 != 0,
+            abs: code & 4 != 0,
+        }
+    }
+
+    #[inline(always)]
+    fn input(self, a: f32) -> f32 {
+        let a = if self.ftz { flush(a) } else { a };
+        if self.abs { a.abs() } else { a }
     }
 }
 

@@ -58,6 +58,8 @@ pub enum FormError {
     NoType,
     #[error("`.{0}` is not a type this instruction takes")]
     Type(String),
+    #[error("values of type `.{0}` are not simulated here")]
+    NotSimulated(String),
     #[error("a modifier is missing: one of {0}")]
     Missing(&'static str),
     #[error("a register of {register} bytes is too narrow for `.{ty}`")]
@@ -134,7 +136,11 @@ impl<'a> Form<'a> {
                 return Ok(ty);
             }
         }
-        Err(FormError::NoType)
+        let mut left = self.modifiers.iter().filter(|(_, taken)| !taken.get());
+        match left.find(|(text, _)| Type::is_unknown_one(text)) {
+            Some((text, _)) => Err(FormError::NotSimulated((*text).to_owned())),
+            None => Err(FormError::NoType),
+        }
     }
 
     /// The one of `names` that stands there, which must: `all` lists them for the reader.

@@ -16,6 +16,9 @@ use rustc_apfloat::ieee::{BFloat, Half};
 use rustc_apfloat::{Float as _, Round};
 
 const HALVES: [Type; 4] = [Type::F16, Type::F16x2, Type::BF16, Type::BF16x2];
+/// A 1 in each format.
+pub const ONE_F16: u16 = 0x3c00;
+pub const ONE_BF16: u16 = 0x3f80;
 /// The NaN that arithmetic answers with, in either format.
 const NAN: u16 = 0x7fff;
 
@@ -270,6 +273,13 @@ fn lane(operands: [u32; 3], code: u64) -> u32 {
         return low;
     }
     low | u32::from(value(operands.map(|x| (x >> 16) as u16), how)) << 16
+}
+
+/// Sums of the halves of a word, 16 bits each; those that are not used are left to whoever cuts them off.
+pub fn add_all(a: u64, b: u64, bfloat: bool) -> u64 {
+    let ty = if bfloat { Type::BF16x2 } else { Type::F16x2 };
+    let code = HalfForm::plain(HalfOperation::Add, ty).code();
+    lane([a as u32, b as u32, 0], code).into()
 }
 
 fn value(operands: [u16; 3], how: HalfForm) -> u16 {

@@ -15,6 +15,7 @@ pub mod integer;
 pub mod logic;
 pub mod moves;
 pub mod number;
+pub mod pairs;
 pub mod rounding;
 pub mod special;
 mod value;

@@ -22,6 +22,7 @@ fn copy(ty: Type, cpu: Cpu) -> Result<Op, FormError> {
     let run = match ty {
         Type::Pred => masks::<u32, _>(cpu, |a, _, _| a),
         Type::B8 | Type::U8 | Type::S8 | Type::B128 => return no_such_type(ty),
+        Type::U16x2 | Type::S16x2 | Type::F32x2 => return no_such_type(ty),
         _ if ty.bytes() == 8 => map1(cpu, |a: u64| a),
         _ => map1(cpu, |a: u32| a),
     };

@@ -1,7 +1,7 @@
 //! Instructions that several families have: which one is meant is said by the type, or by `.cc`.
 
 use super::form::{Form, FormError, Op, Select};
-use super::{carry, divide, extremum, float, half, integer, special};
+use super::{carry, divide, extremum, float, half, integer, pairs, special};
 use crate::exec::cpu::Cpu;
 use crate::ptx::ast::Type;
 
@@ -26,6 +26,11 @@ impl Families {
 
 /// `add`
 pub fn add(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    match form.first_type() {
+        Some(Type::U16x2 | Type::S16x2) => return pairs::add(form, cpu),
+        Some(Type::F32x2) => return pairs::add_singles(form, cpu),
+        _ => {}
+    }
     if form.shows("cc") {
         return carry::add(form, cpu);
     }
@@ -39,6 +44,9 @@ pub fn add(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
 
 /// `sub`
 pub fn sub(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    if let Some(Type::F32x2) = form.first_type() {
+        return pairs::sub_singles(form, cpu);
+    }
     if form.shows("cc") {
         return carry::sub(form, cpu);
     }
@@ -52,6 +60,9 @@ pub fn sub(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
 
 /// `mul`
 pub fn mul(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    if let Some(Type::F32x2) = form.first_type() {
+        return pairs::mul_singles(form, cpu);
+    }
     let families = Families {
         float: float::mul,
         half: half::mul,
@@ -75,6 +86,9 @@ pub fn mad(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
 
 /// `fma`: of integers there is none, which [`float::fma`] says.
 pub fn fma(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    if let Some(Type::F32x2) = form.first_type() {
+        return pairs::fma_singles(form, cpu);
+    }
     let families = Families {
         float: float::fma,
         half: half::fma,
@@ -95,6 +109,12 @@ pub fn div(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
 
 /// `min`
 pub fn min(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    if form.operand_lengths.len() == 4 {
+        return extremum::min(form, cpu);
+    }
+    if let Some(Type::U16x2 | Type::S16x2) = form.first_type() {
+        return pairs::min(form, cpu);
+    }
     let families = Families {
         float: extremum::min,
         half: half::min,
@@ -105,6 +125,12 @@ pub fn min(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
 
 /// `max`
 pub fn max(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    if form.operand_lengths.len() == 4 {
+        return extremum::max(form, cpu);
+    }
+    if let Some(Type::U16x2 | Type::S16x2) = form.first_type() {
+        return pairs::max(form, cpu);
+    }
     let families = Families {
         float: extremum::max,
         half: half::max,

@@ -58,7 +58,23 @@ pub const ORDER: &[&str] = &[
     "L2::64B",
     "L2::128B",
     "L2::256B",
+    "L2::evict_normal",
+    "L2::evict_first",
+    "L2::evict_last",
+    CACHE_HINT,
     "noftz",
+];
+
+/// The modifier of an access whose last operand is a policy for caches, as `createpolicy` makes one.
+pub const CACHE_HINT: &str = "L2::cache_hint";
+
+/// What a policy says of lines in the second cache.
+const POLICIES: &[&str] = &[
+    "L2",
+    "L2::evict_last",
+    "L2::evict_normal",
+    "L2::evict_first",
+    "L2::evict_unchanged",
 ];
 
 /// Where an address operand leads.
@@ -77,7 +93,7 @@ fn element(ty: Type) -> (u32, bool) {
 }
 
 /// A load of one, two or four elements.
-fn pick_load<S: space::SpaceAccess + 'static>(cpu: Cpu, ty: Type, count: u32) -> Handlers {
+pub fn pick_load<S: space::SpaceAccess + 'static>(cpu: Cpu, ty: Type, count: u32) -> Handlers {
     fn pick<S: space::SpaceAccess + 'static, M: Element>(cpu: Cpu, count: u32) -> Handlers {
         match count {
             1 => load::<S, M, 1>(cpu),
@@ -98,7 +114,7 @@ fn pick_load<S: space::SpaceAccess + 'static>(cpu: Cpu, ty: Type, count: u32) ->
 }
 
 /// A store of one, two or four elements.
-fn pick_store<S: space::SpaceAccess + 'static>(cpu: Cpu, ty: Type, count: u32) -> Handlers {
+pub fn pick_store<S: space::SpaceAccess + 'static>(cpu: Cpu, ty: Type, count: u32) -> Handlers {
     fn pick<S: space::SpaceAccess + 'static, M: Element>(cpu: Cpu, count: u32) -> Handlers {
         match count {
             1 => store::<S, M, 1>(cpu),
@@ -280,12 +296,53 @@ impl<'a> Lowering<'_, 'a> {
             if matches!(self.lookup(name), Some(Named::Local(_))))
     }
 
+    /// The operands of an access without the policy for caches, which nothing here depends on.
+    pub fn without_hint<'i>(
+        &mut self,
+        instruction: &'i Instruction<'a>,
+    ) -> Result<&'i [Operand<'a>], LoadError> {
+        let operands = &instruction.operands[..];
+        if !instruction.modifiers.contains(&CACHE_HINT) {
+            return Ok(operands);
+        }
+        let [operands @ .., policy] = operands else {
+            return Err(self.error("an access with a cache hint takes a policy"));
+        };
+        self.source(policy, Type::B64)?;
+        Ok(operands)
+    }
+
+    /// `createpolicy`: what it makes of a policy is known to nobody but the caches. Here it is 0.
+    pub fn create_policy(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let form = form_of(instruction);
+        let kind = form.one_of(&["fractional", "range", "cvt"]);
+        form.has("global");
+        while form.one_of(POLICIES).is_some() {}
+        let operands = &instruction.operands[..];
+        let fits = match kind {
+            Some("fractional") => matches!(operands.len(), 1 | 2),
+            Some("range") => operands.len() == 4,
+            Some(_) => operands.len() == 2,
+            None => false,
+        };
+        if form.ty() != Ok(Type::B64) || form.end().is_err() {
+            return Err(self.unknown(instruction));
+        }
+        if !fits {
+            let written = written(instruction);
+            return Err(self.error(format!("`{written}` has another number of operands")));
+        }
+        let to = self.destination(&operands[0], Type::B64)?;
+        let none = self.literal(Type::B64, 0);
+        self.draft_run(map1(self.cpu, |a: u64| a), Class::Move, &[to], &[none]);
+        Ok(())
+    }
+
     pub fn load(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let (at, count, ty) = self.access(instruction)?;
-        let [to, from] = &instruction.operands[..] else {
+        let [to, from] = self.without_hint(instruction)? else {
             return Err(self.error("a load takes a destination and an address"));
         };
-        // The last operands of a load with a cache policy and the like are not simulated.
         let place = self.place(from, at)?;
         let to = match to {
             Operand::Vector(parts) => parts.clone(),
@@ -300,8 +357,8 @@ impl<'a> Lowering<'_, 'a> {
         for operand in &to {
             let row = match operand {
                 Operand::Sink | Operand::Name { name: "_", .. } => self.temporary(ty),
-                Operand::Name { name, offset: 0 } => {
-                    let register = self.register(name)?;
+                Operand::Name { name, offset: 0 } | Operand::Element { vector: name, .. } => {
+                    let register = self.any_register(operand)?;
                     let info = self.info(register);
                     if info.row == RegisterClass::Predicate || info.bytes < ty.bytes() {
                         return Err(self.error(format!("`{name}` is too narrow for the load")));
@@ -414,7 +471,7 @@ impl<'a> Lowering<'_, 'a> {
 
     pub fn store(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let (at, count, ty) = self.access(instruction)?;
-        let [to, from] = &instruction.operands[..] else {
+        let [to, from] = self.without_hint(instruction)? else {
             return Err(self.error("a store takes an address and a value"));
         };
         let from = match from {
@@ -434,7 +491,8 @@ impl<'a> Lowering<'_, 'a> {
         for operand in &from {
             let register = self.any_source(operand, ty)?;
             let info = self.info(register);
-            if info.row == RegisterClass::Predicate || info.bytes < ty.bytes() {
+            let narrow = info.bytes < ty.bytes() && info.literal.is_none();
+            if info.row == RegisterClass::Predicate || narrow {
                 return Err(self.error("the value is narrower than the store"));
             }
             uses.push(if info.row == row_of(ty) {

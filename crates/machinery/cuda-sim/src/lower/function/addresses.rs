@@ -26,7 +26,7 @@ impl<'a> Lowering<'_, 'a> {
                 *offset != 0
                     || !matches!(self.find_register(name), Ok(Some(_)))
                         && special::find(name).is_none()
-                        && *name != "WARP_SZ"
+                        && special::constant(name).is_none()
             }
             _ => false,
         }
@@ -159,9 +159,11 @@ impl<'a> Lowering<'_, 'a> {
                 Named::Shared(offset) => {
                     Ok(self.literal(Type::U64, window(SHARED_WINDOW) + offset))
                 }
-                Named::Register(_) | Named::Range { .. } => {
-                    Err(self.error(format!("`{name}` has no address")))
-                }
+                Named::Global(address) => Ok(self.literal(Type::U64, address)),
+                Named::Register(_)
+                | Named::Range { .. }
+                | Named::Vector { .. }
+                | Named::VectorRange { .. } => Err(self.error(format!("`{name}` has no address"))),
             };
         }
         match self.layout.symbols.get(name).copied() {

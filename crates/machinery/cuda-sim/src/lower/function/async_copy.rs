@@ -1,7 +1,7 @@
 //! Asynchronous copies. Source: PTX ISA, section 9.7.9.25 (`cp.async`).
 
 use super::Lowering;
-use super::access::{At, Place};
+use super::access::{At, CACHE_HINT, Place};
 use crate::exec::async_copy;
 use crate::exec::async_copy::SourceBytes;
 use crate::exec::sm::Handler;
@@ -48,17 +48,18 @@ impl<'a> Lowering<'_, 'a> {
         instruction: &Instruction<'a>,
         modifiers: &[&str],
     ) -> Result<(), LoadError> {
-        // A prefetch into the second cache changes no counter and no result.
-        let modifiers = match modifiers {
-            [rest @ .., "L2::64B" | "L2::128B" | "L2::256B"] => rest,
-            all => all,
-        };
-        let kind = match modifiers {
+        // A prefetch into the second cache changes no counter and no result, nor does a hint.
+        let modifiers: Vec<&str> = modifiers
+            .iter()
+            .copied()
+            .filter(|name| !matches!(*name, "L2::64B" | "L2::128B" | "L2::256B" | CACHE_HINT))
+            .collect();
+        let kind = match modifiers[..] {
             ["ca", "shared" | "shared::cta", "global"] => AccessKind::AsyncCopy,
             ["cg", "shared" | "shared::cta", "global"] => AccessKind::AsyncCopyPastL1,
             _ => return Err(self.unknown(instruction)),
         };
-        let [to, from, size, source @ ..] = &instruction.operands[..] else {
+        let [to, from, size, source @ ..] = self.without_hint(instruction)? else {
             return Err(self.error("`cp.async` takes two addresses and a size"));
         };
         let bytes = match (size, kind) {

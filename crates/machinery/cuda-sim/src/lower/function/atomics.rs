@@ -3,11 +3,21 @@
 use super::Lowering;
 use super::access::{At, ORDER, Place, memory_of, releases};
 use super::operands::{form_of, written};
-use crate::exec::atomic::{Atomic, atomic32, atomic64};
+use crate::exec::atomic::{Atomic, atomic16, atomic32, atomic64};
+use crate::exec::sm::Handler;
 use crate::exec::space;
 use crate::isa::{Access, AccessKind, Class, Ordered};
 use crate::lower::error::LoadError;
 use crate::ptx::ast::{Instruction, Type};
+
+/// What runs an atomic on values of this type's size.
+fn pick<S: space::SpaceAccess + 'static>(ty: Type) -> Handler {
+    match ty.bytes() {
+        2 => atomic16::<S>(),
+        4 => atomic32::<S>(),
+        _ => atomic64::<S>(),
+    }
+}
 
 impl<'a> Lowering<'_, 'a> {
     /// `atom`: gives back what was there before.
@@ -40,9 +50,13 @@ impl<'a> Lowering<'_, 'a> {
             .and_then(|ty| form.end().map(|()| ty))
             .map_err(|error| self.error(format!("`{}`: {error}", written(instruction))))?;
         use Type::*;
+        let flushes_nothing = instruction.modifiers.contains(&"noftz");
         let operation = match (operation, ty) {
             (Some("add"), U32 | S32 | U64 | S64) => Atomic::Add,
             (Some("add"), F32 | F64) => Atomic::AddFloat,
+            (Some("add"), F16 | F16x2) if flushes_nothing => Atomic::AddHalf,
+            (Some("add"), BF16 | BF16x2) if flushes_nothing => Atomic::AddBrain,
+            (Some("cas"), B16) => Atomic::CompareAndSwap,
             (Some("and"), B32 | B64) => Atomic::And,
             (Some("or"), B32 | B64) => Atomic::Or,
             (Some("xor"), B32 | B64) => Atomic::Xor,
@@ -57,7 +71,7 @@ impl<'a> Lowering<'_, 'a> {
             _ => return Err(self.unknown(instruction)),
         };
         let wanted = 2 + usize::from(returns) + usize::from(operation == Atomic::CompareAndSwap);
-        let operands = &instruction.operands;
+        let operands = self.without_hint(instruction)?;
         if operands.len() != wanted {
             return Err(self.error(format!(
                 "`{}` takes {wanted} operands",
@@ -77,14 +91,10 @@ impl<'a> Lowering<'_, 'a> {
             Some(operand) => self.source(operand, ty)?,
             None => b,
         };
-        let wide = ty.bytes() == 8;
-        let run = match (at, wide) {
-            (At::Global, false) => atomic32::<space::GlobalSpace>(),
-            (At::Global, true) => atomic64::<space::GlobalSpace>(),
-            (At::Shared, false) => atomic32::<space::SharedSpace>(),
-            (At::Shared, true) => atomic64::<space::SharedSpace>(),
-            (_, false) => atomic32::<space::GenericSpace>(),
-            (_, true) => atomic64::<space::GenericSpace>(),
+        let run = match at {
+            At::Global => pick::<space::GlobalSpace>(ty),
+            At::Shared => pick::<space::SharedSpace>(ty),
+            _ => pick::<space::GenericSpace>(ty),
         };
         if at != At::Shared {
             self.ordered |= operation.order_shows();

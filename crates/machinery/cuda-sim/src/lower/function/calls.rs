@@ -2,16 +2,19 @@
 //!
 //! Arguments and results go through `.param` variables. Here those of device functions lie in
 //! local memory: a caller's in its own part, a callee's results and parameters, in this order,
-//! at the beginning of its part. Calling copies from one to the other.
+//! at the beginning of its part. Calling copies from one to the other. Those that are registers are
+//! stored there before, and loaded from there behind.
 
 use super::Lowering;
 use super::names::Named;
-use super::signature::Signature;
+use super::signature::{Formal, Signature};
 use crate::exec::function::CallSite;
 use crate::exec::{control, system};
 use crate::isa::Class;
 use crate::lower::error::LoadError;
 use crate::lower::layout::Symbol;
+use crate::lower::limits;
+use crate::lower::register::Register;
 use crate::ptx::ast::{Instruction, Operand, Type};
 
 impl<'a> Lowering<'_, 'a> {
@@ -41,11 +44,27 @@ impl<'a> Lowering<'_, 'a> {
                 _ => return Err(self.error("`call` takes a list of arguments")),
             }
         }
-        let results = self.param_places(results)?;
-        let arguments = self.param_places(arguments)?;
-        if let Some(pointer) = self.find_register(callee)? {
-            let signature = self.signature(prototype.unwrap_or(callee))?;
-            let site = self.site(&signature, &arguments, &results)?;
+        let pointer = self.find_register(callee)?;
+        let number = match self.layout.symbols.get(*callee) {
+            Some(Symbol::Function(number)) => Some(*number),
+            _ => None,
+        };
+        if pointer.is_none() && number.is_none() {
+            let results = self.param_places(results)?;
+            let arguments = self.param_places(arguments)?;
+            return self.system_call(callee, &arguments, &results);
+        }
+        let signature = match pointer {
+            Some(_) => self.signature(prototype.unwrap_or(callee))?,
+            None => self.signature(callee)?,
+        };
+        if arguments.len() != signature.params.len() || results.len() != signature.returns.len() {
+            return Err(self.error("the call does not fit the function's prototype"));
+        }
+        let arguments = self.arguments(arguments, &signature.params)?;
+        let (results, registers) = self.results(results, &signature.returns)?;
+        let site = self.site(&signature, &arguments, &results);
+        if let Some(pointer) = pointer {
             self.calls_pointers = true;
             let pointer_row = self.temporary(Type::U64);
             self.draft_run(
@@ -55,16 +74,14 @@ impl<'a> Lowering<'_, 'a> {
                 &[pointer],
             );
             self.draft(control::call_pointer, Class::Control, &[], &[pointer_row]);
-            self.finish_call(site);
-        } else if let Some(Symbol::Function(number)) = self.layout.symbols.get(*callee).copied() {
-            let signature = self.signature(callee)?;
-            let site = self.site(&signature, &arguments, &results)?;
+        } else if let Some(number) = number {
             self.calls.push(number);
             self.draft(control::call, Class::Control, &[], &[]);
             self.last().x = number as u32;
-            self.finish_call(site);
-        } else {
-            self.system_call(callee, &arguments, &results)?;
+        }
+        self.finish_call(site);
+        for (register, place) in registers {
+            self.load_local(register, place);
         }
         Ok(())
     }
@@ -97,28 +114,86 @@ impl<'a> Lowering<'_, 'a> {
             .collect()
     }
 
-    /// Records what a call copies; its number.
-    fn site(
+    /// Where the arguments of a call lie in this function's local memory. Registers and literals are put
+    /// there first.
+    fn arguments(
         &mut self,
-        signature: &Signature,
-        arguments: &[u32],
-        results: &[u32],
-    ) -> Result<u64, LoadError> {
-        if arguments.len() != signature.params.len() || results.len() != signature.returns.len() {
-            return Err(self.error("the call does not fit the function's prototype"));
+        operands: &[Operand<'a>],
+        formals: &[Formal],
+    ) -> Result<Vec<u32>, LoadError> {
+        let mut places = Vec::new();
+        for (operand, formal) in operands.iter().zip(formals) {
+            if let Some(place) = self.variable_place(operand) {
+                places.push(place);
+                continue;
+            }
+            let register = self.source(operand, formal.ty)?;
+            let place = self.passing_place(formal)?;
+            self.store_local(register, place);
+            places.push(place);
         }
+        Ok(places)
+    }
+
+    /// Where the results of a call are to lie in this function's local memory, and the registers that
+    /// are loaded from there.
+    fn results(
+        &mut self,
+        operands: &[Operand<'a>],
+        formals: &[Formal],
+    ) -> Result<(Vec<u32>, Vec<(Register, u32)>), LoadError> {
+        let (mut places, mut registers) = (Vec::new(), Vec::new());
+        for (operand, formal) in operands.iter().zip(formals) {
+            if let Some(place) = self.variable_place(operand) {
+                places.push(place);
+                continue;
+            }
+            let register = self.destination(operand, formal.ty)?;
+            let place = self.passing_place(formal)?;
+            registers.push((register, place));
+            places.push(place);
+        }
+        Ok((places, registers))
+    }
+
+    /// Where the `.param` variable that an operand names lies; none where it names none.
+    fn variable_place(&self, operand: &Operand) -> Option<u32> {
+        match operand {
+            Operand::Name { name, offset: 0 } => match self.lookup(name) {
+                Some(Named::Local(offset)) => Some(offset),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Room in this function's local memory for what a call passes in a register.
+    fn passing_place(&mut self, formal: &Formal) -> Result<u32, LoadError> {
+        let place = self.local_bytes.next_multiple_of(formal.bytes.max(1));
+        let end = place + formal.bytes;
+        if u64::from(end) > limits::LOCAL_BYTES {
+            return Err(
+                self.error("the call's arguments make local memory larger than a thread has")
+            );
+        }
+        self.local_bytes = end;
+        Ok(place)
+    }
+
+    /// Records what a call copies; its number.
+    fn site(&mut self, signature: &Signature, arguments: &[u32], results: &[u32]) -> u64 {
         let (returns, params, _) = signature.places();
         let arguments = arguments
             .iter()
             .zip(&params)
             .zip(&signature.params)
-            .map(|((&from, &to), &(bytes, _))| (from, to, bytes))
+            .map(|((&from, &to), formal)| (from, to, formal.bytes))
             .collect();
         let results = results
             .iter()
             .zip(&returns)
             .zip(&signature.returns)
-            .map(|((&to, &from), &(bytes, _))| (from, to, bytes))
+            .map(|((&to, &from), formal)| (from, to, formal.bytes))
             .collect();
         // The caller's size is known when all of it has been lowered.
         self.sites.push(CallSite {
@@ -126,7 +201,7 @@ impl<'a> Lowering<'_, 'a> {
             results,
             caller_bytes: 0,
         });
-        Ok((self.program.call_sites.len() + self.sites.len() - 1) as u64)
+        (self.program.call_sites.len() + self.sites.len() - 1) as u64
     }
 
     /// Functions the driver provides to kernels.

@@ -125,6 +125,7 @@ impl<'a> Lowering<'_, 'a> {
     pub fn give_back(&mut self) {
         match self.end {
             Some(_) => {
+                self.store_results();
                 self.jump();
                 self.last().flow = Flow::Return;
             }

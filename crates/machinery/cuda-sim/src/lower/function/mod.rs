@@ -60,6 +60,10 @@ pub struct Lowering<'m, 'a> {
     /// The block where returns meet, in a device function.
     end: Option<BlockId>,
     local_bytes: u32,
+    /// Results of the function that are registers, and where in local memory its caller finds them.
+    results: Vec<(Register, u32)>,
+    /// It declares vectors of registers.
+    has_vectors: bool,
     param_bytes: u32,
     sites: Vec<CallSite>,
     /// Of the module's functions, and of the function's own `.callprototype`s.
@@ -112,6 +116,8 @@ pub fn lower<'a>(
         next_block: 0,
         end: None,
         local_bytes: 0,
+        results: Vec::new(),
+        has_vectors: false,
         param_bytes: 0,
         sites: Vec::new(),
         declared,
@@ -128,9 +134,9 @@ pub fn lower<'a>(
         location: None,
         begins: false,
     };
-    lowering.formals(device)?;
     lowering.targets = statements::targets(function.body.iter().flatten());
     lowering.begin_block_here();
+    lowering.formals(device)?;
     if !function.entry {
         lowering.end = Some(lowering.new_block());
     }

@@ -12,6 +12,8 @@ pub struct Scope<'a> {
     pub names: HashMap<&'a str, Named>,
     /// Members of its register ranges, by name.
     members: HashMap<&'a str, Register>,
+    /// Members of its ranges of vectors.
+    vectors: HashMap<&'a str, [Register; 4]>,
 }
 
 /// What a name declared inside a function stands for.
@@ -23,6 +25,19 @@ pub enum Named {
         count: u32,
         ty: Type,
     },
+    /// `.reg .v4 .f32 v`: so many registers.
+    Vector {
+        registers: [Register; 4],
+        length: usize,
+    },
+    /// `.reg .v4 .f32 %v<5>`
+    VectorRange {
+        count: u32,
+        ty: Type,
+        length: usize,
+    },
+    /// A device address: a global variable that the function declares.
+    Global(u64),
     /// An offset into this function's local memory.
     Local(u32),
     /// An offset into shared memory.
@@ -56,6 +71,37 @@ impl<'a> Lowering<'_, 'a> {
             .find_map(|scope| scope.names.get(name).copied())
     }
 
+    /// Declares a register, or a range of them, or vectors.
+    pub fn declare_register(
+        &mut self,
+        name: &'a str,
+        count: Option<u32>,
+        ty: Type,
+        vector: u32,
+    ) -> Result<(), LoadError> {
+        let length = vector as usize;
+        self.has_vectors |= length > 1;
+        let named = match (count, length) {
+            (Some(count), 1) => Named::Range { count, ty },
+            (Some(count), _) => Named::VectorRange { count, ty, length },
+            (None, 1) => Named::Register(self.new_register(ty)?),
+            (None, _) => Named::Vector {
+                registers: self.new_vector(ty)?,
+                length,
+            },
+        };
+        self.declare(name, named)
+    }
+
+    /// As many registers as the longest vector has; those that a shorter one lacks are never used.
+    fn new_vector(&mut self, ty: Type) -> Result<[Register; 4], LoadError> {
+        let mut registers = [Register(0); 4];
+        for register in &mut registers {
+            *register = self.new_register(ty)?;
+        }
+        Ok(registers)
+    }
+
     /// The register a name stands for, if it is one.
     pub fn find_register(&mut self, name: &'a str) -> Result<Option<Register>, LoadError> {
         match self.lookup(name) {
@@ -63,17 +109,19 @@ impl<'a> Lowering<'_, 'a> {
             Some(_) => return Ok(None),
             None => {}
         }
-        let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
-        let Ok(number) = name[prefix.len()..].parse::<u32>() else {
+        if let (true, Some((vector, element))) = (self.has_vectors, name.rsplit_once('.')) {
+            let found = self.find_vector(vector)?;
+            let place = place_of(element);
+            return Ok(found.and_then(|registers| registers.get(place?).copied()));
+        }
+        let Some((prefix, number)) = numbered(name) else {
             return Ok(None);
         };
         for depth in (0..self.scopes.len()).rev() {
             let Some(&Named::Range { count, ty }) = self.scopes[depth].names.get(prefix) else {
                 continue;
             };
-            if number >= count {
-                return Err(self.error(format!("`{name}` is beyond `{prefix}<{count}>`")));
-            }
+            self.within(name, number, prefix, count)?;
             if let Some(&register) = self.scopes[depth].members.get(name) {
                 return Ok(Some(register));
             }
@@ -83,4 +131,55 @@ impl<'a> Lowering<'_, 'a> {
         }
         Ok(None)
     }
+
+    /// The registers of the vector a name stands for, if it is one.
+    pub fn find_vector(&mut self, name: &'a str) -> Result<Option<Vec<Register>>, LoadError> {
+        match self.lookup(name) {
+            Some(Named::Vector { registers, length }) => {
+                return Ok(Some(registers[..length].to_vec()));
+            }
+            Some(_) => return Ok(None),
+            None => {}
+        }
+        let Some((prefix, number)) = numbered(name) else {
+            return Ok(None);
+        };
+        for depth in (0..self.scopes.len()).rev() {
+            let named = self.scopes[depth].names.get(prefix);
+            let Some(&Named::VectorRange { count, ty, length }) = named else {
+                continue;
+            };
+            self.within(name, number, prefix, count)?;
+            let registers = match self.scopes[depth].vectors.get(name) {
+                Some(&registers) => registers,
+                None => self.new_vector(ty)?,
+            };
+            self.scopes[depth].vectors.insert(name, registers);
+            return Ok(Some(registers[..length].to_vec()));
+        }
+        Ok(None)
+    }
+
+    /// Refuses a number that a range does not have.
+    fn within(&self, name: &str, number: u32, range: &str, count: u32) -> Result<(), LoadError> {
+        if number < count {
+            return Ok(());
+        }
+        Err(self.error(format!("`{name}` is beyond `{range}<{count}>`")))
+    }
+}
+
+/// `%r12` as `%r` and 12.
+fn numbered(name: &str) -> Option<(&str, u32)> {
+    let prefix = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let number = name[prefix.len()..].parse().ok()?;
+    Some((prefix, number))
+}
+
+/// Which element of a vector this is the name of.
+fn place_of(element: &str) -> Option<usize> {
+    ["x", "y", "z", "w"]
+        .iter()
+        .zip(["r", "g", "b", "a"])
+        .position(|(place, colour)| *place == element || colour == element)
 }

@@ -1,11 +1,12 @@
 //! Operands: names to registers, literals to rows, and instructions of the register families.
 
+use super::names::Named;
 use super::{Lowering, special};
 use crate::exec::ops::{Form, Select};
 use crate::isa::Class;
 use crate::lower::error::LoadError;
 use crate::lower::function::instructions::{self, Entry};
-use crate::lower::layout::immediate_bits;
+use crate::lower::layout::{Symbol, immediate_bits};
 use crate::lower::register::{Register, RegisterClass, RegisterInfo};
 use crate::ptx::ast::{Instruction, Operand, Type};
 
@@ -75,8 +76,47 @@ impl<'a> Lowering<'_, 'a> {
     }
 
     pub fn register(&mut self, name: &'a str) -> Result<Register, LoadError> {
-        self.find_register(name)?
-            .ok_or_else(|| self.error(format!("`{name}` is not a register declared here")))
+        match self.find_register(name)? {
+            Some(register) => Ok(register),
+            None => Err(self.no_register(name)),
+        }
+    }
+
+    /// What is wrong with a name where a register has to stand.
+    fn no_register(&self, name: &str) -> LoadError {
+        let directive = match (self.lookup(name), self.layout.symbols.get(name)) {
+            (Some(Named::Param { .. }), _) => "param",
+            (Some(Named::Local(_)), _) => "local` or `.param",
+            (Some(Named::Shared(_)), _) => "shared",
+            (Some(Named::Global(_)), _) | (None, Some(Symbol::Global(_))) => "global",
+            (None, Some(Symbol::Const(_))) => "const",
+            (None, Some(Symbol::Shared(_) | Symbol::DynamicShared { .. })) => "shared",
+            _ => return self.error(format!("`{name}` is not a register declared here")),
+        };
+        self.error(format!(
+            "`{name}` is a variable (`.{directive}`), and a register is wanted: load it first"
+        ))
+    }
+
+    /// The register that an operand names, of any size.
+    pub fn any_register(&mut self, operand: &Operand<'a>) -> Result<Register, LoadError> {
+        match (self.named_register(operand)?, operand) {
+            (Some(register), _) => Ok(register),
+            (None, Operand::Name { name, offset: 0 }) => Err(self.no_register(name)),
+            _ => Err(self.error("the destination must be a register")),
+        }
+    }
+
+    /// The register that an operand names; none where it is something else.
+    pub fn named_register(&mut self, operand: &Operand<'a>) -> Result<Option<Register>, LoadError> {
+        match operand {
+            Operand::Name { name, offset: 0 } => self.find_register(name),
+            Operand::Element { vector, place } => {
+                let registers = self.find_vector(vector)?;
+                Ok(registers.and_then(|registers| registers.get(*place).copied()))
+            }
+            _ => Ok(None),
+        }
     }
 
     pub fn predicate(&mut self, name: &'a str) -> Result<Register, LoadError> {
@@ -93,8 +133,8 @@ impl<'a> Lowering<'_, 'a> {
     pub fn destination(&mut self, operand: &Operand<'a>, ty: Type) -> Result<Register, LoadError> {
         match operand {
             Operand::Sink | Operand::Name { name: "_", .. } => Ok(self.temporary(ty)),
-            Operand::Name { name, offset: 0 } => {
-                let register = self.register(name)?;
+            Operand::Name { name, offset: 0 } | Operand::Element { vector: name, .. } => {
+                let register = self.any_register(operand)?;
                 self.check(register, ty, name)?;
                 Ok(register)
             }
@@ -123,7 +163,9 @@ impl<'a> Lowering<'_, 'a> {
     pub fn source(&mut self, operand: &Operand<'a>, ty: Type) -> Result<Register, LoadError> {
         let register = self.any_source(operand, ty)?;
         if self.info(register).literal.is_none()
-            && let Operand::Name { name, .. } | Operand::Not(name) = operand
+            && let Operand::Name { name, .. }
+            | Operand::Element { vector: name, .. }
+            | Operand::Not(name) = operand
         {
             self.check(register, ty, name)?;
         }
@@ -141,20 +183,21 @@ impl<'a> Lowering<'_, 'a> {
                 self.draft_run(run, Class::Integer, &[negated], &[predicate]);
                 Ok(negated)
             }
-            Operand::Name {
-                name: "WARP_SZ", ..
-            } => Ok(self.literal(ty, 32)),
             Operand::Name { name, offset: 0 } => {
                 if let Some(register) = self.find_register(name)? {
                     return Ok(register);
+                }
+                if let Some(value) = special::constant(name) {
+                    return Ok(self.literal(ty, value));
                 }
                 if let Some(special) = special::find(name) {
                     let register = self.temporary(ty);
                     self.read_special(special, register)?;
                     return Ok(register);
                 }
-                Err(self.error(format!("`{name}` is not a register declared here")))
+                Err(self.no_register(name))
             }
+            Operand::Element { .. } => self.any_register(operand),
             other => Err(self.error(format!("{} can not be a source here", describe(other)))),
         }
     }
@@ -189,6 +232,7 @@ impl<'a> Lowering<'_, 'a> {
                 Operand::Name { name, offset: 0 } if loose && *name != "_" => {
                     self.register(name)?
                 }
+                Operand::Element { .. } if loose => self.any_register(operand)?,
                 _ => self.destination(operand, ty)?,
             };
             defs.push(def);
@@ -238,22 +282,21 @@ impl<'a> Lowering<'_, 'a> {
 
     /// Bytes of the register an operand names; None where it is something else.
     fn register_bytes(&mut self, operand: Option<&Operand<'a>>) -> Result<Option<u32>, LoadError> {
-        match operand {
-            Some(Operand::Name { name, offset: 0 }) => {
-                let register = self.find_register(name)?;
-                Ok(register
-                    .map(|register| self.info(register).bytes)
-                    .filter(|&bytes| bytes > 0))
-            }
-            _ => Ok(None),
-        }
+        let Some(operand) = operand else {
+            return Ok(None);
+        };
+        let register = self.named_register(operand)?;
+        Ok(register
+            .map(|register| self.info(register).bytes)
+            .filter(|&bytes| bytes > 0))
     }
 
     pub fn unknown(&self, instruction: &Instruction) -> LoadError {
         LoadError::UnknownInstruction {
             line: self.line,
             instruction: written(instruction),
-            needs: instructions::capability(instruction.mnemonic, &instruction.modifiers),
+            needs: instructions::capability(instruction.mnemonic, &instruction.modifiers)
+                .filter(|&sm| self.sm < sm),
         }
     }
 }

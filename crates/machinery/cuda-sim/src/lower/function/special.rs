@@ -15,6 +15,21 @@ pub fn find(name: &str) -> Option<Special> {
         .find(|special| special.name() == name)
 }
 
+/// The value of a name that stands for the same number everywhere: the size of a warp, what the driver
+/// could hand to kernels and CUDA's does not, the fourth dimension, which no grid has, and counters that
+/// nobody has started.
+pub fn constant(name: &str) -> Option<u64> {
+    if name == "WARP_SZ" {
+        return Some(32);
+    }
+    let driver = name.strip_prefix("%envreg").map(str::parse::<u32>);
+    let unused = matches!(name, "%tid.w" | "%ntid.w" | "%ctaid.w" | "%nctaid.w");
+    let counter = name.strip_prefix("%pm");
+    let counter = counter.map(|rest| rest.strip_suffix("_64").unwrap_or(rest).parse::<u32>());
+    let zero = unused || matches!(driver, Some(Ok(..32))) || matches!(counter, Some(Ok(..8)));
+    zero.then_some(0)
+}
+
 impl Lowering<'_, '_> {
     /// Reads a special register into a row of either width.
     pub fn read_special(&mut self, special: Special, into: Register) -> Result<(), LoadError> {

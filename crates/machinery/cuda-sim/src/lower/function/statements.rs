@@ -12,7 +12,7 @@ use crate::lower::layout::bytes_of;
 use crate::lower::limits;
 use crate::lower::register::Register;
 use crate::ptx::ast;
-use crate::ptx::ast::{Instruction, StateSpace, Statement};
+use crate::ptx::ast::{Instruction, Operand, StateSpace, Statement};
 use std::collections::HashSet;
 
 /// The labels that these statements branch to.
@@ -27,7 +27,7 @@ pub fn targets<'s, 'a: 's>(
                     .operands
                     .iter()
                     .filter_map(|operand| match operand {
-                        ast::Operand::Name { name, .. } => Some(*name),
+                        Operand::Name { name, .. } => Some(*name),
                         _ => None,
                     });
                 found.extend(names);
@@ -52,27 +52,12 @@ impl<'a> Lowering<'_, 'a> {
                     self.begin_block(block);
                 }
             }
-            Statement::Register {
+            &Statement::Register {
                 name,
-                count: Some(count),
+                count,
                 ty,
-            } => {
-                self.declare(
-                    name,
-                    Named::Range {
-                        count: *count,
-                        ty: *ty,
-                    },
-                )?;
-            }
-            Statement::Register {
-                name,
-                count: None,
-                ty,
-            } => {
-                let register = self.new_register(*ty)?;
-                self.declare(name, Named::Register(register))?;
-            }
+                vector,
+            } => self.declare_register(name, count, ty, vector)?,
             Statement::Variable(variable) => self.local_variable(variable)?,
             Statement::Instruction(instruction) => {
                 self.line = instruction.line;
@@ -122,13 +107,52 @@ impl<'a> Lowering<'_, 'a> {
                 let offset = self.layout.function_shared.get(&key).copied().unwrap_or(0);
                 self.declare(variable.name, Named::Shared(offset))
             }
+            StateSpace::Global => {
+                let key = (self.function.name.to_owned(), variable.name.to_owned());
+                let address = self.layout.function_global.get(&key).copied().unwrap_or(0);
+                self.declare(variable.name, Named::Global(address))
+            }
             space => Err(self.error(format!(
                 "a {space:?} variable can not be declared in a function"
             ))),
         }
     }
 
+    /// An instruction in which each vector of registers stands as a list of its registers.
+    fn with_vectors(
+        &mut self,
+        instruction: &Instruction<'a>,
+    ) -> Result<Instruction<'a>, LoadError> {
+        let mut instruction = instruction.clone();
+        for operand in &mut instruction.operands {
+            let Operand::Name {
+                name: vector,
+                offset: 0,
+            } = *operand
+            else {
+                continue;
+            };
+            if let Some(registers) = self.find_vector(vector)? {
+                let places = 0..registers.len();
+                *operand = Operand::Vector(
+                    places
+                        .map(|place| Operand::Element { vector, place })
+                        .collect(),
+                );
+            }
+        }
+        Ok(instruction)
+    }
+
     fn instruction(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let spread;
+        let instruction = match self.has_vectors {
+            true => {
+                spread = self.with_vectors(instruction)?;
+                &spread
+            }
+            false => instruction,
+        };
         let entry = instructions::find(instruction.mnemonic, &instruction.modifiers)
             .ok_or_else(|| self.unknown(instruction))?;
         match (entry.guarded, instruction.guard) {

@@ -9,6 +9,7 @@ use crate::exec::{matrix, tensor};
 use crate::isa::{Access, AccessKind, Class, Memory};
 use crate::lower::error::LoadError;
 use crate::lower::register::Register;
+use crate::memory::SHARED_WINDOW;
 use crate::ptx::ast::{Instruction, Operand, Type};
 
 impl<'a> Lowering<'_, 'a> {
@@ -75,9 +76,11 @@ impl<'a> Lowering<'_, 'a> {
         let ["sync", "aligned", "m8n8", count, modifiers @ ..] = &instruction.modifiers[..] else {
             return Err(self.unknown(instruction));
         };
-        let transposed = match modifiers {
-            ["shared" | "shared::cta", "b16"] => false,
-            ["trans", "shared" | "shared::cta", "b16"] => true,
+        let (transposed, at) = match modifiers {
+            ["b16"] => (false, At::Generic),
+            ["trans", "b16"] => (true, At::Generic),
+            ["shared" | "shared::cta", "b16"] => (false, At::Shared),
+            ["trans", "shared" | "shared::cta", "b16"] => (true, At::Shared),
             _ => return Err(self.unknown(instruction)),
         };
         let matrices = match *count {
@@ -89,8 +92,13 @@ impl<'a> Lowering<'_, 'a> {
         let [to, from] = &instruction.operands[..] else {
             return Err(self.error("`ldmatrix` takes registers and an address"));
         };
-        let Place::Register(row, offset) = self.place(from, At::Shared)? else {
+        let Place::Register(row, offset) = self.place(from, at)? else {
             return Err(self.error("`ldmatrix` loads from shared memory"));
+        };
+        // Only shared memory holds matrices: what is no address of it becomes one beyond its end.
+        let offset = match at {
+            At::Generic => offset.wrapping_sub_unsigned(SHARED_WINDOW),
+            _ => offset,
         };
         let mut defs: Vec<Register> = Vec::new();
         for part in self.parts(to, matrices)? {

@@ -16,6 +16,7 @@ pub fn image(layout: &Layout, variable: &Variable) -> Result<Vec<u8>, LoadError>
                 symbol,
                 addend,
                 generic,
+                mask,
             } => {
                 let address = match layout.symbols.get(symbol) {
                     Some(Symbol::Global(address) | Symbol::Const(address)) => *address,
@@ -29,7 +30,11 @@ pub fn image(layout: &Layout, variable: &Variable) -> Result<Vec<u8>, LoadError>
                         return Err(LoadError::invalid(variable.line, message));
                     }
                 };
-                address.wrapping_add_signed(addend)
+                let address = address.wrapping_add_signed(addend);
+                match mask {
+                    Some(mask) => (address & mask) >> mask.trailing_zeros(),
+                    None => address,
+                }
             }
         };
         image.extend_from_slice(&bits.to_le_bytes()[..size.min(8)]);

@@ -7,6 +7,7 @@ mod shared;
 pub use image::immediate_bits;
 
 use super::error::LoadError;
+use super::mentions;
 use crate::device::DeviceSpec;
 use crate::isa::Param;
 use crate::memory::global::Global;
@@ -48,6 +49,8 @@ pub struct Layout {
     /// The offset in shared memory of each shared variable that a function declares, by function
     /// and name.
     pub function_shared: HashMap<(String, String), u64>,
+    /// The address of each global variable that a function declares, by function and name.
+    pub function_global: HashMap<(String, String), u64>,
     /// The bytes of shared memory that each kernel's variables take. Kernels without any are not in it.
     pub shared_bytes: HashMap<String, u64>,
 }
@@ -102,6 +105,7 @@ pub fn place(
         allocations: Vec::new(),
         constants: None,
         function_shared: HashMap::new(),
+        function_global: HashMap::new(),
         shared_bytes: HashMap::new(),
     };
     let result = place_all(&mut layout, module, device, global);
@@ -128,33 +132,41 @@ fn place_all(
     for (number, function) in bodies.enumerate() {
         layout.define(function.name, Symbol::Function(number), function.line)?;
     }
+    for alias in &module.aliases {
+        let Some(&function @ Symbol::Function(_)) = layout.symbols.get(alias.function) else {
+            let message = format!("`{}` is no function that has a body here", alias.function);
+            return Err(LoadError::invalid(alias.line, message));
+        };
+        layout.define(alias.name, function, alias.line)?;
+    }
     place_constants(layout, module, global)?;
+    let mut in_functions = Vec::new();
     for variable in in_space(module, StateSpace::Global) {
-        refuse_extern(variable)?;
-        let bytes = bytes_of(variable)?.max(1);
-        let address = global
-            .allocate(bytes)
-            .map_err(|_| LoadError::OutOfMemory(bytes))?;
-        global.name(address, variable.name);
-        layout.allocations.push(address);
+        let (address, bytes) = layout.allocate(variable, global)?;
         layout.define(variable.name, Symbol::Global(address), variable.line)?;
         layout
             .visible
             .insert(variable.name.to_owned(), (address, bytes));
     }
+    for function in &module.functions {
+        for variable in mentions::variables_in(function, StateSpace::Global) {
+            let (address, bytes) = layout.allocate(variable, global)?;
+            let key = (function.name.to_owned(), variable.name.to_owned());
+            if layout.function_global.insert(key, address).is_some() {
+                let message = format!("`{}` is defined twice", variable.name);
+                return Err(LoadError::invalid(variable.line, message));
+            }
+            in_functions.push((variable, address, bytes));
+        }
+    }
     place_shared(layout, module, device)?;
     for variable in &module.variables {
         if let Some(&(address, bytes)) = layout.visible.get(variable.name) {
-            let image = image(layout, variable)?;
-            if image.len() as u64 > bytes {
-                let message = format!("`{}` has more initial values than elements", variable.name);
-                return Err(LoadError::invalid(variable.line, message));
-            }
-            if let Some(host) = global.host(address, image.len() as u64) {
-                // SAFETY: `host` answers for `image.len()` bytes of a live allocation.
-                unsafe { host.copy_from_nonoverlapping(image.as_ptr(), image.len()) };
-            }
+            layout.fill(variable, address, bytes, global)?;
         }
+    }
+    for (variable, address, bytes) in in_functions {
+        layout.fill(variable, address, bytes, global)?;
     }
     Ok(())
 }
@@ -183,6 +195,42 @@ fn refuse_extern(variable: &Variable) -> Result<(), LoadError> {
 }
 
 impl Layout {
+    /// Device memory for a variable: its address, and its bytes.
+    fn allocate(
+        &mut self,
+        variable: &Variable,
+        global: &mut Global,
+    ) -> Result<(u64, u64), LoadError> {
+        refuse_extern(variable)?;
+        let bytes = bytes_of(variable)?.max(1);
+        let address = global
+            .allocate(bytes)
+            .map_err(|_| LoadError::OutOfMemory(bytes))?;
+        global.name(address, variable.name);
+        self.allocations.push(address);
+        Ok((address, bytes))
+    }
+
+    /// Writes what a variable of so many bytes begins with.
+    fn fill(
+        &self,
+        variable: &Variable,
+        address: u64,
+        bytes: u64,
+        global: &mut Global,
+    ) -> Result<(), LoadError> {
+        let image = image(self, variable)?;
+        if image.len() as u64 > bytes {
+            let message = format!("`{}` has more initial values than elements", variable.name);
+            return Err(LoadError::invalid(variable.line, message));
+        }
+        if let Some(host) = global.host(address, image.len() as u64) {
+            // SAFETY: `host` answers for `image.len()` bytes of a live allocation.
+            unsafe { host.copy_from_nonoverlapping(image.as_ptr(), image.len()) };
+        }
+        Ok(())
+    }
+
     /// Notes what a name stands for; an error where it stands for something already.
     fn define(&mut self, name: &str, symbol: Symbol, line: u32) -> Result<(), LoadError> {
         match self.symbols.insert(name.to_owned(), symbol) {

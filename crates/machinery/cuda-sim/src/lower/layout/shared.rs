@@ -35,7 +35,7 @@ pub fn place_shared(
         layout.define(variable.name, Symbol::Shared(place), variable.line)?;
     }
     for function in &module.functions {
-        for variable in mentions::shared_in(function) {
+        for variable in mentions::variables_in(function, StateSpace::Shared) {
             let place = shelf.place(variable, of(function.name))?;
             let key = (function.name.to_owned(), variable.name.to_owned());
             if layout.function_shared.insert(key, place).is_some() {

@@ -108,6 +108,30 @@ pub(super) fn section<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, ()> {
     Ok(())
 }
 
+/// `.attribute(.managed, .unified(1, 2))`, skipped: memory that the host reaches too is like any other here.
+pub(super) fn attribute<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, ()> {
+    dotted(input)?;
+    let start = *input;
+    expect('(')
+        .context(After("the directive", ".attribute"))
+        .parse_next(input)?;
+    let mut open = 1_usize;
+    while open > 0 {
+        match peek(input).kind {
+            TokenKind::Symbol('(') => open += 1,
+            TokenKind::Symbol(')') => open -= 1,
+            TokenKind::Symbol(',') | TokenKind::Number => {}
+            TokenKind::Dotted if ATTRIBUTES.contains(&peek(input).text) => {}
+            TokenKind::End => return Rejection::refuse(&start, "this is not closed"),
+            _ => return Rejection::demand(input, "`.managed` or `.unified(…)`"),
+        }
+        skip(input);
+    }
+    Ok(())
+}
+
+const ATTRIBUTES: [&str; 2] = [".managed", ".unified"];
+
 /// `.pragma "nounroll", …;`: advice to an assembler, skipped.
 pub(super) fn pragma<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, ()> {
     dotted(input)?;

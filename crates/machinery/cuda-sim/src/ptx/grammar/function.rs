@@ -5,7 +5,7 @@ use winnow::combinator::cut_err;
 use winnow::prelude::*;
 
 use super::constant::unsigned;
-use super::directive::pragma;
+use super::directive::{attribute, pragma};
 use super::{statement, variable};
 use crate::ptx::ast::{Function, Linkage};
 use crate::ptx::rejection::{Parsed, Rejection};
@@ -19,6 +19,9 @@ pub(super) fn function<'s>(
 ) -> Parsed<'s, Function<'s>> {
     let line = peek(input).line;
     let entry = dotted(input)? == "entry";
+    if peek_dotted(input) == Some("attribute") {
+        attribute(input)?;
+    }
     let returns = if entry {
         Vec::new()
     } else {
@@ -59,7 +62,10 @@ fn directives<'s>(input: &mut Tokens<'_, 's>, function: &mut Function<'s>) -> Pa
                 pragma(input)?;
                 continue;
             }
-            "attribute" => return Rejection::refuse(input, "attributes are not supported"),
+            "attribute" => {
+                attribute(input)?;
+                continue;
+            }
             _ => {}
         }
         let start = *input;

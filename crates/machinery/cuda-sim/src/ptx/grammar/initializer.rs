@@ -4,13 +4,14 @@ use winnow::combinator::cut_err;
 use winnow::prelude::*;
 
 use super::constant::{addend, constant};
+use super::literal::ConstantValue;
 use super::{DEEPEST, TOO_DEEP, constant};
 use crate::ptx::ast::{Initializer, Variable};
 use crate::ptx::rejection::{After, Parsed, Rejection};
 use crate::ptx::take::{at_symbol, expect, peek, skip_symbol, word};
 use crate::ptx::token::{TokenKind, Tokens};
 
-const NO_MASKS: &str = "single bytes of an address, such as `0xff(name)`, are not supported";
+const NO_BYTE: &str = "before an address in brackets stands one byte's mask: 0xff, 0xff00, …";
 
 /// Fills `variable.init`, and the first size of the array where that was left out.
 pub(super) fn initializer<'s>(
@@ -80,13 +81,30 @@ fn braces<'s>(
 }
 
 fn value<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Initializer<'s>> {
-    if constant::starts(input) {
-        let value = constant(input)?;
-        return match peek(input).kind {
-            TokenKind::Symbol('(') => Rejection::refuse(input, NO_MASKS),
-            _ => Ok(Initializer::Value(value.immediate())),
-        };
+    if !constant::starts(input) {
+        return address(input, None);
     }
+    let start = *input;
+    let value = constant(input)?;
+    if !skip_symbol(input, '(') {
+        return Ok(Initializer::Value(value.immediate()));
+    }
+    let mask = match value {
+        ConstantValue::Int { bits, .. } if is_byte(bits) => bits,
+        _ => return Rejection::refuse(&start, NO_BYTE),
+    };
+    let address = address(input, Some(mask))?;
+    expect(')').parse_next(input)?;
+    Ok(address)
+}
+
+/// Whether these are the bits of one byte of a word.
+fn is_byte(mask: u64) -> bool {
+    (0..8).any(|byte| mask == 0xff << (8 * byte))
+}
+
+/// `name+4` or `generic(name)+4`
+fn address<'s>(input: &mut Tokens<'_, 's>, mask: Option<u64>) -> Parsed<'s, Initializer<'s>> {
     if peek(input).kind != TokenKind::Word {
         return Rejection::demand(input, "a value");
     }
@@ -97,6 +115,7 @@ fn value<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Initializer<'s>> {
             symbol: name,
             addend: addend(input)?,
             generic: false,
+            mask,
         });
     }
     if name != "generic" {
@@ -110,5 +129,6 @@ fn value<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Initializer<'s>> {
         symbol,
         addend: addend(input)?,
         generic: true,
+        mask,
     })
 }

@@ -7,9 +7,9 @@ use winnow::prelude::*;
 use super::constant::unsigned;
 use super::directive::{file, location, pragma, section};
 use super::{function, variable};
-use crate::ptx::ast::{Linkage, Module, Target};
+use crate::ptx::ast::{Alias, Linkage, Module, Target};
 use crate::ptx::rejection::{After, Parsed, Rejection};
-use crate::ptx::take::{dotted, number, peek, peek_dotted, skip_dotted, skip_symbol, word};
+use crate::ptx::take::{dotted, expect, number, peek, peek_dotted, skip_dotted, skip_symbol, word};
 use crate::ptx::token::{TokenKind, Tokens};
 
 pub(super) fn module<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Module<'s>> {
@@ -19,6 +19,7 @@ pub(super) fn module<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Module<'s>> {
         files: Vec::new(),
         variables: Vec::new(),
         functions: Vec::new(),
+        aliases: Vec::new(),
     };
     address_size(input)?;
     while peek(input).kind != TokenKind::End {
@@ -27,9 +28,7 @@ pub(super) fn module<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Module<'s>> {
             Some("loc") => drop(location(input)?),
             Some("section") => section(input)?,
             Some("pragma") => pragma(input)?,
-            Some("alias") => {
-                return Rejection::refuse(input, "aliases of functions are not supported");
-            }
+            Some("alias") => module.aliases.push(alias(input)?),
             Some(_) => declaration(input, &mut module)?,
             None => return Rejection::demand(input, "a variable, a function or a directive"),
         }
@@ -82,6 +81,25 @@ fn address_size<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, ()> {
         }
     }
     Ok(())
+}
+
+/// `.alias name, function;`
+fn alias<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Alias<'s>> {
+    let line = peek(input).line;
+    dotted(input)?;
+    let name = cut_err(word).parse_next(input)?;
+    expect(',')
+        .context(After("the alias", name))
+        .parse_next(input)?;
+    let function = cut_err(word).parse_next(input)?;
+    expect(';')
+        .context(After("the function", function))
+        .parse_next(input)?;
+    Ok(Alias {
+        name,
+        function,
+        line,
+    })
 }
 
 /// A variable or a function, with its linkage.

@@ -83,7 +83,7 @@ fn registers<'s>(
     statements: &mut Vec<Statement<'s>>,
 ) -> Parsed<'s, ()> {
     dotted(input)?;
-    let ty = variable::register_type(input)?;
+    let (ty, vector) = variable::register_type(input)?;
     loop {
         let name = cut_err(word).parse_next(input)?;
         let mut count = None;
@@ -93,7 +93,12 @@ fn registers<'s>(
                 .context(After("the number of registers", name))
                 .parse_next(input)?;
         }
-        statements.push(Statement::Register { name, count, ty });
+        statements.push(Statement::Register {
+            name,
+            count,
+            ty,
+            vector,
+        });
         if !skip_symbol(input, ',') {
             return expect(';')
                 .context(After("the register", name))

@@ -4,6 +4,7 @@ use winnow::combinator::{cut_err, separated};
 use winnow::prelude::*;
 
 use super::constant::unsigned;
+use super::directive::attribute;
 use super::literal::ConstantValue;
 use super::{constant, initializer};
 use crate::ptx::ast::{Linkage, StateSpace, Type, Variable};
@@ -19,6 +20,7 @@ pub(super) const NO_TEXTURES: &str = "textures and surfaces are not supported";
 #[derive(Clone, Copy)]
 struct Specifiers {
     space: StateSpace,
+    register: bool,
     linkage: Linkage,
     align: u32,
     ty: Type,
@@ -92,11 +94,15 @@ fn formal<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Variable<'s>> {
 
 fn register_formal<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Specifiers> {
     dotted(input)?;
-    let ty = register_type(input)?;
+    let (ty, vector) = register_type(input)?;
     // A predicate has no size in memory, and still needs an alignment.
     let align = ty.bytes().max(1);
+    if vector > 1 {
+        return Rejection::refuse(input, "a parameter in registers is one register");
+    }
     Ok(Specifiers {
         space: StateSpace::Param,
+        register: true,
         linkage: Linkage::Internal,
         align,
         ty,
@@ -104,17 +110,16 @@ fn register_formal<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Specifiers> {
     })
 }
 
-/// The type after `.reg`.
-pub(super) fn register_type<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Type> {
-    match peek_dotted(input).map(|name| (name, Type::from_modifier(name))) {
-        Some((_, Some(found))) => {
-            skip(input);
-            Ok(found)
-        }
-        Some(("v2" | "v4", _)) => {
-            Rejection::refuse(input, "registers of vectors are not supported")
-        }
-        _ => Rejection::demand(input, "the type of the register"),
+/// The type after `.reg`, and how many registers there are of it: more than one in a vector.
+pub(super) fn register_type<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, (Type, u32)> {
+    let vector = match peek_dotted(input) {
+        Some("v2") => skip_and(input, 2),
+        Some("v4") => skip_and(input, 4),
+        _ => 1,
+    };
+    match peek_dotted(input).and_then(Type::from_modifier) {
+        Some(found) => Ok((skip_and(input, found), vector)),
+        None => Rejection::demand(input, "the type of the register"),
     }
 }
 
@@ -132,12 +137,7 @@ fn specifiers<'s>(input: &mut Tokens<'_, 's>, linkage: Linkage) -> Parsed<'s, Sp
             Some("texref" | "surfref" | "samplerref") => {
                 return Rejection::refuse(input, NO_TEXTURES);
             }
-            Some("attribute") => {
-                return Rejection::refuse(
-                    input,
-                    "managed variables and other attributes are not supported",
-                );
-            }
+            Some("attribute") => attribute(input)?,
             Some("pred") => {
                 return Rejection::refuse(input, "a predicate lives in a register only");
             }
@@ -153,6 +153,7 @@ fn specifiers<'s>(input: &mut Tokens<'_, 's>, linkage: Linkage) -> Parsed<'s, Sp
     let align = align.unwrap_or(ty.bytes() * vector);
     Ok(Specifiers {
         space,
+        register: false,
         linkage,
         align,
         ty,
@@ -214,6 +215,7 @@ fn named<'s>(input: &mut Tokens<'_, 's>, specifiers: Specifiers) -> Parsed<'s, V
     }
     let Specifiers {
         space,
+        register,
         linkage,
         align,
         ty,
@@ -222,6 +224,7 @@ fn named<'s>(input: &mut Tokens<'_, 's>, specifiers: Specifiers) -> Parsed<'s, V
     Ok(Variable {
         name,
         space,
+        register,
         linkage,
         align,
         ty,

@@ -52,6 +52,7 @@ fn tables_have_their_values_and_symbols() {
         symbol: "coefficients",
         addend: 24,
         generic: true,
+        mask: None,
     };
     assert_eq!(links.init[0], inside);
     assert_eq!(links.init[5], Initializer::Value(Immediate::Int(i64::MIN)));
@@ -88,6 +89,7 @@ fn calls_name_their_function_or_their_prototype() {
         symbol: "_Z5twicei",
         addend: 0,
         generic: false,
+        mask: None,
     };
     assert_eq!(table.init[0], twice);
 

@@ -83,7 +83,12 @@ fn performance_directives() {
 #[test]
 fn registers() {
     let read = body(".reg .b32 %r<10>, x; .reg .pred %p<4294967295>; .reg .f16x2 $y;");
-    let register = |name, count, ty| Statement::Register { name, count, ty };
+    let register = |name, count, ty| Statement::Register {
+        name,
+        count,
+        ty,
+        vector: 1,
+    };
     let expected = [
         register("%r", Some(10), Type::B32),
         register("x", None, Type::B32),

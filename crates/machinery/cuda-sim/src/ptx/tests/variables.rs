@@ -155,6 +155,7 @@ fn addresses_of_symbols() {
         symbol: "y",
         addend,
         generic,
+        mask: None,
     };
     let expected = [
         address(0, false),

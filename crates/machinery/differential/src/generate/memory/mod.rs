@@ -210,7 +210,7 @@ impl Generator<'_> {
             }
         };
         let mut lines = Vec::new();
-        let alone = matches!(operation, "exch" | "cas") || self.dice.chance(50);
+        let alone = matches!(operation, "exch" | "cas" | "add.noftz") || self.dice.chance(50);
         let (space, address) = if alone {
             // Cells of floats and of integers are the same: bits are bits.
             match self.dice.below(4) {
@@ -393,6 +393,13 @@ impl Generator<'_> {
         }
         if self.target >= 80 {
             lines.push("applypriority.global.L2::evict_normal [%table], 128;".to_owned());
+        }
+        if self.target >= 80 && place.kernel && self.dice.chance(20) {
+            let (policy, to) = (self.temporary('u'), self.register(Type::U32, 4));
+            return self.code(vec![
+                format!("createpolicy.fractional.L2::evict_last.b64 {policy}, 0.5;"),
+                format!("ld.global.L2::cache_hint.u32 {to}, [%table], {policy};"),
+            ]);
         }
         if !place.kernel {
             lines.retain(|line| !line.contains('%'));

@@ -153,7 +153,7 @@ pub const TYPES: [Type; 14] = [
 ];
 
 /// What an atomic does, on which types, and from which target on.
-pub const ATOMICS: [(&str, Type, u32); 30] = [
+pub const ATOMICS: [(&str, Type, u32); 35] = [
     ("add", Type::U32, 52),
     ("add", Type::S32, 52),
     ("add", Type::U64, 52),
@@ -184,4 +184,9 @@ pub const ATOMICS: [(&str, Type, u32); 30] = [
     ("add", Type::F64, 70),
     ("inc", Type::U32, 52),
     ("dec", Type::U32, 52),
+    ("add.noftz", Type::F16, 70),
+    ("add.noftz", Type::F16x2, 70),
+    ("add.noftz", Type::BF16, 90),
+    ("add.noftz", Type::BF16x2, 90),
+    ("cas", Type::B16, 70),
 ];

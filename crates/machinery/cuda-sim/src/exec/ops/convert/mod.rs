@@ -10,6 +10,9 @@ mod clamp;
 mod conversion;
 mod frequent;
 mod nan;
+mod saturated;
+
+pub use saturated::pack;
 
 use super::form::{Form, FormError, Op, no_such_type};
 use super::rounding::RoundingDirection;
@@ -41,7 +44,7 @@ pub fn cvt(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let integer = RoundingDirection::integer(form);
     let to = form.ty()?;
     if matches!(to, Type::F16x2 | Type::BF16x2) {
-        return pack(form, to, float, cpu);
+        return two_halves(form, to, float, cpu);
     }
     let from = form.ty()?;
     let known = |ty: &Type| INTEGERS.contains(ty) || FLOATS.contains(ty);
@@ -127,7 +130,7 @@ fn direction(
 }
 
 /// `cvt.rn.f16x2.f32 d, a, b`: a in the upper half, b in the lower.
-fn pack(
+fn two_halves(
     form: &Form,
     to: Type,
     direction: Option<RoundingDirection>,

@@ -11,6 +11,7 @@ pub const ENTRIES: &[Entry] = &[
     lowered("cp.async", ptx(7, 0).sm(80), |l, i| l.async_copy(i))
         .also_needs(prefetch)
         .refuses_older(),
+    lowered("createpolicy", ptx(7, 4).sm(80), |l, i| l.create_policy(i)),
     lowered("cvta", ptx(2, 0).sm(20), |l, i| l.cvta(i)),
     lowered("isspacep", ptx(2, 0).sm(20), |l, i| l.isspacep(i)),
     lowered("fence", ptx(6, 0).sm(70), |l, i| l.fence(i)),

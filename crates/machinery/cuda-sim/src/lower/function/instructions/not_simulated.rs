@@ -39,7 +39,6 @@ pub const ENTRIES: &[Entry] = &[
     not_simulated("tcgen05", ptx(8, 6).sm(100)),
     not_simulated("wgmma", ptx(8, 0).sm(90)),
     // Memory.
-    not_simulated("createpolicy", ptx(7, 4).sm(80)),
     not_simulated("cp.async.bulk", ptx(8, 0).sm(90)),
     not_simulated("cp.async.mbarrier", ptx(7, 0).sm(80)),
     not_simulated("cp.reduce", ptx(8, 0).sm(90)),

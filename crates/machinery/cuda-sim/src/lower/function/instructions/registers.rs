@@ -17,8 +17,12 @@ pub const ENTRIES: &[Entry] = &[
     registers("mad", ptx(1, 0), number::mad)
         .operations(2)
         .aligned_by(Arithmetic::Product),
-    registers("max", ptx(1, 0), number::max).aligned_by(Arithmetic::Sum),
-    registers("min", ptx(1, 0), number::min).aligned_by(Arithmetic::Sum),
+    registers("max", ptx(1, 0), number::max)
+        .lengths(&[&[1, 1, 1], &[1, 1, 1, 1]])
+        .aligned_by(Arithmetic::Sum),
+    registers("min", ptx(1, 0), number::min)
+        .lengths(&[&[1, 1, 1], &[1, 1, 1, 1]])
+        .aligned_by(Arithmetic::Sum),
     registers("mul", ptx(1, 0), number::mul)
         .operations(1)
         .aligned_by(Arithmetic::Product),
@@ -76,6 +80,7 @@ pub const ENTRIES: &[Entry] = &[
         .two_types()
         .wider_registers()
         .aligned_by(Arithmetic::Sum),
+    registers("cvt.pack", ptx(6, 5).sm(72), convert::pack).two_types(),
     registers("mov", ptx(1, 0), moves::mov)
         .lengths(&[&[1, 1], &[2, 1], &[4, 1], &[1, 2], &[1, 4]])
         .takes_addresses()

@@ -34,14 +34,20 @@ fn chains() {
             ("subc", true, true, false),
         ] {
             check_all(format!("{form}.{}", ty.modifier()), &rows, |row| {
-                let carry = if reads { i128::from(row[0]) } else { 0 };
+                let carry = if reads {
+                    i128::from(row[0])
+                } else {
+                    i128::from(subtract)
+                };
                 let (a, b) = (number(row[1], plain), number(row[2], plain));
+                // The carry of a difference is set where nothing is borrowed.
                 let result = if subtract {
-                    a - b - carry
+                    a - b - (1 - carry)
                 } else {
                     a + b + carry
                 };
-                let out = if writes { carried(result) } else { row[0] };
+                let set = carried(result) ^ u64::from(subtract);
+                let out = if writes { set } else { row[0] };
                 vec![register(result, plain), out]
             });
         }

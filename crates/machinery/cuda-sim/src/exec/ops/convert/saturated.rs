@@ -1,0 +1,60 @@
+//! `cvt.pack`: two integers, each cut to a few bits, in one register. Source: PTX ISA, section 9.7.9.
+
+use crate::exec::cpu::Cpu;
+use crate::exec::lanewise::{map2_imm, map3_imm};
+use crate::exec::ops::form::{Form, FormError, Op};
+use crate::isa::Class;
+use crate::ptx::ast::Type;
+
+/// What the two integers become, and their bits.
+const TARGETS: [(&str, u32); 8] = [
+    ("s16", 16),
+    ("u16", 16),
+    ("s8", 8),
+    ("u8", 8),
+    ("s4", 4),
+    ("u4", 4),
+    ("s2", 2),
+    ("u2", 2),
+];
+
+/// `cvt.pack`
+pub fn pack(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    form.has("pack");
+    form.required(&["sat"], ".sat")?;
+    // The first of the types is what the integers become.
+    let mut names = TARGETS.map(|(name, _)| name).to_vec();
+    names.push("s32");
+    let target = form.required(&names, ".s16, .u16, .s8, .u8, .s4, .u4, .s2, .u2")?;
+    form.required(&["s32"], ".s32 behind what it becomes")?;
+    let bits = TARGETS
+        .iter()
+        .find(|(name, _)| *name == target)
+        .map_or(0, |(_, bits)| *bits);
+    let code = u64::from(bits) | u64::from(target.starts_with('s')) << 8;
+    let mut uses = vec![Type::S32, Type::S32];
+    let run = if bits == 16 {
+        map2_imm(cpu, |a: i32, b: i32, code| packed(a, b, 0, code))
+    } else {
+        // What was there before moves up.
+        form.required(&["b32"], ".b32")?;
+        uses.push(Type::B32);
+        map3_imm(cpu, |a: i32, b: i32, c: u32, code| packed(a, b, c, code))
+    };
+    form.end()?;
+    Ok(Op::new(Class::Integer, &[Type::B32], &uses, run).with_imm(code))
+}
+
+/// `b` lowest, `a` above it, and above both what fits of `before`.
+#[inline(always)]
+fn packed(a: i32, b: i32, before: u32, code: u64) -> u32 {
+    let (bits, signed) = (code as u32 & 0xff, code >> 8 != 0);
+    let (least, most) = if signed {
+        (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+    } else {
+        (0, (1 << bits) - 1)
+    };
+    let cut = |x: i32| x.clamp(least, most) as u32 & ((1 << bits) - 1);
+    let kept = if bits == 16 { 0 } else { before << (2 * bits) };
+    kept | cut(a) << bits | cut(b)
+}

@@ -1,0 +1,144 @@
+//! Single instructions and pairs of them against the answers of an H200, bit for bit.
+
+use std::fmt::Write as _;
+
+use crate::harness::Machine;
+use crate::params;
+
+/// What `scripts/instructions` recorded.
+const H200: &str = include_str!("instructions-h200.txt");
+
+/// Words of a row of operands, and of a row of answers.
+const WORDS: usize = 6;
+const ANSWERS: usize = 5;
+
+/// Snippets in a module.
+const TOGETHER: usize = 64;
+
+/// PTX from `%x0` … to `%y0` …, operands, and what the GPU answered.
+struct Snippet {
+    code: &'static str,
+    rows: Vec<([u32; WORDS], [u32; ANSWERS])>,
+}
+
+fn snippets() -> Vec<Snippet> {
+    let mut all: Vec<Snippet> = Vec::new();
+    for line in H200.lines().filter(|line| !line.starts_with('#')) {
+        if let Some(code) = line.strip_prefix(": ") {
+            let rows = Vec::new();
+            all.push(Snippet { code, rows });
+            continue;
+        }
+        let (given, answer) = line.split_once(" = ").expect("operands and answers");
+        let snippet = all.last_mut().expect("a snippet above its rows");
+        snippet.rows.push((words(given), words(answer)));
+    }
+    all
+}
+
+/// Hexadecimal words; zeros where none are left.
+fn words<const N: usize>(text: &str) -> [u32; N] {
+    let mut words = [0; N];
+    for (word, text) in words.iter_mut().zip(text.split(',')) {
+        *word = u32::from_str_radix(text, 16).expect("hexadecimal");
+    }
+    words
+}
+
+/// The kernel around a snippet, as `scripts/warpbook/instructions/template.py` has it.
+fn kernel(number: usize, code: &str) -> String {
+    let mut text = format!(
+        ".visible .entry k{number}(.param .u64 rows, .param .u64 answers) {{
+            .reg .b16 %h<8>;
+            .reg .b32 %x<6>, %y<5>, %t<8>, %thread, %cell;
+            .reg .b64 %a<3>, %d<3>, %row, %answer;
+            .reg .pred %p<4>;
+            .shared .align 8 .b8 cells[256];
+            mov.u32 %thread, %tid.x;
+            ld.param.u64 %row, [rows];
+            ld.param.u64 %answer, [answers];
+            mad.wide.u32 %row, %thread, 24, %row;
+            mad.wide.u32 %answer, %thread, 20, %answer;
+            mov.u32 %cell, cells;
+            mad.lo.u32 %cell, %thread, 8, %cell;\n"
+    );
+    for n in 0..WORDS {
+        let _ = writeln!(text, "ld.global.u32 %x{n}, [%row+{}];", 4 * n);
+    }
+    for n in 0..ANSWERS {
+        let _ = writeln!(text, "mov.u32 %y{n}, 0;");
+    }
+    text += "mov.b64 %a0, {%x0, %x1}; mov.b64 %a1, {%x2, %x3}; mov.b64 %a2, {%x4, %x5};\n";
+    text += code;
+    for n in 0..ANSWERS {
+        let _ = writeln!(text, "\nst.global.u32 [%answer+{}], %y{n};", 4 * n);
+    }
+    text + "ret;\n}\n"
+}
+
+/// The rows of those snippets of which `wanted` holds, compared; how many there were.
+fn compare(wanted: impl Fn(&str) -> bool) -> usize {
+    let snippets: Vec<Snippet> = snippets()
+        .into_iter()
+        .filter(|snippet| wanted(snippet.code))
+        .collect();
+    let mut compared = 0;
+    let mut differing = Vec::new();
+    for part in snippets.chunks(TOGETHER) {
+        let mut text = ".version 8.0\n.target sm_90\n.address_size 64\n".to_owned();
+        for (number, snippet) in part.iter().enumerate() {
+            text += &kernel(number, snippet.code);
+        }
+        let mut machine = Machine::new(&text);
+        for (number, snippet) in part.iter().enumerate() {
+            let given: Vec<u32> = snippet.rows.iter().flat_map(|row| row.0).collect();
+            let rows = machine.buffer(&given);
+            let answers = machine.out::<u32>(ANSWERS * snippet.rows.len());
+            let threads = snippet.rows.len() as u32;
+            machine
+                .launch(&format!("k{number}"), 1, threads, params![rows, answers])
+                .unwrap_or_else(|fault| panic!("{}: {fault:?}", snippet.code));
+            let left: Vec<u32> = machine.read(answers, ANSWERS * snippet.rows.len());
+            for (ours, (given, theirs)) in left.chunks(ANSWERS).zip(&snippet.rows) {
+                compared += 1;
+                if ours != theirs {
+                    differing.push(format!(
+                        "{}: of {given:x?} {theirs:x?}, here {ours:x?}",
+                        snippet.code
+                    ));
+                }
+            }
+        }
+    }
+    let shown: Vec<&String> = differing.iter().take(20).collect();
+    assert!(
+        differing.is_empty(),
+        "{} of {compared} rows differ: {shown:#?}",
+        differing.len()
+    );
+    compared
+}
+
+/// Whether a snippet is a pair of instructions that hand on the carry.
+fn carries(code: &str) -> bool {
+    code.contains("addc.u32 %y4")
+}
+
+#[test]
+fn every_pair_of_instructions_hands_on_the_carry_as_an_h200_does() {
+    // Eight that write the carry, eight that read it, four types, seven rows each.
+    assert_eq!(compare(carries), 8 * 8 * 4 * 7);
+}
+
+#[test]
+fn values_that_share_a_register_are_as_an_h200_has_them() {
+    let compared =
+        compare(|code| !carries(code) && !code.contains("noftz") && !code.contains("cas"));
+    assert!(compared > 4_000, "{compared}");
+}
+
+#[test]
+fn atomics_of_halves_are_as_an_h200_does_them() {
+    let compared = compare(|code| code.contains("noftz") || code.contains("cas.b16"));
+    assert!(compared > 500, "{compared}");
+}

@@ -1,0 +1,37 @@
+"""What a GPU makes of single PTX instructions, for the simulator's tests: see scripts/instructions."""
+
+import argparse
+import pathlib
+
+from . import atomics, carries, device, packed, template
+
+
+def main(doc):
+    summary, _, rest = doc.partition("\n")
+    parser = argparse.ArgumentParser(
+        description=summary, epilog=rest, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", nargs="?", type=pathlib.Path)
+    parser.add_argument("--ptx", action="store_true", help="print the PTX alone")
+    flags = parser.parse_args()
+    snippets = [*carries.snippets(), *packed.snippets(), *atomics.snippets()]
+    if flags.ptx:
+        print(template.module(snippets))
+    elif flags.folder:
+        record(snippets, flags.folder)
+    else:
+        parser.error("a folder is wanted, or --ptx")
+
+
+def record(snippets, folder):
+    from .. import machine
+
+    name, driver = machine.gpu("name", "driver_version")
+    lines = [
+        f"# {name}, driver {driver}, {machine.today()}: scripts/instructions.",
+        "# A line that begins with `: ` is PTX, from the words x0 … x5 to the words y0 … y4; each line",
+        "# below it has x0 … and, behind the equals sign, y0 …",
+    ]
+    lines += device.answers(snippets)
+    short = name.lower().split()[-1]
+    (folder / f"instructions-{short}.txt").write_text("\n".join(lines) + "\n")
