@@ -132,7 +132,7 @@ fn fault_code(fault: &FaultKind) -> CudaError {
         FaultKind::InvalidBarrier { .. } | FaultKind::WarpIncomplete { .. } => {
             CudaError::IllegalInstruction
         }
-        FaultKind::Timeout(_) => CudaError::LaunchTimeout,
+        FaultKind::Timeout { .. } => CudaError::LaunchTimeout,
         // A GPU would hang at a barrier that never opens until its watchdog ends the kernel.
         FaultKind::BarrierNeverOpens { .. } | FaultKind::WarpSyncNeverOpens { .. } => {
             CudaError::LaunchTimeout

@@ -6,6 +6,7 @@ use crate::device::DeviceSpec;
 use crate::exec::Conditions;
 use crate::exec::fault::Fault;
 use crate::exec::sample::{Observe, Sample};
+use crate::exec::time_limit::{TimeLimit, Timing};
 use crate::exec::watch::{Apart, Running, Watch};
 use crate::isa::Dims;
 use crate::memory::global::Global;
@@ -13,7 +14,6 @@ use crate::memory::region::{Region, Regions};
 use rayon::ThreadPool;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
 
 /// What to launch. Dimensions are checked against the device's limits by the driver.
 pub struct Launch<'a> {
@@ -30,7 +30,7 @@ pub struct Launch<'a> {
     /// Bytes of local memory a thread for calls, as `cuCtxSetLimit` sets it.
     pub stack_limit: u32,
     /// How long the launch may take; for ever where none.
-    pub time_limit: Option<Duration>,
+    pub time_limit: Option<TimeLimit>,
     /// Host threads to run on; the simulator's own, one a core, where none.
     pub threads: Option<&'a ThreadPool>,
     /// Where the launch shows how far it is, if anywhere.
@@ -83,8 +83,8 @@ pub struct Grid {
     /// that the fault reported does not depend on timing.
     failed: AtomicU64,
     fault: Mutex<Option<Fault>>,
-    /// When the launch is to end, and how long it may take.
-    pub until: Option<(Instant, Duration)>,
+    /// When the launch began, and how long it may take; none where it may take for ever.
+    pub timing: Option<Timing>,
 }
 
 impl Grid {
@@ -155,9 +155,7 @@ impl Grid {
             next: Apart(AtomicU64::new(0)),
             failed: AtomicU64::new(u64::MAX),
             fault: Mutex::new(None),
-            until: launch
-                .time_limit
-                .and_then(|limit| Some((Instant::now().checked_add(limit)?, limit))),
+            timing: Timing::begin(launch.time_limit),
         }
     }
 
