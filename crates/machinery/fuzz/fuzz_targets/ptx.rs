@@ -59,6 +59,7 @@ fuzz_target!(|text: &str| {
                 block: [40, 1, 1],
                 dynamic_shared: 64,
                 parameters: &parameters,
+                cooperative: false,
                 watch: None,
                 profile,
             },

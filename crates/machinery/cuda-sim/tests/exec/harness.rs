@@ -158,6 +158,7 @@ impl Machine {
             dynamic_shared: self.dynamic_shared,
             params: &bytes,
             stack_limit: 1024,
+            cooperative: None,
             time_limit: Some(match self.standstill {
                 Some(limit) => TimeLimit::Standstill(limit),
                 None => TimeLimit::Launch(self.time_limit),

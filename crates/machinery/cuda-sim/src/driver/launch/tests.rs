@@ -26,6 +26,7 @@ fn config(function: FunctionId, parameters: &[u8]) -> LaunchConfig<'_> {
         block: [32, 1, 1],
         dynamic_shared: 0,
         parameters,
+        cooperative: false,
         watch: None,
         profile: false,
     }

@@ -29,6 +29,9 @@ pub struct Launch<'a> {
     pub params: &'a [u8],
     /// Bytes of local memory a thread for calls, as `cuCtxSetLimit` sets it.
     pub stack_limit: u32,
+    /// The address of the word by which all blocks of the grid wait for each other, where they are all
+    /// under way at once: a cooperative launch. It is in device memory, after a word of its size.
+    pub cooperative: Option<u64>,
     /// How long the launch may take; for ever where none.
     pub time_limit: Option<TimeLimit>,
     /// Host threads to run on; the simulator's own, one a core, where none.
@@ -71,6 +74,8 @@ pub struct Grid {
     pub checks: Option<Arc<check::LaunchChecks>>,
     /// Blocks that the modelled GPU runs at once: so many may wait for each other.
     pub resident: usize,
+    /// Where a cooperative launch's blocks wait for each other; 0 for any other launch.
+    pub cooperative: u64,
     pub sample: Sample,
     /// The seed of an order of warps and blocks that nobody can foretell; none for the usual one.
     pub order: Option<u64>,
@@ -117,7 +122,11 @@ impl Grid {
         };
         let shared_bytes = kernel.shared_with(launch.dynamic_shared);
         let shared_in_use = u64::from(shared_bytes.next_multiple_of(16)) * u64::from(blocks_held);
-        let resident = blocks_held as usize * device.multiprocessors as usize;
+        let held = blocks_held as usize * device.multiprocessors as usize;
+        let resident = match launch.cooperative {
+            Some(_) => held.max(progress.blocks as usize),
+            None => held,
+        };
         let blocks = check::LaunchedBlocks {
             count: progress.blocks,
             ordered: kernel.ordered || kernel.volatile,
@@ -142,6 +151,7 @@ impl Grid {
                 blocks,
             ),
             resident,
+            cooperative: launch.cooperative.unwrap_or(0),
             sample: Sample::new(
                 launch.observed(),
                 launch.conditions.watched,
