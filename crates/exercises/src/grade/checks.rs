@@ -1,7 +1,7 @@
 //! The step `checks`: what the simulator found while the answer ran. Also what it says where it had to
 //! stop a kernel.
 
-use cuda_driver::{Fault, FaultKind, Finding, FindingKind, Severity, SourceLine};
+use cuda_driver::{Fault, FaultKind, Finding, FindingKind, Severity, SourceLine, TimeLimit};
 
 use super::kinds::{title, usually};
 use super::{Answer, Failure, Stop, compile};
@@ -142,7 +142,10 @@ pub fn stopped(fault: &Fault, answer: &Answer, lang: Lang) -> String {
         );
     }
     let what = match &fault.kind {
-        FaultKind::Timeout(limit) => say!(
+        FaultKind::Timeout {
+            limit: TimeLimit::Launch(limit) | TimeLimit::Standstill(limit),
+            ..
+        } => say!(
             lang,
             "The kernel had not ended after {} s, and takes a fraction of that. Look at the conditions \
              of its loops: is there a thread that never leaves one?",
@@ -166,7 +169,10 @@ pub fn stopped(fault: &Fault, answer: &Answer, lang: Lang) -> String {
     match &fault.place {
         None => what,
         Some(place) => {
-            let who = who(&place.kernel, place.block, Some(place.thread), lang);
+            let mut who = who(&place.kernel, place.block, Some(place.thread), lang);
+            if let FaultKind::Timeout { .. } = fault.kind {
+                who += &say!(lang, " of warp {}", "（线程束 {}）"; place.warp);
+            }
             format!("{what}\n{}", at(&who, "", &place.source, answer, lang))
         }
     }

@@ -37,6 +37,7 @@ mod status;
 
 pub use cuda_sim::check::{Check, Checks, Finding, FindingKind, OtherAccess, Severity};
 pub use cuda_sim::exec::Progress;
+pub use cuda_sim::exec::TimeLimit;
 pub use cuda_sim::exec::fault::{Fault, FaultKind, FaultPlace};
 pub use cuda_sim::isa::{AccessClass, AccessSet, Direction, Memory, SourceLine};
 pub use cuda_sim::launch::LaunchRecord;

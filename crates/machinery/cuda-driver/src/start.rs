@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use cuda_sim::device::{DeviceSpec, PRESETS};
 use cuda_sim::driver::CudaError;
+use cuda_sim::exec::TimeLimit;
 
 use crate::functions::FUNCTIONS;
 use crate::report::say;
@@ -21,6 +22,11 @@ pub enum Backend {
     /// The simulator: times are modelled.
     Simulator,
 }
+
+/// A launch of which no block ends for so long is taken for one that never ends, where nobody says
+/// anything else: blocks of the chapters and their exercises end within a second.
+const USUAL: Duration = Duration::from_secs(60);
+const USUAL_LIMIT: TimeLimit = TimeLimit::Standstill(USUAL);
 
 /// The choice, once it is made; an error where there is nobody to choose.
 static CHOICE: OnceLock<Result<Backend, Status>> = OnceLock::new();
@@ -130,20 +136,35 @@ fn checks() -> Result<(), Status> {
     }
 }
 
-/// How long a launch may run: the seconds in `CUDA_SIM_TIME_LIMIT`. `None` where it is unset.
-fn time_limit() -> Result<Option<Duration>, Status> {
+/// How long a launch may run, as `CUDA_SIM_TIME_LIMIT` says; `None` where it may run for ever.
+fn time_limit() -> Result<Option<TimeLimit>, Status> {
     let Some(text) = setting("CUDA_SIM_TIME_LIMIT")? else {
-        return Ok(None);
+        return Ok(Some(USUAL_LIMIT));
     };
-    let seconds = text.parse().ok().filter(|&seconds| seconds > 0.0);
-    let limit = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    if limit.is_none() {
+    read_limit(&text).map_err(|NoLimit| {
         say(format_args!(
-            "CUDA_SIM_TIME_LIMIT={text} is not a number of seconds above 0"
+            "CUDA_SIM_TIME_LIMIT={text} is neither a number of seconds above 0 nor none; unset, a launch \
+             is ended when none of its blocks has ended for {} s",
+            USUAL.as_secs()
         ));
-        return Err(CudaError::InvalidValue.into());
+        CudaError::InvalidValue.into()
+    })
+}
+
+/// A text that is no time limit.
+#[derive(Debug, PartialEq)]
+struct NoLimit;
+
+/// A launch's limit in words: seconds, or `none`.
+fn read_limit(text: &str) -> Result<Option<TimeLimit>, NoLimit> {
+    if text == "none" {
+        return Ok(None);
     }
-    Ok(limit)
+    let seconds = text.parse().map_err(|_| NoLimit)?;
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(limit) if !limit.is_zero() => Ok(Some(TimeLimit::Launch(limit))),
+        _ => Err(NoLimit),
+    }
 }
 
 /// An environment variable; an empty one counts as unset.
@@ -155,6 +176,22 @@ fn setting(name: &str) -> Result<Option<String>, Status> {
         Err(VarError::NotUnicode(_)) => {
             say(format_args!("{name} is not readable text"));
             Err(CudaError::InvalidValue.into())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_a_number_of_seconds_or_none() {
+        let seconds = |seconds| Ok(Some(TimeLimit::Launch(Duration::from_secs_f64(seconds))));
+        assert_eq!(read_limit("2.5"), seconds(2.5));
+        assert_eq!(read_limit("90"), seconds(90.0));
+        assert_eq!(read_limit("none"), Ok(None));
+        for text in ["soon", "-1", "0", "NaN", "inf", "1e-12", "None"] {
+            assert_eq!(read_limit(text), Err(NoLimit), "{text}");
         }
     }
 }

@@ -103,15 +103,17 @@ fn an_unknown_backend_is_refused_with_the_known_ones() {
 }
 
 #[test]
-fn a_time_limit_that_is_none_is_refused() {
+fn what_is_no_time_limit_is_refused() {
     for limit in ["soon", "-1", "0", "NaN", "inf"] {
         let settings = [("CUDA_BACKEND", "sim"), ("CUDA_SIM_TIME_LIMIT", limit)];
         let (stdout, stderr) = run(&settings);
         assert_has(&stdout, "cuInit: 1");
         assert!(ours(&stderr)[0].contains("CUDA_SIM_TIME_LIMIT"), "{stderr}");
     }
-    let settings = [("CUDA_BACKEND", "sim"), ("CUDA_SIM_TIME_LIMIT", "2.5")];
-    assert_has(&run(&settings).0, "cuInit: 0");
+    for limit in ["2.5", "none"] {
+        let settings = [("CUDA_BACKEND", "sim"), ("CUDA_SIM_TIME_LIMIT", limit)];
+        assert_has(&run(&settings).0, "cuInit: 0");
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::time::Duration;
 use cuda_sim::check::Checks;
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::driver::{Driver, LaunchConfig, StreamId};
+use cuda_sim::exec::TimeLimit;
 use libfuzzer_sys::fuzz_target;
 
 /// What a kernel may take.
@@ -27,7 +28,7 @@ fuzz_target!(|text: &str| {
         memory_bytes: MEMORY,
         ..DeviceSpec::h200()
     };
-    let mut driver = Driver::new(device, Some(TIME));
+    let mut driver = Driver::new(device, Some(TimeLimit::Launch(TIME)));
     // Counted or not, checked or not: the text's length decides.
     let (profile, checked) = (text.len() & 1 != 0, text.len() & 2 != 0);
     driver.set_checks(if checked { Checks::ALL } else { Checks::NONE });
@@ -58,6 +59,7 @@ fuzz_target!(|text: &str| {
                 block: [40, 1, 1],
                 dynamic_shared: 64,
                 parameters: &parameters,
+                cooperative: false,
                 watch: None,
                 profile,
             },

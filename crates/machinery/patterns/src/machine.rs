@@ -93,6 +93,7 @@ impl Machine {
             dynamic_shared: job.shared,
             params: job.params,
             stack_limit: 1024,
+            cooperative: None,
             // A clock is something that a browser's page lacks.
             time_limit: None,
             threads: None,

@@ -258,7 +258,7 @@ functions! {
         f: CUfunction, grid_dim_x: c_uint, grid_dim_y: c_uint, grid_dim_z: c_uint,
         block_dim_x: c_uint, block_dim_y: c_uint, block_dim_z: c_uint, shared_mem_bytes: c_uint,
         stream: CUstream, kernel_params: *mut *mut c_void,
-    );
+    ) => launch::cooperative_kernel;
     cuFuncGetAttribute(
         value: *mut c_int, attribute: c_int, function: CUfunction,
     ) => function::attribute;

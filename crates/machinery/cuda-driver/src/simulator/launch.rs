@@ -33,8 +33,59 @@ pub unsafe fn kernel(
     parameters: *mut *mut c_void,
     extra: *mut *mut c_void,
 ) -> Answer {
-    let function = FunctionId(number(function));
-    let (mut driver, context, stream) = in_stream(on)?;
+    let asked = Asked {
+        function,
+        grid: [grid_x, grid_y, grid_z],
+        block: [block_x, block_y, block_z],
+        dynamic_shared,
+        on,
+        cooperative: false,
+    };
+    // SAFETY: the caller's promise.
+    unsafe { launch(asked, parameters, extra) }
+}
+
+/// `cuLaunchCooperativeKernel`.
+#[expect(clippy::too_many_arguments, reason = "they are C's")]
+pub unsafe fn cooperative_kernel(
+    function: CUfunction,
+    grid_x: c_uint,
+    grid_y: c_uint,
+    grid_z: c_uint,
+    block_x: c_uint,
+    block_y: c_uint,
+    block_z: c_uint,
+    dynamic_shared: c_uint,
+    on: CUstream,
+    parameters: *mut *mut c_void,
+) -> Answer {
+    let asked = Asked {
+        function,
+        grid: [grid_x, grid_y, grid_z],
+        block: [block_x, block_y, block_z],
+        dynamic_shared,
+        on,
+        cooperative: true,
+    };
+    // SAFETY: the caller's promise.
+    unsafe { launch(asked, parameters, std::ptr::null_mut()) }
+}
+
+/// A launch, but for its parameters.
+struct Asked {
+    function: CUfunction,
+    grid: [c_uint; 3],
+    block: [c_uint; 3],
+    dynamic_shared: c_uint,
+    on: CUstream,
+    cooperative: bool,
+}
+
+/// # Safety
+/// One of `parameters` and `extra` has to hold the kernel's parameters, or the kernel to have none.
+unsafe fn launch(asked: Asked, parameters: *mut *mut c_void, extra: *mut *mut c_void) -> Answer {
+    let function = FunctionId(number(asked.function));
+    let (mut driver, context, stream) = in_stream(asked.on)?;
     let (layout, bytes) = driver.parameters(function)?;
     let mut packed = vec![0; bytes as usize];
     match (parameters.is_null(), extra.is_null()) {
@@ -60,10 +111,11 @@ pub unsafe fn kernel(
         stream,
         &LaunchConfig {
             function,
-            grid: [grid_x, grid_y, grid_z],
-            block: [block_x, block_y, block_z],
-            dynamic_shared,
+            grid: asked.grid,
+            block: asked.block,
+            dynamic_shared: asked.dynamic_shared,
             parameters: &packed,
+            cooperative: asked.cooperative,
             watch: Some(&watch::WATCH),
             profile: watch::profiling(),
         },

@@ -21,10 +21,10 @@ pub mod watch;
 use std::cell::RefCell;
 use std::mem::ManuallyDrop;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
-use std::time::Duration;
 
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::driver::{ContextId, ContextStack, CudaError, Driver, StreamId};
+use cuda_sim::exec::TimeLimit;
 use cust_raw::CUstream;
 
 pub use callback::permitted;
@@ -52,7 +52,7 @@ impl Drop for End {
 }
 
 /// Switches the simulated machine on.
-pub fn start(device: DeviceSpec, time_limit: Option<Duration>) {
+pub fn start(device: DeviceSpec, time_limit: Option<TimeLimit>) {
     MACHINE.get_or_init(|| {
         let mut driver = Driver::new(device, time_limit);
         driver.set_checks(check::checking());

@@ -252,3 +252,63 @@ fn the_occupancy_callback_is_asked() -> Test {
     assert_eq!((grid, block), (8 * 132, 256));
     Ok(())
 }
+
+/// The kernel waits as `cooperative_groups` do, by the driver's own word.
+#[test]
+fn a_cooperative_launch_has_all_blocks_at_once() -> Test {
+    const PTX: &str = "
+        .version 7.0
+        .target sm_80
+        .address_size 64
+        .visible .entry k(.param .u64 out)
+        {
+            .reg .pred %p<3>;
+            .reg .b32 %r<8>;
+            .reg .b64 %d<4>;
+            ld.param.u64 %d2, [out];
+            mov.u32 %r1, %envreg1;
+            mov.u32 %r2, %envreg2;
+            mov.b64 %d1, {%r2, %r1};
+            mov.u32 %r3, %nctaid.x;
+            atom.add.u32 %r4, [%d1+4], 1;
+        WAIT:
+            ld.volatile.u32 %r4, [%d1+4];
+            setp.ne.u32 %p1, %r4, %r3;
+            @%p1 bra WAIT;
+            red.global.add.u32 [%d2], %r4;
+            ret;
+        }";
+    let _context = simulator();
+    // CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH
+    let mut able = 0;
+    // SAFETY: a number to write to.
+    let code = unsafe { sys::cuDeviceGetAttribute(&mut able, std::mem::transmute(95), 0) };
+    assert_eq!((code as c_int, able), (0, 1));
+    let module = Module::from_ptx(PTX, &[])?;
+    let kernel = module.get_function("k")?.to_raw();
+    let out = DeviceBuffer::from_slice(&[0u32])?;
+    let launch = |blocks: u32| {
+        let mut address = out.as_device_ptr().as_raw();
+        let mut parameters = [ptr::from_mut(&mut address).cast::<c_void>()];
+        // SAFETY: the kernel's one parameter, which it may write to.
+        unsafe {
+            sys::cuLaunchCooperativeKernel(
+                kernel,
+                blocks,
+                1,
+                1,
+                1,
+                1,
+                1,
+                0,
+                ptr::null_mut(),
+                parameters.as_mut_ptr(),
+            ) as c_int
+        }
+    };
+    assert_eq!(launch(200), 0);
+    assert_eq!(out.as_host_vec()?, [200 * 200]);
+    // CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE
+    assert_eq!(launch(32 * 132 + 1), 720);
+    Ok(())
+}

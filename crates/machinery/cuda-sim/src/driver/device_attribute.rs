@@ -49,9 +49,9 @@ impl Driver {
             32 => device.error_correction.into(),
             // Present: copies beside kernels, mapped host memory, concurrent kernels, unified
             // addresses, stream priorities, L1 for global and local memory, managed memory and
-            // its concurrent use, host pointers of registered memory, registering, allocation in
-            // stream order.
-            15 | 19 | 31 | 41 | 78..=80 | 83 | 89 | 91 | 99 | 115 => 1,
+            // its concurrent use, host pointers of registered memory, cooperative launches,
+            // registering, allocation in stream order.
+            15 | 19 | 31 | 41 | 78..=80 | 83 | 89 | 91 | 95 | 99 | 115 => 1,
             // The NUMA node of the device's memory: none.
             131 => return Ok(-1),
             // `CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT`: fences order all memory alike.
@@ -99,10 +99,9 @@ mod tests {
         (44, 0),
         (112, 0),
         (121, 0),
-        // A kernel runs to its end, alone: no preemption, no cooperative launch on one device or
-        // several, no clusters, no function handles shared between devices.
+        // A kernel runs to its end, alone: no preemption, no cooperative launch on several devices, no
+        // clusters, no function handles shared between devices.
         (90, 0),
-        (95, 0),
         (96, 0),
         (120, 0),
         (129, 0),

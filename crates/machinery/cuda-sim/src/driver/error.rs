@@ -92,6 +92,9 @@ pub enum CudaError {
     /// A kernel failed in a way that has no code of its own.
     #[error("CUDA_ERROR_LAUNCH_FAILED")]
     LaunchFailed = 719,
+    /// A cooperative launch of more blocks than the device holds at once.
+    #[error("CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE")]
+    CooperativeLaunchTooLarge = 720,
     /// The call came from inside a stream's callback, which may not call the driver.
     #[error("CUDA_ERROR_NOT_PERMITTED")]
     NotPermitted = 800,

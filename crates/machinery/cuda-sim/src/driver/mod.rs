@@ -29,7 +29,6 @@ mod tests;
 pub mod timeline;
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 pub use context::{ContextStack, Limit};
 pub use error::CudaError;
@@ -43,15 +42,15 @@ pub use stream::PRIORITIES;
 
 use crate::check::{Checks, Finding};
 use crate::device::DeviceSpec;
-use crate::exec::Conditions;
+use crate::exec::{Conditions, TimeLimit};
 use crate::memory::global::Global;
 
 /// The simulated driver and the machine under it.
 pub struct Driver {
     device: DeviceSpec,
     global: Global,
-    /// How long a launch may run, in real time.
-    time_limit: Option<Duration>,
+    /// How long a launch may run.
+    time_limit: Option<TimeLimit>,
     checks: Checks,
     conditions: Conditions,
     /// What was still allocated when contexts were destroyed, since somebody last asked.
@@ -66,12 +65,11 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// A machine with one `device`. A launch that runs longer than `time_limit`, in real time, is
-    /// ended.
+    /// A machine with one `device`. A launch that runs past `time_limit` is ended.
     ///
     /// The device has the memory of its model, but at most half of what the host has: device
     /// memory is host memory here, and most programs keep a host copy of what they send there.
-    pub fn new(device: DeviceSpec, time_limit: Option<Duration>) -> Self {
+    pub fn new(device: DeviceSpec, time_limit: Option<TimeLimit>) -> Self {
         let capacity = device.memory_bytes.min(host_memory::host_memory() / 2);
         Self {
             global: Global::new(capacity),

@@ -49,6 +49,7 @@ impl Sm {
             Box::new(FaultPlace {
                 kernel: self.grid.kernel_name().to_owned(),
                 block: self.block.id,
+                warp: warp.index,
                 thread: self.grid.dims.thread_index(warp.index * 32 + lane),
                 // It goes on after the barrier: the instruction before is the barrier.
                 source: self

@@ -39,6 +39,9 @@ specials! {
     Clock "%clock", ClockHi "%clock_hi", Clock64 "%clock64",
     GlobalTimer "%globaltimer", GlobalTimerLo "%globaltimer_lo", GlobalTimerHi "%globaltimer_hi",
     TotalSmemSize "%total_smem_size", DynamicSmemSize "%dynamic_smem_size",
+    // The driver's own. Where the blocks of a cooperative launch wait for each other is in these two, the
+    // upper half of the address first.
+    EnvReg1 "%envreg1", EnvReg2 "%envreg2",
 }
 
 impl Special {
@@ -182,6 +185,8 @@ fn common(sm: &Sm, inst: &Inst) -> u64 {
         Special::ClockHi | Special::GlobalTimerHi => (clock >> 32) as u32,
         Special::Clock64 | Special::GlobalTimer => return clock,
         Special::TotalSmemSize => grid.shared_bytes,
+        Special::EnvReg1 => (grid.cooperative >> 32) as u32,
+        Special::EnvReg2 => grid.cooperative as u32,
         _ => grid.dynamic_shared,
     })
 }

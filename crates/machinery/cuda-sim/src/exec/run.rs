@@ -194,7 +194,7 @@ fn run_blocks(grid: &Arc<Grid>, resident: usize) -> Done {
             block.caches = Some(grid.sample.take(number));
         }
         std::mem::swap(&mut sm.block, &mut block);
-        let finished = sm.run_block(part, &mut counted);
+        let finished = !sm.time_is_up_between_blocks() && sm.run_block(part, &mut counted);
         if finished || sm.fault.is_some() {
             checked::close(&mut sm);
         }

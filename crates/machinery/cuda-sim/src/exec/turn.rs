@@ -1,6 +1,5 @@
 //! A block's turn on a multiprocessor: its warps run until they wait, end, or have had enough.
 
-use super::fault::{Fault, FaultKind};
 use super::observe::Observer;
 use super::sm::{Codes, Sm};
 use super::warp::{QUANTUM, Turn};
@@ -8,7 +7,6 @@ use super::{checked, gang, pausing};
 use crate::memory::footprint::EPOCHS;
 use crate::profile::collect::{Counted, LaunchPart};
 use crate::profile::shape::Shapes;
-use std::time::Instant;
 
 /// Warp instructions a warp of an observed block runs before the next one goes on.
 const SLICE: u64 = 256;
@@ -18,9 +16,6 @@ const BLOCK_QUANTUM: u64 = 1 << 20;
 
 /// Rounds of a block's warps, all of which only wait, after which another block goes on.
 const BLOCK_PATIENCE: u32 = 16;
-
-/// Warp instructions that blocks may run between two looks at the time.
-const LOOK: u64 = 1 << 16;
 
 impl Sm {
     /// Runs the block until all its threads have exited (true), or until it has had its turn or
@@ -115,14 +110,8 @@ impl Sm {
                 self.fault = Some(self.deadlock());
                 return false;
             }
-            if self.clock >= self.next_look {
-                self.next_look = self.clock + LOOK;
-                if let Some((until, limit)) = self.grid.until
-                    && Instant::now() >= until
-                {
-                    self.fault = Some(Fault::new(FaultKind::Timeout(limit), None));
-                    return false;
-                }
+            if self.time_is_up() {
+                return false;
             }
             idle = match std::mem::take(&mut self.busy) || opened || !ran {
                 true => 0,

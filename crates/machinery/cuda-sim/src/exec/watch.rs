@@ -25,6 +25,13 @@ pub struct Running {
     pub done: Apart<AtomicU64>,
 }
 
+impl Running {
+    /// Blocks that have run to their end so far.
+    pub fn ended(&self) -> u64 {
+        self.done.0.load(Ordering::Relaxed)
+    }
+}
+
 /// Something that many threads write to, in a line of the CPU's caches that has nothing else in it:
 /// who reads what lies next to it need not wait for them.
 #[derive(Debug)]
@@ -53,7 +60,7 @@ impl Watch {
         Some(Progress {
             launch: running.launch,
             kernel: running.kernel.clone(),
-            blocks_done: running.done.0.load(Ordering::Relaxed),
+            blocks_done: running.ended(),
             blocks: running.blocks,
         })
     }

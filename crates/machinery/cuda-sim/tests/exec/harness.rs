@@ -3,7 +3,7 @@
 use bytemuck::Pod;
 use cuda_sim::check::Checks;
 use cuda_sim::device::DeviceSpec;
-use cuda_sim::exec::{Conditions, Fault, FaultKind, Observe, Program, Watch};
+use cuda_sim::exec::{Conditions, Fault, FaultKind, Observe, Program, TimeLimit, Watch};
 use cuda_sim::isa::AccessClass;
 use cuda_sim::launch::{Launch, Report, launch};
 use cuda_sim::lower::LoadError;
@@ -32,6 +32,8 @@ pub struct Machine {
     pub program: Arc<Program>,
     pub dynamic_shared: u32,
     pub time_limit: Duration,
+    /// Limits how long no block may end, instead.
+    pub standstill: Option<Duration>,
     /// Host threads to run on; as many as there are cores where none.
     pub threads: Option<rayon::ThreadPool>,
     /// Shows how far a launch is.
@@ -58,6 +60,7 @@ impl Machine {
             dynamic_shared: 0,
             // A test that hangs is to fail, not to hang.
             time_limit: Duration::from_secs(20),
+            standstill: None,
             threads: None,
             watch: Watch::new(),
             profile: false,
@@ -155,7 +158,11 @@ impl Machine {
             dynamic_shared: self.dynamic_shared,
             params: &bytes,
             stack_limit: 1024,
-            time_limit: Some(self.time_limit),
+            cooperative: None,
+            time_limit: Some(match self.standstill {
+                Some(limit) => TimeLimit::Standstill(limit),
+                None => TimeLimit::Launch(self.time_limit),
+            }),
             threads: self.threads.as_ref(),
             watch: Some(&self.watch),
             observe: match self.profile {

@@ -2,8 +2,8 @@
 
 use crate::harness::{Machine, kernel_of};
 use crate::params;
-use cuda_sim::exec::FaultKind;
-use std::time::Duration;
+use cuda_sim::exec::{Fault, FaultKind, TimeLimit};
+use std::time::{Duration, Instant};
 
 const PTX: &str = include_str!("../../kernels/ptx/progress.ptx");
 
@@ -94,13 +94,13 @@ fn an_endless_kernel_ends_at_its_time_limit() {
         machine.time_limit = limit;
         let out = machine.out::<u32>(64);
         let fault = machine.fault("k", 2, block, params![out]);
-        assert_eq!(fault.kind, FaultKind::Timeout(limit));
+        assert_eq!(overran(&fault), TimeLimit::Launch(limit));
     }
     let mut machine = Machine::new(PTX);
     machine.time_limit = limit;
     let flag = machine.buffer(&[0u32]);
     let fault = machine.fault("endless", 300, 32, params![flag]);
-    assert_eq!(fault.kind, FaultKind::Timeout(limit));
+    assert_eq!(overran(&fault), TimeLimit::Launch(limit));
 }
 
 /// A block's turn is a million instructions of a warp, which may take seconds where everything is
@@ -118,8 +118,92 @@ fn the_time_is_looked_at_before_a_turn_is_over() {
         machine.time_limit = Duration::from_nanos(1);
         let out = machine.out::<u32>(1);
         let fault = machine.fault("k", 1, block, params![out]);
-        assert_eq!(fault.kind, FaultKind::Timeout(machine.time_limit));
+        assert_eq!(overran(&fault), TimeLimit::Launch(machine.time_limit));
     }
+}
+
+fn overran(fault: &Fault) -> TimeLimit {
+    match fault.kind {
+        FaultKind::Timeout { limit, .. } => limit,
+        ref other => panic!("another fault: {other:?}"),
+    }
+}
+
+#[test]
+fn time_is_up_between_blocks_too() {
+    for threads in [1, 2] {
+        let mut machine = Machine::new(&kernel_of(""));
+        machine.use_threads(threads);
+        machine.time_limit = Duration::from_millis(50);
+        let out = machine.out::<u32>(32);
+        let began = Instant::now();
+        let fault = machine.fault("k", 200_000_000, 32, params![out]);
+        assert_eq!(overran(&fault), TimeLimit::Launch(machine.time_limit));
+        // All its blocks take ten times as long, on the fastest of machines.
+        assert!(began.elapsed() < Duration::from_secs(2));
+    }
+}
+
+#[test]
+fn what_never_ends_is_told_by_kernel_block_warp_and_line() {
+    let ptx = kernel_of(
+        "mov.u32 %r1, %ctaid.x;
+        setp.eq.u32 %p1, %r1, 3;
+        setp.ge.u32 %p2, %t, 69;
+        and.pred %p1, %p1, %p2;
+        AGAIN: @%p1 bra AGAIN;",
+    );
+    let line = 1 + ptx
+        .lines()
+        .position(|line| line.contains("AGAIN:"))
+        .unwrap();
+    for threads in [1, 2] {
+        let mut machine = Machine::new(&ptx);
+        machine.use_threads(threads);
+        machine.time_limit = Duration::from_millis(50);
+        let out = machine.out::<u32>(96);
+        let said = machine.fault("k", 5, 96, params![out]).to_string();
+        let place = format!(
+            " of 5\n  in kernel k, block (3, 0, 0), warp 2, thread (69, 0, 0)\n  at PTX line {line}"
+        );
+        assert!(said.ends_with(&place), "{said}");
+    }
+}
+
+/// A launch takes as long as it likes while its blocks end, and no longer than that.
+#[test]
+fn a_standstill_is_what_ends_no_block() {
+    const LIMIT: Duration = Duration::from_millis(400);
+    let ptx = kernel_of(
+        "mov.u32 %r1, 0;
+    LOOP:
+        add.u32 %r1, %r1, 1;
+        setp.lt.u32 %p1, %r1, 1000;
+        @%p1 bra LOOP;",
+    );
+    let mut machine = Machine::new(&ptx);
+    machine.use_threads(1);
+    let out = machine.out::<u32>(32);
+    let began = Instant::now();
+    machine.run("k", 2000, 32, params![out]);
+    // So many blocks take three times the limit.
+    let blocks = 2000.0 * 3.0 * LIMIT.as_secs_f64() / began.elapsed().as_secs_f64();
+    machine.standstill = Some(LIMIT);
+    let began = Instant::now();
+    machine.run("k", blocks as u32, 32, params![out]);
+    assert!(began.elapsed() > LIMIT);
+
+    let endless = kernel_of("AGAIN: bra AGAIN;");
+    let mut machine = Machine::new(&endless);
+    machine.standstill = Some(LIMIT);
+    let out = machine.out::<u32>(32);
+    let fault = machine.fault("k", 1000, 32, params![out]);
+    assert_eq!(overran(&fault), TimeLimit::Standstill(LIMIT));
+    let said = fault.to_string();
+    assert!(
+        said.starts_with("no block of the kernel has ended for 0.4 s"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -83,6 +83,7 @@ impl Machine {
             dynamic_shared: self.dynamic_shared,
             params: &self.params,
             stack_limit: 1024,
+            cooperative: None,
             time_limit: None,
             threads: Some(pool),
             watch: None,

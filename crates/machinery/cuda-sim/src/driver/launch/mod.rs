@@ -1,5 +1,7 @@
 //! Launches: checked as the driver checks them, then run to their end.
 
+#[cfg(test)]
+mod cooperative_tests;
 mod limits;
 #[cfg(test)]
 mod tests;
@@ -26,6 +28,8 @@ pub struct LaunchConfig<'a> {
     pub dynamic_shared: u32,
     /// The parameters as they lie in the kernel's parameter space.
     pub parameters: &'a [u8],
+    /// All blocks run at once, and may wait for each other.
+    pub cooperative: bool,
     /// Where the launch shows how far it is, if anywhere.
     pub watch: Option<&'a Watch>,
     /// Whether to count everything, line by line.
@@ -51,8 +55,10 @@ impl Driver {
     /// As on a GPU, a kernel that faults was still launched: the fault is what later calls in the
     /// context answer. The error here is that of a launch refused: [`CudaError::InvalidValue`] for
     /// dimensions, shared memory or parameters that do not fit the device or the kernel,
-    /// [`CudaError::LaunchOutOfResources`] for too many registers, [`CudaError::InvalidHandle`] for
-    /// a stream or a function that `context` does not have.
+    /// [`CudaError::LaunchOutOfResources`] for too many registers,
+    /// [`CudaError::CooperativeLaunchTooLarge`] for a cooperative one of more blocks than the device
+    /// holds at once, [`CudaError::InvalidHandle`] for a stream or a function that `context` does not
+    /// have.
     pub fn launch(
         &mut self,
         context: ContextId,
@@ -66,14 +72,25 @@ impl Driver {
         }
         let kernel = module.kernel(function);
         check_launch(&self.device, kernel, function.max_dynamic_shared, config)?;
+        if config.cooperative && blocks(config) > self.blocks_at_once(config)? {
+            return Err(CudaError::CooperativeLaunchTooLarge);
+        }
         let stack = self.limit(context, Limit::StackSize)?;
+        let kernel = function.kernel;
+        let program = module.program.clone();
+        let checks = self.checks;
+        let cooperative = match config.cooperative {
+            true => Some(self.meeting_place()?),
+            false => None,
+        };
         let wanted = Launch {
-            kernel: function.kernel,
+            kernel,
             grid: config.grid,
             block: config.block,
             dynamic_shared: config.dynamic_shared,
             params: config.parameters,
             stack_limit: u32::try_from(stack).unwrap_or(u32::MAX),
+            cooperative,
             time_limit: self.time_limit,
             threads: None,
             watch: config.watch,
@@ -85,9 +102,10 @@ impl Driver {
             checks: self.checks,
             conditions: self.conditions,
         };
-        let program = module.program.clone();
-        let checks = self.checks;
         let ended = launch(&program, &self.global, &self.device, &wanted);
+        if let Some(place) = cooperative {
+            self.global.free(place)?;
+        }
         let context = self.context_mut(context)?;
         match ended {
             Ok(report) => {
@@ -121,6 +139,37 @@ impl Driver {
     }
 }
 
+/// Bytes of what the driver keeps for a cooperative launch: how many there are, and the word by which its
+/// blocks wait for each other. (The names are CUDA's: `grid_workspace` in its `cooperative_groups`.)
+const WORKSPACE: u64 = 8;
+
+impl Driver {
+    /// How many blocks of a launch the device holds at once.
+    fn blocks_at_once(&self, config: &LaunchConfig) -> Result<u64, CudaError> {
+        let threads = config.block.iter().product::<u32>();
+        let calculator = self.occupancy_calculator(config.function)?;
+        let each = calculator.max_active_blocks(threads as i32, config.dynamic_shared.into())?;
+        Ok(u64::from(each) * u64::from(self.device.multiprocessors))
+    }
+
+    /// New memory in which the blocks of a cooperative launch wait for each other.
+    fn meeting_place(&mut self) -> Result<u64, CudaError> {
+        let address = self.global.allocate(WORKSPACE)?;
+        // It is not one of the program's own allocations, which messages number.
+        self.global.name(address, "the grid's barrier");
+        if let Some(size) = self.global.host(address, WORKSPACE) {
+            // SAFETY: `host` answers for so many bytes, aligned as allocations are.
+            unsafe { size.cast::<u32>().write(WORKSPACE as u32) };
+        }
+        Ok(address)
+    }
+}
+
+/// The blocks of a launch.
+fn blocks(config: &LaunchConfig) -> u64 {
+    config.grid.into_iter().map(u64::from).product()
+}
+
 /// The code later calls answer after a fault.
 fn fault_code(fault: &FaultKind) -> CudaError {
     match fault {
@@ -132,7 +181,7 @@ fn fault_code(fault: &FaultKind) -> CudaError {
         FaultKind::InvalidBarrier { .. } | FaultKind::WarpIncomplete { .. } => {
             CudaError::IllegalInstruction
         }
-        FaultKind::Timeout(_) => CudaError::LaunchTimeout,
+        FaultKind::Timeout { .. } => CudaError::LaunchTimeout,
         // A GPU would hang at a barrier that never opens until its watchdog ends the kernel.
         FaultKind::BarrierNeverOpens { .. } | FaultKind::WarpSyncNeverOpens { .. } => {
             CudaError::LaunchTimeout

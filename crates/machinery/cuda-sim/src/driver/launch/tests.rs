@@ -6,6 +6,7 @@ use super::*;
 use crate::device::DeviceSpec;
 use crate::driver::tests::{PTX, driver};
 use crate::driver::{Memcpy, MemcpyAddress};
+use crate::exec::TimeLimit;
 
 /// The kernel `name` of the tests' module.
 fn function(driver: &mut Driver, context: ContextId, name: &str) -> FunctionId {
@@ -25,6 +26,7 @@ fn config(function: FunctionId, parameters: &[u8]) -> LaunchConfig<'_> {
         block: [32, 1, 1],
         dynamic_shared: 0,
         parameters,
+        cooperative: false,
         watch: None,
         profile: false,
     }
@@ -177,7 +179,10 @@ fn more_shared_memory_has_to_be_asked_for() {
 
 #[test]
 fn an_endless_kernel_ends_at_the_time_limit() {
-    let mut driver = Driver::new(DeviceSpec::h200(), Some(Duration::from_millis(50)));
+    let mut driver = Driver::new(
+        DeviceSpec::h200(),
+        Some(TimeLimit::Launch(Duration::from_millis(50))),
+    );
     let context = driver.retain_primary();
     let endless = function(&mut driver, context, "endless");
     let launched = driver
@@ -185,7 +190,7 @@ fn an_endless_kernel_ends_at_the_time_limit() {
         .unwrap();
     assert!(matches!(
         launched.fault.unwrap().kind,
-        FaultKind::Timeout(_)
+        FaultKind::Timeout { .. }
     ));
     assert_eq!(
         driver.synchronize_context(context),

@@ -1,8 +1,8 @@
 //! What a kernel can do for which a GPU stops it.
 
+use crate::exec::time_limit::TimeLimit;
 use crate::exec::window::CALLED_BYTES;
 use std::fmt;
-use std::time::Duration;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum FaultKind {
@@ -40,8 +40,12 @@ pub enum FaultKind {
     WarpIncomplete { alive: u32 },
     /// A barrier number of 16 or more, or a thread count that is no multiple of 32.
     InvalidBarrier { barrier: u32, count: u32 },
-    /// The launch ran past its time limit.
-    Timeout(Duration),
+    /// The launch ran past its time limit, when so many of its blocks had ended.
+    Timeout {
+        limit: TimeLimit,
+        ended: u64,
+        blocks: u64,
+    },
 }
 
 impl fmt::Display for FaultKind {
@@ -101,11 +105,26 @@ impl fmt::Display for FaultKind {
                 f,
                 "invalid barrier: number {barrier} (0 to 15 exist) for {count} threads (a multiple of 32)"
             ),
-            FaultKind::Timeout(limit) => write!(
-                f,
-                "the kernel ran past its time limit of {} s (CUDA_SIM_TIME_LIMIT)",
-                limit.as_secs_f64()
-            ),
+            FaultKind::Timeout {
+                limit,
+                ended,
+                blocks,
+            } => {
+                match limit {
+                    TimeLimit::Launch(limit) => write!(
+                        f,
+                        "the kernel ran past its time limit of {} s (CUDA_SIM_TIME_LIMIT)",
+                        limit.as_secs_f64()
+                    ),
+                    TimeLimit::Standstill(limit) => write!(
+                        f,
+                        "no block of the kernel has ended for {} s: does a loop never end? \
+                         CUDA_SIM_TIME_LIMIT sets another limit, in seconds; `none` takes it away",
+                        limit.as_secs_f64()
+                    ),
+                }?;
+                write!(f, "\n  blocks ended: {ended} of {blocks}")
+            }
             FaultKind::Assert { message } => f.write_str(message),
         }
     }

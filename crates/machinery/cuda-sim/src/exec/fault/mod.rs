@@ -14,7 +14,7 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fault {
     pub kind: FaultKind,
-    /// Where; none for what no thread did, such as a time limit.
+    /// Where; none where no thread is known that did it.
     pub place: Option<Box<FaultPlace>>,
     /// What the address nearly was, where there is anything to say.
     pub miss: Option<Box<Miss>>,
@@ -41,6 +41,8 @@ impl Fault {
 pub struct FaultPlace {
     pub kernel: String,
     pub block: [u32; 3],
+    /// The thread's warp, by number in its block.
+    pub warp: u32,
     pub thread: [u32; 3],
     pub source: SourceLine,
 }
@@ -55,9 +57,14 @@ impl fmt::Display for Fault {
             let ([bx, by, bz], [tx, ty, tz]) = (place.block, place.thread);
             write!(
                 f,
-                "\n  in kernel {}, block ({bx}, {by}, {bz}), thread ({tx}, {ty}, {tz})\n  at {}",
-                place.kernel, place.source
+                "\n  in kernel {}, block ({bx}, {by}, {bz}), ",
+                place.kernel
             )?;
+            // Where time is up, a whole warp is looked at.
+            if let FaultKind::Timeout { .. } = self.kind {
+                write!(f, "warp {}, ", place.warp)?;
+            }
+            write!(f, "thread ({tx}, {ty}, {tz})\n  at {}", place.source)?;
         }
         if let Some(miss) = &self.miss {
             if !miss.what.is_empty() {

@@ -6,6 +6,7 @@ use crate::device::DeviceSpec;
 use crate::exec::Conditions;
 use crate::exec::fault::Fault;
 use crate::exec::sample::{Observe, Sample};
+use crate::exec::time_limit::{TimeLimit, Timing};
 use crate::exec::watch::{Apart, Running, Watch};
 use crate::isa::Dims;
 use crate::memory::global::Global;
@@ -13,7 +14,6 @@ use crate::memory::region::{Region, Regions};
 use rayon::ThreadPool;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
 
 /// What to launch. Dimensions are checked against the device's limits by the driver.
 pub struct Launch<'a> {
@@ -29,8 +29,11 @@ pub struct Launch<'a> {
     pub params: &'a [u8],
     /// Bytes of local memory a thread for calls, as `cuCtxSetLimit` sets it.
     pub stack_limit: u32,
+    /// The address of the word by which all blocks of the grid wait for each other, where they are all
+    /// under way at once: a cooperative launch. It is in device memory, after a word of its size.
+    pub cooperative: Option<u64>,
     /// How long the launch may take; for ever where none.
-    pub time_limit: Option<Duration>,
+    pub time_limit: Option<TimeLimit>,
     /// Host threads to run on; the simulator's own, one a core, where none.
     pub threads: Option<&'a ThreadPool>,
     /// Where the launch shows how far it is, if anywhere.
@@ -71,6 +74,8 @@ pub struct Grid {
     pub checks: Option<Arc<check::LaunchChecks>>,
     /// Blocks that the modelled GPU runs at once: so many may wait for each other.
     pub resident: usize,
+    /// Where a cooperative launch's blocks wait for each other; 0 for any other launch.
+    pub cooperative: u64,
     pub sample: Sample,
     /// The seed of an order of warps and blocks that nobody can foretell; none for the usual one.
     pub order: Option<u64>,
@@ -83,8 +88,8 @@ pub struct Grid {
     /// that the fault reported does not depend on timing.
     failed: AtomicU64,
     fault: Mutex<Option<Fault>>,
-    /// When the launch is to end, and how long it may take.
-    pub until: Option<(Instant, Duration)>,
+    /// When the launch began, and how long it may take; none where it may take for ever.
+    pub timing: Option<Timing>,
 }
 
 impl Grid {
@@ -117,7 +122,11 @@ impl Grid {
         };
         let shared_bytes = kernel.shared_with(launch.dynamic_shared);
         let shared_in_use = u64::from(shared_bytes.next_multiple_of(16)) * u64::from(blocks_held);
-        let resident = blocks_held as usize * device.multiprocessors as usize;
+        let held = blocks_held as usize * device.multiprocessors as usize;
+        let resident = match launch.cooperative {
+            Some(_) => held.max(progress.blocks as usize),
+            None => held,
+        };
         let blocks = check::LaunchedBlocks {
             count: progress.blocks,
             ordered: kernel.ordered || kernel.volatile,
@@ -142,6 +151,7 @@ impl Grid {
                 blocks,
             ),
             resident,
+            cooperative: launch.cooperative.unwrap_or(0),
             sample: Sample::new(
                 launch.observed(),
                 launch.conditions.watched,
@@ -155,9 +165,7 @@ impl Grid {
             next: Apart(AtomicU64::new(0)),
             failed: AtomicU64::new(u64::MAX),
             fault: Mutex::new(None),
-            until: launch
-                .time_limit
-                .and_then(|limit| Some((Instant::now().checked_add(limit)?, limit))),
+            timing: Timing::begin(launch.time_limit),
         }
     }
 

@@ -21,6 +21,7 @@ use super::observe::{AccessCost, Noted, Observer};
 use super::order::Order;
 use super::spread::Spreads;
 use super::threads::Threads;
+use super::time_limit::Looks;
 use super::trace::TracedAccess;
 use super::warp::{NOWHERE, Turn};
 use super::window::{LocalPool, WindowPool};
@@ -57,8 +58,8 @@ pub struct Sm {
     pub deadline: u64,
     /// When `clock` reaches this, the block gives way to another.
     pub block_deadline: u64,
-    /// When `clock` reaches this, it is time to look at the time.
-    pub next_look: u64,
+    /// When it is looked whether the launch's time is up.
+    pub looks: Looks,
     /// The most warp instructions before another warp of the block goes on. An observed block's
     /// warps take short slices, so that they ask its caches about as alternately as on a GPU.
     pub slice: u64,
@@ -150,7 +151,7 @@ impl Sm {
             began: 0,
             deadline: 0,
             block_deadline: 0,
-            next_look: 0,
+            looks: Looks::default(),
             slice: 0,
             turn: Turn {
                 left: 0,
@@ -284,6 +285,7 @@ impl Sm {
         let place = FaultPlace {
             kernel: self.grid.kernel_name().to_owned(),
             block: self.block.id,
+            warp: warp.index,
             thread,
             source: self.grid.program.listing.source_of(address),
         };

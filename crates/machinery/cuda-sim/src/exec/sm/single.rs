@@ -25,6 +25,7 @@ impl Sm {
                 dynamic_shared: 0,
                 params: &[],
                 stack_limit: 0,
+                cooperative: None,
                 time_limit: None,
                 threads: None,
                 watch: None,
