@@ -1,6 +1,6 @@
 // What this GPU's tensor cores make of random matrices: for each form of `mma` and each kind of
-// numbers a hash of all results' bits. crates/machinery/cuda-sim/tests/exec/products-h200.txt is what an
-// H200 printed, and the simulator's sums are compared with it.
+// numbers a hash of all results' bits. crates/machinery/cuda-sim/tests/exec/products-h200.txt and, of elements
+// of 8 bits, products-of-bytes-h200.txt are what an H200 printed, and the simulator's sums are compared with them.
 //
 //   nvcc -O3 -arch=native scripts/products.cu -o products && ./products
 
@@ -24,12 +24,12 @@ constexpr int ROWS = 16, COLUMNS = 8, PRODUCTS = 512;
 struct Format {
     int exponent_bits, fraction_bits;
 };
-constexpr Format TF32{8, 10}, FP16{5, 10}, BF16{8, 7}, FP32{8, 23};
+constexpr Format TF32{8, 10}, FP16{5, 10}, BF16{8, 7}, FP32{8, 23}, E4M3{4, 3}, E5M2{5, 2};
 
 // ---- Numbers -----------------------------------------------------------------------------------
 
 // Exponents of the elements that are multiplied, and of those that are added: any between two. The
-// first pair is for formats with 8 bits of exponent, the second for those with 5.
+// first pair is for formats with 8 bits of exponent, the second for those with fewer.
 struct Kind {
     const char *name;
     int multiplied[2][2], added[2][2];
@@ -62,7 +62,7 @@ uint32_t random_bits(uint64_t n) {
 
 // The element number `n`, counted through all matrices.
 uint32_t element(const Kind &kind, Format format, bool added, uint64_t n) {
-    const int *exponents = (added ? kind.added : kind.multiplied)[format.exponent_bits == 5];
+    const int *exponents = (added ? kind.added : kind.multiplied)[format.exponent_bits <= 5];
     uint32_t one = random_bits(2 * n), two = random_bits(2 * n + 1);
     int bias = (1 << (format.exponent_bits - 1)) - 1, special = 2 * bias + 1;
     int field = bias + exponents[0] + int((one >> 1) % uint32_t(exponents[1] - exponents[0] + 1));
@@ -158,6 +158,13 @@ uint32_t *on_gpu(const std::vector<uint32_t> &words) {
     return there;
 }
 
+// A hash of all results: FNV-1a, a word at a time.
+void print(const char *form, const char *kind, const std::vector<uint32_t> &result) {
+    uint64_t hash = 0xcbf29ce484222325;
+    for (uint32_t word : result) hash = (hash ^ word) * 0x100000001b3;
+    printf("%s %s = %016llx\n", form, kind, (unsigned long long)hash);
+}
+
 template <int FORM>
 void compare() {
     const Description &form = FORMS[FORM];
@@ -191,11 +198,139 @@ void compare() {
         CHECK(cudaDeviceSynchronize());
         CHECK(cudaMemcpy(result.data(), d, result.size() * 4, cudaMemcpyDeviceToHost));
         for (uint32_t *there : {a, b, c, d}) CHECK(cudaFree(there));
-        // FNV-1a, a word at a time.
-        uint64_t hash = 0xcbf29ce484222325;
-        for (uint32_t word : result) hash = (hash ^ word) * 0x100000001b3;
-        printf("%s %s = %016llx\n", form.name, kind.name, (unsigned long long)hash);
+        print(form.name, kind.name, result);
     }
+}
+
+// ---- Elements of 8 bits ------------------------------------------------------------------------
+
+// What a form of elements of 8 bits is called, its rows and columns, and its types.
+struct Form8 {
+    const char *name;
+    int rows, deep;
+    // None for whole numbers.
+    Format left, right;
+    bool floats;
+};
+#define FORM_8(NAME, SHAPE, ROWS, DEEP, D, A, B, SAT, LEFT, RIGHT, FLOATS, ASM)                  \
+    struct NAME {                                                                                \
+        static constexpr Form8 form{SHAPE SAT "." #A "." #B "." #D, ROWS, DEEP, LEFT, RIGHT, FLOATS}; \
+        static __device__ void run(const unsigned *a, const unsigned *b, const unsigned *c, unsigned *d) { \
+            ASM("mma.sync.aligned." SHAPE ".row.col" SAT "." #D "." #A "." #B "." #D);           \
+        }                                                                                        \
+    };
+#define LARGE(FORM)                                                                              \
+    asm volatile(FORM " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"     \
+                 : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])                                \
+                 : MUCH, "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]))
+#define MIDDLE(FORM)                                                                             \
+    asm volatile(FORM " {%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};"                    \
+                 : "=r"(d[0]), "=r"(d[1]), "=r"(d[2]), "=r"(d[3])                                \
+                 : LITTLE, "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]))
+#define SMALL(FORM)                                                                              \
+    asm volatile(FORM " {%0, %1}, {%2}, {%3}, {%4, %5};"                                         \
+                 : "=r"(d[0]), "=r"(d[1])                                                        \
+                 : "r"(a[0]), "r"(b[0]), "r"(c[0]), "r"(c[1]))
+
+constexpr Format NONE{0, 0};
+#define WHOLE_AS(A, B)                                                                           \
+    FORM_8(Small_##A##_##B, "m8n8k16", 8, 16, s32, A, B, "", NONE, NONE, false, SMALL)           \
+    FORM_8(SmallSat_##A##_##B, "m8n8k16", 8, 16, s32, A, B, ".satfinite", NONE, NONE, false, SMALL) \
+    FORM_8(Middle_##A##_##B, "m16n8k16", 16, 16, s32, A, B, "", NONE, NONE, false, MIDDLE)       \
+    FORM_8(MiddleSat_##A##_##B, "m16n8k16", 16, 16, s32, A, B, ".satfinite", NONE, NONE, false, MIDDLE) \
+    FORM_8(Large_##A##_##B, "m16n8k32", 16, 32, s32, A, B, "", NONE, NONE, false, LARGE)         \
+    FORM_8(LargeSat_##A##_##B, "m16n8k32", 16, 32, s32, A, B, ".satfinite", NONE, NONE, false, LARGE)
+WHOLE_AS(s8, s8)
+WHOLE_AS(s8, u8)
+WHOLE_AS(u8, s8)
+WHOLE_AS(u8, u8)
+#define FLOATS_AS(A, B, LEFT, RIGHT)                                                             \
+    FORM_8(Floats_##A##_##B, "m16n8k32", 16, 32, f32, A, B, "", LEFT, RIGHT, true, LARGE)
+FLOATS_AS(e4m3, e4m3, E4M3, E4M3)
+FLOATS_AS(e4m3, e5m2, E4M3, E5M2)
+FLOATS_AS(e5m2, e4m3, E5M2, E4M3)
+FLOATS_AS(e5m2, e5m2, E5M2, E5M2)
+FORM_8(ShortFloats_e4m3_e5m2, "m16n8k16", 16, 16, f32, e4m3, e5m2, "", E4M3, E5M2, true, MIDDLE)
+
+// A block for each product, as above; elements of 8 bits, a word for each.
+template <typename F>
+__global__ void multiply_8(const uint32_t *left, const uint32_t *right, const uint32_t *added,
+                           uint32_t *result) {
+    constexpr int ROWS = F::form.rows, DEEP = F::form.deep;
+    left += blockIdx.x * ROWS * DEEP;
+    right += blockIdx.x * DEEP * COLUMNS;
+    added += blockIdx.x * ROWS * COLUMNS;
+    result += blockIdx.x * ROWS * COLUMNS;
+    unsigned group = threadIdx.x / 4, thread = threadIdx.x % 4;
+    unsigned a[4] = {}, b[2] = {}, c[4], d[4];
+    for (unsigned part = 0; part < DEEP / 16; part++)
+        for (unsigned n = 0; n < 4; n++) {
+            unsigned k = part * 16 + thread * 4 + n;
+            for (unsigned lower = 0; lower < ROWS / 8; lower++)
+                a[part * 2 + lower] |= left[(group + 8 * lower) * DEEP + k] << 8 * n;
+            b[part] |= right[k * COLUMNS + group] << 8 * n;
+        }
+    auto place = [&](unsigned i) { return (group + i / 2 * 8) * COLUMNS + thread * 2 + i % 2; };
+    for (unsigned i = 0; i < ROWS / 4; i++) c[i] = added[place(i)];
+    F::run(a, b, c, d);
+    for (unsigned i = 0; i < ROWS / 4; i++) result[place(i)] = d[i];
+}
+
+template <typename F>
+void products_8(const char *name, const std::vector<uint32_t> &left, const std::vector<uint32_t> &right,
+                const std::vector<uint32_t> &added) {
+    std::vector<uint32_t> result(added.size());
+    uint32_t *a = on_gpu(left), *b = on_gpu(right), *c = on_gpu(added), *d = on_gpu(result);
+    multiply_8<F><<<PRODUCTS, 32>>>(a, b, c, d);
+    CHECK(cudaDeviceSynchronize());
+    CHECK(cudaMemcpy(result.data(), d, result.size() * 4, cudaMemcpyDeviceToHost));
+    for (uint32_t *there : {a, b, c, d}) CHECK(cudaFree(there));
+    print(F::form.name, name, result);
+}
+
+template <typename F>
+void compare_8() {
+    constexpr Form8 form = F::form;
+    uint64_t n = 0;
+    auto matrix = [&](int count, auto of) {
+        std::vector<uint32_t> words;
+        for (int i = 0; i < PRODUCTS * count; i++) words.push_back(of(n++));
+        return words;
+    };
+    if constexpr (form.floats) {
+        for (const Kind &kind : KINDS) {
+            n = 0;
+            auto floats = [&](Format format, bool added) {
+                return [&kind, format, added](uint64_t n) { return element(kind, format, added, n); };
+            };
+            auto left = matrix(form.rows * form.deep, floats(form.left, false));
+            auto right = matrix(form.deep * COLUMNS, floats(form.right, false));
+            auto added = matrix(form.rows * COLUMNS, floats(FP32, true));
+            if (kind.cancels) {
+                for (size_t i = 1; i < left.size(); i += 2) left[i] = left[i - 1] ^ 0x80;
+                for (size_t i = 0; i < right.size(); i++)
+                    if (i / COLUMNS % 2) right[i] = right[i - COLUMNS] ^ (random_bits(i) % 4 == 0);
+            }
+            products_8<F>(kind.name, left, right, added);
+        }
+    } else {
+        // Sums that are added: any, and such that many overflow.
+        for (bool limit : {false, true}) {
+            n = 0;
+            auto byte = [](uint64_t n) { return random_bits(n) >> 24; };
+            auto left = matrix(form.rows * form.deep, byte), right = matrix(form.deep * COLUMNS, byte);
+            auto added = matrix(form.rows * COLUMNS, [limit](uint64_t n) {
+                uint32_t word = random_bits(n);
+                return limit ? 0x7fffffff ^ (word >> 31) * 0xffffffff ^ (word & 0xffff) : word;
+            });
+            products_8<F>(limit ? "limit" : "any", left, right, added);
+        }
+    }
+}
+
+template <typename... Forms>
+void compare_all() {
+    (compare_8<Forms>(), ...);
 }
 
 int main() {
@@ -207,4 +342,13 @@ int main() {
     compare<FP16_16_INTO_16>();
     compare<BF16_8>();
     compare<BF16_16>();
+    compare_all<Floats_e4m3_e4m3, Floats_e4m3_e5m2, Floats_e5m2_e4m3, Floats_e5m2_e5m2,
+                ShortFloats_e4m3_e5m2>();
+#define ALL_WHOLE(A, B)                                                                          \
+    compare_all<Small_##A##_##B, SmallSat_##A##_##B, Middle_##A##_##B, MiddleSat_##A##_##B,      \
+                Large_##A##_##B, LargeSat_##A##_##B>();
+    ALL_WHOLE(s8, s8)
+    ALL_WHOLE(s8, u8)
+    ALL_WHOLE(u8, s8)
+    ALL_WHOLE(u8, u8)
 }

@@ -22,7 +22,8 @@ use super::entry::{EntryPoint, Erased};
 use crate::report::{guarded, not_in_library, not_simulated};
 use crate::simulator::permitted;
 use crate::simulator::{
-    context, device, event, function, launch, memcpy, memory, memset, module, occupancy, stream,
+    context, device, event, function, image, launch, memcpy, memory, memset, module, occupancy,
+    stream,
 };
 use crate::status::Code;
 use crate::{errors, start};
@@ -179,10 +180,20 @@ functions! {
     cuMemcpy3DAsync_v2(copy: *const CUDA_MEMCPY3D, stream: CUstream) => memcpy::three_d_async;
     cuMemcpyHtoA_v2(
         dst_array: CUarray, dst_offset: usize, src_host: *const c_void, byte_count: usize,
-    );
+    ) => memcpy::host_to_array;
     cuMemcpyAtoH_v2(
         dst_host: *mut c_void, src_array: CUarray, src_offset: usize, byte_count: usize,
-    );
+    ) => memcpy::array_to_host;
+    cuMemcpyDtoA_v2(
+        dst_array: CUarray, dst_offset: usize, src_device: CUdeviceptr, byte_count: usize,
+    ) => memcpy::device_to_array;
+    cuMemcpyAtoD_v2(
+        dst_device: CUdeviceptr, src_array: CUarray, src_offset: usize, byte_count: usize,
+    ) => memcpy::array_to_device;
+    cuMemcpyAtoA_v2(
+        dst_array: CUarray, dst_offset: usize, src_array: CUarray, src_offset: usize,
+        byte_count: usize,
+    ) => memcpy::array_to_array;
 
     // Fills
     cuMemsetD8_v2(dst_device: CUdeviceptr, uc: c_uchar, n: usize) => memset::d8;
@@ -334,24 +345,24 @@ functions! {
     cuGraphExecDestroy(graph_exec: CUgraphExec);
 
     // Arrays, textures, surfaces and external memory
-    cuArrayCreate_v2(handle: *mut CUarray, allocate_array: *const CUDA_ARRAY_DESCRIPTOR);
-    cuArrayGetDescriptor_v2(array_descriptor: *mut CUDA_ARRAY_DESCRIPTOR, array: CUarray);
-    cuArrayDestroy(array: CUarray);
-    cuArray3DCreate_v2(handle: *mut CUarray, allocate_array: *const CUDA_ARRAY3D_DESCRIPTOR);
-    cuArray3DGetDescriptor_v2(array_descriptor: *mut CUDA_ARRAY3D_DESCRIPTOR, array: CUarray);
+    cuArrayCreate_v2(handle: *mut CUarray, allocate_array: *const CUDA_ARRAY_DESCRIPTOR) => image::create;
+    cuArrayGetDescriptor_v2(array_descriptor: *mut CUDA_ARRAY_DESCRIPTOR, array: CUarray) => image::descriptor;
+    cuArrayDestroy(array: CUarray) => image::destroy;
+    cuArray3DCreate_v2(handle: *mut CUarray, allocate_array: *const CUDA_ARRAY3D_DESCRIPTOR) => image::create_3d;
+    cuArray3DGetDescriptor_v2(array_descriptor: *mut CUDA_ARRAY3D_DESCRIPTOR, array: CUarray) => image::descriptor_3d;
     cuTexObjectCreate(
         tex_object: *mut CUtexObject, res_desc: *const CUDA_RESOURCE_DESC,
         tex_desc: *const CUDA_TEXTURE_DESC, res_view_desc: *const CUDA_RESOURCE_VIEW_DESC,
-    );
-    cuTexObjectDestroy(tex_object: CUtexObject);
-    cuTexObjectGetResourceDesc(res_desc: *mut CUDA_RESOURCE_DESC, tex_object: CUtexObject);
-    cuTexObjectGetTextureDesc(tex_desc: *mut CUDA_TEXTURE_DESC, tex_object: CUtexObject);
+    ) => image::create_texture;
+    cuTexObjectDestroy(tex_object: CUtexObject) => image::destroy_texture;
+    cuTexObjectGetResourceDesc(res_desc: *mut CUDA_RESOURCE_DESC, tex_object: CUtexObject) => image::resource_of;
+    cuTexObjectGetTextureDesc(tex_desc: *mut CUDA_TEXTURE_DESC, tex_object: CUtexObject) => image::texture_of;
     cuTexObjectGetResourceViewDesc(
         res_view_desc: *mut CUDA_RESOURCE_VIEW_DESC, tex_object: CUtexObject,
     );
-    cuSurfObjectCreate(surf_object: *mut CUsurfObject, res_desc: *const CUDA_RESOURCE_DESC);
-    cuSurfObjectDestroy(surf_object: CUsurfObject);
-    cuSurfObjectGetResourceDesc(res_desc: *mut CUDA_RESOURCE_DESC, surf_object: CUsurfObject);
+    cuSurfObjectCreate(surf_object: *mut CUsurfObject, res_desc: *const CUDA_RESOURCE_DESC) => image::create_surface;
+    cuSurfObjectDestroy(surf_object: CUsurfObject) => image::destroy_surface;
+    cuSurfObjectGetResourceDesc(res_desc: *mut CUDA_RESOURCE_DESC, surf_object: CUsurfObject) => image::resource_of;
     cuImportExternalMemory(
         ext_mem_out: *mut CUexternalMemory,
         mem_handle_desc: *const CUDA_EXTERNAL_MEMORY_HANDLE_DESC,

@@ -3,11 +3,10 @@
 use std::ffi::{c_int, c_void};
 
 use cuda_sim::driver::{CudaError, Memcpy, MemcpyAddress, MemcpyOperand};
-use cust_raw::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUdeviceptr, CUstream};
+use cust_raw::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUarray, CUdeviceptr, CUstream};
 
-use super::raw::host_pointer;
+use super::raw::{host_pointer, number};
 use super::{current, in_stream};
-use crate::report::say;
 use crate::status::Answer;
 
 /// The numbers of `CUmemorytype`.
@@ -58,6 +57,85 @@ linear_copies!(
     "cuMemcpyDtoD" device_to_device device_to_device_async,
     device: CUdeviceptr, device: CUdeviceptr
 );
+
+/// `cuMemcpyHtoA`.
+pub unsafe fn host_to_array(to: CUarray, at: usize, from: *const c_void, bytes: usize) -> Answer {
+    // SAFETY: the caller's promise.
+    unsafe {
+        run(&row(
+            texels(to, at),
+            MemcpyOperand::linear(host(from)),
+            bytes,
+        ))
+    }
+}
+
+/// `cuMemcpyAtoH`.
+pub unsafe fn array_to_host(to: *mut c_void, from: CUarray, at: usize, bytes: usize) -> Answer {
+    // SAFETY: the caller's promise.
+    unsafe {
+        run(&row(
+            MemcpyOperand::linear(host(to)),
+            texels(from, at),
+            bytes,
+        ))
+    }
+}
+
+/// `cuMemcpyDtoA`.
+pub unsafe fn device_to_array(to: CUarray, at: usize, from: CUdeviceptr, bytes: usize) -> Answer {
+    // SAFETY: the caller's promise.
+    unsafe {
+        run(&row(
+            texels(to, at),
+            MemcpyOperand::linear(device(from)),
+            bytes,
+        ))
+    }
+}
+
+/// `cuMemcpyAtoD`.
+pub unsafe fn array_to_device(to: CUdeviceptr, from: CUarray, at: usize, bytes: usize) -> Answer {
+    // SAFETY: the caller's promise.
+    unsafe {
+        run(&row(
+            MemcpyOperand::linear(device(to)),
+            texels(from, at),
+            bytes,
+        ))
+    }
+}
+
+/// `cuMemcpyAtoA`.
+pub unsafe fn array_to_array(
+    to: CUarray,
+    to_at: usize,
+    from: CUarray,
+    from_at: usize,
+    bytes: usize,
+) -> Answer {
+    // SAFETY: the caller's promise.
+    unsafe { run(&row(texels(to, to_at), texels(from, from_at), bytes)) }
+}
+
+/// The first row of an array, from a byte on.
+fn texels(array: CUarray, at: usize) -> MemcpyOperand {
+    MemcpyOperand {
+        x: at as u64,
+        ..MemcpyOperand::linear(MemcpyAddress::Array(number(array)))
+    }
+}
+
+/// A copy of so many bytes of a row.
+fn row(dst: MemcpyOperand, src: MemcpyOperand, bytes: usize) -> Memcpy {
+    Memcpy {
+        dst,
+        src,
+        width: bytes as u64,
+        height: 1,
+        depth: 1,
+    }
+}
 
 /// `cuMemcpy2D` and `cuMemcpy2DUnaligned`.
 pub unsafe fn two_d(copy: *const CUDA_MEMCPY2D) -> Answer {
@@ -127,17 +205,13 @@ fn array_start(
     memory_type: c_int,
     at_host: *const c_void,
     at_device: CUdeviceptr,
+    in_array: CUarray,
 ) -> Result<MemcpyAddress, CudaError> {
     match memory_type {
         HOST => Ok(host(at_host)),
         DEVICE => Ok(device(at_device)),
         UNIFIED => Ok(either(at_device)),
-        ARRAY => {
-            say(format_args!(
-                "the simulator does not do copies with CUDA arrays"
-            ));
-            Err(CudaError::NotSupported)
-        }
+        ARRAY => Ok(MemcpyAddress::Array(number(in_array))),
         _ => Err(CudaError::InvalidValue),
     }
 }
@@ -146,7 +220,7 @@ fn array_start(
 /// `$height` are values, because a structure of two dimensions has no such fields.
 macro_rules! operand {
     (
-        $copy:ident: $memory_type:ident, $at_host:ident, $at_device:ident,
+        $copy:ident: $memory_type:ident, $at_host:ident, $at_device:ident, $in_array:ident,
         $x:ident, $y:ident, $pitch:ident, z $z:expr, height $height:expr
     ) => {
         MemcpyOperand {
@@ -154,6 +228,7 @@ macro_rules! operand {
                 (&raw const (*$copy).$memory_type).cast::<c_int>().read(),
                 (*$copy).$at_host,
                 (*$copy).$at_device,
+                (*$copy).$in_array,
             )?,
             x: (*$copy).$x as u64,
             y: (*$copy).$y as u64,
@@ -175,11 +250,11 @@ unsafe fn read_two_d(copy: *const CUDA_MEMCPY2D) -> Result<Memcpy, CudaError> {
     unsafe {
         Ok(Memcpy {
             dst: operand!(
-                copy: dstMemoryType, dstHost, dstDevice,
+                copy: dstMemoryType, dstHost, dstDevice, dstArray,
                 dstXInBytes, dstY, dstPitch, z 0, height 0
             ),
             src: operand!(
-                copy: srcMemoryType, srcHost, srcDevice,
+                copy: srcMemoryType, srcHost, srcDevice, srcArray,
                 srcXInBytes, srcY, srcPitch, z 0, height 0
             ),
             width: (*copy).WidthInBytes as u64,
@@ -203,11 +278,11 @@ unsafe fn read_three_d(copy: *const CUDA_MEMCPY3D) -> Result<Memcpy, CudaError> 
         }
         Ok(Memcpy {
             dst: operand!(
-                copy: dstMemoryType, dstHost, dstDevice,
+                copy: dstMemoryType, dstHost, dstDevice, dstArray,
                 dstXInBytes, dstY, dstPitch, z (*copy).dstZ, height (*copy).dstHeight
             ),
             src: operand!(
-                copy: srcMemoryType, srcHost, srcDevice,
+                copy: srcMemoryType, srcHost, srcDevice, srcArray,
                 srcXInBytes, srcY, srcPitch, z (*copy).srcZ, height (*copy).srcHeight
             ),
             width: (*copy).WidthInBytes as u64,

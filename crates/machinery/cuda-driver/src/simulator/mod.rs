@@ -8,6 +8,7 @@ pub mod context;
 pub mod device;
 pub mod event;
 pub mod function;
+pub mod image;
 pub mod launch;
 pub mod memcpy;
 pub mod memory;

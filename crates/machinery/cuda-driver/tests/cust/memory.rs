@@ -138,10 +138,11 @@ fn pitched_rows_are_copied_and_filled() {
         (*back).Height = HEIGHT;
         (*back).Depth = 1;
         assert_eq!(sys::cuMemcpy3D_v2(back), succeeded);
+        // There is no array.
         (*back).srcMemoryType = sys::CUmemorytype::CU_MEMORYTYPE_ARRAY;
         assert_eq!(
             sys::cuMemcpy3D_v2(back),
-            sys::CUresult::CUDA_ERROR_NOT_SUPPORTED
+            sys::CUresult::CUDA_ERROR_INVALID_HANDLE
         );
         assert_eq!(sys::cuMemFree_v2(address), succeeded);
     }

@@ -41,7 +41,7 @@ impl Deed {
             (Some(ordered), _) => Deed::OrderedLoad {
                 polls: ordered.polls,
             },
-            (None, AccessKind::Store | AccessKind::Atomic) => Deed::Store,
+            (None, AccessKind::Store | AccessKind::MatrixStore | AccessKind::Atomic) => Deed::Store,
             // To shared memory, which is where it is asked for.
             (None, kind) if kind.is_copy() => Deed::Store,
             (None, _) => Deed::Load,

@@ -285,6 +285,10 @@ impl Checker {
 /// has stored what it waits for.
 #[inline(always)]
 pub fn learn(order: &mut Order, doing: Doing) {
+    // What it makes known is known to whoever reads there afterwards, as behind a fence.
+    if doing.deed.publishes() && doing.access.ordered.is_some_and(|ordered| ordered.releases) {
+        order.fence(doing.warp);
+    }
     if doing.deed.acquires() {
         order.acquire(doing.warp);
         if doing.deed.polls() {

@@ -41,8 +41,7 @@ impl Driver {
             139 | 140 => device.pci_ids[number as usize - 139],
             // How many times as fast single precision is as double precision.
             87 => (device.rates.fp32_lanes / device.rates.double_lanes) as u32,
-            // Alignment of textures and surfaces, and of the rows of a texture, in bytes. Programs
-            // ask for them; the simulator has neither textures nor surfaces.
+            // Alignment of textures and surfaces, and of the rows of a texture, in bytes.
             14 | 30 => device.texture_alignment,
             51 => 32,
             // Memory with error correction.
@@ -50,8 +49,8 @@ impl Driver {
             // Present: copies beside kernels, mapped host memory, concurrent kernels, unified
             // addresses, stream priorities, L1 for global and local memory, managed memory and
             // its concurrent use, host pointers of registered memory, cooperative launches,
-            // registering, allocation in stream order.
-            15 | 19 | 31 | 41 | 78..=80 | 83 | 89 | 91 | 95 | 99 | 115 => 1,
+            // registering, allocation in stream order; four texels at once.
+            15 | 19 | 31 | 41 | 44 | 78..=80 | 83 | 89 | 91 | 95 | 99 | 115 => 1,
             // The NUMA node of the device's memory: none.
             131 => return Ok(-1),
             // `CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT`: fences order all memory alike.
@@ -95,8 +94,7 @@ mod tests {
     const OTHERWISE: &[(i32, i32)] = &[
         // The PCI slot of the H200 that was asked.
         (34, 0),
-        // Textures are not simulated: no gathering, no sparse or deferred arrays.
-        (44, 0),
+        // No sparse or deferred arrays.
         (112, 0),
         (121, 0),
         // A kernel runs to its end, alone: no preemption, no cooperative launch on several devices, no

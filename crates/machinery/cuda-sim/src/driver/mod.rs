@@ -17,6 +17,7 @@ mod event;
 mod function_attribute;
 mod handle;
 mod host_memory;
+mod image;
 mod launch;
 mod memcpy;
 mod memory;
@@ -29,10 +30,12 @@ mod tests;
 pub mod timeline;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 pub use context::{ContextStack, Limit};
 pub use error::CudaError;
 pub use handle::{ContextId, EventId, FunctionId, ModuleId, StreamId};
+pub use image::{ArrayDescription, Resource};
 pub use launch::{LaunchConfig, LaunchOutcome};
 pub use memcpy::{Memcpy, MemcpyAddress, MemcpyOperand};
 pub use memset::{Memset, MemsetValue};
@@ -42,6 +45,7 @@ pub use stream::PRIORITIES;
 
 use crate::check::{Checks, Finding};
 use crate::device::DeviceSpec;
+use crate::exec::image::Images;
 use crate::exec::{Conditions, TimeLimit};
 use crate::memory::global::Global;
 
@@ -62,6 +66,9 @@ pub struct Driver {
     functions: BTreeMap<FunctionId, module::LoadedFunction>,
     streams: BTreeMap<StreamId, stream::Stream>,
     events: BTreeMap<EventId, event::Event>,
+    /// Arrays, and what textures and surfaces there are of them, each by its handle.
+    arrays: BTreeMap<u64, image::Array>,
+    images: Arc<Images>,
 }
 
 impl Driver {
@@ -85,6 +92,8 @@ impl Driver {
             functions: BTreeMap::new(),
             streams: BTreeMap::new(),
             events: BTreeMap::new(),
+            arrays: BTreeMap::new(),
+            images: Arc::default(),
         }
     }
 

@@ -1,5 +1,5 @@
-//! `ldmatrix`: small matrices from shared memory to the registers of a warp, as tensor cores want
-//! them. Source: PTX ISA, section 9.7.14.5.15.
+//! `ldmatrix` and `stmatrix`: small matrices from shared memory to the registers of a warp, as tensor cores
+//! want them, and back. Source: PTX ISA, sections 9.7.14.5.15 and 9.7.14.5.16.
 
 use super::access::reach;
 use super::sm::{Inst, Next, Sm};
@@ -60,6 +60,58 @@ pub unsafe fn load(sm: &mut Sm, inst: &Inst) -> Next {
             // SAFETY: the destinations are 32-bit rows.
             unsafe { sm.write::<u32>(inst, n, values) };
         }
+    });
+    if sm.fault.is_some() {
+        return std::ptr::null();
+    }
+    next
+}
+
+/// `stmatrix`: the row of addresses, plus `imm`, then a source for each matrix; the same rows as of
+/// [`load`]. `x`: see [`packed`].
+///
+/// # Safety
+/// As for [`load`].
+pub unsafe fn store(sm: &mut Sm, inst: &Inst) -> Next {
+    if let Some(fault) = whole_warp(sm) {
+        return sm.fail(inst, sm.mask.trailing_zeros() as usize, fault);
+    }
+    let (matrices, transposed) = (inst.x as usize & 0xff, inst.x >> 8 == 1);
+    let next = together(sm, inst, FULL, |sm| {
+        // SAFETY: operand 0 is a 64-bit row.
+        let addresses = *unsafe { sm.row::<u64>(inst, 0) };
+        for n in 0..matrices {
+            // SAFETY: the sources are 32-bit rows.
+            let values = *unsafe { sm.row::<u32>(inst, 1 + n) };
+            let mut rows = [[0u16; ROW / 2]; ROWS];
+            for (lane, word) in values.into_iter().enumerate() {
+                let (group, pair) = (lane / 4, lane % 4 * 2);
+                for (part, half) in [word as u16, (word >> 16) as u16].into_iter().enumerate() {
+                    match transposed {
+                        false => rows[group][pair + part] = half,
+                        true => rows[pair + part][group] = half,
+                    }
+                }
+            }
+            for (row, values) in rows.iter().enumerate() {
+                let lane = n * ROWS + row;
+                let address = addresses[lane].wrapping_add(inst.imm);
+                match reach::<SharedSpace>(sm, lane, address, ROW as u64, ROW as u64, true) {
+                    // SAFETY: `reach` found as many bytes as a row has.
+                    Ok(host) => unsafe {
+                        values
+                            .as_ptr()
+                            .cast::<u8>()
+                            .copy_to_nonoverlapping(host, ROW);
+                    },
+                    Err(kind) => {
+                        sm.fail(inst, lane, kind);
+                        return;
+                    }
+                }
+            }
+        }
+        SharedSpace::count(sm, true, 1, LANES as u64);
     });
     if sm.fault.is_some() {
         return std::ptr::null();

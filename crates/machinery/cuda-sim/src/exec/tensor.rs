@@ -1,6 +1,7 @@
 //! Tensor cores: `mma.sync`, products of small matrices that a warp holds together. Source: PTX ISA,
 //! section 9.7.14.5, whose figures say which lane holds which element.
 
+mod bytes;
 mod dot;
 mod usual;
 
@@ -9,6 +10,7 @@ use super::fault::FaultKind;
 use super::sm::{Handler, Inst, Next, Sm};
 use super::sync::together;
 use crate::lanes::{FULL, LANES};
+pub use bytes::{Byte, ByteShape, floats, whole};
 pub use dot::{Accumulator, Multiplicand};
 use dot::{Dot, Parts};
 
@@ -75,9 +77,6 @@ impl ProductShape {
 /// Matrices as a warp has them: registers, and in each of them a word a lane.
 type Registers = [[u32; LANES]; 4];
 
-/// What a product and the sum of matrices is made by.
-type Product = unsafe fn(&Registers, &Registers, &Registers) -> Registers;
-
 /// The most registers of an instruction.
 const MOST_REGISTERS: usize = 14;
 
@@ -100,7 +99,11 @@ pub fn handler(cpu: Cpu, form: usize) -> Handler {
 fn of_form<const FORM: usize>(cpu: Cpu) -> Handler {
     unsafe fn plain<const FORM: usize>(sm: &mut Sm, inst: &Inst) -> Next {
         // SAFETY: as for any handler.
-        unsafe { multiply_add::<FORM>(sm, inst, |a, b, c| product(SHAPES[FORM], a, b, c)) }
+        unsafe {
+            multiply_add(sm, inst, const { SHAPES[FORM].registers() }, |a, b, c| {
+                product(SHAPES[FORM], a, b, c)
+            })
+        }
     }
     #[cfg(target_arch = "x86_64")]
     unsafe fn avx2<const FORM: usize>(sm: &mut Sm, inst: &Inst) -> Next {
@@ -113,7 +116,11 @@ fn of_form<const FORM: usize>(cpu: Cpu) -> Handler {
             product(SHAPES[FORM], a, b, c)
         }
         // SAFETY: as for any handler; chosen only where the CPU has AVX2.
-        unsafe { multiply_add::<FORM>(sm, inst, wide::<FORM>) }
+        unsafe {
+            multiply_add(sm, inst, const { SHAPES[FORM].registers() }, |a, b, c| {
+                wide::<FORM>(a, b, c)
+            })
+        }
     }
     match cpu {
         #[cfg(target_arch = "x86_64")]
@@ -122,15 +129,22 @@ fn of_form<const FORM: usize>(cpu: Cpu) -> Handler {
     }
 }
 
+/// A product of two matrices plus a third, in so many registers of a lane for the result, the first and the
+/// second.
+///
 /// # Safety
-/// As for [`Handler`]; every entry of the operand list is a 32-bit row, and this CPU runs `product`.
+/// As for [`Handler`]; every entry of the operand list is a 32-bit row.
 #[inline(always)]
-unsafe fn multiply_add<const FORM: usize>(sm: &mut Sm, inst: &Inst, product: Product) -> Next {
+unsafe fn multiply_add(
+    sm: &mut Sm,
+    inst: &Inst,
+    [results, first, second]: [usize; 3],
+    product: impl Fn(&Registers, &Registers, &Registers) -> Registers,
+) -> Next {
     if let Some(fault) = whole_warp(sm) {
         return sm.fail(inst, sm.mask.trailing_zeros() as usize, fault);
     }
     together(sm, inst, FULL, |sm| {
-        let [results, first, second] = const { SHAPES[FORM].registers() };
         let mut places = [0; MOST_REGISTERS];
         let list = &sm.grid.program.operand_lists[inst.imm as usize];
         places[..list.len()].copy_from_slice(list);
@@ -147,8 +161,7 @@ unsafe fn multiply_add<const FORM: usize>(sm: &mut Sm, inst: &Inst, product: Pro
         let a = read(results, first);
         let b = read(results + first, second);
         let c = read(results + first + second, results);
-        // SAFETY: the caller's promise.
-        let d = unsafe { product(&a, &b, &c) };
+        let d = product(&a, &b, &c);
         for n in 0..results {
             *row(n) = d[n];
         }

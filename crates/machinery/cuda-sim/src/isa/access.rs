@@ -44,6 +44,8 @@ pub enum AccessKind {
     ReadOnlyLoad,
     /// Of small matrices, by `ldmatrix`.
     MatrixLoad,
+    /// The same back, by `stmatrix`.
+    MatrixStore,
     Store,
     Atomic,
     /// From global to shared memory, by `cp.async`: both are counted.

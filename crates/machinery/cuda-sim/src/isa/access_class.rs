@@ -96,6 +96,8 @@ access_classes! {
     SharedLoad: "shared load", Shared Reads, [Load ReadOnlyLoad], Nothing, 16;
     /// By `ldmatrix`.
     MatrixLoad: "matrix load", Shared Reads, [MatrixLoad], Nothing, 0;
+    /// By `stmatrix`.
+    MatrixStore: "matrix store", Shared Writes, [MatrixStore], Nothing, 0;
     SharedStore: "shared store", Shared Writes, [Store], Nothing, 0;
     SharedAtomic: "shared atomic", Shared Updates, [Atomic], Nothing, 0;
     /// What an asynchronous copy writes.
@@ -127,10 +129,11 @@ mod tests {
     use crate::isa::Access;
     use AccessKind::*;
 
-    const KINDS: [AccessKind; 7] = [
+    const KINDS: [AccessKind; 8] = [
         Load,
         ReadOnlyLoad,
         MatrixLoad,
+        MatrixStore,
         Store,
         Atomic,
         AsyncCopy,
@@ -158,7 +161,7 @@ mod tests {
         for kind in KINDS {
             let memories: &[Memory] = match kind {
                 Load | ReadOnlyLoad | Store | Atomic => &[Memory::Generic],
-                MatrixLoad => &[Memory::Shared],
+                MatrixLoad | MatrixStore => &[Memory::Shared],
                 AsyncCopy | AsyncCopyPastL1 => &[Memory::Global],
             };
             for &memory in memories {

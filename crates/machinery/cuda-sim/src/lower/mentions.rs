@@ -106,7 +106,7 @@ fn names_of<'a>(operand: &Operand<'a>, names: &mut BTreeSet<&'a str>) {
         } if !name.starts_with('%') => {
             names.insert(name);
         }
-        Operand::Vector(parts) | Operand::List(parts) => {
+        Operand::Vector(parts) | Operand::List(parts) | Operand::Texel { place: parts, .. } => {
             for part in parts {
                 names_of(part, names);
             }

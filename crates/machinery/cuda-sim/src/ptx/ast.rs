@@ -308,6 +308,11 @@ pub enum Operand<'a> {
         base: AddressBase<'a>,
         offset: i64,
     },
+    /// `[%rd1, {%f1, %f2}]`: a place in a texture or surface.
+    Texel {
+        image: &'a str,
+        place: Vec<Operand<'a>>,
+    },
     /// `{%r1, %r2}`, `{_, 5}`
     Vector(Vec<Operand<'a>>),
     /// `%p1|%p2`
@@ -322,6 +327,16 @@ pub enum Operand<'a> {
 pub enum AddressBase<'a> {
     Name(&'a str),
     Absolute,
+}
+
+impl<'a> AddressBase<'a> {
+    /// The name, if it is one.
+    pub fn name(self) -> Option<&'a str> {
+        match self {
+            AddressBase::Name(name) => Some(name),
+            AddressBase::Absolute => None,
+        }
+    }
 }
 
 /// A constant: integers as 64-bit two's complement, floats as written.

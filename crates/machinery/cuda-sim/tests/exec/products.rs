@@ -9,22 +9,22 @@ use crate::params;
 /// What `scripts/products.cu` printed.
 const H200: &str = include_str!("products-h200.txt");
 
-const PRODUCTS: usize = 512;
+pub const PRODUCTS: usize = 512;
 /// Rows of the first matrix and of the result, columns of the second.
-const ROWS: usize = 16;
-const COLUMNS: usize = 8;
-const LANES: usize = 32;
+pub const ROWS: usize = 16;
+pub const COLUMNS: usize = 8;
+pub const LANES: usize = 32;
 
 /// Bits of a floating-point format, and how many unused ones are below them in a register's part.
 #[derive(Clone, Copy)]
-struct Format {
+pub struct Format {
     exponent_bits: u32,
     fraction_bits: u32,
     unused_bits: u32,
 }
 
 impl Format {
-    const fn new(exponent_bits: u32, fraction_bits: u32, unused_bits: u32) -> Self {
+    pub const fn new(exponent_bits: u32, fraction_bits: u32, unused_bits: u32) -> Self {
         Format {
             exponent_bits,
             fraction_bits,
@@ -45,7 +45,7 @@ impl Format {
 const TF32: Format = Format::new(8, 10, 13);
 const F16: Format = Format::new(5, 10, 0);
 const BF16: Format = Format::new(8, 7, 0);
-const F32: Format = Format::new(8, 23, 0);
+pub const F32: Format = Format::new(8, 23, 0);
 
 /// A form of `mma`.
 struct Form {
@@ -139,21 +139,21 @@ impl Form {
 }
 
 /// Numbers as `scripts/products.cu` makes them: exponents of what is multiplied and of what is added,
-/// from the first to the second, for formats with 8 bits of exponent and for those with 5.
+/// from the first to the second, for formats with 8 bits of exponent and for those with fewer.
 #[derive(Default)]
-struct Numbers {
-    name: &'static str,
+pub struct Numbers {
+    pub name: &'static str,
     multiplied: [[i32; 2]; 2],
     added: [[i32; 2]; 2],
     /// Some are infinite, NaN or zero.
     special: bool,
     /// Every other product is the one before, negated; and now and then a little different.
-    cancels: bool,
+    pub cancels: bool,
     /// Nothing is added: zeros of both signs.
     alone: bool,
 }
 
-fn all_numbers() -> Vec<Numbers> {
+pub fn all_numbers() -> Vec<Numbers> {
     let kind = |name, multiplied, added| Numbers {
         name,
         multiplied,
@@ -195,7 +195,7 @@ fn all_numbers() -> Vec<Numbers> {
     ]
 }
 
-fn random_bits(n: u64) -> u32 {
+pub fn random_bits(n: u64) -> u32 {
     let n = (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let n = (n ^ n >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
     (n ^ n >> 32) as u32
@@ -203,9 +203,9 @@ fn random_bits(n: u64) -> u32 {
 
 impl Numbers {
     /// The element number `n`, counted through all matrices.
-    fn element(&self, format: Format, added: bool, n: u64) -> u32 {
+    pub fn element(&self, format: Format, added: bool, n: u64) -> u32 {
         let exponents = if added { self.added } else { self.multiplied };
-        let [first, last] = exponents[usize::from(format.exponent_bits == 5)];
+        let [first, last] = exponents[usize::from(format.exponent_bits <= 5)];
         let (one, two) = (random_bits(2 * n), random_bits(2 * n + 1));
         let special = format.special();
         let mut field = format.bias() + first + ((one >> 1) % (last - first + 1) as u32) as i32;

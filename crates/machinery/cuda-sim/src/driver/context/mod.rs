@@ -114,6 +114,8 @@ impl Driver {
         }
         self.streams.retain(|_, stream| stream.context != context);
         self.events.retain(|_, event| event.context != context);
+        // Their texture and surface objects find no memory from now on.
+        self.arrays.retain(|_, array| array.context != context);
         let removed = self.contexts.remove(&context);
         if let Some(context) = &removed
             && self.checks.leak

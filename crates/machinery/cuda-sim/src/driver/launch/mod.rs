@@ -91,6 +91,7 @@ impl Driver {
             params: config.parameters,
             stack_limit: u32::try_from(stack).unwrap_or(u32::MAX),
             cooperative,
+            images: self.images.clone(),
             time_limit: self.time_limit,
             threads: None,
             watch: config.watch,
@@ -186,6 +187,9 @@ fn fault_code(fault: &FaultKind) -> CudaError {
         FaultKind::BarrierNeverOpens { .. } | FaultKind::WarpSyncNeverOpens { .. } => {
             CudaError::LaunchTimeout
         }
-        FaultKind::Trap | FaultKind::Breakpoint => CudaError::LaunchFailed,
+        FaultKind::Trap
+        | FaultKind::Breakpoint
+        | FaultKind::Mbarrier(_)
+        | FaultKind::NoImage { .. } => CudaError::LaunchFailed,
     }
 }

@@ -39,11 +39,23 @@ impl Driver {
         operand: &MemcpyOperand,
         copy: &Memcpy,
     ) -> Result<FoundOperand, CudaError> {
+        if let MemcpyAddress::Array(array) = operand.array {
+            let from = [operand.x, operand.y, operand.z];
+            self.array_takes(array, from, [copy.width, copy.height, copy.depth])?;
+            let (base, pitch, height) = self.array_memory(array)?;
+            let texels = MemcpyOperand {
+                array: MemcpyAddress::Device(base),
+                pitch,
+                height,
+                ..*operand
+            };
+            return self.find_operand(&texels, copy);
+        }
         let extent = Extent::new(operand, copy).ok_or(CudaError::InvalidValue)?;
         let (base, must_be_mapped) = match operand.array {
             MemcpyAddress::Host(host) => (host as u64, false),
             MemcpyAddress::Unified(address) => (address, address >= BASE),
-            MemcpyAddress::Device(address) => (address, true),
+            MemcpyAddress::Device(address) | MemcpyAddress::Array(address) => (address, true),
         };
         let first = base.checked_add(extent.offset);
         let first = first.ok_or(CudaError::InvalidValue)?;

@@ -8,7 +8,9 @@ pub enum MemcpyAddress {
     Host(*mut u8),
     /// Device memory, or host memory mapped into the device (`CU_MEMORYTYPE_DEVICE`).
     Device(u64),
-    /// Either of the two: the address itself says which (`CU_MEMORYTYPE_UNIFIED`).
+    /// The texels of an array, by its handle (`CU_MEMORYTYPE_ARRAY`). Its pitch and height are its own.
+    Array(u64),
+    /// Host or device memory: the address itself says which (`CU_MEMORYTYPE_UNIFIED`).
     Unified(u64),
 }
 

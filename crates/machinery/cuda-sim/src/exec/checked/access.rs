@@ -28,7 +28,7 @@ unsafe fn access<'a>(sm: &Sm, inst: &Inst) -> (Doing, Addresses<'a>) {
     // SAFETY: the operand is a 64-bit row.
     let row = unsafe { sm.row::<u64>(inst, access.address) };
     let (reads, writes) = match access.kind {
-        AccessKind::Store => (false, true),
+        AccessKind::Store | AccessKind::MatrixStore => (false, true),
         AccessKind::Atomic => (inst.x != Atomic::Exchange as u32, true),
         _ => (true, false),
     };
@@ -121,9 +121,11 @@ unsafe fn look_at_shared(
     at: Addresses,
     mask: u32,
 ) {
-    // Of a load of matrices each address is that of a row of 16 bytes.
+    // Of matrices each address is that of a row of 16 bytes.
     let (mask, bytes) = match doing.access.kind {
-        AccessKind::MatrixLoad => (mask & (u32::MAX >> (32 - doing.access.bytes * 2)), 16),
+        AccessKind::MatrixLoad | AccessKind::MatrixStore => {
+            (mask & (u32::MAX >> (32 - doing.access.bytes * 2)), 16)
+        }
         _ => (mask, doing.access.bytes.into()),
     };
     // SAFETY: it is only asked of stores.

@@ -40,6 +40,10 @@ pub enum FaultKind {
     WarpIncomplete { alive: u32 },
     /// A barrier number of 16 or more, or a thread count that is no multiple of 32.
     InvalidBarrier { barrier: u32, count: u32 },
+    /// A texture or surface was named by what is no object's handle, or its memory is gone.
+    NoImage { handle: u64 },
+    /// A barrier in shared memory was used in a way that it cannot be: why.
+    Mbarrier(&'static str),
     /// The launch ran past its time limit, when so many of its blocks had ended.
     Timeout {
         limit: TimeLimit,
@@ -125,6 +129,11 @@ impl fmt::Display for FaultKind {
                 }?;
                 write!(f, "\n  blocks ended: {ended} of {blocks}")
             }
+            FaultKind::NoImage { handle } => write!(
+                f,
+                "no texture or surface object has the handle {handle:#x}, or its memory was freed"
+            ),
+            FaultKind::Mbarrier(why) => write!(f, "mbarrier: {why}"),
             FaultKind::Assert { message } => f.write_str(message),
         }
     }

@@ -42,7 +42,9 @@ impl AccessCost {
     pub fn of_shared(&mut self, at: &[u64; LANES], mask: u32, transfer: Transfer) {
         let found = match transfer.kind {
             AccessKind::Atomic => traffic::shared_atomic(at, mask, transfer.bytes),
-            AccessKind::MatrixLoad => traffic::matrices(at, transfer.bytes as usize / 4),
+            AccessKind::MatrixLoad | AccessKind::MatrixStore => {
+                traffic::matrices(at, transfer.bytes as usize / 4)
+            }
             kind => traffic::shared(at, mask, transfer.bytes, !kind.is_load()),
         };
         self.traffic.wavefronts = found.wavefronts;

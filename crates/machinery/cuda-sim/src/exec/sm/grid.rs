@@ -5,6 +5,7 @@ use crate::check::{self, Checks};
 use crate::device::DeviceSpec;
 use crate::exec::Conditions;
 use crate::exec::fault::Fault;
+use crate::exec::image::Images;
 use crate::exec::sample::{Observe, Sample};
 use crate::exec::time_limit::{TimeLimit, Timing};
 use crate::exec::watch::{Apart, Running, Watch};
@@ -32,6 +33,8 @@ pub struct Launch<'a> {
     /// The address of the word by which all blocks of the grid wait for each other, where they are all
     /// under way at once: a cooperative launch. It is in device memory, after a word of its size.
     pub cooperative: Option<u64>,
+    /// The textures and surfaces that the kernel may name.
+    pub images: Arc<Images>,
     /// How long the launch may take; for ever where none.
     pub time_limit: Option<TimeLimit>,
     /// Host threads to run on; the simulator's own, one a core, where none.
@@ -74,6 +77,7 @@ pub struct Grid {
     pub checks: Option<Arc<check::LaunchChecks>>,
     /// Blocks that the modelled GPU runs at once: so many may wait for each other.
     pub resident: usize,
+    pub images: Arc<Images>,
     /// Where a cooperative launch's blocks wait for each other; 0 for any other launch.
     pub cooperative: u64,
     pub sample: Sample,
@@ -151,6 +155,7 @@ impl Grid {
                 blocks,
             ),
             resident,
+            images: launch.images.clone(),
             cooperative: launch.cooperative.unwrap_or(0),
             sample: Sample::new(
                 launch.observed(),

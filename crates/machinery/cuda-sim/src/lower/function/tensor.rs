@@ -1,10 +1,11 @@
-//! Tensor cores and what feeds them. Source: PTX ISA, sections 9.7.14.5 (`mma`) and 9.7.14.5.15
-//! (`ldmatrix`).
+//! Tensor cores and what feeds them. Source: PTX ISA, sections 9.7.14.5 (`mma`), 9.7.14.5.15
+//! (`ldmatrix`) and 9.7.14.5.16 (`stmatrix`).
 
 use super::Lowering;
 use super::access::{At, Place};
 use super::operands::written;
-use crate::exec::tensor::{Accumulator, Multiplicand, SHAPES};
+use crate::exec::sm::Handler;
+use crate::exec::tensor::{Accumulator, Byte, ByteShape, Multiplicand, SHAPES};
 use crate::exec::{matrix, tensor};
 use crate::isa::{Access, AccessKind, Class, Memory};
 use crate::lower::error::LoadError;
@@ -15,10 +16,28 @@ use crate::ptx::ast::{Instruction, Operand, Type};
 impl<'a> Lowering<'_, 'a> {
     /// `mma.sync.aligned.m16n8kK.row.col.D.A.B.C`
     pub fn multiply_matrices(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        let &["sync", "aligned", shape, "row", "col", d, a, b, c] = &instruction.modifiers[..]
-        else {
-            return Err(self.unknown(instruction));
+        let (shape, [d, a, b, c], clamps) = match instruction.modifiers[..] {
+            ["sync", "aligned", shape, "row", "col", d, a, b, c] => (shape, [d, a, b, c], false),
+            [
+                "sync",
+                "aligned",
+                shape,
+                "row",
+                "col",
+                "satfinite",
+                d,
+                a,
+                b,
+                c,
+            ] => (shape, [d, a, b, c], true),
+            _ => return Err(self.unknown(instruction)),
         };
+        if let (Some(left), Some(right)) = (byte(a), byte(b)) {
+            return self.multiply_bytes(instruction, shape, (left, right, clamps), [d, c]);
+        }
+        if clamps {
+            return Err(self.unknown(instruction));
+        }
         let multiplicand = match a {
             "tf32" => Multiplicand::Tf32,
             "f16" => Multiplicand::F16,
@@ -45,10 +64,60 @@ impl<'a> Lowering<'_, 'a> {
         let (Some(number), true) = (number, a == b && d == c) else {
             return Err(self.unknown(instruction));
         };
+        let run = tensor::handler(self.cpu, number);
+        self.matrices(instruction, run, form.registers(), ty)?;
+        self.last().operations = form.operations();
+        Ok(())
+    }
+
+    /// `mma` of elements of 8 bits, clamped or not, into a type from another, which has to be the same.
+    fn multiply_bytes(
+        &mut self,
+        instruction: &Instruction<'a>,
+        shape: &str,
+        (left, right, clamps): (Byte, Byte, bool),
+        [d, c]: [&str; 2],
+    ) -> Result<(), LoadError> {
+        let (rows, deep) = match shape {
+            "m8n8k16" => (8, 16),
+            "m16n8k16" => (16, 16),
+            "m16n8k32" => (16, 32),
+            _ => return Err(self.unknown(instruction)),
+        };
+        let form = ByteShape {
+            rows,
+            deep,
+            left,
+            right,
+            clamps,
+        };
+        let (run, ty): (Handler, _) = match (form.is_whole(), d) {
+            (Some(true), "s32") => (tensor::whole, Type::B32),
+            (Some(false), "f32") if rows == 16 && !clamps => (tensor::floats, Type::F32),
+            _ => return Err(self.unknown(instruction)),
+        };
+        if d != c {
+            return Err(self.unknown(instruction));
+        }
+        self.matrices(instruction, run, form.registers(), ty)?;
+        self.last().x = form.packed();
+        if ty == Type::F32 {
+            self.last().operations = 2 * rows * 8 * deep / 32;
+        }
+        Ok(())
+    }
+
+    /// Appends a product: its result and what is added are of a type, the others words.
+    fn matrices(
+        &mut self,
+        instruction: &Instruction<'a>,
+        run: Handler,
+        [results, first, second]: [usize; 3],
+        ty: Type,
+    ) -> Result<(), LoadError> {
         let [d, a, b, c] = &instruction.operands[..] else {
             return Err(self.error(format!("`{}` takes 4 operands", written(instruction))));
         };
-        let [results, first, second] = form.registers();
         let mut defs = Vec::new();
         for part in self.parts(d, results)? {
             defs.push(self.destination(&part, ty)?);
@@ -63,11 +132,8 @@ impl<'a> Lowering<'_, 'a> {
                 uses.push(self.source(&part, ty)?);
             }
         }
-        let run = tensor::handler(self.cpu, number);
         self.draft(run, Class::Tensor, &defs, &uses);
-        let draft = self.last();
-        draft.listed = true;
-        draft.operations = form.operations();
+        self.last().listed = true;
         Ok(())
     }
 
@@ -118,8 +184,54 @@ impl<'a> Lowering<'_, 'a> {
         Ok(())
     }
 
+    /// `stmatrix.sync.aligned.m8n8.xN{.trans}{.shared}.b16`
+    pub fn store_matrices(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let ["sync", "aligned", "m8n8", count, modifiers @ ..] = &instruction.modifiers[..] else {
+            return Err(self.unknown(instruction));
+        };
+        let (transposed, modifiers) = match modifiers {
+            ["trans", rest @ ..] => (true, rest),
+            rest => (false, rest),
+        };
+        let at = match modifiers {
+            ["shared" | "shared::cta", "b16"] => At::Shared,
+            ["b16"] => At::Generic,
+            _ => return Err(self.unknown(instruction)),
+        };
+        let matrices = match *count {
+            "x1" => 1,
+            "x2" => 2,
+            "x4" => 4,
+            _ => return Err(self.unknown(instruction)),
+        };
+        let [to, from] = &instruction.operands[..] else {
+            return Err(self.error("`stmatrix` takes an address and registers"));
+        };
+        let (row, offset) = self.shared_place(to, at)?;
+        let mut uses: Vec<Register> = vec![row];
+        for part in self.parts(from, matrices)? {
+            uses.push(self.source(&part, Type::B32)?);
+        }
+        self.draft(matrix::store, Class::Shared, &[], &uses);
+        let draft = self.last();
+        draft.x = matrix::packed(matrices, transposed);
+        draft.imm = offset as u64;
+        draft.access = Some(Access {
+            memory: Memory::Shared,
+            kind: AccessKind::MatrixStore,
+            bytes: 4 * matrices as u32,
+            address: 0,
+            ordered: None,
+        });
+        Ok(())
+    }
+
     /// A vector's registers, as many as there have to be; one may stand without braces.
-    fn parts(&self, operand: &Operand<'a>, count: usize) -> Result<Vec<Operand<'a>>, LoadError> {
+    pub fn parts(
+        &self,
+        operand: &Operand<'a>,
+        count: usize,
+    ) -> Result<Vec<Operand<'a>>, LoadError> {
         let parts = match operand {
             Operand::Vector(parts) => parts.clone(),
             single => vec![single.clone()],
@@ -131,5 +243,16 @@ impl<'a> Lowering<'_, 'a> {
             )));
         }
         Ok(parts)
+    }
+}
+
+/// The element of 8 bits that a modifier names.
+fn byte(name: &str) -> Option<Byte> {
+    match name {
+        "s8" => Some(Byte::S8),
+        "u8" => Some(Byte::U8),
+        "e4m3" => Some(Byte::E4m3),
+        "e5m2" => Some(Byte::E5m2),
+        _ => None,
     }
 }

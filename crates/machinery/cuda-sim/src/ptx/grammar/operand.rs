@@ -109,11 +109,35 @@ fn address<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Operand<'s>> {
         }
     };
     if at_symbol(input, ',') {
-        return Rejection::refuse(
-            input,
-            "coordinates in an address (textures, tensors) are not supported",
-        );
+        return texel(input, base, offset);
     }
     expect(']').parse_next(input)?;
     Ok(Operand::Address { base, offset })
+}
+
+/// `, {%f1, %f2}]`, and a single coordinate without braces, after the name of what it is a place in.
+fn texel<'s>(
+    input: &mut Tokens<'_, 's>,
+    base: AddressBase<'s>,
+    offset: i64,
+) -> Parsed<'s, Operand<'s>> {
+    let AddressBase::Name(image) = base else {
+        return Rejection::refuse(input, "a place in a texture begins with its handle");
+    };
+    if offset != 0 {
+        return Rejection::refuse(input, "nothing is added to the handle of a texture");
+    }
+    expect(',').parse_next(input)?;
+    let place = match at_symbol(input, '{') {
+        true => enclosed(input, '{', '}')?,
+        false => vec![scalar(input)?],
+    };
+    if at_symbol(input, ',') {
+        return Rejection::refuse(
+            input,
+            "a sampler beside a texture, and coordinates of tensors, are not supported",
+        );
+    }
+    expect(']').parse_next(input)?;
+    Ok(Operand::Texel { image, place })
 }

@@ -97,6 +97,17 @@ fn addresses() {
 }
 
 #[test]
+fn places_in_textures() {
+    for (text, place) in [
+        ("[%rd1, {%f1, 5}]", vec![name("%f1"), int(5)]),
+        ("[%rd1, %f1]", vec![name("%f1")]),
+    ] {
+        let image = "%rd1";
+        assert_eq!(operands(text), [Operand::Texel { image, place }], "{text}");
+    }
+}
+
+#[test]
 fn vectors_and_pairs() {
     assert_eq!(
         operands("{%r1, _, 5}"),

@@ -430,8 +430,16 @@ fn instructions() {
             "18: cannot read `1.5`: an address is an integer",
         ),
         (
-            ".entry k() { op [t, {a}]; }",
-            "19: cannot read `,`: coordinates in an address (textures, tensors) are not supported",
+            ".entry k() { op [4, {a}]; }",
+            "19: cannot read `,`: a place in a texture begins with its handle",
+        ),
+        (
+            ".entry k() { op [t+4, {a}]; }",
+            "21: cannot read `,`: nothing is added to the handle of a texture",
+        ),
+        (
+            ".entry k() { op [t, s, {a}]; }",
+            "22: cannot read `,`: a sampler beside a texture, and coordinates of tensors, are not supported",
         ),
         (
             ".entry k() { op [a+b]; }",

@@ -12,10 +12,22 @@ pub const ENTRIES: &[Entry] = &[
         .also_needs(prefetch)
         .refuses_older(),
     lowered("createpolicy", ptx(7, 4).sm(80), |l, i| l.create_policy(i)),
+    lowered("cp.async.mbarrier", ptx(7, 0).sm(80), |l, i| {
+        l.arrive_when_copied(i)
+    })
+    .refuses_older(),
     lowered("cvta", ptx(2, 0).sm(20), |l, i| l.cvta(i)),
     lowered("isspacep", ptx(2, 0).sm(20), |l, i| l.isspacep(i)),
     lowered("fence", ptx(6, 0).sm(70), |l, i| l.fence(i)),
     lowered("membar", ptx(1, 4), |l, i| l.fence(i)),
+    // Textures and surfaces, through a handle in a register, as compilers pass it.
+    lowered("tex", ptx(3, 1).sm(20), |l, i| l.texture(i)),
+    lowered("tld4", ptx(3, 1).sm(20), |l, i| l.gather(i)),
+    lowered("txq", ptx(3, 1).sm(20), |l, i| l.texture_size(i)),
+    lowered("suld", ptx(3, 1).sm(20), |l, i| l.surface_load(i)),
+    lowered("sust", ptx(3, 1).sm(20), |l, i| l.surface_store(i)),
+    lowered("sured", ptx(3, 1).sm(20), |l, i| l.surface_reduction(i)),
+    lowered("suq", ptx(3, 1).sm(20), |l, i| l.surface_size(i)),
     // Advice to a cache: it changes no result and no counter.
     lowered("applypriority", ptx(7, 4).sm(80), |l, _| l.nothing()),
     lowered("discard", ptx(7, 4).sm(80), |l, _| l.nothing()),

@@ -4,14 +4,7 @@
 use super::entry::{Entry, not_simulated, ptx};
 
 pub const ENTRIES: &[Entry] = &[
-    // Textures and surfaces, through a handle in a register, as compilers pass it.
-    not_simulated("tex", ptx(3, 1).sm(20)),
-    not_simulated("tld4", ptx(3, 1).sm(20)),
-    not_simulated("txq", ptx(3, 1).sm(20)),
-    not_simulated("suld", ptx(3, 1).sm(20)),
-    not_simulated("suq", ptx(3, 1).sm(20)),
-    not_simulated("sured", ptx(3, 1).sm(20)),
-    not_simulated("sust", ptx(3, 1).sm(20)),
+    // Textures and surfaces.
     not_simulated("istypep", ptx(4, 0).sm(30)),
     // Video.
     not_simulated("vabsdiff", ptx(2, 0).sm(20)),
@@ -35,17 +28,11 @@ pub const ENTRIES: &[Entry] = &[
     // Matrices.
     not_simulated("movmatrix", ptx(7, 8).sm(75)),
     not_simulated("setmaxnreg", ptx(8, 0).sm(90)),
-    not_simulated("stmatrix", ptx(7, 8).sm(90)),
     not_simulated("tcgen05", ptx(8, 6).sm(100)),
     not_simulated("wgmma", ptx(8, 0).sm(90)),
     // Memory.
     not_simulated("cp.async.bulk", ptx(8, 0).sm(90)),
-    not_simulated("cp.async.mbarrier", ptx(7, 0).sm(80)),
     not_simulated("cp.reduce", ptx(8, 0).sm(90)),
-    not_simulated("mbarrier", ptx(7, 0).sm(80)),
-    not_simulated("mbarrier.complete_tx", ptx(8, 0).sm(90)),
-    not_simulated("mbarrier.expect_tx", ptx(8, 0).sm(90)),
-    not_simulated("mbarrier.try_wait", ptx(7, 8).sm(90)),
     not_simulated("multimem", ptx(8, 1).sm(90)),
     not_simulated("tensormap", ptx(8, 3).sm(90)),
     // Clusters of blocks, and grids that start each other.

@@ -15,6 +15,18 @@ pub const ENTRIES: &[Entry] = &[
     lowered("ldmatrix", ptx(6, 5).sm(75), |l, i| l.load_matrices(i))
         .guarded(Around)
         .refuses_older(),
+    lowered("stmatrix", ptx(7, 8).sm(90), |l, i| l.store_matrices(i))
+        .guarded(Around)
+        .refuses_older(),
+    lowered("mbarrier", ptx(7, 0).sm(80), |l, i| l.mbarrier(i))
+        .also_needs(bytes_to_come)
+        .refuses_older(),
+    lowered("mbarrier.complete_tx", ptx(8, 0).sm(90), |l, i| {
+        l.mbarrier(i)
+    })
+    .refuses_older(),
+    lowered("mbarrier.expect_tx", ptx(8, 0).sm(90), |l, i| l.mbarrier(i)).refuses_older(),
+    lowered("mbarrier.try_wait", ptx(7, 8).sm(90), |l, i| l.mbarrier(i)).refuses_older(),
     lowered("mma", ptx(6, 4).sm(70), |l, i| l.multiply_matrices(i))
         .guarded(Around)
         .also_needs(product)
@@ -23,13 +35,21 @@ pub const ENTRIES: &[Entry] = &[
     not_simulated("wmma", ptx(6, 0).sm(70)).also_needs(product),
 ];
 
+/// An arrival that also says how many bytes are to come.
+fn bytes_to_come(modifiers: &[&str]) -> Needs {
+    match modifiers.contains(&"expect_tx") {
+        true => ptx(8, 0).sm(90),
+        false => ptx(7, 0),
+    }
+}
+
 /// What the shape and the elements of a matrix product need.
 fn product(modifiers: &[&str]) -> Needs {
     modifiers
         .iter()
         .map(|modifier| match *modifier {
-            "m16n8k8" | "s4" | "u4" | "s8" | "u8" | "b1" => ptx(6, 5).sm(75),
-            "m16n8k4" | "m16n8k16" | "bf16" | "tf32" | "f64" => ptx(7, 0).sm(80),
+            "m8n8k16" | "m16n8k8" | "s4" | "u4" | "s8" | "u8" | "b1" => ptx(6, 5).sm(75),
+            "m16n8k4" | "m16n8k16" | "m16n8k32" | "bf16" | "tf32" | "f64" => ptx(7, 0).sm(80),
             "e4m3" | "e5m2" => ptx(8, 4).sm(89),
             _ => ptx(6, 0),
         })

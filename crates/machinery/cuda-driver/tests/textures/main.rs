@@ -1,0 +1,307 @@
+//! Textures and surfaces through the driver's functions: what is fetched against an H200's answers, bit for
+//! bit, and what arrays, objects and their copies do.
+
+extern crate cuda_driver as _;
+
+mod objects;
+
+use std::ffi::c_void;
+use std::mem::{MaybeUninit, zeroed};
+use std::ptr;
+use std::sync::Once;
+
+use cust::context::Context;
+use cust::memory::{CopyDestination, DeviceBuffer};
+use cust::module::Module;
+use cust::sys::{
+    self, CUDA_ARRAY3D_DESCRIPTOR, CUDA_MEMCPY3D, CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC, CUarray,
+    CUresult, CUtexObject,
+};
+
+/// What `scripts/textures.py` printed.
+const H200: &str = include_str!("h200.txt");
+
+const SAMPLES: usize = 4096;
+
+/// A result that is none of the error's.
+#[track_caller]
+pub fn ok(code: CUresult) {
+    assert_eq!(code as i32, 0);
+}
+
+/// A context on the simulator. All tests share the one primary context.
+pub fn simulator() -> Context {
+    static FORCED: Once = Once::new();
+    // SAFETY: before any call of the driver, which alone reads it; Rust's own reading of the
+    // environment waits.
+    FORCED.call_once(|| unsafe { std::env::set_var("CUDA_BACKEND", "sim") });
+    cust::quick_init().unwrap()
+}
+
+/// A format: its number in C, and bits of a channel.
+fn format(name: &str) -> (i32, u32) {
+    match name {
+        "u8" => (1, 8),
+        "u16" => (2, 16),
+        "u32" => (3, 32),
+        "s8" => (8, 8),
+        "s16" => (9, 16),
+        "f16" => (16, 16),
+        "f32" => (32, 32),
+        other => panic!("{other}"),
+    }
+}
+
+fn random_bits(n: u64) -> u32 {
+    let n = (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let n = (n ^ n >> 32).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    (n ^ n >> 32) as u32
+}
+
+/// A float as one of 16 bits; it has no more than 11.
+fn half(value: f32) -> u16 {
+    let bits = value.to_bits();
+    let sign = (bits >> 16) as u16 & 0x8000;
+    if value == 0.0 {
+        return sign;
+    }
+    let exponent = (bits >> 23 & 0xff) as u16 - 112;
+    sign | exponent << 10 | (bits >> 13) as u16 & 0x3ff
+}
+
+/// The channels of so many texels, as they lie in memory.
+fn texels(kind: &str, count: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for n in 0..count as u64 {
+        let bits = random_bits((1 << 20) + n);
+        match kind {
+            "f32" => bytes.extend(((bits >> 8) as f32 / (1 << 23) as f32 - 1.0).to_ne_bytes()),
+            "f16" => bytes.extend(half((bits >> 21) as f32 / 1024.0 - 1.0).to_ne_bytes()),
+            _ => match format(kind).1 {
+                8 => bytes.push((bits >> 24) as u8),
+                16 => bytes.extend(((bits >> 16) as u16).to_ne_bytes()),
+                _ => bytes.extend(bits.to_ne_bytes()),
+            },
+        }
+    }
+    bytes
+}
+
+/// Places around and in a texture.
+fn coordinates(size: [usize; 3], normalised: bool) -> Vec<f32> {
+    let fine = if normalised { 64.0f32 } else { 8.0 };
+    (0..3 * SAMPLES)
+        .map(|n| {
+            let (sample, axis) = (n / 3, n % 3);
+            let part = (random_bits((1 << 24) + n as u64) >> 8) as f32 / (1 << 24) as f32;
+            let extent = match normalised {
+                true => 1.0f32,
+                false => size[axis].max(1).next_power_of_two() as f32,
+            };
+            let reach = if sample % 4 == 1 { 8.0f32 } else { 2.0 };
+            let at = (part - 0.5) * reach * extent + extent * 0.5;
+            match sample % 4 {
+                3 => (at * fine).floor() / fine,
+                _ => at,
+            }
+        })
+        .collect()
+}
+
+/// An array, and what is in it.
+pub fn array(size: [usize; 3], kind: &str, channels: u32, flags: u32, bytes: &[u8]) -> CUarray {
+    let (number, bits) = format(kind);
+    // SAFETY: structures of C, which are filled field by field; enums as the numbers that they are.
+    unsafe {
+        let mut blank = MaybeUninit::<CUDA_ARRAY3D_DESCRIPTOR>::zeroed();
+        let description = blank.as_mut_ptr();
+        [
+            (*description).Width,
+            (*description).Height,
+            (*description).Depth,
+        ] = size;
+        (&raw mut (*description).Format).cast::<i32>().write(number);
+        (*description).NumChannels = channels;
+        (*description).Flags = flags;
+        let mut array = ptr::null_mut();
+        ok(sys::cuArray3DCreate_v2(&mut array, description));
+        let row = size[0] * (bits * channels) as usize / 8;
+        let mut blank = MaybeUninit::<CUDA_MEMCPY3D>::zeroed();
+        let copy = blank.as_mut_ptr();
+        (&raw mut (*copy).srcMemoryType).cast::<i32>().write(1);
+        (&raw mut (*copy).dstMemoryType).cast::<i32>().write(3);
+        (*copy).srcHost = bytes.as_ptr().cast();
+        (*copy).srcPitch = row;
+        (*copy).srcHeight = size[1].max(1);
+        (*copy).dstArray = array;
+        (*copy).WidthInBytes = row;
+        (*copy).Height = size[1].max(1);
+        (*copy).Depth = size[2].max(1);
+        assert_eq!(bytes.len(), row * (*copy).Height * (*copy).Depth);
+        ok(sys::cuMemcpy3D_v2(copy));
+        array
+    }
+}
+
+/// A texture object of an array.
+pub fn texture(array: CUarray, mode: i32, linear: bool, flags: u32) -> CUtexObject {
+    // SAFETY: as in `array`.
+    unsafe {
+        let mut resource: CUDA_RESOURCE_DESC = zeroed();
+        resource.res.array.hArray = array;
+        let mut how: CUDA_TEXTURE_DESC = zeroed();
+        (&raw mut how.addressMode)
+            .cast::<[i32; 3]>()
+            .write([mode; 3]);
+        (&raw mut how.filterMode).cast::<i32>().write(linear.into());
+        how.flags = flags;
+        how.borderColor = [0.25, -2.0, 3.0, 0.75];
+        let mut object = 0;
+        ok(sys::cuTexObjectCreate(
+            &mut object,
+            &resource,
+            &how,
+            ptr::null(),
+        ));
+        object
+    }
+}
+
+/// A kernel of one parameter more than a handle, an input and an output: `body` runs with the handle in
+/// `%d1`, the coordinates in `%f0` to `%f2`, and leaves four words in `%r0` to `%r3`.
+fn kernel(body: &str) -> String {
+    format!(
+        ".version 7.0
+        .target sm_80
+        .address_size 64
+        .visible .entry fetch(.param .u64 image, .param .u64 at, .param .u64 to)
+        {{
+            .reg .b32 %r<12>;
+            .reg .f32 %f<8>;
+            .reg .b64 %d<6>;
+            ld.param.u64 %d1, [image];
+            ld.param.u64 %d2, [at];
+            ld.param.u64 %d3, [to];
+            mov.u32 %r8, %ctaid.x;
+            mov.u32 %r9, %ntid.x;
+            mov.u32 %r10, %tid.x;
+            mad.lo.u32 %r8, %r8, %r9, %r10;
+            mad.wide.u32 %d2, %r8, 12, %d2;
+            mad.wide.u32 %d3, %r8, 16, %d3;
+            ld.global.f32 %f0, [%d2];
+            ld.global.f32 %f1, [%d2+4];
+            ld.global.f32 %f2, [%d2+8];
+            {body}
+            st.global.v4.b32 [%d3], {{%r0, %r1, %r2, %r3}};
+            ret;
+        }}"
+    )
+}
+
+/// What the kernel answers for each place.
+pub fn fetched(body: &str, object: u64, at: &[f32]) -> Vec<u32> {
+    let (code, found) = try_fetching(body, object, at);
+    assert_eq!(code, 0, "{body}");
+    found
+}
+
+/// The same, and what waiting for it answers.
+pub fn try_fetching(body: &str, object: u64, at: &[f32]) -> (i32, Vec<u32>) {
+    let module = Module::from_ptx(kernel(body), &[]).unwrap();
+    let function = module.get_function("fetch").unwrap().to_raw();
+    let samples = at.len() / 3;
+    let input = DeviceBuffer::from_slice(at).unwrap();
+    let output = DeviceBuffer::from_slice(&vec![0xa5a5_a5a5u32; 4 * samples]).unwrap();
+    let mut arguments = [
+        object,
+        input.as_device_ptr().as_raw(),
+        output.as_device_ptr().as_raw(),
+    ];
+    let mut pointers = arguments
+        .each_mut()
+        .map(|argument| ptr::from_mut(argument).cast::<c_void>());
+    let threads = samples.min(128) as u32;
+    // SAFETY: the kernel's three parameters, and buffers as long as there are threads.
+    ok(unsafe {
+        sys::cuLaunchKernel(
+            function,
+            samples as u32 / threads,
+            1,
+            1,
+            threads,
+            1,
+            1,
+            0,
+            ptr::null_mut(),
+            pointers.as_mut_ptr(),
+            ptr::null_mut(),
+        )
+    });
+    // SAFETY: it has no arguments.
+    let code = unsafe { sys::cuCtxSynchronize() } as i32;
+    let mut found = vec![0; 4 * samples];
+    if code == 0 {
+        output.copy_to(&mut found).unwrap();
+    }
+    (code, found)
+}
+
+/// A hash of what is fetched in a case of the record.
+fn hash(case: &str) -> u64 {
+    let [_, shape, kind, channels, how, filter, mode, coordinates_are] =
+        case.split(' ').collect::<Vec<_>>()[..]
+    else {
+        panic!("a case: {case}");
+    };
+    let mut size = [0; 3];
+    for (size, given) in size.iter_mut().zip(shape.split('x')) {
+        *size = given.parse().unwrap();
+    }
+    let dimensions = shape.split('x').count();
+    let channels: u32 = channels.parse().unwrap();
+    let count = size.iter().map(|&size| size.max(1)).product::<usize>() * channels as usize;
+    let array = array(size, kind, channels, 0, &texels(kind, count));
+    let modes = ["wrap", "clamp", "mirror", "border"];
+    let mode = modes.iter().position(|known| *known == mode).unwrap();
+    let normalised = coordinates_are == "normalised";
+    let whole = how == "whole";
+    // CU_TRSF_READ_AS_INTEGER and CU_TRSF_NORMALIZED_COORDINATES
+    let flags = u32::from(whole) | u32::from(normalised) << 1;
+    let object = texture(array, mode as i32, filter == "linear", flags);
+    let ty = match (whole, kind.starts_with('s')) {
+        (false, _) => "f32",
+        (true, true) => "s32",
+        (true, false) => "u32",
+    };
+    let place = ["{%f0}", "{%f0, %f1}", "{%f0, %f1, %f2, %f2}"][dimensions - 1];
+    let body = match whole {
+        true => format!("tex.{dimensions}d.v4.{ty}.f32 {{%r0, %r1, %r2, %r3}}, [%d1, {place}];"),
+        false => format!(
+            "tex.{dimensions}d.v4.f32.f32 {{%f4, %f5, %f6, %f7}}, [%d1, {place}];
+            mov.b32 %r0, %f4; mov.b32 %r1, %f5; mov.b32 %r2, %f6; mov.b32 %r3, %f7;"
+        ),
+    };
+    let found = fetched(&body, object, &coordinates(size, normalised));
+    // SAFETY: both are this function's own.
+    unsafe {
+        ok(sys::cuTexObjectDestroy(object));
+        ok(sys::cuArrayDestroy(array));
+    }
+    found.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &word| {
+        (hash ^ u64::from(word)).wrapping_mul(0x100_0000_01b3)
+    })
+}
+
+#[test]
+fn fetches_are_those_of_an_h200() {
+    let _context = simulator();
+    let cases = H200.lines().filter(|line| !line.starts_with('#'));
+    let wrong: Vec<&str> = cases
+        .filter(|line| {
+            let (case, wanted) = line.split_once(" = ").unwrap();
+            format!("{:016x}", hash(case)) != wanted
+        })
+        .collect();
+    assert!(H200.lines().count() > 100);
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}

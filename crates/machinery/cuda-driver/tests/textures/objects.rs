@@ -1,0 +1,479 @@
+//! Arrays, their copies, objects of each kind, and what an H200 answers where coordinates lie outside.
+
+use std::mem::{MaybeUninit, zeroed};
+use std::ptr;
+
+use cust::memory::DeviceBuffer;
+use cust::sys::{
+    self, CUDA_ARRAY3D_DESCRIPTOR, CUDA_MEMCPY2D, CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC, CUarray,
+};
+
+use super::{array, fetched, ok, simulator, texture, try_fetching};
+
+/// 1 to 84 in twelve columns of seven rows, which kernels may write to.
+fn numbers() -> CUarray {
+    let bytes: Vec<u8> = (1..=84u32).flat_map(u32::to_ne_bytes).collect();
+    array([12, 7, 0], "u32", 1, 2, &bytes)
+}
+
+fn surface(array: CUarray) -> u64 {
+    // SAFETY: the structure may be zero; the array is one.
+    unsafe {
+        let mut resource: CUDA_RESOURCE_DESC = zeroed();
+        resource.res.array.hArray = array;
+        let mut object = 0;
+        ok(sys::cuSurfObjectCreate(&mut object, &resource));
+        object
+    }
+}
+
+/// The words of [`numbers`], copied back.
+fn read_back(array: CUarray) -> Vec<u32> {
+    let mut found = vec![0u32; 84];
+    // SAFETY: the structure may be zero; `found` has as many bytes as are copied.
+    unsafe {
+        let mut blank = MaybeUninit::<CUDA_MEMCPY2D>::zeroed();
+        let copy = blank.as_mut_ptr();
+        (&raw mut (*copy).srcMemoryType).cast::<i32>().write(3);
+        (&raw mut (*copy).dstMemoryType).cast::<i32>().write(1);
+        (*copy).srcArray = array;
+        (*copy).dstHost = found.as_mut_ptr().cast();
+        (*copy).WidthInBytes = 48;
+        (*copy).Height = 7;
+        ok(sys::cuMemcpy2D_v2(copy));
+    }
+    found
+}
+
+/// Moves constants into `%r4` and `%r5`, the coordinates.
+fn at(x: i32, y: i32) -> String {
+    format!(
+        "mov.s32 %r4, {x}; mov.s32 %r5, {y}; mov.u32 %r0, 7; mov.u32 %r1, 7; mov.u32 %r2, 7; mov.u32 %r3, 7;"
+    )
+}
+
+#[test]
+fn surfaces_are_read_by_bytes_as_on_an_h200() {
+    let _context = simulator();
+    let array = numbers();
+    let object = surface(array);
+    for (beyond, x, y, wanted) in [
+        ("clamp", 0, 0, 1),
+        ("clamp", 4, 1, 14),
+        ("clamp", -4, 0, 1),
+        ("clamp", 48, 0, 12),
+        ("clamp", 4, -1, 2),
+        ("clamp", 4, 7, 74),
+        ("clamp", 100, 100, 84),
+        ("zero", 4, 1, 14),
+        ("zero", -4, 0, 0),
+        ("zero", 48, 0, 0),
+        ("zero", 4, 7, 0),
+        ("trap", 4, 1, 14),
+    ] {
+        let body = format!(
+            "{} suld.b.2d.b32.{beyond} %r0, [%d1, {{%r4, %r5}}];",
+            at(x, y)
+        );
+        assert_eq!(
+            fetched(&body, object, &[0.0; 3])[0],
+            wanted,
+            "{beyond} {x} {y}"
+        );
+    }
+    let pair = |x: i32| {
+        let body = format!(
+            "{} suld.b.2d.v2.b32.clamp {{%r0, %r1}}, [%d1, {{%r4, %r5}}];",
+            at(x, 1)
+        );
+        fetched(&body, object, &[0.0; 3])[..2].to_vec()
+    };
+    assert_eq!(
+        [pair(8), pair(40), pair(-8)],
+        [[15, 16], [23, 24], [13, 14]]
+    );
+    for (size, wanted) in [("width", 12), ("height", 7), ("depth", 0)] {
+        let body = format!("{} suq.{size}.b32 %r0, [%d1];", at(0, 0));
+        assert_eq!(fetched(&body, object, &[0.0; 3])[0], wanted, "{size}");
+    }
+    let texture = texture(array, 1, false, 1);
+    let body = format!(
+        "{} txq.width.b32 %r0, [%d1]; txq.height.b32 %r1, [%d1];",
+        at(0, 0)
+    );
+    assert_eq!(fetched(&body, texture, &[0.0; 3])[..2], [12, 7]);
+}
+
+#[test]
+fn surfaces_are_written_and_changed_as_on_an_h200() {
+    let _context = simulator();
+    for (instruction, x, y, changed) in [
+        (
+            "sust.b.2d.b32.zero [%d1, {%r4, %r5}], %r6;",
+            4,
+            2,
+            Some((1, 2, 1000)),
+        ),
+        ("sust.b.2d.b32.zero [%d1, {%r4, %r5}], %r6;", 48, 2, None),
+        ("sust.b.2d.b32.zero [%d1, {%r4, %r5}], %r6;", 4, -1, None),
+        (
+            "sust.b.2d.b32.clamp [%d1, {%r4, %r5}], %r6;",
+            60,
+            3,
+            Some((11, 3, 1000)),
+        ),
+        (
+            "sust.b.2d.b32.clamp [%d1, {%r4, %r5}], %r6;",
+            -8,
+            4,
+            Some((0, 4, 1000)),
+        ),
+        (
+            "sust.b.2d.b32.clamp [%d1, {%r4, %r5}], %r6;",
+            4,
+            9,
+            Some((1, 6, 1000)),
+        ),
+        (
+            "sured.b.add.2d.u32.zero [%d1, {%r4, %r5}], 5;",
+            8,
+            6,
+            Some((2, 6, 80)),
+        ),
+        (
+            "sured.b.min.2d.s32.clamp [%d1, {%r4, %r5}], -5;",
+            12,
+            6,
+            Some((3, 6, -5i32 as u32)),
+        ),
+        (
+            "sured.b.or.2d.b32.zero [%d1, {%r4, %r5}], 256;",
+            12,
+            6,
+            Some((3, 6, 332)),
+        ),
+        (
+            "sured.p.add.2d.b32.zero [%d1, {%r4, %r5}], 7;",
+            4,
+            6,
+            Some((4, 6, 84)),
+        ),
+        (
+            "sured.b.add.2d.u32.clamp [%d1, {%r4, %r5}], 5;",
+            100,
+            6,
+            Some((11, 6, 89)),
+        ),
+    ] {
+        let array = numbers();
+        let object = surface(array);
+        let body = format!("{} mov.u32 %r6, 1000; {instruction}", at(x, y));
+        fetched(&body, object, &[0.0; 3]);
+        let mut wanted: Vec<u32> = (1..=84).collect();
+        if let Some((x, y, value)) = changed {
+            wanted[y * 12 + x] = value;
+        }
+        assert_eq!(read_back(array), wanted, "{instruction} {x} {y}");
+        // SAFETY: both are this function's own.
+        unsafe {
+            ok(sys::cuSurfObjectDestroy(object));
+            ok(sys::cuArrayDestroy(array));
+        }
+    }
+}
+
+/// The child of the test below: a launch that faults spoils the context.
+#[test]
+#[ignore = "the test after it runs it, once for each fault"]
+fn faults() {
+    let _context = simulator();
+    let instruction = std::env::var("INSTRUCTION").unwrap();
+    let object = match instruction.starts_with("tex") {
+        true => 12345,
+        false => surface(numbers()),
+    };
+    let (code, _) = try_fetching(&instruction, object, &[0.0; 3]);
+    println!("code {code}");
+}
+
+#[test]
+fn what_an_object_cannot_do_is_a_fault() {
+    for (instruction, code) in [
+        ("suld.b.2d.b32.clamp %r0, [%d1, {5, 1}];", 716),
+        ("suld.b.2d.b32.zero %r0, [%d1, {49, 1}];", 716),
+        ("suld.b.2d.v2.b32.zero {%r0, %r1}, [%d1, {4, 1}];", 716),
+        ("suld.b.2d.b32.trap %r0, [%d1, {48, 0}];", 700),
+        ("sust.b.2d.b32.trap [%d1, {48, 2}], %r0;", 700),
+        ("sust.b.2d.b32.zero [%d1, {9, 5}], %r0;", 716),
+        ("tex.1d.v4.u32.s32 {%r0, %r1, %r2, %r3}, [%d1, {0}];", 719),
+    ] {
+        let child = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "objects::faults", "--ignored", "--nocapture"])
+            .env("INSTRUCTION", instruction)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&child.stdout);
+        assert!(
+            said.contains(&format!("code {code}")),
+            "{instruction}: {said}"
+        );
+    }
+}
+
+#[test]
+fn texels_by_number_are_those_inside() {
+    let _context = simulator();
+    let bytes: Vec<u8> = (1..=84).flat_map(|n| (n as f32).to_ne_bytes()).collect();
+    let array = array([12, 7, 0], "f32", 1, 0, &bytes);
+    for (mode, linear) in [(0, false), (1, true), (2, false), (3, true)] {
+        let object = texture(array, mode, linear, 0);
+        for (x, y, wanted) in [
+            (0, 0, 1.0),
+            (1, 0, 2.0),
+            (11, 0, 12.0),
+            (7, 3, 44.0),
+            (-1, 0, 0.0),
+            (12, 1, 0.0),
+            (3, 7, 0.0),
+        ] {
+            let body = format!(
+                "{} tex.2d.v4.f32.s32 {{%f4, %f5, %f6, %f7}}, [%d1, {{%r4, %r5}}];
+                mov.b32 %r0, %f4; mov.b32 %r1, %f7;",
+                at(x, y)
+            );
+            let found = fetched(&body, object, &[0.0; 3]);
+            assert_eq!(
+                (f32::from_bits(found[0]), found[1]),
+                (wanted, 0),
+                "{mode} {x} {y}"
+            );
+        }
+    }
+}
+
+/// Four texels around a place, in the order that an H200 has.
+#[test]
+fn four_texels_are_gathered() {
+    let _context = simulator();
+    let bytes: Vec<u8> = (0..128).flat_map(|n| (n as f32).to_ne_bytes()).collect();
+    let array = array([8, 4, 0], "f32", 4, 8, &bytes);
+    for (mode, channel, place, wanted) in [
+        (1, "r", [4.25, 5.5], [108.0, 112.0, 112.0, 108.0]),
+        (1, "r", [1.25, 1.5], [64.0, 68.0, 36.0, 32.0]),
+        (1, "g", [1.25, 1.5], [65.0, 69.0, 37.0, 33.0]),
+        (1, "r", [-1.0, 5.5], [96.0; 4]),
+        // The border's colour, of which the channel is the first.
+        (3, "r", [-1.0, 5.5], [0.25; 4]),
+        (3, "a", [-1.0, 5.5], [0.75; 4]),
+    ] {
+        let object = texture(array, mode, true, 0);
+        let body = format!(
+            "tld4.{channel}.2d.v4.f32.f32 {{%f4, %f5, %f6, %f7}}, [%d1, {{%f0, %f1}}];
+            mov.b32 %r0, %f4; mov.b32 %r1, %f5; mov.b32 %r2, %f6; mov.b32 %r3, %f7;"
+        );
+        let found = fetched(&body, object, &[place[0], place[1], 0.0]);
+        let found: Vec<f32> = found.into_iter().map(f32::from_bits).collect();
+        assert_eq!(found, wanted, "{mode} {channel} {place:?}");
+    }
+}
+
+/// As an H200 answers: outside of a row of memory there is nothing.
+#[test]
+fn textures_of_plain_memory() {
+    let _context = simulator();
+    let values: Vec<f32> = (1..=256).map(|n| n as f32).collect();
+    let buffer = DeviceBuffer::from_slice(&values).unwrap();
+    let address = buffer.as_device_ptr().as_raw();
+    // SAFETY: the structures may be zero, and are filled as their kind asks.
+    unsafe {
+        let mut resource: CUDA_RESOURCE_DESC = zeroed();
+        (&raw mut resource.resType).cast::<i32>().write(2);
+        resource.res.linear.devPtr = address;
+        (&raw mut resource.res.linear.format)
+            .cast::<i32>()
+            .write(32);
+        resource.res.linear.numChannels = 1;
+        resource.res.linear.sizeInBytes = 64 * 4;
+        let how: CUDA_TEXTURE_DESC = zeroed();
+        let mut object = 0;
+        ok(sys::cuTexObjectCreate(
+            &mut object,
+            &resource,
+            &how,
+            ptr::null(),
+        ));
+        for (x, wanted) in [
+            (-1_000_000_000, 0.0),
+            (-1, 0.0),
+            (0, 1.0),
+            (63, 64.0),
+            (64, 0.0),
+            (1 << 30, 0.0),
+        ] {
+            let body = format!(
+                "{} tex.1d.v4.f32.s32 {{%f4, %f5, %f6, %f7}}, [%d1, {{%r4}}]; mov.b32 %r0, %f4;",
+                at(x, 0)
+            );
+            let found = fetched(&body, object, &[0.0; 3])[0];
+            assert_eq!(f32::from_bits(found), wanted, "{x}");
+        }
+        let mut asked: CUDA_RESOURCE_DESC = zeroed();
+        ok(sys::cuTexObjectGetResourceDesc(&mut asked, object));
+        assert_eq!(asked.res.linear.devPtr, address);
+
+        let mut rows: CUDA_RESOURCE_DESC = zeroed();
+        (&raw mut rows.resType).cast::<i32>().write(3);
+        rows.res.pitch2D.devPtr = address;
+        (&raw mut rows.res.pitch2D.format).cast::<i32>().write(32);
+        rows.res.pitch2D.numChannels = 1;
+        rows.res.pitch2D.width = 60;
+        rows.res.pitch2D.height = 4;
+        rows.res.pitch2D.pitchInBytes = 256;
+        for (mode, linear, wanted) in [
+            (1, false, [1.0, 66.0, 129.0, 252.0, 252.0]),
+            (1, true, [1.0, 81.75, 97.0, 252.0, 220.0]),
+            (3, true, [1.0, 81.75, 9.0, 252.0, 114.5]),
+        ] {
+            let mut how: CUDA_TEXTURE_DESC = zeroed();
+            (&raw mut how.addressMode)
+                .cast::<[i32; 3]>()
+                .write([mode; 3]);
+            (&raw mut how.filterMode).cast::<i32>().write(linear.into());
+            how.borderColor = [9.0, 8.0, 7.0, 6.0];
+            ok(sys::cuTexObjectCreate(
+                &mut object,
+                &rows,
+                &how,
+                ptr::null(),
+            ));
+            let mut asked: CUDA_TEXTURE_DESC = zeroed();
+            ok(sys::cuTexObjectGetTextureDesc(&mut asked, object));
+            assert_eq!(asked.borderColor, how.borderColor);
+            for ((x, y), wanted) in [
+                (0.5, 0.5),
+                (1.25, 1.75),
+                (-3.0, 2.0),
+                (59.5, 3.5),
+                (60.0, 3.0),
+            ]
+            .into_iter()
+            .zip(wanted)
+            {
+                let body =
+                    "tex.2d.v4.f32.f32 {%f4, %f5, %f6, %f7}, [%d1, {%f0, %f1}]; mov.b32 %r0, %f4;";
+                let found = fetched(body, object, &[x, y, 0.0])[0];
+                assert_eq!(f32::from_bits(found), wanted, "{mode} {linear} {x} {y}");
+            }
+        }
+    }
+}
+
+#[test]
+fn arrays_are_copied_by_rows_and_described() {
+    let _context = simulator();
+    let first = numbers();
+    let buffer = DeviceBuffer::from_slice(&[0u32; 12]).unwrap();
+    // SAFETY: arrays and memory of this function, which are as long as is said.
+    unsafe {
+        let mut blank = MaybeUninit::<CUDA_ARRAY3D_DESCRIPTOR>::zeroed();
+        ok(sys::cuArray3DGetDescriptor_v2(blank.as_mut_ptr(), first));
+        let description = blank.assume_init();
+        let found = (description.Width, description.Height, description.Depth);
+        assert_eq!(
+            (found, description.NumChannels, description.Flags),
+            ((12, 7, 0), 1, 2)
+        );
+        let words = [91u32, 92, 93];
+        ok(sys::cuMemcpyHtoA_v2(first, 8, words.as_ptr().cast(), 12));
+        let mut back = [0u32; 4];
+        ok(sys::cuMemcpyAtoH_v2(back.as_mut_ptr().cast(), first, 4, 16));
+        assert_eq!(back, [2, 91, 92, 93]);
+        ok(sys::cuMemcpyAtoD_v2(
+            buffer.as_device_ptr().as_raw(),
+            first,
+            0,
+            48,
+        ));
+        let second = array([12, 0, 0], "u32", 1, 0, &[0; 48]);
+        ok(sys::cuMemcpyDtoA_v2(
+            second,
+            0,
+            buffer.as_device_ptr().as_raw(),
+            48,
+        ));
+        ok(sys::cuMemcpyAtoA_v2(first, 4, second, 8, 12));
+        ok(sys::cuMemcpyAtoH_v2(back.as_mut_ptr().cast(), first, 0, 16));
+        assert_eq!(back, [1, 91, 92, 93]);
+        // Past a row's end, half a texel, and no array.
+        for (array, at, bytes, code) in [
+            (second, 40, 12, 1),
+            (second, 2, 4, 1),
+            (ptr::null_mut(), 0, 4, 400),
+        ] {
+            let failed = sys::cuMemcpyHtoA_v2(array, at, words.as_ptr().cast(), bytes);
+            assert_eq!(failed as i32, code, "{at}, {bytes}");
+        }
+        ok(sys::cuArrayDestroy(second));
+        assert_eq!(sys::cuArrayDestroy(second) as i32, 400);
+    }
+}
+
+#[test]
+fn what_is_no_array_or_object_is_refused() {
+    let _context = simulator();
+    // SAFETY: structures that may be zero, and pointers to write to.
+    unsafe {
+        let create = |size: [usize; 3], format: i32, channels: u32, flags: u32| {
+            let mut blank = MaybeUninit::<CUDA_ARRAY3D_DESCRIPTOR>::zeroed();
+            let description = blank.as_mut_ptr();
+            [
+                (*description).Width,
+                (*description).Height,
+                (*description).Depth,
+            ] = size;
+            (&raw mut (*description).Format).cast::<i32>().write(format);
+            (*description).NumChannels = channels;
+            (*description).Flags = flags;
+            let mut array = ptr::null_mut();
+            sys::cuArray3DCreate_v2(&mut array, description) as i32
+        };
+        assert_eq!(create([4, 4, 0], 32, 1, 0), 0);
+        for (size, format, channels, flags) in [
+            ([0, 0, 0], 32, 1, 0),
+            ([4, 0, 4], 32, 1, 0),
+            ([4, 4, 0], 32, 3, 0),
+            ([4, 4, 0], 5, 1, 0),
+            ([4, 4, 0], 32, 1, 1 << 20),
+            ([200_000, 0, 0], 32, 1, 0),
+            ([4, 4, 4], 32, 1, 8),
+        ] {
+            assert_eq!(
+                create(size, format, channels, flags),
+                1,
+                "{size:?} {format} {channels} {flags}"
+            );
+        }
+        let whole = numbers();
+        let plain = array([4, 0, 0], "f32", 1, 0, &[0; 16]);
+        let mut resource: CUDA_RESOURCE_DESC = zeroed();
+        let mut object = 0;
+        resource.res.array.hArray = plain;
+        // An array that was not made to be written.
+        assert_eq!(sys::cuSurfObjectCreate(&mut object, &resource) as i32, 1);
+        let mut how: CUDA_TEXTURE_DESC = zeroed();
+        (&raw mut how.addressMode).cast::<[i32; 3]>().write([7; 3]);
+        let made = sys::cuTexObjectCreate(&mut object, &resource, &how, ptr::null());
+        assert_eq!(made as i32, 1, "an address mode that is none");
+        let mut how: CUDA_TEXTURE_DESC = zeroed();
+        (&raw mut how.filterMode).cast::<i32>().write(1);
+        resource.res.array.hArray = whole;
+        let made = sys::cuTexObjectCreate(&mut object, &resource, &how, ptr::null());
+        assert_eq!(made as i32, 1, "whole numbers are not mixed");
+        (&raw mut resource.resType).cast::<i32>().write(1);
+        let made = sys::cuTexObjectCreate(&mut object, &resource, &how, ptr::null());
+        assert_eq!(made as i32, 801, "levels of detail");
+        assert_eq!(sys::cuTexObjectDestroy(77) as i32, 1);
+        assert_eq!(sys::cuSurfObjectDestroy(77) as i32, 1);
+        assert_eq!(sys::cuTexObjectGetTextureDesc(&mut how, 77) as i32, 1);
+    }
+}

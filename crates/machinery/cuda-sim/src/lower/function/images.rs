@@ -1,0 +1,335 @@
+//! Textures and surfaces. Source: PTX ISA sections 9.7.10 (`tex`, `tld4`, `txq`) and 9.7.11 (`suld`, `sust`,
+//! `sured`, `suq`).
+
+use super::Lowering;
+use super::operands::{form_of, written};
+use crate::exec::image::{self, Beyond, SurfaceAccess, SurfaceKind};
+use crate::exec::sm::Handler;
+use crate::isa::Class;
+use crate::lower::error::LoadError;
+use crate::lower::register::{Register, RegisterClass};
+use crate::ptx::ast::{Instruction, Operand, Type};
+
+/// The dimensions that a modifier names.
+fn dimensions(name: Option<&str>) -> Option<u32> {
+    match name {
+        Some("1d") => Some(1),
+        Some("2d") => Some(2),
+        Some("3d") => Some(3),
+        _ => None,
+    }
+}
+
+const GEOMETRIES: &[&str] = &["1d", "2d", "3d"];
+const CACHES: &[&str] = &["ca", "cg", "cs", "cv", "wb", "wt"];
+
+impl<'a> Lowering<'_, 'a> {
+    /// `tex`
+    pub fn texture(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let modifiers = &instruction.modifiers[..];
+        // Arrays have one level of detail, whichever is asked for.
+        let (level, rest) = match modifiers {
+            ["level", rest @ ..] => (1, rest),
+            ["base", rest @ ..] => (0, rest),
+            rest => (0, rest),
+        };
+        let [
+            geometry,
+            "v4",
+            ty @ ("f32" | "u32" | "s32"),
+            at @ ("f32" | "s32"),
+        ] = rest
+        else {
+            return Err(self.unknown(instruction));
+        };
+        let Some(count) = dimensions(Some(geometry)) else {
+            return Err(self.unknown(instruction));
+        };
+        let [to, from, detail @ ..] = &instruction.operands[..] else {
+            return Err(self.operands_of_image(instruction));
+        };
+        if detail.len() != level {
+            return Err(self.operands_of_image(instruction));
+        }
+        for operand in detail {
+            self.source(operand, Type::F32)?;
+        }
+        let (handle, coordinates) = self.handle_and_place(instruction, from)?;
+        let ty = if *ty == "f32" { Type::F32 } else { Type::B32 };
+        let of = if *at == "f32" { Type::F32 } else { Type::S32 };
+        let defs = self.four(to, ty)?;
+        let mut uses = vec![handle];
+        uses.extend(self.coordinates(&coordinates, count, of)?);
+        self.draft(image::sample, Class::Global, &defs, &uses);
+        let draft = self.last();
+        draft.listed = true;
+        draft.x = count;
+        draft.y = u32::from(*at == "s32");
+        Ok(())
+    }
+
+    /// `tld4`
+    pub fn gather(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let [component, "2d", "v4", ty @ ("f32" | "u32" | "s32"), "f32"] =
+            &instruction.modifiers[..]
+        else {
+            return Err(self.unknown(instruction));
+        };
+        let Some(component) = ["r", "g", "b", "a"].iter().position(|one| one == component) else {
+            return Err(self.unknown(instruction));
+        };
+        let [to, from] = &instruction.operands[..] else {
+            return Err(self.operands_of_image(instruction));
+        };
+        let (handle, coordinates) = self.handle_and_place(instruction, from)?;
+        let ty = if *ty == "f32" { Type::F32 } else { Type::B32 };
+        let defs = self.four(to, ty)?;
+        let mut uses = vec![handle];
+        uses.extend(self.coordinates(&coordinates, 2, Type::F32)?);
+        self.draft(image::gather, Class::Global, &defs, &uses);
+        let draft = self.last();
+        draft.listed = true;
+        draft.x = component as u32;
+        Ok(())
+    }
+
+    /// `txq`
+    pub fn texture_size(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        self.size_of_image(instruction, false)
+    }
+
+    /// `suq`
+    pub fn surface_size(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        self.size_of_image(instruction, true)
+    }
+
+    fn size_of_image(
+        &mut self,
+        instruction: &Instruction<'a>,
+        surface: bool,
+    ) -> Result<(), LoadError> {
+        let [what, "b32"] = &instruction.modifiers[..] else {
+            return Err(self.unknown(instruction));
+        };
+        let Some(dimension) = ["width", "height", "depth"]
+            .iter()
+            .position(|one| one == what)
+        else {
+            return Err(self.unknown(instruction));
+        };
+        let [to, Operand::Address { base, offset: 0 }] = &instruction.operands[..] else {
+            return Err(self.operands_of_image(instruction));
+        };
+        let to = self.destination(to, Type::B32)?;
+        let handle = self.handle(base.name())?;
+        self.draft(image::query, Class::Integer, &[to], &[handle]);
+        (self.last().x, self.last().y) = (dimension as u32, surface.into());
+        Ok(())
+    }
+
+    /// `suld`
+    pub fn surface_load(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let (access, ty) = self.surface_access(instruction, &["b"])?;
+        let [to, from] = &instruction.operands[..] else {
+            return Err(self.operands_of_image(instruction));
+        };
+        let (handle, coordinates) = self.handle_and_place(instruction, from)?;
+        let mut defs = Vec::new();
+        for part in self.parts(to, access.elements as usize)? {
+            defs.push(self.element_register(&part, ty, true)?);
+        }
+        let mut uses = vec![handle];
+        uses.extend(self.coordinates(&coordinates, access.dimensions, Type::S32)?);
+        self.surface(image::surface_load, access, &defs, &uses);
+        Ok(())
+    }
+
+    /// `sust`
+    pub fn surface_store(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let (access, ty) = self.surface_access(instruction, &["b"])?;
+        let [to, from] = &instruction.operands[..] else {
+            return Err(self.operands_of_image(instruction));
+        };
+        let (handle, coordinates) = self.handle_and_place(instruction, to)?;
+        let mut uses = vec![handle];
+        uses.extend(self.coordinates(&coordinates, access.dimensions, Type::S32)?);
+        for part in self.parts(from, access.elements as usize)? {
+            uses.push(self.element_register(&part, ty, false)?);
+        }
+        self.surface(image::surface_store, access, &[], &uses);
+        Ok(())
+    }
+
+    /// `sured`
+    pub fn surface_reduction(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let (access, ty) = self.surface_access(instruction, &["b", "p"])?;
+        let operation = instruction
+            .modifiers
+            .iter()
+            .find(|name| ["add", "min", "max", "and", "or"].contains(name));
+        let signed = ty.is_signed();
+        let kind = match operation {
+            Some(&"add") if ty != Type::B32 || access.by_texels => SurfaceKind::Add,
+            Some(&"min") if signed => SurfaceKind::MinSigned,
+            Some(&"max") if signed => SurfaceKind::MaxSigned,
+            Some(&"min") => SurfaceKind::MinUnsigned,
+            Some(&"max") => SurfaceKind::MaxUnsigned,
+            Some(&"and") => SurfaceKind::And,
+            Some(&"or") => SurfaceKind::Or,
+            _ => return Err(self.unknown(instruction)),
+        };
+        if access.elements != 1 || access.bytes < 4 {
+            return Err(self.unknown(instruction));
+        }
+        let [to, from] = &instruction.operands[..] else {
+            return Err(self.operands_of_image(instruction));
+        };
+        let (handle, coordinates) = self.handle_and_place(instruction, to)?;
+        let mut uses = vec![handle];
+        uses.extend(self.coordinates(&coordinates, access.dimensions, Type::S32)?);
+        uses.push(self.source(from, ty)?);
+        self.surface(image::reduce, access, &[], &uses);
+        self.last().y = kind as u32;
+        Ok(())
+    }
+
+    /// What the modifiers of a surface instruction say, whose first is one of these.
+    fn surface_access(
+        &self,
+        instruction: &Instruction<'a>,
+        ways: &[&'static str],
+    ) -> Result<(SurfaceAccess, Type), LoadError> {
+        let form = form_of(instruction);
+        let way = form.one_of(ways);
+        let reduces = instruction.mnemonic == "sured";
+        if reduces {
+            form.one_of(&["add", "min", "max", "and", "or"]);
+        }
+        let count = dimensions(form.one_of(GEOMETRIES));
+        form.one_of(CACHES);
+        let elements = match form.one_of(&["v2", "v4"]) {
+            Some("v2") => 2,
+            Some(_) => 4,
+            None => 1,
+        };
+        let beyond = match form.one_of(&["trap", "clamp", "zero"]) {
+            Some("trap") => Beyond::Trap,
+            Some("clamp") => Beyond::Clamp,
+            Some(_) => Beyond::Zero,
+            None => return Err(self.unknown(instruction)),
+        };
+        let (Some(way), Some(dimensions), Ok(ty)) = (way, count, form.ty()) else {
+            return Err(self.unknown(instruction));
+        };
+        let whole = match reduces {
+            true => matches!(
+                ty,
+                Type::U32 | Type::S32 | Type::U64 | Type::S64 | Type::B32 | Type::B64
+            ),
+            false => matches!(ty, Type::B8 | Type::B16 | Type::B32 | Type::B64),
+        };
+        if form.end().is_err() || !whole || ty.bytes() * elements > 16 {
+            return Err(self.unknown(instruction));
+        }
+        let access = SurfaceAccess {
+            dimensions,
+            elements,
+            bytes: ty.bytes(),
+            beyond,
+            by_texels: way == "p",
+        };
+        Ok((access, ty))
+    }
+
+    /// A register for an element of 8 bits or more: those of 8 have registers of 16.
+    fn element_register(
+        &mut self,
+        operand: &Operand<'a>,
+        ty: Type,
+        to: bool,
+    ) -> Result<Register, LoadError> {
+        let ty = if ty == Type::B8 { Type::B16 } else { ty };
+        match to {
+            true => self.destination(operand, ty),
+            false => self.source(operand, ty),
+        }
+    }
+
+    fn surface(
+        &mut self,
+        run: Handler,
+        access: SurfaceAccess,
+        defs: &[Register],
+        uses: &[Register],
+    ) {
+        // Blocks may write to one place one after the other, as in plain memory.
+        self.draft(run, Class::Global, defs, uses);
+        let draft = self.last();
+        draft.listed = true;
+        draft.x = access.packed();
+    }
+
+    /// Four registers, one a channel.
+    fn four(&mut self, operand: &Operand<'a>, ty: Type) -> Result<Vec<Register>, LoadError> {
+        let mut registers = Vec::new();
+        for part in self.parts(operand, 4)? {
+            registers.push(self.destination(&part, ty)?);
+        }
+        Ok(registers)
+    }
+
+    /// `[handle, {x, y}]`: the handle and the coordinates.
+    fn handle_and_place(
+        &mut self,
+        instruction: &Instruction<'a>,
+        operand: &Operand<'a>,
+    ) -> Result<(Register, Vec<Operand<'a>>), LoadError> {
+        match operand {
+            Operand::Texel { image, place } => Ok((self.handle(Some(image))?, place.clone())),
+            _ => Err(self.operands_of_image(instruction)),
+        }
+    }
+
+    /// The handle that a register holds.
+    fn handle(&mut self, name: Option<&'a str>) -> Result<Register, LoadError> {
+        let register = match name {
+            Some(name) => self.find_register(name)?,
+            None => None,
+        };
+        match register {
+            Some(register) if self.info(register).row == RegisterClass::Wide => Ok(register),
+            _ => Err(self.error(
+                "a texture or surface is named by the 64-bit handle of an object, in a register: \
+                 variables of type .texref, .samplerref and .surfref are not simulated",
+            )),
+        }
+    }
+
+    /// As many coordinates as there are dimensions. Three are written with a fourth, which says nothing.
+    fn coordinates(
+        &mut self,
+        place: &[Operand<'a>],
+        count: u32,
+        ty: Type,
+    ) -> Result<Vec<Register>, LoadError> {
+        let wanted = if count == 3 { 4 } else { count as usize };
+        if place.len() != wanted {
+            return Err(self.error(format!(
+                "{} coordinates stand where the instruction wants {wanted}",
+                place.len()
+            )));
+        }
+        let mut registers = Vec::new();
+        for operand in &place[..count as usize] {
+            registers.push(self.source(operand, ty)?);
+        }
+        Ok(registers)
+    }
+
+    fn operands_of_image(&self, instruction: &Instruction) -> LoadError {
+        self.error(format!(
+            "`{}` takes registers, and a handle with coordinates, as in `[%rd1, {{%f1, %f2}}]`",
+            written(instruction)
+        ))
+    }
+}

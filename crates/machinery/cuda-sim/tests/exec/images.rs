@@ -1,0 +1,96 @@
+//! Instructions of textures and surfaces that are refused. (What the others do is in the tests of
+//! `cuda-driver`, which has arrays and objects.)
+
+use crate::harness::{load_error, module_of, words};
+use cuda_sim::exec::FaultKind;
+
+#[test]
+fn other_forms_are_refused() {
+    let four = "{%r1, %r2, %r3, %r4}";
+    for (instruction, wanted) in [
+        (
+            format!("tex.2d.v4.u32.f32 {four}, [%d1, {{%f1}}];"),
+            "1 coordinates stand where",
+        ),
+        (
+            format!("tex.3d.v4.u32.f32 {four}, [%d1, {{%f1, %f1, %f1}}];"),
+            "wants 4",
+        ),
+        (
+            format!("tex.a2d.v4.u32.f32 {four}, [%d1, {{%r1, %f1, %f1, %f1}}];"),
+            "is not simulated",
+        ),
+        (
+            format!(
+                "tex.grad.2d.v4.u32.f32 {four}, [%d1, {{%f1, %f1}}], {{%f1, %f1}}, {{%f1, %f1}};"
+            ),
+            "is not simulated",
+        ),
+        (
+            format!("tex.level.2d.v4.u32.f32 {four}, [%d1, {{%f1, %f1}}];"),
+            "takes registers, and a handle",
+        ),
+        (
+            "tex.1d.v4.u32.f32 {%r1, %r2}, [%d1, {%f1}];".to_owned(),
+            "a vector of 2 registers",
+        ),
+        (
+            format!("tex.1d.v4.u32.f32 {four}, [picture, {{%f1}}];"),
+            "64-bit handle",
+        ),
+        (
+            format!("tex.1d.v4.u32.f32 {four}, [%r1, {{%f1}}];"),
+            "64-bit handle",
+        ),
+        (
+            format!("tld4.r.3d.v4.u32.f32 {four}, [%d1, {{%f1, %f1}}];"),
+            "is not simulated",
+        ),
+        (
+            "suld.b.2d.b32 %r1, [%d1, {%r1, %r1}];".to_owned(),
+            "is not simulated",
+        ),
+        (
+            "suld.p.2d.b32.zero %r1, [%d1, {%r1, %r1}];".to_owned(),
+            "is not simulated",
+        ),
+        (
+            "suld.b.2d.v4.b64.zero {%d2, %d2, %d2, %d2}, [%d1, {%r1, %r1}];".to_owned(),
+            "is not simulated",
+        ),
+        (
+            "sust.b.2d.b32.zero [%d1], %r1;".to_owned(),
+            "takes registers, and a handle",
+        ),
+        (
+            "sured.b.xor.2d.b32.zero [%d1, {%r1, %r1}], %r2;".to_owned(),
+            "is not simulated",
+        ),
+        (
+            "sured.b.add.2d.b32.zero [%d1, {%r1, %r1}], %r2;".to_owned(),
+            "is not simulated",
+        ),
+        (
+            "txq.channel_order.b32 %r1, [%d1];".to_owned(),
+            "is not simulated",
+        ),
+    ] {
+        let ptx = module_of("", &format!(".reg .f32 %f<4>;\n{instruction}"));
+        let message = load_error(&ptx).to_string();
+        assert!(message.contains(wanted), "{instruction}: {message}");
+    }
+}
+
+#[test]
+fn a_handle_that_is_none_is_a_fault() {
+    for instruction in [
+        "tex.1d.v4.u32.s32 {%r1, %r2, %r3, %r4}, [%d1, {%r5}];",
+        "suld.b.1d.b32.zero %r1, [%d1, {%r5}];",
+        "suq.width.b32 %r1, [%d1];",
+    ] {
+        let body = format!("mov.u64 %d1, 77; mov.u32 %r5, 0; {instruction}");
+        let fault = words(&module_of("", &body), 32).expect_err(instruction);
+        assert_eq!(fault.kind, FaultKind::NoImage { handle: 77 });
+        assert!(fault.to_string().contains("the handle 0x4d"), "{fault}");
+    }
+}

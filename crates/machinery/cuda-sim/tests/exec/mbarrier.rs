@@ -1,0 +1,368 @@
+//! Barriers in shared memory, and matrices stored there.
+
+use crate::harness::{Machine, load_error, module_of, words};
+use crate::params;
+use cuda_sim::check::Checks;
+use cuda_sim::exec::FaultKind;
+use cuda_sim::isa::AccessClass;
+
+/// A kernel with a barrier, and some shared memory, for GPUs that have all of it.
+fn kernel(body: &str) -> String {
+    module_of(
+        "",
+        &format!(".shared .align 16 .b64 bar; .shared .align 16 .b8 tile[4096];\n{body}"),
+    )
+    .replace(".version 7.0\n.target sm_80", ".version 8.0\n.target sm_90")
+}
+
+/// One thread's word after `body` has set `%r1`.
+fn word(body: &str) -> u32 {
+    let body = format!("{body}\nst.global.u32 [%mine], %r1;");
+    words(&kernel(&body), 1).unwrap_or_else(|fault| panic!("{fault}"))[0]
+}
+
+const INIT: &str = "mov.u32 %r9, bar; mbarrier.init.shared.b64 [%r9], 3;";
+
+#[test]
+fn a_phase_ends_with_its_last_arrival() {
+    for (body, wanted) in [
+        // The state is that before.
+        ("mbarrier.arrive.shared.b64 %d3, [%r9]; mbarrier.pending_count.b64 %r1, %d3;", 3),
+        (
+            "mbarrier.arrive.release.cta.shared::cta.b64 _, [bar], 2; mbarrier.arrive.noComplete.shared.b64 %d3, [%r9], 0;
+            mbarrier.pending_count.b64 %r1, %d3;",
+            1,
+        ),
+        ("mbarrier.arrive.shared.b64 %d3, [%r9], 2; mbarrier.test_wait.shared.b64 %p1, [%r9], %d3; selp.u32 %r1, 1, 0, %p1;", 0),
+        ("mbarrier.arrive.shared.b64 %d3, [%r9], 3; mbarrier.test_wait.shared.b64 %p1, [%r9], %d3; selp.u32 %r1, 1, 0, %p1;", 1),
+        ("mbarrier.test_wait.parity.shared.b64 %p1, [%r9], 0; selp.u32 %r1, 1, 0, %p1;", 0),
+        ("mbarrier.test_wait.parity.shared.b64 %p1, [%r9], 1; selp.u32 %r1, 1, 0, %p1;", 1),
+        (
+            "mbarrier.arrive.shared.b64 _, [%r9], 3; mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 %p1, [%r9], 0, 1000;
+            selp.u32 %r1, 1, 0, %p1;",
+            1,
+        ),
+        // Who drops out is not waited for in the next phase.
+        (
+            "mbarrier.arrive_drop.shared.b64 _, [%r9]; mbarrier.arrive.shared.b64 _, [%r9], 2;
+            mbarrier.arrive.shared.b64 %d3, [%r9]; mbarrier.pending_count.b64 %r1, %d3;",
+            2,
+        ),
+        // Bytes are waited for as well.
+        (
+            "mbarrier.arrive.expect_tx.shared.b64 %d3, [%r9], 48; mbarrier.arrive.shared.b64 _, [%r9], 2;
+            mbarrier.try_wait.shared.b64 %p1, [%r9], %d3; selp.u32 %r1, 1, 0, %p1;
+            mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [%r9], 48;
+            mbarrier.try_wait.shared.b64 %p1, [%r9], %d3; @%p1 add.u32 %r1, %r1, 2;",
+            2,
+        ),
+        (
+            "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r9], 16; mbarrier.arrive.shared.b64 %d3, [%r9], 3;
+            mbarrier.test_wait.shared.b64 %p1, [%r9], %d3; selp.u32 %r1, 1, 0, %p1;",
+            0,
+        ),
+        // A generic address does as well.
+        (
+            "mov.u64 %d4, bar; cvta.shared.u64 %d4, %d4; mbarrier.arrive.b64 _, [%d4], 3;
+            mbarrier.test_wait.parity.b64 %p1, [%d4], 0; selp.u32 %r1, 1, 0, %p1;",
+            1,
+        ),
+    ] {
+        assert_eq!(word(&format!("{INIT}\n{body}")), wanted, "{body}");
+    }
+}
+
+#[test]
+fn what_a_barrier_cannot_do_is_a_fault() {
+    for (body, wanted) in [
+        (
+            "mbarrier.init.shared.b64 [bar], 0;".to_owned(),
+            "for no thread",
+        ),
+        (
+            "mov.u32 %r1, 1048576; mbarrier.init.shared.b64 [bar], %r1;".to_owned(),
+            "for no thread",
+        ),
+        (
+            format!("{INIT} mbarrier.arrive.shared.b64 _, [%r9], 4;"),
+            "more threads arrive",
+        ),
+        (
+            format!("{INIT} mbarrier.inval.shared.b64 [%r9]; mbarrier.arrive.shared.b64 _, [%r9];"),
+            "more threads arrive",
+        ),
+        (
+            format!("{INIT} mbarrier.arrive.noComplete.shared.b64 _, [%r9], 3;"),
+            "noComplete",
+        ),
+        (
+            format!(
+                "{INIT} mov.u32 %r1, 1048576; mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r9], %r1;"
+            ),
+            "more bytes",
+        ),
+    ] {
+        let fault = words(&kernel(&body), 1).expect_err(&body);
+        assert!(
+            matches!(fault.kind, FaultKind::Mbarrier(_)),
+            "{body}: {fault}"
+        );
+        assert!(fault.to_string().contains(wanted), "{body}: {fault}");
+    }
+    for (place, misaligned) in [("[%r9+4]", true), ("[%r9+100000]", false)] {
+        let body = format!("{INIT} mbarrier.arrive.shared.b64 _, {place};");
+        let fault = words(&kernel(&body), 1).expect_err(place);
+        let found = matches!(fault.kind, FaultKind::MisalignedAddress { .. });
+        assert_eq!(found, misaligned, "{fault}");
+    }
+}
+
+/// One warp makes what the other takes, a word a lane, through one place, many times over.
+fn handed_over() -> String {
+    kernel(
+        ".shared .align 8 .b64 full; .shared .align 8 .b64 empty;
+        setp.ne.u32 %p1, %t, 0;
+        @%p1 bra MADE;
+        mbarrier.init.shared.b64 [full], 32;
+        mbarrier.init.shared.b64 [empty], 32;
+    MADE:
+        bar.sync 0;
+        and.b32 %r1, %t, 31;
+        shl.b32 %r2, %r1, 2;
+        mov.u32 %r3, tile;
+        add.u32 %r3, %r3, %r2;
+        mov.u32 %r4, 0;
+        mov.u32 %r5, 0;
+        setp.ge.u32 %p2, %t, 32;
+        @%p2 bra TAKE;
+    MAKE:
+        and.b32 %r6, %r4, 1;
+        xor.b32 %r6, %r6, 1;
+    WAIT_EMPTY:
+        mbarrier.try_wait.parity.shared.b64 %p3, [empty], %r6;
+        @!%p3 bra WAIT_EMPTY;
+        mad.lo.u32 %r7, %r4, 100, %r1;
+        st.shared.u32 [%r3], %r7;
+        mbarrier.arrive.shared.b64 _, [full];
+        add.u32 %r4, %r4, 1;
+        setp.lt.u32 %p4, %r4, 20;
+        @%p4 bra MAKE;
+        bra END;
+    TAKE:
+        and.b32 %r6, %r4, 1;
+    WAIT_FULL:
+        mbarrier.test_wait.parity.shared.b64 %p3, [full], %r6;
+        @!%p3 bra WAIT_FULL;
+        xor.b32 %r8, %r2, 124;
+        mov.u32 %r10, tile;
+        add.u32 %r8, %r8, %r10;
+        ld.shared.u32 %r7, [%r8];
+        add.u32 %r5, %r5, %r7;
+        mbarrier.arrive.shared.b64 _, [empty];
+        add.u32 %r4, %r4, 1;
+        setp.lt.u32 %p4, %r4, 20;
+        @%p4 bra TAKE;
+    END:
+        st.global.u32 [%mine], %r5;",
+    )
+}
+
+#[test]
+fn warps_hand_over_through_two_barriers() {
+    let found = words(&handed_over(), 64).unwrap();
+    // The lane on the other side: 0 and 31, 1 and 30, and so on.
+    let sum = |lane: u32| (0..20).map(|round| round * 100 + (31 - lane)).sum::<u32>();
+    assert_eq!(found[..32], [0; 32]);
+    assert_eq!(
+        found[32..],
+        std::array::from_fn::<_, 32, _>(|lane| sum(lane as u32))
+    );
+}
+
+#[test]
+fn checks_know_who_waited_for_whom() {
+    let run = |ptx: &str| {
+        let mut machine = Machine::new(ptx);
+        machine.checks = Checks::ALL;
+        let out = machine.out::<u32>(64);
+        machine.run("k", 1, 64, params![out]).findings
+    };
+    let right = handed_over();
+    let findings = run(&right);
+    assert!(findings.is_empty(), "{findings:#?}");
+    // Who reads before it has waited may read what is being written.
+    let early = right.replace("TAKE:", "TAKE: ld.shared.u32 %r11, [%r3];");
+    assert!(!run(&early).is_empty());
+    // So may who writes again before the others have read.
+    let late = right.replace(
+        "mbarrier.arrive.shared.b64 _, [full];",
+        "mbarrier.arrive.shared.b64 _, [full]; st.shared.u32 [%r3], %r7;",
+    );
+    assert!(!run(&late).is_empty());
+}
+
+#[test]
+fn copies_arrive_at_a_barrier() {
+    for (counts, initial) in [(".noinc", 32), ("", 1)] {
+        let wait = match counts {
+            "" => "setp.eq.u32 %p2, %t, 0; @%p2 mbarrier.arrive.shared.b64 _, [bar];",
+            _ => "",
+        };
+        let body = format!(
+            "setp.ne.u32 %p1, %t, 0;
+            @%p1 bra MADE;
+            mbarrier.init.shared.b64 [bar], {initial};
+        MADE:
+            bar.sync 0;
+            shl.b32 %r1, %t, 2;
+            mov.u32 %r2, tile;
+            add.u32 %r3, %r2, %r1;
+            cp.async.ca.shared.global [%r3], [%mine], 4;
+            cp.async.mbarrier.arrive{counts}.shared.b64 [bar];
+            {wait}
+        WAIT:
+            mbarrier.test_wait.parity.shared.b64 %p3, [bar], 0;
+            @!%p3 bra WAIT;
+            xor.b32 %r1, %r1, 124;
+            add.u32 %r3, %r2, %r1;
+            ld.shared.u32 %r4, [%r3];
+            bar.sync 0;
+            st.global.u32 [%mine], %r4;"
+        );
+        let mut machine = Machine::new(&kernel(&body));
+        machine.checks = Checks::ALL;
+        let out = machine.buffer(&(0..32u32).collect::<Vec<_>>());
+        let report = machine.run("k", 1, 32, params![out]);
+        assert!(report.findings.is_empty(), "{:#?}", report.findings);
+        let found = machine.read::<u32>(out, 32);
+        assert!(found.into_iter().eq((0..32).rev()), "{counts}");
+    }
+}
+
+#[test]
+fn other_forms_of_barriers_are_refused() {
+    for (instruction, wanted) in [
+        ("mbarrier.arrive.shared.b32 %d3, [bar];", "is not simulated"),
+        (
+            "mbarrier.arrive.parity.shared.b64 %d3, [bar];",
+            "is not simulated",
+        ),
+        (
+            "mbarrier.test_wait.expect_tx.shared.b64 %p1, [bar], %d3;",
+            "is not simulated",
+        ),
+        ("mbarrier.arrive.shared.b64 [bar];", "too few operands"),
+        (
+            "mbarrier.arrive.expect_tx.shared.b64 %d3, [bar];",
+            "too few operands",
+        ),
+        (
+            "mbarrier.test_wait.shared.b64 %p1, [bar], %r1;",
+            "32 bits wide",
+        ),
+        (
+            "cp.async.mbarrier.arrive.twice.b64 [%d1];",
+            "is not simulated",
+        ),
+    ] {
+        let message = load_error(&kernel(instruction)).to_string();
+        assert!(message.contains(wanted), "{instruction}: {message}");
+    }
+    let old = kernel("mbarrier.try_wait.shared.b64 %p1, [bar], %d3;").replace("sm_90", "sm_80");
+    let message = load_error(&old).to_string();
+    assert!(message.contains("needs `.target sm_90`"), "{message}");
+}
+
+/// What `stmatrix` stores is what `ldmatrix` loads, and lies where the figures say.
+#[test]
+fn matrices_are_stored_as_they_are_loaded() {
+    for (count, trans) in [
+        (1, ""),
+        (2, ""),
+        (4, ""),
+        (1, ".trans"),
+        (2, ".trans"),
+        (4, ".trans"),
+    ] {
+        for space in [".shared", ""] {
+            let generic = match space {
+                "" => "cvta.shared.u64 %d5, %d5;",
+                _ => "",
+            };
+            let registers: Vec<String> = (0..count).map(|n| format!("%r{}", 4 + n)).collect();
+            let loaded: Vec<String> = (0..count).map(|n| format!("%r{}", 8 + n)).collect();
+            let values: String = (0..count)
+                .map(|n| {
+                    format!(
+                        "mad.lo.u32 %r{0}, %t, 131074, {1}; ",
+                        4 + n,
+                        (n << 24) + 65536
+                    )
+                })
+                .collect();
+            let differ: String = (0..count)
+                .map(|n| {
+                    format!(
+                        "xor.b32 %r20, %r{}, %r{}; or.b32 %r2, %r2, %r20;",
+                        4 + n,
+                        8 + n
+                    )
+                })
+                .collect();
+            // Rows are 48 bytes from each other.
+            let body = format!(
+                "{values}
+                mov.u64 %d5, tile; mad.wide.u32 %d5, %t, 48, %d5; mov.u64 %d6, %d5; {generic}
+                stmatrix.sync.aligned.m8n8.x{count}{trans}{space}.b16 [%d5], {{{}}};
+                bar.warp.sync -1;
+                ldmatrix.sync.aligned.m8n8.x{count}{trans}.shared.b16 {{{}}}, [%d6];
+                mov.u32 %r2, 0; {differ}
+                ld.shared.u16 %r3, [tile+50];
+                shl.b32 %r2, %r2, 16; or.b32 %r2, %r2, %r3;
+                st.global.u32 [%mine], %r2;",
+                registers.join(", "),
+                loaded.join(", "),
+            );
+            let mut machine = Machine::profiling(&kernel(&body));
+            let out = machine.out::<u32>(32);
+            let report = machine.run("k", 1, 32, params![out]);
+            // Row 1, column 1: the upper half of lane 4, or the upper half of lane 0's neighbour.
+            let lane = if trans.is_empty() { 4u32 } else { 4 };
+            let element = (lane * 131_074 + 65536) >> 16;
+            assert_eq!(
+                machine.read::<u32>(out, 32),
+                [element; 32],
+                "x{count}{trans}{space}"
+            );
+            let stores = crate::harness::total(&report)[AccessClass::MatrixStore];
+            assert_eq!((stores.requests, stores.wavefronts > 0), (1, true));
+        }
+    }
+    for (body, threads, wanted) in [
+        (
+            "stmatrix.sync.aligned.m8n8.x1.shared.b16 [tile], {%t};",
+            31,
+            "incomplete warp",
+        ),
+        (
+            "stmatrix.sync.aligned.m8n8.x1.shared.b16 [tile+8], {%t};",
+            32,
+            "misaligned",
+        ),
+        (
+            "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%t+8192], {%t};",
+            32,
+            "address",
+        ),
+    ] {
+        let fault = words(&kernel(body), threads).expect_err(body).to_string();
+        assert!(fault.contains(wanted), "{fault}");
+    }
+    let message = load_error(&kernel(
+        "stmatrix.sync.aligned.m16n8.x1.trans.shared.b8 [tile], {%t};",
+    ));
+    assert!(
+        message.to_string().contains("is not simulated"),
+        "{message}"
+    );
+}

@@ -1,0 +1,237 @@
+//! Products of matrices whose elements have 8 bits against those of an H200, bit for bit.
+
+use crate::harness::{Machine, load_error, module_of};
+use crate::params;
+use crate::products::{COLUMNS, F32, Format, LANES, Numbers, PRODUCTS, all_numbers, random_bits};
+use std::fmt::Write as _;
+
+/// What `scripts/products.cu` printed.
+const H200: &str = include_str!("products-of-bytes-h200.txt");
+
+/// A form as a line of it begins: `m16n8k32.satfinite.s8.u8.s32`.
+struct Form<'a> {
+    name: &'a str,
+    rows: usize,
+    deep: usize,
+    clamps: bool,
+    types: [&'a str; 3],
+}
+
+impl<'a> Form<'a> {
+    fn of(name: &'a str) -> Form<'a> {
+        let parts: Vec<&str> = name.split('.').collect();
+        let [shape, .., a, b, d] = parts[..] else {
+            panic!("a shape and three types");
+        };
+        let (rows, deep) = match shape {
+            "m8n8k16" => (8, 16),
+            "m16n8k16" => (16, 16),
+            "m16n8k32" => (16, 32),
+            other => panic!("{other}"),
+        };
+        Form {
+            name,
+            rows,
+            deep,
+            clamps: parts.contains(&"satfinite"),
+            types: [a, b, d],
+        }
+    }
+
+    /// The format of a matrix's elements; none of whole numbers.
+    fn format(&self, matrix: usize) -> Option<Format> {
+        match self.types[matrix] {
+            "e4m3" => Some(Format::new(4, 3, 0)),
+            "e5m2" => Some(Format::new(5, 2, 0)),
+            "f32" => Some(F32),
+            _ => None,
+        }
+    }
+
+    /// Registers of a lane for the first matrix, the second, and the result.
+    fn registers(&self) -> [usize; 3] {
+        [
+            self.rows * self.deep / 128,
+            COLUMNS * self.deep / 128,
+            self.rows / 4,
+        ]
+    }
+
+    /// A kernel that reads a warp's registers, multiplies, and writes those of the result.
+    fn ptx(&self) -> String {
+        let registers = self.registers();
+        let mut body = "mov.u32 %r30, %ctaid.x;\n".to_owned();
+        let names: Vec<String> = ["a", "b", "c"]
+            .iter()
+            .zip(registers)
+            .enumerate()
+            .map(|(matrix, (base, count))| {
+                let names = (0..count).map(|n| {
+                    let register = 8 * matrix + n;
+                    let _ = writeln!(
+                        body,
+                        "ld.param.u64 %d1, [{base}]; mad.lo.u32 %r31, %r30, {}, %t; \
+                         mad.wide.u32 %d1, %r31, 4, %d1; ld.global.b32 %r{register}, [%d1+{}];",
+                        count * LANES,
+                        4 * n * LANES
+                    );
+                    format!("%r{register}")
+                });
+                names.collect::<Vec<_>>().join(", ")
+            })
+            .collect();
+        let [a, b, d] = self.types;
+        let clamps = if self.clamps { ".satfinite" } else { "" };
+        let shape = self.name.split('.').next().unwrap_or_default();
+        let results: Vec<String> = (0..registers[2]).map(|n| format!("%r{}", 24 + n)).collect();
+        let _ = write!(
+            body,
+            "mma.sync.aligned.{shape}.row.col{clamps}.{d}.{a}.{b}.{d} {{{}}}, {{{}}}, {{{}}}, {{{}}};
+            mad.lo.u32 %r31, %r30, {}, %t; mad.wide.u32 %d1, %r31, 4, %out;",
+            results.join(", "),
+            names[0],
+            names[1],
+            names[2],
+            registers[2] * LANES
+        );
+        for (n, register) in results.iter().enumerate() {
+            let _ = write!(body, "st.global.b32 [%d1+{}], {register};", 4 * n * LANES);
+        }
+        let parameters = ".param .u64 p, .param .u64 a, .param .u64 b, .param .u64 c";
+        module_of("", &body)
+            .replace(".param .u64 p", parameters)
+            .replace(".version 7.0\n.target sm_80", ".version 8.7\n.target sm_90")
+    }
+
+    /// The matrices of all products, by rows, an element in each word.
+    fn matrices(&self, kind: &str) -> [Vec<u32>; 3] {
+        let counts = [
+            self.rows * self.deep,
+            self.deep * COLUMNS,
+            self.rows * COLUMNS,
+        ];
+        let numbers = all_numbers();
+        let numbers = numbers.iter().find(|numbers| numbers.name == kind);
+        let mut n = 0..;
+        let mut matrix = |which: usize| -> Vec<u32> {
+            let many = n.by_ref().take(PRODUCTS * counts[which]);
+            many.map(|n| self.element(numbers, kind, which, n))
+                .collect()
+        };
+        let mut made = [matrix(0), matrix(1), matrix(2)];
+        if numbers.is_some_and(|numbers| numbers.cancels) {
+            for i in (1..made[0].len()).step_by(2) {
+                made[0][i] = made[0][i - 1] ^ 0x80;
+            }
+            for i in (0..made[1].len()).filter(|i| i / COLUMNS % 2 == 1) {
+                let less = random_bits(i as u64).is_multiple_of(4);
+                made[1][i] = made[1][i - COLUMNS] ^ u32::from(less);
+            }
+        }
+        made
+    }
+
+    fn element(&self, numbers: Option<&Numbers>, kind: &str, which: usize, n: u64) -> u32 {
+        if let (Some(numbers), Some(format)) = (numbers, self.format(which)) {
+            return numbers.element(format, which == 2, n);
+        }
+        let word = random_bits(n);
+        match (which, kind) {
+            (2, "limit") => 0x7fff_ffff ^ (word >> 31).wrapping_mul(u32::MAX) ^ (word & 0xffff),
+            (2, _) => word,
+            _ => word >> 24,
+        }
+    }
+}
+
+/// The place in a matrix by rows of result `i` of a lane.
+fn place(i: usize, lane: usize) -> usize {
+    (lane / 4 + 8 * (i / 2)) * COLUMNS + lane % 4 * 2 + i % 2
+}
+
+/// A hash of all results' bits.
+fn hash(form: &Form, kind: &str) -> u64 {
+    let [a, b, c] = form.matrices(kind);
+    let [first, second, result] = form.registers();
+    let groups = form.rows / 8;
+    let mut inputs = [Vec::new(), Vec::new(), Vec::new()];
+    for product in 0..PRODUCTS {
+        let packed = |of: &dyn Fn(usize) -> u32| (0..4).fold(0, |word, n| word | of(n) << (8 * n));
+        for register in 0..first {
+            let (part, lower) = (register / groups, register % groups);
+            inputs[0].extend((0..LANES).map(|lane| {
+                let row = product * form.rows + lane / 4 + 8 * lower;
+                packed(&|n| a[row * form.deep + part * 16 + lane % 4 * 4 + n])
+            }));
+        }
+        for part in 0..second {
+            inputs[1].extend((0..LANES).map(|lane| {
+                let row = product * form.deep + part * 16 + lane % 4 * 4;
+                packed(&|n| b[(row + n) * COLUMNS + lane / 4])
+            }));
+        }
+        for i in 0..result {
+            let added = |lane| c[product * form.rows * COLUMNS + place(i, lane)];
+            inputs[2].extend((0..LANES).map(added));
+        }
+    }
+    let mut machine = Machine::new(&form.ptx());
+    let [a, b, c] = inputs.map(|words| machine.buffer(&words));
+    let words = result * LANES;
+    let out = machine.out::<u32>(PRODUCTS * words);
+    machine.run("k", PRODUCTS as u32, LANES as u32, params![out, a, b, c]);
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for d in machine.read::<u32>(out, PRODUCTS * words).chunks(words) {
+        let mut results = vec![0; form.rows * COLUMNS];
+        for lane in 0..LANES {
+            for i in 0..result {
+                results[place(i, lane)] = d[i * LANES + lane];
+            }
+        }
+        for word in results {
+            hash = (hash ^ u64::from(word)).wrapping_mul(0x100_0000_01b3);
+        }
+    }
+    hash
+}
+
+#[test]
+fn products_of_bytes_are_those_of_an_h200() {
+    let wanted: Vec<&str> = H200.lines().filter(|line| !line.starts_with('#')).collect();
+    // Four pairs of types of whole numbers, in six forms; four of floats, and a shorter form of one.
+    assert_eq!(wanted.len(), 4 * 6 * 2 + 5 * all_numbers().len());
+    let wrong: Vec<String> = wanted
+        .into_iter()
+        .filter_map(|line| {
+            let (name, _) = line.split_once(" = ")?;
+            let (form, kind) = name.split_once(' ')?;
+            let found = format!("{name} = {:016x}", hash(&Form::of(form), kind));
+            (found != line).then_some(found)
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn forms_that_are_none_are_refused() {
+    for (form, wanted) in [
+        ("m16n8k32.row.col.f32.e4m3.s8.f32", "is not simulated"),
+        (
+            "m16n8k32.row.col.satfinite.f32.e4m3.e4m3.f32",
+            "is not simulated",
+        ),
+        ("m16n8k32.row.col.f16.e4m3.e4m3.f16", "is not simulated"),
+        ("m8n8k16.row.col.f32.e4m3.e4m3.f32", "is not simulated"),
+        (
+            "m16n8k16.row.col.satfinite.f32.f16.f16.f32",
+            "is not simulated",
+        ),
+        ("m16n8k64.row.col.s32.s8.s8.s32", "is not simulated"),
+        ("m16n8k32.row.col.s32.s8.s8.f32", "is not simulated"),
+        ("m16n8k32.row.col.s32.s8.s8.s32", "a vector of 1 registers"),
+    ] {
+        let body = format!("mma.sync.aligned.{form} {{%r1}}, {{%r1}}, {{%r1}}, {{%r1}};");
+        let message = load_error(&module_of("", &body)).to_string();
+        assert!(message.contains(wanted), "{form}: {message}");
+    }
+}
