@@ -5,7 +5,7 @@ use super::access::{At, ORDER, Place, memory_of, releases};
 use super::operands::{form_of, written};
 use crate::exec::atomic::{Atomic, atomic32, atomic64};
 use crate::exec::space;
-use crate::isa::{Access, AccessKind, Class, Ordered};
+use crate::isa::{Access, AccessKind, Class, Ordered, Update};
 use crate::lower::error::LoadError;
 use crate::ptx::ast::{Instruction, Type};
 
@@ -107,6 +107,8 @@ impl<'a> Lowering<'_, 'a> {
                 releases: releases(instruction),
                 ..Ordered::default()
             }),
+            // When all of the function is there it is said how.
+            update: Update::default(),
         });
         Ok(())
     }

@@ -6,7 +6,7 @@ use super::access::{At, Place};
 use super::operands::written;
 use crate::exec::tensor::{Accumulator, Multiplicand, SHAPES};
 use crate::exec::{matrix, tensor};
-use crate::isa::{Access, AccessKind, Class, Memory};
+use crate::isa::{Access, AccessKind, Class, Memory, Update};
 use crate::lower::error::LoadError;
 use crate::lower::register::Register;
 use crate::ptx::ast::{Instruction, Operand, Type};
@@ -106,6 +106,7 @@ impl<'a> Lowering<'_, 'a> {
             bytes: 4 * matrices as u32,
             address: matrices,
             ordered: None,
+            update: Update::default(),
         });
         Ok(())
     }

@@ -48,6 +48,9 @@ pub struct Layout {
     /// The offset in shared memory of each shared variable that a function declares, by function
     /// and name.
     pub function_shared: HashMap<(String, String), u64>,
+    /// How many bytes each shared variable takes, by the function that declares it, empty at module scope,
+    /// and name.
+    pub shared_sizes: HashMap<(String, String), u64>,
     /// The bytes of shared memory that each kernel's variables take. Kernels without any are not in it.
     pub shared_bytes: HashMap<String, u64>,
 }
@@ -102,6 +105,7 @@ pub fn place(
         allocations: Vec::new(),
         constants: None,
         function_shared: HashMap::new(),
+        shared_sizes: HashMap::new(),
         shared_bytes: HashMap::new(),
     };
     let result = place_all(&mut layout, module, device, global);
