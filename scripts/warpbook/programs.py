@@ -25,14 +25,15 @@ def record(programs, name, flags, where, **settings):
     return json.loads(output(words, **settings))
 
 
-def output(words, **settings):
-    """What a program prints, run in a folder of its own: a picture may be left there."""
+def output(words, cwd=None, **settings):
+    """What a program prints, run in a folder of its own, where none is given: a picture may be left
+    there."""
     with tempfile.TemporaryDirectory() as folder:
         try:
             done = subprocess.run(
                 words,
                 env=environment(**settings),
-                cwd=folder,
+                cwd=cwd or folder,
                 capture_output=True,
                 text=True,
                 encoding="utf-8",

@@ -28,14 +28,18 @@ class Access:
 
     def warps(self):
         """How many warps had a lane that took part."""
-        if not self.guarded:
-            return self.executed
-        if self.unit in ("LDS", "STS") and self.bytes <= 4:
-            return self.turns  # one for each warp
-        least, most = -(-self.threads // 32), min(self.threads, self.executed)
+        least, most = self.bounds()
         if least != most:
             sys.exit(f"error: {least} to {most} warps took part in {self.text}: ncu does not say")
         return least
+
+    def bounds(self):
+        """Of how many warps a lane took part, at least and at most."""
+        if not self.guarded:
+            return self.executed, self.executed
+        if self.unit in ("LDS", "STS") and self.bytes <= 4:
+            return self.turns, self.turns  # one for each warp
+        return -(-self.threads // 32), min(self.threads, self.executed)
 
 
 def accesses_of(launch, unit):
@@ -57,6 +61,19 @@ def fixed_constants(launch):
         elif bank != OWN_BANK:
             tables += load.warps()
     return fixed, tables
+
+
+def program_constants(launch, total, ours):
+    """Of so many constant requests those that the program made. Where ncu does not say how many there were
+    that it did not make, they are taken to be as many as the simulator's figure asks for."""
+    least = most = 0
+    for load in instructions(launch, "LDC"):
+        bank, in_register = load.bank()
+        if not in_register or bank != OWN_BANK:
+            few, many = load.bounds()
+            # Of the compiler's own tables lanes may want different entries.
+            least, most = least + few, most + (load.threads if in_register else many)
+    return min(max(ours, total - most), total - least)
 
 
 def idle(launch, unit):

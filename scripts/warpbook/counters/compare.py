@@ -1,6 +1,6 @@
 """The simulator's counters beside the GPU's."""
 
-from .code import accesses_of, fixed_constants
+from .code import accesses_of, program_constants
 from .names import CONSTANT, EQUAL, EXACT, PRODUCTS, SHARED
 
 
@@ -19,7 +19,7 @@ def compared(launch):
             continue  # ncu was not asked for it, and nothing is missed
         theirs = exact(launch, name) if name in EXACT else launch["gpu"].get(name, 0)
         if name == CONSTANT:
-            theirs -= sum(fixed_constants(launch))
+            theirs = program_constants(launch, theirs, ours)
         if name == SHARED.format("ld"):
             theirs -= sum(one.executed for one in accesses_of(launch, "LDS") if one.never)
         if name == PRODUCTS:  # with which the assembler also puts constants into registers

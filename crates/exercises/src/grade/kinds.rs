@@ -28,6 +28,18 @@ pub fn title(kind: FindingKind, lang: Lang) -> &'static str {
             "A read of shared memory that no thread of the block wrote",
             "读取了本线程块中没有线程写入过的共享内存",
         ),
+        FindingKind::UnwrittenLocal => (
+            "A read of local memory that its thread has not written",
+            "读取了本线程尚未写入的本地内存",
+        ),
+        FindingKind::OtherArray => (
+            "An index beyond an array in shared memory",
+            "下标超出了共享内存中的数组",
+        ),
+        FindingKind::AskedAbsentLane => (
+            "A shuffle from lanes that take no part in it",
+            "洗牌指令读取了没有参与的线程",
+        ),
         FindingKind::ReadAfterWrite => (
             "A race: a read of what another thread may not have written yet",
             "数据竞争：读取时，另一个线程可能还没有写完",
@@ -105,6 +117,11 @@ pub fn usually(finding: &Finding, lang: Lang) -> &str {
         FindingKind::UnwrittenDevice => "没有人向它拷贝数据或清零，或者只处理了一部分",
         FindingKind::UnwrittenShared => {
             "分块的边缘或光环（halo）没有线程装载，或者有线程跳过了写入"
+        }
+        FindingKind::UnwrittenLocal => "线程自己的数组没有填，或者只填了一部分",
+        FindingKind::OtherArray => "下标大了一，或者用了另一个数组的大小",
+        FindingKind::AskedAbsentLane => {
+            "偏移超出了掩码中的线程：请给洗牌指令指定 `width`，或者只在被读取的线程属于掩码时使用结果"
         }
         FindingKind::ReadAfterWrite => "两行之间缺少 `__syncthreads()`",
         FindingKind::WriteAfterRead => "循环末尾、下一轮写入之前，缺少 `__syncthreads()`",

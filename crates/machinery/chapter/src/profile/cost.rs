@@ -2,7 +2,7 @@
 
 use cuda_driver::counters::Tally;
 use cuda_driver::model::Resource;
-use cuda_driver::{AccessClass, AccessSet, Memory};
+use cuda_driver::{AccessClass, AccessSet, Direction, Memory};
 
 use super::loads;
 
@@ -47,7 +47,8 @@ fn far_loads(tally: &Tally) -> u64 {
             sectors => product.div_ceil(sectors.into()) as u64,
         }
     };
-    let atomics = tally[AccessClass::GlobalAtomic].requests;
+    let atomics = AccessSet::to(Memory::Global).and(AccessSet::that(Direction::Updates));
+    let atomics = tally.sum(atomics).requests;
     missed(Memory::Global) + missed(Memory::Local) + atomics
 }
 

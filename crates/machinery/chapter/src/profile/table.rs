@@ -21,6 +21,9 @@ struct Derived {
 /// instruction with all lanes switched off, as behind a short branch.
 const IDLE: &str = "– with no lane taking part";
 
+/// What lanes that share an address cost: they go to the second cache one after the other.
+const TURNS: &str = "– turns a request";
+
 const DERIVED: &[Derived] = &[
     Derived {
         after: "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
@@ -72,6 +75,21 @@ const DERIVED: &[Derived] = &[
         after: "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
         name: "– wavefronts a request",
         of: |tally| wavefronts(&tally.sum(stores(Memory::Shared))),
+    },
+    Derived {
+        after: "l1tex__t_output_wavefronts_pipe_lsu_mem_global_op_atom.sum",
+        name: TURNS,
+        of: |tally| turns(&tally[AccessClass::GlobalAtomic]),
+    },
+    Derived {
+        after: "l1tex__t_output_wavefronts_pipe_lsu_mem_global_op_red.sum",
+        name: TURNS,
+        of: |tally| turns(&tally[AccessClass::GlobalReduction]),
+    },
+    Derived {
+        after: "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",
+        name: "– wavefronts a request",
+        of: |tally| wavefronts(&tally[AccessClass::SharedAtomic]),
     },
     Derived {
         after: "smsp__thread_inst_executed.sum",
@@ -224,6 +242,10 @@ fn wavefronts(accesses: &AccessCounts) -> Option<String> {
     ratio(accesses.wavefronts, accesses.requests)
 }
 
+fn turns(accesses: &AccessCounts) -> Option<String> {
+    ratio(accesses.turns, accesses.requests)
+}
+
 /// How often the first cache has a sector.
 fn hits(accesses: &AccessCounts) -> Option<String> {
     rate(accesses.hits, accesses.sectors)
@@ -328,6 +350,41 @@ mod tests {
         // Nothing is said of what there is none of.
         let shown = of(&[launched("one", &launches[0])]);
         assert!(!shown.contains(IDLE), "{shown}");
+    }
+
+    #[test]
+    fn atomics_have_rows_of_their_own() {
+        let on_global = AccessCounts {
+            requests: 100,
+            sectors: 3200,
+            turns: 3200,
+            ..AccessCounts::default()
+        };
+        let on_shared = AccessCounts {
+            requests: 100,
+            wavefronts: 800,
+            conflicts: 700,
+            ..AccessCounts::default()
+        };
+        let total = Tally::of([
+            (AccessClass::GlobalReduction, on_global),
+            (AccessClass::SharedAtomic, on_shared),
+        ]);
+        let launch = sample::launch(total, &[(Resource::Issue, 1.0)]);
+        let shown = of(&[launched("one", &launch)]);
+        let wanted = "\
+| global reduction requests    |      100 |
+| global reduction sectors     |    3 200 |
+| global reduction turns       |    3 200 |
+| – turns a request            |       32 |
+| shared atomic requests       |      100 |
+| shared atomic wavefronts     |      800 |
+| – wavefronts a request       |        8 |
+| shared atomic bank conflicts |      700 |
+";
+        assert!(shown.contains(wanted), "{shown}");
+        // Nobody asked for an old value.
+        assert!(!shown.contains("global atomic"), "{shown}");
     }
 
     #[test]

@@ -147,6 +147,7 @@ pub fn note_unwritten(ledger: &mut Ledger, kind: FindingKind, block: u64, held: 
         other: None,
         what: match kind {
             FindingKind::UnwrittenShared => Evidence::Shared { at, bytes },
+            FindingKind::UnwrittenLocal => Evidence::Local { at, bytes },
             _ => Evidence::Device { at, bytes },
         },
     });

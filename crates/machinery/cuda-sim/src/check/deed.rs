@@ -33,15 +33,21 @@ pub enum Unordered {
 impl Deed {
     pub fn of(access: Access) -> Deed {
         match (access.ordered, access.kind) {
-            (Some(ordered), AccessKind::Atomic) if ordered.only_stores => Deed::OrderedStore,
-            (Some(ordered), AccessKind::Atomic) => Deed::Atomic {
+            (Some(ordered), kind) if kind.is_update() && ordered.only_stores => Deed::OrderedStore,
+            (Some(ordered), kind) if kind.is_update() => Deed::Atomic {
                 polls: ordered.polls,
             },
             (Some(_), AccessKind::Store) => Deed::OrderedStore,
             (Some(ordered), _) => Deed::OrderedLoad {
                 polls: ordered.polls,
             },
-            (None, AccessKind::Store | AccessKind::MatrixStore | AccessKind::Atomic) => Deed::Store,
+            (
+                None,
+                AccessKind::Store
+                | AccessKind::MatrixStore
+                | AccessKind::Atomic
+                | AccessKind::Reduction,
+            ) => Deed::Store,
             // To shared memory, which is where it is asked for.
             (None, kind) if kind.is_copy() => Deed::Store,
             (None, _) => Deed::Load,

@@ -1,6 +1,7 @@
 //! What was seen of a mistake: the bytes that were touched, the lanes that came.
 
 use super::words::{allocation, count, lanes};
+use crate::isa::checked::Array;
 use crate::memory::global::Global;
 
 /// What was seen of a mistake the first time.
@@ -8,6 +9,10 @@ use crate::memory::global::Global;
 pub enum Evidence {
     /// Bytes of shared memory.
     Shared { at: u64, bytes: u64 },
+    /// Bytes of shared memory, and the array that was meant.
+    OutsideArray { at: u64, bytes: u64, array: Array },
+    /// Bytes of a thread's local memory.
+    Local { at: u64, bytes: u64 },
     /// Bytes of device memory.
     Device { at: u64, bytes: u64 },
     /// Part of a warp came to a barrier. `came` and `alive` are masks of its lanes: those that
@@ -34,6 +39,21 @@ impl Evidence {
         match *self {
             Evidence::Shared { at, bytes } => {
                 format!("{} at offset {at:#x} of shared memory", count(bytes))
+            }
+            Evidence::OutsideArray { at, bytes, array } => {
+                let (start, end) = (u64::from(array.start), u64::from(array.end));
+                let place = match at.checked_sub(start) {
+                    Some(byte) => format!("byte {byte}"),
+                    None => format!("{} before the start", count(start - at)),
+                };
+                format!(
+                    "{} at offset {at:#x} of shared memory: {place} of an array of {}",
+                    count(bytes),
+                    count(end - start)
+                )
+            }
+            Evidence::Local { at, bytes } => {
+                format!("{} at offset {at:#x} of local memory", count(bytes))
             }
             Evidence::Device { at, bytes } => match global.known(at) {
                 Some(known) if known.base == at && known.bytes == bytes => {

@@ -13,6 +13,8 @@ pub enum FindingKind {
     NullPointer,
     /// An address of one state space used in another, or one of the host's.
     WrongSpace,
+    /// An index of one array in shared memory that leads into another.
+    OtherArray,
     /// An address that is no multiple of the access's size.
     Misaligned,
     /// A call deeper than the stack.
@@ -23,6 +25,8 @@ pub enum FindingKind {
     UnwrittenDevice,
     /// A read of shared memory that no thread of the block wrote.
     UnwrittenShared,
+    /// A read of local memory that its thread has not written.
+    UnwrittenLocal,
     /// A thread reads what another wrote, with nothing that orders the two.
     ReadAfterWrite,
     /// A thread writes what another read, with nothing that orders the two.
@@ -49,6 +53,8 @@ pub enum FindingKind {
     MaskLacksCaller,
     /// A warp-wide instruction whose mask names lanes that do not come.
     AbsentLanes,
+    /// A shuffle that asks a lane which takes no part in it.
+    AskedAbsentLane,
     /// An instruction of whole warps in a warp that is not whole.
     WarpIncomplete,
     /// Memory still allocated when its context went.
@@ -63,11 +69,13 @@ impl FindingKind {
             FindingKind::UseAfterFree => "use-after-free",
             FindingKind::NullPointer => "null-pointer",
             FindingKind::WrongSpace => "wrong-space",
+            FindingKind::OtherArray => "other-array",
             FindingKind::Misaligned => "misaligned",
             FindingKind::StackOverflow => "stack-overflow",
             FindingKind::InvalidCall => "invalid-call",
             FindingKind::UnwrittenDevice => "unwritten-device-memory",
             FindingKind::UnwrittenShared => "unwritten-shared-memory",
+            FindingKind::UnwrittenLocal => "unwritten-local-memory",
             FindingKind::ReadAfterWrite => "read-after-write",
             FindingKind::WriteAfterRead => "write-after-read",
             FindingKind::WriteAfterWrite => "write-after-write",
@@ -81,6 +89,7 @@ impl FindingKind {
             FindingKind::InvalidBarrier => "invalid-barrier",
             FindingKind::MaskLacksCaller => "mask-lacks-caller",
             FindingKind::AbsentLanes => "absent-lanes",
+            FindingKind::AskedAbsentLane => "asked-absent-lane",
             FindingKind::WarpIncomplete => "warp-incomplete",
             FindingKind::Leaked => "leaked",
         }
@@ -93,10 +102,13 @@ impl FindingKind {
             | FindingKind::UseAfterFree
             | FindingKind::NullPointer
             | FindingKind::WrongSpace
+            | FindingKind::OtherArray
             | FindingKind::Misaligned
             | FindingKind::StackOverflow
             | FindingKind::InvalidCall => Check::Memory,
-            FindingKind::UnwrittenDevice | FindingKind::UnwrittenShared => Check::Init,
+            FindingKind::UnwrittenDevice
+            | FindingKind::UnwrittenShared
+            | FindingKind::UnwrittenLocal => Check::Init,
             FindingKind::ReadAfterWrite
             | FindingKind::WriteAfterRead
             | FindingKind::WriteAfterWrite
@@ -110,6 +122,7 @@ impl FindingKind {
             | FindingKind::InvalidBarrier
             | FindingKind::MaskLacksCaller
             | FindingKind::AbsentLanes
+            | FindingKind::AskedAbsentLane
             | FindingKind::WarpIncomplete => Check::Sync,
             FindingKind::Leaked => Check::Leak,
         }
@@ -117,7 +130,7 @@ impl FindingKind {
 
     /// Whether such a mistake stops the kernel, also one that runs without checks.
     pub fn stops(self) -> bool {
-        self.check() == Check::Memory
+        self.check() == Check::Memory && self != FindingKind::OtherArray
             || matches!(
                 self,
                 FindingKind::BarrierNeverOpens
@@ -133,6 +146,7 @@ impl FindingKind {
             FindingKind::UseAfterFree => "an access of memory that was freed",
             FindingKind::NullPointer => "an access through a null pointer",
             FindingKind::WrongSpace => "an address of another memory",
+            FindingKind::OtherArray => "an index beyond an array in shared memory",
             FindingKind::Misaligned => "a misaligned address",
             FindingKind::StackOverflow => "a stack overflow",
             FindingKind::InvalidCall => "a call through what is no function",
@@ -140,6 +154,7 @@ impl FindingKind {
             FindingKind::UnwrittenShared => {
                 "a read of shared memory that no thread of the block wrote"
             }
+            FindingKind::UnwrittenLocal => "a read of local memory that its thread has not written",
             FindingKind::ReadAfterWrite => "a read of what another thread may not have written yet",
             FindingKind::WriteAfterRead => "a write of what another thread may not have read yet",
             FindingKind::WriteAfterWrite => "two threads write, and either may be last",
@@ -155,6 +170,7 @@ impl FindingKind {
             FindingKind::InvalidBarrier => "a barrier that does not exist",
             FindingKind::MaskLacksCaller => "a mask that does not name the calling lane",
             FindingKind::AbsentLanes => "a mask that names lanes that do not come",
+            FindingKind::AskedAbsentLane => "a shuffle from lanes that take no part in it",
             FindingKind::WarpIncomplete => "an instruction for whole warps in part of one",
             FindingKind::Leaked => "memory that nobody freed",
         }
@@ -170,6 +186,12 @@ impl FindingKind {
             FindingKind::UnwrittenShared => {
                 "the edge or the halo of a tile that no thread loads, or a thread that skips its \
                  store"
+            }
+            FindingKind::UnwrittenLocal => {
+                "an array of a thread's own that is not filled, or only up to some element"
+            }
+            FindingKind::OtherArray => {
+                "an index that is one too large, or a size that belongs to another array"
             }
             FindingKind::ReadAfterWrite => "a missing `__syncthreads()` between the two lines",
             FindingKind::WriteAfterRead => {
@@ -205,6 +227,10 @@ impl FindingKind {
             FindingKind::AbsentLanes => {
                 "a full mask inside an `if`: take the mask from `__ballot_sync` before it, or move \
                  the call out"
+            }
+            FindingKind::AskedAbsentLane => {
+                "an offset that leads beyond the lanes of the mask: give the shuffle a `width`, or use \
+                 what it gives only where the lane that was asked is in the mask"
             }
             FindingKind::Leaked => {
                 "a buffer that was forgotten (`mem::forget`, `into_raw`), or dropped after its \

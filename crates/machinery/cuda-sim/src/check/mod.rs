@@ -33,6 +33,7 @@ mod in_order;
 mod launch_checks;
 mod ledger;
 mod lines;
+mod local_access;
 mod meetings;
 mod order;
 mod reads;

@@ -2,6 +2,7 @@
 
 use super::device_shadow::DeviceShadow;
 use super::ends::Ends;
+use super::local_access::LocalShadow;
 use super::meetings::Meetings;
 use super::order::Order;
 use super::shared::SharedShadow;
@@ -12,6 +13,7 @@ pub struct Shadow {
     pub order: Order,
     pub shared: SharedShadow,
     pub device: DeviceShadow,
+    pub local: LocalShadow,
     pub meetings: Meetings,
     /// Threads that have ended.
     pub ends: Ends,
@@ -63,6 +65,7 @@ impl Shadow {
             order: Order::default(),
             shared,
             device,
+            local: LocalShadow::default(),
             ends: Ends::default(),
             meetings: Meetings::default(),
             barriers: [None; 16],
@@ -78,6 +81,7 @@ impl Shadow {
         let late = self.order.begin(warps);
         self.shared.begin(late);
         self.device.begin();
+        self.local.begin(warps);
         self.ends.begin(warps);
         self.meetings.clear();
         self.barriers = [None; 16];

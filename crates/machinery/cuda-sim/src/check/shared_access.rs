@@ -10,9 +10,9 @@ use super::ledger::{FindingKey, Occurrence, OtherThread};
 use super::order::Order;
 use super::runs::{LaneRun, LaneRuns};
 use super::shadow::Shadow;
-use super::shared::{Conflict, PENDING};
+use super::shared::{Conflict, PENDING, SharedShadow};
 use crate::isa::AccessKind;
-use crate::isa::checked::{Checked, CheckedPlaces};
+use crate::isa::checked::{Array, Checked, CheckedPlaces};
 use crate::lanes::{FULL, active};
 
 /// How many reads of one block are held back at most. Those beyond are noted at once.
@@ -47,6 +47,10 @@ impl Checker {
         if doing.access.ordered.is_some() && checks.race {
             learn(order, doing);
             self.note_stored(doing, lanes, &values.stored);
+        }
+        let array = places.array(doing.site);
+        if checks.memory && active(mask).any(|lane| !array.holds(at.of(lane), bytes)) {
+            self.outside_array(shared, doing, lanes, array);
         }
         let now = doing.now();
         if doing.writes {
@@ -95,6 +99,25 @@ impl Checker {
                 }
             }
             shared.note(order, now, &run, bytes);
+        }
+    }
+
+    /// Lanes access shared memory outside of the array whose address they started from. What is outside of
+    /// all shared memory is about to fail, and is told then.
+    #[cold]
+    fn outside_array(&mut self, shared: &SharedShadow, doing: Doing, lanes: Lanes, array: Array) {
+        let Lanes { at, mask, bytes } = lanes;
+        let outside =
+            |&lane: &usize| !array.holds(at.of(lane), bytes) && shared.holds(at.of(lane), bytes);
+        for lane in active(mask).filter(outside) {
+            let key = doing.key(FindingKind::OtherArray, Severity::Warning);
+            let at = at.of(lane);
+            self.ledger.note(key, doing.block, 1, || Occurrence {
+                block: doing.block,
+                thread: doing.thread(lane),
+                other: None,
+                what: Evidence::OutsideArray { at, bytes, array },
+            });
         }
     }
 
@@ -206,8 +229,8 @@ impl Checker {
         };
         let unordered = match places.at(other.site()) {
             Checked::Access(access) if within => {
-                let both = [access, doing.access].map(|access| access.kind);
-                match both == [AccessKind::Atomic; 2] {
+                let both = [access, doing.access];
+                match both.iter().all(|access| access.kind.is_update()) {
                     true => Unordered::Fine,
                     false => Unordered::Race,
                 }

@@ -46,6 +46,25 @@ impl Atomic {
         )
     }
 
+    /// The one that an instruction does.
+    pub fn of(inst: &Inst) -> Atomic {
+        Atomic::numbered(inst.x)
+    }
+
+    /// The one with a number, as instructions have it; the first where none has.
+    pub fn numbered(number: u32) -> Atomic {
+        Atomic::ALL
+            .get(number as usize)
+            .copied()
+            .unwrap_or(Atomic::Add)
+    }
+
+    /// Whether there is an instruction that does it without giving the old value back.
+    pub fn has_reduction(self) -> bool {
+        use Atomic::*;
+        !matches!(self, Exchange | CompareAndSwap | Increment | Decrement)
+    }
+
     const ALL: [Atomic; 15] = [
         Atomic::Add,
         Atomic::And,
@@ -120,7 +139,7 @@ macro_rules! atomic {
                 }
             }
             unsafe fn run<S: SpaceAccess>(sm: &mut Sm, inst: &Inst) -> Next {
-                let operation = Atomic::ALL[inst.x as usize];
+                let operation = Atomic::of(inst);
                 // SAFETY: operand 1 is a 64-bit row; 0, 2 and 3 are rows of this width.
                 let (addresses, b, c) = unsafe {
                     (sm.row::<u64>(inst, 1), sm.row::<$row>(inst, 2), sm.row::<$row>(inst, 3))
@@ -151,6 +170,8 @@ macro_rules! atomic {
                     let lane = sm.mask.trailing_zeros() as usize % LANES;
                     let address = addresses[lane].wrapping_add(inst.imm);
                     sm.asks(inst, address, result[lane].into(), ATOMIC_PATIENCE);
+                } else {
+                    sm.moved = true;
                 }
                 sm.counts.atomics += 1;
                 sm.counts.reads += 1;

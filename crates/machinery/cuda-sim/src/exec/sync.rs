@@ -126,6 +126,23 @@ pub unsafe fn shuffle(sm: &mut Sm, inst: &Inst) -> Next {
     }
 }
 
+/// Of the lanes that take part in a shuffle, those that ask a lane that does not, and those that ask another
+/// lane at all.
+///
+/// # Safety
+/// As for [`warp_sync`], for a shuffle.
+pub unsafe fn asked_in_vain(sm: &Sm, inst: &Inst, taking_part: u32) -> (u32, u32) {
+    // SAFETY: operands 3 and 4 of a shuffle are 32-bit rows.
+    let (b, c) = unsafe { (sm.row::<u32>(inst, 3), sm.row::<u32>(inst, 4)) };
+    let (mut in_vain, mut asking) = (0, 0);
+    for lane in active(taking_part) {
+        let (from, _) = source_lane(inst.x, lane as u32, b[lane], c[lane]);
+        asking |= u32::from(from != lane as u32) << lane;
+        in_vain |= (!taking_part >> from & 1) << lane;
+    }
+    (in_vain, asking)
+}
+
 /// The lane read and whether it is inside the segment.
 fn source_lane(kind: u32, lane: u32, b: u32, c: u32) -> (u32, bool) {
     let b = b & 31;

@@ -161,7 +161,9 @@ impl Sm {
         self.begin_turn(turn);
         self.waits = false;
         self.run_slice();
-        self.busy |= !self.waits;
+        // Other lanes of the warp may have got on, and left a lock for those that wait.
+        let moved = std::mem::take(&mut self.moved);
+        self.busy |= !self.waits || moved;
         true
     }
 

@@ -1,5 +1,7 @@
 //! Accesses of memory, as who counts, checks or models them sees them.
 
+use super::Update;
+
 /// A load, a store or an atomic, as whoever counts it sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
@@ -12,6 +14,8 @@ pub struct Access {
     /// It is volatile, atomic, or ordered with what other threads do: an assembler leaves it as it
     /// is. None for all others.
     pub ordered: Option<Ordered>,
+    /// How it is done, if it is an atomic.
+    pub update: Update,
 }
 
 /// What an access that other threads may look on at means for what they do.
@@ -47,7 +51,10 @@ pub enum AccessKind {
     /// The same back, by `stmatrix`.
     MatrixStore,
     Store,
+    /// Of which somebody uses what was there before.
     Atomic,
+    /// The same where nobody does: PTX's `red`, and an `atom` whose result is left alone.
+    Reduction,
     /// From global to shared memory, by `cp.async`: both are counted.
     AsyncCopy,
     /// The same past the first cache.
@@ -63,6 +70,11 @@ impl AccessKind {
         )
     }
 
+    /// Whether it is an atomic, with or without the old value.
+    pub const fn is_update(self) -> bool {
+        matches!(self, AccessKind::Atomic | AccessKind::Reduction)
+    }
+
     /// Whether it goes from global to shared memory.
     pub const fn is_copy(self) -> bool {
         matches!(self, AccessKind::AsyncCopy | AccessKind::AsyncCopyPastL1)
@@ -70,11 +82,20 @@ impl AccessKind {
 }
 
 impl Access {
+    /// Whether it is an atomic on shared memory that is done by loads and compare-and-swaps: the loads
+    /// are counted behind the atomic.
+    pub fn loads_first(self) -> bool {
+        self.kind.is_update() && self.memory == Memory::Shared && self.update.means.loads()
+    }
+
     /// The memories that it may reach, in the order in which they are counted.
     pub fn memories(self) -> &'static [Memory] {
         use Memory::*;
         if self.kind.is_copy() {
             return &[Global, Shared];
+        }
+        if self.loads_first() {
+            return &[Shared, Shared];
         }
         match self.memory {
             Global => &[Global],

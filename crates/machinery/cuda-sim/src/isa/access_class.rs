@@ -14,8 +14,8 @@ pub struct AccessRow {
     /// The instructions that make such accesses.
     pub kinds: &'static [AccessKind],
     pub cached_in: CachedIn,
-    /// Loads of neighbouring words from one address register are one load in machine code, of at
-    /// most so many bytes a lane; 0 where each stays by itself.
+    /// Loads of neighbouring words from one address register are one load in machine code, and stores one
+    /// store, of at most so many bytes a lane; 0 where each stays by itself.
     pub merged_bytes: u32,
 }
 
@@ -84,7 +84,10 @@ access_classes! {
     /// `__ldg` and its like.
     ReadOnlyLoad: "read-only load", Global Reads, [ReadOnlyLoad], FirstAsReadOnly, 16;
     GlobalStore: "global store", Global Writes, [Store], Nothing, 0;
+    /// Whose old value is used.
     GlobalAtomic: "global atomic", Global Updates, [Atomic], Nothing, 0;
+    /// Whose old value nobody uses.
+    GlobalReduction: "global reduction", Global Updates, [Reduction], Nothing, 0;
     /// What an asynchronous copy reads, through the first cache.
     CopyRead: "asynchronous copy's read", Global Reads, [AsyncCopy], FirstAsOrdinary, 0;
     /// The same past the first cache.
@@ -92,14 +95,14 @@ access_classes! {
         Global Reads, [AsyncCopyPastL1], Nothing, 0;
     LocalLoad: "local load", Local Reads, [Load ReadOnlyLoad], First, 16;
     LocalStore: "local store", Local Writes, [Store], Nothing, 0;
-    LocalAtomic: "local atomic", Local Updates, [Atomic], Nothing, 0;
+    LocalAtomic: "local atomic", Local Updates, [Atomic Reduction], Nothing, 0;
     SharedLoad: "shared load", Shared Reads, [Load ReadOnlyLoad], Nothing, 16;
     /// By `ldmatrix`.
     MatrixLoad: "matrix load", Shared Reads, [MatrixLoad], Nothing, 0;
     /// By `stmatrix`.
     MatrixStore: "matrix store", Shared Writes, [MatrixStore], Nothing, 0;
-    SharedStore: "shared store", Shared Writes, [Store], Nothing, 0;
-    SharedAtomic: "shared atomic", Shared Updates, [Atomic], Nothing, 0;
+    SharedStore: "shared store", Shared Writes, [Store], Nothing, 16;
+    SharedAtomic: "shared atomic", Shared Updates, [Atomic Reduction], Nothing, 0;
     /// What an asynchronous copy writes.
     CopyWrite: "asynchronous copy", Shared Writes, [AsyncCopy AsyncCopyPastL1], Nothing, 0;
     /// At an address in a register.
@@ -126,7 +129,7 @@ impl AccessClass {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::isa::Access;
+    use crate::isa::{Access, Update};
     use AccessKind::*;
 
     const KINDS: [AccessKind; 8] = [
@@ -136,6 +139,7 @@ mod tests {
         MatrixStore,
         Store,
         Atomic,
+        Reduction,
         AsyncCopy,
         AsyncCopyPastL1,
     ];
@@ -160,7 +164,7 @@ mod tests {
     fn an_instruction_is_of_a_class_wherever_it_may_go() {
         for kind in KINDS {
             let memories: &[Memory] = match kind {
-                Load | ReadOnlyLoad | Store | Atomic => &[Memory::Generic],
+                Load | ReadOnlyLoad | Store | Atomic | Reduction => &[Memory::Generic],
                 MatrixLoad | MatrixStore => &[Memory::Shared],
                 AsyncCopy | AsyncCopyPastL1 => &[Memory::Global],
             };
@@ -171,6 +175,7 @@ mod tests {
                     bytes: 4,
                     address: 0,
                     ordered: None,
+                    update: Update::default(),
                 };
                 for &reached in access.memories() {
                     // Nothing writes constant memory.
@@ -191,7 +196,7 @@ mod tests {
                 let copies = kind.is_copy();
                 assert!(copies || kind.is_load() == reads, "{}", row.name);
                 let updates = row.direction == Direction::Updates;
-                assert_eq!(*kind == Atomic, updates, "{}", row.name);
+                assert_eq!(kind.is_update(), updates, "{}", row.name);
             }
         }
     }

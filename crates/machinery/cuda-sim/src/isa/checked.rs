@@ -53,6 +53,39 @@ pub struct Meeting {
     pub members: usize,
     /// At whatever instruction of this kind with this mask; else all at this one.
     pub anywhere: bool,
+    /// Each lane gets the value of another.
+    pub shuffle: Option<Shuffled>,
+}
+
+/// What a shuffle asks other lanes for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shuffled {
+    /// Each lane names another by its number, or by its own with some bits turned round; else lanes shift
+    /// their values, and those at an end have nobody to ask.
+    pub by_number: bool,
+    /// Every lane uses what it gets, whomever it asked.
+    pub used: bool,
+}
+
+/// An array in shared memory, from its first byte to the one after its last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Array {
+    pub start: u32,
+    pub end: u32,
+}
+
+impl Array {
+    /// All of shared memory.
+    const ANY: Array = Array {
+        start: 0,
+        end: u32::MAX,
+    };
+
+    /// Whether so many bytes at an address are all inside.
+    #[inline(always)]
+    pub fn holds(self, at: u64, bytes: u64) -> bool {
+        at >= self.start.into() && at + bytes <= self.end.into()
+    }
 }
 
 /// What an instruction does about asynchronous copies that have started.
@@ -72,6 +105,8 @@ pub enum Waiting {
 pub struct CheckedPlaces {
     /// One entry an instruction.
     list: Vec<Checked>,
+    /// For each instruction the array in shared memory that it means.
+    arrays: Vec<Array>,
     /// For each instruction, how many accesses of device memory come before it.
     numbers: Vec<u32>,
     /// The addresses of these accesses, in order.
@@ -90,6 +125,20 @@ impl CheckedPlaces {
             self.device.push(self.list.len() as u32);
         }
         self.list.push(checked);
+        self.arrays.push(Array::ANY);
+    }
+
+    /// The instruction that was added last means this array.
+    pub fn means(&mut self, array: Array) {
+        if let Some(last) = self.arrays.last_mut() {
+            *last = array;
+        }
+    }
+
+    /// The array that the instruction at an address means; all of shared memory where that is not known.
+    #[inline(always)]
+    pub fn array(&self, address: u32) -> Array {
+        self.arrays[address as usize]
     }
 
     /// Whether a thread that stands there has nothing left to do: its basic block is its end.

@@ -11,6 +11,7 @@ mod kernel;
 pub mod listing;
 pub mod sites;
 mod source;
+mod update;
 
 pub use access::{Access, AccessKind, Memory, Ordered};
 pub use access_class::{AccessClass, AccessRow, CachedIn, Direction};
@@ -20,3 +21,4 @@ pub use dims::Dims;
 pub use kernel::{Kernel, Param};
 pub use listing::Listing;
 pub use source::SourceLine;
+pub use update::{Means, Update};

@@ -1,6 +1,6 @@
 //! The instructions of a program that are counted one by one.
 
-use super::{Access, AccessClass, Memory};
+use super::{Access, AccessClass, AccessKind, Memory};
 
 /// The instructions that are counted, in the order of the code.
 #[derive(Default)]
@@ -19,6 +19,9 @@ pub struct Site {
     pub block: u32,
     /// Other accesses come along with it: it moves more than the instruction does.
     pub leads: bool,
+    /// It is a branch in machine code, too: not one whose sides stand under predicates there, nor the end
+    /// of some lanes' threads.
+    pub branches: bool,
     /// Added to the address in the register.
     pub offset: u64,
     /// The first of its counts: one, or one a memory that a generic access may reach.
@@ -54,9 +57,15 @@ impl Site {
     /// The classes of its accesses, each with the slot that counts them.
     pub fn classes(self) -> impl Iterator<Item = (AccessClass, u32)> {
         let slots = self.memories().iter().zip(self.slot..);
-        slots.filter_map(move |(&memory, slot)| match self.kind {
-            SiteKind::Access(access) => Some((AccessClass::of(access.kind, memory)?, slot)),
-            SiteKind::Branch | SiteKind::Barrier => None,
+        slots.filter_map(move |(&memory, slot)| {
+            let SiteKind::Access(access) = self.kind else {
+                return None;
+            };
+            let kind = match access.loads_first() && slot > self.slot {
+                true => AccessKind::Load,
+                false => access.kind,
+            };
+            Some((AccessClass::of(kind, memory)?, slot))
         })
     }
 }

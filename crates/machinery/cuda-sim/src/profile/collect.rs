@@ -124,7 +124,10 @@ pub fn profile(
                 let counts = of(site.slot);
                 let part = Tally {
                     branches: counts.requests,
-                    divergent_branches: counts.conflicts,
+                    divergent_branches: match site.branches {
+                        true => counts.conflicts,
+                        false => 0,
+                    },
                     ..Tally::default()
                 };
                 line(site.address, &part);
@@ -137,6 +140,11 @@ pub fn profile(
                 line(site.address, &part);
             }
             SiteKind::Access(access) => {
+                let part = Tally {
+                    divergent_branches: of(site.slot).parted,
+                    ..Tally::default()
+                };
+                line(site.address, &part);
                 for (class, slot) in site.classes() {
                     let counts = of(slot);
                     // Of a generic access only the memories that it reached were asked.
@@ -182,6 +190,7 @@ fn accesses(class: AccessClass, counts: &SiteCounts, bytes: u32, issued: u64) ->
         sectors,
         addresses,
         hits: counts.hits,
+        turns: counts.turns,
         wavefronts: counts.wavefronts,
         conflicts: counts.conflicts,
     }

@@ -78,6 +78,10 @@ const fn updates(memory: Memory) -> AccessSet {
     AccessSet::to(memory).and(AccessSet::that(Direction::Updates))
 }
 
+/// Atomics on global memory whose old value is used, and those of which it is not.
+const ATOMICS: AccessSet = AccessSet::one(AccessClass::GlobalAtomic);
+const REDUCTIONS: AccessSet = AccessSet::one(AccessClass::GlobalReduction);
+
 /// Loads of matrices, which are instructions of their own.
 const MATRICES: AccessSet = AccessSet::one(AccessClass::MatrixLoad);
 
@@ -261,20 +265,78 @@ pub const METRICS: &[Metric] = &[
         agreement: Agreement::Ptx,
     },
     Metric {
-        name: "smsp__sass_inst_executed_op_global_atom.sum",
+        name: "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",
         plain: "global atomic requests",
         chinese: "全局内存原子操作请求数",
         group: Group::Atomics,
-        of: Figure::Accesses(updates(Global), |them| them.requests),
-        agreement: Agreement::Ptx,
+        of: Figure::Accesses(ATOMICS, |them| them.requests),
+        agreement: Agreement::Equal,
     },
+    Metric {
+        name: "l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum",
+        plain: "global atomic sectors",
+        chinese: "全局内存原子操作扇区数",
+        group: Group::Atomics,
+        of: Figure::Accesses(ATOMICS, |them| them.sectors),
+        agreement: Agreement::Equal,
+    },
+    Metric {
+        name: "l1tex__t_output_wavefronts_pipe_lsu_mem_global_op_atom.sum",
+        plain: "global atomic turns",
+        chinese: "全局内存原子操作轮数",
+        group: Group::Atomics,
+        of: Figure::Accesses(ATOMICS, |them| them.turns),
+        agreement: Agreement::Equal,
+    },
+    Metric {
+        name: "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
+        plain: "global reduction requests",
+        chinese: "全局内存归约请求数",
+        group: Group::Atomics,
+        of: Figure::Accesses(REDUCTIONS, |them| them.requests),
+        agreement: Agreement::Equal,
+    },
+    Metric {
+        name: "l1tex__t_sectors_pipe_lsu_mem_global_op_red.sum",
+        plain: "global reduction sectors",
+        chinese: "全局内存归约扇区数",
+        group: Group::Atomics,
+        of: Figure::Accesses(REDUCTIONS, |them| them.sectors),
+        agreement: Agreement::Equal,
+    },
+    Metric {
+        name: "l1tex__t_output_wavefronts_pipe_lsu_mem_global_op_red.sum",
+        plain: "global reduction turns",
+        chinese: "全局内存归约轮数",
+        group: Group::Atomics,
+        of: Figure::Accesses(REDUCTIONS, |them| them.turns),
+        agreement: Agreement::Equal,
+    },
+    // Loops of loads and compare-and-swaps go round more often on hardware where warps are in each
+    // other's way.
     Metric {
         name: "smsp__inst_executed_op_shared_atom.sum",
         plain: "shared atomic requests",
         chinese: "共享内存原子操作请求数",
         group: Group::Atomics,
         of: Figure::Accesses(updates(Shared), |them| them.requests),
-        agreement: Agreement::Ptx,
+        agreement: Agreement::Close,
+    },
+    Metric {
+        name: "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",
+        plain: "shared atomic wavefronts",
+        chinese: "共享内存原子操作波前数",
+        group: Group::Atomics,
+        of: Figure::Accesses(updates(Shared), |them| them.wavefronts),
+        agreement: Agreement::Close,
+    },
+    Metric {
+        name: "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_atom.sum",
+        plain: "shared atomic bank conflicts",
+        chinese: "共享内存原子操作的存储体冲突数",
+        group: Group::Atomics,
+        of: Figure::Accesses(updates(Shared), |them| them.conflicts),
+        agreement: Agreement::Close,
     },
     Metric {
         name: "smsp__inst_executed.sum",
@@ -300,13 +362,14 @@ pub const METRICS: &[Metric] = &[
         of: Figure::Flow(|tally| tally.branches),
         agreement: Agreement::Ptx,
     },
+    // Where the assembler makes something else of a branch than the simulator expects, they differ.
     Metric {
         name: "smsp__sass_branch_targets_threads_divergent.sum",
         plain: "divergent branches",
         chinese: "发散的分支数",
         group: Group::Flow,
         of: Figure::Flow(|tally| tally.divergent_branches),
-        agreement: Agreement::Ptx,
+        agreement: Agreement::Close,
     },
     Metric {
         name: "warps_at_barriers",
@@ -350,6 +413,7 @@ mod tests {
             sectors: 2,
             addresses: 1,
             hits: 1,
+            turns: 1,
             wavefronts: 1,
             conflicts: 1,
         }

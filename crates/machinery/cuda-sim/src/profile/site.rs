@@ -1,6 +1,6 @@
 //! What one instruction of a program did, counted as it ran.
 
-use super::traffic::GlobalTraffic;
+use super::traffic::{GlobalTraffic, Repeated};
 
 /// Counts of one access, branch or barrier of the program.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -15,6 +15,10 @@ pub struct SiteCounts {
     pub hits: u64,
     /// Of constant memory: those that the larger cache behind the first did not have either.
     pub far: u64,
+    /// Of atomics on global memory: how many times lanes of them were sent to the second cache.
+    pub turns: u64,
+    /// Of atomics that are loops: how often lanes parted at their branches.
+    pub parted: u64,
     /// Passes through the data stage.
     pub wavefronts: u64,
     /// Bank conflicts; of a branch how often lanes parted.
@@ -36,6 +40,15 @@ impl SiteCounts {
         self.threads += warps * u64::from(lanes.count_ones());
         self.units += warps * u64::from(each.sectors);
         self.wavefronts += warps * u64::from(each.wavefronts);
+        self.turns += warps * u64::from(each.turns);
+    }
+
+    /// A warp came to an instruction over and over.
+    pub fn repeat(&mut self, repeated: &Repeated) {
+        self.requests += u64::from(repeated.times);
+        self.threads += u64::from(repeated.lanes);
+        self.wavefronts += u64::from(repeated.traffic.wavefronts);
+        self.conflicts += u64::from(repeated.traffic.conflicts);
     }
 
     /// Adds what another multiprocessor counted.
@@ -45,6 +58,8 @@ impl SiteCounts {
         self.units += other.units;
         self.hits += other.hits;
         self.far += other.far;
+        self.turns += other.turns;
+        self.parted += other.parted;
         self.wavefronts += other.wavefronts;
         self.conflicts += other.conflicts;
     }

@@ -19,7 +19,7 @@ pub struct Tally {
     pub products: u64,
     /// Conditional branches, once for each warp.
     pub branches: u64,
-    /// Those at which the lanes of a warp parted.
+    /// Those at which the lanes of a warp parted, and which are branches in machine code too.
     pub divergent_branches: u64,
     /// Warps' arrivals at block barriers.
     pub barriers: u64,
@@ -48,6 +48,9 @@ pub struct AccessCounts {
     /// Of the sectors, or the addresses, those that the modelled cache in front of the memory had.
     /// Zero for stores and atomics.
     pub hits: u64,
+    /// Of atomics on global memory: how many times lanes of a request were sent to the second cache. Those
+    /// that share an address go one after the other. Zero for all others.
+    pub turns: u64,
     /// Passes through the data stage: for shared memory the turns that bank conflicts and wide
     /// accesses take, for the others the lines of 128 bytes. Zero for constant memory.
     pub wavefronts: u64,
@@ -130,6 +133,7 @@ impl AccessCounts {
         self.sectors += other.sectors;
         self.addresses += other.addresses;
         self.hits += other.hits;
+        self.turns += other.turns;
         self.wavefronts += other.wavefronts;
         self.conflicts += other.conflicts;
     }

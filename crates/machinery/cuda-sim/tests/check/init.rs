@@ -1,7 +1,8 @@
 //! Reads of memory that nobody has written.
 
 use crate::harness::Machine;
-use crate::{assert_one, assert_silent, checking, found, kernel_of, line_of, params};
+use crate::harness::kernel_of;
+use crate::{assert_one, assert_silent, checking, found, found_in, line_of, params};
 use cuda_sim::check::Severity::Error;
 use cuda_sim::check::{Finding, FindingKind};
 
@@ -152,4 +153,59 @@ fn without_the_check_nothing_is_said() {
     let from = machine.global.allocate(128).unwrap();
     machine.global.track_writes(from);
     assert_eq!(machine.run("k", 1, 32, params![from]).findings, []);
+}
+
+#[test]
+fn local_memory_that_its_thread_has_not_written() {
+    let module = |body: &str| {
+        kernel_of(&format!(
+            ".local .align 8 .b8 own[32];
+        mov.u64 %d1, own;
+        {body}
+        st.global.u32 [%mine], %r1;"
+        ))
+    };
+    let of = |body: &str| found_in(&module(body), 32);
+    let kind = FindingKind::UnwrittenLocal;
+    let finding = assert_one(of("ld.local.u32 %r1, [%d1+8]; // here"), kind, Error, 0, 32);
+    assert!(
+        finding.what.contains("offset 0x8 of local memory"),
+        "{finding}"
+    );
+    // Some threads fill it, and others do not.
+    let some = "setp.lt.u32 %p1, %t, 5; @%p1 st.local.u32 [%d1+8], %t;
+        ld.local.u32 %r1, [%d1+8]; // here";
+    assert_one(of(some), kind, Error, 5, 27);
+    // Through an address that may lead anywhere.
+    let generic = "cvta.local.u64 %d2, %d1; ld.u32 %r1, [%d2+4]; // here";
+    assert_one(of(generic), kind, Error, 0, 32);
+    assert_silent(of("st.local.u32 [%d1+8], %t; ld.local.u32 %r1, [%d1+8];"));
+    assert_silent(of(
+        "cvta.local.u64 %d2, %d1; st.u32 [%d2+4], %t; ld.local.u32 %r1, [%d1+4];",
+    ));
+    // A structure may be copied that is not filled to its last byte.
+    assert_silent(of("st.local.u8 [%d1+8], %h1; ld.local.u32 %r1, [%d1+8];"));
+}
+
+/// What a block has left in local memory is nobody's any more.
+#[test]
+fn local_memory_of_another_block_is_not_written() {
+    let ptx = kernel_of(
+        ".local .align 4 .b8 own[4];
+        mov.u64 %d1, own;
+        mov.u32 %r2, %ctaid.x;
+        setp.eq.u32 %p1, %r2, 0;
+        @%p1 st.local.u32 [%d1], %t;
+        ld.local.u32 %r1, [%d1]; // here
+        @%p1 st.global.u32 [%mine], %r1;",
+    );
+    let mut machine = checking(&ptx);
+    machine.use_threads(1);
+    let out = machine.out::<u32>(32);
+    let findings = machine.run("k", 3, 32, params![out]).findings;
+    let kinds: Vec<_> = findings
+        .iter()
+        .map(|one| (one.kind, one.block, one.count))
+        .collect();
+    assert_eq!(kinds, [(FindingKind::UnwrittenLocal, [1, 0, 0], 64)]);
 }

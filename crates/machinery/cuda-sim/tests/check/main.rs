@@ -11,6 +11,7 @@ mod device;
 mod init;
 mod memory;
 mod race;
+mod slips;
 mod sync;
 
 use cuda_sim::check::{Checks, Finding, FindingKind, Severity};

@@ -1,9 +1,9 @@
 //! What is said of an address that faults.
 
 use crate::harness::{Machine, module_of};
-use crate::{assert_one, checking, found, found_in, params};
+use crate::{assert_one, assert_silent, checking, found, found_in, params};
 use cuda_sim::check::FindingKind;
-use cuda_sim::check::Severity::Error;
+use cuda_sim::check::Severity::{Error, Warning};
 
 /// Thread 3 of a block stores at `%out` plus an offset into an output of 32 words.
 fn store_at(offset: i64) -> String {
@@ -138,5 +138,78 @@ fn all_of_it_is_said_without_checks_too() {
         "usually: `<=`",
     ] {
         assert!(text.contains(part), "{part} in {text}");
+    }
+}
+
+#[test]
+fn an_index_of_one_array_that_leads_into_another() {
+    let of = |index: &str, array: &str| {
+        let ptx = crate::harness::module_of(
+            ".shared .align 4 .b8 a[128]; .shared .align 4 .b8 b[128];",
+            &format!(
+                "mov.u64 %d1, a; mov.u64 %d2, b;
+        mul.wide.u32 %d3, %t, 4;
+        add.s64 %d4, %d1, %d3;
+        add.s64 %d5, %d2, %d3;
+        st.shared.u32 [%d4], %t;
+        st.shared.u32 [%d5], %t;
+        {index}
+        add.s64 %d6, {array}, %d3;
+        ld.shared.u32 %r1, [%d6+4]; // here
+        st.global.u32 [%mine], %r1;"
+            ),
+        );
+        crate::only(crate::found_in(&ptx, 32), FindingKind::OtherArray)
+    };
+    let (kind, warning) = (FindingKind::OtherArray, Warning);
+    let finding = assert_one(of("", "%d1"), kind, warning, 31, 1);
+    assert!(
+        finding.what.contains("byte 128 of an array of 128 bytes"),
+        "{finding}"
+    );
+    let finding = assert_one(of("sub.s64 %d3, %d3, 8;", "%d2"), kind, warning, 0, 1);
+    assert!(
+        finding.what.contains("4 bytes before the start"),
+        "{finding}"
+    );
+    // Each stays inside.
+    assert_silent(of("and.b64 %d3, %d3, 63;", "%d1"));
+    assert_silent(of("sub.s64 %d3, %d3, 4;", "%d2"));
+    // Which array is meant is decided as it runs.
+    let either = "setp.lt.u32 %p1, %t, 7; selp.b64 %d1, %d1, %d2, %p1; and.b64 %d3, %d3, 63;";
+    assert_silent(of(either, "%d1"));
+    // An address that is computed from both is of neither.
+    assert_silent(of("sub.s64 %d7, %d2, %d1; add.s64 %d3, %d7, 0;", "%d1"));
+}
+
+#[test]
+fn constants_can_not_be_written_through_addresses_that_lead_anywhere() {
+    for (store, threads) in [
+        ("st.u32 [%d1], %t;", 1),
+        ("st.global.u32 [%d1], %t;", 32),
+        ("st.v2.u32 [%d1], {%t, %t};", 256),
+        ("red.add.u32 [%d1], %t;", 1),
+        ("red.global.add.u32 [%d1], %t;", 64),
+        ("atom.exch.b32 %r1, [%d1], %t;", 33),
+        ("atom.cas.b64 %d3, [%d1], %d1, %d1;", 1),
+    ] {
+        let ptx = crate::harness::module_of(
+            ".const .align 8 .u32 c[4] = {1, 2, 3, 4};",
+            &format!("mov.u64 %d2, c; cvta.const.u64 %d1, %d2; {store} // here"),
+        );
+        for checks in [cuda_sim::check::Checks::NONE, cuda_sim::check::Checks::ALL] {
+            let mut machine = crate::checking(&ptx);
+            machine.checks = checks;
+            let out = machine.out::<u32>(256);
+            let fault = machine.fault("k", 1, threads, crate::params![out]);
+            let (_, _, write) = crate::harness::illegal(&fault);
+            let place = fault.place.expect("a thread did it");
+            assert!(write, "{store}");
+            assert_eq!(
+                place.source.ptx_line,
+                crate::line_of(&ptx, "// here"),
+                "{store}"
+            );
+        }
     }
 }

@@ -221,3 +221,71 @@ fn masks_and_who_comes() {
         st.global.u32 [%mine], %t;";
     assert_silent(found(body, 32));
 }
+
+/// What half a warp's shuffle of `form` is said of, whose result is used as `then` says.
+fn half_shuffles(form: &str, then: &str) -> (Vec<cuda_sim::check::Finding>, String) {
+    found(
+        &format!(
+            "ld.global.u32 %r2, [%out];
+        setp.ge.u32 %p1, %t, 16;
+        @%p1 bra past;
+        {form} // here
+        {then}
+    past:
+        st.global.u32 [%mine], %r2;"
+        ),
+        32,
+    )
+}
+
+#[test]
+fn a_shuffle_from_lanes_that_take_no_part() {
+    let kind = FindingKind::AskedAbsentLane;
+    let sync = |of: (Vec<_>, String)| crate::only(of, kind);
+    let add = "add.u32 %r2, %r2, %r1;";
+    let shuffle = |mode: &str, by: &str, clamp: u32| {
+        format!("shfl.sync.{mode}.b32 %r1, %t, {by}, {clamp}, 0xffff;")
+    };
+    let with = |mode: &str, by: &str, clamp: u32, then: &str| {
+        sync(half_shuffles(&shuffle(mode, by, clamp), then))
+    };
+    // All of them ask lanes that are not there.
+    let finding = assert_one(with("down", "16", 31, add), kind, Error, 0, 16);
+    assert!(finding.what.contains("lanes 0 to 15"), "{finding}");
+    assert_one(with("bfly", "16", 31, add), kind, Error, 0, 16);
+    // Some do: lanes 8 to 15.
+    let next = "add.u32 %r3, %t, 8; ";
+    let by_number = |then: &str| {
+        let form = format!("{next}{}", shuffle("idx", "%r3", 31));
+        sync(half_shuffles(&form, then))
+    };
+    assert_one(by_number(add), kind, Warning, 8, 8);
+    assert_one(
+        by_number("st.global.u32 [%mine+128], %r1;"),
+        kind,
+        Warning,
+        8,
+        8,
+    );
+    assert_one(
+        by_number("setp.gt.u32 %p2, %r1, 3; selp.u32 %r2, %r1, %r2, %p2;"),
+        kind,
+        Warning,
+        8,
+        8,
+    );
+    // Each asks within the mask.
+    assert_silent(with("down", "8", 0x100f, add));
+    assert_silent(with("bfly", "8", 31, add));
+    assert_silent(with("idx", "5", 31, add));
+    // A tree: the upper lanes ask beyond the mask, and nobody looks at what they get.
+    assert_silent(with("down", "8", 31, add));
+    // Who asks in vain does not use it.
+    let chosen = "setp.lt.u32 %p2, %t, 8; add.u32 %r4, %r2, %r1; selp.u32 %r2, %r4, %r2, %p2;";
+    assert_silent(by_number(chosen));
+    assert_silent(by_number(
+        "setp.lt.u32 %p2, %t, 8; @%p2 add.u32 %r2, %r2, %r1;",
+    ));
+    let branch = "setp.ge.u32 %p2, %t, 8; @%p2 bra past; add.u32 %r2, %r2, %r1;";
+    assert_silent(by_number(branch));
+}

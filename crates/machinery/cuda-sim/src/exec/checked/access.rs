@@ -29,7 +29,7 @@ unsafe fn access<'a>(sm: &Sm, inst: &Inst) -> (Doing, Addresses<'a>) {
     let row = unsafe { sm.row::<u64>(inst, access.address) };
     let (reads, writes) = match access.kind {
         AccessKind::Store | AccessKind::MatrixStore => (false, true),
-        AccessKind::Atomic => (inst.x != Atomic::Exchange as u32, true),
+        kind if kind.is_update() => (inst.x != Atomic::Exchange as u32, true),
         _ => (true, false),
     };
     let doing = Doing {
@@ -52,7 +52,7 @@ unsafe fn access<'a>(sm: &Sm, inst: &Inst) -> (Doing, Addresses<'a>) {
 #[inline(always)]
 unsafe fn stored(sm: &Sm, inst: &Inst, access: Access, lane: usize) -> [u8; 16] {
     let mut value = [0; 16];
-    if access.kind == AccessKind::Atomic {
+    if access.kind.is_update() {
         // SAFETY: operand 2 is a row as wide as what is exchanged.
         let new = unsafe {
             match access.bytes {
@@ -204,6 +204,32 @@ macro_rules! for_cpus {
 for_cpus!(device_access, check_device);
 for_cpus!(shared_access, check_shared);
 
+/// # Safety
+/// As for [`Handler`].
+pub unsafe fn local_access(sm: &mut Sm, inst: &Inst) -> Next {
+    // SAFETY: the instruction is an access.
+    let (doing, at) = unsafe { access(sm, inst) };
+    let mask = sm.mask;
+    check(sm, |sm, checker, shadow| {
+        look_at_local(sm, checker, shadow, doing, at, mask)
+    });
+    // SAFETY: the caller's promise.
+    unsafe { go_on(sm, inst) }
+}
+
+fn look_at_local(
+    sm: &Sm,
+    checker: &mut Checker,
+    shadow: &mut Shadow,
+    doing: Doing,
+    at: Addresses,
+    mask: u32,
+) {
+    let bytes = doing.access.bytes.into();
+    let lanes = Lanes { at, mask, bytes };
+    checker.local(shadow, doing, lanes, sm.locals.bytes.into());
+}
+
 /// Each lane's address says which memory it is.
 ///
 /// # Safety
@@ -217,13 +243,25 @@ pub unsafe fn generic_access(sm: &mut Sm, inst: &Inst) -> Next {
         lanes.fold(0, |lanes, lane| lanes | 1 << lane)
     };
     let to_shared = within(SHARED_WINDOW);
-    let to_device = mask & !(to_shared | within(LOCAL_WINDOW) | within(PARAM_WINDOW));
+    let to_local = within(LOCAL_WINDOW);
+    let to_device = mask & !(to_shared | to_local | within(PARAM_WINDOW));
     check(sm, |sm, checker, shadow| {
         if to_shared != 0 {
             let offset = at.offset.wrapping_sub(SHARED_WINDOW);
             let at = Addresses { offset, ..at };
             // SAFETY: as above.
             unsafe { look_at_shared(sm, inst, checker, shadow, doing, at, to_shared) };
+        }
+        if to_local != 0 {
+            let offset = at.offset.wrapping_sub(LOCAL_WINDOW);
+            look_at_local(
+                sm,
+                checker,
+                shadow,
+                doing,
+                Addresses { offset, ..at },
+                to_local,
+            );
         }
         if to_device != 0 {
             // SAFETY: as above.

@@ -5,8 +5,9 @@ use crate::check::shadow::{Come, PartialWarp};
 use crate::check::{FindingKind, Severity};
 use crate::exec::fault::{Fault, FaultKind};
 use crate::exec::sm::{Inst, Next, Sm};
+use crate::exec::sync::asked_in_vain;
 use crate::exec::warp::SplitState;
-use crate::isa::checked::{Aligned, Checked, FenceFor, Leaving, Meeting};
+use crate::isa::checked::{Aligned, Checked, FenceFor, Leaving, Meeting, Shuffled};
 
 /// # Safety
 /// As for [`crate::exec::sm::Handler`].
@@ -129,7 +130,11 @@ pub fn close(sm: &mut Sm) {
 /// As for [`crate::exec::sm::Handler`].
 pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
     let site = sm.address_of(inst);
-    let Checked::Warp(Meeting { members, anywhere }) = sm.grid.program.listing.checked.at(site)
+    let Checked::Warp(Meeting {
+        members,
+        anywhere,
+        shuffle,
+    }) = sm.grid.program.listing.checked.at(site)
     else {
         unreachable!("only what brings lanes together is checked as such");
     };
@@ -176,6 +181,25 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
         if absent != 0 && sync && (severity == Severity::Error || !anywhere) {
             let kind = (FindingKind::AbsentLanes, severity);
             checker.mask(doing, kind, lane as u32, members, absent);
+        }
+        if let Some(Shuffled {
+            by_number,
+            used: true,
+        }) = shuffle
+            && sync
+        {
+            // SAFETY: the instruction is a shuffle.
+            let (in_vain, asking) = unsafe { asked_in_vain(sm, inst, come & members) };
+            // Where values are shifted, some lanes at the end have nobody to ask, and nobody looks at
+            // what they get.
+            if in_vain != 0 && (by_number || in_vain == asking) {
+                let severity = match in_vain == asking {
+                    true => Severity::Error,
+                    false => Severity::Warning,
+                };
+                let kind = (FindingKind::AskedAbsentLane, severity);
+                checker.mask(doing, kind, in_vain.trailing_zeros(), members, in_vain);
+            }
         }
         if warp.alive & !(come & members) == 0 {
             shadow.order.meet(index);

@@ -40,7 +40,8 @@ fn of(checked: Checked, cpu: Cpu) -> Option<Handler> {
         Checked::Nothing | Checked::Branch { .. } => return None,
         Checked::Access(access) if access.kind.is_copy() => access::copy as Handler,
         Checked::Access(access) => match access.memory {
-            Memory::Constant | Memory::Local => return None,
+            Memory::Constant => return None,
+            Memory::Local => access::local_access,
             Memory::Global => access::device_access(cpu),
             Memory::Shared => access::shared_access(cpu),
             Memory::Generic => access::generic_access,

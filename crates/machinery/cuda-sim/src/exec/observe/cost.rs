@@ -1,15 +1,17 @@
 //! What one access of a warp comes to: sectors, lines, wavefronts, bank conflicts.
 
 use super::caches::CONSTANT_LINE;
-use crate::isa::AccessKind;
+use crate::isa::{AccessKind, Update};
 use crate::lanes::LANES;
-use crate::profile::traffic::{self, GlobalTraffic};
+use crate::profile::traffic::{self, GlobalTraffic, Retried};
 
 /// What kind of access each lane makes, and how many bytes it moves.
 #[derive(Clone, Copy)]
 pub struct Transfer {
     pub kind: AccessKind,
     pub bytes: u64,
+    /// How it is done, if it is an atomic.
+    pub update: Update,
 }
 
 /// What an access of some shape comes to.
@@ -23,13 +25,17 @@ pub struct AccessCost {
     /// memory: the line of each distinct address.
     pub list: [(u64, u8); LANES],
     pub count: usize,
+    /// Of an atomic on shared memory that is a loop.
+    pub retried: Retried,
 }
 
 impl AccessCost {
     /// Becomes what an access of global memory comes to.
     pub fn of_global(&mut self, at: &[u64; LANES], mask: u32, transfer: Transfer) {
         self.traffic = match transfer.kind {
-            AccessKind::Atomic => traffic::global_atomic(at, mask, transfer.bytes),
+            kind if kind.is_update() => {
+                traffic::global_atomic(at, mask, transfer.bytes, transfer.update)
+            }
             kind => {
                 let write = kind == AccessKind::Store;
                 traffic::global(at, mask, transfer.bytes, write, &mut self.list)
@@ -41,7 +47,9 @@ impl AccessCost {
     /// Becomes what an access of shared memory comes to.
     pub fn of_shared(&mut self, at: &[u64; LANES], mask: u32, transfer: Transfer) {
         let found = match transfer.kind {
-            AccessKind::Atomic => traffic::shared_atomic(at, mask, transfer.bytes),
+            kind if kind.is_update() => {
+                traffic::shared_atomic(at, mask, transfer.bytes, transfer.update)
+            }
             AccessKind::MatrixLoad | AccessKind::MatrixStore => {
                 traffic::matrices(at, transfer.bytes as usize / 4)
             }
@@ -49,6 +57,12 @@ impl AccessCost {
         };
         self.traffic.wavefronts = found.wavefronts;
         self.conflicts = found.conflicts;
+    }
+
+    /// Becomes what an atomic on shared memory comes to that is done by loads and compare-and-swaps, each
+    /// of which changes the value.
+    pub fn of_retried(&mut self, at: &[u64; LANES], mask: u32, transfer: Transfer) {
+        self.retried = traffic::retried(at, mask, transfer.bytes, transfer.update);
     }
 
     /// Becomes what an access of constant memory comes to.

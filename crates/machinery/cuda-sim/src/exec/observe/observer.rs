@@ -10,7 +10,7 @@ use crate::exec::trace::TracedAccess;
 use crate::lanes::LANES;
 use crate::profile::shape::Shapes;
 use crate::profile::site::SiteCounts;
-use crate::profile::traffic;
+use crate::profile::traffic::{self, Retried};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -195,6 +195,21 @@ impl Observer {
         counts.add_traffic(places.len(), mask, &lines.traffic);
         counts.conflicts += places.len() as u64 * u64::from(lines.conflicts);
         tell(&mut self.trace, places, slot, at, mask, lines);
+    }
+
+    /// Counts an atomic on shared memory that is done by loads and compare-and-swaps, each of which
+    /// changes the value: the swaps, and in the next slot the loads.
+    pub fn retried(&mut self, slot: usize, at: &[u64; LANES], mask: u32, transfer: Transfer) {
+        let find = |at: &_, found: &mut AccessCost| found.of_retried(at, mask, transfer);
+        let retried = self.shapes[slot].of(at, mask, find).0.retried;
+        self.count_retried(slot, &retried);
+    }
+
+    /// Counts such an atomic that comes to so much.
+    pub fn count_retried(&mut self, slot: usize, retried: &Retried) {
+        self.sites[slot].repeat(&retried.swaps);
+        self.sites[slot].parted += u64::from(retried.parted);
+        self.sites[slot + 1].repeat(&retried.loads);
     }
 
     /// Counts an access of local memory. That is interleaved: the same word of all lanes lies in one

@@ -15,7 +15,7 @@ use crate::lanes::{FULL, LANES};
 /// runs warp by warp.
 pub fn handler(kind: SiteKind, cpu: Cpu) -> Option<Handler> {
     match kind {
-        SiteKind::Access(access) if access.kind.is_copy() => None,
+        SiteKind::Access(access) if access.kind.is_copy() || access.loads_first() => None,
         SiteKind::Access(access) => match access.memory {
             Memory::Global => Some(global_together(cpu)),
             Memory::Shared => Some(shared_together(cpu)),

@@ -5,13 +5,14 @@
 //! counted, and goes on to the handler that does it. A block that is not observed pays nothing.
 
 mod gangs;
+mod retries;
 
 use super::async_copy;
 use super::cpu::Cpu;
 use super::observe::{Observer, Transfer};
 use super::sm::{Code, Handler, Inst, Next, ObservedSite, Sm};
 use crate::isa::sites::SiteKind;
-use crate::isa::{AccessKind, Memory};
+use crate::isa::{AccessKind, Means, Memory};
 use crate::lanes::LANES;
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
 use crate::profile::traffic;
@@ -35,6 +36,10 @@ pub fn make_copies(code: &mut Code, cpu: Cpu) {
 fn handler(kind: SiteKind, cpu: Cpu) -> Handler {
     match kind {
         SiteKind::Access(access) if access.kind.is_copy() => async_copy,
+        SiteKind::Access(access) if access.loads_first() => match access.update.means {
+            Means::RetriesIfBetter => retries::if_better,
+            _ => retries::always,
+        },
         SiteKind::Access(access) => match access.memory {
             Memory::Global => global(cpu),
             Memory::Shared => shared(cpu),
@@ -71,6 +76,7 @@ fn found<'a>(sm: &Sm, inst: &Inst) -> (&'a ObservedSite, Transfer, usize) {
     let transfer = Transfer {
         kind: access.kind,
         bytes: access.bytes.into(),
+        update: access.update,
     };
     (observed, transfer, access.address)
 }

@@ -77,6 +77,8 @@ pub struct Sm {
     pub asked: bool,
     /// The running warp only waits for others, and is to give way.
     pub waits: bool,
+    /// Lanes of the running warp have changed something by an atomic.
+    pub moved: bool,
     /// Some warp of the running block did more than wait, since this was last asked.
     pub busy: bool,
     /// The warps that run in step, if the running ones are a gang.
@@ -164,6 +166,7 @@ impl Sm {
             switches_before: 0,
             asked: false,
             waits: false,
+            moved: false,
             busy: false,
             gang: Gang::none(),
             gang_size: 1,

@@ -91,6 +91,40 @@ fn differing(
     Some((own, divergent.parted))
 }
 
+/// For each register whether all lanes of a warp that come to its use have the same value in it, as far as
+/// that follows from how it is computed. None has where finding out takes too long.
+pub fn uniform(drafts: &[Draft], graph: &Graph, registers: &[RegisterInfo]) -> Vec<bool> {
+    let Some((_, parted)) = differing(drafts, graph, registers) else {
+        return vec![false; registers.len()];
+    };
+    let mut definitions = vec![0; registers.len()];
+    for def in drafts.iter().flat_map(|draft| &draft.defs) {
+        definitions[def.0 as usize] += 1;
+    }
+    let known = |(info, &times): (&RegisterInfo, &u32)| info.literal.is_some() || times > 0;
+    let mut uniform: Vec<bool> = registers.iter().zip(&definitions).map(known).collect();
+    let (mut changed, mut steps) = (true, 0);
+    while std::mem::take(&mut changed) {
+        steps += drafts.len();
+        if steps > limits::STEPS {
+            return vec![false; registers.len()];
+        }
+        for (block, range) in graph.ranges.iter().enumerate() {
+            for draft in &drafts[range.clone()] {
+                let same = repeats(draft) && draft.uses.iter().all(|used| uniform[used.0 as usize]);
+                for def in &draft.defs {
+                    // Where ways meet, it depends on the way.
+                    let one_way = definitions[def.0 as usize] == 1 || !parted[block];
+                    if !(same && one_way) {
+                        changed |= std::mem::replace(&mut uniform[def.0 as usize], false);
+                    }
+                }
+            }
+        }
+    }
+    uniform
+}
+
 /// Whether all threads for which an instruction has the same sources get the same result.
 fn repeats(draft: &Draft) -> bool {
     let ordered = draft.access.is_some_and(|access| access.ordered.is_some());

@@ -24,7 +24,7 @@ pub fn note(drafts: &mut [Draft], graph: &Graph, is_kernel: bool) {
         let unused = !draft.defs.iter().any(|def| used.contains(def));
         let exchanges = draft.x == Atomic::Exchange as u32 && unused;
         if let Some(access) = &mut draft.access
-            && access.kind == AccessKind::Atomic
+            && access.kind.is_update()
             && let Some(ordered) = &mut access.ordered
         {
             ordered.only_stores = exchanges;

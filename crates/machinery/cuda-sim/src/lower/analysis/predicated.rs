@@ -6,7 +6,7 @@
 //!
 //! Found in what NVIDIA's assembler (CUDA 13.0) makes of this repository's kernels.
 
-use crate::isa::{AccessKind, Class, Memory};
+use crate::isa::{Class, Memory};
 use crate::lower::draft::{Draft, Flow};
 use crate::lower::graph::Graph;
 use petgraph::algo::dominators;
@@ -49,6 +49,18 @@ pub fn issued_by(drafts: &[Draft], graph: &Graph) -> Vec<Option<usize>> {
         }
     }
     issued_by
+}
+
+/// Whether the branch at the end of a block is none in machine code: its sides stand under predicates, or
+/// one of them does nothing but end the thread.
+pub fn vanishes(
+    block: usize,
+    issued_by: &[Option<usize>],
+    drafts: &[Draft],
+    graph: &Graph,
+) -> bool {
+    let sides = &graph.successors[block];
+    issued_by.contains(&Some(block)) || sides.iter().any(|&side| ends(side, drafts, graph))
 }
 
 /// One side of a branch: the blocks that only it leads to, and where it comes out.
@@ -102,9 +114,7 @@ fn fits(block: &[Draft], place: usize) -> bool {
     let guards = block.get(place + 1).is_some_and(|next| next.partial);
     let jumps = matches!(draft.flow, Flow::Jump(_));
     let holds_up = draft.class == Class::Control && !guards && !jumps;
-    let atomic = draft
-        .access
-        .is_some_and(|access| access.kind == AccessKind::Atomic);
+    let atomic = draft.access.is_some_and(|access| access.kind.is_update());
     let program = draft.class == Class::Special && draft.operations > 0;
     !(holds_up || atomic || program || draft.barrier)
 }

@@ -1,33 +1,34 @@
-//! Loads that a GPU's assembler makes one wide load.
+//! Loads that a GPU's assembler makes one wide load, and stores that it makes one wide store.
 //!
 //! Four loads of neighbouring words are four instructions in PTX, but one of 16 bytes in machine
 //! code where the assembler sees that the first lies on a 16-byte boundary. What it can see is
 //! modelled here: loads of one memory, from the same address register, in a stretch of code that
 //! nothing enters or leaves, with nothing in between that may write there or that orders memory,
-//! side by side, from a place whose alignment follows from the arithmetic that made the address.
+//! side by side, from a place whose alignment follows from the arithmetic that made the address. Of
+//! stores to shared memory it does the same where nothing in between may read or write there either.
 //!
 //! Found in what NVIDIA's assembler (CUDA 13.0) makes of this repository's kernels.
 
-use crate::isa::{AccessClass, AccessKind, Class};
+use crate::isa::{AccessClass, AccessKind, Class, Direction};
 use crate::lower::draft::{Arithmetic, Draft, Flow};
 use crate::lower::graph::Graph;
 use crate::lower::register::{Register, RegisterClass, RegisterInfo};
 use crate::ptx::ast::Type;
 use std::collections::{BTreeMap, HashMap};
 
-/// What becomes of a load.
+/// What becomes of a load or of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// It is not merged with others.
     Alone,
-    /// It is the first of a group and stands for all of it.
+    /// It stands for all of a group: of loads the first, of stores the last.
     Leads {
-        /// The group's lowest byte, added to the address in the load's register.
+        /// The group's lowest byte, added to the address in the register.
         offset: u64,
         /// Bytes of the whole group a lane: 8 or 16.
         bytes: u32,
     },
-    /// An earlier load of its group brings its value along.
+    /// An earlier load of its group brings its value along, or a later store takes it along.
     Rides,
 }
 
@@ -49,11 +50,11 @@ impl Arithmetic {
     }
 }
 
-/// The widest load there is: bytes, and the zero bits at the end of an address it may have.
+/// The widest access there is: bytes, and the zero bits at the end of an address it may have.
 pub const WIDEST: u32 = 16;
 const ENOUGH_ZEROS: u32 = WIDEST.trailing_zeros();
 
-/// What becomes of each draft that is a load; the others are alone.
+/// What becomes of each draft that is a load or a store; the others are alone.
 pub fn roles(drafts: &[Draft], graph: &Graph, registers: &[RegisterInfo]) -> Vec<Role> {
     let zeros = zeros(drafts, registers);
     let mut merging = Merging {
@@ -97,25 +98,26 @@ fn stretches(graph: &Graph) -> Vec<Vec<usize>> {
 struct Merging<'a> {
     /// For each register how many bits at its end are always zero.
     zeros: &'a [u32],
-    /// Loads that may still be merged with others, by their class and by address register.
-    open: Vec<(AccessClass, HashMap<Register, Vec<Load>>)>,
+    /// Accesses that may still be merged with others, by their class and by address register.
+    open: Vec<(AccessClass, HashMap<Register, Vec<Part>>)>,
     /// What becomes of each draft, as far as it is known.
     roles: Vec<Role>,
 }
 
-/// The classes of loads that are merged, each with others of its own.
+/// The classes of accesses that are merged, each with others of its own.
 fn merged() -> impl Iterator<Item = AccessClass> {
     let all = AccessClass::ALL.iter().copied();
     all.filter(|class| class.row().merged_bytes > 0)
 }
 
+/// A load or a store that may become part of a wide one.
 #[derive(Clone, Copy)]
-struct Load {
+struct Part {
     /// The draft's place in the function.
     place: usize,
     /// What is added to the address register.
     offset: i64,
-    /// How many bytes a lane loads.
+    /// How many bytes a lane moves.
     bytes: u32,
 }
 
@@ -128,34 +130,36 @@ impl Merging<'_> {
             self.close(|_| true);
         }
         match draft.access {
-            Some(access) if access.kind.is_load() => {
+            Some(access) if access.kind.is_load() || access.kind == AccessKind::Store => {
                 let class = AccessClass::of(access.kind, access.memory);
                 let widest = class.map_or(0, |class| class.row().merged_bytes);
                 let whole_words = matches!(access.bytes, 4 | 8);
-                if whole_words
+                let merges = whole_words
                     && access.bytes < widest
                     && !draft.partial
-                    && access.ordered.is_none()
-                {
-                    let base = draft.operands[access.address];
-                    let load = Load {
+                    && access.ordered.is_none();
+                let base = draft.operands[access.address];
+                let mut parts = match merges {
+                    true => self.take(class, base),
+                    false => Vec::new(),
+                };
+                self.close(|open| {
+                    let reaches = access.memories().contains(&open.row().memory);
+                    let orders = !access.kind.is_load() || open.row().direction != Direction::Reads;
+                    reaches && orders && !open.is_read_only()
+                });
+                if merges {
+                    parts.push(Part {
                         place,
                         offset: draft.imm as i64,
                         bytes: access.bytes,
-                    };
-                    let open = self
-                        .open
-                        .iter_mut()
-                        .filter(|(open, _)| Some(*open) == class);
-                    for (_, loads) in open {
-                        loads.entry(base).or_default().push(load);
-                    }
+                    });
+                    self.put_back(class, base, parts);
                 }
             }
             Some(access) => self.close(|class| {
                 let memory = class.row().memory;
-                let reaches =
-                    access.kind == AccessKind::Atomic || access.memories().contains(&memory);
+                let reaches = access.kind.is_update() || access.memories().contains(&memory);
                 reaches && !class.is_read_only()
             }),
             None => {}
@@ -169,7 +173,22 @@ impl Merging<'_> {
         }
     }
 
-    /// Merges what can be merged of the loads of classes that `over` says: no more will come.
+    /// The accesses of a class from one register that may still be merged, which are to be put back.
+    fn take(&mut self, class: Option<AccessClass>, base: Register) -> Vec<Part> {
+        let mut open = self.open.iter_mut();
+        let of = open.find(|(open, _)| Some(*open) == class);
+        of.and_then(|(_, parts)| parts.remove(&base))
+            .unwrap_or_default()
+    }
+
+    fn put_back(&mut self, class: Option<AccessClass>, base: Register, parts: Vec<Part>) {
+        let mut open = self.open.iter_mut();
+        if let Some((_, all)) = open.find(|(open, _)| Some(*open) == class) {
+            all.insert(base, parts);
+        }
+    }
+
+    /// Merges what can be merged of the accesses of classes that `over` says: no more will come.
     fn close(&mut self, over: impl Fn(AccessClass) -> bool) {
         for (class, loads) in self.open.iter_mut().filter(|(class, _)| over(*class)) {
             for (base, loads) in std::mem::take(loads) {
@@ -179,13 +198,13 @@ impl Merging<'_> {
     }
 }
 
-/// Gives the loads of a class from one register their roles.
-fn merge(loads: &[Load], zeros: u32, class: AccessClass, roles: &mut [Role]) {
+/// Gives the accesses of a class from one register their roles.
+fn merge(loads: &[Part], zeros: u32, class: AccessClass, roles: &mut [Role]) {
     for width in [16, 8] {
         if width > class.row().merged_bytes || width > 1 << zeros {
             continue;
         }
-        let mut windows: BTreeMap<i64, Vec<Load>> = BTreeMap::new();
+        let mut windows: BTreeMap<i64, Vec<Part>> = BTreeMap::new();
         for load in loads {
             if roles[load.place] == Role::Alone && load.bytes < width {
                 let window = load.offset.div_euclid(width.into());
@@ -193,7 +212,11 @@ fn merge(loads: &[Load], zeros: u32, class: AccessClass, roles: &mut [Role]) {
             }
         }
         for (window, mut group) in windows {
-            let (first, bytes) = (group[0].place, group[0].bytes);
+            let bytes = group[0].bytes;
+            let leader = match class.row().direction {
+                Direction::Reads => group[0].place,
+                Direction::Writes | Direction::Updates => group[group.len() - 1].place,
+            };
             group.sort_by_key(|load| load.offset);
             let start = window * i64::from(width);
             let side_by_side = (0..).zip(&group).all(|(nth, load)| {
@@ -203,7 +226,7 @@ fn merge(loads: &[Load], zeros: u32, class: AccessClass, roles: &mut [Role]) {
                 for load in group {
                     roles[load.place] = Role::Rides;
                 }
-                roles[first] = Role::Leads {
+                roles[leader] = Role::Leads {
                     offset: start as u64,
                     bytes: width,
                 };

@@ -9,7 +9,7 @@ use crate::exec::lanewise::map1;
 use crate::exec::ordered::HostAtomic;
 use crate::exec::sm::Handlers;
 use crate::exec::{ordered, space};
-use crate::isa::{Access, AccessKind, Class, Memory, Ordered};
+use crate::isa::{Access, AccessKind, Class, Memory, Ordered, Update};
 use crate::lower::error::LoadError;
 use crate::lower::layout::Symbol;
 use crate::lower::register::{Register, RegisterClass};
@@ -441,6 +441,7 @@ impl<'a> Lowering<'_, 'a> {
                     bytes: ty.bytes() * count,
                     address: count as usize,
                     ordered: access,
+                    update: Update::default(),
                 });
             }
         }
@@ -548,6 +549,7 @@ impl<'a> Lowering<'_, 'a> {
             bytes: ty.bytes() * count,
             address: 0,
             ordered: access,
+            update: Update::default(),
         });
         Ok(())
     }

@@ -8,6 +8,7 @@ use crate::exec::lanewise::{map1, test1};
 use crate::exec::ops::Form;
 use crate::exec::sm::{Handler, Handlers};
 use crate::isa::Class;
+use crate::isa::checked::Array;
 use crate::lower::analysis::wide::WIDEST;
 use crate::lower::draft::Arithmetic;
 use crate::lower::error::LoadError;
@@ -49,6 +50,9 @@ impl<'a> Lowering<'_, 'a> {
         let wide = self.temporary(Type::U64);
         self.draft_run(address::plus(self.cpu), Class::Integer, &[wide], &[address]);
         self.last().imm = *offset as u64;
+        if let Some(array) = self.array_of(name) {
+            self.arrays.insert(wide, array);
+        }
         self.last().arithmetic = Some(Arithmetic::Offset);
         self.fit_address(to, wide)
     }
@@ -138,6 +142,24 @@ impl<'a> Lowering<'_, 'a> {
         };
         self.draft_run(run, Class::Integer, &[to], &[from]);
         Ok(())
+    }
+
+    /// The array in shared memory that a name stands for.
+    fn array_of(&self, name: &str) -> Option<Array> {
+        let (start, function) = match self.lookup(name) {
+            Some(Named::Shared(start)) => (start, self.function.name),
+            Some(_) => return None,
+            None => match self.layout.symbols.get(name) {
+                Some(&Symbol::Shared(start)) => (start, ""),
+                _ => return None,
+            },
+        };
+        let key = (function.to_owned(), name.to_owned());
+        let bytes = *self.layout.shared_sizes.get(&key)?;
+        Some(Array {
+            start: u32::try_from(start).ok()?,
+            end: u32::try_from(start + bytes).ok()?,
+        })
     }
 
     /// A row with the address of a variable or function; generic where asked.

@@ -6,7 +6,7 @@ use crate::exec::async_copy;
 use crate::exec::async_copy::SourceBytes;
 use crate::exec::sm::Handler;
 use crate::isa::checked::Waiting;
-use crate::isa::{Access, AccessKind, Class, Memory};
+use crate::isa::{Access, AccessKind, Class, Memory, Update};
 use crate::lower::error::LoadError;
 use crate::lower::register::{Register, RegisterClass};
 use crate::ptx::ast::{Immediate, Instruction, Operand, Type};
@@ -109,6 +109,7 @@ impl<'a> Lowering<'_, 'a> {
             bytes,
             address: 1,
             ordered: None,
+            update: Update::default(),
         });
         Ok(())
     }

@@ -6,7 +6,7 @@ use super::operands::{form_of, written};
 use crate::exec::atomic::{Atomic, atomic16, atomic32, atomic64};
 use crate::exec::sm::Handler;
 use crate::exec::space;
-use crate::isa::{Access, AccessKind, Class, Ordered};
+use crate::isa::{Access, AccessKind, Class, Ordered, Update};
 use crate::lower::error::LoadError;
 use crate::ptx::ast::{Instruction, Type};
 
@@ -117,6 +117,8 @@ impl<'a> Lowering<'_, 'a> {
                 releases: releases(instruction),
                 ..Ordered::default()
             }),
+            // When all of the function is there it is said how.
+            update: Update::default(),
         });
         Ok(())
     }

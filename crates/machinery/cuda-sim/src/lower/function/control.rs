@@ -193,6 +193,7 @@ impl<'a> Lowering<'_, 'a> {
             self.last().orders = Checked::Warp(Meeting {
                 members: 0,
                 anywhere: true,
+                shuffle: None,
             });
             return Ok(());
         }

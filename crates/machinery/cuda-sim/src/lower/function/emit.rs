@@ -7,13 +7,13 @@ use crate::exec::gang::Reach;
 use crate::exec::sm::Inst;
 use crate::exec::together::{self, Ends};
 use crate::exec::warp::NOWHERE;
-use crate::isa::checked::{Checked, Leaving};
+use crate::isa::checked::{Array, Checked, Leaving};
 use crate::isa::listing::{BlockInfo, LineInfo};
 use crate::isa::sites::{Site, SiteKind};
 use crate::isa::{Access, Class};
 use crate::lower::analysis::common::{self, Holder};
 use crate::lower::analysis::wide::{self, Role};
-use crate::lower::analysis::{polls, predicated, repeated, steps};
+use crate::lower::analysis::{arrays, polls, predicated, repeated, shuffles, steps, updates};
 use crate::lower::draft::{BlockId, Draft, Flow};
 use crate::lower::error::LoadError;
 use crate::lower::frame::{self, Assignment};
@@ -30,7 +30,11 @@ struct Plan {
     meeting: Vec<bool>,
     /// The block that says how often each is issued, where that is not itself.
     issued_by: Vec<Option<usize>>,
-    /// What becomes of each draft that loads.
+    /// For each block whether it ends in a branch of machine code, if in any.
+    branches: Vec<bool>,
+    /// The array in shared memory that each draft means.
+    meant: Vec<Option<Array>>,
+    /// What becomes of each draft that loads or stores.
     roles: Vec<Role>,
     /// Where each register's value is while a gang runs.
     holders: Vec<Holder>,
@@ -79,6 +83,8 @@ impl Lowering<'_, '_> {
         let in_step = self.in_step() && !reads_old;
         let plan = self.plan(in_step)?;
         polls::note(&mut self.drafts, &plan.graph, self.function.entry);
+        updates::note(&mut self.drafts, &plan.graph, &self.registers);
+        shuffles::note(&mut self.drafts, &plan.graph, &self.registers);
         for block in 0..plan.starts.len() {
             self.emit_block(&plan, block);
         }
@@ -98,7 +104,11 @@ impl Lowering<'_, '_> {
         };
         let assignment = frame::assign(&self.registers, &holders, &self.drafts, &graph)
             .map_err(|message| LoadError::invalid(self.function.line, message))?;
+        let blocks = 0..starts.len();
+        let stays = |block| !predicated::vanishes(block, &issued_by, &self.drafts, &graph);
         Ok(Plan {
+            branches: blocks.map(stays).collect(),
+            meant: arrays::meant(&self.drafts, &self.registers, &self.arrays),
             meeting: self.meeting(&graph),
             graph,
             starts,
@@ -204,7 +214,14 @@ impl Lowering<'_, '_> {
         }
         let address = program.code.plain.len() as u32;
         let slot = program.listing.sites.slots() as u32;
-        match site(draft, &inst, plan.roles[place], (address, number, slot)) {
+        let branches = plan.branches[block];
+        let place_of = Placed {
+            address,
+            block: number,
+            slot,
+            branches,
+        };
+        match site(draft, &inst, plan.roles[place], place_of) {
             Some(site) => {
                 program.listing.sites.push(site);
                 program.code.sites.push(site, inst.run, together);
@@ -217,6 +234,9 @@ impl Lowering<'_, '_> {
             checked => checked,
         };
         program.listing.checked.push(checked);
+        if let Some(array) = plan.meant[place] {
+            program.listing.checked.means(array);
+        }
         let together = together.unwrap_or(match draft.barrier {
             true => together::barrier,
             false => together::each,
@@ -361,14 +381,29 @@ fn leaving(ends: u64, unless: bool) -> Checked {
     }
 }
 
+/// Where an instruction is that is counted.
+struct Placed {
+    address: u32,
+    /// Its block's number.
+    block: u32,
+    /// The first of its counts.
+    slot: u32,
+    /// Its block ends in a branch of machine code, if in any.
+    branches: bool,
+}
+
 /// A draft as an instruction that is counted; none where it is not counted by itself, or where it is a
-/// load that comes along with another. With its address, its block's number and the first of its
-/// counts.
+/// load that comes along with another.
 fn site(
     draft: &Draft,
     inst: &Inst,
     role: Role,
-    (address, block, slot): (u32, u32, u32),
+    Placed {
+        address,
+        block,
+        slot,
+        branches,
+    }: Placed,
 ) -> Option<Site> {
     let (kind, offset) = match (draft.site()?, role) {
         (_, Role::Rides) => return None,
@@ -382,6 +417,7 @@ fn site(
         address,
         block,
         leads: matches!(role, Role::Leads { .. }),
+        branches,
         offset,
         slot,
     })

@@ -30,6 +30,7 @@ use crate::device::DeviceSpec;
 use crate::exec::cpu::Cpu;
 use crate::exec::function::CallSite;
 use crate::exec::sm::Program;
+use crate::isa::checked::Array;
 use crate::ptx::ast;
 use crate::ptx::ast::SourceLocation;
 use names::Scope;
@@ -83,6 +84,8 @@ pub struct Lowering<'m, 'a> {
     reads_clock: bool,
     /// Where atomics on device memory put the old value: if it is read, order shows.
     old_values: HashSet<Register>,
+    /// Registers that get the address of an array in shared memory.
+    arrays: HashMap<Register, Array>,
     line: u32,
     location: Option<SourceLocation>,
     /// The next draft is the first of its PTX instruction.
@@ -132,6 +135,7 @@ pub fn lower<'a>(
         volatile: false,
         reads_clock: false,
         old_values: HashSet::new(),
+        arrays: HashMap::new(),
         line: function.line,
         location: None,
         begins: false,

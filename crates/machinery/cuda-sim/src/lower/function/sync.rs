@@ -7,7 +7,7 @@ use crate::exec::ops::Form;
 use crate::exec::sync;
 use crate::exec::sync::{Redux, Shuffle, Vote};
 use crate::isa::Class;
-use crate::isa::checked::{Checked, Meeting};
+use crate::isa::checked::{Checked, Meeting, Shuffled};
 use crate::lower::error::LoadError;
 use crate::lower::register::Register;
 use crate::ptx::ast::{Instruction, Operand, Type};
@@ -82,6 +82,7 @@ impl<'a> Lowering<'_, 'a> {
         self.last().orders = Checked::Warp(Meeting {
             members,
             anywhere: false,
+            shuffle: None,
         });
     }
 
@@ -140,6 +141,12 @@ impl<'a> Lowering<'_, 'a> {
         self.draft(sync::shuffle, Class::Integer, &[to, flag], &uses);
         if synchronised {
             self.meet(5);
+            if let Checked::Warp(meeting) = &mut self.last().orders {
+                meeting.shuffle = Some(Shuffled {
+                    by_number: matches!(kind, Shuffle::Butterfly | Shuffle::Index),
+                    used: false,
+                });
+            }
         }
         self.last().x = kind as u32;
         self.all_said(&form, instruction)

@@ -7,7 +7,7 @@ use super::operands::written;
 use crate::exec::sm::Handler;
 use crate::exec::tensor::{Accumulator, Byte, ByteShape, Multiplicand, SHAPES};
 use crate::exec::{matrix, tensor};
-use crate::isa::{Access, AccessKind, Class, Memory};
+use crate::isa::{Access, AccessKind, Class, Memory, Update};
 use crate::lower::error::LoadError;
 use crate::lower::register::Register;
 use crate::memory::SHARED_WINDOW;
@@ -180,6 +180,7 @@ impl<'a> Lowering<'_, 'a> {
             bytes: 4 * matrices as u32,
             address: matrices,
             ordered: None,
+            update: Update::default(),
         });
         Ok(())
     }

@@ -51,6 +51,9 @@ pub struct Layout {
     pub function_shared: HashMap<(String, String), u64>,
     /// The address of each global variable that a function declares, by function and name.
     pub function_global: HashMap<(String, String), u64>,
+    /// How many bytes each shared variable takes, by the function that declares it, empty at module scope,
+    /// and name.
+    pub shared_sizes: HashMap<(String, String), u64>,
     /// The bytes of shared memory that each kernel's variables take. Kernels without any are not in it.
     pub shared_bytes: HashMap<String, u64>,
 }
@@ -106,6 +109,7 @@ pub fn place(
         constants: None,
         function_shared: HashMap::new(),
         function_global: HashMap::new(),
+        shared_sizes: HashMap::new(),
         shared_bytes: HashMap::new(),
     };
     let result = place_all(&mut layout, module, device, global);

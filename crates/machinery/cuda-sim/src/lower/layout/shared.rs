@@ -33,11 +33,15 @@ pub fn place_shared(
         refuse_extern(variable)?;
         let place = shelf.place(variable, of(variable.name))?;
         layout.define(variable.name, Symbol::Shared(place), variable.line)?;
+        let key = (String::new(), variable.name.to_owned());
+        layout.shared_sizes.insert(key, bytes_of(variable)?);
     }
     for function in &module.functions {
         for variable in mentions::variables_in(function, StateSpace::Shared) {
             let place = shelf.place(variable, of(function.name))?;
             let key = (function.name.to_owned(), variable.name.to_owned());
+            let bytes = bytes_of(variable)?;
+            layout.shared_sizes.insert(key.clone(), bytes);
             if layout.function_shared.insert(key, place).is_some() {
                 let message = format!("`{}` is defined twice", variable.name);
                 return Err(LoadError::invalid(variable.line, message));

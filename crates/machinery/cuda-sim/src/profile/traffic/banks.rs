@@ -89,15 +89,38 @@ pub(super) fn turns(addresses: &[u64; LANES], mask: u32, bytes: u64) -> u32 {
     most.into()
 }
 
-/// How many lanes the busiest bank has to serve; a lane counts for each of its words.
+/// How many lanes the busiest bank has to serve; a lane counts for each of its words. Lanes of 8 bytes go
+/// half a warp at a time.
 pub(super) fn atomic_turns(addresses: &[u64; LANES], mask: u32, bytes: u64) -> u32 {
-    let mut asked = [0; BANKS];
-    for lane in active(mask) {
-        for word in 0..(bytes / WORD).max(1) {
-            asked[bank(addresses[lane] + word * WORD)] += 1;
+    let of = |lanes: u32| {
+        let mut asked = [0; BANKS];
+        for lane in active(lanes) {
+            for word in 0..(bytes / WORD).max(1) {
+                asked[bank(addresses[lane] + word * WORD)] += 1;
+            }
+        }
+        asked.into_iter().max().unwrap_or(0)
+    };
+    split(mask, lanes_at_once(bytes)).map(of).sum()
+}
+
+/// Of lanes that each try to change what is at their address, those that a bank serves at the first try: the
+/// first of those that go to it. Lanes of 8 bytes go half a warp at a time.
+pub fn first_at_banks(addresses: &[u64; LANES], mask: u32, bytes: u64) -> u32 {
+    let shift = bytes.max(WORD).trailing_zeros();
+    let banks = (LANES as u64 * WORD) >> shift;
+    let mut first = 0;
+    for lanes in split(mask, lanes_at_once(bytes)) {
+        let mut taken = 0_u32;
+        for lane in active(lanes) {
+            let bank = 1 << ((addresses[lane] >> shift) & (banks - 1));
+            if taken & bank == 0 {
+                first |= 1 << lane;
+            }
+            taken |= bank;
         }
     }
-    asked.into_iter().max().unwrap_or(0)
+    first
 }
 
 /// How many of these lanes go to the busiest bank, or to the busiest group of banks where a lane

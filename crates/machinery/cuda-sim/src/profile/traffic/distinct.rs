@@ -1,6 +1,26 @@
 //! Different keys among those of a warp's lanes.
 
-use crate::lanes::LANES;
+use crate::lanes::{LANES, active};
+
+/// The rounds in which lanes get their turn where each address serves one lane a round, the first of
+/// those that are left.
+pub(super) fn rounds(addresses: &[u64; LANES], mask: u32) -> impl Iterator<Item = u32> {
+    let mut waiting = mask;
+    std::iter::from_fn(move || {
+        let mut distinct = [0; LANES];
+        let mut seen = DistinctKeys::default();
+        let mut round = 0;
+        for lane in active(waiting) {
+            let (place, new) = seen.place(addresses[lane], |place| distinct[place]);
+            if new {
+                distinct[place] = addresses[lane];
+                round |= 1 << lane;
+            }
+        }
+        waiting &= !round;
+        (round != 0).then_some(round)
+    })
+}
 
 /// Finds out which of up to 32 keys have come before. The keys themselves are in a list of the
 /// caller's: this is a hash table of places in that list.

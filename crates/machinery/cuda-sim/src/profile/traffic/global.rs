@@ -1,9 +1,10 @@
 //! Accesses of global memory: sectors, lines and wavefronts.
 
-use super::banks::{atomic_turns, phases};
-use super::distinct::DistinctKeys;
+use super::banks::{atomic_turns, phases, split};
+use super::distinct::{DistinctKeys, rounds};
 use super::pattern::AddressPattern;
 use super::{LINE, SECTOR};
+use crate::isa::{Means, Update};
 use crate::lanes::{LANES, active};
 
 /// Lines whose data a load may pick up in one wavefront.
@@ -18,6 +19,8 @@ pub struct GlobalTraffic {
     pub lines: u32,
     /// Passes through the first cache's data stage.
     pub wavefronts: u32,
+    /// Of an atomic: how many times its lanes are sent to the second cache, some of them at a time.
+    pub turns: u32,
 }
 
 /// The sectors, lines and wavefronts of a load from global memory, or of a store.
@@ -65,36 +68,41 @@ pub fn global(
         sectors,
         lines: count as u32,
         wavefronts,
+        turns: 0,
     }
 }
 
 /// The sectors, lines and wavefronts of an atomic on global memory. Lanes at one address take
-/// turns: each turn is sent by itself, so that a sector counts once for each.
-pub fn global_atomic(addresses: &[u64; LANES], mask: u32, bytes: u64) -> GlobalTraffic {
+/// turns: each turn is sent by itself, so that a sector counts once for each. A turn takes as many
+/// more as it has lines beyond four; a compare-and-swap goes half a warp at a time.
+pub fn global_atomic(
+    addresses: &[u64; LANES],
+    mask: u32,
+    bytes: u64,
+    update: Update,
+) -> GlobalTraffic {
+    let mask = update.asking(mask);
+    let at_once = match update.means {
+        Means::CompareAndSwap => LANES / 2,
+        _ => LANES,
+    };
     let mut found = [(0, 0); LANES];
     let lines = lines(addresses, mask, bytes, &mut found) as u32;
-    let mut sectors = 0;
-    let mut waiting = mask;
-    while waiting != 0 {
-        let mut distinct = [0; LANES];
-        let mut seen = DistinctKeys::default();
-        let mut turn = 0;
-        for lane in active(waiting) {
-            let (place, new) = seen.place(addresses[lane], |place| distinct[place]);
-            if new {
-                distinct[place] = addresses[lane];
-                turn |= 1 << lane;
-            }
-        }
+    let (mut sectors, mut turns) = (0, 0);
+    for turn in rounds(addresses, mask) {
         let count = self::lines(addresses, turn, bytes, &mut found);
         let of_turn = found[..count].iter().map(|(_, there)| there.count_ones());
         sectors += of_turn.sum::<u32>();
-        waiting &= !turn;
+        for part in split(turn, at_once) {
+            let count = self::lines(addresses, part, bytes, &mut found);
+            turns += count.div_ceil(LINES_AT_ONCE) as u32;
+        }
     }
     GlobalTraffic {
         sectors,
         lines,
         wavefronts: atomic_turns(addresses, mask, bytes),
+        turns,
     }
 }
 

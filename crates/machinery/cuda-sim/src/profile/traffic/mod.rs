@@ -16,11 +16,11 @@ mod global;
 mod pattern;
 mod shared;
 
-pub use banks::bank;
+pub use banks::{bank, first_at_banks};
 pub use constant::constant;
 pub use copy::{CopyTraffic, copy, copy_past_l1};
 pub use global::{GlobalTraffic, global, global_atomic, lines};
-pub use shared::{SharedTraffic, matrices, shared, shared_atomic};
+pub use shared::{Repeated, Retried, SharedTraffic, matrices, retried, shared, shared_atomic};
 
 use crate::lanes::LANES;
 

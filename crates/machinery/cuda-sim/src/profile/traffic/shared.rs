@@ -1,9 +1,11 @@
 //! Accesses of shared memory: wavefronts and bank conflicts.
 
 use super::WORD;
-use super::banks::{alike, atomic_turns, lanes_at_once, split, turns};
+use super::banks::{alike, atomic_turns, first_at_banks, lanes_at_once, split, turns};
+use super::distinct::DistinctKeys;
 use super::pattern::AddressPattern;
-use crate::lanes::{FULL, LANES};
+use crate::isa::{Means, Update};
+use crate::lanes::{FULL, LANES, active};
 
 /// What a warp's access to shared memory comes to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -54,11 +56,97 @@ pub fn matrices(addresses: &[u64; LANES], count: usize) -> SharedTraffic {
 }
 
 /// The wavefronts and bank conflicts of an atomic on shared memory: a bank serves one lane at a
-/// time, even where two lanes want the same word.
-pub fn shared_atomic(addresses: &[u64; LANES], mask: u32, bytes: u64) -> SharedTraffic {
-    let wavefronts = atomic_turns(addresses, mask, bytes);
-    SharedTraffic {
-        wavefronts,
-        conflicts: wavefronts.saturating_sub(split(mask, lanes_at_once(bytes)).count() as u32),
+/// time, even where two lanes want the same word, unless the lanes there are only counted. A
+/// compare-and-swap takes each turn twice, for what is expected and for what is new.
+pub fn shared_atomic(
+    addresses: &[u64; LANES],
+    mask: u32,
+    bytes: u64,
+    update: Update,
+) -> SharedTraffic {
+    let mask = update.asking(mask);
+    if update.means == Means::Counts {
+        return shared(addresses, mask, bytes, true);
     }
+    let turns = atomic_turns(addresses, mask, bytes);
+    SharedTraffic {
+        wavefronts: match update.means {
+            Means::CompareAndSwap => 2 * turns,
+            _ => turns,
+        },
+        conflicts: turns.saturating_sub(split(mask, lanes_at_once(bytes)).count() as u32),
+    }
+}
+
+/// What an atomic comes to that is a loop of loads and compare-and-swaps.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Retried {
+    pub loads: Repeated,
+    pub swaps: Repeated,
+    /// How often some lanes left the loop, or went to swap, and others did not.
+    pub parted: u32,
+}
+
+/// One instruction, several times over.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Repeated {
+    /// How often the warp came to it.
+    pub times: u32,
+    /// Lanes that took part, each time.
+    pub lanes: u32,
+    pub traffic: SharedTraffic,
+}
+
+impl Repeated {
+    fn add(&mut self, lanes: u32, traffic: SharedTraffic) {
+        if lanes != 0 {
+            self.times += 1;
+            self.lanes += lanes.count_ones();
+            self.traffic.wavefronts += traffic.wavefronts;
+            self.traffic.conflicts += traffic.conflicts;
+        }
+    }
+}
+
+impl Retried {
+    /// Lanes come to the loop once more: all of `load` load, `swap` of them then try to swap, and `again` of
+    /// those have to come back. A swap takes no turns for conflicts: lanes that a bank does not serve at once
+    /// come back.
+    pub fn round(
+        &mut self,
+        addresses: &[u64; LANES],
+        bytes: u64,
+        (load, swap, again): (u32, u32, u32),
+    ) {
+        self.parted += u32::from(swap != 0 && swap != load);
+        self.parted += u32::from(again != 0 && again != swap);
+        self.loads.add(load, shared(addresses, load, bytes, false));
+        let swapping = SharedTraffic {
+            wavefronts: 2 * split(swap, lanes_at_once(bytes)).count() as u32,
+            conflicts: 0,
+        };
+        self.swaps.add(swap, swapping);
+    }
+}
+
+/// What such a loop comes to where each swap changes the value: of the lanes at one address, and of those at
+/// one bank, the first is done, and the others go round again.
+pub fn retried(addresses: &[u64; LANES], mask: u32, bytes: u64, update: Update) -> Retried {
+    let mut waiting = update.asking(mask);
+    let mut retried = Retried::default();
+    while waiting != 0 {
+        let mut swapped = DistinctKeys::default();
+        let mut places = [0; LANES];
+        let mut again = waiting;
+        for lane in active(first_at_banks(addresses, waiting, bytes)) {
+            let (place, new) = swapped.place(addresses[lane], |place| places[place]);
+            if new {
+                places[place] = addresses[lane];
+                again &= !(1 << lane);
+            }
+        }
+        retried.round(addresses, bytes, (waiting, waiting, again));
+        waiting = again;
+    }
+    retried
 }

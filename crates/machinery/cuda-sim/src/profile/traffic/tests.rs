@@ -2,6 +2,7 @@
 
 use super::banks::{lanes_a_bank, lanes_at_once, split};
 use super::*;
+use crate::isa::Update;
 use crate::lanes::{FULL, active};
 
 /// A row of the table: `shared load 16 ffffffff step 2 = 8 4`.
@@ -87,7 +88,7 @@ fn shared_memory_is_as_an_h200_counts_it() {
             ..
         } = case;
         let ours = match case.operation.as_str() {
-            "atomic" => shared_atomic(&addresses, mask, bytes),
+            "atomic" => shared_atomic(&addresses, mask, bytes, Update::default()),
             operation => shared(&addresses, mask, bytes, operation == "store"),
         };
         assert_eq!(
@@ -111,7 +112,7 @@ fn sectors_and_lines_are_as_an_h200_counts_them() {
             ..
         } = case;
         let found = match case.operation.as_str() {
-            "atomic" => global_atomic(&addresses, mask, bytes),
+            "atomic" => global_atomic(&addresses, mask, bytes, Update::default()),
             operation => global(
                 &addresses,
                 mask,
@@ -280,9 +281,15 @@ fn no_lane_is_no_traffic() {
         global(&addresses, 0, 4, false, &mut [(0, 0); LANES]),
         GlobalTraffic::default()
     );
-    assert_eq!(global_atomic(&addresses, 0, 4), GlobalTraffic::default());
+    assert_eq!(
+        global_atomic(&addresses, 0, 4, Update::default()),
+        GlobalTraffic::default()
+    );
     assert_eq!(shared(&addresses, 0, 16, false), SharedTraffic::default());
-    assert_eq!(shared_atomic(&addresses, 0, 8), SharedTraffic::default());
+    assert_eq!(
+        shared_atomic(&addresses, 0, 8, Update::default()),
+        SharedTraffic::default()
+    );
     assert_eq!(copy(&addresses, &addresses, 0, 4), CopyTraffic::default());
     assert_eq!(
         copy_past_l1(&addresses, &addresses, 0),

@@ -1,0 +1,72 @@
+//! What a GPU's assembler makes of atomics: whether the old value is used, whether lanes put their values
+//! together first, and which of those on shared memory become loops.
+//!
+//! Found in what NVIDIA's assembler (CUDA 13.0) makes of kernels for compute capability 9.0.
+
+use super::common;
+use crate::exec::atomic::Atomic;
+use crate::isa::{AccessKind, Means, Memory, Update};
+use crate::lower::draft::Draft;
+use crate::lower::graph::Graph;
+use crate::lower::register::{Register, RegisterInfo};
+use std::collections::HashSet;
+
+/// Notes it with each atomic.
+pub fn note(drafts: &mut [Draft], graph: &Graph, registers: &[RegisterInfo]) {
+    let updates = |draft: &Draft| draft.access.is_some_and(|access| access.kind.is_update());
+    if !drafts.iter().any(updates) {
+        return;
+    }
+    let uses = drafts.iter().flat_map(|draft| &draft.uses);
+    let used: HashSet<Register> = uses.copied().collect();
+    let uniform = common::uniform(drafts, graph, registers);
+    for draft in drafts.iter_mut() {
+        let operation = Atomic::numbered(draft.x);
+        let Some(access) = &mut draft.access else {
+            continue;
+        };
+        if !access.kind.is_update() {
+            continue;
+        }
+        let [address, value] = [1, 2].map(|operand: usize| draft.operands[operand]);
+        let same = |register: Register| uniform[register.0 as usize];
+        let looked_at = draft.defs.iter().any(|def| used.contains(def));
+        if !looked_at && operation.has_reduction() {
+            access.kind = AccessKind::Reduction;
+        }
+        let adds_one = operation == Atomic::Add && registers[value.0 as usize].literal == Some(1);
+        access.update = Update {
+            means: match access.memory {
+                Memory::Shared => means_on_shared(operation, access.bytes, looked_at, adds_one),
+                _ if operation == Atomic::CompareAndSwap => Means::CompareAndSwap,
+                _ => Means::Once,
+            },
+            combined: same(address) && combines(operation, access.bytes, looked_at, same(value)),
+        };
+    }
+}
+
+fn means_on_shared(operation: Atomic, bytes: u32, looked_at: bool, adds_one: bool) -> Means {
+    use Atomic::*;
+    match (operation, bytes) {
+        (CompareAndSwap, _) => Means::CompareAndSwap,
+        (Exchange, _) => Means::Once,
+        (AddFloat, _) => Means::Retries,
+        (MinUnsigned | MaxUnsigned | MinSigned | MaxSigned, 8) => Means::RetriesIfBetter,
+        (_, 8) => Means::Retries,
+        (Add, _) if adds_one && !looked_at => Means::Counts,
+        _ => Means::Once,
+    }
+}
+
+/// Whether lanes that go to one address put their values together.
+fn combines(operation: Atomic, bytes: u32, looked_at: bool, same_value: bool) -> bool {
+    use Atomic::*;
+    match operation {
+        Add => bytes == 4 || same_value,
+        And | Or | Xor | MinUnsigned | MaxUnsigned | MinSigned | MaxSigned => {
+            bytes == 4 && !looked_at
+        }
+        Exchange | CompareAndSwap | Increment | Decrement | AddFloat => false,
+    }
+}

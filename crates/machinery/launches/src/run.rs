@@ -1,0 +1,113 @@
+//! Carries launches out with cust.
+
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context as _, Result, ensure};
+use cuda_driver::counters::METRICS;
+use cust::context::Context;
+use cust::memory::{CopyDestination as _, DeviceBuffer};
+use cust::module::{Module, ModuleJitOption};
+use cust::prelude::{Stream, StreamFlags};
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+
+use crate::plan::{self, Argument, Launch};
+
+/// What became of a launch.
+#[derive(Debug, Serialize)]
+struct Outcome<'a> {
+    label: &'a str,
+    kernel: &'a str,
+    grid: [u32; 3],
+    block: [u32; 3],
+    /// A hash of what each buffer holds, in the order of the arguments.
+    results: Vec<String>,
+    /// What the simulator counted; nothing on a GPU.
+    counters: BTreeMap<&'static str, u64>,
+}
+
+/// Runs the launches of a file, or only those of one name, and prints what became of them.
+///
+/// # Errors
+///
+/// Where the file is not a plan, a launch names what is not there, or CUDA says so.
+pub fn all(path: &Path, only: Option<&str>) -> Result<()> {
+    let mut launches = plan::read(path)?;
+    launches.retain(|launch| only.is_none_or(|name| launch.label == name));
+    ensure!(
+        !launches.is_empty(),
+        "there is no launch to run in {}",
+        path.display()
+    );
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let _context: Context = cust::quick_init().context("cannot open the GPU")?;
+    cuda_driver::profile(true);
+    let stream = Stream::new(StreamFlags::NON_BLOCKING, None)?;
+    for launch in &launches {
+        let outcome = one(launch, folder, &stream).with_context(|| launch.label.clone())?;
+        println!("{}", serde_json::to_string(&outcome)?);
+    }
+    Ok(())
+}
+
+fn one<'a>(launch: &'a Launch, folder: &Path, stream: &Stream) -> Result<Outcome<'a>> {
+    let path = folder.join(&launch.ptx);
+    let ptx =
+        fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    // So that Nsight Compute can name lines.
+    let options = [ModuleJitOption::GenerateLineInfo(true)];
+    let module = Module::from_ptx(ptx, &options).context("cannot load the module")?;
+    let function = module
+        .get_function(&launch.kernel)
+        .with_context(|| format!("{} has no kernel {}", path.display(), launch.kernel))?;
+
+    let mut buffers = Vec::new();
+    let mut values: Vec<u64> = Vec::new();
+    for argument in &launch.arguments {
+        values.push(match argument {
+            Argument::Buffer(buffer) => {
+                let buffer = DeviceBuffer::from_slice(&buffer.bytes())
+                    .context("cannot allocate memory on the GPU")?;
+                buffers.push(buffer);
+                buffers.last().map_or(0, |it| it.as_device_ptr().as_raw())
+            }
+            Argument::Word(word) => u64::from(*word),
+            Argument::Long(long) => *long,
+            Argument::Float(float) => u64::from(float.to_bits()),
+        });
+    }
+    let places: Vec<*mut c_void> = values.iter_mut().map(|v| (&raw mut *v).cast()).collect();
+    let [grid, block] = [launch.grid, launch.block].map(|[x, y, z]| (x, y, z));
+    // SAFETY: each place has the eight bytes of an argument, of which a kernel takes the first four
+    // where it wants no more. What a kernel does with memory is its author's; the driver ends one that
+    // goes too far, and only the device's memory is at stake.
+    unsafe { stream.launch(&function, grid, block, launch.shared, &places) }
+        .context("the kernel does not start")?;
+    stream.synchronize().context("the kernel failed")?;
+
+    let mut results = Vec::new();
+    for buffer in buffers {
+        let mut bytes = vec![0; buffer.len()];
+        buffer.copy_to(&mut bytes)?;
+        let hash = Sha256::digest(&bytes);
+        results.push(hash[..8].iter().map(|byte| format!("{byte:02x}")).collect());
+    }
+    let profile = cuda_driver::take_last_launch().and_then(|record| record.profile);
+    let counters = profile.map(|profile| {
+        let figures = METRICS
+            .iter()
+            .map(|metric| (metric.name, metric.value(&profile.total)));
+        figures.collect()
+    });
+    Ok(Outcome {
+        label: &launch.label,
+        kernel: &launch.kernel,
+        grid: launch.grid,
+        block: launch.block,
+        results,
+        counters: counters.unwrap_or_default(),
+    })
+}

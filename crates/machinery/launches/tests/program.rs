@@ -1,0 +1,122 @@
+//! The real program, on the simulator.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+const PTX: &str = "
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry twice(.param .u64 in, .param .u64 out, .param .u32 more) {
+    .reg .b32 %r<4>;
+    .reg .b64 %d<5>;
+    mov.u32 %r1, %tid.x;
+    ld.param.u64 %d1, [in];
+    ld.param.u64 %d2, [out];
+    ld.param.u32 %r3, [more];
+    mad.wide.u32 %d3, %r1, 4, %d1;
+    mad.wide.u32 %d4, %r1, 4, %d2;
+    ld.global.u32 %r2, [%d3];
+    mad.lo.u32 %r2, %r2, 2, %r3;
+    st.global.u32 [%d4], %r2;
+    ret;
+}
+";
+
+fn plan(label: &str, kernel: &str, more: u32) -> String {
+    format!(
+        r#"{{"label": "{label}", "ptx": "kernels.ptx", "kernel": "{kernel}", "grid": [1, 1, 1],
+        "block": [64, 1, 1], "arguments": [
+            {{"buffer": {{"count": 64, "of": "u32", "below": 10, "seed": 3}}}},
+            {{"buffer": {{"count": 64, "of": "u32"}}}},
+            {{"word": {more}}}]}}"#
+    )
+}
+
+fn run(folder: &Path, text: &str, arguments: &[&str]) -> Output {
+    fs::write(folder.join("kernels.ptx"), PTX).expect("a file");
+    fs::write(folder.join("plan.json"), text).expect("a file");
+    Command::new(env!("CARGO_BIN_EXE_launches"))
+        .arg(folder.join("plan.json"))
+        .args(arguments)
+        .env("CUDA_BACKEND", "sim")
+        .env_remove("CUDA_SIM_DEVICE")
+        .output()
+        .expect("the program starts")
+}
+
+fn lines(output: &Output) -> Vec<serde_json::Value> {
+    let text = String::from_utf8_lossy(&output.stdout);
+    let lines = text.lines().map(serde_json::from_str);
+    lines.collect::<Result<_, _>>().expect("lines of JSON")
+}
+
+#[test]
+fn each_launch_is_counted_and_what_it_leaves_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (one, other) = (plan("one", "twice", 0), plan("other", "twice", 1));
+    let output = run(folder.path(), &format!("[{one}, {other}, {one}]"), &[]);
+    let told = lines(&output);
+    assert_eq!(told.len(), 3, "{output:?}");
+    let counter = |name: &str| told[0]["counters"][name].as_u64();
+    assert_eq!(
+        counter("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"),
+        Some(2)
+    );
+    assert_eq!(
+        counter("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"),
+        Some(8)
+    );
+    // What goes in is the same each time, and so is what comes out.
+    assert_eq!(told[0]["results"], told[2]["results"]);
+    assert_eq!(told[0]["results"][0], told[1]["results"][0]);
+    assert_ne!(told[0]["results"][1], told[1]["results"][1]);
+    let output = run(
+        folder.path(),
+        &format!("[{one}, {other}]"),
+        &["--only", "other"],
+    );
+    assert_eq!(lines(&output)[0]["label"], "other");
+}
+
+#[test]
+fn what_is_not_there_is_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let right = plan("one", "twice", 0);
+    for (text, arguments, wanted) in [
+        ("[]".to_owned(), &[][..], "no launch to run"),
+        ("[1]".to_owned(), &[][..], "not a list of launches"),
+        (
+            format!("[{right}]"),
+            &["--only", "two"][..],
+            "no launch to run",
+        ),
+        (
+            format!("[{}]", plan("one", "thrice", 0)),
+            &[][..],
+            "no kernel thrice",
+        ),
+        (
+            format!("[{}]", right.replace("kernels.ptx", "none.ptx")),
+            &[][..],
+            "none.ptx",
+        ),
+        (
+            format!("[{}]", right.replace("u32\"", "u33\"")),
+            &[][..],
+            "not a list of launches",
+        ),
+    ] {
+        let output = run(folder.path(), &text, arguments);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains(wanted), "{said}");
+    }
+    let missing = Command::new(env!("CARGO_BIN_EXE_launches"))
+        .arg(folder.path().join("nothing.json"))
+        .env("CUDA_BACKEND", "sim")
+        .output()
+        .expect("the program starts");
+    assert!(String::from_utf8_lossy(&missing.stderr).contains("cannot read the plan"));
+}

@@ -1,0 +1,64 @@
+"""A kernel's source and the launch of it, as the program `launches` takes it."""
+
+SIZES = {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "f32": 4, "f64": 8}
+TYPES = {
+    "u8": "unsigned char", "u16": "unsigned short", "u32": "unsigned int",
+    "u64": "unsigned long long", "f32": "float", "f64": "double",
+}  # fmt: skip
+
+
+class Launch:
+    """`body` stands in a kernel with these parameters; `before` before the kernel."""
+
+    def __init__(self, label, parameters, body, grid, block, before=""):
+        self.label, self.before, self.body = label, before, body
+        self.parameters = parameters
+        self.grid, self.block = three(grid), three(block)
+
+    def source(self, kernel):
+        declared = ", ".join(parameter.declared() for parameter in self.parameters)
+        return f'{self.before}extern "C" __global__ void {kernel}({declared}) {{\n{self.body}}}\n'
+
+    def planned(self, kernel, ptx):
+        return {
+            "label": self.label,
+            "ptx": ptx,
+            "kernel": kernel,
+            "grid": self.grid,
+            "block": self.block,
+            "arguments": [parameter.argument() for parameter in self.parameters],
+        }
+
+
+class Buffer:
+    """A parameter: so many elements, drawn below a limit; zeros without one."""
+
+    def __init__(self, name, of, count, below=0, seed=0, type=None, const=None):
+        self.name, self.of, self.count, self.below, self.seed = name, of, count, below, seed
+        self.type = type or TYPES[of]
+        self.const = below > 0 if const is None else const
+
+    def declared(self):
+        return f"{'const ' if self.const else ''}{self.type} *{self.name}"
+
+    def argument(self):
+        told = {"count": self.count, "of": self.of, "below": self.below, "seed": self.seed}
+        return {"buffer": told}
+
+
+class Number:
+    """A parameter: an int."""
+
+    def __init__(self, name, value):
+        self.name, self.value = name, value
+
+    def declared(self):
+        return f"int {self.name}"
+
+    def argument(self):
+        return {"word": self.value}
+
+
+def three(size):
+    size = [size] if isinstance(size, int) else list(size)
+    return size + [1] * (3 - len(size))
