@@ -11,6 +11,7 @@ mod emit;
 pub mod instructions;
 mod names;
 mod operands;
+mod policy;
 mod signature;
 mod special;
 mod statements;
