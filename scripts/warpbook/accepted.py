@@ -6,7 +6,7 @@ import pathlib
 import re
 import subprocess
 
-from . import ROOT, machine, tables
+from . import ROOT, programs, tables
 
 # What only clusters of blocks, or the matrix units that work on shared memory, have.
 ABSENT = re.compile(
@@ -36,11 +36,16 @@ def main(doc):
         if not folder:
             parser.error(f"{word} is not NAME=FOLDER")
         rows.append((name, count(pathlib.Path(folder), flags)))
-    section = table(rows, machine.version(flags.ptxas))
+    section = table(rows, version(flags.ptxas))
     if flags.into:
         tables.insert({flags.into: {"accepted": section}}, False, "what is taken now")
     else:
         print(section)
+
+
+def version(ptxas):
+    found = re.search(r"V(\d+\.\d+)", programs.output([ptxas, "--version"]))
+    return found[1] if found else "of an unknown version"
 
 
 def count(folder, flags):

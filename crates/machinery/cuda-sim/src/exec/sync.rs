@@ -3,6 +3,7 @@
 //! Source: PTX ISA section 9.7.9.6 (`shfl.sync`), 9.7.13 (`vote`, `match`, `redux`, `activemask`,
 //! `bar.warp.sync`).
 
+use super::ops::extremum;
 use super::sm::{Inst, Next, Sm};
 use super::warp::{Split, SplitState};
 use crate::lanes::{FULL, LANES, active};
@@ -255,9 +256,12 @@ pub enum Redux {
     And,
     Or,
     Xor,
+    MinFloat,
+    MaxFloat,
 }
 
-/// `redux.sync`: operands d, a, members. `x`: the [`Redux`].
+/// `redux.sync`: operands d, a, members. `x`: the [`Redux`]; `imm` of single precision: 1 where magnitudes
+/// are compared, plus 2 where a NaN wins.
 ///
 /// # Safety
 /// As for [`warp_sync`].
@@ -267,6 +271,7 @@ pub unsafe fn reduce(sm: &mut Sm, inst: &Inst) -> Next {
         let members = uniform(sm, sm.row(inst, 2));
         together(sm, inst, members, |sm| {
             let values = sm.row::<u32>(inst, 1);
+            let (abs, nan) = (inst.imm & 1 != 0, inst.imm & 2 != 0);
             let combine = |a: u32, b: u32| match inst.x {
                 r if r == Redux::Add as u32 => a.wrapping_add(b),
                 r if r == Redux::MinUnsigned as u32 => a.min(b),
@@ -275,11 +280,14 @@ pub unsafe fn reduce(sm: &mut Sm, inst: &Inst) -> Next {
                 r if r == Redux::MaxSigned as u32 => (a as i32).max(b as i32) as u32,
                 r if r == Redux::And as u32 => a & b,
                 r if r == Redux::Or as u32 => a | b,
+                r if r == Redux::MinFloat as u32 => extremum::of_bits([a, b], false, nan),
+                r if r == Redux::MaxFloat as u32 => extremum::of_bits([a, b], true, nan),
                 _ => a ^ b,
             };
+            let sign = if abs { u32::MAX >> 1 } else { u32::MAX };
             let voters = sm.mask & members;
             let result = active(voters)
-                .map(|lane| values[lane])
+                .map(|lane| values[lane] & sign)
                 .reduce(combine)
                 .unwrap_or(0);
             sm.write(inst, 0, [result; LANES]);

@@ -266,3 +266,53 @@ fn pairs_and_triples_that_newer_gpus_have() {
     });
     assert_eq!(words(&ptx, 33).expect("no fault"), wanted);
 }
+
+#[test]
+fn the_largest_number_of_a_warp() {
+    let run = |form: &str| {
+        let body = format!(
+            "cvt.rn.f32.u32 %r1, %t; sub.f32 %r1, %r1, 0f41A00000;
+            setp.eq.u32 %p1, %t, 5; @%p1 mov.b32 %r1, 0x7fc00001;
+            redux.sync.{form}.f32 %r2, %r1, -1;
+            st.global.u32 [%mine], %r2;"
+        );
+        let ptx = kernel_of(&body).replace("sm_80", "sm_100a");
+        let all = words(&ptx, 32).expect("no fault");
+        assert!(all.iter().all(|word| *word == all[0]), "{form}: {all:x?}");
+        all[0]
+    };
+    // Of -20 to 11, and a NaN.
+    assert_eq!(run("max"), 11f32.to_bits());
+    assert_eq!(run("min"), (-20f32).to_bits());
+    assert_eq!(run("max.abs"), 20f32.to_bits());
+    assert_eq!(run("min.abs"), 0f32.to_bits());
+    assert_eq!(run("max.NaN"), 0x7fff_ffff);
+    assert_eq!(run("min.abs.NaN"), 0x7fff_ffff);
+    let error = crate::harness::load_error(&kernel_of("redux.sync.max.abs.s32 %r1, %r2, -1;"));
+    assert!(error.to_string().contains("redux"), "{error}");
+}
+
+#[test]
+fn halves_and_numbers_in_one_sum() {
+    let body = "
+        cvt.rn.f32.u32 %r1, %t; cvt.rn.f16.f32 %h1, %r1; cvt.rn.bf16.f32 %h2, %r1;
+        add.rn.f32.f16 %r2, %h1, 0f3E800000; sub.rz.f32.bf16 %r3, %h2, %r2;
+        fma.rn.f32.f16 %r4, %h1, %h1, %r2; fma.rp.f32.bf16 %r5, %h2, %h2, %r3;
+        add.sat.f32.bf16 %r6, %h2, %r3;
+        add.f32 %r4, %r4, %r5; add.f32 %r4, %r4, %r6; st.global.f32 [%mine], %r4;";
+    let wanted = each(33, |t| {
+        let t = t as f32;
+        let (more, less) = (t + 0.25, -0.25);
+        ((t * t + more) + (t * t + less) + (t + less).clamp(0.0, 1.0)).to_bits()
+    });
+    let ptx = kernel_of(body).replace("sm_80", "sm_100a");
+    assert_eq!(words(&ptx, 33).expect("no fault"), wanted);
+    for body in [
+        "add.f32.f64 %r1, %d1, %r2;",
+        "fma.f32.f16 %r1, %h1, %h2, %r2;",
+        "mul.f32.f16 %r1, %h1, %r2;",
+    ] {
+        let error = crate::harness::load_error(&kernel_of(body)).to_string();
+        assert!(error.starts_with("line "), "{body}: {error}");
+    }
+}

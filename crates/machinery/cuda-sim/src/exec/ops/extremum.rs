@@ -127,6 +127,20 @@ impl ExtremumForm {
     }
 }
 
+/// The smaller or the larger of two numbers given by their bits; `nan`: a NaN wins.
+pub fn of_bits(bits: [u32; 2], larger_one: bool, nan: bool) -> u32 {
+    let [a, b] = bits.map(f32::from_bits);
+    let number = match larger_one {
+        true => larger(a, b),
+        false => smaller(a, b),
+    };
+    let result = match nan {
+        true => nan_wins(a, b, number),
+        false => number,
+    };
+    result.to_bits()
+}
+
 /// Whether three numbers are compared.
 fn has_three_sources(form: &Form) -> bool {
     form.operand_lengths.len() == 4

@@ -13,6 +13,7 @@ pub mod form;
 pub mod half;
 pub mod integer;
 pub mod logic;
+pub mod mixed;
 pub mod moves;
 pub mod number;
 pub mod pairs;

@@ -1,7 +1,7 @@
 //! Instructions that several families have: which one is meant is said by the type, or by `.cc`.
 
 use super::form::{Form, FormError, Op, Select};
-use super::{carry, divide, extremum, float, half, integer, pairs, special};
+use super::{carry, divide, extremum, float, half, integer, mixed, pairs, special};
 use crate::exec::cpu::Cpu;
 use crate::ptx::ast::Type;
 
@@ -26,6 +26,9 @@ impl Families {
 
 /// `add`
 pub fn add(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    if mixed::is_mixed(form) {
+        return mixed::add(form, cpu);
+    }
     match form.first_type() {
         Some(Type::U16x2 | Type::S16x2) => return pairs::add(form, cpu),
         Some(Type::F32x2) => return pairs::add_singles(form, cpu),
@@ -44,6 +47,9 @@ pub fn add(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
 
 /// `sub`
 pub fn sub(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    if mixed::is_mixed(form) {
+        return mixed::sub(form, cpu);
+    }
     if let Some(Type::F32x2) = form.first_type() {
         return pairs::sub_singles(form, cpu);
     }
@@ -86,6 +92,9 @@ pub fn mad(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
 
 /// `fma`: of integers there is none, which [`float::fma`] says.
 pub fn fma(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
+    if mixed::is_mixed(form) {
+        return mixed::fma(form, cpu);
+    }
     if let Some(Type::F32x2) = form.first_type() {
         return pairs::fma_singles(form, cpu);
     }

@@ -51,7 +51,7 @@ fn means_on_shared(operation: Atomic, bytes: u32, looked_at: bool, adds_one: boo
     match (operation, bytes) {
         (CompareAndSwap, _) => Means::CompareAndSwap,
         (Exchange, _) => Means::Once,
-        (AddFloat, _) => Means::Retries,
+        (AddFloat | AddHalf | AddBrain, _) => Means::Retries,
         (MinUnsigned | MaxUnsigned | MinSigned | MaxSigned, 8) => Means::RetriesIfBetter,
         (_, 8) => Means::Retries,
         (Add, _) if adds_one && !looked_at => Means::Counts,
@@ -67,6 +67,6 @@ fn combines(operation: Atomic, bytes: u32, looked_at: bool, same_value: bool) ->
         And | Or | Xor | MinUnsigned | MaxUnsigned | MinSigned | MaxSigned => {
             bytes == 4 && !looked_at
         }
-        Exchange | CompareAndSwap | Increment | Decrement | AddFloat => false,
+        Exchange | CompareAndSwap | Increment | Decrement | AddFloat | AddHalf | AddBrain => false,
     }
 }

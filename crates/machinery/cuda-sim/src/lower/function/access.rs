@@ -3,6 +3,7 @@
 use super::Lowering;
 use super::names::Named;
 use super::operands::{form_of, row_of, written};
+use super::policy::CACHE_HINT;
 use crate::exec::access::{Element, load, load_constant_operand, load_param, store};
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::map1;
@@ -65,18 +66,6 @@ pub const ORDER: &[&str] = &[
     "noftz",
 ];
 
-/// The modifier of an access whose last operand is a policy for caches, as `createpolicy` makes one.
-pub const CACHE_HINT: &str = "L2::cache_hint";
-
-/// What a policy says of lines in the second cache.
-const POLICIES: &[&str] = &[
-    "L2",
-    "L2::evict_last",
-    "L2::evict_normal",
-    "L2::evict_first",
-    "L2::evict_unchanged",
-];
-
 /// Where an address operand leads.
 pub enum Place {
     /// An address in a register, plus an offset.
@@ -102,7 +91,6 @@ pub fn pick_load<S: space::SpaceAccess + 'static>(cpu: Cpu, ty: Type, count: u32
         }
     }
     match element(ty) {
-        // No access is of more than 16 bytes.
         (8, _) if count == 1 => load::<S, u64, 1>(cpu),
         (8, _) => load::<S, u64, 2>(cpu),
         (1, false) => pick::<S, u8>(cpu, count),
@@ -294,48 +282,6 @@ impl<'a> Lowering<'_, 'a> {
     fn names_local(&self, operand: &Operand<'a>) -> bool {
         matches!(operand, Operand::Address { base: AddressBase::Name(name), .. }
             if matches!(self.lookup(name), Some(Named::Local(_))))
-    }
-
-    /// The operands of an access without the policy for caches, which nothing here depends on.
-    pub fn without_hint<'i>(
-        &mut self,
-        instruction: &'i Instruction<'a>,
-    ) -> Result<&'i [Operand<'a>], LoadError> {
-        let operands = &instruction.operands[..];
-        if !instruction.modifiers.contains(&CACHE_HINT) {
-            return Ok(operands);
-        }
-        let [operands @ .., policy] = operands else {
-            return Err(self.error("an access with a cache hint takes a policy"));
-        };
-        self.source(policy, Type::B64)?;
-        Ok(operands)
-    }
-
-    /// `createpolicy`: what it makes of a policy is known to nobody but the caches. Here it is 0.
-    pub fn create_policy(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        let form = form_of(instruction);
-        let kind = form.one_of(&["fractional", "range", "cvt"]);
-        form.has("global");
-        while form.one_of(POLICIES).is_some() {}
-        let operands = &instruction.operands[..];
-        let fits = match kind {
-            Some("fractional") => matches!(operands.len(), 1 | 2),
-            Some("range") => operands.len() == 4,
-            Some(_) => operands.len() == 2,
-            None => false,
-        };
-        if form.ty() != Ok(Type::B64) || form.end().is_err() {
-            return Err(self.unknown(instruction));
-        }
-        if !fits {
-            let written = written(instruction);
-            return Err(self.error(format!("`{written}` has another number of operands")));
-        }
-        let to = self.destination(&operands[0], Type::B64)?;
-        let none = self.literal(Type::B64, 0);
-        self.draft_run(map1(self.cpu, |a: u64| a), Class::Move, &[to], &[none]);
-        Ok(())
     }
 
     pub fn load(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {

@@ -1,7 +1,8 @@
 //! Asynchronous copies. Source: PTX ISA, section 9.7.9.25 (`cp.async`).
 
 use super::Lowering;
-use super::access::{At, CACHE_HINT, Place};
+use super::access::{At, Place};
+use super::policy::CACHE_HINT;
 use crate::exec::async_copy;
 use crate::exec::async_copy::SourceBytes;
 use crate::exec::sm::Handler;

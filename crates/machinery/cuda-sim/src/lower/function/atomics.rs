@@ -81,7 +81,7 @@ impl<'a> Lowering<'_, 'a> {
         let (to, rest) = if returns {
             (self.destination(&operands[0], ty)?, &operands[1..])
         } else {
-            (self.temporary(ty), &operands[..])
+            (self.temporary(ty), operands)
         };
         let Place::Register(row, offset) = self.place(&rest[0], at)? else {
             return Err(self.error("constants and kernel parameters can not be written"));

@@ -17,6 +17,12 @@ use crate::lower::limits;
 use crate::lower::register::Register;
 use crate::ptx::ast::{Instruction, Operand, Type};
 
+/// Where a call's results lie, and the registers that are loaded from there.
+struct Taken {
+    places: Vec<u32>,
+    registers: Vec<(Register, u32)>,
+}
+
 impl<'a> Lowering<'_, 'a> {
     pub fn call(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let mut operands = instruction.operands.iter();
@@ -62,8 +68,8 @@ impl<'a> Lowering<'_, 'a> {
             return Err(self.error("the call does not fit the function's prototype"));
         }
         let arguments = self.arguments(arguments, &signature.params)?;
-        let (results, registers) = self.results(results, &signature.returns)?;
-        let site = self.site(&signature, &arguments, &results);
+        let results = self.results(results, &signature.returns)?;
+        let site = self.site(&signature, &arguments, &results.places);
         if let Some(pointer) = pointer {
             self.calls_pointers = true;
             let pointer_row = self.temporary(Type::U64);
@@ -80,7 +86,7 @@ impl<'a> Lowering<'_, 'a> {
             self.last().x = number as u32;
         }
         self.finish_call(site);
-        for (register, place) in registers {
+        for (register, place) in results.registers {
             self.load_local(register, place);
         }
         Ok(())
@@ -141,7 +147,7 @@ impl<'a> Lowering<'_, 'a> {
         &mut self,
         operands: &[Operand<'a>],
         formals: &[Formal],
-    ) -> Result<(Vec<u32>, Vec<(Register, u32)>), LoadError> {
+    ) -> Result<Taken, LoadError> {
         let (mut places, mut registers) = (Vec::new(), Vec::new());
         for (operand, formal) in operands.iter().zip(formals) {
             if let Some(place) = self.variable_place(operand) {
@@ -153,7 +159,7 @@ impl<'a> Lowering<'_, 'a> {
             registers.push((register, place));
             places.push(place);
         }
-        Ok((places, registers))
+        Ok(Taken { places, registers })
     }
 
     /// Where the `.param` variable that an operand names lies; none where it names none.

@@ -9,7 +9,7 @@ use crate::exec::mbarrier::{self, Change};
 use crate::exec::sm::Handler;
 use crate::exec::{address, async_copy};
 use crate::isa::checked::{Checked, Waiting};
-use crate::isa::{Access, AccessKind, Class, Memory, Ordered};
+use crate::isa::{Access, AccessKind, Class, Memory, Ordered, Update};
 use crate::lower::error::LoadError;
 use crate::lower::register::Register;
 use crate::memory::SHARED_WINDOW;
@@ -215,6 +215,7 @@ impl<'a> Lowering<'_, 'a> {
             bytes: 8,
             address,
             ordered,
+            update: Update::default(),
         });
     }
 

@@ -13,6 +13,7 @@ pub mod instructions;
 mod mbarrier;
 mod names;
 mod operands;
+mod policy;
 mod signature;
 mod special;
 mod statements;

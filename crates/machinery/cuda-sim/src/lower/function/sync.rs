@@ -188,6 +188,7 @@ impl<'a> Lowering<'_, 'a> {
     /// `redux`
     pub fn redux(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let (form, _) = self.synchronised(instruction);
+        let [abs, nan] = ["abs", "NaN"].map(|name| form.has(name));
         let operation = form.one_of(&["add", "min", "max", "and", "or", "xor"]);
         let operation = match (operation, form.ty()) {
             (Some("add"), Ok(Type::U32 | Type::S32)) => Redux::Add,
@@ -198,8 +199,14 @@ impl<'a> Lowering<'_, 'a> {
             (Some("and"), Ok(Type::B32)) => Redux::And,
             (Some("or"), Ok(Type::B32)) => Redux::Or,
             (Some("xor"), Ok(Type::B32)) => Redux::Xor,
+            (Some("min"), Ok(Type::F32)) => Redux::MinFloat,
+            (Some("max"), Ok(Type::F32)) => Redux::MaxFloat,
             _ => return Err(self.unknown(instruction)),
         };
+        let of_floats = matches!(operation, Redux::MinFloat | Redux::MaxFloat);
+        if (abs || nan) && !of_floats {
+            return Err(self.unknown(instruction));
+        }
         let [to, value, members] = &instruction.operands[..] else {
             return Err(self.count(instruction, 3));
         };
@@ -209,6 +216,7 @@ impl<'a> Lowering<'_, 'a> {
         self.draft(sync::reduce, Class::Integer, &[to], &[value, members]);
         self.meet(2);
         self.last().x = operation as u32;
+        self.last().imm = u64::from(abs) | u64::from(nan) << 1;
         self.all_said(&form, instruction)
     }
 }

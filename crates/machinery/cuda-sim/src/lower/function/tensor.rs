@@ -223,6 +223,7 @@ impl<'a> Lowering<'_, 'a> {
             bytes: 4 * matrices as u32,
             address: 0,
             ordered: None,
+            update: Update::default(),
         });
         Ok(())
     }
