@@ -17,6 +17,7 @@ pub mod mixed;
 pub mod moves;
 pub mod number;
 pub mod pairs;
+mod relation;
 pub mod rounding;
 pub mod special;
 mod value;

@@ -89,7 +89,6 @@ fn types_an_instruction_does_not_take() {
         ("testp.finite.f16", "f16"),
         ("div.rn.f16", "f16"),
         ("setp.eq.u8", "u8"),
-        ("setp.eq.f16x2", "f16x2"),
         ("set.eq.f64.f64", "f64"),
         ("selp.pred", "pred"),
         ("slct.f32.f64", "f64"),
@@ -98,6 +97,30 @@ fn types_an_instruction_does_not_take() {
         ("cvt.rn.f16x2.f64", "f64"),
     ] {
         assert_eq!(refusal(form), FormError::Type(ty.into()), "{form}");
+    }
+    for (form, ty) in [
+        ("set.eq.f16x2.bf16x2", "bf16x2"),
+        ("set.eq.u16.u16", "u16"),
+        ("set.eq.bf16.f16", "f16"),
+        ("mov.u16x2", "u16x2"),
+        ("min.relu.f32x2", "f32x2"),
+        ("sub.s16x2", "s16x2"),
+    ] {
+        assert_eq!(refusal(form), FormError::Type(ty.into()), "{form}");
+    }
+    for form in [
+        "setp.eq.f16x2",
+        "cvt.pack.s16.s32",
+        "cvt.pack.sat.s8.s32",
+        "fma.f32x2",
+    ] {
+        assert!(matches!(refusal(form), FormError::Missing(_)), "{form}");
+    }
+    for form in ["cvt.rn.satfinite.e4m3x2.f32", "add.e5m2x2"] {
+        assert!(
+            matches!(refusal(form), FormError::NotSimulated(_)),
+            "{form}"
+        );
     }
 }
 
