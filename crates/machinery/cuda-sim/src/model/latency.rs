@@ -58,7 +58,7 @@ pub fn milliseconds(run: &FinishedLaunch, sites: &[SiteEstimate], l2_sectors: f6
 
 /// How many times as much as others a block does before the launch is taken to wait for it: where blocks
 /// differ by less, others hide it.
-const MUCH_MORE: f64 = 2.0;
+const MUCH_MORE: f64 = 4.0;
 
 /// Cycles of the block that does most, where that is much more than blocks do on average: `cycles`, of which
 /// parts that go to device memory take `reaching`. While it works alone nothing hides what it waits for. 0 where
