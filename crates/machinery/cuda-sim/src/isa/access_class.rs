@@ -132,7 +132,7 @@ mod tests {
     use crate::isa::{Access, Update};
     use AccessKind::*;
 
-    const KINDS: [AccessKind; 8] = [
+    const KINDS: [AccessKind; 9] = [
         Load,
         ReadOnlyLoad,
         MatrixLoad,

@@ -116,5 +116,5 @@ fn locks_are_handed_on_and_one_that_is_kept_ends_the_launch() {
     machine.time_limit = Duration::from_millis(300);
     let (input, out) = (machine.buffer(&[1i32; 256]), machine.buffer(&[0i32; 256]));
     let fault = machine.fault("lock_kept", 4, 64, params![input, out]);
-    assert!(matches!(fault.kind, FaultKind::Timeout(_)), "{fault}");
+    assert!(matches!(fault.kind, FaultKind::Timeout { .. }), "{fault}");
 }
