@@ -7,13 +7,13 @@
 //!
 //! | check | what it finds |
 //! |---|---|
-//! | memory | accesses outside of what they may reach. The simulator always looks; this reports it like the rest |
-//! | init | reads of device or shared memory that nobody has written |
+//! | memory | accesses outside of what they may reach. The simulator always looks; this reports it like the rest, and an index of one shared array that leads into another |
+//! | init | reads of device or shared memory that nobody has written, and of local memory that its thread has not |
 //! | race | accesses of shared or device memory by threads of a block with no barrier between them, and of device memory by several blocks |
 //! | sync | barriers and warp-wide instructions that not all threads reach |
 //! | leak | memory still allocated when its context goes |
 //!
-//! What they do not see: local memory and registers that nobody has written; and what blocks do with
+//! What they do not see: registers that nobody has written; and what blocks do with
 //! atomics that they do not look at the results of, beside other accesses of the same place.
 
 pub(crate) mod accessor;
@@ -34,6 +34,7 @@ mod launch_checks;
 mod ledger;
 mod lines;
 mod local_access;
+mod local_shadow;
 mod meetings;
 mod order;
 mod reads;

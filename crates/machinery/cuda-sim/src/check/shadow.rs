@@ -2,7 +2,7 @@
 
 use super::device_shadow::DeviceShadow;
 use super::ends::Ends;
-use super::local_access::LocalShadow;
+use super::local_shadow::LocalShadow;
 use super::meetings::Meetings;
 use super::order::Order;
 use super::shared::SharedShadow;

@@ -187,11 +187,12 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
             used: true,
         }) = shuffle
             && sync
+            && lacking | absent == 0
         {
             // SAFETY: the instruction is a shuffle.
             let (in_vain, asking) = unsafe { asked_in_vain(sm, inst, come & members) };
-            // Where values are shifted, some lanes at the end have nobody to ask, and nobody looks at
-            // what they get.
+            // A wrong mask is told above. Where values are shifted, some lanes at the end have nobody
+            // to ask, and nobody looks at what they get.
             if in_vain != 0 && (by_number || in_vain == asking) {
                 let severity = match in_vain == asking {
                     true => Severity::Error,

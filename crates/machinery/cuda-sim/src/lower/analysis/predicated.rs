@@ -51,16 +51,18 @@ pub fn issued_by(drafts: &[Draft], graph: &Graph) -> Vec<Option<usize>> {
     issued_by
 }
 
-/// Whether the branch at the end of a block is none in machine code: its sides stand under predicates, or
-/// one of them does nothing but end the thread.
-pub fn vanishes(
-    block: usize,
-    issued_by: &[Option<usize>],
-    drafts: &[Draft],
-    graph: &Graph,
-) -> bool {
-    let sides = &graph.successors[block];
-    issued_by.contains(&Some(block)) || sides.iter().any(|&side| ends(side, drafts, graph))
+/// For each block whether the branch at its end, if there is one, is a branch in machine code, too: its sides
+/// do not stand under predicates, and none of them does nothing but end the thread.
+pub fn branches(issued_by: &[Option<usize>], drafts: &[Draft], graph: &Graph) -> Vec<bool> {
+    let mut branches: Vec<bool> = graph
+        .successors
+        .iter()
+        .map(|sides| !sides.iter().any(|&side| ends(side, drafts, graph)))
+        .collect();
+    for &block in issued_by.iter().flatten() {
+        branches[block] = false;
+    }
+    branches
 }
 
 /// One side of a branch: the blocks that only it leads to, and where it comes out.

@@ -104,10 +104,8 @@ impl Lowering<'_, '_> {
         };
         let assignment = frame::assign(&self.registers, &holders, &self.drafts, &graph)
             .map_err(|message| LoadError::invalid(self.function.line, message))?;
-        let blocks = 0..starts.len();
-        let stays = |block| !predicated::vanishes(block, &issued_by, &self.drafts, &graph);
         Ok(Plan {
-            branches: blocks.map(stays).collect(),
+            branches: predicated::branches(&issued_by, &self.drafts, &graph),
             meant: arrays::meant(&self.drafts, &self.registers, &self.arrays),
             meeting: self.meeting(&graph),
             graph,

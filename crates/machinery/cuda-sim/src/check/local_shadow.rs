@@ -1,0 +1,36 @@
+//! What is known of the local memory of a block's threads.
+
+/// What the threads of a block have written of their own local memory.
+#[derive(Default)]
+pub struct LocalShadow {
+    /// For each warp and each byte the lanes that have written it.
+    warps: Vec<Vec<u32>>,
+}
+
+impl LocalShadow {
+    /// A block of so many warps begins.
+    pub fn begin(&mut self, warps: usize) {
+        self.warps.iter_mut().for_each(Vec::clear);
+        self.warps.resize_with(warps, Vec::new);
+    }
+
+    /// A lane writes so many bytes.
+    pub fn write(&mut self, warp: usize, lane: usize, at: u64, bytes: u64) {
+        let written = &mut self.warps[warp];
+        let end = (at + bytes) as usize;
+        if written.len() < end {
+            written.resize(end, 0);
+        }
+        for lanes in &mut written[at as usize..end] {
+            *lanes |= 1 << lane;
+        }
+    }
+
+    /// Whether a lane has written some of these bytes.
+    pub fn has_some(&self, warp: usize, lane: usize, at: u64, bytes: u64) -> bool {
+        let written = self.warps[warp].iter().skip(at as usize);
+        written
+            .take(bytes as usize)
+            .any(|lanes| lanes >> lane & 1 == 1)
+    }
+}
