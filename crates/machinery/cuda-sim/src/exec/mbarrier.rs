@@ -251,8 +251,8 @@ pub unsafe fn wait(sm: &mut Sm, inst: &Inst) -> Next {
     sm.counts.reads += 1;
     if over != sm.mask {
         let patience = if inst.y == 1 { 1 } else { ATOMIC_PATIENCE };
-        // SAFETY: as above.
         let lane = sm.mask.trailing_zeros() as usize % LANES;
+        // SAFETY: as above.
         let address = unsafe { sm.row::<u64>(inst, 1) }[lane].wrapping_add(inst.imm);
         sm.asks(inst, address, words[lane], patience);
     }

@@ -1,8 +1,5 @@
-//! How long a launch may take, and the looks at the clock meanwhile.
+//! How long a launch may take.
 
-use super::fault::{Fault, FaultKind, FaultPlace};
-use super::sm::Sm;
-use super::warp::{SplitState, Warp};
 use std::time::{Duration, Instant};
 
 /// How long a launch may take, on the clock.
@@ -14,16 +11,10 @@ pub enum TimeLimit {
     Standstill(Duration),
 }
 
-/// Warp instructions that blocks may run between two looks at the clock.
-const LOOK: u64 = 1 << 16;
-
-/// A block that begins counts as so many of them: setting it up takes time, however little it does.
-const BEGINNING: u64 = 64;
-
 /// A launch's time, from its beginning.
 pub struct Timing {
-    began: Instant,
-    limit: TimeLimit,
+    pub began: Instant,
+    pub limit: TimeLimit,
 }
 
 impl Timing {
@@ -40,79 +31,8 @@ impl Timing {
 /// One host thread's looks at the clock.
 #[derive(Default)]
 pub struct Looks {
-    /// When [`Sm::clock`] reaches this, it is time for one.
-    next: u64,
+    /// When the clock of its instructions reaches this, it is time for one.
+    pub next: u64,
     /// How many blocks of the launch had ended at the last look, and when they first had.
-    ended: Option<(u64, Instant)>,
-}
-
-impl Sm {
-    /// A block is about to begin or to go on: whether the launch's time is up. The fault is set then.
-    pub(super) fn time_is_up_between_blocks(&mut self) -> bool {
-        self.looks.next = self.looks.next.saturating_sub(BEGINNING);
-        self.time_is_up()
-    }
-
-    /// Whether the launch's time is up, where it is time to look. The fault is set then.
-    #[inline]
-    pub(super) fn time_is_up(&mut self) -> bool {
-        self.clock >= self.looks.next && self.look()
-    }
-
-    #[cold]
-    fn look(&mut self) -> bool {
-        self.looks.next = self.clock + LOOK;
-        let Some(Timing { began, limit }) = self.grid.timing else {
-            return false;
-        };
-        let now = Instant::now();
-        let ended = self.grid.progress.ended();
-        let up = match limit {
-            TimeLimit::Launch(limit) => now - began >= limit,
-            TimeLimit::Standstill(limit) => {
-                let since = match self.looks.ended {
-                    Some((before, since)) if before == ended => since,
-                    _ => now,
-                };
-                self.looks.ended = Some((ended, since));
-                now - since >= limit
-            }
-        };
-        if up {
-            let kind = FaultKind::Timeout {
-                limit,
-                ended,
-                blocks: self.grid.progress.blocks,
-            };
-            self.fault = Some(Fault::new(kind, Some(Box::new(self.stands()))));
-        }
-        up
-    }
-
-    /// Where the block is, as its first warp stands that could go on; else as its first that lives.
-    fn stands(&self) -> FaultPlace {
-        let warps = &self.block.warps;
-        let goes_on = |warp: &&Warp| warp.alive != 0 && !warp.ready.is_empty();
-        let lives = |warp: &&Warp| warp.alive != 0;
-        let warp = warps.iter().find(goes_on);
-        let warp = warp.or_else(|| warps.iter().find(lives));
-        let split = warp.and_then(|warp| match warp.ready.front() {
-            Some(&id) => warp.splits.get(id as usize),
-            None => {
-                let mut splits = warp.splits.iter();
-                splits.find(|split| split.state != SplitState::Free)
-            }
-        });
-        let entry = || self.grid.program.functions[self.grid.function()].entry;
-        let lane = split.map_or(0, |split| split.mask.trailing_zeros());
-        let warp = warp.map_or(0, |warp| warp.index);
-        let address = split.map_or_else(entry, |split| split.pc);
-        FaultPlace {
-            kernel: self.grid.kernel_name().to_owned(),
-            block: self.block.id,
-            warp,
-            thread: self.grid.dims.thread_index(warp * 32 + lane),
-            source: self.grid.program.listing.source_of(address),
-        }
-    }
+    pub ended: Option<(u64, Instant)>,
 }

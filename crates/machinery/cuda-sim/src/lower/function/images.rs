@@ -3,8 +3,8 @@
 
 use super::Lowering;
 use super::operands::{form_of, written};
-use crate::exec::image::{self, Beyond, SurfaceAccess, SurfaceKind};
 use crate::exec::sm::Handler;
+use crate::exec::texels::{self, Beyond, SurfaceAccess, SurfaceKind};
 use crate::isa::Class;
 use crate::lower::error::LoadError;
 use crate::lower::register::{Register, RegisterClass};
@@ -60,7 +60,7 @@ impl<'a> Lowering<'_, 'a> {
         let defs = self.four(to, ty)?;
         let mut uses = vec![handle];
         uses.extend(self.coordinates(&coordinates, count, of)?);
-        self.draft(image::sample, Class::Global, &defs, &uses);
+        self.draft(texels::sample, Class::Global, &defs, &uses);
         let draft = self.last();
         draft.listed = true;
         draft.x = count;
@@ -86,7 +86,7 @@ impl<'a> Lowering<'_, 'a> {
         let defs = self.four(to, ty)?;
         let mut uses = vec![handle];
         uses.extend(self.coordinates(&coordinates, 2, Type::F32)?);
-        self.draft(image::gather, Class::Global, &defs, &uses);
+        self.draft(texels::gather, Class::Global, &defs, &uses);
         let draft = self.last();
         draft.listed = true;
         draft.x = component as u32;
@@ -122,7 +122,7 @@ impl<'a> Lowering<'_, 'a> {
         };
         let to = self.destination(to, Type::B32)?;
         let handle = self.handle(base.name())?;
-        self.draft(image::query, Class::Integer, &[to], &[handle]);
+        self.draft(texels::query, Class::Integer, &[to], &[handle]);
         (self.last().x, self.last().y) = (dimension as u32, surface.into());
         Ok(())
     }
@@ -140,7 +140,7 @@ impl<'a> Lowering<'_, 'a> {
         }
         let mut uses = vec![handle];
         uses.extend(self.coordinates(&coordinates, access.dimensions, Type::S32)?);
-        self.surface(image::surface_load, access, &defs, &uses);
+        self.surface(texels::surface_load, access, &defs, &uses);
         Ok(())
     }
 
@@ -156,7 +156,7 @@ impl<'a> Lowering<'_, 'a> {
         for part in self.parts(from, access.elements as usize)? {
             uses.push(self.element_register(&part, ty, false)?);
         }
-        self.surface(image::surface_store, access, &[], &uses);
+        self.surface(texels::surface_store, access, &[], &uses);
         Ok(())
     }
 
@@ -188,7 +188,7 @@ impl<'a> Lowering<'_, 'a> {
         let mut uses = vec![handle];
         uses.extend(self.coordinates(&coordinates, access.dimensions, Type::S32)?);
         uses.push(self.source(from, ty)?);
-        self.surface(image::reduce, access, &[], &uses);
+        self.surface(texels::reduce, access, &[], &uses);
         self.last().y = kind as u32;
         Ok(())
     }

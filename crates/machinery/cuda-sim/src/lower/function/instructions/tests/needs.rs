@@ -36,7 +36,7 @@ fn what_an_instruction_needs_is_what_its_page_says() {
         ),
         ("wgmma.fence.sync.aligned", Some(90)),
         ("barrier.cluster.arrive", Some(90)),
-        ("tex.2d.v4.f32.s32", Some(20)),
+        ("istypep.texref", Some(30)),
         ("vadd.s32.s32.s32", Some(20)),
         ("vadd4.s32.s32.s32", Some(30)),
         ("tcgen05.alloc", Some(100)),
@@ -91,10 +91,21 @@ fn versions_and_capabilities_are_those_of_the_pages() {
 }
 
 #[test]
-fn modules_for_older_gpus_are_refused_for_three_instructions_alone() {
+fn modules_for_older_gpus_are_refused_for_these_instructions_alone() {
     let refusing = TABLE.iter().filter(|entry| entry.refuses_older);
     let names: Vec<&str> = refusing.map(|entry| entry.name).collect();
-    assert_eq!(names, ["cp.async", "ldmatrix", "mma"]);
+    let wanted = [
+        "cp.async",
+        "cp.async.mbarrier",
+        "ldmatrix",
+        "mbarrier",
+        "mbarrier.complete_tx",
+        "mbarrier.expect_tx",
+        "mbarrier.try_wait",
+        "mma",
+        "stmatrix",
+    ];
+    assert_eq!(names, wanted);
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Surfaces are read, written and changed: `suld`, `sust`, `sured`.
 
-use super::{Image, host};
+use super::host;
 use crate::exec::fault::FaultKind;
+use crate::exec::image::Image;
 use crate::exec::sm::{Inst, Next, Sm};
 use crate::lanes::{LANES, active};
 use std::sync::atomic::Ordering::SeqCst;

@@ -7,7 +7,7 @@
 //! and rounded once: that of floats to the nearest, where there are two away from zero; that of 8 and 16 bits
 //! to 16 bits. An array of one dimension is read as a row of two, half a texel above its middle.
 
-use super::{AddressMode, Channel, Image, Texture};
+use crate::exec::image::{AddressMode, Channel, Image, Texture};
 
 /// Bits of fraction of a place, of a coordinate from 0 to 1.
 const FRACTION: u32 = 8;

@@ -1,15 +1,5 @@
-//! Textures and surfaces: arrays of texels that are read by coordinates, and written.
-//!
-//! Source: PTX ISA sections 9.7.10 (`tex`, `tld4`, `txq`) and 9.7.11 (`suld`, `sust`, `sured`, `suq`).
+//! What a texture or surface is: texels in device memory, and how they are read.
 
-mod filter;
-mod surface;
-mod texture;
-
-pub use surface::{Beyond, SurfaceAccess, SurfaceKind, reduce, surface_load, surface_store};
-pub use texture::{gather, query, sample};
-
-use super::sm::Sm;
 use std::collections::HashMap;
 
 /// How a channel of a texel is kept.
@@ -74,7 +64,7 @@ impl Image {
     }
 
     /// Bytes from its first texel to the one at a place, which is inside.
-    fn offset(&self, at: [i64; 3]) -> u64 {
+    pub fn offset(&self, at: [i64; 3]) -> u64 {
         let row = at[2] * self.extent(1) + at[1];
         row as u64 * self.pitch + at[0] as u64 * self.texel()
     }
@@ -109,9 +99,4 @@ pub struct Texture {
 pub struct Images {
     pub textures: HashMap<u64, Texture>,
     pub surfaces: HashMap<u64, Image>,
-}
-
-/// The host's address of an image's bytes; null where its memory is gone.
-fn host(sm: &Sm, image: &Image) -> *mut u8 {
-    sm.regions.find(image.base).host(image.base, image.bytes())
 }

@@ -1,7 +1,8 @@
 //! Textures are read: `tex`, `tld4`, `txq`.
 
-use super::{Image, Texture, filter, host};
+use super::{filter, host};
 use crate::exec::fault::FaultKind;
+use crate::exec::image::{Image, Texture};
 use crate::exec::sm::{Inst, Next, Sm};
 use crate::lanes::{LANES, active};
 
