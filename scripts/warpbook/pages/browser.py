@@ -143,6 +143,6 @@ def entry(browser, address):
         tab = context.new_page()
         problems = listen(tab)
         tab.goto(f"{address}/index.html")
-        tab.wait_for_url(re.compile(rf"/{tree}/index\.html$"), timeout=5000)
+        tab.wait_for_url(re.compile(rf"/{tree}/index\.html$"))
         yield from (f"index.html: {one}" for one in drain(problems))
         context.close()

@@ -117,7 +117,7 @@ def answer(tab, query):
     from playwright.sync_api import TimeoutError
 
     try:
-        tab.wait_for_function(f"query => {HEADER}.includes(query)", arg=query, timeout=3000)
+        tab.wait_for_function(f"query => {HEADER}.includes(query)", arg=query)
     except TimeoutError:
         yield f"{query}: no answer"
 
