@@ -67,11 +67,12 @@ pub const TRIES: &[Try] = &[
         "launch",
         &["ended"],
     ),
+    // Either a thread can not be had, which is a panic, or memory for what is to be known of one.
     Try::rejected(
         "threads without an end",
         "loop { std::thread::spawn(|| loop { std::thread::park(); }); }",
         "launch",
-        &["panicked", "thread"],
+        &[],
     ),
     Try::passes(
         "much that is printed",

@@ -16,11 +16,6 @@ fn images_that_are_no_ptx_are_refused() {
         ("", CudaError::InvalidImage),
         ("hello", CudaError::InvalidImage),
         (".version 6.4 hello", CudaError::InvalidPtx),
-        // For a newer GPU.
-        (
-            ".version 6.4\n.target sm_120\n.address_size 64\n",
-            CudaError::InvalidPtx,
-        ),
         (
             ".version 6.4\n.target sm_52\n.address_size 64\n.const .b8 big[65537];\n",
             CudaError::InvalidPtx,
