@@ -23,8 +23,7 @@ pub fn pack(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     form.has("pack");
     form.required(&["sat"], ".sat")?;
     // The first of the types is what the integers become.
-    let mut names = TARGETS.map(|(name, _)| name).to_vec();
-    names.push("s32");
+    let names = TARGETS.map(|(name, _)| name);
     let target = form.required(&names, ".s16, .u16, .s8, .u8, .s4, .u4, .s2, .u2")?;
     form.required(&["s32"], ".s32 behind what it becomes")?;
     let bits = TARGETS
