@@ -23,13 +23,13 @@ pub fn pack(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     form.has("pack");
     form.required(&["sat"], ".sat")?;
     // The first of the types is what the integers become.
-    let names = TARGETS.map(|(name, _)| name);
-    let target = form.required(&names, ".s16, .u16, .s8, .u8, .s4, .u4, .s2, .u2")?;
+    const ALL: &str = ".s16, .u16, .s8, .u8, .s4, .u4, .s2, .u2";
+    let mut names = TARGETS.map(|(name, _)| name).to_vec();
+    names.push("s32");
+    let first = form.required(&names, ALL)?;
+    let target = TARGETS.iter().find(|(name, _)| *name == first);
+    let &(target, bits) = target.ok_or(FormError::Missing(ALL))?;
     form.required(&["s32"], ".s32 behind what it becomes")?;
-    let bits = TARGETS
-        .iter()
-        .find(|(name, _)| *name == target)
-        .map_or(0, |(_, bits)| *bits);
     let code = u64::from(bits) | u64::from(target.starts_with('s')) << 8;
     let mut uses = vec![Type::S32, Type::S32];
     let run = if bits == 16 {

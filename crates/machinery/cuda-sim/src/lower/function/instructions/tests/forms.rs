@@ -113,6 +113,7 @@ fn types_an_instruction_does_not_take() {
         "cvt.pack.s16.s32",
         "cvt.pack.sat.s8.s32",
         "cvt.pack.sat.s32.s32.b32",
+        "cvt.pack.sat.s32.s16",
         "fma.f32x2",
     ] {
         assert!(matches!(refusal(form), FormError::Missing(_)), "{form}");
