@@ -3,7 +3,7 @@
 import argparse
 import pathlib
 
-from . import atomics, carries, device, packed, template
+from . import atomics, carries, device, flushed, packed, template
 
 
 def main(doc):
@@ -15,6 +15,7 @@ def main(doc):
     parser.add_argument("--ptx", action="store_true", help="print the PTX alone")
     flags = parser.parse_args()
     snippets = [*carries.snippets(), *packed.snippets(), *atomics.snippets()]
+    snippets += flushed.snippets()
     if flags.ptx:
         print(template.module(snippets))
     elif flags.folder:

@@ -279,10 +279,15 @@ fn a_cooperative_launch_has_all_blocks_at_once() -> Test {
             ret;
         }";
     let _context = simulator();
-    // CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH
     let mut able = 0;
     // SAFETY: a number to write to.
-    let code = unsafe { sys::cuDeviceGetAttribute(&mut able, std::mem::transmute(95), 0) };
+    let code = unsafe {
+        sys::cuDeviceGetAttribute(
+            &mut able,
+            sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH,
+            0,
+        )
+    };
     assert_eq!((code as c_int, able), (0, 1));
     let module = Module::from_ptx(PTX, &[])?;
     let kernel = module.get_function("k")?.to_raw();

@@ -130,10 +130,24 @@ fn every_pair_of_instructions_hands_on_the_carry_as_an_h200_does() {
     assert_eq!(compare(carries), 8 * 8 * 4 * 7);
 }
 
+/// Whether a snippet flushes a result of single precision.
+fn flushes(code: &str) -> bool {
+    code.contains(".ftz.") && code.contains("f32 %y0")
+        || code.contains(".ftz.f32.f64")
+        || code.contains(".ftz.sat.f32")
+}
+
+#[test]
+fn results_next_to_the_least_normal_number_are_flushed_as_on_an_h200() {
+    let compared = compare(flushes);
+    assert!(compared > 700, "{compared}");
+}
+
 #[test]
 fn values_that_share_a_register_are_as_an_h200_has_them() {
-    let compared =
-        compare(|code| !carries(code) && !code.contains("noftz") && !code.contains("cas"));
+    let compared = compare(|code| {
+        !carries(code) && !flushes(code) && !code.contains("noftz") && !code.contains("cas")
+    });
     assert!(compared > 4_000, "{compared}");
 }
 

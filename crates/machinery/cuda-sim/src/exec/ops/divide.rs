@@ -62,9 +62,11 @@ pub fn div(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
         .ok_or(FormError::Missing(".approx, .full, .rn, .rz, .rm, .rp"))?;
     let (mode, ty, class) = parts(form, &accuracy)?;
     let run: Handlers = match (ty, accuracy) {
-        (Type::F32, Approximate) => nearest!(map2, cpu, mode, |a, b| divide_approximately(a, b)),
+        (Type::F32, Approximate) => {
+            nearest!(map2, cpu, mode, |a, b| divide_approximately(a, b), exactly f64::from(a) / f64::from(b))
+        }
         (Type::F32, FullRange | Rounded(RoundingDirection::Nearest)) => {
-            nearest!(map2, cpu, mode, |a, b| a / b)
+            nearest!(map2, cpu, mode, |a, b| a / b, exactly f64::from(a) / f64::from(b))
         }
         (Type::F32, Rounded(_)) => {
             map2_imm(cpu, |a, b, mode| single(Operation::Div, [a, b, b], mode))

@@ -4,7 +4,8 @@
 
 use super::form::{Form, FormError, Op, no_such_type};
 use super::rounding::{
-    Mode, Operation, RoundingDirection, canonical, double, flush, nearest, pass_nan, single,
+    Mode, Operation, RoundingDirection, canonical, double, flush, fused_exactly, nearest, pass_nan,
+    single,
 };
 use super::value::for_type;
 use crate::exec::cpu::Cpu;
@@ -50,7 +51,9 @@ pub fn mul(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let written = WrittenMode::of_two(form)?;
     let mode = written.mode;
     let run = match (written.ty, mode.direction) {
-        (Type::F32, RoundingDirection::Nearest) => nearest!(map2, cpu, mode, |a, b| a * b),
+        (Type::F32, RoundingDirection::Nearest) => {
+            nearest!(map2, cpu, mode, |a, b| a * b, exactly f64::from(a) * f64::from(b))
+        }
         (Type::F32, _) => map2_imm(cpu, |a, b, mode| single(Operation::Mul, [a, b, b], mode)),
         (_, RoundingDirection::Nearest) => map2(cpu, |a: f64, b| pass_nan([b, a], a * b)),
         _ => map2_imm(cpu, |a, b, mode| double(Operation::Mul, [a, b, b], mode)),
@@ -66,7 +69,7 @@ pub fn fma(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let mode = written.mode;
     let run = match (written.ty, direction) {
         (Type::F32, RoundingDirection::Nearest) => {
-            nearest!(map3, cpu, mode, |a, b, c| a.mul_add(b, c))
+            nearest!(map3, cpu, mode, |a, b, c| a.mul_add(b, c), exactly fused_exactly(a, b, c))
         }
         (Type::F32, _) => map3_imm(cpu, |a, b, c, mode| single(Operation::Fma, [a, b, c], mode)),
         (_, RoundingDirection::Nearest) => {

@@ -5,7 +5,8 @@ use super::form::{Form, FormError, Op, no_such_type};
 use super::half;
 use super::relation::{bit, combination, relation};
 use super::rounding::{
-    Mode, Operation, RoundingDirection, canonical, flush as flush_single, single,
+    Mode, Operation, RoundingDirection, canonical, flush as flush_single, flush_rounded,
+    fused_exactly, single,
 };
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::{Relate, map2, map2_imm, map3_imm, relate_pairs, set_pairs};
@@ -154,11 +155,18 @@ fn singles<const N: usize>(operands: [u64; N], f: impl Fn([f32; N]) -> f32) -> u
     u64::from(low.to_bits()) | u64::from(high.to_bits()) << 32
 }
 
-/// A result to nearest, with what `.ftz` does to it and to the operands.
+/// A result to nearest, with what `.ftz` does to it and to the operands; `exact` is the result before it is
+/// rounded, or compares as that does.
 #[inline(always)]
-fn nearest<const N: usize>(operands: [f32; N], code: u64, f: impl Fn([f32; N]) -> f32) -> f32 {
+fn nearest<const N: usize>(
+    operands: [f32; N],
+    code: u64,
+    f: impl Fn([f32; N]) -> f32,
+    exact: impl Fn([f32; N]) -> f64,
+) -> f32 {
     if Mode::from_code(code).ftz {
-        flush_single(canonical(f(operands.map(flush_single))))
+        let operands = operands.map(flush_single);
+        flush_rounded(canonical(f(operands)), exact(operands))
     } else {
         canonical(f(operands))
     }
@@ -169,7 +177,14 @@ pub fn add_singles(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let mode = mode(form, true)?;
     let run = match mode.direction {
         RoundingDirection::Nearest => map2_imm(cpu, |a: u64, b: u64, code| {
-            singles([a, b], |pair| nearest(pair, code, |[a, b]| a + b))
+            singles([a, b], |pair| {
+                nearest(
+                    pair,
+                    code,
+                    |[a, b]| a + b,
+                    |[a, b]| f64::from(a) + f64::from(b),
+                )
+            })
         }),
         _ => map2_imm(cpu, |a: u64, b: u64, code| {
             singles([a, b], |[a, b]| single(Operation::Add, [a, b, b], code))
@@ -183,7 +198,14 @@ pub fn sub_singles(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let mode = mode(form, true)?;
     let run = match mode.direction {
         RoundingDirection::Nearest => map2_imm(cpu, |a: u64, b: u64, code| {
-            singles([a, b], |pair| nearest(pair, code, |[a, b]| a - b))
+            singles([a, b], |pair| {
+                nearest(
+                    pair,
+                    code,
+                    |[a, b]| a - b,
+                    |[a, b]| f64::from(a) - f64::from(b),
+                )
+            })
         }),
         _ => map2_imm(cpu, |a: u64, b: u64, code| {
             singles([a, b], |[a, b]| single(Operation::Add, [a, -b, b], code))
@@ -197,7 +219,14 @@ pub fn mul_singles(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let mode = mode(form, true)?;
     let run = match mode.direction {
         RoundingDirection::Nearest => map2_imm(cpu, |a: u64, b: u64, code| {
-            singles([a, b], |pair| nearest(pair, code, |[a, b]| a * b))
+            singles([a, b], |pair| {
+                nearest(
+                    pair,
+                    code,
+                    |[a, b]| a * b,
+                    |[a, b]| f64::from(a) * f64::from(b),
+                )
+            })
         }),
         _ => map2_imm(cpu, |a: u64, b: u64, code| {
             singles([a, b], |[a, b]| single(Operation::Mul, [a, b, b], code))
@@ -212,7 +241,12 @@ pub fn fma_singles(form: &Form, cpu: Cpu) -> Result<Op, FormError> {
     let run = match mode.direction {
         RoundingDirection::Nearest => map3_imm(cpu, |a: u64, b: u64, c: u64, code| {
             singles([a, b, c], |all| {
-                nearest(all, code, |[a, b, c]| a.mul_add(b, c))
+                nearest(
+                    all,
+                    code,
+                    |[a, b, c]| a.mul_add(b, c),
+                    |[a, b, c]| fused_exactly(a, b, c),
+                )
             })
         }),
         _ => map3_imm(cpu, |a: u64, b: u64, c: u64, code| {

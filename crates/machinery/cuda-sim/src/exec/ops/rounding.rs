@@ -108,6 +108,52 @@ pub fn flush(a: f32) -> f32 {
     })
 }
 
+/// `.ftz` of a product or quotient that was rounded to nearest: zero of its sign where it is subnormal when it
+/// is rounded to 24 bits, as a GPU does it. A subnormal number has fewer, so that `result`, rounded to those,
+/// may be the least normal number where `exact` is below it.
+#[inline(always)]
+pub fn flush_rounded(result: f32, exact: f64) -> f32 {
+    /// What is less is not rounded to the least normal number.
+    const HALFWAY: f64 = LEAST_NORMAL * (1.0 - 1.0 / (1 << 25) as f64);
+    if exact.abs() < HALFWAY {
+        0f32.copysign(result)
+    } else {
+        result
+    }
+}
+
+/// The same, rounded in any direction.
+pub fn flush_in_direction(direction: RoundingDirection, result: f32, exact: f64) -> f32 {
+    /// The greatest number of 24 bits that is less than the least normal one.
+    const BELOW: f64 = LEAST_NORMAL * (1.0 - 1.0 / (1 << 24) as f64);
+    match direction {
+        RoundingDirection::Nearest => flush_rounded(result, exact),
+        _ if exact.abs() <= BELOW => 0f32.copysign(result),
+        _ => flush(result),
+    }
+}
+
+/// The least normal number of single precision.
+const LEAST_NORMAL: f64 = f32::MIN_POSITIVE as f64;
+
+/// a·b + c, rounded to odd: it lies on the same side of any number of single precision, and of any halfway
+/// between two, as the exact one does.
+#[inline(always)]
+pub fn fused_exactly(a: f32, b: f32, c: f32) -> f64 {
+    let (product, c) = (f64::from(a) * f64::from(b), f64::from(c));
+    let sum = product + c;
+    let added = sum - product;
+    let rest = (product - (sum - added)) + (c - added);
+    let bits = sum.to_bits();
+    if rest == 0.0 || bits & 1 == 1 {
+        sum
+    } else if (rest > 0.0) == (sum > 0.0) {
+        f64::from_bits(bits + 1)
+    } else {
+        f64::from_bits(bits - 1)
+    }
+}
+
 /// `.sat`: into [0, 1]; NaN and -0 become +0.
 #[inline(always)]
 pub fn saturate(a: f32) -> f32 {
@@ -156,19 +202,32 @@ pub fn pass_nan<const N: usize>(operands: [f64; N], result: f64) -> f64 {
     })
 }
 
-/// A single-precision operation rounded to nearest, with or without `.ftz` and `.sat`.
+/// A single-precision operation rounded to nearest, with or without `.ftz` and `.sat`. What may be rounded up
+/// to the least normal number comes with its exact value, or one that compares as that does.
 macro_rules! nearest {
     ($map:ident, $cpu:expr, $mode:expr, |$($x:ident),+| $body:expr) => {
+        nearest!($map, $cpu, $mode, |$($x),+| $body, |result| {
+            crate::exec::ops::rounding::flush(result)
+        })
+    };
+    ($map:ident, $cpu:expr, $mode:expr, |$($x:ident),+| $body:expr, exactly $exact:expr) => {
+        nearest!($map, $cpu, $mode, |$($x),+| $body, |result| {
+            crate::exec::ops::rounding::flush_rounded(result, $exact)
+        })
+    };
+    ($map:ident, $cpu:expr, $mode:expr, |$($x:ident),+| $body:expr, |$result:ident| $flushed:expr) => {
         match ($mode.ftz, $mode.sat) {
             (false, false) => $map($cpu, |$($x: f32),+| crate::exec::ops::rounding::canonical($body)),
             (false, true) => $map($cpu, |$($x: f32),+| crate::exec::ops::rounding::saturate($body)),
             (true, false) => $map($cpu, |$($x: f32),+| {
                 $(let $x = crate::exec::ops::rounding::flush($x);)+
-                crate::exec::ops::rounding::flush(crate::exec::ops::rounding::canonical($body))
+                let $result = crate::exec::ops::rounding::canonical($body);
+                $flushed
             }),
             (true, true) => $map($cpu, |$($x: f32),+| {
                 $(let $x = crate::exec::ops::rounding::flush($x);)+
-                crate::exec::ops::rounding::saturate(crate::exec::ops::rounding::flush($body))
+                let $result = $body;
+                crate::exec::ops::rounding::saturate($flushed)
             }),
         }
     };
@@ -190,7 +249,7 @@ pub enum Operation {
 #[inline(never)]
 pub fn single(operation: Operation, [a, b, c]: [f32; 3], code: u64) -> f32 {
     let mode = Mode::from_code(code);
-    let [a, b, c] = [a, b, c].map(|x| mode.input(x));
+    let operands @ [a, b, c] = [a, b, c].map(|x| mode.input(x));
     if let Operation::Sqrt = operation {
         return mode.output(sqrt_single(a, mode.direction));
     }
@@ -202,7 +261,25 @@ pub fn single(operation: Operation, [a, b, c]: [f32; 3], code: u64) -> f32 {
         Operation::Fma => a.mul_add_r(b, c, round),
         Operation::Div | Operation::Sqrt => a.div_r(b, round),
     };
-    mode.output(f32::from_bits(result.value.to_bits() as u32))
+    let result = f32::from_bits(result.value.to_bits() as u32);
+    if !mode.ftz {
+        return mode.output(result);
+    }
+    let exact = exactly(operation, operands);
+    mode.output(flush_in_direction(mode.direction, result, exact))
+}
+
+/// The result before it is rounded, or what lies on the same side of every number of single precision and of
+/// every halfway between two.
+fn exactly(operation: Operation, [a, b, c]: [f32; 3]) -> f64 {
+    let (wide_a, wide_b) = (f64::from(a), f64::from(b));
+    match operation {
+        Operation::Add => wide_a + wide_b,
+        Operation::Mul => wide_a * wide_b,
+        Operation::Fma => fused_exactly(a, b, c),
+        Operation::Div => wide_a / wide_b,
+        Operation::Sqrt => wide_a.sqrt(),
+    }
 }
 
 /// `operation` in double precision, rounded as the code of a [`Mode`] says.

@@ -3,7 +3,7 @@
 use super::conversion::Conversion;
 use super::nan::{nearest_single, quiet_nan, widen};
 use crate::exec::ops::half;
-use crate::exec::ops::rounding::{RoundingDirection, canonical, flush};
+use crate::exec::ops::rounding::{RoundingDirection, canonical, flush, flush_in_direction};
 use crate::ptx::ast::Type;
 use rustc_apfloat::ieee::{BFloat, Double, Half, Single};
 use rustc_apfloat::{Float, FloatConvert as _};
@@ -127,7 +127,8 @@ fn narrow(a: f64, how: Conversion) -> u64 {
         _ => {
             let single: Single = double.convert_r(round, &mut lossy).value;
             let single = f32::from_bits(single.to_bits() as u32);
-            u64::from(if how.ftz { flush(single) } else { single }.to_bits())
+            let flushed = || flush_in_direction(how.direction, single, a);
+            u64::from(if how.ftz { flushed() } else { single }.to_bits())
         }
     };
     clamp_float(result, how)
