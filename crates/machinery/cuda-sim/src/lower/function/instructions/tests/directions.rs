@@ -1,7 +1,10 @@
 //! Floating-point arithmetic in the other directions, against the exact value, found by error-free
 //! transformations in double precision.
 
-use super::float::{FLAGS, double, modified, or_nan};
+use super::float::{
+    FLAGS, double, lower_divisor, modified, modified_if_raised, or_nan, raise_first,
+    raise_product_and_sum,
+};
 use super::harness::{check, ones, pairs, triples};
 use crate::ptx::ast::Type;
 use std::cmp::Ordering;
@@ -89,9 +92,10 @@ fn single_in_other_directions() {
     for (name, to) in DIRECTIONS {
         for (flags, ftz, sat) in FLAGS {
             let rows = pairs(Type::F32, Type::F32);
-            let two = |mnemonic: &str, exact: &dyn Fn(f64, f64) -> f32| {
+            let two = |mnemonic: &str, raise: fn(&mut [u64]), exact: &dyn Fn(f64, f64) -> f32| {
                 check(format!("{mnemonic}.{name}{flags}.f32"), &rows, |row| {
-                    modified(row, ftz, sat, |r| bits(exact(f(r[0]), f(r[1]))))
+                    let bare = |r: &[u64]| bits(exact(f(r[0]), f(r[1])));
+                    modified_if_raised(row, ftz, sat, raise, bare)
                 });
             };
             let product = |a: f64, b: f64| {
@@ -102,14 +106,14 @@ fn single_in_other_directions() {
                 }
                 directed_single(exact as f32, to, |x| exact.total_cmp(&f64::from(x)))
             };
-            two("add", &|a, b| sum_directed(a, b, to));
-            two("sub", &|a, b| sum_directed(a, -b, to));
-            two("mul", &product);
+            two("add", |_| {}, &|a, b| sum_directed(a, b, to));
+            two("sub", |_| {}, &|a, b| sum_directed(a, -b, to));
+            two("mul", raise_first, &product);
             check(
                 format!("fma.{name}{flags}.f32"),
                 &triples(Type::F32, Type::F32, Type::F32),
                 |row| {
-                    modified(row, ftz, sat, |r| {
+                    modified_if_raised(row, ftz, sat, raise_product_and_sum, |r| {
                         bits(sum_directed(f(r[0]) * f(r[1]), f(r[2]), to))
                     })
                 },
@@ -128,9 +132,10 @@ fn single_in_other_directions() {
                     if b < 0.0 { order.reverse() } else { order }
                 })
             };
-            two("div", &quotient);
+            two("div", raise_first, &quotient);
             check(format!("rcp.{name}{flags}.f32"), &ones(Type::F32), |row| {
-                modified(row, ftz, sat, |r| bits(quotient(1.0, f(r[0]))))
+                let bare = |r: &[u64]| bits(quotient(1.0, f(r[0])));
+                modified_if_raised(row, ftz, sat, lower_divisor, bare)
             });
             check(format!("sqrt.{name}{flags}.f32"), &ones(Type::F32), |row| {
                 modified(row, ftz, sat, |r| {

@@ -21,14 +21,56 @@ pub fn flush(bits: u64) -> u64 {
     }
 }
 
-/// What the modifiers make of a bare operation on bits.
+/// How far results are raised, as a power of two, to see them with all their 24 bits.
+const RAISED: u64 = 24;
+
+/// Makes the first factor, or the dividend, greater, and so the result.
+pub fn raise_first(row: &mut [u64]) {
+    let is_zero = row[0] & 0x7fff_ffff == 0;
+    row[0] += if is_zero { 0 } else { RAISED << 23 };
+}
+
+/// Makes a factor and the addend greater.
+pub fn raise_product_and_sum(row: &mut [u64]) {
+    raise_first(row);
+    raise_first(&mut row[2..]);
+}
+
+/// Makes the divisor smaller.
+pub fn lower_divisor(row: &mut [u64]) {
+    row[0] -= RAISED << 23;
+}
+
+/// What the modifiers make of a bare operation on bits that has no result between the least normal number and
+/// the next below, of 24 bits.
 pub fn modified(row: &[u64], ftz: bool, sat: bool, bare: impl Fn(&[u64]) -> u64) -> u64 {
-    let flushed: Vec<u64> = row
+    modified_if_raised(row, ftz, sat, |_| {}, bare)
+}
+
+/// What the modifiers make of a bare operation on bits. With `.ftz` the least normal number stays only where it
+/// is the result with 24 bits too: where that is not subnormal, as `raise` makes the operands.
+pub fn modified_if_raised(
+    row: &[u64],
+    ftz: bool,
+    sat: bool,
+    raise: impl Fn(&mut [u64]),
+    bare: impl Fn(&[u64]) -> u64,
+) -> u64 {
+    let mut operands: Vec<u64> = row
         .iter()
         .map(|&x| if ftz { flush(x) } else { x })
         .collect();
-    let result = bare(&flushed);
-    let result = if ftz { flush(result) } else { result };
+    let mut result = bare(&operands);
+    if ftz {
+        result = flush(result);
+        let before = operands.clone();
+        if result & 0x7fff_ffff == 0x0080_0000 {
+            raise(&mut operands);
+        }
+        if operands != before && bare(&operands) & 0x7fff_ffff < (1 + RAISED) << 23 {
+            result &= 0x8000_0000;
+        }
+    }
     let value = f32::from_bits(result as u32);
     match (value.is_nan(), sat) {
         (true, true) => 0,
@@ -63,23 +105,26 @@ pub fn or_nan(row: &[u64], result: f64) -> u64 {
 #[test]
 fn single_to_nearest() {
     for (flags, ftz, sat) in FLAGS {
-        let two = |name: &str, f: &dyn Fn(Single, Single) -> Single| {
+        let two = |name: &str, raise: fn(&mut [u64]), f: &dyn Fn(Single, Single) -> Single| {
             check(
                 format!("{name}{flags}.f32"),
                 &pairs(Type::F32, Type::F32),
-                |row| modified(row, ftz, sat, |r| hard(f(soft(r[0]), soft(r[1])))),
+                |row| {
+                    let bare = |r: &[u64]| hard(f(soft(r[0]), soft(r[1])));
+                    modified_if_raised(row, ftz, sat, raise, bare)
+                },
             );
         };
-        two("add", &|a, b| (a + b).value);
-        two("add.rn", &|a, b| (a + b).value);
-        two("sub.rn", &|a, b| (a - b).value);
-        two("mul.rn", &|a, b| (a * b).value);
+        two("add", |_| {}, &|a, b| (a + b).value);
+        two("add.rn", |_| {}, &|a, b| (a + b).value);
+        two("sub.rn", |_| {}, &|a, b| (a - b).value);
+        two("mul.rn", raise_first, &|a, b| (a * b).value);
         for name in ["fma", "mad"] {
             check(
                 format!("{name}.rn{flags}.f32"),
                 &triples(Type::F32, Type::F32, Type::F32),
                 |row| {
-                    modified(row, ftz, sat, |r| {
+                    modified_if_raised(row, ftz, sat, raise_product_and_sum, |r| {
                         hard(soft(r[0]).mul_add(soft(r[1]), soft(r[2])).value)
                     })
                 },
@@ -88,11 +133,11 @@ fn single_to_nearest() {
         if sat {
             continue;
         }
-        two("div.rn", &|a, b| (a / b).value);
-        two("div.full", &|a, b| (a / b).value);
+        two("div.rn", raise_first, &|a, b| (a / b).value);
+        two("div.full", raise_first, &|a, b| (a / b).value);
         for name in ["rcp.rn", "rcp.approx"] {
             check(format!("{name}{flags}.f32"), &ones(Type::F32), |row| {
-                modified(row, ftz, sat, |r| {
+                modified_if_raised(row, ftz, sat, lower_divisor, |r| {
                     hard((soft(0x3f80_0000) / soft(r[0])).value)
                 })
             });
