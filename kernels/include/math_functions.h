@@ -28,4 +28,11 @@
 
 #include "mathematics/overloads.h"
 
+// Products and quotients of complex numbers, which clang calls as functions.
+#pragma push_macro("__device__")
+#undef __device__
+#define __device__ __attribute__((device))
+#include <__clang_cuda_complex_builtins.h>
+#pragma pop_macro("__device__")
+
 #endif

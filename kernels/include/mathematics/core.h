@@ -49,13 +49,38 @@ __CUDA_MATH double infinity(double) { return as_double(0x7ff0000000000000ll); }
 __CUDA_MATH float not_a_number(float) { return as_float(0x7fffffff); }
 __CUDA_MATH double not_a_number(double) { return as_double((long long)0xfff8000000000000ull); }
 
-// One rounding each, whatever stands around them.
-__CUDA_MATH float mul(float a, float b) { return __nvvm_mul_rn_f(a, b); }
-__CUDA_MATH double mul(double a, double b) { return __nvvm_mul_rn_d(a, b); }
-__CUDA_MATH float add(float a, float b) { return __nvvm_add_rn_f(a, b); }
-__CUDA_MATH double add(double a, double b) { return __nvvm_add_rn_d(a, b); }
-__CUDA_MATH float sub(float a, float b) { return __nvvm_add_rn_f(a, -b); }
-__CUDA_MATH double sub(double a, double b) { return __nvvm_add_rn_d(a, -b); }
+// One rounding each, whatever stands around them. clang's builtins for these become plain products and sums, which
+// are fused like others.
+__CUDA_MATH float mul(float a, float b) {
+    float result;
+    asm("mul.rn.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+    return result;
+}
+__CUDA_MATH double mul(double a, double b) {
+    double result;
+    asm("mul.rn.f64 %0, %1, %2;" : "=d"(result) : "d"(a), "d"(b));
+    return result;
+}
+__CUDA_MATH float add(float a, float b) {
+    float result;
+    asm("add.rn.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+    return result;
+}
+__CUDA_MATH double add(double a, double b) {
+    double result;
+    asm("add.rn.f64 %0, %1, %2;" : "=d"(result) : "d"(a), "d"(b));
+    return result;
+}
+__CUDA_MATH float sub(float a, float b) {
+    float result;
+    asm("sub.rn.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+    return result;
+}
+__CUDA_MATH double sub(double a, double b) {
+    double result;
+    asm("sub.rn.f64 %0, %1, %2;" : "=d"(result) : "d"(a), "d"(b));
+    return result;
+}
 // a * b + c
 __CUDA_MATH float madd(float a, float b, float c) { return __nvvm_fma_rn_f(a, b, c); }
 __CUDA_MATH double madd(double a, double b, double c) { return __nvvm_fma_rn_d(a, b, c); }

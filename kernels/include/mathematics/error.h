@@ -11,6 +11,8 @@ namespace __cuda_math {
 
 __CUDA_MATH double erf_first(double z) { return erf_start(z); }
 __CUDA_MATH float erf_first(float z) { return erf_startf(z); }
+__CUDA_MATH double erfinv_first(double z) { return erfinv_start(z); }
+__CUDA_MATH float erfinv_first(float z) { return erfinv_startf(z); }
 __CUDA_MATH double erfcx_of(double t) { return erfcx_all(t); }
 __CUDA_MATH float erfcx_of(float t) { return erfcx_allf(t); }
 __CUDA_MATH double natural_log(double x) { return log(x); }
@@ -42,6 +44,10 @@ template <class T> __CUDA_MATH powered<T> bell(T x, T lost) {
 
 // erfc(x + lost) * factor; x from 0 on.
 template <class T> __CUDA_MATH T erfc_positive(T x, T lost, T factor) {
+    if (x < T(0.75)) {
+        const T z = x * x, slope = T(1.1283791670955126) * madd(z, T(0.5) * z - T(1), T(1));
+        return factor - factor * (x + madd(x, erf_first(z), slope * lost));
+    }
     const T far = T(sizeof(T) == 8 ? 30 : 12);
     const T y = x > far ? far : x;
     const powered<T> e = bell(y, lost);
@@ -97,16 +103,16 @@ template <class T> __CUDA_MATH T inverse_error_function(T x) {
     const T a = magnitude(x);
     if (!(a <= T(1))) return not_a_number(x);
     if (a == T(1)) return with_sign(infinity(x), x);
+    if (a < T(0.63)) return x * erfinv_first(x * x);
     return x * erfinv_factor(-natural_log(madd(-x, x, T(1))));
 }
 template <class T> __CUDA_MATH T inverse_complement(T y) {
     if (!(y >= T(0) && y <= T(2))) return not_a_number(y);
     if (y == T(0)) return infinity(y);
     if (y == T(2)) return -infinity(y);
-    const T less = T(2) - y;
-    const bool small = y < T(1e-10);
-    const T twice = small ? y + y : y * less;
-    return (T(1) - y) * erfinv_factor(-natural_log(twice));
+    const T x = T(1) - y;
+    if (magnitude(x) < T(0.63)) return x * erfinv_first(x * x);
+    return x * erfinv_factor(-natural_log(y * (T(2) - y)));
 }
 
 } // namespace __cuda_math
@@ -118,7 +124,8 @@ __CUDA_MATH double erfinv(double x) { return __cuda_math::inverse_error_function
 __CUDA_MATH double erfcinv(double x) { return __cuda_math::inverse_complement(x); }
 __CUDA_MATH double normcdf(double x) { return __cuda_math::normal(x); }
 __CUDA_MATH double normcdfinv(double x) {
-    return -1.4142135623730951 * __cuda_math::inverse_complement(x + x);
+    // 0 - ... is 0 in the middle, and not -0.
+    return __cuda_math::madd(-1.4142135623730951, __cuda_math::inverse_complement(x + x), 0.0);
 }
 __CUDA_MATH float erff(float x) { return __cuda_math::error_function(x); }
 __CUDA_MATH float erfcf(float x) { return __cuda_math::complement(x); }
@@ -126,4 +133,6 @@ __CUDA_MATH float erfcxf(float x) { return __cuda_math::scaled_complement(x); }
 __CUDA_MATH float erfinvf(float x) { return __cuda_math::inverse_error_function(x); }
 __CUDA_MATH float erfcinvf(float x) { return __cuda_math::inverse_complement(x); }
 __CUDA_MATH float normcdff(float x) { return __cuda_math::normal(x); }
-__CUDA_MATH float normcdfinvf(float x) { return -1.41421354f * __cuda_math::inverse_complement(x + x); }
+__CUDA_MATH float normcdfinvf(float x) {
+    return __cuda_math::madd(-1.41421354f, __cuda_math::inverse_complement(x + x), 0.0f);
+}

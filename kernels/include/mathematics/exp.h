@@ -128,7 +128,7 @@ __CUDA_MATH double cosh(double x) {
 }
 __CUDA_MATH double tanh(double x) {
     const double a = __cuda_math::magnitude(x), z = x * x;
-    if (a < 0.6) return __cuda_math::madd(x * z, __cuda_math::tanh_tail(z), x);
+    if (a < 0.6) return __cuda_math::with_sign(__cuda_math::madd(x * z, __cuda_math::tanh_tail(z), x), x);
     const auto found = __cuda_math::exp_powered(__cuda_math::bounded(a + a, 0.0, 80.0), 0.0);
     const double result = 1.0 - 2.0 / (__cuda_math::scaled(found.value, found.power) + 1.0);
     return __cuda_math::is_nan(x) ? x + x : __cuda_math::with_sign(result, x);
@@ -150,7 +150,7 @@ __CUDA_MATH float coshf(float x) {
 }
 __CUDA_MATH float tanhf(float x) {
     const float a = __cuda_math::magnitude(x), z = x * x;
-    if (a < 0.6f) return __cuda_math::madd(x * z, __cuda_math::tanh_tailf(z), x);
+    if (a < 0.6f) return __cuda_math::with_sign(__cuda_math::madd(x * z, __cuda_math::tanh_tailf(z), x), x);
     const float e = __nvvm_ex2_approx_f(__cuda_math::bounded(a, 0.0f, 20.0f) * 2.88539004f);
     const float result = __cuda_math::madd(-2.0f, __nvvm_rcp_rn_f(e + 1.0f), 1.0f);
     return __cuda_math::is_nan(x) ? x + x : __cuda_math::with_sign(result, x);

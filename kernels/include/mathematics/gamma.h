@@ -27,8 +27,8 @@ __CUDA_MATH_BOTH(gamma_far, gamma_stirling)
 // x is a positive number.
 template <class T> __CUDA_MATH T log_gamma_positive(T x) {
     if (x < T(0.7)) return madd(x, log_gamma_one(x), -natural_log(x));
-    if (x < T(1.7)) return (x - T(1)) * log_gamma_one(x - T(1));
-    if (x < T(2.75)) return (x - T(2)) * log_gamma_two(x - T(2));
+    if (x < T(1.7)) return madd(x - T(1), log_gamma_one(x - T(1)), T(0));
+    if (x < T(2.75)) return madd(x - T(2), log_gamma_two(x - T(2)), T(0));
     if (x < T(4.5)) return log_gamma_three(x - T(3.625));
     if (x < T(8)) return log_gamma_six(x - T(6.25));
     // Stirling: (x - 1/2)(log(x) - 1) + (log(2π) - 1)/2 + ...

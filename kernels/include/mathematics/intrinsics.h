@@ -35,17 +35,11 @@ __CUDA_MATH float __tanhf(float x) {
 // ---- Arithmetic, rounded as the name says: nearest, to zero, up, down -----------
 
 #define __CUDA_MATH_ROUNDED(end, mode)                                                                       \
-    __CUDA_MATH float __fadd_##end(float x, float y) { return __nvvm_add_##mode##_f(x, y); }                 \
-    __CUDA_MATH float __fsub_##end(float x, float y) { return __nvvm_add_##mode##_f(x, -y); }                \
-    __CUDA_MATH float __fmul_##end(float x, float y) { return __nvvm_mul_##mode##_f(x, y); }                 \
     __CUDA_MATH float __fdiv_##end(float x, float y) { return __nvvm_div_##mode##_f(x, y); }                 \
     __CUDA_MATH float __frcp_##end(float x) { return __nvvm_rcp_##mode##_f(x); }                             \
     __CUDA_MATH float __fsqrt_##end(float x) { return __nvvm_sqrt_##mode##_f(x); }                           \
     __CUDA_MATH float __fmaf_##end(float x, float y, float z) { return __nvvm_fma_##mode##_f(x, y, z); }     \
     __CUDA_MATH float __fmaf_ieee_##end(float x, float y, float z) { return __nvvm_fma_##mode##_f(x, y, z); } \
-    __CUDA_MATH double __dadd_##end(double x, double y) { return __nvvm_add_##mode##_d(x, y); }              \
-    __CUDA_MATH double __dsub_##end(double x, double y) { return __nvvm_add_##mode##_d(x, -y); }             \
-    __CUDA_MATH double __dmul_##end(double x, double y) { return __nvvm_mul_##mode##_d(x, y); }              \
     __CUDA_MATH double __ddiv_##end(double x, double y) { return __nvvm_div_##mode##_d(x, y); }              \
     __CUDA_MATH double __drcp_##end(double x) { return __nvvm_rcp_##mode##_d(x); }                           \
     __CUDA_MATH double __dsqrt_##end(double x) { return __nvvm_sqrt_##mode##_d(x); }                         \
@@ -65,6 +59,25 @@ __CUDA_MATH float __tanhf(float x) {
     __CUDA_MATH float __ull2float_##end(unsigned long long x) { return __nvvm_ull2f_##mode(x); }             \
     __CUDA_MATH double __ll2double_##end(long long x) { return __nvvm_ll2d_##mode(x); }                      \
     __CUDA_MATH double __ull2double_##end(unsigned long long x) { return __nvvm_ull2d_##mode(x); }
+
+// To the nearest, these are never fused with what stands around them.
+__CUDA_MATH float __fadd_rn(float x, float y) { return __cuda_math::add(x, y); }
+__CUDA_MATH float __fsub_rn(float x, float y) { return __cuda_math::sub(x, y); }
+__CUDA_MATH float __fmul_rn(float x, float y) { return __cuda_math::mul(x, y); }
+__CUDA_MATH double __dadd_rn(double x, double y) { return __cuda_math::add(x, y); }
+__CUDA_MATH double __dsub_rn(double x, double y) { return __cuda_math::sub(x, y); }
+__CUDA_MATH double __dmul_rn(double x, double y) { return __cuda_math::mul(x, y); }
+#define __CUDA_MATH_DIRECTED(end, mode)                                                          \
+    __CUDA_MATH float __fadd_##end(float x, float y) { return __nvvm_add_##mode##_f(x, y); }     \
+    __CUDA_MATH float __fsub_##end(float x, float y) { return __nvvm_add_##mode##_f(x, -y); }    \
+    __CUDA_MATH float __fmul_##end(float x, float y) { return __nvvm_mul_##mode##_f(x, y); }     \
+    __CUDA_MATH double __dadd_##end(double x, double y) { return __nvvm_add_##mode##_d(x, y); }  \
+    __CUDA_MATH double __dsub_##end(double x, double y) { return __nvvm_add_##mode##_d(x, -y); } \
+    __CUDA_MATH double __dmul_##end(double x, double y) { return __nvvm_mul_##mode##_d(x, y); }
+__CUDA_MATH_DIRECTED(rz, rz)
+__CUDA_MATH_DIRECTED(ru, rp)
+__CUDA_MATH_DIRECTED(rd, rm)
+#undef __CUDA_MATH_DIRECTED
 
 __CUDA_MATH_ROUNDED(rn, rn)
 __CUDA_MATH_ROUNDED(rz, rz)

@@ -171,6 +171,7 @@ __CUDA_MATH double asinh(double x) {
     return __cuda_math::with_sign(log1p(a + z / (1.0 + __cuda_math::root(1.0 + z))), x);
 }
 __CUDA_MATH double acosh(double x) {
+    if (x < 1.0) return __cuda_math::not_a_number(x);
     if (!(x < 0x1p30)) return log(x) + 0.6931471805599453;
     const double t = x - 1.0;
     return log1p(t + __cuda_math::root(__cuda_math::madd(t, t, t + t)));
@@ -192,6 +193,7 @@ __CUDA_MATH float asinhf(float x) {
     return __cuda_math::with_sign(log1pf(a + __cuda_math::divide(z, sum)), x);
 }
 __CUDA_MATH float acoshf(float x) {
+    if (x < 1.0f) return __cuda_math::not_a_number(x);
     if (!(x < 0x1p15f)) {
         int power;
         const float f = __cuda_math::fraction(x, power), n = (float)(power + 1);

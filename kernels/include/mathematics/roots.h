@@ -77,14 +77,14 @@ template <class T> __CUDA_MATH T inverse_cube_root(T x) {
     return with_sign(result * power_of_two(-third, x), x);
 }
 
-// Numbers are made so much smaller or larger that their squares neither overflow nor vanish.
+// By which power of two the largest number comes near 1: then no square overflows, and those that vanish do not count.
 __CUDA_MATH int scale_of(double largest) {
-    const int exponent = (int)(as_long(largest) >> 52) - 1023;
-    return exponent > 500 ? -600 : exponent < -400 ? 600 : 0;
+    const int power = 1023 - (int)(as_long(largest) >> 52);
+    return power < -1022 ? -1022 : power > 1022 ? 1022 : power;
 }
 __CUDA_MATH int scale_of(float largest) {
-    const int exponent = (as_int(largest) >> 23) - 127;
-    return exponent > 60 ? -80 : exponent < -40 ? 80 : 0;
+    const int power = 127 - (as_int(largest) >> 23);
+    return power < -126 ? -126 : power > 126 ? 126 : power;
 }
 
 // A sum of squares to twice the digits.

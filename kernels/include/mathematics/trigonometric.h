@@ -71,6 +71,8 @@ template <class T> __CUDA_MATH T tangent(T x) {
 
 // x = quarter / 2 + r, |r| <= 1/4.
 template <class T> __CUDA_MATH T half_turns(T x, int &quarter) {
+    // So far out all numbers are even.
+    if (magnitude(x) > T(sizeof(T) == 8 ? 0x1p60 : 0x1p30)) x = T(0);
     const T n = nearest(x + x);
     // Of a large n only its lowest bits count.
     quarter = (int)(n - T(4) * whole(n * T(0.25)));

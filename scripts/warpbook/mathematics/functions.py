@@ -193,7 +193,8 @@ def families():
         "error": [
             ("erf_start", "erf(x) / x - 1, of x²", even(lambda x: erf(x) / x - 1, 2 / sqrt(pi) - 1), 0, 1, None),
             ("erfcx_all", "(1 + 2x) exp(x²) erfc(x), of (x - 4) / (x + 4)", scaled_erfc, -1, 1, None),
-            ("erfinv_middle", "erfinv(x) / x, of w = -log(1 - x²)", inverse_erf_over, mpf("0.00001"), mpf("6.25"), 3),
+            ("erfinv_start", "erfinv(x) / x, of x²", even(lambda x: inverse_erfc(1 - x) / x, sqrt(pi) / 2), 0, mpf("0.4"), None),
+            ("erfinv_middle", "erfinv(x) / x, of w = -log(1 - x²)", inverse_erf_over, mpf("0.5"), mpf("6.25"), 3),
             ("erfinv_outer", "erfinv(x) / x, of sqrt(w)", lambda s: inverse_erf_over(s * s), mpf("2.5"), 4, 3),
             ("erfinv_far", "erfinv(x) / x / sqrt(w), of 1 / sqrt(w)", lambda r: inverse_erf_over(1 / r**2) * r, FAR, mpf("0.25"), 0.125),
         ],

@@ -9,6 +9,9 @@ from mpmath import inf, mp, mpf, nan
 
 from .functions import inverse_erfc
 
+# For the constants below, too.
+mp.dps = 60
+
 
 @dataclass
 class Function:
@@ -145,7 +148,7 @@ def power_special(x, y):
         if math.isnan(x) or math.isnan(y):
             return math.nan
         if x == 0 or math.isinf(x) or math.isinf(y):
-            odd = y == math.floor(y) and not math.isinf(y) and abs(y) < 2**53 and int(y) % 2 == 1
+            odd = not math.isinf(y) and y == math.floor(y) and abs(y) < 2**53 and int(y) % 2 == 1
             if x == 0 and y < 0:
                 return math.copysign(math.inf, x) if odd else math.inf
             return math.pow(x, y)
