@@ -22,7 +22,7 @@ __CUDA_MATH float natural_log(float x) {
     return madd(n, 0.693147182f, log_beyond(f) + f);
 }
 
-// exp(x²) erfc(x) for an x from 0 on.
+// exp(x²) erfc(x) for an x from 0.75 on.
 template <class T> __CUDA_MATH T erfcx_positive(T x) {
     // Far out 1 / (x sqrt(π)) is the same.
     if (x > T(0x1p30)) return divide(T(0.56418958354775628), x);
@@ -70,13 +70,13 @@ template <class T> __CUDA_MATH T complement(T x) {
 }
 template <class T> __CUDA_MATH T scaled_complement(T x) {
     if (is_nan(x)) return x + x;
-    const T positive = erfcx_positive(magnitude(x));
-    if (x >= T(0)) return positive;
-    // exp(x²) erfc(x) = 2 exp(x²) - exp(x²) erfc(-x)
+    if (x >= T(0.75)) return erfcx_positive(x);
     const T limit = T(sizeof(T) == 8 ? -30 : -12), y = x < limit ? limit : x;
     const pair<T> square = product(y, y);
     const powered<T> e = exp_powered(square.hi, square.lo);
-    return scaled(e.value, e.power + 1) - positive;
+    if (x > T(-0.75)) return scaled(e.value, e.power) * (T(1) - madd(x, erf_first(square.hi), x));
+    // exp(x²) erfc(x) = 2 exp(x²) - exp(x²) erfc(-x)
+    return scaled(e.value, e.power + 1) - erfcx_positive(magnitude(x));
 }
 template <class T> __CUDA_MATH T normal(T x) {
     if (is_nan(x)) return x + x;
@@ -89,11 +89,13 @@ template <class T> __CUDA_MATH T normal(T x) {
 
 // erfinv(x) / x, where w = -log(1 - x²).
 __CUDA_MATH double erfinv_factor(double w) {
+    if (w < 2.5) return erfinv_inner(w);
     if (w < 6.25) return erfinv_middle(w);
     const double s = root(w);
     return s < 4.0 ? erfinv_outer(s) : erfinv_far(divide(1.0, s)) * s;
 }
 __CUDA_MATH float erfinv_factor(float w) {
+    if (w < 2.5f) return erfinv_innerf(w);
     if (w < 6.25f) return erfinv_middlef(w);
     const float s = root(w);
     return s < 4.0f ? erfinv_outerf(s) : erfinv_farf(divide(1.0f, s)) * s;

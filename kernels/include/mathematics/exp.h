@@ -33,6 +33,8 @@ __CUDA_MATH float without_ln2(float x, int &power) {
 }
 __CUDA_MATH double tail(double r) { return exp_tail(r); }
 __CUDA_MATH float tail(float r) { return exp_tailf(r); }
+__CUDA_MATH double wide_tail(double r) { return expm1_tail(r); }
+__CUDA_MATH float wide_tail(float r) { return expm1_tailf(r); }
 
 // exp(x + more) for a small `more`.
 template <class T> __CUDA_MATH powered<T> exp_powered(T x, T more) {
@@ -43,10 +45,10 @@ template <class T> __CUDA_MATH powered<T> exp_powered(T x, T more) {
 
 // exp(x) - 1
 template <class T> __CUDA_MATH T exp_less_one(T x) {
+    if (magnitude(x) < T(0.5)) return madd(x * x, wide_tail(x), x);
     int power;
     const T r = without_ln2(x, power);
     const T less = madd(r * r, tail(r), r);
-    if (power == 0) return less;
     // 2^power is beyond the largest number where the result need not be.
     const T half = power_of_two(power - 1, x);
     const T result = madd(half, less, half - T(0.5));

@@ -74,9 +74,12 @@ __CUDA_MATH float log_of_one_and(float x) {
     const float one = large ? 0.0f : 1.0f, y = large ? x * 0x1p-64f : x;
     const int exponent = (as_int(y + one) - 0x3f2aaaab) & (int)0xff800000;
     const float scale = as_float(0x3f800000 - exponent);
-    const float f = madd(y, scale, madd(one, scale, -1.0f));
+    const pair<float> rest = sum(madd(one, scale, -1.0f), y * scale);
+    const float f = rest.hi, lost = madd(f, f, 1.0f - f) * rest.lo;
     const float power = (float)((exponent >> 23) + (large ? 64 : 0));
-    return madd(power, 0.693147182f, madd(power, -1.90465421e-09f, log_beyond(f)) + f);
+    // Of log(2) so few bits that its product with an exponent is exact, and the rest of it.
+    const pair<float> all = sum_of_larger(mul(power, 0.693145752f), f);
+    return all.hi + (all.lo + madd(power, 1.42860677e-06f, log_beyond(f) + lost));
 }
 // log(1 + x + more) for a small `more`.
 __CUDA_MATH double log_of_one_and(double x, double more) {

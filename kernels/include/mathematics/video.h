@@ -65,16 +65,17 @@ __CUDA_MATH_COMPARED(ge, >=)
 
 } // namespace __cuda_math
 
+// Templates, so that a program that calls none of them does not wait for them.
 #define __CUDA_MATH_VIDEO(name, Lane, how)                                                   \
-    __CUDA_MATH unsigned int name(unsigned int a, unsigned int b) {                          \
+    template <int = 0> __CUDA_MATH unsigned int name(unsigned int a, unsigned int b) {                          \
         return __cuda_math::lanes<Lane>::each(a, b, __cuda_math::lane_##how<Lane>());        \
     }
 #define __CUDA_MATH_VIDEO_ONE(name, Lane, how)                                               \
-    __CUDA_MATH unsigned int name(unsigned int a) {                                          \
+    template <int = 0> __CUDA_MATH unsigned int name(unsigned int a) {                                          \
         return __cuda_math::lanes<Lane>::each(a, 0, __cuda_math::lane_##how<Lane>());        \
     }
 #define __CUDA_MATH_VIDEO_TOTAL(name, Lane)                                                  \
-    __CUDA_MATH unsigned int name(unsigned int a, unsigned int b) {                          \
+    template <int = 0> __CUDA_MATH unsigned int name(unsigned int a, unsigned int b) {                          \
         return __cuda_math::lanes<Lane>::total(a, b, __cuda_math::lane_difference<Lane>());  \
     }
 #define __CUDA_MATH_VIDEO_COMPARED(name, number, Signed, Unsigned)                           \

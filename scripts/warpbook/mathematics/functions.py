@@ -173,6 +173,7 @@ def families():
     return {
         "exp": [
             ("exp_tail", "(exp(r) - 1 - r) / r²", accurately(lambda r: (exp(r) - 1 - r) / r**2), -half_log2, half_log2, None),
+            ("expm1_tail", "(exp(x) - 1 - x) / x²", accurately(lambda x: (exp(x) - 1 - x) / x**2), -mpf("0.501"), mpf("0.501"), None),
             ("sinh_tail", "(sinh(x) - x) / x³, of x²", even(accurately(lambda x: (sinh(x) - x) / x**3), mpf(1) / 6), 0, 1, None),
             ("tanh_tail", "(tanh(x) - x) / x³, of x²", even(accurately(lambda x: (tanh(x) - x) / x**3), -mpf(1) / 3), 0, mpf("0.36"), None),
         ],
@@ -194,7 +195,8 @@ def families():
             ("erf_start", "erf(x) / x - 1, of x²", even(lambda x: erf(x) / x - 1, 2 / sqrt(pi) - 1), 0, 1, None),
             ("erfcx_all", "(1 + 2x) exp(x²) erfc(x), of (x - 4) / (x + 4)", scaled_erfc, -1, 1, None),
             ("erfinv_start", "erfinv(x) / x, of x²", even(lambda x: inverse_erfc(1 - x) / x, sqrt(pi) / 2), 0, mpf("0.4"), None),
-            ("erfinv_middle", "erfinv(x) / x, of w = -log(1 - x²)", inverse_erf_over, mpf("0.5"), mpf("6.25"), 3),
+            ("erfinv_inner", "erfinv(x) / x, of w = -log(1 - x²)", inverse_erf_over, mpf("0.49"), mpf("2.6"), 1.5),
+            ("erfinv_middle", "erfinv(x) / x, of the same", inverse_erf_over, mpf("2.4"), mpf("6.25"), 4.25),
             ("erfinv_outer", "erfinv(x) / x, of sqrt(w)", lambda s: inverse_erf_over(s * s), mpf("2.5"), 4, 3),
             ("erfinv_far", "erfinv(x) / x / sqrt(w), of 1 / sqrt(w)", lambda r: inverse_erf_over(1 / r**2) * r, FAR, mpf("0.25"), 0.125),
         ],

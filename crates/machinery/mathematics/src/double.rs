@@ -36,7 +36,10 @@ pub fn known(table: &str) -> Result<BTreeMap<String, Known>> {
         let Some(known) = current.as_deref_mut() else {
             bail!("a value before the name of a function: {line}");
         };
-        ensure!(words.len() == known.arity + 1, "not so many numbers: {line}");
+        ensure!(
+            words.len() == known.arity + 1,
+            "not so many numbers: {line}"
+        );
         for (index, word) in words.iter().enumerate() {
             let bits = u64::from_str_radix(word, 16).with_context(|| line.to_owned())?;
             match index < known.arity {

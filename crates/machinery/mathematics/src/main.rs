@@ -16,7 +16,9 @@ fn main() -> Result<()> {
         Some(file) => double::known(&fs::read_to_string(file)?)?,
         None => double::known(double::VALUES)?,
     };
-    let points = arguments.next().map_or(Ok(POINTS), |points| points.parse())?;
+    let points = arguments
+        .next()
+        .map_or(Ok(POINTS), |points| points.parse())?;
     let rows = report::all(&table, points)?;
     print!("{}", report::markdown(&rows));
     let (wrong, compared) =

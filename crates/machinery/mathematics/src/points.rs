@@ -35,7 +35,9 @@ pub fn of_floats(count: usize, arity: usize) -> Vec<f32> {
     match arity {
         1 => points.extend(&signed),
         2 => {
-            let pairs = signed.iter().flat_map(|&x| signed.iter().map(move |&y| [x, y]));
+            let pairs = signed
+                .iter()
+                .flat_map(|&x| signed.iter().map(move |&y| [x, y]));
             points.extend(pairs.flatten());
         }
         // Which of more numbers is special is drawn.
@@ -61,7 +63,11 @@ pub fn of_floats(count: usize, arity: usize) -> Vec<f32> {
 pub fn of_orders(count: usize) -> Vec<f32> {
     let mut numbers = Numbers(Pcg64Mcg::new(0x5eed));
     let mut pair = |point| {
-        let order = if point % 3 == 0 { 128 } else { 2 + numbers.word() % 60 };
+        let order = if point % 3 == 0 {
+            128
+        } else {
+            2 + numbers.word() % 60
+        };
         [order as f32, numbers.within(300.0)]
     };
     (0..count).flat_map(&mut pair).collect()

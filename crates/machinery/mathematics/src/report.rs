@@ -38,7 +38,11 @@ impl Row {
         let name = self.function.single_name();
         let mut all = complaints(&name, &self.single, self.function.single);
         if let Some(measured) = &self.double {
-            all.extend(complaints(self.function.name, measured, self.function.double));
+            all.extend(complaints(
+                self.function.name,
+                measured,
+                self.function.double,
+            ));
         }
         all
     }
@@ -51,9 +55,17 @@ fn complaints(name: &str, measured: &Measured, bound: Bound) -> Vec<String> {
     let told = |what: &str, (arguments, result, expected): &(Vec<f64>, f64, f64)| {
         format!("{name}{arguments:?} is {result:e}, not {expected:e}: {what}")
     };
-    let mut all: Vec<String> = measured.wrong.iter().take(5).map(|case| told("no distance", case)).collect();
+    let mut all: Vec<String> = measured
+        .wrong
+        .iter()
+        .take(5)
+        .map(|case| told("no distance", case))
+        .collect();
     if let Some(worst) = &measured.worst {
-        let what = format!("{} ulps, {:.2e}; {bound:?}", measured.ulps, measured.absolute);
+        let what = format!(
+            "{} ulps, {:.2e}; {bound:?}",
+            measured.ulps, measured.absolute
+        );
         all.push(told(&what, worst));
     }
     if measured.count == 0 {
@@ -79,8 +91,15 @@ pub fn markdown(rows: &[Row]) -> String {
         let singles = measured(&row.single, single);
         let name = row.function.name.replacen("_first", ", sine", 1);
         let name = name.replacen("_second", ", cosine", 1);
-        let (range, single, double) = (range(row.function.range), documented(single), documented(double));
-        let _ = writeln!(text, "| {name} | {range} | {single} | {singles} | {double} | {doubles} |");
+        let (range, single, double) = (
+            range(row.function.range),
+            documented(single),
+            documented(double),
+        );
+        let _ = writeln!(
+            text,
+            "| {name} | {range} | {single} | {singles} | {double} | {doubles} |"
+        );
     }
     text
 }
