@@ -66,6 +66,14 @@ const EXACT: [Exact; 29] = exact! {
     "scalbln" 2: |x| shifted(x[0].into(), x[1].into(), T::MANTISSA_DIGITS, T::MIN_EXP) as T;
 };
 
+/// The functions, as their doubles are called; what has two results is there once.
+pub fn names() -> Vec<&'static str> {
+    let all = EXACT.iter().map(|exact| exact.name);
+    all.filter(|name| !name.ends_with("_second"))
+        .map(|name| name.strip_suffix("_first").unwrap_or(name))
+        .collect()
+}
+
 /// A whole number as a GPU converts it: the nearest that there is; of NaN the smallest.
 fn within(x: f64) -> i64 {
     if x.is_nan() { i64::MIN } else { x as i64 }

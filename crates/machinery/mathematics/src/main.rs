@@ -1,6 +1,7 @@
 //! Prints how large the errors of the device mathematics are:
 //!
 //!     cargo run -p mathematics                 against the values that are there
+//!     cargo run -p mathematics -- --page       the same, as docs/results/mathematics.md
 //!     cargo run -p mathematics -- FILE POINTS  against those in a file; floats at so many points
 
 use anyhow::{Result, ensure};
@@ -11,7 +12,10 @@ use std::{env, fs};
 const POINTS: usize = 20_000;
 
 fn main() -> Result<()> {
-    let mut arguments = env::args().skip(1);
+    let mut arguments = env::args().skip(1).peekable();
+    if arguments.next_if_eq("--page").is_some() {
+        print!("{}", include_str!("page.md"));
+    }
     let table = match arguments.next() {
         Some(file) => double::known(&fs::read_to_string(file)?)?,
         None => double::known(double::VALUES)?,
@@ -23,10 +27,10 @@ fn main() -> Result<()> {
     print!("{}", report::markdown(&rows));
     let (wrong, compared) =
         exact::measure(&mut Machine::single()?, &mut Machine::double()?, points / 4)?;
-    println!("\nOf {compared} results of functions without an error all are right.");
     let complaints: Vec<String> = rows.iter().flat_map(report::Row::complaints).collect();
-    let wrong: Vec<String> = wrong.iter().map(|wrong| format!("{wrong:?}")).collect();
-    let all = [complaints, wrong].concat();
+    let differing: Vec<String> = wrong.iter().map(|wrong| format!("{wrong:?}")).collect();
+    let all = [complaints, differing].concat();
     ensure!(all.is_empty(), "not as documented:\n{}", all.join("\n"));
+    println!("\n{}", report::exact(compared));
     Ok(())
 }

@@ -4,6 +4,7 @@ use anyhow::Result;
 use std::fmt::Write as _;
 
 use crate::double::{self, Known};
+use crate::exact;
 use crate::functions::{Bound, FUNCTIONS, Function, Range};
 use crate::machine::Machine;
 use crate::single;
@@ -102,6 +103,15 @@ pub fn markdown(rows: &[Row]) -> String {
         );
     }
     text
+}
+
+/// What is said of the functions without an error, of which so many results were compared.
+pub fn exact(compared: usize) -> String {
+    let names = exact::names().join("`, `");
+    format!(
+        "These have no error, and none was found in {compared} results: `{names}`; \
+         so have those of floats."
+    )
 }
 
 fn documented(bound: Bound) -> String {
