@@ -44,7 +44,6 @@ __CUDA_MATH float __tanhf(float x) {
     __CUDA_MATH double __drcp_##end(double x) { return __nvvm_rcp_##mode##_d(x); }                           \
     __CUDA_MATH double __dsqrt_##end(double x) { return __nvvm_sqrt_##mode##_d(x); }                         \
     __CUDA_MATH double __fma_##end(double x, double y, double z) { return __nvvm_fma_##mode##_d(x, y, z); }  \
-    __CUDA_MATH float __double2float_##end(double x) { return __nvvm_d2f_##mode(x); }                        \
     __CUDA_MATH int __float2int_##end(float x) { return __nvvm_f2i_##mode(x); }                              \
     __CUDA_MATH unsigned int __float2uint_##end(float x) { return __nvvm_f2ui_##mode(x); }                   \
     __CUDA_MATH long long __float2ll_##end(float x) { return __nvvm_f2ll_##mode(x); }                        \
@@ -52,13 +51,7 @@ __CUDA_MATH float __tanhf(float x) {
     __CUDA_MATH int __double2int_##end(double x) { return __nvvm_d2i_##mode(x); }                            \
     __CUDA_MATH unsigned int __double2uint_##end(double x) { return __nvvm_d2ui_##mode(x); }                 \
     __CUDA_MATH long long __double2ll_##end(double x) { return __nvvm_d2ll_##mode(x); }                      \
-    __CUDA_MATH unsigned long long __double2ull_##end(double x) { return __nvvm_d2ull_##mode(x); }           \
-    __CUDA_MATH float __int2float_##end(int x) { return __nvvm_i2f_##mode(x); }                              \
-    __CUDA_MATH float __uint2float_##end(unsigned int x) { return __nvvm_ui2f_##mode(x); }                   \
-    __CUDA_MATH float __ll2float_##end(long long x) { return __nvvm_ll2f_##mode(x); }                        \
-    __CUDA_MATH float __ull2float_##end(unsigned long long x) { return __nvvm_ull2f_##mode(x); }             \
-    __CUDA_MATH double __ll2double_##end(long long x) { return __nvvm_ll2d_##mode(x); }                      \
-    __CUDA_MATH double __ull2double_##end(unsigned long long x) { return __nvvm_ull2d_##mode(x); }
+    __CUDA_MATH unsigned long long __double2ull_##end(double x) { return __nvvm_d2ull_##mode(x); }
 
 // To the nearest, these are never fused with what stands around them.
 __CUDA_MATH float __fadd_rn(float x, float y) { return __cuda_math::add(x, y); }
@@ -84,6 +77,28 @@ __CUDA_MATH_ROUNDED(rz, rz)
 __CUDA_MATH_ROUNDED(ru, rp)
 __CUDA_MATH_ROUNDED(rd, rm)
 #undef __CUDA_MATH_ROUNDED
+
+// clang's builtins for these round to the nearest whatever their names say.
+#define __CUDA_MATH_CONVERTED(end, mode, name, To, to, ptx_to, From, from, ptx_from)              \
+    __CUDA_MATH To name##_##end(From x) {                                                         \
+        To result;                                                                                \
+        asm("cvt." mode "." ptx_to "." ptx_from " %0, %1;" : "=" to(result) : from(x));           \
+        return result;                                                                            \
+    }
+#define __CUDA_MATH_CONVERSIONS(end, mode)                                                                    \
+    __CUDA_MATH_CONVERTED(end, mode, __double2float, float, "f", "f32", double, "d", "f64")                   \
+    __CUDA_MATH_CONVERTED(end, mode, __int2float, float, "f", "f32", int, "r", "s32")                         \
+    __CUDA_MATH_CONVERTED(end, mode, __uint2float, float, "f", "f32", unsigned int, "r", "u32")               \
+    __CUDA_MATH_CONVERTED(end, mode, __ll2float, float, "f", "f32", long long, "l", "s64")                    \
+    __CUDA_MATH_CONVERTED(end, mode, __ull2float, float, "f", "f32", unsigned long long, "l", "u64")          \
+    __CUDA_MATH_CONVERTED(end, mode, __ll2double, double, "d", "f64", long long, "l", "s64")                  \
+    __CUDA_MATH_CONVERTED(end, mode, __ull2double, double, "d", "f64", unsigned long long, "l", "u64")
+__CUDA_MATH_CONVERSIONS(rn, "rn")
+__CUDA_MATH_CONVERSIONS(rz, "rz")
+__CUDA_MATH_CONVERSIONS(ru, "rp")
+__CUDA_MATH_CONVERSIONS(rd, "rm")
+#undef __CUDA_MATH_CONVERSIONS
+#undef __CUDA_MATH_CONVERTED
 
 // Whole numbers of 32 bits are doubles.
 __CUDA_MATH double __int2double_rn(int x) { return x; }

@@ -34,7 +34,24 @@ macro_rules! exact {
     };
 }
 
-const EXACT: [Exact; 29] = exact! {
+/// A number of either format as a double.
+trait Wide {
+    fn wide(self) -> f64;
+}
+
+impl Wide for f32 {
+    fn wide(self) -> f64 {
+        self.into()
+    }
+}
+
+impl Wide for f64 {
+    fn wide(self) -> f64 {
+        self
+    }
+}
+
+const EXACT: [Exact; 30] = exact! {
     "fabs" 1: |x| x[0].abs();
     "ceil" 1: |x| x[0].ceil();
     "floor" 1: |x| x[0].floor();
@@ -42,10 +59,10 @@ const EXACT: [Exact; 29] = exact! {
     "rint" 1: |x| x[0].round_ties_even();
     "nearbyint" 1: |x| x[0].round_ties_even();
     "round" 1: |x| x[0].round();
-    "lrint" 1: |x| within(x[0].round_ties_even().into()) as T;
-    "llrint" 1: |x| within(x[0].round_ties_even().into()) as T;
-    "lround" 1: |x| within(x[0].round().into()) as T;
-    "llround" 1: |x| within(x[0].round().into()) as T;
+    "lrint" 1: |x| within(x[0].round_ties_even().wide()) as T;
+    "llrint" 1: |x| within(x[0].round_ties_even().wide()) as T;
+    "lround" 1: |x| within(x[0].round().wide()) as T;
+    "llround" 1: |x| within(x[0].round().wide()) as T;
     "sqrt" 1: |x| x[0].sqrt();
     "fmod" 2: |x| x[0] % x[1];
     "fdim" 2: |x| if x[0].is_nan() || x[1].is_nan() { T::NAN } else if x[0] > x[1] { x[0] - x[1] } else { 0.0 };
@@ -54,16 +71,17 @@ const EXACT: [Exact; 29] = exact! {
     "copysign" 2: |x| x[0].copysign(x[1]);
     "nextafter" 2: |x| if x[0].is_nan() || x[1].is_nan() { T::NAN } else if x[0] == x[1] { x[1] } else if x[0] < x[1] { x[0].next_up() } else { x[0].next_down() };
     "fma" 3: |x| x[0].mul_add(x[1], x[2]);
-    "remainder" 2: |x| nearest(x[0].into(), x[1].into()).0 as T;
-    "remquo" 2: |x| nearest(x[0].into(), x[1].into()).1 as T;
-    "frexp_first" 1: |x| parts(x[0].into()).0 as T;
-    "frexp_second" 1: |x| parts(x[0].into()).1 as T;
+    "remainder" 2: |x| nearest(x[0].wide(), x[1].wide()).0 as T;
+    "remquo" 2: |x| nearest(x[0].wide(), x[1].wide()).1 as T;
+    "frexp_first" 1: |x| parts(x[0].wide()).0 as T;
+    "frexp_second" 1: |x| parts(x[0].wide()).1 as T;
     "modf_first" 1: |x| if x[0].is_infinite() { (0.0 as T).copysign(x[0]) } else { (x[0] - x[0].trunc()).copysign(x[0]) };
     "modf_second" 1: |x| x[0].trunc();
-    "logb" 1: |x| if x[0] == 0.0 { T::NEG_INFINITY } else if x[0].is_finite() { (parts(x[0].into()).1 - 1) as T } else { x[0].abs() };
-    "ldexp" 2: |x| shifted(x[0].into(), x[1].into(), T::MANTISSA_DIGITS, T::MIN_EXP) as T;
-    "scalbn" 2: |x| shifted(x[0].into(), x[1].into(), T::MANTISSA_DIGITS, T::MIN_EXP) as T;
-    "scalbln" 2: |x| shifted(x[0].into(), x[1].into(), T::MANTISSA_DIGITS, T::MIN_EXP) as T;
+    "logb" 1: |x| if x[0] == 0.0 { T::NEG_INFINITY } else if x[0].is_finite() { (parts(x[0].wide()).1 - 1) as T } else { x[0].abs() };
+    "ilogb" 1: |x| if x[0].is_nan() || x[0] == 0.0 { i32::MIN as T } else if x[0].is_infinite() { i32::MAX as T } else { (parts(x[0].wide()).1 - 1) as T };
+    "ldexp" 2: |x| shifted(x[0].wide(), x[1].wide(), T::MANTISSA_DIGITS, T::MIN_EXP) as T;
+    "scalbn" 2: |x| shifted(x[0].wide(), x[1].wide(), T::MANTISSA_DIGITS, T::MIN_EXP) as T;
+    "scalbln" 2: |x| shifted(x[0].wide(), x[1].wide(), T::MANTISSA_DIGITS, T::MIN_EXP) as T;
 };
 
 /// The functions, as their doubles are called; what has two results is there once.
@@ -204,7 +222,7 @@ pub fn measure(
 /// so that there are halves and whole numbers.
 fn spread(x: f32) -> f64 {
     let wide = f64::from(x);
-    if x.to_bits() % 4 == 0 || !x.is_finite() {
+    if x.to_bits().is_multiple_of(4) || !x.is_finite() {
         return wide;
     }
     let more = wide * (1.0 + f64::from(x.to_bits() % 1021) * 2f64.powi(-40));

@@ -29,6 +29,8 @@ const DOUBLE: [&str; 4] = [
     include_str!(env!("MATHEMATICS_TRIGONOMETRIC_DOUBLE_PTX")),
 ];
 
+const WHOLE: [&str; 1] = [include_str!(env!("MATHEMATICS_INTEGERS_PTX"))];
+
 /// A module that is loaded.
 struct Module {
     global: Global,
@@ -50,6 +52,11 @@ impl Machine {
     /// The functions of doubles.
     pub fn double() -> Result<Machine> {
         Machine::load(&DOUBLE)
+    }
+
+    /// The functions of whole numbers, and conversions.
+    pub fn whole() -> Result<Machine> {
+        Machine::load(&WHOLE)
     }
 
     fn load(modules: &[&str]) -> Result<Machine> {
