@@ -185,6 +185,16 @@ pub struct PitchedResource {
     pub pitch: usize,
 }
 
+/// `cudaResourceViewDesc`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ResourceViewDesc {
+    pub format: c_int,
+    pub extent: Extent,
+    pub mipmap_levels: [c_uint; 2],
+    pub layers: [c_uint; 2],
+}
+
 /// `cudaTextureDesc`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

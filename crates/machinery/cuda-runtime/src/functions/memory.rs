@@ -9,7 +9,8 @@ use crate::last_error::call;
 use crate::status::Code;
 use crate::stream::DefaultStream;
 use crate::types::{
-    ChannelFormat, Extent, PitchedPtr, PointerAttributes, ResourceDesc, TextureDesc,
+    ChannelFormat, Extent, PitchedPtr, PointerAttributes, ResourceDesc, ResourceViewDesc,
+    TextureDesc,
 };
 use crate::{arrays, memory, pools, symbols, textures};
 
@@ -107,7 +108,8 @@ functions! {
     ) => arrays::info;
     cudaGetChannelDesc(format: *mut ChannelFormat, array: CUarray) => arrays::channel_format;
     cudaCreateTextureObject(
-        to: *mut u64, resource: *const ResourceDesc, how: *const TextureDesc, view: *const c_void,
+        to: *mut u64, resource: *const ResourceDesc, how: *const TextureDesc,
+        view: *const ResourceViewDesc,
     ) => textures::create_texture;
     cudaDestroyTextureObject(texture: u64) => textures::destroy_texture;
     cudaGetTextureObjectResourceDesc(
