@@ -13,9 +13,6 @@
 #define __constant__ __attribute__((constant))
 #define __managed__ __attribute__((managed))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
-#if !__has_attribute(managed)
-#error "clang 13 or newer is needed"
-#endif
 #else
 #define __host__
 #define __device__
@@ -39,8 +36,10 @@
 #define __forceinline__ __inline__ __attribute__((always_inline))
 #define __align__(bytes) __attribute__((aligned(bytes)))
 // clang knows this word since version 15, as a word that may also stand in an attribute.
-#if defined(__CUDA__) && !__has_feature(__cuda_noinline_keyword__)
+#if defined(__CUDA__)
+#if !__has_feature(__cuda_noinline_keyword__)
 #define __noinline__ __attribute__((noinline))
+#endif
 #endif
 #endif
 #define __builtin_align__(bytes) __align__(bytes)
