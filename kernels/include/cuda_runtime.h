@@ -45,6 +45,8 @@
 #if defined(__CUDA__)
 #include "device_launch_parameters.h"
 #include "device_functions.h"
+#include "surface_functions.h"
+#include "texture_fetch_functions.h"
 
 // What clang calls for `kernel<<<grid, block, shared, stream>>>(…)`.
 extern "C" unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0,
