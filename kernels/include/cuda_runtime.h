@@ -47,6 +47,7 @@
 #include "device_functions.h"
 #include "surface_functions.h"
 #include "texture_fetch_functions.h"
+#include "warpbook/host_math.h"
 
 // What clang calls for `kernel<<<grid, block, shared, stream>>>(…)`.
 extern "C" unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0,
