@@ -269,7 +269,7 @@ fn of_runtime(resource: &CUDA_RESOURCE_DESC) -> Answer<ResourceDesc> {
 
 /// A view as the driver knows it: the runtime's structure is the beginning of the driver's.
 fn view_of_driver(view: &ResourceViewDesc) -> MaybeUninit<CUDA_RESOURCE_VIEW_DESC> {
-    let mut made = MaybeUninit::zeroed();
+    let mut made = MaybeUninit::<CUDA_RESOURCE_VIEW_DESC>::zeroed();
     // SAFETY: it is shorter, and its fields lie at the same places.
     unsafe { made.as_mut_ptr().cast::<ResourceViewDesc>().write(*view) };
     made
