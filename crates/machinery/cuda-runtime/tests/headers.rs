@@ -80,7 +80,7 @@ const C: &str = r#"
 int main(void) {
     void *at;
     struct cudaDeviceProp properties;
-    struct cudaMemcpy3DParms copy = {0};
+    static struct cudaMemcpy3DParms copy;
     cudaStream_t stream = cudaStreamPerThread;
     CUdeviceptr address;
     copy.srcPtr = make_cudaPitchedPtr(0, 1, 2, 3);
