@@ -6,7 +6,7 @@ use std::ptr::null_mut;
 use cuda_runtime as cuda;
 use cuda_runtime::types::{Extent, PitchedPtr, PointerAttributes};
 
-use super::program::{Memory, fails, get, name, ok, pattern, start};
+use super::program::{Memory, fails, get, ok, pattern, start};
 
 #[test]
 fn no_bytes_have_no_address_and_can_be_freed() {
@@ -215,7 +215,7 @@ fn an_address_says_whose_memory_it_is() {
 }
 
 #[test]
-fn free_memory_shrinks_with_what_is_allocated() {
+fn some_of_all_memory_is_free() {
     start();
     let free = || {
         let (mut free, mut total) = (0, 0);
@@ -225,5 +225,4 @@ fn free_memory_shrinks_with_what_is_allocated() {
         free
     };
     assert!(free() > 1 << 20);
-    assert_eq!(name(0), "cudaSuccess");
 }

@@ -4,6 +4,7 @@ use std::ffi::{c_int, c_void};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use cuda_driver::functions as cu;
 use cuda_runtime as cuda;
 use cust_raw::{CUevent, CUstream};
 
@@ -87,29 +88,43 @@ fn each_thread_has_its_own_default_stream() {
             "cudaErrorInvalidResourceHandle",
         );
     }
-    // Another thread's work does not move this thread's stream.
-    let time = || {
-        let (mut start, mut end): (CUevent, CUevent) = (null_mut(), null_mut());
-        let mut milliseconds = 0.0;
-        // SAFETY: handles and a number are written.
-        unsafe {
-            ok(cuda::cudaEventCreate(&mut start));
-            ok(cuda::cudaEventCreate(&mut end));
-            ok(cuda::cudaEventRecord_ptsz(start, null_mut()));
-            let there = Memory::new(1 << 20);
-            let at = there.0 as usize;
-            let others = std::thread::spawn(move || {
-                let at = std::ptr::with_exposed_provenance_mut(at);
-                name(cuda::cudaMemsetAsync_ptsz(at, 1, 1 << 20, null_mut()))
-            });
-            assert_eq!(others.join().unwrap(), "cudaSuccess");
-            ok(cuda::cudaEventRecord_ptsz(end, null_mut()));
-            ok(cuda::cudaEventSynchronize(end));
-            ok(cuda::cudaEventElapsedTime(&mut milliseconds, start, end));
-        }
-        milliseconds
-    };
-    assert_eq!(time(), 0.0);
+}
+
+/// Another thread's work does not move this thread's stream. The context is the program's own, which the
+/// runtime takes as it is: nobody else has work in it.
+#[test]
+fn the_default_streams_of_threads_do_not_wait_for_each_other() {
+    start();
+    let mut context = null_mut();
+    let (mut start, mut end): (CUevent, CUevent) = (null_mut(), null_mut());
+    let mut milliseconds = -1.0;
+    // SAFETY: handles and a number are written; the memory is there until the context is destroyed.
+    unsafe {
+        assert_eq!(cu::cuCtxCreate_v2(&mut context, 0, 0), 0);
+        ok(cuda::cudaEventCreate(&mut start));
+        ok(cuda::cudaEventCreate(&mut end));
+        let mut at = null_mut();
+        ok(cuda::cudaMalloc(&mut at, 1 << 20));
+        ok(cuda::cudaEventRecord_ptsz(start, null_mut()));
+        let (at, shared) = (at.expose_provenance(), context.expose_provenance());
+        let others = std::thread::spawn(move || {
+            cu::cuCtxSetCurrent(std::ptr::with_exposed_provenance_mut(shared));
+            let at = std::ptr::with_exposed_provenance_mut(at);
+            name(cuda::cudaMemsetAsync_ptsz(at, 1, 1 << 20, null_mut()))
+        });
+        assert_eq!(others.join().unwrap(), "cudaSuccess");
+        ok(cuda::cudaEventRecord_ptsz(end, null_mut()));
+        ok(cuda::cudaEventSynchronize(end));
+        ok(cuda::cudaEventElapsedTime(&mut milliseconds, start, end));
+        assert_eq!(milliseconds, 0.0);
+        // This thread's own work does.
+        let at = std::ptr::with_exposed_provenance_mut(at);
+        ok(cuda::cudaMemsetAsync_ptsz(at, 1, 1 << 20, null_mut()));
+        ok(cuda::cudaEventRecord_ptsz(end, null_mut()));
+        ok(cuda::cudaEventElapsedTime(&mut milliseconds, start, end));
+        assert!(milliseconds > 0.0);
+        assert_eq!(cu::cuCtxDestroy_v2(context), 0);
+    }
 }
 
 #[test]
