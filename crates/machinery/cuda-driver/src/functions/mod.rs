@@ -12,3 +12,16 @@ mod table;
 
 pub(crate) use self::entry::Erased;
 pub use self::table::*;
+
+/// How many functions there are. Who calls this has them all in the program, for libraries that it loads.
+pub fn kept() -> usize {
+    let all = EXPORTED.iter();
+    all.filter(|function| !std::hint::black_box(**function as *const ()).is_null())
+        .count()
+}
+
+/// The names of all functions, as they are linked.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    let all = table::FUNCTIONS.iter();
+    all.map(|function| function.name.trim_end_matches('\0'))
+}

@@ -1,0 +1,97 @@
+//! A simulated H200 with one module loaded: buffers in, a launch, buffers out.
+
+use std::time::Duration;
+
+use bytemuck::Pod;
+use cuda_sim::device::DeviceSpec;
+use cuda_sim::driver::{
+    ContextId, Driver, LaunchConfig, LaunchOutcome, Memcpy, MemcpyAddress, ModuleId, StreamId,
+};
+use cuda_sim::exec::TimeLimit;
+
+pub struct Machine {
+    driver: Driver,
+    context: ContextId,
+    module: ModuleId,
+}
+
+impl Machine {
+    pub fn new(ptx: &str) -> Self {
+        // A test that hangs is to fail, not to hang.
+        let limit = TimeLimit::Launch(Duration::from_secs(100));
+        let mut driver = Driver::new(DeviceSpec::h200(), Some(limit));
+        let context = driver.retain_primary();
+        let module = driver
+            .load_module(context, ptx)
+            .unwrap_or_else(|error| panic!("does not load: {error}"));
+        Self {
+            driver,
+            context,
+            module,
+        }
+    }
+
+    /// A buffer that holds `values`; its device address.
+    pub fn buffer<T: Pod>(&mut self, values: &[T]) -> u64 {
+        let bytes: &[u8] = bytemuck::cast_slice(values);
+        let address = self
+            .driver
+            .allocate(self.context, bytes.len() as u64)
+            .expect("device memory");
+        let from = MemcpyAddress::Host(bytes.as_ptr().cast_mut());
+        self.copy(MemcpyAddress::Device(address), from, bytes.len());
+        address
+    }
+
+    pub fn read<T: Pod>(&mut self, address: u64, count: usize) -> Vec<T> {
+        let mut bytes = vec![0u8; count * size_of::<T>()];
+        let to = MemcpyAddress::Host(bytes.as_mut_ptr());
+        self.copy(to, MemcpyAddress::Device(address), bytes.len());
+        bytemuck::pod_collect_to_vec(&bytes)
+    }
+
+    fn copy(&mut self, to: MemcpyAddress, from: MemcpyAddress, bytes: usize) {
+        let copy = Memcpy::linear(to, from, bytes as u64);
+        // SAFETY: the one side that is on the host holds so many bytes, and outlives the call. A copy only
+        // reads its source.
+        unsafe { self.driver.memcpy(self.context, &copy) }.expect("a copy");
+    }
+
+    /// Runs a kernel that is to succeed. Each parameter has 8 bytes, the last may be shorter.
+    pub fn run(
+        &mut self,
+        kernel: &str,
+        [blocks, threads]: [u32; 2],
+        cooperative: bool,
+        parameters: &[u8],
+    ) -> LaunchOutcome {
+        let function = self
+            .driver
+            .function(self.context, self.module, kernel)
+            .expect("a kernel of the module");
+        let config = LaunchConfig {
+            function,
+            grid: [blocks, 1, 1],
+            block: [threads, 1, 1],
+            dynamic_shared: 0,
+            parameters,
+            cooperative,
+            watch: None,
+            profile: false,
+        };
+        let outcome = self
+            .driver
+            .launch(self.context, StreamId::LEGACY, &config)
+            .expect("a launch");
+        assert_eq!(outcome.fault, None, "{kernel}");
+        outcome
+    }
+}
+
+/// Addresses as a kernel's parameters.
+pub fn addresses(addresses: &[u64]) -> Vec<u8> {
+    addresses
+        .iter()
+        .flat_map(|address| address.to_le_bytes())
+        .collect()
+}

@@ -1,0 +1,58 @@
+//! The headers that CUDA programs find by their usual names (`kernels/include`): programs that use
+//! them compile for both sides, and their kernels give on the simulator what they should.
+//!
+//! These need a clang with the NVPTX target and a C++ library. Warpbook's tests need Rust alone:
+//! without them these are ignored, and say so. Each clang that is found has its own.
+
+mod compiler;
+mod machine;
+mod numbers;
+mod programs;
+
+use std::process::ExitCode;
+
+use compiler::Compiler;
+use libtest_mimic::{Arguments, Completion, Trial};
+
+/// What is tested with a compiler.
+type Test = fn(&Compiler);
+
+const TESTS: [(&str, Test); 10] = [
+    ("an_everyday_program_compiles_and_runs", programs::everyday),
+    ("groups_of_threads_work_together", programs::groups),
+    ("all_blocks_of_a_grid_wait", programs::waiting),
+    (
+        "textures_and_surfaces_become_instructions",
+        programs::images,
+    ),
+    ("half_and_bfloat16_are_as_on_an_h200", numbers::narrow),
+    ("random_numbers_are_as_on_an_h200", numbers::random),
+    ("headers_stand_alone_for_plain_c_and_cpp", programs::plain),
+    ("each_header_compiles_by_itself", programs::each_header),
+    ("a_mistake_is_told_where_it_is", programs::mistake),
+];
+
+fn main() -> ExitCode {
+    let compilers = Compiler::all();
+    let mut trials = Vec::new();
+    for (name, test) in TESTS {
+        if compilers.is_empty() {
+            trials.push(Trial::ignorable_test(name, || {
+                Ok(Completion::ignored_with(
+                    "needs clang with the NVPTX target and a C++ library:  sudo apt-get install clang g++",
+                ))
+            }));
+        }
+        for compiler in &compilers {
+            let compiler = compiler.clone();
+            trials.push(Trial::test(
+                format!("{}::{name}", compiler.name),
+                move || {
+                    test(&compiler);
+                    Ok(())
+                },
+            ));
+        }
+    }
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
