@@ -98,14 +98,16 @@ WARPBOOK_NARROW_BINARY2(__hmul2_rn, __hmul, "mul.rn")
 WARPBOOK_NARROW_TERNARY(__hfma, "fma.rn", x)
 WARPBOOK_NARROW_TERNARY2(__hfma2, __hfma, "fma.rn")
 
-WARPBOOK_NARROW_FN WARPBOOK_NARROW __hneg(WARPBOOK_NARROW a) {
-    a.__x ^= 0x8000;
-    return a;
-}
-WARPBOOK_NARROW_FN WARPBOOK_NARROW __habs(WARPBOOK_NARROW a) {
-    a.__x &= 0x7fff;
-    return a;
-}
+// The sign is changed, but what is not a number is one and the same.
+#define WARPBOOK_NARROW_SIGN(name, bits)                                                     \
+    WARPBOOK_NARROW_FN WARPBOOK_NARROW name(WARPBOOK_NARROW a) {                             \
+        const unsigned short x = a.__x;                                                      \
+        a.__x = (float)a != (float)a ? 0x7fff : (unsigned short)(bits);                      \
+        return a;                                                                            \
+    }
+WARPBOOK_NARROW_SIGN(__hneg, x ^ 0x8000)
+WARPBOOK_NARROW_SIGN(__habs, x & 0x7fff)
+#undef WARPBOOK_NARROW_SIGN
 WARPBOOK_NARROW_FN WARPBOOK_NARROW __hdiv(WARPBOOK_NARROW a, WARPBOOK_NARROW b) {
     return WARPBOOK_NARROW((float)a / (float)b);
 }
@@ -140,7 +142,7 @@ WARPBOOK_NARROW_FN WARPBOOK_NARROW __hfma_sat(WARPBOOK_NARROW a, WARPBOOK_NARROW
 WARPBOOK_NARROW_FN WARPBOOK_NARROW __hfma_relu(WARPBOOK_NARROW a, WARPBOOK_NARROW b,
                                                WARPBOOK_NARROW c) {
     const WARPBOOK_NARROW r = __hfma(a, b, c);
-    return (float)r < 0 ? WARPBOOK_NARROW(0.0f) : r;
+    return (float)r <= 0 ? WARPBOOK_NARROW(0.0f) : r;
 }
 WARPBOOK_NARROW_FN WARPBOOK_NARROW2 __hfma2_sat(WARPBOOK_NARROW2 a, WARPBOOK_NARROW2 b,
                                                 WARPBOOK_NARROW2 c) {

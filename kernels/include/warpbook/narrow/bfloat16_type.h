@@ -19,7 +19,7 @@ WARPBOOK_NARROW_FN unsigned short warpbook_bfloat16_from(float x, warpbook_round
 #endif
 }
 WARPBOOK_NARROW_FN unsigned short warpbook_bfloat16_from(double x, warpbook_rounding mode) {
-    return warpbook_narrowed<8, 7>(x, mode);
+    return warpbook_narrowed_double<8, 7>(x, mode);
 }
 WARPBOOK_NARROW_FN float warpbook_bfloat16_to(unsigned short bits) {
     return warpbook_bits_as<float>((unsigned int)bits << 16);

@@ -19,7 +19,7 @@ WARPBOOK_NARROW_FN unsigned short warpbook_half_from(float x, warpbook_rounding 
 #endif
 }
 WARPBOOK_NARROW_FN unsigned short warpbook_half_from(double x, warpbook_rounding mode) {
-    return warpbook_narrowed<5, 10>(x, mode);
+    return warpbook_narrowed_double<5, 10>(x, mode);
 }
 WARPBOOK_NARROW_FN float warpbook_half_to(unsigned short bits) {
 #if defined(__CUDA_ARCH__)

@@ -58,6 +58,15 @@ WARPBOOK_NARROW_FN unsigned short warpbook_narrowed(double x, warpbook_rounding 
     return (unsigned short)(sign | (((unsigned long long)(e - 1) << fraction) + kept + up));
 }
 
+// As that, but of what is not a number the sign and the upper bits stay.
+template <int exponent, int fraction>
+WARPBOOK_NARROW_FN unsigned short warpbook_narrowed_double(double x, warpbook_rounding mode) {
+    if (x == x) return warpbook_narrowed<exponent, fraction>(x, mode);
+    const unsigned long long bits = warpbook_bits_as<unsigned long long>(x);
+    const unsigned int quiet = ((2u << exponent) - 1) << (fraction - 1);
+    return (unsigned short)(bits >> 63 << 15 | quiet | (bits >> (52 - fraction) & ((1u << fraction) - 1)));
+}
+
 template <int exponent, int fraction>
 WARPBOOK_NARROW_FN float warpbook_widened(unsigned short bits) {
     const int bias = (1 << (exponent - 1)) - 1;

@@ -67,10 +67,6 @@ WARPBOOK_DEVICE_FN double warpbook_next_normal_double(State *state, warpbook_pai
     WARPBOOK_DEVICE_FN float curand_uniform(State *state) {                                  \
         return warpbook_uniform(curand(state));                                              \
     }                                                                                        \
-    WARPBOOK_DEVICE_FN double curand_uniform_double(State *state) {                          \
-        const unsigned int x = curand(state), y = curand(state);                             \
-        return warpbook_uniform(x, y);                                                       \
-    }                                                                                        \
     WARPBOOK_DEVICE_FN float curand_normal(State *state) {                                   \
         return warpbook_next_normal(state, warpbook_pair_normal);                            \
     }                                                                                        \
@@ -108,6 +104,15 @@ WARPBOOK_DEVICE_FN double warpbook_next_normal_double(State *state, warpbook_pai
 WARPBOOK_RANDOM(curandStateXORWOW)
 WARPBOOK_RANDOM(curandStatePhilox4_32_10)
 #undef WARPBOOK_RANDOM
+
+// Of XORWOW in double, of two numbers; of Philox, of one.
+WARPBOOK_DEVICE_FN double curand_uniform_double(curandStateXORWOW *state) {
+    const unsigned int x = curand(state), y = curand(state);
+    return warpbook_uniform(x, y);
+}
+WARPBOOK_DEVICE_FN double curand_uniform_double(curandStatePhilox4_32_10 *state) {
+    return __builtin_fma((double)curand(state), 0x1p-32, 0x1p-32);
+}
 
 // Four at once, of Philox.
 WARPBOOK_DEVICE_FN float4 curand_uniform4(curandStatePhilox4_32_10 *state) {
