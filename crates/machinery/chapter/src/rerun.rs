@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 /// The command, as a shell takes it, that does what `words`, a program and its arguments, did:
 /// without what decides how results are printed, and each kernel launched once.
-pub(crate) fn once(words: impl IntoIterator<Item = OsString>) -> String {
+pub fn once(words: impl IntoIterator<Item = OsString>) -> String {
     let words = words.into_iter();
     let mut words = words.map(|word| word.to_string_lossy().into_owned());
     let mut kept: Vec<String> = words.next().into_iter().collect();
@@ -32,7 +32,7 @@ pub(crate) fn once(words: impl IntoIterator<Item = OsString>) -> String {
 
 /// A word as a shell takes it. (The one word that cannot be quoted has a zero byte in it, which
 /// no argument has.)
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     shlex::try_quote(word).map_or_else(|_| word.to_owned(), |quoted| quoted.into_owned())
 }
 

@@ -1,10 +1,12 @@
 //! One launch, all that is known of it.
 
+use serde::{Deserialize, Serialize};
+
 use crate::model::Modelled;
 use crate::profile::{Counters, LaunchProfile};
 
 /// What the simulator tells of a launch when it is over.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LaunchRecord {
     /// The kernel's name.
     pub kernel: String,

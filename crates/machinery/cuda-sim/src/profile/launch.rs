@@ -1,9 +1,11 @@
 //! The counters of one launch.
 
+use serde::{Deserialize, Serialize};
+
 use super::Tally;
 
 /// The counters of a launch, and those of its source's lines.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaunchProfile {
     /// All lines together.
     pub total: Tally,
@@ -16,7 +18,7 @@ pub struct LaunchProfile {
 }
 
 /// The counters of one line.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LineProfile {
     /// The file as the PTX names it, `kernels/matmul-tiled.cu`; empty where it names none.
     pub file: String,

@@ -13,6 +13,8 @@ pub use launch::{LaunchProfile, LineProfile};
 pub use metric::{Agreement, Figure, Group, METRICS, Metric};
 pub use tally::{AccessCounts, Level2, Tally};
 
+use serde::{Deserialize, Serialize};
+
 use crate::isa::Listing;
 
 /// What is counted of every launch, whether or not it is profiled.
@@ -92,7 +94,7 @@ pub struct Visit {
 }
 
 /// What a launch did, in sums that are known of every launch. [`LaunchProfile`] has the rest.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
     /// Loads from device memory, counted once for each thread and instruction: a vector is one.
     pub global_loads: u64,
