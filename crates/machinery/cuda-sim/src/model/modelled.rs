@@ -103,6 +103,27 @@ pub struct Roofline {
     pub peak_bandwidth: f64,
 }
 
+impl Modelled {
+    /// Adds another launch of the same kernel on the same GPU.
+    pub(crate) fn add(&mut self, other: &Modelled) {
+        self.milliseconds += other.milliseconds;
+        for part in &other.parts {
+            let mut known = self.parts.iter_mut();
+            match known.find(|known| known.resource == part.resource) {
+                Some(known) => known.milliseconds += part.milliseconds,
+                None => self.parts.push(*part),
+            }
+        }
+        self.parts
+            .sort_by(|one, other| other.milliseconds.total_cmp(&one.milliseconds));
+        if let Some(longest) = self.parts.first() {
+            self.binding = longest.resource;
+        }
+        self.roofline.operations += other.roofline.operations;
+        self.roofline.bytes += other.roofline.bytes;
+    }
+}
+
 /// A name as the presets have it, for as long as the program runs.
 fn preset<'de, D: Deserializer<'de>>(from: D) -> Result<Models, D::Error> {
     let name = String::deserialize(from)?;

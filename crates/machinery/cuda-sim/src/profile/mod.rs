@@ -111,6 +111,18 @@ pub struct Counters {
     pub thread_instructions: u64,
 }
 
+impl Counters {
+    /// Adds another launch's.
+    pub(crate) fn add(&mut self, other: &Counters) {
+        self.global_loads += other.global_loads;
+        self.global_stores += other.global_stores;
+        self.barriers += other.barriers;
+        self.atomics += other.atomics;
+        self.divergent_branches += other.divergent_branches;
+        self.thread_instructions += other.thread_instructions;
+    }
+}
+
 impl Counts {
     pub fn new(blocks: usize) -> Counts {
         Counts {
