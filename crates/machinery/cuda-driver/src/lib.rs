@@ -42,6 +42,7 @@ pub use cuda_sim::exec::fault::{Fault, FaultKind, FaultPlace};
 pub use cuda_sim::isa::{AccessClass, AccessSet, Direction, Memory, SourceLine};
 pub use cuda_sim::launch::LaunchRecord;
 pub use cuda_sim::{device, model, profile as counters};
+pub use report::say;
 pub use simulator::check::{check, checking, take_findings};
 pub use simulator::conditions::{poison, shuffle, watch_blocks};
 pub use simulator::watch::{

@@ -114,6 +114,14 @@ macro_rules! functions {
             },
         }),*];
 
+        /// What C calls, of each function.
+        pub(super) static EXPORTED: &[Erased] = &[$(
+            // SAFETY: one function pointer is like another; this one is never called.
+            unsafe {
+                std::mem::transmute::<unsafe extern "C" fn($($type),*) -> Code, Erased>($name)
+            }
+        ),*];
+
         /// All functions, and whether the simulator does them.
         #[cfg(test)]
         pub(crate) static SIMULATED: &[(&str, bool)] =

@@ -1,0 +1,103 @@
+//! Allocation, fills, arrays, textures and surfaces.
+
+use std::ffi::{c_int, c_uint, c_void};
+
+use cust_raw::{CUarray, CUstream};
+
+use super::entry::Entry;
+use crate::last_error::call;
+use crate::status::Code;
+use crate::stream::DefaultStream;
+use crate::types::{
+    ChannelFormat, Extent, PitchedPtr, PointerAttributes, ResourceDesc, TextureDesc,
+};
+use crate::{arrays, memory, pools, symbols, textures};
+
+functions! {
+    // Allocation
+    cudaMalloc(to: *mut *mut c_void, bytes: usize) => memory::allocate;
+    cudaFree(at: *mut c_void) => memory::free;
+    cudaMallocPitch(
+        to: *mut *mut c_void, pitch: *mut usize, width: usize, height: usize,
+    ) => memory::allocate_pitched;
+    cudaMalloc3D(to: *mut PitchedPtr, extent: Extent) => memory::allocate_3d;
+    cudaMallocHost(to: *mut *mut c_void, bytes: usize) => memory::allocate_host;
+    cudaHostAlloc(
+        to: *mut *mut c_void, bytes: usize, flags: c_uint,
+    ) => memory::allocate_host_with_flags;
+    cudaFreeHost(at: *mut c_void) => memory::free_host;
+    cudaHostRegister(at: *mut c_void, bytes: usize, flags: c_uint) => memory::register_host;
+    cudaHostUnregister(at: *mut c_void) => memory::unregister_host;
+    cudaHostGetDevicePointer(
+        to: *mut *mut c_void, host: *mut c_void, flags: c_uint,
+    ) => memory::host_device_pointer;
+    cudaHostGetFlags(flags: *mut c_uint, host: *mut c_void) => memory::host_flags;
+    cudaMallocManaged(
+        to: *mut *mut c_void, bytes: usize, flags: c_uint,
+    ) => memory::allocate_managed;
+    cudaMemPrefetchAsync(
+        at: *const c_void, bytes: usize, device: c_int, stream: CUstream,
+    ) | cudaMemPrefetchAsync_ptsz => memory::prefetch;
+    cudaMemAdvise(
+        at: *const c_void, bytes: usize, advice: c_int, device: c_int,
+    ) => memory::advise;
+    cudaStreamAttachMemAsync(
+        stream: CUstream, at: *mut c_void, bytes: usize, flags: c_uint,
+    ) | cudaStreamAttachMemAsync_ptsz => memory::attach;
+    cudaMallocAsync(
+        to: *mut *mut c_void, bytes: usize, stream: CUstream,
+    ) | cudaMallocAsync_ptsz => pools::allocate;
+    cudaFreeAsync(at: *mut c_void, stream: CUstream) | cudaFreeAsync_ptsz => pools::free;
+    cudaMemGetInfo(free: *mut usize, total: *mut usize) => memory::info;
+    cudaPointerGetAttributes(
+        attributes: *mut PointerAttributes, of: *const c_void,
+    ) => memory::attributes;
+    cudaGetSymbolAddress(to: *mut *mut c_void, symbol: *const c_void) => symbols::address;
+    cudaGetSymbolSize(to: *mut usize, symbol: *const c_void) => symbols::size;
+
+    // Fills
+    cudaMemset(at: *mut c_void, value: c_int, bytes: usize) | cudaMemset_ptds => memory::set;
+    cudaMemsetAsync(
+        at: *mut c_void, value: c_int, bytes: usize, stream: CUstream,
+    ) | cudaMemsetAsync_ptsz => memory::set_async;
+    cudaMemset2D(
+        at: *mut c_void, pitch: usize, value: c_int, width: usize, height: usize,
+    ) | cudaMemset2D_ptds => memory::set_2d;
+    cudaMemset2DAsync(
+        at: *mut c_void, pitch: usize, value: c_int, width: usize, height: usize, stream: CUstream,
+    ) | cudaMemset2DAsync_ptsz => memory::set_2d_async;
+    cudaMemset3D(
+        at: PitchedPtr, value: c_int, extent: Extent,
+    ) | cudaMemset3D_ptds => memory::set_3d;
+    cudaMemset3DAsync(
+        at: PitchedPtr, value: c_int, extent: Extent, stream: CUstream,
+    ) | cudaMemset3DAsync_ptsz => memory::set_3d_async;
+
+    // Arrays, textures and surfaces
+    cudaMallocArray(
+        to: *mut CUarray, format: *const ChannelFormat, width: usize, height: usize, flags: c_uint,
+    ) => arrays::allocate;
+    cudaMalloc3DArray(
+        to: *mut CUarray, format: *const ChannelFormat, extent: Extent, flags: c_uint,
+    ) => arrays::allocate_3d;
+    cudaFreeArray(array: CUarray) => arrays::free;
+    cudaArrayGetInfo(
+        format: *mut ChannelFormat, extent: *mut Extent, flags: *mut c_uint, array: CUarray,
+    ) => arrays::info;
+    cudaGetChannelDesc(format: *mut ChannelFormat, array: CUarray) => arrays::channel_format;
+    cudaCreateTextureObject(
+        to: *mut u64, resource: *const ResourceDesc, how: *const TextureDesc, view: *const c_void,
+    ) => textures::create_texture;
+    cudaDestroyTextureObject(texture: u64) => textures::destroy_texture;
+    cudaGetTextureObjectResourceDesc(
+        to: *mut ResourceDesc, texture: u64,
+    ) => textures::resource_of_texture;
+    cudaGetTextureObjectTextureDesc(
+        to: *mut TextureDesc, texture: u64,
+    ) => textures::texture_of_texture;
+    cudaCreateSurfaceObject(to: *mut u64, resource: *const ResourceDesc) => textures::create_surface;
+    cudaDestroySurfaceObject(surface: u64) => textures::destroy_surface;
+    cudaGetSurfaceObjectResourceDesc(
+        to: *mut ResourceDesc, surface: u64,
+    ) => textures::resource_of_surface;
+}

@@ -1,0 +1,52 @@
+//! How many blocks of a kernel fit.
+
+use std::ffi::{c_int, c_uint, c_void};
+
+use cuda_driver::functions as cu;
+
+use crate::program;
+use crate::status::{Answer, driver};
+
+/// `cudaOccupancyMaxActiveBlocksPerMultiprocessor`.
+pub unsafe fn active_blocks(
+    to: *mut c_int,
+    host: *const c_void,
+    threads: c_int,
+    dynamic_shared: usize,
+) -> Answer {
+    // SAFETY: the caller's promise.
+    unsafe { active_blocks_with_flags(to, host, threads, dynamic_shared, 0) }
+}
+
+/// `cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags`.
+pub unsafe fn active_blocks_with_flags(
+    to: *mut c_int,
+    host: *const c_void,
+    threads: c_int,
+    dynamic_shared: usize,
+    flags: c_uint,
+) -> Answer {
+    let function = program::kernel(host)?;
+    // SAFETY: the caller's promise.
+    driver(unsafe {
+        cu::cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+            to,
+            function,
+            threads,
+            dynamic_shared,
+            flags,
+        )
+    })
+}
+
+/// `cudaOccupancyAvailableDynamicSMemPerBlock`.
+pub unsafe fn available_dynamic_shared(
+    to: *mut usize,
+    host: *const c_void,
+    blocks: c_int,
+    threads: c_int,
+) -> Answer {
+    let function = program::kernel(host)?;
+    // SAFETY: the caller's promise.
+    driver(unsafe { cu::cuOccupancyAvailableDynamicSMemPerBlock(to, function, blocks, threads) })
+}
