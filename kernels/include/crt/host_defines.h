@@ -1,0 +1,58 @@
+// Where code runs and where data lies: the words that CUDA adds to C++.
+//
+// A compiler that is not told of CUDA (a plain .c or .cpp file) sees words without a meaning,
+// so that headers which use them can be read there, too.
+
+#pragma once
+
+#if defined(__CUDA__)
+#define __host__ __attribute__((host))
+#define __device__ __attribute__((device))
+#define __global__ __attribute__((global))
+#define __shared__ __attribute__((shared))
+#define __constant__ __attribute__((constant))
+#define __managed__ __attribute__((managed))
+#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
+#else
+#define __host__
+#define __device__
+#define __global__
+#define __shared__
+#define __constant__
+#define __managed__
+#define __launch_bounds__(...)
+#endif
+
+// A kernel's parameter that is read where the launch put it. clang reads all of them there.
+#if !(defined(__CUDA__) && __clang_major__ >= 20)
+#define __grid_constant__
+#endif
+#define __cluster_dims__(...)
+
+#if defined(_MSC_VER) && !defined(__clang__)
+#define __forceinline__ __forceinline
+#define __align__(bytes) __declspec(align(bytes))
+#else
+#define __forceinline__ __inline__ __attribute__((always_inline))
+#define __align__(bytes) __attribute__((aligned(bytes)))
+// clang knows this word since version 15, as a word that may also stand in an attribute.
+#if defined(__CUDA__)
+#if !__has_feature(__cuda_noinline_keyword__)
+#define __noinline__ __attribute__((noinline))
+#endif
+#endif
+#endif
+#define __builtin_align__(bytes) __align__(bytes)
+#define __inline_hint__
+#define __no_return__ __attribute__((noreturn))
+#define __thread__ __thread
+#define __import__
+#define __export__
+#define __location__(where) __##where##__
+#define __device_builtin__
+#define __cudart_builtin__
+#define __device_builtin_texture_type__
+#define __device_builtin_surface_type__
+#define CUDARTAPI
+#define CUDAAPI
+#define CUDART_CB

@@ -1,0 +1,52 @@
+// All that a CUDA program has without asking for it: read before each program (`-include`),
+// as nvcc does.
+//
+// The order matters. The C++ library's mathematics may be `constexpr`, and clang takes such
+// functions for both sides unless it has seen a device's own before; so clang's declarations
+// come first, then the C++ library, and what is ours after it.
+
+#pragma once
+
+#if defined(__CUDA__)
+#include <__clang_cuda_math_forward_declares.h>
+#define __CUDACC__ 1
+#define __CUDACC_VER_MAJOR__ 12
+#define __CUDACC_VER_MINOR__ 8
+#define __CUDACC_VER_BUILD__ 0
+#define __CUDACC_EXTENDED_LAMBDA__ 1
+#define __CUDACC_RELAXED_CONSTEXPR__ 1
+#endif
+
+#if defined(__cplusplus)
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <utility>
+#endif
+#include <assert.h>
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "crt/host_defines.h"
+#include "vector_types.h"
+#include "vector_functions.h"
+#include "driver_types.h"
+#include "cuda_runtime_api.h"
+
+#if defined(__CUDA__)
+#include "device_launch_parameters.h"
+#include "device_functions.h"
+#include "math_functions.h"
+
+// What clang calls for `kernel<<<grid, block, shared, stream>>>(…)`.
+extern "C" unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0,
+                                                    void *stream = 0);
+#endif

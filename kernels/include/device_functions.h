@@ -1,0 +1,20 @@
+// The functions of a kernel that are neither mathematics nor the C++ library.
+
+#pragma once
+
+#if defined(__CUDA__)
+#include <stddef.h>
+#include <time.h>
+
+#include "device_launch_parameters.h"
+#include "vector_functions.h"
+#include "warpbook/addresses.h"
+#include "warpbook/atomics.h"
+#include "warpbook/bits.h"
+#include "warpbook/library.h"
+#include "warpbook/loads.h"
+#include "warpbook/read_only.h"
+#include "warpbook/shuffles.h"
+#include "warpbook/votes.h"
+#include "warpbook/waiting.h"
+#endif

@@ -1,0 +1,5 @@
+// The same under an older name.
+
+#pragma once
+
+#include "crt/host_defines.h"

@@ -1,0 +1,29 @@
+// Which memory an address lies in, and the same address as the instructions for that memory
+// take it.
+
+#pragma once
+
+#include "device_fn.h"
+
+#define WARPBOOK_IS_IN(name, memory)                                                      \
+    __attribute__((const)) WARPBOOK_DEVICE_FN unsigned int name(const void *p) {          \
+        return __nvvm_isspacep_##memory(p);                                               \
+    }
+WARPBOOK_IS_IN(__isGlobal, global)
+WARPBOOK_IS_IN(__isShared, shared)
+WARPBOOK_IS_IN(__isConstant, const)
+WARPBOOK_IS_IN(__isLocal, local)
+#undef WARPBOOK_IS_IN
+
+#define WARPBOOK_ADDRESS(memory, number)                                                  \
+    WARPBOOK_DEVICE_FN size_t __cvta_generic_to_##memory(const void *p) {                 \
+        return (size_t)(__attribute__((address_space(number))) void *)p;                  \
+    }                                                                                     \
+    WARPBOOK_DEVICE_FN void *__cvta_##memory##_to_generic(size_t p) {                     \
+        return (void *)(__attribute__((address_space(number))) void *)p;                  \
+    }
+WARPBOOK_ADDRESS(global, 1)
+WARPBOOK_ADDRESS(shared, 3)
+WARPBOOK_ADDRESS(constant, 4)
+WARPBOOK_ADDRESS(local, 5)
+#undef WARPBOOK_ADDRESS

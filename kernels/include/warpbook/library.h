@@ -1,0 +1,53 @@
+// What the C library has, in device code: memory, messages, assertions.
+
+#pragma once
+
+#include "device_fn.h"
+
+extern "C" {
+// The driver provides these. clang turns printf into vprintf.
+__device__ int vprintf(const char *format, const char *arguments);
+__device__ void __assertfail(const char *condition, const char *file, unsigned int line,
+                             const char *function, size_t char_bytes);
+__device__ int printf(const char *format, ...);
+__device__ void *malloc(size_t bytes) __attribute__((malloc, nothrow));
+__device__ void free(void *p) __attribute__((nothrow));
+
+// What the C library's `assert` calls: Linux', macOS', Windows'.
+WARPBOOK_DEVICE_FN void __assert_fail(const char *condition, const char *file,
+                                      unsigned int line, const char *function) {
+    __assertfail(condition, file, line, function, 1);
+}
+WARPBOOK_DEVICE_FN void __assert_rtn(const char *function, const char *file, int line,
+                                     const char *condition) {
+    __assertfail(condition, file, (unsigned int)line, function, 1);
+}
+WARPBOOK_DEVICE_FN void _wassert(const wchar_t *condition, const wchar_t *file,
+                                 unsigned int line) {
+    __assertfail((const char *)condition, (const char *)file, line, "", sizeof(wchar_t));
+}
+WARPBOOK_DEVICE_FN void abort() { asm volatile("trap;"); }
+WARPBOOK_DEVICE_FN void *memcpy(void *to, const void *from, size_t bytes) {
+    return __builtin_memcpy(to, from, bytes);
+}
+WARPBOOK_DEVICE_FN void *memmove(void *to, const void *from, size_t bytes) {
+    return __builtin_memmove(to, from, bytes);
+}
+WARPBOOK_DEVICE_FN void *memset(void *to, int value, size_t bytes) {
+    return __builtin_memset(to, value, bytes);
+}
+}
+
+namespace std {
+WARPBOOK_DEVICE_FN void *malloc(size_t bytes) { return ::malloc(bytes); }
+WARPBOOK_DEVICE_FN void free(void *p) { ::free(p); }
+WARPBOOK_DEVICE_FN void *memcpy(void *to, const void *from, size_t bytes) {
+    return __builtin_memcpy(to, from, bytes);
+}
+WARPBOOK_DEVICE_FN void *memmove(void *to, const void *from, size_t bytes) {
+    return __builtin_memmove(to, from, bytes);
+}
+WARPBOOK_DEVICE_FN void *memset(void *to, int value, size_t bytes) {
+    return __builtin_memset(to, value, bytes);
+}
+}

@@ -1,0 +1,124 @@
+// Loads and stores that say which cache is used, and how.
+
+#pragma once
+
+#include "device_fn.h"
+
+// Values travel as 1, 2, 4, 8 or 16 bytes.
+struct warpbook_bytes8 { unsigned int x, y; };
+struct warpbook_bytes16 { unsigned int x, y, z, w; };
+
+// The bytes of a value as another type. (A union, as a vector type with an assignment of its
+// own is not what __builtin_bit_cast takes.)
+template <typename To, typename From> union warpbook_same_bytes {
+    From from;
+    To to;
+};
+template <typename To, typename From> WARPBOOK_DEVICE_FN To warpbook_bytes_as(From from) {
+    static_assert(sizeof(To) == sizeof(From), "of one size");
+    warpbook_same_bytes<To, From> bytes = {from};
+    return bytes.to;
+}
+
+template <int size> struct warpbook_bytes;
+template <> struct warpbook_bytes<1> { typedef unsigned char type; };
+template <> struct warpbook_bytes<2> { typedef unsigned short type; };
+template <> struct warpbook_bytes<4> { typedef unsigned int type; };
+template <> struct warpbook_bytes<8> { typedef warpbook_bytes8 type; };
+template <> struct warpbook_bytes<16> { typedef warpbook_bytes16 type; };
+
+// What a load or store of this kind does with 1 to 16 bytes.
+#define WARPBOOK_LOAD_BYTES(name, kind)                                                         \
+    WARPBOOK_DEVICE_FN void name##_bytes(unsigned char &to, const void *p) {                    \
+        unsigned int word;                                                                      \
+        asm volatile("ld.global." kind ".u8 %0, [%1];" : "=r"(word) : "l"(WARPBOOK_GLOBAL(p))   \
+                     : "memory");                                                               \
+        to = (unsigned char)word;                                                               \
+    }                                                                                           \
+    WARPBOOK_DEVICE_FN void name##_bytes(unsigned short &to, const void *p) {                   \
+        asm volatile("ld.global." kind ".u16 %0, [%1];" : "=h"(to) : "l"(WARPBOOK_GLOBAL(p))    \
+                     : "memory");                                                               \
+    }                                                                                           \
+    WARPBOOK_DEVICE_FN void name##_bytes(unsigned int &to, const void *p) {                     \
+        asm volatile("ld.global." kind ".u32 %0, [%1];" : "=r"(to) : "l"(WARPBOOK_GLOBAL(p))    \
+                     : "memory");                                                               \
+    }                                                                                           \
+    WARPBOOK_DEVICE_FN void name##_bytes(warpbook_bytes8 &to, const void *p) {                  \
+        asm volatile("ld.global." kind ".v2.u32 {%0, %1}, [%2];"                                \
+                     : "=r"(to.x), "=r"(to.y) : "l"(WARPBOOK_GLOBAL(p)) : "memory");            \
+    }                                                                                           \
+    WARPBOOK_DEVICE_FN void name##_bytes(warpbook_bytes16 &to, const void *p) {                 \
+        asm volatile("ld.global." kind ".v4.u32 {%0, %1, %2, %3}, [%4];"                        \
+                     : "=r"(to.x), "=r"(to.y), "=r"(to.z), "=r"(to.w)                           \
+                     : "l"(WARPBOOK_GLOBAL(p)) : "memory");                                     \
+    }
+#define WARPBOOK_STORE_BYTES(name, kind)                                                        \
+    WARPBOOK_DEVICE_FN void name##_bytes(void *p, unsigned char from) {                         \
+        asm volatile("st.global." kind ".u8 [%0], %1;" ::"l"(WARPBOOK_GLOBAL(p)),               \
+                     "r"((unsigned int)from) : "memory");                                       \
+    }                                                                                           \
+    WARPBOOK_DEVICE_FN void name##_bytes(void *p, unsigned short from) {                        \
+        asm volatile("st.global." kind ".u16 [%0], %1;" ::"l"(WARPBOOK_GLOBAL(p)), "h"(from)    \
+                     : "memory");                                                               \
+    }                                                                                           \
+    WARPBOOK_DEVICE_FN void name##_bytes(void *p, unsigned int from) {                          \
+        asm volatile("st.global." kind ".u32 [%0], %1;" ::"l"(WARPBOOK_GLOBAL(p)), "r"(from)    \
+                     : "memory");                                                               \
+    }                                                                                           \
+    WARPBOOK_DEVICE_FN void name##_bytes(void *p, warpbook_bytes8 from) {                       \
+        asm volatile("st.global." kind ".v2.u32 [%0], {%1, %2};" ::"l"(WARPBOOK_GLOBAL(p)),     \
+                     "r"(from.x), "r"(from.y) : "memory");                                      \
+    }                                                                                           \
+    WARPBOOK_DEVICE_FN void name##_bytes(void *p, warpbook_bytes16 from) {                      \
+        asm volatile("st.global." kind ".v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(                 \
+                         WARPBOOK_GLOBAL(p)),                                                   \
+                     "r"(from.x), "r"(from.y), "r"(from.z), "r"(from.w) : "memory");            \
+    }
+
+// The types that all of these functions are there for.
+#define WARPBOOK_LOAD_TYPES(each, name)                                                         \
+    each(name, char) each(name, signed char) each(name, unsigned char)                          \
+    each(name, short) each(name, unsigned short) each(name, int) each(name, unsigned int)       \
+    each(name, long) each(name, unsigned long)                                                  \
+    each(name, long long) each(name, unsigned long long) each(name, float) each(name, double)   \
+    each(name, char2) each(name, uchar2) each(name, char4) each(name, uchar4)                   \
+    each(name, short2) each(name, ushort2) each(name, short4) each(name, ushort4)               \
+    each(name, int2) each(name, uint2) each(name, int4) each(name, uint4)                       \
+    each(name, longlong2) each(name, ulonglong2)                                                \
+    each(name, float2) each(name, float4) each(name, double2)
+
+#define WARPBOOK_LOAD(name, T)                                  \
+    WARPBOOK_DEVICE_FN T name(const T *p) {                     \
+        warpbook_bytes<sizeof(T)>::type bytes;                  \
+        name##_bytes(bytes, p);                                 \
+        return warpbook_bytes_as<T>(bytes);                     \
+    }
+#define WARPBOOK_STORE(name, T)                                                        \
+    WARPBOOK_DEVICE_FN void name(T *p, T value) {                                      \
+        name##_bytes(p, warpbook_bytes_as<warpbook_bytes<sizeof(T)>::type>(value));    \
+    }
+
+#define WARPBOOK_LOADS(name, kind)  \
+    WARPBOOK_LOAD_BYTES(name, kind) \
+    WARPBOOK_LOAD_TYPES(WARPBOOK_LOAD, name)
+#define WARPBOOK_STORES(name, kind)  \
+    WARPBOOK_STORE_BYTES(name, kind) \
+    WARPBOOK_LOAD_TYPES(WARPBOOK_STORE, name)
+
+WARPBOOK_LOADS(__ldca, "ca")
+WARPBOOK_LOADS(__ldcg, "cg")
+WARPBOOK_LOADS(__ldcs, "cs")
+WARPBOOK_LOADS(__ldlu, "lu")
+WARPBOOK_LOADS(__ldcv, "cv")
+WARPBOOK_STORES(__stwb, "wb")
+WARPBOOK_STORES(__stcg, "cg")
+WARPBOOK_STORES(__stcs, "cs")
+WARPBOOK_STORES(__stwt, "wt")
+
+#undef WARPBOOK_LOADS
+#undef WARPBOOK_STORES
+#undef WARPBOOK_LOAD
+#undef WARPBOOK_STORE
+#undef WARPBOOK_LOAD_BYTES
+#undef WARPBOOK_STORE_BYTES
+#undef WARPBOOK_LOAD_TYPES

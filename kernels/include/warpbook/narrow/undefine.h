@@ -1,0 +1,11 @@
+// Ends what half_type.h and bfloat16_type.h begin: the names that type.h, conversions.h and
+// functions.h are read with.
+
+#undef WARPBOOK_NARROW
+#undef WARPBOOK_NARROW2
+#undef WARPBOOK_NARROW_RAW
+#undef WARPBOOK_NARROW2_RAW
+#undef WARPBOOK_NARROW_FROM
+#undef WARPBOOK_NARROW_TO
+#undef WARPBOOK_NAME
+#undef WARPBOOK_NAME2
