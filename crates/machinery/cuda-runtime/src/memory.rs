@@ -263,7 +263,6 @@ fn about(of: *const c_void) -> Answer<PointerAttributes> {
             device: -2,
             device_pointer: null_mut(),
             host_pointer: of.cast_mut(),
-            reserved: [0; 8],
         });
     }
     ask(IS_MANAGED, (&raw mut managed).cast());
@@ -274,7 +273,6 @@ fn about(of: *const c_void) -> Answer<PointerAttributes> {
         device: current_device()?,
         device_pointer: pointer(on_device),
         host_pointer: pointer(on_host),
-        reserved: [0; 8],
     })
 }
 

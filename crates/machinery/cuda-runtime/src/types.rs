@@ -92,7 +92,6 @@ pub struct PointerAttributes {
     pub device: c_int,
     pub device_pointer: *mut c_void,
     pub host_pointer: *mut c_void,
-    pub reserved: [isize; 8],
 }
 
 /// `cudaFuncAttributes`.

@@ -1,0 +1,16 @@
+// Which part of a program a profiler looks at.
+
+#pragma once
+
+#include "driver_types.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+cudaError_t cudaProfilerStart(void);
+cudaError_t cudaProfilerStop(void);
+
+#if defined(__cplusplus)
+}
+#endif
