@@ -1,0 +1,31 @@
+// CUDA's mathematics for the device: all functions of the single and double precision sections, the fast and the rounded
+// ones, those of whole numbers, and C++'s overloads. The names and what they do are those of the CUDA Math API,
+// and so are the largest errors: docs/results/mathematics.md has them, measured.
+//
+// It has to stand before any header of C++ (see mathematics/overloads.h).
+
+#pragma once
+
+#if defined(__clang__) && defined(__CUDA__)
+
+#include <__clang_cuda_math_forward_declares.h>
+
+#include "mathematics/core.h"
+
+#include "mathematics/bessel.h"
+#include "mathematics/error.h"
+#include "mathematics/exp.h"
+#include "mathematics/gamma.h"
+#include "mathematics/integers.h"
+#include "mathematics/intrinsics.h"
+#include "mathematics/inverse_trigonometric.h"
+#include "mathematics/log.h"
+#include "mathematics/pow.h"
+#include "mathematics/roots.h"
+#include "mathematics/rounding.h"
+#include "mathematics/trigonometric.h"
+#include "mathematics/video.h"
+
+#include "mathematics/overloads.h"
+
+#endif

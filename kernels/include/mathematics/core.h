@@ -1,0 +1,143 @@
+// What all of the device mathematics is made of: bits, exact sums and products, polynomials.
+//
+// clang fuses a * b + c into one rounding wherever it can. Where a rounding has to stay, add and mul are
+// called: they are never fused, and a compiler that may reorder sums leaves them as they are.
+
+#pragma once
+
+// A function of the device that is inlined and has no lines of its own: its instructions count for the line
+// that calls it.
+#define __CUDA_MATH static __inline__ __attribute__((device, always_inline, nodebug, unused))
+
+// -use_fast_math has several names.
+#if defined(__CLANG_CUDA_APPROX_TRANSCENDENTALS__) || defined(__CLANG_GPU_APPROX_TRANSCENDENTALS__) || \
+    defined(__USE_FAST_MATH__)
+#define __CUDA_MATH_FAST 1
+#else
+#define __CUDA_MATH_FAST 0
+#endif
+
+namespace __cuda_math {
+
+typedef unsigned int word;
+typedef unsigned long long word64;
+
+__CUDA_MATH int as_int(float x) { return __builtin_bit_cast(int, x); }
+__CUDA_MATH float as_float(int x) { return __builtin_bit_cast(float, x); }
+__CUDA_MATH long long as_long(double x) { return __builtin_bit_cast(long long, x); }
+__CUDA_MATH double as_double(long long x) { return __builtin_bit_cast(double, x); }
+// The upper half of a double: sign, exponent, 20 bits.
+__CUDA_MATH int high(double x) { return (int)(as_long(x) >> 32); }
+
+__CUDA_MATH float magnitude(float x) { return __builtin_fabsf(x); }
+__CUDA_MATH double magnitude(double x) { return __builtin_fabs(x); }
+__CUDA_MATH float with_sign(float x, float sign) {
+    return as_float((as_int(x) & 0x7fffffff) | (as_int(sign) & (int)0x80000000));
+}
+__CUDA_MATH double with_sign(double x, double sign) {
+    return as_double((as_long(x) & 0x7fffffffffffffffll) | (as_long(sign) & (long long)(1ull << 63)));
+}
+__CUDA_MATH bool is_negative(float x) { return as_int(x) < 0; }
+__CUDA_MATH bool is_negative(double x) { return as_long(x) < 0; }
+__CUDA_MATH bool is_nan(float x) { return (as_int(x) & 0x7fffffff) > 0x7f800000; }
+__CUDA_MATH bool is_nan(double x) { return (as_long(x) & 0x7fffffffffffffffll) > 0x7ff0000000000000ll; }
+__CUDA_MATH bool is_inf(float x) { return (as_int(x) & 0x7fffffff) == 0x7f800000; }
+__CUDA_MATH bool is_inf(double x) { return (as_long(x) & 0x7fffffffffffffffll) == 0x7ff0000000000000ll; }
+
+__CUDA_MATH float infinity(float) { return as_float(0x7f800000); }
+__CUDA_MATH double infinity(double) { return as_double(0x7ff0000000000000ll); }
+__CUDA_MATH float not_a_number(float) { return as_float(0x7fffffff); }
+__CUDA_MATH double not_a_number(double) { return as_double((long long)0xfff8000000000000ull); }
+
+// One rounding each, whatever stands around them.
+__CUDA_MATH float mul(float a, float b) { return __nvvm_mul_rn_f(a, b); }
+__CUDA_MATH double mul(double a, double b) { return __nvvm_mul_rn_d(a, b); }
+__CUDA_MATH float add(float a, float b) { return __nvvm_add_rn_f(a, b); }
+__CUDA_MATH double add(double a, double b) { return __nvvm_add_rn_d(a, b); }
+__CUDA_MATH float sub(float a, float b) { return __nvvm_add_rn_f(a, -b); }
+__CUDA_MATH double sub(double a, double b) { return __nvvm_add_rn_d(a, -b); }
+// a * b + c
+__CUDA_MATH float madd(float a, float b, float c) { return __nvvm_fma_rn_f(a, b, c); }
+__CUDA_MATH double madd(double a, double b, double c) { return __nvvm_fma_rn_d(a, b, c); }
+__CUDA_MATH float root(float x) { return __nvvm_sqrt_rn_f(x); }
+__CUDA_MATH double root(double x) { return __nvvm_sqrt_rn_d(x); }
+__CUDA_MATH float divide(float a, float b) { return __nvvm_div_rn_f(a, b); }
+__CUDA_MATH double divide(double a, double b) { return __nvvm_div_rn_d(a, b); }
+
+// The nearest whole number, the even one of two.
+__CUDA_MATH float nearest(float x) { return __builtin_rintf(x); }
+__CUDA_MATH double nearest(double x) { return __builtin_rint(x); }
+__CUDA_MATH float whole(float x) { return __builtin_truncf(x); }
+__CUDA_MATH double whole(double x) { return __builtin_trunc(x); }
+
+// 2^n, where that is a normal number.
+__CUDA_MATH float power_of_two(int n, float) { return as_float((n + 127) << 23); }
+__CUDA_MATH double power_of_two(int n, double) { return as_double((long long)(n + 1023) << 52); }
+
+// x * 2^n for an x near 1 and n from -300 (double: -2000) to 250 (double: 2000): rounded once.
+template <class T> __CUDA_MATH T scaled(T x, int n) {
+    const int half = n >> 1;
+    return x * power_of_two(half, x) * power_of_two(n - half, x);
+}
+
+// A polynomial, its coefficients from that of 1 on.
+template <class T> __CUDA_MATH T horner(T, T c) { return c; }
+template <class T, class... Rest> __CUDA_MATH T horner(T x, T c, Rest... rest) {
+    return madd(horner(x, rest...), x, c);
+}
+
+// A number as a sum of two: what the first one has lost is in the second.
+template <class T> struct pair {
+    T hi, lo;
+};
+
+// a + b without loss, where a is the larger or 0.
+template <class T> __CUDA_MATH pair<T> sum_of_larger(T a, T b) {
+    const T hi = add(a, b);
+    return {hi, add(sub(a, hi), b)};
+}
+
+// a + b without loss.
+template <class T> __CUDA_MATH pair<T> sum(T a, T b) {
+    const T hi = add(a, b);
+    const T of_b = sub(hi, a);
+    return {hi, add(sub(a, sub(hi, of_b)), sub(b, of_b))};
+}
+
+// a * b without loss.
+template <class T> __CUDA_MATH pair<T> product(T a, T b) {
+    const T hi = mul(a, b);
+    return {hi, madd(a, b, -hi)};
+}
+
+// x * 2^n, rounded once.
+__CUDA_MATH float shifted(float x, int n) {
+    const float small = 0x1p-102f;
+    for (int step = 0; step < 2; step++) {
+        if (n > 127) {
+            x *= 0x1p127f;
+            n -= 127;
+        } else if (n < -126) {
+            x *= small;
+            n += 102;
+        }
+    }
+    n = n > 127 ? 127 : n < -126 ? -126 : n;
+    return x * power_of_two(n, x);
+}
+__CUDA_MATH double shifted(double x, int n) {
+    const double small = 0x1p-969;
+    for (int step = 0; step < 2; step++) {
+        if (n > 1023) {
+            x *= 0x1p1023;
+            n -= 1023;
+        } else if (n < -1022) {
+            x *= small;
+            n += 969;
+        }
+    }
+    n = n > 1023 ? 1023 : n < -1022 ? -1022 : n;
+    return x * power_of_two(n, x);
+}
+
+} // namespace __cuda_math
