@@ -32,6 +32,15 @@ pub struct Flags {
     #[command(flatten)]
     pub compile: Compile,
 
+    /// Launch as this file describes: in place of a comment in the kernel's file, a .toml file with the
+    /// description alone
+    #[arg(long, value_name = "FILE")]
+    pub plan: Option<PathBuf>,
+
+    /// Give a number of the description another value
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+
     /// The GPU that the simulator models: h200, rtx3090, gtx970, p2000 or gtx280 (as CUDA_SIM_DEVICE)
     #[arg(long, value_name = "NAME")]
     pub device: Option<String>,

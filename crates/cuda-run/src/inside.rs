@@ -1,13 +1,14 @@
 //! The program's own process: what was compiled is loaded, and its `main` called.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process;
 
 use clap::Parser;
-use common::error::note;
+use common::error::{in_words, note};
 use cuda_driver::{Checks, Event};
 
+use crate::described::{self, Description};
 use crate::wire::{Teller, Told};
 
 /// The first word of its command line.
@@ -16,8 +17,14 @@ pub const NAME: &str = "program's-process";
 /// What its command line says; nobody types it.
 #[derive(Debug, Parser)]
 struct Flags {
+    /// The program, or with a description the PTX.
     #[arg(long)]
-    library: PathBuf,
+    compiled: PathBuf,
+    /// The file with a description of launches.
+    #[arg(long)]
+    described: Option<PathBuf>,
+    #[arg(long)]
+    set: Vec<String>,
     #[arg(long)]
     told: PathBuf,
     #[arg(long)]
@@ -49,7 +56,24 @@ pub fn main(words: &[OsString]) -> ! {
             Event::Found(findings) => Told::Found(findings.to_vec()),
         });
     }));
-    process::exit(call(&flags, teller));
+    process::exit(match &flags.described {
+        Some(file) => launch(file, &flags, teller),
+        None => call(&flags, teller),
+    });
+}
+
+/// Launches what a description says.
+fn launch(file: &Path, flags: &Flags, teller: &Teller) -> i32 {
+    let description = Description::open(file, &flags.set);
+    let right =
+        description.and_then(|description| described::run(&description, &flags.compiled, teller));
+    match right {
+        Ok(right) => i32::from(!right),
+        Err(error) => {
+            note(format_args!("error: {}", in_words(&error)));
+            1
+        }
+    }
 }
 
 #[cfg(unix)]
@@ -79,7 +103,7 @@ fn call(flags: &Flags, teller: &Teller) -> i32 {
     // has changed it; Rust's own start has.
     unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
     // SAFETY: what the program's own beginning does is its author's.
-    let library = unsafe { Library::open(Some(&flags.library), RTLD_NOW | RTLD_GLOBAL) };
+    let library = unsafe { Library::open(Some(&flags.compiled), RTLD_NOW | RTLD_GLOBAL) };
     let library = match library {
         Ok(library) => library,
         Err(error) => {
@@ -103,6 +127,6 @@ fn call(flags: &Flags, teller: &Teller) -> i32 {
 
 #[cfg(not(unix))]
 fn call(flags: &Flags, teller: &Teller) -> i32 {
-    teller.tell(&Told::NotLoaded(flags.library.display().to_string()));
+    teller.tell(&Told::NotLoaded(flags.compiled.display().to_string()));
     1
 }

@@ -24,7 +24,17 @@ pub struct Kernels(Vec<Kernel>);
 
 impl Kernels {
     /// Adds a launch.
-    pub fn add(&mut self, launch: LaunchRecord) {
+    pub fn add(&mut self, mut launch: LaunchRecord) {
+        // clang names files from the current folder.
+        for line in launch
+            .profile
+            .iter_mut()
+            .flat_map(|profile| &mut profile.lines)
+        {
+            if let Some(short) = line.file.strip_prefix("./") {
+                line.file = short.to_owned();
+            }
+        }
         let known = self
             .0
             .iter_mut()

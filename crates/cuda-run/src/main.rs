@@ -8,15 +8,19 @@
 //! | [`compile`] | files to a library, or to PTX |
 //! | [`inside`] | the process of the program itself: loads the library, calls its `main` |
 //! | [`outside`] | starts that process, waits for it, ends it |
+//! | [`described`], [`entries`] | a kernel without a host program, launched as its description says |
 //! | [`wire`] | what the one tells the other |
 //! | [`kernels`] | all launches of a kernel together |
 //! | [`summary`], [`record`] | what is told at the end |
 
 mod compile;
+mod described;
+mod entries;
 mod flags;
 mod inside;
 mod kernels;
 mod missing;
+mod module;
 mod nvcc;
 mod outside;
 mod record;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Error, anyhow};
 
-use crate::compile::{Compiler, unresolved};
+use crate::compile::Compiler;
 
 /// Why a program does not load, in words for its author; `why` is the system's own.
 pub fn explained(compiler: &Compiler, files: &[PathBuf], why: &str) -> Error {
@@ -82,7 +82,6 @@ fn whose(name: &str) -> String {
     }
 }
 
-/// Whether the linker's words name a function; the tests of [`unresolved`] say how.
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,6 +94,5 @@ mod tests {
         );
         assert!(whose("cudaGraphNew").starts_with("is no part"));
         assert!(whose("helper(int)").contains("-l"));
-        assert!(unresolved("nothing of the kind").is_empty());
     }
 }

@@ -34,6 +34,8 @@ const LAST_PATIENCE: Duration = Duration::from_secs(2);
 pub struct Process<'a> {
     pub flags: &'a Flags,
     pub compiled: &'a Path,
+    /// The file with a description, where there is no host program.
+    pub described: Option<&'a Path>,
     pub gpu: &'a GpuInfo,
 }
 
@@ -100,9 +102,15 @@ impl Process<'_> {
         let own = env::current_exe().context("cannot find this program itself")?;
         let mut command = Command::new(own);
         command.arg(inside::NAME);
-        command.arg("--library").arg(self.compiled);
+        command.arg("--compiled").arg(self.compiled);
         command.arg("--told").arg(told);
         command.arg("--name").arg(process_name(self.flags));
+        if let Some(file) = self.described {
+            command.arg("--described").arg(file);
+        }
+        for set in &self.flags.set {
+            command.arg("--set").arg(set);
+        }
         if show.counts() {
             command.arg("--counts");
         }

@@ -1,14 +1,18 @@
 //! A run from beginning to end.
 
+use std::fs;
 use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use chapter::{file, interrupt};
 use common::Gpu;
 use common::error::note;
 use common::gpu::GpuInfo;
+use launch_plan::comment;
 
 use crate::compile::{Compiler, Goal};
+use crate::described::Description;
 use crate::flags::Flags;
 use crate::missing;
 use crate::outside::{Ended, Process};
@@ -25,7 +29,8 @@ const MISTAKES: i32 = 1;
 /// Where it cannot be compiled or run.
 pub fn run(flags: &Flags) -> Result<i32> {
     let _tidy = interrupt::tidy();
-    if !cfg!(unix) {
+    let described = description(flags)?;
+    if described.is_none() && !cfg!(unix) {
         bail!(
             "cuda-run loads programs as Linux and macOS do, and not as Windows does; use WSL there"
         );
@@ -44,7 +49,13 @@ pub fn run(flags: &Flags) -> Result<i32> {
         note(&gpu);
     }
     let compiler = Compiler::find(&flags.compile, gpu.compute_capability)?;
-    let compiled = compiler.compile(&flags.files, Goal::Library);
+    let compiled = compiler.compile(
+        &flags.files,
+        match described {
+            Some(_) => Goal::Ptx,
+            None => Goal::Library,
+        },
+    );
     if interrupt::ending() {
         bail!("interrupted");
     }
@@ -55,6 +66,7 @@ pub fn run(flags: &Flags) -> Result<i32> {
     let process = Process {
         flags,
         compiled: &compiled.file,
+        described: described.as_deref(),
         gpu: &gpu,
     };
     let ended = process.run()?;
@@ -103,6 +115,39 @@ pub fn process_name(flags: &Flags) -> String {
     first.map_or_else(String::new, |file| {
         file.with_extension("").display().to_string()
     })
+}
+
+/// The file with a description of launches, which says what is wrong in it before anything is compiled; none
+/// for a program.
+fn description(flags: &Flags) -> Result<Option<PathBuf>> {
+    let file = match (&flags.plan, &flags.files[..]) {
+        (Some(plan), [_]) => plan,
+        (Some(_), _) => bail!("--plan launches the kernels of one .cu file"),
+        (None, [file]) if is_described(file) => file,
+        (None, _) if !flags.set.is_empty() => {
+            bail!("--set changes a number of a description, and there is none")
+        }
+        (None, _) => return Ok(None),
+    };
+    ensure!(
+        flags.arguments.is_empty(),
+        "a kernel that is launched by its description takes no arguments after --; --set NAME=VALUE \
+         changes a number of the description"
+    );
+    Description::open(file, &flags.set)?.ready()?;
+    Ok(Some(file.clone()))
+}
+
+/// Whether a file has a description of launches, and no program.
+fn is_described(file: &Path) -> bool {
+    let text = fs::read(file).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let has_main = text.match_indices("main").any(|(at, word)| {
+        let before = text[..at].chars().next_back();
+        let is_part = before.is_some_and(|it| it.is_alphanumeric() || it == '_');
+        !is_part && text[at + word.len()..].trim_start().starts_with('(')
+    });
+    !has_main && !matches!(comment::find(&text), Ok(None))
 }
 
 /// The GPU, or the simulator in its place, which says so. It is closed again: the program opens it itself.

@@ -7,7 +7,7 @@ use chapter::profile::{self, ProfiledLaunch};
 use chapter::report::table::{or_dash, table};
 use chapter::{check, rerun};
 use common::gpu::{Clock, GpuInfo};
-use cuda_driver::{Finding, Severity};
+use cuda_driver::{Finding, FindingKind, Severity, SourceLine};
 
 use crate::flags::Flags;
 use crate::kernels::{Kernel, Kernels, plain};
@@ -22,8 +22,6 @@ pub struct Summary {
     pub faults: Vec<String>,
     /// Its library was not loaded, and why.
     pub not_loaded: Option<String>,
-    /// What is to be shown of a description's buffers, in order.
-    pub shown: Vec<String>,
     /// Where a description was not met.
     pub wrong: Vec<String>,
 }
@@ -41,12 +39,18 @@ impl Summary {
                 Told::Launched(record) => kernels.add(record),
                 Told::Faulted(fault) => summary.faults.push(fault),
                 Told::Found(findings) => found.extend(findings),
-                Told::Shown(text) => summary.shown.push(text),
                 Told::Wrong(text) => summary.wrong.push(text),
             }
         }
         for finding in &mut found {
             finding.kernel = plain(&finding.kernel);
+            finding.source = short(&finding.source);
+            if let Some(other) = &mut finding.other {
+                other.source = short(&other.source);
+            }
+            if finding.kind == FindingKind::Leaked {
+                finding.usually = "a cudaFree that is missing".to_owned();
+            }
         }
         summary.kernels = kernels.finish();
         summary.findings = check::once(found);
@@ -166,6 +170,15 @@ fn on_gpu(flags: &Flags) -> String {
          nsys profile --stats=true {}",
         rerun::again(std::env::args_os())
     )
+}
+
+/// A place in a file that clang names from the current folder, `./a.cu`: as its reader does.
+fn short(source: &SourceLine) -> SourceLine {
+    let file = source.file.as_deref();
+    SourceLine {
+        file: file.map(|file| file.strip_prefix("./").unwrap_or(file).to_owned()),
+        ..*source
+    }
 }
 
 /// `16 x 16`, without what is 1.

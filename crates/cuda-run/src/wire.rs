@@ -22,9 +22,7 @@ pub enum Told {
     Faulted(String),
     /// Checks have found mistakes.
     Found(Vec<Finding>),
-    /// What came of a buffer of a description: what is to be shown of it.
-    Shown(String),
-    /// It is not what the description expects, or the description cannot be followed.
+    /// A buffer is not what its description expects.
     Wrong(String),
 }
 

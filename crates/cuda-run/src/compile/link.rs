@@ -81,7 +81,7 @@ impl Compiler<'_> {
 
 /// What a linker says is undefined: GNU's `main.cu:12: undefined reference to `name'`, or LLVM's
 /// `undefined symbol: name` with `>>> referenced by main.cu:12` below it.
-pub fn unresolved(said: &str) -> Vec<Unresolved> {
+fn unresolved(said: &str) -> Vec<Unresolved> {
     let mut found: Vec<Unresolved> = Vec::new();
     let mut open: Option<String> = None;
     for line in said.lines() {

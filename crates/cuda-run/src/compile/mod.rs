@@ -24,8 +24,6 @@ use crate::flags::Compile;
 use arch::Arch;
 use cache::{Cache, Entry};
 
-pub use link::unresolved;
-
 /// What is made of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goal {
