@@ -2,13 +2,14 @@
 // as nvcc does.
 //
 // The order matters. The C++ library's mathematics may be `constexpr`, and clang takes such
-// functions for both sides unless it has seen a device's own before; so clang's declarations
-// come first, then the C++ library, and what is ours after it.
+// functions for both sides unless it has seen a device's own before; so ours come first, then
+// the C++ library, and the rest after it.
 
 #pragma once
 
 #if defined(__CUDA__)
-#include <__clang_cuda_math_forward_declares.h>
+#include "math_functions.h"
+
 #define __CUDACC__ 1
 #define __CUDACC_VER_MAJOR__ 12
 #define __CUDACC_VER_MINOR__ 8
@@ -44,7 +45,9 @@
 #if defined(__CUDA__)
 #include "device_launch_parameters.h"
 #include "device_functions.h"
-#include "math_functions.h"
+#include "surface_functions.h"
+#include "texture_fetch_functions.h"
+#include "warpbook/host_math.h"
 
 // What clang calls for `kernel<<<grid, block, shared, stream>>>(…)`.
 extern "C" unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0,

@@ -13,6 +13,7 @@
 #include "warpbook/bits.h"
 #include "warpbook/library.h"
 #include "warpbook/loads.h"
+#include "warpbook/ordered_atomics.h"
 #include "warpbook/read_only.h"
 #include "warpbook/shuffles.h"
 #include "warpbook/votes.h"

@@ -4,6 +4,7 @@
 
 #include "../../crt/host_defines.h"
 #include "../../vector_functions.h"
+#include "half_type.h"
 #include "rounding.h"
 
 WARPBOOK_NARROW_FN unsigned short warpbook_bfloat16_from(float x, warpbook_rounding mode) {
@@ -26,6 +27,7 @@ WARPBOOK_NARROW_FN float warpbook_bfloat16_to(unsigned short bits) {
 
 #define WARPBOOK_NARROW __nv_bfloat16
 #define WARPBOOK_NARROW2 __nv_bfloat162
+#define WARPBOOK_NARROW_OTHER __half
 #define WARPBOOK_NARROW_RAW __nv_bfloat16_raw
 #define WARPBOOK_NARROW2_RAW __nv_bfloat162_raw
 #define WARPBOOK_NARROW_FROM warpbook_bfloat16_from
@@ -38,3 +40,13 @@ WARPBOOK_NARROW_FN float warpbook_bfloat16_to(unsigned short bits) {
 
 typedef __nv_bfloat16 nv_bfloat16;
 typedef __nv_bfloat162 nv_bfloat162;
+
+#if defined(__CUDA__)
+#define WARPBOOK_NARROW_MEMBER __attribute__((host, device, always_inline, nodebug)) inline
+#else
+#define WARPBOOK_NARROW_MEMBER inline
+#endif
+WARPBOOK_NARROW_MEMBER __nv_bfloat16::__nv_bfloat16(const __half &other)
+    : __nv_bfloat16((float)other) {}
+WARPBOOK_NARROW_MEMBER __half::__half(const __nv_bfloat16 &other) : __half((float)other) {}
+#undef WARPBOOK_NARROW_MEMBER

@@ -33,6 +33,7 @@ WARPBOOK_NARROW_FN float warpbook_half_to(unsigned short bits) {
 
 #define WARPBOOK_NARROW __half
 #define WARPBOOK_NARROW2 __half2
+#define WARPBOOK_NARROW_OTHER __nv_bfloat16
 #define WARPBOOK_NARROW_RAW __half_raw
 #define WARPBOOK_NARROW2_RAW __half2_raw
 #define WARPBOOK_NARROW_FROM warpbook_half_from

@@ -9,15 +9,13 @@
 typedef struct __align__(2) { unsigned short x; } WARPBOOK_NARROW_RAW;
 typedef struct __align__(4) { unsigned short x, y; } WARPBOOK_NARROW2_RAW;
 
+struct WARPBOOK_NARROW_OTHER;
+
 struct __align__(2) WARPBOOK_NARROW {
     unsigned short __x;
 
     WARPBOOK_NARROW() = default;
     WARPBOOK_NARROW_MEMBER WARPBOOK_NARROW(const WARPBOOK_NARROW_RAW &raw) : __x(raw.x) {}
-    WARPBOOK_NARROW_MEMBER WARPBOOK_NARROW &operator=(const WARPBOOK_NARROW_RAW &raw) {
-        __x = raw.x;
-        return *this;
-    }
     WARPBOOK_NARROW_MEMBER operator WARPBOOK_NARROW_RAW() const {
         WARPBOOK_NARROW_RAW raw = {__x};
         return raw;
@@ -27,11 +25,13 @@ struct __align__(2) WARPBOOK_NARROW {
         return raw;
     }
 
+    // From the other of the two types: where cuda_bf16.h is read.
+    WARPBOOK_NARROW_MEMBER explicit WARPBOOK_NARROW(const WARPBOOK_NARROW_OTHER &other);
+
     // From and to the types of C++, rounded to the nearest; towards zero to an integer.
 #define WARPBOOK_NARROW_OF(T, exact)                                                          \
     WARPBOOK_NARROW_MEMBER WARPBOOK_NARROW(T x)                                               \
-        : __x(WARPBOOK_NARROW_FROM(exact, warpbook_rn)) {}                                    \
-    WARPBOOK_NARROW_MEMBER WARPBOOK_NARROW &operator=(T x) { return *this = WARPBOOK_NARROW(x); }
+        : __x(WARPBOOK_NARROW_FROM(exact, warpbook_rn)) {}
     WARPBOOK_NARROW_OF(float, x)
     WARPBOOK_NARROW_OF(double, x)
     WARPBOOK_NARROW_OF(short, (float)x)
@@ -79,9 +79,6 @@ struct __align__(4) WARPBOOK_NARROW2 {
     WARPBOOK_NARROW_MEMBER WARPBOOK_NARROW2(const WARPBOOK_NARROW2_RAW &raw) {
         x.__x = raw.x;
         y.__x = raw.y;
-    }
-    WARPBOOK_NARROW_MEMBER WARPBOOK_NARROW2 &operator=(const WARPBOOK_NARROW2_RAW &raw) {
-        return *this = WARPBOOK_NARROW2(raw);
     }
     WARPBOOK_NARROW_MEMBER operator WARPBOOK_NARROW2_RAW() const {
         WARPBOOK_NARROW2_RAW raw = {x.__x, y.__x};

@@ -1,0 +1,5 @@
+// The same under another name.
+
+#pragma once
+
+#include "surface_functions.h"
