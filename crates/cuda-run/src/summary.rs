@@ -92,7 +92,10 @@ impl Summary {
     /// A row for each kernel.
     fn table(&self) -> String {
         if self.kernels.is_empty() {
-            return "The program launched no kernel.".to_owned();
+            return match self.faults.is_empty() {
+                true => "The program launched no kernel.".to_owned(),
+                false => "No launch of the program came to its end.".to_owned(),
+            };
         }
         let headers = [
             "kernel",
