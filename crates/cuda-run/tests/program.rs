@@ -188,7 +188,7 @@ fn check() -> Result<(), Failed> {
     );
     folder
         .run(&["--check=race", "race.cu"])
-        .says(1, &["in k,", "race.cu:1", "Checked (race): "])
+        .says(1, &["in kernel k,", "race.cu:1", "Checked (race): "])
 }
 
 fn plot() -> Result<(), Failed> {
