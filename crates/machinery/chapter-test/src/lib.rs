@@ -18,6 +18,7 @@ pub use chapter::{Chapter, NO_SIZES, Run};
 pub use child::{child, printed_by};
 #[cfg(target_os = "linux")]
 pub use memory::available_memory;
+pub use schema::check as check_record;
 pub use table::{row, rows};
 #[cfg(unix)]
 pub use terminal::Terminal;

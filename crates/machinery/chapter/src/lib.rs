@@ -9,8 +9,8 @@
 //! | [`limit`] | the limit itself: a copy on the device, the rate of arithmetic |
 //! | [`memory`] | checking that an input fits before anything is allocated |
 //! | [`shared`] | shared memory beyond what a kernel has of its own |
-//! | `profile` | what `--profile` prints, and what the record has of it |
-//! | `check` | what `--check` prints, and what the record has of it |
+//! | [`profile`] | what `--profile` prints, and what the record has of it |
+//! | [`check`] | what `--check` prints, and what the record has of it |
 //! | [`plot`] | what `--plot` draws: times, requests, a roofline |
 //! | [`file`] | files that are there whole, or not at all |
 //! | [`interrupt`] | Ctrl-C leaves nothing half-written |
@@ -19,7 +19,7 @@
 //! | [`number`] | numbers as a reader takes them in |
 
 mod chapter;
-mod check;
+pub mod check;
 pub mod file;
 pub mod flags;
 pub mod interrupt;
@@ -29,10 +29,10 @@ pub mod memory;
 pub mod number;
 pub mod parallel;
 pub mod plot;
-mod profile;
+pub mod profile;
 pub mod progress;
 pub mod report;
-mod rerun;
+pub mod rerun;
 pub mod shared;
 
 pub use chapter::Chapter;

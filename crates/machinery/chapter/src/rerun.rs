@@ -5,6 +5,15 @@ use std::ffi::OsString;
 /// The command, as a shell takes it, that does what `words`, a program and its arguments, did:
 /// without what decides how results are printed, and each kernel launched once.
 pub(crate) fn once(words: impl IntoIterator<Item = OsString>) -> String {
+    command(words, &["--repeat", "0"])
+}
+
+/// The command that does the same as `words`, without what decides how results are printed.
+pub fn again(words: impl IntoIterator<Item = OsString>) -> String {
+    command(words, &[])
+}
+
+fn command(words: impl IntoIterator<Item = OsString>, with: &[&str]) -> String {
     let words = words.into_iter();
     let mut words = words.map(|word| word.to_string_lossy().into_owned());
     let mut kept: Vec<String> = words.next().into_iter().collect();
@@ -24,7 +33,7 @@ pub(crate) fn once(words: impl IntoIterator<Item = OsString>) -> String {
             _ => kept.push(word),
         }
     }
-    kept.extend(["--repeat".to_owned(), "0".to_owned()]);
+    kept.extend(with.iter().map(|&word| word.to_owned()));
     kept.extend(behind);
     let quoted: Vec<String> = kept.iter().map(|word| quoted(word)).collect();
     quoted.join(" ")
@@ -62,6 +71,7 @@ mod tests {
         assert_eq!(run(&words), wanted);
         let words = ["program", "--plot=a", "--repeat=3", "--profile", "1"];
         assert_eq!(run(&words), "program 1 --repeat 0");
+        assert_eq!(again(words.map(OsString::from)), "program 1");
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub use report::say;
 pub use simulator::check::{check, checking, take_findings};
 pub use simulator::conditions::{poison, shuffle, watch_blocks};
 pub use simulator::watch::{
-    keep_launches, last_launch, profile, profiling, progress, take_fault, take_last_launch,
-    take_launches,
+    Event, Observer, keep_launches, last_launch, observe, profile, profiling, progress, take_fault,
+    take_last_launch, take_launches,
 };
 pub use start::{Backend, backend};

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use crate::Error;
 use crate::sources::Sources;
 
-/// The folder below `kernels` with the course's exercises.
-const EXERCISES: &str = "exercises/";
+/// The folders below `kernels` of whose files no PTX is kept: the course's exercises, and whole programs.
+const WITHOUT_PTX: [&str; 2] = ["exercises/", "notes/"];
 
 /// A checkout of Warpbook: `kernels/*.cu` and, beside them, `kernels/ptx/*.ptx`.
 ///
@@ -59,11 +59,11 @@ impl Tree {
     }
 
     /// The names of all kernels, sorted: `raytrace-const` for
-    /// `kernels/raytrace-const.cu`. What is in [`EXERCISES`] is none: it is compiled when
-    /// somebody has written an answer to it.
+    /// `kernels/raytrace-const.cu`. What is in [`WITHOUT_PTX`] is none: an exercise is compiled when
+    /// somebody has written an answer to it, and a program when it is run.
     pub fn kernels(&self) -> Result<Vec<String>, Error> {
         let mut names = names(&self.root.join("kernels"), ".cu")?;
-        names.retain(|name| !name.starts_with(EXERCISES));
+        names.retain(|name| !WITHOUT_PTX.iter().any(|folder| name.starts_with(folder)));
         Ok(names)
     }
 
@@ -110,10 +110,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exercises_are_no_kernels() {
+    fn exercises_and_programs_are_no_kernels() {
         let dir = tempfile::tempdir().expect("a temporary folder");
         fs::write(dir.path().join("Cargo.toml"), "").expect("written");
-        for file in ["a.cu", "exercises-too.cu", "exercises/01/start.cu"] {
+        for file in [
+            "a.cu",
+            "exercises-too.cu",
+            "exercises/01/start.cu",
+            "notes/a.cu",
+        ] {
             let path = dir.path().join("kernels").join(file);
             fs::create_dir_all(path.parent().expect("a parent")).expect("made");
             fs::write(path, "").expect("written");

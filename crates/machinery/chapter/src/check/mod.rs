@@ -13,8 +13,8 @@ use cuda_driver::{Check, Checks, Finding, FindingKind, Severity};
 
 use common::error::note;
 
-pub(crate) use record::Record;
-pub(crate) use sanitizer::commands;
+pub use record::Record;
+pub use sanitizer::commands;
 
 /// A report of this program has to do with checks: what is found after it is told as well.
 static ON: AtomicBool = AtomicBool::new(false);
@@ -28,10 +28,15 @@ pub(crate) fn begin(checks: Option<Checks>) {
     }
 }
 
-/// What was found since [`begin`], each mistake once, however many launches had it: errors first.
+/// What was found since [`begin`]: see [`once`].
 pub(crate) fn found() -> Vec<Finding> {
+    once(cuda_driver::take_findings())
+}
+
+/// Each mistake once, however many launches had it: errors first.
+pub fn once(found: impl IntoIterator<Item = Finding>) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
-    for finding in cuda_driver::take_findings() {
+    for finding in found {
         let mut known = findings.iter_mut();
         match known.find(|known| is_alike(known, &finding)) {
             Some(known) => known.count += finding.count,
@@ -51,7 +56,7 @@ fn is_alike(one: &Finding, other: &Finding) -> bool {
 }
 
 /// The findings as a section of a report.
-pub(crate) fn section(checks: Checks, findings: &[Finding]) -> String {
+pub fn section(checks: Checks, findings: &[Finding]) -> String {
     if findings.is_empty() {
         return format!("Checked ({}): nothing found.", names(checks));
     }
@@ -74,7 +79,7 @@ fn names(checks: Checks) -> String {
 /// # Errors
 ///
 /// Where one of them is an error: how many there are, and the first.
-pub(crate) fn verdict(findings: &[Finding]) -> Result<()> {
+pub fn verdict(findings: &[Finding]) -> Result<()> {
     let mut errors = findings
         .iter()
         .filter(|finding| finding.severity == Severity::Error);

@@ -2,16 +2,10 @@
 //!
 //! Source of its options: Compute Sanitizer's documentation, "Command Line Options".
 
-use std::ffi::OsString;
-
 use cuda_driver::{Check, Checks};
 
-use crate::rerun;
-
-/// The commands, one a tool, that check a run like the one `words`, a program and its arguments,
-/// started.
-pub fn commands(checks: Checks, words: impl IntoIterator<Item = OsString>) -> String {
-    let run = rerun::once(words);
+/// The commands, one a tool, that check `run`, a command too.
+pub fn commands(checks: Checks, run: &str) -> String {
     let tools = checks.on().filter_map(|check| match check {
         Check::Memory if checks.leak => Some("memcheck --leak-check full"),
         Check::Memory => Some("memcheck"),
@@ -31,13 +25,8 @@ mod tests {
 
     #[test]
     fn each_check_is_a_tool_of_its_own() {
-        let of = |checks: &str| {
-            commands(
-                checks.parse().unwrap(),
-                ["add", "--check", "--n", "5"].map(OsString::from),
-            )
-        };
         let run = "add --n 5 --repeat 0";
+        let of = |checks: &str| commands(checks.parse().unwrap(), run);
         assert_eq!(
             of("sync"),
             format!("compute-sanitizer --tool synccheck {run}")

@@ -96,9 +96,13 @@ fn atomics(tally: &Tally) -> u64 {
 
 /// The lines that a launch executed, in their source's files.
 pub fn of(launched: &ProfiledLaunch) -> String {
-    let (kernel, time) = (&launched.launch.kernel, &launched.launch.time);
+    let time = &launched.launch.time;
+    let name = match launched.launch.kernel.as_str() {
+        kernel if kernel == launched.variant => kernel.to_owned(),
+        kernel => format!("{}, {kernel}", launched.variant),
+    };
     let Some(profile) = &launched.launch.profile else {
-        return format!("{}, {kernel}: no lines were counted.", launched.variant);
+        return format!("{name}: no lines were counted.");
     };
     let cost = cost::of(time.binding, &profile.total);
     let listing = Listing {
@@ -118,8 +122,8 @@ pub fn of(launched: &ProfiledLaunch) -> String {
         files.entry(file).or_default().insert(*line, tally);
     }
     let mut parts = vec![format!(
-        "{}, {kernel}: bound by {}; shares of the {}.",
-        launched.variant, time.binding, cost.unit
+        "{name}: bound by {}; shares of the {}.",
+        time.binding, cost.unit
     )];
     for (file, lines) in &files {
         parts.push(listing.file(file, lines));
@@ -320,7 +324,7 @@ mod tests {
         let text = source[line as usize - 1].trim_end();
         let wanted = format!("> 90 %   90 k  123 k{line:>6}  {text}");
         assert_eq!(row, wanted, "{listed}");
-        let wanted = "add, add: bound by instruction issue; shares of the warp instructions.\n";
+        let wanted = "add: bound by instruction issue; shares of the warp instructions.\n";
         assert!(listed.starts_with(wanted), "{listed}");
         assert!(listed.contains("kernels/vector-add.cu\n"), "{listed}");
         assert!(listed.lines().all(|line| line.chars().count() <= WIDTH));
@@ -414,7 +418,7 @@ mod tests {
     fn a_launch_that_was_not_counted_says_so() {
         let mut launch = sample::by_lines(&[], &[(Resource::Issue, 1.0)]);
         launch.profile = None;
-        assert_eq!(listing(&launch), "add, add: no lines were counted.");
+        assert_eq!(listing(&launch), "add: no lines were counted.");
     }
 
     #[test]

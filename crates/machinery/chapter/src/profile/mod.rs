@@ -17,11 +17,11 @@ use cuda_driver::{AccessSet, Direction, LaunchRecord, Memory};
 
 use crate::flags::Detail;
 
-pub(crate) use ncu::command as ncu_command;
-pub(crate) use record::Record;
+pub use ncu::command as ncu_command;
+pub use record::Record;
 
 /// A launch of a report's results.
-pub(crate) struct ProfiledLaunch<'a> {
+pub struct ProfiledLaunch<'a> {
     /// What sets it apart from other launches of this variant; empty where nothing does.
     pub case: String,
     /// Which kernel it is, as the chapter's table says.
@@ -58,14 +58,15 @@ const L2_MISSES: LaunchCounter = LaunchCounter {
 /// Characters of a line of words.
 const WIDTH: usize = 100;
 
-/// The profile of some launches, as Markdown: those of one case side by side.
-pub(crate) fn text(launches: &[ProfiledLaunch], detail: Detail) -> Vec<String> {
+/// The profile of some launches, as Markdown: those of one case side by side. `which` says what a column
+/// is of: `one launch each`.
+pub fn text(which: &str, launches: &[ProfiledLaunch], detail: Detail) -> Vec<String> {
     let Some(first) = launches.first() else {
         return vec!["Profile: there was no launch.".to_owned()];
     };
     let gpu = first.launch.time.gpu;
     let mut parts = vec![format!(
-        "Profile: one launch each, counted on the simulator; times and caches modelled, {gpu}."
+        "Profile: {which}, counted on the simulator; times and caches modelled, {gpu}."
     )];
     for group in launches.chunk_by(|one, other| one.case == other.case) {
         match group[0].case.as_str() {
@@ -140,7 +141,7 @@ mod tests {
             launched("few", "constant"),
             launched("many", "global"),
         ];
-        let parts = text(&launches, Detail::Summary);
+        let parts = text("one launch each", &launches, Detail::Summary);
         let heads = parts.iter().filter(|part| part.ends_with(':'));
         assert_eq!(heads.collect::<Vec<_>>(), ["few:", "many:"]);
         let text_of = |parts: &[String], text: &str| parts.concat().matches(text).count();
@@ -148,13 +149,13 @@ mod tests {
         assert_eq!(text_of(&parts, "constant: nothing stands out"), 1);
         assert_eq!(text_of(&parts, "kernels/vector-add.cu\n"), 0);
 
-        let parts = text(&launches, Detail::Lines);
+        let parts = text("one launch each", &launches, Detail::Lines);
         assert_eq!(text_of(&parts, "kernels/vector-add.cu\n"), 3);
     }
 
     #[test]
     fn without_a_launch_there_is_no_profile() {
-        let parts = text(&[], Detail::Lines);
+        let parts = text("one launch each", &[], Detail::Lines);
         assert_eq!(parts, ["Profile: there was no launch."]);
     }
 

@@ -2,17 +2,13 @@
 //!
 //! Source of its options: Nsight Compute's documentation, "Nsight Compute CLI".
 
-use std::ffi::OsString;
-
 use cuda_driver::counters::{Agreement, METRICS};
 
 use super::L2_MISSES;
 use crate::flags::Detail;
-use crate::rerun;
 
-/// The command that profiles a run like the one `words`, a program and its arguments, started:
-/// each kernel launched once, at the clock it has.
-pub fn command(detail: Detail, words: impl IntoIterator<Item = OsString>) -> String {
+/// The command that profiles `run`, a command too, at the clock that the GPU has.
+pub fn command(detail: Detail, run: &str) -> String {
     let options = match detail {
         Detail::Summary => {
             let its = |agreement| agreement != Agreement::Ours;
@@ -25,7 +21,7 @@ pub fn command(detail: Detail, words: impl IntoIterator<Item = OsString>) -> Str
                           --import-source yes"
             .to_owned(),
     };
-    format!("ncu {options} --clock-control none {}", rerun::once(words))
+    format!("ncu {options} --clock-control none {run}")
 }
 
 #[cfg(test)]
@@ -34,7 +30,7 @@ mod tests {
 
     #[test]
     fn it_names_every_metric_that_nsight_compute_has() {
-        let command = command(Detail::Summary, ["program".into()]);
+        let command = command(Detail::Summary, "program --repeat 0");
         let names = command.strip_prefix("ncu --metrics ").unwrap();
         let names: Vec<&str> = names.split(' ').next().unwrap().split(',').collect();
         assert_eq!(names.len(), METRICS.len());
@@ -46,7 +42,7 @@ mod tests {
 
     #[test]
     fn lines_are_another_command() {
-        let command = command(Detail::Lines, ["program".into()]);
+        let command = command(Detail::Lines, "program");
         assert!(command.contains("--page source"), "{command}");
         assert!(!command.contains("--metrics"), "{command}");
     }

@@ -14,7 +14,7 @@ use super::{LimitRow, Report};
 use crate::number::milliseconds;
 use crate::plot::{Figure, Variant};
 use crate::profile::{self, ProfiledLaunch};
-use crate::{check, interrupt};
+use crate::{check, interrupt, rerun};
 
 impl Report {
     /// Prints to standard output: the table and what `--profile` and `--check` add, or with
@@ -125,7 +125,7 @@ impl Report {
             return Vec::new();
         };
         if self.gpu.time == Clock::Measured {
-            let command = profile::ncu_command(detail, std::env::args_os());
+            let command = profile::ncu_command(detail, &rerun::once(std::env::args_os()));
             return vec![format!(
                 "Nsight Compute, which comes with the CUDA toolkit, counts on this GPU:\n\n{command}"
             )];
@@ -137,7 +137,7 @@ impl Report {
                 launch: outcome.launch.record.as_ref()?,
             })
         });
-        profile::text(&launches.collect::<Vec<_>>(), detail)
+        profile::text("one launch each", &launches.collect::<Vec<_>>(), detail)
     }
 
     /// What `--check` prints: what was found, or the commands that look for it on a GPU.
@@ -145,7 +145,7 @@ impl Report {
         match (&self.check, self.flags.check) {
             (Some(checked), _) => vec![check::section(checked.checks, checked.found())],
             (None, Some(checks)) => {
-                let commands = check::commands(checks, std::env::args_os());
+                let commands = check::commands(checks, &rerun::once(std::env::args_os()));
                 vec![format!(
                     "compute-sanitizer, which comes with the CUDA toolkit, checks on this GPU:\n\n{commands}"
                 )]

@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard};
 use cuda_sim::check::{Checks, Finding};
 use cuda_sim::driver::Driver;
 
+use super::watch::{Event, tell};
 use super::{driver, idle_driver, lock};
 use crate::report::{guarded, say};
 
@@ -63,6 +64,9 @@ pub fn report(findings: Vec<Finding>, said: Option<&Finding>) {
                 new.len() - MAX_TO_STDERR
             ));
         }
+    }
+    if !findings.is_empty() {
+        tell(Event::Found(&findings));
     }
     lock(&FOUND).extend(findings);
 }

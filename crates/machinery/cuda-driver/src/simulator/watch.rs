@@ -1,8 +1,9 @@
 //! What a program can ask of the simulator's launches that the driver API has no function for.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock};
 
+use cuda_sim::check::Finding;
 use cuda_sim::exec::{Fault, Progress, Watch};
 use cuda_sim::launch::LaunchRecord;
 
@@ -23,6 +24,36 @@ static FAULT: Mutex<Option<Fault>> = Mutex::new(None);
 
 /// Whether launches count everything, line by line.
 static PROFILE: AtomicBool = AtomicBool::new(false);
+
+/// Who is told of launches.
+static OBSERVER: OnceLock<Observer> = OnceLock::new();
+
+/// Is told of what happens on the simulator, at once, and must not call it.
+pub type Observer = Box<dyn Fn(Event<'_>) + Send + Sync>;
+
+/// What happens on the simulator.
+#[derive(Clone, Copy, Debug)]
+pub enum Event<'a> {
+    /// A launch has ended well.
+    Launched(&'a LaunchRecord),
+    /// A fault has ended a launch.
+    Faulted(&'a Fault),
+    /// Checks have found mistakes.
+    Found(&'a [Finding]),
+}
+
+/// From now on `observer` is told of every launch as soon as it is over: a program that keeps what it is
+/// told has it even where it crashes later. Only the first observer counts.
+pub fn observe(observer: Observer) {
+    let _ = OBSERVER.set(observer);
+}
+
+/// Tells whoever observes.
+pub fn tell(event: Event<'_>) {
+    if let Some(observer) = OBSERVER.get() {
+        observer(event);
+    }
+}
 
 /// How far the launch is that is under way on the simulator now, whatever thread it is from; `None`
 /// when there is none and on a GPU.
@@ -71,6 +102,12 @@ pub fn take_fault() -> Option<Fault> {
 
 /// Keeps what a launch did that is over, or the fault that ended it.
 pub fn finished(record: Option<LaunchRecord>, fault: Option<&Fault>) {
+    if let Some(record) = &record {
+        tell(Event::Launched(record));
+    }
+    if let Some(fault) = fault {
+        tell(Event::Faulted(fault));
+    }
     if let (Some(kept), Some(record)) = (lock(&KEPT).as_mut(), &record) {
         kept.push(record.clone());
     }

@@ -6,10 +6,11 @@ use super::finding_kind::FindingKind;
 use super::words::allocation;
 use crate::isa::SourceLine;
 use crate::memory::global::AllocationRecord;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// One mistake, as often as it was seen.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     /// The check that found the mistake.
     pub check: Check,
@@ -37,7 +38,7 @@ pub struct Finding {
 }
 
 /// The other access of a race.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OtherAccess {
     pub block: [u32; 3],
     pub thread: [u32; 3],
@@ -47,7 +48,7 @@ pub struct OtherAccess {
 }
 
 /// How bad a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Severity {
     /// The kernel is wrong.
     Error,

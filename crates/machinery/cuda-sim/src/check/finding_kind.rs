@@ -1,9 +1,11 @@
 //! Which mistakes there are: the check that finds each, and how it is told.
 
+use serde::{Deserialize, Serialize};
+
 use super::choice::Check;
 
 /// What is wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum FindingKind {
     /// An access outside every allocation.
     OutOfBounds,

@@ -1,9 +1,10 @@
 //! Where in the source an instruction comes from.
 
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A line of the kernel's source, where the PTX names one, and of the PTX.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct SourceLine {
     pub file: Option<String>,
     pub line: u32,

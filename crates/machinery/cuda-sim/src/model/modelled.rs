@@ -2,14 +2,22 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::device::DeviceSpec;
+
+/// The name of a GPU that can be modelled.
+pub type Models = &'static str;
+
 /// The time a launch would take on the modelled GPU, and what it is spent on.
 ///
 /// It is that of a launch after others like it, as a chapter measures: what fits the second cache
 /// is there already.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Modelled {
     /// The GPU that is modelled.
-    pub gpu: &'static str,
+    #[serde(deserialize_with = "preset")]
+    pub gpu: Models,
     /// Milliseconds from one launch to the next.
     pub milliseconds: f64,
     /// What takes longest: to make the kernel faster, use less of this.
@@ -24,7 +32,7 @@ pub struct Modelled {
 }
 
 /// What one resource takes of a launch.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ResourceTime {
     /// The resource.
     pub resource: Resource,
@@ -33,7 +41,7 @@ pub struct ResourceTime {
 }
 
 /// What a kernel may be bound by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Resource {
     /// The units that compute.
     Arithmetic,
@@ -54,7 +62,7 @@ pub enum Resource {
 }
 
 /// How many warps of a kernel a multiprocessor holds at once, and why not more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Occupancy {
     /// Blocks resident on a multiprocessor.
     pub blocks: u32,
@@ -67,7 +75,7 @@ pub struct Occupancy {
 }
 
 /// What keeps another block out of a multiprocessor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum OccupancyLimit {
     /// Threads: the multiprocessor is full, or the next block would be too many.
     Threads,
@@ -82,7 +90,7 @@ pub enum OccupancyLimit {
 }
 
 /// A kernel's place in a roofline.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Roofline {
     /// Floating-point operations: an addition or a multiplication is one, a fused multiply-add
     /// two.
@@ -93,6 +101,35 @@ pub struct Roofline {
     pub peak_operations: f64,
     /// The most bytes a second.
     pub peak_bandwidth: f64,
+}
+
+impl Modelled {
+    /// Adds another launch of the same kernel on the same GPU.
+    pub(crate) fn add(&mut self, other: &Modelled) {
+        self.milliseconds += other.milliseconds;
+        for part in &other.parts {
+            let mut known = self.parts.iter_mut();
+            match known.find(|known| known.resource == part.resource) {
+                Some(known) => known.milliseconds += part.milliseconds,
+                None => self.parts.push(*part),
+            }
+        }
+        self.parts
+            .sort_by(|one, other| other.milliseconds.total_cmp(&one.milliseconds));
+        if let Some(longest) = self.parts.first() {
+            self.binding = longest.resource;
+        }
+        self.roofline.operations += other.roofline.operations;
+        self.roofline.bytes += other.roofline.bytes;
+    }
+}
+
+/// A name as the presets have it, for as long as the program runs.
+fn preset<'de, D: Deserializer<'de>>(from: D) -> Result<Models, D::Error> {
+    let name = String::deserialize(from)?;
+    let device = DeviceSpec::named(&name);
+    let unknown = || serde::de::Error::custom(format!("{name} cannot be modelled"));
+    Ok(device.ok_or_else(unknown)?.models)
 }
 
 impl fmt::Display for Resource {

@@ -13,6 +13,8 @@ pub use launch::{LaunchProfile, LineProfile};
 pub use metric::{Agreement, Figure, Group, METRICS, Metric};
 pub use tally::{AccessCounts, Level2, Tally};
 
+use serde::{Deserialize, Serialize};
+
 use crate::isa::Listing;
 
 /// What is counted of every launch, whether or not it is profiled.
@@ -92,7 +94,7 @@ pub struct Visit {
 }
 
 /// What a launch did, in sums that are known of every launch. [`LaunchProfile`] has the rest.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
     /// Loads from device memory, counted once for each thread and instruction: a vector is one.
     pub global_loads: u64,
@@ -107,6 +109,18 @@ pub struct Counters {
     /// PTX instructions, counted once for each thread that came to them, whether or not their
     /// guard let them act.
     pub thread_instructions: u64,
+}
+
+impl Counters {
+    /// Adds another launch's.
+    pub(crate) fn add(&mut self, other: &Counters) {
+        self.global_loads += other.global_loads;
+        self.global_stores += other.global_stores;
+        self.barriers += other.barriers;
+        self.atomics += other.atomics;
+        self.divergent_branches += other.divergent_branches;
+        self.thread_instructions += other.thread_instructions;
+    }
 }
 
 impl Counts {

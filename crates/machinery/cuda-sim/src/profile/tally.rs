@@ -1,6 +1,7 @@
 //! What some instructions of a launch did to the memory system: sums, so that parts may be added.
 
 use crate::isa::{AccessClass, AccessSet, Direction};
+use serde::{Deserialize, Serialize};
 use std::ops::{Index, IndexMut};
 
 /// Counts of a kernel, or of one line of its source.
@@ -9,7 +10,7 @@ use std::ops::{Index, IndexMut};
 /// store; a *sector* is 32 bytes; a *wavefront* is one pass through the first cache's data stage.
 /// Loads of neighbouring words that a GPU's assembler makes one wide load are one request here as
 /// well (see `lower/analysis/wide.rs`).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     /// PTX instructions, once for each warp that came to them.
     pub instructions: u64,
@@ -28,7 +29,7 @@ pub struct Tally {
 }
 
 /// Accesses of one class.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccessCounts {
     /// Warp-level instructions that at least one lane took part in.
     pub requests: u64,

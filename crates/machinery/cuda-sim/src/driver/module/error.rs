@@ -26,7 +26,8 @@ pub enum ModuleError {
     /// The output of one of NVIDIA's compilers.
     #[error(
         "this PTX was made by NVIDIA's compiler, whose licence does not allow running it on a \
-         simulator; install clang and rebuild: {INSTALL_CLANG}"
+         simulator; have clang compile the program, and run it: cargo run -p cuda-run -- program.cu \
+         (docs/en/your-own-program.md); to install clang: {INSTALL_CLANG}"
     )]
     MadeByNvidia,
     /// The PTX is not accepted; the message names the line and the reason.

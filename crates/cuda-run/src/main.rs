@@ -1,0 +1,57 @@
+//! Compiles a CUDA program with clang and runs it, on the GPU or the simulator.
+//!
+//!     cargo run -p cuda-run -- program.cu -- its arguments
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`flags`], [`nvcc`] | the command line |
+//! | [`compile`] | files to a library, or to PTX |
+//! | [`inside`] | the process of the program itself: loads the library, calls its `main` |
+//! | [`outside`] | starts that process, waits for it, ends it |
+//! | [`described`], [`entries`] | a kernel without a host program, launched as its description says |
+//! | [`wire`] | what the one tells the other |
+//! | [`kernels`] | all launches of a kernel together |
+//! | [`summary`], [`record`] | what is told at the end |
+
+mod compile;
+mod described;
+mod entries;
+mod flags;
+mod inside;
+mod kernels;
+mod missing;
+mod module;
+mod nvcc;
+mod outside;
+mod record;
+mod run;
+mod summary;
+mod wire;
+
+use std::process;
+
+use clap::Parser as _;
+use common::error::{in_words, note};
+
+/// Where the program itself cannot be run.
+const FAILED: i32 = 1;
+
+/// Where its command line is not understood, as clap has it.
+const USAGE: i32 = 2;
+
+fn main() {
+    let words: Vec<_> = std::env::args_os().collect();
+    if words.get(1).is_some_and(|word| word == inside::NAME) {
+        inside::main(&words);
+    }
+    let words = nvcc::translated(words).unwrap_or_else(|why| {
+        note(format_args!("error: {why}"));
+        process::exit(USAGE);
+    });
+    let flags = flags::Flags::parse_from(words);
+    let ended = chapter::interrupt::install("interrupted").and_then(|()| run::run(&flags));
+    process::exit(ended.unwrap_or_else(|error| {
+        note(format_args!("error: {}", in_words(&error)));
+        FAILED
+    }));
+}

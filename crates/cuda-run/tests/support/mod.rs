@@ -1,0 +1,114 @@
+//! The program, run as a reader runs it, in a folder of its own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use assert_cmd::Command;
+use kernel_build::{Clang, install_command};
+use libtest_mimic::{Completion, Failed, Trial};
+use tempfile::TempDir;
+
+/// A test that takes clang. Without one it is ignored, and says how to have it run.
+pub fn with_clang<F>(name: impl Into<String>, test: F) -> Trial
+where
+    F: FnOnce() -> Result<(), Failed> + Send + 'static,
+{
+    Trial::ignorable_test(name, move || match Clang::find() {
+        Err(why) => {
+            let install = install_command();
+            Ok(Completion::ignored_with(format!(
+                "needs clang: {why}; install it:  {install}"
+            )))
+        }
+        Ok(_) => test().map(|()| Completion::Completed),
+    })
+}
+
+/// A test that takes nothing.
+pub fn plain(name: &str, test: fn() -> Result<(), Failed>) -> Trial {
+    Trial::test(name.to_owned(), test)
+}
+
+/// A reader's folder.
+pub struct Folder(TempDir);
+
+/// What a run printed, and its exit status.
+#[derive(Debug)]
+pub struct Run {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Folder {
+    /// With the test programs in it.
+    pub fn new() -> Folder {
+        let folder = Folder(tempfile::tempdir().expect("a temporary folder"));
+        let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
+        for entry in fs::read_dir(programs).expect("the programs").flatten() {
+            fs::copy(
+                entry.path(),
+                folder.path(&entry.file_name().to_string_lossy()),
+            )
+            .expect("copied");
+        }
+        folder.write("size.h", "#define SIZE 1000\n");
+        fs::create_dir(folder.path("tmp")).expect("made");
+        folder
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, text: &str) {
+        fs::write(self.path(name), text).expect("written");
+    }
+
+    /// The program with these words; what it compiles it keeps in this folder, as what is temporary.
+    pub fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_cuda-run"));
+        command.args(words).current_dir(self.0.path());
+        command
+            .env("CUDA_BACKEND", "sim")
+            .env_remove("CUDA_SIM_DEVICE");
+        command
+            .env("CUDA_RUN_CACHE", self.path("cache"))
+            .env("TMPDIR", self.path("tmp"));
+        command.timeout(std::time::Duration::from_secs(300));
+        command
+    }
+
+    /// Runs it, and looks that nothing temporary is left.
+    pub fn run(&self, words: &[&str]) -> Run {
+        let run = Run::from(self.command(words).output().expect("it runs"));
+        let left = fs::read_dir(self.path("tmp")).expect("a folder").flatten();
+        let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
+        assert!(left.is_empty(), "left behind: {left:?}");
+        run
+    }
+}
+
+impl From<Output> for Run {
+    fn from(output: Output) -> Run {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Run {
+            code: output.status.code().unwrap_or(-1),
+            stdout: text(&output.stdout),
+            stderr: text(&output.stderr),
+        }
+    }
+}
+
+impl Run {
+    /// With this exit status, and these words on standard error.
+    pub fn says(&self, code: i32, words: &[&str]) -> Result<(), Failed> {
+        let missing = words.iter().find(|words| !self.stderr.contains(**words));
+        match (self.code == code, missing) {
+            (true, None) => Ok(()),
+            (false, _) => Err(format!("exit status {}, not {code}: {self:#?}", self.code).into()),
+            (_, Some(missing)) => Err(format!("'{missing}' is not in {self:#?}").into()),
+        }
+    }
+}

@@ -1,0 +1,28 @@
+// What the notes' programs share: the first error of CUDA's ends the program, with its place.
+
+#pragma once
+
+#include <cstdio>
+#include <cstdlib>
+
+#include <cuda_runtime.h>
+
+#define CHECK(call) check((call), #call, __FILE__, __LINE__)
+
+inline void check(cudaError_t error, const char *call, const char *file, int line)
+{
+    if (error == cudaSuccess)
+        return;
+    fprintf(stderr, "%s:%d: %s: %s\n", file, line, call, cudaGetErrorString(error));
+    exit(1);
+}
+
+// Says whether all is right, and is the program's exit status.
+inline int verdict(const char *what, size_t wrong)
+{
+    if (wrong == 0)
+        printf("%s: right\n", what);
+    else
+        printf("%s: %zu are wrong\n", what, wrong);
+    return wrong != 0;
+}
