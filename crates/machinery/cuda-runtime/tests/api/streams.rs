@@ -121,6 +121,7 @@ fn the_default_streams_of_threads_do_not_wait_for_each_other() {
         let at = std::ptr::with_exposed_provenance_mut(at);
         ok(cuda::cudaMemsetAsync_ptsz(at, 1, 1 << 20, null_mut()));
         ok(cuda::cudaEventRecord_ptsz(end, null_mut()));
+        ok(cuda::cudaEventSynchronize(end));
         ok(cuda::cudaEventElapsedTime(&mut milliseconds, start, end));
         assert!(milliseconds > 0.0);
         assert_eq!(cu::cuCtxDestroy_v2(context), 0);
