@@ -114,6 +114,21 @@ cudaError_t cudaMallocAsync(void **devPtr, size_t size, cudaStream_t hStream)
     WARPBOOK_PER_THREAD(cudaMallocAsync_ptsz);
 cudaError_t cudaFreeAsync(void *devPtr, cudaStream_t hStream)
     WARPBOOK_PER_THREAD(cudaFreeAsync_ptsz);
+cudaError_t cudaMallocFromPoolAsync(void **ptr, size_t size, cudaMemPool_t memPool,
+                                    cudaStream_t stream)
+    WARPBOOK_PER_THREAD(cudaMallocFromPoolAsync_ptsz);
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *memPool, int device);
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *memPool, int device);
+cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t memPool);
+cudaError_t cudaMemPoolCreate(cudaMemPool_t *memPool, const struct cudaMemPoolProps *poolProps);
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t memPool);
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t memPool, size_t minBytesToKeep);
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t memPool, enum cudaMemPoolAttr attr, void *value);
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t memPool, enum cudaMemPoolAttr attr, void *value);
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t memPool, const struct cudaMemAccessDesc *descList,
+                                 size_t count);
+cudaError_t cudaMemPoolGetAccess(enum cudaMemAccessFlags *flags, cudaMemPool_t memPool,
+                                 struct cudaMemLocation *location);
 
 // Fills
 cudaError_t cudaMemset(void *devPtr, int value, size_t count) WARPBOOK_PER_THREAD(cudaMemset_ptds);
@@ -262,6 +277,8 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
     WARPBOOK_PER_THREAD(cudaStreamAddCallback_ptsz);
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, void *userData)
     WARPBOOK_PER_THREAD(cudaLaunchHostFunc_ptsz);
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *pStatus)
+    WARPBOOK_PER_THREAD(cudaStreamIsCapturing_ptsz);
 
 // Events
 cudaError_t cudaEventCreate(cudaEvent_t *event);
@@ -316,23 +333,7 @@ cudaError_t cudaOccupancyMaxPotentialClusterSize(int *clusterSize, const void *f
 cudaError_t cudaOccupancyMaxActiveClusters(int *numClusters, const void *func,
                                            const cudaLaunchConfig_t *launchConfig);
 
-// Capture, graphs, and memory shared with other processes: not there
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
-    WARPBOOK_PER_THREAD(cudaStreamBeginCapture_ptsz);
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *pGraph)
-    WARPBOOK_PER_THREAD(cudaStreamEndCapture_ptsz);
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *pStatus)
-    WARPBOOK_PER_THREAD(cudaStreamIsCapturing_ptsz);
-cudaError_t cudaGraphCreate(cudaGraph_t *pGraph, unsigned int flags);
-cudaError_t cudaGraphDestroy(cudaGraph_t graph);
-cudaError_t cudaGraphInstantiate(cudaGraphExec_t *pGraphExec, cudaGraph_t graph,
-                                 unsigned long long flags WARPBOOK_DEFAULT(0));
-cudaError_t cudaGraphLaunch(cudaGraphExec_t graphExec, cudaStream_t stream)
-    WARPBOOK_PER_THREAD(cudaGraphLaunch_ptsz);
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graphExec);
-cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t *handle, void *devPtr);
-cudaError_t cudaIpcGetEventHandle(cudaIpcEventHandle_t *handle, cudaEvent_t event);
-cudaError_t cudaIpcCloseMemHandle(void *devPtr);
+#include "warpbook/runtime_missing.h"
 
 #if defined(__cplusplus)
 }

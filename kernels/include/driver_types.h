@@ -172,7 +172,6 @@ struct cudaResourceViewDesc {
     unsigned int lastMipmapLevel;
     unsigned int firstLayer;
     unsigned int lastLayer;
-    unsigned int reserved[16];
 };
 
 struct cudaPointerAttributes {

@@ -4,9 +4,8 @@
 
 #include <stddef.h>
 
-typedef struct CUuuid_st {
-    char bytes[16];
-} CUuuid;
+#include "uuid.h"
+
 typedef CUuuid cudaUUID_t;
 
 struct cudaDeviceProp {

@@ -41,6 +41,23 @@ inline cudaError_t cudaMallocAsync(T **ptr, size_t size, cudaStream_t stream) {
 }
 
 template <class T>
+inline cudaError_t cudaMallocFromPoolAsync(T **ptr, size_t size, cudaMemPool_t memPool,
+                                           cudaStream_t stream) {
+    return cudaMallocFromPoolAsync((void **)(void *)ptr, size, memPool, stream);
+}
+
+inline cudaError_t cudaMallocAsync(void **ptr, size_t size, cudaMemPool_t memPool,
+                                   cudaStream_t stream) {
+    return cudaMallocFromPoolAsync(ptr, size, memPool, stream);
+}
+
+template <class T>
+inline cudaError_t cudaMallocAsync(T **ptr, size_t size, cudaMemPool_t memPool,
+                                   cudaStream_t stream) {
+    return cudaMallocFromPoolAsync((void **)(void *)ptr, size, memPool, stream);
+}
+
+template <class T>
 inline cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, T *devPtr, size_t length = 0,
                                             unsigned int flags = cudaMemAttachSingle) {
     return cudaStreamAttachMemAsync(stream, (void *)devPtr, length, flags);

@@ -5,6 +5,7 @@ use std::ffi::{CStr, c_char, c_int, c_uint};
 use cuda_driver::functions as cu;
 
 use crate::arguments::{Out, read};
+use crate::last_error::{forget_sticky, missing};
 use crate::program;
 use crate::properties::{DeviceProperties, attribute, of};
 use crate::start::{self, context, current_device, device as numbered, devices};
@@ -91,7 +92,9 @@ pub unsafe fn synchronize() -> Answer {
 
 /// `cudaDeviceReset`.
 pub unsafe fn reset() -> Answer {
-    start::reset(program::forget)
+    start::reset(program::forget)?;
+    forget_sticky();
+    Ok(())
 }
 
 /// `cudaDeviceGetLimit`.
@@ -208,7 +211,7 @@ pub unsafe fn between(to: *mut c_int, attribute: c_int, from: c_int, other: c_in
     if from == other || !(1..=4).contains(&attribute) {
         return Err(Error::INVALID_VALUE);
     }
-    crate::last_error::missing("cudaDeviceGetP2PAttribute").inspect_err(|_| to.set(0))
+    missing("cudaDeviceGetP2PAttribute").inspect_err(|_| to.set(0))
 }
 
 /// The numbers of `CUdevice_attribute` that say where a device is.

@@ -66,6 +66,13 @@ pub fn take() -> Code {
     last
 }
 
+/// Forgets an error that has ended a context, with which it goes.
+pub fn forget_sticky() {
+    if is_sticky(LAST.get()) {
+        LAST.set(SUCCESS);
+    }
+}
+
 /// Whether the driver still answers with an error.
 fn still_holds(error: Code) -> bool {
     // SAFETY: any thread may ask about the default stream.

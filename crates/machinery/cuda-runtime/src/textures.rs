@@ -4,14 +4,16 @@ use std::ffi::{c_int, c_uint};
 use std::mem::MaybeUninit;
 
 use cuda_driver::functions as cu;
-use cust_raw::{CUDA_RESOURCE_DESC, CUDA_TEXTURE_DESC};
+use cust_raw::{CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC};
 
 use crate::arguments::{Out, read};
 use crate::arrays::{Format, describe};
 use crate::memory::{address, pointer};
 use crate::start::context;
 use crate::status::{Answer, Error, driver};
-use crate::types::{LinearResource, PitchedResource, ResourceDesc, ResourceOf, TextureDesc};
+use crate::types::{
+    LinearResource, PitchedResource, ResourceDesc, ResourceOf, ResourceViewDesc, TextureDesc,
+};
 
 /// The numbers of `cudaResourceType` and of `CUresourcetype`.
 const ARRAY: c_int = 0;
@@ -35,7 +37,7 @@ pub unsafe fn create_texture(
     to: *mut u64,
     resource: *const ResourceDesc,
     how: *const TextureDesc,
-    view: *const std::ffi::c_void,
+    view: *const ResourceViewDesc,
 ) -> Answer {
     // SAFETY: the caller's promise.
     let (to, resource, how) = unsafe { (Out::new(to)?, read(resource)?, read(how)?) };
@@ -47,11 +49,13 @@ pub unsafe fn create_texture(
         return Err(Error(26));
     }
     let resource = of_driver(&resource, format)?;
+    // SAFETY: the caller's promise.
+    let view = unsafe { view.as_ref() }.map(view_of_driver);
+    let view = view.as_ref().map_or(std::ptr::null(), |view| view.as_ptr());
     let mut found = 0;
-    // SAFETY: the driver reads the structures, of which the view has the same fields in both APIs, and
-    // writes a handle.
+    // SAFETY: the driver reads the structures and writes a handle.
     driver(unsafe {
-        cu::cuTexObjectCreate(&mut found, &resource, &texture_of_driver(&how), view.cast())
+        cu::cuTexObjectCreate(&mut found, &resource, &texture_of_driver(&how), view)
     })?;
     to.set(found);
     Ok(())
@@ -261,6 +265,14 @@ fn of_runtime(resource: &CUDA_RESOURCE_DESC) -> Answer<ResourceDesc> {
         };
         Ok(ResourceDesc { kind, of })
     }
+}
+
+/// A view as the driver knows it: the runtime's structure is the beginning of the driver's.
+fn view_of_driver(view: &ResourceViewDesc) -> MaybeUninit<CUDA_RESOURCE_VIEW_DESC> {
+    let mut made = MaybeUninit::<CUDA_RESOURCE_VIEW_DESC>::zeroed();
+    // SAFETY: it is shorter, and its fields lie at the same places.
+    unsafe { made.as_mut_ptr().cast::<ResourceViewDesc>().write(*view) };
+    made
 }
 
 /// How a texture is read, as the driver knows it.

@@ -143,6 +143,13 @@ pub struct LaunchConfig {
     pub attribute_count: c_uint,
 }
 
+/// `cudaIpcMemHandle_t` and `cudaIpcEventHandle_t`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct IpcHandle {
+    pub reserved: [c_char; 64],
+}
+
 /// `cudaResourceDesc`.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -176,6 +183,16 @@ pub struct PitchedResource {
     pub width: usize,
     pub height: usize,
     pub pitch: usize,
+}
+
+/// `cudaResourceViewDesc`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ResourceViewDesc {
+    pub format: c_int,
+    pub extent: Extent,
+    pub mipmap_levels: [c_uint; 2],
+    pub layers: [c_uint; 2],
 }
 
 /// `cudaTextureDesc`.

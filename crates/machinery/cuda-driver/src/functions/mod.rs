@@ -19,3 +19,9 @@ pub fn kept() -> usize {
     all.filter(|function| !std::hint::black_box(**function as *const ()).is_null())
         .count()
 }
+
+/// The names of all functions, as they are linked.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    let all = table::FUNCTIONS.iter();
+    all.map(|function| function.name.trim_end_matches('\0'))
+}

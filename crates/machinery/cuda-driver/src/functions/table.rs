@@ -15,7 +15,8 @@ use cust_raw::{
     CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUDA_RESOURCE_DESC,
     CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC, CUarray, CUcontext, CUdevice, CUdeviceptr, CUevent,
     CUexternalMemory, CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUhostFn, CUlinkState,
-    CUmodule, CUoccupancyB2DSize, CUstream, CUstreamCallback, CUsurfObject, CUtexObject, CUuuid,
+    CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemoryPool, CUmodule, CUoccupancyB2DSize,
+    CUstream, CUstreamCallback, CUsurfObject, CUtexObject, CUuuid,
 };
 
 use super::entry::{EntryPoint, Erased};
@@ -23,7 +24,7 @@ use crate::report::{guarded, not_in_library, not_simulated};
 use crate::simulator::permitted;
 use crate::simulator::{
     context, device, event, function, image, launch, memcpy, memory, memset, module, occupancy,
-    stream,
+    pool, stream,
 };
 use crate::status::Code;
 use crate::{errors, start};
@@ -136,7 +137,7 @@ functions! {
     ) => memory::host_device_pointer;
     cuMemHostRegister_v2(p: *mut c_void, bytes: usize, flags: c_uint) => memory::register_host;
     cuMemHostUnregister(p: *mut c_void) => memory::unregister_host;
-    cuMemHostGetFlags(flags: *mut c_uint, p: *mut c_void);
+    cuMemHostGetFlags(flags: *mut c_uint, p: *mut c_void) => memory::host_flags;
     cuMemGetAddressRange_v2(
         base: *mut CUdeviceptr, size: *mut usize, address: CUdeviceptr,
     ) => memory::address_range;
@@ -149,6 +150,29 @@ functions! {
     cuMemPrefetchAsync(
         dev_ptr: CUdeviceptr, count: usize, dst_device: CUdevice, stream: CUstream,
     ) => memory::prefetch;
+
+    // Pools
+    cuDeviceGetDefaultMemPool(pool: *mut CUmemoryPool, device: CUdevice) => pool::default;
+    cuDeviceGetMemPool(pool: *mut CUmemoryPool, device: CUdevice) => pool::get;
+    cuDeviceSetMemPool(device: CUdevice, pool: CUmemoryPool) => pool::set;
+    cuMemPoolCreate(pool: *mut CUmemoryPool, properties: *const CUmemPoolProps) => pool::create;
+    cuMemPoolDestroy(pool: CUmemoryPool) => pool::destroy;
+    cuMemPoolTrimTo(pool: CUmemoryPool, min_bytes_to_keep: usize) => pool::trim;
+    cuMemPoolSetAttribute(
+        pool: CUmemoryPool, attribute: c_int, value: *mut c_void,
+    ) => pool::set_attribute;
+    cuMemPoolGetAttribute(
+        pool: CUmemoryPool, attribute: c_int, value: *mut c_void,
+    ) => pool::attribute;
+    cuMemPoolSetAccess(
+        pool: CUmemoryPool, map: *const CUmemAccessDesc, count: usize,
+    ) => pool::set_access;
+    cuMemPoolGetAccess(
+        flags: *mut c_int, pool: CUmemoryPool, location: *mut CUmemLocation,
+    ) => pool::access;
+    cuMemAllocFromPoolAsync(
+        address: *mut CUdeviceptr, bytes: usize, pool: CUmemoryPool, stream: CUstream,
+    ) => memory::allocate_from_pool;
 
     // Copies
     cuMemcpy(dst: CUdeviceptr, src: CUdeviceptr, byte_count: usize) => memcpy::unified;

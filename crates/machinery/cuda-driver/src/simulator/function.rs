@@ -7,20 +7,13 @@ use cust_raw::{CUfunction, CUmodule};
 
 use super::driver;
 use super::raw::{Out, handle, number};
-use crate::report::say;
 use crate::status::Answer;
 
 /// `cuFuncGetAttribute`.
 pub unsafe fn attribute(value: *mut c_int, attribute: c_int, function: CUfunction) -> Answer {
     // SAFETY: the caller's promise.
     let value = unsafe { Out::new(value) }?;
-    let found = driver()?.function_attribute(FunctionId(number(function)), attribute);
-    if found == Err(CudaError::NotSupported) {
-        say(format_args!(
-            "the simulator does not do function attribute {attribute}"
-        ));
-    }
-    value.set(found?);
+    value.set(driver()?.function_attribute(FunctionId(number(function)), attribute)?);
     Ok(())
 }
 

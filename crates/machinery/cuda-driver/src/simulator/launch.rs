@@ -124,6 +124,7 @@ unsafe fn launch(asked: Asked, parameters: *mut *mut c_void, extra: *mut *mut c_
     drop(driver);
     let said = launched.fault.as_ref().and_then(Fault::finding);
     if !launched.printed.is_empty() {
+        flush_c();
         let mut stdout = std::io::stdout().lock();
         // If nobody reads the output, the launch has not failed, as with C's printf.
         let _ = stdout
@@ -135,6 +136,15 @@ unsafe fn launch(asked: Asked, parameters: *mut *mut c_void, extra: *mut *mut c_
     }
     report(launched.findings, said.as_ref());
     Ok(())
+}
+
+/// Sends on what the program has printed with C's functions, which keep it: it was printed before.
+fn flush_c() {
+    unsafe extern "C" {
+        fn fflush(stream: *mut c_void) -> std::ffi::c_int;
+    }
+    // SAFETY: `fflush` is in C's library on every platform; a null pointer means all streams.
+    unsafe { fflush(std::ptr::null_mut()) };
 }
 
 /// Fills `packed` from a list of tags and values ended by [`END`].

@@ -1,15 +1,16 @@
 //! Allocation and what is known about an address.
 
+use std::collections::BTreeMap;
 use std::ffi::{c_int, c_uint, c_void};
-use std::sync::MutexGuard;
+use std::sync::{Mutex, MutexGuard};
 
 use cuda_sim::driver::{ContextId, CudaError, Driver};
 use cuda_sim::memory::global::{Allocation, AllocationKind};
-use cust_raw::{CUcontext, CUdevice, CUdeviceptr, CUstream};
+use cust_raw::{CUcontext, CUdevice, CUdeviceptr, CUmemoryPool, CUstream};
 
 use super::device::check_device;
 use super::raw::{Out, handle, host_pointer, set_if_wanted};
-use super::{contexts, current, driver, in_stream};
+use super::{contexts, current, driver, in_stream, lock, pool};
 use crate::report::say;
 use crate::status::Answer;
 
@@ -25,6 +26,9 @@ const REGISTER_FLAGS: c_uint = 0x3;
 
 /// The numbers of `CUmem_advise`, which `cuMemAdvise` takes.
 const ADVICE: std::ops::RangeInclusive<c_int> = 1..=6;
+
+/// The flags that page-locked memory was allocated with, by its address.
+static HOST_FLAGS: Mutex<BTreeMap<u64, c_uint>> = Mutex::new(BTreeMap::new());
 
 /// `CU_DEVICE_CPU`: prefetching to the host.
 const CPU: CUdevice = -1;
@@ -84,7 +88,26 @@ pub unsafe fn allocate_async(address: *mut CUdeviceptr, bytes: usize, on: CUstre
     // SAFETY: the caller's promise.
     let address = unsafe { Out::new(address) }?;
     let (mut driver, context) = in_live_stream(on)?;
-    address.set(driver.allocate(context, bytes as u64)?);
+    let made = driver.allocate(context, bytes as u64)?;
+    pool::allocated(pool::current(), made, bytes as u64);
+    address.set(made);
+    Ok(())
+}
+
+/// `cuMemAllocFromPoolAsync`.
+pub unsafe fn allocate_from_pool(
+    address: *mut CUdeviceptr,
+    bytes: usize,
+    from: CUmemoryPool,
+    on: CUstream,
+) -> Answer {
+    // SAFETY: the caller's promise.
+    let address = unsafe { Out::new(address) }?;
+    let from = pool::known(from)?;
+    let (mut driver, context) = in_live_stream(on)?;
+    let made = driver.allocate(context, bytes as u64)?;
+    pool::allocated(from, made, bytes as u64);
+    address.set(made);
     Ok(())
 }
 
@@ -92,7 +115,11 @@ pub unsafe fn allocate_async(address: *mut CUdeviceptr, bytes: usize, on: CUstre
 pub unsafe fn free(address: CUdeviceptr) -> Answer {
     let mut driver = driver()?;
     match owner_or_current(&driver, address) {
-        Some(context) => Ok(driver.free(context, address)?),
+        Some(context) => {
+            driver.free(context, address)?;
+            pool::freed(address);
+            Ok(())
+        }
         None if address == 0 => Ok(()),
         None => Err(CudaError::InvalidValue.into()),
     }
@@ -126,7 +153,9 @@ pub unsafe fn free_async(address: CUdeviceptr, on: CUstream) -> Answer {
     if address == 0 {
         return Err(CudaError::InvalidValue.into());
     }
-    Ok(driver.free(context, address)?)
+    driver.free(context, address)?;
+    pool::freed(address);
+    Ok(())
 }
 
 /// `cuMemAllocHost`.
@@ -149,14 +178,36 @@ pub unsafe fn allocate_host_with_flags(
         return Err(CudaError::InvalidValue.into());
     }
     // SAFETY: the caller's promise.
-    unsafe { allocate_host(host, bytes) }
+    unsafe { allocate_host(host, bytes) }?;
+    // SAFETY: it was written just now.
+    let address = unsafe { *host } as u64;
+    lock(&HOST_FLAGS).insert(address, flags);
+    Ok(())
+}
+
+/// `cuMemHostGetFlags`: the flags that memory was allocated with, and that the device reaches it.
+pub unsafe fn host_flags(flags: *mut c_uint, host: *mut c_void) -> Answer {
+    /// `CU_MEMHOSTALLOC_DEVICEMAP`.
+    const DEVICE_MAP: c_uint = 2;
+    // SAFETY: the caller's promise.
+    let flags = unsafe { Out::new(flags) }?;
+    let driver = with_live_context()?;
+    let found = driver.allocation(host as u64)?;
+    if found.kind != AllocationKind::Host {
+        return Err(CudaError::InvalidValue.into());
+    }
+    let given = lock(&HOST_FLAGS).get(&found.base).copied();
+    flags.set(given.unwrap_or(0) | DEVICE_MAP);
+    Ok(())
 }
 
 /// `cuMemFreeHost`.
 pub unsafe fn free_host(host: *mut c_void) -> Answer {
     let mut driver = driver()?;
     let context = owner_or_current(&driver, host as u64).ok_or(CudaError::InvalidValue)?;
-    Ok(driver.free_host(context, host as u64)?)
+    driver.free_host(context, host as u64)?;
+    lock(&HOST_FLAGS).remove(&(host as u64));
+    Ok(())
 }
 
 /// `cuMemHostGetDevicePointer`.

@@ -15,11 +15,12 @@ pub mod memory;
 pub mod memset;
 pub mod module;
 pub mod occupancy;
+pub mod pool;
 mod raw;
 pub mod stream;
 pub mod watch;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::mem::ManuallyDrop;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
@@ -29,6 +30,7 @@ use cuda_sim::exec::TimeLimit;
 use cust_raw::CUstream;
 
 pub use callback::permitted;
+use raw::Stream;
 
 /// The simulated machine, from when `cuInit` has chosen the simulator.
 static MACHINE: OnceLock<Mutex<Driver>> = OnceLock::new();
@@ -108,12 +110,37 @@ fn current() -> Result<(MutexGuard<'static, Driver>, ContextId), CudaError> {
 fn in_stream(
     on: CUstream,
 ) -> Result<(MutexGuard<'static, Driver>, ContextId, StreamId), CudaError> {
-    let stream = raw::stream(on)?;
-    if stream == StreamId::LEGACY {
-        let (driver, context) = current()?;
-        return Ok((driver, context, stream));
+    match raw::stream(on) {
+        Stream::Known(StreamId::LEGACY) => {
+            let (driver, context) = current()?;
+            Ok((driver, context, StreamId::LEGACY))
+        }
+        Stream::Known(stream) => {
+            let driver = driver()?;
+            let context = driver.stream_context(stream)?;
+            Ok((driver, context, stream))
+        }
+        Stream::PerThread => {
+            let (mut driver, context) = current()?;
+            let stream = own_stream(&mut driver, context)?;
+            Ok((driver, context, stream))
+        }
     }
-    let driver = driver()?;
-    let context = driver.stream_context(stream)?;
-    Ok((driver, context, stream))
+}
+
+/// The calling thread's own default stream in a context, which is made when it is first named.
+fn own_stream(driver: &mut Driver, context: ContextId) -> Result<StreamId, CudaError> {
+    thread_local! {
+        /// The last such stream of this thread, and its context.
+        static OWN: Cell<Option<(ContextId, StreamId)>> = const { Cell::new(None) };
+    }
+    if let Some((of, stream)) = OWN.get()
+        && of == context
+        && driver.stream_context(stream) == Ok(context)
+    {
+        return Ok(stream);
+    }
+    let made = driver.create_stream(context, 0, 0)?;
+    OWN.set(Some((context, made)));
+    Ok(made)
 }

@@ -6,12 +6,18 @@ use std::ptr::NonNull;
 use cuda_sim::driver::{ContextId, CudaError, EventId, StreamId};
 use cust_raw::{CUcontext, CUevent, CUstream};
 
-use crate::report::say;
-
 /// `CU_STREAM_LEGACY`: another way to write the null stream.
 const LEGACY: u64 = 1;
-/// `CU_STREAM_PER_THREAD`.
+/// `CU_STREAM_PER_THREAD`: the calling thread's own default stream.
 const PER_THREAD: u64 = 2;
+
+/// What a `CUstream` means.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    /// A stream by its number, or the legacy default stream.
+    Known(StreamId),
+    PerThread,
+}
 
 /// Where a result goes. It is made before the work is done, so that a null pointer is refused while
 /// there is nothing to undo.
@@ -65,16 +71,11 @@ pub fn event(handle: CUevent) -> EventId {
 }
 
 /// The stream a handle names: null and `CU_STREAM_LEGACY` are the legacy default stream.
-pub fn stream(handle: CUstream) -> Result<StreamId, CudaError> {
+pub fn stream(handle: CUstream) -> Stream {
     match number(handle) {
-        LEGACY => Ok(StreamId::LEGACY),
-        PER_THREAD => {
-            say(format_args!(
-                "the simulator does not do CU_STREAM_PER_THREAD"
-            ));
-            Err(CudaError::NotSupported)
-        }
-        number => Ok(StreamId(number)),
+        LEGACY => Stream::Known(StreamId::LEGACY),
+        PER_THREAD => Stream::PerThread,
+        number => Stream::Known(StreamId(number)),
     }
 }
 

@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_uint, c_void};
 use cuda_sim::driver::CudaError;
 use cust_raw::{CUevent, CUhostFn, CUresult, CUstream, CUstreamCallback};
 
-use super::raw::{self, Out, handle};
+use super::raw::{self, Out, Stream, handle};
 use super::{callback, current, in_stream};
 use crate::status::Answer;
 
@@ -30,6 +30,9 @@ pub unsafe fn create_with_priority(
 
 /// `cuStreamDestroy`.
 pub unsafe fn destroy(stream: CUstream) -> Answer {
+    if raw::stream(stream) == Stream::PerThread {
+        return Err(CudaError::InvalidHandle.into());
+    }
     let (mut driver, context, stream) = in_stream(stream)?;
     Ok(driver.destroy_stream(context, stream)?)
 }

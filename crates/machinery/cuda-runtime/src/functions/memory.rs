@@ -2,14 +2,15 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use cust_raw::{CUarray, CUstream};
+use cust_raw::{CUarray, CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemoryPool, CUstream};
 
 use super::entry::Entry;
 use crate::last_error::call;
 use crate::status::Code;
 use crate::stream::DefaultStream;
 use crate::types::{
-    ChannelFormat, Extent, PitchedPtr, PointerAttributes, ResourceDesc, TextureDesc,
+    ChannelFormat, Extent, PitchedPtr, PointerAttributes, ResourceDesc, ResourceViewDesc,
+    TextureDesc,
 };
 use crate::{arrays, memory, pools, symbols, textures};
 
@@ -48,6 +49,27 @@ functions! {
         to: *mut *mut c_void, bytes: usize, stream: CUstream,
     ) | cudaMallocAsync_ptsz => pools::allocate;
     cudaFreeAsync(at: *mut c_void, stream: CUstream) | cudaFreeAsync_ptsz => pools::free;
+    cudaMallocFromPoolAsync(
+        to: *mut *mut c_void, bytes: usize, pool: CUmemoryPool, stream: CUstream,
+    ) | cudaMallocFromPoolAsync_ptsz => pools::allocate_from;
+    cudaDeviceGetDefaultMemPool(pool: *mut CUmemoryPool, device: c_int) => pools::default;
+    cudaDeviceGetMemPool(pool: *mut CUmemoryPool, device: c_int) => pools::get;
+    cudaDeviceSetMemPool(device: c_int, pool: CUmemoryPool) => pools::set;
+    cudaMemPoolCreate(pool: *mut CUmemoryPool, how: *const CUmemPoolProps) => pools::create;
+    cudaMemPoolDestroy(pool: CUmemoryPool) => pools::destroy;
+    cudaMemPoolTrimTo(pool: CUmemoryPool, keep: usize) => pools::trim;
+    cudaMemPoolSetAttribute(
+        pool: CUmemoryPool, attribute: c_int, value: *mut c_void,
+    ) => pools::set_attribute;
+    cudaMemPoolGetAttribute(
+        pool: CUmemoryPool, attribute: c_int, value: *mut c_void,
+    ) => pools::attribute;
+    cudaMemPoolSetAccess(
+        pool: CUmemoryPool, list: *const CUmemAccessDesc, count: usize,
+    ) => pools::set_access;
+    cudaMemPoolGetAccess(
+        flags: *mut c_int, pool: CUmemoryPool, at: *mut CUmemLocation,
+    ) => pools::access;
     cudaMemGetInfo(free: *mut usize, total: *mut usize) => memory::info;
     cudaPointerGetAttributes(
         attributes: *mut PointerAttributes, of: *const c_void,
@@ -86,7 +108,8 @@ functions! {
     ) => arrays::info;
     cudaGetChannelDesc(format: *mut ChannelFormat, array: CUarray) => arrays::channel_format;
     cudaCreateTextureObject(
-        to: *mut u64, resource: *const ResourceDesc, how: *const TextureDesc, view: *const c_void,
+        to: *mut u64, resource: *const ResourceDesc, how: *const TextureDesc,
+        view: *const ResourceViewDesc,
     ) => textures::create_texture;
     cudaDestroyTextureObject(texture: u64) => textures::destroy_texture;
     cudaGetTextureObjectResourceDesc(

@@ -9,9 +9,8 @@ pub(super) const MAX_DYNAMIC_SHARED: i32 = 8;
 const CARVEOUT: i32 = 9;
 
 impl Driver {
-    /// `cuFuncGetAttribute`: attribute `number` of `function`. [`CudaError::NotSupported`] for the
-    /// version of its PTX (5), which is not kept; [`CudaError::InvalidValue`] for a number above 9 or
-    /// below 0, [`CudaError::InvalidHandle`] for an unknown function.
+    /// `cuFuncGetAttribute`: attribute `number` of `function`. [`CudaError::InvalidValue`] for a
+    /// number above 9 or below 0, [`CudaError::InvalidHandle`] for an unknown function.
     pub fn function_attribute(&self, function: FunctionId, number: i32) -> Result<i32, CudaError> {
         let (function, module) = self.loaded_function(function)?;
         let kernel = module.kernel(function);
@@ -22,7 +21,7 @@ impl Driver {
             2 => kernel.const_bytes,
             3 => kernel.local_bytes,
             4 => kernel.bounded(kernel.registers),
-            5 => return Err(CudaError::NotSupported),
+            5 => module.program.listing.ptx_version,
             6 => major * 10 + minor,
             // `CU_FUNC_ATTRIBUTE_CACHE_MODE_CA`: whether all loads go through the first cache,
             // whatever they say themselves. They do as they say.
@@ -86,6 +85,12 @@ mod tests {
         assert_eq!(driver.function_attribute(store, 0), Ok(1024));
         assert_eq!(driver.function_attribute(bounded, 0), Ok(64));
         assert_eq!(driver.function_attribute(bounded, 1), Ok(256));
+        let version = PTX.split_once(".version ").unwrap().1;
+        let version = version.lines().next().unwrap().replace('.', "");
+        assert_eq!(
+            driver.function_attribute(store, 5),
+            Ok(version.parse().unwrap())
+        );
         assert_eq!(driver.function_attribute(store, 6), Ok(90));
         assert_eq!(driver.function_attribute(bounded, 8), Ok((48 << 10) - 256));
         assert_eq!(driver.function_attribute(store, CARVEOUT), Ok(-1));
@@ -98,10 +103,6 @@ mod tests {
                 "attribute {number}"
             );
         }
-        assert_eq!(
-            driver.function_attribute(store, 5),
-            Err(CudaError::NotSupported)
-        );
         assert_eq!(
             driver.function_attribute(store, 10),
             Err(CudaError::InvalidValue)

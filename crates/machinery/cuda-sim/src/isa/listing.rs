@@ -12,6 +12,8 @@ use std::collections::HashMap;
 /// functions.
 #[derive(Default)]
 pub struct Listing {
+    /// The version of the PTX, as `10 * major + minor`.
+    pub ptx_version: u32,
     pub kernels: Vec<Kernel>,
     /// Basic blocks, numbered as their `enter` instructions say.
     pub blocks: Vec<BlockInfo>,

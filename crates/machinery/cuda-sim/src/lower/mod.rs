@@ -60,6 +60,8 @@ fn lower(module: &ast::Module, layout: Layout, device: &DeviceSpec) -> Result<Pr
         allocations: layout.allocations.clone(),
         ..Program::default()
     };
+    let (major, minor) = module.version;
+    program.listing.ptx_version = major.saturating_mul(10).saturating_add(minor);
     let cpu = Cpu::detect();
     let declared = function::signatures(module)?;
     let defined = module.functions.iter();

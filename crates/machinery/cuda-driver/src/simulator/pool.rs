@@ -1,0 +1,296 @@
+//! Pools that memory is allocated from in the order of a stream's work. The simulator does all work at
+//! the call, so a pool's memory is given back at once when it is freed, and a pool is what is known of it:
+//! its settings, and how much of the device's memory it has.
+
+use std::collections::BTreeMap;
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard};
+
+use cuda_sim::driver::CudaError;
+use cust_raw::{CUdevice, CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemoryPool};
+
+use super::device::check_device;
+use super::lock;
+use super::raw::{Out, handle, number};
+use crate::status::Answer;
+
+/// The device's default pool.
+const DEFAULT: u64 = 1;
+
+/// The numbers of `CUmemPool_attribute`: three settings that are on or off, how much memory is kept when
+/// it is freed, and how much the pool has, now and at most.
+const REUSE: std::ops::RangeInclusive<c_int> = 1..=3;
+const THRESHOLD: c_int = 4;
+const RESERVED_NOW: c_int = 5;
+const RESERVED_MOST: c_int = 6;
+const USED_NOW: c_int = 7;
+const USED_MOST: c_int = 8;
+
+/// `CU_MEM_ALLOCATION_TYPE_PINNED` and `CU_MEM_LOCATION_TYPE_DEVICE`: all memory of pools is so.
+const PINNED: c_int = 1;
+const DEVICE: c_int = 1;
+
+/// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`: what a device may do with its own pools.
+const READ_AND_WRITE: c_int = 3;
+
+/// Whether any memory was ever allocated from a pool: programs without pools need not ask.
+static USED: AtomicBool = AtomicBool::new(false);
+
+static POOLS: Mutex<Pools> = Mutex::new(Pools {
+    made: DEFAULT,
+    current: DEFAULT,
+    pools: BTreeMap::new(),
+    allocations: BTreeMap::new(),
+});
+
+struct Pools {
+    /// The last number given to a pool.
+    made: u64,
+    /// The device's pool for allocations that name none.
+    current: u64,
+    pools: BTreeMap<u64, Pool>,
+    /// The pool and the size of each allocation, by its address.
+    allocations: BTreeMap<u64, (u64, u64)>,
+}
+
+#[derive(Clone)]
+struct Pool {
+    reuse: [c_int; 3],
+    threshold: u64,
+    used: u64,
+    most: u64,
+    /// The most that was reserved since somebody set it back.
+    most_reserved: u64,
+}
+
+impl Default for Pool {
+    fn default() -> Self {
+        Self {
+            reuse: [1; 3],
+            threshold: 0,
+            used: 0,
+            most: 0,
+            most_reserved: 0,
+        }
+    }
+}
+
+/// All pools; the default one is there from the beginning.
+fn pools() -> MutexGuard<'static, Pools> {
+    let mut pools = lock(&POOLS);
+    pools.pools.entry(DEFAULT).or_default();
+    pools
+}
+
+impl Pools {
+    /// The pool that a handle names.
+    fn pool(&mut self, pool: CUmemoryPool) -> Result<&mut Pool, CudaError> {
+        let found = self.pools.get_mut(&number(pool));
+        found.ok_or(CudaError::InvalidValue)
+    }
+}
+
+/// The number of the pool that a handle names.
+pub fn known(pool: CUmemoryPool) -> Result<u64, CudaError> {
+    pools().pool(pool)?;
+    Ok(number(pool))
+}
+
+/// The device's pool for allocations that name none.
+pub fn current() -> u64 {
+    pools().current
+}
+
+/// Takes note of an allocation from a pool.
+pub fn allocated(from: u64, address: u64, bytes: u64) {
+    USED.store(true, Ordering::Relaxed);
+    let mut pools = pools();
+    // An allocation that was at this address has gone with its context.
+    forget(&mut pools, address);
+    pools.allocations.insert(address, (from, bytes));
+    if let Some(pool) = pools.pools.get_mut(&from) {
+        pool.used += bytes;
+        pool.most = pool.most.max(pool.used);
+        pool.most_reserved = pool.most_reserved.max(pool.used);
+    }
+}
+
+/// Takes note that memory was freed, which may be a pool's.
+pub fn freed(address: u64) {
+    if USED.load(Ordering::Relaxed) {
+        forget(&mut pools(), address);
+    }
+}
+
+fn forget(pools: &mut Pools, address: u64) {
+    if let Some((pool, bytes)) = pools.allocations.remove(&address)
+        && let Some(pool) = pools.pools.get_mut(&pool)
+    {
+        pool.used -= bytes;
+    }
+}
+
+/// `cuDeviceGetDefaultMemPool`.
+pub unsafe fn default(to: *mut CUmemoryPool, device: CUdevice) -> Answer {
+    check_device(device)?;
+    // SAFETY: the caller's promise.
+    unsafe { Out::new(to) }?.set(handle(DEFAULT));
+    Ok(())
+}
+
+/// `cuDeviceGetMemPool`.
+pub unsafe fn get(to: *mut CUmemoryPool, device: CUdevice) -> Answer {
+    check_device(device)?;
+    // SAFETY: the caller's promise.
+    unsafe { Out::new(to) }?.set(handle(current()));
+    Ok(())
+}
+
+/// `cuDeviceSetMemPool`.
+pub unsafe fn set(device: CUdevice, pool: CUmemoryPool) -> Answer {
+    check_device(device)?;
+    let pool = known(pool)?;
+    pools().current = pool;
+    Ok(())
+}
+
+/// `cuMemPoolCreate`.
+pub unsafe fn create(to: *mut CUmemoryPool, how: *const CUmemPoolProps) -> Answer {
+    // SAFETY: the caller's promise.
+    let to = unsafe { Out::new(to) }?;
+    if how.is_null() {
+        return Err(CudaError::InvalidValue.into());
+    }
+    // SAFETY: not null, so readable; enums are read as the numbers that they are in C.
+    let (kind, shared, place, device) = unsafe {
+        (
+            (&raw const (*how).allocType).cast::<c_int>().read(),
+            (&raw const (*how).handleTypes).cast::<c_int>().read(),
+            (&raw const (*how).location.type_).cast::<c_int>().read(),
+            (*how).location.id,
+        )
+    };
+    if kind != PINNED || place != DEVICE {
+        return Err(CudaError::InvalidValue.into());
+    }
+    check_device(device)?;
+    if shared != 0 {
+        // No memory is shared with other processes.
+        return Err(CudaError::NotSupported.into());
+    }
+    let mut pools = pools();
+    pools.made += 1;
+    let made = pools.made;
+    pools.pools.insert(made, Pool::default());
+    to.set(handle(made));
+    Ok(())
+}
+
+/// `cuMemPoolDestroy`: what is allocated from it stays. The default pool cannot be destroyed.
+pub unsafe fn destroy(pool: CUmemoryPool) -> Answer {
+    let pool = known(pool)?;
+    if pool == DEFAULT {
+        return Err(CudaError::InvalidValue.into());
+    }
+    let mut pools = pools();
+    pools.pools.remove(&pool);
+    if pools.current == pool {
+        pools.current = DEFAULT;
+    }
+    Ok(())
+}
+
+/// `cuMemPoolTrimTo`: nothing is kept that was freed.
+pub unsafe fn trim(pool: CUmemoryPool, _keep: usize) -> Answer {
+    known(pool)?;
+    Ok(())
+}
+
+/// `cuMemPoolSetAttribute`.
+pub unsafe fn set_attribute(pool: CUmemoryPool, attribute: c_int, value: *mut c_void) -> Answer {
+    let mut pools = pools();
+    let pool = pools.pool(pool)?;
+    if value.is_null() {
+        return Err(CudaError::InvalidValue.into());
+    }
+    // SAFETY: the caller promises a value of the attribute's type.
+    let number = |value: *mut c_void| unsafe { value.cast::<u64>().read() };
+    match attribute {
+        _ if REUSE.contains(&attribute) => {
+            // SAFETY: as above.
+            pool.reuse[attribute as usize - 1] = unsafe { value.cast::<c_int>().read() };
+        }
+        THRESHOLD => pool.threshold = number(value),
+        // What there was at most can be set back.
+        RESERVED_MOST if number(value) == 0 => pool.most_reserved = pool.used,
+        USED_MOST if number(value) == 0 => pool.most = pool.used,
+        _ => return Err(CudaError::InvalidValue.into()),
+    }
+    Ok(())
+}
+
+/// `cuMemPoolGetAttribute`.
+pub unsafe fn attribute(pool: CUmemoryPool, attribute: c_int, value: *mut c_void) -> Answer {
+    let mut pools = pools();
+    let pool = pools.pool(pool)?;
+    if value.is_null() {
+        return Err(CudaError::InvalidValue.into());
+    }
+    let number = match attribute {
+        _ if REUSE.contains(&attribute) => {
+            // SAFETY: the caller promises room for the attribute's type.
+            unsafe {
+                value
+                    .cast::<c_int>()
+                    .write(pool.reuse[attribute as usize - 1])
+            };
+            return Ok(());
+        }
+        THRESHOLD => pool.threshold,
+        RESERVED_NOW | USED_NOW => pool.used,
+        RESERVED_MOST => pool.most_reserved,
+        USED_MOST => pool.most,
+        _ => return Err(CudaError::InvalidValue.into()),
+    };
+    // SAFETY: as above.
+    unsafe { value.cast::<u64>().write(number) };
+    Ok(())
+}
+
+/// `cuMemPoolSetAccess`: the one device reads and writes its pools in any case.
+pub unsafe fn set_access(pool: CUmemoryPool, list: *const CUmemAccessDesc, count: usize) -> Answer {
+    known(pool)?;
+    if list.is_null() && count > 0 {
+        return Err(CudaError::InvalidValue.into());
+    }
+    for i in 0..count {
+        // SAFETY: the caller promises as many; enums are read as the numbers that they are in C.
+        let (place, device, flags) = unsafe {
+            let one = list.add(i);
+            (
+                (&raw const (*one).location.type_).cast::<c_int>().read(),
+                (*one).location.id,
+                (&raw const (*one).flags).cast::<c_int>().read(),
+            )
+        };
+        check_device(device)?;
+        if place != DEVICE || flags != READ_AND_WRITE {
+            return Err(CudaError::InvalidValue.into());
+        }
+    }
+    Ok(())
+}
+
+/// `cuMemPoolGetAccess`.
+pub unsafe fn access(to: *mut c_int, pool: CUmemoryPool, at: *mut CUmemLocation) -> Answer {
+    known(pool)?;
+    if at.is_null() {
+        return Err(CudaError::InvalidValue.into());
+    }
+    // SAFETY: not null, so readable.
+    check_device(unsafe { (*at).id })?;
+    // SAFETY: the caller's promise.
+    unsafe { Out::new(to) }?.set(READ_AND_WRITE);
+    Ok(())
+}
