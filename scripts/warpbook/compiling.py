@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-INCLUDE = Path(os.environ["SNAP"]) if "SNAP" in os.environ else ROOT / "kernels/include"
+INCLUDE = ROOT / "kernels/include"
 
 # What the newest PTX is that a clang knows for an architecture.
 FEATURES = {"sm_52": "+ptx64", "sm_80": "+ptx70", "sm_86": "+ptx71", "sm_90": "+ptx80"}
@@ -110,10 +110,8 @@ def compile_one(program, args):
     if args.side == "device":
         command += ["-Xclang", "-target-feature", "-Xclang", FEATURES.get(args.arch, "+ptx80")]
     command += ["-w", "-Wno-register", "-fsyntax-only", "-ferror-limit=1", "-fno-caret-diagnostics", "-std=c++17"]
-    for n, flag in enumerate(program.flags):
-        command.append(flag)
-    command += args.flag
-    command += ["-isystem", str(INCLUDE), *(["-isystem", os.environ["STANDIN"]] if "STANDIN" in os.environ else []), "-include", "cuda_runtime.h", str(program.file)]
+    command += [*program.flags, *args.flag]
+    command += ["-isystem", str(INCLUDE), "-include", "cuda_runtime.h", str(program.file)]
     try:
         done = subprocess.run(
             command, cwd=program.file.parent, capture_output=True, text=True, errors="replace", timeout=300, check=False

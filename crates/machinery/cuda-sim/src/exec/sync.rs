@@ -64,10 +64,79 @@ fn wait_for(
     inst.next()
 }
 
-/// The value of a row that is the same in all running lanes.
+/// The value that a row has in the first running lane.
 #[inline(always)]
-fn uniform(sm: &Sm, row: &[u32; LANES]) -> u32 {
+fn first(sm: &Sm, row: &[u32; LANES]) -> u32 {
     row[sm.mask.trailing_zeros() as usize & 31]
+}
+
+/// Brings together the lanes that operand `mask` names, then runs `body` with all that came. Lanes may name
+/// different ones, as the tiles of a warp do: each such group is by itself.
+///
+/// # Safety
+/// Operand `mask` is a 32-bit row.
+#[inline(always)]
+unsafe fn grouped(sm: &mut Sm, inst: &Inst, mask: usize, body: impl Fn(&mut Sm, u32)) -> Next {
+    // SAFETY: the caller's promise.
+    let row = unsafe { sm.row::<u32>(inst, mask) };
+    let members = first(sm, row);
+    // Of all lanes, running or not: that takes a few instructions.
+    let differ = row
+        .iter()
+        .fold(0, |differ, &other| differ | (other ^ members));
+    if differ == 0 {
+        return together(sm, inst, members, |sm| body(sm, members));
+    }
+    // SAFETY: the caller's promise.
+    unsafe { groups(sm, inst, mask, body) }
+}
+
+/// What [`grouped`] does where not all lanes name the same ones.
+///
+/// # Safety
+/// As for [`grouped`].
+#[cold]
+unsafe fn groups(sm: &mut Sm, inst: &Inst, mask: usize, body: impl Fn(&mut Sm, u32)) -> Next {
+    // SAFETY: the caller's promise.
+    let row = *unsafe { sm.row::<u32>(inst, mask) };
+    let (own, alive) = (sm.mask, sm.block.warp().alive);
+    // Those that are all here go first; the others wait for the rest of theirs.
+    let (mut rest, mut incomplete, mut awaited) = (own, 0, 0);
+    while rest != 0 {
+        let members = row[rest.trailing_zeros() as usize & 31];
+        let group = same(&row, members, rest);
+        rest &= !group;
+        if members & alive & !own == 0 {
+            sm.run_lanes(group);
+            body(sm, members);
+        } else {
+            incomplete |= group;
+            awaited |= members;
+        }
+    }
+    sm.run_lanes(own);
+    if incomplete == 0 {
+        return inst.next();
+    }
+    together(sm, inst, awaited, |sm| {
+        let come = sm.mask;
+        let mut rest = come & awaited;
+        while rest != 0 {
+            let members = row[rest.trailing_zeros() as usize & 31];
+            let group = same(&row, members, rest);
+            rest &= !group;
+            sm.run_lanes(group);
+            body(sm, members);
+        }
+        sm.run_lanes(come);
+    })
+}
+
+/// Those of `lanes` that name these members.
+fn same(row: &[u32; LANES], members: u32, lanes: u32) -> u32 {
+    active(lanes)
+        .filter(|&lane| row[lane] == members)
+        .fold(0, |group, lane| group | 1 << lane)
 }
 
 /// `bar.warp.sync`: operand 0 the member mask.
@@ -76,7 +145,7 @@ fn uniform(sm: &Sm, row: &[u32; LANES]) -> u32 {
 /// As for [`crate::exec::sm::Handler`]; so for every handler here.
 pub unsafe fn warp_sync(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: operand 0 is a 32-bit row.
-    let members = uniform(sm, unsafe { sm.row(inst, 0) });
+    let members = first(sm, unsafe { sm.row(inst, 0) });
     let needed = members & sm.block.warp().alive;
     if needed & !sm.mask == 0 {
         return inst.next();
@@ -109,8 +178,7 @@ pub enum Shuffle {
 pub unsafe fn shuffle(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: operands 0 and 2 to 5 are 32-bit rows, operand 1 a predicate.
     unsafe {
-        let members = uniform(sm, sm.row(inst, 5));
-        together(sm, inst, members, |sm| {
+        grouped(sm, inst, 5, |sm, _| {
             let value = *sm.row::<u32>(inst, 2);
             let (b, c) = (sm.row::<u32>(inst, 3), sm.row::<u32>(inst, 4));
             let mut result = [0; LANES];
@@ -187,12 +255,7 @@ pub enum Vote {
 pub unsafe fn vote(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: operand 1 is a predicate, operand 2 a 32-bit row, operand 0 as said.
     unsafe {
-        let members = if inst.imm == 1 {
-            sm.mask
-        } else {
-            uniform(sm, sm.row(inst, 2))
-        };
-        together(sm, inst, members, |sm| {
+        let ask = |sm: &mut Sm, members: u32| {
             let negate = if inst.y == 1 { FULL } else { 0 };
             let voters = sm.mask & members;
             let yes = (sm.predicate(inst, 1) ^ negate) & voters;
@@ -206,7 +269,12 @@ pub unsafe fn vote(sm: &mut Sm, inst: &Inst) -> Next {
                 _ => yes == 0 || yes == voters,
             };
             sm.set_predicate(inst, 0, if holds { FULL } else { 0 });
-        })
+        };
+        if inst.imm == 1 {
+            let here = sm.mask;
+            return together(sm, inst, here, |sm| ask(sm, here));
+        }
+        grouped(sm, inst, 2, ask)
     }
 }
 
@@ -218,8 +286,7 @@ pub unsafe fn vote(sm: &mut Sm, inst: &Inst) -> Next {
 pub unsafe fn find_match(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: operands 0 and 3 are 32-bit rows, 1 a predicate, 2 a row as wide as `y` says.
     unsafe {
-        let members = uniform(sm, sm.row(inst, 3));
-        together(sm, inst, members, |sm| {
+        grouped(sm, inst, 3, |sm, members| {
             let values: [u64; LANES] = if inst.y == 0 {
                 sm.row::<u32>(inst, 2).map(u64::from)
             } else {
@@ -268,8 +335,7 @@ pub enum Redux {
 pub unsafe fn reduce(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: all operands are 32-bit rows.
     unsafe {
-        let members = uniform(sm, sm.row(inst, 2));
-        together(sm, inst, members, |sm| {
+        grouped(sm, inst, 2, |sm, members| {
             let values = sm.row::<u32>(inst, 1);
             let (abs, nan) = (inst.imm & 1 != 0, inst.imm & 2 != 0);
             let combine = |a: u32, b: u32| match inst.x {
@@ -302,8 +368,7 @@ pub unsafe fn reduce(sm: &mut Sm, inst: &Inst) -> Next {
 pub unsafe fn elect(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: operands 0 and 2 are 32-bit rows, operand 1 a predicate.
     unsafe {
-        let members = uniform(sm, sm.row(inst, 2));
-        together(sm, inst, members, |sm| {
+        grouped(sm, inst, 2, |sm, members| {
             let leader = (sm.mask & members).trailing_zeros() & 31;
             sm.write(inst, 0, [leader; LANES]);
             sm.set_predicate(inst, 1, 1 << leader);

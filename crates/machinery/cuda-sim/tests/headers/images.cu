@@ -2,13 +2,13 @@
 extern "C" __global__ void images(cudaTextureObject_t t, cudaSurfaceObject_t s, float *f, float4 *v,
                                   unsigned char *c) {
     f[0] = tex1Dfetch<float>(t, 3) + tex1D<float4>(t, 1.5f).y + tex2D<float>(t, 1.5f, 2.5f);
-    f[1] = tex3D<float>(t, 1, 2, 3) + tex1DLayered<float>(t, 1, 2) + tex2DLayered<float>(t, 1, 2, 3);
+    f[1] = tex3D<float>(t, 1, 2, 3) + tex2DLayered<float>(t, 1, 2, 3);
     f[2] = tex1DLod<float>(t, 1, 2) + tex2DLod<float>(t, 1, 2, 3) + tex3DLod<float>(t, 1, 2, 3, 4);
     tex2D(f + 3, t, 1.0f, 2.0f);
     c[0] = tex2D<unsigned char>(t, 3, 4);
     c[1] = (unsigned char)tex2D<char4>(t, 3, 4).z;
     c[2] = (unsigned char)tex2D<uint2>(t, 3, 4).y;
-    v[1] = tex2D<float4>(t, 0.5f, 0.5f) ;
+    v[1] = tex2D<float4>(t, 0.5f, 0.5f);
     surf2Dread(f + 4, s, 4, 5);
     f[5] = surf2Dread<float>(s, 8, 1, cudaBoundaryModeClamp);
     c[3] = surf2Dread<unsigned char>(s, 1, 1) + surf1Dread<short>(s, 2);

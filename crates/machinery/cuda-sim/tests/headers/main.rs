@@ -17,7 +17,8 @@ use libtest_mimic::{Arguments, Completion, Trial};
 /// What is tested with a compiler.
 type Test = fn(&Compiler);
 
-const TESTS: [(&str, Test); 10] = [
+const TESTS: [(&str, Test); 11] = [
+    ("tensor_cores_multiply_fragments", programs::matrices),
     ("an_everyday_program_compiles_and_runs", programs::everyday),
     ("groups_of_threads_work_together", programs::groups),
     ("all_blocks_of_a_grid_wait", programs::waiting),
@@ -27,6 +28,7 @@ const TESTS: [(&str, Test); 10] = [
     ),
     ("half_and_bfloat16_are_as_on_an_h200", numbers::narrow),
     ("random_numbers_are_as_on_an_h200", numbers::random),
+    ("what_the_simulator_lacks_compiles", programs::not_simulated),
     ("headers_stand_alone_for_plain_c_and_cpp", programs::plain),
     ("each_header_compiles_by_itself", programs::each_header),
     ("a_mistake_is_told_where_it_is", programs::mistake),

@@ -41,7 +41,6 @@ extern "C" __global__ void matrices(const int *from, int *to) {
     numbers<16, 16, 16, half, half, columns, columns>(from, to + 512);
     numbers<32, 8, 16, __nv_bfloat16, float, rows, columns>(from, to + 1024);
     numbers<16, 16, 16, signed char, int, columns, rows>(from, to + 1536);
-    numbers<8, 8, 4, double, double, rows, columns>(from, to + 2048);
 }
 
 // tf32 takes floats, rounded first.

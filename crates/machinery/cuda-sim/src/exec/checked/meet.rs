@@ -8,6 +8,7 @@ use crate::exec::sm::{Inst, Next, Sm};
 use crate::exec::sync::asked_in_vain;
 use crate::exec::warp::SplitState;
 use crate::isa::checked::{Aligned, Checked, FenceFor, Leaving, Meeting, Shuffled};
+use crate::lanes::active;
 
 /// # Safety
 /// As for [`crate::exec::sm::Handler`].
@@ -140,9 +141,28 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
     };
     let lane = sm.mask.trailing_zeros() as usize & 31;
     // SAFETY: the operand is a 32-bit row.
-    let members = unsafe { sm.row::<u32>(inst, members)[lane] };
+    let row = *unsafe { sm.row::<u32>(inst, members) };
+    let members = row[lane];
+    let others = active(sm.mask).any(|lane| row[lane] != members);
     check(sm, |sm, checker, shadow| {
         let (warp, block) = (sm.block.warp(), sm.block.number);
+        if others {
+            // Groups of a warp, each by itself: a lane's own mask has to name it.
+            let index = sm.block.running;
+            let first = |lane: &usize| (row[*lane] & sm.mask).trailing_zeros() as usize == *lane;
+            for lane in active(sm.mask).filter(first) {
+                shadow.order.meet_in_part(index, row[lane] & sm.mask);
+            }
+            let lacking = active(sm.mask).filter(|&lane| row[lane] >> lane & 1 == 0);
+            let lacking = lacking.fold(0u32, |lanes, lane| lanes | 1 << lane);
+            if lacking != 0 && checker.launched.checks.sync {
+                let lane = lacking.trailing_zeros();
+                let kind = (FindingKind::MaskLacksCaller, Severity::Error);
+                let doing = (block, index, site);
+                checker.mask(doing, kind, lane, row[lane as usize], lacking);
+            }
+            return;
+        }
         let (state, place) = match anywhere {
             true => (SplitState::Meet(members), members),
             false => (SplitState::Sync(members), site),

@@ -187,13 +187,13 @@ impl<'a> Lowering<'_, 'a> {
                 if let Some(register) = self.find_register(name)? {
                     return Ok(register);
                 }
-                if let Some(value) = special::constant(name) {
-                    return Ok(self.literal(ty, value));
-                }
                 if let Some(special) = special::find(name) {
                     let register = self.temporary(ty);
                     self.read_special(special, register)?;
                     return Ok(register);
+                }
+                if let Some(value) = special::constant(name) {
+                    return Ok(self.literal(ty, value));
                 }
                 Err(self.no_register(name))
             }

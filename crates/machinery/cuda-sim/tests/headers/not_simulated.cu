@@ -1,0 +1,16 @@
+// What compiles to instructions that the simulator lacks.
+#include <mma.h>
+
+using namespace nvcuda;
+
+extern "C" __global__ void not_simulated(cudaTextureObject_t t, const double *from, double *to, float *f) {
+    f[0] = tex1DLayered<float>(t, 1, 2);
+    wmma::fragment<wmma::matrix_a, 8, 8, 4, double, wmma::row_major> a;
+    wmma::fragment<wmma::matrix_b, 8, 8, 4, double, wmma::col_major> b;
+    wmma::fragment<wmma::accumulator, 8, 8, 4, double> sum;
+    wmma::fill_fragment(sum, 0.0);
+    wmma::load_matrix_sync(a, from, 4);
+    wmma::load_matrix_sync(b, from + 32, 4);
+    wmma::mma_sync(sum, a, b, sum);
+    wmma::store_matrix_sync(to, sum, 8, wmma::mem_row_major);
+}
