@@ -2,7 +2,7 @@
 extern "C" __global__ void images(cudaTextureObject_t t, cudaSurfaceObject_t s, float *f, float4 *v,
                                   unsigned char *c) {
     f[0] = tex1Dfetch<float>(t, 3) + tex1D<float4>(t, 1.5f).y + tex2D<float>(t, 1.5f, 2.5f);
-    f[1] = tex3D<float>(t, 1, 2, 3) + tex2DLayered<float>(t, 1, 2, 3);
+    f[1] = tex3D<float>(t, 1, 2, 3);
     f[2] = tex1DLod<float>(t, 1, 2) + tex2DLod<float>(t, 1, 2, 3) + tex3DLod<float>(t, 1, 2, 3, 4);
     tex2D(f + 3, t, 1.0f, 2.0f);
     c[0] = tex2D<unsigned char>(t, 3, 4);
@@ -18,5 +18,4 @@ extern "C" __global__ void images(cudaTextureObject_t t, cudaSurfaceObject_t s, 
     surf2Dwrite((unsigned char)3, s, 1, 5);
     surf2Dwrite(make_float2(1, 2), s, 8, 2, cudaBoundaryModeZero);
     surf3Dwrite(make_uchar4(1, 2, 3, 4), s, 4, 2, 3);
-    surf2DLayeredwrite((short)2, s, 2, 2, 3);
 }
