@@ -51,7 +51,7 @@ pub fn main(words: &[OsString]) -> ! {
     let teller: &'static Teller = Box::leak(Box::new(teller));
     cuda_driver::observe(Box::new(|event| {
         teller.tell(&match event {
-            Event::Launched(record) => Told::Launched(record.clone()),
+            Event::Launched(record) => Told::Launched(Box::new(record.clone())),
             Event::Faulted(fault) => Told::Faulted(fault.to_string()),
             Event::Found(findings) => Told::Found(findings.to_vec()),
         });

@@ -221,10 +221,10 @@ fn with_value(flag: &str, meaning: Meaning, value: &str) -> Result<Vec<OsString>
             all
         }
         Generate => {
-            let parts = value
+            let mut parts = value
                 .split(',')
                 .filter_map(|part| part.strip_prefix("arch="));
-            let arch = parts.last();
+            let arch = parts.next_back();
             let arch = arch.ok_or_else(|| format!("{flag} {value}: it has no arch=compute_…"))?;
             one(format!("--arch={arch}"))
         }

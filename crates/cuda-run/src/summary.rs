@@ -36,7 +36,7 @@ impl Summary {
             match told {
                 Told::Begun => {}
                 Told::NotLoaded(why) => summary.not_loaded = Some(why),
-                Told::Launched(record) => kernels.add(record),
+                Told::Launched(record) => kernels.add(*record),
                 Told::Faulted(fault) => summary.faults.push(fault),
                 Told::Found(findings) => found.extend(findings),
                 Told::Wrong(text) => summary.wrong.push(text),

@@ -17,7 +17,7 @@ pub enum Told {
     /// The library with the program could not be loaded, and why.
     NotLoaded(String),
     /// A launch has ended well.
-    Launched(LaunchRecord),
+    Launched(Box<LaunchRecord>),
     /// A fault has ended a launch, as it was told.
     Faulted(String),
     /// Checks have found mistakes.

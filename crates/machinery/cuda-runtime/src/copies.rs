@@ -43,9 +43,9 @@ pub unsafe fn copy(dst: *mut c_void, src: *const c_void, bytes: usize, kind: c_i
         return Ok(());
     }
     let (to, from) = (address(dst), address(src));
-    // SAFETY: the caller's promise.
     waited(
         || {
+            // SAFETY: the caller's promise.
             driver(unsafe {
                 match way {
                     Kind::HostToDevice => cu::cuMemcpyHtoD_v2(to, src, bytes),

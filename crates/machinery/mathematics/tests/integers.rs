@@ -224,16 +224,16 @@ fn whole_numbers_conversions_and_rounded_arithmetic() {
     let known = known! {
         word "__mul24": |x| low24(x[0]).wrapping_mul(low24(x[1]));
         word "__umul24": |x| (x[0] & 0xff_ffff).wrapping_mul(x[1] & 0xff_ffff);
-        word "__mulhi": |x| (i64::from(x[0] as i32) * i64::from(x[1] as i32) >> 32) as u32;
-        word "__umulhi": |x| (u64::from(x[0]) * u64::from(x[1]) >> 32) as u32;
+        word "__mulhi": |x| ((i64::from(x[0] as i32) * i64::from(x[1] as i32)) >> 32) as u32;
+        word "__umulhi": |x| ((u64::from(x[0]) * u64::from(x[1])) >> 32) as u32;
         word "__clz": |x| x[0].leading_zeros();
         word "__ffs": |x| if x[0] == 0 { 0 } else { x[0].trailing_zeros() + 1 };
         word "__popc": |x| x[0].count_ones();
         word "__brev": |x| x[0].reverse_bits();
-        word "__hadd": |x| (i64::from(x[0] as i32) + i64::from(x[1] as i32) >> 1) as u32;
-        word "__rhadd": |x| (i64::from(x[0] as i32) + i64::from(x[1] as i32) + 1 >> 1) as u32;
-        word "__uhadd": |x| (u64::from(x[0]) + u64::from(x[1]) >> 1) as u32;
-        word "__urhadd": |x| (u64::from(x[0]) + u64::from(x[1]) + 1 >> 1) as u32;
+        word "__hadd": |x| ((i64::from(x[0] as i32) + i64::from(x[1] as i32)) >> 1) as u32;
+        word "__rhadd": |x| ((i64::from(x[0] as i32) + i64::from(x[1] as i32) + 1) >> 1) as u32;
+        word "__uhadd": |x| ((u64::from(x[0]) + u64::from(x[1])) >> 1) as u32;
+        word "__urhadd": |x| ((u64::from(x[0]) + u64::from(x[1]) + 1) >> 1) as u32;
         word "__sad": |x| (x[0] as i32).abs_diff(x[1] as i32).wrapping_add(x[2]);
         word "__usad": |x| x[0].abs_diff(x[1]).wrapping_add(x[2]);
         word "__byte_perm": |x| {
@@ -263,8 +263,8 @@ fn whole_numbers_conversions_and_rounded_arithmetic() {
         word "__ffsll": |x| if long(x, 0) == 0 { 0 } else { long(x, 0).trailing_zeros() + 1 };
         word "__popcll": |x| long(x, 0).count_ones();
         word "__brevll": |x| (long(x, 0).reverse_bits() >> 16) as u32;
-        word "__umul64hi": |x| (u128::from(long(x, 0)) * u128::from(long(x, 1)) >> 64) as u32;
-        word "__mul64hi": |x| (i128::from(long(x, 0) as i64) * i128::from(long(x, 1) as i64) >> 64) as u32;
+        word "__umul64hi": |x| ((u128::from(long(x, 0)) * u128::from(long(x, 1))) >> 64) as u32;
+        word "__mul64hi": |x| ((i128::from(long(x, 0) as i64) * i128::from(long(x, 1) as i64)) >> 64) as u32;
         word "__float2int_rn": |x| f(x[0]).round_ties_even() as i32 as u32;
         word "__float2int_rd": |x| f(x[0]).floor() as i32 as u32;
         word "__float2uint_ru": |x| f(x[0]).ceil() as u32;

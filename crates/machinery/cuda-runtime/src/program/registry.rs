@@ -156,7 +156,7 @@ impl Registry {
             };
             image.load()
         });
-        module.map(|module| without_provenance_mut(module))
+        module.map(without_provenance_mut)
     }
 }
 

@@ -74,10 +74,8 @@ fn the_drivers_errors_have_the_runtimes_numbers() {
 fn the_last_error_is_kept_until_it_is_asked_for() {
     start();
     // SAFETY: a null pointer is refused.
-    assert_eq!(
-        name(unsafe { cuda::cudaMalloc(std::ptr::null_mut(), 4) }),
-        "cudaErrorInvalidValue"
-    );
+    let refused = unsafe { cuda::cudaMalloc(std::ptr::null_mut(), 4) };
+    assert_eq!(name(refused), "cudaErrorInvalidValue");
     let _memory = Memory::new(4);
     assert_eq!(name(cuda::cudaPeekAtLastError()), "cudaErrorInvalidValue");
     // Another thread has its own.

@@ -87,7 +87,7 @@ pub fn groups(compiler: &Compiler) {
             tile[..=i % 8].iter().sum(),
             warp[..lane].iter().sum(),
             bits(&tile, &|v| v & 1 == 1),
-            tile[i % 8 ^ 3] * 3 + tile[2],
+            tile[(i % 8) ^ 3] * 3 + tile[2],
             i32::from(tile.contains(&from[5])) + 2,
             bits(&warp, &|v| v % 3 == mine % 3),
         ];

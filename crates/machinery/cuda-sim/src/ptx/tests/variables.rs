@@ -79,7 +79,7 @@ fn sizes_are_taken_as_written() {
 #[test]
 fn values_fill_rows_in_order() {
     assert_eq!(values("[4]", "{1, -2}"), [1, -2]);
-    assert_eq!(values("[4]", "{}"), []);
+    assert_eq!(values("[4]", "{}"), [0i64; 0]);
     assert_eq!(values("", "7"), [7]);
     assert_eq!(values("", "{7}"), [7]);
     assert_eq!(values("[2][3]", "{{1, 2, 3}, {4}}"), [1, 2, 3, 4]);
