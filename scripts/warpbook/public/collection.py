@@ -40,6 +40,12 @@ class Program:
     flags: list
     arguments: list
 
+    def smaller(self):
+        """Flags of the compiler that make its sizes smaller, the first the least: PolyBench's own names."""
+        names = ("SMALL_DATASET", "MINI_DATASET")
+        texts = [path.read_text(errors="replace") for path in self.folder.glob("*.cu*") if path.is_file()]
+        return [f"-D{name}" for name in names if any(name in text for text in texts)]
+
     def library(self):
         """The library that it needs, or nothing."""
         texts = [path for path in self.folder.rglob("*") if path.suffix in (*SOURCES, ".h", ".hpp", ".cuh")]

@@ -36,7 +36,7 @@ def summary(found):
 
 def failures(found):
     rows = [
-        [one["collection"], f"`{one['program']}`", one["result"], escaped(one.get("why", ""))]
+        [one["collection"], f"`{one['program']}`", one["result"], escaped(one.get("why") or one.get("with", ""))]
         for one in found
         if one["result"] not in (*RIGHT, "left out")
     ]

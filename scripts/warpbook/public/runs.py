@@ -1,5 +1,6 @@
 """Compiling and running a program, with cuda-run or with nvcc, and what came of it."""
 
+import dataclasses
 import hashlib
 import os
 import pathlib
@@ -32,12 +33,9 @@ class CudaRun:
         self.seconds = seconds
         self.program = [program] if program else built()
 
-    def command(self, program, arguments, _):
-        flags = [flag for flag in program.flags if not flag.startswith("-arch")]
-        return [*self.program, *flags, *program.files, "--", *arguments]
-
-    def prepare(self, program, folder):
-        """Nothing is to be done before: cuda-run keeps what it has compiled."""
+    def run(self, program, attempt, folder):
+        command = [*self.program, *program.flags, *attempt.flags, *program.files, "--", *attempt.arguments]
+        return start(command, program.folder, self.seconds)
 
 
 class Nvcc:
@@ -46,13 +44,24 @@ class Nvcc:
     def __init__(self, seconds):
         self.seconds = seconds
 
-    def prepare(self, program, folder):
-        flags = [flag for flag in program.flags if not flag.startswith("-arch")]
-        command = ["nvcc", "-O3", "-arch=native", *flags, *program.files, "-o", folder / "program"]
-        return start(command, program.folder, 300)
+    def run(self, program, attempt, folder):
+        target = folder / "program"
+        command = ["nvcc", "-O3", "-arch=native", *program.flags, *attempt.flags, *program.files, "-o", target]
+        compiled = start(command, program.folder, 300)
+        if compiled is None or compiled.returncode != 0:
+            return compiled
+        return start([target, *attempt.arguments], program.folder, self.seconds)
 
-    def command(self, _, arguments, folder):
-        return [folder / "program", *arguments]
+
+@dataclasses.dataclass
+class Attempt:
+    """How a program is compiled and run: flags beside its own, and its arguments."""
+
+    flags: list
+    arguments: list
+
+    def __str__(self):
+        return " ".join([*self.flags, *self.arguments])
 
 
 def built():
@@ -71,33 +80,32 @@ def result(how, program, beside):
     if missing:
         return record | {"result": "left out", "why": f"data: {pathlib.Path(missing).name}"}
     with tempfile.TemporaryDirectory() as folder:
-        folder = pathlib.Path(folder)
-        done = how.prepare(program, folder)
-        if done and done.returncode != 0:
-            return record | {"result": "does not compile", "why": first_error(done.stderr)}
         on_gpu = beside.get((program.collection, program.name), {})
-        for arguments in attempts(program.arguments):
-            done = start(how.command(program, arguments, folder), program.folder, how.seconds)
+        for attempt in attempts(program):
+            done = how.run(program, attempt, pathlib.Path(folder))
             if done is not None:
-                record["arguments"] = " ".join(arguments)
-                return record | judged(done, on_gpu if on_gpu.get("arguments") == record["arguments"] else {})
-    return record | {"result": "takes too long", "why": f"{how.seconds:g} s, with {' '.join(arguments)}"}
+                record["with"] = str(attempt)
+                return record | judged(done, on_gpu if on_gpu.get("with") == record["with"] else {})
+    return record | {"result": "takes too long", "with": str(attempt)}
 
 
-def attempts(arguments):
-    """The arguments as they are; with one repetition, which mostly is the last; and with all sizes smaller."""
-    yield arguments
+def attempts(program):
+    """As the program is; with one repetition, which mostly is the last argument; and with all sizes smaller."""
+    arguments = program.arguments
+    yield Attempt([], arguments)
+    for flag in program.smaller():
+        yield Attempt([flag], arguments)
     numbers = [place for place, word in enumerate(arguments) if re.fullmatch(r"\d+", word)]
     if not numbers:
         return
     once = [*arguments]
     once[numbers[-1]] = "1"
-    yield once
+    yield Attempt([], once)
     for divisor in (8, 64):
         smaller = [*once]
         for place in numbers[:-1] or numbers:
             smaller[place] = str(max(int(arguments[place]) // divisor, 1))
-        yield smaller
+        yield Attempt([], smaller)
 
 
 def start(command, folder, seconds):
