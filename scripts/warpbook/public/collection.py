@@ -73,6 +73,9 @@ def programs(name, folder):
     """The programs of a collection, by their names."""
     top = pathlib.Path(folder).resolve()
     for makefile in sorted(top.rglob("Makefile")):
+        # The same programs for other compilers.
+        if makefile.parent.name.endswith(("-hip", "-sycl", "-omp")):
+            continue
         program = read(name, top, makefile.parent)
         if program:
             yield program
