@@ -118,6 +118,9 @@ WARPBOOK_NARROW_FN __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t x
         WARPBOOK_FP8_MEMBER explicit two(float2 v)                                               \
             : __x(__nv_cvt_float2_to_fp8x2(v, __NV_SATFINITE, kind)) {}                          \
         WARPBOOK_FP8_MEMBER explicit two(__half2 v) : two(__half22float2(v)) {}                  \
+        WARPBOOK_FP8_MEMBER explicit two(__nv_bfloat162 v) : two(__bfloat1622float2(v)) {}       \
+        WARPBOOK_FP8_MEMBER explicit two(double2 v)                                              \
+            : __x(__nv_cvt_double2_to_fp8x2(v, __NV_SATFINITE, kind)) {}                         \
         WARPBOOK_FP8_MEMBER explicit operator float2() const {                                   \
             return make_float2(warpbook_fp8_to_float((__nv_fp8_storage_t)__x, kind),             \
                                warpbook_fp8_to_float((__nv_fp8_storage_t)(__x >> 8), kind));     \
@@ -132,6 +135,10 @@ WARPBOOK_NARROW_FN __half2_raw __nv_cvt_fp8x2_to_halfraw2(__nv_fp8x2_storage_t x
         WARPBOOK_FP8_MEMBER explicit four(float4 v)                                              \
             : __x((unsigned int)two(make_float2(v.x, v.y)).__x |                                 \
                   (unsigned int)two(make_float2(v.z, v.w)).__x << 16) {}                         \
+        WARPBOOK_FP8_MEMBER explicit four(__half2 low, __half2 high)                             \
+            : __x((unsigned int)two(low).__x | (unsigned int)two(high).__x << 16) {}             \
+        WARPBOOK_FP8_MEMBER explicit four(__nv_bfloat162 low, __nv_bfloat162 high)               \
+            : __x((unsigned int)two(low).__x | (unsigned int)two(high).__x << 16) {}             \
         WARPBOOK_FP8_MEMBER explicit operator float4() const {                                   \
             two low, high;                                                                       \
             low.__x = (__nv_fp8x2_storage_t)__x;                                                 \

@@ -44,9 +44,25 @@ pub fn library(compiler: &Compiler, objects: &[PathBuf], folder: &Path) -> Resul
     let output = command.output().context("cannot start clang to link")?;
     let said = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
-        bail!("the program does not link:\n{}", said.trim_end());
+        bail!(
+            "the program does not link:\n{}{}",
+            said.trim_end(),
+            remedy(&said)
+        );
     }
     Ok(to)
+}
+
+/// What to install where the linker lacks a library that clang itself asks for.
+fn remedy(said: &str) -> &'static str {
+    // GNU's linker, LLVM's, and Apple's.
+    let lacks = |how: &str| said.contains(how);
+    if lacks("find -lomp") || lacks("library -lomp") || lacks("library 'omp'") {
+        "\nclang's OpenMP is a package of its own: sudo apt-get install libomp-dev (Debian and Ubuntu), \
+         sudo dnf install libomp-devel (Fedora), brew install libomp (Mac)"
+    } else {
+        ""
+    }
 }
 
 /// A function that nobody has, and where it is called, as far as that is known: `main.cu:12`.
@@ -137,5 +153,17 @@ mod tests {
                    >>> referenced by main.cu:12 (./main.cu:12)\n\
                    >>>               0.o:(main)\n";
         assert_eq!(unresolved(lld), [one("cublasSgemm_v2", "main.cu:12")]);
+    }
+
+    #[test]
+    fn who_lacks_openmp_is_told_its_package() {
+        for said in [
+            "/usr/bin/ld: cannot find -lomp: No such file or directory",
+            "ld.lld: error: unable to find library -lomp",
+            "ld: library 'omp' not found",
+        ] {
+            assert!(remedy(said).contains("libomp-dev"), "{said}");
+        }
+        assert_eq!(remedy("/usr/bin/ld: cannot find -lcublas"), "");
     }
 }
