@@ -55,10 +55,11 @@ class Nvcc:
 
 @dataclasses.dataclass
 class Attempt:
-    """How a program is compiled and run: flags beside its own, and its arguments."""
+    """How a program is compiled and run: flags beside its own, and its arguments; whether those are guessed."""
 
     flags: list
     arguments: list
+    guessed: bool = False
 
     def __str__(self):
         return " ".join([*self.flags, *self.arguments])
@@ -83,29 +84,33 @@ def result(how, program, beside):
         on_gpu = beside.get((program.collection, program.name), {})
         for attempt in attempts(program):
             done = how.run(program, attempt, pathlib.Path(folder))
-            if done is not None:
-                record["with"] = str(attempt)
-                return record | judged(done, on_gpu if on_gpu.get("with") == record["with"] else {})
-    return record | {"result": "takes too long", "with": str(attempt)}
+            if done is None:
+                continue
+            record["with"] = str(attempt)
+            found = judged(done, on_gpu if on_gpu.get("with") == record["with"] else {})
+            # A size that nobody has thought of may be none: what goes wrong then says nothing.
+            if not attempt.guessed or "why" not in found:
+                return record | found
+    return record | {"result": "takes too long", "with": str(attempts(program)[0])}
 
 
 def attempts(program):
-    """As the program is; with one repetition, which mostly is the last argument; and with all sizes smaller."""
+    """As the program is; with its own smaller sizes; with one repetition, which mostly is the last argument; and
+    with all sizes smaller."""
     arguments = program.arguments
-    yield Attempt([], arguments)
-    for flag in program.smaller():
-        yield Attempt([flag], arguments)
+    found = [Attempt([], arguments), *(Attempt([flag], arguments) for flag in program.smaller())]
     numbers = [place for place, word in enumerate(arguments) if re.fullmatch(r"\d+", word)]
     if not numbers:
-        return
+        return found
     once = [*arguments]
     once[numbers[-1]] = "1"
-    yield Attempt([], once)
+    found.append(Attempt([], once, guessed=True))
     for divisor in (8, 64):
         smaller = [*once]
         for place in numbers[:-1] or numbers:
             smaller[place] = str(max(int(arguments[place]) // divisor, 1))
-        yield Attempt([], smaller)
+        found.append(Attempt([], smaller, guessed=True))
+    return found
 
 
 def start(command, folder, seconds):
