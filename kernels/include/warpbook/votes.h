@@ -31,26 +31,35 @@ WARPBOOK_DEVICE_FN unsigned int __ballot(int predicate) {
 }
 
 #if WARPBOOK_HAS_SM(700)
-#define WARPBOOK_MATCH(T, bits, suffix)                                                     \
-    WARPBOOK_DEVICE_FN unsigned int __match_any_sync(unsigned int mask, T value) {          \
-        return (unsigned int)__nvvm_match_any_sync_i##suffix(mask, bits);                   \
-    }                                                                                       \
-    WARPBOOK_DEVICE_FN unsigned int __match_all_sync(unsigned int mask, T value, int *all) { \
-        return (unsigned int)__nvvm_match_all_sync_i##suffix##p(mask, bits, all);           \
+// clang up to 14 writes the answer for 64 bits into a register of 64 bits, which PTX does not have.
+#define WARPBOOK_MATCH(T, bits, type, letter)                                              \
+    WARPBOOK_DEVICE_FN unsigned int __match_any_sync(unsigned int mask, T value) {         \
+        unsigned int same;                                                                 \
+        asm volatile("match.any.sync." type " %0, %1, %2;"                                 \
+                     : "=r"(same)                                                          \
+                     : letter(bits), "r"(mask));                                           \
+        return same;                                                                       \
+    }                                                                                      \
+    WARPBOOK_DEVICE_FN unsigned int __match_all_sync(unsigned int mask, T value, int *all) {\
+        unsigned int same;                                                                 \
+        asm volatile("{ .reg .pred p; match.all.sync." type " %0|p, %2, %3; selp.b32 %1, 1, 0, p; }"\
+                     : "=r"(same), "=r"(*all)                                              \
+                     : letter(bits), "r"(mask));                                           \
+        return same;                                                                       \
     }
-WARPBOOK_MATCH(int, (unsigned int)value, 32)
-WARPBOOK_MATCH(unsigned int, value, 32)
-WARPBOOK_MATCH(long long, value, 64)
-WARPBOOK_MATCH(unsigned long long, (long long)value, 64)
+WARPBOOK_MATCH(int, value, "b32", "r")
+WARPBOOK_MATCH(unsigned int, value, "b32", "r")
+WARPBOOK_MATCH(long long, value, "b64", "l")
+WARPBOOK_MATCH(unsigned long long, value, "b64", "l")
 #if __SIZEOF_LONG__ == 8
-WARPBOOK_MATCH(long, value, 64)
-WARPBOOK_MATCH(unsigned long, (long)value, 64)
+WARPBOOK_MATCH(long, value, "b64", "l")
+WARPBOOK_MATCH(unsigned long, value, "b64", "l")
 #else
-WARPBOOK_MATCH(long, (unsigned int)value, 32)
-WARPBOOK_MATCH(unsigned long, (unsigned int)value, 32)
+WARPBOOK_MATCH(long, value, "b32", "r")
+WARPBOOK_MATCH(unsigned long, value, "b32", "r")
 #endif
-WARPBOOK_MATCH(float, __builtin_bit_cast(unsigned int, value), 32)
-WARPBOOK_MATCH(double, __builtin_bit_cast(long long, value), 64)
+WARPBOOK_MATCH(float, __builtin_bit_cast(unsigned int, value), "b32", "r")
+WARPBOOK_MATCH(double, __builtin_bit_cast(long long, value), "b64", "l")
 #undef WARPBOOK_MATCH
 #endif
 

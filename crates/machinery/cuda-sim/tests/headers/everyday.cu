@@ -15,6 +15,14 @@ struct Step {
 };
 template <typename F> __host__ __device__ int twice(F f, int x) { return f(f(x)); }
 
+// The lanes with the same number, asked in 32 and in 64 bits; none where all have one.
+__device__ int matching(int number) {
+    int one32, one64;
+    const unsigned int all = __match_all_sync(~0u, number, &one32) | __match_all_sync(~0u, (long long)number, &one64);
+    const unsigned int any = __match_any_sync(~0u, number) & __match_any_sync(~0u, (unsigned long long)number);
+    return all == 0 && one32 == 0 && one64 == 0 ? (int)any : 0;
+}
+
 extern "C" __global__ void __launch_bounds__(64) everyday(float4 *to, const float4 *from, int *words,
                                                           double *sum, const int n) {
     __shared__ float shared[64];
@@ -38,7 +46,7 @@ extern "C" __global__ void __launch_bounds__(64) everyday(float4 *to, const floa
         (int)__ballot_sync(~0u, i & 1), __shfl_down_sync(~0u, i, 1), __popc(i), (int)byte,
         (int)c.imag(), twice(Step{3}, i), twice(lambda, 1), (int)__isShared(shared),
         std::numeric_limits<float>::max() == FLT_MAX, (int)__funnelshift_l(1u << 31, 1, 1),
-        __syncthreads_count(i < 5), (int)__match_any_sync(~0u, i / 8), __any_sync(~0u, i == 3),
+        __syncthreads_count(i < 5), matching(i / 8), __any_sync(~0u, i == 3),
         INT_MAX == std::numeric_limits<int>::max(), (int)(M_PI * 1000), warpSize};
     int total = 0;
     for (int k = 0; k < 16; k++) total = total * 31 + sums[k];
