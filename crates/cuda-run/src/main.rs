@@ -30,6 +30,7 @@ mod wire;
 
 use std::process;
 
+use chapter::interrupt;
 use clap::Parser as _;
 use common::error::{in_words, note};
 
@@ -49,7 +50,10 @@ fn main() {
         process::exit(USAGE);
     });
     let flags = flags::Flags::parse_from(words);
-    let ended = chapter::interrupt::install("interrupted").and_then(|()| run::run(&flags));
+    let ended = interrupt::install("interrupted").and_then(|()| run::run(&flags));
+    if interrupt::ending() {
+        interrupt::wait();
+    }
     process::exit(ended.unwrap_or_else(|error| {
         note(format_args!("error: {}", in_words(&error)));
         FAILED

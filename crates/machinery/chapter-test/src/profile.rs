@@ -26,9 +26,11 @@ impl Chapter {
             }
         }
         for (variant, words) in kernels {
+            // A variant that is called otherwise than its kernel has that beside it.
             let (_, listing) = lines
                 .stdout
                 .split_once(&format!("\n{variant}, "))
+                .or_else(|| lines.stdout.split_once(&format!("\n{variant}: bound by ")))
                 .unwrap_or_else(|| panic!("no listing of {variant} in\n{}", lines.stdout));
             let mut listing = listing.lines().take_while(|line| !line.is_empty());
             let counted = |line: &str| line.contains(words) && line.starts_with([' ', '>']);

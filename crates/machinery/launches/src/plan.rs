@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
+use launch_plan::fill;
 use serde::Deserialize;
 
 /// A launch.
@@ -76,7 +77,7 @@ impl Buffer {
         for index in 0..self.count {
             let number = match self.below {
                 0 => 0,
-                below => drawn(self.seed, index) % below,
+                below => fill::bits(self.seed, index) % below,
             };
             match self.of {
                 Element::U8 => bytes.push(number as u8),
@@ -89,15 +90,6 @@ impl Buffer {
         }
         bytes
     }
-}
-
-/// A number that looks like one by chance, the same each time: an integer hash (MurmurHash3's
-/// finalizer) of the seed and the place.
-fn drawn(seed: u32, index: usize) -> u32 {
-    let mut bits = (index as u32).wrapping_mul(0x9e37_79b9) ^ seed.wrapping_mul(0x85eb_ca6b);
-    bits = (bits ^ bits >> 16).wrapping_mul(0x85eb_ca6b);
-    bits = (bits ^ bits >> 13).wrapping_mul(0xc2b2_ae35);
-    bits ^ bits >> 16
 }
 
 /// The launches that a file lists.

@@ -80,13 +80,18 @@ impl Folder {
         command
     }
 
-    /// Runs it, and looks that nothing temporary is left.
+    /// Runs it to its end.
     pub fn run(&self, words: &[&str]) -> Run {
         let run = Run::from(self.command(words).output().expect("it runs"));
+        self.nothing_is_left();
+        run
+    }
+
+    /// Looks that nothing temporary is left.
+    pub fn nothing_is_left(&self) {
         let left = fs::read_dir(self.path("tmp")).expect("a folder").flatten();
         let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
         assert!(left.is_empty(), "left behind: {left:?}");
-        run
     }
 }
 

@@ -1,0 +1,152 @@
+//! What compiles, what does not, and what is said then.
+
+use libtest_mimic::Failed;
+
+use crate::support::{Folder, Run};
+
+pub fn compiled_once() -> Result<(), Failed> {
+    let folder = Folder::new();
+    let words = ["--quiet", "vector-add.cu"];
+    let made = || {
+        let files = std::fs::read_dir(folder.path("cache"))
+            .expect("a cache")
+            .flatten();
+        files
+            .filter(|file| file.path().extension().is_some_and(|it| it == "made"))
+            .count()
+    };
+    folder.run(&words).says(0, &[])?;
+    assert_eq!(made(), 1);
+    // Nothing can be compiled any more.
+    let again = folder
+        .command(&words)
+        .env("KERNEL_CLANG", "/nonexistent")
+        .output()?;
+    assert!(!again.status.success());
+    folder.run(&words).says(0, &[])?;
+    assert_eq!(made(), 1);
+    // A header that it includes is a source too.
+    folder.write("size.h", "#define SIZE 7\n");
+    let run = folder.run(&words);
+    run.says(0, &[])?;
+    assert_eq!(
+        (run.stdout.as_str(), made()),
+        ("7 sums are right, timed\n", 2)
+    );
+    folder
+        .run(&["--quiet", "-DOTHER", "vector-add.cu"])
+        .says(0, &[])?;
+    assert_eq!(made(), 3);
+    Ok(())
+}
+
+pub fn several_files() -> Result<(), Failed> {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("inc"))?;
+    folder.write(
+        "inc/both.h",
+        "void launch(int times);\n#ifdef __cplusplus\nextern \"C\"\n#endif\nint times(void);\n",
+    );
+    folder.write("main.cpp", "#include <cuda_runtime.h>\n#include <both.h>\nint main() { launch(times()); return cudaDeviceSynchronize(); }\n");
+    folder.write("times.c", "int times(void) { return TIMES; }\n");
+    folder.write("kernel.cu", "#include <both.h>\n__global__ void k() {}\nvoid launch(int times) { while (times--) k<<<1, 1>>>(); }\n");
+    let run = folder.run(&[
+        "-I",
+        "inc",
+        "-DTIMES=5",
+        "main.cpp",
+        "times.c",
+        "kernel.cu",
+        "-lm",
+    ]);
+    run.says(0, &["| k      |        5 |"])
+}
+
+pub fn does_not_compile() -> Result<(), Failed> {
+    let folder = Folder::new();
+    folder.write(
+        "bad.cu",
+        "__global__ void k(int *p) { p[0] = y; }\nint main() {}\n",
+    );
+    let run = folder.run(&["bad.cu"]);
+    run.says(
+        1,
+        &[
+            "bad.cu:1:36: error: use of undeclared identifier 'y'\n",
+            "\n                                   ^",
+        ],
+    )?;
+    assert_eq!(
+        run.stderr.matches("undeclared identifier").count(),
+        1,
+        "{run:#?}"
+    );
+    folder.write("host.cu", "int main() { return undeclared; }\n");
+    folder
+        .run(&["host.cu"])
+        .says(1, &["host.cu:1:21: error: "])?;
+    folder
+        .run(&["no-such-file.cu"])
+        .says(1, &["there is no file no-such-file.cu"])
+}
+
+pub fn missing() -> Result<(), Failed> {
+    let folder = Folder::new();
+    folder.write(
+        "calls.cu",
+        "extern \"C\" int cublasSgemm_v2(int);\nint helper(double);\nint main()\n{\n    cublasSgemm_v2(3);\n    return helper(2);\n}\n",
+    );
+    let words = [
+        "cublasSgemm_v2",
+        "no part of the CUDA runtime that cuda-run has",
+        "helper(double)",
+        "-l",
+    ];
+    let run = folder.run(&["calls.cu"]);
+    run.says(1, &words)?;
+    if cfg!(target_os = "linux") {
+        run.says(1, &["(called in calls.cu:5)", "(called in calls.cu:6)"])?;
+    }
+    Ok(())
+}
+
+pub fn without_main() -> Result<(), Failed> {
+    let folder = Folder::new();
+    folder.write("kernel.cu", "__global__ void k() {}\n");
+    folder
+        .run(&["kernel.cu"])
+        .says(1, &["has a main", "docs/records/launch-plan.md"])
+}
+
+pub fn bad_flags() -> Result<(), Failed> {
+    let folder = Folder::new();
+    folder.run(&["-c", "vector-add.cu"]).says(
+        2,
+        &["-c is not done: cuda-run compiles a program and runs it"],
+    )?;
+    folder
+        .run(&["vector-add.cu", "-lcublas"])
+        .says(2, &["none of NVIDIA's other libraries"])?;
+    folder
+        .run(&["--profile=all", "vector-add.cu"])
+        .says(2, &["summary, lines"])?;
+    folder
+        .run(&["--time-limit", "0", "vector-add.cu"])
+        .says(2, &["a number of seconds above 0"])?;
+    folder.run(&[]).says(2, &["<FILE>"])?;
+    folder
+        .run(&["--device", "h9", "vector-add.cu"])
+        .says(1, &["h200"])?;
+    folder
+        .run(&["--json=no-folder/a.json", "vector-add.cu"])
+        .says(1, &["there is no folder no-folder"])
+}
+
+pub fn no_clang() -> Result<(), Failed> {
+    let folder = Folder::new();
+    let mut command = folder.command(&["vector-add.cu"]);
+    let run = Run::from(command.env("KERNEL_CLANG", "/nonexistent/clang").output()?);
+    run.says(1, &["cuda-run compiles with clang", "Install it:  "])?;
+    assert_eq!(run.stderr.matches("error: ").count(), 1, "{run:#?}");
+    Ok(())
+}

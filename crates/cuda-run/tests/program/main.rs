@@ -1,0 +1,89 @@
+//! Programs compiled and run through the real binary.
+
+mod compiles;
+mod described;
+mod ends;
+mod notes;
+mod support;
+mod told;
+
+use std::process::ExitCode;
+
+use libtest_mimic::Arguments;
+use support::{plain, with_clang};
+
+fn main() -> ExitCode {
+    let mut tests = vec![
+        plain(
+            "flags that are not understood are refused",
+            compiles::bad_flags,
+        ),
+        plain(
+            "without a compiler there is one message",
+            compiles::no_clang,
+        ),
+        with_clang(
+            "a mistake in a description names its line",
+            described::bad_description,
+        ),
+        with_clang(
+            "a kernel is launched by its description",
+            described::described,
+        ),
+        with_clang(
+            "what a description expects and is not so is an error",
+            described::wrong,
+        ),
+    ];
+    if cfg!(unix) {
+        tests.extend([
+            with_clang("a program runs, and is summed up", told::vector_add),
+            with_clang("a program is compiled once", compiles::compiled_once),
+            with_clang("a profile has the reader's own lines", told::profile),
+            with_clang("the record is as its schema says", told::record),
+            with_clang("mistakes are found, and are an error", told::check),
+            with_clang("a picture is drawn", told::plot),
+            with_clang(
+                "a mistake in a program is told once, with its line",
+                compiles::does_not_compile,
+            ),
+            with_clang(
+                "a function that nobody has is named with its line",
+                compiles::missing,
+            ),
+            with_clang(
+                "a file without a main is told what to do",
+                compiles::without_main,
+            ),
+            with_clang(
+                "exit, _exit and a return are the program's status",
+                ends::exits,
+            ),
+            with_clang("a program that crashes has its summary", ends::crashes),
+            with_clang(
+                "a program that never ends is ended at its limit",
+                ends::never_ends,
+            ),
+            with_clang("a program may fork", ends::forks),
+            with_clang("two programs at once do no harm", ends::two_at_once),
+            with_clang("several files make one program", compiles::several_files),
+            with_clang("a fault of a kernel is told", told::faults),
+            with_clang(
+                "what is written into a closed pipe ends it",
+                ends::closed_pipe,
+            ),
+            with_clang("what the notes' listings include is there", notes::listings),
+        ]);
+        tests.extend(notes::all().into_iter().map(|file| {
+            let name = file.file_stem().unwrap_or_default().to_string_lossy();
+            let name = format!("the note's program: {name}");
+            with_clang(name, move || notes::runs(&file))
+        }));
+    }
+    #[cfg(unix)]
+    tests.push(with_clang(
+        "Ctrl-C ends a program, which has its summary",
+        ends::interrupted,
+    ));
+    libtest_mimic::run(&Arguments::from_args(), tests).exit_code()
+}
