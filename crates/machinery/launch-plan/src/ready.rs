@@ -5,8 +5,6 @@ mod reading;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use toml::Spanned;
-
 use crate::Mistake;
 use crate::comment::Text;
 use crate::element::Element;
