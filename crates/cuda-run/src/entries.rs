@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 
-use crate::kernels::plain;
+use cuda_driver::names::plain;
 
 /// A kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]

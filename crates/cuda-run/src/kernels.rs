@@ -1,7 +1,7 @@
 //! All launches of a kernel together.
 
-use cpp_demangle::{DemangleOptions, Symbol};
 use cuda_driver::LaunchRecord;
+use cuda_driver::names::{in_full, plain};
 
 /// A kernel and what its launches did.
 #[derive(Debug)]
@@ -24,17 +24,7 @@ pub struct Kernels(Vec<Kernel>);
 
 impl Kernels {
     /// Adds a launch.
-    pub fn add(&mut self, mut launch: LaunchRecord) {
-        // clang names files from the current folder.
-        for line in launch
-            .profile
-            .iter_mut()
-            .flat_map(|profile| &mut profile.lines)
-        {
-            if let Some(short) = line.file.strip_prefix("./") {
-                line.file = short.to_owned();
-            }
-        }
+    pub fn add(&mut self, launch: LaunchRecord) {
         let known = self
             .0
             .iter_mut()
@@ -70,34 +60,5 @@ impl Kernels {
             }
         }
         self.0
-    }
-}
-
-/// A kernel's name as its author wrote it, without its parameters.
-pub fn plain(symbol: &str) -> String {
-    demangled(symbol, DemangleOptions::new().no_params().no_return_type())
-}
-
-/// With its parameters.
-fn in_full(symbol: &str) -> String {
-    demangled(symbol, DemangleOptions::new().no_return_type())
-}
-
-fn demangled(symbol: &str, how: DemangleOptions) -> String {
-    let read = Symbol::new(symbol).ok();
-    let text = read.and_then(|symbol| symbol.demangle_with_options(&how).ok());
-    text.unwrap_or_else(|| symbol.to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn kernels_are_called_as_in_the_source() {
-        assert_eq!(plain("add"), "add");
-        assert_eq!(plain("_Z9vectorAddPKfS0_Pfi"), "vectorAdd");
-        assert_eq!(plain("_Z3addIfLi4EEvPT_"), "add<float, 4>");
-        assert_eq!(in_full("_Z3addPfi"), "add(float*, int)");
     }
 }

@@ -7,10 +7,10 @@ use chapter::profile::{self, ProfiledLaunch};
 use chapter::report::table::{or_dash, table};
 use chapter::{check, rerun};
 use common::gpu::{Clock, GpuInfo};
-use cuda_driver::{Finding, FindingKind, Severity, SourceLine};
+use cuda_driver::{Finding, FindingKind, Severity};
 
 use crate::flags::Flags;
-use crate::kernels::{Kernel, Kernels, plain};
+use crate::kernels::{Kernel, Kernels};
 use crate::outside::Ended;
 use crate::wire::{self, Told};
 
@@ -43,11 +43,6 @@ impl Summary {
             }
         }
         for finding in &mut found {
-            finding.kernel = plain(&finding.kernel);
-            finding.source = short(&finding.source);
-            if let Some(other) = &mut finding.other {
-                other.source = short(&other.source);
-            }
             if finding.kind == FindingKind::Leaked {
                 finding.usually = "a cudaFree that is missing".to_owned();
             }
@@ -173,15 +168,6 @@ fn on_gpu(flags: &Flags) -> String {
          nsys profile --stats=true {}",
         rerun::again(std::env::args_os())
     )
-}
-
-/// A place in a file that clang names from the current folder, `./a.cu`: as its reader does.
-fn short(source: &SourceLine) -> SourceLine {
-    let file = source.file.as_deref();
-    SourceLine {
-        file: file.map(|file| file.strip_prefix("./").unwrap_or(file).to_owned()),
-        ..*source
-    }
 }
 
 /// `16 x 16`, without what is 1.

@@ -102,7 +102,8 @@ pub fn faults() -> Result<(), Failed> {
         9,
         &[
             "illegal address",
-            "fault.cu:1",
+            "in kernel k, block (0, 0, 0)",
+            "at fault.cu:1",
             "No launch of the program came to its end",
         ],
     )

@@ -29,6 +29,7 @@ compile_error!("CUDA has 64-bit addresses: build for a 64-bit target");
 mod differences;
 mod errors;
 pub mod functions;
+pub mod names;
 mod nvidia;
 mod report;
 mod simulator;

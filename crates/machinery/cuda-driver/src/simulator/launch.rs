@@ -3,13 +3,14 @@
 use std::ffi::{c_uint, c_void};
 use std::io::Write;
 
-use cuda_sim::driver::{CudaError, FunctionId, LaunchConfig};
+use cuda_sim::driver::{CudaError, FunctionId, LaunchConfig, LaunchOutcome};
 use cuda_sim::exec::Fault;
 use cust_raw::{CUfunction, CUstream};
 
 use super::check::report;
 use super::raw::number;
 use super::{in_stream, watch};
+use crate::names;
 use crate::report::say;
 use crate::status::Answer;
 
@@ -106,7 +107,7 @@ unsafe fn launch(asked: Asked, parameters: *mut *mut c_void, extra: *mut *mut c_
         (true, false) => unsafe { unpack(extra, &mut packed) }?,
         (_, _) => return Err(CudaError::InvalidValue.into()),
     }
-    let launched = driver.launch(
+    let mut launched = driver.launch(
         context,
         stream,
         &LaunchConfig {
@@ -120,6 +121,7 @@ unsafe fn launch(asked: Asked, parameters: *mut *mut c_void, extra: *mut *mut c_
             profile: watch::profiling(),
         },
     )?;
+    name_kernels(&mut launched);
     watch::finished(launched.record, launched.fault.as_ref());
     drop(driver);
     let said = launched.fault.as_ref().and_then(Fault::finding);
@@ -136,6 +138,16 @@ unsafe fn launch(asked: Asked, parameters: *mut *mut c_void, extra: *mut *mut c_
     }
     report(launched.findings, said.as_ref());
     Ok(())
+}
+
+/// Has what is told of a launch call its kernel as the reader's source does.
+fn name_kernels(launched: &mut LaunchOutcome) {
+    let place = launched.fault.as_mut().and_then(|it| it.place.as_mut());
+    let names = place.map(|place| &mut place.kernel);
+    let found = launched.findings.iter_mut().map(|it| &mut it.kernel);
+    for name in names.into_iter().chain(found) {
+        *name = names::plain(name);
+    }
 }
 
 /// Sends on what the program has printed with C's functions, which keep it: it was printed before.

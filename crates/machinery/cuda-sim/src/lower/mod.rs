@@ -18,6 +18,8 @@ mod register;
 pub use catalogue::{Known, catalogue};
 pub use error::LoadError;
 
+use std::collections::HashMap;
+
 use crate::device::DeviceSpec;
 use crate::exec::cpu::Cpu;
 use crate::exec::observed;
@@ -52,9 +54,16 @@ pub fn load(text: &str, device: &DeviceSpec, global: &mut Global) -> Result<Prog
     })
 }
 
+/// The sources' names by number. clang calls a file of the current folder `./a.cu`.
+fn files(module: &ast::Module) -> HashMap<u32, String> {
+    let short = |name: &String| name.strip_prefix("./").unwrap_or(name).to_owned();
+    let files = module.files.iter();
+    files.map(|(number, name)| (*number, short(name))).collect()
+}
+
 fn lower(module: &ast::Module, layout: Layout, device: &DeviceSpec) -> Result<Program, LoadError> {
     let mut program = Program {
-        listing: Listing::new(module.files.iter().cloned().collect()),
+        listing: Listing::new(files(module)),
         constants: layout.constants,
         variables: layout.visible.clone(),
         allocations: layout.allocations.clone(),
