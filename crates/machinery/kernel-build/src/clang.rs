@@ -188,7 +188,7 @@ impl Clang {
 /// What a clang may take that says what it is. It takes hundredths of a second, and on a machine that is
 /// busy with much else many times as long.
 const ASKED: Bounds = Bounds {
-    time: Duration::from_secs(60),
+    time: Duration::from_secs(20),
     output: 64 << 10,
     alone: true,
 };
