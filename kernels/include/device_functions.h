@@ -3,9 +3,6 @@
 #pragma once
 
 #if defined(__CUDA__)
-#include <stddef.h>
-#include <time.h>
-
 #include "device_launch_parameters.h"
 #include "vector_functions.h"
 #include "warpbook/addresses.h"
