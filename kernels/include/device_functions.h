@@ -8,6 +8,7 @@
 #include "warpbook/addresses.h"
 #include "warpbook/atomics.h"
 #include "warpbook/bits.h"
+#include "warpbook/dpx.h"
 #include "warpbook/library.h"
 #include "warpbook/loads.h"
 #include "warpbook/ordered_atomics.h"
