@@ -1,14 +1,17 @@
-// Random numbers in a kernel: XORWOW and Philox, with the seeds, sequences and distributions of
+// Random numbers in a kernel: XORWOW, Philox and MRG32k3a, with the seeds, sequences and distributions of
 // cuRAND's device functions.
 //
-// MRG32k3a, MTGP32, Sobol's sequences and Poisson's distribution are not here.
+// MTGP32, Sobol's sequences and distributions given by a table are not here: their tables come from cuRAND's host
+// library.
 
 #pragma once
 
 #if defined(__CUDA__)
 
 #include "warpbook/random/distributions.h"
+#include "warpbook/random/mrg32k3a.h"
 #include "warpbook/random/philox.h"
+#include "warpbook/random/poisson.h"
 #include "warpbook/random/xorwow.h"
 
 #endif

@@ -3,14 +3,12 @@
 #pragma once
 
 #if defined(__CUDA__)
-#include <stddef.h>
-#include <time.h>
-
 #include "device_launch_parameters.h"
 #include "vector_functions.h"
 #include "warpbook/addresses.h"
 #include "warpbook/atomics.h"
 #include "warpbook/bits.h"
+#include "warpbook/dpx.h"
 #include "warpbook/library.h"
 #include "warpbook/loads.h"
 #include "warpbook/ordered_atomics.h"

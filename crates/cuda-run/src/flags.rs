@@ -123,6 +123,11 @@ pub struct Compile {
     #[arg(long, value_name = "SM")]
     pub arch: Option<String>,
 
+    /// Link the kernels of all files, which then call functions and use variables of other files, as
+    /// nvcc's -rdc=true
+    #[arg(long)]
+    pub link_kernels: bool,
+
     /// A library to link to
     #[arg(short = 'l', value_name = "LIBRARY")]
     pub library: Vec<String>,

@@ -19,17 +19,28 @@ enum Meaning {
     Stream,
     /// `-fmad`.
     Fused,
+    /// `-rdc`.
+    Relocatable,
+    /// `-ftz`.
+    Flush,
     /// It cannot be done, and this is why.
     Refused(&'static str),
 }
 
-use Meaning::{Fused, Generate, Is, NoMatter, Refused, Stands, Stream, Words};
+use Meaning::{Flush, Fused, Generate, Is, NoMatter, Refused, Relocatable, Stands, Stream, Words};
 
 const RUNS: &str = "cuda-run compiles a program and runs it, and leaves no file behind";
 const FAST: &[&str] = &[
     "--device-option=-ffast-math",
     "--device-option=-fcuda-approx-transcendentals",
     "--device-option=-D__USE_FAST_MATH__",
+    FLUSH[0],
+    FLUSH[1],
+];
+/// Floats that are too small to be normal count as 0.
+const FLUSH: [&str; 2] = [
+    "--device-option=-fcuda-flush-denormals-to-zero",
+    "--device-option=-D__CUDA_FTZ=1",
 ];
 
 /// By name, with however many dashes before it.
@@ -50,19 +61,15 @@ const KNOWN: &[(&[&str], Meaning)] = &[
         NoMatter,
     ),
     (&["o", "output-file", "odir", "output-directory"], NoMatter),
-    (&["rdc", "relocatable-device-code"], NoMatter),
+    (&["rdc", "relocatable-device-code"], Relocatable),
+    // It makes objects of files for -rdc=true; here they are compiled and linked at once.
+    (&["dc", "device-c"], Stands(&["--link-kernels"])),
     (
-        &[
-            "ftz",
-            "prec-div",
-            "prec-sqrt",
-            "diag-suppress",
-            "m",
-            "machine",
-        ],
+        &["prec-div", "prec-sqrt", "diag-suppress", "m", "machine"],
         NoMatter,
     ),
     (&["default-stream"], Stream),
+    (&["ftz"], Flush),
     (&["fmad"], Fused),
     (&["use_fast_math"], Stands(FAST)),
     (&["include-path"], Is("-I")),
@@ -112,9 +119,7 @@ const KNOWN: &[(&[&str], Meaning)] = &[
     ),
     (&["pthread"], Stands(&["--host-option=-pthread"])),
     (
-        &[
-            "c", "compile", "dc", "device-c", "ptx", "cubin", "fatbin", "E", "M", "shared",
-        ],
+        &["c", "compile", "ptx", "cubin", "fatbin", "E", "M", "shared"],
         Refused(RUNS),
     ),
     (
@@ -237,6 +242,12 @@ fn with_value(flag: &str, meaning: Meaning, value: &str) -> Result<Vec<OsString>
                 ));
             }
         },
+        Relocatable => match value {
+            "true" => one("--link-kernels".to_owned()),
+            "false" => Vec::new(),
+            _ => return Err(format!("{flag} {value}: there are true and false")),
+        },
+        Flush if value == "true" => FLUSH.map(OsString::from).into(),
         Fused if value == "false" => one("--device-option=-ffp-contract=off".to_owned()),
         _ => Vec::new(),
     })
@@ -285,10 +296,18 @@ mod tests {
                 "--host-option=-Wall --host-option=-march=native",
             ),
             (
-                "-rdc=true -Xptxas -v -maxrregcount=32 -lcudart -G a.cu",
+                "-rdc=false -Xptxas -v -maxrregcount=32 -lcudart -G a.cu",
                 "a.cu",
             ),
+            ("-rdc=true a.cu b.cu", "--link-kernels a.cu b.cu"),
+            ("--relocatable-device-code true a.cu", "--link-kernels a.cu"),
+            ("-dc a.cu", "--link-kernels a.cu"),
             ("-fmad=false", "--device-option=-ffp-contract=off"),
+            (
+                "-ftz=true -prec-div=false",
+                "--device-option=-fcuda-flush-denormals-to-zero --device-option=-D__CUDA_FTZ=1",
+            ),
+            ("-ftz=false", ""),
             (
                 "-I inc -D arch=3 -Iother a.cu",
                 "-I inc -D arch=3 -Iother a.cu",
@@ -318,6 +337,7 @@ mod tests {
             ("--library curand", "-lcurand: cuda-run has"),
             ("-gencode sm_70", "it has no arch=compute_"),
             ("-m32", "64 bits"),
+            ("-rdc=yes", "yes: there are true and false"),
             ("-arch", "-arch needs a value"),
             (
                 "--default-stream=mine",

@@ -105,10 +105,16 @@ template <class T> __CUDA_MATH T scaled(T x, int n) {
     return x * power_of_two(half, x) * power_of_two(n - half, x);
 }
 
-// A polynomial, its coefficients from that of 1 on.
-template <class T> __CUDA_MATH T horner(T, T c) { return c; }
-template <class T, class... Rest> __CUDA_MATH T horner(T x, T c, Rest... rest) {
-    return madd(horner(x, rest...), x, c);
+// A polynomial, its coefficients from that of 1 on. Four at a time: a compiler takes a tenth of the time that
+// it takes one by one.
+template <class T> __CUDA_MATH T horner(T, T a) { return a; }
+template <class T> __CUDA_MATH T horner(T x, T a, T b) { return madd(b, x, a); }
+template <class T> __CUDA_MATH T horner(T x, T a, T b, T c) { return madd(madd(c, x, b), x, a); }
+template <class T> __CUDA_MATH T horner(T x, T a, T b, T c, T d) {
+    return madd(madd(madd(d, x, c), x, b), x, a);
+}
+template <class T, class... Rest> __CUDA_MATH T horner(T x, T a, T b, T c, T d, T e, Rest... rest) {
+    return madd(madd(madd(madd(horner(x, e, rest...), x, d), x, c), x, b), x, a);
 }
 
 // A number as a sum of two: what the first one has lost is in the second.

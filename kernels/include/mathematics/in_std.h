@@ -16,7 +16,7 @@ using ::atanh; using ::cbrt; using ::ceil; using ::copysign; using ::cos; using 
 using ::erfc; using ::exp; using ::exp2; using ::expm1; using ::fabs; using ::fdim; using ::floor;
 using ::fma; using ::fmax; using ::fmin; using ::fmod; using ::frexp; using ::hypot; using ::ilogb;
 using ::ldexp; using ::lgamma; using ::llrint; using ::llround; using ::log; using ::log10; using ::log1p;
-using ::log2; using ::logb; using ::lrint; using ::lround; using ::modf; using ::nearbyint; using ::nextafter;
+using ::log2; using ::logb; using ::lrint; using ::lround; using ::modf; using ::nearbyint; using ::nextafter; using ::nexttoward;
 using ::pow; using ::remainder; using ::remquo; using ::rint; using ::round; using ::scalbln; using ::scalbn;
 using ::sin; using ::sinh; using ::sqrt; using ::tan; using ::tanh; using ::tgamma; using ::trunc;
 using ::fpclassify; using ::isfinite; using ::isgreater; using ::isgreaterequal; using ::isless;
@@ -31,7 +31,7 @@ using ::exp2f; using ::expf; using ::expm1f; using ::fabsf; using ::fdimf; using
 using ::fmaxf; using ::fminf; using ::fmodf; using ::frexpf; using ::hypotf; using ::ilogbf; using ::ldexpf;
 using ::lgammaf; using ::llrintf; using ::llroundf; using ::log10f; using ::log1pf; using ::log2f;
 using ::logbf; using ::logf; using ::lrintf; using ::lroundf; using ::modff; using ::nearbyintf;
-using ::nextafterf; using ::powf; using ::remainderf; using ::remquof; using ::rintf; using ::roundf;
+using ::nextafterf; using ::nexttowardf; using ::powf; using ::remainderf; using ::remquof; using ::rintf; using ::roundf;
 using ::scalblnf; using ::scalbnf; using ::sinf; using ::sinhf; using ::sqrtf; using ::tanf; using ::tanhf;
 using ::tgammaf; using ::truncf;
 

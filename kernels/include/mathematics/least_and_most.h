@@ -5,8 +5,8 @@
 #include "core.h"
 
 #define __CUDA_MATH_LEAST_AND_MOST(result, A, B)                                         \
-    __CUDA_MATH result min(A x, B y) { return (result)x < (result)y ? (result)x : (result)y; } \
-    __CUDA_MATH result max(A x, B y) { return (result)x > (result)y ? (result)x : (result)y; }
+    __CUDA_MATH result min(A x, B y) { return (result)y < (result)x ? (result)y : (result)x; } \
+    __CUDA_MATH result max(A x, B y) { return (result)x < (result)y ? (result)y : (result)x; }
 #define __CUDA_MATH_WITH_AND_WITHOUT_SIGN(type)                         \
     __CUDA_MATH_LEAST_AND_MOST(type, type, type)                        \
     __CUDA_MATH_LEAST_AND_MOST(unsigned type, unsigned type, unsigned type) \

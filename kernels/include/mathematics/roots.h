@@ -1,19 +1,10 @@
-// Square and cube roots, their inverses, and the lengths of vectors.
+// Cube roots and the lengths of vectors, and their inverses.
 
 #pragma once
 
 #include "core.h"
 
 namespace __cuda_math {
-
-__CUDA_MATH float inverse_root(float x) { return __nvvm_rsqrt_approx_f(x); }
-__CUDA_MATH double inverse_root(double x) {
-    const double y = __nvvm_rsqrt_approx_d(x);
-    // Of 0 and infinity it is exact, and what follows would make NaN of it.
-    if (!(x > 0.0 && x < infinity(x))) return y;
-    const double e = madd(-mul(x, y), y, 1.0);
-    return madd(y * e, madd(0.375, e, 0.5), y);
-}
 
 // The cube root of a number from 1/2 to 4, and how far it is off: x - t³.
 __CUDA_MATH double third_power_rest(double x, double t) {
@@ -152,8 +143,6 @@ template <class T> __CUDA_MATH T length_of_many(int count, const T *values, bool
 
 } // namespace __cuda_math
 
-__CUDA_MATH double sqrt(double x) { return __cuda_math::root(x); }
-__CUDA_MATH double rsqrt(double x) { return __cuda_math::inverse_root(x); }
 __CUDA_MATH double cbrt(double x) { return __cuda_math::cube_root(x); }
 __CUDA_MATH double rcbrt(double x) { return __cuda_math::inverse_cube_root(x); }
 __CUDA_MATH double hypot(double x, double y) { return __cuda_math::length(x, y); }
@@ -171,14 +160,6 @@ __CUDA_MATH double rnorm(int count, const double *values) {
     return __cuda_math::length_of_many(count, values, true);
 }
 
-__CUDA_MATH float sqrtf(float x) {
-#if __CUDA_MATH_FAST
-    return __nvvm_sqrt_approx_f(x);
-#else
-    return __cuda_math::root(x);
-#endif
-}
-__CUDA_MATH float rsqrtf(float x) { return __cuda_math::inverse_root(x); }
 __CUDA_MATH float cbrtf(float x) { return __cuda_math::cube_root(x); }
 __CUDA_MATH float rcbrtf(float x) { return __cuda_math::inverse_cube_root(x); }
 __CUDA_MATH float hypotf(float x, float y) { return __cuda_math::length(x, y); }

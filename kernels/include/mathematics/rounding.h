@@ -1,4 +1,4 @@
-// Whole numbers, remainders, exponents, neighbours, signs.
+// Whole numbers, exponents, neighbours, signs.
 
 #pragma once
 
@@ -49,52 +49,6 @@ template <class T> __CUDA_MATH T whole_and_rest(T x, T *n) {
     return with_sign(is_inf(x) ? T(0) : x - *n, x);
 }
 
-__CUDA_MATH int steps(float) { return 22; }
-__CUDA_MATH int steps(double) { return 50; }
-
-// What is left of a after as many b as fit, both positive numbers, and the lowest bits of how many those are.
-// Each turn takes off b times a power of two, so often that the count is exact.
-template <class T> __CUDA_MATH T rest_of(T a, T b, int &count) {
-    count = 0;
-    while (a >= b) {
-        int up = exponent_of(a) - exponent_of(b) - steps(a);
-        up = up > 0 ? up : 0;
-        const T unit = shifted(b, up);
-        // Divided, subnormal numbers keep their digits.
-        T n = whole(divide(a, unit));
-        T rest = madd(-n, unit, a);
-        if (rest < T(0)) {
-            rest += unit;
-            n -= T(1);
-        }
-        if (up < 3) count += (int)((long long)n << up & 7);
-        a = rest;
-    }
-    return a;
-}
-template <class T> __CUDA_MATH T toward_zero_rest(T x, T y) {
-    if (is_nan(x) || is_nan(y) || is_inf(x) || y == T(0)) return not_a_number(x);
-    int count;
-    return is_inf(y) ? x : with_sign(rest_of(magnitude(x), magnitude(y), count), x);
-}
-template <class T> __CUDA_MATH T nearest_rest(T x, T y, int *quotient) {
-    *quotient = 0;
-    if (is_nan(x) || is_nan(y) || is_inf(x) || y == T(0)) return not_a_number(x);
-    if (is_inf(y)) return x;
-    const T b = magnitude(y);
-    int count;
-    T rest = rest_of(magnitude(x), b, count);
-    // More than half of b, or just half where the count is odd: b once more.
-    const T other = b - rest;
-    if (rest > other || (rest == other && (count & 1) != 0)) {
-        rest = -other;
-        count++;
-    }
-    count &= 7;
-    *quotient = is_negative(x) != is_negative(y) ? -count : count;
-    return is_negative(x) ? -rest : rest;
-}
-
 __CUDA_MATH float neighbour(float x, float y) {
     if (is_nan(x) || is_nan(y)) return x + y;
     if (x == y) return y;
@@ -106,6 +60,13 @@ __CUDA_MATH double neighbour(double x, double y) {
     if (x == y) return y;
     if (x == 0.0) return with_sign(as_double(1), y);
     return as_double(as_long(x) + ((x < y) == (x > 0.0) ? 1 : -1));
+}
+// Toward a number that may lie between two floats.
+__CUDA_MATH float neighbour_toward(float x, double y) {
+    if (is_nan(x) || is_nan(y)) return x + (float)y;
+    if ((double)x == y) return (float)y;
+    if (x == 0.0f) return with_sign(as_float(1), y < 0.0 ? -1.0f : 1.0f);
+    return as_float(as_int(x) + (((double)x < y) == (x > 0.0f) ? 1 : -1));
 }
 __CUDA_MATH int within_int(long n) {
     return n > 100000 ? 100000 : n < -100000 ? -100000 : (int)n;
@@ -129,12 +90,6 @@ __CUDA_MATH double fdim(double x, double y) { return x > y ? x - y : x <= y ? 0.
 __CUDA_MATH double fma(double x, double y, double z) { return __builtin_fma(x, y, z); }
 __CUDA_MATH double fmax(double x, double y) { return __nvvm_fmax_d(x, y); }
 __CUDA_MATH double fmin(double x, double y) { return __nvvm_fmin_d(x, y); }
-__CUDA_MATH double fmod(double x, double y) { return __cuda_math::toward_zero_rest(x, y); }
-__CUDA_MATH double remquo(double x, double y, int *n) { return __cuda_math::nearest_rest(x, y, n); }
-__CUDA_MATH double remainder(double x, double y) {
-    int n;
-    return __cuda_math::nearest_rest(x, y, &n);
-}
 __CUDA_MATH double frexp(double x, int *n) { return __cuda_math::mantissa(x, n); }
 __CUDA_MATH double ldexp(double x, int n) { return __cuda_math::shifted(x, n); }
 __CUDA_MATH double scalbn(double x, int n) { return __cuda_math::shifted(x, n); }
@@ -143,6 +98,8 @@ __CUDA_MATH double logb(double x) { return __cuda_math::exponent_as_number(x); }
 __CUDA_MATH int ilogb(double x) { return __cuda_math::exponent_as_int(x); }
 __CUDA_MATH double modf(double x, double *n) { return __cuda_math::whole_and_rest(x, n); }
 __CUDA_MATH double nextafter(double x, double y) { return __cuda_math::neighbour(x, y); }
+// The device's long double is a double.
+__CUDA_MATH double nexttoward(double x, long double y) { return __cuda_math::neighbour(x, (double)y); }
 __CUDA_MATH double nan(const char *) { return __cuda_math::not_a_number(0.0); }
 __CUDA_MATH double fdivide(double x, double y) { return x / y; }
 
@@ -162,12 +119,6 @@ __CUDA_MATH float fdimf(float x, float y) { return x > y ? x - y : x <= y ? 0.0f
 __CUDA_MATH float fmaf(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
 __CUDA_MATH float fmaxf(float x, float y) { return __nvvm_fmax_f(x, y); }
 __CUDA_MATH float fminf(float x, float y) { return __nvvm_fmin_f(x, y); }
-__CUDA_MATH float fmodf(float x, float y) { return __cuda_math::toward_zero_rest(x, y); }
-__CUDA_MATH float remquof(float x, float y, int *n) { return __cuda_math::nearest_rest(x, y, n); }
-__CUDA_MATH float remainderf(float x, float y) {
-    int n;
-    return __cuda_math::nearest_rest(x, y, &n);
-}
 __CUDA_MATH float frexpf(float x, int *n) { return __cuda_math::mantissa(x, n); }
 __CUDA_MATH float ldexpf(float x, int n) { return __cuda_math::shifted(x, n); }
 __CUDA_MATH float scalbnf(float x, int n) { return __cuda_math::shifted(x, n); }
@@ -176,6 +127,9 @@ __CUDA_MATH float logbf(float x) { return __cuda_math::exponent_as_number(x); }
 __CUDA_MATH int ilogbf(float x) { return __cuda_math::exponent_as_int(x); }
 __CUDA_MATH float modff(float x, float *n) { return __cuda_math::whole_and_rest(x, n); }
 __CUDA_MATH float nextafterf(float x, float y) { return __cuda_math::neighbour(x, y); }
+__CUDA_MATH float nexttowardf(float x, long double y) {
+    return __cuda_math::neighbour_toward(x, (double)y);
+}
 __CUDA_MATH float nanf(const char *) { return __cuda_math::not_a_number(0.0f); }
 __CUDA_MATH float fdividef(float x, float y) {
 #if __CUDA_MATH_FAST

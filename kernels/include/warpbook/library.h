@@ -7,8 +7,9 @@
 extern "C" {
 // The driver provides these. clang turns printf into vprintf.
 __device__ int vprintf(const char *format, const char *arguments);
-__device__ void __assertfail(const char *condition, const char *file, unsigned int line,
-                             const char *function, size_t char_bytes);
+__device__ __attribute__((noreturn)) void __assertfail(const char *condition, const char *file,
+                                                       unsigned int line, const char *function,
+                                                       size_t char_bytes);
 __device__ int printf(const char *format, ...);
 __device__ void *malloc(size_t bytes) __attribute__((malloc, nothrow));
 __device__ void free(void *p) __attribute__((nothrow));

@@ -75,36 +75,22 @@ template <> struct warpbook_bytes<16> { typedef warpbook_bytes16 type; };
                      "r"(from.x), "r"(from.y), "r"(from.z), "r"(from.w) : "memory");            \
     }
 
-// The types that all of these functions are there for.
-#define WARPBOOK_LOAD_TYPES(each, name)                                                         \
-    each(name, char) each(name, signed char) each(name, unsigned char)                          \
-    each(name, short) each(name, unsigned short) each(name, int) each(name, unsigned int)       \
-    each(name, long) each(name, unsigned long)                                                  \
-    each(name, long long) each(name, unsigned long long) each(name, float) each(name, double)   \
-    each(name, char2) each(name, uchar2) each(name, char4) each(name, uchar4)                   \
-    each(name, short2) each(name, ushort2) each(name, short4) each(name, ushort4)               \
-    each(name, int2) each(name, uint2) each(name, int4) each(name, uint4)                       \
-    each(name, longlong2) each(name, ulonglong2)                                                \
-    each(name, float2) each(name, float4) each(name, double2)
-
-#define WARPBOOK_LOAD(name, T)                                  \
-    WARPBOOK_DEVICE_FN T name(const T *p) {                     \
-        warpbook_bytes<sizeof(T)>::type bytes;                  \
-        name##_bytes(bytes, p);                                 \
-        return warpbook_bytes_as<T>(bytes);                     \
+// A template for each, as CUDA's functions for every type by itself would take a compiler longer than
+// most kernels do. The type of a value that is stored is the pointer's.
+template <typename T> struct warpbook_same { typedef T type; };
+#define WARPBOOK_LOADS(name, kind)                                  \
+    WARPBOOK_LOAD_BYTES(name, kind)                                 \
+    template <typename T> WARPBOOK_DEVICE_FN T name(const T *p) {   \
+        typename warpbook_bytes<sizeof(T)>::type bytes;             \
+        name##_bytes(bytes, p);                                     \
+        return warpbook_bytes_as<T>(bytes);                         \
     }
-#define WARPBOOK_STORE(name, T)                                                        \
-    WARPBOOK_DEVICE_FN void name(T *p, T value) {                                      \
-        name##_bytes(p, warpbook_bytes_as<warpbook_bytes<sizeof(T)>::type>(value));    \
+#define WARPBOOK_STORES(name, kind)                                                             \
+    WARPBOOK_STORE_BYTES(name, kind)                                                            \
+    template <typename T>                                                                       \
+    WARPBOOK_DEVICE_FN void name(T *p, typename warpbook_same<T>::type value) {                 \
+        name##_bytes(p, warpbook_bytes_as<typename warpbook_bytes<sizeof(T)>::type>(value));    \
     }
-
-#define WARPBOOK_LOADS(name, kind)  \
-    WARPBOOK_LOAD_BYTES(name, kind) \
-    WARPBOOK_LOAD_TYPES(WARPBOOK_LOAD, name)
-#define WARPBOOK_STORES(name, kind)  \
-    WARPBOOK_STORE_BYTES(name, kind) \
-    WARPBOOK_LOAD_TYPES(WARPBOOK_STORE, name)
-
 WARPBOOK_LOADS(__ldca, "ca")
 WARPBOOK_LOADS(__ldcg, "cg")
 WARPBOOK_LOADS(__ldcs, "cs")
@@ -114,11 +100,7 @@ WARPBOOK_STORES(__stwb, "wb")
 WARPBOOK_STORES(__stcg, "cg")
 WARPBOOK_STORES(__stcs, "cs")
 WARPBOOK_STORES(__stwt, "wt")
-
 #undef WARPBOOK_LOADS
 #undef WARPBOOK_STORES
-#undef WARPBOOK_LOAD
-#undef WARPBOOK_STORE
 #undef WARPBOOK_LOAD_BYTES
 #undef WARPBOOK_STORE_BYTES
-#undef WARPBOOK_LOAD_TYPES

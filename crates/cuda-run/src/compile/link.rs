@@ -7,7 +7,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
-use super::Compiler;
+use super::{Compiler, together};
 use crate::flags::Compile;
 
 /// What the linker is told of libraries, but for the objects.
@@ -91,7 +91,10 @@ impl Compiler<'_> {
             command.args(words(self.flags)).env("LC_ALL", "C");
             Ok(String::from_utf8_lossy(&command.output()?.stderr).into_owned())
         };
-        said().map(|said| unresolved(&said)).unwrap_or_default()
+        let mut open = said().map(|said| unresolved(&said)).unwrap_or_default();
+        // Those that register linked kernels are made when the program is linked.
+        open.retain(|one| !one.name.starts_with(together::REGISTERS));
+        open
     }
 }
 

@@ -8,6 +8,8 @@ pub mod cache;
 mod link;
 mod messages;
 mod pass;
+mod together;
+mod undefined;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -145,7 +147,7 @@ impl<'a> Compiler<'a> {
         let mut done = std::mem::take(&mut *lock(&done));
         done.sort_by_key(|(number, _)| *number);
         let mut made = Made::default();
-        let mut objects = Vec::new();
+        let (mut objects, mut kernels) = (Vec::new(), Vec::new());
         let mut failed = String::new();
         for (_, result) in done {
             let one = result?;
@@ -153,6 +155,7 @@ impl<'a> Compiler<'a> {
                 Some(object) => objects.push(object),
                 None => failed += &one.remarks,
             }
+            kernels.extend(one.kernels);
             made.remarks += &one.remarks;
             made.read.extend(one.read);
         }
@@ -163,6 +166,12 @@ impl<'a> Compiler<'a> {
                 failed.trim_end()
             );
         }
+        let linked = goal == Goal::Library && self.flags.link_kernels && !kernels.is_empty();
+        if linked {
+            kernels = vec![together::ptx(self, &kernels, folder)?];
+            objects.push(together::object(self, &kernels[0], &objects, folder)?);
+        }
+        self.all_defined(&kernels, linked)?;
         made.read.sort();
         made.read.dedup();
         made.file = match goal {
@@ -170,6 +179,29 @@ impl<'a> Compiler<'a> {
             Goal::Library => link::library(self, &objects, folder)?,
         };
         Ok(made)
+    }
+
+    /// Looks that these modules use nothing that is not defined in them.
+    fn all_defined(&self, modules: &[PathBuf], linked: bool) -> Result<()> {
+        let mut undefined = Vec::new();
+        for module in modules {
+            let text = fs::read_to_string(module)
+                .with_context(|| format!("cannot read {}", module.display()))?;
+            undefined.extend(undefined::undefined(&text));
+        }
+        if undefined.is_empty() {
+            return Ok(());
+        }
+        let remedy = match linked || modules.len() < 2 {
+            true => "",
+            false => {
+                "\nKernels use what stands in another file where all are linked, with -rdc=true."
+            }
+        };
+        bail!(
+            "the kernels use what no file defines for the GPU:\n{}{remedy}",
+            undefined.join("\n")
+        );
     }
 
     fn passes(&self, files: &[PathBuf], goal: Goal) -> Vec<pass::File> {

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, IsTerminal as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -35,9 +35,53 @@ pub fn kind(file: &Path) -> Result<Kind> {
     })
 }
 
+/// How clang is told of CUDA.
+pub fn cuda_words() -> [&'static str; 8] {
+    [
+        "-x",
+        "cuda",
+        // No toolkit, and none to be found.
+        "-nocudainc",
+        "-nocudalib",
+        "--cuda-path=/nonexistent",
+        // So that a launch is a call of the runtime's functions of today.
+        "-Xclang",
+        "-target-sdk-version=11.0",
+        // nvcc says nothing of it, and a note's listing does it in each line of its scene.
+        "-Wno-implicit-const-int-float-conversion",
+    ]
+}
+
+impl Compiler<'_> {
+    /// How kernels are compiled, whatever comes of them.
+    pub fn gpu_words(&self) -> Vec<OsString> {
+        let arch = format!("--cuda-gpu-arch={}", self.arch.name());
+        let feature = self.arch.feature();
+        let words = [
+            "--cuda-device-only",
+            &arch,
+            "-Xclang",
+            "-target-feature",
+            "-Xclang",
+            &feature,
+            // In a kernel `new` may be a null pointer.
+            "-fcheck-new",
+            // Lines for the counters and checks.
+            "-O3",
+            "-gline-directives-only",
+        ];
+        let words = words.map(OsString::from).into_iter();
+        words
+            .chain(self.flags.kernels.iter().map(OsString::from))
+            .collect()
+    }
+}
+
 /// A file and how it is compiled.
 pub struct File {
     pub number: usize,
+    /// Its kernels are linked with those of other files.
+    linked: bool,
     clang: OsString,
     file: PathBuf,
     device: Option<Vec<OsString>>,
@@ -48,6 +92,8 @@ pub struct File {
 pub struct One {
     /// None where it does not compile.
     pub object: Option<PathBuf>,
+    /// Its kernels: PTX, or LLVM's bitcode where they are linked with others.
+    pub kernels: Option<PathBuf>,
     /// What clang said.
     pub remarks: String,
     /// Which files it read.
@@ -78,48 +124,34 @@ impl File {
         if io::stderr().is_terminal() {
             common.push("-fcolor-diagnostics".into());
         }
-        let cuda: Vec<OsString> = [
-            "-x",
-            "cuda",
-            // No toolkit, and none to be found.
-            "-nocudainc",
-            "-nocudalib",
-            "--cuda-path=/nonexistent",
-            // So that a launch is a call of the runtime's functions of today.
-            "-Xclang",
-            "-target-sdk-version=11.0",
-            "-include",
-            "cuda_runtime.h",
-            // nvcc says nothing of it, and a note's listing does it in each line of its scene.
-            "-Wno-implicit-const-int-float-conversion",
-        ]
-        .map(OsString::from)
-        .into();
-        let feature = compiler.arch.feature();
-        let arch = format!("--cuda-gpu-arch={}", compiler.arch.name());
-        let mut device = [common.clone(), cuda.clone()].concat();
-        let words = [
-            "--cuda-device-only",
-            &arch,
-            "-Xclang",
-            "-target-feature",
-            "-Xclang",
-            &feature,
-        ];
-        device.extend(words.map(OsString::from));
-        // Lines for the counters and checks.
-        device.extend(["-O3", "-S", "-gline-directives-only"].map(OsString::from));
-        device.extend(flags.kernels.iter().map(OsString::from));
+        let mut cuda: Vec<OsString> = cuda_words().map(OsString::from).into();
+        cuda.extend(["-include".into(), "cuda_runtime.h".into()]);
+        let linked = flags.link_kernels && goal == Goal::Library;
+        if linked {
+            // Static kernels and variables of two files may have one name, to which clang puts this word. The
+            // host's code, compiled by itself, has to have the same.
+            let word = format!("-cuid=file{number}");
+            cuda.extend(["-fgpu-rdc", "-fuse-cuid=none", "-Xclang", &word].map(OsString::from));
+        }
+        let mut device = [common.clone(), cuda.clone(), compiler.gpu_words()].concat();
+        // Where kernels are linked, that is where they are optimised, as if they stood in one file.
+        let form: &[&str] = match linked {
+            true => &["-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes"],
+            false => &["-S"],
+        };
+        device.extend(form.iter().map(OsString::from));
         let mut host = common;
         if kind == Kind::Cuda {
             host.extend(cuda);
-            host.extend(["--cuda-host-only".into(), arch.clone().into()]);
+            host.push("--cuda-host-only".into());
+            host.push(format!("--cuda-gpu-arch={}", compiler.arch.name()).into());
         }
         host.extend(["-c", "-fPIC", "-gline-tables-only"].map(OsString::from));
         host.push(format!("-O{}", flags.optimise).into());
         host.extend(flags.host.iter().map(OsString::from));
         File {
             number,
+            linked,
             clang: compiler.clang.program().to_owned(),
             file: file.to_owned(),
             device: (kind == Kind::Cuda).then_some(device),
@@ -139,31 +171,35 @@ impl File {
         let of = |ending: &str| folder.join(format!("{}.{ending}", self.number));
         let mut one = One {
             object: None,
+            kernels: None,
             remarks: String::new(),
             read: Vec::new(),
         };
-        let ptx = of("ptx");
+        let kernels = of(if self.linked { "bc" } else { "ptx" });
         if let Some(words) = &self.device {
-            let done = self.pass(words, &[], &ptx, &of("device.d"))?;
+            let done = self.pass(words, &[], &kernels, &of("device.d"))?;
             one.remarks = messages::merged(&done.said, "");
             one.read = done.read;
             if !done.ok {
                 return Ok(one);
             }
-            one.object = Some(ptx.clone());
+            one.kernels = Some(kernels.clone());
         }
         let Some(words) = &self.host else {
+            one.object = one.kernels.clone();
             return Ok(one);
         };
+        if self.device.is_some() && !self.linked {
+            end_with_nul(&kernels)?;
+        }
         let object = of("o");
-        let with: Vec<OsString> = match self.device {
-            None => Vec::new(),
-            Some(_) => ["-Xclang", "-fcuda-include-gpubinary", "-Xclang"]
-                .map(OsString::from)
-                .into_iter()
-                .chain([ptx.into()])
-                .collect(),
-        };
+        let mut with: Vec<OsString> = Vec::new();
+        if self.device.is_some() {
+            let words = ["-Xclang", "-fcuda-include-gpubinary", "-Xclang"];
+            with.extend(words.map(OsString::from));
+            // What is linked is put into the program later, and by then once. clang asks for a file.
+            with.push(if self.linked { &self.file } else { &kernels }.into());
+        }
         let done = self.pass(words, &with, &object, &of("host.d"))?;
         one.remarks = messages::merged(&one.remarks, &done.said);
         one.read.extend(done.read);
@@ -198,6 +234,13 @@ impl File {
             read: fs::read_to_string(read).map_or_else(|_| Vec::new(), |text| files_of(&text)),
         })
     }
+}
+
+/// PTX ends with a NUL where it is loaded, which newer clangs do not put behind what they take into an object.
+fn end_with_nul(ptx: &Path) -> Result<()> {
+    let file = fs::OpenOptions::new().append(true).open(ptx);
+    file.and_then(|mut file| file.write_all(&[0]))
+        .with_context(|| format!("cannot write {}", ptx.display()))
 }
 
 struct Pass {

@@ -3,6 +3,7 @@
 mod compiles;
 mod described;
 mod ends;
+mod kernels;
 mod notes;
 mod support;
 mod told;
@@ -73,6 +74,21 @@ fn main() -> ExitCode {
                 ends::closed_pipe,
             ),
             with_clang("what the notes' listings include is there", notes::listings),
+        ]);
+        tests.extend([
+            with_clang(
+                "kernels of several files are linked",
+                kernels::linked_kernels,
+            ),
+            with_clang(
+                "what no file defines is named",
+                kernels::undefined_for_kernels,
+            ),
+            with_clang("kernels take memory and give it back", kernels::heap),
+            with_clang(
+                "small floats are 0 where nvcc's flag says so",
+                kernels::flushed,
+            ),
         ]);
         tests.extend(notes::all().into_iter().map(|file| {
             let name = file.file_stem().unwrap_or_default().to_string_lossy();

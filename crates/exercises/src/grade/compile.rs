@@ -203,7 +203,7 @@ pub fn ours<const MANY: usize>(
 
 /// Files and folders that the compiler reads, beside the system's libraries.
 pub fn files(clang: &Clang, lang: Lang) -> Result<Vec<PathBuf>> {
-    Ok(clang.files(&tree(lang)?, &includes::HEADERS))
+    Ok(clang.files(&tree(lang)?, &includes::HEADERS)?)
 }
 
 /// The checkout, for its headers.

@@ -162,7 +162,7 @@ fn no_other_file() -> Result<(), Failed> {
     let clang = Clang::find()?;
     let tree = Tree::find(Path::new(env!("CARGO_MANIFEST_DIR")))?;
     let rules = Rules {
-        read: clang.files(&tree, &["cuda_device.h"]),
+        read: clang.files(&tree, &["cuda_device.h"])?,
         execute: system_libraries(),
         computing: 20,
         file: 1 << 20,
@@ -171,6 +171,8 @@ fn no_other_file() -> Result<(), Failed> {
     let solution = "kernels/exercises/solutions/01-first-thread.cu";
     for (file, opens) in [
         ("kernels/cuda_device.h", true),
+        ("kernels/include/warpbook/kernel.h", true),
+        ("kernels/include/cuda_fp16.h", false),
         (solution, false),
         ("kernels/async_copy.h", false),
         ("/etc/passwd", false),

@@ -14,6 +14,7 @@ use std::time::Duration;
 use crate::arch::Arch;
 use crate::clang::{Clang, Compiled, normal, options, source};
 use crate::run::{self, Bounds, Unread, run};
+use crate::sources::{resolved, with_included};
 use crate::{Error, Level, Tree};
 
 /// The longest PTX that is read. That of the checkout's longest kernel has a fortieth of it.
@@ -25,7 +26,7 @@ pub struct Answer<'a> {
     pub name: &'a str,
     /// The text.
     pub text: &'a str,
-    /// Files in the checkout's `kernels` that it may include.
+    /// Files in the checkout's `kernels` that it may include. What they include themselves is read with them.
     pub headers: &'a [&'a str],
     /// How it is compiled.
     pub level: Level,
@@ -67,8 +68,9 @@ impl Clang {
         let io = |why| Error::io(program)(why);
         // The list of files that the compiler opened: each level has its own.
         let opened = answer.scratch.join(format!("opened-{:?}", answer.level));
-        let mut command =
-            (answer.start)(self.program(), self.files(tree, answer.headers)).map_err(io)?;
+        let headers = headers(tree, answer.headers)?;
+        let read = self.with_installed(tree, &headers);
+        let mut command = (answer.start)(self.program(), read).map_err(io)?;
         command
             .current_dir(tree.root())
             .args(options(Arch::OLDEST))
@@ -101,7 +103,7 @@ impl Clang {
         };
         self.verdict(answer, &said)?;
         let opened = fs::read_to_string(&opened).map_err(Error::io(&opened))?;
-        if let Some(file) = foreign(&opened, answer.headers) {
+        if let Some(file) = foreign(&opened, &headers) {
             return Err(Error::Opened { file });
         }
         Ok(Compiled {
@@ -140,19 +142,33 @@ impl Clang {
     }
 
     /// What it has to open to compile such a text, beside the system's libraries and the text itself: what
-    /// was installed with it, and these headers of the checkout's.
-    pub fn files(&self, tree: &Tree, headers: &[&str]) -> Vec<PathBuf> {
+    /// was installed with it, and these headers of the checkout's with all that they include.
+    ///
+    /// # Errors
+    ///
+    /// Where a header cannot be read.
+    pub fn files(&self, tree: &Tree, headers: &[&str]) -> Result<Vec<PathBuf>, Error> {
+        Ok(self.with_installed(tree, &self::headers(tree, headers)?))
+    }
+
+    /// What was installed with it, and these files of the checkout.
+    fn with_installed(&self, tree: &Tree, files: &[String]) -> Vec<PathBuf> {
         let program = Path::new(self.program());
         let real = fs::canonicalize(program).unwrap_or_else(|_| program.to_owned());
         // It lies in `bin`, and its libraries and headers beside that.
         let prefix = real.parent().and_then(Path::parent);
         let beside = |prefix: &Path| ["lib", "lib64"].map(|folder| prefix.join(folder));
         let installed = prefix.map(beside).into_iter().flatten();
-        let headers = headers
-            .iter()
-            .map(|header| tree.path("kernels").join(header));
-        installed.chain(headers).collect()
+        installed
+            .chain(files.iter().map(|file| tree.path(file)))
+            .collect()
     }
+}
+
+/// These headers of the checkout's `kernels`, and all that they include: `kernels/cuda_device.h`.
+fn headers(tree: &Tree, names: &[&str]) -> Result<Vec<String>, Error> {
+    let files = names.iter().map(|name| format!("kernels/{name}")).collect();
+    with_included(tree, files, |_, _| {})
 }
 
 /// `SIGXCPU`
@@ -187,15 +203,16 @@ fn is_memory(messages: &str) -> bool {
 
 /// The first file in a compiler's list that is not one of the checkout's headers. The list is a rule of a
 /// makefile: `-: kernels/cuda_device.h`, with a backslash where a line goes on.
-fn foreign(list: &str, headers: &[&str]) -> Option<String> {
+fn foreign(list: &str, headers: &[String]) -> Option<String> {
     let list = list.replace("\\\r\n", " ").replace("\\\n", " ");
     let files = list.split_once(": ").map_or("", |(_, files)| files);
     files
         .split_ascii_whitespace()
         .map(|file| file.replace('\\', "/"))
         .find(|file| {
-            let header = file.strip_prefix("kernels/");
-            !header.is_some_and(|header| headers.contains(&header)) && file != "-"
+            // A name with a blank in it comes in pieces; the first one ends in the blank's backslash.
+            let whole = (!file.ends_with('/')).then(|| resolved(file)).flatten();
+            !whole.is_some_and(|file| headers.contains(&file)) && file != "-"
         })
 }
 
@@ -223,11 +240,12 @@ mod tests {
 
     #[test]
     fn only_the_headers_are_in_the_list_of_files() {
-        let headers = ["a.h", "b.h"];
+        let headers = ["kernels/a.h", "kernels/b.h"].map(str::to_owned);
         for list in [
             "-: kernels/a.h\n",
             "-: \\\n  kernels/a.h \\\n  kernels/b.h\n",
             "-: kernels\\a.h \\\r\n kernels/b.h\r\n",
+            "-: kernels/include/../a.h\n",
             "-:\n",
             "",
         ] {
@@ -238,6 +256,7 @@ mod tests {
             ("-: kernels/c.h kernels/a.h\n", "kernels/c.h"),
             ("-: \\\n ../kernels/a.h\n", "../kernels/a.h"),
             ("-: kernels/../a.h\n", "kernels/../a.h"),
+            ("-: kernels/x/../c.h\n", "kernels/x/../c.h"),
             ("-: kernels/a.h\\ b.h\n", "kernels/a.h/"),
         ] {
             assert_eq!(foreign(list, &headers).as_deref(), Some(file), "{list}");

@@ -20,24 +20,13 @@ impl Sources {
     /// Reads kernel `name` and every file below `kernels/` that it includes, directly
     /// or through another.
     pub(crate) fn read(tree: &Tree, name: &str) -> Result<Self, Error> {
-        let mut files = vec![source_file(name)];
         let mut hasher = Sha256::new();
         // The options are a source too: other options, other PTX.
         let options = clang::options(Arch::of(name)?).join(" ");
         add(&mut hasher, "options", &options);
-        let mut next = 0;
-        while let Some(file) = files.get(next).cloned() {
-            let path = tree.path(&file);
-            let text = fs::read_to_string(&path).map_err(Error::io(&path))?;
-            let text = text.replace("\r\n", "\n");
-            add(&mut hasher, &file, &text);
-            for found in included(tree, &file, &text) {
-                if !files.contains(&found) {
-                    files.push(found);
-                }
-            }
-            next += 1;
-        }
+        let files = with_included(tree, vec![source_file(name)], |file, text| {
+            add(&mut hasher, file, text);
+        })?;
         let hash = hasher.finalize().into_iter().map(|b| format!("{b:02x}"));
         Ok(Self {
             name: name.to_owned(),
@@ -69,6 +58,29 @@ fn add(hasher: &mut Sha256, name: &str, text: &str) {
     hasher.update(text);
 }
 
+/// These files below `kernels/`, and those that they include, directly or through others. Each is shown to
+/// `see`, with lines that end in LF.
+pub(crate) fn with_included(
+    tree: &Tree,
+    mut files: Vec<String>,
+    mut see: impl FnMut(&str, &str),
+) -> Result<Vec<String>, Error> {
+    let mut next = 0;
+    while let Some(file) = files.get(next).cloned() {
+        let path = tree.path(&file);
+        let text = fs::read_to_string(&path).map_err(Error::io(&path))?;
+        let text = text.replace("\r\n", "\n");
+        see(&file, &text);
+        for found in included(tree, &file, &text) {
+            if !files.contains(&found) {
+                files.push(found);
+            }
+        }
+        next += 1;
+    }
+    Ok(files)
+}
+
 /// The files that `file` includes by a quoted name and that lie below `kernels/`,
 /// looked for where a compiler would: beside `file`, then in `kernels/`. One that is
 /// in neither place is the compiler's to complain about.
@@ -81,14 +93,14 @@ fn included(tree: &Tree, file: &str, text: &str) -> Vec<String> {
             let name = name.strip_prefix('"')?.split('"').next()?;
             [beside, "kernels"]
                 .iter()
-                .filter_map(|dir| normal(&format!("{dir}/{name}")))
+                .filter_map(|dir| resolved(&format!("{dir}/{name}")))
                 .find(|file| file.starts_with("kernels/") && tree.path(file).is_file())
         })
         .collect()
 }
 
 /// Resolves `.` and `..` by name alone; `None` where the path leaves the checkout.
-fn normal(file: &str) -> Option<String> {
+pub(crate) fn resolved(file: &str) -> Option<String> {
     let mut parts = Vec::new();
     for part in Path::new(file).components() {
         match part {

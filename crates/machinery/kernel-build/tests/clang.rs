@@ -5,6 +5,7 @@
 
 mod support;
 
+use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
@@ -137,22 +138,12 @@ fn every_name_of_the_header_compiles_to_its_instruction() {
 fn with_headers(name: &str, text: &str) -> Checkout {
     let checkout = Checkout::new();
     checkout.write(&format!("kernels/{name}.cu"), text);
-    for (header, text) in [
-        (
-            "cuda_device.h",
-            include_str!("../../../../kernels/cuda_device.h"),
-        ),
-        (
-            "async_copy.h",
-            include_str!("../../../../kernels/async_copy.h"),
-        ),
-        (
-            "tensor_core.h",
-            include_str!("../../../../kernels/tensor_core.h"),
-        ),
-    ] {
-        checkout.write(&format!("kernels/{header}"), text);
+    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../kernels");
+    for header in ["cuda_device.h", "async_copy.h", "tensor_core.h"] {
+        let text = fs::read_to_string(ours.join(header)).expect("a header");
+        checkout.write(&format!("kernels/{header}"), &text);
     }
+    checkout.copy(&ours.join("include"), "kernels/include");
     checkout
 }
 

@@ -112,6 +112,7 @@ impl Module {
             params: &params[..bytes],
             stack_limit: 1024,
             cooperative: None,
+            heap: None,
             images: Arc::default(),
             time_limit: None,
             threads: None,

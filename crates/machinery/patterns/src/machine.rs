@@ -94,6 +94,7 @@ impl Machine {
             params: job.params,
             stack_limit: 1024,
             cooperative: None,
+            heap: None,
             images: Arc::default(),
             // A clock is something that a browser's page lacks.
             time_limit: None,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <math_functions.h>
+#include "mrg32k3a.h"
 #include "philox.h"
 #include "xorwow.h"
 
@@ -34,6 +35,41 @@ WARPBOOK_DEVICE_FN double2 warpbook_normal(unsigned int x0, unsigned int x1, uns
     return make_double2(sinpi(turns) * size, cospi(turns) * size);
 }
 
+WARPBOOK_DEVICE_FN float curand_uniform(curandStateXORWOW *state) {
+    return warpbook_uniform(curand(state));
+}
+WARPBOOK_DEVICE_FN float curand_uniform(curandStatePhilox4_32_10 *state) {
+    return warpbook_uniform(curand(state));
+}
+// Uniform numbers of MRG32k3a are the generator's own, as it has no 32 even bits: divided by one more than there are.
+WARPBOOK_DEVICE_FN double curand_uniform_double(curandStateMRG32k3a *state) {
+    return (double)warpbook_mrg_next(state) * 2.3283065498378288e-10;
+}
+WARPBOOK_DEVICE_FN float curand_uniform(curandStateMRG32k3a *state) {
+    return (float)curand_uniform_double(state);
+}
+
+// The next two normal numbers of a generator.
+template <typename State> WARPBOOK_DEVICE_FN float2 warpbook_normal_of(State *state) {
+    const unsigned int x = curand(state), y = curand(state);
+    return warpbook_normal(x, y);
+}
+template <typename State> WARPBOOK_DEVICE_FN double2 warpbook_normal_double_of(State *state) {
+    const unsigned int x0 = curand(state), x1 = curand(state);
+    const unsigned int y0 = curand(state), y1 = curand(state);
+    return warpbook_normal(x0, x1, y0, y1);
+}
+WARPBOOK_DEVICE_FN float2 warpbook_normal_of(curandStateMRG32k3a *state) {
+    const float x = curand_uniform(state), angle = curand_uniform(state) * 6.2831855f;
+    const float size = sqrtf(-2.0f * logf(x));
+    return make_float2(__sinf(angle) * size, __cosf(angle) * size);
+}
+WARPBOOK_DEVICE_FN double2 warpbook_normal_double_of(curandStateMRG32k3a *state) {
+    const double x = curand_uniform_double(state), turns = curand_uniform_double(state) * 2.0;
+    const double size = sqrt(-2.0 * log(x));
+    return make_double2(sinpi(turns) * size, cospi(turns) * size);
+}
+
 // The second number of a pair waits for the next call; numbers and their exponentials apart.
 enum warpbook_pair { warpbook_no_pair, warpbook_pair_normal, warpbook_pair_log_normal };
 
@@ -43,8 +79,7 @@ WARPBOOK_DEVICE_FN float warpbook_next_normal(State *state, warpbook_pair pair) 
         state->boxmuller_flag = warpbook_no_pair;
         return state->boxmuller_extra;
     }
-    const unsigned int x = curand(state), y = curand(state);
-    const float2 normal = warpbook_normal(x, y);
+    const float2 normal = warpbook_normal_of(state);
     state->boxmuller_extra = normal.y;
     state->boxmuller_flag = pair;
     return normal.x;
@@ -55,18 +90,13 @@ WARPBOOK_DEVICE_FN double warpbook_next_normal_double(State *state, warpbook_pai
         state->boxmuller_flag_double = warpbook_no_pair;
         return state->boxmuller_extra_double;
     }
-    const unsigned int x0 = curand(state), x1 = curand(state);
-    const unsigned int y0 = curand(state), y1 = curand(state);
-    const double2 normal = warpbook_normal(x0, x1, y0, y1);
+    const double2 normal = warpbook_normal_double_of(state);
     state->boxmuller_extra_double = normal.y;
     state->boxmuller_flag_double = pair;
     return normal.x;
 }
 
 #define WARPBOOK_RANDOM(State)                                                               \
-    WARPBOOK_DEVICE_FN float curand_uniform(State *state) {                                  \
-        return warpbook_uniform(curand(state));                                              \
-    }                                                                                        \
     WARPBOOK_DEVICE_FN float curand_normal(State *state) {                                   \
         return warpbook_next_normal(state, warpbook_pair_normal);                            \
     }                                                                                        \
@@ -81,14 +111,9 @@ WARPBOOK_DEVICE_FN double warpbook_next_normal_double(State *state, warpbook_pai
         return exp(mean +                                                                    \
                    deviation * warpbook_next_normal_double(state, warpbook_pair_log_normal)); \
     }                                                                                        \
-    WARPBOOK_DEVICE_FN float2 curand_normal2(State *state) {                                 \
-        const unsigned int x = curand(state), y = curand(state);                             \
-        return warpbook_normal(x, y);                                                        \
-    }                                                                                        \
-    WARPBOOK_DEVICE_FN double2 curand_normal2_double(State *state) {                         \
-        const unsigned int x0 = curand(state), x1 = curand(state);                           \
-        const unsigned int y0 = curand(state), y1 = curand(state);                           \
-        return warpbook_normal(x0, x1, y0, y1);                                              \
+    WARPBOOK_DEVICE_FN float2 curand_normal2(State *state) { return warpbook_normal_of(state); }      \
+    WARPBOOK_DEVICE_FN double2 curand_normal2_double(State *state) {                               \
+        return warpbook_normal_double_of(state);                                             \
     }                                                                                        \
     WARPBOOK_DEVICE_FN float2 curand_log_normal2(State *state, float mean, float deviation) { \
         const float2 normal = curand_normal2(state);                                         \
@@ -103,6 +128,7 @@ WARPBOOK_DEVICE_FN double warpbook_next_normal_double(State *state, warpbook_pai
     }
 WARPBOOK_RANDOM(curandStateXORWOW)
 WARPBOOK_RANDOM(curandStatePhilox4_32_10)
+WARPBOOK_RANDOM(curandStateMRG32k3a)
 #undef WARPBOOK_RANDOM
 
 // Of XORWOW in double, of two numbers; of Philox, of one.
@@ -143,4 +169,10 @@ WARPBOOK_DEVICE_FN float4 curand_log_normal4(curandStatePhilox4_32_10 *state, fl
     const float4 normal = curand_normal4(state);
     return make_float4(expf(mean + deviation * normal.x), expf(mean + deviation * normal.y),
                        expf(mean + deviation * normal.z), expf(mean + deviation * normal.w));
+}
+WARPBOOK_DEVICE_FN double4 curand_log_normal4_double(curandStatePhilox4_32_10 *state, double mean,
+                                                     double deviation) {
+    const double4 normal = curand_normal4_double(state);
+    return make_double4(exp(mean + deviation * normal.x), exp(mean + deviation * normal.y),
+                        exp(mean + deviation * normal.z), exp(mean + deviation * normal.w));
 }

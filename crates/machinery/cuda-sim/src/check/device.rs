@@ -32,9 +32,10 @@ pub struct Device {
 }
 
 impl Device {
-    /// All allocations that there are.
-    pub fn of(global: &Global, between: Between) -> Device {
+    /// All allocations that there are, but for the one at `except`.
+    pub fn of(global: &Global, between: Between, except: Option<u64>) -> Device {
         let allocations = global.allocations();
+        let allocations = allocations.filter(|found| Some(found.base) != except);
         Device {
             sorted: allocations
                 .map(|found| Tracked {

@@ -27,6 +27,8 @@ pub struct LaunchedBlocks {
     pub ordered: bool,
     /// How many are under way at once, at most.
     pub resident: u32,
+    /// Where `malloc` takes memory of, whose parts are used by one thread and then by another.
+    pub heap: Option<u64>,
 }
 
 /// What the checks of a launch share.
@@ -71,7 +73,7 @@ impl LaunchChecks {
                 checks,
                 shared_bytes,
                 granule: places.granule(Memory::Shared),
-                device: Device::of(global, between),
+                device: Device::of(global, between, blocks.heap),
                 watches_device: checks.race || checks.init,
                 between,
                 blocks: blocks.count,

@@ -15,6 +15,7 @@ mod decimal;
 pub mod fault;
 pub(crate) mod function;
 pub(crate) mod gang;
+pub mod heap;
 pub(crate) mod identity;
 pub mod image;
 pub(crate) mod lanewise;
@@ -52,6 +53,7 @@ mod window;
 
 pub use conditions::Conditions;
 pub use fault::{Fault, FaultKind, Miss};
+pub use heap::Heap;
 pub use sample::Observe;
 pub use sm::Program;
 pub use time_limit::TimeLimit;

@@ -32,7 +32,7 @@ impl Sm {
     }
 
     /// Argument `n` of call site `imm`, for one lane: 8 bytes of the caller's local memory.
-    fn argument(&self, inst: &Inst, n: usize, lane: usize) -> u64 {
+    pub fn argument(&self, inst: &Inst, n: usize, lane: usize) -> u64 {
         let offset = self.grid.program.call_sites[inst.imm as usize].arguments[n].0;
         let at = lane * self.locals.bytes as usize + (self.local_base + offset) as usize;
         let mut bytes = [0; 8];
@@ -42,6 +42,18 @@ impl Sm {
             bytes[..end - at].copy_from_slice(&local[at..end]);
         }
         u64::from_le_bytes(bytes)
+    }
+
+    /// Puts the result of a call, for one lane, where the caller wants it, if it does.
+    pub fn answer(&mut self, inst: &Inst, lane: usize, result: &[u8]) {
+        let results = &self.grid.program.call_sites[inst.imm as usize].results;
+        let Some(&(_, to, _)) = results.first() else {
+            return;
+        };
+        let at = lane * self.locals.bytes as usize + (self.local_base + to) as usize;
+        if let Some(local) = self.block.warp_mut().local.as_mut() {
+            local[at..at + result.len()].copy_from_slice(result);
+        }
     }
 }
 
@@ -54,10 +66,6 @@ const PRINTED: usize = 1 << 20;
 /// # Safety
 /// As for [`crate::exec::sm::Handler`]; so for every handler here.
 pub unsafe fn vprintf(sm: &mut Sm, inst: &Inst) -> Next {
-    let result = sm.grid.program.call_sites[inst.imm as usize]
-        .results
-        .first()
-        .copied();
     let mut text = Vec::new();
     for lane in active(sm.mask) {
         let (format, arguments) = (sm.argument(inst, 0, lane), sm.argument(inst, 1, lane));
@@ -70,12 +78,7 @@ pub unsafe fn vprintf(sm: &mut Sm, inst: &Inst) -> Next {
             Ok(count) => count,
             Err(address) => return sm.fail(inst, lane, unreadable(address)),
         };
-        if let Some((_, to, _)) = result {
-            let at = lane * sm.locals.bytes as usize + (sm.local_base + to) as usize;
-            if let Some(local) = sm.block.warp_mut().local.as_mut() {
-                local[at..at + 4].copy_from_slice(&count.to_le_bytes());
-            }
-        }
+        sm.answer(inst, lane, &count.to_le_bytes());
     }
     let block = sm.block.number;
     if sm.printed.last().is_none_or(|(last, _)| *last != block) {

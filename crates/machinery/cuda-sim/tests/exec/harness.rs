@@ -159,6 +159,7 @@ impl Machine {
             params: &bytes,
             stack_limit: 1024,
             cooperative: None,
+            heap: None,
             images: Arc::default(),
             time_limit: Some(match self.standstill {
                 Some(limit) => TimeLimit::Standstill(limit),

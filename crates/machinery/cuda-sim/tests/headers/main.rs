@@ -5,9 +5,11 @@
 //! without them these are ignored, and say so. Each clang that is found has its own.
 
 mod compiler;
+mod generators;
 mod machine;
 mod numbers;
 mod programs;
+mod words;
 
 use std::process::ExitCode;
 
@@ -17,7 +19,7 @@ use libtest_mimic::{Arguments, Completion, Trial};
 /// What is tested with a compiler.
 type Test = fn(&Compiler);
 
-const TESTS: [(&str, Test); 11] = [
+const TESTS: [(&str, Test); 16] = [
     ("tensor_cores_multiply_fragments", programs::matrices),
     ("an_everyday_program_compiles_and_runs", programs::everyday),
     ("groups_of_threads_work_together", programs::groups),
@@ -28,6 +30,14 @@ const TESTS: [(&str, Test); 11] = [
     ),
     ("half_and_bfloat16_are_as_on_an_h200", numbers::narrow),
     ("random_numbers_are_as_on_an_h200", numbers::random),
+    ("mrg32k3a_is_as_defined", generators::mrg),
+    (
+        "poisson_numbers_have_their_probabilities",
+        generators::poisson,
+    ),
+    ("most_and_least_of_words_and_halves", words::dpx),
+    ("copies_go_past_the_registers", words::copies),
+    ("the_next_number_is_told", words::neighbours),
     ("what_the_simulator_lacks_compiles", programs::not_simulated),
     ("headers_stand_alone_for_plain_c_and_cpp", programs::plain),
     ("each_header_compiles_by_itself", programs::each_header),

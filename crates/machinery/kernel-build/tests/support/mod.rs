@@ -54,6 +54,19 @@ impl Checkout {
         fs::read_to_string(self.path(file)).expect("a readable file")
     }
 
+    /// A folder with all that is in it.
+    pub fn copy(&self, from: &Path, to: &str) {
+        for entry in fs::read_dir(from).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let name = path.file_name().expect("a name").to_string_lossy();
+            let to = format!("{to}/{name}");
+            match path.is_dir() {
+                true => self.copy(&path, &to),
+                false => self.write(&to, &fs::read_to_string(&path).expect("a text")),
+            }
+        }
+    }
+
     pub fn write(&self, file: &str, text: &str) {
         let path = self.path(file);
         fs::create_dir_all(path.parent().expect("a parent")).expect("a folder");

@@ -84,6 +84,7 @@ impl Machine {
             params: &self.params,
             stack_limit: 1024,
             cooperative: None,
+            heap: None,
             images: Arc::default(),
             time_limit: None,
             threads: Some(pool),

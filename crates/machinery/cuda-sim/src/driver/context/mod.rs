@@ -8,6 +8,7 @@ mod stack;
 mod tests;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 pub(super) use self::primary::PrimaryContext;
 pub use self::settings::Limit;
@@ -16,6 +17,7 @@ pub use self::stack::ContextStack;
 use self::settings::Settings;
 use super::timeline::Timeline;
 use super::{ContextId, CudaError, Driver};
+use crate::exec::Heap;
 use crate::memory::global::AllocationKind;
 
 /// All flag bits that `cuCtxCreate` knows: how a thread waits for the GPU (the lowest three), mapped
@@ -33,6 +35,8 @@ pub(super) struct Context {
     pub(super) fault: Option<CudaError>,
     /// The start addresses of the allocations made in this context.
     pub(super) owned: BTreeSet<u64>,
+    /// What `malloc` in kernels takes memory of, once a kernel with it has run. The program does not own it.
+    pub(super) heap: Option<Arc<Heap>>,
     settings: Settings,
 }
 
@@ -43,6 +47,7 @@ impl Context {
             timeline: Timeline::new(),
             fault: None,
             owned: BTreeSet::new(),
+            heap: None,
             settings: Settings::new(),
         }
     }
@@ -122,7 +127,9 @@ impl Driver {
         {
             self.leaks.extend(self.leaked(context));
         }
-        for address in removed.into_iter().flat_map(|context| context.owned) {
+        let Some(removed) = removed else { return };
+        let heap = removed.heap.map(|heap| heap.base());
+        for address in removed.owned.into_iter().chain(heap) {
             self.release(address);
         }
     }

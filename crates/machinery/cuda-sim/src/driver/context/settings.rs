@@ -64,7 +64,7 @@ impl Driver {
     }
 
     /// `cuCtxSetLimit`: sets a limit of `context`, in bytes. [`CudaError::InvalidValue`] for a stack
-    /// of more than 512 KB a thread.
+    /// of more than 512 KB a thread, and for `malloc` in kernels once a kernel with it has run.
     pub fn set_limit(
         &mut self,
         context: ContextId,
@@ -73,6 +73,9 @@ impl Driver {
     ) -> Result<(), CudaError> {
         let context = self.context_mut(context)?;
         if limit == Limit::StackSize && bytes > MAX_STACK {
+            return Err(CudaError::InvalidValue);
+        }
+        if limit == Limit::MallocHeapSize && context.heap.is_some() {
             return Err(CudaError::InvalidValue);
         }
         context.settings.limits[limit as usize] = bytes;

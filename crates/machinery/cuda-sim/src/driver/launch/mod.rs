@@ -2,17 +2,21 @@
 
 #[cfg(test)]
 mod cooperative_tests;
+#[cfg(test)]
+mod heap_tests;
 mod limits;
 #[cfg(test)]
 mod tests;
 
 pub(super) use self::limits::{max_threads, registers_per_warp};
 
+use std::sync::Arc;
+
 use self::limits::check_launch;
 use super::timeline::Engine;
 use super::{ContextId, CudaError, Driver, FunctionId, Limit, StreamId};
 use crate::check::Finding;
-use crate::exec::{Fault, FaultKind, Observe, Watch};
+use crate::exec::{Fault, FaultKind, Heap, Observe, Watch};
 use crate::launch::{Launch, LaunchRecord, launch};
 
 /// What to launch and how: the arguments of `cuLaunchKernel`.
@@ -79,6 +83,10 @@ impl Driver {
         let kernel = function.kernel;
         let program = module.program.clone();
         let checks = self.checks;
+        let heap = match program.uses_heap {
+            true => Some(self.heap(context)?),
+            false => None,
+        };
         let cooperative = match config.cooperative {
             true => Some(self.meeting_place()?),
             false => None,
@@ -91,6 +99,7 @@ impl Driver {
             params: config.parameters,
             stack_limit: u32::try_from(stack).unwrap_or(u32::MAX),
             cooperative,
+            heap,
             images: self.images.clone(),
             time_limit: self.time_limit,
             threads: None,
@@ -153,6 +162,20 @@ impl Driver {
         Ok(u64::from(each) * u64::from(self.device.multiprocessors))
     }
 
+    /// What `malloc` takes memory of in the kernels of a context: made when it is first needed, as large as
+    /// the limit is then.
+    fn heap(&mut self, context: ContextId) -> Result<Arc<Heap>, CudaError> {
+        if let Some(heap) = &self.context(context)?.heap {
+            return Ok(heap.clone());
+        }
+        let bytes = self.limit(context, Limit::MallocHeapSize)? as u64;
+        let base = self.global.allocate(bytes)?;
+        self.global.name(base, "the memory of malloc in kernels");
+        let heap = Arc::new(Heap::new(base, bytes));
+        self.context_mut(context)?.heap = Some(heap.clone());
+        Ok(heap)
+    }
+
     /// New memory in which the blocks of a cooperative launch wait for each other.
     fn meeting_place(&mut self) -> Result<u64, CudaError> {
         let address = self.global.allocate(WORKSPACE)?;
@@ -190,6 +213,7 @@ fn fault_code(fault: &FaultKind) -> CudaError {
         FaultKind::Trap
         | FaultKind::Breakpoint
         | FaultKind::Mbarrier(_)
+        | FaultKind::InvalidFree { .. }
         | FaultKind::NoImage { .. } => CudaError::LaunchFailed,
     }
 }

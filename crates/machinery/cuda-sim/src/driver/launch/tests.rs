@@ -19,7 +19,7 @@ fn parameters(address: u64, value: u32) -> Vec<u8> {
     [&address.to_le_bytes()[..], &value.to_le_bytes()].concat()
 }
 
-fn config(function: FunctionId, parameters: &[u8]) -> LaunchConfig<'_> {
+pub(super) fn config(function: FunctionId, parameters: &[u8]) -> LaunchConfig<'_> {
     LaunchConfig {
         function,
         grid: [1; 3],

@@ -40,6 +40,8 @@ pub enum FaultKind {
     WarpIncomplete { alive: u32 },
     /// A barrier number of 16 or more, or a thread count that is no multiple of 32.
     InvalidBarrier { barrier: u32, count: u32 },
+    /// A kernel freed what `malloc` in a kernel has not given, or what was freed before.
+    InvalidFree { address: u64 },
     /// A texture or surface was named by what is no object's handle, or its memory is gone.
     NoImage { handle: u64 },
     /// A barrier in shared memory was used in a way that it cannot be: why.
@@ -129,6 +131,10 @@ impl fmt::Display for FaultKind {
                 }?;
                 write!(f, "\n  blocks ended: {ended} of {blocks}")
             }
+            FaultKind::InvalidFree { address } => write!(
+                f,
+                "free of {address:#x}, which is not what malloc in a kernel gave, or was freed before"
+            ),
             FaultKind::NoImage { handle } => write!(
                 f,
                 "no texture or surface object has the handle {handle:#x}, or its memory was freed"

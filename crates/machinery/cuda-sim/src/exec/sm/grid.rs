@@ -5,6 +5,7 @@ use crate::check::{self, Checks};
 use crate::device::DeviceSpec;
 use crate::exec::Conditions;
 use crate::exec::fault::Fault;
+use crate::exec::heap::Heap;
 use crate::exec::image::Images;
 use crate::exec::sample::{Observe, Sample};
 use crate::exec::time_limit::{TimeLimit, Timing};
@@ -33,6 +34,8 @@ pub struct Launch<'a> {
     /// The address of the word by which all blocks of the grid wait for each other, where they are all
     /// under way at once: a cooperative launch. It is in device memory, after a word of its size.
     pub cooperative: Option<u64>,
+    /// What `malloc` in the kernel takes memory of; none where it calls neither that nor `free`.
+    pub heap: Option<Arc<Heap>>,
     /// The textures and surfaces that the kernel may name.
     pub images: Arc<Images>,
     /// How long the launch may take; for ever where none.
@@ -78,6 +81,8 @@ pub struct Grid {
     /// Blocks that the modelled GPU runs at once: so many may wait for each other.
     pub resident: usize,
     pub images: Arc<Images>,
+    /// What `malloc` takes memory of.
+    pub heap: Option<Arc<Heap>>,
     /// Where a cooperative launch's blocks wait for each other; 0 for any other launch.
     pub cooperative: u64,
     pub sample: Sample,
@@ -135,6 +140,7 @@ impl Grid {
             count: progress.blocks,
             ordered: kernel.ordered || kernel.volatile,
             resident: resident as u32,
+            heap: launch.heap.as_ref().map(|heap| heap.base()),
         };
         Grid {
             program: program.clone(),
@@ -156,6 +162,7 @@ impl Grid {
             ),
             resident,
             images: launch.images.clone(),
+            heap: launch.heap.clone(),
             cooperative: launch.cooperative.unwrap_or(0),
             sample: Sample::new(
                 launch.observed(),

@@ -18,6 +18,8 @@ pub struct Program {
     /// Places in the frame of operands that are more than an instruction holds.
     pub operand_lists: Vec<Vec<u32>>,
     pub call_sites: Vec<CallSite>,
+    /// Its functions call `malloc` or `free`.
+    pub uses_heap: bool,
     /// Address and bytes of the constant bank in device memory.
     pub constants: Option<(u64, u64)>,
     /// Device address and bytes of each module variable in global or constant memory.

@@ -26,6 +26,7 @@ impl Sm {
                 params: &[],
                 stack_limit: 0,
                 cooperative: None,
+                heap: None,
                 images: Arc::default(),
                 time_limit: None,
                 threads: None,

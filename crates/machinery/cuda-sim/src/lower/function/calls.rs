@@ -9,7 +9,7 @@ use super::Lowering;
 use super::names::Named;
 use super::signature::{Formal, Signature};
 use crate::exec::function::CallSite;
-use crate::exec::{control, system};
+use crate::exec::{control, heap, system};
 use crate::isa::Class;
 use crate::lower::error::LoadError;
 use crate::lower::layout::Symbol;
@@ -217,9 +217,12 @@ impl<'a> Lowering<'_, 'a> {
         arguments: &[u32],
         results: &[u32],
     ) -> Result<(), LoadError> {
-        let (run, wanted): (crate::exec::sm::Handler, usize) = match name {
-            "vprintf" => (system::vprintf, 2),
-            "__assertfail" => (system::assert_fail, 5),
+        // What runs it, and the bytes of its result.
+        let (run, wanted, bytes): (crate::exec::sm::Handler, usize, u32) = match name {
+            "vprintf" => (system::vprintf, 2, 4),
+            "__assertfail" => (system::assert_fail, 5, 4),
+            "malloc" => (heap::malloc, 1, 8),
+            "free" => (heap::free, 1, 0),
             _ => {
                 let message = format!("function `{name}` is declared but has no body");
                 return Err(self.error(message));
@@ -228,10 +231,11 @@ impl<'a> Lowering<'_, 'a> {
         if arguments.len() != wanted {
             return Err(self.error(format!("`{name}` takes {wanted} arguments")));
         }
+        self.program.uses_heap |= matches!(name, "malloc" | "free");
         let result = results.first().copied();
         self.sites.push(CallSite {
             arguments: arguments.iter().map(|&from| (from, 0, 0)).collect(),
-            results: result.into_iter().map(|to| (0, to, 4)).collect(),
+            results: result.into_iter().map(|to| (0, to, bytes)).collect(),
             caller_bytes: 0,
         });
         let site = (self.program.call_sites.len() + self.sites.len() - 1) as u64;

@@ -1,0 +1,127 @@
+//! Functions and variables of kernels that no file of the program defines, and where they are used.
+
+use std::collections::HashMap;
+
+use crate::kernels::in_full;
+
+/// What the driver provides.
+const OF_THE_DRIVER: [&str; 4] = ["vprintf", "__assertfail", "malloc", "free"];
+
+/// What is used and not defined in a module, with the place of the first use: `main.cu:12`.
+pub fn undefined(ptx: &str) -> Vec<String> {
+    let mut names: Vec<(&str, &str)> = Vec::new();
+    let mut files: HashMap<&str, &str> = HashMap::new();
+    for line in ptx.lines().map(str::trim) {
+        if let Some(rest) = line.strip_prefix(".extern .func") {
+            // .extern .func  (.param .b32 func_retval0) NAME
+            let rest = rest.trim_start();
+            let result = rest.strip_prefix('(').and_then(|rest| rest.split_once(')'));
+            let name = result.map_or(rest, |(_, name)| name.trim_start());
+            let name = name.split(|c| !is_of_name(c)).next().unwrap_or_default();
+            names.push(("function", name));
+        } else if let Some(rest) = line
+            .strip_prefix(".extern .global")
+            .or(line.strip_prefix(".extern .const"))
+        {
+            // .extern .global .align 4 .b8 NAME[16];
+            let name = rest.rsplit(' ').next().unwrap_or_default();
+            let name = name.split(['[', ';']).next().unwrap_or_default();
+            names.push(("variable", name));
+        } else if let Some(rest) = line.strip_prefix(".file") {
+            // .file 1 "NAME"
+            if let Some((number, name)) = rest.trim().split_once(char::is_whitespace) {
+                files.insert(number, name.trim().trim_matches('"'));
+            }
+        }
+    }
+    names.retain(|(_, name)| !OF_THE_DRIVER.contains(name));
+    let uses = names.iter().map(|(kind, name)| {
+        let place = match first_use(ptx, name, &files) {
+            Some(place) => format!(" (used in {place})"),
+            None => String::new(),
+        };
+        format!("{} {}{place}", kind, in_full(name))
+    });
+    uses.collect()
+}
+
+/// Whether names in PTX have this character.
+fn is_of_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%')
+}
+
+/// The file and line that an instruction with this name in it counts for.
+fn first_use(ptx: &str, name: &str, files: &HashMap<&str, &str>) -> Option<String> {
+    let mut place = None;
+    for line in ptx.lines().map(str::trim) {
+        if let Some(rest) = line.strip_prefix(".loc") {
+            // .loc 1 12 5
+            let mut numbers = rest.split_whitespace();
+            place = numbers.next().zip(numbers.next());
+        } else if line.starts_with(['.', '/', '(', ')', '{', '}']) {
+            continue;
+        } else if line.split(|c| !is_of_name(c)).any(|word| word == name) {
+            let (file, number) = place?;
+            let file = files.get(file)?.trim_start_matches("./");
+            return Some(format!("{file}:{number}"));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PTX: &str = "
+.extern .func  (.param .b32 func_retval0) vprintf
+(
+        .param .b64 vprintf_param_0,
+        .param .b64 vprintf_param_1
+)
+;
+.extern .func  (.param .b32 func_retval0) _Z5twicei
+(
+        .param .b32 _Z5twicei_param_0
+)
+;
+.extern .func stop()
+;
+.extern .global .align 4 .u32 counter;
+.extern .const .align 4 .b8 scale[8];
+.extern .shared .align 4 .b8 buffer[];
+
+.visible .entry k(
+        .param .u64 k_param_0
+)
+{
+        .file   1 \"./main.cu\"
+        .loc    1 9 0
+        ld.global.u32   %r1, [counters];
+        .loc    1 12 5
+        { // callseq 0, 0
+        call.uni (retval0),
+        _Z5twicei,
+        (
+        param0
+        );
+        .loc    1 14 3
+        ld.global.u32   %r1, [counter];
+        call.uni stop, ();
+}
+";
+
+    #[test]
+    fn what_nobody_defines_is_told_with_its_first_use() {
+        assert_eq!(
+            undefined(PTX),
+            [
+                "function twice(int) (used in main.cu:12)",
+                "function stop (used in main.cu:14)",
+                "variable counter (used in main.cu:14)",
+                "variable scale",
+            ]
+        );
+        assert!(undefined(".visible .func f()\n{\nret;\n}\n").is_empty());
+    }
+}

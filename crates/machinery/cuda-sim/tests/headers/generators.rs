@@ -1,0 +1,185 @@
+//! MRG32k3a beside its definition, and Poisson's distribution beside its probabilities.
+
+use crate::compiler::Compiler;
+use crate::machine::{Machine, addresses};
+
+const M1: u64 = 4_294_967_087;
+const M2: u64 = 4_294_944_443;
+
+type Matrix = [[u64; 3]; 3];
+
+/// One of the two recurrences: what gives the next number of the last three, and the modulus.
+struct Recurrence {
+    step: Matrix,
+    modulus: u64,
+}
+
+const RECURRENCES: [Recurrence; 2] = [
+    Recurrence {
+        step: [[0, 1, 0], [0, 0, 1], [M1 - 810_728, 1_403_580, 0]],
+        modulus: M1,
+    },
+    Recurrence {
+        step: [[0, 1, 0], [0, 0, 1], [M2 - 1_370_589, 0, 527_612]],
+        modulus: M2,
+    },
+];
+
+fn product(a: &Matrix, b: &Matrix, modulus: u64) -> Matrix {
+    let cell = |i: usize, j: usize| {
+        let sum: u128 = (0..3)
+            .map(|k| u128::from(a[i][k]) * u128::from(b[k][j]))
+            .sum();
+        (sum % u128::from(modulus)) as u64
+    };
+    [0, 1, 2].map(|i| [0, 1, 2].map(|j| cell(i, j)))
+}
+
+impl Recurrence {
+    /// `state` after `count` times 2 to the `doublings` steps.
+    fn after(&self, state: [u64; 3], count: u64, doublings: u32) -> [u64; 3] {
+        let mut step = self.step;
+        for _ in 0..doublings {
+            step = product(&step, &step, self.modulus);
+        }
+        let mut all = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
+        for bit in 0..64 {
+            if count >> bit & 1 == 1 {
+                all = product(&all, &step, self.modulus);
+            }
+            step = product(&step, &step, self.modulus);
+        }
+        let column = product(&all, &state.map(|number| [number, 0, 0]), self.modulus);
+        column.map(|row| row[0])
+    }
+}
+
+/// The generator of `seed` after so many sequences, subsequences and numbers.
+fn begun([seed, subsequence, offset, sequence]: [u64; 4]) -> [[u64; 3]; 2] {
+    let low = (seed as u32 ^ 0x5555_5555) as u64;
+    let high = ((seed >> 32) as u32 ^ 0xaaaa_aaaa) as u64;
+    let [first, second] = match seed {
+        0 => [[1; 3]; 2],
+        _ => [[low, high, low], [high, low, high]],
+    };
+    let mut states = [
+        first.map(|by| by * 12345 % M1),
+        second.map(|by| by * 12345 % M2),
+    ];
+    for (state, recurrence) in states.iter_mut().zip(&RECURRENCES) {
+        *state = recurrence.after(*state, subsequence, 76);
+        *state = recurrence.after(*state, offset, 0);
+        *state = recurrence.after(*state, sequence, 127);
+    }
+    states
+}
+
+fn next(states: &mut [[u64; 3]; 2]) -> u64 {
+    for (state, recurrence) in states.iter_mut().zip(&RECURRENCES) {
+        *state = recurrence.after(*state, 1, 0);
+    }
+    match (states[0][2] + M1 - states[1][2]) % M1 {
+        0 => M1,
+        number => number,
+    }
+}
+
+pub fn mrg(compiler: &Compiler) {
+    let mut machine = Machine::new(&compiler.ptx("generators.cu"));
+    let from = [
+        [0, 0, 0, 0],
+        [1, 0, 0, 0],
+        [0x1234_5678_9abc_def0, 3, 1_000_003, 0],
+        [7, (1 << 51) - 1, u64::MAX, 5],
+        [42, 1 << 33, 1, 1 << 40],
+    ];
+    let words = machine.buffer(&from.concat());
+    let to = machine.buffer(&vec![0f64; 16 * from.len()]);
+    let grid = [1, from.len() as u32];
+    machine.run("mrg", grid, false, &addresses(&[to, words]));
+    let found: Vec<f64> = machine.read(to, 16 * from.len());
+    for (from, found) in from.iter().zip(found.chunks(16)) {
+        let mut states = begun(*from);
+        let mut uniform = || next(&mut states) as f64 * 2.328_306_549_837_828_8e-10;
+        for found in &found[..4] {
+            let number = uniform() / 2.328_306_549_837_828_8e-10;
+            assert_eq!(
+                *found,
+                (number.round() * 1.000_000_048_662).floor(),
+                "{from:?}"
+            );
+        }
+        for found in &found[4..8] {
+            assert!((uniform() - found).abs() < 1e-15, "{from:?}");
+        }
+        for found in &found[8..10] {
+            assert!((uniform() - found).abs() < 1e-7, "{from:?}");
+        }
+        let mut normal = || {
+            let (size, turns) = ((-2.0 * uniform().ln()).sqrt(), uniform());
+            let (sin, cos) = (turns * std::f64::consts::TAU).sin_cos();
+            [sin * size, cos * size]
+        };
+        let [first, second] = normal();
+        assert!((first - found[10]).abs() < 1e-12 && (second - found[11]).abs() < 1e-12);
+        assert!((normal()[0] - found[12]).abs() < 1e-5, "{from:?}");
+        let log = (0.5 + 0.25 * normal()[0]).exp();
+        assert!((log - found[13]).abs() < 1e-12, "{from:?}");
+    }
+    // The first number of the publication's own seeds.
+    let mut published = begun([0; 4]);
+    let first = next(&mut published) as f64 / (M1 + 1) as f64;
+    assert!((first - 0.127_011_122_046_577).abs() < 1e-14, "{first}");
+}
+
+/// The probability of each number from 0 on, of a Poisson distribution.
+fn probabilities(mean: f64, most: usize) -> Vec<f64> {
+    let mut log = -mean;
+    let each = (0..=most).map(|k| {
+        if k > 0 {
+            log += (mean / k as f64).ln();
+        }
+        log.exp()
+    });
+    each.collect()
+}
+
+/// The sum of squared differences from what is expected, in bins of at least 20, and the bins.
+fn differences(found: &[u32], mean: f64) -> (f64, usize) {
+    let most = (mean + 10.0 * mean.sqrt() + 20.0) as usize;
+    let mut counts = vec![0f64; most + 1];
+    for &number in found {
+        counts[(number as usize).min(most)] += 1.0;
+    }
+    let (mut sum, mut bins, mut expected, mut seen) = (0.0, 0, 0.0, 0.0);
+    for (probability, count) in probabilities(mean, most).iter().zip(counts) {
+        expected += probability * found.len() as f64;
+        seen += count;
+        if expected >= 20.0 {
+            sum += (seen - expected) * (seen - expected) / expected;
+            (bins, expected, seen) = (bins + 1, 0.0, 0.0);
+        }
+    }
+    (sum, bins)
+}
+
+pub fn poisson(compiler: &Compiler) {
+    const EACH: usize = 256 * 64;
+    let mut machine = Machine::new(&compiler.ptx("generators.cu"));
+    for mean in [0.25, 3.0, 30.0, 64.0, 500.0, 4000.0, 9000.0] {
+        let to = machine.buffer(&vec![0u32; 4 * EACH]);
+        let mut parameters = addresses(&[to]);
+        parameters.extend(f64::to_le_bytes(mean));
+        machine.run("poisson", [1, 256], false, &parameters);
+        let found: Vec<u32> = machine.read(to, 4 * EACH);
+        for (generator, found) in found.chunks(EACH).enumerate() {
+            let (sum, bins) = differences(found, mean);
+            // The sum has a mean of as many as there are bins, and a variance of twice that.
+            let off = (sum - bins as f64) / (2.0 * bins as f64).sqrt();
+            assert!(
+                off.abs() < 5.0,
+                "mean {mean}, generator {generator}: {sum} in {bins} bins"
+            );
+        }
+    }
+}
