@@ -32,6 +32,8 @@ use Meaning::{Flush, Fused, Generate, Is, NoMatter, Refused, Relocatable, Stands
 const RUNS: &str = "cuda-run compiles a program and runs it, and leaves no file behind";
 const FAST: &[&str] = &[
     "--device-option=-ffast-math",
+    // Programs ask whether a number is finite, and nvcc's flag leaves that as it is.
+    "--device-option=-fno-finite-math-only",
     "--device-option=-fcuda-approx-transcendentals",
     "--device-option=-D__USE_FAST_MATH__",
     FLUSH[0],

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::kernels::in_full;
+use cuda_driver::names::in_full;
 
 /// What the driver provides.
 const OF_THE_DRIVER: [&str; 4] = ["vprintf", "__assertfail", "malloc", "free"];
