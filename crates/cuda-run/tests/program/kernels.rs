@@ -75,7 +75,7 @@ pub fn heap() -> Result<(), Failed> {
     );
     folder.run(&["twice.cu"]).says(
         0,
-        &["was freed before", "in kernel _Z5twicev", "twice.cu:4"],
+        &["was freed before", "in kernel twice", "twice.cu:4"],
     )
 }
 
