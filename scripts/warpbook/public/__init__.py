@@ -2,6 +2,7 @@
 
 import argparse
 import concurrent.futures
+import hashlib
 import json
 import pathlib
 
@@ -11,18 +12,16 @@ from . import collection, pages, runs
 
 def main(doc):
     flags = parse(doc)
-    beside = {(one["collection"], one["program"]): one for one in read(flags.beside)}
-    if flags.source:
-        found = list(read(flags.source))
-    else:
-        found = list(run(flags, beside))
-    if flags.save:
-        flags.save.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in found))
+    found = sorted(read(flags.source) if flags.source else run(flags), key=place)
     parts = pages.parts(found)
     if flags.into:
         tables.insert({flags.into: parts}, flags.check, "those of the runs")
     else:
         tables.show(parts)
+
+
+def place(record):
+    return record["collection"], record["program"]
 
 
 def parse(doc):
@@ -37,7 +36,7 @@ def parse(doc):
     parser.add_argument("--into", type=pathlib.Path, metavar="PAGE")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--only", metavar="NAME", default="")
-    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seconds", type=float, default=60, help="of the processor's time a program")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--program", metavar="CUDA-RUN", help="a cuda-run that was built elsewhere")
     parser.add_argument("--nvcc", action="store_true")
@@ -48,13 +47,11 @@ def parse(doc):
 
 
 def read(path):
-    if path:
-        for line in path.read_text().splitlines():
-            yield json.loads(line)
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path else []
 
 
-def run(flags, beside):
-    """Each program's result, as it comes; in the order of their names in the end."""
+def run(flags):
+    """All programs' results; those that are recorded already are not run again."""
     how = runs.Nvcc(flags.seconds) if flags.nvcc else runs.CudaRun(flags.seconds, flags.program)
     programs = [
         program
@@ -62,7 +59,28 @@ def run(flags, beside):
         for program in collection.programs(*words.split("=", 1))
         if flags.only in program.name
     ]
+    # Those that are not run come first, at once. The others come in no order of the collection's, so that what
+    # is recorded is at any time a sample of it.
+    programs.sort(key=lambda program: (not program.needs(), hashlib.sha256(program.name.encode()).digest()))
+    beside = {place(one): one for one in read(flags.beside)}
+    found = {place(one): one for one in read(flags.save if flags.save and flags.save.exists() else None)}
+    for program in programs:
+        found.setdefault(program.key, program.record("not run"))
+    waiting = [program for program in programs if flags.only or to_run(found[program.key], how.seconds)]
     with concurrent.futures.ThreadPoolExecutor(flags.jobs) as pool:
-        for one in pool.map(lambda program: runs.result(how, program, beside), programs):
+        for one in pool.map(lambda program: runs.result(how, program, beside), waiting):
             print(f"{one['collection']} {one['program']}: {one['result']} {one.get('why', '')}", flush=True)
-            yield one
+            found[place(one)] = one
+            if flags.save:
+                save(flags.save, found)
+    return list(found.values())
+
+
+def to_run(record, seconds):
+    """Whether a program waits to be run: for the first time, or with more time than it had."""
+    return record["result"] == "not run" or record["result"] == runs.TOO_LONG and record["seconds"] < seconds
+
+
+def save(path, found):
+    lines = (json.dumps(found[key], ensure_ascii=False) + "\n" for key in sorted(found))
+    path.write_text("".join(lines), encoding="utf-8")

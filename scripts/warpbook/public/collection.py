@@ -25,6 +25,9 @@ LIBRARIES = {
     "Boost": r"boost/",
     "GSL": r"gsl/",
     "NVML": r"nvml",
+    "PyTorch": r"torch/|ATen/|c10/",
+    "FFTW": r"fftw",
+    "TBB": r"tbb/",
 }
 SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c", ".C")
 # What tells that a program's data is to be had elsewhere.
@@ -40,19 +43,28 @@ class Program:
     flags: list
     arguments: list
 
-    def smaller(self):
-        """Flags of the compiler that make its sizes smaller, the first the least: PolyBench's own names."""
-        names = ("SMALL_DATASET", "MINI_DATASET")
-        texts = [path.read_text(errors="replace") for path in self.folder.glob("*.cu*") if path.is_file()]
-        return [f"-D{name}" for name in names if any(name in text for text in texts)]
+    @property
+    def key(self):
+        return self.collection, self.name
+
+    def record(self, result, **more):
+        return {"collection": self.collection, "program": self.name, "result": result} | more
+
+    def needs(self):
+        """What it needs that is not there, or nothing."""
+        missing = self.missing()
+        return self.library() or (missing and f"data: {pathlib.Path(missing).name}")
+
+    def sources(self):
+        """All files of code in its folder."""
+        suffixes = (*SOURCES, ".h", ".hpp", ".cuh")
+        return [path for path in sorted(self.folder.rglob("*")) if path.suffix in suffixes and path.is_file()]
 
     def library(self):
         """The library that it needs, or nothing."""
-        texts = [path for path in self.folder.rglob("*") if path.suffix in (*SOURCES, ".h", ".hpp", ".cuh")]
         included = "\n".join(
             line
-            for path in texts
-            if path.is_file()
+            for path in self.sources()
             for line in path.read_text(errors="replace").splitlines()
             if line.lstrip().startswith("#") and "include" in line
         )
@@ -63,18 +75,15 @@ class Program:
 
     def missing(self):
         """A file of data that its arguments name and the collection lacks, or nothing."""
-        for word in self.arguments:
-            if DATA.search(word) and not (self.folder / word).exists():
-                return word
-        return None
+        return lacking(self.folder, self.arguments)
 
 
 def programs(name, folder):
     """The programs of a collection, by their names."""
     top = pathlib.Path(folder).resolve()
-    for makefile in sorted(top.rglob("Makefile")):
+    for makefile in sorted(path for path in top.rglob("[Mm]akefile") if path.is_file()):
         # The same programs for other compilers.
-        if makefile.parent.name.endswith(("-hip", "-sycl", "-omp")):
+        if any(part.endswith(("-hip", "-sycl", "-omp")) for part in makefile.parent.parts):
             continue
         program = read(name, top, makefile.parent)
         if program:
@@ -82,31 +91,64 @@ def programs(name, folder):
 
 
 def read(collection, top, folder):
-    said = dry_run(folder, "run") or dry_run(folder)
-    files, flags, arguments = [], [], []
-    for line in said.splitlines():
-        words = split(line)
-        compiles = any(pathlib.Path(word).name in ("nvcc", "NVCC", "g++", "gcc", "c++", "cc") for word in words[:1])
-        if compiles:
-            files += [word for word in words if word.endswith(SOURCES) and (folder / word).is_file()]
-            flags += kept(words)
-        elif words and re.match(r"(\./|.*\.(out|exe)$)", words[0]) and not arguments:
-            arguments = words[1:]
-    own = folder / "run"
-    if not arguments and own.is_file():
-        lines = [split(line) for line in own.read_text(errors="replace").splitlines()]
-        started = [words for words in lines if words and words[0].startswith("./")]
-        arguments = started[0][1:] if started else []
-    files = list(dict.fromkeys(files))
+    said = dry_run(folder, "run")
+    if not any(compiles(split(line)) for line in said.splitlines()):
+        said = dry_run(folder)
+    commands = started(said) or started(written(folder))
+    # One whose data is there, if any is.
+    command = next((words for words in commands if not lacking(folder, words)), (commands or [[]])[0])
+    lines = [words for line in said.splitlines() if compiles(words := split(line))]
+    # Of several programs the one that is run.
+    linked = [words for words in lines if "-c" not in words and named(folder, words)]
+    if len(linked) > 1:
+        wanted = pathlib.Path(command[0]).name if command else ""
+        lines = [words for words in linked if output(words) == wanted] or linked[:1]
+    files = list(dict.fromkeys(name for words in lines for name in named(folder, words)))
     if not any(name.endswith(".cu") for name in files):
         return None
-    words = list(dict.fromkeys(flags))
-    return Program(collection, str(folder.relative_to(top)).removesuffix("-cuda"), folder, files, words, arguments)
+    flags = list(dict.fromkeys(flag for words in lines for flag in kept(words)))
+    name = str(folder.relative_to(top)).removesuffix("-cuda")
+    return Program(collection, name, folder, files, flags, command[1:])
+
+
+def compiles(words):
+    compilers = ("nvcc", "g++", "gcc", "c++", "cc")
+    return any(pathlib.Path(word).name in compilers for word in words[:1])
+
+
+def named(folder, words):
+    """The files of code in a compiler's command."""
+    return [word for word in words if word.endswith(SOURCES) and (folder / word).is_file()]
+
+
+def output(words):
+    return next((pathlib.Path(after).name for word, after in zip(words, words[1:]) if word == "-o"), "")
+
+
+def written(folder):
+    """How a program is run, where a file beside it or above says so."""
+    files = [path for path in (folder / "run", folder.parent / "run") if path.is_file()]
+    return files[0].read_text(errors="replace") if files else ""
+
+
+def started(text):
+    """The commands that start a program of the folder's own."""
+    found = []
+    for line in text.splitlines():
+        words = split(line)
+        if words and re.match(r"\./|[\w/]+_cuda$|.*\.(out|exe)$", words[0]):
+            found.append(words[: words.index(">")] if ">" in words else words)
+    return found
+
+
+def lacking(folder, words):
+    """A file of data among the words that is not there, or nothing."""
+    return next((word for word in words if DATA.search(word) and not (folder / word).exists()), None)
 
 
 def dry_run(folder, *targets):
     """What make would do, with a compiler that stands for NVIDIA's."""
-    command = ["make", "-n", "-B", "-k", *targets, "CC=nvcc", "NVCC=nvcc", "LAUNCHER="]
+    command = ["make", "-n", "-B", "-k", *targets, "CC=nvcc", "NVCC=nvcc", "LAUNCHER=", "VERIFY=yes"]
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=60)
     except subprocess.TimeoutExpired:

@@ -4,20 +4,19 @@ import collections
 import re
 
 from .. import tables
+from . import verdict
 
-RIGHT = ("says that it is right", "prints what the GPU prints")
-ORDER = (
-    *RIGHT,
-    "runs, and says nothing of its results",
-    "says that it is wrong",
-    "ends with an error",
-    "takes too long",
-    "does not compile",
-)
+FAILED = ("says that it is wrong", "ends with an error", "takes too long", "does not compile")
+NOT_ASKED = ("left out", "not run")
 
 
 def parts(found):
-    return {"collections": summary(found), "failures": failures(found), "left out": left_out(found)}
+    return {
+        "collections": summary(found),
+        "failures": failures(found),
+        "silent": silent(found),
+        "left out": left_out(found),
+    }
 
 
 def summary(found):
@@ -25,29 +24,52 @@ def summary(found):
     rows = []
     for name in dict.fromkeys(one["collection"] for one in found):
         own = [one for one in found if one["collection"] == name]
-        asked = [one for one in own if one["result"] != "left out"]
-        counts = collections.Counter(one["result"] for one in asked)
-        right = sum(counts[kind] for kind in RIGHT)
-        share = f"{100 * right / len(asked):.0f} %" if asked else ""
-        rows.append([name, len(own), len(asked), *(counts[kind] or "" for kind in ORDER), share])
-    header = ["collection", "programs", "without a library or data that is lacking", *ORDER, "right"]
+        counts = collections.Counter(one["result"] for one in own)
+        asked = len(own) - sum(counts[kind] for kind in NOT_ASKED)
+        right = [one for one in own if one["result"] in verdict.GOOD]
+        at_own = sum(one["size"] == "own" for one in right)
+        speak = asked - counts[verdict.SILENT]
+        row = [name, len(own), *(counts[kind] or "" for kind in NOT_ASKED), asked]
+        row += [at_own or "", len(right) - at_own or "", *(counts[kind] or "" for kind in FAILED)]
+        rows.append([*row, counts[verdict.SILENT] or "", share(len(right), speak), share(len(right), asked)])
+    header = ["collection", "programs", *NOT_ASKED, "run", "right, own size", "right, smaller", *FAILED]
+    header += ["say nothing", "right of those that do not keep silent", "right of all run"]
     return tables.table(header, rows)
+
+
+def share(part, whole):
+    return f"{100 * part / whole:.0f} %" if whole else ""
 
 
 def failures(found):
     rows = [
-        [one["collection"], f"`{one['program']}`", one["result"], escaped(one.get("why") or one.get("with", ""))]
+        [one["collection"], f"`{one['program']}`", one["result"], escaped(one.get("with", "")), escaped(one.get("why", ""))]
         for one in found
-        if one["result"] not in (*RIGHT, "left out")
+        if one["result"] in FAILED
     ]
-    return tables.table(["collection", "program", "", "why"], rows)
+    return tables.table(["collection", "program", "", "with", "what it says"], rows)
+
+
+def silent(found):
+    """Names, a line a collection."""
+    rows = []
+    for name in dict.fromkeys(one["collection"] for one in found):
+        names = [f"`{one['program']}`" for one in found if (one["collection"], one["result"]) == (name, verdict.SILENT)]
+        rows.append([name, ", ".join(names)])
+    return tables.table(["collection", "programs"], rows)
 
 
 def left_out(found):
     """How many need what."""
-    counts = collections.Counter(one["why"] for one in found if one["result"] == "left out")
-    rows = [[why, count] for why, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
-    return tables.table(["needs", "programs"], rows)
+    missing = [one for one in found if one["result"] == "left out"]
+    counts = collections.Counter((one["collection"], need(one)) for one in missing)
+    ordered = sorted(counts.items(), key=lambda item: (item[0][0], -item[1], item[0]))
+    rows = [[name, why, count] for (name, why), count in ordered]
+    return tables.table(["collection", "needs", "programs"], rows)
+
+
+def need(record):
+    return "data that is not in the collection" if record["why"].startswith("data:") else record["why"]
 
 
 def escaped(text):

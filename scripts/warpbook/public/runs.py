@@ -1,29 +1,16 @@
 """Compiling and running a program, with cuda-run or with nvcc, and what came of it."""
 
-import dataclasses
-import hashlib
 import os
 import pathlib
-import re
 import signal
 import subprocess
 import tempfile
+import threading
 
 from .. import ROOT
+from . import sizes, verdict
 
-WRONG = re.compile(
-    r"\bFAIL|\bfailed\b|mismatch|incorrect|not match|\bwrong\b|INVALID|unsuccessful|Test (is )?failed", re.I
-)
-RIGHT = re.compile(
-    r"\bPASS|\bcorrect|\bsuccess|\bmatch|verified|\bOK\b|Non-Matching CPU-GPU Outputs[^\n]*: 0\b"
-    r"|(max|maximum|average|absolute|relative|rms|l2)[^\n]{0,30} error[^\n]{0,20}[:=] *[-+0-9.e]+",
-    re.I,
-)
-# PolyBench's own words, where a difference is counted.
-COUNTED = re.compile(r"Non-Matching CPU-GPU Outputs[^\n]*: (\d+)")
-# Lines that say how long something took, or how fast it was.
-TIMED = re.compile(r"time|second|\b[mun]?s\b|/s\b|flop|bandwidth|throughput|speed", re.I)
-NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?")
+TOO_LONG = "takes too long"
 
 
 class CudaRun:
@@ -33,9 +20,9 @@ class CudaRun:
         self.seconds = seconds
         self.program = [program] if program else built()
 
-    def run(self, program, attempt, folder):
+    def run(self, program, attempt, folder, seconds):
         command = [*self.program, *program.flags, *attempt.flags, *program.files, "--", *attempt.arguments]
-        return start(command, program.folder, self.seconds)
+        return start(command, program.folder, seconds)
 
 
 class Nvcc:
@@ -44,25 +31,13 @@ class Nvcc:
     def __init__(self, seconds):
         self.seconds = seconds
 
-    def run(self, program, attempt, folder):
+    def run(self, program, attempt, folder, seconds):
         target = folder / "program"
         command = ["nvcc", "-O3", "-arch=native", *program.flags, *attempt.flags, *program.files, "-o", target]
-        compiled = start(command, program.folder, 300)
+        compiled, spent = start(command, program.folder, 300)
         if compiled is None or compiled.returncode != 0:
-            return compiled
-        return start([target, *attempt.arguments], program.folder, self.seconds)
-
-
-@dataclasses.dataclass
-class Attempt:
-    """How a program is compiled and run: flags beside its own, and its arguments; whether those are guessed."""
-
-    flags: list
-    arguments: list
-    guessed: bool = False
-
-    def __str__(self):
-        return " ".join([*self.flags, *self.arguments])
+            return compiled, spent
+        return start([target, *attempt.arguments], program.folder, seconds)
 
 
 def built():
@@ -74,104 +49,72 @@ def built():
 
 def result(how, program, beside):
     """What became of a program, as a record."""
-    record = {"collection": program.collection, "program": program.name}
-    library, missing = program.library(), program.missing()
-    if library:
-        return record | {"result": "left out", "why": library}
-    if missing:
-        return record | {"result": "left out", "why": f"data: {pathlib.Path(missing).name}"}
+    needs = program.needs()
+    if needs:
+        return program.record("left out", why=needs)
+    on_gpu = beside.get(program.key, {})
     with tempfile.TemporaryDirectory() as folder:
-        on_gpu = beside.get((program.collection, program.name), {})
-        for attempt in attempts(program):
-            done = how.run(program, attempt, pathlib.Path(folder))
-            if done is None:
-                continue
-            record["with"] = str(attempt)
-            found = judged(done, on_gpu if on_gpu.get("with") == record["with"] else {})
-            # A size that nobody has thought of may be none: what goes wrong then says nothing.
-            if not attempt.guessed or "why" not in found:
-                return record | found
-    return record | {"result": "takes too long", "with": str(attempts(program)[0])}
+        record = program.record("") | largest(how, program, on_gpu, pathlib.Path(folder))
+    # A file that only its own message tells of: what it wrote lies there.
+    unnamed = (word for word in program.arguments if "." in word and not (program.folder / word).exists())
+    lacking = next((word for word in unnamed if word in record.get("why", "")), None)
+    return program.record("left out", why=f"data: {lacking}") if lacking else record
 
 
-def attempts(program):
-    """As the program is; with its own smaller sizes; with one repetition, which mostly is the last argument; and
-    with all sizes smaller."""
-    arguments = program.arguments
-    found = [Attempt([], arguments), *(Attempt([flag], arguments) for flag in program.smaller())]
-    numbers = [place for place, word in enumerate(arguments) if re.fullmatch(r"\d+", word)]
-    if not numbers:
-        return found
-    once = [*arguments]
-    once[numbers[-1]] = "1"
-    found.append(Attempt([], once, guessed=True))
-    for divisor in (8, 64):
-        smaller = [*once]
-        for place in numbers[:-1] or numbers:
-            smaller[place] = str(max(int(arguments[place]) // divisor, 1))
-        found.append(Attempt([], smaller, guessed=True))
-    return found
+def largest(how, program, on_gpu, folder):
+    """What came of the largest size that the time allows, beginning with the smallest."""
+    left = how.seconds
+    best, said = None, ""
+    for attempt in sizes.attempts(program):
+        # The next is mostly eight times as long.
+        if best and (left < how.seconds * 2 / 3 or best["result"] not in (*verdict.GOOD, verdict.SILENT)):
+            break
+        done, spent = how.run(program, attempt, folder, left)
+        if done is None:
+            break
+        left = max(left - spent, 1)
+        found = verdict.judged(done, on_gpu if on_gpu.get("with") == str(attempt) else {})
+        if found["result"] == "does not compile":
+            return found
+        # A size that nobody has thought of may be none: what goes wrong then says nothing.
+        if attempt.guessed and "why" in found:
+            said = said or f"with {attempt}: {found['why']}"
+        else:
+            best = {"size": attempt.size, "with": str(attempt)} | found
+    own = " ".join(program.arguments)
+    return best or {"result": TOO_LONG, "size": "own", "with": own, "why": said, "seconds": how.seconds}
 
 
 def start(command, folder, seconds):
-    """What a command did, or None where it took too long."""
+    """What a command did, or None where it took too long; and the processor's time that it took.
+
+    The limit is one of the processor's time, so that it is the same on a machine with other work.
+    """
     settings = {**os.environ, "CUDA_SIM_TIME_LIMIT": "none", "OMP_NUM_THREADS": "2"}
-    with subprocess.Popen(
-        [str(word) for word in command],
-        cwd=folder,
-        env=settings,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-    ) as process:
-        try:
-            out, err = process.communicate(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
-            return None
-    return subprocess.CompletedProcess(command, process.returncode, out, err)
+    limited = ["sh", "-c", f'ulimit -t {max(round(seconds), 1)}; exec "$@"', "sh", *map(str, command)]
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        process = subprocess.Popen(
+            limited,
+            cwd=folder,
+            env=settings,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+        )
+        # One that sleeps or waits for ever takes no time of the processor's, and others may keep it busy.
+        waiting = threading.Timer(40 * seconds + 120, os.killpg, (process.pid, signal.SIGKILL))
+        waiting.start()
+        _, status, usage = os.wait4(process.pid, 0)
+        waiting.cancel()
+        process.returncode = os.waitstatus_to_exitcode(status)
+        texts = [text(file) for file in (out, err)]
+    spent = usage.ru_utime + usage.ru_stime
+    if process.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL, -signal.SIGXCPU, 128 + signal.SIGXCPU):
+        return None, spent
+    return subprocess.CompletedProcess(command, process.returncode, *texts), spent
 
 
-def judged(done, on_gpu):
-    """Whether what a program printed is right."""
-    printed = done.stdout + "\n" + "\n".join(line for line in done.stderr.splitlines() if not ours(line))
-    kept = {"numbers": fingerprint(done.stdout), "status": done.returncode}
-    if "does not compile" in done.stderr:
-        return {"result": "does not compile", "why": first_error(done.stderr.partition("does not compile")[2])}
-    counted = [int(number) for number in COUNTED.findall(printed)]
-    if done.returncode != 0:
-        return kept | {"result": "ends with an error", "why": first_error(done.stderr) or last_line(done.stdout)}
-    wrong = any(counted) if counted else WRONG.search(printed)
-    if wrong:
-        line = next((line for line in printed.splitlines() if WRONG.search(line)), "its outputs differ")
-        return kept | {"result": "says that it is wrong", "why": line.strip()[:150]}
-    if RIGHT.search(printed):
-        return kept | {"result": "says that it is right"}
-    if on_gpu.get("numbers") and on_gpu["numbers"] == kept["numbers"]:
-        return kept | {"result": "prints what the GPU prints"}
-    return kept | {"result": "runs, and says nothing of its results"}
-
-
-def ours(line):
-    return line.startswith(("warpbook:", "simulator:", "| ", "|-")) or "These times are a model's" in line
-
-
-def fingerprint(text):
-    """The numbers of all lines that speak of no time: few as they are, or a hash of them."""
-    lines = [" ".join(NUMBER.findall(line)) for line in text.splitlines() if not TIMED.search(line)]
-    numbers = "\n".join(filter(None, lines))
-    return hashlib.sha256(numbers.encode()).hexdigest()[:16] if numbers else ""
-
-
-def first_error(text):
-    lines = [line for line in text.splitlines() if "error" in line.lower() and not line.startswith("simulator:")]
-    return lines[0].strip()[:200] if lines else last_line(text)
-
-
-def last_line(text):
-    lines = text.strip().splitlines()
-    return lines[-1].strip()[:200] if lines else ""
+def text(file):
+    file.seek(0)
+    return file.read().decode(errors="replace")

@@ -6,6 +6,9 @@ use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::Reversed;
 use std::ops::Range;
 
+/// How many blocks that do nothing are followed at most, as they may go round.
+const FARTHEST: usize = 64;
+
 /// The control flow graph.
 pub struct Graph {
     /// The drafts of each block, by their places.
@@ -58,6 +61,11 @@ impl Graph {
         }
     }
 
+    /// Whether the code from a block on does nothing but end the thread.
+    pub fn only_ends(&self, block: usize, drafts: &[Draft]) -> bool {
+        only_ends(block, drafts, &self.ranges, &self.successors)
+    }
+
     /// How many ways lead into each block from blocks that can be reached. The start of the
     /// function is one way into the first block.
     pub fn entries(&self) -> Vec<u32> {
@@ -91,20 +99,35 @@ fn meets(
         }
     }
     let dominators = dominators::simple_fast(Reversed(&graph), exit);
-    // Lanes that only come together to end need not wait for each other; and a barrier must
-    // not wait for lanes that have nothing left to do.
-    let only_ends = |block: usize| {
-        drafts[ranges[block].clone()]
-            .first()
-            .is_some_and(|draft| matches!(draft.flow, Flow::Exit | Flow::Stop))
-    };
     nodes
         .iter()
         .map(|&node| {
             let meet = dominators
                 .immediate_dominator(node)
                 .filter(|&meet| meet != exit)?;
-            Some(meet.index()).filter(|&block| !only_ends(block))
+            // Lanes that only come together to end need not wait for each other; and a barrier must
+            // not wait for lanes that have nothing left to do.
+            Some(meet.index()).filter(|&block| !only_ends(block, drafts, ranges, successors))
         })
         .collect()
+}
+
+/// Whether the code from a block on does nothing but end the thread. Jumps and blocks without
+/// instructions on the way there are nothing: a compiler may leave a loop through them.
+fn only_ends(
+    block: usize,
+    drafts: &[Draft],
+    ranges: &[Range<usize>],
+    successors: &[Vec<usize>],
+) -> bool {
+    let mut here = block;
+    for _ in 0..FARTHEST {
+        let first = drafts[ranges[here].clone()].first();
+        match (first.map(|draft| &draft.flow), &successors[here][..]) {
+            (Some(Flow::Exit | Flow::Stop), _) => return true,
+            (Some(Flow::Jump(_)) | None, &[next]) => here = next,
+            _ => return false,
+        }
+    }
+    false
 }

@@ -351,3 +351,20 @@ fn barriers_that_do_not_exist() {
         }
     );
 }
+
+/// clang leaves a loop through a block that has nothing but a jump to the kernel's end.
+#[test]
+fn a_barrier_in_a_loop_that_lanes_leave_one_by_one() {
+    let ptx = kernel_of(
+        "mov.u32 %r1, 0;
+        AGAIN: bar.sync 0;
+        add.u32 %r1, %r1, 1;
+        st.global.u32 [%mine], %r1;
+        setp.lt.u32 %p1, %r1, %t;
+        @%p1 bra AGAIN;
+        bra.uni DONE;
+        DONE: ret;",
+    );
+    let expected: Vec<u32> = (0..96).map(|t: u32| t.max(1)).collect();
+    assert_eq!(words(&ptx, 96).expect("opens"), expected);
+}

@@ -34,7 +34,7 @@ pub fn issued_by(drafts: &[Draft], graph: &Graph) -> Vec<Option<usize>> {
             continue;
         }
         let arms = [one, other].map(|start| Arm::from(start, drafts, graph, &entered));
-        if arms[0].meets != arms[1].meets || ends(arms[0].meets, drafts, graph) {
+        if arms[0].meets != arms[1].meets || graph.only_ends(arms[0].meets, drafts) {
             continue;
         }
         // At the end of a loop's body nothing is left to do while a load is on its way, so that
@@ -57,7 +57,7 @@ pub fn branches(issued_by: &[Option<usize>], drafts: &[Draft], graph: &Graph) ->
     let mut branches: Vec<bool> = graph
         .successors
         .iter()
-        .map(|sides| !sides.iter().any(|&side| ends(side, drafts, graph)))
+        .map(|sides| !sides.iter().any(|&side| graph.only_ends(side, drafts)))
         .collect();
     for &block in issued_by.iter().flatten() {
         branches[block] = false;
@@ -119,13 +119,6 @@ fn fits(block: &[Draft], place: usize) -> bool {
     let atomic = draft.access.is_some_and(|access| access.kind.is_update());
     let program = draft.class == Class::Special && draft.operations > 0;
     !(holds_up || atomic || program || draft.barrier)
-}
-
-/// Whether the code from a block on does nothing but end the thread. Lanes that go there leave at once.
-fn ends(block: usize, drafts: &[Draft], graph: &Graph) -> bool {
-    drafts[graph.ranges[past_labels(block, graph)].clone()]
-        .first()
-        .is_some_and(|draft| matches!(draft.flow, Flow::Exit | Flow::Stop))
 }
 
 /// The block that has the first instruction from here on: where a label follows a branch there is

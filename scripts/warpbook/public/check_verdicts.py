@@ -1,0 +1,90 @@
+"""What is taken for a verdict and what is not: `python3 -m unittest warpbook.public.check_verdicts`, in scripts/."""
+
+import subprocess
+import unittest
+
+from . import sizes, verdict
+
+RIGHT = (
+    "PASS",
+    "Test assert completed, returned OK",
+    "Verification: 0 errors",
+    "mismatches: 0",
+    "max error = 1.2e-07",
+    "Maximum relative error: 0.000000",
+    "Results are correct",
+    "Non-Matching CPU-GPU Outputs Beyond Error Threshold of 0.05 Percent: 0",
+    "Number of misses: 0",
+    "[max_error: 0.000001][error_cnt: 0]",
+    "Avg. diff: 1.5E-06",
+    "error (Euclidean norm): 1.0e-09",
+    "Launch kernel to generate assertion failures\nDevice assert failed as expected\nOK",
+)
+WRONG = (
+    "FAIL",
+    "Test failed!",
+    "PASS\nFAIL",
+    "5 mismatches",
+    "mismatches: 5",
+    "results do not match",
+    "max error = 0.7",
+    "max error = nan",
+    "Non-Matching CPU-GPU Outputs Beyond Error Threshold of 0.05 Percent: 12",
+    "Number of misses: 3",
+    "[NOT PASSED] checking keys: #err = 7",
+    "Verification checksum: 12 (WARNING - INVALID CHECKSUM!)",
+    "error at i=3  length=12",
+)
+NOTHING = (
+    "",
+    "Average kernel execution time: 12 (us)",
+    "Successfully opened input file",
+    "Launch kernel to generate assertion failures",
+    "checksum = 12345",
+    "Checking for mismatches",
+)
+
+
+class Verdicts(unittest.TestCase):
+    def test_what_a_program_says(self):
+        for said, texts in (("right", RIGHT), ("wrong", WRONG), (None, NOTHING)):
+            for text in texts:
+                self.assertEqual(verdict.verdict(text)[0], said, text)
+
+
+class Endings(unittest.TestCase):
+    def result(self, out, err="", status=0):
+        return verdict.judged(subprocess.CompletedProcess([], status, out, err), {})["result"]
+
+    def test_a_fault_that_the_program_does_not_look_for(self):
+        note = "warpbook: no NVIDIA GPU (libcuda.so.1 not found); running on the built-in simulator"
+        fault = "warpbook: illegal address: read of 4 bytes"
+        self.assertEqual(self.result("time: 3 s", note), verdict.SILENT)
+        self.assertEqual(self.result("time: 3 s", fault), "ends with an error")
+        self.assertEqual(self.result("Device assert failed as expected\nOK", fault), verdict.RIGHT_BY_ITSELF)
+
+    def test_how_it_ends(self):
+        self.assertEqual(self.result("PASS", status=1), "ends with an error")
+        self.assertEqual(self.result("", "error: main.cu does not compile", 1), "does not compile")
+
+
+class Sizes(unittest.TestCase):
+    def test_repetitions_are_named_by_the_usage_and_last_otherwise(self):
+        usage = 'printf("Usage: %s <repeat> <number of points>\\n", argv[0]);'
+        self.assertEqual(sizes.smaller(["100", "65536"], usage)[0], ["1", "128"])
+        usage = "Usage: %s <compute iterations> <repeat>\\n"
+        self.assertEqual(sizes.smaller(["8192", "1000"], usage)[0], ["64", "1"])
+        self.assertEqual(sizes.smaller(["65536", "100"], "")[0], ["128", "1"])
+        self.assertEqual(sizes.smaller(["-n", "65536", "-repeat", "100"], "")[0], ["-n", "128", "-repeat", "1"])
+
+    def test_a_check_that_can_be_asked_for_is(self):
+        usage = "Usage: %s <#samples> <verify> <repeat>\\n"
+        self.assertEqual(sizes.smaller(["65536", "0", "100"], usage)[0], ["128", "1", "1"])
+
+    def test_small_numbers_stay(self):
+        self.assertEqual(sizes.smaller(["3", "64", "100"], ""), [["3", "64", "1"]])
+        self.assertEqual(sizes.smaller(["input.txt"], ""), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,108 @@
+"""Whether what a program printed says that its results are right."""
+
+import hashlib
+import re
+
+RIGHT_BY_ITSELF = "says that it is right"
+AS_ON_GPU = "prints what the GPU prints"
+GOOD = (RIGHT_BY_ITSELF, AS_ON_GPU)
+SILENT = "runs, and says nothing of its results"
+
+# Counts of what is wrong that are nought.
+NOTHING = re.compile(
+    r"\b(no|0|zero) (\w+ )?(mismatch\w*|errors?|failures?|fails?|differences?|incorrect|wrong)\b"
+    r"|\b(mismatch\w*|errors?|failures?|failed|incorrect|wrong)(\s+\w+)?\s*[:=]\s*0+\b(?!\.)",
+    re.I,
+)
+# What is wrong on purpose, or spoken of before it is looked for.
+SPOKEN = re.compile(r"failed as expected|assertion failures|(check|test|look|verif)\w* (for|if|whether)[^\n]*", re.I)
+WRONG = re.compile(
+    r"\bFAIL(ED|S|URE)?\b|mismatch|\bincorrect|(not|n't) match|\bwrong\b|unsuccessful|\b(ERROR|Error)!|\bdiffers?\b"
+    r"|\bnot (correct|equal|valid|passed|the same)\b|\bunequal\b|invalid checksum|\berror (at|@)",
+    re.I,
+)
+RIGHT = re.compile(
+    r"\bPASS(ED|ES)?\b|\bcorrect(ly)?\b|\bsuccess(ful|fully)?\b|\bmatch(es|ed)?\b|\bverified\b|\bOK\b|\bidentical\b|\bvalid\b"
+    r"|(results?|outputs?) (are|is) (equal|the same)",
+    re.I,
+)
+# What else may succeed or be correct than results.
+PRAISE = re.compile(r"open|read|load|alloc|creat|initiali|launch|writ|saved|device|file|compil", re.I)
+# How far results are from what the program has computed otherwise.
+DISTANCE = re.compile(
+    r"(?:\b(?:max|average|avg|mean|abs|rel|rms|total|norm|l1|l2)[a-z]*[^\n:=]{0,30}?(?:err|diff|dev)[a-z]*"
+    r"|\brmse|\berror (?:rate|\())"
+    r"[^\n:=0-9]{0,40}[:=]?\s*([-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|nan|inf))",
+    re.I,
+)
+NEAR = 1e-3
+# PolyBench's own words, where a difference is counted.
+COUNTED = re.compile(r"(?:Non-Matching CPU-GPU Outputs[^\n]*|Number of misses): (\d+)")
+# Lines that say how long something took, or how fast it was.
+TIMED = re.compile(r"time|second|\b[mun]?s\b|/s\b|flop|bandwidth|throughput|speed", re.I)
+NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?")
+
+
+def judged(done, on_gpu):
+    """What became of a program that has ended: `done` has its status and what it printed."""
+    complaint = "\n".join(line for line in done.stderr.splitlines() if not ours(line))
+    printed = done.stdout + "\n" + complaint
+    kept = {"numbers": fingerprint(done.stdout), "status": done.returncode}
+    if "does not compile" in done.stderr:
+        return {"result": "does not compile", "why": first_error(done.stderr.partition("does not compile")[2])}
+    if done.returncode != 0:
+        return kept | {"result": "ends with an error", "why": first_error(printed)}
+    said, line = verdict(printed)
+    # A kernel's fault is often the cause, and is no secret where the program does not look for errors.
+    fault = next((line for line in complaint.splitlines() if line.startswith("warpbook:")), "")
+    if said == "wrong":
+        return kept | {"result": "says that it is wrong", "why": (fault or line).strip()[:150]}
+    if said == "right":
+        return kept | {"result": RIGHT_BY_ITSELF, "said": line.strip()[:150]}
+    if on_gpu.get("numbers") and on_gpu["numbers"] == kept["numbers"]:
+        return kept | {"result": AS_ON_GPU}
+    if fault:
+        return kept | {"result": "ends with an error", "why": fault[:150]}
+    return kept | {"result": SILENT}
+
+
+def verdict(printed):
+    """\"right\" or \"wrong\", and the line that says so; or nothing."""
+    right = None
+    for line in printed.splitlines():
+        rest, nothings = NOTHING.subn("", SPOKEN.sub("", line))
+        counted = [int(number) for number in COUNTED.findall(line)]
+        distances = [float(number) for number in DISTANCE.findall(line)]
+        if counted:
+            wrong, good = any(counted), True
+        else:
+            wrong = WRONG.search(rest) or any(not abs(distance) <= NEAR for distance in distances)
+            good = distances or nothings or (RIGHT.search(rest) and not PRAISE.search(rest))
+        if wrong:
+            return "wrong", line
+        if good:
+            right = right or line
+    return ("right", right) if right else (None, "")
+
+
+def ours(line):
+    """Whether cuda-run says this, and nothing that went wrong."""
+    summary = ("simulator:", "| ", "|-", "These times are a model's", "The program launched no kernel")
+    return line.startswith(summary) or re.match(r"warpbook: no NVIDIA GPU", line)
+
+
+def fingerprint(text):
+    """The numbers of all lines that speak of no time: few as they are, or a hash of them."""
+    lines = [" ".join(NUMBER.findall(line)) for line in text.splitlines() if not TIMED.search(line)]
+    numbers = "\n".join(filter(None, lines))
+    return hashlib.sha256(numbers.encode()).hexdigest()[:16] if numbers else ""
+
+
+def first_error(text):
+    lines = [line for line in text.splitlines() if re.search(r"error|^warpbook:", line, re.I)]
+    return lines[0].strip()[:200] if lines else last_line(text)
+
+
+def last_line(text):
+    lines = text.strip().splitlines()
+    return lines[-1].strip()[:200] if lines else ""
