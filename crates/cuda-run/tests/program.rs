@@ -5,14 +5,14 @@ mod support;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use libtest_mimic::{Arguments, Failed};
+use libtest_mimic::{Arguments, Failed, Trial};
 use serde_json::Value;
-use support::{Folder, plain, with_clang};
+use support::{Folder, with_clang};
 
 fn main() -> ExitCode {
     let mut tests = vec![
-        plain("flags that are not understood are refused", bad_flags),
-        plain("without a compiler there is one message", no_clang),
+        Trial::test("flags that are not understood are refused", bad_flags),
+        Trial::test("without a compiler there is one message", no_clang),
         with_clang("a mistake in a description names its line", bad_description),
         with_clang("a kernel is launched by its description", described),
         with_clang(
