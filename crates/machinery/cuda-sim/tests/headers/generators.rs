@@ -100,9 +100,9 @@ pub fn mrg(compiler: &Compiler) {
     let found: Vec<f64> = machine.read(to, 16 * from.len());
     for (from, found) in from.iter().zip(found.chunks(16)) {
         let mut states = begun(*from);
-        let mut uniform = || next(&mut states) as f64 * 2.328_306_549_837_828_8e-10;
+        let mut uniform = || next(&mut states) as f64 * 2.328_306_549_837_829e-10;
         for found in &found[..4] {
-            let number = uniform() / 2.328_306_549_837_828_8e-10;
+            let number = uniform() / 2.328_306_549_837_829e-10;
             assert_eq!(
                 *found,
                 (number.round() * 1.000_000_048_662).floor(),
