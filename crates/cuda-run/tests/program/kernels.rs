@@ -73,10 +73,9 @@ pub fn heap() -> Result<(), Failed> {
         "__global__ void twice() {\n    void *volatile p = malloc(8);\n    free(p);\n    free(p);\n}\n\
          int main() {\n    twice<<<1, 1>>>();\n    return cudaDeviceSynchronize() != cudaErrorLaunchFailure;\n}\n",
     );
-    folder.run(&["twice.cu"]).says(
-        0,
-        &["was freed before", "in kernel twice", "twice.cu:4"],
-    )
+    folder
+        .run(&["twice.cu"])
+        .says(0, &["was freed before", "in kernel twice", "twice.cu:4"])
 }
 
 pub fn flushed() -> Result<(), Failed> {

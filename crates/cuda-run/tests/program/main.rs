@@ -10,16 +10,16 @@ mod told;
 
 use std::process::ExitCode;
 
-use libtest_mimic::Arguments;
-use support::{plain, with_clang};
+use libtest_mimic::{Arguments, Trial};
+use support::with_clang;
 
 fn main() -> ExitCode {
     let mut tests = vec![
-        plain(
+        Trial::test(
             "flags that are not understood are refused",
             compiles::bad_flags,
         ),
-        plain(
+        Trial::test(
             "without a compiler there is one message",
             compiles::no_clang,
         ),

@@ -25,11 +25,6 @@ where
     })
 }
 
-/// A test that takes nothing.
-pub fn plain(name: &str, test: fn() -> Result<(), Failed>) -> Trial {
-    Trial::test(name.to_owned(), test)
-}
-
 /// A reader's folder.
 pub struct Folder(TempDir);
 

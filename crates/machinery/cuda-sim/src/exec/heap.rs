@@ -6,10 +6,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::fault::FaultKind;
-use super::sm::{Inst, Next, Sm};
-use crate::lanes::active;
-
 /// What every part's address and size are multiples of.
 const UNIT: u64 = 16;
 
@@ -21,8 +17,9 @@ pub struct Heap {
     parts: Mutex<Parts>,
 }
 
+/// Which parts of a heap are free, and which are taken.
 #[derive(Debug)]
-struct Parts {
+pub struct Parts {
     /// The bytes of each free part, by its address. No two touch.
     free: BTreeMap<u64, u64>,
     /// The same by size, then address.
@@ -49,7 +46,8 @@ impl Heap {
         self.base
     }
 
-    fn parts(&self) -> MutexGuard<'_, Parts> {
+    /// Its parts, which nobody else changes meanwhile.
+    pub fn parts(&self) -> MutexGuard<'_, Parts> {
         self.parts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -71,7 +69,7 @@ impl Parts {
     }
 
     /// Takes so many bytes, of the smallest part that has them; 0 where none has.
-    fn take(&mut self, bytes: u64) -> u64 {
+    pub fn take(&mut self, bytes: u64) -> u64 {
         let wanted = bytes.checked_next_multiple_of(UNIT).filter(|&it| it > 0);
         let fits = |wanted| self.by_size.range((wanted, 0)..).next().copied();
         let Some((wanted, (all, address))) = wanted.and_then(|it| Some((it, fits(it)?))) else {
@@ -84,7 +82,7 @@ impl Parts {
     }
 
     /// Gives back what begins at this address. False where nothing taken does.
-    fn give_back(&mut self, mut address: u64) -> bool {
+    pub fn give_back(&mut self, mut address: u64) -> bool {
         let Some(mut bytes) = self.taken.remove(&address) else {
             return false;
         };
@@ -99,47 +97,6 @@ impl Parts {
         self.add(address, bytes);
         true
     }
-}
-
-/// `malloc(bytes)`: an address, or 0 where there is no room.
-///
-/// # Safety
-/// As for [`crate::exec::sm::Handler`]; so for every handler here.
-pub unsafe fn malloc(sm: &mut Sm, inst: &Inst) -> Next {
-    let wanted = active(sm.mask).map(|lane| (lane, sm.argument(inst, 0, lane)));
-    let wanted: Vec<(usize, u64)> = wanted.collect();
-    let given: Vec<(usize, u64)> = match &sm.grid.heap {
-        Some(heap) => {
-            let mut parts = heap.parts();
-            let given = wanted.iter();
-            given
-                .map(|&(lane, bytes)| (lane, parts.take(bytes)))
-                .collect()
-        }
-        None => wanted.iter().map(|&(lane, _)| (lane, 0)).collect(),
-    };
-    for (lane, address) in given {
-        sm.answer(inst, lane, &address.to_le_bytes());
-    }
-    inst.next()
-}
-
-/// `free(address)`, where 0 is nothing.
-///
-/// # Safety
-/// As for [`malloc`].
-pub unsafe fn free(sm: &mut Sm, inst: &Inst) -> Next {
-    let heap = sm.grid.heap.clone();
-    for lane in active(sm.mask) {
-        let address = sm.argument(inst, 0, lane);
-        let known = heap
-            .as_ref()
-            .is_some_and(|heap| heap.parts().give_back(address));
-        if address != 0 && !known {
-            return sm.fail(inst, lane, FaultKind::InvalidFree { address });
-        }
-    }
-    inst.next()
 }
 
 #[cfg(test)]

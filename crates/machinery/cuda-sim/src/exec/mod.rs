@@ -15,7 +15,7 @@ mod decimal;
 pub mod fault;
 pub(crate) mod function;
 pub(crate) mod gang;
-pub mod heap;
+mod heap;
 pub(crate) mod identity;
 pub mod image;
 pub(crate) mod lanewise;

@@ -1,4 +1,4 @@
-//! What the driver does for a kernel: `printf` and `assert`.
+//! What the driver does for a kernel: `printf`, `assert`, `malloc` and `free`.
 //!
 //! Source: CUDA C++ Programming Guide, "Formatted Output" and "Assertion"; PTX ISA section 7.3
 //! (`vprintf`).
@@ -122,4 +122,45 @@ pub unsafe fn assert_fail(sm: &mut Sm, inst: &Inst) -> Next {
         "{file}:{line}: {function}: block: [{bx},{by},{bz}], thread: [{tx},{ty},{tz}] Assertion `{message}` failed."
     );
     sm.fail(inst, lane, FaultKind::Assert { message })
+}
+
+/// `malloc(bytes)`: an address, or 0 where there is no room.
+///
+/// # Safety
+/// As for [`vprintf`].
+pub unsafe fn malloc(sm: &mut Sm, inst: &Inst) -> Next {
+    let wanted = active(sm.mask).map(|lane| (lane, sm.argument(inst, 0, lane)));
+    let wanted: Vec<(usize, u64)> = wanted.collect();
+    let given: Vec<(usize, u64)> = match &sm.grid.heap {
+        Some(heap) => {
+            let mut parts = heap.parts();
+            let given = wanted.iter();
+            given
+                .map(|&(lane, bytes)| (lane, parts.take(bytes)))
+                .collect()
+        }
+        None => wanted.iter().map(|&(lane, _)| (lane, 0)).collect(),
+    };
+    for (lane, address) in given {
+        sm.answer(inst, lane, &address.to_le_bytes());
+    }
+    inst.next()
+}
+
+/// `free(address)`, where 0 is nothing.
+///
+/// # Safety
+/// As for [`vprintf`].
+pub unsafe fn free(sm: &mut Sm, inst: &Inst) -> Next {
+    let heap = sm.grid.heap.clone();
+    for lane in active(sm.mask) {
+        let address = sm.argument(inst, 0, lane);
+        let known = heap
+            .as_ref()
+            .is_some_and(|heap| heap.parts().give_back(address));
+        if address != 0 && !known {
+            return sm.fail(inst, lane, FaultKind::InvalidFree { address });
+        }
+    }
+    inst.next()
 }
