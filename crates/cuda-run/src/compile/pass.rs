@@ -116,6 +116,8 @@ impl File {
             common.extend([
                 "--driver-mode=g++".into(),
                 format!("-std={standard}").into(),
+                // `"%"FORMAT`, which older C++ allowed, and nvcc's compilers still do.
+                "-Wno-error=reserved-user-defined-literal".into(),
             ]);
         } else if standard.starts_with('c') && !standard.starts_with("c++") {
             common.push(format!("-std={standard}").into());

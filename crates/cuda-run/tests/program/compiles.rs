@@ -62,6 +62,19 @@ pub fn several_files() -> Result<(), Failed> {
     run.says(0, &["| k      |        5 |"])
 }
 
+/// What g++ lets pass, and clang by itself does not.
+pub fn lenient() -> Result<(), Failed> {
+    let folder = Folder::new();
+    folder.write(
+        "old.cu",
+        "#include <cstdio>\n#define WIDTH \"3d\"\nint main() { printf(\"%\"WIDTH\"\\n\", 7); }\n",
+    );
+    let run = folder.run(&["--quiet", "old.cu"]);
+    run.says(0, &["old.cu:3:"])?;
+    assert_eq!(run.stdout, "  7\n");
+    Ok(())
+}
+
 pub fn does_not_compile() -> Result<(), Failed> {
     let folder = Folder::new();
     folder.write(

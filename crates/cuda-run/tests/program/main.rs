@@ -48,6 +48,7 @@ fn main() -> ExitCode {
                 "a mistake in a program is told once, with its line",
                 compiles::does_not_compile,
             ),
+            with_clang("older ways of writing are warned of", compiles::lenient),
             with_clang(
                 "a function that nobody has is named with its line",
                 compiles::missing,
