@@ -169,7 +169,7 @@ def kept(words):
     for place, word in enumerate(words):
         if word in ("-I", "-D") and place + 1 < len(words):
             flags.append(word + words[place + 1])
-        elif re.match(r"-[ID].|-std=|--std=|-use_fast_math|--use_fast_math|-l(m|pthread|gomp)$", word):
+        elif re.match(r"-[ID].|-std=|--std=|-use_fast_math|--use_fast_math|-l(m|pthread|gomp)$|-{1,2}rdc=true|-dc$", word):
             flags.append(word.replace("--", "-", 1) if word.startswith("--std") else word)
         elif word in ("-fopenmp", "-fopenmp=libgomp"):
             flags.append("-Xcompiler=-fopenmp")
