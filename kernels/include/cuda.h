@@ -54,9 +54,10 @@
 #define cuMemsetD2D16 cuMemsetD2D16_v2
 #define cuMemsetD2D32 cuMemsetD2D32_v2
 #define cuStreamDestroy cuStreamDestroy_v2
-#define cuStreamBeginCapture cuStreamBeginCapture_v2
 #define cuEventDestroy cuEventDestroy_v2
-#define cuGraphInstantiate cuGraphInstantiate_v2
+#define cuMemcpyHtoAAsync cuMemcpyHtoAAsync_v2
+#define cuMemcpyAtoHAsync cuMemcpyAtoHAsync_v2
+#define cuGetProcAddress cuGetProcAddress_v2
 #define cuArrayCreate cuArrayCreate_v2
 #define cuArrayGetDescriptor cuArrayGetDescriptor_v2
 #define cuArray3DCreate cuArray3DCreate_v2
@@ -222,9 +223,6 @@ CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags)
 CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void *userData);
 CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *userData, unsigned
     int flags);
-CUresult cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode mode);
-CUresult cuStreamEndCapture(CUstream hStream, CUgraph *phGraph);
-CUresult cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captureStatus);
 CUresult cuEventCreate(CUevent *phEvent, unsigned int Flags);
 CUresult cuEventDestroy_v2(CUevent hEvent);
 CUresult cuEventRecord(CUevent hEvent, CUstream hStream);
@@ -258,33 +256,11 @@ CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, CUfunc
 CUresult cuProfilerStart(void);
 CUresult cuProfilerStop(void);
 
-// Graphs
-CUresult cuGraphCreate(CUgraph *phGraph, unsigned int flags);
-CUresult cuGraphDestroy(CUgraph hGraph);
-CUresult cuGraphAddKernelNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode
-    *dependencies, size_t numDependencies, const CUDA_KERNEL_NODE_PARAMS *nodeParams);
-CUresult cuGraphAddMemcpyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode
-    *dependencies, size_t numDependencies, const CUDA_MEMCPY3D *copyParams, CUcontext ctx);
-CUresult cuGraphAddMemsetNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode
-    *dependencies, size_t numDependencies, const CUDA_MEMSET_NODE_PARAMS *memsetParams, CUcontext
-    ctx);
-CUresult cuGraphAddHostNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode
-    *dependencies, size_t numDependencies, const CUDA_HOST_NODE_PARAMS *nodeParams);
-CUresult cuGraphAddEmptyNode(CUgraphNode *phGraphNode, CUgraph hGraph, const CUgraphNode
-    *dependencies, size_t numDependencies);
-CUresult cuGraphKernelNodeGetParams(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS *nodeParams);
-CUresult cuGraphKernelNodeSetParams(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS *nodeParams);
-CUresult cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType *type);
-CUresult cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes);
-CUresult cuGraphGetRootNodes(CUgraph hGraph, CUgraphNode *rootNodes, size_t *numRootNodes);
-CUresult cuGraphGetEdges(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to, size_t *numEdges);
-CUresult cuGraphDebugDotPrint(CUgraph hGraph, const char *path, unsigned int flags);
-CUresult cuGraphInstantiate_v2(CUgraphExec *phGraphExec, CUgraph hGraph, CUgraphNode *phErrorNode,
-    char *logBuffer, size_t bufferSize);
-CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph, unsigned long long
-    flags);
-CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream);
-CUresult cuGraphExecDestroy(CUgraphExec hGraphExec);
+// Graphs and stream capture
+#include "warpbook/driver_graphs.h"
+
+// What came with CUDA 11 and 12
+#include "warpbook/driver_recent.h"
 
 // Arrays, textures, surfaces and external memory
 CUresult cuArrayCreate_v2(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *pAllocateArray);

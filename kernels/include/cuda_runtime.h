@@ -10,6 +10,7 @@
 #if defined(__CUDA__)
 #include "math_functions.h"
 
+#define __NVCC__ 1
 #define __CUDACC__ 1
 #define __CUDACC_VER_MAJOR__ 12
 #define __CUDACC_VER_MINOR__ 8
@@ -48,6 +49,11 @@
 #include "surface_functions.h"
 #include "texture_fetch_functions.h"
 #include "warpbook/host_math.h"
+
+#if defined(__cplusplus)
+// Once more: clang's own has `new` and `delete` for kernels only where `__device__` is known already.
+#include <new>
+#endif
 
 // What clang calls for `kernel<<<grid, block, shared, stream>>>(…)`.
 extern "C" unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared = 0,

@@ -277,8 +277,6 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
     WARPBOOK_PER_THREAD(cudaStreamAddCallback_ptsz);
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, void *userData)
     WARPBOOK_PER_THREAD(cudaLaunchHostFunc_ptsz);
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *pStatus)
-    WARPBOOK_PER_THREAD(cudaStreamIsCapturing_ptsz);
 
 // Events
 cudaError_t cudaEventCreate(cudaEvent_t *event);
@@ -332,6 +330,9 @@ cudaError_t cudaOccupancyMaxPotentialClusterSize(int *clusterSize, const void *f
                                                  const cudaLaunchConfig_t *launchConfig);
 cudaError_t cudaOccupancyMaxActiveClusters(int *numClusters, const void *func,
                                            const cudaLaunchConfig_t *launchConfig);
+
+// Graphs and stream capture
+#include "warpbook/runtime_graphs.h"
 
 #include "warpbook/runtime_missing.h"
 

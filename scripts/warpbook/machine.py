@@ -19,5 +19,5 @@ def gpu(*asked):
 
 def version(tool):
     """The version of one of the CUDA toolkit's tools."""
-    found = re.search(r"Version (\S+)", programs.output([tool, "--version"]))
+    found = re.search(r"(?:Version |V)(\d\S*)", programs.output([tool, "--version"]))
     return found[1] if found else "unknown"

@@ -183,6 +183,15 @@ mod tests {
     }
 
     #[test]
+    fn a_block_that_takes_more_registers_than_there_are() {
+        let text = explain(CudaError::LaunchOutOfResources);
+        assert!(
+            text.contains("registers") && text.contains("smaller block"),
+            "{text}"
+        );
+    }
+
+    #[test]
     fn other_errors_are_left_as_they_are() {
         assert_eq!(
             in_words(&anyhow!("no such folder").context("cannot save")),

@@ -8,10 +8,10 @@ use common::Gpu;
 use common::error::note;
 use cust::memory::{CopyDestination as _, DeviceBuffer};
 use launch_plan::{Argument, Buffer, Element, Launch, Mistake, Ready, comment, judge};
+use summary::wire::{Teller, Told};
 
 use crate::entries::{self, EntryPoint, Parameter};
 use crate::module::{self, Loaded};
-use crate::wire::{Teller, Told};
 
 /// A description, and where it stands.
 pub struct Description {

@@ -12,18 +12,23 @@ use cuda_driver::Checks;
 /// Compiles a CUDA program with clang, without NVIDIA's toolkit, and runs it: on the GPU where there is
 /// one, else on the simulator. A summary of its kernels comes on standard error when it has ended
 ///
+/// Without files, what is behind -- is any program that loads CUDA's driver (libcuda.so.1) itself: it finds the
+/// simulator in its place. CUDA_BACKEND=gpu has it run on NVIDIA's driver instead, as it would without this
+/// command.
+///
 /// What nvcc takes besides (-gencode, -Xcompiler, --use_fast_math, …) is understood, or refused with the
 /// reason. Compiled programs are kept in the folder that CUDA_RUN_CACHE names, or else in the user's
 /// folder for such files.
-#[derive(Debug, Parser)]
+#[derive(Clone, Debug, Parser)]
 #[command(
     name = "cuda-run",
-    override_usage = "cuda-run [FLAGS] FILE… [-- THE PROGRAM'S ARGUMENTS]"
+    override_usage = "cuda-run [FLAGS] FILE… [-- THE PROGRAM'S ARGUMENTS]\n       \
+                      cuda-run [FLAGS] -- ANY PROGRAM AND ITS ARGUMENTS"
 )]
 pub struct Flags {
     /// The program: .cu, .cpp and .c files. One .cu file without a main but with a description of
     /// launches is run by that description (docs/records/launch-plan.md)
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "arguments", value_name = "FILE")]
     pub files: Vec<PathBuf>,
 
     #[command(flatten)]
@@ -34,11 +39,11 @@ pub struct Flags {
 
     /// Launch as this file describes: in place of a comment in the kernel's file, a .toml file with the
     /// description alone
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", requires = "files")]
     pub plan: Option<PathBuf>,
 
     /// Give a number of the description another value
-    #[arg(long, value_name = "NAME=VALUE")]
+    #[arg(long, value_name = "NAME=VALUE", requires = "files")]
     pub set: Vec<String>,
 
     /// The GPU that the simulator models: h200, rtx3090, gtx970, p2000 or gtx280 (as CUDA_SIM_DEVICE)
@@ -50,7 +55,12 @@ pub struct Flags {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub time_limit: Option<Duration>,
 
-    /// What the program itself is given
+    /// Write which functions of the driver the program called and how often, what the simulator does not
+    /// do of them, and which modules were refused and why. For any program behind --
+    #[arg(long, value_name = "FILE", conflicts_with = "files")]
+    pub log: Option<PathBuf>,
+
+    /// What the program itself is given; without files, the program and what it is given
     #[arg(last = true, value_name = "ARGUMENTS")]
     pub arguments: Vec<OsString>,
 }
@@ -75,7 +85,7 @@ pub struct Show {
     )]
     pub profile: Option<Detail>,
 
-    /// Look for mistakes in the kernels while they run: mem, init, race, sync and leak, a list of
+    /// Look for mistakes in the kernels while they run: mem, init, race, sync, leak and host, a list of
     /// them, or all. On a GPU, the commands by which NVIDIA's tool does
     #[arg(
         long,
@@ -97,6 +107,7 @@ pub struct Show {
 
 /// How the program is compiled.
 #[derive(Args, Clone, Debug, Default)]
+#[group(id = "compile", requires = "files", multiple = true)]
 pub struct Compile {
     /// A folder to look for headers in
     #[arg(short = 'I', value_name = "FOLDER")]

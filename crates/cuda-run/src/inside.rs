@@ -6,10 +6,10 @@ use std::process;
 
 use clap::Parser;
 use common::error::{in_words, note};
-use cuda_driver::{Checks, Event};
+use cuda_driver::Checks;
+use summary::wire::{Teller, Told};
 
 use crate::described::{self, Description};
-use crate::wire::{Teller, Told};
 
 /// The first word of its command line.
 pub const NAME: &str = "program's-process";
@@ -50,11 +50,7 @@ pub fn main(words: &[OsString]) -> ! {
     }
     let teller: &'static Teller = Box::leak(Box::new(teller));
     cuda_driver::observe(Box::new(|event| {
-        teller.tell(&match event {
-            Event::Launched(record) => Told::Launched(Box::new(record.clone())),
-            Event::Faulted(fault) => Told::Faulted(fault.to_string()),
-            Event::Found(findings) => Told::Found(findings.to_vec()),
-        });
+        teller.tell(&Told::of(&event));
     }));
     process::exit(match &flags.described {
         Some(file) => launch(file, &flags, teller),
@@ -85,6 +81,7 @@ fn call(flags: &Flags, teller: &Teller) -> i32 {
 
     type Main = unsafe extern "C" fn(c_int, *const *const c_char, *const *const c_char) -> c_int;
 
+    cuda_driver::end_launches_at_ctrl_c();
     // The program calls them by name, and the linker would leave them out.
     cuda_runtime::keep();
     let words = [&flags.name].into_iter().chain(&flags.arguments);

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 use std::{env, thread};
@@ -39,13 +39,17 @@ pub struct Process<'a> {
     pub gpu: &'a GpuInfo,
 }
 
-/// How it ended.
+/// How it ended, and what it told.
 pub struct Ended {
+    pub end: End,
+    pub told: File,
+}
+
+/// How a program ended.
+pub struct End {
     status: ExitStatus,
     /// It was ended at its time limit.
     late: Option<Duration>,
-    /// What it told.
-    pub told: File,
 }
 
 impl Process<'_> {
@@ -60,41 +64,10 @@ impl Process<'_> {
         let told = file
             .reopen()
             .context("cannot open a temporary file again")?;
-        let mut child = self
-            .command(file.path())?
-            .spawn()
-            .context("cannot start the program")?;
-        let id = child.id();
-        let (to, ended) = channel();
-        // Nobody waits for this thread where this program ends before.
-        thread::spawn(move || to.send(child.wait()));
-        let begun = Instant::now();
-        let mut ending: Option<Instant> = None;
-        let mut late = None;
-        let status = loop {
-            match ended.recv_timeout(LOOK) {
-                Ok(status) => break status.context("cannot wait for the program")?,
-                Err(RecvTimeoutError::Disconnected) => anyhow::bail!("cannot wait for the program"),
-                Err(RecvTimeoutError::Timeout) => {}
-            }
-            let limit = self
-                .flags
-                .time_limit
-                .filter(|limit| begun.elapsed() >= *limit);
-            match ending {
-                None if interrupt::ending() => ending = Some(Instant::now()),
-                None if limit.is_some() => {
-                    late = limit;
-                    ending = Some(Instant::now());
-                    end(id, Force::Ask);
-                }
-                None => {}
-                Some(since) if since.elapsed() >= LAST_PATIENCE => end(id, Force::Kill),
-                Some(since) if since.elapsed() >= PATIENCE => end(id, Force::Ask),
-                Some(_) => {}
-            }
-        };
-        Ok(Ended { status, late, told })
+        let child = self.command(file.path())?.spawn();
+        let child = child.context("cannot start the program")?;
+        let end = until_it_ends(child, self.flags.time_limit, interrupt::ending)?;
+        Ok(Ended { end, told })
     }
 
     fn command(&self, told: &Path) -> Result<Command> {
@@ -133,6 +106,47 @@ impl Process<'_> {
     }
 }
 
+/// Waits for a program, and ends it: at its limit, or where somebody has `asked` for that, which has reached
+/// it already.
+///
+/// # Errors
+///
+/// Where it cannot be waited for.
+pub fn until_it_ends(
+    mut child: Child,
+    limit: Option<Duration>,
+    asked: impl Fn() -> bool,
+) -> Result<End> {
+    let id = child.id();
+    let (to, ended) = channel();
+    // Nobody waits for this thread where this program ends before.
+    thread::spawn(move || to.send(child.wait()));
+    let begun = Instant::now();
+    let mut ending: Option<Instant> = None;
+    let mut late = None;
+    let status = loop {
+        match ended.recv_timeout(LOOK) {
+            Ok(status) => break status.context("cannot wait for the program")?,
+            Err(RecvTimeoutError::Disconnected) => anyhow::bail!("cannot wait for the program"),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        let limit = limit.filter(|limit| begun.elapsed() >= *limit);
+        match ending {
+            None if asked() => ending = Some(Instant::now()),
+            None if limit.is_some() => {
+                late = limit;
+                ending = Some(Instant::now());
+                end(id, Force::Ask);
+            }
+            None => {}
+            Some(since) if since.elapsed() >= LAST_PATIENCE => end(id, Force::Kill),
+            Some(since) if since.elapsed() >= PATIENCE => end(id, Force::Ask),
+            Some(_) => {}
+        }
+    };
+    Ok(End { status, late })
+}
+
 /// How a process is ended.
 #[derive(Clone, Copy)]
 enum Force {
@@ -158,7 +172,7 @@ fn end(id: u32, force: Force) {
 #[cfg(not(unix))]
 fn end(_id: u32, _force: Force) {}
 
-impl Ended {
+impl End {
     /// Its exit status, as a shell has it.
     pub fn code(&self) -> i32 {
         if self.late.is_some() {

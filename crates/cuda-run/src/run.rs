@@ -5,19 +5,20 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail, ensure};
-use chapter::{file, interrupt};
+use chapter::{file, interrupt, rerun};
 use common::Gpu;
 use common::error::note;
 use common::gpu::GpuInfo;
 use launch_plan::comment;
+use summary::record::{Record, Run};
+use summary::text::Order;
+use summary::{Gathered, Shown, Summary, wire};
 
 use crate::compile::{Compiler, Goal};
 use crate::described::Description;
 use crate::flags::Flags;
 use crate::missing;
-use crate::outside::{Ended, Process};
-use crate::record::Record;
-use crate::summary::Summary;
+use crate::outside::{End, Process};
 
 /// The exit status where a check found an error in a program that says that all is well.
 const MISTAKES: i32 = 1;
@@ -35,14 +36,7 @@ pub fn run(flags: &Flags) -> Result<i32> {
             "cuda-run loads programs as Linux and macOS do, and not as Windows does; use WSL there"
         );
     }
-    if let Some(json) = flags
-        .show
-        .json
-        .as_deref()
-        .filter(|_| !flags.show.json_to_stdout())
-    {
-        file::require_folder(&format!("--json={}", json.display()), json)?;
-    }
+    require_folders(flags)?;
     choose_device(flags.device.as_deref());
     let gpu = open()?;
     if !flags.show.quiet {
@@ -70,25 +64,52 @@ pub fn run(flags: &Flags) -> Result<i32> {
         gpu: &gpu,
     };
     let ended = process.run()?;
-    let summary = Summary::read(&ended);
+    let summary = wire::read(&ended.told)
+        .collect::<Gathered>()
+        .summary("cudaFree");
     if let Some(why) = &summary.not_loaded {
         return Err(missing::explained(&compiler, &flags.files, why));
     }
-    tell(flags, &gpu, &ended, &summary)?;
-    Ok(match ended.code() {
-        0 if summary.has_errors() => MISTAKES,
-        code => code,
-    })
+    let again = rerun::again(std::env::args_os());
+    let shown = shown(flags, Order::Launched, again);
+    let text = summary.text(&shown, &gpu);
+    tell(flags, &gpu, (&ended.end, &summary), &text)?;
+    Ok(verdict(&ended.end, &summary))
 }
 
-/// Tells what was counted.
-fn tell(flags: &Flags, gpu: &GpuInfo, ended: &Ended, summary: &Summary) -> Result<()> {
+/// The exit status of a program that has ended so.
+pub fn verdict(end: &End, summary: &Summary) -> i32 {
+    match end.code() {
+        0 if summary.has_errors() => MISTAKES,
+        code => code,
+    }
+}
+
+/// What the summary shows.
+pub fn shown(flags: &Flags, order: Order, again: String) -> Shown {
+    Shown {
+        profile: flags.show.profile,
+        check: flags.show.check,
+        order,
+        again,
+    }
+}
+
+/// Tells what was counted: `text` where no record is asked for.
+pub fn tell(
+    flags: &Flags,
+    gpu: &GpuInfo,
+    (ended, summary): (&End, &Summary),
+    text: &str,
+) -> Result<()> {
     let show = &flags.show;
     if let Some(why) = ended.why() {
         note(format_args!("\n{why}"));
     }
     if let Some(json) = &show.json {
-        let record = Record::new(flags, gpu, ended, summary);
+        let run = run_of(flags, ended);
+        let asked = (show.profile, show.check);
+        let record = Record::new(&run, gpu, asked, summary);
         let text = serde_json::to_string_pretty(&record)? + "\n";
         match show.json_to_stdout() {
             true => io::stdout().write_all(text.as_bytes()),
@@ -96,7 +117,7 @@ fn tell(flags: &Flags, gpu: &GpuInfo, ended: &Ended, summary: &Summary) -> Resul
         }
         .context("cannot write the record")?;
     } else if !show.quiet {
-        note(format_args!("\n{}", summary.text(flags, gpu)));
+        note(format_args!("\n{text}"));
     }
     if let Some(plot) = &show.plot {
         let [svg, png] = plot.save(&summary.figure(&process_name(flags), gpu))?;
@@ -109,12 +130,30 @@ fn tell(flags: &Flags, gpu: &GpuInfo, ended: &Ended, summary: &Summary) -> Resul
     Ok(())
 }
 
-/// What the program is called: its first file without its ending.
+/// What was run, and how it ended.
+fn run_of(flags: &Flags, ended: &End) -> Run {
+    let files = flags.files.iter().map(|file| file.display().to_string());
+    let words = flags.arguments.iter();
+    let mut words = words.map(|word| word.to_string_lossy().into_owned());
+    let program = match flags.files.is_empty() {
+        true => words.next().into_iter().collect(),
+        false => files.collect(),
+    };
+    Run {
+        program,
+        arguments: words.collect(),
+        status: Some(ended.code()),
+        ended: ended.why(),
+    }
+}
+
+/// What the program is called: its first file without its ending, or what is run.
 pub fn process_name(flags: &Flags) -> String {
-    let first = flags.files.first();
-    first.map_or_else(String::new, |file| {
-        file.with_extension("").display().to_string()
-    })
+    match (flags.files.first(), flags.arguments.first()) {
+        (Some(file), _) => file.with_extension("").display().to_string(),
+        (None, Some(program)) => program.to_string_lossy().into_owned(),
+        (None, None) => String::new(),
+    }
 }
 
 /// The file with a description of launches, which says what is wrong in it before anything is compiled; none
@@ -150,13 +189,29 @@ fn is_described(file: &Path) -> bool {
     !has_main && !matches!(comment::find(&text), Ok(None))
 }
 
+/// Looks that what is to be written has a folder, before anything is run.
+pub fn require_folders(flags: &Flags) -> Result<()> {
+    if let Some(json) = flags
+        .show
+        .json
+        .as_deref()
+        .filter(|_| !flags.show.json_to_stdout())
+    {
+        file::require_folder(&format!("--json={}", json.display()), json)?;
+    }
+    if let Some(log) = &flags.log {
+        file::require_folder(&format!("--log {}", log.display()), log)?;
+    }
+    Ok(())
+}
+
 /// The GPU, or the simulator in its place, which says so. It is closed again: the program opens it itself.
-fn open() -> Result<GpuInfo> {
+pub fn open() -> Result<GpuInfo> {
     Ok(Gpu::open()?.info)
 }
 
 /// Has the simulator model another GPU, here and in the program's process.
-fn choose_device(name: Option<&str>) {
+pub fn choose_device(name: Option<&str>) {
     if let Some(name) = name {
         // SAFETY: the thread that handles signals reads no variable, and no other has been started.
         unsafe { std::env::set_var("CUDA_SIM_DEVICE", name) };

@@ -51,17 +51,6 @@ fn blocks_over_the_devices_limit() {
     says(1, product_past_32_bits, &["4294967296 threads", "1024"]);
 }
 
-/// 1024 threads leave 64 registers a thread, and a patch of sixteen pixels takes more.
-#[test]
-fn a_block_that_takes_more_registers_than_there_are() {
-    let many = "--variant patches --width 9 --height 9 --block 1024x1";
-    says(
-        1,
-        many,
-        &["raytrace_patches failed", "registers", "smaller block"],
-    );
-}
-
 #[test]
 fn a_grid_over_the_devices_limit() {
     let tall = "--width 1 --height 70000 --block 16x1";

@@ -204,4 +204,36 @@ enum cudaGraphicsMapFlags {
     cudaGraphicsMapFlagsWriteDiscard = 2
 };
 
+typedef enum cudaGraphInstantiateResult {
+    cudaGraphInstantiateSuccess = 0, cudaGraphInstantiateError = 1,
+    cudaGraphInstantiateInvalidStructure = 2,
+    cudaGraphInstantiateNodeOperationNotSupported = 3,
+    cudaGraphInstantiateMultipleDevicesNotSupported = 4
+} cudaGraphInstantiateResult;
+
+enum cudaGraphMemAttributeType {
+    cudaGraphMemAttrUsedMemCurrent = 0, cudaGraphMemAttrUsedMemHigh = 1,
+    cudaGraphMemAttrReservedMemCurrent = 2, cudaGraphMemAttrReservedMemHigh = 3
+};
+
+enum cudaGraphDebugDotFlags {
+    cudaGraphDebugDotFlagsVerbose = 1 << 0, cudaGraphDebugDotFlagsKernelNodeParams = 1 << 2,
+    cudaGraphDebugDotFlagsMemcpyNodeParams = 1 << 3,
+    cudaGraphDebugDotFlagsMemsetNodeParams = 1 << 4,
+    cudaGraphDebugDotFlagsHostNodeParams = 1 << 5, cudaGraphDebugDotFlagsEventNodeParams = 1 << 6,
+    cudaGraphDebugDotFlagsKernelNodeAttributes = 1 << 9, cudaGraphDebugDotFlagsHandles = 1 << 10
+};
+
+enum cudaStreamUpdateCaptureDependenciesFlags {
+    cudaStreamAddCaptureDependencies = 0, cudaStreamSetCaptureDependencies = 1
+};
+
+enum cudaUserObjectFlags {
+    cudaUserObjectNoDestructorSync = 1
+};
+
+enum cudaUserObjectRetainFlags {
+    cudaGraphUserObjectMove = 1
+};
+
 typedef enum cudaLaunchAttributeID cudaLaunchAttributeID;

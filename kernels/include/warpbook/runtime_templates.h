@@ -35,6 +35,20 @@ inline cudaError_t cudaMallocPitch(T **devPtr, size_t *pitch, size_t width, size
     return cudaMallocPitch((void **)(void *)devPtr, pitch, width, height);
 }
 
+// As CUDA 13 has them, with a place for the device. The host's numbered parts are all one.
+inline cudaError_t cudaMemPrefetchAsync(const void *devPtr, size_t count, cudaMemLocation location,
+                                        unsigned int flags, cudaStream_t stream = 0) {
+    if (flags != 0) return cudaErrorInvalidValue;
+    int device = location.type == cudaMemLocationTypeDevice ? location.id : cudaCpuDeviceId;
+    return cudaMemPrefetchAsync(devPtr, count, device, stream);
+}
+
+inline cudaError_t cudaMemAdvise(const void *devPtr, size_t count, cudaMemoryAdvise advice,
+                                 cudaMemLocation location) {
+    int device = location.type == cudaMemLocationTypeDevice ? location.id : cudaCpuDeviceId;
+    return cudaMemAdvise(devPtr, count, advice, device);
+}
+
 template <class T>
 inline cudaError_t cudaMallocAsync(T **ptr, size_t size, cudaStream_t stream) {
     return cudaMallocAsync((void **)(void *)ptr, size, stream);
@@ -255,4 +269,44 @@ inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *minGridSize, int *blo
                                                       int blockSizeLimit = 0) {
     return cudaOccupancyMaxPotentialBlockSizeWithFlags(minGridSize, blockSize, func,
                                                        dynamicSMemSize, blockSizeLimit, 0);
+}
+
+// Graphs, as programs that were written for older runtimes make them and change them.
+inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *pGraphExec, cudaGraph_t graph,
+                                        cudaGraphNode_t *pErrorNode, char *pLogBuffer,
+                                        size_t bufferSize) {
+    if (pErrorNode) *pErrorNode = 0;
+    if (pLogBuffer && bufferSize) *pLogBuffer = 0;
+    return cudaGraphInstantiate(pGraphExec, graph, 0ull);
+}
+
+inline cudaError_t cudaGraphExecUpdate(cudaGraphExec_t hGraphExec, cudaGraph_t hGraph,
+                                       cudaGraphNode_t *hErrorNode_out,
+                                       enum cudaGraphExecUpdateResult *updateResult_out) {
+    cudaGraphExecUpdateResultInfo info;
+    cudaError_t result = cudaGraphExecUpdate(hGraphExec, hGraph, &info);
+    if (hErrorNode_out) *hErrorNode_out = info.errorNode;
+    if (updateResult_out) *updateResult_out = info.result;
+    return result;
+}
+
+template <class T>
+inline cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t *pGraphNode, cudaGraph_t graph,
+                                                  const cudaGraphNode_t *pDependencies,
+                                                  size_t numDependencies, const T &symbol,
+                                                  const void *src, size_t count, size_t offset,
+                                                  enum cudaMemcpyKind kind) {
+    return cudaGraphAddMemcpyNodeToSymbol(pGraphNode, graph, pDependencies, numDependencies,
+                                          (const void *)&symbol, src, count, offset, kind);
+}
+
+template <class T>
+inline cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t *pGraphNode,
+                                                    cudaGraph_t graph,
+                                                    const cudaGraphNode_t *pDependencies,
+                                                    size_t numDependencies, void *dst,
+                                                    const T &symbol, size_t count, size_t offset,
+                                                    enum cudaMemcpyKind kind) {
+    return cudaGraphAddMemcpyNodeFromSymbol(pGraphNode, graph, pDependencies, numDependencies, dst,
+                                            (const void *)&symbol, count, offset, kind);
 }

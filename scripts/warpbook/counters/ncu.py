@@ -17,6 +17,7 @@ def raw_page(text, names):
         launches.append(
             {
                 "kernel": cells["Kernel Name"].split("(")[0],
+                "process": cells["Process Name"],
                 "grid": [int(size) for size in re.findall(r"\d+", cells["Grid Size"])],
                 "block": [int(size) for size in re.findall(r"\d+", cells["Block Size"])],
                 "gpu": {name: figure(cells[name]) for name in names},

@@ -33,7 +33,7 @@ MASKS = [
     (re.compile(r"\b\d+(\.\d+)? (s|ms|µs) on the host"), "TIME on the host"),
 ]
 # A command that leaves nothing behind, and prints the same every time.
-CHAPTER = re.compile(r"cargo run -p (?!exercises)[\w-]+( -- [\w ,=./-]*)?")
+CHAPTER = re.compile(r"cargo run -p (?!exercises)[\w-]+( -- (?!.*--log )[\w ,=./-]*)?")
 HOME = "/home/you/warpbook"
 ELIDED = "…"
 SECONDS = 120

@@ -12,8 +12,10 @@ from . import collection, pages, runs
 
 def main(doc):
     flags = parse(doc)
-    found = sorted(read(flags.source) if flags.source else run(flags), key=place)
-    parts = pages.parts(found)
+    found = [one for path in flags.source for one in read(path)] if flags.source else run(flags)
+    if flags.nvcc:
+        return
+    parts = pages.parts(sorted(found, key=place))
     if flags.into:
         tables.insert({flags.into: parts}, flags.check, "those of the runs")
     else:
@@ -31,7 +33,7 @@ def parse(doc):
     )
     parser.add_argument("collections", nargs="*", metavar="NAME=FOLDER")
     parser.add_argument("--save", type=pathlib.Path, metavar="FILE")
-    parser.add_argument("--from", dest="source", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--from", dest="source", type=pathlib.Path, metavar="FILE", action="append")
     parser.add_argument("--beside", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--into", type=pathlib.Path, metavar="PAGE")
     parser.add_argument("--check", action="store_true")
@@ -39,7 +41,9 @@ def parse(doc):
     parser.add_argument("--seconds", type=float, default=60, help="of the processor's time a program")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--program", metavar="CUDA-RUN", help="a cuda-run that was built elsewhere")
-    parser.add_argument("--nvcc", action="store_true")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--nvcc", action="store_true")
+    where.add_argument("--gpu", action="store_true")
     flags = parser.parse_args()
     if not flags.collections and not flags.source:
         parser.error("a collection is wanted: NAME=FOLDER")
@@ -52,7 +56,7 @@ def read(path):
 
 def run(flags):
     """All programs' results; those that are recorded already are not run again."""
-    how = runs.Nvcc(flags.seconds) if flags.nvcc else runs.CudaRun(flags.seconds, flags.program)
+    how = compiler(flags)
     programs = [
         program
         for words in flags.collections
@@ -65,15 +69,23 @@ def run(flags):
     beside = {place(one): one for one in read(flags.beside)}
     found = {place(one): one for one in read(flags.save if flags.save and flags.save.exists() else None)}
     for program in programs:
-        found.setdefault(program.key, program.record("not run"))
+        found.setdefault(program.key, program.record("not run", on=how.on))
     waiting = [program for program in programs if flags.only or to_run(found[program.key], how.seconds)]
     with concurrent.futures.ThreadPoolExecutor(flags.jobs) as pool:
         for one in pool.map(lambda program: runs.result(how, program, beside), waiting):
             print(f"{one['collection']} {one['program']}: {one['result']} {one.get('why', '')}", flush=True)
-            found[place(one)] = one
+            found[place(one)] = one | {"on": how.on}
             if flags.save:
                 save(flags.save, found)
     return list(found.values())
+
+
+def compiler(flags):
+    if flags.nvcc:
+        return runs.Nvcc(flags.seconds)
+    if flags.gpu:
+        return runs.CudaRunOnGpu(flags.seconds, flags.program)
+    return runs.CudaRun(flags.seconds, flags.program)
 
 
 def to_run(record, seconds):

@@ -38,6 +38,8 @@ WRONG = (
 NOTHING = (
     "",
     "Average kernel execution time: 12 (us)",
+    "Total device execution time: 16.17 s",
+    "Average kernel execution time (n_diff = 1): 0.02 (s)",
     "Successfully opened input file",
     "Launch kernel to generate assertion failures",
     "checksum = 12345",
@@ -53,8 +55,8 @@ class Verdicts(unittest.TestCase):
 
 
 class Endings(unittest.TestCase):
-    def result(self, out, err="", status=0):
-        return verdict.judged(subprocess.CompletedProcess([], status, out, err), {})["result"]
+    def result(self, out, err="", status=0, expected=None):
+        return verdict.judged(subprocess.CompletedProcess([], status, out, err), expected)["result"]
 
     def test_a_fault_that_the_program_does_not_look_for(self):
         note = "warpbook: no NVIDIA GPU (libcuda.so.1 not found); running on the built-in simulator"
@@ -66,6 +68,18 @@ class Endings(unittest.TestCase):
     def test_how_it_ends(self):
         self.assertEqual(self.result("PASS", status=1), "ends with an error")
         self.assertEqual(self.result("", "error: main.cu does not compile", 1), "does not compile")
+
+
+    def test_numbers_are_those_of_a_gpu(self):
+        expected = verdict.numbers("time: 3 s\nsum 12 at 0.25001")
+        self.assertEqual(expected, ["12", "0.25001"])
+        for out, result in (
+            ("sum 12 at 0.25002", verdict.AS_ON_GPU),
+            ("sum 12 at 0.2521", verdict.SILENT),
+            ("sum 13 at 0.25001", verdict.SILENT),
+            ("sum 12", verdict.SILENT),
+        ):
+            self.assertEqual(self.result(out, expected=expected), result, out)
 
 
 class Sizes(unittest.TestCase):

@@ -1,6 +1,7 @@
 """What a collection's programs are: their files, flags and arguments, as their Makefiles have them."""
 
 import dataclasses
+import functools
 import pathlib
 import re
 import shlex
@@ -60,14 +61,20 @@ class Program:
         suffixes = (*SOURCES, ".h", ".hpp", ".cuh")
         return [path for path in sorted(self.folder.rglob("*")) if path.suffix in suffixes and path.is_file()]
 
+    @functools.cached_property
+    def text(self):
+        """All its code."""
+        return "\n".join(path.read_text(errors="replace") for path in self.sources())
+
+    def included(self):
+        """What its code includes, that of other folders' code which it includes by their names as well."""
+        lines = [line for line in self.text.splitlines() if line.lstrip().startswith("#") and "include" in line]
+        others = [self.folder / name for line in lines for name in re.findall(r'"(\.\./[^"]+)"', line)]
+        return "\n".join([*lines, *(path.read_text(errors="replace") for path in others if path.is_file())])
+
     def library(self):
         """The library that it needs, or nothing."""
-        included = "\n".join(
-            line
-            for path in self.sources()
-            for line in path.read_text(errors="replace").splitlines()
-            if line.lstrip().startswith("#") and "include" in line
-        )
+        included = self.included()
         for library, header in LIBRARIES.items():
             if re.search(rf'[<"]({header})', included):
                 return library
@@ -169,8 +176,11 @@ def kept(words):
     for place, word in enumerate(words):
         if word in ("-I", "-D") and place + 1 < len(words):
             flags.append(word + words[place + 1])
-        elif re.match(r"-[ID].|-std=|--std=|-use_fast_math|--use_fast_math|-l(m|pthread|gomp)$|-{1,2}rdc=true|-dc$", word):
+        elif re.match(r"-[ID].|-std=|--std=|-use_fast_math|--use_fast_math|-l(m|pthread|gomp)$", word):
             flags.append(word.replace("--", "-", 1) if word.startswith("--std") else word)
+        elif word in ("-dc", "-rdc=true", "--rdc=true"):
+            # -dc makes an object of each file; here they are compiled and linked at once.
+            flags.append("-rdc=true")
         elif word in ("-fopenmp", "-fopenmp=libgomp"):
             flags.append("-Xcompiler=-fopenmp")
     return flags

@@ -4,14 +4,20 @@ import collections
 import re
 
 from .. import tables
-from . import verdict
+from . import runs, verdict
 
-FAILED = ("says that it is wrong", "ends with an error", "takes too long", "does not compile")
+FAILED = ("says that it is wrong", "ends with an error", runs.TOO_LONG, verdict.UNCOMPILED)
 NOT_ASKED = ("left out", "not run")
 
 
 def parts(found):
+    """Of the records of all runs, wherever they were, the parts of the page."""
+    on_gpu = [one for one in found if one.get("on") == "GPU"]
+    found = [one for one in found if one.get("on") != "GPU"]
     return {
+        "GPU": beside_nvcc(on_gpu),
+        "GPU alone": failures([one for one in failing(on_gpu) if not also_by_nvcc(one)]),
+        "GPU too": failures([one for one in failing(on_gpu) if also_by_nvcc(one)]),
         "collections": summary(found),
         "failures": failures(found),
         "silent": silent(found),
@@ -35,6 +41,34 @@ def summary(found):
     header = ["collection", "programs", *NOT_ASKED, "run", "right, own size", "right, smaller", *FAILED]
     header += ["say nothing", "right of those that do not keep silent", "right of all run"]
     return tables.table(header, rows)
+
+
+def beside_nvcc(found):
+    """A row a collection: what cuda-run's programs do on a GPU, and how far nvcc's do the same."""
+    rows = []
+    for name in dict.fromkeys(one["collection"] for one in found):
+        own = [one for one in found if one["collection"] == name]
+        counts = collections.Counter(one["result"] for one in own)
+        ended = [one for one in own if one["result"] not in (*NOT_ASKED, runs.TOO_LONG)]
+        right = sum(one["result"] in verdict.GOOD for one in own)
+        failed = failing(own)
+        too = sum(also_by_nvcc(one) for one in failed)
+        row = [name, len(own), *(counts[kind] or "" for kind in (*NOT_ASKED, runs.TOO_LONG)), len(ended), right]
+        row += [len(failed) - too or "", too or "", counts[verdict.SILENT] or ""]
+        rows.append([*row, share(right, right + len(failed)), share(right, right + len(failed) - too)])
+    header = ["collection", "programs", *NOT_ASKED, runs.TOO_LONG, "ended", "right", "fail with cuda-run alone"]
+    header += ["fail with nvcc, too", "say nothing", "right of those that speak", "of those that do not fail with nvcc"]
+    return tables.table(header, rows)
+
+
+def failing(found):
+    """Those that came to an end, and not a good one."""
+    return [one for one in found if one["result"] in FAILED and one["result"] != runs.TOO_LONG]
+
+
+def also_by_nvcc(record):
+    """Whether the program fails as nvcc compiles it, too."""
+    return record.get("nvcc") in FAILED
 
 
 def share(part, whole):

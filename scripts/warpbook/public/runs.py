@@ -16,28 +16,73 @@ TOO_LONG = "takes too long"
 class CudaRun:
     """With cuda-run, on the simulator."""
 
-    def __init__(self, seconds, program):
+    on = "simulator"
+
+    def __init__(self, seconds, program, backend="sim"):
         self.seconds = seconds
         self.program = [program] if program else built()
+        self.settings = {"CUDA_BACKEND": backend, "CUDA_SIM_TIME_LIMIT": "none"}
 
-    def run(self, program, attempt, folder, seconds):
-        command = [*self.program, *program.flags, *attempt.flags, *program.files, "--", *attempt.arguments]
-        return start(command, program.folder, seconds)
+    def result(self, program, on_gpu, folder):
+        return largest(self, program, on_gpu, folder)
+
+    def run(self, program, attempt, seconds):
+        command = [*self.program, "-w", *program.flags, *attempt.flags, *program.files, "--", *attempt.arguments]
+        return start(command, program.folder, seconds, self.settings)
+
+
+class CudaRunOnGpu(CudaRun):
+    """With cuda-run, on a GPU: at the program's own size alone, which is no work for one."""
+
+    on = "GPU"
+
+    def __init__(self, seconds, program):
+        super().__init__(seconds, program, "gpu")
+
+    def result(self, program, on_gpu, folder):
+        own = sizes.attempts(program)[-1]
+        done, _ = self.run(program, own, self.seconds)
+        if done is None:
+            return {"result": TOO_LONG, "size": "own", "with": str(own), "seconds": self.seconds}
+        return {"size": "own", "with": str(own)} | verdict.judged(done, expected(on_gpu, program, own))
 
 
 class Nvcc:
-    """With nvcc, on a GPU."""
+    """With nvcc, on a GPU: what others are held against, at each size that they are tried at."""
+
+    on = "nvcc"
 
     def __init__(self, seconds):
         self.seconds = seconds
 
-    def run(self, program, attempt, folder, seconds):
-        target = folder / "program"
-        command = ["nvcc", "-O3", "-arch=native", *program.flags, *attempt.flags, *program.files, "-o", target]
-        compiled, spent = start(command, program.folder, 300)
-        if compiled is None or compiled.returncode != 0:
-            return compiled, spent
-        return start([target, *attempt.arguments], program.folder, seconds)
+    def result(self, program, _, folder):
+        printed, found = {}, {"result": TOO_LONG}
+        compiled = {}
+        for attempt in sizes.attempts(program):
+            flags = tuple(attempt.flags)
+            target = compiled.get(flags) or folder / f"program{len(compiled)}"
+            if flags not in compiled:
+                command = ["nvcc", "-w", "-O3", "-arch=native", *program.flags, *flags, *program.files, "-o", target]
+                done, _ = start(command, program.folder, 300)
+                if done is None or done.returncode != 0:
+                    return {"result": verdict.UNCOMPILED, "why": verdict.first_error(done.stderr) if done else ""}
+                compiled[flags] = target
+            done, _ = start([target, *attempt.arguments], program.folder, self.seconds)
+            if done is None:
+                found = {"result": TOO_LONG}
+                break
+            found = verdict.judged(done, None)
+            if done.returncode == 0:
+                printed[str(attempt)] = verdict.numbers(done.stdout)
+        return found | {"printed": printed}
+
+
+def expected(on_gpu, program, attempt):
+    """The numbers that the program printed on a GPU with the same flags and arguments; nothing where none of them
+    was computed: they are its arguments, or stand in its source."""
+    printed = on_gpu.get("printed", {}).get(str(attempt), [])
+    given = {*attempt.arguments, *verdict.NUMBER.findall(program.text)}
+    return printed if set(printed) - given else None
 
 
 def built():
@@ -54,7 +99,9 @@ def result(how, program, beside):
         return program.record("left out", why=needs)
     on_gpu = beside.get(program.key, {})
     with tempfile.TemporaryDirectory() as folder:
-        record = program.record("") | largest(how, program, on_gpu, pathlib.Path(folder))
+        record = program.record("") | how.result(program, on_gpu, pathlib.Path(folder))
+    if on_gpu:
+        record["nvcc"] = on_gpu["result"]
     # A file that only its own message tells of: what it wrote lies there.
     unnamed = (word for word in program.arguments if "." in word and not (program.folder / word).exists())
     lacking = next((word for word in unnamed if word in record.get("why", "")), None)
@@ -69,12 +116,12 @@ def largest(how, program, on_gpu, folder):
         # The next is mostly eight times as long.
         if best and (left < how.seconds * 2 / 3 or best["result"] not in (*verdict.GOOD, verdict.SILENT)):
             break
-        done, spent = how.run(program, attempt, folder, left)
+        done, spent = how.run(program, attempt, left)
         if done is None:
             break
         left = max(left - spent, 1)
-        found = verdict.judged(done, on_gpu if on_gpu.get("with") == str(attempt) else {})
-        if found["result"] == "does not compile":
+        found = verdict.judged(done, expected(on_gpu, program, attempt))
+        if found["result"] == verdict.UNCOMPILED:
             return found
         # A size that nobody has thought of may be none: what goes wrong then says nothing.
         if attempt.guessed and "why" in found:
@@ -85,12 +132,12 @@ def largest(how, program, on_gpu, folder):
     return best or {"result": TOO_LONG, "size": "own", "with": own, "why": said, "seconds": how.seconds}
 
 
-def start(command, folder, seconds):
+def start(command, folder, seconds, settings=None):
     """What a command did, or None where it took too long; and the processor's time that it took.
 
     The limit is one of the processor's time, so that it is the same on a machine with other work.
     """
-    settings = {**os.environ, "CUDA_SIM_TIME_LIMIT": "none", "OMP_NUM_THREADS": "2"}
+    settings = {**os.environ, "OMP_NUM_THREADS": "2", **(settings or {})}
     limited = ["sh", "-c", f'ulimit -t {max(round(seconds), 1)}; exec "$@"', "sh", *map(str, command)]
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process = subprocess.Popen(
@@ -103,7 +150,7 @@ def start(command, folder, seconds):
             start_new_session=True,
         )
         # One that sleeps or waits for ever takes no time of the processor's, and others may keep it busy.
-        waiting = threading.Timer(40 * seconds + 120, os.killpg, (process.pid, signal.SIGKILL))
+        waiting = threading.Timer(10 * seconds + 60, os.killpg, (process.pid, signal.SIGKILL))
         waiting.start()
         _, status, usage = os.wait4(process.pid, 0)
         waiting.cancel()

@@ -30,7 +30,7 @@ class Attempt:
 def attempts(program):
     """From the smallest to the program's own size."""
     own = Attempt([], program.arguments, "own")
-    text = "\n".join(path.read_text(errors="replace") for path in program.sources())
+    text = program.text
     named = [Attempt([f"-D{name}"], program.arguments) for name in NAMED if name in text]
     guessed = [Attempt([], words, guessed=True) for words in smaller(program.arguments, text)]
     return [*named, *guessed, own]

@@ -1,11 +1,12 @@
 """Whether what a program printed says that its results are right."""
 
-import hashlib
+import math
 import re
 
 RIGHT_BY_ITSELF = "says that it is right"
 AS_ON_GPU = "prints what the GPU prints"
 GOOD = (RIGHT_BY_ITSELF, AS_ON_GPU)
+UNCOMPILED = "does not compile"
 SILENT = "runs, and says nothing of its results"
 
 # Counts of what is wrong that are nought.
@@ -30,12 +31,14 @@ RIGHT = re.compile(
 PRAISE = re.compile(r"open|read|load|alloc|creat|initiali|launch|writ|saved|device|file|compil", re.I)
 # How far results are from what the program has computed otherwise.
 DISTANCE = re.compile(
-    r"(?:\b(?:max|average|avg|mean|abs|rel|rms|total|norm|l1|l2)[a-z]*[^\n:=]{0,30}?(?:err|diff|dev)[a-z]*"
+    r"(?:\b(?:max|average|avg|mean|abs|rel|rms|total|norm|l1|l2)[a-z]*[^\n:=]{0,30}?(?:err|diff|dev(?!ice))[a-z]*"
     r"|\brmse|\berror (?:rate|\())"
     r"[^\n:=0-9]{0,40}[:=]?\s*([-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|nan|inf))",
     re.I,
 )
 NEAR = 1e-3
+# How many of the numbers that a program prints are looked at.
+KEPT = 2000
 # PolyBench's own words, where a difference is counted.
 COUNTED = re.compile(r"(?:Non-Matching CPU-GPU Outputs[^\n]*|Number of misses): (\d+)")
 # Lines that say how long something took, or how fast it was.
@@ -43,13 +46,14 @@ TIMED = re.compile(r"time|second|\b[mun]?s\b|/s\b|flop|bandwidth|throughput|spee
 NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:[eE][-+]?\d+)?")
 
 
-def judged(done, on_gpu):
-    """What became of a program that has ended: `done` has its status and what it printed."""
+def judged(done, expected):
+    """What became of a program that has ended: `done` has its status and what it printed; `expected`, if it is
+    known, the numbers that it should have printed."""
     complaint = "\n".join(line for line in done.stderr.splitlines() if not ours(line))
     printed = done.stdout + "\n" + complaint
-    kept = {"numbers": fingerprint(done.stdout), "status": done.returncode}
-    if "does not compile" in done.stderr:
-        return {"result": "does not compile", "why": first_error(done.stderr.partition("does not compile")[2])}
+    kept = {"status": done.returncode}
+    if UNCOMPILED in done.stderr:
+        return {"result": UNCOMPILED, "why": first_error(done.stderr.partition(UNCOMPILED)[2])}
     if done.returncode != 0:
         return kept | {"result": "ends with an error", "why": first_error(printed)}
     said, line = verdict(printed)
@@ -59,7 +63,7 @@ def judged(done, on_gpu):
         return kept | {"result": "says that it is wrong", "why": (fault or line).strip()[:150]}
     if said == "right":
         return kept | {"result": RIGHT_BY_ITSELF, "said": line.strip()[:150]}
-    if on_gpu.get("numbers") and on_gpu["numbers"] == kept["numbers"]:
+    if expected and alike(expected, numbers(done.stdout)):
         return kept | {"result": AS_ON_GPU}
     if fault:
         return kept | {"result": "ends with an error", "why": fault[:150]}
@@ -72,7 +76,7 @@ def verdict(printed):
     for line in printed.splitlines():
         rest, nothings = NOTHING.subn("", SPOKEN.sub("", line))
         counted = [int(number) for number in COUNTED.findall(line)]
-        distances = [float(number) for number in DISTANCE.findall(line)]
+        distances = [] if TIMED.search(line) else [float(number) for number in DISTANCE.findall(line)]
         if counted:
             wrong, good = any(counted), True
         else:
@@ -87,20 +91,31 @@ def verdict(printed):
 
 def ours(line):
     """Whether cuda-run says this, and nothing that went wrong."""
-    summary = ("simulator:", "| ", "|-", "These times are a model's", "The program launched no kernel")
+    summary = ("simulator:", "GPU:", "| ", "|-", "These times are a model's", "The program launched no kernel")
+    summary += ("Nsight Systems, which comes", "nsys profile")
     return line.startswith(summary) or re.match(r"warpbook: no NVIDIA GPU", line)
 
 
-def fingerprint(text):
-    """The numbers of all lines that speak of no time: few as they are, or a hash of them."""
-    lines = [" ".join(NUMBER.findall(line)) for line in text.splitlines() if not TIMED.search(line)]
-    numbers = "\n".join(filter(None, lines))
-    return hashlib.sha256(numbers.encode()).hexdigest()[:16] if numbers else ""
+def numbers(text):
+    """The first numbers of all lines that speak of no time."""
+    lines = [line for line in text.splitlines() if not TIMED.search(line)]
+    return [number for line in lines for number in NUMBER.findall(line)][:KEPT]
+
+
+def alike(expected, printed):
+    """Whether whole numbers are the same, and others near: compilers do not round sums in one order."""
+    return len(expected) == len(printed) and all(map(near, expected, printed))
+
+
+def near(one, other):
+    whole = re.fullmatch(r"[-+]?\d+", one) and re.fullmatch(r"[-+]?\d+", other)
+    return one == other if whole else math.isclose(float(one), float(other), rel_tol=NEAR, abs_tol=NEAR**2)
 
 
 def first_error(text):
-    lines = [line for line in text.splitlines() if re.search(r"error|^warpbook:", line, re.I)]
-    return lines[0].strip()[:200] if lines else last_line(text)
+    said = [line for line in text.splitlines() if "warning:" not in line]
+    lines = [line for line in said if re.search(r"error|^warpbook:", line, re.I)]
+    return lines[0].strip()[:200] if lines else last_line("\n".join(said))
 
 
 def last_line(text):

@@ -1,5 +1,6 @@
 //! One file, compiled: for the GPU, and for the host with what came of that in it.
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -36,21 +37,22 @@ pub fn kind(file: &Path) -> Result<Kind> {
 }
 
 /// How clang is told of CUDA.
-pub fn cuda_words() -> [&'static str; 8] {
-    [
-        "-x",
-        "cuda",
-        // No toolkit, and none to be found.
-        "-nocudainc",
-        "-nocudalib",
-        "--cuda-path=/nonexistent",
-        // So that a launch is a call of the runtime's functions of today.
-        "-Xclang",
-        "-target-sdk-version=11.0",
-        // nvcc says nothing of it, and a note's listing does it in each line of its scene.
-        "-Wno-implicit-const-int-float-conversion",
-    ]
-}
+pub const CUDA_WORDS: [&str; 10] = [
+    "-x",
+    "cuda",
+    // No toolkit, and none to be found.
+    "-nocudainc",
+    "-nocudalib",
+    "--cuda-path=/nonexistent",
+    // So that a launch is a call of the runtime's functions of today.
+    "-Xclang",
+    "-target-sdk-version=11.0",
+    // nvcc says nothing of these: a note's listing does the first in each line of its scene; a word of
+    // C++ that C++17 has no more; a loop that `#pragma unroll` cannot unroll.
+    "-Wno-implicit-const-int-float-conversion",
+    "-Wno-register",
+    "-Wno-pass-failed",
+];
 
 impl Compiler<'_> {
     /// How kernels are compiled, whatever comes of them.
@@ -66,8 +68,13 @@ impl Compiler<'_> {
             &feature,
             // In a kernel `new` may be a null pointer.
             "-fcheck-new",
-            // Lines for the counters and checks.
             "-O3",
+            // nvcc unrolls loops by four that clang by itself leaves alone.
+            "-mllvm",
+            "-unroll-partial-threshold=200",
+            "-mllvm",
+            "-unroll-max-count=4",
+            // Lines for the counters and checks.
             "-gline-directives-only",
         ];
         let words = words.map(OsString::from).into_iter();
@@ -75,6 +82,11 @@ impl Compiler<'_> {
             .chain(self.flags.kernels.iter().map(OsString::from))
             .collect()
     }
+}
+
+/// Whether a folder of headers is that of NVIDIA's toolkit, which a Makefile may name.
+fn is_toolkit(folder: &Path) -> bool {
+    folder.join("crt/host_runtime.h").is_file()
 }
 
 /// A file and how it is compiled.
@@ -105,10 +117,16 @@ impl File {
         let kind = kind(file).unwrap_or(Kind::Cpp);
         let flags = compiler.flags;
         let mut common: Vec<OsString> = Vec::new();
-        for folder in &flags.include {
+        let (toolkits, own): (Vec<_>, Vec<_>) =
+            flags.include.iter().partition(|folder| is_toolkit(folder));
+        for folder in own {
             common.extend(["-I".into(), folder.into()]);
         }
         common.extend(["-isystem".into(), (&compiler.include).into()]);
+        // NVIDIA's own headers are not for this runtime; those of its libraries are found behind ours.
+        for folder in toolkits {
+            common.extend(["-isystem".into(), folder.into()]);
+        }
         common.extend(flags.define.iter().map(|it| format!("-D{it}").into()));
         common.extend(flags.undefine.iter().map(|it| format!("-U{it}").into()));
         let standard = &flags.standard;
@@ -126,7 +144,7 @@ impl File {
         if io::stderr().is_terminal() {
             common.push("-fcolor-diagnostics".into());
         }
-        let mut cuda: Vec<OsString> = cuda_words().map(OsString::from).into();
+        let mut cuda: Vec<OsString> = CUDA_WORDS.map(OsString::from).into();
         cuda.extend(["-include".into(), "cuda_runtime.h".into()]);
         let linked = flags.link_kernels && goal == Goal::Library;
         if linked {
@@ -185,6 +203,9 @@ impl File {
             if !done.ok {
                 return Ok(one);
             }
+            if !self.linked {
+                mend(&kernels)?;
+            }
             one.kernels = Some(kernels.clone());
         }
         let Some(words) = &self.host else {
@@ -235,6 +256,17 @@ impl File {
             said,
             read: fs::read_to_string(read).map_or_else(|_| Vec::new(), |text| files_of(&text)),
         })
+    }
+}
+
+/// Mends a fault of older clangs in the PTX.
+pub fn mend(ptx: &Path) -> Result<()> {
+    let text = fs::read_to_string(ptx).with_context(|| format!("cannot read {}", ptx.display()))?;
+    match kernel_build::mend_bit_fields(&text) {
+        Cow::Borrowed(_) => Ok(()),
+        Cow::Owned(text) => {
+            fs::write(ptx, text).with_context(|| format!("cannot write {}", ptx.display()))
+        }
     }
 }
 

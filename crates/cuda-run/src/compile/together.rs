@@ -13,7 +13,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 
 use super::Compiler;
-use super::pass::cuda_words;
+use super::pass::{CUDA_WORDS, mend};
 
 /// What the function is called by which a file's host code registers what it has, up to the number.
 pub const REGISTERS: &str = "__cudaRegisterLinkedBinary";
@@ -25,7 +25,7 @@ pub fn ptx(compiler: &Compiler, bitcode: &[PathBuf], folder: &Path) -> Result<Pa
     fs::write(&nothing, "").with_context(|| format!("cannot write {}", nothing.display()))?;
     let mut command = Command::new(compiler.clang.program());
     command
-        .args(cuda_words())
+        .args(CUDA_WORDS)
         .args(compiler.gpu_words())
         .arg("-S");
     for file in bitcode {
@@ -39,6 +39,7 @@ pub fn ptx(compiler: &Compiler, bitcode: &[PathBuf], folder: &Path) -> Result<Pa
     }
     command.arg(&nothing).arg("-o").arg(&to);
     done(command, "the kernels do not link")?;
+    mend(&to)?;
     Ok(to)
 }
 

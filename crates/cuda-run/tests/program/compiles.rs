@@ -75,6 +75,30 @@ pub fn lenient() -> Result<(), Failed> {
     Ok(())
 }
 
+/// Headers that others wrote: GNU's C++ library from GCC 13 on, and NVIDIA's toolkit, which a Makefile names.
+pub fn headers_of_others() -> Result<(), Failed> {
+    let folder = Folder::new();
+    for inner in ["gnu/bits", "toolkit/crt"] {
+        std::fs::create_dir_all(folder.path(inner))?;
+    }
+    folder.write(
+        "gnu/bits/basic_string.h",
+        "__attribute__((__noinline__)) inline int gnu() { return 3; }\n#include_next <bits/basic_string.h>\n",
+    );
+    folder.write("toolkit/crt/host_runtime.h", "");
+    folder.write("toolkit/cuda_runtime.h", "#error this is NVIDIA's\n");
+    folder.write("toolkit/of_a_library.h", "#define LIBRARY 4\n");
+    folder.write(
+        "uses.cu",
+        "#ifdef __NVCC__\n#include <string>\n#include <cuda_runtime.h>\n#include <of_a_library.h>\n#endif\n\
+         __noinline__ int seven() { register int sum = gnu() + LIBRARY; return sum; }\n\
+         int main() { return seven(); }\n",
+    );
+    let mut command = folder.command(&["-Itoolkit", "uses.cu"]);
+    let run = Run::from(command.env("CPLUS_INCLUDE_PATH", "gnu").output()?);
+    run.says(7, &[])
+}
+
 pub fn does_not_compile() -> Result<(), Failed> {
     let folder = Folder::new();
     folder.write(

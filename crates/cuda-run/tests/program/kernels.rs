@@ -61,6 +61,17 @@ void other(int *out) { own<<<1, 1>>>(out); }
     Ok(())
 }
 
+/// Graphs, by hand and captured, whose results the program itself compares.
+pub fn graphs() -> Result<(), Failed> {
+    let folder = Folder::new();
+    let run = folder.run(&["graphs.cu"]);
+    run.says(0, &["| scale  |      151 |", "| add    |      101 |"])?;
+    let told = "captured 6 nodes and 5 edges\n\
+                cudaErrorStreamCaptureUnsupported, cudaErrorStreamCaptureInvalidated\n0 wrong\n";
+    assert_eq!(run.stdout, told, "{run:#?}");
+    folder.run(&["graphs.cu", "--check"]).says(0, &[])
+}
+
 /// `malloc`, `free`, `new` and `delete` in kernels.
 pub fn heap() -> Result<(), Failed> {
     let folder = Folder::new();
@@ -117,4 +128,23 @@ pub fn undefined_for_kernels() -> Result<(), Failed> {
     folder
         .run(&["calls.cu", "idle.cu", "-rdc=true"])
         .says(1, &["no file defines", function, variable])
+}
+
+/// clang 14 makes 1 of the 7 here, by itself and where files are linked.
+pub fn mended() -> Result<(), Failed> {
+    let folder = Folder::new();
+    folder.write(
+        "sign.cu",
+        "#include <cstdio>\n__global__ void k(long long *wide, int *narrow) {\n    \
+         *wide = *wide < 0 ? 7 : 0;\n    *narrow = *narrow < 0 ? 7 : 0;\n}\n\
+         int main() {\n    long long *wide;\n    cudaMallocManaged(&wide, 16);\n    \
+         int *narrow = (int *)(wide + 1);\n    *wide = *narrow = -1;\n    k<<<1, 1>>>(wide, narrow);\n    \
+         cudaDeviceSynchronize();\n    printf(\"%lld %d\\n\", *wide, *narrow);\n}\n",
+    );
+    for linked in ["-rdc=false", "-rdc=true"] {
+        let run = folder.run(&["--quiet", linked, "sign.cu"]);
+        run.says(0, &[])?;
+        assert_eq!(run.stdout, "7 7\n", "{linked}: {run:#?}");
+    }
+    Ok(())
 }

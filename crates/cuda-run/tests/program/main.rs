@@ -50,6 +50,10 @@ fn main() -> ExitCode {
             ),
             with_clang("older ways of writing are warned of", compiles::lenient),
             with_clang(
+                "kernels do what the source says, whatever the compiler",
+                kernels::mended,
+            ),
+            with_clang(
                 "a function that nobody has is named with its line",
                 compiles::missing,
             ),
@@ -75,8 +79,6 @@ fn main() -> ExitCode {
                 ends::closed_pipe,
             ),
             with_clang("what the notes' listings include is there", notes::listings),
-        ]);
-        tests.extend([
             with_clang(
                 "kernels of several files are linked",
                 kernels::linked_kernels,
@@ -84,6 +86,10 @@ fn main() -> ExitCode {
             with_clang(
                 "what no file defines is named",
                 kernels::undefined_for_kernels,
+            ),
+            with_clang(
+                "graphs are made, captured, launched and changed",
+                kernels::graphs,
             ),
             with_clang("kernels take memory and give it back", kernels::heap),
             with_clang(
@@ -97,6 +103,11 @@ fn main() -> ExitCode {
             with_clang(name, move || notes::runs(&file))
         }));
     }
+    #[cfg(target_os = "linux")]
+    tests.push(with_clang(
+        "headers that others wrote are read",
+        compiles::headers_of_others,
+    ));
     #[cfg(unix)]
     tests.push(with_clang(
         "Ctrl-C ends a program, which has its summary",

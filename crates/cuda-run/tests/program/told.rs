@@ -70,7 +70,7 @@ pub fn check() -> Result<(), Failed> {
     let good = folder.run(&["--check", "vector-add.cu"]);
     good.says(
         0,
-        &["Checked (mem, init, race, sync, leak): nothing found."],
+        &["Checked (mem, init, race, sync, leak, host): nothing found."],
     )?;
     folder.write(
         "race.cu",

@@ -1,7 +1,6 @@
 // Lists and arrays in memory that threads take while they run.
 
 #include <cstdio>
-#include <new>
 
 struct Node {
     int value;

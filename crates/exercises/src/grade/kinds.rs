@@ -91,6 +91,18 @@ pub fn title(kind: FindingKind, lang: Lang) -> &'static str {
             "不完整的线程束执行了要求整个线程束参与的指令",
         ),
         FindingKind::Leaked => ("Memory that nobody freed", "没有释放的内存"),
+        FindingKind::HostTouched => (
+            "Host memory touched while work in a stream uses it",
+            "流中的工作还在使用主机内存时访问了它",
+        ),
+        FindingKind::HostFreed => (
+            "Host memory freed while work in a stream uses it",
+            "流中的工作还在使用主机内存时释放了它",
+        ),
+        FindingKind::HostChanged => (
+            "Host memory changed before a graph has copied it",
+            "图还没有复制主机内存时改动了它",
+        ),
     };
     lang.pick(en, zh)
 }
@@ -148,5 +160,8 @@ pub fn usually(finding: &Finding, lang: Lang) -> &str {
         }
         FindingKind::WarpIncomplete => "线程块的大小不是 32 的整数倍",
         FindingKind::Leaked => "缓冲区被遗忘",
+        FindingKind::HostTouched | FindingKind::HostFreed | FindingKind::HostChanged => {
+            "此前没有等待该流（`cudaStreamSynchronize` 或事件）"
+        }
     }
 }

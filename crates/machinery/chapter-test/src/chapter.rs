@@ -80,7 +80,7 @@ impl Chapter {
     /// have to say so, and for what was looked.
     pub fn checks_out(&self, arguments: &str) {
         let run = self.runs(&format!("{arguments} --check"));
-        let said = "\n\nChecked (mem, init, race, sync, leak): nothing found.\n";
+        let said = "\n\nChecked (mem, init, race, sync, leak, host): nothing found.\n";
         assert!(run.stdout.ends_with(said), "{}", run.stdout);
         assert!(!run.stderr.contains("error: "), "{}", run.stderr);
         let record = self.record(&format!("{arguments} --check=sync,race"));
@@ -137,7 +137,7 @@ impl Chapter {
         self.refuses_values(&["--repeat"], &no_numbers);
         for (list, bad) in [("races", "'races'"), ("mem,,sync", "''"), ("", "''")] {
             let flag = format!("--check={list}");
-            self.refuses(2, &flag, &[bad, "mem, init, race, sync and leak"]);
+            self.refuses(2, &flag, &[bad, "mem, init, race, sync, leak and host"]);
         }
         let backend = self.clone().with("CUDA_BACKEND", "cpu");
         backend.refuses(1, "", &["CUDA_BACKEND", "cpu", "gpu", "sim"]);

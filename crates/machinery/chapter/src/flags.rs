@@ -38,7 +38,7 @@ pub struct CommonFlags {
     )]
     pub profile: Option<Detail>,
 
-    /// Look for mistakes in the kernels while they run: mem, init, race, sync and leak, a list of
+    /// Look for mistakes in the kernels while they run: mem, init, race, sync, leak and host, a list of
     /// them, or all. On a GPU, the commands by which NVIDIA's tool does
     #[arg(
         long,
@@ -133,7 +133,10 @@ mod tests {
         ] {
             let said = check(bad).unwrap_err().to_string();
             assert!(said.contains(named), "{said}");
-            assert!(said.contains("mem, init, race, sync and leak"), "{said}");
+            assert!(
+                said.contains("mem, init, race, sync, leak and host"),
+                "{said}"
+            );
         }
     }
 

@@ -1,6 +1,6 @@
 //! The same run once more, under a tool of NVIDIA's.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 
 /// The command, as a shell takes it, that does what `words`, a program and its arguments, did:
 /// without what decides how results are printed, and each kernel launched once.
@@ -11,6 +11,13 @@ pub(crate) fn once(words: impl IntoIterator<Item = OsString>) -> String {
 /// The command that does the same as `words`, without what decides how results are printed.
 pub fn again(words: impl IntoIterator<Item = OsString>) -> String {
     command(words, &[])
+}
+
+/// Words as a shell takes them.
+pub fn quoted(words: impl IntoIterator<Item = impl AsRef<OsStr>>) -> String {
+    let words = words.into_iter();
+    let quoted = words.map(|word| word_quoted(&word.as_ref().to_string_lossy()));
+    quoted.collect::<Vec<_>>().join(" ")
 }
 
 fn command(words: impl IntoIterator<Item = OsString>, with: &[&str]) -> String {
@@ -35,13 +42,12 @@ fn command(words: impl IntoIterator<Item = OsString>, with: &[&str]) -> String {
     }
     kept.extend(with.iter().map(|&word| word.to_owned()));
     kept.extend(behind);
-    let quoted: Vec<String> = kept.iter().map(|word| quoted(word)).collect();
-    quoted.join(" ")
+    quoted(kept)
 }
 
 /// A word as a shell takes it. (The one word that cannot be quoted has a zero byte in it, which
 /// no argument has.)
-fn quoted(word: &str) -> String {
+fn word_quoted(word: &str) -> String {
     shlex::try_quote(word).map_or_else(|_| word.to_owned(), |quoted| quoted.into_owned())
 }
 

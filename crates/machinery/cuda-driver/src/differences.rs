@@ -1,23 +1,24 @@
-//! The book's page on what differs from hardware lists functions and instructions that the simulator
-//! lacks. These tests compare its lists, in both languages, with the code. In the page a list stands
-//! between `<!-- lacking: NAME -->` and `<!-- end -->`.
+//! The book's page on what differs from hardware lists instructions that the simulator lacks, and a page of the
+//! records its functions. These tests compare the lists with the code. In a page a list stands between
+//! `<!-- lacking: NAME -->` and `<!-- end -->`.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::lower::LoadError;
 use cuda_sim::memory::global::Global;
 
-use crate::functions::SIMULATED;
+use crate::functions::{DefaultStream, all, base};
 
-fn page(language: &str) -> String {
+fn page(name: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
-    let path = root.join("docs").join(language).join("differences.md");
+    let path = root.join("docs").join(name);
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 fn pages() -> [String; 2] {
-    ["en", "zh"].map(page)
+    ["en/differences.md", "zh/differences.md"].map(page)
 }
 
 /// The code spans in the list `name` of the page.
@@ -29,29 +30,48 @@ fn listed<'a>(page: &'a str, name: &str) -> Vec<&'a str> {
     list.split('`').skip(1).step_by(2).collect()
 }
 
-/// Whether a line of the page's list means `function`. The page leaves the version (`_v2`) out, and
-/// `cuGraph…` means all functions that begin so.
-fn names(listed: &str, function: &str) -> bool {
-    let function = function.strip_suffix("_v2").unwrap_or(function);
-    match listed.strip_suffix('…') {
-        Some(beginning) => function.starts_with(beginning),
-        None => function == listed,
+/// All functions by their names without a version, and whether the simulator does any form of them.
+fn functions() -> BTreeMap<&'static str, bool> {
+    let mut functions = BTreeMap::new();
+    for function in all() {
+        *functions.entry(base(function.name())).or_default() |= function.simulated;
     }
+    functions
 }
 
 #[test]
-fn the_page_lists_the_functions_that_are_not_simulated_and_no_others() {
-    for page in pages() {
-        let listed = listed(&page, "functions");
-        for (function, simulated) in SIMULATED {
-            let found = listed.iter().any(|one| names(one, function));
-            assert_ne!(found, *simulated, "{function}");
-        }
-        for one in listed {
-            let known = SIMULATED.iter().any(|(function, _)| names(one, function));
-            assert!(known, "`{one}` is no function");
-        }
-    }
+fn the_functions_that_are_not_simulated_are_listed() {
+    let all = functions();
+    let lacking = all.iter().filter(|(_, simulated)| !**simulated);
+    let lacking: Vec<&str> = lacking.map(|(function, _)| *function).collect();
+    let page = page("records/driver-functions.md");
+    let listed = listed(&page, "functions");
+    let list: Vec<_> = lacking.iter().map(|name| format!("- `{name}`")).collect();
+    assert!(listed == lacking, "the list is to be\n{}", list.join("\n"));
+}
+
+/// But for what is newer than the version that the header says it is, and for older forms of functions.
+#[test]
+fn what_is_simulated_is_in_the_header() {
+    const VERSION: u32 = 12080;
+    let include = "../kernels/include";
+    let files = [
+        "cuda.h",
+        "warpbook/driver_graphs.h",
+        "warpbook/driver_recent.h",
+    ];
+    let header: String = files
+        .map(|file| page(&format!("{include}/{file}")))
+        .concat();
+    assert!(header.contains(&format!("#define CUDA_VERSION {VERSION}\n")));
+    let asked = all().filter(|it| it.simulated && it.since <= VERSION);
+    let asked = asked.filter(|it| it.default_stream == DefaultStream::Legacy);
+    let missing: Vec<&str> = asked
+        .map(|function| function.name())
+        .filter(|name| !header.contains(&format!(" {name}(")))
+        .filter(|name| !header.contains(&format!("#define {name} ")))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }
 
 #[test]
@@ -76,9 +96,8 @@ fn the_page_lists_instructions_that_are_not_simulated() {
 #[test]
 fn both_languages_have_the_same_lists_and_as_many_headings() {
     let [english, chinese] = pages();
-    for name in ["functions", "instructions"] {
-        assert_eq!(listed(&english, name), listed(&chinese, name), "{name}");
-    }
+    let name = "instructions";
+    assert_eq!(listed(&english, name), listed(&chinese, name));
     let levels = |page: &str| -> Vec<usize> {
         let hashes = |line: &str| line.bytes().take_while(|&byte| byte == b'#').count();
         page.lines()

@@ -7,7 +7,7 @@ use cuda_sim::driver::CudaError;
 
 use crate::status::{Answer, Code};
 
-/// Every `CUresult` of `cust_raw`: its number, its C name and what it means.
+/// Every `CUresult` of CUDA 13.0: its number, its C name and what it means.
 const ERRORS: &[(Code, &CStr, &CStr)] = &[
     (0, c"CUDA_SUCCESS", c"no error"),
     (1, c"CUDA_ERROR_INVALID_VALUE", c"invalid argument"),
@@ -19,6 +19,8 @@ const ERRORS: &[(Code, &CStr, &CStr)] = &[
     (7, c"CUDA_ERROR_PROFILER_ALREADY_STARTED", c"profiler already started"),
     (8, c"CUDA_ERROR_PROFILER_ALREADY_STOPPED", c"profiler already stopped"),
     (34, c"CUDA_ERROR_STUB_LIBRARY", c"CUDA driver is a stub library"),
+    (36, c"CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER", c"API call is not supported in the installed CUDA driver"),
+    (46, c"CUDA_ERROR_DEVICE_UNAVAILABLE", c"CUDA-capable device(s) is/are busy or unavailable"),
     (100, c"CUDA_ERROR_NO_DEVICE", c"no CUDA-capable device is detected"),
     (101, c"CUDA_ERROR_INVALID_DEVICE", c"invalid device ordinal"),
     (102, c"CUDA_ERROR_DEVICE_NOT_LICENSED", c"device doesn't have valid Grid license"),
@@ -69,6 +71,12 @@ const ERRORS: &[(Code, &CStr, &CStr)] = &[
         c"CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY",
         c"the provided execution affinity is not supported",
     ),
+    (
+        225,
+        c"CUDA_ERROR_UNSUPPORTED_DEVSIDE_SYNC",
+        c"the PTX waits on the device for launches of its own, which is not supported",
+    ),
+    (226, c"CUDA_ERROR_CONTAINED", c"an error on the device was contained"),
     (300, c"CUDA_ERROR_INVALID_SOURCE", c"device kernel image is invalid"),
     (301, c"CUDA_ERROR_FILE_NOT_FOUND", c"file not found"),
     (302, c"CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND", c"shared object symbol not found"),
@@ -76,6 +84,7 @@ const ERRORS: &[(Code, &CStr, &CStr)] = &[
     (304, c"CUDA_ERROR_OPERATING_SYSTEM", c"OS call failed or operation not supported on this OS"),
     (400, c"CUDA_ERROR_INVALID_HANDLE", c"invalid resource handle"),
     (401, c"CUDA_ERROR_ILLEGAL_STATE", c"the operation cannot be performed in the present state"),
+    (402, c"CUDA_ERROR_LOSSY_QUERY", c"the answer leaves out part of what was asked"),
     (500, c"CUDA_ERROR_NOT_FOUND", c"named symbol not found"),
     (600, c"CUDA_ERROR_NOT_READY", c"device not ready"),
     (700, c"CUDA_ERROR_ILLEGAL_ADDRESS", c"an illegal memory access was encountered"),
@@ -113,6 +122,7 @@ const ERRORS: &[(Code, &CStr, &CStr)] = &[
     (718, c"CUDA_ERROR_INVALID_PC", c"invalid program counter"),
     (719, c"CUDA_ERROR_LAUNCH_FAILED", c"unspecified launch failure"),
     (720, c"CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", c"too many blocks in cooperative launch"),
+    (721, c"CUDA_ERROR_TENSOR_MEMORY_LEAK", c"tensor memory was not given back"),
     (800, c"CUDA_ERROR_NOT_PERMITTED", c"operation not permitted"),
     (801, c"CUDA_ERROR_NOT_SUPPORTED", c"operation not supported"),
     (802, c"CUDA_ERROR_SYSTEM_NOT_READY", c"system not yet initialized"),
@@ -151,6 +161,9 @@ const ERRORS: &[(Code, &CStr, &CStr)] = &[
         c"CUDA_ERROR_MPS_MAX_CONNECTIONS_REACHED",
         c"the hardware resources required to support device connections have been exhausted",
     ),
+    (810, c"CUDA_ERROR_MPS_CLIENT_TERMINATED", c"the MPS client was terminated by its server"),
+    (811, c"CUDA_ERROR_CDP_NOT_SUPPORTED", c"launches by kernels are not supported"),
+    (812, c"CUDA_ERROR_CDP_VERSION_MISMATCH", c"modules launch kernels in ways of different versions"),
     (
         900,
         c"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
@@ -203,6 +216,15 @@ const ERRORS: &[(Code, &CStr, &CStr)] = &[
         c"CUDA_ERROR_EXTERNAL_DEVICE",
         c"an async error has occurred in external entity outside of CUDA",
     ),
+    (912, c"CUDA_ERROR_INVALID_CLUSTER_SIZE", c"a kernel's cluster size is not valid"),
+    (913, c"CUDA_ERROR_FUNCTION_NOT_LOADED", c"the function is not loaded"),
+    (914, c"CUDA_ERROR_INVALID_RESOURCE_TYPE", c"a resource is of a type that is not valid here"),
+    (
+        915,
+        c"CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION",
+        c"the configuration of resources is not valid",
+    ),
+    (916, c"CUDA_ERROR_KEY_ROTATION", c"an encryption key was being replaced"),
     (999, c"CUDA_ERROR_UNKNOWN", c"unknown error"),
 ];
 

@@ -6,7 +6,7 @@ use std::fmt;
 use cuda_sim::driver::CudaError;
 use libloading::{Library, Symbol};
 
-use crate::functions::{Erased, FUNCTIONS};
+use crate::functions::{self, Erased};
 use crate::status::{Code, SUCCESS, Status};
 
 /// Where NVIDIA's driver library is, by system.
@@ -21,11 +21,17 @@ const LIBRARIES: &[&str] = if cfg!(windows) {
     ]
 };
 
+/// A name that the crate `libcuda` exports: who has it is not NVIDIA's.
+const OURS: &str = "warpbook_is_here\0";
+
 /// Why NVIDIA's driver cannot be used.
 #[derive(Debug)]
 pub enum Missing {
     /// No library loads.
     Library,
+    /// What loads is this simulator's library, which somebody has put in front of NVIDIA's: who does so
+    /// asks for the simulator.
+    Ours,
     /// The library lacks this function, so it is not that of a driver.
     Function(&'static str),
     /// The library's `cuInit` failed with this code; the string is the library's name for it.
@@ -39,7 +45,9 @@ impl Missing {
     pub fn status(&self) -> Status {
         match self {
             Self::Initialisation(code, _) => Status(*code),
-            Self::Library | Self::Function(_) | Self::Device => CudaError::NoDevice.into(),
+            Self::Library | Self::Ours | Self::Function(_) | Self::Device => {
+                CudaError::NoDevice.into()
+            }
         }
     }
 }
@@ -49,6 +57,7 @@ impl fmt::Display for Missing {
         let library = LIBRARIES[0];
         match self {
             Self::Library => write!(f, "{library} not found"),
+            Self::Ours => write!(f, "{library} is Warpbook's own"),
             Self::Function(name) => write!(f, "{library} has no {name}"),
             Self::Initialisation(_, name) => write!(f, "{library} is there, but says {name}"),
             Self::Device => write!(f, "{library} is there, but finds no GPU"),
@@ -59,8 +68,12 @@ impl fmt::Display for Missing {
 /// Opens NVIDIA's driver, initialises it, and lets it answer from now on.
 pub fn connect() -> Result<(), Missing> {
     let library = open().ok_or(Missing::Library)?;
+    // SAFETY: what the name stands for is not used.
+    if unsafe { library.get::<*const u8>(OURS.as_bytes()) }.is_ok() {
+        return Err(Missing::Ours);
+    }
     initialise(&library)?;
-    for function in FUNCTIONS {
+    for function in functions::all() {
         // SAFETY: the symbol of this name in NVIDIA's driver is the driver API's function, and
         // the library is never unloaded (below).
         unsafe {
@@ -145,6 +158,7 @@ mod tests {
         assert!(Missing::Library.to_string().ends_with("not found"));
         for missing in [
             Missing::Library,
+            Missing::Ours,
             Missing::Function("cuInit"),
             Missing::Device,
         ] {

@@ -1,11 +1,16 @@
 //! What goes to stderr, and panics stopped before they reach C.
 
+use std::collections::BTreeSet;
 use std::fmt::Arguments;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
 
 use cuda_sim::driver::CudaError;
 
+use crate::simulator::permitted;
+use crate::simulator::watch::{Event, tell};
+use crate::start::{Backend, backend};
 use crate::status::{Answer, Code, code};
 
 /// One message on stderr. A closed stderr is no reason to fail.
@@ -24,12 +29,34 @@ pub fn guarded(name: &str, call: impl FnOnce() -> Answer) -> Code {
     code(answer)
 }
 
-/// The answer for a function that the simulator lacks.
-pub fn not_simulated(name: &str) -> Answer {
-    say(format_args!(
-        "the simulator does not do {name}; it needs an NVIDIA GPU"
-    ));
+/// The answer for a function that the simulator lacks. Each is named on stderr once.
+pub fn not_simulated(name: &'static str) -> Answer {
+    static NAMED: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
+    let mut named = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
+    if named.insert(name) {
+        say(format_args!(
+            "the simulator does not do {name}; it needs an NVIDIA GPU"
+        ));
+        tell(Event::NotSimulated(name));
+    }
     Err(CudaError::NotSupported.into())
+}
+
+/// The answer for a function whose arguments are unknown here, so that it cannot even be handed on.
+pub fn not_done(name: &'static str) -> Code {
+    match backend() {
+        None => CudaError::NotInitialized.code(),
+        Some(Backend::Simulator) => guarded(name, || {
+            permitted()?;
+            not_simulated(name)
+        }),
+        Some(Backend::Gpu) => {
+            say(format_args!(
+                "{name} is not handed on to NVIDIA's driver: a program that needs it has to load that itself"
+            ));
+            CudaError::NotSupported.code()
+        }
+    }
 }
 
 /// The answer for a function that the installed driver lacks.

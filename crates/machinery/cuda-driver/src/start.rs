@@ -9,10 +9,9 @@ use cuda_sim::device::{DeviceSpec, PRESETS};
 use cuda_sim::driver::CudaError;
 use cuda_sim::exec::TimeLimit;
 
-use crate::functions::FUNCTIONS;
 use crate::report::say;
 use crate::status::{Answer, Status};
-use crate::{nvidia, simulator};
+use crate::{fork, functions, nvidia, simulator};
 
 /// Who answers the driver API's functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +46,9 @@ pub unsafe fn init(flags: c_uint) -> Answer {
 
 /// Who answers. It is chosen now if it has not been before.
 pub fn chosen() -> Result<Backend, Status> {
+    if fork::in_child() {
+        return Err(CudaError::NotInitialized.into());
+    }
     *CHOICE.get_or_init(choose)
 }
 
@@ -87,12 +89,35 @@ fn choose() -> Result<Backend, Status> {
     }
 }
 
+/// Is asked before the simulator is switched on; an error, with its reason, keeps it off.
+pub type Preparation = fn(&'static DeviceSpec) -> Result<(), String>;
+
+static PREPARATION: OnceLock<Preparation> = OnceLock::new();
+
+/// Has `cuInit` ask `preparation` before it switches the simulator on. Only the first counts.
+pub fn before_simulating(preparation: Preparation) {
+    let _ = PREPARATION.set(preparation);
+}
+
+/// Asks who wants to be asked.
+fn prepare(device: &'static DeviceSpec) -> Result<(), Status> {
+    let Some(preparation) = PREPARATION.get() else {
+        return Ok(());
+    };
+    preparation(device).map_err(|why| {
+        say(format_args!("{why}"));
+        CudaError::InvalidValue.into()
+    })
+}
+
 /// Makes the simulator answer from now on; returns the GPU that it models.
 fn simulate() -> Result<&'static DeviceSpec, Status> {
     let device = modelled()?;
     checks()?;
+    prepare(device)?;
     simulator::start(device.clone(), time_limit()?);
-    for function in FUNCTIONS {
+    fork::watch();
+    for function in functions::all() {
         function.simulate();
     }
     unsafe extern "C" {

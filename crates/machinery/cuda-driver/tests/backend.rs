@@ -30,10 +30,9 @@ fn child() {
     }
     println!("name: {}", Device::get_device(0).unwrap().name().unwrap());
     println!("version: {}", cust::CudaApiVersion::get().unwrap().major());
-    let mut graph = std::ptr::null_mut();
-    // SAFETY: a handle to write to.
-    let lacking = unsafe { sys::cuGraphCreate(&mut graph, 0) } as i32;
-    println!("cuGraphCreate: {lacking}");
+    // SAFETY: any handle may be named.
+    let lacking = unsafe { sys::cuDestroyExternalMemory(std::ptr::null_mut()) } as i32;
+    println!("cuDestroyExternalMemory: {lacking}");
 }
 
 /// Runs [`child`] with these environment variables, and none of ours besides.
@@ -84,10 +83,10 @@ fn sim_forces_the_simulator_without_a_word() {
     assert_has(&stdout, "name: NVIDIA H200 (simulated)");
     assert_has(&stdout, "version: 13");
     // What is not simulated says so, by its name.
-    assert_has(&stdout, "cuGraphCreate: 801");
+    assert_has(&stdout, "cuDestroyExternalMemory: 801");
     let lines = ours(&stderr);
     assert_eq!(lines.len(), 1, "{stderr}");
-    assert!(lines[0].contains("cuGraphCreate"), "{stderr}");
+    assert!(lines[0].contains("cuDestroyExternalMemory"), "{stderr}");
 }
 
 #[test]
@@ -123,7 +122,11 @@ fn a_check_that_is_none_is_refused_with_those_there_are() {
         let (stdout, stderr) = run(&settings);
         assert_has(&stdout, "cuInit: 1");
         let line = ours(&stderr)[0];
-        for part in ["CUDA_SIM_CHECK=", list, "mem, init, race, sync and leak"] {
+        for part in [
+            "CUDA_SIM_CHECK=",
+            list,
+            "mem, init, race, sync, leak and host",
+        ] {
             assert!(line.contains(part), "{stderr}");
         }
     }
@@ -148,7 +151,11 @@ fn the_modelled_gpu_can_be_chosen_by_any_of_its_names() {
         let settings = [("CUDA_BACKEND", "sim"), ("CUDA_SIM_DEVICE", name)];
         let (stdout, stderr) = run(&settings);
         assert_has(&stdout, &format!("name: {answer}"));
-        assert_eq!(ours(&stderr).len(), 1, "only of cuGraphCreate:\n{stderr}");
+        assert_eq!(
+            ours(&stderr).len(),
+            1,
+            "only of cuDestroyExternalMemory:\n{stderr}"
+        );
     }
 }
 
@@ -227,10 +234,10 @@ mod fake {
             assert_has(&stdout, "backend: Some(Gpu)");
             assert_has(&stdout, "name: Fake GPU");
             assert_has(&stdout, "version: 9");
-            assert_has(&stdout, "cuGraphCreate: 801");
+            assert_has(&stdout, "cuDestroyExternalMemory: 801");
             let lines = ours(&stderr);
             assert_eq!(lines.len(), 1, "{stderr}");
-            assert!(lines[0].contains("no cuGraphCreate"), "{stderr}");
+            assert!(lines[0].contains("no cuDestroyExternalMemory"), "{stderr}");
         }
     }
 

@@ -39,22 +39,35 @@ fn called_from_c() -> Vec<(String, String, String)> {
     found
 }
 
-/// A new one belongs into the table in `functions/table.rs`: `functions/macros.rs` guards all of its
+/// A new one belongs into the table in `functions/table/`: `functions/macros.rs` guards all of its
 /// lines.
 #[test]
 fn whatever_c_calls_is_guarded() {
     let wanted = [
         ("check.rs", "at_exit", "guarded("),
-        // The four of each line of the table: before `cuInit`, the simulator, what C calls, and where
-        // NVIDIA's library lacks it.
+        ("fork.rs", "after_fork", "IN_CHILD.store("),
+        ("interrupt.rs", "handler", "cuda_sim::exec::interrupt();"),
+        // Those of each line of the table: what C calls, the same where the arguments are unknown, where
+        // NVIDIA's library lacks it, before `cuInit`, and the simulator.
         (
             "macros.rs",
             "$name",
+            "$name::CALLS.fetch_add(1, Ordering::Relaxed);",
+        ),
+        (
+            "macros.rs",
+            "$name",
+            "let function = $name::SLOT.load(Ordering::Acquire);",
+        ),
+        ("macros.rs", "absent", "not_in_library(stringify!($name))"),
+        (
+            "macros.rs",
+            "before",
             "cuda_sim::driver::CudaError::NotInitialized.code()",
         ),
-        ("macros.rs", "$name", "guarded(stringify!($name), "),
-        ("macros.rs", "$name", "let function = slots::$name.load("),
-        ("macros.rs", "$name", "not_in_library(stringify!($name))"),
+        ("macros.rs", "simulated", "guarded(stringify!($name), "),
+        // The handler of faults at guarded pages.
+        ("pages.rs", "touched", "guarded("),
     ];
     let found = called_from_c();
     assert_eq!(found.len(), wanted.len(), "{found:#?}");

@@ -98,7 +98,7 @@ fn the_environment_asks_and_stderr_tells() {
     let (stdout, stderr) = run(&[("CUDA_SIM_CHECK", "all"), ("FORGET", "buffer")]);
     assert!(stdout.contains("UnwrittenDevice"), "{stdout}");
     assert!(
-        stdout.contains("checking: mem,init,race,sync,leak"),
+        stdout.contains("checking: mem,init,race,sync,leak,host"),
         "{stdout}"
     );
     for (text, count) in [

@@ -6,7 +6,7 @@ use cuda_driver::functions as cu;
 use cust_raw::{CUevent, CUstream};
 
 use crate::start::context;
-use crate::status::{Answer, Error, driver};
+use crate::status::{Answer, driver};
 use crate::stream::named;
 
 /// `cudaEventCreate`.
@@ -36,13 +36,11 @@ pub unsafe fn record(event: CUevent, stream: CUstream) -> Answer {
     driver(unsafe { cu::cuEventRecord(event, named(stream)) })
 }
 
-/// `cudaEventRecordWithFlags`: the one flag is for graphs.
+/// `cudaEventRecordWithFlags`.
 pub unsafe fn record_with_flags(event: CUevent, stream: CUstream, flags: c_uint) -> Answer {
-    if flags > 1 {
-        return Err(Error::INVALID_VALUE);
-    }
-    // SAFETY: the caller's promise.
-    unsafe { record(event, stream) }
+    context()?;
+    // SAFETY: any handles may be named.
+    driver(unsafe { cu::cuEventRecordWithFlags(event, named(stream), flags) })
 }
 
 /// `cudaEventQuery`.

@@ -18,6 +18,7 @@ mod errors;
 mod event;
 mod fork;
 mod functions;
+mod graphs;
 mod kernel;
 mod last_error;
 mod launch;

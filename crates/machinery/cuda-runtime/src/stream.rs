@@ -182,14 +182,3 @@ pub unsafe fn host_function(stream: CUstream, function: CUhostFn, data: *mut c_v
     // SAFETY: the caller's promise.
     driver(unsafe { cu::cuLaunchHostFunc(named(stream), function, data) })
 }
-
-/// `cudaStreamIsCapturing`: never, for there is no capture.
-pub unsafe fn is_capturing(stream: CUstream, status: *mut c_int) -> Answer {
-    // SAFETY: the caller's promise.
-    let status = unsafe { Out::new(status) }?;
-    let mut flags = 0;
-    // SAFETY: asks whether there is such a stream.
-    unsafe { self::flags(stream, &mut flags) }?;
-    status.set(0);
-    Ok(())
-}

@@ -89,11 +89,11 @@ pub unsafe fn copy_from_async(
 }
 
 /// The ways that copies to and from a variable go.
-const TO: [Kind; 3] = [Kind::HostToDevice, Kind::DeviceToDevice, Kind::Default];
-const FROM: [Kind; 3] = [Kind::DeviceToHost, Kind::DeviceToDevice, Kind::Default];
+pub const TO: [Kind; 3] = [Kind::HostToDevice, Kind::DeviceToDevice, Kind::Default];
+pub const FROM: [Kind; 3] = [Kind::DeviceToHost, Kind::DeviceToDevice, Kind::Default];
 
 /// The bytes of a variable from `offset` on, if it has so many and a copy may go this way.
-fn target(
+pub fn target(
     symbol: *const c_void,
     bytes: usize,
     offset: usize,

@@ -76,7 +76,8 @@ impl Copy {
         self.bytes == 0 || self.rows == 0 || self.layers == 0
     }
 
-    fn described(&self) -> CUDA_MEMCPY3D {
+    /// The copy as the driver wants it.
+    pub fn described(&self) -> CUDA_MEMCPY3D {
         let (from_host, to_host) = match self.kind {
             Kind::HostToHost => (true, true),
             Kind::HostToDevice => (true, false),
@@ -197,7 +198,7 @@ fn between(how: &Memcpy3DPeer) -> Answer<Memcpy3D> {
 
 /// The copy that a structure asks for. Where an array takes part, the extent counts its elements, and so
 /// does a place in it; in linear memory both count bytes.
-fn asked(how: &Memcpy3D) -> Answer<Copy> {
+pub fn asked(how: &Memcpy3D) -> Answer<Copy> {
     let kind = Kind::new(how.kind)?;
     let (src, src_element) = end(how.src_array, &how.src_ptr)?;
     let (dst, dst_element) = end(how.dst_array, &how.dst_ptr)?;

@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 use std::time::Duration;
 
 use crate::arch::Arch;
+use crate::bit_field::mend_bit_fields;
 use crate::run::{Bounds, Unread, run};
 use crate::tree::source_file;
 use crate::{Error, Tree};
@@ -283,11 +284,11 @@ fn version(text: &str) -> Option<String> {
     (!version.is_empty()).then(|| version.to_owned())
 }
 
-/// Takes out what may differ between machines and what nobody reads: `./` and
+/// Mends a fault of older clangs, and takes out what may differ between machines and what nobody reads: `./` and
 /// backslashes in the names of files, empty debug sections, blanks at line ends.
 pub(crate) fn normal(ptx: &str) -> String {
     let mut text = String::with_capacity(ptx.len());
-    for line in ptx.lines().map(str::trim_end) {
+    for line in mend_bit_fields(ptx).lines().map(str::trim_end) {
         let words = line.trim_start();
         if words.starts_with(".section") && words.ends_with('}') {
             continue;

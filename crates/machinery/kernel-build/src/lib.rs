@@ -29,6 +29,7 @@
 
 mod answer;
 mod arch;
+mod bit_field;
 mod clang;
 mod drift;
 mod error;
@@ -42,6 +43,7 @@ mod tree;
 
 pub use answer::{Answer, Ended};
 pub use arch::Arch;
+pub use bit_field::mend_bit_fields;
 pub use clang::{Clang, Compiled, PINNED_VERSION, install_command};
 pub use drift::{Drift, check, write};
 pub use error::Error;

@@ -53,6 +53,7 @@ fn is_alike(one: &Finding, other: &Finding) -> bool {
     (one.kind, &one.kernel, &one.source) == (other.kind, &other.kernel, &other.source)
         && place(one) == place(other)
         && one.kind != FindingKind::Leaked
+        && (one.check != Check::Host || one.what == other.what)
 }
 
 /// The findings as a section of a report.

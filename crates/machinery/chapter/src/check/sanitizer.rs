@@ -14,6 +14,8 @@ pub fn commands(checks: Checks, run: &str) -> String {
         Check::Sync => Some("synccheck"),
         Check::Leak if checks.memory => None,
         Check::Leak => Some("memcheck --leak-check full"),
+        // No tool looks for it.
+        Check::Host => None,
     });
     let lines = tools.map(|tool| format!("compute-sanitizer --tool {tool} {run}"));
     lines.collect::<Vec<_>>().join("\n")

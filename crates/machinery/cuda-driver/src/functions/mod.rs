@@ -1,27 +1,39 @@
-//! Every function of the driver API that `cust` references, and those a reader of its chapters
-//! reaches for through `cust::sys`.
+//! Every function of the driver API, by its C name.
 //!
-//! Each function is one line of the table in `table.rs`: its C signature as in `cust_raw` (an enum is
-//! a plain `c_int`, for a caller may pass a number the enum lacks), and what the simulator does.
-//! A line without `=>` is one the simulator does not do. `macros.rs` makes functions of the lines.
+//! Each is one line of the table in `table/`: its C signature as in `cust_raw` (an enum is a plain
+//! `c_int`, for a caller may pass a number the enum lacks), and what the simulator does.
+//! `macros.rs` makes functions of the lines.
 
 mod entry;
+mod lookup;
 #[macro_use]
 mod macros;
+#[cfg(test)]
+mod sweep;
 mod table;
 
-pub(crate) use self::entry::Erased;
+use std::sync::atomic::Ordering;
+
+pub(crate) use self::entry::{DefaultStream, EntryPoint, Erased};
+#[cfg(test)]
+pub(crate) use self::lookup::base;
+pub(crate) use self::lookup::{NotFound, find};
 pub use self::table::*;
 
 /// How many functions there are. Who calls this has them all in the program, for libraries that it loads.
 pub fn kept() -> usize {
-    let all = EXPORTED.iter();
-    all.filter(|function| !std::hint::black_box(**function as *const ()).is_null())
+    all()
+        .filter(|function| !std::hint::black_box(function.exported() as *const ()).is_null())
         .count()
+}
+
+/// The functions that were called and that the simulator answered, each with how often.
+pub fn calls() -> impl Iterator<Item = (&'static str, u64)> {
+    let counts = all().map(|function| (function.name(), function.calls.load(Ordering::Relaxed)));
+    counts.filter(|(_, count)| *count > 0)
 }
 
 /// The names of all functions, as they are linked.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    let all = table::FUNCTIONS.iter();
-    all.map(|function| function.name.trim_end_matches('\0'))
+    all().map(EntryPoint::name)
 }

@@ -5,13 +5,15 @@ use std::thread;
 
 use cuda_sim::driver::CudaError;
 
+use crate::fork;
+
 thread_local! {
     /// Whether this thread is running a function that was put in a stream.
     static IN_CALLBACK: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Runs `function` as NVIDIA's driver does: on a thread of the driver's own, which has no current
-/// context and may not call the driver. The caller waits for it.
+/// context and may not call the driver. Who does the stream's work waits for it.
 pub fn run(function: impl FnOnce() + Send) -> Result<(), CudaError> {
     let body = || {
         IN_CALLBACK.set(true);
@@ -25,11 +27,20 @@ pub fn run(function: impl FnOnce() + Send) -> Result<(), CudaError> {
     })
 }
 
+/// Whether this thread runs such a function.
+pub fn in_callback() -> bool {
+    IN_CALLBACK.get()
+}
+
 /// [`CudaError::NotPermitted`] on a thread that [`run`] runs a function on, which may not call the
-/// driver.
+/// driver, and [`CudaError::NotInitialized`] in a child that `fork` has made.
 pub fn permitted() -> Result<(), CudaError> {
-    if IN_CALLBACK.get() {
+    if fork::in_child() {
+        return Err(CudaError::NotInitialized);
+    }
+    if in_callback() {
         return Err(CudaError::NotPermitted);
     }
+    super::queue::called();
     Ok(())
 }

@@ -5,7 +5,8 @@ use std::sync::Mutex;
 
 use cuda_sim::exec::Conditions;
 
-use super::{driver, lock};
+use super::queue::{self, Awaited};
+use super::{lock, machine};
 
 /// The conditions of the launches to come.
 static CONDITIONS: Mutex<Conditions> = Mutex::new(Conditions::USUAL);
@@ -16,8 +17,12 @@ static CONDITIONS: Mutex<Conditions> = Mutex::new(Conditions::USUAL);
 ///
 /// A kernel that is right comes out right; one that lacks an atomic or a barrier comes out wrong with
 /// most seeds. The same seed gives the same order. Launches take several times as long, on one host
-/// thread; their counters and times say nothing, and they have no profile. `None`: the usual order. On a
-/// GPU it changes nothing.
+/// thread; their counters and times say nothing, and they have no profile.
+///
+/// Work of streams, and nodes of graphs, are done in another order too: any that streams, events and edges
+/// allow. Who waits for a stream finds no more of the others done than that takes.
+///
+/// `None`: the usual order. On a GPU it changes nothing.
 pub fn shuffle(seed: Option<u64>) {
     change(|conditions| conditions.shuffle = seed);
 }
@@ -44,9 +49,11 @@ pub fn conditions() -> Conditions {
 }
 
 fn change(change: impl FnOnce(&mut Conditions)) {
+    queue::wait(Awaited::All);
+    queue::restart();
     let mut conditions = lock(&CONDITIONS);
     change(&mut conditions);
-    if let Ok(mut driver) = driver() {
+    if let Ok(mut driver) = machine() {
         driver.set_conditions(*conditions);
     }
 }

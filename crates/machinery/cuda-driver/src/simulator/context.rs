@@ -1,15 +1,19 @@
 //! Contexts: primary, created, current; their limits and settings.
 
-use std::ffi::{c_int, c_uint};
+use std::ffi::{c_int, c_uint, c_ulonglong};
+use std::sync::MutexGuard;
 
-use cuda_sim::driver::{CudaError, Limit, PRIORITIES};
+use cuda_sim::driver::{ContextId, CudaError, Driver, Limit, PRIORITIES};
 use cust_raw::{CUcontext, CUdevice};
 
+use super::capture::{forget_streams, rules};
 use super::check::report_leaks;
 use super::device::check_device;
+use super::queue::{self, Awaited};
 use super::raw::{self, Out, handle, set_if_wanted};
-use super::{contexts, current, driver, require_current};
+use super::{contexts, current, current_machine, driver, machine, require_current};
 use crate::status::Answer;
+use crate::types::{CUctxCreateParams, CUexecAffinityParam};
 
 /// What `cuCtxGetApiVersion` has answered since CUDA 3.2.
 const API_VERSION: c_uint = 3020;
@@ -19,7 +23,7 @@ pub unsafe fn retain_primary(context: *mut CUcontext, device: CUdevice) -> Answe
     check_device(device)?;
     // SAFETY: the caller's promise.
     let context = unsafe { Out::new(context) }?;
-    context.set(handle(driver()?.retain_primary().0));
+    context.set(handle(machine()?.retain_primary().0));
     Ok(())
 }
 
@@ -28,6 +32,7 @@ pub unsafe fn release_primary(device: CUdevice) -> Answer {
     check_device(device)?;
     let mut driver = driver()?;
     driver.release_primary()?;
+    forget_streams(&driver);
     report_leaks(driver);
     Ok(())
 }
@@ -37,6 +42,7 @@ pub unsafe fn reset_primary(device: CUdevice) -> Answer {
     check_device(device)?;
     let mut driver = driver()?;
     driver.reset_primary();
+    forget_streams(&driver);
     report_leaks(driver);
     Ok(())
 }
@@ -69,11 +75,64 @@ pub unsafe fn create(context: *mut CUcontext, flags: c_uint, device: CUdevice) -
     Ok(())
 }
 
+/// `cuCtxCreate` of CUDA 11.4: with a list of affinities, which has to be empty.
+pub unsafe fn create_with_affinity(
+    context: *mut CUcontext,
+    _affinities: *const CUexecAffinityParam,
+    count: c_int,
+    flags: c_uint,
+    device: CUdevice,
+) -> Answer {
+    if count != 0 {
+        return Err(CudaError::UnsupportedExecAffinity.into());
+    }
+    // SAFETY: the caller's promise.
+    unsafe { create(context, flags, device) }
+}
+
+/// `cuCtxCreate` of CUDA 12.5.
+pub unsafe fn create_with_parameters(
+    context: *mut CUcontext,
+    parameters: *const CUctxCreateParams,
+    flags: c_uint,
+    device: CUdevice,
+) -> Answer {
+    // SAFETY: the caller's promise.
+    if let Some(parameters) = unsafe { parameters.as_ref() } {
+        if parameters.affinity_count != 0 {
+            return Err(CudaError::UnsupportedExecAffinity.into());
+        }
+        if !parameters.graphics.is_null() {
+            return Err(CudaError::NotSupported.into());
+        }
+    }
+    // SAFETY: the caller's promise.
+    unsafe { create(context, flags, device) }
+}
+
+/// `cuCtxGetExecAffinity`: a context has all multiprocessors.
+pub unsafe fn affinity(affinity: *mut CUexecAffinityParam, kind: c_int) -> Answer {
+    /// `CU_EXEC_AFFINITY_TYPE_SM_COUNT`, the only kind there is.
+    const MULTIPROCESSORS: c_int = 0;
+    // SAFETY: the caller's promise.
+    let affinity = unsafe { Out::new(affinity) }?;
+    let (driver, _) = current()?;
+    if kind != MULTIPROCESSORS {
+        return Err(CudaError::UnsupportedExecAffinity.into());
+    }
+    affinity.set(CUexecAffinityParam {
+        kind,
+        multiprocessors: driver.device().multiprocessors,
+    });
+    Ok(())
+}
+
 /// `cuCtxDestroy`.
 pub unsafe fn destroy(context: CUcontext) -> Answer {
     let context = raw::context(context).ok_or(CudaError::InvalidValue)?;
     let mut driver = driver()?;
     driver.destroy_context(context)?;
+    forget_streams(&driver);
     report_leaks(driver);
     contexts(|contexts| {
         if contexts.current() == Some(context) {
@@ -86,7 +145,7 @@ pub unsafe fn destroy(context: CUcontext) -> Answer {
 /// `cuCtxPushCurrent`.
 pub unsafe fn push(context: CUcontext) -> Answer {
     let context = raw::context(context).ok_or(CudaError::InvalidValue)?;
-    if !driver()?.is_context(context) {
+    if !machine()?.is_context(context) {
         return Err(CudaError::InvalidContext.into());
     }
     contexts(|contexts| contexts.push(context));
@@ -105,7 +164,7 @@ pub unsafe fn pop(context: *mut CUcontext) -> Answer {
 pub unsafe fn set_current(context: CUcontext) -> Answer {
     let context = raw::context(context);
     if let Some(context) = context
-        && !driver()?.is_context(context)
+        && !machine()?.is_context(context)
     {
         return Err(CudaError::InvalidContext.into());
     }
@@ -125,17 +184,81 @@ pub unsafe fn get_current(context: *mut CUcontext) -> Answer {
 /// `cuCtxGetDevice`.
 pub unsafe fn device(device: *mut CUdevice) -> Answer {
     // SAFETY: the caller's promise.
+    unsafe { device_of(device, std::ptr::null_mut()) }
+}
+
+/// `cuCtxGetDevice` of CUDA 13: a null context means the current one.
+pub unsafe fn device_of(device: *mut CUdevice, context: CUcontext) -> Answer {
+    // SAFETY: the caller's promise.
     let device = unsafe { Out::new(device) }?;
-    require_current()?;
+    let _known = named(context)?;
     device.set(0);
     Ok(())
+}
+
+/// The machine, and the context that a handle names: the current one for null.
+/// [`CudaError::InvalidContext`] where there is none.
+fn named(handle: CUcontext) -> Result<(MutexGuard<'static, Driver>, ContextId), CudaError> {
+    let context = match raw::context(handle) {
+        Some(context) => context,
+        None => require_current()?,
+    };
+    let driver = driver()?;
+    if !driver.is_context(context) {
+        return Err(CudaError::InvalidContext);
+    }
+    Ok((driver, context))
+}
+
+/// `cuCtxGetId`: a number that no other context has had. A handle's is one.
+pub unsafe fn id(context: CUcontext, id: *mut c_ulonglong) -> Answer {
+    // SAFETY: the caller's promise.
+    let id = unsafe { Out::new(id) }?;
+    id.set(named(context)?.1.0);
+    Ok(())
+}
+
+/// `cuCtxSetFlags`.
+pub unsafe fn set_flags(flags: c_uint) -> Answer {
+    let (mut driver, context) = current()?;
+    Ok(driver.set_context_flags(context, flags)?)
+}
+
+/// `cuCtxResetPersistingL2Cache`: no cache keeps anything.
+pub unsafe fn reset_persisting_cache() -> Answer {
+    let (driver, context) = current()?;
+    driver.memory_info(context)?;
+    Ok(())
+}
+
+/// `cuCtxEnablePeerAccess`: the one device is no peer of itself.
+pub unsafe fn enable_peer(peer: CUcontext, flags: c_uint) -> Answer {
+    require_current()?;
+    if flags != 0 {
+        return Err(CudaError::InvalidValue.into());
+    }
+    let peer = raw::context(peer).ok_or(CudaError::InvalidContext)?;
+    if !driver()?.is_context(peer) {
+        return Err(CudaError::InvalidContext.into());
+    }
+    Err(CudaError::PeerAccessUnsupported.into())
+}
+
+/// `cuCtxDisablePeerAccess`: none was ever allowed.
+pub unsafe fn disable_peer(peer: CUcontext) -> Answer {
+    require_current()?;
+    let peer = raw::context(peer).ok_or(CudaError::InvalidContext)?;
+    if !driver()?.is_context(peer) {
+        return Err(CudaError::InvalidContext.into());
+    }
+    Err(CudaError::PeerAccessNotEnabled.into())
 }
 
 /// `cuCtxGetFlags`.
 pub unsafe fn flags(flags: *mut c_uint) -> Answer {
     // SAFETY: the caller's promise.
     let flags = unsafe { Out::new(flags) }?;
-    let (driver, context) = current()?;
+    let (driver, context) = current_machine()?;
     flags.set(driver.context_flags(context)?);
     Ok(())
 }
@@ -144,20 +267,24 @@ pub unsafe fn flags(flags: *mut c_uint) -> Answer {
 pub unsafe fn api_version(context: CUcontext, version: *mut c_uint) -> Answer {
     // SAFETY: the caller's promise.
     let version = unsafe { Out::new(version) }?;
-    let context = match raw::context(context) {
-        Some(context) => context,
-        None => require_current()?,
-    };
-    if !driver()?.is_context(context) {
-        return Err(CudaError::InvalidContext.into());
-    }
+    let _known = named(context)?;
     version.set(API_VERSION);
     Ok(())
 }
 
 /// `cuCtxSynchronize`.
 pub unsafe fn synchronize() -> Answer {
-    let (mut driver, context) = current()?;
+    let (driver, context) = current_machine()?;
+    rules::may_wait_for_all(context)?;
+    drop(driver);
+    queue::wait(Awaited::All);
+    let mut driver = machine()?;
+    Ok(driver.synchronize_context(context)?)
+}
+
+/// `cuCtxSynchronize` of CUDA 13: a null context means the current one.
+pub unsafe fn synchronize_one(context: CUcontext) -> Answer {
+    let (mut driver, context) = named(context)?;
     Ok(driver.synchronize_context(context)?)
 }
 

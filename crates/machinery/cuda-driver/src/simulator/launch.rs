@@ -2,14 +2,17 @@
 
 use std::ffi::{c_uint, c_void};
 use std::io::Write;
+use std::sync::Arc;
 
-use cuda_sim::driver::{CudaError, FunctionId, LaunchConfig, LaunchOutcome};
+use cuda_sim::driver::{ContextId, CudaError, Driver, FunctionId, LaunchOutcome, StreamId};
 use cuda_sim::exec::Fault;
 use cust_raw::{CUfunction, CUstream};
 
 use super::check::report;
-use super::raw::number;
-use super::{in_stream, watch};
+use super::interrupt::Interruptible;
+use super::submit::submit;
+use super::work::{Kernel, Work};
+use super::{function, in_live_stream, machine, watch};
 use crate::names;
 use crate::report::say;
 use crate::status::Answer;
@@ -85,8 +88,32 @@ struct Asked {
 /// # Safety
 /// One of `parameters` and `extra` has to hold the kernel's parameters, or the kernel to have none.
 unsafe fn launch(asked: Asked, parameters: *mut *mut c_void, extra: *mut *mut c_void) -> Answer {
-    let function = FunctionId(number(asked.function));
-    let (mut driver, context, stream) = in_stream(asked.on)?;
+    let (mut driver, context, stream) = in_live_stream(asked.on)?;
+    let function = function(&mut driver, Some(context), asked.function)?;
+    let kernel = Kernel {
+        function,
+        grid: asked.grid,
+        block: asked.block,
+        dynamic_shared: asked.dynamic_shared,
+        // SAFETY: the caller's promise.
+        arguments: unsafe { pack(&driver, function, parameters, extra) }?,
+        cooperative: asked.cooperative,
+        priority: 0,
+    };
+    driver.check_launch(context, &kernel.config())?;
+    Ok(submit(driver, context, stream, Work::Kernel(kernel))?)
+}
+
+/// A kernel's arguments as they lie in its parameter space, from either form in which C passes them.
+///
+/// # Safety
+/// As [`launch`].
+pub unsafe fn pack(
+    driver: &Driver,
+    function: FunctionId,
+    parameters: *mut *mut c_void,
+    extra: *mut *mut c_void,
+) -> Result<Arc<[u8]>, CudaError> {
     let (layout, bytes) = driver.parameters(function)?;
     let mut packed = vec![0; bytes as usize];
     match (parameters.is_null(), extra.is_null()) {
@@ -97,7 +124,7 @@ unsafe fn launch(asked: Asked, parameters: *mut *mut c_void, extra: *mut *mut c_
                 // SAFETY: the caller promises a pointer for each of the kernel's parameters.
                 let from = unsafe { *parameters.add(i) }.cast::<u8>();
                 if from.is_null() {
-                    return Err(CudaError::InvalidValue.into());
+                    return Err(CudaError::InvalidValue);
                 }
                 // SAFETY: each points to a value of its parameter's size.
                 unsafe { from.copy_to_nonoverlapping(to.as_mut_ptr(), to.len()) };
@@ -105,22 +132,17 @@ unsafe fn launch(asked: Asked, parameters: *mut *mut c_void, extra: *mut *mut c_
         }
         // SAFETY: the caller's promise about `extra`.
         (true, false) => unsafe { unpack(extra, &mut packed) }?,
-        (_, _) => return Err(CudaError::InvalidValue.into()),
+        (_, _) => return Err(CudaError::InvalidValue),
     }
-    let mut launched = driver.launch(
-        context,
-        stream,
-        &LaunchConfig {
-            function,
-            grid: asked.grid,
-            block: asked.block,
-            dynamic_shared: asked.dynamic_shared,
-            parameters: &packed,
-            cooperative: asked.cooperative,
-            watch: Some(&watch::WATCH),
-            profile: watch::profiling(),
-        },
-    )?;
+    Ok(packed.into())
+}
+
+/// Runs a kernel to its end, and says what it printed and what was found in it.
+pub fn run(context: ContextId, stream: StreamId, kernel: &Kernel) -> Result<(), CudaError> {
+    let mut driver = machine()?;
+    let interruptible = Interruptible::begin();
+    let mut launched = driver.launch(context, stream, &kernel.config())?;
+    drop(interruptible);
     name_kernels(&mut launched);
     watch::finished(launched.record, launched.fault.as_ref());
     drop(driver);

@@ -3,10 +3,14 @@
 use std::ffi::{c_int, c_void};
 
 use cuda_sim::driver::{CudaError, Memcpy, MemcpyAddress, MemcpyOperand};
-use cust_raw::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUarray, CUdeviceptr, CUstream};
+use cust_raw::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUarray, CUcontext, CUdeviceptr, CUstream};
 
-use super::raw::{host_pointer, number};
-use super::{current, in_stream};
+use super::capture::rules;
+use super::graph::memory;
+use super::raw::{OwnDefault, context, host_pointer, number};
+use super::submit::submit;
+use super::work::Work;
+use super::{current, driver, in_live_stream, stream};
 use crate::status::Answer;
 
 /// The numbers of `CUmemorytype`.
@@ -14,6 +18,9 @@ const HOST: c_int = 1;
 const DEVICE: c_int = 2;
 const ARRAY: c_int = 3;
 const UNIFIED: c_int = 4;
+
+/// The default stream.
+const DEFAULT: CUstream = std::ptr::null_mut();
 
 /// The two functions that copy `size` bytes from one kind of memory to another: one that waits, and
 /// one in a stream.
@@ -68,6 +75,70 @@ pub unsafe fn host_to_array(to: CUarray, at: usize, from: *const c_void, bytes: 
             bytes,
         ))
     }
+}
+
+/// `cuMemcpyHtoAAsync`.
+pub unsafe fn host_to_array_async(
+    to: CUarray,
+    at: usize,
+    from: *const c_void,
+    bytes: usize,
+    on: CUstream,
+) -> Answer {
+    let copy = row(texels(to, at), MemcpyOperand::linear(host(from)), bytes);
+    // SAFETY: the caller's promise.
+    unsafe { run_in(on, &copy) }
+}
+
+/// `cuMemcpyAtoHAsync`.
+pub unsafe fn array_to_host_async(
+    to: *mut c_void,
+    from: CUarray,
+    at: usize,
+    bytes: usize,
+    on: CUstream,
+) -> Answer {
+    let copy = row(MemcpyOperand::linear(host(to)), texels(from, at), bytes);
+    // SAFETY: the caller's promise.
+    unsafe { run_in(on, &copy) }
+}
+
+/// `cuMemcpyPeer`: between two contexts, which are of the one device.
+pub unsafe fn peer(
+    to: CUdeviceptr,
+    to_context: CUcontext,
+    from: CUdeviceptr,
+    from_context: CUcontext,
+    bytes: usize,
+) -> Answer {
+    check_contexts([to_context, from_context])?;
+    // SAFETY: the caller's promise.
+    unsafe { run(&Memcpy::linear(device(to), device(from), bytes as u64)) }
+}
+
+/// `cuMemcpyPeerAsync`.
+pub unsafe fn peer_async(
+    to: CUdeviceptr,
+    to_context: CUcontext,
+    from: CUdeviceptr,
+    from_context: CUcontext,
+    bytes: usize,
+    on: CUstream,
+) -> Answer {
+    check_contexts([to_context, from_context])?;
+    // SAFETY: the caller's promise.
+    unsafe { run_in(on, &Memcpy::linear(device(to), device(from), bytes as u64)) }
+}
+
+/// [`CudaError::InvalidContext`] unless all of them are contexts.
+fn check_contexts(contexts: [CUcontext; 2]) -> Result<(), CudaError> {
+    let driver = driver()?;
+    let known = |handle| context(handle).is_some_and(|context| driver.is_context(context));
+    contexts
+        .into_iter()
+        .all(known)
+        .then_some(())
+        .ok_or(CudaError::InvalidContext)
 }
 
 /// `cuMemcpyAtoH`.
@@ -161,12 +232,17 @@ pub unsafe fn three_d_async(copy: *const CUDA_MEMCPY3D, on: CUstream) -> Answer 
     unsafe { run_in(on, &read_three_d(copy)?) }
 }
 
-/// Copies in the legacy default stream of the current context.
+/// Copies in the default stream of the current context, and waits.
 ///
 /// # Safety
 /// As [`cuda_sim::driver::Driver::memcpy`].
 unsafe fn run(copy: &Memcpy) -> Answer {
+    if OwnDefault::is_on() {
+        // SAFETY: the caller's promise; the stream is the thread's own.
+        return unsafe { run_in(DEFAULT, copy).and_then(|()| stream::synchronize(DEFAULT)) };
+    }
     let (mut driver, context) = current()?;
+    rules::legacy(context)?;
     // SAFETY: the caller's promise.
     unsafe { driver.memcpy(context, copy) }?;
     Ok(())
@@ -177,10 +253,12 @@ unsafe fn run(copy: &Memcpy) -> Answer {
 /// # Safety
 /// As [`cuda_sim::driver::Driver::memcpy`].
 unsafe fn run_in(on: CUstream, copy: &Memcpy) -> Answer {
-    let (mut driver, context, stream) = in_stream(on)?;
-    // SAFETY: the caller's promise.
-    unsafe { driver.memcpy_async(context, stream, copy) }?;
-    Ok(())
+    let (driver, context, stream) = in_live_stream(on)?;
+    match rules::is_captured(stream) {
+        true => memory::check_copy(&driver, context, copy)?,
+        false => driver.check_memcpy(context, copy)?,
+    }
+    Ok(submit(driver, context, stream, Work::Memcpy(*copy))?)
 }
 
 /// An address of the host's.
@@ -264,9 +342,11 @@ unsafe fn read_two_d(copy: *const CUDA_MEMCPY2D) -> Result<Memcpy, CudaError> {
     }
 }
 
+/// A copy as C describes it.
+///
 /// # Safety
 /// `copy` must be null or readable.
-unsafe fn read_three_d(copy: *const CUDA_MEMCPY3D) -> Result<Memcpy, CudaError> {
+pub unsafe fn read_three_d(copy: *const CUDA_MEMCPY3D) -> Result<Memcpy, CudaError> {
     if copy.is_null() {
         return Err(CudaError::InvalidValue);
     }

@@ -1,17 +1,19 @@
 //! Allocation and what is known about an address.
 
 use std::collections::BTreeMap;
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{c_uint, c_void};
 use std::sync::{Mutex, MutexGuard};
 
-use cuda_sim::driver::{ContextId, CudaError, Driver};
-use cuda_sim::memory::global::{Allocation, AllocationKind};
-use cust_raw::{CUcontext, CUdevice, CUdeviceptr, CUmemoryPool, CUstream};
+use cuda_sim::driver::{ContextId, CudaError, Driver, StreamId};
+use cuda_sim::memory::global::AllocationKind;
+use cust_raw::{CUdeviceptr, CUmemoryPool, CUstream};
 
-use super::device::check_device;
-use super::raw::{Out, handle, host_pointer, set_if_wanted};
-use super::{contexts, current, driver, in_stream, lock, pool};
-use crate::report::say;
+use super::raw::{Out, host_pointer, set_if_wanted};
+use super::submit::submit;
+use super::work::{Reserved, Work};
+use super::{
+    capture, contexts, current, driver, graph, host, in_live_stream, lock, managed, pool, queue,
+};
 use crate::status::Answer;
 
 /// The flags that `cuMemAllocManaged` takes: one of `CU_MEM_ATTACH_GLOBAL` and `CU_MEM_ATTACH_HOST`.
@@ -24,14 +26,8 @@ const HOST_ALLOC_FLAGS: c_uint = 0x7;
 /// The flags that `cuMemHostRegister` takes: portable, device-mapped.
 const REGISTER_FLAGS: c_uint = 0x3;
 
-/// The numbers of `CUmem_advise`, which `cuMemAdvise` takes.
-const ADVICE: std::ops::RangeInclusive<c_int> = 1..=6;
-
 /// The flags that page-locked memory was allocated with, by its address.
 static HOST_FLAGS: Mutex<BTreeMap<u64, c_uint>> = Mutex::new(BTreeMap::new());
-
-/// `CU_DEVICE_CPU`: prefetching to the host.
-const CPU: CUdevice = -1;
 
 /// `cuMemGetInfo`.
 pub unsafe fn info(free: *mut usize, total: *mut usize) -> Answer {
@@ -47,6 +43,7 @@ pub unsafe fn info(free: *mut usize, total: *mut usize) -> Answer {
 
 /// `cuMemAlloc`.
 pub unsafe fn allocate(address: *mut CUdeviceptr, bytes: usize) -> Answer {
+    capture::rules::safe()?;
     // SAFETY: the caller's promise.
     let address = unsafe { Out::new(address) }?;
     let (mut driver, context) = current()?;
@@ -62,6 +59,7 @@ pub unsafe fn allocate_pitched(
     height: usize,
     element: c_uint,
 ) -> Answer {
+    capture::rules::safe()?;
     // SAFETY: the caller's promise.
     let (address, pitch) = unsafe { (Out::new(address)?, Out::new(pitch)?) };
     let (mut driver, context) = current()?;
@@ -73,6 +71,7 @@ pub unsafe fn allocate_pitched(
 
 /// `cuMemAllocManaged`.
 pub unsafe fn allocate_managed(address: *mut CUdeviceptr, bytes: usize, flags: c_uint) -> Answer {
+    capture::rules::safe()?;
     // SAFETY: the caller's promise.
     let address = unsafe { Out::new(address) }?;
     let (mut driver, context) = current()?;
@@ -87,10 +86,8 @@ pub unsafe fn allocate_managed(address: *mut CUdeviceptr, bytes: usize, flags: c
 pub unsafe fn allocate_async(address: *mut CUdeviceptr, bytes: usize, on: CUstream) -> Answer {
     // SAFETY: the caller's promise.
     let address = unsafe { Out::new(address) }?;
-    let (mut driver, context) = in_live_stream(on)?;
-    let made = driver.allocate(context, bytes as u64)?;
-    pool::allocated(pool::current(), made, bytes as u64);
-    address.set(made);
+    let from = pool::current();
+    address.set(allocate_in_stream(bytes as u64, from, on)?);
     Ok(())
 }
 
@@ -104,20 +101,47 @@ pub unsafe fn allocate_from_pool(
     // SAFETY: the caller's promise.
     let address = unsafe { Out::new(address) }?;
     let from = pool::known(from)?;
-    let (mut driver, context) = in_live_stream(on)?;
-    let made = driver.allocate(context, bytes as u64)?;
-    pool::allocated(from, made, bytes as u64);
-    address.set(made);
+    address.set(allocate_in_stream(bytes as u64, from, on)?);
     Ok(())
+}
+
+/// New memory of a pool, from now on; or of a graph, where the stream is captured.
+fn allocate_in_stream(bytes: u64, from: u64, on: CUstream) -> Result<u64, CudaError> {
+    let (mut driver, context, stream) = in_live_stream(on)?;
+    if capture::rules::is_captured(stream) {
+        let address = graph::memory::reserve(&mut driver, context, bytes)?;
+        let work = Work::Allocate(Reserved { address, bytes });
+        submit(driver, context, stream, work)?;
+        return Ok(address);
+    }
+    if stream == StreamId::LEGACY {
+        capture::rules::legacy(context)?;
+    }
+    let made = match driver.allocate(context, bytes) {
+        Err(CudaError::OutOfMemory) => {
+            // What waits in streams may free some.
+            drop(driver);
+            self::driver()?.allocate(context, bytes)?
+        }
+        other => other?,
+    };
+    pool::allocated(from, made, bytes);
+    Ok(made)
 }
 
 /// `cuMemFree`.
 pub unsafe fn free(address: CUdeviceptr) -> Answer {
+    capture::rules::safe()?;
+    host::freed(address);
     let mut driver = driver()?;
     match owner_or_current(&driver, address) {
         Some(context) => {
+            let found = driver.allocation(address);
             driver.free(context, address)?;
             pool::freed(address);
+            if let Ok(found) = found {
+                managed::forget(found.base..found.base + found.size);
+            }
             Ok(())
         }
         None if address == 0 => Ok(()),
@@ -139,27 +163,19 @@ fn with_live_context() -> Result<MutexGuard<'static, Driver>, CudaError> {
     Ok(driver)
 }
 
-/// The machine and the context of a stream, once it is known that both live and the context has not
-/// faulted.
-fn in_live_stream(on: CUstream) -> Result<(MutexGuard<'static, Driver>, ContextId), CudaError> {
-    let (driver, context, stream) = in_stream(on)?;
-    driver.stream_flags(context, stream)?;
-    Ok((driver, context))
-}
-
-/// `cuMemFreeAsync`. All work that is in the stream has been done, so the memory is freed at once.
+/// `cuMemFreeAsync`: frees memory once all that is before it in the stream has been done.
 pub unsafe fn free_async(address: CUdeviceptr, on: CUstream) -> Answer {
-    let (mut driver, context) = in_live_stream(on)?;
-    if address == 0 {
+    let (driver, context, stream) = in_live_stream(on)?;
+    let known = driver.owner(address).is_some() || graph::memory::is_reserved(address);
+    if !known || queue::frees(address) {
         return Err(CudaError::InvalidValue.into());
     }
-    driver.free(context, address)?;
-    pool::freed(address);
-    Ok(())
+    Ok(submit(driver, context, stream, Work::Free(address))?)
 }
 
 /// `cuMemAllocHost`.
 pub unsafe fn allocate_host(host: *mut *mut c_void, bytes: usize) -> Answer {
+    capture::rules::safe()?;
     // SAFETY: the caller's promise.
     let host = unsafe { Out::new(host) }?;
     let (mut driver, context) = current()?;
@@ -203,6 +219,8 @@ pub unsafe fn host_flags(flags: *mut c_uint, host: *mut c_void) -> Answer {
 
 /// `cuMemFreeHost`.
 pub unsafe fn free_host(host: *mut c_void) -> Answer {
+    capture::rules::safe()?;
+    super::host::freed(host as u64);
     let mut driver = driver()?;
     let context = owner_or_current(&driver, host as u64).ok_or(CudaError::InvalidValue)?;
     driver.free_host(context, host as u64)?;
@@ -234,6 +252,7 @@ pub unsafe fn host_device_pointer(
 
 /// `cuMemHostRegister`.
 pub unsafe fn register_host(host: *mut c_void, length: usize, flags: c_uint) -> Answer {
+    capture::rules::safe()?;
     let (mut driver, context) = current()?;
     if flags & !REGISTER_FLAGS != 0 {
         return Err(CudaError::InvalidValue.into());
@@ -245,6 +264,7 @@ pub unsafe fn register_host(host: *mut c_void, length: usize, flags: c_uint) -> 
 
 /// `cuMemHostUnregister`.
 pub unsafe fn unregister_host(host: *mut c_void) -> Answer {
+    capture::rules::safe()?;
     let (mut driver, context) = current()?;
     Ok(driver.unregister_host(context, host as u64)?)
 }
@@ -265,100 +285,4 @@ pub unsafe fn address_range(
         set_if_wanted(size, found.size as usize);
     }
     Ok(())
-}
-
-/// `cuPointerGetAttribute`, for those attributes (`CUpointer_attribute`) that its allocation is enough
-/// for.
-pub unsafe fn pointer_attribute(
-    data: *mut c_void,
-    attribute: c_int,
-    address: CUdeviceptr,
-) -> Answer {
-    if data.is_null() {
-        return Err(CudaError::InvalidValue.into());
-    }
-    let driver = driver()?;
-    let found = driver.allocation(address)?;
-    let owner = driver.owner(found.base);
-    drop(driver);
-    // SAFETY: for each attribute the caller promises room for a value of its documented type.
-    unsafe {
-        match attribute {
-            // CONTEXT
-            1 => data
-                .cast::<CUcontext>()
-                .write(owner.map_or(std::ptr::null_mut(), |context| handle(context.0))),
-            // MEMORY_TYPE
-            2 => data.cast::<c_uint>().write(memory_type(found)),
-            // DEVICE_POINTER
-            3 => data.cast::<CUdeviceptr>().write(address),
-            // HOST_POINTER
-            4 if found.kind == AllocationKind::Device => return Err(CudaError::InvalidValue.into()),
-            4 => data.cast::<u64>().write(address),
-            // IS_MANAGED
-            8 => data
-                .cast::<bool>()
-                .write(found.kind == AllocationKind::Managed),
-            // DEVICE_ORDINAL
-            9 => data.cast::<c_int>().write(0),
-            // RANGE_START_ADDR
-            11 => data.cast::<CUdeviceptr>().write(found.base),
-            // RANGE_SIZE
-            12 => data.cast::<usize>().write(found.size as usize),
-            // MAPPED
-            13 => data.cast::<bool>().write(true),
-            5..=7 | 10 | 14..=17 => {
-                say(format_args!(
-                    "the simulator does not do pointer attribute {attribute}"
-                ));
-                return Err(CudaError::NotSupported.into());
-            }
-            _ => return Err(CudaError::InvalidValue.into()),
-        }
-    }
-    Ok(())
-}
-
-/// The `CUmemorytype` of an allocation: 1 for the host's memory, 2 for the device's. Managed memory
-/// counts as the device's.
-fn memory_type(found: Allocation) -> c_uint {
-    match found.kind {
-        AllocationKind::Host | AllocationKind::Registered => 1,
-        AllocationKind::Device | AllocationKind::Managed => 2,
-    }
-}
-
-/// `cuMemAdvise`.
-pub unsafe fn advise(
-    address: CUdeviceptr,
-    bytes: usize,
-    advice: c_int,
-    device: CUdevice,
-) -> Answer {
-    check_managed_location(device)?;
-    let (driver, context) = current()?;
-    if !ADVICE.contains(&advice) {
-        return Err(CudaError::InvalidValue.into());
-    }
-    Ok(driver.advise(context, address, bytes as u64)?)
-}
-
-/// `cuMemPrefetchAsync`.
-pub unsafe fn prefetch(
-    address: CUdeviceptr,
-    bytes: usize,
-    device: CUdevice,
-    on: CUstream,
-) -> Answer {
-    check_managed_location(device)?;
-    let (driver, context) = in_live_stream(on)?;
-    Ok(driver.advise(context, address, bytes as u64)?)
-}
-
-/// Refuses devices that managed memory cannot be on: it may be on device 0 or on the host.
-fn check_managed_location(device: CUdevice) -> Result<(), CudaError> {
-    if device == CPU {
-        return Ok(());
-    }
-    check_device(device)
 }

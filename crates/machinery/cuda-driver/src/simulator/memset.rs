@@ -3,7 +3,11 @@
 use cuda_sim::driver::{Memset, MemsetValue};
 use cust_raw::{CUdeviceptr, CUstream};
 
-use super::in_stream;
+use super::capture::rules;
+use super::graph::memory;
+use super::in_live_stream;
+use super::submit::submit;
+use super::work::Work;
 use crate::status::Answer;
 
 /// The default stream.
@@ -83,7 +87,7 @@ fn run(
     width: usize,
     height: usize,
 ) -> Answer {
-    let (mut driver, context, stream) = in_stream(on)?;
+    let (driver, context, stream) = in_live_stream(on)?;
     let memset = Memset {
         address,
         pitch: pitch as u64,
@@ -91,5 +95,9 @@ fn run(
         width: width as u64,
         height: height as u64,
     };
-    Ok(driver.memset(context, stream, &memset)?)
+    match rules::is_captured(stream) {
+        true => memory::check_fill(&driver, context, &memset)?,
+        false => driver.check_memset(context, &memset)?,
+    }
+    Ok(submit(driver, context, stream, Work::Memset(memset))?)
 }

@@ -2,34 +2,53 @@
 //! results out. One file a topic, as in the table of functions.
 
 mod callback;
+pub mod capture;
 pub mod check;
 pub mod conditions;
 pub mod context;
 pub mod device;
 pub mod event;
+mod fat_binary;
 pub mod function;
+pub mod graph;
+mod host;
 pub mod image;
+pub mod interrupt;
 pub mod launch;
+pub mod launch_attributes;
+pub mod library;
+pub mod link;
+pub mod managed;
+pub mod mapping;
 pub mod memcpy;
 pub mod memory;
 pub mod memset;
 pub mod module;
 pub mod occupancy;
+mod perform;
+pub mod pointer;
 pub mod pool;
-mod raw;
+pub mod profiler;
+mod queue;
+pub mod raw;
 pub mod stream;
+pub mod stream_attributes;
+mod submit;
 pub mod watch;
+mod work;
 
 use std::cell::{Cell, RefCell};
 use std::mem::ManuallyDrop;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
 use cuda_sim::device::DeviceSpec;
-use cuda_sim::driver::{ContextId, ContextStack, CudaError, Driver, StreamId};
+use cuda_sim::driver::{ContextId, ContextStack, CudaError, Driver, FunctionId, StreamId};
 use cuda_sim::exec::TimeLimit;
-use cust_raw::CUstream;
+use cust_raw::{CUfunction, CUstream};
 
 pub use callback::permitted;
+use queue::Awaited;
+pub use raw::OwnDefault;
 use raw::Stream;
 
 /// The simulated machine, from when `cuInit` has chosen the simulator.
@@ -71,10 +90,17 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// The machine, for the calling thread alone until the guard is dropped, and so while a launch runs
-/// too.
-fn driver() -> Result<MutexGuard<'static, Driver>, CudaError> {
+/// too. Work may be waiting in streams.
+fn machine() -> Result<MutexGuard<'static, Driver>, CudaError> {
     let machine = MACHINE.get().ok_or(CudaError::NotInitialized)?;
     Ok(lock(machine))
+}
+
+/// The machine, once all work in streams is done: what a function asks for that changes what such work may
+/// need, or tells of it.
+fn driver() -> Result<MutexGuard<'static, Driver>, CudaError> {
+    queue::wait(Awaited::All);
+    machine()
 }
 
 /// The machine, unless it is not switched on or another thread has it.
@@ -94,38 +120,72 @@ fn contexts<T>(use_them: impl FnOnce(&mut ContextStack) -> T) -> T {
     CONTEXTS.with_borrow_mut(|contexts| use_them(contexts))
 }
 
+/// The function that a handle names, which may be that of a library's kernel too, as it is in `context`.
+fn function(
+    driver: &mut Driver,
+    context: Option<ContextId>,
+    handle: CUfunction,
+) -> Result<FunctionId, CudaError> {
+    driver.function_named(raw::number(handle), context)
+}
+
+/// The machine, and the function that a handle names: of a library's kernel, that of the current context.
+fn with_function(
+    handle: CUfunction,
+) -> Result<(MutexGuard<'static, Driver>, FunctionId), CudaError> {
+    let context = contexts(|contexts| contexts.current());
+    let mut driver = machine()?;
+    let function = function(&mut driver, context, handle)?;
+    Ok((driver, function))
+}
+
 /// The calling thread's current context, or [`CudaError::InvalidContext`].
 fn require_current() -> Result<ContextId, CudaError> {
     contexts(|contexts| contexts.require_current())
 }
 
-/// The machine and the calling thread's current context.
+/// The machine and the calling thread's current context. Work may be waiting in streams.
+fn current_machine() -> Result<(MutexGuard<'static, Driver>, ContextId), CudaError> {
+    let context = require_current()?;
+    Ok((machine()?, context))
+}
+
+/// The machine and the calling thread's current context, once all work in streams is done.
 fn current() -> Result<(MutexGuard<'static, Driver>, ContextId), CudaError> {
     let context = require_current()?;
     Ok((driver()?, context))
 }
 
 /// The machine, the context that a stream's work belongs to, and the stream. A stream has its own
-/// context, whatever is current; the default stream is the current context's.
+/// context, whatever is current; the default stream is the current context's. Work may be waiting in streams.
 fn in_stream(
     on: CUstream,
 ) -> Result<(MutexGuard<'static, Driver>, ContextId, StreamId), CudaError> {
     match raw::stream(on) {
         Stream::Known(StreamId::LEGACY) => {
-            let (driver, context) = current()?;
+            let (driver, context) = current_machine()?;
             Ok((driver, context, StreamId::LEGACY))
         }
         Stream::Known(stream) => {
-            let driver = driver()?;
+            let driver = machine()?;
             let context = driver.stream_context(stream)?;
             Ok((driver, context, stream))
         }
         Stream::PerThread => {
-            let (mut driver, context) = current()?;
+            let (mut driver, context) = current_machine()?;
             let stream = own_stream(&mut driver, context)?;
             Ok((driver, context, stream))
         }
     }
+}
+
+/// [`in_stream`], once it is known that the stream is there and its context has not faulted.
+fn in_live_stream(
+    on: CUstream,
+) -> Result<(MutexGuard<'static, Driver>, ContextId, StreamId), CudaError> {
+    let (driver, context, stream) = in_stream(on)?;
+    driver.stream_flags(context, stream)?;
+    Ok((driver, context, stream))
 }
 
 /// The calling thread's own default stream in a context, which is made when it is first named.

@@ -3,11 +3,13 @@
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::sync::MutexGuard;
 
-use cuda_sim::driver::{ContextId, CudaError, Driver, FunctionId, ModuleId};
+use cuda_sim::driver::{ContextId, CudaError, Driver, FunctionId, ModuleError, ModuleId};
 use cust_raw::{CUdeviceptr, CUfunction, CUmodule};
 
+use super::queue::{self, Awaited};
 use super::raw::{Out, handle, number, set_if_wanted, text};
-use super::{current, driver};
+use super::watch::{Event, tell};
+use super::{driver, fat_binary, machine, require_current};
 use crate::report::say;
 use crate::status::{Answer, Status};
 
@@ -25,11 +27,16 @@ const FAT_BINARY: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
 pub unsafe fn load_file(module: *mut CUmodule, path: *const c_char) -> Answer {
     // SAFETY: the caller's promise.
     let (module, path) = unsafe { (Out::new(module)?, text(path)?) };
-    let image = std::fs::read(path).map_err(|error| {
+    let image = file(path)?;
+    load_image(module, &image, None)
+}
+
+/// What is in the file of a module.
+pub fn file(path: &str) -> Result<Vec<u8>, CudaError> {
+    std::fs::read(path).map_err(|error| {
         say(format_args!("{path}: {error}"));
         CudaError::FileNotFound
-    })?;
-    load_image(module, &image, None)
+    })
 }
 
 /// `cuModuleLoadData`.
@@ -49,8 +56,22 @@ pub unsafe fn load_with_options(
 ) -> Answer {
     // SAFETY: the caller's promise.
     let (module, image) = unsafe { (Out::new(module)?, image_bytes(image)?) };
+    // SAFETY: as above.
+    let log = unsafe { self::options(count, options, values) }?;
+    load_image(module, image, log)
+}
+
+/// What is read of the options that a module is loaded with: where errors are to be told.
+///
+/// # Safety
+/// There must be `count` options, and a value for each that is read here.
+pub unsafe fn options(
+    count: c_uint,
+    options: *mut c_int,
+    values: *mut *mut c_void,
+) -> Result<Option<Log>, CudaError> {
     if count > 0 && (options.is_null() || values.is_null()) {
-        return Err(CudaError::InvalidValue.into());
+        return Err(CudaError::InvalidValue);
     }
     let mut log = None;
     let mut log_size = None;
@@ -66,15 +87,15 @@ pub unsafe fn load_with_options(
             }
         }
     }
-    let log = match (log, log_size) {
+    Ok(match (log, log_size) {
         (Some(text), Some(size)) if !text.is_null() => Some(Log { text, size }),
         _ => None,
-    };
-    load_image(module, image, log)
+    })
 }
 
 /// `cuModuleUnload`.
 pub unsafe fn unload(module: CUmodule) -> Answer {
+    queue::wait(Awaited::All);
     let (mut driver, context, module) = in_module(module)?;
     Ok(driver.unload_module(context, module)?)
 }
@@ -86,6 +107,38 @@ pub unsafe fn function(function: *mut CUfunction, module: CUmodule, name: *const
     let (mut driver, context, module) = in_module(module)?;
     let FunctionId(found) = driver.function(context, module, name)?;
     function.set(handle(found));
+    Ok(())
+}
+
+/// `cuModuleGetFunctionCount`.
+pub unsafe fn function_count(count: *mut c_uint, module: CUmodule) -> Answer {
+    // SAFETY: the caller's promise.
+    let count = unsafe { Out::new(count) }?;
+    let (mut driver, context, module) = in_module(module)?;
+    count.set(driver.functions(context, module)?.len() as c_uint);
+    Ok(())
+}
+
+/// `cuModuleEnumerateFunctions`: as many as there is room for.
+pub unsafe fn functions(functions: *mut CUfunction, room: c_uint, module: CUmodule) -> Answer {
+    if functions.is_null() {
+        return Err(CudaError::InvalidValue.into());
+    }
+    let (mut driver, context, module) = in_module(module)?;
+    let found = driver.functions(context, module)?;
+    for (i, function) in found.into_iter().take(room as usize).enumerate() {
+        // SAFETY: the caller promises room for so many.
+        unsafe { functions.add(i).write(handle(function.0)) };
+    }
+    Ok(())
+}
+
+/// `cuModuleGetLoadingMode`: a module's kernels are all loaded with it.
+pub unsafe fn loading_mode(mode: *mut c_int) -> Answer {
+    /// `CU_MODULE_EAGER_LOADING`.
+    const EAGER: c_int = 1;
+    // SAFETY: the caller's promise.
+    unsafe { Out::new(mode) }?.set(EAGER);
     Ok(())
 }
 
@@ -114,22 +167,25 @@ fn in_module(
     module: CUmodule,
 ) -> Result<(MutexGuard<'static, Driver>, ContextId, ModuleId), CudaError> {
     let module = ModuleId(number(module));
-    let driver = driver()?;
+    let driver = machine()?;
     let context = driver.module_context(module)?;
     Ok((driver, context, module))
 }
 
 /// The error log buffer of `cuModuleLoadDataEx`.
-struct Log {
+pub struct Log {
     text: *mut u8,
     /// The value of `CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES`: on entry how many bytes the buffer has, on
     /// return how many are used. The number is kept in place of the pointer.
     size: *mut *mut c_void,
 }
 
+// SAFETY: who gives a log keeps it until the work is done or the link destroyed, and one thread at a time writes.
+unsafe impl Send for Log {}
+
 impl Log {
     /// Writes as much of `message` as fits, and a NUL.
-    fn write(&self, message: &str) {
+    pub fn write(&self, message: &str) {
         // SAFETY: the caller promised a size, and as many bytes to write to.
         unsafe {
             let room = (*self.size).addr() as u32 as usize;
@@ -143,22 +199,31 @@ impl Log {
     }
 }
 
-/// Loads PTX. If it does not load, the reason goes to the caller's log, or to stderr where there is
-/// no log.
 fn load_image(module: Out<CUmodule>, image: &[u8], log: Option<Log>) -> Answer {
-    let (mut driver, context) = current()?;
+    let context = require_current()?;
+    let loaded = load_source(image, log, |driver, ptx| driver.load_module(context, ptx))?;
+    module.set(handle(loaded.0));
+    Ok(())
+}
+
+/// Has `load` load PTX. If it does not load, the reason goes to the caller's log, or to stderr where there is
+/// no log.
+pub fn load_source<T>(
+    image: &[u8],
+    log: Option<Log>,
+    load: impl FnOnce(&mut Driver, &str) -> Result<T, ModuleError>,
+) -> Result<T, Status> {
+    let mut driver = driver()?;
     let image = image.split(|&byte| byte == 0).next().unwrap_or_default();
     if image.starts_with(&ELF) || image.starts_with(&FAT_BINARY) {
         drop(driver);
-        say(format_args!(
-            "the simulator loads PTX, not machine code (cubin or fat binary)"
-        ));
+        let why = "the simulator loads PTX, not machine code (cubin or fat binary)";
+        say(format_args!("{why}"));
+        tell(Event::Refused(why));
         return Err(CudaError::NotSupported.into());
     }
     let loaded = match str::from_utf8(image) {
-        Ok(ptx) => driver
-            .load_module(context, ptx)
-            .map_err(|error| (error.code(), error.to_string())),
+        Ok(ptx) => load(&mut driver, ptx).map_err(|error| (error.code(), error.to_string())),
         Err(error) => Err((
             CudaError::InvalidImage,
             format!("this is no text: byte {} is not UTF-8", error.valid_up_to()),
@@ -168,13 +233,13 @@ fn load_image(module: Out<CUmodule>, image: &[u8], log: Option<Log>) -> Answer {
     drop(driver);
     match loaded {
         Ok(loaded) => {
-            module.set(handle(loaded.0));
             if let Some(log) = log {
                 log.write("");
             }
-            Ok(())
+            Ok(loaded)
         }
         Err((code, message)) => {
+            tell(Event::Refused(&message));
             match log {
                 Some(log) => log.write(&message),
                 None => say(format_args!("the PTX does not load: {message}")),
@@ -184,16 +249,19 @@ fn load_image(module: Out<CUmodule>, image: &[u8], log: Option<Log>) -> Answer {
     }
 }
 
-/// A module image up to its first NUL. Images of machine code go on after it, but their first bytes,
-/// by which they are recognised, come before it.
+/// A module image up to its first NUL: of a fat binary, the PTX in it. Machine code goes on after that, but its
+/// first bytes, by which it is recognised, come before it.
 ///
 /// # Safety
 /// `image` must be null or a PTX text ending in NUL, a cubin or a fat binary.
-unsafe fn image_bytes<'a>(image: *const c_void) -> Result<&'a [u8], CudaError> {
+pub unsafe fn image_bytes<'a>(image: *const c_void) -> Result<&'a [u8], CudaError> {
     if image.is_null() {
         return Err(CudaError::InvalidValue);
     }
-    // SAFETY: the caller's promise; an ELF file has a NUL in its first 16 bytes, a fat binary in
-    // its first 8.
+    // SAFETY: the caller's promise.
+    if let Some(ptx) = unsafe { fat_binary::ptx(image) }? {
+        return Ok(ptx);
+    }
+    // SAFETY: the caller's promise; an ELF file has a NUL in its first 16 bytes.
     Ok(unsafe { CStr::from_ptr(image.cast()) }.to_bytes())
 }

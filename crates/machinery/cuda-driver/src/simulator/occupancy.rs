@@ -2,12 +2,13 @@
 
 use std::ffi::{c_int, c_uint};
 
-use cuda_sim::driver::{CudaError, FunctionId, OccupancyCalculator};
+use cuda_sim::driver::{CudaError, OccupancyCalculator};
 use cust_raw::{CUfunction, CUoccupancyB2DSize};
 
-use super::driver;
-use super::raw::{Out, number};
+use super::raw::Out;
+use super::{launch_attributes, machine, with_function};
 use crate::status::Answer;
+use crate::types::CUlaunchConfig;
 
 /// `CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE`, the only flag; it changes nothing here.
 const OCCUPANCY_FLAGS: c_uint = 1;
@@ -100,9 +101,46 @@ pub unsafe fn available_dynamic_shared(
     Ok(())
 }
 
+/// `cuOccupancyMaxActiveClusters`: a cluster of one block is a block.
+pub unsafe fn active_clusters(
+    clusters: *mut c_int,
+    function: CUfunction,
+    config: *const CUlaunchConfig,
+) -> Answer {
+    // SAFETY: the caller's promise.
+    let (clusters, config) = unsafe { (Out::new(clusters)?, config.as_ref()) };
+    let config = config.ok_or(CudaError::InvalidValue)?;
+    // SAFETY: the caller's promise.
+    unsafe { launch_attributes::read(config.attributes, config.attribute_count) }?;
+    let sizes = config.block.map(u64::from);
+    let threads = sizes.into_iter().fold(1, u64::saturating_mul);
+    let threads = c_int::try_from(threads).map_err(|_| CudaError::InvalidValue)?;
+    let blocks = calculator(function)?.max_active_blocks(threads, config.dynamic_shared.into())?;
+    let multiprocessors = machine()?.device().multiprocessors;
+    clusters.set((blocks * multiprocessors) as c_int);
+    Ok(())
+}
+
+/// `cuOccupancyMaxPotentialClusterSize`: one block.
+pub unsafe fn cluster_size(
+    size: *mut c_int,
+    function: CUfunction,
+    config: *const CUlaunchConfig,
+) -> Answer {
+    // SAFETY: the caller's promise.
+    let size = unsafe { Out::new(size) }?;
+    if config.is_null() {
+        return Err(CudaError::InvalidValue.into());
+    }
+    calculator(function)?;
+    size.set(1);
+    Ok(())
+}
+
 /// The calculator for a function. It has all it needs: nobody has to wait for the machine meanwhile.
 fn calculator(function: CUfunction) -> Result<OccupancyCalculator, CudaError> {
-    driver()?.occupancy_calculator(FunctionId(number(function)))
+    let (driver, function) = with_function(function)?;
+    driver.occupancy_calculator(function)
 }
 
 fn check_flags(flags: c_uint) -> Result<(), CudaError> {

@@ -1,6 +1,6 @@
-//! Pools that memory is allocated from in the order of a stream's work. The simulator does all work at
-//! the call, so a pool's memory is given back at once when it is freed, and a pool is what is known of it:
-//! its settings, and how much of the device's memory it has.
+//! Pools that memory is allocated from in the order of a stream's work. Memory is there from the call on, and
+//! given back as soon as the stream comes to where it is freed; so a pool is what is known of it: its
+//! settings, and how much of the device's memory it has.
 
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
@@ -12,8 +12,10 @@ use cust_raw::{CUdevice, CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemor
 
 use super::device::check_device;
 use super::lock;
+use super::queue::{self, Awaited};
 use super::raw::{Out, handle, number};
 use crate::status::Answer;
+use crate::types;
 
 /// The device's default pool.
 const DEFAULT: u64 = 1;
@@ -102,6 +104,12 @@ pub fn current() -> u64 {
     pools().current
 }
 
+/// The pool that the allocation at an address is from; 0 where it is from none.
+pub fn of(address: u64) -> u64 {
+    let pools = pools();
+    pools.allocations.get(&address).map_or(0, |found| found.0)
+}
+
 /// Takes note of an allocation from a pool.
 pub fn allocated(from: u64, address: u64, bytes: u64) {
     USED.store(true, Ordering::Relaxed);
@@ -153,6 +161,53 @@ pub unsafe fn set(device: CUdevice, pool: CUmemoryPool) -> Answer {
     let pool = known(pool)?;
     pools().current = pool;
     Ok(())
+}
+
+/// `cuMemGetDefaultMemPool` and `cuMemGetMemPool` of CUDA 13: pools by the place and the kind of memory.
+pub unsafe fn default_at(
+    to: *mut CUmemoryPool,
+    location: *const types::CUmemLocation,
+    kind: c_int,
+) -> Answer {
+    // SAFETY: the caller's promise.
+    unsafe { default(to, device_at(location, kind)?) }
+}
+
+/// As [`default_at`].
+pub unsafe fn get_at(
+    to: *mut CUmemoryPool,
+    location: *const types::CUmemLocation,
+    kind: c_int,
+) -> Answer {
+    // SAFETY: the caller's promise.
+    unsafe { get(to, device_at(location, kind)?) }
+}
+
+/// `cuMemSetMemPool`.
+pub unsafe fn set_at(
+    location: *const types::CUmemLocation,
+    kind: c_int,
+    pool: CUmemoryPool,
+) -> Answer {
+    // SAFETY: the caller's promise.
+    unsafe { set(device_at(location, kind)?, pool) }
+}
+
+/// The device at a place. [`CudaError::NotSupported`] for other memory than the device's own, of which there are no
+/// pools.
+///
+/// # Safety
+/// `location` must be null or readable.
+unsafe fn device_at(
+    location: *const types::CUmemLocation,
+    kind: c_int,
+) -> Result<CUdevice, CudaError> {
+    // SAFETY: the caller's promise.
+    let location = unsafe { location.as_ref() }.ok_or(CudaError::InvalidValue)?;
+    if kind != PINNED || location.kind != DEVICE {
+        return Err(CudaError::NotSupported);
+    }
+    Ok(location.id)
 }
 
 /// `cuMemPoolCreate`.
@@ -232,6 +287,7 @@ pub unsafe fn set_attribute(pool: CUmemoryPool, attribute: c_int, value: *mut c_
 
 /// `cuMemPoolGetAttribute`.
 pub unsafe fn attribute(pool: CUmemoryPool, attribute: c_int, value: *mut c_void) -> Answer {
+    queue::wait(Awaited::All);
     let mut pools = pools();
     let pool = pools.pool(pool)?;
     if value.is_null() {

@@ -1,7 +1,10 @@
 //! Pointers and handles as C passes them.
 
-use std::ffi::{CStr, c_char, c_void};
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr::NonNull;
+use std::sync::{Mutex, PoisonError};
 
 use cuda_sim::driver::{ContextId, CudaError, EventId, StreamId};
 use cust_raw::{CUcontext, CUevent, CUstream};
@@ -17,6 +20,32 @@ pub enum Stream {
     /// A stream by its number, or the legacy default stream.
     Known(StreamId),
     PerThread,
+}
+
+thread_local! {
+    /// Whether a null stream is this thread's own now.
+    static OWN_DEFAULT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// While it lives, a null stream is the calling thread's own.
+pub struct OwnDefault(());
+
+impl OwnDefault {
+    pub fn begin() -> Self {
+        OWN_DEFAULT.set(true);
+        Self(())
+    }
+
+    /// Whether one lives.
+    pub fn is_on() -> bool {
+        OWN_DEFAULT.get()
+    }
+}
+
+impl Drop for OwnDefault {
+    fn drop(&mut self) {
+        OWN_DEFAULT.set(false);
+    }
 }
 
 /// Where a result goes. It is made before the work is done, so that a null pointer is refused while
@@ -70,9 +99,11 @@ pub fn event(handle: CUevent) -> EventId {
     EventId(number(handle))
 }
 
-/// The stream a handle names: null and `CU_STREAM_LEGACY` are the legacy default stream.
+/// The stream a handle names: `CU_STREAM_LEGACY` is the legacy default stream, and so is null but for
+/// functions that take it for the thread's own.
 pub fn stream(handle: CUstream) -> Stream {
     match number(handle) {
+        0 if OwnDefault::is_on() => Stream::PerThread,
         LEGACY => Stream::Known(StreamId::LEGACY),
         PER_THREAD => Stream::PerThread,
         number => Stream::Known(StreamId(number)),
@@ -90,6 +121,21 @@ pub unsafe fn text<'a>(text: *const c_char) -> Result<&'a str, CudaError> {
     // SAFETY: the caller's promise.
     let text = unsafe { CStr::from_ptr(text) };
     text.to_str().map_err(|_| CudaError::InvalidValue)
+}
+
+/// A text for C that stays as long as the program: the same one for the same text.
+pub fn lasting(text: &str) -> *const c_char {
+    static TEXTS: Mutex<BTreeSet<CString>> = Mutex::new(BTreeSet::new());
+    // A name in PTX has no NUL.
+    let text = CString::new(text).unwrap_or_default();
+    let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = texts.get(&text) {
+        return known.as_ptr();
+    }
+    // What it points to does not move with it, and nothing is taken out.
+    let pointer = text.as_ptr();
+    texts.insert(text);
+    pointer
 }
 
 /// A pointer to host memory as the simulator takes it.

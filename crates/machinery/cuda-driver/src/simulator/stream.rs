@@ -3,10 +3,14 @@
 use std::ffi::{c_int, c_uint, c_void};
 
 use cuda_sim::driver::CudaError;
-use cust_raw::{CUevent, CUhostFn, CUresult, CUstream, CUstreamCallback};
+use cust_raw::{CUevent, CUhostFn, CUstream, CUstreamCallback};
 
+use super::capture::{self, rules};
+use super::queue::{self, Awaited};
 use super::raw::{self, Out, Stream, handle};
-use super::{callback, current, in_stream};
+use super::submit::{is_blocking, submit};
+use super::work::{HostFunction, Work};
+use super::{current_machine, driver, in_live_stream, in_stream, machine};
 use crate::status::Answer;
 
 /// `cuStreamCreate`.
@@ -23,7 +27,7 @@ pub unsafe fn create_with_priority(
 ) -> Answer {
     // SAFETY: the caller's promise.
     let stream = unsafe { Out::new(stream) }?;
-    let (mut driver, context) = current()?;
+    let (mut driver, context) = current_machine()?;
     stream.set(handle(driver.create_stream(context, flags, priority)?.0));
     Ok(())
 }
@@ -33,8 +37,11 @@ pub unsafe fn destroy(stream: CUstream) -> Answer {
     if raw::stream(stream) == Stream::PerThread {
         return Err(CudaError::InvalidHandle.into());
     }
-    let (mut driver, context, stream) = in_stream(stream)?;
-    Ok(driver.destroy_stream(context, stream)?)
+    let (found, context, stream) = in_stream(stream)?;
+    drop(found);
+    driver()?.destroy_stream(context, stream)?;
+    capture::forget_stream(stream);
+    Ok(())
 }
 
 /// `cuStreamGetFlags`.
@@ -57,67 +64,67 @@ pub unsafe fn priority(stream: CUstream, priority: *mut c_int) -> Answer {
 
 /// `cuStreamQuery`.
 pub unsafe fn query(stream: CUstream) -> Answer {
-    let (mut driver, context, stream) = in_stream(stream)?;
-    Ok(driver.query_stream(context, stream)?)
+    let (driver, context, stream) = in_live_stream(stream)?;
+    rules::may_wait(context, stream)?;
+    drop(driver);
+    if !queue::is_done(Awaited::Stream(context, stream)) {
+        return Err(CudaError::NotReady.into());
+    }
+    Ok(machine()?.query_stream(context, stream)?)
 }
 
 /// `cuStreamSynchronize`.
 pub unsafe fn synchronize(stream: CUstream) -> Answer {
-    let (mut driver, context, stream) = in_stream(stream)?;
-    Ok(driver.synchronize_stream(context, stream)?)
+    let (driver, context, stream) = in_live_stream(stream)?;
+    rules::may_wait(context, stream)?;
+    drop(driver);
+    queue::wait(Awaited::Stream(context, stream));
+    Ok(machine()?.synchronize_stream(context, stream)?)
 }
 
 /// `cuStreamWaitEvent`.
 pub unsafe fn wait_event(stream: CUstream, event: CUevent, flags: c_uint) -> Answer {
-    let (mut driver, context, stream) = in_stream(stream)?;
-    // CU_EVENT_WAIT_DEFAULT or CU_EVENT_WAIT_EXTERNAL, which means something to graphs alone.
+    let (driver, context, stream) = in_stream(stream)?;
+    // CU_EVENT_WAIT_DEFAULT or CU_EVENT_WAIT_EXTERNAL, which means something to captures alone.
     if flags > 1 {
         return Err(CudaError::InvalidValue.into());
     }
-    Ok(driver.wait_event(context, stream, raw::event(event))?)
-}
-
-/// The arguments of a callback, on their way to the thread that the callback runs on.
-struct CallbackArguments<T>(T);
-
-// SAFETY: that thread alone uses them, while the thread that made them waits.
-unsafe impl<T> Send for CallbackArguments<T> {}
-
-impl<T> CallbackArguments<T> {
-    fn take(self) -> T {
-        self.0
+    let event = raw::event(event);
+    driver.event_context(event)?;
+    let blocking = is_blocking(&driver, context, stream)?;
+    if capture::wait_event(context, stream, blocking, event, flags == 1)? {
+        return Ok(());
     }
+    Ok(submit(driver, context, stream, Work::WaitEvent(event))?)
 }
 
-/// `cuLaunchHostFunc`: calls the function now, for all that is before it in the stream has been done.
-/// It takes no modelled time.
+/// `cuLaunchHostFunc`: calls the function once all that is before it in the stream has been done. It takes
+/// no modelled time.
 pub unsafe fn host_function(stream: CUstream, function: CUhostFn, data: *mut c_void) -> Answer {
-    let function = function.ok_or(CudaError::InvalidValue)?;
-    // SAFETY: any handle may be asked about.
-    unsafe { query(stream) }?;
-    let data = CallbackArguments(data);
-    // SAFETY: the caller promises that the function may be called once with `data`, on a thread of
-    // the driver's. The machine is not locked: others may go on meanwhile.
-    Ok(callback::run(move || unsafe { function(data.take()) })?)
+    if function.is_none() {
+        return Err(CudaError::InvalidValue.into());
+    }
+    let (driver, context, stream) = in_live_stream(stream)?;
+    let work = Work::Host(HostFunction::Plain { function, data });
+    Ok(submit(driver, context, stream, work)?)
 }
 
-/// `cuStreamAddCallback`: the older form of [`host_function`].
+/// `cuStreamAddCallback`: the older form of [`host_function`], which no capture takes.
 pub unsafe fn callback(
     stream: CUstream,
     function: CUstreamCallback,
     data: *mut c_void,
     flags: c_uint,
 ) -> Answer {
-    let function = function.ok_or(CudaError::InvalidValue)?;
-    if flags != 0 {
+    if function.is_none() || flags != 0 {
         return Err(CudaError::InvalidValue.into());
     }
-    // SAFETY: as in `host_function`.
-    unsafe { query(stream) }?;
-    let arguments = CallbackArguments((stream, data));
-    Ok(callback::run(move || {
-        let (stream, data) = arguments.take();
-        // SAFETY: as in `host_function`.
-        unsafe { function(stream, CUresult::CUDA_SUCCESS, data) }
-    })?)
+    let (driver, context, on) = in_live_stream(stream)?;
+    rules::uncapturable(context, on)?;
+    let work = Work::Host(HostFunction::Callback {
+        function,
+        stream,
+        data,
+    });
+    Ok(submit(driver, context, on, work)?)
 }

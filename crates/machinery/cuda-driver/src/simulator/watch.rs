@@ -8,6 +8,7 @@ use cuda_sim::exec::{Fault, Progress, Watch};
 use cuda_sim::launch::LaunchRecord;
 
 use super::lock;
+use super::queue::{self, Awaited};
 
 /// Shows how far the launch under way is. It can be read without the machine's lock, which the
 /// launch holds.
@@ -40,6 +41,10 @@ pub enum Event<'a> {
     Faulted(&'a Fault),
     /// Checks have found mistakes.
     Found(&'a [Finding]),
+    /// A module was refused, and why.
+    Refused(&'a str),
+    /// A function was called that the simulator does not do; each is told once.
+    NotSimulated(&'a str),
 }
 
 /// From now on `observer` is told of every launch as soon as it is over: a program that keeps what it is
@@ -64,6 +69,7 @@ pub fn progress() -> Option<Progress> {
 /// Sets whether launches on the simulator count everything from now on, line by line. They take up to
 /// twice as long. On a GPU it changes nothing.
 pub fn profile(on: bool) {
+    queue::wait(Awaited::All);
     PROFILE.store(on, Ordering::Relaxed);
 }
 
@@ -75,28 +81,33 @@ pub fn profiling() -> bool {
 /// What the last launch on the simulator did, whatever thread it was from; `None` before any,
 /// after one that faulted and on a GPU.
 pub fn last_launch() -> Option<LaunchRecord> {
+    queue::wait(Awaited::All);
     lock(&LAST).clone()
 }
 
 /// [`last_launch`], which is forgotten then: until the next launch it is `None`.
 pub fn take_last_launch() -> Option<LaunchRecord> {
+    queue::wait(Awaited::All);
     lock(&LAST).take()
 }
 
 /// From now on every launch is kept until [`take_launches`] asks for it.
 pub fn keep_launches() {
+    queue::wait(Awaited::All);
     lock(&KEPT).get_or_insert_default();
 }
 
 /// The launches on the simulator since this was last asked, or since [`keep_launches`], in order;
 /// those that faulted are not among them. None where launches are not kept.
 pub fn take_launches() -> Vec<LaunchRecord> {
+    queue::wait(Awaited::All);
     lock(&KEPT).as_mut().map(std::mem::take).unwrap_or_default()
 }
 
 /// The fault that ended the last launch on the simulator that did not run to its end; `None` if there
 /// has been none since this was last asked.
 pub fn take_fault() -> Option<Fault> {
+    queue::wait(Awaited::All);
     lock(&FAULT).take()
 }
 

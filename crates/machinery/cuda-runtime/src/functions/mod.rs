@@ -7,6 +7,7 @@ mod entry;
 mod macros;
 mod copies;
 mod devices;
+mod graphs;
 mod kernels;
 mod memory;
 mod missing;
@@ -17,6 +18,7 @@ use entry::Entry;
 
 pub use self::copies::*;
 pub use self::devices::*;
+pub use self::graphs::*;
 pub use self::kernels::*;
 pub use self::memory::*;
 pub use self::missing::*;
@@ -25,9 +27,10 @@ pub use self::streams::*;
 pub use crate::program::register::*;
 
 /// All tables.
-static TABLES: [&[Entry]; 7] = [
+static TABLES: [&[Entry]; 8] = [
     copies::ALL,
     devices::ALL,
+    graphs::ALL,
     kernels::ALL,
     memory::ALL,
     missing::ALL,

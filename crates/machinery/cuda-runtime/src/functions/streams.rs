@@ -39,9 +39,6 @@ functions! {
     cudaLaunchHostFunc(
         stream: CUstream, function: CUhostFn, data: *mut c_void,
     ) | cudaLaunchHostFunc_ptsz => stream::host_function;
-    cudaStreamIsCapturing(
-        stream: CUstream, status: *mut c_int,
-    ) | cudaStreamIsCapturing_ptsz => stream::is_capturing;
     cudaEventCreate(event: *mut CUevent) => event::create;
     cudaEventCreateWithFlags(event: *mut CUevent, flags: c_uint) => event::create_with_flags;
     cudaEventDestroy(event: CUevent) => event::destroy;

@@ -31,6 +31,12 @@ pub fn kernel(host: *const c_void) -> Answer<CUfunction> {
     registry::write().load_kernel(context, host.addr())
 }
 
+/// The address on the host by which the program knows a kernel that was loaded for it.
+pub fn host_function(kernel: CUfunction) -> Answer<*mut c_void> {
+    let found = registry::read().host_function(context()?, kernel);
+    found.ok_or(Error::INVALID_FUNCTION)
+}
+
 /// The variable that the program knows by an address on the host, in the calling thread's context.
 pub fn variable(host: *const c_void) -> Answer<Variable> {
     let context = context()?;

@@ -1,7 +1,7 @@
 //! The kernels and variables that the program has registered, and where they are loaded.
 
 use std::collections::HashMap;
-use std::ffi::{CString, c_char};
+use std::ffi::{CString, c_char, c_void};
 use std::ptr::{null_mut, with_exposed_provenance_mut, without_provenance_mut};
 use std::sync::{LazyLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -111,6 +111,14 @@ impl Registry {
     pub fn kernel(&self, context: Context, host: usize) -> Option<CUfunction> {
         let found = self.functions.get(&(context, host))?;
         Some(without_provenance_mut(*found))
+    }
+
+    /// The address on the host of a kernel that is used in this context.
+    pub fn host_function(&self, context: Context, kernel: CUfunction) -> Option<*mut c_void> {
+        let mut functions = self.functions.iter();
+        let found =
+            functions.find(|((of, _), function)| *of == context && **function == kernel.addr());
+        found.map(|((_, host), _)| with_exposed_provenance_mut(*host))
     }
 
     /// Loads a kernel's module, if need be, and finds it there.

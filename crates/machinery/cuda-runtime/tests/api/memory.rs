@@ -140,6 +140,7 @@ fn host_memory_is_reached_by_the_device() {
         let mut device = null_mut();
         ok(cuda::cudaHostGetDevicePointer(&mut device, at, 0));
         ok(cuda::cudaMemset(device, 9, 16));
+        ok(cuda::cudaDeviceSynchronize());
         assert_eq!(at.cast::<u8>().read(), 9);
         assert_eq!(at.cast::<u8>().add(16).read(), 7);
         assert_eq!(get::<u32>(|to| cuda::cudaHostGetFlags(to, at)), 1 | 2);

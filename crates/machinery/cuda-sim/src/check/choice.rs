@@ -17,19 +17,23 @@ pub enum Check {
     Sync,
     /// Memory that nobody frees.
     Leak,
+    /// Memory of the host's that is touched while work in a stream still uses it.
+    Host,
 }
 
 impl Check {
     /// All checks.
-    pub const ALL: [Check; 5] = [
+    pub const ALL: [Check; 6] = [
         Check::Memory,
         Check::Init,
         Check::Race,
         Check::Sync,
         Check::Leak,
+        Check::Host,
     ];
 
-    /// The name by which the check is chosen: `mem`, `init`, `race`, `sync`, `leak`.
+    /// The name by which the check is chosen: `mem`, `init`, `race`, `sync`, `leak`,
+    /// `host`.
     pub fn name(self) -> &'static str {
         match self {
             Check::Memory => "mem",
@@ -37,6 +41,7 @@ impl Check {
             Check::Race => "race",
             Check::Sync => "sync",
             Check::Leak => "leak",
+            Check::Host => "host",
         }
     }
 }
@@ -62,6 +67,8 @@ pub struct Checks {
     pub sync: bool,
     /// [`Check::Leak`]
     pub leak: bool,
+    /// [`Check::Host`]
+    pub host: bool,
 }
 
 impl Checks {
@@ -72,6 +79,7 @@ impl Checks {
         race: false,
         sync: false,
         leak: false,
+        host: false,
     };
 
     /// All checks.
@@ -81,6 +89,7 @@ impl Checks {
         race: true,
         sync: true,
         leak: true,
+        host: true,
     };
 
     /// Whether this check is on.
@@ -91,6 +100,7 @@ impl Checks {
             Check::Race => self.race,
             Check::Sync => self.sync,
             Check::Leak => self.leak,
+            Check::Host => self.host,
         }
     }
 
@@ -116,6 +126,7 @@ impl Checks {
             Check::Race => &mut self.race,
             Check::Sync => &mut self.sync,
             Check::Leak => &mut self.leak,
+            Check::Host => &mut self.host,
         } = true;
     }
 }
@@ -131,7 +142,7 @@ impl FromStr for Checks {
                 None if name == "all" => checks = Checks::ALL,
                 None => {
                     return Err(format!(
-                        "'{name}' is no check; there are mem, init, race, sync and leak, \
+                        "'{name}' is no check; there are mem, init, race, sync, leak and host, \
                          separated by commas, or all"
                     ));
                 }
@@ -154,7 +165,7 @@ mod tests {
 
     #[test]
     fn any_selection_is_read_and_written() {
-        for text in ["mem", "init", "race,sync", "mem,init,race,sync,leak"] {
+        for text in ["mem", "init", "race,sync", "mem,init,race,sync,leak,host"] {
             let checks: Checks = text.parse().unwrap();
             assert_eq!(checks.to_string(), text);
             assert!(checks.any());
@@ -180,7 +191,10 @@ mod tests {
         ] {
             let error = text.parse::<Checks>().unwrap_err();
             assert!(error.starts_with(bad), "{text}: {error}");
-            assert!(error.contains("mem, init, race, sync and leak"), "{error}");
+            assert!(
+                error.contains("mem, init, race, sync, leak and host"),
+                "{error}"
+            );
         }
     }
 }

@@ -85,6 +85,23 @@ impl Finding {
         }
     }
 
+    /// For memory of the host's that is used too early; `what` says which, and by what.
+    pub(crate) fn host(kind: FindingKind, severity: Severity, what: String) -> Finding {
+        Finding {
+            check: kind.check(),
+            kind,
+            severity,
+            kernel: String::new(),
+            block: [0; 3],
+            thread: [0; 3],
+            source: SourceLine::default(),
+            other: None,
+            what,
+            usually: kind.usually().to_owned(),
+            count: 1,
+        }
+    }
+
     /// Whether both are the same mistake in the same lines of the source. Findings whose lines are
     /// not known are never alike.
     pub(super) fn is_alike(&self, other: &Finding) -> bool {

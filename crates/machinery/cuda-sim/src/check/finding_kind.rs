@@ -61,6 +61,12 @@ pub enum FindingKind {
     WarpIncomplete,
     /// Memory still allocated when its context went.
     Leaked,
+    /// The program touches memory of the host's that work in a stream still uses.
+    HostTouched,
+    /// The program frees such memory.
+    HostFreed,
+    /// The program has changed what a graph was still to copy.
+    HostChanged,
 }
 
 impl FindingKind {
@@ -94,6 +100,9 @@ impl FindingKind {
             FindingKind::AskedAbsentLane => "asked-absent-lane",
             FindingKind::WarpIncomplete => "warp-incomplete",
             FindingKind::Leaked => "leaked",
+            FindingKind::HostTouched => "host-memory-touched",
+            FindingKind::HostFreed => "host-memory-freed",
+            FindingKind::HostChanged => "host-memory-changed",
         }
     }
 
@@ -127,6 +136,9 @@ impl FindingKind {
             | FindingKind::AskedAbsentLane
             | FindingKind::WarpIncomplete => Check::Sync,
             FindingKind::Leaked => Check::Leak,
+            FindingKind::HostTouched | FindingKind::HostFreed | FindingKind::HostChanged => {
+                Check::Host
+            }
         }
     }
 
@@ -175,6 +187,9 @@ impl FindingKind {
             FindingKind::AskedAbsentLane => "a shuffle from lanes that take no part in it",
             FindingKind::WarpIncomplete => "an instruction for whole warps in part of one",
             FindingKind::Leaked => "memory that nobody freed",
+            FindingKind::HostTouched => "host memory touched while work in a stream uses it",
+            FindingKind::HostFreed => "host memory freed while work in a stream uses it",
+            FindingKind::HostChanged => "host memory changed before a graph has copied it",
         }
     }
 
@@ -239,6 +254,9 @@ impl FindingKind {
                  context"
             }
             FindingKind::WarpIncomplete => "a block that is no multiple of 32 threads",
+            FindingKind::HostTouched | FindingKind::HostFreed | FindingKind::HostChanged => {
+                "nobody waited for the stream (`cudaStreamSynchronize`, or an event) before"
+            }
             _ => "",
         }
     }

@@ -49,8 +49,8 @@ impl Driver {
             // Present: copies beside kernels, mapped host memory, concurrent kernels, unified
             // addresses, stream priorities, L1 for global and local memory, managed memory and
             // its concurrent use, host pointers of registered memory, cooperative launches,
-            // registering, allocation in stream order; four texels at once.
-            15 | 19 | 31 | 41 | 44 | 78..=80 | 83 | 89 | 91 | 95 | 99 | 115 => 1,
+            // registering, memory that is mapped, allocation in stream order; four texels at once.
+            15 | 19 | 31 | 41 | 44 | 78..=80 | 83 | 89 | 91 | 95 | 99 | 102 | 115 => 1,
             // The NUMA node of the device's memory: none.
             131 => return Ok(-1),
             // `CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT`: fences order all memory alike.
@@ -103,9 +103,8 @@ mod tests {
         (96, 0),
         (120, 0),
         (129, 0),
-        // No virtual memory management: no handles to share, no compression, and no host memory
-        // managed in that way.
-        (102, 0),
+        // Memory that is mapped is the device's, for this process: no handles to share, no compression, and no
+        // host memory managed in that way.
         (103, 0),
         (107, 0),
         (128, 0),

@@ -32,12 +32,18 @@ pub enum CudaError {
     /// This device has no such limit.
     #[error("CUDA_ERROR_UNSUPPORTED_LIMIT")]
     UnsupportedLimit = 215,
+    /// The two devices cannot reach each other's memory.
+    #[error("CUDA_ERROR_PEER_ACCESS_UNSUPPORTED")]
+    PeerAccessUnsupported = 217,
     /// The PTX does not assemble.
     #[error("CUDA_ERROR_INVALID_PTX")]
     InvalidPtx = 218,
     /// The PTX is of a version that is newer than this driver.
     #[error("CUDA_ERROR_UNSUPPORTED_PTX_VERSION")]
     UnsupportedPtxVersion = 222,
+    /// Work cannot be kept to some of a device's multiprocessors.
+    #[error("CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY")]
+    UnsupportedExecAffinity = 224,
     /// There is no such file.
     #[error("CUDA_ERROR_FILE_NOT_FOUND")]
     FileNotFound = 301,
@@ -47,6 +53,9 @@ pub enum CudaError {
     /// The handle is not that of a live object of this kind.
     #[error("CUDA_ERROR_INVALID_HANDLE")]
     InvalidHandle = 400,
+    /// The object is not in a state in which this can be done to it.
+    #[error("CUDA_ERROR_ILLEGAL_STATE")]
+    IllegalState = 401,
     /// The module has no such kernel or variable.
     #[error("CUDA_ERROR_NOT_FOUND")]
     NotFound = 500,
@@ -62,6 +71,9 @@ pub enum CudaError {
     /// The kernel ran past the time limit.
     #[error("CUDA_ERROR_LAUNCH_TIMEOUT")]
     LaunchTimeout = 702,
+    /// The other context's memory was not opened to this one.
+    #[error("CUDA_ERROR_PEER_ACCESS_NOT_ENABLED")]
+    PeerAccessNotEnabled = 705,
     /// The current context was destroyed.
     #[error("CUDA_ERROR_CONTEXT_IS_DESTROYED")]
     ContextIsDestroyed = 709,
@@ -101,6 +113,36 @@ pub enum CudaError {
     /// The simulator cannot do this.
     #[error("CUDA_ERROR_NOT_SUPPORTED")]
     NotSupported = 801,
+    /// What was asked cannot be done while a stream is captured.
+    #[error("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED")]
+    StreamCaptureUnsupported = 900,
+    /// An earlier error has ended what the capture collected.
+    #[error("CUDA_ERROR_STREAM_CAPTURE_INVALIDATED")]
+    StreamCaptureInvalidated = 901,
+    /// Two captures would become one.
+    #[error("CUDA_ERROR_STREAM_CAPTURE_MERGE")]
+    StreamCaptureMerge = 902,
+    /// The capture did not begin in this stream.
+    #[error("CUDA_ERROR_STREAM_CAPTURE_UNMATCHED")]
+    StreamCaptureUnmatched = 903,
+    /// Work of another stream was captured that the capture's own stream does not wait for.
+    #[error("CUDA_ERROR_STREAM_CAPTURE_UNJOINED")]
+    StreamCaptureUnjoined = 904,
+    /// Captured work would wait for work that is not captured.
+    #[error("CUDA_ERROR_STREAM_CAPTURE_ISOLATION")]
+    StreamCaptureIsolation = 905,
+    /// The legacy default stream would wait for a stream that is captured.
+    #[error("CUDA_ERROR_STREAM_CAPTURE_IMPLICIT")]
+    StreamCaptureImplicit = 906,
+    /// The event was last recorded in a capture, so it never happens.
+    #[error("CUDA_ERROR_CAPTURED_EVENT")]
+    CapturedEvent = 907,
+    /// The capture began in another thread.
+    #[error("CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD")]
+    StreamCaptureWrongThread = 908,
+    /// An executable graph cannot be made into this one.
+    #[error("CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE")]
+    GraphExecUpdateFailure = 910,
     /// The simulator itself failed.
     #[error("CUDA_ERROR_UNKNOWN")]
     Unknown = 999,

@@ -89,14 +89,26 @@ impl Driver {
         Ok(())
     }
 
+    /// The context that an event was made in. [`CudaError::InvalidHandle`] for an unknown event.
+    pub fn event_context(&self, event: EventId) -> Result<ContextId, CudaError> {
+        Ok(self.event(event)?.context)
+    }
+
+    /// Refuses events that [`Driver::elapsed_time`] would refuse whenever they are recorded.
+    pub fn check_elapsed(&self, start: EventId, end: EventId) -> Result<(), CudaError> {
+        let (start, end) = (self.event(start)?, self.event(end)?);
+        match start.context == end.context && start.timed && end.timed {
+            true => Ok(()),
+            false => Err(CudaError::InvalidHandle),
+        }
+    }
+
     /// `cuEventElapsedTime`: modelled milliseconds from `start` to `end`. [`CudaError::InvalidHandle`] for an event that
     /// was never recorded, was made not to take the time, or is of another context than the other
     /// one; [`CudaError::NotReady`] before the host has waited for both.
     pub fn elapsed_time(&self, start: EventId, end: EventId) -> Result<f32, CudaError> {
+        self.check_elapsed(start, end)?;
         let (start, end) = (self.event(start)?, self.event(end)?);
-        if start.context != end.context || !start.timed || !end.timed {
-            return Err(CudaError::InvalidHandle);
-        }
         let (Some(from), Some(to)) = (start.recorded, end.recorded) else {
             return Err(CudaError::InvalidHandle);
         };

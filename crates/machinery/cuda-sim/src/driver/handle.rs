@@ -19,6 +19,10 @@ handles! {
     ModuleId
     /// A kernel of a loaded module (`CUfunction`).
     FunctionId
+    /// A library (`CUlibrary`).
+    LibraryId
+    /// A kernel of a library (`CUkernel`).
+    KernelId
     /// A stream (`CUstream`).
     StreamId
     /// An event (`CUevent`).

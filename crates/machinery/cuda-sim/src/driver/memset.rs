@@ -44,12 +44,9 @@ impl Driver {
         memset: &Memset,
     ) -> Result<(), CudaError> {
         self.context_mut(context)?.timeline.record(stream)?;
-        if memset.width == 0 || memset.height == 0 {
+        let Some((start, row)) = self.find_rows(memset)? else {
             return Ok(());
-        }
-        let (row, span) = memset.extent().ok_or(CudaError::InvalidValue)?;
-        let start = self.global.host(memset.address, span);
-        let start = start.ok_or(CudaError::InvalidValue)?;
+        };
         let rows = (0..memset.height).map(|y| (memset.address + y * memset.pitch, row));
         self.global.wrote(memset.address, rows);
         for y in 0..memset.height {
@@ -68,6 +65,23 @@ impl Driver {
         let context = self.context_mut(context)?;
         context.timeline.run(stream, Engine::Compute, seconds)?;
         Ok(())
+    }
+
+    /// Refuses a fill that [`Driver::memset`] would refuse, but for its stream; the errors are the same.
+    pub fn check_memset(&self, context: ContextId, memset: &Memset) -> Result<(), CudaError> {
+        self.context(context)?;
+        self.find_rows(memset)?;
+        Ok(())
+    }
+
+    /// Where the host holds the first row of a fill, and the bytes of a row; `None` for an empty fill.
+    fn find_rows(&self, memset: &Memset) -> Result<Option<(*mut u8, u64)>, CudaError> {
+        if memset.width == 0 || memset.height == 0 {
+            return Ok(None);
+        }
+        let (row, span) = memset.extent().ok_or(CudaError::InvalidValue)?;
+        let start = self.global.host(memset.address, span);
+        Ok(Some((start.ok_or(CudaError::InvalidValue)?, row)))
     }
 }
 

@@ -17,8 +17,10 @@ mod event;
 mod function_attribute;
 mod handle;
 mod host_memory;
+mod host_use;
 mod image;
 mod launch;
+mod library;
 mod memcpy;
 mod memory;
 mod memset;
@@ -28,20 +30,22 @@ mod stream;
 #[cfg(test)]
 mod tests;
 pub mod timeline;
+mod virtual_memory;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use context::{ContextStack, Limit};
 pub use error::CudaError;
-pub use handle::{ContextId, EventId, FunctionId, ModuleId, StreamId};
+pub use handle::{ContextId, EventId, FunctionId, KernelId, LibraryId, ModuleId, StreamId};
 pub use image::{ArrayDescription, Resource};
 pub use launch::{LaunchConfig, LaunchOutcome};
 pub use memcpy::{Memcpy, MemcpyAddress, MemcpyOperand};
 pub use memset::{Memset, MemsetValue};
-pub use module::ModuleError;
+pub use module::{ModuleError, check_source};
 pub use occupancy::OccupancyCalculator;
 pub use stream::PRIORITIES;
+pub use virtual_memory::GRANULARITY;
 
 use crate::check::{Checks, Finding};
 use crate::device::DeviceSpec;
@@ -62,8 +66,11 @@ pub struct Driver {
     handles: handle::HandleCounter,
     contexts: BTreeMap<ContextId, context::Context>,
     primary: context::PrimaryContext,
+    virtual_memory: virtual_memory::VirtualMemory,
     modules: BTreeMap<ModuleId, module::LoadedModule>,
     functions: BTreeMap<FunctionId, module::LoadedFunction>,
+    libraries: BTreeMap<LibraryId, library::LoadedLibrary>,
+    kernels: BTreeMap<KernelId, library::LibraryKernel>,
     streams: BTreeMap<StreamId, stream::Stream>,
     events: BTreeMap<EventId, event::Event>,
     /// Arrays, and what textures and surfaces there are of them, each by its handle.
@@ -88,8 +95,11 @@ impl Driver {
             handles: handle::HandleCounter::new(),
             contexts: BTreeMap::new(),
             primary: context::PrimaryContext::default(),
+            virtual_memory: virtual_memory::VirtualMemory::default(),
             modules: BTreeMap::new(),
             functions: BTreeMap::new(),
+            libraries: BTreeMap::new(),
+            kernels: BTreeMap::new(),
             streams: BTreeMap::new(),
             events: BTreeMap::new(),
             arrays: BTreeMap::new(),

@@ -1,6 +1,7 @@
 //! Streams. Work is done at the call, so a stream is always idle; when its work would have ended on a
 //! GPU is kept on the context's timeline.
 
+use super::timeline::TimePoint;
 use super::{ContextId, CudaError, Driver, StreamId};
 
 /// `CU_STREAM_NON_BLOCKING`: work in the stream and work in the legacy default stream do not wait for
@@ -99,6 +100,26 @@ impl Driver {
         stream: StreamId,
     ) -> Result<(), CudaError> {
         self.context_mut(context)?.timeline.synchronize(stream)
+    }
+
+    /// When everything in `stream` so far is done, in modelled time. [`CudaError::InvalidHandle`], here and
+    /// below, for a stream that `context` does not have.
+    pub fn stream_time(
+        &mut self,
+        context: ContextId,
+        stream: StreamId,
+    ) -> Result<TimePoint, CudaError> {
+        self.context_mut(context)?.timeline.record(stream)
+    }
+
+    /// Has what `stream` does next start at `time`; see [`Timeline::place`](super::timeline::Timeline::place).
+    pub fn place_stream(
+        &mut self,
+        context: ContextId,
+        stream: StreamId,
+        time: TimePoint,
+    ) -> Result<(), CudaError> {
+        self.context_mut(context)?.timeline.place(stream, time)
     }
 
     /// A stream of `context`: `None` for the legacy default stream, [`CudaError::InvalidHandle`] for

@@ -119,6 +119,12 @@ impl Timeline {
         self.set(stream, at)
     }
 
+    /// Has what `stream` does next start at `time`, which may lie before the end of what it has done: the
+    /// nodes of a graph are branches that begin together.
+    pub fn place(&mut self, stream: StreamId, time: TimePoint) -> Result<(), CudaError> {
+        self.set(stream, time)
+    }
+
     /// The host waits for all work in `stream` (`cuStreamSynchronize`).
     pub fn synchronize(&mut self, stream: StreamId) -> Result<(), CudaError> {
         self.host = self.ready(stream)?;
@@ -243,6 +249,20 @@ mod tests {
         assert_eq!(ms(timeline.record(A).unwrap()), 5.0);
         timeline.synchronize_until(TimePoint(9_000_000_000));
         assert_eq!(ms(timeline.record(B).unwrap()), 9.0);
+    }
+
+    #[test]
+    fn branches_begin_where_they_are_placed() {
+        let mut timeline = with_streams(true);
+        let begin = timeline.record(A).unwrap();
+        let copied = timeline.run(A, Engine::HostToDevice, 4.0 * MS).unwrap();
+        timeline.place(A, begin).unwrap();
+        let computed = timeline.run(A, Engine::Compute, MS).unwrap();
+        assert_eq!([ms(copied), ms(computed)], [4.0, 1.0]);
+        assert_eq!(
+            timeline.place(StreamId(7), begin),
+            Err(CudaError::InvalidHandle)
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Looks at the clock while a launch runs, and what is said of one whose time is up.
 
 use super::fault::{Fault, FaultKind, FaultPlace};
+use super::interrupt::is_asked;
 use super::sm::Sm;
 use super::time_limit::{TimeLimit, Timing};
 use super::warp::{SplitState, Warp};
@@ -28,6 +29,11 @@ impl Sm {
     #[cold]
     fn look(&mut self) -> bool {
         self.looks.next = self.clock + LOOK;
+        if is_asked() {
+            let place = Some(Box::new(self.stands()));
+            self.fault = Some(Fault::new(FaultKind::Interrupted, place));
+            return true;
+        }
         let Some(Timing { began, limit }) = self.grid.timing else {
             return false;
         };

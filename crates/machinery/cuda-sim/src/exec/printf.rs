@@ -3,6 +3,7 @@
 
 use super::decimal::decimal;
 use super::sm::Sm;
+use super::whole::whole;
 use sprintf::{Printf, vsprintf};
 
 /// The argument buffer: values promoted as C does (4 or 8 bytes), each aligned to its size.
@@ -110,10 +111,24 @@ fn convert(conversion: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>) -> R
     };
     match kind {
         b'%' => out.push(b'%'),
-        b'd' | b'i' if long => put('d', &(arguments.long()? as i64)),
-        b'd' | b'i' => put('d', &(arguments.int()? as i32)),
-        b'u' | b'o' | b'x' | b'X' if long => put(char::from(kind), &arguments.long()?),
-        b'u' | b'o' | b'x' | b'X' => put(char::from(kind), &arguments.int()?),
+        b'd' | b'i' | b'u' | b'o' | b'x' | b'X' => {
+            let signed = matches!(kind, b'd' | b'i');
+            let (value, bits) = match long {
+                true => (arguments.long()? as i64, u64::MAX),
+                false => ((arguments.int()? as i32).into(), u32::MAX.into()),
+            };
+            let (kind, size) = match signed {
+                true => (b'd', value.unsigned_abs()),
+                false => (kind, value as u64 & bits),
+            };
+            match too_wide {
+                true => out.extend_from_slice(conversion),
+                false => {
+                    let text = whole(&specification, kind, signed && value < 0, size);
+                    out.extend_from_slice(text.as_bytes());
+                }
+            }
+        }
         b'c' => put('c', &(char::from(arguments.int()? as u8))),
         b's' => put('s', &arguments.text()?),
         b'p' => {

@@ -41,6 +41,16 @@ impl Kernel {
             .map_or(registers, |bound| registers.min(bound))
     }
 
+    /// The registers that an assembler probably gives a thread. It moves instructions until far fewer values are
+    /// alive at once than in the order of the PTX: it makes do with half of them in the chapters' kernels.
+    pub fn probable_registers(&self) -> u32 {
+        /// What an assembler does not save below.
+        const LEAST: u32 = 32;
+        /// A thread has at most so many; the rest is kept in local memory.
+        const MOST: u32 = 255;
+        self.bounded((self.registers / 2).clamp(LEAST, MOST))
+    }
+
     /// Bytes of a block's shared memory, with `dynamic` bytes sized at launch.
     pub fn shared_with(&self, dynamic: u32) -> u32 {
         match dynamic {

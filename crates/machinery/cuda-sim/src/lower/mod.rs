@@ -8,6 +8,7 @@ mod error;
 mod frame;
 mod function;
 mod graph;
+mod items;
 mod layout;
 mod limits;
 mod liveness;
@@ -34,7 +35,8 @@ use layout::{Layout, Symbol};
 /// # Errors
 /// What is wrong and on which line; nothing stays allocated then.
 pub fn load(text: &str, device: &DeviceSpec, global: &mut Global) -> Result<Program, LoadError> {
-    let module = ptx::parse(text).map_err(LoadError::Syntax)?;
+    let mut module = ptx::parse(text).map_err(LoadError::Syntax)?;
+    items::resolve(&mut module)?;
     // What counts is the instructions: no version is refused for its number. Nor is a target by the newest
     // GPU, which stands for all that are newer; who chose an older one wants to know what that does.
     if module.target.sm > device.accepts && !device.is_newest() {

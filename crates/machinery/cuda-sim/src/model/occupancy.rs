@@ -9,13 +9,6 @@ use crate::isa::Kernel;
 /// Registers are dealt out to warps in these units.
 const REGISTER_UNIT: u32 = 256;
 
-/// A thread has at most this many registers; an assembler keeps the rest in local memory.
-const MOST_REGISTERS: u32 = 255;
-
-/// An assembler moves instructions until far fewer values are alive at once than in the order of
-/// the PTX: it makes do with half of them in the chapters' kernels, and never with fewer than this.
-const LEAST_REGISTERS: u32 = 32;
-
 /// The occupancy of `blocks` blocks of `threads` threads, with `shared` bytes of shared memory each.
 pub fn occupancy(
     device: &DeviceSpec,
@@ -26,8 +19,7 @@ pub fn occupancy(
 ) -> Occupancy {
     let most_warps = device.warps_per_multiprocessor();
     let warps = threads.div_ceil(device.warp_size).max(1);
-    let registers = (kernel.registers / 2).clamp(LEAST_REGISTERS, MOST_REGISTERS);
-    let registers = kernel.bounded(registers) * device.warp_size;
+    let registers = kernel.probable_registers() * device.warp_size;
     let resident = device.registers_per_multiprocessor / registers.next_multiple_of(REGISTER_UNIT);
     let shared = shared
         .saturating_add(device.shared_reserved_per_block)

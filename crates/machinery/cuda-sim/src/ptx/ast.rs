@@ -300,6 +300,11 @@ pub enum Operand<'a> {
         vector: &'a str,
         place: usize,
     },
+    /// `table[2]`: an element of an array in memory.
+    Item {
+        array: &'a str,
+        index: i64,
+    },
     /// `!%p1`
     Not(&'a str),
     Immediate(Immediate),

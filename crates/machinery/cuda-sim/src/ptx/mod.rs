@@ -8,6 +8,7 @@ pub mod ast;
 mod error;
 mod grammar;
 mod lexer;
+mod link;
 mod rejection;
 mod take;
 mod token;
@@ -16,6 +17,7 @@ mod token;
 mod tests;
 
 pub use error::{ParseError, Problem};
+pub use link::{LinkError, link};
 
 /// Reads a PTX module. Names in the tree borrow from `source`.
 ///

@@ -11,6 +11,7 @@ mod calls;
 mod counts;
 mod determinism;
 mod divergence;
+mod elements;
 mod faults;
 mod flow;
 mod gangs;

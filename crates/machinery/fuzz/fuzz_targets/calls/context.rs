@@ -25,7 +25,7 @@ pub enum Call {
     CacheConfig(u8),
     BankSize(u8),
     /// Checks, and whether launches are counted line by line.
-    Look([bool; 5], bool),
+    Look([bool; 6], bool),
 }
 
 impl Call {
@@ -87,13 +87,14 @@ impl Call {
                 Call::BankSize(config) => {
                     cuCtxSetSharedMemConfig(config.into());
                 }
-                Call::Look([memory, init, race, sync, leak], counts) => {
+                Call::Look([memory, init, race, sync, leak, host], counts) => {
                     cuda_driver::check(Checks {
                         memory,
                         init,
                         race,
                         sync,
                         leak,
+                        host,
                     });
                     cuda_driver::profile(counts);
                 }

@@ -34,6 +34,7 @@ impl Driver {
                 let call = match self.global.allocation(address)?.kind {
                     AllocationKind::Device => "cuMemAlloc",
                     AllocationKind::Managed => "cuMemAllocManaged",
+                    AllocationKind::Mapped => "cuMemMap",
                     AllocationKind::Host => "cuMemAllocHost",
                     AllocationKind::Registered => "cuMemHostRegister",
                 };

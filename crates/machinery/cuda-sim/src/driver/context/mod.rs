@@ -21,8 +21,9 @@ use crate::exec::Heap;
 use crate::memory::global::AllocationKind;
 
 /// All flag bits that `cuCtxCreate` knows: how a thread waits for the GPU (the lowest three), mapped
-/// host memory, and local memory that is kept after a launch.
-const CONTEXT_FLAGS: u32 = 0x1f;
+/// host memory, local memory that is kept after a launch, and copies that wait. The two for core dumps are not
+/// among them.
+const CONTEXT_FLAGS: u32 = 0x9f;
 /// The flag bits that say how a thread waits for the GPU. At most one of them may be set.
 const SCHEDULE_FLAGS: u32 = 0x7;
 
@@ -86,10 +87,24 @@ impl Driver {
         Ok(found.ok_or(CudaError::ContextIsDestroyed)?.flags)
     }
 
+    /// `cuCtxSetFlags`: sets what [`Driver::context_flags`] answers. [`CudaError::InvalidValue`] as for
+    /// [`Driver::create_context`].
+    pub fn set_context_flags(&mut self, context: ContextId, flags: u32) -> Result<(), CudaError> {
+        self.context_mut(context)?.flags = checked_flags(flags)?;
+        Ok(())
+    }
+
     /// `cuCtxSynchronize`: the host waits, in modelled time, for all work in `context`.
     pub fn synchronize_context(&mut self, context: ContextId) -> Result<(), CudaError> {
         self.context_mut(context)?.timeline.synchronize_all();
         Ok(())
+    }
+
+    /// Ends a context with the error of work in it that could not be done: every later call answers with it.
+    pub fn fail(&mut self, context: ContextId, error: CudaError) {
+        if let Ok(context) = self.context_mut(context) {
+            context.fault = Some(error);
+        }
     }
 
     /// A context that lives and has not faulted. The error is [`CudaError::ContextIsDestroyed`], or
@@ -141,7 +156,8 @@ impl Driver {
             Some(AllocationKind::Device | AllocationKind::Managed) => self.global.free(address),
             Some(AllocationKind::Host) => self.global.free_host(address),
             Some(AllocationKind::Registered) => self.global.unmap(address),
-            None => Ok(()),
+            // What is mapped is no context's.
+            Some(AllocationKind::Mapped) | None => Ok(()),
         };
         debug_assert_eq!(released, Ok(()), "a context's own allocation");
     }

@@ -13,18 +13,24 @@ pub enum Limit {
     PrintfFifoSize = 1,
     /// Bytes that kernel `malloc` may hand out.
     MallocHeapSize = 2,
+    /// How many launches that kernels make may wait. It changes nothing here.
+    PendingLaunches = 3,
+    /// How many bytes at a time the second cache fetches, at most 128. It changes nothing here.
+    FetchGranularity = 4,
 }
 
 impl Limit {
-    /// The limit with this `CUlimit` number. Those of device-side launches and of the caches are
-    /// not simulated: [`CudaError::UnsupportedLimit`], as on a device without them.
-    /// [`CudaError::InvalidValue`] for other numbers.
+    /// The limit with this `CUlimit` number. The depth to which launches of kernels wait for each other, cache
+    /// that is kept, and what graphics interfaces share are not simulated: [`CudaError::UnsupportedLimit`], as on
+    /// a device without them. [`CudaError::InvalidValue`] for other numbers.
     pub fn from_number(number: i32) -> Result<Self, CudaError> {
         match number {
             0 => Ok(Self::StackSize),
             1 => Ok(Self::PrintfFifoSize),
             2 => Ok(Self::MallocHeapSize),
-            3..=6 => Err(CudaError::UnsupportedLimit),
+            4 => Ok(Self::PendingLaunches),
+            5 => Ok(Self::FetchGranularity),
+            3 | 6..=9 => Err(CudaError::UnsupportedLimit),
             _ => Err(CudaError::InvalidValue),
         }
     }
@@ -32,6 +38,9 @@ impl Limit {
 
 /// The largest stack a thread may have, in bytes: what CUDA allows for local memory.
 const MAX_STACK: usize = 512 << 10;
+
+/// The most bytes that the second cache fetches at a time.
+const MAX_FETCH: usize = 128;
 
 /// The numbers of `CUfunc_cache`.
 const CACHE_PREFERENCES: RangeInclusive<i32> = 0..=3;
@@ -41,16 +50,17 @@ const BANK_SIZES: RangeInclusive<i32> = 0..=2;
 /// The settings of one context.
 pub(super) struct Settings {
     /// In bytes, by the number of the [`Limit`].
-    limits: [usize; 3],
+    limits: [usize; 5],
     cache_preference: i32,
     bank_size: i32,
 }
 
 impl Settings {
-    /// CUDA's defaults: stacks of 1 KB, 1 MB for `printf`, 8 MB for `malloc`, no preferences.
+    /// CUDA's defaults: stacks of 1 KB, 1 MB for `printf`, 8 MB for `malloc`, 2048 launches, 64 bytes, no
+    /// preferences.
     pub(super) fn new() -> Self {
         Self {
-            limits: [1 << 10, 1 << 20, 8 << 20],
+            limits: [1 << 10, 1 << 20, 8 << 20, 2048, 64],
             cache_preference: 0,
             bank_size: 0,
         }
@@ -58,12 +68,12 @@ impl Settings {
 }
 
 impl Driver {
-    /// `cuCtxGetLimit`: a limit of `context`, in bytes.
+    /// `cuCtxGetLimit`: a limit of `context`.
     pub fn limit(&self, context: ContextId, limit: Limit) -> Result<usize, CudaError> {
         Ok(self.context(context)?.settings.limits[limit as usize])
     }
 
-    /// `cuCtxSetLimit`: sets a limit of `context`, in bytes. [`CudaError::InvalidValue`] for a stack
+    /// `cuCtxSetLimit`: sets a limit of `context`. [`CudaError::InvalidValue`] for a stack
     /// of more than 512 KB a thread, and for `malloc` in kernels once a kernel with it has run.
     pub fn set_limit(
         &mut self,
@@ -78,6 +88,11 @@ impl Driver {
         if limit == Limit::MallocHeapSize && context.heap.is_some() {
             return Err(CudaError::InvalidValue);
         }
+        let bytes = match limit {
+            // It is a hint: what is more is as much as there can be.
+            Limit::FetchGranularity => bytes.min(MAX_FETCH),
+            _ => bytes,
+        };
         context.settings.limits[limit as usize] = bytes;
         Ok(())
     }

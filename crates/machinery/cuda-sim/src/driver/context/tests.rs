@@ -103,6 +103,10 @@ fn flags_and_settings_are_checked() {
     }
     driver.set_primary_flags(0x4).unwrap();
     assert_eq!(driver.context_flags(context), Ok(0x4));
+    driver.set_context_flags(context, 0x81).unwrap();
+    assert_eq!(driver.context_flags(context), Ok(0x81));
+    let refused = driver.set_context_flags(context, 0x3);
+    assert_eq!(refused, Err(CudaError::InvalidValue));
     assert_eq!(
         driver.set_cache_preference(context, 4),
         Err(CudaError::InvalidValue)
@@ -129,7 +133,13 @@ fn limits_are_read_set_and_refused() {
     );
     assert_eq!(Limit::from_number(2), Ok(Limit::MallocHeapSize));
     assert_eq!(Limit::from_number(3), Err(CudaError::UnsupportedLimit));
-    assert_eq!(Limit::from_number(7), Err(CudaError::InvalidValue));
+    assert_eq!(Limit::from_number(9), Err(CudaError::UnsupportedLimit));
+    assert_eq!(Limit::from_number(10), Err(CudaError::InvalidValue));
+    for (number, value, kept) in [(4, 100, 100), (5, 32, 32), (5, 1000, 128)] {
+        let limit = Limit::from_number(number).unwrap();
+        driver.set_limit(context, limit, value).unwrap();
+        assert_eq!(driver.limit(context, limit), Ok(kept), "{number}");
+    }
     assert_eq!(Limit::from_number(-1), Err(CudaError::InvalidValue));
 }
 

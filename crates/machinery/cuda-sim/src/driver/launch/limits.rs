@@ -5,9 +5,6 @@ use crate::device::DeviceSpec;
 use crate::driver::CudaError;
 use crate::isa::Kernel;
 
-/// The most registers a thread can have. What needs more is kept in local memory by an assembler.
-const MAX_REGISTERS: u32 = 255;
-
 /// A warp is given registers in multiples of this number.
 const REGISTER_UNIT: u32 = 256;
 
@@ -54,7 +51,9 @@ pub(super) fn check_launch(
 /// The most threads of a block that the kernel's registers and its own bounds (`.maxntid`,
 /// `.reqntid`) leave room for.
 pub(in crate::driver) fn max_threads(device: &DeviceSpec, kernel: &Kernel) -> u32 {
-    let warps = device.registers_per_multiprocessor / registers_per_warp(device, kernel);
+    // A launch is rather let through that a GPU refuses than refused where a GPU does it.
+    let needed = dealt_out(device, kernel.probable_registers());
+    let warps = device.registers_per_multiprocessor / needed;
     let bound = kernel.max_threads.or(kernel.required_threads);
     let bound = bound
         .map_or(u64::MAX, volume)
@@ -62,11 +61,16 @@ pub(in crate::driver) fn max_threads(device: &DeviceSpec, kernel: &Kernel) -> u3
     (warps * device.warp_size).min(bound as u32)
 }
 
-/// The registers that a resident warp of `kernel` takes of those of its SM.
+/// The registers that a resident warp of `kernel` takes of those of its SM, by what is alive at once in the PTX.
 pub(in crate::driver) fn registers_per_warp(device: &DeviceSpec, kernel: &Kernel) -> u32 {
-    let needed = kernel.bounded(kernel.registers.clamp(1, MAX_REGISTERS));
-    let needed = needed * device.warp_size;
-    needed.next_multiple_of(REGISTER_UNIT)
+    /// The most that a thread can have. What needs more is kept in local memory by an assembler.
+    const MOST: u32 = 255;
+    dealt_out(device, kernel.bounded(kernel.registers.clamp(1, MOST)))
+}
+
+/// What a warp is given whose threads need so many registers each.
+fn dealt_out(device: &DeviceSpec, registers: u32) -> u32 {
+    (registers * device.warp_size).next_multiple_of(REGISTER_UNIT)
 }
 
 /// How many threads or blocks there are in `size` of them in x, y and z.

@@ -54,6 +54,26 @@ pub struct LaunchOutcome {
 }
 
 impl Driver {
+    /// Refuses a launch that [`Driver::launch`] would refuse, but for its stream; the errors are the same.
+    pub fn check_launch(&self, context: ContextId, config: &LaunchConfig) -> Result<(), CudaError> {
+        self.context(context)?;
+        let (function, module) = self.loaded_function(config.function)?;
+        if module.context != context {
+            return Err(CudaError::InvalidHandle);
+        }
+        let kernel = module.kernel(function);
+        check_launch(
+            &self.device,
+            kernel,
+            function.settings.max_dynamic_shared,
+            config,
+        )?;
+        if config.cooperative && blocks(config) > self.blocks_at_once(config)? {
+            return Err(CudaError::CooperativeLaunchTooLarge);
+        }
+        Ok(())
+    }
+
     /// `cuLaunchKernel`: launches a kernel in `stream` and runs it to its end.
     ///
     /// As on a GPU, a kernel that faults was still launched: the fault is what later calls in the
@@ -70,18 +90,11 @@ impl Driver {
         config: &LaunchConfig,
     ) -> Result<LaunchOutcome, CudaError> {
         self.context_mut(context)?.timeline.record(stream)?;
+        self.check_launch(context, config)?;
         let (function, module) = self.loaded_function(config.function)?;
-        if module.context != context {
-            return Err(CudaError::InvalidHandle);
-        }
-        let kernel = module.kernel(function);
-        check_launch(&self.device, kernel, function.max_dynamic_shared, config)?;
-        if config.cooperative && blocks(config) > self.blocks_at_once(config)? {
-            return Err(CudaError::CooperativeLaunchTooLarge);
-        }
-        let stack = self.limit(context, Limit::StackSize)?;
         let kernel = function.kernel;
         let program = module.program.clone();
+        let stack = self.limit(context, Limit::StackSize)?;
         let checks = self.checks;
         let heap = match program.uses_heap {
             true => Some(self.heap(context)?),
@@ -205,7 +218,7 @@ fn fault_code(fault: &FaultKind) -> CudaError {
         FaultKind::InvalidBarrier { .. } | FaultKind::WarpIncomplete { .. } => {
             CudaError::IllegalInstruction
         }
-        FaultKind::Timeout { .. } => CudaError::LaunchTimeout,
+        FaultKind::Timeout { .. } | FaultKind::Interrupted => CudaError::LaunchTimeout,
         // A GPU would hang at a barrier that never opens until its watchdog ends the kernel.
         FaultKind::BarrierNeverOpens { .. } | FaultKind::WarpSyncNeverOpens { .. } => {
             CudaError::LaunchTimeout

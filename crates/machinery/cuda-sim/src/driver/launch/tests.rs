@@ -239,9 +239,10 @@ fn launch_bounds_keep_registers_in_bounds() {
     };
     let refused = Err(CudaError::LaunchOutOfResources);
     let (alone, free, most) = launch("", 1024);
-    assert!(free > 128, "{free}");
-    assert_eq!((alone, most), (refused, 384));
-    assert_eq!(launch("", 256), (Ok(()), free, 384));
+    assert!(free > 160, "{free}");
+    // An assembler makes do with half of them: some 80 for each of 736 threads.
+    assert_eq!((alone, most), (refused, 736));
+    assert_eq!(launch("", 736), (Ok(()), free, 736));
     // 65536 registers are 64 for each of 1024 threads, and 32 for each of 2048.
     assert_eq!(launch(".maxntid 1024, 1, 1", 1024), (Ok(()), 64, 1024));
     assert_eq!(launch(".reqntid 32, 32, 1", 1024).1, 64);

@@ -51,11 +51,70 @@ impl Driver {
     ) -> Result<(), CudaError> {
         // SAFETY: the caller's promise.
         let ends = unsafe { self.run_memcpy(context, stream, copy) }?;
-        if ends.contains(&OperandMemory::Pageable) || !ends.contains(&OperandMemory::Device) {
+        if host_waits(ends) {
             let context = self.context_mut(context)?;
             context.timeline.synchronize(stream)?;
         }
         Ok(())
+    }
+
+    /// A copy as a node of a graph that runs in `stream`: the host waits for none of it, in modelled
+    /// time. Errors are those of [`Driver::memcpy_async`].
+    ///
+    /// # Safety
+    /// As [`Driver::memcpy`].
+    pub unsafe fn memcpy_node(
+        &mut self,
+        context: ContextId,
+        stream: StreamId,
+        copy: &Memcpy,
+    ) -> Result<(), CudaError> {
+        // SAFETY: the caller's promise.
+        unsafe { self.run_memcpy(context, stream, copy) }?;
+        Ok(())
+    }
+
+    /// Refuses a copy that [`Driver::memcpy`] would refuse; the errors are the same.
+    pub fn check_memcpy(&self, context: ContextId, copy: &Memcpy) -> Result<(), CudaError> {
+        self.context(context)?;
+        self.find_operands(copy)?;
+        Ok(())
+    }
+
+    /// Whether the host waits for a copy in a stream: where an end is pageable memory, or both are the
+    /// host's. False for a copy that is refused.
+    pub fn host_waits(&self, copy: &Memcpy) -> bool {
+        let found = self.find_operands(copy);
+        found.is_ok_and(|found| {
+            found.is_some_and(|(dst, src, _)| host_waits([dst.memory, src.memory]))
+        })
+    }
+
+    /// The first address and the bytes from there to the last that a copy writes, and the same of what it
+    /// reads; none for a copy that is empty or refused.
+    pub fn copy_spans(&self, copy: &Memcpy) -> Option<[(u64, u64); 2]> {
+        let (dst, src, _) = self.find_operands(copy).ok()??;
+        let span = |end: &FoundOperand| {
+            let (slice, pitch) = (end.slice as u64, end.pitch as u64);
+            (copy.depth - 1) * slice + (copy.height - 1) * pitch + copy.width
+        };
+        Some([(dst.address, span(&dst)), (src.address, span(&src))])
+    }
+
+    /// The destination, the source and the bytes of a copy; `None` for an empty one.
+    fn find_operands(
+        &self,
+        copy: &Memcpy,
+    ) -> Result<Option<(FoundOperand, FoundOperand, u64)>, CudaError> {
+        let bytes = copy.width.checked_mul(copy.height);
+        let bytes = bytes.and_then(|bytes| bytes.checked_mul(copy.depth));
+        let bytes = bytes.ok_or(CudaError::InvalidValue)?;
+        if bytes == 0 {
+            return Ok(None);
+        }
+        let dst = self.find_operand(&copy.dst, copy)?;
+        let src = self.find_operand(&copy.src, copy)?;
+        Ok(Some((dst, src, bytes)))
     }
 
     /// Copies, and lets modelled time pass in `stream`. Returns the kinds of memory that
@@ -71,14 +130,9 @@ impl Driver {
         copy: &Memcpy,
     ) -> Result<[OperandMemory; 2], CudaError> {
         self.context_mut(context)?.timeline.record(stream)?;
-        let bytes = copy.width.checked_mul(copy.height);
-        let bytes = bytes.and_then(|bytes| bytes.checked_mul(copy.depth));
-        let bytes = bytes.ok_or(CudaError::InvalidValue)?;
-        if bytes == 0 {
+        let Some((dst, src, bytes)) = self.find_operands(copy)? else {
             return Ok([OperandMemory::Device; 2]);
-        }
-        let dst = self.find_operand(&copy.dst, copy)?;
-        let src = self.find_operand(&copy.src, copy)?;
+        };
         // SAFETY: device ranges were found inside one live allocation, host ranges are the
         // caller's promise.
         unsafe { copy_rows(&dst, &src, copy) };
@@ -106,6 +160,11 @@ impl Driver {
         context.timeline.run(stream, engine, rate.seconds(bytes))?;
         Ok(ends)
     }
+}
+
+/// Whether the host waits for a copy in a stream between these kinds of memory.
+fn host_waits(ends: [OperandMemory; 2]) -> bool {
+    ends.contains(&OperandMemory::Pageable) || !ends.contains(&OperandMemory::Device)
 }
 
 /// Copies all rows. Where they lie close together at both ends, a slice goes as one piece.

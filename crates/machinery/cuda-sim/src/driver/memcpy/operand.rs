@@ -66,7 +66,9 @@ impl Driver {
             Some(found) => {
                 let start = self.global.host(first, extent.span);
                 let memory = match found.kind {
-                    AllocationKind::Device | AllocationKind::Managed => OperandMemory::Device,
+                    AllocationKind::Device | AllocationKind::Managed | AllocationKind::Mapped => {
+                        OperandMemory::Device
+                    }
                     AllocationKind::Host | AllocationKind::Registered => OperandMemory::PageLocked,
                 };
                 // The allocation is known, so its end is too, even where it is host memory.

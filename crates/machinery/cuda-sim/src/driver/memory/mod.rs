@@ -37,6 +37,38 @@ impl Driver {
         self.own(context, address)
     }
 
+    /// `cuGraphAddMemAllocNode`: an address for `bytes` bytes of device memory, which is there from
+    /// [`Driver::allocate_reserved`] on. Errors are those of [`Driver::allocate`].
+    pub fn reserve(&mut self, context: ContextId, bytes: u64) -> Result<u64, CudaError> {
+        self.context(context)?;
+        if bytes > self.global.capacity() {
+            return Err(CudaError::OutOfMemory);
+        }
+        Ok(self.global.set_aside(not_zero(bytes)?)?)
+    }
+
+    /// The memory of an address that [`Driver::reserve`] gave for as many bytes.
+    /// [`CudaError::InvalidValue`] where it is there already, [`CudaError::OutOfMemory`] for more than
+    /// there are.
+    pub fn allocate_reserved(
+        &mut self,
+        context: ContextId,
+        address: u64,
+        bytes: u64,
+    ) -> Result<(), CudaError> {
+        self.context(context)?;
+        if self.global.allocation(address).is_some() {
+            return Err(CudaError::InvalidValue);
+        }
+        self.global.allocate_reserved(address, bytes)?;
+        self.poison(address, bytes);
+        if self.checks.init {
+            self.global.track_writes(address);
+        }
+        self.own(context, address)?;
+        Ok(())
+    }
+
     /// `cuMemAllocPitch`: device memory for `height` rows of `width` bytes, each starting at a
     /// multiple of 512. Returns the address and the pitch: the bytes from one row to the next.
     ///
@@ -102,6 +134,12 @@ impl Driver {
     /// a range of `bytes` bytes that is empty or not all in managed memory.
     pub fn advise(&self, context: ContextId, address: u64, bytes: u64) -> Result<(), CudaError> {
         self.context(context)?;
+        self.managed(address, bytes)
+    }
+
+    /// Refuses a range of `bytes` bytes that is empty or not all in managed memory:
+    /// [`CudaError::InvalidValue`].
+    pub fn managed(&self, address: u64, bytes: u64) -> Result<(), CudaError> {
         let managed = self.allocation(address)?.kind == AllocationKind::Managed;
         let inside = self.global.host(address, not_zero(bytes)?).is_some();
         if managed && inside {

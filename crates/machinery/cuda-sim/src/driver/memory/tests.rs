@@ -114,3 +114,24 @@ fn advice_is_for_managed_memory() {
     assert_eq!(driver.advise(context, managed, 0), refused);
     assert_eq!(driver.advise(context, device, 64), refused);
 }
+
+#[test]
+fn reserved_memory_is_there_once_it_is_allocated() {
+    let (mut driver, context) = driver();
+    let address = driver.reserve(context, 100).unwrap();
+    assert_eq!(driver.allocation(address), Err(CudaError::InvalidValue));
+    driver.allocate_reserved(context, address, 100).unwrap();
+    assert_eq!(driver.owner(address), Some(context));
+    let again = driver.allocate_reserved(context, address, 100);
+    assert_eq!(again, Err(CudaError::InvalidValue));
+    driver.free(context, address).unwrap();
+    driver.allocate_reserved(context, address, 100).unwrap();
+    let next = driver.allocate(context, 100).unwrap();
+    assert!(next > address + 100);
+    assert_eq!(driver.reserve(context, 0), Err(CudaError::InvalidValue));
+    let all = driver.total_memory();
+    assert_eq!(
+        driver.reserve(context, all + 1),
+        Err(CudaError::OutOfMemory)
+    );
+}

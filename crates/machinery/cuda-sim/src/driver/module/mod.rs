@@ -11,6 +11,7 @@ use std::sync::Arc;
 pub use self::error::ModuleError;
 
 use self::compiler::made_by_nvidia;
+use super::function_attribute::FunctionSettings;
 use super::{ContextId, CudaError, Driver, FunctionId, ModuleId};
 use crate::exec::sm::Program;
 use crate::isa::{Kernel, Param};
@@ -29,12 +30,18 @@ pub(super) struct LoadedFunction {
     pub(super) module: ModuleId,
     /// The kernel's index in the module's program.
     pub(super) kernel: usize,
-    /// The most bytes of dynamic shared memory that it may be launched with, where somebody has set
-    /// it (`CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES`).
-    pub(super) max_dynamic_shared: Option<u32>,
-    /// Which part of an SM's memory is preferred to be shared memory, in percent; -1: no preference
-    /// (`CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT`).
-    pub(super) carveout: i32,
+    pub(super) settings: FunctionSettings,
+}
+
+/// Refuses a text that is no PTX at all, and the output of NVIDIA's compilers: before it is linked to others.
+pub fn check_source(ptx: &str) -> Result<(), ModuleError> {
+    if !ptx.contains(".version") {
+        return Err(ModuleError::NotPtx);
+    }
+    if made_by_nvidia(ptx) {
+        return Err(ModuleError::MadeByNvidia);
+    }
+    Ok(())
 }
 
 impl LoadedModule {
@@ -49,12 +56,7 @@ impl Driver {
     /// why it does not load, and has the driver's code for that.
     pub fn load_module(&mut self, context: ContextId, ptx: &str) -> Result<ModuleId, ModuleError> {
         self.context(context)?;
-        if !ptx.contains(".version") {
-            return Err(ModuleError::NotPtx);
-        }
-        if made_by_nvidia(ptx) {
-            return Err(ModuleError::MadeByNvidia);
-        }
+        check_source(ptx)?;
         let program = lower::load(ptx, &self.device, &mut self.global)?;
         let id = ModuleId(self.handles.next());
         let module = LoadedModule {
@@ -103,8 +105,7 @@ impl Driver {
         let function = LoadedFunction {
             module,
             kernel,
-            max_dynamic_shared: None,
-            carveout: -1,
+            settings: FunctionSettings::default(),
         };
         self.functions.insert(id, function);
         if let Some(module) = self.modules.get_mut(&module) {
@@ -124,6 +125,28 @@ impl Driver {
     ) -> Result<(u64, u64), CudaError> {
         let found = self.module(context, module)?;
         found.program.variable(name).ok_or(CudaError::NotFound)
+    }
+
+    /// `cuModuleEnumerateFunctions`: all kernels of `module`, in the order of its text.
+    /// [`CudaError::InvalidHandle`] for a module that is not loaded into `context`.
+    pub fn functions(
+        &mut self,
+        context: ContextId,
+        module: ModuleId,
+    ) -> Result<Vec<FunctionId>, CudaError> {
+        let kernels = &self.module(context, module)?.program.listing.kernels;
+        let names = kernels.iter().map(|kernel| kernel.name.clone());
+        let names: Vec<String> = names.collect();
+        let functions = names
+            .iter()
+            .map(|name| self.function(context, module, name));
+        functions.collect()
+    }
+
+    /// `cuFuncGetName`: the name of `function`. [`CudaError::InvalidHandle`] for an unknown function.
+    pub fn function_name(&self, function: FunctionId) -> Result<&str, CudaError> {
+        let (function, module) = self.loaded_function(function)?;
+        Ok(&module.kernel(function).name)
     }
 
     /// `cuFuncGetModule`: the module `function` belongs to. [`CudaError::InvalidHandle`] for an

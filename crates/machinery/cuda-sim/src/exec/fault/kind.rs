@@ -46,6 +46,8 @@ pub enum FaultKind {
     NoImage { handle: u64 },
     /// A barrier in shared memory was used in a way that it cannot be: why.
     Mbarrier(&'static str),
+    /// Somebody asked for the launch to end.
+    Interrupted,
     /// The launch ran past its time limit, when so many of its blocks had ended.
     Timeout {
         limit: TimeLimit,
@@ -111,6 +113,7 @@ impl fmt::Display for FaultKind {
                 f,
                 "invalid barrier: number {barrier} (0 to 15 exist) for {count} threads (a multiple of 32)"
             ),
+            FaultKind::Interrupted => f.write_str("the kernel was interrupted"),
             FaultKind::Timeout {
                 limit,
                 ended,

@@ -1,15 +1,12 @@
 //! Loads and stores. Source: PTX ISA section 9.7.9 (`ld`, `st`).
 
 use super::Lowering;
+use super::accesses::{pick_known, pick_load, pick_ordered_load, pick_ordered_store, pick_store};
 use super::names::Named;
 use super::operands::{form_of, row_of, written};
 use super::policy::CACHE_HINT;
-use crate::exec::access::{Element, load, load_constant_operand, load_param, store};
-use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::map1;
-use crate::exec::ordered::HostAtomic;
-use crate::exec::sm::Handlers;
-use crate::exec::{ordered, space};
+use crate::exec::space;
 use crate::isa::{Access, AccessKind, Class, Memory, Ordered, Update};
 use crate::lower::error::LoadError;
 use crate::lower::layout::Symbol;
@@ -74,107 +71,6 @@ pub enum Place {
     Bank(u64),
     /// An offset into the kernel's parameters.
     Param(u64),
-}
-
-/// Which memory element a type is, and whether its sign is to be extended.
-fn element(ty: Type) -> (u32, bool) {
-    (ty.bytes(), ty.is_signed())
-}
-
-/// A load of one, two or four elements.
-pub fn pick_load<S: space::SpaceAccess + 'static>(cpu: Cpu, ty: Type, count: u32) -> Handlers {
-    fn pick<S: space::SpaceAccess + 'static, M: Element>(cpu: Cpu, count: u32) -> Handlers {
-        match count {
-            1 => load::<S, M, 1>(cpu),
-            2 => load::<S, M, 2>(cpu),
-            _ => load::<S, M, 4>(cpu),
-        }
-    }
-    match element(ty) {
-        (8, _) if count == 1 => load::<S, u64, 1>(cpu),
-        (8, _) => load::<S, u64, 2>(cpu),
-        (1, false) => pick::<S, u8>(cpu, count),
-        (1, true) => pick::<S, i8>(cpu, count),
-        (2, false) => pick::<S, u16>(cpu, count),
-        (2, true) => pick::<S, i16>(cpu, count),
-        _ => pick::<S, u32>(cpu, count),
-    }
-}
-
-/// A store of one, two or four elements.
-pub fn pick_store<S: space::SpaceAccess + 'static>(cpu: Cpu, ty: Type, count: u32) -> Handlers {
-    fn pick<S: space::SpaceAccess + 'static, M: Element>(cpu: Cpu, count: u32) -> Handlers {
-        match count {
-            1 => store::<S, M, 1>(cpu),
-            2 => store::<S, M, 2>(cpu),
-            _ => store::<S, M, 4>(cpu),
-        }
-    }
-    match ty.bytes() {
-        8 if count == 1 => store::<S, u64, 1>(cpu),
-        8 => store::<S, u64, 2>(cpu),
-        1 => pick::<S, u8>(cpu, count),
-        2 => pick::<S, u16>(cpu, count),
-        _ => pick::<S, u32>(cpu, count),
-    }
-}
-
-/// A load while other threads may write.
-fn pick_ordered_load<S: space::SpaceAccess + 'static>(ty: Type, count: u32) -> Handlers {
-    fn pick<S: space::SpaceAccess + 'static, M: HostAtomic>(count: u32) -> Handlers {
-        let run = match count {
-            1 => ordered::load::<S, M, 1>(),
-            2 => ordered::load::<S, M, 2>(),
-            _ => ordered::load::<S, M, 4>(),
-        };
-        run.into()
-    }
-    match element(ty) {
-        (8, _) if count == 1 => ordered::load::<S, u64, 1>().into(),
-        (8, _) => ordered::load::<S, u64, 2>().into(),
-        (1, false) => pick::<S, u8>(count),
-        (1, true) => pick::<S, i8>(count),
-        (2, false) => pick::<S, u16>(count),
-        (2, true) => pick::<S, i16>(count),
-        _ => pick::<S, u32>(count),
-    }
-}
-
-/// A store while other threads may read.
-fn pick_ordered_store<S: space::SpaceAccess + 'static>(ty: Type, count: u32) -> Handlers {
-    fn pick<S: space::SpaceAccess + 'static, M: HostAtomic>(count: u32) -> Handlers {
-        let run = match count {
-            1 => ordered::store::<S, M, 1>(),
-            2 => ordered::store::<S, M, 2>(),
-            _ => ordered::store::<S, M, 4>(),
-        };
-        run.into()
-    }
-    match ty.bytes() {
-        8 if count == 1 => ordered::store::<S, u64, 1>().into(),
-        8 => ordered::store::<S, u64, 2>().into(),
-        1 => pick::<S, u8>(count),
-        2 => pick::<S, u16>(count),
-        _ => pick::<S, u32>(count),
-    }
-}
-
-fn known<const PARAM: bool>(cpu: Cpu, ty: Type) -> Handlers {
-    fn pick<const PARAM: bool, M: Element>(cpu: Cpu) -> Handlers {
-        if PARAM {
-            load_param::<M>(cpu)
-        } else {
-            load_constant_operand::<M>(cpu)
-        }
-    }
-    match element(ty) {
-        (1, false) => pick::<PARAM, u8>(cpu),
-        (1, true) => pick::<PARAM, i8>(cpu),
-        (2, false) => pick::<PARAM, u16>(cpu),
-        (2, true) => pick::<PARAM, i16>(cpu),
-        (8, _) => pick::<PARAM, u64>(cpu),
-        _ => pick::<PARAM, u32>(cpu),
-    }
 }
 
 /// The memory that is counted. Arguments and results of calls are registers on a GPU, and
@@ -326,12 +222,12 @@ impl<'a> Lowering<'_, 'a> {
             Place::Bank(offset) => {
                 let limit = self.layout.constants.map_or(0, |(_, bytes)| bytes);
                 self.known_place(offset, bytes, limit, "the module's constants")?;
-                self.draft_run(known::<false>(self.cpu, ty), Class::Move, &rows, &[]);
+                self.draft_run(pick_known::<false>(self.cpu, ty), Class::Move, &rows, &[]);
                 self.last().imm = offset;
             }
             Place::Param(offset) => {
                 self.known_place(offset, bytes, self.param_bytes.into(), "the parameters")?;
-                self.draft_run(known::<true>(self.cpu, ty), Class::Move, &rows, &[]);
+                self.draft_run(pick_known::<true>(self.cpu, ty), Class::Move, &rows, &[]);
                 self.last().imm = offset;
             }
             Place::Register(row, offset) => {

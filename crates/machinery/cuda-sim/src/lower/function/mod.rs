@@ -1,6 +1,7 @@
 //! A function's statements to drafts, and drafts to code.
 
 mod access;
+mod accesses;
 mod addresses;
 mod async_copy;
 mod atomics;

@@ -344,6 +344,7 @@ pub fn written(instruction: &Instruction) -> String {
 fn describe(operand: &Operand) -> &'static str {
     match operand {
         Operand::Address { .. } => "an address",
+        Operand::Item { .. } => "an element of an array",
         Operand::Texel { .. } => "a place in a texture",
         Operand::Vector(_) => "a vector",
         Operand::List(_) => "a list",

@@ -1,7 +1,7 @@
 //! What a function takes and gives back, and where that lies.
 
 use super::Lowering;
-use super::access::{pick_load, pick_store};
+use super::accesses::{pick_load, pick_store};
 use super::names::Named;
 use crate::device::DeviceSpec;
 use crate::exec::access::local_address;

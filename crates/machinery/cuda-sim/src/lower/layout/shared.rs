@@ -1,6 +1,6 @@
 //! Where shared variables lie.
 
-use super::{Layout, Symbol, bytes_of, in_space, refuse_extern};
+use super::{Layout, Symbol, bytes_of, in_space};
 use crate::device::DeviceSpec;
 use crate::lower::error::LoadError;
 use crate::lower::{limits, mentions};
@@ -30,7 +30,7 @@ pub fn place_shared(
             )?;
             continue;
         }
-        refuse_extern(variable)?;
+        // One with a size is laid out here though it is called `.extern`, as the driver's assembler does.
         let place = shelf.place(variable, of(variable.name))?;
         layout.define(variable.name, Symbol::Shared(place), variable.line)?;
         let key = (String::new(), variable.name.to_owned());

@@ -14,6 +14,8 @@ pub enum AllocationKind {
     Managed,
     /// Page-locked host memory (`cuMemAllocHost`): the same address on host and device.
     Host,
+    /// Memory that was made without an address (`cuMemCreate`) and is mapped to one.
+    Mapped,
     /// The caller's own memory, mapped into the device (`cuMemHostRegister`).
     Registered,
 }

@@ -6,6 +6,7 @@
 mod allocation;
 mod backing;
 mod error;
+mod window;
 
 pub use allocation::{Allocation, AllocationKind, AllocationRecord};
 pub use backing::ALIGNMENT;
@@ -17,6 +18,7 @@ use allocation::LiveAllocation;
 use backing::Backing;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
+use window::Window;
 
 /// Where device addresses start. Above everything a 64-bit host gives a process, so that an
 /// address is either the host's or the device's, and reading a device address on the host faults.
@@ -34,6 +36,8 @@ pub struct Global {
     used: u64,
     next: u64,
     entries: BTreeMap<u64, LiveAllocation>,
+    /// Ranges of addresses that are reserved, by the first.
+    windows: BTreeMap<u64, Window>,
     /// Allocations made so far, those with a name not counted.
     made: u64,
     /// The allocations that were freed last, the oldest first.
@@ -57,6 +61,7 @@ impl Global {
             used: 0,
             next: BASE,
             entries: BTreeMap::new(),
+            windows: BTreeMap::new(),
             made: 0,
             freed: VecDeque::new(),
         }
@@ -72,19 +77,45 @@ impl Global {
         self.capacity - self.used
     }
 
-    /// Device memory of `bytes` bytes, all zero. Returns its address, a multiple of 512.
+    /// Device memory of `bytes` bytes, all zero. Returns its address: a multiple of 512, and of more where
+    /// there are many bytes, as the driver's are.
     pub fn allocate(&mut self, bytes: u64) -> Result<u64, OutOfMemory> {
-        let past = self
-            .next
-            .checked_add(bytes)
-            .and_then(|end| end.checked_add(GAP))
-            .and_then(|end| end.checked_next_multiple_of(ALIGNMENT))
-            .filter(|&end| end <= END)
-            .ok_or_else(|| self.out_of_memory(bytes))?;
+        let (address, past) = self.place(bytes, alignment_of(bytes))?;
         let backing = self.backing(bytes)?;
-        let address = std::mem::replace(&mut self.next, past);
+        self.next = past;
         self.insert(address, bytes, AllocationKind::Device, backing);
         Ok(address)
+    }
+
+    /// An address for `bytes` bytes that no allocation is given, but by [`Global::allocate_reserved`].
+    pub fn set_aside(&mut self, bytes: u64) -> Result<u64, OutOfMemory> {
+        let (address, past) = self.place(bytes, alignment_of(bytes))?;
+        self.next = past;
+        Ok(address)
+    }
+
+    /// Device memory of `bytes` bytes, all zero, at an address that was reserved for so many and that has
+    /// none now.
+    pub fn allocate_reserved(&mut self, address: u64, bytes: u64) -> Result<(), OutOfMemory> {
+        let backing = self.backing(bytes)?;
+        self.insert(address, bytes, AllocationKind::Device, backing);
+        Ok(())
+    }
+
+    /// Where the next `bytes` addresses begin, at a multiple of `alignment`, a power of two of at least
+    /// [`ALIGNMENT`], and where those after them may begin.
+    fn place(&self, bytes: u64, alignment: u64) -> Result<(u64, u64), OutOfMemory> {
+        let past = |address: u64| {
+            address
+                .checked_add(bytes)?
+                .checked_add(GAP)?
+                .checked_next_multiple_of(ALIGNMENT)
+                .filter(|&end| end <= END)
+        };
+        let address = self.next.checked_next_multiple_of(alignment);
+        address
+            .and_then(|address| Some((address, past(address)?)))
+            .ok_or_else(|| self.out_of_memory(bytes))
     }
 
     /// Managed memory of `bytes` bytes, all zero: its device address is its host address.
@@ -150,11 +181,12 @@ impl Global {
     }
 
     /// Where the host holds `[address, address + bytes)`; `None` unless all of it is inside one
-    /// live allocation.
+    /// live allocation, or in pieces of one range side by side.
     pub fn host(&self, address: u64, bytes: u64) -> Option<*mut u8> {
         let found = self.allocation(address)?;
         let offset = address - found.base;
-        (bytes <= found.size - offset).then(|| found.host.wrapping_add(offset as usize))
+        let fits = bytes <= self.together(found, offset.saturating_add(bytes)) - address;
+        fits.then(|| found.host.wrapping_add(offset as usize))
     }
 
     /// All live allocations by ascending address.
@@ -258,7 +290,10 @@ impl Global {
 
     /// Zeroed memory whose device address is its host address.
     fn allocate_shared(&mut self, bytes: u64, kind: AllocationKind) -> Result<u64, OutOfMemory> {
-        let backing = self.backing(bytes)?;
+        if bytes > self.free_bytes() {
+            return Err(self.out_of_memory(bytes));
+        }
+        let backing = Backing::in_pages(bytes).ok_or_else(|| self.out_of_memory(bytes))?;
         let address = backing.aligned as u64;
         self.insert(address, bytes, kind, backing);
         Ok(address)
@@ -316,6 +351,17 @@ impl Global {
             requested,
             free: self.free_bytes(),
         }
+    }
+}
+
+/// What the address of an allocation of so many bytes is a multiple of. As with NVIDIA's driver, a
+/// megabyte begins at a megabyte, and what is larger at two.
+fn alignment_of(bytes: u64) -> u64 {
+    const MEGABYTE: u64 = 1 << 20;
+    match bytes {
+        0..MEGABYTE => ALIGNMENT,
+        MEGABYTE => MEGABYTE,
+        _ => 2 * MEGABYTE,
     }
 }
 

@@ -19,6 +19,23 @@ fn allocations_are_aligned_zeroed_and_apart() {
 }
 
 #[test]
+fn large_allocations_begin_at_round_addresses() {
+    const MEGABYTE: u64 = 1 << 20;
+    let mut global = Global::new(64 * MEGABYTE);
+    for (bytes, alignment) in [
+        (MEGABYTE, MEGABYTE),
+        (MEGABYTE + 1, 2 * MEGABYTE),
+        (2 * MEGABYTE, 2 * MEGABYTE),
+        (3 * MEGABYTE, 2 * MEGABYTE),
+        (MEGABYTE - 1, ALIGNMENT),
+    ] {
+        global.allocate(100).unwrap();
+        let address = global.allocate(bytes).unwrap();
+        assert_eq!(address % alignment, 0, "{bytes} bytes at {address:#x}");
+    }
+}
+
+#[test]
 fn only_ranges_inside_one_allocation_have_a_host_pointer() {
     let mut global = Global::new(1 << 20);
     let address = global.allocate(64).unwrap();

@@ -67,19 +67,38 @@ fn enclosed<'s>(
     Ok(scalars)
 }
 
-/// `%r1`, `table+4`, `-5`, `_`
+/// `%r1`, `table+4`, `table[2]`, `-5`, `_`
 fn scalar<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Operand<'s>> {
     if constant::starts(input) {
         return Ok(Operand::Immediate(constant(input)?.immediate()));
     }
     match word(input) {
         Ok("_") => Ok(Operand::Sink),
+        Ok(array) if at_symbol(input, '[') => item(input, array),
         Ok(name) => Ok(Operand::Name {
             name,
             offset: addend(input)?,
         }),
         Err(_) => Rejection::demand(input, "an operand"),
     }
+}
+
+/// `[2]` behind the name of an array.
+fn item<'s>(input: &mut Tokens<'_, 's>, array: &'s str) -> Parsed<'s, Operand<'s>> {
+    expect('[').parse_next(input)?;
+    let start = *input;
+    if !constant::starts(input) {
+        return Rejection::refuse(
+            &start,
+            "an index is a constant: add a register to an address instead",
+        );
+    }
+    let ConstantValue::Int { bits, .. } = constant(input)? else {
+        return Rejection::refuse(&start, "an index is an integer");
+    };
+    expect(']').parse_next(input)?;
+    let index = bits.cast_signed();
+    Ok(Operand::Item { array, index })
 }
 
 /// `%p1|%p2`, whose first half has been read. Either may be `_`.

@@ -4,6 +4,7 @@ mod compiled;
 mod functions;
 mod hostile;
 mod instructions;
+mod link;
 mod modules;
 mod refusals;
 mod variables;

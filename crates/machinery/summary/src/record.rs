@@ -1,13 +1,12 @@
 //! The JSON record.
 
-use chapter::check;
-use chapter::profile;
+use chapter::flags::Detail;
+use chapter::{check, profile};
 use common::gpu::GpuInfo;
+use cuda_driver::Checks;
 use serde::Serialize;
 
-use crate::flags::Flags;
-use crate::outside::Ended;
-use crate::summary::Summary;
+use crate::Summary;
 
 /// The number of the record's schema, `docs/records/cuda-run.schema.json`. It changes when a field goes or
 /// means something else, and stays when one is added.
@@ -17,20 +16,32 @@ const SCHEMA: u32 = 1;
 #[derive(Serialize)]
 pub struct Record<'a> {
     schema: u32,
-    program: Vec<String>,
-    arguments: Vec<String>,
+    #[serde(flatten)]
+    run: &'a Run,
     gpu: &'a GpuInfo,
-    /// The program's exit status.
-    status: i32,
-    /// Why it did not end by itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ended: Option<String>,
     kernels: Vec<KernelRow<'a>>,
     faults: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     check: Option<check::Record>,
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     wrong: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    refused: Vec<&'a str>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    not_simulated: &'a [String],
+}
+
+/// What was run, and how it ended.
+#[derive(Debug, Serialize)]
+pub struct Run {
+    pub program: Vec<String>,
+    pub arguments: Vec<String>,
+    /// The program's exit status, where it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<i32>,
+    /// Why it did not end by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended: Option<String>,
 }
 
 /// All launches of a kernel.
@@ -45,35 +56,32 @@ struct KernelRow<'a> {
 }
 
 impl<'a> Record<'a> {
-    pub fn new(flags: &Flags, gpu: &'a GpuInfo, ended: &Ended, summary: &'a Summary) -> Self {
+    pub fn new(
+        run: &'a Run,
+        gpu: &'a GpuInfo,
+        (profile, checks): (Option<Detail>, Option<Checks>),
+        summary: &'a Summary,
+    ) -> Self {
         let kernels = summary.kernels.iter().map(|kernel| KernelRow {
             kernel: &kernel.name,
             launches: kernel.launches,
             varied: kernel.varied,
-            all: profile::Record::new(Some(&kernel.all), flags.show.profile),
+            all: profile::Record::new(Some(&kernel.all), profile),
         });
-        let shown = |words: &[std::ffi::OsString]| {
-            let words = words.iter().map(|word| word.to_string_lossy().into_owned());
-            words.collect()
-        };
         Record {
             schema: SCHEMA,
-            program: flags
-                .files
-                .iter()
-                .map(|file| file.display().to_string())
-                .collect(),
-            arguments: shown(&flags.arguments),
+            run,
             gpu,
-            status: ended.code(),
-            ended: ended.why(),
             kernels: kernels.collect(),
             faults: &summary.faults,
-            check: flags
-                .show
-                .check
-                .map(|checks| check::Record::new(checks, &summary.findings)),
+            check: checks.map(|checks| check::Record::new(checks, &summary.findings)),
             wrong: &summary.wrong,
+            refused: summary
+                .refused
+                .iter()
+                .map(|(why, _)| why.as_str())
+                .collect(),
+            not_simulated: &summary.not_simulated,
         }
     }
 }

@@ -6,12 +6,14 @@ use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use cuda_driver::{Finding, LaunchRecord};
+use cuda_driver::{Event, Finding, LaunchRecord};
 use serde::{Deserialize, Serialize};
 
 /// One thing that happened.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Told {
+    /// A process has the library, and this is its program.
+    Process(String),
     /// The program begins: its `main`, or its first launch.
     Begun,
     /// The library with the program could not be loaded, and why.
@@ -24,6 +26,35 @@ pub enum Told {
     Found(Vec<Finding>),
     /// A buffer is not what its description expects.
     Wrong(String),
+    /// A module was refused, and why.
+    Refused(String),
+    /// A function that the simulator does not do was called.
+    NotSimulated(String),
+    /// How often each function of the driver was called so far.
+    Called(Vec<(String, u64)>),
+}
+
+impl Told {
+    /// What happened on the simulator.
+    pub fn of(event: &Event<'_>) -> Told {
+        match *event {
+            Event::Launched(record) => Told::Launched(Box::new(record.clone())),
+            Event::Faulted(fault) => Told::Faulted(fault.to_string()),
+            Event::Found(findings) => Told::Found(findings.to_vec()),
+            Event::Refused(why) => Told::Refused(why.to_owned()),
+            Event::NotSimulated(name) => Told::NotSimulated(name.to_owned()),
+        }
+    }
+
+    /// How often each function was called until now.
+    pub fn calls() -> Told {
+        let calls = cuda_driver::functions::calls();
+        Told::Called(
+            calls
+                .map(|(name, count)| (name.to_owned(), count))
+                .collect(),
+        )
+    }
 }
 
 /// The end that tells.
@@ -32,6 +63,10 @@ pub struct Teller(File);
 impl Teller {
     /// Opens the file, and takes its name away: nobody else opens it, and it goes with those who have it
     /// open.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be opened, or its name not be taken away.
     pub fn open(path: &Path) -> Result<Self> {
         let open = || {
             let file = OpenOptions::new().append(true).open(path)?;
@@ -42,6 +77,16 @@ impl Teller {
         };
         let file = open().context("cannot tell what happens in the program");
         Ok(Teller(file?))
+    }
+
+    /// Makes the file, which stays. One that is there already goes on: a process has become another program.
+    ///
+    /// # Errors
+    ///
+    /// Where it cannot be made.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new().append(true).create(true).open(path);
+        file.map(Teller)
     }
 
     /// Tells it, in one piece: a process that was forked may tell too. Where the disk is full the
@@ -91,5 +136,15 @@ mod tests {
         kept.rewind().unwrap();
         assert_eq!(read(&kept).count(), 2);
         assert!(!file.path().exists() || !cfg!(unix));
+    }
+
+    #[test]
+    fn a_process_that_becomes_another_program_tells_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("12");
+        for _ in 0..2 {
+            Teller::create(&path).unwrap().tell(&Told::Begun);
+        }
+        assert_eq!(read(&File::open(path).unwrap()).count(), 2);
     }
 }

@@ -1,0 +1,241 @@
+//! Every function, called wrongly in each way that its arguments allow: null pointers, handles of what is gone,
+//! handles of something else, live handles and no place for the result. Whatever it answers, it answers.
+
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::io::Write;
+use std::process::Command;
+use std::ptr::null_mut;
+
+use super::entry::EntryPoint;
+use super::table::*;
+
+/// A call of any function: no function has more arguments, and one that has fewer leaves the rest alone.
+type Any = unsafe extern "C" fn(u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64) -> i32;
+
+const PTX: &str = ".version 6.4
+.target sm_52
+.address_size 64
+.visible .global .u32 variable;
+.visible .entry kernel(.param .u64 p) { ret; }\0";
+
+/// Live objects, each by the type of its handle.
+struct Live(BTreeMap<&'static str, u64>);
+
+impl Live {
+    fn new() -> Self {
+        let mut handles = BTreeMap::new();
+        let mut keep = |kind, handle: *mut c_void| {
+            handles.insert(kind, handle as u64);
+        };
+        let none = null_mut();
+        // SAFETY: places to write to, a text that ends in NUL, and no options.
+        unsafe {
+            let (mut context, mut module, mut kernel) = (null_mut(), null_mut(), null_mut());
+            let (mut stream, mut event, mut array) = (null_mut(), null_mut(), null_mut());
+            let (mut library, mut of_library, mut pool) = (none, none, null_mut());
+            assert_eq!(cuCtxCreate_v2(&mut context, 0, 0), 0);
+            assert_eq!(cuModuleLoadData(&mut module, PTX.as_ptr().cast()), 0);
+            let name = c"kernel".as_ptr();
+            assert_eq!(cuModuleGetFunction(&mut kernel, module, name), 0);
+            assert_eq!(cuStreamCreate(&mut stream, 0), 0);
+            assert_eq!(cuEventCreate(&mut event, 0), 0);
+            let no_options = null_mut();
+            let loaded = cuLibraryLoadData(
+                &mut library,
+                PTX.as_ptr().cast(),
+                no_options,
+                null_mut(),
+                0,
+                no_options,
+                null_mut(),
+                0,
+            );
+            assert_eq!(loaded, 0);
+            assert_eq!(cuLibraryGetKernel(&mut of_library, library, name), 0);
+            let described = cust_raw::CUDA_ARRAY_DESCRIPTOR {
+                Width: 4,
+                Height: 4,
+                Format: cust_raw::CUarray_format::CU_AD_FORMAT_FLOAT,
+                NumChannels: 1,
+            };
+            assert_eq!(cuArrayCreate_v2(&mut array, &described), 0);
+            // Pinned memory on device 0.
+            let mut properties: cust_raw::CUmemPoolProps = std::mem::zeroed();
+            (&raw mut properties.allocType).cast::<i32>().write(1);
+            (&raw mut properties.location.type_).cast::<i32>().write(1);
+            assert_eq!(cuMemPoolCreate(&mut pool, &properties), 0);
+            keep("CUcontext", context.cast());
+            keep("CUmodule", module.cast());
+            keep("CUfunction", kernel.cast());
+            keep("CUstream", stream.cast());
+            keep("CUevent", event.cast());
+            keep("CUarray", array.cast());
+            keep("CUmemoryPool", pool.cast());
+            keep("CUlibrary", library);
+            keep("CUkernel", of_library);
+            let mut address = 0;
+            assert_eq!(cuMemAlloc_v2(&mut address, 64), 0);
+            keep(
+                "CUdeviceptr",
+                std::ptr::without_provenance_mut(address as usize),
+            );
+        }
+        Self(handles)
+    }
+
+    /// Ends all of them, as far as nobody else has.
+    fn end(&self) {
+        // SAFETY: any handle may be asked about.
+        unsafe {
+            cuMemPoolDestroy(self.0["CUmemoryPool"] as *mut _);
+            cuLibraryUnload(self.0["CUlibrary"] as *mut c_void);
+            cuCtxDestroy_v2(self.0["CUcontext"] as *mut _);
+            while cuCtxPopCurrent_v2(null_mut()) == 0 {}
+        }
+    }
+}
+
+/// What is given for a handle.
+#[derive(Clone, Copy, Debug)]
+enum Handles {
+    Null,
+    Stale,
+    Live,
+    /// Another kind's.
+    Other,
+}
+
+/// What is given for a pointer.
+#[derive(Clone, Copy, Debug)]
+enum Pointers {
+    Null,
+    /// To so many zeros that there is room for everything.
+    Zeros,
+}
+
+/// An argument of a type, in one of the ways.
+fn argument(kind: &str, live: &Live, gone: &Live, how: (Handles, Pointers, u64)) -> u64 {
+    let (handles, pointers, number) = how;
+    let next = |kind: &str| {
+        let all: Vec<_> = live.0.iter().collect();
+        let place = all.iter().position(|(name, _)| **name == kind);
+        *all[(place.unwrap_or(0) + 1) % all.len()].1
+    };
+    let is_handle = |kind: &str| {
+        live.0.contains_key(kind)
+            || ["CUtexObject", "CUsurfObject", "CUlinkState", "CUgraph"]
+                .iter()
+                .any(|other| kind.starts_with(other))
+            || kind == "CUexternalMemory"
+    };
+    if kind.starts_with('*') {
+        return match pointers {
+            Pointers::Null => 0,
+            Pointers::Zeros => Box::leak(Box::new([0_u64; 1024])).as_mut_ptr() as u64,
+        };
+    }
+    if is_handle(kind) {
+        return match handles {
+            Handles::Null => 0,
+            Handles::Stale => gone.0.get(kind).copied().unwrap_or(0x70),
+            Handles::Live => live.0.get(kind).copied().unwrap_or(0),
+            // Any other number may be the program's own memory, which copies take.
+            Handles::Other if kind == "CUdeviceptr" => gone.0[kind],
+            Handles::Other => next(kind),
+        };
+    }
+    match kind {
+        // Functions of the program's, and places: none.
+        "CUhostFn" | "CUstreamCallback" | "CUoccupancyB2DSize" | "CUmemLocation" => 0,
+        "CUdevice" => 0,
+        _ => number,
+    }
+}
+
+const WAYS: [(Handles, Pointers, u64); 8] = [
+    (Handles::Null, Pointers::Null, 0),
+    (Handles::Null, Pointers::Null, u64::MAX),
+    (Handles::Live, Pointers::Null, 0),
+    (Handles::Live, Pointers::Null, 1),
+    (Handles::Stale, Pointers::Zeros, 0),
+    (Handles::Stale, Pointers::Zeros, 64),
+    (Handles::Other, Pointers::Zeros, 64),
+    (Handles::Live, Pointers::Zeros, 64),
+];
+
+fn call(function: &EntryPoint, arguments: &[u64]) -> i32 {
+    let mut all = [0; 12];
+    all[..arguments.len()].copy_from_slice(arguments);
+    let [a, b, c, d, e, f, g, h, i, j, k, l] = all;
+    // SAFETY: every argument of every function is a whole number or a pointer, passed as one of 64 bits, and the
+    // caller of a C function takes all of them away again.
+    unsafe {
+        let function = std::mem::transmute::<super::Erased, Any>(function.exported());
+        function(a, b, c, d, e, f, g, h, i, j, k, l)
+    }
+}
+
+#[test]
+#[ignore = "the test after it runs it in a process of its own"]
+fn everything_is_called_wrongly() {
+    let mut out = std::io::stdout();
+    // SAFETY: no flags.
+    assert_eq!(unsafe { cuInit(0) }, 0);
+    let gone = Live::new();
+    gone.end();
+    for function in all() {
+        assert!(function.arguments.len() <= 12, "{}", function.name());
+        for how in WAYS {
+            let live = Live::new();
+            let arguments: Vec<u64> = function
+                .arguments
+                .iter()
+                .map(|kind| argument(kind, &live, &gone, how))
+                .collect();
+            // Written before the call, for the case that it is the last thing that is.
+            writeln!(out, "{}{arguments:x?} {how:?}", function.name()).unwrap();
+            let code = call(function, &arguments);
+            assert!((0..=999).contains(&code), "{}: {code}", function.name());
+            let takes_handle = function
+                .arguments
+                .iter()
+                .any(|kind| gone.0.contains_key(kind));
+            let any = [
+                "cuCtxSetCurrent",
+                "cuMemcpy",
+                "cuMemset",
+                "cuStreamWaitEvent",
+            ];
+            let any = any.iter().any(|name| function.name().starts_with(name));
+            if matches!(how.0, Handles::Stale) && takes_handle && !any && how.2 == 64 {
+                assert_ne!(code, 0, "{} takes what is gone", function.name());
+            }
+            live.end();
+        }
+    }
+    let live = Live::new();
+    live.end();
+}
+
+#[test]
+fn whatever_a_function_is_called_with_it_answers() {
+    let ended = Command::new(std::env::current_exe().unwrap())
+        .args(["functions::sweep::everything_is_called_wrongly", "--exact"])
+        .args(["--ignored", "--nocapture"])
+        .env("CUDA_BACKEND", "sim")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&ended.stdout);
+    let last: Vec<&str> = said.lines().rev().take(3).collect();
+    let why = String::from_utf8_lossy(&ended.stderr);
+    let why: Vec<&str> = why
+        .lines()
+        .filter(|line| !line.starts_with("warpbook"))
+        .collect();
+    assert!(
+        ended.status.success(),
+        "{}: {last:?}\n{why:#?}",
+        ended.status
+    );
+}

@@ -1,0 +1,170 @@
+//! Graphs: their nodes, what these do, and their shape.
+
+use std::ffi::{c_char, c_int, c_uint, c_ulonglong, c_void};
+
+use cust_raw::{
+    CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D,
+    CUDA_MEMSET_NODE_PARAMS, CUcontext, CUdeviceptr, CUevent, CUgraph, CUgraphExec, CUgraphNode,
+};
+
+use super::*;
+use crate::simulator::graph::{dot, nodes, params, shape};
+use crate::types::graph::{EdgeData, KernelNodeParams, NodeParams};
+
+functions! {
+    // Graphs and their nodes
+    10000 cuGraphCreate(to: *mut CUgraph, flags: c_uint) [nodes::create];
+    10000 cuGraphDestroy(graph: CUgraph) [nodes::destroy];
+    10000 cuGraphClone(to: *mut CUgraph, graph: CUgraph) [nodes::clone];
+    10000 cuGraphNodeFindInClone(
+        to: *mut CUgraphNode, node: CUgraphNode, clone: CUgraph,
+    ) [nodes::find_in_clone];
+    10000 cuGraphDestroyNode(node: CUgraphNode) [nodes::destroy_node];
+    10000 cuGraphAddKernelNode(
+        to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize,
+        how: *const CUDA_KERNEL_NODE_PARAMS,
+    ) [nodes::add_old_kernel];
+    12000 cuGraphAddKernelNode_v2(
+        to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize,
+        how: *const KernelNodeParams,
+    ) [nodes::add_kernel];
+    10000 cuGraphAddMemcpyNode(
+        to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize,
+        how: *const CUDA_MEMCPY3D, context: CUcontext,
+    ) [nodes::add_memcpy];
+    10000 cuGraphAddMemsetNode(
+        to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize,
+        how: *const CUDA_MEMSET_NODE_PARAMS, context: CUcontext,
+    ) [nodes::add_memset];
+    10000 cuGraphAddHostNode(
+        to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize,
+        how: *const CUDA_HOST_NODE_PARAMS,
+    ) [nodes::add_host];
+    10000 cuGraphAddEmptyNode(
+        to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize,
+    ) [nodes::add_empty];
+    10000 cuGraphAddChildGraphNode(
+        to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize, child: CUgraph,
+    ) [nodes::add_child];
+    11010 cuGraphAddEventRecordNode(
+        to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize, event: CUevent,
+    ) [nodes::add_event_record];
+    11010 cuGraphAddEventWaitNode(
+        to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize, event: CUevent,
+    ) [nodes::add_event_wait];
+    11040 cuGraphAddMemAllocNode(
+        to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize,
+        how: *mut CUDA_MEM_ALLOC_NODE_PARAMS,
+    ) [nodes::add_alloc];
+    11040 cuGraphAddMemFreeNode(
+        to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize,
+        address: CUdeviceptr,
+    ) [nodes::add_free];
+    12020 cuGraphAddNode(
+        to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize,
+        how: *mut NodeParams,
+    ) [nodes::add_any];
+    12030 cuGraphAddNode_v2(
+        to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, edges: *const EdgeData,
+        count: usize, how: *mut NodeParams,
+    ) [nodes::add_any_with_edges];
+    11020 cuGraphAddExternalSemaphoresSignalNode(
+        to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize, how: *const c_void,
+    ) [];
+    11020 cuGraphExternalSemaphoresSignalNodeGetParams(node: CUgraphNode, to: *mut c_void) [];
+    11020 cuGraphExternalSemaphoresSignalNodeSetParams(node: CUgraphNode, how: *const c_void) [];
+    11020 cuGraphExecExternalSemaphoresSignalNodeSetParams(
+        exec: CUgraphExec, node: CUgraphNode, how: *const c_void,
+    ) [];
+    11020 cuGraphAddExternalSemaphoresWaitNode(
+        to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize, how: *const c_void,
+    ) [];
+    11020 cuGraphExternalSemaphoresWaitNodeGetParams(node: CUgraphNode, to: *mut c_void) [];
+    11020 cuGraphExternalSemaphoresWaitNodeSetParams(node: CUgraphNode, how: *const c_void) [];
+    11020 cuGraphExecExternalSemaphoresWaitNodeSetParams(
+        exec: CUgraphExec, node: CUgraphNode, how: *const c_void,
+    ) [];
+    11070 cuGraphAddBatchMemOpNode(
+        to: *mut CUgraphNode, graph: CUgraph, after: *const CUgraphNode, count: usize, how: *const c_void,
+    ) [];
+    11070 cuGraphBatchMemOpNodeGetParams(node: CUgraphNode, to: *mut c_void) [];
+    11070 cuGraphBatchMemOpNodeSetParams(node: CUgraphNode, how: *const c_void) [];
+    11070 cuGraphExecBatchMemOpNodeSetParams(exec: CUgraphExec, node: CUgraphNode, how: *const c_void) [];
+    12030 cuGraphConditionalHandleCreate(
+        to: *mut c_ulonglong, graph: CUgraph, context: CUcontext, value: c_uint, flags: c_uint,
+    ) [];
+
+    // What nodes do
+    10000 cuGraphKernelNodeGetParams(
+        node: CUgraphNode, to: *mut CUDA_KERNEL_NODE_PARAMS,
+    ) [params::old_kernel];
+    12000 cuGraphKernelNodeGetParams_v2(node: CUgraphNode, to: *mut KernelNodeParams) [params::kernel];
+    10000 cuGraphKernelNodeSetParams(
+        node: CUgraphNode, how: *const CUDA_KERNEL_NODE_PARAMS,
+    ) [params::set_old_kernel];
+    12000 cuGraphKernelNodeSetParams_v2(node: CUgraphNode, how: *const KernelNodeParams) [params::set_kernel];
+    10000 cuGraphMemcpyNodeGetParams(node: CUgraphNode, to: *mut CUDA_MEMCPY3D) [params::memcpy];
+    10000 cuGraphMemcpyNodeSetParams(node: CUgraphNode, how: *const CUDA_MEMCPY3D) [params::set_memcpy];
+    10000 cuGraphMemsetNodeGetParams(node: CUgraphNode, to: *mut CUDA_MEMSET_NODE_PARAMS) [params::memset];
+    10000 cuGraphMemsetNodeSetParams(
+        node: CUgraphNode, how: *const CUDA_MEMSET_NODE_PARAMS,
+    ) [params::set_memset];
+    10000 cuGraphHostNodeGetParams(node: CUgraphNode, to: *mut CUDA_HOST_NODE_PARAMS) [params::host];
+    10000 cuGraphHostNodeSetParams(node: CUgraphNode, how: *const CUDA_HOST_NODE_PARAMS) [params::set_host];
+    10000 cuGraphChildGraphNodeGetGraph(node: CUgraphNode, to: *mut CUgraph) [params::child];
+    11010 cuGraphEventRecordNodeGetEvent(node: CUgraphNode, to: *mut CUevent) [params::recorded];
+    11010 cuGraphEventRecordNodeSetEvent(node: CUgraphNode, event: CUevent) [params::set_recorded];
+    11010 cuGraphEventWaitNodeGetEvent(node: CUgraphNode, to: *mut CUevent) [params::waited];
+    11010 cuGraphEventWaitNodeSetEvent(node: CUgraphNode, event: CUevent) [params::set_waited];
+    11040 cuGraphMemAllocNodeGetParams(
+        node: CUgraphNode, to: *mut CUDA_MEM_ALLOC_NODE_PARAMS,
+    ) [params::alloc];
+    11040 cuGraphMemFreeNodeGetParams(node: CUgraphNode, to: *mut CUdeviceptr) [params::free];
+    12020 cuGraphNodeSetParams(node: CUgraphNode, how: *mut NodeParams) [params::set_any];
+    11000 cuGraphKernelNodeGetAttribute(
+        node: CUgraphNode, attribute: c_int, to: *mut c_void,
+    ) [params::attribute];
+    11000 cuGraphKernelNodeSetAttribute(
+        node: CUgraphNode, attribute: c_int, from: *const c_void,
+    ) [params::set_attribute];
+    11000 cuGraphKernelNodeCopyAttributes(to: CUgraphNode, from: CUgraphNode) [params::copy_attributes];
+
+    // The shape of graphs
+    10000 cuGraphNodeGetType(node: CUgraphNode, to: *mut c_int) [shape::node_type];
+    10000 cuGraphGetNodes(graph: CUgraph, to: *mut CUgraphNode, count: *mut usize) [shape::nodes];
+    10000 cuGraphGetRootNodes(graph: CUgraph, to: *mut CUgraphNode, count: *mut usize) [shape::roots];
+    10000 cuGraphGetEdges(
+        graph: CUgraph, from: *mut CUgraphNode, to: *mut CUgraphNode, count: *mut usize,
+    ) [shape::edges];
+    12030 cuGraphGetEdges_v2(
+        graph: CUgraph, from: *mut CUgraphNode, to: *mut CUgraphNode, data: *mut EdgeData,
+        count: *mut usize,
+    ) [shape::edges_with_data];
+    10000 cuGraphNodeGetDependencies(
+        node: CUgraphNode, to: *mut CUgraphNode, count: *mut usize,
+    ) [shape::dependencies];
+    12030 cuGraphNodeGetDependencies_v2(
+        node: CUgraphNode, to: *mut CUgraphNode, data: *mut EdgeData, count: *mut usize,
+    ) [shape::dependencies_with_data];
+    10000 cuGraphNodeGetDependentNodes(
+        node: CUgraphNode, to: *mut CUgraphNode, count: *mut usize,
+    ) [shape::dependents];
+    12030 cuGraphNodeGetDependentNodes_v2(
+        node: CUgraphNode, to: *mut CUgraphNode, data: *mut EdgeData, count: *mut usize,
+    ) [shape::dependents_with_data];
+    10000 cuGraphAddDependencies(
+        graph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, count: usize,
+    ) [shape::add_edges];
+    12030 cuGraphAddDependencies_v2(
+        graph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, data: *const EdgeData,
+        count: usize,
+    ) [shape::add_edges_with_data];
+    10000 cuGraphRemoveDependencies(
+        graph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, count: usize,
+    ) [shape::remove_edges];
+    12030 cuGraphRemoveDependencies_v2(
+        graph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, data: *const EdgeData,
+        count: usize,
+    ) [shape::remove_edges_with_data];
+    11030 cuGraphDebugDotPrint(graph: CUgraph, path: *const c_char, flags: c_uint) [dot::print];
+}

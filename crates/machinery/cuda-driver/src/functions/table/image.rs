@@ -1,0 +1,53 @@
+//! Arrays, textures and surfaces.
+
+use cust_raw::{
+    CUDA_ARRAY_DESCRIPTOR, CUDA_ARRAY3D_DESCRIPTOR, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC,
+    CUDA_TEXTURE_DESC, CUarray, CUsurfObject, CUtexObject,
+};
+
+use super::*;
+use crate::simulator::image;
+
+functions! {
+    3020 cuArrayCreate_v2(handle: *mut CUarray, allocate_array: *const CUDA_ARRAY_DESCRIPTOR) [image::create];
+    3020 cuArrayGetDescriptor_v2(array_descriptor: *mut CUDA_ARRAY_DESCRIPTOR, array: CUarray) [image::descriptor];
+    2000 cuArrayDestroy(array: CUarray) [image::destroy];
+    3020 cuArray3DCreate_v2(handle: *mut CUarray, allocate_array: *const CUDA_ARRAY3D_DESCRIPTOR) [image::create_3d];
+    3020 cuArray3DGetDescriptor_v2(
+        array_descriptor: *mut CUDA_ARRAY3D_DESCRIPTOR, array: CUarray,
+    ) [image::descriptor_3d];
+    5000 cuTexObjectCreate(
+        tex_object: *mut CUtexObject, res_desc: *const CUDA_RESOURCE_DESC, tex_desc: *const
+        CUDA_TEXTURE_DESC, res_view_desc: *const CUDA_RESOURCE_VIEW_DESC,
+    ) [image::create_texture];
+    5000 cuTexObjectDestroy(tex_object: CUtexObject) [image::destroy_texture];
+    5000 cuTexObjectGetResourceDesc(res_desc: *mut CUDA_RESOURCE_DESC, tex_object: CUtexObject) [image::resource_of];
+    5000 cuTexObjectGetTextureDesc(tex_desc: *mut CUDA_TEXTURE_DESC, tex_object: CUtexObject) [image::texture_of];
+    5000 cuTexObjectGetResourceViewDesc(res_view_desc: *mut CUDA_RESOURCE_VIEW_DESC, tex_object: CUtexObject) [];
+    5000 cuSurfObjectCreate(
+        surf_object: *mut CUsurfObject, res_desc: *const CUDA_RESOURCE_DESC,
+    ) [image::create_surface];
+    5000 cuSurfObjectDestroy(surf_object: CUsurfObject) [image::destroy_surface];
+    5000 cuSurfObjectGetResourceDesc(
+        res_desc: *mut CUDA_RESOURCE_DESC, surf_object: CUsurfObject,
+    ) [image::resource_of];
+
+    lacking {
+        2000 cuArray3DCreate, 2000 cuArray3DGetDescriptor, 2000 cuArrayCreate, 2000 cuArrayGetDescriptor,
+        11060 cuArrayGetMemoryRequirements, 11020 cuArrayGetPlane, 11010 cuArrayGetSparseProperties,
+        5000 cuMipmappedArrayCreate, 5000 cuMipmappedArrayDestroy, 5000 cuMipmappedArrayGetLevel,
+        11060 cuMipmappedArrayGetMemoryRequirements, 11010 cuMipmappedArrayGetSparseProperties,
+        3000 cuSurfRefGetArray, 3000 cuSurfRefSetArray, 12000 cuTensorMapEncodeIm2col,
+        12080 cuTensorMapEncodeIm2colWide, 12000 cuTensorMapEncodeTiled, 12000 cuTensorMapReplaceAddress,
+        2000 cuTexRefCreate, 2000 cuTexRefDestroy, 2000 cuTexRefGetAddress, 2000 cuTexRefGetAddressMode,
+        3020 cuTexRefGetAddress_v2, 2000 cuTexRefGetArray, 8000 cuTexRefGetBorderColor,
+        2000 cuTexRefGetFilterMode, 2000 cuTexRefGetFlags, 2000 cuTexRefGetFormat,
+        5000 cuTexRefGetMaxAnisotropy, 5000 cuTexRefGetMipmapFilterMode, 5000 cuTexRefGetMipmapLevelBias,
+        5000 cuTexRefGetMipmapLevelClamp, 5000 cuTexRefGetMipmappedArray, 2000 cuTexRefSetAddress,
+        2020 cuTexRefSetAddress2D, 3020 cuTexRefSetAddress2D_v2, 4010 cuTexRefSetAddress2D_v3,
+        2000 cuTexRefSetAddressMode, 3020 cuTexRefSetAddress_v2, 2000 cuTexRefSetArray,
+        8000 cuTexRefSetBorderColor, 2000 cuTexRefSetFilterMode, 2000 cuTexRefSetFlags,
+        2000 cuTexRefSetFormat, 5000 cuTexRefSetMaxAnisotropy, 5000 cuTexRefSetMipmapFilterMode,
+        5000 cuTexRefSetMipmapLevelBias, 5000 cuTexRefSetMipmapLevelClamp, 5000 cuTexRefSetMipmappedArray,
+    }
+}

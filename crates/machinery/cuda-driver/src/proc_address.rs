@@ -1,0 +1,74 @@
+//! `cuGetProcAddress`: the driver's functions by name.
+
+use std::ffi::{c_char, c_int, c_ulonglong, c_void};
+
+use cuda_sim::driver::CudaError;
+use cust_raw::CUuuid;
+
+use crate::functions::{DefaultStream, NotFound, find};
+use crate::simulator::raw::{Out, set_if_wanted, text};
+use crate::status::Answer;
+
+/// The numbers of `CUdriverProcAddress_flags`. The first leaves it to the header that a program was compiled
+/// with, and means the second here.
+const UNSAID: c_ulonglong = 0;
+const LEGACY: c_ulonglong = 1;
+const PER_THREAD: c_ulonglong = 2;
+
+/// The numbers of `CUdriverProcAddressQueryResult`.
+const FOUND: c_int = 0;
+const NO_SUCH_NAME: c_int = 1;
+const TOO_OLD: c_int = 2;
+
+/// `cuGetProcAddress` of CUDA 12.
+pub unsafe fn with_status(
+    name: *const c_char,
+    function: *mut *mut c_void,
+    version: c_int,
+    flags: c_ulonglong,
+    status: *mut c_int,
+) -> Answer {
+    // SAFETY: the caller's promise.
+    let (name, function) = unsafe { (text(name)?, Out::new(function)?) };
+    let default_stream = match flags {
+        UNSAID | LEGACY => DefaultStream::Legacy,
+        PER_THREAD => DefaultStream::PerThread,
+        _ => return Err(CudaError::InvalidValue.into()),
+    };
+    let version = u32::try_from(version).map_err(|_| CudaError::InvalidValue)?;
+    let (address, result) = match find(name, version, default_stream) {
+        Ok(found) => (found.exported() as *mut c_void, FOUND),
+        Err(NotFound::Name) => (std::ptr::null_mut(), NO_SUCH_NAME),
+        Err(NotFound::Version) => (std::ptr::null_mut(), TOO_OLD),
+    };
+    function.set(address);
+    // SAFETY: the caller's promise.
+    unsafe { set_if_wanted(status, result) };
+    match result {
+        FOUND => Ok(()),
+        _ => Err(CudaError::NotFound.into()),
+    }
+}
+
+/// `cuGetProcAddress` of CUDA 11.
+pub unsafe fn without_status(
+    name: *const c_char,
+    function: *mut *mut c_void,
+    version: c_int,
+    flags: c_ulonglong,
+) -> Answer {
+    // SAFETY: the caller's promise.
+    unsafe { with_status(name, function, version, flags, std::ptr::null_mut()) }
+}
+
+/// `cuGetExportTable`: tables of functions that NVIDIA's own libraries know and no document tells of. None is
+/// here, and nothing is said of it: programs ask whether there is one.
+pub unsafe fn export_table(table: *mut *const c_void, which: *const CUuuid) -> Answer {
+    // SAFETY: the caller's promise.
+    let table = unsafe { Out::new(table) }?;
+    if which.is_null() {
+        return Err(CudaError::InvalidValue.into());
+    }
+    table.set(std::ptr::null());
+    Err(CudaError::NotFound.into())
+}

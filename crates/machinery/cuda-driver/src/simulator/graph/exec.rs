@@ -1,0 +1,233 @@
+//! Executable graphs: made of graphs, launched, destroyed.
+
+use std::ffi::{CStr, c_char, c_uint, c_ulonglong};
+use std::sync::Arc;
+
+use cuda_sim::driver::CudaError;
+use cust_raw::{CUgraph, CUgraphExec, CUgraphNode, CUstream};
+
+use super::body::{Body, NodeId};
+use super::nodes::{graph_id, node_id};
+use super::store::{ExecId, graphs};
+use super::{memory, objects};
+use crate::report::say;
+use crate::simulator::queue::{self, Awaited};
+use crate::simulator::raw::{Out, handle, number, set_if_wanted};
+use crate::simulator::submit::submit;
+use crate::simulator::work::Work;
+use crate::simulator::{driver, in_live_stream, machine};
+use crate::status::Answer;
+use crate::types::graph::InstantiateParams;
+
+/// The flags of executable graphs.
+const AUTO_FREE: u64 = 1;
+const UPLOAD: u64 = 2;
+const DEVICE_LAUNCH: u64 = 4;
+const USE_NODE_PRIORITY: u64 = 8;
+
+/// The numbers of `CUgraphInstantiateResult`.
+const SUCCESS: i32 = 0;
+const ERROR: i32 = 1;
+const INVALID_STRUCTURE: i32 = 2;
+const NOT_SUPPORTED: i32 = 3;
+
+/// Why a graph cannot be made executable.
+struct Refusal {
+    error: CudaError,
+    /// Its `CUgraphInstantiateResult`.
+    result: i32,
+    /// A node that it is about.
+    node: Option<NodeId>,
+    why: &'static CStr,
+}
+
+/// An executable graph of `graph`, if it can be launched.
+fn instantiate(graph: CUgraph, flags: u64) -> Result<ExecId, Refusal> {
+    let plain = |error| Refusal {
+        error,
+        result: ERROR,
+        node: None,
+        why: c"invalid graph or flags",
+    };
+    if flags & !(AUTO_FREE | UPLOAD | DEVICE_LAUNCH | USE_NODE_PRIORITY) != 0 {
+        return Err(plain(CudaError::InvalidValue));
+    }
+    if flags & DEVICE_LAUNCH != 0 {
+        say(format_args!(
+            "the simulator does not do graphs that kernels launch"
+        ));
+        return Err(Refusal {
+            result: NOT_SUPPORTED,
+            why: c"device launch is not supported",
+            ..plain(CudaError::NotSupported)
+        });
+    }
+    let mut graphs = graphs();
+    let body = graphs.graph(graph_id(graph)).map_err(plain)?;
+    if let Some(node) = stuck(body) {
+        return Err(Refusal {
+            result: INVALID_STRUCTURE,
+            node: Some(node),
+            why: c"nodes of the graph wait for each other",
+            ..plain(CudaError::InvalidValue)
+        });
+    }
+    if body.has_memory() {
+        let id = body.id;
+        if graphs.execs.values().any(|exec| exec.body.id == id) {
+            return Err(Refusal {
+                why: c"a graph that allocates memory can have one executable graph",
+                ..plain(CudaError::NotSupported)
+            });
+        }
+    }
+    graphs.instantiate(graph_id(graph), flags).map_err(plain)
+}
+
+/// A node of a circle of nodes that wait for each other, here or in a graph below.
+fn stuck(body: &Body) -> Option<NodeId> {
+    if body.order(None).is_none() {
+        let waits_for_itself =
+            |node: &NodeId| body.ancestors(&body.nodes[node].after).contains(node);
+        return body.nodes.keys().copied().find(waits_for_itself);
+    }
+    body.children().find_map(stuck)
+}
+
+/// `cuGraphInstantiate` before CUDA 12: what is wrong is told by a node and in words.
+pub unsafe fn instantiate_with_log(
+    to: *mut CUgraphExec,
+    graph: CUgraph,
+    error_node: *mut CUgraphNode,
+    log: *mut c_char,
+    room: usize,
+) -> Answer {
+    // SAFETY: the caller's promise.
+    let to = unsafe { Out::new(to) }?;
+    let made = instantiate(graph, 0);
+    let (node, why) = match &made {
+        Ok(_) => (None, c""),
+        Err(refusal) => (refusal.node, refusal.why),
+    };
+    // SAFETY: the caller's promise, here and below.
+    unsafe { set_if_wanted(error_node, handle(node.map_or(0, |node| node.0))) };
+    if !log.is_null() && room > 0 {
+        let shown = why.count_bytes().min(room - 1);
+        // SAFETY: so many bytes and a zero byte have room.
+        unsafe {
+            log.copy_from_nonoverlapping(why.as_ptr(), shown);
+            log.add(shown).write(0);
+        }
+    }
+    to.set(handle(made.map_err(|refusal| refusal.error)?.0));
+    Ok(())
+}
+
+/// `cuGraphInstantiateWithFlags`, which is `cuGraphInstantiate` since CUDA 12.
+pub unsafe fn instantiate_with_flags(
+    to: *mut CUgraphExec,
+    graph: CUgraph,
+    flags: c_ulonglong,
+) -> Answer {
+    // SAFETY: the caller's promise.
+    let to = unsafe { Out::new(to) }?;
+    let made = instantiate(graph, flags).map_err(|refusal| refusal.error)?;
+    to.set(handle(made.0));
+    Ok(())
+}
+
+/// `cuGraphInstantiateWithParams`.
+pub unsafe fn instantiate_with_params(
+    to: *mut CUgraphExec,
+    graph: CUgraph,
+    how: *mut InstantiateParams,
+) -> Answer {
+    // SAFETY: the caller's promise.
+    let (to, how) = unsafe { (Out::new(to)?, how.as_mut().ok_or(CudaError::InvalidValue)?) };
+    if how.flags & UPLOAD != 0 {
+        drop(in_live_stream(how.upload_stream)?);
+    }
+    let made = instantiate(graph, how.flags);
+    let refusal = made.as_ref().err();
+    how.result = refusal.map_or(SUCCESS, |refusal| refusal.result);
+    let node = refusal.and_then(|refusal| refusal.node);
+    how.error_node = handle(node.map_or(0, |node| node.0));
+    to.set(handle(made.map_err(|refusal| refusal.error)?.0));
+    Ok(())
+}
+
+/// `cuGraphExecGetFlags`.
+pub unsafe fn flags(exec: CUgraphExec, to: *mut c_ulonglong) -> Answer {
+    // SAFETY: the caller's promise.
+    let to = unsafe { Out::new(to) }?;
+    to.set(graphs().exec(exec_id(exec))?.flags);
+    Ok(())
+}
+
+/// `cuGraphExecDestroy`.
+pub unsafe fn destroy(exec: CUgraphExec) -> Answer {
+    // What it holds of the program's stays until its launches are over.
+    queue::wait(Awaited::All);
+    let calls = graphs().destroy_exec(exec_id(exec))?;
+    Ok(objects::call(calls)?)
+}
+
+/// `cuGraphUpload`: there is nothing to send ahead.
+pub unsafe fn upload(exec: CUgraphExec, on: CUstream) -> Answer {
+    drop(in_live_stream(on)?);
+    graphs().exec(exec_id(exec))?;
+    Ok(())
+}
+
+/// `cuGraphLaunch`.
+pub unsafe fn launch(exec: CUgraphExec, on: CUstream) -> Answer {
+    let (found, context, stream) = in_live_stream(on)?;
+    drop(found);
+    let (body, flags) = {
+        let graphs = graphs();
+        let exec = graphs.exec(exec_id(exec))?;
+        (Arc::clone(&exec.body), exec.flags)
+    };
+    // Whether there is room can be said when the launch before is over.
+    let mut driver = match body.has_memory() {
+        true => driver()?,
+        false => machine()?,
+    };
+    memory::make_room(&mut driver, context, &body, flags & AUTO_FREE != 0)?;
+    Ok(submit(driver, context, stream, Work::Graph(body))?)
+}
+
+/// `cuGraphNodeSetEnabled`: for kernels, copies and fills.
+pub unsafe fn set_enabled(exec: CUgraphExec, node: CUgraphNode, enabled: c_uint) -> Answer {
+    let mut graphs = graphs();
+    let node = graphs.exec_node(exec_id(exec), node_id(node))?;
+    if !can_be_disabled(&node.work) {
+        return Err(CudaError::InvalidValue.into());
+    }
+    node.enabled = enabled != 0;
+    Ok(())
+}
+
+/// `cuGraphNodeGetEnabled`.
+pub unsafe fn enabled(exec: CUgraphExec, node: CUgraphNode, to: *mut c_uint) -> Answer {
+    // SAFETY: the caller's promise.
+    let to = unsafe { Out::new(to) }?;
+    let graphs = graphs();
+    let exec = graphs.exec(exec_id(exec))?;
+    let node = exec.body.find(node_id(node));
+    let node = node.ok_or(CudaError::InvalidValue)?;
+    if !can_be_disabled(&node.work) {
+        return Err(CudaError::InvalidValue.into());
+    }
+    to.set(node.enabled.into());
+    Ok(())
+}
+
+fn can_be_disabled(work: &Work) -> bool {
+    matches!(work, Work::Kernel(_) | Work::Memcpy(_) | Work::Memset(_))
+}
+
+/// The executable graph that a handle names.
+pub fn exec_id(exec: CUgraphExec) -> ExecId {
+    ExecId(number(exec))
+}

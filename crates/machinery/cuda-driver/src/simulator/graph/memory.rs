@@ -1,0 +1,152 @@
+//! Memory that nodes of graphs allocate: its address is dealt out with the node, its bytes come with each
+//! launch.
+
+use std::collections::BTreeMap;
+use std::ffi::{c_int, c_void};
+use std::sync::Mutex;
+
+use cuda_sim::driver::{ContextId, CudaError, Driver, Memcpy, MemcpyAddress, Memset};
+use cust_raw::CUdevice;
+
+use super::body::Body;
+use crate::simulator::device::check_device;
+use crate::simulator::work::Reserved;
+use crate::simulator::{driver, lock, machine, pool};
+use crate::status::Answer;
+
+/// The numbers of `CUgraphMem_attribute`.
+const USED: c_int = 0;
+const USED_MOST: c_int = 1;
+const RESERVED: c_int = 2;
+const RESERVED_MOST: c_int = 3;
+
+/// The addresses that nodes were given, and the bytes from there on.
+static RESERVED_AT: Mutex<BTreeMap<u64, u64>> = Mutex::new(BTreeMap::new());
+
+/// What nodes allocated that may be there now.
+static ALLOCATED: Mutex<Allocated> = Mutex::new(Allocated {
+    bytes: BTreeMap::new(),
+    most: 0,
+});
+
+struct Allocated {
+    /// By address.
+    bytes: BTreeMap<u64, u64>,
+    most: u64,
+}
+
+impl Allocated {
+    /// The bytes that are there now. Memory of a graph may be freed by any function that frees.
+    fn used(&mut self, driver: &Driver) -> u64 {
+        self.bytes.retain(|&at, _| driver.owner(at).is_some());
+        self.bytes.values().sum()
+    }
+}
+
+/// An address for a node that allocates `bytes` bytes.
+pub fn reserve(driver: &mut Driver, context: ContextId, bytes: u64) -> Result<u64, CudaError> {
+    let address = driver.reserve(context, bytes)?;
+    lock(&RESERVED_AT).insert(address, bytes);
+    Ok(address)
+}
+
+/// Whether an address lies in what a node of some graph allocates.
+pub fn is_reserved(address: u64) -> bool {
+    let reserved = lock(&RESERVED_AT);
+    let before = reserved.range(..=address).next_back();
+    before.is_some_and(|(start, bytes)| address - start < *bytes)
+}
+
+/// Refuses a copy that is to be a node and that could never be done. Memory that a node allocates may not be
+/// there yet.
+pub fn check_copy(driver: &Driver, context: ContextId, copy: &Memcpy) -> Result<(), CudaError> {
+    let ends = [copy.dst.array, copy.src.array];
+    let later = ends.iter().any(|end| match end {
+        MemcpyAddress::Device(at) | MemcpyAddress::Unified(at) => is_reserved(*at),
+        MemcpyAddress::Host(_) | MemcpyAddress::Array(_) => false,
+    });
+    match later {
+        true => driver.memory_info(context).map(|_| ()),
+        false => driver.check_memcpy(context, copy),
+    }
+}
+
+/// [`check_copy`], of a fill.
+pub fn check_fill(driver: &Driver, context: ContextId, memset: &Memset) -> Result<(), CudaError> {
+    match is_reserved(memset.address) {
+        true => driver.memory_info(context).map(|_| ()),
+        false => driver.check_memset(context, memset),
+    }
+}
+
+/// Does the work of a node that allocates.
+pub fn allocate(context: ContextId, reserved: &Reserved) -> Result<(), CudaError> {
+    let mut driver = machine()?;
+    driver.allocate_reserved(context, reserved.address, reserved.bytes)?;
+    let mut allocated = lock(&ALLOCATED);
+    allocated.bytes.insert(reserved.address, reserved.bytes);
+    allocated.most = allocated.used(&driver).max(allocated.most);
+    Ok(())
+}
+
+/// Makes room for the memory that a launch allocates. What is left of the launch before is freed where
+/// `free` says so; else it is [`CudaError::InvalidValue`].
+pub fn make_room(
+    driver: &mut Driver,
+    context: ContextId,
+    body: &Body,
+    free: bool,
+) -> Result<(), CudaError> {
+    for reserved in body.allocations() {
+        if driver.owner(reserved.address).is_none() {
+            continue;
+        }
+        if !free {
+            return Err(CudaError::InvalidValue);
+        }
+        driver.free(context, reserved.address)?;
+        pool::freed(reserved.address);
+    }
+    let mut children = body.children();
+    children.try_for_each(|child| make_room(driver, context, child, free))
+}
+
+/// `cuDeviceGetGraphMemAttribute`.
+pub unsafe fn attribute(device: CUdevice, attribute: c_int, value: *mut c_void) -> Answer {
+    check_device(device)?;
+    if value.is_null() {
+        return Err(CudaError::InvalidValue.into());
+    }
+    let driver = driver()?;
+    let mut allocated = lock(&ALLOCATED);
+    let bytes = match attribute {
+        // Nothing is kept that was freed, so what is reserved is what is used.
+        USED | RESERVED => allocated.used(&driver),
+        USED_MOST | RESERVED_MOST => allocated.most,
+        _ => return Err(CudaError::InvalidValue.into()),
+    };
+    // SAFETY: the caller promises room for the attribute, which is of 64 bits.
+    unsafe { value.cast::<u64>().write(bytes) };
+    Ok(())
+}
+
+/// `cuDeviceSetGraphMemAttribute`: what there was at most can be set back.
+pub unsafe fn set_attribute(device: CUdevice, attribute: c_int, value: *mut c_void) -> Answer {
+    check_device(device)?;
+    if value.is_null() || !matches!(attribute, USED_MOST | RESERVED_MOST) {
+        return Err(CudaError::InvalidValue.into());
+    }
+    // SAFETY: the caller promises a number of 64 bits.
+    if unsafe { value.cast::<u64>().read() } != 0 {
+        return Err(CudaError::InvalidValue.into());
+    }
+    let driver = driver()?;
+    let mut allocated = lock(&ALLOCATED);
+    allocated.most = allocated.used(&driver);
+    Ok(())
+}
+
+/// `cuDeviceGraphMemTrim`: nothing is kept that was freed.
+pub unsafe fn trim(device: CUdevice) -> Answer {
+    Ok(check_device(device)?)
+}

@@ -1,0 +1,190 @@
+//! User objects: what of the program's is destroyed once no graph needs it any more.
+
+use std::collections::BTreeMap;
+use std::ffi::{c_uint, c_void};
+
+use cuda_sim::driver::CudaError;
+use cust_raw::{CUgraph, CUhostFn, CUuserObject};
+
+use super::body::GraphId;
+use super::store::graphs;
+use crate::simulator::callback;
+use crate::simulator::raw::{Out, handle, number};
+use crate::status::Answer;
+
+/// `CU_USER_OBJECT_NO_DESTRUCTOR_SYNC`, which every object has to have.
+const NO_SYNC: c_uint = 1;
+
+/// `CU_GRAPH_USER_OBJECT_MOVE`: the caller's references become the graph's.
+const MOVE: c_uint = 1;
+
+/// All user objects, by their numbers.
+pub struct Objects(BTreeMap<u64, Object>);
+
+struct Object {
+    /// How often it is held: by the program, and by graphs.
+    references: u64,
+    destructor: Destructor,
+}
+
+/// What is called once nobody holds an object.
+#[derive(Clone, Copy)]
+pub struct Destructor {
+    function: CUhostFn,
+    data: *mut c_void,
+}
+
+// SAFETY: the program promises that any thread may call it.
+unsafe impl Send for Destructor {}
+
+impl Destructor {
+    /// The function and its argument, in one piece: they cross to another thread together.
+    fn parts(self) -> (CUhostFn, *mut c_void) {
+        (self.function, self.data)
+    }
+}
+
+/// Calls them, on a thread of the driver's. No lock is held.
+pub fn call(destructors: Vec<Destructor>) -> Result<(), CudaError> {
+    if destructors.is_empty() {
+        return Ok(());
+    }
+    callback::run(move || {
+        for destructor in destructors {
+            if let (Some(function), data) = destructor.parts() {
+                // SAFETY: the program gave it for this, and it is called once.
+                unsafe { function(data) }
+            }
+        }
+    })
+}
+
+impl Objects {
+    pub const fn new() -> Self {
+        Self(BTreeMap::new())
+    }
+
+    /// One more reference for each that is counted.
+    pub fn hold(&mut self, counts: &BTreeMap<u64, u64>) {
+        for (object, count) in counts {
+            if let Some(object) = self.0.get_mut(object) {
+                object.references += count;
+            }
+        }
+    }
+
+    /// So many references less; the destructors of those that have none left.
+    pub fn let_go(&mut self, counts: &BTreeMap<u64, u64>) -> Vec<Destructor> {
+        let mut calls = Vec::new();
+        for (&object, &count) in counts {
+            if let Ok(Some(destructor)) = self.release(object, count) {
+                calls.push(destructor);
+            }
+        }
+        calls
+    }
+
+    fn release(&mut self, object: u64, count: u64) -> Result<Option<Destructor>, CudaError> {
+        let found = self.0.get_mut(&object).ok_or(CudaError::InvalidValue)?;
+        found.references = found
+            .references
+            .checked_sub(count)
+            .ok_or(CudaError::InvalidValue)?;
+        if found.references > 0 {
+            return Ok(None);
+        }
+        Ok(self.0.remove(&object).map(|object| object.destructor))
+    }
+}
+
+/// `cuUserObjectCreate`.
+pub unsafe fn create(
+    to: *mut CUuserObject,
+    data: *mut c_void,
+    destroy: CUhostFn,
+    references: c_uint,
+    flags: c_uint,
+) -> Answer {
+    // SAFETY: the caller's promise.
+    let to = unsafe { Out::new(to) }?;
+    if destroy.is_none() || references == 0 || flags != NO_SYNC {
+        return Err(CudaError::InvalidValue.into());
+    }
+    let mut graphs = graphs();
+    let id = graphs.next();
+    let object = Object {
+        references: references.into(),
+        destructor: Destructor {
+            function: destroy,
+            data,
+        },
+    };
+    graphs.objects.0.insert(id, object);
+    to.set(handle(id));
+    Ok(())
+}
+
+/// `cuUserObjectRetain`.
+pub unsafe fn retain(object: CUuserObject, count: c_uint) -> Answer {
+    let mut graphs = graphs();
+    let object = graphs.objects.0.get_mut(&number(object));
+    let object = object.ok_or(CudaError::InvalidValue)?;
+    object.references += u64::from(not_zero(count)?);
+    Ok(())
+}
+
+/// `cuUserObjectRelease`.
+pub unsafe fn release(object: CUuserObject, count: c_uint) -> Answer {
+    let count = not_zero(count)?;
+    let last = graphs().objects.release(number(object), count.into())?;
+    Ok(call(last.into_iter().collect())?)
+}
+
+/// `cuGraphRetainUserObject`.
+pub unsafe fn retain_in_graph(
+    graph: CUgraph,
+    object: CUuserObject,
+    count: c_uint,
+    flags: c_uint,
+) -> Answer {
+    let count = u64::from(not_zero(count)?);
+    if flags & !MOVE != 0 {
+        return Err(CudaError::InvalidValue.into());
+    }
+    let (graph, object) = (GraphId(number(graph)), number(object));
+    let mut graphs = graphs();
+    graphs.graph(graph)?;
+    let held = graphs.objects.0.get_mut(&object);
+    let held = held.ok_or(CudaError::InvalidValue)?;
+    match flags {
+        MOVE if held.references < count => return Err(CudaError::InvalidValue.into()),
+        MOVE => {}
+        _ => held.references += count,
+    }
+    let objects = &mut graphs.graph_mut(graph)?.objects;
+    *objects.entry(object).or_default() += count;
+    Ok(())
+}
+
+/// `cuGraphReleaseUserObject`.
+pub unsafe fn release_in_graph(graph: CUgraph, object: CUuserObject, count: c_uint) -> Answer {
+    let count = u64::from(not_zero(count)?);
+    let object = number(object);
+    let mut graphs = graphs();
+    let objects = &mut graphs.graph_mut(GraphId(number(graph)))?.objects;
+    let held = objects.get_mut(&object).ok_or(CudaError::InvalidValue)?;
+    *held = held.checked_sub(count).ok_or(CudaError::InvalidValue)?;
+    if *held == 0 {
+        objects.remove(&object);
+    }
+    let last = graphs.objects.release(object, count)?;
+    drop(graphs);
+    Ok(call(last.into_iter().collect())?)
+}
+
+fn not_zero(count: c_uint) -> Result<c_uint, CudaError> {
+    if count == 0 {
+        return Err(CudaError::InvalidValue);
+    }
+    Ok(count)
+}

@@ -1,0 +1,177 @@
+//! The parameters of nodes as C wants to see them.
+
+use std::ffi::c_void;
+use std::ptr::null_mut;
+
+use cuda_sim::driver::{CudaError, Driver, Memcpy, MemcpyAddress, MemcpyOperand, MemsetValue};
+use cust_raw::{
+    CUDA_HOST_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS,
+    CUmemAllocationHandleType, CUmemAllocationType, CUmemLocation, CUmemLocationType,
+    CUmemPoolProps, CUmemorytype,
+};
+
+use super::body::{Node, Pointer};
+use crate::simulator::raw::handle;
+use crate::simulator::work::{HostFunction, Work};
+use crate::types::graph::KernelNodeParams;
+
+/// A kernel node's parameters. The list of its arguments is the node's, until its parameters change.
+pub fn kernel(driver: &Driver, node: &mut Node) -> Result<KernelNodeParams, CudaError> {
+    let Work::Kernel(kernel) = &node.work else {
+        return Err(CudaError::InvalidValue);
+    };
+    let context = driver.module_context(driver.function_module(kernel.function)?)?;
+    let (layout, _) = driver.parameters(kernel.function)?;
+    let at = |offset: u32| {
+        kernel.arguments[offset as usize..]
+            .as_ptr()
+            .cast_mut()
+            .cast()
+    };
+    node.pointers = layout.iter().map(|part| Pointer(at(part.offset))).collect();
+    let first: *mut Pointer = node.pointers.as_mut_ptr();
+    Ok(KernelNodeParams {
+        func: handle(kernel.function.0),
+        grid: kernel.grid,
+        block: kernel.block,
+        shared_mem_bytes: kernel.dynamic_shared,
+        // A `Pointer` is nothing but a pointer.
+        kernel_params: first.cast::<*mut c_void>(),
+        extra: null_mut(),
+        kern: null_mut(),
+        ctx: handle(context.0),
+    })
+}
+
+/// A memcpy node's parameters.
+pub fn copy(node: &Node) -> Result<CUDA_MEMCPY3D, CudaError> {
+    let Work::Memcpy(Memcpy {
+        dst,
+        src,
+        width,
+        height,
+        depth,
+    }) = &node.work
+    else {
+        return Err(CudaError::InvalidValue);
+    };
+    let (from, to) = (start(src), start(dst));
+    Ok(CUDA_MEMCPY3D {
+        srcXInBytes: src.x as usize,
+        srcY: src.y as usize,
+        srcZ: src.z as usize,
+        srcLOD: 0,
+        srcMemoryType: from.kind,
+        srcHost: from.host,
+        srcDevice: from.device,
+        srcArray: handle(from.array),
+        reserved0: null_mut(),
+        srcPitch: src.pitch as usize,
+        srcHeight: src.height as usize,
+        dstXInBytes: dst.x as usize,
+        dstY: dst.y as usize,
+        dstZ: dst.z as usize,
+        dstLOD: 0,
+        dstMemoryType: to.kind,
+        dstHost: to.host,
+        dstDevice: to.device,
+        dstArray: handle(to.array),
+        reserved1: null_mut(),
+        dstPitch: dst.pitch as usize,
+        dstHeight: dst.height as usize,
+        WidthInBytes: *width as usize,
+        Height: *height as usize,
+        Depth: *depth as usize,
+    })
+}
+
+/// Where one end of a copy starts: its kind of memory says which of the three addresses counts.
+struct Start {
+    kind: CUmemorytype,
+    host: *mut c_void,
+    device: u64,
+    array: u64,
+}
+
+fn start(end: &MemcpyOperand) -> Start {
+    let (mut host, mut device, mut array) = (null_mut(), 0, 0);
+    let kind = match end.array {
+        MemcpyAddress::Host(at) => {
+            host = at.cast();
+            CUmemorytype::CU_MEMORYTYPE_HOST
+        }
+        MemcpyAddress::Device(at) => {
+            device = at;
+            CUmemorytype::CU_MEMORYTYPE_DEVICE
+        }
+        MemcpyAddress::Array(at) => {
+            array = at;
+            CUmemorytype::CU_MEMORYTYPE_ARRAY
+        }
+        MemcpyAddress::Unified(at) => {
+            device = at;
+            CUmemorytype::CU_MEMORYTYPE_UNIFIED
+        }
+    };
+    Start {
+        kind,
+        host,
+        device,
+        array,
+    }
+}
+
+/// A memset node's parameters.
+pub fn fill(node: &Node) -> Result<CUDA_MEMSET_NODE_PARAMS, CudaError> {
+    let Work::Memset(memset) = &node.work else {
+        return Err(CudaError::InvalidValue);
+    };
+    let (value, element) = match memset.value {
+        MemsetValue::U8(value) => (value.into(), 1),
+        MemsetValue::U16(value) => (value.into(), 2),
+        MemsetValue::U32(value) => (value, 4),
+    };
+    Ok(CUDA_MEMSET_NODE_PARAMS {
+        dst: memset.address,
+        pitch: memset.pitch as usize,
+        value,
+        elementSize: element,
+        width: memset.width as usize,
+        height: memset.height as usize,
+    })
+}
+
+/// A host node's parameters.
+pub fn host(node: &Node) -> Result<CUDA_HOST_NODE_PARAMS, CudaError> {
+    match node.work {
+        Work::Host(HostFunction::Plain { function, data }) => Ok(CUDA_HOST_NODE_PARAMS {
+            fn_: function,
+            userData: data,
+        }),
+        _ => Err(CudaError::InvalidValue),
+    }
+}
+
+/// The parameters of a node that allocates, as it was made with; who may use the memory is not kept, for
+/// there is one device.
+pub fn allocation(node: &Node) -> Result<CUDA_MEM_ALLOC_NODE_PARAMS, CudaError> {
+    let Work::Allocate(reserved) = &node.work else {
+        return Err(CudaError::InvalidValue);
+    };
+    Ok(CUDA_MEM_ALLOC_NODE_PARAMS {
+        poolProps: CUmemPoolProps {
+            allocType: CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED,
+            handleTypes: CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_NONE,
+            location: CUmemLocation {
+                type_: CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE,
+                id: 0,
+            },
+            win32SecurityAttributes: null_mut(),
+            reserved: [0; 64],
+        },
+        accessDescs: std::ptr::null(),
+        accessDescCount: 0,
+        bytesize: reserved.bytes as usize,
+        dptr: reserved.address,
+    })
+}

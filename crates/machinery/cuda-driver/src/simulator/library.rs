@@ -1,0 +1,245 @@
+//! Libraries: PTX that is loaded for all contexts, and its kernels.
+
+use std::ffi::{c_char, c_int, c_uint, c_void};
+
+use cuda_sim::driver::{CudaError, Driver, KernelId, LibraryId};
+use cust_raw::{CUdevice, CUdeviceptr, CUfunction, CUmodule};
+
+use super::device::check_device;
+use super::module::{self, Log};
+use super::raw::{Out, handle, lasting, number, set_if_wanted, text};
+use super::{contexts, driver, require_current};
+use crate::status::Answer;
+use crate::types::{CUkernel, CUlibrary};
+
+/// The numbers of `CUfunc_cache`.
+const CACHE_PREFERENCES: std::ops::RangeInclusive<c_int> = 0..=3;
+
+/// `cuLibraryLoadData`. The options of a library are about host functions in it and about who keeps the text:
+/// both change nothing here.
+#[expect(clippy::too_many_arguments, reason = "they are C's")]
+pub unsafe fn load(
+    library: *mut CUlibrary,
+    image: *const c_void,
+    options: *mut c_int,
+    values: *mut *mut c_void,
+    count: c_uint,
+    library_options: *mut c_int,
+    _library_values: *mut *mut c_void,
+    library_count: c_uint,
+) -> Answer {
+    // SAFETY: the caller's promise.
+    let (library, image) = unsafe { (Out::new(library)?, module::image_bytes(image)?) };
+    check_options(library_options, library_count)?;
+    // SAFETY: the caller's promise.
+    let log = unsafe { module::options(count, options, values) }?;
+    load_image(library, image, log)
+}
+
+/// `cuLibraryLoadFromFile`.
+#[expect(clippy::too_many_arguments, reason = "they are C's")]
+pub unsafe fn load_file(
+    library: *mut CUlibrary,
+    path: *const c_char,
+    options: *mut c_int,
+    values: *mut *mut c_void,
+    count: c_uint,
+    library_options: *mut c_int,
+    _library_values: *mut *mut c_void,
+    library_count: c_uint,
+) -> Answer {
+    // SAFETY: the caller's promise.
+    let (library, path) = unsafe { (Out::new(library)?, text(path)?) };
+    check_options(library_options, library_count)?;
+    // SAFETY: the caller's promise.
+    let log = unsafe { module::options(count, options, values) }?;
+    let image = module::file(path)?;
+    load_image(library, &image, log)
+}
+
+fn check_options(options: *mut c_int, count: c_uint) -> Result<(), CudaError> {
+    if count > 0 && options.is_null() {
+        return Err(CudaError::InvalidValue);
+    }
+    Ok(())
+}
+
+fn load_image(library: Out<CUlibrary>, image: &[u8], log: Option<Log>) -> Answer {
+    let current = contexts(|contexts| contexts.current());
+    let loaded = module::load_source(image, log, |driver, ptx| driver.load_library(current, ptx))?;
+    library.set(handle(loaded.0));
+    Ok(())
+}
+
+/// `cuLibraryUnload`.
+pub unsafe fn unload(library: CUlibrary) -> Answer {
+    Ok(driver()?.unload_library(id(library))?)
+}
+
+/// `cuLibraryGetKernel`.
+pub unsafe fn kernel(kernel: *mut CUkernel, library: CUlibrary, name: *const c_char) -> Answer {
+    // SAFETY: the caller's promise.
+    let (kernel, name) = unsafe { (Out::new(kernel)?, text(name)?) };
+    kernel.set(handle(driver()?.library_kernel(id(library), name)?.0));
+    Ok(())
+}
+
+/// `cuLibraryGetKernelCount`.
+pub unsafe fn kernel_count(count: *mut c_uint, library: CUlibrary) -> Answer {
+    // SAFETY: the caller's promise.
+    let count = unsafe { Out::new(count) }?;
+    count.set(driver()?.library_kernels(id(library))?.len() as c_uint);
+    Ok(())
+}
+
+/// `cuLibraryEnumerateKernels`: as many as there is room for.
+pub unsafe fn kernels(kernels: *mut CUkernel, room: c_uint, library: CUlibrary) -> Answer {
+    if kernels.is_null() {
+        return Err(CudaError::InvalidValue.into());
+    }
+    let found = driver()?.library_kernels(id(library))?;
+    for (i, kernel) in found.into_iter().take(room as usize).enumerate() {
+        // SAFETY: the caller promises room for so many.
+        unsafe { kernels.add(i).write(handle(kernel.0)) };
+    }
+    Ok(())
+}
+
+/// `cuLibraryGetModule`.
+pub unsafe fn module(module: *mut CUmodule, library: CUlibrary) -> Answer {
+    // SAFETY: the caller's promise.
+    let module = unsafe { Out::new(module) }?;
+    let context = require_current()?;
+    let found = driver()?.library_module(id(library), context)?;
+    module.set(handle(found.0));
+    Ok(())
+}
+
+/// `cuLibraryGetGlobal`: a variable as it is in the current context.
+pub unsafe fn global(
+    address: *mut CUdeviceptr,
+    bytes: *mut usize,
+    library: CUlibrary,
+    name: *const c_char,
+) -> Answer {
+    // SAFETY: the caller's promise.
+    let name = unsafe { text(name) }?;
+    let context = require_current()?;
+    let mut driver = driver()?;
+    let module = driver.library_module(id(library), context)?;
+    let found = driver.variable(context, module, name)?;
+    // SAFETY: the caller's promise.
+    unsafe {
+        set_if_wanted(address, found.0);
+        set_if_wanted(bytes, found.1 as usize);
+    }
+    Ok(())
+}
+
+/// `cuLibraryGetManaged`: no variable of a module can be reached from the host, whatever it says.
+pub unsafe fn managed(
+    _address: *mut CUdeviceptr,
+    _bytes: *mut usize,
+    library: CUlibrary,
+    name: *const c_char,
+) -> Answer {
+    // SAFETY: the caller's promise.
+    unsafe { text(name) }?;
+    driver()?.library_kernels(id(library))?;
+    Err(CudaError::NotFound.into())
+}
+
+/// `cuKernelGetFunction`.
+pub unsafe fn kernel_function(function: *mut CUfunction, kernel: CUkernel) -> Answer {
+    // SAFETY: the caller's promise.
+    let function = unsafe { Out::new(function) }?;
+    let context = require_current()?;
+    let found = driver()?.kernel_function(KernelId(number(kernel)), context)?;
+    function.set(handle(found.0));
+    Ok(())
+}
+
+/// `cuKernelGetLibrary`.
+pub unsafe fn kernel_library(library: *mut CUlibrary, kernel: CUkernel) -> Answer {
+    // SAFETY: the caller's promise.
+    let library = unsafe { Out::new(library) }?;
+    library.set(handle(
+        driver()?.kernel_library(KernelId(number(kernel)))?.0,
+    ));
+    Ok(())
+}
+
+/// `cuKernelGetName`.
+pub unsafe fn kernel_name(name: *mut *const c_char, kernel: CUkernel) -> Answer {
+    // SAFETY: the caller's promise.
+    let name = unsafe { Out::new(name) }?;
+    name.set(lasting(driver()?.kernel_name(KernelId(number(kernel)))?));
+    Ok(())
+}
+
+/// `cuKernelGetParamInfo`.
+pub unsafe fn kernel_parameter(
+    kernel: CUkernel,
+    index: usize,
+    offset: *mut usize,
+    size: *mut usize,
+) -> Answer {
+    // SAFETY: the caller's promise.
+    let offset = unsafe { Out::new(offset) }?;
+    let driver = driver()?;
+    let parameters = driver.kernel_parameters(KernelId(number(kernel)))?;
+    let found = parameters.get(index).ok_or(CudaError::InvalidValue)?;
+    offset.set(found.offset as usize);
+    // SAFETY: the caller's promise.
+    unsafe { set_if_wanted(size, found.size as usize) };
+    Ok(())
+}
+
+/// `cuKernelGetAttribute`.
+pub unsafe fn kernel_attribute(
+    value: *mut c_int,
+    attribute: c_int,
+    kernel: CUkernel,
+    device: CUdevice,
+) -> Answer {
+    // SAFETY: the caller's promise.
+    let value = unsafe { Out::new(value) }?;
+    let driver = known_kernel(kernel, device)?;
+    value.set(driver.kernel_attribute(KernelId(number(kernel)), attribute)?);
+    Ok(())
+}
+
+/// `cuKernelSetAttribute`.
+pub unsafe fn set_kernel_attribute(
+    attribute: c_int,
+    value: c_int,
+    kernel: CUkernel,
+    device: CUdevice,
+) -> Answer {
+    let mut driver = known_kernel(kernel, device)?;
+    Ok(driver.set_kernel_attribute(KernelId(number(kernel)), attribute, value)?)
+}
+
+/// `cuKernelSetCacheConfig`: checked, and changes nothing here.
+pub unsafe fn set_cache_config(kernel: CUkernel, config: c_int, device: CUdevice) -> Answer {
+    let _known = known_kernel(kernel, device)?;
+    if !CACHE_PREFERENCES.contains(&config) {
+        return Err(CudaError::InvalidValue.into());
+    }
+    Ok(())
+}
+
+/// The machine, once it is known that there are such a kernel and such a device.
+fn known_kernel(
+    kernel: CUkernel,
+    device: CUdevice,
+) -> Result<std::sync::MutexGuard<'static, Driver>, CudaError> {
+    check_device(device)?;
+    let driver = driver()?;
+    driver.kernel_library(KernelId(number(kernel)))?;
+    Ok(driver)
+}
+
+fn id(library: CUlibrary) -> LibraryId {
+    LibraryId(number(library))
+}

@@ -1,0 +1,185 @@
+//! The linker (`cuLink…`): several PTX texts made one, which is what its "cubin" is here.
+
+use std::collections::BTreeMap;
+use std::ffi::{CString, c_char, c_int, c_uint, c_void};
+use std::sync::{Mutex, MutexGuard};
+
+use cuda_sim::driver::{CudaError, check_source};
+use cuda_sim::ptx;
+use cust_raw::CUlinkState;
+
+use super::module::{self, Log};
+use super::raw::{Out, handle, number, set_if_wanted, text};
+use super::watch::{Event, tell};
+use super::{lock, require_current};
+use crate::report::say;
+use crate::status::Answer;
+
+/// `CU_JIT_INPUT_PTX`: the one kind of input that links. The others are machine code, and LLVM's bitcode.
+const PTX: c_int = 1;
+/// The last of the kinds.
+const LAST_KIND: c_int = 5;
+
+/// Where the handles of links begin: above those of the simulator's other objects.
+const FIRST: u64 = 1 << 40;
+
+static LINKS: Mutex<Links> = Mutex::new(Links {
+    made: 0,
+    links: BTreeMap::new(),
+});
+
+struct Links {
+    made: u64,
+    links: BTreeMap<u64, Link>,
+}
+
+/// What a `CUlinkState` stands for.
+struct Link {
+    /// The texts so far, each with its name.
+    texts: Vec<(String, String)>,
+    /// Where the caller wants to be told of errors.
+    log: Option<Log>,
+    /// What came of it. The caller may use it until the link is destroyed.
+    linked: Option<CString>,
+}
+
+fn links() -> MutexGuard<'static, Links> {
+    lock(&LINKS)
+}
+
+impl Links {
+    fn link(&mut self, state: CUlinkState) -> Result<&mut Link, CudaError> {
+        let found = self.links.get_mut(&number(state));
+        found.ok_or(CudaError::InvalidHandle)
+    }
+}
+
+/// `cuLinkCreate`.
+pub unsafe fn create(
+    count: c_uint,
+    options: *mut c_int,
+    values: *mut *mut c_void,
+    state: *mut CUlinkState,
+) -> Answer {
+    // SAFETY: the caller's promise; the log's buffer stays until the link is destroyed.
+    let (state, log) = unsafe { (Out::new(state)?, module::options(count, options, values)?) };
+    require_current()?;
+    let mut links = links();
+    links.made += 1;
+    let made = FIRST + 0x10 * links.made;
+    let link = Link {
+        texts: Vec::new(),
+        log,
+        linked: None,
+    };
+    links.links.insert(made, link);
+    state.set(handle(made));
+    Ok(())
+}
+
+/// `cuLinkAddData`. The options of one input are for an assembler.
+#[expect(clippy::too_many_arguments, reason = "they are C's")]
+pub unsafe fn add(
+    state: CUlinkState,
+    kind: c_int,
+    data: *mut c_void,
+    size: usize,
+    name: *const c_char,
+    _count: c_uint,
+    _options: *mut c_int,
+    _values: *mut *mut c_void,
+) -> Answer {
+    if data.is_null() {
+        return Err(CudaError::InvalidValue.into());
+    }
+    // SAFETY: the caller promises so many bytes.
+    let bytes = unsafe { std::slice::from_raw_parts(data.cast::<u8>(), size) };
+    let name = match name.is_null() {
+        true => "input",
+        // SAFETY: the caller promises a string.
+        false => unsafe { text(name) }?,
+    };
+    Ok(take(state, kind, name, bytes)?)
+}
+
+/// `cuLinkAddFile`.
+pub unsafe fn add_file(
+    state: CUlinkState,
+    kind: c_int,
+    path: *const c_char,
+    _count: c_uint,
+    _options: *mut c_int,
+    _values: *mut *mut c_void,
+) -> Answer {
+    // SAFETY: the caller's promise.
+    let path = unsafe { text(path) }?;
+    links().link(state)?;
+    let bytes = module::file(path)?;
+    Ok(take(state, kind, path, &bytes)?)
+}
+
+/// One more text for a link.
+fn take(state: CUlinkState, kind: c_int, name: &str, bytes: &[u8]) -> Result<(), CudaError> {
+    let mut links = links();
+    let link = links.link(state)?;
+    if !(0..=LAST_KIND).contains(&kind) || link.linked.is_some() {
+        return Err(CudaError::InvalidValue);
+    }
+    if kind != PTX {
+        return Err(link.refuse(CudaError::NotSupported, "the simulator links PTX alone"));
+    }
+    let bytes = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
+    let Ok(ptx) = str::from_utf8(bytes) else {
+        return Err(link.refuse(CudaError::InvalidImage, "this is no text"));
+    };
+    if let Err(error) = check_source(ptx) {
+        return Err(link.refuse(error.code(), &error.to_string()));
+    }
+    // What is no PTX is refused here, with its name, and not where all are linked.
+    let one = (name.to_owned(), ptx.to_owned());
+    if let Err(error) = ptx::link(std::slice::from_ref(&one)) {
+        return Err(link.refuse(CudaError::InvalidPtx, &error.to_string()));
+    }
+    link.texts.push(one);
+    Ok(())
+}
+
+impl Link {
+    /// Tells why something does not link: in the caller's log, or on stderr where there is none.
+    fn refuse(&self, code: CudaError, why: &str) -> CudaError {
+        tell(Event::Refused(why));
+        match &self.log {
+            Some(log) => log.write(why),
+            None => say(format_args!("it does not link: {why}")),
+        }
+        code
+    }
+}
+
+/// `cuLinkComplete`.
+pub unsafe fn complete(state: CUlinkState, linked: *mut *mut c_void, size: *mut usize) -> Answer {
+    // SAFETY: the caller's promise.
+    let to = unsafe { Out::new(linked) }?;
+    let mut links = links();
+    let link = links.link(state)?;
+    let text = match ptx::link(&link.texts) {
+        Ok(text) => text,
+        Err(error) => {
+            return Err(link
+                .refuse(CudaError::InvalidImage, &error.to_string())
+                .into());
+        }
+    };
+    // A text that was read has no NUL.
+    let text = link.linked.insert(CString::new(text).unwrap_or_default());
+    to.set(text.as_ptr().cast_mut().cast());
+    // SAFETY: the caller's promise.
+    unsafe { set_if_wanted(size, text.as_bytes_with_nul().len()) };
+    Ok(())
+}
+
+/// `cuLinkDestroy`.
+pub unsafe fn destroy(state: CUlinkState) -> Answer {
+    let removed = links().links.remove(&number(state));
+    removed.map(drop).ok_or(CudaError::InvalidHandle.into())
+}

@@ -1,0 +1,202 @@
+//! Memory and addresses apart: made, reserved, mapped.
+
+use std::ffi::{c_int, c_ulonglong, c_void};
+
+use cuda_sim::driver::{CudaError, GRANULARITY};
+use cust_raw::CUdeviceptr;
+
+use super::device::check_device;
+use super::driver;
+use super::raw::Out;
+use crate::report::say;
+use crate::status::Answer;
+use crate::types::{CUmemAccessDesc, CUmemAllocationProp, CUmemLocation};
+
+/// `CU_MEM_ALLOCATION_TYPE_PINNED` and `CU_MEM_LOCATION_TYPE_DEVICE`.
+const PINNED: c_int = 1;
+const DEVICE: c_int = 1;
+
+/// The numbers of `CUmemAccess_flags`.
+const NOTHING: c_int = 0;
+const READ: c_int = 1;
+const READ_AND_WRITE: c_int = 3;
+
+/// `cuMemGetAllocationGranularity`: the least and the best are the same.
+pub unsafe fn granularity(
+    bytes: *mut usize,
+    properties: *const CUmemAllocationProp,
+    which: c_int,
+) -> Answer {
+    // SAFETY: the caller's promise.
+    let bytes = unsafe { Out::new(bytes) }?;
+    // SAFETY: as above.
+    unsafe { check(properties) }?;
+    if !(0..=1).contains(&which) {
+        return Err(CudaError::InvalidValue.into());
+    }
+    bytes.set(GRANULARITY as usize);
+    Ok(())
+}
+
+/// Refuses memory that is not the one device's own.
+///
+/// # Safety
+/// `properties` must be null or readable.
+unsafe fn check(properties: *const CUmemAllocationProp) -> Result<(), CudaError> {
+    // SAFETY: the caller's promise.
+    let properties = unsafe { properties.as_ref() }.ok_or(CudaError::InvalidValue)?;
+    if properties.kind != PINNED {
+        return Err(CudaError::InvalidValue);
+    }
+    check_place(properties.location)?;
+    if properties.shared != 0 {
+        say(format_args!(
+            "the simulator shares no memory with other programs"
+        ));
+        return Err(CudaError::NotSupported);
+    }
+    Ok(())
+}
+
+/// Refuses other places than the one device.
+fn check_place(location: CUmemLocation) -> Result<(), CudaError> {
+    match location.kind {
+        DEVICE => check_device(location.id),
+        2..=4 => Err(CudaError::NotSupported),
+        _ => Err(CudaError::InvalidValue),
+    }
+}
+
+/// `cuMemCreate`.
+pub unsafe fn create(
+    memory: *mut c_ulonglong,
+    bytes: usize,
+    properties: *const CUmemAllocationProp,
+    flags: c_ulonglong,
+) -> Answer {
+    // SAFETY: the caller's promise.
+    let memory = unsafe { Out::new(memory) }?;
+    // SAFETY: as above.
+    unsafe { check(properties) }?;
+    if flags != 0 {
+        return Err(CudaError::InvalidValue.into());
+    }
+    memory.set(driver()?.create_memory(bytes as u64)?);
+    Ok(())
+}
+
+/// `cuMemRelease`.
+pub unsafe fn release(memory: c_ulonglong) -> Answer {
+    Ok(driver()?.release_memory(memory)?)
+}
+
+/// `cuMemAddressReserve`: where the caller would like it to be is a wish, which is not followed.
+pub unsafe fn reserve(
+    address: *mut CUdeviceptr,
+    bytes: usize,
+    alignment: usize,
+    _wished: CUdeviceptr,
+    flags: c_ulonglong,
+) -> Answer {
+    // SAFETY: the caller's promise.
+    let address = unsafe { Out::new(address) }?;
+    if flags != 0 {
+        return Err(CudaError::InvalidValue.into());
+    }
+    address.set(driver()?.reserve_addresses(bytes as u64, alignment as u64)?);
+    Ok(())
+}
+
+/// `cuMemAddressFree`.
+pub unsafe fn free(address: CUdeviceptr, bytes: usize) -> Answer {
+    Ok(driver()?.free_addresses(address, bytes as u64)?)
+}
+
+/// `cuMemMap`: from the memory's beginning, as CUDA asks for.
+pub unsafe fn map(
+    address: CUdeviceptr,
+    bytes: usize,
+    offset: usize,
+    memory: c_ulonglong,
+    flags: c_ulonglong,
+) -> Answer {
+    if offset != 0 || flags != 0 {
+        return Err(CudaError::InvalidValue.into());
+    }
+    let mapped = driver()?.map_memory(address, bytes as u64, memory);
+    if mapped == Err(CudaError::NotSupported) {
+        say(format_args!(
+            "the simulator maps memory to one place at a time"
+        ));
+    }
+    Ok(mapped?)
+}
+
+/// `cuMemUnmap`.
+pub unsafe fn unmap(address: CUdeviceptr, bytes: usize) -> Answer {
+    Ok(driver()?.unmap_memory(address, bytes as u64)?)
+}
+
+/// `cuMemSetAccess`: memory that the device may read it may write here.
+pub unsafe fn set_access(
+    address: CUdeviceptr,
+    bytes: usize,
+    list: *const CUmemAccessDesc,
+    count: usize,
+) -> Answer {
+    if list.is_null() || count == 0 {
+        return Err(CudaError::InvalidValue.into());
+    }
+    for i in 0..count {
+        // SAFETY: the caller promises as many.
+        let CUmemAccessDesc { location, flags } = unsafe { list.add(i).read() };
+        check_place(location)?;
+        let open = match flags {
+            NOTHING => false,
+            READ | READ_AND_WRITE => true,
+            _ => return Err(CudaError::InvalidValue.into()),
+        };
+        driver()?.set_access(address, bytes as u64, open)?;
+    }
+    Ok(())
+}
+
+/// `cuMemGetAccess`.
+pub unsafe fn access(
+    flags: *mut c_ulonglong,
+    location: *const CUmemLocation,
+    address: CUdeviceptr,
+) -> Answer {
+    // SAFETY: the caller's promise.
+    let (flags, location) = unsafe { (Out::new(flags)?, location.as_ref()) };
+    check_place(*location.ok_or(CudaError::InvalidValue)?)?;
+    let open = driver()?.access(address)?;
+    flags.set(if open { READ_AND_WRITE } else { NOTHING } as c_ulonglong);
+    Ok(())
+}
+
+/// `cuMemRetainAllocationHandle`.
+pub unsafe fn hold(memory: *mut c_ulonglong, address: *mut c_void) -> Answer {
+    // SAFETY: the caller's promise.
+    let memory = unsafe { Out::new(memory) }?;
+    memory.set(driver()?.hold_memory(address as u64)?);
+    Ok(())
+}
+
+/// `cuMemGetAllocationPropertiesFromHandle`: all memory is made for the same.
+pub unsafe fn properties(properties: *mut CUmemAllocationProp, memory: c_ulonglong) -> Answer {
+    // SAFETY: the caller's promise.
+    let properties = unsafe { Out::new(properties) }?;
+    driver()?.memory_size(memory)?;
+    properties.set(CUmemAllocationProp {
+        kind: PINNED,
+        shared: 0,
+        location: CUmemLocation {
+            kind: DEVICE,
+            id: 0,
+        },
+        windows: std::ptr::null_mut(),
+        flags: [0; 8],
+    });
+    Ok(())
+}

@@ -1,0 +1,192 @@
+//! What is known of an address: its attributes.
+
+use std::collections::BTreeSet;
+use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
+use std::sync::Mutex;
+
+use cuda_sim::driver::{ContextId, CudaError};
+use cuda_sim::memory::global::{Allocation, AllocationKind};
+use cust_raw::CUdeviceptr;
+
+use super::{lock, machine, pool};
+use crate::status::Answer;
+
+/// The numbers of `CUpointer_attribute`.
+const CONTEXT: c_int = 1;
+const MEMORY_TYPE: c_int = 2;
+const DEVICE_POINTER: c_int = 3;
+const HOST_POINTER: c_int = 4;
+const PEER_TOKENS: c_int = 5;
+const SYNCHRONOUS: c_int = 6;
+const BUFFER_ID: c_int = 7;
+const IS_MANAGED: c_int = 8;
+const DEVICE_ORDINAL: c_int = 9;
+const IS_SHAREABLE: c_int = 10;
+const RANGE_START: c_int = 11;
+const RANGE_SIZE: c_int = 12;
+const MAPPED: c_int = 13;
+const HANDLE_TYPES: c_int = 14;
+const IS_DIRECT: c_int = 15;
+const ACCESS: c_int = 16;
+const POOL: c_int = 17;
+const MAPPING_SIZE: c_int = 18;
+const MAPPING_START: c_int = 19;
+const BLOCK_ID: c_int = 20;
+const IS_DECOMPRESSED: c_int = 21;
+
+/// `CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE`.
+const READ_AND_WRITE: c_uint = 3;
+
+/// The allocations, by address, of which somebody has set that copies wait.
+static SYNCHRONOUS_ONES: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
+
+/// The value of an attribute, as wide as C's type for it.
+#[derive(Clone, Copy)]
+enum Value {
+    /// A `bool`, of one byte.
+    Flag(bool),
+    Int(c_uint),
+    Long(u64),
+}
+
+impl Value {
+    /// # Safety
+    /// There must be room for it.
+    unsafe fn write(self, to: *mut c_void) {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self {
+                Self::Flag(value) => to.cast::<bool>().write(value),
+                Self::Int(value) => to.cast::<c_uint>().write(value),
+                Self::Long(value) => to.cast::<c_ulonglong>().write(value),
+            }
+        }
+    }
+
+    /// What is answered of an address that belongs to nothing.
+    fn nothing(self) -> Self {
+        match self {
+            Self::Flag(_) => Self::Flag(false),
+            Self::Int(_) => Self::Int(0),
+            Self::Long(_) => Self::Long(0),
+        }
+    }
+}
+
+/// `cuPointerGetAttribute`.
+pub unsafe fn attribute(data: *mut c_void, attribute: c_int, address: CUdeviceptr) -> Answer {
+    if data.is_null() {
+        return Err(CudaError::InvalidValue.into());
+    }
+    let (found, owner) = allocation(address)?;
+    let value = value(attribute, address, found, owner)?;
+    // SAFETY: for each attribute the caller promises room for a value of its documented type.
+    unsafe { value.write(data) };
+    Ok(())
+}
+
+/// `cuPointerGetAttributes`: of an address that belongs to nothing, and of what an allocation does not have, zeros.
+pub unsafe fn attributes(
+    count: c_uint,
+    attributes: *mut c_int,
+    data: *mut *mut c_void,
+    address: CUdeviceptr,
+) -> Answer {
+    if attributes.is_null() || data.is_null() {
+        return Err(CudaError::InvalidValue.into());
+    }
+    // What an allocation would answer, for the width of its values.
+    let example = Allocation {
+        base: 0,
+        size: 0,
+        host: std::ptr::null_mut(),
+        kind: AllocationKind::Managed,
+    };
+    let known = allocation(address).ok();
+    for i in 0..count as usize {
+        // SAFETY: the caller promises so many, here and below.
+        let (attribute, to) = unsafe { (*attributes.add(i), *data.add(i)) };
+        if to.is_null() {
+            return Err(CudaError::InvalidValue.into());
+        }
+        let nothing = match attribute {
+            PEER_TOKENS => return Err(CudaError::NotSupported.into()),
+            // No device.
+            DEVICE_ORDINAL => Value::Int(-2_i32 as c_uint),
+            _ => value(attribute, 0, example, None)?.nothing(),
+        };
+        let found = known.and_then(|(found, owner)| value(attribute, address, found, owner).ok());
+        // SAFETY: as above.
+        unsafe { found.unwrap_or(nothing).write(to) };
+    }
+    Ok(())
+}
+
+/// `cuPointerSetAttribute`: the one that can be set is whether copies wait, which all do here.
+pub unsafe fn set_attribute(
+    value: *const c_void,
+    attribute: c_int,
+    address: CUdeviceptr,
+) -> Answer {
+    if value.is_null() || attribute != SYNCHRONOUS {
+        return Err(CudaError::InvalidValue.into());
+    }
+    let (found, _) = allocation(address)?;
+    // SAFETY: the attribute's value is an `unsigned int`.
+    let on = unsafe { value.cast::<c_uint>().read() } != 0;
+    let mut all = lock(&SYNCHRONOUS_ONES);
+    match on {
+        true => all.insert(found.base),
+        false => all.remove(&found.base),
+    };
+    Ok(())
+}
+
+/// The allocation that an address is in, and the context that it was made in.
+fn allocation(address: u64) -> Result<(Allocation, Option<ContextId>), CudaError> {
+    let driver = machine()?;
+    let found = driver.allocation(address)?;
+    Ok((found, driver.owner(found.base)))
+}
+
+/// An attribute of an address in an allocation. [`CudaError::InvalidValue`] for one that there is not, or that such
+/// an allocation does not have; [`CudaError::NotSupported`] for what shares memory with other programs.
+fn value(
+    attribute: c_int,
+    address: u64,
+    found: Allocation,
+    owner: Option<ContextId>,
+) -> Result<Value, CudaError> {
+    Ok(match attribute {
+        CONTEXT => Value::Long(owner.map_or(0, |context| context.0)),
+        MEMORY_TYPE => Value::Int(memory_type(found)),
+        DEVICE_POINTER => Value::Long(address),
+        HOST_POINTER if matches!(found.kind, AllocationKind::Device | AllocationKind::Mapped) => {
+            return Err(CudaError::InvalidValue);
+        }
+        HOST_POINTER => Value::Long(address),
+        PEER_TOKENS => return Err(CudaError::NotSupported),
+        SYNCHRONOUS => Value::Int(lock(&SYNCHRONOUS_ONES).contains(&found.base).into()),
+        // No address is handed out twice.
+        BUFFER_ID | BLOCK_ID => Value::Long(found.base),
+        IS_MANAGED => Value::Flag(found.kind == AllocationKind::Managed),
+        DEVICE_ORDINAL => Value::Int(0),
+        IS_SHAREABLE | IS_DIRECT | IS_DECOMPRESSED => Value::Flag(false),
+        RANGE_START | MAPPING_START => Value::Long(found.base),
+        RANGE_SIZE | MAPPING_SIZE => Value::Long(found.size),
+        MAPPED => Value::Flag(true),
+        HANDLE_TYPES => Value::Long(0),
+        ACCESS => Value::Int(READ_AND_WRITE),
+        POOL => Value::Long(pool::of(found.base)),
+        _ => return Err(CudaError::InvalidValue),
+    })
+}
+
+/// The `CUmemorytype` of an allocation: 1 for the host's memory, 2 for the device's. Managed memory
+/// counts as the device's.
+fn memory_type(found: Allocation) -> c_uint {
+    match found.kind {
+        AllocationKind::Host | AllocationKind::Registered => 1,
+        AllocationKind::Device | AllocationKind::Managed | AllocationKind::Mapped => 2,
+    }
+}

@@ -1,0 +1,149 @@
+//! What is known of a stream besides its work: its context, its number, its attributes.
+
+use std::collections::BTreeMap;
+use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
+use std::sync::Mutex;
+
+use cuda_sim::driver::{CudaError, StreamId};
+use cuda_sim::memory::global::AllocationKind;
+use cust_raw::{CUcontext, CUdevice, CUdeviceptr, CUstream};
+
+use super::raw::{Out, handle, set_if_wanted};
+use super::{in_stream, lock};
+use crate::status::Answer;
+use crate::types::CUlaunchAttributeValue;
+
+/// The numbers of `CUstreamAttrID`: a window of memory that the second cache is to keep, how the host waits, the
+/// priority, and two for domains of memory order. All are hints here.
+const ATTRIBUTES: [c_int; 5] = [1, 3, 8, 9, 10];
+const PRIORITY: c_int = 8;
+
+/// What was set of streams.
+static SET: Mutex<BTreeMap<(StreamId, c_int), CUlaunchAttributeValue>> =
+    Mutex::new(BTreeMap::new());
+
+/// `cuStreamGetCtx`.
+pub unsafe fn context(stream: CUstream, context: *mut CUcontext) -> Answer {
+    // SAFETY: the caller's promise.
+    let context = unsafe { Out::new(context) }?;
+    context.set(handle(live(stream)?.0));
+    Ok(())
+}
+
+/// `cuStreamGetCtx` of CUDA 12.5: no stream belongs to a part of a device.
+pub unsafe fn contexts(
+    stream: CUstream,
+    context: *mut CUcontext,
+    green: *mut *mut c_void,
+) -> Answer {
+    // SAFETY: the caller's promise.
+    unsafe {
+        self::context(stream, context)?;
+        set_if_wanted(green, std::ptr::null_mut());
+    }
+    Ok(())
+}
+
+/// `cuStreamGetDevice`.
+pub unsafe fn device(stream: CUstream, device: *mut CUdevice) -> Answer {
+    // SAFETY: the caller's promise.
+    let device = unsafe { Out::new(device) }?;
+    live(stream)?;
+    device.set(0);
+    Ok(())
+}
+
+/// `cuStreamGetId`: a number that no other stream has. A handle's is one; a default stream has its context's.
+pub unsafe fn id(stream: CUstream, id: *mut c_ulonglong) -> Answer {
+    // SAFETY: the caller's promise.
+    let id = unsafe { Out::new(id) }?;
+    let (context, stream) = live(stream)?;
+    id.set(match stream {
+        StreamId::LEGACY => context,
+        StreamId(number) => number,
+    });
+    Ok(())
+}
+
+/// A stream that lives, and its context's number.
+fn live(stream: CUstream) -> Result<(u64, StreamId), CudaError> {
+    let (driver, context, stream) = in_stream(stream)?;
+    driver.stream_flags(context, stream)?;
+    Ok((context.0, stream))
+}
+
+/// `cuStreamGetAttribute`: zeros where nobody has set it; the priority is the stream's.
+pub unsafe fn attribute(
+    stream: CUstream,
+    attribute: c_int,
+    value: *mut CUlaunchAttributeValue,
+) -> Answer {
+    // SAFETY: the caller's promise.
+    let value = unsafe { Out::new(value) }?;
+    let (driver, context, stream) = in_stream(stream)?;
+    let priority = driver.stream_priority(context, stream)?;
+    drop(driver);
+    check(attribute)?;
+    let mut found = CUlaunchAttributeValue([0; 16]);
+    if attribute == PRIORITY {
+        found.0[0] = priority as c_uint;
+    }
+    let set = lock(&SET).get(&(stream, attribute)).copied();
+    value.set(set.unwrap_or(found));
+    Ok(())
+}
+
+/// `cuStreamSetAttribute`.
+pub unsafe fn set_attribute(
+    stream: CUstream,
+    attribute: c_int,
+    value: *const CUlaunchAttributeValue,
+) -> Answer {
+    // SAFETY: the caller's promise.
+    let value = unsafe { value.as_ref() }.ok_or(CudaError::InvalidValue)?;
+    let (_, stream) = live(stream)?;
+    check(attribute)?;
+    lock(&SET).insert((stream, attribute), *value);
+    Ok(())
+}
+
+fn check(attribute: c_int) -> Result<(), CudaError> {
+    let known = ATTRIBUTES.contains(&attribute);
+    known.then_some(()).ok_or(CudaError::InvalidValue)
+}
+
+/// `cuStreamCopyAttributes`.
+pub unsafe fn copy_attributes(to: CUstream, from: CUstream) -> Answer {
+    let ((_, to), (_, from)) = (live(to)?, live(from)?);
+    let mut set = lock(&SET);
+    for attribute in ATTRIBUTES {
+        if let Some(&value) = set.get(&(from, attribute)) {
+            set.insert((to, attribute), value);
+        }
+    }
+    Ok(())
+}
+
+/// `cuStreamAttachMemAsync`: all managed memory can be reached from everywhere at any time, so that it is checked
+/// alone. A length of 0 means all of an allocation.
+pub unsafe fn attach(
+    stream: CUstream,
+    address: CUdeviceptr,
+    bytes: usize,
+    flags: c_uint,
+) -> Answer {
+    /// `CU_MEM_ATTACH_GLOBAL`, `CU_MEM_ATTACH_HOST` and `CU_MEM_ATTACH_SINGLE`.
+    const FLAGS: [c_uint; 3] = [1, 2, 4];
+    let (driver, context, stream) = in_stream(stream)?;
+    driver.stream_flags(context, stream)?;
+    let found = driver.allocation(address)?;
+    let all = bytes == 0 || (found.base == address && bytes as u64 == found.size);
+    let shared = matches!(
+        found.kind,
+        AllocationKind::Managed | AllocationKind::Registered
+    );
+    if !FLAGS.contains(&flags) || !all || !shared {
+        return Err(CudaError::InvalidValue.into());
+    }
+    Ok(())
+}

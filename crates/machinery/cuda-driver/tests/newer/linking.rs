@@ -1,0 +1,261 @@
+//! The linker, and fat binaries.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::ptr::null_mut;
+
+use cuda_driver::functions::*;
+use cust::sys::{CUlinkState, CUmodule};
+
+use super::*;
+
+const INVALID_IMAGE: i32 = 200;
+const INVALID_PTX: i32 = 218;
+
+const HEAD: &str = ".version 6.4\n.target sm_52\n.address_size 64\n";
+
+/// A kernel that stores what `answer` gives, with a variable that another module has.
+const CALLER: &str = ".extern .func (.param .b32 r) answer();
+.extern .global .u32 more;
+.visible .entry k(.param .u64 out) {
+    .reg .b64 %d<3>; .reg .b32 %r<4>;
+    ld.param.u64 %d1, [out];
+    { .param .b32 r; call (r), answer, (); ld.param.b32 %r1, [r]; }
+    ld.global.u32 %r2, [more];
+    add.u32 %r1, %r1, %r2;
+    st.global.u32 [%d1], %r1;
+    ret;
+}";
+
+const CALLED: &str = ".visible .global .u32 more = 2;
+.visible .func (.param .b32 r) answer() { st.param.b32 [r], 40; ret; }";
+
+/// A link, with a buffer for its errors.
+struct Link {
+    state: CUlinkState,
+    log: Box<[u8; 256]>,
+    _options: Box<([c_int; 2], [*mut c_void; 2])>,
+}
+
+impl Link {
+    fn new() -> Self {
+        let mut log = Box::new([0; 256]);
+        // `CU_JIT_ERROR_LOG_BUFFER` and its size.
+        let size = std::ptr::without_provenance_mut(256);
+        let mut options = Box::new(([5, 6], [log.as_mut_ptr().cast(), size]));
+        let mut state = null_mut();
+        // SAFETY: two options and two values, which stay.
+        let code = unsafe {
+            cuLinkCreate_v2(
+                2,
+                options.0.as_mut_ptr(),
+                options.1.as_mut_ptr(),
+                &mut state,
+            )
+        };
+        assert_eq!(code, 0);
+        Self {
+            state,
+            log,
+            _options: options,
+        }
+    }
+
+    fn add(&self, kind: c_int, name: &CStr, text: &str) -> i32 {
+        // SAFETY: as many bytes as are said, and no options.
+        unsafe {
+            cuLinkAddData_v2(
+                self.state,
+                kind,
+                text.as_ptr().cast_mut().cast(),
+                text.len(),
+                name.as_ptr(),
+                0,
+                null_mut(),
+                null_mut(),
+            )
+        }
+    }
+
+    fn complete(&self) -> Result<&CStr, i32> {
+        let (mut linked, mut size) = (null_mut(), 0);
+        // SAFETY: places to write to; what is answered ends in NUL.
+        unsafe {
+            match cuLinkComplete(self.state, &mut linked, &mut size) {
+                0 => {
+                    let text = CStr::from_ptr(linked.cast::<c_char>());
+                    assert_eq!(text.to_bytes_with_nul().len(), size);
+                    Ok(text)
+                }
+                code => Err(code),
+            }
+        }
+    }
+
+    fn told(&self) -> &str {
+        CStr::from_bytes_until_nul(&self.log[..])
+            .unwrap()
+            .to_str()
+            .unwrap()
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        // SAFETY: any handle may be asked about.
+        unsafe {
+            assert_eq!(cuLinkDestroy(self.state), 0);
+            assert_eq!(cuLinkDestroy(self.state), INVALID_HANDLE);
+        }
+    }
+}
+
+/// What the kernel `k` of a module stores.
+fn stored(module: CUmodule) -> u32 {
+    let mut function = null_mut();
+    let mut out = floats(&[0.0]);
+    let mut parameters = [(&raw mut out).cast::<c_void>()];
+    // SAFETY: the kernel has one parameter.
+    unsafe {
+        assert_eq!(cuModuleGetFunction(&mut function, module, c"k".as_ptr()), 0);
+        let launched = cuLaunchKernel(
+            function,
+            1,
+            1,
+            1,
+            1,
+            1,
+            1,
+            0,
+            null_mut(),
+            parameters.as_mut_ptr(),
+            null_mut(),
+        );
+        assert_eq!(launched, 0);
+    }
+    read(out, 1)[0].to_bits()
+}
+
+fn load(image: *const c_void) -> Result<CUmodule, i32> {
+    let mut module = null_mut();
+    // SAFETY: an image, and a handle to write to.
+    match unsafe { cuModuleLoadData(&mut module, image) } {
+        0 => Ok(module),
+        code => Err(code),
+    }
+}
+
+#[test]
+fn modules_that_need_each_other_are_linked_and_run() {
+    let _context = Own::new();
+    let link = Link::new();
+    assert_eq!(link.add(1, c"caller", &format!("{HEAD}{CALLER}\0")), 0);
+    let file = std::env::temp_dir().join(format!("warpbook-called-{}.ptx", std::process::id()));
+    std::fs::write(&file, format!("{HEAD}{CALLED}")).unwrap();
+    let path = CString::new(file.to_str().unwrap()).unwrap();
+    let none = null_mut();
+    // SAFETY: a path and no options.
+    unsafe {
+        let add = || cuLinkAddFile_v2(link.state, 1, path.as_ptr(), 0, none, null_mut());
+        assert_eq!(add(), 0);
+        std::fs::remove_file(file).unwrap();
+        assert_eq!(add(), 301);
+    }
+    let linked = link.complete().unwrap();
+    let module = load(linked.as_ptr().cast()).unwrap();
+    assert_eq!(stored(module), 42);
+    assert_eq!(link.add(1, c"late", HEAD), INVALID_VALUE, "it is complete");
+}
+
+#[test]
+fn what_does_not_link_is_told_in_the_log() {
+    let _context = Own::new();
+    let link = Link::new();
+    assert_eq!(link.add(1, c"wrong", "nonsense"), INVALID_IMAGE);
+    assert!(link.told().contains("no PTX"), "{}", link.told());
+    let link = Link::new();
+    let wrong = format!("{HEAD}.visible .entry k( {{ ret; }}");
+    assert_eq!(link.add(1, c"wrong", &wrong), INVALID_PTX);
+    assert!(link.told().starts_with("wrong: line 4"), "{}", link.told());
+    let link = Link::new();
+    let nvidia = format!("// Generated by NVIDIA NVVM Compiler\n{HEAD}");
+    assert_eq!(link.add(1, c"theirs", &nvidia), INVALID_PTX);
+    assert!(link.told().contains("NVIDIA"), "{}", link.told());
+    let link = Link::new();
+    for kind in [0, 2, 3, 4, 5] {
+        assert_eq!(link.add(kind, c"code", "code"), NOT_SUPPORTED);
+    }
+    assert_eq!(link.add(6, c"code", "code"), INVALID_VALUE);
+    assert_eq!(link.complete(), Err(INVALID_IMAGE), "nothing to link");
+    let link = Link::new();
+    for name in [c"one", c"two"] {
+        assert_eq!(link.add(1, name, &format!("{HEAD}{CALLED}")), 0);
+    }
+    assert_eq!(link.complete(), Err(INVALID_IMAGE));
+    assert_eq!(link.told(), "`more` is defined in one and in two");
+}
+
+/// A fat binary with these entries: kind, GPU, whether it is compressed, and its content.
+fn fat(entries: &[(u16, u32, bool, &[u8])]) -> Vec<u8> {
+    let mut all = Vec::new();
+    for (kind, gpu, compressed, content) in entries {
+        let padded = content.len().next_multiple_of(8);
+        all.extend(kind.to_le_bytes());
+        all.extend(0x101_u16.to_le_bytes());
+        all.extend(64_u32.to_le_bytes());
+        all.extend((padded as u64).to_le_bytes());
+        all.extend([0; 12]);
+        all.extend(gpu.to_le_bytes());
+        all.extend([0; 24]);
+        all.extend(u64::from(*compressed).to_le_bytes());
+        all.extend(*content);
+        all.resize(all.len() + padded - content.len(), 0);
+    }
+    let mut fat = Vec::new();
+    fat.extend(0xba55_ed50_u32.to_le_bytes());
+    fat.extend([1, 0, 16, 0]);
+    fat.extend((all.len() as u64).to_le_bytes());
+    fat.extend(all);
+    fat
+}
+
+fn storing(value: u32) -> String {
+    format!(
+        "{HEAD}.visible .entry k(.param .u64 out) {{ .reg .b64 %d; ld.param.u64 %d, [out];
+        st.global.u32 [%d], {value}; ret; }}\0"
+    )
+}
+
+#[test]
+fn the_newest_ptx_of_a_fat_binary_is_loaded() {
+    let _context = Own::new();
+    let (old, new) = (storing(1), storing(2));
+    let image = fat(&[
+        (2, 90, false, b"machine code"),
+        (1, 52, false, old.as_bytes()),
+        (1, 80, false, new.as_bytes()),
+        (1, 90, true, b"compressed"),
+    ]);
+    assert_eq!(stored(load(image.as_ptr().cast()).unwrap()), 2);
+    let mut module = null_mut();
+    // What a compiler leaves in a program points to it.
+    let parts: [u64; 3] = [0x4662_43b1 | 1 << 32, image.as_ptr() as u64, 0];
+    // SAFETY: a wrapper, and a handle to write to.
+    let code = unsafe { cuModuleLoadFatBinary(&mut module, parts.as_ptr().cast()) };
+    assert_eq!(code, 0);
+    assert_eq!(stored(module), 2);
+}
+
+#[test]
+fn a_fat_binary_without_plain_ptx_is_refused() {
+    let _context = Own::new();
+    for image in [
+        fat(&[(2, 90, false, b"machine code")]),
+        fat(&[(1, 90, true, b"compressed")]),
+        fat(&[]),
+    ] {
+        assert_eq!(load(image.as_ptr().cast()), Err(NOT_SUPPORTED));
+    }
+    let nowhere: [u64; 3] = [0x4662_43b1 | 1 << 32, 0, 0];
+    assert_eq!(load(nowhere.as_ptr().cast()), Err(INVALID_IMAGE));
+    assert_eq!(load(c"".as_ptr().cast()), Err(INVALID_IMAGE));
+}

@@ -1,0 +1,305 @@
+//! Libraries: PTX that is loaded for all contexts at once, and its kernels, which belong to none. Each context
+//! that uses one has a module of its own of it, made when it is first needed.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::function_attribute::{FunctionSettings, checked_setting, value};
+use super::module::{ModuleError, check_source};
+use super::{ContextId, CudaError, Driver, FunctionId, KernelId, LibraryId, ModuleId};
+use crate::exec::sm::Program;
+use crate::isa::{Kernel, Param};
+use crate::lower;
+use crate::memory::global::Global;
+
+/// What a `CUlibrary` stands for.
+pub(super) struct LoadedLibrary {
+    ptx: Arc<str>,
+    /// The program of one of its modules, for what is the same in all.
+    program: Arc<Program>,
+    /// The handles given out so far, by the kernel's index in the program.
+    kernels: BTreeMap<usize, KernelId>,
+    /// The module of each context that has used it. It may have been unloaded since.
+    modules: BTreeMap<ContextId, ModuleId>,
+}
+
+/// What a `CUkernel` stands for.
+pub(super) struct LibraryKernel {
+    library: LibraryId,
+    /// The kernel's index in the library's program.
+    index: usize,
+    settings: FunctionSettings,
+}
+
+impl Driver {
+    /// `cuLibraryLoadData`: loads PTX text for all contexts; at once for the current one, if there is one.
+    /// The error says why it does not load, and has the driver's code for that.
+    pub fn load_library(
+        &mut self,
+        current: Option<ContextId>,
+        ptx: &str,
+    ) -> Result<LibraryId, ModuleError> {
+        let mut modules = BTreeMap::new();
+        let program = match current {
+            Some(context) => {
+                let module = self.load_module(context, ptx)?;
+                modules.insert(context, module);
+                self.modules[&module].program.clone()
+            }
+            None => {
+                check_source(ptx)?;
+                let mut nowhere = Global::new(self.global.capacity());
+                Arc::new(lower::load(ptx, &self.device, &mut nowhere)?)
+            }
+        };
+        let id = LibraryId(self.handles.next());
+        let library = LoadedLibrary {
+            ptx: ptx.into(),
+            program,
+            kernels: BTreeMap::new(),
+            modules,
+        };
+        self.libraries.insert(id, library);
+        Ok(id)
+    }
+
+    /// `cuLibraryUnload`: unloads a library from all contexts. [`CudaError::InvalidHandle`] for one that is
+    /// not loaded.
+    pub fn unload_library(&mut self, library: LibraryId) -> Result<(), CudaError> {
+        let removed = self.libraries.remove(&library);
+        let removed = removed.ok_or(CudaError::InvalidHandle)?;
+        self.kernels.retain(|_, kernel| kernel.library != library);
+        for module in removed.modules.into_values() {
+            self.remove_module(module);
+        }
+        Ok(())
+    }
+
+    /// `cuLibraryGetModule`: the module of `library` in `context`.
+    /// [`CudaError::InvalidHandle`] for a library that is not loaded, and what
+    /// [`Driver::load_module`] may answer.
+    pub fn library_module(
+        &mut self,
+        library: LibraryId,
+        context: ContextId,
+    ) -> Result<ModuleId, CudaError> {
+        let found = self.library(library)?;
+        if let Some(&module) = found.modules.get(&context)
+            && self.modules.contains_key(&module)
+        {
+            self.context(context)?;
+            return Ok(module);
+        }
+        let ptx = found.ptx.clone();
+        let module = self.load_module(context, &ptx);
+        let module = module.map_err(|error| error.code())?;
+        if let Some(found) = self.libraries.get_mut(&library) {
+            found.modules.insert(context, module);
+        }
+        Ok(module)
+    }
+
+    /// `cuLibraryGetKernel`: a kernel of `library` by name, the same handle each time.
+    /// [`CudaError::NotFound`] where it has no such kernel, [`CudaError::InvalidHandle`] for a library that is
+    /// not loaded.
+    pub fn library_kernel(
+        &mut self,
+        library: LibraryId,
+        name: &str,
+    ) -> Result<KernelId, CudaError> {
+        let found = self.library(library)?.program.listing.kernel(name);
+        self.kernel_handle(library, found.ok_or(CudaError::NotFound)?)
+    }
+
+    /// `cuLibraryEnumerateKernels`: all kernels of `library`, in the order of its text.
+    /// [`CudaError::InvalidHandle`] for a library that is not loaded.
+    pub fn library_kernels(&mut self, library: LibraryId) -> Result<Vec<KernelId>, CudaError> {
+        let count = self.library(library)?.program.listing.kernels.len();
+        let kernels = (0..count).map(|index| self.kernel_handle(library, index));
+        kernels.collect()
+    }
+
+    /// `cuKernelGetLibrary`: the library that `kernel` belongs to. [`CudaError::InvalidHandle`] for an unknown
+    /// kernel, here and below.
+    pub fn kernel_library(&self, kernel: KernelId) -> Result<LibraryId, CudaError> {
+        Ok(self.kernel(kernel)?.0.library)
+    }
+
+    /// `cuKernelGetName`: the name of `kernel`.
+    pub fn kernel_name(&self, kernel: KernelId) -> Result<&str, CudaError> {
+        Ok(&self.kernel(kernel)?.1.name)
+    }
+
+    /// `cuKernelGetParamInfo`: where the parameters of `kernel` lie.
+    pub fn kernel_parameters(&self, kernel: KernelId) -> Result<&[Param], CudaError> {
+        Ok(&self.kernel(kernel)?.1.params)
+    }
+
+    /// `cuKernelGetFunction`: what `kernel` is in `context`. Errors are those of
+    /// [`Driver::library_module`].
+    pub fn kernel_function(
+        &mut self,
+        kernel: KernelId,
+        context: ContextId,
+    ) -> Result<FunctionId, CudaError> {
+        let (of_library, found) = self.kernel(kernel)?;
+        let (library, settings) = (of_library.library, of_library.settings);
+        let name = found.name.clone();
+        let module = self.library_module(library, context)?;
+        let function = self.function(context, module, &name)?;
+        if let Some(function) = self.functions.get_mut(&function) {
+            function.settings = settings;
+        }
+        Ok(function)
+    }
+
+    /// The function that a handle names to who launches it or asks about it in `context`: it may be that of a
+    /// library's kernel too. [`CudaError::InvalidHandle`] where it is neither.
+    pub fn function_named(
+        &mut self,
+        handle: u64,
+        context: Option<ContextId>,
+    ) -> Result<FunctionId, CudaError> {
+        if !self.kernels.contains_key(&KernelId(handle)) {
+            return Ok(FunctionId(handle));
+        }
+        self.kernel_function(KernelId(handle), context.ok_or(CudaError::InvalidContext)?)
+    }
+
+    /// `cuKernelGetAttribute`: attribute `number` of `kernel`. [`CudaError::InvalidValue`] for one that there
+    /// is not.
+    pub fn kernel_attribute(&self, kernel: KernelId, number: i32) -> Result<i32, CudaError> {
+        let (kernel, found) = self.kernel(kernel)?;
+        let version = self.library(kernel.library)?.program.listing.ptx_version;
+        value(&self.device, found, version, &kernel.settings, number)
+    }
+
+    /// `cuKernelSetAttribute`: as [`Driver::set_function_attribute`], in all contexts.
+    pub fn set_kernel_attribute(
+        &mut self,
+        kernel: KernelId,
+        number: i32,
+        value: i32,
+    ) -> Result<(), CudaError> {
+        let (found, described) = self.kernel(kernel)?;
+        let mut settings = found.settings;
+        checked_setting(&self.device, described, number, value)?;
+        settings.set(number, value);
+        let (library, index) = (found.library, found.index);
+        let modules = self.library(library)?.modules.values().copied();
+        let modules: Vec<ModuleId> = modules.collect();
+        for function in self.functions.values_mut() {
+            if function.kernel == index && modules.contains(&function.module) {
+                function.settings.set(number, value);
+            }
+        }
+        if let Some(kernel) = self.kernels.get_mut(&kernel) {
+            kernel.settings = settings;
+        }
+        Ok(())
+    }
+
+    fn library(&self, library: LibraryId) -> Result<&LoadedLibrary, CudaError> {
+        self.libraries.get(&library).ok_or(CudaError::InvalidHandle)
+    }
+
+    fn kernel(&self, kernel: KernelId) -> Result<(&LibraryKernel, &Kernel), CudaError> {
+        let found = self.kernels.get(&kernel).ok_or(CudaError::InvalidHandle)?;
+        let listing = &self.library(found.library)?.program.listing;
+        Ok((found, &listing.kernels[found.index]))
+    }
+
+    /// The handle of the kernel with this index, made when it is first asked for.
+    fn kernel_handle(&mut self, library: LibraryId, index: usize) -> Result<KernelId, CudaError> {
+        if let Some(&known) = self.library(library)?.kernels.get(&index) {
+            return Ok(known);
+        }
+        let id = KernelId(self.handles.next());
+        let kernel = LibraryKernel {
+            library,
+            index,
+            settings: FunctionSettings::default(),
+        };
+        self.kernels.insert(id, kernel);
+        if let Some(library) = self.libraries.get_mut(&library) {
+            library.kernels.insert(index, id);
+        }
+        Ok(id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{PTX, driver};
+    use super::*;
+
+    #[test]
+    fn a_library_is_loaded_once_and_has_a_module_in_each_context() {
+        let (mut driver, context) = driver();
+        let free = driver.memory_info(context).unwrap();
+        let library = driver.load_library(None, PTX).unwrap();
+        assert_eq!(
+            driver.memory_info(context).unwrap(),
+            free,
+            "in no context yet"
+        );
+        let kernel = driver.library_kernel(library, "store").unwrap();
+        assert_eq!(driver.library_kernel(library, "store"), Ok(kernel));
+        assert_eq!(driver.kernel_name(kernel), Ok("store"));
+        assert_eq!(driver.kernel_library(kernel), Ok(library));
+        assert!(driver.library_kernels(library).unwrap().contains(&kernel));
+        assert_eq!(driver.kernel_parameters(kernel).unwrap().len(), 2);
+        let other = driver.create_context(0).unwrap();
+        let here = driver.kernel_function(kernel, context).unwrap();
+        let there = driver.kernel_function(kernel, other).unwrap();
+        assert_ne!(here, there);
+        assert_eq!(driver.kernel_function(kernel, context), Ok(here));
+        assert_eq!(driver.function_named(kernel.0, Some(other)), Ok(there));
+        assert_eq!(driver.function_named(here.0, None), Ok(here));
+        let without = driver.function_named(kernel.0, None);
+        assert_eq!(without, Err(CudaError::InvalidContext));
+        let module = driver.library_module(library, context).unwrap();
+        assert_eq!(driver.function_module(here), Ok(module));
+
+        driver.unload_library(library).unwrap();
+        assert_eq!(driver.memory_info(context).unwrap(), free);
+        let gone = Err(CudaError::InvalidHandle);
+        assert_eq!(driver.unload_library(library), gone);
+        assert_eq!(
+            driver.kernel_attribute(kernel, 0),
+            Err(CudaError::InvalidHandle)
+        );
+        assert_eq!(driver.function_module(here), Err(CudaError::InvalidHandle));
+    }
+
+    #[test]
+    fn a_kernel_is_set_in_all_contexts() {
+        let (mut driver, context) = driver();
+        let library = driver.load_library(Some(context), PTX).unwrap();
+        let kernel = driver.library_kernel(library, "store").unwrap();
+        let here = driver.kernel_function(kernel, context).unwrap();
+        driver.set_kernel_attribute(kernel, 8, 100 << 10).unwrap();
+        assert_eq!(driver.kernel_attribute(kernel, 8), Ok(100 << 10));
+        assert_eq!(driver.function_attribute(here, 8), Ok(100 << 10));
+        let other = driver.create_context(0).unwrap();
+        let there = driver.kernel_function(kernel, other).unwrap();
+        assert_eq!(driver.function_attribute(there, 8), Ok(100 << 10));
+        let refused = driver.set_kernel_attribute(kernel, 8, 1 << 30);
+        assert_eq!(refused, Err(CudaError::InvalidValue));
+        driver.destroy_context(other).unwrap();
+        assert_eq!(driver.function_attribute(here, 8), Ok(100 << 10));
+    }
+
+    #[test]
+    fn a_library_lacks_what_its_text_lacks() {
+        let (mut driver, context) = driver();
+        for current in [None, Some(context)] {
+            assert!(driver.load_library(current, "nothing").is_err());
+            let wrong = ".version 6.4\n.target sm_52\n.address_size 64\n.entry k() { oops; }";
+            assert!(driver.load_library(current, wrong).is_err());
+            let library = driver.load_library(current, PTX).unwrap();
+            let none = driver.library_kernel(library, "nothing");
+            assert_eq!(none, Err(CudaError::NotFound));
+        }
+    }
+}

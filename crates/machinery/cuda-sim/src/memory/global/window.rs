@@ -1,0 +1,164 @@
+//! Addresses that are kept apart from memory: a range is reserved, and memory is placed in it and taken out again
+//! piece by piece. The bytes of a reserved range lie together on the host, so that pieces side by side are one.
+
+use super::allocation::LiveAllocation;
+use super::backing::Backing;
+use super::{ALIGNMENT, Allocation, AllocationKind, Global, NotAllocated, OutOfMemory};
+use std::sync::Mutex;
+
+/// A range of addresses that somebody has reserved.
+pub(super) struct Window {
+    pub size: u64,
+    backing: Backing,
+}
+
+impl Global {
+    /// Reserves `bytes` addresses that begin at a multiple of `alignment`, a power of two; nothing is there yet, and
+    /// it takes no device memory.
+    pub fn reserve(&mut self, bytes: u64, alignment: u64) -> Result<u64, OutOfMemory> {
+        let (address, past) = self.place(bytes, alignment.max(ALIGNMENT))?;
+        let backing = Backing::new(bytes).ok_or_else(|| self.out_of_memory(bytes))?;
+        self.next = past;
+        let window = Window {
+            size: bytes,
+            backing,
+        };
+        self.windows.insert(address, window);
+        Ok(address)
+    }
+
+    /// Gives back what [`Global::reserve`] gave, by its first address and length. [`NotAllocated`] where it was not
+    /// reserved so, or memory is still in it.
+    pub fn unreserve(&mut self, address: u64, bytes: u64) -> Result<(), NotAllocated> {
+        let window = self.windows.get(&address);
+        let known = window.is_some_and(|window| window.size == bytes);
+        let empty = self.pieces(address, bytes).is_empty();
+        if !known || !empty {
+            return Err(NotAllocated(address));
+        }
+        self.windows.remove(&address);
+        Ok(())
+    }
+
+    /// Takes device memory that is in no range yet.
+    pub fn take(&mut self, bytes: u64) -> Result<(), OutOfMemory> {
+        if bytes > self.free_bytes() {
+            return Err(self.out_of_memory(bytes));
+        }
+        self.used += bytes;
+        Ok(())
+    }
+
+    /// Gives back what [`Global::take`] took.
+    pub fn give_back(&mut self, bytes: u64) {
+        self.used -= bytes;
+    }
+
+    /// Where the host holds the bytes of a range that is all in one reserved range, whether memory is in it or not.
+    pub fn window(&self, address: u64, bytes: u64) -> Option<*mut u8> {
+        let (&start, window) = self.windows.range(..=address).next_back()?;
+        let offset = address - start;
+        let inside = offset.checked_add(bytes)? <= window.size;
+        inside.then(|| window.backing.aligned.wrapping_add(offset as usize))
+    }
+
+    /// Lets everybody reach the memory in part of a reserved range. [`NotAllocated`] where it is none, or memory is
+    /// there already.
+    pub fn open(&mut self, address: u64, bytes: u64) -> Result<(), NotAllocated> {
+        let host = self.window(address, bytes).ok_or(NotAllocated(address))?;
+        if !self.pieces(address, bytes).is_empty() {
+            return Err(NotAllocated(address));
+        }
+        self.made += 1;
+        let entry = LiveAllocation {
+            size: bytes,
+            host,
+            kind: AllocationKind::Mapped,
+            backing: None,
+            touched: Mutex::default(),
+            order: self.made,
+            name: None,
+            written: None,
+        };
+        self.entries.insert(address, entry);
+        Ok(())
+    }
+
+    /// Ends what [`Global::open`] began, by its first address.
+    pub fn close(&mut self, address: u64) -> Result<(), NotAllocated> {
+        self.remove(address, |kind| kind == AllocationKind::Mapped)
+    }
+
+    /// The memory that can be reached in a range of addresses.
+    fn pieces(&self, address: u64, bytes: u64) -> Vec<Allocation> {
+        let end = address.saturating_add(bytes);
+        let pieces = self.entries.range(address..end);
+        pieces.map(|(&base, entry)| entry.at(base)).collect()
+    }
+
+    /// The bytes from `address` on that lie together on the host, where the allocation that has it is a piece of a
+    /// range and other pieces follow at once.
+    pub(super) fn together(&self, found: Allocation, bytes: u64) -> u64 {
+        let mut end = found.base + found.size;
+        if found.kind != AllocationKind::Mapped {
+            return end;
+        }
+        while end - found.base < bytes {
+            match self.entries.get(&end) {
+                Some(next) if next.kind == AllocationKind::Mapped => end += next.size,
+                _ => break,
+            }
+        }
+        end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_of_a_range_are_one_on_the_host() {
+        const PIECE: u64 = 4096;
+        let mut global = Global::new(1 << 20);
+        let range = global.reserve(4 * PIECE, 2 * PIECE).unwrap();
+        assert_eq!(range % (2 * PIECE), 0);
+        assert_eq!(global.free_bytes(), 1 << 20, "addresses are no memory");
+        assert_eq!(global.host(range, 1), None);
+        global.open(range, PIECE).unwrap();
+        global.open(range + PIECE, PIECE).unwrap();
+        global.open(range + 3 * PIECE, PIECE).unwrap();
+        let host = global.host(range, 2 * PIECE).unwrap();
+        assert_eq!(
+            global.host(range + 1, 2 * PIECE - 1),
+            Some(host.wrapping_add(1))
+        );
+        assert_eq!(global.host(range, 2 * PIECE + 1), None, "a hole");
+        assert_eq!(
+            global.open(range + PIECE, 1),
+            Err(NotAllocated(range + PIECE))
+        );
+        let past = range + 4 * PIECE;
+        assert_eq!(global.open(past, 1), Err(NotAllocated(past)));
+        assert_eq!(global.free(range), Err(NotAllocated(range)));
+        assert_eq!(global.unreserve(range, 4 * PIECE), Err(NotAllocated(range)));
+        for piece in [0, 1, 3] {
+            global.close(range + piece * PIECE).unwrap();
+        }
+        assert_eq!(global.unreserve(range, PIECE), Err(NotAllocated(range)));
+        assert_eq!(global.unreserve(range, 4 * PIECE), Ok(()));
+        assert_eq!(global.open(range, 1), Err(NotAllocated(range)));
+    }
+
+    #[test]
+    fn memory_without_a_place_counts() {
+        let mut global = Global::new(1000);
+        global.take(600).unwrap();
+        assert_eq!(global.free_bytes(), 400);
+        assert!(global.take(401).is_err());
+        global.give_back(600);
+        assert_eq!(global.free_bytes(), 1000);
+        assert!(global.reserve(u64::MAX, 1).is_err());
+        assert!(global.reserve(1, 1 << 63).is_err());
+    }
+}

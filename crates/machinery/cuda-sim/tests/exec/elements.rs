@@ -1,0 +1,70 @@
+//! Elements of arrays as operands, and arrays in shared memory that are called `.extern`.
+
+use crate::harness::{load_error, module_of, words};
+
+/// What one thread stores at `%mine`, the word that it leaves in `%r1`.
+fn word(before: &str, body: &str) -> u32 {
+    let ptx = module_of(before, &format!("{body} st.global.u32 [%mine], %r1;"));
+    words(&ptx, 1).unwrap_or_else(|fault| panic!("{body}: {fault}"))[0]
+}
+
+#[test]
+fn an_element_of_an_array_is_an_address_to_mov_and_memory_to_others() {
+    let tables = ".global .u32 g[4] = {1, 2, 3, 4}; .const .u16 c[3] = {5, 6, 7};
+        .global .v2 .b32 pairs[2] = {1, 2, 3, 4};";
+    for (body, expected) in [
+        ("ld.global.u32 %r1, g[2];", 3),
+        ("ld.global.u32 %r1, g[1+2];", 4),
+        ("ld.const.u16 %r1, c[2];", 7),
+        ("ld.global.u32 %r1, pairs[1];", 3),
+        ("mov.u64 %d1, g[1]; ld.global.u32 %r1, [%d1];", 2),
+        ("mov.u64 %d1, g[0]; ld.global.u32 %r1, [%d1+4];", 2),
+        ("st.global.u32 g[3], 9; ld.global.u32 %r1, [g+12];", 9),
+        (
+            "atom.global.add.u32 %r2, g[0], 4; ld.global.u32 %r1, g[0];",
+            5,
+        ),
+        ("cvta.global.u64 %d1, g[3]; ld.u32 %r1, [%d1];", 4),
+        (
+            "{ .shared .f64 g[4]; mov.u32 %r1, g[3]; mov.u32 %r2, g; sub.u32 %r1, %r1, %r2; }",
+            24,
+        ),
+        (
+            "{ .local .b8 l[8]; st.local.u8 l[5], 3; ld.local.u8 %r1, [l+5]; }",
+            3,
+        ),
+    ] {
+        assert_eq!(word(tables, body), expected, "{body}");
+    }
+}
+
+#[test]
+fn other_indices_are_refused() {
+    let before = ".global .u32 one; .global .u32 square[2][2];";
+    for (body, reason) in [
+        ("ld.global.u32 %r1, one[0];", "no array of one dimension"),
+        ("ld.global.u32 %r1, square[0];", "no array of one dimension"),
+        ("ld.global.u32 %r1, none[0];", "no array of one dimension"),
+        ("ld.global.u32 %r1, %r2[0];", "no array of one dimension"),
+        ("ld.global.u32 %r1, square[%r2];", "an index is a constant"),
+        (
+            "ld.global.u32 %r1, square[0f00000000];",
+            "an index is an integer",
+        ),
+        ("ld.global.u32 %r1, square[0", "`]`"),
+    ] {
+        let text = load_error(&module_of(before, body)).to_string();
+        assert!(text.contains(reason), "{body}: {text}");
+    }
+}
+
+/// What has a size is laid out where the kernel's other variables are; what has none comes behind them.
+#[test]
+fn an_extern_array_with_a_size_is_laid_out_here() {
+    let before = ".extern .shared .align 16 .b8 a[512]; .shared .align 16 .b8 b[16];
+        .extern .shared .align 16 .b8 rest[];";
+    let apart = "mov.u32 %r1, a; mov.u32 %r2, b; sub.s32 %r1, %r2, %r1; abs.s32 %r1, %r1;";
+    assert!(word(before, apart) >= 16);
+    let rest = "mov.u32 %r1, a; mov.u32 %r1, b; mov.u32 %r1, rest;";
+    assert_eq!(word(before, rest), 528);
+}

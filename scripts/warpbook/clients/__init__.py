@@ -1,0 +1,109 @@
+"""Programs that load CUDA's driver themselves, and their tests: see scripts/clients."""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+
+from .. import tables
+from . import catalogue, pages
+from .install import Missing
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+
+
+def main(doc):
+    flags = parse(doc)
+    if flags.source:
+        found = read(flags.source)
+    else:
+        found = run(flags)
+    parts = pages.parts(sorted(found, key=place))
+    if flags.into:
+        tables.insert({flags.into: parts}, flags.check, "those of the runs")
+    else:
+        tables.show(parts)
+    unknown = [f"{one['client']}: {test['test']}: {test['why']}" for one in found for test in unexpected(one)]
+    if flags.ci and unknown:
+        sys.exit("these tests fail that are not known to:\n" + "\n".join(unknown))
+
+
+def parse(doc):
+    summary, _, rest = doc.partition("\n")
+    parser = argparse.ArgumentParser(
+        description=summary, epilog=rest, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    names = [client.name for client in catalogue.CLIENTS]
+    parser.add_argument("clients", nargs="*", metavar="CLIENT", help=", ".join(names))
+    parser.add_argument("--ci", action="store_true")
+    parser.add_argument("--save", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--from", dest="source", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--into", type=pathlib.Path, metavar="PAGE")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--program", type=pathlib.Path, metavar="CUDA-RUN", help="a cuda-run that was built before")
+    parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "target/clients", help="where clients are")
+    parser.add_argument("--python", default="/usr/bin/python3", help="one that has torch")
+    flags = parser.parse_args()
+    if unknown := set(flags.clients) - set(names):
+        parser.error(f"no client is called {', '.join(sorted(unknown))}; there are {', '.join(names)}")
+    return flags
+
+
+def run(flags):
+    """What came of each client's tests."""
+    flags.program = (flags.program or built()).resolve()
+    flags.folder = flags.folder.resolve()
+    found = []
+    for client in catalogue.CLIENTS:
+        if flags.clients and client.name not in flags.clients:
+            continue
+        try:
+            folder = client.install(flags)
+        except Missing as why:
+            if flags.ci:
+                sys.exit(f"{client.name}: {why}")
+            print(f"{client.name}: left out: {why}", flush=True)
+            continue
+        for suite in client.suites:
+            if flags.ci and not suite.ci:
+                continue
+            record = {"client": client.name, "version": client.version, "suite": suite.name}
+            record |= suite.run(flags, folder)
+            record["failed"] = [one | {"known": why} for one in record["failed"] for why in [suite.why(one["test"])]]
+            print(f"{client.name} {suite.name}: {len(record['failed'])} failed, {record['passed']} passed", flush=True)
+            found.append(record)
+            if flags.save:
+                # At once: what comes after may be ended.
+                kept = [one for one in read(flags.save) if place(one) != place(record)]
+                save(flags.save, [*kept, record])
+    return found
+
+
+def built():
+    """cuda-run, and the library beside it."""
+    command = ["cargo", "build", "--quiet", "-p", "cuda-run", "--message-format=json"]
+    said = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
+    messages = map(json.loads, said.splitlines())
+    programs = [one["executable"] for one in messages if one.get("executable")]
+    return pathlib.Path(programs[-1])
+
+
+def place(record):
+    return record["client"], record["suite"]
+
+
+def unexpected(record):
+    return [test for test in record["failed"] if not test["known"] and not test.get("on CPU")]
+
+
+def read(path):
+    if not path or not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def save(path, found):
+    lines = (json.dumps(one, ensure_ascii=False) + "\n" for one in sorted(found, key=place))
+    path.write_text("".join(lines), encoding="utf-8")

@@ -1,0 +1,120 @@
+"""The clients: where each comes from, at which version, which of its tests are run, and which fail for which reason.
+
+Left out altogether: numba-cuda, which compiles with NVIDIA's NVVM; Taichi, which links NVIDIA's libdevice into every
+kernel. Halide, Triton and Mojo are run by hand so far.
+"""
+
+import dataclasses
+from collections.abc import Callable
+
+from . import crates, packages
+
+TIMES = "compares times, which are the host's here"
+LAYERS = "arrays of layers and cube maps are not simulated"
+CAPTURE = "the capture of streams is not simulated yet"
+AT_ONCE = "a host function runs when it is put into a stream, and not later"
+NOT_A_NUMBER = (
+    "tinygrad 0.12.0 compares with `setp.ne`, which is false where a number is none: the same on a GPU; 0.13.0 has "
+    "`setp.neu`"
+)
+
+
+@dataclasses.dataclass
+class Client:
+    """A program, and what of its tests is run."""
+
+    name: str
+    version: str
+    registry: str
+    install: Callable
+    suites: list
+
+
+CLIENTS = [
+    Client(
+        "cust",
+        "0.3.2",
+        "crates.io",
+        crates.installed("cust", "0.3.2"),
+        [
+            crates.Suite(
+                "all",
+                ci=True,
+                features=[],
+                known={
+                    "memory::array::test::allow_1d_layered_arrays": LAYERS,
+                    "memory::array::test::allow_cubemaps": LAYERS,
+                    "memory::array::test::allow_layered_cubemaps": LAYERS,
+                },
+            )
+        ],
+    ),
+    Client(
+        "cudarc",
+        "0.19.10",
+        "crates.io",
+        crates.installed("cudarc", "0.19.10"),
+        [
+            crates.Suite(
+                "driver",
+                ci=True,
+                features=["std", "driver", "fallback-dynamic-loading", "cuda-13000"],
+                only="driver::",
+                left_out={
+                    "driver::safe::core::tests::test_default_pinned_host_reads_are_faster_than_write_combined": TIMES,
+                    "driver::safe::core::tests::test_pinned_copy_is_faster": TIMES,
+                },
+                known={
+                    "driver::safe::core::tests::test_event_try_is_complete": AT_ONCE,
+                    "driver::safe::core::tests::test_event_try_is_complete_preserves_capture_error": CAPTURE,
+                    "driver::safe::graph::tests::test_end_capture_flags": CAPTURE,
+                    "driver::safe::graph::tests::test_end_capture_invalid_flags": CAPTURE,
+                },
+            )
+        ],
+    ),
+    Client(
+        "tinygrad",
+        "0.12.0",
+        "PyPI",
+        packages.installed("tinygrad", "0.12.0"),
+        [
+            packages.Suite(
+                "operations",
+                ci=True,
+                files=["test_ops.py"],
+                known={
+                    "test_isclose_edge_cases": NOT_A_NUMBER,
+                    "test_isfinite": NOT_A_NUMBER,
+                    "test_isnan": NOT_A_NUMBER,
+                },
+            ),
+            packages.Suite(
+                "back end",
+                ci=False,
+                # The package has no more of them: the others import what lies beside it in its repository.
+                files=[
+                    "test_tiny.py",
+                    "test_arange.py",
+                    "test_assign.py",
+                    "test_custom_kernel.py",
+                    "test_dtype_alu.py",
+                    "test_edgecases.py",
+                    "test_fusion_op.py",
+                    "test_jit_cases.py",
+                    "test_jit_footguns.py",
+                    "test_linearizer.py",
+                    "test_opt_gemm.py",
+                    "test_outerworld.py",
+                    "test_pickle.py",
+                    "test_rangeify.py",
+                    "test_setitem.py",
+                    "test_softmax_fusion.py",
+                    "test_tensor_variable.py",
+                    "test_zero_copy.py",
+                ],
+                known={},
+            ),
+        ],
+    ),
+]

@@ -1,0 +1,135 @@
+"""Clients from crates.io, and their tests."""
+
+import dataclasses
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+
+from .install import once, quietly
+
+MANIFEST = """[package]
+name = "client"
+version = "0.0.0"
+edition = "2021"
+
+[lib]
+path = "lib.rs"
+
+[dependencies]
+{name} = {{ version = "={version}", default-features = false }}
+
+[workspace]
+"""
+
+
+def installed(name, version):
+    """What brings the crate's source into a folder."""
+
+    def make(folder):
+        (folder / "Cargo.toml").write_text(MANIFEST.format(name=name, version=version), encoding="utf-8")
+        (folder / "lib.rs").touch()
+        quietly(["cargo", "vendor", "--quiet", "sources"], folder)
+        shutil.move(folder / "sources" / name, folder / "crate")
+        shutil.rmtree(folder / "sources")
+        # The crate is a workspace of its own, wherever the folder is.
+        with (folder / "crate/Cargo.toml").open("a", encoding="utf-8") as manifest:
+            manifest.write("\n[workspace]\n")
+
+    def install(flags):
+        return once(flags.folder / f"{name}-{version}", make) / "crate"
+
+    return install
+
+
+@dataclasses.dataclass
+class Suite:
+    """Tests of a crate, as cargo runs them."""
+
+    name: str
+    ci: bool
+    features: list
+    known: dict
+    only: str = ""
+    left_out: dict = dataclasses.field(default_factory=dict)
+
+    def why(self, test):
+        return self.known.get(test, "")
+
+    def run(self, flags, folder):
+        command = ["cargo", "test", "--quiet", "--lib", "--no-run", "--message-format=json"]
+        if self.features:
+            command += ["--no-default-features", "--features", ",".join(self.features)]
+        toolkit = self.toolkit(flags, folder)
+        environment = os.environ | {"CUDA_PATH": str(toolkit), "CUDA_LIBRARY_PATH": str(toolkit)}
+        # It is no member of this workspace, and has a folder of its own for what is built.
+        environment["CARGO_TARGET_DIR"] = str(folder / "target")
+        said = subprocess.run(
+            command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False
+        )
+        if said.returncode:
+            raise SystemExit(said.stderr)
+        programs = [json.loads(line).get("executable") for line in said.stdout.splitlines()]
+        program = [one for one in programs if one][-1]
+        words = [f"--test-threads={flags.jobs}", *([self.only] if self.only else [])]
+        words += [word for test in self.left_out for word in ("--skip", test)]
+        begun = time.monotonic()
+        ended = subprocess.run(
+            [flags.program, "--quiet", "--time-limit", "600", "--", program, *words],
+            cwd=folder,
+            env=environment | {"RUST_BACKTRACE": "0"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+        return {
+            "command": f"cuda-run -- cargo test --lib{self.words()}",
+            "seconds": round(time.monotonic() - begun),
+            "left out": self.left_out,
+            **read(ended.stdout, ended.stderr, ended.returncode),
+        }
+
+    def words(self):
+        features = f" --no-default-features --features {','.join(self.features)}" if self.features else ""
+        return features + (f" {self.only}" if self.only else "")
+
+    @staticmethod
+    def toolkit(flags, folder):
+        """What a crate takes for a toolkit that is built only where one is: a header and the library to link to."""
+        toolkit = folder.parent / "toolkit"
+        library = next(
+            place / "libwarpbook_cuda.so"
+            for place in (flags.program.parent / "deps", flags.program.parent)
+            if (place / "libwarpbook_cuda.so").exists()
+        )
+        for part in ("include", "lib64"):
+            (toolkit / part).mkdir(parents=True, exist_ok=True)
+        (toolkit / "include/cuda.h").touch()
+        link = toolkit / "lib64/libcuda.so"
+        link.unlink(missing_ok=True)
+        link.symlink_to(library)
+        return toolkit
+
+
+def read(said, errors, status):
+    """What Rust's tests say of themselves."""
+    verdicts = re.findall(r"^test (\S+)(?: - should panic)? \.\.\. (ok|FAILED|ignored)", said, re.MULTILINE)
+    failed = [test for test, verdict in verdicts if verdict == "FAILED"]
+    if not verdicts or (status and not failed):
+        raise SystemExit(f"the tests did not come to their end:\n{said}\n{errors}")
+    return {
+        "passed": sum(verdict == "ok" for _, verdict in verdicts),
+        "skipped": sum(verdict == "ignored" for _, verdict in verdicts),
+        "failed": [{"test": test, "why": reason(said, test)} for test in failed],
+    }
+
+
+def reason(said, test):
+    """The panic's own words."""
+    own = re.search(rf"---- {re.escape(test)} stdout ----\n(.*?)(?=\n---- |\nfailures:|\Z)", said, re.DOTALL)
+    panic = re.search(r"panicked at [^\n]*:\n([^\n]+)", own.group(1) if own else "")
+    return panic.group(1).strip() if panic else ""

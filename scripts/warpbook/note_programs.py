@@ -1,0 +1,112 @@
+"""The notes' programs by two compilers: see scripts/note-programs."""
+
+import pathlib
+import shlex
+import shutil
+import statistics
+import sys
+import tempfile
+
+from . import ROOT, flags as shared, machine, programs, records, tables
+from .counters import ncu
+
+NOTES = ROOT / "kernels/notes"
+METRIC = "gpu__time_duration.sum"
+RUNS = 3
+# As they stand, most of these kernels take less time than a launch's own spread. So they are timed with more to do.
+LARGER = {
+    "add-constant": ("count = 128000", "count = 12800000"),
+    "device-symbols": ("count = 1000", "count = 30000"),
+    "matmul-pitched": ("m = 97, n = 131, p = 75", "m = 970, n = 1310, p = 750"),
+    "matmul-tiled": ("size = 160", "size = 1600"),
+    "raytrace-const": ("WIDTH = 256, HEIGHT = 256", "WIDTH = 2048, HEIGHT = 2048"),
+    "stencil-readonly": ("count = 1 << 18", "count = 1 << 24"),
+    "vector-add": ("count = 1 << 20", "count = 1 << 24"),
+}
+
+
+def main(doc):
+    flags = parse(doc)
+    lines = records.read(flags.source) if flags.source else measure(flags.program)
+    records.save(flags.save, lines)
+    part = {"notes": page(*lines)}
+    if flags.into:
+        tables.insert({flags.into: part}, flags.check, "those of the runs")
+    else:
+        tables.show(part)
+
+
+def parse(doc):
+    parser = shared.parser(doc, "--save", "--from", "--into", "--check")
+    parser.add_argument("--program", metavar="CUDA-RUN", type=pathlib.Path, action="append")
+    return shared.parse(parser)
+
+
+def measure(others):
+    """What is known of the machine, then a record for each kernel of each program."""
+    name, driver = machine.gpu("name", "driver_version")
+    about = {"gpu": name, "driver": driver, "date": machine.today(), "nvcc": machine.version("nvcc")}
+    return [about, *(record for name in LARGER for record in compared(others, name))]
+
+
+def compared(others, name):
+    """The kernels of a program, each with its median times in µs."""
+    with tempfile.TemporaryDirectory() as folder:
+        source = larger(name, pathlib.Path(folder))
+        programs.output(["nvcc", "-O3", "-arch=native", "-std=c++17", source, "-o", source.parent / "nvcc"])
+        commands = [[source.parent / "nvcc"], *([*command, source] for command in cuda_runs(others))]
+        times = {}
+        for kernel, compiler, time in launches(commands * RUNS):
+            times.setdefault(kernel, {}).setdefault(compiler, []).append(time)
+    return [
+        {"program": name, "size": LARGER[name][1], "kernel": kernel}
+        | {compiler: statistics.median(all) for compiler, all in by.items()}
+        for kernel, by in times.items()
+    ]
+
+
+def larger(name, folder):
+    """The program with more to do, in this folder with what it includes."""
+    shutil.copytree(NOTES, folder, dirs_exist_ok=True)
+    source = folder / f"{name}.cu"
+    text = source.read_text(encoding="utf-8")
+    as_it_stands, more = LARGER[name]
+    if text.count(as_it_stands) != 1:
+        sys.exit(f"error: {name} does not say its size as {as_it_stands}")
+    source.write_text(text.replace(as_it_stands, more), encoding="utf-8")
+    return source
+
+
+def cuda_runs(others):
+    """The commands that stand for cuda-run: those given, or as cargo builds it."""
+    if others:
+        return [[program.resolve()] for program in others]
+    return [["cargo", "run", "--quiet", "--locked", "--manifest-path", ROOT / "Cargo.toml", "-p", "cuda-run", "--"]]
+
+
+def launches(commands):
+    """The kernel's name, the program's and the time in µs of each launch of some commands."""
+    options = ["--target-processes", "all", "--metrics", METRIC, "--clock-control", "none"]
+    options += ["--csv", "--print-units", "base", "--page", "raw"]
+    lines = "; ".join(shlex.join(map(str, command)) for command in commands)
+    page = programs.output(["ncu", *options, "sh", "-c", lines], CUDA_BACKEND="gpu")
+    for launch in ncu.raw_page(page, [METRIC]):
+        yield bare(launch["kernel"]), launch["process"], launch["gpu"][METRIC] / 1000
+
+
+def bare(kernel):
+    """A kernel's name, however a compiler spells its type."""
+    return kernel.removeprefix("void ").replace("(bool)1", "true").replace("(bool)0", "false")
+
+
+def page(about, *kernels):
+    """A row a kernel, with each program's time as often as nvcc's."""
+    compilers = [key for key in kernels[0] if key not in ("program", "size", "kernel", "nvcc")]
+    header = ["program", "size", "kernel", "by nvcc, µs", *(f"by {one}, µs" for one in compilers), "ratio"]
+    rows = [
+        [f"`{one['program']}`", f"`{one['size']}`", f"`{one['kernel']}`", *(f"{one[by]:.2f}" for by in ["nvcc", *compilers])]
+        + [", ".join(f"{one[by] / one['nvcc']:.3f}" for by in compilers)]
+        for one in kernels
+    ]
+    told = f"{about['gpu']}, driver {about['driver']}, {about['date']}; nvcc {about['nvcc']}."
+    return f"{told}\n\n{tables.table(header, rows)}"
