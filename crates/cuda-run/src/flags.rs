@@ -74,7 +74,8 @@ pub struct Show {
     pub json: Option<PathBuf>,
 
     /// Print what each kernel does to the memory system, and what to change first; with lines, the
-    /// source as well. On a GPU, the command by which NVIDIA's profiler tells it
+    /// source as well. On a GPU, how long its launches take, and the command by which NVIDIA's profiler
+    /// tells the rest
     #[arg(
         long,
         value_name = "DETAIL",

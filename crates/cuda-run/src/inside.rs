@@ -7,6 +7,7 @@ use std::process;
 use clap::Parser;
 use common::error::{in_words, note};
 use cuda_driver::Checks;
+use summary::kernels::Measured;
 use summary::wire::{Teller, Told};
 
 use crate::described::{self, Description};
@@ -31,6 +32,9 @@ struct Flags {
     name: OsString,
     #[arg(long)]
     counts: bool,
+    /// Whether to measure what kernels take.
+    #[arg(long)]
+    measure: bool,
     #[arg(long)]
     check: Option<Checks>,
     #[arg(last = true)]
@@ -52,6 +56,16 @@ pub fn main(words: &[OsString]) -> ! {
     cuda_driver::observe(Box::new(|event| {
         teller.tell(&Told::of(&event));
     }));
+    if flags.measure {
+        cuda_runtime::time_launches(Box::new(|launch| {
+            teller.tell(&Told::Measured(Measured {
+                kernel: launch.kernel,
+                grid: launch.grid,
+                block: launch.block,
+                milliseconds: launch.milliseconds.into(),
+            }));
+        }));
+    }
     process::exit(match &flags.described {
         Some(file) => launch(file, &flags, teller),
         None => call(&flags, teller),

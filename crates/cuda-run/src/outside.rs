@@ -85,7 +85,11 @@ impl Process<'_> {
             command.arg("--set").arg(set);
         }
         if show.counts() {
-            command.arg("--counts");
+            // On the simulator what is counted has a modelled time with it.
+            command.arg(match self.gpu.time {
+                Clock::Measured => "--measure",
+                Clock::Modelled => "--counts",
+            });
         }
         if let Some(checks) = show.check {
             command.arg("--check").arg(checks.to_string());

@@ -10,6 +10,7 @@ use crate::program;
 use crate::properties::{DeviceProperties, attribute, of};
 use crate::start::{self, context, current_device, device as numbered, devices};
 use crate::status::{Answer, Error, driver};
+use crate::timing::{self, Which};
 
 /// `CUDART_VERSION`.
 const VERSION: c_int = 12080;
@@ -87,12 +88,17 @@ pub unsafe fn choose(to: *mut c_int, wanted: *const DeviceProperties) -> Answer 
 pub unsafe fn synchronize() -> Answer {
     context()?;
     // SAFETY: any thread may wait.
-    driver(unsafe { cu::cuCtxSynchronize() })
+    let result = driver(unsafe { cu::cuCtxSynchronize() });
+    timing::tell(Which::Ended);
+    result
 }
 
 /// `cudaDeviceReset`.
 pub unsafe fn reset() -> Answer {
-    start::reset(program::forget)?;
+    start::reset(|context| {
+        timing::tell(Which::Of(context));
+        program::forget(context);
+    })?;
     forget_sticky();
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Kernel launches.
 
 use std::cell::RefCell;
-use std::ffi::{c_int, c_uint, c_void};
+use std::ffi::{CStr, c_int, c_uint, c_void};
 use std::ptr::null_mut;
 
 use cuda_driver::functions as cu;
@@ -11,9 +11,10 @@ use crate::arguments::read;
 use crate::program;
 use crate::program::register::{Configuration, pop, push};
 use crate::properties::attribute;
-use crate::start::current_device;
+use crate::start::{context, current_device};
 use crate::status::{Answer, Error, SUCCESS, driver};
 use crate::stream::named;
+use crate::timing::timed;
 use crate::types::{Dim3, LaunchConfig};
 
 /// The attributes (`cudaLaunchAttributeID`) that can be had.
@@ -37,7 +38,7 @@ pub unsafe fn kernel(
     stream: CUstream,
 ) -> Answer {
     let launch = Launch {
-        function: program::kernel(host)?,
+        host,
         grid,
         block,
         dynamic_shared,
@@ -57,7 +58,7 @@ pub unsafe fn cooperative_kernel(
     stream: CUstream,
 ) -> Answer {
     let launch = Launch {
-        function: program::kernel(host)?,
+        host,
         grid,
         block,
         dynamic_shared,
@@ -92,7 +93,7 @@ pub unsafe fn with_config(
         }
     }
     let launch = Launch {
-        function: program::kernel(host)?,
+        host,
         grid: config.grid,
         block: config.block,
         dynamic_shared: config.dynamic_shared,
@@ -109,7 +110,8 @@ pub unsafe fn with_config(
 
 /// A launch, but for its arguments.
 struct Launch {
-    function: CUfunction,
+    /// By which the program knows the kernel.
+    host: *const c_void,
     grid: Dim3,
     block: Dim3,
     dynamic_shared: usize,
@@ -122,22 +124,12 @@ impl Launch {
     unsafe fn start(&self, arguments: *mut *mut c_void, extra: *mut *mut c_void) -> Answer {
         let (grid, block) = (self.grid, self.block);
         // SAFETY: the caller's promise.
-        let result = unsafe {
+        self.make(|function, shared, stream| unsafe {
             cu::cuLaunchKernel(
-                self.function,
-                grid.x,
-                grid.y,
-                grid.z,
-                block.x,
-                block.y,
-                block.z,
-                self.shared()?,
-                named(self.stream),
-                arguments,
-                extra,
+                function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, stream,
+                arguments, extra,
             )
-        };
-        self.judged(result)
+        })
     }
 
     /// # Safety
@@ -145,25 +137,29 @@ impl Launch {
     unsafe fn start_cooperative(&self, arguments: *mut *mut c_void) -> Answer {
         let (grid, block) = (self.grid, self.block);
         // SAFETY: the caller's promise.
-        let result = unsafe {
+        self.make(|function, shared, stream| unsafe {
             cu::cuLaunchCooperativeKernel(
-                self.function,
-                grid.x,
-                grid.y,
-                grid.z,
-                block.x,
-                block.y,
-                block.z,
-                self.shared()?,
-                named(self.stream),
+                function, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, stream,
                 arguments,
             )
-        };
-        self.judged(result)
+        })
     }
 
-    fn shared(&self) -> Answer<c_uint> {
-        c_uint::try_from(self.dynamic_shared).map_err(|_| Error::INVALID_VALUE)
+    /// Makes it by the driver's function, which is given the kernel, the bytes of dynamic shared memory and
+    /// the stream.
+    fn make(&self, launch: impl FnOnce(CUfunction, c_uint, CUstream) -> c_int) -> Answer {
+        let function = program::kernel(self.host)?;
+        let shared = c_uint::try_from(self.dynamic_shared).map_err(|_| Error::INVALID_VALUE)?;
+        let stream = named(self.stream);
+        let kernel = || {
+            // SAFETY: it is a string for as long as the kernel is registered.
+            let name = unsafe { CStr::from_ptr(program::kernel_name(self.host)?) };
+            Ok((name.to_string_lossy().into_owned(), context()?))
+        };
+        let result = timed(kernel, (self.grid, self.block, stream), || {
+            launch(function, shared, stream)
+        });
+        self.judged(result)
     }
 
     /// The runtime's error: a driver calls a grid or a block that no GPU has an invalid value, the
@@ -243,7 +239,7 @@ pub unsafe fn configured(host: *const c_void) -> Answer {
     let mut arguments = ARGUMENTS.take();
     let mut bytes = arguments.len();
     let launch = Launch {
-        function: program::kernel(host)?,
+        host,
         grid: configuration.grid,
         block: configuration.block,
         dynamic_shared: configuration.dynamic_shared,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use chapter::check;
 use cuda_driver::{Finding, FindingKind, Severity};
 
-use crate::kernels::{Kernel, Kernels};
+use crate::kernels::{Kernel, Kernels, Measured};
 use crate::wire::Told;
 
 /// What a program has told so far.
@@ -13,6 +13,7 @@ use crate::wire::Told;
 pub struct Gathered {
     process: String,
     kernels: Kernels,
+    measured: Kernels<Measured>,
     found: Vec<Finding>,
     faults: Vec<String>,
     not_loaded: Option<String>,
@@ -28,6 +29,8 @@ pub struct Summary {
     /// The program of its process, where it said so.
     pub process: String,
     pub kernels: Vec<Kernel>,
+    /// The kernels whose launches were measured, on a GPU.
+    pub measured: Vec<Kernel<Measured>>,
     pub findings: Vec<Finding>,
     pub faults: Vec<String>,
     /// Its library was not loaded, and why.
@@ -50,6 +53,7 @@ impl Gathered {
             Told::Process(program) => self.process = program,
             Told::NotLoaded(why) => self.not_loaded = Some(why),
             Told::Launched(record) => self.kernels.add(*record),
+            Told::Measured(launch) => self.measured.add(launch),
             Told::Faulted(fault) => self.faults.push(fault),
             Told::Found(findings) => self.found.extend(findings),
             Told::Wrong(text) => self.wrong.push(text),
@@ -75,6 +79,7 @@ impl Gathered {
         Summary {
             process: self.process.clone(),
             kernels: self.kernels.finish(),
+            measured: self.measured.finish(),
             findings: check::once(found),
             faults: self.faults.clone(),
             not_loaded: self.not_loaded.clone(),
@@ -105,6 +110,7 @@ impl Summary {
     pub fn is_idle(&self) -> bool {
         let told = [&self.faults, &self.wrong, &self.not_simulated];
         self.kernels.is_empty()
+            && self.measured.is_empty()
             && self.findings.is_empty()
             && self.refused.is_empty()
             && told.iter().all(|told| told.is_empty())

@@ -4,10 +4,68 @@ use std::collections::HashMap;
 
 use cuda_driver::LaunchRecord;
 use cuda_driver::names::{in_full, plain};
+use serde::{Deserialize, Serialize};
+
+/// What is known of a launch, and then of several of one kernel.
+pub trait Launch: Clone {
+    /// The kernel's name.
+    fn kernel(&mut self) -> &mut String;
+    /// Blocks of the grid, and threads of a block.
+    fn shape(&self) -> [[u32; 3]; 2];
+    /// Adds another launch; the shape stays.
+    fn add(&mut self, other: &Self);
+    /// What it took, or all of them together.
+    fn milliseconds(&self) -> f64;
+}
+
+impl Launch for LaunchRecord {
+    fn kernel(&mut self) -> &mut String {
+        &mut self.kernel
+    }
+
+    fn shape(&self) -> [[u32; 3]; 2] {
+        [self.grid, self.block]
+    }
+
+    fn add(&mut self, other: &Self) {
+        LaunchRecord::add(self, other);
+    }
+
+    fn milliseconds(&self) -> f64 {
+        self.time.milliseconds
+    }
+}
+
+/// A launch on a GPU, measured by two events.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Measured {
+    pub kernel: String,
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    pub milliseconds: f64,
+}
+
+impl Launch for Measured {
+    fn kernel(&mut self) -> &mut String {
+        &mut self.kernel
+    }
+
+    fn shape(&self) -> [[u32; 3]; 2] {
+        [self.grid, self.block]
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.milliseconds += other.milliseconds;
+    }
+
+    fn milliseconds(&self) -> f64 {
+        self.milliseconds
+    }
+}
 
 /// A kernel and what its launches did.
 #[derive(Clone, Debug)]
-pub struct Kernel {
+pub struct Kernel<L = LaunchRecord> {
     /// As its author calls it: `add<float>`.
     pub name: String,
     /// Its name in the PTX, which tells kernels of one name and other parameters apart.
@@ -17,35 +75,42 @@ pub struct Kernel {
     /// Whether its launches had other grids or blocks than the first.
     pub varied: bool,
     /// All launches together; its kernel is [`Self::name`], its grid that of the first.
-    pub all: LaunchRecord,
+    pub all: L,
 }
 
 /// The kernels of a program, in the order of their first launches.
-#[derive(Debug, Default)]
-pub struct Kernels {
-    all: Vec<Kernel>,
+#[derive(Debug)]
+pub struct Kernels<L = LaunchRecord> {
+    all: Vec<Kernel<L>>,
     /// Where each is, by its symbol: a program may have thousands.
     places: HashMap<String, usize>,
 }
 
-impl Kernels {
+impl<L> Default for Kernels<L> {
+    fn default() -> Self {
+        Kernels {
+            all: Vec::new(),
+            places: HashMap::new(),
+        }
+    }
+}
+
+impl<L: Launch> Kernels<L> {
     /// Adds a launch.
-    pub fn add(&mut self, launch: LaunchRecord) {
-        if let Some(&place) = self.places.get(&launch.kernel) {
+    pub fn add(&mut self, mut launch: L) {
+        let symbol = launch.kernel().clone();
+        if let Some(&place) = self.places.get(&symbol) {
             let known = &mut self.all[place];
             known.launches += 1;
-            known.varied |= (known.all.grid, known.all.block) != (launch.grid, launch.block);
+            known.varied |= known.all.shape() != launch.shape();
             known.all.add(&launch);
             return;
         }
-        let symbol = launch.kernel.clone();
         let name = plain(&symbol);
+        launch.kernel().clone_from(&name);
         self.places.insert(symbol.clone(), self.all.len());
         self.all.push(Kernel {
-            all: LaunchRecord {
-                kernel: name.clone(),
-                ..launch
-            },
+            all: launch,
             name,
             symbol,
             launches: 1,
@@ -54,7 +119,7 @@ impl Kernels {
     }
 
     /// All of them. Those of one name have their parameters with it.
-    pub fn finish(&self) -> Vec<Kernel> {
+    pub fn finish(&self) -> Vec<Kernel<L>> {
         let mut named: HashMap<&str, usize> = HashMap::new();
         for kernel in &self.all {
             *named.entry(&kernel.name).or_default() += 1;
@@ -63,7 +128,7 @@ impl Kernels {
         for kernel in &mut kernels {
             if named[kernel.name.as_str()] > 1 {
                 kernel.name = in_full(&kernel.symbol);
-                kernel.all.kernel.clone_from(&kernel.name);
+                kernel.all.kernel().clone_from(&kernel.name);
             }
         }
         kernels

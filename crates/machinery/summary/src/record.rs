@@ -7,6 +7,7 @@ use cuda_driver::Checks;
 use serde::Serialize;
 
 use crate::Summary;
+use crate::kernels::Measured;
 
 /// The number of the record's schema, `docs/records/cuda-run.schema.json`. It changes when a field goes or
 /// means something else, and stays when one is added.
@@ -20,6 +21,8 @@ pub struct Record<'a> {
     run: &'a Run,
     gpu: &'a GpuInfo,
     kernels: Vec<KernelRow<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    measured: Vec<MeasuredRow<'a>>,
     faults: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     check: Option<check::Record>,
@@ -55,6 +58,15 @@ struct KernelRow<'a> {
     all: profile::Record<'a>,
 }
 
+/// All launches of a kernel on a GPU.
+#[derive(Serialize)]
+struct MeasuredRow<'a> {
+    launches: u64,
+    varied: bool,
+    #[serde(flatten)]
+    all: &'a Measured,
+}
+
 impl<'a> Record<'a> {
     pub fn new(
         run: &'a Run,
@@ -68,11 +80,17 @@ impl<'a> Record<'a> {
             varied: kernel.varied,
             all: profile::Record::new(Some(&kernel.all), profile),
         });
+        let measured = summary.measured.iter().map(|kernel| MeasuredRow {
+            launches: kernel.launches,
+            varied: kernel.varied,
+            all: &kernel.all,
+        });
         Record {
             schema: SCHEMA,
             run,
             gpu,
             kernels: kernels.collect(),
+            measured: measured.collect(),
             faults: &summary.faults,
             check: checks.map(|checks| check::Record::new(checks, &summary.findings)),
             wrong: &summary.wrong,

@@ -10,7 +10,7 @@ use common::gpu::{Clock, GpuInfo};
 use cuda_driver::Checks;
 
 use crate::Summary;
-use crate::kernels::Kernel;
+use crate::kernels::{Kernel, Launch};
 
 /// The most kernels that a table by time has: of thousands, those that count.
 const ROWS: usize = 30;
@@ -45,7 +45,7 @@ impl Summary {
     pub fn text(&self, shown: &Shown, gpu: &GpuInfo) -> String {
         let mut parts = vec![match gpu.time {
             Clock::Modelled => self.table(shown.order),
-            Clock::Measured => on_gpu(shown),
+            Clock::Measured => self.on_gpu(shown, gpu),
         }];
         let modelled = gpu.time == Clock::Modelled;
         parts.push(self.refusals());
@@ -105,36 +105,15 @@ impl Summary {
             };
         }
         let by_time = order == Order::Time;
-        let mut headers = vec![
-            "kernel",
-            "launches",
-            "blocks",
-            "threads a block",
-            "ms each",
-            "ms together",
-            "time",
-        ];
+        let mut headers = HEADERS.to_vec();
         if by_time {
             headers.insert(6, "bound by");
         }
         let row = |kernel: &Kernel| {
-            let all = &kernel.all;
-            let shape = |size: [u32; 3]| match kernel.varied {
-                true => "varied".to_owned(),
-                false => shape(size),
-            };
-            let together = all.time.milliseconds;
-            let mut row = vec![
-                kernel.name.clone(),
-                grouped(kernel.launches),
-                shape(all.grid),
-                shape(all.block),
-                milliseconds(together / kernel.launches as f64),
-                milliseconds(together),
-                format!("modelled, {}", all.time.gpu),
-            ];
+            let time = &kernel.all.time;
+            let mut row = row(kernel, format!("modelled, {}", time.gpu));
             if by_time {
-                row.insert(6, all.time.binding.to_string());
+                row.insert(6, time.binding.to_string());
             }
             row
         };
@@ -154,6 +133,23 @@ impl Summary {
             );
         }
         text
+    }
+
+    /// What is said of kernels' times on a GPU: they are measured where a profile is asked for.
+    fn on_gpu(&self, shown: &Shown, gpu: &GpuInfo) -> String {
+        if shown.profile.is_none() {
+            return format!(
+                "--profile times kernels on this GPU. So does Nsight Systems, which comes with the CUDA toolkit:\n\n\
+                 nsys profile --stats=true {}",
+                shown.again
+            );
+        }
+        if self.measured.is_empty() {
+            return String::new();
+        }
+        let time = format!("measured, {}", gpu.name);
+        let rows = self.measured.iter().map(|kernel| row(kernel, time.clone()));
+        table(&HEADERS, rows)
     }
 
     fn profile(&self, detail: Detail, shown: &Shown, modelled: bool) -> Vec<String> {
@@ -197,24 +193,48 @@ impl Summary {
             tally: kernel.all.profile.as_ref().map(|profile| profile.total),
             roofline: Some(kernel.all.time.roofline),
         });
+        let measured = self.measured.iter().map(|kernel| Variant {
+            group: String::new(),
+            label: kernel.name.clone(),
+            milliseconds: kernel.all.milliseconds,
+            tally: None,
+            roofline: None,
+        });
         Figure {
             title: title.to_owned(),
             gpu: gpu.clone(),
-            variants: variants.collect(),
+            variants: variants.chain(measured).collect(),
         }
     }
 }
 
-/// What is said of kernels' times on a GPU.
-fn on_gpu(shown: &Shown) -> String {
-    if shown.profile.is_some() {
-        return String::new();
-    }
-    format!(
-        "Nsight Systems, which comes with the CUDA toolkit, times kernels on this GPU:\n\n\
-         nsys profile --stats=true {}",
-        shown.again
-    )
+/// The columns of a table of kernels.
+const HEADERS: [&str; 7] = [
+    "kernel",
+    "launches",
+    "blocks",
+    "threads a block",
+    "ms each",
+    "ms together",
+    "time",
+];
+
+/// A kernel's row; `time` says where its times come from.
+fn row<L: Launch>(kernel: &Kernel<L>, time: String) -> Vec<String> {
+    let [grid, block] = kernel.all.shape().map(|size| match kernel.varied {
+        true => "varied".to_owned(),
+        false => shape(size),
+    });
+    let together = kernel.all.milliseconds();
+    vec![
+        kernel.name.clone(),
+        grouped(kernel.launches),
+        grid,
+        block,
+        milliseconds(together / kernel.launches as f64),
+        milliseconds(together),
+        time,
+    ]
 }
 
 /// `16 x 16`, without what is 1.
@@ -226,13 +246,68 @@ fn shape(size: [u32; 3]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use common::gpu::Capability;
+
     use super::*;
+    use crate::Gathered;
+    use crate::kernels::Measured;
+    use crate::wire::Told;
 
     #[test]
     fn shapes_are_short() {
         assert_eq!(shape([1, 1, 1]), "1");
         assert_eq!(shape([1024, 1, 1]), "1 024");
         assert_eq!(shape([16, 1, 4]), "16 x 1 x 4");
+    }
+
+    #[test]
+    fn kernels_are_measured_on_a_gpu_where_a_profile_is_asked_for() {
+        let gpu = GpuInfo {
+            name: "NVIDIA H200".to_owned(),
+            compute_capability: Capability(9, 0),
+            driver: "13.0".to_owned(),
+            time: Clock::Measured,
+        };
+        let launch = |kernel: &str, blocks, milliseconds| {
+            Told::Measured(Measured {
+                kernel: kernel.to_owned(),
+                grid: [blocks, 1, 1],
+                block: [64, 1, 1],
+                milliseconds,
+            })
+        };
+        let told = [
+            launch("_Z3addPf", 2, 0.25),
+            launch("fill", 1, 1.5),
+            launch("_Z3addPf", 4, 0.75),
+        ];
+        let summary = told.into_iter().collect::<Gathered>().summary("cudaFree");
+        assert!(!summary.is_idle());
+        let mut shown = Shown {
+            profile: Some(Detail::Summary),
+            check: None,
+            order: Order::Launched,
+            again: "cuda-run add.cu".to_owned(),
+        };
+        let text = summary.text(&shown, &gpu);
+        let rows: Vec<&str> = text.lines().take(4).map(str::trim_end).collect();
+        assert_eq!(
+            rows,
+            [
+                "| kernel | launches | blocks | threads a block | ms each | ms together | time                  |",
+                "|--------|----------|--------|-----------------|---------|-------------|-----------------------|",
+                "| add    |        2 | varied | varied          |  0.5000 |      1.0000 | measured, NVIDIA H200 |",
+                "| fill   |        1 | 1      | 64              |  1.5000 |      1.5000 | measured, NVIDIA H200 |",
+            ]
+        );
+        assert!(text.contains("\nncu "), "{text}");
+        shown.profile = None;
+        let text = summary.text(&shown, &gpu);
+        assert!(
+            text.starts_with("--profile times kernels on this GPU."),
+            "{text}"
+        );
+        assert!(!text.contains('|'), "{text}");
     }
 
     #[test]

@@ -9,6 +9,8 @@ use anyhow::{Context as _, Result};
 use cuda_driver::{Event, Finding, LaunchRecord};
 use serde::{Deserialize, Serialize};
 
+use crate::kernels::Measured;
+
 /// One thing that happened.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Told {
@@ -20,6 +22,8 @@ pub enum Told {
     NotLoaded(String),
     /// A launch has ended well.
     Launched(Box<LaunchRecord>),
+    /// A launch on a GPU has ended.
+    Measured(Measured),
     /// A fault has ended a launch, as it was told.
     Faulted(String),
     /// Checks have found mistakes.

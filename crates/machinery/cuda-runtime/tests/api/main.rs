@@ -10,3 +10,4 @@ mod memory;
 mod pools;
 mod program;
 mod streams;
+mod timing;
