@@ -116,11 +116,12 @@ fn simulate(command: &mut Command, folder: &Folder, flags: &Flags) -> Result<()>
     command.env(library::PATHS, folder.paths()?);
     command.env("CUDA_RUN_TOLD", folder.told()?);
     // tinygrad looks in the first, and in the system's folders, and nowhere else; Triton links to what it finds in
-    // the second, and has its PTX assembled by the third. Who has set one has a reason.
+    // the second, and has its PTX assembled by the third, as Mojo by the fourth. Who has set one has a reason.
     for (name, value) in [
         ("CUDA_PATH", folder.libraries()?),
         ("TRITON_LIBCUDA_PATH", folder.libraries()?),
         ("TRITON_PTXAS_PATH", folder.assembler()?),
+        ("MODULAR_NVPTX_COMPILER_PATH", folder.assembler()?),
     ] {
         if std::env::var_os(name).is_none() {
             command.env(name, value);

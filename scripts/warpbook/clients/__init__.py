@@ -44,11 +44,28 @@ def parse(doc):
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--program", type=pathlib.Path, metavar="CUDA-RUN", help="a cuda-run that was built before")
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "target/clients", help="where clients are")
+    parser.add_argument(
+        "--sources",
+        action="append",
+        type=named,
+        default=[],
+        metavar="CLIENT=FOLDER",
+        help="the repository of a client whose package has no tests",
+    )
     parser.add_argument("--python", default="/usr/bin/python3", help="one that has torch")
     flags = parser.parse_args()
-    if unknown := set(flags.clients) - set(names):
+    flags.sources = dict(flags.sources)
+    if unknown := {*flags.clients, *flags.sources} - set(names):
         parser.error(f"no client is called {', '.join(sorted(unknown))}; there are {', '.join(names)}")
     return flags
+
+
+def named(text):
+    """A client's name and a folder."""
+    name, equals, folder = text.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"{text} is not CLIENT=FOLDER")
+    return name, pathlib.Path(folder)
 
 
 def run(flags):

@@ -1,18 +1,16 @@
 """The clients: where each comes from, at which version, which of its tests are run, and which fail for which reason.
 
 Left out altogether: numba-cuda, which compiles with NVIDIA's NVVM; Taichi, which links NVIDIA's libdevice into every
-kernel. Halide, Triton and Mojo are run by hand so far.
+kernel. Triton is run by hand so far.
 """
 
 import dataclasses
 from collections.abc import Callable
 
-from . import crates, packages
+from . import crates, halide, mojo, packages
 
 TIMES = "compares times, which are the host's here"
 LAYERS = "arrays of layers and cube maps are not simulated"
-CAPTURE = "the capture of streams is not simulated yet"
-AT_ONCE = "a host function runs when it is put into a stream, and not later"
 NOT_A_NUMBER = (
     "tinygrad 0.12.0 compares with `setp.ne`, which is false where a number is none: the same on a GPU; 0.13.0 has "
     "`setp.neu`"
@@ -64,12 +62,7 @@ CLIENTS = [
                     "driver::safe::core::tests::test_default_pinned_host_reads_are_faster_than_write_combined": TIMES,
                     "driver::safe::core::tests::test_pinned_copy_is_faster": TIMES,
                 },
-                known={
-                    "driver::safe::core::tests::test_event_try_is_complete": AT_ONCE,
-                    "driver::safe::core::tests::test_event_try_is_complete_preserves_capture_error": CAPTURE,
-                    "driver::safe::graph::tests::test_end_capture_flags": CAPTURE,
-                    "driver::safe::graph::tests::test_end_capture_invalid_flags": CAPTURE,
-                },
+                known={},
             )
         ],
     ),
@@ -116,5 +109,19 @@ CLIENTS = [
                 known={},
             ),
         ],
+    ),
+    Client(
+        "Halide",
+        halide.VERSION,
+        "PyPI",
+        halide.install,
+        [halide.Suite("correctness on a GPU", ci=False, known={})],
+    ),
+    Client(
+        "Mojo",
+        mojo.VERSION,
+        "PyPI",
+        mojo.install,
+        [mojo.Suite("GPU puzzles", ci=False, known={})],
     ),
 ]

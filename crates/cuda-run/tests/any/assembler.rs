@@ -9,7 +9,8 @@ fn shell(runs: &Runs, script: &str) -> Run {
     let mut command = runs.clean(Path::new(env!("CARGO_BIN_EXE_cuda-run")));
     command
         .env_remove("TRITON_PTXAS_PATH")
-        .env_remove("TRITON_LIBCUDA_PATH");
+        .env_remove("TRITON_LIBCUDA_PATH")
+        .env_remove("MODULAR_NVPTX_COMPILER_PATH");
     command.args(["--quiet", "--", "sh", "-c", script]);
     runs.ended(command)
 }
@@ -26,6 +27,11 @@ fn it_passes_ptx_through() {
     )
     .says(0, &[]);
     assert_eq!(std::fs::read_to_string(runs.path("a.cubin")).unwrap(), ptx);
+    // As Mojo calls it.
+    let command =
+        "\"$MODULAR_NVPTX_COMPILER_PATH\" a.ptx -o b.cubin --gpu-name=sm_90a --opt-level=4";
+    shell(&runs, command).says(0, &[]);
+    assert_eq!(std::fs::read_to_string(runs.path("b.cubin")).unwrap(), ptx);
     let version = shell(&runs, "\"$TRITON_PTXAS_PATH\" --version");
     assert!(version.stdout.contains("release 12.8,"), "{version:#?}");
     shell(

@@ -156,8 +156,8 @@ pub fn wait(awaited: Awaited) {
     });
 }
 
-/// Whether what is awaited is done. If not, one item is done first, so that a program that asks again and
-/// again comes to its end.
+/// Whether what is awaited is done. If not, one item is done first, or begun, so that a program that asks again
+/// and again comes to its end.
 pub fn is_done(awaited: Awaited) -> bool {
     if !may_wait() {
         return true;
@@ -291,6 +291,19 @@ impl Queue {
         Some(found[random.below(found.len())])
     }
 
+    /// Has an item as one that is being done.
+    fn begin(&mut self, number: u64) -> Option<Begun> {
+        let item = self.items.get_mut(&number)?;
+        item.running = true;
+        self.busy += usize::from(item.keeps_others());
+        Some(Begun {
+            number,
+            context: item.context,
+            stream: item.stream,
+            work: item.work.clone(),
+        })
+    }
+
     /// Takes an item that is done out.
     fn remove(&mut self, number: u64) {
         let Some(item) = self.items.remove(&number) else {
@@ -332,44 +345,67 @@ fn work_until(last: u64, enough: impl Fn(&Queue) -> bool) {
     }
 }
 
-/// Does one item up to `last`; false where none can be done now.
+/// Does one item up to `last`; false where none can be done now. A function of the program's gets a thread of
+/// its own, for it may wait for what the program does next.
 fn step(last: u64) -> bool {
     let mut queue = lock(&QUEUE);
-    match queue.choose(last, conditions().shuffle) {
-        Some(number) => {
-            run(queue, number);
-            true
-        }
-        None => false,
+    let Some(number) = queue.choose(last, conditions().shuffle) else {
+        return false;
+    };
+    let Some(begun) = queue.begin(number) else {
+        return true;
+    };
+    drop(queue);
+    if !begun.work.calls_program() {
+        begun.finish();
+        return true;
+    }
+    let here = begun.clone();
+    let thread = thread::Builder::new().name("host function".into());
+    if thread.spawn(move || begun.finish()).is_err() {
+        here.finish();
+    }
+    true
+}
+
+/// Does an item.
+fn run(mut queue: MutexGuard<'static, Queue>, number: u64) {
+    let begun = queue.begin(number);
+    drop(queue);
+    if let Some(begun) = begun {
+        begun.finish();
     }
 }
 
-/// Does an item, and takes it out of the queue, even where a fault of the simulator ends it.
-fn run(mut queue: MutexGuard<'static, Queue>, number: u64) {
-    struct Removed(u64);
-    impl Drop for Removed {
-        fn drop(&mut self) {
-            PERFORMING.set(false);
-            host::end(self.0);
-            lock(&QUEUE).remove(self.0);
-            CHANGED.notify_all();
+/// An item that nobody else begins.
+#[derive(Clone)]
+struct Begun {
+    number: u64,
+    context: ContextId,
+    stream: StreamId,
+    work: Work,
+}
+
+impl Begun {
+    /// Does it, and takes it out of the queue, even where a fault of the simulator ends it.
+    fn finish(self) {
+        struct Removed(u64);
+        impl Drop for Removed {
+            fn drop(&mut self) {
+                PERFORMING.set(false);
+                host::end(self.0);
+                lock(&QUEUE).remove(self.0);
+                CHANGED.notify_all();
+            }
         }
+        PERFORMING.set(true);
+        let removed = Removed(self.number);
+        host::begin(self.number);
+        if let Err(error) = perform(self.context, self.stream, &self.work, Within::Stream) {
+            failed(self.context, error);
+        }
+        drop(removed);
     }
-    let Some(item) = queue.items.get_mut(&number) else {
-        return;
-    };
-    item.running = true;
-    let keeps_others = item.keeps_others();
-    let (context, stream, work) = (item.context, item.stream, item.work.clone());
-    queue.busy += usize::from(keeps_others);
-    drop(queue);
-    PERFORMING.set(true);
-    let removed = Removed(number);
-    host::begin(number);
-    if let Err(error) = perform(context, stream, &work, Within::Stream) {
-        failed(context, error);
-    }
-    drop(removed);
 }
 
 /// Work could not be done that could have been when it was put in. That is its context's error, unless it

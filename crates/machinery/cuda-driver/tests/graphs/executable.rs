@@ -59,9 +59,13 @@ fn flags_are_kept_and_what_the_simulator_lacks_is_refused() {
         ok(cu::cuGraphExecGetFlags(made, &mut flags));
         assert_eq!(flags, 9);
         ok(cu::cuGraphUpload(made, null_mut()));
-        // A launch by kernels, and a flag that there is not.
-        assert_eq!(cu::cuGraphInstantiateWithFlags(&mut made, graph, 4), 801);
-        assert_eq!(cu::cuGraphInstantiateWithFlags(&mut made, graph, 16), 1);
+        // A launch by kernels, what excludes it, and a flag that there is not.
+        for (flags, answer) in [(4, 801), (1 | 4, 1), (16, 1)] {
+            assert_eq!(
+                cu::cuGraphInstantiateWithFlags(&mut made, graph, flags),
+                answer
+            );
+        }
     }
 }
 

@@ -209,6 +209,43 @@ fn a_host_function_keeps_no_other_stream_waiting() {
     }
 }
 
+/// Asking whether something is done does not wait for a function that waits for who asks.
+#[test]
+fn a_program_may_ask_before_it_lets_a_host_function_go_on() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    static GO_ON: AtomicBool = AtomicBool::new(false);
+    unsafe extern "C" fn wait(waited: *mut c_void) {
+        let since = Instant::now();
+        while !GO_ON.load(Ordering::Acquire) && since.elapsed() < Duration::from_secs(20) {
+            thread::yield_now();
+        }
+        // SAFETY: the number is the context's, which lives.
+        unsafe { waited.cast::<u64>().write_volatile(7) };
+    }
+    let simulator = Simulator::new();
+    let (on, recorded) = (stream(1), event());
+    for ask in [0, 1] {
+        // SAFETY: any handles may be named.
+        let asked = || unsafe {
+            match ask {
+                0 => cu::cuEventQuery(recorded),
+                _ => cu::cuStreamQuery(on),
+            }
+        };
+        GO_ON.store(false, Ordering::Release);
+        simulator.set(0);
+        // SAFETY: the number outlives the call.
+        ok(unsafe { cu::cuLaunchHostFunc(on, Some(wait), simulator.number.cast()) });
+        // SAFETY: any handles may be named.
+        ok(unsafe { cu::cuEventRecord(recorded, on) });
+        assert_eq!([asked(), asked()], [600, 600]);
+        assert_eq!(simulator.now(), 0);
+        GO_ON.store(true, Ordering::Release);
+        while asked() == 600 {}
+        assert_eq!((asked(), simulator.now()), (0, 7));
+    }
+}
+
 #[test]
 fn a_wrong_launch_is_refused_at_once_and_a_fault_told_when_waiting() {
     let simulator = Simulator::new();

@@ -49,7 +49,10 @@ fn instantiate(graph: CUgraph, flags: u64) -> Result<ExecId, Refusal> {
         node: None,
         why: c"invalid graph or flags",
     };
-    if flags & !(AUTO_FREE | UPLOAD | DEVICE_LAUNCH | USE_NODE_PRIORITY) != 0 {
+    // Memory that a graph left is freed by the host's launch of it: the two exclude each other.
+    let both = AUTO_FREE | DEVICE_LAUNCH;
+    let known = both | UPLOAD | USE_NODE_PRIORITY;
+    if flags & !known != 0 || flags & both == both {
         return Err(plain(CudaError::InvalidValue));
     }
     if flags & DEVICE_LAUNCH != 0 {

@@ -1,0 +1,98 @@
+"""Halide, from PyPI, and its tests of correctness, from its repository: those that have something to do with GPUs."""
+
+import concurrent.futures
+import dataclasses
+import re
+import shutil
+
+from . import programs
+from .install import Missing, once, quietly
+
+VERSION = "21.0.0"
+REPOSITORY = "https://github.com/halide/Halide"
+
+# A test that has none of these in its source schedules nothing on a GPU.
+ON_GPU = re.compile(r"\bgpu_(tile|blocks|threads|lanes|single_thread)\b|has_gpu_feature|Target::CUDA")
+
+# As the GPU that is modelled has them, or fewer; there is no feature for 9.0.
+TARGET = "host-cuda-cuda_capability_80"
+
+# Halide takes these functions from NVIDIA's libdevice (src/runtime/ptx_dev.ll): sqrt, sin, exp, floor, fast_pow
+# and their like. Nothing of it is run here.
+LIBDEVICE = "its kernels call functions that Halide takes from NVIDIA's libdevice"
+LEFT_OUT = {
+    test: LIBDEVICE
+    for test in (
+        "custom_cuda_context",
+        "float16_t",
+        "gpu_f16_intrinsics",
+        "gpu_free_sync",
+        "gpu_multi_kernel",
+        "interpreter",
+        "inverse",
+        "isnan",
+        "math",
+        "multiple_outputs",
+        "register_shuffle",
+        "round",
+    )
+}
+
+
+def install(flags):
+    """Brings the package into an environment of its own."""
+    programs.sources(flags, "Halide", REPOSITORY, f"v{VERSION}", "test/correctness")
+    if not shutil.which("g++"):
+        raise Missing("its tests are in C++, and there is no g++")
+
+    def make(folder):
+        quietly([flags.python, "-m", "venv", "environment"], folder)
+        pip = [folder / "environment/bin/python", "-m", "pip", "--quiet"]
+        quietly([*pip, "install", "--no-deps", f"halide=={VERSION}"], folder)
+        # Its header is long, and every test reads it: read once, in advance.
+        package = next(folder.glob("environment/lib/python*/site-packages/halide"))
+        (folder / "halide").symlink_to(package)
+        shutil.copy(package / "include/Halide.h", folder / "first.h")
+        quietly([*COMPILER, "-x", "c++-header", "first.h", "-o", "first.h.gch"], folder)
+
+    return once(flags.folder / f"halide-{VERSION}", make)
+
+
+COMPILER = ["g++", "-std=c++17", "-O0", "-w"]
+
+
+@dataclasses.dataclass
+class Suite:
+    """Its tests of correctness."""
+
+    name: str
+    ci: bool
+    known: dict
+
+    def why(self, test):
+        return self.known.get(test, "")
+
+    def run(self, flags, folder):
+        found = programs.sources(flags, "Halide", REPOSITORY, f"v{VERSION}", "test/correctness")
+        texts = {path: path.read_text(encoding="utf-8", errors="replace") for path in sorted(found.glob("*.cpp"))}
+        tests = [path for path, text in texts.items() if ON_GPU.search(text) and path.stem not in LEFT_OUT]
+        (folder / "tests").mkdir(exist_ok=True)
+        with concurrent.futures.ThreadPoolExecutor(flags.jobs) as pool:
+            list(pool.map(lambda test: build(folder, test), tests))
+        environment = {"HL_JIT_TARGET": TARGET, "HL_TARGET": TARGET}
+        runs = [
+            programs.Program(test.stem, [folder / "tests" / test.stem], folder / "runs" / test.stem, environment)
+            for test in tests
+        ]
+        command = f"HL_JIT_TARGET={TARGET} cuda-run -- TEST"
+        return {"command": command, "left out": LEFT_OUT, **programs.run(flags, runs, "[SKIP]")}
+
+
+def build(folder, test):
+    program = folder / "tests" / test.stem
+    if program.exists() and program.stat().st_mtime > test.stat().st_mtime:
+        return
+    libraries = folder / "halide/lib64"
+    words = ["-include", "first.h", "-I", ".", "-I", test.parent.parent / "common", "-I", "halide/include"]
+    words += ["-I", "halide/share/tools", test, "-o", program, "-rdynamic", "-L", libraries, "-lHalide"]
+    quietly([*COMPILER, *words, f"-Wl,-rpath,{libraries}", "-lpthread", "-ldl"], folder)
