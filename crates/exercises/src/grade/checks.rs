@@ -26,7 +26,7 @@ pub fn verdict(findings: &[(Case, Finding)], answer: &Answer, lang: Lang) -> Res
         Severity::Error => say!(
             lang,
             "The results are right, by chance: on another GPU, or another day, they may not be.",
-            "结果正确只是碰巧：换一个 GPU，或者换一次运行，就可能出错。"
+            "结果正确只是碰巧：换一个 GPU，或者再运行一次，就可能出错。"
         ),
         Severity::Warning => say!(
             lang,
