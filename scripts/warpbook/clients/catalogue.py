@@ -1,13 +1,13 @@
 """The clients: where each comes from, at which version, which of its tests are run, and which fail for which reason.
 
-Left out altogether: numba-cuda, which compiles with NVIDIA's NVVM; Taichi, which links NVIDIA's libdevice into every
-kernel. Triton is run by hand so far.
+Left out altogether: numba-cuda, which compiles with NVIDIA's NVVM; CuPy, which compiles with its NVRTC; Taichi, which
+links its libdevice into every kernel.
 """
 
 import dataclasses
 from collections.abc import Callable
 
-from . import crates, halide, mojo, packages
+from . import crates, halide, mojo, packages, triton
 
 TIMES = "compares times, which are the host's here"
 LAYERS = "arrays of layers and cube maps are not simulated"
@@ -74,7 +74,7 @@ CLIENTS = [
         [
             packages.Suite(
                 "operations",
-                ci=True,
+                ci=False,
                 files=["test_ops.py"],
                 known={
                     "test_isclose_edge_cases": NOT_A_NUMBER,
@@ -83,15 +83,19 @@ CLIENTS = [
                 },
             ),
             packages.Suite(
+                "arithmetic",
+                ci=True,
+                # No torch is taken, whose installation would take longer than these.
+                torch=False,
+                files=["test_tiny.py", "test_assign.py", "test_dtype_alu.py"],
+                known={},
+            ),
+            packages.Suite(
                 "back end",
                 ci=False,
-                # The package has no more of them: the others import what lies beside it in its repository.
                 files=[
-                    "test_tiny.py",
                     "test_arange.py",
-                    "test_assign.py",
                     "test_custom_kernel.py",
-                    "test_dtype_alu.py",
                     "test_edgecases.py",
                     "test_fusion_op.py",
                     "test_jit_cases.py",
@@ -123,5 +127,15 @@ CLIENTS = [
         "PyPI",
         mojo.install,
         [mojo.Suite("GPU puzzles", ci=False, known={})],
+    ),
+    Client(
+        "Triton",
+        "3.9.0",
+        "PyPI",
+        triton.installed("3.9.0"),
+        [
+            triton.Suite("tutorials", ci=False, file="test_tutorials.py", known={}),
+            triton.Suite("language", ci=False, file="test_language.py", known={}),
+        ],
     ),
 ]
