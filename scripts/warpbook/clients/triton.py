@@ -9,12 +9,14 @@ import sys
 from .install import Missing, once, quietly
 from .python import PYTEST, environment, pytest
 
-TESTS = pathlib.Path(__file__).parent / "triton_tests"
+HERE = pathlib.Path(__file__).parent
+TESTS = HERE / "triton_tests"
+HEADERS = HERE.parents[2] / "kernels/include"
 
 # Triton compiles for what it finds: here, compute capability 8.6.
 DEVICE = "rtx3090"
 
-HEADERS = "import os, sysconfig; print(os.path.exists(sysconfig.get_path('include') + '/Python.h'))"
+PYTHON_HEADERS = "import os, sysconfig; print(os.path.exists(sysconfig.get_path('include') + '/Python.h'))"
 
 
 def installed(version):
@@ -24,7 +26,7 @@ def installed(version):
         # Triton compiles what launches its kernels, as a module of Python.
         if not any(map(shutil.which, ("cc", "gcc", "clang"))):
             raise Missing("Triton takes a compiler of C: apt-get install gcc")
-        told = subprocess.run([sys.executable, "-c", HEADERS], stdout=subprocess.PIPE, text=True, check=True).stdout
+        told = subprocess.run([sys.executable, "-c", PYTHON_HEADERS], stdout=subprocess.PIPE, text=True, check=True).stdout
         if told.strip() != "True":
             raise Missing(f"Triton takes the headers of {sys.executable}: apt-get install python3-dev")
         pip = environment(folder, sys.executable)
@@ -41,6 +43,20 @@ def without_nvidia(backend):
     shutil.rmtree(backend / "bin")
     shutil.rmtree(backend / "lib/cupti", ignore_errors=True)
     (backend / "lib/libdevice.10.bc").write_text("not given: see scripts/clients\n", encoding="utf-8")
+
+
+def mathematics(folder):
+    """This project's own functions, as LLVM's bitcode that can be linked in libdevice's place."""
+    clang = next(filter(shutil.which, ("clang-14", "clang-19", "clang")), None)
+    if not clang:
+        raise Missing("the functions in libdevice's place take clang: apt-get install clang-14")
+    library = folder / "mathematics.bc"
+    words = ["-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "--cuda-gpu-arch=sm_80", "-O2"]
+    # As Triton has it of libdevice.
+    words += ["-fcuda-flush-denormals-to-zero", "-Xclang", "-target-feature", "-Xclang", "+ptx64"]
+    words += ["-isystem", HEADERS, "-c", "-emit-llvm", HERE / "libdevice.cu", "-o", library]
+    quietly([clang, *words], folder)
+    return library
 
 
 @dataclasses.dataclass
@@ -63,6 +79,7 @@ class Suite:
         cache = folder / "cache"
         shutil.rmtree(cache, ignore_errors=True)
         settings = {"TRITON_CACHE_DIR": str(cache), "TRITON_DEFAULT_FP_FUSION": "1"}
+        settings["TRITON_LIBDEVICE_PATH"] = str(mathematics(folder))
         seconds, came = pytest(command, TESTS, settings, flags.jobs, folder / "report.xml", [self.file])
         told = f"cuda-run --device {DEVICE} -- python -m pytest {self.file}"
         return {"command": told, "seconds": seconds, "left out": {}, **came}

@@ -1,5 +1,11 @@
 """The operations of Triton's language, by type and by shape. Results are compared with numpy's."""
 
+import hashlib
+import importlib.util
+import math
+import pathlib
+import tempfile
+
 import numpy
 import pytest
 import triton
@@ -25,14 +31,9 @@ def some(shape, dtype, most=None):
 
 def compiled(text, name="kernel"):
     """A kernel from its text: Triton reads a kernel's source from a file."""
-    import hashlib
-    import importlib.util
-    import pathlib
-    import tempfile
-
     folder = pathlib.Path(tempfile.gettempdir()) / "triton-kernels"
     folder.mkdir(exist_ok=True)
-    text = "import triton\nimport triton.language as tl\n\n" + text
+    text = f"import triton\nimport triton.language as tl\nfrom triton.language.extra import libdevice\n{text}"
     path = folder / f"k{hashlib.sha256(text.encode()).hexdigest()[:16]}.py"
     if not path.exists():
         path.write_text(text, encoding="utf-8")
@@ -137,11 +138,36 @@ def test_functions(expression):
     numpy.testing.assert_allclose(out.numpy(), right, rtol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["sqrt", "rsqrt", "exp2", "log", "log2", "sin", "cos", "erf", "floor", "ceil"])
-def test_what_needs_libdevice_is_refused(name):
-    x = some(512, "float32")
-    with pytest.raises(ValueError, match="Failed to parse library"):
-        of_two(f"tl.{name}(a)")[(1,)](Array(x), Array(x), poisoned(512, "float32"), N=512)
+OF_ONE = {
+    "tl.sqrt": math.sqrt, "tl.rsqrt": lambda a: 1 / math.sqrt(a), "tl.exp2": math.exp2, "tl.log": math.log,
+    "tl.log2": math.log2, "tl.sin": math.sin, "tl.cos": math.cos, "tl.erf": math.erf, "tl.floor": math.floor,
+    "tl.ceil": math.ceil, "libdevice.cbrt": math.cbrt, "libdevice.exp10": lambda a: 10**a, "libdevice.expm1": math.expm1,
+    "libdevice.log10": math.log10, "libdevice.log1p": math.log1p, "libdevice.tan": math.tan, "libdevice.atan": math.atan,
+    "libdevice.sinh": math.sinh, "libdevice.cosh": math.cosh, "libdevice.tanh": math.tanh, "libdevice.asinh": math.asinh,
+    "libdevice.acosh": lambda a: math.acosh(a), "libdevice.erfc": math.erfc, "libdevice.tgamma": math.gamma,
+    "libdevice.lgamma": math.lgamma, "libdevice.trunc": math.trunc, "libdevice.rint": round,
+}  # fmt: skip
+OF_TWO = {
+    "libdevice.pow": math.pow, "libdevice.atan2": math.atan2, "libdevice.fmod": math.fmod, "libdevice.hypot": math.hypot,
+    "libdevice.remainder": math.remainder, "libdevice.copysign": math.copysign, "libdevice.fdim": lambda a, b: max(a - b, 0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", [*OF_ONE, *OF_TWO])
+def test_mathematics(name, dtype):
+    """By functions of this project's own, that are linked in libdevice's place."""
+    x, y = (abs(some(512, dtype)) + numpy.dtype(dtype).type(1.01) for _ in range(2))
+    out = poisoned(512, dtype)
+    of_two(f"{name}(a, b)" if name in OF_TWO else f"{name}(a)")[(1,)](Array(x), Array(y), out, N=512)
+    right = [OF_TWO[name](*pair) for pair in zip(x, y, strict=True)] if name in OF_TWO else list(map(OF_ONE[name], x.tolist()))
+    close = {"float32": 1e-5, "float64": 1e-13}[dtype]
+    numpy.testing.assert_allclose(out.numpy(), numpy.array(right, float), rtol=close, atol=close)
+
+
+def test_what_is_not_linked_is_refused():
+    with pytest.raises(RuntimeError):
+        of_two("libdevice.cyl_bessel_i0(a)")[(1,)](*[Array(some(512, "float32"))] * 3, N=512)
 
 
 @pytest.mark.parametrize("to", [*WHOLE, *FLOATS, "bool"])

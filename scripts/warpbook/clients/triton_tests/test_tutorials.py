@@ -147,7 +147,7 @@ def layer_norm(x, out, weight, bias, means, inverses, n, epsilon, BLOCK: tl.cons
         at = begin + tl.arange(0, BLOCK)
         off = tl.where(at < n, tl.load(x + at, mask=at < n, other=0.0).to(tl.float32) - mean, 0.0)
         total += off * off
-    inverse = 1 / tl.sqrt_rn(tl.sum(total, axis=0) / n + epsilon)
+    inverse = 1 / tl.sqrt(tl.sum(total, axis=0) / n + epsilon)
     tl.store(means + row, mean)
     tl.store(inverses + row, inverse)
     for begin in range(0, n, BLOCK):
@@ -224,6 +224,8 @@ def attention(q, k, v, out, n, scale, D: tl.constexpr, BM: tl.constexpr, BN: tl.
     largest = tl.full([BM], -float("inf"), dtype=tl.float32)
     weights = tl.zeros([BM], dtype=tl.float32)
     total = tl.zeros([BM, D], dtype=tl.float32)
+    # Base 2, which the hardware has.
+    scale *= 1.44269504
     for step in range(0, begin + BM if CAUSAL else n, BN):
         j = step + tl.arange(0, BN)
         key = tl.load(k + head + j[None, :] * D + d[:, None])
@@ -231,8 +233,8 @@ def attention(q, k, v, out, n, scale, D: tl.constexpr, BM: tl.constexpr, BN: tl.
         if CAUSAL:
             scores = tl.where(i[:, None] >= j[None, :], scores, -1.0e6)
         larger = tl.maximum(largest, tl.max(scores, 1))
-        powers = tl.exp(scores - larger[:, None])
-        before = tl.exp(largest - larger)
+        powers = tl.math.exp2(scores - larger[:, None])
+        before = tl.math.exp2(largest - larger)
         weights = weights * before + tl.sum(powers, 1)
         total = total * before[:, None]
         value = tl.load(v + head + j[:, None] * D + d[None, :])
