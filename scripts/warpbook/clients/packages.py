@@ -15,9 +15,8 @@ TOOLS = [*PYTEST, "hypothesis==6.140.0"]
 # Where the system has none.
 NUMPY = "numpy==1.26.4"
 
-# tinygrad's back end for CUDA, which makes PTX itself; and what it keeps is kept for this run alone.
+# tinygrad's back end for CUDA, which makes PTX itself.
 SETTINGS = {"CUDA": "1", "CUDA_PTX": "1"}
-ALWAYS = {"CACHELEVEL": "0"}
 
 
 def installed(name, version):
@@ -63,7 +62,7 @@ class Suite:
         python = folder / "environment/bin/python"
         command = [flags.program, "--quiet", "--", python]
         report = folder / "report.xml"
-        seconds, came = pytest(command, source.parent, SETTINGS | ALWAYS, flags.jobs, report, tests)
+        seconds, came = pytest(command, source.parent, SETTINGS | always(), flags.jobs, report, tests)
         too = failing_on_cpu(flags, python, source.parent, [one["test"] for one in came["failed"]])
         for one in came["failed"]:
             one["on CPU"] = one["test"] in too
@@ -72,16 +71,19 @@ class Suite:
         return {"command": command, "seconds": seconds, "left out": {}, **came}
 
 
+def always():
+    """What it keeps is kept for this run alone; and where there is a clang, its own back end for the CPU finds it."""
+    clang = next((f"clang{end}" for end in ("", "-14", "-19") if on_path(f"clang{end}")), None)
+    return {"CACHELEVEL": "0"} | ({"CC": clang} if clang else {})
+
+
 def failing_on_cpu(flags, python, folder, tests):
     """Those of the tests that fail on the client's own back end for the CPU, too."""
     # What failed may be no test: a file that is not read, or a process that crashed.
     tests = [test for test in tests if (folder / test.partition("::")[0]).is_file()]
     if not tests:
         return set()
-    settings = {"CPU": "1", **ALWAYS}
-    clang = next((f"clang{end}" for end in ("", "-14", "-19") if on_path(f"clang{end}")), None)
-    if clang:
-        settings["CC"] = clang
+    settings = {"CPU": "1"} | always()
     _, came = pytest([python], folder, settings, flags.jobs, folder / "cpu.xml", tests)
     return {one["test"] for one in came["failed"]}
 

@@ -3,8 +3,8 @@
 import dataclasses
 import pathlib
 import shutil
-import subprocess
 import sys
+import sysconfig
 
 from .install import Missing, once, quietly
 from .python import PYTEST, environment, pytest
@@ -16,8 +16,6 @@ HEADERS = HERE.parents[2] / "kernels/include"
 # Triton compiles for what it finds: here, compute capability 8.6.
 DEVICE = "rtx3090"
 
-PYTHON_HEADERS = "import os, sysconfig; print(os.path.exists(sysconfig.get_path('include') + '/Python.h'))"
-
 
 def installed(version):
     """What brings Triton into an environment of its own, without what NVIDIA has in it."""
@@ -26,8 +24,7 @@ def installed(version):
         # Triton compiles what launches its kernels, as a module of Python.
         if not any(map(shutil.which, ("cc", "gcc", "clang"))):
             raise Missing("Triton takes a compiler of C: apt-get install gcc")
-        told = subprocess.run([sys.executable, "-c", PYTHON_HEADERS], stdout=subprocess.PIPE, text=True, check=True).stdout
-        if told.strip() != "True":
+        if not (pathlib.Path(sysconfig.get_path("include")) / "Python.h").exists():
             raise Missing(f"Triton takes the headers of {sys.executable}: apt-get install python3-dev")
         pip = environment(folder, sys.executable)
         quietly([*pip, "install", "--no-deps", f"triton=={version}"], folder)

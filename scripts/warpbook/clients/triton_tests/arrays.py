@@ -12,7 +12,8 @@ TARGET = triton.runtime.driver.active.get_current_target()
 
 TYPES = {
     name: getattr(tl, name)
-    for name in ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"]
+    for name in ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+    + ["float16", "float32", "float64"]
 } | {"bool": tl.int1}
 
 

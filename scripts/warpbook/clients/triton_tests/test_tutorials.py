@@ -1,5 +1,5 @@
-"""What Triton's tutorials are about, in kernels of our own: add, softmax, matmul, dropout, layer norm, attention, grouped
-products. Results are compared with numpy's."""
+"""What Triton's tutorials are about, in kernels of our own: add, softmax, matmul, dropout, layer norm, attention,
+grouped products. Results are compared with numpy's."""
 
 import numpy
 import pytest
@@ -154,9 +154,8 @@ def layer_norm(x, out, weight, bias, means, inverses, n, epsilon, BLOCK: tl.cons
         at = begin + tl.arange(0, BLOCK)
         inside = at < n
         normed = (tl.load(x + at, mask=inside).to(tl.float32) - mean) * inverse
-        tl.store(
-            out + row * n + at, normed * tl.load(weight + at, mask=inside) + tl.load(bias + at, mask=inside), mask=inside
-        )
+        scaled = normed * tl.load(weight + at, mask=inside) + tl.load(bias + at, mask=inside)
+        tl.store(out + row * n + at, scaled, mask=inside)
 
 
 @triton.jit
