@@ -23,7 +23,7 @@ PACKAGES = [
 CLUSTERS = "clusters of blocks are not simulated"
 LEFT_OUT = {f"p34 --{part}": CLUSTERS for part in ("advanced", "coordination", "reduction")}
 
-# Read in its source: thread 0 goes on and initialises the barrier anew, before the others have seen that its phase is
+# They hang where they poll it: thread 0 goes on and initialises the barrier anew before they have seen that its phase is
 # over. On a GPU they poll meanwhile.
 ANEW = "initialises a barrier anew that others still poll: here warps run in an order in which these wait for ever"
 KNOWN = {"p29 --double-buffer": ANEW}
