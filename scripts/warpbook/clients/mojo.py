@@ -23,8 +23,8 @@ PACKAGES = [
 CLUSTERS = "clusters of blocks are not simulated"
 LEFT_OUT = {f"p34 --{part}": CLUSTERS for part in ("advanced", "coordination", "reduction")}
 
-# They hang where they poll it: thread 0 goes on and initialises the barrier anew before they have seen that its phase is
-# over. On a GPU they poll meanwhile.
+# It hangs where they poll: thread 0 goes on and initialises the barrier anew, before the others have seen that its
+# phase is over. On a GPU they poll meanwhile.
 ANEW = "initialises a barrier anew that others still poll: here warps run in an order in which these wait for ever"
 KNOWN = {"p29 --double-buffer": ANEW}
 
