@@ -55,9 +55,11 @@ pub use report::say;
 pub use simulator::check::{check, check_quietly, checking, take_findings};
 pub use simulator::conditions::{poison, shuffle, watch_blocks};
 pub use simulator::device::VERSION as SIMULATED_VERSION;
+pub use simulator::device::{device_bus_id, device_memory, device_uuid};
 pub use simulator::interrupt::end_launches_at_ctrl_c;
 pub use simulator::watch::{
     Event, Observer, keep_launches, last_launch, observe, profile, profiling, progress, take_fault,
     take_last_launch, take_launches,
 };
-pub use start::{Backend, Preparation, backend, before_simulating};
+pub use start::{Backend, Preparation, backend, before_simulating, simulated};
+pub use status::Status;

@@ -130,6 +130,15 @@ fn simulate() -> Result<&'static DeviceSpec, Status> {
     Ok(device)
 }
 
+/// The GPU that the simulator models, and how many of it, as the environment asks; it is not switched on.
+///
+/// # Errors
+///
+/// Where the environment asks for what there is not, which is said on stderr.
+pub fn simulated() -> Result<(&'static DeviceSpec, u32), Status> {
+    Ok((modelled()?, devices()?))
+}
+
 /// `CUDA_SIM_DEVICE`: the GPU to model. Unset, the first preset.
 fn modelled() -> Result<&'static DeviceSpec, Status> {
     let Some(name) = setting("CUDA_SIM_DEVICE")? else {

@@ -7,7 +7,7 @@ use cuda_driver::functions as cu;
 use cust_raw::CUstream;
 
 use crate::arguments::Out;
-use crate::start::{context, current_device, device};
+use crate::start::{context, device};
 use crate::status::{Answer, Error, driver};
 use crate::stream::named;
 use crate::types::{Extent, PitchedPtr, PointerAttributes};

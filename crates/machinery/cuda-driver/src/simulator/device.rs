@@ -3,7 +3,8 @@
 use std::ffi::{c_char, c_int};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use cuda_sim::driver::{CudaError, Driver};
+use cuda_sim::device::DeviceSpec;
+use cuda_sim::driver::{CudaError, Driver, capacity};
 use cust_raw::{CUdevice, CUuuid};
 
 use super::machine;
@@ -40,9 +41,26 @@ pub fn check_device(device: CUdevice) -> Result<u32, CudaError> {
     }
 }
 
-/// Where a simulated device would be on the bus. The attributes say the same numbers.
-fn bus_id_of(device: CUdevice) -> String {
+/// Where a simulated device would be on the PCI bus: domain, bus, device and function. The attributes say the same numbers.
+pub fn device_bus_id(device: u32) -> String {
     format!("0000:{device:02x}:00.0")
+}
+
+/// The sixteen bytes that tell a device from others.
+pub fn device_uuid(device: u32) -> [u8; 16] {
+    let mut bytes = *UUID;
+    bytes[15] += device as u8;
+    bytes
+}
+
+/// Free and total memory of a device, in bytes: of the machine where it is switched on in this process, or of one that
+/// has `count` of `spec`.
+pub fn device_memory(spec: &DeviceSpec, count: u32, device: u32) -> (u64, u64) {
+    let known = machine()
+        .ok()
+        .and_then(|driver| driver.device_memory(device).ok());
+    let total = capacity(spec, count);
+    known.unwrap_or((total, total))
 }
 
 /// The attributes that devices differ in: the number of the bus, and that of the board.
@@ -116,11 +134,10 @@ unsafe fn write_text(to: *mut c_char, length: c_int, text: &str) -> Answer {
 
 /// `cuDeviceGetUuid`.
 pub unsafe fn uuid(uuid: *mut CUuuid, device: CUdevice) -> Answer {
-    check_device(device)?;
+    let device = check_device(device)?;
     // SAFETY: the caller's promise.
     let uuid = unsafe { Out::new(uuid) }?;
-    let mut bytes = UUID.map(|byte| byte as c_char);
-    bytes[15] += device as c_char;
+    let bytes = device_uuid(device).map(|byte| byte as c_char);
     uuid.set(CUuuid { bytes });
     Ok(())
 }
@@ -163,9 +180,9 @@ const NUMBERS: [c_int; 14] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14];
 
 /// `cuDeviceGetPCIBusId`.
 pub unsafe fn bus_id(text: *mut c_char, length: c_int, device: CUdevice) -> Answer {
-    check_device(device)?;
+    let device = check_device(device)?;
     // SAFETY: the caller's promise.
-    unsafe { write_text(text, length, &bus_id_of(device)) }
+    unsafe { write_text(text, length, &device_bus_id(device)) }
 }
 
 /// `cuDeviceGetByPCIBusId`: with or without the numbers of the domain and of the function.
@@ -174,7 +191,7 @@ pub unsafe fn by_bus_id(device: *mut CUdevice, bus_id: *const c_char) -> Answer 
     let (device, asked) = unsafe { (Out::new(device)?, text(bus_id)?) };
     let asked = asked.to_lowercase();
     let is_there = |candidate: &CUdevice| {
-        let whole = bus_id_of(*candidate);
+        let whole = device_bus_id(*candidate as u32);
         let (_, within_domain) = whole.split_once(':').unwrap_or_default();
         let short = within_domain.strip_suffix(".0").unwrap_or_default();
         [&whole, within_domain, short].contains(&asked.as_str())

@@ -54,6 +54,12 @@ use crate::exec::image::Images;
 use crate::exec::{Conditions, TimeLimit};
 use crate::memory::global::{Devices, Global, MAX_DEVICES};
 
+/// The memory of each of `count` devices, in bytes: see [`Driver::with_devices`].
+pub fn capacity(device: &DeviceSpec, count: u32) -> u64 {
+    let share = host_memory::host_memory() / 2 / u64::from(count);
+    device.memory_bytes.min(share)
+}
+
 /// The simulated driver and the machine under it.
 pub struct Driver {
     device: DeviceSpec,
@@ -93,8 +99,7 @@ impl Driver {
     /// what [`Driver::new`] takes of the host's memory.
     pub fn with_devices(count: u32, device: DeviceSpec, time_limit: Option<TimeLimit>) -> Self {
         let count = count.clamp(1, MAX_DEVICES);
-        let share = host_memory::host_memory() / 2 / u64::from(count);
-        let capacity = device.memory_bytes.min(share);
+        let capacity = capacity(&device, count);
         Self {
             global: Global::of_devices(count, capacity),
             device,

@@ -16,7 +16,12 @@ pub(super) const MAX_PITCH: u64 = i32::MAX as u64;
 impl Driver {
     /// `cuMemGetInfo`: free and total memory of the context's device in bytes.
     pub fn memory_info(&self, context: ContextId) -> Result<(u64, u64), CudaError> {
-        let device = self.context(context)?.device;
+        self.device_memory(self.context(context)?.device)
+    }
+
+    /// Free and total memory of a device in bytes. [`CudaError::InvalidDevice`] where there is none.
+    pub fn device_memory(&self, device: u32) -> Result<(u64, u64), CudaError> {
+        self.check_device(device)?;
         Ok((self.global.free_bytes_of(device), self.global.capacity()))
     }
 
