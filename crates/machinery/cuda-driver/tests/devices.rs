@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::mem::MaybeUninit;
 use std::ptr::null_mut;
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
@@ -277,9 +278,12 @@ fn memory_is_copied_between_devices_that_do_not_reach_each_other() {
         assert_eq!(cuMemcpyDtoD_v2(to + 4, from, 4), 0);
         let on = null_mut();
         assert_eq!(cuMemcpyPeerAsync(to + 8, first, from, third, 4, on), 0);
-        let mut copy: cust::sys::CUDA_MEMCPY3D_PEER = std::mem::zeroed();
-        copy.srcMemoryType = cust::sys::CUmemorytype::CU_MEMORYTYPE_DEVICE;
-        copy.dstMemoryType = cust::sys::CUmemorytype::CU_MEMORYTYPE_DEVICE;
+        // The kinds of memory are enums, of which none is zero.
+        let mut copy = MaybeUninit::<cust::sys::CUDA_MEMCPY3D_PEER>::zeroed();
+        let device = cust::sys::CUmemorytype::CU_MEMORYTYPE_DEVICE;
+        (*copy.as_mut_ptr()).srcMemoryType = device;
+        (*copy.as_mut_ptr()).dstMemoryType = device;
+        let mut copy = copy.assume_init();
         (copy.srcDevice, copy.srcContext) = (from, third);
         (copy.dstDevice, copy.dstContext) = (to + 12, first);
         (copy.WidthInBytes, copy.Height, copy.Depth) = (4, 1, 1);
