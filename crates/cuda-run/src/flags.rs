@@ -50,6 +50,10 @@ pub struct Flags {
     #[arg(long, value_name = "NAME")]
     pub device: Option<String>,
 
+    /// How many of that GPU the simulated machine has, 1 to 16 (as CUDA_SIM_DEVICES)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
+    pub devices: Option<u32>,
+
     /// End the program after so many seconds, with exit status 124. Without it, it may run for ever;
     /// CUDA_SIM_TIME_LIMIT is the limit of one launch
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]

@@ -28,7 +28,8 @@ impl Folder {
         let folder = tempfile::Builder::new().prefix("cuda-run-").tempdir();
         let folder = Folder(folder.context("cannot make a temporary folder")?);
         // The first is the name that programs are linked to; the second is what some look for that load it later.
-        for name in ["libcuda.so.1", "libcuda.so"] {
+        // The library has NVML's functions as well.
+        for name in ["libcuda.so.1", "libcuda.so", "libnvidia-ml.so.1"] {
             link(&library, &folder.libraries()?.join(name))?;
         }
         let own = env::current_exe().context("cannot find this program itself")?;

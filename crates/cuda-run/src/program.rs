@@ -33,7 +33,7 @@ pub fn run(flags: &Flags) -> Result<i32> {
         );
     }
     require_folders(flags)?;
-    choose_device(flags.device.as_deref());
+    choose_device(flags);
     if std::env::var_os("CUDA_BACKEND").is_none_or(|backend| backend.is_empty()) {
         // SAFETY: no other thread has been started.
         unsafe { std::env::set_var("CUDA_BACKEND", "sim") };

@@ -37,7 +37,7 @@ pub fn run(flags: &Flags) -> Result<i32> {
         );
     }
     require_folders(flags)?;
-    choose_device(flags.device.as_deref());
+    choose_device(flags);
     let gpu = open()?;
     if !flags.show.quiet {
         note(&gpu);
@@ -210,10 +210,16 @@ pub fn open() -> Result<GpuInfo> {
     Ok(Gpu::open()?.info)
 }
 
-/// Has the simulator model another GPU, here and in the program's process.
-pub fn choose_device(name: Option<&str>) {
-    if let Some(name) = name {
-        // SAFETY: the thread that handles signals reads no variable, and no other has been started.
-        unsafe { std::env::set_var("CUDA_SIM_DEVICE", name) };
+/// Has the simulator model another GPU, or several, here and in the program's process.
+pub fn choose_device(flags: &Flags) {
+    let count = flags.devices.map(|count| count.to_string());
+    for (variable, value) in [
+        ("CUDA_SIM_DEVICE", flags.device.as_ref()),
+        ("CUDA_SIM_DEVICES", count.as_ref()),
+    ] {
+        if let Some(value) = value {
+            // SAFETY: the thread that handles signals reads no variable, and no other has been started.
+            unsafe { std::env::set_var(variable, value) };
+        }
     }
 }

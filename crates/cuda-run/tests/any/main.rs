@@ -6,6 +6,7 @@ mod assembler;
 mod client;
 
 mod ends;
+mod nvml;
 mod processes;
 mod support;
 mod told;

@@ -5,7 +5,8 @@
 //! `cuInit` chooses, once, who answers: NVIDIA's driver if it loads, initialises and finds a GPU,
 //! else the built-in simulator, with one line on stderr that says so and why.
 //! `CUDA_BACKEND=gpu` or `CUDA_BACKEND=sim` forces the choice. `CUDA_SIM_DEVICE` names the GPU that
-//! the simulator models, one of [`device::PRESETS`]; it says nothing to a real GPU.
+//! the simulator models, one of [`device::PRESETS`], and `CUDA_SIM_DEVICES` how many of it the machine has, 1 to 16;
+//! they say nothing to a real GPU.
 //!
 //! With NVIDIA's driver, a call is one indirect jump into its library. What the simulator does not do answers
 //! `CUDA_ERROR_NOT_SUPPORTED` and says its name on stderr.
@@ -54,9 +55,11 @@ pub use report::say;
 pub use simulator::check::{check, check_quietly, checking, take_findings};
 pub use simulator::conditions::{poison, shuffle, watch_blocks};
 pub use simulator::device::VERSION as SIMULATED_VERSION;
+pub use simulator::device::{device_bus_id, device_memory, device_uuid};
 pub use simulator::interrupt::end_launches_at_ctrl_c;
 pub use simulator::watch::{
     Event, Observer, keep_launches, last_launch, observe, profile, profiling, progress, take_fault,
     take_last_launch, take_launches,
 };
-pub use start::{Backend, Preparation, backend, before_simulating};
+pub use start::{Backend, Preparation, backend, before_simulating, simulated};
+pub use status::Status;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use cuda_sim::device::{DeviceSpec, PRESETS};
 use cuda_sim::driver::CudaError;
 use cuda_sim::exec::TimeLimit;
+use cuda_sim::memory::global::MAX_DEVICES;
 
 use crate::report::say;
 use crate::status::{Answer, Status};
@@ -115,7 +116,7 @@ fn simulate() -> Result<&'static DeviceSpec, Status> {
     let device = modelled()?;
     checks()?;
     prepare(device)?;
-    simulator::start(device.clone(), time_limit()?);
+    simulator::start(devices()?, device.clone(), time_limit()?);
     fork::watch();
     for function in functions::all() {
         function.simulate();
@@ -129,6 +130,15 @@ fn simulate() -> Result<&'static DeviceSpec, Status> {
     Ok(device)
 }
 
+/// The GPU that the simulator models, and how many of it, as the environment asks; it is not switched on.
+///
+/// # Errors
+///
+/// Where the environment asks for what there is not, which is said on stderr.
+pub fn simulated() -> Result<(&'static DeviceSpec, u32), Status> {
+    Ok((modelled()?, devices()?))
+}
+
 /// `CUDA_SIM_DEVICE`: the GPU to model. Unset, the first preset.
 fn modelled() -> Result<&'static DeviceSpec, Status> {
     let Some(name) = setting("CUDA_SIM_DEVICE")? else {
@@ -139,6 +149,21 @@ fn modelled() -> Result<&'static DeviceSpec, Status> {
         say(format_args!(
             "CUDA_SIM_DEVICE={name} is no GPU that can be modelled; there are {}",
             names.join(", ")
+        ));
+        CudaError::InvalidValue.into()
+    })
+}
+
+/// `CUDA_SIM_DEVICES`: how many such GPUs the machine has. Unset, one.
+fn devices() -> Result<u32, Status> {
+    let Some(text) = setting("CUDA_SIM_DEVICES")? else {
+        return Ok(1);
+    };
+    let count = text.parse().ok();
+    let count = count.filter(|count| (1..=MAX_DEVICES).contains(count));
+    count.ok_or_else(|| {
+        say(format_args!(
+            "CUDA_SIM_DEVICES={text} is no number of GPUs from 1 to {MAX_DEVICES}; unset, there is one"
         ));
         CudaError::InvalidValue.into()
     })

@@ -42,6 +42,7 @@ fn run(settings: &[(&str, &str)]) -> (String, String) {
     for name in [
         "CUDA_BACKEND",
         "CUDA_SIM_DEVICE",
+        "CUDA_SIM_DEVICES",
         "CUDA_SIM_TIME_LIMIT",
         "CUDA_SIM_CHECK",
         "FAKE_CUDA",
@@ -170,6 +171,19 @@ fn a_gpu_that_cannot_be_modelled_is_refused_with_those_that_can() {
     assert!(lines[0].contains("CUDA_SIM_DEVICE=RTX 9090"), "{stderr}");
     for (short, _) in &cuda_driver::device::PRESETS {
         assert!(lines[0].contains(short), "no {short} in {stderr}");
+    }
+}
+
+#[test]
+fn a_number_of_devices_that_there_cannot_be_is_refused() {
+    for count in ["0", "17", "-1", "two", "1.5"] {
+        let settings = [("CUDA_BACKEND", "sim"), ("CUDA_SIM_DEVICES", count)];
+        let (stdout, stderr) = run(&settings);
+        assert_has(&stdout, "cuInit: 1");
+        let lines = ours(&stderr);
+        assert_eq!(lines.len(), 1, "{stderr}");
+        let expected = format!("CUDA_SIM_DEVICES={count} is no number of GPUs from 1 to 16");
+        assert!(lines[0].contains(&expected), "{stderr}");
     }
 }
 

@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_char, c_int, c_uint};
 use cuda_driver::functions as cu;
 
 use crate::arguments::{Out, read};
-use crate::last_error::{forget_sticky, missing};
+use crate::last_error::forget_sticky;
 use crate::program;
 use crate::properties::{DeviceProperties, attribute, of};
 use crate::start::{self, context, current_device, device as numbered, devices};
@@ -208,16 +208,14 @@ fn another(peer: c_int) -> Answer<start::Context> {
     found
 }
 
-/// `cudaDeviceGetP2PAttribute`: nothing is between a device and itself.
+/// `cudaDeviceGetP2PAttribute`.
 pub unsafe fn between(to: *mut c_int, attribute: c_int, from: c_int, other: c_int) -> Answer {
-    // SAFETY: the caller's promise.
-    let to = unsafe { Out::new(to) }?;
-    numbered(from)?;
-    numbered(other)?;
+    let (from, other) = (numbered(from)?.handle, numbered(other)?.handle);
     if from == other || !(1..=4).contains(&attribute) {
         return Err(Error::INVALID_VALUE);
     }
-    missing("cudaDeviceGetP2PAttribute").inspect_err(|_| to.set(0))
+    // SAFETY: the caller's promise.
+    driver(unsafe { cu::cuDeviceGetP2PAttribute(to, attribute, from, other) })
 }
 
 /// The numbers of `CUdevice_attribute` that say where a device is.

@@ -7,7 +7,7 @@ use cuda_driver::functions as cu;
 use cust_raw::CUstream;
 
 use crate::arguments::Out;
-use crate::start::{context, current_device, device};
+use crate::start::{context, device};
 use crate::status::{Answer, Error, driver};
 use crate::stream::named;
 use crate::types::{Extent, PitchedPtr, PointerAttributes};
@@ -249,9 +249,11 @@ fn about(of: *const c_void) -> Answer<PointerAttributes> {
     const DEVICE_POINTER: c_int = 3;
     const HOST_POINTER: c_int = 4;
     const IS_MANAGED: c_int = 8;
+    const DEVICE_ORDINAL: c_int = 9;
     let at = address(of);
     let mut kind: c_uint = 0;
     let mut managed: c_uint = 0;
+    let mut device: c_int = 0;
     let (mut on_device, mut on_host) = (0_u64, 0_u64);
     let ask = |attribute, to: *mut c_void| {
         // SAFETY: `to` has room for what this attribute is.
@@ -266,11 +268,12 @@ fn about(of: *const c_void) -> Answer<PointerAttributes> {
         });
     }
     ask(IS_MANAGED, (&raw mut managed).cast());
+    ask(DEVICE_ORDINAL, (&raw mut device).cast());
     ask(DEVICE_POINTER, (&raw mut on_device).cast());
     ask(HOST_POINTER, (&raw mut on_host).cast());
     Ok(PointerAttributes {
         kind: if managed == 0 { kind as c_int } else { MANAGED },
-        device: current_device()?,
+        device,
         device_pointer: pointer(on_device),
         host_pointer: pointer(on_host),
     })

@@ -32,7 +32,7 @@ fuzz_target!(|text: &str| {
     // Counted or not, checked or not: the text's length decides.
     let (profile, checked) = (text.len() & 1 != 0, text.len() & 2 != 0);
     driver.set_checks(if checked { Checks::ALL } else { Checks::NONE });
-    let context = driver.retain_primary();
+    let context = driver.retain_primary(0).unwrap();
     let Ok(module) = driver.load_module(context, text) else {
         return;
     };

@@ -13,8 +13,11 @@
 //! | `CUDA_SIM_LOG=FILE` | the functions that were called, and what was refused and why |
 //!
 //! `cuda-run -- PROGRAM` asks for all of them by its flags.
+//!
+//! The library has some of NVML's functions as well ([`nvml`]), for programs that find it under that library's name.
 
 mod end;
+pub mod nvml;
 mod settings;
 mod told;
 

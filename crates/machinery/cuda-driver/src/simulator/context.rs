@@ -20,18 +20,18 @@ const API_VERSION: c_uint = 3020;
 
 /// `cuDevicePrimaryCtxRetain`.
 pub unsafe fn retain_primary(context: *mut CUcontext, device: CUdevice) -> Answer {
-    check_device(device)?;
+    let device = check_device(device)?;
     // SAFETY: the caller's promise.
     let context = unsafe { Out::new(context) }?;
-    context.set(handle(machine()?.retain_primary().0));
+    context.set(handle(machine()?.retain_primary(device)?.0));
     Ok(())
 }
 
 /// `cuDevicePrimaryCtxRelease`.
 pub unsafe fn release_primary(device: CUdevice) -> Answer {
-    check_device(device)?;
+    let device = check_device(device)?;
     let mut driver = driver()?;
-    driver.release_primary()?;
+    driver.release_primary(device)?;
     forget_streams(&driver);
     report_leaks(driver);
     Ok(())
@@ -39,9 +39,9 @@ pub unsafe fn release_primary(device: CUdevice) -> Answer {
 
 /// `cuDevicePrimaryCtxReset`.
 pub unsafe fn reset_primary(device: CUdevice) -> Answer {
-    check_device(device)?;
+    let device = check_device(device)?;
     let mut driver = driver()?;
-    driver.reset_primary();
+    driver.reset_primary(device)?;
     forget_streams(&driver);
     report_leaks(driver);
     Ok(())
@@ -49,16 +49,16 @@ pub unsafe fn reset_primary(device: CUdevice) -> Answer {
 
 /// `cuDevicePrimaryCtxSetFlags`.
 pub unsafe fn set_primary_flags(device: CUdevice, flags: c_uint) -> Answer {
-    check_device(device)?;
-    Ok(driver()?.set_primary_flags(flags)?)
+    let device = check_device(device)?;
+    Ok(driver()?.set_primary_flags(device, flags)?)
 }
 
 /// `cuDevicePrimaryCtxGetState`.
 pub unsafe fn primary_state(device: CUdevice, flags: *mut c_uint, active: *mut c_int) -> Answer {
-    check_device(device)?;
+    let device = check_device(device)?;
     // SAFETY: the caller's promise.
     let (flags, active) = unsafe { (Out::new(flags)?, Out::new(active)?) };
-    let (set, exists) = driver()?.primary_state();
+    let (set, exists) = driver()?.primary_state(device)?;
     flags.set(set);
     active.set(exists.into());
     Ok(())
@@ -66,10 +66,10 @@ pub unsafe fn primary_state(device: CUdevice, flags: *mut c_uint, active: *mut c
 
 /// `cuCtxCreate`.
 pub unsafe fn create(context: *mut CUcontext, flags: c_uint, device: CUdevice) -> Answer {
-    check_device(device)?;
+    let device = check_device(device)?;
     // SAFETY: the caller's promise.
     let context = unsafe { Out::new(context) }?;
-    let created = driver()?.create_context(flags)?;
+    let created = driver()?.create_context(device, flags)?;
     contexts(|contexts| contexts.push(created));
     context.set(handle(created.0));
     Ok(())
@@ -191,8 +191,8 @@ pub unsafe fn device(device: *mut CUdevice) -> Answer {
 pub unsafe fn device_of(device: *mut CUdevice, context: CUcontext) -> Answer {
     // SAFETY: the caller's promise.
     let device = unsafe { Out::new(device) }?;
-    let _known = named(context)?;
-    device.set(0);
+    let (driver, context) = named(context)?;
+    device.set(driver.context_device(context)? as CUdevice);
     Ok(())
 }
 
@@ -231,27 +231,21 @@ pub unsafe fn reset_persisting_cache() -> Answer {
     Ok(())
 }
 
-/// `cuCtxEnablePeerAccess`: the one device is no peer of itself.
+/// `cuCtxEnablePeerAccess`.
 pub unsafe fn enable_peer(peer: CUcontext, flags: c_uint) -> Answer {
-    require_current()?;
+    let (mut driver, context) = current()?;
     if flags != 0 {
         return Err(CudaError::InvalidValue.into());
     }
     let peer = raw::context(peer).ok_or(CudaError::InvalidContext)?;
-    if !driver()?.is_context(peer) {
-        return Err(CudaError::InvalidContext.into());
-    }
-    Err(CudaError::PeerAccessUnsupported.into())
+    Ok(driver.enable_peer(context, peer)?)
 }
 
-/// `cuCtxDisablePeerAccess`: none was ever allowed.
+/// `cuCtxDisablePeerAccess`.
 pub unsafe fn disable_peer(peer: CUcontext) -> Answer {
-    require_current()?;
+    let (mut driver, context) = current()?;
     let peer = raw::context(peer).ok_or(CudaError::InvalidContext)?;
-    if !driver()?.is_context(peer) {
-        return Err(CudaError::InvalidContext.into());
-    }
-    Err(CudaError::PeerAccessNotEnabled.into())
+    Ok(driver.disable_peer(context, peer)?)
 }
 
 /// `cuCtxGetFlags`.

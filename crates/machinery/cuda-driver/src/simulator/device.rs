@@ -1,8 +1,10 @@
-//! The device: what there is and what it can do.
+//! The devices: which there are and what they can do.
 
 use std::ffi::{c_char, c_int};
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use cuda_sim::driver::CudaError;
+use cuda_sim::device::DeviceSpec;
+use cuda_sim::driver::{CudaError, Driver, capacity};
 use cust_raw::{CUdevice, CUuuid};
 
 use super::machine;
@@ -15,17 +17,60 @@ use crate::types::CUdevprop;
 /// The CUDA version the simulator answers as: 13.0.
 pub const VERSION: c_int = 13000;
 
-/// The sixteen bytes that tell the simulated GPU from others.
+/// The sixteen bytes that tell the first simulated GPU from others. Those after it count the last one up.
 const UUID: &[u8; 16] = b"Warpbook sim GPU";
 
-/// Where the simulated device would be: no PCI bus has one there. The attributes say the same numbers.
-const BUS_ID: &str = "0000:00:00.0";
+/// How many devices there are, from when the simulator was chosen.
+static COUNT: AtomicU32 = AtomicU32::new(1);
 
-/// Refuses every device but 0, which is the only one.
-pub fn check_device(device: CUdevice) -> Result<(), CudaError> {
-    match device {
-        0 => Ok(()),
-        _ => Err(CudaError::InvalidDevice),
+/// Says how many devices there are.
+pub fn set_count(count: u32) {
+    COUNT.store(count, Ordering::Relaxed);
+}
+
+/// All devices.
+pub fn all() -> std::ops::Range<CUdevice> {
+    0..COUNT.load(Ordering::Relaxed) as CUdevice
+}
+
+/// A device's number, or [`CudaError::InvalidDevice`].
+pub fn check_device(device: CUdevice) -> Result<u32, CudaError> {
+    match all().contains(&device) {
+        true => Ok(device as u32),
+        false => Err(CudaError::InvalidDevice),
+    }
+}
+
+/// Where a simulated device would be on the PCI bus: domain, bus, device and function. The attributes say the same numbers.
+pub fn device_bus_id(device: u32) -> String {
+    format!("0000:{device:02x}:00.0")
+}
+
+/// The sixteen bytes that tell a device from others.
+pub fn device_uuid(device: u32) -> [u8; 16] {
+    let mut bytes = *UUID;
+    bytes[15] += device as u8;
+    bytes
+}
+
+/// Free and total memory of a device, in bytes: of the machine where it is switched on in this process, or of one that
+/// has `count` of `spec`.
+pub fn device_memory(spec: &DeviceSpec, count: u32, device: u32) -> (u64, u64) {
+    let known = machine()
+        .ok()
+        .and_then(|driver| driver.device_memory(device).ok());
+    let total = capacity(spec, count);
+    known.unwrap_or((total, total))
+}
+
+/// The attributes that devices differ in: the number of the bus, and that of the board.
+const NUMBERED: [c_int; 2] = [33, 85];
+
+/// An attribute of a device.
+fn attribute_of(driver: &Driver, attribute: c_int, device: CUdevice) -> Result<c_int, CudaError> {
+    match NUMBERED.contains(&attribute) {
+        true => Ok(device),
+        false => driver.device_attribute(attribute),
     }
 }
 
@@ -58,7 +103,7 @@ pub unsafe fn get(device: *mut CUdevice, ordinal: c_int) -> Answer {
 /// `cuDeviceGetCount`.
 pub unsafe fn count(count: *mut c_int) -> Answer {
     // SAFETY: the caller's promise.
-    unsafe { Out::new(count) }?.set(1);
+    unsafe { Out::new(count) }?.set(all().end);
     Ok(())
 }
 
@@ -89,11 +134,11 @@ unsafe fn write_text(to: *mut c_char, length: c_int, text: &str) -> Answer {
 
 /// `cuDeviceGetUuid`.
 pub unsafe fn uuid(uuid: *mut CUuuid, device: CUdevice) -> Answer {
-    check_device(device)?;
+    let device = check_device(device)?;
     // SAFETY: the caller's promise.
-    unsafe { Out::new(uuid) }?.set(CUuuid {
-        bytes: UUID.map(|byte| byte as c_char),
-    });
+    let uuid = unsafe { Out::new(uuid) }?;
+    let bytes = device_uuid(device).map(|byte| byte as c_char);
+    uuid.set(CUuuid { bytes });
     Ok(())
 }
 
@@ -110,7 +155,8 @@ pub unsafe fn attribute(value: *mut c_int, attribute: c_int, device: CUdevice) -
     check_device(device)?;
     // SAFETY: the caller's promise.
     let value = unsafe { Out::new(value) }?;
-    value.set(machine()?.device_attribute(attribute)?);
+    let driver = machine()?;
+    value.set(attribute_of(&driver, attribute, device)?);
     Ok(())
 }
 
@@ -122,7 +168,7 @@ pub unsafe fn properties(properties: *mut CUdevprop, device: CUdevice) -> Answer
     let driver = machine()?;
     let mut numbers = [0; NUMBERS.len()];
     for (to, number) in numbers.iter_mut().zip(NUMBERS) {
-        *to = driver.device_attribute(number)?;
+        *to = attribute_of(&driver, number, device)?;
     }
     properties.set(CUdevprop(numbers));
     Ok(())
@@ -134,20 +180,23 @@ const NUMBERS: [c_int; 14] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14];
 
 /// `cuDeviceGetPCIBusId`.
 pub unsafe fn bus_id(text: *mut c_char, length: c_int, device: CUdevice) -> Answer {
-    check_device(device)?;
+    let device = check_device(device)?;
     // SAFETY: the caller's promise.
-    unsafe { write_text(text, length, BUS_ID) }
+    unsafe { write_text(text, length, &device_bus_id(device)) }
 }
 
 /// `cuDeviceGetByPCIBusId`: with or without the numbers of the domain and of the function.
 pub unsafe fn by_bus_id(device: *mut CUdevice, bus_id: *const c_char) -> Answer {
     // SAFETY: the caller's promise.
     let (device, asked) = unsafe { (Out::new(device)?, text(bus_id)?) };
-    let (_, within_domain) = BUS_ID.split_once(':').unwrap_or_default();
-    if ![BUS_ID, within_domain, within_domain.trim_end_matches(".0")].contains(&asked) {
-        return Err(CudaError::InvalidDevice.into());
-    }
-    device.set(0);
+    let asked = asked.to_lowercase();
+    let is_there = |candidate: &CUdevice| {
+        let whole = device_bus_id(*candidate as u32);
+        let (_, within_domain) = whole.split_once(':').unwrap_or_default();
+        let short = within_domain.strip_suffix(".0").unwrap_or_default();
+        [&whole, within_domain, short].contains(&asked.as_str())
+    };
+    device.set(all().find(is_there).ok_or(CudaError::InvalidDevice)?);
     Ok(())
 }
 
@@ -163,23 +212,29 @@ pub unsafe fn affinity_support(supported: *mut c_int, kind: c_int, device: CUdev
     Ok(())
 }
 
-/// `cuDeviceGetP2PAttribute`: it takes two devices.
+/// `cuDeviceGetP2PAttribute`: it takes two devices. Between all of them everything is the same: access, atomics
+/// and arrays, or nothing where a device cannot reach another's memory.
 pub unsafe fn peer_attribute(
     value: *mut c_int,
     attribute: c_int,
     from: CUdevice,
     to: CUdevice,
 ) -> Answer {
-    /// The numbers of `CUdevice_P2PAttribute`.
-    const ATTRIBUTES: std::ops::RangeInclusive<c_int> = 1..=5;
     // SAFETY: the caller's promise.
-    unsafe { Out::new(value) }?;
-    check_device(from)?;
-    check_device(to)?;
-    if !ATTRIBUTES.contains(&attribute) {
-        return Err(CudaError::InvalidValue.into());
+    let value = unsafe { Out::new(value) }?;
+    let can = can_reach(from, to)?;
+    // The numbers of `CUdevice_P2PAttribute`: the rank of the link, of which there is one kind; access, atomics and
+    // arrays; and whether only some atomics are done.
+    let found = match attribute {
+        1 | 5 => false,
+        2..=4 => can,
+        _ => return Err(CudaError::InvalidValue.into()),
+    };
+    if from == to {
+        return Err(CudaError::InvalidDevice.into());
     }
-    Err(CudaError::InvalidDevice.into())
+    value.set(found.into());
+    Ok(())
 }
 
 /// `cuDeviceComputeCapability`.
@@ -193,11 +248,15 @@ pub unsafe fn compute_capability(major: *mut c_int, minor: *mut c_int, device: C
     Ok(())
 }
 
-/// `cuDeviceCanAccessPeer`: no. There is no second device, and a device is not its own peer.
+/// `cuDeviceCanAccessPeer`.
 pub unsafe fn can_access_peer(can: *mut c_int, device: CUdevice, peer: CUdevice) -> Answer {
-    check_device(device)?;
-    check_device(peer)?;
     // SAFETY: the caller's promise.
-    unsafe { Out::new(can) }?.set(0);
+    let can = unsafe { Out::new(can) }?;
+    can.set(can_reach(device, peer)?.into());
     Ok(())
+}
+
+/// Whether kernels of a device can be let into the memory of another one.
+fn can_reach(device: CUdevice, peer: CUdevice) -> Result<bool, CudaError> {
+    machine()?.can_access_peer(check_device(device)?, check_device(peer)?)
 }

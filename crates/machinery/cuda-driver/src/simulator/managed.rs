@@ -183,7 +183,7 @@ pub unsafe fn prefetch_to(
     unsafe { prefetch(address, bytes, device_of(location)?, on) }
 }
 
-/// Refuses devices that managed memory cannot be on: it may be on device 0 or on the host.
+/// Refuses devices that managed memory cannot be on: it may be on any device or on the host.
 fn place(device: CUdevice) -> Result<c_int, CudaError> {
     if device != CPU {
         check_device(device)?;
@@ -286,8 +286,8 @@ unsafe fn answer(
         PREFERRED_ID => preferred().max(0),
         PREFETCH_ID => prefetched().max(0),
         ACCESSED_BY => {
-            let places = [CPU, 0]
-                .into_iter()
+            let places = std::iter::once(CPU)
+                .chain(super::device::all())
                 .filter(|&place| accessed(&range, place));
             let places = places.chain(std::iter::repeat(NOWHERE));
             for (i, place) in places.take(room).enumerate() {

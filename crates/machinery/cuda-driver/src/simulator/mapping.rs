@@ -38,28 +38,28 @@ pub unsafe fn granularity(
     Ok(())
 }
 
-/// Refuses memory that is not the one device's own.
+/// The device that memory is to be of. Refuses memory that is not a device's own.
 ///
 /// # Safety
 /// `properties` must be null or readable.
-unsafe fn check(properties: *const CUmemAllocationProp) -> Result<(), CudaError> {
+unsafe fn check(properties: *const CUmemAllocationProp) -> Result<u32, CudaError> {
     // SAFETY: the caller's promise.
     let properties = unsafe { properties.as_ref() }.ok_or(CudaError::InvalidValue)?;
     if properties.kind != PINNED {
         return Err(CudaError::InvalidValue);
     }
-    check_place(properties.location)?;
+    let device = check_place(properties.location)?;
     if properties.shared != 0 {
         say(format_args!(
             "the simulator shares no memory with other programs"
         ));
         return Err(CudaError::NotSupported);
     }
-    Ok(())
+    Ok(device)
 }
 
-/// Refuses other places than the one device.
-fn check_place(location: CUmemLocation) -> Result<(), CudaError> {
+/// The device at a place. Refuses other places.
+fn check_place(location: CUmemLocation) -> Result<u32, CudaError> {
     match location.kind {
         DEVICE => check_device(location.id),
         2..=4 => Err(CudaError::NotSupported),
@@ -77,11 +77,11 @@ pub unsafe fn create(
     // SAFETY: the caller's promise.
     let memory = unsafe { Out::new(memory) }?;
     // SAFETY: as above.
-    unsafe { check(properties) }?;
+    let device = unsafe { check(properties) }?;
     if flags != 0 {
         return Err(CudaError::InvalidValue.into());
     }
-    memory.set(driver()?.create_memory(bytes as u64)?);
+    memory.set(driver()?.create_memory(device, bytes as u64)?);
     Ok(())
 }
 
@@ -137,7 +137,7 @@ pub unsafe fn unmap(address: CUdeviceptr, bytes: usize) -> Answer {
     Ok(driver()?.unmap_memory(address, bytes as u64)?)
 }
 
-/// `cuMemSetAccess`: memory that the device may read it may write here.
+/// `cuMemSetAccess`: memory that a device may read it may write here.
 pub unsafe fn set_access(
     address: CUdeviceptr,
     bytes: usize,
@@ -150,13 +150,13 @@ pub unsafe fn set_access(
     for i in 0..count {
         // SAFETY: the caller promises as many.
         let CUmemAccessDesc { location, flags } = unsafe { list.add(i).read() };
-        check_place(location)?;
+        let device = check_place(location)?;
         let open = match flags {
             NOTHING => false,
             READ | READ_AND_WRITE => true,
             _ => return Err(CudaError::InvalidValue.into()),
         };
-        driver()?.set_access(address, bytes as u64, open)?;
+        driver()?.set_access(address, bytes as u64, device, open)?;
     }
     Ok(())
 }
@@ -169,8 +169,8 @@ pub unsafe fn access(
 ) -> Answer {
     // SAFETY: the caller's promise.
     let (flags, location) = unsafe { (Out::new(flags)?, location.as_ref()) };
-    check_place(*location.ok_or(CudaError::InvalidValue)?)?;
-    let open = driver()?.access(address)?;
+    let device = check_place(*location.ok_or(CudaError::InvalidValue)?)?;
+    let open = driver()?.access(address, device)?;
     flags.set(if open { READ_AND_WRITE } else { NOTHING } as c_ulonglong);
     Ok(())
 }
@@ -183,17 +183,17 @@ pub unsafe fn hold(memory: *mut c_ulonglong, address: *mut c_void) -> Answer {
     Ok(())
 }
 
-/// `cuMemGetAllocationPropertiesFromHandle`: all memory is made for the same.
+/// `cuMemGetAllocationPropertiesFromHandle`: memory differs in the device that it is of alone.
 pub unsafe fn properties(properties: *mut CUmemAllocationProp, memory: c_ulonglong) -> Answer {
     // SAFETY: the caller's promise.
     let properties = unsafe { Out::new(properties) }?;
-    driver()?.memory_size(memory)?;
+    let device = driver()?.memory_device(memory)?;
     properties.set(CUmemAllocationProp {
         kind: PINNED,
         shared: 0,
         location: CUmemLocation {
             kind: DEVICE,
-            id: 0,
+            id: device as c_int,
         },
         windows: std::ptr::null_mut(),
         flags: [0; 8],

@@ -3,7 +3,9 @@
 use std::ffi::{c_int, c_void};
 
 use cuda_sim::driver::{CudaError, Memcpy, MemcpyAddress, MemcpyOperand};
-use cust_raw::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUarray, CUcontext, CUdeviceptr, CUstream};
+use cust_raw::{
+    CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER, CUarray, CUcontext, CUdeviceptr, CUstream,
+};
 
 use super::capture::rules;
 use super::graph::memory;
@@ -103,7 +105,7 @@ pub unsafe fn array_to_host_async(
     unsafe { run_in(on, &copy) }
 }
 
-/// `cuMemcpyPeer`: between two contexts, which are of the one device.
+/// `cuMemcpyPeer`: between two contexts. Addresses say themselves which device they are of.
 pub unsafe fn peer(
     to: CUdeviceptr,
     to_context: CUcontext,
@@ -128,6 +130,33 @@ pub unsafe fn peer_async(
     check_contexts([to_context, from_context])?;
     // SAFETY: the caller's promise.
     unsafe { run_in(on, &Memcpy::linear(device(to), device(from), bytes as u64)) }
+}
+
+/// `cuMemcpy3DPeer`.
+pub unsafe fn three_d_peer(copy: *const CUDA_MEMCPY3D_PEER) -> Answer {
+    // SAFETY: the caller's promise.
+    unsafe { run(&read_peer(copy)?) }
+}
+
+/// `cuMemcpy3DPeerAsync`.
+pub unsafe fn three_d_peer_async(copy: *const CUDA_MEMCPY3D_PEER, on: CUstream) -> Answer {
+    // SAFETY: the caller's promise.
+    unsafe { run_in(on, &read_peer(copy)?) }
+}
+
+/// The copy of a structure that differs from [`CUDA_MEMCPY3D`] in that it names two contexts where that has nothing.
+///
+/// # Safety
+/// `copy` must be null or readable.
+unsafe fn read_peer(copy: *const CUDA_MEMCPY3D_PEER) -> Result<Memcpy, CudaError> {
+    if copy.is_null() {
+        return Err(CudaError::InvalidValue);
+    }
+    // SAFETY: not null, so readable.
+    let contexts = unsafe { [(*copy).dstContext, (*copy).srcContext] };
+    check_contexts(contexts)?;
+    // SAFETY: the structures are laid out alike.
+    unsafe { read_three_d(copy.cast()) }
 }
 
 /// [`CudaError::InvalidContext`] unless all of them are contexts.

@@ -86,8 +86,7 @@ pub unsafe fn allocate_managed(address: *mut CUdeviceptr, bytes: usize, flags: c
 pub unsafe fn allocate_async(address: *mut CUdeviceptr, bytes: usize, on: CUstream) -> Answer {
     // SAFETY: the caller's promise.
     let address = unsafe { Out::new(address) }?;
-    let from = pool::current();
-    address.set(allocate_in_stream(bytes as u64, from, on)?);
+    address.set(allocate_in_stream(bytes as u64, None, on)?);
     Ok(())
 }
 
@@ -101,12 +100,13 @@ pub unsafe fn allocate_from_pool(
     // SAFETY: the caller's promise.
     let address = unsafe { Out::new(address) }?;
     let from = pool::known(from)?;
-    address.set(allocate_in_stream(bytes as u64, from, on)?);
+    address.set(allocate_in_stream(bytes as u64, Some(from), on)?);
     Ok(())
 }
 
-/// New memory of a pool, from now on; or of a graph, where the stream is captured.
-fn allocate_in_stream(bytes: u64, from: u64, on: CUstream) -> Result<u64, CudaError> {
+/// New memory of a pool, or of that of the stream's device, from now on; or of a graph, where the stream is
+/// captured.
+fn allocate_in_stream(bytes: u64, from: Option<u64>, on: CUstream) -> Result<u64, CudaError> {
     let (mut driver, context, stream) = in_live_stream(on)?;
     if capture::rules::is_captured(stream) {
         let address = graph::memory::reserve(&mut driver, context, bytes)?;
@@ -117,11 +117,16 @@ fn allocate_in_stream(bytes: u64, from: u64, on: CUstream) -> Result<u64, CudaEr
     if stream == StreamId::LEGACY {
         capture::rules::legacy(context)?;
     }
-    let made = match driver.allocate(context, bytes) {
+    let from = match from {
+        Some(from) => from,
+        None => pool::current(driver.context_device(context)?),
+    };
+    let (device, reached_by) = pool::reach(from)?;
+    let made = match driver.allocate_of_pool(context, bytes, device, reached_by) {
         Err(CudaError::OutOfMemory) => {
             // What waits in streams may free some.
             drop(driver);
-            self::driver()?.allocate(context, bytes)?
+            self::driver()?.allocate_of_pool(context, bytes, device, reached_by)?
         }
         other => other?,
     };

@@ -101,6 +101,7 @@ pub unsafe fn attributes(
         size: 0,
         host: std::ptr::null_mut(),
         kind: AllocationKind::Managed,
+        home: 0,
     };
     let known = allocation(address).ok();
     for i in 0..count as usize {
@@ -170,7 +171,7 @@ fn value(
         // No address is handed out twice.
         BUFFER_ID | BLOCK_ID => Value::Long(found.base),
         IS_MANAGED => Value::Flag(found.kind == AllocationKind::Managed),
-        DEVICE_ORDINAL => Value::Int(0),
+        DEVICE_ORDINAL => Value::Int(found.home),
         IS_SHAREABLE | IS_DIRECT | IS_DECOMPRESSED => Value::Flag(false),
         RANGE_START | MAPPING_START => Value::Long(found.base),
         RANGE_SIZE | MAPPING_SIZE => Value::Long(found.size),

@@ -8,17 +8,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use cuda_sim::driver::CudaError;
+use cuda_sim::memory::global::{Devices, MAX_DEVICES};
 use cust_raw::{CUdevice, CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemoryPool};
 
-use super::device::check_device;
-use super::lock;
+use super::device::{self, check_device};
 use super::queue::{self, Awaited};
 use super::raw::{Out, handle, number};
+use super::{driver, lock};
 use crate::status::Answer;
 use crate::types;
 
-/// The device's default pool.
+/// The default pool of the first device; those of the others follow it.
 const DEFAULT: u64 = 1;
+/// The last number that is a default pool's.
+const LAST_DEFAULT: u64 = DEFAULT + MAX_DEVICES as u64 - 1;
 
 /// The numbers of `CUmemPool_attribute`: three settings that are on or off, how much memory is kept when
 /// it is freed, and how much the pool has, now and at most.
@@ -33,15 +36,16 @@ const USED_MOST: c_int = 8;
 const PINNED: c_int = 1;
 const DEVICE: c_int = 1;
 
-/// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`: what a device may do with its own pools.
+/// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE`, what a device may do with its own pools, and `_NONE`.
 const READ_AND_WRITE: c_int = 3;
+const NOTHING: c_int = 0;
 
 /// Whether any memory was ever allocated from a pool: programs without pools need not ask.
 static USED: AtomicBool = AtomicBool::new(false);
 
 static POOLS: Mutex<Pools> = Mutex::new(Pools {
-    made: DEFAULT,
-    current: DEFAULT,
+    made: LAST_DEFAULT,
+    current: BTreeMap::new(),
     pools: BTreeMap::new(),
     allocations: BTreeMap::new(),
 });
@@ -49,8 +53,8 @@ static POOLS: Mutex<Pools> = Mutex::new(Pools {
 struct Pools {
     /// The last number given to a pool.
     made: u64,
-    /// The device's pool for allocations that name none.
-    current: u64,
+    /// Each device's pool for allocations that name none, where it is not the default one.
+    current: BTreeMap<u32, u64>,
     pools: BTreeMap<u64, Pool>,
     /// The pool and the size of each allocation, by its address.
     allocations: BTreeMap<u64, (u64, u64)>,
@@ -58,6 +62,9 @@ struct Pools {
 
 #[derive(Clone)]
 struct Pool {
+    /// The device that its memory is of, and those whose kernels reach it, a bit each.
+    device: u32,
+    reached_by: Devices,
     reuse: [c_int; 3],
     threshold: u64,
     used: u64,
@@ -66,9 +73,11 @@ struct Pool {
     most_reserved: u64,
 }
 
-impl Default for Pool {
-    fn default() -> Self {
+impl Pool {
+    fn new(device: u32) -> Self {
         Self {
+            device,
+            reached_by: 1 << device,
             reuse: [1; 3],
             threshold: 0,
             used: 0,
@@ -78,10 +87,13 @@ impl Default for Pool {
     }
 }
 
-/// All pools; the default one is there from the beginning.
+/// All pools; the default ones are there from the beginning.
 fn pools() -> MutexGuard<'static, Pools> {
     let mut pools = lock(&POOLS);
-    pools.pools.entry(DEFAULT).or_default();
+    if pools.pools.is_empty() {
+        let all = device::all().map(|device| (default_of(device as u32), Pool::new(device as u32)));
+        pools.pools.extend(all);
+    }
     pools
 }
 
@@ -93,15 +105,28 @@ impl Pools {
     }
 }
 
+/// The number of a device's default pool.
+fn default_of(device: u32) -> u64 {
+    DEFAULT + u64::from(device)
+}
+
 /// The number of the pool that a handle names.
 pub fn known(pool: CUmemoryPool) -> Result<u64, CudaError> {
     pools().pool(pool)?;
     Ok(number(pool))
 }
 
-/// The device's pool for allocations that name none.
-pub fn current() -> u64 {
-    pools().current
+/// A device's pool for allocations that name none.
+pub fn current(device: u32) -> u64 {
+    let own = pools().current.get(&device).copied();
+    own.unwrap_or(default_of(device))
+}
+
+/// The device that a pool's memory is of, and those whose kernels reach it, a bit each.
+pub fn reach(pool: u64) -> Result<(u32, Devices), CudaError> {
+    let pools = pools();
+    let found = pools.pools.get(&pool).ok_or(CudaError::InvalidValue)?;
+    Ok((found.device, found.reached_by))
 }
 
 /// The pool that the allocation at an address is from; 0 where it is from none.
@@ -141,25 +166,28 @@ fn forget(pools: &mut Pools, address: u64) {
 
 /// `cuDeviceGetDefaultMemPool`.
 pub unsafe fn default(to: *mut CUmemoryPool, device: CUdevice) -> Answer {
-    check_device(device)?;
+    let device = check_device(device)?;
     // SAFETY: the caller's promise.
-    unsafe { Out::new(to) }?.set(handle(DEFAULT));
+    unsafe { Out::new(to) }?.set(handle(default_of(device)));
     Ok(())
 }
 
 /// `cuDeviceGetMemPool`.
 pub unsafe fn get(to: *mut CUmemoryPool, device: CUdevice) -> Answer {
-    check_device(device)?;
+    let device = check_device(device)?;
     // SAFETY: the caller's promise.
-    unsafe { Out::new(to) }?.set(handle(current()));
+    unsafe { Out::new(to) }?.set(handle(current(device)));
     Ok(())
 }
 
-/// `cuDeviceSetMemPool`.
+/// `cuDeviceSetMemPool`: a pool of the device's own memory.
 pub unsafe fn set(device: CUdevice, pool: CUmemoryPool) -> Answer {
-    check_device(device)?;
-    let pool = known(pool)?;
-    pools().current = pool;
+    let device = check_device(device)?;
+    let mut pools = pools();
+    if pools.pool(pool)?.device != device {
+        return Err(CudaError::InvalidValue.into());
+    }
+    pools.current.insert(device, number(pool));
     Ok(())
 }
 
@@ -229,7 +257,7 @@ pub unsafe fn create(to: *mut CUmemoryPool, how: *const CUmemPoolProps) -> Answe
     if kind != PINNED || place != DEVICE {
         return Err(CudaError::InvalidValue.into());
     }
-    check_device(device)?;
+    let device = check_device(device)?;
     if shared != 0 {
         // No memory is shared with other processes.
         return Err(CudaError::NotSupported.into());
@@ -237,22 +265,20 @@ pub unsafe fn create(to: *mut CUmemoryPool, how: *const CUmemPoolProps) -> Answe
     let mut pools = pools();
     pools.made += 1;
     let made = pools.made;
-    pools.pools.insert(made, Pool::default());
+    pools.pools.insert(made, Pool::new(device));
     to.set(handle(made));
     Ok(())
 }
 
-/// `cuMemPoolDestroy`: what is allocated from it stays. The default pool cannot be destroyed.
+/// `cuMemPoolDestroy`: what is allocated from it stays. A default pool cannot be destroyed.
 pub unsafe fn destroy(pool: CUmemoryPool) -> Answer {
     let pool = known(pool)?;
-    if pool == DEFAULT {
+    if pool <= LAST_DEFAULT {
         return Err(CudaError::InvalidValue.into());
     }
     let mut pools = pools();
     pools.pools.remove(&pool);
-    if pools.current == pool {
-        pools.current = DEFAULT;
-    }
+    pools.current.retain(|_, current| *current != pool);
     Ok(())
 }
 
@@ -314,9 +340,12 @@ pub unsafe fn attribute(pool: CUmemoryPool, attribute: c_int, value: *mut c_void
     Ok(())
 }
 
-/// `cuMemPoolSetAccess`: the one device reads and writes its pools in any case.
+/// `cuMemPoolSetAccess`: a device reads and writes its own pools in any case. What is allocated of them already is
+/// opened or closed too.
 pub unsafe fn set_access(pool: CUmemoryPool, list: *const CUmemAccessDesc, count: usize) -> Answer {
-    known(pool)?;
+    let driver = driver()?;
+    let mut pools = pools();
+    let (own, mut reached_by) = (pools.pool(pool)?.device, pools.pool(pool)?.reached_by);
     if list.is_null() && count > 0 {
         return Err(CudaError::InvalidValue.into());
     }
@@ -330,23 +359,40 @@ pub unsafe fn set_access(pool: CUmemoryPool, list: *const CUmemAccessDesc, count
                 (&raw const (*one).flags).cast::<c_int>().read(),
             )
         };
-        check_device(device)?;
-        if place != DEVICE || flags != READ_AND_WRITE {
-            return Err(CudaError::InvalidValue.into());
+        let device = check_device(device)?;
+        match flags {
+            _ if place != DEVICE => return Err(CudaError::InvalidValue.into()),
+            READ_AND_WRITE if device == own || driver.can_access_peer(device, own)? => {
+                reached_by |= 1 << device;
+            }
+            READ_AND_WRITE => return Err(CudaError::InvalidDevice.into()),
+            NOTHING if device != own => reached_by &= !(1 << device),
+            _ => return Err(CudaError::InvalidValue.into()),
         }
+    }
+    pools.pool(pool)?.reached_by = reached_by;
+    let of_pool = pools.allocations.iter();
+    let of_pool = of_pool.filter(|(_, found)| found.0 == number(pool));
+    let mut driver = driver;
+    for (&address, _) in of_pool {
+        driver.open_to(address, reached_by);
     }
     Ok(())
 }
 
 /// `cuMemPoolGetAccess`.
 pub unsafe fn access(to: *mut c_int, pool: CUmemoryPool, at: *mut CUmemLocation) -> Answer {
-    known(pool)?;
+    let (_, reached_by) = reach(number(pool))?;
     if at.is_null() {
         return Err(CudaError::InvalidValue.into());
     }
     // SAFETY: not null, so readable.
-    check_device(unsafe { (*at).id })?;
+    let device = check_device(unsafe { (*at).id })?;
+    let may = match reached_by & (1 << device) {
+        0 => NOTHING,
+        _ => READ_AND_WRITE,
+    };
     // SAFETY: the caller's promise.
-    unsafe { Out::new(to) }?.set(READ_AND_WRITE);
+    unsafe { Out::new(to) }?.set(may);
     Ok(())
 }

@@ -71,6 +71,9 @@ pub enum CudaError {
     /// The kernel ran past the time limit.
     #[error("CUDA_ERROR_LAUNCH_TIMEOUT")]
     LaunchTimeout = 702,
+    /// The other context's memory is open to this one already.
+    #[error("CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED")]
+    PeerAccessAlreadyEnabled = 704,
     /// The other context's memory was not opened to this one.
     #[error("CUDA_ERROR_PEER_ACCESS_NOT_ENABLED")]
     PeerAccessNotEnabled = 705,

@@ -192,7 +192,7 @@ mod tests {
             Err(CudaError::InvalidValue)
         );
         let event = driver.create_event(context, 0).unwrap();
-        let other = driver.create_context(0).unwrap();
+        let other = driver.create_context(0, 0).unwrap();
         let wrong = Err(CudaError::InvalidHandle);
         assert_eq!(driver.record_event(other, event, StreamId::LEGACY), wrong);
         assert_eq!(driver.record_event(context, event, StreamId(7)), wrong);

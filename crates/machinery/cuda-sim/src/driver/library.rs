@@ -249,7 +249,7 @@ mod tests {
         assert_eq!(driver.kernel_library(kernel), Ok(library));
         assert!(driver.library_kernels(library).unwrap().contains(&kernel));
         assert_eq!(driver.kernel_parameters(kernel).unwrap().len(), 2);
-        let other = driver.create_context(0).unwrap();
+        let other = driver.create_context(0, 0).unwrap();
         let here = driver.kernel_function(kernel, context).unwrap();
         let there = driver.kernel_function(kernel, other).unwrap();
         assert_ne!(here, there);
@@ -281,7 +281,7 @@ mod tests {
         driver.set_kernel_attribute(kernel, 8, 100 << 10).unwrap();
         assert_eq!(driver.kernel_attribute(kernel, 8), Ok(100 << 10));
         assert_eq!(driver.function_attribute(here, 8), Ok(100 << 10));
-        let other = driver.create_context(0).unwrap();
+        let other = driver.create_context(0, 0).unwrap();
         let there = driver.kernel_function(kernel, other).unwrap();
         assert_eq!(driver.function_attribute(there, 8), Ok(100 << 10));
         let refused = driver.set_kernel_attribute(kernel, 8, 1 << 30);

@@ -1,7 +1,7 @@
 //! The CUDA driver API, simulated, as safe Rust: contexts, memory, copies, streams, events,
 //! modules and launches, each checked and refused as NVIDIA's driver would.
 //!
-//! A [`Driver`] is one machine with one GPU. Work is done at the call; when it would have begun and
+//! A [`Driver`] is one machine with one GPU or several equal ones, in one address space. Work is done at the call; when it would have begun and
 //! ended on a GPU is kept on a [`timeline`]. Each function says which of the driver API's functions
 //! it stands for; they have no `_v2` here.
 //!
@@ -26,6 +26,7 @@ mod memory;
 mod memset;
 mod module;
 mod occupancy;
+mod peers;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -51,7 +52,13 @@ use crate::check::{Checks, Finding};
 use crate::device::DeviceSpec;
 use crate::exec::image::Images;
 use crate::exec::{Conditions, TimeLimit};
-use crate::memory::global::Global;
+use crate::memory::global::{Devices, Global, MAX_DEVICES};
+
+/// The memory of each of `count` devices, in bytes: see [`Driver::with_devices`].
+pub fn capacity(device: &DeviceSpec, count: u32) -> u64 {
+    let share = host_memory::host_memory() / 2 / u64::from(count);
+    device.memory_bytes.min(share)
+}
 
 /// The simulated driver and the machine under it.
 pub struct Driver {
@@ -65,7 +72,8 @@ pub struct Driver {
     leaks: Vec<Finding>,
     handles: handle::HandleCounter,
     contexts: BTreeMap<ContextId, context::Context>,
-    primary: context::PrimaryContext,
+    /// That of each device.
+    primary: Vec<context::PrimaryContext>,
     virtual_memory: virtual_memory::VirtualMemory,
     modules: BTreeMap<ModuleId, module::LoadedModule>,
     functions: BTreeMap<FunctionId, module::LoadedFunction>,
@@ -84,9 +92,16 @@ impl Driver {
     /// The device has the memory of its model, but at most half of what the host has: device
     /// memory is host memory here, and most programs keep a host copy of what they send there.
     pub fn new(device: DeviceSpec, time_limit: Option<TimeLimit>) -> Self {
-        let capacity = device.memory_bytes.min(host_memory::host_memory() / 2);
+        Self::with_devices(1, device, time_limit)
+    }
+
+    /// A machine with `count` equal devices, of which there are at least 1 and at most [`MAX_DEVICES`]. They share
+    /// what [`Driver::new`] takes of the host's memory.
+    pub fn with_devices(count: u32, device: DeviceSpec, time_limit: Option<TimeLimit>) -> Self {
+        let count = count.clamp(1, MAX_DEVICES);
+        let capacity = capacity(&device, count);
         Self {
-            global: Global::new(capacity),
+            global: Global::of_devices(count, capacity),
             device,
             time_limit,
             checks: Checks::NONE,
@@ -94,7 +109,7 @@ impl Driver {
             leaks: Vec::new(),
             handles: handle::HandleCounter::new(),
             contexts: BTreeMap::new(),
-            primary: context::PrimaryContext::default(),
+            primary: vec![context::PrimaryContext::default(); count as usize],
             virtual_memory: virtual_memory::VirtualMemory::default(),
             modules: BTreeMap::new(),
             functions: BTreeMap::new(),
@@ -118,7 +133,12 @@ impl Driver {
         self.conditions = conditions;
     }
 
-    /// The GPU that is simulated.
+    /// How many devices the machine has.
+    pub fn device_count(&self) -> u32 {
+        self.primary.len() as u32
+    }
+
+    /// The GPU that is simulated, or each of them.
     pub fn device(&self) -> &DeviceSpec {
         &self.device
     }

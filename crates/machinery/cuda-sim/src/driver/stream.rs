@@ -174,7 +174,7 @@ mod tests {
             Err(CudaError::InvalidValue)
         );
         let stream = driver.create_stream(context, 0, 0).unwrap();
-        let other = driver.create_context(0).unwrap();
+        let other = driver.create_context(0, 0).unwrap();
         assert_eq!(driver.stream_context(stream), Ok(context));
         let none = driver.stream_context(StreamId::LEGACY);
         assert_eq!(none, Err(CudaError::InvalidHandle));

@@ -46,6 +46,6 @@ pub(super) const PTX: &str = "
 /// A driver with a current context.
 pub(super) fn driver() -> (Driver, ContextId) {
     let mut driver = Driver::new(DeviceSpec::h200(), None);
-    let context = driver.retain_primary();
+    let context = driver.retain_primary(0).unwrap();
     (driver, context)
 }

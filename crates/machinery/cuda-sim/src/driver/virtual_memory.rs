@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{CudaError, Driver};
+use super::{CudaError, Devices, Driver};
 
 /// What lengths and addresses are multiples of, in bytes.
 pub const GRANULARITY: u64 = 2 << 20;
@@ -18,6 +18,8 @@ pub(super) struct VirtualMemory {
 
 /// What a `CUmemGenericAllocationHandle` stands for.
 struct Memory {
+    /// The device that it is of.
+    device: u32,
     size: u64,
     /// How often it was made or asked for, and not given back.
     holders: u32,
@@ -29,8 +31,8 @@ struct Memory {
 struct Mapping {
     memory: u64,
     size: u64,
-    /// Whether the device may reach it.
-    is_open: bool,
+    /// The devices that may reach it, a bit each.
+    open_to: Devices,
 }
 
 impl Driver {
@@ -54,15 +56,17 @@ impl Driver {
         Ok(self.global.unreserve(address, bytes)?)
     }
 
-    /// `cuMemCreate`: `bytes` bytes of device memory, by a handle. Errors are those of
-    /// [`Driver::reserve_addresses`].
-    pub fn create_memory(&mut self, bytes: u64) -> Result<u64, CudaError> {
+    /// `cuMemCreate`: `bytes` bytes of memory of `device`, by a handle. [`CudaError::InvalidDevice`] where there is
+    /// none; other errors are those of [`Driver::reserve_addresses`].
+    pub fn create_memory(&mut self, device: u32, bytes: u64) -> Result<u64, CudaError> {
         if !is_whole(bytes) {
             return Err(CudaError::InvalidValue);
         }
-        self.global.take(bytes)?;
+        self.check_device(device)?;
+        self.global.seen_by(device, 0).take(bytes)?;
         let handle = self.handles.next();
         let memory = Memory {
+            device,
             size: bytes,
             holders: 1,
             is_mapped: false,
@@ -98,6 +102,13 @@ impl Driver {
         Ok(memory.ok_or(CudaError::InvalidValue)?.size)
     }
 
+    /// The device that a memory somebody holds is of. [`CudaError::InvalidValue`] for any other.
+    pub fn memory_device(&self, handle: u64) -> Result<u32, CudaError> {
+        self.memory_size(handle)?;
+        let memory = self.virtual_memory.memories.get(&handle);
+        Ok(memory.ok_or(CudaError::InvalidValue)?.device)
+    }
+
     /// `cuMemMap`: maps the first `bytes` bytes of a memory to reserved addresses. Nobody may reach it yet.
     /// [`CudaError::InvalidValue`] for addresses that are not reserved or have memory already, or for more than the
     /// memory has; [`CudaError::NotSupported`] for memory that is mapped somewhere already.
@@ -127,7 +138,7 @@ impl Driver {
         let mapping = Mapping {
             memory: handle,
             size: bytes,
-            is_open: false,
+            open_to: 0,
         };
         virtual_memory.mappings.insert(address, mapping);
         Ok(())
@@ -140,7 +151,7 @@ impl Driver {
             let Some(mapping) = self.virtual_memory.mappings.remove(&start) else {
                 continue;
             };
-            if mapping.is_open {
+            if mapping.open_to != 0 {
                 self.global.close(start)?;
             }
             let host = self.global.window(start, mapping.size);
@@ -158,28 +169,44 @@ impl Driver {
         Ok(())
     }
 
-    /// `cuMemSetAccess`: lets the device reach what is mapped in a range of addresses, or not.
+    /// `cuMemSetAccess`: lets a device reach what is mapped in a range of addresses, or not.
     /// [`CudaError::InvalidValue`] unless the range is full of whole mappings.
-    pub fn set_access(&mut self, address: u64, bytes: u64, open: bool) -> Result<(), CudaError> {
+    pub fn set_access(
+        &mut self,
+        address: u64,
+        bytes: u64,
+        device: u32,
+        open: bool,
+    ) -> Result<(), CudaError> {
+        self.check_device(device)?;
         for start in self.whole_mappings(address, bytes)? {
             let Some(mapping) = self.virtual_memory.mappings.get_mut(&start) else {
                 continue;
             };
-            if mapping.is_open != open {
-                mapping.is_open = open;
-                match open {
-                    true => self.global.open(start, mapping.size)?,
-                    false => self.global.close(start)?,
-                }
+            let before = mapping.open_to;
+            mapping.open_to = match open {
+                true => before | 1 << device,
+                false => before & !(1 << device),
+            };
+            let (size, now) = (mapping.size, mapping.open_to);
+            let memory = self.virtual_memory.memories.get(&mapping.memory);
+            let home = memory.map_or(0, |memory| memory.device);
+            match (before, now) {
+                (0, 0) => {}
+                (0, _) => self.global.seen_by(home, 0).open(start, size)?,
+                (_, 0) => self.global.close(start)?,
+                _ => {}
             }
+            self.open_to(start, now);
         }
         Ok(())
     }
 
-    /// `cuMemGetAccess`: whether the device may reach what is mapped at an address. [`CudaError::InvalidValue`]
+    /// `cuMemGetAccess`: whether a device may reach what is mapped at an address. [`CudaError::InvalidValue`]
     /// where nothing is.
-    pub fn access(&self, address: u64) -> Result<bool, CudaError> {
-        Ok(self.mapping(address)?.1.is_open)
+    pub fn access(&self, address: u64, device: u32) -> Result<bool, CudaError> {
+        self.check_device(device)?;
+        Ok(self.mapping(address)?.1.open_to & (1 << device) != 0)
     }
 
     /// The mapping that an address is in, and its first address.
@@ -216,9 +243,9 @@ impl Driver {
             && memory.holders == 0
             && !memory.is_mapped
         {
-            let bytes = memory.size;
+            let (device, bytes) = (memory.device, memory.size);
             memories.remove(&handle);
-            self.global.give_back(bytes);
+            self.global.seen_by(device, 0).give_back(bytes);
         }
     }
 }
@@ -242,14 +269,14 @@ mod tests {
         let (mut driver, context) = driver();
         let free = driver.memory_info(context).unwrap().0;
         let range = driver.reserve_addresses(3 * SIZE, 0).unwrap();
-        let [one, two] = [0; 2].map(|_| driver.create_memory(SIZE).unwrap());
+        let [one, two] = [0; 2].map(|_| driver.create_memory(0, SIZE).unwrap());
         assert_eq!(driver.memory_info(context).unwrap().0, free - 2 * SIZE);
         driver.map_memory(range, SIZE, one).unwrap();
         driver.map_memory(range + SIZE, SIZE, two).unwrap();
         assert!(driver.allocation(range).is_err(), "nobody may reach it yet");
-        assert_eq!(driver.access(range), Ok(false));
-        driver.set_access(range, 2 * SIZE, true).unwrap();
-        assert_eq!(driver.access(range + SIZE), Ok(true));
+        assert_eq!(driver.access(range, 0), Ok(false));
+        driver.set_access(range, 2 * SIZE, 0, true).unwrap();
+        assert_eq!(driver.access(range + SIZE, 0), Ok(true));
         // A fill goes from one into the other.
         let fill = Memset {
             address: range + SIZE - 4,
@@ -262,11 +289,11 @@ mod tests {
         driver.unmap_memory(range, SIZE).unwrap();
         assert!(driver.allocation(range).is_err());
         driver.map_memory(range + 2 * SIZE, SIZE, one).unwrap();
-        driver.set_access(range + 2 * SIZE, SIZE, true).unwrap();
+        driver.set_access(range + 2 * SIZE, SIZE, 0, true).unwrap();
         let host = driver.global.host(range + 3 * SIZE - 4, 4).unwrap();
         // SAFETY: four bytes of an allocation.
         assert_eq!(unsafe { host.cast::<[u8; 4]>().read() }, [7; 4]);
-        driver.set_access(range + SIZE, SIZE, false).unwrap();
+        driver.set_access(range + SIZE, SIZE, 0, false).unwrap();
         assert!(driver.allocation(range + SIZE).is_err());
 
         // Held by nobody, it goes when it is unmapped.
@@ -289,11 +316,11 @@ mod tests {
             let refused = driver.reserve_addresses(bytes, alignment);
             assert_eq!(refused, Err(CudaError::InvalidValue));
         }
-        assert_eq!(driver.create_memory(100), Err(CudaError::InvalidValue));
+        assert_eq!(driver.create_memory(0, 100), Err(CudaError::InvalidValue));
         let more = 1 << 50;
-        assert_eq!(driver.create_memory(more), Err(CudaError::OutOfMemory));
+        assert_eq!(driver.create_memory(0, more), Err(CudaError::OutOfMemory));
         let range = driver.reserve_addresses(2 * SIZE, 0).unwrap();
-        let memory = driver.create_memory(SIZE).unwrap();
+        let memory = driver.create_memory(0, SIZE).unwrap();
         assert_eq!(driver.map_memory(range, 2 * SIZE, memory), INVALID);
         assert_eq!(driver.map_memory(range + 512, SIZE, memory), INVALID);
         assert_eq!(driver.map_memory(range + 2 * SIZE, SIZE, memory), INVALID);
@@ -301,11 +328,11 @@ mod tests {
         driver.map_memory(range, SIZE, memory).unwrap();
         let twice = driver.map_memory(range + SIZE, SIZE, memory);
         assert_eq!(twice, Err(CudaError::NotSupported));
-        let other = driver.create_memory(SIZE).unwrap();
+        let other = driver.create_memory(0, SIZE).unwrap();
         assert_eq!(driver.map_memory(range, SIZE, other), INVALID);
-        assert_eq!(driver.set_access(range, 2 * SIZE, true), INVALID);
+        assert_eq!(driver.set_access(range, 2 * SIZE, 0, true), INVALID);
         assert_eq!(driver.unmap_memory(range, SIZE / 2), INVALID);
-        assert_eq!(driver.access(range + SIZE), Err(CudaError::InvalidValue));
+        assert_eq!(driver.access(range + SIZE, 0), Err(CudaError::InvalidValue));
         assert_eq!(driver.hold_memory(range + 5), Ok(memory));
         driver.release_memory(memory).unwrap();
         assert_eq!(driver.memory_size(memory), Ok(SIZE));

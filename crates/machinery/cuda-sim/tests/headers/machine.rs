@@ -20,7 +20,7 @@ impl Machine {
         // A test that hangs is to fail, not to hang.
         let limit = TimeLimit::Launch(Duration::from_secs(100));
         let mut driver = Driver::new(DeviceSpec::h200(), Some(limit));
-        let context = driver.retain_primary();
+        let context = driver.retain_primary(0).unwrap();
         let module = driver
             .load_module(context, ptx)
             .unwrap_or_else(|error| panic!("does not load: {error}"));

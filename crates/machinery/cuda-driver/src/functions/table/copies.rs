@@ -2,7 +2,9 @@
 
 use std::ffi::c_void;
 
-use cust_raw::{CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUarray, CUcontext, CUdeviceptr, CUstream};
+use cust_raw::{
+    CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER, CUarray, CUcontext, CUdeviceptr, CUstream,
+};
 
 use super::*;
 use crate::simulator::memcpy;
@@ -70,14 +72,17 @@ functions! {
         dst_device: CUdeviceptr, dst_context: CUcontext, src_device: CUdeviceptr, src_context:
         CUcontext, byte_count: usize, stream: CUstream,
     ) [memcpy::peer_async] / 7000 cuMemcpyPeerAsync_ptsz;
+    4000 cuMemcpy3DPeer(copy: *const CUDA_MEMCPY3D_PEER) [memcpy::three_d_peer] / 7000 cuMemcpy3DPeer_ptds;
+    4000 cuMemcpy3DPeerAsync(
+        copy: *const CUDA_MEMCPY3D_PEER, stream: CUstream,
+    ) [memcpy::three_d_peer_async] / 7000 cuMemcpy3DPeerAsync_ptsz;
 
     lacking {
         12060 cuMemBatchDecompressAsync / 12060 cuMemBatchDecompressAsync_ptsz, 2000 cuMemcpy2D,
         2000 cuMemcpy2DAsync, 2000 cuMemcpy2DUnaligned, 2000 cuMemcpy3D, 2000 cuMemcpy3DAsync,
         12080 cuMemcpy3DBatchAsync / 12080 cuMemcpy3DBatchAsync_ptsz,
         13000 cuMemcpy3DBatchAsync_v2 / 13000 cuMemcpy3DBatchAsync_v2_ptsz,
-        4000 cuMemcpy3DPeer / 7000 cuMemcpy3DPeer_ptds,
-        4000 cuMemcpy3DPeerAsync / 7000 cuMemcpy3DPeerAsync_ptsz, 2000 cuMemcpyAtoA, 2000 cuMemcpyAtoD,
+        2000 cuMemcpyAtoA, 2000 cuMemcpyAtoD,
         2000 cuMemcpyAtoH, 2000 cuMemcpyAtoHAsync, 12080 cuMemcpyBatchAsync / 12080 cuMemcpyBatchAsync_ptsz,
         13000 cuMemcpyBatchAsync_v2 / 13000 cuMemcpyBatchAsync_v2_ptsz, 2000 cuMemcpyDtoA, 2000 cuMemcpyDtoD,
         3000 cuMemcpyDtoDAsync, 2000 cuMemcpyDtoH, 2000 cuMemcpyDtoHAsync, 2000 cuMemcpyHtoA,

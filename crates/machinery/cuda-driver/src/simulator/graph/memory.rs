@@ -26,20 +26,25 @@ static RESERVED_AT: Mutex<BTreeMap<u64, u64>> = Mutex::new(BTreeMap::new());
 /// What nodes allocated that may be there now.
 static ALLOCATED: Mutex<Allocated> = Mutex::new(Allocated {
     bytes: BTreeMap::new(),
-    most: 0,
+    most: BTreeMap::new(),
 });
 
 struct Allocated {
     /// By address.
     bytes: BTreeMap<u64, u64>,
-    most: u64,
+    /// Of each device.
+    most: BTreeMap<u32, u64>,
 }
 
 impl Allocated {
-    /// The bytes that are there now. Memory of a graph may be freed by any function that frees.
-    fn used(&mut self, driver: &Driver) -> u64 {
+    /// The bytes of a device that are there now. Memory of a graph may be freed by any function that frees.
+    fn used(&mut self, driver: &Driver, device: u32) -> u64 {
         self.bytes.retain(|&at, _| driver.owner(at).is_some());
-        self.bytes.values().sum()
+        let of_device = self.bytes.iter().filter(|(at, _)| {
+            let found = driver.allocation(**at);
+            found.is_ok_and(|found| found.home == device)
+        });
+        of_device.map(|(_, bytes)| bytes).sum()
     }
 }
 
@@ -85,7 +90,10 @@ pub fn allocate(context: ContextId, reserved: &Reserved) -> Result<(), CudaError
     driver.allocate_reserved(context, reserved.address, reserved.bytes)?;
     let mut allocated = lock(&ALLOCATED);
     allocated.bytes.insert(reserved.address, reserved.bytes);
-    allocated.most = allocated.used(&driver).max(allocated.most);
+    let device = driver.context_device(context)?;
+    let used = allocated.used(&driver, device);
+    let most = allocated.most.entry(device).or_default();
+    *most = used.max(*most);
     Ok(())
 }
 
@@ -113,7 +121,7 @@ pub fn make_room(
 
 /// `cuDeviceGetGraphMemAttribute`.
 pub unsafe fn attribute(device: CUdevice, attribute: c_int, value: *mut c_void) -> Answer {
-    check_device(device)?;
+    let device = check_device(device)?;
     if value.is_null() {
         return Err(CudaError::InvalidValue.into());
     }
@@ -121,8 +129,8 @@ pub unsafe fn attribute(device: CUdevice, attribute: c_int, value: *mut c_void) 
     let mut allocated = lock(&ALLOCATED);
     let bytes = match attribute {
         // Nothing is kept that was freed, so what is reserved is what is used.
-        USED | RESERVED => allocated.used(&driver),
-        USED_MOST | RESERVED_MOST => allocated.most,
+        USED | RESERVED => allocated.used(&driver, device),
+        USED_MOST | RESERVED_MOST => allocated.most.get(&device).copied().unwrap_or(0),
         _ => return Err(CudaError::InvalidValue.into()),
     };
     // SAFETY: the caller promises room for the attribute, which is of 64 bits.
@@ -132,7 +140,7 @@ pub unsafe fn attribute(device: CUdevice, attribute: c_int, value: *mut c_void) 
 
 /// `cuDeviceSetGraphMemAttribute`: what there was at most can be set back.
 pub unsafe fn set_attribute(device: CUdevice, attribute: c_int, value: *mut c_void) -> Answer {
-    check_device(device)?;
+    let device = check_device(device)?;
     if value.is_null() || !matches!(attribute, USED_MOST | RESERVED_MOST) {
         return Err(CudaError::InvalidValue.into());
     }
@@ -142,11 +150,13 @@ pub unsafe fn set_attribute(device: CUdevice, attribute: c_int, value: *mut c_vo
     }
     let driver = driver()?;
     let mut allocated = lock(&ALLOCATED);
-    allocated.most = allocated.used(&driver);
+    let used = allocated.used(&driver, device);
+    allocated.most.insert(device, used);
     Ok(())
 }
 
 /// `cuDeviceGraphMemTrim`: nothing is kept that was freed.
 pub unsafe fn trim(device: CUdevice) -> Answer {
-    Ok(check_device(device)?)
+    check_device(device)?;
+    Ok(())
 }

@@ -29,6 +29,10 @@ const SCHEDULE_FLAGS: u32 = 0x7;
 
 /// One context's state.
 pub(super) struct Context {
+    /// The device that it is of.
+    pub(super) device: u32,
+    /// The contexts of other devices whose memory its kernels reach.
+    pub(super) peers: BTreeSet<ContextId>,
     /// What `cuCtxGetFlags` answers.
     flags: u32,
     pub(super) timeline: Timeline,
@@ -42,8 +46,10 @@ pub(super) struct Context {
 }
 
 impl Context {
-    fn new(flags: u32) -> Self {
+    fn new(device: u32, flags: u32) -> Self {
         Self {
+            device,
+            peers: BTreeSet::new(),
             flags,
             timeline: Timeline::new(),
             fault: None,
@@ -55,17 +61,18 @@ impl Context {
 }
 
 impl Driver {
-    /// `cuCtxCreate`: a new context, which the caller makes current.
-    /// [`CudaError::InvalidValue`]: unknown flags, or more than one way to wait.
-    pub fn create_context(&mut self, flags: u32) -> Result<ContextId, CudaError> {
+    /// `cuCtxCreate`: a new context of `device`, which the caller makes current. [`CudaError::InvalidDevice`]
+    /// where there is no such device; [`CudaError::InvalidValue`]: unknown flags, or more than one way to wait.
+    pub fn create_context(&mut self, device: u32, flags: u32) -> Result<ContextId, CudaError> {
+        self.check_device(device)?;
         let flags = checked_flags(flags)?;
         let context = ContextId(self.handles.next());
-        self.contexts.insert(context, Context::new(flags));
+        self.contexts.insert(context, Context::new(device, flags));
         Ok(context)
     }
 
     /// `cuCtxDestroy`: destroys a context made by [`Driver::create_context`] and all that belongs to
-    /// it. [`CudaError::InvalidContext`] for any other, the primary context included.
+    /// it. [`CudaError::InvalidContext`] for any other, primary contexts included.
     pub fn destroy_context(&mut self, context: ContextId) -> Result<(), CudaError> {
         if self.is_primary(context) || !self.contexts.contains_key(&context) {
             return Err(CudaError::InvalidContext);
@@ -78,6 +85,14 @@ impl Driver {
     /// which may come back after it was destroyed.
     pub fn is_context(&self, context: ContextId) -> bool {
         self.is_primary(context) || self.contexts.contains_key(&context)
+    }
+
+    /// `cuCtxGetDevice`: the device that a context is of. [`CudaError::InvalidContext`] where there is no such
+    /// context.
+    pub fn context_device(&self, context: ContextId) -> Result<u32, CudaError> {
+        let living = self.contexts.get(&context).map(|found| found.device);
+        let found = living.or_else(|| self.primary_of(context));
+        found.ok_or(CudaError::InvalidContext)
     }
 
     /// `cuCtxGetFlags`: the flags `context` was made with. A context that has faulted answers too.

@@ -6,35 +6,35 @@ use crate::driver::tests::driver;
 #[test]
 fn the_primary_context_lives_while_somebody_uses_it() {
     let (mut driver, context) = driver();
-    assert_eq!(driver.retain_primary(), context);
-    driver.release_primary().unwrap();
+    assert_eq!(driver.retain_primary(0).unwrap(), context);
+    driver.release_primary(0).unwrap();
     assert_eq!(driver.synchronize_context(context), Ok(()));
-    assert!(driver.primary_state().1);
-    driver.release_primary().unwrap();
+    assert!(driver.primary_state(0).unwrap().1);
+    driver.release_primary(0).unwrap();
     assert_eq!(
         driver.synchronize_context(context),
         Err(CudaError::ContextIsDestroyed)
     );
-    assert_eq!(driver.release_primary(), Err(CudaError::InvalidContext));
-    assert!(!driver.primary_state().1);
+    assert_eq!(driver.release_primary(0), Err(CudaError::InvalidContext));
+    assert!(!driver.primary_state(0).unwrap().1);
 }
 
 #[test]
 fn the_primary_context_comes_back_under_its_handle() {
     let (mut driver, context) = driver();
-    driver.release_primary().unwrap();
+    driver.release_primary(0).unwrap();
     assert!(driver.is_context(context), "it may be made current");
-    assert_eq!(driver.retain_primary(), context);
+    assert_eq!(driver.retain_primary(0).unwrap(), context);
     assert_eq!(driver.synchronize_context(context), Ok(()));
-    driver.retain_primary();
+    driver.retain_primary(0).unwrap();
     // Its two users still have to release it.
-    driver.reset_primary();
+    driver.reset_primary(0).unwrap();
     let gone = Err(CudaError::ContextIsDestroyed);
     assert_eq!(driver.synchronize_context(context), gone);
-    assert_eq!(driver.release_primary(), Ok(()));
-    assert_eq!(driver.release_primary(), Ok(()));
-    assert_eq!(driver.release_primary(), Err(CudaError::InvalidContext));
-    assert_eq!(driver.retain_primary(), context);
+    assert_eq!(driver.release_primary(0), Ok(()));
+    assert_eq!(driver.release_primary(0), Ok(()));
+    assert_eq!(driver.release_primary(0), Err(CudaError::InvalidContext));
+    assert_eq!(driver.retain_primary(0).unwrap(), context);
     assert_eq!(driver.synchronize_context(context), Ok(()));
 }
 
@@ -54,7 +54,7 @@ fn a_thread_that_ends_keeps_what_is_current() {
 fn a_context_takes_its_memory_with_it() {
     let (mut driver, primary) = driver();
     let before = driver.memory_info(primary).unwrap();
-    let own = driver.create_context(0).unwrap();
+    let own = driver.create_context(0, 0).unwrap();
     let address = driver.allocate(own, 4096).unwrap();
     driver.allocate_managed(own, 4096).unwrap();
     driver.allocate_host(own, 4096).unwrap();
@@ -84,10 +84,10 @@ fn a_fault_stays_until_the_context_goes() {
     );
     assert_eq!(driver.allocate(context, 4), Err(CudaError::IllegalAddress));
     assert_eq!(driver.context_flags(context), Ok(0));
-    let other = driver.create_context(0).unwrap();
+    let other = driver.create_context(0, 0).unwrap();
     assert_eq!(driver.synchronize_context(other), Ok(()));
-    driver.reset_primary();
-    let fresh = driver.retain_primary();
+    driver.reset_primary(0).unwrap();
+    let fresh = driver.retain_primary(0).unwrap();
     assert_eq!(driver.synchronize_context(fresh), Ok(()));
 }
 
@@ -95,13 +95,16 @@ fn a_fault_stays_until_the_context_goes() {
 fn flags_and_settings_are_checked() {
     let (mut driver, context) = driver();
     for flags in [0x20, 0x3, u32::MAX] {
-        assert_eq!(driver.create_context(flags), Err(CudaError::InvalidValue));
         assert_eq!(
-            driver.set_primary_flags(flags),
+            driver.create_context(0, flags),
+            Err(CudaError::InvalidValue)
+        );
+        assert_eq!(
+            driver.set_primary_flags(0, flags),
             Err(CudaError::InvalidValue)
         );
     }
-    driver.set_primary_flags(0x4).unwrap();
+    driver.set_primary_flags(0, 0x4).unwrap();
     assert_eq!(driver.context_flags(context), Ok(0x4));
     driver.set_context_flags(context, 0x81).unwrap();
     assert_eq!(driver.context_flags(context), Ok(0x81));

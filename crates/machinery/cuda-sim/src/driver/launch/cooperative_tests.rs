@@ -85,7 +85,7 @@ const PTX: &str = "
 fn loaded() -> (Driver, ContextId, FunctionId) {
     let limit = TimeLimit::Launch(Duration::from_secs(60));
     let mut driver = Driver::new(DeviceSpec::h200(), Some(limit));
-    let context = driver.retain_primary();
+    let context = driver.retain_primary(0).unwrap();
     let module = driver.load_module(context, PTX).unwrap();
     let sums = driver.function(context, module, "sums").unwrap();
     (driver, context, sums)

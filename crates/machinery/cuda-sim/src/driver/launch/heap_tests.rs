@@ -135,7 +135,7 @@ fn the_memory_of_malloc_goes_with_its_context() {
     it.driver.checks.leak = true;
     let context = it.context;
     it.driver.free(context, it.table).unwrap();
-    it.driver.reset_primary();
+    it.driver.reset_primary(0).unwrap();
     assert_eq!(it.driver.global.free_bytes(), it.driver.global.capacity());
     assert!(it.driver.take_leaks().is_empty());
 }

@@ -101,7 +101,7 @@ impl Driver {
             false => None,
         };
         let cooperative = match config.cooperative {
-            true => Some(self.meeting_place()?),
+            true => Some(self.meeting_place(context)?),
             false => None,
         };
         let wanted = Launch {
@@ -125,6 +125,7 @@ impl Driver {
             checks: self.checks,
             conditions: self.conditions,
         };
+        self.global_of(context)?;
         let ended = launch(&program, &self.global, &self.device, &wanted);
         if let Some(place) = cooperative {
             self.global.free(place)?;
@@ -182,7 +183,7 @@ impl Driver {
             return Ok(heap.clone());
         }
         let bytes = self.limit(context, Limit::MallocHeapSize)? as u64;
-        let base = self.global.allocate(bytes)?;
+        let base = self.global_of(context)?.allocate(bytes)?;
         self.global.name(base, "the memory of malloc in kernels");
         let heap = Arc::new(Heap::new(base, bytes));
         self.context_mut(context)?.heap = Some(heap.clone());
@@ -190,8 +191,8 @@ impl Driver {
     }
 
     /// New memory in which the blocks of a cooperative launch wait for each other.
-    fn meeting_place(&mut self) -> Result<u64, CudaError> {
-        let address = self.global.allocate(WORKSPACE)?;
+    fn meeting_place(&mut self, context: ContextId) -> Result<u64, CudaError> {
+        let address = self.global_of(context)?.allocate(WORKSPACE)?;
         // It is not one of the program's own allocations, which messages number.
         self.global.name(address, "the grid's barrier");
         if let Some(size) = self.global.host(address, WORKSPACE) {

@@ -81,8 +81,8 @@ fn a_fault_shows_in_later_calls_until_the_context_goes() {
     assert_eq!(driver.query_stream(context, StreamId::LEGACY), Err(sticky));
     let again = driver.launch(context, StreamId::LEGACY, &launch);
     assert_eq!(again.err(), Some(sticky));
-    driver.reset_primary();
-    let fresh = driver.retain_primary();
+    driver.reset_primary(0).unwrap();
+    let fresh = driver.retain_primary(0).unwrap();
     assert_eq!(driver.synchronize_context(fresh), Ok(()));
 }
 
@@ -141,7 +141,7 @@ fn launches_that_do_not_fit_are_refused_and_leave_the_context_well() {
     }
     let unknown = driver.launch(context, StreamId(5), &good);
     assert_eq!(unknown.err(), Some(CudaError::InvalidHandle));
-    let other = driver.create_context(0).unwrap();
+    let other = driver.create_context(0, 0).unwrap();
     let elsewhere = driver.launch(other, StreamId::LEGACY, &good);
     assert_eq!(elsewhere.err(), Some(CudaError::InvalidHandle));
     assert!(driver.launch(context, StreamId::LEGACY, &good).is_ok());
@@ -183,7 +183,7 @@ fn an_endless_kernel_ends_at_the_time_limit() {
         DeviceSpec::h200(),
         Some(TimeLimit::Launch(Duration::from_millis(50))),
     );
-    let context = driver.retain_primary();
+    let context = driver.retain_primary(0).unwrap();
     let endless = function(&mut driver, context, "endless");
     let launched = driver
         .launch(context, StreamId::LEGACY, &config(endless, &[]))

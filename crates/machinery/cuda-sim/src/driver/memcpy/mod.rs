@@ -151,6 +151,8 @@ impl Driver {
             [_, _] => Engine::Host,
         };
         let rate = match engine {
+            // What is between two devices was not measured: it counts as what is between one and the host.
+            Engine::DeviceToDevice if dst.home != src.home => self.device.page_locked_copy,
             Engine::DeviceToDevice => self.device.device_copy,
             Engine::Host => self.device.host_copy,
             _ if ends.contains(&OperandMemory::Pageable) => self.device.pageable_copy,

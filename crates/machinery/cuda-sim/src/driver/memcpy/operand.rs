@@ -17,6 +17,8 @@ pub(super) struct FoundOperand {
     /// Bytes from the start of a slice to the start of the next.
     pub(super) slice: usize,
     pub(super) memory: OperandMemory,
+    /// The device whose memory it is, if any's.
+    pub(super) home: Option<u32>,
 }
 
 /// The kind of memory that an end of a copy is in: how fast the copy is depends on it.
@@ -62,7 +64,7 @@ impl Driver {
         let past = first.checked_add(extent.span);
         let past = past.ok_or(CudaError::InvalidValue)?;
 
-        let (start, memory) = match self.global.allocation(base) {
+        let (start, memory, home) = match self.global.allocation(base) {
             Some(found) => {
                 let start = self.global.host(first, extent.span);
                 let memory = match found.kind {
@@ -72,12 +74,16 @@ impl Driver {
                     AllocationKind::Host | AllocationKind::Registered => OperandMemory::PageLocked,
                 };
                 // The allocation is known, so its end is too, even where it is host memory.
-                (start.ok_or(CudaError::InvalidValue)?, memory)
+                (
+                    start.ok_or(CudaError::InvalidValue)?,
+                    memory,
+                    Some(found.home),
+                )
             }
             None if must_be_mapped || base == 0 || past > BASE => {
                 return Err(CudaError::InvalidValue);
             }
-            None => (first as *mut u8, OperandMemory::Pageable),
+            None => (first as *mut u8, OperandMemory::Pageable, None),
         };
         if matches!(operand.array, MemcpyAddress::Host(_)) && base >= BASE {
             return Err(CudaError::InvalidValue);
@@ -88,6 +94,7 @@ impl Driver {
             pitch: extent.pitch as usize,
             slice: extent.slice as usize,
             memory,
+            home,
         })
     }
 }

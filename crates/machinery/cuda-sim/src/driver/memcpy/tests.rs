@@ -14,7 +14,7 @@ fn linear(
     from: MemcpyAddress,
     bytes: u64,
 ) -> Result<(), CudaError> {
-    let context = driver.retain_primary();
+    let context = driver.retain_primary(0).unwrap();
     // SAFETY: the tests' host arrays are as long as the copies between them.
     unsafe { driver.memcpy(context, &Memcpy::linear(to, from, bytes)) }
 }

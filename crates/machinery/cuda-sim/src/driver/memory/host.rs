@@ -9,8 +9,8 @@ impl Driver {
     /// `cuMemAllocHost`: page-locked host memory of `bytes` bytes. The address is good on host and
     /// device. Errors are those of [`Driver::allocate`].
     pub fn allocate_host(&mut self, context: ContextId, bytes: u64) -> Result<u64, CudaError> {
-        self.context(context)?;
-        let address = self.global.allocate_host(not_zero(bytes)?)?;
+        let global = self.global_of(context)?;
+        let address = global.allocate_host(not_zero(bytes)?)?;
         self.own(context, address)
     }
 
@@ -42,7 +42,7 @@ impl Driver {
             return Err(CudaError::InvalidValue);
         }
         // SAFETY: the caller's promise.
-        unsafe { self.global.map(host, bytes) }?;
+        unsafe { self.global_of(context)?.map(host, bytes) }?;
         self.own(context, host as u64)?;
         Ok(())
     }

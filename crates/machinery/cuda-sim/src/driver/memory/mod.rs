@@ -6,7 +6,7 @@ mod owner;
 #[cfg(test)]
 mod tests;
 
-use super::{ContextId, CudaError, Driver};
+use super::{ContextId, CudaError, Devices, Driver};
 use crate::memory::fill;
 use crate::memory::global::{ALIGNMENT, AllocationKind};
 
@@ -14,13 +14,18 @@ use crate::memory::global::{ALIGNMENT, AllocationKind};
 pub(super) const MAX_PITCH: u64 = i32::MAX as u64;
 
 impl Driver {
-    /// `cuMemGetInfo`: free and total device memory in bytes.
+    /// `cuMemGetInfo`: free and total memory of the context's device in bytes.
     pub fn memory_info(&self, context: ContextId) -> Result<(u64, u64), CudaError> {
-        self.context(context)?;
-        Ok((self.global.free_bytes(), self.global.capacity()))
+        self.device_memory(self.context(context)?.device)
     }
 
-    /// `cuDeviceTotalMem`: total device memory in bytes.
+    /// Free and total memory of a device in bytes. [`CudaError::InvalidDevice`] where there is none.
+    pub fn device_memory(&self, device: u32) -> Result<(u64, u64), CudaError> {
+        self.check_device(device)?;
+        Ok((self.global.free_bytes_of(device), self.global.capacity()))
+    }
+
+    /// `cuDeviceTotalMem`: total memory of a device in bytes.
     pub fn total_memory(&self) -> u64 {
         self.global.capacity()
     }
@@ -28,8 +33,34 @@ impl Driver {
     /// `cuMemAlloc`: the address of `bytes` bytes of device memory. [`CudaError::InvalidValue`] for
     /// none, [`CudaError::OutOfMemory`] for more than there are.
     pub fn allocate(&mut self, context: ContextId, bytes: u64) -> Result<u64, CudaError> {
+        let address = self.global_of(context)?.allocate(not_zero(bytes)?)?;
+        self.new_device_memory(context, address, bytes)
+    }
+
+    /// `cuMemAllocFromPoolAsync`: as [`Driver::allocate`], on another device than the context's where `device` is
+    /// one. The kernels of `reached_by`, a bit for each device, reach it alone.
+    pub fn allocate_of_pool(
+        &mut self,
+        context: ContextId,
+        bytes: u64,
+        device: u32,
+        reached_by: Devices,
+    ) -> Result<u64, CudaError> {
         self.context(context)?;
-        let address = self.global.allocate(not_zero(bytes)?)?;
+        self.check_device(device)?;
+        let on_device = self.global.seen_by(device, 0);
+        let address = on_device.allocate(not_zero(bytes)?)?;
+        self.open_to(address, reached_by);
+        self.new_device_memory(context, address, bytes)
+    }
+
+    /// Readies memory that was allocated just now. Returns its address.
+    fn new_device_memory(
+        &mut self,
+        context: ContextId,
+        address: u64,
+        bytes: u64,
+    ) -> Result<u64, CudaError> {
         self.poison(address, bytes);
         if self.checks.init {
             self.global.track_writes(address);
@@ -60,12 +91,9 @@ impl Driver {
         if self.global.allocation(address).is_some() {
             return Err(CudaError::InvalidValue);
         }
-        self.global.allocate_reserved(address, bytes)?;
-        self.poison(address, bytes);
-        if self.checks.init {
-            self.global.track_writes(address);
-        }
-        self.own(context, address)?;
+        let global = self.global_of(context)?;
+        global.allocate_reserved(address, bytes)?;
+        self.new_device_memory(context, address, bytes)?;
         Ok(())
     }
 
@@ -96,8 +124,8 @@ impl Driver {
     /// `cuMemAllocManaged`: managed memory of `bytes` bytes. The address is good on host and device.
     /// Errors are those of [`Driver::allocate`].
     pub fn allocate_managed(&mut self, context: ContextId, bytes: u64) -> Result<u64, CudaError> {
-        self.context(context)?;
-        let address = self.global.allocate_managed(not_zero(bytes)?)?;
+        let global = self.global_of(context)?;
+        let address = global.allocate_managed(not_zero(bytes)?)?;
         self.poison(address, bytes);
         self.own(context, address)
     }

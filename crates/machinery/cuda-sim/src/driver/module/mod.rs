@@ -55,7 +55,7 @@ impl Driver {
     /// `cuModuleLoadData`: loads PTX text and places its variables in device memory. The error says
     /// why it does not load, and has the driver's code for that.
     pub fn load_module(&mut self, context: ContextId, ptx: &str) -> Result<ModuleId, ModuleError> {
-        self.context(context)?;
+        self.global_of(context)?;
         check_source(ptx)?;
         let program = lower::load(ptx, &self.device, &mut self.global)?;
         let id = ModuleId(self.handles.next());

@@ -43,7 +43,7 @@ fn unloading_ends_functions_and_variables() {
 #[test]
 fn a_context_takes_its_modules_with_it() {
     let (mut driver, primary) = driver();
-    let own = driver.create_context(0).unwrap();
+    let own = driver.create_context(0, 0).unwrap();
     let before = driver.memory_info(primary).unwrap();
     let module = driver.load_module(own, PTX).unwrap();
     let function = driver.function(own, module, "store").unwrap();

@@ -210,6 +210,13 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
         let what = "it is an address of code or of parameters";
         return wrong_space(what.to_owned(), "a function pointer, used as one to data");
     }
+    if let Some(home) = global.out_of_reach(at) {
+        return wrong_space(
+            format!("it is memory of device {home}, which this device has no access to"),
+            "a kernel that follows a pointer to another GPU's memory without `cuCtxEnablePeerAccess`, or, for memory \
+             of a pool or that is mapped, without its `SetAccess`",
+        );
+    }
     if global.host(at, bytes).is_some() {
         let what = "it is an address of constant memory, which a kernel may only read";
         return wrong_space(

@@ -1,6 +1,7 @@
 //! Allocations: what is kept of each, and what others see of it.
 
 use super::backing::Backing;
+use super::home::Reach;
 use crate::memory::footprint::Touched;
 use crate::memory::written::Written;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -31,6 +32,8 @@ pub struct Allocation {
     pub host: *mut u8,
     /// How it came to be.
     pub kind: AllocationKind,
+    /// The device that it was made on.
+    pub home: u32,
 }
 
 /// An allocation as messages tell of it, live or freed.
@@ -55,6 +58,10 @@ pub struct LiveAllocation {
     pub host: *mut u8,
     /// How it came to be.
     pub kind: AllocationKind,
+    /// The device that it was made on.
+    pub home: u32,
+    /// Which devices' kernels reach it.
+    pub reach: Reach,
     /// The memory itself, unless it is the caller's own.
     pub backing: Option<Backing>,
     /// What the last launch touched of it, for the next one to clear and use again.
@@ -102,6 +109,7 @@ impl LiveAllocation {
             size: self.size,
             host: self.host,
             kind: self.kind,
+            home: self.home,
         }
     }
 }

@@ -6,11 +6,13 @@
 mod allocation;
 mod backing;
 mod error;
+mod home;
 mod window;
 
 pub use allocation::{Allocation, AllocationKind, AllocationRecord};
 pub use backing::ALIGNMENT;
 pub use error::{AlreadyMapped, NotAllocated, OutOfMemory};
+pub use home::{Devices, MAX_DEVICES, Reach};
 
 use super::footprint::Touched;
 use super::written::Written;
@@ -32,8 +34,13 @@ const GAP: u64 = 1 << 20;
 
 /// Device memory and the host memory mapped into it.
 pub struct Global {
+    /// Of each device.
     capacity: u64,
-    used: u64,
+    /// Of each device.
+    used: Vec<u64>,
+    /// The device that memory is made on and kernels run on now, and those whose memory its kernels reach as well.
+    device: u32,
+    peers: Devices,
     next: u64,
     entries: BTreeMap<u64, LiveAllocation>,
     /// Ranges of addresses that are reserved, by the first.
@@ -54,11 +61,13 @@ unsafe impl Send for Global {}
 unsafe impl Sync for Global {}
 
 impl Global {
-    /// An empty address space that hands out at most `capacity` bytes at a time.
+    /// An empty address space of one device that hands out at most `capacity` bytes at a time.
     pub fn new(capacity: u64) -> Self {
         Self {
             capacity,
-            used: 0,
+            used: vec![0],
+            device: 0,
+            peers: 0,
             next: BASE,
             entries: BTreeMap::new(),
             windows: BTreeMap::new(),
@@ -67,14 +76,19 @@ impl Global {
         }
     }
 
-    /// Bytes that may be live at once.
+    /// Bytes of a device that may be live at once.
     pub fn capacity(&self) -> u64 {
         self.capacity
     }
 
-    /// Bytes not handed out.
+    /// Bytes not handed out of the device that memory is made on now.
     pub fn free_bytes(&self) -> u64 {
-        self.capacity - self.used
+        self.free_bytes_of(self.device)
+    }
+
+    /// Bytes of a device not handed out.
+    pub fn free_bytes_of(&self, device: u32) -> u64 {
+        self.capacity - self.used[device as usize]
     }
 
     /// Device memory of `bytes` bytes, all zero. Returns its address: a multiple of 512, and of more where
@@ -147,6 +161,8 @@ impl Global {
             size: bytes,
             host,
             kind: AllocationKind::Registered,
+            home: self.device,
+            reach: Reach::All,
             backing: None,
             touched: Mutex::default(),
             order: self.made,
@@ -194,10 +210,10 @@ impl Global {
         self.entries.iter().map(|(&base, entry)| entry.at(base))
     }
 
-    /// All live allocations by ascending address, each with a footprint for a launch that is about
-    /// to begin: nothing of it is touched.
+    /// All live allocations that a launch reaches by ascending address, each with a footprint for one
+    /// that is about to begin: nothing of it is touched.
     pub(in crate::memory) fn untouched(&self) -> impl Iterator<Item = (Allocation, Arc<Touched>)> {
-        let entries = self.entries.iter();
+        let entries = self.entries.iter().filter(|(_, entry)| self.reaches(entry));
         entries.map(|(&base, entry)| (entry.at(base), entry.untouched()))
     }
 
@@ -309,12 +325,14 @@ impl Global {
 
     /// Keeps a new allocation.
     fn insert(&mut self, address: u64, size: u64, kind: AllocationKind, backing: Backing) {
-        self.used += size;
+        self.used[self.device as usize] += size;
         self.made += 1;
         let entry = LiveAllocation {
             size,
             host: backing.aligned,
             kind,
+            home: self.device,
+            reach: Reach::of(kind),
             backing: Some(backing),
             touched: Mutex::default(),
             order: self.made,
@@ -333,7 +351,7 @@ impl Global {
         match self.entries.get(&address) {
             Some(entry) if may(entry.kind) => {
                 if entry.backing.is_some() {
-                    self.used -= entry.size;
+                    self.used[entry.home as usize] -= entry.size;
                 }
                 if self.freed.len() == FREED {
                     self.freed.pop_front();

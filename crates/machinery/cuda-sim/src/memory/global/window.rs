@@ -3,7 +3,7 @@
 
 use super::allocation::LiveAllocation;
 use super::backing::Backing;
-use super::{ALIGNMENT, Allocation, AllocationKind, Global, NotAllocated, OutOfMemory};
+use super::{ALIGNMENT, Allocation, AllocationKind, Global, NotAllocated, OutOfMemory, Reach};
 use std::sync::Mutex;
 
 /// A range of addresses that somebody has reserved.
@@ -40,18 +40,18 @@ impl Global {
         Ok(())
     }
 
-    /// Takes device memory that is in no range yet.
+    /// Takes memory of the device that memory is made on now, which is in no range yet.
     pub fn take(&mut self, bytes: u64) -> Result<(), OutOfMemory> {
         if bytes > self.free_bytes() {
             return Err(self.out_of_memory(bytes));
         }
-        self.used += bytes;
+        self.used[self.device as usize] += bytes;
         Ok(())
     }
 
-    /// Gives back what [`Global::take`] took.
+    /// Gives back what [`Global::take`] took of the same device.
     pub fn give_back(&mut self, bytes: u64) {
-        self.used -= bytes;
+        self.used[self.device as usize] -= bytes;
     }
 
     /// Where the host holds the bytes of a range that is all in one reserved range, whether memory is in it or not.
@@ -62,7 +62,8 @@ impl Global {
         inside.then(|| window.backing.aligned.wrapping_add(offset as usize))
     }
 
-    /// Lets everybody reach the memory in part of a reserved range. [`NotAllocated`] where it is none, or memory is
+    /// Has memory of the device that memory is made on now in part of a reserved range. Nobody's kernels
+    /// reach it before [`Global::set_reach`]. [`NotAllocated`] where it is none, or memory is
     /// there already.
     pub fn open(&mut self, address: u64, bytes: u64) -> Result<(), NotAllocated> {
         let host = self.window(address, bytes).ok_or(NotAllocated(address))?;
@@ -74,6 +75,8 @@ impl Global {
             size: bytes,
             host,
             kind: AllocationKind::Mapped,
+            home: self.device,
+            reach: Reach::of(AllocationKind::Mapped),
             backing: None,
             touched: Mutex::default(),
             order: self.made,
