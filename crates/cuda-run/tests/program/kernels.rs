@@ -72,6 +72,29 @@ pub fn graphs() -> Result<(), Failed> {
     folder.run(&["graphs.cu", "--check"]).says(0, &[])
 }
 
+/// Several devices: each with its memory and its variables, copies between them, and kernels that reach another's.
+pub fn devices() -> Result<(), Failed> {
+    let folder = Folder::new();
+    for (count, launches) in [("1", 1), ("2", 2), ("3", 3)] {
+        let run = folder.run(&["devices.cu", "--devices", count, "--check"]);
+        run.says(0, &[&format!("| fill   |        {launches} |")])?;
+        assert_eq!(
+            run.stdout,
+            format!("{count} devices, 0 wrong\n"),
+            "{run:#?}"
+        );
+    }
+    folder
+        .run(&["devices.cu", "--devices", "2", "--", "without access"])
+        .says(
+            1,
+            &[
+                "it is memory of device 1, which this device has no access to",
+                "in kernel add",
+            ],
+        )
+}
+
 /// `malloc`, `free`, `new` and `delete` in kernels.
 pub fn heap() -> Result<(), Failed> {
     let folder = Folder::new();

@@ -92,6 +92,7 @@ fn main() -> ExitCode {
                 kernels::graphs,
             ),
             with_clang("kernels take memory and give it back", kernels::heap),
+            with_clang("a program uses several GPUs", kernels::devices),
             with_clang(
                 "small floats are 0 where nvcc's flag says so",
                 kernels::flushed,

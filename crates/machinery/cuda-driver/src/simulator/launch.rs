@@ -76,18 +76,22 @@ pub unsafe fn cooperative_kernel(
 }
 
 /// A launch, but for its parameters.
-struct Asked {
-    function: CUfunction,
-    grid: [c_uint; 3],
-    block: [c_uint; 3],
-    dynamic_shared: c_uint,
-    on: CUstream,
-    cooperative: bool,
+pub struct Asked {
+    pub function: CUfunction,
+    pub grid: [c_uint; 3],
+    pub block: [c_uint; 3],
+    pub dynamic_shared: c_uint,
+    pub on: CUstream,
+    pub cooperative: bool,
 }
 
 /// # Safety
 /// One of `parameters` and `extra` has to hold the kernel's parameters, or the kernel to have none.
-unsafe fn launch(asked: Asked, parameters: *mut *mut c_void, extra: *mut *mut c_void) -> Answer {
+pub unsafe fn launch(
+    asked: Asked,
+    parameters: *mut *mut c_void,
+    extra: *mut *mut c_void,
+) -> Answer {
     let (mut driver, context, stream) = in_live_stream(asked.on)?;
     let function = function(&mut driver, Some(context), asked.function)?;
     let kernel = Kernel {

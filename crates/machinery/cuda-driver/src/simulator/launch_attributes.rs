@@ -5,7 +5,8 @@ use std::ffi::{c_int, c_uint, c_void};
 use cuda_sim::driver::CudaError;
 use cust_raw::{CUevent, CUfunction};
 
-use super::{event, launch};
+use super::event;
+use super::launch::{Asked, launch};
 use crate::report::say;
 use crate::status::Answer;
 use crate::types::{CUlaunchAttribute, CUlaunchAttributeValue, CUlaunchConfig};
@@ -41,29 +42,19 @@ pub unsafe fn kernel(
     let config = unsafe { config.as_ref() }.ok_or(CudaError::InvalidValue)?;
     // SAFETY: as above.
     let wanted = unsafe { read(config.attributes, config.attribute_count) }?;
-    let ([grid_x, grid_y, grid_z], [block_x, block_y, block_z]) = (config.grid, config.block);
-    let (shared, stream) = (config.dynamic_shared, config.stream);
-    if wanted.cooperative && !extra.is_null() {
-        say(format_args!(
-            "the simulator takes the parameters of a cooperative launch as pointers, not as a buffer"
-        ));
-        return Err(CudaError::NotSupported.into());
-    }
+    let asked = Asked {
+        function,
+        grid: config.grid,
+        block: config.block,
+        dynamic_shared: config.dynamic_shared,
+        on: config.stream,
+        cooperative: wanted.cooperative,
+    };
     // SAFETY: the caller's promise about the parameters.
     unsafe {
-        if wanted.cooperative {
-            launch::cooperative_kernel(
-                function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, stream,
-                parameters,
-            )?;
-        } else {
-            launch::kernel(
-                function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, stream,
-                parameters, extra,
-            )?;
-        }
+        launch(asked, parameters, extra)?;
         for recorded in wanted.events {
-            event::record(recorded, stream)?;
+            event::record(recorded, config.stream)?;
         }
     }
     Ok(())

@@ -63,16 +63,20 @@ fn attribute(id: i32, value: [u32; 3]) -> CUlaunchAttribute {
     }
 }
 
-/// Launches saxpy of three numbers with attributes.
-fn launch(function: CUfunction, x: u64, y: u64, attributes: &[CUlaunchAttribute]) -> i32 {
-    let config = CUlaunchConfig {
+/// One block of three threads, with attributes.
+fn config(attributes: &[CUlaunchAttribute]) -> CUlaunchConfig {
+    CUlaunchConfig {
         grid: [1; 3],
         block: [3, 1, 1],
         dynamic_shared: 0,
         stream: null_mut(),
         attributes: attributes.as_ptr(),
         attribute_count: attributes.len() as c_uint,
-    };
+    }
+}
+
+/// Launches saxpy of three numbers with attributes.
+fn launch(function: CUfunction, x: u64, y: u64, attributes: &[CUlaunchAttribute]) -> i32 {
     let (mut x, mut y, mut n) = (x, y, 3_u32);
     let mut parameters: [*mut c_void; 3] = [
         (&raw mut x).cast(),
@@ -80,7 +84,14 @@ fn launch(function: CUfunction, x: u64, y: u64, attributes: &[CUlaunchAttribute]
         (&raw mut n).cast(),
     ];
     // SAFETY: the kernel's three parameters.
-    unsafe { cuLaunchKernelEx(&config, function, parameters.as_mut_ptr(), null_mut()) }
+    unsafe {
+        cuLaunchKernelEx(
+            &config(attributes),
+            function,
+            parameters.as_mut_ptr(),
+            null_mut(),
+        )
+    }
 }
 
 #[test]
@@ -140,6 +151,34 @@ fn attributes_of_a_launch_are_done_ignored_or_refused() {
     // SAFETY: null is refused.
     let null_config = unsafe { cuLaunchKernelEx(null(), saxpy, null_mut(), null_mut()) };
     assert_eq!(null_config, INVALID_VALUE);
+}
+
+#[test]
+fn parameters_come_in_a_buffer_too() {
+    let _context = Own::new();
+    let library = library(SAXPY);
+    let saxpy: CUfunction = kernel(library, c"saxpy").unwrap().cast();
+    set_factor(library, 2.0);
+    let (x, y) = (floats(&[1.0, 2.0, 3.0]), floats(&[0.0; 3]));
+    // As the kernel's parameters lie: two addresses and a number.
+    let mut buffer = [x, y, 3];
+    let mut bytes = 20_usize;
+    let tag = |tag: usize| std::ptr::without_provenance_mut::<c_void>(tag);
+    let mut extra = [
+        tag(1),
+        buffer.as_mut_ptr().cast(),
+        tag(2),
+        (&raw mut bytes).cast(),
+        tag(0),
+    ];
+    for (i, attributes) in [&[][..], &[attribute(2, [1, 0, 0])]].iter().enumerate() {
+        // SAFETY: the buffer is as long as it says.
+        let launched =
+            unsafe { cuLaunchKernelEx(&config(attributes), saxpy, null_mut(), extra.as_mut_ptr()) };
+        assert_eq!(launched, 0);
+        let times = 2.0 * (i + 1) as f32;
+        assert_eq!(read(y, 3), [times, 2.0 * times, 3.0 * times]);
+    }
 }
 
 #[test]
