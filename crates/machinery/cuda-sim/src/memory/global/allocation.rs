@@ -21,6 +21,17 @@ pub enum AllocationKind {
     Registered,
 }
 
+impl AllocationKind {
+    /// Which devices' kernels reach such an allocation.
+    pub(super) fn reach(self) -> Reach {
+        match self {
+            Self::Device => Reach::Peers,
+            Self::Managed | Self::Host | Self::Registered => Reach::All,
+            Self::Mapped => Reach::Listed(0),
+        }
+    }
+}
+
 /// A live allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allocation {

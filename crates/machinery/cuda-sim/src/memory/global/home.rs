@@ -1,8 +1,7 @@
 //! Whose memory is whose, where a machine has several devices: each allocation is at home on one, and a kernel
 //! reaches what is its device's own, what is the host's, and what it was let into.
 
-use super::allocation::LiveAllocation;
-use super::{AllocationKind, Global};
+use super::Global;
 
 /// The most devices of a machine.
 pub const MAX_DEVICES: u32 = 16;
@@ -19,19 +18,6 @@ pub enum Reach {
     Peers,
     /// These alone.
     Listed(Devices),
-}
-
-impl Reach {
-    /// What the kind of an allocation says of it.
-    pub(super) fn of(kind: AllocationKind) -> Self {
-        match kind {
-            AllocationKind::Device => Self::Peers,
-            AllocationKind::Managed | AllocationKind::Host | AllocationKind::Registered => {
-                Self::All
-            }
-            AllocationKind::Mapped => Self::Listed(0),
-        }
-    }
 }
 
 impl Global {
@@ -57,12 +43,12 @@ impl Global {
         }
     }
 
-    /// Whether a launch reaches an allocation.
-    pub(super) fn reaches(&self, entry: &LiveAllocation) -> bool {
+    /// Whether a launch reaches an allocation that is at home there.
+    pub(super) fn reaches(&self, home: u32, reach: Reach) -> bool {
         let own = 1 << self.device;
-        match entry.reach {
+        match reach {
             Reach::All => true,
-            Reach::Peers => (own | self.peers) & (1 << entry.home) != 0,
+            Reach::Peers => (own | self.peers) & (1 << home) != 0,
             Reach::Listed(devices) => devices & own != 0,
         }
     }
@@ -71,6 +57,6 @@ impl Global {
     pub(crate) fn out_of_reach(&self, address: u64) -> Option<u32> {
         let found = self.allocation(address)?;
         let entry = self.entries.get(&found.base)?;
-        (!self.reaches(entry)).then_some(entry.home)
+        (!self.reaches(entry.home, entry.reach)).then_some(entry.home)
     }
 }

@@ -213,7 +213,10 @@ impl Global {
     /// All live allocations that a launch reaches by ascending address, each with a footprint for one
     /// that is about to begin: nothing of it is touched.
     pub(in crate::memory) fn untouched(&self) -> impl Iterator<Item = (Allocation, Arc<Touched>)> {
-        let entries = self.entries.iter().filter(|(_, entry)| self.reaches(entry));
+        let entries = self
+            .entries
+            .iter()
+            .filter(|(_, entry)| self.reaches(entry.home, entry.reach));
         entries.map(|(&base, entry)| (entry.at(base), entry.untouched()))
     }
 
@@ -332,7 +335,7 @@ impl Global {
             host: backing.aligned,
             kind,
             home: self.device,
-            reach: Reach::of(kind),
+            reach: kind.reach(),
             backing: Some(backing),
             touched: Mutex::default(),
             order: self.made,

@@ -3,7 +3,7 @@
 
 use super::allocation::LiveAllocation;
 use super::backing::Backing;
-use super::{ALIGNMENT, Allocation, AllocationKind, Global, NotAllocated, OutOfMemory, Reach};
+use super::{ALIGNMENT, Allocation, AllocationKind, Global, NotAllocated, OutOfMemory};
 use std::sync::Mutex;
 
 /// A range of addresses that somebody has reserved.
@@ -76,7 +76,7 @@ impl Global {
             host,
             kind: AllocationKind::Mapped,
             home: self.device,
-            reach: Reach::of(AllocationKind::Mapped),
+            reach: AllocationKind::Mapped.reach(),
             backing: None,
             touched: Mutex::default(),
             order: self.made,
