@@ -1,6 +1,7 @@
 //! What is put into captured streams, and the events by which captures spread to other streams.
 
 use std::collections::BTreeSet;
+use std::sync::MutexGuard;
 
 use cuda_sim::driver::{ContextId, CudaError, Driver, EventId, StreamId};
 
@@ -56,6 +57,18 @@ fn append(captures: &mut Captures, stream: StreamId, work: Work) -> Result<(), C
     }
 }
 
+/// The captures, where there are any. The legacy default stream may not be used while streams that wait for it
+/// are captured.
+fn beside(
+    context: ContextId,
+    stream: StreamId,
+) -> Result<Option<MutexGuard<'static, Captures>>, CudaError> {
+    if stream == StreamId::LEGACY {
+        rules::legacy(context)?;
+    }
+    Ok(any())
+}
+
 /// `cuEventRecord` in a stream: whether a capture took it. An `external` one becomes a node, by which a
 /// launch of the graph records the event; any other stands for what the stream has been given so far.
 pub fn record_event(
@@ -64,10 +77,7 @@ pub fn record_event(
     event: EventId,
     external: bool,
 ) -> Result<bool, CudaError> {
-    if stream == StreamId::LEGACY {
-        rules::legacy(context)?;
-    }
-    let Some(mut captures) = any() else {
+    let Some(mut captures) = beside(context, stream)? else {
         return Ok(false);
     };
     let Some(member) = captures.streams.get(&stream) else {
@@ -97,10 +107,7 @@ pub fn wait_event(
     event: EventId,
     external: bool,
 ) -> Result<bool, CudaError> {
-    if stream == StreamId::LEGACY {
-        rules::legacy(context)?;
-    }
-    let Some(mut captures) = any() else {
+    let Some(mut captures) = beside(context, stream)? else {
         return Ok(false);
     };
     let member = captures.streams.get(&stream).map(|member| member.capture);
