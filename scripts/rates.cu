@@ -110,12 +110,13 @@ __global__ void load_shared(int steps, int stride, int *out) {
     __shared__ T data[12288 / sizeof(T)];
     for (int i = threadIdx.x; i < 12288 / sizeof(T); i += blockDim.x) data[i] = T{};
     __syncthreads();
-    int lane = threadIdx.x % 32, sum = 0;
+    const T *mine = data + threadIdx.x % 32 * stride;
+    int sum = 0;
     for (int n = 0; n < steps; n += 4) {
         int where = sum & 1;
 #pragma unroll
         for (int i = 0; i < 4; i++) {
-            T value = data[(lane * stride + where + i) % (12288 / sizeof(T))];
+            T value = mine[where + i * 8];
             sum += *(int *)&value;
         }
     }

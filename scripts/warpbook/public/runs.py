@@ -32,7 +32,8 @@ class CudaRun:
 
 
 class CudaRunOnGpu(CudaRun):
-    """With cuda-run, on a GPU: at the program's own size alone, which is no work for one."""
+    """With cuda-run, on a GPU: at the program's own size, or at the largest that ends in time. nvcc's program tells
+    what need not be tried."""
 
     on = "GPU"
 
@@ -41,10 +42,17 @@ class CudaRunOnGpu(CudaRun):
 
     def result(self, program, on_gpu, folder):
         own = sizes.attempts(program)[-1]
-        done, _ = self.run(program, own, self.seconds)
-        if done is None:
-            return {"result": TOO_LONG, "size": "own", "with": str(own), "seconds": self.seconds}
-        return {"size": "own", "with": str(own)} | verdict.judged(done, expected(on_gpu, program, own))
+        for attempt in reversed(sizes.attempts(program)):
+            if on_gpu.get("result") == TOO_LONG and str(attempt) not in on_gpu["printed"]:
+                continue
+            done, _ = self.run(program, attempt, self.seconds)
+            if done is None:
+                continue
+            found = verdict.judged(done, expected(on_gpu, program, attempt))
+            # A size that nobody has thought of may be none: what goes wrong then says nothing.
+            if not (attempt.guessed and "why" in found):
+                return {"size": attempt.size, "with": str(attempt)} | found
+        return {"result": TOO_LONG, "size": "own", "with": str(own), "seconds": self.seconds}
 
 
 class Nvcc:
@@ -56,7 +64,7 @@ class Nvcc:
         self.seconds = seconds
 
     def result(self, program, _, folder):
-        printed, found = {}, {"result": TOO_LONG}
+        printed, found = {}, {}
         compiled = {}
         for attempt in sizes.attempts(program):
             flags = tuple(attempt.flags)
@@ -69,7 +77,7 @@ class Nvcc:
                 compiled[flags] = target
             done, _ = start([target, *attempt.arguments], program.folder, self.seconds)
             if done is None:
-                found = {"result": TOO_LONG}
+                found = {"result": TOO_LONG, "seconds": self.seconds}
                 break
             found = verdict.judged(done, None)
             if done.returncode == 0:
