@@ -92,7 +92,7 @@ def verdict(printed):
 def ours(line):
     """Whether cuda-run says this, and nothing that went wrong."""
     summary = ("simulator:", "GPU:", "| ", "|-", "These times are a model's", "The program launched no kernel")
-    summary += ("Nsight Systems, which comes", "nsys profile")
+    summary += ("--profile times kernels on this GPU.", "nsys profile")
     return line.startswith(summary) or re.match(r"warpbook: no NVIDIA GPU", line)
 
 
