@@ -135,7 +135,7 @@ fn convert(conversion: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>) -> R
             let pointer = format!("{:#x}", arguments.long()?);
             put('s', &pointer);
         }
-        b'f' | b'F' | b'e' | b'E' | b'g' | b'G' => {
+        b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' => {
             let value = f64::from_bits(arguments.long()?);
             if too_wide {
                 out.extend_from_slice(conversion);
