@@ -11,8 +11,8 @@ not count. scripts/book --update mends the number; what is not found it leaves.
 import os
 import re
 
-LINK = re.compile(r"\[([^\]\n]*)\]\(([^()\s#]+)#L(\d+)\)")
-TEXT = re.compile(r"`(?P<what>[^`]+)`[,，] ?(?P<file>\S+):(?P<line>\d+)")
+LINK = re.compile(r"\[([^\[\]]*)\]\(([^()\s#]+)#L(\d+)\)")
+TEXT = re.compile(r"`(?P<what>[^`]+)`[,，]\s*(?P<file>\S+):(?P<line>\d+)")
 COMMENT = re.compile(r"\s*(//|#\s|\*)")
 # How a line begins that declares what comes next in it, in Rust and in CUDA C++.
 RUST = re.compile(r".*\b(fn|struct|enum|const|static|type|trait|mod) ")
