@@ -15,7 +15,7 @@
 //
 // From there to the memory's limit, a file a rung in kernels/stencil-readonly-ladder:
 //
-//   1-cached      no shared memory: neighbours come out of the first cache
+//   1-cached      no shared memory: neighbours come out of the L1 cache
 //   2-vectors     four points a thread, sixteen bytes a load and a store
 //   3-aligned     a warp's loads and stores begin where a sector does
 //   4-read-only   the same, its coefficients through the read-only cache

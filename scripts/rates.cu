@@ -211,7 +211,7 @@ __global__ void chase_matrices(int steps, int *out) {
     out[threadIdx.x] = i + rest[0] + rest[1] + rest[2];
 }
 // Sixteen bytes a lane to shared memory, waited for and read: by an asynchronous copy, or by a load
-// past the first cache and a store. `next` says where the next ones are.
+// past the L1 cache and a store. `next` says where the next ones are.
 template <bool ASYNC>
 __global__ void chase_copied(const int4 *next, int steps, int *out) {
     __shared__ int4 copied[32];
@@ -308,17 +308,17 @@ int main() {
         CHECK(cudaDeviceSynchronize());
     };
     ring(16 << 10, 128);
-    printf("  first cache              %7.1f\n", cycles([&](int n) { chase<<<1, 32>>>(data, n, out); }, 1));
+    printf("  L1 cache                 %7.1f\n", cycles([&](int n) { chase<<<1, 32>>>(data, n, out); }, 1));
     ring(8 << 20, 128);
-    printf("  second cache             %7.1f\n", cycles([&](int n) { chase<<<1, 32>>>(data, n, out); }, 1, 65536, 65536 * 3));
-    // Lines of 128 MB in all, more than the second cache holds, in 4 GB.
+    printf("  L2 cache                 %7.1f\n", cycles([&](int n) { chase<<<1, 32>>>(data, n, out); }, 1, 65536, 65536 * 3));
+    // Lines of 128 MB in all, more than the L2 cache holds, in 4 GB.
     ring(bytes, 4096 + 128);
     printf("  device memory            %7.1f\n", cycles([&](int n) { chase<<<1, 32>>>(data, n, out); }, 1, 250000, 1000000));
     for (int mb : {8, 1024}) {
         int rows = mb * 2048, few = mb == 8 ? 16384 : 100000, many = few * 3;
         make_rows<<<rows, 32>>>((int4 *)data, rows);
         CHECK(cudaDeviceSynchronize());
-        const char *where = mb == 8 ? "second cache " : "device memory";
+        const char *where = mb == 8 ? "L2 cache     " : "device memory";
         printf("  copied, %s     %7.1f\n", where, cycles([&](int n) { chase_copied<true><<<1, 32>>>((int4 *)data, n, out); }, 1, few, many));
         printf("  by load, %s    %7.1f\n", where, cycles([&](int n) { chase_copied<false><<<1, 32>>>((int4 *)data, n, out); }, 1, few, many));
     }

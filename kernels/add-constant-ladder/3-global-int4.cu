@@ -1,6 +1,6 @@
 // Rung 3: the values back in global memory.
 //
-// A request is served by sectors, 32 scattered ones at once, out of the first cache.
+// A request is served by sectors, 32 scattered ones at once, out of the L1 cache.
 //
 // Run it:  cargo run -p add-constant -- --variant global-int4
 

@@ -1,7 +1,7 @@
 // Rung 4: the same with spheres in global memory.
 //
 // So that constant memory has something to be compared with. Global memory takes any number
-// of spheres. Reading one is a request to the first cache, after its address was computed.
+// of spheres. Reading one is a request to the L1 cache, after its address was computed.
 //
 // Run it:  cargo run -p raytrace-const -- --variant patches-global
 

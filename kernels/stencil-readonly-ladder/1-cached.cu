@@ -1,7 +1,7 @@
 // Rung 1: no shared memory, and so no barrier.
 //
 // A thread asks for its eight neighbours itself. A warp's eight loads lie in five sectors,
-// which the first of them to come brings into the first cache for the others. That answers
+// which the first of them to come brings into the L1 cache for the others. That answers
 // more requests than before, but no thread waits for another.
 //
 // Run it:  cargo run -p stencil-readonly -- --variant cached

@@ -9,7 +9,7 @@ import sys
 import time
 
 from . import ROOT, TARGET, flags as shared
-from .pages import browser, built, console, explorer, figures, reading, search, sources
+from .pages import browser, built, console, explorer, figures, places, reading, search, sources
 
 DOCS = ROOT / "docs"
 BOOK = TARGET / "book"
@@ -86,8 +86,9 @@ def build():
 def check_sources():
     """Ends with an error where a page is wrong as it is written."""
     unknown, known = figures.check(DOCS, ROOT)
-    report(sources.check(DOCS, ROOT) + unknown)
-    print(f"{known} figures have a source.")
+    moved, places_known = places.check(written(), ROOT)
+    report(sources.check(DOCS, ROOT) + unknown + moved)
+    print(f"{known} figures have a source, {places_known} links lead to the line they name.")
 
 
 def check(programs):
@@ -123,8 +124,15 @@ def report(wrong):
         sys.exit("\n  ".join(["error: the book:", *wrong]))
 
 
+def written():
+    """The pages as they are written, and what leads to them."""
+    trees = [DOCS / "en", DOCS / "zh"]
+    return [*sorted(ROOT.glob("README*.md")), *(file for tree in trees for file in sorted(tree.glob("*.md")))]
+
+
 def update(programs):
-    """Puts what the commands print into the pages."""
+    """Puts into the pages what their commands print, and the lines that their links name."""
+    places.check(written(), ROOT, write=True)
     wrong, _ = console.check(DOCS, ROOT, programs.resolve(), write=True)
     if wrong:
         sys.exit("\n  ".join(["error: these are to be written by hand:", *wrong]))

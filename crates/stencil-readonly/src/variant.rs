@@ -73,7 +73,7 @@ pub const VARIANTS: &[Variant] = &[
     Variant::rung(
         "cached",
         "stencil_cached",
-        "No shared memory and no barrier: neighbours from the first cache",
+        "No shared memory and no barrier: neighbours from the L1 cache",
         Own {
             ptx: include_str!(env!("STENCIL_READONLY_LADDER_1_CACHED_PTX")),
             ..CONSTANT

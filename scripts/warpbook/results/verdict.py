@@ -25,8 +25,8 @@ WAYS = ("variant", "pattern", "block")
 
 RESOURCES = {
     "issue": "instruction issue",
-    "l1_shared": "first cache and shared memory",
-    "l2": "second cache",
+    "l1_shared": "L1 cache and shared memory",
+    "l2": "L2 cache",
     "memory": "device memory",
     "launch": "launching",
 }

@@ -116,7 +116,7 @@ pub fn usually(finding: &Finding, lang: Lang) -> &str {
     match finding.kind {
         FindingKind::OutOfBounds => {
             "该写 `<` 的地方写成了 `<=`，没有用 `if (i < n)` 排除多余的线程，下标小于零，或者单位弄错\
-             （把字节当成元素，把间距当成宽度）"
+             （把字节当成元素，把 pitch 当成宽度）"
         }
         FindingKind::UseAfterFree => "缓冲区已经释放，指针却还保留着",
         FindingKind::NullPointer => "指针从未赋值",

@@ -290,7 +290,7 @@ pub unsafe fn profiler() -> Answer {
     Ok(())
 }
 
-/// `cudaCtxResetPersistingL2Cache`: nothing in the second cache is kept on purpose.
+/// `cudaCtxResetPersistingL2Cache`: nothing in the L2 cache is kept on purpose.
 pub unsafe fn reset_persisting_cache() -> Answer {
     context()?;
     Ok(())

@@ -126,11 +126,11 @@ fn failed(failure: &Failure, language: Language) -> String {
 
 fn row(counter: &Counter, language: Language) -> Row {
     let chinese = match counter.plain {
-        "global load requests" => "全局内存加载请求",
-        "global load sectors" => "全局内存加载扇区",
-        "shared load instructions" => "共享内存加载指令",
-        "shared load wavefronts" => "共享内存加载波前",
-        "shared load bank conflicts" => "共享内存加载的存储体冲突",
+        "global load requests" => "全局内存读取请求",
+        "global load sectors" => "全局内存读取扇区",
+        "shared load instructions" => "共享内存读取指令",
+        "shared load wavefronts" => "共享内存读取波前",
+        "shared load bank conflicts" => "共享内存读取的存储体冲突",
         "constant requests" => "常量请求",
         other => other,
     };

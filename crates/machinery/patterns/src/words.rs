@@ -43,7 +43,7 @@ pub fn result(space: Space, sums: &Sums, language: Language) -> String {
             let (loads, turns) = (count(requests, "load"), count(wavefronts, "wavefront"));
             language.of(
                 format!("{loads}, {turns}, {through}"),
-                format!("{requests} 次加载，{wavefronts} 个波前，{through}"),
+                format!("{requests} 次读取，{wavefronts} 个波前，{through}"),
             )
         }
         Space::Constant => language.of(
@@ -52,7 +52,7 @@ pub fn result(space: Space, sums: &Sums, language: Language) -> String {
                 count(requests, "load"),
                 count(addresses, "request")
             ),
-            format!("{requests} 次加载，{addresses} 次请求：线程束中每个不同的地址一次"),
+            format!("{requests} 次读取，{addresses} 次请求：线程束中每个不同的地址一次"),
         ),
     }
 }

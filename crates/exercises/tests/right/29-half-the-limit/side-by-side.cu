@@ -1,4 +1,4 @@
-// Neighbouring threads have neighbouring results; the first cache brings what they share.
+// Neighbouring threads have neighbouring results; the L1 cache brings what they share.
 #include "cuda_device.h"
 
 #define BLOCK 256

@@ -242,7 +242,7 @@ fn at_its_limit(launch: &Launch) -> String {
             let shared = 2 * cost::shared_wavefronts(launch.total()) >= launch.wavefronts();
             let does = match shared {
                 true => "it reads and writes shared memory",
-                false => "it loads from the first cache",
+                false => "it loads from the L1 cache",
             };
             let change = "Load 16 bytes at a time, or let a thread compute several results of \
                           what it loads.";
@@ -254,7 +254,7 @@ fn at_its_limit(launch: &Launch) -> String {
              own.",
         ),
         Resource::L2 => (
-            "it asks the second cache",
+            "it asks the L2 cache",
             "Keep what a block shares in shared memory.",
         ),
         Resource::Memory => (
@@ -320,7 +320,7 @@ impl<'a> Launch<'a> {
         self.ms(Resource::Issue).max(self.ms(Resource::Arithmetic))
     }
 
-    /// How long some sectors keep the second cache or the memory busy.
+    /// How long some sectors keep the L2 cache or the memory busy.
     fn beyond_first(&self, sectors: u64) -> f64 {
         let level = self.total().l2();
         let all = level.read_sectors + level.written_sectors;
@@ -345,7 +345,7 @@ impl<'a> Launch<'a> {
             .wavefronts;
         let wavefronts = wavefronts as f64 * share(spare, access.sectors);
         let first = self.ms(Resource::L1Shared) * wavefronts / self.wavefronts().max(1) as f64;
-        // What one line leaves unused of a sector, another may find in the first cache.
+        // What one line leaves unused of a sector, another may find in the L1 cache.
         let missed = access.misses();
         first.max(self.beyond_first(missed.saturating_sub(fewest)))
     }

@@ -25,18 +25,18 @@ pub fn of(resource: Resource, total: &Tally) -> Cost {
         Resource::ConstantCache => ("constant requests", |tally| {
             tally[AccessClass::ConstantLoad].addresses
         }),
-        Resource::L2 | Resource::Memory => ("sectors of the second cache", |tally| {
+        Resource::L2 | Resource::Memory => ("sectors of the L2 cache", |tally| {
             let level = tally.l2();
             level.read_sectors + level.written_sectors
         }),
-        // A warp waits far longer for what the first cache does not have than for anything else.
-        Resource::Latency if far_loads(total) > 0 => ("loads beyond the first cache", far_loads),
+        // A warp waits far longer for what the L1 cache does not have than for anything else.
+        Resource::Latency if far_loads(total) > 0 => ("loads beyond the L1 cache", far_loads),
         Resource::Latency => ("loads and barriers", near_loads),
     };
     Cost { unit, of }
 }
 
-/// Requests for which a warp waits until the second cache or device memory answers.
+/// Requests for which a warp waits until the L2 cache or device memory answers.
 fn far_loads(tally: &Tally) -> u64 {
     let missed = |memory: Memory| {
         let reads = tally.sum(loads(memory));
@@ -65,7 +65,7 @@ fn near_loads(tally: &Tally) -> u64 {
 /// Accesses of shared memory.
 pub const SHARED: AccessSet = AccessSet::to(Memory::Shared);
 
-/// Passes through the first cache's data stage, which is shared memory's too.
+/// Passes through the L1 cache's data stage, which is shared memory's too.
 pub fn wavefronts(tally: &Tally) -> u64 {
     tally.sum(AccessSet::DATA_STAGE).wavefronts
 }
@@ -157,7 +157,7 @@ mod tests {
         };
         assert_eq!(
             of(Resource::Latency, &tally).unit,
-            "loads beyond the first cache"
+            "loads beyond the L1 cache"
         );
         assert_eq!(cost(Resource::Latency, &tally), 25);
         tally[AccessClass::GlobalAtomic].requests = 3;

@@ -41,7 +41,7 @@ const fn stores(memory: Memory) -> AccessSet {
     writes.without(AccessSet::COPIES)
 }
 
-/// A counter of the second cache, which is known of a launch and not of its lines.
+/// A counter of the L2 cache, which is known of a launch and not of its lines.
 struct LaunchCounter {
     name: &'static str,
     plain: &'static str,
@@ -51,7 +51,7 @@ struct LaunchCounter {
 
 const L2_MISSES: LaunchCounter = LaunchCounter {
     name: "lts__t_sectors_srcunit_tex_lookup_miss.sum",
-    plain: "– misses of a cold second cache",
+    plain: "– misses of a cold L2 cache",
     after: "lts__t_sectors_srcunit_tex_op_read.sum",
 };
 

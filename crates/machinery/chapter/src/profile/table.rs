@@ -21,7 +21,7 @@ struct Derived {
 /// instruction with all lanes switched off, as behind a short branch.
 const IDLE: &str = "– with no lane taking part";
 
-/// What lanes that share an address cost: they go to the second cache one after the other.
+/// What lanes that share an address cost: they go to the L2 cache one after the other.
 const TURNS: &str = "– turns a request";
 
 const DERIVED: &[Derived] = &[
@@ -246,7 +246,7 @@ fn turns(accesses: &AccessCounts) -> Option<String> {
     ratio(accesses.turns, accesses.requests)
 }
 
-/// How often the first cache has a sector.
+/// How often the L1 cache has a sector.
 fn hits(accesses: &AccessCounts) -> Option<String> {
     rate(accesses.hits, accesses.sectors)
 }
@@ -310,10 +310,10 @@ mod tests {
 | global load requests                    |    8 000 |        0 |
 | global load sectors                     |   36 000 |        0 |
 | – sectors a request                     |      4.5 |        – |
-| global load sectors in the first cache  |   18 000 |        0 |
+| global load sectors in the L1 cache     |   18 000 |        0 |
 | – of the sectors loaded                 |     50 % |        – |
-| sectors read from the second cache      |   18 000 |        0 |
-| – misses of a cold second cache         |   17 000 |        0 |
+| sectors read from the L2 cache          |   18 000 |        0 |
+| – misses of a cold L2 cache             |   17 000 |        0 |
 | constant requests                       |        0 |  128 000 |
 | – requests a load                       |        – |       32 |
 | constant requests in the constant cache |        0 |   32 000 |

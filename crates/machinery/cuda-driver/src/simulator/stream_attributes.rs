@@ -13,7 +13,7 @@ use super::{in_stream, lock};
 use crate::status::Answer;
 use crate::types::CUlaunchAttributeValue;
 
-/// The numbers of `CUstreamAttrID`: a window of memory that the second cache is to keep, how the host waits, the
+/// The numbers of `CUstreamAttrID`: a window of memory that the L2 cache is to keep, how the host waits, the
 /// priority, and two for domains of memory order. All are hints here.
 const ATTRIBUTES: [c_int; 5] = [1, 3, 8, 9, 10];
 const PRIORITY: c_int = 8;

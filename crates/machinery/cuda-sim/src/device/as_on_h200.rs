@@ -22,7 +22,7 @@ pub(super) const PAGEABLE_COPY_LATENCY: f64 = 6.6e-6;
 /// 1024 bytes.
 pub(super) const CONSTANT_HIT_CYCLES: f64 = 2.0;
 /// A request that the cache behind the constant cache holds. `scripts/rates.cu`, "constant memory",
-/// 32 addresses within 16384 bytes: 686.7 cycles for 32 requests, of which the first cache holds an
+/// 32 addresses within 16384 bytes: 686.7 cycles for 32 requests, of which the L1 cache holds an
 /// eighth.
 pub(super) const CONSTANT_MISS_CYCLES: f64 = 16.0;
 /// A request that neither constant cache holds. One access to a pseudo-random address within 64 KB

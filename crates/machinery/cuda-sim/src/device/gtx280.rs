@@ -116,7 +116,7 @@ const RATES: Rates = Rates {
     // Wong: 2 KB and 8 KB.
     constant_cache_bytes: 2 << 10,
     constant_behind_bytes: 8 << 10,
-    // There is no second cache.
+    // There is no L2 cache.
     l2_bytes_per_cycle: PEAK_BANDWIDTH / 1.296e9,
     memory_bandwidth_reached: MEMORY_BANDWIDTH_REACHED,
     // Wong; loads that other GPUs may find in a cache go to memory.

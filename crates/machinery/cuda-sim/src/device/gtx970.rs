@@ -4,7 +4,7 @@
 //! Sources, as they are named below:
 //!
 //! - *data sheet*: the specifications on NVIDIA's page of the GPU, as corrected in January 2015
-//!   (1792 KB of second cache, memory in a part of 3.5 GB and one of 0.5 GB);
+//!   (1792 KB of L2 cache, memory in a part of 3.5 GB and one of 0.5 GB);
 //! - *deviceQuery*: what NVIDIA's sample of that name prints for one (CUDA 9.1);
 //! - *guide*: the CUDA C Programming Guide, "Compute Capabilities", 5.x;
 //! - *tuning guide*: NVIDIA's "Tuning CUDA Applications for Maxwell";
@@ -118,7 +118,7 @@ const RATES: Rates = Rates {
         constant: 25.0,
         l1: 82.0,
         l2: 207.0,
-        // P6000: 188 cycles more than from the second cache.
+        // P6000: 188 cycles more than from the L2 cache.
         memory: 395.0,
         barrier: as_on_h200::BARRIER,
     },

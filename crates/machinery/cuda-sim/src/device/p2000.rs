@@ -10,7 +10,7 @@
 //! - *P4*: Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking"
 //!   (arXiv:1804.06826), table 3.1, for a Tesla P4, whose chip has the same multiprocessors;
 //! - *P6000*: the sample results of github.com/caps-tum/mt4g for a Quadro P6000, the largest GPU of
-//!   this compute capability (30 multiprocessors, 3 MB of second cache);
+//!   this compute capability (30 multiprocessors, 3 MB of L2 cache);
 //! - *GTX 1080*: NVIDIA's bandwidthTest on one (PCIe 3.0 with 16 lanes): 12.0 GB/s to the device,
 //!   12.8 from it, and 231 GB/s, 72 % of the peak, within it;
 //! - *the note*: its nvprof listing, for copies alone;

@@ -22,19 +22,19 @@ pub struct Rates {
     /// matrices that one instruction takes (`mma` m16n8k8 of tf32, m16n8k16 of f16 and bf16); 0 for a
     /// GPU without such tensor cores.
     pub tensor_cycles: f64,
-    /// Wavefronts that the first cache or shared memory of a multiprocessor serves in a cycle. A
+    /// Wavefronts that the L1 cache or shared memory of a multiprocessor serves in a cycle. A
     /// wavefront is one pass over all banks: 4 bytes of each.
     pub load_store_wavefronts: f64,
-    /// The first cache of a multiprocessor for loads from global memory, in bytes; 0 where there is
+    /// The L1 cache of a multiprocessor for loads from global memory, in bytes; 0 where there is
     /// none.
     pub l1_bytes: u32,
     /// Whether shared memory is taken from [`l1_bytes`](Self::l1_bytes), so that the cache is what
     /// the blocks' shared memory leaves of them.
     pub l1_shares_with_shared: bool,
-    /// Whether an ordinary load from global memory goes through the first cache. Where it does not,
+    /// Whether an ordinary load from global memory goes through the L1 cache. Where it does not,
     /// it goes to the second.
     pub l1_caches_global: bool,
-    /// Whether a load of read-only data (`__ldg`, `ld.global.nc`) goes through the first cache.
+    /// Whether a load of read-only data (`__ldg`, `ld.global.nc`) goes through the L1 cache.
     pub read_only_cache: bool,
     /// Cycles that the constant cache of a multiprocessor takes for a request (one distinct address
     /// of a warp) that it holds.
@@ -49,7 +49,7 @@ pub struct Rates {
     pub constant_cache_bytes: u32,
     /// The larger cache behind the first constant cache, in bytes.
     pub constant_behind_bytes: u32,
-    /// Bytes that the second cache gives all multiprocessors together in a cycle. Without a second
+    /// Bytes that the L2 cache gives all multiprocessors together in a cycle. Without a L2
     /// cache, what device memory gives at its peak.
     pub l2_bytes_per_cycle: f64,
     /// Bytes a second that kernels reach at most when they read and write device memory: less than
@@ -78,9 +78,9 @@ pub struct Latencies {
     pub shared: f64,
     /// A load from the first constant cache.
     pub constant: f64,
-    /// A load from the first cache.
+    /// A load from the L1 cache.
     pub l1: f64,
-    /// A load from the second cache.
+    /// A load from the L2 cache.
     pub l2: f64,
     /// A load from device memory.
     pub memory: f64,

@@ -89,7 +89,7 @@ const RATES: Rates = Rates {
     double_lanes: 2.0,
     // White paper: 35.6 TFLOP/s of tf32, 71 of f16 with sums of 32 bits, dense.
     tensor_cycles: 8.0,
-    // A40, `gpu-cache`: 9352 GB/s from the first caches of 84 multiprocessors at 1.74 GHz, which is
+    // A40, `gpu-cache`: 9352 GB/s from the L1 caches of 84 multiprocessors at 1.74 GHz, which is
     // 64 bytes a cycle, half a wavefront.
     load_store_wavefronts: 0.5,
     // White paper: 128 KB for both.
@@ -106,7 +106,7 @@ const RATES: Rates = Rates {
     // MT4G, A100: 2 KB, and all of constant memory behind it.
     constant_cache_bytes: 2 << 10,
     constant_behind_bytes: 64 << 10,
-    // A40, `gpu-cache`: 2.43 TB/s from the second cache at 1.74 GHz. It has the same slices.
+    // A40, `gpu-cache`: 2.43 TB/s from the L2 cache at 1.74 GHz. It has the same slices.
     l2_bytes_per_cycle: 2.43e12 / 1.74e9,
     memory_bandwidth_reached: MEMORY_BANDWIDTH_REACHED,
     latency: Latencies {
@@ -115,7 +115,7 @@ const RATES: Rates = Rates {
         tensor: as_on_h200::TENSOR_LATENCY,
         shared: 29.0,
         constant: as_on_h200::CONSTANT_LATENCY,
-        // RTX 3070: 39; 187 more to the second cache, and 254 more to memory.
+        // RTX 3070: 39; 187 more to the L2 cache, and 254 more to memory.
         l1: 39.0,
         l2: 226.0,
         memory: 480.0,

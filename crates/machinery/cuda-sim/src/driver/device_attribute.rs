@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn every_gpu_answers_with_its_own_limits() {
         // The most threads of a block, in all and in x; the most blocks of a grid in x and in z;
-        // shared memory of a block; single to double precision; second cache; compute capability,
+        // shared memory of a block; single to double precision; L2 cache; compute capability,
         // major and minor; shared memory of an SM; blocks of an SM.
         const NUMBERS: [i32; 11] = [1, 2, 5, 7, 8, 87, 38, 75, 76, 81, 106];
         let most = i32::MAX;

@@ -66,7 +66,7 @@ pub(super) fn value(
         4 => kernel.bounded(kernel.registers),
         5 => ptx_version,
         6 => major * 10 + minor,
-        // `CU_FUNC_ATTRIBUTE_CACHE_MODE_CA`: whether all loads go through the first cache,
+        // `CU_FUNC_ATTRIBUTE_CACHE_MODE_CA`: whether all loads go through the L1 cache,
         // whatever they say themselves. They do as they say.
         7 => 0,
         MAX_DYNAMIC_SHARED => {

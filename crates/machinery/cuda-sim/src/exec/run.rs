@@ -22,7 +22,7 @@ const PATIENCE: u64 = 1 << 24;
 /// What a launch did that ran to its end.
 pub struct Outcome {
     pub counted: Counted,
-    /// Between device memory and the second cache.
+    /// Between device memory and the L2 cache.
     pub traffic: DeviceTraffic,
     /// Each access, block by block, if that was asked for.
     pub trace: Vec<Traced>,

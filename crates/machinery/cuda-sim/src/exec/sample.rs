@@ -50,7 +50,7 @@ pub struct Sample {
     /// For each multiprocessor, whether the time model looks at it.
     sampled: Vec<bool>,
     device: DeviceSpec,
-    /// Bytes of the first cache that shared memory takes.
+    /// Bytes of the L1 cache that shared memory takes.
     shared_bytes: u64,
     chains: Vec<Chain>,
 }

@@ -57,7 +57,7 @@ pub enum AccessKind {
     Reduction,
     /// From global to shared memory, by `cp.async`: both are counted.
     AsyncCopy,
-    /// The same past the first cache.
+    /// The same past the L1 cache.
     AsyncCopyPastL1,
 }
 

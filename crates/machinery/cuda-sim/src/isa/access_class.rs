@@ -31,13 +31,13 @@ pub enum Direction {
 /// The cache that a multiprocessor asks before it turns to the memory itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CachedIn {
-    /// None: shared memory needs none, and what is written goes to the second cache.
+    /// None: shared memory needs none, and what is written goes to the L2 cache.
     Nothing,
-    /// The first cache.
+    /// The L1 cache.
     First,
-    /// The first cache, on GPUs that keep ordinary global data there.
+    /// The L1 cache, on GPUs that keep ordinary global data there.
     FirstAsOrdinary,
-    /// The first cache, on GPUs that keep read-only data there.
+    /// The L1 cache, on GPUs that keep read-only data there.
     FirstAsReadOnly,
     /// The constant cache.
     Constant,
@@ -88,10 +88,10 @@ access_classes! {
     GlobalAtomic: "global atomic", Global Updates, [Atomic], Nothing, 0;
     /// Whose old value nobody uses.
     GlobalReduction: "global reduction", Global Updates, [Reduction], Nothing, 0;
-    /// What an asynchronous copy reads, through the first cache.
+    /// What an asynchronous copy reads, through the L1 cache.
     CopyRead: "asynchronous copy's read", Global Reads, [AsyncCopy], FirstAsOrdinary, 0;
-    /// The same past the first cache.
-    CopyReadPastL1: "asynchronous copy's read past the first cache",
+    /// The same past the L1 cache.
+    CopyReadPastL1: "asynchronous copy's read past the L1 cache",
         Global Reads, [AsyncCopyPastL1], Nothing, 0;
     LocalLoad: "local load", Local Reads, [Load ReadOnlyLoad], First, 16;
     LocalStore: "local store", Local Writes, [Store], Nothing, 0;

@@ -33,10 +33,10 @@ impl AccessSet {
     /// Both sides of asynchronous copies.
     pub const COPIES: AccessSet = those!(|row| row.kinds[0].is_copy());
 
-    /// Those that go beyond the first cache: to the second one and to device memory.
+    /// Those that go beyond the L1 cache: to the L2 cache and to device memory.
     pub const DEVICE: AccessSet = AccessSet::to(Memory::Global).or(AccessSet::to(Memory::Local));
 
-    /// Those that pass the data stage of the first cache, which is shared memory's too. What an
+    /// Those that pass the data stage of the L1 cache, which is shared memory's too. What an
     /// asynchronous copy reads passes it on its way to shared memory, and is counted there.
     pub const DATA_STAGE: AccessSet = AccessSet::DEVICE
         .without(AccessSet::COPIES)

@@ -1,5 +1,5 @@
 //! From virtual registers to the rows of a frame: a row for every value that is alive at the same
-//! time. A small frame stays in the CPU's first cache.
+//! time. A small frame stays in the CPU's L1 cache.
 
 use super::analysis::common::Holder;
 use super::draft::Draft;

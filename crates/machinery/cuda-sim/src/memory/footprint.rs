@@ -2,7 +2,7 @@
 //!
 //! A launch is cut into [`EPOCHS`] of as many blocks each. A bit tells that a sector was touched in
 //! an epoch; bits are only ever set, so the result does not depend on which host thread ran what,
-//! or when. From it follows what a second cache of a given size would have missed.
+//! or when. From it follows what an L2 cache of a given size would have missed.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -139,7 +139,7 @@ impl Marks {
     }
 }
 
-/// What a launch moved between device memory and a second cache that was empty before.
+/// What a launch moved between device memory and an L2 cache that was empty before.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DeviceTraffic {
     /// Distinct sectors that were read or written.

@@ -94,7 +94,7 @@ impl Regions {
         }
     }
 
-    /// What the launch moved between device memory and a second cache of `capacity` bytes. Only
+    /// What the launch moved between device memory and an L2 cache of `capacity` bytes. Only
     /// for when it is over.
     pub fn traffic(&self, capacity: u64) -> DeviceTraffic {
         traffic(self.touched.iter().map(Arc::as_ref), capacity)

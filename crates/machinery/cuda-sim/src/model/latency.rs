@@ -24,7 +24,7 @@ const CONSTANT_BEHIND_CYCLES: f64 = 62.0;
 const CONTROL_LATENCY: f64 = 12.0;
 
 /// Milliseconds that the blocks of a launch take one after the other, in as many places as its
-/// multiprocessors have. So many sectors go to the second cache.
+/// multiprocessors have. So many sectors go to the L2 cache.
 pub fn milliseconds(run: &FinishedLaunch, sites: &[SiteEstimate], l2_sectors: f64) -> f64 {
     let rates = &run.device.rates;
     let warps_a_block = f64::from(run.threads.div_ceil(run.device.warp_size));
@@ -75,7 +75,7 @@ fn longest(run: &FinishedLaunch, cycles: f64, reaching: f64) -> f64 {
 }
 
 /// Cycles from a basic block's first instruction to its last, for a warp alone. `miss`: those of a
-/// load that the first cache does not have.
+/// load that the L1 cache does not have.
 fn chain(run: &FinishedLaunch, sites: &[SiteEstimate], miss: f64, steps: &[Step]) -> f64 {
     // Loads of a block are asked for together, and whoever waits for one waits for the slowest.
     let hits: f64 = steps
@@ -148,7 +148,7 @@ fn constant_latency(run: &FinishedLaunch, site: &SiteEstimate) -> f64 {
     hit + near * behind + far * latency.l2.max(behind)
 }
 
-/// Cycles of a load that the first cache does not have: from the second cache, or from memory.
+/// Cycles of a load that the L1 cache does not have: from the L2 cache, or from memory.
 fn miss_latency(run: &FinishedLaunch, l2_sectors: f64) -> f64 {
     let rates = &run.device.rates;
     let miss_rate = (throughput::memory_bytes(run) / 32.0 / l2_sectors.max(1.0)).min(1.0);

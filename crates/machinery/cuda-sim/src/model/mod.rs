@@ -45,7 +45,7 @@ pub struct FinishedLaunch<'a> {
     pub counted: &'a Counted,
     /// What is counted everywhere, all parts of the launch together.
     pub counts: &'a Counts,
-    /// Between device memory and the second cache.
+    /// Between device memory and the L2 cache.
     pub traffic: DeviceTraffic,
     pub occupancy: Occupancy,
     /// Blocks of the grid, and threads of a block.
@@ -124,7 +124,7 @@ impl SiteEstimate {
         }
     }
 
-    /// How often the first cache has a sector that is asked for here; none where none is.
+    /// How often the L1 cache has a sector that is asked for here; none where none is.
     fn hit_rate(&self) -> Option<f64> {
         (self.units > 0.0).then(|| self.hits / self.units)
     }

@@ -11,7 +11,7 @@ pub type Models = &'static str;
 
 /// The time a launch would take on the modelled GPU, and what it is spent on.
 ///
-/// It is that of a launch after others like it, as a chapter measures: what fits the second cache
+/// It is that of a launch after others like it, as a chapter measures: what fits the L2 cache
 /// is there already.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Modelled {
@@ -47,11 +47,11 @@ pub enum Resource {
     Arithmetic,
     /// The schedulers, which issue one instruction a cycle each.
     Issue,
-    /// The first cache and shared memory, which are one memory.
+    /// The L1 cache and shared memory, which are one memory.
     L1Shared,
     /// The constant cache.
     ConstantCache,
-    /// The second cache.
+    /// The L2 cache.
     L2,
     /// Device memory.
     Memory,
@@ -137,9 +137,9 @@ impl fmt::Display for Resource {
         f.write_str(match self {
             Resource::Arithmetic => "arithmetic",
             Resource::Issue => "instruction issue",
-            Resource::L1Shared => "first cache and shared memory",
+            Resource::L1Shared => "L1 cache and shared memory",
             Resource::ConstantCache => "constant cache",
-            Resource::L2 => "second cache",
+            Resource::L2 => "L2 cache",
             Resource::Memory => "device memory",
             Resource::Latency => "latency",
             Resource::Launch => "launching",

@@ -19,7 +19,7 @@ const CYCLES_AN_ATOMIC: f64 = 2.0;
 /// (`scripts/rates.cu`, "asynchronous copies").
 const WAVEFRONTS_A_COPY: f64 = 2.0;
 
-/// The time of every resource, milliseconds, where so many sectors go to the second cache.
+/// The time of every resource, milliseconds, where so many sectors go to the L2 cache.
 pub fn parts(run: &FinishedLaunch, sites: &[SiteEstimate], l2_sectors: f64) -> Vec<ResourceTime> {
     let rates = &run.device.rates;
     let (busy, uneven) = run.spread();
@@ -98,7 +98,7 @@ pub fn parts(run: &FinishedLaunch, sites: &[SiteEstimate], l2_sectors: f64) -> V
         .collect()
 }
 
-/// Sectors that go to the second cache, of all global and local accesses.
+/// Sectors that go to the L2 cache, of all global and local accesses.
 pub fn l2_sectors(run: &FinishedLaunch, sites: &[SiteEstimate]) -> f64 {
     let mut sectors = 0.0;
     for (class, slot) in run.accesses() {
@@ -121,7 +121,7 @@ fn classes(run: &FinishedLaunch) -> [f64; Class::COUNT] {
     classes
 }
 
-/// The largest part of the second cache that a launch's data may take and still be there for the
+/// The largest part of the L2 cache that a launch's data may take and still be there for the
 /// next one.
 const KEPT: f64 = 0.75;
 

@@ -9,7 +9,7 @@ use super::Tally;
 pub struct LaunchProfile {
     /// All lines together.
     pub total: Tally,
-    /// Sectors read that the second cache, cold when the launch begins, does not have.
+    /// Sectors read that the L2 cache, cold when the launch begins, does not have.
     pub l2_read_misses: u64,
     /// Sectors of device memory that were written, each once.
     pub written_sectors: u64,

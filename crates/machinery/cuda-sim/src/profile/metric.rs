@@ -88,7 +88,7 @@ const MATRICES: AccessSet = AccessSet::one(AccessClass::MatrixLoad);
 /// Stores to local memory. It is a thread's own, so that an atomic there is a store like others.
 const LOCAL_STORES: AccessSet = writes(Local).or(updates(Local));
 
-/// What reads through the first cache, and so from the second one what the first does not have.
+/// What reads through the L1 cache, and so from the L2 cache what that does not have.
 const L2_READS: AccessSet = reads(Global).or(reads(Local));
 
 /// Every counter, group by group.
@@ -129,16 +129,16 @@ pub const METRICS: &[Metric] = &[
     },
     Metric {
         name: "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",
-        plain: "global load sectors in the first cache",
-        chinese: "一级缓存命中的读取扇区数",
+        plain: "global load sectors in the L1 cache",
+        chinese: "L1 缓存命中的读取扇区数",
         group: Group::Caches,
         of: Figure::Accesses(reads(Global), |them| them.hits),
         agreement: Agreement::Modelled,
     },
     Metric {
         name: "lts__t_sectors_srcunit_tex_op_read.sum",
-        plain: "sectors read from the second cache",
-        chinese: "从二级缓存读取的扇区数",
+        plain: "sectors read from the L2 cache",
+        chinese: "从 L2 缓存读取的扇区数",
         group: Group::Caches,
         of: Figure::Accesses(L2_READS, AccessCounts::misses),
         agreement: Agreement::Modelled,

@@ -11,11 +11,11 @@ pub struct SiteCounts {
     pub threads: u64,
     /// Sectors; of constant memory distinct addresses.
     pub units: u64,
-    /// Of those, the ones that the first cache had.
+    /// Of those, the ones that the L1 cache had.
     pub hits: u64,
     /// Of constant memory: those that the larger cache behind the first did not have either.
     pub far: u64,
-    /// Of atomics on global memory: how many times lanes of them were sent to the second cache.
+    /// Of atomics on global memory: how many times lanes of them were sent to the L2 cache.
     pub turns: u64,
     /// Of atomics that are loops: how often lanes parted at their branches.
     pub parted: u64,

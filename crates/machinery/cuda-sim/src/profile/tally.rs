@@ -7,7 +7,7 @@ use std::ops::{Index, IndexMut};
 /// Counts of a kernel, or of one line of its source.
 ///
 /// Everything is counted a warp at a time, as hardware does. A *request* is one warp's load or
-/// store; a *sector* is 32 bytes; a *wavefront* is one pass through the first cache's data stage.
+/// store; a *sector* is 32 bytes; a *wavefront* is one pass through the L1 cache's data stage.
 /// Loads of neighbouring words that a GPU's assembler makes one wide load are one request here as
 /// well (see `lower/analysis/wide.rs`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,7 +49,7 @@ pub struct AccessCounts {
     /// Of the sectors, or the addresses, those that the modelled cache in front of the memory had.
     /// Zero for stores and atomics.
     pub hits: u64,
-    /// Of atomics on global memory: how many times lanes of a request were sent to the second cache. Those
+    /// Of atomics on global memory: how many times lanes of a request were sent to the L2 cache. Those
     /// that share an address go one after the other. Zero for all others.
     pub turns: u64,
     /// Passes through the data stage: for shared memory the turns that bank conflicts and wide
@@ -59,10 +59,10 @@ pub struct AccessCounts {
     pub conflicts: u64,
 }
 
-/// The second cache, which all multiprocessors share.
+/// The L2 cache, which all multiprocessors share.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Level2 {
-    /// Sectors read: those that missed the first cache.
+    /// Sectors read: those that missed the L1 cache.
     pub read_sectors: u64,
     /// Sectors written.
     pub written_sectors: u64,
@@ -100,7 +100,7 @@ impl Tally {
         sum
     }
 
-    /// Sectors that go to the second cache: those that miss the first, and all written.
+    /// Sectors that go to the L2 cache: those that miss the first, and all written.
     pub fn l2(&self) -> Level2 {
         let reads = AccessSet::DEVICE.and(AccessSet::that(Direction::Reads));
         Level2 {
@@ -139,7 +139,7 @@ impl AccessCounts {
         self.conflicts += other.conflicts;
     }
 
-    /// Sectors that the first cache did not have.
+    /// Sectors that the L1 cache did not have.
     pub fn misses(&self) -> u64 {
         self.sectors.saturating_sub(self.hits)
     }

@@ -10,7 +10,7 @@ use cuda_sim::exec::Fault;
 use cuda_sim::launch::Report;
 use cuda_sim::profile::{Counters, Tally};
 
-/// Words of input behind the output, more than a first cache holds.
+/// Words of input behind the output, more than an L1 cache holds.
 const INPUT: u32 = 1 << 17;
 /// Words of output: one a thread.
 const OUTPUT: u32 = 1024;
@@ -97,7 +97,7 @@ fn right(body: &str) {
 }
 
 /// Every warp goes through its part of the input and through a common one, more often than a slice
-/// is long: what the first cache still has depends on whose turn it was.
+/// is long: what the L1 cache still has depends on whose turn it was.
 #[test]
 fn caches_are_asked_in_the_order_of_slices() {
     for (own, common) in [(128, 4), (1024, 128), (4, 4096), (40, 36)] {

@@ -191,7 +191,7 @@ fn distinct_constant_addresses_bind_to_the_constant_cache() {
     );
 }
 
-/// One line after the other: the first cache has none of them when they come round again.
+/// One line after the other: the L1 cache has none of them when they come round again.
 #[test]
 fn constants_beyond_the_first_cache_take_longer() {
     let walk = |bytes: u32| {
@@ -267,7 +267,7 @@ fn a_chain_of_loads_is_bound_by_latency() {
     machine.write(cell, &cell.to_le_bytes());
     let time = machine.run("k", 1, 32, params![cell]).time;
     assert_eq!(time.binding, Resource::Latency);
-    // It is in the first cache from the second load on.
+    // It is in the L1 cache from the second load on.
     let expected = cycles(1000.0 * DeviceSpec::h200().rates.latency.l1);
     assert_near(part(&time, Resource::Latency), expected, 0.1);
 }

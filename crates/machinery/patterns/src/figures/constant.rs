@@ -15,7 +15,7 @@ const RAYTRACE_CONST: &str = include_str!(env!("RAYTRACE_CONST_PTX"));
 pub fn patterns(language: Language) -> Result<String> {
     let title = language.of(
         "The requests to constant memory of a warp's load, in four access patterns",
-        "四种访问模式下，线程束的一次加载对常量内存发出的请求",
+        "四种访问模式下，线程束的一次读取对常量内存发出的请求",
     );
     let mut svg = Svg::new("constant-patterns", title);
     let mut y = warp(&mut svg, 0.0, language) + 8.0;
@@ -81,7 +81,7 @@ const SPHERES: usize = 4;
 pub fn spheres(language: Language) -> Result<String> {
     let title = language.of(
         "What the lanes of a warp read of the spheres in constant memory, load by load",
-        "线程束逐次加载时，各通道从常量内存的球体中读取的内容",
+        "线程束逐次读取时，各通道从常量内存的球体中取得的内容",
     );
     let mut machine = Machine::load(RAYTRACE_CONST)?;
     let base = machine.variable("constant_spheres");
@@ -117,7 +117,7 @@ pub fn spheres(language: Language) -> Result<String> {
         }
     }
     let mut y = 37.0;
-    svg.text_right(LEFT - 6.0, 31.0, Class::Faint, language.of("load", "加载"));
+    svg.text_right(LEFT - 6.0, 31.0, Class::Faint, language.of("load", "读取"));
     for (number, load) in loads.iter().enumerate() {
         let number = number + 1;
         svg.text_right(LEFT - 6.0, y + 11.0, Class::Faint, &number.to_string());
@@ -129,7 +129,7 @@ pub fn spheres(language: Language) -> Result<String> {
             let lanes = load.mask.count_ones();
             let what = language.of(
                 format!("load {number}: {lanes} lanes, {} address", load.units),
-                format!("第 {number} 次加载：{lanes} 条通道，{} 个地址", load.units),
+                format!("第 {number} 次读取：{lanes} 条通道，{} 个地址", load.units),
             );
             let place = [x(field + word), y, FIELD - 1.0, 12.0];
             svg.rect_of(place, Class::A, &what);
@@ -141,7 +141,7 @@ pub fn spheres(language: Language) -> Result<String> {
     let count = loads.len();
     let result = language.of(
         format!("{count} loads of 32 lanes, {lanes} reads in all: {requests} requests"),
-        format!("{count} 次加载，每次 32 条通道，共读 {lanes} 次：{requests} 次请求"),
+        format!("{count} 次读取，每次 32 条通道，共读 {lanes} 次：{requests} 次请求"),
     );
     y = svg.paragraph(y + 4.0, Class::Bold, &result);
     let note = language.of(

@@ -86,7 +86,7 @@ pub fn halo(language: Language) -> Result<String> {
 
     // The one in the middle, larger: which lanes fetch what.
     let middle: Vec<&&Traced> = loads.iter().filter(|load| load.block == 1).collect();
-    let what = language.of("Block 1, load by load:", "块 1 的各次加载：");
+    let what = language.of("Block 1, load by load:", "块 1 的各次读取：");
     y = svg.paragraph(y, Class::Ink, what) + 4.0;
     let width = ROW / (THREADS + 2 * RADIUS) as f64;
     let mut sectors = 0;
@@ -113,7 +113,7 @@ pub fn halo(language: Language) -> Result<String> {
     let first = middle.first().context("the block loads its points")?;
     let note = language.of(
         "On the left: the lanes that take part.",
-        "左侧是参与加载的通道。",
+        "左侧是参与读取的通道。",
     );
     y = svg.paragraph(y, Class::Faint, note);
     let fetched = THREADS + 2 * RADIUS;

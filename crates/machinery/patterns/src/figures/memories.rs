@@ -21,7 +21,7 @@ struct Row {
 pub fn memories(language: Language) -> Result<String> {
     let title = language.of(
         "The memories of an NVIDIA H200: who sees each, its size, and how long a load from it takes",
-        "NVIDIA H200 的各种内存：谁能访问、多大、加载一次要多久",
+        "NVIDIA H200 的各种内存：谁能访问、多大、读取一次要多久",
     );
     let rows = rows(&DeviceSpec::h200(), language)?;
     let most = rows.iter().filter_map(|row| row.cycles).fold(1.0, f64::max);
@@ -102,8 +102,8 @@ fn rows(device: &DeviceSpec, language: Language) -> Result<Vec<Row>> {
         Row {
             name: language.of("Shared memory", "共享内存"),
             size: language.of(
-                format!("up to {shared} of the first cache"),
-                format!("一级缓存中的最多 {shared}"),
+                format!("up to {shared} of the L1 cache"),
+                format!("L1 缓存中的最多 {shared}"),
             ),
             who: language.of("the threads of a block", "同一个线程块的线程"),
             cycles: Some(measured("shared")?),
@@ -117,17 +117,17 @@ fn rows(device: &DeviceSpec, language: Language) -> Result<Vec<Row>> {
             speed: String::new(),
         },
         Row {
-            name: language.of("First cache (L1)", "一级缓存（L1）"),
+            name: language.of("L1 cache", "L1 缓存"),
             size: each(kib(device.rates.l1_bytes.into())),
             who: language.of("in front of global memory", "位于全局内存之前"),
-            cycles: Some(measured("first cache")?),
+            cycles: Some(measured("L1 cache")?),
             speed: String::new(),
         },
         Row {
-            name: language.of("Second cache (L2)", "二级缓存（L2）"),
+            name: language.of("L2 cache", "L2 缓存"),
             size: format!("{} MB", device.l2_bytes >> 20),
             who: language.of("all multiprocessors", "所有多处理器"),
-            cycles: Some(measured("second cache")?),
+            cycles: Some(measured("L2 cache")?),
             speed: format!("{:.1} TB/s", measured("read,   48 MB over again")?),
         },
         Row {

@@ -1,7 +1,8 @@
-//! The figures of the book's pages, each from a launch on the simulator.
+//! The figures of the book's pages: most from a launch on the simulator, two from what it knows of a GPU.
 
 mod constant;
 mod halo;
+mod machine;
 mod memories;
 mod sectors;
 mod shared;
@@ -19,6 +20,7 @@ type Draw = fn(Language) -> Result<String>;
 
 /// Each figure by its name.
 const FIGURES: &[(&str, Draw)] = &[
+    ("machine", machine::machine),
     ("memories", memories::memories),
     ("sectors-coalesced", sectors::coalesced),
     ("sectors-offset", sectors::offset),

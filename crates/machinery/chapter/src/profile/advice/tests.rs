@@ -24,7 +24,7 @@ fn shared(wavefronts: u64, conflicts: u64) -> AccessCounts {
 
 const MEMORY: (Resource, f64) = (Resource::Memory, 1.0);
 
-/// 1000 loads that all go to the second cache.
+/// 1000 loads that all go to the L2 cache.
 fn loads(bytes: u64, sectors: u64, wavefronts: u64) -> Tally {
     let loads = AccessCounts {
         bytes,
@@ -137,7 +137,7 @@ fn members_of_a_structure_that_others_find_in_the_first_cache_are_no_waste_of_me
     let lines = [(3, member(0)), (4, member(12_000)), (5, member(12_000))];
     let said = of_lines(&lines, &[MEMORY]);
     assert!(said.starts_with("nothing stands out"), "{said}");
-    // The first cache has three times the work.
+    // The L1 cache has three times the work.
     let said = of_lines(&lines, &[(Resource::L1Shared, 1.0)]);
     assert!(said.contains("12 sectors where 4 would do"), "{said}");
 }
@@ -281,7 +281,7 @@ fn what_a_kernel_is_at_where_nothing_is_wasted() {
         (Resource::Issue, "it issues"),
         (Resource::L1Shared, "it reads and writes shared"),
         (Resource::ConstantCache, "it asks the constant cache"),
-        (Resource::L2, "it asks the second cache"),
+        (Resource::L2, "it asks the L2 cache"),
         (Resource::Memory, "it moves"),
         (Resource::Latency, "its warps wait"),
         (Resource::Launch, "launching it"),
@@ -299,14 +299,14 @@ fn the_first_cache_is_told_from_shared_memory() {
     both[AccessClass::SharedLoad] = shared(1000, 0);
     let parts = [(Resource::L1Shared, 1.0)];
     let said = of_total(first, &parts);
-    assert!(said.contains(": it loads from the first cache"), "{said}");
+    assert!(said.contains(": it loads from the L1 cache"), "{said}");
     let said = of_total(both, &parts);
     assert!(said.contains(": it reads and writes shared"), "{said}");
 }
 
 #[test]
 fn shares_are_of_what_all_lines_take() {
-    // Loads that the first cache has do not dilute those that it has not.
+    // Loads that the L1 cache has do not dilute those that it has not.
     let mut near = loads(128_000, 1000, 1000);
     near[AccessClass::GlobalLoad].hits = 1000;
     let lines = [(3, loads(128_000, 4000, 1000)), (4, near)];

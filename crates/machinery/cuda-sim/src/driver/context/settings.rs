@@ -15,7 +15,7 @@ pub enum Limit {
     MallocHeapSize = 2,
     /// How many launches that kernels make may wait. It changes nothing here.
     PendingLaunches = 3,
-    /// How many bytes at a time the second cache fetches, at most 128. It changes nothing here.
+    /// How many bytes at a time the L2 cache fetches, at most 128. It changes nothing here.
     FetchGranularity = 4,
 }
 
@@ -39,7 +39,7 @@ impl Limit {
 /// The largest stack a thread may have, in bytes: what CUDA allows for local memory.
 const MAX_STACK: usize = 512 << 10;
 
-/// The most bytes that the second cache fetches at a time.
+/// The most bytes that the L2 cache fetches at a time.
 const MAX_FETCH: usize = 128;
 
 /// The numbers of `CUfunc_cache`.

@@ -49,7 +49,7 @@ impl<'a> Lowering<'_, 'a> {
         instruction: &Instruction<'a>,
         modifiers: &[&str],
     ) -> Result<(), LoadError> {
-        // A prefetch into the second cache changes no counter and no result, nor does a hint.
+        // A prefetch into the L2 cache changes no counter and no result, nor does a hint.
         let modifiers: Vec<&str> = modifiers
             .iter()
             .copied()

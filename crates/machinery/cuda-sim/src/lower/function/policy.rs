@@ -11,7 +11,7 @@ use crate::ptx::ast::{Instruction, Operand, Type};
 /// The modifier of an access whose last operand is a policy for caches, as `createpolicy` makes one.
 pub const CACHE_HINT: &str = "L2::cache_hint";
 
-/// What a policy says of lines in the second cache.
+/// What a policy says of lines in the L2 cache.
 const POLICIES: &[&str] = &[
     "L2",
     "L2::evict_last",

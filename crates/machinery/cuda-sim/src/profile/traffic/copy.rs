@@ -17,7 +17,7 @@ pub struct CopyTraffic {
     pub shared: SharedTraffic,
 }
 
-/// An asynchronous copy through the first cache. Sectors are those of a load. A wavefront moves a
+/// An asynchronous copy through the L1 cache. Sectors are those of a load. A wavefront moves a
 /// word from each bank to each bank: lanes that read from one bank take turns, even where they want
 /// the same word, and so do those that write to one. Where lanes of one phase collide on both sides
 /// hardware sometimes takes a few more.
@@ -35,7 +35,7 @@ pub fn copy(from: &[u64; LANES], to: &[u64; LANES], mask: u32, bytes: u64) -> Co
     }
 }
 
-/// An asynchronous copy of 16 bytes a lane past the first cache. A sector goes straight to where 32
+/// An asynchronous copy of 16 bytes a lane past the L1 cache. A sector goes straight to where 32
 /// bytes of shared memory begin: it is asked for once for each of those, and apart for lanes that
 /// change their half of it. Lanes must write to different places.
 ///

@@ -15,11 +15,11 @@ const LINES_AT_ONCE: usize = 4;
 pub struct GlobalTraffic {
     /// Distinct sectors of 32 bytes.
     pub sectors: u32,
-    /// Distinct lines of 128 bytes: the first cache looks up one a cycle.
+    /// Distinct lines of 128 bytes: the L1 cache looks up one a cycle.
     pub lines: u32,
-    /// Passes through the first cache's data stage.
+    /// Passes through the L1 cache's data stage.
     pub wavefronts: u32,
-    /// Of an atomic: how many times its lanes are sent to the second cache, some of them at a time.
+    /// Of an atomic: how many times its lanes are sent to the L2 cache, some of them at a time.
     pub turns: u32,
 }
 

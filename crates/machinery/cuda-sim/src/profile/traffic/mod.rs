@@ -24,7 +24,7 @@ pub use shared::{Repeated, Retried, SharedTraffic, matrices, retried, shared, sh
 
 use crate::lanes::LANES;
 
-/// Bytes of a line of the first cache.
+/// Bytes of a line of the L1 cache.
 pub const LINE: u64 = 128;
 /// Bytes of a sector.
 pub const SECTOR: u64 = 32;

@@ -35,7 +35,7 @@ pub const ENTRIES: &[Entry] = &[
     lowered("prefetchu", ptx(2, 0).sm(20), |l, _| l.nothing()),
 ];
 
-/// A `cp.async` that also fetches more into the second cache.
+/// A `cp.async` that also fetches more into the L2 cache.
 fn prefetch(modifiers: &[&str]) -> Needs {
     match modifiers.last() {
         Some(&("L2::64B" | "L2::128B" | "L2::256B")) => ptx(7, 4),
