@@ -94,10 +94,18 @@ WARPBOOK_SURFACE(surf2D, "2d", (int x, int y), (x, y), ("r"(x), "r"(y)), "1, {%2
                  "2, {%3, %4}", "4, {%5, %6}")
 WARPBOOK_SURFACE(surf3D, "3d", (int x, int y, int z), (x, y, z), ("r"(x), "r"(y), "r"(z)),
                  "1, {%2, %3, %4, %4}", "2, {%3, %4, %5, %5}", "4, {%5, %6, %7, %7}")
-WARPBOOK_SURFACE(surf2DLayered, "a2d", (int x, int y, int layer), (x, y, layer),
-                 ("r"(layer), "r"(x), "r"(y)), "1, {%2, %3, %4, %4}", "2, {%3, %4, %5, %5}",
-                 "4, {%5, %6, %7, %7}")
+WARPBOOK_SURFACE(surf1DLayered, "a1d", (int x, int layer), (x, layer), ("r"(layer), "r"(x)),
+                 "1, {%2, %3}", "2, {%3, %4}", "4, {%5, %6}")
+// A layer is one slice, and so is a face of a cube: a layer of cubes has six.
+#define WARPBOOK_SLICES(name, slice)                                                             \
+    WARPBOOK_SURFACE(name, "a2d", (int x, int y, int slice), (x, y, slice),                      \
+                     ("r"(slice), "r"(x), "r"(y)), "1, {%2, %3, %4, %4}", "2, {%3, %4, %5, %5}", \
+                     "4, {%5, %6, %7, %7}")
+WARPBOOK_SLICES(surf2DLayered, layer)
+WARPBOOK_SLICES(surfCubemap, face)
+WARPBOOK_SLICES(surfCubemapLayered, layerFace)
 
+#undef WARPBOOK_SLICES
 #undef WARPBOOK_SURFACE
 #undef WARPBOOK_SURFACE_SIZE
 #undef WARPBOOK_SUST

@@ -80,6 +80,8 @@ WARPBOOK_FETCH(tex3D, (float x, float y, float z), (x, y, z), "tex.3d", ".f32",
                "{%5, %6, %7, %7}]", ("f"(x), "f"(y), "f"(z)))
 WARPBOOK_FETCH(texCubemap, (float x, float y, float z), (x, y, z), "tex.cube", ".f32",
                "{%5, %6, %7, %7}]", ("f"(x), "f"(y), "f"(z)))
+WARPBOOK_FETCH(texCubemapLayered, (float x, float y, float z, int layer), (x, y, z, layer),
+               "tex.acube", ".f32", "{%5, %6, %7, %8}]", ("r"(layer), "f"(x), "f"(y), "f"(z)))
 WARPBOOK_FETCH(tex1DLayered, (float x, int layer), (x, layer), "tex.a1d", ".f32", "{%5, %6}]",
                ("r"(layer), "f"(x)))
 WARPBOOK_FETCH(tex2DLayered, (float x, float y, int layer), (x, y, layer), "tex.a2d", ".f32",
@@ -91,6 +93,17 @@ WARPBOOK_FETCH(tex2DLod, (float x, float y, float level), (x, y, level), "tex.le
 WARPBOOK_FETCH(tex3DLod, (float x, float y, float z, float level), (x, y, z, level),
                "tex.level.3d", ".f32", "{%5, %6, %7, %7}], %8",
                ("f"(x), "f"(y), "f"(z), "f"(level)))
+WARPBOOK_FETCH(texCubemapLod, (float x, float y, float z, float level), (x, y, z, level),
+               "tex.level.cube", ".f32", "{%5, %6, %7, %7}], %8",
+               ("f"(x), "f"(y), "f"(z), "f"(level)))
+WARPBOOK_FETCH(texCubemapLayeredLod, (float x, float y, float z, int layer, float level),
+               (x, y, z, layer, level), "tex.level.acube", ".f32", "{%5, %6, %7, %8}], %9",
+               ("r"(layer), "f"(x), "f"(y), "f"(z), "f"(level)))
+WARPBOOK_FETCH(tex1DLayeredLod, (float x, int layer, float level), (x, layer, level),
+               "tex.level.a1d", ".f32", "{%5, %6}], %7", ("r"(layer), "f"(x), "f"(level)))
+WARPBOOK_FETCH(tex2DLayeredLod, (float x, float y, int layer, float level), (x, y, layer, level),
+               "tex.level.a2d", ".f32", "{%5, %6, %7, %7}], %8",
+               ("r"(layer), "f"(x), "f"(y), "f"(level)))
 
 #undef WARPBOOK_FETCH
 #undef WARPBOOK_FETCH_AS

@@ -7,7 +7,7 @@ use std::time::Duration;
 use chapter::flags::Detail;
 use chapter::plot::Destination;
 use clap::{Args, Parser};
-use cuda_driver::Checks;
+use cuda_driver::{Checks, MAX_DEVICES};
 
 /// Compiles a CUDA program with clang, without NVIDIA's toolkit, and runs it: on the GPU where there is
 /// one, else on the simulator. A summary of its kernels comes on standard error when it has ended
@@ -50,8 +50,12 @@ pub struct Flags {
     #[arg(long, value_name = "NAME")]
     pub device: Option<String>,
 
-    /// How many of that GPU the simulated machine has, 1 to 16 (as CUDA_SIM_DEVICES)
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_DEVICES)),
+        help = format!("How many of that GPU the simulated machine has, 1 to {MAX_DEVICES} (as CUDA_SIM_DEVICES)"),
+    )]
     pub devices: Option<u32>,
 
     /// End the program after so many seconds, with exit status 124. Without it, it may run for ever;

@@ -8,7 +8,7 @@ TOOLS = {
     "synccheck": [],
 }
 
-# Which of them is for which kind of mistake.
+# Which of them is for which kind of mistake. None is for the host's memory.
 FOR = {
     "mem": "memcheck",
     "init": "initcheck",
@@ -22,4 +22,8 @@ KINDS = {
     "race": "accesses in no order",
     "sync": "barriers, and others of several threads, to which not all come",
     "leak": "memory that nobody frees",
+    "host": "memory of the host's that it uses while work in a stream does",
 }
+
+# The kinds whose mistake is the host's: no line of a kernel is named.
+OF_HOST = {"leak", "host"}

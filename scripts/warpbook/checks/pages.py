@@ -1,7 +1,7 @@
 """The tables of what was found."""
 
 from ..tables import table
-from .kinds import FOR, KINDS
+from .kinds import FOR, KINDS, OF_HOST
 from .verdicts import gpu_sees, names_it, on_gpu, sees, simulated
 
 
@@ -14,17 +14,21 @@ def sections(machine, cases, said):
 
 
 def describe(machine, cases, said):
-    found = sum(sees(case, said[case["name"], False]) for case in cases)
-    theirs = sum(gpu_sees(case, said[case["name"], False]) for case in cases)
+    watched = [case for case in cases if case["kind"] in FOR]
+    beside = [case for case in cases if case["kind"] not in FOR]
+    found = sum(sees(case, said[case["name"], False]) for case in watched)
+    alone = sum(sees(case, said[case["name"], False]) for case in beside)
+    theirs = sum(gpu_sees(case, said[case["name"], False]) for case in watched)
     spoken = [record for records in said.values() for record in records if record["twin"]]
     ours = sum(bool(r["findings"]) for r in spoken if r["tool"] == "simulator")
     twins = {r["case"] for r in spoken if r["tool"] != "simulator" and r["findings"]}
     return (
         f"{machine['gpu']}, driver {machine['driver']}, compute-sanitizer "
-        f"{machine['compute_sanitizer']}, {machine['date']}: {len(cases)} mistakes and as many "
+        f"{machine['compute_sanitizer']}, {machine['date']}: {len(watched)} mistakes and as many "
         f"correct twins. The simulator finds {found} of the mistakes, compute-sanitizer {theirs}. "
         f"The simulator reports {ours or 'none'} of the twins, compute-sanitizer "
-        f"{len(twins) or 'none'}."
+        f"{len(twins) or 'none'}. For {len(beside)} more compute-sanitizer has no tool; the "
+        f"simulator finds {alone}."
     )
 
 
@@ -34,7 +38,8 @@ def kinds(cases, said):
         these = [case for case in cases if case["kind"] == kind]
         ours = sum(sees(case, said[case["name"], False]) for case in these)
         theirs = sum(gpu_sees(case, said[case["name"], False]) for case in these)
-        rows.append([f"{kind}: {meaning}", len(these), ours, f"{theirs} ({FOR[kind]})"])
+        gpu = f"{theirs} ({FOR[kind]})" if kind in FOR else "– (no tool)"
+        rows.append([f"{kind}: {meaning}", len(these), ours, gpu])
     return table(["kind", "mistakes", "the simulator finds", "compute-sanitizer finds"], rows)
 
 
@@ -58,7 +63,7 @@ def mistakes(cases, said):
     for case in cases:
         records = said[case["name"], False]
         link = f"[{case['name']}](../../{case['file']})"
-        marked = sorted(case["lines"] + case["with"]) if case["kind"] != "leak" else "–"
+        marked = sorted(case["lines"] + case["with"]) if case["kind"] not in OF_HOST else "–"
         ours = cell(simulated(records)["findings"], case, lambda one: one["check"])
         theirs = cell(on_gpu(records, case), case, lambda one: one["tool"])
         rows.append([link, ", ".join(map(str, marked)), ours, theirs])

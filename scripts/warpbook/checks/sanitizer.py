@@ -6,12 +6,14 @@ import re
 import sys
 
 from .. import machine, records
-from .kinds import TOOLS
+from .kinds import FOR, TOOLS
 from .run import watched
 
 
 def gpu_side(flags, cases):
-    """The machine, and a record for each run there: kept ones, new ones, or some of either."""
+    """The machine, and a record for each run there: kept ones, new ones, or some of either. Only those are run
+    that a tool is for."""
+    cases = [case for case in cases if case["kind"] in FOR]
     if not flags.source:
         return this_machine(), measure(flags, cases)
     there, *found = records.read(flags.source)

@@ -1,11 +1,11 @@
 """Who finds a mistake."""
 
-from .kinds import FOR
+from .kinds import FOR, OF_HOST
 
 
 def names_it(case, finding):
-    """Whether a report is of the lines that are marked; of a leak no report has lines."""
-    if case["kind"] == "leak":
+    """Whether a report is of the lines that are marked; of a mistake of the host's no report has lines."""
+    if case["kind"] in OF_HOST:
         return not finding["lines"]
     lines = set(finding["lines"])
     return bool(lines & set(case["lines"])) and lines <= {*case["lines"], *case["with"]}
@@ -18,6 +18,8 @@ def simulated(records):
 def on_gpu(records, case):
     """What the tool for this kind of mistake said; and memcheck, where that was not the tool: a GPU
     stops a kernel for some of them."""
+    if case["kind"] not in FOR:
+        return []
     tools = {FOR[case["kind"]], "memcheck"}
     found = [
         {**finding, "tool": record["tool"]}

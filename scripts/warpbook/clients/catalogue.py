@@ -10,7 +10,6 @@ from collections.abc import Callable
 from . import crates, halide, mojo, packages, triton
 
 TIMES = "compares times, which are the host's here"
-LAYERS = "arrays of layers and cube maps are not simulated"
 NOT_A_NUMBER = (
     "tinygrad 0.12.0 compares with `setp.ne`, which is false where a number is none: the same on a GPU; 0.13.0 has "
     "`setp.neu`"
@@ -39,11 +38,7 @@ CLIENTS = [
                 "all",
                 ci=True,
                 features=[],
-                known={
-                    "memory::array::test::allow_1d_layered_arrays": LAYERS,
-                    "memory::array::test::allow_cubemaps": LAYERS,
-                    "memory::array::test::allow_layered_cubemaps": LAYERS,
-                },
+                known={},
             )
         ],
     ),

@@ -49,6 +49,7 @@ pub use cuda_sim::exec::TimeLimit;
 pub use cuda_sim::exec::fault::{Fault, FaultKind, FaultPlace};
 pub use cuda_sim::isa::{AccessClass, AccessSet, Direction, Memory, SourceLine};
 pub use cuda_sim::launch::LaunchRecord;
+pub use cuda_sim::memory::global::MAX_DEVICES;
 pub use cuda_sim::{device, model, profile as counters};
 pub use fork::in_child;
 pub use report::say;

@@ -9,6 +9,18 @@ pub struct Plan {
     pub symbol: Option<(&'static str, Buffer)>,
     /// The launches, in order.
     pub launches: Vec<Launch>,
+    /// What comes back in the stream, without a wait before: the first launch's argument of this number, a
+    /// buffer, is copied to page-locked memory.
+    pub back: Option<(usize, Back)>,
+}
+
+/// When the host reads what is copied back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Back {
+    /// At once.
+    ReadBeforeWaiting,
+    /// When the stream has been waited for.
+    ReadAfterWaiting,
 }
 
 /// A launch. All buffers are made and filled before the first launch, in the order in which they
@@ -89,6 +101,7 @@ pub fn launch<const N: usize>(
     Plan {
         symbol: None,
         launches: vec![launch],
+        back: None,
     }
 }
 
@@ -110,6 +123,12 @@ impl Plan {
     /// The same, and then the launches of `next`.
     pub fn then(mut self, next: Plan) -> Self {
         self.launches.extend(next.launches);
+        self
+    }
+
+    /// The same, and the first launch's argument of this number comes back.
+    pub fn back(mut self, argument: usize, when: Back) -> Self {
+        self.back = Some((argument, when));
         self
     }
 

@@ -5,12 +5,14 @@ use std::mem;
 
 use anyhow::{Context as _, Result};
 use cust::context::Context;
-use cust::memory::{CopyDestination as _, DeviceBuffer, DevicePointer};
+use cust::memory::{
+    AsyncCopyDestination as _, CopyDestination as _, DeviceBuffer, DevicePointer, LockedBuffer,
+};
 use cust::module::{Module, ModuleJitOption};
 use cust::prelude::{Stream, StreamFlags};
 
 use crate::cases::Case;
-use crate::plan::{Argument, Buffer, Fate, Plan, Write};
+use crate::plan::{Argument, Back, Buffer, Fate, Plan, Write};
 
 /// Runs the mistake, or its twin.
 ///
@@ -82,11 +84,45 @@ fn launch_all(
         // ends those that go too far, and only the device's memory is at stake.
         unsafe { stream.launch(&function, launch.grid, launch.block, launch.shared, &places) }
             .with_context(|| format!("{kernel} does not start"))?;
-        stream
-            .synchronize()
-            .with_context(|| format!("{kernel} failed"))?;
+        if plan.back.is_none() {
+            wait(stream, kernel)?;
+        }
+    }
+    if let Some((argument, when)) = plan.back {
+        let from = memory.at(lists[0][argument]).context("no such buffer")?;
+        read_back(from, when, || wait(stream, kernel), stream)?;
     }
     Ok(())
+}
+
+fn wait(stream: &Stream, kernel: &str) -> Result<()> {
+    let waited = stream.synchronize();
+    waited.with_context(|| format!("{kernel} failed"))
+}
+
+/// Copies a buffer back in the stream, and reads the copy before or after the wait.
+fn read_back(
+    from: &DeviceBuffer<u8>,
+    when: Back,
+    wait: impl FnOnce() -> Result<()>,
+    stream: &Stream,
+) -> Result<()> {
+    let mut to = LockedBuffer::new(&0_u8, from.len()).context("cannot allocate host memory")?;
+    // SAFETY: both live until the stream has been waited for.
+    unsafe { from.async_copy_to(&mut to, stream) }?;
+    // SAFETY: there is a first byte. It may still be written: that is the mistake.
+    let read = || unsafe { to.as_ptr().read_volatile() };
+    match when {
+        Back::ReadBeforeWaiting => {
+            read();
+            wait()
+        }
+        Back::ReadAfterWaiting => {
+            wait()?;
+            read();
+            Ok(())
+        }
+    }
 }
 
 impl Memory {
@@ -115,6 +151,12 @@ impl Memory {
             Fate::Kept | Fate::OnHost => self.kept.push(buffer),
         }
         Ok(place.as_raw())
+    }
+
+    /// The buffer at an address, if it is kept.
+    fn at(&self, place: Value) -> Option<&DeviceBuffer<u8>> {
+        let mut kept = self.kept.iter();
+        kept.find(|buffer| buffer.as_device_ptr().as_raw() == place)
     }
 
     /// Frees what is left.

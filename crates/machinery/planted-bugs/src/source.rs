@@ -36,6 +36,15 @@ pub enum Kind {
     Sync,
     /// Memory that nobody frees.
     Leak,
+    /// Memory of the host's that it uses while work in a stream still does.
+    Host,
+}
+
+impl Kind {
+    /// Whether the mistake is the host's: no line of a kernel is in a report, nor in the PTX.
+    pub fn is_of_host(self) -> bool {
+        matches!(self, Kind::Leak | Kind::Host)
+    }
 }
 
 impl FromStr for Kind {
@@ -48,6 +57,7 @@ impl FromStr for Kind {
             "race" => Kind::Race,
             "sync" => Kind::Sync,
             "leak" => Kind::Leak,
+            "host" => Kind::Host,
             _ => return Err(MarkError::Kind(word.to_owned())),
         })
     }
@@ -80,7 +90,10 @@ impl fmt::Display for MarkError {
         match self {
             MarkError::None => write!(f, "no line ends in `// BUG: KIND`"),
             MarkError::Kind(word) => {
-                write!(f, "`// BUG: {word}`: no kind; mem, init, race, sync, leak")
+                write!(
+                    f,
+                    "`// BUG: {word}`: no kind; mem, init, race, sync, leak, host"
+                )
             }
             MarkError::Two(one, other) => {
                 write!(

@@ -6,7 +6,6 @@ mod said;
 use std::fmt::Write as _;
 
 use planted_bugs::cases::{self, Case};
-use planted_bugs::source::Kind;
 use said::{Report, Run, run};
 
 /// Mistakes that a program may make on purpose, or that hardware does not mind: a check warns.
@@ -38,7 +37,7 @@ fn missed(case: &Case, said: &Run) -> Option<&'static str> {
         let there = report.file == case.source.file
             && lines.iter().any(|line| marks.lines.contains(line))
             && lines.iter().all(marked);
-        kind && (there || marks.kind == Kind::Leak)
+        kind && (there || marks.kind.is_of_host())
     };
     if !said.reports.iter().any(names_it) {
         return Some("it was not found as what it is, where it is");

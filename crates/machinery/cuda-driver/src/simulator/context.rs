@@ -9,6 +9,7 @@ use cust_raw::{CUcontext, CUdevice};
 use super::capture::{forget_streams, rules};
 use super::check::report_leaks;
 use super::device::check_device;
+use super::known_contexts;
 use super::queue::{self, Awaited};
 use super::raw::{self, Out, handle, set_if_wanted};
 use super::{contexts, current, current_machine, driver, machine, require_current};
@@ -23,7 +24,8 @@ pub unsafe fn retain_primary(context: *mut CUcontext, device: CUdevice) -> Answe
     let device = check_device(device)?;
     // SAFETY: the caller's promise.
     let context = unsafe { Out::new(context) }?;
-    context.set(handle(machine()?.retain_primary(device)?.0));
+    let found = known_contexts::made(machine()?.retain_primary(device)?);
+    context.set(handle(found.0));
     Ok(())
 }
 
@@ -69,7 +71,7 @@ pub unsafe fn create(context: *mut CUcontext, flags: c_uint, device: CUdevice) -
     let device = check_device(device)?;
     // SAFETY: the caller's promise.
     let context = unsafe { Out::new(context) }?;
-    let created = driver()?.create_context(device, flags)?;
+    let created = known_contexts::made(driver()?.create_context(device, flags)?);
     contexts(|contexts| contexts.push(created));
     context.set(handle(created.0));
     Ok(())
@@ -132,6 +134,7 @@ pub unsafe fn destroy(context: CUcontext) -> Answer {
     let context = raw::context(context).ok_or(CudaError::InvalidValue)?;
     let mut driver = driver()?;
     driver.destroy_context(context)?;
+    known_contexts::destroyed(context);
     forget_streams(&driver);
     report_leaks(driver);
     contexts(|contexts| {
@@ -145,9 +148,7 @@ pub unsafe fn destroy(context: CUcontext) -> Answer {
 /// `cuCtxPushCurrent`.
 pub unsafe fn push(context: CUcontext) -> Answer {
     let context = raw::context(context).ok_or(CudaError::InvalidValue)?;
-    if !machine()?.is_context(context) {
-        return Err(CudaError::InvalidContext.into());
-    }
+    known_contexts::check(context)?;
     contexts(|contexts| contexts.push(context));
     Ok(())
 }
@@ -163,10 +164,8 @@ pub unsafe fn pop(context: *mut CUcontext) -> Answer {
 /// `cuCtxSetCurrent`.
 pub unsafe fn set_current(context: CUcontext) -> Answer {
     let context = raw::context(context);
-    if let Some(context) = context
-        && !machine()?.is_context(context)
-    {
-        return Err(CudaError::InvalidContext.into());
+    if let Some(context) = context {
+        known_contexts::check(context)?;
     }
     contexts(|contexts| contexts.set_current(context));
     Ok(())

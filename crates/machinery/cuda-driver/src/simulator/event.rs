@@ -52,22 +52,24 @@ pub unsafe fn record_with_flags(event: CUevent, stream: CUstream, flags: c_uint)
     Ok(submit(driver, context, stream, Work::RecordEvent(event))?)
 }
 
-/// `cuEventQuery`.
+/// `cuEventQuery`. A capture may forbid to ask about any event.
 pub unsafe fn query(event: CUevent) -> Answer {
     let event = raw::event(event);
     rules::may_wait_for(event)?;
     machine()?.event_context(event)?;
+    rules::safe()?;
     if !queue::is_done(Awaited::Event(event)) {
         return Err(CudaError::NotReady.into());
     }
     Ok(machine()?.query_event(event)?)
 }
 
-/// `cuEventSynchronize`.
+/// `cuEventSynchronize`. A capture may forbid to wait for any event.
 pub unsafe fn synchronize(event: CUevent) -> Answer {
     let event = raw::event(event);
     rules::may_wait_for(event)?;
     machine()?.event_context(event)?;
+    rules::safe()?;
     queue::wait(Awaited::Event(event));
     Ok(machine()?.synchronize_event(event)?)
 }

@@ -1,5 +1,5 @@
-//! Fat binaries: machine code and PTX for several GPUs in one image. The PTX in one is taken out, where it is not
-//! compressed.
+//! Fat binaries: machine code and PTX for several GPUs in one image, in memory or in a file. The PTX in one is taken
+//! out, where it is not compressed.
 //!
 //! The form is undocumented; this is how fat binaries of CUDA 9 to 13 lie.
 
@@ -23,6 +23,9 @@ const PTX: u16 = 1;
 /// The head of a fat binary, behind its magic number: the bytes of this head, and those of all entries.
 const HEAD_BYTES: usize = 6;
 const ALL_BYTES: usize = 8;
+
+/// The bytes of that head that are read here.
+const HEAD: usize = 16;
 
 /// The head of an entry: its kind, the bytes of this head and of what follows it, for which GPU it is, and how many
 /// bytes it has where it is compressed; 0 where it is not.
@@ -51,10 +54,31 @@ pub unsafe fn ptx<'a>(image: *const c_void) -> Result<Option<&'a [u8]>, CudaErro
             }
         }
         match begins(image, MAGIC) {
-            true => newest(entries(image)).map(Some),
+            true => {
+                let (head, bytes) = lengths(image);
+                let all = image.cast::<u8>().add(head);
+                newest(entries(std::slice::from_raw_parts(all, bytes))).map(Some)
+            }
             false => Ok(None),
         }
     }
+}
+
+/// The same of an image in a file, whose length is known: what its numbers say is held to that.
+/// [`CudaError::InvalidImage`] where they say that there is more.
+pub fn ptx_in(file: &[u8]) -> Result<Option<&[u8]>, CudaError> {
+    if !file.starts_with(&MAGIC) {
+        return Ok(None);
+    }
+    if file.len() < HEAD {
+        return Err(CudaError::InvalidImage);
+    }
+    let image = file.as_ptr().cast();
+    // SAFETY: the whole head is there.
+    let (head, bytes) = unsafe { lengths(image) };
+    let end = head.checked_add(bytes).filter(|&end| end <= file.len());
+    let all = &file[head..end.ok_or(CudaError::InvalidImage)?];
+    newest(entries(all)).map(Some)
 }
 
 /// Whether an image begins with these bytes, of which none is NUL. It is read as far as they are the same: a text may
@@ -77,17 +101,22 @@ struct Entry<'a> {
     content: &'a [u8],
 }
 
-/// The entries of a fat binary, as far as they lie in it.
+/// The bytes of a fat binary's head, and of all its entries.
 ///
 /// # Safety
-/// `at` must be a fat binary.
-unsafe fn entries<'a>(at: *const c_void) -> Vec<Entry<'a>> {
-    // SAFETY: the caller's promise: it is as long as it says.
-    let mut rest = unsafe {
-        let head = usize::from(number::<u16>(at, HEAD_BYTES));
-        let bytes = number::<u64>(at, ALL_BYTES) as usize;
-        std::slice::from_raw_parts(at.cast::<u8>().add(head), bytes)
-    };
+/// It has [`HEAD`] bytes at least.
+unsafe fn lengths(image: *const c_void) -> (usize, usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        (
+            number::<u16>(image, HEAD_BYTES).into(),
+            number::<u64>(image, ALL_BYTES) as usize,
+        )
+    }
+}
+
+/// The entries of a fat binary, as far as they lie in it.
+fn entries(mut rest: &[u8]) -> Vec<Entry<'_>> {
     let mut found = Vec::new();
     while rest.len() >= LEAST_HEAD {
         let start = rest.as_ptr().cast::<c_void>();

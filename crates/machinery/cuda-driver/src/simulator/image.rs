@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint};
 use std::sync::{Mutex, MutexGuard};
 
 use cuda_sim::driver::{ArrayDescription, CudaError, Resource};
-use cuda_sim::exec::image::{AddressMode, Channel, Image, Texture};
+use cuda_sim::exec::image::{AddressMode, Channel, Image, Slices, Texture};
 use cust_raw::{
     CUDA_ARRAY_DESCRIPTOR, CUDA_ARRAY3D_DESCRIPTOR, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC,
     CUDA_TEXTURE_DESC, CUarray, CUsurfObject, CUtexObject,
@@ -34,10 +34,11 @@ const LINEAR: c_int = 2;
 const PITCHED: c_int = 3;
 
 /// The flags of a texture: whole numbers as they are, coordinates from 0 to 1; and, which changes nothing
-/// here, no shortcut in filtering. sRGB is not simulated.
+/// here, no shortcut in filtering; cubes mixed across their edges. sRGB is not simulated.
 const AS_WHOLE: c_uint = 1;
 const NORMALISED: c_uint = 2;
 const NO_TRILINEAR: c_uint = 0x20;
+const SEAMLESS: c_uint = 0x40;
 
 /// What objects were made of, for those who ask.
 static MADE: Mutex<Vec<Made>> = Mutex::new(Vec::new());
@@ -307,13 +308,15 @@ unsafe fn read_texture(from: *const CUDA_TEXTURE_DESC) -> Result<Texture, CudaEr
         let found = usize::try_from(mode).ok().and_then(|mode| MODES.get(mode));
         *of = *found.ok_or(CudaError::InvalidValue)?;
     }
-    if !(0..=1).contains(&filter) || flags & !(AS_WHOLE | NORMALISED | NO_TRILINEAR) != 0 {
+    let known = AS_WHOLE | NORMALISED | NO_TRILINEAR | SEAMLESS;
+    if !(0..=1).contains(&filter) || flags & !known != 0 {
         return Err(CudaError::InvalidValue);
     }
     Ok(Texture {
         image: Image {
             base: 0,
             size: [0; 3],
+            slices: Slices::Depth,
             channel: Channel::U8,
             channels: 1,
             pitch: 0,
@@ -323,6 +326,7 @@ unsafe fn read_texture(from: *const CUDA_TEXTURE_DESC) -> Result<Texture, CudaEr
         linear_filter: filter == 1,
         normalised: flags & NORMALISED != 0,
         as_whole: flags & AS_WHOLE != 0,
+        seamless: flags & SEAMLESS != 0,
         border,
     })
 }

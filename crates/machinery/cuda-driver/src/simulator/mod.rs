@@ -14,6 +14,7 @@ pub mod graph;
 mod host;
 pub mod image;
 pub mod interrupt;
+mod known_contexts;
 pub mod launch;
 pub mod launch_attributes;
 pub mod library;

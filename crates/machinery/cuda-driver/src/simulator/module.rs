@@ -27,15 +27,18 @@ const FAT_BINARY: [u8; 4] = 0xba55_ed50_u32.to_le_bytes();
 pub unsafe fn load_file(module: *mut CUmodule, path: *const c_char) -> Answer {
     // SAFETY: the caller's promise.
     let (module, path) = unsafe { (Out::new(module)?, text(path)?) };
-    let image = file(path)?;
-    load_image(module, &image, None)
+    load_image(module, &file(path)?, None)
 }
 
-/// What is in the file of a module.
+/// What is in the file of a module: of a fat binary, the PTX in it.
 pub fn file(path: &str) -> Result<Vec<u8>, CudaError> {
-    std::fs::read(path).map_err(|error| {
+    let image = std::fs::read(path).map_err(|error| {
         say(format_args!("{path}: {error}"));
         CudaError::FileNotFound
+    })?;
+    Ok(match fat_binary::ptx_in(&image)? {
+        Some(ptx) => ptx.to_vec(),
+        None => image,
     })
 }
 

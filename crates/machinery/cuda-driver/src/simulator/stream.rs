@@ -62,10 +62,11 @@ pub unsafe fn priority(stream: CUstream, priority: *mut c_int) -> Answer {
     Ok(())
 }
 
-/// `cuStreamQuery`.
+/// `cuStreamQuery`. A capture may forbid to ask about any stream.
 pub unsafe fn query(stream: CUstream) -> Answer {
     let (driver, context, stream) = in_live_stream(stream)?;
     rules::may_wait(context, stream)?;
+    rules::safe()?;
     drop(driver);
     if !queue::is_done(Awaited::Stream(context, stream)) {
         return Err(CudaError::NotReady.into());

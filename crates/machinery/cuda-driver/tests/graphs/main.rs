@@ -2,6 +2,7 @@
 
 extern crate cuda_driver as _;
 
+mod asking;
 mod captured;
 mod errors;
 mod executable;

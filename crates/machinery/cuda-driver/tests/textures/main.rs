@@ -3,6 +3,7 @@
 
 extern crate cuda_driver as _;
 
+mod layers;
 mod objects;
 
 use std::ffi::c_void;

@@ -16,7 +16,7 @@ fn numbers() -> CUarray {
     array([12, 7, 0], "u32", 1, 2, &bytes)
 }
 
-fn surface(array: CUarray) -> u64 {
+pub fn surface(array: CUarray) -> u64 {
     // SAFETY: the structure may be zero; the array is one.
     unsafe {
         let mut resource: CUDA_RESOURCE_DESC = zeroed();

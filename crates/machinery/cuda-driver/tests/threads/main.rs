@@ -5,6 +5,7 @@
 extern crate cuda_driver as _;
 
 mod contexts;
+mod current;
 mod sharing;
 mod waiting;
 

@@ -231,3 +231,98 @@ fn blocks_go_to_arrays_and_back() {
     }
     assert_eq!(read, expected);
 }
+
+/// `cudaArrayLayered`, `cudaArrayCubemap`: the depth counts layers and faces, and so does z in a copy.
+#[test]
+fn layers_and_faces_are_made_and_copied_one_by_one() {
+    const LAYERED: c_uint = 1;
+    const CUBE: c_uint = 4;
+    start();
+    let nowhere = PitchedPtr {
+        ptr: null_mut(),
+        pitch: 0,
+        xsize: 0,
+        ysize: 0,
+    };
+    for (size, flags) in [
+        ([5, 0, 3], LAYERED),
+        ([5, 4, 3], LAYERED),
+        ([4, 4, 6], CUBE),
+        ([4, 4, 12], CUBE | LAYERED),
+    ] {
+        let [width, height, depth] = size;
+        let extent = Extent {
+            width,
+            height,
+            depth,
+        };
+        let one = Extent {
+            width,
+            height: height.max(1),
+            depth: 1,
+        };
+        let layer = 4 * width * height.max(1);
+        let source = pattern(layer * depth);
+        let mut made = null_mut();
+        let (mut format, mut found, mut found_flags) = (PAIRS, one, 9);
+        // SAFETY: handles and descriptions are written; all copies are inside.
+        unsafe {
+            ok(cuda::cudaMalloc3DArray(&mut made, &PAIRS, extent, flags));
+            ok(cuda::cudaArrayGetInfo(
+                &mut format,
+                &mut found,
+                &mut found_flags,
+                made,
+            ));
+            assert_eq!([found.width, found.height, found.depth], size);
+            assert_eq!(found_flags, flags);
+            // Layers from the last to the first, and read back together.
+            for z in (0..depth).rev() {
+                let there = Memcpy3D {
+                    src_array: null_mut(),
+                    src_pos: Pos { x: 0, y: 0, z: 0 },
+                    src_ptr: PitchedPtr {
+                        ptr: source[layer * z..].as_ptr().cast_mut().cast(),
+                        pitch: 4 * width,
+                        xsize: width,
+                        ysize: height,
+                    },
+                    dst_array: made,
+                    dst_pos: Pos { x: 0, y: 0, z },
+                    dst_ptr: nowhere,
+                    extent: one,
+                    kind: TO_DEVICE,
+                };
+                ok(cuda::cudaMemcpy3D(&there));
+            }
+            let mut read = vec![0_u8; layer * depth];
+            let back = Memcpy3D {
+                src_array: made,
+                src_pos: Pos { x: 0, y: 0, z: 0 },
+                src_ptr: nowhere,
+                dst_array: null_mut(),
+                dst_pos: Pos { x: 0, y: 0, z: 0 },
+                dst_ptr: PitchedPtr {
+                    ptr: read.as_mut_ptr().cast(),
+                    pitch: 4 * width,
+                    xsize: width,
+                    ysize: height.max(1),
+                },
+                extent: Extent { depth, ..one },
+                kind: TO_HOST,
+            };
+            ok(cuda::cudaMemcpy3D(&back));
+            assert_eq!(read, source);
+            ok(cuda::cudaFreeArray(made));
+            let odd = Extent {
+                height: height + 1,
+                depth: depth + 1,
+                ..extent
+            };
+            if flags & CUBE != 0 {
+                let made = cuda::cudaMalloc3DArray(&mut made, &PAIRS, odd, flags);
+                fails(made, "cudaErrorInvalidValue");
+            }
+        }
+    }
+}

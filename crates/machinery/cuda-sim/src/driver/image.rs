@@ -1,14 +1,13 @@
 //! Arrays, texture objects and surface objects.
 //!
-//! An array's texels lie in device memory by rows and slices, whatever a GPU does with them.
+//! An array's texels lie in device memory by rows and slices, whatever a GPU does with them. Which arrays there
+//! are is in `array_shape.rs`.
 
 use std::sync::Arc;
 
+use super::array_shape::{WRITABLE, size_and_slices};
 use super::{ContextId, CudaError, Driver};
-use crate::exec::image::{Channel, Image, Texture};
-
-/// The most texels of an array in each dimension, by how many dimensions it has. (Those of an H200.)
-const MOST: [[u32; 3]; 3] = [[131_072, 0, 0], [131_072, 65536, 0], [16384, 16384, 16384]];
+use crate::exec::image::{Channel, Image, Slices, Texture};
 
 /// An array, and what belongs to it.
 pub(super) struct Array {
@@ -18,15 +17,10 @@ pub(super) struct Array {
     flags: u32,
 }
 
-/// The flag of an array that kernels may write to (`CUDA_ARRAY3D_SURFACE_LDST`).
-const WRITABLE: u32 = 2;
-/// The flag of an array of which four texels may be read at once (`CUDA_ARRAY3D_TEXTURE_GATHER`).
-const GATHERED: u32 = 8;
-
 /// What an array is made of: `CUDA_ARRAY3D_DESCRIPTOR`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArrayDescription {
-    /// Texels in x, y and z; 0 in a dimension that it does not have.
+    /// Texels in x, y and z; 0 in a dimension that it does not have. What z counts the flags say.
     pub size: [u64; 3],
     pub channel: Channel,
     pub channels: u32,
@@ -69,28 +63,14 @@ impl Driver {
             channels,
             flags,
         } = *description;
-        let size = size.map(|size| u32::try_from(size).unwrap_or(u32::MAX));
-        let dimensions = match size.map(|size| size > 0) {
-            [true, false, false] => 1,
-            [true, true, false] => 2,
-            [true, true, true] => 3,
-            _ => return Err(CudaError::InvalidValue),
-        };
-        let fits = size
-            .iter()
-            .zip(MOST[dimensions - 1])
-            .all(|(size, most)| *size <= most);
-        let gathers = flags & GATHERED == 0 || dimensions == 2;
-        if !fits
-            || !gathers
-            || !matches!(channels, 1 | 2 | 4)
-            || flags & !(WRITABLE | GATHERED) != 0
-        {
+        let (size, slices) = size_and_slices(size, flags)?;
+        if !matches!(channels, 1 | 2 | 4) {
             return Err(CudaError::InvalidValue);
         }
         let mut image = Image {
             base: 0,
             size,
+            slices,
             channel,
             channels,
             pitch: 0,
@@ -156,7 +136,8 @@ impl Driver {
     }
 
     /// `cuTexObjectCreate`: an object to read a resource by, in the way of `how`, whose image does not matter.
-    /// [`CudaError::InvalidValue`] for a resource that is none, and for a mixture of whole numbers.
+    /// [`CudaError::InvalidValue`] for a resource that is none, for a mixture of whole numbers, and where what is
+    /// no cube has to be mixed across its edges.
     pub fn create_texture(
         &mut self,
         context: ContextId,
@@ -167,7 +148,8 @@ impl Driver {
         let image = self.image(resource)?;
         let large = matches!(image.channel, Channel::U32 | Channel::S32);
         let as_whole = image.channel.is_whole() && (how.as_whole || large);
-        if how.linear_filter && (as_whole || image.linear) {
+        let cube = matches!(image.slices, Slices::Cube | Slices::Cubes);
+        if how.linear_filter && (as_whole || image.linear) || how.seamless && !cube {
             return Err(CudaError::InvalidValue);
         }
         let handle = self.handles.next();
@@ -244,6 +226,7 @@ impl Driver {
         let image = Image {
             base,
             size: texels,
+            slices: Slices::Depth,
             channel,
             channels,
             pitch,

@@ -10,6 +10,7 @@
 //! After a kernel has faulted, every call in its context answers with the error of that fault until
 //! the context is destroyed.
 
+mod array_shape;
 mod context;
 mod device_attribute;
 mod error;

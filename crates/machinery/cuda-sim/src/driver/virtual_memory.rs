@@ -111,7 +111,8 @@ impl Driver {
 
     /// `cuMemMap`: maps the first `bytes` bytes of a memory to reserved addresses. Nobody may reach it yet.
     /// [`CudaError::InvalidValue`] for addresses that are not reserved or have memory already, or for more than the
-    /// memory has; [`CudaError::NotSupported`] for memory that is mapped somewhere already.
+    /// memory has; [`CudaError::NotSupported`] for memory that is mapped somewhere already;
+    /// [`CudaError::OutOfMemory`] where the host has no more.
     pub fn map_memory(&mut self, address: u64, bytes: u64, handle: u64) -> Result<(), CudaError> {
         let size = self.memory_size(handle)?;
         let end = address.checked_add(bytes).ok_or(CudaError::InvalidValue)?;
@@ -128,11 +129,11 @@ impl Driver {
         if memory.is_mapped {
             return Err(CudaError::NotSupported);
         }
+        self.global.fill_window(address, bytes)?;
         memory.is_mapped = true;
         let kept = std::mem::take(&mut memory.kept);
         // SAFETY: the window has `bytes` bytes at `host`, which nobody reaches while nothing is open there.
         unsafe {
-            host.write_bytes(0, bytes as usize);
             host.copy_from_nonoverlapping(kept.as_ptr(), kept.len().min(bytes as usize));
         }
         let mapping = Mapping {
@@ -164,13 +165,15 @@ impl Driver {
                     memory.kept = bytes.to_vec();
                 }
             }
+            self.global.empty_window(start, mapping.size);
             self.drop_unused(mapping.memory);
         }
         Ok(())
     }
 
     /// `cuMemSetAccess`: lets a device reach what is mapped in a range of addresses, or not.
-    /// [`CudaError::InvalidValue`] unless the range is full of whole mappings.
+    /// [`CudaError::InvalidValue`] unless the range is full of whole mappings, [`CudaError::InvalidDevice`] where the
+    /// device can be no peer of one that has the memory.
     pub fn set_access(
         &mut self,
         address: u64,
@@ -179,7 +182,15 @@ impl Driver {
         open: bool,
     ) -> Result<(), CudaError> {
         self.check_device(device)?;
-        for start in self.whole_mappings(address, bytes)? {
+        let starts = self.whole_mappings(address, bytes)?;
+        for start in &starts {
+            let home = self.home_of(*start)?;
+            if home != device && !self.can_access_peer(device, home)? {
+                return Err(CudaError::InvalidDevice);
+            }
+        }
+        for start in starts {
+            let home = self.home_of(start)?;
             let Some(mapping) = self.virtual_memory.mappings.get_mut(&start) else {
                 continue;
             };
@@ -189,8 +200,6 @@ impl Driver {
                 false => before & !(1 << device),
             };
             let (size, now) = (mapping.size, mapping.open_to);
-            let memory = self.virtual_memory.memories.get(&mapping.memory);
-            let home = memory.map_or(0, |memory| memory.device);
             match (before, now) {
                 (0, 0) => {}
                 (0, _) => self.global.seen_by(home, 0).open(start, size)?,
@@ -207,6 +216,13 @@ impl Driver {
     pub fn access(&self, address: u64, device: u32) -> Result<bool, CudaError> {
         self.check_device(device)?;
         Ok(self.mapping(address)?.1.open_to & (1 << device) != 0)
+    }
+
+    /// The device whose memory is mapped at an address.
+    fn home_of(&self, address: u64) -> Result<u32, CudaError> {
+        let memory = self.mapping(address)?.1.memory;
+        let memory = self.virtual_memory.memories.get(&memory);
+        Ok(memory.ok_or(CudaError::InvalidValue)?.device)
     }
 
     /// The mapping that an address is in, and its first address.
@@ -258,7 +274,7 @@ fn is_whole(bytes: u64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::tests::driver;
-    use super::super::{Memset, MemsetValue, StreamId};
+    use super::super::{DeviceSpec, Memset, MemsetValue, StreamId};
     use super::*;
 
     const SIZE: u64 = GRANULARITY;
@@ -307,6 +323,51 @@ mod tests {
         assert_eq!(driver.memory_info(context).unwrap().0, free);
         driver.free_addresses(range, 3 * SIZE).unwrap();
         assert_eq!(driver.free_addresses(range, 3 * SIZE), INVALID);
+    }
+
+    #[test]
+    fn more_addresses_are_reserved_than_the_host_has_memory() {
+        let (mut driver, _) = driver();
+        let most = 1 << 40;
+        let range = driver.reserve_addresses(most, 0).unwrap();
+        let other = driver.reserve_addresses(most, 0).unwrap();
+        let memory = driver.create_memory(0, SIZE).unwrap();
+        // At the far end, and at the other's.
+        for last in [range + most - SIZE, other + most - SIZE] {
+            driver.map_memory(last, SIZE, memory).unwrap();
+            driver.set_access(last, SIZE, 0, true).unwrap();
+            let host = driver.global.host(last, SIZE).unwrap();
+            // SAFETY: so many bytes of an allocation.
+            unsafe {
+                let kept = host.cast::<u32>();
+                assert_eq!(kept.read(), if last > other { 7 } else { 0 });
+                kept.write(7);
+            }
+            driver.unmap_memory(last, SIZE).unwrap();
+        }
+        // What nobody has kept is zero again.
+        let fresh = driver.create_memory(0, SIZE).unwrap();
+        driver.map_memory(range + most - SIZE, SIZE, fresh).unwrap();
+        let host = driver.global.window(range + most - SIZE, SIZE).unwrap();
+        // SAFETY: memory is mapped there.
+        assert_eq!(unsafe { host.read() }, 0);
+        driver.unmap_memory(range + most - SIZE, SIZE).unwrap();
+        driver.free_addresses(range, most).unwrap();
+        driver.free_addresses(other, most).unwrap();
+    }
+
+    #[test]
+    fn a_device_that_is_no_peer_gets_no_access() {
+        for (name, other) in [("gtx280", Err(CudaError::InvalidDevice)), ("h200", Ok(()))] {
+            let device = DeviceSpec::named(name).unwrap();
+            let mut driver = Driver::with_devices(2, device.clone(), None);
+            let range = driver.reserve_addresses(SIZE, 0).unwrap();
+            let memory = driver.create_memory(1, SIZE).unwrap();
+            driver.map_memory(range, SIZE, memory).unwrap();
+            assert_eq!(driver.set_access(range, SIZE, 1, true), Ok(()));
+            assert_eq!(driver.set_access(range, SIZE, 0, true), other);
+            assert_eq!(driver.access(range, 0), Ok(other.is_ok()));
+        }
     }
 
     #[test]

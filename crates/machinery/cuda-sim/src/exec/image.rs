@@ -30,6 +30,19 @@ impl Channel {
     }
 }
 
+/// What an image's slices in z are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Slices {
+    /// The third dimension, if there are any.
+    Depth,
+    /// Images of their own.
+    Layers,
+    /// The six faces of a cube.
+    Cube,
+    /// The six faces of a cube each.
+    Cubes,
+}
+
 /// Texels in device memory, by rows and slices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Image {
@@ -37,6 +50,7 @@ pub struct Image {
     pub base: u64,
     /// Texels in x, y and z; 0 in a dimension that it does not have.
     pub size: [u32; 3],
+    pub slices: Slices,
     pub channel: Channel,
     /// Channels of a texel: 1, 2 or 4.
     pub channels: u32,
@@ -90,6 +104,8 @@ pub struct Texture {
     pub normalised: bool,
     /// Whole numbers are read as they are, and not as parts of the largest one.
     pub as_whole: bool,
+    /// Texels of a cube map are mixed across its edges too.
+    pub seamless: bool,
     /// What is read outside, where the mode is [`AddressMode::Border`].
     pub border: [f32; 4],
 }

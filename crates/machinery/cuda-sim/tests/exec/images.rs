@@ -17,7 +17,7 @@ fn other_forms_are_refused() {
             "wants 4",
         ),
         (
-            format!("tex.a2d.v4.u32.f32 {four}, [%d1, {{%r1, %f1, %f1, %f1}}];"),
+            format!("tex.a2dms.v4.u32.s32 {four}, [%d1, {{%r1, %r1, %r1, %r1}}];"),
             "is not simulated",
         ),
         (
@@ -69,6 +69,18 @@ fn other_forms_are_refused() {
         (
             "sured.b.add.2d.b32.zero [%d1, {%r1, %r1}], %r2;".to_owned(),
             "is not simulated",
+        ),
+        (
+            "sured.b.add.a2d.u32.zero [%d1, {%r1, %r1, %r1, %r1}], %r2;".to_owned(),
+            "is not simulated",
+        ),
+        (
+            "tex.cube.v4.u32.s32 {%r1, %r2, %r3, %r4}, [%d1, {%r1, %r1, %r1, %r1}];".to_owned(),
+            "is not simulated",
+        ),
+        (
+            "tex.a1d.v4.u32.f32 {%r1, %r2, %r3, %r4}, [%d1, {%f1}];".to_owned(),
+            "1 coordinates stand where the instruction wants 2",
         ),
         (
             "txq.channel_order.b32 %r1, [%d1];".to_owned(),

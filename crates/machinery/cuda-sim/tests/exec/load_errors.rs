@@ -41,7 +41,7 @@ fn unknown_instructions_name_themselves_and_what_they_need() {
         ("cp.async.bulk.commit_group;", Some(90)),
         ("tcgen05.fence::before_thread_sync;", Some(100)),
         (
-            "tex.cube.v4.f32.f32 {%r1, %r2, %r3, %r4}, [%d1, {%r5, %r6, %r7, %r8}];",
+            "tex.2dms.v4.f32.s32 {%r1, %r2, %r3, %r4}, [%d1, {%r5, %r6, %r7, %r8}];",
             None,
         ),
         ("frobnicate.u32 %r1, %r2;", None),

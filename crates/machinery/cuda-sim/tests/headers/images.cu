@@ -19,3 +19,17 @@ extern "C" __global__ void images(cudaTextureObject_t t, cudaSurfaceObject_t s, 
     surf2Dwrite(make_float2(1, 2), s, 8, 2, cudaBoundaryModeZero);
     surf3Dwrite(make_uchar4(1, 2, 3, 4), s, 4, 2, 3);
 }
+
+// Of layers and cubes.
+extern "C" __global__ void layers(cudaTextureObject_t t, cudaSurfaceObject_t s, float *f) {
+    f[0] = tex1DLayered<float>(t, 1, 2) + tex2DLayered<float>(t, 1, 2, 3);
+    f[1] = texCubemap<float>(t, 1, 2, 3) + texCubemapLayered<float>(t, 1, 2, 3, 4);
+    f[2] = tex1DLayeredLod<float>(t, 1, 2, 3) + tex2DLayeredLod<float>(t, 1, 2, 3, 4);
+    f[3] = texCubemapLod<float>(t, 1, 2, 3, 4) + texCubemapLayeredLod<float>(t, 1, 2, 3, 4, 5);
+    f[4] = surf1DLayeredread<float>(s, 4, 1) + surf2DLayeredread<float>(s, 4, 1, 2);
+    f[5] = surfCubemapread<float>(s, 4, 1, 5) + surfCubemapLayeredread<float>(s, 4, 1, 11);
+    surf1DLayeredwrite(make_float4(1, 2, 3, 4), s, 16, 1);
+    surf2DLayeredwrite((short)2, s, 2, 2, 3);
+    surfCubemapwrite(make_float2(1, 2), s, 8, 0, 4, cudaBoundaryModeZero);
+    surfCubemapLayeredwrite((unsigned char)2, s, 2, 2, 3, cudaBoundaryModeClamp);
+}

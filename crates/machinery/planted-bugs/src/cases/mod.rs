@@ -1,5 +1,6 @@
 //! The cases: for each kernel of `kernels/bugs` what the host does, for the mistake and its twin.
 
+mod host;
 mod init;
 mod leak;
 mod mem;
@@ -82,6 +83,7 @@ pub fn all() -> Vec<Case> {
         (Kind::Race, race::cases()),
         (Kind::Sync, sync::cases()),
         (Kind::Leak, leak::cases()),
+        (Kind::Host, host::cases()),
     ];
     let mut cases = Vec::new();
     for (kind, list) in lists {
@@ -125,6 +127,7 @@ mod tests {
         assert!(count(Kind::Race) >= 12);
         assert!(count(Kind::Sync) >= 6);
         assert!(count(Kind::Leak) >= 2);
+        assert!(count(Kind::Host) >= 1);
     }
 
     #[test]
@@ -140,7 +143,7 @@ mod tests {
     /// What the compiler takes away nobody can find.
     #[test]
     fn marked_lines_are_in_the_ptx() {
-        for case in all().iter().filter(|case| case.marks.kind != Kind::Leak) {
+        for case in all().iter().filter(|case| !case.marks.kind.is_of_host()) {
             for line in case.marks.lines.iter().chain(&case.marks.with) {
                 let place = format!("\t.loc\t1 {line} ");
                 let found = case.source.ptx.contains(&place);

@@ -19,8 +19,9 @@ pub fn exchange(mode: Mode) -> Mode {
     MODE.replace(mode)
 }
 
-/// Refuses a call that could do what a capture cannot collect, such as an allocation, where this thread
-/// captures a stream, or any thread does so globally.
+/// Refuses a call that could do what a capture cannot collect, such as an allocation or a question whether work
+/// is done, where this thread captures a stream, or any thread does so globally. An NVIDIA H200 answered so
+/// (driver 580.159.04).
 pub fn safe() -> Result<(), CudaError> {
     let own = MODE.get();
     let Some(mut captures) = any() else {

@@ -17,10 +17,10 @@ const NORMALISED: u32 = 21;
 const FAR: f64 = (1u64 << 40) as f64;
 
 /// A place along one dimension: a texel, and the part of 256 that the next one counts.
-type Between = (i64, i64);
+pub(super) type Between = (i64, i64);
 
 /// The place that a coordinate means along one dimension.
-fn between(texture: &Texture, dimension: usize, at: f32) -> Between {
+pub(super) fn between(texture: &Texture, dimension: usize, at: f32) -> Between {
     let at = if at.is_nan() { 0.0 } else { f64::from(at) };
     let size = texture.image.extent(dimension);
     // Twice the place, in 256ths of a texel, and half a texel back; or in whole texels.
@@ -72,7 +72,7 @@ fn texel(texture: &Texture, dimension: usize, at: i64) -> Option<i64> {
 ///
 /// # Safety
 /// `memory` is that of the image, and the texel is inside.
-unsafe fn channel(image: &Image, memory: *const u8, at: [i64; 3], channel: u32) -> u32 {
+pub(super) unsafe fn channel(image: &Image, memory: *const u8, at: [i64; 3], channel: u32) -> u32 {
     let offset = image.offset(at) as usize + (channel * image.channel.bytes()) as usize;
     // SAFETY: the caller's promise; texels may lie askew in memory that is not an array's own.
     unsafe {
@@ -102,7 +102,7 @@ fn border(texture: &Texture, channel: u32) -> u32 {
 }
 
 /// How much each of the texels around a place counts: by z, y and x.
-fn weights([x, y, z]: [i64; 3]) -> [[[i64; 2]; 2]; 2] {
+pub(super) fn weights([x, y, z]: [i64; 3]) -> [[[i64; 2]; 2]; 2] {
     let mut all = [[[0; 2]; 2]; 2];
     for (slice, weight) in [(0, 256 - z), (1, z)] {
         let right = (weight * x + 128) >> FRACTION;
@@ -114,17 +114,18 @@ fn weights([x, y, z]: [i64; 3]) -> [[[i64; 2]; 2]; 2] {
 }
 
 /// What a texture has at a place, channel by channel, as the bits that a register gets. Channels that it
-/// does not have are zero.
+/// does not have are zero. Where there are less than three dimensions, the place is in a slice.
 ///
 /// # Safety
-/// `memory` is that of the texture's image.
+/// `memory` is that of the texture's image, and the slice is inside.
 pub unsafe fn at(
     texture: &Texture,
     memory: *const u8,
     place: [f32; 3],
     dimensions: usize,
+    slice: i64,
 ) -> [u32; 4] {
-    let mut around = [(0, 0); 3];
+    let mut around = [(0, 0), (0, 0), (slice, 0)];
     for (dimension, around) in around.iter_mut().enumerate() {
         if dimension < dimensions {
             *around = between(texture, dimension, place[dimension]);
@@ -229,7 +230,7 @@ pub unsafe fn numbered(texture: &Texture, memory: *const u8, place: [i32; 3]) ->
 }
 
 /// Texels' channels, each counted by its weight; the weights add up to 256.
-fn mixed(texture: &Texture, terms: &[(i64, u32)]) -> u32 {
+pub(super) fn mixed(texture: &Texture, terms: &[(i64, u32)]) -> u32 {
     let only = terms.first().map_or(0, |&(_, bits)| bits);
     let sum = |value: &dyn Fn(u32) -> i64| -> i64 {
         terms

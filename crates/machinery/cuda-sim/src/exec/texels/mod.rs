@@ -2,12 +2,15 @@
 //!
 //! Source: PTX ISA sections 9.7.10 (`tex`, `tld4`, `txq`) and 9.7.11 (`suld`, `sust`, `sured`, `suq`).
 
+mod cube;
 mod filter;
+mod geometry;
 mod surface;
 mod texture;
 
+pub use geometry::Geometry;
 pub use surface::{Beyond, SurfaceAccess, SurfaceKind, reduce, surface_load, surface_store};
-pub use texture::{gather, query, sample};
+pub use texture::{DEPTH, LAYERS, gather, query, sample};
 
 use super::image::Image;
 use super::sm::Sm;

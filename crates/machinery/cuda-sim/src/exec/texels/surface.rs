@@ -1,6 +1,6 @@
 //! Surfaces are read, written and changed: `suld`, `sust`, `sured`.
 
-use super::host;
+use super::{Geometry, host};
 use crate::exec::fault::FaultKind;
 use crate::exec::image::Image;
 use crate::exec::sm::{Inst, Next, Sm};
@@ -22,7 +22,7 @@ pub enum Beyond {
 /// What an instruction moves, packed into its `x`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SurfaceAccess {
-    pub dimensions: u32,
+    pub geometry: Geometry,
     /// Elements of a register each, and the bytes of one.
     pub elements: u32,
     pub bytes: u32,
@@ -33,7 +33,7 @@ pub struct SurfaceAccess {
 
 impl SurfaceAccess {
     pub fn packed(self) -> u32 {
-        self.dimensions
+        self.geometry.packed()
             | self.elements << 4
             | self.bytes << 8
             | (self.beyond as u32) << 12
@@ -42,7 +42,7 @@ impl SurfaceAccess {
 
     fn of(packed: u32) -> SurfaceAccess {
         SurfaceAccess {
-            dimensions: packed & 15,
+            geometry: Geometry::of(packed & 15),
             elements: packed >> 4 & 15,
             bytes: packed >> 8 & 15,
             beyond: [Beyond::Trap, Beyond::Clamp, Beyond::Zero][(packed >> 12 & 3) as usize % 3],
@@ -99,7 +99,8 @@ impl SurfaceKind {
     }
 }
 
-/// The host's address of what a lane means; none where that is outside and nothing is to happen.
+/// The host's address of what a lane means, by its coordinates in x, y and z or the layer in z's place; none
+/// where that is outside and nothing is to happen.
 fn reach(
     sm: &Sm,
     access: SurfaceAccess,
@@ -126,10 +127,10 @@ fn reach(
         });
     }
     let row = image.extent(0) * image.texel() as i64;
-    let dimensions = access.dimensions as usize;
-    let mut place = [first, 0, 0];
-    for dimension in 1..dimensions {
-        place[dimension] = at[dimension].into();
+    let mut place = [first, at[1].into(), at[2].into()];
+    if access.geometry.layered {
+        // It is a number without a sign.
+        place[2] = at[2].cast_unsigned().into();
     }
     let last = [row - unit, image.extent(1) - 1, image.extent(2) - 1];
     let inside = (0..3).all(|dimension| (0..=last[dimension]).contains(&place[dimension]));
@@ -162,10 +163,10 @@ fn of(image: &Image, [x, y, z]: [i64; 3]) -> usize {
 }
 
 /// The rows of an instruction whose operands are in a list, and the lanes' handles and coordinates, which
-/// begin at a place in it.
+/// begin at a place in it. A layer comes last, and is in z's place.
 ///
 /// # Safety
-/// There are a 64-bit row of handles, and as many 32-bit rows as the access has dimensions.
+/// There are a 64-bit row of handles, and as many 32-bit rows as the access's geometry has operands.
 unsafe fn operands(
     sm: &Sm,
     inst: &Inst,
@@ -177,11 +178,13 @@ unsafe fn operands(
     unsafe {
         let handles = *sm.frame.add(list[from] as usize).cast::<[u64; LANES]>();
         let mut places = [[0; 3]; LANES];
-        for dimension in 0..access.dimensions as usize {
+        for operand in 0..access.geometry.operands() {
             let row = *sm
                 .frame
-                .add(list[from + 1 + dimension] as usize)
+                .add(list[from + 1 + operand] as usize)
                 .cast::<[i32; LANES]>();
+            let is_layer = operand == access.geometry.dimensions as usize;
+            let dimension = if is_layer { 2 } else { operand };
             for (place, at) in places.iter_mut().zip(row) {
                 place[dimension] = at;
             }
@@ -235,7 +238,7 @@ pub unsafe fn surface_store(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: as in `surface_load`.
     unsafe {
         let (list, handles, places) = operands(sm, inst, access, 0);
-        let sources = &list[1 + access.dimensions as usize..];
+        let sources = &list[1 + access.geometry.operands()..];
         for lane in active(sm.mask) {
             let found = match reach(sm, access, handles[lane], places[lane]) {
                 Ok(Some(found)) => found,
@@ -273,7 +276,7 @@ pub unsafe fn reduce(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: as in `surface_load`; arrays and their rows are aligned, and so is the place.
     unsafe {
         let (list, handles, places) = operands(sm, inst, access, 0);
-        let source = list[1 + access.dimensions as usize] as usize;
+        let source = list[1 + access.geometry.operands()] as usize;
         for lane in active(sm.mask) {
             let found = match reach(sm, access, handles[lane], places[lane]) {
                 Ok(Some(found)) => found,

@@ -1,8 +1,9 @@
 //! Textures are read: `tex`, `tld4`, `txq`.
 
-use super::{filter, host};
+use super::geometry::{FACES, Geometry};
+use super::{cube, filter, host};
 use crate::exec::fault::FaultKind;
-use crate::exec::image::{Image, Texture};
+use crate::exec::image::{Image, Slices, Texture};
 use crate::exec::sm::{Inst, Next, Sm};
 use crate::lanes::{LANES, active};
 
@@ -83,28 +84,39 @@ unsafe fn each(
     inst.next()
 }
 
-/// `tex`: four destinations, the handles, and the coordinates, as many as `x` says; `y` 1: they are whole
-/// numbers, of texels.
+/// `tex`: four destinations, the handles, the coordinates, and the layer, as the [`Geometry`] in `x` says; `y` 1:
+/// the coordinates are whole numbers, of texels.
 ///
 /// # Safety
 /// As for [`crate::exec::sm::Handler`]; its operands are in a list.
 pub unsafe fn sample(sm: &mut Sm, inst: &Inst) -> Next {
-    let (dimensions, whole) = (inst.x as usize, inst.y == 1);
-    // SAFETY: coordinates are 32-bit rows, and `each` has the image's memory.
+    let (geometry, whole) = (Geometry::of(inst.x), inst.y == 1);
+    let dimensions = geometry.dimensions as usize;
+    // SAFETY: coordinates and layers are 32-bit rows, and `each` has the image's memory.
     unsafe {
         each(sm, inst, |sm, texture, memory, places, lane| {
             let mut at = [0u32; 3];
             for (at, place) in at.iter_mut().zip(places).take(dimensions) {
                 *at = row::<u32>(sm, *place)[lane];
             }
-            match whole || texture.image.linear {
-                true if whole => filter::numbered(texture, memory, at.map(u32::cast_signed)),
-                true => filter::numbered(
-                    texture,
-                    memory,
-                    at.map(|at| f32::from_bits(at).floor() as i32),
-                ),
-                false => filter::at(texture, memory, at.map(f32::from_bits), dimensions),
+            let slice = match geometry.layered {
+                true => geometry.slice(&texture.image, row::<u32>(sm, places[dimensions])[lane]),
+                false => 0,
+            };
+            if whole || texture.image.linear {
+                let mut texel = at.map(|at| match whole {
+                    true => at.cast_signed(),
+                    false => f32::from_bits(at).floor() as i32,
+                });
+                if geometry.layered {
+                    texel[2] = slice as i32;
+                }
+                return filter::numbered(texture, memory, texel);
+            }
+            let at = at.map(f32::from_bits);
+            match geometry.cube {
+                true => cube::at(texture, memory, at, slice),
+                false => filter::at(texture, memory, at, dimensions, slice),
             }
         })
     }
@@ -124,7 +136,21 @@ pub unsafe fn gather(sm: &mut Sm, inst: &Inst) -> Next {
     }
 }
 
-/// `txq` and `suq`: operand 0 the size in dimension `x`, operand 1 the handles; `y` 1 of a surface.
+/// What is asked of an image's slices, by the number in an instruction's `x`: behind width and height.
+pub const DEPTH: u32 = 2;
+pub const LAYERS: u32 = 3;
+
+/// A size of an image: in x or y, its depth, or how many layers it has.
+fn size(image: &Image, what: u32) -> u32 {
+    match (what, image.slices) {
+        (DEPTH, Slices::Depth) | (LAYERS, Slices::Layers) => image.size[2],
+        (LAYERS, Slices::Cubes) => image.size[2] / FACES as u32,
+        (DEPTH | LAYERS, _) => 0,
+        (dimension, _) => image.size[dimension as usize],
+    }
+}
+
+/// `txq` and `suq`: operand 0 the [`size`] that `x` says, operand 1 the handles; `y` 1 of a surface.
 ///
 /// # Safety
 /// As for [`crate::exec::sm::Handler`].
@@ -140,7 +166,7 @@ pub unsafe fn query(sm: &mut Sm, inst: &Inst) -> Next {
             _ => images.textures.get(&handle).map(|texture| &texture.image),
         };
         match image {
-            Some(image) => sizes[lane] = image.size[inst.x as usize],
+            Some(image) => sizes[lane] = size(image, inst.x),
             None => return sm.fail(inst, lane, FaultKind::NoImage { handle }),
         }
     }

@@ -4,23 +4,21 @@
 use super::Lowering;
 use super::operands::{form_of, written};
 use crate::exec::sm::Handler;
-use crate::exec::texels::{self, Beyond, SurfaceAccess, SurfaceKind};
+use crate::exec::texels::{self, Beyond, Geometry, SurfaceAccess, SurfaceKind};
 use crate::isa::Class;
 use crate::lower::error::LoadError;
 use crate::lower::register::{Register, RegisterClass};
 use crate::ptx::ast::{Instruction, Operand, Type};
 
-/// The dimensions that a modifier names.
-fn dimensions(name: Option<&str>) -> Option<u32> {
-    match name {
-        Some("1d") => Some(1),
-        Some("2d") => Some(2),
-        Some("3d") => Some(3),
-        _ => None,
-    }
-}
-
-const GEOMETRIES: &[&str] = &["1d", "2d", "3d"];
+/// The geometries of a surface that is read or written, and of one that is changed where it lies.
+const GEOMETRIES: &[&str] = &["1d", "2d", "3d", "a1d", "a2d"];
+const REDUCED: &[&str] = &["1d", "2d", "3d"];
+/// The one of which four texels are gathered.
+const TWO: Geometry = Geometry {
+    dimensions: 2,
+    layered: false,
+    cube: false,
+};
 const CACHES: &[&str] = &["ca", "cg", "cs", "cv", "wb", "wt"];
 
 impl<'a> Lowering<'_, 'a> {
@@ -42,9 +40,12 @@ impl<'a> Lowering<'_, 'a> {
         else {
             return Err(self.unknown(instruction));
         };
-        let Some(count) = dimensions(Some(geometry)) else {
+        let Some(geometry) = Geometry::named(geometry) else {
             return Err(self.unknown(instruction));
         };
+        if geometry.cube && *at != "f32" {
+            return Err(self.unknown(instruction));
+        }
         let [to, from, detail @ ..] = &instruction.operands[..] else {
             return Err(self.operands_of_image(instruction));
         };
@@ -59,11 +60,11 @@ impl<'a> Lowering<'_, 'a> {
         let of = if *at == "f32" { Type::F32 } else { Type::S32 };
         let defs = self.four(to, ty)?;
         let mut uses = vec![handle];
-        uses.extend(self.coordinates(&coordinates, count, of)?);
+        uses.extend(self.coordinates(&coordinates, geometry, of)?);
         self.draft(texels::sample, Class::Global, &defs, &uses);
         let draft = self.last();
         draft.listed = true;
-        draft.x = count;
+        draft.x = geometry.packed();
         draft.y = u32::from(*at == "s32");
         Ok(())
     }
@@ -85,7 +86,7 @@ impl<'a> Lowering<'_, 'a> {
         let ty = if *ty == "f32" { Type::F32 } else { Type::B32 };
         let defs = self.four(to, ty)?;
         let mut uses = vec![handle];
-        uses.extend(self.coordinates(&coordinates, 2, Type::F32)?);
+        uses.extend(self.coordinates(&coordinates, TWO, Type::F32)?);
         self.draft(texels::gather, Class::Global, &defs, &uses);
         let draft = self.last();
         draft.listed = true;
@@ -111,11 +112,12 @@ impl<'a> Lowering<'_, 'a> {
         let [what, "b32"] = &instruction.modifiers[..] else {
             return Err(self.unknown(instruction));
         };
-        let Some(dimension) = ["width", "height", "depth"]
-            .iter()
-            .position(|one| one == what)
-        else {
-            return Err(self.unknown(instruction));
+        let size = match *what {
+            "width" => 0,
+            "height" => 1,
+            "depth" => texels::DEPTH,
+            "array_size" => texels::LAYERS,
+            _ => return Err(self.unknown(instruction)),
         };
         let [to, Operand::Address { base, offset: 0 }] = &instruction.operands[..] else {
             return Err(self.operands_of_image(instruction));
@@ -123,7 +125,7 @@ impl<'a> Lowering<'_, 'a> {
         let to = self.destination(to, Type::B32)?;
         let handle = self.handle(base.name())?;
         self.draft(texels::query, Class::Integer, &[to], &[handle]);
-        (self.last().x, self.last().y) = (dimension as u32, surface.into());
+        (self.last().x, self.last().y) = (size, surface.into());
         Ok(())
     }
 
@@ -139,7 +141,7 @@ impl<'a> Lowering<'_, 'a> {
             defs.push(self.element_register(&part, ty, true)?);
         }
         let mut uses = vec![handle];
-        uses.extend(self.coordinates(&coordinates, access.dimensions, Type::S32)?);
+        uses.extend(self.coordinates(&coordinates, access.geometry, Type::S32)?);
         self.surface(texels::surface_load, access, &defs, &uses);
         Ok(())
     }
@@ -152,7 +154,7 @@ impl<'a> Lowering<'_, 'a> {
         };
         let (handle, coordinates) = self.handle_and_place(instruction, to)?;
         let mut uses = vec![handle];
-        uses.extend(self.coordinates(&coordinates, access.dimensions, Type::S32)?);
+        uses.extend(self.coordinates(&coordinates, access.geometry, Type::S32)?);
         for part in self.parts(from, access.elements as usize)? {
             uses.push(self.element_register(&part, ty, false)?);
         }
@@ -186,7 +188,7 @@ impl<'a> Lowering<'_, 'a> {
         };
         let (handle, coordinates) = self.handle_and_place(instruction, to)?;
         let mut uses = vec![handle];
-        uses.extend(self.coordinates(&coordinates, access.dimensions, Type::S32)?);
+        uses.extend(self.coordinates(&coordinates, access.geometry, Type::S32)?);
         uses.push(self.source(from, ty)?);
         self.surface(texels::reduce, access, &[], &uses);
         self.last().y = kind as u32;
@@ -205,7 +207,8 @@ impl<'a> Lowering<'_, 'a> {
         if reduces {
             form.one_of(&["add", "min", "max", "and", "or"]);
         }
-        let count = dimensions(form.one_of(GEOMETRIES));
+        let known = if reduces { REDUCED } else { GEOMETRIES };
+        let geometry = form.one_of(known).and_then(Geometry::named);
         form.one_of(CACHES);
         let elements = match form.one_of(&["v2", "v4"]) {
             Some("v2") => 2,
@@ -218,7 +221,7 @@ impl<'a> Lowering<'_, 'a> {
             Some(_) => Beyond::Zero,
             None => return Err(self.unknown(instruction)),
         };
-        let (Some(way), Some(dimensions), Ok(ty)) = (way, count, form.ty()) else {
+        let (Some(way), Some(geometry), Ok(ty)) = (way, geometry, form.ty()) else {
             return Err(self.unknown(instruction));
         };
         let whole = match reduces {
@@ -232,7 +235,7 @@ impl<'a> Lowering<'_, 'a> {
             return Err(self.unknown(instruction));
         }
         let access = SurfaceAccess {
-            dimensions,
+            geometry,
             elements,
             bytes: ty.bytes(),
             beyond,
@@ -305,23 +308,29 @@ impl<'a> Lowering<'_, 'a> {
         }
     }
 
-    /// As many coordinates as there are dimensions. Three are written with a fourth, which says nothing.
+    /// The coordinates that a geometry has, and behind them the layer, which is written first. Three are written
+    /// with a fourth, which says nothing.
     fn coordinates(
         &mut self,
         place: &[Operand<'a>],
-        count: u32,
+        geometry: Geometry,
         ty: Type,
     ) -> Result<Vec<Register>, LoadError> {
-        let wanted = if count == 3 { 4 } else { count as usize };
+        let count = geometry.operands();
+        let wanted = if count == 3 { 4 } else { count };
         if place.len() != wanted {
             return Err(self.error(format!(
                 "{} coordinates stand where the instruction wants {wanted}",
                 place.len()
             )));
         }
+        let (layer, along) = place[..count].split_at(usize::from(geometry.layered));
         let mut registers = Vec::new();
-        for operand in &place[..count as usize] {
+        for operand in along {
             registers.push(self.source(operand, ty)?);
+        }
+        for operand in layer {
+            registers.push(self.source(operand, Type::U32)?);
         }
         Ok(registers)
     }

@@ -3,6 +3,7 @@
 //! An address is never handed out twice, and a gap follows each allocation, so a stale address
 //! or one past an end belongs to nothing and is caught.
 
+mod addresses;
 mod allocation;
 mod backing;
 mod error;

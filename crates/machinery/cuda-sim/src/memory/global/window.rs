@@ -1,27 +1,27 @@
 //! Addresses that are kept apart from memory: a range is reserved, and memory is placed in it and taken out again
 //! piece by piece. The bytes of a reserved range lie together on the host, so that pieces side by side are one.
 
+use super::addresses::Addresses;
 use super::allocation::LiveAllocation;
-use super::backing::Backing;
 use super::{ALIGNMENT, Allocation, AllocationKind, Global, NotAllocated, OutOfMemory};
 use std::sync::Mutex;
 
 /// A range of addresses that somebody has reserved.
 pub(super) struct Window {
     pub size: u64,
-    backing: Backing,
+    addresses: Addresses,
 }
 
 impl Global {
     /// Reserves `bytes` addresses that begin at a multiple of `alignment`, a power of two; nothing is there yet, and
-    /// it takes no device memory.
+    /// it takes no memory, of the device or of the host.
     pub fn reserve(&mut self, bytes: u64, alignment: u64) -> Result<u64, OutOfMemory> {
         let (address, past) = self.place(bytes, alignment.max(ALIGNMENT))?;
-        let backing = Backing::new(bytes).ok_or_else(|| self.out_of_memory(bytes))?;
+        let addresses = Addresses::new(bytes).ok_or_else(|| self.out_of_memory(bytes))?;
         self.next = past;
         let window = Window {
             size: bytes,
-            backing,
+            addresses,
         };
         self.windows.insert(address, window);
         Ok(address)
@@ -54,12 +54,40 @@ impl Global {
         self.used[self.device as usize] -= bytes;
     }
 
-    /// Where the host holds the bytes of a range that is all in one reserved range, whether memory is in it or not.
+    /// Where the host holds the bytes of a range that is all in one reserved range. They can be touched once the host
+    /// has memory there ([`Global::fill_window`]).
     pub fn window(&self, address: u64, bytes: u64) -> Option<*mut u8> {
+        let (window, offset) = self.window_of(address, bytes)?;
+        Some(window.addresses.start.wrapping_add(offset as usize))
+    }
+
+    /// Has the host's memory in whole pages of a reserved range. [`OutOfMemory`] where it has no more.
+    pub fn fill_window(&self, address: u64, bytes: u64) -> Result<(), OutOfMemory> {
+        let filled = self
+            .window_of(address, bytes)
+            .is_some_and(|(window, offset)| {
+                // SAFETY: they are in the range.
+                unsafe { window.addresses.fill(offset, bytes) }
+            });
+        match filled {
+            true => Ok(()),
+            false => Err(self.out_of_memory(bytes)),
+        }
+    }
+
+    /// Gives the host's memory in whole pages of a reserved range back. Nobody uses it.
+    pub fn empty_window(&self, address: u64, bytes: u64) {
+        if let Some((window, offset)) = self.window_of(address, bytes) {
+            // SAFETY: they are in the range, and by this function's promise in nobody's use.
+            unsafe { window.addresses.empty(offset, bytes) }
+        }
+    }
+
+    /// The reserved range that all of these addresses are in, and how far into it they begin.
+    fn window_of(&self, address: u64, bytes: u64) -> Option<(&Window, u64)> {
         let (&start, window) = self.windows.range(..=address).next_back()?;
         let offset = address - start;
-        let inside = offset.checked_add(bytes)? <= window.size;
-        inside.then(|| window.backing.aligned.wrapping_add(offset as usize))
+        (offset.checked_add(bytes)? <= window.size).then_some((window, offset))
     }
 
     /// Has memory of the device that memory is made on now in part of a reserved range. Nobody's kernels

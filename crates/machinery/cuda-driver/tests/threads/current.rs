@@ -1,0 +1,76 @@
+//! A context is made current while a kernel runs.
+
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+use std::{ptr, thread};
+
+use cust::context::legacy;
+use cust::module::Module;
+use cust::sys::{self, CUresult};
+
+use super::own_context;
+
+/// Says in a word that it runs, and ends when the next one is no more zero.
+const PTX: &str = "
+.version 6.4
+.target sm_52
+.address_size 64
+.visible .entry until_told(.param .u64 words)
+{
+    .reg .pred %p;
+    .reg .b32 %r<2>;
+    .reg .b64 %d;
+    ld.param.u64 %d, [words];
+    st.volatile.global.u32 [%d], 1;
+AGAIN:
+    ld.volatile.global.u32 %r1, [%d+4];
+    setp.eq.u32 %p, %r1, 0;
+    @%p bra AGAIN;
+    ret;
+}
+";
+
+#[test]
+fn making_a_context_current_waits_for_no_kernel() {
+    let context = own_context();
+    let (unowned, again) = (context.get_unowned(), context.get_unowned());
+    let mut host = ptr::null_mut();
+    // SAFETY: an address to write to; two words are there then, which both sides use as atomics.
+    let words = unsafe {
+        let code = sys::cuMemAllocHost_v2(&mut host, 8);
+        assert_eq!(code, CUresult::CUDA_SUCCESS);
+        host.cast::<[u32; 2]>().write([0; 2]);
+        &*host.cast::<[AtomicU32; 2]>()
+    };
+    let (sender, receiver) = mpsc::channel();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            legacy::CurrentContext::set_current(&unowned).unwrap();
+            let module = Module::from_ptx(PTX, &[]).unwrap();
+            let function = module.get_function("until_told").unwrap().to_raw();
+            let mut address = ptr::from_ref(words) as u64;
+            let mut arguments: [*mut c_void; 1] = [(&raw mut address).cast()];
+            let (list, null) = (arguments.as_mut_ptr(), ptr::null_mut());
+            // SAFETY: the kernel's one argument.
+            unsafe {
+                let code =
+                    sys::cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, null, list, ptr::null_mut());
+                assert_eq!(code, CUresult::CUDA_SUCCESS);
+                assert_eq!(sys::cuCtxSynchronize(), CUresult::CUDA_SUCCESS);
+            }
+        });
+        scope.spawn(move || {
+            while words[0].load(Ordering::Acquire) == 0 {
+                thread::yield_now();
+            }
+            sender
+                .send(legacy::CurrentContext::set_current(&again))
+                .unwrap();
+        });
+        let answered = receiver.recv_timeout(Duration::from_secs(20));
+        words[1].store(1, Ordering::Release);
+        assert_eq!(answered, Ok(Ok(())));
+    });
+}
