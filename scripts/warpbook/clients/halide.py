@@ -88,7 +88,7 @@ class Suite:
             for test in tests
         ]
         command = f"HL_JIT_TARGET={TARGET} cuda-run -- TEST"
-        return {"command": command, "left out": LEFT_OUT, **programs.run(flags, runs, "[SKIP]")}
+        return {"command": command, "left out": LEFT_OUT, **programs.run(flags, runs, "[SKIP]", folder)}
 
 
 def build(folder, test):

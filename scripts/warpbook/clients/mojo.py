@@ -70,7 +70,7 @@ class Suite:
             for name, words in parts(test)
             if name not in LEFT_OUT
         ]
-        came = programs.run(flags, runs, None)
+        came = programs.run(flags, runs, None, folder)
         return {"command": "cuda-run -- mojo SOLUTION", "left out": LEFT_OUT, **came}
 
 
