@@ -11,7 +11,7 @@ from . import ROOT, programs, tables
 # What only clusters of blocks, or the matrix units that work on shared memory, have.
 ABSENT = re.compile(
     r"wgmma|tcgen05|cp\.async\.bulk|cp\.reduce|shared::cluster|barrier\.cluster|\bmapa\b|getctarank"
-    r"|clusterlaunchcontrol|%cluster|multimem|tensormap|griddepcontrol|setmaxnreg"
+    r"|clusterlaunchcontrol|%cluster|multimem|tensormap|setmaxnreg"
 )
 # The least target that ptxas makes code for; older modules are taken for it too.
 LEAST = 75

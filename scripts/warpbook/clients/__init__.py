@@ -44,6 +44,7 @@ def parse(doc):
     parser.add_argument("--into", type=pathlib.Path, metavar="PAGE")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--continue", dest="go_on", action="store_true")
     parser.add_argument("--program", type=pathlib.Path, metavar="CUDA-RUN", help="a cuda-run that was built before")
     parser.add_argument("--folder", type=pathlib.Path, default=ROOT / "target/clients", help="where clients are")
     parser.add_argument(

@@ -88,7 +88,7 @@ class Suite:
             for test in tests
         ]
         command = f"HL_JIT_TARGET={TARGET} cuda-run -- TEST"
-        return {"command": command, "left out": LEFT_OUT, **programs.run(flags, runs, "[SKIP]")}
+        return {"command": command, "left out": LEFT_OUT, **programs.run(flags, runs, "[SKIP]", folder)}
 
 
 def build(folder, test):
@@ -96,6 +96,8 @@ def build(folder, test):
     if program.exists() and program.stat().st_mtime > test.stat().st_mtime:
         return
     libraries = folder / "halide/lib64"
-    words = ["-include", "first.h", "-I", ".", "-I", test.parent.parent / "common", "-I", "halide/include"]
-    words += ["-I", "halide/share/tools", test, "-o", program, "-rdynamic", "-L", libraries, "-lHalide"]
-    quietly([*COMPILER, *words, f"-Wl,-rpath,{libraries}", "-lpthread", "-ldl"], folder)
+    # The package is built with exceptions, and says so by its file for CMake.
+    words = ["-DHALIDE_WITH_EXCEPTIONS", "-include", "first.h", "-I", ".", "-I", test.parent.parent / "common"]
+    words += ["-I", "halide/include", "-I", "halide/share/tools", test, "-o", program, "-rdynamic"]
+    words += ["-L", libraries, "-lHalide", f"-Wl,-rpath,{libraries}", "-lpthread", "-ldl"]
+    quietly([*COMPILER, *words], folder)

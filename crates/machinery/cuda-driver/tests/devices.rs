@@ -8,8 +8,9 @@ use std::ptr::null_mut;
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
 use cuda_driver::functions::*;
+use cuda_driver::types::graph::KernelNodeParams;
 use cuda_driver::types::{CUmemAccessDesc, CUmemAllocationProp, CUmemLocation};
-use cust::sys::{CUcontext, CUdeviceptr, CUfunction, CUmemoryPool, CUuuid};
+use cust::sys::{CUcontext, CUdeviceptr, CUfunction, CUgraphNode, CUmemoryPool, CUuuid};
 
 /// Writes what it reads at `from` to `to`.
 const COPY: &CStr = c"
@@ -71,15 +72,24 @@ impl Machine {
         assert_eq!(unsafe { cuCtxSetCurrent(self.contexts[device]) }, 0);
     }
 
-    /// Copies a word with a kernel of the current device, and waits: what the driver answers.
-    fn copy(&self, mut to: CUdeviceptr, mut from: CUdeviceptr) -> c_int {
-        let (mut module, mut kernel): (_, CUfunction) = (null_mut(), null_mut());
-        let mut words = [&raw mut to, &raw mut from].map(<*mut u64>::cast::<c_void>);
-        // SAFETY: PTX with a NUL; handles to write to; as many parameters as the kernel has.
+    /// The kernel, loaded into the current context.
+    fn kernel(&self) -> CUfunction {
+        let (mut module, mut kernel) = (null_mut(), null_mut());
+        // SAFETY: PTX with a NUL; handles to write to.
         unsafe {
             assert_eq!(cuModuleLoadData(&mut module, COPY.as_ptr().cast()), 0);
             let found = cuModuleGetFunction(&mut kernel, module, c"copy".as_ptr());
             assert_eq!(found, 0);
+        }
+        kernel
+    }
+
+    /// Copies a word with a kernel of the current device, and waits: what the driver answers.
+    fn copy(&self, mut to: CUdeviceptr, mut from: CUdeviceptr) -> c_int {
+        let kernel = self.kernel();
+        let mut words = [&raw mut to, &raw mut from].map(<*mut u64>::cast::<c_void>);
+        // SAFETY: as many parameters as the kernel has.
+        unsafe {
             let (none, words) = (null_mut(), words.as_mut_ptr());
             let launched = cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, null_mut(), words, none);
             assert_eq!(launched, 0);
@@ -244,6 +254,52 @@ fn a_kernel_reaches_another_devices_memory_when_it_was_let_in() {
     // SAFETY: a context's handle.
     assert_eq!(unsafe { cuCtxDisablePeerAccess(peer) }, 0);
     assert_eq!(machine.copy(to, from), 700);
+}
+
+/// As tinygrad makes one of what it does on all devices.
+#[test]
+fn a_graph_has_kernels_of_several_devices() {
+    let machine = Machine::new();
+    let (mut graph, mut exec) = (null_mut(), null_mut());
+    // SAFETY: a handle to write to.
+    assert_eq!(unsafe { cuGraphCreate(&mut graph, 0) }, 0);
+    let mut before: CUgraphNode = null_mut();
+    let copies = [2, 0, 1].map(|device| {
+        machine.on(device);
+        let (mut to, mut from) = (memory(0), memory(7 + device as u32));
+        let mut words = [&raw mut to, &raw mut from].map(<*mut u64>::cast::<c_void>);
+        let how = KernelNodeParams {
+            func: machine.kernel(),
+            grid: [1; 3],
+            block: [1; 3],
+            shared_mem_bytes: 0,
+            kernel_params: words.as_mut_ptr(),
+            extra: null_mut(),
+            kern: null_mut(),
+            ctx: null_mut(),
+        };
+        let (after, count) = (before, usize::from(!before.is_null()));
+        // SAFETY: a handle to write to, a list of one node or none, and the kernel's parameters.
+        let made = unsafe { cuGraphAddKernelNode_v2(&mut before, graph, &after, count, &how) };
+        assert_eq!(made, 0);
+        (device, to)
+    });
+    machine.on(1);
+    // SAFETY: handles to write to, and such as were made.
+    unsafe {
+        assert_eq!(cuGraphInstantiateWithFlags(&mut exec, graph, 0), 0);
+        assert_eq!(cuGraphLaunch(exec, null_mut()), 0);
+        assert_eq!(cuCtxSynchronize(), 0);
+    }
+    for (device, to) in copies {
+        machine.on(device);
+        assert_eq!(word(to), 7 + device as u32);
+    }
+    // SAFETY: handles that were made.
+    unsafe {
+        assert_eq!(cuGraphExecDestroy(exec), 0);
+        assert_eq!(cuGraphDestroy(graph), 0);
+    }
 }
 
 #[test]

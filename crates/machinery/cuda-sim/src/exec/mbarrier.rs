@@ -230,7 +230,8 @@ pub unsafe fn change(sm: &mut Sm, inst: &Inst) -> Next {
 
 /// `mbarrier.test_wait` and `try_wait`: predicate 0, whether the phase is over that operand 2 is the state
 /// of, or, with `x` 1, the last one whose parity is operand 2; operand 1 the address row. `y` 1 gives way
-/// at once where it is not.
+/// at once where it is not. Where it is, all others that ask see it too before any of them goes on, and may
+/// make the barrier anew: on a GPU they ask all the while.
 ///
 /// # Safety
 /// As for [`init`].
@@ -255,6 +256,8 @@ pub unsafe fn wait(sm: &mut Sm, inst: &Inst) -> Next {
         // SAFETY: as above.
         let address = unsafe { sm.row::<u64>(inst, 1) }[lane].wrapping_add(inst.imm);
         sm.asks(inst, address, words[lane], patience);
+    } else {
+        sm.ends_turn_soon();
     }
     // SAFETY: operand 0 is a predicate.
     unsafe { sm.set_predicate(inst, 0, over) };

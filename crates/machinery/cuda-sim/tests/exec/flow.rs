@@ -1,6 +1,6 @@
 //! Control flow that a compiler seldom emits: branch tables, loops with two entries, guards.
 
-use crate::harness::{BLOCK_SIZES, Machine, kernel_of, module_of, words};
+use crate::harness::{BLOCK_SIZES, Machine, kernel_of, load_error, module_of, words};
 use crate::params;
 use cuda_sim::exec::FaultKind;
 
@@ -310,4 +310,35 @@ fn traps_and_breakpoints_name_the_thread() {
             + 1;
         assert_eq!(place.source.ptx_line as usize, line);
     }
+}
+
+/// A launch ends before the next begins, so what it waits for is there.
+#[test]
+fn a_launch_that_may_begin_early_waits_for_nothing() {
+    let ptx = |instruction: &str| {
+        kernel_of(&format!(
+            "griddepcontrol.launch_dependents;
+            setp.lt.u32 %p1, %t, 7;
+            @%p1 {instruction}
+            add.u32 %r1, %t, 5;
+            st.global.u32 [%mine], %r1;"
+        ))
+        .replace(".version 7.0\n.target sm_80", ".version 7.8\n.target sm_90")
+    };
+    compare(&ptx("griddepcontrol.wait;"), |t| t + 5);
+    for instruction in [
+        "griddepcontrol;",
+        "griddepcontrol.begin;",
+        "griddepcontrol.wait %r1;",
+        "griddepcontrol.wait.launch_dependents;",
+    ] {
+        let message = load_error(&ptx(instruction)).to_string();
+        assert!(
+            message.contains("is not simulated"),
+            "{instruction}: {message}"
+        );
+    }
+    let old = ptx("griddepcontrol.wait;").replace("sm_90", "sm_80");
+    let message = load_error(&old).to_string();
+    assert!(message.contains("sm_90"), "{message}");
 }

@@ -179,6 +179,34 @@ fn warps_hand_over_through_two_barriers() {
     );
 }
 
+/// Thread 0 makes a barrier anew as soon as it sees that its phase is over, as a solution of Mojo's puzzles does:
+/// others that ask meanwhile see that too, whichever warp it is of.
+#[test]
+fn a_barrier_is_made_anew_after_all_have_seen_its_phase_end() {
+    for first in [0, 32, 96, 224] {
+        let body = format!(
+            "setp.ne.u32 %p1, %t, {first};
+            @!%p1 mbarrier.init.shared.b64 [bar], 256;
+            mov.u32 %r1, 0;
+            bar.sync 0;
+        ROUND:
+            mbarrier.arrive.shared.b64 %d3, [bar];
+        WAIT:
+            mbarrier.test_wait.shared.b64 %p3, [bar], %d3;
+            @!%p3 bra WAIT;
+            @%p1 bra MADE;
+            mbarrier.init.shared.b64 [bar], 256;
+        MADE:
+            bar.sync 0;
+            add.u32 %r1, %r1, 1;
+            setp.lt.u32 %p4, %r1, 3;
+            @%p4 bra ROUND;
+            st.global.u32 [%mine], %r1;"
+        );
+        assert_eq!(words(&kernel(&body), 256).unwrap(), [3; 256], "{first}");
+    }
+}
+
 #[test]
 fn checks_know_who_waited_for_whom() {
     let run = |ptx: &str| {

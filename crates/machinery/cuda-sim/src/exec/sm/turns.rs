@@ -48,9 +48,14 @@ impl Sm {
         self.deadline = self.clock;
     }
 
-    /// The running warp's turn is over at the next basic block.
+    /// The running warp, which waits, has no more of its turn from the next basic block on.
     pub fn give_way_soon(&mut self) {
         self.waits = true;
+        self.ends_turn_soon();
+    }
+
+    /// The running warp's turn is over at the next basic block.
+    pub fn ends_turn_soon(&mut self) {
         self.turn.left = 0;
         self.deadline = self.clock;
     }

@@ -99,6 +99,15 @@ impl<'a> Lowering<'_, 'a> {
         Ok(())
     }
 
+    /// `griddepcontrol`: waits for the launches before this one, or lets those behind it begin. Each ends here
+    /// before the next begins, which is one of the times when it may.
+    pub fn grid_dependency(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        match (&instruction.modifiers[..], &instruction.operands[..]) {
+            (["wait"] | ["launch_dependents"], []) => self.nothing(),
+            _ => Err(self.unknown(instruction)),
+        }
+    }
+
     /// What needs nothing done.
     pub fn nothing(&mut self) -> Result<(), LoadError> {
         self.effect(control::nothing);

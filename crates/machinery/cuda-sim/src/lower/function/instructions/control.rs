@@ -21,6 +21,10 @@ pub const ENTRIES: &[Entry] = &[
     lowered("brkpt", ptx(1, 0).sm(11), |l, _| l.breakpoint())
         .guarded(Around)
         .ends_block(),
+    lowered("griddepcontrol", ptx(7, 8).sm(90), |l, i| {
+        l.grid_dependency(i)
+    })
+    .refuses_older(),
     // Nobody waits for the one or looks at the other.
     lowered("nanosleep", ptx(6, 3).sm(70), |l, _| l.sleep()),
     lowered("pmevent", ptx(1, 4), |l, _| l.nothing()),

@@ -35,10 +35,9 @@ pub const ENTRIES: &[Entry] = &[
     not_simulated("cp.reduce", ptx(8, 0).sm(90)),
     not_simulated("multimem", ptx(8, 1).sm(90)),
     not_simulated("tensormap", ptx(8, 3).sm(90)),
-    // Clusters of blocks, and grids that start each other.
+    // Clusters of blocks.
     not_simulated("barrier.cluster", ptx(7, 8).sm(90)),
     not_simulated("clusterlaunchcontrol", ptx(8, 6).sm(100)),
     not_simulated("getctarank", ptx(7, 8).sm(90)),
-    not_simulated("griddepcontrol", ptx(7, 8).sm(90)),
     not_simulated("mapa", ptx(7, 8).sm(90)),
 ];

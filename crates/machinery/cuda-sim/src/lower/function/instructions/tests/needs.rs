@@ -68,6 +68,7 @@ fn versions_and_capabilities_are_those_of_the_pages() {
         ("elect.sync", ptx(8, 0).sm(90)),
         ("brx.idx", ptx(6, 0).sm(30)),
         ("nanosleep.u32", ptx(6, 3).sm(70)),
+        ("griddepcontrol.wait", ptx(7, 8).sm(90)),
         ("discard.global.L2", ptx(7, 4).sm(80)),
         ("cp.async.wait_all", ptx(7, 0).sm(80)),
         ("cp.async.ca.shared.global.L2::128B", ptx(7, 4).sm(80)),
@@ -97,6 +98,7 @@ fn modules_for_older_gpus_are_refused_for_these_instructions_alone() {
     let wanted = [
         "cp.async",
         "cp.async.mbarrier",
+        "griddepcontrol",
         "ldmatrix",
         "mbarrier",
         "mbarrier.complete_tx",
