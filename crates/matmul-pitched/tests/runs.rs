@@ -236,7 +236,7 @@ fn output_that_nobody_takes() {
 #[cfg(unix)]
 #[test]
 fn ctrl_c_ends_a_long_run() {
-    let long = "--m 1600 --n 1600 --p 1600";
+    let long = |times| format!("--m {} --n 1600 --p 1600", 1600 * times);
     chapter().ends_at_ctrl_c(long, "mat_mul_pitched on the simulator");
 }
 
@@ -244,7 +244,7 @@ fn ctrl_c_ends_a_long_run() {
 #[cfg(unix)]
 #[test]
 fn ctrl_c_ends_a_long_reference() {
-    let long = "--m 4800 --n 6400 --p 3200";
+    let long = |times| format!("--m {} --n 6400 --p 3200", 4800 * times);
     let chapter = chapter().with("RAYON_NUM_THREADS", "1");
     chapter.ends_at_ctrl_c(long, "CPU reference");
 }

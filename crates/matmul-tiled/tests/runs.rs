@@ -271,20 +271,22 @@ fn output_that_nobody_takes() {
     chapter().copes_without_readers("--m 5 --n 3 --p 4");
 }
 
-/// Takes some seconds.
+/// Takes some seconds, and `times` as long.
 #[cfg(unix)]
-const LONG: &str = "--m 1600 --n 1600 --p 1600";
+fn long(times: u32) -> String {
+    format!("--m {} --n 1600 --p 1600", 1600 * times)
+}
 
 #[cfg(unix)]
 #[test]
 fn ctrl_c_ends_a_long_run() {
-    chapter().ends_at_ctrl_c(LONG, "mat_mul_pitched on the simulator");
+    chapter().ends_at_ctrl_c(long, "mat_mul_pitched on the simulator");
 }
 
 #[cfg(unix)]
 #[test]
 fn an_interrupt_ends_it_though_nobody_listens() {
-    chapter().ends_when_interrupted_unheard(LONG);
+    chapter().ends_when_interrupted_unheard(&long(1));
 }
 
 #[test]

@@ -222,9 +222,12 @@ fn one_variant_alone_has_no_relative_speed() {
     assert!(record["results"][0]["speedup"].is_null());
 }
 
-/// Takes some seconds on one thread, a launch over two: 40 times the default's work.
+/// Takes some seconds on one thread, a launch over one, and `times` as long: 40 times the default's work.
 #[cfg(unix)]
-const LONG: &str = "--width 2048 --height 2048 --spheres 200 --variant constant";
+fn long(times: u32) -> String {
+    let height = 2048 * times;
+    format!("--width 2048 --height {height} --spheres 200 --variant constant")
+}
 
 /// The chapter on one thread, so that what is long lasts on any computer.
 #[cfg(unix)]
@@ -234,33 +237,28 @@ fn slow() -> Chapter {
 
 #[cfg(unix)]
 #[test]
-fn a_long_run_shows_its_progress_in_a_terminal() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut terminal = slow().in_terminal(folder.path(), LONG);
-    terminal.wait_for("raytrace_constant on the simulator");
+fn a_long_run_shows_its_progress_in_a_terminal_alone() {
+    let label = "raytrace_constant on the simulator";
+    let (arguments, _folder, terminal) = slow().shows_progress(long, label);
     let (code, printed) = terminal.end();
     assert_eq!(code, 0, "{printed}");
     assert!(printed.contains(" %, "), "{printed}");
     assert!(printed.contains("| constant "), "{printed}");
-}
 
-#[cfg(unix)]
-#[test]
-fn there_is_no_progress_where_no_terminal_is() {
-    let run = slow().runs(LONG);
+    let run = slow().runs(&arguments);
     assert!(!run.stderr.contains('%'), "{}", run.stderr);
 }
 
 #[cfg(unix)]
 #[test]
 fn ctrl_c_ends_it_and_leaves_nothing() {
-    slow().ends_at_ctrl_c(LONG, "raytrace_constant on the simulator");
+    slow().ends_at_ctrl_c(long, "raytrace_constant on the simulator");
 }
 
 #[cfg(unix)]
 #[test]
 fn an_interrupt_ends_it_though_nobody_listens() {
-    slow().ends_when_interrupted_unheard(LONG);
+    slow().ends_when_interrupted_unheard(&long(1));
 }
 
 /// As soon as the picture is being written; then there is all of it, or none.

@@ -229,10 +229,8 @@ fn output_that_nobody_takes() {
 #[cfg(unix)]
 #[test]
 fn ctrl_c_ends_a_long_run() {
-    chapter().ends_at_ctrl_c(
-        "--size 33554432 --block 4",
-        "stencil_constant on the simulator",
-    );
+    let long = |times| format!("--size {} --block 4", 33_554_432 * times);
+    chapter().ends_at_ctrl_c(long, "stencil_constant on the simulator");
 }
 
 #[test]

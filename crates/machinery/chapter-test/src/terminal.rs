@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+use tempfile::TempDir;
 
 use crate::Chapter;
 use crate::chapter::files;
@@ -40,12 +41,10 @@ impl Chapter {
         }
     }
 
-    /// Runs it with `arguments` in a terminal, waits until the progress of `label` shows, and
-    /// presses Ctrl-C: it has to end and leave nothing.
-    pub fn ends_at_ctrl_c(&self, arguments: &str, label: &str) {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let mut terminal = self.in_terminal(folder.path(), arguments);
-        terminal.wait_for(&format!("{label} ["));
+    /// Runs it in a terminal, waits until the progress of `label` shows, and presses Ctrl-C: it has
+    /// to end and leave nothing. What `long` is: see [`Chapter::shows_progress`].
+    pub fn ends_at_ctrl_c(&self, long: impl Fn(u32) -> String, label: &str) {
+        let (_, folder, mut terminal) = self.shows_progress(long, label);
         terminal.interrupt();
         let (code, printed) = terminal.end();
         assert_eq!(code, 130, "{printed}");
@@ -54,17 +53,47 @@ impl Chapter {
         assert!(!printed.contains('|'), "results:\n{printed}");
         assert!(files(folder.path()).is_empty(), "files were left behind");
     }
+
+    /// Runs it in a terminal until the progress of `label` shows, which only work of over a second has:
+    /// with `long(1)` as arguments, and where a fast computer has done that before, with `long(4)` and
+    /// so on. Returns the arguments, and the program in its folder.
+    pub fn shows_progress(
+        &self,
+        long: impl Fn(u32) -> String,
+        label: &str,
+    ) -> (String, TempDir, Terminal) {
+        let bar = format!("{label} [");
+        let mut seen = String::new();
+        for times in [1, 4, 16, 64] {
+            let arguments = long(times);
+            let folder = tempfile::tempdir().expect("a temporary folder");
+            let mut terminal = self.in_terminal(folder.path(), &arguments);
+            if terminal.shows(&bar) {
+                return (arguments, folder, terminal);
+            }
+            seen = terminal.end().1;
+        }
+        panic!("ended without '{bar}' each time; the last printed:\n{seen}");
+    }
 }
 
 impl Terminal {
     /// Waits until the program has printed `text`; it must not end before.
     pub fn wait_for(&mut self, text: &str) {
+        if !self.shows(text) {
+            let status = self.child.wait().expect("the program ends");
+            panic!("ended ({status}) without '{text}':\n{}", self.seen);
+        }
+    }
+
+    /// Waits until the program has printed `text`; false where it ended before.
+    fn shows(&mut self, text: &str) -> bool {
         while !self.seen.contains(text) {
             if !self.read() {
-                let status = self.child.wait().expect("the program ends");
-                panic!("ended ({status}) without '{text}':\n{}", self.seen);
+                return false;
             }
         }
+        true
     }
 
     /// Presses Ctrl-C.
