@@ -3,6 +3,7 @@
 // Clusters of blocks and tiles of more than a warp are not here.
 
 #pragma once
+#define _COOPERATIVE_GROUPS_H_ // programs ask for it
 
 #if defined(__CUDA__)
 

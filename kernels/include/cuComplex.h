@@ -1,6 +1,7 @@
 // Complex numbers in single and double precision, for host and device, C and C++.
 
 #pragma once
+#define CU_COMPLEX_H_ // programs ask for it
 
 #include <math.h>
 

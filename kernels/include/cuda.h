@@ -1,6 +1,7 @@
 // The driver API's functions, for C and C++: those that programs are linked with here.
 
 #pragma once
+#define __cuda_cuda_h__ // programs ask for it
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,6 +2,7 @@
 // device; mathematics, shuffles, loads and atomics for the device.
 
 #pragma once
+#define __CUDA_BF16_H__ // programs ask for it
 
 #include "warpbook/narrow/bfloat16_type.h"
 

@@ -6,6 +6,7 @@
 // the C++ library, and the rest after it.
 
 #pragma once
+#define __CUDA_RUNTIME_H__ // programs ask for it
 
 #if defined(__CUDA__)
 #include "math_functions.h"

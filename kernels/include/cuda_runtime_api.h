@@ -2,6 +2,7 @@
 // warpbook/runtime_templates.h.
 
 #pragma once
+#define __CUDA_RUNTIME_API_H__ // programs ask for it
 
 #define CUDART_VERSION 12080
 
@@ -272,6 +273,14 @@ cudaError_t cudaStreamGetPriority(cudaStream_t hStream, int *priority)
     WARPBOOK_PER_THREAD(cudaStreamGetPriority_ptsz);
 cudaError_t cudaStreamGetDevice(cudaStream_t hStream, int *device)
     WARPBOOK_PER_THREAD(cudaStreamGetDevice_ptsz);
+cudaError_t cudaStreamGetAttribute(cudaStream_t hStream, enum cudaLaunchAttributeID attr,
+                                   union cudaLaunchAttributeValue *value_out)
+    WARPBOOK_PER_THREAD(cudaStreamGetAttribute_ptsz);
+cudaError_t cudaStreamSetAttribute(cudaStream_t hStream, enum cudaLaunchAttributeID attr,
+                                   const union cudaLaunchAttributeValue *value)
+    WARPBOOK_PER_THREAD(cudaStreamSetAttribute_ptsz);
+cudaError_t cudaStreamCopyAttributes(cudaStream_t dst, cudaStream_t src)
+    WARPBOOK_PER_THREAD(cudaStreamCopyAttributes_ptsz);
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback,
                                   void *userData, unsigned int flags)
     WARPBOOK_PER_THREAD(cudaStreamAddCallback_ptsz);

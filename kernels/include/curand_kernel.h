@@ -5,6 +5,7 @@
 // library.
 
 #pragma once
+#define CURAND_KERNEL_H_ // programs ask for it
 
 #if defined(__CUDA__)
 

@@ -1,6 +1,7 @@
 // The functions of a kernel that are neither mathematics nor the C++ library.
 
 #pragma once
+#define __DEVICE_FUNCTIONS_H__ // programs ask for it
 
 #if defined(__CUDA__)
 #include "device_launch_parameters.h"

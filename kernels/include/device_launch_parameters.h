@@ -1,6 +1,7 @@
 // Which thread this is: `threadIdx`, `blockIdx`, `blockDim`, `gridDim`, `warpSize`.
 
 #pragma once
+#define __DEVICE_LAUNCH_PARAMETERS_H__ // programs ask for it
 
 #include "vector_types.h"
 

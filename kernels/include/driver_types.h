@@ -1,6 +1,7 @@
 // The types of the runtime API.
 
 #pragma once
+#define __DRIVER_TYPES_H__ // programs ask for it
 
 #include <limits.h>
 #include <stddef.h>
@@ -222,6 +223,10 @@ struct cudaMemPoolProps {
     unsigned char reserved[54];
 };
 
+struct cudaMemPoolPtrExportData {
+    unsigned char reserved[64];
+};
+
 typedef struct cudaIpcEventHandle_st {
     char reserved[CUDA_IPC_HANDLE_SIZE];
 } cudaIpcEventHandle_t;
@@ -239,8 +244,18 @@ struct cudaLaunchParams {
     cudaStream_t stream;
 };
 
+// Which part of memory is to stay in the L2 cache, and how much of it.
+struct cudaAccessPolicyWindow {
+    void *base_ptr;
+    size_t num_bytes;
+    float hitRatio;
+    enum cudaAccessProperty hitProp;
+    enum cudaAccessProperty missProp;
+};
+
 typedef union cudaLaunchAttributeValue {
     char pad[64];
+    struct cudaAccessPolicyWindow accessPolicyWindow;
     int cooperative;
     enum cudaSynchronizationPolicy syncPolicy;
     struct {
@@ -250,6 +265,15 @@ typedef union cudaLaunchAttributeValue {
     int priority;
     unsigned int sharedMemCarveout;
 } cudaLaunchAttributeValue;
+
+// A stream's attributes are those of a launch.
+#define cudaStreamAttrID cudaLaunchAttributeID
+#define cudaStreamAttrValue cudaLaunchAttributeValue
+#define cudaStreamAttributeAccessPolicyWindow cudaLaunchAttributeAccessPolicyWindow
+#define cudaStreamAttributeSynchronizationPolicy cudaLaunchAttributeSynchronizationPolicy
+#define cudaStreamAttributeMemSyncDomainMap cudaLaunchAttributeMemSyncDomainMap
+#define cudaStreamAttributeMemSyncDomain cudaLaunchAttributeMemSyncDomain
+#define cudaStreamAttributePriority cudaLaunchAttributePriority
 
 typedef struct cudaLaunchAttribute_st {
     cudaLaunchAttributeID id;

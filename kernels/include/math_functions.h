@@ -5,6 +5,7 @@
 // It has to stand before any header of C++ (see mathematics/overloads.h).
 
 #pragma once
+#define __MATH_FUNCTIONS_H__ // programs ask for it
 
 #if defined(__clang__) && defined(__CUDA__)
 

@@ -1,6 +1,7 @@
 // Surfaces: images that a kernel reads and writes.
 
 #pragma once
+#define __SURFACE_TYPES_H__ // programs ask for it
 
 #include "driver_types.h"
 

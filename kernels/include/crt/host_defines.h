@@ -4,6 +4,7 @@
 // so that headers which use them can be read there, too.
 
 #pragma once
+#define __HOST_DEFINES_H__ // programs ask for it
 
 #if defined(__CUDA__)
 #define __host__ __attribute__((host))

@@ -10,6 +10,7 @@ mod messages;
 mod pass;
 mod together;
 mod undefined;
+mod without_body;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

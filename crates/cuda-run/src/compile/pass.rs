@@ -1,6 +1,5 @@
 //! One file, compiled: for the GPU, and for the host with what came of that in it.
 
-use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -9,7 +8,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
-use super::{Compiler, Goal, messages};
+use super::{Compiler, Goal, messages, without_body};
 
 /// What a file is, by its ending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -259,15 +258,15 @@ impl File {
     }
 }
 
-/// Mends a fault of older clangs in the PTX.
+/// Mends a fault of older clangs in the PTX, and puts in what clang leaves to a library.
 pub fn mend(ptx: &Path) -> Result<()> {
     let text = fs::read_to_string(ptx).with_context(|| format!("cannot read {}", ptx.display()))?;
-    match kernel_build::mend_bit_fields(&text) {
-        Cow::Borrowed(_) => Ok(()),
-        Cow::Owned(text) => {
-            fs::write(ptx, text).with_context(|| format!("cannot write {}", ptx.display()))
-        }
+    let mended = kernel_build::mend_bit_fields(&text);
+    let mended = without_body::that_traps(&mended);
+    if *mended == *text {
+        return Ok(());
     }
+    fs::write(ptx, &*mended).with_context(|| format!("cannot write {}", ptx.display()))
 }
 
 /// PTX ends with a NUL where it is loaded, which newer clangs do not put behind what they take into an object.

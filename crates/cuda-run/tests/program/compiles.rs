@@ -187,3 +187,27 @@ pub fn no_clang() -> Result<(), Failed> {
     assert_eq!(run.stderr.matches("error: ").count(), 1, "{run:#?}");
     Ok(())
 }
+
+/// NVIDIA's samples, and many programs with them, ask so whether they may use the runtime API.
+pub fn read_headers() -> Result<(), Failed> {
+    let folder = Folder::new();
+    folder.write(
+        "asks.cu",
+        r#"#include <cooperative_groups.h>
+#include <cuda.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#if !defined(__CUDA_RUNTIME_H__) || !defined(__CUDA_RUNTIME_API_H__) || !defined(__DRIVER_TYPES_H__)
+#error the runtime API
+#endif
+#if !defined(__cuda_cuda_h__) || !defined(__VECTOR_TYPES_H__) || !defined(__CUDA_FP16_H__)
+#error other headers
+#endif
+int main() {
+    CUcomputemode mode = CU_COMPUTEMODE_PROHIBITED;
+    return mode != 2;
+}
+"#,
+    );
+    folder.run(&["--quiet", "asks.cu"]).says(0, &[])
+}

@@ -112,6 +112,17 @@ pub fn heap() -> Result<(), Failed> {
         .says(0, &["was freed before", "in kernel twice", "twice.cu:4"])
 }
 
+/// Of a class with a function that has no body, too: its table names one that no file defines.
+pub fn virtual_functions() -> Result<(), Failed> {
+    let folder = Folder::new();
+    for linked in ["-rdc=false", "-rdc=true"] {
+        let run = folder.run(&["--quiet", linked, "virtual.cu"]);
+        run.says(0, &[])?;
+        assert_eq!(run.stdout, "areas: right\n", "{linked}: {run:#?}");
+    }
+    Ok(())
+}
+
 pub fn flushed() -> Result<(), Failed> {
     let folder = Folder::new();
     folder.write(

@@ -92,7 +92,12 @@ fn main() -> ExitCode {
                 kernels::graphs,
             ),
             with_clang("kernels take memory and give it back", kernels::heap),
+            with_clang("kernels call virtual functions", kernels::virtual_functions),
             with_clang("a program uses several GPUs", kernels::devices),
+            with_clang(
+                "headers are known by NVIDIA's names for having been read",
+                compiles::read_headers,
+            ),
             with_clang(
                 "small floats are 0 where nvcc's flag says so",
                 kernels::flushed,

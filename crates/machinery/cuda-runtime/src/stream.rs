@@ -5,6 +5,7 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::null_mut;
 
 use cuda_driver::functions as cu;
+use cuda_driver::types::CUlaunchAttributeValue;
 use cust_raw::{CUevent, CUhostFn, CUresult, CUstream};
 
 use crate::arguments::Out;
@@ -121,6 +122,35 @@ pub unsafe fn priority(stream: CUstream, priority: *mut c_int) -> Answer {
     context()?;
     // SAFETY: the caller's promise.
     driver(unsafe { cu::cuStreamGetPriority(named(stream), priority) })
+}
+
+/// `cudaStreamGetAttribute`: the attributes of streams are the driver's, numbers and values alike.
+pub unsafe fn attribute(
+    stream: CUstream,
+    attribute: c_int,
+    value: *mut CUlaunchAttributeValue,
+) -> Answer {
+    context()?;
+    // SAFETY: the caller's promise.
+    driver(unsafe { cu::cuStreamGetAttribute(named(stream), attribute, value) })
+}
+
+/// `cudaStreamSetAttribute`.
+pub unsafe fn set_attribute(
+    stream: CUstream,
+    attribute: c_int,
+    value: *const CUlaunchAttributeValue,
+) -> Answer {
+    context()?;
+    // SAFETY: the caller's promise.
+    driver(unsafe { cu::cuStreamSetAttribute(named(stream), attribute, value) })
+}
+
+/// `cudaStreamCopyAttributes`.
+pub unsafe fn copy_attributes(to: CUstream, from: CUstream) -> Answer {
+    context()?;
+    // SAFETY: any stream may be named.
+    driver(unsafe { cu::cuStreamCopyAttributes(named(to), named(from)) })
 }
 
 /// `cudaStreamGetDevice`: a stream's device, which here is the current one's, whose streams alone a

@@ -3,7 +3,7 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use cust_raw::{CUarray, CUevent, CUstream};
+use cust_raw::{CUarray, CUevent, CUmemoryPool, CUstream};
 
 use super::entry::Entry;
 use crate::last_error::{call, missing};
@@ -17,6 +17,14 @@ functions! {
     cudaIpcCloseMemHandle(at: *mut c_void);
     cudaIpcGetEventHandle(handle: *mut c_void, event: CUevent);
     cudaIpcOpenEventHandle(event: *mut CUevent, handle: IpcHandle);
+    cudaMemPoolExportToShareableHandle(
+        handle: *mut c_void, pool: CUmemoryPool, kind: c_int, flags: c_uint,
+    );
+    cudaMemPoolImportFromShareableHandle(
+        pool: *mut CUmemoryPool, handle: *mut c_void, kind: c_int, flags: c_uint,
+    );
+    cudaMemPoolExportPointer(data: *mut c_void, at: *mut c_void);
+    cudaMemPoolImportPointer(at: *mut *mut c_void, pool: CUmemoryPool, data: *mut c_void);
     cudaMallocMipmappedArray(
         to: *mut *mut c_void, format: *const ChannelFormat, extent: Extent, levels: c_uint,
         flags: c_uint,

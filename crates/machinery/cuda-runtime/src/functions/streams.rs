@@ -2,6 +2,7 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
+use cuda_driver::types::CUlaunchAttributeValue;
 use cust_raw::{CUevent, CUhostFn, CUstream};
 
 use super::entry::Entry;
@@ -33,6 +34,15 @@ functions! {
     cudaStreamGetDevice(
         stream: CUstream, device: *mut c_int,
     ) | cudaStreamGetDevice_ptsz => stream::device;
+    cudaStreamGetAttribute(
+        stream: CUstream, attribute: c_int, value: *mut CUlaunchAttributeValue,
+    ) | cudaStreamGetAttribute_ptsz => stream::attribute;
+    cudaStreamSetAttribute(
+        stream: CUstream, attribute: c_int, value: *const CUlaunchAttributeValue,
+    ) | cudaStreamSetAttribute_ptsz => stream::set_attribute;
+    cudaStreamCopyAttributes(
+        to: CUstream, from: CUstream,
+    ) | cudaStreamCopyAttributes_ptsz => stream::copy_attributes;
     cudaStreamAddCallback(
         stream: CUstream, callback: Callback, data: *mut c_void, flags: c_uint,
     ) | cudaStreamAddCallback_ptsz => stream::callback;

@@ -5,6 +5,7 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use cuda_driver::functions as cu;
+use cuda_driver::types::CUlaunchAttributeValue;
 use cuda_runtime as cuda;
 use cust_raw::{CUevent, CUstream};
 
@@ -14,6 +15,33 @@ use cuda_runtime::types::Dim3;
 /// `cudaStreamPerThread`.
 fn per_thread() -> CUstream {
     std::ptr::without_provenance_mut(2)
+}
+
+/// `cudaStreamAttributeAccessPolicyWindow`: which memory is to stay in the L2 cache.
+const WINDOW: c_int = 1;
+
+#[test]
+fn a_stream_keeps_its_attributes() {
+    start();
+    let mut stream = null_mut();
+    let mut other = null_mut();
+    let value = CUlaunchAttributeValue([7; 16]);
+    let mut found = CUlaunchAttributeValue([1; 16]);
+    // SAFETY: handles and values are written.
+    unsafe {
+        ok(cuda::cudaStreamCreate(&mut stream));
+        ok(cuda::cudaStreamCreate(&mut other));
+        ok(cuda::cudaStreamGetAttribute(stream, WINDOW, &mut found));
+        assert_eq!(found.0, [0; 16]);
+        ok(cuda::cudaStreamSetAttribute(stream, WINDOW, &value));
+        ok(cuda::cudaStreamCopyAttributes(other, stream));
+        ok(cuda::cudaStreamGetAttribute(other, WINDOW, &mut found));
+        assert_eq!(found.0, value.0);
+        let wrong = cuda::cudaStreamSetAttribute(stream, 77, &value);
+        fails(wrong, "cudaErrorInvalidValue");
+        ok(cuda::cudaStreamDestroy(stream));
+        ok(cuda::cudaStreamDestroy(other));
+    }
 }
 
 #[test]
