@@ -254,6 +254,29 @@ fn a_capture_goes_on_in_a_graph_that_is_there() {
     assert_eq!(status(on), 0);
 }
 
+/// NVIDIA's sample graphMemoryNodes does so.
+#[test]
+fn a_stream_that_was_joined_may_go_before_the_end() {
+    let simulator = Simulator::new();
+    let (first, second) = (stream(1), stream(1));
+    let (fork, join) = (event(), event());
+    // SAFETY: any handles may be named.
+    let graph = unsafe {
+        ok(cu::cuStreamBeginCapture_v2(first, 0));
+        ok(cu::cuMemsetD32Async(simulator.words, 1, WORDS, first));
+        ok(cu::cuEventRecord(fork, first));
+        ok(cu::cuStreamWaitEvent(second, fork, 0));
+        ok(simulator.launch(simulator.add, 2, second));
+        ok(cu::cuEventRecord(join, second));
+        ok(cu::cuStreamWaitEvent(first, join, 0));
+        ok(cu::cuStreamDestroy_v2(second));
+        ok(cu::cuEventDestroy_v2(join));
+        end(first)
+    };
+    run(executable(graph));
+    assert_eq!(simulator.value(), 3);
+}
+
 #[test]
 fn events_that_others_know_become_nodes() {
     let _simulator = Simulator::new();

@@ -176,17 +176,17 @@ pub fn forget_event(event: EventId) {
     }
 }
 
-/// A stream is destroyed. A capture that began in it is over; another one has lost a part.
+/// A stream is destroyed. A capture that began in it is over. Another one keeps what was done in it, which has
+/// to be joined as before: NVIDIA's sample graphMemoryNodes destroys a stream between joining it and the end.
 pub fn forget_stream(stream: StreamId) {
     let Some(mut captures) = any() else { return };
-    let Some(member) = captures.streams.remove(&stream) else {
+    let Some(member) = captures.streams.get(&stream) else {
         return;
     };
-    let capture = captures.captures.get_mut(&member.capture);
-    let Some(capture) = capture else { return };
-    capture.valid = false;
-    if capture.origin == stream
-        && let Some(ended) = captures.end(member.capture)
+    let id = member.capture;
+    let begun_here = captures.captures.get(&id).map(|capture| capture.origin) == Some(stream);
+    if begun_here
+        && let Some(ended) = captures.end(id)
         && !ended.given
     {
         drop(captures);
