@@ -17,6 +17,7 @@ PIECES = re.compile(
 INCLUDE = re.compile(r"\{\{#\w+")
 ELSEWHERE = re.compile(r"[a-z]+:")
 LINE = re.compile(r"L(\d+)(-L(\d+))?")
+EMPHASIS = re.compile(r"(?<![\w*])(\*\*?|__?)(?=\S)(.+?)(?<=\S)\1(?![\w*])")
 NAMED = re.compile(r"<\w[^>]*\b(?:id|name)=\"([^\"]+)\"")
 
 
@@ -75,6 +76,8 @@ def anchors(file):
 
 def anchor(heading):
     """The name of a heading: small letters, a hyphen for each blank, nothing else but letters, digits and _."""
-    shown = re.sub(r"!?\[([^\[\]]*)\]\([^()]*\)", r"\1", heading).replace("`", "")
-    shown = re.sub(r"(?<![\w*])(\*\*?|_)(?=\S)(.+?)(?<=\S)\1(?![\w*])", r"\2", shown)
+    shown = re.sub(r"!?\[([^\[\]]*)\]\([^()]*\)", r"\1", heading)
+    pieces = shown.split("`")  # every other one is code, in which no mark makes emphasis
+    pieces[::2] = [EMPHASIS.sub(r"\2", piece) for piece in pieces[::2]]
+    shown = "".join(pieces)
     return re.sub(r"[^\w\- ]", "", shown.strip().lower()).replace(" ", "-")
