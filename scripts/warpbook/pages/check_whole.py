@@ -31,7 +31,7 @@ class Whole(unittest.TestCase):
         self.put("docs/figures/pitch.en.svg", '<svg>\n<title id="t">Rows</title>\n</svg>\n')
         self.put("docs/figures/pitch.zh.svg", '<svg>\n<title id="t">行</title>\n</svg>\n')
         for tree in ("en", "zh"):
-            self.put(f"docs/{tree}/SUMMARY.md", "# Book\n\n[One](one.md)\n\n# Rest\n\n- [Two](two.md)\n")
+            self.put(f"docs/{tree}/SUMMARY.md", "# Book\n\n- [One](one.md)\n  - [Two](two.md)\n\n# Rest\n")
             self.put(
                 f"docs/{tree}/one.md",
                 "# One\n\n<!-- given 5 -->\nSee [two](two.md#a-b) and [`add`, kernels/add.cu:4](../../kernels/add.cu#L4).\n\n"
@@ -49,6 +49,7 @@ class Whole(unittest.TestCase):
         self.assertIn("![Rows](../../figures/pitch.en.svg)", page)
         self.assertIn("[two](two.md#a-b)", page)
         self.assertIn("(../../../kernels/add.cu#L4)", page)
+        self.assertIn("- [One](one.md)\n  - [Two](two.md)\n", (docs / "pages/en/README.md").read_text(encoding="utf-8"))
         self.assertNotIn("given 5", page)
         self.assertNotIn("{{#", page)
         self.assertEqual(whole.check(docs, self.root), ([], 6))

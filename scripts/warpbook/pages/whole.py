@@ -35,9 +35,9 @@ WORDS = {
 }
 FIGURE = re.compile(r"^\{\{#include ([^}:]+\.svg)\}\}$", re.MULTILINE)
 TITLE = re.compile(r"<title[^>]*>([^<]*)</title>")
-PART = re.compile(r"^(?:- )?\[([^\]]+)\]\(([^)]+)\)|^# (.+)", re.MULTILINE)
+PART = re.compile(r"^( *)(?:- )?\[([^\]]+)\]\(([^)]+)\)|^# (.+)", re.MULTILINE)
 # What takes a script is not there; in its place is what a comment behind it says.
-SCRIPT = re.compile(r'^<div id="\w+"[^>]*></div>\n<noscript>.*</noscript>\n(?=<!-- on GitHub: )', re.MULTILINE)
+SCRIPT = re.compile(r'^<div id="\w+"[^>]*></div>\n<noscript>.*</noscript>\n\n(?=<!-- on GitHub: )', re.MULTILINE)
 INSTEAD = re.compile(r"^<!-- on GitHub: (.*) -->$", re.MULTILINE)
 
 
@@ -82,7 +82,7 @@ def pages(docs, root):
     for language in LANGUAGES:
         tree, folder = docs / language, docs / FOLDER / language
         parts = contents(tree)
-        own = [(title, name) for title, name in parts if name and not name.startswith("results/")]
+        own = [(title, name) for _, title, name in parts if name and not name.startswith("results/")]
         for number, (_, name) in enumerate(own):
             around = own[max(number - 1, 0) : number], own[number + 1 : number + 2]
             made[folder / name] = whole(tree / name, language, around, root)
@@ -96,9 +96,9 @@ def files(docs):
 
 
 def contents(tree):
-    """What SUMMARY.md lists, in its order: title and page, or the title of a part and None."""
+    """What SUMMARY.md lists, in its order: how far in it stands, its title and page; of a part no page."""
     text = (tree / "SUMMARY.md").read_text(encoding="utf-8").partition("\n")[2]
-    return [(part[1] or part[3], part[2]) for part in PART.finditer(text)]
+    return [(part[1], part[2] or part[4], part[3]) for part in PART.finditer(text)]
 
 
 def listing(parts, language):
@@ -107,9 +107,9 @@ def listing(parts, language):
     source = f"docs/{language}/SUMMARY.md"
     lines = [head(language, source, f"../../{language}/SUMMARY.md", "README.md", first=True)]
     lines += [f"# {words['contents']}", "", words["about"], ""]
-    for title, name in parts:
+    for inward, title, name in parts:
         if name:
-            lines.append(f"- [{title}]({'../../' if name.startswith('results/') else ''}{name})")
+            lines.append(f"{inward}- [{title}]({'../../' if name.startswith('results/') else ''}{name})")
         else:
             lines += ["", f"## {title}", ""]
     return "\n".join(lines) + "\n"
