@@ -154,6 +154,8 @@ def whole_pages():
     """Makes the pages that GitHub shows whole."""
     for file in whole.write(DOCS, ROOT):
         print(f"made     {shown(file)}" if file.exists() else f"removed  {shown(file)}")
+    for comment in comments.prune(DOCS):
+        print(f"not in {comments.FILE.name}, and left out of the Chinese page: {comment}")
 
 
 def update(programs):

@@ -6,6 +6,7 @@ says what there is to say.
 """
 
 import functools
+import json
 import re
 import tomllib
 
@@ -107,8 +108,23 @@ def wrapped(text):
 
 def check(docs):
     """Comments in comments.toml that no listing of a Chinese page has any more, a sentence each."""
-    english = {one for file in (docs / "zh").glob("*.md") for one in comments(file)}
-    return [f"{FILE.name}: no listing has {one!r}: remove it" for one in known() if one not in english]
+    there = shown(docs)
+    return [f"{FILE.name}: no listing has {one!r}: scripts/book --pages removes it" for one in known() if one not in there]
+
+
+def prune(docs):
+    """Removes such comments, each on a line of its own; the comments that are not in Chinese yet."""
+    there, text = shown(docs), FILE.read_text(encoding="utf-8")
+    for one in known():
+        if one not in there:
+            text = text.replace(f"{json.dumps(one, ensure_ascii=False)} = {json.dumps(known()[one], ensure_ascii=False)}\n", "")
+    FILE.write_text(text, encoding="utf-8")
+    return [one for one in there if not found(one)]
+
+
+def shown(docs):
+    """The comments of the listings of all Chinese pages, in their order."""
+    return list(dict.fromkeys(one for file in sorted((docs / "zh").glob("*.md")) for one in comments(file)))
 
 
 def comments(page):
