@@ -101,7 +101,7 @@ pub fn hierarchy(language: Language) -> Result<String> {
     y += PAD + 1.0;
     let text = language.of(
         "device memory: global, constant, local",
-        "设备内存：全局内存、常量内存、本地内存都在其中",
+        "设备内存：全局内存、常量内存、局部内存都在其中",
     );
     named(&mut svg, [PAD, y, inner], Class::C, text);
     y += HIGH;

@@ -58,7 +58,9 @@ pub fn mma(language: Language) -> Result<String> {
     }
     let products = M * N * K;
     let result = language.of(
-        format!("{products} multiply-adds in one instruction, where a warp’s multiply-add makes 32"),
+        format!(
+            "{products} multiply-adds in one instruction, where a warp’s multiply-add makes 32"
+        ),
         format!("一条指令完成 {products} 次乘加，线程束的一条普通乘加指令是 32 次"),
     );
     let y = svg.paragraph(top + M as f64 * CELL + 4.0, Class::Bold, &result);

@@ -73,7 +73,7 @@ pub fn link(language: Language) -> Result<String> {
     let note = language.of(
         "Time runs to the right. The link has two directions: while a chunk’s inputs go there, the sums of the \
          chunk before come back. Lengths are drawn, not measured.",
-        "时间向右。链路有两个方向：一块的输入传过去时，前一块的和正在传回来。长度只是示意，不是测量值。",
+        "时间向右。总线有两个方向：一块的输入传过去时，前一块的和正在传回来。长度只是示意，不是测量值。",
     );
     svg.paragraph(y + 6.0, Class::Faint, note);
     Ok(svg.finish(note))
