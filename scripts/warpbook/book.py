@@ -9,7 +9,9 @@ import sys
 import time
 
 from . import ROOT, TARGET, flags as shared
-from .pages import browser, built, console, explorer, figures, places, reading, search, sources
+from .pages import (
+    browser, built, console, explorer, figures, places, reading, search, sources, terms,
+)  # fmt: skip
 
 DOCS = ROOT / "docs"
 BOOK = TARGET / "book"
@@ -87,7 +89,7 @@ def check_sources():
     """Ends with an error where a page is wrong as it is written."""
     unknown, known = figures.check(DOCS, ROOT)
     moved, places_known = places.check(written(), ROOT)
-    report(sources.check(DOCS, ROOT) + unknown + moved)
+    report(sources.check(DOCS, ROOT) + unknown + moved + terms.check(DOCS, ROOT))
     print(f"{known} figures have a source, {places_known} links lead to the line they name.")
 
 

@@ -22,7 +22,7 @@ const BYTES: u64 = 64 << 10;
 pub fn scattered(language: Language) -> Result<String> {
     let title = language.of(
         "32 scattered values of a warp, read from constant, global and shared memory",
-        "线程束的 32 个零散的值：从常量内存、全局内存和共享内存读取",
+        "线程束的 32 个分散的值：从常量内存、全局内存和共享内存读取",
     );
     let mut svg = Svg::new("ladder-scattered", title);
     let mut y = warp(&mut svg, 0.0, language) + 8.0;
