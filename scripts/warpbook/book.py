@@ -10,7 +10,7 @@ import time
 
 from . import ROOT, TARGET, flags as shared
 from .pages import browser, built, code, comments, console, explorer, figures, github, narrow, places, reading
-from .pages import search, sources, ways, whole
+from .pages import search, sources, terms, ways, whole
 
 DOCS = ROOT / "docs"
 BOOK = TARGET / "book"
@@ -99,7 +99,8 @@ def check_sources():
     dead, links = github.check(shown_on_github(), ROOT)
     dead += [*whole.unwhole(shown_on_github(), ROOT), *ways.on_github(DOCS, ROOT)]
     wide = [f"{file.relative_to(ROOT)}: {one}" for file in whole.files(DOCS) for one in narrow.wide(file)]
-    report(sources.check(DOCS, ROOT) + unknown + moved + (stale or dead + wide) + comments.check(DOCS))
+    wrong = sources.check(DOCS, ROOT) + unknown + moved + terms.check(DOCS, ROOT) + comments.check(DOCS)
+    report(wrong + (stale or dead + wide))
     print(f"{known} figures have a source, {places_known} links lead to the line they name.")
     print(f"{made} whole pages are up to date, and {links} links on GitHub arrive.")
 
