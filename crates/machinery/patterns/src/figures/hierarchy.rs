@@ -14,7 +14,7 @@ const HIGH: f64 = LEADING + 8.0;
 
 fn named(svg: &mut Svg, [x, y, wide]: [f64; 3], class: Class, name: &str) {
     svg.rect(x, y, wide, HIGH, class);
-    svg.text_middle(x + wide / 2.0, y + 17.0, Class::Ink, name);
+    svg.text_middle(x + wide / 2.0, y + 17.0, Class::Inside, name);
 }
 
 pub fn hierarchy(language: Language) -> Result<String> {
@@ -59,7 +59,7 @@ pub fn hierarchy(language: Language) -> Result<String> {
             svg.text_middle(
                 x + PAD + half / 2.0,
                 y + 24.0 + f64::from(line) * LEADING,
-                Class::Ink,
+                Class::Inside,
                 word,
             );
         }

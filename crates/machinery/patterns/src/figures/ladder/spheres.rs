@@ -9,13 +9,17 @@ use crate::language::Language;
 /// A float's side, and that of a sphere's 16 bytes.
 const CELL: f64 = 24.0;
 
-/// What a test reads is coloured, the rest grey.
+/// What a test reads is coloured, the rest empty.
 fn floats(svg: &mut Svg, [x, y]: [f64; 2], fields: &[(&str, bool)]) {
     for (number, &(field, tested)) in fields.iter().enumerate() {
         let x = x + number as f64 * CELL;
-        let class = if tested { Class::B } else { Class::Waste };
+        let (class, text) = if tested {
+            (Class::B, Class::Inside)
+        } else {
+            (Class::Empty, Class::Ink)
+        };
         svg.rect(x, y, CELL - 1.5, 18.0, class);
-        svg.text_middle(x + CELL / 2.0 - 1.0, y + 13.5, Class::Ink, field);
+        svg.text_middle(x + CELL / 2.0 - 1.0, y + 13.5, text, field);
     }
 }
 
@@ -102,6 +106,13 @@ pub fn culled(language: Language) -> Result<String> {
         "触及线程块的像素矩形的球，以及没有触及的球",
     );
     let mut svg = Svg::new("ladder-culled", title);
+    let [x, y, wide, high] = BLOCK;
+    svg.text(
+        x + 6.0,
+        y + 28.0,
+        Class::Ink,
+        language.of("block", "线程块"),
+    );
     for [x, y, radius] in SPHERES {
         let class = if touches([x, y, radius]) {
             Class::B
@@ -118,7 +129,6 @@ pub fn culled(language: Language) -> Result<String> {
             down += 2.0;
         }
     }
-    let [x, y, wide, high] = BLOCK;
     for (from, to) in [
         ([x, y], [x + wide, y]),
         ([x, y + high], [x + wide, y + high]),
@@ -127,12 +137,6 @@ pub fn culled(language: Language) -> Result<String> {
     ] {
         svg.line(from, to);
     }
-    svg.text(
-        x + 6.0,
-        y + 28.0,
-        Class::Ink,
-        language.of("block", "线程块"),
-    );
     let left = SPHERES.iter().filter(|sphere| touches(**sphere)).count();
     let text = language.of(
         format!(
