@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use crate::draw::WIDTH;
-use crate::draw::svg::{Class, LEADING, Svg};
+use crate::draw::svg::{Class, Svg};
 use crate::language::Language;
 
 /// A float's side, and that of a sphere's 16 bytes.
@@ -14,8 +14,8 @@ fn floats(svg: &mut Svg, [x, y]: [f64; 2], fields: &[(&str, bool)]) {
     for (number, &(field, tested)) in fields.iter().enumerate() {
         let x = x + number as f64 * CELL;
         let class = if tested { Class::B } else { Class::Waste };
-        svg.rect(x, y, CELL - 1.5, 18.0, class);
-        svg.text_middle(x + CELL / 2.0 - 1.0, y + 13.5, Class::Ink, field);
+        svg.text_middle(x + CELL / 2.0 - 1.0, y + 10.0, Class::Ink, field);
+        svg.rect(x, y + 14.0, CELL - 1.5, 8.0, class);
     }
 }
 
@@ -127,12 +127,6 @@ pub fn culled(language: Language) -> Result<String> {
     ] {
         svg.line(from, to);
     }
-    svg.text(
-        x + 6.0,
-        y + 28.0,
-        Class::Ink,
-        language.of("block", "线程块"),
-    );
     let left = SPHERES.iter().filter(|sphere| touches(**sphere)).count();
     let text = language.of(
         format!(
@@ -141,6 +135,11 @@ pub fn culled(language: Language) -> Result<String> {
         ),
         format!("{} 个球中，这个线程块的像素只测试 {left} 个", SPHERES.len()),
     );
-    svg.paragraph(160.0 + LEADING / 2.0, Class::Bold, &text);
+    let y = svg.paragraph(162.0, Class::Bold, &text);
+    let note = language.of(
+        "The rectangle: a block’s pixels. Blue: the spheres that touch it.",
+        "矩形：一个线程块的像素。蓝色：触及它的球。",
+    );
+    svg.paragraph(y, Class::Faint, note);
     Ok(svg.finish(&text))
 }
