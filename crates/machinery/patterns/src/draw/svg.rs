@@ -16,8 +16,6 @@ pub enum Class {
     Ink,
     Bold,
     Faint,
-    /// Text on one of the light colours, B and C.
-    Inside,
     /// Four colours that anybody can tell apart.
     A,
     B,
@@ -39,7 +37,6 @@ impl Class {
             Class::Ink => "i",
             Class::Bold => "t",
             Class::Faint => "f",
-            Class::Inside => "k",
             Class::A => "a",
             Class::B => "b",
             Class::C => "c",
@@ -57,7 +54,6 @@ impl Class {
 const STYLE: &str = ".fig text{font-size:13px;fill:var(--fig-ink,#1b1b1b)}\
 .fig .t{font-weight:600}\
 .fig .f{fill:var(--fig-faint,#595959)}\
-.fig .k{fill:#1b1b1b}\
 .fig .a{fill:var(--fig-a,#0072b2)}\
 .fig .b{fill:var(--fig-b,#56b4e9)}\
 .fig .c{fill:var(--fig-c,#e69f00)}\

@@ -11,10 +11,14 @@ use crate::language::Language;
 const PAD: f64 = 8.0;
 /// A box with one line of text.
 const HIGH: f64 = LEADING + 8.0;
+/// The coloured bar at a box's left.
+const BAR: f64 = 6.0;
 
+/// A box with a name in it, and a bar of its colour at the left: text on a colour is hard to read.
 fn named(svg: &mut Svg, [x, y, wide]: [f64; 3], class: Class, name: &str) {
-    svg.rect(x, y, wide, HIGH, class);
-    svg.text_middle(x + wide / 2.0, y + 17.0, Class::Inside, name);
+    svg.rect(x, y, wide, HIGH, Class::Empty);
+    svg.rect(x, y, BAR, HIGH, class);
+    svg.text_middle(x + (wide + BAR) / 2.0, y + 17.0, Class::Ink, name);
 }
 
 pub fn hierarchy(language: Language) -> Result<String> {
@@ -26,8 +30,9 @@ pub fn hierarchy(language: Language) -> Result<String> {
     let mut svg = Svg::new("hierarchy", title);
     let gap = 30.0;
     let room = (WIDTH - 2.0 * PAD - gap) / 2.0;
-    let mut y = svg.paragraph(2.0, Class::Bold, "   GPU");
-    let top = y + 2.0;
+    svg.text(PAD, 16.0, Class::Bold, "GPU");
+    let top = LEADING + 4.0;
+    let mut y = top;
     for (number, name) in [
         (
             0,
@@ -49,17 +54,18 @@ pub fn hierarchy(language: Language) -> Result<String> {
             &mut svg,
             [x + PAD, y, wide],
             Class::C,
-            language.of("registers, a thread’s own", "寄存器，各线程自己的"),
+            language.of("registers of threads", "各线程的寄存器"),
         );
         y += HIGH + 5.0;
         let half = (wide - 5.0) / 2.0;
-        svg.rect(x + PAD, y, half, 2.0 * HIGH + 5.0, Class::B);
+        svg.rect(x + PAD, y, half, 2.0 * HIGH + 5.0, Class::Empty);
+        svg.rect(x + PAD, y, BAR, 2.0 * HIGH + 5.0, Class::B);
         let words = language.of(["constant", "cache"], ["常量", "缓存"]);
         for (line, word) in (0..).zip(words) {
             svg.text_middle(
                 x + PAD + half / 2.0,
                 y + 24.0 + f64::from(line) * LEADING,
-                Class::Inside,
+                Class::Ink,
                 word,
             );
         }

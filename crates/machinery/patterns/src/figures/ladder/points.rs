@@ -23,6 +23,7 @@ const THREADS: u32 = 64;
 /// Sectors that a row of the drawing has, and its height.
 const ROW: f64 = 19.0;
 const HIGH: f64 = 11.0;
+const _: () = assert!(WIDTH > 20.0 * ROW, "a warp's vectors touch 18 sectors");
 
 pub fn points(language: Language) -> Result<String> {
     let title = language.of(
@@ -122,6 +123,5 @@ pub fn points(language: Language) -> Result<String> {
     );
     y = svg.paragraph(y, Class::Faint, note);
     svg.reach(y.max(LEADING));
-    debug_assert!(WIDTH > 20.0 * ROW);
     Ok(svg.finish(&said.join("; ")))
 }

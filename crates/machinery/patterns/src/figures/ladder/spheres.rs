@@ -3,23 +3,19 @@
 use anyhow::Result;
 
 use crate::draw::WIDTH;
-use crate::draw::svg::{Class, LEADING, Svg};
+use crate::draw::svg::{Class, Svg};
 use crate::language::Language;
 
 /// A float's side, and that of a sphere's 16 bytes.
 const CELL: f64 = 24.0;
 
-/// What a test reads is coloured, the rest empty.
+/// What a test reads is coloured, the rest grey.
 fn floats(svg: &mut Svg, [x, y]: [f64; 2], fields: &[(&str, bool)]) {
     for (number, &(field, tested)) in fields.iter().enumerate() {
         let x = x + number as f64 * CELL;
-        let (class, text) = if tested {
-            (Class::B, Class::Inside)
-        } else {
-            (Class::Empty, Class::Ink)
-        };
-        svg.rect(x, y, CELL - 1.5, 18.0, class);
-        svg.text_middle(x + CELL / 2.0 - 1.0, y + 13.5, text, field);
+        let class = if tested { Class::B } else { Class::Waste };
+        svg.text_middle(x + CELL / 2.0 - 1.0, y + 10.0, Class::Ink, field);
+        svg.rect(x, y + 14.0, CELL - 1.5, 8.0, class);
     }
 }
 
@@ -106,13 +102,6 @@ pub fn culled(language: Language) -> Result<String> {
         "触及线程块的像素矩形的球，以及没有触及的球",
     );
     let mut svg = Svg::new("ladder-culled", title);
-    let [x, y, wide, high] = BLOCK;
-    svg.text(
-        x + 6.0,
-        y + 28.0,
-        Class::Ink,
-        language.of("block", "线程块"),
-    );
     for [x, y, radius] in SPHERES {
         let class = if touches([x, y, radius]) {
             Class::B
@@ -129,6 +118,7 @@ pub fn culled(language: Language) -> Result<String> {
             down += 2.0;
         }
     }
+    let [x, y, wide, high] = BLOCK;
     for (from, to) in [
         ([x, y], [x + wide, y]),
         ([x, y + high], [x + wide, y + high]),
@@ -145,6 +135,11 @@ pub fn culled(language: Language) -> Result<String> {
         ),
         format!("{} 个球中，这个线程块的像素只测试 {left} 个", SPHERES.len()),
     );
-    svg.paragraph(160.0 + LEADING / 2.0, Class::Bold, &text);
+    let y = svg.paragraph(162.0, Class::Bold, &text);
+    let note = language.of(
+        "The rectangle: a block’s pixels. Blue: the spheres that touch it.",
+        "矩形：一个线程块的像素。蓝色：触及它的球。",
+    );
+    svg.paragraph(y, Class::Faint, note);
     Ok(svg.finish(&text))
 }
