@@ -11,5 +11,7 @@ extern "C" __global__ void add_constant_kept_constant(int *sums, const int *inpu
                                                       const int *values,
                                                       unsigned int num_sums,
                                                       AccessPattern access_pattern) {
+    // ANCHOR: kept
     add_int4<8>(sums, inputs, InConstantMemory(), num_sums, access_pattern);
+    // ANCHOR_END: kept
 }

@@ -9,5 +9,7 @@
 extern "C" __global__ void add_constant_int4_global(int *sums, const int *inputs,
                                                     const int *values, unsigned int num_sums,
                                                     AccessPattern access_pattern) {
+    // ANCHOR: global
     add_int4<1>(sums, inputs, InGlobalMemory{values}, num_sums, access_pattern);
+    // ANCHOR_END: global
 }

@@ -7,10 +7,12 @@
 
 #include "four_sums.h"
 
+// ANCHOR: read_only
 struct ThroughReadOnlyCache {
     const int *values;
     __device__ __forceinline__ int operator[](unsigned int i) const { return __ldg(values + i); }
 };
+// ANCHOR_END: read_only
 
 extern "C" __global__ void add_constant_int4_read_only(int *sums, const int *inputs,
                                                        const int *values,

@@ -19,6 +19,7 @@ extern "C" __global__ void add_constant_shared(int *sums, const int *inputs,
     }
     __syncthreads();
 
+    // ANCHOR: shared
     InGlobalMemory copied{(const int *)table};
     unsigned int block_id = blockIdx.x * blockDim.y + threadIdx.y;
     for (; block_id * blockDim.x <= num_sums / 4; block_id += gridDim.x * blockDim.y) {
@@ -28,4 +29,5 @@ extern "C" __global__ void add_constant_shared(int *sums, const int *inputs,
         int4 value = four_values(copied, access_pattern, block_id, 4 * threadIdx.x);
         add_four(sums, inputs, input, value, i, num_sums);
     }
+    // ANCHOR_END: shared
 }

@@ -73,12 +73,14 @@ __device__ __forceinline__ void add_int4(int *sums, const int *inputs, Values va
                                          AccessPattern access_pattern) {
     unsigned int block_id = blockIdx.x * BLOCKS;
     unsigned int first = block_id * blockDim.x + threadIdx.x;
+    // ANCHOR: add_int4
     int4 input[BLOCKS];
 #pragma unroll
     for (int b = 0; b < BLOCKS; b++) {
         unsigned int i = first + b * blockDim.x;
         if (i < num_sums / 4) input[b] = ((const int4 *)inputs)[i];
     }
+    // ANCHOR_END: add_int4
     int4 value;
 #pragma unroll
     for (int b = 0; b < BLOCKS; b++) {

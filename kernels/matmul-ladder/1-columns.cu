@@ -29,12 +29,14 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         As[a_row][a_col] = get_element(A, upper + a_row, i + a_col);
         Bs[b_row][b_col] = get_element(B, i + b_row, left + b_col);
         __syncthreads();
+        // ANCHOR: multiply
 #pragma unroll
         for (int j = 0; j < DEPTH; j++) {
             const float b = Bs[j][col];
 #pragma unroll
             for (int r = 0; r < EACH; r++) results[r] = fmaf(As[row + r][j], b, results[r]);
         }
+        // ANCHOR_END: multiply
         __syncthreads();
     }
 

@@ -30,6 +30,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             Bs[n / TILE][n % TILE] = get_element(B, i + n / TILE, left + n % TILE);
         }
         __syncthreads();
+        // ANCHOR: multiply
 #pragma unroll
         for (int j = 0; j < DEPTH; j++) {
             float a[SIDE], b[SIDE];
@@ -43,6 +44,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
                 for (int c = 0; c < SIDE; c++) results[r][c] = fmaf(a[r], b[c], results[r][c]);
             }
         }
+        // ANCHOR_END: multiply
         __syncthreads();
     }
 

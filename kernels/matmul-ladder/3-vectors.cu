@@ -25,21 +25,25 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 
     float results[SIDE][SIDE] = {};
     for (size_t i = 0; i < B.rows; i += DEPTH) {
+        // ANCHOR: fetch
         const float4 four = get_four(A, upper + a_row, i + a_col);
         As[a_col][a_row] = four.x;
         As[a_col + 1][a_row] = four.y;
         As[a_col + 2][a_row] = four.z;
         As[a_col + 3][a_row] = four.w;
         *(float4 *)&Bs[b_row][b_col] = get_four(B, i + b_row, left + b_col);
+        // ANCHOR_END: fetch
         __syncthreads();
 #pragma unroll
         for (int j = 0; j < DEPTH; j++) {
             float a[SIDE], b[SIDE];
+            // ANCHOR: take
 #pragma unroll
             for (int n = 0; n < SIDE; n += 4) {
                 take_four(&a[n], &As[j][row + n]);
                 take_four(&b[n], &Bs[j][col + n]);
             }
+            // ANCHOR_END: take
 #pragma unroll
             for (int r = 0; r < SIDE; r++) {
 #pragma unroll

@@ -23,9 +23,11 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const size_t upper = (size_t)blockIdx.y * TILE, left = (size_t)blockIdx.x * TILE;
     const int a_row = threadIdx.x / (DEPTH / 4), a_col = threadIdx.x % (DEPTH / 4) * 4;
     const int b_row = threadIdx.x / (TILE / 4), b_col = threadIdx.x % (TILE / 4) * 4;
+    // ANCHOR: place
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int row = warp / (TILE / WARP_COLS) * WARP_ROWS + lane / LANE_COLS * 4;
     const int col = warp % (TILE / WARP_COLS) * WARP_COLS + lane % LANE_COLS * 4;
+    // ANCHOR_END: place
 
     float results[SIDE][SIDE] = {};
     for (size_t i = 0; i < B.rows; i += DEPTH) {
@@ -39,10 +41,12 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 #pragma unroll
         for (int j = 0; j < DEPTH; j++) {
             float a[SIDE], b[SIDE];
+            // ANCHOR: take
             take_four(&a[0], &As[j][row]);
             take_four(&a[4], &As[j][row + WARP_ROWS / 2]);
             take_four(&b[0], &Bs[j][col]);
             take_four(&b[4], &Bs[j][col + WARP_COLS / 2]);
+            // ANCHOR_END: take
 #pragma unroll
             for (int r = 0; r < SIDE; r++) {
 #pragma unroll

@@ -33,6 +33,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     float4 next_b = get_four(B, b_row, left + b_col);
     float results[SIDE][SIDE] = {};
     int buffer = 0;
+    // ANCHOR: next
     for (size_t i = 0; i < B.rows; i += DEPTH) {
         As[buffer][a_col][a_row] = next_a.x;
         As[buffer][a_col + 1][a_row] = next_a.y;
@@ -42,6 +43,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         __syncthreads();
         next_a = get_four(A, upper + a_row, i + DEPTH + a_col);
         next_b = get_four(B, i + DEPTH + b_row, left + b_col);
+        // ANCHOR_END: next
 #pragma unroll
         for (int j = 0; j < DEPTH; j++) {
             float a[SIDE], b[SIDE];

@@ -191,6 +191,7 @@ struct Block {
                 empty = empty + 1 == STAGES ? 0 : empty + 1;
                 turn();
             }
+            // ANCHOR: mma
 #pragma unroll
             for (int down = 0; down < HIGH; down++) {
                 if (WHOLE && step < STEPS - 1) copy(step * HIGH + down);
@@ -204,6 +205,7 @@ struct Block {
                 // Nobody needs these any more; their successors have time until the next step.
                 load_a(down, (step + 1) % STEPS);
             }
+            // ANCHOR_END: mma
         }
     }
 };

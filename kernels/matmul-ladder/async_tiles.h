@@ -62,12 +62,14 @@ struct AsyncTiles {
         auto copy = [&](unsigned step, int stage) {
             const unsigned rest = (unsigned)B.rows - step * DEPTH;
             const int a_zeros = a_col < rest ? 0 : 4;
+            // ANCHOR: copy
 #pragma unroll
             for (int n = 0; n < ROWS / A_APART; n++) {
                 float *const to = a_to + stage * A_TILE + n * A_APART;
                 __pipeline_memcpy_async(to, a_from[n], 4, a_zeros);
                 a_from[n] += DEPTH;
             }
+            // ANCHOR_END: copy
 #pragma unroll
             for (int n = 0; n < DEPTH; n += B_APART) {
                 const int there = b_row + n < rest ? wide : 0;
@@ -93,6 +95,7 @@ struct AsyncTiles {
             }
         }
         int full = 0, empty = STAGES - 1;
+        // ANCHOR: ahead
 #pragma nounroll
         for (unsigned step = from; step < to; step++) {
             // The oldest tiles are there, for all threads; and all are done with those
@@ -101,6 +104,7 @@ struct AsyncTiles {
             __syncthreads();
             if (step + STAGES - 1 < to) copy(step + STAGES - 1, empty);
             __pipeline_commit();
+            // ANCHOR_END: ahead
             const float *const a_tile = shared + full * A_TILE + row;
             const float *const b_tile = shared + STAGES * A_TILE + full * B_TILE + col;
             full = full + 1 == STAGES ? 0 : full + 1;
@@ -159,6 +163,7 @@ struct AsyncTiles {
         const unsigned across = (unsigned)((C.cols + COLS - 1) / COLS);
         const unsigned down = (unsigned)((C.rows + ROWS - 1) / ROWS);
         const unsigned steps = (unsigned)((B.rows + DEPTH - 1) / DEPTH);
+        // ANCHOR: share
         const unsigned long long all = (unsigned long long)across * down * steps;
         const unsigned long long first = all * blockIdx.x / gridDim.x;
         unsigned long long end = all * (blockIdx.x + 1) / gridDim.x;
@@ -168,6 +173,7 @@ struct AsyncTiles {
             const unsigned long long start = (unsigned long long)tile * steps;
             const unsigned from = first > start ? (unsigned)(first - start) : 0;
             const unsigned to = (unsigned)(end - start);
+            // ANCHOR_END: share
             Matrix begun = {0, 0, nullptr, COLS};
             if (from != 0) {
                 if (threadIdx.x == 0) {

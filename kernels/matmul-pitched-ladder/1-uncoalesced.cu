@@ -9,8 +9,10 @@
 #include "matrix.h"
 
 extern "C" __global__ void mat_mul_uncoalesced(const Matrix A, const Matrix B, Matrix C) {
+    // ANCHOR: swapped
     size_t row = blockIdx.x * blockDim.x + threadIdx.x;
     size_t col = blockIdx.y * blockDim.y + threadIdx.y;
+    // ANCHOR_END: swapped
     if (row >= C.rows || col >= C.cols) return;
 
     float result = 0.0f;

@@ -13,10 +13,12 @@ extern "C" __global__ void mat_mul_read_only(const Matrix A, const Matrix B, Mat
     if (row >= C.rows || col >= C.cols) return;
 
     float result = 0.0f;
+    // ANCHOR: loop
 #pragma unroll 4
     for (size_t i = 0; i < B.rows; i++) {
         result = fmaf(__ldg(&A.elements[row * A.stride + i]),
                       __ldg(&B.elements[i * B.stride + col]), result);
     }
+    // ANCHOR_END: loop
     C.elements[row * C.stride + col] = result;
 }

@@ -15,10 +15,12 @@ extern "C" __global__ void mat_mul_float4(const Matrix A, const Matrix B, Matrix
     if (row >= C.rows || col >= C.cols) return;
 
     float sums[4] = {};
+    // ANCHOR: loop
 #pragma unroll 4
     for (size_t i = 0; i < B.rows; i++) {
         float4 y = __ldg((const float4 *)&B.elements[i * B.stride + col]);
         add_products(sums, __ldg(&A.elements[row * A.stride + i]), y);
     }
+    // ANCHOR_END: loop
     store(C, row, col, sums);
 }

@@ -37,6 +37,7 @@ __device__ __forceinline__ void tile(const Matrix A, const Matrix B, Matrix C) {
     size_t i = 0;
 #pragma unroll 1
     for (; i + 4 <= B.rows; i += 4) {
+        // ANCHOR: products
         float4 x[ROWS];
 #pragma unroll
         for (int r = 0; r < ROWS; r++) x[r] = *(const float4 *)(a[r] + i);
@@ -53,6 +54,7 @@ __device__ __forceinline__ void tile(const Matrix A, const Matrix B, Matrix C) {
                 }
             }
         }
+        // ANCHOR_END: products
     }
     // Up to three products more.
 #pragma unroll 1

@@ -31,9 +31,11 @@ extern "C" __global__ void raytrace_patches_tiles(const Outline *outlines,
     for (int first = 0; first < count; first += TILE) {
         // The last tile ends with a group.
         int end = min(TILE, (count - first + GROUP - 1) / GROUP * GROUP);
+        // ANCHOR: tile
         __syncthreads();
         for (int i = thread; i < end; i += threads) tile[i] = all.outline(first + i);
         __syncthreads();
+        // ANCHOR_END: tile
         InTile spheres = {tile, all, first};
 #pragma unroll 1
         for (int i = 0; i < end; i += GROUP) look_at_group(patch, spheres, first + i);

@@ -32,6 +32,7 @@ extern "C" __global__ void raytrace_culled(const Outline *outlines, int count,
         __syncthreads();
         for (int i = thread; i < CULLED / 32; i += threads) touching[i] = 0;
         __syncthreads();
+        // ANCHOR: culled
         for (int i = thread; i < end; i += threads) {
             // The ray of the rectangle that passes closest, were there one anywhere.
             Outline outline = outlines[first + i];
@@ -41,6 +42,7 @@ extern "C" __global__ void raytrace_culled(const Outline *outlines, int count,
                 atomicOr(&touching[i / 32], 1u << i % 32);
             }
         }
+        // ANCHOR_END: culled
         __syncthreads();
         for (int i = 0; 32 * i < end; i++) {
             for (unsigned int bits = touching[i]; bits != 0; bits &= bits - 1) {

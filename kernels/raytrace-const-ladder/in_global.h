@@ -9,9 +9,11 @@ struct InGlobal {
     const Surface *surfaces;
     // By one load of 16 bytes. A test uses twelve of them, and clang would fetch those by
     // two loads.
+    // ANCHOR: outline
     __device__ Outline outline(int i) const {
         float4 vector = __ldg((const float4 *)&outlines[i]);
         return {vector.x, vector.y, vector.z, vector.w};
     }
+    // ANCHOR_END: outline
     __device__ Surface surface(int i) const { return surfaces[i]; }
 };

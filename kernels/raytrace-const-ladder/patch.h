@@ -13,12 +13,14 @@
 // has. The host fills the last group up with spheres of radius 0, which no ray meets.
 #define GROUP 20
 
+// ANCHOR: Outline
 // What a test needs of a sphere, in one vector of 16 bytes.
 struct __align__(16) Outline {
     float x, y;
     float radius2;  // radius * radius, as the test would round it
     float radius;
 };
+// ANCHOR_END: Outline
 
 // The rest of it.
 struct __align__(16) Surface {
@@ -63,6 +65,7 @@ struct Patch {
         float dx[WIDTH];
 #pragma unroll
         for (int i = 0; i < WIDTH; i++) dx[i] = ox[i] - outline.x;
+        // ANCHOR: distances
 #pragma unroll
         for (int j = 0; j < HEIGHT; j++) {
             float dy = oy[j] - outline.y;
@@ -70,6 +73,7 @@ struct Patch {
 #pragma unroll
             for (int i = 0; i < WIDTH; i++) distance2[j][i] = fmaf(dx[i], dx[i], dy2);
         }
+        // ANCHOR_END: distances
     }
 
     // Whether any of the rays meets the sphere: whether the one that passes closest does.
@@ -169,11 +173,13 @@ struct Patch {
 template <class Patch, class Spheres>
 __device__ __forceinline__ void look_at_group(Patch &patch, const Spheres &spheres,
                                               int first) {
+    // ANCHOR: look_at_group
     unsigned int met = 0;
 #pragma unroll
     for (int i = 0; i < GROUP; i++) {
         if (patch.met(spheres.outline(first + i))) met |= 1u << i;
     }
+    // ANCHOR_END: look_at_group
     while (met != 0) {
         int i = first + __ffs(met) - 1;
         met &= met - 1;

@@ -10,7 +10,9 @@
 
 __constant__ float coef[RADIUS + 1];
 
+// ANCHOR: stencil_aligned
 extern "C" __global__ void stencil_aligned(const float *in, float *out, int size) {
     int vector = threadIdx.x + blockIdx.x * blockDim.x - 1;
     if (vector >= 0) four_points(in, out, size, 4 * vector, coef);
 }
+// ANCHOR_END: stencil_aligned

@@ -6,6 +6,7 @@
 
 #include "four_points.h"
 
+// ANCHOR: stencil_read_only
 extern "C" __global__ void stencil_read_only(const float *in, float *out, int size,
                                              const float *dcoef) {
     float c[RADIUS + 1];
@@ -15,3 +16,4 @@ extern "C" __global__ void stencil_read_only(const float *in, float *out, int si
     int vector = threadIdx.x + blockIdx.x * blockDim.x - 1;
     if (vector >= 0) four_points(in, out, size, 4 * vector, c);
 }
+// ANCHOR_END: stencil_read_only

@@ -14,6 +14,7 @@ __device__ __forceinline__ void four_points(const float *in, float *out, int siz
         for (int idx = first; idx < size; idx++) out[idx] = stencil_at(&in[idx], c);
         return;
     }
+    // ANCHOR: vectors
     const float4 *vector = (const float4 *)&in[first];
     float4 before = __ldg(vector - 1), here = __ldg(vector), after = __ldg(vector + 1);
     float points[4 + 2 * RADIUS] = {before.x, before.y, before.z, before.w,
@@ -21,4 +22,5 @@ __device__ __forceinline__ void four_points(const float *in, float *out, int siz
                                     after.x,  after.y,  after.z,  after.w};
     *(float4 *)&out[first] = make_float4(stencil(points, c), stencil(points + 1, c),
                                          stencil(points + 2, c), stencil(points + 3, c));
+    // ANCHOR_END: vectors
 }

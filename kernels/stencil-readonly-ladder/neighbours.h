@@ -20,6 +20,7 @@ __device__ __forceinline__ float stencil(const float *points, const float *c) {
     return tmp;
 }
 
+// ANCHOR: stencil_at
 // The same, from neighbours in global memory that nobody writes to.
 __device__ __forceinline__ float stencil_at(const float *point, const float *c) {
     float points[2 * RADIUS + 1];
@@ -27,3 +28,4 @@ __device__ __forceinline__ float stencil_at(const float *point, const float *c) 
     for (int i = -RADIUS; i <= RADIUS; i++) points[RADIUS + i] = __ldg(&point[i]);
     return stencil(points, c);
 }
+// ANCHOR_END: stencil_at

@@ -10,6 +10,7 @@
 
 #include "cuda_device.h"
 
+// ANCHOR: add_float4
 extern "C" __global__ void add_float4(const float *a, const float *b, float *c,
                                       unsigned long long count) {
     unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;
@@ -23,3 +24,4 @@ extern "C" __global__ void add_float4(const float *a, const float *b, float *c,
         c[i] = a[i] + b[i];
     }
 }
+// ANCHOR_END: add_float4

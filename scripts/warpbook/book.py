@@ -9,7 +9,8 @@ import sys
 import time
 
 from . import ROOT, TARGET, flags as shared
-from .pages import browser, built, console, explorer, figures, places, reading, search, sources
+from .pages import browser, built, code, comments, console, explorer, figures, github, narrow, places, reading
+from .pages import search, sources, terms, ways, whole
 
 DOCS = ROOT / "docs"
 BOOK = TARGET / "book"
@@ -40,8 +41,11 @@ def main(doc):
 def command(flags):
     if flags.what == "serve":
         return serve(flags.port, flags.simulator)
+    if flags.pages:
+        return whole_pages()
     if flags.update:
         update(flags.programs)
+        whole_pages()
     if flags.check:
         check_sources()
     simulator(flags.simulator)
@@ -60,11 +64,14 @@ def parse(doc):
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--browser", action="store_true")
     parser.add_argument("--update", action="store_true")
+    parser.add_argument("--pages", action="store_true")
     parser.add_argument("--simulator", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--programs", type=pathlib.Path, metavar="FOLDER", default=TARGET / "debug")
     flags = parser.parse_args()
-    if flags.what == "serve" and (flags.check or flags.browser or flags.update):
+    if flags.what == "serve" and (flags.check or flags.browser or flags.update or flags.pages):
         parser.error("serve goes by itself")
+    if flags.pages and (flags.check or flags.browser or flags.update):
+        parser.error("--pages goes by itself")
     if not 0 <= flags.port < 65536:
         parser.error(f"--port {flags.port}: there are ports from 0 to 65535")
     return flags
@@ -81,19 +88,27 @@ def build():
     shutil.copy(DOCS / "theme" / "index.html", BOOK / "index.html")
     for picture in DOCS.glob("*.png"):
         shutil.copy(picture, BOOK)
+    code.write(BOOK, DOCS, ROOT)
 
 
 def check_sources():
     """Ends with an error where a page is wrong as it is written."""
     unknown, known = figures.check(DOCS, ROOT)
     moved, places_known = places.check(written(), ROOT)
-    report(sources.check(DOCS, ROOT) + unknown + moved)
+    stale, made = whole.check(DOCS, ROOT)
+    dead, links = github.check(shown_on_github(), ROOT)
+    dead += [*whole.unwhole(shown_on_github(), ROOT), *ways.on_github(DOCS, ROOT)]
+    wide = [f"{file.relative_to(ROOT)}: {one}" for file in whole.files(DOCS) for one in narrow.wide(file)]
+    wrong = sources.check(DOCS, ROOT) + unknown + moved + terms.check(DOCS, ROOT) + comments.check(DOCS)
+    report(wrong + (stale or dead + wide))
     print(f"{known} figures have a source, {places_known} links lead to the line they name.")
+    print(f"{made} whole pages are up to date, and {links} links on GitHub arrive.")
 
 
 def check(programs):
     """Ends with an error where the built book or what its commands print is wrong."""
     wrong, links = built.check(BOOK)
+    wrong += ways.in_book(BOOK)
     long, minutes = reading.check(BOOK)
     unlike, commands = console.check(DOCS, ROOT, programs.resolve(), write=False)
     report(wrong + long + unlike + (["if the commands are right: scripts/book --update"] if unlike else []))
@@ -128,6 +143,20 @@ def written():
     """The pages as they are written, and what leads to them."""
     trees = [DOCS / "en", DOCS / "zh"]
     return [*sorted(ROOT.glob("README*.md")), *(file for tree in trees for file in sorted(tree.glob("*.md")))]
+
+
+def shown_on_github():
+    """The Markdown that a reader of the repository comes to."""
+    folders = [DOCS / "results", DOCS / "records", DOCS / whole.FOLDER, ROOT / "crates", ROOT / "kernels"]
+    return [*sorted(ROOT.glob("*.md")), *(file for one in folders for file in sorted(one.rglob("*.md")))]
+
+
+def whole_pages():
+    """Makes the pages that GitHub shows whole."""
+    for file in whole.write(DOCS, ROOT):
+        print(f"made     {shown(file)}" if file.exists() else f"removed  {shown(file)}")
+    for comment in comments.prune(DOCS):
+        print(f"not in {comments.FILE.name}, and left out of the Chinese page: {comment}")
 
 
 def update(programs):

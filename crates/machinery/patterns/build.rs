@@ -3,11 +3,21 @@
 fn main() {
     for kernel in [
         "patterns",
+        "matmul-pitched",
         "matmul-tiled",
         "add-constant",
         "raytrace-const",
         "stencil-readonly",
     ] {
         kernel_build::ptx(kernel);
+    }
+    for ladder in [
+        "matmul-pitched-ladder",
+        "matmul-ladder",
+        "add-constant-ladder",
+        "raytrace-const-ladder",
+        "stencil-readonly-ladder",
+    ] {
+        kernel_build::ptx_of_folder(ladder);
     }
 }

@@ -144,6 +144,7 @@ impl<'a> RoundTrip<'a> {
     /// CUDA's own. In any case nothing is under way any more.
     pub fn time(&mut self, way: Way, times: u32, events: &Events) -> Result<f32> {
         let count = self.pageable.a.len();
+        // ANCHOR: ways
         self.timed(times, events, |trip| {
             let [there, back] = trip.streams;
             if way != Way::Overlapped {
@@ -163,6 +164,7 @@ impl<'a> RoundTrip<'a> {
             }
             follow(there, back)
         })
+        // ANCHOR_END: ways
     }
 
     /// What the link allows: the same bytes, both ways at once, and nothing waits for anything.

@@ -1,7 +1,7 @@
 """The built book in Chromium: each page, as wide as a phone and as a desktop, light and dark.
 
-A page must not be wider than the window, nor log an error, nor ask for what is not there. Text in
-figures must stand out from what is behind it and be large enough to read, and the switch between
+A page must not be wider than the window, nor log an error, nor ask for what is not there. Nothing but
+code scrolls sideways, tables are within the column, and a figure fits the window. Text in figures must stand out from what is behind it and be large enough to read, and the switch between
 the languages must arrive at the same heading of the page's twin. mdBook's own words must be
 Chinese on a Chinese page.
 """
@@ -16,26 +16,31 @@ import sys
 import threading
 import urllib.parse
 
+from . import code
+
 SIZES = [(390, 844), (1440, 900)]
 THEMES = ["light", "navy"]
 LOOK, WORDS = (
     (pathlib.Path(__file__).parent / name).read_text(encoding="utf-8")
     for name in ("look.js", "words.js")
 )
+# What is wrong with the page of a source file.
+SOURCE = """() => document.documentElement.scrollWidth > innerWidth ? ['wider than the window'] : []"""
 
 
 def check(chromium, book):
     """What is wrong on the pages, a sentence each, and how many pages there are."""
     pages = sorted(file.relative_to(book / "en").as_posix() for file in (book / "en").rglob("*.html"))
     pages = [page for page in pages if page not in ("toc.html", "index.html")]
+    sources = sorted(file.relative_to(book).as_posix() for file in (book / code.FOLDER).rglob("*.html"))
     with served(book) as address, concurrent.futures.ThreadPoolExecutor() as pool:
-        at = functools.partial(visit, chromium, address, pages)
+        at = functools.partial(visit, chromium, address, pages, sources)
         wrong = [one for found in pool.map(at, SIZES) for one in found]
-    return wrong, 2 * len(pages)
+    return wrong, 2 * len(pages) + len(sources)
 
 
-def visit(chromium, address, pages, size):
-    """All pages in a window of one size."""
+def visit(chromium, address, pages, sources, size):
+    """All pages, and the sources that they lead to, in a window of one size."""
     from playwright.sync_api import sync_playwright
 
     wrong = []
@@ -52,6 +57,9 @@ def visit(chromium, address, pages, size):
             found = [*looks(tab), *switch(tab, "zh", page), *looks(tab), *copies(tab)]
             found += switch(tab, "en", page)
             wrong += [f"{page}, {width} px: {what}" for what in [*found, *drain(problems)]]
+        for page in sources:
+            tab.goto(f"{address}/{page}")
+            wrong += [f"{page}, {width} px: {what}" for what in [*tab.evaluate(SOURCE), *drain(problems)]]
         browser.close()
     return wrong
 

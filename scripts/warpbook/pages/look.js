@@ -4,15 +4,40 @@
     const named = one => `<${one.tagName.toLowerCase()}${one.id ? ` id="${one.id}"` : ''}> ` +
         `"${(one.textContent || '').trim().replace(/\s+/g, ' ').slice(0, 40)}"`;
 
-    // Nothing is wider than the window, but for what scrolls by itself.
+    // Nothing is wider than the window, but for code, which scrolls by itself.
     const content = document.getElementById('mdbook-content');
     const root = document.documentElement;
     if (content.scrollWidth > content.clientWidth || root.scrollWidth > root.clientWidth) {
-        const scrolls = one => one.closest('.table-wrapper, pre, .scrolls');
+        const scrolls = one => one.closest('pre');
         const wide = [...content.querySelectorAll('main *')].filter(one =>
             one.getBoundingClientRect().right > content.getBoundingClientRect().right + 1 &&
             (!scrolls(one) || scrolls(one) === one));
         wrong.push(`wider than the window, by ${wide.slice(0, 3).map(named).join(', ') || 'something'}`);
+    }
+    for (const one of content.querySelectorAll('main :not(pre, pre *, svg *)')) {
+        if (one.scrollWidth > one.clientWidth + 1 && !['visible', 'clip'].includes(getComputedStyle(one).overflowX)) {
+            wrong.push(`${named(one)} scrolls sideways, and only code does`);
+        }
+    }
+    // A table is within the column, and none of its cells has shrunk to a few letters a line.
+    for (const table of document.querySelectorAll('main table')) {
+        const right = table.parentElement.getBoundingClientRect().right;
+        for (const cell of table.querySelectorAll('td, th')) {
+            const style = getComputedStyle(cell);
+            const size = parseFloat(style.fontSize);
+            const inside = cell.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+            if (cell.getBoundingClientRect().right > right + 1) {
+                wrong.push(`${named(cell)} is cut off at the table's edge`);
+            }
+            if (cell.tagName === 'TD' && inside < 4 * size && cell.clientHeight > 4.5 * size && cell.innerText.trim().length > 6) {
+                wrong.push(`${named(cell)} is ${(inside / size).toFixed(1)} letters wide`);
+            }
+        }
+    }
+    for (const one of document.querySelectorAll('main em')) {
+        if (getComputedStyle(one).textEmphasisStyle !== 'none') {
+            wrong.push(`${named(one)} has dots`);
+        }
     }
     const bar = document.getElementById('mdbook-menu-bar').getBoundingClientRect();
     for (const button of document.querySelectorAll('#mdbook-menu-bar :is(.icon-button, a)')) {
@@ -83,6 +108,10 @@
         if (figure.getBoundingClientRect().width < 100) {
             wrong.push(`${named(figure)} is not to be seen`);
             continue;
+        }
+        // But for what a reader of the interactive page chooses.
+        if (figure.getBoundingClientRect().height > innerHeight && !figure.closest('#patterns')) {
+            wrong.push(`${named(figure)} is higher than the window`);
         }
         const shapes = [...figure.querySelectorAll('rect, circle, ellipse, polygon, path, text')]
             .filter(one => !one.closest('defs, clipPath, mask, marker, pattern, symbol'));

@@ -5,6 +5,7 @@ import re
 
 FENCE = re.compile(r"(?P<fence>```+|~~~+)\s*(?P<language>[\w-]*)")
 HEADING = re.compile(r"(#{1,6}) +(.*)")
+ANCHOR = re.compile(r"\bANCHOR(_END)?:\s*([\w-]+)")
 INCLUDE = re.compile(r"\{\{#(?:rustdoc_)?include ([^}:]+)(?::([^}]+))?\}\}")
 
 
@@ -50,3 +51,26 @@ def headings(lines):
 def includes(text):
     """The path and the anchor (or lines, or None) of each include."""
     return INCLUDE.findall(text)
+
+
+def included(text, folder):
+    """A page's text, what it includes in place, as mdBook does it. `folder` is the page's."""
+    return INCLUDE.sub(lambda include: part(folder / include[1], include[2]), text)
+
+
+def part(file, place):
+    """The lines of a file that an include names: by their numbers, between two marks, or all."""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    if not place:
+        return "\n".join(lines)
+    if re.fullmatch(r"[\d:]+", place):
+        first, colon, last = place.partition(":")
+        return "\n".join(lines[int(first or 1) - 1 : int(last or len(lines)) if colon else int(first)])
+    found, inside = [], False
+    for line in lines:
+        mark = ANCHOR.search(line)
+        if mark and mark[2] == place:
+            inside = not mark[1]
+        elif inside and not mark:
+            found.append(line)
+    return "\n".join(found)

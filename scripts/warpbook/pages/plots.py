@@ -1,5 +1,6 @@
 """Draws the book's plots, docs/figures/plots: what `--plot` of the chapters' programs draws on the
-simulator, and the same with its words in Chinese. scripts/figures calls it.
+simulator, in parts that fit a screen (parts.py), and the same with its words in Chinese.
+scripts/figures calls it.
 
 A text is left as it is where it is a number with or without a unit, or a name that is in the run's
 JSON record, like a variant's. All others are in PHRASES here, line by line as they are drawn.
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 
+from . import parts
 from .. import ROOT
 from ..chapters import CHAPTERS
 
@@ -85,11 +87,12 @@ def plots(programs):
     files, used = {}, set()
     for name, chapter in CHAPTERS.items():
         svg, names = drawn(programs / name, chapter.plot.split())
-        files[f"{name}.en.svg"] = svg
         try:
-            files[f"{name}.zh.svg"] = TEXTS.sub(lambda text: chinese(text[0], names, used), svg)
+            words = TEXTS.sub(lambda text: chinese(text[0], names, used), svg)
         except KeyError as unknown:
             sys.exit(f"error: {name}: no Chinese for {unknown}: add it to {HERE}")
+        for language, whole in (("en", svg), ("zh", words)):
+            files |= {f"{name}-{part}.{language}.svg": text for part, text in parts.split(whole)}
     if unused := PHRASES.keys() - used:
         sys.exit(f"error: {HERE}: no plot has {sorted(unused)}: remove it")
     return files

@@ -1,9 +1,9 @@
-"""Links of the book's pages that lead into the repository (a preprocessor of mdBook's).
+"""Pages of the book as they are there (a preprocessor of mdBook's).
 
-A page is read in two places: as a file of the repository, and in the book. Its links are written
-for the first. In the book, those to docs/results lead to the appendix, those to the other
-language and to pictures lead to where scripts/book puts them, and what is not in the book at all,
-as a source file, is no link there but named by its path.
+A page is written as a file of the repository. In the book, its links to docs/results lead to the
+appendix, those to the other language, to pictures and to sources lead to where scripts/book puts
+them, and what is not in the book at all, as a folder, is no link there but named by its path.
+Tables are as narrow as on the whole pages (narrow.py), and listings have their comments (comments.py).
 """
 
 import json
@@ -13,17 +13,13 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.dont_write_bytecode = True  # nothing beside the scripts
+sys.path.insert(0, str(ROOT / "scripts"))
+from warpbook.pages import code, comments, github, narrow, whole  # noqa: E402: mdBook runs this file by itself
+
 DOCS = ROOT / "docs"
 LANGUAGES = ["en", "zh"]
 PICTURES = [".png", ".svg"]
-
-# Code is passed over: a block, a link or an image, a piece of code in a line.
-PIECES = re.compile(
-    r"(?P<block>^[ >]*(?P<fence>```+|~~~+)[^\n]*\n(?:.*\n)*?[ >]*(?P=fence)[`~]*[ ]*$)"
-    r"|(?P<mark>!?)\[(?P<text>(?:[^\[\]`]|`[^`\n]*`|\[[^\[\]]*\])*)\]\((?P<target>[^()\s]+)\)"
-    r"|(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`)",
-    re.MULTILINE,
-)
 
 
 def main():
@@ -51,7 +47,11 @@ def chapters(items):
 def rewrite(content, tree, page, missing):
     """A page's text with its links as the book has them; says which lead nowhere."""
     # A page of the appendix is a file of docs/results, whole: its links are that file's.
-    source = DOCS / page if page.startswith("results/") else DOCS / tree / page
+    appendix = page.startswith("results/")
+    source = DOCS / page if appendix else DOCS / tree / page
+    content = whole.INSTEAD.sub("", content)
+    if not appendix:
+        content = comments.translated(narrow.narrowed(content, source.stem, tree), tree)
 
     def one(piece):
         target = piece["target"]
@@ -63,17 +63,21 @@ def rewrite(content, tree, page, missing):
             missing.append(f"docs/{tree}/{page}: {target}: there is no {file.relative_to(ROOT)}")
         place = in_book(file, tree)
         if place:
+            if place.startswith(code.FOLDER) and not github.LINE.fullmatch(anchor):
+                anchor = ""
             link = os.path.relpath(place, os.path.dirname(f"{tree}/{page}"))
             return f"{piece['mark']}[{piece['text']}]({link}{'#' if anchor else ''}{anchor})"
         if piece["mark"]:
             missing.append(f"docs/{tree}/{page}: {target}: pictures lie in docs")
         return named(piece["text"], file.relative_to(ROOT).as_posix(), tree)
 
-    return PIECES.sub(one, content)
+    return github.PIECES.sub(one, content)
 
 
 def in_book(file, tree):
     """Where a file of the repository is in the built book; None: it is not."""
+    if file.suffix in code.SUFFIXES and file.is_relative_to(ROOT):
+        return f"{code.FOLDER}/{file.relative_to(ROOT).as_posix()}.html"
     if not file.is_relative_to(DOCS):
         return None
     place = file.relative_to(DOCS).as_posix()

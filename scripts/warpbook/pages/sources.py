@@ -3,7 +3,7 @@
 import collections
 import re
 
-from . import markdown, prose
+from . import markdown, prose, whole
 from ..chapters import CHAPTERS
 
 # Code is the same whatever language is around it.
@@ -24,8 +24,6 @@ def check(docs, root):
             wrong += [f"{tree.name}/{file.name}: {what}" for what in lost(file, root)]
     readmes = [root / "README.md", root / "README.zh-CN.md"]
     wrong += [f"{readmes[1].name}: {what}" for what in differences(*readmes)]
-    for file in [*readmes, *sorted((root / "crates").rglob("README.md"))]:
-        wrong += [f"{file.relative_to(root)}: {what}" for what in dead(file)]
     wrong += [what for readme, tree in zip(readmes, trees) for what in unlisted(readme, tree, root)]
     listed = [listing(tree / "SUMMARY.md") for tree in trees]
     if listed[0] != listed[1]:
@@ -125,19 +123,11 @@ def apart(lines, place):
     return not any(line.strip() for line in around)
 
 
-def dead(readme):
-    """Links of a README that lead nowhere. Those of the book are looked at where it is built."""
-    for link in re.findall(r"\]\(([^()\s]+)\)", readme.read_text(encoding="utf-8")):
-        path = link.partition("#")[0]
-        if not re.match(r"[a-z]+:|#", link) and not (readme.parent / path).exists():
-            yield f"{link} leads nowhere"
-
-
 def unlisted(readme, tree, root):
     """Chapters whose page a README does not link."""
     text = readme.read_text(encoding="utf-8")
     for name in CHAPTERS:
-        page = (tree / f"{name}.md").relative_to(root).as_posix()
+        page = whole.place((tree / f"{name}.md").relative_to(root).as_posix())
         if f"]({page})" not in text:
             yield f"{readme.name}: no link to {page}, and chapters.toml has {name}"
 

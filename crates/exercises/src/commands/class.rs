@@ -46,9 +46,9 @@ fn say_what_is_not_kept(why: &str, lang: Lang) {
     let note = say!(
         lang,
         "note: answers in Rust run here as you, within limits of time and memory alone ({}). What that means, \
-         and what to do: docs/en/teaching.md, \"What an answer cannot do\".",
+         and what to do: docs/pages/en/teaching.md, \"What an answer cannot do\".",
         "注意：在这台机器上，用 Rust 写的答案以你的身份运行，只有时间和内存限制（{}）。这意味着什么、该怎么办，\
-         见 docs/zh/teaching.md 的“答案做不到的事”一节。";
+         见 docs/pages/zh/teaching.md 的“答案做不到的事”一节。";
         why
     );
     // That nobody reads it is no reason not to grade.

@@ -49,7 +49,7 @@ pub fn verdict(
         message: say!(
             lang,
             "The results are right. Now look at what the kernel does to the memory:\n\n{}",
-            "结果正确。接下来看核函数对存储系统做了什么：\n\n{}";
+            "结果正确。接下来看核函数对内存系统做了什么：\n\n{}";
             said.join("\n\n")
         ),
     }))

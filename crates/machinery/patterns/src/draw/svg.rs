@@ -49,7 +49,8 @@ impl Class {
 }
 
 /// The colours, where the page has none of its own (`docs/theme/figures.css`). They are the palette
-/// of Okabe and Ito, which colour-blind readers can tell apart.
+/// of Okabe and Ito, which colour-blind readers can tell apart. What is for `:root` counts where the
+/// file is shown as a picture by itself, as GitHub does: the book has other roots.
 const STYLE: &str = ".fig text{font-size:13px;fill:var(--fig-ink,#1b1b1b)}\
 .fig .t{font-weight:600}\
 .fig .f{fill:var(--fig-faint,#595959)}\
@@ -59,7 +60,11 @@ const STYLE: &str = ".fig text{font-size:13px;fill:var(--fig-ink,#1b1b1b)}\
 .fig .d{fill:var(--fig-d,#d55e00)}\
 .fig .w{fill:var(--fig-waste,#c9c9c9)}\
 .fig .e{fill:none;stroke:var(--fig-line,#b3b3b3);stroke-width:.7}\
-.fig .l{fill:none;stroke:var(--fig-ink,#1b1b1b)}";
+.fig .l{fill:none;stroke:var(--fig-ink,#1b1b1b)}\
+svg.fig:root{font-family:sans-serif;background:#fff}\
+@media(prefers-color-scheme:dark){svg.fig:root{background:#0d1117;--fig-ink:#e6edf3;\
+--fig-faint:#a3a9b5;--fig-line:#5d6470;--fig-waste:#565c68;--fig-a:#4c9fd8;--fig-b:#a5d8f6;\
+--fig-c:#e8b13c;--fig-d:#ef7d3c}}";
 
 /// A drawing under way.
 pub struct Svg {
@@ -97,7 +102,7 @@ impl Svg {
         let height = number(height.ceil());
         format!(
             "<svg class=\"fig\" role=\"img\" aria-labelledby=\"{name}-title {name}-desc\" \
-             viewBox=\"0 0 {WIDTH} {height}\" width=\"100%\" xmlns=\"http://www.w3.org/2000/svg\">\n\
+             viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" xmlns=\"http://www.w3.org/2000/svg\">\n\
              <title id=\"{name}-title\">{title}</title>\n\
              <desc id=\"{name}-desc\">{description}</desc>\n\
              <style>{STYLE}</style>\n{body}</svg>\n"

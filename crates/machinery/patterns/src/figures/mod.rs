@@ -2,6 +2,8 @@
 
 mod constant;
 mod halo;
+mod hierarchy;
+mod ladder;
 mod machine;
 mod memories;
 mod sectors;
@@ -21,6 +23,7 @@ type Draw = fn(Language) -> Result<String>;
 /// Each figure by its name.
 const FIGURES: &[(&str, Draw)] = &[
     ("machine", machine::machine),
+    ("hierarchy", hierarchy::hierarchy),
     ("memories", memories::memories),
     ("sectors-coalesced", sectors::coalesced),
     ("sectors-offset", sectors::offset),
@@ -31,6 +34,18 @@ const FIGURES: &[(&str, Draw)] = &[
     ("constant-patterns", constant::patterns),
     ("spheres", constant::spheres),
     ("halo", halo::halo),
+    ("ladder-link", ladder::time::link),
+    ("ladder-parts", ladder::parts::pitched),
+    ("ladder-squares", ladder::parts::squares),
+    ("ladder-warp-tiles", ladder::parts::warp_tiles),
+    ("ladder-buffers", ladder::time::buffers),
+    ("ladder-shares", ladder::time::shares),
+    ("ladder-mma", ladder::mma::mma),
+    ("ladder-scattered", ladder::scattered::scattered),
+    ("ladder-pixels", ladder::parts::pixels),
+    ("ladder-outlines", ladder::spheres::outlines),
+    ("ladder-culled", ladder::spheres::culled),
+    ("ladder-points", ladder::points::points),
 ];
 
 /// Every figure in both languages: the file's name, and what is in it.

@@ -27,7 +27,7 @@ pub enum ModuleError {
     #[error(
         "this PTX was made by NVIDIA's compiler, whose licence does not allow running it on a \
          simulator; have clang compile the program, and run it: cargo run -p cuda-run -- program.cu \
-         (docs/en/your-own-program.md); to install clang: {INSTALL_CLANG}"
+         (docs/pages/en/your-own-program.md); to install clang: {INSTALL_CLANG}"
     )]
     MadeByNvidia,
     /// The PTX is not accepted; the message names the line and the reason.

@@ -94,7 +94,7 @@ fn the_output_of_nvidias_compilers_is_refused() {
         let message = error.to_string();
         assert!(message.contains("licence"), "{message}");
         assert!(message.ends_with(INSTALL_CLANG), "{message}");
-        let way_out = "cargo run -p cuda-run -- program.cu (docs/en/your-own-program.md)";
+        let way_out = "cargo run -p cuda-run -- program.cu (docs/pages/en/your-own-program.md)";
         assert!(message.contains(way_out), "{message}");
     }
     // Other compilers' output, and other mentions of NVIDIA's.

@@ -1,0 +1,8 @@
+//! The figures of the ladders' pages: an idea each.
+
+pub mod mma;
+pub mod parts;
+pub mod points;
+pub mod scattered;
+pub mod spheres;
+pub mod time;

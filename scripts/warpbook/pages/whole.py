@@ -1,0 +1,193 @@
+"""The whole pages, docs/pages: the book's pages as GitHub shows them, with all that they include.
+
+A page of docs/en or docs/zh includes code, tables and drawings, which mdBook puts in their places
+and GitHub does not. So each has a whole one here, made from it: code and tables are in it, drawings
+are pictures, and its links lead to other whole pages and to what is in the repository.
+scripts/book --pages makes them all, and the pages of SUMMARY.md are all there are. The appendix has
+no others: docs/results is whole.
+"""
+
+import os
+import pathlib
+import posixpath
+import re
+
+from . import comments, github, markdown, narrow
+
+FOLDER = "pages"
+LANGUAGES = ["en", "zh"]
+WORDS = {
+    "en": {
+        "all": "All pages",
+        "other": "[中文](../zh/{name})",
+        "made": "Made by `scripts/book --pages` from [{source}]({link})",
+        "contents": "Warpbook, page by page",
+        "about": "The book as GitHub shows it. Built (`scripts/book serve`), it has a search and a page to try "
+        "patterns in.",
+    },
+    "zh": {
+        "all": "全部页面",
+        "other": "[English](../en/{name})",
+        "made": "由 `scripts/book --pages` 从 [{source}]({link}) 生成",
+        "contents": "Warpbook 的各页",
+        "about": "这是在 GitHub 上看的版本。生成的书（`scripts/book serve`）可以搜索，还有一页可以试各种访问模式。",
+    },
+}
+FIGURE = re.compile(r"^\{\{#include ([^}:]+\.svg)\}\}$", re.MULTILINE)
+TITLE = re.compile(r"<title[^>]*>([^<]*)</title>")
+PART = re.compile(r"^( *)(?:- )?\[([^\]]+)\]\(([^)]+)\)|^# (.+)", re.MULTILINE)
+# What takes a script is not there; in its place is what a comment behind it says.
+SCRIPT = re.compile(r'^<div id="\w+"[^>]*></div>\n<noscript>.*</noscript>\n\n(?=<!-- on GitHub: )', re.MULTILINE)
+INSTEAD = re.compile(r"^<!-- on GitHub: (.*) -->$", re.MULTILINE)
+
+
+def check(docs, root):
+    """Which whole pages are not what they would be made of today, a sentence each; how many there are."""
+    made, folder = pages(docs, root), docs / FOLDER
+    there = {file for file in folder.rglob("*") if file.is_file()}
+    stale = [file for file, text in made.items() if file not in there or file.read_text(encoding="utf-8") != text]
+    wrong = [f"{file.relative_to(root)} is not what it would be made of now" for file in stale]
+    wrong += [f"{file.relative_to(root)} is made of no page" for file in sorted(there - made.keys())]
+    return wrong + (["scripts/book --pages makes them"] if wrong else []), len(made)
+
+
+def unwhole(files, root):
+    """Links of Markdown files that lead to a page with holes, a sentence each."""
+    for file in files:
+        for target in github.links(file.read_text(encoding="utf-8")):
+            if github.ELSEWHERE.match(target) or (root / "docs" / FOLDER) in file.parents:
+                continue
+            there = os.path.relpath(os.path.normpath(file.parent / target.partition("#")[0]), root)
+            if place(there.replace(os.sep, "/")) != there:
+                yield f"{file.relative_to(root)}: {target} has holes on GitHub: {place(there)} is whole"
+
+
+def write(docs, root):
+    """Makes all whole pages, and removes what is none any more; which files changed."""
+    made, folder, changed = pages(docs, root), docs / FOLDER, []
+    for file in {file for file in folder.rglob("*") if file.is_file()} - made.keys():
+        file.unlink()
+        changed.append(file)
+    for file, text in made.items():
+        if not file.exists() or file.read_text(encoding="utf-8") != text:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+            changed.append(file)
+    return changed
+
+
+def pages(docs, root):
+    """Every whole page, by its file: what is to be in it."""
+    made = {}
+    for language in LANGUAGES:
+        tree, folder = docs / language, docs / FOLDER / language
+        parts = contents(tree)
+        own = [(title, name) for _, title, name in parts if name and not name.startswith("results/")]
+        for number, (_, name) in enumerate(own):
+            around = own[max(number - 1, 0) : number], own[number + 1 : number + 2]
+            made[folder / name] = whole(tree / name, language, around, root)
+        made[folder / "README.md"] = listing(parts, language)
+    return made
+
+
+def files(docs):
+    """The whole pages that are there."""
+    return sorted((docs / FOLDER).rglob("*.md"))
+
+
+def contents(tree):
+    """What SUMMARY.md lists, in its order: how far in it stands, its title and page; of a part no page."""
+    text = (tree / "SUMMARY.md").read_text(encoding="utf-8").partition("\n")[2]
+    return [(part[1], part[2] or part[4], part[3]) for part in PART.finditer(text)]
+
+
+def listing(parts, language):
+    """The page of all pages."""
+    words = WORDS[language]
+    source = f"docs/{language}/SUMMARY.md"
+    lines = [head(language, source, f"../../{language}/SUMMARY.md", "README.md", first=True)]
+    lines += [f"# {words['contents']}", "", words["about"], ""]
+    for inward, title, name in parts:
+        if name:
+            lines.append(f"{inward}- [{title}]({'../../' if name.startswith('results/') else ''}{name})")
+        else:
+            lines += ["", f"## {title}", ""]
+    return "\n".join(lines) + "\n"
+
+
+def head(language, source, link, name, first=False):
+    words = WORDS[language]
+    way = [] if first else [f"[{words['all']}](README.md)"]
+    way += [words["other"].format(name=name), words["made"].format(source=source, link=link)]
+    return f"<!-- Made by scripts/book --pages from {source}: edit that one. -->\n\n{' · '.join(way)}\n"
+
+
+def whole(source, language, around, root):
+    """A page with all that it includes."""
+    docs = source.parents[1]
+    text = FIGURE.sub(pictured(source), source.read_text(encoding="utf-8"))
+    text = re.sub(r"^```rust,\w+$", "```rust", text, flags=re.MULTILINE)
+    text = markdown.included(text, source.parent)
+    text = without_comments(INSTEAD.sub(r"\1", SCRIPT.sub("", text)))
+    text = comments.translated(narrow.narrowed(text, source.stem, language), language)
+    here = f"docs/{FOLDER}/{language}"
+    text = relinked(text, source, here, docs, root).strip()
+    named = source.relative_to(root).as_posix()
+    top = head(language, named, posixpath.relpath(named, here), source.name)
+    before, after = around
+    way = [f"← [{title}]({name})" for title, name in before] + [f"[{title}]({name}) →" for title, name in after]
+    return "\n".join([top, text, "", "---", "", " · ".join(way), ""])
+
+
+def pictured(source):
+    """In place of a drawing's own text, a picture of it."""
+
+    def one(include):
+        file = source.parent / include[1]
+        title = TITLE.search(file.read_text(encoding="utf-8"))
+        return f"![{title[1]}]({include[1]})"
+
+    return one
+
+
+def without_comments(text):
+    """A page without what is said in it to scripts; at most one empty line between paragraphs."""
+    lines = text.split("\n")
+    code = {
+        number
+        for block in markdown.blocks(lines)
+        for number in range(block.first, block.first + len(block.lines))
+    }
+    kept = []
+    for number, line in enumerate(lines):
+        if number in code:
+            kept.append(line)
+        elif re.fullmatch(r"<!--.*-->", line):
+            continue
+        elif line.strip() or (kept and kept[-1].strip()):
+            kept.append(line.rstrip())
+    return "\n".join(kept)
+
+
+def relinked(text, source, here, docs, root):
+    """A page's text with its links as they are from where the whole page is."""
+
+    def one(piece):
+        target = piece["target"]
+        if target is None or github.ELSEWHERE.match(target) or target.startswith("#"):
+            return piece[0]
+        path, hash, anchor = target.partition("#")
+        there = pathlib.Path(os.path.normpath(source.parent / path)).relative_to(root).as_posix()
+        return f"{piece['mark']}[{piece['text']}]({posixpath.relpath(place(there), here)}{hash}{anchor})"
+
+    return github.PIECES.sub(one, text)
+
+
+def place(path):
+    """Where a reader on GitHub finds a file of the repository: of a page, the whole one."""
+    page = re.fullmatch(r"docs/(en|zh)/(.+\.md)", path)
+    if not page:
+        return path
+    if page[2].startswith("results/"):
+        return f"docs/{page[2]}"
+    return f"docs/{FOLDER}/{page[1]}/{'README.md' if page[2] == 'SUMMARY.md' else page[2]}"
