@@ -62,6 +62,17 @@ pub struct Everywhere {
     #[arg(
         long,
         global = true,
+        value_name = "FOLDER",
+        help = tr(
+            "A course of your own in place of this one: a folder with a folder for each exercise",
+            "用你自己的课程代替本课程：该文件夹中每道练习一个子文件夹"
+        )
+    )]
+    pub course: Option<PathBuf>,
+
+    #[arg(
+        long,
+        global = true,
         help = tr("Print JSON in place of text", "输出 JSON 而不是文字")
     )]
     pub json: bool,
@@ -140,6 +151,27 @@ pub enum Command {
 
         #[command(flatten)]
         output: Output,
+    },
+
+    #[command(about = tr(
+        "Make a new exercise in the folder that --course names: it passes its own tests at once",
+        "在 --course 指定的文件夹中新建一道练习，它一开始就能通过自己的测试"
+    ))]
+    New {
+        #[arg(value_name = "NAME", help = tr(
+            "Number and name, as 01-double",
+            "编号和名字，例如 01-double"
+        ))]
+        name: String,
+    },
+
+    #[command(about = tr(
+        "Test exercises: start files and wrong answers are rejected where they say, solutions and right answers pass",
+        "测试练习：初始文件和错误答案应在其注明的步骤被拒，参考答案和正确答案应通过"
+    ))]
+    Test {
+        #[arg(value_name = "NAME", help = name_help())]
+        name: Option<String>,
     },
 
     /// What a grading runs in, a process of its own.

@@ -1,11 +1,18 @@
 //! What `exercise.toml` may say. What it does not know is an error, so that a slip in a name is seen.
 
+mod described;
 mod sizes;
 mod target;
 
-use anyhow::{Context as _, Result, ensure};
-use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
+use anyhow::{Context as _, Result, anyhow, ensure};
+use launch_plan::comment;
+use launch_plan::plan::{self, Plan};
+use serde::{Deserialize, Deserializer, Serialize};
+use toml::Spanned;
+
+pub use described::Output;
 pub use sizes::{Between, Random, Sizes};
 pub use target::{Counters, Target};
 
@@ -15,7 +22,8 @@ use crate::lang::Lang;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Data {
-    /// The chapter that it goes with, by the name of its crate.
+    /// The chapter that it goes with, by the name of its crate; empty where it goes with none.
+    #[serde(default)]
     pub chapter: String,
     /// What sort of exercise it is.
     pub kind: Kind,
@@ -41,6 +49,21 @@ pub struct Data {
     /// What to say to who asks for help, one after the other.
     #[serde(rename = "hint")]
     pub hints: Vec<Text>,
+    /// Numbers with names, for what follows; see `docs/records/launch-plan.md` for these three.
+    #[serde(default)]
+    pub numbers: BTreeMap<String, Spanned<plan::Number>>,
+    /// Memory and variables.
+    #[serde(default)]
+    pub buffer: Vec<plan::Buffer>,
+    /// Launches of the answer's kernels.
+    #[serde(default)]
+    pub launch: Vec<plan::Launch>,
+    /// Buffers that hold what came out.
+    #[serde(default, rename = "output")]
+    pub outputs: Vec<Output>,
+    /// Variables that an answer may have, and need not.
+    #[serde(default)]
+    pub optional: Vec<String>,
 }
 
 /// Sorts of exercises.
@@ -100,13 +123,37 @@ impl Step {
 }
 
 /// A text in both languages.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug)]
 pub struct Text {
     /// In English.
     pub en: String,
     /// In Chinese.
     pub zh: String,
+}
+
+/// As it is written: `{ en = "…", zh = "…" }`, or what there is of them, or a text for both.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Same(String),
+    Each(BTreeMap<Lang, String>),
+}
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Text, D::Error> {
+        const WHAT: &str = "a text is written \"…\", or { en = \"…\", zh = \"…\" }, or one of the two";
+        let written = Written::deserialize(from).map_err(|_| serde::de::Error::custom(WHAT))?;
+        let mut each = match written {
+            Written::Same(text) => return Ok(Text { en: text.clone(), zh: text }),
+            Written::Each(each) => each,
+        };
+        let (en, zh) = (each.remove(&Lang::En), each.remove(&Lang::Zh));
+        match (en, zh) {
+            (Some(en), Some(zh)) => Ok(Text { en, zh }),
+            (Some(only), None) | (None, Some(only)) => Ok(Text { en: only.clone(), zh: only }),
+            (None, None) => Err(serde::de::Error::custom(WHAT)),
+        }
+    }
 }
 
 impl Text {
@@ -162,9 +209,30 @@ impl Data {
     ///
     /// Where it is no such file, or contradicts itself.
     pub fn read(text: &str) -> Result<Data> {
-        let data: Data = toml::from_str(text)?;
+        let data: Data = toml::from_str(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            let file = comment::Text {
+                text,
+                lines_before: 0,
+            };
+            anyhow!("line {}: {}", file.line(at), error.message())
+        })?;
         data.validate()?;
         Ok(data)
+    }
+
+    /// The description of launches in it.
+    pub fn plan(&self) -> Plan {
+        Plan {
+            numbers: self.numbers.clone(),
+            buffer: self.buffer.clone(),
+            launch: self.launch.clone(),
+        }
+    }
+
+    /// Whether it describes what a host side does.
+    pub fn is_described(&self) -> bool {
+        !self.outputs.is_empty() || !self.launch.is_empty() || !self.buffer.is_empty()
     }
 
     fn validate(&self) -> Result<()> {
@@ -194,6 +262,9 @@ impl Data {
             "[modelled] at_most is 1 or more: the solution itself takes as long as the solution"
         );
         self.tolerance.validate()?;
+        if self.is_described() {
+            self.validate_description()?;
+        }
         self.targets.iter().try_for_each(Target::validate)
     }
 }
@@ -217,12 +288,12 @@ impl Tolerance {
     }
 }
 
-/// Reads the data of an exercise of the course, where the answer is a kernel or is none.
+/// Reads the data of an exercise in a file, where the answer is a kernel or is none.
 ///
 /// # Errors
 ///
 /// As [`Data::read`], with the file's name, and where something is missing that every such exercise has.
-pub fn of(name: &str, text: &str, is_kernel: bool) -> Result<Data> {
+pub fn of(file: &str, text: &str, is_kernel: bool) -> Result<Data> {
     let read = || {
         let data = Data::read(text)?;
         // Who predicts launches nothing that could be counted or timed.
@@ -233,7 +304,7 @@ pub fn of(name: &str, text: &str, is_kernel: bool) -> Result<Data> {
         );
         Ok(data)
     };
-    read().with_context(|| format!("kernels/exercises/{name}/exercise.toml"))
+    read().with_context(|| file.to_owned())
 }
 
 #[cfg(test)]

@@ -7,6 +7,9 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sizes {
+    /// What a description of launches calls the numbers of a size.
+    #[serde(default)]
+    pub names: Vec<String>,
     /// Those that every answer is run at.
     pub tests: Vec<Vec<u32>>,
     /// Those that are drawn anew each time.
@@ -49,6 +52,11 @@ impl Sizes {
             (1..=3).contains(&dimensions),
             "[sizes] random: `from` has one to three numbers"
         );
+        ensure!(
+            self.names.is_empty() || self.names.len() == dimensions,
+            "[sizes] names: a size has {dimensions} numbers here, and {} names",
+            self.names.len()
+        );
         ordered("random", &self.random.from, &self.random.to)?;
         let all = self.tests.iter().chain(&self.graded).chain(timed);
         let all = all.chain(self.beyond.iter().map(|beyond| &beyond.from));
@@ -69,6 +77,18 @@ impl Sizes {
             "[sizes] beyond: `from` is greater than `graded` in one number at least, and less in none"
         );
         Ok(())
+    }
+
+    /// A size's numbers, each with the name that a description has for it: `n` where there is one, `width`,
+    /// `height` and `depth` where there are more, unless other names are given.
+    pub fn named<'a>(&'a self, size: &[u32]) -> Vec<(&'a str, u32)> {
+        let usual: &[&str] = match size.len() {
+            1 => &["n"],
+            _ => &["width", "height", "depth"],
+        };
+        let names = self.names.iter().map(String::as_str);
+        let names = names.chain(usual.iter().skip(self.names.len()).copied());
+        names.zip(size.iter().copied()).collect()
     }
 
     /// From where the size beyond the graded one is drawn; none where nothing is graded.

@@ -45,6 +45,9 @@ pub fn work() -> ExitCode {
     else {
         return ExitCode::FAILURE; // nobody to tell, for want of a token
     };
+    if let Some(files) = job.files.clone() {
+        course::folder::choose_one(files);
+    }
     // Before it has another thread, which would keep its rights.
     let confined = confine(&job);
     let end = || {
