@@ -125,8 +125,8 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
         Some(Command::Reset { name }) => reset::run(&course, name),
         Some(Command::Solution { name, give_up }) => solution::run(&course, name, *give_up),
         // Done above: none has to do with a student's folder.
-        Some(Command::Merge { .. } | Command::New { .. } | Command::Test { .. } | Command::Worker) => {
-            Ok(ExitCode::SUCCESS)
-        }
+        Some(
+            Command::Merge { .. } | Command::New { .. } | Command::Test { .. } | Command::Worker,
+        ) => Ok(ExitCode::SUCCESS),
     }
 }

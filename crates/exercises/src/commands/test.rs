@@ -72,8 +72,16 @@ fn answers(exercise: &Exercise, lang: Lang) -> Result<Vec<(String, String, Wante
     let rejected = exercise.data()?.rejected_at.name().to_owned();
     let file = |name: &str| format!("{name}.{}", exercise.extension());
     let mut all = vec![
-        (file("start"), exercise.start.to_owned(), Wanted::Rejected(rejected)),
-        (file("solution"), exercise.solution.to_owned(), Wanted::Passed),
+        (
+            file("start"),
+            exercise.start.to_owned(),
+            Wanted::Rejected(rejected),
+        ),
+        (
+            file("solution"),
+            exercise.solution.to_owned(),
+            Wanted::Passed,
+        ),
     ];
     for (folder, passes) in [("right", true), ("wrong", false), ("earned", false)] {
         for path in files(&place(exercise, folder)?)? {
@@ -119,15 +127,7 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>> {
 fn steps(path: &Path, text: &str, lang: Lang) -> Result<String> {
     let first = text.lines().next().unwrap_or_default();
     let steps = first.strip_prefix(REJECTED).unwrap_or_default();
-    let known = [
-        Step::Compile,
-        Step::Launch,
-        Step::Right,
-        Step::Checks,
-        Step::Counters,
-        Step::Time,
-    ];
-    let known = known.map(Step::name);
+    let known = Step::ALL.map(Step::name);
     if steps.is_empty() || !steps.split(", ").all(|step| known.contains(&step)) {
         bail!(say!(
             lang,
@@ -150,7 +150,9 @@ fn judged(record: &Record, wanted: &Wanted, lang: Lang) -> (bool, String) {
     let (is_right, should) = match wanted {
         Wanted::Passed => (record.passed, passed()),
         Wanted::Rejected(steps) => {
-            let is_right = record.step.is_some_and(|step| steps.split(", ").any(|it| it == step.name()));
+            let is_right = record
+                .step
+                .is_some_and(|step| steps.split(", ").any(|it| it == step.name()));
             (is_right, at(steps))
         }
     };
@@ -167,7 +169,10 @@ mod tests {
     #[test]
     fn a_wrong_answer_names_known_steps() {
         let steps = |text| steps(Path::new("a.cu"), text, Lang::En);
-        assert_eq!(steps("// Rejected at: launch, right\nx").unwrap(), "launch, right");
+        assert_eq!(
+            steps("// Rejected at: launch, right\nx").unwrap(),
+            "launch, right"
+        );
         for text in ["", "x", "// Rejected at: ", "// Rejected at: reight"] {
             let why = steps(text).unwrap_err().to_string();
             assert!(why.contains("a.cu, line 1"), "{why}");

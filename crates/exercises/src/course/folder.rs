@@ -42,7 +42,13 @@ impl Files {
     /// Those of an exercise.
     pub fn of(exercise: &Exercise) -> Files {
         let [english, chinese] = exercise.statement;
-        let texts = [exercise.toml, english, chinese, exercise.start, exercise.solution];
+        let texts = [
+            exercise.toml,
+            english,
+            chinese,
+            exercise.start,
+            exercise.solution,
+        ];
         Files {
             name: exercise.name.to_owned(),
             course: exercise.course.to_owned(),
@@ -78,7 +84,13 @@ impl Files {
         Ok(Files {
             name: name.to_owned(),
             course: shown(folder),
-            texts: [needed(toml)?, english, chinese, needed(start)?, needed(solution)?],
+            texts: [
+                needed(toml)?,
+                english,
+                chinese,
+                needed(start)?,
+                needed(solution)?,
+            ],
         })
     }
 
@@ -204,6 +216,7 @@ pub fn checked_name(name: &str, lang: Lang) -> Result<u32> {
     let is_plain = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '-';
     let parts = name.split_once('-').filter(|(number, rest)| {
         (2..=3).contains(&number.len())
+            && number.chars().all(|it| it.is_ascii_digit())
             && rest.starts_with(|it: char| it.is_ascii_lowercase())
             && rest.chars().all(is_plain)
     });
@@ -228,7 +241,9 @@ mod tests {
         for (name, number) in [("01-a", 1), ("30-warp-sums", 30), ("120-x2", 120)] {
             assert_eq!(checked_name(name, Lang::En).unwrap(), number, "{name}");
         }
-        for name in ["", "01", "1-a", "a-1", "01-", "01-A", "01-a b", "01-../x", "0001-a", "01--a", "+1-a"] {
+        for name in [
+            "", "01", "1-a", "a-1", "01-", "01-A", "01-a b", "01-../x", "0001-a", "01--a", "+1-a",
+        ] {
             assert!(checked_name(name, Lang::En).is_err(), "{name}");
         }
     }

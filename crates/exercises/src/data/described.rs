@@ -62,7 +62,10 @@ impl Data {
                 "[[buffer]] {name} has `expect`, and there is no [[output]] of it"
             );
         }
-        let printed = self.buffer.iter().find(|it| it.print.is_some() || it.tolerance.is_some());
+        let printed = self
+            .buffer
+            .iter()
+            .find(|it| it.print.is_some() || it.tolerance.is_some());
         ensure!(
             printed.is_none(),
             "[[buffer]]: `print` and `tolerance` are cuda-run's; here [tolerance] is that of all floats"

@@ -109,6 +109,16 @@ pub enum Step {
 }
 
 impl Step {
+    /// All of them.
+    pub const ALL: [Step; 6] = [
+        Step::Compile,
+        Step::Launch,
+        Step::Right,
+        Step::Checks,
+        Step::Counters,
+        Step::Time,
+    ];
+
     /// Its name, as in records.
     pub fn name(self) -> &'static str {
         match self {
@@ -136,21 +146,34 @@ pub struct Text {
 #[serde(untagged)]
 enum Written {
     Same(String),
-    Each(BTreeMap<Lang, String>),
+    Each(BTreeMap<String, String>),
 }
 
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Text, D::Error> {
-        const WHAT: &str = "a text is written \"…\", or { en = \"…\", zh = \"…\" }, or one of the two";
+        const WHAT: &str =
+            "a text is written \"…\", or { en = \"…\", zh = \"…\" }, or one of the two";
         let written = Written::deserialize(from).map_err(|_| serde::de::Error::custom(WHAT))?;
         let mut each = match written {
-            Written::Same(text) => return Ok(Text { en: text.clone(), zh: text }),
+            Written::Same(text) => {
+                return Ok(Text {
+                    en: text.clone(),
+                    zh: text,
+                });
+            }
             Written::Each(each) => each,
         };
-        let (en, zh) = (each.remove(&Lang::En), each.remove(&Lang::Zh));
+        let (en, zh) = (each.remove("en"), each.remove("zh"));
+        if let Some(other) = each.keys().next() {
+            let what = format!("unknown field `{other}`: {WHAT}");
+            return Err(serde::de::Error::custom(what));
+        }
         match (en, zh) {
             (Some(en), Some(zh)) => Ok(Text { en, zh }),
-            (Some(only), None) | (None, Some(only)) => Ok(Text { en: only.clone(), zh: only }),
+            (Some(only), None) | (None, Some(only)) => Ok(Text {
+                en: only.clone(),
+                zh: only,
+            }),
             (None, None) => Err(serde::de::Error::custom(WHAT)),
         }
     }
@@ -458,14 +481,17 @@ say = { en = "c", zh = "丙" }
     fn every_kernel_is_timed_but_those_of_predictions() {
         let target = GOOD.find("[[target]]").unwrap();
         let ungraded = GOOD[..target].replace("graded = [100]", "");
-        assert!(of("one", &ungraded, false).is_ok());
-        let missing = format!("{:#}", of("one", &ungraded, true).unwrap_err());
+        assert!(of("one/exercise.toml", &ungraded, false).is_ok());
+        let missing = format!(
+            "{:#}",
+            of("one/exercise.toml", &ungraded, true).unwrap_err()
+        );
         assert!(
             missing.contains("one/exercise.toml: [sizes] `graded`"),
             "{missing}"
         );
         let predicts = ungraded.replace("\"complete\"", "\"predict\"");
-        assert!(of("one", &predicts, true).is_ok());
+        assert!(of("one/exercise.toml", &predicts, true).is_ok());
     }
 
     #[test]

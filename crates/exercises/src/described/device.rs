@@ -46,7 +46,12 @@ pub fn run(bench: &Bench, known: &Known, optional: &[String]) -> Result<Vec<Vec<
 }
 
 /// The same for another module, whose kernels change nothing that is watched, and leave nothing behind.
-pub fn run_apart(bench: &Bench, code: &Code, known: &Known, optional: &[String]) -> Result<Vec<Vec<u8>>> {
+pub fn run_apart(
+    bench: &Bench,
+    code: &Code,
+    known: &Known,
+    optional: &[String],
+) -> Result<Vec<Vec<u8>>> {
     let ready = &known.ready;
     let mut results = Vec::new();
     let mut inputs = Vec::new();
@@ -120,7 +125,11 @@ fn input<T: Pod + DeviceCopy + 'static>(bench: &Bench, buffer: &Buffer) -> Resul
     Ok(memory.as_device_ptr().as_raw())
 }
 
-fn set_variable<T: Pod + DeviceCopy>(code: &Code, watched: Option<&Bench>, buffer: &Buffer) -> Result<()> {
+fn set_variable<T: Pod + DeviceCopy>(
+    code: &Code,
+    watched: Option<&Bench>,
+    buffer: &Buffer,
+) -> Result<()> {
     let values = elements::<T>(&start(buffer));
     match watched {
         Some(bench) => bench.input_variable(&buffer.name, &values),
@@ -138,7 +147,11 @@ fn is_passed(ready: &Ready, number: usize) -> bool {
 fn launch(bench: &Bench, code: &Code, ready: &Ready, addresses: &[u64], timed: bool) -> Result<()> {
     let prepared = ready.launches.iter().map(|launch| {
         let kernel = code.kernel(&launch.kernel)?;
-        let values: Vec<Vec<u64>> = launch.arguments.iter().map(|it| value(it, addresses)).collect();
+        let values: Vec<Vec<u64>> = launch
+            .arguments
+            .iter()
+            .map(|it| value(it, addresses))
+            .collect();
         Ok((launch, kernel, values))
     });
     let mut prepared = prepared.collect::<Result<Vec<_>>>()?;
@@ -175,7 +188,15 @@ fn start_one(
     let stream = &bench.gpu.stream;
     // SAFETY: behind each pointer is a value, longer than any that the kernel may take in its place. What it
     // does with memory the simulator watches.
-    unsafe { stream.launch(kernel, (x, y, z), (across, down, deep), launch.shared, &places) }
+    unsafe {
+        stream.launch(
+            kernel,
+            (x, y, z),
+            (across, down, deep),
+            launch.shared,
+            &places,
+        )
+    }
 }
 
 /// An argument's bytes, and zeros behind them. A whole number is as good as one of 32 bits as of 64.

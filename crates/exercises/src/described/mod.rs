@@ -12,6 +12,8 @@ use launch_plan::expression::{Value, Values};
 use launch_plan::plan::Number;
 use launch_plan::{Mistake, Ready, fill};
 
+pub use reference::Broken;
+
 use crate::data::{self, Data};
 use crate::host::{Bench, Case, Host, Output};
 

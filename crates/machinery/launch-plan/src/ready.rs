@@ -153,7 +153,8 @@ impl Ready {
         let mut known = Known::default();
         for &(name, value) in given {
             if let Some(own) = plan.numbers.get(name) {
-                let what = format!("the number {name} is the size's own: give this one another name");
+                let what =
+                    format!("the number {name} is the size's own: give this one another name");
                 let line = text.line(own.span().start);
                 return Err(Mistake { line, what });
             }
