@@ -5,6 +5,7 @@ mod columns;
 mod events;
 mod fields;
 pub mod folder;
+mod overlap;
 mod pitch_in_elements;
 mod pitched_copy;
 mod pitched_rows;
@@ -43,7 +44,7 @@ impl IntoIterator for &Exercises {
 }
 
 /// Those of this course, in order.
-pub static OURS: [Exercise; 29] = [
+pub static OURS: [Exercise; 38] = [
     exercise!("01-first-thread"),
     exercise!("02-tail"),
     exercise!("03-blocks", asks blocks::Blocks, kernel),
@@ -73,6 +74,15 @@ pub static OURS: [Exercise; 29] = [
     exercise!("27-shared-stencil"),
     exercise!("28-choose"),
     exercise!("29-half-the-limit"),
+    exercise!("30-warp-sums"),
+    exercise!("31-scan"),
+    exercise!("32-histogram"),
+    exercise!("33-softmax"),
+    exercise!("34-overlap", asks overlap::Overlap),
+    exercise!("35-tiles-of-threads"),
+    exercise!("36-async-copy"),
+    exercise!("37-occupancy"),
+    exercise!("38-roofline"),
 ];
 
 /// The exercise that a student names, by its number, its name, or both.

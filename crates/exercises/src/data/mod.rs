@@ -3,20 +3,20 @@
 mod described;
 mod sizes;
 mod target;
+mod text;
 
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result, anyhow, ensure};
 use launch_plan::comment;
 use launch_plan::plan::{self, Plan};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 pub use described::Output;
 pub use sizes::{Between, Random, Sizes};
 pub use target::{Counters, Target};
-
-use crate::lang::Lang;
+pub use text::Text;
 
 /// An exercise, but for its texts and its code.
 #[derive(Clone, Debug, Deserialize)]
@@ -38,6 +38,8 @@ pub struct Data {
     /// What its counters have to come to, at the graded size.
     #[serde(default, rename = "target")]
     pub targets: Vec<Target>,
+    /// The oldest GPUs that it is for, 80 for sm_80: what it is about is not in older ones.
+    pub architecture: Option<u32>,
     /// Variables that have to be in constant memory.
     #[serde(default)]
     pub constants: Vec<String>,
@@ -129,60 +131,6 @@ impl Step {
             Step::Counters => "counters",
             Step::Time => "time",
         }
-    }
-}
-
-/// A text in both languages.
-#[derive(Clone, Debug)]
-pub struct Text {
-    /// In English.
-    pub en: String,
-    /// In Chinese.
-    pub zh: String,
-}
-
-/// As it is written: `{ en = "…", zh = "…" }`, or what there is of them, or a text for both.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Written {
-    Same(String),
-    Each(BTreeMap<String, String>),
-}
-
-impl<'de> Deserialize<'de> for Text {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Text, D::Error> {
-        const WHAT: &str =
-            "a text is written \"…\", or { en = \"…\", zh = \"…\" }, or one of the two";
-        let written = Written::deserialize(from).map_err(|_| serde::de::Error::custom(WHAT))?;
-        let mut each = match written {
-            Written::Same(text) => {
-                return Ok(Text {
-                    en: text.clone(),
-                    zh: text,
-                });
-            }
-            Written::Each(each) => each,
-        };
-        let (en, zh) = (each.remove("en"), each.remove("zh"));
-        if let Some(other) = each.keys().next() {
-            let what = format!("unknown field `{other}`: {WHAT}");
-            return Err(serde::de::Error::custom(what));
-        }
-        match (en, zh) {
-            (Some(en), Some(zh)) => Ok(Text { en, zh }),
-            (Some(only), None) | (None, Some(only)) => Ok(Text {
-                en: only.clone(),
-                zh: only,
-            }),
-            (None, None) => Err(serde::de::Error::custom(WHAT)),
-        }
-    }
-}
-
-impl Text {
-    /// The text in a language.
-    pub fn of(&self, lang: Lang) -> &str {
-        lang.pick(&self.en, &self.zh)
     }
 }
 
@@ -285,6 +233,8 @@ impl Data {
             "[modelled] at_most is 1 or more: the solution itself takes as long as the solution"
         );
         self.tolerance.validate()?;
+        kernel_build::Arch::numbered(self.architecture)
+            .map_err(|_| anyhow!("architecture: it is a number as 80, for sm_80, or newer"))?;
         if self.is_described() {
             self.validate_description()?;
         }
@@ -333,6 +283,7 @@ pub fn of(file: &str, text: &str, is_kernel: bool) -> Result<Data> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lang::Lang;
 
     const GOOD: &str = r#"
 chapter = "vector-add"

@@ -7,9 +7,6 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sizes {
-    /// What a description of launches calls the numbers of a size.
-    #[serde(default)]
-    pub names: Vec<String>,
     /// Those that every answer is run at.
     pub tests: Vec<Vec<u32>>,
     /// Those that are drawn anew each time.
@@ -19,6 +16,11 @@ pub struct Sizes {
     /// From where one more is drawn, beyond the graded one. Without it, each number is a little greater
     /// than the graded one's: a kernel that knows the sizes of the tests is not one for any size.
     pub beyond: Option<Between>,
+    /// What its numbers are called, where they have names: M, N, P.
+    #[serde(default)]
+    pub names: Vec<String>,
+    /// How many elements one of a number stands for, where it is no element: a tile's side.
+    pub unit: Option<u32>,
 }
 
 /// Sizes to be drawn, each number from one to another, both included.
@@ -54,8 +56,7 @@ impl Sizes {
         );
         ensure!(
             self.names.is_empty() || self.names.len() == dimensions,
-            "[sizes] names: a size has {dimensions} numbers here, and {} names",
-            self.names.len()
+            "[sizes] names: one for each of the {dimensions} numbers, or none"
         );
         ordered("random", &self.random.from, &self.random.to)?;
         let all = self.tests.iter().chain(&self.graded).chain(timed);
@@ -79,7 +80,7 @@ impl Sizes {
         Ok(())
     }
 
-    /// A size's numbers, each with the name that a description has for it: `n` where there is one, `width`,
+    /// A size's numbers in elements, each with the name that a description has for it: `n` where there is one, `width`,
     /// `height` and `depth` where there are more, unless other names are given.
     pub fn named<'a>(&'a self, size: &[u32]) -> Vec<(&'a str, u32)> {
         let usual: &[&str] = match size.len() {
@@ -88,7 +89,8 @@ impl Sizes {
         };
         let names = self.names.iter().map(String::as_str);
         let names = names.chain(usual.iter().skip(self.names.len()).copied());
-        names.zip(size.iter().copied()).collect()
+        let unit = self.unit.unwrap_or(1);
+        names.zip(size.iter().map(|&number| number * unit)).collect()
     }
 
     /// From where the size beyond the graded one is drawn; none where nothing is graded.

@@ -30,6 +30,11 @@ pub fn run(bench: &Bench, known: &Known, optional: &[String]) -> Result<Vec<Vec<
                 addresses.push(0);
                 continue;
             }
+            if output.is_some_and(|place| !place.is_filled) {
+                // What the answer says of itself.
+                addresses.push(0);
+                continue;
+            }
             let watched = output.is_none().then_some(bench);
             each_size!(buffer, set_variable(&bench.answer, watched, buffer))?;
         } else if let Some(place) = output {
@@ -60,7 +65,8 @@ pub fn run_apart(
         let output = known.outputs.iter().find(|it| it.buffer == number);
         let mut address = 0;
         if buffer.symbol {
-            if !optional.contains(&buffer.name) || code.has_variable(&buffer.name)? {
+            let is_set = output.is_none_or(|place| place.is_filled);
+            if is_set && (!optional.contains(&buffer.name) || code.has_variable(&buffer.name)?) {
                 each_size!(buffer, set_variable(code, None, buffer))?;
             }
         } else if let Some(place) = output {

@@ -113,7 +113,7 @@ impl Described {
                 name: Box::leak(output.buffer.clone().into_boxed_str()),
                 shape,
                 secret: output.secret,
-                is_filled: data.buffer[buffer].fill.is_some() || ready.buffers[buffer].symbol,
+                is_filled: data.buffer[buffer].fill.is_some(),
             })
         };
         let outputs = data.outputs.iter().map(place).collect::<Result<_>>()?;

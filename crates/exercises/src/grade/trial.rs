@@ -87,8 +87,9 @@ impl<'a> Trial<'a> {
         let module = module::load(&builds.optimised);
         let module = module.map_err(|error| compile::not_loaded(&error, lang))?;
         let (clang, start) = (grading.clang.clone(), exercise.start);
+        let architecture = grading.architecture;
         let ours = move || {
-            let [ptx] = compile::ours([start], &clang, lang)?;
+            let [ptx] = compile::ours([start], architecture, &clang, lang)?;
             module::load(&ptx)
         };
         let (clang, text) = (grading.clang.clone(), exercise.solution);
@@ -98,7 +99,7 @@ impl<'a> Trial<'a> {
             let ptx = match compiled.get() {
                 Some(ptx) => ptx,
                 None => {
-                    let [ptx] = compile::ours([text], &clang, lang)?;
+                    let [ptx] = compile::ours([text], architecture, &clang, lang)?;
                     compiled.get_or_init(|| ptx)
                 }
             };

@@ -114,6 +114,7 @@ fn graded(job: &Job, exercise: &Exercise, subject: Subject) -> Result<Verdict> {
         seed: job.seed,
         lang: job.lang,
         clang: clang(job),
+        architecture: exercise.data()?.architecture,
         ours: job.ours,
         scratch: scratch(job)?,
         limits: job.limits,
