@@ -88,7 +88,9 @@ fn came(orders: &[Order], chunks: u32) -> Came {
         }
     }
     let end = streams.values().copied().max().unwrap_or(0);
-    let awaited = so_far.iter().filter(|(steps, _, ended)| *steps == 3 && host >= *ended);
+    let awaited = so_far
+        .iter()
+        .filter(|(steps, _, ended)| *steps == 3 && host >= *ended);
     Came {
         awaited: awaited.count() as u32,
         steps: so_far.iter().map(|(steps, ..)| *steps).collect(),
@@ -129,7 +131,10 @@ mod tests {
         assert_eq!(of(one, 2), (vec![3, 3], 60, 1, 2));
         let two = "i0:0 k0:0 o0:0 i1:1 k1:1 o1:1 w0 w1";
         assert_eq!(of(two, 2), (vec![3, 3], 40, 2, 2));
-        assert_eq!(of("i0:0 k0:0 o0:0 i1:1 k1:1 o1:1 w0", 2), (vec![3, 3], 40, 2, 1));
+        assert_eq!(
+            of("i0:0 k0:0 o0:0 i1:1 k1:1 o1:1 w0", 2),
+            (vec![3, 3], 40, 2, 1)
+        );
     }
 
     #[test]

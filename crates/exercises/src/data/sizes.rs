@@ -90,7 +90,9 @@ impl Sizes {
         let names = self.names.iter().map(String::as_str);
         let names = names.chain(usual.iter().skip(self.names.len()).copied());
         let unit = self.unit.unwrap_or(1);
-        names.zip(size.iter().map(|&number| number * unit)).collect()
+        names
+            .zip(size.iter().map(|&number| number * unit))
+            .collect()
     }
 
     /// From where the size beyond the graded one is drawn; none where nothing is graded.

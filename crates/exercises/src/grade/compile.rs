@@ -194,7 +194,11 @@ pub fn ours<const MANY: usize>(
     lang: Lang,
 ) -> Result<[String; MANY]> {
     let tree = tree(lang)?;
-    let compile = |text| Ok(clang.compile_text(&tree, "ours.cu", text, architecture)?.ptx);
+    let compile = |text| {
+        Ok(clang
+            .compile_text(&tree, "ours.cu", text, architecture)?
+            .ptx)
+    };
     let compiled: Result<Vec<String>> = thread::scope(|scope| {
         let threads = texts.map(|text| scope.spawn(move || compile(text)));
         let ended = threads.into_iter().map(thread::ScopedJoinHandle::join);
