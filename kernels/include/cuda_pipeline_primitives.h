@@ -17,12 +17,6 @@
 #define WARPBOOK_COPY_FROM(p) __cvta_generic_to_global(p)
 #endif
 
-// Never defined: what a copy of another size calls, so that it does not compile.
-#if defined(__clang__)
-__attribute__((error("asynchronous copies are of 4, 8 or 16 bytes, a constant")))
-#endif
-__device__ void async_copy_of_another_size();
-
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 // cp.async writes `size` bytes, the first `size - zeros` of them from global memory.
 #define WARPBOOK_COPY(cache, size) \
@@ -37,8 +31,15 @@ __device__ void async_copy_of_another_size();
     ((char *)to)[at] = at < size - zeros ? ((const char *)from)[at] : (char)0
 #endif
 
-WARPBOOK_COPY_FN void __pipeline_memcpy_async(void *to, const void *from, size_t size,
-                                              size_t zeros = 0) {
+// Where the compiler knows the size and it is another one, it does not compile, optimised or not.
+WARPBOOK_COPY_FN void __pipeline_memcpy_async(void *to, const void *from, size_t size, size_t zeros = 0)
+#if defined(__clang__)
+    __attribute__((diagnose_if(size != 4 && size != 8 && size != 16,
+                               "asynchronous copies are of 4, 8 or 16 bytes, a constant", "error")))
+#endif
+    ;
+
+WARPBOOK_COPY_FN void __pipeline_memcpy_async(void *to, const void *from, size_t size, size_t zeros) {
     if (size == 4) {
         WARPBOOK_COPY("ca", 4);
     } else if (size == 8) {
@@ -46,7 +47,7 @@ WARPBOOK_COPY_FN void __pipeline_memcpy_async(void *to, const void *from, size_t
     } else if (size == 16) {
         WARPBOOK_COPY("cg", 16);
     } else {
-        async_copy_of_another_size();
+        __trap();
     }
 }
 #undef WARPBOOK_COPY

@@ -40,7 +40,7 @@ def main(doc):
 
 def answers(name):
     """An exercise's answers: the file's name, and for each a word that says what it is, and its text."""
-    (solution,) = (COURSE / "solutions").glob(f"{name}.*")
+    (solution,) = (COURSE / name).glob("solution.*")
     (start,) = (COURSE / name).glob("start.*")
     kinds = [("solution", solution), ("start", start)]
     kinds += [("wrong", file) for file in sorted((WRONG / name).glob("*"))]

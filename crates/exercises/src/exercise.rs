@@ -23,6 +23,8 @@ pub struct Exercise {
     pub solution: &'static str,
     /// What is written: CUDA C or Rust.
     pub side: Side,
+    /// The folder that its own lies in, as it is named in messages.
+    pub course: &'static str,
     data: OnceLock<Data>,
 }
 
@@ -58,6 +60,7 @@ impl Exercise {
             start,
             solution,
             side,
+            course: "kernels/exercises",
             data: OnceLock::new(),
         }
     }
@@ -72,7 +75,8 @@ impl Exercise {
             return Ok(data);
         }
         let is_kernel = matches!(self.side, Side::Kernel(_));
-        let data = data::of(self.name, self.toml, is_kernel)?;
+        let file = format!("{}/{}/exercise.toml", self.course, self.name);
+        let data = data::of(&file, self.toml, is_kernel)?;
         Ok(self.data.get_or_init(|| data))
     }
 
@@ -103,8 +107,9 @@ impl Exercise {
     }
 }
 
-/// An exercise by its name, from its files in `kernels/exercises` and the host side that belongs to
-/// them: `exercise!("01-first-thread", FirstThread)`. Where a student writes Rust:
+/// An exercise by its name, from its files in `kernels/exercises`, whose `exercise.toml` describes the launch:
+/// `exercise!("01-first-thread")`. With a host side of its own: `exercise!("06-fields", Fields)`. Where a
+/// student writes Rust:
 /// `exercise!("10-pitched-copy", asks PitchedCopy)`, or with a kernel beside it
 /// `exercise!("25-events", asks Events, kernel)`.
 #[macro_export]
@@ -114,6 +119,14 @@ macro_rules! exercise {
             asks: &$asks,
             main: $crate::exercise!(@file $name, "main.rs"),
             kernel: $crate::exercise!(@file $name, "kernel.cu"),
+        })
+    };
+    ($name:literal) => {
+        $crate::exercise!(@ $name, "cu", {
+            static HOST: $crate::described::Described = $crate::described::Described::new(
+                $crate::exercise!(@file $name, "exercise.toml"),
+            );
+            $crate::exercise::Side::Kernel(&HOST)
         })
     };
     ($name:literal, $host:expr) => {
@@ -138,7 +151,7 @@ macro_rules! exercise {
                 env!("CARGO_MANIFEST_DIR"), "/../../kernels/exercises/", $name, "/start.", $extension
             )),
             include_str!(concat!(
-                env!("CARGO_MANIFEST_DIR"), "/../../kernels/exercises/solutions/", $name, ".", $extension
+                env!("CARGO_MANIFEST_DIR"), "/../../kernels/exercises/", $name, "/solution.", $extension
             )),
             $side,
         )

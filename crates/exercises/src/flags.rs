@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::class::Shard;
+use crate::class::{Columns, Shard};
 use crate::lang::{Lang, tr};
 
 /// The program's flags.
@@ -58,6 +58,17 @@ pub struct Everywhere {
         )
     )]
     pub dir: Option<PathBuf>,
+
+    #[arg(
+        long,
+        global = true,
+        value_name = "FOLDER",
+        help = tr(
+            "A course of your own in place of this one: a folder with a folder for each exercise",
+            "用你自己的课程代替本课程：该文件夹中每道练习一个子文件夹"
+        )
+    )]
+    pub course: Option<PathBuf>,
 
     #[arg(
         long,
@@ -142,6 +153,27 @@ pub enum Command {
         output: Output,
     },
 
+    #[command(about = tr(
+        "Make a new exercise in the folder that --course names: it passes its own tests at once",
+        "在 --course 指定的文件夹中新建一道练习，它一开始就能通过自己的测试"
+    ))]
+    New {
+        #[arg(value_name = "NAME", help = tr(
+            "Number and name, as 01-double",
+            "编号和名字，例如 01-double"
+        ))]
+        name: String,
+    },
+
+    #[command(about = tr(
+        "Test exercises: start files and wrong answers are rejected where they say, solutions and right answers pass",
+        "测试练习：初始文件和错误答案应在其注明的步骤被拒，参考答案和正确答案应通过"
+    ))]
+    Test {
+        #[arg(value_name = "NAME", help = name_help())]
+        name: Option<String>,
+    },
+
     /// What a grading runs in, a process of its own.
     #[command(hide = true)]
     Worker,
@@ -150,12 +182,12 @@ pub enum Command {
 /// What to grade.
 #[derive(Args, Debug)]
 pub struct Check {
-    #[arg(value_name = "NAME", help = name_help())]
-    pub name: Option<String>,
+    #[arg(value_name = "NAME", help = names_help())]
+    pub names: Vec<String>,
 
     #[arg(
         long,
-        conflicts_with = "name",
+        conflicts_with = "names",
         help = tr("Grade all answers", "给所有答案评分")
     )]
     pub all: bool,
@@ -163,7 +195,7 @@ pub struct Check {
     #[arg(
         long,
         value_name = "FILE",
-        requires = "name",
+        requires = "names",
         help = tr(
             "Grade this file in place of the one in your folder",
             "给这个文件评分，而不是文件夹里的答案"
@@ -216,10 +248,9 @@ pub struct Class {
     #[arg(
         long,
         value_name = "FOLDER",
-        requires = "all",
         help = tr(
-            "Grade a class: a folder with one folder a student",
-            "给全班评分：该文件夹中每名学生一个子文件夹"
+            "Grade a class: a folder with one folder a student; goes with --all, or with names of exercises",
+            "给全班评分：该文件夹中每名学生一个子文件夹；与 --all 或练习名一起使用"
         )
     )]
     pub submissions: Option<PathBuf>,
@@ -247,6 +278,17 @@ pub struct Class {
         )
     )]
     pub jobs: Option<u32>,
+
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "submissions",
+        help = tr(
+            "Write answers that are like each other, or like the solution, to this file, as CSV",
+            "把彼此相似或与参考答案相似的答案写入此文件（CSV）"
+        )
+    )]
+    pub copies: Option<PathBuf>,
 }
 
 /// Files for what came of a class.
@@ -268,6 +310,53 @@ pub struct Output {
         )
     )]
     pub csv: Option<PathBuf>,
+
+    #[arg(
+        long,
+        value_name = "plain|excel|moodle|canvas",
+        hide_possible_values = true,
+        requires = "csv",
+        help = tr(
+            "The columns of that table, for what imports it; plain, if it is not given",
+            "成绩表的列，供相应的程序导入；不指定时为 plain"
+        )
+    )]
+    pub columns: Option<Columns>,
+
+    #[arg(
+        long,
+        value_name = "FILE",
+        help = tr(
+            "What exercises are worth and when they are due, a file in TOML",
+            "各练习的分值和截止时间（TOML 文件）"
+        )
+    )]
+    pub marks: Option<PathBuf>,
+
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        help = tr(
+            "Write a file for each student to this folder: what was said of each answer",
+            "在此文件夹中为每名学生写一个文件，内容是对每份答案的评语"
+        )
+    )]
+    pub feedback: Option<PathBuf>,
+}
+
+impl Output {
+    /// Whether it names any of what a class alone has.
+    pub fn is_any(&self) -> bool {
+        let files = [&self.out, &self.csv, &self.marks, &self.feedback];
+        files.into_iter().any(Option::is_some)
+    }
+}
+
+fn names_help() -> &'static str {
+    tr(
+        "The exercise, or several: number, name, or both, as 01, first-thread, 01-first-thread",
+        "一道或几道练习：编号、名字，或两者，例如 01、first-thread、01-first-thread",
+    )
 }
 
 fn name_help() -> &'static str {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use kernel_build::Tree;
 
-use crate::course::EXERCISES;
+use crate::course::{self, EXERCISES};
 use crate::exercise::Exercise;
 use crate::files::{write_new, write_whole};
 use crate::lang::Lang;
@@ -25,7 +25,8 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// The one at `path`, or else `exercises` in the checkout's root. It is made, with the start files
+    /// The one at `path`, or else `exercises` in the checkout's root, and in it a folder for each course of a
+    /// teacher's own. It is made, with the start files
     /// that are not there yet.
     ///
     /// # Errors
@@ -34,9 +35,15 @@ impl Folder {
     pub fn open(path: Option<&Path>) -> Result<Folder> {
         let path = match path {
             Some(path) => path.to_owned(),
-            None => Tree::find(Path::new(env!("CARGO_MANIFEST_DIR")))?
-                .root()
-                .join("exercises"),
+            None => {
+                let ours = Tree::find(Path::new(env!("CARGO_MANIFEST_DIR")))?
+                    .root()
+                    .join("exercises");
+                match course::folder::path().and_then(Path::file_name) {
+                    Some(name) => ours.join(name),
+                    None => ours,
+                }
+            }
         };
         fs::create_dir_all(&path).with_context(|| shown(&path))?;
         let folder = Folder { path };

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`course`] | the exercises, in order, each with its host side |
 //! | [`host`] | what a host side is written with |
+//! | [`described`] | the host side of an exercise whose launches are data |
 //! | [`exercise`] | an exercise: its texts, its data, its host side |
 //! | [`data`] | what `exercise.toml` may say |
 //! | [`grade`] | the steps of grading, from compiling to counters |
@@ -28,6 +29,7 @@ pub mod commands;
 mod compiler;
 pub mod course;
 pub mod data;
+pub mod described;
 pub mod error;
 pub mod exercise;
 mod files;

@@ -144,7 +144,7 @@ mod tests {
             ("check --seed", &["“--seed <NUMBER>”缺少值"]),
             ("check --seed many", &["“many”", "应为整数"]),
             ("check --seconds 0", &["“0”", "应在 1..=3600 之内"]),
-            ("check 01 --all", &["“[NAME]”", "“--all”", "同时使用"]),
+            ("check 01 --all", &["“[NAME]...”", "“--all”", "同时使用"]),
             ("check --all --all", &["“--all”只能出现一次"]),
             ("reset", &["缺少参数：<NAME>", "用法：exercises reset"]),
             ("list --lang fr", &["“fr”", "可以是：en、zh"]),

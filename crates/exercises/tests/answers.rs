@@ -27,7 +27,9 @@ fn tests_of(exercise: &'static Exercise) -> Vec<Trial> {
     let start = folder
         .join(exercise.name)
         .join(format!("start.{}", exercise.extension()));
-    let solution = folder.join("solutions").join(exercise.file());
+    let solution = folder
+        .join(exercise.name)
+        .join(format!("solution.{}", exercise.extension()));
     let mut tests = vec![
         with_clang(format!("{}: start", exercise.name), move || {
             let step = exercise.data()?.rejected_at.name();

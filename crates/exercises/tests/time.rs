@@ -57,7 +57,7 @@ fn main() -> ExitCode {
 /// A host side launches something that is timed.
 fn is_timed(exercise: &Exercise, host: &dyn Host) -> Result<(), Failed> {
     let tree = Tree::find(Path::new(HERE))?;
-    let compiled = Clang::find()?.compile_text(&tree, "solution.cu", exercise.solution)?;
+    let compiled = Clang::find()?.compile_text(&tree, "solution.cu", exercise.solution, None)?;
     let gpu = Gpu::open()?;
     let bench = Bench::new(module::load(&compiled.ptx)?, gpu);
     let size = exercise.data()?.sizes.tests.last().ok_or("no sizes")?;

@@ -26,7 +26,7 @@ WARPBOOK_GROUP_OPERATION(bit_xor, a ^ b)
 // Of a tile: each thread takes in what its partner has, with partners ever further away.
 template <unsigned int Size, typename Parent, typename T, typename Operation>
 WARPBOOK_GROUP_FN T reduce(const thread_block_tile<Size, Parent> &group, T value,
-                           Operation operation) {
+                           const Operation &operation) {
     for (unsigned int distance = Size / 2; distance > 0; distance /= 2)
         value = operation(value, group.shfl_xor(value, (int)distance));
     return value;
@@ -34,7 +34,7 @@ WARPBOOK_GROUP_FN T reduce(const thread_block_tile<Size, Parent> &group, T value
 
 // Of other threads of a warp: from the upper half of the ranks to the lower, until one has all.
 template <typename T, typename Operation>
-WARPBOOK_GROUP_FN T reduce(const coalesced_group &group, T value, Operation operation) {
+WARPBOOK_GROUP_FN T reduce(const coalesced_group &group, T value, const Operation &operation) {
     const unsigned int rank = group.thread_rank();
     for (unsigned int count = group.size(); count > 1;) {
         const unsigned int kept = (count + 1) / 2;
@@ -71,7 +71,7 @@ WARPBOOK_GROUP_REDUCE(unsigned int, bit_xor, __reduce_xor_sync)
 // Into one place in memory, by one thread.
 template <typename Group, typename T, typename Operation>
 WARPBOOK_GROUP_FN void reduce_store_async(const Group &group, T *to, T value,
-                                          Operation operation) {
+                                          const Operation &operation) {
     const T all = reduce(group, value, operation);
     if (group.thread_rank() == 0) *to = all;
 }

@@ -7,7 +7,7 @@ use chapter::progress;
 
 use super::ours::OursOfAll;
 use super::submissions::shown;
-use super::{Class, Outcome, Result, Shard, Submissions};
+use super::{Class, Marks, Outcome, Result, Shard, Submissions, time};
 use crate::error::in_words;
 use crate::exercise::Exercise;
 use crate::lang::tr;
@@ -23,6 +23,8 @@ pub struct Grading {
     pub shard: Option<Shard>,
     /// How many answers at a time.
     pub jobs: usize,
+    /// What they are worth and when they are due, where that is said.
+    pub marks: Option<Marks>,
 }
 
 /// A student's answer, as it was read.
@@ -30,6 +32,7 @@ struct Submitted<'a> {
     student: &'a str,
     exercise: &'static Exercise,
     text: anyhow::Result<Option<String>>,
+    handed_in: anyhow::Result<Option<i64>>,
 }
 
 /// Grades what is in the part. One answer that cannot be graded does not keep the others from it. All of
@@ -44,6 +47,7 @@ pub fn grade(submissions: &Submissions, grading: &Grading) -> Class {
             student,
             exercise,
             text: submissions.answer(student, exercise, grading.terms.lang),
+            handed_in: handed_in(submissions, student, exercise, grading),
         })
         .collect();
     let count = part.len();
@@ -79,7 +83,11 @@ pub fn grade(submissions: &Submissions, grading: &Grading) -> Class {
     Class {
         seed: grading.terms.seed,
         shard: grading.shard.filter(|shard| shard.of > 1),
-        exercises: Class::exercises(),
+        exercises: submissions
+            .exercises
+            .iter()
+            .map(|it| it.name.to_owned())
+            .collect(),
         students: submissions.students.clone(),
         results: results.into_iter().map(|(_, result)| result).collect(),
     }
@@ -91,7 +99,13 @@ fn one(submitted: Submitted, grading: &Grading, ours: &OursOfAll) -> Result {
         student,
         exercise,
         text,
+        handed_in,
     } = submitted;
+    let (handed_in, text) = match (handed_in, text) {
+        (_, Ok(None)) => (None, Ok(None)),
+        (Ok(handed_in), text) => (handed_in, text),
+        (Err(error), _) => (None, Err(error)),
+    };
     let graded = graded(student, exercise, text, grading, ours);
     let (outcome, record) = match graded {
         Ok(Some(record)) if record.passed => (Outcome::Passed, Ok(record)),
@@ -108,6 +122,7 @@ fn one(submitted: Submitted, grading: &Grading, ours: &OursOfAll) -> Result {
         message: String::new(),
         targets: Vec::new(),
         time: None,
+        handed_in,
     };
     match record {
         Ok(record) => Result {
@@ -120,6 +135,22 @@ fn one(submitted: Submitted, grading: &Grading, ours: &OursOfAll) -> Result {
         },
         Err(message) => Result { message, ..result },
     }
+}
+
+/// When an answer was handed in, where it has a deadline.
+fn handed_in(
+    submissions: &Submissions,
+    student: &str,
+    exercise: &Exercise,
+    grading: &Grading,
+) -> anyhow::Result<Option<i64>> {
+    let marks = grading.marks.as_ref();
+    let due = marks.and_then(|marks| marks.of(exercise.name).deadline.as_ref());
+    let Some(deadline) = due else {
+        return Ok(None);
+    };
+    let folder = submissions.of(student);
+    time::handed_in(&folder, &exercise.file(), deadline.by, grading.terms.lang)
 }
 
 fn graded(

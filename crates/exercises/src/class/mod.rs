@@ -1,16 +1,26 @@
 //! The answers of many students: graded, in parts if need be, with the same result as in one go.
 
+mod columns;
+mod copies;
+mod feedback;
 mod grading;
+mod marks;
 mod ours;
 mod record;
 mod results;
+mod screen;
 mod shard;
 mod submissions;
 mod table;
+mod time;
 
+pub use columns::Columns;
+pub use copies::copies;
+pub use feedback::feedback;
 pub use grading::{Grading, grade};
+pub use marks::Marks;
 pub use record::{Class, Outcome, Result};
 pub use results::{Kept, ResultFiles, printed_instead};
+pub use screen::screen;
 pub use shard::Shard;
 pub use submissions::Submissions;
-pub use table::table;

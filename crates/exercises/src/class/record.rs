@@ -21,7 +21,7 @@ pub struct Class {
     pub seed: u64,
     /// Which part it is; of all of it there is none.
     pub shard: Option<Shard>,
-    /// The course's exercises, in order.
+    /// The exercises that were graded, in order.
     pub exercises: Vec<String>,
     /// All students, in order, of all parts.
     pub students: Vec<String>,
@@ -49,6 +49,9 @@ pub struct Result {
     pub targets: Vec<Counted>,
     /// Its time, where one is asked and it came to that.
     pub time: Option<Timed>,
+    /// When it was handed in, in seconds since 1970, where it has a deadline.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handed_in: Option<i64>,
 }
 
 /// What came of an answer, in a word.
@@ -119,12 +122,14 @@ impl Class {
     ///
     /// Where it is none: what is wrong with it.
     pub fn checked(self, lang: Lang) -> anyhow::Result<Class> {
+        let mut known = EXERCISES.into_iter();
+        let in_order = |name: &String| known.any(|it| it.name == *name);
         ensure!(
-            self.exercises == Class::exercises(),
+            !self.exercises.is_empty() && self.exercises.iter().all(in_order),
             say!(
                 lang,
-                "its exercises are not those of this course",
-                "其中的练习与本课程不一致"
+                "its exercises are not those of this course, or not in order",
+                "其中的练习与本课程不一致，或顺序不对"
             )
         );
         if let Some(pair) = self.students.windows(2).find(|pair| pair[0] >= pair[1]) {
@@ -184,15 +189,16 @@ impl Class {
         });
     }
 
+    /// What came of a student's answer to an exercise; none where that is of another part.
+    pub fn result(&self, student: &str, exercise: &str) -> Option<&Result> {
+        let mut all = self.results.iter();
+        all.find(|it| it.student == student && it.exercise == exercise)
+    }
+
     /// How many answers of each outcome.
     pub fn count(&self, outcome: Outcome) -> usize {
         let those = self.results.iter().filter(|it| it.outcome == outcome);
         those.count()
-    }
-
-    /// The names of the course's exercises, in order.
-    pub fn exercises() -> Vec<String> {
-        EXERCISES.iter().map(|it| it.name.to_owned()).collect()
     }
 }
 
@@ -219,11 +225,12 @@ fn shard(shard: Option<Shard>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::course::OURS;
 
     /// Two students' answers, those of a part.
     fn part(index: u32, of: u32) -> Class {
         let students = ["ann", "bob"].map(str::to_owned).to_vec();
-        let exercises = Class::exercises();
+        let exercises: Vec<String> = OURS.iter().map(|it| it.name.to_owned()).collect();
         let all = students.iter().flat_map(|student| {
             exercises.iter().map(move |exercise| Result {
                 student: student.clone(),
@@ -234,6 +241,7 @@ mod tests {
                 message: String::new(),
                 targets: Vec::new(),
                 time: None,
+                handed_in: None,
             })
         });
         let shard = Shard { index, of };
@@ -270,7 +278,7 @@ mod tests {
         assert!(error(vec![part(1, 2), other]).contains("seed"));
         let mut short = part(2, 2);
         short.results.pop();
-        assert!(error(vec![part(1, 2), short]).contains("29-half-the-limit of 'bob' is missing"));
+        assert!(error(vec![part(1, 2), short]).contains("of 'bob' is missing"));
     }
 
     /// What is said of a record that was changed like this.

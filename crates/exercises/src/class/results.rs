@@ -25,45 +25,60 @@ pub enum Kept<'a> {
 pub struct ResultFiles {
     out: Option<PathBuf>,
     csv: Option<PathBuf>,
+    copies: Option<PathBuf>,
 }
 
 impl ResultFiles {
-    /// Those that the flags `--out` and `--csv` name. None is written before all work is done, so all that
-    /// can be wrong with them is said now.
+    /// Those that the flags `--out`, `--csv` and `--copies` name, and the folder of `--feedback`. None is written
+    /// before all work is done, so all that can be wrong with them is said now.
     ///
     /// # Errors
     ///
-    /// Where one is no ordinary file, is to be kept, or cannot be written; where both are the same.
+    /// Where one is no ordinary file, is to be kept, or cannot be written; where two are the same.
     pub fn new(
-        out: Option<&Path>,
-        csv: Option<&Path>,
+        named: [(&str, Option<&Path>); 3],
+        feedback: Option<&Path>,
         kept: Kept<'_>,
         lang: Lang,
     ) -> Result<ResultFiles> {
-        let place = |flag: &str, path: &Path| {
+        let mut places: Vec<(&str, PathBuf)> = Vec::new();
+        for (flag, path) in named {
+            let Some(path) = path else { continue };
             let named = format!("{flag} {}", shown(path));
             let place = place(&named, path, lang)?;
             refuse(&named, &place, kept, lang)?;
-            anyhow::Ok(place)
-        };
-        let places = [
-            out.map(|path| place("--out", path)).transpose()?,
-            csv.map(|path| place("--csv", path)).transpose()?,
-        ];
-        if let [Some(out), Some(csv)] = &places {
-            ensure!(
-                out != csv,
-                say!(
+            if let Some((other, _)) = places.iter().find(|(_, known)| *known == place) {
+                bail!(say!(
                     lang,
-                    "--out and --csv name the same file: give each its own",
-                    "--out 和 --csv 是同一个文件：请分别指定"
-                )
-            );
+                    "{} and {} name the same file: give each its own",
+                    "{} 和 {} 是同一个文件：请分别指定";
+                    other, flag
+                ));
+            }
+            places.push((flag, place));
         }
-        Ok(ResultFiles {
-            out: out.map(Path::to_owned),
-            csv: csv.map(Path::to_owned),
-        })
+        if let Some(folder) = feedback {
+            super::feedback::prepared(folder, kept, lang)?;
+        }
+        let [out, csv, copies] = named.map(|(_, path)| path.map(Path::to_owned));
+        Ok(ResultFiles { out, csv, copies })
+    }
+
+    /// Where answers that are like each other go.
+    pub fn copies(&self) -> Option<&Path> {
+        self.copies.as_deref()
+    }
+
+    /// Writes those.
+    ///
+    /// # Errors
+    ///
+    /// Where they cannot be written.
+    pub fn write_copies(&self, table: &str) -> Result<()> {
+        match &self.copies {
+            Some(path) => write_whole(path, table),
+            None => Ok(()),
+        }
     }
 
     /// Writes them, each in place of what may have come there meanwhile; that one cannot be written keeps

@@ -6,18 +6,19 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail, ensure};
 
-use crate::course::EXERCISES;
 use crate::exercise::Exercise;
 use crate::folder;
 use crate::lang::Lang;
 use crate::text::in_a_line;
 
 /// What students handed in.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Submissions {
     folder: PathBuf,
     /// The students: their folders' names, in order.
     pub students: Vec<String>,
+    /// The exercises that are graded, in order.
+    pub exercises: Vec<&'static Exercise>,
 }
 
 impl Submissions {
@@ -26,7 +27,11 @@ impl Submissions {
     /// # Errors
     ///
     /// Where it cannot be read, has no folders, or one whose name is no text.
-    pub fn open(folder: &Path, lang: Lang) -> Result<Submissions> {
+    pub fn open(
+        folder: &Path,
+        exercises: Vec<&'static Exercise>,
+        lang: Lang,
+    ) -> Result<Submissions> {
         let named = || folder::shown(folder);
         let mut students = Vec::new();
         for entry in fs::read_dir(folder).with_context(named)? {
@@ -58,15 +63,25 @@ impl Submissions {
         );
         students.sort();
         let folder = folder.to_owned();
-        Ok(Submissions { folder, students })
+        Ok(Submissions {
+            folder,
+            students,
+            exercises,
+        })
     }
 
     /// All answers that could be there, in order: student by student, exercise by exercise.
     pub fn all(&self) -> impl Iterator<Item = (&str, &'static Exercise)> {
         self.students.iter().flat_map(|student| {
             let student = student.as_str();
-            EXERCISES.iter().map(move |exercise| (student, exercise))
+            let exercises = self.exercises.iter();
+            exercises.map(move |&exercise| (student, exercise))
         })
+    }
+
+    /// Where a student's folder is.
+    pub fn of(&self, student: &str) -> PathBuf {
+        self.folder.join(student)
     }
 
     /// A student's answer; `None` where there is none.

@@ -2,17 +2,19 @@
 
 use anyhow::Result;
 
-use super::{Class, Outcome};
+use super::marks::written;
+use super::{Class, Marks, Outcome};
 
 /// The table as CSV. A cell says `passed`, the step at which the answer was rejected, `missing` or
-/// `ungraded`; the second column how many passed.
+/// `ungraded`; the second column how many passed, and with marks the third how many points that is.
 ///
 /// # Errors
 ///
 /// None that a text in memory could have.
-pub fn table(class: &Class) -> Result<String> {
+pub fn table(class: &Class, marks: Option<&Marks>) -> Result<String> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let head = ["student", "passed"].into_iter();
+    let head = head.chain(marks.map(|_| "points"));
     writer.write_record(head.chain(class.exercises.iter().map(String::as_str)))?;
     for student in &class.students {
         let of = class.results.iter().filter(|it| it.student == *student);
@@ -20,23 +22,32 @@ pub fn table(class: &Class) -> Result<String> {
         let passed = of.iter().filter(|it| it.outcome == Outcome::Passed).count();
         let cells = class.exercises.iter().map(|exercise| {
             let found = of.iter().find(|it| it.exercise == *exercise);
-            match found.map(|it| (it.outcome, it.step)) {
-                Some((Outcome::Passed, _)) => "passed",
-                Some((Outcome::Rejected, step)) => step.map_or("rejected", |step| step.name()),
-                Some((Outcome::Missing, _)) => "missing",
-                Some((Outcome::Ungraded, _)) => "ungraded",
-                // Of another part.
-                None => "",
-            }
+            cell(found.copied())
         });
-        let first = [plain(student), passed.to_string()];
-        writer.write_record(first.into_iter().chain(cells.map(str::to_owned)))?;
+        let first = [plain(student), passed.to_string()].into_iter();
+        let points = marks.map(|marks| {
+            let points = of.iter().filter_map(|it| marks.points(class, it));
+            written(points.sum())
+        });
+        writer.write_record(first.chain(points).chain(cells.map(str::to_owned)))?;
     }
     Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
+/// A result in a word.
+pub fn cell(result: Option<&super::Result>) -> &'static str {
+    match result.map(|it| (it.outcome, it.step)) {
+        Some((Outcome::Passed, _)) => "passed",
+        Some((Outcome::Rejected, step)) => step.map_or("rejected", |step| step.name()),
+        Some((Outcome::Missing, _)) => "missing",
+        Some((Outcome::Ungraded, _)) => "ungraded",
+        // Of another part.
+        None => "",
+    }
+}
+
 /// A name that a spreadsheet takes for no formula.
-fn plain(name: &str) -> String {
+pub fn plain(name: &str) -> String {
     match name.starts_with(['=', '+', '-', '@', '\t', '\r']) {
         true => format!("'{name}"),
         false => name.to_owned(),
@@ -60,6 +71,7 @@ mod tests {
             message: "a, \"b\"".to_owned(),
             targets: Vec::new(),
             time: None,
+            handed_in: None,
         };
         let names = |names: [&str; 2]| names.map(str::to_owned).to_vec();
         let class = Class {
@@ -74,7 +86,7 @@ mod tests {
             ],
         };
         assert_eq!(
-            table(&class).unwrap(),
+            table(&class, None).unwrap(),
             "student,passed,01-a,02-b\n'=ann,1,passed,checks\n\"bob, \"\"junior\"\"\",0,missing,\n"
         );
     }

@@ -19,11 +19,11 @@ use crate::{compiler, folder, report};
 
 /// Grades one answer or all; 0 where all of these passed, 1 where not, 2 where one has no verdict.
 pub fn run(course: &Course, flags: &Check) -> Result<ExitCode> {
-    if flags.output.out.is_some() || flags.output.csv.is_some() {
+    if flags.output.is_any() {
         bail!(say!(
             course.lang,
-            "--out and --csv are for a class: they go with --submissions",
-            "--out 和 --csv 用于全班评分：请与 --submissions 一起使用"
+            "--out, --csv, --marks and --feedback are for a class: they go with --submissions",
+            "--out、--csv、--marks 和 --feedback 用于全班评分：请与 --submissions 一起使用"
         ));
     }
     let terms = Terms {
@@ -32,10 +32,28 @@ pub fn run(course: &Course, flags: &Check) -> Result<ExitCode> {
         clang: compiler::find(course.lang)?,
         limits: Limits::within(flags.seconds),
     };
-    match flags.all {
-        true => all(course, &terms),
-        false => one(course, flags, &terms),
+    match &flags.names[..] {
+        _ if flags.all => all(course, &EXERCISES.into_iter().collect::<Vec<_>>(), &terms),
+        [] | [_] => one(course, flags, &terms),
+        _ if flags.file.is_some() => bail!(say!(
+            course.lang,
+            "--file is one answer: name one exercise with it",
+            "--file 是一份答案：请只指定一道练习"
+        )),
+        names => all(course, &selected(names, course.lang)?, &terms),
     }
+}
+
+/// The exercises of these names, each once, in order.
+///
+/// # Errors
+///
+/// Where there is none of a name.
+pub fn selected(names: &[String], lang: Lang) -> Result<Vec<&'static Exercise>> {
+    let named = names.iter().map(|name| super::find(name, lang));
+    let named = named.collect::<Result<Vec<_>>>()?;
+    let is_named = |it: &&Exercise| named.iter().any(|named| named.name == it.name);
+    Ok(EXERCISES.into_iter().filter(is_named).collect())
 }
 
 fn code(passed: bool) -> ExitCode {
@@ -47,7 +65,7 @@ fn code(passed: bool) -> ExitCode {
 
 fn one(course: &Course, flags: &Check, terms: &Terms) -> Result<ExitCode> {
     let lang = course.lang;
-    let exercise = course.named(flags.name.as_deref())?;
+    let exercise = course.named(flags.names.first().map(String::as_str))?;
     let file = flags.file.clone();
     let own = file.is_none();
     let file = file.unwrap_or_else(|| course.folder.file(exercise));
@@ -72,11 +90,11 @@ fn one(course: &Course, flags: &Check, terms: &Terms) -> Result<ExitCode> {
     Ok(code(record.passed))
 }
 
-fn all(course: &Course, terms: &Terms) -> Result<ExitCode> {
+fn all(course: &Course, chosen: &[&'static Exercise], terms: &Terms) -> Result<ExitCode> {
     let lang = course.lang;
     let mut records = Vec::new();
     let mut unkept = None;
-    for exercise in &EXERCISES {
+    for &exercise in chosen {
         let record = match grade(exercise, &course.folder.file(exercise), terms) {
             Ok(record) => record,
             // That one has no verdict keeps no other from having one.
@@ -99,13 +117,13 @@ fn all(course: &Course, terms: &Terms) -> Result<ExitCode> {
             lang,
             "\n{} of {} exercises passed (seed {}).",
             "\n共 {1} 道练习，已通过 {0} 道（种子 {2}）。";
-            passed, EXERCISES.len(), terms.seed
+            passed, chosen.len(), terms.seed
         ))?;
     }
     if let Some(error) = unkept {
         complain(&error);
     }
-    Ok(match records.len() == EXERCISES.len() {
+    Ok(match records.len() == chosen.len() {
         true => code(passed == records.len()),
         false => ExitCode::from(CANNOT),
     })

@@ -8,9 +8,10 @@ use std::thread;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 
-use super::check::drawn;
-use crate::class::{self, Class, Grading, Kept, Outcome, ResultFiles, Submissions};
+use super::check::{drawn, selected};
+use crate::class::{self, Class, Grading, Kept, Marks, Outcome, ResultFiles, Submissions};
 use crate::compiler;
+use crate::course::EXERCISES;
 use crate::flags::{Check, Everywhere, Output};
 use crate::folder::shown;
 use crate::lang::Lang;
@@ -20,9 +21,20 @@ use crate::worker::{self, Limits, Terms};
 /// Grades all answers, or a part of them; 0 where each has a verdict.
 pub fn grade(flags: &Everywhere, check: &Check, submissions: &Path) -> Result<ExitCode> {
     let lang = Lang::chosen();
+    let exercises = match (check.all, &check.names[..]) {
+        (true, _) => EXERCISES.into_iter().collect(),
+        (false, []) => bail!(say!(
+            lang,
+            "--submissions goes with --all, or with the names of the exercises to grade",
+            "--submissions 应与 --all 或要评分的练习名一起使用"
+        )),
+        (false, names) => selected(names, lang)?,
+    };
     let clang = compiler::find(lang)?;
-    let files = files(&check.output, Kept::Class(submissions))?;
-    let submissions = Submissions::open(submissions, lang)?;
+    let kept = Kept::Class(submissions);
+    let files = files(&check.output, check.class.copies.as_deref(), kept)?;
+    let marks = marks(&check.output, lang)?;
+    let submissions = Submissions::open(submissions, exercises, lang)?;
     let jobs = jobs(check.class.jobs, worker::on_gpu(), lang)?;
     more_handles(jobs);
     if let Some(why) = confine::kept().reason() {
@@ -37,8 +49,36 @@ pub fn grade(flags: &Everywhere, check: &Check, submissions: &Path) -> Result<Ex
         },
         shard: check.class.shard,
         jobs,
+        marks,
     };
-    told(flags, &class::grade(&submissions, &grading), &files)
+    // Before any answer runs.
+    let copies = files.copies().map(|_| class::copies(&submissions, lang));
+    let copies = copies.transpose()?;
+    let graded = class::grade(&submissions, &grading);
+    let told = told(
+        flags,
+        &graded,
+        &check.output,
+        grading.marks.as_ref(),
+        &files,
+    )?;
+    if let Some((many, table)) = copies {
+        files.write_copies(&table)?;
+        if !flags.json {
+            output::line(say!(
+                lang,
+                "{} pairs of answers are like each other, or like the solution: look at them yourself",
+                "{} 对答案彼此相似，或与参考答案相似：请自行查看";
+                many
+            ))?;
+        }
+    }
+    Ok(told)
+}
+
+fn marks(output: &Output, lang: Lang) -> Result<Option<Marks>> {
+    let path = output.marks.as_deref();
+    path.map(|path| Marks::open(path, lang)).transpose()
 }
 
 /// Tells a teacher that this system does not keep answers in Rust from what the teacher may do.
@@ -56,9 +96,13 @@ fn say_what_is_not_kept(why: &str, lang: Lang) {
 }
 
 /// The files that the flags name for results.
-fn files(output: &Output, kept: Kept<'_>) -> Result<ResultFiles> {
-    let (out, csv) = (output.out.as_deref(), output.csv.as_deref());
-    ResultFiles::new(out, csv, kept, Lang::chosen())
+fn files(output: &Output, copies: Option<&Path>, kept: Kept<'_>) -> Result<ResultFiles> {
+    let named = [
+        ("--out", output.out.as_deref()),
+        ("--csv", output.csv.as_deref()),
+        ("--copies", copies),
+    ];
+    ResultFiles::new(named, output.feedback.as_deref(), kept, Lang::chosen())
 }
 
 /// Each job takes a few handles of files; a process has a thousand by default, or fewer.
@@ -90,10 +134,15 @@ fn jobs(asked: Option<u32>, on_gpu: bool, lang: Lang) -> Result<usize> {
 /// Makes one record of those of all parts.
 pub fn merge(flags: &Everywhere, records: &[PathBuf], output: &Output) -> Result<ExitCode> {
     let lang = Lang::chosen();
-    let files = files(output, Kept::Records(records))?;
+    let files = files(output, None, Kept::Records(records))?;
+    let marks = marks(output, lang)?;
     let parts = records.iter().map(|path| read(path, lang));
     let parts = parts.collect::<Result<Vec<_>>>()?;
-    told(flags, &Class::merged(parts, lang)?, &files)
+    let class = Class::merged(parts, lang)?;
+    if let Some(marks) = &marks {
+        marks.fits(&class, lang)?;
+    }
+    told(flags, &class, output, marks.as_ref(), &files)
 }
 
 /// The longest record that is read: a class of a thousand has a tenth of it.
@@ -119,10 +168,21 @@ fn read(path: &Path, lang: Lang) -> Result<Class> {
 }
 
 /// Writes what came of it where the flags say, and says how many passed.
-fn told(flags: &Everywhere, class: &Class, files: &ResultFiles) -> Result<ExitCode> {
+fn told(
+    flags: &Everywhere,
+    class: &Class,
+    asked: &Output,
+    marks: Option<&Marks>,
+    files: &ResultFiles,
+) -> Result<ExitCode> {
     let lang = Lang::chosen();
     let record = output::as_json(class)?;
-    let written = files.write(&record, &class::table(class)?);
+    let columns = asked.columns.unwrap_or_default();
+    let written = files.write(&record, &columns.table(class, marks)?);
+    let written = written.and_then(|()| match &asked.feedback {
+        Some(folder) => class::feedback(class, marks, folder, lang),
+        None => Ok(()),
+    });
     // What may have taken an hour is not lost with a disk that is full by now.
     if flags.json || written.is_err() {
         output::text(&record)?;
@@ -139,6 +199,7 @@ fn told(flags: &Everywhere, class: &Class, files: &ResultFiles) -> Result<ExitCo
             class.count(Outcome::Ungraded),
             class.seed
         ))?;
+        output::line(class::screen(class, marks, lang))?;
     }
     written.context(class::printed_instead())?;
     Ok(match class.count(Outcome::Ungraded) {

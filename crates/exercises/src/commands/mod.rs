@@ -4,11 +4,14 @@ mod check;
 mod class;
 mod hint;
 mod list;
+mod new;
 mod reset;
 mod solution;
 mod status;
+mod test;
 mod watch;
 
+use std::fmt;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, anyhow};
@@ -16,12 +19,26 @@ use anyhow::{Context as _, Result, anyhow};
 use crate::course::{self, EXERCISES};
 use crate::exercise::Exercise;
 use crate::flags::{Command, Everywhere, Flags};
-use crate::folder::Folder;
+use crate::folder::{Folder, shown};
 use crate::lang::{Lang, tr};
 use crate::worker;
 
 /// How the program is called, for those who are to call it again.
-pub const PROGRAM: &str = "cargo run -p exercises --";
+pub const PROGRAM: Program = Program;
+
+/// That, with the course that is chosen.
+#[derive(Clone, Copy)]
+pub struct Program;
+
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("cargo run -p exercises --")?;
+        match course::folder::path() {
+            Some(folder) => write!(f, " --course {}", shown(folder)),
+            None => Ok(()),
+        }
+    }
+}
 
 /// The exit code where nothing can be said of an answer: flags, files, a compiler that is missing.
 pub const CANNOT: u8 = 2;
@@ -53,15 +70,20 @@ impl Course {
                 ))
             });
         };
-        course::find(name).ok_or_else(|| {
-            anyhow!(say!(
-                self.lang,
-                "there is no exercise '{}': `{} list` has them all, from {} to {}",
-                "没有名为“{}”的练习：用 `{} list` 查看全部，从 {} 到 {}";
-                name, PROGRAM, EXERCISES[0].name, EXERCISES[EXERCISES.len() - 1].name
-            ))
-        })
+        find(name, self.lang)
     }
+}
+
+/// The exercise of this name.
+fn find(name: &str, lang: Lang) -> Result<&'static Exercise> {
+    course::find(name).ok_or_else(|| {
+        anyhow!(say!(
+            lang,
+            "there is no exercise '{}': `{} list` has them all, from {} to {}",
+            "没有名为“{}”的练习：用 `{} list` 查看全部，从 {} 到 {}";
+            name, PROGRAM, EXERCISES[0].name, EXERCISES[EXERCISES.len() - 1].name
+        ))
+    })
 }
 
 /// Does what the flags say.
@@ -75,6 +97,16 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
     }
     chapter::interrupt::install(tr("interrupted", "已中断"))
         .context(tr("the program cannot start", "程序无法启动"))?;
+    let own = flags.everywhere.course.as_deref();
+    if let Some(Command::New { name }) = &flags.command {
+        return new::run(own, name);
+    }
+    if let Some(folder) = own {
+        course::folder::choose(folder, Lang::chosen())?;
+    }
+    if let Some(Command::Test { name }) = &flags.command {
+        return test::run(name.as_deref(), Lang::chosen());
+    }
     if let Some(Command::Check(check)) = &flags.command
         && let Some(submissions) = &check.class.submissions
     {
@@ -92,7 +124,9 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
         Some(Command::Hint { name }) => hint::run(&course, name.as_deref()),
         Some(Command::Reset { name }) => reset::run(&course, name),
         Some(Command::Solution { name, give_up }) => solution::run(&course, name, *give_up),
-        // Done above: neither has to do with a student's folder.
-        Some(Command::Merge { .. } | Command::Worker) => Ok(ExitCode::SUCCESS),
+        // Done above: none has to do with a student's folder.
+        Some(
+            Command::Merge { .. } | Command::New { .. } | Command::Test { .. } | Command::Worker,
+        ) => Ok(ExitCode::SUCCESS),
     }
 }

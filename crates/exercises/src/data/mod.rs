@@ -1,21 +1,29 @@
 //! What `exercise.toml` may say. What it does not know is an error, so that a slip in a name is seen.
 
+mod described;
 mod sizes;
 mod target;
+mod text;
 
-use anyhow::{Context as _, Result, ensure};
+use std::collections::BTreeMap;
+
+use anyhow::{Context as _, Result, anyhow, ensure};
+use launch_plan::comment;
+use launch_plan::plan::{self, Plan};
 use serde::{Deserialize, Serialize};
+use toml::Spanned;
 
+pub use described::Output;
 pub use sizes::{Between, Random, Sizes};
 pub use target::{Counters, Target};
-
-use crate::lang::Lang;
+pub use text::Text;
 
 /// An exercise, but for its texts and its code.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Data {
-    /// The chapter that it goes with, by the name of its crate.
+    /// The chapter that it goes with, by the name of its crate; empty where it goes with none.
+    #[serde(default)]
     pub chapter: String,
     /// What sort of exercise it is.
     pub kind: Kind,
@@ -23,6 +31,11 @@ pub struct Data {
     pub rejected_at: Step,
     /// Its name for people.
     pub title: Text,
+    /// Exercises that come before it, by name or number: what they teach is needed here.
+    #[serde(default)]
+    pub needs: Vec<String>,
+    /// What the solution does, and what else would have done, for who has passed.
+    pub after: Option<Text>,
     /// At what sizes it is run.
     pub sizes: Sizes,
     /// How far a float may be from its reference.
@@ -30,6 +43,8 @@ pub struct Data {
     /// What its counters have to come to, at the graded size.
     #[serde(default, rename = "target")]
     pub targets: Vec<Target>,
+    /// The oldest GPUs that it is for, 80 for sm_80: what it is about is not in older ones.
+    pub architecture: Option<u32>,
     /// Variables that have to be in constant memory.
     #[serde(default)]
     pub constants: Vec<String>,
@@ -41,6 +56,21 @@ pub struct Data {
     /// What to say to who asks for help, one after the other.
     #[serde(rename = "hint")]
     pub hints: Vec<Text>,
+    /// Numbers with names, for what follows; see `docs/records/launch-plan.md` for these three.
+    #[serde(default)]
+    pub numbers: BTreeMap<String, Spanned<plan::Number>>,
+    /// Memory and variables.
+    #[serde(default)]
+    pub buffer: Vec<plan::Buffer>,
+    /// Launches of the answer's kernels.
+    #[serde(default)]
+    pub launch: Vec<plan::Launch>,
+    /// Buffers that hold what came out.
+    #[serde(default, rename = "output")]
+    pub outputs: Vec<Output>,
+    /// Variables that an answer may have, and need not.
+    #[serde(default)]
+    pub optional: Vec<String>,
 }
 
 /// Sorts of exercises.
@@ -86,6 +116,16 @@ pub enum Step {
 }
 
 impl Step {
+    /// All of them.
+    pub const ALL: [Step; 6] = [
+        Step::Compile,
+        Step::Launch,
+        Step::Right,
+        Step::Checks,
+        Step::Counters,
+        Step::Time,
+    ];
+
     /// Its name, as in records.
     pub fn name(self) -> &'static str {
         match self {
@@ -96,23 +136,6 @@ impl Step {
             Step::Counters => "counters",
             Step::Time => "time",
         }
-    }
-}
-
-/// A text in both languages.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Text {
-    /// In English.
-    pub en: String,
-    /// In Chinese.
-    pub zh: String,
-}
-
-impl Text {
-    /// The text in a language.
-    pub fn of(&self, lang: Lang) -> &str {
-        lang.pick(&self.en, &self.zh)
     }
 }
 
@@ -162,9 +185,30 @@ impl Data {
     ///
     /// Where it is no such file, or contradicts itself.
     pub fn read(text: &str) -> Result<Data> {
-        let data: Data = toml::from_str(text)?;
+        let data: Data = toml::from_str(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            let file = comment::Text {
+                text,
+                lines_before: 0,
+            };
+            anyhow!("line {}: {}", file.line(at), error.message())
+        })?;
         data.validate()?;
         Ok(data)
+    }
+
+    /// The description of launches in it.
+    pub fn plan(&self) -> Plan {
+        Plan {
+            numbers: self.numbers.clone(),
+            buffer: self.buffer.clone(),
+            launch: self.launch.clone(),
+        }
+    }
+
+    /// Whether it describes what a host side does.
+    pub fn is_described(&self) -> bool {
+        !self.outputs.is_empty() || !self.launch.is_empty() || !self.buffer.is_empty()
     }
 
     fn validate(&self) -> Result<()> {
@@ -194,6 +238,11 @@ impl Data {
             "[modelled] at_most is 1 or more: the solution itself takes as long as the solution"
         );
         self.tolerance.validate()?;
+        kernel_build::Arch::numbered(self.architecture)
+            .map_err(|_| anyhow!("architecture: it is a number as 80, for sm_80, or newer"))?;
+        if self.is_described() {
+            self.validate_description()?;
+        }
         self.targets.iter().try_for_each(Target::validate)
     }
 }
@@ -217,12 +266,12 @@ impl Tolerance {
     }
 }
 
-/// Reads the data of an exercise of the course, where the answer is a kernel or is none.
+/// Reads the data of an exercise in a file, where the answer is a kernel or is none.
 ///
 /// # Errors
 ///
 /// As [`Data::read`], with the file's name, and where something is missing that every such exercise has.
-pub fn of(name: &str, text: &str, is_kernel: bool) -> Result<Data> {
+pub fn of(file: &str, text: &str, is_kernel: bool) -> Result<Data> {
     let read = || {
         let data = Data::read(text)?;
         // Who predicts launches nothing that could be counted or timed.
@@ -233,12 +282,13 @@ pub fn of(name: &str, text: &str, is_kernel: bool) -> Result<Data> {
         );
         Ok(data)
     };
-    read().with_context(|| format!("kernels/exercises/{name}/exercise.toml"))
+    read().with_context(|| file.to_owned())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lang::Lang;
 
     const GOOD: &str = r#"
 chapter = "vector-add"
@@ -387,14 +437,17 @@ say = { en = "c", zh = "丙" }
     fn every_kernel_is_timed_but_those_of_predictions() {
         let target = GOOD.find("[[target]]").unwrap();
         let ungraded = GOOD[..target].replace("graded = [100]", "");
-        assert!(of("one", &ungraded, false).is_ok());
-        let missing = format!("{:#}", of("one", &ungraded, true).unwrap_err());
+        assert!(of("one/exercise.toml", &ungraded, false).is_ok());
+        let missing = format!(
+            "{:#}",
+            of("one/exercise.toml", &ungraded, true).unwrap_err()
+        );
         assert!(
             missing.contains("one/exercise.toml: [sizes] `graded`"),
             "{missing}"
         );
         let predicts = ungraded.replace("\"complete\"", "\"predict\"");
-        assert!(of("one", &predicts, true).is_ok());
+        assert!(of("one/exercise.toml", &predicts, true).is_ok());
     }
 
     #[test]

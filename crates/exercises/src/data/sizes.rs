@@ -16,6 +16,11 @@ pub struct Sizes {
     /// From where one more is drawn, beyond the graded one. Without it, each number is a little greater
     /// than the graded one's: a kernel that knows the sizes of the tests is not one for any size.
     pub beyond: Option<Between>,
+    /// What its numbers are called, where they have names: M, N, P.
+    #[serde(default)]
+    pub names: Vec<String>,
+    /// How many elements one of a number stands for, where it is no element: a tile's side.
+    pub unit: Option<u32>,
 }
 
 /// Sizes to be drawn, each number from one to another, both included.
@@ -49,6 +54,10 @@ impl Sizes {
             (1..=3).contains(&dimensions),
             "[sizes] random: `from` has one to three numbers"
         );
+        ensure!(
+            self.names.is_empty() || self.names.len() == dimensions,
+            "[sizes] names: one for each of the {dimensions} numbers, or none"
+        );
         ordered("random", &self.random.from, &self.random.to)?;
         let all = self.tests.iter().chain(&self.graded).chain(timed);
         let all = all.chain(self.beyond.iter().map(|beyond| &beyond.from));
@@ -69,6 +78,21 @@ impl Sizes {
             "[sizes] beyond: `from` is greater than `graded` in one number at least, and less in none"
         );
         Ok(())
+    }
+
+    /// A size's numbers in elements, each with the name that a description has for it: `n` where there is one, `width`,
+    /// `height` and `depth` where there are more, unless other names are given.
+    pub fn named<'a>(&'a self, size: &[u32]) -> Vec<(&'a str, u32)> {
+        let usual: &[&str] = match size.len() {
+            1 => &["n"],
+            _ => &["width", "height", "depth"],
+        };
+        let names = self.names.iter().map(String::as_str);
+        let names = names.chain(usual.iter().skip(self.names.len()).copied());
+        let unit = self.unit.unwrap_or(1);
+        names
+            .zip(size.iter().map(|&number| number * unit))
+            .collect()
     }
 
     /// From where the size beyond the graded one is drawn; none where nothing is graded.

@@ -29,6 +29,7 @@ struct Compiler<'a> {
     lang: Lang,
     scratch: &'a Path,
     limits: Limits,
+    architecture: Option<u32>,
 }
 
 /// What is made of an answer.
@@ -47,6 +48,7 @@ pub fn builds(answer: &Answer, grading: &Grading) -> Result<Builds, Stop> {
         lang: grading.lang,
         scratch: &grading.scratch,
         limits: grading.limits,
+        architecture: grading.architecture,
     };
     thread::scope(|scope| {
         let as_written = scope.spawn(move || compiler.compile(answer, Level::AsWritten));
@@ -71,6 +73,7 @@ impl Compiler<'_> {
                 text: &answer.text,
                 level,
                 headers: &includes::HEADERS,
+                architecture: self.architecture,
                 scratch: self.scratch,
                 time: Duration::from_secs(self.limits.computing),
                 start: &|program, read| self.start(program, read),
@@ -186,11 +189,16 @@ fn only_optimised(stop: Stop, lang: Lang) -> Stop {
 /// Files of the course's, which are not shown to anybody, as PTX.
 pub fn ours<const MANY: usize>(
     texts: [&str; MANY],
+    architecture: Option<u32>,
     clang: &Clang,
     lang: Lang,
 ) -> Result<[String; MANY]> {
     let tree = tree(lang)?;
-    let compile = |text| Ok(clang.compile_text(&tree, "ours.cu", text)?.ptx);
+    let compile = |text| {
+        Ok(clang
+            .compile_text(&tree, "ours.cu", text, architecture)?
+            .ptx)
+    };
     let compiled: Result<Vec<String>> = thread::scope(|scope| {
         let threads = texts.map(|text| scope.spawn(move || compile(text)));
         let ended = threads.into_iter().map(thread::ScopedJoinHandle::join);

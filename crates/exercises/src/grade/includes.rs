@@ -10,7 +10,12 @@ use crate::data::Step;
 use crate::lang::Lang;
 
 /// Headers that answers may include.
-pub const HEADERS: [&str; 3] = ["cuda_device.h", "async_copy.h", "tensor_core.h"];
+pub const HEADERS: [&str; 4] = [
+    "cuda_device.h",
+    "async_copy.h",
+    "tensor_core.h",
+    "cooperative.h",
+];
 
 /// Lines with `#` that answers may have, beside `#include` and `#pragma`.
 const DIRECTIVES: [&str; 10] = [

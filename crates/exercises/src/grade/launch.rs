@@ -5,6 +5,7 @@ use common::verify::POISON;
 
 use super::{Answer, Failure, Stop, checks};
 use crate::data::Step;
+use crate::described::Broken;
 use crate::error::in_words;
 use crate::host::{Bench, Case, Changed, Host, Missing, Output, Ran, Values};
 use crate::lang::Lang;
@@ -25,9 +26,13 @@ pub fn run(
             message,
         })
     };
-    let Ran { outputs, changed } = bench
-        .run(host, case)
-        .map_err(|error| failed(why(&error, answer, lang)))?;
+    let Ran { outputs, changed } = bench.run(host, case).map_err(|error| {
+        // The solution failed, and no answer.
+        match error.is::<Broken>() {
+            true => Stop::Broken(error),
+            false => failed(why(&error, answer, lang)),
+        }
+    })?;
     if let Some(changed) = changed {
         return Err(Stop::Failed(Failure {
             step: Step::Right,

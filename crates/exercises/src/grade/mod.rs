@@ -52,6 +52,8 @@ pub struct Grading<'a> {
     pub lang: Lang,
     /// What compiles kernels.
     pub clang: Clang,
+    /// The oldest GPUs that the exercise is for, 80 for sm_80; none for any.
+    pub architecture: Option<u32>,
     /// What the course's own files take by the simulator's model, where that is known.
     pub ours: Option<Ours>,
     /// A folder for the compiler of the answer.

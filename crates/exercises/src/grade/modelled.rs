@@ -42,15 +42,16 @@ impl<'scope> Beside<'scope> {
             return Ok(Some(Beside::Times(ours)));
         }
         let (clang, lang) = (grading.clang.clone(), grading.lang);
+        let architecture = grading.architecture;
         let starts = data.rejected_at == Step::Counters;
         let files = scope.spawn(move || {
             if !starts {
-                let [solution] = compile::ours([exercise.solution], &clang, lang)?;
+                let [solution] = compile::ours([exercise.solution], architecture, &clang, lang)?;
                 let start = None;
                 return Ok(Files { start, solution });
             }
             let texts = [exercise.start, exercise.solution];
-            let [start, solution] = compile::ours(texts, &clang, lang)?;
+            let [start, solution] = compile::ours(texts, architecture, &clang, lang)?;
             let start = Some(start);
             Ok(Files { start, solution })
         });

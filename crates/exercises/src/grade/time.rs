@@ -37,6 +37,7 @@ pub fn take(
 ) -> Result<(f64, Ours), Stop> {
     let ours = compile::ours(
         [exercise.start, exercise.solution],
+        grading.architecture,
         &grading.clang,
         grading.lang,
     )?;

@@ -1,5 +1,7 @@
 //! Running an answer at one size, under conditions.
 
+use std::cell::OnceCell;
+
 use common::{Gpu, module};
 use cuda_driver::{Checks, Finding};
 
@@ -85,16 +87,32 @@ impl<'a> Trial<'a> {
         let module = module::load(&builds.optimised);
         let module = module.map_err(|error| compile::not_loaded(&error, lang))?;
         let (clang, start) = (grading.clang.clone(), exercise.start);
+        let architecture = grading.architecture;
         let ours = move || {
-            let [ptx] = compile::ours([start], &clang, lang)?;
+            let [ptx] = compile::ours([start], architecture, &clang, lang)?;
             module::load(&ptx)
+        };
+        let (clang, text) = (grading.clang.clone(), exercise.solution);
+        // It is compiled once, however often it runs.
+        let compiled = OnceCell::new();
+        let solution = move || {
+            let ptx = match compiled.get() {
+                Some(ptx) => ptx,
+                None => {
+                    let [ptx] = compile::ours([text], architecture, &clang, lang)?;
+                    compiled.get_or_init(|| ptx)
+                }
+            };
+            module::load(ptx)
         };
         Ok(Trial {
             host,
             data: exercise.data()?,
             answer,
             builds,
-            bench: Bench::new(module, gpu).with_ours(ours),
+            bench: Bench::new(module, gpu)
+                .with_ours(ours)
+                .with_solution(solution),
             seed: grading.seed,
             lang,
         })

@@ -23,11 +23,13 @@ type Ours = Box<dyn Fn() -> Result<Module>>;
 /// The opened GPU or simulator with the student's module.
 pub struct Bench {
     /// The module, from the student's file. First here, because it must go before its context.
-    answer: Code,
+    pub(crate) answer: Code,
     /// The course's own kernels, when they have been asked for.
     ours: OnceCell<Code>,
     /// What they are loaded with.
     load_ours: Option<Ours>,
+    /// What the solution is loaded with.
+    load_solution: Option<Ours>,
     /// What kernels are to read and not to write.
     inputs: Inputs,
     /// Launches that count, so far.
@@ -55,6 +57,7 @@ impl Bench {
             answer: Code::new(module),
             ours: OnceCell::new(),
             load_ours: None,
+            load_solution: None,
             inputs: Inputs::default(),
             launches: RefCell::default(),
             gpu,
@@ -67,6 +70,14 @@ impl Bench {
     pub fn with_ours(self, load: impl Fn() -> Result<Module> + 'static) -> Bench {
         Bench {
             load_ours: Some(Box::new(load)),
+            ..self
+        }
+    }
+
+    /// The same, and the solution is loaded in this way.
+    pub fn with_solution(self, load: impl Fn() -> Result<Module> + 'static) -> Bench {
+        Bench {
+            load_solution: Some(Box::new(load)),
             ..self
         }
     }
@@ -150,6 +161,17 @@ impl Bench {
         let load = load.context("the course has no kernels of its own here")?;
         let ours = Code::new(load()?);
         Ok(self.ours.get_or_init(|| ours))
+    }
+
+    /// The solution, loaded anew: what it makes of the inputs is the reference where no other is given.
+    ///
+    /// # Errors
+    ///
+    /// Where it does not load, which is no fault of the student's.
+    pub fn solution(&self) -> Result<Code> {
+        let load = self.load_solution.as_ref();
+        let load = load.context("there is no solution here")?;
+        Ok(Code::new(load()?))
     }
 
     /// Does what is no part of the answer, such as launches of [`Self::ours`]: it enters neither the

@@ -8,6 +8,7 @@ use confine::Rules;
 use kernel_build::Clang;
 use serde::{Deserialize, Serialize};
 
+use crate::course::folder::{self, Files};
 use crate::data::Step;
 use crate::exercise::Exercise;
 use crate::grade::{Ours, Verdict};
@@ -21,6 +22,8 @@ pub struct Job {
     pub token: String,
     /// The exercise's name.
     pub exercise: String,
+    /// Its files, where it is one of a teacher's own.
+    pub files: Option<Files>,
     /// What the answer's file is called in messages.
     pub shown: String,
     /// The answer.
@@ -64,6 +67,7 @@ impl Job {
         Job {
             token: format!("{:016x}{:016x}", random(), random()),
             exercise: exercise.name.to_owned(),
+            files: folder::chosen().map(|_| Files::of(exercise)),
             shown,
             text,
             seed: terms.seed,

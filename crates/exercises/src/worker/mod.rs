@@ -45,6 +45,9 @@ pub fn work() -> ExitCode {
     else {
         return ExitCode::FAILURE; // nobody to tell, for want of a token
     };
+    if let Some(files) = job.files.clone() {
+        course::folder::choose_one(files);
+    }
     // Before it has another thread, which would keep its rights.
     let confined = confine(&job);
     let end = || {
@@ -111,6 +114,7 @@ fn graded(job: &Job, exercise: &Exercise, subject: Subject) -> Result<Verdict> {
         seed: job.seed,
         lang: job.lang,
         clang: clang(job),
+        architecture: exercise.data()?.architecture,
         ours: job.ours,
         scratch: scratch(job)?,
         limits: job.limits,

@@ -82,7 +82,7 @@ fn rejected(text: &str, said: &str) -> Result<(), Failed> {
     let program = program();
     let secret = program.home().join("secret");
     fs::write(&secret, "rosebud\n")?;
-    let solution = "kernels/exercises/solutions/01-first-thread.cu";
+    let solution = "kernels/exercises/01-first-thread/solution.cu";
     let text = match text {
         "DOUBLED" => {
             let doubled = (1..40).map(|i| format!("#define M{i} M{0} M{0}\n", i - 1));
@@ -168,7 +168,7 @@ fn no_other_file() -> Result<(), Failed> {
         file: 1 << 20,
         ..Rules::default()
     };
-    let solution = "kernels/exercises/solutions/01-first-thread.cu";
+    let solution = "kernels/exercises/01-first-thread/solution.cu";
     for (file, opens) in [
         ("kernels/cuda_device.h", true),
         ("kernels/include/warpbook/kernel.h", true),
@@ -196,8 +196,7 @@ fn no_other_file() -> Result<(), Failed> {
 fn external_constant() -> Result<(), Failed> {
     let program = program();
     let solution = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../kernels/exercises/solutions")
-        .join("13-settings.cu");
+        .join("../../kernels/exercises/13-settings/solution.cu");
     let text = fs::read_to_string(solution)?;
     assert!(text.contains("\n__constant__ "), "{text}");
     let external = text.replace("\n__constant__ ", "\nextern \"C\" __constant__ ");

@@ -33,7 +33,7 @@ pub const TRIES: &[Try] = &[
     ),
     taken_in(
         "a solution as code",
-        r#"mod solution { include!("CHECKOUT/kernels/exercises/solutions/03-blocks.rs"); }"#,
+        r#"mod solution { include!("CHECKOUT/kernels/exercises/03-blocks/solution.rs"); }"#,
         ONE_FILE,
     ),
     taken_in(

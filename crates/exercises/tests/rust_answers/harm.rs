@@ -35,7 +35,7 @@ pub const TRIES: &[Try] = &[
         held("another's answer", fs::read("FOLDER/ann/03-blocks.rs"));
         held("its own answer", fs::read("FOLDER/answers/eve.rs"));
         held("the results", fs::read("FOLDER/results/class.json"));
-        held("a solution", fs::read("CHECKOUT/kernels/exercises/solutions/03-blocks.rs"));
+        held("a solution", fs::read("CHECKOUT/kernels/exercises/03-blocks/solution.rs"));
         held("the course's library", fs::read("COURSE.RLIB"));
         held("users", fs::read("/etc/passwd"));
         held("the host's name", fs::read("/etc/hostname"));

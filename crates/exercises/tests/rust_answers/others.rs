@@ -30,7 +30,7 @@ const SPOILS: &str = r#"once(|| {
         for student in ["ann", "eve", "zoe"] {
             let file = format!("FOLDER/class/{student}/10-pitched-copy.rs");
             held("another answer", fs::write(&file, "int spoilt = x;"));
-            held("a solution", fs::copy("CHECKOUT/kernels/exercises/solutions/10-pitched-copy.rs", &file));
+            held("a solution", fs::copy("CHECKOUT/kernels/exercises/10-pitched-copy/solution.rs", &file));
         }
         held("the results", fs::write("FOLDER/class.json", "{}"));
         held("somebody to wait for them", Command::new("setsid")

@@ -19,6 +19,7 @@ pub use {anyhow, cust};
 
 pub mod blocks;
 pub mod events;
+pub mod overlap;
 pub mod panics;
 pub mod pitched_copy;
 pub mod protocol;

@@ -28,6 +28,8 @@ pub struct Answer<'a> {
     pub text: &'a str,
     /// Files in the checkout's `kernels` that it may include. What they include themselves is read with them.
     pub headers: &'a [&'a str],
+    /// The oldest GPUs that it is for, 80 for sm_80; where there is none, the oldest that there are.
+    pub architecture: Option<u32>,
     /// How it is compiled.
     pub level: Level,
     /// A folder for the compiler.
@@ -73,7 +75,7 @@ impl Clang {
         let mut command = (answer.start)(self.program(), read).map_err(io)?;
         command
             .current_dir(tree.root())
-            .args(options(Arch::OLDEST))
+            .args(options(Arch::numbered(answer.architecture)?))
             .args(answer.level.options())
             // One process for all: it starts no other.
             .args(["-fintegrated-cc1", "-fno-crash-diagnostics"])

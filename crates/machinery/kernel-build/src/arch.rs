@@ -49,6 +49,18 @@ impl Arch {
             })
     }
 
+    /// That of a number, 80 for sm_80; [`Arch::OLDEST`] where there is none.
+    ///
+    /// # Errors
+    ///
+    /// Where there is none of this number, with those that there are.
+    pub fn numbered(sm: Option<u32>) -> Result<Self, Error> {
+        match sm {
+            None => Ok(Self::OLDEST),
+            Some(sm) => Self::of(&format!("answer.sm_{sm}")),
+        }
+    }
+
     /// Its number, 80 for sm_80.
     pub fn sm(self) -> u32 {
         self.sm

@@ -151,18 +151,24 @@ impl Clang {
         Ok((normal(&stdout(output)), message))
     }
 
-    /// Compiles `text`, which need not lie in a file, with the checkout's headers and for the oldest
-    /// GPUs. Messages and lines in the PTX name it `shown`. Whoever wrote it is trusted: it is
+    /// Compiles `text`, which need not lie in a file, with the checkout's headers and for GPUs from an
+    /// `architecture` on, 80 for sm_80, or for the oldest. Messages and lines in the PTX name it `shown`. Whoever wrote it is trusted: it is
     /// [`Clang::compile_answer`] that is careful.
     ///
     /// # Errors
     ///
     /// [`Error::Text`] where it does not compile, with the compiler's message.
-    pub fn compile_text(&self, tree: &Tree, shown: &str, text: &str) -> Result<Compiled, Error> {
+    pub fn compile_text(
+        &self,
+        tree: &Tree,
+        shown: &str,
+        text: &str,
+        architecture: Option<u32>,
+    ) -> Result<Compiled, Error> {
         let mut command = command(&self.program);
         command
             .current_dir(tree.root())
-            .args(options(Arch::OLDEST))
+            .args(options(Arch::numbered(architecture)?))
             .arg("-");
         let failed = |message| Error::Text {
             compiler: self.name(),

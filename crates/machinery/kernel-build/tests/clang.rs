@@ -219,16 +219,20 @@ fn a_text_is_compiled_with_our_headers_and_called_what_it_is_called() {
     let clang = Clang::find().unwrap();
     let clang = Clang::found(clang.program().to_owned(), clang.version().to_owned());
     let text = "#include \"cuda_device.h\"\n__global__ void square(float *x) { *x *= *x; }\n";
-    let compiled = clang.compile_text(&tree, "an answer.cu", text).unwrap();
+    let compiled = clang
+        .compile_text(&tree, "an answer.cu", text, None)
+        .unwrap();
     let file = ".file\t1 \"an answer.cu\"";
     assert_has(&compiled.ptx, &[".entry ", file, ".loc\t1 2 "]);
     assert_eq!(compiled.remarks, "");
     let unused = text.replace("{ *x", "{ int y; *x");
-    let compiled = clang.compile_text(&tree, "answer.cu", &unused).unwrap();
+    let compiled = clang
+        .compile_text(&tree, "answer.cu", &unused, None)
+        .unwrap();
     assert_has(&compiled.remarks, &["answer.cu:2:40: warning: "]);
 
     let wrong = text.replace("*x;", "y;");
-    match clang.compile_text(&tree, "answers/\"1\".cu", &wrong) {
+    match clang.compile_text(&tree, "answers/\"1\".cu", &wrong, None) {
         Err(Error::Text { shown, message, .. }) => {
             assert_eq!(shown, "answers/\"1\".cu");
             assert_has(&message, &["1\".cu:2:42: error: ", "*x *= y; }\n", "^\n"]);
@@ -248,6 +252,7 @@ fn answer(clang: &Clang, checkout: &Checkout, text: &str, time: u64) -> Result<C
             name: "answer.cu",
             text,
             headers: &["cuda_device.h"],
+            architecture: None,
             scratch: scratch.path(),
             time: Duration::from_secs(time),
             start: &|program, _| Ok(Command::new(program)),

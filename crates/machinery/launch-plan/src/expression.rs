@@ -2,6 +2,7 @@
 
 mod evaluate;
 mod parse;
+mod replace;
 
 pub use evaluate::Values;
 

@@ -7,7 +7,8 @@ use crate::Element;
 use crate::expression::{Expression, Value, Values};
 use crate::plan::{Fill, FillTable, Number, Random};
 
-/// The bytes of so many elements; none where nothing is to be written.
+/// The bytes of so many elements; none where nothing is to be written. Another `draw` makes other numbers by
+/// chance.
 ///
 /// # Errors
 ///
@@ -18,6 +19,7 @@ pub fn bytes(
     count: usize,
     folder: &Path,
     values: &dyn Values,
+    draw: u32,
 ) -> Result<Option<Vec<u8>>, String> {
     let all = |number: &dyn Fn(usize) -> Result<Value, String>| {
         let mut bytes = Vec::with_capacity(count * of.size());
@@ -35,13 +37,20 @@ pub fn bytes(
             "iota" => all(&|index| Ok(Value::Whole(index as i128))),
             "none" => Ok(None),
             expression => {
-                let expression = Expression::read(expression)?;
+                let expression = Expression::read(expression)?.with(values);
                 all(&|index| expression.value(&At { index, values }))
             }
         },
         Some(Fill::Table(FillTable::Random(random))) => {
             let (from, to) = range(random, of)?;
-            all(&|index| Ok(drawn(random.seed, index, from, to, of)))
+            let seed = random.seed ^ draw;
+            all(&|index| {
+                let drawn = drawn(seed, index, from, to, of);
+                Ok(match random.whole {
+                    true => Value::Whole(drawn.float().floor() as i128),
+                    false => drawn,
+                })
+            })
         }
         Some(Fill::Table(FillTable::Values(list))) => {
             let list = numbers(list, values)?;

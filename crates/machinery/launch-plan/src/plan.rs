@@ -82,6 +82,9 @@ pub struct Random {
     pub seed: u32,
     pub from: Option<f64>,
     pub to: Option<f64>,
+    /// Whole numbers only, also where the elements have a fraction.
+    #[serde(default)]
+    pub whole: bool,
 }
 
 /// What has to be in a buffer at the end.

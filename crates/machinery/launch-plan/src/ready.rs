@@ -16,6 +16,8 @@ use reading::Reading;
 /// All that is needed to launch, print and compare.
 #[derive(Clone, Debug)]
 pub struct Ready {
+    /// Numbers by name, those that were given included.
+    pub numbers: BTreeMap<String, Value>,
     pub buffers: Vec<Buffer>,
     pub launches: Vec<Launch>,
 }
@@ -110,16 +112,66 @@ impl Ready {
             line: error.span().map_or(0, |span| text.line(span.start)),
             what: error.message().to_owned(),
         })?;
-        let of_no_line = |what: String| Mistake { line: 0, what };
-        let mut known = Known::default();
         for (name, _) in set {
             if !plan.numbers.contains_key(name) {
-                return Err(of_no_line(format!(
-                    "--set {name}: the description has no number {name}"
-                )));
+                let what = format!("--set {name}: the description has no number {name}");
+                return Err(Mistake { line: 0, what });
             }
         }
-        let reading = Reading { text, folder };
+        let reading = Reading {
+            text,
+            folder,
+            draw: 0,
+        };
+        let ready = Ready::of(&plan, &reading, Known::default(), set)?;
+        match ready.launches.is_empty() {
+            false => Ok(ready),
+            true => Err(Mistake {
+                line: text.lines_before + 1,
+                what: "the description has no [[launch]]".to_owned(),
+            }),
+        }
+    }
+
+    /// A description that is a part of a file, `text`, which is read already. `given` are numbers that it may
+    /// name beside its own, and another `draw` makes other numbers by chance. It may have no launch.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, and in which of the file's lines.
+    pub fn within(
+        plan: &Plan,
+        text: &str,
+        folder: &Path,
+        given: &[(&str, u32)],
+        draw: u32,
+    ) -> Result<Ready, Mistake> {
+        let text = &Text {
+            text,
+            lines_before: 0,
+        };
+        let mut known = Known::default();
+        for &(name, value) in given {
+            if let Some(own) = plan.numbers.get(name) {
+                let what =
+                    format!("the number {name} is the size's own: give this one another name");
+                let line = text.line(own.span().start);
+                return Err(Mistake { line, what });
+            }
+            known
+                .numbers
+                .insert(name.to_owned(), Value::Whole(value.into()));
+        }
+        let reading = Reading { text, folder, draw };
+        Ready::of(plan, &reading, known, &[])
+    }
+
+    fn of(
+        plan: &Plan,
+        reading: &Reading,
+        mut known: Known,
+        set: &[(String, String)],
+    ) -> Result<Ready, Mistake> {
         let mut numbers: Vec<_> = plan.numbers.iter().collect();
         numbers.sort_by_key(|(_, value)| value.span().start);
         for (name, value) in numbers {
@@ -156,14 +208,9 @@ impl Ready {
             .launch
             .iter()
             .map(|launch| reading.launch(launch, &known));
-        let launches: Vec<Launch> = launches.collect::<Result<_, _>>()?;
-        if launches.is_empty() {
-            return Err(Mistake {
-                line: text.lines_before + 1,
-                what: "the description has no [[launch]]".to_owned(),
-            });
-        }
+        let launches = launches.collect::<Result<_, _>>()?;
         Ok(Ready {
+            numbers: known.numbers,
             buffers: known.buffers,
             launches,
         })

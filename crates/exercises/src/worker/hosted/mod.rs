@@ -53,7 +53,7 @@ pub fn run(
     let ptx = match kernel {
         "" => String::new(),
         kernel => {
-            let [ptx] = grade::compile_ours([kernel], &clang(job), job.lang)?;
+            let [ptx] = grade::compile_ours([kernel], None, &clang(job), job.lang)?;
             ptx
         }
     };

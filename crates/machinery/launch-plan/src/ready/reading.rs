@@ -19,6 +19,8 @@ const MOST_BYTES: usize = 16 << 30;
 pub(super) struct Reading<'a> {
     pub text: &'a Text<'a>,
     pub folder: &'a Path,
+    /// Makes other numbers by chance.
+    pub draw: u32,
 }
 
 impl Reading<'_> {
@@ -51,7 +53,14 @@ impl Reading<'_> {
             return Err(self.mistake(&buffer.count, "a buffer has at most 16 GiB"));
         }
         let fill = buffer.fill.as_ref();
-        let start = fill::bytes(fill.map(Spanned::get_ref), of, count, self.folder, known);
+        let start = fill::bytes(
+            fill.map(Spanned::get_ref),
+            of,
+            count,
+            self.folder,
+            known,
+            self.draw,
+        );
         let place = |why| match fill {
             Some(fill) => self.mistake(fill, format!("fill: {why}")),
             None => self.mistake(&buffer.name, why),
@@ -89,7 +98,7 @@ impl Reading<'_> {
             };
             Ok(match expect.get_ref() {
                 Expect::Expression(text) => {
-                    let expression = Expression::read(text)?;
+                    let expression = Expression::read(text)?.with(known);
                     let value = |index| {
                         let value = expression.value(&At {
                             index,

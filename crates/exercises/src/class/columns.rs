@@ -1,0 +1,151 @@
+//! A class's table for what imports it.
+
+use anyhow::Result;
+use clap::ValueEnum;
+
+use super::marks::written;
+use super::table::{cell, plain};
+use super::{Class, Marks, Outcome, table};
+
+/// What imports the table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Columns {
+    /// Programs that read CSV.
+    #[default]
+    Plain,
+    /// Excel, which takes text for UTF-8 where it begins with a mark of it.
+    Excel,
+    /// Moodle's import of grades.
+    Moodle,
+    /// Canvas's import of grades.
+    Canvas,
+}
+
+impl Columns {
+    /// The table as CSV: a row a student. Without marks an exercise is worth a point.
+    ///
+    /// # Errors
+    ///
+    /// None that a text in memory could have.
+    pub fn table(self, class: &Class, marks: Option<&Marks>) -> Result<String> {
+        match self {
+            Columns::Plain => table::table(class, marks),
+            Columns::Excel => Ok(format!("\u{feff}{}", table::table(class, marks)?)),
+            Columns::Moodle => points(class, marks, &["Username"], None),
+            Columns::Canvas => {
+                let head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"];
+                points(class, marks, &head, Some("    Points Possible"))
+            }
+        }
+    }
+}
+
+/// A row a student, a column of points an exercise, under the names that an importer knows its columns by. What
+/// could not be graded is left empty, which changes no mark.
+fn points(
+    class: &Class,
+    marks: Option<&Marks>,
+    head: &[&str],
+    possible: Option<&str>,
+) -> Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let names = class.exercises.iter().map(String::as_str);
+    writer.write_record(head.iter().copied().chain(names))?;
+    if let Some(first) = possible {
+        let most = class.exercises.iter().map(|exercise| {
+            marks.map_or("1".to_owned(), |marks| written(marks.most(class, exercise)))
+        });
+        let before = head.iter().enumerate();
+        let before = before.map(|(place, _)| {
+            if place == 0 {
+                first.to_owned()
+            } else {
+                String::new()
+            }
+        });
+        writer.write_record(before.chain(most))?;
+    }
+    for student in &class.students {
+        let who = head.iter().map(|column| match *column {
+            "Username" | "Student" | "SIS Login ID" => plain(student),
+            _ => String::new(),
+        });
+        let cells = class.exercises.iter().map(|exercise| {
+            let result = class.result(student, exercise)?;
+            match marks {
+                Some(marks) => marks.points(class, result).map(written),
+                None => match result.outcome {
+                    Outcome::Ungraded => None,
+                    outcome => Some(u8::from(outcome == Outcome::Passed).to_string()),
+                },
+            }
+        });
+        let cells = cells.map(Option::unwrap_or_default);
+        writer.write_record(who.chain(cells))?;
+    }
+    Ok(String::from_utf8(writer.into_inner()?)?)
+}
+
+/// What a result is in a word, for people.
+pub fn word(result: Option<&super::Result>) -> &'static str {
+    cell(result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Step;
+
+    fn class() -> Class {
+        let names = |names: &[&str]| {
+            names
+                .iter()
+                .map(|&it| it.to_owned())
+                .collect::<Vec<String>>()
+        };
+        let result = |student: &str, exercise: &str, outcome, step| crate::class::Result {
+            student: student.to_owned(),
+            exercise: exercise.to_owned(),
+            outcome,
+            step,
+            size: Vec::new(),
+            message: String::new(),
+            targets: Vec::new(),
+            time: None,
+            handed_in: None,
+        };
+        Class {
+            seed: 1,
+            shard: None,
+            exercises: names(&["01-first-thread", "02-tail"]),
+            students: names(&["ann", "李雷"]),
+            results: vec![
+                result("ann", "01-first-thread", Outcome::Passed, None),
+                result("ann", "02-tail", Outcome::Rejected, Some(Step::Checks)),
+                result("李雷", "01-first-thread", Outcome::Ungraded, None),
+                result("李雷", "02-tail", Outcome::Missing, None),
+            ],
+        }
+    }
+
+    #[test]
+    fn each_importer_finds_its_columns() {
+        let table = |columns: Columns| columns.table(&class(), None).unwrap();
+        let excel = table(Columns::Excel);
+        assert!(
+            excel.as_bytes().starts_with(b"\xef\xbb\xbfstudent,passed,"),
+            "{excel}"
+        );
+        assert!(excel.contains("\n李雷,0,ungraded,missing\n"), "{excel}");
+        assert_eq!(
+            table(Columns::Moodle),
+            "Username,01-first-thread,02-tail\nann,1,0\n李雷,,0\n"
+        );
+        assert_eq!(
+            table(Columns::Canvas),
+            "Student,ID,SIS User ID,SIS Login ID,Section,01-first-thread,02-tail\n\
+             \"    Points Possible\",,,,,1,1\nann,,,ann,,1,0\n李雷,,,李雷,,,0\n"
+                .replace('"', "")
+        );
+    }
+}

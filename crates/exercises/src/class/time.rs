@@ -1,0 +1,155 @@
+//! When an answer was handed in.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::UNIX_EPOCH;
+
+use anyhow::{Context as _, Result, bail};
+use toml::value::{Datetime, Offset};
+
+use super::marks::By;
+use crate::lang::Lang;
+
+/// Seconds since 1970 of a time with its place on earth.
+///
+/// # Errors
+///
+/// Where it is no whole time.
+pub fn seconds(time: &Datetime, lang: Lang) -> Result<i64> {
+    let (Some(date), Some(clock), Some(offset)) = (time.date, time.time, time.offset) else {
+        bail!(say!(
+            lang,
+            "the deadline {} is no whole time: write a date, a time and the distance from UTC, as \
+             2026-10-12T23:59:00+08:00",
+            "截止时间 {} 不完整：请写出日期、时间和与 UTC 的时差，例如 2026-10-12T23:59:00+08:00";
+            time
+        ));
+    };
+    let minutes = match offset {
+        Offset::Z => 0,
+        Offset::Custom { minutes } => i64::from(minutes),
+    };
+    let days = days(date.year.into(), date.month.into(), date.day.into());
+    let hours = 24 * days + i64::from(clock.hour);
+    let second = clock.second.unwrap_or(0);
+    Ok((60 * hours + i64::from(clock.minute) - minutes) * 60 + i64::from(second))
+}
+
+/// Days from 1970-01-01 to a day of the Gregorian calendar.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    // Years begin in March, so that a leap day is a year's last.
+    let (year, month) = match month {
+        1 | 2 => (year - 1, month + 9),
+        _ => (year, month - 3),
+    };
+    let leaps = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+    365 * year + leaps + (153 * month + 2) / 5 + day - 1 - 719_468
+}
+
+/// When a student's file was handed in, in seconds since 1970; none where there is no such file.
+///
+/// # Errors
+///
+/// Where nobody knows.
+pub fn handed_in(folder: &Path, file: &str, by: By, lang: Lang) -> Result<Option<i64>> {
+    let Ok(there) = fs::symlink_metadata(folder.join(file)) else {
+        return Ok(None);
+    };
+    match by {
+        By::File => {
+            let changed = there.modified().context(file.to_owned())?;
+            let seconds = changed
+                .duration_since(UNIX_EPOCH)
+                .map_or(0, |it| it.as_secs());
+            Ok(Some(i64::try_from(seconds)?))
+        }
+        By::Commit => committed(folder, file, lang).map(Some),
+    }
+}
+
+/// The time of the last commit that changed a file. It is asked of a copy: a repository's own settings may name
+/// programs for git to start, and those of a copy are git's.
+fn committed(folder: &Path, file: &str, lang: Lang) -> Result<i64> {
+    let none = |why: String| {
+        say!(
+            lang,
+            "when {} was committed cannot be told: {}; the student's folder has to be a clone of a repository in which \
+             it is committed as it is",
+            "无法得知 {} 的提交时间：{}；学生的文件夹应为仓库的克隆，且该文件已按现在的内容提交";
+            file, why.trim()
+        )
+    };
+    let copy = tempfile::tempdir().context("a folder for a copy")?;
+    let git = |arguments: &[&str]| {
+        let mut git = Command::new("git");
+        git.args(arguments)
+            .stdin(Stdio::null())
+            .env("GIT_TERMINAL_PROMPT", "0");
+        for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
+            git.env_remove(name);
+        }
+        let ended = git.output().context("git")?;
+        match ended.status.success() {
+            true => Ok(String::from_utf8_lossy(&ended.stdout).into_owned()),
+            false => bail!(none(String::from_utf8_lossy(&ended.stderr).into_owned())),
+        }
+    };
+    if !folder.join(".git").is_dir() {
+        bail!(none(lang.pick("there is no .git", "没有 .git").to_owned()));
+    }
+    let (from, to) = (folder.join(".git"), copy.path().join("copy.git"));
+    let (Some(from), Some(to)) = (from.to_str(), to.to_str()) else {
+        bail!(none(
+            lang.pick("its path is no text", "路径不是文本").to_owned()
+        ));
+    };
+    git(&["clone", "--quiet", "--bare", "--no-local", "--", from, to])?;
+    let of_file = [
+        "--git-dir",
+        to,
+        "log",
+        "-1",
+        "--format=%ct",
+        "HEAD",
+        "--",
+        file,
+    ];
+    let time = git(&of_file)?;
+    let time = time.trim().parse::<i64>();
+    let time = time.map_err(|_| {
+        anyhow::anyhow!(none(
+            lang.pick("it is in no commit", "没有包含它的提交")
+                .to_owned()
+        ))
+    })?;
+    // What is graded is what lies in the folder.
+    let committed = git(&["--git-dir", to, "show", &format!("HEAD:{file}")])?;
+    let there = fs::read(folder.join(file))?;
+    match committed == String::from_utf8_lossy(&there) {
+        true => Ok(time),
+        false => bail!(none(
+            lang.pick("it was changed since", "提交之后又有改动")
+                .to_owned()
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_seconds_since_1970() {
+        for (text, wanted) in [
+            ("1970-01-01T00:00:00Z", 0),
+            ("1970-01-01T08:00:00+08:00", 0),
+            ("2000-02-29T12:00:00Z", 951_825_600),
+            ("2026-10-12T23:59:00+08:00", 1_791_820_740),
+            ("2024-12-31T23:59:59-05:00", 1_735_707_599),
+        ] {
+            let time: Datetime = text.parse().unwrap();
+            assert_eq!(seconds(&time, Lang::En).unwrap(), wanted, "{text}");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! `new`: an exercise of a teacher's own, which passes its own tests at once.
+
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result, anyhow, ensure};
+
+use crate::course::folder::checked_name;
+use crate::files::write_new;
+use crate::folder::shown;
+use crate::lang::Lang;
+use crate::output;
+
+/// The files of a new exercise.
+macro_rules! template {
+    ($($file:literal),*) => {
+        [$(($file, include_str!(concat!("new/", $file)))),*]
+    };
+}
+
+const TEMPLATE: [(&str, &str); 8] = template!(
+    "exercise.toml",
+    "statement.en.md",
+    "statement.zh.md",
+    "start.cu",
+    "solution.cu",
+    "wrong/no-bounds.cu",
+    "wrong/half.cu",
+    "right/backwards.cu"
+);
+
+/// Makes it, and says what to do next.
+pub fn run(course: Option<&Path>, name: &str) -> Result<ExitCode> {
+    let lang = Lang::chosen();
+    let course = course.ok_or_else(|| {
+        anyhow!(say!(
+            lang,
+            "say where: --course FOLDER, which is made if it is not there",
+            "请用 --course FOLDER 指定位置；文件夹不存在时会新建"
+        ))
+    })?;
+    checked_name(name, lang)?;
+    let folder = course.join(name);
+    ensure!(
+        fs::symlink_metadata(&folder).is_err(),
+        say!(
+            lang,
+            "{} is there already: choose another name",
+            "{} 已经存在：请换一个名字";
+            shown(&folder)
+        )
+    );
+    for below in ["wrong", "right"] {
+        let below = folder.join(below);
+        fs::create_dir_all(&below).with_context(|| shown(&below))?;
+    }
+    for (file, text) in TEMPLATE {
+        write_new(&folder.join(file), text)?;
+    }
+    let (place, course) = (shown(&folder), shown(course));
+    output::line(say!(
+        lang,
+        "{0}: made. It doubles numbers; make it yours:\n\n  \
+         {0}/exercise.toml   what is launched, sizes, targets, hints\n  \
+         {0}/start.cu        what a student gets\n  \
+         {0}/solution.cu     the answer; what it computes is the reference\n  \
+         {0}/statement.en.md, statement.zh.md\n  \
+         {0}/wrong, right    answers that it is tested with\n\n\
+         Test it:  cargo run -p exercises -- --course {1} test {2}",
+        "已新建 {0}。它现在的内容是把数加倍，请改成你自己的：\n\n  \
+         {0}/exercise.toml   启动什么、大小、目标、提示\n  \
+         {0}/start.cu        学生拿到的文件\n  \
+         {0}/solution.cu     参考答案；它的计算结果就是标准结果\n  \
+         {0}/statement.en.md、statement.zh.md\n  \
+         {0}/wrong、right    用来测试它的答案\n\n\
+         测试：  cargo run -p exercises -- --course {1} test {2}";
+        place, course, name
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,250 @@
+//! A teacher's own course: a folder with a folder for each exercise, read when the program starts.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
+use serde::{Deserialize, Serialize};
+
+use crate::described::Described;
+use crate::exercise::{Exercise, Side};
+use crate::folder::{self, shown};
+use crate::lang::Lang;
+use crate::text::in_a_line;
+
+/// The course that is chosen in place of ours.
+static CHOSEN: OnceLock<(PathBuf, Vec<Exercise>)> = OnceLock::new();
+
+/// What is in an exercise's folder.
+pub const FILES: [&str; 5] = [
+    "exercise.toml",
+    "statement.en.md",
+    "statement.zh.md",
+    "start.cu",
+    "solution.cu",
+];
+
+/// The texts of an exercise, for the process that grades an answer to it: that one opens no file of the
+/// course, so no answer can.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Files {
+    name: String,
+    /// The course's folder, as messages name it.
+    course: String,
+    /// As in [`FILES`].
+    texts: [String; FILES.len()],
+}
+
+impl Files {
+    /// Those of an exercise.
+    pub fn of(exercise: &Exercise) -> Files {
+        let [english, chinese] = exercise.statement;
+        let texts = [
+            exercise.toml,
+            english,
+            chinese,
+            exercise.start,
+            exercise.solution,
+        ];
+        Files {
+            name: exercise.name.to_owned(),
+            course: exercise.course.to_owned(),
+            texts: texts.map(str::to_owned),
+        }
+    }
+
+    fn read(folder: &Path, name: &str, lang: Lang) -> Result<Files> {
+        let there = folder.join(name);
+        let read = |file| match folder::read(&there.join(file), &shown(&there.join(file)), lang) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if is_missing(&error) => Ok(None),
+            Err(error) => Err(error),
+        };
+        let needed = |file| {
+            read(file)?.ok_or_else(|| {
+                anyhow!(say!(
+                    lang,
+                    "{} is missing: an exercise has exercise.toml, statement.en.md or statement.zh.md, start.cu \
+                     and solution.cu",
+                    "缺少 {}：一道练习有 exercise.toml、statement.en.md 或 statement.zh.md、start.cu 和 solution.cu";
+                    shown(&there.join(file))
+                ))
+            })
+        };
+        let [toml, english, chinese, start, solution] = FILES;
+        let statements = match (read(english)?, read(chinese)?) {
+            (Some(english), Some(chinese)) => [english, chinese],
+            (Some(only), None) | (None, Some(only)) => [only.clone(), only],
+            (None, None) => [needed(english)?, String::new()],
+        };
+        let [english, chinese] = statements;
+        Ok(Files {
+            name: name.to_owned(),
+            course: shown(folder),
+            texts: [
+                needed(toml)?,
+                english,
+                chinese,
+                needed(start)?,
+                needed(solution)?,
+            ],
+        })
+    }
+
+    /// The exercise, which is there as long as the program.
+    fn exercise(self) -> Exercise {
+        let kept = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
+        let [toml, english, chinese, start, solution] = self.texts.map(kept);
+        let host: &'static Described = Box::leak(Box::new(Described::new(toml)));
+        let mut exercise = Exercise::new(
+            kept(self.name),
+            toml,
+            [english, chinese],
+            start,
+            solution,
+            Side::Kernel(host),
+        );
+        exercise.course = kept(self.course);
+        exercise
+    }
+}
+
+fn is_missing(error: &anyhow::Error) -> bool {
+    let cause = error.root_cause().downcast_ref::<std::io::Error>();
+    cause.is_some_and(|cause| cause.kind() == ErrorKind::NotFound)
+}
+
+/// The exercises of the course that is chosen; none where it is ours.
+pub fn chosen() -> Option<&'static [Exercise]> {
+    CHOSEN.get().map(|(_, exercises)| exercises.as_slice())
+}
+
+/// Its folder.
+pub fn path() -> Option<&'static Path> {
+    CHOSEN.get().map(|(folder, _)| folder.as_path())
+}
+
+/// Chooses the course in a folder, for as long as the program runs.
+///
+/// # Errors
+///
+/// What is wrong with it: which file, which line, what to do.
+pub fn choose(folder: &Path, lang: Lang) -> Result<()> {
+    let exercises = read(folder, lang)?;
+    // Nobody chooses twice.
+    let _ = CHOSEN.set((whole(folder), exercises));
+    Ok(())
+}
+
+/// Chooses a course of this exercise alone.
+pub fn choose_one(files: Files) {
+    let _ = CHOSEN.set((PathBuf::from(&files.course), vec![files.exercise()]));
+}
+
+/// With its own name at its end, whatever way it was written.
+fn whole(folder: &Path) -> PathBuf {
+    match folder.file_name() {
+        Some(_) => folder.to_owned(),
+        None => fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned()),
+    }
+}
+
+fn read(folder: &Path, lang: Lang) -> Result<Vec<Exercise>> {
+    let entries = fs::read_dir(folder).with_context(|| format!("--course {}", shown(folder)))?;
+    let mut names = BTreeSet::new();
+    for entry in entries {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if entry.path().is_dir() && !name.starts_with('.') {
+            names.insert(name);
+        }
+    }
+    ensure!(
+        !names.is_empty(),
+        say!(
+            lang,
+            "{} has no folders, and so no exercises: `cargo run -p exercises -- --course {} new 01-my-exercise` makes \
+             one",
+            "{} 中没有文件夹，也就没有练习：用 `cargo run -p exercises -- --course {} new 01-my-exercise` 新建一道";
+            shown(folder), shown(folder)
+        )
+    );
+    let mut numbers: BTreeSet<u32> = BTreeSet::new();
+    let mut exercises = Vec::new();
+    for name in names {
+        let number = checked_name(&name, lang).with_context(|| shown(&folder.join(&name)))?;
+        ensure!(
+            numbers.insert(number),
+            say!(
+                lang,
+                "{}: two exercises have the number {}: give this one another",
+                "{}：有两道练习的编号都是 {}：请换一个编号";
+                shown(&folder.join(&name)), number
+            )
+        );
+        let exercise = Files::read(folder, &name, lang)?.exercise();
+        verify(&exercise)?;
+        exercises.push(exercise);
+    }
+    Ok(exercises)
+}
+
+/// Whether its data makes sense.
+fn verify(exercise: &Exercise) -> Result<()> {
+    let data = exercise.data()?;
+    let file = || format!("{}/{}/exercise.toml", exercise.course, exercise.name);
+    if !data.is_described() {
+        bail!(
+            "{}: there is no [[buffer]], [[output]] and [[launch]]: they say what is launched and what comes out, see \
+             kernels/exercises/README.md",
+            file()
+        );
+    }
+    Described::new(exercise.toml).verify().with_context(file)
+}
+
+/// The number that an exercise's name begins with: two digits or three, a hyphen, and small letters, digits and
+/// hyphens.
+///
+/// # Errors
+///
+/// Where it is another name.
+pub fn checked_name(name: &str, lang: Lang) -> Result<u32> {
+    let is_plain = |it: char| it.is_ascii_lowercase() || it.is_ascii_digit() || it == '-';
+    let parts = name.split_once('-').filter(|(number, rest)| {
+        (2..=3).contains(&number.len())
+            && number.chars().all(|it| it.is_ascii_digit())
+            && rest.starts_with(|it: char| it.is_ascii_lowercase())
+            && rest.chars().all(is_plain)
+    });
+    let number = parts.and_then(|(number, _)| number.parse().ok());
+    number.ok_or_else(|| {
+        anyhow!(say!(
+            lang,
+            "'{}' is no name of an exercise: two digits, a hyphen, and a name of small letters, digits and hyphens, \
+             as 01-my-exercise",
+            "“{}”不能作练习名：应为两位数字、连字符，再加由小写字母、数字和连字符组成的名字，例如 01-my-exercise";
+            in_a_line(name)
+        ))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_have_a_number_and_plain_letters() {
+        for (name, number) in [("01-a", 1), ("30-warp-sums", 30), ("120-x2", 120)] {
+            assert_eq!(checked_name(name, Lang::En).unwrap(), number, "{name}");
+        }
+        for name in [
+            "", "01", "1-a", "a-1", "01-", "01-A", "01-a b", "01-../x", "0001-a", "01--a", "+1-a",
+        ] {
+            assert!(checked_name(name, Lang::En).is_err(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! 34-overlap: copies and kernels that go on at the same time. The student writes the host side.
+
+use std::collections::BTreeMap;
+
+use answers::overlap::{Order, Question, Reply, Stream};
+use anyhow::Result;
+
+use crate::host::{Bench, Case, Output};
+use crate::worker::{Asks, Program};
+
+/// The host side.
+pub struct Overlap;
+
+/// Microseconds that each order takes.
+const TAKES: u32 = 10;
+/// Streams that there may be.
+const STREAMS: u32 = 4;
+
+/// What came of the orders for so many chunks.
+#[derive(Debug, PartialEq, Eq)]
+struct Came {
+    /// Of each chunk how many of its steps came once, and after the one before it had surely ended.
+    steps: Vec<u32>,
+    /// When all was done, in microseconds.
+    end: u32,
+    /// How many streams were used.
+    streams: u32,
+    /// Orders whose results the host has waited for at the end.
+    awaited: u32,
+}
+
+impl Asks for Overlap {
+    fn run(&self, _bench: &Bench, case: &Case, program: &mut Program) -> Result<Vec<Output>> {
+        let chunks = case.size[0];
+        let question = Question {
+            chunks: vec![chunks],
+        };
+        let Reply { orders } = program.ask(question, |reply: &Reply| reply.orders.len() == 1)?;
+        let came = came(&orders[0], chunks);
+        let many = case.n();
+        // Three engines that are never idle but at the ends.
+        let least = (chunks + 2) * TAKES;
+        let at_most = |name, got: u32, most: u32| {
+            // What is within is right.
+            Output::of(name, &[1], vec![got], vec![got.min(most)])
+        };
+        Ok(vec![
+            Output::of("steps in order", &[many], came.steps, vec![3; many])?,
+            Output::of("chunks waited for", &[1], vec![came.awaited], vec![chunks])?,
+            at_most("streams", came.streams, STREAMS)?,
+            at_most("microseconds", came.end, least)?,
+        ])
+    }
+}
+
+/// Follows the orders as a device does that has an engine for copies to it, one for kernels and one for copies
+/// back. An order begins when those before it in its stream and at its engine are done, and the host has given it.
+fn came(orders: &[Order], chunks: u32) -> Came {
+    let mut engines = [0; 3];
+    let mut streams: BTreeMap<Stream, u32> = BTreeMap::new();
+    // How far the host has waited.
+    let mut host = 0;
+    // Of each chunk: steps so far, the last one's stream, and when it ended.
+    let mut so_far: Vec<(u32, Option<Stream>, u32)> = vec![(0, None, 0); chunks as usize];
+    for &order in orders {
+        let (engine, chunk, stream) = match order {
+            Order::CopyIn(chunk, stream) => (0, chunk, stream),
+            Order::Launch(chunk, stream) => (1, chunk, stream),
+            Order::CopyOut(chunk, stream) => (2, chunk, stream),
+            Order::Wait(stream) => {
+                host = host.max(streams.get(&stream).copied().unwrap_or(0));
+                continue;
+            }
+        };
+        let last = streams.entry(stream).or_default();
+        let begin = host.max(*last).max(engines[engine]);
+        let end = begin + TAKES;
+        (*last, engines[engine]) = (end, end);
+        let Some((steps, before, ended)) = so_far.get_mut(chunk as usize) else {
+            continue;
+        };
+        // Behind the step before it in one stream, or given when the host had waited for that.
+        let is_after = before.is_none_or(|before| before == stream) || host >= *ended;
+        match *steps == engine as u32 && is_after {
+            true => (*steps, *before, *ended) = (*steps + 1, Some(stream), end),
+            // More than the three, so that it counts as wrong whatever follows.
+            false => *steps = 9,
+        }
+    }
+    let end = streams.values().copied().max().unwrap_or(0);
+    let awaited = so_far
+        .iter()
+        .filter(|(steps, _, ended)| *steps == 3 && host >= *ended);
+    Came {
+        awaited: awaited.count() as u32,
+        steps: so_far.iter().map(|(steps, ..)| *steps).collect(),
+        end,
+        streams: streams.len() as u32,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The orders of a kernel here and there: `i0:1` copies chunk 0 in, in stream 1.
+    fn orders(text: &str) -> Vec<Order> {
+        let stream = |number: &str| serde_json::from_str(number).unwrap();
+        let order = |word: &str| {
+            let (what, of) = word.split_at(1);
+            let (chunk, at) = of.split_once(':').unwrap_or(("0", of));
+            let (chunk, at) = (chunk.parse().unwrap(), stream(at));
+            match what {
+                "i" => Order::CopyIn(chunk, at),
+                "k" => Order::Launch(chunk, at),
+                "o" => Order::CopyOut(chunk, at),
+                _ => Order::Wait(at),
+            }
+        };
+        text.split_whitespace().map(order).collect()
+    }
+
+    fn of(text: &str, chunks: u32) -> (Vec<u32>, u32, u32, u32) {
+        let came = came(&orders(text), chunks);
+        (came.steps, came.end, came.streams, came.awaited)
+    }
+
+    #[test]
+    fn what_is_in_one_stream_comes_one_after_the_other() {
+        let one = "i0:0 k0:0 o0:0 i1:0 k1:0 o1:0 w0";
+        assert_eq!(of(one, 2), (vec![3, 3], 60, 1, 2));
+        let two = "i0:0 k0:0 o0:0 i1:1 k1:1 o1:1 w0 w1";
+        assert_eq!(of(two, 2), (vec![3, 3], 40, 2, 2));
+        assert_eq!(
+            of("i0:0 k0:0 o0:0 i1:1 k1:1 o1:1 w0", 2),
+            (vec![3, 3], 40, 2, 1)
+        );
+    }
+
+    #[test]
+    fn steps_that_nothing_orders_are_wrong() {
+        assert_eq!(of("i0:0 k0:1 o0:1 w1", 1).0, [9]);
+        assert_eq!(of("i0:0 w0 k0:1 o0:1 w1", 1).0, [3]);
+        assert_eq!(of("k0:0 i0:0 o0:0", 1).0, [9]);
+        assert_eq!(of("i0:0 i0:0 k0:0 o0:0", 1).0, [9]);
+        assert_eq!(of("i0:0 k0:0", 1).0, [2]);
+        assert_eq!(of("i7:0", 1), (vec![0], 10, 1, 0));
+    }
+}

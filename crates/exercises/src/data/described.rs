@@ -1,0 +1,75 @@
+//! What `exercise.toml` says of buffers and launches, beside what every description of launches may say.
+
+use anyhow::{Result, ensure};
+use launch_plan::Element;
+use launch_plan::plan::Number;
+use serde::Deserialize;
+
+use super::{Data, Kind};
+
+/// A buffer that holds what came out.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Output {
+    /// Its name.
+    pub buffer: String,
+    /// Its lengths, outermost first: rows, then columns. One length, `count`, where nothing is said.
+    #[serde(default)]
+    pub shape: Vec<Number>,
+    /// What should have come out is for the student to find out, and not to be shown.
+    #[serde(default)]
+    pub secret: bool,
+}
+
+impl Data {
+    pub(super) fn validate_description(&self) -> Result<()> {
+        ensure!(
+            !self.outputs.is_empty(),
+            "there is no [[output]]: name the buffer that holds what came out, as [[output]] buffer = \"out\""
+        );
+        ensure!(
+            !self.launch.is_empty() || self.kind == Kind::Predict,
+            "there is no [[launch]]: it says which kernel is launched, with which arguments"
+        );
+        for (place, output) in self.outputs.iter().enumerate() {
+            let name = &output.buffer;
+            let buffer = self.buffer.iter().find(|it| it.name.get_ref() == name);
+            let Some(buffer) = buffer else {
+                anyhow::bail!("[[output]] {name}: there is no [[buffer]] of this name");
+            };
+            let of = Element::named(buffer.of.get_ref());
+            ensure!(
+                matches!(of, Ok(Element::F32 | Element::I32 | Element::U32) | Err(_)),
+                "[[output]] {name}: an output is of float, int or unsigned int"
+            );
+            ensure!(
+                !self.outputs[..place].iter().any(|it| it.buffer == *name),
+                "[[output]] {name} is there twice"
+            );
+        }
+        for name in &self.optional {
+            let mut variables = self.buffer.iter().filter(|it| it.symbol);
+            ensure!(
+                variables.any(|it| it.name.get_ref() == name),
+                "optional: there is no [[buffer]] {name} with symbol = true"
+            );
+        }
+        let expected = self.buffer.iter().filter(|it| it.expect.is_some());
+        for buffer in expected {
+            let name = buffer.name.get_ref();
+            ensure!(
+                self.outputs.iter().any(|it| it.buffer == *name),
+                "[[buffer]] {name} has `expect`, and there is no [[output]] of it"
+            );
+        }
+        let printed = self
+            .buffer
+            .iter()
+            .find(|it| it.print.is_some() || it.tolerance.is_some());
+        ensure!(
+            printed.is_none(),
+            "[[buffer]]: `print` and `tolerance` are cuda-run's; here [tolerance] is that of all floats"
+        );
+        Ok(())
+    }
+}

@@ -1,0 +1,192 @@
+//! The host side of an exercise whose `exercise.toml` says what is launched. The description is that of
+//! `docs/records/launch-plan.md`; what should come out it says itself, or the solution shows it.
+
+mod device;
+mod reference;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use anyhow::{Context as _, Result, anyhow};
+use launch_plan::expression::{Value, Values};
+use launch_plan::plan::Number;
+use launch_plan::{Mistake, Ready, fill};
+
+pub use reference::Broken;
+
+use crate::data::{self, Data};
+use crate::host::{Bench, Case, Host, Output};
+
+/// The host side of an exercise that is data.
+pub struct Described {
+    toml: &'static str,
+    data: OnceLock<Data>,
+    /// What was made ready last: an answer is run several times at one size.
+    known: Mutex<Vec<(Case, Arc<Known>)>>,
+}
+
+/// A description at one size.
+struct Known {
+    ready: Ready,
+    outputs: Vec<Place>,
+    /// What should come out, an output each, when it is known.
+    expected: OnceLock<Vec<Vec<u8>>>,
+}
+
+/// An output.
+struct Place {
+    /// The number of its buffer.
+    buffer: usize,
+    name: &'static str,
+    shape: Vec<usize>,
+    secret: bool,
+    /// Whether the description says what is in it before the launch.
+    is_filled: bool,
+}
+
+/// So many cases are kept: those of all runs of an answer.
+const KEPT: usize = 64;
+
+impl Described {
+    /// That of this `exercise.toml`.
+    pub const fn new(toml: &'static str) -> Described {
+        Described {
+            toml,
+            data: OnceLock::new(),
+            known: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// Whether the description holds together at all sizes of the tests.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, and in which line.
+    pub fn verify(&self) -> Result<()> {
+        let data = self.data()?;
+        for size in &data.sizes.tests {
+            let case = Case {
+                size: size.clone(),
+                seed: 1,
+            };
+            self.made(&case)
+                .with_context(|| format!("at the size {size:?}"))?;
+        }
+        Ok(())
+    }
+
+    fn data(&self) -> Result<&Data> {
+        if let Some(data) = self.data.get() {
+            return Ok(data);
+        }
+        let data = data::of("exercise.toml", self.toml, true)?;
+        Ok(self.data.get_or_init(|| data))
+    }
+
+    fn known(&self, case: &Case) -> Result<Arc<Known>> {
+        let lock = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, known)) = lock().iter().find(|(of, _)| of == case) {
+            return Ok(Arc::clone(known));
+        }
+        let known = Arc::new(self.made(case)?);
+        let mut all = lock();
+        if all.len() >= KEPT {
+            all.remove(0);
+        }
+        all.push((case.clone(), Arc::clone(&known)));
+        Ok(known)
+    }
+
+    fn made(&self, case: &Case) -> Result<Known> {
+        let data = self.data()?;
+        let draw = (case.seed ^ case.seed >> 32) as u32;
+        let given = data.sizes.named(&case.size);
+        let ready = Ready::within(&data.plan(), self.toml, Path::new(""), &given, draw);
+        let ready = ready.map_err(|mistake| told(&mistake))?;
+        let place = |output: &data::Output| {
+            let found = ready.buffers.iter().position(|it| it.name == output.buffer);
+            let buffer = found.context("the data has been looked at")?;
+            let shape = shape(output, &ready, buffer)?;
+            Ok(Place {
+                buffer,
+                // One for each output of an exercise, as long as the program runs.
+                name: Box::leak(output.buffer.clone().into_boxed_str()),
+                shape,
+                secret: output.secret,
+                is_filled: data.buffer[buffer].fill.is_some(),
+            })
+        };
+        let outputs = data.outputs.iter().map(place).collect::<Result<_>>()?;
+        Ok(Known {
+            ready,
+            outputs,
+            expected: OnceLock::new(),
+        })
+    }
+}
+
+/// A mistake with its line.
+fn told(mistake: &Mistake) -> anyhow::Error {
+    anyhow!("{mistake}")
+}
+
+struct Numbers<'a>(&'a Ready);
+
+impl Values for Numbers<'_> {
+    fn number(&self, name: &str) -> Option<Value> {
+        self.0.numbers.get(name).copied()
+    }
+
+    fn element(&self, _buffer: &str, _index: i128) -> Option<Result<Value, String>> {
+        None
+    }
+}
+
+/// The lengths of an output.
+fn shape(output: &data::Output, ready: &Ready, buffer: usize) -> Result<Vec<usize>> {
+    let count = ready.buffers[buffer].count;
+    if output.shape.is_empty() {
+        return Ok(vec![count]);
+    }
+    let length = |number: &Number| {
+        let value = fill::number(number, &Numbers(ready)).map_err(|why| anyhow!(why))?;
+        usize::try_from(value.whole()).context("a length below 0")
+    };
+    let lengths = output.shape.iter().map(length).collect::<Result<Vec<_>>>();
+    let lengths = lengths.with_context(|| format!("[[output]] {}: shape", output.buffer))?;
+    anyhow::ensure!(
+        lengths.iter().product::<usize>() == count,
+        "[[output]] {}: shape {lengths:?} is not of its {count} elements",
+        output.buffer
+    );
+    Ok(lengths)
+}
+
+impl Host for Described {
+    fn run(&self, bench: &Bench, case: &Case) -> Result<Vec<Output>> {
+        let (data, known) = (self.data()?, self.known(case)?);
+        let got = device::run(bench, &known, &data.optional)?;
+        let expected = reference::expected(bench, &known, &data.optional)?;
+        let outputs = known.outputs.iter().zip(got).zip(expected);
+        outputs
+            .map(|((place, got), expected)| {
+                let of = known.ready.buffers[place.buffer].of;
+                let output = device::output(place, of, &got, expected)?;
+                Ok(match place.secret {
+                    true => output.secret(),
+                    false => output,
+                })
+            })
+            .collect()
+    }
+
+    /// The number `bytes` of the description.
+    fn bytes(&self, case: &Case) -> u64 {
+        let known = self.known(case).ok();
+        let bytes = known.and_then(|known| known.ready.numbers.get("bytes").copied());
+        bytes.map_or(0, |bytes| u64::try_from(bytes.whole()).unwrap_or(0))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,341 @@
+//! What a teacher asks of a class beside verdicts: a choice of exercises, points, deadlines, a file for each student,
+//! copies, and tables that other programs import.
+
+mod support;
+
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::time::{Duration, UNIX_EPOCH};
+
+use exercises::course::EXERCISES;
+use libtest_mimic::{Arguments, Failed, Trial};
+use serde_json::Value;
+use support::{Program, unless, with_clang};
+
+const ONE: &str = "01-first-thread.cu";
+const TWO: &str = "02-tail.cu";
+
+/// 2026-10-12T23:59:00+08:00
+const DUE: u64 = 1_791_820_740;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let git = Command::new("git").arg("--version").output().is_err();
+    let git = support::without_clang().or(git.then_some("needs git"));
+    let tests = vec![
+        with_clang(
+            "the exercises that are named are graded, and no other",
+            chosen,
+        ),
+        with_clang("points, late ones fewer, in tables and files", points),
+        unless(git, "a deadline by commit", commits),
+        with_clang("copies are told", copied),
+        Trial::test("what is wrong with marks is said", refused),
+    ];
+    libtest_mimic::run(&arguments, tests).exit_code()
+}
+
+/// A class: ann has both right, bob the start files, eve only the first.
+fn class() -> Program {
+    let program = Program::new();
+    let [one, two] = [&EXERCISES[0], &EXERCISES[1]];
+    hand_in(&program, "ann", &[(ONE, one.solution), (TWO, two.solution)]);
+    hand_in(&program, "bob", &[(ONE, one.start), (TWO, two.start)]);
+    hand_in(&program, "eve", &[(ONE, one.solution)]);
+    program
+}
+
+fn hand_in(program: &Program, student: &str, files: &[(&str, &str)]) {
+    let folder = program.home().join("class").join(student);
+    fs::create_dir_all(&folder).expect("made");
+    for (file, text) in files {
+        fs::write(folder.join(file), text).expect("written");
+    }
+}
+
+fn read(program: &Program, file: &str) -> String {
+    fs::read_to_string(program.home().join(file)).expect("a file")
+}
+
+fn chosen() -> Result<(), Failed> {
+    let program = class();
+    let run = program.says("check 02 --submissions class --seed 5 --csv two.csv --out two.json");
+    run.has(
+        0,
+        &[
+            "3 students, 3 answers: 1 passed, 1 rejected, 1 missing",
+            "ann  ✓  1",
+            "bob  ✗  0",
+            "eve  ·  0",
+        ],
+    );
+    assert_eq!(
+        read(&program, "two.csv"),
+        "student,passed,02-tail\nann,1,passed\nbob,0,launch\neve,0,missing\n"
+    );
+    let record: Value = serde_json::from_str(&read(&program, "two.json"))?;
+    assert_eq!(record["exercises"], serde_json::json!(["02-tail"]));
+    for part in 1..=2 {
+        let flags = format!(
+            "check 2 tail --submissions class --seed 5 --shard {part}/2 --out part-{part}.json"
+        );
+        program.says(&flags).has(0, &["3 students"]);
+    }
+    program
+        .says("merge part-2.json part-1.json --out whole.json")
+        .has(0, &["1 passed"]);
+    assert_eq!(read(&program, "whole.json"), read(&program, "two.json"));
+    program
+        .says("check --submissions class")
+        .refuses(&["--submissions goes with --all"]);
+    program
+        .says("check 02 99 --submissions class")
+        .refuses(&["no exercise '99'"]);
+    // A student grades several as well.
+    program.write(ONE, EXERCISES[0].solution);
+    let run = program.says("check 02 01 --seed 5");
+    run.has(
+        1,
+        &["✓ 01-first-thread", "✗ 02-tail", "1 of 2 exercises passed"],
+    );
+    program
+        .says("check 01 02 --file x.cu")
+        .refuses(&["name one exercise"]);
+    Ok(())
+}
+
+const MARKS: &str = "\
+points = 4
+deadline = 2026-10-12T23:59:00+08:00
+late = 0.25
+[steps]
+launch = 0.5
+[[exercise]]
+name = \"02\"
+points = 2
+deadline = 2026-10-13T23:59:00+08:00
+";
+
+fn points() -> Result<(), Failed> {
+    let program = class();
+    fs::write(program.home().join("marks.toml"), MARKS)?;
+    for student in ["ann", "bob", "eve"] {
+        for (file, after) in [(ONE, 1), (TWO, 0)] {
+            let Ok(file) = File::options()
+                .append(true)
+                .open(program.home().join("class").join(student).join(file))
+            else {
+                continue;
+            };
+            // A second late where the student is eve.
+            let late = if student == "eve" { after } else { 0 };
+            file.set_modified(UNIX_EPOCH + Duration::from_secs(DUE + late))?;
+        }
+    }
+    let check = "check 01 02 --submissions class --seed 5 --marks marks.toml";
+    let run = program.says(&format!(
+        "{check} --csv plain.csv --feedback notes --out class.json"
+    ));
+    run.has(
+        0,
+        &[
+            "ann  ✓✓  2       6 points",
+            "bob  ✗✗  0       1 points",
+            "eve  ✓·  1       3 points",
+        ],
+    );
+    assert_eq!(
+        read(&program, "plain.csv"),
+        "student,passed,points,01-first-thread,02-tail\nann,2,6,passed,passed\nbob,0,1,right,launch\n\
+         eve,1,3,passed,missing\n"
+    );
+    let note = read(&program, "notes/bob.md");
+    for part in [
+        "# bob",
+        "0 of 2 exercises passed, 1 of 6 points",
+        "| 02-tail | launch | 1 |",
+        "## 01-first-thread\n\n```text\n",
+    ] {
+        assert!(note.contains(part), "no {part} in {note}");
+    }
+    assert!(read(&program, "notes/eve.md").contains("| 01-first-thread | passed | 3 (late) |"));
+    assert!(
+        !read(&program, "notes/ann.md").contains("## "),
+        "nothing is said of what passed"
+    );
+
+    let merge = "merge class.json --marks marks.toml --csv table.csv";
+    program
+        .says(&format!("{merge} --columns moodle"))
+        .has(0, &["6 points"]);
+    assert_eq!(
+        read(&program, "table.csv"),
+        "Username,01-first-thread,02-tail\nann,4,2\nbob,0,1\neve,3,0\n"
+    );
+    program
+        .says(&format!("{merge} --columns canvas --lang zh --feedback zh"))
+        .has(0, &["6 分"]);
+    let canvas = read(&program, "table.csv");
+    assert!(
+        canvas.starts_with("Student,ID,SIS User ID,SIS Login ID,Section,01-first-thread,02-tail\n"),
+        "{canvas}"
+    );
+    assert!(
+        canvas.contains("Points Possible,,,,,4,2\nann,,,ann,,4,2\n"),
+        "{canvas}"
+    );
+    let note = read(&program, "zh/eve.md");
+    assert!(
+        note.contains("共 2 道练习，通过 1 道，得 3 分（满分 6）") && note.contains("3（迟交）"),
+        "{note}"
+    );
+    program
+        .says(&format!("{merge} --columns excel"))
+        .has(0, &[]);
+    let bytes = fs::read(program.home().join("table.csv"))?;
+    assert!(
+        bytes.starts_with(b"\xef\xbb\xbfstudent,passed,points"),
+        "{bytes:?}"
+    );
+
+    program
+        .says("check 01 --submissions class --seed 5 --out untimed.json")
+        .has(0, &[]);
+    program
+        .says("merge untimed.json --marks marks.toml")
+        .refuses(&["does not say when 01-first-thread of 'ann'"]);
+    Ok(())
+}
+
+/// Commits all that lies in a folder, at a time.
+fn commit(folder: &Path, at: u64) {
+    let time = format!("{at} +0000");
+    for arguments in [
+        &["init", "--quiet"][..],
+        &["add", "--all"],
+        &[
+            "-c",
+            "user.name=x",
+            "-c",
+            "user.email=x@example.com",
+            "commit",
+            "--quiet",
+            "-m",
+            "done",
+        ],
+    ] {
+        let mut git = Command::new("git");
+        git.current_dir(folder).args(arguments);
+        git.envs(["GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"].map(|name| (name, &time)));
+        assert!(git.status().expect("git").success(), "{arguments:?}");
+    }
+}
+
+fn commits() -> Result<(), Failed> {
+    let program = class();
+    fs::write(
+        program.home().join("marks.toml"),
+        format!("by = \"commit\"\n{MARKS}"),
+    )?;
+    let folder = |student: &str| program.home().join("class").join(student);
+    commit(&folder("ann"), DUE - 5);
+    commit(&folder("bob"), DUE + 60);
+    commit(&folder("eve"), DUE + 2 * 86_400 + 1);
+    // A repository's settings start nothing of the student's.
+    let started = program.home().join("started");
+    let settings = format!(
+        "[core]\n\tfsmonitor = \"touch '{0}'\"\n\tpager = \"touch '{0}'\"\n[uploadpack]\n\tpackObjectsHook = \"touch '{0}'\"\n\
+         [log]\n\tshowSignature = true\n[gpg]\n\tprogram = \"touch '{0}'\"\n",
+        started.display()
+    );
+    let config = folder("ann").join(".git/config");
+    fs::write(&config, fs::read_to_string(&config)? + &settings)?;
+    let check = "check 01 02 --submissions class --seed 5 --marks marks.toml --json";
+    let run = program.says(check);
+    let record: Value = serde_json::from_str(&run.stdout)?;
+    let of = |number: usize| record["results"][number]["handed_in"].as_u64();
+    assert_eq!(
+        [of(0), of(2), of(4), of(5)],
+        [Some(DUE - 5), Some(DUE + 60), Some(DUE + 172_801), None],
+        "{run:?}"
+    );
+    assert!(!started.exists(), "a setting of the student's was obeyed");
+
+    // What is graded is what was committed.
+    fs::write(folder("eve").join(ONE), EXERCISES[0].start)?;
+    fs::remove_dir_all(folder("bob").join(".git"))?;
+    let run = program.says(check);
+    let record: Value = serde_json::from_str(&run.stdout)?;
+    assert_eq!(run.code, 2, "{run:?}");
+    for (number, said) in [(2, "there is no .git"), (4, "it was changed since")] {
+        let result = &record["results"][number];
+        assert_eq!(result["outcome"], "ungraded");
+        assert!(
+            result["message"]
+                .as_str()
+                .is_some_and(|it| it.contains(said)),
+            "{result:#}"
+        );
+    }
+    Ok(())
+}
+
+fn copied() -> Result<(), Failed> {
+    let program = class();
+    let solution = EXERCISES[18].solution;
+    hand_in(&program, "ann", &[("19-transpose.cu", solution)]);
+    hand_in(&program, "eve", &[("19-transpose.cu", EXERCISES[18].start)]);
+    let check = "check 19 --submissions class --seed 5";
+    program
+        .says(&format!("{check} --copies copies.csv"))
+        .has(0, &["1 pairs of answers"]);
+    assert_eq!(
+        read(&program, "copies.csv"),
+        "exercise,student,like,share,same\n19-transpose,ann,(solution),1.00,yes\n"
+    );
+    program
+        .says(&format!("{check} --copies x.csv --csv x.csv"))
+        .refuses(&["--csv and --copies", "same file"]);
+    program
+        .says(&format!("{check} --copies class/x.csv"))
+        .refuses(&["--copies class/x.csv"]);
+    Ok(())
+}
+
+fn refused() -> Result<(), Failed> {
+    let program = class();
+    program
+        .says("check 01 --marks x.toml")
+        .refuses(&["--submissions"]);
+    for flags in [
+        "check 01 --copies x.csv",
+        "check 01 --submissions class --columns moodle",
+    ] {
+        assert_eq!(program.says(flags).code, 2, "{flags}");
+    }
+    if support::without_clang().is_some() {
+        return Ok(());
+    }
+    let check = "check 01 --submissions class";
+    program
+        .says(&format!("{check} --marks nowhere.toml"))
+        .refuses(&["nowhere.toml"]);
+    fs::write(
+        program.home().join("marks.toml"),
+        "points = 1\ndeadlin = 3\n",
+    )?;
+    program
+        .says(&format!("{check} --marks marks.toml"))
+        .refuses(&["marks.toml", "line 2", "deadlin"]);
+    program
+        .says(&format!("{check} --lang zh --marks marks.toml"))
+        .has(2, &["第 2 行"]);
+    program
+        .says(&format!("{check} --feedback class/notes"))
+        .refuses(&["class/notes", "outside"]);
+    program
+        .says(&format!("{check} --feedback marks.toml"))
+        .refuses(&["--feedback marks.toml"]);
+    Ok(())
+}

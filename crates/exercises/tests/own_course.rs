@@ -1,0 +1,303 @@
+//! A course of a teacher's own: made with `new`, tested with `test`, run with `--course`, and told what is wrong
+//! with it.
+
+mod support;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use serde_json::Value;
+use support::{Program, Run, with_clang};
+
+/// The exercise that `new` makes here.
+const NAME: &str = "01-mine";
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let tests = vec![
+        with_clang("from new to a passed test with one file edited", one_file),
+        with_clang("list, check, watch's folder and a class", everyday),
+        with_clang("a test that fails says what came", failing),
+        with_clang(
+            "an answer reaches neither the solution nor its results",
+            hostile,
+        ),
+        Trial::test("what is wrong with a course is said", mistakes),
+        Trial::test("new makes nothing where it cannot", not_made),
+    ];
+    libtest_mimic::run(&arguments, tests).exit_code()
+}
+
+/// A program with a course that has one new exercise.
+fn made() -> Program {
+    let program = Program::new();
+    own(&program, &format!("new {NAME}")).has(0, &["made", "test 01-mine"]);
+    program
+}
+
+fn own(program: &Program, arguments: &str) -> Run {
+    program.says(&format!("--course course --lang en {arguments}"))
+}
+
+fn place(program: &Program, file: &str) -> PathBuf {
+    program.home().join("course").join(NAME).join(file)
+}
+
+/// Puts one text in place of another in a file of the exercise.
+fn edit(program: &Program, file: &str, from: &str, to: &str) {
+    let place = place(program, file);
+    let text = fs::read_to_string(&place).expect("a file");
+    assert!(text.contains(from), "no '{from}' in {text}");
+    fs::write(place, text.replacen(from, to, 1)).expect("written");
+}
+
+/// The exercise becomes another one by its data alone: larger blocks, other numbers, a reference of its own.
+fn one_file() -> Result<(), Failed> {
+    let program = made();
+    own(&program, "test").has(
+        0,
+        &["5 of 5 came as they should", "start.cu: rejected at right"],
+    );
+    edit(
+        &program,
+        "exercise.toml",
+        "(n + 127) / 128",
+        "(n + 255) / 256",
+    );
+    edit(&program, "exercise.toml", "block = 128", "block = 256");
+    edit(
+        &program,
+        "exercise.toml",
+        "from = -1, to = 1",
+        "from = -50, to = 50, whole = true",
+    );
+    edit(
+        &program,
+        "exercise.toml",
+        "name = \"out\"",
+        "name = \"out\"\nexpect = \"in[i] + in[i]\"",
+    );
+    edit(
+        &program,
+        "exercise.toml",
+        "en = \"Twice as much\"",
+        "en = \"Doubled\"",
+    );
+    own(&program, "test 01").has(0, &["5 of 5 came as they should"]);
+    own(&program, "list").has(0, &["01-mine", "Doubled", "0 of 1"]);
+    Ok(())
+}
+
+fn everyday() -> Result<(), Failed> {
+    let program = made();
+    own(&program, "").has(0, &["01-mine", "--course course check"]);
+    let start = fs::read_to_string(program.file("01-mine.cu"))?;
+    assert_eq!(start, fs::read_to_string(place(&program, "start.cu"))?);
+    own(&program, "check 01").has(1, &["`out` are wrong", "--course course hint"]);
+    own(&program, "hint mine").has(0, &["threadIdx.x"]);
+    fs::copy(place(&program, "solution.cu"), program.file("01-mine.cu"))?;
+    own(&program, "check 01").has(0, &["✓ 01-mine", "12 500"]);
+    own(&program, "solution 01").has(0, &["2 * in[i]"]);
+    // One language is enough.
+    fs::remove_file(place(&program, "statement.zh.md"))?;
+    program
+        .says("--course course --lang zh list")
+        .has(0, &["加倍", "1 道"]);
+
+    for (student, file) in [("ann", "solution.cu"), ("bob", "start.cu")] {
+        let folder = program.home().join("class").join(student);
+        fs::create_dir_all(&folder)?;
+        fs::copy(place(&program, file), folder.join("01-mine.cu"))?;
+    }
+    let run = own(&program, "check --all --submissions class --seed 1 --json");
+    let record: Value = serde_json::from_str(&run.stdout)?;
+    assert_eq!(record["exercises"], serde_json::json!([NAME]));
+    assert_eq!(record["results"][0]["outcome"], "passed");
+    assert_eq!(record["results"][1]["step"], "right");
+    Ok(())
+}
+
+fn failing() -> Result<(), Failed> {
+    let program = made();
+    edit(&program, "wrong/half.cu", "in[i] / 2", "in[i] * 2");
+    edit(&program, "solution.cu", "2 * in[i]", "in[i]");
+    let run = own(&program, "test");
+    run.has(
+        1,
+        &[
+            "wrong/half.cu: rejected at right",
+            "right/backwards.cu: rejected at right, and should be: passed",
+        ],
+    );
+    let program = made();
+    edit(&program, "solution.cu", "if (i < n)", "if (i <= n)");
+    own(&program, "test").has(2, &["the solution does not run"]);
+    Ok(())
+}
+
+fn hostile() -> Result<(), Failed> {
+    let program = made();
+    let solution = fs::canonicalize(place(&program, "solution.cu"))?;
+    let tried = |text: &str| {
+        let file = program.write("answer.cu", text);
+        let file = file.to_str().expect("a path");
+        let run = own(&program, &format!("--json check 01 --seed 1 --file {file}"));
+        let record: Value = serde_json::from_str(&run.stdout).unwrap_or_else(|_| panic!("{run:?}"));
+        assert_eq!(run.code, 1, "{record:#}");
+        record["step"].as_str().unwrap_or_default().to_owned()
+    };
+    let solution = solution.display();
+    assert_eq!(tried(&format!("#include \"{solution}\"\n")), "compile");
+    assert_eq!(
+        tried(&format!("asm(\".incbin \\\"{solution}\\\"\");\n")),
+        "compile"
+    );
+    // It keeps where `out` was, and looks there and around for what the solution has left.
+    let peeks = |from: &str| {
+        format!(
+            "#include \"cuda_device.h\"\nextern \"C\" __global__ void twice(const float *in, float *out, int n) {{\n\
+             int i = blockIdx.x * blockDim.x + threadIdx.x;\nif (i < n) out[i] = {from};\n}}\n"
+        )
+    };
+    assert_eq!(tried(&peeks("out[i]")), "launch");
+    assert_eq!(tried(&peeks("out[i + 4096]")), "launch");
+    assert_eq!(tried(&peeks("in[i - 4096]")), "launch");
+    Ok(())
+}
+
+fn mistakes() -> Result<(), Failed> {
+    // The file, what is replaced in it, by what, and what is said.
+    let cases: [(&str, &str, &str, &[&str]); 14] = [
+        (
+            "exercise.toml",
+            "kind = \"complete\"",
+            "kind = \"complet\"",
+            &["line 3", "complet"],
+        ),
+        (
+            "exercise.toml",
+            "[tolerance]",
+            "[tolerence]",
+            &["tolerence"],
+        ),
+        (
+            "exercise.toml",
+            "graded = [100000]",
+            "",
+            &["graded", "missing"],
+        ),
+        (
+            "exercise.toml",
+            "count = \"n\"",
+            "count = \"m\"",
+            &["line 20", "no number m"],
+        ),
+        (
+            "exercise.toml",
+            "type = \"float\"",
+            "type = \"flaot\"",
+            &["line 19", "no type flaot"],
+        ),
+        (
+            "exercise.toml",
+            "\"in\", \"out\", \"n\"]",
+            "\"in\", \"uot\", \"n\"]",
+            &["line 36", "uot"],
+        ),
+        (
+            "exercise.toml",
+            "grid = \"(n + 127) / 128\"",
+            "grid = \"(n + 127\"",
+            &["line 34", "grid"],
+        ),
+        (
+            "exercise.toml",
+            "buffer = \"out\"",
+            "buffer = \"uot\"",
+            &["[[output]] uot"],
+        ),
+        (
+            "exercise.toml",
+            "[[output]]\nbuffer = \"out\"",
+            "",
+            &["no [[output]]"],
+        ),
+        (
+            "exercise.toml",
+            "op_ld.sum\"",
+            "op_ld.sun\"",
+            &["op_ld.sun is no counter"],
+        ),
+        (
+            "exercise.toml",
+            "buffer = \"out\"",
+            "buffer = \"out\"\nshape = [\"n\", 2]",
+            &["shape"],
+        ),
+        (
+            "exercise.toml",
+            "[[buffer]]",
+            "[numbers]\nn = 3\n[[buffer]]",
+            &["line 18", "another name"],
+        ),
+        (
+            "exercise.toml",
+            "fill = {",
+            "fill = { rendom = {} } # {",
+            &["line 21"],
+        ),
+        (
+            "exercise.toml",
+            "{ en = \"Twice as much\", zh = \"加倍\" }",
+            "{ fr = \"Double\" }",
+            &["a text is written"],
+        ),
+    ];
+    for (file, from, to, said) in cases {
+        let program = made();
+        edit(&program, file, from, to);
+        let run = own(&program, "list");
+        run.refuses(said);
+        assert!(run.stderr.contains("01-mine/exercise.toml"), "{run:?}");
+    }
+    for missing in ["solution.cu", "start.cu", "exercise.toml"] {
+        let program = made();
+        fs::remove_file(place(&program, missing))?;
+        own(&program, "check").refuses(&[missing, "is missing"]);
+    }
+    let program = made();
+    own(&program, "new 001-other").has(0, &["made"]);
+    own(&program, "list").refuses(&["have the number 1"]);
+    let program = made();
+    fs::create_dir(program.home().join("course/Notes"))?;
+    own(&program, "list").refuses(&["course/Notes", "is no name of an exercise"]);
+    let program = made();
+    fs::write(place(&program, "wrong/half.cu"), "// no step\n")?;
+    if support::without_clang().is_none() {
+        own(&program, "test").has(2, &["half.cu, line 1", "Rejected at: right"]);
+    }
+    let program = Program::new();
+    own(&program, "list").refuses(&["--course course"]);
+    fs::create_dir(program.home().join("course"))?;
+    own(&program, "list").refuses(&["has no folders", "new 01-my-exercise"]);
+    program
+        .says("--course course --lang zh list")
+        .refuses(&["没有文件夹"]);
+    Ok(())
+}
+
+fn not_made() -> Result<(), Failed> {
+    let program = made();
+    own(&program, &format!("new {NAME}")).refuses(&["is there already"]);
+    program
+        .says("--lang en new 02-x")
+        .refuses(&["--course FOLDER"]);
+    for name in ["x", "2-x", "02-X", "../02-x"] {
+        own(&program, &format!("new {name}")).refuses(&["is no name of an exercise"]);
+    }
+    let made: Vec<_> = fs::read_dir(program.home().join("course"))?.collect();
+    assert_eq!(made.len(), 1, "{made:?}");
+    Ok(())
+}

@@ -1,0 +1,22 @@
+//! A stream for each kind of step, and the host waits in between.
+
+use answers::overlap::Device;
+
+/// Three chunks are on their way at a time.
+pub fn process(device: &mut Device, chunks: u32) {
+    let [there, work, back] = [device.stream(), device.stream(), device.stream()];
+    for turn in 0..chunks + 2 {
+        if turn < chunks {
+            device.copy_in(turn, there);
+        }
+        if turn >= 1 && turn <= chunks {
+            device.launch(turn - 1, work);
+        }
+        if turn >= 2 {
+            device.copy_out(turn - 2, back);
+        }
+        device.wait(there);
+        device.wait(work);
+        device.wait(back);
+    }
+}

@@ -1,0 +1,20 @@
+// Rejected at: right, checks
+#include "cuda_device.h"
+
+// Threads of a block, and numbers that are scanned together.
+#define THREADS 256
+
+// out[i] is the sum of in[i / THREADS * THREADS] to in[i].
+extern "C" __global__ void scan(const float *in, float *out, int n) {
+    __shared__ float sums[THREADS];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    sums[threadIdx.x] = i < n ? in[i] : 0;
+    __syncthreads();
+    for (int distance = 1; distance < THREADS; distance *= 2) {
+        float before = threadIdx.x >= distance ? sums[threadIdx.x - distance] : 0;
+        __syncwarp();
+        sums[threadIdx.x] += before;
+        __syncwarp();
+    }
+    if (i < n) out[i] = sums[threadIdx.x];
+}

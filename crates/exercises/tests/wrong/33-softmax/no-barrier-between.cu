@@ -1,0 +1,33 @@
+// Rejected at: right, checks
+#include "cuda_device.h"
+
+// Threads of a block.
+#define THREADS 128
+// Less than any number in `in`.
+#define LOWEST -3.0e38f
+
+// out[i] = e^in[i] / (e^in[0] + e^in[1] + ...), in each row of so many columns: a block a row.
+extern "C" __global__ void softmax(const float *in, float *out, int columns) {
+    __shared__ float shared[THREADS];
+    const float *row = in + blockIdx.x * columns;
+    float largest = LOWEST;
+    for (int i = threadIdx.x; i < columns; i += THREADS) largest = fmaxf(largest, row[i]);
+    shared[threadIdx.x] = largest;
+    __syncthreads();
+    for (int half = THREADS / 2; half > 0; half /= 2) {
+        if (threadIdx.x < half) shared[threadIdx.x] = fmaxf(shared[threadIdx.x], shared[threadIdx.x + half]);
+        __syncthreads();
+    }
+    float greatest = shared[0];
+    float own = 0;
+    for (int i = threadIdx.x; i < columns; i += THREADS) own += __expf(row[i] - greatest);
+    shared[threadIdx.x] = own;
+    __syncthreads();
+    for (int half = THREADS / 2; half > 0; half /= 2) {
+        if (threadIdx.x < half) shared[threadIdx.x] = shared[threadIdx.x] + shared[threadIdx.x + half];
+        __syncthreads();
+    }
+    float sum = shared[0];
+    for (int i = threadIdx.x; i < columns; i += THREADS)
+        out[blockIdx.x * columns + i] = __expf(row[i] - greatest) / sum;
+}

@@ -1,0 +1,19 @@
+// Rejected at: right
+//! Chunks are copied to the device, worked on, and copied back.
+
+use answers::overlap::Device;
+
+/// Has so many chunks worked on. `device.stream()` makes a stream, `copy_in`, `launch` and `copy_out` put a step of
+/// a chunk into one, and `wait` waits for all that is in one.
+pub fn process(device: &mut Device, chunks: u32) {
+    let streams: Vec<_> = (0..chunks).map(|_| device.stream()).collect();
+    for chunk in 0..chunks {
+        let stream = streams[chunk as usize];
+        device.copy_in(chunk, stream);
+        device.launch(chunk, stream);
+        device.copy_out(chunk, stream);
+    }
+    for stream in streams {
+        device.wait(stream);
+    }
+}

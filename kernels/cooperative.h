@@ -1,0 +1,20 @@
+// Groups of threads that work together, by the names of the CUDA C++ Programming Guide: `cooperative_groups`
+// with tiled_partition, coalesced_threads and reduce.
+//
+//   namespace cg = cooperative_groups;
+//   auto tile = cg::tiled_partition<8>(cg::this_thread_block());  // eight neighbours
+//   float sum = cg::reduce(tile, value, cg::plus<float>());       // each of them has their sum
+//
+// nvcc has it in headers of its own.
+
+#pragma once
+
+#include "cuda_device.h"
+
+#if defined(__NVCC__) && !defined(__CUDACC_RTC__)
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+#else
+#include "include/cooperative_groups.h"
+#include "include/cooperative_groups/reduce.h"
+#endif

@@ -1,0 +1,16 @@
+//! Chunks are copied to the device, worked on, and copied back.
+
+use answers::overlap::Device;
+
+/// Has so many chunks worked on. `device.stream()` makes a stream, `copy_in`, `launch` and `copy_out` put a step of
+/// a chunk into one, and `wait` waits for all that is in one.
+pub fn process(device: &mut Device, chunks: u32) {
+    // TODO: what is in one stream is done one after the other.
+    let stream = device.stream();
+    for chunk in 0..chunks {
+        device.copy_in(chunk, stream);
+        device.launch(chunk, stream);
+        device.copy_out(chunk, stream);
+    }
+    device.wait(stream);
+}
