@@ -5,6 +5,8 @@ mod described;
 mod ends;
 mod kernels;
 mod notes;
+#[path = "../shared/run.rs"]
+mod run;
 mod support;
 mod told;
 
