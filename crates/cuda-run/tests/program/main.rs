@@ -94,6 +94,7 @@ fn main() -> ExitCode {
                 kernels::graphs,
             ),
             with_clang("kernels take memory and give it back", kernels::heap),
+            with_clang("layers and cubes are read as they were", kernels::layers),
             with_clang("a program uses several GPUs", kernels::devices),
             with_clang(
                 "small floats are 0 where nvcc's flag says so",
