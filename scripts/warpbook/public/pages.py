@@ -58,11 +58,13 @@ def beside_nvcc(found):
         right = sum(one["result"] in verdict.GOOD for one in own)
         failed = failing(own)
         too = sum(also_by_nvcc(one) for one in failed)
-        row = [name, len(own), *(counts[kind] or "" for kind in (*NOT_ASKED, runs.TOO_LONG)), len(ended), right]
+        row = [name, len(own), *(counts[kind] or "" for kind in (*NOT_ASKED, runs.TOO_LONG)), len(ended)]
+        row += [share(len(ended) - counts[verdict.UNCOMPILED], len(ended)), right]
         row += [len(failed) - too or "", too or "", counts[verdict.SILENT] or ""]
         rows.append([*row, share(right, right + len(failed)), share(right, right + len(failed) - too)])
-    header = ["collection", "programs", *NOT_ASKED, runs.TOO_LONG, "ended", "right", "fail with cuda-run alone"]
-    header += ["fail with nvcc, too", "say nothing", "right of those that speak", "of those that do not fail with nvcc"]
+    header = ["collection", "programs", *NOT_ASKED, runs.TOO_LONG, "ended", "of these compile", "right"]
+    header += ["fail with cuda-run alone", "fail with nvcc, too", "say nothing", "right of those that speak"]
+    header += ["of those that do not fail with nvcc"]
     return tables.table(header, rows)
 
 
