@@ -1,7 +1,7 @@
 """What this GPU's texture units answer: for each case a hash of all results' bits.
 
 crates/machinery/cuda-driver/tests/textures/h200.txt is what an H200 printed, and the simulator's texture
-units are compared with it. Takes CuPy:
+units are compared with it. Arrays of layers and cube maps are in scripts/layers.cu. Takes CuPy:
 
     python3 scripts/textures.py
 """

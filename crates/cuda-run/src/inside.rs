@@ -7,7 +7,6 @@ use std::process;
 use clap::Parser;
 use common::error::{in_words, note};
 use cuda_driver::Checks;
-use summary::kernels::Measured;
 use summary::wire::{Teller, Told};
 
 use crate::described::{self, Description};
@@ -58,12 +57,7 @@ pub fn main(words: &[OsString]) -> ! {
     }));
     if flags.measure {
         cuda_runtime::time_launches(Box::new(|launch| {
-            teller.tell(&Told::Measured(Measured {
-                kernel: launch.kernel,
-                grid: launch.grid,
-                block: launch.block,
-                milliseconds: launch.milliseconds.into(),
-            }));
+            teller.tell(&Told::Measured(launch));
         }));
     }
     process::exit(match &flags.described {

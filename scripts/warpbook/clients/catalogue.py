@@ -107,6 +107,15 @@ CLIENTS = [
                 ],
                 known={},
             ),
+            packages.Suite(
+                "several GPUs",
+                ci=False,
+                torch=False,
+                files=["test_multitensor.py"],
+                devices=6,
+                repository=("tinygrad", "https://github.com/tinygrad/tinygrad", "v0.12.0"),
+                known={},
+            ),
         ],
     ),
     Client(

@@ -6,6 +6,7 @@ import pathlib
 import sys
 import tarfile
 
+from . import programs
 from .install import Missing, once, quietly
 from .python import PYTEST, environment, imports, pytest
 
@@ -48,6 +49,8 @@ class Suite:
     files: list
     known: dict
     torch: bool = True  # whether the tests compare with it
+    devices: int = 1  # GPUs that the simulated machine has
+    repository: tuple = ()  # of which and at what commit, where the package lacks what the tests include
 
     @staticmethod
     def key(test):
@@ -57,17 +60,21 @@ class Suite:
     def run(self, flags, folder):
         if self.torch and not imports(folder / "environment/bin/python", "torch"):
             raise Missing(f"{flags.python} has no torch, with which its tests compare: apt-get install python3-torch")
-        source = next(path for path in folder.glob("*/test") if path.is_dir())
+        if self.repository:
+            source = programs.sources(flags, *self.repository, "test")
+        else:
+            source = next(path for path in folder.glob("*/test") if path.is_dir())
         tests = [f"test/{file}" for file in self.files]
         python = folder / "environment/bin/python"
-        command = [flags.program, "--quiet", "--", python]
+        devices = ["--devices", str(self.devices)] if self.devices > 1 else []
+        command = [flags.program, "--quiet", *devices, "--", python]
         report = folder / "report.xml"
         seconds, came = pytest(command, source.parent, SETTINGS | always(), flags.jobs, report, tests)
         too = failing_on_cpu(flags, python, source.parent, [one["test"] for one in came["failed"]])
         for one in came["failed"]:
             one["on CPU"] = one["test"] in too
         settings = " ".join(f"{name}={value}" for name, value in SETTINGS.items())
-        command = f"{settings} cuda-run -- python -m pytest {' '.join(tests)}"
+        command = " ".join([settings, "cuda-run", *devices, "-- python -m pytest", *tests])
         return {"command": command, "seconds": seconds, "left out": {}, **came}
 
 

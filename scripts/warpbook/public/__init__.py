@@ -74,7 +74,9 @@ def run(flags):
     with concurrent.futures.ThreadPoolExecutor(flags.jobs) as pool:
         for one in pool.map(lambda program: runs.result(how, program, beside), waiting):
             print(f"{one['collection']} {one['program']}: {one['result']} {one.get('why', '')}", flush=True)
-            found[place(one)] = one | {"on": how.on}
+            # What is chosen is no sample.
+            chosen = {"chosen": True} if flags.only and found[place(one)]["result"] == "not run" else {}
+            found[place(one)] = one | {"on": how.on} | chosen
             if flags.save:
                 save(flags.save, found)
     return list(found.values())
@@ -89,8 +91,10 @@ def compiler(flags):
 
 
 def to_run(record, seconds):
-    """Whether a program waits to be run: for the first time, or with more time than it had."""
-    return record["result"] == "not run" or record["result"] == runs.TOO_LONG and record["seconds"] < seconds
+    """Whether a program waits to be run: for the first time, for the sample, or with more time than it had."""
+    if record["result"] == "not run" or record.get("chosen"):
+        return True
+    return record["result"] == runs.TOO_LONG and record["seconds"] < seconds
 
 
 def save(path, found):

@@ -69,6 +69,24 @@ class Endings(unittest.TestCase):
         self.assertEqual(self.result("PASS", status=1), "ends with an error")
         self.assertEqual(self.result("", "error: main.cu does not compile", 1), "does not compile")
 
+    def test_what_is_said_of_an_error_is_the_programs_own(self):
+        simulator = "simulator: models an NVIDIA H200\n{}\nThe program launched no kernel."
+        gpu = (
+            "GPU: NVIDIA H200\n{}\n--profile times kernels on this GPU. So does Nsight Systems, which comes with "
+            "the CUDA toolkit:\n\nnsys profile --stats=true cuda-run main.cu"
+        )
+        ended = "the program was ended by signal 6 (SIGABRT, it gave up itself)"
+        for summary in (simulator, gpu):
+            for out, err, why in (
+                ("Loading\nunable to read a.dat", "", "unable to read a.dat"),
+                ("Invalid infile.\nUsage: main infile", "", "Invalid infile."),
+                ("", f"a.h:3: Assertion `f != NULL' failed.\n\n{ended}", "a.h:3: Assertion `f != NULL' failed."),
+                ("an error\nunable", "", "an error"),
+                ("Usage: main", "", "Usage: main"),
+                ("", ended, ended),
+            ):
+                done = subprocess.CompletedProcess([], 1, out, summary.format(err))
+                self.assertEqual(verdict.judged(done, None)["why"], why)
 
     def test_numbers_are_those_of_a_gpu(self):
         expected = verdict.numbers("time: 3 s\nsum 12 at 0.25001")

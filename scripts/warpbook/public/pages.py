@@ -18,11 +18,16 @@ def parts(found):
         "GPU": beside_nvcc(on_gpu),
         "GPU alone": failures([one for one in failing(on_gpu) if not also_by_nvcc(one)]),
         "GPU too": failures([one for one in failing(on_gpu) if also_by_nvcc(one)]),
-        "collections": summary(found),
-        "failures": failures(found),
+        "collections": summary([sampled(one) for one in found]),
+        "failures": failures(found, dated=True),
         "silent": silent(found),
         "left out": left_out(found),
     }
+
+
+def sampled(record):
+    """A record as the sample has it: what somebody chose to run is none of it."""
+    return record | {"result": "not run"} if record.get("chosen") else record
 
 
 def summary(found):
@@ -53,11 +58,13 @@ def beside_nvcc(found):
         right = sum(one["result"] in verdict.GOOD for one in own)
         failed = failing(own)
         too = sum(also_by_nvcc(one) for one in failed)
-        row = [name, len(own), *(counts[kind] or "" for kind in (*NOT_ASKED, runs.TOO_LONG)), len(ended), right]
+        row = [name, len(own), *(counts[kind] or "" for kind in (*NOT_ASKED, runs.TOO_LONG)), len(ended)]
+        row += [share(len(ended) - counts[verdict.UNCOMPILED], len(ended)), right]
         row += [len(failed) - too or "", too or "", counts[verdict.SILENT] or ""]
         rows.append([*row, share(right, right + len(failed)), share(right, right + len(failed) - too)])
-    header = ["collection", "programs", *NOT_ASKED, runs.TOO_LONG, "ended", "right", "fail with cuda-run alone"]
-    header += ["fail with nvcc, too", "say nothing", "right of those that speak", "of those that do not fail with nvcc"]
+    header = ["collection", "programs", *NOT_ASKED, runs.TOO_LONG, "ended", "of these compile", "right"]
+    header += ["fail with cuda-run alone", "fail with nvcc, too", "say nothing", "right of those that speak"]
+    header += ["of those that do not fail with nvcc"]
     return tables.table(header, rows)
 
 
@@ -75,13 +82,16 @@ def share(part, whole):
     return f"{100 * part / whole:.0f} %" if whole else ""
 
 
-def failures(found):
-    rows = [
-        [one["collection"], f"`{one['program']}`", one["result"], escaped(one.get("with", "")), escaped(one.get("why", ""))]
-        for one in found
-        if one["result"] in FAILED
-    ]
-    return tables.table(["collection", "program", "", "with", "what it says"], rows)
+def failures(found, dated=False):
+    """A row a program; `dated` says of each when it was run."""
+    rows = []
+    for one in found:
+        if one["result"] in FAILED:
+            row = [one["collection"], f"`{one['program']}`", one["result"]]
+            row += [escaped(one.get("with", "")), escaped(one.get("why", ""))]
+            rows.append(row + [one["date"]] if dated else row)
+    header = ["collection", "program", "", "with", "what it says"]
+    return tables.table(header + ["run on"] if dated else header, rows)
 
 
 def silent(found):

@@ -1,5 +1,6 @@
 """Compiling and running a program, with cuda-run or with nvcc, and what came of it."""
 
+import datetime
 import os
 import pathlib
 import signal
@@ -110,6 +111,10 @@ def result(how, program, beside):
         record = program.record("") | how.result(program, on_gpu, pathlib.Path(folder))
     if on_gpu:
         record["nvcc"] = on_gpu["result"]
+    record["date"] = datetime.date.today().isoformat()
+    for told in ("why", "said"):
+        if told in record:
+            record[told] = record[told].replace(str(program.folder), ".")
     # A file that only its own message tells of: what it wrote lies there.
     unnamed = (word for word in program.arguments if "." in word and not (program.folder / word).exists())
     lacking = next((word for word in unnamed if word in record.get("why", "")), None)

@@ -92,7 +92,7 @@ def verdict(printed):
 def ours(line):
     """Whether cuda-run says this, and nothing that went wrong."""
     summary = ("simulator:", "GPU:", "| ", "|-", "These times are a model's", "The program launched no kernel")
-    summary += ("--profile times kernels on this GPU.", "nsys profile")
+    summary += ("--profile times kernels on this GPU.", "nsys profile", "No launch of the program came to its end.")
     return line.startswith(summary) or re.match(r"warpbook: no NVIDIA GPU", line)
 
 
@@ -113,9 +113,13 @@ def near(one, other):
 
 
 def first_error(text):
+    """The line that says best what went wrong: one of an error, one of something that was not to be had, the last."""
     said = [line for line in text.splitlines() if "warning:" not in line]
-    lines = [line for line in said if re.search(r"error|^warpbook:", line, re.I)]
-    return lines[0].strip()[:200] if lines else last_line("\n".join(said))
+    for what in (r"error|^warpbook:", r"assertion|invalid|unable|could not|cannot|can't|failed"):
+        line = next((line for line in said if re.search(what, line, re.I)), None)
+        if line:
+            return line.strip()[:200]
+    return last_line("\n".join(said))
 
 
 def last_line(text):

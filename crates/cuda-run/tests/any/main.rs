@@ -4,10 +4,11 @@
 
 mod assembler;
 mod client;
-
 mod ends;
 mod nvml;
 mod processes;
+#[path = "../shared/run.rs"]
+mod run;
 mod support;
 mod told;
 mod variables;

@@ -1,20 +1,15 @@
 //! Running a program by the real binary.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
+
+pub use super::run::Run;
+use super::run::nothing_is_left;
 
 /// A program with nothing in its environment that the library or the command reads, and a folder of its own
 /// for what is temporary.
 pub struct Runs {
     pub folder: tempfile::TempDir,
-}
-
-/// What a run printed, and its exit status; -1 after a signal.
-#[derive(Debug)]
-pub struct Run {
-    pub code: i32,
-    pub stdout: String,
-    pub stderr: String,
 }
 
 /// The words that run an ignored test as a program.
@@ -67,20 +62,8 @@ impl Runs {
 
     pub fn ended(&self, mut command: Command) -> Run {
         let run = Run::from(command.output().unwrap());
-        let left = std::fs::read_dir(self.path("tmp")).unwrap().count();
-        assert_eq!(left, 0, "something temporary is left: {run:?}");
+        nothing_is_left(&self.path("tmp"));
         run
-    }
-}
-
-impl From<Output> for Run {
-    fn from(output: Output) -> Run {
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        Run {
-            code: output.status.code().unwrap_or(-1),
-            stdout: text(&output.stdout),
-            stderr: text(&output.stderr),
-        }
     }
 }
 
@@ -88,9 +71,8 @@ impl Run {
     /// Asserts the exit status, and that these words are on standard error.
     #[track_caller]
     pub fn says(&self, code: i32, words: &[&str]) -> &Self {
-        assert_eq!(self.code, code, "{self:#?}");
-        for words in words {
-            assert!(self.stderr.contains(words), "'{words}' is not in {self:#?}");
+        if let Some(what) = self.lacks(code, words) {
+            panic!("{what}");
         }
         self
     }

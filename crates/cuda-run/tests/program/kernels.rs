@@ -1,5 +1,7 @@
 //! What kernels of programs have of CUDA: other files' functions, memory, nvcc's flags.
 
+use std::path::Path;
+
 use libtest_mimic::Failed;
 
 use crate::support::Folder;
@@ -93,6 +95,18 @@ pub fn devices() -> Result<(), Failed> {
                 "in kernel add",
             ],
         )
+}
+
+/// What is to be compared with a GPU of arrays of layers and of cube maps is what the simulator answers.
+pub fn layers() -> Result<(), Failed> {
+    let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts");
+    let program = scripts.join("layers.cu");
+    let run = Folder::new().run(&["--quiet", program.to_str().expect("a name in UTF-8")]);
+    run.says(0, &[])?;
+    let known = std::fs::read_to_string(scripts.join("layers.txt"))?;
+    assert_eq!(known.lines().count(), 44);
+    assert_eq!(run.stdout, known);
+    Ok(())
 }
 
 /// `malloc`, `free`, `new` and `delete` in kernels.

@@ -5,6 +5,8 @@ mod described;
 mod ends;
 mod kernels;
 mod notes;
+#[path = "../shared/run.rs"]
+mod run;
 mod support;
 mod told;
 
@@ -93,6 +95,7 @@ fn main() -> ExitCode {
             ),
             with_clang("kernels take memory and give it back", kernels::heap),
             with_clang("kernels call virtual functions", kernels::virtual_functions),
+            with_clang("layers and cubes are read as they were", kernels::layers),
             with_clang("a program uses several GPUs", kernels::devices),
             with_clang(
                 "headers are known by NVIDIA's names for having been read",

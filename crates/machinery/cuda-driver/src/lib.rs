@@ -41,6 +41,7 @@ mod report;
 mod simulator;
 mod start;
 mod status;
+mod timed;
 pub mod types;
 
 pub use cuda_sim::check::{Check, Checks, Finding, FindingKind, OtherAccess, Severity};
@@ -64,3 +65,4 @@ pub use simulator::watch::{
 };
 pub use start::{Backend, Preparation, backend, before_simulating, simulated};
 pub use status::Status;
+pub use timed::TimedLaunch;

@@ -40,7 +40,7 @@ mod volume;
 pub use errors::ERRORS;
 pub use functions::{names, *};
 pub use status::Code;
-pub use timing::{Hear, TimedLaunch, time_launches};
+pub use timing::{Hear, time_launches};
 
 /// Keeps the functions of the runtime API and of the driver API in the program that calls this; returns
 /// how many there are. It does nothing else.

@@ -5,6 +5,7 @@ use std::ffi::c_int;
 use std::ptr::null_mut;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
+use cuda_driver::TimedLaunch;
 use cuda_driver::functions as cu;
 use cust_raw::{CUevent, CUstream};
 
@@ -12,17 +13,6 @@ use crate::fork::is_child;
 use crate::start::Context;
 use crate::status::{Answer, SUCCESS};
 use crate::types::Dim3;
-
-/// A launch that has ended.
-#[derive(Clone, Debug)]
-pub struct TimedLaunch {
-    /// The kernel's name in the device code.
-    pub kernel: String,
-    pub grid: [u32; 3],
-    pub block: [u32; 3],
-    /// What an event measures: to half a microsecond, and with the little that two events take.
-    pub milliseconds: f32,
-}
 
 /// Who is told of launches, in any thread.
 pub type Hear = Box<dyn Fn(TimedLaunch) + Send + Sync>;
@@ -205,11 +195,12 @@ impl Pending {
                 SUCCESS => {}
                 _ => return End::Failed,
             }
-            let to = &mut self.launch.milliseconds;
-            match cu::cuEventElapsedTime(to, before.0, after.0) {
-                SUCCESS => End::Timed,
-                _ => End::Failed,
+            let mut milliseconds = 0.0;
+            if cu::cuEventElapsedTime(&mut milliseconds, before.0, after.0) != SUCCESS {
+                return End::Failed;
             }
+            self.launch.milliseconds = milliseconds.into();
+            End::Timed
         }
     }
 }

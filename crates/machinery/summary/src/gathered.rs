@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use chapter::check;
-use cuda_driver::{Finding, FindingKind, Severity};
+use cuda_driver::{Finding, FindingKind, Severity, TimedLaunch};
 
-use crate::kernels::{Kernel, Kernels, Measured};
+use crate::kernels::{Kernel, Kernels};
 use crate::wire::Told;
 
 /// What a program has told so far.
@@ -13,7 +13,7 @@ use crate::wire::Told;
 pub struct Gathered {
     process: String,
     kernels: Kernels,
-    measured: Kernels<Measured>,
+    measured: Kernels<TimedLaunch>,
     found: Vec<Finding>,
     faults: Vec<String>,
     not_loaded: Option<String>,
@@ -30,7 +30,7 @@ pub struct Summary {
     pub process: String,
     pub kernels: Vec<Kernel>,
     /// The kernels whose launches were measured, on a GPU.
-    pub measured: Vec<Kernel<Measured>>,
+    pub measured: Vec<Kernel<TimedLaunch>>,
     pub findings: Vec<Finding>,
     pub faults: Vec<String>,
     /// Its library was not loaded, and why.

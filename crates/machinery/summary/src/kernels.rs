@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use cuda_driver::LaunchRecord;
 use cuda_driver::names::{in_full, plain};
-use serde::{Deserialize, Serialize};
+use cuda_driver::{LaunchRecord, TimedLaunch};
 
 /// What is known of a launch, and then of several of one kernel.
 pub trait Launch: Clone {
@@ -36,16 +35,7 @@ impl Launch for LaunchRecord {
     }
 }
 
-/// A launch on a GPU, measured by two events.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Measured {
-    pub kernel: String,
-    pub grid: [u32; 3],
-    pub block: [u32; 3],
-    pub milliseconds: f64,
-}
-
-impl Launch for Measured {
+impl Launch for TimedLaunch {
     fn kernel(&mut self) -> &mut String {
         &mut self.kernel
     }

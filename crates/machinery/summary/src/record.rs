@@ -3,11 +3,10 @@
 use chapter::flags::Detail;
 use chapter::{check, profile};
 use common::gpu::GpuInfo;
-use cuda_driver::Checks;
+use cuda_driver::{Checks, TimedLaunch};
 use serde::Serialize;
 
 use crate::Summary;
-use crate::kernels::Measured;
 
 /// The number of the record's schema, `docs/records/cuda-run.schema.json`. It changes when a field goes or
 /// means something else, and stays when one is added.
@@ -64,7 +63,7 @@ struct MeasuredRow<'a> {
     launches: u64,
     varied: bool,
     #[serde(flatten)]
-    all: &'a Measured,
+    all: &'a TimedLaunch,
 }
 
 impl<'a> Record<'a> {

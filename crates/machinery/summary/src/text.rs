@@ -247,10 +247,10 @@ fn shape(size: [u32; 3]) -> String {
 #[cfg(test)]
 mod tests {
     use common::gpu::Capability;
+    use cuda_driver::TimedLaunch;
 
     use super::*;
     use crate::Gathered;
-    use crate::kernels::Measured;
     use crate::wire::Told;
 
     #[test]
@@ -269,7 +269,7 @@ mod tests {
             time: Clock::Measured,
         };
         let launch = |kernel: &str, blocks, milliseconds| {
-            Told::Measured(Measured {
+            Told::Measured(TimedLaunch {
                 kernel: kernel.to_owned(),
                 grid: [blocks, 1, 1],
                 block: [64, 1, 1],

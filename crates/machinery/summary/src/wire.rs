@@ -6,10 +6,8 @@ use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use cuda_driver::{Event, Finding, LaunchRecord};
+use cuda_driver::{Event, Finding, LaunchRecord, TimedLaunch};
 use serde::{Deserialize, Serialize};
-
-use crate::kernels::Measured;
 
 /// One thing that happened.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -23,7 +21,7 @@ pub enum Told {
     /// A launch has ended well.
     Launched(Box<LaunchRecord>),
     /// A launch on a GPU has ended.
-    Measured(Measured),
+    Measured(TimedLaunch),
     /// A fault has ended a launch, as it was told.
     Faulted(String),
     /// Checks have found mistakes.

@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Output;
 
+pub use super::run::Run;
+use super::run::nothing_is_left;
 use assert_cmd::Command;
 use kernel_build::{Clang, install_command};
 use libtest_mimic::{Completion, Failed, Trial};
@@ -27,14 +28,6 @@ where
 
 /// A reader's folder.
 pub struct Folder(TempDir);
-
-/// What a run printed, and its exit status.
-#[derive(Debug)]
-pub struct Run {
-    pub code: i32,
-    pub stdout: String,
-    pub stderr: String,
-}
 
 impl Folder {
     /// With the test programs in it.
@@ -84,31 +77,16 @@ impl Folder {
 
     /// Looks that nothing temporary is left.
     pub fn nothing_is_left(&self) {
-        let left = fs::read_dir(self.path("tmp")).expect("a folder").flatten();
-        let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
-        assert!(left.is_empty(), "left behind: {left:?}");
-    }
-}
-
-impl From<Output> for Run {
-    fn from(output: Output) -> Run {
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        Run {
-            code: output.status.code().unwrap_or(-1),
-            stdout: text(&output.stdout),
-            stderr: text(&output.stderr),
-        }
+        nothing_is_left(&self.path("tmp"));
     }
 }
 
 impl Run {
     /// With this exit status, and these words on standard error.
     pub fn says(&self, code: i32, words: &[&str]) -> Result<(), Failed> {
-        let missing = words.iter().find(|words| !self.stderr.contains(**words));
-        match (self.code == code, missing) {
-            (true, None) => Ok(()),
-            (false, _) => Err(format!("exit status {}, not {code}: {self:#?}", self.code).into()),
-            (_, Some(missing)) => Err(format!("'{missing}' is not in {self:#?}").into()),
+        match self.lacks(code, words) {
+            Some(what) => Err(what.into()),
+            None => Ok(()),
         }
     }
 }

@@ -5,8 +5,8 @@ use std::process::Command;
 use std::ptr::null_mut;
 use std::sync::Mutex;
 
+use cuda_driver::TimedLaunch;
 use cuda_runtime as cuda;
-use cuda_runtime::TimedLaunch;
 use cuda_runtime::types::Dim3;
 
 use super::program::{host, ok, register, register_kernel, start};

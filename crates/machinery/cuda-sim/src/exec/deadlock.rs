@@ -1,10 +1,48 @@
-//! What is said of a block none of whose threads can go on.
+//! A block none of whose threads can go on: who is let go on nevertheless, and what is said of one where
+//! nobody is.
 
 use super::fault::{Fault, FaultKind, FaultPlace};
 use super::sm::Sm;
-use super::warp::SplitState;
+use super::warp::{Split, SplitState};
 
 impl Sm {
+    /// No thread of the block can go on: where all lanes that a `.sync` instruction names wait at such
+    /// instructions, at several places in the code, lets each of them go on with the lanes beside it; whether
+    /// there were any. By the PTX ISA (`shfl.sync` and its sisters) a lane waits until the others have executed
+    /// the instruction with the same qualifiers and the same mask, which need not be the same place.
+    pub(super) fn meet_apart(&mut self) -> bool {
+        let code = &self.grid.program.code.plain;
+        let alike = |one: &Split, other: &Split| {
+            let (a, b) = (&code[one.pc as usize], &code[other.pc as usize]);
+            one.state == other.state && std::ptr::fn_addr_eq(a.run, b.run) && a.x == b.x
+        };
+        let mut any = false;
+        for warp in &mut self.block.warps {
+            for id in 0..warp.splits.len() {
+                let SplitState::Sync(members) = warp.splits[id].state else {
+                    continue;
+                };
+                let one = &warp.splits[id];
+                let like: Vec<usize> = (0..warp.splits.len())
+                    .filter(|&other| alike(one, &warp.splits[other]))
+                    .collect();
+                let come = like
+                    .iter()
+                    .fold(0, |lanes, &other| lanes | warp.splits[other].mask);
+                if members & warp.alive & !come != 0 {
+                    continue;
+                }
+                for other in like {
+                    warp.splits[other].state = SplitState::Ready;
+                    warp.splits[other].met = true;
+                    warp.ready.push_back(other as u32);
+                }
+                any = true;
+            }
+        }
+        any
+    }
+
     /// No thread of the block can go on.
     pub(super) fn deadlock(&self) -> Fault {
         let stuck_warp = self.block.warps.iter().find_map(|warp| {

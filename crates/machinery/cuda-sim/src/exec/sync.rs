@@ -11,7 +11,8 @@ use crate::lanes::{FULL, LANES, active};
 /// Brings together the lanes that `members` names, then runs `body` with all that came.
 ///
 /// A GPU since Volta lets lanes come to a `.sync` instruction one by one. So a split that comes
-/// alone waits; the last one runs the instruction for all, and each goes on by itself.
+/// alone waits; the last one runs the instruction for all, and each goes on by itself. Those that come to
+/// another one like it are waited for as long as there is anyone who can go on (see [`Sm::meet_apart`]).
 #[inline(always)]
 pub(super) fn together(sm: &mut Sm, inst: &Inst, members: u32, body: impl FnOnce(&mut Sm)) -> Next {
     let needed = members & sm.block.warp().alive;
@@ -36,6 +37,11 @@ fn wait_for(
     body: impl FnOnce(&mut Sm),
 ) -> Next {
     let here = sm.address_of(inst);
+    let warp = sm.block.warp_mut();
+    if std::mem::take(&mut warp.splits[warp.current as usize].met) {
+        body(sm);
+        return inst.next();
+    }
     let warp = sm.block.warp();
     let others: Vec<u32> = (0..warp.splits.len() as u32)
         .filter(|&id| {

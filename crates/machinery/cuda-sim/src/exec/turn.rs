@@ -106,7 +106,7 @@ impl Sm {
             if self.block.alive == 0 {
                 return true;
             }
-            if !ran && !opened && !self.block.release_for_sync() {
+            if !ran && !opened && !self.block.release_for_sync() && !self.meet_apart() {
                 self.fault = Some(self.deadlock());
                 return false;
             }

@@ -49,6 +49,8 @@ pub struct Split {
     /// Its function's frame, an index into [`Warp::frames`].
     pub frame: u32,
     pub state: SplitState,
+    /// All that its `.sync` instruction names have come to one like it, elsewhere: it waits no more.
+    pub met: bool,
 }
 
 /// How far a warp is in its turn.
@@ -225,6 +227,7 @@ impl Warp {
             waiting: 0,
             frame,
             state: SplitState::Ready,
+            met: false,
         };
         match self
             .splits

@@ -222,6 +222,40 @@ fn masks_and_who_comes() {
     assert_silent(found(body, 32));
 }
 
+#[test]
+fn shuffles_of_one_warp_at_two_places() {
+    let halves = |lane: u32| {
+        format!(
+            "setp.ge.u32 %p1, %t, 16;
+        @%p1 bra other;
+        shfl.sync.idx.b32 %r1, %t, {lane}, 31, -1; // here
+        add.u32 %r1, %r1, 1;
+        bra meet;
+    other:
+        shfl.sync.idx.b32 %r1, %t, 20, 31, -1;
+        add.u32 %r1, %r1, 1;
+    meet:
+        st.global.u32 [%mine], %r1;"
+        )
+    };
+    // Among its own half: CUDA C++ wants one place for all, and hardware gives what was meant.
+    let all = found(&halves(3), 32);
+    assert!(
+        all.0
+            .iter()
+            .all(|finding| finding.kind == FindingKind::AbsentLanes && finding.severity == Warning),
+        "{:?}",
+        all.0
+    );
+    assert_eq!(all.0.len(), 2);
+    // Of a lane of the other half, which gives it nothing here.
+    let all = found(&halves(17), 32);
+    let asked = |finding: &&cuda_sim::check::Finding| finding.kind == FindingKind::AskedAbsentLane;
+    let asked: Vec<_> = all.0.iter().filter(asked).collect();
+    assert_eq!(asked.len(), 1);
+    assert_eq!((asked[0].severity, asked[0].count), (Error, 16));
+}
+
 /// What half a warp's shuffle of `form` is said of, whose result is used as `then` says.
 fn half_shuffles(form: &str, then: &str) -> (Vec<cuda_sim::check::Finding>, String) {
     found(

@@ -321,3 +321,37 @@ fn one_lane_is_elected() {
     let expected: Vec<u32> = (0..32).map(|t| if t == 4 { 104 } else { 4 }).collect();
     assert_eq!(words(&ptx, 32).expect("runs"), expected);
 }
+
+/// Halves of a warp name all its lanes in shuffles at two places: each half goes on once the other has come to
+/// its place, as the PTX ISA has it, and shuffles among its own lanes. One loops longer than the other.
+#[test]
+fn lanes_that_shuffle_at_several_places_do_not_wait_for_ever() {
+    let body = |last: &str| {
+        format!(
+            "setp.lt.u32 %p1, %t, 16;
+        selp.u32 %r3, 1, 3, %p1;
+        mov.u32 %r1, %t;
+        mov.u32 %r4, 0;
+    again:
+        shfl.sync.idx.b32 %r1, %r1, 5, 0x100f, -1;
+        add.u32 %r4, %r4, %r1;
+        sub.u32 %r3, %r3, 1;
+        setp.ne.u32 %p2, %r3, 0;
+        @%p2 bra again;
+        shfl.sync.{last} %r2, %t, 2, 0x100f, -1;
+        add.u32 %r4, %r4, %r2;
+        st.global.u32 [%mine], %r4;"
+        )
+    };
+    let expected: Vec<u32> = (0..32)
+        .map(|t| if t < 16 { 5 + 2 } else { 3 * 21 + 18 })
+        .collect();
+    assert_eq!(
+        words(&kernel_of(&body("idx.b32")), 32).expect("runs"),
+        expected
+    );
+    // Other qualifiers: nobody comes to an instruction like the one that the rest waits at.
+    let fault = words(&kernel_of(&body("bfly.b32")), 32).unwrap_err();
+    let never = FaultKind::WarpSyncNeverOpens { members: u32::MAX };
+    assert_eq!(fault.kind, never);
+}

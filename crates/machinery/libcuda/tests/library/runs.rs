@@ -1,5 +1,7 @@
 //! A program that runs on the library alone.
 
+use std::ffi::c_uint;
+
 use super::cuda::{Cuda, child, file};
 
 #[test]
@@ -27,4 +29,31 @@ fn a_kernel_is_loaded_launched_and_copied_back() {
     let said = String::from_utf8_lossy(&ended.stderr);
     assert!(ended.status.success(), "{said}");
     assert!(!said.contains("warpbook:"), "{said}");
+}
+
+#[test]
+#[ignore = "the test after it runs it in a process of its own"]
+fn initialised_again() {
+    let cuda = Cuda::open(&file());
+    // SAFETY: its signature.
+    let init = unsafe { cuda.get::<unsafe extern "C" fn(c_uint) -> i32>("cuInit") };
+    // SAFETY: as above.
+    let with = |flags| unsafe { init(flags) };
+    assert_eq!(with(1), 1, "no such flag");
+    std::thread::scope(|scope| {
+        for _ in 0..16 {
+            scope.spawn(|| assert_eq!(with(0), 0));
+        }
+    });
+    assert_eq!(cuda.seven(), [7.0; 100]);
+    assert_eq!((with(0), with(1)), (0, 1));
+    // What is there stays.
+    assert_eq!(cuda.seven(), [7.0; 100]);
+}
+
+#[test]
+fn it_is_initialised_once_however_often_and_from_whatever_thread() {
+    let ended = child("runs::initialised_again", &[("CUDA_BACKEND", "sim")]);
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success(), "{said}");
 }

@@ -176,34 +176,31 @@ pub unsafe fn remove_edges(
     Ok(())
 }
 
-/// `cuGraphAddDependencies` with data of the edges.
-pub unsafe fn add_edges_with_data(
-    graph: CUgraph,
-    from: *const CUgraphNode,
-    to: *const CUgraphNode,
-    data: *const EdgeData,
-    count: usize,
-) -> Answer {
-    // SAFETY: the caller's promise.
-    unsafe {
-        check_edges(data, count)?;
-        add_edges(graph, from, to, count)
-    }
+/// Functions that change edges by a list with data, each after the one without.
+macro_rules! changes_with_data {
+    ($($(#[$doc:meta])* $name:ident = $plain:ident;)*) => {$(
+        $(#[$doc])*
+        pub unsafe fn $name(
+            graph: CUgraph,
+            from: *const CUgraphNode,
+            to: *const CUgraphNode,
+            data: *const EdgeData,
+            count: usize,
+        ) -> Answer {
+            // SAFETY: the caller's promise.
+            unsafe {
+                check_edges(data, count)?;
+                $plain(graph, from, to, count)
+            }
+        }
+    )*};
 }
 
-/// `cuGraphRemoveDependencies` with data of the edges.
-pub unsafe fn remove_edges_with_data(
-    graph: CUgraph,
-    from: *const CUgraphNode,
-    to: *const CUgraphNode,
-    data: *const EdgeData,
-    count: usize,
-) -> Answer {
-    // SAFETY: the caller's promise.
-    unsafe {
-        check_edges(data, count)?;
-        remove_edges(graph, from, to, count)
-    }
+changes_with_data! {
+    /// `cuGraphAddDependencies` with data of the edges.
+    add_edges_with_data = add_edges;
+    /// `cuGraphRemoveDependencies` with data of the edges.
+    remove_edges_with_data = remove_edges;
 }
 
 /// Refuses edges of another type than the usual: a kernel's end alone is waited for.

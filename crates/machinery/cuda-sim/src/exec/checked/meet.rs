@@ -180,7 +180,9 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
             let (kind, severity) = (FindingKind::MaskLacksCaller, Severity::Error);
             checker.mask(doing, (kind, severity), lane, members, lacking);
         }
-        if members & warp.alive & !come != 0 {
+        // Who has come to another instruction like this one gives no value here, and is asked for none, mostly.
+        let met = warp.splits[warp.current as usize].met;
+        if members & warp.alive & !come != 0 && !met {
             let checked = &sm.grid.program.listing.checked;
             let ending = warp
                 .splits
@@ -194,7 +196,7 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
         let absent = members & sm.lanes_of(index) & !come;
         // Who has ended before may be named. But a value that is asked of him is none. Those that a
         // block without whole warps lacks are nobody's mistake.
-        let severity = match absent & busy != 0 {
+        let severity = match absent & busy != 0 && !met {
             true => Severity::Error,
             false => Severity::Warning,
         };
@@ -207,7 +209,7 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
             used: true,
         }) = shuffle
             && sync
-            && lacking | absent == 0
+            && (lacking | absent == 0 || met)
         {
             // SAFETY: the instruction is a shuffle.
             let (in_vain, asking) = unsafe { asked_in_vain(sm, inst, come & members) };
