@@ -91,8 +91,7 @@ impl Teller {
             }
             Ok::<_, io::Error>(teller)
         };
-        let teller = open().context("cannot tell what happens in the program");
-        Ok(teller?)
+        open().context("cannot tell what happens in the program")
     }
 
     /// Makes the file, which stays. One that is there already goes on: a process has become another program.

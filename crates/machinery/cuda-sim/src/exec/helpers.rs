@@ -30,7 +30,11 @@ fn own() -> Option<&'static ThreadPool> {
 /// The caller sleeps meanwhile. It must not lend a hand, as rayon would have it do for a pool it
 /// belongs to: the work it would pick up may wait for the very driver call it is in.
 fn on_all_threads(pool: Option<&ThreadPool>, grid: &Arc<Grid>) -> Vec<Done> {
-    let Some(pool) = pool.or_else(|| own()) else {
+    let own = match pool {
+        Some(_) => None,
+        None => own(),
+    };
+    let Some(pool) = pool.or(own) else {
         return vec![run_blocks(grid, grid.resident, false)];
     };
     // Together the host threads keep as many blocks under way as the device does.

@@ -2,7 +2,7 @@
 //! would take several times as long if all that was made anew. Nothing of it shows in results or counters.
 
 use super::block::Block;
-use super::observe::Caches;
+use super::sample::SpareCaches;
 use super::sm::{Grid, Parts, Program, ProgramId};
 use super::time_limit::{BEGINNING, SHORT};
 use crate::profile::collect::Counted;
@@ -21,10 +21,9 @@ pub struct Kept {
     pub parts: Option<Box<Parts>>,
     /// With nothing counted in it.
     pub counted: Option<Counted>,
-    /// Blocks, to be reset.
-    pub blocks: Vec<Box<Block>>,
-    /// Caches, to be emptied.
-    pub caches: Vec<Box<Caches>>,
+    /// To be reset.
+    pub block: Option<Box<Block>>,
+    pub caches: SpareCaches,
     /// Warp instructions that a warp ran on average in a kernel's last launch, by the kernel's number.
     costs: Vec<Option<u64>>,
 }
@@ -46,8 +45,8 @@ pub fn with<T>(program: &Program, use_it: impl FnOnce(&mut Kept) -> T) -> Option
                     program: program.id,
                     parts: None,
                     counted: None,
-                    blocks: Vec::new(),
-                    caches: Vec::new(),
+                    block: None,
+                    caches: SpareCaches::default(),
                     costs: Vec::new(),
                 };
                 kept.insert(0, nothing);

@@ -53,9 +53,13 @@ pub struct Sample {
     /// Bytes of the L1 cache that shared memory takes.
     shared_bytes: u64,
     chains: Vec<Chain>,
-    /// Caches of earlier launches, to be used again.
-    spare: Mutex<Vec<Box<Caches>>>,
+    spare: Mutex<SpareCaches>,
 }
+
+/// Caches that earlier launches have left, to be emptied and used again.
+#[derive(Default)]
+#[expect(clippy::vec_box, reason = "they are handed on in their boxes")]
+pub struct SpareCaches(Vec<Box<Caches>>);
 
 /// The multiprocessors that the time model looks at.
 enum Sampled {
@@ -102,15 +106,15 @@ impl Sample {
     }
 
     /// Caches that an earlier launch left may be emptied and used again.
-    pub fn reuse(&mut self, spare: Vec<Box<Caches>>) {
+    pub fn reuse(&mut self, spare: SpareCaches) {
         self.spare = Mutex::new(spare);
     }
 
     /// What is left of caches where the launch is over and was a small one, for another.
-    pub fn leftovers(&self) -> Vec<Box<Caches>> {
+    pub fn leftovers(&self) -> SpareCaches {
         let mut left = std::mem::take(&mut *lock(&self.spare));
         if self.chains.len() as u64 <= FEW_BLOCKS {
-            left.extend(
+            left.0.extend(
                 self.chains
                     .iter()
                     .filter_map(|it| lock(&it.state).caches.take()),
@@ -157,7 +161,7 @@ impl Sample {
 
     /// Empty caches.
     fn empty(&self) -> Box<Caches> {
-        let spare = lock(&self.spare).pop();
+        let spare = lock(&self.spare).0.pop();
         let spare =
             spare.and_then(|mut it| it.empty(&self.device, self.shared_bytes).then_some(it));
         spare.unwrap_or_else(|| Box::new(Caches::new(&self.device, self.shared_bytes)))

@@ -27,12 +27,8 @@ pub struct Done {
 /// other threads where it takes long.
 pub fn run_blocks(grid: &Arc<Grid>, resident: usize, may_call: bool) -> Done {
     let may_keep = kept::may_keep(grid);
-    let (parts, counted, mut spare) = kept::with(&grid.program, |kept| match may_keep {
-        true => (
-            kept.parts.take(),
-            kept.counted.take(),
-            std::mem::take(&mut kept.blocks),
-        ),
+    let (parts, counted, block) = kept::with(&grid.program, |kept| match may_keep {
+        true => (kept.parts.take(), kept.counted.take(), kept.block.take()),
         false => Default::default(),
     })
     .unwrap_or_default();
@@ -45,6 +41,7 @@ pub fn run_blocks(grid: &Arc<Grid>, resident: usize, may_call: bool) -> Done {
     }
     let mut counted = counted.unwrap_or_else(|| Counted::new(&grid.program.listing));
     let mut queue = Queue::new(resident);
+    let mut spare: Vec<Box<Block>> = block.into_iter().collect();
     while let Some(taken) = queue.take(grid, sm.order.as_deref_mut()) {
         let begins = matches!(taken, Taken::Fresh(_));
         let mut block = match taken {
@@ -110,10 +107,9 @@ pub fn run_blocks(grid: &Arc<Grid>, resident: usize, may_call: bool) -> Done {
             .map_or_else(Default::default, |checker| checker.ledger),
     };
     if may_keep && sm.clock <= SHORT && grid.failed() == u64::MAX {
-        spare.truncate(1);
         kept::with(&grid.program, |kept| {
             kept.parts = Some(Box::new(sm.into_parts()));
-            kept.blocks = spare;
+            kept.block = spare.pop();
         });
     }
     done

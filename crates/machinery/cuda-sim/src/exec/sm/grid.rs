@@ -64,6 +64,9 @@ impl Launch<'_> {
     }
 }
 
+/// Has other threads help with a launch.
+pub type CallOthers = Box<dyn FnOnce(&Arc<Grid>) + Send>;
+
 /// What every multiprocessor of a launch shares.
 pub struct Grid {
     pub program: Arc<Program>,
@@ -99,7 +102,7 @@ pub struct Grid {
     failed: AtomicU64,
     fault: Mutex<Option<Fault>>,
     /// What has other threads help, where the launch is run by one and takes longer than was thought.
-    pub call: Mutex<Option<Box<dyn FnOnce(&Arc<Grid>) + Send>>>,
+    pub call: Mutex<Option<CallOthers>>,
     /// When the launch began, and how long it may take; none where it may take for ever.
     pub timing: Option<Timing>,
 }
@@ -199,7 +202,7 @@ impl Grid {
     }
 
     /// Takes away what calls others, if nobody has.
-    pub fn take_call(&self) -> Option<Box<dyn FnOnce(&Arc<Grid>) + Send>> {
+    pub fn take_call(&self) -> Option<CallOthers> {
         let mut call = self.call.lock().unwrap_or_else(PoisonError::into_inner);
         call.take()
     }
