@@ -53,7 +53,7 @@ pub fn main(words: &[OsString]) -> ! {
     }
     let teller: &'static Teller = Box::leak(Box::new(teller));
     cuda_driver::observe(Box::new(|event| {
-        teller.tell(&Told::of(&event));
+        teller.tell_event(&event);
     }));
     if flags.measure {
         cuda_runtime::time_launches(Box::new(|launch| {

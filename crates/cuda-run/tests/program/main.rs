@@ -77,6 +77,10 @@ fn main() -> ExitCode {
             with_clang("several files make one program", compiles::several_files),
             with_clang("a fault of a kernel is told", told::faults),
             with_clang(
+                "launches that are alike are told of by a count",
+                told::alike,
+            ),
+            with_clang(
                 "what is written into a closed pipe ends it",
                 ends::closed_pipe,
             ),

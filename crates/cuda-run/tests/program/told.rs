@@ -91,6 +91,32 @@ pub fn plot() -> Result<(), Failed> {
     Ok(())
 }
 
+/// Launches that are alike are told of by a count: all of them, in a program that is killed too.
+pub fn alike() -> Result<(), Failed> {
+    let folder = Folder::new();
+    folder.write(
+        "alike.cu",
+        "#include <csignal>\n\
+         __global__ void a() {}\n\
+         __global__ void b(int *p) { atomicAdd(p, 1); }\n\
+         int main() {\n\
+             int *p; cudaMalloc(&p, 4);\n\
+             for (int i = 0; i < 500; i++) {\n\
+                 a<<<1, 32>>>();\n\
+                 if (i % 10 == 0) a<<<2, 32>>>();\n\
+                 b<<<1, 64>>>(p);\n\
+             }\n\
+             cudaDeviceSynchronize();\n\
+             raise(SIGKILL);\n\
+         }\n",
+    );
+    let told = [
+        "| a      |      550 | varied |",
+        "| b      |      500 |      1 |",
+    ];
+    folder.run(&["alike.cu"]).says(137, &told)
+}
+
 pub fn faults() -> Result<(), Failed> {
     let folder = Folder::new();
     folder.write(

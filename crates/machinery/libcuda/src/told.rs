@@ -82,11 +82,10 @@ fn ear(settings: Settings, device: &DeviceSpec) -> Ear {
 }
 
 fn hear(ear: &Ear, event: &Event) {
-    let told = Told::of(event);
     match ear {
-        Ear::Own(own) => lock(&own.gathered).add(told),
+        Ear::Own(own) => lock(&own.gathered).add(Told::of(event)),
         Ear::Teller(teller, counted) => {
-            teller.tell(&told);
+            teller.tell_event(event);
             let mut counted = lock(counted);
             if counted.is_none_or(|last| last.elapsed() >= OFTEN) {
                 *counted = Some(Instant::now());

@@ -52,8 +52,8 @@ impl Gathered {
             Told::Begun => {}
             Told::Process(program) => self.process = program,
             Told::NotLoaded(why) => self.not_loaded = Some(why),
-            Told::Launched(record) => self.kernels.add(*record),
-            Told::Measured(launch) => self.measured.add(launch),
+            Told::Launched(record, times) => self.kernels.add(*record, times),
+            Told::Measured(launch) => self.measured.add(launch, 1),
             Told::Faulted(fault) => self.faults.push(fault),
             Told::Found(findings) => self.found.extend(findings),
             Told::Wrong(text) => self.wrong.push(text),

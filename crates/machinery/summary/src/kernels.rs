@@ -86,16 +86,23 @@ impl<L> Default for Kernels<L> {
 }
 
 impl<L: Launch> Kernels<L> {
-    /// Adds a launch.
-    pub fn add(&mut self, mut launch: L) {
+    /// Adds so many launches that are alike.
+    pub fn add(&mut self, mut launch: L, times: u64) {
+        if times == 0 {
+            return;
+        }
         let symbol = launch.kernel().clone();
         if let Some(&place) = self.places.get(&symbol) {
             let known = &mut self.all[place];
-            known.launches += 1;
+            known.launches += times;
             known.varied |= known.all.shape() != launch.shape();
-            known.all.add(&launch);
+            // One by one, as they happened: a product would be rounded otherwise than their sum.
+            for _ in 0..times {
+                known.all.add(&launch);
+            }
             return;
         }
+        let more = launch.clone();
         let name = plain(&symbol);
         launch.kernel().clone_from(&name);
         self.places.insert(symbol.clone(), self.all.len());
@@ -106,6 +113,7 @@ impl<L: Launch> Kernels<L> {
             launches: 1,
             varied: false,
         });
+        self.add(more, times - 1);
     }
 
     /// All of them. Those of one name have their parameters with it.

@@ -3,6 +3,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`wire`] | what a program's process tells, through a file |
+//! | `repeats`, `lately` | launches that are told of by a count alone |
 //! | [`kernels`] | all launches of a kernel together |
 //! | [`text`] | the summary as a reader takes it in |
 //! | [`record`] | the JSON record |
@@ -18,6 +19,8 @@ pub mod text;
 pub mod wire;
 
 mod gathered;
+mod lately;
+mod repeats;
 
 pub use gathered::{Gathered, Summary};
 pub use text::Shown;

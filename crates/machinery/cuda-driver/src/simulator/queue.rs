@@ -64,6 +64,8 @@ struct Queue {
     /// which may wait for what another thread waits for. So the order does not depend on which threads do
     /// the work.
     busy: usize,
+    /// How many threads wait for a change: telling nobody of one costs a call of the system's too.
+    waiting: usize,
 }
 
 static QUEUE: Mutex<Queue> = Mutex::new(Queue {
@@ -73,6 +75,7 @@ static QUEUE: Mutex<Queue> = Mutex::new(Queue {
     records: BTreeMap::new(),
     chosen: 0,
     busy: 0,
+    waiting: 0,
 });
 
 /// Told of every item that is put in or done.
@@ -139,8 +142,16 @@ pub fn put(context: ContextId, stream: StreamId, blocking: bool, work: Work) {
     host::add(number, uses);
     PENDING.store(queue.items.len(), Ordering::Release);
     if queue.items.len() == 1 {
-        CHANGED.notify_all();
+        queue.tell();
     }
+}
+
+/// Waits until an item is put in or done.
+fn changed(mut queue: MutexGuard<'static, Queue>) -> MutexGuard<'static, Queue> {
+    queue.waiting += 1;
+    let mut queue = CHANGED.wait(queue).unwrap_or_else(PoisonError::into_inner);
+    queue.waiting -= 1;
+    queue
 }
 
 /// Waits until what is awaited is done, doing it. All that was put in before is done too, unless launches
@@ -206,6 +217,13 @@ fn may_wait() -> bool {
 }
 
 impl Queue {
+    /// Tells those who wait that something has changed.
+    fn tell(&self) {
+        if self.waiting > 0 {
+            CHANGED.notify_all();
+        }
+    }
+
     /// The items that new work of a stream comes after: the stream's last, those of the streams that wait
     /// for it or that it waits for, and those that record the events it waits for.
     fn before(
@@ -338,9 +356,7 @@ fn work_until(last: u64, enough: impl Fn(&Queue) -> bool) {
                 run(queue, number);
                 queue = lock(&QUEUE);
             }
-            None => {
-                queue = CHANGED.wait(queue).unwrap_or_else(PoisonError::into_inner);
-            }
+            None => queue = changed(queue),
         }
     }
 }
@@ -394,8 +410,9 @@ impl Begun {
             fn drop(&mut self) {
                 PERFORMING.set(false);
                 host::end(self.0);
-                lock(&QUEUE).remove(self.0);
-                CHANGED.notify_all();
+                let mut queue = lock(&QUEUE);
+                queue.remove(self.0);
+                queue.tell();
             }
         }
         PERFORMING.set(true);
@@ -427,7 +444,7 @@ fn background() {
     loop {
         let mut queue = lock(&QUEUE);
         while queue.items.is_empty() {
-            queue = CHANGED.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            queue = changed(queue);
         }
         drop(queue);
         let before = CALLS.load(Ordering::Relaxed);

@@ -3,15 +3,12 @@
 use super::fault::{Fault, FaultKind, FaultPlace};
 use super::interrupt::is_asked;
 use super::sm::Sm;
-use super::time_limit::{TimeLimit, Timing};
+use super::time_limit::{BEGINNING, Call, SHORT, TimeLimit, Timing};
 use super::warp::{SplitState, Warp};
 use std::time::Instant;
 
 /// Warp instructions that blocks may run between two looks at the clock.
 const LOOK: u64 = 1 << 16;
-
-/// A block that begins counts as so many of them: setting it up takes time, however little it does.
-const BEGINNING: u64 = 64;
 
 impl Sm {
     /// A block is about to begin or to go on: whether the launch's time is up. The fault is set then.
@@ -29,6 +26,14 @@ impl Sm {
     #[cold]
     fn look(&mut self) -> bool {
         self.looks.next = self.clock + LOOK;
+        match std::mem::take(&mut self.looks.call) {
+            Call::Never => {}
+            Call::Later => {
+                self.looks.call = Call::Next;
+                self.looks.next = self.clock + SHORT;
+            }
+            Call::Next => self.grid.call_others(),
+        }
         if is_asked() {
             let place = Some(Box::new(self.stands()));
             self.fault = Some(Fault::new(FaultKind::Interrupted, place));

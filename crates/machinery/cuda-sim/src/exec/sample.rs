@@ -18,7 +18,7 @@ use rand_pcg::rand_core::{Rng, SeedableRng};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// One multiprocessor in so many is observed.
-const ONE_IN: usize = 64;
+const ONE_IN: u64 = 64;
 
 /// Launches of at most so many blocks are observed whole.
 const FEW_BLOCKS: u64 = 16;
@@ -47,12 +47,27 @@ pub enum Observe {
 /// What of a launch is observed.
 pub struct Sample {
     observe: Observe,
-    /// For each multiprocessor, whether the time model looks at it.
-    sampled: Vec<bool>,
+    /// Which multiprocessors the time model looks at.
+    sampled: Sampled,
     device: DeviceSpec,
     /// Bytes of the L1 cache that shared memory takes.
     shared_bytes: u64,
     chains: Vec<Chain>,
+    spare: Mutex<SpareCaches>,
+}
+
+/// Caches that earlier launches have left, to be emptied and used again.
+#[derive(Default)]
+#[expect(clippy::vec_box, reason = "they are handed on in their boxes")]
+pub struct SpareCaches(Vec<Box<Caches>>);
+
+/// The multiprocessors that the time model looks at.
+enum Sampled {
+    All,
+    /// One in [`ONE_IN`].
+    Some,
+    /// For each multiprocessor, whether it does.
+    Drawn(Vec<bool>),
 }
 
 /// The caches of one multiprocessor, on their way from block to block.
@@ -86,7 +101,26 @@ impl Sample {
             device: device.clone(),
             shared_bytes,
             chains: std::iter::repeat_with(Chain::default).take(count).collect(),
+            spare: Mutex::default(),
         }
+    }
+
+    /// Caches that an earlier launch left may be emptied and used again.
+    pub fn reuse(&mut self, spare: SpareCaches) {
+        self.spare = Mutex::new(spare);
+    }
+
+    /// What is left of caches where the launch is over and was a small one, for another.
+    pub fn leftovers(&self) -> SpareCaches {
+        let mut left = std::mem::take(&mut *lock(&self.spare));
+        if self.chains.len() as u64 <= FEW_BLOCKS {
+            left.0.extend(
+                self.chains
+                    .iter()
+                    .filter_map(|it| lock(&it.state).caches.take()),
+            );
+        }
+        left
     }
 
     /// Whether each access is told of.
@@ -97,7 +131,11 @@ impl Sample {
     /// What part a block is in.
     pub fn part(&self, block: u64) -> LaunchPart {
         let multiprocessor = block % u64::from(self.device.multiprocessors);
-        let sampled = self.sampled[multiprocessor as usize];
+        let sampled = match &self.sampled {
+            Sampled::All => true,
+            Sampled::Some => multiprocessor.is_multiple_of(ONE_IN),
+            Sampled::Drawn(drawn) => drawn[multiprocessor as usize],
+        };
         match self.observe {
             Observe::Nothing => LaunchPart::Plain,
             _ if sampled => LaunchPart::Sample,
@@ -110,24 +148,30 @@ impl Sample {
     /// that has passed them on.
     pub fn take(&self, block: u64) -> Box<Caches> {
         let (chain, turn) = self.chain(block);
-        let mut state = lock(chain);
+        let mut state = lock(&chain.state);
         while state.passed < turn {
             state = chain
                 .given
                 .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
         }
-        state
-            .caches
-            .take()
-            .unwrap_or_else(|| Box::new(Caches::new(&self.device, self.shared_bytes)))
+        let left = state.caches.take();
+        left.unwrap_or_else(|| self.empty())
+    }
+
+    /// Empty caches.
+    fn empty(&self) -> Box<Caches> {
+        let spare = lock(&self.spare).0.pop();
+        let spare =
+            spare.and_then(|mut it| it.empty(&self.device, self.shared_bytes).then_some(it));
+        spare.unwrap_or_else(|| Box::new(Caches::new(&self.device, self.shared_bytes)))
     }
 
     /// An observed block is over, or put aside: the next one may begin, with these caches or with
     /// empty ones. Every observed block has to do this once, even one that never ran.
     pub fn pass_on(&self, block: u64, caches: Option<Box<Caches>>) {
         let (chain, turn) = self.chain(block);
-        let mut state = lock(chain);
+        let mut state = lock(&chain.state);
         // A block that will not run does not wait for those before it.
         state.passed = state.passed.max(turn + 1);
         state.caches = caches;
@@ -137,7 +181,7 @@ impl Sample {
     /// Lets every block begin that waits: one will never pass its caches on.
     pub fn abandon(&self) {
         for chain in &self.chains {
-            lock(chain).passed = u64::MAX;
+            lock(&chain.state).passed = u64::MAX;
             chain.given.notify_all();
         }
     }
@@ -150,15 +194,11 @@ impl Sample {
 }
 
 /// Which of a device's multiprocessors the time model looks at, in a launch of `blocks` blocks.
-fn sampled(seed: Option<u64>, blocks: u64, multiprocessors: usize) -> Vec<bool> {
-    let whole = match seed {
-        None => FEW_BLOCKS,
-        Some(_) => ALL_WATCHED,
-    };
-    let Some(seed) = seed.filter(|_| blocks > whole) else {
-        let sampled =
-            |multiprocessor: usize| blocks <= whole || multiprocessor.is_multiple_of(ONE_IN);
-        return (0..multiprocessors).map(sampled).collect();
+fn sampled(seed: Option<u64>, blocks: u64, multiprocessors: usize) -> Sampled {
+    let seed = match seed {
+        None if blocks > FEW_BLOCKS => return Sampled::Some,
+        Some(seed) if blocks > ALL_WATCHED => seed,
+        _ => return Sampled::All,
     };
     let mut random = Pcg32::seed_from_u64(seed);
     let mut sampled = vec![false; multiprocessors];
@@ -167,11 +207,11 @@ fn sampled(seed: Option<u64>, blocks: u64, multiprocessors: usize) -> Vec<bool> 
         let place = random.next_u32() as usize % multiprocessors;
         left -= usize::from(!std::mem::replace(&mut sampled[place], true));
     }
-    sampled
+    Sampled::Drawn(sampled)
 }
 
-fn lock(chain: &Chain) -> MutexGuard<'_, ChainState> {
-    chain.state.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! Source: PTX ISA section 9.7.9.6 (`shfl.sync`), 9.7.13 (`vote`, `match`, `redux`, `activemask`,
 //! `bar.warp.sync`).
 
+use super::cpu::Cpu;
 use super::ops::extremum;
 use super::sm::{Inst, Next, Sm};
 use super::warp::{Split, SplitState};
@@ -177,6 +178,11 @@ pub enum Shuffle {
     Index,
 }
 
+const UP: u32 = Shuffle::Up as u32;
+const DOWN: u32 = Shuffle::Down as u32;
+const BUTTERFLY: u32 = Shuffle::Butterfly as u32;
+const INDEX: u32 = Shuffle::Index as u32;
+
 /// `shfl`: operands d, p (may be a sink), a, b, c, members. `x`: the [`Shuffle`].
 ///
 /// # Safety
@@ -185,20 +191,64 @@ pub unsafe fn shuffle(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: operands 0 and 2 to 5 are 32-bit rows, operand 1 a predicate.
     unsafe {
         grouped(sm, inst, 5, |sm, _| {
-            let value = *sm.row::<u32>(inst, 2);
+            let value = sm.row::<u32>(inst, 2);
             let (b, c) = (sm.row::<u32>(inst, 3), sm.row::<u32>(inst, 4));
-            let mut result = [0; LANES];
-            let mut inside = 0;
-            for lane in 0..LANES {
-                let (from, ok) = source_lane(inst.x, lane as u32, b[lane], c[lane]);
-                // A lane that does not run has no value to give: hardware leaves it undefined.
-                result[lane] = value[from as usize];
-                inside |= u32::from(ok) << lane;
-            }
+            let (result, inside) = match Cpu::detect() {
+                // SAFETY: the CPU has AVX2.
+                #[cfg(target_arch = "x86_64")]
+                Cpu::Avx2 => shuffled_wide(inst.x, value, b, c),
+                _ => shuffled(inst.x, value, b, c),
+            };
             sm.write(inst, 0, result);
             sm.set_predicate(inst, 1, inside);
         })
     }
+}
+
+/// [`shuffled`] for a CPU with wide registers.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+fn shuffled_wide(
+    kind: u32,
+    value: &[u32; LANES],
+    b: &[u32; LANES],
+    c: &[u32; LANES],
+) -> ([u32; LANES], u32) {
+    shuffled(kind, value, b, c)
+}
+
+/// What each lane reads, and whether it is from inside its segment, a bit each.
+#[inline(always)]
+fn shuffled(
+    kind: u32,
+    value: &[u32; LANES],
+    b: &[u32; LANES],
+    c: &[u32; LANES],
+) -> ([u32; LANES], u32) {
+    // With a number that is known here the lanes take the same steps.
+    match kind {
+        UP => shuffled_by::<UP>(value, b, c),
+        DOWN => shuffled_by::<DOWN>(value, b, c),
+        BUTTERFLY => shuffled_by::<BUTTERFLY>(value, b, c),
+        _ => shuffled_by::<INDEX>(value, b, c),
+    }
+}
+
+#[inline(always)]
+fn shuffled_by<const KIND: u32>(
+    value: &[u32; LANES],
+    b: &[u32; LANES],
+    c: &[u32; LANES],
+) -> ([u32; LANES], u32) {
+    let (mut from, mut inside) = ([0; LANES], [0; LANES]);
+    for lane in 0..LANES {
+        let (lane_read, is_inside) = source_lane(KIND, lane as u32, b[lane], c[lane]);
+        from[lane] = lane_read;
+        inside[lane] = u32::from(is_inside) << lane;
+    }
+    // A lane that does not run has no value to give: hardware leaves it undefined.
+    let result = from.map(|lane| value[lane as usize % LANES]);
+    (result, inside.iter().fold(0, |all, one| all | one))
 }
 
 /// Of the lanes that take part in a shuffle, those that ask a lane that does not, and those that ask another
@@ -219,18 +269,19 @@ pub unsafe fn asked_in_vain(sm: &Sm, inst: &Inst, taking_part: u32) -> (u32, u32
 }
 
 /// The lane read and whether it is inside the segment.
+#[inline(always)]
 fn source_lane(kind: u32, lane: u32, b: u32, c: u32) -> (u32, bool) {
     let b = b & 31;
     let (clamp, segment) = (c & 31, (c >> 8) & 31);
     let highest = (lane & segment) | (clamp & !segment);
     let lowest = lane & segment;
     let (from, inside) = match kind {
-        k if k == Shuffle::Up as u32 => {
+        UP => {
             let from = lane.wrapping_sub(b);
             (from, from as i32 >= highest as i32)
         }
-        k if k == Shuffle::Down as u32 => (lane + b, lane + b <= highest),
-        k if k == Shuffle::Butterfly as u32 => (lane ^ b, lane ^ b <= highest),
+        DOWN => (lane + b, lane + b <= highest),
+        BUTTERFLY => (lane ^ b, lane ^ b <= highest),
         _ => {
             let from = lowest | (b & !segment);
             (from, from <= highest)

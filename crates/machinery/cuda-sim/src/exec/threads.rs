@@ -6,6 +6,8 @@ use crate::lanes::LANES;
 pub struct Threads {
     /// By warp and axis, a row each.
     pub rows: Vec<[[u32; LANES]; 3]>,
+    /// Threads of a block in x, y and z.
+    pub size: [u32; 3],
 }
 
 impl Threads {
@@ -32,6 +34,7 @@ impl Threads {
         });
         Threads {
             rows: rows.collect(),
+            size,
         }
     }
 }

@@ -28,15 +28,30 @@ pub struct Running {
 impl Running {
     /// Blocks that have run to their end so far.
     pub fn ended(&self) -> u64 {
-        self.done.0.load(Ordering::Relaxed)
+        self.done.it.load(Ordering::Relaxed)
     }
 }
 
 /// Something that many threads write to, in a line of the CPU's caches that has nothing else in it:
-/// who reads what lies next to it need not wait for them.
+/// who reads what lies next to it need not wait for them. It is kept apart by what lies around it, for memory
+/// of a large alignment takes the host's allocator long.
 #[derive(Debug)]
-#[repr(align(128))]
-pub struct Apart<T>(pub T);
+#[repr(C)]
+pub struct Apart<T> {
+    before: [u64; 15],
+    pub it: T,
+    after: [u64; 15],
+}
+
+impl<T> Apart<T> {
+    pub const fn new(it: T) -> Self {
+        Apart {
+            before: [0; 15],
+            it,
+            after: [0; 15],
+        }
+    }
+}
 
 /// Where launches, one at a time, can be watched from any thread.
 #[derive(Debug)]

@@ -8,6 +8,8 @@ use crate::memory::fill;
 pub struct Window {
     rows: Vec<FrameLine>,
     function: usize,
+    /// The launch that it was made or cleared for, by the pool's count.
+    launch: u64,
 }
 
 /// What a window is made of: 128 bytes, which is one 32-bit row, aligned to 128.
@@ -16,12 +18,25 @@ pub struct Window {
 struct FrameLine([u8; 128]);
 
 impl Window {
-    fn new(function: usize, code: &Function) -> Window {
+    fn new(function: usize, code: &Function, launch: u64) -> Window {
         let mut window = Window {
             rows: vec![FrameLine([0; 128]); code.frame_bytes.div_ceil(128) as usize],
             function,
+            launch,
         };
-        let base = window.base();
+        window.put_literals(code);
+        window
+    }
+
+    /// Becomes as a new one, for another launch.
+    fn clear(&mut self, code: &Function, launch: u64) {
+        self.rows.fill(FrameLine([0; 128]));
+        self.launch = launch;
+        self.put_literals(code);
+    }
+
+    fn put_literals(&mut self, code: &Function) {
+        let base = self.base();
         for literal in &code.literals {
             // SAFETY: the layout put every literal's row inside the frame.
             unsafe {
@@ -35,7 +50,6 @@ impl Window {
                 }
             }
         }
-        window
     }
 
     pub fn base(&mut self) -> *mut u8 {
@@ -58,6 +72,8 @@ pub struct WindowPool {
     kernel: usize,
     /// Bytes of all windows made for calls.
     called: usize,
+    /// How many launches it has been for.
+    launch: u64,
 }
 
 impl WindowPool {
@@ -66,7 +82,21 @@ impl WindowPool {
             free: functions.iter().map(|_| Vec::new()).collect(),
             kernel,
             called: 0,
+            launch: 0,
         }
+    }
+
+    /// Is for another launch of the same program from now on, of whatever kernel. The windows that the last
+    /// launch's kernel itself had are there again.
+    pub fn begin(&mut self, kernel: usize) {
+        for (function, free) in self.free.iter_mut().enumerate() {
+            if function != self.kernel {
+                free.clear();
+            }
+        }
+        self.kernel = kernel;
+        self.called = 0;
+        self.launch += 1;
     }
 
     /// Whether one more call may open a window: calls have not opened [`CALLED_BYTES`] yet.
@@ -84,9 +114,16 @@ impl WindowPool {
 
     /// A window for `function`, its literals in place.
     fn take(&mut self, functions: &[Function], function: usize) -> Window {
-        self.free[function]
-            .pop()
-            .unwrap_or_else(|| Window::new(function, &functions[function]))
+        let code = &functions[function];
+        match self.free[function].pop() {
+            Some(mut window) => {
+                if window.launch != self.launch {
+                    window.clear(code, self.launch);
+                }
+                window
+            }
+            None => Window::new(function, code, self.launch),
+        }
     }
 
     /// A window for the kernel itself.
@@ -137,6 +174,11 @@ impl LocalPool {
                 .for_each(|lane| fill(lane, self.word));
         }
         Some(memory)
+    }
+
+    /// Whether it is the same as a new one of these would be.
+    pub fn is_of(&self, bytes: u32, word: u32) -> bool {
+        (self.bytes, self.word) == (bytes, word)
     }
 
     pub fn give_back(&mut self, memory: Option<Box<[u8]>>) {

@@ -1,5 +1,6 @@
 //! A launch from beginning to end: run, counted, and put to a modelled time.
 
+mod memo;
 mod record;
 
 pub use crate::exec::sm::Launch;
@@ -10,7 +11,7 @@ use crate::device::DeviceSpec;
 use crate::exec::run::{self, Outcome};
 use crate::exec::sm::Program;
 use crate::exec::trace::Traced;
-use crate::exec::{Fault, Observe};
+use crate::exec::{Fault, Observe, kept};
 use crate::memory::global::Global;
 use crate::model::{self, Modelled};
 use crate::profile::{Counts, LaunchProfile, collect};
@@ -57,7 +58,7 @@ pub fn launch(
         findings,
     } = run::run(program, global, device, launch, occupancy.blocks)?;
     let counts = counted.counts();
-    let time = model::modelled(&model::FinishedLaunch {
+    let finished = model::FinishedLaunch {
         program: listing,
         device,
         counted: &counted,
@@ -66,9 +67,11 @@ pub fn launch(
         occupancy,
         blocks,
         threads,
-    });
+    };
+    let time = memo::time(program, launch.kernel, &finished);
     let profile = matches!(launch.observed(), Observe::Everything | Observe::Trace)
         .then(|| collect::profile(listing, &counted, &counts, traffic));
+    kept::give_back(program, counted);
     Ok(Report {
         counts,
         time,

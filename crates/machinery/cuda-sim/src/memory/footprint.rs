@@ -73,12 +73,18 @@ impl Footprint {
     }
 
     fn clear(&mut self) {
-        for (chunk, words) in self.words.chunks_mut(CHUNK).enumerate() {
-            if *self.chunks[chunk / 64].get_mut() >> (chunk % 64) & 1 == 1 {
-                words.iter_mut().for_each(|word| *word.get_mut() = 0);
+        let words = self.words.chunks_mut(CHUNK * 64);
+        for (chunks, words) in self.chunks.iter_mut().zip(words) {
+            let touched = std::mem::take(chunks.get_mut());
+            if touched == 0 {
+                continue;
+            }
+            for (chunk, words) in words.chunks_mut(CHUNK).enumerate() {
+                if touched >> chunk & 1 == 1 {
+                    words.iter_mut().for_each(|word| *word.get_mut() = 0);
+                }
             }
         }
-        self.chunks.iter_mut().for_each(|word| *word.get_mut() = 0);
     }
 
     /// What [`Marks::touch`] is called on, as long as this footprint lives.
@@ -225,13 +231,21 @@ fn fold(word: u64) -> u64 {
 /// so: most launches treat long stretches alike.
 fn each_line<'a>(touched: impl Iterator<Item = &'a Touched>, mut line: impl FnMut(u64, u64, u64)) {
     for Touched { reads, writes } in touched {
-        let chunks = reads.words.chunks(CHUNK).zip(writes.words.chunks(CHUNK));
-        for (chunk, (mut read, mut written)) in chunks.enumerate() {
-            let get = |word: &AtomicU64| word.load(Ordering::Relaxed);
-            let touched = get(&reads.chunks[chunk / 64]) | get(&writes.chunks[chunk / 64]);
-            if touched >> (chunk % 64) & 1 == 0 {
-                continue;
-            }
+        let get = |word: &AtomicU64| word.load(Ordering::Relaxed);
+        let chunks = reads.chunks.iter().zip(&writes.chunks).enumerate();
+        let touched = chunks.flat_map(|(word, (read, written))| {
+            let touched = get(read) | get(written);
+            let bits = (0..u64::BITS as usize).filter(move |bit| touched >> bit & 1 == 1);
+            // Most words are none of it, of a large allocation.
+            let bits = (touched != 0).then_some(bits).into_iter().flatten();
+            bits.map(move |bit| word * u64::BITS as usize + bit)
+        });
+        for chunk in touched {
+            let of = |words: &'a [AtomicU64]| {
+                let from = chunk * CHUNK;
+                &words[from..words.len().min(from + CHUNK)]
+            };
+            let (mut read, mut written) = (of(&reads.words), of(&writes.words));
             while let (Some(r), Some(w)) = (read.first().map(get), written.first().map(get)) {
                 let lines = read.iter().zip(written);
                 let alike = lines.take_while(|line| get(line.0) == r && get(line.1) == w);

@@ -6,15 +6,23 @@ const WAYS: usize = 8;
 /// Sectors of a line, at most.
 const SECTORS: u32 = 4;
 
+/// The most times that a cache is emptied by calling its lines by other numbers.
+const GENERATIONS: u64 = 1 << 14;
+
+/// Numbers of lines are below this in a cache that is emptied so.
+pub const MOST_LINES: u64 = 1 << 45;
+
 /// Which lines are in a cache, and which of their sectors.
 #[derive(Debug, Clone)]
 pub struct Cache {
     sets: Vec<Set>,
+    /// Added to a line's number, and never zero: what has another one in a set is not there any more.
+    first: u64,
 }
 
 /// The lines of a set, the one used last first: as many words as the host's own caches have in a
-/// line. Each is the line's number plus one, zero where there is none, and below it a bit for each
-/// of its sectors that is there.
+/// line. Each is the line's number with [`Cache::first`] added, zero where there is none, and below it a
+/// bit for each of its sectors that is there.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(align(64))]
 struct Set([u64; WAYS]);
@@ -26,6 +34,23 @@ impl Cache {
         let sets = (bytes / line) / WAYS as u64;
         Cache {
             sets: vec![Set::default(); sets as usize],
+            first: 1,
+        }
+    }
+
+    /// Whether it has as much room as a new one would.
+    pub fn is_of(&self, bytes: u64, line: u64) -> bool {
+        self.sets.len() as u64 == (bytes / line) / WAYS as u64
+    }
+
+    /// Empties it. Lines' numbers were and will be below [`MOST_LINES`]: what is left of lines in the sets is
+    /// then of numbers that no line has any more. It stands behind all that is asked for, and falls out
+    /// as if it were nothing.
+    pub fn empty(&mut self) {
+        self.first += MOST_LINES;
+        if self.first > GENERATIONS * MOST_LINES {
+            self.sets.fill(Set::default());
+            self.first = 1;
         }
     }
 
@@ -37,7 +62,7 @@ impl Cache {
             return 0;
         };
         let Set(ways) = &mut self.sets[set];
-        let tag = line + 1;
+        let tag = line + self.first;
         let there = ways[0];
         if there >> SECTORS == tag {
             ways[0] |= u64::from(sectors);
@@ -125,6 +150,21 @@ mod tests {
         }
         let hits: u8 = (0..64).map(|row| cache.ask(row << 8, 1)).sum();
         assert_eq!(hits, 64);
+    }
+
+    #[test]
+    fn an_emptied_cache_is_as_a_new_one() {
+        let mut emptied = Cache::new(4096, 128);
+        let lines = |round: u64| (0..90).map(move |n| (n * n * (round + 3)) % 67);
+        for round in 0..GENERATIONS + 5 {
+            let mut new = Cache::new(4096, 128);
+            for line in lines(round % 11) {
+                let sectors = 1 + (line % 15) as u8;
+                assert_eq!(emptied.ask(line, sectors), new.ask(line, sectors));
+            }
+            emptied.empty();
+        }
+        assert!(emptied.is_of(4096, 128) && !emptied.is_of(8192, 128));
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::memory::footprint::DeviceTraffic;
 use std::collections::BTreeMap;
 
 /// Everything that was counted, by the part of the launch it was counted in.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Counted {
     /// The observed blocks that the time model looks at.
     pub sample: PartCounts,
@@ -28,7 +29,7 @@ pub enum LaunchPart {
 }
 
 /// What was counted in one part of a launch.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct PartCounts {
     pub counts: Counts,
     /// One entry a slot of the program's sites.
@@ -49,6 +50,14 @@ impl Counted {
         }
     }
 
+    /// Nothing, again.
+    pub fn clear(&mut self) {
+        for part in [&mut self.sample, &mut self.rest, &mut self.plain] {
+            part.counts.clear();
+            part.sites.fill(SiteCounts::default());
+        }
+    }
+
     /// Where a part is counted.
     pub fn part(&mut self, part: LaunchPart) -> &mut PartCounts {
         match part {
@@ -56,6 +65,15 @@ impl Counted {
             LaunchPart::Rest => &mut self.rest,
             LaunchPart::Plain => &mut self.plain,
         }
+    }
+
+    /// Warp instructions, of the program that runs, of all blocks that have ended.
+    pub fn instructions(&self) -> u64 {
+        let parts = [&self.sample, &self.rest, &self.plain];
+        parts
+            .iter()
+            .map(|part| part.counts.work.instructions.all())
+            .sum()
     }
 
     /// Adds what another host thread counted.

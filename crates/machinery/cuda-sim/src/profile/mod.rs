@@ -77,6 +77,11 @@ impl Shares {
         self.busiest = self.busiest.max(other.busiest);
     }
 
+    /// Of all blocks.
+    pub fn all(&self) -> u64 {
+        self.all
+    }
+
     /// How many times as much the busiest of so many blocks does as blocks do on average.
     pub fn unevenness(&self, blocks: u64) -> f64 {
         match self.all {
@@ -129,6 +134,16 @@ impl Counts {
             visits: vec![Visit::default(); blocks],
             ..Counts::default()
         }
+    }
+
+    /// Nothing, again.
+    pub(crate) fn clear(&mut self) {
+        let mut visits = std::mem::take(&mut self.visits);
+        visits.fill(Visit::default());
+        *self = Counts {
+            visits,
+            ..Counts::default()
+        };
     }
 
     /// PTX instructions, counted once for each thread that came to them, whether or not their

@@ -3,6 +3,7 @@
 //! The CUDA C of the compiled ones is in `../../kernels`; what the compiler would not emit is
 //! written out here as PTX.
 
+mod again;
 mod assembled;
 mod async_copy;
 mod atomics;

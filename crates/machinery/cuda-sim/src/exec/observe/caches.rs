@@ -25,18 +25,36 @@ impl Caches {
     /// Empty caches, of a multiprocessor whose blocks take `shared_bytes` of L1 as shared memory.
     pub fn new(device: &DeviceSpec, shared_bytes: u64) -> Caches {
         let rates = &device.rates;
-        let taken = if rates.l1_shares_with_shared {
-            shared_bytes
-        } else {
-            0
-        };
-        let l1 = u64::from(rates.l1_bytes).saturating_sub(taken);
         Caches {
-            l1: Cache::new(l1, LINE),
+            l1: Cache::new(l1_bytes(rates, shared_bytes), LINE),
             cached_kinds: cached_kinds(rates),
             constant: Cache::new(rates.constant_cache_bytes.into(), CONSTANT_LINE),
             constant_behind: Cache::new(rates.constant_behind_bytes.into(), CONSTANT_LINE),
         }
+    }
+
+    /// Empties caches that were made for such a multiprocessor of the same device; false where they have not
+    /// the room that it has. Of what they are asked for, all lines are below `MOST_LINES` of caches.
+    pub fn empty(&mut self, device: &DeviceSpec, shared_bytes: u64) -> bool {
+        let rates = &device.rates;
+        let mut fit = true;
+        for (cache, bytes, line) in [
+            (&mut self.l1, l1_bytes(rates, shared_bytes), LINE),
+            (
+                &mut self.constant,
+                rates.constant_cache_bytes.into(),
+                CONSTANT_LINE,
+            ),
+            (
+                &mut self.constant_behind,
+                rates.constant_behind_bytes.into(),
+                CONSTANT_LINE,
+            ),
+        ] {
+            fit &= cache.is_of(bytes, line);
+            cache.empty();
+        }
+        fit
     }
 
     /// Whether an access of global memory looks in L1 for what it reads.
@@ -44,6 +62,16 @@ impl Caches {
     pub fn cached(&self, kind: AccessKind) -> bool {
         self.cached_kinds >> kind as u32 & 1 == 1
     }
+}
+
+/// Bytes of L1 that are a cache where blocks take so many as shared memory.
+fn l1_bytes(rates: &Rates, shared_bytes: u64) -> u64 {
+    let taken = if rates.l1_shares_with_shared {
+        shared_bytes
+    } else {
+        0
+    };
+    u64::from(rates.l1_bytes).saturating_sub(taken)
 }
 
 /// The kinds of access of global memory that look in L1 on a GPU with these rates, a bit each.

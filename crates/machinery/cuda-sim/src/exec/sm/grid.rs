@@ -7,6 +7,7 @@ use crate::exec::Conditions;
 use crate::exec::fault::Fault;
 use crate::exec::heap::Heap;
 use crate::exec::image::Images;
+use crate::exec::observe::LINE;
 use crate::exec::sample::{Observe, Sample};
 use crate::exec::time_limit::{TimeLimit, Timing};
 use crate::exec::watch::{Apart, Running, Watch};
@@ -15,7 +16,7 @@ use crate::memory::global::Global;
 use crate::memory::region::{Region, Regions};
 use rayon::ThreadPool;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What to launch. Dimensions are checked against the device's limits by the driver.
 pub struct Launch<'a> {
@@ -63,6 +64,9 @@ impl Launch<'_> {
     }
 }
 
+/// Has other threads help with a launch.
+pub type CallOthers = Box<dyn FnOnce(&Arc<Grid>) + Send>;
+
 /// What every multiprocessor of a launch shares.
 pub struct Grid {
     pub program: Arc<Program>,
@@ -97,6 +101,8 @@ pub struct Grid {
     /// that the fault reported does not depend on timing.
     failed: AtomicU64,
     fault: Mutex<Option<Fault>>,
+    /// What has other threads help, where the launch is run by one and takes longer than was thought.
+    pub call: Mutex<Option<CallOthers>>,
     /// When the launch began, and how long it may take; none where it may take for ever.
     pub timing: Option<Timing>,
 }
@@ -127,7 +133,7 @@ impl Grid {
             launch: LAUNCHES.fetch_add(1, Ordering::Relaxed),
             kernel: kernel.name.clone(),
             blocks: dims.blocks(),
-            done: Apart(AtomicU64::new(0)),
+            done: Apart::new(AtomicU64::new(0)),
         };
         let shared_bytes = kernel.shared_with(launch.dynamic_shared);
         let shared_in_use = u64::from(shared_bytes.next_multiple_of(16)) * u64::from(blocks_held);
@@ -174,9 +180,10 @@ impl Grid {
             order: launch.conditions.shuffle,
             poison: launch.conditions.poison.unwrap_or(0),
             progress: Arc::new(progress),
-            next: Apart(AtomicU64::new(0)),
+            next: Apart::new(AtomicU64::new(0)),
             failed: AtomicU64::new(u64::MAX),
             fault: Mutex::new(None),
+            call: Mutex::new(None),
             timing: Timing::begin(launch.time_limit),
         }
     }
@@ -184,6 +191,20 @@ impl Grid {
     /// The number of this launch in this process: `%gridid`.
     pub fn id(&self) -> u64 {
         self.progress.launch
+    }
+
+    /// Has other threads help, if they were not called before and may be.
+    pub fn call_others(self: &Arc<Self>) {
+        let call = self.take_call();
+        if let Some(call) = call {
+            call(self);
+        }
+    }
+
+    /// Takes away what calls others, if nobody has.
+    pub fn take_call(&self) -> Option<CallOthers> {
+        let mut call = self.call.lock().unwrap_or_else(PoisonError::into_inner);
+        call.take()
     }
 
     /// The kernel's name.
@@ -194,6 +215,15 @@ impl Grid {
     /// The kernel's function, by number.
     pub fn function(&self) -> usize {
         self.program.listing.kernels[self.kernel].function
+    }
+
+    /// How many lines of L1 the local memory of all warps would take.
+    pub fn local_lines(&self) -> u64 {
+        let warps = u64::from(self.dims.threads().div_ceil(32));
+        let lanes = warps
+            .saturating_mul(self.progress.blocks)
+            .saturating_mul(32);
+        lanes.saturating_mul(u64::from(self.stack_bytes)) / LINE
     }
 
     /// The lowest block that has failed so far; `u64::MAX` where none has.
@@ -229,7 +259,7 @@ impl Grid {
 
     /// The next block to run, if there is one left that has to.
     pub fn next_block(&self) -> Option<u64> {
-        let number = self.next.0.fetch_add(1, Ordering::Relaxed);
+        let number = self.next.it.fetch_add(1, Ordering::Relaxed);
         if number >= self.progress.blocks {
             return None;
         }

@@ -2,6 +2,7 @@
 
 mod code;
 mod grid;
+mod parts;
 mod program;
 #[cfg(test)]
 mod single;
@@ -11,6 +12,8 @@ mod turns;
 
 pub use code::{Handler, Handlers, Inst, Next};
 pub use grid::{Grid, Launch};
+pub use parts::Parts;
+pub(crate) use program::ProgramId;
 pub use program::{Code, Program};
 pub use sites::{ObservedSite, ObservedSites};
 
@@ -138,10 +141,25 @@ pub struct Codes {
 
 impl Sm {
     pub fn new(grid: Arc<Grid>) -> Sm {
+        let parts = Parts::new(&grid);
+        Sm::of(grid, parts)
+    }
+
+    /// Of these parts, which may be those of another launch of the same program.
+    // In line, so that as little as may be of it is moved.
+    #[inline(always)]
+    pub fn of(grid: Arc<Grid>, parts: Parts) -> Sm {
         let code = grid.program.code.plain.as_ptr();
-        let counts = Counts::new(grid.program.listing.blocks.len());
-        let windows = WindowPool::new(&grid.program.functions, grid.function());
-        let locals = LocalPool::new(grid.stack_bytes, grid.poison);
+        let Parts {
+            counts,
+            windows,
+            locals,
+            threads,
+            spreads,
+            shapes,
+            noted,
+            block,
+        } = parts.ready(&grid);
         Sm {
             frame: std::ptr::null_mut(),
             mask: 0,
@@ -170,8 +188,8 @@ impl Sm {
             busy: false,
             gang: Gang::none(),
             gang_size: 1,
-            spreads: Spreads::new(grid.program.code.plain.len()),
-            threads: Threads::of(grid.dims.block),
+            spreads,
+            threads,
             code,
             codes: Codes {
                 alone: code,
@@ -185,10 +203,10 @@ impl Sm {
                 .clone()
                 .map(|checks| Box::new(Checker::new(checks))),
             observer: None,
-            shapes: Vec::new(),
-            noted: Default::default(),
+            shapes,
+            noted,
             epoch: 0,
-            block: Box::new(Block::empty()),
+            block,
             constants: grid.constants,
             regions: grid.regions.clone(),
             recent: [Region::NONE; RECENT],
@@ -199,6 +217,23 @@ impl Sm {
             printed: Vec::new(),
             traced: Vec::new(),
             grid,
+        }
+    }
+
+    /// What another launch of the same program may use.
+    #[inline(always)]
+    pub fn into_parts(mut self) -> Parts {
+        let gang = self.gang.windows.into_iter().chain(self.gang.common_window);
+        gang.for_each(|window| self.windows.give_back(window));
+        Parts {
+            counts: self.counts,
+            windows: self.windows,
+            locals: self.locals,
+            threads: self.threads,
+            spreads: self.spreads,
+            shapes: self.shapes,
+            noted: self.noted,
+            block: self.block,
         }
     }
 

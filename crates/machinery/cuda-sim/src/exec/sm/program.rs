@@ -6,10 +6,12 @@ use crate::exec::order::Pause;
 use crate::isa::Listing;
 use std::collections::HashMap;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A loaded module.
 #[derive(Default)]
 pub struct Program {
+    pub(crate) id: ProgramId,
     /// The same for whoever does not run it.
     pub listing: Listing,
     pub code: Code,
@@ -52,6 +54,18 @@ pub struct Code {
     pub pausing: OnceLock<Vec<Inst>>,
     /// Checked as it runs, and in that order.
     pub checked_pausing: OnceLock<Vec<Inst>>,
+}
+
+/// Tells programs apart: no two of a process have the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ProgramId(u64);
+
+impl Default for ProgramId {
+    /// Another one each time.
+    fn default() -> Self {
+        static PROGRAMS: AtomicU64 = AtomicU64::new(0);
+        ProgramId(PROGRAMS.fetch_add(1, Ordering::Relaxed))
+    }
 }
 
 impl Program {

@@ -41,6 +41,14 @@ impl Spreads {
         }
     }
 
+    /// Another launch begins, in which nothing is marked as touched yet.
+    pub fn begin(&mut self) {
+        self.proven = None;
+        for spread in self.known.iter_mut().flatten().flatten() {
+            spread.marked = None;
+        }
+    }
+
     #[inline(always)]
     fn at(&mut self, key: SpreadKey) -> &mut Option<Box<Spread>> {
         &mut self.known[key.place as usize][usize::from(key.full)]
