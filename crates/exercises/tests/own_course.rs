@@ -238,8 +238,8 @@ fn mistakes() -> Result<(), Failed> {
         ),
         (
             "exercise.toml",
-            "[[buffer]]",
-            "[numbers]\nn = 3\n[[buffer]]",
+            "[[buffer]]\nname = \"in\"",
+            "[numbers]\nn = 3\n[[buffer]]\nname = \"in\"",
             &["line 18", "another name"],
         ),
         (
