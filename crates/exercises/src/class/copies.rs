@@ -140,8 +140,8 @@ fn tokens(text: &str) -> Vec<&str> {
         let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
         let length = if rest.starts_with("//") {
             rest.find('\n').unwrap_or(rest.len())
-        } else if rest.starts_with("/*") {
-            rest[2..].find("*/").map_or(rest.len(), |end| end + 4)
+        } else if let Some(within) = rest.strip_prefix("/*") {
+            within.find("*/").map_or(rest.len(), |end| end + 4)
         } else if is_word(first) {
             rest.find(|letter| !is_word(letter)).unwrap_or(rest.len())
         } else {

@@ -16,9 +16,9 @@ pub struct Output {
     /// Its lengths, outermost first: rows, then columns. One length, `count`, where nothing is said.
     #[serde(default)]
     pub shape: Vec<Number>,
-    /// What should have come out is for the student to find out, and not to be shown.
+    /// Where the student predicts it: what each element is of. What should have come out is not shown then.
     #[serde(default)]
-    pub secret: bool,
+    pub predicts: Vec<String>,
 }
 
 impl Data {

@@ -39,7 +39,8 @@ struct Place {
     buffer: usize,
     name: &'static str,
     shape: Vec<usize>,
-    secret: bool,
+    /// What its elements are of, where they are predicted.
+    predicts: &'static [&'static str],
     /// Whether the description says what is in it before the launch.
     is_filled: bool,
 }
@@ -112,7 +113,7 @@ impl Described {
                 // One for each output of an exercise, as long as the program runs.
                 name: Box::leak(output.buffer.clone().into_boxed_str()),
                 shape,
-                secret: output.secret,
+                predicts: predicts(output, ready.buffers[buffer].count)?,
                 is_filled: data.buffer[buffer].fill.is_some(),
             })
         };
@@ -162,6 +163,18 @@ fn shape(output: &data::Output, ready: &Ready, buffer: usize) -> Result<Vec<usiz
     Ok(lengths)
 }
 
+/// What an output's elements are of, where they are predicted; for as long as the program runs, as its name is.
+fn predicts(output: &data::Output, count: usize) -> Result<&'static [&'static str]> {
+    let many = output.predicts.len();
+    anyhow::ensure!(
+        many == 0 || many == count,
+        "[[output]] {}: predicts has {many} names, and there are {count} elements",
+        output.buffer
+    );
+    let kept = |name: &String| -> &'static str { Box::leak(name.clone().into_boxed_str()) };
+    Ok(Vec::leak(output.predicts.iter().map(kept).collect()))
+}
+
 impl Host for Described {
     fn run(&self, bench: &Bench, case: &Case) -> Result<Vec<Output>> {
         let (data, known) = (self.data()?, self.known(case)?);
@@ -172,9 +185,9 @@ impl Host for Described {
             .map(|((place, got), expected)| {
                 let of = known.ready.buffers[place.buffer].of;
                 let output = device::output(place, of, &got, expected)?;
-                Ok(match place.secret {
-                    true => output.secret(),
-                    false => output,
+                Ok(match place.predicts {
+                    [] => output,
+                    _ => output.secret(),
                 })
             })
             .collect()
