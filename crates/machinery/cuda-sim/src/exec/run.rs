@@ -5,7 +5,7 @@ use super::checked;
 use super::fault::{Fault, Miss, Sizes};
 use super::queue::{Queue, Taken};
 use super::sm::{Grid, Launch, Program, Sm};
-use super::trace::{self, Traced};
+use super::trace::{self, Trace, Traced};
 use crate::check::{self, Finding};
 use crate::device::DeviceSpec;
 use crate::memory::footprint::DeviceTraffic;
@@ -24,7 +24,7 @@ pub struct Outcome {
     pub counted: Counted,
     /// Between device memory and the L2 cache.
     pub traffic: DeviceTraffic,
-    /// Each access, block by block, if that was asked for.
+    /// Each access, block by block, or the costliest ones, if that was asked for.
     pub trace: Vec<Traced>,
     /// What the kernel printed, block by block.
     pub printed: Vec<u8>,
@@ -60,12 +60,15 @@ pub fn run(
     };
     let fault = grid.take_fault();
     let mut counted = Counted::new(&program.listing);
-    let (mut printed, mut traced) = (Vec::new(), Vec::new());
+    let (mut printed, mut trace) = (Vec::new(), None::<Box<Trace>>);
     let mut ledger = check::Ledger::default();
     for part in done {
         counted.add(&part.counted);
         printed.extend(part.printed);
-        traced.extend(part.traced);
+        match (&mut trace, part.trace) {
+            (Some(all), Some(part)) => all.add(*part),
+            (all, part) => *all = part,
+        }
         ledger.add(part.ledger);
     }
     if fault.is_some() {
@@ -103,7 +106,7 @@ pub fn run(
     Ok(Outcome {
         counted,
         traffic: grid.regions.traffic(device.l2_bytes.into()),
-        trace: trace::traced(&program.listing, traced),
+        trace: trace.map_or_else(Vec::new, |trace| trace::traced(&program.listing, *trace)),
         printed,
         findings,
     })
@@ -145,7 +148,7 @@ fn on_all_threads(pool: Option<&ThreadPool>, grid: &Arc<Grid>) -> Vec<Done> {
 struct Done {
     counted: Counted,
     printed: Vec<(u64, Vec<u8>)>,
-    traced: Vec<(u64, trace::TracedAccess)>,
+    trace: Option<Box<Trace>>,
     ledger: check::Ledger,
 }
 
@@ -214,7 +217,7 @@ fn run_blocks(grid: &Arc<Grid>, resident: usize) -> Done {
     Done {
         counted,
         printed: sm.printed,
-        traced: sm.traced,
+        trace: sm.trace,
         ledger: sm
             .checker
             .map_or_else(Default::default, |checker| checker.ledger),
