@@ -6,6 +6,7 @@ mod hint;
 mod list;
 mod reset;
 mod solution;
+mod statement;
 mod status;
 mod watch;
 
@@ -89,6 +90,7 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
         Some(Command::List) => list::run(&course),
         Some(Command::Check(check)) => check::run(&course, check),
         Some(Command::Watch { name }) => watch::run(&course, name.as_deref()),
+        Some(Command::Statement { name }) => statement::run(&course, name.as_deref()),
         Some(Command::Hint { name }) => hint::run(&course, name.as_deref()),
         Some(Command::Reset { name }) => reset::run(&course, name),
         Some(Command::Solution { name, give_up }) => solution::run(&course, name, *give_up),

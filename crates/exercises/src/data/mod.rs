@@ -23,6 +23,11 @@ pub struct Data {
     pub rejected_at: Step,
     /// Its name for people.
     pub title: Text,
+    /// Exercises that come before it, by name or number: what they teach is needed here.
+    #[serde(default)]
+    pub needs: Vec<String>,
+    /// What the solution does, and what else would have done, for who has passed.
+    pub after: Option<Text>,
     /// At what sizes it is run.
     pub sizes: Sizes,
     /// How far a float may be from its reference.

@@ -16,6 +16,11 @@ pub struct Sizes {
     /// From where one more is drawn, beyond the graded one. Without it, each number is a little greater
     /// than the graded one's: a kernel that knows the sizes of the tests is not one for any size.
     pub beyond: Option<Between>,
+    /// What its numbers are called, where they have names: M, N, P.
+    #[serde(default)]
+    pub names: Vec<String>,
+    /// How many elements one of a number stands for, where it is no element: a tile's side.
+    pub unit: Option<u32>,
 }
 
 /// Sizes to be drawn, each number from one to another, both included.
@@ -48,6 +53,10 @@ impl Sizes {
         ensure!(
             (1..=3).contains(&dimensions),
             "[sizes] random: `from` has one to three numbers"
+        );
+        ensure!(
+            self.names.is_empty() || self.names.len() == dimensions,
+            "[sizes] names: one for each of the {dimensions} numbers, or none"
         );
         ordered("random", &self.random.from, &self.random.to)?;
         let all = self.tests.iter().chain(&self.graded).chain(timed);
