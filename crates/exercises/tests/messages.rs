@@ -301,6 +301,7 @@ fn drawn() -> Result<(), Failed> {
     let run = check(&program, "20", &right, &format!("--draw {}", svg.display()));
     run.has(0, &["no counter missed its target"]);
     assert!(!svg.exists());
+    let start = program.write("other.cu", course::find("20").ok_or("")?.start);
     let nowhere = program.home().join("missing").join("access.svg");
     let run = check(
         &program,

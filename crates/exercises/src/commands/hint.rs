@@ -41,8 +41,8 @@ pub fn run(course: &Course, name: Option<&str>) -> Result<ExitCode> {
         ),
         false => say!(
             lang,
-            "There are no more. The answer: {} solution {} --give-up",
-            "没有更多提示了。查看参考答案：{} solution {} --give-up";
+            "There are no more. The answer:\n{} solution {} --give-up",
+            "没有更多提示了。查看参考答案：\n{} solution {} --give-up";
             PROGRAM, exercise.name
         ),
     })?;
