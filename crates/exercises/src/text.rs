@@ -104,8 +104,11 @@ fn held_together(line: &str) -> String {
 pub fn prose(text: &str, width: usize) -> String {
     let mut lines: Vec<String> = Vec::new();
     for line in text.lines() {
-        let begins =
-            line.is_empty() || line.starts_with(['-', '#', '|', '`']) || line.starts_with("    ");
+        let begins = line.is_empty()
+            || line.starts_with(['#', '|'])
+            || line.starts_with("- ")
+            || line.starts_with("```")
+            || line.starts_with("    ");
         match lines.last_mut() {
             Some(last) if !begins && !last.is_empty() && !last.starts_with('#') => {
                 let line = line.trim_start();
@@ -244,8 +247,8 @@ mod tests {
 
     #[test]
     fn prose_is_joined_and_wrapped_anew() {
-        let text = "# Title\n\none two\nthree four\n\n- **a:** five\n  six\n- 七八\n  九\n";
-        let read = "# Title\n\none two three\nfour\n\n- **a:** five\n  six\n- 七八九";
+        let text = "# Title\n\none two\n`three` four\n\n- **a:** five\n  six\n- 七八\n  九\n";
+        let read = "# Title\n\none two\n`three` four\n\n- **a:** five\n  six\n- 七八九";
         assert_eq!(prose(text, 13), read);
     }
 

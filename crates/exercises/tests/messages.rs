@@ -130,7 +130,7 @@ const CASES: &[Case] = &[
         answer: Answer::File("lines/12-two-branches.cu"),
         en: &[
             "14 |         sums[column] += sum;",
-            "the update an atomic operation",
+            "or a sum without `atomicAdd`",
         ],
         zh: &["求和没有使用 `atomicAdd`"],
     },
