@@ -109,6 +109,15 @@ pub enum Command {
     },
 
     #[command(about = tr(
+        "What an exercise asks for: the next one, if none is named",
+        "显示题目；不指定时为下一题"
+    ))]
+    Statement {
+        #[arg(value_name = "NAME", help = name_help())]
+        name: Option<String>,
+    },
+
+    #[command(about = tr(
         "One more hint to an exercise: the next one, if none is named",
         "再给一条提示；不指定时为下一题"
     ))]
@@ -240,6 +249,26 @@ pub struct Check {
         )
     )]
     pub counters: bool,
+
+    #[arg(
+        long,
+        help = tr(
+            "Print your file's lines with what each made the memory system do, the costly ones marked",
+            "列出你的文件中各行对存储系统做了什么，并标出代价大的行"
+        )
+    )]
+    pub lines: bool,
+
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "all",
+        help = tr(
+            "Draw a warp's access that makes a counter miss its target, beside what was meant, as SVG into this file",
+            "把使计数器未达标的一次线程束访问和期望的访问画成 SVG，写入此文件"
+        )
+    )]
+    pub draw: Option<PathBuf>,
 }
 
 /// A whole class.

@@ -17,6 +17,10 @@ use crate::text::in_a_line;
 /// The longest answer that is read. Those of the course have a hundredth of it.
 const LONGEST: u64 = 256 << 10;
 
+/// What an editor's clang is told of an answer, a flag a line; where the headers are follows.
+const EDITORS_FLAGS: &str =
+    "-xcuda\n--cuda-device-only\n--cuda-gpu-arch=sm_52\n-nocudainc\n-nocudalib\n";
+
 /// The student's folder.
 #[derive(Clone, Debug)]
 pub struct Folder {
@@ -47,6 +51,7 @@ impl Folder {
         };
         fs::create_dir_all(&path).with_context(|| shown(&path))?;
         let folder = Folder { path };
+        folder.tell_editors();
         for exercise in &EXERCISES {
             let file = folder.file(exercise);
             if !file.exists() {
@@ -54,6 +59,24 @@ impl Folder {
             }
         }
         Ok(folder)
+    }
+
+    /// Writes what clangd, and with it most editors, compile the answers with: clang's flags, and where the
+    /// course's headers are. Without it they underline every kernel. A file that somebody else wrote stays, and
+    /// that it cannot be written keeps nobody from working.
+    fn tell_editors(&self) {
+        let Ok(tree) = Tree::find(Path::new(env!("CARGO_MANIFEST_DIR"))) else {
+            return;
+        };
+        let file = self.path.join("compile_flags.txt");
+        let headers = tree.root().join("kernels");
+        let text = format!("{}-I{}\n", EDITORS_FLAGS, headers.display());
+        match fs::read_to_string(&file) {
+            Ok(known) if known == text || !known.starts_with(EDITORS_FLAGS) => {}
+            // A checkout that was moved has its headers elsewhere.
+            Ok(_) => drop(write_whole(&file, &text)),
+            Err(_) => drop(write_new(&file, &text)),
+        }
     }
 
     /// Where the answer to an exercise is.

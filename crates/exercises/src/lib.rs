@@ -13,6 +13,7 @@
 //! | [`class`] | the answers of many students, in parts if need be |
 //! | [`commands`], [`flags`], [`usage`] | what the program does |
 //! | [`record`], [`report`] | what it says of an answer, to programs and to people |
+//! | [`picture`] | a warp's access drawn beside what was meant |
 //! | [`output`] | all that is printed |
 //! | [`lang`], [`error`] | English and Chinese; errors in words |
 //!
@@ -38,10 +39,11 @@ pub mod folder;
 pub mod grade;
 pub mod host;
 pub mod output;
+pub mod picture;
 pub mod progress;
 mod random;
 pub mod record;
 pub mod report;
-mod text;
+pub mod text;
 pub mod usage;
 pub mod worker;

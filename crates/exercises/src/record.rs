@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::Step;
 use crate::exercise::Exercise;
-use crate::grade::{Counted, Timed};
+use crate::grade::{Counted, Failure, FailureKind, Timed};
+use crate::picture::Picture;
 use crate::worker::Graded;
 
 /// An answer, graded.
@@ -16,6 +17,9 @@ pub struct Record {
     pub passed: bool,
     /// The step at which it was rejected.
     pub step: Option<Step>,
+    /// What kind of failure, where that says more than the step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<FailureKind>,
     /// The size at which it was, x first.
     pub size: Vec<u32>,
     /// Why.
@@ -32,6 +36,12 @@ pub struct Record {
     pub seed: u64,
     /// The GPU, or the simulator and what it models; empty where it did not come to run.
     pub device: String,
+    /// A warp's access that makes a counter miss its target, beside what was meant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub picture: Option<Picture>,
+    /// The answer's lines with their counters, where that was asked and it came to that.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub lines: String,
 }
 
 impl Record {
@@ -39,14 +49,23 @@ impl Record {
     pub fn new(exercise: &Exercise, graded: Graded) -> Record {
         let Graded { verdict, printed } = graded;
         let passed = verdict.passed();
-        let (step, size, message) = match verdict.failure {
-            Some(failure) => (Some(failure.step), failure.size, failure.message),
-            None => (None, Vec::new(), String::new()),
+        let (step, kind, size, message) = match verdict.failure {
+            Some(failure) => {
+                let Failure {
+                    step,
+                    kind,
+                    size,
+                    message,
+                } = failure;
+                (Some(step), kind, size, message)
+            }
+            None => (None, None, Vec::new(), String::new()),
         };
         Record {
             exercise: exercise.name.to_owned(),
             passed,
             step,
+            kind,
             size,
             message,
             targets: verdict.targets,
@@ -55,6 +74,8 @@ impl Record {
             printed,
             seed: verdict.seed,
             device: verdict.device,
+            picture: verdict.picture,
+            lines: verdict.lines,
         }
     }
 }

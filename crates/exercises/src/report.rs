@@ -2,12 +2,14 @@
 
 use chapter::number::grouped;
 
+use crate::course;
 use crate::data::Step;
 use crate::exercise::Exercise;
-use crate::grade;
+use crate::grade::{self, FailureKind};
 use crate::lang::Lang;
 use crate::progress::Progress;
 use crate::record::Record;
+use crate::text::{columns, fitted, padded_left, padded_right, prose, wrapped};
 
 /// In a line: `✗ 02-tail  launch, at 31`.
 pub fn line(record: &Record, lang: Lang) -> String {
@@ -16,9 +18,16 @@ pub fn line(record: &Record, lang: Lang) -> String {
     };
     let at = match record.size.is_empty() {
         true => String::new(),
-        false => say!(lang, ", at size {}", "，大小 {}"; size(&record.size)),
+        false => {
+            let size = size_of(&record.exercise, &record.size);
+            say!(lang, ", at size {}", "，大小 {}"; size)
+        }
     };
-    format!("✗ {}  {}{at}", record.exercise, step(failed, lang))
+    let what = match record.kind {
+        Some(kind) => kind_of(kind, lang),
+        None => step(failed, lang),
+    };
+    format!("✗ {}  {what}{at}", record.exercise)
 }
 
 /// All there is to say of it.
@@ -40,6 +49,11 @@ pub fn whole(record: &Record, counters: bool, lang: Lang) -> String {
     }
     if let Some(timed) = record.time.as_ref().filter(|timed| timed.reached) {
         parts.push(format!("\n  ✓ {}", grade::time_line(timed, lang)));
+    }
+    if record.passed
+        && let Some(after) = after(record, lang)
+    {
+        parts.push(format!("\n{after}"));
     }
     if record.passed && record.device.starts_with("GPU") {
         parts.push(match record.time {
@@ -65,6 +79,9 @@ pub fn whole(record: &Record, counters: bool, lang: Lang) -> String {
         });
         parts.push(format!("\n{}", lines.collect::<Vec<_>>().join("\n")));
     }
+    if !record.lines.is_empty() {
+        parts.push(format!("\n{}", record.lines));
+    }
     if !record.device.is_empty() {
         let seed = say!(
             lang,
@@ -75,7 +92,83 @@ pub fn whole(record: &Record, counters: bool, lang: Lang) -> String {
         let device = &record.device;
         parts.push(say!(lang, "\n({}; {})", "\n（{}；{}）"; device, seed));
     }
-    parts.join("\n") + "\n"
+    fitted(&parts.join("\n"), WIDTH) + "\n"
+}
+
+/// Columns of all that is said.
+pub const WIDTH: usize = 80;
+
+/// An exercise's statement, the exercises that come before it, and the pages of the book that go with it.
+pub fn statement(exercise: &Exercise, progress: &Progress, lang: Lang) -> String {
+    let mut parts = vec![prose(exercise.statement(lang), WIDTH)];
+    if let Ok(data) = exercise.data() {
+        let needs = data.needs.iter().filter_map(|name| course::find(name));
+        let needs = needs.map(|before| match progress.has(before) {
+            true => format!("{} ✓", before.name),
+            false => before.name.to_owned(),
+        });
+        let needs: Vec<String> = needs.collect();
+        if !needs.is_empty() {
+            let needs = needs.join(lang.pick(", ", "、"));
+            parts.push(say!(lang, "Comes after: {}", "先做：{}"; needs));
+        }
+        parts.push(say!(
+            lang,
+            "Chapter: docs/en/{0}.md, crates/{0}. The note's listings: docs/en/listings.md",
+            "章节：docs/zh/{0}.md，crates/{0}。笔记中的代码：docs/zh/listings.md";
+            data.chapter
+        ));
+    }
+    fitted(&parts.join("\n\n"), WIDTH)
+}
+
+/// What the solution does, and what else would have done, with its counters and time beside the answer's.
+fn after(record: &Record, lang: Lang) -> Option<String> {
+    let data = course::find(&record.exercise)?.data().ok()?;
+    let text = data.after.as_ref()?.of(lang);
+    let counted = record.targets.iter().filter_map(|counted| {
+        let solution = counted.solution?;
+        let (own, solution) = (grouped(counted.value as u64), grouped(solution as u64));
+        Some([grade::plain(&counted.counter, lang), own, solution])
+    });
+    // A row of zeros on both sides says nothing.
+    let counted = counted.filter(|[_, own, solution]| own != "0" || solution != "0");
+    let time = record.time.as_ref().map(|time| {
+        let milliseconds = |ms: f64| format!("{ms:.5}");
+        [
+            lang.pick("time, ms", "用时（毫秒）").to_owned(),
+            milliseconds(time.answer_ms),
+            milliseconds(time.solution_ms),
+        ]
+    });
+    let mut rows = vec![["", "yours", "solution"].map(str::to_owned)];
+    if lang == Lang::Zh {
+        rows = vec![["", "你的", "参考答案"].map(str::to_owned)];
+    }
+    rows.extend(counted.chain(time));
+    let wide = |column: usize| rows.iter().map(|row| columns(&row[column])).max();
+    let widths = [0, 1, 2].map(|column| wide(column).unwrap_or(0));
+    let first = widths[0].min(WIDTH - widths[1] - widths[2] - 6);
+    let line = |[name, own, solution]: &[String; 3]| {
+        let mut name = wrapped(name, first);
+        let last = name.pop().unwrap_or_default();
+        let last = format!(
+            "{}  {}  {}",
+            padded_right(&last, first),
+            padded_left(own, widths[1]),
+            padded_left(solution, widths[2])
+        );
+        name.push(last);
+        name.iter()
+            .map(|line| format!("  {line}"))
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
+    let table: Vec<String> = match rows.len() {
+        1 => Vec::new(),
+        _ => rows.iter().map(line).collect(),
+    };
+    Some([vec![text.to_owned()], table].concat().join("\n"))
 }
 
 /// What to do next.
@@ -90,9 +183,9 @@ pub fn onward(exercise: &Exercise, record: &Record, progress: &Progress, lang: L
         ),
         (true, Some(next)) => say!(
             lang,
-            "Next is {}: cargo run -p exercises",
-            "下一题是 {}：cargo run -p exercises";
-            next.name
+            "The solution: {0} solution {1}\nNext is {2}: {0} statement {2}",
+            "参考答案：{0} solution {1}\n下一题是 {2}：{0} statement {2}";
+            program, exercise.name, next.name
         ),
         (true, None) => say!(lang, "All exercises have passed.", "所有练习都已通过。"),
     };
@@ -103,6 +196,37 @@ pub fn onward(exercise: &Exercise, record: &Record, progress: &Progress, lang: L
 pub fn size(size: &[u32]) -> String {
     let numbers: Vec<String> = size.iter().map(u32::to_string).collect();
     numbers.join(" × ")
+}
+
+/// A size of an exercise's: `M = 16, N = 48, P = 32` where its numbers have names.
+pub fn size_of(exercise: &str, numbers: &[u32]) -> String {
+    let data = course::find(exercise).and_then(|exercise| exercise.data().ok());
+    match data.map(|data| &data.sizes) {
+        Some(sizes) if sizes.names.len() == numbers.len() => {
+            let unit = sizes.unit.unwrap_or(1);
+            let each = sizes.names.iter().zip(numbers);
+            let each = each.map(|(name, number)| format!("{name} = {}", number * unit));
+            each.collect::<Vec<_>>().join(", ")
+        }
+        _ => size(numbers),
+    }
+}
+
+/// What a failure is, in a few words.
+fn kind_of(kind: FailureKind, lang: Lang) -> &'static str {
+    match kind {
+        FailureKind::Unwritten => lang.pick("leaves elements unwritten", "有元素没有写入"),
+        FailureKind::Endless => lang.pick("does not end", "没有结束"),
+        FailureKind::Parameters => lang.pick(
+            "has other parameters than it is launched with",
+            "参数与启动时不一致",
+        ),
+        FailureKind::Missing => lang.pick(
+            "lacks what the course's program asks for",
+            "缺少课程程序要用的名字",
+        ),
+        FailureKind::Stopped => lang.pick("was stopped", "被中止"),
+    }
 }
 
 /// What an answer failed at, in a few words.

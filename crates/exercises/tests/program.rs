@@ -5,7 +5,8 @@ mod support;
 use std::fs;
 use std::process::ExitCode;
 
-use exercises::course::EXERCISES;
+use exercises::course::{self, EXERCISES};
+use exercises::text::columns;
 use libtest_mimic::{Arguments, Trial};
 use serde_json::Value;
 use support::{Program, with_clang};
@@ -30,6 +31,9 @@ fn main() -> ExitCode {
         reset_keeps_what_was_there,
         the_solution_is_for_who_has_passed_or_gives_up,
         list_is_a_record_too,
+        any_statement_is_shown_with_what_comes_before,
+        all_that_is_printed_fits_a_terminal,
+        editors_are_told_how_answers_are_compiled,
         without_clang_it_says_how_to_install_one_before_a_line_is_written,
         flags_that_are_none_are_refused,
         a_folder_that_cannot_be_made_is_named,
@@ -61,14 +65,100 @@ fn at_first_it_makes_the_folder_and_shows_the_first_exercise() {
     let all = format!("0 of {} exercises passed", EXERCISES.len());
     let file = format!("answers/{FIRST}.cu");
     let check = format!("check {FIRST}");
-    let statement = EXERCISES[0].statement[0].trim_end();
+    let title = "# One thread, one element";
     program
         .says("")
-        .has(0, &[&all, statement, &file, &check, "clang "]);
+        .has(0, &[&all, title, &file, &check, "clang "]);
     for exercise in &EXERCISES {
         let text = fs::read_to_string(program.file(&exercise.file()));
         assert_eq!(text.expect("a start file"), exercise.start);
     }
+}
+
+/// Words as they follow one another, wherever lines are broken.
+fn words(text: &str) -> Vec<&str> {
+    text.split_whitespace().collect()
+}
+
+fn any_statement_is_shown_with_what_comes_before() {
+    let program = answered();
+    let tiles = course::find("17").expect("it is there");
+    let run = program.says("statement 17");
+    run.has(
+        0,
+        &[
+            "Comes after: 08-pitch-in-elements, 16-missing-barrier",
+            "docs/en/matmul-tiled.md",
+            "docs/en/listings.md",
+            "answers/17-tiles.cu",
+        ],
+    );
+    let all = words(&run.stdout).join(" ");
+    assert!(
+        all.starts_with(&words(tiles.statement[0]).join(" ")),
+        "{run:?}"
+    );
+    let chinese = program.says("statement tiles --lang zh");
+    chinese.has(0, &["# 分块矩阵乘法", "先做：", "docs/zh/matmul-tiled.md"]);
+    program.says("statement 99").refuses(&["'99'"]);
+    // What has passed has a mark.
+    program
+        .says("statement 02")
+        .has(0, &["Comes after: 01-first-thread\n"]);
+    if support::without_clang().is_none() {
+        program.says("check 01").has(0, &["✓ 01-first-thread"]);
+        program
+            .says("statement 02")
+            .has(0, &["Comes after: 01-first-thread ✓"]);
+    }
+    let record = program.says("statement 02 --json --lang zh").stdout;
+    let record: Value = serde_json::from_str(&record).expect("a record");
+    assert_eq!(record["needs"][0], "01-first-thread");
+    assert_eq!(record["statement"], EXERCISES[1].statement[1]);
+}
+
+fn all_that_is_printed_fits_a_terminal() {
+    let program = Program::new();
+    for lang in ["en", "zh"] {
+        let mut commands = vec!["list".to_owned()];
+        for exercise in EXERCISES.iter() {
+            commands.push(format!("statement {}", exercise.name));
+            commands.push(format!("hint {}", exercise.name));
+        }
+        for command in commands {
+            let run = program.says(&format!("{command} --lang {lang}"));
+            assert_eq!(run.code, 0, "{run:?}");
+            let wide = run.stdout.lines().find(|line| columns(line) > 80);
+            assert!(wide.is_none(), "{command} in {lang}: {wide:?}");
+        }
+    }
+}
+
+fn editors_are_told_how_answers_are_compiled() {
+    let program = Program::new();
+    program.says("list").has(0, &[]);
+    let file = program.file("compile_flags.txt");
+    let flags = fs::read_to_string(&file).expect("written");
+    let headers = flags.lines().find_map(|flag| flag.strip_prefix("-I"));
+    let headers = std::path::Path::new(headers.expect("a folder of headers"));
+    assert!(headers.join("cuda_device.h").is_file(), "{flags}");
+    assert!(flags.starts_with("-xcuda\n"), "{flags}");
+    if let Ok(clang) = kernel_build::Clang::find() {
+        let compiled = std::process::Command::new(clang.program())
+            .args(flags.lines())
+            .args(["-fsyntax-only", "-Werror"])
+            .arg(program.file("02-tail.cu"))
+            .output()
+            .expect("clang starts");
+        assert!(compiled.status.success(), "{compiled:?}");
+    }
+    // One that is somebody's own stays; ours is made anew where the checkout has moved.
+    program.write("compile_flags.txt", flags.replace("-I", "-I/gone"));
+    program.says("list").has(0, &[]);
+    assert_eq!(fs::read_to_string(&file).expect("there"), flags);
+    program.write("compile_flags.txt", "-DMINE\n");
+    program.says("list").has(0, &[]);
+    assert_eq!(fs::read_to_string(&file).expect("there"), "-DMINE\n");
 }
 
 fn what_a_student_wrote_is_left_alone() {
@@ -153,7 +243,8 @@ fn hints_come_one_after_the_other() {
         let run = program.says("hint 01");
         let shown = shown.min(hints.len());
         for (number, hint) in hints.iter().enumerate() {
-            assert_eq!(run.stdout.contains(&hint.en), number < shown, "{run:?}");
+            let told = words(&run.stdout).join(" ").contains(&hint.en);
+            assert_eq!(told, number < shown, "{run:?}");
         }
         let last = run.stdout.contains("There are no more");
         assert_eq!(last, shown == hints.len(), "{run:?}");
@@ -208,7 +299,7 @@ fn mistakes_are_explained_in_chinese() {
         "    __shared__ float s[128];\n    s[threadIdx.x] = a;\n    if (s[127 - threadIdx.x] == 1e30f) return;\n    if (i < n)",
     );
     for (text, parts) in [
-        (without_test, ["越界访问", "模拟器的记录：", "常见原因"]),
+        (without_test, ["越界访问", "非法地址：", "常见原因"]),
         (racy, ["数据竞争", "缺少 `__syncthreads()`", "碰巧"]),
         (
             right.replace("axpy", "other"),

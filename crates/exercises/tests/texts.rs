@@ -72,6 +72,18 @@ fn their_data_makes_sense_in_both_languages() {
             assert!(is_chinese(&text.zh) || title, "{name}: {text:?}");
         }
         assert!(!data.title.zh.is_ascii(), "{name}: {:?}", data.title);
+        let after = data.after.as_ref().expect("what else would have done");
+        assert!(
+            !after.en.is_empty() && is_chinese(&after.zh),
+            "{name}: {after:?}"
+        );
+        for needed in &data.needs {
+            let before = course::find(needed).map(|before| before.name);
+            assert!(
+                before.is_some_and(|before| before < name),
+                "{name}: {needed}"
+            );
+        }
         assert_ne!(data.rejected_at, Step::Time, "{name}");
         let counted = [Kind::Coalesce, Kind::Banks, Kind::Constant, Kind::Limit];
         let has_target = !data.targets.is_empty();

@@ -27,6 +27,10 @@ fn main() -> ExitCode {
             "a save ends the grading of the text before",
             a_loop_is_given_up,
         ),
+        with_clang(
+            "the list chooses, long texts scroll, and all leads back",
+            ways,
+        ),
         with_clang("Ctrl-C puts the terminal back", interrupted),
         with_clang("it speaks Chinese in a small window", chinese),
         with_clang("a file that cannot be read is said to be one", unreadable),
@@ -63,6 +67,46 @@ fn saves_and_keys() -> Result<(), Failed> {
     Ok(())
 }
 
+/// At 80 × 24: from the list to another exercise, down its statement, to a hint, and back to the verdict.
+fn ways() -> Result<(), Failed> {
+    const DOWN: &str = "\u{1b}[B";
+    const ENTER: &str = "\r";
+    let program = Program::new();
+    let mut terminal = program.in_terminal("watch 01", 24, 80);
+    terminal.wait_for("✗ not passed");
+    terminal.press("l");
+    terminal.wait_for("> → 01-first-thread");
+    terminal.press(DOWN);
+    terminal.wait_for(">   02-tail");
+    terminal.press("k");
+    terminal.wait_for("> → 01-first-thread");
+    for _ in 1..17 {
+        terminal.press("j");
+    }
+    terminal.wait_for(">   17-tiles");
+    terminal.press(ENTER);
+    terminal.wait_for("# A product through tiles");
+    terminal.wait_for("✗ not passed");
+    // The statement is longer than the window.
+    terminal.press(" ");
+    terminal.wait_for("Comes after: 08-pitch-in-elements");
+    terminal.press("h");
+    terminal.wait_for("1/3");
+    terminal.press("v");
+    terminal.wait_for("misses a target of the counters");
+    terminal.press(DOWN);
+    terminal.press(DOWN);
+    terminal.wait_for("more lines: ↓");
+    terminal.press("s");
+    terminal.wait_for("# A product through tiles");
+    terminal.press("\u{1b}");
+    terminal.wait_for("misses a target of the counters");
+    terminal.press("q");
+    let (code, seen) = terminal.end();
+    assert_eq!(code, 0, "{seen}");
+    Ok(())
+}
+
 fn a_loop_is_given_up() -> Result<(), Failed> {
     let program = Program::new();
     let endless = EXERCISES[0].solution.replace(
@@ -94,7 +138,7 @@ fn interrupted() -> Result<(), Failed> {
 fn chinese() -> Result<(), Failed> {
     let program = Program::new();
     let mut terminal = program.in_terminal("watch 01 --lang zh", 10, 40);
-    terminal.wait_for("加大窗口");
+    terminal.wait_for("还有");
     terminal.wait_for("✗ 未通过");
     terminal.press("q");
     assert_eq!(terminal.end().0, 0);

@@ -15,7 +15,7 @@ use crate::progress::Progress;
 use crate::random::random;
 use crate::record::Record;
 use crate::worker::{Job, Limits, Terms, supervise};
-use crate::{compiler, folder, report};
+use crate::{compiler, files, folder, grade, picture, report};
 
 /// Grades one answer or all; 0 where all of these passed, 1 where not, 2 where one has no verdict.
 pub fn run(course: &Course, flags: &Check) -> Result<ExitCode> {
@@ -69,16 +69,19 @@ fn one(course: &Course, flags: &Check, terms: &Terms) -> Result<ExitCode> {
     let file = flags.file.clone();
     let own = file.is_none();
     let file = file.unwrap_or_else(|| course.folder.file(exercise));
-    let record = grade(exercise, &file, terms)?;
+    let record = graded(exercise, &file, terms, flags.lines)?;
     let progress = match own {
         true => keep(course, exercise, record.passed),
         false => course.folder.progress(lang),
     };
-    // Whatever became of the progress, the verdict is told first.
+    // Whatever became of the progress, or of the drawing, the verdict is told first.
     if course.json {
         output::json(&record)?;
     } else {
         output::text(&report::whole(&record, flags.counters, lang))?;
+    }
+    if let Some(to) = &flags.draw {
+        draw(exercise, &record, to, lang)?;
     }
     match progress {
         Ok(progress) if !course.json => {
@@ -90,12 +93,28 @@ fn one(course: &Course, flags: &Check, terms: &Terms) -> Result<ExitCode> {
     Ok(code(record.passed))
 }
 
+/// Draws what made a counter miss its target into a file, if anything did.
+fn draw(exercise: &Exercise, record: &Record, to: &Path, lang: Lang) -> Result<()> {
+    let Some(picture) = &record.picture else {
+        complain(&anyhow::anyhow!(say!(
+            lang,
+            "{} is not written: no counter missed its target, and only that is drawn",
+            "没有写入 {}：没有计数器未达标，而只有未达标时才会画图";
+            folder::shown(to)
+        )));
+        return Ok(());
+    };
+    let counter = grade::plain(&picture.counter, lang);
+    let title = say!(lang, "{}: {}", "{}：{}"; exercise.name, counter);
+    files::write_whole(to, &picture::svg(picture, &title, lang))
+}
+
 fn all(course: &Course, chosen: &[&'static Exercise], terms: &Terms) -> Result<ExitCode> {
     let lang = course.lang;
     let mut records = Vec::new();
     let mut unkept = None;
     for &exercise in chosen {
-        let record = match grade(exercise, &course.folder.file(exercise), terms) {
+        let record = match graded(exercise, &course.folder.file(exercise), terms, false) {
             Ok(record) => record,
             // That one has no verdict keeps no other from having one.
             Err(error) => {
@@ -143,10 +162,13 @@ pub fn unkept(error: Error, lang: Lang) -> Error {
 }
 
 /// Grades the answer in a file.
-fn grade(exercise: &'static Exercise, file: &Path, terms: &Terms) -> Result<Record> {
+fn graded(exercise: &'static Exercise, file: &Path, terms: &Terms, lines: bool) -> Result<Record> {
     let shown = folder::shown(file);
     let text = folder::read(file, &shown, terms.lang)?;
-    let job = Job::new(exercise, shown, text, terms);
+    let job = Job {
+        lines,
+        ..Job::new(exercise, shown, text, terms)
+    };
     Ok(Record::new(exercise, supervise(job)?))
 }
 

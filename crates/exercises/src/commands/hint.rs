@@ -6,6 +6,8 @@ use anyhow::Result;
 
 use super::{Course, PROGRAM};
 use crate::output;
+use crate::report::WIDTH;
+use crate::text::fitted;
 
 /// Prints the hints that were shown before, and one more.
 pub fn run(course: &Course, name: Option<&str>) -> Result<ExitCode> {
@@ -28,7 +30,8 @@ pub fn run(course: &Course, name: Option<&str>) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     for (number, text) in texts.enumerate() {
-        output::line(format!("{}/{}  {text}\n", number + 1, hints.len()))?;
+        let hint = format!("{}/{}  {text}\n", number + 1, hints.len());
+        output::line(fitted(&hint, WIDTH) + "\n")?;
     }
     output::line(match shown < hints.len() {
         true => say!(
@@ -38,8 +41,8 @@ pub fn run(course: &Course, name: Option<&str>) -> Result<ExitCode> {
         ),
         false => say!(
             lang,
-            "There are no more. The answer: {} solution {} --give-up",
-            "没有更多提示了。查看参考答案：{} solution {} --give-up";
+            "There are no more. The answer:\n{} solution {} --give-up",
+            "没有更多提示了。查看参考答案：\n{} solution {} --give-up";
             PROGRAM, exercise.name
         ),
     })?;

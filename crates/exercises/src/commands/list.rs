@@ -45,17 +45,21 @@ pub fn run(course: &Course) -> Result<ExitCode> {
     }
     let next = progress.next().map(|exercise| exercise.name);
     let longest = rows.iter().map(|row| row.exercise.len()).max().unwrap_or(0);
+    let mut chapter = "";
     for row in &rows {
         let mark = match row {
             row if row.passed => "✓",
             row if Some(row.exercise) == next => "→",
             _ => " ",
         };
+        if row.chapter != chapter {
+            chapter = &row.chapter;
+            output::line(chapter)?;
+        }
         output::line(format!(
-            "{mark} {}  {}  {:<16}  {}",
+            "  {mark} {}  {}  {}",
             padded_right(row.exercise, longest),
             padded_right(kind(row.kind, lang), lang.pick(8, 12)),
-            row.chapter,
             row.title
         ))?;
     }

@@ -7,6 +7,7 @@ mod list;
 mod new;
 mod reset;
 mod solution;
+mod statement;
 mod status;
 mod test;
 mod watch;
@@ -121,6 +122,7 @@ pub fn run(flags: &Flags) -> Result<ExitCode> {
         Some(Command::List) => list::run(&course),
         Some(Command::Check(check)) => check::run(&course, check),
         Some(Command::Watch { name }) => watch::run(&course, name.as_deref()),
+        Some(Command::Statement { name }) => statement::run(&course, name.as_deref()),
         Some(Command::Hint { name }) => hint::run(&course, name.as_deref()),
         Some(Command::Reset { name }) => reset::run(&course, name),
         Some(Command::Solution { name, give_up }) => solution::run(&course, name, *give_up),

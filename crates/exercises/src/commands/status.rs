@@ -30,7 +30,8 @@ pub fn run(course: &Course) -> Result<ExitCode> {
         ))?;
         return Ok(ExitCode::SUCCESS);
     };
-    output::line(format!("{}\n", next.statement(lang).trim_end()))?;
+    let statement = crate::report::statement(next, &progress, lang);
+    output::line(format!("{statement}\n"))?;
     output::line(say!(
         lang,
         "Edit    {0}\nCheck   {1} check {2}\nHint    {1} hint {2}",

@@ -60,7 +60,7 @@ impl Host for PitchedRows {
         let beside = [height, padding.len() / height];
         Ok(vec![
             Output::of("part", &[height, width], part, expected.collect())?,
-            Output::of("padding", &beside, padding, untouched)?,
+            Output::of("padding", &beside, padding, untouched)?.behind("part"),
         ])
     }
 }

@@ -25,6 +25,17 @@ const KERNELS: [Kernel; 4] = [
     ("far_apart", |_, thread| 100 * (thread % 8)),
 ];
 
+/// Their names, which predictions are of.
+const NAMES: [&str; 4] = {
+    let mut names = [""; 4];
+    let mut number = 0;
+    while number < names.len() {
+        names[number] = KERNELS[number].0;
+        number += 1;
+    }
+    names
+};
+
 /// The host side. The constant cache is asked once for each address that a warp reads.
 pub struct PredictConstant;
 
@@ -72,7 +83,9 @@ impl Host for PredictConstant {
                 None => (0..WARP).map(read).collect::<HashSet<_>>().len() as u32,
             });
         }
-        outputs.push(Output::of("predicted", &[KERNELS.len()], predicted, requests)?.secret());
+        outputs.push(
+            Output::of("predicted", &[KERNELS.len()], predicted, requests)?.predicting(&NAMES),
+        );
         Ok(outputs)
     }
 }

@@ -4,13 +4,14 @@
 use cuda_driver::{Fault, FaultKind, Finding, FindingKind, Severity, SourceLine, TimeLimit};
 
 use super::kinds::{title, usually};
-use super::{Answer, Failure, Stop, compile};
+use super::{Answer, Failure, Stop, chinese, compile};
 use crate::data::Step;
 use crate::host::Case;
 use crate::lang::Lang;
 
-/// How many mistakes are shown.
+/// How many mistakes are shown where they are what is wrong, and where they are why something is.
 const SHOWN: usize = 2;
+const SHOWN_WHY: usize = 1;
 
 /// Whether anything was found; warnings count, for a course has no use for what may be meant so. A read
 /// of what nobody wrote is none: whether results depend on it shows where such memory holds other things.
@@ -21,7 +22,8 @@ pub fn verdict(findings: &[(Case, Finding)], answer: &Answer, lang: Lang) -> Res
     let Some((case, first)) = sorted.first() else {
         return Ok(());
     };
-    let shown = shown(sorted.iter().map(|(_, finding)| finding), answer, lang);
+    let findings = sorted.iter().map(|(_, finding)| finding);
+    let shown = shown(findings, SHOWN, answer, lang);
     let head = match first.severity {
         Severity::Error => say!(
             lang,
@@ -36,6 +38,7 @@ pub fn verdict(findings: &[(Case, Finding)], answer: &Answer, lang: Lang) -> Res
     };
     Err(Stop::Failed(Failure {
         step: Step::Checks,
+        kind: None,
         size: case.size.clone(),
         message: format!("{head}\n\n{shown}"),
     }))
@@ -48,7 +51,7 @@ pub fn reasons(findings: &[Finding], answer: &Answer, lang: Lang) -> String {
     let Some(first) = sorted.first() else {
         return String::new();
     };
-    let head = match why(first, lang) {
+    let head = match why(first, answer, lang) {
         Some(sentence) => say!(lang, "Why: {}", "原因：{}"; sentence),
         None => say!(
             lang,
@@ -56,18 +59,24 @@ pub fn reasons(findings: &[Finding], answer: &Answer, lang: Lang) -> String {
             "原因：运行时发现了以下问题。"
         ),
     };
-    format!("{head}\n\n{}", shown(sorted.into_iter(), answer, lang))
+    let shown = shown(sorted.into_iter(), SHOWN_WHY, answer, lang);
+    format!("{head}\n\n{shown}")
 }
 
 /// The first mistakes in words, each once.
-fn shown<'a>(findings: impl Iterator<Item = &'a Finding>, answer: &Answer, lang: Lang) -> String {
+fn shown<'a>(
+    findings: impl Iterator<Item = &'a Finding>,
+    most: usize,
+    answer: &Answer,
+    lang: Lang,
+) -> String {
     let mut once: Vec<&Finding> = Vec::new();
     for finding in findings {
         if !once.iter().any(|known| is_alike(known, finding)) {
             once.push(finding);
         }
     }
-    let shown = once.iter().take(SHOWN);
+    let shown = once.iter().take(most);
     let shown: Vec<String> = shown
         .map(|finding| describe(finding, answer, lang))
         .collect();
@@ -82,8 +91,26 @@ fn is_unwritten(kind: FindingKind) -> bool {
     )
 }
 
+/// Whether both lines of a race change one place of device memory, which no barrier would mend: each reads it and
+/// writes it. In shared memory a barrier keeps the rounds of a loop apart that does so.
+fn is_update(finding: &Finding, answer: &Answer) -> bool {
+    let changes = |source: &SourceLine| {
+        let place = (source.line as usize).checked_sub(1);
+        let line = place.and_then(|place| answer.text.lines().nth(place));
+        let code = line
+            .and_then(|line| line.split("//").next())
+            .unwrap_or_default();
+        let updates = ["+=", "-=", "*=", "|=", "&=", "^=", "++", "--"];
+        updates.iter().any(|update| code.contains(update))
+    };
+    let other = finding.other.as_ref().map(|other| &other.source);
+    let same = other.is_some_and(|other| other.line == finding.source.line);
+    let both = changes(&finding.source) && other.is_some_and(changes);
+    !finding.what.contains("of shared memory") && (same || both)
+}
+
 /// A race in a sentence, where both of its lines are the answer's: what has to be between them.
-fn why(finding: &Finding, lang: Lang) -> Option<String> {
+fn why(finding: &Finding, answer: &Answer, lang: Lang) -> Option<String> {
     let line = |source: &SourceLine| {
         let own = source.file.as_deref() == Some(compile::NAME) && source.line > 0;
         own.then_some(source.line)
@@ -93,6 +120,29 @@ fn why(finding: &Finding, lang: Lang) -> Option<String> {
         line(&finding.other.as_ref()?.source)?,
     );
     let sentence = match finding.kind {
+        FindingKind::BetweenBlocks if one == other => say!(
+            lang,
+            "line {} uses one place in device memory from different blocks. Does its index count the blocks \
+             before this one, or does a loop's step leave no place twice? A sum over blocks takes an atomic \
+             operation.",
+            "第 {} 行从不同的线程块使用设备内存的同一位置。它的下标算上了前面的线程块吗？循环的步长会不会让一个位置用到两次？\
+             跨线程块求和则需要原子操作。";
+            one
+        ),
+        FindingKind::ReadAfterWrite
+        | FindingKind::WriteAfterRead
+        | FindingKind::WriteAfterWrite
+            if is_update(finding, answer) =>
+        {
+            say!(
+                lang,
+                "line {} changes a place in device memory that other threads change as well, and one update may be \
+                 lost: each thread needs an index of its own, or the update an atomic operation.",
+                "第 {} 行修改的设备内存位置，别的线程也在修改，其中一次更新可能会丢失：应让每个线程有自己的下标，\
+                 或者用原子操作来更新。";
+                one
+            )
+        }
         FindingKind::ReadAfterWrite => say!(
             lang,
             "line {} reads what line {} may not have written yet: a `__syncthreads()` belongs between them.",
@@ -164,7 +214,14 @@ pub fn stopped(fault: &Fault, answer: &Answer, lang: Lang) -> String {
             "The kernel stopped itself: by `__trap()`, or by a function that is only declared.",
             "核函数自行中止：执行了 `__trap()`，或者调用了只有声明、没有定义的函数。"
         ),
-        _ => say!(lang, "The kernel was stopped: {}", "核函数被中止：{}"; fault),
+        kind => {
+            let what = kind.to_string();
+            let what = match lang {
+                Lang::En => what,
+                Lang::Zh => chinese::of(&what).unwrap_or(what),
+            };
+            say!(lang, "The kernel was stopped: {}.", "核函数被中止：{}。"; what)
+        }
     };
     match &fault.place {
         None => what,
@@ -206,16 +263,16 @@ fn describe(finding: &Finding, answer: &Answer, lang: Lang) -> String {
         let who = who("", other.block, thread, lang);
         lines.push(at(&who, does, &other.source, answer, lang));
     }
-    if !finding.what.is_empty() {
-        // The simulator's own words, sizes and addresses among them.
-        lines.push(say!(
-            lang,
-            "  {}",
-            "  模拟器的记录：{}";
-            finding.what.replace("\n  ", ": ")
-        ));
+    let what = with_lines(&finding.what);
+    let what = match lang {
+        Lang::En => what.replace("\n  ", ": "),
+        // What it says in other words than it ever did is better than nothing.
+        Lang::Zh => chinese::of(&what).unwrap_or(what),
+    };
+    if !what.is_empty() {
+        lines.push(format!("  {what}"));
     }
-    let usually = usually(finding, lang);
+    let usually = usually(finding, is_update(finding, answer), &answer.text, lang);
     if !usually.is_empty() {
         lines.push(say!(
             lang,
@@ -227,7 +284,31 @@ fn describe(finding: &Finding, answer: &Answer, lang: Lang) -> String {
     lines.join("\n")
 }
 
-fn who(kernel: &str, block: [u32; 3], thread: Option<[u32; 3]>, lang: Lang) -> String {
+/// The simulator's words with `line 7` for `answer.cu:7 (PTX line 70)`: the file is the student's own.
+fn with_lines(what: &str) -> String {
+    let file = format!("{}:", compile::NAME);
+    let mut pieces = what.split(&file);
+    let mut said = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let digits = piece.len()
+            - piece
+                .trim_start_matches(|it: char| it.is_ascii_digit())
+                .len();
+        let (line, rest) = piece.split_at(digits);
+        let rest = match rest
+            .strip_prefix(" (PTX line ")
+            .and_then(|it| it.split_once(')'))
+        {
+            Some((_, rest)) => rest,
+            None => rest,
+        };
+        said.push_str(&format!("line {line}{rest}"));
+    }
+    said
+}
+
+/// A thread, or a block, of a kernel in words.
+pub fn who(kernel: &str, block: [u32; 3], thread: Option<[u32; 3]>, lang: Lang) -> String {
     let triple = |[x, y, z]: [u32; 3]| format!("({x}, {y}, {z})");
     let thread = thread.map_or(
         String::new(),
@@ -242,7 +323,7 @@ fn who(kernel: &str, block: [u32; 3], thread: Option<[u32; 3]>, lang: Lang) -> S
 }
 
 /// Who does something, where, and that line of the answer.
-fn at(who: &str, does: &str, source: &SourceLine, answer: &Answer, lang: Lang) -> String {
+pub fn at(who: &str, does: &str, source: &SourceLine, answer: &Answer, lang: Lang) -> String {
     let own = source.file.as_deref() == Some(compile::NAME) && source.line > 0;
     let place = match (&source.file, own) {
         (_, true) => say!(lang, "line {}", "第 {} 行"; source.line),

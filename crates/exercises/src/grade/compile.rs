@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, anyhow};
 use confine::{Rules, system_libraries};
 use kernel_build::{Clang, Ended, Error, Level, Tree};
 
-use super::{Answer, Failure, Grading, Stop, includes};
+use super::{Answer, Failure, Grading, Stop, includes, missing};
 use crate::data::Step;
 use crate::lang::Lang;
 use crate::worker::Limits;
@@ -42,6 +42,10 @@ pub struct Builds {
 
 /// The answer as PTX, optimised and as it is written.
 pub fn builds(answer: &Answer, grading: &Grading) -> Result<Builds, Stop> {
+    let answer = &Answer {
+        text: includes::with_ours(&answer.text),
+        shown: answer.shown.clone(),
+    };
     includes::verdict(&answer.text, grading.lang)?;
     let compiler = Compiler {
         clang: &grading.clang,
@@ -105,13 +109,19 @@ impl Compiler<'_> {
         let message = match error {
             Error::Text {
                 compiler, message, ..
-            } => say!(
-                lang,
-                "{} does not compile it. Begin with its first error: line, column, and a caret \
-                 under the place.\n\n{}",
-                "{} 未能编译通过。请从第一条错误看起：行号、列号，以及指向出错位置的箭头。\n\n{}";
-                compiler, renamed(&message, &answer.shown).trim_end()
-            ),
+            } => {
+                let said = say!(
+                    lang,
+                    "{} does not compile it. Begin with its first error: line, column, and a caret \
+                     under the place.\n\n{}",
+                    "{} 未能编译通过。请从第一条错误看起：行号、列号，以及指向出错位置的箭头。\n\n{}";
+                    compiler, first_errors(&renamed(&message, &answer.shown), lang)
+                );
+                match missing::advice(&message, lang) {
+                    Some(advice) => format!("{said}\n\n{advice}"),
+                    None => said,
+                }
+            }
             Error::Ended { compiler, why, .. } => self.ended(&compiler, &why),
             Error::Opened { file } => say!(
                 lang,
@@ -165,6 +175,26 @@ impl Compiler<'_> {
 /// The compiler's message with the answer's own name.
 fn renamed(message: &str, shown: &str) -> String {
     message.replace(&format!("{NAME}:"), &format!("{shown}:"))
+}
+
+/// The first errors of a compiler's: later ones often come from those before.
+fn first_errors(message: &str, lang: Lang) -> String {
+    const LINES: usize = 12;
+    let message = message.trim_end();
+    let lines: Vec<&str> = message.lines().collect();
+    // What counts them all is no use where not all are shown.
+    if lines.len() <= LINES {
+        return message.to_owned();
+    }
+    let begins = |line: &str| line.contains(": error: ") || line.contains(": warning: ");
+    let ends = (1..=LINES).rev().find(|&at| begins(lines[at]));
+    let shown = lines[..ends.unwrap_or(LINES)].join("\n");
+    let errors = |lines: &[&str]| lines.iter().filter(|it| it.contains(": error: ")).count();
+    let more = errors(&lines) - errors(&lines[..ends.unwrap_or(LINES)]);
+    match more {
+        0 => shown,
+        more => say!(lang, "{}\n… and {} more", "{}\n…… 另有 {} 条"; shown, more),
+    }
 }
 
 /// It compiles optimised, and not as it is written.

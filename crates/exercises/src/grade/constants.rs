@@ -14,6 +14,7 @@ pub fn verdict(data: &Data, ptx: &str, case: &Case, lang: Lang) -> Result<(), St
     };
     Err(Stop::Failed(Failure {
         step: Step::Counters,
+        kind: None,
         size: case.size.clone(),
         message: say!(
             lang,

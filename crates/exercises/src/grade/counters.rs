@@ -37,14 +37,22 @@ pub fn verdict(
     }
     let both = data.targets.iter().zip(&verdict.targets);
     let missed = both.filter(|(_, counted)| !counted.reached);
-    let said: Vec<String> = missed
-        .map(|(target, counted)| format!("{}\n  {}", line(counted, lang), target.say.of(lang)))
-        .collect();
+    let many = missed.clone().count();
+    let said = missed.enumerate().map(|(number, (target, counted))| {
+        let line = line(counted, lang);
+        // Of many the first is explained: they mostly have one reason.
+        match number == 0 || many <= 2 {
+            true => format!("{line}\n  {}", target.say.of(lang)),
+            false => line,
+        }
+    });
+    let said: Vec<String> = said.collect();
     if said.is_empty() {
         return Ok(());
     }
     Err(Stop::Failed(Failure {
         step: Step::Counters,
+        kind: None,
         size: case.size.clone(),
         message: say!(
             lang,
@@ -53,6 +61,17 @@ pub fn verdict(
             said.join("\n\n")
         ),
     }))
+}
+
+/// What the solution's launches come to, beside the answer's. That of the limit's share is left out: it is time,
+/// which is told by itself.
+pub fn beside(data: &Data, solution: &[LaunchRecord], verdict: &mut Verdict, lang: Lang) {
+    for (target, own) in data.targets.iter().zip(&mut verdict.targets) {
+        if let Some(counters) = &target.counter {
+            let solution = counted(target, counters.names(), solution, lang);
+            own.solution = Some(solution.value);
+        }
+    }
 }
 
 /// A counter beside its target, in a line.
@@ -73,7 +92,7 @@ pub fn line(counted: &Counted, lang: Lang) -> String {
     )
 }
 
-const SHARE: &str = "share_of_limit";
+pub const SHARE: &str = "share_of_limit";
 
 /// Between the names of counters whose sum is meant.
 const AND: &str = " + ";
@@ -94,6 +113,7 @@ fn counted(target: &Target, names: &[String], launches: &[LaunchRecord], lang: L
         value: value as f64,
         asked: asked(target, lang),
         reached: reached(target, value),
+        solution: None,
     }
 }
 
@@ -148,6 +168,7 @@ fn share(
         value,
         asked: say!(lang, "at least {}", "至少 {}"; percent(asked)),
         reached: value >= asked,
+        solution: None,
     })
 }
 

@@ -10,12 +10,56 @@ use crate::data::Step;
 use crate::lang::Lang;
 
 /// Headers that answers may include.
-pub const HEADERS: [&str; 4] = [
+pub const HEADERS: [&str; 5] = [
     "cuda_device.h",
     "async_copy.h",
     "tensor_core.h",
     "cooperative.h",
+    "standard_c.h",
 ];
+
+/// Headers that programs in C or CUDA include, and that answers may as well: they have the course's own instead.
+const STANDARD: [&str; 14] = [
+    "stdio.h",
+    "stdint.h",
+    "math.h",
+    "assert.h",
+    "stddef.h",
+    "stdlib.h",
+    "limits.h",
+    "float.h",
+    "string.h",
+    "cstdio",
+    "cstdint",
+    "cmath",
+    "cassert",
+    "cuda_runtime.h",
+];
+
+/// A text whose lines that include one of those include the course's header. No line moves.
+pub fn with_ours(text: &str) -> String {
+    let ours = |line: &str| match is_standard(line) {
+        true => "#include \"standard_c.h\"".to_owned(),
+        false => line.to_owned(),
+    };
+    text.split('\n').map(ours).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a line is `#include <stdio.h>`, or the like, and nothing else.
+fn is_standard(line: &str) -> bool {
+    let named = || {
+        let rest = line.trim().strip_prefix('#')?.trim_start();
+        let rest = rest.strip_prefix("include")?.trim_start();
+        let (name, rest) = match rest.strip_prefix('<') {
+            Some(rest) => rest.split_once('>')?,
+            None => rest.strip_prefix('"')?.split_once('"')?,
+        };
+        let rest = rest.trim_start();
+        let ends = rest.is_empty() || rest.starts_with("//") && !rest.ends_with(['\\', '/']);
+        ends.then_some(name)
+    };
+    named().is_some_and(|name| STANDARD.contains(&name))
+}
 
 /// Lines with `#` that answers may have, beside `#include` and `#pragma`.
 const DIRECTIVES: [&str; 10] = [
@@ -119,9 +163,10 @@ fn in_words(why: Why, lang: Lang) -> String {
             .to_owned(),
         Why::Include => say!(
             lang,
-            "an answer may include {}, by this name between quotes, and no other file.",
-            "答案只能包含 {}（写在双引号之间），不能包含其他文件。";
-            HEADERS.join(", ")
+            "an answer may include {}, by this name between quotes, what it takes of C as <stdio.h>, <math.h>, \
+             <stdint.h>, <assert.h>, and no other file.",
+            "答案只能包含 {}（写在双引号之间），以及 C 的 <stdio.h>、<math.h>、<stdint.h>、<assert.h>，不能包含其他文件。";
+            HEADERS[..3].join(", ")
         ),
         Why::Directive => say!(
             lang,
@@ -234,6 +279,26 @@ fn is_pragma(words: &[&str]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn headers_of_c_become_ours_and_no_line_moves() {
+        let text =
+            "#include <stdio.h>\r\n # include \"math.h\" // why\nint x;\n#include <vector>\n";
+        let ours = "#include \"standard_c.h\"";
+        assert_eq!(
+            with_ours(text),
+            format!("{ours}\n{ours}\nint x;\n#include <vector>\n")
+        );
+        for other in [
+            "#include <stdio.h> // a \\",
+            "#include <stdio.h> int x;",
+            "#include <../stdio.h>",
+            "# if <stdio.h>",
+            "#include <stdio.h> // ??/",
+        ] {
+            assert_eq!(with_ours(other), other);
+        }
+    }
 
     #[test]
     fn our_headers_may_be_included_and_a_kernel_be_written() {

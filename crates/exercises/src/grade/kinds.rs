@@ -2,6 +2,7 @@
 
 use cuda_driver::{Finding, FindingKind};
 
+use super::chinese;
 use crate::lang::Lang;
 
 /// What it is.
@@ -107,16 +108,52 @@ pub fn title(kind: FindingKind, lang: Lang) -> &'static str {
     lang.pick(en, zh)
 }
 
-/// What usually causes it; empty where nothing does more than else. In English the simulator says it,
-/// which has looked at the address.
-pub fn usually(finding: &Finding, lang: Lang) -> &str {
-    if lang == Lang::En {
-        return &finding.usually;
+/// What the simulator says of an address a little past the end of what is there.
+const PAST_THE_END: &str = "`<=` where `<` is meant";
+
+/// What usually causes it, in a file with this text; `update`: threads change one place of device memory; empty where nothing does more than else. In English the
+/// simulator says it, which has looked at the address.
+pub fn usually(finding: &Finding, update: bool, text: &str, lang: Lang) -> String {
+    if finding.usually.starts_with(PAST_THE_END) {
+        // Its advice has two halves. Only who wrote a `<=` may have meant a `<`.
+        return match text.lines().any(|line| {
+            let code = line.split("//").next().unwrap_or_default();
+            code.contains("<=")
+        }) {
+            true => say!(
+                lang,
+                "`<=` where `<` is meant, so that one thread more takes part than there are elements",
+                "该写 `<` 的地方写成了 `<=`，结果比元素多一个线程参与"
+            ),
+            false => say!(
+                lang,
+                "threads past the end that no `if (i < n)` keeps out, or an `n` or a stride that is not the number of \
+                 elements",
+                "没有用 `if (i < n)` 排除末尾之后的线程，或者 `n`、步长不是元素的个数"
+            ),
+        };
     }
-    match finding.kind {
+    if update {
+        // No barrier goes between reading and writing.
+        return say!(
+            lang,
+            "two threads with one index, or a sum without `atomicAdd`",
+            "两个线程用了相同的下标，或者求和没有使用 `atomicAdd`"
+        );
+    }
+    match lang {
+        Lang::En => finding.usually.clone(),
+        Lang::Zh => {
+            chinese::of(&finding.usually).unwrap_or_else(|| in_chinese(finding.kind).to_owned())
+        }
+    }
+}
+
+/// The same by the kind of mistake alone.
+fn in_chinese(kind: FindingKind) -> &'static str {
+    match kind {
         FindingKind::OutOfBounds => {
-            "该写 `<` 的地方写成了 `<=`，没有用 `if (i < n)` 排除多余的线程，下标小于零，或者单位弄错\
-             （把字节当成元素，把 pitch 当成宽度）"
+            "下标小于零、超出末尾，或者单位弄错（把字节当成元素，把 pitch 当成宽度）"
         }
         FindingKind::UseAfterFree => "缓冲区已经释放，指针却还保留着",
         FindingKind::NullPointer => "指针从未赋值",

@@ -2,8 +2,9 @@
 
 use anyhow::{Error, Result};
 use common::verify::POISON;
+use cuda_driver::FaultKind;
 
-use super::{Answer, Failure, Stop, checks};
+use super::{Answer, Failure, FailureKind, Stop, checks};
 use crate::data::Step;
 use crate::described::Broken;
 use crate::error::in_words;
@@ -19,9 +20,10 @@ pub fn run(
     case: &Case,
     lang: Lang,
 ) -> Result<Vec<Output>, Stop> {
-    let failed = |message| {
+    let failed = |(message, kind)| {
         Stop::Failed(Failure {
             step: Step::Launch,
+            kind,
             size: case.size.clone(),
             message,
         })
@@ -36,33 +38,50 @@ pub fn run(
     if let Some(changed) = changed {
         return Err(Stop::Failed(Failure {
             step: Step::Right,
+            kind: None,
             size: case.size.clone(),
             message: written(&changed, lang),
         }));
     }
     match outputs.iter().find_map(|output| unwritten(output, lang)) {
-        Some(message) => Err(failed(message)),
+        Some(message) => Err(failed((message, Some(FailureKind::Unwritten)))),
         None => Ok(outputs),
     }
 }
 
-/// Why it did not run through.
-pub fn why(error: &Error, answer: &Answer, lang: Lang) -> String {
+/// Why it did not run through, and what that is.
+pub fn why(error: &Error, answer: &Answer, lang: Lang) -> (String, Option<FailureKind>) {
     if let Some(Unanswered(why)) = error.downcast_ref() {
-        return why.clone();
+        return (why.clone(), None);
     }
     if let Some(fault) = cuda_driver::take_fault() {
-        return checks::stopped(&fault, answer, lang);
+        let kind = match fault.kind {
+            FaultKind::Timeout { .. } => FailureKind::Endless,
+            _ => FailureKind::Stopped,
+        };
+        return (checks::stopped(&fault, answer, lang), Some(kind));
     }
     match error.downcast_ref::<Missing>() {
-        Some(Missing::Kernel(name)) => say!(
+        Some(missing) => (without(missing, lang), Some(FailureKind::Missing)),
+        None => {
+            let why = in_words(error, lang);
+            let said = say!(lang, "It does not run: {}.", "运行失败：{}。"; why);
+            (said, None)
+        }
+    }
+}
+
+/// What is said where the answer lacks something that the course's side names.
+fn without(missing: &Missing, lang: Lang) -> String {
+    match missing {
+        Missing::Kernel(name) => say!(
             lang,
             "There is no kernel `{0}`. It has to be declared as `extern \"C\" __global__ void {0}(…)`, \
              with this name.",
             "找不到核函数 `{0}`。它必须声明为 `extern \"C\" __global__ void {0}(…)`，名字不能改。";
             name
         ),
-        Some(Missing::Variable(name)) => say!(
+        Missing::Variable(name) => say!(
             lang,
             "There is no variable `{0}`. It has to be declared outside of all functions, as in \
              `extern \"C\" {{ __constant__ … {0}; }}`, with this name.",
@@ -70,21 +89,15 @@ pub fn why(error: &Error, answer: &Answer, lang: Lang) -> String {
              名字不能改。";
             name
         ),
-        Some(Missing::Length {
+        Missing::Length {
             name,
             bytes,
             wanted,
-        }) => say!(
+        } => say!(
             lang,
             "The variable `{}` has {} bytes, and should have {}: keep its type and length.",
             "变量 `{}` 占 {} 字节，应为 {} 字节：请不要改动它的类型和长度。";
             name, bytes, wanted
-        ),
-        None => say!(
-            lang,
-            "It does not run: {}.",
-            "运行失败：{}。";
-            in_words(error, lang)
         ),
     }
 }
@@ -120,10 +133,11 @@ fn unwritten(output: &Output, lang: Lang) -> Option<String> {
     }
     Some(say!(
         lang,
-        "{1} of the {2} elements of `{0}` were never written, the first at {3}. Which thread should \
+        "{1} of the {2} elements of `{0}` {4} never written, the first at {3}. Which thread should \
          have written it?",
-        "`{0}` 的 {2} 个元素中有 {1} 个从未写入，第一个在 {3} 处。它本应由哪个线程来写？";
-        output.name, many, got.len(), super::right::place(&output.shape, first)
+        "`{0}` 的 {2} 个元素中有 {1} 个从未写入，第一个在 {3} 处{4}。它本应由哪个线程来写？";
+        output.name, many, got.len(), super::right::place(&output.shape, first),
+        lang.pick(if many == 1 { "was" } else { "were" }, "")
     ))
 }
 

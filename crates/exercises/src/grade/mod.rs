@@ -4,19 +4,26 @@
 
 mod cases;
 mod checks;
+mod chinese;
 mod compile;
 mod constants;
+mod contested;
 mod counters;
 mod includes;
 mod kinds;
 mod launch;
+mod lines;
+mod missing;
 mod modelled;
+mod picture;
 mod right;
+mod signature;
 mod steps;
 mod time;
 mod tokens;
 mod trial;
 mod verdict;
+mod writers;
 
 use std::path::PathBuf;
 
@@ -27,7 +34,7 @@ pub use compile::files as compiler_files;
 pub use compile::ours as compile_ours;
 pub use counters::{line, plain};
 pub use time::{Ours, line as time_line};
-pub use verdict::{Counted, Failure, Timed, Verdict};
+pub use verdict::{Counted, Failure, FailureKind, Timed, Verdict};
 
 use crate::data::Step;
 use crate::exercise::Exercise;
@@ -56,6 +63,8 @@ pub struct Grading<'a> {
     pub architecture: Option<u32>,
     /// What the course's own files take by the simulator's model, where that is known.
     pub ours: Option<Ours>,
+    /// Whether the answer's lines are to be told with their counters.
+    pub lines: bool,
     /// A folder for the compiler of the answer.
     pub scratch: PathBuf,
     /// What that compiler may use.

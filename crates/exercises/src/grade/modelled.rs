@@ -58,28 +58,60 @@ impl<'scope> Beside<'scope> {
         Ok(Some(Beside::Files(files)))
     }
 
-    /// The times.
-    pub fn times(self, host: &dyn Host, bench: &mut Bench, case: &Case, seed: u64) -> Result<Ours> {
+    /// The solution as PTX.
+    pub fn solution(self, exercise: &Exercise, grading: &Grading) -> Result<String> {
+        match self {
+            Beside::Times(_) => {
+                let [solution] = compile::ours(
+                    [exercise.solution],
+                    grading.architecture,
+                    &grading.clang,
+                    grading.lang,
+                )?;
+                Ok(solution)
+            }
+            Beside::Files(files) => {
+                let files = files.join();
+                let files = files.map_err(|_| anyhow!("a compiler's thread has gone"))??;
+                Ok(files.solution)
+            }
+        }
+    }
+
+    /// The times, and what the solution's launches were where they are not known beforehand: counted, so that
+    /// they stand beside the answer's.
+    pub fn times(
+        self,
+        host: &dyn Host,
+        bench: &mut Bench,
+        case: &Case,
+        seed: u64,
+    ) -> Result<(Ours, Vec<LaunchRecord>)> {
         let files = match self {
-            Beside::Times(ours) => return Ok(ours),
+            Beside::Times(ours) => return Ok((ours, Vec::new())),
             Beside::Files(files) => files.join(),
         };
         let files = files.map_err(|_| anyhow!("a compiler's thread has gone"))??;
         cuda_driver::check(Checks::NONE);
-        cuda_driver::profile(false);
         cuda_driver::shuffle(None);
-        let mut modelled = |ptx: &str, watched: Option<u64>| {
+        let mut launches = |ptx: &str, watched: Option<u64>| {
+            cuda_driver::profile(watched.is_some());
             cuda_driver::watch_blocks(watched);
             bench.replace(module::load(ptx)?);
             bench.run(host, case)?;
-            anyhow::Ok(milliseconds(&bench.take_launches()))
+            anyhow::Ok(bench.take_launches())
         };
         // A start file does in all blocks what it does in a few; a solution is looked at as answers are.
-        let start = files.start.map(|start| modelled(&start, None));
-        Ok(Ours {
-            start_ms: start.transpose()?,
-            solution_ms: modelled(&files.solution, Some(seed))?,
-        })
+        let start = files
+            .start
+            .map(|start| launches(&start, None))
+            .transpose()?;
+        let solution = launches(&files.solution, Some(seed))?;
+        let ours = Ours {
+            start_ms: start.map(|start| milliseconds(&start)),
+            solution_ms: milliseconds(&solution),
+        };
+        Ok((ours, solution))
     }
 }
 

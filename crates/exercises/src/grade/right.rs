@@ -11,12 +11,13 @@ use super::{Failure, Stop};
 use crate::data::{Step, Tolerance};
 use crate::host::{Case, Output, Values};
 use crate::lang::Lang;
+use crate::report::WIDTH;
 use crate::text::{columns, padded_left};
 
 /// How many wrong elements of a row of numbers are shown.
 const SHOWN: usize = 6;
 
-/// How many rows and columns of a matrix are shown.
+/// How many rows of a matrix are shown, and at most as many columns.
 const WINDOW: usize = 6;
 
 /// Compares all outputs of a case.
@@ -33,10 +34,16 @@ pub fn verdict(
         None => Ok(()),
         Some(message) => Err(Stop::Failed(Failure {
             step: Step::Right,
+            kind: None,
             size: case.size.clone(),
             message,
         })),
     }
+}
+
+/// The first wrong element of an output.
+pub fn first_wrong(output: &Output, tolerance: Tolerance) -> Option<usize> {
+    wrong(output, tolerance).iter().position(|&it| it)
 }
 
 /// What is wrong with an output; `None` where nothing is.
@@ -44,16 +51,30 @@ fn describe(output: &Output, tolerance: Tolerance, lang: Lang) -> Option<String>
     let wrong = wrong(output, tolerance);
     let first = wrong.iter().position(|&it| it)?;
     let many = wrong.iter().filter(|&&it| it).count();
-    let head = say!(
-        lang,
-        "{} of the {} elements of `{}` are wrong, the first at {}:",
-        "`{2}` 的 {1} 个元素中有 {0} 个不对，第一个在 {3} 处：";
-        grouped(many as u64), grouped(wrong.len() as u64), output.name, place(&output.shape, first)
-    );
-    let (got, mut expected) = (texts(&output.got), texts(&output.expected));
-    if output.secret {
-        expected.fill("?".to_owned());
+    if !output.predicts.is_empty() {
+        return Some(predictions(
+            output.predicts,
+            &wrong,
+            &texts(&output.got),
+            lang,
+        ));
     }
+    if let Some(rows) = output.behind {
+        return Some(behind(rows, &output.shape, &wrong, lang));
+    }
+    let (all, name) = (wrong.len(), output.name);
+    let are = lang.pick(if many == 1 { "is" } else { "are" }, "");
+    let head = match (many, all) {
+        (1, 1) => say!(lang, "The only element of `{}` is wrong:", "`{}` 唯一的元素不对："; name),
+        _ => say!(
+            lang,
+            "{} of the {} elements of `{}` {} wrong, the first at {}{}:",
+            "`{2}` 的 {1} 个元素中有 {0} 个不对{3}，第一个在 {4} 处{5}：";
+            grouped(many as u64), grouped(all as u64), name, are,
+            place(&output.shape, first), lie(&wrong, many, &output.shape, lang)
+        ),
+    };
+    let (got, expected) = (texts(&output.got), texts(&output.expected));
     let shown = match output.shape[..] {
         [.., rows, columns] if rows > 1 && columns > 1 => {
             matrix(&output.shape, first, &wrong, &got, &expected, lang)
@@ -61,6 +82,80 @@ fn describe(output: &Output, tolerance: Tolerance, lang: Lang) -> Option<String>
         _ => list(&output.shape, &wrong, &got, &expected, lang),
     };
     Some(format!("{head}\n{shown}"))
+}
+
+/// How the wrong elements of a row of numbers lie, where that is plain: to the end, in one stretch, or every so
+/// manieth.
+fn lie(wrong: &[bool], many: usize, shape: &[usize], lang: Lang) -> String {
+    let places: Vec<usize> = (0..wrong.len()).filter(|&place| wrong[place]).collect();
+    let (Some(&first), Some(&last)) = (places.first(), places.last()) else {
+        return String::new();
+    };
+    if many < 2 || many == wrong.len() || shape.len() != 1 {
+        return String::new();
+    }
+    let step = places[1] - first;
+    if places.windows(2).any(|pair| pair[1] - pair[0] != step) {
+        return String::new();
+    }
+    match (step, last + 1 == wrong.len()) {
+        (1, true) => say!(lang, ", and all from there on", "，从那里起全都不对"),
+        (1, false) => say!(lang, ", and all up to [{}]", "，直到 [{}] 全都不对"; last),
+        (step, _) => say!(
+            lang,
+            ", and every one {} further up to [{}]",
+            "，从那里起每隔 {} 个一个，直到 [{}]";
+            step, last
+        ),
+    }
+}
+
+/// Which predictions are not what is counted, and not what is.
+fn predictions(things: &[&str], wrong: &[bool], said: &[String], lang: Lang) -> String {
+    let each = things.iter().zip(wrong).zip(said);
+    let each = each.filter(|((_, wrong), _)| **wrong);
+    let each = each.map(|((thing, _), said)| {
+        say!(
+            lang,
+            "`{}`: you said {}; another number is counted.",
+            "`{}`：你的预测是 {}，实际计数是另一个数。";
+            thing, said
+        )
+    });
+    let mut lines: Vec<String> = each.collect();
+    let right = wrong.iter().filter(|&&wrong| !wrong).count();
+    lines.push(say!(
+        lang,
+        "{} of {} right.",
+        "{1} 个中有 {0} 个正确。";
+        right, wrong.len()
+    ));
+    lines.join("\n")
+}
+
+/// Where something was written behind the rows of an output.
+fn behind(rows: &str, shape: &[usize], wrong: &[bool], lang: Lang) -> String {
+    let wide = shape.last().copied().unwrap_or(1).max(1);
+    let words = |row: &[bool]| row.iter().filter(|&&it| it).count();
+    let each = wrong.chunks(wide).map(words).enumerate();
+    let each: Vec<(usize, usize)> = each.filter(|&(_, words)| words > 0).collect();
+    let (row, words) = each.first().copied().unwrap_or_default();
+    let others = match each.len() {
+        0 | 1 => String::new(),
+        many => say!(
+            lang,
+            ", and others behind {} more rows",
+            "，另有 {} 行的行末之后也被改写";
+            many - 1
+        ),
+    };
+    say!(
+        lang,
+        "{} words of 4 bytes behind the end of row {} of `{}` were overwritten{}. What is behind a row is nobody's: \
+         a thread whose column is not below the width may not write.",
+        "`{2}` 第 {1} 行的行末之后有 {0} 个字（每个 4 字节）被改写{3}。行末之后的内存不属于任何线程：列号不小于宽度的线程不能写入。";
+        words, row, rows, others
+    )
 }
 
 /// Which elements are not what they should be. NaN never is.
@@ -146,12 +241,31 @@ fn matrix(
         return String::new();
     };
     let (slice, within) = (first / (rows * columns_of), first % (rows * columns_of));
-    let window = |at: usize, length: usize| {
-        let from = at.saturating_sub(1).min(length.saturating_sub(WINDOW));
-        from..length.min(from + WINDOW)
+    let window = |at: usize, length: usize, most: usize| {
+        let from = at.saturating_sub(1).min(length.saturating_sub(most));
+        from..length.min(from + most)
     };
-    let across = window(within % columns_of, columns_of);
-    let down = window(within / columns_of, rows);
+    let down = window(within / columns_of, rows, WINDOW);
+    // As many columns as fit twice beside each other.
+    let fits = |across: &std::ops::Range<usize>| {
+        let cells = down
+            .clone()
+            .flat_map(|row| across.clone().map(move |column| (row, column)));
+        let wide = cells.map(|(row, column)| {
+            let index = (slice * rows + row) * columns_of + column;
+            got[index].len().max(expected[index].len()) + 2
+        });
+        let wide = wide
+            .max()
+            .unwrap_or(2)
+            .max(across.end.to_string().len() + 1);
+        2 * across.len() * wide + down.end.to_string().len() + 8 <= WIDTH
+    };
+    let mut windows = (2..=WINDOW)
+        .rev()
+        .map(|most| window(within % columns_of, columns_of, most));
+    let narrow = window(within % columns_of, columns_of, 2);
+    let across = windows.find(fits).unwrap_or(narrow);
     let index = |row: usize, column: usize| (slice * rows + row) * columns_of + column;
     let cell = |row: usize, column: usize| {
         let index = index(row, column);
@@ -197,10 +311,15 @@ fn matrix(
         let expected: String = expected.collect();
         lines.push(format!("  {row:>longest$} {got}    {expected}"));
     }
+    let which = match shape {
+        [_, _, _] => say!(lang, "slice {}; ", "第 {} 片；"; slice),
+        _ => String::new(),
+    };
     lines.push(say!(
         lang,
-        "  (columns along x, rows along y; * is wrong)",
-        "  （列沿 x 方向，行沿 y 方向；* 表示不对）"
+        "  ({}columns along x, rows along y; * is wrong)",
+        "  （{}列沿 x 方向，行沿 y 方向；* 表示不对）";
+        which
     ));
     lines.join("\n")
 }
@@ -255,17 +374,33 @@ mod tests {
             shape: shape.to_vec(),
             got,
             expected,
-            secret: false,
+            predicts: &[],
+            behind: None,
+            address: None,
         }
     }
 
     #[test]
     fn what_is_to_be_predicted_is_not_told() {
         let mut predicted = output(&[2], Unsigned(vec![3, 4]), Unsigned(vec![3, 77]));
-        predicted.secret = true;
+        predicted.predicts = &["neighbours", "one_further"];
         let said = describe(&predicted, EXACT, Lang::En).unwrap();
-        assert!(said.contains("[1]  "), "{said}");
-        assert!(said.contains('?') && !said.contains("77"), "{said}");
+        let expected = "`one_further`: you said 4; another number is counted.\n1 of 2 right.";
+        assert_eq!(said, expected);
+    }
+
+    #[test]
+    fn what_is_behind_rows_is_counted_row_by_row() {
+        let mut padding = output(&[3, 4], Unsigned(vec![7; 12]), Unsigned(vec![7; 12]));
+        padding.behind = Some("part");
+        assert_eq!(describe(&padding, EXACT, Lang::En), None);
+        let mut got = vec![7; 12];
+        got[4..7].fill(1);
+        got[8] = 1;
+        padding.got = Unsigned(got);
+        let said = describe(&padding, EXACT, Lang::En).unwrap();
+        let head = "3 words of 4 bytes behind the end of row 1 of `part` were overwritten, and others behind 1 more";
+        assert!(said.starts_with(head), "{said}");
     }
 
     #[test]
@@ -305,10 +440,25 @@ mod tests {
         let got = Unsigned((0..100).collect());
         let expected = Unsigned((0..100).map(|i| if i < 90 { i } else { 7 }).collect());
         let said = describe(&output(&[100], got, expected), EXACT, Lang::En).unwrap();
-        let head = "10 of the 100 elements of `y` are wrong, the first at [90]:\n";
+        let head =
+            "10 of the 100 elements of `y` are wrong, the first at [90], and all from there on:\n";
         assert!(said.starts_with(head), "{said}");
         assert_eq!(said.lines().count(), 2 + SHOWN, "{said}");
         assert!(said.contains("  [90]   90         7\n"), "{said}");
+    }
+
+    #[test]
+    fn how_wrong_elements_lie_is_said_where_it_is_plain() {
+        let said = |wrong: &[usize]| {
+            let all: Vec<bool> = (0..10).map(|place| wrong.contains(&place)).collect();
+            lie(&all, wrong.len(), &[10], Lang::En)
+        };
+        assert_eq!(said(&[2, 3, 4]), ", and all up to [4]");
+        assert_eq!(said(&[1, 4, 7]), ", and every one 3 further up to [7]");
+        assert_eq!(said(&[8, 9]), ", and all from there on");
+        for none in [&[3][..], &[0, 1, 3], &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]] {
+            assert_eq!(said(none), "");
+        }
     }
 
     #[test]
@@ -322,7 +472,7 @@ mod tests {
         let last = said.lines().rev().nth(1).unwrap();
         assert_eq!(
             last,
-            "  11     5     5     5     5     5  1234*         5     5     5     5     5     5"
+            "  11     5     5     5     5  1234*         5     5     5     5     5"
         );
         let short = output(
             &[2, 2],

@@ -9,7 +9,8 @@ use super::compile::{self, Builds};
 use super::modelled::{self, Beside};
 use super::trial::{Conditions, Trial};
 use super::{
-    Answer, Grading, Stop, Subject, Timed, Verdict, cases, checks, constants, counters, time,
+    Answer, Grading, Stop, Subject, Timed, Verdict, cases, checks, constants, counters, lines,
+    picture, signature, time,
 };
 use crate::data::Step;
 use crate::error::open;
@@ -31,7 +32,11 @@ pub fn all(
     (grading.at)(Step::Compile, &[]);
     let lang = grading.lang;
     let (host, builds) = match subject {
-        Subject::Kernel(host) => (host, compile::builds(answer, grading)?),
+        Subject::Kernel(host) => {
+            let builds = compile::builds(answer, grading)?;
+            signature::verdict(exercise.start, &builds.optimised, lang)?;
+            (host, builds)
+        }
         Subject::Host { host, ptx } => {
             let optimised = match ptx.is_empty() {
                 true => NO_KERNEL.to_owned(),
@@ -119,14 +124,37 @@ fn on_simulator(
     checks::verdict(&findings, answer, lang)?;
     (grading.at)(Step::Counters, &case.size);
     constants::verdict(data, &builds.optimised, &case, lang)?;
-    counters::verdict(host, &trial.bench, data, &case, &launches, lang, verdict)?;
+    if grading.lines {
+        verdict.lines = lines::listed(&launches, answer, lang);
+    }
+    let counted = counters::verdict(host, &trial.bench, data, &case, &launches, lang, verdict);
+    if let Err(Stop::Failed(failure)) = counted {
+        let missed: Vec<_> = (data.targets.iter().zip(&verdict.targets))
+            .filter_map(|(target, counted)| (!counted.reached).then_some(target))
+            .collect();
+        let solution = || match beside {
+            Some(beside) => beside.solution(exercise, grading),
+            None => anyhow::bail!("who predicts has launched nothing"),
+        };
+        let run = (host, &mut trial.bench, &case);
+        // Without a picture the verdict is the same.
+        let drawn = picture::of(&missed, run, &launches, (&builds.optimised, solution));
+        verdict.picture = drawn.ok().flatten();
+        let drawn = verdict.picture.as_ref();
+        let drawn = drawn.map(|drawn| crate::picture::text(drawn, &answer.text, lang));
+        return Err(Stop::Failed(failure.because(&drawn.unwrap_or_default())));
+    }
+    counted?;
 
     // Who predicts has launched nothing.
     let Some(beside) = beside else {
         return Ok(());
     };
     (grading.at)(Step::Time, &case.size);
-    let ours = beside.times(host, &mut trial.bench, &case, seed)?;
+    let (ours, solution) = beside.times(host, &mut trial.bench, &case, seed)?;
+    if !solution.is_empty() {
+        counters::beside(data, &solution, verdict, lang);
+    }
     let own = modelled::milliseconds(&launches);
     let timed = Timed::new(own, ours, data.modelled.at_most).within_start();
     time::verdict(timed, Clock::Modelled, &case, lang, verdict)

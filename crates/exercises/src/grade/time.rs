@@ -52,8 +52,9 @@ pub fn take(
     let own = own.map_err(|error| {
         Stop::Failed(Failure {
             step: Step::Time,
+            kind: None,
             size: case.size.clone(),
-            message: launch::why(&error, answer, grading.lang),
+            message: launch::why(&error, answer, grading.lang).0,
         })
     })?;
     let ours = Ours {
@@ -98,6 +99,7 @@ pub fn verdict(
     };
     Err(Stop::Failed(Failure {
         step: Step::Time,
+        kind: None,
         size: case.size.clone(),
         message,
     }))

@@ -3,13 +3,13 @@
 use std::cell::OnceCell;
 
 use common::{Gpu, module};
-use cuda_driver::{Checks, Finding};
+use cuda_driver::{Checks, Finding, LaunchRecord, Traced, Tracing};
 
 use super::compile::Builds;
-use super::{Answer, Failure, Grading, Stop, checks, compile, launch, right};
+use super::{Answer, Failure, Grading, Stop, checks, compile, contested, launch, right, writers};
 use crate::data::{Data, Kind, Step};
 use crate::exercise::Exercise;
-use crate::host::{Bench, Case, Host};
+use crate::host::{Bench, Case, Host, Output};
 use crate::lang::Lang;
 
 /// What every mistake is looked for with; memory is freed by the course's own side.
@@ -136,6 +136,11 @@ impl<'a> Trial<'a> {
                     false => self.attempt(case, conditions.checked(), grading).1,
                 };
                 let reasons = checks::reasons(&findings, self.answer, self.lang);
+                let reasons = match reasons.is_empty() {
+                    // Nothing that is a mistake by itself: then it helps to follow one thread.
+                    true => self.writer(case, conditions.as_written),
+                    false => reasons,
+                };
                 Err(Stop::Failed(failure.because(&reasons)))
             }
             Err(stop) => Err(stop),
@@ -195,7 +200,70 @@ impl<'a> Trial<'a> {
             (grading.at)(Step::Right, &case.size);
             right::verdict(&outputs, self.data.tolerance, case, self.lang)
         });
-        (came, cuda_driver::take_findings())
+        let mut findings = cuda_driver::take_findings();
+        if contested::is_any(&findings) {
+            // Without it the race is told all the same, with lines that are near.
+            let _ = self.give_lines(case, as_written, &mut findings);
+        }
+        (came, findings)
+    }
+
+    /// Runs the answer once more for the lines of races between blocks.
+    fn give_lines(
+        &mut self,
+        case: &Case,
+        as_written: bool,
+        findings: &mut [Finding],
+    ) -> Result<(), Stop> {
+        if let Some(each) = self.each_access(case, as_written)? {
+            contested::give_lines(findings, &each.traces, &each.launches);
+        }
+        Ok(())
+    }
+
+    /// Who wrote the first wrong element, in words; empty where that is not known.
+    fn writer(&mut self, case: &Case, as_written: bool) -> String {
+        let Ok(Some(each)) = self.each_access(case, as_written) else {
+            return String::new();
+        };
+        let (tolerance, answer, lang) = (self.data.tolerance, self.answer, self.lang);
+        let said = writers::of_first_wrong(
+            &each.outputs,
+            tolerance,
+            &each.launches,
+            &each.traces,
+            answer,
+            lang,
+        );
+        said.unwrap_or_default()
+    }
+
+    /// Runs the answer once more, and tells of each access; none where there are too many.
+    fn each_access(&mut self, case: &Case, as_written: bool) -> Result<Option<Each>, Stop> {
+        let launches = self.bench.take_launches();
+        let threads = |launch: &LaunchRecord| {
+            let all = launch.grid.iter().chain(&launch.block);
+            all.map(|&number| u64::from(number)).product::<u64>()
+        };
+        let all = launches.iter().map(threads).sum::<u64>();
+        if !(1..=contested::THREADS).contains(&all) {
+            self.bench.put_back(launches);
+            return Ok(None);
+        }
+        cuda_driver::check(Checks::NONE);
+        cuda_driver::shuffle(None);
+        self.load(as_written)?;
+        cuda_driver::trace(Some(Tracing::Each));
+        let ran = self.bench.run(self.host, case);
+        cuda_driver::trace(None);
+        let traces = self.bench.take_traces();
+        self.bench.put_back(launches.clone());
+        let outputs = ran?.outputs;
+        Ok(Some(Each {
+            launches,
+            traces,
+            outputs,
+        }))
     }
 
     /// Loads the answer anew, so that nothing is there of what an earlier run left in its variables.
@@ -209,6 +277,13 @@ impl<'a> Trial<'a> {
             .replace(module.map_err(|error| compile::not_loaded(&error, self.lang))?);
         Ok(())
     }
+}
+
+/// What a run tells of that tells of each access.
+struct Each {
+    launches: Vec<LaunchRecord>,
+    traces: Vec<(String, Vec<Traced>)>,
+    outputs: Vec<Output>,
 }
 
 /// What is said where results are right in one order and not in another.

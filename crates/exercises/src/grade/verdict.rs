@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::data::Step;
+use crate::picture::Picture;
 
 /// What came of grading an answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,6 +20,10 @@ pub struct Verdict {
     pub counters: Vec<(String, u64)>,
     /// Its time, where one is asked and it came to that.
     pub time: Option<Timed>,
+    /// A warp's access that makes a counter miss its target, beside what was meant.
+    pub picture: Option<Picture>,
+    /// The answer's lines with their counters, where that is asked and it came to that.
+    pub lines: String,
 }
 
 /// Why an answer did not pass.
@@ -26,10 +31,29 @@ pub struct Verdict {
 pub struct Failure {
     /// At which step.
     pub step: Step,
+    /// What it is, where that says more than the step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<FailureKind>,
     /// At which size, x first; empty where it has nothing to do with sizes.
     pub size: Vec<u32>,
     /// What is wrong, why, and what to do.
     pub message: String,
+}
+
+/// What a failure is, where its step alone would mislead: a headline says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FailureKind {
+    /// The kernel ran, and left elements unwritten.
+    Unwritten,
+    /// It was ended because it did not end.
+    Endless,
+    /// It has other parameters than it is launched with.
+    Parameters,
+    /// It lacks a kernel or a variable that the course's side names.
+    Missing,
+    /// It was stopped for what no kernel may do.
+    Stopped,
 }
 
 /// A counter beside its target.
@@ -46,6 +70,9 @@ pub struct Counted {
     pub asked: String,
     /// Whether it is within.
     pub reached: bool,
+    /// What was counted of the solution, where it ran as well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub solution: Option<f64>,
 }
 
 /// What a kernel takes, beside the file that the student began with and the solution, in milliseconds: by
@@ -78,6 +105,8 @@ impl Verdict {
             targets: Vec::new(),
             counters: Vec::new(),
             time: None,
+            picture: None,
+            lines: String::new(),
         }
     }
 
@@ -92,8 +121,17 @@ impl Failure {
     pub fn at(step: Step, message: String) -> Failure {
         Failure {
             step,
+            kind: None,
             size: Vec::new(),
             message,
+        }
+    }
+
+    /// The same, and what it is.
+    pub fn of_kind(self, kind: FailureKind) -> Failure {
+        Failure {
+            kind: Some(kind),
+            ..self
         }
     }
 

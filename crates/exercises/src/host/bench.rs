@@ -6,7 +6,7 @@ use std::rc::Rc;
 use anyhow::{Context as _, Result, bail};
 use common::Gpu;
 use common::timing::{self, Timing};
-use cuda_driver::LaunchRecord;
+use cuda_driver::{LaunchRecord, Traced};
 use cust::error::CudaResult;
 use cust::function::Function;
 use cust::memory::bytemuck::Pod;
@@ -34,6 +34,8 @@ pub struct Bench {
     inputs: Inputs,
     /// Launches that count, so far.
     launches: RefCell<Vec<LaunchRecord>>,
+    /// What they told of their accesses, where that is asked.
+    traces: RefCell<Vec<(String, Vec<Traced>)>>,
     /// The GPU, with the stream to launch on.
     pub gpu: Gpu,
     /// Samples to take of the time of a launch; 0 where only results count.
@@ -60,6 +62,7 @@ impl Bench {
             load_solution: None,
             inputs: Inputs::default(),
             launches: RefCell::default(),
+            traces: RefCell::default(),
             gpu,
             samples: Cell::new(0),
             time: Cell::new(None),
@@ -181,10 +184,12 @@ impl Bench {
     ///
     /// Those of what is done.
     pub fn uncounted<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
-        let before = self.take_launches();
+        let before = (self.take_launches(), self.take_traces());
         let done = work();
         cuda_driver::take_launches();
-        *self.launches.borrow_mut() = before;
+        cuda_driver::take_traces();
+        *self.launches.borrow_mut() = before.0;
+        *self.traces.borrow_mut() = before.1;
         done
     }
 
@@ -193,6 +198,19 @@ impl Bench {
         let mut launches = self.launches.take();
         launches.extend(cuda_driver::take_launches());
         launches
+    }
+
+    /// Gives back launches that were taken, to be taken again.
+    pub fn put_back(&self, launches: Vec<LaunchRecord>) {
+        *self.launches.borrow_mut() = launches;
+    }
+
+    /// What launches told of their accesses since this was last asked, each with its kernel's name: see
+    /// [`cuda_driver::trace`].
+    pub fn take_traces(&self) -> Vec<(String, Vec<Traced>)> {
+        let mut traces = self.traces.take();
+        traces.extend(cuda_driver::take_traces());
+        traces
     }
 
     /// Memory for an output of the kernel, filled so that what it does not write shows.

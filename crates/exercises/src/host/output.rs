@@ -15,8 +15,13 @@ pub struct Output {
     pub got: Values,
     /// What should have.
     pub expected: Values,
-    /// Whether what should have come out is for the student to find out, and not to be shown.
-    pub secret: bool,
+    /// Where the student predicts these: what each is of. What should have come out is for the student to find
+    /// out then, and not shown.
+    pub predicts: &'static [&'static str],
+    /// Where this is what lies behind the rows of another output and is nobody's: the name of that one.
+    pub behind: Option<&'static str>,
+    /// Where the first element was in device memory, where these are elements of one buffer.
+    pub address: Option<u64>,
 }
 
 impl Output {
@@ -33,7 +38,10 @@ impl Output {
     ) -> Result<Output> {
         let mut values = vec![T::default(); got.len()];
         got.copy_to(&mut values)?;
-        Output::of(name, shape, values, expected)
+        Ok(Output {
+            address: Some(got.as_device_ptr().as_raw()),
+            ..Output::of(name, shape, values, expected)?
+        })
     }
 
     /// What a host has already, beside its reference.
@@ -59,14 +67,24 @@ impl Output {
             shape: shape.to_vec(),
             got: T::values(got),
             expected: T::values(expected),
-            secret: false,
+            predicts: &[],
+            behind: None,
+            address: None,
         })
     }
 
-    /// The same, and nobody is told what should have come out.
-    pub fn secret(self) -> Output {
+    /// The same: predictions, of these things, and nobody is told what should have come out.
+    pub fn predicting(self, things: &'static [&'static str]) -> Output {
         Output {
-            secret: true,
+            predicts: things,
+            ..self
+        }
+    }
+
+    /// The same: what lies behind the rows of this output, where nobody may write.
+    pub fn behind(self, rows: &'static str) -> Output {
+        Output {
+            behind: Some(rows),
             ..self
         }
     }

@@ -36,6 +36,8 @@ pub struct Job {
     pub clang: (OsString, String),
     /// What the course's own files take by the simulator's model, where that is known.
     pub ours: Option<Ours>,
+    /// Whether the answer's lines are to be told with their counters.
+    pub lines: bool,
     /// What it may use.
     pub limits: Limits,
     /// A folder for temporary files, which goes when it is done.
@@ -74,6 +76,7 @@ impl Job {
             lang: terms.lang,
             clang: (clang.program().to_owned(), clang.version().to_owned()),
             ours: None,
+            lines: false,
             limits: terms.limits,
             scratch: None,
         }
@@ -146,7 +149,7 @@ pub enum Message {
         size: Vec<u32>,
     },
     /// It is done.
-    Verdict(Verdict),
+    Verdict(Box<Verdict>),
     /// It cannot grade, which says nothing of the answer.
     Broken(String),
 }

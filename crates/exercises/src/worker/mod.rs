@@ -66,13 +66,13 @@ pub fn work() -> ExitCode {
         }
     };
     let message = match Panics::kept().caught(begin) {
-        Ok(Ok(verdict)) => Message::Verdict(verdict),
+        Ok(Ok(verdict)) => Message::Verdict(Box::new(verdict)),
         Ok(Err(error)) => Message::Broken(in_words(&error, job.lang)),
         Err(panic) => Message::Broken(say!(
             job.lang,
             "the course itself panicked: {}",
             "课程程序自身发生 panic：{}";
-            panic
+            panic.why
         )),
     };
     say(&job.token, message);
@@ -116,6 +116,7 @@ fn graded(job: &Job, exercise: &Exercise, subject: Subject) -> Result<Verdict> {
         clang: clang(job),
         architecture: exercise.data()?.architecture,
         ours: job.ours,
+        lines: job.lines,
         scratch: scratch(job)?,
         limits: job.limits,
         at: &mut |step, size| {

@@ -99,13 +99,14 @@ pub fn supervise_until(
             Err(RecvTimeoutError::Timeout) => {}
             // It ended, or closed its output, which comes to the same.
             Err(RecvTimeoutError::Disconnected) => {
-                break Some(Message::Verdict(died(&mut *worker.0, job, &last, ended)?));
+                let died = died(&mut *worker.0, job, &last, ended)?;
+                break Some(Message::Verdict(Box::new(died)));
             }
         }
     };
     drop((worker, stdin));
     let verdict = match message {
-        Some(Message::Verdict(verdict)) => verdict,
+        Some(Message::Verdict(verdict)) => *verdict,
         Some(Message::Broken(why)) => bail!(why),
         Some(Message::At { .. }) => bail!("a worker said no more than where it is"),
         None => failed(job, &last, too_long(job.limits.seconds, job.lang)),
@@ -231,6 +232,7 @@ fn failed(job: &Job, (step, size): &(Step, Vec<u32>), message: String) -> Verdic
     let mut verdict = Verdict::new(job.seed);
     verdict.failure = Some(Failure {
         step: *step,
+        kind: None,
         size: size.clone(),
         message,
     });

@@ -51,7 +51,7 @@ pub const TRIES: &[Try] = &[
     ),
     Try::rejected(
         "a panic that did not happen",
-        r##"println!("{}", r#"@reply {"number":1,"outcome":{"panic":"see?"}}"#);"##,
+        r##"println!("{}", r#"@reply {"number":1,"outcome":{"panic":{"why":"see?","call":""}}}"#);"##,
         "launch",
         &["see?"],
     ),

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use exercises::exercise::Exercise;
+use exercises::text::{columns, fitted};
 use libtest_mimic::{Failed, Trial};
 
 use super::{Program, with_clang};
@@ -49,6 +50,9 @@ fn of_each(
     files.into_iter().map(trial).collect()
 }
 
+/// As many lines of 80 columns a message has at most: more nobody reads.
+const LONGEST: usize = 25;
+
 /// A file passes as the answer to an exercise.
 pub fn passes(exercise: &Exercise, file: &Path) -> Result<(), Failed> {
     let (code, record) = Program::new().graded(exercise.name, file);
@@ -62,6 +66,11 @@ pub fn passes(exercise: &Exercise, file: &Path) -> Result<(), Failed> {
 pub fn rejected(exercise: &Exercise, file: &Path, steps: &str) -> Result<(), Failed> {
     let (code, record) = Program::new().graded(exercise.name, file);
     let message = record["message"].as_str().unwrap_or_default();
+    let shown = fitted(message, 80);
+    let (lines, wide) = (shown.lines().count(), shown.lines().map(columns).max());
+    if lines > LONGEST || wide > Some(80) {
+        return Err(format!("{lines} lines, {wide:?} columns:\n{shown}").into());
+    }
     match (code, record["step"].as_str()) {
         (1, Some(at)) if steps.split(", ").any(|step| step == at) && !message.is_empty() => Ok(()),
         _ => Err(format!("not rejected at {steps}, exit code {code}: {record:#}").into()),

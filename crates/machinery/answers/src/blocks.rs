@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use serde::{Deserialize, Serialize};
 
+use crate::panics::calling;
 use crate::serve::serve;
 
 /// What the student's functions are called with.
@@ -32,8 +33,16 @@ pub fn main(blocks: fn(u32, u32) -> u32, grid: fn(u32, u32, (u32, u32)) -> (u32,
         let (columns, rows) = question.matrix;
         let counts = question.counts.iter();
         Ok(Reply {
-            grid: grid(columns, rows, question.block),
-            blocks: counts.map(|&(count, block)| blocks(count, block)).collect(),
+            grid: {
+                let block = question.block;
+                let call = format!("grid({columns}, {rows}, {block:?})");
+                calling(call, || grid(columns, rows, block))
+            },
+            blocks: counts
+                .map(|&(count, block)| {
+                    calling(format!("blocks({count}, {block})"), || blocks(count, block))
+                })
+                .collect(),
         })
     })
 }

@@ -1,7 +1,30 @@
 //! A panic of the student's code, in words.
 
+use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Mutex, PoisonError};
+
+thread_local! {
+    /// The call of the student's code that is under way, as it would be written.
+    static CALL: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Calls the student's code; where it panics, `call` tells which call it was.
+pub fn calling<T>(call: String, work: impl FnOnce() -> T) -> T {
+    CALL.set(call);
+    let done = work();
+    CALL.take();
+    done
+}
+
+/// What a panic says, and in which call, where that is known.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Panicked {
+    /// The message and the place.
+    pub why: String,
+    /// The call, as `blocks(7, 2)`; empty where it is not known.
+    pub call: String,
+}
 
 /// Keeps what the next panic says, in place of printing it.
 pub struct Panics(Arc<Mutex<String>>);
@@ -22,10 +45,13 @@ impl Panics {
     }
 
     /// Does it; where it panics, the error is what the panic said.
-    pub fn caught<T>(&self, work: impl FnOnce() -> T) -> Result<T, String> {
+    pub fn caught<T>(&self, work: impl FnOnce() -> T) -> Result<T, Panicked> {
         panic::catch_unwind(AssertUnwindSafe(work)).map_err(|_| {
             let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            std::mem::take(&mut *said)
+            Panicked {
+                why: std::mem::take(&mut *said),
+                call: CALL.take(),
+            }
         })
     }
 }

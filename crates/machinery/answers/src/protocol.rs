@@ -31,6 +31,11 @@ pub enum Outcome<R> {
     Data(R),
     /// They returned an error, in words.
     Error(String),
-    /// They panicked: the message and the place.
-    Panic(String),
+    /// They panicked.
+    Panic {
+        /// The message and the place.
+        why: String,
+        /// In which call, as `blocks(7, 2)`; empty where it is not known.
+        call: String,
+    },
 }

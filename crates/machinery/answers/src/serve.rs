@@ -10,7 +10,7 @@ use common::error::in_words;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::panics::Panics;
+use crate::panics::{Panicked, Panics};
 use crate::protocol::{Outcome, Question, REPLY, Reply};
 
 /// Replies to all questions from standard input. The process ends when that closes.
@@ -24,7 +24,7 @@ where
         let outcome = match panics.caught(|| answer(asks)) {
             Ok(Ok(data)) => Outcome::Data(data),
             Ok(Err(error)) => Outcome::Error(in_words(&error)),
-            Err(panic) => Outcome::Panic(panic),
+            Err(Panicked { why, call }) => Outcome::Panic { why, call },
         };
         if say(&Reply { number, outcome }).is_err() {
             return ExitCode::FAILURE; // nobody listens any more

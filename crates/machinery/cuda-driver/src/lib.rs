@@ -45,10 +45,11 @@ mod timed;
 pub mod types;
 
 pub use cuda_sim::check::{Check, Checks, Finding, FindingKind, OtherAccess, Severity};
+pub use cuda_sim::driver::Tracing;
 pub use cuda_sim::exec::Progress;
-pub use cuda_sim::exec::TimeLimit;
 pub use cuda_sim::exec::fault::{Fault, FaultKind, FaultPlace};
-pub use cuda_sim::isa::{AccessClass, AccessSet, Direction, Memory, SourceLine};
+pub use cuda_sim::exec::{TimeLimit, Traced};
+pub use cuda_sim::isa::{AccessClass, AccessKind, AccessSet, Direction, Memory, SourceLine};
 pub use cuda_sim::launch::LaunchRecord;
 pub use cuda_sim::memory::global::MAX_DEVICES;
 pub use cuda_sim::{device, model, profile as counters};
@@ -61,7 +62,7 @@ pub use simulator::device::{device_bus_id, device_memory, device_uuid};
 pub use simulator::interrupt::end_launches_at_ctrl_c;
 pub use simulator::watch::{
     Event, Observer, keep_launches, last_launch, observe, profile, profiling, progress, take_fault,
-    take_last_launch, take_launches,
+    take_last_launch, take_launches, take_traces, trace,
 };
 pub use start::{Backend, Preparation, backend, before_simulating, simulated};
 pub use status::Status;

@@ -47,7 +47,13 @@ fn meaning(key: KeyEvent) -> Option<Key> {
         KeyCode::Char('l') => Key::List,
         KeyCode::Char('s') => Key::Statement,
         KeyCode::Char('r') => Key::Again,
-        KeyCode::Char('q') | KeyCode::Esc => Key::Quit,
+        KeyCode::Char('v') | KeyCode::Esc => Key::Verdict,
+        KeyCode::Up | KeyCode::Char('k') => Key::Move(-1),
+        KeyCode::Down | KeyCode::Char('j') => Key::Move(1),
+        KeyCode::PageUp => Key::Page(-1),
+        KeyCode::PageDown | KeyCode::Char(' ') => Key::Page(1),
+        KeyCode::Enter => Key::Choose,
+        KeyCode::Char('q') => Key::Quit,
         _ => return None,
     })
 }

@@ -9,6 +9,7 @@ mod saves;
 mod screen;
 mod view;
 
+use std::cell::Cell;
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, channel};
@@ -52,6 +53,14 @@ enum Key {
     List,
     Statement,
     Again,
+    /// What came of the answer, from wherever the student is.
+    Verdict,
+    /// So many lines down, or in the list so many exercises; up where it is negative.
+    Move(isize),
+    /// So many screens down.
+    Page(isize),
+    /// The exercise that is marked in the list.
+    Choose,
     Quit,
     Interrupt,
 }
@@ -77,6 +86,12 @@ struct State<'a> {
     /// Where the grading under way is.
     at: Option<(Step, Vec<u32>)>,
     pane: Pane,
+    /// Lines of it that are above the screen.
+    above: Cell<usize>,
+    /// Lines of it that there is room for, as it was drawn last.
+    room: Cell<usize>,
+    /// The number of the exercise that is marked in the list.
+    marked: usize,
 }
 
 /// Watches until the student has enough.
@@ -98,6 +113,9 @@ pub fn run(course: &Course, name: Option<&str>) -> Result<ExitCode> {
         unkept: None,
         at: None,
         pane: Pane::Statement,
+        above: Cell::new(0),
+        room: Cell::new(0),
+        marked: 0,
     };
     let clang = compiler::find(course.lang)?;
     let (to, events) = channel();
@@ -133,11 +151,27 @@ fn follow(
 }
 
 fn pressed(state: &mut State, key: &Key, grader: &mut Grader) -> Result<()> {
+    let all = &crate::course::EXERCISES;
     match key {
+        Key::Move(by) if state.pane == Pane::List => {
+            state.marked = state.marked.saturating_add_signed(*by).min(all.len() - 1);
+        }
+        Key::Move(by) => scroll(state, *by),
+        // A line of the screen before stays in sight.
+        Key::Page(by) => scroll(state, by * state.room.get().saturating_sub(1).cast_signed()),
+        Key::Choose if state.pane == Pane::List => {
+            let chosen = &all[state.marked];
+            if chosen.name != state.exercise.name {
+                change(state, chosen, grader);
+            }
+            show(state, Pane::Statement);
+        }
+        Key::Choose => {}
+        Key::Verdict => show(state, Pane::Report),
         Key::Next => {
             if let Some(next) = after(state) {
                 change(state, next, grader);
-                state.pane = Pane::Statement;
+                show(state, Pane::Statement);
             }
         }
         Key::Hint => {
@@ -149,14 +183,29 @@ fn pressed(state: &mut State, key: &Key, grader: &mut Grader) -> Result<()> {
                     progress.one_more_hint(exercise, hints);
                 });
             }
-            state.pane = Pane::Hint;
+            show(state, Pane::Hint);
         }
-        Key::List => state.pane = Pane::List,
-        Key::Statement => state.pane = Pane::Statement,
+        Key::List => {
+            let here = all.iter().position(|it| it.name == state.exercise.name);
+            state.marked = here.unwrap_or(0);
+            show(state, Pane::List);
+        }
+        Key::Statement => show(state, Pane::Statement),
         Key::Again => grader.begin(state),
         Key::Quit | Key::Interrupt => {}
     }
     Ok(())
+}
+
+/// Shows something from its beginning.
+fn show(state: &mut State, pane: Pane) {
+    state.pane = pane;
+    state.above.set(0);
+}
+
+/// Moves what is shown; the view sees to it that it does not go past its end.
+fn scroll(state: &State, by: isize) {
+    state.above.set(state.above.get().saturating_add_signed(by));
 }
 
 fn hints_shown(state: &State) -> usize {
@@ -181,10 +230,10 @@ fn saved(state: &mut State, file: &str, grader: &mut Grader) {
     };
     if exercise.name != state.exercise.name {
         change(state, exercise, grader);
-        state.pane = Pane::Report;
+        show(state, Pane::Report);
     } else if grader.is_new(state) {
         grader.begin(state);
-        state.pane = Pane::Report;
+        show(state, Pane::Report);
     }
 }
 
@@ -201,7 +250,7 @@ fn over(state: &mut State, graded: Result<Record>) {
         let (exercise, passed) = (state.exercise, record.passed);
         keep(state, |progress| progress.set(exercise, passed));
     } else {
-        state.pane = Pane::Report;
+        show(state, Pane::Report);
     }
     state.last = Some(graded);
 }

@@ -30,8 +30,8 @@ pub fn lines(state: &State, width: usize, height: usize) -> Vec<String> {
         "─".repeat(width.min(100)),
         say!(
             lang,
-            "n next   h hint   s statement   l list   r again   q quit",
-            "n 下一题   h 提示   s 题目   l 列表   r 重新评分   q 退出"
+            "n next  h hint  s statement  v verdict  l list  r again  ↑ ↓ scroll  q quit",
+            "n 下一题  h 提示  s 题目  v 结果  l 列表  r 重新评分  ↑ ↓ 滚动  q 退出"
         ),
     ];
     let room = height.saturating_sub(lines.len() + keys.len());
@@ -43,12 +43,25 @@ pub fn lines(state: &State, width: usize, height: usize) -> Vec<String> {
     let body = visible(&body).replace('\t', "    ");
     let mut shown: Vec<String> = body.lines().flat_map(|line| wrapped(line, width)).collect();
     if shown.len() > room {
-        shown.truncate(room.saturating_sub(1));
-        shown.push(say!(
-            lang,
-            "… (a larger window shows more)",
-            "……（加大窗口可以看到更多）"
-        ));
+        // The last line says what is below.
+        let room = room.saturating_sub(1);
+        let above = state.above.get().min(shown.len() - room);
+        state.above.set(above);
+        state.room.set(room);
+        shown.drain(..above);
+        let below = shown.len().saturating_sub(room);
+        shown.truncate(room);
+        shown.push(match below {
+            0 => say!(lang, "(the end; ↑ goes up)", "（已到末尾，↑ 向上）"),
+            below => say!(
+                lang,
+                "… ({} more lines: ↓, or a page by the space bar)",
+                "……（还有 {} 行：按 ↓，或按空格翻页）";
+                below
+            ),
+        });
+    } else {
+        state.above.set(0);
     }
     shown.resize(room, String::new());
     lines.extend(shown);
@@ -68,7 +81,7 @@ fn now(state: &State) -> String {
             lang,
             "grading: {}, size {} …",
             "正在评分：{}，大小 {} ……";
-            report::doing(*step, lang), report::size(size)
+            report::doing(*step, lang), report::size_of(state.exercise.name, size)
         ),
         (None, None) => say!(lang, "grading …", "正在评分 ……"),
         (None, Some(Ok(record))) if record.passed => say!(lang, "✓ passed", "✓ 通过"),
@@ -81,7 +94,8 @@ fn body(state: &State) -> String {
     match (state.pane, &state.last) {
         (Pane::List, _) => list(state),
         (Pane::Hint, _) => hints(state),
-        (Pane::Statement, _) | (Pane::Report, None) => state.exercise.statement(lang).to_owned(),
+        (Pane::Statement, _) => report::statement(state.exercise, &state.progress, lang),
+        (Pane::Report, None) => say!(lang, "It is being graded.", "正在评分。"),
         (Pane::Report, Some(Err(why))) => why.clone(),
         (Pane::Report, Some(Ok(record))) => {
             let onward = match record.passed {
@@ -105,13 +119,14 @@ fn hints(state: &State) -> String {
 
 /// All exercises, in columns where they are many.
 fn list(state: &State) -> String {
-    let rows = EXERCISES.iter().map(|exercise| {
+    let rows = EXERCISES.iter().enumerate().map(|(number, exercise)| {
+        let marked = if number == state.marked { '>' } else { ' ' };
         let mark = match exercise {
             it if it.name == state.exercise.name => "→",
             it if state.progress.has(it) => "✓",
             _ => " ",
         };
-        format!("{mark} {:<24}", exercise.name)
+        format!("{marked} {mark} {:<24}", exercise.name)
     });
     let rows: Vec<String> = rows.collect();
     let half = rows.len().div_ceil(2);
@@ -119,7 +134,13 @@ fn list(state: &State) -> String {
         let right = rows.get(row + half).map_or("", String::as_str);
         format!("{}  {right}", rows[row])
     });
-    lines.collect::<Vec<_>>().join("\n")
+    let lines = lines.collect::<Vec<_>>().join("\n");
+    let keys = say!(
+        state.course.lang,
+        "↑ ↓ and Enter: work on another one",
+        "↑ ↓ 选择，回车：改做所选的题"
+    );
+    format!("{lines}\n{keys}")
 }
 
 fn cut(line: &mut String, width: usize) {

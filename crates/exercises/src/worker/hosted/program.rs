@@ -129,8 +129,16 @@ impl Program {
                     let said = say!(self.lang, "It does not run: {}.", "运行失败：{}。"; why);
                     return Err(Unanswered(said).into());
                 }
-                Outcome::Panic(why) => {
-                    let said = say!(self.lang, "It panicked: {}", "程序发生 panic：{}"; why);
+                Outcome::Panic { why, call } => {
+                    let said = match call.as_str() {
+                        "" => say!(self.lang, "It panicked: {}", "程序发生 panic：{}"; why),
+                        call => say!(
+                            self.lang,
+                            "`{}` panicked: {}",
+                            "`{}` 发生 panic：{}";
+                            call, why
+                        ),
+                    };
                     return Err(Unanswered(said).into());
                 }
             },

@@ -10,6 +10,8 @@ use super::loads;
 pub struct Cost {
     /// What is counted: a word or two for many of it.
     pub unit: &'static str,
+    /// The same in Chinese.
+    pub chinese: &'static str,
     /// How much of it some instructions take. Of lines this may not add up to that of the total:
     /// shares are of the lines' sum.
     pub of: fn(&Tally) -> u64,
@@ -17,23 +19,31 @@ pub struct Cost {
 
 /// The cost in terms of `resource`, for the lines of a launch with this total.
 pub fn of(resource: Resource, total: &Tally) -> Cost {
-    let (unit, of): (_, fn(&Tally) -> u64) = match resource {
+    let (unit, chinese, of): (_, _, fn(&Tally) -> u64) = match resource {
         Resource::Arithmetic | Resource::Issue | Resource::Launch => {
-            ("warp instructions", |tally| tally.instructions)
+            ("warp instructions", "线程束指令数", |tally| {
+                tally.instructions
+            })
         }
-        Resource::L1Shared => ("wavefronts", wavefronts),
-        Resource::ConstantCache => ("constant requests", |tally| {
+        Resource::L1Shared => ("wavefronts", "波前数", wavefronts),
+        Resource::ConstantCache => ("constant requests", "常量请求数", |tally| {
             tally[AccessClass::ConstantLoad].addresses
         }),
-        Resource::L2 | Resource::Memory => ("sectors of the L2 cache", |tally| {
-            let level = tally.l2();
-            level.read_sectors + level.written_sectors
-        }),
+        Resource::L2 | Resource::Memory => {
+            ("sectors of the L2 cache", "L2 缓存扇区数", |tally| {
+                let level = tally.l2();
+                level.read_sectors + level.written_sectors
+            })
+        }
         // A warp waits far longer for what the L1 cache does not have than for anything else.
-        Resource::Latency if far_loads(total) > 0 => ("loads beyond the L1 cache", far_loads),
-        Resource::Latency => ("loads and barriers", near_loads),
+        Resource::Latency if far_loads(total) > 0 => (
+            "loads beyond the L1 cache",
+            "越过 L1 缓存的读取次数",
+            far_loads,
+        ),
+        Resource::Latency => ("loads and barriers", "读取和同步次数", near_loads),
     };
-    Cost { unit, of }
+    Cost { unit, chinese, of }
 }
 
 /// Requests for which a warp waits until the L2 cache or device memory answers.

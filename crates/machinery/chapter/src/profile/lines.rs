@@ -2,14 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use cuda_driver::counters::{LineProfile, Tally};
+use cuda_driver::counters::{LaunchProfile, LineProfile, Tally};
+use cuda_driver::model::Resource;
 use cuda_driver::{AccessClass, AccessSet, Direction, Memory};
 
+use super::reader::{Reader, right};
 use super::{ProfiledLaunch, cost, source};
 use crate::number::{count, mean};
-
-/// Characters of a line, the text cut off at its end where that takes more.
-const WIDTH: usize = 100;
 
 /// As many lines between two that were executed are shown; more become `…`.
 const GAP: u32 = 4;
@@ -29,6 +28,7 @@ const INDENT: usize = 8;
 /// What is counted beside each line.
 struct Column {
     header: [&'static str; 2],
+    chinese: [&'static str; 2],
     /// Nothing is shown where it is 0.
     count: fn(&Tally) -> u64,
     cell: fn(&Tally) -> String,
@@ -37,42 +37,50 @@ struct Column {
 const COLUMNS: &[Column] = &[
     Column {
         header: ["warp", "instr."],
+        chinese: ["指令", ""],
         count: |tally| tally.instructions,
         cell: |tally| count(tally.instructions),
     },
     Column {
         header: ["active", "lanes"],
+        chinese: ["活跃", "线程"],
         // What has all 32 of them needs no word.
         count: |tally| (32 * tally.instructions).saturating_sub(tally.thread_instructions),
         cell: |tally| mean(tally.thread_instructions, tally.instructions),
     },
     Column {
         header: ["parted", "warps"],
+        chinese: ["分歧", ""],
         count: |tally| tally.divergent_branches,
         cell: |tally| count(tally.divergent_branches),
     },
     Column {
         header: ["global", "sect."],
+        chinese: ["全局", "扇区"],
         count: global_sectors,
         cell: |tally| count(global_sectors(tally)),
     },
     Column {
         header: ["local", "sect."],
+        chinese: ["本地", "扇区"],
         count: local_sectors,
         cell: |tally| count(local_sectors(tally)),
     },
     Column {
         header: ["shared", "wavef."],
+        chinese: ["共享", "波前"],
         count: cost::shared_wavefronts,
         cell: |tally| count(cost::shared_wavefronts(tally)),
     },
     Column {
         header: ["const.", "reqs"],
+        chinese: ["常量", "请求"],
         count: constants,
         cell: |tally| count(constants(tally)),
     },
     Column {
         header: ["atomic", "reqs"],
+        chinese: ["原子", "请求"],
         count: atomics,
         cell: |tally| count(atomics(tally)),
     },
@@ -105,7 +113,28 @@ pub fn of(launched: &ProfiledLaunch) -> String {
         return format!("{name}: no lines were counted.");
     };
     let cost = cost::of(time.binding, &profile.total);
+    let reader = Reader {
+        width: WIDTH,
+        chinese: false,
+        text: &source::lines,
+    };
+    format!(
+        "{name}: bound by {}; shares of the {}.\n{}",
+        time.binding,
+        cost.unit,
+        listing(profile, time.binding, &reader)
+    )
+}
+
+/// Characters of a line of a chapter's.
+const WIDTH: usize = 100;
+
+/// The lines that a launch executed with their counters, those marked that take a large part of the resource
+/// which binds it.
+pub fn listing(profile: &LaunchProfile, binding: Resource, reader: &Reader) -> String {
+    let cost = cost::of(binding, &profile.total);
     let listing = Listing {
+        reader,
         columns: COLUMNS
             .iter()
             .filter(|column| (column.count)(&profile.total) > 0)
@@ -121,36 +150,37 @@ pub fn of(launched: &ProfiledLaunch) -> String {
     for LineProfile { file, line, tally } in &profile.lines {
         files.entry(file).or_default().insert(*line, tally);
     }
-    let mut parts = vec![format!(
-        "{name}: bound by {}; shares of the {}.",
-        time.binding, cost.unit
-    )];
-    for (file, lines) in &files {
-        parts.push(listing.file(file, lines));
-    }
-    parts.join("\n")
+    let parts = files.iter().map(|(file, lines)| listing.file(file, lines));
+    parts.collect::<Vec<_>>().join("\n")
 }
 
-struct Listing {
+struct Listing<'a> {
+    reader: &'a Reader<'a>,
     columns: Vec<&'static Column>,
     cost: fn(&Tally) -> u64,
     all: u64,
 }
 
-impl Listing {
+impl Listing<'_> {
     fn file(&self, file: &str, lines: &BTreeMap<u32, &Tally>) -> String {
         let (text, missing) = match file {
             "" => (
                 Vec::new(),
-                Some("The PTX names no source: these are its own lines.".to_owned()),
+                Some(self.reader.pick(
+                    "The PTX names no source: these are its own lines.",
+                    "PTX 没有注明源文件：以下是 PTX 自身的行。",
+                )),
             ),
-            file => match source::lines(file) {
+            file => match (self.reader.text)(file) {
                 Ok(text) => (text, None),
                 Err(missing) => (Vec::new(), Some(missing)),
             },
         };
         let mut listed: Vec<String> = missing.into_iter().collect();
         listed.extend(self.headers(file));
+        let nameless = self
+            .reader
+            .pick("(the compiler names no line)", "（编译器没有注明行号）");
         let mut last = None;
         for number in shown(lines, &text) {
             if last.is_some_and(|last| number > last + 1) {
@@ -159,7 +189,7 @@ impl Listing {
             last = Some(number);
             let text = match number.checked_sub(1) {
                 Some(index) => text.get(index as usize).map_or("", String::as_str),
-                None => "(the compiler names no line)",
+                None => nameless.as_str(),
             };
             listed.push(self.line(number, lines.get(&number).copied(), text));
         }
@@ -169,11 +199,20 @@ impl Listing {
     /// Two lines over the columns, the file's name over the text.
     fn headers(&self, file: &str) -> [String; 2] {
         let row = |index: usize, share: &str, text: &str| {
-            let cells = self.columns.iter().map(|column| column.header[index]);
-            let cells: String = cells.map(|cell| format!("{cell:>CELL$}")).collect();
-            cut(&format!("{share:>SHARE$}{cells}{:>NUMBER$}  {text}", ""))
+            let chinese = self.reader.chinese;
+            let cells = self.columns.iter().map(|column| match chinese {
+                false => column.header[index],
+                true => column.chinese[index],
+            });
+            let cells: String = cells.map(|cell| right(cell, CELL)).collect();
+            let share = right(share, SHARE);
+            self.reader
+                .cut(&format!("{share}{cells}{:>NUMBER$}  {text}", ""))
         };
-        [row(0, "share", ""), row(1, "", file)]
+        [
+            row(0, &self.reader.pick("share", "占比"), ""),
+            row(1, "", file),
+        ]
     }
 
     /// A line with its counters, or without where none of it was executed.
@@ -205,7 +244,7 @@ impl Listing {
         };
         let code = text.trim_start();
         let indent = (text.len() - code.len()).min(INDENT);
-        cut(&format!(
+        self.reader.cut(&format!(
             "{counters}{number:>NUMBER$}  {:indent$}{code}",
             ""
         ))
@@ -257,17 +296,6 @@ fn beginning(line: u32, text: &[String]) -> u32 {
         first -= 1;
     }
     first
-}
-
-/// At most [`WIDTH`] characters, the last of them `…` where there were more.
-fn cut(line: &str) -> String {
-    let line = line.trim_end();
-    if line.chars().count() <= WIDTH {
-        return line.to_owned();
-    }
-    let mut kept: String = line.chars().take(WIDTH - 1).collect();
-    kept.push('…');
-    kept
 }
 
 #[cfg(test)]
@@ -450,13 +478,5 @@ mod tests {
         assert_eq!(shown_of(&[5, 6], &code), [5, 6]);
         assert_eq!(shown_of(&[8], &code), [8]);
         assert_eq!(shown_of(&[1], &code), [1]);
-    }
-
-    #[test]
-    fn long_lines_are_cut() {
-        assert_eq!(cut(&"é".repeat(WIDTH)), "é".repeat(WIDTH));
-        let long = cut(&"é".repeat(WIDTH + 1));
-        assert_eq!(long.chars().count(), WIDTH);
-        assert!(long.ends_with('…'));
     }
 }

@@ -4,9 +4,10 @@
 //! Nothing is counted here: the simulator does that, and a GPU's profiler.
 
 mod advice;
-mod cost;
+pub mod cost;
 mod lines;
 mod ncu;
+mod reader;
 mod record;
 #[cfg(test)]
 mod sample;
@@ -17,7 +18,9 @@ use cuda_driver::{AccessSet, Direction, LaunchRecord, Memory};
 
 use crate::flags::Detail;
 
+pub use lines::listing;
 pub use ncu::command as ncu_command;
+pub use reader::Reader;
 pub use record::Record;
 
 /// A launch of a report's results.

@@ -148,6 +148,9 @@ pub fn run(context: ContextId, stream: StreamId, kernel: &Kernel) -> Result<(), 
     let mut launched = driver.launch(context, stream, &kernel.config())?;
     drop(interruptible);
     name_kernels(&mut launched);
+    if let Some(record) = &launched.record {
+        watch::traced(&record.kernel, std::mem::take(&mut launched.trace));
+    }
     watch::finished(launched.record, launched.fault.as_ref());
     drop(driver);
     let said = launched.fault.as_ref().and_then(Fault::finding);

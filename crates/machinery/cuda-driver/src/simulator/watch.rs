@@ -4,11 +4,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use cuda_sim::check::Finding;
-use cuda_sim::exec::{Fault, Progress, Watch};
+use cuda_sim::driver::Tracing;
+use cuda_sim::exec::{Fault, Progress, Traced, Watch};
 use cuda_sim::launch::LaunchRecord;
 
-use super::lock;
 use super::queue::{self, Awaited};
+use super::{lock, machine};
 
 /// Shows how far the launch under way is. It can be read without the machine's lock, which the
 /// launch holds.
@@ -19,6 +20,9 @@ static LAST: Mutex<Option<LaunchRecord>> = Mutex::new(None);
 
 /// What launches did, where they are kept, since they were last taken.
 static KEPT: Mutex<Option<Vec<LaunchRecord>>> = Mutex::new(None);
+
+/// Accesses of launches, with the kernel's name, since they were last taken.
+static TRACES: Mutex<Vec<(String, Vec<Traced>)>> = Mutex::new(Vec::new());
 
 /// The last fault that was not taken.
 static FAULT: Mutex<Option<Fault>> = Mutex::new(None);
@@ -76,6 +80,29 @@ pub fn profile(on: bool) {
 /// Whether [`profile`] is on.
 pub fn profiling() -> bool {
     PROFILE.load(Ordering::Relaxed)
+}
+
+/// Sets which accesses launches on the simulator tell of from now on: the addresses of a warp, and what they
+/// come to. They take several times as long. On a GPU it changes nothing.
+pub fn trace(tracing: Option<Tracing>) {
+    queue::wait(Awaited::All);
+    if let Ok(mut driver) = machine() {
+        driver.trace(tracing);
+    }
+}
+
+/// Those of the launches since this was last asked, in order, each with its kernel's name; of launches that
+/// faulted, and of those before [`trace`], there are none.
+pub fn take_traces() -> Vec<(String, Vec<Traced>)> {
+    queue::wait(Awaited::All);
+    std::mem::take(&mut lock(&TRACES))
+}
+
+/// Keeps what a launch told of its accesses.
+pub fn traced(kernel: &str, trace: Vec<Traced>) {
+    if !trace.is_empty() {
+        lock(&TRACES).push((kernel.to_owned(), trace));
+    }
 }
 
 /// What the last launch on the simulator did, whatever thread it was from; `None` before any,

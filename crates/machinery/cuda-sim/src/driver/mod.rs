@@ -41,7 +41,7 @@ pub use context::{ContextStack, Limit};
 pub use error::CudaError;
 pub use handle::{ContextId, EventId, FunctionId, KernelId, LibraryId, ModuleId, StreamId};
 pub use image::{ArrayDescription, Resource};
-pub use launch::{LaunchConfig, LaunchOutcome};
+pub use launch::{LaunchConfig, LaunchOutcome, Tracing};
 pub use memcpy::{Memcpy, MemcpyAddress, MemcpyOperand};
 pub use memset::{Memset, MemsetValue};
 pub use module::{ModuleError, check_source};
@@ -69,6 +69,8 @@ pub struct Driver {
     time_limit: Option<TimeLimit>,
     checks: Checks,
     conditions: Conditions,
+    /// Which accesses launches tell of.
+    tracing: Option<Tracing>,
     /// What was still allocated when contexts were destroyed, since somebody last asked.
     leaks: Vec<Finding>,
     handles: handle::HandleCounter,
@@ -107,6 +109,7 @@ impl Driver {
             time_limit,
             checks: Checks::NONE,
             conditions: Conditions::USUAL,
+            tracing: None,
             leaks: Vec::new(),
             handles: handle::HandleCounter::new(),
             contexts: BTreeMap::new(),
@@ -132,6 +135,11 @@ impl Driver {
     /// How launches run from now on, and what memory holds that is allocated from now on.
     pub fn set_conditions(&mut self, conditions: Conditions) {
         self.conditions = conditions;
+    }
+
+    /// Which accesses launches tell of from now on; see [`LaunchOutcome::trace`].
+    pub fn trace(&mut self, tracing: Option<Tracing>) {
+        self.tracing = tracing;
     }
 
     /// How many devices the machine has.

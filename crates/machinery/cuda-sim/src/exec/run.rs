@@ -3,7 +3,7 @@
 use super::fault::{Fault, Miss, Sizes};
 use super::share::run_blocks;
 use super::sm::{Grid, Launch, Program};
-use super::trace::{self, Traced};
+use super::trace::{self, Trace, Traced};
 use super::{helpers, kept};
 use crate::check::{self, Finding};
 use crate::device::DeviceSpec;
@@ -18,7 +18,7 @@ pub struct Outcome {
     pub counted: Counted,
     /// Between device memory and the L2 cache.
     pub traffic: DeviceTraffic,
-    /// Each access, block by block, if that was asked for.
+    /// Each access, block by block, or the costliest ones, if that was asked for.
     pub trace: Vec<Traced>,
     /// What the kernel printed, block by block.
     pub printed: Vec<u8>,
@@ -58,7 +58,7 @@ pub fn run(
     };
     let fault = grid.take_fault();
     let mut all: Option<Counted> = None;
-    let (mut printed, mut traced) = (Vec::new(), Vec::new());
+    let (mut printed, mut trace) = (Vec::new(), None::<Box<Trace>>);
     let mut ledger = check::Ledger::default();
     for part in done {
         match &mut all {
@@ -66,7 +66,10 @@ pub fn run(
             None => all = Some(part.counted),
         }
         printed.extend(part.printed);
-        traced.extend(part.traced);
+        match (&mut trace, part.trace) {
+            (Some(all), Some(part)) => all.add(*part),
+            (all, part) => *all = part,
+        }
         ledger.add(part.ledger);
     }
     let counted = all.unwrap_or_else(|| Counted::new(&program.listing));
@@ -112,7 +115,7 @@ pub fn run(
     Ok(Outcome {
         counted,
         traffic: grid.regions.traffic(device.l2_bytes.into()),
-        trace: trace::traced(&program.listing, traced),
+        trace: trace.map_or_else(Vec::new, |trace| trace::traced(&program.listing, *trace)),
         printed,
         findings,
     })

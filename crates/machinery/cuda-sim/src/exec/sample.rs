@@ -11,6 +11,7 @@
 //! scheduling.
 
 use super::observe::Caches;
+use super::trace::Trace;
 use crate::device::DeviceSpec;
 use crate::profile::collect::LaunchPart;
 use rand_pcg::Pcg32;
@@ -42,6 +43,9 @@ pub enum Observe {
     /// The same, and each access is told of by itself: for launches of a few blocks, whose warps then
     /// run one by one.
     Trace,
+    /// As [`Self::Trace`], but of each instruction only the costliest access is told of, so that the
+    /// launch may have any number of blocks.
+    Costliest,
 }
 
 /// What of a launch is observed.
@@ -123,9 +127,15 @@ impl Sample {
         left
     }
 
-    /// Whether each access is told of.
+    /// Whether accesses are told of.
     pub fn traces(&self) -> bool {
-        self.observe == Observe::Trace
+        matches!(self.observe, Observe::Trace | Observe::Costliest)
+    }
+
+    /// What they are to be noted in, where they are told of.
+    pub fn trace(&self) -> Option<Box<Trace>> {
+        let costliest = self.observe == Observe::Costliest;
+        self.traces().then(|| Box::new(Trace::new(costliest)))
     }
 
     /// What part a block is in.
@@ -140,7 +150,7 @@ impl Sample {
             Observe::Nothing => LaunchPart::Plain,
             _ if sampled => LaunchPart::Sample,
             Observe::Sample => LaunchPart::Plain,
-            Observe::Everything | Observe::Trace => LaunchPart::Rest,
+            Observe::Everything | Observe::Trace | Observe::Costliest => LaunchPart::Rest,
         }
     }
 

@@ -4,7 +4,7 @@ use super::block::Block;
 use super::queue::{Queue, Taken};
 use super::sm::{Grid, Sm};
 use super::time_limit::{Call, SHORT};
-use super::trace::TracedAccess;
+use super::trace::Trace;
 use super::{checked, kept};
 use crate::check::Ledger;
 use crate::profile::collect::{Counted, LaunchPart};
@@ -18,7 +18,7 @@ const PATIENCE: u64 = 1 << 24;
 pub struct Done {
     pub counted: Counted,
     pub printed: Vec<(u64, Vec<u8>)>,
-    pub traced: Vec<(u64, TracedAccess)>,
+    pub trace: Option<Box<Trace>>,
     pub ledger: Ledger,
 }
 
@@ -100,7 +100,7 @@ pub fn run_blocks(grid: &Arc<Grid>, resident: usize, may_call: bool) -> Done {
     let done = Done {
         counted,
         printed: std::mem::take(&mut sm.printed),
-        traced: std::mem::take(&mut sm.traced),
+        trace: sm.trace.take(),
         ledger: sm
             .checker
             .take()

@@ -37,7 +37,10 @@ impl Sm {
                 shapes.resize_with(sites.len(), Shapes::default);
                 let noted = std::mem::take(&mut self.noted);
                 let mut observer = Observer::new(sites, shapes, noted, caches);
-                observer.trace = self.grid.sample.traces().then(Vec::new);
+                observer.trace = self.trace.take();
+                if let Some(trace) = &mut observer.trace {
+                    trace.begin(self.block.number);
+                }
                 self.observer = Some(Box::new(observer));
             }
             None => {
@@ -84,9 +87,7 @@ impl Sm {
             self.shapes = observer.shapes;
             self.noted = observer.noted;
             self.block.caches = Some(observer.caches);
-            let accesses = observer.trace.into_iter().flatten();
-            let number = self.block.number;
-            self.traced.extend(accesses.map(|access| (number, access)));
+            self.trace = observer.trace;
         }
         finished
     }

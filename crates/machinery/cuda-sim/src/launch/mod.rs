@@ -24,7 +24,7 @@ pub struct Report {
     pub time: Modelled,
     /// What was counted line by line, if that was asked for.
     pub profile: Option<LaunchProfile>,
-    /// Each access, block by block, if that was asked for.
+    /// Each access, block by block, or the costliest ones, if that was asked for.
     pub trace: Vec<Traced>,
     /// What the kernel printed, block by block.
     pub printed: Vec<u8>,
@@ -69,8 +69,12 @@ pub fn launch(
         threads,
     };
     let time = memo::time(program, launch.kernel, &finished);
-    let profile = matches!(launch.observed(), Observe::Everything | Observe::Trace)
-        .then(|| collect::profile(listing, &counted, &counts, traffic));
+    let profile = match launch.observed() {
+        Observe::Nothing | Observe::Sample => None,
+        Observe::Everything | Observe::Trace | Observe::Costliest => {
+            Some(collect::profile(listing, &counted, &counts, traffic))
+        }
+    };
     kept::give_back(program, counted);
     Ok(Report {
         counts,

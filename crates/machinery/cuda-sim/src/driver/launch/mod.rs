@@ -16,7 +16,7 @@ use self::limits::check_launch;
 use super::timeline::Engine;
 use super::{ContextId, CudaError, Driver, FunctionId, Limit, StreamId};
 use crate::check::Finding;
-use crate::exec::{Fault, FaultKind, Heap, Observe, Watch};
+use crate::exec::{Fault, FaultKind, Heap, Observe, Traced, Watch};
 use crate::launch::{Launch, LaunchRecord, launch};
 
 /// What to launch and how: the arguments of `cuLaunchKernel`.
@@ -40,6 +40,15 @@ pub struct LaunchConfig<'a> {
     pub profile: bool,
 }
 
+/// Which accesses a launch tells of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tracing {
+    /// Each one, block by block: for launches of a few blocks.
+    Each,
+    /// Of each instruction the costliest.
+    Costliest,
+}
+
 /// What came of a launch that was accepted.
 #[derive(Debug, Default)]
 pub struct LaunchOutcome {
@@ -51,6 +60,8 @@ pub struct LaunchOutcome {
     pub fault: Option<Fault>,
     /// What checks found, errors first.
     pub findings: Vec<Finding>,
+    /// Its accesses, where [`Driver::trace`] asked for them.
+    pub trace: Vec<Traced>,
 }
 
 impl Driver {
@@ -117,10 +128,11 @@ impl Driver {
             time_limit: self.time_limit,
             threads: None,
             watch: config.watch,
-            observe: if config.profile {
-                Observe::Everything
-            } else {
-                Observe::Sample
+            observe: match (self.tracing, config.profile) {
+                (Some(Tracing::Each), _) => Observe::Trace,
+                (Some(Tracing::Costliest), _) => Observe::Costliest,
+                (None, true) => Observe::Everything,
+                (None, false) => Observe::Sample,
             },
             checks: self.checks,
             conditions: self.conditions,
@@ -147,6 +159,7 @@ impl Driver {
                     }),
                     fault: None,
                     findings: report.findings,
+                    trace: report.trace,
                 })
             }
             Err(mut fault) => {
@@ -157,6 +170,7 @@ impl Driver {
                     record: None,
                     fault: Some(fault),
                     findings,
+                    trace: Vec::new(),
                 })
             }
         }

@@ -6,7 +6,7 @@ use super::noted::Noted;
 use crate::exec::cpu::Cpu;
 use crate::exec::gang::MOST;
 use crate::exec::spread::GangTraffic;
-use crate::exec::trace::TracedAccess;
+use crate::exec::trace::{Trace, TracedAccess};
 use crate::lanes::LANES;
 use crate::profile::shape::Shapes;
 use crate::profile::site::SiteCounts;
@@ -33,8 +33,8 @@ pub struct Observer {
     notes: bool,
     /// The accesses that were noted.
     pub noted: Noted,
-    /// A list of the accesses themselves, if the launch is traced.
-    pub trace: Option<Vec<TracedAccess>>,
+    /// The accesses themselves, if the launch is traced.
+    pub trace: Option<Box<Trace>>,
 }
 
 impl Observer {
@@ -256,31 +256,28 @@ impl Observer {
     }
 }
 
-/// Adds an access to the list of a traced launch.
+/// Tells of an access, if the launch is traced.
 #[inline(always)]
 fn tell(
-    trace: &mut Option<Vec<TracedAccess>>,
+    trace: &mut Option<Box<Trace>>,
     places: &[usize],
     slot: usize,
     at: &[u64; LANES],
     mask: u32,
     lines: &AccessCost,
 ) {
-    #[cold]
-    fn note(trace: &mut Vec<TracedAccess>, access: TracedAccess) {
-        trace.push(access);
-    }
     if let (Some(trace), &[warp]) = (trace, places) {
-        let access = TracedAccess {
+        let (units, wavefronts) = (lines.traffic.sectors, lines.traffic.wavefronts);
+        let conflicts = lines.conflicts;
+        trace.note(slot, [units, wavefronts, conflicts], || TracedAccess {
             warp,
             slot,
             mask,
             at: *at,
-            units: lines.traffic.sectors,
-            wavefronts: lines.traffic.wavefronts,
-            conflicts: lines.conflicts,
-        };
-        note(trace, access);
+            units,
+            wavefronts,
+            conflicts,
+        });
     }
 }
 

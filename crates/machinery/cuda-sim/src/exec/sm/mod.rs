@@ -25,7 +25,7 @@ use super::order::Order;
 use super::spread::Spreads;
 use super::threads::Threads;
 use super::time_limit::Looks;
-use super::trace::TracedAccess;
+use super::trace::Trace;
 use super::warp::{NOWHERE, Turn};
 use super::window::{LocalPool, WindowPool};
 use crate::check::Checker;
@@ -128,8 +128,8 @@ pub struct Sm {
     pub locals: LocalPool,
     /// What kernels printed, by block.
     pub printed: Vec<(u64, Vec<u8>)>,
-    /// What they accessed, by block, if the launch is traced.
-    pub traced: Vec<(u64, TracedAccess)>,
+    /// What they accessed, if the launch is traced.
+    pub trace: Option<Box<Trace>>,
 }
 
 /// A program's code, plain or the copies that count as they run.
@@ -215,7 +215,7 @@ impl Sm {
             windows,
             locals,
             printed: Vec::new(),
-            traced: Vec::new(),
+            trace: grid.sample.trace(),
             grid,
         }
     }

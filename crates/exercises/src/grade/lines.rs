@@ -1,0 +1,67 @@
+//! The answer's own lines with their counters, those marked that take a large part of what its kernels wait for.
+
+use chapter::profile::{Reader, cost, listing};
+use cuda_driver::LaunchRecord;
+use cuda_driver::model::Resource;
+
+use super::{Answer, compile};
+use crate::lang::Lang;
+
+/// Columns of a line.
+const WIDTH: usize = 80;
+
+/// The lines of the answer, kernel by kernel.
+pub fn listed(launches: &[LaunchRecord], answer: &Answer, lang: Lang) -> String {
+    let mut kernels: Vec<LaunchRecord> = Vec::new();
+    for launch in launches {
+        match kernels.iter_mut().find(|it| it.kernel == launch.kernel) {
+            Some(known) => known.add(launch),
+            None => kernels.push(launch.clone()),
+        }
+    }
+    let own = answer.shown.rsplit(['/', '\\']).next().unwrap_or_default();
+    let text = |file: &str| {
+        let own = file == compile::NAME;
+        let lines = own.then(|| answer.text.lines().map(|line| line.replace('\t', "    ")));
+        let lines = lines.map(Iterator::collect);
+        lines.ok_or_else(|| say!(lang, "In {}:", "在 {} 中："; file))
+    };
+    let reader = Reader {
+        width: WIDTH,
+        chinese: lang == Lang::Zh,
+        text: &text,
+    };
+    let kernel = |launch: &LaunchRecord| {
+        let profile = launch.profile.as_ref()?;
+        let binding = launch.time.binding;
+        let cost = cost::of(binding, &profile.total);
+        let head = say!(
+            lang,
+            "`{}` is bound by {}; shares are of the {}, and > marks 10 % and more.",
+            "`{}` 的瓶颈是{}；占比按{}计算，> 标出占 10 % 以上的行。";
+            launch.kernel, bound(binding, lang), lang.pick(cost.unit, cost.chinese)
+        );
+        let lines = listing(profile, binding, &reader).replace(compile::NAME, own);
+        Some(format!("{head}\n{lines}"))
+    };
+    let kernels: Vec<String> = kernels.iter().filter_map(kernel).collect();
+    kernels.join("\n\n")
+}
+
+/// What a kernel waits for, in words.
+fn bound(resource: Resource, lang: Lang) -> String {
+    match lang {
+        Lang::En => resource.to_string(),
+        Lang::Zh => match resource {
+            Resource::Arithmetic => "计算单元",
+            Resource::Issue => "指令发射",
+            Resource::L1Shared => "L1 缓存和共享内存",
+            Resource::ConstantCache => "常量缓存",
+            Resource::L2 => "L2 缓存",
+            Resource::Memory => "设备内存",
+            Resource::Latency => "延迟",
+            Resource::Launch => "启动开销",
+        }
+        .to_owned(),
+    }
+}

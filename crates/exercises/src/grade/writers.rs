@@ -1,0 +1,129 @@
+//! Who wrote a wrong element: the thread and the line, or nobody. With that a student can follow one thread by hand.
+
+use cuda_driver::{AccessClass, Direction, LaunchRecord, Memory, Traced};
+
+use super::checks::{at, who};
+use super::{Answer, right};
+use crate::data::Tolerance;
+use crate::host::Output;
+use crate::lang::Lang;
+
+/// What is said of the first wrong element of these outputs, by the accesses of the launches that they came of;
+/// none where there is none, or where it is not known in which memory it was.
+pub fn of_first_wrong(
+    outputs: &[Output],
+    tolerance: Tolerance,
+    launches: &[LaunchRecord],
+    traces: &[(String, Vec<Traced>)],
+    answer: &Answer,
+    lang: Lang,
+) -> Option<String> {
+    let (output, index) = outputs
+        .iter()
+        .find_map(|output| Some((output, right::first_wrong(output, tolerance)?)))?;
+    let address = output.address? + 4 * index as u64;
+    let place = right::place(&output.shape, index);
+    let mut writers = Vec::new();
+    for (kernel, trace) in traces {
+        let Some(launch) = launches.iter().find(|launch| launch.kernel == *kernel) else {
+            continue;
+        };
+        for access in trace {
+            let writes = AccessClass::of(access.kind, access.memory)
+                .is_some_and(|class| class.row().direction != Direction::Reads);
+            if access.memory != Memory::Global || !writes {
+                continue;
+            }
+            let lanes = (0..access.addresses.len()).filter(|lane| access.mask >> lane & 1 == 1);
+            for lane in lanes {
+                let from = access.addresses[lane];
+                if (from..from + access.bytes).contains(&address) {
+                    writers.push((launch, access, lane));
+                }
+            }
+        }
+    }
+    let Some((launch, access, lane)) = writers.last() else {
+        return Some(say!(
+            lang,
+            "No thread has written {}: it is what it was before the launch.",
+            "没有线程写过 {}：它还是启动之前的值。";
+            place
+        ));
+    };
+    let index = |number: u64, [x, y, _]: [u32; 3]| {
+        let [x, y] = [x, y].map(u64::from);
+        [number % x, number / x % y, number / x / y].map(|number| number as u32)
+    };
+    let block = index(access.block, launch.grid);
+    let thread = index((access.warp * 32 + lane) as u64, launch.block);
+    let who = who(&launch.kernel, block, Some(thread), lang);
+    let head = match writers.len() {
+        1 => say!(lang, "{} was written by:", "{} 由它写入："; place),
+        many => say!(
+            lang,
+            "{} was written {} times, the last time by:",
+            "{} 被写了 {} 次，最后一次由它写入：";
+            place, many
+        ),
+    };
+    Some(format!(
+        "{head}\n{}",
+        at(&who, "", &access.source, answer, lang)
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use cuda_driver::{AccessKind, SourceLine};
+
+    use super::*;
+    use crate::host::Values;
+
+    const EXACT: Tolerance = Tolerance {
+        ulps: Some(0),
+        relative: None,
+        absolute: None,
+    };
+
+    #[test]
+    fn nobody_is_told_from_somebody() {
+        let output = Output {
+            name: "y",
+            shape: vec![3],
+            got: Values::Unsigned(vec![1, 7, 3]),
+            expected: Values::Unsigned(vec![1, 2, 3]),
+            predicts: &[],
+            behind: None,
+            address: Some(0x1000),
+        };
+        let answer = Answer {
+            shown: "a.cu".to_owned(),
+            text: String::new(),
+        };
+        let said = |traces: &[(String, Vec<Traced>)]| {
+            let outputs = std::slice::from_ref(&output);
+            of_first_wrong(outputs, EXACT, &[], traces, &answer, Lang::En)
+        };
+        let nobody = "No thread has written [1]: it is what it was before the launch.";
+        assert_eq!(said(&[]).as_deref(), Some(nobody));
+        // A load writes nothing.
+        let load = Traced {
+            block: 0,
+            warp: 0,
+            source: SourceLine::default(),
+            kind: AccessKind::Load,
+            memory: Memory::Global,
+            bytes: 4,
+            mask: 1,
+            addresses: [0x1004; 32],
+            units: 1,
+            wavefronts: 1,
+            conflicts: 0,
+        };
+        assert_eq!(
+            said(&[("k".to_owned(), vec![load])]).as_deref(),
+            Some(nobody)
+        );
+    }
+}

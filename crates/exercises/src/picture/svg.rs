@@ -1,0 +1,116 @@
+//! A picture as SVG, drawn as the book's figures are.
+
+use patterns::draw::lines::{self, Lines};
+use patterns::draw::svg::{Class, Svg};
+use patterns::draw::{Colours, banks, colour, requests, warp};
+use patterns::language::Language;
+
+use super::text::cost;
+use super::{Access, Picture, Space};
+use crate::lang::Lang;
+
+/// As many lines of global memory are drawn of an access.
+const LINES: usize = 8;
+
+/// Draws it; `title` says what of.
+pub fn svg(picture: &Picture, title: &str, lang: Lang) -> String {
+    let language = lang.pick(Language::English, Language::Chinese);
+    let mut svg = Svg::new("access", title);
+    let mut y = svg.paragraph(0.0, Class::Ink, title) + 4.0;
+    y = warp(&mut svg, y, language) + 8.0;
+    let mut results = Vec::new();
+    for (access, is_yours) in [(&picture.yours, true), (&picture.meant, false)] {
+        let Some(access) = access else {
+            continue;
+        };
+        let said = caption(access, is_yours, lang);
+        y = svg.paragraph(y, Class::Bold, &said);
+        y = draw(&mut svg, y + 4.0, access, language) + 10.0;
+        results.push(said);
+    }
+    let note = match picture.yours.as_ref().or(picture.meant.as_ref()) {
+        Some(access) => note(access.space, lang),
+        None => String::new(),
+    };
+    svg.paragraph(y, Class::Faint, &note);
+    svg.finish(&results.join(lang.pick("; ", "；")))
+}
+
+fn caption(access: &Access, is_yours: bool, lang: Lang) -> String {
+    let [x, y, z] = access.block;
+    let cost = cost(access, lang);
+    match is_yours {
+        true => say!(
+            lang,
+            "Yours, line {}: {} (block ({}, {}, {}), warp {})",
+            "你的，第 {} 行：{}（线程块 ({}, {}, {})，线程束 {}）";
+            access.line, cost, x, y, z, access.warp
+        ),
+        false => say!(lang, "Meant: {}", "期望：{}"; cost),
+    }
+}
+
+/// Draws what one warp asks for, from `y` on. Returns where it ends.
+fn draw(svg: &mut Svg, y: f64, access: &Access, language: Language) -> f64 {
+    let traced = access.traced();
+    match access.space {
+        Space::Global => {
+            let reads: [(_, Colours); 1] = [(&traced, colour)];
+            let drawn = Lines {
+                reads: &reads,
+                base: 0,
+                most: LINES,
+            };
+            lines::draw(svg, y, &drawn, language)
+        }
+        Space::Shared => banks::draw(svg, y, &traced, language),
+        Space::Constant => requests::draw(svg, y, &traced, 0, language),
+    }
+}
+
+fn note(space: Space, lang: Lang) -> String {
+    match space {
+        Space::Global => say!(
+            lang,
+            "A row is 128 bytes: 4 sectors. Grey was fetched and is not used.",
+            "一行是 128 字节：4 个扇区。灰色部分取来却没有用到。"
+        ),
+        Space::Shared => say!(
+            lang,
+            "A row is a word of each of the 32 banks; words of one bank take turns.",
+            "一行是 32 个存储体各一个字；同一存储体的字要轮流。"
+        ),
+        Space::Constant => say!(
+            lang,
+            "A row is a request, and the cells in it are the lanes that it serves.",
+            "一行是一次请求，行中有颜色的格子是它所满足的通道。"
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::strided;
+    use super::*;
+
+    #[test]
+    fn each_memory_is_drawn_in_both_languages() {
+        for (space, stride, cost) in [
+            (Space::Global, 4096, 32),
+            (Space::Shared, 128, 32),
+            (Space::Constant, 4, 32),
+        ] {
+            let yours = strided(space, 4, stride, cost);
+            let picture = Picture {
+                counter: String::new(),
+                meant: yours.ideal(),
+                yours: Some(yours),
+            };
+            let drawn = svg(&picture, "a < b", Lang::En);
+            assert!(drawn.starts_with("<svg ") && drawn.ends_with("</svg>\n"));
+            assert!(drawn.contains("a &lt; b") && drawn.contains("Yours, line 7: 32 "));
+            assert!(drawn.contains(">Meant: "), "{drawn}");
+            assert!(svg(&picture, "标题", Lang::Zh).contains("你的，第 7 行：32 "));
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! A picture as text, for a terminal of 80 columns.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chapter::number::grouped;
+
+use super::{Access, Picture, ROW, Space};
+use crate::lang::Lang;
+use crate::text::padded_right;
+
+/// As many rows of 128 bytes are drawn; of more the last ones are left out.
+const ROWS: usize = 4;
+
+/// Columns of a row: 32 words, and a blank between groups of eight.
+const WIDE: usize = 35;
+
+/// Columns before a row, for where it lies.
+const LABEL: usize = 8;
+
+/// Draws it, with what its signs mean. `source`: the student's file.
+pub fn text(picture: &Picture, source: &str, lang: Lang) -> String {
+    let mut lines = Vec::new();
+    if let Some(yours) = &picture.yours {
+        lines.extend(who(yours, source, lang));
+    } else {
+        lines.push(say!(
+            lang,
+            "Your kernel makes no such access. What was meant, one warp of it:",
+            "你的核函数没有这样的访问。下面是期望的访问中的一个线程束："
+        ));
+    }
+    let title = |what: &str, access: &Access| {
+        say!(
+            lang,
+            "{}: {}, {} times",
+            "{}：{}，{} 次";
+            what, cost(access, lang), grouped(access.times)
+        )
+    };
+    let (yours, meant) = (lang.pick("yours", "你的"), lang.pick("meant", "期望"));
+    let parts: Vec<(String, Part)> = [(yours, &picture.yours), (meant, &picture.meant)]
+        .into_iter()
+        .filter_map(|(what, access)| Some((what, access.as_ref()?)))
+        .map(|(what, access)| (title(what, access), Part::new(access)))
+        .collect();
+    let row = |label: &str, cells: Vec<String>| {
+        let cells: Vec<String> = cells.iter().map(|it| padded_right(it, WIDE)).collect();
+        let line = format!("{label:>width$} {}", cells.join("  "), width = LABEL - 2);
+        line.trim_end().to_owned()
+    };
+    lines.push(row(
+        "",
+        parts.iter().map(|(title, _)| title.clone()).collect(),
+    ));
+    if parts.iter().any(|(_, part)| part.space == Space::Shared) {
+        let banks = || "0        8        16       24".to_owned();
+        let label = lang.pick("bank", "存储体");
+        let label = format!(
+            "{}{label}",
+            " ".repeat((LABEL - 2).saturating_sub(crate::text::columns(label)))
+        );
+        let cells: Vec<String> = parts.iter().map(|_| padded_right(&banks(), WIDE)).collect();
+        lines.push(
+            format!("{label} {}", cells.join("  "))
+                .trim_end()
+                .to_owned(),
+        );
+    }
+    let most = parts.iter().map(|(_, part)| part.rows.len()).max();
+    for number in 0..most.unwrap_or(0).min(ROWS) {
+        let first = parts.first().and_then(|(_, part)| part.rows.get(number));
+        let label = first.map_or(String::new(), |(at, _)| offset(*at));
+        let cells = parts.iter().map(|(_, part)| {
+            let row = part.rows.get(number);
+            row.map_or(String::new(), |(_, cells)| cells.clone())
+        });
+        lines.push(row(&label, cells.collect()));
+    }
+    let more = |part: &Part| match part.rows.len().saturating_sub(ROWS) {
+        0 => String::new(),
+        1 => say!(lang, "… and 1 more row", "…… 另有 1 行"),
+        more => say!(lang, "… and {} more rows", "…… 另有 {} 行"; more),
+    };
+    let more: Vec<String> = parts.iter().map(|(_, part)| more(part)).collect();
+    if more.iter().any(|more| !more.is_empty()) {
+        lines.push(row("", more));
+    }
+    if let Some((_, part)) = parts.first() {
+        lines.push(legend(part.space, lang));
+    }
+    lines.join("\n")
+}
+
+/// Whose access it is, and the line.
+fn who(access: &Access, source: &str, lang: Lang) -> Vec<String> {
+    let Access {
+        kernel,
+        block: [x, y, z],
+        warp,
+        ..
+    } = access;
+    let code = source.lines().nth(access.line.wrapping_sub(1) as usize);
+    let mut lines = vec![say!(
+        lang,
+        "The costliest access of line {}: `{}`, block ({}, {}, {}), warp {}.",
+        "第 {} 行代价最大的一次访问：`{}`，线程块 ({}, {}, {})，线程束 {}。";
+        access.line, kernel, x, y, z, warp
+    )];
+    if let Some(code) = code {
+        lines.push(format!("{:>6} | {}", access.line, code.trim_end()));
+    }
+    lines
+}
+
+/// What an access comes to, in words.
+pub fn cost(access: &Access, lang: Lang) -> String {
+    let number = access.cost;
+    let (one, many, zh) = match access.space {
+        Space::Global => ("sector", "sectors", "个扇区"),
+        Space::Shared => ("wavefront", "wavefronts", "个波前"),
+        Space::Constant => ("request", "requests", "次请求"),
+    };
+    let en = if number == 1 { one } else { many };
+    format!("{number} {}", lang.pick(en, zh))
+}
+
+/// What the signs mean.
+fn legend(space: Space, lang: Lang) -> String {
+    match space {
+        Space::Global => say!(
+            lang,
+            "A row is 128 bytes: 4 sectors of 8 words. 0–9, a–v: the lane (a–v: 10–31); * several lanes; . fetched, \
+             not used; - not fetched.",
+            "一行是 128 字节：4 个扇区，各 8 个字。0–9、a–v：通道（a–v 为 10–31）；* 多个通道；. 取来却没有用到；\
+             - 没有取。"
+        ),
+        Space::Shared => say!(
+            lang,
+            "A row is a word of each of the 32 banks; words in one column take turns. 0–9, a–v: the lane \
+             (a–v: 10–31); * several lanes; - not used.",
+            "一行是 32 个存储体各一个字；同一列的字要轮流。0–9、a–v：通道（a–v 为 10–31）；* 多个通道；- 没有用到。"
+        ),
+        Space::Constant => say!(
+            lang,
+            "A row is 32 words of constant memory; each distinct address is a request. 0–9, a–v: the lane \
+             (a–v: 10–31); * several lanes; - not used.",
+            "一行是常量内存的 32 个字；每个不同的地址是一次请求。0–9、a–v：通道（a–v 为 10–31）；* 多个通道；\
+             - 没有用到。"
+        ),
+    }
+}
+
+/// One side of the picture.
+struct Part {
+    space: Space,
+    /// Where each row is, and its cells.
+    rows: Vec<(u64, String)>,
+}
+
+impl Part {
+    fn new(access: &Access) -> Part {
+        let mut rows = BTreeMap::<u64, [char; 32]>::new();
+        let words = access.words();
+        let sectors: BTreeSet<u64> = words.iter().map(|(word, _)| word / 8).collect();
+        for (word, lanes) in &words {
+            let cells = rows.entry(word / 32).or_insert(['-'; 32]);
+            cells[(word % 32) as usize] = match lanes[..] {
+                [lane] => char::from_digit(lane as u32, 32).unwrap_or('?'),
+                _ => '*',
+            };
+        }
+        let row = |(row, mut cells): (u64, [char; 32])| {
+            for (place, cell) in (0..).zip(&mut cells) {
+                let fetched =
+                    access.space == Space::Global && sectors.contains(&(row * 4 + place / 8));
+                if *cell == '-' && fetched {
+                    *cell = '.';
+                }
+            }
+            let groups = cells
+                .chunks(8)
+                .map(|group| group.iter().collect::<String>());
+            (row * ROW, groups.collect::<Vec<_>>().join(" "))
+        };
+        Part {
+            space: access.space,
+            rows: rows.into_iter().map(row).collect(),
+        }
+    }
+}
+
+/// Where a row begins, in at most six columns.
+fn offset(bytes: u64) -> String {
+    match bytes {
+        0..100_000 => format!("+{bytes}"),
+        100_000..10_000_000 => format!("+{}K", bytes >> 10),
+        _ => format!("+{}M", bytes >> 20),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample::strided;
+    use super::*;
+    use crate::text::columns;
+
+    fn picture(space: Space, stride: u64, cost: u32) -> Picture {
+        let yours = strided(space, 4, stride, cost);
+        Picture {
+            counter: String::new(),
+            meant: yours.ideal(),
+            yours: Some(yours),
+        }
+    }
+
+    const SOURCE: &str = "\n\n\n\n\n\n    sum += in[i];\n";
+
+    #[test]
+    fn lanes_are_drawn_onto_sectors_beside_what_was_meant() {
+        let said = text(&picture(Space::Global, 4096, 32), SOURCE, Lang::En);
+        let expected = "\
+The costliest access of line 7: `sum`, block (3, 0, 0), warp 1.
+     7 |     sum += in[i];
+       yours: 32 sectors, 4 096 times       meant: 4 sectors, 4 096 times
+    +0 0....... -------- -------- --------  01234567 89abcdef ghijklmn opqrstuv
+ +4096 1....... -------- -------- --------
+ +8192 2....... -------- -------- --------
++12288 3....... -------- -------- --------
+       … and 28 more rows
+";
+        assert!(said.starts_with(expected), "{said}");
+    }
+
+    #[test]
+    fn banks_and_constant_addresses_have_their_own_words() {
+        let said = text(&picture(Space::Shared, 128, 32), SOURCE, Lang::En);
+        assert!(
+            said.contains("yours: 32 wavefronts") && said.contains("meant: 1 wavefront,"),
+            "{said}"
+        );
+        assert!(
+            said.contains("  bank 0        8        16       24"),
+            "{said}"
+        );
+        assert!(
+            said.contains("   +128 1-------") || said.contains("  +128 1-------"),
+            "{said}"
+        );
+        let said = text(&picture(Space::Constant, 4, 32), SOURCE, Lang::Zh);
+        assert!(
+            said.contains("你的：32 次请求") && said.contains("期望：1 次请求"),
+            "{said}"
+        );
+        assert!(said.contains("*------- --------"), "{said}");
+    }
+
+    #[test]
+    fn rows_fit_a_terminal_in_both_languages() {
+        for lang in [Lang::En, Lang::Zh] {
+            for space in [Space::Global, Space::Shared, Space::Constant] {
+                let said = text(&picture(space, 1 << 20, 32), SOURCE, lang);
+                let mut rows: Vec<&str> = said.lines().collect();
+                // What the signs mean is words, which are wrapped with the rest.
+                rows.pop();
+                assert!(rows.iter().all(|row| columns(row) <= 80), "{said}");
+                assert!(rows.len() <= 10, "{said}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_said_to_be() {
+        let mut only = picture(Space::Global, 4096, 32);
+        only.meant = None;
+        assert!(!text(&only, SOURCE, Lang::En).contains("meant"));
+        let mut none = picture(Space::Global, 4096, 32);
+        none.yours = None;
+        let said = text(&none, SOURCE, Lang::En);
+        assert!(
+            said.starts_with("Your kernel makes no such access."),
+            "{said}"
+        );
+        assert!(!said.contains("yours"), "{said}");
+    }
+}

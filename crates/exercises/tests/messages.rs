@@ -1,0 +1,366 @@
+//! What a student is told, in both languages, through the program: each kind of mistake by its own words, with the
+//! right line, and in as many lines as are read.
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use exercises::course;
+use exercises::text::columns;
+use libtest_mimic::{Arguments, Failed};
+use support::{Program, Run, blocks, with_clang};
+
+const HERE: &str = env!("CARGO_MANIFEST_DIR");
+
+/// A mistake: the exercise, the answer, what is said of it in English and in Chinese.
+struct Case {
+    name: &'static str,
+    exercise: &'static str,
+    answer: Answer,
+    en: &'static [&'static str],
+    zh: &'static [&'static str],
+}
+
+/// An answer, which makes the mistake.
+enum Answer {
+    /// A file in `tests`.
+    File(&'static str),
+    /// The start file.
+    Start,
+    /// The solution with something in place of something else.
+    Changed(&'static str, &'static str),
+    /// This text.
+    Text(fn() -> String),
+}
+
+const CASES: &[Case] = &[
+    Case {
+        name: "one parameter more",
+        exercise: "02",
+        answer: Answer::Changed("int count)", "int count, int extra)"),
+        en: &[
+            "has other parameters than it is launched with",
+            "`fade` takes 4 parameters and is launched with 3.",
+            "fade(float *samples, float gain, int count)",
+        ],
+        zh: &[
+            "参数与启动时不一致",
+            "`fade` 有 4 个参数，而启动时给出 3 个。",
+        ],
+    },
+    Case {
+        name: "sizes in tiles",
+        exercise: "17",
+        answer: Answer::Start,
+        en: &["at size M = 96, N = 128, P = 64", "yours: "],
+        zh: &["大小 M = 96, N = 128, P = 64", "期望："],
+    },
+    Case {
+        name: "a prediction",
+        exercise: "05",
+        answer: Answer::File("wrong/05-predict-sectors/bytes-only.cu"),
+        en: &[
+            "`one_further`: you said 4; another number is counted.",
+            "5 of 6 right.",
+        ],
+        zh: &[
+            "`one_further`：你的预测是 4，实际计数是另一个数。",
+            "6 个中有 5 个正确。",
+        ],
+    },
+    Case {
+        name: "elements left unwritten",
+        exercise: "04",
+        answer: Answer::Start,
+        en: &[
+            "leaves elements unwritten, at size",
+            "never written, the first at [",
+        ],
+        zh: &["有元素没有写入，大小", "从未写入"],
+    },
+    Case {
+        name: "words behind a row",
+        exercise: "09",
+        answer: Answer::File("wrong/09-pitched-rows/into-the-padding.cu"),
+        en: &["15 words of 4 bytes behind the end of row 0 of `part` were overwritten"],
+        zh: &["`part` 第 0 行的行末之后有 15 个字"],
+    },
+    Case {
+        name: "a function that is not there",
+        exercise: "02",
+        answer: Answer::Changed("samples[i] * gain", "sinf(samples[i]) * gain"),
+        en: &[
+            "does not compile",
+            "`sinf` is not there in this course. Instead: `__sinf(x)`.",
+        ],
+        zh: &["编译未通过", "本课程没有 `sinf`。可以改用：`__sinf(x)`。"],
+    },
+    Case {
+        name: "a type that is not there",
+        exercise: "02",
+        answer: Answer::Changed("int i", "uint32_t i"),
+        en: &[
+            "`uint32_t` is not there in this course.",
+            "#include <stdint.h>",
+        ],
+        zh: &["本课程没有 `uint32_t`。", "#include <stdint.h>"],
+    },
+    Case {
+        name: "a slice of a volume",
+        exercise: "11",
+        answer: Answer::File("wrong/11-volume/unpadded-slice.cu"),
+        en: &["(slice ", "columns along x, rows along y"],
+        zh: &["片；列沿 x 方向，行沿 y 方向"],
+    },
+    Case {
+        name: "a race of a line that all blocks come to",
+        exercise: "07",
+        answer: Answer::File("lines/07-rest-by-all.cu"),
+        en: &[
+            "writes, at line 24",
+            "24 |         out[count - 1] = clip(in[count - 1], level);",
+        ],
+        zh: &["写入，位于第 24 行", "数据竞争"],
+    },
+    Case {
+        name: "a race of two branches",
+        exercise: "12",
+        answer: Answer::File("lines/12-two-branches.cu"),
+        en: &[
+            "14 |         sums[column] += sum;",
+            "or a sum without `atomicAdd`",
+        ],
+        zh: &["求和没有使用 `atomicAdd`"],
+    },
+    Case {
+        name: "a float4 beyond the end",
+        exercise: "07",
+        answer: Answer::File("lines/07-no-rest.cu"),
+        en: &["at line 16", "16 |     float4 v = ((const float4 *)in)[i];"],
+        zh: &["位于第 16 行", "非法地址：从 ", "在位于 "],
+    },
+    Case {
+        name: "an access past the end",
+        exercise: "02",
+        answer: Answer::Start,
+        en: &[
+            "was stopped",
+            "right past the end of",
+            "threads past the end that no `if (i < n)` keeps out",
+        ],
+        zh: &[
+            "被中止",
+            "紧接在位于 ",
+            "末尾之后",
+            "没有用 `if (i < n)` 排除末尾之后的线程",
+        ],
+    },
+    Case {
+        name: "one thread too many",
+        exercise: "02",
+        answer: Answer::File("wrong/02-tail/less-or-equal.cu"),
+        en: &["`<=` where `<` is meant"],
+        zh: &["该写 `<` 的地方写成了 `<=`"],
+    },
+    Case {
+        name: "a panic",
+        exercise: "03",
+        answer: Answer::Text(|| blocks("", "", "(count + block - 1) / block")),
+        en: &["`blocks(4294967295, 128)` panicked: attempt to add with overflow"],
+        zh: &["`blocks(4294967295, 128)` 发生 panic：attempt to add with overflow"],
+    },
+    Case {
+        name: "banks",
+        exercise: "20",
+        answer: Answer::Start,
+        en: &[
+            "yours: 32 wavefronts, 1 920 times    meant: 1 wavefront, 1 920 times",
+            "bank 0        8        16       24        0        8        16       24",
+            "+128 1------- -------- -------- --------",
+        ],
+        zh: &[
+            "你的：32 个波前，1 920 次",
+            "期望：1 个波前，1 920 次",
+            "存储体 0",
+        ],
+    },
+];
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let mut tests = Vec::new();
+    for case in CASES {
+        for lang in ["en", "zh"] {
+            let name = format!("{}, in {lang}", case.name);
+            tests.push(with_clang(name, move || said(case, lang)));
+        }
+    }
+    tests.extend([
+        with_clang("a loop that does not end has its line", endless),
+        with_clang("headers of C are accepted", headers),
+        with_clang("an access is drawn into a file", drawn),
+        with_clang("lines have their counters", lines),
+        with_clang("who has passed sees what else would have done", after),
+    ]);
+    libtest_mimic::run(&arguments, tests).exit_code()
+}
+
+/// Where an answer to an exercise is.
+fn file(program: &Program, exercise: &str, answer: &Answer) -> Result<PathBuf, Failed> {
+    let exercise = course::find(exercise).ok_or("no such exercise")?;
+    let written = |text: &str| program.write(&format!("other.{}", exercise.extension()), text);
+    Ok(match answer {
+        Answer::File(name) => Path::new(HERE).join("tests").join(name),
+        Answer::Start => written(exercise.start),
+        Answer::Changed(from, to) => {
+            assert!(
+                exercise.solution.contains(from),
+                "no '{from}' in the solution"
+            );
+            written(&exercise.solution.replacen(from, to, 1))
+        }
+        Answer::Text(text) => written(&text()),
+    })
+}
+
+fn check(program: &Program, exercise: &str, file: &Path, more: &str) -> Run {
+    let file = file.to_str().expect("a path in UTF-8");
+    let flags = ["check", exercise, "--seed", "1", "--file", file];
+    let more: Vec<&str> = more.split_whitespace().collect();
+    program.run(&[&flags[..], &more].concat())
+}
+
+fn said(case: &Case, lang: &str) -> Result<(), Failed> {
+    let program = Program::new();
+    let file = file(&program, case.exercise, &case.answer)?;
+    let run = check(&program, case.exercise, &file, &format!("--lang {lang}"));
+    let parts = if lang == "en" { case.en } else { case.zh };
+    // Where lines are broken depends on what stands before.
+    let joined = Run {
+        stdout: run.stdout.split_whitespace().collect::<Vec<_>>().join(" "),
+        ..run
+    };
+    let joined_zh = joined.stdout.replace(' ', "");
+    for part in parts {
+        let words = part.split_whitespace().collect::<Vec<_>>().join(" ");
+        let found = joined.stdout.contains(&words) || joined_zh.contains(&words.replace(' ', ""));
+        assert!(found && joined.code == 1, "no '{part}' in {joined:#?}");
+    }
+    Ok(())
+}
+
+fn endless() -> Result<(), Failed> {
+    let program = Program::new();
+    let loops = "for (volatile int j = 0; j >= 0; j = 1) {}\n    if (i < n)";
+    let text = course::find("01")
+        .ok_or("")?
+        .solution
+        .replace("if (i < n)", loops);
+    let line = 1 + text
+        .lines()
+        .position(|it| it.contains("volatile"))
+        .ok_or("")?;
+    let file = program.write("other.cu", text);
+    // The limit is half of it, which is long enough for any machine to get there.
+    let run = check(&program, "01", &file, "--lang zh");
+    run.has(
+        1,
+        &["没有结束", &format!("位于第 {line} 行"), "volatile int j"],
+    );
+    Ok(())
+}
+
+fn headers() -> Result<(), Failed> {
+    let program = Program::new();
+    let text = course::find("02").ok_or("")?.solution;
+    let text = text.replace(
+        "#include \"cuda_device.h\"",
+        "#include <stdio.h>\n#include <math.h>\n#include <stdint.h>\n#include <assert.h>\n",
+    );
+    let text = text.replace("int i", "assert(count < INT_MAX); int32_t i");
+    let file = program.write("other.cu", text);
+    check(&program, "02", &file, "").has(0, &["✓ 02-tail"]);
+    Ok(())
+}
+
+fn drawn() -> Result<(), Failed> {
+    let program = Program::new();
+    let start = program.write("other.cu", course::find("20").ok_or("")?.start);
+    let svg = program.home().join("access.svg");
+    let flags = format!("--lang zh --draw {}", svg.display());
+    check(&program, "20", &start, &flags).has(1, &["你的：32 个波前"]);
+    let drawing = fs::read_to_string(&svg)?;
+    for part in ["<svg ", "你的，第 ", "期望：1 个波前", "存储体"] {
+        assert!(drawing.contains(part), "no '{part}' in {drawing}");
+    }
+    // Of an answer that passes there is nothing to draw.
+    fs::remove_file(&svg)?;
+    let right = program.write("other.cu", course::find("20").ok_or("")?.solution);
+    let run = check(&program, "20", &right, &format!("--draw {}", svg.display()));
+    run.has(0, &["no counter missed its target"]);
+    assert!(!svg.exists());
+    let start = program.write("other.cu", course::find("20").ok_or("")?.start);
+    let nowhere = program.home().join("missing").join("access.svg");
+    let run = check(
+        &program,
+        "20",
+        &start,
+        &format!("--draw {}", nowhere.display()),
+    );
+    run.has(2, &["cannot write", "misses a target"]);
+    Ok(())
+}
+
+fn lines() -> Result<(), Failed> {
+    let program = Program::new();
+    let start = program.write("other.cu", course::find("12").ok_or("")?.start);
+    let run = check(&program, "12", &start, "--lines");
+    run.has(
+        1,
+        &[
+            "`column_sums` is bound by",
+            "share",
+            "sect.",
+            "other.cu",
+            "> ",
+        ],
+    );
+    let run = check(&program, "12", &start, "--lines --lang zh");
+    run.has(1, &["`column_sums` 的瓶颈是", "占比", "扇区", "other.cu"]);
+    let wide = run.stdout.lines().find(|line| columns(line) > 80);
+    assert!(wide.is_none(), "{wide:?}");
+    Ok(())
+}
+
+fn after() -> Result<(), Failed> {
+    let program = Program::new();
+    let right = program.write("other.cu", course::find("19").ok_or("")?.solution);
+    for (lang, parts) in [
+        (
+            "en",
+            [
+                "The solution turns the tile",
+                "yours",
+                "solution",
+                "time, ms",
+            ],
+        ),
+        (
+            "zh",
+            [
+                "参考答案在共享内存里转置分块",
+                "你的",
+                "参考答案",
+                "用时（毫秒）",
+            ],
+        ),
+    ] {
+        let run = check(&program, "19", &right, &format!("--lang {lang}"));
+        run.has(0, &parts);
+        let wide = run.stdout.lines().find(|line| columns(line) > 80);
+        assert!(wide.is_none(), "{wide:?}");
+    }
+    Ok(())
+}
