@@ -65,7 +65,7 @@ SAID = {
 SPEED = re.compile(r"speed, (.*) = 1")
 # What a table's link leads to, by its first column; other tables are of runs.
 APPENDIX = {"kernel": "simulator.md", "chapter": "simulator.md"}
-WORDS = {"en": "All columns: [appendix]({link}).", "zh": "全部列见[附录]({link})。"}
+WORDS = {"en": "[All columns]({link})", "zh": "[全部列]({link})"}
 # A table, and no line of a block of code: there a line before it says what runs.
 TABLE = re.compile(r"(?:^\|.*\|[ ]*\n)+", re.MULTILINE)
 FENCED = re.compile(r"^(```+|~~~+)[^\n]*\n(?:.*\n)*?\1[ ]*$", re.MULTILINE)
