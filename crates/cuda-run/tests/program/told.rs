@@ -112,7 +112,7 @@ pub fn alike() -> Result<(), Failed> {
     );
     let told = [
         "| a      |      550 | varied |",
-        "| b      |      500 |      1 |",
+        "| b      |      500 | 1      |",
     ];
     folder.run(&["alike.cu"]).says(137, &told)
 }
