@@ -95,7 +95,7 @@ fn everyday() -> Result<(), Failed> {
     own(&program, "").has(0, &["01-mine", "--course course check"]);
     let start = fs::read_to_string(program.file("01-mine.cu"))?;
     assert_eq!(start, fs::read_to_string(place(&program, "start.cu"))?);
-    own(&program, "check 01").has(1, &["`out` are wrong", "--course course hint"]);
+    own(&program, "check 01").has(1, &["is not right", "--course course hint"]);
     own(&program, "hint mine").has(0, &["threadIdx.x"]);
     fs::copy(place(&program, "solution.cu"), program.file("01-mine.cu"))?;
     own(&program, "check 01").has(0, &["✓ 01-mine", "12 500"]);
