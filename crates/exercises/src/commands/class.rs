@@ -187,11 +187,15 @@ fn told(
     if flags.json || written.is_err() {
         output::text(&record)?;
     } else {
+        let students = match class.students.len() {
+            1 => say!(lang, "1 student", "1 名学生"),
+            many => say!(lang, "{} students", "{} 名学生"; many),
+        };
         output::line(say!(
             lang,
-            "{} students, {} answers: {} passed, {} rejected, {} missing, {} ungraded (seed {})",
-            "{} 名学生，{} 份答案：通过 {} 份，未通过 {} 份，缺交 {} 份，未能评分 {} 份（种子 {}）";
-            class.students.len(),
+            "{}, {} answers: {} passed, {} rejected, {} missing, {} ungraded (seed {})",
+            "{}，{} 份答案：通过 {} 份，未通过 {} 份，缺交 {} 份，未能评分 {} 份（种子 {}）";
+            students,
             class.results.len(),
             class.count(Outcome::Passed),
             class.count(Outcome::Rejected),

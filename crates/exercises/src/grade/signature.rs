@@ -194,7 +194,9 @@ mod tests {
             if let Side::Kernel(_) = exercise.side {
                 let text = without_comments(exercise.start);
                 let found: Vec<Kernel> = kernels(&text).collect();
-                assert!(!found.is_empty(), "{}", exercise.name);
+                // Who predicts may have none.
+                let has_some = text.contains("__global__");
+                assert_eq!(!found.is_empty(), has_some, "{}", exercise.name);
                 let named = |kernel: &Kernel| {
                     let is_name = |c: char| c.is_alphanumeric() || c == '_';
                     !kernel.parameters.is_empty() && kernel.name.chars().all(is_name)

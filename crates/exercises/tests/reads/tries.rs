@@ -143,7 +143,7 @@ pub const REJECTED: &[(&str, &str, &str)] = &[
         "#include <cuda_device.h>",
         HEADERS,
     ),
-    ("a header of the system's", "#include <stdio.h>", HEADERS),
+    ("a header of the system's", "#include <unistd.h>", HEADERS),
     (
         "a header of ours by another way",
         "#include \"exercises/../cuda_device.h\"",
