@@ -95,6 +95,17 @@ impl Sizes {
             .collect()
     }
 
+    /// Whether a size has more elements than any that answers are tested at.
+    pub fn is_beyond_tests(&self, size: &[u32]) -> bool {
+        let elements = |size: &[u32]| {
+            size.iter()
+                .map(|&number| u64::from(number))
+                .product::<u64>()
+        };
+        let tests = self.tests.iter().chain([&self.random.to]);
+        tests.map(|test| elements(test)).max() < Some(elements(size))
+    }
+
     /// From where the size beyond the graded one is drawn; none where nothing is graded.
     pub fn beyond(&self) -> Option<Between> {
         let graded = self.graded.as_ref()?;
@@ -135,6 +146,17 @@ fn further(graded: &[u32]) -> Between {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_size_is_beyond_the_tests_by_its_elements() {
+        let sizes: Sizes = toml::from_str(
+            "tests = [[1, 1], [30, 40]]\nrandom = { from = [1, 1], to = [50, 60], count = 1 }",
+        )
+        .unwrap();
+        assert!(!sizes.is_beyond_tests(&[3000, 1]));
+        assert!(!sizes.is_beyond_tests(&[50, 60]));
+        assert!(sizes.is_beyond_tests(&[64, 64]));
+    }
 
     #[test]
     fn further_is_greater_and_not_much() {

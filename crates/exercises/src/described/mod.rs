@@ -102,7 +102,13 @@ impl Described {
         let data = self.data()?;
         let draw = (case.seed ^ case.seed >> 32) as u32;
         let given = data.sizes.named(&case.size);
-        let ready = Ready::within(&data.plan(), self.toml, Path::new(""), &given, draw);
+        let mut plan = data.plan();
+        if data.sizes.is_beyond_tests(&case.size) {
+            // To work it out for so many elements takes longer than the rest of a check. There the solution shows
+            // it, which all tests hold against the description.
+            plan.buffer.iter_mut().for_each(|it| it.expect = None);
+        }
+        let ready = Ready::within(&plan, self.toml, Path::new(""), &given, draw);
         let ready = ready.map_err(|mistake| told(&mistake))?;
         let place = |output: &data::Output| {
             let found = ready.buffers.iter().position(|it| it.name == output.buffer);
