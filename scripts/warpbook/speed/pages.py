@@ -27,7 +27,7 @@ def times(lines):
 
 
 def rates(lines):
-    """Milliards of thread instructions a second and core, and what a second core is worth."""
+    """Billions of thread instructions a second and core, and what a second core is worth."""
     header = ["kernel", *MODES, *(f"{counted} 1 ÷ {counted} 2" for counted in COUNTED)]
     rows = []
     for one in named(lines, "work"):

@@ -41,6 +41,8 @@ const FIGURES: &[(&str, Draw)] = &[
     ("ladder-buffers", ladder::time::buffers),
     ("ladder-shares", ladder::time::shares),
     ("ladder-mma", ladder::mma::mma),
+    ("ladder-swapped", ladder::rows::swapped),
+    ("ladder-kept", ladder::kept::kept),
     ("ladder-scattered", ladder::scattered::scattered),
     ("ladder-pixels", ladder::parts::pixels),
     ("ladder-outlines", ladder::spheres::outlines),

@@ -1,8 +1,10 @@
 //! The figures of the ladders' pages: an idea each.
 
+pub mod kept;
 pub mod mma;
 pub mod parts;
 pub mod points;
+pub mod rows;
 pub mod scattered;
 pub mod spheres;
 pub mod time;

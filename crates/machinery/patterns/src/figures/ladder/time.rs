@@ -31,19 +31,43 @@ fn rows(svg: &mut Svg, y: f64, unit: f64, rows: &[(&str, Vec<Bar>)]) -> f64 {
 /// A whole sum of vectors: two go there, one comes back.
 pub fn link(language: Language) -> Result<String> {
     let title = language.of(
-        "When a whole sum copies and computes: one after the other, and in chunks that overlap",
-        "一次完整的求和何时复制、何时计算：一步接一步，或分块重叠",
+        "When a whole sum copies and computes: by way of the driver’s own memory, straight, and in chunks that overlap",
+        "一次完整的求和何时复制、何时计算：经过驱动自己的内存，直接复制，或分块重叠",
     );
     let mut svg = Svg::new("ladder-link", title);
     // A vector's copy takes as long as 8 chunks'; the kernel hardly anything beside it.
     let (copy, kernel, chunks) = (8.0, 0.6, 8);
-    let end = 3.0 * copy + kernel;
+    // The processor takes longer to copy a piece than the link takes to carry it.
+    let (pieces, by_hand) = (4, 3.0);
+    let piece = copy / f64::from(pieces);
+    let end = f64::from(3 * pieces) * by_hand + 2.0 * piece + kernel;
     let unit = (WIDTH - FROM) / (end + 0.5);
     let names = language.of(
-        ["there", "kernel", "back"],
-        ["传到设备", "核函数", "传回主机"],
+        ["there", "kernel", "back", "processor"],
+        ["传到设备", "核函数", "传回主机", "处理器"],
     );
-    let y = svg.paragraph(0.0, Class::Bold, "pinned") + 2.0;
+    let y = svg.paragraph(0.0, Class::Bold, "pageable") + 2.0;
+    let mut bars = [Vec::new(), Vec::new(), Vec::new()];
+    for number in 0..2 * pieces {
+        let from = by_hand * f64::from(number);
+        bars[0].push((from, by_hand, Class::B));
+        bars[1].push((from + by_hand, piece, Class::A));
+    }
+    let added = f64::from(2 * pieces) * by_hand + piece + kernel;
+    for number in 0..pieces {
+        let from = added + by_hand * f64::from(number);
+        bars[2].push((from, piece, Class::C));
+        bars[0].push((from + piece, by_hand, Class::B));
+    }
+    let [processor, there, back] = bars;
+    let shown = [
+        (names[3], processor),
+        (names[0], there),
+        (names[1], vec![(added - kernel, kernel, Class::D)]),
+        (names[2], back),
+    ];
+    let y = rows(&mut svg, y, unit, &shown);
+    let y = svg.paragraph(y + 8.0, Class::Bold, "pinned") + 2.0;
     let y = rows(
         &mut svg,
         y,
@@ -71,9 +95,11 @@ pub fn link(language: Language) -> Result<String> {
     let shown = [(names[0], there), (names[1], kernels), (names[2], back)];
     let y = rows(&mut svg, y, unit, &shown);
     let note = language.of(
-        "Time runs to the right. The link has two directions: while a chunk’s inputs go there, the sums of the \
-         chunk before come back. Lengths are drawn, not measured.",
-        "时间向右。总线有两个方向：一块的输入传过去时，前一块的和正在传回来。长度只是示意，不是测量值。",
+        "Time runs to the right. Pageable: the processor copies each piece between the program’s memory and the \
+         driver’s, and the link waits for it. Overlapped: while a chunk’s inputs go there, the sums of the chunk \
+         before come back. Lengths are drawn, not measured.",
+        "时间向右。pageable：每一段都要由处理器在程序的内存与驱动的内存之间复制，总线在等它。\
+         overlapped：一块的输入传过去时，前一块的和正在传回来。长度只是示意，不是测量值。",
     );
     svg.paragraph(y + 6.0, Class::Faint, note);
     Ok(svg.finish(note))
