@@ -62,13 +62,10 @@ const CASES: &[Case] = &[
         exercise: "05",
         answer: Answer::File("wrong/05-predict-sectors/bytes-only.cu"),
         en: &[
-            "`one_further`: you said 4; another number is counted.",
+            "`one_further`: you said 4, which is not right.",
             "5 of 6 right.",
         ],
-        zh: &[
-            "`one_further`：你的预测是 4，实际计数是另一个数。",
-            "6 个中有 5 个正确。",
-        ],
+        zh: &["`one_further`：你的预测是 4，不对。", "6 个中有 5 个正确。"],
     },
     Case {
         name: "elements left unwritten",

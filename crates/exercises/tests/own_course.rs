@@ -278,6 +278,18 @@ fn mistakes() -> Result<(), Failed> {
     if support::without_clang().is_none() {
         own(&program, "test").has(2, &["half.cu, line 1", "Rejected at: right"]);
     }
+    let program = made();
+    let wrong = place(&program, "wrong/half.cu");
+    let (first, rest) = {
+        let text = fs::read_to_string(&wrong)?;
+        let (first, rest) = text.split_once('\n').expect("lines");
+        (first.to_owned(), rest.to_owned())
+    };
+    if support::without_clang().is_none() {
+        // It names words that the message of its answer has not.
+        fs::write(&wrong, format!("{first}\n// Says: on the moon\n{rest}"))?;
+        own(&program, "test").has(1, &["on the moon", "and should be"]);
+    }
     let program = Program::new();
     own(&program, "list").refuses(&["--course course"]);
     fs::create_dir(program.home().join("course"))?;

@@ -21,11 +21,14 @@ use crate::{compiler, report};
 /// What the first line of an answer begins with that is to be rejected.
 const REJECTED: &str = "// Rejected at: ";
 
+/// What its second line may begin with: words that its message in English contains then.
+const SAYS: &str = "// Says: ";
+
 /// What is to come of an answer.
 enum Wanted {
     Passed,
-    /// Rejected at one of these steps.
-    Rejected(String),
+    /// Rejected at one of these steps, with these words in its message.
+    Rejected(String, Option<String>),
 }
 
 /// Tests one, or all; 0 where all came as they should.
@@ -75,7 +78,7 @@ fn answers(exercise: &Exercise, lang: Lang) -> Result<Vec<(String, String, Wante
         (
             file("start"),
             exercise.start.to_owned(),
-            Wanted::Rejected(rejected),
+            Wanted::Rejected(rejected, None),
         ),
         (
             file("solution"),
@@ -88,7 +91,7 @@ fn answers(exercise: &Exercise, lang: Lang) -> Result<Vec<(String, String, Wante
             let text = folder::read(&path, &shown(&path), lang)?;
             let wanted = match passes {
                 true => Wanted::Passed,
-                false => Wanted::Rejected(steps(&path, &text, lang)?),
+                false => Wanted::Rejected(steps(&path, &text, lang)?, says(&text)),
             };
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             all.push((format!("{folder}/{name}"), text, wanted));
@@ -139,6 +142,12 @@ fn steps(path: &Path, text: &str, lang: Lang) -> Result<String> {
     Ok(steps.to_owned())
 }
 
+/// The words that the second line of a wrong answer says its message has.
+fn says(text: &str) -> Option<String> {
+    let second = text.lines().nth(1)?;
+    second.strip_prefix(SAYS).map(|says| says.trim().to_owned())
+}
+
 /// Whether it came as it should, and what came.
 fn judged(record: &Record, wanted: &Wanted, lang: Lang) -> (bool, String) {
     let passed = || lang.pick("passed", "通过").to_owned();
@@ -149,11 +158,19 @@ fn judged(record: &Record, wanted: &Wanted, lang: Lang) -> (bool, String) {
     };
     let (is_right, should) = match wanted {
         Wanted::Passed => (record.passed, passed()),
-        Wanted::Rejected(steps) => {
-            let is_right = record
+        Wanted::Rejected(steps, says) => {
+            let at_step = record
                 .step
                 .is_some_and(|step| steps.split(", ").any(|it| it == step.name()));
-            (is_right, at(steps))
+            let words: Vec<&str> = record.message.split_whitespace().collect();
+            // The words are in English.
+            let missing = says
+                .as_ref()
+                .filter(|says| lang == Lang::En && !words.join(" ").contains(says.as_str()));
+            match missing {
+                Some(says) if at_step => (false, format!("{}: '{says}'", at(steps))),
+                _ => (at_step, at(steps)),
+            }
         }
     };
     let came = match is_right {
@@ -173,6 +190,9 @@ mod tests {
             steps("// Rejected at: launch, right\nx").unwrap(),
             "launch, right"
         );
+        assert_eq!(says("// Rejected at: right\nx"), None);
+        let said = says("// Rejected at: right\n// Says: got 7\nx");
+        assert_eq!(said.as_deref(), Some("got 7"));
         for text in ["", "x", "// Rejected at: ", "// Rejected at: reight"] {
             let why = steps(text).unwrap_err().to_string();
             assert!(why.contains("a.cu, line 1"), "{why}");

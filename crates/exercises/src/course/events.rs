@@ -38,6 +38,7 @@ impl Asks for Events {
 
         let shares = shares(case);
         let samples = shares.len();
+        let sorted = took(&shares, expected);
         let rounds = |share: u32| usual * share / 100;
         let question = Question {
             ptx: program.ptx.clone(),
@@ -51,12 +52,56 @@ impl Asks for Events {
         let needed = 1 + samples as u32;
         if reply.launches < needed {
             let (got, needed) = (vec![reply.launches], vec![needed]);
-            outputs.push(Output::of("launches", &[1], got, needed)?);
+            outputs.push(Output::of("launches", &[1], got, needed)?.meaning(
+                "How often you launch the kernel: once for nothing, as the first launch takes much longer, and once \
+                 for each of the samples.",
+                "你启动核函数的次数：先启动一次，不计时，因为第一次要慢得多；然后每个样本各一次。",
+            ));
         }
         let got = vec![reply.milliseconds.unwrap_or(f32::NAN)];
-        outputs.push(Output::of("milliseconds", &[1], got, vec![expected])?);
+        let [en, zh] = meaning(got[0], &sorted);
+        let output = Output::of("milliseconds", &[1], got, vec![expected])?;
+        outputs.push(output.meaning(en, zh));
         Ok(outputs)
     }
+}
+
+/// About how many milliseconds each sample takes, sorted, where a usual one takes so many.
+fn took(shares: &[u32], usual: f32) -> Vec<f32> {
+    let mut shares = shares.to_vec();
+    shares.sort_unstable();
+    let took = shares.into_iter().map(|share| usual * share as f32 / 100.0);
+    took.collect()
+}
+
+/// What a wrong time may be, beside these that the samples took: in English and Chinese.
+fn meaning(got: f32, sorted: &[f32]) -> [String; 2] {
+    let (least, most) = (sorted[0], sorted[sorted.len() - 1]);
+    let mean = sorted.iter().sum::<f32>() / sorted.len() as f32;
+    let near = |time: f32| (got / time - 1.0).abs() < 0.1;
+    let (en, zh) = if got.is_nan() || got < least / 4.0 {
+        (
+            "That is less than any launch takes: the launch has to lie between the two events.",
+            "这比任何一次启动都短：启动必须在两个事件之间。",
+        )
+    } else if near(least) {
+        ("Yours is about the shortest.", "你的结果大约是其中最短的。")
+    } else if near(most) {
+        ("Yours is about the longest.", "你的结果大约是其中最长的。")
+    } else if near(mean) {
+        ("Yours is about their mean.", "你的结果大约是它们的平均值。")
+    } else {
+        (
+            "Is each launch between two events of its own, and is the middle one taken after sorting?",
+            "每次启动都在各自的两个事件之间吗？取中间值之前排序了吗？",
+        )
+    };
+    [
+        format!(
+            "The samples take from {least:.4} to {most:.4} ms, and their median is asked for. {en}"
+        ),
+        format!("各样本用时在 {least:.4} 到 {most:.4} 毫秒之间，要求的是中位数。{zh}"),
+    ]
 }
 
 /// What each sample takes, in hundredths of a usual launch. One is usual; as many as are held up are shorter,
@@ -81,6 +126,26 @@ fn between(case: &Case, stream: u64, len: usize, [from, to]: [u32; 2]) -> Vec<u3
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_wrong_time_is_told_from_the_samples() {
+        let sorted = took(&[400, 30, 100, 50, 350], 0.01);
+        for (got, said) in [
+            (0.0, "between the two events"),
+            (f32::NAN, "between the two events"),
+            (0.0031, "shortest"),
+            (0.039, "longest"),
+            (0.0186, "mean."),
+            (0.005, "after sorting"),
+        ] {
+            let [en, zh] = meaning(got, &sorted);
+            assert!(
+                en.contains(said) && en.contains("from 0.0030 to 0.0400 ms"),
+                "{en}"
+            );
+            assert!(zh.contains("中位数"), "{zh}");
+        }
+    }
 
     #[test]
     fn only_the_median_is_right() {

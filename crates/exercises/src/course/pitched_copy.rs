@@ -82,6 +82,13 @@ fn beside(copy: &Copy2d, part: &Part, pitch: usize) -> Result<Vec<Output>> {
         ("height", copy.height, part.height),
     ];
     let number = |number: usize| vec![u32::try_from(number).unwrap_or(u32::MAX)];
-    let output = |(name, got, wanted)| Output::of(name, &[1], number(got), number(wanted));
+    let output = |(name, got, wanted)| {
+        Ok(Output::of(name, &[1], number(got), number(wanted))?.meaning(
+            "What your copy takes. Pitches and the width are in bytes, the height in rows; the width is that of what \
+             is to be copied, without the bytes that only fill up a row.",
+            "这是你的复制操作所用的数。pitch 和 width 以字节为单位，height 是行数；width 只算要复制的内容，\
+             不包括行末用来补齐的字节。",
+        ))
+    };
     pairs.into_iter().map(output).collect()
 }

@@ -143,6 +143,14 @@ fn why(finding: &Finding, answer: &Answer, lang: Lang) -> Option<String> {
                 one
             )
         }
+        FindingKind::ReadAfterWrite | FindingKind::WriteAfterRead if one == other => say!(
+            lang,
+            "line {} reads and writes what several threads use at the same time. Where they change one place, that \
+             takes an atomic operation; where a loop comes back to the line, each round takes a `__syncthreads()`.",
+            "第 {} 行读写的位置同时被几个线程使用。如果它们修改同一个位置，就需要原子操作；如果是循环回到这一行，\
+             每一轮都需要一次 `__syncthreads()`。";
+            one
+        ),
         FindingKind::ReadAfterWrite => say!(
             lang,
             "line {} reads what line {} may not have written yet: a `__syncthreads()` belongs between them.",
@@ -247,6 +255,7 @@ fn describe(finding: &Finding, answer: &Answer, lang: Lang) -> String {
     let does = match (&finding.other, kind) {
         (None, _) => "",
         (_, FindingKind::ReadAfterWrite) => lang.pick("reads", "读取"),
+        (_, FindingKind::CopyNotAwaited) => lang.pick("uses it", "使用数据"),
         _ => lang.pick("writes", "写入"),
     };
     let who_one = who(&finding.kernel, finding.block, thread, lang);
@@ -256,6 +265,7 @@ fn describe(finding: &Finding, answer: &Answer, lang: Lang) -> String {
     ];
     if let Some(other) = &finding.other {
         let does = match other.write {
+            true if kind == FindingKind::CopyNotAwaited => lang.pick("copies", "拷贝"),
             true => lang.pick("writes", "写入"),
             false => lang.pick("reads", "读取"),
         };
@@ -268,6 +278,10 @@ fn describe(finding: &Finding, answer: &Answer, lang: Lang) -> String {
         Lang::En => what.replace("\n  ", ": "),
         // What it says in other words than it ever did is better than nothing.
         Lang::Zh => chinese::of(&what).unwrap_or(what),
+    };
+    let what = match kind {
+        FindingKind::AbsentLanes => format!("{what}{}", lang.pick(" do not come", " 没有到达")),
+        _ => what,
     };
     if !what.is_empty() {
         lines.push(format!("  {what}"));

@@ -160,6 +160,16 @@ impl Compiler<'_> {
                 "生成的 PTX 超过 {} MB";
                 bytes >> 20
             ),
+            // What is left of the source has no instruction in the GPU's language.
+            Ended::Crashed(how) if how.contains("Cannot select") => {
+                return say!(
+                    lang,
+                    "{} finds no instruction for it that a GPU has{}. An atomic operation on constant memory is such \
+                     a thing: constant memory can only be read.",
+                    "{} 找不到 GPU 具有的相应指令{}。例如，对常量内存做原子操作就是这样：常量内存只能读取。";
+                    compiler, place(how, lang)
+                );
+            }
             Ended::Crashed(how) => say!(lang, "it crashed ({})", "它崩溃了（{}）"; how),
         };
         say!(
@@ -169,6 +179,16 @@ impl Compiler<'_> {
             "{} 无法完成编译：{}。请检查需要编译器计算的内容：很长的表、层层展开的模板和宏、常量中的循环。";
             compiler, why
         )
+    }
+}
+
+/// The line of the answer that a compiler names where it crashed; empty where it names none.
+fn place(how: &str, lang: Lang) -> String {
+    let line = how.split_once(&format!("{NAME}:"));
+    let line = line.and_then(|(_, rest)| rest.split(|it: char| !it.is_ascii_digit()).next());
+    match line {
+        Some(line) if !line.is_empty() => say!(lang, ", at line {}", "，位于第 {} 行"; line),
+        _ => String::new(),
     }
 }
 

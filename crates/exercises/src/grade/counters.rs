@@ -126,7 +126,7 @@ fn reached(target: &Target, value: u64) -> bool {
 /// What a target asks, in words.
 fn asked(target: &Target, lang: Lang) -> String {
     match (target.at_least, target.at_most, target.equals) {
-        (Some(least), Some(most), _) => {
+        (Some(least), Some(most), _) if least < most => {
             let (least, most) = (grouped(least), grouped(most));
             say!(lang, "from {} to {}", "{} 到 {}"; least, most)
         }

@@ -2,7 +2,7 @@
 
 use cuda_driver::{Finding, FindingKind};
 
-use super::chinese;
+use super::{advice, chinese};
 use crate::lang::Lang;
 
 /// What it is.
@@ -111,12 +111,14 @@ pub fn title(kind: FindingKind, lang: Lang) -> &'static str {
 /// What the simulator says of an address a little past the end of what is there.
 const PAST_THE_END: &str = "`<=` where `<` is meant";
 
-/// What usually causes it, in a file with this text; `update`: threads change one place of device memory; empty where nothing does more than else. In English the
-/// simulator says it, which has looked at the address.
+/// What usually causes it, in a file with this text; `update`: threads change one place of device memory; empty
+/// where nothing does more than else. Where the file's lines say no more, it is in English what the simulator says,
+/// which has looked at the address.
 pub fn usually(finding: &Finding, update: bool, text: &str, lang: Lang) -> String {
     if finding.usually.starts_with(PAST_THE_END) {
-        // Its advice has two halves. Only who wrote a `<=` may have meant a `<`.
-        return match text.lines().any(|line| {
+        // Its advice has two halves. Only who wrote a `<=` before the access may have meant a `<`.
+        let before = finding.source.line as usize;
+        return match text.lines().take(before).any(|line| {
             let code = line.split("//").next().unwrap_or_default();
             code.contains("<=")
         }) {
@@ -140,6 +142,9 @@ pub fn usually(finding: &Finding, update: bool, text: &str, lang: Lang) -> Strin
             "two threads with one index, or a sum without `atomicAdd`",
             "两个线程用了相同的下标，或者求和没有使用 `atomicAdd`"
         );
+    }
+    if let Some(advice) = advice::of(finding, text, lang) {
+        return advice;
     }
     match lang {
         Lang::En => finding.usually.clone(),

@@ -123,6 +123,14 @@ fn unwritten(output: &Output, lang: Lang) -> Option<String> {
     let mut places = got.iter().zip(&expected).map(is_unwritten);
     let first = places.position(|it| it)?;
     let many = 1 + places.filter(|&it| it).count();
+    if many == got.len() && many == 1 {
+        return Some(say!(
+            lang,
+            "The kernel ran, and did not write the only element of `{}`. Which thread should have written it?",
+            "核函数运行了，但没有写入 `{}` 唯一的元素。它本应由哪个线程来写？";
+            output.name
+        ));
+    }
     if many == got.len() {
         return Some(say!(
             lang,

@@ -2,6 +2,7 @@
 //!
 //! This runs in a process of its own for each answer, and within limits; see the module `worker`.
 
+mod advice;
 mod cases;
 mod checks;
 mod chinese;
@@ -16,6 +17,7 @@ mod lines;
 mod missing;
 mod modelled;
 mod picture;
+mod predictions;
 mod right;
 mod signature;
 mod steps;

@@ -95,6 +95,7 @@ mod tests {
             expected: Values::Unsigned(vec![1, 2, 3]),
             predicts: &[],
             behind: None,
+            meaning: None,
             address: Some(0x1000),
         };
         let answer = Answer {

@@ -20,6 +20,9 @@ pub struct Output {
     pub predicts: &'static [&'static str],
     /// Where this is what lies behind the rows of another output and is nobody's: the name of that one.
     pub behind: Option<&'static str>,
+    /// What the numbers are, or why they may be wrong, in English and Chinese: said below them where one is
+    /// wrong.
+    pub meaning: Option<[String; 2]>,
     /// Where the first element was in device memory, where these are elements of one buffer.
     pub address: Option<u64>,
 }
@@ -69,6 +72,7 @@ impl Output {
             expected: T::values(expected),
             predicts: &[],
             behind: None,
+            meaning: None,
             address: None,
         })
     }
@@ -77,6 +81,14 @@ impl Output {
     pub fn predicting(self, things: &'static [&'static str]) -> Output {
         Output {
             predicts: things,
+            ..self
+        }
+    }
+
+    /// The same, and what is said below its numbers where one is wrong, in English and Chinese.
+    pub fn meaning(self, en: impl Into<String>, zh: impl Into<String>) -> Output {
+        Output {
+            meaning: Some([en.into(), zh.into()]),
             ..self
         }
     }

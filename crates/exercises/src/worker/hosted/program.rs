@@ -126,7 +126,16 @@ impl Program {
             Some(reply) => match reply.outcome {
                 Outcome::Data(data) => data,
                 Outcome::Error(why) => {
-                    let said = say!(self.lang, "It does not run: {}.", "运行失败：{}。"; why);
+                    let early = match why.contains("NotReady") {
+                        true => self.lang.pick(
+                            " The GPU has not come that far yet: wait for the event or the stream first \
+                             (`synchronize`).",
+                            "GPU 还没有执行到那里：请先等待该事件或流（`synchronize`）。",
+                        ),
+                        false => "",
+                    };
+                    let said =
+                        say!(self.lang, "It does not run: {}.{}", "运行失败：{}。{}"; why, early);
                     return Err(Unanswered(said).into());
                 }
                 Outcome::Panic { why, call } => {

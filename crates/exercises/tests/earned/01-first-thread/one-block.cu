@@ -1,4 +1,5 @@
 // Rejected at: time
+// Says: A GPU is fast where many threads work at the same time
 // The first block does all of the work, as many sectors as the answer, and the others none.
 #include "cuda_device.h"
 

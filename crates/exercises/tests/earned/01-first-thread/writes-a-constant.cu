@@ -1,4 +1,5 @@
 // Rejected at: launch
+// Says: a store or an atomic through a pointer to a `__constant__` variable
 // Writes to constant memory through an ordinary address, which no GPU lets a kernel do.
 #include "cuda_device.h"
 

@@ -1,4 +1,5 @@
 // Rejected at: launch
+// Says: a pointer that was never set
 // Writes through a null pointer. An optimising compiler takes it that this never happens.
 #include "cuda_device.h"
 

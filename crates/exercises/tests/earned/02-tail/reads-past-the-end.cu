@@ -1,4 +1,5 @@
 // Rejected at: launch
+// Says: threads past the end that no `if (i < n)` keeps out
 // Reads before it asks whether it may. An optimising compiler moves the read behind the question.
 #include "cuda_device.h"
 

@@ -1,4 +1,5 @@
 // Rejected at: time
+// Says: A GPU is fast where many threads work at the same time
 // One warp of the 32 there are does everything.
 #include "cuda_device.h"
 

@@ -1,4 +1,5 @@
 // Rejected at: time
+// Says: A GPU is fast where many threads work at the same time
 // The first block does everything, and the others ask for the time as long, to look busy.
 #include "cuda_device.h"
 

@@ -1,4 +1,5 @@
 // Rejected at: launch
+// Says: elements of `out` were never written
 // As many rounds as the sizes of the tests take: 100 000 elements are the most.
 #include "cuda_device.h"
 

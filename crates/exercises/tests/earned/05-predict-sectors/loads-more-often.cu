@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: `neighbours`: you said 32, which is not right.
 // `neighbours` loads eight times, so that its sectors fit the prediction.
 #include "cuda_device.h"
 

@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: `the_same`: you said 4, which is not right.
 // `the_same` does the same with other loads, so that its four sectors fit the prediction.
 #include "cuda_device.h"
 

@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: The only element of `energy` is wrong
 // The same, and `energies` loads as many bytes as the four fields have, for the counters' sake.
 #include "cuda_device.h"
 

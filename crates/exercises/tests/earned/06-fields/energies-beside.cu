@@ -1,4 +1,5 @@
 // Rejected at: counters, right
+// Says: The only element of `energy` is wrong
 // `fill` keeps the records as they are, so that all fields are there, and puts the energies into a
 // variable of its own.
 #include "cuda_device.h"

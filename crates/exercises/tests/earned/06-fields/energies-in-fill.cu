@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: For each particle: how many of its 8 fields lie in `memory` after `fill`, unchanged and
 // `fill`, whose loads nobody counts, computes the energies; `energies` copies them.
 #include "cuda_device.h"
 

@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: For each particle: how many of its 8 fields lie in `memory` after `fill`, unchanged and
 // `fill` puts the energy where the charge belongs, which `energies` does not need.
 #include "cuda_device.h"
 

@@ -1,4 +1,5 @@
 // Rejected at: counters
+// Says: global load sectors: 0, asked: from 12 501 to 13 300
 // Loads and stores one sample at a time, by atomics, which are no loads and no stores.
 #include "cuda_device.h"
 

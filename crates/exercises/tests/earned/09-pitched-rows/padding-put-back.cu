@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: behind the end of row 0 of `part` were overwritten
 // Writes behind the rows, and puts there what was found there once.
 #include "cuda_device.h"
 

@@ -1,4 +1,5 @@
 // Rejected at: time
+// Says: A GPU is fast where many threads work at the same time
 // A thread adds up a whole column: the loads are side by side, and 31 of 32 blocks do nothing.
 #include "cuda_device.h"
 

@@ -1,4 +1,5 @@
 // Rejected at: counters
+// Says: the variable `settings` is not in constant memory
 // Settings in global memory: with four samples at a time there are fewer requests than are allowed.
 #include "cuda_device.h"
 

@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: The only element of `above` is wrong
 // Counts the values that are equal to the threshold as well.
 #include "cuda_device.h"
 

@@ -1,4 +1,5 @@
 // Rejected at: right, checks
+// Says: A race: two threads write to one place, and either may be last
 // Each half of the update is atomic, and the update is not: another thread comes in between.
 #include "cuda_device.h"
 

@@ -1,4 +1,5 @@
 // Rejected at: right, checks
+// Says: The only element of `above` is wrong
 // A lock that a thread takes even where it did not get it.
 #include "cuda_device.h"
 

@@ -1,4 +1,5 @@
 // Rejected at: right, checks
+// Says: A race: a read of what another thread may not have written yet
 // One lane adds for its warp, and does not do it atomically.
 #include "cuda_device.h"
 

@@ -1,4 +1,5 @@
 // Rejected at: counters
+// Says: global atomic requests + global reduction requests: 0, asked: from 1 to 3 125
 // One thread counts them all.
 #include "cuda_device.h"
 

@@ -1,4 +1,5 @@
 // Rejected at: time
+// Says: A GPU is fast where many threads work at the same time
 // One warp counts them all, side by side, with a single atomic addition a thread.
 #include "cuda_device.h"
 

@@ -1,4 +1,5 @@
 // Rejected at: right, checks
+// Says: A race: a read of what another thread may not have written yet
 // Threads of a warp take turns, and warps do not: they lose updates of each other's (volatile).
 #include "cuda_device.h"
 

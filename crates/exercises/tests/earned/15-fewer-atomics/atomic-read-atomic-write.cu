@@ -1,4 +1,5 @@
 // Rejected at: right, checks, counters
+// Says: A race: blocks use the same device memory, and one writes
 // Each half of the update is atomic, and the update is not.
 #include "cuda_device.h"
 

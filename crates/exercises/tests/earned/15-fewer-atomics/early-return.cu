@@ -1,4 +1,5 @@
 // Rejected at: checks
+// Says: A barrier that not all threads of the block reach: some have ended
 // Threads without a number are gone when the others come to a barrier.
 #include "cuda_device.h"
 

@@ -1,4 +1,5 @@
 // Rejected at: right, checks
+// Says: A race: blocks use the same device memory, and one writes
 // A fence somewhere in the file, where nobody comes by.
 #include "cuda_device.h"
 

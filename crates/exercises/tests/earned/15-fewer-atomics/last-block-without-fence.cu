@@ -1,4 +1,5 @@
 // Rejected at: checks, right
+// Says: A race: blocks use the same device memory, and one writes
 // The last block to come adds up what all blocks left, and nobody saw to it that it is there by then.
 #include "cuda_device.h"
 

@@ -1,4 +1,5 @@
 // Rejected at: right, checks
+// Says: A race: blocks use the same device memory, and one writes
 // Blocks add to one variable, and not atomically.
 #include "cuda_device.h"
 

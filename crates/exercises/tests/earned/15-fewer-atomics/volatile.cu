@@ -1,4 +1,5 @@
 // Rejected at: right, checks
+// Says: A race: blocks use the same device memory, and one writes
 // Volatile is read and written each time; it is not atomic.
 #include "cuda_device.h"
 

@@ -1,4 +1,5 @@
 // Rejected at: checks, right
+// Says: A race: a write over what another thread may not have read yet
 // The second barrier is there in the first launches of a process, and in no other.
 #include "cuda_device.h"
 

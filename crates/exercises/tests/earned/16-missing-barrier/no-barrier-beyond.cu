@@ -1,4 +1,5 @@
 // Rejected at: checks
+// Says: A race: a write over what another thread may not have read yet
 // The second barrier is left out where nothing is counted, above the size that is graded.
 #include "cuda_device.h"
 

@@ -1,4 +1,5 @@
 // Rejected at: checks, right
+// Says: A race: a write over what another thread may not have read yet
 // The second barrier is left out at the size that is graded.
 #include "cuda_device.h"
 

@@ -1,4 +1,5 @@
 // Rejected at: checks, right
+// Says: A race: a read of what another thread may not have written yet
 // No barrier at all: each thread lets some time pass.
 #include "cuda_device.h"
 

@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: which it is to read alone
 // Adds up in the input itself, which is not the kernel's to write to.
 #include "cuda_device.h"
 

@@ -1,4 +1,5 @@
 // Rejected at: checks, right
+// Says: A race: a read of what another thread may not have written yet
 // The last five steps without a barrier, as if the threads of a warp went in step of themselves.
 #include "cuda_device.h"
 

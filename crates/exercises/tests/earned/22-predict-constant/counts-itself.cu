@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: `by_block`: you said 0, which is not right.
 // Nothing is predicted: each kernel counts the addresses of its first warp and writes the number where
 // the prediction belongs.
 #include "cuda_device.h"

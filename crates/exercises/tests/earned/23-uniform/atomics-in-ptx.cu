@@ -1,4 +1,5 @@
 // Rejected at: launch, compile
+// Says: a store or an atomic through a pointer to a `__constant__` variable
 // The same in PTX, which the compiler does not look at.
 #include "cuda_device.h"
 

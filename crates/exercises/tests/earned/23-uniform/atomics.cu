@@ -1,4 +1,5 @@
 // Rejected at: launch, compile
+// Says: finds no instruction for it that a GPU has
 // Reads weights and numbers by atomics. Constant memory has none on any GPU.
 #include "cuda_device.h"
 

@@ -1,4 +1,5 @@
 // Rejected at: counters
+// Says: the variable `weights` is not in constant memory
 // Weights in global memory: through shared memory there are fewer requests than are allowed.
 #include "cuda_device.h"
 

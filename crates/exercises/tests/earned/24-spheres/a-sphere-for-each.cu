@@ -1,4 +1,5 @@
 // Rejected at: counters
+// Says: constant requests: 158 885, asked: at most 9 600
 // In constant memory, and each thread begins with another sphere: requests come one after the other.
 #include "cuda_device.h"
 

@@ -1,4 +1,5 @@
 // Rejected at: counters
+// Says: the variable `constant_spheres` is not in constant memory
 // Reads the spheres from global memory by atomics, which are no loads.
 #include "cuda_device.h"
 

@@ -1,4 +1,5 @@
 // Rejected at: checks, right, counters
+// Says: A race: two threads write to one place, and either may be last
 // A thread writes to another warp's result before that warp does, or after it: nobody knows.
 #include "cuda_device.h"
 

@@ -1,4 +1,5 @@
 // Rejected at: counters
+// Says: global load sectors: 1 024, asked: from 1 056 to 2 048
 // Looks entries up in global memory by atomics, which are no loads.
 #include "cuda_device.h"
 

@@ -1,4 +1,5 @@
 // Rejected at: checks
+// Says: A barrier that not all threads of the block reach: some have ended
 // Threads without a pixel have copied their entry, and are gone when the others come to the barrier.
 #include "cuda_device.h"
 

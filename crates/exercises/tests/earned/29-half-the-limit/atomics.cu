@@ -1,4 +1,5 @@
 // Rejected at: counters, launch
+// Says: share of the limit
 // A stretch of its own for each thread as before, read by atomics.
 #include "cuda_device.h"
 

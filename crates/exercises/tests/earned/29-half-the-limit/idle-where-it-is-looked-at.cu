@@ -1,4 +1,5 @@
 // Rejected at: counters
+// Says: share of the limit
 // The blocks that a time model may look at do nothing; the block after each does its work as well.
 #include "cuda_device.h"
 

@@ -1,4 +1,5 @@
 // Rejected at: counters
+// Says: share of the limit
 // Coalesced in the blocks that a time model may look at, a stretch of its own for each thread in all
 // others.
 #include "cuda_device.h"

@@ -1,4 +1,5 @@
 // Rejected at: counters
+// Says: shared load instructions
 #include "cuda_device.h"
 
 // Threads of a block, and numbers that are scanned together.

@@ -1,4 +1,5 @@
 // Rejected at: time
+// Says: A GPU is fast where many threads work at the same time
 #include "cuda_device.h"
 
 extern "C" __global__ void histogram(const unsigned char *values, unsigned int *counts, int n) {

@@ -1,4 +1,5 @@
 // Rejected at: counters
+// Says: global atomic requests + global reduction requests: 0, asked: from 1 to 128
 // Every thread of the first block goes through all values.
 #include "cuda_device.h"
 

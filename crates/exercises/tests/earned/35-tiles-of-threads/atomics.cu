@@ -1,4 +1,5 @@
 // Rejected at: counters
+// Says: global atomic requests + global reduction requests + shared atomic requests: 3 125,
 #include "cooperative.h"
 
 namespace cg = cooperative_groups;

@@ -1,4 +1,5 @@
 // Rejected at: counters
+// Says: global load sectors: 100 000, asked: exactly 12 500
 #include "cooperative.h"
 
 namespace cg = cooperative_groups;

@@ -1,4 +1,5 @@
 // Rejected at: counters
+// Says: global load sectors: 8 192, asked: exactly 4 096
 // Every number is copied, and read once more from where it was.
 #include "async_copy.h"
 

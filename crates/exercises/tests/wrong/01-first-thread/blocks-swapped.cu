@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: uses one place in device memory from different blocks
 // Number of blocks for number of threads: right only while both are alike.
 
 #include "cuda_device.h"

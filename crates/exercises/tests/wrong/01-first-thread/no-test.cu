@@ -1,4 +1,5 @@
 // Rejected at: launch
+// Says: threads past the end that no `if (i < n)` keeps out
 // The threads to spare in the last block write past the end.
 
 #include "cuda_device.h"

@@ -1,4 +1,5 @@
 // Rejected at: counters
+// Says: global load sectors: 200 000, asked: from 25 000 to 31 250
 // One thread of each block does its block's work, element after element.
 
 #include "cuda_device.h"

@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: changes a place in device memory that other threads change as well
 // Threads past the end all work on the last sample, which is turned down again and again.
 
 #include "cuda_device.h"

@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: The only element of `samples` is wrong
 // Only whole blocks work: nobody turns down the samples that are left over.
 
 #include "cuda_device.h"

@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: 5 of the 600 elements of `blocks(n, 128)` are wrong
 // Always one more: where whole blocks are enough, the last one has nothing to do.
 
 /// The blocks of `block` threads each that it takes to have a thread for each of `count` elements.

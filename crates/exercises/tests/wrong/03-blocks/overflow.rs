@@ -1,4 +1,5 @@
 // Rejected at: launch
+// Says: panicked: attempt to add with overflow
 // The sum of a large count and a block does not fit into 32 bits.
 
 /// The blocks of `block` threads each that it takes to have a thread for each of `count` elements.

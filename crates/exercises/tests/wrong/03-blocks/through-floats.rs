@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: 256 of the 600 elements of `blocks(4294967295 - n, 128)` are wrong
 // A float has 24 bits: large counts are rounded before they are divided.
 
 /// The blocks of `block` threads each that it takes to have a thread for each of `count` elements.

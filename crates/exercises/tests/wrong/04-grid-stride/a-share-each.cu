@@ -1,4 +1,5 @@
 // Rejected at: counters
+// Says: global load sectors: 100 000, asked: from 12 500 to 15 640
 // Every thread has a share of its own, as on a CPU: right, but neighbouring threads are
 // far apart, and each of them has a warp fetch a sector for itself.
 

@@ -1,4 +1,5 @@
 // Rejected at: checks
+// Says: A race: blocks use the same device memory, and one writes
 // Goes on by a block's threads in place of the grid's: all blocks do the same work over
 // again, and write the same elements.
 

@@ -1,4 +1,5 @@
 // Rejected at: launch
+// Says: elements of `out` was never written
 // Counts the rounds by whole ones: what is left over after them has nobody.
 
 #include "cuda_device.h"

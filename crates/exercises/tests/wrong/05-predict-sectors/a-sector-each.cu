@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: `neighbours`: you said 32, which is not right.
 // Counts a sector for every thread, as if each fetched its own: neighbours share one.
 
 #include "cuda_device.h"

@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: `one_further`: you said 4, which is not right.
 // Counts bytes only, and forgets where they start: 128 bytes from the middle of a sector
 // on lie in five.
 

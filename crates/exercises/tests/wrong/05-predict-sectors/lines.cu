@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: `neighbours`: you said 1, which is not right.
 // Counts cache lines, of 128 bytes, in place of sectors.
 
 #include "cuda_device.h"

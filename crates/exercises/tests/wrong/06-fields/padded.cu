@@ -1,4 +1,5 @@
 // Rejected at: launch
+// Says: threads past the end that no `if (i < n)` keeps out
 // Pads the records, which helps against bank conflicts in shared memory and not here;
 // and the memory has no room for it.
 

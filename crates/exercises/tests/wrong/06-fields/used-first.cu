@@ -1,4 +1,5 @@
 // Rejected at: counters
+// Says: energies: global load sectors: 65 536, asked: exactly 8 192
 // Puts the fields that are used first in each record. They are neighbours of each other
 // now, but the threads of a warp still take a sector each.
 

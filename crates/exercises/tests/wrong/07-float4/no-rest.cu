@@ -1,4 +1,5 @@
 // Rejected at: launch
+// Says: did not write the only element of
 // Up to three samples at the end have no thread.
 
 #include "cuda_device.h"

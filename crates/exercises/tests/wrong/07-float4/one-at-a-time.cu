@@ -1,4 +1,5 @@
 // Rejected at: counters
+// Says: global load requests: 3 126, asked: at most 785
 // Neighbouring threads take neighbouring samples, which fetches each sector once; but there
 // are as many requests as before.
 

@@ -1,4 +1,5 @@
 // Rejected at: launch
+// Says: threads past the end that no `if (i < n)` keeps out
 // The last four samples are not always all there.
 
 #include "cuda_device.h"

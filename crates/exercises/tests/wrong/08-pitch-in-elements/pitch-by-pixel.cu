@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: 126 of the 135 elements of `grey` are wrong
 // Turns the pitch into pixels, as one may with floats. A pixel has 12 bytes, which 512 is no
 // multiple of: what is left over is lost, row after row.
 

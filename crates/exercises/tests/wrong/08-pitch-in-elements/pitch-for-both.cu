@@ -1,4 +1,5 @@
 // Rejected at: launch
+// Says: threads past the end that no `if (i < n)` keeps out
 // Takes the pitch for both pictures; the grey one has none.
 
 #include "cuda_device.h"

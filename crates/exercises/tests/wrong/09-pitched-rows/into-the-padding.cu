@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: behind the end of row 0 of `part` were overwritten
 // Takes the pitch for the width: what lies past a row's last element is padding.
 
 #include "cuda_device.h"

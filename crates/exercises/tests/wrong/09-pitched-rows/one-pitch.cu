@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: The only element of `part` is wrong
 // Takes one pitch for both, as if the part were as wide as the picture.
 
 #include "cuda_device.h"

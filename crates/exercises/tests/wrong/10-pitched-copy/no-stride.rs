@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: 10 of the 15 elements of `copied` are wrong
 // Takes the part's rows for neighbours: they are as far apart as the whole matrix is wide.
 
 use answers::pitched_copy::{Copy2d, Part};

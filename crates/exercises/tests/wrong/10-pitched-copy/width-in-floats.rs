@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: 12 of the 15 elements of `copied` are wrong
 // The pitches are in bytes, the width is not: a quarter of each row arrives.
 
 use answers::pitched_copy::{Copy2d, Part};

@@ -1,4 +1,5 @@
 // Rejected at: counters
+// Says: global load sectors: 262 144, asked: exactly 32 768
 // Lets neighbouring threads read neighbouring rows. Their elements are neighbours in the
 // matrix and a whole row apart in memory.
 

@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: All 7 elements of `sums` are wrong
 // Puts neighbouring threads' elements side by side by reading the matrix as if it were
 // transposed: that makes sums of rows.
 

@@ -1,4 +1,5 @@
 // Rejected at: launch
+// Says: threads past the end that no `if (i < n)` keeps out
 // Takes every strip for a whole one, and reads on past the last row.
 
 #include "cuda_device.h"

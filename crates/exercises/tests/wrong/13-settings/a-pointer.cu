@@ -1,4 +1,5 @@
 // Rejected at: launch
+// Says: The variable `settings` has 8 bytes, and should have 16
 // A constant pointer: 8 bytes, which hold an address. The host copies settings there.
 
 #include "cuda_device.h"

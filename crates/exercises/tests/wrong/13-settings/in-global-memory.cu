@@ -1,4 +1,5 @@
 // Rejected at: counters
+// Says: the variable `settings` is not in constant memory
 // A variable of the module, and the results are right; but in global memory: every warp
 // loads the settings as it loads samples.
 

@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: The only element of `out` is wrong
 // Declares the variable, and goes on using the kernel's own of the same name.
 
 #include "cuda_device.h"

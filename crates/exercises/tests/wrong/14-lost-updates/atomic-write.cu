@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: changes a place in device memory that other threads change as well
 // Only writes in one go. What it writes was read before, and may be out of date.
 
 #include "cuda_device.h"

@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: changes a place in device memory that other threads change as well
 // A barrier has the threads of a block wait for each other, and then they all add at once.
 
 #include "cuda_device.h"

@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: changes a place in device memory that other threads change as well
 // `volatile` has every thread read and write memory. Others still do so in between.
 
 #include "cuda_device.h"

@@ -1,4 +1,5 @@
 // Rejected at: checks
+// Says: A race: blocks use the same device memory, and one writes
 // One sum a block, and one thread that adds it: but other blocks do so at the same time.
 
 #include "cuda_device.h"

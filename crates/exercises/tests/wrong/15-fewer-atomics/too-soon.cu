@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: A race: a read of what another thread may not have written yet
 // Does not wait for the other warps before it passes the sum on.
 
 #include "cuda_device.h"

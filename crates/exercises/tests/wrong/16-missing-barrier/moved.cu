@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: A race: a write over what another thread may not have read yet
 // The barrier stands behind the reads now, and none is left between the writes and the reads.
 
 #include "cuda_device.h"

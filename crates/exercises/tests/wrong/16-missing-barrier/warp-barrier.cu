@@ -1,4 +1,5 @@
 // Rejected at: checks
+// Says: A race: a write over what another thread may not have read yet
 // A warp waits for itself only: its last thread reads what another warp has written.
 
 #include "cuda_device.h"

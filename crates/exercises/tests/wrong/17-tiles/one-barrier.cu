@@ -1,4 +1,5 @@
 // Rejected at: checks
+// Says: A race: a write over what another thread may not have read yet
 // A warp that is ahead fetches the next tiles while others still multiply these.
 
 #include "cuda_device.h"

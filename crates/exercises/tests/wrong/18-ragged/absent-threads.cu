@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: A read of shared memory that no thread of the block wrote
 // Zeros in the tiles, but threads without an element of C return before they have fetched their
 // part of the tiles.
 

@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: The only element of `C` is wrong
 // Past the edge the last element is taken once more, and added once more.
 
 #include "cuda_device.h"

@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: A read of shared memory that no thread of the block wrote
 // Zeros in the tile of A only: a zero times whatever is left in shared memory, which may be a NaN.
 
 #include "cuda_device.h"

@@ -1,4 +1,5 @@
 // Rejected at: launch
+// Says: threads past the end that no `if (i < n)` keeps out
 // The thread asks whether it had an element to read, not whether it has one to write.
 
 #include "cuda_device.h"

@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: A read of shared memory that no thread of the block wrote
 // Each tile is turned round and written to where it came from, not to the other side of the
 // diagonal.
 

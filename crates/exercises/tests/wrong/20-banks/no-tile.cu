@@ -1,4 +1,5 @@
 // Rejected at: counters
+// Says: global store sectors: 61 440, asked: exactly 7 680
 // Without shared memory there are no banks to conflict, and the writes are far apart again.
 
 #include "cuda_device.h"

@@ -1,4 +1,5 @@
 // Rejected at: counters
+// Says: shared load bank conflicts
 // One more row, where each row needs one more word: banks stay as they were.
 
 #include "cuda_device.h"

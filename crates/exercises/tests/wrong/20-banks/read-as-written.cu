@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: A read of shared memory that no thread of the block wrote
 // The tile is read as it was written, in rows: no conflicts, and nothing is turned round.
 
 #include "cuda_device.h"

@@ -1,4 +1,5 @@
 // Rejected at: counters
+// Says: shared load bank conflicts
 // Two more words a row: only every other bank is used, by two threads each.
 
 #include "cuda_device.h"

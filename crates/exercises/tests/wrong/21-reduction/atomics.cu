@@ -1,4 +1,5 @@
 // Rejected at: counters
+// Says: shared load wavefronts
 // Every thread adds to one word, one after the other.
 
 #include "cuda_device.h"

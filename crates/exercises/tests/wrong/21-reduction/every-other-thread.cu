@@ -1,4 +1,5 @@
 // Rejected at: counters
+// Says: shared load wavefronts
 // Words no longer conflict, because most threads of every warp do nothing: the warps take part in
 // all the steps all the same.
 

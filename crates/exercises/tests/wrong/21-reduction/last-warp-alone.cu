@@ -1,4 +1,5 @@
 // Rejected at: checks
+// Says: A race: a read of what another thread may not have written yet
 // The last 32 numbers are one warp's business, but its threads need to wait for each other too.
 
 #include "cuda_device.h"

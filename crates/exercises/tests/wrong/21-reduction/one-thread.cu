@@ -1,4 +1,5 @@
 // Rejected at: counters
+// Says: shared load wavefronts
 // One thread adds up what the block has fetched: no conflicts, and 255 threads that wait.
 
 #include "cuda_device.h"

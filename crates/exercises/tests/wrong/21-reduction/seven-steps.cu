@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: The only element of `sums` is wrong
 // The loop ends a step too soon: two numbers are left.
 
 #include "cuda_device.h"

@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: `by_row`: you said 16, which is not right.
 // Counted by blocks: sixteen rows, of which a warp has two.
 
 #include "cuda_device.h"

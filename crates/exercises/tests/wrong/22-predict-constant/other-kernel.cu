@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: 255 of the 256 elements of `by_thread` are wrong
 // The kernel was made to fit the prediction.
 
 #include "cuda_device.h"

@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: `by_thread`: you said 4, which is not right.
 // Counted in sectors of 32 bytes, which is how global memory is asked.
 
 #include "cuda_device.h"

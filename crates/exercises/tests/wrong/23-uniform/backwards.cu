@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: The only element of `out` is wrong
 // One weight at a time, but the first weight meets the last input.
 
 #include "cuda_device.h"

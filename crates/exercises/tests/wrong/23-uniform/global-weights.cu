@@ -1,4 +1,5 @@
 // Rejected at: counters
+// Says: the variable `weights` is not in constant memory
 // The constant cache is asked for nothing any more: the weights are in global memory.
 
 #include "cuda_device.h"

@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: The only element of `image` is wrong
 // The scene of the chapter has twenty spheres; this one has as many as the host says.
 
 #include "cuda_device.h"

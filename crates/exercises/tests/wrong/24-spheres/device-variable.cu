@@ -1,4 +1,5 @@
 // Rejected at: counters
+// Says: the variable `constant_spheres` is not in constant memory
 // A variable of the module it is, but a variable in global memory.
 
 #include "cuda_device.h"

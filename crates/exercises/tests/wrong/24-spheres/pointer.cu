@@ -1,4 +1,5 @@
 // Rejected at: launch
+// Says: The variable `constant_spheres` has 8 bytes, and should have 1280
 // A pointer in constant memory: it has the size of a pointer, and what it points to is elsewhere.
 
 #include "cuda_device.h"

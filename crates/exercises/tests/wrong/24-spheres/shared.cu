@@ -1,4 +1,5 @@
 // Rejected at: counters
+// Says: the variable `constant_spheres` is not in constant memory
 // Read from shared memory, to which every block first has to copy them from global memory.
 
 #include "cuda_device.h"

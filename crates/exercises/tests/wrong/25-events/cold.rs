@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: How often you launch the kernel: once for nothing, as the first launch takes much
 //! The first launch, which takes much longer, is one of the samples.
 
 use answers::cust::error::CudaResult;

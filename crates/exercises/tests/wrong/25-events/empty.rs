@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: That is less than any launch takes: the launch has to lie between the two events
 //! Both events are recorded before the launch: nothing is between them.
 
 use answers::cust::error::CudaResult;

@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: Yours is about the shortest
 //! The fastest sample: a launch that had less to do than usual.
 
 use answers::cust::error::CudaResult;

@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: Yours is about the shortest
 //! Nothing is measured: a time is returned that was right once.
 
 use answers::cust::error::CudaResult;

@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: Yours is about the shortest
 //! The last sample alone.
 
 use answers::cust::error::CudaResult;

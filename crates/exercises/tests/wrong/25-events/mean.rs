@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: Yours is about their mean
 //! The mean of all launches: the few that were held up count as much as all others together.
 
 use answers::cust::error::CudaResult;

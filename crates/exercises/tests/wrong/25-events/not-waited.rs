@@ -1,4 +1,5 @@
 // Rejected at: launch
+// Says: has not come that far yet
 //! The time between two events is asked for before the second one has happened.
 
 use answers::cust::error::CudaResult;

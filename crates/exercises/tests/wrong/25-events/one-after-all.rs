@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: Is each launch between two events of its own, and is the middle one taken after sorting?
 //! As many launches as are asked, and the time of one of them: the third.
 
 use answers::cust::error::CudaResult;

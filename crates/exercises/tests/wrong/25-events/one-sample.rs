@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: How often you launch the kernel: once for nothing, as the first launch takes much
 //! One sample is taken, and not as many as are asked.
 
 use answers::cust::error::CudaResult;

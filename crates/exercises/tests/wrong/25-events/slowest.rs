@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: Yours is about the longest
 //! The slowest sample: a launch that was held up.
 
 use answers::cust::error::CudaResult;

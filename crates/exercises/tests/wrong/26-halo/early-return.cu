@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: A read of shared memory that no thread of the block wrote
 // The halo is where it belongs; the threads past the end still go before they have fetched zeros.
 
 #include "cuda_device.h"

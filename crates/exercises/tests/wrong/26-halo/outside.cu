@@ -1,4 +1,5 @@
 // Rejected at: launch
+// Says: threads past the end that no `if (i < n)` keeps out
 // Right in the middle, and at the ends the points beyond are read from outside of the array.
 
 #include "cuda_device.h"

@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: The only element of `out` is wrong
 // The points at the ends stand for those beyond, where zeros should.
 
 #include "cuda_device.h"

@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: A read of shared memory that no thread of the block wrote
 // A block has 256 threads and its tile 340 pixels: the last two rows and columns stay empty.
 
 #include "cuda_device.h"

@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: A read of shared memory that no thread of the block wrote
 // Threads past the end leave before they have copied their entries.
 
 #include "cuda_device.h"

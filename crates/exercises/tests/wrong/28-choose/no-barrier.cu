@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: A race: a write over what another thread may not have read yet
 // Nobody waits until the whole table is there.
 
 #include "cuda_device.h"

@@ -1,4 +1,5 @@
 // Rejected at: launch
+// Says: did not write the only element of
 // Vectors, and what is left over at the end is forgotten.
 
 #include "cuda_device.h"

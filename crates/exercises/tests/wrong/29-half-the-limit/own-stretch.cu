@@ -1,4 +1,5 @@
 // Rejected at: counters
+// Says: share of the limit
 // The block fetches its numbers together, and then each thread adds up a stretch of its own: its words
 // conflict, and its results are written one here, one there.
 

@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: The only element of `sums` is wrong
 // Each step takes in what the step before has: with distances that stay at 1.
 #include "cuda_device.h"
 

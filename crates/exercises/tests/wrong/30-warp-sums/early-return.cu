@@ -1,4 +1,5 @@
 // Rejected at: checks
+// Says: A mask that names lanes that do not come
 // Threads past the end leave, and the others ask them for their values.
 #include "cuda_device.h"
 

@@ -1,4 +1,5 @@
 // Rejected at: right, checks
+// Says: A race: one store with different values for one place
 // Only the first thread has the whole sum.
 #include "cuda_device.h"
 

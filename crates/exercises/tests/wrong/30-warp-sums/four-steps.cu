@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: The only element of `sums` is wrong
 #include "cuda_device.h"
 
 extern "C" __global__ void warp_sums(const float *in, float *sums, int n) {

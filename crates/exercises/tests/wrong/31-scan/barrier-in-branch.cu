@@ -1,4 +1,5 @@
 // Rejected at: launch, right, checks
+// Says: `__syncthreads()` in an `if` or a loop that not all threads of the block enter
 #include "cuda_device.h"
 
 // Threads of a block, and numbers that are scanned together.

@@ -1,4 +1,5 @@
 // Rejected at: right, checks
+// Says: A race: a read of what another thread may not have written yet
 // Who reads is not waited for.
 #include "cuda_device.h"
 

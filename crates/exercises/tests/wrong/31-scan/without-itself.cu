@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: The only element of `out` is wrong
 // The sum of those before it.
 #include "cuda_device.h"
 

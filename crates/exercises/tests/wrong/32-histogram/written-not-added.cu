@@ -1,4 +1,5 @@
 // Rejected at: right, checks
+// Says: uses one place in device memory from different blocks
 // Each block writes over what the others have.
 #include "cuda_device.h"
 

@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: The only element of `out` is wrong
 // Less by a number that fits the largest there may be, and none is left of the others.
 #include "cuda_device.h"
 

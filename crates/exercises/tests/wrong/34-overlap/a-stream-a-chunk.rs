@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: How many streams you use
 //! Chunks are copied to the device, worked on, and copied back.
 
 use answers::overlap::Device;

@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: For how many chunks your function has waited when it returns
 //! Chunks are copied to the device, worked on, and copied back.
 
 use answers::overlap::Device;

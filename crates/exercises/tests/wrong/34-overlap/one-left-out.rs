@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: For each chunk: how many of its steps (copy to the device, kernel, copy back) came
 //! Chunks are copied to the device, worked on, and copied back.
 
 use answers::overlap::Device;

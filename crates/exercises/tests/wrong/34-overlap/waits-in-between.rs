@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: When all is done, where each step takes 10 microseconds
 //! Chunks are copied to the device, worked on, and copied back.
 
 use answers::overlap::Device;

@@ -1,4 +1,5 @@
 // Rejected at: right, checks
+// Says: The only element of `sums` is wrong
 // The upper half has left, and the lower asks it.
 #include "cooperative.h"
 

@@ -1,4 +1,5 @@
 // Rejected at: launch
+// Says: elements of `sums` were never written
 // The rank in the block is 0 once a block.
 #include "cooperative.h"
 

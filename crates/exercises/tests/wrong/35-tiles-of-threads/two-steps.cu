@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: The only element of `sums` is wrong
 #include "cooperative.h"
 
 namespace cg = cooperative_groups;

@@ -1,4 +1,5 @@
 // Rejected at: right, checks
+// Says: A race: a write over what another thread may not have read yet
 // The place of a tile is copied to while others still use it.
 #include "async_copy.h"
 

@@ -1,4 +1,5 @@
 // Rejected at: right, checks
+// Says: A use of what an asynchronous copy has not brought yet
 #include "async_copy.h"
 
 // Numbers of a tile, and threads of a block.

@@ -1,4 +1,5 @@
 // Rejected at: right, checks
+// Says: A race: a read of what another thread may not have written yet
 // A thread waits for its own copies alone.
 #include "async_copy.h"
 

@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: `kernel 1`: you said 8, which is not right.
 #include "cuda_device.h"
 
 // What a block of each kernel takes:

@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: `kernel 0`: you said 303, which is not right.
 #include "cuda_device.h"
 
 // 0  y[i] = a * x[i] + y[i], for 100 million i

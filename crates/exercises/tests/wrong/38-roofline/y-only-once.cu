@@ -1,4 +1,5 @@
 // Rejected at: right
+// Says: `kernel 0`: you said 200, which is not right.
 // y is read and written.
 #include "cuda_device.h"
 
