@@ -2,8 +2,8 @@
 // Writes how long each kernel ran by its events into the file that KERNEL_TIMES names: a line a kernel, its launches,
 // seconds and name. Whatever kind of device the program asks for, it gets those there are.
 //
-//     gcc -shared -fPIC -o opencl-times.so scripts/opencl-times.c
-//     KERNEL_TIMES=times.txt LD_PRELOAD=./opencl-times.so ./program
+//     gcc -shared -fPIC -o timing.so scripts/timing/opencl.c
+//     KERNEL_TIMES=times.txt LD_PRELOAD=./timing.so ./program
 
 #define _GNU_SOURCE
 #define CL_TARGET_OPENCL_VERSION 120
