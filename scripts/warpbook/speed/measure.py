@@ -1,9 +1,6 @@
 """Times the simulator, other engines, and the chapters' programs."""
 
 import os
-import pathlib
-import platform
-import re
 import resource
 import subprocess
 import sys
@@ -38,7 +35,8 @@ def measure(flags):
         if not flags.quick:
             for name in filter(LINEAR.__contains__, names):
                 records += [linear(flags, engines, name, scale) for scale in (1, 4, 16)]
-        here = this_machine([*engines.pocl.values(), engines.numba])
+        others = [*engines.pocl.values(), engines.numba]
+        here = machine.here(list(dict.fromkeys(one.name for one in others if one)))
         engines.end()
     if not flags.quick:
         records += [chapter(flags, built, name) for name in CHAPTERS if flags.only in name]
@@ -50,7 +48,7 @@ def measure_checks(flags):
     warn_if_busy()
     folder = build("release")
     names = [name for name in CHAPTERS if flags.only in name]
-    return [this_machine([]), *(checked(flags, folder / name) for name in names)]
+    return [machine.here([]), *(checked(flags, folder / name) for name in names)]
 
 
 def warn_if_busy():
@@ -153,29 +151,3 @@ def children():
     """Seconds that programs which have ended ran."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
-
-
-def this_machine(engines):
-    """What is needed to make sense of the times."""
-    return {
-        "date": machine.today(),
-        "cpu": cpu(),
-        "cores": os.cpu_count(),
-        "rust": programs.output(["rustc", "--version"]).split()[1],
-        "engines": list(dict.fromkeys(engine.name for engine in engines if engine)),
-    }
-
-
-def cpu():
-    """Its name, and which of the wide instructions it has, where Linux tells."""
-    try:
-        info = pathlib.Path("/proc/cpuinfo").read_text()
-    except OSError:
-        return platform.processor() or platform.machine()
-    known = dict(re.findall(r"^([^\t\n]+?)\s*: (.*)$", info, re.MULTILINE))
-    wide = {"avx2": "AVX2", "avx512f": "AVX-512"}
-    parts = [known.get("model name", platform.machine())]
-    if "cpu family" in known:
-        parts.append(f"family {known['cpu family']} model {known['model']}")
-    parts += [wide[flag] for flag in known.get("flags", "").split() if flag in wide]
-    return ", ".join(parts)

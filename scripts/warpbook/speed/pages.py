@@ -2,18 +2,13 @@
 
 import statistics
 
-from .. import tables
+from .. import machine, tables
 from ..chapters import CHAPTERS
 from .modes import COUNTED, MODES
 
 
 def machine_line(lines):
-    machine = lines[0]
-    engines = "".join(f", {engine}" for engine in machine["engines"])
-    return (
-        f"Measured {machine['date']}: {machine['cpu']}, {machine['cores']} cores; "
-        f"Rust {machine['rust']}{engines}."
-    )
+    return machine.line(lines[0])
 
 
 def times(lines):

@@ -116,7 +116,7 @@ fn simulate() -> Result<&'static DeviceSpec, Status> {
     let device = modelled()?;
     checks()?;
     prepare(device)?;
-    simulator::start(devices()?, device.clone(), time_limit()?);
+    simulator::start(devices()?, device.clone(), time_limit()?, sampled()?);
     fork::watch();
     for function in functions::all() {
         function.simulate();
@@ -199,6 +199,21 @@ fn time_limit() -> Result<Option<TimeLimit>, Status> {
         ));
         CudaError::InvalidValue.into()
     })
+}
+
+/// Whether the sample of a launch is counted that its modelled time is made of. `CUDA_SIM_SAMPLE=none` is for measuring
+/// what that costs.
+fn sampled() -> Result<bool, Status> {
+    match setting("CUDA_SIM_SAMPLE")?.as_deref() {
+        None => Ok(true),
+        Some("none") => Ok(false),
+        Some(other) => {
+            say(format_args!(
+                "CUDA_SIM_SAMPLE={other} is not none; unset, each launch's time is modelled by a sample of its blocks"
+            ));
+            Err(CudaError::InvalidValue.into())
+        }
+    }
 }
 
 /// A text that is no time limit.

@@ -187,6 +187,22 @@ fn a_number_of_devices_that_there_cannot_be_is_refused() {
     }
 }
 
+#[test]
+fn a_sample_is_there_or_none() {
+    let with = |sample| run(&[("CUDA_BACKEND", "sim"), ("CUDA_SIM_SAMPLE", sample)]);
+    for sample in ["", "none"] {
+        assert_has(&with(sample).0, "backend: Some(Simulator)");
+    }
+    let (stdout, stderr) = with("half");
+    assert_has(&stdout, "cuInit: 1");
+    let lines = ours(&stderr);
+    assert_eq!(lines.len(), 1, "{stderr}");
+    assert!(
+        lines[0].contains("CUDA_SIM_SAMPLE=half is not none"),
+        "{stderr}"
+    );
+}
+
 /// On a machine with a GPU the first branch of each is taken, elsewhere the second.
 #[test]
 fn this_machine_is_taken_as_it_is() {

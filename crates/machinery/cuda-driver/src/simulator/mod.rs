@@ -74,11 +74,13 @@ impl Drop for End {
     }
 }
 
-/// Switches the simulated machine on: so many equal devices.
-pub fn start(devices: u32, device: DeviceSpec, time_limit: Option<TimeLimit>) {
+/// Switches the simulated machine on: so many equal devices. Where launches are not `sampled`, their modelled
+/// times leave out memory.
+pub fn start(devices: u32, device: DeviceSpec, time_limit: Option<TimeLimit>, sampled: bool) {
     MACHINE.get_or_init(|| {
         let mut driver = Driver::with_devices(devices, device, time_limit);
         device::set_count(driver.device_count());
+        driver.set_sampled(sampled);
         driver.set_checks(check::checking());
         driver.set_conditions(conditions::conditions());
         Mutex::new(driver)

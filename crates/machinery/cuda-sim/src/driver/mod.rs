@@ -69,6 +69,8 @@ pub struct Driver {
     time_limit: Option<TimeLimit>,
     checks: Checks,
     conditions: Conditions,
+    /// Whether the sample of a launch is counted that its modelled time is made of.
+    sampled: bool,
     /// Which accesses launches tell of.
     tracing: Option<Tracing>,
     /// What was still allocated when contexts were destroyed, since somebody last asked.
@@ -109,6 +111,7 @@ impl Driver {
             time_limit,
             checks: Checks::NONE,
             conditions: Conditions::USUAL,
+            sampled: true,
             tracing: None,
             leaks: Vec::new(),
             handles: handle::HandleCounter::new(),
@@ -135,6 +138,12 @@ impl Driver {
     /// How launches run from now on, and what memory holds that is allocated from now on.
     pub fn set_conditions(&mut self, conditions: Conditions) {
         self.conditions = conditions;
+    }
+
+    /// Whether launches are sampled from now on, as they are at first. The modelled times of those that are not leave out
+    /// memory: this is for measuring what counting costs.
+    pub fn set_sampled(&mut self, sampled: bool) {
+        self.sampled = sampled;
     }
 
     /// Which accesses launches tell of from now on; see [`LaunchOutcome::trace`].

@@ -7,6 +7,7 @@ use crate::device::DeviceSpec;
 use crate::driver::tests::{PTX, driver};
 use crate::driver::{Memcpy, MemcpyAddress};
 use crate::exec::TimeLimit;
+use crate::model::Resource;
 
 /// The kernel `name` of the tests' module.
 fn function(driver: &mut Driver, context: ContextId, name: &str) -> FunctionId {
@@ -61,6 +62,33 @@ fn a_launch_writes_memory_and_takes_time() {
         .chunks(4)
         .map(|word| u32::from_le_bytes(word.try_into().unwrap()));
     assert!(words.eq(7..39));
+}
+
+#[test]
+fn without_a_sample_instructions_are_counted_and_memory_takes_no_time() {
+    let (mut driver, context) = driver();
+    let function = function(&mut driver, context, "store");
+    let address = driver.allocate(context, 128).unwrap();
+    let parameters = parameters(address, 7);
+    let config = config(function, &parameters);
+    let launch = |driver: &mut Driver| {
+        let launched = driver.launch(context, StreamId::LEGACY, &config);
+        launched.unwrap().record.unwrap()
+    };
+    let sampled = launch(&mut driver);
+    driver.set_sampled(false);
+    let plain = launch(&mut driver);
+    assert_eq!(
+        plain.counters.thread_instructions,
+        sampled.counters.thread_instructions
+    );
+    let of_l1 = |launched: &LaunchRecord| {
+        let parts = launched.time.parts.iter();
+        let parts = parts.filter(|part| part.resource == Resource::L1Shared);
+        parts.map(|part| part.milliseconds).sum::<f64>()
+    };
+    assert!(of_l1(&sampled) > 0.0);
+    assert_eq!(of_l1(&plain), 0.0);
 }
 
 #[test]

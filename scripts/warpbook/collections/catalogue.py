@@ -1,0 +1,43 @@
+"""The kernels that are timed: scripts/collections.toml."""
+
+import dataclasses
+import tomllib
+
+from .. import ROOT
+
+LIST = ROOT / "scripts" / "collections.toml"
+
+
+@dataclasses.dataclass
+class OpenCl:
+    """The same program in OpenCL: the folder where it is compiled and run, and its kernels by those in CUDA."""
+
+    folder: str
+    compile: str
+    run: str
+    kernels: dict
+
+
+@dataclasses.dataclass
+class Program:
+    """A program's folder in its collection, its flags and arguments, and its kernels, each with what it is like."""
+
+    collection: str
+    folder: str
+    kernels: dict
+    run: str = ""
+    flags: str = ""
+    opencl: OpenCl | None = None
+
+    def __post_init__(self):
+        if self.opencl:
+            self.opencl = OpenCl(**self.opencl)
+
+    def title(self):
+        """What it is called in a table: its folder without what all of the collection have."""
+        return self.folder.removeprefix("src/").removesuffix("-cuda").removeprefix("CUDA/").removeprefix("cuda/")
+
+
+def programs():
+    listed = tomllib.loads(LIST.read_text(encoding="utf-8"))["program"]
+    return [Program(**one) for one in listed]
