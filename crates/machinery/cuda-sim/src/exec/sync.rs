@@ -4,6 +4,7 @@
 //! `bar.warp.sync`).
 
 use super::cpu::Cpu;
+use super::lanewise::where_true;
 use super::ops::extremum;
 use super::sm::{Inst, Next, Sm};
 use super::warp::{Split, SplitState};
@@ -351,11 +352,15 @@ pub unsafe fn find_match(sm: &mut Sm, inst: &Inst) -> Next {
             };
             let voters = sm.mask & members;
             let mut result = [0; LANES];
-            for lane in active(voters) {
-                let same = |other: &usize| values[*other] == values[lane];
-                result[lane] = active(voters)
-                    .filter(same)
-                    .fold(0, |mask, other| mask | 1 << other);
+            let mut left = voters;
+            while left != 0 {
+                // All that have the first one's value, at once.
+                let value = values[left.trailing_zeros() as usize % LANES];
+                let same = voters & where_true(0..LANES, |lane| values[lane] == value);
+                for lane in active(same) {
+                    result[lane] = same;
+                }
+                left &= !same;
             }
             if inst.x == 1 {
                 let all = active(voters).all(|lane| result[lane] == voters);
