@@ -171,7 +171,7 @@ fn points() -> Result<(), Failed> {
         .has(0, &["6 points"]);
     assert_eq!(
         read(&program, "table.csv"),
-        "Username,01-first-thread,02-tail\nann,4,2\nbob,0,1\neve,3,0\n"
+        "Username,Points,01-first-thread,02-tail\nann,6,4,2\nbob,1,0,1\neve,3,3,0\n"
     );
     program
         .says(&format!("{merge} --columns canvas --lang zh --feedback zh"))
