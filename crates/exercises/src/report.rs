@@ -235,7 +235,7 @@ fn kind_of(kind: FailureKind, lang: Lang) -> &'static str {
 }
 
 /// What an answer failed at, in a few words.
-fn step(step: Step, lang: Lang) -> &'static str {
+pub fn step(step: Step, lang: Lang) -> &'static str {
     match step {
         Step::Compile => lang.pick("does not compile", "编译未通过"),
         Step::Launch => lang.pick("does not run through", "运行未完成"),

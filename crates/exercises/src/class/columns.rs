@@ -6,6 +6,8 @@ use clap::ValueEnum;
 use super::marks::written;
 use super::table::{cell, plain};
 use super::{Class, Marks, Outcome, table};
+use crate::lang::Lang;
+use crate::report;
 
 /// What imports the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -108,8 +110,16 @@ fn login(name: &str) -> String {
 }
 
 /// What a result is in a word, for people.
-pub fn word(result: Option<&super::Result>) -> &'static str {
-    cell(result)
+pub fn word(result: &super::Result, lang: Lang) -> &'static str {
+    match (lang, result.outcome) {
+        (Lang::En, _) => cell(Some(result)),
+        (Lang::Zh, Outcome::Passed) => "通过",
+        (Lang::Zh, Outcome::Rejected) => result
+            .step
+            .map_or("未通过", |step| report::step(step, lang)),
+        (Lang::Zh, Outcome::Missing) => "缺交",
+        (Lang::Zh, Outcome::Ungraded) => "未能评分",
+    }
 }
 
 #[cfg(test)]
