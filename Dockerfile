@@ -1,7 +1,8 @@
 # The course, built, for a lab or for grading: Debian with its clang, and Rust's own image. No GPU is needed.
 #
 #   docker build -t warpbook .
-#   docker run -it -v "$PWD/exercises:/warpbook/exercises" warpbook
+#   mkdir -p exercises
+#   docker run -it --user "$(id -u):$(id -g)" -v "$PWD/exercises:/warpbook/exercises" warpbook
 #
 # In it:  cargo run -p exercises
 
@@ -12,5 +13,6 @@ RUN /tmp/packages && rm /tmp/packages
 FROM tools
 WORKDIR /warpbook
 COPY . .
-RUN .devcontainer/ready
+# What is built can be built on by any user: one who is root in here leaves files on the host that only root may edit.
+RUN chmod a+w . && umask 0 && .devcontainer/ready
 CMD ["bash"]

@@ -58,7 +58,7 @@ fn meaning(error: CudaError) -> Option<&'static str> {
             "大小、地址或启动的形状超出了设备允许的范围；请检查网格、线程块和复制的长度"
         }
         CudaError::OutOfMemory => "GPU 的内存不够了；请减小输入，或结束占用它的其他程序",
-        CudaError::NotInitialized => "CUDA 尚未启动；请先打开 GPU",
+        CudaError::NotInitialized => "CUDA 尚未初始化；请先打开 GPU",
         CudaError::NoDevice => "没有 NVIDIA GPU，或者没有加载它的驱动程序",
         CudaError::InvalidDevice => "没有这个编号的设备",
         CudaError::InvalidContext => "当前线程没有上下文；请先打开 GPU，并一直保持打开",

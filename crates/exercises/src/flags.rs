@@ -14,7 +14,7 @@ use crate::lang::{Lang, tr};
     about = tr(
         "CUDA's memories by doing: exercises graded by results, checks and counters.\n\
          Without a command: where you are, and what is next.",
-        "在动手中学习 CUDA 的各种存储器：练习按结果、检查和计数器评分。\n\
+        "在动手中学习 CUDA 的各种内存：练习按结果、检查和计数器评分。\n\
          不带命令运行时，显示目前的进度和下一题。"
     ),
     after_help = tr(
@@ -254,7 +254,7 @@ pub struct Check {
         long,
         help = tr(
             "Print your file's lines with what each made the memory system do, the costly ones marked",
-            "列出你的文件中各行对存储系统做了什么，并标出代价大的行"
+            "列出你的文件中各行对内存系统做了什么，并标出代价大的行"
         )
     )]
     pub lines: bool,

@@ -15,6 +15,7 @@
 //! | [`record`], [`report`] | what it says of an answer, to programs and to people |
 //! | [`picture`] | a warp's access drawn beside what was meant |
 //! | [`output`] | all that is printed |
+//! | [`text`], [`links`] | columns of text in a terminal; links in it |
 //! | [`lang`], [`error`] | English and Chinese; errors in words |
 //!
 //! Exercises are data in `kernels/exercises`; the README there says how to write one.
@@ -38,6 +39,7 @@ pub mod flags;
 pub mod folder;
 pub mod grade;
 pub mod host;
+pub mod links;
 pub mod output;
 pub mod picture;
 pub mod progress;

@@ -7,6 +7,7 @@ use crate::data::Step;
 use crate::exercise::Exercise;
 use crate::grade::{self, FailureKind};
 use crate::lang::Lang;
+use crate::links::spelled_out;
 use crate::progress::Progress;
 use crate::record::Record;
 use crate::text::{columns, fitted, padded_left, padded_right, prose, wrapped};
@@ -98,9 +99,11 @@ pub fn whole(record: &Record, counters: bool, lang: Lang) -> String {
 /// Columns of all that is said.
 pub const WIDTH: usize = 80;
 
-/// An exercise's statement, the exercises that come before it, and the pages of the book that go with it.
+/// An exercise's statement, the exercises that come before it, and the chapter's program.
 pub fn statement(exercise: &Exercise, progress: &Progress, lang: Lang) -> String {
-    let mut parts = vec![prose(exercise.statement(lang), WIDTH)];
+    let folder = format!("{}/{}", exercise.course, exercise.name);
+    let text = spelled_out(exercise.statement(lang), &folder, lang);
+    let mut parts = vec![prose(&text, WIDTH)];
     if let Ok(data) = exercise.data() {
         let needs = data.needs.iter().filter_map(|name| course::find(name));
         let needs = needs.map(|before| match progress.has(before) {
@@ -112,12 +115,14 @@ pub fn statement(exercise: &Exercise, progress: &Progress, lang: Lang) -> String
             let needs = needs.join(lang.pick(", ", "、"));
             parts.push(say!(lang, "Comes after: {}", "先做：{}"; needs));
         }
-        parts.push(say!(
-            lang,
-            "Chapter: docs/en/{0}.md, crates/{0}. The note's listings: docs/en/listings.md",
-            "章节：docs/zh/{0}.md，crates/{0}。笔记中的代码：docs/zh/listings.md";
-            data.chapter
-        ));
+        if !data.chapter.is_empty() {
+            parts.push(say!(
+                lang,
+                "The chapter's program: crates/{}",
+                "该章的程序：crates/{}";
+                data.chapter
+            ));
+        }
     }
     fitted(&parts.join("\n\n"), WIDTH)
 }
@@ -230,7 +235,7 @@ fn kind_of(kind: FailureKind, lang: Lang) -> &'static str {
 }
 
 /// What an answer failed at, in a few words.
-fn step(step: Step, lang: Lang) -> &'static str {
+pub fn step(step: Step, lang: Lang) -> &'static str {
     match step {
         Step::Compile => lang.pick("does not compile", "编译未通过"),
         Step::Launch => lang.pick("does not run through", "运行未完成"),

@@ -171,7 +171,7 @@ fn points() -> Result<(), Failed> {
         .has(0, &["6 points"]);
     assert_eq!(
         read(&program, "table.csv"),
-        "Username,01-first-thread,02-tail\nann,4,2\nbob,0,1\neve,3,0\n"
+        "Username,Points,01-first-thread,02-tail\nann,6,4,2\nbob,1,0,1\neve,3,3,0\n"
     );
     program
         .says(&format!("{merge} --columns canvas --lang zh --feedback zh"))
@@ -185,11 +185,15 @@ fn points() -> Result<(), Failed> {
         canvas.contains("Points Possible,,,,,4,2\nann,,,ann,,4,2\n"),
         "{canvas}"
     );
-    let note = read(&program, "zh/eve.md");
-    assert!(
-        note.contains("共 2 道练习，通过 1 道，得 3 分（满分 6）") && note.contains("3（迟交）"),
-        "{note}"
-    );
+    for (student, part) in [
+        ("eve", "共 2 道练习，通过 1 道，得 3 分（满分 6）"),
+        ("eve", "| 01-first-thread | 通过 | 3（迟交） |"),
+        ("eve", "| 02-tail | 缺交 | 0 |"),
+        ("bob", "| 02-tail | 运行未完成 | 1 |"),
+    ] {
+        let note = read(&program, &format!("zh/{student}.md"));
+        assert!(note.contains(part), "no {part} in {note}");
+    }
     program
         .says(&format!("{merge} --columns excel"))
         .has(0, &[]);

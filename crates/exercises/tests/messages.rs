@@ -109,7 +109,7 @@ const CASES: &[Case] = &[
         exercise: "11",
         answer: Answer::File("wrong/11-volume/unpadded-slice.cu"),
         en: &["(slice ", "columns along x, rows along y"],
-        zh: &["片；列沿 x 方向，行沿 y 方向"],
+        zh: &["；列沿 x 方向，行沿 y 方向"],
     },
     Case {
         name: "a race of a line that all blocks come to",

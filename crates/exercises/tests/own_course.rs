@@ -97,6 +97,15 @@ fn everyday() -> Result<(), Failed> {
     assert_eq!(start, fs::read_to_string(place(&program, "start.cu"))?);
     own(&program, "check 01").has(1, &["is not right", "--course course hint"]);
     own(&program, "hint mine").has(0, &["threadIdx.x"]);
+    let title = "# Twice as much\n";
+    let cites = format!("{title}\nSee [our notes](../notes.md#one).\n");
+    edit(&program, "statement.en.md", title, &cites);
+    let run = own(&program, "statement mine");
+    run.has(0, &["\nSee our notes (course/notes.md).\n"]);
+    assert!(
+        !run.stdout.contains("crates/"),
+        "it has no chapter: {run:?}"
+    );
     fs::copy(place(&program, "solution.cu"), program.file("01-mine.cu"))?;
     own(&program, "check 01").has(0, &["✓ 01-mine", "12 500"]);
     own(&program, "solution 01").has(0, &["2 * in[i]"]);

@@ -6,6 +6,8 @@ use std::fs;
 use std::process::ExitCode;
 
 use exercises::course::{self, EXERCISES};
+use exercises::lang::Lang;
+use exercises::links::spelled_out;
 use exercises::text::columns;
 use libtest_mimic::{Arguments, Trial};
 use serde_json::Value;
@@ -88,18 +90,21 @@ fn any_statement_is_shown_with_what_comes_before() {
         0,
         &[
             "Comes after: 08-pitch-in-elements, 16-missing-barrier",
-            "docs/en/matmul-tiled.md",
-            "docs/en/listings.md",
+            "chapter `matmul-tiled` (docs/pages/en/matmul-tiled.md) and",
+            "code 4.5 (docs/pages/en/listings.md).",
+            "The chapter's program: crates/matmul-tiled",
             "answers/17-tiles.cu",
         ],
     );
     let all = words(&run.stdout).join(" ");
-    assert!(
-        all.starts_with(&words(tiles.statement[0]).join(" ")),
-        "{run:?}"
-    );
+    let folder = "kernels/exercises/17-tiles";
+    let statement = spelled_out(tiles.statement[0], folder, Lang::En);
+    assert!(all.starts_with(&words(&statement).join(" ")), "{run:?}");
     let chinese = program.says("statement tiles --lang zh");
-    chinese.has(0, &["# 分块矩阵乘法", "先做：", "docs/zh/matmul-tiled.md"]);
+    chinese.has(
+        0,
+        &["# 分块矩阵乘法", "先做：", "docs/pages/zh/matmul-tiled.md"],
+    );
     program.says("statement 99").refuses(&["'99'"]);
     // What has passed has a mark.
     program

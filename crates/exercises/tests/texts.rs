@@ -7,6 +7,9 @@ use std::path::Path;
 use exercises::course::{self, EXERCISES};
 use exercises::data::{Kind, Step};
 use exercises::lang::Lang;
+use exercises::progress::Progress;
+use exercises::report;
+use exercises::text::columns;
 
 const HERE: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -110,6 +113,83 @@ fn their_statements_are_there_in_both_languages() {
             let lines = text.lines().count();
             assert!((8..=30).contains(&lines), "{name}: {lines} lines");
             assert_eq!(is_chinese(text), lang == Lang::Zh, "{name}");
+        }
+    }
+}
+
+/// The words of a text that are links, each with its target, and the text without them.
+fn links(text: &str) -> (Vec<(&str, &str)>, String) {
+    let (mut found, mut around) = (Vec::new(), String::new());
+    let mut parts = text.split('[');
+    around += parts.next().unwrap_or_default();
+    for part in parts {
+        match part
+            .split_once("](")
+            .and_then(|(words, rest)| Some((words, rest.split_once(')')?)))
+        {
+            Some((words, (target, behind))) => {
+                found.push((words, target));
+                around += behind;
+            }
+            None => around += part,
+        }
+    }
+    (found, around)
+}
+
+#[test]
+fn what_a_statement_cites_is_a_link() {
+    for exercise in &EXERCISES {
+        let name = exercise.name;
+        let folder = Path::new(HERE).join("../../kernels/exercises").join(name);
+        let chapter = &exercise.data().expect("right").chapter;
+        for (lang, pages, cites) in [
+            (
+                Lang::En,
+                "../../../docs/pages/en/",
+                ["the note on", "hared memory\""],
+            ),
+            (Lang::Zh, "../../../docs/pages/zh/", ["笔记中的“", "一节"]),
+        ] {
+            let text = exercise.statement(lang);
+            let opening = text.split("\n\n").nth(1).expect("a paragraph");
+            let (links, around) = links(opening);
+            let first = (format!("`{chapter}`"), format!("{pages}{chapter}.md"));
+            assert_eq!(
+                links
+                    .first()
+                    .map(|&(words, target)| (words.to_owned(), target.to_owned())),
+                Some(first),
+                "{name}"
+            );
+            for &(words, target) in &links {
+                let file = target.split('#').next().unwrap_or_default();
+                assert!(
+                    target.starts_with(pages) && folder.join(file).is_file(),
+                    "{name}: {target}"
+                );
+                let is_note = target.contains("/listings.md#");
+                assert_eq!(is_note, !words.starts_with('`'), "{name}: {words} {target}");
+            }
+            for cite in cites {
+                assert!(!around.contains(cite), "{name}: {cite} is no link");
+            }
+            let shown = report::statement(exercise, &Progress::default(), lang);
+            let bare = |text: &str| text.split_whitespace().collect::<String>();
+            for (words, target) in links {
+                let [open, close] = lang.pick(["(", ")"], ["（", "）"]);
+                let file = target.split('#').next().unwrap_or_default();
+                let said = format!("{words}{open}{}{close}", file.trim_start_matches("../"));
+                assert!(
+                    bare(&shown).contains(&bare(&said)),
+                    "{name}: no {said} in {shown}"
+                );
+            }
+            assert!(!shown.contains("]("), "{name}: {shown}");
+            assert!(
+                shown.lines().all(|line| columns(line) <= report::WIDTH),
+                "{name}: {shown}"
+            );
         }
     }
 }

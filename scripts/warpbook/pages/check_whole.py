@@ -4,7 +4,7 @@ import pathlib
 import tempfile
 import unittest
 
-from . import comments, github, markdown, narrow, parts, ways, whole
+from . import comments, github, markdown, narrow, parts, terms, ways, whole
 
 RUNS = """\
 | variant | GFLOP/s | measured, ms | fastest–slowest | speed, pitched = 1 | modelled, ms | bound by |
@@ -82,6 +82,16 @@ class Whole(unittest.TestCase):
         self.put("docs/en/one.md", "# One\n")
         page = self.put("README.md", "[x](docs/en/one.md) [y](docs/pages/en/one.md) [z](docs/results/h.md)\n")
         self.assertEqual(len(list(whole.unwhole([page], self.root))), 1)
+
+    def test_words_that_are_not_used_are_found(self):
+        for name in ("README.md", "README.zh-CN.md", "docs/zh/glossary.md"):
+            self.put(name, "拷贝\n" if name.endswith("glossary.md") else "# Warpbook\n")
+        places = ["docs/zh/one.md", "kernels/exercises/1/statement.zh.md", "kernels/exercises/1/exercise.toml"]
+        places.append("crates/exercises/src/a/b.rs")
+        for text, found in (("复制\n", 0), ("\n拷贝\n", len(places))):
+            for place in places:
+                self.put(place, text)
+            self.assertEqual(len(terms.check(self.root / "docs", self.root)), found)
 
     def test_names_of_headings(self):
         for heading, name in (

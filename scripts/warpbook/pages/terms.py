@@ -46,6 +46,7 @@ DISCARDED = {
         "张量核(?!心)": "张量核心",
         "线程组(?!成)": "线程块",
         "线程网格": "网格",
+        "拷贝|拷回": "复制",
     },
 }
 
@@ -61,6 +62,10 @@ def check(docs, root):
         for page in pages:
             if page.name != "glossary.md":
                 wrong += [f"{page.relative_to(root)}:{what}" for what in discarded(page, words)]
+    # What the course says besides. Its English stands among code, whose names are not looked at here.
+    said = [*sorted(statements.glob("*/exercise.toml")), *sorted((root / "crates/exercises/src").rglob("*.rs"))]
+    for file in said:
+        wrong += [f"{file.relative_to(root)}:{what}" for what in discarded_lines(file, DISCARDED["zh"])]
     return wrong
 
 
@@ -70,3 +75,11 @@ def discarded(page, words):
         for word, kept in words.items():
             if found := re.search(word, paragraph.text, re.IGNORECASE):
                 yield f"{paragraph.first}: {found[0]}: say {kept}"
+
+
+def discarded_lines(file, words):
+    """The discarded words of a file that is no page, each with its line."""
+    for number, line in enumerate(file.read_text(encoding="utf-8").split("\n"), 1):
+        for word, kept in words.items():
+            if found := re.search(word, line):
+                yield f"{number}: {found[0]}: say {kept}"

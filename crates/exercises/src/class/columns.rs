@@ -6,6 +6,8 @@ use clap::ValueEnum;
 use super::marks::written;
 use super::table::{cell, plain};
 use super::{Class, Marks, Outcome, table};
+use crate::lang::Lang;
+use crate::report;
 
 /// What imports the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -31,7 +33,7 @@ impl Columns {
         match self {
             Columns::Plain => table::table(class, marks),
             Columns::Excel => Ok(format!("\u{feff}{}", table::table(class, marks)?)),
-            Columns::Moodle => points(class, marks, &["Username"], None),
+            Columns::Moodle => points(class, marks, &["Username", SUM], None),
             Columns::Canvas => {
                 let head = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"];
                 points(class, marks, &head, Some("    Points Possible"))
@@ -40,8 +42,11 @@ impl Columns {
     }
 }
 
+/// A student's points of all exercises, for who takes over no others: in Moodle each column is chosen by hand.
+const SUM: &str = "Points";
+
 /// A row a student, a column of points an exercise, under the names that an importer knows its columns by. What
-/// could not be graded is left empty, which changes no mark.
+/// could not be graded is left empty, and so is a sum without it.
 fn points(
     class: &Class,
     marks: Option<&Marks>,
@@ -66,29 +71,55 @@ fn points(
         writer.write_record(before.chain(most))?;
     }
     for student in &class.students {
+        let each = class.exercises.iter().map(|exercise| {
+            let result = class.result(student, exercise)?;
+            points_of(class, marks, result)
+        });
+        let each: Vec<Option<f64>> = each.collect();
+        let cell = |points: Option<f64>| points.map(written).unwrap_or_default();
+        let sum: Option<f64> = each.iter().copied().sum();
         let who = head.iter().map(|column| match *column {
-            "Username" | "Student" | "SIS Login ID" => plain(student),
+            "Username" | "SIS Login ID" => login(student),
+            "Student" => plain(student),
+            SUM => cell(sum),
             _ => String::new(),
         });
-        let cells = class.exercises.iter().map(|exercise| {
-            let result = class.result(student, exercise)?;
-            match marks {
-                Some(marks) => marks.points(class, result).map(written),
-                None => match result.outcome {
-                    Outcome::Ungraded => None,
-                    outcome => Some(u8::from(outcome == Outcome::Passed).to_string()),
-                },
-            }
-        });
-        let cells = cells.map(Option::unwrap_or_default);
+        let cells = each.iter().copied().map(cell);
         writer.write_record(who.chain(cells))?;
     }
     Ok(String::from_utf8(writer.into_inner()?)?)
 }
 
+/// The points of a result; none where it could not be graded.
+fn points_of(class: &Class, marks: Option<&Marks>, result: &super::Result) -> Option<f64> {
+    match (marks, result.outcome) {
+        (Some(marks), _) => marks.points(class, result),
+        (None, Outcome::Ungraded) => None,
+        (None, outcome) => Some(f64::from(u8::from(outcome == Outcome::Passed))),
+    }
+}
+
+/// A name that an importer looks up as it is, `+4912345` for one; where it is none that people log in by, a
+/// spreadsheet is to take it for no formula.
+fn login(name: &str) -> String {
+    let is_login = |letter: char| letter.is_alphanumeric() || "-._@+".contains(letter);
+    match name.chars().all(is_login) {
+        true => name.to_owned(),
+        false => plain(name),
+    }
+}
+
 /// What a result is in a word, for people.
-pub fn word(result: Option<&super::Result>) -> &'static str {
-    cell(result)
+pub fn word(result: &super::Result, lang: Lang) -> &'static str {
+    match (lang, result.outcome) {
+        (Lang::En, _) => cell(Some(result)),
+        (Lang::Zh, Outcome::Passed) => "通过",
+        (Lang::Zh, Outcome::Rejected) => result
+            .step
+            .map_or("未通过", |step| report::step(step, lang)),
+        (Lang::Zh, Outcome::Missing) => "缺交",
+        (Lang::Zh, Outcome::Ungraded) => "未能评分",
+    }
 }
 
 #[cfg(test)]
@@ -139,13 +170,32 @@ mod tests {
         assert!(excel.contains("\n李雷,0,ungraded,missing\n"), "{excel}");
         assert_eq!(
             table(Columns::Moodle),
-            "Username,01-first-thread,02-tail\nann,1,0\n李雷,,0\n"
+            "Username,Points,01-first-thread,02-tail\nann,1,1,0\n李雷,,,0\n"
         );
         assert_eq!(
             table(Columns::Canvas),
             "Student,ID,SIS User ID,SIS Login ID,Section,01-first-thread,02-tail\n\
              \"    Points Possible\",,,,,1,1\nann,,,ann,,1,0\n李雷,,,李雷,,,0\n"
                 .replace('"', "")
+        );
+    }
+
+    #[test]
+    fn who_logs_in_by_a_sign_is_found_and_no_formula_is_written() {
+        let mut class = class();
+        let [known, formula] = ["+4912345", "=1+1"].map(str::to_owned);
+        class.results.clear();
+        class.students = vec![known, formula];
+        let table = |columns: Columns| columns.table(&class, None).unwrap();
+        assert!(
+            table(Columns::Moodle).ends_with("\n+4912345,,,\n'=1+1,,,\n"),
+            "{}",
+            table(Columns::Moodle)
+        );
+        assert!(
+            table(Columns::Canvas).ends_with("\n'+4912345,,,+4912345,,,\n'=1+1,,,'=1+1,,,\n"),
+            "{}",
+            table(Columns::Canvas)
         );
     }
 }

@@ -96,7 +96,7 @@ fn of_student(class: &Class, marks: Option<&Marks>, student: &str, lang: Lang) -
                 false => points,
             }
         });
-        let word = columns::word(Some(*result)).to_owned();
+        let word = columns::word(result, lang).to_owned();
         text += &row(&[result.exercise.clone(), word, points.unwrap_or_default()]);
     }
     for result in results {

@@ -240,7 +240,7 @@ impl Marks {
                 lang,
                 "--marks has a deadline, and the record does not say when {} of '{}' was handed in: grade with the \
                  same --marks, then merge",
-                "--marks 中有截止时间，而记录里没有 {} （学生“{}”）的提交时间：评分时请用同样的 --marks，再合并";
+                "--marks 中有截止时间，而记录里没有 {}（学生“{}”）的提交时间：评分时请用同样的 --marks，再合并";
                 result.exercise, result.student
             )),
         }

@@ -162,13 +162,13 @@ impl Class {
                     lang,
                     "the result for {} of '{}' does not belong there: no such student or exercise is in its lists, it \
                      is of another part, or one before it is missing or there twice",
-                    "{} （学生“{}”）的结果不该在这里：名单中没有这名学生或这道练习，或属于另一份，或前面有缺失或重复";
+                    "{}（学生“{}”）的结果不该在这里：名单中没有这名学生或这道练习，或属于另一份，或前面有缺失或重复";
                     in_a_line(&result.exercise), in_a_line(&result.student)
                 )),
                 (Some((student, exercise)), None) => bail!(say!(
                     lang,
                     "the result for {} of '{}' is missing",
-                    "缺少 {} （学生“{}”）的结果";
+                    "缺少 {}（学生“{}”）的结果";
                     exercise, in_a_line(student)
                 )),
             }
@@ -210,7 +210,7 @@ impl Result {
             say!(
                 lang,
                 "the result for {} of '{}' has an outcome that does not go with its step",
-                "{} （学生“{}”）的结果与所在步骤不符";
+                "{}（学生“{}”）的结果与所在步骤不符";
                 in_a_line(&self.exercise), in_a_line(&self.student)
             )
         );

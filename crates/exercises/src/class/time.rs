@@ -76,7 +76,7 @@ fn committed(folder: &Path, file: &str, lang: Lang) -> Result<i64> {
             lang,
             "when {} was committed cannot be told: {}; the student's folder has to be a clone of a repository in which \
              it is committed as it is",
-            "无法得知 {} 的提交时间：{}；学生的文件夹应为仓库的克隆，且该文件已按现在的内容提交";
+            "无法得知 {} 的提交时间：{}；学生的文件夹应为代码库的克隆，且该文件已按现在的内容提交";
             file, why.trim()
         )
     };

@@ -80,7 +80,7 @@ fn kind(kind: Kind, lang: Lang) -> &'static str {
         Kind::Coalesce => lang.pick("coalesce", "合并访问"),
         Kind::Banks => lang.pick("banks", "存储体冲突"),
         Kind::Constant => lang.pick("constant", "常量内存"),
-        Kind::Choose => lang.pick("choose", "选择存储器"),
+        Kind::Choose => lang.pick("choose", "选择内存"),
         Kind::Events => lang.pick("events", "事件计时"),
         Kind::Predict => lang.pick("predict", "预测"),
         Kind::Limit => lang.pick("limit", "逼近极限"),

@@ -40,6 +40,6 @@ pub fn run(course: &Course) -> Result<ExitCode> {
     ))?;
     // Before a line is written, not after.
     let clang = compiler::find(lang)?;
-    output::line(say!(lang, "Compiled with {}.", "编译器为 {}。"; clang.name()))?;
+    output::line(say!(lang, "Compiled with {}.", "用 {} 编译。"; clang.name()))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -49,23 +49,23 @@ impl Asks for Overlap {
                 "For each chunk: how many of its steps (copy to the device, kernel, copy back) came once, and surely \
                  behind the one before; 9 where one came twice or too soon. Only within one stream is their order \
                  sure.",
-                "对每一段：它的各步（拷贝到设备、核函数、拷贝回来）中，有几步只做了一次，并且一定排在前一步之后；\
+                "对每一块：它的各步（复制到设备、核函数、复制回来）中，有几步只做了一次，并且一定排在前一步之后；\
                  9 表示有一步重复了，或者可能过早执行。只有在同一个流中，先后顺序才有保证。",
             ),
             Output::of("chunks waited for", &[1], vec![came.awaited], vec![chunks])?.meaning(
                 "For how many chunks your function has waited when it returns. The results of the others may still \
                  be on their way: wait for every stream that you use.",
-                "函数返回时，已经等待完成的段数。其余各段的结果可能还没有传回来：用到的每个流都要等待。",
+                "函数返回时，已经等待完成的块数。其余各块的结果可能还没有传回来：用到的每个流都要等待。",
             ),
             at_most("streams", came.streams, STREAMS)?.meaning(
                 "How many streams you use; there are at most 4. More chunks than that take the streams in turn.",
-                "你用到的流的个数；最多 4 个。段数更多时，应轮流使用这些流。",
+                "你用到的流的个数；最多 4 个。块数更多时，应轮流使用这些流。",
             ),
             at_most("microseconds", came.end, least)?.meaning(
                 "When all is done, where each step takes 10 microseconds. Copies to the device, kernels and copies \
                  back can go on at the same time. Which chunk's step waits for another chunk's, or for the host?",
-                "全部完成的时刻，每一步用 10 微秒。向设备的拷贝、核函数、传回的拷贝这三者可以同时进行。\
-                 是哪一段的哪一步在等另一段，或者在等主机？",
+                "全部完成的时刻，每一步用 10 µs。向设备的复制、核函数、传回的复制这三者可以同时进行。\
+                 是哪一块的哪一步在等另一块，或者在等主机？",
             ),
         ])
     }

@@ -35,7 +35,7 @@ pub fn of(finding: &Finding, text: &str, lang: Lang) -> Option<String> {
             lang,
             "a missing `__pipeline_wait_prior` (`cp.async.wait_group` in PTX), or one that leaves too many \
              copies on their way",
-            "缺少 `__pipeline_wait_prior`（PTX 中为 `cp.async.wait_group`），或者它允许未完成的拷贝过多"
+            "缺少 `__pipeline_wait_prior`（PTX 中为 `cp.async.wait_group`），或者它允许未完成的复制过多"
         ),
         FindingKind::BarrierNeverOpens => say!(
             lang,

@@ -125,7 +125,7 @@ fn why(finding: &Finding, answer: &Answer, lang: Lang) -> Option<String> {
             "line {} uses one place in device memory from different blocks. Does its index count the blocks \
              before this one, or does a loop's step leave no place twice? A sum over blocks takes an atomic \
              operation.",
-            "第 {} 行从不同的线程块使用设备内存的同一位置。它的下标算上了前面的线程块吗？循环的步长会不会让一个位置用到两次？\
+            "第 {} 行从不同的线程块使用设备内存的同一位置。它的下标算上了前面的线程块吗？循环的跨度会不会让一个位置用到两次？\
              跨线程块求和则需要原子操作。";
             one
         ),
@@ -265,7 +265,7 @@ fn describe(finding: &Finding, answer: &Answer, lang: Lang) -> String {
     ];
     if let Some(other) = &finding.other {
         let does = match other.write {
-            true if kind == FindingKind::CopyNotAwaited => lang.pick("copies", "拷贝"),
+            true if kind == FindingKind::CopyNotAwaited => lang.pick("copies", "复制"),
             true => lang.pick("writes", "写入"),
             false => lang.pick("reads", "读取"),
         };

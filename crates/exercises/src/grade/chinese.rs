@@ -20,7 +20,7 @@ const SENTENCES: &[(&str, &str)] = &[
     ("it is {} past one", "比整数倍多 {0}"),
     (
         "stack overflow: the call needs {} bytes of local memory a thread, the limit is {}",
-        "栈溢出：这次调用使每个线程需要 {0} 字节本地内存，上限是 {1} 字节",
+        "栈溢出：这次调用使每个线程需要 {0} 字节局部内存，上限是 {1} 字节",
     ),
     (
         "stack overflow: the registers of all calls under way in the block take more than {} MB",
@@ -66,7 +66,7 @@ const SENTENCES: &[(&str, &str)] = &[
         "{} before the block's shared memory",
         "在线程块的共享内存之前 {0} 处",
     ),
-    ("before the thread's local memory", "在线程的本地内存之前"),
+    ("before the thread's local memory", "在线程的局部内存之前"),
     ("wrong space: {}", "存储空间不对：{0}"),
     (
         "it is an address of the thread's own memory",
@@ -103,7 +103,7 @@ const SENTENCES: &[(&str, &str)] = &[
     ("right past the end of {}", "紧接在{0}的末尾之后"),
     ("{} past the end of {}", "在{1}的末尾之后 {0} 处"),
     ("the block's {} of shared memory", "线程块的 {0}共享内存"),
-    ("the thread's {} of local memory", "线程的 {0}本地内存"),
+    ("the thread's {} of local memory", "线程的 {0}局部内存"),
     ("nothing is allocated", "没有分配任何内存"),
     // What was touched.
     (
@@ -116,7 +116,7 @@ const SENTENCES: &[(&str, &str)] = &[
     ),
     (
         "{} at offset {} of local memory",
-        "本地内存偏移 {1} 处的 {0}",
+        "局部内存偏移 {1} 处的 {0}",
     ),
     ("{} before the start", "开头之前 {0}"),
     ("{} at {}: all of {}", "地址 {1} 处的 {0}：{2}的全部"),
@@ -156,7 +156,7 @@ const SENTENCES: &[(&str, &str)] = &[
     ("{} bytes", "{0} 字节"),
     ("global memory", "全局内存"),
     ("shared memory", "共享内存"),
-    ("local memory", "本地内存"),
+    ("local memory", "局部内存"),
     ("constant memory", "常量内存"),
     ("kernel parameters", "核函数参数"),
     ("memory", "内存"),

@@ -31,7 +31,7 @@ pub fn title(kind: FindingKind, lang: Lang) -> &'static str {
         ),
         FindingKind::UnwrittenLocal => (
             "A read of local memory that its thread has not written",
-            "读取了本线程尚未写入的本地内存",
+            "读取了本线程尚未写入的局部内存",
         ),
         FindingKind::OtherArray => (
             "An index beyond an array in shared memory",
@@ -59,7 +59,7 @@ pub fn title(kind: FindingKind, lang: Lang) -> &'static str {
         ),
         FindingKind::CopyNotAwaited => (
             "A use of what an asynchronous copy has not brought yet",
-            "异步拷贝尚未完成就使用了数据",
+            "异步复制尚未完成就使用了数据",
         ),
         FindingKind::BetweenBlocks => (
             "A race: blocks use the same device memory, and one writes",
@@ -131,7 +131,7 @@ pub fn usually(finding: &Finding, update: bool, text: &str, lang: Lang) -> Strin
                 lang,
                 "threads past the end that no `if (i < n)` keeps out, or an `n` or a stride that is not the number of \
                  elements",
-                "没有用 `if (i < n)` 排除末尾之后的线程，或者 `n`、步长不是元素的个数"
+                "没有用 `if (i < n)` 排除末尾之后的线程，或者 `n`、跨度不是元素的个数"
             ),
         };
     }
@@ -168,9 +168,9 @@ fn in_chinese(kind: FindingKind) -> &'static str {
         }
         FindingKind::StackOverflow => "函数递归过深，或者无法结束",
         FindingKind::InvalidCall => "函数指针取自主机端，或者从未赋值",
-        FindingKind::UnwrittenDevice => "没有人向它拷贝数据或清零，或者只处理了一部分",
+        FindingKind::UnwrittenDevice => "没有人向它复制数据或清零，或者只处理了一部分",
         FindingKind::UnwrittenShared => {
-            "分块的边缘或光环（halo）没有线程装载，或者有线程跳过了写入"
+            "分块的边缘或光环（halo）没有线程去取，或者有线程跳过了写入"
         }
         FindingKind::UnwrittenLocal => "线程自己的数组没有填，或者只填了一部分",
         FindingKind::OtherArray => "下标大了一，或者用了另一个数组的大小",

@@ -101,7 +101,7 @@ pub fn advice(message: &str, lang: Lang) -> Option<String> {
             lang,
             "`{}` is the host's. The course's own program allocates, copies, launches and waits: your file has \
              kernels and what they call.",
-            "`{}` 是主机端的函数。内存分配、拷贝、启动和等待都由课程的程序完成：你的文件只写核函数和它们调用的函数。";
+            "`{}` 是主机端的函数。内存分配、复制、启动和等待都由课程的程序完成：你的文件只写核函数和它们调用的函数。";
             name
         ));
     }

@@ -299,7 +299,7 @@ fn matrix(
         lines.push(format!("  {row:>longest$} {got}    {expected}"));
     }
     let which = match shape {
-        [_, _, _] => say!(lang, "slice {}; ", "第 {} 片；"; slice),
+        [_, _, _] => say!(lang, "slice {}; ", "切片 {}；"; slice),
         _ => String::new(),
     };
     lines.push(say!(

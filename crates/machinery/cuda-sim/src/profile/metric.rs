@@ -218,7 +218,7 @@ pub const METRICS: &[Metric] = &[
     Metric {
         name: "smsp__inst_executed_op_ldgsts.sum",
         plain: "asynchronous copy requests",
-        chinese: "异步拷贝请求数",
+        chinese: "异步复制请求数",
         group: Group::Shared,
         of: Figure::Accesses(AccessSet::one(AccessClass::CopyWrite), |them| them.issued),
         agreement: Agreement::Equal,
@@ -235,7 +235,7 @@ pub const METRICS: &[Metric] = &[
     Metric {
         name: "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum",
         plain: "local load requests",
-        chinese: "本地内存读取请求数",
+        chinese: "局部内存读取请求数",
         group: Group::Local,
         of: Figure::Accesses(reads(Local), |them| them.requests),
         agreement: Agreement::Ptx,
@@ -243,7 +243,7 @@ pub const METRICS: &[Metric] = &[
     Metric {
         name: "l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum",
         plain: "local load sectors",
-        chinese: "本地内存读取扇区数",
+        chinese: "局部内存读取扇区数",
         group: Group::Local,
         of: Figure::Accesses(reads(Local), |them| them.sectors),
         agreement: Agreement::Ptx,
@@ -251,7 +251,7 @@ pub const METRICS: &[Metric] = &[
     Metric {
         name: "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum",
         plain: "local store requests",
-        chinese: "本地内存写入请求数",
+        chinese: "局部内存写入请求数",
         group: Group::Local,
         of: Figure::Accesses(LOCAL_STORES, |them| them.requests),
         agreement: Agreement::Ptx,
@@ -259,7 +259,7 @@ pub const METRICS: &[Metric] = &[
     Metric {
         name: "l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum",
         plain: "local store sectors",
-        chinese: "本地内存写入扇区数",
+        chinese: "局部内存写入扇区数",
         group: Group::Local,
         of: Figure::Accesses(LOCAL_STORES, |them| them.sectors),
         agreement: Agreement::Ptx,
