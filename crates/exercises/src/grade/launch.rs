@@ -28,7 +28,9 @@ pub fn run(
             message,
         })
     };
-    let Ran { outputs, changed } = bench.run(host, case).map_err(|error| {
+    let Ran {
+        outputs, changed, ..
+    } = bench.run(host, case).map_err(|error| {
         // The solution failed, and no answer.
         match error.is::<Broken>() {
             true => Stop::Broken(error),

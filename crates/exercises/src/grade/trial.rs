@@ -6,10 +6,13 @@ use common::{Gpu, module};
 use cuda_driver::{Checks, Finding, LaunchRecord, Traced, Tracing};
 
 use super::compile::Builds;
-use super::{Answer, Failure, Grading, Stop, checks, compile, contested, launch, right, writers};
+use super::patterns::{Known, Run};
+use super::{
+    Answer, Failure, Grading, Stop, cases, checks, compile, contested, launch, right, writers,
+};
 use crate::data::{Data, Kind, Step};
 use crate::exercise::Exercise;
-use crate::host::{Bench, Case, Host, Output};
+use crate::host::{Bench, Case, Host, Output, Place, Ran};
 use crate::lang::Lang;
 
 /// What every mistake is looked for with; memory is freed by the course's own side.
@@ -59,7 +62,9 @@ impl Conditions {
 pub struct Trial<'a> {
     /// The course's side.
     host: &'a dyn Host,
-    /// The exercise's data.
+    /// The exercise's name.
+    exercise: &'a str,
+    /// Its data.
     data: &'a Data,
     /// The answer.
     answer: &'a Answer,
@@ -107,6 +112,7 @@ impl<'a> Trial<'a> {
         };
         Ok(Trial {
             host,
+            exercise: exercise.name,
             data: exercise.data()?,
             answer,
             builds,
@@ -137,8 +143,9 @@ impl<'a> Trial<'a> {
                 };
                 let reasons = checks::reasons(&findings, self.answer, self.lang);
                 let reasons = match reasons.is_empty() {
-                    // Nothing that is a mistake by itself: then it helps to follow one thread.
-                    true => self.writer(case, conditions.as_written),
+                    // Nothing that is a mistake by itself: then it helps to know where else it is wrong, and to
+                    // follow one thread.
+                    true => self.pattern(case, conditions.as_written, grading),
                     false => reasons,
                 };
                 Err(Stop::Failed(failure.because(&reasons)))
@@ -221,13 +228,13 @@ impl<'a> Trial<'a> {
         Ok(())
     }
 
-    /// Who wrote the first wrong element, in words; empty where that is not known.
-    fn writer(&mut self, case: &Case, as_written: bool) -> String {
+    /// What wrong results have in common, and who wrote the first of them, in words; empty where nothing is known.
+    fn pattern(&mut self, case: &Case, as_written: bool, grading: &Grading) -> String {
         let Ok(Some(each)) = self.each_access(case, as_written) else {
             return String::new();
         };
         let (tolerance, answer, lang) = (self.data.tolerance, self.answer, self.lang);
-        let said = writers::of_first_wrong(
+        let writer = writers::of_first_wrong(
             &each.outputs,
             tolerance,
             &each.launches,
@@ -235,7 +242,43 @@ impl<'a> Trial<'a> {
             answer,
             lang,
         );
-        said.unwrap_or_default()
+        let known = Known {
+            exercise: self.exercise,
+            host: self.host,
+            runs: self.at_all_sizes(case, each.outputs, as_written, grading.seed),
+            tolerance,
+            variables: each.variables,
+            traces: each.traces,
+        };
+        let said = [known.said(lang), writer.unwrap_or_default()];
+        let said = said.into_iter().filter(|said| !said.is_empty());
+        said.collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// What came out at this size, and what comes out at all others of the tests, until the answer fails to run.
+    fn at_all_sizes(
+        &mut self,
+        case: &Case,
+        outputs: Vec<Output>,
+        as_written: bool,
+        seed: u64,
+    ) -> Vec<Run> {
+        let case = case.clone();
+        let mut runs = vec![Run { case, outputs }];
+        let others = cases::tests(self.data, seed);
+        for case in others {
+            if case == runs[0].case {
+                continue;
+            }
+            let ran = self
+                .load(as_written)
+                .and_then(|()| launch::run(self.host, &self.bench, self.answer, &case, self.lang));
+            let Ok(outputs) = ran else {
+                break;
+            };
+            runs.push(Run { case, outputs });
+        }
+        runs
     }
 
     /// Runs the answer once more, and tells of each access; none where there are too many.
@@ -258,11 +301,14 @@ impl<'a> Trial<'a> {
         cuda_driver::trace(None);
         let traces = self.bench.take_traces();
         self.bench.put_back(launches.clone());
-        let outputs = ran?.outputs;
+        let Ran {
+            outputs, variables, ..
+        } = ran?;
         Ok(Some(Each {
             launches,
             traces,
             outputs,
+            variables,
         }))
     }
 
@@ -284,6 +330,7 @@ struct Each {
     launches: Vec<LaunchRecord>,
     traces: Vec<(String, Vec<Traced>)>,
     outputs: Vec<Output>,
+    variables: Vec<Place>,
 }
 
 /// What is said where results are right in one order and not in another.
