@@ -8,7 +8,7 @@ use common::verify::{compare, within_ulps};
 use cust::memory::bytemuck::Pod;
 
 use super::{Failure, Stop, predictions};
-use crate::data::{Step, Tolerance};
+use crate::data::{Step, Text, Tolerance};
 use crate::host::{Case, Output, Values};
 use crate::lang::Lang;
 use crate::report::WIDTH;
@@ -21,24 +21,18 @@ const SHOWN: usize = 6;
 const WINDOW: usize = 6;
 
 /// Compares all outputs of a case.
-pub fn verdict(
-    outputs: &[Output],
-    tolerance: Tolerance,
-    case: &Case,
-    lang: Lang,
-) -> Result<(), Stop> {
-    match outputs
-        .iter()
-        .find_map(|output| describe(output, tolerance, lang))
-    {
-        None => Ok(()),
-        Some(message) => Err(Stop::Failed(Failure {
-            step: Step::Right,
-            kind: None,
-            size: case.size.clone(),
-            message,
-        })),
-    }
+pub fn verdict(outputs: &[Output], tolerance: Tolerance, case: &Case) -> Result<(), Stop> {
+    let mut outputs = outputs.iter();
+    let Some(output) = outputs.find(|output| first_wrong(output, tolerance).is_some()) else {
+        return Ok(());
+    };
+    let said = |lang| describe(output, tolerance, lang).unwrap_or_default();
+    Err(Stop::Failed(Failure {
+        step: Step::Right,
+        kind: None,
+        size: case.size.clone(),
+        message: Text::both(said),
+    }))
 }
 
 /// The first wrong element of an output.

@@ -10,7 +10,7 @@ use super::patterns::{Known, Run};
 use super::{
     Answer, Failure, Grading, Stop, cases, checks, compile, contested, launch, right, writers,
 };
-use crate::data::{Data, Kind, Step};
+use crate::data::{Data, Kind, Step, Text};
 use crate::exercise::Exercise;
 use crate::host::{Bench, Case, Host, Output, Place, Ran};
 use crate::lang::Lang;
@@ -74,8 +74,6 @@ pub struct Trial<'a> {
     pub bench: Bench,
     /// What orders are drawn from.
     seed: u64,
-    /// The language of messages.
-    lang: Lang,
 }
 
 impl<'a> Trial<'a> {
@@ -90,7 +88,7 @@ impl<'a> Trial<'a> {
     ) -> Result<Trial<'a>, Stop> {
         let lang = grading.lang;
         let module = module::load(&builds.optimised);
-        let module = module.map_err(|error| compile::not_loaded(&error, lang))?;
+        let module = module.map_err(|error| compile::not_loaded(&error))?;
         let (clang, start) = (grading.clang.clone(), exercise.start);
         let architecture = grading.architecture;
         let ours = move || {
@@ -120,7 +118,6 @@ impl<'a> Trial<'a> {
                 .with_ours(ours)
                 .with_solution(solution),
             seed: grading.seed,
-            lang,
         })
     }
 
@@ -141,14 +138,12 @@ impl<'a> Trial<'a> {
                     // Once more, to find out why.
                     false => self.attempt(case, conditions.checked(), grading).1,
                 };
-                let reasons = checks::reasons(&findings, self.answer, self.lang);
-                let reasons = match reasons.is_empty() {
+                Err(Stop::Failed(match findings.is_empty() {
                     // Nothing that is a mistake by itself: then it helps to know where else it is wrong, and to
                     // follow one thread.
-                    true => self.pattern(case, conditions.as_written, grading),
-                    false => reasons,
-                };
-                Err(Stop::Failed(failure.because(&reasons)))
+                    true => self.patterns(case, conditions.as_written, grading, failure),
+                    false => failure.because(|lang| checks::reasons(&findings, self.answer, lang)),
+                }))
             }
             Err(stop) => Err(stop),
         }
@@ -171,13 +166,14 @@ impl<'a> Trial<'a> {
             ..conditions.checked()
         };
         let (in_order, findings) = self.attempt(case, usual, grading);
-        let message = match in_order {
-            Ok(()) => other_order(&failure.message, self.lang),
-            Err(_) => other_garbage(&failure.message, self.lang),
+        let depends = match in_order {
+            Ok(()) => other_order,
+            Err(_) => other_garbage,
         };
-        let reasons = checks::reasons(&findings, self.answer, self.lang);
+        let message = Text::both(|lang| depends(failure.message.of(lang), lang));
+        let reasons = |lang| checks::reasons(&findings, self.answer, lang);
         Err(Stop::Failed(
-            Failure { message, ..failure }.because(&reasons),
+            Failure { message, ..failure }.because(reasons),
         ))
     }
 
@@ -203,9 +199,9 @@ impl<'a> Trial<'a> {
         cuda_driver::poison(Some(unwritten));
         let came = self.load(as_written).and_then(|()| {
             (grading.at)(Step::Launch, &case.size);
-            let outputs = launch::run(self.host, &self.bench, self.answer, case, self.lang)?;
+            let outputs = launch::run(self.host, &self.bench, self.answer, case)?;
             (grading.at)(Step::Right, &case.size);
-            right::verdict(&outputs, self.data.tolerance, case, self.lang)
+            right::verdict(&outputs, self.data.tolerance, case)
         });
         let mut findings = cuda_driver::take_findings();
         if contested::is_any(&findings) {
@@ -228,20 +224,23 @@ impl<'a> Trial<'a> {
         Ok(())
     }
 
-    /// What wrong results have in common, and who wrote the first of them, in words; empty where nothing is known.
-    fn pattern(&mut self, case: &Case, as_written: bool, grading: &Grading) -> String {
+    /// The failure with what its wrong results have in common, and who wrote the first of them.
+    fn patterns(
+        &mut self,
+        case: &Case,
+        as_written: bool,
+        grading: &Grading,
+        failure: Failure,
+    ) -> Failure {
         let Ok(Some(each)) = self.each_access(case, as_written) else {
-            return String::new();
+            return failure;
         };
-        let (tolerance, answer, lang) = (self.data.tolerance, self.answer, self.lang);
-        let writer = writers::of_first_wrong(
-            &each.outputs,
-            tolerance,
-            &each.launches,
-            &each.traces,
-            answer,
-            lang,
-        );
+        let (tolerance, answer) = (self.data.tolerance, self.answer);
+        let writer = Text::both(|lang| {
+            let (launches, traces) = (&each.launches, &each.traces);
+            writers::of_first_wrong(&each.outputs, tolerance, launches, traces, answer, lang)
+                .unwrap_or_default()
+        });
         let known = Known {
             exercise: self.exercise,
             host: self.host,
@@ -250,9 +249,8 @@ impl<'a> Trial<'a> {
             variables: each.variables,
             traces: each.traces,
         };
-        let said = [known.said(lang), writer.unwrap_or_default()];
-        let said = said.into_iter().filter(|said| !said.is_empty());
-        said.collect::<Vec<_>>().join("\n\n")
+        let failure = failure.because(|lang| known.said(lang));
+        failure.because(|lang| writer.of(lang).to_owned())
     }
 
     /// What came out at this size, and what comes out at all others of the tests, until the answer fails to run.
@@ -272,7 +270,7 @@ impl<'a> Trial<'a> {
             }
             let ran = self
                 .load(as_written)
-                .and_then(|()| launch::run(self.host, &self.bench, self.answer, &case, self.lang));
+                .and_then(|()| launch::run(self.host, &self.bench, self.answer, &case));
             let Ok(outputs) = ran else {
                 break;
             };
@@ -320,7 +318,7 @@ impl<'a> Trial<'a> {
         };
         let module = module::load(ptx);
         self.bench
-            .replace(module.map_err(|error| compile::not_loaded(&error, self.lang))?);
+            .replace(module.map_err(|error| compile::not_loaded(&error))?);
         Ok(())
     }
 }
