@@ -29,7 +29,7 @@ pub fn said(known: &Known, lang: Lang) -> Option<String> {
     Some(say!(
         lang,
         "Right at size {}. Wrong at size {}.",
-        "大小为 {} 时正确。大小为 {} 时不对。";
+        "正确的大小：{}。不对的大小：{}。";
         listed(&right, lang), listed(&wrong, lang)
     ))
 }
@@ -46,7 +46,7 @@ fn listed(sizes: &[String], lang: Lang) -> String {
     let named = named.collect::<Vec<_>>().join(between);
     match sizes.len().saturating_sub(most) {
         0 => named,
-        more => say!(lang, "{} and {} more", "{}（另有 {} 个）"; named, more),
+        more => say!(lang, "{} and {} more", "{}，另有 {} 个"; named, more),
     }
 }
 
@@ -77,7 +77,7 @@ mod tests {
         let sizes: Vec<String> = (1..=3).map(|n| format!("M = {n}, N = 1")).collect();
         assert_eq!(
             listed(&sizes, Lang::Zh),
-            "M = 1, N = 1；M = 2, N = 1（另有 1 个）"
+            "M = 1, N = 1；M = 2, N = 1，另有 1 个"
         );
     }
 }

@@ -126,13 +126,13 @@ fn said_of_equals(sums: &[Sum], lang: Lang) -> Option<String> {
         true => say!(
             lang,
             "Each time it is too much by the number of values that equal what they are compared with: {} here.",
-            "每次多出的，正好是与所比较的数相等的个数，这里是 {}。";
+            "每次多出的，正好是与所比较的数相等的值的个数：这里是 {}。";
             equal
         ),
         false => say!(
             lang,
             "Each time it is too little by the number of values that equal what they are compared with: {} here.",
-            "每次少掉的，正好是与所比较的数相等的个数，这里是 {}。";
+            "每次少掉的，正好是与所比较的数相等的值的个数：这里是 {}。";
             equal
         ),
     })

@@ -63,8 +63,8 @@ fn one_number(output: &Output, wrong: &[bool], lang: Lang) -> Option<String> {
     }
     Some(say!(
         lang,
-        "All wrong elements are the same number, {}, though they should differ.",
-        "不对的元素都是同一个数 {}，而它们本应各不相同。";
+        "All wrong elements are the same number, {}, and should not be.",
+        "不对的元素都是同一个数 {}，而它们本不应都相同。";
         only
     ))
 }
