@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::Step;
+use crate::data::{Step, Text};
 use crate::exercise::Exercise;
 use crate::grade::{Counted, Failure, FailureKind, Timed};
+use crate::lang::Lang;
 use crate::picture::Picture;
 use crate::worker::Graded;
 
@@ -22,8 +23,11 @@ pub struct Record {
     pub kind: Option<FailureKind>,
     /// The size at which it was, x first.
     pub size: Vec<u32>,
-    /// Why.
+    /// Why, in the language asked for.
     pub message: String,
+    /// The same in both languages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub messages: Option<Text>,
     /// The counters that have targets, as far as it came to them.
     pub targets: Vec<Counted>,
     /// All counters of the graded size that are not 0.
@@ -45,11 +49,11 @@ pub struct Record {
 }
 
 impl Record {
-    /// What came of an answer to this exercise.
-    pub fn new(exercise: &Exercise, graded: Graded) -> Record {
+    /// What came of an answer to this exercise, in this language.
+    pub fn new(exercise: &Exercise, graded: Graded, lang: Lang) -> Record {
         let Graded { verdict, printed } = graded;
         let passed = verdict.passed();
-        let (step, kind, size, message) = match verdict.failure {
+        let (step, kind, size, messages) = match verdict.failure {
             Some(failure) => {
                 let Failure {
                     step,
@@ -57,9 +61,9 @@ impl Record {
                     size,
                     message,
                 } = failure;
-                (Some(step), kind, size, message)
+                (Some(step), kind, size, Some(message))
             }
-            None => (None, None, Vec::new(), String::new()),
+            None => (None, None, Vec::new(), None),
         };
         Record {
             exercise: exercise.name.to_owned(),
@@ -67,7 +71,8 @@ impl Record {
             step,
             kind,
             size,
-            message,
+            message: messages.as_ref().map_or("", |it| it.of(lang)).to_owned(),
+            messages,
             targets: verdict.targets,
             counters: verdict.counters,
             time: verdict.time,

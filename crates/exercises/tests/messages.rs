@@ -183,6 +183,18 @@ const CASES: &[Case] = &[
             "存储体 0",
         ],
     },
+    // The last line of this kernel reads shared memory as well, and does no harm.
+    Case {
+        name: "an atomic that is a loop of loads",
+        exercise: "21",
+        answer: Answer::File("wrong/21-reduction/atomics.cu"),
+        en: &[
+            "The costliest access of line 14",
+            "yours: 1 wavefront, 20 000 times",
+            "+0 *------- -------- -------- -------- 01234567 89abcdef ghijklmn opqrstuv",
+        ],
+        zh: &["第 14 行代价最大的一次访问", "你的：1 个波前，20 000 次"],
+    },
 ];
 
 fn main() -> ExitCode {

@@ -298,6 +298,9 @@ fn mistakes() -> Result<(), Failed> {
         // It names words that the message of its answer has not.
         fs::write(&wrong, format!("{first}\n// Says: on the moon\n{rest}"))?;
         own(&program, "test").has(1, &["on the moon", "and should be"]);
+        // The words are those of the English message, whatever the teacher's language.
+        let chinese = program.says("--course course --lang zh test");
+        chinese.has(1, &["on the moon", "应为"]);
     }
     let program = Program::new();
     own(&program, "list").refuses(&["--course course"]);

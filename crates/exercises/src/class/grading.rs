@@ -167,5 +167,9 @@ fn graded(
         ours: ours.of(exercise),
         ..Job::new(exercise, shown(student, exercise), text, &grading.terms)
     };
-    Ok(Some(Record::new(exercise, supervise(job)?)))
+    Ok(Some(Record::new(
+        exercise,
+        supervise(job)?,
+        grading.terms.lang,
+    )))
 }

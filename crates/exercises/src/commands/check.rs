@@ -169,7 +169,7 @@ fn graded(exercise: &'static Exercise, file: &Path, terms: &Terms, lines: bool) 
         lines,
         ..Job::new(exercise, shown, text, terms)
     };
-    Ok(Record::new(exercise, supervise(job)?))
+    Ok(Record::new(exercise, supervise(job)?, terms.lang))
 }
 
 /// A seed of a few digits, to be typed again.

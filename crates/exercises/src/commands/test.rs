@@ -47,7 +47,7 @@ pub fn run(name: Option<&str>, lang: Lang) -> Result<ExitCode> {
     for exercise in chosen {
         for (what, text, wanted) in answers(exercise, lang)? {
             let job = Job::new(exercise, what.clone(), text, &terms);
-            let record = Record::new(exercise, supervise(job)?);
+            let record = Record::new(exercise, supervise(job)?, lang);
             tests += 1;
             let (is_right, came) = judged(&record, &wanted, lang);
             let mark = if is_right { "✓" } else { "✗" };
@@ -162,11 +162,12 @@ fn judged(record: &Record, wanted: &Wanted, lang: Lang) -> (bool, String) {
             let at_step = record
                 .step
                 .is_some_and(|step| steps.split(", ").any(|it| it == step.name()));
-            let words: Vec<&str> = record.message.split_whitespace().collect();
             // The words are in English.
+            let message = record.messages.as_ref().map_or("", |it| it.of(Lang::En));
+            let words: Vec<&str> = message.split_whitespace().collect();
             let missing = says
                 .as_ref()
-                .filter(|says| lang == Lang::En && !words.join(" ").contains(says.as_str()));
+                .filter(|says| !words.join(" ").contains(says.as_str()));
             match missing {
                 Some(says) if at_step => (false, format!("{}: '{says}'", at(steps))),
                 _ => (at_step, at(steps)),

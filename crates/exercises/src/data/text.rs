@@ -1,13 +1,13 @@
-//! A text in both languages, as a teacher may write it.
+//! A text in both languages: as a teacher may write it, and as a student may be told it.
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::lang::Lang;
 
 /// A text in both languages.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Text {
     /// In English.
     pub en: String,
@@ -54,6 +54,14 @@ impl<'de> Deserialize<'de> for Text {
 }
 
 impl Text {
+    /// What is said in each language.
+    pub fn both(said: impl Fn(Lang) -> String) -> Text {
+        Text {
+            en: said(Lang::En),
+            zh: said(Lang::Zh),
+        }
+    }
+
     /// The text in a language.
     pub fn of(&self, lang: Lang) -> &str {
         lang.pick(&self.en, &self.zh)

@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use cust::error::CudaResult;
 use cust::function::Function;
 use cust::memory::bytemuck::Pod;
-use cust::memory::{CopyDestination as _, DeviceBuffer, DeviceCopy};
+use cust::memory::{CopyDestination as _, DeviceBuffer, DeviceCopy, DeviceSlice};
 use launch_plan::{Argument, Buffer, Element, Launch, Ready};
 
 use super::{Known, Place};
@@ -16,8 +16,14 @@ use crate::host::{Bench, Code, Output};
 /// with more or longer ones than it is launched with reads zeros there.
 const MORE: usize = 32;
 
-/// Runs the answer's kernels, and reads what came out: an output each, as bytes.
-pub fn run(bench: &Bench, known: &Known, optional: &[String]) -> Result<Vec<Vec<u8>>> {
+/// What came out: an output's bytes, and where they were in device memory.
+pub struct Got {
+    pub bytes: Vec<u8>,
+    address: u64,
+}
+
+/// Runs the answer's kernels, and reads what came out.
+pub fn run(bench: &Bench, known: &Known, optional: &[String]) -> Result<Vec<Got>> {
     let ready = &known.ready;
     let place_of = |number: usize| known.outputs.iter().find(|it| it.buffer == number);
     let mut results = Vec::new();
@@ -56,7 +62,7 @@ pub fn run_apart(
     code: &Code,
     known: &Known,
     optional: &[String],
-) -> Result<Vec<Vec<u8>>> {
+) -> Result<Vec<Got>> {
     let ready = &known.ready;
     let mut results = Vec::new();
     let mut inputs = Vec::new();
@@ -144,7 +150,7 @@ fn set_variable<T: Pod + DeviceCopy>(
 }
 
 /// Whether a launch takes the buffer's address. Others are for expressions alone.
-fn is_passed(ready: &Ready, number: usize) -> bool {
+pub fn is_passed(ready: &Ready, number: usize) -> bool {
     let mut arguments = ready.launches.iter().flat_map(|it| &it.arguments);
     arguments.any(|it| *it == Argument::Buffer(number))
 }
@@ -223,15 +229,21 @@ fn value(argument: &Argument, addresses: &[u64]) -> Vec<u64> {
 }
 
 /// What is in all outputs.
-fn read(code: &Code, known: &Known, results: &[(usize, DeviceBuffer<u8>)]) -> Result<Vec<Vec<u8>>> {
+fn read(code: &Code, known: &Known, results: &[(usize, DeviceBuffer<u8>)]) -> Result<Vec<Got>> {
+    let got = |memory: &DeviceSlice<u8>| {
+        Ok(Got {
+            bytes: memory.as_host_vec()?,
+            address: memory.as_device_ptr().as_raw(),
+        })
+    };
     let of = |place: &Place| {
         let buffer = &known.ready.buffers[place.buffer];
         if buffer.symbol {
-            let words = code.variable::<u32>(&buffer.name, buffer.count)?;
-            return Ok(cust::memory::bytemuck::cast_slice(&words).to_vec());
+            let bytes = buffer.count * buffer.of.size();
+            return got(&code.place::<u8>(&buffer.name, bytes)?);
         }
         match results.iter().find(|(number, _)| *number == place.buffer) {
-            Some((_, memory)) => Ok(memory.as_host_vec()?),
+            Some((_, memory)) => got(memory),
             None => bail!("the output {} has no memory", buffer.name),
         }
     };
@@ -239,11 +251,16 @@ fn read(code: &Code, known: &Known, results: &[(usize, DeviceBuffer<u8>)]) -> Re
 }
 
 /// An output beside its reference.
-pub fn output(place: &Place, of: Element, got: &[u8], expected: &[u8]) -> Result<Output> {
+pub fn output(place: &Place, of: Element, got: &Got, expected: &[u8]) -> Result<Output> {
     let Place { name, shape, .. } = place;
-    match of {
-        Element::F32 => Output::of::<f32>(name, shape, elements(got), elements(expected)),
-        Element::I32 => Output::of::<i32>(name, shape, elements(got), elements(expected)),
-        _ => Output::of::<u32>(name, shape, elements(got), elements(expected)),
-    }
+    let bytes = &got.bytes;
+    let output = match of {
+        Element::F32 => Output::of::<f32>(name, shape, elements(bytes), elements(expected)),
+        Element::I32 => Output::of::<i32>(name, shape, elements(bytes), elements(expected)),
+        _ => Output::of::<u32>(name, shape, elements(bytes), elements(expected)),
+    };
+    Ok(Output {
+        address: Some(got.address),
+        ..output?
+    })
 }

@@ -3,19 +3,19 @@
 
 mod device;
 mod reference;
+mod terms;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use anyhow::{Context as _, Result, anyhow};
-use launch_plan::expression::{Value, Values};
 use launch_plan::plan::Number;
 use launch_plan::{Mistake, Ready, fill};
 
 pub use reference::Broken;
 
 use crate::data::{self, Data};
-use crate::host::{Bench, Case, Host, Output};
+use crate::host::{Bench, Case, Given, Host, Output, Terms};
 
 /// The host side of an exercise that is data.
 pub struct Described {
@@ -137,18 +137,6 @@ fn told(mistake: &Mistake) -> anyhow::Error {
     anyhow!("{mistake}")
 }
 
-struct Numbers<'a>(&'a Ready);
-
-impl Values for Numbers<'_> {
-    fn number(&self, name: &str) -> Option<Value> {
-        self.0.numbers.get(name).copied()
-    }
-
-    fn element(&self, _buffer: &str, _index: i128) -> Option<Result<Value, String>> {
-        None
-    }
-}
-
 /// The lengths of an output.
 fn shape(output: &data::Output, ready: &Ready, buffer: usize) -> Result<Vec<usize>> {
     let count = ready.buffers[buffer].count;
@@ -156,7 +144,7 @@ fn shape(output: &data::Output, ready: &Ready, buffer: usize) -> Result<Vec<usiz
         return Ok(vec![count]);
     }
     let length = |number: &Number| {
-        let value = fill::number(number, &Numbers(ready)).map_err(|why| anyhow!(why))?;
+        let value = fill::number(number, ready).map_err(|why| anyhow!(why))?;
         usize::try_from(value.whole()).context("a length below 0")
     };
     let lengths = output.shape.iter().map(length).collect::<Result<Vec<_>>>();
@@ -201,6 +189,31 @@ impl Host for Described {
         let known = self.known(case).ok();
         let bytes = known.and_then(|known| known.ready.numbers.get("bytes").copied());
         bytes.map_or(0, |bytes| u64::try_from(bytes.whole()).unwrap_or(0))
+    }
+
+    fn terms(&self, case: &Case, output: &str, indices: &[usize]) -> Option<Vec<Terms>> {
+        let known = self.known(case).ok()?;
+        let buffer = known.ready.buffers.iter().find(|it| it.name == output)?;
+        terms::of(&buffer.expected.as_ref()?.text, &known.ready, indices)
+    }
+
+    fn given(&self, case: &Case) -> Vec<Given> {
+        let Ok(known) = self.known(case) else {
+            return Vec::new();
+        };
+        let is_output = |number| known.outputs.iter().any(|place| place.buffer == number);
+        let buffers = known.ready.buffers.iter().enumerate();
+        let read = buffers.filter(|&(number, buffer)| {
+            !is_output(number) && (buffer.symbol || device::is_passed(&known.ready, number))
+        });
+        let given = read.filter_map(|(_, buffer)| {
+            let bytes = buffer.start.as_ref()?.chunks_exact(buffer.of.size());
+            Some(Given {
+                name: buffer.name.clone(),
+                values: bytes.map(|it| buffer.of.value(it).float()).collect(),
+            })
+        });
+        given.collect()
     }
 }
 

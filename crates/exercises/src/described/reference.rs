@@ -30,7 +30,8 @@ pub fn expected<'a>(bench: &Bench, known: &'a Known, optional: &[String]) -> Res
             });
             let shown = shown.map_err(broken)?;
             let both = said.into_iter().zip(shown);
-            both.map(|(said, shown)| said.unwrap_or(shown)).collect()
+            both.map(|(said, shown)| said.unwrap_or(shown.bytes))
+                .collect()
         }
     };
     Ok(known.expected.get_or_init(|| expected))

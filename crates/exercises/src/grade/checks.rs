@@ -5,7 +5,7 @@ use cuda_driver::{Fault, FaultKind, Finding, FindingKind, Severity, SourceLine, 
 
 use super::kinds::{title, usually};
 use super::{Answer, Failure, Stop, chinese, compile};
-use crate::data::Step;
+use crate::data::{Step, Text};
 use crate::host::Case;
 use crate::lang::Lang;
 
@@ -15,32 +15,35 @@ const SHOWN_WHY: usize = 1;
 
 /// Whether anything was found; warnings count, for a course has no use for what may be meant so. A read
 /// of what nobody wrote is none: whether results depend on it shows where such memory holds other things.
-pub fn verdict(findings: &[(Case, Finding)], answer: &Answer, lang: Lang) -> Result<(), Stop> {
+pub fn verdict(findings: &[(Case, Finding)], answer: &Answer) -> Result<(), Stop> {
     let wrong = findings.iter().filter(|(_, it)| !is_unwritten(it.kind));
     let mut sorted: Vec<&(Case, Finding)> = wrong.collect();
     sorted.sort_by_key(|(_, finding)| finding.severity);
     let Some((case, first)) = sorted.first() else {
         return Ok(());
     };
-    let findings = sorted.iter().map(|(_, finding)| finding);
-    let shown = shown(findings, SHOWN, answer, lang);
-    let head = match first.severity {
-        Severity::Error => say!(
-            lang,
-            "The results are right, by chance: on another GPU, or another day, they may not be.",
-            "结果正确只是碰巧：换一个 GPU，或者再运行一次，就可能出错。"
-        ),
-        Severity::Warning => say!(
-            lang,
-            "The results are right, but this is left to chance:",
-            "结果正确，但这里要靠运气："
-        ),
-    };
+    let message = Text::both(|lang| {
+        let findings = sorted.iter().map(|(_, finding)| finding);
+        let shown = shown(findings, SHOWN, answer, lang);
+        let head = match first.severity {
+            Severity::Error => say!(
+                lang,
+                "The results are right, by chance: on another GPU, or another day, they may not be.",
+                "结果正确只是碰巧：换一个 GPU，或者再运行一次，就可能出错。"
+            ),
+            Severity::Warning => say!(
+                lang,
+                "The results are right, but this is left to chance:",
+                "结果正确，但这里要靠运气："
+            ),
+        };
+        format!("{head}\n\n{shown}")
+    });
     Err(Stop::Failed(Failure {
         step: Step::Checks,
         kind: None,
         size: case.size.clone(),
-        message: format!("{head}\n\n{shown}"),
+        message,
     }))
 }
 
@@ -439,7 +442,7 @@ mod tests {
         };
         let judge = |kind, other| {
             let found = [(case.clone(), finding(kind, other))];
-            verdict(&found, &answer(), Lang::En).is_ok()
+            verdict(&found, &answer()).is_ok()
         };
         assert!(judge(FindingKind::UnwrittenShared, None));
         assert!(judge(FindingKind::UnwrittenDevice, None));

@@ -12,7 +12,7 @@ use confine::{Rules, system_libraries};
 use kernel_build::{Clang, Ended, Error, Level, Tree};
 
 use super::{Answer, Failure, Grading, Stop, includes, missing};
-use crate::data::Step;
+use crate::data::{Step, Text};
 use crate::lang::Lang;
 use crate::worker::Limits;
 
@@ -46,7 +46,7 @@ pub fn builds(answer: &Answer, grading: &Grading) -> Result<Builds, Stop> {
         text: includes::with_ours(&answer.text),
         shown: answer.shown.clone(),
     };
-    includes::verdict(&answer.text, grading.lang)?;
+    includes::verdict(&answer.text)?;
     let compiler = Compiler {
         clang: &grading.clang,
         lang: grading.lang,
@@ -61,7 +61,7 @@ pub fn builds(answer: &Answer, grading: &Grading) -> Result<Builds, Stop> {
         let as_written = as_written.map_err(|_| anyhow!("a compiler's thread has gone"))?;
         Ok(Builds {
             optimised,
-            as_written: Some(as_written.map_err(|stop| only_optimised(stop, grading.lang))?),
+            as_written: Some(as_written.map_err(only_optimised)?),
         })
     })
 }
@@ -105,8 +105,16 @@ impl Compiler<'_> {
 
     /// Why there is no PTX.
     fn stop(&self, error: Error, answer: &Answer) -> Stop {
-        let lang = self.lang;
-        let message = match error {
+        let said = |lang| self.in_words(&error, answer, lang);
+        match (said(Lang::En), said(Lang::Zh)) {
+            (Some(en), Some(zh)) => Stop::Failed(Failure::at(Step::Compile, Text { en, zh })),
+            _ => Stop::Broken(error.into()),
+        }
+    }
+
+    /// What is said of it; none where it is no fault of the answer's.
+    fn in_words(&self, error: &Error, answer: &Answer, lang: Lang) -> Option<String> {
+        Some(match error {
             Error::Text {
                 compiler, message, ..
             } => {
@@ -115,28 +123,26 @@ impl Compiler<'_> {
                     "{} does not compile it. Begin with its first error: line, column, and a caret \
                      under the place.\n\n{}",
                     "{} 未能编译通过。请从第一条错误看起：行号、列号，以及指向出错位置的箭头。\n\n{}";
-                    compiler, first_errors(&renamed(&message, &answer.shown), lang)
+                    compiler, first_errors(&renamed(message, &answer.shown), lang)
                 );
-                match missing::advice(&message, lang) {
+                match missing::advice(message, lang) {
                     Some(advice) => format!("{said}\n\n{advice}"),
                     None => said,
                 }
             }
-            Error::Ended { compiler, why, .. } => self.ended(&compiler, &why),
+            Error::Ended { compiler, why, .. } => self.ended(compiler, why, lang),
             Error::Opened { file } => say!(
                 lang,
                 "To compile it, another file was opened: {}. An answer may include {}, and no other file.",
                 "编译时打开了其他文件：{}。答案只能包含 {}，不能包含其他文件。";
                 file, includes::HEADERS.join(", ")
             ),
-            error => return Stop::Broken(error.into()),
-        };
-        Stop::Failed(Failure::at(Step::Compile, message))
+            _ => return None,
+        })
     }
 
     /// What became of a compiler that has not said what is wrong.
-    fn ended(&self, compiler: &str, why: &Ended) -> String {
-        let lang = self.lang;
+    fn ended(&self, compiler: &str, why: &Ended, lang: Lang) -> String {
         let limits = &self.limits;
         let why = match why {
             Ended::Late(time) => say!(
@@ -218,21 +224,23 @@ fn first_errors(message: &str, lang: Lang) -> String {
 }
 
 /// It compiles optimised, and not as it is written.
-fn only_optimised(stop: Stop, lang: Lang) -> Stop {
+fn only_optimised(stop: Stop) -> Stop {
     let Stop::Failed(failure) = stop else {
         return stop;
     };
     Stop::Failed(Failure::at(
         failure.step,
-        say!(
-            lang,
-            "It compiles with optimisation, and not without (`-O0`), as the checks take it. An operand of \
-             `asm` that has to be a constant, for example, has to be one as it is written: a number, a \
-             macro or a parameter of a template.\n\n{}",
-            "开启优化时可以编译，不优化（`-O0`）时却不行，而错误检查需要不优化的版本。例如，`asm` 中必须是常量的\
-             操作数，写出来就得是常量：数字、宏或者模板参数。\n\n{}";
-            failure.message
-        ),
+        Text::both(|lang| {
+            say!(
+                lang,
+                "It compiles with optimisation, and not without (`-O0`), as the checks take it. An operand of \
+                 `asm` that has to be a constant, for example, has to be one as it is written: a number, a \
+                 macro or a parameter of a template.\n\n{}",
+                "开启优化时可以编译，不优化（`-O0`）时却不行，而错误检查需要不优化的版本。例如，`asm` 中必须是常量的\
+                 操作数，写出来就得是常量：数字、宏或者模板参数。\n\n{}";
+                failure.message.of(lang)
+            )
+        }),
     ))
 }
 
@@ -277,16 +285,18 @@ fn tree(lang: Lang) -> Result<Tree> {
 }
 
 /// The PTX compiles, and the GPU does not take it.
-pub fn not_loaded(error: &anyhow::Error, lang: Lang) -> Stop {
+pub fn not_loaded(error: &anyhow::Error) -> Stop {
     Stop::Failed(Failure::at(
         Step::Compile,
-        say!(
-            lang,
-            "It compiles, and the GPU does not load it: {:#}. Often it declares more shared or \
-             constant memory than there is, or calls a function that is only declared.",
-            "编译通过了，但 GPU 无法加载：{:#}。常见的原因：声明的共享内存或常量内存超过上限，\
-             或者调用了只有声明、没有定义的函数。";
-            error
-        ),
+        Text::both(|lang| {
+            say!(
+                lang,
+                "It compiles, and the GPU does not load it: {:#}. Often it declares more shared or \
+                 constant memory than there is, or calls a function that is only declared.",
+                "编译通过了，但 GPU 无法加载：{:#}。常见的原因：声明的共享内存或常量内存超过上限，\
+                 或者调用了只有声明、没有定义的函数。";
+                error
+            )
+        }),
     ))
 }

@@ -2,12 +2,11 @@
 //! loaded by ways that leave as many of them; where a variable is, the PTX says.
 
 use super::{Failure, Stop};
-use crate::data::{Data, Step};
+use crate::data::{Data, Step, Text};
 use crate::host::Case;
-use crate::lang::Lang;
 
 /// Whether all that the exercise names are there.
-pub fn verdict(data: &Data, ptx: &str, case: &Case, lang: Lang) -> Result<(), Stop> {
+pub fn verdict(data: &Data, ptx: &str, case: &Case) -> Result<(), Stop> {
     let mut names = data.constants.iter();
     let Some(name) = names.find(|name| !is_constant(ptx, name)) else {
         return Ok(());
@@ -16,14 +15,16 @@ pub fn verdict(data: &Data, ptx: &str, case: &Case, lang: Lang) -> Result<(), St
         step: Step::Counters,
         kind: None,
         size: case.size.clone(),
-        message: say!(
-            lang,
-            "The results are right. But the variable `{0}` is not in constant memory, which this exercise \
-             is about: declare it as `__constant__ … {0}`, outside of all functions.",
-            "结果正确。但变量 `{0}` 不在常量内存中，而本题练习的正是常量内存：请在所有函数之外声明 \
-             `__constant__ … {0}`。";
-            name
-        ),
+        message: Text::both(|lang| {
+            say!(
+                lang,
+                "The results are right. But the variable `{0}` is not in constant memory, which this exercise \
+                 is about: declare it as `__constant__ … {0}`, outside of all functions.",
+                "结果正确。但变量 `{0}` 不在常量内存中，而本题练习的正是常量内存：请在所有函数之外声明 \
+                 `__constant__ … {0}`。";
+                name
+            )
+        }),
     }))
 }
 

@@ -10,7 +10,7 @@ use cuda_driver::counters::METRICS;
 use cust::memory::DeviceBuffer;
 
 use super::{Counted, Failure, Stop, Verdict};
-use crate::data::{Data, Step, Target};
+use crate::data::{Data, Step, Target, Text};
 use crate::host::{Bench, Case, Host};
 use crate::lang::Lang;
 
@@ -36,30 +36,41 @@ pub fn verdict(
         verdict.targets.push(counted);
     }
     let both = data.targets.iter().zip(&verdict.targets);
-    let missed = both.filter(|(_, counted)| !counted.reached);
-    let many = missed.clone().count();
-    let said = missed.enumerate().map(|(number, (target, counted))| {
-        let line = line(counted, lang);
-        // Of many the first is explained: they mostly have one reason.
-        match number == 0 || many <= 2 {
-            true => format!("{line}\n  {}", target.say.of(lang)),
-            false => line,
-        }
-    });
-    let said: Vec<String> = said.collect();
-    if said.is_empty() {
+    let missed: Vec<_> = both.filter(|(_, counted)| !counted.reached).collect();
+    if missed.is_empty() {
         return Ok(());
     }
+    let message = Text::both(|lang| {
+        let said = missed
+            .iter()
+            .enumerate()
+            .map(|(number, (target, counted))| {
+                let asked = asked(target, lang);
+                let line = line(
+                    &Counted {
+                        asked,
+                        ..(*counted).clone()
+                    },
+                    lang,
+                );
+                // Of many the first is explained: they mostly have one reason.
+                match number == 0 || missed.len() <= 2 {
+                    true => format!("{line}\n  {}", target.say.of(lang)),
+                    false => line,
+                }
+            });
+        say!(
+            lang,
+            "The results are right. Now look at what the kernel does to the memory:\n\n{}",
+            "结果正确。接下来看核函数对内存系统做了什么：\n\n{}";
+            said.collect::<Vec<_>>().join("\n\n")
+        )
+    });
     Err(Stop::Failed(Failure {
         step: Step::Counters,
         kind: None,
         size: case.size.clone(),
-        message: say!(
-            lang,
-            "The results are right. Now look at what the kernel does to the memory:\n\n{}",
-            "结果正确。接下来看核函数对内存系统做了什么：\n\n{}";
-            said.join("\n\n")
-        ),
+        message,
     }))
 }
 
@@ -125,6 +136,9 @@ fn reached(target: &Target, value: u64) -> bool {
 
 /// What a target asks, in words.
 fn asked(target: &Target, lang: Lang) -> String {
+    if let Some(share) = target.share_of_limit {
+        return say!(lang, "at least {}", "至少 {}"; percent(share));
+    }
     match (target.at_least, target.at_most, target.equals) {
         (Some(least), Some(most), _) if least < most => {
             let (least, most) = (grouped(least), grouped(most));
@@ -161,13 +175,12 @@ fn share(
     let copy = limit::copy(&bench.gpu, &events, 1, to, from)?.median_ms;
     let kernels: f64 = launches.iter().map(|launch| launch.time.milliseconds).sum();
     let value = copy / kernels;
-    let asked = target.share_of_limit.unwrap_or(1.0);
     Ok(Counted {
         counter: SHARE.to_owned(),
         kernel: None,
         value,
-        asked: say!(lang, "at least {}", "至少 {}"; percent(asked)),
-        reached: value >= asked,
+        asked: asked(target, lang),
+        reached: value >= target.share_of_limit.unwrap_or(1.0),
         solution: None,
     })
 }

@@ -6,7 +6,7 @@
 
 use super::tokens::{Kind, Odd, Token, What, tokens};
 use super::{Failure, Stop};
-use crate::data::Step;
+use crate::data::{Step, Text};
 use crate::lang::Lang;
 
 /// Headers that answers may include.
@@ -118,13 +118,15 @@ enum Why {
 }
 
 /// Refuses a text that asks for more.
-pub fn verdict(text: &str, lang: Lang) -> Result<(), Stop> {
+pub fn verdict(text: &str) -> Result<(), Stop> {
     let Some((line, why)) = refused(text) else {
         return Ok(());
     };
     let shown = text.lines().nth(line - 1).unwrap_or_default().trim();
-    let head = say!(lang, "Line {}: {}", "第 {} 行：{}"; line, in_words(why, lang));
-    let message = format!("{head}\n\n    {shown}");
+    let message = Text::both(|lang| {
+        let head = say!(lang, "Line {}: {}", "第 {} 行：{}"; line, in_words(why, lang));
+        format!("{head}\n\n    {shown}")
+    });
     Err(Stop::Failed(Failure::at(Step::Compile, message)))
 }
 

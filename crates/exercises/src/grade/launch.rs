@@ -5,7 +5,7 @@ use common::verify::POISON;
 use cuda_driver::FaultKind;
 
 use super::{Answer, Failure, FailureKind, Stop, checks};
-use crate::data::Step;
+use crate::data::{Step, Text};
 use crate::described::Broken;
 use crate::error::in_words;
 use crate::host::{Bench, Case, Changed, Host, Missing, Output, Ran, Values};
@@ -18,7 +18,6 @@ pub fn run(
     bench: &Bench,
     answer: &Answer,
     case: &Case,
-    lang: Lang,
 ) -> Result<Vec<Output>, Stop> {
     let failed = |(message, kind)| {
         Stop::Failed(Failure {
@@ -28,11 +27,13 @@ pub fn run(
             message,
         })
     };
-    let Ran { outputs, changed } = bench.run(host, case).map_err(|error| {
+    let Ran {
+        outputs, changed, ..
+    } = bench.run(host, case).map_err(|error| {
         // The solution failed, and no answer.
         match error.is::<Broken>() {
             true => Stop::Broken(error),
-            false => failed(why(&error, answer, lang)),
+            false => failed(why(&error, answer)),
         }
     })?;
     if let Some(changed) = changed {
@@ -40,17 +41,21 @@ pub fn run(
             step: Step::Right,
             kind: None,
             size: case.size.clone(),
-            message: written(&changed, lang),
+            message: Text::both(|lang| written(&changed, lang)),
         }));
     }
-    match outputs.iter().find_map(|output| unwritten(output, lang)) {
-        Some(message) => Err(failed((message, Some(FailureKind::Unwritten)))),
+    let mut unwritten = outputs.iter().filter_map(Unwritten::of);
+    match unwritten.next() {
+        Some(unwritten) => {
+            let message = Text::both(|lang| unwritten.in_words(lang));
+            Err(failed((message, Some(FailureKind::Unwritten))))
+        }
         None => Ok(outputs),
     }
 }
 
 /// Why it did not run through, and what that is.
-pub fn why(error: &Error, answer: &Answer, lang: Lang) -> (String, Option<FailureKind>) {
+pub fn why(error: &Error, answer: &Answer) -> (Text, Option<FailureKind>) {
     if let Some(Unanswered(why)) = error.downcast_ref() {
         return (why.clone(), None);
     }
@@ -59,14 +64,20 @@ pub fn why(error: &Error, answer: &Answer, lang: Lang) -> (String, Option<Failur
             FaultKind::Timeout { .. } => FailureKind::Endless,
             _ => FailureKind::Stopped,
         };
-        return (checks::stopped(&fault, answer, lang), Some(kind));
+        let message = Text::both(|lang| checks::stopped(&fault, answer, lang));
+        return (message, Some(kind));
     }
     match error.downcast_ref::<Missing>() {
-        Some(missing) => (without(missing, lang), Some(FailureKind::Missing)),
+        Some(missing) => {
+            let message = Text::both(|lang| without(missing, lang));
+            (message, Some(FailureKind::Missing))
+        }
         None => {
-            let why = in_words(error, lang);
-            let said = say!(lang, "It does not run: {}.", "运行失败：{}。"; why);
-            (said, None)
+            let said = |lang| {
+                let why = in_words(error, lang);
+                say!(lang, "It does not run: {}.", "运行失败：{}。"; why)
+            };
+            (Text::both(said), None)
         }
     }
 }
@@ -115,38 +126,63 @@ fn written(changed: &Changed, lang: Lang) -> String {
     )
 }
 
-/// What is said where an output has elements that nobody wrote.
-fn unwritten(output: &Output, lang: Lang) -> Option<String> {
-    const UNWRITTEN: u32 = u32::from_ne_bytes([POISON; 4]);
-    let (got, expected) = (bits(&output.got), bits(&output.expected));
-    let is_unwritten = |(got, expected): (&u32, &u32)| *got == UNWRITTEN && *expected != UNWRITTEN;
-    let mut places = got.iter().zip(&expected).map(is_unwritten);
-    let first = places.position(|it| it)?;
-    let many = 1 + places.filter(|&it| it).count();
-    if many == got.len() && many == 1 {
-        return Some(say!(
-            lang,
-            "The kernel ran, and did not write the only element of `{}`. Which thread should have written it?",
-            "核函数运行了，但没有写入 `{}` 唯一的元素。它本应由哪个线程来写？";
-            output.name
-        ));
+/// Elements of an output that nobody wrote.
+struct Unwritten<'a> {
+    output: &'a Output,
+    first: usize,
+    many: usize,
+}
+
+impl Unwritten<'_> {
+    /// Those of this output; none where there are none.
+    fn of(output: &Output) -> Option<Unwritten<'_>> {
+        const UNWRITTEN: u32 = u32::from_ne_bytes([POISON; 4]);
+        let (got, expected) = (bits(&output.got), bits(&output.expected));
+        let is_unwritten =
+            |(got, expected): (&u32, &u32)| *got == UNWRITTEN && *expected != UNWRITTEN;
+        let mut places = got.iter().zip(&expected).map(is_unwritten);
+        let first = places.position(|it| it)?;
+        let many = 1 + places.filter(|&it| it).count();
+        Some(Unwritten {
+            output,
+            first,
+            many,
+        })
     }
-    if many == got.len() {
-        return Some(say!(
+
+    /// What is said of them.
+    fn in_words(&self, lang: Lang) -> String {
+        let Unwritten {
+            output,
+            first,
+            many,
+        } = *self;
+        let all = output.shape.iter().product::<usize>();
+        if many == all && many == 1 {
+            return say!(
+                lang,
+                "The kernel ran, and did not write the only element of `{}`. Which thread should have written it?",
+                "核函数运行了，但没有写入 `{}` 唯一的元素。它本应由哪个线程来写？";
+                output.name
+            );
+        }
+        if many == all {
+            return say!(
+                lang,
+                "The kernel ran, and wrote nothing to `{}`: all {} elements are as they were before.",
+                "核函数运行了，但没有向 `{}` 写入任何内容：{} 个元素都还是原样。";
+                output.name, all
+            );
+        }
+        say!(
             lang,
-            "The kernel ran, and wrote nothing to `{}`: all {} elements are as they were before.",
-            "核函数运行了，但没有向 `{}` 写入任何内容：{} 个元素都还是原样。";
-            output.name, got.len()
-        ));
+            "{1} of the {2} elements of `{0}` {4} never written, the first at {3}. Which thread should \
+             have written it?",
+            "`{0}` 的 {2} 个元素中有 {1} 个从未写入，第一个在 {3} 处{4}。它本应由哪个线程来写？";
+            output.name, many, all, super::right::place(&output.shape, first),
+            lang.pick(if many == 1 { "was" } else { "were" }, "")
+        )
     }
-    Some(say!(
-        lang,
-        "{1} of the {2} elements of `{0}` {4} never written, the first at {3}. Which thread should \
-         have written it?",
-        "`{0}` 的 {2} 个元素中有 {1} 个从未写入，第一个在 {3} 处{4}。它本应由哪个线程来写？";
-        output.name, many, got.len(), super::right::place(&output.shape, first),
-        lang.pick(if many == 1 { "was" } else { "were" }, "")
-    ))
 }
 
 fn bits(values: &Values) -> Vec<u32> {

@@ -16,6 +16,7 @@ mod launch;
 mod lines;
 mod missing;
 mod modelled;
+mod patterns;
 mod picture;
 mod predictions;
 mod right;
@@ -120,4 +121,26 @@ pub fn grade(
         Err(Stop::Broken(error)) => return Err(error),
     }
     Ok(verdict)
+}
+
+#[cfg(test)]
+mod sample {
+    use cuda_driver::{AccessKind, Memory, SourceLine, Traced};
+
+    /// A load of 4 bytes by the first lane of a grid.
+    pub fn load(address: u64) -> Traced {
+        Traced {
+            block: 0,
+            warp: 0,
+            source: SourceLine::default(),
+            kind: AccessKind::Load,
+            memory: Memory::Global,
+            bytes: 4,
+            mask: 1,
+            addresses: [address; 32],
+            units: 1,
+            wavefronts: 1,
+            conflicts: 0,
+        }
+    }
 }

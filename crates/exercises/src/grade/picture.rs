@@ -181,7 +181,8 @@ impl<'a> Subject<'a> {
                     });
                 let times = line.tally.sum(self.classes).requests;
                 let drawn = seen.filter_map(|seen| Access::new(seen, launch.grid, is_own, times));
-                let Some(access) = drawn.max_by_key(|access| access.cost) else {
+                let Some(access) = drawn.max_by_key(|access| (access.cost, access.lanes.len()))
+                else {
                     continue;
                 };
                 let score = many as f64 * self.share_in_vain(&access);

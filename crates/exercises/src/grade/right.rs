@@ -8,7 +8,7 @@ use common::verify::{compare, within_ulps};
 use cust::memory::bytemuck::Pod;
 
 use super::{Failure, Stop, predictions};
-use crate::data::{Step, Tolerance};
+use crate::data::{Step, Text, Tolerance};
 use crate::host::{Case, Output, Values};
 use crate::lang::Lang;
 use crate::report::WIDTH;
@@ -21,24 +21,18 @@ const SHOWN: usize = 6;
 const WINDOW: usize = 6;
 
 /// Compares all outputs of a case.
-pub fn verdict(
-    outputs: &[Output],
-    tolerance: Tolerance,
-    case: &Case,
-    lang: Lang,
-) -> Result<(), Stop> {
-    match outputs
-        .iter()
-        .find_map(|output| describe(output, tolerance, lang))
-    {
-        None => Ok(()),
-        Some(message) => Err(Stop::Failed(Failure {
-            step: Step::Right,
-            kind: None,
-            size: case.size.clone(),
-            message,
-        })),
-    }
+pub fn verdict(outputs: &[Output], tolerance: Tolerance, case: &Case) -> Result<(), Stop> {
+    let mut outputs = outputs.iter();
+    let Some(output) = outputs.find(|output| first_wrong(output, tolerance).is_some()) else {
+        return Ok(());
+    };
+    let said = |lang| describe(output, tolerance, lang).unwrap_or_default();
+    Err(Stop::Failed(Failure {
+        step: Step::Right,
+        kind: None,
+        size: case.size.clone(),
+        message: Text::both(said),
+    }))
 }
 
 /// The first wrong element of an output.
@@ -146,7 +140,7 @@ fn behind(rows: &str, shape: &[usize], wrong: &[bool], lang: Lang) -> String {
 }
 
 /// Which elements are not what they should be. NaN never is.
-fn wrong(output: &Output, tolerance: Tolerance) -> Vec<bool> {
+pub fn wrong(output: &Output, tolerance: Tolerance) -> Vec<bool> {
     match (&output.got, &output.expected) {
         (Values::Floats(got), Values::Floats(expected)) => each(got, expected, |got, expected| {
             close(tolerance, got, expected)
@@ -327,7 +321,7 @@ pub fn place(shape: &[usize], index: usize) -> String {
     format!("[{}]", numbers.join("]["))
 }
 
-fn texts(values: &Values) -> Vec<String> {
+pub fn texts(values: &Values) -> Vec<String> {
     match values {
         Values::Floats(values) => values.iter().map(|value| float(*value)).collect(),
         Values::Integers(values) => values.iter().map(i32::to_string).collect(),
@@ -336,7 +330,7 @@ fn texts(values: &Values) -> Vec<String> {
 }
 
 /// A float with so many digits that another one reads differently.
-fn float(value: f32) -> String {
+pub fn float(value: f32) -> String {
     let plain = format!("{value}");
     match plain.len() {
         0..=12 => plain,
@@ -348,25 +342,7 @@ fn float(value: f32) -> String {
 mod tests {
     use super::*;
     use crate::host::Values::{Floats, Unsigned};
-
-    const EXACT: Tolerance = Tolerance {
-        ulps: Some(0),
-        relative: None,
-        absolute: None,
-    };
-
-    fn output(shape: &[usize], got: Values, expected: Values) -> Output {
-        Output {
-            name: "y",
-            shape: shape.to_vec(),
-            got,
-            expected,
-            predicts: &[],
-            behind: None,
-            meaning: None,
-            address: None,
-        }
-    }
+    use crate::host::sample::{EXACT, output};
 
     #[test]
     fn what_is_to_be_predicted_is_not_told() {

@@ -2,8 +2,7 @@
 //! tell: it hands over a list without a length, and a kernel that takes more than it has reads what is behind.
 
 use super::{Failure, FailureKind, Stop};
-use crate::data::Step;
-use crate::lang::Lang;
+use crate::data::{Step, Text};
 
 /// A kernel of the start file's.
 #[derive(Debug, PartialEq, Eq)]
@@ -14,7 +13,7 @@ struct Kernel<'a> {
 }
 
 /// Whether the answer's kernels take what they are launched with.
-pub fn verdict(start: &str, ptx: &str, lang: Lang) -> Result<(), Stop> {
+pub fn verdict(start: &str, ptx: &str) -> Result<(), Stop> {
     let start = without_comments(start);
     for kernel in kernels(&start) {
         let Some(takes) = takes(ptx, kernel.name) else {
@@ -29,30 +28,36 @@ pub fn verdict(start: &str, ptx: &str, lang: Lang) -> Result<(), Stop> {
             .zip(&takes)
             .position(|(given, takes)| given.is_some_and(|given| given != *takes));
         let what = if takes.len() != given {
-            say!(
-                lang,
-                "`{}` takes {} parameters and is launched with {}.",
-                "`{}` 有 {} 个参数，而启动时给出 {} 个。";
-                name, takes.len(), given
-            )
+            Text::both(|lang| {
+                say!(
+                    lang,
+                    "`{}` takes {} parameters and is launched with {}.",
+                    "`{}` 有 {} 个参数，而启动时给出 {} 个。";
+                    name, takes.len(), given
+                )
+            })
         } else if let Some(place) = other {
-            say!(
-                lang,
-                "Parameter {1} of `{0}` has {2} bytes, and is launched with {3}.",
-                "`{0}` 的第 {1} 个参数占 {2} 字节，而启动时给出 {3} 字节。";
-                name, place + 1, takes[place], bytes(&kernel.parameters[place]).unwrap_or(0)
-            )
+            Text::both(|lang| {
+                say!(
+                    lang,
+                    "Parameter {1} of `{0}` has {2} bytes, and is launched with {3}.",
+                    "`{0}` 的第 {1} 个参数占 {2} 字节，而启动时给出 {3} 字节。";
+                    name, place + 1, takes[place], bytes(&kernel.parameters[place]).unwrap_or(0)
+                )
+            })
         } else {
             continue;
         };
         let written = format!("    {name}({})", kernel.parameters.join(", "));
-        let message = say!(
-            lang,
-            "{} The launch is the course's own and does not change; keep the kernel as the start file declares \
-             it:\n\n{}",
-            "{}启动代码由课程提供，不会改变；请保持核函数与初始文件中的声明一致：\n\n{}";
-            what, written
-        );
+        let message = Text::both(|lang| {
+            say!(
+                lang,
+                "{} The launch is the course's own and does not change; keep the kernel as the start file declares \
+                 it:\n\n{}",
+                "{}启动代码由课程提供，不会改变；请保持核函数与初始文件中的声明一致：\n\n{}";
+                what.of(lang), written
+            )
+        });
         let failure = Failure::at(Step::Launch, message);
         return Err(Stop::Failed(failure.of_kind(FailureKind::Parameters)));
     }
@@ -173,19 +178,19 @@ mod tests {
         assert_eq!(takes(ptx, "fade"), Some(vec![8, 4, 32]));
         assert_eq!(takes(ptx, "none"), Some(vec![]));
         assert_eq!(takes(ptx, "missing"), None);
-        assert!(verdict(START, ptx, Lang::En).is_ok());
+        assert!(verdict(START, ptx).is_ok());
         let more = ptx.replace("[32]\n", "[32],\n\t.param .u32 fade_param_3\n");
-        let Err(Stop::Failed(failure)) = verdict(START, &more, Lang::En) else {
+        let Err(Stop::Failed(failure)) = verdict(START, &more) else {
             panic!("it takes four");
         };
         let said = "`fade` takes 4 parameters and is launched with 3.";
-        assert!(failure.message.starts_with(said), "{}", failure.message);
+        assert!(failure.message.en.starts_with(said), "{failure:?}");
         let wider = ptx.replace(".f32", ".f64");
-        let Err(Stop::Failed(failure)) = verdict(START, &wider, Lang::Zh) else {
+        let Err(Stop::Failed(failure)) = verdict(START, &wider) else {
             panic!("it takes a double");
         };
         let said = "`fade` 的第 2 个参数占 8 字节，而启动时给出 4 字节。";
-        assert!(failure.message.starts_with(said), "{}", failure.message);
+        assert!(failure.message.zh.starts_with(said), "{failure:?}");
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub fn all(
     let (host, builds) = match subject {
         Subject::Kernel(host) => {
             let builds = compile::builds(answer, grading)?;
-            signature::verdict(exercise.start, &builds.optimised, lang)?;
+            signature::verdict(exercise.start, &builds.optimised)?;
             (host, builds)
         }
         Subject::Host { host, ptx } => {
@@ -94,7 +94,7 @@ fn on_simulator(
         findings.extend(found.into_iter().map(|finding| (case.clone(), finding)));
     }
     (grading.at)(Step::Checks, &[]);
-    checks::verdict(&findings, answer, lang)?;
+    checks::verdict(&findings, answer)?;
 
     // Then in another order, and with something else in memory that nobody has written.
     for case in &tests {
@@ -121,9 +121,9 @@ fn on_simulator(
         findings.extend(found.into_iter().map(|it| (beyond.clone(), it)));
     }
     (grading.at)(Step::Checks, &case.size);
-    checks::verdict(&findings, answer, lang)?;
+    checks::verdict(&findings, answer)?;
     (grading.at)(Step::Counters, &case.size);
-    constants::verdict(data, &builds.optimised, &case, lang)?;
+    constants::verdict(data, &builds.optimised, &case)?;
     if grading.lines {
         verdict.lines = lines::listed(&launches, answer, lang);
     }
@@ -140,9 +140,11 @@ fn on_simulator(
         // Without a picture the verdict is the same.
         let drawn = picture::of(&missed, run, &launches, (&builds.optimised, solution));
         verdict.picture = drawn.ok().flatten();
-        let drawn = verdict.picture.as_ref();
-        let drawn = drawn.map(|drawn| crate::picture::text(drawn, &answer.text, lang));
-        return Err(Stop::Failed(failure.because(&drawn.unwrap_or_default())));
+        let drawn = |lang| match &verdict.picture {
+            Some(drawn) => crate::picture::text(drawn, &answer.text, lang),
+            None => String::new(),
+        };
+        return Err(Stop::Failed(failure.because(drawn)));
     }
     counted?;
 
@@ -157,7 +159,7 @@ fn on_simulator(
     }
     let own = modelled::milliseconds(&launches);
     let timed = Timed::new(own, ours, data.modelled.at_most).within_start();
-    time::verdict(timed, Clock::Modelled, &case, lang, verdict)
+    time::verdict(timed, Clock::Modelled, &case, verdict)
 }
 
 /// A kernel on a GPU, where results and time are looked at; also a host side that is the answer.
@@ -170,7 +172,7 @@ fn elsewhere(
     verdict: &mut Verdict,
 ) -> Result<(), Stop> {
     let data = exercise.data()?;
-    let (seed, lang) = (grading.seed, grading.lang);
+    let seed = grading.seed;
     let [unwritten, ..] = cases::unwritten(seed);
     let usual = Conditions::plain(unwritten);
     let mut findings = Vec::new();
@@ -183,7 +185,7 @@ fn elsewhere(
         trial.run(case, usual, grading)?;
     }
     (grading.at)(Step::Checks, &[]);
-    checks::verdict(&findings, answer, lang)?;
+    checks::verdict(&findings, answer)?;
     if trial.bench.gpu.info.time == Clock::Measured
         && let Some(time) = &data.time
     {
@@ -194,7 +196,7 @@ fn elsewhere(
         let answer = (answer, builds.optimised.as_str());
         let (own, ours) = time::take(host, &mut trial.bench, exercise, answer, &case, grading)?;
         let timed = Timed::new(own, ours, time.at_most);
-        time::verdict(timed, Clock::Measured, &case, lang, verdict)?;
+        time::verdict(timed, Clock::Measured, &case, verdict)?;
     }
     Ok(())
 }

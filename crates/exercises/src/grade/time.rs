@@ -8,7 +8,7 @@ use common::module;
 use serde::{Deserialize, Serialize};
 
 use super::{Answer, Failure, Grading, Stop, Timed, Verdict, compile, launch};
-use crate::data::Step;
+use crate::data::{Step, Text};
 use crate::exercise::Exercise;
 use crate::host::{Bench, Case, Host};
 use crate::lang::Lang;
@@ -54,7 +54,7 @@ pub fn take(
             step: Step::Time,
             kind: None,
             size: case.size.clone(),
-            message: launch::why(&error, answer, grading.lang).0,
+            message: launch::why(&error, answer).0,
         })
     })?;
     let ours = Ours {
@@ -65,20 +65,24 @@ pub fn take(
 }
 
 /// Whether it is as fast as is asked.
-pub fn verdict(
-    timed: Timed,
-    clock: Clock,
-    case: &Case,
-    lang: Lang,
-    verdict: &mut Verdict,
-) -> Result<(), Stop> {
-    let reached = timed.reached;
-    let said = line(&timed, lang);
-    verdict.time = Some(timed);
-    if reached {
+pub fn verdict(timed: Timed, clock: Clock, case: &Case, verdict: &mut Verdict) -> Result<(), Stop> {
+    let timed = verdict.time.insert(timed);
+    if timed.reached {
         return Ok(());
     }
-    let message = match clock {
+    let message = Text::both(|lang| in_words(timed, clock, lang));
+    Err(Stop::Failed(Failure {
+        step: Step::Time,
+        kind: None,
+        size: case.size.clone(),
+        message,
+    }))
+}
+
+/// What is said of a time that is too long.
+fn in_words(timed: &Timed, clock: Clock, lang: Lang) -> String {
+    let said = line(timed, lang);
+    match clock {
         Clock::Measured => say!(
             lang,
             "The results are right. Now look at how long they take:\n\n{}\n\nWhere the time goes, the \
@@ -96,13 +100,7 @@ pub fn verdict(
              如果全部由一个线程、一个线程束或一个线程块来做，它大部分都闲着。`--counters` 会列出核函数做了什么。";
             said
         ),
-    };
-    Err(Stop::Failed(Failure {
-        step: Step::Time,
-        kind: None,
-        size: case.size.clone(),
-        message,
-    }))
+    }
 }
 
 impl Timed {
@@ -234,25 +232,26 @@ mod tests {
             size: vec![4096],
             seed: 1,
         };
-        let judge = |own, clock, lang| {
+        let judge = |own, clock| {
             let mut of = Verdict::new(1);
             let timed = Timed::new(own, ours(Some(0.9), 0.1), 2.0);
-            let stop = verdict(timed, clock, &case, lang, &mut of);
+            let stop = verdict(timed, clock, &case, &mut of);
             assert_eq!(of.time.map(|time| time.answer_ms), Some(own));
             stop.err()
         };
-        assert!(judge(0.2, Clock::Measured, Lang::En).is_none());
+        assert!(judge(0.2, Clock::Measured).is_none());
         for (lang, told) in [(Lang::En, "at most 2\n"), (Lang::Zh, "至多 2 倍\n")] {
             for (clock, looked_at) in [
                 (Clock::Measured, "CUDA_BACKEND"),
                 (Clock::Modelled, "--counters"),
             ] {
-                let Some(Stop::Failed(failure)) = judge(0.21, clock, lang) else {
+                let Some(Stop::Failed(failure)) = judge(0.21, clock) else {
                     panic!("it is too slow");
                 };
                 assert_eq!((failure.step, &failure.size), (Step::Time, &case.size));
-                assert!(failure.message.contains(told), "{}", failure.message);
-                assert!(failure.message.contains(looked_at), "{}", failure.message);
+                let message = failure.message.of(lang);
+                assert!(message.contains(told), "{message}");
+                assert!(message.contains(looked_at), "{message}");
             }
         }
     }

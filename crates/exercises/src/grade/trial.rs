@@ -6,10 +6,13 @@ use common::{Gpu, module};
 use cuda_driver::{Checks, Finding, LaunchRecord, Traced, Tracing};
 
 use super::compile::Builds;
-use super::{Answer, Failure, Grading, Stop, checks, compile, contested, launch, right, writers};
-use crate::data::{Data, Kind, Step};
+use super::patterns::{Known, Run};
+use super::{
+    Answer, Failure, Grading, Stop, cases, checks, compile, contested, launch, right, writers,
+};
+use crate::data::{Data, Kind, Step, Text};
 use crate::exercise::Exercise;
-use crate::host::{Bench, Case, Host, Output};
+use crate::host::{Bench, Case, Host, Output, Place, Ran};
 use crate::lang::Lang;
 
 /// What every mistake is looked for with; memory is freed by the course's own side.
@@ -59,7 +62,9 @@ impl Conditions {
 pub struct Trial<'a> {
     /// The course's side.
     host: &'a dyn Host,
-    /// The exercise's data.
+    /// The exercise's name.
+    exercise: &'a str,
+    /// Its data.
     data: &'a Data,
     /// The answer.
     answer: &'a Answer,
@@ -69,8 +74,6 @@ pub struct Trial<'a> {
     pub bench: Bench,
     /// What orders are drawn from.
     seed: u64,
-    /// The language of messages.
-    lang: Lang,
 }
 
 impl<'a> Trial<'a> {
@@ -85,7 +88,7 @@ impl<'a> Trial<'a> {
     ) -> Result<Trial<'a>, Stop> {
         let lang = grading.lang;
         let module = module::load(&builds.optimised);
-        let module = module.map_err(|error| compile::not_loaded(&error, lang))?;
+        let module = module.map_err(|error| compile::not_loaded(&error))?;
         let (clang, start) = (grading.clang.clone(), exercise.start);
         let architecture = grading.architecture;
         let ours = move || {
@@ -107,6 +110,7 @@ impl<'a> Trial<'a> {
         };
         Ok(Trial {
             host,
+            exercise: exercise.name,
             data: exercise.data()?,
             answer,
             builds,
@@ -114,7 +118,6 @@ impl<'a> Trial<'a> {
                 .with_ours(ours)
                 .with_solution(solution),
             seed: grading.seed,
-            lang,
         })
     }
 
@@ -135,13 +138,12 @@ impl<'a> Trial<'a> {
                     // Once more, to find out why.
                     false => self.attempt(case, conditions.checked(), grading).1,
                 };
-                let reasons = checks::reasons(&findings, self.answer, self.lang);
-                let reasons = match reasons.is_empty() {
-                    // Nothing that is a mistake by itself: then it helps to follow one thread.
-                    true => self.writer(case, conditions.as_written),
-                    false => reasons,
-                };
-                Err(Stop::Failed(failure.because(&reasons)))
+                Err(Stop::Failed(match findings.is_empty() {
+                    // Nothing that is a mistake by itself: then it helps to know where else it is wrong, and to
+                    // follow one thread.
+                    true => self.patterns(case, conditions.as_written, grading, failure),
+                    false => failure.because(|lang| checks::reasons(&findings, self.answer, lang)),
+                }))
             }
             Err(stop) => Err(stop),
         }
@@ -164,13 +166,14 @@ impl<'a> Trial<'a> {
             ..conditions.checked()
         };
         let (in_order, findings) = self.attempt(case, usual, grading);
-        let message = match in_order {
-            Ok(()) => other_order(&failure.message, self.lang),
-            Err(_) => other_garbage(&failure.message, self.lang),
+        let depends = match in_order {
+            Ok(()) => other_order,
+            Err(_) => other_garbage,
         };
-        let reasons = checks::reasons(&findings, self.answer, self.lang);
+        let message = Text::both(|lang| depends(failure.message.of(lang), lang));
+        let reasons = |lang| checks::reasons(&findings, self.answer, lang);
         Err(Stop::Failed(
-            Failure { message, ..failure }.because(&reasons),
+            Failure { message, ..failure }.because(reasons),
         ))
     }
 
@@ -196,9 +199,9 @@ impl<'a> Trial<'a> {
         cuda_driver::poison(Some(unwritten));
         let came = self.load(as_written).and_then(|()| {
             (grading.at)(Step::Launch, &case.size);
-            let outputs = launch::run(self.host, &self.bench, self.answer, case, self.lang)?;
+            let outputs = launch::run(self.host, &self.bench, self.answer, case)?;
             (grading.at)(Step::Right, &case.size);
-            right::verdict(&outputs, self.data.tolerance, case, self.lang)
+            right::verdict(&outputs, self.data.tolerance, case)
         });
         let mut findings = cuda_driver::take_findings();
         if contested::is_any(&findings) {
@@ -221,21 +224,59 @@ impl<'a> Trial<'a> {
         Ok(())
     }
 
-    /// Who wrote the first wrong element, in words; empty where that is not known.
-    fn writer(&mut self, case: &Case, as_written: bool) -> String {
+    /// The failure with what its wrong results have in common, and who wrote the first of them.
+    fn patterns(
+        &mut self,
+        case: &Case,
+        as_written: bool,
+        grading: &Grading,
+        failure: Failure,
+    ) -> Failure {
         let Ok(Some(each)) = self.each_access(case, as_written) else {
-            return String::new();
+            return failure;
         };
-        let (tolerance, answer, lang) = (self.data.tolerance, self.answer, self.lang);
-        let said = writers::of_first_wrong(
-            &each.outputs,
+        let (tolerance, answer) = (self.data.tolerance, self.answer);
+        let writer = Text::both(|lang| {
+            let (launches, traces) = (&each.launches, &each.traces);
+            writers::of_first_wrong(&each.outputs, tolerance, launches, traces, answer, lang)
+                .unwrap_or_default()
+        });
+        let known = Known {
+            exercise: self.exercise,
+            host: self.host,
+            runs: self.at_all_sizes(case, each.outputs, as_written, grading.seed),
             tolerance,
-            &each.launches,
-            &each.traces,
-            answer,
-            lang,
-        );
-        said.unwrap_or_default()
+            variables: each.variables,
+            traces: each.traces,
+        };
+        let failure = failure.because(|lang| known.said(lang));
+        failure.because(|lang| writer.of(lang).to_owned())
+    }
+
+    /// What came out at this size, and what comes out at all others of the tests, until the answer fails to run.
+    fn at_all_sizes(
+        &mut self,
+        case: &Case,
+        outputs: Vec<Output>,
+        as_written: bool,
+        seed: u64,
+    ) -> Vec<Run> {
+        let case = case.clone();
+        let mut runs = vec![Run { case, outputs }];
+        let others = cases::tests(self.data, seed);
+        for case in others {
+            if case == runs[0].case {
+                continue;
+            }
+            let ran = self
+                .load(as_written)
+                .and_then(|()| launch::run(self.host, &self.bench, self.answer, &case));
+            let Ok(outputs) = ran else {
+                break;
+            };
+            runs.push(Run { case, outputs });
+        }
+        runs
     }
 
     /// Runs the answer once more, and tells of each access; none where there are too many.
@@ -258,11 +299,14 @@ impl<'a> Trial<'a> {
         cuda_driver::trace(None);
         let traces = self.bench.take_traces();
         self.bench.put_back(launches.clone());
-        let outputs = ran?.outputs;
+        let Ran {
+            outputs, variables, ..
+        } = ran?;
         Ok(Some(Each {
             launches,
             traces,
             outputs,
+            variables,
         }))
     }
 
@@ -274,7 +318,7 @@ impl<'a> Trial<'a> {
         };
         let module = module::load(ptx);
         self.bench
-            .replace(module.map_err(|error| compile::not_loaded(&error, self.lang))?);
+            .replace(module.map_err(|error| compile::not_loaded(&error))?);
         Ok(())
     }
 }
@@ -284,6 +328,7 @@ struct Each {
     launches: Vec<LaunchRecord>,
     traces: Vec<(String, Vec<Traced>)>,
     outputs: Vec<Output>,
+    variables: Vec<Place>,
 }
 
 /// What is said where results are right in one order and not in another.

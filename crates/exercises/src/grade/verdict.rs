@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::Step;
+use crate::data::{Step, Text};
+use crate::lang::Lang;
 use crate::picture::Picture;
 
 /// What came of grading an answer.
@@ -37,7 +38,7 @@ pub struct Failure {
     /// At which size, x first; empty where it has nothing to do with sizes.
     pub size: Vec<u32>,
     /// What is wrong, why, and what to do.
-    pub message: String,
+    pub message: Text,
 }
 
 /// What a failure is, where its step alone would mislead: a headline says it.
@@ -118,7 +119,7 @@ impl Verdict {
 
 impl Failure {
     /// One that has nothing to do with a size.
-    pub fn at(step: Step, message: String) -> Failure {
+    pub fn at(step: Step, message: Text) -> Failure {
         Failure {
             step,
             kind: None,
@@ -136,13 +137,14 @@ impl Failure {
     }
 
     /// The same, with what it comes from, if that is known.
-    pub fn because(self, reasons: &str) -> Failure {
-        match reasons {
-            "" => self,
-            reasons => Failure {
-                message: format!("{}\n\n{reasons}", self.message),
-                ..self
-            },
-        }
+    pub fn because(self, reasons: impl Fn(Lang) -> String) -> Failure {
+        let message = Text::both(|lang| {
+            let message = self.message.of(lang);
+            match reasons(lang) {
+                reasons if reasons.is_empty() => message.to_owned(),
+                reasons => format!("{message}\n\n{reasons}"),
+            }
+        });
+        Failure { message, ..self }
     }
 }

@@ -75,28 +75,20 @@ pub fn of_first_wrong(
 
 #[cfg(test)]
 mod tests {
-    use cuda_driver::{AccessKind, SourceLine};
-
     use super::*;
+    use crate::grade::sample::load;
     use crate::host::Values;
-
-    const EXACT: Tolerance = Tolerance {
-        ulps: Some(0),
-        relative: None,
-        absolute: None,
-    };
+    use crate::host::sample::{EXACT, output};
 
     #[test]
     fn nobody_is_told_from_somebody() {
         let output = Output {
-            name: "y",
-            shape: vec![3],
-            got: Values::Unsigned(vec![1, 7, 3]),
-            expected: Values::Unsigned(vec![1, 2, 3]),
-            predicts: &[],
-            behind: None,
-            meaning: None,
             address: Some(0x1000),
+            ..output(
+                &[3],
+                Values::Unsigned(vec![1, 7, 3]),
+                Values::Unsigned(vec![1, 2, 3]),
+            )
         };
         let answer = Answer {
             shown: "a.cu".to_owned(),
@@ -109,22 +101,7 @@ mod tests {
         let nobody = "No thread has written [1]: it is what it was before the launch.";
         assert_eq!(said(&[]).as_deref(), Some(nobody));
         // A load writes nothing.
-        let load = Traced {
-            block: 0,
-            warp: 0,
-            source: SourceLine::default(),
-            kind: AccessKind::Load,
-            memory: Memory::Global,
-            bytes: 4,
-            mask: 1,
-            addresses: [0x1004; 32],
-            units: 1,
-            wavefronts: 1,
-            conflicts: 0,
-        };
-        assert_eq!(
-            said(&[("k".to_owned(), vec![load])]).as_deref(),
-            Some(nobody)
-        );
+        let traces = [("k".to_owned(), vec![load(0x1004)])];
+        assert_eq!(said(&traces).as_deref(), Some(nobody));
     }
 }

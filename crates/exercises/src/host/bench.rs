@@ -15,7 +15,7 @@ use cust::module::Module;
 use matmul_pitched::pitched::PitchedBuffer;
 
 use super::inputs::Inputs;
-use super::{Case, Changed, Code, Element, Host, Output};
+use super::{Case, Changed, Code, Element, Host, Output, Place};
 
 /// Loads the course's own kernels.
 type Ours = Box<dyn Fn() -> Result<Module>>;
@@ -50,6 +50,8 @@ pub struct Ran {
     pub outputs: Vec<Output>,
     /// An input that the kernel wrote to.
     pub changed: Option<Changed>,
+    /// Where inputs were that are variables of the answer's.
+    pub variables: Vec<Place>,
 }
 
 impl Bench {
@@ -102,8 +104,13 @@ impl Bench {
             self.inputs.forget();
         }
         let outputs = ran?;
+        let variables = self.inputs.variables();
         let changed = self.inputs.end()?;
-        Ok(Ran { outputs, changed })
+        Ok(Ran {
+            outputs,
+            changed,
+            variables,
+        })
     }
 
     /// Launches what an exercise may be timed by: once, or as often as its time takes where that is

@@ -62,7 +62,7 @@ impl Code {
     }
 
     /// Where a variable lies.
-    pub(super) fn place<T: DeviceCopy>(&self, name: &str, len: usize) -> Result<DeviceSlice<T>> {
+    pub(crate) fn place<T: DeviceCopy>(&self, name: &str, len: usize) -> Result<DeviceSlice<T>> {
         let c_name = CString::new(name)?;
         let place = common::module::place(&self.module, &c_name);
         let (address, bytes) = place.map_err(|_| Missing::Variable(name.to_owned()))?;

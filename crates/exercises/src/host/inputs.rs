@@ -21,7 +21,18 @@ struct Input {
     /// Bytes of an element.
     element: usize,
     /// The memory, where it is to be freed with this.
-    _memory: Option<Box<dyn Any>>,
+    memory: Option<Box<dyn Any>>,
+}
+
+/// Where a variable of the answer's was that is an input.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// What it is called.
+    pub name: String,
+    /// Its first byte.
+    pub address: u64,
+    /// How many there are.
+    pub bytes: u64,
 }
 
 /// An input that is not what it was.
@@ -56,9 +67,21 @@ impl Inputs {
             place,
             before,
             element: size_of::<T>().max(1),
-            _memory: memory,
+            memory,
         });
         Ok(())
+    }
+
+    /// Where those are that are variables of the answer's.
+    pub fn variables(&self) -> Vec<Place> {
+        let place = |input: &Input| Place {
+            name: input.name.clone(),
+            address: input.place.as_device_ptr().as_raw(),
+            bytes: input.before.len() as u64,
+        };
+        let kept = self.kept.borrow();
+        let variables = kept.iter().filter(|input| input.memory.is_none());
+        variables.map(place).collect()
     }
 
     /// Frees all, and says which was changed first.

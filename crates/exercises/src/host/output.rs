@@ -151,3 +151,30 @@ impl Element for u32 {
         u32::from_ne_bytes([POISON; 4])
     }
 }
+
+#[cfg(test)]
+pub mod sample {
+    use super::{Output, Values};
+    use crate::data::Tolerance;
+
+    /// What is right where nothing may differ.
+    pub const EXACT: Tolerance = Tolerance {
+        ulps: Some(0),
+        relative: None,
+        absolute: None,
+    };
+
+    /// An output called `y` with these elements, beside these references.
+    pub fn output(shape: &[usize], got: Values, expected: Values) -> Output {
+        Output {
+            name: "y",
+            shape: shape.to_vec(),
+            got,
+            expected,
+            predicts: &[],
+            behind: None,
+            meaning: None,
+            address: None,
+        }
+    }
+}

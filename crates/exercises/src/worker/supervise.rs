@@ -18,7 +18,7 @@ use process_wrap::std::{ChildWrapper, CommandWrap};
 
 use super::job::{Job, Limits, Message};
 use super::lines::{Lines, Said};
-use crate::data::Step;
+use crate::data::{Step, Text};
 use crate::grade::{Failure, Verdict};
 use crate::lang::{Lang, tr};
 
@@ -109,7 +109,11 @@ pub fn supervise_until(
         Some(Message::Verdict(verdict)) => *verdict,
         Some(Message::Broken(why)) => bail!(why),
         Some(Message::At { .. }) => bail!("a worker said no more than where it is"),
-        None => failed(job, &last, too_long(job.limits.seconds, job.lang)),
+        None => failed(
+            job,
+            &last,
+            Text::both(|lang| too_long(job.limits.seconds, lang)),
+        ),
     };
     let printed = printed.trim().to_owned();
     Ok(Some(Graded { verdict, printed }))
@@ -215,7 +219,7 @@ fn died(
         }
     };
     let why = match status {
-        None => too_long(job.limits.seconds, job.lang),
+        None => Text::both(|lang| too_long(job.limits.seconds, lang)),
         // No answer runs in the worker itself, so it was none that ended it so.
         Some(status) if is_from_outside(status) => bail!(say!(
             job.lang,
@@ -223,12 +227,12 @@ fn died(
             "评分进程被外部终止（{}），可能是有人终止了它，也可能是内存耗尽：请重新评分";
             status
         )),
-        Some(status) => ending(status, &job.limits, job.lang),
+        Some(status) => Text::both(|lang| ending(status, &job.limits, lang)),
     };
     Ok(failed(job, last, why))
 }
 
-fn failed(job: &Job, (step, size): &(Step, Vec<u32>), message: String) -> Verdict {
+fn failed(job: &Job, (step, size): &(Step, Vec<u32>), message: Text) -> Verdict {
     let mut verdict = Verdict::new(job.seed);
     verdict.failure = Some(Failure {
         step: *step,

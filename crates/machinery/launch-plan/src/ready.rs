@@ -14,7 +14,7 @@ use crate::plan::{Plan, Tolerance};
 use reading::Reading;
 
 /// All that is needed to launch, print and compare.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Ready {
     /// Numbers by name, those that were given included.
     pub numbers: BTreeMap<String, Value>,
@@ -71,14 +71,8 @@ pub enum Argument {
     Structure(Vec<u8>),
 }
 
-/// Numbers and buffers by name.
-#[derive(Default)]
-struct Known {
-    numbers: BTreeMap<String, Value>,
-    buffers: Vec<Buffer>,
-}
-
-impl Values for Known {
+/// Numbers and buffers by name, those with what is in them at first.
+impl Values for Ready {
     fn number(&self, name: &str) -> Option<Value> {
         self.numbers.get(name).copied()
     }
@@ -123,7 +117,7 @@ impl Ready {
             folder,
             draw: 0,
         };
-        let ready = Ready::of(&plan, &reading, Known::default(), set)?;
+        let ready = Ready::of(&plan, &reading, Ready::default(), set)?;
         match ready.launches.is_empty() {
             false => Ok(ready),
             true => Err(Mistake {
@@ -150,7 +144,7 @@ impl Ready {
             text,
             lines_before: 0,
         };
-        let mut known = Known::default();
+        let mut known = Ready::default();
         for &(name, value) in given {
             if let Some(own) = plan.numbers.get(name) {
                 let what =
@@ -169,7 +163,7 @@ impl Ready {
     fn of(
         plan: &Plan,
         reading: &Reading,
-        mut known: Known,
+        mut known: Ready,
         set: &[(String, String)],
     ) -> Result<Ready, Mistake> {
         let mut numbers: Vec<_> = plan.numbers.iter().collect();
@@ -208,12 +202,8 @@ impl Ready {
             .launch
             .iter()
             .map(|launch| reading.launch(launch, &known));
-        let launches = launches.collect::<Result<_, _>>()?;
-        Ok(Ready {
-            numbers: known.numbers,
-            buffers: known.buffers,
-            launches,
-        })
+        known.launches = launches.collect::<Result<_, _>>()?;
+        Ok(known)
     }
 }
 

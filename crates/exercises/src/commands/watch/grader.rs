@@ -77,6 +77,7 @@ impl Grader {
             clang: self.clang.clone(),
             limits: Limits::within(SECONDS),
         };
+        let lang = terms.lang;
         let job = Job::new(exercise, shown, text, &terms);
         let stop = Arc::clone(&self.stop);
         let told = self.to.clone();
@@ -84,7 +85,7 @@ impl Grader {
             let graded = graded(job, &stop, &to, number);
             // Nobody listens any more where the student has left.
             if let Some(graded) = graded.transpose() {
-                let graded = graded.map(|graded| Record::new(exercise, graded));
+                let graded = graded.map(|graded| Record::new(exercise, graded, lang));
                 let _ = to.send(Event::Graded(number, Box::new(graded)));
             }
         };

@@ -12,6 +12,7 @@ use confine::Rules;
 use super::compiler::Compiler;
 use super::libraries::{Libraries, gather};
 use super::sources::{self, OWN};
+use crate::data::Text;
 use crate::worker::job::Job;
 use crate::worker::supervise::{ending, is_signal};
 
@@ -36,7 +37,7 @@ struct Build<'a> {
 }
 
 /// The program around an answer, or why it does not compile.
-pub fn compile(job: &Job, main: &str, folder: &Path) -> Result<Result<PathBuf, String>> {
+pub fn compile(job: &Job, main: &str, folder: &Path) -> Result<Result<PathBuf, Text>> {
     let lang = job.lang;
     let build = Build {
         job,
@@ -55,27 +56,29 @@ pub fn compile(job: &Job, main: &str, folder: &Path) -> Result<Result<PathBuf, S
         .arg(OWN[0]);
     let (status, messages) = build.run(rustc)?;
     if status.success() {
-        let other = sources::others(&folder.join("answer.d"), lang)?;
+        let other = sources::others(&folder.join("answer.d"))?;
         return Ok(match other {
             Some(message) => Err(message),
             None => Ok(folder.join(program)),
         });
     }
     build.fits()?;
-    if let Some(message) = sources::unread(&messages, lang) {
+    if let Some(message) = sources::unread(&messages) {
         return Ok(Err(message));
     }
-    let messages = match messages.trim_end() {
+    let messages = |lang| match messages.trim_end() {
         _ if is_signal(status) => ending(status, &job.limits, lang),
         "" => status.to_string(),
         messages => messages.to_owned(),
     };
-    Ok(Err(say!(
-        lang,
-        "rustc does not compile it. Begin with its first error: line, column, and what it points at.\n\n{}",
-        "rustc 未能编译通过。请从第一条错误看起：行号、列号，以及它所指的位置。\n\n{}";
-        messages
-    )))
+    Ok(Err(Text::both(|lang| {
+        say!(
+            lang,
+            "rustc does not compile it. Begin with its first error: line, column, and what it points at.\n\n{}",
+            "rustc 未能编译通过。请从第一条错误看起：行号、列号，以及它所指的位置。\n\n{}";
+            messages(lang)
+        )
+    })))
 }
 
 impl Build<'_> {

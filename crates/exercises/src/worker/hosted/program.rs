@@ -15,6 +15,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use thiserror::Error;
 
+use crate::data::Text;
 use crate::lang::Lang;
 use crate::worker::job::{Job, Limits};
 use crate::worker::lines::{Lines, Said};
@@ -36,8 +37,8 @@ const VARIABLES: [&str; 4] = [
 
 /// It did not reply as it has to: why, for the student.
 #[derive(Debug, Error)]
-#[error("{0}")]
-pub struct Unanswered(pub String);
+#[error("{}", .0.en)]
+pub struct Unanswered(pub Text);
 
 /// A student's program. It ends with this value.
 pub struct Program {
@@ -49,7 +50,6 @@ pub struct Program {
     /// How many questions it has been asked.
     asked: u32,
     limits: Limits,
-    lang: Lang,
 }
 
 impl Program {
@@ -95,7 +95,6 @@ impl Program {
             said,
             asked: 0,
             limits: job.limits,
-            lang: job.lang,
         })
     }
 
@@ -121,40 +120,41 @@ impl Program {
         };
         let reply: Option<Reply<R>> = serde_json::from_slice(&line).ok();
         let data = match reply {
-            Some(reply) if reply.number != number => return Err(twice(self.lang).into()),
-            None => return Err(garbled(self.lang).into()),
+            Some(reply) if reply.number != number => return Err(twice().into()),
+            None => return Err(garbled().into()),
             Some(reply) => match reply.outcome {
                 Outcome::Data(data) => data,
                 Outcome::Error(why) => {
-                    let early = match why.contains("NotReady") {
-                        true => self.lang.pick(
-                            " The GPU has not come that far yet: wait for the event or the stream first \
-                             (`synchronize`).",
-                            "GPU 还没有执行到那里：请先等待该事件或流（`synchronize`）。",
-                        ),
-                        false => "",
+                    let said = |lang: Lang| {
+                        let early = match why.contains("NotReady") {
+                            true => lang.pick(
+                                " The GPU has not come that far yet: wait for the event or the stream first \
+                                 (`synchronize`).",
+                                "GPU 还没有执行到那里：请先等待该事件或流（`synchronize`）。",
+                            ),
+                            false => "",
+                        };
+                        say!(lang, "It does not run: {}.{}", "运行失败：{}。{}"; why, early)
                     };
-                    let said =
-                        say!(self.lang, "It does not run: {}.{}", "运行失败：{}。{}"; why, early);
-                    return Err(Unanswered(said).into());
+                    return Err(Unanswered(Text::both(said)).into());
                 }
                 Outcome::Panic { why, call } => {
-                    let said = match call.as_str() {
-                        "" => say!(self.lang, "It panicked: {}", "程序发生 panic：{}"; why),
+                    let said = |lang| match call.as_str() {
+                        "" => say!(lang, "It panicked: {}", "程序发生 panic：{}"; why),
                         call => say!(
-                            self.lang,
+                            lang,
                             "`{}` panicked: {}",
                             "`{}` 发生 panic：{}";
                             call, why
                         ),
                     };
-                    return Err(Unanswered(said).into());
+                    return Err(Unanswered(Text::both(said)).into());
                 }
             },
         };
         match fits(&data) {
             true => Ok(data),
-            false => Err(garbled(self.lang).into()),
+            false => Err(garbled().into()),
         }
     }
 
@@ -162,7 +162,7 @@ impl Program {
     pub fn end(mut self) -> Result<(), Unanswered> {
         drop(self.stdin.take());
         match self.reply(Some(Instant::now() + END)) {
-            Ok(Some(_)) => Err(twice(self.lang)),
+            Ok(Some(_)) => Err(twice()),
             _ => Ok(()),
         }
     }
@@ -191,9 +191,9 @@ impl Program {
     }
 
     /// How it ended.
-    fn ended(&mut self) -> Result<String> {
+    fn ended(&mut self) -> Result<Text> {
         let status = self.child.wait()?;
-        Ok(ending(status, &self.limits, self.lang))
+        Ok(Text::both(|lang| ending(status, &self.limits, lang)))
     }
 }
 
@@ -226,22 +226,26 @@ impl Drop for Program {
     }
 }
 
-fn garbled(lang: Lang) -> Unanswered {
-    Unanswered(say!(
-        lang,
-        "What came back from your answer is not what its functions return. Lines that begin with `{}` are \
-         the course's own: print others.",
-        "从你的答案得到的内容不是其函数的返回值。以 `{}` 开头的行只供课程使用：请不要打印这样的行。";
-        REPLY.trim_end()
-    ))
+fn garbled() -> Unanswered {
+    Unanswered(Text::both(|lang| {
+        say!(
+            lang,
+            "What came back from your answer is not what its functions return. Lines that begin with `{}` are \
+             the course's own: print others.",
+            "从你的答案得到的内容不是其函数的返回值。以 `{}` 开头的行只供课程使用：请不要打印这样的行。";
+            REPLY.trim_end()
+        )
+    }))
 }
 
-fn twice(lang: Lang) -> Unanswered {
-    Unanswered(say!(
-        lang,
-        "More came back from your answer than was asked. Lines that begin with `{}` are the course's own: \
-         print others.",
-        "从你的答案得到的内容多于所询问的内容。以 `{}` 开头的行只供课程使用：请不要打印这样的行。";
-        REPLY.trim_end()
-    ))
+fn twice() -> Unanswered {
+    Unanswered(Text::both(|lang| {
+        say!(
+            lang,
+            "More came back from your answer than was asked. Lines that begin with `{}` are the course's own: \
+             print others.",
+            "从你的答案得到的内容多于所询问的内容。以 `{}` 开头的行只供课程使用：请不要打印这样的行。";
+            REPLY.trim_end()
+        )
+    }))
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use crate::lang::Lang;
+use crate::data::Text;
 
 /// What the compiler calls the two files that it is to read.
 pub const OWN: [&str; 2] = ["main.rs", "student.rs"];
@@ -19,37 +19,41 @@ const UNREAD: [&str; 3] = [
 
 /// What is wrong, where it has read other files than [`OWN`], by what it wrote to `listed`, or a variable of
 /// its environment.
-pub fn others(listed: &Path, lang: Lang) -> Result<Option<String>> {
+pub fn others(listed: &Path) -> Result<Option<Text>> {
     let listed = fs::read_to_string(listed)?;
     let variable = |line: &str| Some(line.strip_prefix("# env-dep:")?.to_owned());
     if let Some(variable) = listed.lines().find_map(variable) {
         let name = variable.split('=').next().unwrap_or_default();
-        return Ok(Some(say!(
-            lang,
-            "It reads `{}` from the environment while it is compiled: take out `env!` and `option_env!`.",
-            "它在编译时读取了环境变量 `{}`：请去掉 `env!` 和 `option_env!`。";
-            name
-        )));
+        return Ok(Some(Text::both(|lang| {
+            say!(
+                lang,
+                "It reads `{}` from the environment while it is compiled: take out `env!` and `option_env!`.",
+                "它在编译时读取了环境变量 `{}`：请去掉 `env!` 和 `option_env!`。";
+                name
+            )
+        })));
     }
     let other = read(&listed).find(|file| !OWN.contains(&file.as_str()));
-    Ok(other.map(|file| one_file(&format!(" (`{file}`)"), lang)))
+    Ok(other.map(|file| one_file(&format!(" (`{file}`)"))))
 }
 
 /// The same, where a file could not be read: which files there are is nobody's business.
-pub fn unread(messages: &str, lang: Lang) -> Option<String> {
+pub fn unread(messages: &str) -> Option<Text> {
     let says = |line: &str| UNREAD.iter().any(|begin| line.starts_with(begin));
-    messages.lines().any(says).then(|| one_file("", lang))
+    messages.lines().any(says).then(|| one_file(""))
 }
 
-fn one_file(which: &str, lang: Lang) -> String {
-    say!(
-        lang,
-        "An answer is one file, and this one takes in another{}: take out `mod …;`, `#[path]`, `include!`, \
-         `include_str!` and `include_bytes!`.",
-        "答案只有一个文件，而这个答案引入了另一个文件{}：请去掉 `mod …;`、`#[path]`、`include!`、`include_str!` \
-         和 `include_bytes!`。";
-        which
-    )
+fn one_file(which: &str) -> Text {
+    Text::both(|lang| {
+        say!(
+            lang,
+            "An answer is one file, and this one takes in another{}: take out `mod …;`, `#[path]`, `include!`, \
+             `include_str!` and `include_bytes!`.",
+            "答案只有一个文件，而这个答案引入了另一个文件{}：请去掉 `mod …;`、`#[path]`、`include!`、`include_str!` \
+             和 `include_bytes!`。";
+            which
+        )
+    })
 }
 
 /// The files of such a list: a line each, as a rule of a makefile without anything on its right.
@@ -74,7 +78,7 @@ mod tests {
             rules.collect::<String>()
         );
         fs::write(&path, all).expect("written");
-        others(&path, Lang::En).expect("read")
+        others(&path).expect("read").map(|said| said.en)
     }
 
     #[test]
@@ -101,9 +105,9 @@ mod tests {
     #[test]
     fn what_could_not_be_read_is_not_named() {
         let told = "error: couldn't read `/root/x`: Permission denied (os error 13)\n --> a.rs:1:1";
-        let said = unread(told, Lang::En).expect("refused");
+        let said = unread(told).expect("refused").en;
         assert!(!said.contains("/root"), "{said}");
-        assert!(unread("error[E0583]: file not found for module `x`", Lang::Zh).is_some());
-        assert_eq!(unread("error[E0308]: mismatched types", Lang::En), None);
+        assert!(unread("error[E0583]: file not found for module `x`").is_some());
+        assert_eq!(unread("error[E0308]: mismatched types"), None);
     }
 }

@@ -1,5 +1,5 @@
 // Rejected at: right
-// Says: The only element of `above` is wrong
+// Says: too much by the number of values that equal what they are compared with: 3 here.
 // Counts the values that are equal to the threshold as well.
 #include "cuda_device.h"
 

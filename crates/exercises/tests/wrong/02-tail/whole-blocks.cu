@@ -1,5 +1,5 @@
 // Rejected at: right
-// Says: The only element of `samples` is wrong
+// Says: No thread has written [0]: it is what it was before the launch.
 // Only whole blocks work: nobody turns down the samples that are left over.
 
 #include "cuda_device.h"

@@ -1,5 +1,5 @@
 // Rejected at: right
-// Says: The only element of `out` is wrong
+// Says: No thread has read the variable `settings`, which the host sets.
 // Declares the variable, and goes on using the kernel's own of the same name.
 
 #include "cuda_device.h"

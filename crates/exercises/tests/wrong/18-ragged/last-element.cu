@@ -1,5 +1,5 @@
 // Rejected at: right
-// Says: The only element of `C` is wrong
+// Says: the sum with its last term more than once: 16 times at size M = 1, N = 1, P = 1; 9 times
 // Past the edge the last element is taken once more, and added once more.
 
 #include "cuda_device.h"

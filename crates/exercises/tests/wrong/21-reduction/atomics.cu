@@ -1,5 +1,5 @@
 // Rejected at: counters
-// Says: shared load wavefronts
+// Says: The costliest access of line 14
 // Every thread adds to one word, one after the other.
 
 #include "cuda_device.h"

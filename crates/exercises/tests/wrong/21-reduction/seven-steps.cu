@@ -1,5 +1,5 @@
 // Rejected at: right
-// Says: The only element of `sums` is wrong
+// Says: the sum of terms 0, 2, 4 … alone: those in between are missing.
 // The loop ends a step too soon: two numbers are left.
 
 #include "cuda_device.h"

@@ -1,5 +1,5 @@
 // Rejected at: right
-// Says: The only element of `sums` is wrong
+// Says: Right at size 1. Wrong at size 31, 32,
 // Each step takes in what the step before has: with distances that stay at 1.
 #include "cuda_device.h"
 

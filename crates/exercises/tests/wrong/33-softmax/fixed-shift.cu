@@ -1,5 +1,5 @@
 // Rejected at: right
-// Says: The only element of `out` is wrong
+// Says: it is NaN, no number, where `in` is
 // Less by a number that fits the largest there may be, and none is left of the others.
 #include "cuda_device.h"
 

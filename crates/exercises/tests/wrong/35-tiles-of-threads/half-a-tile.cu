@@ -1,5 +1,5 @@
 // Rejected at: right, checks
-// Says: The only element of `sums` is wrong
+// Says: [0] was written by: `group_sums`, block (0, 0, 0), thread (0, 0, 0)
 // The upper half has left, and the lower asks it.
 #include "cooperative.h"
 

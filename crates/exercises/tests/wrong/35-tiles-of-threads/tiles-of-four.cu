@@ -1,5 +1,5 @@
 // Rejected at: right
-// Says: The only element of `sums` is wrong
+// Says: the sum of the first 4 of up to 8 terms alone
 #include "cooperative.h"
 
 namespace cg = cooperative_groups;

@@ -61,12 +61,17 @@ impl Site {
             let SiteKind::Access(access) = self.kind else {
                 return None;
             };
-            let kind = match access.loads_first() && slot > self.slot {
-                true => AccessKind::Load,
-                false => access.kind,
-            };
+            let kind = self.counted_as(access, slot);
             Some((AccessClass::of(kind, memory)?, slot))
         })
+    }
+
+    /// What one of its slots counts: behind some atomics the loads that they begin with.
+    fn counted_as(self, access: Access, slot: u32) -> AccessKind {
+        match access.loads_first() && slot > self.slot {
+            true => AccessKind::Load,
+            false => access.kind,
+        }
     }
 }
 
@@ -96,6 +101,7 @@ impl Sites {
             return None;
         };
         let memory = *site.memories().get(slot - place(site))?;
-        Some((site, access, memory))
+        let kind = site.counted_as(access, slot as u32);
+        Some((site, Access { kind, ..access }, memory))
     }
 }

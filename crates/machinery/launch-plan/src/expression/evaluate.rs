@@ -85,21 +85,27 @@ impl Expression {
                 call(*function, &arguments?)
             }
             Expression::Sum(name, three) => {
-                let [from, to, of] = &**three;
-                let (from, to) = (from.value(values)?.whole(), to.value(values)?.whole());
                 let mut sum = Value::Whole(0);
-                for value in from..to {
-                    let value = Value::Whole(value);
-                    let one = of.value(&With {
-                        name,
-                        value,
-                        values,
-                    })?;
-                    sum = two(Operator::Plus, sum, one)?;
+                for term in terms(name, three, values)? {
+                    sum = two(Operator::Plus, sum, term?)?;
                 }
                 sum
             }
         })
+    }
+
+    /// What it adds, where it is a sum.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::value`].
+    pub fn terms(&self, values: &dyn Values) -> Option<Result<Vec<Value>, String>> {
+        match self {
+            Expression::Sum(name, three) => {
+                Some(terms(name, three, values).and_then(Iterator::collect))
+            }
+            _ => None,
+        }
     }
 
     /// Whether this name of a number is in it.
@@ -110,6 +116,23 @@ impl Expression {
         });
         found
     }
+}
+
+/// The terms of a sum, one after the other.
+fn terms<'a>(
+    name: &'a str,
+    [from, to, of]: &'a [Expression; 3],
+    values: &'a dyn Values,
+) -> Result<impl Iterator<Item = Result<Value, String>> + 'a, String> {
+    let (from, to) = (from.value(values)?.whole(), to.value(values)?.whole());
+    Ok((from..to).map(move |value| {
+        let value = Value::Whole(value);
+        of.value(&With {
+            name,
+            value,
+            values,
+        })
+    }))
 }
 
 fn truth(is: bool) -> Value {
@@ -276,6 +299,15 @@ mod tests {
         ] {
             assert_eq!(of(text), Ok(Value::Float(value)), "{text}");
         }
+    }
+
+    #[test]
+    fn a_sum_has_terms() {
+        let terms = |text| Expression::read(text).unwrap().terms(&Known);
+        let squares = [1, 4, 9].map(Value::Whole).to_vec();
+        assert_eq!(terms("sum(k, 1, 4, a[k])"), Some(Ok(squares)));
+        assert!(terms("sum(k, 9, 11, a[k])").unwrap().is_err());
+        assert_eq!(terms("a[1] + a[2]"), None);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use toml::Spanned;
 
-use super::{Argument, Buffer, Expected, Known, Launch};
+use super::{Argument, Buffer, Expected, Launch, Ready};
 use crate::Mistake;
 use crate::comment::Text;
 use crate::element::Element;
@@ -32,7 +32,7 @@ impl Reading<'_> {
     }
 
     /// A whole number that is not negative.
-    fn count(&self, number: &Spanned<Number>, known: &Known, what: &str) -> Result<usize, Mistake> {
+    fn count(&self, number: &Spanned<Number>, known: &Ready, what: &str) -> Result<usize, Mistake> {
         let value = fill::number(number.get_ref(), known);
         let value = value.map_err(|why| self.mistake(number, format!("{what}: {why}")))?;
         let whole = match value {
@@ -42,7 +42,7 @@ impl Reading<'_> {
         whole.ok_or_else(|| self.mistake(number, format!("{what} is no whole number from 0 on")))
     }
 
-    pub fn buffer(&self, buffer: &plan::Buffer, known: &Known) -> Result<Buffer, Mistake> {
+    pub fn buffer(&self, buffer: &plan::Buffer, known: &Ready) -> Result<Buffer, Mistake> {
         let of =
             Element::named(buffer.of.get_ref()).map_err(|why| self.mistake(&buffer.of, why))?;
         let count = self.count(&buffer.count, known, "count")?;
@@ -86,7 +86,7 @@ impl Reading<'_> {
     pub fn expected(
         &self,
         (written, buffer): (&plan::Buffer, &Buffer),
-        known: &Known,
+        known: &Ready,
     ) -> Result<Option<Expected>, Mistake> {
         let Some(expect) = &written.expect else {
             return Ok(None);
@@ -141,7 +141,7 @@ impl Reading<'_> {
         Ok(Some(all))
     }
 
-    pub fn launch(&self, launch: &plan::Launch, known: &Known) -> Result<Launch, Mistake> {
+    pub fn launch(&self, launch: &plan::Launch, known: &Ready) -> Result<Launch, Mistake> {
         let number = |number: &Option<Spanned<Number>>, what, usual| {
             let value = number.as_ref().map(|number| {
                 let value = self.count(number, known, what)?;
@@ -165,7 +165,7 @@ impl Reading<'_> {
         })
     }
 
-    fn size(&self, size: &Spanned<Size>, known: &Known, what: &str) -> Result<[u32; 3], Mistake> {
+    fn size(&self, size: &Spanned<Size>, known: &Ready, what: &str) -> Result<[u32; 3], Mistake> {
         let one;
         let list = match size.get_ref() {
             Size::One(number) => {
@@ -198,7 +198,7 @@ impl Reading<'_> {
     fn argument(
         &self,
         argument: &Spanned<plan::Argument>,
-        known: &Known,
+        known: &Ready,
     ) -> Result<Argument, Mistake> {
         let value = match argument.get_ref() {
             plan::Argument::Whole(value) => Ok(Argument::Number(Value::Whole((*value).into()))),
@@ -219,7 +219,7 @@ impl Reading<'_> {
 }
 
 /// A structure's bytes: each member at a multiple of its own size, as C has it.
-fn structure(members: &[plan::Member], known: &Known) -> Result<Vec<u8>, String> {
+fn structure(members: &[plan::Member], known: &Ready) -> Result<Vec<u8>, String> {
     let mut bytes: Vec<u8> = Vec::new();
     let mut widest = 1;
     for member in members {

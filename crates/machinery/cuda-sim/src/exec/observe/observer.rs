@@ -6,7 +6,7 @@ use super::noted::Noted;
 use crate::exec::cpu::Cpu;
 use crate::exec::gang::MOST;
 use crate::exec::spread::GangTraffic;
-use crate::exec::trace::{Trace, TracedAccess};
+use crate::exec::trace::{Cost, Trace, TracedAccess};
 use crate::lanes::LANES;
 use crate::profile::shape::Shapes;
 use crate::profile::site::SiteCounts;
@@ -143,7 +143,7 @@ impl Observer {
         let find = |at: &_, lines: &mut AccessCost| lines.of_global(at, mask, transfer);
         let (lines, base) = self.shapes[slot].of(at, mask, find);
         self.sites[slot].add_traffic(places.len(), mask, &lines.traffic);
-        tell(&mut self.trace, places, slot, at, mask, lines);
+        tell(&mut self.trace, places, slot, at, mask, cost(lines));
         if !self.caches.cached(transfer.kind) {
             return;
         }
@@ -169,7 +169,7 @@ impl Observer {
         let find = |at: &_, lines: &mut AccessCost| lines.of_constant(at, mask, transfer);
         let (lines, base) = self.shapes[slot].of(at, mask, find);
         self.sites[slot].add_traffic(places.len(), mask, &lines.traffic);
-        tell(&mut self.trace, places, slot, at, mask, lines);
+        tell(&mut self.trace, places, slot, at, mask, cost(lines));
         let asks = Asks {
             slot: slot as u32,
             cache: Which::Constant,
@@ -194,22 +194,42 @@ impl Observer {
         let counts = &mut self.sites[slot];
         counts.add_traffic(places.len(), mask, &lines.traffic);
         counts.conflicts += places.len() as u64 * u64::from(lines.conflicts);
-        tell(&mut self.trace, places, slot, at, mask, lines);
+        tell(&mut self.trace, places, slot, at, mask, cost(lines));
     }
 
     /// Counts an atomic on shared memory that is done by loads and compare-and-swaps, each of which
     /// changes the value: the swaps, and in the next slot the loads.
-    pub fn retried(&mut self, slot: usize, at: &[u64; LANES], mask: u32, transfer: Transfer) {
+    pub fn retried(
+        &mut self,
+        warp: usize,
+        slot: usize,
+        at: &[u64; LANES],
+        mask: u32,
+        transfer: Transfer,
+    ) {
         let find = |at: &_, found: &mut AccessCost| found.of_retried(at, mask, transfer);
         let retried = self.shapes[slot].of(at, mask, find).0.retried;
-        self.count_retried(slot, &retried);
+        self.count_retried(warp, slot, at, mask, &retried);
     }
 
-    /// Counts such an atomic that comes to so much.
-    pub fn count_retried(&mut self, slot: usize, retried: &Retried) {
-        self.sites[slot].repeat(&retried.swaps);
+    /// Counts such an atomic that comes to so much. Of the times that a warp goes round the costliest is told.
+    pub fn count_retried(
+        &mut self,
+        warp: usize,
+        slot: usize,
+        at: &[u64; LANES],
+        mask: u32,
+        retried: &Retried,
+    ) {
         self.sites[slot].parted += u64::from(retried.parted);
-        self.sites[slot + 1].repeat(&retried.loads);
+        for (slot, repeated) in (slot..).zip([&retried.swaps, &retried.loads]) {
+            self.sites[slot].repeat(repeated);
+            if repeated.times > 0 {
+                let once = repeated.costliest;
+                let cost = [0, once.wavefronts, once.conflicts];
+                tell(&mut self.trace, &[warp], slot, at, mask, cost);
+            }
+        }
     }
 
     /// Counts an access of local memory. That is interleaved: the same word of all lanes lies in one
@@ -256,6 +276,16 @@ impl Observer {
     }
 }
 
+/// What a trace takes an access to come to.
+#[inline(always)]
+fn cost(lines: &AccessCost) -> Cost {
+    [
+        lines.traffic.sectors,
+        lines.traffic.wavefronts,
+        lines.conflicts,
+    ]
+}
+
 /// Tells of an access, if the launch is traced.
 #[inline(always)]
 fn tell(
@@ -264,12 +294,11 @@ fn tell(
     slot: usize,
     at: &[u64; LANES],
     mask: u32,
-    lines: &AccessCost,
+    cost: Cost,
 ) {
     if let (Some(trace), &[warp]) = (trace, places) {
-        let (units, wavefronts) = (lines.traffic.sectors, lines.traffic.wavefronts);
-        let conflicts = lines.conflicts;
-        trace.note(slot, [units, wavefronts, conflicts], || TracedAccess {
+        let [units, wavefronts, conflicts] = cost;
+        trace.note(slot, cost, || TracedAccess {
             warp,
             slot,
             mask,

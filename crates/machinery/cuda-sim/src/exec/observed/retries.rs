@@ -14,7 +14,8 @@ pub unsafe fn always(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: the site is one that accesses memory.
     let (observed, transfer, at) = unsafe { access(sm, inst) };
     let (slot, mask) = (observed.site.slot as usize, sm.mask);
-    observer(sm).retried(slot, &at, mask, transfer);
+    let warp = sm.block.running;
+    observer(sm).retried(warp, slot, &at, mask, transfer);
     // SAFETY: the instruction was made for this handler.
     unsafe { (observed.run)(sm, inst) }
 }
@@ -37,7 +38,8 @@ pub unsafe fn if_better(sm: &mut Sm, inst: &Inst) -> Next {
     if active(sm.mask).all(inside) {
         let before = |lane: usize| shared[at[lane] as usize / 8];
         let retried = rounds(sm.mask, &at, &values, better, before);
-        observer(sm).count_retried(observed.site.slot as usize, &retried);
+        let (slot, mask, warp) = (observed.site.slot as usize, sm.mask, sm.block.running);
+        observer(sm).count_retried(warp, slot, &at, mask, &retried);
     }
     // SAFETY: the instruction was made for this handler, and stops where an address is wrong.
     unsafe { (observed.run)(sm, inst) }

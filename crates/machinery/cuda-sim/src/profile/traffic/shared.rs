@@ -95,6 +95,8 @@ pub struct Repeated {
     /// Lanes that took part, each time.
     pub lanes: u32,
     pub traffic: SharedTraffic,
+    /// What the costliest of these times came to.
+    pub costliest: SharedTraffic,
 }
 
 impl Repeated {
@@ -104,6 +106,8 @@ impl Repeated {
             self.lanes += lanes.count_ones();
             self.traffic.wavefronts += traffic.wavefronts;
             self.traffic.conflicts += traffic.conflicts;
+            self.costliest.wavefronts = self.costliest.wavefronts.max(traffic.wavefronts);
+            self.costliest.conflicts = self.costliest.conflicts.max(traffic.conflicts);
         }
     }
 }

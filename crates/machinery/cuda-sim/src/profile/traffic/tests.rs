@@ -275,6 +275,20 @@ fn matrices_are_loaded_as_an_h200_counts_them() {
 }
 
 #[test]
+fn of_a_loop_around_a_swap_one_round_is_told() {
+    let of = |addresses: &[u64; LANES]| {
+        let Retried { loads, swaps, .. } = retried(addresses, FULL, 4, Update::default());
+        let one = |it: Repeated| (it.times, it.traffic.wavefronts, it.costliest.wavefronts);
+        (one(loads), one(swaps))
+    };
+    // All lanes at one word: one of them is done in each round.
+    assert_eq!(of(&[64; LANES]), ((32, 32, 1), (32, 64, 2)));
+    // All at one bank: the first round loads 32 words, the last one.
+    let apart = std::array::from_fn(|lane| lane as u64 * 128);
+    assert_eq!(of(&apart).0, (32, 32 * 33 / 2, 32));
+}
+
+#[test]
 fn no_lane_is_no_traffic() {
     let addresses = [4096; LANES];
     assert_eq!(

@@ -1,0 +1,61 @@
+//! What an element of an output is the sum of, where its description says so.
+
+use launch_plan::Ready;
+use launch_plan::expression::{Expression, Operator};
+use launch_plan::fill::At;
+
+use crate::host::Terms;
+
+/// The terms of these elements; none where `expect` is no sum.
+pub fn of(expect: &str, ready: &Ready, indices: &[usize]) -> Option<Vec<Terms>> {
+    let sum = Expression::read(expect).ok()?;
+    let equal = with_equal(&sum);
+    let of = |&index: &usize| {
+        let values = At {
+            index,
+            values: ready,
+        };
+        let terms = sum.terms(&values)?.ok()?;
+        let equal = equal.as_ref().and_then(|equal| equal.value(&values).ok());
+        Some(Terms {
+            values: terms.iter().map(|term| term.float()).collect(),
+            equal: equal.map(|equal| equal.float()),
+        })
+    };
+    indices.iter().map(of).collect()
+}
+
+/// The same sum with `==` where each term compares two numbers by size.
+fn with_equal(sum: &Expression) -> Option<Expression> {
+    use Operator::{Greater, GreaterOrEqual, Less, LessOrEqual};
+    let Expression::Sum(name, three) = sum else {
+        return None;
+    };
+    let [from, to, of] = (**three).clone();
+    let Expression::Two(Greater | GreaterOrEqual | Less | LessOrEqual, both) = of else {
+        return None;
+    };
+    let equal = Expression::Two(Operator::Equal, both);
+    Some(Expression::Sum(name.clone(), Box::new([from, to, equal])))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn terms_that_compare_have_how_often_both_are_equal() {
+        let text = "[[buffer]]\nname = \"in\"\ntype = \"int\"\ncount = 4\nfill = { values = [3, 5, 3, 1] }\n";
+        let plan = toml::from_str(text).unwrap();
+        let ready = Ready::within(&plan, text, Path::new(""), &[], 0).unwrap();
+        let of = |expect| of(expect, &ready, &[0, 3]);
+        let terms = of("sum(k, i, 4, in[k] > 3)").unwrap();
+        assert_eq!(terms[0].values, [0.0, 1.0, 0.0, 0.0]);
+        assert_eq!((terms[0].equal, terms[1].equal), (Some(2.0), Some(0.0)));
+        let terms = of("sum(k, i, 4, in[k])").unwrap();
+        assert_eq!((&terms[1].values[..], terms[1].equal), (&[1.0][..], None));
+        assert!(of("in[i]").is_none());
+    }
+}

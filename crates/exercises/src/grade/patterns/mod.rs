@@ -1,0 +1,144 @@
+//! What wrong results have in common: at which sizes they come, which elements are wrong, and by how much. Each is
+//! said only where it holds for all that was run.
+
+mod sizes;
+mod sums;
+mod unread;
+mod values;
+
+use cuda_driver::Traced;
+
+use super::right;
+use crate::data::Tolerance;
+use crate::host::{Case, Host, Output, Place};
+use crate::lang::Lang;
+
+/// What came out at one size.
+pub struct Run {
+    /// The size.
+    pub case: Case,
+    /// The outputs, beside their references.
+    pub outputs: Vec<Output>,
+}
+
+/// All that is known of an answer whose results are wrong.
+pub struct Known<'a> {
+    /// The exercise's name.
+    pub exercise: &'a str,
+    /// The course's side.
+    pub host: &'a dyn Host,
+    /// The run that was wrong, then those at other sizes.
+    pub runs: Vec<Run>,
+    /// What is right.
+    pub tolerance: Tolerance,
+    /// Where variables of the answer's were that the first run was given to read.
+    pub variables: Vec<Place>,
+    /// The accesses of the first run's launches.
+    pub traces: Vec<(String, Vec<Traced>)>,
+}
+
+impl Known<'_> {
+    /// What can be said, a sentence a line; empty where nothing can.
+    pub fn said(&self, lang: Lang) -> String {
+        let Some((first, wrong)) = self.first_wrong() else {
+            return String::new();
+        };
+        // Of predictions nothing is told of what is right.
+        if !first.predicts.is_empty() {
+            return String::new();
+        }
+        let said = [
+            sizes::said(self, lang),
+            sums::said(self, first.name, lang),
+            values::said(self, first, &wrong, lang),
+            unread::said(&self.variables, &self.traces, lang),
+        ];
+        said.into_iter().flatten().collect::<Vec<_>>().join("\n")
+    }
+
+    /// The first wrong output of the first run, and which of its elements are.
+    fn first_wrong(&self) -> Option<(&Output, Vec<bool>)> {
+        let outputs = &self.runs.first()?.outputs;
+        let wrong = |output| (output, right::wrong(output, self.tolerance));
+        outputs
+            .iter()
+            .map(wrong)
+            .find(|(_, wrong)| wrong.contains(&true))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_predictions_nothing_is_told() {
+        let mut known = sample::known(sample::runs(&[1.0, 3.0], |_| 1.0));
+        assert!(known.said(Lang::En).is_empty());
+        known.runs.reverse();
+        assert!(known.said(Lang::En).starts_with("Right at size 1."));
+        known.runs[0].outputs[0].predicts = &["one"];
+        assert!(known.said(Lang::En).is_empty());
+    }
+}
+
+#[cfg(test)]
+mod sample {
+    use super::*;
+    use crate::host::{Bench, Terms, Values, sample};
+
+    /// A host side whose outputs add up 1, 2, 4 … up to the size: every sum of some of them is another one.
+    struct Powers;
+
+    impl Host for Powers {
+        fn run(&self, _: &Bench, _: &Case) -> anyhow::Result<Vec<Output>> {
+            Ok(Vec::new())
+        }
+
+        fn terms(&self, case: &Case, _: &str, indices: &[usize]) -> Option<Vec<Terms>> {
+            let terms = Terms {
+                values: powers(case.size[0]),
+                equal: Some(case.size[0].into()),
+            };
+            Some(vec![terms; indices.len()])
+        }
+    }
+
+    fn powers(size: u32) -> Vec<f64> {
+        (0..size).map(|power| f64::from(1 << power)).collect()
+    }
+
+    /// What came out at the sizes 1, 2 and so on, and what should have at each.
+    pub fn runs(got: &[f32], expected: impl Fn(u32) -> f32) -> Vec<Run> {
+        let run = |(size, &got): (u32, &f32)| Run {
+            case: Case {
+                size: vec![size],
+                seed: 1,
+            },
+            outputs: vec![sample::output(
+                &[1],
+                Values::Floats(vec![got]),
+                Values::Floats(vec![expected(size)]),
+            )],
+        };
+        (1..).zip(got).map(run).collect()
+    }
+
+    /// The same where the terms of [`Powers`] should be added up, and these sums of them were.
+    pub fn sums(of: impl Fn(u32, &[f64]) -> f64) -> Vec<Run> {
+        let got: Vec<f32> = (1..=8).map(|size| of(size, &powers(size)) as f32).collect();
+        runs(&got, |size| powers(size).iter().sum::<f64>() as f32)
+    }
+
+    /// These runs of a host side.
+    pub fn known(runs: Vec<Run>) -> Known<'static> {
+        Known {
+            exercise: "none",
+            host: &Powers,
+            runs,
+            tolerance: sample::EXACT,
+            variables: Vec::new(),
+            traces: Vec::new(),
+        }
+    }
+}
