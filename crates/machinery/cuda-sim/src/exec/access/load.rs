@@ -2,7 +2,7 @@
 
 use super::element::{Element, get};
 use super::pattern::{LanePattern, pattern};
-use super::reach::{failed, in_one, reach};
+use super::reach::{failed, reach};
 use crate::exec::lanewise::View;
 use crate::exec::sm::{Inst, Sm};
 use crate::exec::space::SpaceAccess;
@@ -112,11 +112,7 @@ pub unsafe fn run_load<S: SpaceAccess, M: Element, const N: usize>(
         }
         LanePattern::Scattered => {
             // SAFETY: the destinations are rows.
-            let done = unsafe {
-                load_from_one::<S, M, N>(sm, inst, addresses)
-                    || load_some::<S, M, N>(sm, inst, addresses)
-            };
-            if !done {
+            if !unsafe { load_from_one::<S, M, N>(sm, inst, addresses) } {
                 // SAFETY: as above.
                 return unsafe { load_each::<S, M, N>(sm, inst, addresses) };
             }
@@ -161,36 +157,6 @@ pub unsafe fn load_from_one<S: SpaceAccess, M: Element, const N: usize>(
         let address = address.wrapping_add(inst.imm);
         S::touch(sm, lowest, address, size, false);
         let host = host.wrapping_add((address - lowest) as usize).cast::<M>();
-        for (part, row) in values.iter_mut().enumerate() {
-            // SAFETY: all from the lowest address to the end of the highest is there.
-            row[lane] = unsafe { host.add(part).read_unaligned() }.widen();
-        }
-    }
-    for (part, row) in values.into_iter().enumerate() {
-        // SAFETY: the caller's promise.
-        unsafe { sm.write(inst, part, row) };
-    }
-    true
-}
-
-/// [`load_from_one`] for a warp some of whose lanes do not run.
-///
-/// # Safety
-/// The destinations are rows.
-#[inline(never)]
-unsafe fn load_some<S: SpaceAccess, M: Element, const N: usize>(
-    sm: &mut Sm,
-    inst: &Inst,
-    addresses: &[u64; LANES],
-) -> bool {
-    let size = (size_of::<M>() * N) as u64;
-    let Some(found) = in_one::<S>(sm, addresses, inst.imm, size) else {
-        return false;
-    };
-    let mut values = [[M::Row::default(); LANES]; N];
-    for lane in active(sm.mask) {
-        let address = addresses[lane].wrapping_add(inst.imm);
-        let host = found.at::<S>(sm, address, size, false).cast::<M>();
         for (part, row) in values.iter_mut().enumerate() {
             // SAFETY: all from the lowest address to the end of the highest is there.
             row[lane] = unsafe { host.add(part).read_unaligned() }.widen();

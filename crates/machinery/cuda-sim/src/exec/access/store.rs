@@ -2,7 +2,7 @@
 
 use super::element::{Element, put};
 use super::pattern::{LanePattern, pattern};
-use super::reach::{failed, in_one, reach};
+use super::reach::{failed, reach};
 use crate::exec::lanewise::View;
 use crate::exec::sm::{Inst, Sm};
 use crate::exec::space::SpaceAccess;
@@ -70,38 +70,8 @@ pub unsafe fn run_store<S: SpaceAccess, M: Element, const N: usize>(
             _ => {}
         }
     }
-    if store_to_one::<S, M, N>(sm, inst, (addresses, rows)) {
-        return true;
-    }
     // SAFETY: there is nothing to promise.
     unsafe { run_store_plainly::<S, M, N>(sm, inst, (addresses, rows)) }
-}
-
-/// Stores where the running lanes' addresses are all aligned and in one allocation. Otherwise answers false, and
-/// has stored nothing.
-#[inline(never)]
-fn store_to_one<S: SpaceAccess, M: Element, const N: usize>(
-    sm: &mut Sm,
-    inst: &Inst,
-    (addresses, rows): Stored<M::Row, N>,
-) -> bool {
-    let size = (size_of::<M>() * N) as u64;
-    let Some(found) = in_one::<S>(sm, addresses, inst.imm, size) else {
-        return false;
-    };
-    if !S::writable(sm, found.lowest) {
-        return false;
-    }
-    for lane in active(sm.mask) {
-        let address = addresses[lane].wrapping_add(inst.imm);
-        let host = found.at::<S>(sm, address, size, true).cast::<M>();
-        for (part, row) in rows.into_iter().enumerate() {
-            // SAFETY: all from the lowest address to the end of the highest is there.
-            unsafe { host.add(part).write_unaligned(M::narrow(row[lane])) };
-        }
-    }
-    S::count(sm, true, 1, sm.mask.count_ones().into());
-    true
 }
 
 /// [`run_store`] without a look at how the addresses lie.
