@@ -23,7 +23,7 @@ impl Asks for PitchedCopy {
         };
         let matrix = case.floats(0, part.stride * part.height);
         let rows = matrix.chunks(part.stride);
-        let expected = rows.flat_map(|row| &row[..part.width]).copied().collect();
+        let expected: Vec<f32> = rows.flat_map(|row| &row[..part.width]).copied().collect();
 
         let mut pitched = PitchedBuffer::<f32>::new_2d(part.width, part.height)?;
         pitched.fill_8(0)?;
@@ -61,7 +61,40 @@ impl Asks for PitchedCopy {
         let mut copied = vec![0.0; part.width * part.height];
         pitched.copy_3d_to(&mut copied, part.width)?;
         let shape = [part.height, part.width];
-        Ok(vec![Output::of("copied", &shape, copied, expected)?])
+        let [en, zh] = meaning(&copied, &expected, &matrix, &part);
+        let output = Output::of("copied", &shape, copied, expected)?;
+        Ok(vec![output.meaning(en, zh)])
+    }
+}
+
+/// Where in the whole matrix that stands which came out first in place of something else.
+fn meaning(copied: &[f32], expected: &[f32], matrix: &[f32], part: &Part) -> [String; 2] {
+    let is_wrong = |&place: &usize| copied[place] != expected[place];
+    let Some(place) = (0..copied.len()).find(is_wrong) else {
+        return Default::default();
+    };
+    let there = |place: usize, wide: usize| format!("[{}][{}]", place / wide, place % wide);
+    let (at, got) = (there(place, part.width), copied[place]);
+    if got == 0.0 {
+        return [
+            format!("Nothing was copied to {at}."),
+            format!("没有任何内容复制到 {at}。"),
+        ];
+    }
+    match matrix.iter().position(|&value| value == got) {
+        Some(from) => {
+            let from = there(from, part.stride);
+            [
+                format!("What came to {at} of the copy is {from} of the whole matrix."),
+                format!("复制到 {at} 的，是整个矩阵的 {from}。"),
+            ]
+        }
+        None => [
+            format!(
+                "What came to {at} of the copy is no element of the matrix: not all of its bytes were copied."
+            ),
+            format!("复制到 {at} 的不是矩阵的任何元素：它的字节没有全部复制过去。"),
+        ],
     }
 }
 
@@ -91,4 +124,31 @@ fn beside(copy: &Copy2d, part: &Part, pitch: usize) -> Result<Vec<Output>> {
         ))
     };
     pairs.into_iter().map(output).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_the_first_wrong_element_comes_from_is_told() {
+        let part = Part {
+            width: 2,
+            height: 2,
+            stride: 3,
+        };
+        let matrix = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+        let said = |copied: [f32; 4]| meaning(&copied, &[1.0, 2.0, 4.0, 5.0], &matrix, &part);
+        for (copied, wanted) in [
+            (
+                [1.0, 2.0, 3.0, 4.0],
+                "What came to [1][0] of the copy is [0][2]",
+            ),
+            ([1.0, 0.0, 4.0, 0.0], "Nothing was copied to [0][1]."),
+            ([1.0, 2.5, 4.0, 5.0], "is no element of the matrix"),
+            ([1.0, 2.0, 4.0, 5.0], ""),
+        ] {
+            assert!(said(copied)[0].contains(wanted), "{:?}", said(copied));
+        }
+    }
 }

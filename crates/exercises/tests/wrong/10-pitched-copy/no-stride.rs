@@ -1,5 +1,5 @@
 // Rejected at: right
-// Says: 10 of the 15 elements of `copied` are wrong
+// Says: What came to [1][0] of the copy is [0][
 // Takes the part's rows for neighbours: they are as far apart as the whole matrix is wide.
 
 use answers::pitched_copy::{Copy2d, Part};

@@ -1,5 +1,5 @@
 // Rejected at: right
-// Says: 12 of the 15 elements of `copied` are wrong
+// Says: of the copy is no element of the matrix
 // The pitches are in bytes, the width is not: a quarter of each row arrives.
 
 use answers::pitched_copy::{Copy2d, Part};
