@@ -125,6 +125,7 @@ pub fn word(result: &super::Result, lang: Lang) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::class::record::sample::result;
     use crate::data::Step;
 
     fn class() -> Class {
@@ -133,17 +134,6 @@ mod tests {
                 .iter()
                 .map(|&it| it.to_owned())
                 .collect::<Vec<String>>()
-        };
-        let result = |student: &str, exercise: &str, outcome, step| crate::class::Result {
-            student: student.to_owned(),
-            exercise: exercise.to_owned(),
-            outcome,
-            step,
-            size: Vec::new(),
-            message: String::new(),
-            targets: Vec::new(),
-            time: None,
-            handed_in: None,
         };
         Class {
             seed: 1,

@@ -3,6 +3,7 @@
 use super::marks::written;
 use super::{Class, Marks, Outcome};
 use crate::lang::Lang;
+use crate::report::WIDTH;
 use crate::text::{columns, in_a_line, padded_left, padded_right, wrapped};
 
 /// A name takes so many columns at most.
@@ -54,7 +55,7 @@ pub fn screen(class: &Class, marks: Option<&Marks>, lang: Lang) -> String {
         "从 {} 到 {}，以及通过的份数：✓ 通过，✗ 未通过，· 缺交，? 未能评分";
         first, last
     );
-    lines.extend(wrapped(&legend, 80));
+    lines.extend(wrapped(&legend, WIDTH));
     lines.join("\n")
 }
 

@@ -63,15 +63,8 @@ mod tests {
     #[test]
     fn a_row_a_student_and_no_formulas() {
         let result = |student: &str, exercise: &str, outcome, step| class::Result {
-            student: student.to_owned(),
-            exercise: exercise.to_owned(),
-            outcome,
-            step,
-            size: Vec::new(),
             message: "a, \"b\"".to_owned(),
-            targets: Vec::new(),
-            time: None,
-            handed_in: None,
+            ..class::record::sample::result(student, exercise, outcome, step)
         };
         let names = |names: [&str; 2]| names.map(str::to_owned).to_vec();
         let class = Class {

@@ -3,6 +3,7 @@
 
 use cuda_driver::{Finding, FindingKind};
 
+use super::code;
 use crate::lang::Lang;
 
 /// The cause in words, in a file with this text; `None` where its lines tell no more.
@@ -10,8 +11,7 @@ pub fn of(finding: &Finding, text: &str, lang: Lang) -> Option<String> {
     let line = |number: u32| {
         let line = (number as usize).checked_sub(1);
         let line = line.and_then(|line| text.lines().nth(line));
-        line.and_then(|line| line.split("//").next())
-            .unwrap_or_default()
+        line.map_or("", code)
     };
     let one = finding.source.line;
     let other = finding.other.as_ref().map(|other| other.source.line);
@@ -57,10 +57,7 @@ pub fn of(finding: &Finding, text: &str, lang: Lang) -> Option<String> {
 fn is_between(text: &str, write: u32, read: u32) -> bool {
     let after = text.lines().enumerate().skip(write as usize);
     let mut between = after.take_while(|(at, _)| at + 1 < read as usize);
-    between.any(|(_, line)| {
-        let code = line.split("//").next().unwrap_or_default();
-        code.contains("__syncthreads()")
-    })
+    between.any(|(_, line)| code(line).contains("__syncthreads()"))
 }
 
 #[cfg(test)]

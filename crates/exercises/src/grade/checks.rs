@@ -4,7 +4,7 @@
 use cuda_driver::{Fault, FaultKind, Finding, FindingKind, Severity, SourceLine, TimeLimit};
 
 use super::kinds::{title, usually};
-use super::{Answer, Failure, Stop, chinese, compile};
+use super::{Answer, Failure, Stop, chinese, code, compile};
 use crate::data::{Step, Text};
 use crate::host::Case;
 use crate::lang::Lang;
@@ -100,9 +100,7 @@ fn is_update(finding: &Finding, answer: &Answer) -> bool {
     let changes = |source: &SourceLine| {
         let place = (source.line as usize).checked_sub(1);
         let line = place.and_then(|place| answer.text.lines().nth(place));
-        let code = line
-            .and_then(|line| line.split("//").next())
-            .unwrap_or_default();
+        let code = line.map_or("", code);
         let updates = ["+=", "-=", "*=", "|=", "&=", "^=", "++", "--"];
         updates.iter().any(|update| code.contains(update))
     };

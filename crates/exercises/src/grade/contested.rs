@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use cuda_driver::{
     AccessClass, Direction, Finding, FindingKind, LaunchRecord, Memory, SourceLine, Traced,
+    coordinates,
 };
 
 /// A run of more threads than this is not told of access by access.
@@ -44,14 +45,10 @@ pub fn give_lines(
         let Some(launch) = launches.iter().find(|launch| launch.kernel == *kernel) else {
             continue;
         };
-        let index = |block: u64| {
-            let [x, y, _] = launch.grid.map(u64::from);
-            [block % x, block / x % y, block / x / y].map(|number| number as u32)
-        };
         finding.source = one.source.clone();
-        finding.block = index(one.block);
+        finding.block = coordinates(one.block, launch.grid);
         other.source = two.source.clone();
-        other.block = index(two.block);
+        other.block = coordinates(two.block, launch.grid);
         other.write = two.writes;
     }
 }
@@ -67,8 +64,7 @@ fn first(trace: &[Traced]) -> Option<(User<'_>, User<'_>)> {
             continue;
         }
         let writes = direction == Direction::Writes;
-        for lane in (0..access.addresses.len()).filter(|lane| access.mask >> lane & 1 == 1) {
-            let address = access.addresses[lane];
+        for (_, address) in access.lanes() {
             for word in address / 4..(address + access.bytes).div_ceil(4) {
                 let users = known.entry(word).or_default();
                 let user = || User {

@@ -2,7 +2,7 @@
 
 use cuda_driver::{Finding, FindingKind};
 
-use super::{advice, chinese};
+use super::{advice, chinese, code};
 use crate::lang::Lang;
 
 /// What it is.
@@ -118,10 +118,8 @@ pub fn usually(finding: &Finding, update: bool, text: &str, lang: Lang) -> Strin
     if finding.usually.starts_with(PAST_THE_END) {
         // Its advice has two halves. Only who wrote a `<=` before the access may have meant a `<`.
         let before = finding.source.line as usize;
-        return match text.lines().take(before).any(|line| {
-            let code = line.split("//").next().unwrap_or_default();
-            code.contains("<=")
-        }) {
+        let mut lines = text.lines().take(before);
+        return match lines.any(|line| code(line).contains("<=")) {
             true => say!(
                 lang,
                 "`<=` where `<` is meant, so that one thread more takes part than there are elements",

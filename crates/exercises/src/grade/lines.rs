@@ -6,9 +6,7 @@ use cuda_driver::model::Resource;
 
 use super::{Answer, compile};
 use crate::lang::Lang;
-
-/// Columns of a line.
-const WIDTH: usize = 80;
+use crate::report::WIDTH;
 
 /// The lines of the answer, kernel by kernel.
 pub fn listed(launches: &[LaunchRecord], answer: &Answer, lang: Lang) -> String {

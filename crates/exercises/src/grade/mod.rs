@@ -54,6 +54,11 @@ pub struct Answer {
     pub text: String,
 }
 
+/// A line of a program without the comment behind it.
+fn code(line: &str) -> &str {
+    line.split("//").next().unwrap_or_default()
+}
+
 /// How to grade.
 pub struct Grading<'a> {
     /// What random sizes and inputs are drawn from.

@@ -1,6 +1,6 @@
 //! Who wrote a wrong element: the thread and the line, or nobody. With that a student can follow one thread by hand.
 
-use cuda_driver::{AccessClass, Direction, LaunchRecord, Memory, Traced};
+use cuda_driver::{AccessClass, Direction, LaunchRecord, Memory, Traced, coordinates};
 
 use super::checks::{at, who};
 use super::{Answer, right};
@@ -34,9 +34,7 @@ pub fn of_first_wrong(
             if access.memory != Memory::Global || !writes {
                 continue;
             }
-            let lanes = (0..access.addresses.len()).filter(|lane| access.mask >> lane & 1 == 1);
-            for lane in lanes {
-                let from = access.addresses[lane];
+            for (lane, from) in access.lanes() {
                 if (from..from + access.bytes).contains(&address) {
                     writers.push((launch, access, lane));
                 }
@@ -51,12 +49,8 @@ pub fn of_first_wrong(
             place
         ));
     };
-    let index = |number: u64, [x, y, _]: [u32; 3]| {
-        let [x, y] = [x, y].map(u64::from);
-        [number % x, number / x % y, number / x / y].map(|number| number as u32)
-    };
-    let block = index(access.block, launch.grid);
-    let thread = index((access.warp * 32 + lane) as u64, launch.block);
+    let block = coordinates(access.block, launch.grid);
+    let thread = coordinates((access.warp * 32 + lane) as u64, launch.block);
     let who = who(&launch.kernel, block, Some(thread), lang);
     let head = match writers.len() {
         1 => say!(lang, "{} was written by:", "{} 由它写入："; place),

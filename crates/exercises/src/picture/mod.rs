@@ -4,7 +4,7 @@
 mod svg;
 mod text;
 
-use cuda_driver::{AccessKind, Memory, SourceLine, Traced};
+use cuda_driver::{AccessKind, Memory, SourceLine, Traced, coordinates};
 use serde::{Deserialize, Serialize};
 
 pub use svg::svg;
@@ -76,18 +76,15 @@ impl Access {
             Memory::Constant => (Space::Constant, seen.units),
             _ => return None,
         };
-        let active = (0..LANES).filter(|lane| seen.mask >> lane & 1 == 1);
-        let lanes = active.map(|lane| (lane, seen.addresses[lane]));
-        let mut lanes: Vec<(usize, u64)> = lanes.collect();
+        let mut lanes: Vec<(usize, u64)> = seen.lanes().collect();
         let first = lanes.iter().map(|(_, address)| address / ROW * ROW).min()?;
         if space != Space::Shared {
             lanes.iter_mut().for_each(|(_, address)| *address -= first);
         }
-        let [x, y, _] = grid.map(u64::from);
         Some(Access {
             kernel: String::new(),
             line: if own { seen.source.line } else { 0 },
-            block: [seen.block % x, seen.block / x % y, seen.block / x / y].map(|n| n as u32),
+            block: coordinates(seen.block, grid),
             warp: seen.warp,
             space,
             bytes: seen.bytes,

@@ -49,7 +49,9 @@ pub use cuda_sim::driver::Tracing;
 pub use cuda_sim::exec::Progress;
 pub use cuda_sim::exec::fault::{Fault, FaultKind, FaultPlace};
 pub use cuda_sim::exec::{TimeLimit, Traced};
-pub use cuda_sim::isa::{AccessClass, AccessKind, AccessSet, Direction, Memory, SourceLine};
+pub use cuda_sim::isa::{
+    AccessClass, AccessKind, AccessSet, Direction, Memory, SourceLine, coordinates,
+};
 pub use cuda_sim::launch::LaunchRecord;
 pub use cuda_sim::memory::global::MAX_DEVICES;
 pub use cuda_sim::{device, model, profile as counters};

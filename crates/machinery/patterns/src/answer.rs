@@ -8,7 +8,7 @@ use cuda_sim::profile::traffic::SECTOR;
 use cuda_sim::profile::{METRICS, Tally};
 use serde::Serialize;
 
-use crate::machine::{Failure, Job, Machine, Param, lanes, params};
+use crate::machine::{Failure, Job, Machine, Param, params};
 use crate::pattern::{Pattern, Space};
 
 const PTX: &str = include_str!(env!("PATTERNS_PTX"));
@@ -98,7 +98,7 @@ pub fn answer(pattern: &Pattern) -> Result<Answer, Failure> {
 
 /// Distinct bytes that the lanes of an access ask for.
 pub fn used(access: &Traced) -> u64 {
-    let distinct: BTreeSet<u64> = lanes(access).map(|(_, address)| address).collect();
+    let distinct: BTreeSet<u64> = access.lanes().map(|(_, address)| address).collect();
     distinct.len() as u64 * access.bytes
 }
 

@@ -121,12 +121,6 @@ impl Trace {
     }
 }
 
-/// The lanes that take part in an access, and the address of each.
-pub fn lanes(access: &Traced) -> impl Iterator<Item = (usize, u64)> {
-    let lanes = access.addresses.iter().copied().enumerate();
-    lanes.filter(|(lane, _)| access.mask >> lane & 1 == 1)
-}
-
 /// A parameter of a kernel.
 #[derive(Clone, Copy)]
 pub enum Param {

@@ -4,7 +4,7 @@ use cuda_sim::exec::Traced;
 use cuda_sim::isa::{AccessClass, Memory};
 use patterns::answer::{Answer, answer};
 use patterns::language::Language;
-use patterns::machine::{Failure, Job, Machine, Param, lanes, params};
+use patterns::machine::{Failure, Job, Machine, Param, params};
 use patterns::page;
 use patterns::pattern::{Pattern, Problem};
 
@@ -19,7 +19,7 @@ fn problem(pattern: &str) -> Problem {
 
 /// Addresses relative to the data, lane by lane.
 fn places(read: &Traced, base: u64) -> Vec<u64> {
-    lanes(read).map(|(_, address)| address - base).collect()
+    read.lanes().map(|(_, address)| address - base).collect()
 }
 
 #[test]

@@ -9,11 +9,9 @@ use crate::lang::Lang;
 pub fn said(variables: &[Place], traces: &[(String, Vec<Traced>)], lang: Lang) -> Option<String> {
     let accesses = || traces.iter().flat_map(|(_, trace)| trace);
     let touches = |access: &Traced, place: &Place| {
-        let mut lanes = (0..access.addresses.len()).filter(|lane| access.mask >> lane & 1 == 1);
-        lanes.any(|lane| {
-            let from = access.addresses[lane];
-            from < place.address + place.bytes && place.address < from + access.bytes
-        })
+        let ends = place.address + place.bytes;
+        let mut lanes = access.lanes();
+        lanes.any(|(_, from)| from < ends && place.address < from + access.bytes)
     };
     let unread = variables
         .iter()

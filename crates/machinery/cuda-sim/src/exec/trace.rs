@@ -34,6 +34,14 @@ pub struct Traced {
     pub conflicts: u32,
 }
 
+impl Traced {
+    /// The lanes that take part, and the address of each.
+    pub fn lanes(&self) -> impl Iterator<Item = (usize, u64)> {
+        let lanes = self.addresses.iter().copied().enumerate();
+        lanes.filter(|(lane, _)| self.mask >> lane & 1 == 1)
+    }
+}
+
 /// The same as it is noted while a block runs.
 pub struct TracedAccess {
     pub warp: usize,

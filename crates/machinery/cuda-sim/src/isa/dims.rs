@@ -29,7 +29,8 @@ impl Dims {
     }
 }
 
-fn coordinates(number: u64, size: [u32; 3]) -> [u32; 3] {
+/// Where number `number` is in a grid of blocks or a block of threads of this size, x counted first.
+pub fn coordinates(number: u64, size: [u32; 3]) -> [u32; 3] {
     let (x, y) = (u64::from(size[0]), u64::from(size[1]));
     [
         (number % x) as u32,

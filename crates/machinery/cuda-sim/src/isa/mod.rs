@@ -17,7 +17,7 @@ pub use access::{Access, AccessKind, Memory, Ordered};
 pub use access_class::{AccessClass, AccessRow, CachedIn, Direction};
 pub use access_set::AccessSet;
 pub use class::Class;
-pub use dims::Dims;
+pub use dims::{Dims, coordinates};
 pub use kernel::{Kernel, Param};
 pub use listing::Listing;
 pub use source::SourceLine;

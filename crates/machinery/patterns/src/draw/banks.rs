@@ -9,7 +9,6 @@ use super::lines::ranges;
 use super::svg::{Class, Svg};
 use super::{CELL, LEFT, ROW, cell, colour, offset};
 use crate::language::Language;
-use crate::machine::lanes;
 
 /// A row's height.
 const HIGH: f64 = 8.0;
@@ -31,7 +30,7 @@ pub fn draw(svg: &mut Svg, y: f64, read: &Traced, language: Language) -> f64 {
         );
     }
     let mut rows: BTreeMap<u64, BTreeMap<u64, Vec<usize>>> = BTreeMap::new();
-    for (lane, address) in lanes(read) {
+    for (lane, address) in read.lanes() {
         for word in 0..read.bytes.div_ceil(WORD) {
             let at = (address / WORD + word) * WORD;
             rows.entry(at / LINE)

@@ -8,7 +8,6 @@ use cuda_sim::profile::traffic::{LINE, SECTOR};
 use super::svg::{Class, Svg};
 use super::{Colours, GROUP, LEFT, offset};
 use crate::language::Language;
-use crate::machine::lanes;
 
 /// A sector's width, less the gap to the next, and that of a byte.
 const WIDE: f64 = GROUP - 2.0;
@@ -40,7 +39,7 @@ struct Element {
 pub fn draw(svg: &mut Svg, y: f64, lines: &Lines, language: Language) -> f64 {
     let mut touched: BTreeMap<u64, Vec<Element>> = BTreeMap::new();
     for (read, class) in lines.reads {
-        for (lane, address) in lanes(read) {
+        for (lane, address) in read.lanes() {
             let element = Element {
                 address,
                 bytes: read.bytes,

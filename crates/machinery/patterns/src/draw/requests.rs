@@ -6,13 +6,12 @@ use cuda_sim::exec::Traced;
 use super::svg::{Class, Svg};
 use super::{CELL, GROUP, LEFT, cell, colour, offset};
 use crate::language::Language;
-use crate::machine::lanes;
 
 /// Draws a row for each request of `read`, from `y` on: a cell for each lane it serves. Addresses are
 /// relative to `base`. Returns where they end.
 pub fn draw(svg: &mut Svg, y: f64, read: &Traced, base: u64, language: Language) -> f64 {
     let mut requests: Vec<(u64, Vec<usize>)> = Vec::new();
-    for (lane, address) in lanes(read) {
+    for (lane, address) in read.lanes() {
         match requests.iter_mut().find(|(known, _)| *known == address) {
             Some((_, served)) => served.push(lane),
             None => requests.push((address, vec![lane])),

@@ -8,7 +8,7 @@ use crate::draw::lines::ranges;
 use crate::draw::svg::{Class, Svg};
 use crate::draw::{LEFT, ROW};
 use crate::language::Language;
-use crate::machine::{Job, Machine, Param, lanes, params};
+use crate::machine::{Job, Machine, Param, params};
 
 const PTX: &str = include_str!(env!("STENCIL_READONLY_PTX"));
 
@@ -71,7 +71,7 @@ pub fn halo(language: Language) -> Result<String> {
             );
         }
         for load in loads.iter().filter(|load| load.block == block as u64) {
-            for (_, address) in lanes(load) {
+            for (_, address) in load.lanes() {
                 let x = LEFT + place(address) as f64 * width;
                 svg.rect(x, y, width - 0.5, 14.0, class(load));
             }
@@ -101,7 +101,7 @@ pub fn halo(language: Language) -> Result<String> {
             );
         }
         let mut taking = Vec::new();
-        for (lane, address) in lanes(load) {
+        for (lane, address) in load.lanes() {
             let x = LEFT + (place(address) - THREADS) as f64 * width;
             svg.rect(x, y, width - 1.0, 14.0, class(load));
             taking.push(lane);

@@ -8,7 +8,7 @@ use cuda_sim::isa::Memory;
 use crate::draw::WIDTH;
 use crate::draw::svg::{Class, LEADING, Svg};
 use crate::language::Language;
-use crate::machine::{Job, Machine, Param, lanes, params};
+use crate::machine::{Job, Machine, Param, params};
 
 const PTX: &str = include_str!(env!("MATMUL_TILED_PTX"));
 
@@ -63,7 +63,7 @@ pub fn tile(language: Language) -> Result<String> {
         .loads(Memory::Global)
         .filter(|load| load.block == BLOCK)
     {
-        let elements = lanes(load).map(|(_, address)| {
+        let elements = load.lanes().map(|(_, address)| {
             within(address, a, ROWS * INNER)
                 .map(|element| (0, element))
                 .or_else(|| within(address, b, INNER * COLUMNS).map(|element| (1, element)))

@@ -9,7 +9,7 @@ use cuda_sim::isa::Memory;
 use crate::draw::WIDTH;
 use crate::draw::svg::{Class, LEADING, Svg};
 use crate::language::Language;
-use crate::machine::{Job, Machine, Param, lanes, params};
+use crate::machine::{Job, Machine, Param, params};
 
 const NOTE: &str = include_str!(env!("ADD_CONSTANT_PTX"));
 const INT4: &str = include_str!(env!("ADD_CONSTANT_LADDER_1_INT4_PTX"));
@@ -47,7 +47,7 @@ fn thread(ptx: &str, kernel: &str, grid: u64, block: u64) -> Result<Thread> {
         params: &params(&given),
     })?;
     let mine = |access: &&Traced| access.block == 0 && access.warp == 0;
-    let first = |access: &Traced| lanes(access).find(|&(lane, _)| lane == 0);
+    let first = |access: &Traced| access.lanes().find(|&(lane, _)| lane == 0);
     let loads = |memory| {
         let of = trace.loads(memory).filter(mine);
         of.filter(|load| first(load).is_some()).count()

@@ -8,7 +8,7 @@ use cuda_sim::isa::Memory;
 use crate::draw::WIDTH;
 use crate::draw::svg::{Class, LEADING, Svg};
 use crate::language::Language;
-use crate::machine::{Job, Machine, Param, lanes, params};
+use crate::machine::{Job, Machine, Param, params};
 
 const PITCHED: &str = include_str!(env!("MATMUL_PITCHED_PTX"));
 const FLOAT4: &str = include_str!(env!("MATMUL_PITCHED_LADDER_3_FLOAT4_PTX"));
@@ -93,7 +93,7 @@ impl Kernel {
                 && access.warp == 0
         });
         for store in stores {
-            for (lane, address) in lanes(store) {
+            for (lane, address) in store.lanes() {
                 for word in 0..store.bytes / 4 {
                     let element = ((address - result) / 4 + word) as usize;
                     let place = (element % columns, element / columns);

@@ -10,7 +10,7 @@ use cuda_sim::profile::traffic::SECTOR;
 use crate::draw::WIDTH;
 use crate::draw::svg::{Class, LEADING, Svg};
 use crate::language::Language;
-use crate::machine::{Job, Machine, Param, lanes, params};
+use crate::machine::{Job, Machine, Param, params};
 
 const CACHED: &str = include_str!(env!("STENCIL_READONLY_LADDER_1_CACHED_PTX"));
 const VECTORS: &str = include_str!(env!("STENCIL_READONLY_LADDER_2_VECTORS_PTX"));
@@ -61,7 +61,8 @@ pub fn points(language: Language) -> Result<String> {
             .filter(of_warp)
             .partition(|access| access.kind.is_load());
         let store = stores.first().context("the warp stores its points")?;
-        let first = lanes(store)
+        let first = store
+            .lanes()
             .map(|(_, address)| address - to)
             .min()
             .unwrap_or(0)
@@ -83,10 +84,12 @@ pub fn points(language: Language) -> Result<String> {
         );
         y = svg.paragraph(y, Class::Bold, &text) + 3.0;
         for (access, base) in loads.iter().map(|load| (*load, from)).chain([(*store, to)]) {
-            let sectors: BTreeSet<u64> = lanes(access)
+            let sectors: BTreeSet<u64> = access
+                .lanes()
                 .map(|(_, address)| (address - base) / SECTOR)
                 .collect();
-            let last = lanes(access)
+            let last = access
+                .lanes()
                 .map(|(_, address)| (address - base + access.bytes - 1) / SECTOR)
                 .max();
             let sectors = sectors.into_iter().chain(last).collect::<BTreeSet<u64>>();
@@ -96,7 +99,8 @@ pub fn points(language: Language) -> Result<String> {
                 Class::C
             };
             // The bytes of the sectors that are used are coloured, the others grey.
-            let used = lanes(access)
+            let used = access
+                .lanes()
                 .map(|(_, address)| address - base)
                 .fold((u64::MAX, 0), |(low, high), at| {
                     (low.min(at), high.max(at + access.bytes))

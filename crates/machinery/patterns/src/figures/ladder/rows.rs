@@ -8,7 +8,7 @@ use crate::draw::lines::{self, Lines};
 use crate::draw::svg::{Class, Svg};
 use crate::draw::{Colours, colour, warp};
 use crate::language::Language;
-use crate::machine::{Job, Machine, Param, lanes, params};
+use crate::machine::{Job, Machine, Param, params};
 
 const PITCHED: &str = include_str!(env!("MATMUL_PITCHED_PTX"));
 const UNCOALESCED: &str = include_str!(env!("MATMUL_PITCHED_LADDER_1_UNCOALESCED_PTX"));
@@ -47,7 +47,7 @@ pub fn swapped(language: Language) -> Result<String> {
         for (factor, base) in [("A", a), ("B", b)] {
             // The first warp's first load of this matrix.
             let here = |load: &&Traced| {
-                let first = lanes(load).next();
+                let first = load.lanes().next();
                 load.warp == 0 && first.is_some_and(|(_, at)| (base..base + BYTES).contains(&at))
             };
             let load = trace
