@@ -62,7 +62,7 @@ const COLUMNS: &[Column] = &[
     },
     Column {
         header: ["local", "sect."],
-        chinese: ["本地", "扇区"],
+        chinese: ["局部", "扇区"],
         count: local_sectors,
         cell: |tally| count(local_sectors(tally)),
     },
