@@ -24,36 +24,15 @@ pub struct Got {
 
 /// Runs the answer's kernels, and reads what came out.
 pub fn run(bench: &Bench, known: &Known, optional: &[String]) -> Result<Vec<Got>> {
-    let ready = &known.ready;
-    let place_of = |number: usize| known.outputs.iter().find(|it| it.buffer == number);
-    let mut results = Vec::new();
-    let mut addresses = Vec::new();
-    for (number, buffer) in ready.buffers.iter().enumerate() {
-        let output = place_of(number);
-        let mut address = 0;
-        if buffer.symbol {
-            if optional.contains(&buffer.name) && !bench.has_variable(&buffer.name)? {
-                addresses.push(0);
-                continue;
-            }
-            if output.is_some_and(|place| !place.is_filled) {
-                // What the answer says of itself.
-                addresses.push(0);
-                continue;
-            }
-            let watched = output.is_none().then_some(bench);
-            each_size!(buffer, set_variable(&bench.answer, watched, buffer))?;
-        } else if let Some(place) = output {
-            let memory = memory(buffer, place)?;
-            address = memory.as_device_ptr().as_raw();
-            results.push((number, memory));
-        } else if is_passed(ready, number) {
-            address = each_size!(buffer, input(bench, buffer))?;
-        }
-        addresses.push(address);
-    }
-    launch(bench, &bench.answer, ready, &addresses, true)?;
-    read(&bench.answer, known, &results)
+    let prepared = Prepared::new(bench, &bench.answer, true, known, optional)?;
+    launch(
+        bench,
+        &bench.answer,
+        &known.ready,
+        &prepared.addresses,
+        true,
+    )?;
+    read(&bench.answer, known, &prepared.results)
 }
 
 /// The same for another module, whose kernels change nothing that is watched, and leave nothing behind.
@@ -63,33 +42,11 @@ pub fn run_apart(
     known: &Known,
     optional: &[String],
 ) -> Result<Vec<Got>> {
-    let ready = &known.ready;
-    let mut results = Vec::new();
-    let mut inputs = Vec::new();
-    let mut addresses = Vec::new();
-    for (number, buffer) in ready.buffers.iter().enumerate() {
-        let output = known.outputs.iter().find(|it| it.buffer == number);
-        let mut address = 0;
-        if buffer.symbol {
-            let is_set = output.is_none_or(|place| place.is_filled);
-            if is_set && (!optional.contains(&buffer.name) || code.has_variable(&buffer.name)?) {
-                each_size!(buffer, set_variable(code, None, buffer))?;
-            }
-        } else if let Some(place) = output {
-            let memory = memory(buffer, place)?;
-            address = memory.as_device_ptr().as_raw();
-            results.push((number, memory));
-        } else if is_passed(ready, number) {
-            let memory = DeviceBuffer::from_slice(&start(buffer))?;
-            address = memory.as_device_ptr().as_raw();
-            inputs.push(memory);
-        }
-        addresses.push(address);
-    }
-    launch(bench, code, ready, &addresses, false)?;
-    let all = read(code, known, &results)?;
+    let mut prepared = Prepared::new(bench, code, false, known, optional)?;
+    launch(bench, code, &known.ready, &prepared.addresses, false)?;
+    let all = read(code, known, &prepared.results)?;
     // Freed memory is not cleared on a GPU, and whoever is given it next could read it.
-    for (_, memory) in &mut results {
+    for (_, memory) in &mut prepared.results {
         let zeros = vec![0; memory.len()];
         memory.copy_from(&zeros)?;
     }
@@ -107,7 +64,60 @@ macro_rules! each_size {
         }
     };
 }
-use each_size;
+
+/// Memory for launches.
+struct Prepared {
+    /// Where each buffer is; 0 where no launch takes it.
+    addresses: Vec<u64>,
+    /// The outputs that are no variables, by their buffers' numbers.
+    results: Vec<(usize, DeviceBuffer<u8>)>,
+    /// Inputs that nobody watches, which are there as long as the launches run.
+    _inputs: Vec<DeviceBuffer<u8>>,
+}
+
+impl Prepared {
+    /// Fills buffers and a module's variables. Where it is `watched`, nothing may change what is only read.
+    fn new(
+        bench: &Bench,
+        code: &Code,
+        watched: bool,
+        known: &Known,
+        optional: &[String],
+    ) -> Result<Prepared> {
+        let ready = &known.ready;
+        let (mut addresses, mut results, mut inputs) = (Vec::new(), Vec::new(), Vec::new());
+        for (number, buffer) in ready.buffers.iter().enumerate() {
+            let output = known.outputs.iter().find(|it| it.buffer == number);
+            let mut address = 0;
+            if buffer.symbol {
+                // An output that nothing is put into is what the answer says of itself.
+                let is_set = output.is_none_or(|place| place.is_filled);
+                if is_set
+                    && (!optional.contains(&buffer.name) || code.has_variable(&buffer.name)?)
+                {
+                    let watcher = (watched && output.is_none()).then_some(bench);
+                    each_size!(buffer, set_variable(code, watcher, buffer))?;
+                }
+            } else if let Some(place) = output {
+                let memory = memory(buffer, place)?;
+                address = memory.as_device_ptr().as_raw();
+                results.push((number, memory));
+            } else if is_passed(ready, number) && watched {
+                address = each_size!(buffer, input(bench, buffer))?;
+            } else if is_passed(ready, number) {
+                let memory = DeviceBuffer::from_slice(&start(buffer))?;
+                address = memory.as_device_ptr().as_raw();
+                inputs.push(memory);
+            }
+            addresses.push(address);
+        }
+        Ok(Prepared {
+            addresses,
+            results,
+            _inputs: inputs,
+        })
+    }
+}
 
 /// What is in a buffer at first.
 fn start(buffer: &Buffer) -> Vec<u8> {
