@@ -10,5 +10,5 @@
 
 extern "C" __global__ void raytrace_outlines(int count, uchar4 *image, int width,
                                              int height) {
-    render<1, 1>(InConstant(), count, image, width, height);
+    render<Patch<1, 1>>(InConstant(), count, image, width, height);
 }

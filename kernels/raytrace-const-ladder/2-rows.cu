@@ -11,6 +11,6 @@
 extern "C" __global__ void raytrace_rows(int count, uchar4 *image, int width,
                                          int height) {
     // ANCHOR: render
-    render<4, 1>(InConstant(), count, image, width, height);
+    render<Patch<4, 1>>(InConstant(), count, image, width, height);
     // ANCHOR_END: render
 }

@@ -10,6 +10,6 @@
 extern "C" __global__ void raytrace_patches(int count, uchar4 *image, int width,
                                             int height) {
     // ANCHOR: render
-    render<4, 4>(InConstant(), count, image, width, height);
+    render<Patch<4, 4>>(InConstant(), count, image, width, height);
     // ANCHOR_END: render
 }

@@ -12,5 +12,5 @@ extern "C" __global__ void raytrace_patches_global(const Outline *outlines,
                                                    uchar4 *image, int width,
                                                    int height) {
     InGlobal spheres = {outlines, surfaces};
-    render<4, 4>(spheres, count, image, width, height);
+    render<Patch<4, 4>>(spheres, count, image, width, height);
 }

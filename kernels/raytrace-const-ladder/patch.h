@@ -188,10 +188,10 @@ __device__ __forceinline__ void look_at_group(Patch &patch, const Spheres &spher
 }
 
 // A thread's patch, from beginning to end.
-template <int WIDTH, int HEIGHT, class Spheres>
+template <class Patch, class Spheres>
 __device__ __forceinline__ void render(const Spheres &spheres, int count, uchar4 *image,
                                        int width, int height) {
-    Patch<WIDTH, HEIGHT> patch(width, height);
+    Patch patch(width, height);
     if (patch.x >= width || patch.y >= height) return;
 #pragma unroll 1
     for (int first = 0; first < count; first += GROUP) {

@@ -14,6 +14,9 @@ use crate::picture::{Picture, Pixel};
 use crate::scene::{self, ConstantScene, Sphere};
 use crate::variant::{Spheres, Variant};
 
+/// The rung whose test is one for sixteen pixels.
+const NEAREST_POINT: &str = "nearest point";
+
 /// The rung that makes fewer tests than the others.
 const CULLED: &str = "culled";
 
@@ -30,8 +33,8 @@ pub fn prepare(flags: &Flags, chapter: &Chapter) -> Result<()> {
     Ok(())
 }
 
-/// A result's limit is the longer of two: writing the picture, and the two instructions of each test
-/// that are a pixel's own.
+/// A result's limit is the longer of two: writing the picture, and the instructions of the tests that
+/// no two pixels share, two for each; or where sixteen pixels have one test, all its nine.
 fn limits(flags: &Flags, chapter: &Chapter) -> Result<()> {
     let mut image = output::<Pixel>("the image", flags.width as usize * flags.height as usize)?;
     let written = chapter.measure("writing the picture", || {
@@ -44,18 +47,20 @@ fn limits(flags: &Flags, chapter: &Chapter) -> Result<()> {
     };
     let tests = f64::from(flags.width) * f64::from(flags.height) * f64::from(flags.spheres);
     let rate = Fp32::measure(&chapter.gpu, chapter.repeat())?;
-    let testing = Limit {
-        name: "multiply-adds and comparisons",
-        timing: rate.time(2.0 * tests),
+    let longer = |name, instructions| {
+        let timing = rate.time(instructions);
+        match writing.timing.median_ms > timing.median_ms {
+            true => writing.clone(),
+            false => Limit { name, timing },
+        }
     };
-    let longer = match writing.timing.median_ms > testing.timing.median_ms {
-        true => writing.clone(),
-        false => testing,
-    };
+    let pixels = longer("multiply-adds and comparisons", 2.0 * tests);
+    let patches = longer("nine instructions for sixteen pixels", 9.0 / 16.0 * tests);
     chapter.limit_of(move |variant, (): &()| match variant {
+        NEAREST_POINT => patches.clone(),
         // Of fewer tests nothing is left but the writing.
         CULLED => writing.clone(),
-        _ => longer.clone(),
+        _ => pixels.clone(),
     });
     Ok(())
 }

@@ -104,6 +104,24 @@ fn a_wrong_rung_is_shown_and_an_error() {
     assert!(notes.contains(wanted), "{notes}");
 }
 
+/// The larger of two numbers is the smaller one: the point is far from the nearest.
+#[test]
+#[ignore = "another test runs it in a process of its own"]
+fn a_rung_that_takes_another_point() {
+    rung_fails("nearest point", |ptx| ptx.replace("max.f32", "min.f32"));
+}
+
+#[test]
+fn a_rung_that_loses_spheres_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = "tests::a_rung_that_takes_another_point";
+    let (table, notes) = chapter_test::child(name, folder.path());
+    let row = chapter_test::row(&table, "nearest point");
+    assert_eq!(row.last(), Some(&"WRONG"), "{table}");
+    let wanted = "error: raytrace.png shows a wrong picture: nearest point is wrong: ";
+    assert!(notes.contains(wanted), "{notes}");
+}
+
 /// A scene that is smaller in the ladder's `.cu` file than in the Rust code.
 #[test]
 #[ignore = "another test runs it in a process of its own"]

@@ -135,13 +135,23 @@ pub const VARIANTS: &[Variant] = &[
         },
     ),
     Variant::rung(
+        "nearest point",
+        "raytrace_nearest_point",
+        "One test for sixteen pixels: the nearest point of their rectangle",
+        Own {
+            patch: (4, 4),
+            ptx: include_str!(env!("RAYTRACE_CONST_LADDER_6_NEAREST_POINT_PTX")),
+            ..CONSTANT
+        },
+    ),
+    Variant::rung(
         "culled",
         "raytrace_culled",
         "Another algorithm: blocks drop the spheres that are not near them",
         Own {
             spheres: Spheres::SceneAndOutlines,
             patch: (4, 2),
-            ptx: include_str!(env!("RAYTRACE_CONST_LADDER_6_CULLED_PTX")),
+            ptx: include_str!(env!("RAYTRACE_CONST_LADDER_7_CULLED_PTX")),
             ..CONSTANT
         },
     ),

@@ -22,7 +22,7 @@ fn sizes_that_are_zero_negative_or_no_numbers() {
 #[test]
 fn an_unknown_variant_gets_the_list() {
     let all = "book, ladder, global, constant, unrolled, outlines, rows, patches, \
-               patches-global, patches-tiles, culled";
+               patches-global, patches-tiles, nearest-point, culled";
     says(2, "--variant texture", &["texture", all]);
 }
 

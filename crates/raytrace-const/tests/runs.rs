@@ -71,7 +71,7 @@ fn climbs(arguments: &str) {
     draws_the_reference(&format!("--variant culled {arguments}"));
 }
 
-const RUNGS: [&str; 9] = [
+const RUNGS: [&str; 10] = [
     "global",
     "constant",
     "unrolled",
@@ -80,6 +80,7 @@ const RUNGS: [&str; 9] = [
     "patches",
     "patches global",
     "patches tiles",
+    "nearest point",
     "culled",
 ];
 
@@ -129,10 +130,10 @@ fn the_ladders_record_has_limits_and_counters() {
         assert!(result["limit"]["share"].as_f64().unwrap() > 0.0, "{result}");
     }
     // Culling is another algorithm: compared with no other, and with no limit of tests.
-    let culled = &results[8];
+    let culled = &results[9];
     assert!(culled["speedup"].is_null());
     assert_eq!(culled["limit"]["name"], "writing the picture");
-    assert!(results[7]["speedup"].as_f64().is_some());
+    assert!(results[8]["speedup"].as_f64().is_some());
 
     // A read for a test serves one, four and sixteen pixels; one of a sphere that was met does not.
     let count = |rung: usize, name: &str| results[rung]["counters"][name].as_u64().unwrap();
@@ -146,6 +147,30 @@ fn the_ladders_record_has_limits_and_counters() {
     let shared = "smsp__inst_executed_op_shared_ld.sum";
     assert_eq!([5, 6].map(|rung| count(rung, shared)), [0, 0]);
     assert!(count(7, shared) > 0);
+
+    // One test for sixteen pixels reads as many spheres as sixteen tests that share the reading.
+    assert!(count(8, constant).abs_diff(patches) < patches / 10);
+}
+
+#[test]
+fn many_spheres_are_bound_by_what_tests_do_not_share() {
+    let variants = "--variant patches,nearest-point,culled";
+    let record = chapter().record(&format!(
+        "{variants} --width 512 --height 512 --spheres 2040"
+    ));
+    let limit = |rung: usize, what: &str| record["results"][rung]["limit"][what].clone();
+    let names = [0, 1, 2].map(|rung| limit(rung, "name"));
+    let pixels = "multiply-adds and comparisons";
+    let patches = "nine instructions for sixteen pixels";
+    assert_eq!(names, [pixels, patches, "writing the picture"]);
+    // Two instructions a pixel, and nine sixteenths of one.
+    let [two, nine] = [0, 1].map(|rung| limit(rung, "median_ms").as_f64().unwrap());
+    assert!((nine / two - 9.0 / 32.0).abs() < 1e-6, "{nine} {two}");
+    let instructions = [0, 1].map(|rung| {
+        let counters = &record["results"][rung]["counters"];
+        counters["smsp__inst_executed.sum"].as_u64().unwrap()
+    });
+    assert!(instructions[0] > 2 * instructions[1], "{instructions:?}");
 }
 
 #[test]

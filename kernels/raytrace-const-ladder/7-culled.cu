@@ -1,4 +1,4 @@
-// Rung 6: a block first drops the spheres that are nowhere near it.
+// Rung 7: a block first drops the spheres that are nowhere near it.
 //
 // Another algorithm: it makes fewer tests than the others, and so is compared with none of
 // them.

@@ -1,0 +1,29 @@
+// Rung 6: one test for sixteen rays.
+//
+// Rung 3 asks for the distance of each ray, only to keep the least of them. Here the test asks
+// for the point of the patch's rectangle that is nearest to the centre, as if rays went through
+// all of it: nine instructions for sixteen pixels, where there were about forty.
+//
+// Run it:  cargo run -p raytrace-const -- --variant nearest-point
+
+#include "in_constant.h"
+
+struct NearestPoint : Patch<4, 4> {
+    using Patch<4, 4>::Patch;
+
+    // ANCHOR: met
+    // No ray passes closer than this point is: its dx and dy are no longer than any ray's, and
+    // rounding never makes the longer of two the shorter. So no sphere that a ray meets is lost.
+    // One that reaches in between the rays alone is looked at, and then none meets it.
+    __device__ __forceinline__ bool met(const Outline &outline) const {
+        float dx = fminf(fmaxf(outline.x, ox[0]), ox[3]) - outline.x;
+        float dy = fminf(fmaxf(outline.y, oy[0]), oy[3]) - outline.y;
+        return fmaf(dx, dx, dy * dy) < outline.radius2;
+    }
+    // ANCHOR_END: met
+};
+
+extern "C" __global__ void raytrace_nearest_point(int count, uchar4 *image, int width,
+                                                  int height) {
+    render<NearestPoint>(InConstant(), count, image, width, height);
+}
