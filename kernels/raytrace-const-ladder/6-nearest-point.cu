@@ -11,10 +11,10 @@
 struct NearestPoint : Patch<4, 4> {
     using Patch<4, 4>::Patch;
 
-    // ANCHOR: met
     // No ray passes closer than this point is: its dx and dy are no longer than any ray's, and
     // rounding never makes the longer of two the shorter. So no sphere that a ray meets is lost.
     // One that reaches in between the rays alone is looked at, and then none meets it.
+    // ANCHOR: met
     __device__ __forceinline__ bool met(const Outline &outline) const {
         float dx = fminf(fmaxf(outline.x, ox[0]), ox[3]) - outline.x;
         float dy = fminf(fmaxf(outline.y, oy[0]), oy[3]) - outline.y;
