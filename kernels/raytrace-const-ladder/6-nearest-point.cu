@@ -2,7 +2,7 @@
 //
 // Rung 3 asks for the distance of each ray, only to keep the least of them. Here the test asks
 // for the point of the patch's rectangle that is nearest to the centre, as if rays went through
-// all of it: nine instructions for sixteen pixels, where there were about forty.
+// all of it: nine instructions for sixteen pixels, where there were 44.
 //
 // Run it:  cargo run -p raytrace-const -- --variant nearest-point
 
