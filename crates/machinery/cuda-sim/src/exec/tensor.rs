@@ -2,8 +2,10 @@
 //! section 9.7.14.5, whose figures say which lane holds which element.
 
 mod bytes;
+mod descriptor;
 mod dot;
 mod usual;
+pub mod warpgroup;
 
 use super::cpu::Cpu;
 use super::fault::FaultKind;
