@@ -593,3 +593,26 @@ fn products_are_counted_once_for_each_warp() {
     let wavefronts = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum";
     assert_eq!(counted(wavefronts), Some(0));
 }
+
+#[test]
+fn a_compiled_kernel_multiplies_tile_after_tile() {
+    const COLUMNS: usize = 256;
+    let depth = 96;
+    let mut machine = Machine::new(include_str!("../../kernels/ptx/products.sm_90a.ptx"));
+    machine.dynamic_shared = (COLUMNS * 128) as u32;
+    let numbers = noise((ROWS + COLUMNS) * depth);
+    let numbers: Vec<f32> = numbers
+        .into_iter()
+        .map(|word| (word % 17) as f32 - 8.0)
+        .collect();
+    let (a, b) = numbers.split_at(ROWS * depth);
+    let (first, second) = (machine.buffer(a), machine.buffer(b));
+    let out = machine.out::<f32>(ROWS * COLUMNS);
+    machine.run("product", 1, 128, params![first, second, out, depth as u32]);
+    let found: Vec<f32> = machine.read(out, ROWS * COLUMNS);
+    for (n, found) in found.into_iter().enumerate() {
+        let (row, column) = (n / COLUMNS, n % COLUMNS);
+        let products = (0..depth).map(|k| a[row * depth + k] * b[column * depth + k]);
+        assert_eq!(found, products.sum::<f32>(), "row {row}, column {column}");
+    }
+}
