@@ -8,6 +8,7 @@ use crate::params;
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::exec::FaultKind;
 use cuda_sim::memory::global::Global;
+use cuda_sim::model::Resource;
 
 const ROWS: usize = 64;
 const THREADS: usize = 128;
@@ -615,4 +616,30 @@ fn a_compiled_kernel_multiplies_tile_after_tile() {
         let products = (0..depth).map(|k| a[row * depth + k] * b[column * depth + k]);
         assert_eq!(found, products.sum::<f32>(), "row {row}, column {column}");
     }
+}
+
+#[test]
+fn products_take_the_time_of_the_tensor_cores() {
+    let registers: Vec<String> = (0..128).map(|n| format!("%f{n}")).collect();
+    let body = format!(
+        ".shared .align 1024 .b8 tile[32768];
+    .reg .f32 %f<128>;
+    mov.u64 %d2, {}; mov.u32 %r9, 0;
+    wgmma.fence.sync.aligned;
+    LOOP: wgmma.mma_async.sync.aligned.m64n256k8.f32.tf32.tf32 {{{}}}, %d2, %d2, 1, 1, 1;
+    wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;
+    add.u32 %r9, %r9, 1; setp.lt.u32 %p1, %r9, 100; @%p1 bra LOOP;",
+        Rows(128).descriptor(0),
+        registers.join(", ")
+    );
+    let mut machine = Machine::new(&for_hopper(&module_of("", &body)));
+    let out = machine.out::<u32>(1);
+    let time = machine.run("k", 132, 256, params![out]).time;
+    // 64 x 256 x 8 multiply-adds, 1024 in a cycle, of two warpgroups.
+    let expected = 2.0 * 100.0 * 128.0 / f64::from(machine.device.clock_khz);
+    let parts = time.parts.iter();
+    let found = parts.filter(|part| part.resource == Resource::Arithmetic);
+    let found: f64 = found.map(|part| part.milliseconds).sum();
+    assert!((found / expected - 1.0).abs() < 0.01, "{found}, {expected}");
+    assert!(time.milliseconds >= found);
 }

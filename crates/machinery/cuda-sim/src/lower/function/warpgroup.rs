@@ -109,7 +109,7 @@ impl<'a> Lowering<'_, 'a> {
         uses.push(self.source(adds, Type::Pred)?);
         self.draft(
             warpgroup::handler(self.cpu, multiplicand),
-            Class::Tensor,
+            Class::Warpgroup,
             &defs,
             &uses,
         );
@@ -119,6 +119,7 @@ impl<'a> Lowering<'_, 'a> {
         draft.orders = Checked::Product;
         draft.listed = true;
         draft.x = form.packed();
+        draft.eights = eights as u32;
         draft.operations = form.operations(multiplicand);
         Ok(())
     }
