@@ -6,7 +6,8 @@
 //! warp has waited for it. What a kernel has to say of that is demanded: see [`Products`].
 
 use super::descriptor::{CHUNK, CHUNKS, Descriptor};
-use super::{Multiplicand, ProductShape, Registers, SHAPES, product};
+use super::usual::Left;
+use super::{Multiplicand, ProductShape, Registers, SHAPES, product_of};
 use crate::exec::access::reach;
 use crate::exec::cpu::Cpu;
 use crate::exec::fault::FaultKind;
@@ -98,8 +99,8 @@ fn of_form<const FORM: usize>(cpu: Cpu) -> Handler {
     unsafe fn plain<const FORM: usize>(sm: &mut Sm, inst: &Inst) -> Next {
         // SAFETY: as for any handler.
         unsafe {
-            multiply_add(sm, inst, SHAPES[FORM], |a, b, c| {
-                product(SHAPES[FORM], a, b, c)
+            multiply_add(sm, inst, SHAPES[FORM], |a, left, b, c| {
+                product_of(SHAPES[FORM], a, left, b, c)
             })
         }
     }
@@ -108,13 +109,18 @@ fn of_form<const FORM: usize>(cpu: Cpu) -> Handler {
         #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
         unsafe fn wide<const FORM: usize>(
             a: &Registers,
+            left: &Left,
             b: &Registers,
             c: &Registers,
         ) -> Registers {
-            product(SHAPES[FORM], a, b, c)
+            product_of(SHAPES[FORM], a, left, b, c)
         }
         // SAFETY: as for any handler; chosen only where the CPU has AVX2.
-        unsafe { multiply_add(sm, inst, SHAPES[FORM], |a, b, c| wide::<FORM>(a, b, c)) }
+        unsafe {
+            multiply_add(sm, inst, SHAPES[FORM], |a, left, b, c| {
+                wide::<FORM>(a, left, b, c)
+            })
+        }
     }
     match cpu {
         #[cfg(target_arch = "x86_64")]
@@ -130,7 +136,7 @@ unsafe fn multiply_add(
     sm: &mut Sm,
     inst: &Inst,
     shape: ProductShape,
-    product: impl Fn(&Registers, &Registers, &Registers) -> Registers,
+    product: impl Fn(&Registers, &Left, &Registers, &Registers) -> Registers,
 ) -> Next {
     let unfenced = !sm.block.warp().products.fenced;
     let unfenced = unfenced.then_some(FaultKind::Warpgroup(
@@ -159,7 +165,7 @@ unsafe fn sums(
     sm: &mut Sm,
     inst: &Inst,
     shape: ProductShape,
-    product: impl Fn(&Registers, &Registers, &Registers) -> Registers,
+    product: impl Fn(&Registers, &Left, &Registers, &Registers) -> Registers,
 ) -> Result<(), FaultKind> {
     let form = Form::unpacked(inst.x);
     let mut places = [0; MOST_REGISTERS];
@@ -189,6 +195,7 @@ unsafe fn sums(
     }
     // SAFETY: the last operand is a predicate.
     let adds = unsafe { frame.add(places[last] as usize).cast::<u32>().read() } & 1 == 1;
+    let left = Left::of(shape, &a);
     let (mut b, mut c): (Registers, Registers) = ([[0; LANES]; 4], [[0; LANES]; 4]);
     for eight in 0..form.eights {
         let words = matrices.second.words(&fetch(sm, &matrices.second, eight)?);
@@ -196,7 +203,7 @@ unsafe fn sums(
         if adds {
             (0..4).for_each(|n| c[n] = *row(4 * eight + n));
         }
-        let d = product(&a, &b, &c);
+        let d = product(&a, &left, &b, &c);
         (0..4).for_each(|n| *row(4 * eight + n) = d[n]);
     }
     Ok(())
