@@ -13,7 +13,7 @@ use crate::exec::cpu::Cpu;
 use crate::exec::fault::FaultKind;
 use crate::exec::products::Products;
 use crate::exec::sm::{Handler, Inst, Next, Sm};
-use crate::exec::space::SharedSpace;
+use crate::exec::space::{SharedSpace, SpaceAccess as _};
 use crate::exec::sync::together;
 use crate::exec::warp::Warp;
 use crate::lanes::{FULL, LANES};
@@ -195,6 +195,7 @@ unsafe fn sums(
     }
     // SAFETY: the last operand is a predicate.
     let adds = unsafe { frame.add(places[last] as usize).cast::<u32>().read() } & 1 == 1;
+    SharedSpace::count(sm, false, 1, LANES as u64);
     let left = Left::of(shape, &a);
     let (mut b, mut c): (Registers, Registers) = ([[0; LANES]; 4], [[0; LANES]; 4]);
     for eight in 0..form.eights {

@@ -106,6 +106,9 @@ impl<'a> Lowering<'_, 'a> {
             }
         }
         uses.push(self.source(second, Type::B64)?);
+        if matches!(adds, Operand::Immediate(_)) {
+            self.one_of(adds, [0, 1])?;
+        }
         uses.push(self.source(adds, Type::Pred)?);
         self.draft(
             warpgroup::handler(self.cpu, multiplicand),
@@ -130,7 +133,7 @@ impl<'a> Lowering<'_, 'a> {
             Operand::Immediate(Immediate::Int(value)) if *value == first => Ok(false),
             Operand::Immediate(Immediate::Int(value)) if *value == second => Ok(true),
             _ => Err(self.error(format!(
-                "signs and transpositions of `wgmma` are literals: here {first} or {second} has to stand"
+                "behind the matrices of a `wgmma` stand literals: here {first} or {second}"
             ))),
         }
     }
