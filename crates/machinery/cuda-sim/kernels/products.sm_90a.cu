@@ -38,7 +38,7 @@ static __device__ void store(float *tile, const float *from, int row) {
             tile[32 * row + 4 * (chunk ^ row % 8) + k] = from[4 * chunk + k];
 }
 
-// c = a * b: a by rows, b by columns, both `depth` long; 64 x 256 of c by rows.
+// c = a * b: a by rows, b by columns, both `depth` long; 64 x 256 of c by rows. Each block has a c of its own.
 extern "C" __global__ void product(const float *a, const float *b, float *c, int depth) {
     __shared__ __attribute__((aligned(1024))) float tile_a[ROWS * DEPTH];
     extern __shared__ __attribute__((aligned(1024))) float tile_b[];
@@ -62,6 +62,7 @@ extern "C" __global__ void product(const float *a, const float *b, float *c, int
         asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
         __syncthreads();
     }
+    c += blockIdx.x * ROWS * COLUMNS;
     int row = thread / 32 * 16 + thread % 32 / 4;
 #pragma unroll
     for (int n = 0; n < 128; n++)

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::harness::{Machine, load_error, module_of, noise, words};
+use crate::harness::{Machine, load_error, module_of, noise};
 use crate::params;
 use cuda_sim::device::DeviceSpec;
 use cuda_sim::exec::FaultKind;
@@ -411,9 +411,15 @@ const SMALLEST: &str = "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%f0,
 const FENCE: &str = "wgmma.fence.sync.aligned;";
 const WAIT: &str = "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;";
 
-/// What becomes of [`smallest`] in blocks of so many threads.
+/// What becomes of [`smallest`] in a block of so many threads.
 fn fault(before: &str, after: &str, threads: u32) -> Option<FaultKind> {
-    let outcome = words(&smallest(before, after), threads);
+    fault_in(1, before, after, threads)
+}
+
+fn fault_in(blocks: u32, before: &str, after: &str, threads: u32) -> Option<FaultKind> {
+    let mut machine = Machine::new(&smallest(before, after));
+    let out = machine.out::<u32>(threads as usize);
+    let outcome = machine.launch("k", blocks, threads, params![out]);
     outcome.err().map(|fault| fault.kind)
 }
 
@@ -440,6 +446,25 @@ fn what_a_kernel_has_to_say_around_its_products_is_demanded() {
     // A group without products counts as one, and need not be waited for.
     let one_more = format!("{commit} {commit} wgmma.wait_group.sync.aligned 1; {commit}");
     assert_eq!(fault(FENCE, &one_more, 128), None);
+}
+
+/// The first block's warps run one by one, those of the others in step.
+#[test]
+fn so_it_is_of_warps_in_step() {
+    let first = "mov.u32 %r5, %ctaid.x; setp.eq.u32 %p1, %r5, 0; @%p1";
+    assert_eq!(fault_in(3, FENCE, WAIT, 256), None);
+    let unfenced = fault_in(3, &format!("{first} {FENCE}"), WAIT, 256);
+    assert_says(unfenced, "no `wgmma.fence` comes before");
+    let commit = "wgmma.commit_group.sync.aligned;";
+    let wait = format!("{commit} {first} wgmma.wait_group.sync.aligned 0;");
+    assert_says(fault_in(3, FENCE, &wait, 256), "has not waited");
+    let other = "mov.u32 %r5, %ctaid.x; setp.ne.u32 %p1, %r5, 0;";
+    let outside = format!("{other} @%p1 mov.u64 %d2, {};", Rows(128).descriptor(1024));
+    let outside = fault_in(3, &format!("{outside} {FENCE}"), WAIT, 256);
+    assert_says(outside, "outside every shared memory");
+    let incomplete = format!("{other} setp.lt.and.u32 %p1, %t, 32, %p1; @%p1 ret; {FENCE}");
+    let incomplete = fault_in(3, &incomplete, WAIT, 256);
+    assert_eq!(incomplete, Some(FaultKind::WarpgroupIncomplete));
 }
 
 #[test]
@@ -612,11 +637,14 @@ fn a_compiled_kernel_multiplies_tile_after_tile() {
         .collect();
     let (a, b) = numbers.split_at(ROWS * depth);
     let (first, second) = (machine.buffer(a), machine.buffer(b));
-    let out = machine.out::<f32>(ROWS * COLUMNS);
-    machine.run("product", 1, 128, params![first, second, out, depth as u32]);
-    let found: Vec<f32> = machine.read(out, ROWS * COLUMNS);
+    // Enough blocks that in some the warps run in step.
+    let blocks = 5;
+    let out = machine.out::<f32>(blocks * ROWS * COLUMNS);
+    let params = params![first, second, out, depth as u32];
+    machine.run("product", blocks as u32, 128, params);
+    let found: Vec<f32> = machine.read(out, blocks * ROWS * COLUMNS);
     for (n, found) in found.into_iter().enumerate() {
-        let (row, column) = (n / COLUMNS, n % COLUMNS);
+        let (row, column) = (n / COLUMNS % ROWS, n % COLUMNS);
         let products = (0..depth).map(|k| a[row * depth + k] * b[column * depth + k]);
         assert_eq!(found, products.sum::<f32>(), "row {row}, column {column}");
     }
