@@ -311,7 +311,7 @@ impl Case {
 }
 
 /// A module of the harness, for the one target that has these instructions.
-fn for_hopper(ptx: &str) -> String {
+pub fn for_hopper(ptx: &str) -> String {
     ptx.replace(".version 7.0", ".version 8.0")
         .replace("sm_80", "sm_90a")
 }
