@@ -3,11 +3,15 @@
 // of 8 bits, products-of-bytes-h200.txt are what an H200 printed, and the simulator's sums are compared with them.
 //
 //   nvcc -O3 -arch=native scripts/products.cu -o products && ./products
+//
+// With -arch=sm_90a in place of native, on a GPU of compute capability 9.0, it also prints those of `wgmma`, which
+// are to be equal to `mma`'s.
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <vector>
 
 #define CHECK(call)                                                                         \
@@ -165,6 +169,58 @@ void print(const char *form, const char *kind, const std::vector<uint32_t> &resu
     printf("%s %s = %016llx\n", form, kind, (unsigned long long)hash);
 }
 
+// The same by `wgmma`: the four warps have one first matrix, and take turns in writing the result.
+template <int FORM>
+__global__ void multiply_in_warpgroup(const uint32_t *left, const uint32_t *right, const uint32_t *added,
+                                      uint32_t *result) {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    constexpr int DEEP = FORM == TF32_8 ? 8 : 16;
+    left += blockIdx.x * ROWS * DEEP;
+    right += blockIdx.x * DEEP * COLUMNS;
+    added += blockIdx.x * ROWS * COLUMNS;
+    result += blockIdx.x * ROWS * COLUMNS;
+    unsigned group = threadIdx.x % 32 / 4, thread = threadIdx.x % 4;
+    // Of each column 16 bytes, and then the other 16 of each.
+    __shared__ alignas(128) unsigned tile[2 * 8 * 4];
+    auto A = [&](unsigned row, unsigned k) { return left[row * DEEP + k]; };
+    auto B = [&](unsigned k) { return right[k * COLUMNS + group]; };
+    constexpr bool wide = FORM == TF32_8;
+    unsigned a[4], d[4];
+    for (unsigned part = 0; part < 2; part++) {
+        unsigned k = wide ? part * 4 + thread : part * 8 + thread * 2;
+        for (unsigned lower = 0; lower < 2; lower++) {
+            unsigned row = group + 8 * lower;
+            a[2 * part + lower] = wide ? A(row, k) : A(row, k) | A(row, k + 1) << 16;
+        }
+        tile[part * 32 + threadIdx.x % 32] = wide ? B(k) : B(k) | B(k + 1) << 16;
+    }
+    auto place = [&](unsigned i) { return (group + i / 2 * 8) * COLUMNS + thread * 2 + i % 2; };
+    for (unsigned i = 0; i < 4; i++) d[i] = added[place(i)];
+    asm volatile("fence.proxy.async;" ::: "memory");
+    __syncthreads();
+    uint64_t second = __cvta_generic_to_shared(tile) >> 4 | 128 >> 4 << 16;
+    asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+#define IN_WARPGROUP(FORM, TRANSPOSED)                                                      \
+    asm volatile("wgmma.mma_async.sync.aligned." FORM " {%0, %1, %2, %3}, {%4, %5, %6, %7}, %8, 1, 1, 1" TRANSPOSED ";" \
+                 : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])                           \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(second))
+    if constexpr (FORM == TF32_8) IN_WARPGROUP("m64n8k8.f32.tf32.tf32", "");
+    if constexpr (FORM == FP16_16) IN_WARPGROUP("m64n8k16.f32.f16.f16", ", 0");
+    if constexpr (FORM == BF16_16) IN_WARPGROUP("m64n8k16.f32.bf16.bf16", ", 0");
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    if (threadIdx.x / 32 == blockIdx.x % 4)
+        for (unsigned i = 0; i < 4; i++) result[place(i)] = d[i];
+#endif
+}
+
+// Whether this was compiled for the GPU with `wgmma`: without, the kernel is empty.
+bool has_warpgroups() {
+    cudaFuncAttributes attributes;
+    CHECK(cudaFuncGetAttributes(&attributes, multiply_in_warpgroup<TF32_8>));
+    return attributes.sharedSizeBytes > 0;
+}
+
 template <int FORM>
 void compare() {
     const Description &form = FORMS[FORM];
@@ -194,11 +250,17 @@ void compare() {
                     (*words)[i] = (*words)[i] << 13 | (random_bits(i) & 0x1fff);
         std::vector<uint32_t> result(added.size());
         uint32_t *a = on_gpu(left), *b = on_gpu(right), *c = on_gpu(added), *d = on_gpu(result);
-        multiply<FORM, DEEP><<<PRODUCTS, 32>>>(a, b, c, d);
-        CHECK(cudaDeviceSynchronize());
-        CHECK(cudaMemcpy(result.data(), d, result.size() * 4, cudaMemcpyDeviceToHost));
+        auto run = [&](const char *name, auto kernel, int threads) {
+            kernel<<<PRODUCTS, threads>>>(a, b, c, d);
+            CHECK(cudaDeviceSynchronize());
+            CHECK(cudaMemcpy(result.data(), d, result.size() * 4, cudaMemcpyDeviceToHost));
+            print(name, kind.name, result);
+        };
+        run(form.name, multiply<FORM, DEEP>, 32);
+        if constexpr (FORM == TF32_8 || FORM == FP16_16 || FORM == BF16_16)
+            if (has_warpgroups())
+                run(("wgmma for " + std::string(form.name)).c_str(), multiply_in_warpgroup<FORM>, 128);
         for (uint32_t *there : {a, b, c, d}) CHECK(cudaFree(there));
-        print(form.name, kind.name, result);
     }
 }
 

@@ -44,6 +44,34 @@ const SENTENCES: &[(&str, &str)] = &[
         "线程束不完整：这条指令要求 32 个线程都在，而这里只有 {0} 个：线程块的大小应是 32 的整数倍，并且之前不能有线程结束",
     ),
     (
+        "incomplete warpgroup: the instruction takes 128 threads, of four warps from a multiple of four on, and not all \
+         are there: launch blocks of a multiple of 128 threads, and let none end before",
+        "线程束组不完整：这条指令要求 128 个线程都在，即从 4 的整数倍开始的四个线程束，而这里不全：线程块的大小应是 128 的整数倍，并且之前不能有线程结束",
+    ),
+    ("wgmma: {}", "wgmma：{0}"),
+    (
+        "no `wgmma.fence` comes before the first `wgmma.mma_async`",
+        "第一条 `wgmma.mma_async` 之前没有 `wgmma.fence`",
+    ),
+    (
+        "a thread ends and has not waited for its products: `wgmma.commit_group` and then `wgmma.wait_group` have to \
+         come before their results are used",
+        "线程结束时没有等待自己的乘积：使用结果之前要先有 `wgmma.commit_group`，再有 `wgmma.wait_group`",
+    ),
+    (
+        "the threads of a warp have different descriptors of one matrix",
+        "同一线程束的线程给出了不同的矩阵描述符",
+    ),
+    (
+        "a swizzled matrix has to begin at a multiple of 8 of its rows (1024, 512 or 256 bytes), or inside the first of \
+         them",
+        "交错存放的矩阵必须从 8 行（1024、512 或 256 字节）的整数倍处开始，或者从其中第一行之内开始",
+    ),
+    (
+        "a descriptor with a base offset is not simulated: begin the matrix at a multiple of 1024 bytes",
+        "没有模拟带基址偏移的描述符：请让矩阵从 1024 字节的整数倍处开始",
+    ),
+    (
         "invalid barrier: number {} (0 to 15 exist) for {} threads (a multiple of 32)",
         "无效的同步屏障：编号 {0}（只有 0 到 15），线程数 {1}（应是 32 的整数倍）",
     ),
@@ -299,6 +327,10 @@ mod tests {
                 "掩码是 0x0000ffff；通道 0、2–5",
             ),
             ("4 bytes at 0x30", "地址 0x30 处的 4 字节"),
+            (
+                "wgmma: no `wgmma.fence` comes before the first `wgmma.mma_async`",
+                "wgmma：第一条 `wgmma.mma_async` 之前没有 `wgmma.fence`",
+            ),
         ] {
             assert_eq!(of(english).as_deref(), Some(chinese), "{english}");
         }

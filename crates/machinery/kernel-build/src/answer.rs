@@ -66,6 +66,7 @@ impl Clang {
     /// [`Error::NotStarted`] where the compiler does not run within these bounds, which says nothing of the
     /// text.
     pub fn compile_answer(&self, tree: &Tree, answer: &Answer) -> Result<Compiled, Error> {
+        let arch = Arch::numbered(answer.architecture)?;
         let program = Path::new(self.program());
         let io = |why| Error::io(program)(why);
         // The list of files that the compiler opened: each level has its own.
@@ -75,7 +76,7 @@ impl Clang {
         let mut command = (answer.start)(self.program(), read).map_err(io)?;
         command
             .current_dir(tree.root())
-            .args(options(Arch::numbered(answer.architecture)?))
+            .args(options(arch))
             .args(answer.level.options())
             // One process for all: it starts no other.
             .args(["-fintegrated-cc1", "-fno-crash-diagnostics"])
@@ -109,7 +110,7 @@ impl Clang {
             return Err(Error::Opened { file });
         }
         Ok(Compiled {
-            ptx: defined(&normal(&said.output)),
+            ptx: defined(&normal(&said.output, arch)),
             remarks: said.messages,
         })
     }

@@ -36,9 +36,7 @@ const CANDIDATES: [&str; 11] = [
 
 /// What a kernel for `arch` is compiled with. clang runs in the checkout's root.
 pub(crate) fn options(arch: Arch) -> Vec<String> {
-    let gpu = format!("--cuda-gpu-arch={}", arch.name());
-    let ptx = arch.feature();
-    let options = [
+    let general = [
         "-x",
         "cuda",
         "--cuda-device-only",
@@ -51,11 +49,8 @@ pub(crate) fn options(arch: Arch) -> Vec<String> {
         "-nostdlibinc",
         "--target=x86_64-unknown-linux-gnu",
         "-Ikernels",
-        &gpu,
-        "-Xclang",
-        "-target-feature",
-        "-Xclang",
-        &ptx,
+    ];
+    let rest = [
         "-O3",
         // Lines for the counters and checks; the names of files relative to the root.
         "-gline-directives-only",
@@ -64,7 +59,13 @@ pub(crate) fn options(arch: Arch) -> Vec<String> {
         "-S",
         "-o-",
     ];
-    options.map(str::to_owned).into()
+    let owned = |options: &[&str]| {
+        options
+            .iter()
+            .map(|&option| option.to_owned())
+            .collect::<Vec<_>>()
+    };
+    [owned(&general), arch.options(), owned(&rest)].concat()
 }
 
 /// A clang that compiles for NVIDIA GPUs.
@@ -134,9 +135,10 @@ impl Clang {
     /// Compiles kernel `name` to PTX, the same on every machine, for the GPUs its name
     /// says. Also returns the compiler's warnings.
     pub(crate) fn compile(&self, tree: &Tree, name: &str) -> Result<(String, String), Error> {
+        let arch = Arch::of(name)?;
         let output = command(&self.program)
             .current_dir(tree.root())
-            .args(options(Arch::of(name)?))
+            .args(options(arch))
             .arg(source_file(name))
             .output()
             .map_err(Error::io(self.program.as_ref()))?;
@@ -148,7 +150,7 @@ impl Clang {
                 message,
             });
         }
-        Ok((normal(&stdout(output)), message))
+        Ok((normal(&stdout(output), arch), message))
     }
 
     /// Compiles `text`, which need not lie in a file, with the checkout's headers and for GPUs from an
@@ -165,10 +167,11 @@ impl Clang {
         text: &str,
         architecture: Option<u32>,
     ) -> Result<Compiled, Error> {
+        let arch = Arch::numbered(architecture)?;
         let mut command = command(&self.program);
         command
             .current_dir(tree.root())
-            .args(options(Arch::numbered(architecture)?))
+            .args(options(arch))
             .arg("-");
         let failed = |message| Error::Text {
             compiler: self.name(),
@@ -182,7 +185,7 @@ impl Clang {
         };
         match said.status.success() {
             true => Ok(Compiled {
-                ptx: normal(&said.output),
+                ptx: normal(&said.output, arch),
                 remarks: said.messages,
             }),
             // One that was ended from outside had no time to say why.
@@ -291,8 +294,8 @@ fn version(text: &str) -> Option<String> {
 }
 
 /// Mends a fault of older clangs, and takes out what may differ between machines and what nobody reads: `./` and
-/// backslashes in the names of files, empty debug sections, blanks at line ends.
-pub(crate) fn normal(ptx: &str) -> String {
+/// backslashes in the names of files, empty debug sections, blanks at line ends. The header becomes that of `arch`.
+pub(crate) fn normal(ptx: &str, arch: Arch) -> String {
     let mut text = String::with_capacity(ptx.len());
     for line in mend_bit_fields(ptx).lines().map(str::trim_end) {
         let words = line.trim_start();
@@ -302,6 +305,8 @@ pub(crate) fn normal(ptx: &str) -> String {
         if words.starts_with(".file") {
             let line = line.replace(r"\\", "/").replace('\\', "/");
             text.push_str(&line.replace("\"./", "\""));
+        } else if let Some(header) = arch.header(words) {
+            text.push_str(&header);
         } else {
             text.push_str(line);
         }
@@ -334,8 +339,14 @@ mod tests {
     #[test]
     fn normal_ptx_names_files_alike_and_has_no_empty_sections() {
         let ptx = "ret; \r\n\t.section\t.debug_loc\t{\t}\n\t.file\t1 \"./kernels/a.cu\"";
-        assert_eq!(normal(ptx), "ret;\n\t.file\t1 \"kernels/a.cu\"\n");
+        assert_eq!(
+            normal(ptx, Arch::OLDEST),
+            "ret;\n\t.file\t1 \"kernels/a.cu\"\n"
+        );
         let windows = "\t.file\t1 \"kernels\\\\a.cu\"\n";
-        assert_eq!(normal(windows), "\t.file\t1 \"kernels/a.cu\"\n");
+        assert_eq!(
+            normal(windows, Arch::OLDEST),
+            "\t.file\t1 \"kernels/a.cu\"\n"
+        );
     }
 }

@@ -124,9 +124,9 @@ pub enum Error {
         /// The version found.
         found: String,
     },
-    /// The CUDA toolkit's NVRTC is older than the GPUs a kernel is for.
+    /// The CUDA toolkit's NVRTC does not compile for the GPUs a kernel is for.
     #[error(
-        "kernels/{name}.cu is for {arch} and newer GPUs, which {compiler} does not know: \
+        "kernels/{name}.cu is for {arch}, which {compiler} does not know: \
          install a newer CUDA toolkit, or clang:  {}",
         clang::install_command()
     )]

@@ -91,7 +91,9 @@ impl Nvrtc {
         // SAFETY: the function writes as many integers as the one above has counted.
         let result = unsafe { (functions.nvrtcGetSupportedArchs)(archs.as_mut_ptr()) };
         let archs = archs.into_iter().flat_map(u32::try_from);
-        let mut archs: Vec<_> = archs.filter(|&sm| sm >= Arch::OLDEST.sm()).collect();
+        let mut archs: Vec<_> = archs
+            .filter(|&sm| Arch::OLDEST.virtual_of(&[sm]).is_some())
+            .collect();
         archs.sort_unstable();
         if archs.is_empty() || results != [SUCCESS; 2] || result != SUCCESS {
             return Err("it compiles for no GPU that runs kernels".into());
@@ -116,8 +118,8 @@ impl Nvrtc {
     /// NVRTC knows. Also returns the compiler's warnings.
     pub fn compile(&self, tree: &Tree, name: &str) -> Result<(String, String), Error> {
         let wanted = Arch::of(name)?;
-        let known = self.archs.iter().find(|&&sm| sm >= wanted.sm());
-        let arch = known.ok_or_else(|| Error::OldNvrtc {
+        let chosen = wanted.virtual_of(&self.archs);
+        let arch = chosen.ok_or_else(|| Error::OldNvrtc {
             compiler: self.name(),
             name: name.to_owned(),
             arch: wanted.name(),

@@ -38,6 +38,7 @@ fn main() -> ExitCode {
     let tests = tests![missing;
         every_name_of_the_header_compiles_to_its_instruction,
         what_newer_gpus_have_compiles_to_its_instruction,
+        what_hopper_has_goes_into_ptx_for_hopper,
         what_newer_gpus_have_is_refused_for_older_ones_and_in_other_sizes,
         clang_points_at_the_mistake,
         ptx_does_not_depend_on_where_the_checkout_lies,
@@ -168,6 +169,29 @@ fn what_newer_gpus_have_compiles_to_its_instruction() {
             "ldmatrix.sync.aligned.m8n8.x2.shared.b16",
         ],
     );
+}
+
+/// clang does not know the GPU: what it makes is for an older one but for the header and what `asm` says.
+fn what_hopper_has_goes_into_ptx_for_hopper() {
+    let text = "#include \"cuda_device.h\"\n\
+                extern \"C\" __global__ void fence(int *x) {\n\
+                #if __CUDA_ARCH__ == 900 && defined(__CUDA_ARCH_FEAT_SM90_ALL)\n\
+                asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");\n\
+                #endif\n\
+                *x = __CUDA_ARCH__;\n}\n";
+    let checkout = with_headers("hopper.sm_90a", text);
+    let output = succeed(build_script(&checkout, "hopper.sm_90a"));
+    assert!(!output.contains("cargo:warning"), "{output}");
+    let ptx = checkout.read("out/hopper.sm_90a.ptx");
+    assert_has(
+        &ptx,
+        &[
+            "\n.version 8.0\n.target sm_90a\n.address_size 64\n",
+            "wgmma.fence.sync.aligned;",
+            ", 900;",
+        ],
+    );
+    assert!(!ptx.contains("sm_86"), "{ptx}");
 }
 
 fn what_newer_gpus_have_is_refused_for_older_ones_and_in_other_sizes() {

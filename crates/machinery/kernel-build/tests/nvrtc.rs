@@ -83,9 +83,22 @@ fn it_compiles_for_the_gpus_that_a_kernel_names_or_says_that_it_is_too_old() {
     assert_has(
         &fail(build("52,75")),
         &[
-            "error: kernels/square.sm_80.cu is for sm_80 and newer GPUs, which NVRTC 13.1",
+            "error: kernels/square.sm_80.cu is for sm_80, which NVRTC 13.1",
             "does not know: install a newer CUDA toolkit, or clang:  ",
         ],
+    );
+}
+
+#[test]
+fn it_compiles_for_hopper_alone_where_a_kernel_asks_for_that() {
+    let checkout = Checkout::new();
+    checkout.write("kernels/square.sm_90a.cu", "#include \"device.h\"\n");
+    let build = |archs| build_script_of(&checkout, "square.sm_90a", archs);
+    succeed(build("75,90,100"));
+    assert_has(&checkout.read("out/square.sm_90a.ptx"), &["compute_90a "]);
+    assert_has(
+        &fail(build("75,100")),
+        &["error: kernels/square.sm_90a.cu is for sm_90a, which NVRTC 13.1"],
     );
 }
 

@@ -99,6 +99,7 @@ const RATES: Rates = Rates {
     double_lanes: 1.0,
     // It has no tensor cores.
     tensor_cycles: 0.0,
+    warpgroup_cycles: 0.0,
     // Guide, "Shared Memory": 16 banks, 32 bits of each in two cycles. A warp's wavefront is one of
     // each half.
     load_store_wavefronts: 0.25,

@@ -90,6 +90,7 @@ const RATES: Rates = Rates {
     double_lanes: 4.0,
     // It has no tensor cores.
     tensor_cycles: 0.0,
+    warpgroup_cycles: 0.0,
     // Guide, "Shared Memory": 32 bits a bank and a cycle.
     load_store_wavefronts: 1.0,
     // M60; guide: "a unified L1/texture cache of 24 KB".

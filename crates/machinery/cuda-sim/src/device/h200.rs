@@ -75,6 +75,8 @@ const RATES: Rates = Rates {
     // rates.cu, "arithmetic", mma: 1.64 to 1.69 cycles with 8 warps or more for all of these; half as
     // deep, 1.11 to 1.14.
     tensor_cycles: 1.68,
+    // 1024 multiply-adds of tf32 in a cycle, the tensor cores' peak (NVIDIA H100 white paper): m16n8k8.
+    warpgroup_cycles: 1.0,
     // rates.cu, "L1 cache", 4 bytes: 1.01 cycles a warp's load of 128 bytes.
     load_store_wavefronts: 1.0,
     // White paper: 256 KB for both.

@@ -22,6 +22,9 @@ pub struct Rates {
     /// matrices that one instruction takes (`mma` m16n8k8 of tf32, m16n8k16 of f16 and bf16); 0 for a
     /// GPU without such tensor cores.
     pub tensor_cycles: f64,
+    /// Cycles that the tensor cores of a multiprocessor take for eight columns of a warp's part of a product
+    /// of a warpgroup (`wgmma` of tf32, f16 and bf16); 0 for a GPU without such products.
+    pub warpgroup_cycles: f64,
     /// Wavefronts that the L1 cache or shared memory of a multiprocessor serves in a cycle. A
     /// wavefront is one pass over all banks: 4 bytes of each.
     pub load_store_wavefronts: f64,

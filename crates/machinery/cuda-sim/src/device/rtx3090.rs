@@ -89,6 +89,8 @@ const RATES: Rates = Rates {
     double_lanes: 2.0,
     // White paper: 35.6 TFLOP/s of tf32, 71 of f16 with sums of 32 bits, dense.
     tensor_cycles: 8.0,
+    // It has no products of warpgroups.
+    warpgroup_cycles: 0.0,
     // A40, `gpu-cache`: 9352 GB/s from the L1 caches of 84 multiprocessors at 1.74 GHz, which is
     // 64 bytes a cycle, half a wavefront.
     load_store_wavefronts: 0.5,

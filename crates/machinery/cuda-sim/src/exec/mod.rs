@@ -32,6 +32,7 @@ pub(crate) mod order;
 pub(crate) mod ordered;
 pub(crate) mod pausing;
 mod printf;
+mod products;
 mod question;
 mod queue;
 #[cfg(test)]

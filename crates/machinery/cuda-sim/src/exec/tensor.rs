@@ -2,8 +2,10 @@
 //! section 9.7.14.5, whose figures say which lane holds which element.
 
 mod bytes;
+mod descriptor;
 mod dot;
 mod usual;
+pub mod warpgroup;
 
 use super::cpu::Cpu;
 use super::fault::FaultKind;
@@ -13,6 +15,7 @@ use crate::lanes::{FULL, LANES};
 pub use bytes::{Byte, ByteShape, floats, whole};
 pub use dot::{Accumulator, Multiplicand};
 use dot::{Dot, Parts};
+use usual::Left;
 
 /// Rows of the first matrix and of the result, columns of the second.
 const ROWS: usize = 16;
@@ -178,7 +181,19 @@ pub fn whole_warp(sm: &Sm) -> Option<FaultKind> {
 /// The product of two matrices plus a third, all in the registers of a warp.
 #[inline(always)]
 fn product(shape: ProductShape, a: &Registers, b: &Registers, c: &Registers) -> Registers {
-    usual::product(shape, a, b, c).unwrap_or_else(|| any_product(shape, a, b, c))
+    product_of(shape, a, &Left::of(shape, a), b, c)
+}
+
+/// The same with what was prepared of the first matrix.
+#[inline(always)]
+fn product_of(
+    shape: ProductShape,
+    a: &Registers,
+    left: &Left,
+    b: &Registers,
+    c: &Registers,
+) -> Registers {
+    usual::product(shape, left, b, c).unwrap_or_else(|| any_product(shape, a, b, c))
 }
 
 /// The same of any numbers, one sum after the other.

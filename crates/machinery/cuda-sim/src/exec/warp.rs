@@ -7,6 +7,7 @@
 
 use super::copies::Copies;
 use super::order::Sleep;
+use super::products::Products;
 use super::question::Question;
 use super::window::Window;
 use std::collections::VecDeque;
@@ -104,6 +105,8 @@ pub struct Warp {
     pub local: Option<Box<[u8]>>,
     /// Copies to shared memory that are on their way.
     pub copies: Copies,
+    /// What it has done about products of its warpgroup.
+    pub products: Products,
     /// The split that stops once all its children have arrived, so that the gang may form again;
     /// [`NOWHERE`] if there is none.
     gathering: u32,
@@ -124,6 +127,7 @@ impl Warp {
             question: Question::default(),
             local: None,
             copies: Copies::new(),
+            products: Products::default(),
             gathering: NOWHERE,
         }
     }
@@ -145,6 +149,7 @@ impl Warp {
         self.question = Question::default();
         self.local = None;
         self.copies.reset();
+        self.products = Products::default();
         self.gathering = NOWHERE;
     }
 

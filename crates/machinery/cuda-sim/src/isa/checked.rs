@@ -21,6 +21,10 @@ pub enum Checked {
     Leave(Leaving),
     /// It waits for asynchronous copies.
     Wait(Waiting),
+    /// It multiplies matrices in shared memory.
+    Product,
+    /// It waits for such products.
+    ProductsAwaited,
     /// The thread ends.
     End,
 }

@@ -16,6 +16,8 @@ pub enum Class {
     Special,
     /// Products of small matrices.
     Tensor,
+    /// Products of matrices that four warps hold together.
+    Warpgroup,
     /// Branches, barriers, calls.
     Control,
     /// Loads, stores and atomics of each space.

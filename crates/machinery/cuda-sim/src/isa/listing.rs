@@ -44,6 +44,8 @@ pub struct BlockInfo {
     pub ptx_instructions: u32,
     /// Floating-point operations of a thread.
     pub operations: u32,
+    /// Columns of products of warpgroups, eight by eight.
+    pub eights: u32,
     /// What has to wait for what in it.
     pub steps: Vec<Step>,
     /// The block whose visits say how often this one is issued, where its instructions are
@@ -70,6 +72,8 @@ pub struct Step {
     /// A load: whoever uses its value waits for memory.
     pub loads: bool,
     pub barrier: bool,
+    /// Eights of columns of a product of a warpgroup.
+    pub eights: u32,
     /// It takes no register: a parameter or a special register is fetched.
     pub first: bool,
     /// Earlier steps of the block that it waits for.

@@ -49,6 +49,8 @@ pub struct Draft {
     pub listed: bool,
     /// How many floating-point operations a thread does in it: a fused multiply-add is two.
     pub operations: u32,
+    /// Eights of columns of a product of a warpgroup.
+    pub eights: u32,
     /// How the alignment of its result follows from that of its sources; none where nothing is
     /// known of it.
     pub arithmetic: Option<Arithmetic>,
@@ -77,6 +79,7 @@ impl Draft {
                 Memory::Shared => (!access.kind.is_load(), false),
                 Memory::Local | Memory::Constant => return None,
             },
+            (None, _) if self.orders == Checked::Product => (false, false),
             (None, Waiting::Groups(_) | Waiting::All) => (true, false),
             (None, Waiting::No | Waiting::Commit) => return None,
         };

@@ -20,6 +20,9 @@ const ACCESS_CYCLES: f64 = 4.0;
 /// Staiger and Scarpazza 2018, "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking").
 const CONSTANT_BEHIND_CYCLES: f64 = 62.0;
 
+/// Parts of a multiprocessor, each with tensor cores and warps of its own.
+const QUARTERS: f64 = 4.0;
+
 /// Cycles from a branch to the instruction it leads to.
 const CONTROL_LATENCY: f64 = 12.0;
 
@@ -128,6 +131,11 @@ fn cycles(run: &FinishedLaunch, sites: &[SiteEstimate], step: &Step, load: f64) 
         Class::Constant if step.loads => rates.latency.constant,
         Class::Special => SPECIAL_LATENCY,
         Class::Tensor => rates.latency.tensor,
+        // Others run meanwhile; who uses the sums waits until the warp's quarter of the multiprocessor has them.
+        Class::Warpgroup => {
+            let own = f64::from(step.eights) * rates.warpgroup_cycles * QUARTERS;
+            own.max(rates.latency.tensor)
+        }
         Class::Control => CONTROL_LATENCY,
         _ if step.first => rates.latency.constant,
         Class::Move => 0.0,

@@ -39,12 +39,12 @@ pub fn parts(run: &FinishedLaunch, sites: &[SiteEstimate], l2_sectors: f64) -> V
         (of(Class::Integer), rates.integer_lanes),
         (special, rates.special_lanes),
         (of(Class::Double), rates.double_lanes),
-        (of(Class::Tensor), warp / rates.tensor_cycles),
     ];
+    let tensor = of(Class::Tensor) * rates.tensor_cycles + eights(run) * rates.warpgroup_cycles;
     let arithmetic = arithmetic
         .map(|(instructions, lanes)| instructions * warp / lanes)
         .into_iter()
-        .fold(0.0, f64::max);
+        .fold(tensor, f64::max);
 
     let mut wavefronts = 0.0;
     let mut atomics = 0.0;
@@ -119,6 +119,14 @@ fn classes(run: &FinishedLaunch) -> [f64; Class::COUNT] {
         }
     }
     classes
+}
+
+/// Eights of columns of all products of warpgroups, once for each warp.
+fn eights(run: &FinishedLaunch) -> f64 {
+    let blocks = run.program.blocks.iter().zip(&run.counts.visits);
+    blocks
+        .map(|(block, visit)| f64::from(block.eights) * visit.warps as f64)
+        .sum()
 }
 
 /// The largest part of the L2 cache that a launch's data may take and still be there for the

@@ -123,7 +123,7 @@ pub fn profile(
             instructions: visit.warps,
             thread_instructions: visit.threads,
             products: match instruction.class {
-                Class::Tensor => visit.warps,
+                Class::Tensor | Class::Warpgroup => visit.warps,
                 _ => 0,
             },
             ..Tally::default()

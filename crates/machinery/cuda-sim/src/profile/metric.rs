@@ -223,7 +223,8 @@ pub const METRICS: &[Metric] = &[
         of: Figure::Accesses(AccessSet::one(AccessClass::CopyWrite), |them| them.issued),
         agreement: Agreement::Equal,
     },
-    // Hardware counts HFMA2.MMA with them, by which the assembler puts constants into registers.
+    // Hardware counts HFMA2.MMA with them, by which the assembler puts constants into registers. `wgmma` counts
+    // here as `mma` does, and in no counter of shared memory: that is not compared with an H200 yet.
     Metric {
         name: "smsp__inst_executed_pipe_tensor_op_hmma.sum",
         plain: "products of matrices",

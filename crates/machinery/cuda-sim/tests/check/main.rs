@@ -10,6 +10,7 @@ mod counts;
 mod device;
 mod init;
 mod memory;
+mod products;
 mod race;
 mod slips;
 mod sync;

@@ -25,9 +25,12 @@ fn message(body: &str, culprit: &str) -> String {
 #[test]
 fn unknown_instructions_name_themselves_and_what_they_need() {
     for (instruction, needs) in [
-        ("wgmma.fence.sync.aligned;", Some(90)),
         (
-            "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%r1, %r2}, %d1, %d2, 1, 1, 1;",
+            "wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {%r1, %r2}, %d1, %d2, 1, 1, 1;",
+            Some(90),
+        ),
+        (
+            "wgmma.mma_async.sp.sync.aligned.m64n8k16.f32.tf32.tf32 {%r1, %r2}, %d1, %d2, 1, 1, 1;",
             Some(90),
         ),
         (

@@ -37,6 +37,7 @@ mod recorded;
 mod spaces;
 mod tensor;
 mod warp;
+mod warpgroup;
 mod watch;
 mod watched;
 mod written;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use crate::harness::{Machine, module_of};
 use crate::params;
+use crate::warpgroup::for_hopper;
 
 /// What `scripts/products.cu` printed.
 const H200: &str = include_str!("products-h200.txt");
@@ -16,7 +17,7 @@ pub const COLUMNS: usize = 8;
 pub const LANES: usize = 32;
 
 /// Bits of a floating-point format, and how many unused ones are below them in a register's part.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub struct Format {
     exponent_bits: u32,
     fraction_bits: u32,
@@ -95,10 +96,11 @@ impl Form {
         [first, second, 4 / packed_result]
     }
 
-    /// A kernel that reads a warp's registers, multiplies, and writes those of the result.
-    fn ptx(&self) -> String {
+    /// A kernel that reads a warp's registers, multiplies, and writes those of the result. Four warps do the same
+    /// where it is `wgmma` that multiplies.
+    fn ptx(&self, warpgroup: bool) -> String {
         let [first, second, result] = self.registers();
-        let mut body = "mov.u32 %r30, %ctaid.x;\n".to_owned();
+        let mut body = "mov.u32 %r30, %ctaid.x; and.b32 %t, %t, 31;\n".to_owned();
         let mut place = |register: usize, base: &str, count: usize, n: usize| {
             let _ = writeln!(
                 body,
@@ -113,18 +115,21 @@ impl Form {
         let b: Vec<String> = (0..second).map(|n| place(8 + n, "b", second, n)).collect();
         let c: Vec<String> = (0..result).map(|n| place(16 + n, "c", result, n)).collect();
         let d: Vec<String> = (0..result).map(|n| format!("%r{}", 24 + n)).collect();
+        let d = if warpgroup { &c } else { &d };
         let [shape, multiplied, added] = self.name.split('.').collect::<Vec<_>>()[..] else {
             panic!("a shape and two types");
         };
-        let _ = writeln!(
-            body,
-            "mma.sync.aligned.{shape}.row.col.{added}.{multiplied}.{multiplied}.{added} \
-             {{{}}}, {{{}}}, {{{}}}, {{{}}};",
-            d.join(", "),
-            a.join(", "),
-            b.join(", "),
-            c.join(", ")
-        );
+        body += &match warpgroup {
+            true => self.in_warpgroup(&a, &b, &c),
+            false => format!(
+                "mma.sync.aligned.{shape}.row.col.{added}.{multiplied}.{multiplied}.{added} \
+                 {{{}}}, {{{}}}, {{{}}}, {{{}}};",
+                d.join(", "),
+                a.join(", "),
+                b.join(", "),
+                c.join(", ")
+            ),
+        };
         let _ = write!(
             body,
             "mad.lo.u32 %r31, %r30, {}, %t; mad.wide.u32 %d1, %r31, 4, %out;",
@@ -134,7 +139,33 @@ impl Form {
             let _ = write!(body, "st.global.b32 [%d1+{}], {register};", 4 * n * LANES);
         }
         let parameters = ".param .u64 p, .param .u64 a, .param .u64 b, .param .u64 c";
-        module_of("", &body).replace(".param .u64 p", parameters)
+        let ptx = module_of("", &body).replace(".param .u64 p", parameters);
+        match warpgroup {
+            true => for_hopper(&ptx),
+            false => ptx,
+        }
+    }
+
+    /// The second matrix goes to shared memory, and `wgmma` multiplies by it.
+    fn in_warpgroup(&self, a: &[String], b: &[String], c: &[String]) -> String {
+        let (deep, ty) = (self.deep, self.name.split('.').nth(1).expect("a type"));
+        let transposed = if deep == 16 { ", 0" } else { "" };
+        format!(
+            // The second 16 bytes of all columns lie behind the first.
+            ".shared .align 128 .b8 tile[256];
+    mov.u64 %d3, tile; mad.wide.u32 %d2, %t, 4, %d3;
+    st.shared.b32 [%d2], {}; st.shared.b32 [%d2+128], {};
+    fence.proxy.async; bar.sync 0;
+    shr.u64 %d3, %d3, 4; or.b64 %d3, %d3, {};
+    wgmma.fence.sync.aligned;
+    wgmma.mma_async.sync.aligned.m64n8k{deep}.f32.{ty}.{ty} {{{}}}, {{{}}}, %d3, 1, 1, 1{transposed};
+    wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;\n",
+            b[0],
+            b[1],
+            (128 >> 4) << 16,
+            c.join(", "),
+            a.join(", "),
+        )
     }
 }
 
@@ -307,7 +338,7 @@ fn registers_of(form: &Form, [a, b, c]: &[Vec<u32>; 3]) -> [Vec<u32>; 3] {
 }
 
 /// A hash of all results' bits.
-fn hash(form: &Form, kind: &Numbers) -> u64 {
+fn hash(form: &Form, kind: &Numbers, warpgroup: bool) -> u64 {
     let mut inputs = [Vec::new(), Vec::new(), Vec::new()];
     for number in 0..PRODUCTS {
         let registers = registers_of(form, &kind.matrices(form, number));
@@ -315,12 +346,14 @@ fn hash(form: &Form, kind: &Numbers) -> u64 {
             input.extend(registers);
         }
     }
-    let mut machine = Machine::new(&form.ptx());
+    let mut machine = Machine::new(&form.ptx(warpgroup));
     let [a, b, c] = inputs.map(|words| machine.buffer(&words));
     let [_, packed] = form.packed();
     let words = 4 / packed * LANES;
     let out = machine.out::<u32>(PRODUCTS * words);
-    machine.run("k", PRODUCTS as u32, LANES as u32, params![out, a, b, c]);
+    let warps = if warpgroup { 4 } else { 1 };
+    let threads = (warps * LANES) as u32;
+    machine.run("k", PRODUCTS as u32, threads, params![out, a, b, c]);
 
     let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
     for d in machine.read::<u32>(out, PRODUCTS * words).chunks(words) {
@@ -348,7 +381,7 @@ fn sums_of_random_matrices_are_those_of_an_h200() {
                 "{} {} = {:016x}",
                 form.name,
                 kind.name,
-                hash(form, kind)
+                hash(form, kind, false)
             );
         }
     }
@@ -356,4 +389,19 @@ fn sums_of_random_matrices_are_those_of_an_h200() {
     assert!(wanted.clone().count() == FORMS.len() * all_numbers().len());
     let wrong: Vec<_> = wanted.zip(found.lines()).filter(|(a, b)| a != b).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// `wgmma` adds up as `mma` does. It takes 32 bytes of each row.
+#[test]
+fn so_are_those_of_a_warpgroup() {
+    let forms = FORMS.iter().filter(|form| form.added == F32);
+    let forms = forms.filter(|form| form.deep * 4 / form.packed()[0] == 32);
+    let mut lines = forms.flat_map(|form| {
+        all_numbers().into_iter().map(move |kind| {
+            let hash = hash(form, &kind, true);
+            format!("{} {} = {hash:016x}", form.name, kind.name)
+        })
+    });
+    let wrong = lines.find(|line| !H200.lines().any(|wanted| wanted == line));
+    assert_eq!(wrong, None);
 }

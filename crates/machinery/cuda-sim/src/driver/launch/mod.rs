@@ -231,9 +231,10 @@ fn fault_code(fault: &FaultKind) -> CudaError {
         FaultKind::StackOverflow { .. } | FaultKind::CallsTooDeep => CudaError::HardwareStackError,
         FaultKind::InvalidCall { .. } => CudaError::InvalidPc,
         FaultKind::Assert { .. } => CudaError::Assert,
-        FaultKind::InvalidBarrier { .. } | FaultKind::WarpIncomplete { .. } => {
-            CudaError::IllegalInstruction
-        }
+        FaultKind::InvalidBarrier { .. }
+        | FaultKind::WarpIncomplete { .. }
+        | FaultKind::WarpgroupIncomplete
+        | FaultKind::Warpgroup(_) => CudaError::IllegalInstruction,
         FaultKind::Timeout { .. } | FaultKind::Interrupted => CudaError::LaunchTimeout,
         // A GPU would hang at a barrier that never opens until its watchdog ends the kernel.
         FaultKind::BarrierNeverOpens { .. } | FaultKind::WarpSyncNeverOpens { .. } => {

@@ -3,6 +3,7 @@
 
 mod access;
 mod meet;
+mod products;
 
 pub use meet::close;
 
@@ -52,6 +53,8 @@ fn of(checked: Checked, cpu: Cpu) -> Option<Handler> {
         Checked::Leave(_) => meet::leave,
         Checked::End => meet::end,
         Checked::Wait(_) => access::wait,
+        Checked::Product => products::product,
+        Checked::ProductsAwaited => products::wait,
     };
     Some(handler)
 }

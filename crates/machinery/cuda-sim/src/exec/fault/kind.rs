@@ -38,6 +38,10 @@ pub enum FaultKind {
     /// An instruction of whole warps (`mma`, `ldmatrix`) in a warp with fewer than 32 threads, or of
     /// which some have ended: which are there.
     WarpIncomplete { alive: u32 },
+    /// An instruction of whole warpgroups (`wgmma`) where some of the 128 threads are not there.
+    WarpgroupIncomplete,
+    /// `wgmma` was used in a way that it cannot be: why.
+    Warpgroup(&'static str),
     /// A barrier number of 16 or more, or a thread count that is no multiple of 32.
     InvalidBarrier { barrier: u32, count: u32 },
     /// A kernel freed what `malloc` in a kernel has not given, or what was freed before.
@@ -109,6 +113,11 @@ impl fmt::Display for FaultKind {
                 "incomplete warp: the instruction takes all 32 threads of a warp, and {} are there: launch blocks of a multiple of 32 threads, and let none end before",
                 alive.count_ones()
             ),
+            FaultKind::WarpgroupIncomplete => f.write_str(
+                "incomplete warpgroup: the instruction takes 128 threads, of four warps from a multiple of four on, \
+                 and not all are there: launch blocks of a multiple of 128 threads, and let none end before",
+            ),
+            FaultKind::Warpgroup(why) => write!(f, "wgmma: {why}"),
             FaultKind::InvalidBarrier { barrier, count } => write!(
                 f,
                 "invalid barrier: number {barrier} (0 to 15 exist) for {count} threads (a multiple of 32)"

@@ -44,6 +44,14 @@ impl Multiplicand {
         }
     }
 
+    /// The signs of the elements in a word.
+    pub(super) const fn signs(self) -> u32 {
+        match self {
+            Multiplicand::Tf32 => 0x8000_0000,
+            Multiplicand::F16 | Multiplicand::Bf16 => 0x8000_8000,
+        }
+    }
+
     /// The lowest bits of an element, which do not count.
     pub(super) const fn unused_bits(self) -> u32 {
         match self {

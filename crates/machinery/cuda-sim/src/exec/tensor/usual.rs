@@ -63,12 +63,47 @@ fn from_f16(bits: u32) -> f32 {
     f32::from_bits(size.to_bits() | (bits & 0x8000) << 16)
 }
 
+/// The elements of a first matrix, as numbers, and their exponents as written.
+pub struct Left {
+    values: [[f32; LANES]; 8],
+    exponents: [[i32; LANES]; 8],
+}
+
+impl Left {
+    #[inline(always)]
+    pub fn of(shape: ProductShape, a: &Registers) -> Left {
+        let packed = shape.packed();
+        let mut left = Left {
+            values: [[0.0; LANES]; 8],
+            exponents: [[0; LANES]; 8],
+        };
+        for part in 0..shape.deep / ACROSS {
+            for lower in 0..2 {
+                let row = &a[part / packed * 2 + lower];
+                for lane in 0..LANES {
+                    let bits = row[lane] >> half(packed, part);
+                    let (value, exponent) = element(shape.multiplicand, bits);
+                    left.values[2 * part + lower][lane] = value;
+                    left.exponents[2 * part + lower][lane] = exponent;
+                }
+            }
+        }
+        left
+    }
+}
+
+/// Bits before the elements of a part, in registers that hold so many elements.
+#[inline(always)]
+fn half(packed: usize, part: usize) -> usize {
+    part % packed * 16
+}
+
 /// The product of two matrices plus a third, as [`super::any_product`]; none where an exponent is
 /// too large or too small, or an element infinite or NaN.
 #[inline(always)]
 pub fn product(
     shape: ProductShape,
-    a: &Registers,
+    left: &Left,
     b: &Registers,
     c: &Registers,
 ) -> Option<Registers> {
@@ -76,19 +111,6 @@ pub fn product(
     // Four elements of each row and column, and as many more in each part that follows.
     let parts = shape.deep / ACROSS;
     let packed = shape.packed();
-    let half = |part: usize| part % packed * 16;
-    let mut left = [[0.0; LANES]; 8];
-    let mut left_exponents = [[0; LANES]; 8];
-    for part in 0..parts {
-        for lower in 0..2 {
-            let row = &a[part / packed * 2 + lower];
-            for lane in 0..LANES {
-                let (value, exponent) = element(shape.multiplicand, row[lane] >> half(part));
-                left[2 * part + lower][lane] = value;
-                left_exponents[2 * part + lower][lane] = exponent;
-            }
-        }
-    }
     let mut right: [Columns<f32>; 16] = [[0.0; COLUMNS]; 16];
     let mut right_exponents: [Columns<i32>; 16] = [[0; COLUMNS]; 16];
     for part in 0..parts {
@@ -99,7 +121,7 @@ pub fn product(
                 words[n] = row[column(n) * ACROSS + k];
             }
             for n in 0..COLUMNS {
-                let (value, exponent) = element(shape.multiplicand, words[n] >> half(part));
+                let (value, exponent) = element(shape.multiplicand, words[n] >> half(packed, part));
                 right[part * ACROSS + k][n] = value;
                 right_exponents[part * ACROSS + k][n] = exponent;
             }
@@ -122,7 +144,7 @@ pub fn product(
             largest[n] = exponent(dot.format, added[n]);
         }
         for k in 0..shape.deep {
-            let exponent = left_exponents[k / ACROSS * 2 + lower][first + k % ACROSS];
+            let exponent = left.exponents[k / ACROSS * 2 + lower][first + k % ACROSS];
             for n in 0..COLUMNS {
                 largest[n] = largest[n].max(exponent + right_exponents[k][n]);
             }
@@ -149,7 +171,7 @@ pub fn product(
             sums[0][n] = unsafe { (added * unit[n]).to_int_unchecked() };
         }
         for k in 0..shape.deep {
-            let value = left[k / ACROSS * 2 + lower][first + k % ACROSS];
+            let value = left.values[k / ACROSS * 2 + lower][first + k % ACROSS];
             for n in 0..COLUMNS {
                 let product = value * right[k][n] * unit[n];
                 // SAFETY: likewise, and less than 2 to the 28: two numbers below 2 are below 4.

@@ -68,6 +68,7 @@ pub fn of(drafts: &[Draft], roles: &[Role], slot: usize) -> Vec<Step> {
             slot: access.filter(|_| counted).map(|_| next),
             loads: access.is_some_and(|access| access.kind != AccessKind::Store),
             barrier: draft.barrier,
+            eights: draft.eights,
             first: draft.uses.is_empty() && !draft.defs.is_empty(),
             after,
         });

@@ -4,6 +4,7 @@ use super::Lowering;
 use super::operands::form_of;
 use crate::exec::control::BarrierKind;
 use crate::exec::sm::{Handler, Handlers};
+use crate::exec::tensor::warpgroup;
 use crate::exec::{control, ordered, together};
 use crate::isa::Class;
 use crate::isa::checked::{Aligned, Checked, FenceFor, Meeting};
@@ -75,6 +76,9 @@ impl<'a> Lowering<'_, 'a> {
             together: Some(together::exit),
             repeats: false,
         };
+        if self.has_products {
+            self.draft(warpgroup::end, Class::Move, &[], &[]);
+        }
         self.draft_run(run, Class::Control, &[], &[]);
         self.last().flow = Flow::Exit;
     }
@@ -122,6 +126,15 @@ impl<'a> Lowering<'_, 'a> {
             false => FenceFor::Device,
         });
         Ok(())
+    }
+
+    /// `fence.proxy.async`: puts a thread's own accesses in order with those of `wgmma` and its like. Here all go
+    /// to the one memory in their order, so that there is nothing to do; and it orders nothing between threads.
+    pub fn fence_proxy(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        match (&instruction.modifiers[2..], &instruction.operands[..]) {
+            ([] | ["global" | "shared::cta" | "shared::cluster"], []) => self.nothing(),
+            _ => Err(self.unknown(instruction)),
+        }
     }
 
     /// `ret`

@@ -43,6 +43,7 @@ impl<'a> Lowering<'_, 'a> {
             waiting: Waiting::No,
             listed: false,
             operations: 0,
+            eights: 0,
             arithmetic: None,
             leads: std::mem::take(&mut self.begins),
             ptx_line: self.line,

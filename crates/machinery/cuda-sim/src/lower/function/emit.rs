@@ -180,6 +180,7 @@ impl Lowering<'_, '_> {
             info.classes[draft.class as usize] += 1;
             info.ptx_instructions += u32::from(draft.leads);
             info.operations += draft.operations;
+            info.eights += draft.eights;
         }
         info.issued_by = plan.issued_by[block].map(|other| plan.first_block + other);
         let slots = self.program.listing.sites.slots();

@@ -20,6 +20,7 @@ mod special;
 mod statements;
 mod sync;
 mod tensor;
+mod warpgroup;
 
 pub use signature::{Signatures, signatures};
 
@@ -46,7 +47,7 @@ pub struct Lowering<'m, 'a> {
     function: &'m ast::Function<'a>,
     /// The module's `.version` and `.target`.
     version: (u32, u32),
-    sm: u32,
+    target: ast::Target<'a>,
     cpu: Cpu,
     /// The innermost is the last: the reader allows no deeper nesting than 64.
     scopes: Vec<Scope<'a>>,
@@ -84,6 +85,8 @@ pub struct Lowering<'m, 'a> {
     volatile: bool,
     /// Reads the clock.
     reads_clock: bool,
+    /// Has products of warpgroups.
+    has_products: bool,
     /// Where atomics on device memory put the old value: if it is read, order shows.
     old_values: HashSet<Register>,
     /// Registers that get the address of an array in shared memory.
@@ -109,7 +112,7 @@ pub fn lower<'a>(
         layout,
         function,
         version: module.version,
-        sm: module.target.sm,
+        target: module.target,
         cpu,
         scopes: vec![Scope::default()],
         registers: Vec::new(),
@@ -136,6 +139,7 @@ pub fn lower<'a>(
         ordered: false,
         volatile: false,
         reads_clock: false,
+        has_products: false,
         old_values: HashSet::new(),
         arrays: HashMap::new(),
         line: function.line,
@@ -143,6 +147,10 @@ pub fn lower<'a>(
         begins: false,
     };
     lowering.targets = statements::targets(function.body.iter().flatten());
+    lowering.has_products = function
+        .body
+        .as_ref()
+        .is_some_and(|body| statements::have(body, "wgmma"));
     lowering.begin_block_here();
     lowering.formals(device)?;
     if !function.entry {

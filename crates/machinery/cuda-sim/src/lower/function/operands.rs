@@ -296,7 +296,7 @@ impl<'a> Lowering<'_, 'a> {
             line: self.line,
             instruction: written(instruction),
             needs: instructions::capability(instruction.mnemonic, &instruction.modifiers)
-                .filter(|&sm| self.sm < sm),
+                .filter(|&sm| self.target.sm < sm),
         }
     }
 }

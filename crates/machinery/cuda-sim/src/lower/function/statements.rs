@@ -40,6 +40,15 @@ pub fn targets<'s, 'a: 's>(
     found
 }
 
+/// Whether any of the instructions has this mnemonic.
+pub fn have(statements: &[Statement], mnemonic: &str) -> bool {
+    statements.iter().any(|statement| match statement {
+        Statement::Instruction(instruction) => instruction.mnemonic == mnemonic,
+        Statement::Block(inner) => have(inner, mnemonic),
+        _ => false,
+    })
+}
+
 impl<'a> Lowering<'_, 'a> {
     pub fn statement(&mut self, statement: &Statement<'a>) -> Result<(), LoadError> {
         match statement {
@@ -224,8 +233,17 @@ impl<'a> Lowering<'_, 'a> {
         }
         let needs = entry.needs_of(&instruction.modifiers);
         let written = written(instruction);
-        if self.sm < needs.sm {
-            let (sm, own) = (needs.sm, self.sm);
+        let own = self.target;
+        if let Some(only) = entry.only
+            && own.name != only
+        {
+            return Err(self.error(format!(
+                "`{written}` needs `.target {only}`, and no other, and the module's is {}",
+                own.name
+            )));
+        }
+        if own.sm < needs.sm {
+            let (sm, own) = (needs.sm, own.sm);
             return Err(self.error(format!(
                 "`{written}` needs `.target sm_{sm}` or newer, and the module's is sm_{own}"
             )));

@@ -21,6 +21,8 @@ pub struct Entry {
     /// Modules for an older GPU or of an older PTX version are refused, as an assembler refuses them.
     /// Most entries do not ask for that, so that modules keep loading that always have.
     pub refuses_older: bool,
+    /// The one `.target` whose modules may have it; any that is new enough where none.
+    pub only: Option<&'static str>,
     pub guarded: Guarded,
     /// Nothing comes after it in its basic block.
     pub ends_block: bool,
@@ -116,6 +118,7 @@ const fn entry(name: &'static str, needs: Needs, how: How) -> Entry {
         needs,
         also_needs: None,
         refuses_older: false,
+        only: None,
         guarded: Guarded::Lanes,
         ends_block: false,
         operations: 0,
@@ -136,6 +139,12 @@ impl Entry {
     pub const fn refuses_older(mut self) -> Entry {
         self.refuses_older = true;
         self
+    }
+
+    /// Modules for any other target are refused.
+    pub const fn only_for(mut self, target: &'static str) -> Entry {
+        self.only = Some(target);
+        self.refuses_older()
     }
 
     pub const fn guarded(mut self, guarded: Guarded) -> Entry {

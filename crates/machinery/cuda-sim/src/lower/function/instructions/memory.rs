@@ -19,6 +19,10 @@ pub const ENTRIES: &[Entry] = &[
     lowered("cvta", ptx(2, 0).sm(20), |l, i| l.cvta(i)),
     lowered("isspacep", ptx(2, 0).sm(20), |l, i| l.isspacep(i)),
     lowered("fence", ptx(6, 0).sm(70), |l, i| l.fence(i)),
+    lowered("fence.proxy.async", ptx(8, 0).sm(90), |l, i| {
+        l.fence_proxy(i)
+    })
+    .refuses_older(),
     lowered("membar", ptx(1, 4), |l, i| l.fence(i)),
     // Textures and surfaces, through a handle in a register, as compilers pass it.
     lowered("tex", ptx(3, 1).sm(20), |l, i| l.texture(i)),

@@ -29,7 +29,6 @@ pub const ENTRIES: &[Entry] = &[
     not_simulated("movmatrix", ptx(7, 8).sm(75)),
     not_simulated("setmaxnreg", ptx(8, 0).sm(90)),
     not_simulated("tcgen05", ptx(8, 6).sm(100)),
-    not_simulated("wgmma", ptx(8, 0).sm(90)),
     // Memory.
     not_simulated("cp.async.bulk", ptx(8, 0).sm(90)),
     not_simulated("cp.reduce", ptx(8, 0).sm(90)),

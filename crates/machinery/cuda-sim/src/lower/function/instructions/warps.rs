@@ -3,6 +3,10 @@
 use super::entry::Guarded::Around;
 use super::entry::{Entry, Needs, lowered, not_simulated, ptx};
 
+/// What products of warpgroups need.
+const HOPPER: Needs = ptx(8, 0).sm(90);
+const HOPPER_ALONE: &str = "sm_90a";
+
 pub const ENTRIES: &[Entry] = &[
     lowered("bar", ptx(1, 0), |l, i| l.aligned_barrier(i)).guarded(Around),
     lowered("barrier", ptx(6, 0).sm(30), |l, i| l.barrier(i)).guarded(Around),
@@ -31,6 +35,19 @@ pub const ENTRIES: &[Entry] = &[
         .guarded(Around)
         .also_needs(product)
         .refuses_older(),
+    lowered("wgmma.fence", HOPPER, |l, i| l.order_products(i))
+        .guarded(Around)
+        .only_for(HOPPER_ALONE),
+    lowered("wgmma.commit_group", HOPPER, |l, i| l.order_products(i))
+        .guarded(Around)
+        .only_for(HOPPER_ALONE),
+    lowered("wgmma.wait_group", HOPPER, |l, i| l.order_products(i))
+        .guarded(Around)
+        .only_for(HOPPER_ALONE),
+    lowered("wgmma.mma_async", HOPPER, |l, i| l.multiply_in_warpgroup(i))
+        .guarded(Around)
+        .only_for(HOPPER_ALONE),
+    not_simulated("wgmma.mma_async.sp", ptx(8, 2).sm(90)),
     not_simulated("mma.sp", ptx(7, 1).sm(80)).also_needs(product),
     not_simulated("wmma", ptx(6, 0).sm(70)).also_needs(product),
 ];

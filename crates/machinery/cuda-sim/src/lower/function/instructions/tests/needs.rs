@@ -86,6 +86,12 @@ fn versions_and_capabilities_are_those_of_the_pages() {
             ptx(7, 0).sm(80),
         ),
         ("mbarrier.try_wait.parity.shared.b64", ptx(7, 8).sm(90)),
+        ("fence.proxy.async.shared::cta", ptx(8, 0).sm(90)),
+        (
+            "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32",
+            ptx(8, 0).sm(90),
+        ),
+        ("wgmma.wait_group.sync.aligned", ptx(8, 0).sm(90)),
     ] {
         assert_eq!(needs(instruction), needed, "{instruction}");
     }
@@ -98,6 +104,7 @@ fn modules_for_older_gpus_are_refused_for_these_instructions_alone() {
     let wanted = [
         "cp.async",
         "cp.async.mbarrier",
+        "fence.proxy.async",
         "griddepcontrol",
         "ldmatrix",
         "mbarrier",
@@ -106,6 +113,10 @@ fn modules_for_older_gpus_are_refused_for_these_instructions_alone() {
         "mbarrier.try_wait",
         "mma",
         "stmatrix",
+        "wgmma.commit_group",
+        "wgmma.fence",
+        "wgmma.mma_async",
+        "wgmma.wait_group",
     ];
     assert_eq!(names, wanted);
 }
@@ -121,6 +132,8 @@ fn the_longest_name_that_an_instruction_begins_with_is_its_entry() {
         ("cp.asynchronous", None),
         ("mma.sp.sync", Some("mma.sp")),
         ("mma.sync.sp", Some("mma")),
+        ("wgmma.mma_async.sp.sync", Some("wgmma.mma_async.sp")),
+        ("wgmma.mma_async.sync", Some("wgmma.mma_async")),
         ("barrier.sync", Some("barrier")),
         ("vadd2.s32", Some("vadd2")),
         ("ad.s32", None),

@@ -1,0 +1,148 @@
+//! Products of warpgroups. Source: PTX ISA, section "Asynchronous warpgroup level matrix instructions"
+//! (`wgmma`).
+
+use super::Lowering;
+use super::operands::written;
+use crate::exec::tensor::Multiplicand;
+use crate::exec::tensor::warpgroup::{self, Form, MOST_COLUMNS};
+use crate::isa::Class;
+use crate::isa::checked::Checked;
+use crate::lower::error::LoadError;
+use crate::lower::register::Register;
+use crate::ptx::ast::{Immediate, Instruction, Operand, Type};
+
+impl<'a> Lowering<'_, 'a> {
+    /// `wgmma.fence`, `wgmma.commit_group`, `wgmma.wait_group`
+    pub fn order_products(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        match (&instruction.modifiers[..], &instruction.operands[..]) {
+            (["fence", "sync", "aligned"], []) => {
+                self.draft(warpgroup::fence, Class::Control, &[], &[]);
+            }
+            (["commit_group", "sync", "aligned"], []) => {
+                self.draft(warpgroup::commit, Class::Control, &[], &[]);
+            }
+            (["wait_group", "sync", "aligned"], [Operand::Immediate(Immediate::Int(groups))])
+                if let Ok(groups) = u32::try_from(*groups) =>
+            {
+                self.draft(warpgroup::wait, Class::Control, &[], &[]);
+                self.last().x = groups;
+                self.last().orders = Checked::ProductsAwaited;
+            }
+            (["wait_group", "sync", "aligned"], _) => {
+                return Err(self.error("`wgmma.wait_group` takes a number of groups, a literal"));
+            }
+            ([_, "sync", "aligned"], _) => {
+                let written = written(instruction);
+                return Err(self.error(format!("`{written}` takes no operands")));
+            }
+            _ => return Err(self.unknown(instruction)),
+        }
+        Ok(())
+    }
+
+    /// `wgmma.mma_async.sync.aligned.m64nNkK.f32.A.B`
+    pub fn multiply_in_warpgroup(
+        &mut self,
+        instruction: &Instruction<'a>,
+    ) -> Result<(), LoadError> {
+        let (shape, ty) = match instruction.modifiers[..] {
+            ["mma_async", "sync", "aligned", shape, "f32", a, b] if a == b => (shape, a),
+            _ => return Err(self.unknown(instruction)),
+        };
+        let (multiplicand, deep) = match ty {
+            "tf32" => (Multiplicand::Tf32, "k8"),
+            "f16" => (Multiplicand::F16, "k16"),
+            "bf16" => (Multiplicand::Bf16, "k16"),
+            _ => return Err(self.unknown(instruction)),
+        };
+        let columns = shape.strip_prefix("m64n");
+        let columns = columns.and_then(|rest| rest.strip_suffix(deep));
+        let eights = match columns.map(str::parse::<usize>) {
+            Some(Ok(columns)) if (8..=MOST_COLUMNS).contains(&columns) && columns % 8 == 0 => {
+                columns / 8
+            }
+            _ => {
+                return Err(self.error(format!(
+                    "`wgmma` of {ty} is m64nN{deep}, with N a multiple of 8 up to {MOST_COLUMNS}: there is no `{shape}`"
+                )));
+            }
+        };
+        let [d, a, second, adds, scales @ ..] = &instruction.operands[..] else {
+            return Err(self.wrong_operands(instruction));
+        };
+        let shared = !matches!(a, Operand::Vector(_));
+        let (signs, transposed) = match (scales, multiplicand, shared) {
+            ([a, b], Multiplicand::Tf32, _) => ([a, b], [None, None]),
+            ([a, b, second], Multiplicand::F16 | Multiplicand::Bf16, false) => {
+                ([a, b], [None, Some(second)])
+            }
+            ([a, b, first, second], Multiplicand::F16 | Multiplicand::Bf16, true) => {
+                ([a, b], [Some(first), Some(second)])
+            }
+            _ => return Err(self.wrong_operands(instruction)),
+        };
+        let is_minus = |operand: &Operand<'a>| self.one_of(operand, [1, -1]);
+        let is_transposed = |operand: Option<&Operand<'a>>| match operand {
+            Some(operand) => self.one_of(operand, [0, 1]),
+            None => Ok(false),
+        };
+        let form = Form {
+            eights,
+            shared,
+            // Two signs undo each other.
+            negated: is_minus(signs[0])? != is_minus(signs[1])?,
+            transposed: [is_transposed(transposed[0])?, is_transposed(transposed[1])?],
+        };
+        let mut defs: Vec<Register> = Vec::new();
+        for part in self.parts(d, 4 * eights)? {
+            defs.push(self.destination(&part, Type::F32)?);
+        }
+        let mut uses = defs.clone();
+        if shared {
+            uses.push(self.source(a, Type::B64)?);
+        } else {
+            for part in self.parts(a, 4)? {
+                uses.push(self.source(&part, Type::B32)?);
+            }
+        }
+        uses.push(self.source(second, Type::B64)?);
+        if matches!(adds, Operand::Immediate(_)) {
+            self.one_of(adds, [0, 1])?;
+        }
+        uses.push(self.source(adds, Type::Pred)?);
+        self.draft(
+            warpgroup::handler(self.cpu, multiplicand),
+            Class::Warpgroup,
+            &defs,
+            &uses,
+        );
+        let draft = self.last();
+        // The result is written where the sum before it is read.
+        draft.operands = uses;
+        draft.orders = Checked::Product;
+        draft.listed = true;
+        draft.x = form.packed();
+        draft.eights = eights as u32;
+        draft.operations = form.operations(multiplicand);
+        Ok(())
+    }
+
+    /// Which of two numbers a literal is: whether it is the second.
+    fn one_of(&self, operand: &Operand<'a>, [first, second]: [i64; 2]) -> Result<bool, LoadError> {
+        match operand {
+            Operand::Immediate(Immediate::Int(value)) if *value == first => Ok(false),
+            Operand::Immediate(Immediate::Int(value)) if *value == second => Ok(true),
+            _ => Err(self.error(format!(
+                "behind the matrices of a `wgmma` stand literals: here {first} or {second}"
+            ))),
+        }
+    }
+
+    fn wrong_operands(&self, instruction: &Instruction) -> LoadError {
+        let written = written(instruction);
+        self.error(format!(
+            "`{written}` takes the result, two matrices, a predicate, two signs, and of 16-bit elements a \
+             transposition for each matrix in shared memory"
+        ))
+    }
+}

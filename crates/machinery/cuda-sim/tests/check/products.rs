@@ -1,0 +1,82 @@
+//! What `wgmma` reads of shared memory: unwritten, or with nothing that orders it with who writes.
+
+use crate::{assert_one, assert_silent, found_in, kernel_of, only};
+use cuda_sim::check::Severity::Error;
+use cuda_sim::check::{Finding, FindingKind};
+
+/// A warpgroup that fills the second matrix, 8 rows of 32 bytes, and multiplies by it; `%own` is where each
+/// thread with `%p1` writes its word.
+fn product(fill: &str, between: &str, after: &str) -> (Vec<Finding>, String) {
+    let body = format!(
+        ".shared .align 1024 .b32 tile[64];
+        .reg .f32 %f<4>;
+        .reg .b64 %own;
+        mov.u64 %d1, tile;
+        mad.wide.u32 %own, %t, 4, %d1;
+        mov.u32 %r1, 0; mov.u32 %r2, 0; mov.u32 %r3, 0; mov.u32 %r4, 0;
+        setp.lt.u32 %p1, %t, 64;
+        {fill}
+        {between}
+        // Rows of 16 bytes, of which the second half of all lies 128 bytes behind the first.
+        mov.u64 %d2, {};
+        wgmma.fence.sync.aligned;
+        wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {{%f0, %f1, %f2, %f3}}, {{%r1, %r2, %r3, %r4}}, %d2, 0, 1, 1; // product
+        wgmma.commit_group.sync.aligned;
+        {after}
+        st.global.f32 [%mine], %f0;",
+        8u64 << 16 | 16 << 32,
+    );
+    let ptx = kernel_of(&body);
+    let ptx = ptx.replace(".version 7.0", ".version 8.0");
+    found_in(&ptx.replace("sm_80", "sm_90a"), 128)
+}
+
+const FILL: &str = "@%p1 st.shared.u32 [%own], %t;";
+const BARRIER: &str = "fence.proxy.async; bar.sync 0;";
+const WAIT: &str = "wgmma.wait_group.sync.aligned 0;";
+
+/// With the mark that findings are looked for by at the product.
+fn at_the_product((findings, ptx): (Vec<Finding>, String)) -> (Vec<Finding>, String) {
+    (findings, ptx.replace("// product", "// here"))
+}
+
+#[test]
+fn a_kernel_that_waits_is_passed_over() {
+    assert_silent(product(FILL, BARRIER, WAIT));
+    let next = format!("{WAIT} bar.sync 0; {FILL}");
+    assert_silent(product(FILL, BARRIER, &next));
+}
+
+#[test]
+fn a_matrix_that_is_not_written() {
+    let half = FILL.replace("%p1", "%p2");
+    let half = format!("setp.lt.u32 %p2, %t, 32; {half}");
+    for fill in ["", &half] {
+        let unwritten = only(product(fill, BARRIER, WAIT), FindingKind::UnwrittenShared);
+        let (first, count) = if fill.is_empty() { (0, 64) } else { (1, 32) };
+        assert_one(
+            at_the_product(unwritten),
+            FindingKind::UnwrittenShared,
+            Error,
+            first,
+            count,
+        );
+    }
+}
+
+#[test]
+fn a_matrix_that_others_may_be_writing() {
+    let (findings, _) = only(product(FILL, "", WAIT), FindingKind::ReadAfterWrite);
+    assert!(!findings.is_empty());
+}
+
+#[test]
+fn a_matrix_that_is_written_before_the_product_is_waited_for() {
+    let early = format!("bar.sync 0; {FILL} {WAIT}");
+    let (findings, _) = product(FILL, BARRIER, &early);
+    let kinds: Vec<FindingKind> = findings.iter().map(|finding| finding.kind).collect();
+    assert!(kinds.contains(&FindingKind::ReadAfterWrite), "{kinds:?}");
+    // Only of the newest group nothing is known then.
+    let others = "wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 1; bar.sync 0;";
+    assert_silent(product(FILL, BARRIER, &format!("{others} {FILL}")));
+}
