@@ -1,4 +1,4 @@
-// Rung 8: tensor cores, which multiply small matrices of a warp in one instruction.
+// Rung 9: tensor cores, which multiply small matrices of a warp in one instruction.
 //
 // An `mma` multiplies 16x8 elements of A by 8x8 of B, 1024 multiply-adds where a warp's `fmaf`
 // does 32, and shared memory and registers are asked for far fewer numbers. It takes factors in
