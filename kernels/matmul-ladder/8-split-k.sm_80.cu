@@ -244,7 +244,7 @@ struct SplitTile {
         __syncthreads();
         if (threadIdx.x == 0) {
             last = atomicAdd(done, 1) == gridDim.z - 1;
-            if (last) *done = 0;
+            if (last) atomicExch(done, 0);
             __threadfence();
         }
         __syncthreads();

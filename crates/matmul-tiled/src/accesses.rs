@@ -61,13 +61,19 @@ pub fn formula(product: &ProductFlags, tile: Option<Tile>) -> u64 {
             let row = |elements: u64| elements / 4 + elements % 4;
             m * row(n) * across + n * row(p) * down + m * row(p)
         }
-        Moves::Copies => {
+        Moves::Copies { stored } => {
             let step = u64::from(tile.depth) * u64::from(tile.rows + tile.cols / 4);
-            down * across * tile.steps(product) * step + m * p
+            let stored = u64::from(stored);
+            down * across * tile.steps(product) * step + m * (p / stored + p % stored)
         }
         Moves::CopiesOfFours => {
             let (a_row, b_row) = (n.div_ceil(4), p.div_ceil(4));
             m * a_row * across + n * b_row * down + m * (p / 4 + p % 4)
+        }
+        Moves::CopiesAhead => {
+            let step = u64::from(tile.depth / 4) * u64::from(tile.rows + tile.cols);
+            let steps = tile.steps(product).next_multiple_of(2) + 2;
+            down * across * steps * step + m * (p / 2 + p % 2)
         }
     }
 }
@@ -157,6 +163,18 @@ mod tests {
         // Two tiles down, three across, five steps each.
         let wanted = 2 * 3 * 5 * step + 129 * 257;
         assert_eq!(formula(&product(129, 65, 257), tile), wanted);
+    }
+
+    #[test]
+    fn tiles_are_copied_ahead_past_the_end_too() {
+        let tile = named("warpgroups").tile;
+        let step = 8 * (256 + 128);
+        // One step: two are multiplied, and four copied.
+        assert_eq!(formula(&product(1, 1, 1), tile), 4 * step + 1);
+        assert_eq!(formula(&product(1, 64, 2), tile), 4 * step + 1);
+        // Two tiles down, three across, five steps each, and rows stored by twos and one.
+        let wanted = 2 * 3 * 8 * step + 257 * (128 + 1);
+        assert_eq!(formula(&product(257, 150, 257), tile), wanted);
     }
 
     #[test]

@@ -1,12 +1,11 @@
 //! What goes beyond the note: what the hardware allows, and the rungs up to there.
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use chapter::limit::Fp32;
 use chapter::{Chapter, Entry, Limit, shared};
 use common::error::note;
+use common::module;
 use common::verify::{POISON, compare, within_ulps};
-use common::{launch, module};
-use cust::function::{BlockSize, GridSize};
 use cust::launch;
 use matmul_pitched::flags::ProductFlags;
 use matmul_pitched::{Matrix, PitchedBuffer, matrix};
@@ -14,7 +13,7 @@ use matmul_pitched::{Matrix, PitchedBuffer, matrix};
 use crate::accesses::Accesses;
 use crate::cublas::{self, Math};
 use crate::flags::Flags;
-use crate::shares::Shares;
+use crate::plan::{self, Between, Plan};
 use crate::tf32;
 use crate::variant::Variant;
 
@@ -65,22 +64,14 @@ pub fn run(
     let (n, p) = (product.n as usize, product.p as usize);
     let mut matrices = allocate(product, host_a, host_b)?;
     let mut host_c = vec![0.0; expected.len()];
-    let in_tf32 = rungs.iter().any(|variant| variant.tf32);
-    let expected_in_tf32 = in_tf32.then(|| tf32::product(host_a, host_b, n, p));
 
     let stream = &gpu.stream;
     for variant in rungs {
-        let module = module::load(variant.ptx)?;
-        let kernel = module
-            .get_function(variant.kernel)
-            .with_context(|| format!("cannot find the kernel {}", variant.kernel))?;
-        let bytes = variant.shared_bytes;
-        shared::allow_shared(&kernel, bytes).context(variant.name)?;
-        let shares = Shares::new(gpu, &kernel, variant, product)?;
-        let (grid, block) = grid(chapter, flags, variant)?;
-        let grid = shares.as_ref().map_or(grid, Shares::grid);
+        let launched = plan::launched(chapter, flags, variant)?;
+        let module = module::load(launched.ptx)?;
+        let plan = Plan::new(chapter, flags, launched, &module)?;
         // What tensor cores are measured against: right before, for the same reason as below.
-        let library = match variant.tf32 && flags.common.is_timed() {
+        let library = match variant.tf32.is_some() && flags.common.is_timed() {
             true => cublas::find(gpu),
             false => None,
         };
@@ -91,15 +82,22 @@ pub fn run(
         c.set_8(POISON)?;
         let (matrix_a, matrix_b) = (Matrix::from(&*a), Matrix::from(&*b));
         let matrix_c = Matrix::from(&*c);
+        let Plan {
+            kernel,
+            grid,
+            block,
+            bytes,
+            ..
+        } = &plan;
         // SAFETY: these are the kernel's arguments, and each is an allocation with as many rows and
         // columns, or parts and flags, as it says. The block is the kernel's own.
         let launch = || unsafe {
-            match &shares {
+            match &plan.between {
                 None => launch!(
-                    kernel<<<grid, block, bytes, stream>>>(matrix_a, matrix_b, matrix_c)
+                    kernel<<<*grid, *block, *bytes, stream>>>(matrix_a, matrix_b, matrix_c)
                 ),
-                Some(Shares { parts, ready, .. }) => launch!(
-                    kernel<<<grid, block, bytes, stream>>>(
+                Some(Between { parts, ready, .. }) => launch!(
+                    kernel<<<*grid, *block, *bytes, stream>>>(
                         matrix_a, matrix_b, matrix_c, parts.as_device_ptr(), ready.as_device_ptr()
                     )
                 ),
@@ -107,28 +105,33 @@ pub fn run(
         };
         let measured = match variant.tf32 {
             // Tensor cores at full speed draw more power than the GPU may for long.
-            true => chapter.paced(variant.kernel, launch),
-            false => chapter.measure(variant.kernel, launch),
+            Some(_) => chapter.paced(variant.kernel, launch),
+            None => chapter.measure(variant.kernel, launch),
         }?;
 
-        // Bit by bit: all add up in one order. Only tensor cores have their own, and a reference of
-        // theirs.
+        // Bit by bit: all add up in one order, or in that of the parts. Only tensor cores have
+        // their own, and a reference of theirs.
         c.copy_3d_to(&mut host_c, p)?;
         let place = |index| matrix::place(index, p);
-        let verdict = match expected_in_tf32.as_ref().filter(|_| variant.tf32) {
-            Some(expected) => tf32::compare(&host_c, expected).verdict(place),
-            None => compare(&host_c, expected, within_ulps(0)).verdict(place),
+        let exactly = |expected: &[f32]| compare(&host_c, expected, within_ulps(0)).verdict(place);
+        let verdict = match (variant.tf32, plan.split) {
+            (Some(of_a), _) => {
+                let expected = tf32::product(host_a, host_b, n, p, of_a);
+                tf32::compare(&host_c, &expected).verdict(place)
+            }
+            (None, Some(split)) if split.parts > 1 => exactly(&split.product(host_a, host_b, n, p)),
+            _ => exactly(expected),
         };
         let entry = Entry::new(variant.name, measured, verdict).with(|measured| {
-            let accesses = Accesses::of(product, variant.tile, measured);
-            match &shares {
-                Some(Shares { cut, tile, .. }) => accesses.handing_on(*tile, cut.cut_tiles()),
-                None => accesses,
+            let accesses = Accesses::of(product, plan.tile, measured);
+            match (&plan.between, plan.tile) {
+                (Some(between), Some(tile)) => accesses.handing_on(tile, between.tiles),
+                _ => accesses,
             }
         });
-        chapter.add(match variant.tf32 {
-            true => entry.limit(cublas),
-            false => entry,
+        chapter.add(match cublas {
+            Some(_) => entry.limit(cublas),
+            None => entry,
         });
     }
     Ok(())
@@ -147,22 +150,6 @@ fn allocate(
     a.copy_2d_from(host_a, n)?;
     b.copy_2d_from(host_b, p)?;
     Ok([a, b, c])
-}
-
-/// Blocks that cover C, each with the part of it that it computes.
-///
-/// # Errors
-///
-/// Where the device does not take them.
-pub fn grid(chapter: &Chapter, flags: &Flags, variant: &Variant) -> Result<(GridSize, BlockSize)> {
-    let device = &chapter.gpu.device;
-    let (width, height) = (flags.product.p, flags.product.m);
-    let area = variant.area(flags.block);
-    let grid = match variant.threads {
-        None => launch::grid_2d(device, width, height, area),
-        Some(threads) => launch::tiles_2d(device, width.into(), height.into(), area, threads),
-    };
-    grid.context(variant.name)
 }
 
 /// Whether a GPU that gives a block so much shared memory runs a kernel; where not, says so on

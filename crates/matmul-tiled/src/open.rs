@@ -5,7 +5,7 @@ use anyhow::Result;
 use chapter::{Chapter, memory, shared};
 
 use crate::flags::Flags;
-use crate::ladder;
+use crate::{ladder, plan};
 
 /// What is printed under the table.
 const WORDS: &str = "\
@@ -26,7 +26,7 @@ impl Flags {
         let shared_limit = shared::shared_limit(&chapter.gpu.device)?;
         for variant in self.variants() {
             if variant.runs_on(&chapter.gpu.info) && ladder::fits(variant, shared_limit) {
-                ladder::grid(&chapter, self, variant)?;
+                plan::grid(&chapter, self, variant)?;
             }
         }
         memory::require(&chapter.gpu, "this product", self.product.memory_need())?;

@@ -1,14 +1,8 @@
 //! Even shares of the work: what the rung of that name is launched with.
 
-use anyhow::{Context as _, Result};
-use chapter::shared;
-use common::gpu::Gpu;
-use cust::function::{BlockSize, Function, GridSize};
-use cust::memory::DeviceBuffer;
 use matmul_pitched::flags::ProductFlags;
 
 use crate::tile::Tile;
-use crate::variant::Variant;
 
 /// The work of a product, cut into equal pieces.
 ///
@@ -42,55 +36,6 @@ impl Cut {
         // them are less than 2^60 (matrices that fit into a memory); blocks are less than 2^20.
         let ends = (1..shares).map(|share| tiles * steps * share / shares);
         ends.filter(|end| end % steps != 0).count() as u64
-    }
-}
-
-/// A cut, and what goes from block to block, in the GPU's memory.
-pub struct Shares {
-    /// How the work is cut.
-    pub cut: Cut,
-    /// What is cut.
-    pub tile: Tile,
-    /// A tile of C a block, for the one that it begins and does not finish.
-    pub parts: DeviceBuffer<f32>,
-    /// A flag a block: whether its part is there. All are down before a launch, and after it.
-    pub ready: DeviceBuffer<u32>,
-}
-
-impl Shares {
-    /// As many as blocks run at once on this GPU; `None` for kernels whose blocks compute a tile
-    /// each.
-    ///
-    /// # Errors
-    ///
-    /// Where the GPU has no room for a block, or no memory for what goes from block to block.
-    pub fn new(
-        gpu: &Gpu,
-        kernel: &Function<'_>,
-        variant: &Variant,
-        product: &ProductFlags,
-    ) -> Result<Option<Self>> {
-        let (true, Some(tile)) = (variant.even_shares, variant.tile) else {
-            return Ok(None);
-        };
-        let threads = BlockSize::x(variant.threads.unwrap_or(1));
-        let together = shared::at_once(&gpu.device, kernel, threads, variant.shared_bytes);
-        let together = together.with_context(|| format!("cannot run {}", variant.kernel))?;
-        let cut = Cut::new(product, tile, together);
-
-        let elements = cut.shares as usize * tile.rows as usize * tile.cols as usize;
-        let parts = DeviceBuffer::zeroed(elements);
-        Ok(Some(Shares {
-            cut,
-            tile,
-            parts: parts.context("no memory for what blocks hand on")?,
-            ready: DeviceBuffer::zeroed(cut.shares as usize)?,
-        }))
-    }
-
-    /// A block a share.
-    pub fn grid(&self) -> GridSize {
-        GridSize::x(self.cut.shares)
     }
 }
 

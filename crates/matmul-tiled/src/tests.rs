@@ -177,7 +177,8 @@ fn rungs_without_the_first_barrier() {
 #[ignore = "another test runs it in a process of its own"]
 fn rungs_without_a_barrier() {
     fails(
-        "columns,squares,vectors,warp-tiles,double-buffer,async,even-shares,tensor-cores",
+        "columns,squares,vectors,warp-tiles,double-buffer,async,even-shares,split-k,tensor-cores,\
+         warpgroups",
         |ptx| ptx.replace("bar.sync", "// bar.sync"),
     );
 }
@@ -198,7 +199,7 @@ fn rungs_need_their_barriers() {
 #[test]
 #[ignore = "another test runs it in a process of its own"]
 fn copies_not_waited_for() {
-    fails("async,even-shares,tensor-cores", |ptx| {
+    fails("async,even-shares,split-k,tensor-cores,warpgroups", |ptx| {
         ptx.replace("cp.async.wait_group", "// cp.async.wait_group")
     });
 }
@@ -206,7 +207,13 @@ fn copies_not_waited_for() {
 #[test]
 fn copies_have_to_be_waited_for() {
     let (table, _) = printed_by("copies_not_waited_for");
-    for rung in ["async", "even shares", "tensor cores"] {
+    for rung in [
+        "async",
+        "even shares",
+        "split k",
+        "tensor cores",
+        "warpgroups",
+    ] {
         assert!(row(&table, rung).contains(&"WRONG"), "{table}");
     }
 }

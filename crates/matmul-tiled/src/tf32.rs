@@ -1,7 +1,8 @@
 //! What a product on tensor cores should be. They take factors in TF32, floats whose fraction has
-//! 10 bits in place of 23, and add up in 32-bit floats, several products at a time and in an order
-//! of their own. So the reference is the product of the rounded factors in double precision, and
-//! each element says how far from that it may be.
+//! 10 bits in place of 23: a kernel has rounded them, or the tensor core cuts the rest off. They add
+//! up in 32-bit floats, several products at a time and in an order of their own. So the reference is
+//! the product of such factors in double precision, and each element says how far from that it may
+//! be.
 //!
 //! A warp's `mma` adds eight products, which are exact, to a sum: nine terms. They are aligned to
 //! the largest, and what is more than 24 bits below its leading one is cut off; an H200 keeps a
@@ -27,6 +28,15 @@ const BAND: usize = 32;
 
 /// An `mma` loses so much of its largest term.
 const LOST: f64 = 6.0 / (1 << 23) as f64;
+
+/// What becomes of the bits of A that TF32 has not. Those of B are always rounded away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OfA {
+    /// They are rounded away.
+    Rounded,
+    /// They are cut off.
+    CutOff,
+}
 
 /// An element of C as a double, and how far from it a tensor core's may be.
 #[derive(Clone, Copy, Default, PartialEq)]
@@ -64,26 +74,37 @@ pub fn compare(got: &[f32], expected: &[Element]) -> Comparison<Element> {
     })
 }
 
+/// The bits of a float that TF32 has not.
+const CUT: u32 = 0x1FFF;
+
 /// `x` in TF32, as `cvt.rna` rounds it: the nearest float whose last 13 bits are zeros, and of two
 /// that are as near the one further from zero.
 pub fn rounded(x: f32) -> f32 {
-    const CUT: u32 = 0x1FFF;
     let half = if x.is_finite() { CUT / 2 + 1 } else { 0 };
     f32::from_bits((x.to_bits() + half) & !CUT)
 }
 
-/// C = A·B of rounded factors, row after row: `a` has rows of `n` elements, and `b` has `n` rows
+impl OfA {
+    fn in_tf32(self, x: f32) -> f32 {
+        match self {
+            OfA::Rounded => rounded(x),
+            OfA::CutOff => f32::from_bits(x.to_bits() & !CUT),
+        }
+    }
+}
+
+/// C = A·B of factors in TF32, row after row: `a` has rows of `n` elements, and `b` has `n` rows
 /// of `p`.
 ///
 /// # Panics
 ///
 /// Where `a` and `b` are not such rows, or have no elements.
-pub fn product(a: &[f32], b: &[f32], n: usize, p: usize) -> Vec<Element> {
+pub fn product(a: &[f32], b: &[f32], n: usize, p: usize, of_a: OfA) -> Vec<Element> {
     assert!(n > 0 && a.len().is_multiple_of(n), "A has no such rows");
     assert!(p > 0 && b.len() == n * p, "B has no such rows");
     let m = a.len() / n;
-    let round = |factor: &[f32]| factor.iter().map(|&x| rounded(x)).collect::<Vec<_>>();
-    let (a, b) = (round(a), round(b));
+    let a: Vec<_> = a.iter().map(|&x| of_a.in_tf32(x)).collect();
+    let b: Vec<_> = b.iter().map(|&x| rounded(x)).collect();
     let columns = column_lengths(&b, p);
     filled("CPU reference in TF32", m * p, BAND * p, |first, c| {
         let a = &a[first / p * n..];
@@ -207,7 +228,7 @@ mod tests {
     fn every_size_is_the_plain_product_of_rounded_factors() {
         for (a, b, n, p) in factors_of_all_sizes() {
             let wanted = plain(&a, &b, n, p);
-            let found = product(&a, &b, n, p);
+            let found = product(&a, &b, n, p, OfA::Rounded);
             assert_eq!(found.len(), wanted.len());
             for (element, wanted) in found.iter().zip(wanted) {
                 approx::assert_abs_diff_eq!(element.sum, wanted, epsilon = 1e-12);
@@ -245,7 +266,7 @@ mod tests {
     #[test]
     fn what_tensor_cores_answer_is_right_and_little_else() {
         for (a, b, n, p) in factors_of_all_sizes() {
-            let expected = product(&a, &b, n, p);
+            let expected = product(&a, &b, n, p, OfA::Rounded);
             let elements = 0..expected.len();
             let got: Vec<f32> = elements
                 .map(|element| by_tensor_cores(&a, &b, n, p, element))
@@ -259,17 +280,32 @@ mod tests {
     }
 
     #[test]
+    fn what_is_cut_off_of_a_is_missing() {
+        let (a, b, n, p) = factors_of_all_sizes().last().unwrap();
+        let cut: Vec<_> = a
+            .iter()
+            .map(|&x| f32::from_bits(x.to_bits() & !CUT))
+            .collect();
+        let found = product(&a, &b, n, p, OfA::CutOff);
+        assert_eq!(found, product(&cut, &b, n, p, OfA::Rounded));
+        let rounded = product(&a, &b, n, p, OfA::Rounded);
+        let both = found.iter().zip(&rounded);
+        let apart = both.filter(|(cut, rounded)| (cut.sum - rounded.sum).abs() > cut.off);
+        assert!(apart.count() > found.len() / 2);
+    }
+
+    #[test]
     fn factors_that_nobody_rounded_give_something_else() {
         let (a, b, n, p) = factors_of_all_sizes().last().unwrap();
         let exact = matmul_pitched::reference::product(&a, &b, n, p);
-        let differing = compare(&exact, &product(&a, &b, n, p)).differing;
+        let differing = compare(&exact, &product(&a, &b, n, p, OfA::Rounded)).differing;
         assert!(differing > exact.len() / 2, "{differing}");
     }
 
     #[test]
     fn an_identity_is_exact_to_the_last_bits() {
         let identity = [1.0, 0.0, 0.0, 1.0];
-        let expected = product(&identity, &identity, 2, 2);
+        let expected = product(&identity, &identity, 2, 2, OfA::Rounded);
         assert!(compare(&identity, &expected).is_match());
         assert!(expected.iter().all(|element| element.off < 2e-6));
         let off = compare(&[1.00001, 0.0, 0.0, 1.0], &expected).verdict(|i| i.to_string());
@@ -280,6 +316,6 @@ mod tests {
     #[test]
     #[should_panic(expected = "B has no such rows")]
     fn matrices_that_do_not_fit_are_a_mistake() {
-        product(&[1.0; 6], &[1.0; 5], 3, 2);
+        product(&[1.0; 6], &[1.0; 5], 3, 2, OfA::Rounded);
     }
 }

@@ -1,5 +1,6 @@
 //! Tiles: what a block computes at a time.
 
+use common::launch::Block;
 use matmul_pitched::flags::ProductFlags;
 
 /// What a block does.
@@ -23,6 +24,14 @@ impl Tile {
             cols: side,
             depth,
             moves,
+        }
+    }
+
+    /// Its elements of C.
+    pub fn area(self) -> Block {
+        Block {
+            width: self.cols,
+            height: self.rows,
         }
     }
 
@@ -50,9 +59,15 @@ pub enum Moves {
     /// Four at a time, one at a time at the end of a row.
     Fours,
     /// Asynchronously, A's one and B's four at a time, in whole tiles: what is past the edge is
-    /// copied as zeros, or as what nobody uses. C's one at a time.
-    Copies,
+    /// copied as zeros, or as what nobody uses.
+    Copies {
+        /// C's so many at a time, one at a time at the end of a row.
+        stored: u32,
+    },
     /// Asynchronously, four at a time or as many as there are at the end of a row. C's four at a
     /// time, one at a time at the end of a row.
     CopiesOfFours,
+    /// Asynchronously, four at a time, in whole tiles and two more than there are, and one more
+    /// where their number is odd. C's two at a time, one at a time at the end of a row.
+    CopiesAhead,
 }

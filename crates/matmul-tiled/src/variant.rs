@@ -4,6 +4,8 @@ use chapter::ladder;
 use common::gpu::Capability;
 use common::launch::Block;
 
+use crate::split::SHAPES;
+use crate::tf32::OfA;
 use crate::tile::{Moves, Tile};
 
 /// A row of the table of kernels.
@@ -22,20 +24,28 @@ pub struct Own {
     /// Bytes of shared memory that a launch asks for, beside what the kernel has of its own: as
     /// its `.cu` file works them out.
     pub shared_bytes: u32,
-    /// Whether as many blocks as run at once share the work (see [`crate::shares`]).
-    pub even_shares: bool,
-    /// Whether its factors are rounded to TF32 (see [`crate::tf32`]), so that its result is
+    /// How the work is shared out.
+    pub work: Work,
+    /// What its factors in TF32 are (see [`crate::tf32`]), if they are that: then its result is
     /// another than that of the others.
-    pub tf32: bool,
+    pub tf32: Option<OfA>,
+}
+
+/// How blocks share the work out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// A tile of C a block.
+    Tiles,
+    /// As many blocks as run at once, with equal shares (see [`crate::shares`]).
+    EvenShares,
+    /// A part of a tile's sum a block (see [`crate::split`]).
+    SplitK,
 }
 
 impl Own {
     /// Elements of C that a block computes; the pitched kernel's block is the reader's.
     pub fn area(&self, pitched: Block) -> Block {
-        self.tile.map_or(pitched, |tile| Block {
-            width: tile.cols,
-            height: tile.rows,
-        })
+        self.tile.map_or(pitched, Tile::area)
     }
 
     /// A rung whose blocks have so many threads.
@@ -55,8 +65,8 @@ const PITCHED: Own = Own {
     tile: None,
     threads: None,
     shared_bytes: 0,
-    even_shares: false,
-    tf32: false,
+    work: Work::Tiles,
+    tf32: None,
 };
 
 /// The note's kernel with tiles of this size.
@@ -154,7 +164,7 @@ pub const VARIANTS: &[Variant] = &[
             shared_bytes: 49_920,
             ..Own::rung(
                 include_str!(env!("MATMUL_LADDER_6_ASYNC_SM_80_PTX")),
-                Tile::square(128, 16, Moves::Copies),
+                Tile::square(128, 16, Moves::Copies { stored: 1 }),
                 256,
             )
         },
@@ -166,11 +176,26 @@ pub const VARIANTS: &[Variant] = &[
         "As many blocks as run at once share the work equally, 16x8 elements a thread.",
         Own {
             shared_bytes: 49_920,
-            even_shares: true,
+            work: Work::EvenShares,
             ..Own::rung(
                 include_str!(env!("MATMUL_LADDER_7_EVEN_SHARES_SM_80_PTX")),
-                Tile::square(128, 16, Moves::Copies),
+                Tile::square(128, 16, Moves::Copies { stored: 1 }),
                 128,
+            )
+        },
+    )
+    .needs(Capability(8, 0)),
+    Variant::rung(
+        "split k",
+        "mat_mul_split_k",
+        "Tiles as large as the matrix allows, and blocks that share the sum of one.",
+        Own {
+            shared_bytes: 37_632, // of the largest
+            work: Work::SplitK,
+            ..Own::rung(
+                include_str!(env!("MATMUL_LADDER_8_SPLIT_K_SM_80_PTX")),
+                SHAPES[2].tile,
+                SHAPES[2].threads,
             )
         },
     )
@@ -181,9 +206,9 @@ pub const VARIANTS: &[Variant] = &[
         "A warp multiplies 16x8 by 8x8 elements at once, their factors rounded to TF32.",
         Own {
             shared_bytes: 190_464,
-            tf32: true,
+            tf32: Some(OfA::Rounded),
             ..Own::rung(
-                include_str!(env!("MATMUL_LADDER_8_TENSOR_CORES_SM_80_PTX")),
+                include_str!(env!("MATMUL_LADDER_9_TENSOR_CORES_SM_80_PTX")),
                 Tile {
                     rows: 320,
                     cols: 128,
@@ -195,11 +220,34 @@ pub const VARIANTS: &[Variant] = &[
         },
     )
     .needs(Capability(8, 0)), // and tensor cores that take TF32
+    Variant::rung(
+        "warpgroups",
+        "mat_mul_warpgroups",
+        "Four warps multiply 64x8 by 8x256 elements at once, one factor from shared memory.",
+        Own {
+            shared_bytes: 200_704,
+            tf32: Some(OfA::CutOff),
+            ..Own::rung(
+                include_str!(env!("MATMUL_LADDER_10_WARPGROUPS_SM_90A_PTX")),
+                Tile {
+                    rows: 256,
+                    cols: 128,
+                    depth: 32,
+                    moves: Moves::CopiesAhead,
+                },
+                256,
+            )
+        },
+    )
+    .only(Capability(9, 0)), // no newer GPU has `wgmma`
 ];
 
 /// The kernel of this name.
-#[cfg(test)]
-pub(crate) fn named(name: &str) -> &'static Variant {
+///
+/// # Panics
+///
+/// Where there is none.
+pub fn named(name: &str) -> &'static Variant {
     let mut rows = VARIANTS.iter();
     rows.find(|row| row.name == name)
         .expect("a kernel of this name")
@@ -212,10 +260,16 @@ mod tests {
     #[test]
     fn a_kernel_is_in_its_ptx_and_named_after_its_variant() {
         for variant in VARIANTS {
-            let entry = format!(".entry {}(", variant.kernel);
-            assert!(variant.ptx.contains(&entry), "{entry}");
             let name = variant.name.replace(' ', "_");
             assert_eq!(variant.kernel, format!("mat_mul_{name}"));
+            let kernels = match variant.work {
+                Work::SplitK => SHAPES.map(|shape| shape.kernel).to_vec(),
+                _ => vec![variant.kernel],
+            };
+            for kernel in kernels {
+                let entry = format!(".entry {kernel}(");
+                assert!(variant.ptx.contains(&entry), "{entry}");
+            }
         }
     }
 

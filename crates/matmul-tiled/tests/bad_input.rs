@@ -21,7 +21,7 @@ fn sizes_that_are_zero_negative_or_no_numbers() {
 #[test]
 fn an_unknown_kernel_gets_the_list() {
     let list = "book, ladder, pitched, tiled-8, tiled-16, tiled-32, columns, squares, vectors, \
-                warp-tiles, double-buffer, async, even-shares, tensor-cores";
+                warp-tiles, double-buffer, async, even-shares, split-k, tensor-cores, warpgroups";
     for kernel in ["0", "tiled", "tiled-64", "all", "pitched,", "many"] {
         says(2, &format!("--variant {kernel}"), &[kernel, list]);
     }

@@ -27,7 +27,9 @@ fn is_right(arguments: &str) {
             "double buffer",
             "async",
             "even shares",
-            "tensor cores"
+            "split k",
+            "tensor cores",
+            "warpgroups"
         ]
     );
     agrees(results);
@@ -71,6 +73,8 @@ sizes! {
     the_notes_matrices: "--fill identity";
     identities_that_are_not_square: "--m 40 --n 20 --p 30 --fill identity";
     tensor_cores_whole_tiles_and_edges: "--m 645 --n 170 --p 259 --seed 3";
+    sums_of_many_parts: "--m 70 --n 1003 --p 66";
+    an_odd_number_of_steps: "--m 257 --n 95 --p 129 --seed 5";
     another_block_for_the_pitched_kernel: "--m 50 --n 61 --p 100 --block 7x5";
 }
 
@@ -92,16 +96,45 @@ fn tiles_begun_by_one_block_and_finished_by_another() {
     is_right(smaller, "--m 1700 --n 50 --p 1600");
 }
 
+/// Where C has many tiles no sum is split, and the rung is the one before.
+#[test]
+fn many_tiles_are_even_shares_and_few_are_split() {
+    let record = chapter().record("--m 2176 --n 20 --p 2048 --variant even-shares,split-k");
+    let results = record["results"].as_array().unwrap();
+    agrees(results);
+    assert_eq!(
+        results[0]["accesses_counted"],
+        results[1]["accesses_counted"]
+    );
+    assert_eq!(results[0]["median_ms"], results[1]["median_ms"]);
+
+    let record = chapter().record("--m 480 --n 640 --p 320 --variant tiled-16,even-shares,split-k");
+    let results = record["results"].as_array().unwrap();
+    agrees(results);
+    let ms = |rung: usize| results[rung]["median_ms"].as_f64().unwrap();
+    assert!(ms(2) < 0.5 * ms(0) && ms(2) < 0.5 * ms(1), "{results:?}");
+}
+
 #[test]
 fn a_gpu_without_asynchronous_copies_leaves_their_rungs_out() {
     let old = chapter().with("CUDA_SIM_DEVICE", "p2000");
     let run = old.runs("--m 9 --n 9 --p 9 --variant ladder");
-    for rung in ["async", "even shares", "tensor cores"] {
+    for rung in ["async", "even shares", "split k", "tensor cores"] {
         let left_out = format!("left out: {rung} needs compute capability 8.0");
         assert!(run.stderr.contains(&left_out), "{}", run.stderr);
         assert!(!run.stdout.contains(rung), "{}", run.stdout);
     }
     assert!(row(&run.stdout, "double buffer").contains(&"right"));
+}
+
+#[test]
+fn a_gpu_without_wgmma_leaves_its_rung_out() {
+    let other = chapter().with("CUDA_SIM_DEVICE", "rtx3090");
+    let run = other.runs("--m 9 --n 9 --p 9 --variant split-k,warpgroups");
+    let left_out = "left out: warpgroups needs compute capability 9.0 and no newer";
+    assert!(run.stderr.contains(left_out), "{}", run.stderr);
+    assert!(!run.stdout.contains("warpgroups"), "{}", run.stdout);
+    assert!(row(&run.stdout, "split k").contains(&"right"));
 }
 
 #[test]

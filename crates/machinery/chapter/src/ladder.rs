@@ -26,6 +26,8 @@ pub struct Variant<O: 'static = ()> {
     pub idea: &'static str,
     /// The oldest GPU that runs it.
     pub needs: Capability,
+    /// Whether no newer GPU does.
+    only: bool,
     /// What the chapter says of it besides.
     pub own: O,
     group: Group,
@@ -52,6 +54,7 @@ impl<O> Variant<O> {
             kernel,
             idea,
             needs: Capability::KERNELS,
+            only: false,
             own,
             group: Group::BookAndLadder,
         }
@@ -87,6 +90,18 @@ impl<O> Variant<O> {
         Variant { needs, ..self }
     }
 
+    /// The same for GPUs of this compute capability, and no others.
+    pub const fn only(self, only: Capability) -> Self
+    where
+        O: Copy,
+    {
+        Variant {
+            needs: only,
+            only: true,
+            ..self
+        }
+    }
+
     /// Whether it is one of the note's kernels.
     pub fn is_the_notes(&self) -> bool {
         self.group != Group::Ladder
@@ -94,7 +109,8 @@ impl<O> Variant<O> {
 
     /// Whether it is for GPUs such as this one.
     pub fn is_for(&self, gpu: &GpuInfo) -> bool {
-        self.needs <= gpu.compute_capability.max(Capability::KERNELS)
+        let has = gpu.compute_capability.max(Capability::KERNELS);
+        self.needs == has || self.needs < has && !self.only
     }
 
     /// The same; where it is not, says so on standard error.
@@ -102,8 +118,12 @@ impl<O> Variant<O> {
         let runs = self.is_for(gpu);
         if !runs {
             note(format_args!(
-                "left out: {} needs compute capability {}, and the {} has {}",
-                self.name, self.needs, gpu.name, gpu.compute_capability
+                "left out: {} needs compute capability {}{}, and the {} has {}",
+                self.name,
+                self.needs,
+                if self.only { " and no newer" } else { "" },
+                gpu.name,
+                gpu.compute_capability
             ));
         }
         runs
@@ -333,6 +353,10 @@ mod tests {
         // A model of a GPU that is older than all kernels runs those of the notes.
         assert!(vectors.runs_on(&gpu(Capability(1, 3))));
         assert!(!tensor.runs_on(&gpu(Capability(1, 3))));
+        let only = tensor.only(Capability(9, 0));
+        assert!(only.runs_on(&gpu(Capability(9, 0))));
+        assert!(!only.runs_on(&gpu(Capability(8, 9))));
+        assert!(!only.runs_on(&gpu(Capability(10, 0))));
     }
 
     #[test]

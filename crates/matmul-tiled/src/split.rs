@@ -1,0 +1,273 @@
+//! The rung `split k`: which tile it takes, and into how many parts a tile's sum is split.
+//!
+//! A small C has few large tiles, too few for a large GPU, and small tiles make more loads for
+//! each multiply-add. A sum that is split makes more blocks of the same tile; its parts have to
+//! be stored, loaded and added up. What is best depends on the shape, and is estimated here.
+
+use matmul_pitched::flags::ProductFlags;
+use matmul_pitched::reference;
+
+use crate::tile::{Moves, Tile};
+
+/// A tile that there is a kernel for, and how fast its blocks are.
+#[derive(Debug)]
+pub struct Shape {
+    /// The kernel that computes it.
+    pub kernel: &'static str,
+    /// What a block computes.
+    pub tile: Tile,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Bytes of shared memory that a launch asks for.
+    pub shared_bytes: u32,
+    /// How much of the multiply-adds' rate a full multiprocessor reaches.
+    speed: f64,
+    /// So many blocks reach half of what very many would: what one alone waits for.
+    half: f64,
+    /// Cycles before a block's first multiply-add and after its last.
+    around: f64,
+}
+
+/// Columns of a tile of A.
+const DEPTH: u32 = 16;
+
+/// All of them, the largest tile first.
+///
+/// Speeds are those of an NVIDIA H200 (driver 580.159.04, 2026-11-24), fitted to the times of 20
+/// products with one to 16 parts; on other GPUs they rank the shapes roughly as well.
+pub const SHAPES: [Shape; 3] = [
+    Shape {
+        kernel: "mat_mul_split_k_64x128",
+        tile: tile(64, 128, Moves::Copies { stored: 1 }),
+        threads: 64,
+        shared_bytes: 37_632,
+        speed: 0.734,
+        half: 0.744,
+        around: 12_950.0,
+    },
+    Shape {
+        kernel: "mat_mul_split_k_64x64",
+        tile: tile(64, 64, Moves::Copies { stored: 4 }),
+        threads: 64,
+        shared_bytes: 25_344,
+        speed: 0.632,
+        half: 0.743,
+        around: 4_900.0,
+    },
+    Shape {
+        kernel: "mat_mul_split_k_32x64",
+        tile: tile(32, 64, Moves::Copies { stored: 4 }),
+        threads: 128,
+        shared_bytes: 25_600,
+        speed: 0.499,
+        half: 0.266,
+        around: 2_710.0,
+    },
+];
+
+const fn tile(rows: u32, cols: u32, moves: Moves) -> Tile {
+    Tile {
+        rows,
+        cols,
+        depth: DEPTH,
+        moves,
+    }
+}
+
+/// Cycles to add up parts: of any number, and of 64x64 elements of each. Fitted likewise.
+const ADD_UP: f64 = 1_920.0;
+const ADD_UP_A_PART: f64 = 988.0;
+/// Multiply-adds of a multiprocessor in a cycle.
+const A_CYCLE: f64 = 128.0;
+/// The most parts of a sum, and the fewest steps of one.
+const MOST_PARTS: u32 = 16;
+const FEWEST_STEPS: u64 = 4;
+
+/// A tile, and how many parts of its sum there are.
+#[derive(Clone, Copy, Debug)]
+pub struct Split {
+    pub shape: &'static Shape,
+    pub parts: u32,
+}
+
+/// Whether C has so many tiles of 128x128 that no sum need be split: two for each of the GPU's
+/// multiprocessors. That is the work of the rung before.
+pub fn has_many_tiles(product: &ProductFlags, multiprocessors: u32) -> bool {
+    let large = tile(128, 128, Moves::Ones);
+    large.down(product) * large.across(product) >= 2 * u64::from(multiprocessors)
+}
+
+/// The tile and the number of parts that take the least time, by estimate. `resident`: how many
+/// blocks of each shape a multiprocessor runs at once.
+pub fn choose(product: &ProductFlags, multiprocessors: u32, resident: [u32; 3]) -> Split {
+    let shapes = SHAPES.iter().zip(resident);
+    let splits = shapes.flat_map(|(shape, resident)| {
+        let steps = shape.tile.steps(product);
+        let sensible = move |parts: &u32| *parts == 1 || steps >= FEWEST_STEPS * u64::from(*parts);
+        let parts = (1..=MOST_PARTS).filter(sensible);
+        parts.map(move |parts| (Split { shape, parts }, resident))
+    });
+    let timed = splits.map(|(split, resident)| {
+        let cycles = split.cycles(product, multiprocessors, resident.max(1));
+        (split, cycles)
+    });
+    let best = timed.min_by(|(_, a), (_, b)| a.total_cmp(b));
+    best.expect("a sum of one part").0
+}
+
+impl Split {
+    /// Blocks of the launch.
+    pub fn blocks(&self, product: &ProductFlags) -> u64 {
+        self.tiles(product) * u64::from(self.parts)
+    }
+
+    fn tiles(&self, product: &ProductFlags) -> u64 {
+        self.shape.tile.down(product) * self.shape.tile.across(product)
+    }
+
+    /// Tiles that are stored and loaded again between blocks: all parts, where there are several.
+    pub fn handed_on(&self, product: &ProductFlags) -> u64 {
+        match self.parts {
+            1 => 0,
+            _ => self.blocks(product),
+        }
+    }
+
+    /// How long it takes on the multiprocessor that has most blocks.
+    fn cycles(&self, product: &ProductFlags, multiprocessors: u32, resident: u32) -> f64 {
+        let Shape {
+            tile,
+            speed,
+            half,
+            around,
+            ..
+        } = self.shape;
+        let blocks = self.blocks(product).div_ceil(multiprocessors.into());
+        let steps = tile.steps(product).div_ceil(self.parts.into());
+        let elements = f64::from(tile.rows) * f64::from(tile.cols);
+        let work = steps as f64 * elements * f64::from(tile.depth) / A_CYCLE;
+
+        // So many blocks at once, from the first to the last.
+        let together = |blocks: f64| {
+            let full = f64::from(resident) / (f64::from(resident) + half);
+            let reached = speed * blocks / (blocks + half) / full;
+            blocks * work / reached + around
+        };
+        let resident = u64::from(resident);
+        let (rounds, rest) = (blocks / resident, blocks % resident);
+        let mut cycles = rounds as f64 * together(resident as f64);
+        if rest > 0 {
+            cycles += together(rest as f64);
+        }
+        if self.parts > 1 {
+            cycles += ADD_UP + ADD_UP_A_PART * f64::from(self.parts) * elements / 4096.0;
+        }
+        cycles
+    }
+
+    /// C = A·B on the CPU with the sums split in the same way, and the parts added up in order:
+    /// equal bit by bit. `a` has rows of `n` elements, `b` has `n` rows of `p`.
+    pub fn product(&self, a: &[f32], b: &[f32], n: usize, p: usize) -> Vec<f32> {
+        let depth = self.shape.tile.depth as usize;
+        let (steps, parts) = (n.div_ceil(depth), self.parts as usize);
+        let end = |part: usize| n.min(steps * part / parts * depth);
+        let mut c = Vec::new();
+        for part in 0..parts {
+            let (from, to) = (end(part), end(part + 1));
+            let columns: Vec<f32> = a
+                .chunks(n)
+                .flat_map(|row| &row[from..to])
+                .copied()
+                .collect();
+            let of_part = reference::product(&columns, &b[from * p..to * p], to - from, p);
+            match part {
+                0 => c = of_part,
+                _ => c
+                    .iter_mut()
+                    .zip(of_part)
+                    .for_each(|(sum, part)| *sum += part),
+            }
+        }
+        c
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use matmul_pitched::flags::Fill;
+    use matmul_pitched::matrix;
+
+    fn product([m, n, p]: [u32; 3]) -> ProductFlags {
+        ProductFlags {
+            m,
+            n,
+            p,
+            fill: Fill::Random,
+            seed: 1,
+        }
+    }
+
+    /// On an H200.
+    fn chosen(sizes: [u32; 3]) -> (&'static str, u32) {
+        let split = choose(&product(sizes), 132, [4, 6, 6]);
+        (split.shape.kernel, split.parts)
+    }
+
+    #[test]
+    fn small_products_have_small_tiles_and_split_sums() {
+        assert_eq!(chosen([480, 640, 320]), ("mat_mul_split_k_32x64", 5));
+        assert_eq!(chosen([361, 7001, 277]), ("mat_mul_split_k_64x64", 13));
+        // 512 tiles for 528 places need no splitting.
+        assert_eq!(chosen([2048, 2048, 2048]), ("mat_mul_split_k_64x128", 1));
+        assert_eq!(chosen([1, 1, 1]).1, 1);
+        // Twenty steps are five parts at most.
+        assert!(chosen([40, 320, 40]).1 <= 5);
+    }
+
+    #[test]
+    fn from_two_large_tiles_a_multiprocessor_on_no_sum_is_split() {
+        assert!(!has_many_tiles(&product([480, 640, 320]), 132));
+        assert!(!has_many_tiles(&product([2048, 8, 2048]), 132));
+        // 11x24 tiles.
+        assert!(has_many_tiles(&product([1408, 8, 3072]), 132));
+        assert!(!has_many_tiles(&product([1408, 8, 3071 - 127]), 132));
+    }
+
+    #[test]
+    fn parts_are_added_up_in_order() {
+        let (n, p) = (150, 7);
+        let (a, b) = matrix::factors(&product([5, n, p]));
+        let (n, p) = (n as usize, p as usize);
+        for parts in [1, 2, 3, 10] {
+            let split = Split {
+                shape: &SHAPES[0],
+                parts,
+            };
+            let steps = n.div_ceil(16);
+            let element = |row: usize, col: usize| {
+                let part = |part: usize| {
+                    let end = |part: usize| (steps * part / parts as usize * 16).min(n);
+                    (end(part)..end(part + 1)).fold(0.0, |sum: f32, i| {
+                        a[row * n + i].mul_add(b[i * p + col], sum)
+                    })
+                };
+                (1..parts as usize).fold(part(0), |sum, next| sum + part(next))
+            };
+            let wanted: Vec<f32> = (0..5 * p).map(|at| element(at / p, at % p)).collect();
+            assert_eq!(split.product(&a, &b, n, p), wanted, "{parts}");
+        }
+    }
+
+    #[test]
+    fn parts_are_stored_and_loaded_where_there_are_several() {
+        let split = |parts| Split {
+            shape: &SHAPES[2],
+            parts,
+        };
+        // 3x2 tiles.
+        let product = product([96, 640, 128]);
+        assert_eq!(split(1).handed_on(&product), 0);
+        assert_eq!(split(5).handed_on(&product), 30);
+    }
+}
