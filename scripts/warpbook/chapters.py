@@ -20,6 +20,7 @@ class Chapter:
     least: str
     ladder: list = dataclasses.field(default_factory=list)
     slow: list = dataclasses.field(default_factory=list)
+    sizes: list = dataclasses.field(default_factory=list)
     nvcc: dict = dataclasses.field(default_factory=dict)
 
 

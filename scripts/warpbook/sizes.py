@@ -1,0 +1,56 @@
+"""The product at many sizes, beside cuBLAS: see scripts/sizes."""
+
+from . import flags as shared, programs, records, tables
+from .chapters import runs
+from .results import measure, pages
+
+# Each limit, and the rungs that are compared with it.
+RUNGS = {"cuBLAS, fp32": ["split k"], "cuBLAS, TF32": ["tensor cores", "warpgroups"]}
+
+
+def main(doc):
+    parser = shared.parser(doc, "--programs", "--save", "--from", "--into", "--check")
+    flags = shared.parse(parser)
+    if flags.source and (flags.programs or flags.save):
+        parser.error("--from prints kept records: it measures nothing")
+    lines = records.read(flags.source) if flags.source else measured(flags)
+    records.save(flags.save, lines)
+    part = f"{pages.describe(lines[0])}\n\n{table(lines[1:])}"
+    if flags.into:
+        tables.insert({flags.into: {"sizes": part}}, flags.check, "those of the records")
+    else:
+        print(part)
+
+
+def measured(flags):
+    """The machine, and a record for each size."""
+    lines = [measure.this_machine()]
+    rungs = ",".join(rung.replace(" ", "-") for rungs in RUNGS.values() for rung in rungs)
+    for chapter, sizes in runs("sizes"):
+        arguments = f"--variant {rungs} {sizes}"
+        lines.append(programs.record(flags.programs, chapter, arguments, "gpu", CUDA_BACKEND="gpu"))
+        records.save(flags.save, lines)  # the rest may take minutes, and fail
+    return lines
+
+
+def table(lines):
+    """A row a size: cuBLAS's time, and each rung's with its part of cuBLAS's speed."""
+    header = ["M×N×P"]
+    for limit, rungs in RUNGS.items():
+        header += [f"{limit}, ms"]
+        header += [cell for rung in rungs for cell in (f"`{rung}`, ms", "of it")]
+    return tables.table(header, [row(record) for record in lines])
+
+
+def row(record):
+    inputs = record["inputs"]
+    limits = {limit["name"]: limit["median_ms"] for limit in record["limits"]}
+    results = {result["variant"]: result for result in record["results"]}
+    cells = ["×".join(str(inputs[side]) for side in "mnp")]
+    for limit, rungs in RUNGS.items():
+        cells.append(pages.number(limits[limit]))
+        for rung in rungs:
+            pages.right(record, results[rung])
+            time = results[rung]["median_ms"]
+            cells += [pages.number(time), f"{100 * limits[limit] / time:.0f} %"]
+    return cells
