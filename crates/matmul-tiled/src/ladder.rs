@@ -129,7 +129,7 @@ pub fn run(
                 _ => accesses,
             }
         });
-        chapter.add(match cublas {
+        chapter.add(match variant.tf32 {
             Some(_) => entry.limit(cublas),
             None => entry,
         });

@@ -27,7 +27,7 @@ def chapters(records):
 def page(machine, records):
     """What stands between which markers."""
     parts = {chapter: section(chapter, records) for chapter in chapters(records)}
-    parts["machine"] = describe(machine)
+    parts["machine"] = " ".join([describe(machine), *later(records)])
     if judged(records):
         parts["model"] = goodness(records)
     return parts
@@ -37,6 +37,15 @@ def describe(machine):
     parts = [f"driver {machine['driver']}", f"at most {machine['clock']}"]
     known = ", ".join(parts) if "driver" in machine else "driver unknown"
     return f"Measured {machine['date']}, {known}."
+
+
+def later(records):
+    """Which chapters were measured again, on what day: their records have a date of their own."""
+    days = {}
+    for record in records:
+        if "date" in record:
+            days.setdefault(record["date"], {})[f"`{record['measured']['chapter']}`"] = None
+    return [f"{date}: {' and '.join(names)}." for date, names in days.items()]
 
 
 def section(chapter, records, anchored=True):
@@ -58,6 +67,8 @@ def section(chapter, records, anchored=True):
 def excerpt(chapter, machine, records):
     """What a chapter's README has of its ladder."""
     gpu = records[0]["measured"]["gpu"]["name"]
+    own = next(record for record in records if record["measured"]["chapter"] == chapter)
+    machine = machine | {"date": own.get("date", machine["date"])}
     page = f"[all ladders](../../docs/results/ladder-h200.md#{chapter})"
     return f"{gpu}. {describe(machine)} What the columns say: {page}.\n\n{section(chapter, records, anchored=False)}"
 
