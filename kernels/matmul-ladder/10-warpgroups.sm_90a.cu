@@ -21,6 +21,7 @@
 #include "../async_copy.h"
 #include "../warpgroup.h"
 #include "matrix.h"
+#include "tf32.h"
 
 constexpr int ROWS = 256, COLS = 128;  // of a block's tile of C
 constexpr int DEPTH = 32;              // columns of a tile of A, rows of one of B
@@ -36,16 +37,6 @@ static_assert(STAGES * (A_TILE + B_TILE) * 4 == 200704, "what the launch asks fo
 
 // A thread copies fours of A and of B, so many rows apart.
 constexpr int A_APART = THREADS / (DEPTH / 4), B_APART = THREADS / (COLS / 4);
-
-// As on rung 9: half of what is cut off is added before.
-__device__ __forceinline__ unsigned int rounded(unsigned int x) {
-    return max((int)(x + 0x1000), (int)x);
-}
-
-// How many of four elements from `first` on come before `end`.
-__device__ __forceinline__ int within(size_t first, size_t end) {
-    return first >= end ? 0 : end - first < 4 ? (int)(end - first) : 4;
-}
 
 // A block's work on its tile of C, as one of its threads does it.
 struct Block {

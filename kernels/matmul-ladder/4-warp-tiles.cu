@@ -16,7 +16,7 @@ constexpr int WARP_ROWS = 64, WARP_COLS = 32;  // of a warp's tile
 constexpr int LANE_COLS = WARP_COLS / SIDE;    // threads along it; 8 down
 constexpr int THREADS = TILE * TILE / SIDE / SIDE;
 
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, 2)
     mat_mul_warp_tiles(const Matrix A, const Matrix B, Matrix C) {
     __shared__ __align__(16) float As[DEPTH][TILE];
     __shared__ __align__(16) float Bs[DEPTH][TILE];

@@ -20,11 +20,6 @@
 // Columns of a tile of A and rows of one of B.
 constexpr int DEPTH = 16;
 
-// At most four of the elements from `first` to before `end`.
-__device__ __forceinline__ int within(size_t first, size_t end) {
-    return first >= end ? 0 : end - first < 4 ? (int)(end - first) : 4;
-}
-
 // A block's tile of C is ROWS x COLS, a warp's WARP_ROWS x WARP_COLS, a thread's HIGH x
 // WIDE, in fours that lie apart. STAGES tiles of A and B are in shared memory: SHARED
 // bytes, which the launch has to ask for. FOURS: four elements of C a store.
@@ -237,18 +232,20 @@ struct SplitTile {
     }
 
     // Whether this block is the last of its tile's to come here; all that the others have
-    // stored is there then.
+    // stored is there then. The answer goes to all threads where a tile of A has been: shared
+    // memory of its own would move the tiles, and each copied four into two sectors.
     static __device__ __forceinline__ bool is_last(unsigned int *done) {
-        __shared__ bool last;
+        extern __shared__ __align__(16) float shared[];
         __threadfence();
         __syncthreads();
         if (threadIdx.x == 0) {
-            last = atomicAdd(done, 1) == gridDim.z - 1;
+            const bool last = atomicAdd(done, 1) == gridDim.z - 1;
             if (last) atomicExch(done, 0);
             __threadfence();
+            shared[0] = last ? 1.0f : 0.0f;
         }
         __syncthreads();
-        return last;
+        return shared[0] != 0.0f;
     }
 };
 

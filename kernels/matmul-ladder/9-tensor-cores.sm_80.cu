@@ -20,6 +20,7 @@
 #include "../async_copy.h"
 #include "../tensor_core.h"
 #include "matrix.h"
+#include "tf32.h"
 
 constexpr int ROWS = 320, COLS = 128;          // of a block's tile of C
 constexpr int DEPTH = 32;                      // columns of a tile of A, rows of one of B
@@ -42,14 +43,6 @@ static_assert(A_FOURS + B_FOURS <= (STEPS - 1) * HIGH, "one before each row of `
 // The next step's loads of B, likewise.
 constexpr int B_LOADS = WIDE / 2;
 static_assert(B_LOADS < HIGH, "one before each row of `mma`s but the last");
-
-// Half of what tensor cores cut off is added, so that they round; what they cut off may stay.
-// A NaN can overflow into a zero by that. The larger of the two numbers, which is the same
-// instruction on an H200, saves the one that CUDA makes, 0x7FFFFFFF, but none from 0xFFFFF000
-// on. `cvt_rna_tf32` saves all, in three instructions, which cost a quarter of the speed.
-__device__ __forceinline__ unsigned int rounded(unsigned int x) {
-    return max((int)(x + 0x1000), (int)x);
-}
 
 // A block's work on its tile of C, as one of its threads does it.
 struct Block {
@@ -137,10 +130,6 @@ struct Block {
         }
     }
 
-    // How many of four elements from `first` on come before `end`.
-    static __device__ __forceinline__ int within(size_t first, size_t end) {
-        return first >= end ? 0 : end - first < 4 ? (int)(end - first) : 4;
-    }
     static __device__ __forceinline__ void copy_some(float *to, const float *from, int elements) {
         if (elements > 0) {
             __pipeline_memcpy_async(to, from, 16, 16 - 4 * elements);

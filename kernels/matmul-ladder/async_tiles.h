@@ -6,11 +6,6 @@
 #include "../async_copy.h"
 #include "matrix.h"
 
-// At most `most` of the elements from `first` to before `end`.
-__device__ __forceinline__ int within(size_t first, size_t end, int most) {
-    return first >= end ? 0 : end - first < most ? (int)(end - first) : most;
-}
-
 // A block's tile of C is ROWS x COLS, a warp's WARP_ROWS x WARP_COLS, a thread's HIGH x
 // WIDE, in fours that lie apart. Tiles of A and B are DEPTH deep, and STAGES of them are
 // in shared memory: SHARED bytes, which the launch has to ask for.
@@ -56,7 +51,7 @@ struct AsyncTiles {
             &B.elements[((size_t)from * DEPTH + b_row) * B.stride + left + b_col];
         float *const a_to = shared + a_col * A_COL + a_row;
         float *const b_to = shared + STAGES * A_TILE + b_row * COLS + b_col;
-        const int wide = within((size_t)left + b_col, B.cols, 4);
+        const int wide = within((size_t)left + b_col, B.cols);
         // Starts copying the tiles of a step. Past the last column of A and the last row and
         // column of B there are zeros.
         auto copy = [&](unsigned step, int stage) {

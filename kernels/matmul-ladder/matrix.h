@@ -59,3 +59,8 @@ __device__ __forceinline__ void take_four(float *to, const float *from) {
     to[2] = four.z;
     to[3] = four.w;
 }
+
+// How many of four elements from `first` on come before `end`.
+__device__ __forceinline__ int within(size_t first, size_t end) {
+    return first >= end ? 0 : end - first < 4 ? (int)(end - first) : 4;
+}
