@@ -5,27 +5,33 @@ use super::filter::{self, between, channel, mixed, weights};
 use super::geometry::FACES;
 use crate::exec::image::{AddressMode, Texture};
 
-/// A face, and a place on it from 0 to 1 in both directions. Of two faces that are equally near, z counts before
-/// y, and y before x.
-fn face([x, y, z]: [f32; 3]) -> (i64, [f32; 2]) {
-    let [wide, high, deep] = [x, y, z].map(f32::abs);
-    let (face, largest, s, t) = if deep >= wide && deep >= high {
+/// A face, and a place on it from 0 to 1 in both directions, cut off at the bits that are looked at. Of two faces
+/// that are equally near, z counts before y, and y before x.
+///
+/// The direction is multiplied by the reciprocal of its largest part, as the machine code does it before it asks
+/// the texture unit.
+fn face(direction: [f32; 3]) -> (i64, [f32; 2]) {
+    let [wide, high, deep] = direction.map(f32::abs);
+    let reciprocal = 1.0 / wide.max(high).max(deep);
+    let [x, y, z] = direction.map(|along| along * reciprocal);
+    let (face, s, t) = if deep >= wide && deep >= high {
         match z < 0.0 {
-            false => (4, deep, x, -y),
-            true => (5, deep, -x, -y),
+            false => (4, x, -y),
+            true => (5, -x, -y),
         }
     } else if high >= wide {
         match y < 0.0 {
-            false => (2, high, x, z),
-            true => (3, high, x, -z),
+            false => (2, x, z),
+            true => (3, x, -z),
         }
     } else {
         match x < 0.0 {
-            false => (0, wide, -z, -y),
-            true => (1, wide, z, -y),
+            false => (0, -z, -y),
+            true => (1, z, -y),
         }
     };
-    (face, [s, t].map(|along| (along / largest + 1.0) / 2.0))
+    let place = |along: f32| filter::cut((f64::from(along) + 1.0) / 2.0) as f32;
+    (face, [s, t].map(place))
 }
 
 /// Where a texel of a face lies, beside which the faces are: a point on the surface of a cube that reaches from
@@ -95,8 +101,8 @@ pub unsafe fn at(
     unsafe { filter::at(&plain, memory, [s, t, 0.0], 2, (first + face).min(last)) }
 }
 
-/// The mixture of the four texels around a place on a face, of which some may be on the next face. What counts
-/// at a corner, where three faces meet, is what the other three are.
+/// The mixture of the four texels around a place on a face, of which some may be on the next face. At a corner,
+/// where three faces meet, there are three.
 ///
 /// # Safety
 /// As for [`filter::at`], and all six faces are there.
@@ -110,18 +116,23 @@ unsafe fn across(
     let image = &texture.image;
     let size = image.extent(0);
     let [(x, right), (y, below)] = [0, 1].map(|n: usize| between(texture, n, place[n]));
-    let mut around = Vec::with_capacity(4);
-    let mut corner = 0;
-    for (dy, row) in weights([right, below, 0])[0].iter().enumerate() {
-        for (dx, &weight) in row.iter().enumerate() {
-            match point(face, size, [x + dx as i64, y + dy as i64]) {
-                _ if weight == 0 => {}
-                None => corner += weight,
-                Some(point) => around.push((weight, texel(size, point))),
-            }
+    let mut weights = weights([right, below, 0])[0];
+    let texel = |dx: usize, dy: usize| {
+        let point = point(face, size, [x + dx as i64, y + dy as i64])?;
+        Some(texel(size, point))
+    };
+    for (dx, dy) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
+        if texel(dx, dy).is_none() {
+            share_out(&mut weights, dx, dy);
         }
     }
-    share_out(corner, &mut around);
+    let mut around = Vec::with_capacity(4);
+    for (dy, row) in weights.iter().enumerate() {
+        for (dx, &weight) in row.iter().enumerate() {
+            let counts = texel(dx, dy).filter(|_| weight != 0);
+            around.extend(counts.map(|texel| (weight, texel)));
+        }
+    }
     let mut found = [0; 4];
     for (number, found) in (0..image.channels).zip(&mut found) {
         let terms: Vec<_> = around
@@ -137,17 +148,14 @@ unsafe fn across(
     found
 }
 
-/// Adds a weight to those of others, as equally as whole numbers can be; the largest has what is left.
-fn share_out(weight: i64, among: &mut [(i64, [i64; 3])]) {
-    let Some(count) = i64::try_from(among.len()).ok().filter(|count| *count > 0) else {
-        return;
-    };
-    for (one, _) in among.iter_mut() {
-        *one += weight / count;
-    }
-    if let Some((largest, _)) = among.iter_mut().max_by_key(|(one, _)| *one) {
-        *largest += weight % count;
-    }
+/// Gives the weight of a texel that is not there to the other three: a third, rounded, to each beside it, and what
+/// is left to the one across. Read off an NVIDIA H200 (`scripts/layers.cu`).
+fn share_out(weights: &mut [[i64; 2]; 2], x: usize, y: usize) {
+    let weight = std::mem::take(&mut weights[y][x]);
+    let third = (weight + 1) / 3;
+    weights[y][1 - x] += third;
+    weights[1 - y][x] += third;
+    weights[1 - y][1 - x] += weight - 2 * third;
 }
 
 #[cfg(test)]
@@ -219,9 +227,14 @@ mod tests {
 
     #[test]
     fn a_corner_is_shared_out() {
-        let mut among = [(100, [0; 3]), (70, [1; 3]), (22, [2; 3])];
-        share_out(64, &mut among);
-        assert_eq!(among.map(|(weight, _)| weight), [122, 91, 43]);
-        share_out(1, &mut []);
+        let shared = |corner| {
+            let mut weights = [[100, corner], [70, 22]];
+            share_out(&mut weights, 1, 0);
+            weights
+        };
+        assert_eq!(shared(63), [[121, 0], [91, 43]]);
+        assert_eq!(shared(64), [[121, 0], [92, 43]]);
+        assert_eq!(shared(65), [[122, 0], [91, 44]]);
+        assert_eq!(shared(1), [[100, 0], [71, 22]]);
     }
 }

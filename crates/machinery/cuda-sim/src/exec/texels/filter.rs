@@ -5,9 +5,9 @@
 //! at 21 bits first. The weights of the texels around a place are whole numbers that add up to 256: all of
 //! them are shared out first in z, then in x, then in y, rounded to the nearest each time. The sum is exact,
 //! and rounded once: that of floats to the nearest, where there are two away from zero; that of 8 and 16 bits
-//! to 16 bits. An array of one dimension is read as a row of two, half a texel above its middle.
+//! to 16 bits. An array of one dimension is read as a row of two, half a texel above its middle; one of layers is not.
 
-use crate::exec::image::{AddressMode, Channel, Image, Texture};
+use crate::exec::image::{AddressMode, Channel, Image, Slices, Texture};
 
 /// Bits of fraction of a place, of a coordinate from 0 to 1.
 const FRACTION: u32 = 8;
@@ -15,6 +15,12 @@ const NORMALISED: u32 = 21;
 
 /// Beyond so many texels a place is as far as can be.
 const FAR: f64 = (1u64 << 40) as f64;
+
+/// A coordinate from 0 to 1, cut off at its last bit.
+pub(super) fn cut(at: f64) -> f64 {
+    let scale = f64::from(1 << NORMALISED);
+    (at * scale).floor() / scale
+}
 
 /// A place along one dimension: a texel, and the part of 256 that the next one counts.
 pub(super) type Between = (i64, i64);
@@ -129,7 +135,7 @@ pub unsafe fn at(
     for (dimension, around) in around.iter_mut().enumerate() {
         if dimension < dimensions {
             *around = between(texture, dimension, place[dimension]);
-        } else if dimension == 1 {
+        } else if dimension == 1 && texture.image.slices != Slices::Layers {
             // A row of two dimensions.
             let plain = Texture {
                 normalised: false,
