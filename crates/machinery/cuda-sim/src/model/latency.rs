@@ -54,8 +54,9 @@ pub fn milliseconds(run: &FinishedLaunch, sites: &[SiteEstimate], l2_sectors: f6
         }
     }
     let block = cycles + rates.block_start_cycles + WARP_CYCLES * warps_a_block;
-    let places = f64::from(run.occupancy.blocks) * f64::from(run.device.multiprocessors);
-    let rounds = (run.blocks as f64 / places).max(1.0);
+    // On the multiprocessor that has most blocks.
+    let rounds = run.blocks.div_ceil(run.device.multiprocessors.into());
+    let rounds = rounds.div_ceil(run.occupancy.blocks.into()) as f64;
     run.seconds((rounds * block).max(longest(run, cycles, reaching))) * 1e3
 }
 

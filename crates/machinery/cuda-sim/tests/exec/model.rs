@@ -304,6 +304,17 @@ fn a_block_too_many_takes_a_round_of_its_own() {
     assert_near(arithmetic(264), 2.0 * full, 1e-9);
 }
 
+/// So does a block that finds no place beside the others: two of 1024 threads run at once.
+#[test]
+fn blocks_that_find_no_place_wait_for_a_whole_round() {
+    let ptx = kernel_of(&repeated("mad.lo.u32 %r1, %r1, %r2, %r3;", 100, 4));
+    let latency = |blocks| part(&modelled(&ptx, blocks, 1024), Resource::Latency);
+    let round = latency(1);
+    assert_near(latency(264), round, 1e-9);
+    assert_near(latency(265), 2.0 * round, 1e-9);
+    assert_near(latency(528), 2.0 * round, 1e-9);
+}
+
 /// A launch is over when its last block is, however little the others have to do.
 #[test]
 fn all_wait_for_the_block_that_does_most() {
