@@ -270,6 +270,25 @@ __global__ void stream(const T *data, size_t count, int *out) {
     }
     if (sum == 12345) *out = sum;
 }
+// Past the L1 cache, and each time anew.
+__device__ int4 from_l2(const int4 *from) {
+    int4 four;
+    asm volatile("ld.global.cg.v4.s32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(four.x), "=r"(four.y), "=r"(four.z), "=r"(four.w) : "l"(from));
+    return four;
+}
+// All blocks read the same, over and over, one on a multiprocessor.
+__global__ void read_together(const int4 *data, size_t count, int times, int *out) {
+    int sum = 0;
+    for (; times > 0; times--) {
+        for (size_t i = threadIdx.x; i < count; i += 4 * blockDim.x) {
+            int4 a = from_l2(data + i), b = from_l2(data + i + blockDim.x);
+            int4 c = from_l2(data + i + 2 * blockDim.x), d = from_l2(data + i + 3 * blockDim.x);
+            sum += a.x + b.y + c.z + d.w;
+        }
+    }
+    if (sum == 12345) *out = sum;
+}
 __global__ void fill(int4 *data, size_t count) {
     size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (i < count) data[i] = make_int4(1, 2, 3, 4);
@@ -382,6 +401,13 @@ int main() {
         size_t count = (mb << 20) / 16;
         double ms = milliseconds([&] { stream<<<multiprocessors * 2, 1024>>>((int4 *)data, count, out); }, mb > 256 ? 2 : 20);
         printf("  read, %4zu MB over again  %7.3f\n", mb, mb * 1048576.0 / ms / 1e9);
+    }
+    for (int kb : {128, 256, 512, 1024, 2048, 4096, 16384}) {
+        size_t count = (size_t(kb) << 10) / 16;
+        int blocks = multiprocessors, few = (1 << 20) / kb;
+        auto read = [&](int times) { read_together<<<blocks, 1024>>>((int4 *)data, count, times, out); };
+        double ms = milliseconds([&] { read(3 * few); }) - milliseconds([&] { read(few); });
+        printf("  %5d KB by all blocks     %7.3f\n", kb, 1024.0 * kb * 2 * few * blocks / ms / 1e9);
     }
     {
         size_t count = bytes / 2 / 16;
