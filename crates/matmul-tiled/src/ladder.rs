@@ -4,7 +4,6 @@ use anyhow::Result;
 use chapter::limit::Fp32;
 use chapter::{Chapter, Entry, Limit, shared};
 use common::error::note;
-use common::module;
 use common::verify::{POISON, compare, within_ulps};
 use cust::launch;
 use matmul_pitched::flags::ProductFlags;
@@ -13,7 +12,7 @@ use matmul_pitched::{Matrix, PitchedBuffer, matrix};
 use crate::accesses::Accesses;
 use crate::cublas::{self, Math};
 use crate::flags::Flags;
-use crate::plan::{self, Between, Plan};
+use crate::plan::{Between, Launched, Plan};
 use crate::tf32;
 use crate::variant::Variant;
 
@@ -67,9 +66,8 @@ pub fn run(
 
     let stream = &gpu.stream;
     for variant in rungs {
-        let launched = plan::launched(chapter, flags, variant)?;
-        let module = module::load(launched.ptx)?;
-        let plan = Plan::new(chapter, flags, launched, &module)?;
+        let launched = Launched::by(variant, chapter, flags)?;
+        let plan = Plan::new(chapter, flags, &launched)?;
         // What tensor cores are measured against: right before, for the same reason as below.
         let library = match variant.tf32.is_some() && flags.common.is_timed() {
             true => cublas::find(gpu),

@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result};
 use chapter::Chapter;
 use chapter::shared;
-use common::launch;
+use common::{launch, module};
 use cust::device::DeviceAttribute;
 use cust::function::{BlockSize, Function, GridSize};
 use cust::memory::DeviceBuffer;
@@ -41,20 +41,45 @@ pub struct Between {
     pub tiles: u64,
 }
 
-/// The kernel's row of the table: a rung's own, but `split k` does as `even shares` where C has so
-/// many tiles that no sum need be split.
-///
-/// # Errors
-///
-/// CUDA's own.
-pub fn launched(
-    chapter: &Chapter,
-    flags: &Flags,
-    rung: &'static Variant,
-) -> Result<&'static Variant> {
-    let many = rung.work == Work::SplitK
-        && split::has_many_tiles(&flags.product, multiprocessors(chapter)?);
-    Ok(if many { named("even shares") } else { rung })
+/// What a rung launches here.
+pub struct Launched {
+    /// The kernel's row of the table: the rung's own, but where equal shares are faster `split k`
+    /// launches the kernel of `even shares`.
+    pub row: &'static Variant,
+    pub module: Module,
+    /// How sums are split, where they are.
+    pub split: Option<Split>,
+}
+
+impl Launched {
+    /// # Errors
+    ///
+    /// CUDA's own.
+    pub fn by(rung: &'static Variant, chapter: &Chapter, flags: &Flags) -> Result<Self> {
+        let module = module::load(rung.ptx)?;
+        let split = match rung.work {
+            Work::SplitK => choose_split(chapter, flags, &module)?,
+            _ => None,
+        };
+        if rung.work != Work::SplitK || split.is_some() {
+            let row = rung;
+            return Ok(Launched { row, module, split });
+        }
+        let row = named("even shares");
+        let module = module::load(row.ptx)?;
+        Ok(Launched { row, module, split })
+    }
+}
+
+fn choose_split(chapter: &Chapter, flags: &Flags, module: &Module) -> Result<Option<Split>> {
+    let mut resident = [0; SHAPES.len()];
+    for (resident, shape) in resident.iter_mut().zip(&SHAPES) {
+        let kernel = function(module, shape.kernel, shape.shared_bytes)?;
+        let (block, bytes) = (BlockSize::x(shape.threads), shape.shared_bytes as usize);
+        *resident = kernel.max_active_blocks_per_multiprocessor(block, bytes)?;
+    }
+    let multiprocessors = multiprocessors(chapter)?;
+    Ok(split::choose(&flags.product, multiprocessors, resident))
 }
 
 fn multiprocessors(chapter: &Chapter) -> Result<u32> {
@@ -63,22 +88,16 @@ fn multiprocessors(chapter: &Chapter) -> Result<u32> {
 }
 
 impl<'a> Plan<'a> {
-    /// Of a rung whose kernels are in `module`.
-    ///
     /// # Errors
     ///
     /// Where the GPU has no room for a block, or no memory for what goes from block to block, and
     /// CUDA's own.
-    pub fn new(
-        chapter: &Chapter,
-        flags: &Flags,
-        variant: &Variant,
-        module: &'a Module,
-    ) -> Result<Self> {
-        match variant.work {
-            Work::Tiles => Self::tiles(chapter, flags, variant, module),
-            Work::EvenShares => Self::even_shares(chapter, flags, variant, module),
-            Work::SplitK => Self::split(chapter, flags, module),
+    pub fn new(chapter: &Chapter, flags: &Flags, launched: &'a Launched) -> Result<Self> {
+        let (row, module) = (launched.row, &launched.module);
+        match (row.work, launched.split) {
+            (_, Some(split)) => Self::split(chapter, flags, split, module),
+            (Work::EvenShares, None) => Self::even_shares(chapter, flags, row, module),
+            (_, None) => Self::tiles(chapter, flags, row, module),
         }
     }
 
@@ -126,15 +145,8 @@ impl<'a> Plan<'a> {
     }
 
     /// A part of a tile's sum a block.
-    fn split(chapter: &Chapter, flags: &Flags, module: &'a Module) -> Result<Self> {
-        let mut resident = [0; SHAPES.len()];
-        for (resident, shape) in resident.iter_mut().zip(&SHAPES) {
-            let kernel = function(module, shape.kernel, shape.shared_bytes)?;
-            let (block, bytes) = (BlockSize::x(shape.threads), shape.shared_bytes as usize);
-            *resident = kernel.max_active_blocks_per_multiprocessor(block, bytes)?;
-        }
+    fn split(chapter: &Chapter, flags: &Flags, split: Split, module: &'a Module) -> Result<Self> {
         let product = &flags.product;
-        let split = split::choose(product, multiprocessors(chapter)?, resident);
         let Split { shape, parts } = split;
         let tile = shape.tile;
         let (width, height) = (product.p.into(), product.m.into());

@@ -2,7 +2,14 @@
 //!
 //! A small C has few large tiles, too few for a large GPU, and small tiles make more loads for
 //! each multiply-add. A sum that is split makes more blocks of the same tile; its parts have to
-//! be stored, loaded and added up. What is best depends on the shape, and is estimated here.
+//! be stored, loaded and added up. And where C has many tiles, the equal shares of the rung before
+//! leave no multiprocessor waiting at the end. What is best depends on the shape, and is estimated
+//! here.
+//!
+//! The estimates are fitted to times of an NVIDIA H200 (driver 580.159.04, 2026-11-24): 629 of 69
+//! products, with these tiles and one to 16 parts, and 40 of equal shares. Six in seven are within
+//! 5 %. What is chosen by them takes 0.5 % longer than the best of all, on average, and 8 % at
+//! most. On other GPUs they rank the choices roughly as well.
 
 use matmul_pitched::flags::ProductFlags;
 use matmul_pitched::reference;
@@ -32,38 +39,33 @@ pub struct Shape {
 const DEPTH: u32 = 16;
 
 /// All of them, the largest tile first.
-///
-/// Speeds are those of an NVIDIA H200 (driver 580.159.04, 2026-11-24), fitted to 607 times: of 32
-/// products, with these tiles and one to 16 parts. Five estimates in six are within 5 %. What is
-/// chosen by them takes 0.4 % longer than the best of all, on average, and 5.4 % at most. On other
-/// GPUs they rank the shapes roughly as well.
 pub const SHAPES: [Shape; 3] = [
     Shape {
         kernel: "mat_mul_split_k_64x128",
         tile: tile(64, 128, Moves::Copies { stored: 1 }),
         threads: 64,
         shared_bytes: 37_632,
-        speed: 0.761,
-        half: 0.240,
-        around: 11_350.0,
+        speed: 0.768,
+        half: 0.215,
+        around: 11_530.0,
     },
     Shape {
         kernel: "mat_mul_split_k_64x64",
         tile: tile(64, 64, Moves::Copies { stored: 4 }),
         threads: 64,
         shared_bytes: 25_344,
-        speed: 0.719,
-        half: 0.397,
-        around: 6_390.0,
+        speed: 0.731,
+        half: 0.416,
+        around: 6_070.0,
     },
     Shape {
         kernel: "mat_mul_split_k_32x64",
         tile: tile(32, 64, Moves::Copies { stored: 4 }),
         threads: 128,
         shared_bytes: 25_600,
-        speed: 0.485,
-        half: 0.285,
-        around: 1_300.0,
+        speed: 0.484,
+        half: 0.225,
+        around: 906.0,
     },
 ];
 
@@ -76,13 +78,25 @@ const fn tile(rows: u32, cols: u32, moves: Moves) -> Tile {
     }
 }
 
-/// Cycles to add up parts: of any number, and of 64x64 elements of each. Fitted likewise.
-const ADD_UP: f64 = 1_590.0;
-const ADD_UP_A_PART: f64 = 923.0;
+/// Cycles to add up parts: of any number, and of 64x64 elements of each.
+const ADD_UP: f64 = 1_050.0;
+const ADD_UP_A_PART: f64 = 958.0;
+/// Equal shares: how much of the multiply-adds' rate they reach, and cycles besides: of any
+/// number, for each step of a tile that blocks share, and for each tile of a share.
+const SHARES_SPEED: f64 = 0.772;
+const SHARES_AROUND: f64 = 6_180.0;
+const SHARES_A_STEP: f64 = 304.0;
+const SHARES_A_TILE: f64 = 25_360.0;
+/// Blocks with a share that a multiprocessor runs at once.
+const SHARES_AT_ONCE: u32 = 2;
+/// The part of the blocks after the first that share a scheduler where another has none.
+const CROWDED: f64 = 0.25;
 /// A multiprocessor has so many schedulers. A warp stays with one, which does a warp's
 /// multiply-add in a cycle.
 const SCHEDULERS: u64 = 4;
 const WARP: u32 = 32;
+/// Multiply-adds of a multiprocessor in a cycle.
+const A_CYCLE: f64 = 128.0;
 /// The most parts of a sum, and the fewest steps of one.
 const MOST_PARTS: u32 = 16;
 const FEWEST_STEPS: u64 = 4;
@@ -94,16 +108,13 @@ pub struct Split {
     pub parts: u32,
 }
 
-/// Whether C has so many tiles of 128x128 that no sum need be split: two for each of the GPU's
-/// multiprocessors. That is the work of the rung before.
-pub fn has_many_tiles(product: &ProductFlags, multiprocessors: u32) -> bool {
-    let large = tile(128, 128, Moves::Ones);
-    large.down(product) * large.across(product) >= 2 * u64::from(multiprocessors)
-}
-
-/// The tile and the number of parts that take the least time, by estimate. `resident`: how many
-/// blocks of each shape a multiprocessor runs at once.
-pub fn choose(product: &ProductFlags, multiprocessors: u32, resident: [u32; 3]) -> Split {
+/// The tile and the number of parts that take the least time, by estimate; none where equal shares
+/// do. `resident`: how many blocks of each shape a multiprocessor runs at once.
+pub fn choose(
+    product: &ProductFlags,
+    multiprocessors: u32,
+    resident: [u32; SHAPES.len()],
+) -> Option<Split> {
     let shapes = SHAPES.iter().zip(resident);
     let splits = shapes.flat_map(|(shape, resident)| {
         let steps = shape.tile.steps(product);
@@ -116,7 +127,25 @@ pub fn choose(product: &ProductFlags, multiprocessors: u32, resident: [u32; 3]) 
         (split, cycles)
     });
     let best = timed.min_by(|(_, a), (_, b)| a.total_cmp(b));
-    best.expect("a sum of one part").0
+    let (split, cycles) = best.expect("a sum of one part");
+    let shares = shares_cycles(product, multiprocessors);
+    shares.is_none_or(|shares| cycles < shares).then_some(split)
+}
+
+/// How long equal shares of all tiles take. None where the tiles are fewer than the shares: then a
+/// tile has many blocks that wait for each other.
+fn shares_cycles(product: &ProductFlags, multiprocessors: u32) -> Option<f64> {
+    let tile = tile(128, 128, Moves::Ones);
+    let tiles = tile.down(product) * tile.across(product);
+    let shares = u64::from(SHARES_AT_ONCE * multiprocessors);
+    let steps = tile.steps(product);
+    let work = f64::from(SHARES_AT_ONCE * tile.rows * tile.cols * tile.depth) / A_CYCLE;
+    let of_a_share = (tiles * steps).div_ceil(shares) as f64;
+    let cycles = of_a_share * work / SHARES_SPEED
+        + SHARES_AROUND
+        + SHARES_A_STEP * steps as f64
+        + SHARES_A_TILE * of_a_share / steps as f64;
+    (tiles >= shares).then_some(cycles)
 }
 
 impl Split {
@@ -149,24 +178,26 @@ impl Split {
             ..
         } = self.shape;
         let a_block = u64::from(threads / WARP);
-        let blocks = self.blocks(product).div_ceil(multiprocessors.into());
-        let warps = (blocks * a_block).div_ceil(SCHEDULERS);
-        let at_once = (u64::from(resident) * a_block).div_ceil(SCHEDULERS);
-
         let steps = tile.steps(product).div_ceil(self.parts.into());
         let elements = f64::from(tile.rows) * f64::from(tile.cols);
         let work = steps as f64 * elements * f64::from(tile.depth) / f64::from(*threads);
 
+        let evenly = |blocks: u64| (blocks * a_block).div_ceil(SCHEDULERS) as f64;
+        let full = evenly(resident.into());
         // So many warps at once, from the first to the last.
-        let together = |warps: u64| {
+        let together = |warps: f64| {
             let reached = |warps: f64| warps / (warps + half);
-            let part = reached(warps as f64) / reached(at_once as f64);
-            warps as f64 * work / (speed * part) + around
+            warps * work / (speed * reached(warps) / reached(full)) + around
         };
-        let (rounds, rest) = (warps / at_once, warps % at_once);
-        let mut cycles = rounds as f64 * together(at_once);
+        // Of the multiprocessor that has most blocks.
+        let blocks = self.blocks(product).div_ceil(multiprocessors.into());
+        let (rounds, rest) = (blocks / u64::from(resident), blocks % u64::from(resident));
+        let mut cycles = rounds as f64 * together(full);
         if rest > 0 {
-            cycles += together(rest);
+            // Those that come later take the schedulers of those that have ended.
+            let crowded = full.min((rest * a_block.div_ceil(SCHEDULERS)) as f64) - evenly(rest);
+            let crowded = if rounds > 0 { CROWDED * crowded } else { 0.0 };
+            cycles += together(evenly(rest) + crowded);
         }
         if self.parts > 1 {
             cycles += ADD_UP + ADD_UP_A_PART * f64::from(self.parts) * elements / 4096.0;
@@ -217,33 +248,38 @@ mod tests {
         }
     }
 
-    /// On an H200.
-    fn chosen(sizes: [u32; 3]) -> (&'static str, u32) {
+    /// On an H200; none where equal shares are taken.
+    fn chosen(sizes: [u32; 3]) -> Option<(&'static str, u32)> {
         let split = choose(&product(sizes), 132, [4, 6, 6]);
-        (split.shape.kernel, split.parts)
+        split.map(|split| (split.shape.kernel, split.parts))
     }
 
     #[test]
     fn small_products_have_small_tiles_and_split_sums() {
-        assert_eq!(chosen([480, 640, 320]), ("mat_mul_split_k_32x64", 5));
-        assert_eq!(chosen([361, 7001, 277]), ("mat_mul_split_k_64x64", 16));
-        assert_eq!(chosen([700, 3000, 900]), ("mat_mul_split_k_64x128", 6));
-        // 640 tiles are five a multiprocessor, ten warps for four schedulers. Halves are 20.
-        assert_eq!(chosen([2500, 2500, 1000]), ("mat_mul_split_k_64x64", 2));
+        let [large, medium, small] = SHAPES.map(|shape| shape.kernel);
+        assert_eq!(chosen([480, 640, 320]), Some((small, 5)));
+        assert_eq!(chosen([361, 7001, 277]), Some((medium, 16)));
+        assert_eq!(chosen([700, 3000, 900]), Some((large, 6)));
         // 512 tiles for 528 places need no splitting.
-        assert_eq!(chosen([2048, 2048, 2048]), ("mat_mul_split_k_64x128", 1));
-        assert_eq!(chosen([1, 1, 1]).1, 1);
+        assert_eq!(chosen([2048, 2048, 2048]), Some((large, 1)));
+        // 640 tiles are five a multiprocessor, ten warps for four schedulers. Parts mend that.
+        assert!(chosen([2500, 2500, 1000]).is_some_and(|(_, parts)| parts > 1));
+        assert_eq!(chosen([1, 1, 1]), Some((small, 1)));
         // Twenty steps are five parts at most.
-        assert!(chosen([40, 320, 40]).1 <= 5);
+        assert!(chosen([40, 320, 40]).is_some_and(|(_, parts)| parts <= 5));
     }
 
     #[test]
-    fn from_two_large_tiles_a_multiprocessor_on_no_sum_is_split() {
-        assert!(!has_many_tiles(&product([480, 640, 320]), 132));
-        assert!(!has_many_tiles(&product([2048, 8, 2048]), 132));
-        // 11x24 tiles.
-        assert!(has_many_tiles(&product([1408, 8, 3072]), 132));
-        assert!(!has_many_tiles(&product([1408, 8, 3071 - 127]), 132));
+    fn many_tiles_are_shared_out_equally() {
+        for sizes in [[4800, 6400, 3200], [4097, 3001, 2050], [8192, 8192, 8192]] {
+            assert_eq!(chosen(sizes), None, "{sizes:?}");
+        }
+        // As many as places, and a few more.
+        assert!(chosen([2048, 512, 4096]).is_some());
+        assert_eq!(chosen([1920, 512, 2304]), None);
+        // Fewer than there are shares.
+        assert_eq!(shares_cycles(&product([2048, 8, 2048]), 132), None);
+        assert!(shares_cycles(&product([1408, 8, 3072]), 132).is_some());
     }
 
     #[test]
