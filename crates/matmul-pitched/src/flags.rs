@@ -16,6 +16,9 @@ use crate::variant::{Own, VARIANTS};
 /// that rows are padded to. Rows are as many at most, so that sizes in bytes stay within 64 bits.
 const MOST: i64 = (1 << 29) - 128;
 
+/// Rows of A, columns of A and columns of B for `--variant ladder`, where no others are given.
+const OF_A_LADDER: [u32; 3] = [1920, 512, 2304];
+
 /// Shows how rows are padded in pitched memory, and multiplies two matrices there.
 #[derive(Debug, Parser)]
 #[command(version, allow_negative_numbers = true)]
@@ -56,29 +59,32 @@ pub struct Flags {
 /// The matrices of C = A·B: how large they are, and what is in them.
 #[derive(Args, Clone, Debug)]
 pub struct ProductFlags {
-    /// Rows of A and of C
+    /// Rows of A and of C; 1920 for `--variant ladder`
     #[arg(
         long,
         value_name = "ROWS",
         default_value_t = 480,
+        default_value_if("variant", "ladder", "1920"),
         value_parser = value_parser!(u32).range(1..=MOST)
     )]
     pub m: u32,
 
-    /// Columns of A, which are the rows of B
+    /// Columns of A, which are the rows of B; 512 for `--variant ladder`
     #[arg(
         long,
         value_name = "COLUMNS",
         default_value_t = 640,
+        default_value_if("variant", "ladder", "512"),
         value_parser = value_parser!(u32).range(1..=MOST)
     )]
     pub n: u32,
 
-    /// Columns of B and of C
+    /// Columns of B and of C; 2304 for `--variant ladder`
     #[arg(
         long,
         value_name = "COLUMNS",
         default_value_t = 320,
+        default_value_if("variant", "ladder", "2304"),
         value_parser = value_parser!(u32).range(1..=MOST)
     )]
     pub p: u32,
@@ -154,6 +160,16 @@ impl ProductFlags {
         f64::from(self.m) * f64::from(self.n) * f64::from(self.p)
     }
 
+    /// Why a ladder has larger matrices than the note, where it has them; else nothing.
+    pub fn why_larger(&self) -> &'static str {
+        if [self.m, self.n, self.p] != OF_A_LADDER {
+            return "";
+        }
+        "C has 1920x2304 elements: work for all multiprocessors of a large GPU, whatever a block \
+         computes. The note's 480x320 make 12 blocks of 128x128, and most multiprocessors would \
+         have none; --m 480 --n 640 --p 320 shows what comes of that."
+    }
+
     /// Bytes for the matrices: the three on the GPU, with padded rows; on the computer A, B, the
     /// reference and the copy read back.
     pub fn memory_need(&self) -> Need {
@@ -203,6 +219,19 @@ mod tests {
                 .eq(["pitched"])
         );
         assert_eq!(flags.variants().len(), 1);
+    }
+
+    #[test]
+    fn a_ladder_has_matrices_of_its_own_unless_others_are_given() {
+        let ladder = flags("--variant ladder").product;
+        assert_eq!([ladder.m, ladder.n, ladder.p], OF_A_LADDER);
+        assert!(ladder.why_larger().contains("1920x2304"));
+        let some = flags("--variant ladder --m 7").product;
+        assert_eq!(some.to_string(), "7x512x2304");
+        assert_eq!(some.why_larger(), "");
+        let one = flags("--variant float4").product;
+        assert_eq!(one.to_string(), "480x640x320");
+        assert_eq!(one.why_larger(), "");
     }
 
     #[test]

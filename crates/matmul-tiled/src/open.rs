@@ -41,7 +41,7 @@ impl Flags {
     /// Where a product was wrong, or a check found an error.
     pub fn finish(&self, chapter: &Chapter) -> Result<()> {
         let words = match self.variants().climbs() {
-            true => "", // the rungs' ideas stand there
+            true => self.product.why_larger(), // beside the rungs' ideas
             false => WORDS,
         };
         chapter.finish(words)

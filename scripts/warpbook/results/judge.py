@@ -35,7 +35,7 @@ def judge(records):
 def remodel(flags, records):
     """Ends with an error where the simulator says another time than the records."""
     wrong = []
-    for chapter, arguments in quick(flags).items():
+    for chapter, arguments in quick(flags):
         kept = [
             record["modelled"]["results"]
             for record in records

@@ -34,11 +34,11 @@ def wanted(flags):
 
 
 def quick(flags):
-    """What takes the simulator seconds: each chapter's first run."""
-    first = {}
-    for chapter, arguments in wanted(flags):
-        first.setdefault(chapter, arguments)
-    return first
+    """What takes the simulator seconds: each chapter's first run, and that without flags."""
+    found = wanted(flags)
+    first = dict(reversed(found))
+    plain = "--variant ladder" if flags.ladder else ""
+    return [(chapter, run) for chapter, run in found if run in (first[chapter], plain)]
 
 
 def model(flags, lines):
@@ -46,7 +46,7 @@ def model(flags, lines):
     for record in lines[1:]:
         chapter, arguments = record["measured"]["chapter"], record["arguments"]
         lacks = flags.only in (None, chapter) and "modelled" not in record
-        if lacks and (flags.model != "quick" or quick(flags)[chapter] == arguments):
+        if lacks and (flags.model != "quick" or (chapter, arguments) in quick(flags)):
             record["modelled"] = run(flags, chapter, arguments, "sim")
             records.save(flags.save, lines)
 
