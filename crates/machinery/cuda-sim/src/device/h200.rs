@@ -92,7 +92,7 @@ const RATES: Rates = Rates {
     constant_cache_bytes: 2 << 10,
     constant_behind_bytes: as_on_h200::CONSTANT_BEHIND_BYTES,
     // rates.cu, "read over again": up to 5.98 TB/s, for 48 MB. What multiprocessors read at the same time comes
-    // up to three times as fast ("by all blocks"), since the GPU joins their requests; the model does not know
+    // three times as fast and more ("by all blocks"), since the GPU joins their requests; the model does not know
     // which are made together.
     l2_bytes_per_cycle: 5.9e12 / 1.98e9,
     // rates.cu, "memory": 4.55 TB/s read, 4.25 TB/s copied. Kernels are in between.
