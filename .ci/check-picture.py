@@ -1,9 +1,9 @@
-"""Checks that a PNG has the size asked for and more than one colour.
+"""Checks that a PNG has the given size and more than one colour.
 
     python3 check-picture.py FILE WIDTH HEIGHT
 
-Reads the file by itself, with the standard library alone: another pair of eyes than
-the library that wrote it. Knows 8-bit RGB and RGBA without interlacing.
+Decodes the file with the standard library alone, independently of the library that wrote it.
+Supports 8-bit RGB and RGBA without interlacing.
 """
 
 import struct
@@ -12,7 +12,7 @@ import zlib
 
 
 def chunks(data):
-    """The chunks of a PNG, checksums verified, as (name, content)."""
+    """Yields the chunks of a PNG as (name, content), after verifying their checksums."""
     if data[:8] != b"\x89PNG\r\n\x1a\n":
         sys.exit("not a PNG")
     at = 8
@@ -27,7 +27,7 @@ def chunks(data):
 
 
 def is_one_colour(rows, stride, pixel):
-    """Whether every pixel equals the first, for each way a row may be filtered."""
+    """Returns true if all pixels are equal. Undoes each of PNG's row filters."""
     first = None
     above = bytes(stride)
     for at in range(0, len(rows), stride + 1):

@@ -1,4 +1,4 @@
-"""Checks that `scripts/book serve`, on a port that is taken, says so in a line and builds nothing."""
+"""Checks that `scripts/book serve` on a port in use prints a one-line error and builds nothing."""
 
 import pathlib
 import socket

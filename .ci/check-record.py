@@ -1,4 +1,4 @@
-"""Checks that a chapter's JSON record parses, names its chapter, and was verified.
+"""Checks that a chapter's JSON record parses, names the chapter, and contains verified results.
 
     python3 check-record.py FILE CHAPTER
 """

@@ -1,7 +1,7 @@
-"""What this GPU's texture units answer: for each case a hash of all results' bits.
+"""Records the results of this GPU's texture units: for each case, a hash of all results' bits.
 
-crates/machinery/cuda-driver/tests/textures/h200.txt is what an H200 printed, and the simulator's texture
-units are compared with it. Arrays of layers and cube maps are in scripts/layers.cu. Takes CuPy:
+crates/machinery/cuda-driver/tests/textures/h200.txt is the output of an H200; the simulator's texture units
+are compared with it. scripts/layers.cu covers layered textures and cube maps. Needs CuPy:
 
     python3 scripts/textures.py
 """
@@ -16,7 +16,7 @@ FLOAT, SIGNED, UNSIGNED = (
     runtime.cudaChannelFormatKindSigned,
     runtime.cudaChannelFormatKindUnsigned,
 )
-# By name: bits of a channel, its kind, numpy's type.
+# By name: bits per channel, channel kind, numpy type.
 FORMATS = {
     "f32": (32, FLOAT, numpy.float32),
     "f16": (16, FLOAT, numpy.float16),
@@ -51,14 +51,14 @@ COORDINATES = {
 
 
 def random_bits(n):
-    """A number of 32 bits for each number of an array."""
+    """Returns 32 pseudo-random bits for each number of an array."""
     n = (n.astype(numpy.uint64) + numpy.uint64(1)) * numpy.uint64(0x9E3779B97F4A7C15)
     n = (n ^ n >> numpy.uint64(32)) * numpy.uint64(0xD6E8FEB86659FD93)
     return (n ^ n >> numpy.uint64(32)).astype(numpy.uint32)
 
 
 def texels(kind, count, start):
-    """`count` channels' values."""
+    """Returns the values of `count` channels."""
     bits = random_bits(numpy.arange(start, start + count))
     width, _, of = FORMATS[kind]
     if kind == "f32":
@@ -70,12 +70,12 @@ def texels(kind, count, start):
 
 
 def coordinates(size, normalised, start):
-    """Places around and in a texture: `(x, y, z)` for each sample."""
+    """Returns coordinates inside and around a texture: `(x, y, z)` per sample."""
     bits = random_bits(numpy.arange(start, start + 3 * SAMPLES))
     part = (bits >> numpy.uint32(8)).astype(numpy.float32) / numpy.float32(1 << 24)
     at = part.reshape(SAMPLES, 3)
-    # Most are inside, or not far outside; a quarter is far away, and a quarter on multiples of an eighth
-    # of a texel.
+    # Half of the samples are inside or close to the texture; a quarter is far away, and a quarter lies on
+    # multiples of an eighth of a texel.
     lengths = (size + [1, 1])[:3]
     extent = numpy.array([1 if normalised else 1 << (n - 1).bit_length() for n in lengths], numpy.float32)
     reach = numpy.where(numpy.arange(SAMPLES) % 4 == 1, 8, 2).astype(numpy.float32)[:, None]
@@ -121,7 +121,7 @@ def case(name):
     results = cupy.zeros((SAMPLES, 4), cupy.uint32)
     kernel((SAMPLES // 128,), (128,), (made, cupy.asarray(at), results, SAMPLES))
     results = results.get()
-    # FNV-1a, a word at a time.
+    # FNV-1a, one word at a time.
     found = 0xCBF29CE484222325
     for word in results.reshape(-1).tolist():
         found = (found ^ word) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
@@ -137,7 +137,7 @@ def cases():
                     yield f"{geometry} {size} f32 1 float {filtering} {mode} {coords}"
     for kind in ("f16", "u8", "s8", "u16", "s16"):
         for filtering in ("point", "linear"):
-            # Mixtures of signed 8 bits are not quite what the simulator makes of them.
+            # Linear filtering of signed 8-bit texels does not match the simulator exactly.
             if (kind, filtering) == ("s8", "linear"):
                 continue
             for channels in (1, 2, 4):

@@ -1,9 +1,8 @@
-"""What the engines of scripts/speed have in common: commands come one a line, and each is answered
-by a line of JSON.
+"""The protocol of the engines of scripts/speed: one command per line, one line of JSON per reply.
 
-The first line of all says what the engine is, or what it misses. `load` reads the launch that
-src/speed.rs of sim-bench has written to FOLDER, the only argument, and runs it once: its
-result has to be right. `run` gives the seconds of a launch.
+The first line names the engine, or reports what is missing. `load` reads the launch that sim-bench
+(src/speed.rs) has written to FOLDER, the only argument, runs it once and compares the result with the
+expected one. `run` replies with the seconds per launch.
 """
 
 import importlib
@@ -12,16 +11,16 @@ import pathlib
 import sys
 import time
 
-# A launch is repeated until it has taken this long, and timed as a whole, as by src/speed.rs.
+# A launch is repeated for at least this many seconds, and the total divided by the count, as in src/speed.rs.
 LONG_ENOUGH = 0.05
 
-# What an output is filled with before: a number that no result has.
+# Fills outputs before a launch; no correct result contains this value.
 POISON = 0xFFFFFFFF
 
 
 def serve(name, load):
-    """Answers until nobody asks. `load` makes of a folder and what its work.json says a launch,
-    which has two methods: `run`, which waits until all is done, and `output`, its words."""
+    """Replies to commands until standard input closes. `load` creates a launch from a folder and its
+    work.json; a launch has two methods: `run`, which waits for completion, and `output`, an array of words."""
     answer({"engine": name})
     folder = pathlib.Path(sys.argv[1])
     launch = None
@@ -29,7 +28,7 @@ def serve(name, load):
         if command.strip() == "run":
             answer({"seconds": seconds(launch.run)})
             continue
-        launch = None  # not both at once in memory
+        launch = None  # free the old launch first: both may not fit in memory
         work = json.loads((folder / "work.json").read_text())
         launch = load(folder, work)
         launch.run()
@@ -39,7 +38,7 @@ def serve(name, load):
 
 
 def needed(module):
-    """Imports it, or says that it is missing and ends."""
+    """Imports a module, or reports that it is missing and exits."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

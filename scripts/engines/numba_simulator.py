@@ -1,6 +1,7 @@
-"""Times the chapters' kernels, written for Numba, on its CUDA simulator, for scripts/speed: see
-engine.py. A thread of a kernel is a thread of Python here. Kernels take the arguments of
-kernels.cl, in the same order."""
+"""Times the chapters' kernels, ported to Numba, on Numba's CUDA simulator, for scripts/speed: see engine.py.
+
+The simulator runs each CUDA thread as a Python thread. Kernels take the same arguments as in kernels.cl.
+"""
 
 import math
 import os
@@ -22,7 +23,7 @@ WARP_SIZE, NUM_VALUES, MAGIC_NUMBER = 32, 16384, 1357
 
 
 def fma(a, b, c):
-    """Rounds once, but for the rarest of cases: the product of two floats is exact here."""
+    """Rounds once, except in very rare cases: the product of two floats is exact in double precision."""
     return float32(float(a) * float(b) + float(c))
 
 

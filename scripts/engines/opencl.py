@@ -1,5 +1,7 @@
-"""Times the chapters' kernels, written in OpenCL C, on PoCL, for scripts/speed: see engine.py. As
-many threads as POCL_MAX_PTHREAD_COUNT says."""
+"""Times the chapters' kernels, ported to OpenCL C, on PoCL, for scripts/speed: see engine.py.
+
+The environment variable POCL_MAX_PTHREAD_COUNT sets the number of threads.
+"""
 
 import pathlib
 import warnings
@@ -13,7 +15,7 @@ cl = engine.needed("pyopencl")
 def main():
     try:
         platforms = cl.get_platforms()
-    except cl.Error:  # there are none at all
+    except cl.Error:  # no platform at all
         platforms = []
     found = [one for one in platforms if one.name == "Portable Computing Language"]
     if not found:
@@ -21,7 +23,7 @@ def main():
     context = cl.Context(found[0].get_devices(cl.device_type.CPU)[:1])
     source = pathlib.Path(__file__).with_name("kernels.cl").read_text()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of what the compiler says, only errors matter
+        warnings.simplefilter("ignore")  # the compiler's warnings are irrelevant here
         program = cl.Program(context, source).build()
     version = " ".join(found[0].version.split()[2:4])
     engine.serve(version, lambda folder, work: Launch(context, program, folder, work))
@@ -33,7 +35,7 @@ class Launch:
         self.kernel = cl.Kernel(program, work["kernel"])
         self.local = work["block"]
         self.everywhere = [blocks * threads for blocks, threads in zip(work["grid"], self.local)]
-        # A kernel does not hold its buffers, so this does.
+        # OpenCL kernels do not keep their buffers alive.
         self.arguments = [self.argument(folder, argument) for argument in work["arguments"]]
         self.kernel.set_args(*self.arguments)
 

@@ -1,6 +1,6 @@
-"""What the scripts are made of. Each command of scripts/ is a file that says how it is used; what it
-does is in the module of its name here, and what several of them do in the modules beside. Takes
-Python's standard library alone.
+"""The implementation of the commands in scripts/: each command's module has the command's name.
+
+The other modules are shared. Everything here uses only Python's standard library.
 """
 
 import os
@@ -12,5 +12,5 @@ if sys.version_info < (3, 11):
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
-# Where cargo puts what it builds.
+# Cargo's output folder.
 TARGET = ROOT / os.environ.get("CARGO_TARGET_DIR", "target")

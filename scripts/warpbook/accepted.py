@@ -1,4 +1,4 @@
-"""Other compilers' PTX, given to NVIDIA's assembler and to the simulator: see scripts/accepted."""
+"""Loads other compilers' PTX with ptxas and with the simulator: see scripts/accepted."""
 
 import argparse
 import collections
@@ -8,15 +8,15 @@ import subprocess
 
 from . import ROOT, programs, tables
 
-# What only clusters of blocks, or the matrix units that work on shared memory, have.
+# Features of thread block clusters and of matrix units that operate on shared memory.
 ABSENT = re.compile(
     r"wgmma|tcgen05|cp\.async\.bulk|cp\.reduce|shared::cluster|barrier\.cluster|\bmapa\b|getctarank"
     r"|clusterlaunchcontrol|%cluster|multimem|tensormap|setmaxnreg"
 )
-# The least target that ptxas makes code for; older modules are taken for it too.
+# The oldest target that ptxas supports; modules for older ones are assembled for this one.
 LEAST = 75
 
-# Files that a command is given at once.
+# Files per command line.
 TOGETHER = 100
 
 
@@ -66,7 +66,7 @@ def text(path):
 
 
 def assembles(ptxas, path):
-    """Whether NVIDIA's assembler makes code of a module."""
+    """Returns true if ptxas assembles a module."""
     found = re.search(r"\.target\s+sm_(\d+)([af]?)", text(path))
     target = max(int(found[1]), LEAST)
     command = [ptxas, "-O0", f"-arch=sm_{target}{found[2]}", path, "-o", "/dev/null"]
@@ -74,7 +74,7 @@ def assembles(ptxas, path):
 
 
 def refusals(paths):
-    """What the simulator says of each module that it does not take."""
+    """Returns the simulator's error message for each module that it rejects."""
     command = ["cargo", "run", "--quiet", "--release", "-p", "differential", "--", "load", *paths]
     told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     refused = {}

@@ -1,4 +1,4 @@
-"""What one warp's accesses cost, counted by a GPU: see scripts/accesses."""
+"""Measures the cost of single warp accesses on a GPU: see scripts/accesses."""
 
 import csv
 import pathlib
@@ -9,7 +9,7 @@ from . import ROOT, flags as shared, programs
 
 TABLE = ROOT / "crates/machinery/cuda-sim/src/profile/traffic/h200.txt"
 
-# For each memory the counters of an operation, in the table's order.
+# Counters by memory and operation, in the table's order.
 GLOBAL = "pipe_lsu_mem_global_op_"
 COUNTERS = {
     "shared": {
@@ -43,7 +43,7 @@ def names(memory, operation):
 
 
 def measured(program, table, memory, cases):
-    """The counters of all cases of a memory, less what a launch has without the access."""
+    """Returns the counters of all cases of a memory, minus those of a launch without the access."""
     every = sorted({name for group in COUNTERS[memory].values() for name in group})
     command = ["ncu", "--csv", "--page", "raw", "--print-units", "base"]
     command += ["--clock-control", "none", "--cache-control", "none"]
@@ -60,7 +60,7 @@ def measured(program, table, memory, cases):
         answer = [int(row[name].replace(",", "")) for name in names(memory, case.split()[1])]
         answers.append(answer)
     if memory == "constant":
-        # Parameters are constants too; one address in all lanes is one request.
+        # Parameters are constants too. One address in all lanes is one request.
         alone = {}
         for case, answer in zip(cases, answers):
             _, _, size, mask, *pattern = case.split()
@@ -73,7 +73,7 @@ def measured(program, table, memory, cases):
                 sys.exit(f"error: the table has no case `{lacking}` to compare with")
             answer[0] -= alone[size]
     elif memory != "copy":
-        # Every launch has one wavefront more.
+        # Every launch has one additional wavefront.
         for answer in answers:
             answer[0] -= 1
     return answers

@@ -13,7 +13,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-sys.dont_write_bytecode = True  # nothing beside the scripts
+sys.dont_write_bytecode = True  # leave no __pycache__ next to the scripts
 sys.path.insert(0, str(ROOT / "scripts"))
 from warpbook.pages import code, comments, github, narrow, whole  # noqa: E402: mdBook runs this file by itself
 

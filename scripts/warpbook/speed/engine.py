@@ -39,7 +39,7 @@ class Engines:
 class Engine:
     def __init__(self, command, **environment):
         self.command = command
-        environment["PYTHONDONTWRITEBYTECODE"] = "1"  # nothing beside the scripts
+        environment["PYTHONDONTWRITEBYTECODE"] = "1"  # leave no __pycache__ next to the scripts
         how = {"env": programs.environment(**environment), "text": True}
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, **how)
