@@ -17,7 +17,7 @@ BOOK = TARGET / "book"
 MDBOOK = "0.5.4"
 PLAYWRIGHT = "1.65.2"  # drives Chromium
 
-# What docs/book.toml has for English, and the other language otherwise.
+# Environment variables by language; docs/book.toml has the values for English.
 LANGUAGES = {
     "en": {},
     "zh": {
@@ -29,11 +29,11 @@ LANGUAGES = {
 
 
 def main(doc):
-    """Does what the flags say, or ends with an error."""
+    """Runs the command that the flags select, or exits with an error."""
     try:
         command(parse(doc))
     except FileNotFoundError as error:
-        sys.exit(f"error: {error.filename} is not there")
+        sys.exit(f"error: {error.filename} does not exist")
     except subprocess.CalledProcessError as error:
         sys.exit(f"error: {pathlib.Path(error.cmd[0]).name} failed; see above")
 
@@ -69,16 +69,16 @@ def parse(doc):
     parser.add_argument("--programs", type=pathlib.Path, metavar="FOLDER", default=TARGET / "debug")
     flags = parser.parse_args()
     if flags.what == "serve" and (flags.check or flags.browser or flags.update or flags.pages):
-        parser.error("serve goes by itself")
+        parser.error("serve cannot be combined with other actions")
     if flags.pages and (flags.check or flags.browser or flags.update):
-        parser.error("--pages goes by itself")
+        parser.error("--pages cannot be combined with other actions")
     if not 0 <= flags.port < 65536:
-        parser.error(f"--port {flags.port}: there are ports from 0 to 65535")
+        parser.error(f"--port {flags.port}: a port is a number from 0 to 65535")
     return flags
 
 
 def build():
-    """Both languages, and the page before them that chooses one."""
+    """Builds both languages, and the start page that chooses one."""
     mdbook = installed()
     for language, settings in LANGUAGES.items():
         run(
@@ -92,7 +92,7 @@ def build():
 
 
 def check_sources():
-    """Ends with an error where a page is wrong as it is written."""
+    """Checks the sources of the pages. Exits with an error if there are problems."""
     unknown, known = figures.check(DOCS, ROOT)
     moved, places_known = places.check(written(), ROOT)
     stale, made = whole.check(DOCS, ROOT)
@@ -101,23 +101,23 @@ def check_sources():
     wide = [f"{file.relative_to(ROOT)}: {one}" for file in whole.files(DOCS) for one in narrow.wide(file)]
     wrong = sources.check(DOCS, ROOT) + unknown + moved + terms.check(DOCS, ROOT) + comments.check(DOCS)
     report(wrong + (stale or dead + wide))
-    print(f"{known} figures have a source, {places_known} links lead to the line they name.")
-    print(f"{made} whole pages are up to date, and {links} links on GitHub arrive.")
+    print(f"{known} numbers have a source, {places_known} links point to the line they name.")
+    print(f"{made} expanded pages are up to date, and {links} links on GitHub resolve.")
 
 
 def check(programs):
-    """Ends with an error where the built book or what its commands print is wrong."""
+    """Checks the built book and the output of its commands. Exits with an error if there are problems."""
     wrong, links = built.check(BOOK)
     wrong += ways.in_book(BOOK)
     long, minutes = reading.check(BOOK)
     unlike, commands = console.check(DOCS, ROOT, programs.resolve(), write=False)
-    report(wrong + long + unlike + (["if the commands are right: scripts/book --update"] if unlike else []))
-    print(f"{links} links arrive, {commands} commands print what is shown.")
-    print(f"Every page is read in {minutes:.1f} minutes or less.")
+    report(wrong + long + unlike + (["if the new output is correct, run scripts/book --update"] if unlike else []))
+    print(f"{links} links resolve, {commands} commands print what the pages show.")
+    print(f"The longest page takes {minutes:.1f} minutes to read.")
 
 
 def look(programs):
-    """Ends with an error where a page does not look as it should, or does not answer right."""
+    """Checks rendering, search and the interactive page in Chromium. Exits with an error if there are problems."""
     library = TARGET / "tools" / f"playwright-{PLAYWRIGHT}"
     if not (library / "playwright").is_dir():
         install = [sys.executable, "-m", "pip", "install", "--quiet", "--root-user-action", "ignore"]
@@ -125,13 +125,13 @@ def look(programs):
     sys.path.insert(0, str(library))
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if not chromium:
-        sys.exit("error: there is no Chromium: sudo apt-get install chromium fonts-wqy-microhei")
+        sys.exit("error: Chromium is not installed: sudo apt-get install chromium fonts-wqy-microhei")
     wrong, pages = browser.check(chromium, BOOK)
     lost, searches = search.check(chromium, BOOK)
     other, answers = explorer.check(chromium, BOOK, programs.resolve() / "patterns")
     report(wrong + lost + other)
-    print(f"{pages} pages look as they should in Chromium, and {searches} searches find their page.")
-    print(f"{answers} answers of the interactive page are the simulator's.")
+    print(f"{pages} pages render correctly in Chromium, and {searches} searches find their page.")
+    print(f"{answers} results of the interactive page equal the simulator's.")
 
 
 def report(wrong):
@@ -140,35 +140,35 @@ def report(wrong):
 
 
 def written():
-    """The pages as they are written, and what leads to them."""
+    """Returns the hand-written pages, READMEs included."""
     trees = [DOCS / "en", DOCS / "zh"]
     return [*sorted(ROOT.glob("README*.md")), *(file for tree in trees for file in sorted(tree.glob("*.md")))]
 
 
 def shown_on_github():
-    """The Markdown that a reader of the repository comes to."""
+    """Returns the Markdown files that readers see on GitHub."""
     folders = [DOCS / "results", DOCS / "records", DOCS / whole.FOLDER, ROOT / "crates", ROOT / "kernels"]
     return [*sorted(ROOT.glob("*.md")), *(file for one in folders for file in sorted(one.rglob("*.md")))]
 
 
 def whole_pages():
-    """Makes the pages that GitHub shows whole."""
+    """Writes the expanded pages for GitHub."""
     for file in whole.write(DOCS, ROOT):
-        print(f"made     {shown(file)}" if file.exists() else f"removed  {shown(file)}")
+        print(f"wrote    {shown(file)}" if file.exists() else f"removed  {shown(file)}")
     for comment in comments.prune(DOCS):
-        print(f"not in {comments.FILE.name}, and left out of the Chinese page: {comment}")
+        print(f"not translated in {comments.FILE.name}, omitted from the Chinese page: {comment}")
 
 
 def update(programs):
-    """Puts into the pages what their commands print, and the lines that their links name."""
+    """Writes the output of all commands and the line numbers of links into the pages."""
     places.check(written(), ROOT, write=True)
     wrong, _ = console.check(DOCS, ROOT, programs.resolve(), write=True)
     if wrong:
-        sys.exit("\n  ".join(["error: these are to be written by hand:", *wrong]))
+        sys.exit("\n  ".join(["error: these outputs must be edited by hand:", *wrong]))
 
 
 def simulator(made):
-    """What the interactive page runs, beside both languages."""
+    """Copies the simulator of the interactive page next to both languages, after building it if necessary."""
     if not made:
         run([ROOT / "scripts" / "figures", "--page"], stdout=subprocess.DEVNULL)
         made = TARGET / "patterns" / "simulator.js"
@@ -177,7 +177,7 @@ def simulator(made):
 
 
 def installed():
-    """The pinned mdBook, installed if it is not there."""
+    """Returns the pinned mdBook, after installing it if necessary."""
     tools = TARGET / "tools"
     mdbook = tools / "bin" / ("mdbook.exe" if os.name == "nt" else "mdbook")
     if not mdbook.exists() or MDBOOK not in run([mdbook, "--version"], stdout=subprocess.PIPE).stdout:
@@ -190,7 +190,7 @@ def installed():
 
 
 def serve(port, made):
-    """Builds the book, and serves it on this machine alone until interrupted."""
+    """Builds the book, and serves it on the loopback interface until interrupted."""
     with contextlib.ExitStack() as held:
         try:
             address = held.enter_context(browser.served(BOOK, port))
@@ -207,15 +207,15 @@ def serve(port, made):
                     seen = now
                     try:
                         build()
-                        print("built again")
+                        print("rebuilt")
                     except subprocess.CalledProcessError:
-                        print("the page is as it was: mend what is said above", file=sys.stderr)
+                        print("the book was not rebuilt: fix the error above", file=sys.stderr)
         except KeyboardInterrupt:
             pass
 
 
 def stamps():
-    """When each file that a page may be made of was changed."""
+    """Returns the modification times of all files that a page may include."""
     folders = [DOCS, ROOT / "kernels", *(ROOT / "crates").glob("*/src")]
     files = [file for folder in folders for file in folder.rglob("*.*")]
     files += (ROOT / "crates").glob("*/README.md")
@@ -227,6 +227,6 @@ def run(command, **how):
 
 
 def shown(path):
-    """A path in words: from where the script runs, if it is below."""
+    """Returns a path relative to the current folder if it is below it."""
     here = pathlib.Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path

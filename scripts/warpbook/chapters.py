@@ -1,4 +1,4 @@
-"""The list of chapters: chapters.toml, which says what each key is for."""
+"""The list of chapters: chapters.toml, which documents its keys."""
 
 import dataclasses
 import sys
@@ -11,7 +11,7 @@ LIST = ROOT / "chapters.toml"
 
 @dataclasses.dataclass
 class Chapter:
-    """A chapter, and the flags with which scripts run it."""
+    """A chapter, and the flags that scripts pass to it."""
 
     name: str
     results: list
@@ -25,12 +25,12 @@ class Chapter:
 
 
 def main():
-    """Prints the chapters' names, for scripts that are not in Python."""
+    """Prints the chapters' names, for scripts that are not written in Python."""
     print("\n".join(CHAPTERS))
 
 
 def read():
-    """The chapters by their names, in the book's order."""
+    """Returns the chapters by name, in the book's order."""
     try:
         entries = tomllib.loads(LIST.read_text(encoding="utf-8"))
         return {name: Chapter(name, **entry) for name, entry in entries.items()}
@@ -42,5 +42,5 @@ CHAPTERS = read()
 
 
 def runs(of):
-    """A chapter's name and flags for each run that scripts have `of` it, as its `results`."""
+    """Returns a name and flags per run listed under the key `of`, for example `results`."""
     return [(name, flags) for name, chapter in CHAPTERS.items() for flags in getattr(chapter, of)]

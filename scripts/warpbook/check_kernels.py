@@ -1,4 +1,4 @@
-"""Tests of how kernels are named and summed up: python3 -m unittest warpbook.check_kernels, in scripts."""
+"""Tests for names and sums of kernels. Run in scripts/: python3 -m unittest warpbook.check_kernels"""
 
 import pathlib
 import tempfile

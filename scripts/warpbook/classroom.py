@@ -1,4 +1,4 @@
-"""A class of students, made and graded: see scripts/class."""
+"""Generates and grades a class of students: see scripts/class."""
 
 import json
 import pathlib
@@ -12,14 +12,14 @@ from . import ROOT, flags, programs
 COURSE = ROOT / "kernels/exercises"
 WRONG = ROOT / "crates/exercises/tests/wrong"
 
-# In the first exercise's solution, before its test: what never ends, and what stops the kernel.
+# Statements inserted into the first exercise's solution: an endless loop, and a fault.
 BAD = {
     "endless": "for (volatile int j = 0; j >= 0; j = 1) {}",
     "crash": "*(volatile float *)0 = 1.0f;",
 }
 TEST = "    if (i < n)"
 
-# One answer in so many of the first exercise's is such a one.
+# One in this many submissions to the first exercise contains such a statement.
 BAD_ONE_IN = 10
 
 
@@ -39,7 +39,7 @@ def main(doc):
 
 
 def answers(name):
-    """An exercise's answers: the file's name, and for each a word that says what it is, and its text."""
+    """Returns an exercise's file name, and the kind and text of each possible submission."""
     (solution,) = (COURSE / name).glob("solution.*")
     (start,) = (COURSE / name).glob("start.*")
     kinds = [("solution", solution), ("start", start)]
@@ -49,7 +49,7 @@ def answers(name):
 
 
 def make(folder, students):
-    """The class. What each answer is, by student and exercise."""
+    """Writes the class. Returns the kind of each submission, by student and exercise."""
     if folder.exists():
         sys.exit(f"error: {folder} is there already")
     names = sorted(file.parent.name for file in COURSE.glob("*/exercise.toml"))
@@ -59,7 +59,7 @@ def make(folder, students):
         student = f"student-{number + 1:03}"
         (folder / student).mkdir(parents=True)
         for place, (name, file, texts) in enumerate(course):
-            # Half of the answers are right, as in a class; the others in turns.
+            # Half of the submissions are correct, as in a real class; the others rotate.
             turn = number + place
             kind, text = texts[0] if turn % 2 else texts[turn // 2 % len(texts)]
             if place == 0 and number % BAD_ONE_IN == 0:

@@ -1,4 +1,4 @@
-"""The simulator's checks beside compute-sanitizer, for docs/results: see scripts/checks."""
+"""Compares the simulator's checks with compute-sanitizer, for docs/results: see scripts/checks."""
 
 import collections
 import concurrent.futures
@@ -21,21 +21,21 @@ def main(doc):
     names = [case["name"] for case in cases]
     for name in flags.only:
         if name not in names:
-            sys.exit(f"error: there is no case {name}; planted-bugs --list prints those there are")
-    machine, found = gpu_side(flags, cases)
-    records.save(flags.save, [machine, *found])
+            sys.exit(f"error: unknown case {name}; planted-bugs --list prints all cases")
+    machine, results = gpu_side(flags, cases)
+    records.save(flags.save, [machine, *results])
     with concurrent.futures.ThreadPoolExecutor(flags.jobs) as pool:
         runs = [(case, twin) for case in cases for twin in (False, True)]
-        found += pool.map(lambda run: simulate(flags, *run), runs)
-    said = collections.defaultdict(list)
-    for record in found:
-        said[record["case"], record["twin"]].append(record)
-    parts = sections(machine, cases, said)
+        results += pool.map(lambda run: simulate(flags, *run), runs)
+    reports = collections.defaultdict(list)
+    for record in results:
+        reports[record["case"], record["twin"]].append(record)
+    parts = sections(machine, cases, reports)
     if not flags.into:
         tables.show(parts)
-    wrong = list(missed(cases, said))
+    wrong = list(missed(cases, reports))
     if wrong:
-        sys.exit("\n".join(["error: the simulator's checks are wrong:", *wrong]))
+        sys.exit("\n".join(["error: the simulator's checks missed a bug or reported a correct twin:", *wrong]))
     if flags.into:
         tables.insert({flags.into: parts}, flags.check, "those of the checks")
 

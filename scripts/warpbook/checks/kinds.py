@@ -1,6 +1,6 @@
-"""The kinds of mistakes, and compute-sanitizer's tools for them."""
+"""The kinds of bugs, and compute-sanitizer's tool for each."""
 
-# compute-sanitizer's tools, and what they are asked for beside their defaults.
+# compute-sanitizer's tools, with their flags.
 TOOLS = {
     "memcheck": ["--leak-check", "full"],
     "initcheck": [],
@@ -8,7 +8,7 @@ TOOLS = {
     "synccheck": [],
 }
 
-# Which of them is for which kind of mistake. None is for the host's memory.
+# The tool by kind of bug. There is no tool for the host's memory.
 FOR = {
     "mem": "memcheck",
     "init": "initcheck",
@@ -25,5 +25,5 @@ KINDS = {
     "host": "memory of the host's that it uses while work in a stream does",
 }
 
-# The kinds whose mistake is the host's: no line of a kernel is named.
+# Bugs of the host program: their reports name no line of a kernel.
 OF_HOST = {"leak", "host"}

@@ -1,25 +1,25 @@
-"""The tables of what was found."""
+"""The tables of docs/results/checks.md."""
 
 from ..tables import table
 from .kinds import FOR, KINDS, OF_HOST
 from .verdicts import gpu_sees, names_it, on_gpu, sees, simulated
 
 
-def sections(machine, cases, said):
-    parts = {"machine": describe(machine, cases, said), "kinds": kinds(cases, said)}
+def sections(machine, cases, reports):
+    parts = {"machine": describe(machine, cases, reports), "kinds": kinds(cases, reports)}
     for kind in KINDS:
-        parts[kind] = mistakes([case for case in cases if case["kind"] == kind], said)
-    parts["unwatched"] = unwatched([case for case in cases if case["kind"] == "mem"], said)
+        parts[kind] = mistakes([case for case in cases if case["kind"] == kind], reports)
+    parts["unwatched"] = unwatched([case for case in cases if case["kind"] == "mem"], reports)
     return parts
 
 
-def describe(machine, cases, said):
+def describe(machine, cases, reports):
     watched = [case for case in cases if case["kind"] in FOR]
     beside = [case for case in cases if case["kind"] not in FOR]
-    found = sum(sees(case, said[case["name"], False]) for case in watched)
-    alone = sum(sees(case, said[case["name"], False]) for case in beside)
-    theirs = sum(gpu_sees(case, said[case["name"], False]) for case in watched)
-    spoken = [record for records in said.values() for record in records if record["twin"]]
+    found = sum(sees(case, reports[case["name"], False]) for case in watched)
+    alone = sum(sees(case, reports[case["name"], False]) for case in beside)
+    theirs = sum(gpu_sees(case, reports[case["name"], False]) for case in watched)
+    spoken = [record for records in reports.values() for record in records if record["twin"]]
     ours = sum(bool(r["findings"]) for r in spoken if r["tool"] == "simulator")
     twins = {r["case"] for r in spoken if r["tool"] != "simulator" and r["findings"]}
     return (
@@ -32,23 +32,23 @@ def describe(machine, cases, said):
     )
 
 
-def kinds(cases, said):
+def kinds(cases, reports):
     rows = []
     for kind, meaning in KINDS.items():
         these = [case for case in cases if case["kind"] == kind]
-        ours = sum(sees(case, said[case["name"], False]) for case in these)
-        theirs = sum(gpu_sees(case, said[case["name"], False]) for case in these)
+        ours = sum(sees(case, reports[case["name"], False]) for case in these)
+        theirs = sum(gpu_sees(case, reports[case["name"], False]) for case in these)
         gpu = f"{theirs} ({FOR[kind]})" if kind in FOR else "– (no tool)"
         rows.append([f"{kind}: {meaning}", len(these), ours, gpu])
     return table(["kind", "mistakes", "the simulator finds", "compute-sanitizer finds"], rows)
 
 
-def unwatched(cases, said):
-    """Which of the memory's mistakes a GPU notices by itself: under a tool that does not look."""
+def unwatched(cases, reports):
+    """Lists the memory bugs that a GPU reports by itself, while a tool for other bugs runs."""
     stopped = [
         case["name"]
         for case in cases
-        for record in said[case["name"], False]
+        for record in reports[case["name"], False]
         if record["tool"] == "synccheck" and record["exit"] != 0
     ]
     return (
@@ -58,10 +58,10 @@ def unwatched(cases, said):
     )
 
 
-def mistakes(cases, said):
+def mistakes(cases, reports):
     rows = []
     for case in cases:
-        records = said[case["name"], False]
+        records = reports[case["name"], False]
         link = f"[{case['name']}](../../{case['file']})"
         marked = sorted(case["lines"] + case["with"]) if case["kind"] not in OF_HOST else "–"
         ours = cell(simulated(records)["findings"], case, lambda one: one["check"])
@@ -71,7 +71,7 @@ def mistakes(cases, said):
 
 
 def cell(found, case, source):
-    """Reports that name marked lines: alike ones as one, with the lines of all."""
+    """Formats the reports that name marked lines; equal reports are merged, with the lines of all."""
     alike = {}
     for one in found:
         if names_it(case, one) or one["title"] == "Stack overflow":

@@ -1,21 +1,21 @@
-"""Runs a planted bug, or its twin."""
+"""Runs a planted bug, or its correct twin."""
 
 import subprocess
 
 from .. import TARGET, programs
 
-# Seconds after which a run counts as one that never ends.
+# Seconds after which a run is stopped and counts as endless.
 PATIENCE = 60
 
 
 def program(flags):
-    """The program that has all planted bugs."""
+    """Returns the path of the program that contains all planted bugs."""
     folder = flags.programs or TARGET / "debug"
     return str(folder.resolve() / "planted-bugs")
 
 
 def watched(flags, tool, case, twin, backend):
-    """What a run prints, and its exit status; none where it did not end."""
+    """Returns a run's output and its exit status, which is `None` after a time-out."""
     command = [*tool, program(flags), case["name"], *(["--right"] if twin else [])]
     settings = {"CUDA_BACKEND": backend, "CUDA_SIM_CHECK": "all", "CUDA_SIM_DEVICE": None}
     try:

@@ -1,4 +1,4 @@
-"""What compute-sanitizer says of the planted bugs, on a GPU."""
+"""Runs the planted bugs on a GPU under compute-sanitizer, and parses its reports."""
 
 import collections
 import concurrent.futures
@@ -11,8 +11,8 @@ from .run import watched
 
 
 def gpu_side(flags, cases):
-    """The machine, and a record for each run there: kept ones, new ones, or some of either. Only those are run
-    that a tool is for."""
+    """Returns the machine and one record per run: read from a file, measured, or partly both. Skips the kinds
+    for which there is no tool."""
     cases = [case for case in cases if case["kind"] in FOR]
     if not flags.source:
         return this_machine(), measure(flags, cases)
@@ -49,7 +49,7 @@ def measure(flags, cases):
 
 
 def sanitize(flags, case, twin, tool):
-    """What one tool says of one run."""
+    """Runs one case under one tool and returns its findings."""
     command = ["compute-sanitizer", "--tool", tool, *TOOLS[tool], "--show-backtrace", "no"]
     said, ended = watched(flags, command + ["--print-limit", "10000"], case, twin, "gpu")
     if flags.logs:
@@ -64,10 +64,10 @@ def sanitize(flags, case, twin, tool):
 
 
 def sanitized(said, ended):
-    """compute-sanitizer's reports by what they say and where, with how many there were of each.
+    """Returns compute-sanitizer's reports by severity, title and lines, with the number of occurrences.
 
-    A context that an error has ended frees nothing: what it had is no leak. Of a race there are
-    reports access by access, and then of the same as a whole, which are left out.
+    An error destroys the context, which therefore frees nothing: leaks after an error are ignored. Races are
+    reported access by access and then as a summary, which is ignored.
     """
     counts = collections.Counter()
     severity, title, lines = None, None, []
@@ -89,8 +89,8 @@ def sanitized(said, ended):
 
 
 def first_line(text):
-    """How bad a report is, and what it says without what differs from run to run; no title where it
-    is none, or says again what another does."""
+    """Returns severity and title of a report, without the parts that vary between runs. The title is `None` if
+    the line is not a report or repeats another one."""
     found = re.match(r"(?:(Error|Warning): )?(.*)", text)
     severity, title = (found[1] or "Error").lower(), found[2]
     known = re.match(

@@ -1,11 +1,11 @@
-"""What the simulator's checks say of the planted bugs."""
+"""Runs the planted bugs on the simulator, and parses the reports of its checks."""
 
 import re
 
 from .kinds import KINDS
 from .run import watched
 
-# What ends a kernel, and of which kind it is.
+# Faults that end a kernel, with the kind of bug they indicate.
 FAULTS = {
     "illegal address": "mem",
     "misaligned address": "mem",
@@ -16,7 +16,7 @@ FAULTS = {
 
 
 def simulate(flags, case, twin):
-    """What the simulator's checks say of one run."""
+    """Runs one case on the simulator and returns its findings."""
     said, ended = watched(flags, [], case, twin, "sim")
     found, last = [], None
     for line in said.splitlines():
@@ -35,7 +35,7 @@ def simulate(flags, case, twin):
 
 
 def simulated_line(text):
-    """A report's first line: what ended a kernel, or what a check found. Otherwise none."""
+    """Parses the first line of a report: a fault or a finding. Returns `None` for other lines."""
     fault = re.match(rf"({'|'.join(FAULTS)})\b", text)
     if fault:
         title = re.sub(r" (?:at )?0x\w+(?: is)?|, outside every .*", "", text)

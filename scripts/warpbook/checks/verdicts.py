@@ -1,10 +1,10 @@
-"""Who finds a mistake."""
+"""Decides which tool finds a bug."""
 
 from .kinds import FOR, OF_HOST
 
 
 def names_it(case, finding):
-    """Whether a report is of the lines that are marked; of a mistake of the host's no report has lines."""
+    """Returns true if a report names the marked lines. Reports of bugs of the host program have no lines."""
     if case["kind"] in OF_HOST:
         return not finding["lines"]
     lines = set(finding["lines"])
@@ -16,8 +16,8 @@ def simulated(records):
 
 
 def on_gpu(records, case):
-    """What the tool for this kind of mistake said; and memcheck, where that was not the tool: a GPU
-    stops a kernel for some of them."""
+    """Returns the reports of the tool for this kind of bug, then memcheck's: a GPU stops a kernel by itself for
+    some bugs, which memcheck reports."""
     if case["kind"] not in FOR:
         return []
     tools = {FOR[case["kind"]], "memcheck"}
@@ -31,13 +31,13 @@ def on_gpu(records, case):
 
 
 def sees(case, records):
-    """Whether the simulator finds the mistake, as what it is."""
+    """Returns true if the simulator reports the bug as the correct kind."""
     found = simulated(records)["findings"]
     return any(one["check"] == case["kind"] and names_it(case, one) for one in found)
 
 
 def gpu_sees(case, records):
-    """Whether compute-sanitizer finds it. It names a function's first line for a stack overflow."""
+    """Returns true if compute-sanitizer reports the bug. For a stack overflow it names a function's first line."""
     found = on_gpu(records, case)
     return any(names_it(case, one) or one["title"] == "Stack overflow" for one in found)
 

@@ -1,4 +1,4 @@
-"""Programs that load CUDA's driver themselves, and their tests: see scripts/clients."""
+"""Runs the tests of programs that load CUDA's driver themselves: see scripts/clients."""
 
 import argparse
 import json
@@ -64,7 +64,7 @@ def parse(doc):
 
 
 def named(text):
-    """A client's name and a folder."""
+    """Parses CLIENT=FOLDER."""
     name, equals, folder = text.partition("=")
     if not equals:
         raise argparse.ArgumentTypeError(f"{text} is not CLIENT=FOLDER")
@@ -72,7 +72,7 @@ def named(text):
 
 
 def run(flags):
-    """What came of each client's tests."""
+    """Runs the selected suites and returns a record per suite."""
     flags.program = (flags.program or built()).resolve()
     flags.folder = flags.folder.resolve()
     found = []
@@ -98,7 +98,7 @@ def run(flags):
             print(f"{client.name} {suite.name}: {len(record['failed'])} failed, {record['passed']} passed", flush=True)
             found.append(record)
             if flags.save:
-                # At once: what comes after may be ended.
+                # Save after each suite: a later one may be interrupted.
                 kept = [one for one in read(flags.save) if place(one) != place(record)]
                 save(flags.save, [*kept, record])
     return found
@@ -111,7 +111,7 @@ def left_out(flags, what, why):
 
 
 def built():
-    """cuda-run, and the library beside it."""
+    """Builds cuda-run, and the library next to it; returns its path."""
     command = ["cargo", "build", "--quiet", "-p", "cuda-run", "--message-format=json"]
     said = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
     messages = map(json.loads, said.splitlines())
@@ -128,7 +128,7 @@ def unexpected(record):
 
 
 def mended(found):
-    """Tests that are known to fail, of suites that were run, and did not."""
+    """Yields the tests that are listed as failing, belong to a suite that ran, and passed."""
     failed = {(*place(one), test["test"]) for one in found for test in one["failed"]}
     ran = {place(one) for one in found}
     for client in catalogue.CLIENTS:

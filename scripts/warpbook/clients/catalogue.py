@@ -1,7 +1,7 @@
-"""The clients: where each comes from, at which version, which of its tests are run, and which fail for which reason.
+"""The clients: source and version of each, the tests that run, and the tests that fail, with the reason.
 
-Left out altogether: numba-cuda, which compiles with NVIDIA's NVVM; CuPy, which compiles with its NVRTC; Taichi, which
-links its libdevice into every kernel.
+Excluded: numba-cuda, which compiles with NVIDIA's NVVM; CuPy, which compiles with NVIDIA's NVRTC; Taichi, which
+links NVIDIA's libdevice into every kernel.
 """
 
 import dataclasses
@@ -18,7 +18,7 @@ NOT_A_NUMBER = (
 
 @dataclasses.dataclass
 class Client:
-    """A program, and what of its tests is run."""
+    """A program, and the suites of its tests that run."""
 
     name: str
     version: str
@@ -80,7 +80,7 @@ CLIENTS = [
             packages.Suite(
                 "arithmetic",
                 ci=True,
-                # No torch is taken, whose installation would take longer than these.
+                # Without torch: installing it would take longer than these tests.
                 torch=False,
                 files=["test_tiny.py", "test_assign.py", "test_dtype_alu.py"],
                 known={},

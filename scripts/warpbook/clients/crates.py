@@ -26,7 +26,7 @@ path = "lib.rs"
 
 
 def installed(name, version):
-    """What brings the crate's source into a folder."""
+    """Returns a function that downloads the crate's source into a folder."""
 
     def make(folder):
         (folder / "Cargo.toml").write_text(MANIFEST.format(name=name, version=version), encoding="utf-8")
@@ -34,7 +34,7 @@ def installed(name, version):
         quietly(["cargo", "vendor", "--quiet", "sources"], folder)
         shutil.move(folder / "sources" / name, folder / "crate")
         shutil.rmtree(folder / "sources")
-        # The crate is a workspace of its own, wherever the folder is.
+        # Make the crate its own workspace, independently of the folder's location.
         with (folder / "crate/Cargo.toml").open("a", encoding="utf-8") as manifest:
             manifest.write("\n[workspace]\n")
 
@@ -57,7 +57,7 @@ class Suite:
 
     @staticmethod
     def key(test):
-        """What `known` has for a test."""
+        """Returns the key of a test in `known`."""
         return test
 
     def run(self, flags, folder):
@@ -66,7 +66,7 @@ class Suite:
             command += ["--no-default-features", "--features", ",".join(self.features)]
         toolkit = self.toolkit(flags, folder)
         environment = os.environ | {"CUDA_PATH": str(toolkit), "CUDA_LIBRARY_PATH": str(toolkit)}
-        # It is no member of this workspace, and has a folder of its own for what is built.
+        # Not a member of this workspace: build into a separate target folder.
         environment["CARGO_TARGET_DIR"] = str(folder / "target")
         said = subprocess.run(
             command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False
@@ -75,8 +75,8 @@ class Suite:
             raise SystemExit(said.stderr)
         programs = [json.loads(line).get("executable") for line in said.stdout.splitlines()]
         program = [one for one in programs if one][-1]
-        # One after the other: they share a context, and to wait for a context while another thread captures one of its
-        # streams is an error, on a GPU too.
+        # One test at a time: the tests share a context, and waiting for a context while another thread
+        # captures one of its streams is an error, on a GPU too.
         words = ["--test-threads=1", *([self.only] if self.only else [])]
         words += [word for test in self.left_out for word in ("--skip", test)]
         begun = time.monotonic()
@@ -103,7 +103,7 @@ class Suite:
 
     @staticmethod
     def toolkit(flags, folder):
-        """What a crate takes for a toolkit that is built only where one is: a header and the library to link to."""
+        """Creates a fake CUDA toolkit, a header and a link to our library, for crates that build only with one."""
         toolkit = folder.parent / "toolkit"
         library = next(
             place / "libwarpbook_cuda.so"
@@ -120,7 +120,7 @@ class Suite:
 
 
 def read(said, errors, status):
-    """What Rust's tests say of themselves."""
+    """Parses the output of Rust's test runner."""
     verdicts = re.findall(r"^test (\S+)(?: - should panic)? \.\.\. (ok|FAILED|ignored)", said, re.MULTILINE)
     failed = [test for test, verdict in verdicts if verdict == "FAILED"]
     if not verdicts or (status and not failed):
@@ -133,7 +133,7 @@ def read(said, errors, status):
 
 
 def reason(said, test):
-    """The panic's own words."""
+    """Returns the panic message of a failed test."""
     own = re.search(rf"---- {re.escape(test)} stdout ----\n(.*?)(?=\n---- |\nfailures:|\Z)", said, re.DOTALL)
     panic = re.search(r"panicked at [^\n]*:\n([^\n]+)", own.group(1) if own else "")
     return panic.group(1).strip() if panic else ""

@@ -1,4 +1,4 @@
-"""Halide, from PyPI, and its tests of correctness, from its repository: those that have something to do with GPUs."""
+"""Halide from PyPI, and those correctness tests of its repository that use a GPU."""
 
 import concurrent.futures
 import dataclasses
@@ -11,15 +11,15 @@ from .install import Missing, once, quietly
 VERSION = "21.0.0"
 REPOSITORY = "https://github.com/halide/Halide"
 
-# A test that has none of these in its source schedules nothing on a GPU.
+# A test whose source contains none of these schedules nothing on a GPU.
 ON_GPU = re.compile(r"\bgpu_(tile|blocks|threads|lanes|single_thread)\b|has_gpu_feature|Target::CUDA")
 
-# As the GPU that is modelled has them, or fewer; there is no feature for 9.0. Kernels are made for the highest; a
-# test asks for 6.1 by its name.
+# Capabilities of the modelled GPU, or lower; Halide has no feature flag for 9.0. Kernels are compiled for the
+# highest; one test requires 6.1 by name.
 TARGET = "host-cuda-cuda_capability_61-cuda_capability_80"
 
 # Halide takes these functions from NVIDIA's libdevice (src/runtime/ptx_dev.ll): sqrt, sin, exp, floor, fast_pow
-# and their like. Nothing of it is run here.
+# and similar ones. None of it is run here.
 LIBDEVICE = "its kernels call functions that Halide takes from NVIDIA's libdevice"
 LEFT_OUT = {
     test: LIBDEVICE
@@ -41,7 +41,7 @@ LEFT_OUT = {
 
 
 def install(flags):
-    """Brings the package into an environment of its own."""
+    """Installs the package into its own virtual environment."""
     programs.sources(flags, "Halide", REPOSITORY, f"v{VERSION}", "test/correctness")
     if not shutil.which("g++"):
         raise Missing("its tests are in C++, and there is no g++")
@@ -50,7 +50,7 @@ def install(flags):
         quietly([flags.python, "-m", "venv", "environment"], folder)
         pip = [folder / "environment/bin/python", "-m", "pip", "--quiet"]
         quietly([*pip, "install", "--no-deps", f"halide=={VERSION}"], folder)
-        # Its header is long, and every test reads it: read once, in advance.
+        # Precompile its long header, which every test includes.
         package = next(folder.glob("environment/lib/python*/site-packages/halide"))
         (folder / "halide").symlink_to(package)
         shutil.copy(package / "include/Halide.h", folder / "first.h")
@@ -64,7 +64,7 @@ COMPILER = ["g++", "-std=c++17", "-O0", "-w"]
 
 @dataclasses.dataclass
 class Suite:
-    """Its tests of correctness."""
+    """Halide's correctness tests."""
 
     name: str
     ci: bool
@@ -72,7 +72,7 @@ class Suite:
 
     @staticmethod
     def key(test):
-        """What `known` has for a test."""
+        """Returns the key of a test in `known`."""
         return test
 
     def run(self, flags, folder):
@@ -96,7 +96,7 @@ def build(folder, test):
     if program.exists() and program.stat().st_mtime > test.stat().st_mtime:
         return
     libraries = folder / "halide/lib64"
-    # The package is built with exceptions, and says so by its file for CMake.
+    # The package is built with exceptions, as its CMake file declares.
     words = ["-DHALIDE_WITH_EXCEPTIONS", "-include", "first.h", "-I", ".", "-I", test.parent.parent / "common"]
     words += ["-I", "halide/include", "-I", "halide/share/tools", test, "-o", program, "-rdynamic"]
     words += ["-L", libraries, "-lHalide", f"-Wl,-rpath,{libraries}", "-lpthread", "-ldl"]

@@ -1,15 +1,15 @@
-"""What installing a client may come to."""
+"""Installing clients."""
 
 import pathlib
 import subprocess
 
 
 class Missing(Exception):
-    """Something that a client needs is not on this machine."""
+    """A requirement of a client is missing on this machine."""
 
 
 def quietly(command, folder, **more):
-    """Runs a command that is to succeed; what it says is told only where it does not."""
+    """Runs a command that must succeed; prints its output only if it fails."""
     ended = subprocess.run(
         command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, **more
     )
@@ -19,7 +19,7 @@ def quietly(command, folder, **more):
 
 
 def once(folder, make):
-    """Has `make` fill a folder, unless an earlier run has."""
+    """Calls `make` to fill a folder, unless an earlier run has."""
     done = folder / "installed"
     if not done.exists():
         pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
