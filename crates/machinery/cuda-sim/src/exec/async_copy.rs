@@ -5,9 +5,9 @@
 //! GPU may do, and this choice shows a wait that is missing.
 
 use super::access::reach;
-use super::copies::{MOST, StartedCopy};
+use super::cp_async_groups::{MOST, StartedCopy};
 use super::sm::{Inst, Next, Sm};
-use super::space::{GlobalSpace, SharedSpace, SpaceAccess as _};
+use super::state_space::{GlobalSpace, SharedSpace, SpaceAccess as _};
 use crate::lanes::LANES;
 
 /// How much of its source a copy reads.

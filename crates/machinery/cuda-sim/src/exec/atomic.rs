@@ -5,9 +5,9 @@
 use super::access::reach_atomic;
 use super::ops::half;
 use super::ops::rounding::{canonical, flush, pass_nan};
-use super::question::ATOMIC_PATIENCE;
 use super::sm::{Handler, Inst, Next, Sm};
-use super::space::SpaceAccess;
+use super::spin::ATOMIC_PATIENCE;
+use super::state_space::SpaceAccess;
 use crate::lanes::{LANES, active};
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};

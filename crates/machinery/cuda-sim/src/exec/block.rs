@@ -1,7 +1,7 @@
 //! A block: its warps, its shared memory, its barriers.
 
 use super::gang::WarpGroup;
-use super::observe::Caches;
+use super::profiler::Caches;
 use super::warp::{SplitState, Warp};
 use crate::check::Shadow;
 use crate::lanes::active;

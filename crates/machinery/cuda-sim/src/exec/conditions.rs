@@ -4,7 +4,7 @@
 /// How launches run. Without any of these, they run as fast as can be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Conditions {
-    /// The seed of an order of warps and blocks that nobody can foretell (see [`super::pausing`]);
+    /// The seed of an order of warps and blocks that nobody can foretell (see [`super::instrument::random_schedule`]);
     /// none for the usual order. Such launches are not observed: their modelled time leaves memory
     /// out, and they have no profile.
     pub shuffle: Option<u64>,

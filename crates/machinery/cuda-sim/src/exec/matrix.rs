@@ -3,7 +3,7 @@
 
 use super::access::reach;
 use super::sm::{Inst, Next, Sm};
-use super::space::{SharedSpace, SpaceAccess as _};
+use super::state_space::{SharedSpace, SpaceAccess as _};
 use super::sync::together;
 use super::tensor::whole_warp;
 use crate::lanes::{FULL, LANES};

@@ -5,9 +5,9 @@
 
 use super::access::reach;
 use super::fault::FaultKind;
-use super::question::ATOMIC_PATIENCE;
 use super::sm::{Inst, Next, Sm};
-use super::space::SharedSpace;
+use super::spin::ATOMIC_PATIENCE;
+use super::state_space::SharedSpace;
 use crate::lanes::{LANES, active};
 
 /// What an instruction does to a barrier: its `x`. The numbers are none of an atomic's.

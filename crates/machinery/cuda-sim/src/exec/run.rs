@@ -1,10 +1,10 @@
 //! Blocks handed to multiprocessors, one host thread each.
 
 use super::fault::{Fault, Miss, Sizes};
-use super::share::run_blocks;
 use super::sm::{Grid, Launch, Program};
 use super::trace::{self, Trace, Traced};
-use super::{helpers, kept};
+use super::worker::run_blocks;
+use super::{dispatch, launch_cache};
 use crate::check::{self, Finding};
 use crate::device::DeviceSpec;
 use crate::memory::footprint::DeviceTraffic;
@@ -42,24 +42,24 @@ pub fn run(
     blocks_held: u32,
 ) -> Result<Outcome, Fault> {
     let mut grid = Grid::new(program, global, device, launch, blocks_held);
-    kept::with(program, |kept| {
+    launch_cache::with(program, |kept| {
         grid.sample.reuse(std::mem::take(&mut kept.caches))
     });
     let grid = Arc::new(grid);
     let _shown = launch.watch.map(|watch| watch.show(grid.progress.clone()));
     let kernel = &program.listing.kernels[launch.kernel];
     let checks = grid.checks.as_ref();
-    let in_order =
-        kernel.ordered || grid.order.is_some() || checks.is_some_and(|checks| checks.in_order());
-    let done = if in_order || grid.progress.blocks == 1 {
+    let serial =
+        kernel.ordered || grid.order.is_some() || checks.is_some_and(|checks| checks.is_serial());
+    let done = if serial || grid.progress.blocks == 1 {
         vec![run_blocks(&grid, grid.resident, false)]
     } else {
-        helpers::run_all(launch.threads, &grid)
+        dispatch::run_all(launch.threads, &grid)
     };
     let fault = grid.take_fault();
     let mut all: Option<Counted> = None;
     let (mut printed, mut trace) = (Vec::new(), None::<Box<Trace>>);
-    let mut ledger = check::Ledger::default();
+    let mut findings = check::FindingSet::default();
     for part in done {
         match &mut all {
             Some(counted) => counted.add(&part.counted),
@@ -70,15 +70,15 @@ pub fn run(
             (Some(all), Some(part)) => all.add(*part),
             (all, part) => *all = part,
         }
-        ledger.add(part.ledger);
+        findings.add(part.findings);
     }
     let counted = all.unwrap_or_else(|| Counted::new(&program.listing));
     if fault.is_some() {
-        ledger.keep_until(grid.failed());
+        findings.discard_after(grid.failed());
     } else {
-        kept::with(program, |kept| {
+        launch_cache::with(program, |kept| {
             kept.note_cost(&grid, counted.instructions());
-            if kept::may_keep(&grid) && grid.local_lines() < MOST_LINES / 2 {
+            if launch_cache::may_keep(&grid) && grid.local_lines() < MOST_LINES / 2 {
                 kept.caches = grid.sample.leftovers();
             }
         });
@@ -90,7 +90,7 @@ pub fn run(
                 kernel: grid.kernel_name(),
                 dims: grid.dims,
             };
-            checks.findings(ledger, place, global, fault.is_none())
+            checks.findings(findings, place, global, fault.is_none())
         }
         None => Vec::new(),
     };

@@ -10,7 +10,7 @@
 //! finds the caches as the block before it there left them: so what they had does not depend on
 //! scheduling.
 
-use super::observe::Caches;
+use super::profiler::Caches;
 use super::trace::Trace;
 use crate::device::DeviceSpec;
 use crate::profile::collect::LaunchPart;

@@ -1,9 +1,10 @@
 //! A block's turn on a multiprocessor: its warps run until they wait, end, or have had enough.
 
-use super::observe::Observer;
+use super::gang;
+use super::instrument::{random_schedule, sanitizing};
+use super::profiler::Observer;
 use super::sm::{Codes, Sm};
 use super::warp::{QUANTUM, Turn};
-use super::{checked, gang, pausing};
 use crate::memory::footprint::EPOCHS;
 use crate::profile::collect::{Counted, LaunchPart};
 use crate::profile::shape::Shapes;
@@ -53,12 +54,12 @@ impl Sm {
         }
         if self.checker.is_some() {
             self.unchecked = self.codes.alone;
-            let checked = checked::code(&self.grid.program, self.observer.is_some());
+            let checked = sanitizing::code(&self.grid.program, self.observer.is_some());
             self.codes.alone = checked.as_ptr();
         }
         if self.order.is_some() {
             self.unpausing = self.codes.alone;
-            let pausing = pausing::code(&self.grid.program, self.checker.is_some());
+            let pausing = random_schedule::code(&self.grid.program, self.checker.is_some());
             self.codes.alone = pausing.as_ptr();
         }
         self.code = self.codes.alone;

@@ -5,10 +5,10 @@
 //! there. Unlike a stack, any split that is not waiting may run next: so lanes that spin on
 //! something other lanes of the warp must do give way to them.
 
-use super::copies::Copies;
-use super::order::Sleep;
-use super::products::Products;
-use super::question::Question;
+use super::cp_async_groups::Copies;
+use super::random_schedule::Sleep;
+use super::spin::Question;
+use super::wgmma_groups::Products;
 use super::window::Window;
 use std::collections::VecDeque;
 

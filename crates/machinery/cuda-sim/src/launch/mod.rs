@@ -11,7 +11,7 @@ use crate::device::DeviceSpec;
 use crate::exec::run::{self, Outcome};
 use crate::exec::sm::Program;
 use crate::exec::trace::Traced;
-use crate::exec::{Fault, Observe, kept};
+use crate::exec::{Fault, Observe, launch_cache};
 use crate::memory::global::Global;
 use crate::model::{self, Modelled};
 use crate::profile::{Counts, LaunchProfile, collect};
@@ -75,7 +75,7 @@ pub fn launch(
             Some(collect::profile(listing, &counted, &counts, traffic))
         }
     };
-    kept::give_back(program, counted);
+    launch_cache::give_back(program, counted);
     Ok(Report {
         counts,
         time,

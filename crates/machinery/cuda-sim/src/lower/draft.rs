@@ -1,67 +1,69 @@
-//! Instructions before their registers have rows and their branches have addresses.
+//! The linear IR: instructions with virtual registers and block numbers instead of frame rows and code
+//! addresses.
 
 use super::register::Register;
-use crate::exec::order::Pause;
+use crate::exec::random_schedule::Pause;
 use crate::exec::sm::Handlers;
 use crate::isa::checked::{Checked, Waiting};
 use crate::isa::sites::SiteKind;
 use crate::isa::{Access, Class, Memory};
 use crate::ptx::ast::SourceLocation;
 
-/// A basic block of a function, by number.
+/// The number of a basic block within its function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BlockId(pub usize);
 
-/// An instruction before its registers have rows and its branch has an address.
+/// An instruction of the linear IR.
 pub struct Draft {
-    /// The handler that runs it.
+    /// The handlers that execute the instruction, one per copy of the code.
     pub run: Handlers,
     pub class: Class,
-    /// The registers that the handler is given, in its order.
+    /// The registers passed to the handler, in the handler's order.
     pub operands: Vec<Register>,
-    /// The registers that it writes.
+    /// The registers that the instruction writes.
     pub defs: Vec<Register>,
-    /// The registers that it reads.
+    /// The registers that the instruction reads.
     pub uses: Vec<Register>,
-    /// It is guarded: lanes whose guard fails keep what their registers hold.
+    /// True if the instruction is guarded: lanes whose guard is false keep their old register values, so a
+    /// guarded
+    /// definition does not kill the previous one.
     pub partial: bool,
-    /// `y` becomes the number of instructions after it in its block.
+    /// True if emission replaces `arg1` by the number of instructions that follow in the block.
     pub timed: bool,
-    /// A number for the handler.
+    /// The handler's first 32-bit argument.
     pub x: u32,
-    /// Another number for the handler.
+    /// The handler's second 32-bit argument.
     pub y: u32,
-    /// A wide number for the handler: an immediate, or what is added to an address.
+    /// The handler's 64-bit argument: an immediate, or the offset added to an address.
     pub imm: u64,
-    /// Where control goes after it.
+    /// The control flow after the instruction.
     pub flow: Flow,
-    /// How it accesses memory; none where it does not.
+    /// The memory access, or `None` if the instruction does not access memory.
     pub access: Option<Access>,
-    /// It is a barrier of the block.
+    /// True if the instruction is a barrier of the block.
     pub barrier: bool,
-    /// What checks have to know of it beside an access: that it is a barrier, a warp's meeting or a
+    /// The synchronization that the sanitizer has to observe: a barrier, a warp-level synchronization or a
     /// fence.
     pub orders: Checked,
-    /// What it does about asynchronous copies that have started.
+    /// The effect on the groups of asynchronous copies in flight.
     pub waiting: Waiting,
-    /// It has more operands than an instruction has room for: `imm` is the number of the program's
-    /// list that has them.
+    /// True if the operands do not fit into an `Inst`: `imm` is then an index into the program's operand lists.
     pub listed: bool,
-    /// How many floating-point operations a thread does in it: a fused multiply-add is two.
+    /// Floating-point operations per thread; a fused multiply-add counts as two.
     pub operations: u32,
-    /// Eights of columns of a product of a warpgroup.
+    /// The N dimension of a `wgmma`, in multiples of 8 columns.
     pub eights: u32,
-    /// How the alignment of its result follows from that of its sources; none where nothing is
-    /// known of it.
+    /// The rule by which the alignment of the result follows from the sources, or `None` if nothing is known.
     pub arithmetic: Option<Arithmetic>,
-    /// It is the first, or the only one, of the instructions that one PTX instruction becomes.
+    /// True for the first IR instruction that a PTX instruction is lowered to.
     pub leads: bool,
     pub ptx_line: u32,
     pub location: Option<SourceLocation>,
 }
 
 impl Draft {
-    /// The kind of site that it is, if it has counters of its own: a branch, a barrier, an access.
+    /// Returns the kind of profiler site (a branch, a barrier or an access) if the instruction has its own
+    /// counters.
     pub fn site(&self) -> Option<SiteKind> {
         match &self.flow {
             Flow::Branch(_) | Flow::Table(_) => Some(SiteKind::Branch),
@@ -70,8 +72,10 @@ impl Draft {
         }
     }
 
-    /// Where a warp may have to wait before it, if it stands at an address: where it accesses memory that
-    /// others see, or lets what was copied be seen.
+    /// Returns the point before this instruction at which the random schedule may preempt a warp. Only
+    /// accesses that other
+    /// threads can observe, and waits that make asynchronous copies visible, are such points. `address` is the
+    /// instruction's address in the code.
     pub fn pause(&self, address: u32) -> Option<Pause> {
         let (writes, device) = match (self.access, self.waiting) {
             (Some(access), _) => match access.memory {
@@ -90,7 +94,7 @@ impl Draft {
         })
     }
 
-    /// What checks have to look at when it runs.
+    /// Returns the event that the sanitizing copy of the code reports for this instruction.
     pub fn checked(&self) -> Checked {
         if self.flow == Flow::Exit {
             return Checked::End;
@@ -104,37 +108,37 @@ impl Draft {
     }
 }
 
-/// Where control goes after an instruction.
+/// The control flow after an instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Flow {
-    /// To the next instruction.
+    /// Falls through to the next instruction.
     Next,
-    /// To this block. `x` becomes the block's address.
+    /// Jumps to the block. Emission sets `arg0` to the block's address.
     Jump(BlockId),
-    /// To this block or to the next one. `x` becomes the block's address, `y` the address where
-    /// lanes that go either way meet again.
+    /// Branches to the block or falls through. Emission sets `arg0` to the block's address and `arg1` to the
+    /// reconvergence address.
     Branch(BlockId),
-    /// To one of these blocks. `y` becomes the address where lanes that go different ways meet again.
+    /// Jumps to one of the blocks (`brx.idx`). Emission sets `arg1` to the reconvergence address.
     Table(Vec<BlockId>),
-    /// Back to the caller, through the function's end.
+    /// Returns to the caller, through the function's end block.
     Return,
-    /// Nowhere: the thread ends.
+    /// Ends the thread.
     Exit,
-    /// Nowhere: the launch is stopped.
+    /// Stops the launch.
     Stop,
 }
 
-/// How the alignment of an instruction's result follows from that of its sources.
+/// A rule by which the alignment of a result follows from the alignment of its sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arithmetic {
-    /// A sum, a difference, a copy, or a choice of one source: as aligned as the least aligned source.
+    /// A sum, a difference, a copy or a selection: as aligned as the least aligned source.
     Sum,
-    /// A sum of the sources and of the immediate: as aligned as the least aligned of them all.
+    /// A sum of the sources and the immediate: as aligned as the least aligned of them.
     Offset,
-    /// The product of the first two sources, to which a third may be added.
+    /// The product of the first two sources, optionally plus a third.
     Product,
     /// The first source shifted left by the second.
     Shift,
-    /// The bits that are set in all sources: as aligned as the most aligned source.
+    /// The bitwise AND of all sources: as aligned as the most aligned source.
     Mask,
 }

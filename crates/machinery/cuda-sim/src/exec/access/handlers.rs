@@ -1,13 +1,13 @@
 //! The handlers of loads and stores, one for each space, element and number of elements.
 
 use super::element::Element;
+use super::gang::{run_load_together, run_store_together};
 use super::load::{load_operands, run_load, run_load_plainly};
 use super::store::{Stored, run_store, run_store_plainly, store_operands};
-use super::together::{run_load_together, run_store_together};
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::Alone;
 use crate::exec::sm::{Handler, Handlers, Inst, Next, Sm};
-use crate::exec::space::SpaceAccess;
+use crate::exec::state_space::SpaceAccess;
 use crate::lanes::LANES;
 
 /// Makes `$name(cpu)`: the handlers of an access. `$run` is what a warp does on a CPU with wide

@@ -5,7 +5,7 @@ use super::pattern::{LanePattern, pattern};
 use super::reach::{failed, reach};
 use crate::exec::lanewise::View;
 use crate::exec::sm::{Inst, Sm};
-use crate::exec::space::SpaceAccess;
+use crate::exec::state_space::SpaceAccess;
 use crate::lanes::quarters::{LANES_OF_QUARTER, Quarter};
 use crate::lanes::{FULL, LANES, active};
 

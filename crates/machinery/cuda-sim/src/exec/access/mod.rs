@@ -6,16 +6,16 @@
 //! Source: PTX ISA section 9.7.9 (data movement).
 
 mod element;
+mod gang;
 mod handlers;
 mod known;
 mod load;
 mod pattern;
 mod reach;
 mod store;
-mod together;
 
 pub use element::Element;
+pub use gang::spread_key;
 pub use handlers::{load, store};
 pub use known::{load_constant_operand, load_param, local_address};
 pub use reach::{reach, reach_atomic};
-pub use together::spread_key;

@@ -2,7 +2,7 @@
 
 use crate::exec::fault::FaultKind;
 use crate::exec::sm::{Inst, Next, Sm};
-use crate::exec::space::SpaceAccess;
+use crate::exec::state_space::SpaceAccess;
 
 /// The host's address of one lane's access, or the fault it is.
 #[inline(always)]

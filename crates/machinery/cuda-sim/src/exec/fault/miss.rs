@@ -3,7 +3,7 @@
 
 use super::kind::FaultKind;
 use crate::check::FindingKind;
-use crate::check::words::{allocation, count};
+use crate::check::display::{allocation, count};
 use crate::memory::global::{AllocationRecord, Global};
 use crate::memory::{FUNCTION_BASE, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
 
@@ -15,7 +15,7 @@ pub struct Miss {
     /// What was missed, and by how much; may be empty.
     pub what: String,
     /// What usually causes it; may be empty.
-    pub usually: &'static str,
+    pub likely_cause: &'static str,
 }
 
 /// The memory of a thread besides device memory.
@@ -53,11 +53,11 @@ const FAR: &str = "an index in other units than the array's: bytes for elements,
 impl Miss {
     /// That of a fault, if there is anything to say.
     pub fn of(fault: &FaultKind, global: &Global, sizes: Sizes) -> Option<Miss> {
-        let miss = |kind, what: String, usually| {
+        let miss = |kind, what: String, likely_cause| {
             Some(Miss {
                 kind,
                 what,
-                usually,
+                likely_cause,
             })
         };
         match *fault {
@@ -117,7 +117,7 @@ fn sync(kind: FindingKind) -> Option<Miss> {
     Some(Miss {
         kind,
         what: String::new(),
-        usually: kind.usually(),
+        likely_cause: kind.likely_cause(),
     })
 }
 
@@ -125,7 +125,7 @@ fn of_shared(at: u64, sizes: Sizes) -> Miss {
     let total = u64::from(sizes.shared) + u64::from(sizes.dynamic);
     let past = at.wrapping_sub(total);
     let negative = past > u64::MAX / 2;
-    let (kind, what, usually) = if in_window(at, LOCAL_WINDOW) || in_window(at, PARAM_WINDOW) {
+    let (kind, what, likely_cause) = if in_window(at, LOCAL_WINDOW) || in_window(at, PARAM_WINDOW) {
         let what = "it is an address of the thread's own memory";
         return wrong_space(
             what.to_owned(),
@@ -145,7 +145,7 @@ fn of_shared(at: u64, sizes: Sizes) -> Miss {
             BELOW_ZERO,
         )
     } else {
-        let usually = match sizes.dynamic {
+        let likely_cause = match sizes.dynamic {
             0 => "an index past the end of a `__shared__` array",
             _ => {
                 "an index past the end of a `__shared__` array, or a launch that gives too few \
@@ -159,13 +159,13 @@ fn of_shared(at: u64, sizes: Sizes) -> Miss {
                 past_end(past),
                 count(total)
             ),
-            usually,
+            likely_cause,
         )
     };
     Miss {
         kind,
         what,
-        usually,
+        likely_cause,
     }
 }
 
@@ -182,7 +182,7 @@ fn of_local(at: u64, local: u32) -> Miss {
     Miss {
         kind: FindingKind::OutOfBounds,
         what,
-        usually: "an index past the end of an array declared in the kernel",
+        likely_cause: "an index past the end of an array declared in the kernel",
     }
 }
 
@@ -232,7 +232,7 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
                 at - freed.base,
                 allocation(&freed)
             ),
-            usually: "a pointer kept after its buffer was dropped or freed, as in a `__device__` \
+            likely_cause: "a pointer kept after its buffer was dropped or freed, as in a `__device__` \
                       variable",
         };
     }
@@ -257,7 +257,7 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
                 _ if at < NEAR_NULL => format!("the address is null plus {}", count(at)),
                 _ => format!("the address is null minus {}", count(at.wrapping_neg())),
             },
-            usually: "a pointer that was never set: a buffer that was not allocated, or a symbol \
+            likely_cause: "a pointer that was never set: a buffer that was not allocated, or a symbol \
                       that nobody copied to",
         };
     }
@@ -274,10 +274,10 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
         return Miss {
             kind: FindingKind::OutOfBounds,
             what: format!("2^32 elements past {}, less a few", allocation(&known)),
-            usually: WRAPPED,
+            likely_cause: WRAPPED,
         };
     }
-    let (what, usually) = match (past, before, &below, &above) {
+    let (what, likely_cause) = match (past, before, &below, &above) {
         (Some(past), before, Some(below), _) if before.is_none_or(|before| past <= before) => (
             format!("{} {}", past_end(past), allocation(below)),
             if past < SOME_THREADS.max(below.bytes / 16) {
@@ -299,15 +299,15 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
     Miss {
         kind: FindingKind::OutOfBounds,
         what,
-        usually,
+        likely_cause,
     }
 }
 
-fn wrong_space(what: String, usually: &'static str) -> Miss {
+fn wrong_space(what: String, likely_cause: &'static str) -> Miss {
     Miss {
         kind: FindingKind::WrongSpace,
         what: format!("wrong space: {what}"),
-        usually,
+        likely_cause,
     }
 }
 

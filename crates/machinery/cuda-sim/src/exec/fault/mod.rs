@@ -70,8 +70,8 @@ impl fmt::Display for Fault {
             if !miss.what.is_empty() {
                 write!(f, "\n  {}", miss.what)?;
             }
-            if !miss.usually.is_empty() {
-                write!(f, "\n  usually: {}", miss.usually)?;
+            if !miss.likely_cause.is_empty() {
+                write!(f, "\n  usually: {}", miss.likely_cause)?;
             }
         }
         Ok(())
@@ -114,7 +114,7 @@ impl Fault {
             source: place.source.clone(),
             other: None,
             what,
-            usually: miss.usually.to_owned(),
+            likely_cause: miss.likely_cause.to_owned(),
             count: 1,
         })
     }

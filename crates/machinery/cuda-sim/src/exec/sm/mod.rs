@@ -17,13 +17,13 @@ pub(crate) use program::ProgramId;
 pub use program::{Code, Program};
 pub use sites::{ObservedSite, ObservedSites};
 
+use super::access_pattern::Spreads;
 use super::block::Block;
 use super::fault::{Fault, FaultKind, FaultPlace};
 use super::gang::Gang;
-use super::observe::{AccessCost, Noted, Observer};
-use super::order::Order;
-use super::spread::Spreads;
-use super::threads::Threads;
+use super::profiler::{AccessCost, Noted, Observer};
+use super::random_schedule::Order;
+use super::thread_idx::Threads;
 use super::time_limit::Looks;
 use super::trace::Trace;
 use super::warp::{NOWHERE, Turn};

@@ -1,10 +1,10 @@
 //! Parts of a multiprocessor that one launch may leave to another.
 
 use super::Grid;
+use crate::exec::access_pattern::Spreads;
 use crate::exec::block::Block;
-use crate::exec::observe::{AccessCost, Noted};
-use crate::exec::spread::Spreads;
-use crate::exec::threads::Threads;
+use crate::exec::profiler::{AccessCost, Noted};
+use crate::exec::thread_idx::Threads;
 use crate::exec::window::{LocalPool, WindowPool};
 use crate::profile::Counts;
 use crate::profile::shape::Shapes;

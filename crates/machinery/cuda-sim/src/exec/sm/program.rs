@@ -2,7 +2,7 @@
 
 use super::{Handler, Inst, ObservedSites};
 use crate::exec::function::{CallSite, Function};
-use crate::exec::order::Pause;
+use crate::exec::random_schedule::Pause;
 use crate::isa::Listing;
 use std::collections::HashMap;
 use std::sync::OnceLock;

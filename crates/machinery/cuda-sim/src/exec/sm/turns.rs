@@ -2,7 +2,7 @@
 //! waits for others.
 
 use super::{Inst, Sm};
-use crate::exec::question::Asked;
+use crate::exec::spin::Asked;
 use crate::exec::warp::Turn;
 
 impl Sm {

@@ -11,11 +11,11 @@ use super::{Multiplicand, ProductShape, Registers, SHAPES, product_of};
 use crate::exec::access::reach;
 use crate::exec::cpu::Cpu;
 use crate::exec::fault::FaultKind;
-use crate::exec::products::Products;
 use crate::exec::sm::{Handler, Inst, Next, Sm};
-use crate::exec::space::{SharedSpace, SpaceAccess as _};
+use crate::exec::state_space::{SharedSpace, SpaceAccess as _};
 use crate::exec::sync::together;
 use crate::exec::warp::Warp;
+use crate::exec::wgmma_groups::Products;
 use crate::lanes::{FULL, LANES};
 use std::ops::Range;
 

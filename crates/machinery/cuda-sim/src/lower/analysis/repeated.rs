@@ -3,7 +3,7 @@
 //! A kernel that reads `a[i]`, `a[i + 1]` and `a[i + 2]` keeps one address in a register, and adds
 //! what is known when it is compiled. How the addresses of a gang's warps lie to each other is looked
 //! at with the first of such accesses; with those after it that is known (see
-//! [`crate::exec::spread`]).
+//! [`crate::exec::access_pattern`]).
 
 use crate::isa::{Access, AccessKind, Class};
 use crate::lower::draft::Draft;

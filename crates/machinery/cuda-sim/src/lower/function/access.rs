@@ -6,7 +6,7 @@ use super::names::Named;
 use super::operands::{form_of, row_of, written};
 use super::policy::CACHE_HINT;
 use crate::exec::lanewise::map1;
-use crate::exec::space;
+use crate::exec::state_space;
 use crate::isa::{Access, AccessKind, Class, Memory, Ordered, Update};
 use crate::lower::error::LoadError;
 use crate::lower::layout::Symbol;
@@ -237,36 +237,36 @@ impl<'a> Lowering<'_, 'a> {
                 self.volatile |= ordered && matches!(at, At::Global | At::Generic);
                 let (run, class) = match at {
                     At::Generic if ordered => (
-                        pick_ordered_load::<space::GenericSpace>(ty, count),
+                        pick_ordered_load::<state_space::GenericSpace>(ty, count),
                         Class::Global,
                     ),
                     At::Global if ordered => (
-                        pick_ordered_load::<space::GlobalSpace>(ty, count),
+                        pick_ordered_load::<state_space::GlobalSpace>(ty, count),
                         Class::Global,
                     ),
                     At::Generic => (
-                        pick_load::<space::GenericSpace>(cpu, ty, count),
+                        pick_load::<state_space::GenericSpace>(cpu, ty, count),
                         Class::Global,
                     ),
                     At::Global => (
-                        pick_load::<space::GlobalSpace>(cpu, ty, count),
+                        pick_load::<state_space::GlobalSpace>(cpu, ty, count),
                         Class::Global,
                     ),
                     At::Const => (
-                        pick_load::<space::ConstantSpace>(cpu, ty, count),
+                        pick_load::<state_space::ConstantSpace>(cpu, ty, count),
                         Class::Constant,
                     ),
                     At::Shared => (
-                        pick_load::<space::SharedSpace>(cpu, ty, count),
+                        pick_load::<state_space::SharedSpace>(cpu, ty, count),
                         Class::Shared,
                     ),
-                    At::Local => (pick_load::<space::LocalSpace>(cpu, ty, count), Class::Local),
+                    At::Local => (pick_load::<state_space::LocalSpace>(cpu, ty, count), Class::Local),
                     At::Param if self.function.entry && !self.names_local(from) => (
-                        pick_load::<space::ParamSpace>(cpu, ty, count),
+                        pick_load::<state_space::ParamSpace>(cpu, ty, count),
                         Class::Constant,
                     ),
                     At::Param => (
-                        pick_load::<space::ArgumentSpace>(cpu, ty, count),
+                        pick_load::<state_space::ArgumentSpace>(cpu, ty, count),
                         Class::Integer,
                     ),
                 };
@@ -353,31 +353,31 @@ impl<'a> Lowering<'_, 'a> {
         self.volatile |= ordered && matches!(at, At::Global | At::Generic);
         let (run, class) = match at {
             At::Generic if ordered => (
-                pick_ordered_store::<space::GenericSpace>(ty, count),
+                pick_ordered_store::<state_space::GenericSpace>(ty, count),
                 Class::Global,
             ),
             At::Global if ordered => (
-                pick_ordered_store::<space::GlobalSpace>(ty, count),
+                pick_ordered_store::<state_space::GlobalSpace>(ty, count),
                 Class::Global,
             ),
             At::Generic => (
-                pick_store::<space::GenericSpace>(cpu, ty, count),
+                pick_store::<state_space::GenericSpace>(cpu, ty, count),
                 Class::Global,
             ),
             At::Global => (
-                pick_store::<space::GlobalSpace>(cpu, ty, count),
+                pick_store::<state_space::GlobalSpace>(cpu, ty, count),
                 Class::Global,
             ),
             At::Shared => (
-                pick_store::<space::SharedSpace>(cpu, ty, count),
+                pick_store::<state_space::SharedSpace>(cpu, ty, count),
                 Class::Shared,
             ),
             At::Local => (
-                pick_store::<space::LocalSpace>(cpu, ty, count),
+                pick_store::<state_space::LocalSpace>(cpu, ty, count),
                 Class::Local,
             ),
             At::Param => (
-                pick_store::<space::ArgumentSpace>(cpu, ty, count),
+                pick_store::<state_space::ArgumentSpace>(cpu, ty, count),
                 Class::Integer,
             ),
             At::Const => return Err(self.error("constant memory can not be written")),

@@ -2,9 +2,9 @@
 
 use crate::exec::access::{Element, load, load_constant_operand, load_param, store};
 use crate::exec::cpu::Cpu;
-use crate::exec::ordered::HostAtomic;
+use crate::exec::memory_order::HostAtomic;
 use crate::exec::sm::Handlers;
-use crate::exec::{ordered, space};
+use crate::exec::{memory_order, state_space};
 use crate::ptx::ast::Type;
 
 /// Which memory element a type is, and whether its sign is to be extended.
@@ -13,8 +13,8 @@ fn element(ty: Type) -> (u32, bool) {
 }
 
 /// A load of one, two or four elements.
-pub fn pick_load<S: space::SpaceAccess + 'static>(cpu: Cpu, ty: Type, count: u32) -> Handlers {
-    fn pick<S: space::SpaceAccess + 'static, M: Element>(cpu: Cpu, count: u32) -> Handlers {
+pub fn pick_load<S: state_space::SpaceAccess + 'static>(cpu: Cpu, ty: Type, count: u32) -> Handlers {
+    fn pick<S: state_space::SpaceAccess + 'static, M: Element>(cpu: Cpu, count: u32) -> Handlers {
         match count {
             1 => load::<S, M, 1>(cpu),
             2 => load::<S, M, 2>(cpu),
@@ -33,8 +33,8 @@ pub fn pick_load<S: space::SpaceAccess + 'static>(cpu: Cpu, ty: Type, count: u32
 }
 
 /// A store of one, two or four elements.
-pub fn pick_store<S: space::SpaceAccess + 'static>(cpu: Cpu, ty: Type, count: u32) -> Handlers {
-    fn pick<S: space::SpaceAccess + 'static, M: Element>(cpu: Cpu, count: u32) -> Handlers {
+pub fn pick_store<S: state_space::SpaceAccess + 'static>(cpu: Cpu, ty: Type, count: u32) -> Handlers {
+    fn pick<S: state_space::SpaceAccess + 'static, M: Element>(cpu: Cpu, count: u32) -> Handlers {
         match count {
             1 => store::<S, M, 1>(cpu),
             2 => store::<S, M, 2>(cpu),
@@ -51,18 +51,18 @@ pub fn pick_store<S: space::SpaceAccess + 'static>(cpu: Cpu, ty: Type, count: u3
 }
 
 /// A load while other threads may write.
-pub fn pick_ordered_load<S: space::SpaceAccess + 'static>(ty: Type, count: u32) -> Handlers {
-    fn pick<S: space::SpaceAccess + 'static, M: HostAtomic>(count: u32) -> Handlers {
+pub fn pick_ordered_load<S: state_space::SpaceAccess + 'static>(ty: Type, count: u32) -> Handlers {
+    fn pick<S: state_space::SpaceAccess + 'static, M: HostAtomic>(count: u32) -> Handlers {
         let run = match count {
-            1 => ordered::load::<S, M, 1>(),
-            2 => ordered::load::<S, M, 2>(),
-            _ => ordered::load::<S, M, 4>(),
+            1 => memory_order::load::<S, M, 1>(),
+            2 => memory_order::load::<S, M, 2>(),
+            _ => memory_order::load::<S, M, 4>(),
         };
         run.into()
     }
     match element(ty) {
-        (8, _) if count == 1 => ordered::load::<S, u64, 1>().into(),
-        (8, _) => ordered::load::<S, u64, 2>().into(),
+        (8, _) if count == 1 => memory_order::load::<S, u64, 1>().into(),
+        (8, _) => memory_order::load::<S, u64, 2>().into(),
         (1, false) => pick::<S, u8>(count),
         (1, true) => pick::<S, i8>(count),
         (2, false) => pick::<S, u16>(count),
@@ -72,18 +72,18 @@ pub fn pick_ordered_load<S: space::SpaceAccess + 'static>(ty: Type, count: u32) 
 }
 
 /// A store while other threads may read.
-pub fn pick_ordered_store<S: space::SpaceAccess + 'static>(ty: Type, count: u32) -> Handlers {
-    fn pick<S: space::SpaceAccess + 'static, M: HostAtomic>(count: u32) -> Handlers {
+pub fn pick_ordered_store<S: state_space::SpaceAccess + 'static>(ty: Type, count: u32) -> Handlers {
+    fn pick<S: state_space::SpaceAccess + 'static, M: HostAtomic>(count: u32) -> Handlers {
         let run = match count {
-            1 => ordered::store::<S, M, 1>(),
-            2 => ordered::store::<S, M, 2>(),
-            _ => ordered::store::<S, M, 4>(),
+            1 => memory_order::store::<S, M, 1>(),
+            2 => memory_order::store::<S, M, 2>(),
+            _ => memory_order::store::<S, M, 4>(),
         };
         run.into()
     }
     match ty.bytes() {
-        8 if count == 1 => ordered::store::<S, u64, 1>().into(),
-        8 => ordered::store::<S, u64, 2>().into(),
+        8 if count == 1 => memory_order::store::<S, u64, 1>().into(),
+        8 => memory_order::store::<S, u64, 2>().into(),
         1 => pick::<S, u8>(count),
         2 => pick::<S, u16>(count),
         _ => pick::<S, u32>(count),

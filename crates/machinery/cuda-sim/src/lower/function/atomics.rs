@@ -5,13 +5,13 @@ use super::access::{At, ORDER, Place, memory_of, releases};
 use super::operands::{form_of, written};
 use crate::exec::atomic::{Atomic, atomic16, atomic32, atomic64};
 use crate::exec::sm::Handler;
-use crate::exec::space;
+use crate::exec::state_space;
 use crate::isa::{Access, AccessKind, Class, Ordered, Update};
 use crate::lower::error::LoadError;
 use crate::ptx::ast::{Instruction, Type};
 
 /// What runs an atomic on values of this type's size.
-fn pick<S: space::SpaceAccess + 'static>(ty: Type) -> Handler {
+fn pick<S: state_space::SpaceAccess + 'static>(ty: Type) -> Handler {
     match ty.bytes() {
         2 => atomic16::<S>(),
         4 => atomic32::<S>(),
@@ -92,9 +92,9 @@ impl<'a> Lowering<'_, 'a> {
             None => b,
         };
         let run = match at {
-            At::Global => pick::<space::GlobalSpace>(ty),
-            At::Shared => pick::<space::SharedSpace>(ty),
-            _ => pick::<space::GenericSpace>(ty),
+            At::Global => pick::<state_space::GlobalSpace>(ty),
+            At::Shared => pick::<state_space::SharedSpace>(ty),
+            _ => pick::<state_space::GenericSpace>(ty),
         };
         if at != At::Shared {
             self.ordered |= operation.order_shows();

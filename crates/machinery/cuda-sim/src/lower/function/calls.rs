@@ -9,7 +9,7 @@ use super::Lowering;
 use super::names::Named;
 use super::signature::{Formal, Signature};
 use crate::exec::function::CallSite;
-use crate::exec::{control, system};
+use crate::exec::{control, device_runtime};
 use crate::isa::Class;
 use crate::lower::error::LoadError;
 use crate::lower::layout::Symbol;
@@ -219,10 +219,10 @@ impl<'a> Lowering<'_, 'a> {
     ) -> Result<(), LoadError> {
         // What runs it, and the bytes of its result.
         let (run, wanted, bytes): (crate::exec::sm::Handler, usize, u32) = match name {
-            "vprintf" => (system::vprintf, 2, 4),
-            "__assertfail" => (system::assert_fail, 5, 4),
-            "malloc" => (system::malloc, 1, 8),
-            "free" => (system::free, 1, 0),
+            "vprintf" => (device_runtime::vprintf, 2, 4),
+            "__assertfail" => (device_runtime::assert_fail, 5, 4),
+            "malloc" => (device_runtime::malloc, 1, 8),
+            "free" => (device_runtime::free, 1, 0),
             _ => {
                 let message = format!("function `{name}` is declared but has no body");
                 return Err(self.error(message));

@@ -5,7 +5,7 @@ use super::operands::form_of;
 use crate::exec::control::BarrierKind;
 use crate::exec::sm::{Handler, Handlers};
 use crate::exec::tensor::warpgroup;
-use crate::exec::{control, ordered, together};
+use crate::exec::{control, memory_order, gang};
 use crate::isa::Class;
 use crate::isa::checked::{Aligned, Checked, FenceFor, Meeting};
 use crate::lower::draft::{BlockId, Flow};
@@ -18,9 +18,9 @@ impl<'a> Lowering<'_, 'a> {
     /// A branch to `target` where `predicate` holds (`unless`: does not); a new block follows.
     pub fn branch(&mut self, predicate: Register, unless: bool, target: BlockId) {
         let (alone, together): (Handler, Handler) = if unless {
-            (control::branch_unless, together::branch_unless)
+            (control::branch_unless, gang::branch_unless)
         } else {
-            (control::branch_if, together::branch_if)
+            (control::branch_if, gang::branch_if)
         };
         let run = Handlers {
             alone,
@@ -73,7 +73,7 @@ impl<'a> Lowering<'_, 'a> {
     fn end_thread(&mut self) {
         let run = Handlers {
             alone: control::exit,
-            together: Some(together::exit),
+            together: Some(gang::exit),
             repeats: false,
         };
         if self.has_products {
@@ -120,7 +120,7 @@ impl<'a> Lowering<'_, 'a> {
 
     /// `membar`, `fence`
     pub fn fence(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        self.effect(ordered::fence);
+        self.effect(memory_order::fence);
         self.last().orders = Checked::Fence(match instruction.modifiers.contains(&"cta") {
             true => FenceFor::Block,
             false => FenceFor::Device,
@@ -175,7 +175,7 @@ impl<'a> Lowering<'_, 'a> {
         let targets = labels.into_iter().map(|label| self.label(label)).collect();
         let run = Handlers {
             alone: control::branch_table,
-            together: Some(together::part),
+            together: Some(gang::part),
             repeats: false,
         };
         self.draft_run(run, Class::Control, &[], &[index]);

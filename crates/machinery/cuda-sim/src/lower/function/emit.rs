@@ -5,7 +5,7 @@ use crate::exec::control;
 use crate::exec::function::Function;
 use crate::exec::gang::Reach;
 use crate::exec::sm::Inst;
-use crate::exec::together::{self, Ends};
+use crate::exec::gang::{self, Ends};
 use crate::exec::warp::NOWHERE;
 use crate::isa::checked::{Array, Checked, Leaving};
 use crate::isa::listing::{BlockInfo, LineInfo};
@@ -163,7 +163,7 @@ impl Lowering<'_, '_> {
         };
         let distances = repeated::distances(drafts);
         self.program.code.sites.push_none();
-        self.program.code.push(enter, together::enter);
+        self.program.code.push(enter, gang::enter);
         self.program.listing.checked.push(Checked::Nothing);
         self.program.listing.push_line(line);
         self.program.listing.blocks.push(info);
@@ -237,8 +237,8 @@ impl Lowering<'_, '_> {
             program.listing.checked.means(array);
         }
         let together = together.unwrap_or(match draft.barrier {
-            true => together::barrier,
-            false => together::each,
+            true => gang::barrier,
+            false => gang::each,
         });
         program.code.push(inst, together);
         program.listing.push_line(LineInfo {

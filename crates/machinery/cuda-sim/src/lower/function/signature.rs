@@ -6,7 +6,7 @@ use super::names::Named;
 use crate::device::DeviceSpec;
 use crate::exec::access::local_address;
 use crate::exec::lanewise::{choose, test1};
-use crate::exec::space::ArgumentSpace;
+use crate::exec::state_space::ArgumentSpace;
 use crate::isa::Class;
 use crate::lower::error::LoadError;
 use crate::lower::layout::bytes_of;

@@ -5,7 +5,7 @@ use crate::isa::Class;
 use crate::lower::error::LoadError;
 use crate::lower::register::{Register, RegisterClass};
 
-pub use crate::exec::identity::Special;
+pub use crate::exec::special_registers::Special;
 
 /// The special register of this name.
 pub fn find(name: &str) -> Option<Special> {

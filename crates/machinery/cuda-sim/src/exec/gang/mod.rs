@@ -28,7 +28,7 @@
 //! barrier that is missing would not be missed.
 //!
 //! Warps of an observed block run a slice of their turn at a time, one after the other, and ask the
-//! block's caches in that order (see [`super::observe`]). A gang runs one slice of all its warps. What
+//! block's caches in that order (see [`super::profiler`]). A gang runs one slice of all its warps. What
 //! they ask meanwhile is noted, and asked warp by warp when the slice is over. Where the gang's lanes
 //! do not agree every warp goes on alone to the end of its slice; those that stand at one place
 //! then, and have as much left of their turns, are a gang again in the next.
@@ -36,6 +36,8 @@
 mod flow;
 mod form;
 mod run;
+mod state;
 mod warps;
 
 pub use flow::{Ends, barrier, branch_if, branch_unless, each, enter, exit, part};
+pub use state::{APART, Gang, MOST, Reach, Stopped, WarpGroup, size};

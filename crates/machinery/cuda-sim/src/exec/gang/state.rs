@@ -1,8 +1,8 @@
-//! A gang: warps of a block that run in step. What runs it is in [`super::together`].
+//! A gang: warps of a block that run in step. What runs it is in [`crate::exec::gang`].
 
-use super::function::Function;
-use super::warp::NOWHERE;
-use super::window::Window;
+use crate::exec::function::Function;
+use crate::exec::warp::NOWHERE;
+use crate::exec::window::Window;
 use crate::lanes::{FULL, active};
 use std::ops::Range;
 

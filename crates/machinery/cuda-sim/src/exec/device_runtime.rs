@@ -5,7 +5,7 @@
 
 use super::fault::FaultKind;
 use super::sm::{Inst, Next, Sm};
-use super::space::{GenericSpace, SpaceAccess};
+use super::state_space::{GenericSpace, SpaceAccess};
 use crate::lanes::{LANES, active};
 
 /// A string a kernel passes is never longer than this.

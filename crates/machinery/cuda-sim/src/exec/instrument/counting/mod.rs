@@ -1,16 +1,16 @@
 //! The same instructions, counted: what handlers of an observed block do before the plain ones.
 //!
-//! A program has its code once more, instruction for instruction (see [`super::sm::Code`]). A block
+//! A program has its code once more, instruction for instruction (see [`crate::exec::sm::Code`]). A block
 //! that is observed runs the copy in which each access, branch and barrier comes here first: it is
 //! counted, and goes on to the handler that does it. A block that is not observed pays nothing.
 
-mod gangs;
+mod gang;
 mod retries;
 
-use super::async_copy;
-use super::cpu::Cpu;
-use super::observe::{Observer, Transfer};
-use super::sm::{Code, Handler, Inst, Next, ObservedSite, Sm};
+use crate::exec::async_copy;
+use crate::exec::cpu::Cpu;
+use crate::exec::profiler::{Observer, Transfer};
+use crate::exec::sm::{Code, Handler, Inst, Next, ObservedSite, Sm};
 use crate::isa::sites::SiteKind;
 use crate::isa::{AccessKind, Means, Memory};
 use crate::lanes::LANES;
@@ -25,7 +25,7 @@ pub fn make_copies(code: &mut Code, cpu: Cpu) {
         let (kind, address) = (observed.site.kind, observed.site.address as usize);
         code.observed[address].run = handler(kind, cpu);
         if observed.together.is_some()
-            && let Some(handler) = gangs::handler(kind, cpu)
+            && let Some(handler) = gang::handler(kind, cpu)
         {
             code.observed_together[address].run = handler;
         }
@@ -102,10 +102,10 @@ fn observer(sm: &mut Sm) -> &mut Observer {
 
 /// Makes `$name`, which answers with a handler that counts and goes on: for any CPU, and for one with
 /// wide registers, on which 32 addresses are looked at in a few steps.
-macro_rules! observe {
+macro_rules! counting_handler {
     // Counts the running lanes' access by `$count`.
     ($name:ident, |$sm:ident, $slot:ident, $at:ident, $mask:ident, $transfer:ident| $count:expr) => {
-        observe!($name, |$sm, inst| {
+        counting_handler!($name, |$sm, inst| {
             // SAFETY: the site is one that accesses memory.
             let (observed, $transfer, $at) = unsafe { access($sm, inst) };
             let ($slot, $mask) = (observed.site.slot as usize, $sm.mask);
@@ -138,25 +138,25 @@ macro_rules! observe {
     };
 }
 
-use observe;
+use counting_handler;
 
-observe!(global, |sm, slot, at, mask, transfer| {
+counting_handler!(global, |sm, slot, at, mask, transfer| {
     let warp = sm.block.running;
     observer(sm).global(&[warp], slot, &at, mask, transfer);
 });
-observe!(shared, |sm, slot, at, mask, transfer| {
+counting_handler!(shared, |sm, slot, at, mask, transfer| {
     let warp = sm.block.running;
     observer(sm).shared(&[warp], slot, &at, mask, transfer);
 });
-observe!(constant, |sm, slot, at, mask, transfer| {
+counting_handler!(constant, |sm, slot, at, mask, transfer| {
     let warp = sm.block.running;
     observer(sm).constant(&[warp], slot, &at, mask, transfer);
 });
-observe!(local, |sm, slot, at, mask, transfer| {
+counting_handler!(local, |sm, slot, at, mask, transfer| {
     let (warp, base) = (sm.block.running, local_rows(sm));
     observer(sm).local(warp, slot, &at, mask, transfer, base);
 });
-observe!(generic, |sm, slot, at, mask, transfer| {
+counting_handler!(generic, |sm, slot, at, mask, transfer| {
     // Each lane's address says where it goes: as many accesses as there are memories.
     let within = |window| {
         let lanes = (0..LANES).filter(|&lane| in_window(at[lane], window));

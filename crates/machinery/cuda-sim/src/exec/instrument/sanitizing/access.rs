@@ -1,10 +1,10 @@
 //! Accesses, looked at before they happen.
 
 use super::{check, give_back, go_on, take};
-use crate::check::accessor::Who;
-use crate::check::checker::{Checker, Doing, Lanes, Values};
-use crate::check::deed::Deed;
-use crate::check::runs::Addresses;
+use crate::check::accessor::Accessor;
+use crate::check::checker::{Checker, Lanes, Values, WarpAccess};
+use crate::check::lane_runs::Addresses;
+use crate::check::semantics::AccessSemantics;
 use crate::check::shadow::Shadow;
 use crate::exec::async_copy;
 use crate::exec::atomic::Atomic;
@@ -20,7 +20,7 @@ use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
 /// # Safety
 /// As for [`Handler`]; it is an access.
 #[inline(always)]
-unsafe fn access<'a>(sm: &Sm, inst: &Inst) -> (Doing, Addresses<'a>) {
+unsafe fn access<'a>(sm: &Sm, inst: &Inst) -> (WarpAccess, Addresses<'a>) {
     let site = sm.address_of(inst);
     let Checked::Access(access) = sm.grid.program.listing.checked.at(site) else {
         unreachable!("only accesses are checked as such");
@@ -32,17 +32,17 @@ unsafe fn access<'a>(sm: &Sm, inst: &Inst) -> (Doing, Addresses<'a>) {
         kind if kind.is_update() => (inst.x != Atomic::Exchange as u32, true),
         _ => (true, false),
     };
-    let doing = Doing {
+    let current = WarpAccess {
         block: sm.block.number,
         warp: sm.block.running,
         site,
         access,
         reads,
         writes,
-        deed: Deed::of(access),
+        semantics: AccessSemantics::of(access),
     };
     let offset = inst.imm;
-    (doing, Addresses { row, offset })
+    (current, Addresses { row, offset })
 }
 
 /// What a lane stores.
@@ -83,11 +83,11 @@ unsafe fn stored(sm: &Sm, inst: &Inst, access: Access, lane: usize) -> [u8; 16] 
 #[inline(always)]
 unsafe fn check_device(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: the instruction is an access.
-    let (doing, at) = unsafe { access(sm, inst) };
+    let (current, at) = unsafe { access(sm, inst) };
     // No closure here: it would not be compiled for AVX2, as this function is.
     if let Some((mut checker, mut shadow)) = take(sm) {
         // SAFETY: as above.
-        unsafe { look_at_device(sm, inst, &mut checker, &mut shadow, doing, at, sm.mask) };
+        unsafe { look_at_device(sm, inst, &mut checker, &mut shadow, current, at, sm.mask) };
         give_back(sm, checker, shadow);
     }
     // SAFETY: the caller's promise.
@@ -99,10 +99,10 @@ unsafe fn check_device(sm: &mut Sm, inst: &Inst) -> Next {
 #[inline(always)]
 unsafe fn check_shared(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: the instruction is an access.
-    let (doing, at) = unsafe { access(sm, inst) };
+    let (current, at) = unsafe { access(sm, inst) };
     if let Some((mut checker, mut shadow)) = take(sm) {
         // SAFETY: as above.
-        unsafe { look_at_shared(sm, inst, &mut checker, &mut shadow, doing, at, sm.mask) };
+        unsafe { look_at_shared(sm, inst, &mut checker, &mut shadow, current, at, sm.mask) };
         give_back(sm, checker, shadow);
     }
     // SAFETY: the caller's promise.
@@ -117,23 +117,23 @@ unsafe fn look_at_shared(
     inst: &Inst,
     checker: &mut Checker,
     shadow: &mut Shadow,
-    doing: Doing,
+    current: WarpAccess,
     at: Addresses,
     mask: u32,
 ) {
     // Of matrices each address is that of a row of 16 bytes.
-    let (mask, bytes) = match doing.access.kind {
+    let (mask, bytes) = match current.access.kind {
         AccessKind::MatrixLoad | AccessKind::MatrixStore => {
-            (mask & (u32::MAX >> (32 - doing.access.bytes * 2)), 16)
+            (mask & (u32::MAX >> (32 - current.access.bytes * 2)), 16)
         }
-        _ => (mask, doing.access.bytes.into()),
+        _ => (mask, current.access.bytes.into()),
     };
     // SAFETY: it is only asked of stores.
-    let stored = |lane| unsafe { stored(sm, inst, doing.access, lane) };
+    let stored = |lane| unsafe { stored(sm, inst, current.access, lane) };
     let before = |at, width| bytes_of(&sm.block.shared, at, width);
     let places = &sm.grid.program.listing.checked;
     let lanes = Lanes { at, mask, bytes };
-    checker.shared(shadow, places, doing, lanes, Values { stored, before });
+    checker.check_shared(shadow, places, current, lanes, Values { stored, before });
 }
 
 /// # Safety
@@ -144,17 +144,17 @@ unsafe fn look_at_device(
     inst: &Inst,
     checker: &mut Checker,
     shadow: &mut Shadow,
-    doing: Doing,
+    current: WarpAccess,
     at: Addresses,
     mask: u32,
 ) {
     // SAFETY: it is only asked of stores.
-    let stored = |lane| unsafe { stored(sm, inst, doing.access, lane) };
+    let stored = |lane| unsafe { stored(sm, inst, current.access, lane) };
     let before = |at, width| device_bytes(sm, at, width);
     let places = &sm.grid.program.listing.checked;
-    let bytes = doing.access.bytes.into();
+    let bytes = current.access.bytes.into();
     let lanes = Lanes { at, mask, bytes };
-    checker.device(shadow, places, doing, lanes, Values { stored, before });
+    checker.check_device(shadow, places, current, lanes, Values { stored, before });
 }
 
 /// `count` bytes of shared memory from `at` on, which are inside. The rest of the 16 is zero.
@@ -208,10 +208,10 @@ for_cpus!(shared_access, check_shared);
 /// As for [`Handler`].
 pub unsafe fn local_access(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: the instruction is an access.
-    let (doing, at) = unsafe { access(sm, inst) };
+    let (current, at) = unsafe { access(sm, inst) };
     let mask = sm.mask;
     check(sm, |sm, checker, shadow| {
-        look_at_local(sm, checker, shadow, doing, at, mask)
+        look_at_local(sm, checker, shadow, current, at, mask)
     });
     // SAFETY: the caller's promise.
     unsafe { go_on(sm, inst) }
@@ -221,13 +221,13 @@ fn look_at_local(
     sm: &Sm,
     checker: &mut Checker,
     shadow: &mut Shadow,
-    doing: Doing,
+    current: WarpAccess,
     at: Addresses,
     mask: u32,
 ) {
-    let bytes = doing.access.bytes.into();
+    let bytes = current.access.bytes.into();
     let lanes = Lanes { at, mask, bytes };
-    checker.local(shadow, doing, lanes, sm.locals.bytes.into());
+    checker.check_local(shadow, current, lanes, sm.locals.bytes.into());
 }
 
 /// Each lane's address says which memory it is.
@@ -236,7 +236,7 @@ fn look_at_local(
 /// As for [`Handler`].
 pub unsafe fn generic_access(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: the instruction is an access.
-    let (doing, at) = unsafe { access(sm, inst) };
+    let (current, at) = unsafe { access(sm, inst) };
     let mask = sm.mask;
     let within = |window| {
         let lanes = active(mask).filter(|&lane| in_window(at.of(lane), window));
@@ -250,7 +250,7 @@ pub unsafe fn generic_access(sm: &mut Sm, inst: &Inst) -> Next {
             let offset = at.offset.wrapping_sub(SHARED_WINDOW);
             let at = Addresses { offset, ..at };
             // SAFETY: as above.
-            unsafe { look_at_shared(sm, inst, checker, shadow, doing, at, to_shared) };
+            unsafe { look_at_shared(sm, inst, checker, shadow, current, at, to_shared) };
         }
         if to_local != 0 {
             let offset = at.offset.wrapping_sub(LOCAL_WINDOW);
@@ -258,14 +258,14 @@ pub unsafe fn generic_access(sm: &mut Sm, inst: &Inst) -> Next {
                 sm,
                 checker,
                 shadow,
-                doing,
+                current,
                 Addresses { offset, ..at },
                 to_local,
             );
         }
         if to_device != 0 {
             // SAFETY: as above.
-            unsafe { look_at_device(sm, inst, checker, shadow, doing, at, to_device) };
+            unsafe { look_at_device(sm, inst, checker, shadow, current, at, to_device) };
         }
     });
     // SAFETY: the caller's promise.
@@ -278,7 +278,7 @@ pub unsafe fn generic_access(sm: &mut Sm, inst: &Inst) -> Next {
 /// As for [`Handler`].
 pub unsafe fn copy(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: the instruction is a copy, with both addresses and what says how much it reads.
-    let ((doing, _), (to, from), sizes) = unsafe {
+    let ((current, _), (to, from), sizes) = unsafe {
         (
             access(sm, inst),
             async_copy::addresses(sm, inst),
@@ -286,7 +286,7 @@ pub unsafe fn copy(sm: &mut Sm, inst: &Inst) -> Next {
         )
     };
     check(sm, |sm, checker, shadow| {
-        let (mask, bytes) = (sm.mask, doing.access.bytes);
+        let (mask, bytes) = (sm.mask, current.access.bytes);
         let places = &sm.grid.program.listing.checked;
         let whole = active(mask).filter(|&lane| sizes[lane] >= bytes);
         let whole = whole.fold(0, |lanes, lane| lanes | 1 << lane);
@@ -299,22 +299,22 @@ pub unsafe fn copy(sm: &mut Sm, inst: &Inst) -> Next {
             stored: |_| [0; 16],
             before: |at, width| device_bytes(sm, at, width),
         };
-        let read = Doing {
-            deed: Deed::Load,
-            ..doing
+        let read = WarpAccess {
+            semantics: AccessSemantics::Load,
+            ..current
         };
         let of = |mask, bytes| Lanes {
             at: from,
             mask,
             bytes,
         };
-        checker.device(shadow, places, read, of(whole, bytes.into()), values);
+        checker.check_device(shadow, places, read, of(whole, bytes.into()), values);
         for lane in active(mask & !whole).filter(|&lane| sizes[lane] > 0) {
             let lanes = of(1 << lane, sizes[lane].into());
-            checker.device(shadow, places, read, lanes, values);
+            checker.check_device(shadow, places, read, lanes, values);
         }
         for lane in active(mask) {
-            checker.copy_begins(shadow, places, doing, lane, to[lane], bytes.into());
+            checker.start_copy(shadow, places, current, lane, to[lane], bytes.into());
         }
     });
     // SAFETY: the caller's promise.
@@ -332,12 +332,12 @@ pub unsafe fn wait(sm: &mut Sm, inst: &Inst) -> Next {
             Checked::Wait(Waiting::Groups(pending)) => (pending, false),
             _ => (0, true),
         };
-        if checker.launched.checks.race {
+        if checker.launch.checks.race {
             let warp = sm.block.running;
             let stamp = shadow.order.own(warp);
             let waited = sm.block.warp().copies.waited(sm.mask, pending, all);
             for (lane, to, bytes) in waited {
-                let who = Who::new(warp, lane, site);
+                let who = Accessor::new(warp, lane, site);
                 shadow.shared.copied(stamp, who, to.into(), bytes as u64);
             }
         }

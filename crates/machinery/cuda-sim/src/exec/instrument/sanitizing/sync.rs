@@ -1,7 +1,7 @@
 //! Instructions at which threads meet: barriers, warp-wide instructions, fences, and the end of a block.
 
 use super::{check, go_on};
-use crate::check::shadow::{Come, PartialWarp};
+use crate::check::shadow::{FirstArrival, PartialWarp};
 use crate::check::{FindingKind, Severity};
 use crate::exec::fault::{Fault, FaultKind};
 use crate::exec::sm::{Inst, Next, Sm};
@@ -38,7 +38,7 @@ pub unsafe fn leave(sm: &mut Sm, inst: &Inst) -> Next {
     };
     if leaving != 0 {
         check(sm, |sm, _, shadow| {
-            shadow.ends.leave(sm.block.running, leaving, site);
+            shadow.exited.leave(sm.block.running, leaving, site);
         });
     }
     // SAFETY: the caller's promise.
@@ -52,7 +52,7 @@ pub unsafe fn leave(sm: &mut Sm, inst: &Inst) -> Next {
 pub unsafe fn end(sm: &mut Sm, inst: &Inst) -> Next {
     let site = sm.address_of(inst);
     check(sm, |sm, _, shadow| {
-        shadow.ends.end(sm.block.running, sm.mask, site);
+        shadow.exited.end(sm.block.running, sm.mask, site);
     });
     // SAFETY: the caller's promise.
     unsafe { go_on(sm, inst) }
@@ -75,11 +75,11 @@ pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
         if expected > 0 {
             shadow.arrive(number, warp);
         }
-        if !checker.launched.checks.sync {
+        if !checker.launch.checks.sync {
             return;
         }
         let (mask, alive) = (sm.mask, sm.block.warp().alive);
-        let doing = (sm.block.number, warp, site);
+        let current = (sm.block.number, warp, site);
         let aligned = sm.grid.program.listing.checked.at(site) == Checked::Barrier(Aligned(true));
         if mask != alive {
             if aligned {
@@ -95,8 +95,8 @@ pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
         } else if expected == 0 {
             let thread = warp as u32 * 32 + lane as u32;
             match shadow.barriers[number] {
-                None => shadow.barriers[number] = Some(Come { site, thread }),
-                Some(first) if first.site != site => checker.mixed(doing, first),
+                None => shadow.barriers[number] = Some(FirstArrival { site, thread }),
+                Some(first) if first.site != site => checker.mixed(current, first),
                 Some(_) => {}
             }
         }
@@ -151,15 +151,15 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
             let index = sm.block.running;
             let first = |lane: &usize| (row[*lane] & sm.mask).trailing_zeros() as usize == *lane;
             for lane in active(sm.mask).filter(first) {
-                shadow.order.meet_in_part(index, row[lane] & sm.mask);
+                shadow.order.sync_lanes(index, row[lane] & sm.mask);
             }
             let lacking = active(sm.mask).filter(|&lane| row[lane] >> lane & 1 == 0);
             let lacking = lacking.fold(0u32, |lanes, lane| lanes | 1 << lane);
-            if lacking != 0 && checker.launched.checks.sync {
+            if lacking != 0 && checker.launch.checks.sync {
                 let lane = lacking.trailing_zeros();
                 let kind = (FindingKind::MaskLacksCaller, Severity::Error);
-                let doing = (block, index, site);
-                checker.mask(doing, kind, lane, row[lane as usize], lacking);
+                let current = (block, index, site);
+                checker.mask(current, kind, lane, row[lane as usize], lacking);
             }
             return;
         }
@@ -172,13 +172,13 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
             waiting.filter(|split| split.state == state && (anywhere || split.pc == site));
         let come = waiting.fold(sm.mask, |come, split| come | split.mask);
         let index = sm.block.running;
-        let doing = (block, index, site);
-        let sync = checker.launched.checks.sync;
+        let current = (block, index, site);
+        let sync = checker.launch.checks.sync;
         let lacking = sm.mask & !members;
         if lacking != 0 && sync {
             let lane = lacking.trailing_zeros();
             let (kind, severity) = (FindingKind::MaskLacksCaller, Severity::Error);
-            checker.mask(doing, (kind, severity), lane, members, lacking);
+            checker.mask(current, (kind, severity), lane, members, lacking);
         }
         // Who has come to another instruction like this one gives no value here, and is asked for none, mostly.
         let met = warp.splits[warp.current as usize].met;
@@ -189,10 +189,12 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
                 .iter()
                 .filter(|split| split.state == SplitState::Ready && checked.only_ends(split.pc));
             let ending = ending.fold(0, |lanes, split| lanes | split.mask);
-            shadow.meetings.wait(index, place, warp.alive & !ending);
+            shadow
+                .partial_syncs
+                .wait(index, place, warp.alive & !ending);
             return;
         }
-        let busy = shadow.meetings.end(index, place);
+        let busy = shadow.partial_syncs.end(index, place);
         let absent = members & sm.lanes_of(index) & !come;
         // Who has ended before may be named. But a value that is asked of him is none. Those that a
         // block without whole warps lacks are nobody's mistake.
@@ -202,7 +204,7 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
         };
         if absent != 0 && sync && (severity == Severity::Error || !anywhere) {
             let kind = (FindingKind::AbsentLanes, severity);
-            checker.mask(doing, kind, lane as u32, members, absent);
+            checker.mask(current, kind, lane as u32, members, absent);
         }
         if let Some(Shuffled {
             by_number,
@@ -220,14 +222,14 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
                     true => Severity::Error,
                     false => Severity::Warning,
                 };
-                let kind = (FindingKind::AskedAbsentLane, severity);
-                checker.mask(doing, kind, in_vain.trailing_zeros(), members, in_vain);
+                let kind = (FindingKind::ShuffleFromAbsentLane, severity);
+                checker.mask(current, kind, in_vain.trailing_zeros(), members, in_vain);
             }
         }
         if warp.alive & !(come & members) == 0 {
             shadow.order.meet(index);
         } else {
-            shadow.order.meet_in_part(index, come & members);
+            shadow.order.sync_lanes(index, come & members);
         }
     });
     // SAFETY: the caller's promise.

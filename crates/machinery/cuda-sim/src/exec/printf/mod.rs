@@ -1,9 +1,12 @@
 //! A kernel's `printf`: takes the arguments out of the buffer and leaves each conversion to the
 //! `sprintf` crate, which knows no length modifiers.
 
-use super::decimal::decimal;
+mod float;
+mod integer;
+
+use self::float::decimal;
+use self::integer::whole;
 use super::sm::Sm;
-use super::whole::whole;
 use sprintf::{Printf, vsprintf};
 
 /// The argument buffer: values promoted as C does (4 or 8 bytes), each aligned to its size.

@@ -4,10 +4,10 @@ use super::element::{Element, get, put};
 use super::load::load_operands;
 use super::reach::reach;
 use super::store::{Stored, store_operands};
+use crate::exec::access_pattern::{Spread, SpreadKey};
 use crate::exec::lanewise::{Together, View};
 use crate::exec::sm::{Inst, Next, Sm};
-use crate::exec::space::SpaceAccess;
-use crate::exec::spread::{Spread, SpreadKey};
+use crate::exec::state_space::SpaceAccess;
 use crate::lanes::LANES;
 use crate::lanes::quarters::LANES_OF_QUARTER;
 

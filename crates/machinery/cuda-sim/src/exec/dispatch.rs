@@ -1,9 +1,9 @@
 //! A launch's blocks, run by host threads: a short launch by the calling one alone, which calls the others where
 //! it takes longer than was thought.
 
-use super::kept;
-use super::share::{Done, run_blocks};
+use super::launch_cache;
 use super::sm::Grid;
+use super::worker::{Done, run_blocks};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Sender, channel};
@@ -12,7 +12,8 @@ use std::thread;
 
 /// Runs the blocks on the threads of `pool`, or on the simulator's own.
 pub fn run_all(pool: Option<&ThreadPool>, grid: &Arc<Grid>) -> Vec<Done> {
-    if pool.is_none() && kept::with(&grid.program, |kept| kept.is_short(grid)) == Some(true) {
+    if pool.is_none() && launch_cache::with(&grid.program, |kept| kept.is_short(grid)) == Some(true)
+    {
         return run_here_first(grid);
     }
     on_all_threads(pool, grid)

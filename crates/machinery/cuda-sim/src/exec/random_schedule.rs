@@ -1,5 +1,5 @@
 //! An order of warps and blocks that nobody can foretell: who falls asleep before what, and who is woken.
-//! What asks is in [`super::pausing`].
+//! What asks is in [`super::instrument::random_schedule`].
 
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::{Rng, SeedableRng};

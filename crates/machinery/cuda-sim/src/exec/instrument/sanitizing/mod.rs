@@ -2,14 +2,14 @@
 //! before those that count.
 
 mod access;
-mod meet;
-mod products;
+mod sync;
+mod wgmma;
 
-pub use meet::close;
+pub use sync::close;
 
-use super::cpu::Cpu;
-use super::sm::{Handler, Inst, Next, Program, Sm};
 use crate::check::{Checker, Shadow};
+use crate::exec::cpu::Cpu;
+use crate::exec::sm::{Handler, Inst, Next, Program, Sm};
 use crate::isa::Memory;
 use crate::isa::checked::{Checked, CheckedPlaces};
 
@@ -47,14 +47,14 @@ fn of(checked: Checked, cpu: Cpu) -> Option<Handler> {
             Memory::Shared => access::shared_access(cpu),
             Memory::Generic => access::generic_access,
         },
-        Checked::Barrier(_) => meet::barrier,
-        Checked::Warp(_) => meet::meeting,
-        Checked::Fence(_) => meet::fence,
-        Checked::Leave(_) => meet::leave,
-        Checked::End => meet::end,
+        Checked::Barrier(_) => sync::barrier,
+        Checked::Warp(_) => sync::meeting,
+        Checked::Fence(_) => sync::fence,
+        Checked::Leave(_) => sync::leave,
+        Checked::End => sync::end,
         Checked::Wait(_) => access::wait,
-        Checked::Product => products::product,
-        Checked::ProductsAwaited => products::wait,
+        Checked::Product => wgmma::product,
+        Checked::ProductsAwaited => wgmma::wait,
     };
     Some(handler)
 }

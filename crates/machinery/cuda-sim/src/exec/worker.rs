@@ -1,12 +1,13 @@
 //! One host thread's share of a launch.
 
 use super::block::Block;
-use super::queue::{Queue, Taken};
+use super::block_queue::{Queue, Taken};
+use super::instrument::sanitizing;
+use super::launch_cache;
 use super::sm::{Grid, Sm};
 use super::time_limit::{Call, SHORT};
 use super::trace::Trace;
-use super::{checked, kept};
-use crate::check::Ledger;
+use crate::check::FindingSet;
 use crate::profile::collect::{Counted, LaunchPart};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -19,15 +20,15 @@ pub struct Done {
     pub counted: Counted,
     pub printed: Vec<(u64, Vec<u8>)>,
     pub trace: Option<Box<Trace>>,
-    pub ledger: Ledger,
+    pub findings: FindingSet,
 }
 
 /// One host thread: takes blocks until there are none. Blocks that make no end within their
 /// quantum take turns, up to `resident` of them, so that a block may wait for another. `may_call`: it calls
 /// other threads where it takes long.
 pub fn run_blocks(grid: &Arc<Grid>, resident: usize, may_call: bool) -> Done {
-    let may_keep = kept::may_keep(grid);
-    let (parts, counted, block) = kept::with(&grid.program, |kept| match may_keep {
+    let may_keep = launch_cache::may_keep(grid);
+    let (parts, counted, block) = launch_cache::with(&grid.program, |kept| match may_keep {
         true => (kept.parts.take(), kept.counted.take(), kept.block.take()),
         false => Default::default(),
     })
@@ -82,7 +83,7 @@ pub fn run_blocks(grid: &Arc<Grid>, resident: usize, may_call: bool) -> Done {
         std::mem::swap(&mut sm.block, &mut block);
         let finished = !sm.time_is_up_between_blocks() && sm.run_block(part, &mut counted);
         if finished || sm.fault.is_some() {
-            checked::close(&mut sm);
+            sanitizing::close(&mut sm);
         }
         std::mem::swap(&mut sm.block, &mut block);
         if let Some(fault) = sm.fault.take() {
@@ -101,13 +102,13 @@ pub fn run_blocks(grid: &Arc<Grid>, resident: usize, may_call: bool) -> Done {
         counted,
         printed: std::mem::take(&mut sm.printed),
         trace: sm.trace.take(),
-        ledger: sm
+        findings: sm
             .checker
             .take()
-            .map_or_else(Default::default, |checker| checker.ledger),
+            .map_or_else(Default::default, |checker| checker.findings),
     };
     if may_keep && sm.clock <= SHORT && grid.failed() == u64::MAX {
-        kept::with(&grid.program, |kept| {
+        launch_cache::with(&grid.program, |kept| {
             kept.parts = Some(Box::new(sm.into_parts()));
             kept.block = spare.pop();
         });

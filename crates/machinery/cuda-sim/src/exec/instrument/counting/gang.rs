@@ -1,12 +1,12 @@
 //! The same for a gang: counted for all its warps at once where that can be.
 
-use super::{found, moved, observe, observer};
+use super::{counting_handler, found, moved, observer};
 use crate::exec::access::spread_key;
+use crate::exec::access_pattern::{FAR, GangTraffic};
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::{Together, View as _};
-use crate::exec::observe::{AccessCost, LINE, Observer, Transfer};
+use crate::exec::profiler::{AccessCost, LINE, Observer, Transfer};
 use crate::exec::sm::{Handler, Inst, Next, ObservedSite, Sm};
-use crate::exec::spread::{FAR, GangTraffic};
 use crate::isa::Memory;
 use crate::isa::sites::SiteKind;
 use crate::lanes::{FULL, LANES};
@@ -169,13 +169,13 @@ fn run_together<C: CountedMemory>(sm: &mut Sm, inst: &Inst) -> Next {
     next
 }
 
-observe!(global_together, |sm, inst| run_together::<ToGlobal>(
+counting_handler!(global_together, |sm, inst| run_together::<ToGlobal>(
     sm, inst
 ));
-observe!(shared_together, |sm, inst| run_together::<ToShared>(
+counting_handler!(shared_together, |sm, inst| run_together::<ToShared>(
     sm, inst
 ));
-observe!(constant_together, |sm, inst| run_together::<ToConstant>(
+counting_handler!(constant_together, |sm, inst| run_together::<ToConstant>(
     sm, inst
 ));
 

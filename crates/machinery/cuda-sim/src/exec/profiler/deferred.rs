@@ -1,8 +1,8 @@
 //! What the warps of a gang are to ask their caches, noted until it is their turn.
 
 use super::caches::{Asks, Which};
+use crate::exec::access_pattern::GangTraffic;
 use crate::exec::gang::MOST;
-use crate::exec::spread::GangTraffic;
 use std::rc::Rc;
 
 /// Accesses that the warps of a gang have made, and for which their caches have not been asked yet.

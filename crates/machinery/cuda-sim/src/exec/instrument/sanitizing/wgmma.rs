@@ -2,9 +2,9 @@
 //! any time between.
 
 use super::{check, go_on};
-use crate::check::checker::{Checker, Doing, Lanes, Values};
-use crate::check::deed::Deed;
-use crate::check::runs::Addresses;
+use crate::check::checker::{Checker, Lanes, Values, WarpAccess};
+use crate::check::lane_runs::Addresses;
+use crate::check::semantics::AccessSemantics;
 use crate::check::shadow::Shadow;
 use crate::exec::sm::{Inst, Next, Sm};
 use crate::exec::tensor::warpgroup::Matrices;
@@ -61,14 +61,14 @@ fn read(
         ordered: None,
         update: Update::default(),
     };
-    let doing = Doing {
+    let current = WarpAccess {
         block: sm.block.number,
         warp: sm.block.running,
         site,
         access,
         reads: first,
         writes: false,
-        deed: Deed::Load,
+        semantics: AccessSemantics::Load,
     };
     let values = Values {
         stored: |_| [0; 16],
@@ -86,6 +86,6 @@ fn read(
             mask: FULL >> (LANES - some.len()),
             bytes: BYTES.into(),
         };
-        checker.shared(shadow, places, doing, lanes, values);
+        checker.check_shared(shadow, places, current, lanes, values);
     }
 }

@@ -1,7 +1,7 @@
 //! Which block a host thread takes up next.
 
 use super::block::Block;
-use super::order::{Depth, Order};
+use super::random_schedule::{Depth, Order};
 use super::sm::Grid;
 use std::collections::VecDeque;
 

@@ -2,10 +2,10 @@
 
 use super::caches::{Asks, CONSTANT_LINE, Caches, LINE, Which, ask_now};
 use super::cost::{AccessCost, Transfer};
-use super::noted::Noted;
+use super::deferred::Noted;
+use crate::exec::access_pattern::GangTraffic;
 use crate::exec::cpu::Cpu;
 use crate::exec::gang::MOST;
-use crate::exec::spread::GangTraffic;
 use crate::exec::trace::{Cost, Trace, TracedAccess};
 use crate::lanes::LANES;
 use crate::profile::shape::Shapes;

@@ -10,11 +10,11 @@
 //! often before one that writes. At times it runs ahead instead, past many accesses, and overtakes
 //! warps that it should have waited for. Lanes of a warp stay in step.
 
-use super::block::Block;
-use super::checked;
-use super::order::{Depth, Pause, Sleep};
-use super::sm::{Handler, Inst, Next, Program, Sm};
-use super::warp::{NOWHERE, SplitState, Warp};
+use crate::exec::block::Block;
+use crate::exec::instrument::sanitizing;
+use crate::exec::random_schedule::{Depth, Pause, Sleep};
+use crate::exec::sm::{Handler, Inst, Next, Program, Sm};
+use crate::exec::warp::{NOWHERE, SplitState, Warp};
 
 /// The program's code in which warps may have to wait; `checked`: the copy that is checked as well. It is
 /// made when a launch first asks for it.
@@ -22,7 +22,7 @@ pub fn code(program: &Program, checked: bool) -> &[Inst] {
     let code = &program.code;
     let (copy, under) = match checked {
         false => (&code.pausing, code.plain.as_slice()),
-        true => (&code.checked_pausing, checked::code(program, false)),
+        true => (&code.checked_pausing, sanitizing::code(program, false)),
     };
     copy.get_or_init(|| {
         let mut pausing = under.to_vec();
@@ -109,7 +109,7 @@ impl Block {
 impl Sm {
     /// Runs any warp of the block that is awake, or, where none is, any that sleeps. Answers whether one
     /// could run.
-    pub(super) fn run_any_warp(&mut self) -> bool {
+    pub(in crate::exec) fn run_any_warp(&mut self) -> bool {
         let Some(order) = &mut self.order else {
             return false;
         };
@@ -138,7 +138,7 @@ impl Sm {
     }
 
     /// Whether the block is to sleep now, so that another goes on.
-    pub(super) fn block_sleeps(&mut self) -> bool {
+    pub(in crate::exec) fn block_sleeps(&mut self) -> bool {
         let Some(order) = &mut self.order else {
             return false;
         };

@@ -7,9 +7,9 @@
 //! Source: PTX ISA sections 8.3 (ordering), 9.7.9 (`ld`, `st`) and 9.7.13 (`membar`, `fence`).
 
 use super::access::{Element, reach};
-use super::question::LOAD_PATIENCE;
 use super::sm::{Handler, Inst, Next, Sm};
-use super::space::SpaceAccess;
+use super::spin::LOAD_PATIENCE;
+use super::state_space::SpaceAccess;
 use crate::lanes::{LANES, active};
 use std::sync::atomic::{
     AtomicI8, AtomicI16, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence as host_fence,
