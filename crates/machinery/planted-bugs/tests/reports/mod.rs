@@ -1,4 +1,4 @@
-//! What the program says under the simulator's checks, read as a learner would.
+//! Runs the program under the simulator's checks, and parses its reports.
 
 use std::process::Command;
 
@@ -11,18 +11,18 @@ pub struct Run {
     pub reports: Vec<Report>,
 }
 
-/// A report: a line as `error: race: …` or `illegal address: …`, and indented ones after it.
+/// A report: a line such as `error: race: …` or `illegal address: …`, followed by indented lines.
 pub struct Report {
     /// `error` or `warning`.
     pub severity: String,
     pub check: Kind,
-    /// The file that it names; of a leak none.
+    /// The file that the report names; empty for a leak.
     pub file: String,
-    /// The lines that it names: where it happened, and of a race where the other access is.
+    /// The reported lines: the access itself and, for a data race, the other access.
     pub lines: Vec<usize>,
 }
 
-/// How a report starts that is of what ended the kernel, and which check it is of.
+/// Prefixes of reports of faults that ended the kernel, and the check each belongs to.
 const FAULTS: [(&str, Kind); 5] = [
     ("illegal address: ", Kind::Mem),
     ("misaligned address: ", Kind::Mem),
@@ -39,8 +39,8 @@ pub fn run(arguments: &[&str]) -> Run {
         .env("CUDA_SIM_CHECK", "all")
         .env_remove("CUDA_SIM_DEVICE")
         .output()
-        .expect("the program starts");
-    let stderr = String::from_utf8(output.stderr).expect("it prints UTF-8");
+        .expect("cannot start the program");
+    let stderr = String::from_utf8(output.stderr).expect("stderr is not UTF-8");
     assert!(!stderr.contains("panicked"), "{stderr}");
     Run {
         code: output.status.code(),
@@ -49,14 +49,14 @@ pub fn run(arguments: &[&str]) -> Run {
     }
 }
 
-fn reports(said: &str) -> Vec<Report> {
+fn reports(stderr: &str) -> Vec<Report> {
     let mut reports: Vec<Report> = Vec::new();
-    for line in said.lines() {
+    for line in stderr.lines() {
         if let Some(report) = first_line(line) {
             reports.push(report);
         } else if let Some(report) = reports.last_mut()
             && line.starts_with("  ")
-            && let Some((file, number)) = place(line)
+            && let Some((file, number)) = location(line)
         {
             report.file = file;
             report.lines.push(number);
@@ -65,7 +65,7 @@ fn reports(said: &str) -> Vec<Report> {
     reports
 }
 
-/// A report's first line. The simulator's name is before it.
+/// Parses a report's first line, which starts with the simulator's name.
 fn first_line(line: &str) -> Option<Report> {
     let line = line.strip_prefix("warpbook: ")?;
     let fault = FAULTS.iter().find(|(start, _)| line.starts_with(start));
@@ -85,15 +85,16 @@ fn first_line(line: &str) -> Option<Report> {
     })
 }
 
-/// The place in a line such as `  at FILE:LINE`, `  reads at FILE:LINE` or `  block (0, 0, 0),
-/// thread (3, 0, 0) writes at FILE:LINE`. Other lines may name places too, but of what is right.
-fn place(line: &str) -> Option<(String, usize)> {
-    let (before, place) = line.split_once("at kernels/")?;
+/// Parses the location in a line such as `  at FILE:LINE`, `  reads at FILE:LINE` or
+/// `  block (0, 0, 0), thread (3, 0, 0) writes at FILE:LINE`. Other lines may name locations too, but those
+/// of correct code.
+fn location(line: &str) -> Option<(String, usize)> {
+    let (before, location) = line.split_once("at kernels/")?;
     let before = before.trim();
     if !["", "reads", "writes"].contains(&before) && !before.starts_with("block ") {
         return None;
     }
-    let (file, rest) = place.split_once(':')?;
+    let (file, rest) = location.split_once(':')?;
     let number = rest.split(' ').next()?.parse().ok()?;
     Some((format!("kernels/{file}"), number))
 }
