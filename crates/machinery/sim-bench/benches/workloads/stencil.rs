@@ -4,9 +4,9 @@ use multiversion::multiversion;
 use stencil_readonly::scheme::{COEF, RADIUS};
 use stencil_readonly::{reference, wave};
 
-use super::{Argument, Buffer, POISON, Scale, Work};
+use super::{Argument, Buffer, POISON, Scale, Workload};
 
-/// A sine wave, with [`RADIUS`] points more on either side.
+/// A sine wave with a halo of [`RADIUS`] points on either side.
 pub struct Stencil {
     block: u32,
     size: usize,
@@ -14,8 +14,8 @@ pub struct Stencil {
 }
 
 impl Stencil {
-    /// The chapter's wave, in blocks of `block` threads.
-    pub fn boxed(block: u32, scale: Scale) -> Box<dyn Work> {
+    /// Builds the workload from the chapter's wave, with `block` threads per block.
+    pub fn boxed(block: u32, scale: Scale) -> Box<dyn Workload> {
         let size = scale.pick([1 << 10, 1 << 20, 1 << 22, 1 << 24]);
         Box::new(Stencil {
             block,
@@ -25,7 +25,7 @@ impl Stencil {
     }
 }
 
-impl Work for Stencil {
+impl Workload for Stencil {
     fn size(&self) -> String {
         format!("{} points", self.size)
     }
@@ -72,7 +72,7 @@ impl Work for Stencil {
     }
 }
 
-/// A thread a point.
+/// Computes one point per thread.
 #[multiversion(targets("x86_64+avx2+fma"))]
 fn derivative(points: &[f32], output: &mut [u32]) {
     for (around, result) in points.windows(2 * RADIUS + 1).zip(output) {

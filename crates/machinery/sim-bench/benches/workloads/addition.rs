@@ -3,40 +3,40 @@
 use add_constant::pattern::{AccessPattern, NUM_VALUES};
 use add_constant::{inputs, reference};
 
-use super::{Argument, Buffer, Scale, Work};
+use super::{Argument, Buffer, Scale, Workload};
 
-/// The note's block.
+/// Threads per block, as in the note.
 const BLOCK: u32 = 1024;
 
-/// Where the values are, and so which kernel it is.
+/// The location of the values, which selects the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Values {
     Global,
     Constant,
 }
 
-/// Random numbers, to each of which one of the values is added.
+/// Random inputs. The kernel adds one of the values to each.
 pub struct Addition {
     pattern: AccessPattern,
-    place: Values,
+    source: Values,
     inputs: Vec<i32>,
     values: Box<[i32; NUM_VALUES]>,
 }
 
 impl Addition {
-    /// The chapter's inputs.
-    pub fn boxed(pattern: AccessPattern, place: Values, scale: Scale) -> Box<dyn Work> {
+    /// Builds the workload with the chapter's inputs.
+    pub fn boxed(pattern: AccessPattern, source: Values, scale: Scale) -> Box<dyn Workload> {
         let sums = scale.pick([12_800, 12_800_000, 51_200_000, 204_800_000]);
         Box::new(Addition {
             pattern,
-            place,
+            source,
             inputs: inputs::random(sums, 2),
             values: Box::new(std::array::from_fn(|index| index as i32)),
         })
     }
 }
 
-impl Work for Addition {
+impl Workload for Addition {
     fn size(&self) -> String {
         format!("{} sums", self.inputs.len())
     }
@@ -46,7 +46,7 @@ impl Work for Addition {
     }
 
     fn kernel(&self) -> &'static str {
-        match self.place {
+        match self.source {
             Values::Global => "add_constant_global_memory",
             Values::Constant => "add_constant_constant_memory",
         }
@@ -63,7 +63,7 @@ impl Work for Addition {
         let sums = Argument::Word(self.inputs.len() as u32);
         let pattern = Argument::Word(self.pattern.number() as u32);
         let count = Argument::Word(NUM_VALUES as u32);
-        match self.place {
+        match self.source {
             Values::Global => vec![Argument::Output, inputs, values, sums, count, pattern],
             Values::Constant => vec![Argument::Output, inputs, sums, pattern],
         }
@@ -71,7 +71,7 @@ impl Work for Addition {
 
     fn symbol(&self) -> Option<(&'static str, Buffer<'_>)> {
         let values = Buffer::Ints(&*self.values);
-        (self.place == Values::Constant).then_some(("const_values", values))
+        (self.source == Values::Constant).then_some(("const_values", values))
     }
 
     fn element(&self) -> &'static str {

@@ -1,4 +1,4 @@
-//! A work on the simulator: its kernels loaded, its inputs in device memory.
+//! A workload on the simulator: its kernels are loaded and its inputs are in device memory.
 
 use std::sync::Arc;
 
@@ -9,9 +9,9 @@ use cuda_sim::launch::{Launch, Report, launch};
 use cuda_sim::memory::global::Global;
 use rayon::ThreadPool;
 
-use super::{Argument, POISON, Work};
+use super::{Argument, POISON, Workload};
 
-/// A loaded module, and the memory behind it.
+/// A loaded module, and its device memory.
 pub struct Machine {
     device: DeviceSpec,
     global: Global,
@@ -20,34 +20,34 @@ pub struct Machine {
     shape: [[u32; 3]; 2],
     dynamic_shared: u32,
     params: Vec<u8>,
-    /// Where the output lies, and its bytes.
+    /// The address of the output, and its size in bytes.
     output: (u64, usize),
 }
 
 impl Machine {
-    /// Loads a work's kernels and copies its inputs; the output, of `words` words, is [`POISON`].
+    /// Loads a workload's kernels and copies its inputs. Fills the output of `words` words with [`POISON`].
     ///
     /// # Panics
     ///
-    /// Where the chapter's kernels do not load, or there is no memory.
-    pub fn new(work: &dyn Work, words: usize) -> Machine {
+    /// Panics if the chapter's kernels cannot be loaded or memory is exhausted.
+    pub fn new(workload: &dyn Workload, words: usize) -> Machine {
         let device = DeviceSpec::h200();
         let mut global = Global::new(1 << 33);
-        let program =
-            cuda_sim::lower::load(work.ptx(), &device, &mut global).expect("the module loads");
+        let program = cuda_sim::lower::load(workload.ptx(), &device, &mut global)
+            .expect("cannot load the module");
         let kernel = program
             .listing
-            .kernel(work.kernel())
-            .expect("the kernel exists");
-        if let Some((name, value)) = work.symbol() {
-            let (address, _) = program.variable(name).expect("the symbol exists");
+            .kernel(workload.kernel())
+            .expect("the module lacks the kernel");
+        if let Some((name, value)) = workload.symbol() {
+            let (address, _) = program.variable(name).expect("the module lacks the symbol");
             write(&global, address, &value.bytes());
         }
         let poison = POISON.to_le_bytes().repeat(words);
         let output = upload(&mut global, &poison);
-        let halo = size_of::<u32>() * work.halo();
+        let halo = size_of::<u32>() * workload.halo();
         let mut params = Vec::new();
-        for argument in work.arguments() {
+        for argument in workload.arguments() {
             match argument {
                 Argument::Word(word) => push(&mut params, &word.to_le_bytes()),
                 Argument::Long(long) => push(&mut params, &long.to_le_bytes()),
@@ -63,8 +63,8 @@ impl Machine {
             global,
             program: Arc::new(program),
             kernel,
-            shape: work.shape(),
-            dynamic_shared: work.dynamic_shared(),
+            shape: workload.shape(),
+            dynamic_shared: workload.dynamic_shared(),
             params,
             output: (output, poison.len()),
         }
@@ -74,7 +74,7 @@ impl Machine {
     ///
     /// # Panics
     ///
-    /// Where the kernel fails.
+    /// Panics if the kernel fails.
     pub fn run(&self, pool: &ThreadPool, observe: Observe) -> Report {
         let configuration = Launch {
             kernel: self.kernel,
@@ -93,43 +93,46 @@ impl Machine {
             checks: Checks::NONE,
             conditions: Conditions::USUAL,
         };
-        launch(&self.program, &self.global, &self.device, &configuration).expect("the kernel runs")
+        launch(&self.program, &self.global, &self.device, &configuration)
+            .expect("the kernel failed")
     }
 
-    /// How many PTX instructions the launch of `report` ran, once for each thread.
+    /// Returns the number of thread instructions of the launch: PTX instructions, counted once per thread.
     pub fn thread_instructions(&self, report: &Report) -> u64 {
         report.counts.thread_instructions(&self.program.listing)
     }
 
-    /// The output as the last launch left it, which is [`POISON`] again after this.
+    /// Returns the output of the last launch, and fills it with [`POISON`] again.
     pub fn take_output(&self) -> Vec<u32> {
         let (address, bytes) = self.output;
         let host = self.global.host(address, bytes as u64);
         let mut output = vec![POISON; bytes / size_of::<u32>()];
-        let host = host.expect("the output is allocated");
-        // SAFETY: both are that long, one is this function's own, and no launch is running.
+        let host = host.expect("the output is not allocated");
+        // SAFETY: `host` is valid for `bytes` bytes, as `Global::host` has checked; `output` is as long and
+        // owned by this function, so they do not overlap; no launch is running that could access `host`.
         unsafe { std::ptr::swap_nonoverlapping(host, output.as_mut_ptr().cast(), bytes) };
         output
     }
 }
 
-/// Appends an argument where its alignment, its own size, puts it.
+/// Appends an argument at its natural alignment, which is its size.
 fn push(params: &mut Vec<u8>, argument: &[u8]) {
     params.resize(params.len().next_multiple_of(argument.len()), 0);
     params.extend(argument);
 }
 
-/// A copy in device memory, and its address.
+/// Copies `bytes` to device memory and returns their address.
 fn upload(global: &mut Global, bytes: &[u8]) -> u64 {
     let address = global.allocate(bytes.len() as u64);
-    let address = address.expect("memory is free");
+    let address = address.expect("out of memory");
     write(global, address, bytes);
     address
 }
 
 fn write(global: &Global, address: u64, bytes: &[u8]) {
     let host = global.host(address, bytes.len() as u64);
-    let host = host.expect("there is as much memory at this address");
-    // SAFETY: `host` found as many bytes there, and nothing else uses them.
+    let host = host.expect("the range is not allocated");
+    // SAFETY: `Global::host` has checked that `host` is valid for `bytes.len()` bytes; `bytes` is host memory,
+    // so it does not overlap; no launch is running that could access `host`.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), host, bytes.len()) };
 }

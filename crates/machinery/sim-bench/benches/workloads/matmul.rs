@@ -1,18 +1,18 @@
-//! Matrix products, from `kernels/matmul-pitched.cu` and `kernels/matmul-tiled.cu`.
+//! Matrix multiplication, from `kernels/matmul-pitched.cu` and `kernels/matmul-tiled.cu`.
 
 use matmul_pitched::flags::{Fill, ProductFlags};
 use matmul_pitched::{matrix, reference};
 use multiversion::multiversion;
 
-use super::{Argument, Buffer, POISON, Scale, Work};
+use super::{Argument, Buffer, POISON, Scale, Workload};
 
-/// Threads of a block in either direction.
+/// Threads per block in each dimension.
 const BLOCK: u32 = 16;
 
-/// Floats that rows are padded to a multiple of: 512 bytes.
+/// Row lengths are padded to a multiple of this many floats (512 bytes).
 const PADDING: usize = 128;
 
-/// Which kernel it is.
+/// The kernel to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kernel {
     Pitched,
@@ -20,17 +20,18 @@ pub enum Kernel {
 }
 
 /// C (m×p) = A (m×n) · B (n×p), all three in pitched memory.
-pub struct Product {
+pub struct Matmul {
     kernel: Kernel,
     flags: ProductFlags,
-    /// As they are, and with padded rows.
-    close: [Vec<f32>; 2],
+    /// A and B without padding.
+    /// A and B with padded rows.
+    packed: [Vec<f32>; 2],
     padded: [Vec<f32>; 2],
 }
 
-impl Product {
+impl Matmul {
     /// The chapter's random matrices.
-    pub fn boxed(kernel: Kernel, scale: Scale) -> Box<dyn Work> {
+    pub fn boxed(kernel: Kernel, scale: Scale) -> Box<dyn Workload> {
         let (m, n, p) = scale.pick([
             (48, 64, 32),
             (480, 640, 320),
@@ -46,21 +47,21 @@ impl Product {
         };
         let (a, b) = matrix::factors(&flags);
         let padded = [pad(&a, n as usize, 0.0), pad(&b, p as usize, 0.0)];
-        Box::new(Product {
+        Box::new(Matmul {
             kernel,
             flags,
-            close: [a, b],
+            packed: [a, b],
             padded,
         })
     }
 
-    /// m, n and p.
+    /// Returns m, n and p.
     fn sizes(&self) -> [usize; 3] {
         [self.flags.m, self.flags.n, self.flags.p].map(|size| size as usize)
     }
 }
 
-impl Work for Product {
+impl Workload for Matmul {
     fn size(&self) -> String {
         let [m, n, p] = self.sizes();
         format!("{m}×{n}×{p}")
@@ -85,7 +86,7 @@ impl Work for Product {
         [[across, down, 1], [BLOCK, BLOCK, 1]]
     }
 
-    /// Each matrix is rows, columns, where it lies, floats from row to row.
+    /// Passes each matrix as its rows, columns, address and row stride in floats.
     fn arguments(&self) -> Vec<Argument<'_>> {
         let [m, n, p] = self.sizes();
         let [a, b] = &self.padded;
@@ -94,16 +95,16 @@ impl Work for Product {
             (n, p, Argument::Input(Buffer::Floats(b))),
             (m, p, Argument::Output),
         ];
-        let arguments = matrices.map(|(rows, cols, place)| {
+        let arguments = matrices.map(|(rows, cols, pointer)| {
             let long = |size: usize| Argument::Long(size as u64);
-            [long(rows), long(cols), place, long(stride(cols))]
+            [long(rows), long(cols), pointer, long(stride(cols))]
         });
         arguments.concat()
     }
 
     fn expected(&self) -> Vec<u32> {
         let [_, n, p] = self.sizes();
-        let [a, b] = &self.close;
+        let [a, b] = &self.packed;
         let bits: Vec<u32> = reference::product(a, b, n, p)
             .into_iter()
             .map(f32::to_bits)
@@ -114,13 +115,13 @@ impl Work for Product {
     fn plain(&self, output: &mut [u32]) {
         let [_, n, p] = self.sizes();
         let [a, b] = &self.padded;
-        dot_products(a, b, n, p, output);
+        multiply(a, b, n, p, output);
     }
 }
 
-/// A thread an element, a row of A and a column of B each.
+/// Computes one element per thread, from a row of A and a column of B.
 #[multiversion(targets("x86_64+avx2+fma"))]
-fn dot_products(a: &[f32], b: &[f32], n: usize, p: usize, output: &mut [u32]) {
+fn multiply(a: &[f32], b: &[f32], n: usize, p: usize, output: &mut [u32]) {
     let rows = a.chunks(stride(n)).zip(output.chunks_mut(stride(p)));
     for (row, output) in rows {
         for (col, element) in output[..p].iter_mut().enumerate() {
@@ -132,12 +133,12 @@ fn dot_products(a: &[f32], b: &[f32], n: usize, p: usize, output: &mut [u32]) {
     }
 }
 
-/// Floats from row to row.
+/// Returns the row stride in floats of a matrix with `cols` columns.
 fn stride(cols: usize) -> usize {
     cols.next_multiple_of(PADDING)
 }
 
-/// Rows of `cols` elements, filled up to [`stride`] of them.
+/// Pads rows of `cols` elements to a length of [`stride`].
 fn pad<T: Copy>(elements: &[T], cols: usize, with: T) -> Vec<T> {
     let padding = std::iter::repeat_n(with, stride(cols) - cols);
     let rows = elements.chunks(cols);

@@ -1,69 +1,69 @@
-//! What is timed: kernels of the chapters at the sizes of the notes, with their inputs, their right
-//! results, and the same computation as a plain Rust loop.
+//! The workloads that are timed: kernels of the chapters at the sizes of the CUDA notes, with their inputs,
+//! their expected results, and the same computation as a plain Rust loop.
 
 mod addition;
 mod arithmetic;
 mod machine;
-mod product;
+mod matmul;
 mod ray_tracer;
 mod stencil;
 
 use addition::Addition;
 use arithmetic::Arithmetic;
 pub use machine::Machine;
-use product::{Kernel, Product};
+use matmul::{Kernel, Matmul};
 use ray_tracer::{RayTracer, Spheres};
 use stencil::Stencil;
 
 use add_constant::pattern::AccessPattern;
 
 /// One launch of a kernel.
-pub trait Work {
-    /// How much it has to do, in words.
+pub trait Workload {
+    /// Returns a description of the problem size.
     fn size(&self) -> String;
 
-    /// The chapter's kernels.
+    /// Returns the PTX of the chapter's kernels.
     fn ptx(&self) -> &'static str;
 
-    /// The kernel's name in them.
+    /// Returns the kernel's name in that PTX.
     fn kernel(&self) -> &'static str;
 
-    /// Blocks of the grid, and threads of a block.
+    /// Returns the dimensions of the grid in blocks and of a block in threads.
     fn shape(&self) -> [[u32; 3]; 2];
 
-    /// Bytes of shared memory beside what the kernel declares.
+    /// Returns the bytes of dynamic shared memory.
     fn dynamic_shared(&self) -> u32 {
         0
     }
 
-    /// What the kernel is called with, in order.
+    /// Returns the kernel's arguments, in order.
     fn arguments(&self) -> Vec<Argument<'_>>;
 
-    /// What the output's elements are, as NumPy names them.
+    /// Returns the type of the output's elements, as NumPy names it.
     fn element(&self) -> &'static str {
         "float32"
     }
 
-    /// How many elements lie before the one that pointers point to.
+    /// Returns the number of elements that precede the one that the pointer arguments point to.
     fn halo(&self) -> usize {
         0
     }
 
-    /// A symbol in constant memory, and what it is set to.
+    /// Returns a symbol in constant memory and its value.
     fn symbol(&self) -> Option<(&'static str, Buffer<'_>)> {
         None
     }
 
-    /// The output, word by word, as the chapter's reference has it. Where the kernel writes
-    /// nothing, there is [`POISON`].
+    /// Returns the output of the chapter's reference, word by word, with [`POISON`] where the kernel writes
+    /// nothing.
     fn expected(&self) -> Vec<u32>;
 
-    /// Computes the same into `output` on one core, by a plain loop over the kernel's threads in
-    /// their order, each doing what a thread does.
+    /// Computes the result into `output` on one core, by a plain loop over the kernel's threads in order. Each
+    /// iteration does the work of one thread.
     fn plain(&self, output: &mut [u32]);
 }
 
-/// What an output is filled with before anything is computed: a number that no result has.
+/// The value that an output is filled with before a run. No result has it.
 pub const POISON: u32 = u32::MAX;
 
 /// An argument of a kernel.
@@ -87,7 +87,7 @@ pub enum Buffer<'a> {
 }
 
 impl Buffer<'_> {
-    /// As it lies in memory.
+    /// Returns the array's bytes in memory, in little-endian order.
     pub fn bytes(self) -> Vec<u8> {
         match self {
             Buffer::Floats(floats) => floats.iter().flat_map(|x| x.to_le_bytes()).collect(),
@@ -96,21 +96,21 @@ impl Buffer<'_> {
     }
 }
 
-/// How much work there is.
+/// The scale of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// About a thousandth of the notes', for those who are slow.
+    /// About a thousandth of the notes' size, for slow engines.
     Tiny,
-    /// The notes'.
+    /// The notes' size.
     One,
-    /// Four times as much.
+    /// Four times the notes' size.
     Four,
-    /// Sixteen times as much.
+    /// Sixteen times the notes' size.
     Sixteen,
 }
 
 impl Scale {
-    /// All of them, by the names that the command line has for them.
+    /// All scales, by their names on the command line.
     pub const ALL: [(&str, Scale); 4] = [
         ("tiny", Scale::Tiny),
         ("1", Scale::One),
@@ -118,9 +118,9 @@ impl Scale {
         ("16", Scale::Sixteen),
     ];
 
-    /// The one of four sizes that is this one's.
-    fn pick<T>(self, of: [T; 4]) -> T {
-        let [tiny, one, four, sixteen] = of;
+    /// Selects this scale's entry of `sizes`.
+    fn pick<T>(self, sizes: [T; 4]) -> T {
+        let [tiny, one, four, sixteen] = sizes;
         match self {
             Scale::Tiny => tiny,
             Scale::One => one,
@@ -130,11 +130,11 @@ impl Scale {
     }
 }
 
-/// Makes a work of some scale.
-pub type Make = fn(Scale) -> Box<dyn Work>;
+/// Builds a workload at a scale.
+pub type Constructor = fn(Scale) -> Box<dyn Workload>;
 
-/// All works, by name.
-pub const ALL: [(&str, Make); 16] = {
+/// All workloads, by name.
+pub const ALL: [(&str, Constructor); 16] = {
     use AccessPattern::{OneAccessPerBlock, OneAccessPerThread, OneAccessPerWarp, PseudoRandom};
     use addition::Values;
     [
@@ -149,10 +149,10 @@ pub const ALL: [(&str, Make); 16] = {
             RayTracer::boxed(Spheres::Unrolled, scale)
         }),
         ("mat_mul_pitched", |scale| {
-            Product::boxed(Kernel::Pitched, scale)
+            Matmul::boxed(Kernel::Pitched, scale)
         }),
         ("mat_mul_tiled_16", |scale| {
-            Product::boxed(Kernel::Tiled, scale)
+            Matmul::boxed(Kernel::Tiled, scale)
         }),
         ("stencil_constant, blocks of 32", |scale| {
             Stencil::boxed(32, scale)

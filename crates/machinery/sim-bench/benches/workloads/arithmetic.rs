@@ -1,13 +1,13 @@
-//! Arithmetic alone: what the simulator does where no memory is in its way.
+//! An arithmetic loop, which shows the simulator's speed without memory accesses.
 
 use multiversion::multiversion;
 
-use super::{Argument, Scale, Work};
+use super::{Argument, Scale, Workload};
 
-/// Threads of a block.
+/// Threads per block.
 const BLOCK: u32 = 1024;
 
-/// 1024 turns of a loop of fused multiply-adds, additions, shifts and logic.
+/// A loop with 1024 iterations of fused multiply-adds, additions, shifts and logic.
 const PTX: &str = "
 .version 6.4
 .target sm_52
@@ -47,19 +47,19 @@ LOOP:
     ret;
 }";
 
-/// The loop, in so many blocks.
+/// The loop, run by `blocks` blocks.
 pub struct Arithmetic {
     blocks: u32,
 }
 
 impl Arithmetic {
-    pub fn boxed(scale: Scale) -> Box<dyn Work> {
+    pub fn boxed(scale: Scale) -> Box<dyn Workload> {
         let blocks = scale.pick([1, 64, 256, 1024]);
         Box::new(Arithmetic { blocks })
     }
 }
 
-impl Work for Arithmetic {
+impl Workload for Arithmetic {
     fn size(&self) -> String {
         format!("{} × {BLOCK} threads", self.blocks)
     }
@@ -85,7 +85,7 @@ impl Work for Arithmetic {
     }
 
     fn expected(&self) -> Vec<u32> {
-        // All blocks compute the same.
+        // Every block computes the same values.
         let mut one = vec![0; BLOCK as usize];
         threads(&mut one);
         one.repeat(self.blocks as usize)
@@ -96,7 +96,7 @@ impl Work for Arithmetic {
     }
 }
 
-/// A thread a word.
+/// Computes one word per thread.
 #[multiversion(targets("x86_64+avx2+fma"))]
 fn threads(output: &mut [u32]) {
     for (tid, word) in (0_u32..).zip(output) {
