@@ -20,9 +20,9 @@
 //! - *TITAN Black*: NVIDIA's bandwidthTest on a GeForce GTX TITAN Black on PCIe 2.0
 //!   (github.com/ComputationalRadiationPhysics/jungfrau-photoncounter, issue 18): 5.84 GB/s from
 //!   page-locked memory, 4.03 from pageable memory, 230 GB/s, 69 % of the peak, within the device;
-//! - *as on the H200*: nothing is published; see [`as_on_h200`].
+//! - *as on the H200*: nothing is published; see [`h200_defaults`].
 
-use super::{CopyRate, DeviceSpec, Latencies, Rates, as_on_h200};
+use super::{CopyRate, DeviceSpec, Latencies, Rates, h200_defaults};
 
 impl DeviceSpec {
     /// NVIDIA GeForce GTX 280.
@@ -42,19 +42,19 @@ impl DeviceSpec {
             error_correction: false,
             // Half of the bandwidth that is reached, because a byte is read and written.
             device_copy: CopyRate {
-                latency: as_on_h200::DEVICE_COPY_LATENCY,
+                latency: h200_defaults::DEVICE_COPY_LATENCY,
                 bandwidth: MEMORY_BANDWIDTH_REACHED / 2.0,
             },
             // TITAN Black: PCIe 2.0 with 16 lanes.
             page_locked_copy: CopyRate {
-                latency: as_on_h200::PAGE_LOCKED_COPY_LATENCY,
+                latency: h200_defaults::PAGE_LOCKED_COPY_LATENCY,
                 bandwidth: 5.8e9,
             },
             pageable_copy: CopyRate {
-                latency: as_on_h200::PAGEABLE_COPY_LATENCY,
+                latency: h200_defaults::PAGEABLE_COPY_LATENCY,
                 bandwidth: 4.0e9,
             },
-            host_copy: as_on_h200::HOST_COPY,
+            host_copy: h200_defaults::HOST_COPY,
             // Wong: global memory is not cached.
             l2_bytes: 0,
             // Guide, 1.3. Parameters are in shared memory, 256 bytes at most, and 16 bytes for
@@ -135,6 +135,6 @@ const RATES: Rates = Rates {
     // Taken to be 5 µs; about 3 µs is what recent GPUs and drivers have come down to (NVIDIA
     // developer forum, topic 233645).
     launch_seconds: 5e-6,
-    block_cycles: as_on_h200::BLOCK_CYCLES,
-    block_start_cycles: as_on_h200::BLOCK_START_CYCLES,
+    block_cycles: h200_defaults::BLOCK_CYCLES,
+    block_start_cycles: h200_defaults::BLOCK_START_CYCLES,
 };

@@ -14,9 +14,9 @@
 //!   with the same kind of memory and the same multiprocessors;
 //! - *GTX 1080*: NVIDIA's bandwidthTest on one (PCIe 3.0 with 16 lanes): 12.0 GB/s to the device,
 //!   12.8 from it, and 231 GB/s, 72 % of the peak, within it;
-//! - *as on the H200*: nothing is published; see [`as_on_h200`].
+//! - *as on the H200*: nothing is published; see [`h200_defaults`].
 
-use super::{CopyRate, DeviceSpec, Latencies, Rates, as_on_h200};
+use super::{CopyRate, DeviceSpec, Latencies, Rates, h200_defaults};
 
 impl DeviceSpec {
     /// NVIDIA GeForce GTX 970.
@@ -38,20 +38,20 @@ impl DeviceSpec {
             error_correction: false,
             // GTX 1080; half of the bandwidth, because a byte is read and written.
             device_copy: CopyRate {
-                latency: as_on_h200::DEVICE_COPY_LATENCY,
+                latency: h200_defaults::DEVICE_COPY_LATENCY,
                 bandwidth: 0.72 * 196e9 / 2.0,
             },
             // GTX 1080.
             page_locked_copy: CopyRate {
-                latency: as_on_h200::PAGE_LOCKED_COPY_LATENCY,
+                latency: h200_defaults::PAGE_LOCKED_COPY_LATENCY,
                 bandwidth: 12.0e9,
             },
             // Depends on the computer; taken to be as with the Quadro P2000, on the same link.
             pageable_copy: CopyRate {
-                latency: as_on_h200::PAGEABLE_COPY_LATENCY,
+                latency: h200_defaults::PAGEABLE_COPY_LATENCY,
                 bandwidth: 9.4e9,
             },
-            host_copy: as_on_h200::HOST_COPY,
+            host_copy: h200_defaults::HOST_COPY,
             // deviceQuery and data sheet.
             l2_bytes: 1792 << 10,
             // Guide, 5.2.
@@ -100,9 +100,9 @@ const RATES: Rates = Rates {
     // are of read-only data or `-dlcm=ca` asks for more.
     l1_caches_global: false,
     read_only_cache: true,
-    constant_hit_cycles: as_on_h200::CONSTANT_HIT_CYCLES,
-    constant_miss_cycles: as_on_h200::CONSTANT_MISS_CYCLES,
-    constant_far_cycles: as_on_h200::CONSTANT_FAR_CYCLES,
+    constant_hit_cycles: h200_defaults::CONSTANT_HIT_CYCLES,
+    constant_miss_cycles: h200_defaults::CONSTANT_MISS_CYCLES,
+    constant_far_cycles: h200_defaults::CONSTANT_FAR_CYCLES,
     // M60: 2 KB and 32 KB.
     constant_cache_bytes: 2 << 10,
     constant_behind_bytes: 32 << 10,
@@ -121,11 +121,11 @@ const RATES: Rates = Rates {
         l2: 207.0,
         // P6000: 188 cycles more than from the L2 cache.
         memory: 395.0,
-        barrier: as_on_h200::BARRIER,
+        barrier: h200_defaults::BARRIER,
     },
     // Taken to be 5 µs; about 3 µs is what recent GPUs and drivers have come down to (NVIDIA
     // developer forum, topic 233645).
     launch_seconds: 5e-6,
-    block_cycles: as_on_h200::BLOCK_CYCLES,
-    block_start_cycles: as_on_h200::BLOCK_START_CYCLES,
+    block_cycles: h200_defaults::BLOCK_CYCLES,
+    block_start_cycles: h200_defaults::BLOCK_START_CYCLES,
 };

@@ -8,7 +8,7 @@
 //!
 //! What it printed is in `docs/results/rates-h200.txt`.
 
-use super::{CopyRate, DeviceSpec, Latencies, Rates, as_on_h200, images};
+use super::{CopyRate, DeviceSpec, Latencies, Rates, h200_defaults, images};
 
 impl DeviceSpec {
     /// NVIDIA H200.
@@ -29,18 +29,18 @@ impl DeviceSpec {
             // Read off it with copies of 4 KB and 16 MiB (`vector-add`, `docs/results/h200.md`);
             // the link is PCIe 5.0 with 16 lanes.
             device_copy: CopyRate {
-                latency: as_on_h200::DEVICE_COPY_LATENCY,
+                latency: h200_defaults::DEVICE_COPY_LATENCY,
                 bandwidth: 2.4e12,
             },
             page_locked_copy: CopyRate {
-                latency: as_on_h200::PAGE_LOCKED_COPY_LATENCY,
+                latency: h200_defaults::PAGE_LOCKED_COPY_LATENCY,
                 bandwidth: 55.5e9,
             },
             pageable_copy: CopyRate {
-                latency: as_on_h200::PAGEABLE_COPY_LATENCY,
+                latency: h200_defaults::PAGEABLE_COPY_LATENCY,
                 bandwidth: 18.7e9,
             },
-            host_copy: as_on_h200::HOST_COPY,
+            host_copy: h200_defaults::HOST_COPY,
             l2_bytes: 60 << 20,
             constant_bytes: 64 << 10,
             max_parameter_bytes: 32764,
@@ -84,13 +84,13 @@ const RATES: Rates = Rates {
     l1_shares_with_shared: true,
     l1_caches_global: true,
     read_only_cache: true,
-    constant_hit_cycles: as_on_h200::CONSTANT_HIT_CYCLES,
-    constant_miss_cycles: as_on_h200::CONSTANT_MISS_CYCLES,
-    constant_far_cycles: as_on_h200::CONSTANT_FAR_CYCLES,
+    constant_hit_cycles: h200_defaults::CONSTANT_HIT_CYCLES,
+    constant_miss_cycles: h200_defaults::CONSTANT_MISS_CYCLES,
+    constant_far_cycles: h200_defaults::CONSTANT_FAR_CYCLES,
     // rates.cu, "constant memory": 32 addresses take as long within 1024 bytes as within 2048, and
     // longer within 4096.
     constant_cache_bytes: 2 << 10,
-    constant_behind_bytes: as_on_h200::CONSTANT_BEHIND_BYTES,
+    constant_behind_bytes: h200_defaults::CONSTANT_BEHIND_BYTES,
     // rates.cu, "read over again": up to 5.98 TB/s, for 48 MB. What multiprocessors read at the same time comes
     // three times as fast and more ("by all blocks"), since the GPU joins their requests; the model does not know
     // which are made together.
@@ -100,16 +100,16 @@ const RATES: Rates = Rates {
     // rates.cu, "latency"; runs differ by up to 4 % for what is far away.
     latency: Latencies {
         arithmetic: 4.5,
-        tensor: as_on_h200::TENSOR_LATENCY,
+        tensor: h200_defaults::TENSOR_LATENCY,
         shared: 29.0,
-        constant: as_on_h200::CONSTANT_LATENCY,
+        constant: h200_defaults::CONSTANT_LATENCY,
         l1: 39.6,
         l2: 295.2,
         memory: 761.0,
-        barrier: as_on_h200::BARRIER,
+        barrier: h200_defaults::BARRIER,
     },
     // rates.cu, "launching": the least of several runs. The host has a part in it.
     launch_seconds: 2.51e-6,
-    block_cycles: as_on_h200::BLOCK_CYCLES,
-    block_start_cycles: as_on_h200::BLOCK_START_CYCLES,
+    block_cycles: h200_defaults::BLOCK_CYCLES,
+    block_start_cycles: h200_defaults::BLOCK_START_CYCLES,
 };

@@ -1,7 +1,7 @@
 //! What a GPU is made of: the numbers that limits, attributes and the time model are read from.
 //! One file a GPU, each figure with its source.
 
-mod as_on_h200;
+mod h200_defaults;
 mod copy_rate;
 mod gtx280;
 mod gtx970;

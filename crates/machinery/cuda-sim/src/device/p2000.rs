@@ -14,9 +14,9 @@
 //! - *GTX 1080*: NVIDIA's bandwidthTest on one (PCIe 3.0 with 16 lanes): 12.0 GB/s to the device,
 //!   12.8 from it, and 231 GB/s, 72 % of the peak, within it;
 //! - *the note*: its nvprof listing, for copies alone;
-//! - *as on the H200*: nothing is published; see [`as_on_h200`].
+//! - *as on the H200*: nothing is published; see [`h200_defaults`].
 
-use super::{CopyRate, DeviceSpec, Latencies, Rates, as_on_h200, images};
+use super::{CopyRate, DeviceSpec, Latencies, Rates, h200_defaults, images};
 
 impl DeviceSpec {
     /// NVIDIA Quadro P2000.
@@ -37,20 +37,20 @@ impl DeviceSpec {
             error_correction: false,
             // GTX 1080; half of the bandwidth, because a byte is read and written.
             device_copy: CopyRate {
-                latency: as_on_h200::DEVICE_COPY_LATENCY,
+                latency: h200_defaults::DEVICE_COPY_LATENCY,
                 bandwidth: 0.72 * 140e9 / 2.0,
             },
             // GTX 1080.
             page_locked_copy: CopyRate {
-                latency: as_on_h200::PAGE_LOCKED_COPY_LATENCY,
+                latency: h200_defaults::PAGE_LOCKED_COPY_LATENCY,
                 bandwidth: 12.0e9,
             },
             // The note: 67 108 896 bytes to the device in 7.165 ms.
             pageable_copy: CopyRate {
-                latency: as_on_h200::PAGEABLE_COPY_LATENCY,
+                latency: h200_defaults::PAGEABLE_COPY_LATENCY,
                 bandwidth: 9.4e9,
             },
-            host_copy: as_on_h200::HOST_COPY,
+            host_copy: h200_defaults::HOST_COPY,
             // deviceQuery.
             l2_bytes: 1280 << 10,
             // Guide, 6.1.
@@ -100,11 +100,11 @@ const RATES: Rates = Rates {
     // `-dlcm=ca` asks for more.
     l1_caches_global: false,
     read_only_cache: true,
-    constant_hit_cycles: as_on_h200::CONSTANT_HIT_CYCLES,
+    constant_hit_cycles: h200_defaults::CONSTANT_HIT_CYCLES,
     // As much faster than on the H200 as the miss penalty of the P6000 is smaller than that of an
     // H100: 46.1 cycles against 55.3.
-    constant_miss_cycles: as_on_h200::CONSTANT_MISS_CYCLES * 46.1 / 55.3,
-    constant_far_cycles: as_on_h200::CONSTANT_FAR_CYCLES * 46.1 / 55.3,
+    constant_miss_cycles: h200_defaults::CONSTANT_MISS_CYCLES * 46.1 / 55.3,
+    constant_far_cycles: h200_defaults::CONSTANT_FAR_CYCLES * 46.1 / 55.3,
     // P4 and P6000: 2 KB and 32 KB.
     constant_cache_bytes: 2 << 10,
     constant_behind_bytes: 32 << 10,
@@ -123,11 +123,11 @@ const RATES: Rates = Rates {
         l2: 216.0,
         // P6000.
         memory: 415.0,
-        barrier: as_on_h200::BARRIER,
+        barrier: h200_defaults::BARRIER,
     },
     // Taken to be 5 µs; about 3 µs is what recent GPUs and drivers have come down to (NVIDIA
     // developer forum, topic 233645).
     launch_seconds: 5e-6,
-    block_cycles: as_on_h200::BLOCK_CYCLES,
-    block_start_cycles: as_on_h200::BLOCK_START_CYCLES,
+    block_cycles: h200_defaults::BLOCK_CYCLES,
+    block_start_cycles: h200_defaults::BLOCK_START_CYCLES,
 };

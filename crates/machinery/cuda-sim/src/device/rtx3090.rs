@@ -11,9 +11,9 @@
 //!   A40, which is the same chip with two multiprocessors more and GDDR6;
 //! - *RTX 3070*: the latencies in Accel-Sim's configuration `SM86_RTX3070`, measured on one;
 //! - *MT4G*: the sample results of github.com/caps-tum/mt4g for an NVIDIA A100 (8.0) and an H100;
-//! - *as on the H200*: nothing is published; see [`as_on_h200`].
+//! - *as on the H200*: nothing is published; see [`h200_defaults`].
 
-use super::{CopyRate, DeviceSpec, Latencies, Rates, as_on_h200, images};
+use super::{CopyRate, DeviceSpec, Latencies, Rates, h200_defaults, images};
 
 impl DeviceSpec {
     /// NVIDIA GeForce RTX 3090.
@@ -33,22 +33,22 @@ impl DeviceSpec {
             error_correction: false,
             // Half of the bandwidth that is reached, because a byte is read and written.
             device_copy: CopyRate {
-                latency: as_on_h200::DEVICE_COPY_LATENCY,
+                latency: h200_defaults::DEVICE_COPY_LATENCY,
                 bandwidth: MEMORY_BANDWIDTH_REACHED / 2.0,
             },
             // PCIe 4.0 with 16 lanes. An NVIDIA A10, the same chip, reaches 25.2 GB/s to the device
             // and 26.3 from it in NVIDIA's bandwidthTest.
             page_locked_copy: CopyRate {
-                latency: as_on_h200::PAGE_LOCKED_COPY_LATENCY,
+                latency: h200_defaults::PAGE_LOCKED_COPY_LATENCY,
                 bandwidth: 25.2e9,
             },
             // Depends on the computer. 12.9 GB/s for 64 MiB with an RTX 4090 on the same kind of
             // link (github.com/NVlabs/cuda-oxide, pull request 976).
             pageable_copy: CopyRate {
-                latency: as_on_h200::PAGEABLE_COPY_LATENCY,
+                latency: h200_defaults::PAGEABLE_COPY_LATENCY,
                 bandwidth: 12.9e9,
             },
-            host_copy: as_on_h200::HOST_COPY,
+            host_copy: h200_defaults::HOST_COPY,
             // deviceQuery.
             l2_bytes: 6 << 20,
             // Guide; parameters of more than 4 KB since CUDA 12.1.
@@ -102,9 +102,9 @@ const RATES: Rates = Rates {
     read_only_cache: true,
     // A hit as on the H200; a miss as much faster than there as MT4G's miss penalty is smaller:
     // 43.1 cycles on an A100, 55.3 on an H100.
-    constant_hit_cycles: as_on_h200::CONSTANT_HIT_CYCLES,
-    constant_miss_cycles: as_on_h200::CONSTANT_MISS_CYCLES * 43.1 / 55.3,
-    constant_far_cycles: as_on_h200::CONSTANT_FAR_CYCLES * 43.1 / 55.3,
+    constant_hit_cycles: h200_defaults::CONSTANT_HIT_CYCLES,
+    constant_miss_cycles: h200_defaults::CONSTANT_MISS_CYCLES * 43.1 / 55.3,
+    constant_far_cycles: h200_defaults::CONSTANT_FAR_CYCLES * 43.1 / 55.3,
     // MT4G, A100: 2 KB, and all of constant memory behind it.
     constant_cache_bytes: 2 << 10,
     constant_behind_bytes: 64 << 10,
@@ -114,17 +114,17 @@ const RATES: Rates = Rates {
     latency: Latencies {
         // RTX 3070.
         arithmetic: 4.0,
-        tensor: as_on_h200::TENSOR_LATENCY,
+        tensor: h200_defaults::TENSOR_LATENCY,
         shared: 29.0,
-        constant: as_on_h200::CONSTANT_LATENCY,
+        constant: h200_defaults::CONSTANT_LATENCY,
         // RTX 3070: 39; 187 more to the L2 cache, and 254 more to memory.
         l1: 39.0,
         l2: 226.0,
         memory: 480.0,
-        barrier: as_on_h200::BARRIER,
+        barrier: h200_defaults::BARRIER,
     },
     // A40, `gpu-small-kernels`: 31 GB/s with kernels that move 64 KB.
     launch_seconds: 2.1e-6,
-    block_cycles: as_on_h200::BLOCK_CYCLES,
-    block_start_cycles: as_on_h200::BLOCK_START_CYCLES,
+    block_cycles: h200_defaults::BLOCK_CYCLES,
+    block_start_cycles: h200_defaults::BLOCK_START_CYCLES,
 };

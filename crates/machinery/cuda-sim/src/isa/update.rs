@@ -1,34 +1,38 @@
-//! How machine code does an atomic.
+//! The machine code of atomics.
 
-/// What a GPU's assembler makes of an atomic. Of any other access it says nothing.
+/// The machine code that an assembler generates for an atomic. Meaningless for other accesses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Update {
     pub means: Means,
-    /// The address is seen to be the same in all lanes of a warp. They put their values together before
-    /// it, and one lane alone goes to memory.
+    /// True if the address is provably uniform across the warp: the lanes first combine their values, and a
+    /// single lane
+    /// accesses memory.
     pub combined: bool,
 }
 
-/// By which instructions it is done.
+/// The machine instructions that perform an atomic.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Means {
-    /// By one that does it.
+    /// A single atomic instruction.
     #[default]
     Once,
-    /// By one that counts the lanes at each address: for what adds one to shared memory and does not
-    /// look at the old value.
+    /// An instruction that counts the lanes at each address, for an increment by one of shared memory with an
+    /// unused
+    /// result.
     Counts,
-    /// By a compare-and-swap, which is sent two values.
+    /// A compare-and-swap, which sends two values.
     CompareAndSwap,
-    /// By a loop around a compare-and-swap: lanes load, compute and swap, and those go round again for
-    /// which the value has changed since. Shared memory has no instruction for such an atomic.
+    /// A loop of load, compute and compare-and-swap, repeated by the lanes whose value changed in between.
+    /// Used where
+    /// shared memory has no instruction for the atomic.
     Retries,
-    /// The same of a minimum or a maximum: a lane that would change nothing does not swap.
+    /// A [`Means::Retries`] loop for a minimum or maximum: a lane whose value would not change memory skips
+    /// the swap.
     RetriesIfBetter,
 }
 
 impl Update {
-    /// Of the lanes that take part, those that go to memory.
+    /// Returns the lanes of `mask` that access memory.
     pub fn asking(self, mask: u32) -> u32 {
         match self.combined {
             true => mask & mask.wrapping_neg(),
@@ -38,7 +42,7 @@ impl Update {
 }
 
 impl Means {
-    /// Whether it loads before it swaps.
+    /// Returns true if the atomic starts with a load.
     pub fn loads(self) -> bool {
         matches!(self, Means::Retries | Means::RetriesIfBetter)
     }

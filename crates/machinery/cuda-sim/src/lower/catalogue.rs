@@ -1,6 +1,9 @@
-//! Every written form of the register instructions, found by asking what finds their operations: what it
-//! answers to a form that lacks something says what to try next. Programs that test the instruction set take it from here,
-//! so that none is forgotten.
+//! A catalogue of all valid forms of the register instructions, for tests that must cover the whole
+//! instruction set.
+//!
+//! The forms are found by search: the functions that select an operation are called with candidate modifiers,
+//! and a
+//! [`FormError::Missing`] names the modifiers to try next.
 
 use super::function::instructions::{Entry, How, TABLE};
 use crate::exec::cpu::Cpu;
@@ -8,24 +11,25 @@ use crate::exec::ops::{Form, FormError, Op, Select};
 use crate::ptx::ast::Type;
 use std::collections::BTreeSet;
 
-/// A form that the simulator runs.
+/// A valid form of a register instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Known {
     pub mnemonic: &'static str,
-    /// In the order in which the PTX ISA writes them.
+    /// The modifiers, in the order in which the PTX ISA writes them.
     pub modifiers: Vec<&'static str>,
-    /// Registers in each written operand: 1, the length of a vector, 2 for `p|q`.
+    /// The number of registers in each written operand: 1, the length of a vector, or 2 for `p|q`.
     pub operand_lengths: Vec<usize>,
-    /// Types of the destinations, and of the sources, each register by itself.
+    /// The type of each destination register.
+    /// The type of each source register.
     pub defs: Vec<Type>,
     pub uses: Vec<Type>,
-    /// A literal follows the sources.
+    /// True if a literal follows the sources.
     pub literal: bool,
-    /// Reads or writes the carry.
+    /// True if the instruction reads or writes the carry flag.
     pub carries: bool,
 }
 
-/// Modifiers that stand before the types, in their order.
+/// Modifiers that precede the types, in their order.
 const BEFORE: &[&str] = &[
     "lt",
     "le",
@@ -80,16 +84,16 @@ const BEFORE: &[&str] = &[
     "cc",
 ];
 
-/// Modifiers that stand after them (`prmt`, and the third type of `cvt.pack`).
+/// Modifiers that follow the types (`prmt`, and the third type of `cvt.pack`).
 const AFTER: &[&str] = &["f4e", "b4e", "rc8", "ecl", "ecr", "rc16", "b32"];
 
-/// Types a form may name; `tf32` and those of 2 and 4 bits are such that no register has.
+/// Types that a form may name. No register has type `tf32` or a type of 2 or 4 bits.
 const TYPES: &[&str] = &[
     "b16", "b32", "b64", "u2", "u4", "u8", "u16", "u16x2", "u32", "u64", "s2", "s4", "s8", "s16",
     "s16x2", "s32", "s64", "f16", "f16x2", "bf16", "bf16x2", "tf32", "f32", "f32x2", "f64", "pred",
 ];
 
-/// Every form of the register instructions, by mnemonic.
+/// Returns all forms of the register instructions, grouped by mnemonic.
 pub fn catalogue() -> Vec<Known> {
     let mut found = Vec::new();
     for entry in &TABLE {
@@ -113,7 +117,7 @@ pub fn catalogue() -> Vec<Known> {
     found
 }
 
-/// One type, or two where the instruction names two.
+/// Returns the candidate type lists: single types, or pairs if the instruction names two types.
 fn type_lists(entry: &Entry) -> Vec<Vec<&'static str>> {
     let one = TYPES.iter().map(|&ty| vec![ty]);
     let both = TYPES
@@ -126,7 +130,7 @@ fn type_lists(entry: &Entry) -> Vec<Vec<&'static str>> {
     }
 }
 
-/// Looks for the modifiers that go with a list of types.
+/// A search for the modifiers that are valid with a list of types.
 struct Search<'a> {
     mnemonic: &'static str,
     select: Select,
@@ -137,7 +141,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Tries the modifiers at these places of [`BEFORE`] and [`AFTER`], in order, and those with one
+    /// Tries the modifiers at the given indices of [`BEFORE`] followed by [`AFTER`], then recurses with one
     /// more.
     fn from(&mut self, places: Vec<usize>) {
         if !self.tried.insert(places.clone()) {
@@ -157,7 +161,7 @@ impl Search<'_> {
             .collect();
         let mut form = Form::new(&modifiers, self.lengths.len());
         form.operand_lengths = self.lengths.to_vec();
-        // Only names that the answer asks for are worth trying where something is missing.
+        // If a modifier is missing, only the modifiers that the error names are worth trying.
         let wanted = match (self.select)(&form, Cpu::detect()) {
             Ok(op) => {
                 self.keep(modifiers, op);
@@ -183,7 +187,7 @@ impl Search<'_> {
 
     fn keep(&mut self, modifiers: Vec<&'static str>, op: Op) {
         let registers = op.defs.len() + op.uses.len();
-        // What the lengths say nothing of stands by itself.
+        // Registers beyond the listed lengths are scalar operands.
         let mut operand_lengths = self.lengths.to_vec();
         while operand_lengths.iter().sum::<usize>() < registers {
             operand_lengths.push(1);
@@ -249,7 +253,7 @@ mod tests {
             let registers = matches!(entry.how, How::Registers(_));
             assert_eq!(has_forms, registers, "{}", entry.name);
         }
-        // Instructions that are lowered elsewhere.
+        // Instructions with lowering methods of their own.
         for mnemonic in ["ld", "st", "atom", "bra", "shfl", "cvta", "mma"] {
             let elsewhere = find(mnemonic, &["f32"]).map(|entry| entry.how);
             assert!(matches!(elsewhere, Some(How::Lowered(_))), "{mnemonic}");

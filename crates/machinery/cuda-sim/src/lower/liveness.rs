@@ -1,22 +1,25 @@
-//! From where to where in a function each register holds a value that is wanted.
+//! Liveness analysis: the interval of instructions over which each virtual register is live.
+//!
+//! A classic backward data-flow analysis over the CFG computes the live-in and live-out sets of each block. The
+//! register allocator needs one interval per register only, so the sets are collapsed into intervals.
 
-use super::draft::Draft;
-use super::graph::Graph;
+use super::ir::Draft;
+use super::cfg::Graph;
 use super::limits;
 use super::register::{Register, RegisterInfo};
 
-/// The stretch of a function in which a register holds a value that is wanted, in positions as
-/// [`intervals`] counts them: from the first to the one after the last.
+/// A live interval in the positions of [`intervals`], as a half-open range.
 #[derive(Clone, Copy)]
 pub struct Interval {
     pub from: u32,
     pub to: u32,
 }
 
-/// For each register the interval in which its value is wanted; none where it never is.
+/// Computes the live interval of each register; `None` for a register that is never used or defined.
 ///
-/// Positions count twice: an instruction at `n` reads at `2n` and writes at `2n + 1`, so a row
-/// read for the last time by an instruction may be the one it writes.
+/// An instruction at index `n` reads at position `2n` and writes at `2n + 1`, so the row of a register that
+/// is read
+/// for the last time may be reused for the result of the same instruction.
 pub fn intervals(
     registers: &[RegisterInfo],
     drafts: &[Draft],
@@ -43,7 +46,7 @@ pub fn intervals(
             touch(register, 2 * n + 1);
         }
         for &register in &draft.uses {
-            // With several results the first may be written before the last source is read.
+            // With several results, the handler may write the first before it reads the last source.
             touch(register, 2 * n + u32::from(several));
         }
     }
@@ -59,22 +62,21 @@ pub fn intervals(
     Ok(intervals)
 }
 
-/// Which registers are wanted where a block begins and ends: the classic backward data flow. It is
-/// over those registers alone that any block wants from another; most are wanted inside one block
-/// only.
+/// Live-in and live-out sets of basic blocks. The bit sets cover only registers that are live across a block
+/// boundary,
+/// because most registers are used in one block only.
 struct Liveness {
-    /// The registers that any block wants from another.
+    /// The registers that are live across a block boundary.
     across: Vec<Register>,
-    /// How many words a set of these registers takes.
+    /// The number of 64-bit words in a set.
     words: usize,
-    /// For each block the set of registers that are wanted where it begins.
+    /// The live-in set of each block.
     into: Vec<u64>,
-    /// For each block the set of registers that are wanted where it ends.
+    /// The live-out set of each block.
     out: Vec<u64>,
 }
 
-/// Stands for the place of a register that is wanted inside one block only: it has none among the
-/// others.
+/// The index of a register that is not live across any block boundary.
 const INSIDE: u32 = u32::MAX;
 
 impl Liveness {
@@ -108,7 +110,7 @@ impl Liveness {
                     if !draft.partial {
                         killed[word] |= bit;
                     } else if killed[word] & bit == 0 {
-                        // The other lanes keep what was there.
+                        // A guarded definition leaves the other lanes' old values live.
                         wanted[word] |= bit;
                     }
                 }
@@ -124,8 +126,7 @@ impl Liveness {
         Ok(live)
     }
 
-    /// Has every block want what the blocks after it want and it does not write itself, until
-    /// nothing changes any more.
+    /// Propagates live-out sets backward with a worklist until a fixed point is reached.
     fn spread(&mut self, killed: &[u64], graph: &Graph) -> Result<(), String> {
         let (words, blocks) = (self.words, graph.ranges.len());
         let mut before: Vec<Vec<usize>> = vec![Vec::new(); blocks];
@@ -135,7 +136,7 @@ impl Liveness {
             }
         }
         let mut steps = 0;
-        // The last block is looked at first.
+        // The worklist is a stack: the last block comes first, which suits a backward analysis.
         let mut open: Vec<usize> = (0..blocks).collect();
         let mut is_open = vec![true; blocks];
         while let Some(block) = open.pop() {
@@ -166,23 +167,23 @@ impl Liveness {
         Ok(())
     }
 
-    /// The registers that are wanted where a block begins.
+    /// Returns the registers that are live at the start of a block.
     fn at_start(&self, block: usize) -> impl Iterator<Item = Register> {
         self.set(&self.into[block * self.words..(block + 1) * self.words])
     }
 
-    /// The registers that are wanted where a block ends.
+    /// Returns the registers that are live at the end of a block.
     fn at_end(&self, block: usize) -> impl Iterator<Item = Register> {
         self.set(&self.out[block * self.words..(block + 1) * self.words])
     }
 
-    /// The registers of a set.
+    /// Iterates over the registers in a set.
     fn set(&self, bits: &[u64]) -> impl Iterator<Item = Register> {
         bits.iter().enumerate().flat_map(move |(word, &bits)| {
             let mut left = bits;
             std::iter::from_fn(move || {
                 let bit = left.trailing_zeros() as usize;
-                // Takes out the lowest; nothing where there is none.
+                // Clears the lowest set bit; ends the iteration if no bit is set.
                 left &= left.checked_sub(1)?;
                 Some(self.across[word * 64 + bit])
             })
@@ -190,12 +191,13 @@ impl Liveness {
     }
 }
 
-/// The registers that some block reads before it writes them, and for every register its place
-/// among these.
+/// Returns the registers that some block reads before it writes them (upward-exposed uses), and for each
+/// register its
+/// index among them or [`INSIDE`].
 fn across(registers: usize, drafts: &[Draft], graph: &Graph) -> (Vec<Register>, Vec<u32>) {
     let mut across = Vec::new();
     let mut places = vec![INSIDE; registers];
-    // The last block that wrote it, from 1.
+    // One more than the number of the last block that wrote each register; 0 if none has.
     let mut written = vec![0; registers];
     for (block, range) in (1..).zip(&graph.ranges) {
         for draft in &drafts[range.clone()] {

@@ -12,17 +12,17 @@
 
 mod analysis;
 mod catalogue;
-mod draft;
+mod ir;
 mod error;
-mod frame;
+mod register_allocation;
 mod function;
-mod graph;
-mod items;
+mod cfg;
+mod array_elements;
 mod layout;
 mod limits;
 mod liveness;
-mod mentions;
-mod reach;
+mod references;
+mod call_graph;
 mod register;
 
 pub use catalogue::{Known, catalogue};
@@ -45,7 +45,7 @@ use layout::{Layout, Symbol};
 /// Returns the problem and its PTX line; everything allocated until then is freed.
 pub fn load(text: &str, device: &DeviceSpec, global: &mut Global) -> Result<Program, LoadError> {
     let mut module = ptx::parse(text).map_err(LoadError::Syntax)?;
-    items::resolve(&mut module)?;
+    array_elements::resolve(&mut module)?;
     // A module is never refused for its PTX version: only the instructions that it contains matter. The
     // newest simulated
     // GPU stands for all newer ones, so it accepts any target. A user who selects an older GPU wants its
@@ -100,13 +100,13 @@ fn lower(module: &ast::Module, layout: Layout, device: &DeviceSpec) -> Result<Pr
             cpu,
         )?;
     }
-    let reached = reach::reached(&program);
+    let reached = call_graph::reached(&program);
     let kernels = module.functions.iter().filter(|function| function.entry);
     for function in kernels.filter(|kernel| kernel.body.is_some()) {
         let Some(&Symbol::Function(number)) = layout.symbols.get(function.name) else {
             continue;
         };
-        let kernel = reach::kernel(&layout, function, number, &reached[number], device)?;
+        let kernel = call_graph::kernel(&layout, function, number, &reached[number], device)?;
         program.listing.kernels.push(kernel);
     }
     counting::make_copies(&mut program.code, cpu);

@@ -1,16 +1,17 @@
-//! Whether what a shuffle gives is used by every lane that asks, whatever lane it asked.
+//! Use of shuffle results: determines whether every lane uses the value it receives, whatever its source lane.
 //!
-//! A lane that asks beyond the lanes that take part gets a value that means nothing. That is a mistake
-//! where it uses the value, and none where it chooses by its number whether to use it.
+//! A lane that reads from a lane outside the member mask receives an undefined value. That is an error only
+//! if the
+//! lane uses the value, not if the program selects by lane index whether to use it.
 
 use crate::isa::Class;
-use crate::isa::checked::Checked;
-use crate::lower::draft::{Draft, Flow};
-use crate::lower::graph::Graph;
+use crate::isa::check_event::Checked;
+use crate::lower::ir::{Draft, Flow};
+use crate::lower::cfg::Graph;
 use crate::lower::register::{Register, RegisterClass, RegisterInfo};
 use std::collections::HashSet;
 
-/// Notes it with each shuffle.
+/// Records the result in each shuffle.
 pub fn note(drafts: &mut [Draft], graph: &Graph, registers: &[RegisterInfo]) {
     for range in &graph.ranges {
         for place in range.clone() {
@@ -30,7 +31,8 @@ pub fn note(drafts: &mut [Draft], graph: &Graph, registers: &[RegisterInfo]) {
     }
 }
 
-/// Whether all lanes use what the draft at `place` writes: by the rest of its block, without a choice.
+/// Returns true if the rest of the block uses the result of instruction `place` in all lanes, without a
+/// selection.
 fn is_used(
     drafts: &[Draft],
     block: std::ops::Range<usize>,
@@ -38,7 +40,7 @@ fn is_used(
     registers: &[RegisterInfo],
 ) -> bool {
     let is_predicate = |used: &Register| registers[used.0 as usize].row == RegisterClass::Predicate;
-    // The value itself, and what was computed with it.
+    // The shuffled value (and copies of it), and values computed from it.
     let mut given: HashSet<Register> = drafts[place].defs.first().copied().into_iter().collect();
     let mut computed: HashSet<Register> = HashSet::new();
     let mut guarded = false;

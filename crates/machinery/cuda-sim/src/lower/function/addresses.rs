@@ -1,16 +1,16 @@
-//! Addresses as values. Source: PTX ISA sections 6.4.1, 9.7.9 (`mov`, `cvta`, `isspacep`).
+//! Lowering of address computations. Source: PTX ISA sections 6.4.1 and 9.7.9 (`mov`, `cvta`, `isspacep`).
 
 use super::names::Named;
-use super::{Lowering, special};
+use super::{Lowering, special_registers};
 use crate::exec::access::local_address;
 use crate::exec::address;
 use crate::exec::lanewise::{map1, test1};
 use crate::exec::ops::Form;
 use crate::exec::sm::{Handler, Handlers};
 use crate::isa::Class;
-use crate::isa::checked::Array;
-use crate::lower::analysis::wide::WIDEST;
-use crate::lower::draft::Arithmetic;
+use crate::isa::check_event::Array;
+use crate::lower::analysis::vectorizer::WIDEST;
+use crate::lower::ir::Arithmetic;
 use crate::lower::error::LoadError;
 use crate::lower::layout::Symbol;
 use crate::lower::register::{Register, RegisterClass};
@@ -20,19 +20,21 @@ use crate::memory::{
 use crate::ptx::ast::{Instruction, Operand, Type};
 
 impl<'a> Lowering<'_, 'a> {
-    /// `mov` of a variable's address or a special register.
+    /// Returns true if a `mov` moves the address of a variable, and not a register, special register or
+    /// constant.
     pub fn moves_address(&mut self, instruction: &Instruction<'a>) -> bool {
         match instruction.operands.get(1) {
             Some(Operand::Name { name, offset }) => {
                 *offset != 0
                     || !matches!(self.find_register(name), Ok(Some(_)))
-                        && special::find(name).is_none()
-                        && special::constant(name).is_none()
+                        && special_registers::find(name).is_none()
+                        && special_registers::constant(name).is_none()
             }
             _ => false,
         }
     }
 
+    /// Lowers a `mov` of a variable's address.
     pub fn move_address(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let [to, Operand::Name { name, offset }] = &instruction.operands[..] else {
             return Err(self.error("`mov` takes a destination and a source"));
@@ -46,7 +48,7 @@ impl<'a> Lowering<'_, 'a> {
             return Err(self.error("the destination must be a register"));
         };
         let to = self.register(to)?;
-        // A literal row plus an offset could be folded; the copy costs one instruction.
+        // Folding the offset into a literal row would save the extra instruction.
         let wide = self.temporary(Type::U64);
         self.draft_run(address::plus(self.cpu), Class::Integer, &[wide], &[address]);
         self.last().imm = *offset as u64;
@@ -69,7 +71,7 @@ impl<'a> Lowering<'_, 'a> {
         Ok(())
     }
 
-    /// `cvta`: between a space's addresses and generic ones.
+    /// Lowers `cvta`, which converts between a state space's addresses and generic addresses.
     pub fn cvta(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let form = Form::new(&instruction.modifiers, 2);
         let to_space = form.has("to");
@@ -124,6 +126,7 @@ impl<'a> Lowering<'_, 'a> {
         self.fit_address(to, shifted)
     }
 
+    /// Lowers `isspacep`.
     pub fn isspacep(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let [to, from] = &instruction.operands[..] else {
             return Err(self.error("`isspacep` takes a predicate and an address"));
@@ -144,7 +147,7 @@ impl<'a> Lowering<'_, 'a> {
         Ok(())
     }
 
-    /// The array in shared memory that a name stands for.
+    /// Returns the array in shared memory that a name refers to; `None` if it is not a static shared variable.
     fn array_of(&self, name: &str) -> Option<Array> {
         let (start, function) = match self.lookup(name) {
             Some(Named::Shared(start)) => (start, self.function.name),
@@ -162,7 +165,7 @@ impl<'a> Lowering<'_, 'a> {
         })
     }
 
-    /// A row with the address of a variable or function; generic where asked.
+    /// Returns a register that holds the address of a variable or function; with `generic`, a generic address.
     pub fn address_of(&mut self, name: &'a str, generic: bool) -> Result<Register, LoadError> {
         let window = |window: u64| if generic { window } else { 0 };
         if let Some(named) = self.lookup(name) {
@@ -202,7 +205,8 @@ impl<'a> Lowering<'_, 'a> {
                 self.last().x = 1;
                 self.last().imm = window(SHARED_WINDOW);
                 if align >= WIDEST {
-                    // As aligned as the offset is, which is that of a window.
+                    // The base of shared memory is aligned to `align`, so the result is as aligned as the
+                    // immediate.
                     self.last().arithmetic = Some(Arithmetic::Offset);
                 }
                 Ok(register)
@@ -215,7 +219,7 @@ impl<'a> Lowering<'_, 'a> {
         }
     }
 
-    /// A 64-bit row with the address in `register`: 32-bit addresses are widened.
+    /// Returns a 64-bit register with the address in `register`; 32-bit addresses are zero-extended.
     pub fn address_row(&mut self, register: Register) -> Result<Register, LoadError> {
         match self.info(register).row {
             RegisterClass::Wide => Ok(register),

@@ -1,18 +1,19 @@
-//! Asynchronous copies. Source: PTX ISA, section 9.7.9.25 (`cp.async`).
+//! Lowering of asynchronous copies. Source: PTX ISA section 9.7.9.25 (`cp.async`).
 
 use super::Lowering;
-use super::access::{At, Place};
-use super::policy::CACHE_HINT;
+use super::load_store::{At, Place};
+use super::cache_policy::CACHE_HINT;
 use crate::exec::async_copy;
 use crate::exec::async_copy::SourceBytes;
 use crate::exec::sm::Handler;
-use crate::isa::checked::Waiting;
+use crate::isa::check_event::Waiting;
 use crate::isa::{Access, AccessKind, Class, Memory, Update};
 use crate::lower::error::LoadError;
 use crate::lower::register::{Register, RegisterClass};
 use crate::ptx::ast::{Immediate, Instruction, Operand, Type};
 
 impl<'a> Lowering<'_, 'a> {
+    /// Lowers `cp.async` and its `commit_group`, `wait_group` and `wait_all` forms.
     pub fn async_copy(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let ["async", modifiers @ ..] = &instruction.modifiers[..] else {
             return Err(self.unknown(instruction));
@@ -49,7 +50,7 @@ impl<'a> Lowering<'_, 'a> {
         instruction: &Instruction<'a>,
         modifiers: &[&str],
     ) -> Result<(), LoadError> {
-        // A prefetch into the L2 cache changes no counter and no result, nor does a hint.
+        // L2 prefetches and cache hints change neither results nor counters.
         let modifiers: Vec<&str> = modifiers
             .iter()
             .copied()
@@ -115,7 +116,7 @@ impl<'a> Lowering<'_, 'a> {
         Ok(())
     }
 
-    /// An address in a register, plus an offset.
+    /// Resolves an operand that must be an address in a register plus an offset.
     fn row_place(&mut self, operand: &Operand<'a>, at: At) -> Result<(Register, i64), LoadError> {
         match self.place(operand, at)? {
             Place::Register(row, offset) => Ok((row, offset)),

@@ -1,7 +1,7 @@
 //! Atomics and reductions. Source: PTX ISA sections 9.7.13.5 (`atom`) and 9.7.13.6 (`red`).
 
 use super::Lowering;
-use super::access::{At, ORDER, Place, memory_of, releases};
+use super::load_store::{At, ORDER, Place, memory_of, releases};
 use super::operands::{form_of, written};
 use crate::exec::atomic::{Atomic, atomic16, atomic32, atomic64};
 use crate::exec::sm::Handler;
@@ -10,7 +10,7 @@ use crate::isa::{Access, AccessKind, Class, Ordered, Update};
 use crate::lower::error::LoadError;
 use crate::ptx::ast::{Instruction, Type};
 
-/// What runs an atomic on values of this type's size.
+/// Selects the handler of an atomic by the size of its type.
 fn pick<S: state_space::SpaceAccess + 'static>(ty: Type) -> Handler {
     match ty.bytes() {
         2 => atomic16::<S>(),
@@ -20,12 +20,12 @@ fn pick<S: state_space::SpaceAccess + 'static>(ty: Type) -> Handler {
 }
 
 impl<'a> Lowering<'_, 'a> {
-    /// `atom`: gives back what was there before.
+    /// Lowers `atom`, which returns the old value.
     pub fn atomic(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         self.change_memory(instruction, true)
     }
 
-    /// `red`
+    /// Lowers `red`, which does not return the old value.
     pub fn reduction(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         self.change_memory(instruction, false)
     }
@@ -117,7 +117,7 @@ impl<'a> Lowering<'_, 'a> {
                 releases: releases(instruction),
                 ..Ordered::default()
             }),
-            // When all of the function is there it is said how.
+            // The analysis of the whole function fills this in (`analysis::atomics`).
             update: Update::default(),
         });
         Ok(())

@@ -1,9 +1,12 @@
-//! Calls. Source: PTX ISA sections 7.1 (function declarations) and 9.7.12.5 (`call`).
+//! Lowering of calls. Source: PTX ISA sections 7.1 (function declarations) and 9.7.12.5 (`call`).
 //!
-//! Arguments and results go through `.param` variables. Here those of device functions lie in
-//! local memory: a caller's in its own part, a callee's results and parameters, in this order,
-//! at the beginning of its part. Calling copies from one to the other. Those that are registers are
-//! stored there before, and loaded from there behind.
+//! Arguments and results are passed through `.param` variables. Those of device functions are in local
+//! memory: the
+//! caller's in its own stack frame, the callee's results and then its parameters at the start of its stack
+//! frame. A call
+//! copies between the two. Arguments in registers are stored to local memory before the call, and results in
+//! registers
+//! are loaded after it.
 
 use super::Lowering;
 use super::names::Named;
@@ -17,13 +20,14 @@ use crate::lower::limits;
 use crate::lower::register::Register;
 use crate::ptx::ast::{Instruction, Operand, Type};
 
-/// Where a call's results lie, and the registers that are loaded from there.
-struct Taken {
+/// The results of a call: their offsets in local memory, and the registers to load from there.
+struct NextBlock {
     places: Vec<u32>,
     registers: Vec<(Register, u32)>,
 }
 
 impl<'a> Lowering<'_, 'a> {
+    /// Lowers `call`.
     pub fn call(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let mut operands = instruction.operands.iter();
         let mut next = operands.next();
@@ -106,7 +110,7 @@ impl<'a> Lowering<'_, 'a> {
             .ok_or_else(|| self.error(format!("`{name}` has no prototype")))
     }
 
-    /// Where `.param` variables of a call lie in this function's local memory.
+    /// Returns the offsets in this function's local memory of the `.param` variables of a call.
     fn param_places(&mut self, operands: &[Operand<'a>]) -> Result<Vec<u32>, LoadError> {
         operands
             .iter()
@@ -120,8 +124,9 @@ impl<'a> Lowering<'_, 'a> {
             .collect()
     }
 
-    /// Where the arguments of a call lie in this function's local memory. Registers and literals are put
-    /// there first.
+    /// Returns the offsets of a call's arguments in this function's local memory. Stores registers and
+    /// literals there
+    /// first.
     fn arguments(
         &mut self,
         operands: &[Operand<'a>],
@@ -141,13 +146,13 @@ impl<'a> Lowering<'_, 'a> {
         Ok(places)
     }
 
-    /// Where the results of a call are to lie in this function's local memory, and the registers that
-    /// are loaded from there.
+    /// Returns the offsets of a call's results in this function's local memory, and the registers to load
+    /// from there.
     fn results(
         &mut self,
         operands: &[Operand<'a>],
         formals: &[Formal],
-    ) -> Result<Taken, LoadError> {
+    ) -> Result<NextBlock, LoadError> {
         let (mut places, mut registers) = (Vec::new(), Vec::new());
         for (operand, formal) in operands.iter().zip(formals) {
             if let Some(place) = self.variable_place(operand) {
@@ -159,10 +164,10 @@ impl<'a> Lowering<'_, 'a> {
             registers.push((register, place));
             places.push(place);
         }
-        Ok(Taken { places, registers })
+        Ok(NextBlock { places, registers })
     }
 
-    /// Where the `.param` variable that an operand names lies; none where it names none.
+    /// Returns the offset of the `.param` variable that an operand names; `None` if it names none.
     fn variable_place(&self, operand: &Operand) -> Option<u32> {
         match operand {
             Operand::Name { name, offset: 0 } => match self.lookup(name) {
@@ -173,7 +178,7 @@ impl<'a> Lowering<'_, 'a> {
         }
     }
 
-    /// Room in this function's local memory for what a call passes in a register.
+    /// Allocates local memory for a value that a call passes in a register.
     fn passing_place(&mut self, formal: &Formal) -> Result<u32, LoadError> {
         let place = self.local_bytes.next_multiple_of(formal.bytes.max(1));
         let end = place + formal.bytes;
@@ -186,7 +191,7 @@ impl<'a> Lowering<'_, 'a> {
         Ok(place)
     }
 
-    /// Records what a call copies; its number.
+    /// Records the copies of a call. Returns the number of the call site.
     fn site(&mut self, signature: &Signature, arguments: &[u32], results: &[u32]) -> u64 {
         let (returns, params, _) = signature.places();
         let arguments = arguments
@@ -201,7 +206,7 @@ impl<'a> Lowering<'_, 'a> {
             .zip(&signature.returns)
             .map(|((&to, &from), formal)| (from, to, formal.bytes))
             .collect();
-        // The caller's size is known when all of it has been lowered.
+        // The caller's stack size is filled in when the whole function has been lowered.
         self.sites.push(CallSite {
             arguments,
             results,
@@ -210,14 +215,14 @@ impl<'a> Lowering<'_, 'a> {
         (self.program.call_sites.len() + self.sites.len() - 1) as u64
     }
 
-    /// Functions the driver provides to kernels.
+    /// Lowers a call of a function that the driver provides to kernels.
     fn system_call(
         &mut self,
         name: &'a str,
         arguments: &[u32],
         results: &[u32],
     ) -> Result<(), LoadError> {
-        // What runs it, and the bytes of its result.
+        // The handler, the number of arguments, and the size of the result.
         let (run, wanted, bytes): (crate::exec::sm::Handler, usize, u32) = match name {
             "vprintf" => (device_runtime::vprintf, 2, 4),
             "__assertfail" => (device_runtime::assert_fail, 5, 4),

@@ -1,4 +1,4 @@
-//! Branches, returns, barriers. Source: PTX ISA sections 9.7.12, 9.7.13.1.
+//! Lowering of branches, returns and barriers. Source: PTX ISA sections 9.7.12 and 9.7.13.1.
 
 use super::Lowering;
 use super::operands::form_of;
@@ -7,25 +7,26 @@ use crate::exec::sm::{Handler, Handlers};
 use crate::exec::tensor::warpgroup;
 use crate::exec::{control, memory_order, gang};
 use crate::isa::Class;
-use crate::isa::checked::{Aligned, Checked, FenceFor, Meeting};
-use crate::lower::draft::{BlockId, Flow};
+use crate::isa::check_event::{Aligned, Checked, FenceFor, Meeting};
+use crate::lower::ir::{BlockId, Flow};
 use crate::lower::error::LoadError;
 use crate::lower::limits;
 use crate::lower::register::Register;
 use crate::ptx::ast::{Instruction, Operand, Type};
 
 impl<'a> Lowering<'_, 'a> {
-    /// A branch to `target` where `predicate` holds (`unless`: does not); a new block follows.
+    /// Appends a branch to `target`, taken where `predicate` is true (or, with `unless`, false), and starts a
+    /// new block.
     pub fn branch(&mut self, predicate: Register, unless: bool, target: BlockId) {
-        let (alone, together): (Handler, Handler) = if unless {
+        let (warp, gang): (Handler, Handler) = if unless {
             (control::branch_unless, gang::branch_unless)
         } else {
             (control::branch_if, gang::branch_if)
         };
         let run = Handlers {
-            alone,
-            together: Some(together),
-            repeats: false,
+            warp,
+            gang: Some(gang),
+            preserves_uniformity: false,
         };
         self.draft_run(run, Class::Control, &[], &[predicate]);
         self.last().flow = Flow::Branch(target);
@@ -34,16 +35,16 @@ impl<'a> Lowering<'_, 'a> {
     }
 
     fn jump(&mut self) {
-        // A warp and a gang jump alike.
+        // The handler works for warps and gangs alike.
         let run = Handlers {
-            alone: control::jump,
-            together: Some(control::jump),
-            repeats: false,
+            warp: control::jump,
+            gang: Some(control::jump),
+            preserves_uniformity: false,
         };
         self.draft_run(run, Class::Control, &[], &[]);
     }
 
-    /// `bra`: where its guard holds, if it has one.
+    /// Lowers `bra`, whose guard is the branch condition.
     pub fn jump_to_label(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let guard = match instruction.guard {
             Some(guard) => Some((self.predicate(guard.register)?, guard.negated)),
@@ -64,7 +65,7 @@ impl<'a> Lowering<'_, 'a> {
         Ok(())
     }
 
-    /// `exit`
+    /// Lowers `exit`.
     pub fn exit(&mut self) -> Result<(), LoadError> {
         self.end_thread();
         Ok(())
@@ -72,9 +73,9 @@ impl<'a> Lowering<'_, 'a> {
 
     fn end_thread(&mut self) {
         let run = Handlers {
-            alone: control::exit,
-            together: Some(gang::exit),
-            repeats: false,
+            warp: control::exit,
+            gang: Some(gang::exit),
+            preserves_uniformity: false,
         };
         if self.has_products {
             self.draft(warpgroup::end, Class::Move, &[], &[]);
@@ -83,28 +84,29 @@ impl<'a> Lowering<'_, 'a> {
         self.last().flow = Flow::Exit;
     }
 
-    /// `trap`
+    /// Lowers `trap`.
     pub fn trap(&mut self) -> Result<(), LoadError> {
         self.draft(control::trap, Class::Control, &[], &[]);
         self.last().flow = Flow::Stop;
         Ok(())
     }
 
-    /// `brkpt`
+    /// Lowers `brkpt`.
     pub fn breakpoint(&mut self) -> Result<(), LoadError> {
         self.draft(control::breakpoint, Class::Control, &[], &[]);
         self.last().flow = Flow::Stop;
         Ok(())
     }
 
-    /// `nanosleep`
+    /// Lowers `nanosleep`.
     pub fn sleep(&mut self) -> Result<(), LoadError> {
         self.effect(control::sleep);
         Ok(())
     }
 
-    /// `griddepcontrol`: waits for the launches before this one, or lets those behind it begin. Each ends here
-    /// before the next begins, which is one of the times when it may.
+    /// Lowers `griddepcontrol`, which waits for the preceding launches or releases the following ones. It
+    /// does nothing
+    /// here, because each launch completes before the next one starts, which is one of the permitted orders.
     pub fn grid_dependency(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         match (&instruction.modifiers[..], &instruction.operands[..]) {
             (["wait"] | ["launch_dependents"], []) => self.nothing(),
@@ -112,13 +114,13 @@ impl<'a> Lowering<'_, 'a> {
         }
     }
 
-    /// What needs nothing done.
+    /// Lowers an instruction that has no effect in the simulator.
     pub fn nothing(&mut self) -> Result<(), LoadError> {
         self.effect(control::nothing);
         Ok(())
     }
 
-    /// `membar`, `fence`
+    /// Lowers `membar` and `fence`.
     pub fn fence(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         self.effect(memory_order::fence);
         self.last().orders = Checked::Fence(match instruction.modifiers.contains(&"cta") {
@@ -128,8 +130,10 @@ impl<'a> Lowering<'_, 'a> {
         Ok(())
     }
 
-    /// `fence.proxy.async`: puts a thread's own accesses in order with those of `wgmma` and its like. Here all go
-    /// to the one memory in their order, so that there is nothing to do; and it orders nothing between threads.
+    /// Lowers `fence.proxy.async`, which orders a thread's own generic accesses with asynchronous ones such
+    /// as those of
+    /// `wgmma`. It does nothing here, because all accesses reach memory in program order; it does not order
+    /// threads.
     pub fn fence_proxy(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         match (&instruction.modifiers[2..], &instruction.operands[..]) {
             ([] | ["global" | "shared::cta" | "shared::cluster"], []) => self.nothing(),
@@ -137,13 +141,13 @@ impl<'a> Lowering<'_, 'a> {
         }
     }
 
-    /// `ret`
+    /// Lowers `ret`.
     pub fn ret(&mut self) -> Result<(), LoadError> {
         self.give_back();
         Ok(())
     }
 
-    /// A return: a kernel's thread ends; a device function's goes to where all returns meet.
+    /// Appends a return. A kernel's thread ends; a device function jumps to the block where returns reconverge.
     pub fn give_back(&mut self) {
         match self.end {
             Some(_) => {
@@ -155,7 +159,7 @@ impl<'a> Lowering<'_, 'a> {
         }
     }
 
-    /// `brx.idx`
+    /// Lowers `brx.idx`.
     pub fn branch_table(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let [index, Operand::Name { name, .. }] = &instruction.operands[..] else {
             return Err(self.error("`brx.idx` takes an index and a list of targets"));
@@ -174,26 +178,26 @@ impl<'a> Lowering<'_, 'a> {
         let labels = labels.clone();
         let targets = labels.into_iter().map(|label| self.label(label)).collect();
         let run = Handlers {
-            alone: control::branch_table,
-            together: Some(gang::part),
-            repeats: false,
+            warp: control::branch_table,
+            gang: Some(gang::diverge),
+            preserves_uniformity: false,
         };
         self.draft_run(run, Class::Control, &[], &[index]);
         self.last().flow = Flow::Table(targets);
         Ok(())
     }
 
-    /// `bar`
+    /// Lowers `bar`.
     pub fn aligned_barrier(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         self.any_barrier(instruction, true)
     }
 
-    /// `barrier`, which all threads of a warp reach at once only where it says `.aligned`.
+    /// Lowers `barrier`. Unlike for `bar`, the threads of a warp must arrive together only with `.aligned`.
     pub fn barrier(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         self.any_barrier(instruction, false)
     }
 
-    /// A barrier of a block, or `bar.warp.sync` of a warp.
+    /// Lowers a barrier of the block, or `bar.warp.sync`.
     fn any_barrier(
         &mut self,
         instruction: &Instruction<'a>,

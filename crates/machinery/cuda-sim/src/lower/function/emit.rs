@@ -1,77 +1,78 @@
-//! Drafts to code: rows for registers, addresses for branches.
+//! Code emission: IR instructions with frame rows for registers and code addresses for blocks.
 
 use super::Lowering;
 use crate::exec::control;
 use crate::exec::function::Function;
-use crate::exec::gang::Reach;
+use crate::exec::gang::GangScope;
 use crate::exec::sm::Inst;
-use crate::exec::gang::{self, Ends};
-use crate::exec::warp::NOWHERE;
-use crate::isa::checked::{Array, Checked, Leaving};
+use crate::exec::gang::{self, ExitPath};
+use crate::exec::warp::NO_INDEX;
+use crate::isa::check_event::{Array, Checked, Leaving};
 use crate::isa::listing::{BlockInfo, LineInfo};
 use crate::isa::sites::{Site, SiteKind};
 use crate::isa::{Access, Class};
-use crate::lower::analysis::common::{self, Holder};
-use crate::lower::analysis::wide::{self, Role};
-use crate::lower::analysis::{arrays, polls, predicated, repeated, shuffles, steps, updates};
-use crate::lower::draft::{BlockId, Draft, Flow};
+use crate::lower::analysis::uniformity::{self, Holder};
+use crate::lower::analysis::vectorizer::{self, Role};
+use crate::lower::analysis::{address_reuse, atomics, dependences, if_conversion, provenance, shuffles, spin_loops};
+use crate::lower::ir::{BlockId, Draft, Flow};
 use crate::lower::error::LoadError;
-use crate::lower::frame::{self, Assignment};
-use crate::lower::graph::Graph;
+use crate::lower::register_allocation::{self, Assignment};
+use crate::lower::cfg::Graph;
 use crate::lower::register::Register;
 
-/// What is known of a function when its code is laid out. Blocks and drafts have the function's own
-/// numbers.
+/// The results of all analyses, used while code is emitted. Blocks and IR instructions are numbered within
+/// the function.
 struct Plan {
     graph: Graph,
-    /// The first draft of each block.
+    /// The index of the first IR instruction of each block.
     starts: Vec<usize>,
-    /// Blocks at which lanes that parted meet again.
+    /// For each block, whether diverged lanes reconverge at its start.
     meeting: Vec<bool>,
-    /// The block that says how often each is issued, where that is not itself.
+    /// For each predicated block, the block whose executions count how often it is issued.
     issued_by: Vec<Option<usize>>,
-    /// For each block whether it ends in a branch of machine code, if in any.
+    /// For each block, whether a branch at its end remains a branch in machine code.
     branches: Vec<bool>,
-    /// The array in shared memory that each draft means.
+    /// The shared-memory array that each IR instruction accesses.
     meant: Vec<Option<Array>>,
-    /// What becomes of each draft that loads or stores.
+    /// The role of each load and store in merged accesses.
     roles: Vec<Role>,
-    /// Where each register's value is while a gang runs.
+    /// The frames that hold each register while a gang runs.
     holders: Vec<Holder>,
     assignment: Assignment,
-    /// Address of the first instruction, and number of the first block in the program.
+    /// The address of the function's first instruction.
+    /// The program-wide number of the function's first block.
     base: u32,
     first_block: usize,
 }
 
 impl Plan {
-    /// Where a block begins. Every block begins with one instruction more than it has drafts.
+    /// Returns the address of a block. Every block is preceded by one `enter` instruction.
     fn address(&self, block: usize) -> u32 {
         self.base + (self.starts[block] + block) as u32
     }
 
-    /// Whose registers an instruction writes when a gang runs it.
-    fn reach(&self, draft: &Draft) -> Reach {
+    /// Returns the frames whose registers the instruction writes when a gang executes it.
+    fn reach(&self, draft: &Draft) -> GangScope {
         let of = |def: &Register| self.holders[def.0 as usize];
         let everywhere = |holder: Holder| draft.defs.iter().all(|def| of(def) == holder);
         if everywhere(Holder::Warps) {
-            Reach::Warps
+            GangScope::Warps
         } else if everywhere(Holder::Gang) {
-            Reach::Common
+            GangScope::Common
         } else {
-            Reach::Both
+            GangScope::Both
         }
     }
 }
 
 impl Lowering<'_, '_> {
-    /// Closes the function and appends its code.
+    /// Finishes the function and appends its code to the program.
     pub fn finish(mut self) -> Result<(), LoadError> {
-        // The end of the body is a return.
+        // Falling off the end of the body is a return.
         self.give_back();
         if let Some(end) = self.end {
             self.begin_block(end);
-            // Lanes leave for their caller as they come; nothing goes on here.
+            // Control never falls through here: lanes leave for their callers when they arrive at the block.
             self.draft(control::trap, Class::Control, &[], &[]);
             self.last().flow = Flow::Exit;
         }
@@ -82,8 +83,8 @@ impl Lowering<'_, '_> {
             .any(|draft| draft.uses.iter().any(|used| self.old_values.contains(used)));
         let in_step = self.in_step() && !reads_old;
         let plan = self.plan(in_step)?;
-        polls::note(&mut self.drafts, &plan.graph, self.function.entry);
-        updates::note(&mut self.drafts, &plan.graph, &self.registers);
+        spin_loops::note(&mut self.drafts, &plan.graph, self.function.entry);
+        atomics::note(&mut self.drafts, &plan.graph, &self.registers);
         shuffles::note(&mut self.drafts, &plan.graph, &self.registers);
         for block in 0..plan.starts.len() {
             self.emit_block(&plan, block);
@@ -95,18 +96,18 @@ impl Lowering<'_, '_> {
     fn plan(&self, in_step: bool) -> Result<Plan, LoadError> {
         let starts: Vec<usize> = self.starts.iter().map(|&(_, start)| start).collect();
         let graph = Graph::new(&self.drafts, &starts, self.end);
-        let roles = wide::roles(&self.drafts, &graph, &self.registers);
-        let issued_by = predicated::issued_by(&self.drafts, &graph);
+        let roles = vectorizer::roles(&self.drafts, &graph, &self.registers);
+        let issued_by = if_conversion::issued_by(&self.drafts, &graph);
         let holders = if in_step {
-            common::holders(&self.drafts, &graph, &self.registers)
+            uniformity::holders(&self.drafts, &graph, &self.registers)
         } else {
             vec![Holder::Warps; self.registers.len()]
         };
-        let assignment = frame::assign(&self.registers, &holders, &self.drafts, &graph)
+        let assignment = register_allocation::assign(&self.registers, &holders, &self.drafts, &graph)
             .map_err(|message| LoadError::invalid(self.function.line, message))?;
         Ok(Plan {
-            branches: predicated::branches(&issued_by, &self.drafts, &graph),
-            meant: arrays::meant(&self.drafts, &self.registers, &self.arrays),
+            branches: if_conversion::branches(&issued_by, &self.drafts, &graph),
+            meant: provenance::meant(&self.drafts, &self.registers, &self.arrays),
             meeting: self.meeting(&graph),
             graph,
             starts,
@@ -119,7 +120,8 @@ impl Lowering<'_, '_> {
         })
     }
 
-    /// The blocks at which lanes that parted meet again, and the one where returns do.
+    /// Returns, for each block, whether diverged lanes, or the lanes of a returning function, reconverge at
+    /// its start.
     fn meeting(&self, graph: &Graph) -> Vec<bool> {
         let mut meeting = vec![false; graph.ranges.len()];
         for (block, meet) in graph.meets.iter().enumerate() {
@@ -136,7 +138,7 @@ impl Lowering<'_, '_> {
         meeting
     }
 
-    /// Appends a basic block: the instruction that enters it, and its own.
+    /// Appends a basic block: its `enter` instruction and its own instructions.
     fn emit_block(&mut self, plan: &Plan, block: usize) {
         let range = plan.graph.ranges[block].clone();
         let number = self.program.listing.blocks.len();
@@ -153,15 +155,15 @@ impl Lowering<'_, '_> {
             } else {
                 control::enter
             },
-            o: [0; 6],
-            x: number as u32,
-            y: drafts.len() as u32,
+            operands: [0; 6],
+            arg0: number as u32,
+            arg1: drafts.len() as u32,
             imm: 0,
-            common: 0,
-            reach: Reach::Warps,
-            back: 0,
+            uniform: 0,
+            gang_scope: GangScope::Warps,
+            reuse_distance: 0,
         };
-        let distances = repeated::distances(drafts);
+        let distances = address_reuse::distances(drafts);
         self.program.code.sites.push_none();
         self.program.code.push(enter, gang::enter);
         self.program.listing.checked.push(Checked::Nothing);
@@ -184,28 +186,28 @@ impl Lowering<'_, '_> {
         }
         info.issued_by = plan.issued_by[block].map(|other| plan.first_block + other);
         let slots = self.program.listing.sites.slots();
-        info.steps = steps::of(drafts, &plan.roles[range], slots);
+        info.steps = dependences::of(drafts, &plan.roles[range], slots);
         info
     }
 
-    /// Appends the instruction of the draft at `place`, which is in `block`.
+    /// Appends the code of IR instruction `place`, which is in `block`.
     fn emit_draft(&mut self, plan: &Plan, block: usize, place: usize, back: u16) {
         let draft = &self.drafts[place];
         let left = plan.graph.ranges[block].end - place;
         let mut inst = Inst {
-            run: draft.run.alone,
-            o: [0; 6],
-            x: draft.x,
-            y: if draft.timed { left as u32 } else { draft.y },
+            run: draft.run.warp,
+            operands: [0; 6],
+            arg0: draft.x,
+            arg1: if draft.timed { left as u32 } else { draft.y },
             imm: draft.imm,
-            common: 0,
-            reach: plan.reach(draft),
-            back,
+            uniform: 0,
+            gang_scope: plan.reach(draft),
+            reuse_distance: back,
         };
         self.place_operands(plan, place, &mut inst);
         self.place_targets(plan, block, place, &mut inst);
         let draft = &self.drafts[place];
-        let together = draft.run.together;
+        let together = draft.run.gang;
         let number = (plan.first_block + block) as u32;
         let program = &mut *self.program;
         if draft.leads {
@@ -227,7 +229,7 @@ impl Lowering<'_, '_> {
             }
             None => program.code.sites.push_none(),
         }
-        program.code.pauses.extend(draft.pause(address));
+        program.code.yield_points.extend(draft.pause(address));
         let checked = match draft.checked() {
             Checked::Branch { unless } if self.function.entry => leaving(inst.imm, unless),
             checked => checked,
@@ -238,7 +240,7 @@ impl Lowering<'_, '_> {
         }
         let together = together.unwrap_or(match draft.barrier {
             true => gang::barrier,
-            false => gang::each,
+            false => gang::warp_by_warp,
         });
         program.code.push(inst, together);
         program.listing.push_line(LineInfo {
@@ -247,7 +249,7 @@ impl Lowering<'_, '_> {
         });
     }
 
-    /// Where the frame has the operands of the draft at `place`.
+    /// Sets the frame offsets of the operands of IR instruction `place`.
     fn place_operands(&mut self, plan: &Plan, place: usize, inst: &mut Inst) {
         let draft = &self.drafts[place];
         let rows = draft.operands.iter();
@@ -256,43 +258,43 @@ impl Lowering<'_, '_> {
             inst.imm = self.program.operand_lists.len() as u64;
             self.program.operand_lists.push(rows.collect());
         } else {
-            for (slot, row) in inst.o.iter_mut().zip(rows) {
+            for (slot, row) in inst.operands.iter_mut().zip(rows) {
                 *slot = row;
             }
         }
-        for (n, register) in draft.operands.iter().enumerate().take(inst.o.len()) {
+        for (n, register) in draft.operands.iter().enumerate().take(inst.operands.len()) {
             let literal = self.registers[register.0 as usize].literal.is_some();
             if literal || plan.holders[register.0 as usize] != Holder::Warps {
-                inst.common |= 1 << n;
+                inst.uniform |= 1 << n;
             }
         }
     }
 
-    /// Where the draft at `place`, which is in `block`, leads.
+    /// Sets the target addresses of IR instruction `place`, which is in `block`.
     fn place_targets(&mut self, plan: &Plan, block: usize, place: usize, inst: &mut Inst) {
-        let meet = plan.graph.meets[block].map_or(NOWHERE, |meet| plan.address(meet));
+        let meet = plan.graph.meets[block].map_or(NO_INDEX, |meet| plan.address(meet));
         match &self.drafts[place].flow {
-            Flow::Jump(there) => inst.x = plan.address(there.0),
+            Flow::Jump(there) => inst.arg0 = plan.address(there.0),
             Flow::Branch(there) => {
-                (inst.x, inst.y) = (plan.address(there.0), meet);
+                (inst.arg0, inst.arg1) = (plan.address(there.0), meet);
                 inst.imm = self.ends(&plan.graph, block, there.0) as u64;
             }
             Flow::Table(there) => {
                 inst.imm = self.program.tables.len() as u64;
-                inst.y = meet;
+                inst.arg1 = meet;
                 let table = there.iter().map(|block| plan.address(block.0)).collect();
                 self.program.tables.push(table);
             }
             Flow::Return => {
-                inst.x = self.end.map_or(NOWHERE, |end| plan.address(end.0));
+                inst.arg0 = self.end.map_or(NO_INDEX, |end| plan.address(end.0));
             }
             Flow::Next | Flow::Exit | Flow::Stop => {}
         }
     }
 
-    /// Appends what the executor knows of the function besides its code.
+    /// Appends the function's description for the interpreter.
     fn emit_function(self, plan: Plan, in_step: bool, reads_old: bool) {
-        // A call always takes some stack, so that endless recursion ends.
+        // A call always takes some stack, so that endless recursion overflows it.
         let caller_bytes = self.local_bytes.next_multiple_of(16).max(16);
         let calls = !self.sites.is_empty();
         for mut site in self.sites {
@@ -303,7 +305,7 @@ impl Lowering<'_, '_> {
             name: self.function.name.to_owned(),
             is_kernel: self.function.entry,
             entry: plan.base,
-            end: self.end.map_or(NOWHERE, |end| plan.address(end.0)),
+            end: self.end.map_or(NO_INDEX, |end| plan.address(end.0)),
             frame_bytes: plan.assignment.frame_bytes,
             local_bytes: if calls || !self.function.entry {
                 caller_bytes
@@ -321,26 +323,27 @@ impl Lowering<'_, '_> {
         });
     }
 
-    /// Whether warps of a block may run in step: it must not matter in which order they print,
-    /// exchange values or read the clock, and in a call they go their own ways.
+    /// Returns true if the warps of a block may run in lockstep as a gang: the order in which they print,
+    /// exchange values
+    /// or read the clock must not be observable, and calls would make them diverge.
     fn in_step(&self) -> bool {
         let order_shows = !self.sites.is_empty() || self.ordered || self.reads_clock;
         self.cpu.is_wide() && self.function.entry && !order_shows
     }
 
-    /// Which way of the branch at the end of a block only ends the thread.
-    fn ends(&self, graph: &Graph, block: usize, target: usize) -> Ends {
-        let ends = |block: usize| common::only_ends(block, &self.drafts, graph);
+    /// Returns which side of the branch at the end of a block only ends the thread.
+    fn ends(&self, graph: &Graph, block: usize, target: usize) -> ExitPath {
+        let ends = |block: usize| uniformity::only_ends(block, &self.drafts, graph);
         if ends(target) {
-            Ends::Taken
+            ExitPath::NextBlock
         } else if ends(block + 1) {
-            Ends::NotTaken
+            ExitPath::NotTaken
         } else {
-            Ends::Neither
+            ExitPath::Neither
         }
     }
 
-    /// Numbers blocks by their place in the code, and checks that every label was defined.
+    /// Numbers the blocks in code order. Fails if a label is not defined.
     fn number_blocks(&mut self) -> Result<(), LoadError> {
         let mut numbers = vec![None; self.next_block];
         for (number, &(block, _)) in self.starts.iter().enumerate() {
@@ -368,11 +371,10 @@ impl Lowering<'_, '_> {
     }
 }
 
-/// What checks look at in a branch of a kernel: where one of its ways only ends the thread, `ends`,
-/// which lanes go that way.
+/// Returns the sanitizer event of a kernel's branch. `ends` tells which side only ends the thread.
 fn leaving(ends: u64, unless: bool) -> Checked {
-    let taken = ends == Ends::Taken as u64;
-    match taken || ends == Ends::NotTaken as u64 {
+    let taken = ends == ExitPath::NextBlock as u64;
+    match taken || ends == ExitPath::NotTaken as u64 {
         true => Checked::Leave(Leaving {
             holds: taken != unless,
         }),
@@ -380,19 +382,20 @@ fn leaving(ends: u64, unless: bool) -> Checked {
     }
 }
 
-/// Where an instruction is that is counted.
+/// The location of an instruction that may become a profiler site.
 struct Placed {
     address: u32,
-    /// Its block's number.
+    /// The number of the instruction's block.
     block: u32,
-    /// The first of its counts.
+    /// The first free counter slot.
     slot: u32,
-    /// Its block ends in a branch of machine code, if in any.
+    /// True if a branch at the end of the block remains a branch in machine code.
     branches: bool,
 }
 
-/// A draft as an instruction that is counted; none where it is not counted by itself, or where it is a
-/// load that comes along with another.
+/// Creates the profiler site of an IR instruction. Returns `None` if it has no counters of its own, or if
+/// another access
+/// of its group performs the access.
 fn site(
     draft: &Draft,
     inst: &Inst,

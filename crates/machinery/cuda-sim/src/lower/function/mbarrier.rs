@@ -1,26 +1,27 @@
-//! Barriers in shared memory. Source: PTX ISA, section 9.7.13.15 (`mbarrier`).
+//! Lowering of barriers in shared memory. Source: PTX ISA section 9.7.13.15 (`mbarrier`).
 
 use super::Lowering;
-use super::access::{At, Place};
+use super::load_store::{At, Place};
 use super::operands::{form_of, written};
 use crate::exec::atomic::Atomic;
 use crate::exec::lanewise::map1;
 use crate::exec::mbarrier::{self, Change};
 use crate::exec::sm::Handler;
 use crate::exec::{address, async_copy};
-use crate::isa::checked::{Checked, Waiting};
+use crate::isa::check_event::{Checked, Waiting};
 use crate::isa::{Access, AccessKind, Class, Memory, Ordered, Update};
 use crate::lower::error::LoadError;
 use crate::lower::register::Register;
 use crate::memory::SHARED_WINDOW;
 use crate::ptx::ast::{Instruction, Operand, Type};
 
-/// How memory is ordered by it, and for whom: every one orders all that its thread did before, or sees all
-/// that was done by whom it waited for.
+/// Modifiers for memory ordering and scope. They need no handling: every arrival is a release and every
+/// completed wait
+/// an acquire, for all threads.
 const ORDER: &[&str] = &["acquire", "release", "relaxed", "cta", "cluster"];
 
 impl<'a> Lowering<'_, 'a> {
-    /// `mbarrier.init` and all others of its kind.
+    /// Lowers `mbarrier.init` and the other `mbarrier` instructions.
     pub fn mbarrier(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let form = form_of(instruction);
         let operation = form.one_of(&[
@@ -94,7 +95,7 @@ impl<'a> Lowering<'_, 'a> {
             ("test_wait", [over, place, of]) | ("try_wait", [over, place, of]) => {
                 self.waits(over, (place, at), (of, parity), operation == "try_wait")
             }
-            // How long it may be held up at most: here it is not at all.
+            // The suspend-time hint is ignored because `try_wait` never suspends here.
             ("try_wait", [over, place, of, hint]) => {
                 self.source(hint, Type::U32)?;
                 self.waits(over, (place, at), (of, parity), true)
@@ -103,8 +104,9 @@ impl<'a> Lowering<'_, 'a> {
         }
     }
 
-    /// `cp.async.mbarrier.arrive`: the thread's copies so far have come when it arrives. They come at once
-    /// here, which is one of the times when they may.
+    /// Lowers `cp.async.mbarrier.arrive`, which arrives when the thread's prior copies have completed. The
+    /// simulator
+    /// completes them immediately, which is one of the permitted orders.
     pub fn arrive_when_copied(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let (counts, at) = match &instruction.modifiers[..] {
             ["async", "mbarrier", "arrive", rest @ ..] => {
@@ -125,13 +127,13 @@ impl<'a> Lowering<'_, 'a> {
         };
         self.draft(async_copy::wait_all, Class::Control, &[], &[]);
         self.last().waiting = Waiting::All;
-        // Without `noinc` the phase waits for one more thread, which arrives now.
+        // Without `noinc` the instruction also increments the pending count, which cancels the arrival.
         let count = self.literal(Type::U32, counts.into());
         let state = self.temporary(Type::B64);
         self.changes(place, at, Change::Arrive, (state, count))
     }
 
-    /// A shared address in a register, plus an offset.
+    /// Resolves an operand that must be a shared-memory address in a register plus an offset.
     pub fn shared_place(
         &mut self,
         operand: &Operand<'a>,
@@ -149,7 +151,7 @@ impl<'a> Lowering<'_, 'a> {
         Ok((within, offset))
     }
 
-    /// Appends what makes a barrier anew.
+    /// Appends an instruction that overwrites a barrier.
     fn replaces(
         &mut self,
         place: &Operand<'a>,
@@ -165,7 +167,7 @@ impl<'a> Lowering<'_, 'a> {
         Ok(())
     }
 
-    /// Appends what changes a barrier: into the state before, by a count.
+    /// Appends an instruction that updates a barrier by a count and returns its previous state.
     fn changes(
         &mut self,
         place: &Operand<'a>,
@@ -184,7 +186,7 @@ impl<'a> Lowering<'_, 'a> {
         Ok(())
     }
 
-    /// Appends what asks whether a phase is over: that of a state, or of a parity.
+    /// Appends an instruction that tests whether the phase given by a state or a parity has completed.
     fn waits(
         &mut self,
         over: &Operand<'a>,
@@ -205,8 +207,9 @@ impl<'a> Lowering<'_, 'a> {
         Ok(())
     }
 
-    /// What checks have to know of the barrier just used, whose address is in an operand: threads may use it
-    /// at once. (Counters are of loads and stores: it is none.)
+    /// Records the access to the barrier for the sanitizer: an atomic, so that concurrent use is not a data
+    /// race. The
+    /// profiler counts loads and stores only, so `access` stays empty.
     fn looked_at(&mut self, offset: i64, address: usize, ordered: Option<Ordered>) {
         self.last().imm = offset as u64;
         self.last().orders = Checked::Access(Access {

@@ -1,7 +1,7 @@
-//! Operands: names to registers, literals to rows, and instructions of the register families.
+//! Resolution of operands to registers, and lowering of register instructions.
 
 use super::names::Named;
-use super::{Lowering, special};
+use super::{Lowering, special_registers};
 use crate::exec::ops::{Form, Select};
 use crate::isa::Class;
 use crate::lower::error::LoadError;
@@ -10,7 +10,7 @@ use crate::lower::layout::{Symbol, immediate_bits};
 use crate::lower::register::{Register, RegisterClass, RegisterInfo};
 use crate::ptx::ast::{Instruction, Operand, Type};
 
-/// How a value of a type lies in a frame.
+/// Returns the kind of row that holds values of a type.
 pub fn row_of(ty: Type) -> RegisterClass {
     match ty.bytes() {
         0 => RegisterClass::Predicate,
@@ -19,7 +19,7 @@ pub fn row_of(ty: Type) -> RegisterClass {
     }
 }
 
-/// Registers a function may have; a real assembler's limit is lower still.
+/// Maximum number of registers per function; a real assembler's limit is lower.
 const MOST_REGISTERS: usize = 1 << 20;
 
 impl<'a> Lowering<'_, 'a> {
@@ -35,7 +35,7 @@ impl<'a> Lowering<'_, 'a> {
         Ok(register)
     }
 
-    /// A register of our own.
+    /// Creates a temporary register that the PTX does not declare.
     pub fn temporary(&mut self, ty: Type) -> Register {
         self.registers.push(RegisterInfo {
             row: row_of(ty),
@@ -46,7 +46,7 @@ impl<'a> Lowering<'_, 'a> {
         Register(self.registers.len() as u32 - 1)
     }
 
-    /// A register that always holds `bits`.
+    /// Returns the constant register with the value `bits`.
     pub fn literal(&mut self, ty: Type, bits: u64) -> Register {
         let row = row_of(ty);
         let bits = match row {
@@ -82,7 +82,7 @@ impl<'a> Lowering<'_, 'a> {
         }
     }
 
-    /// What is wrong with a name where a register has to stand.
+    /// Creates the error for a name that is not a register where one is required.
     fn no_register(&self, name: &str) -> LoadError {
         let directive = match (self.lookup(name), self.layout.symbols.get(name)) {
             (Some(Named::Param { .. }), _) => "param",
@@ -98,7 +98,7 @@ impl<'a> Lowering<'_, 'a> {
         ))
     }
 
-    /// The register that an operand names, of any size.
+    /// Returns the register that an operand names, of any width.
     pub fn any_register(&mut self, operand: &Operand<'a>) -> Result<Register, LoadError> {
         match (self.named_register(operand)?, operand) {
             (Some(register), _) => Ok(register),
@@ -107,7 +107,7 @@ impl<'a> Lowering<'_, 'a> {
         }
     }
 
-    /// The register that an operand names; none where it is something else.
+    /// Returns the register that an operand names; `None` if the operand is not a register.
     pub fn named_register(&mut self, operand: &Operand<'a>) -> Result<Option<Register>, LoadError> {
         match operand {
             Operand::Name { name, offset: 0 } => self.find_register(name),
@@ -129,7 +129,8 @@ impl<'a> Lowering<'_, 'a> {
         self.registers[register.0 as usize]
     }
 
-    /// A destination: a register of the type's size, or a sink.
+    /// Returns the register of a destination operand: a register of the type's width, or a temporary for a
+    /// sink.
     pub fn destination(&mut self, operand: &Operand<'a>, ty: Type) -> Result<Register, LoadError> {
         match operand {
             Operand::Sink | Operand::Name { name: "_", .. } => Ok(self.temporary(ty)),
@@ -159,7 +160,9 @@ impl<'a> Lowering<'_, 'a> {
         )))
     }
 
-    /// A source of the given type: a register, a literal, or a special register read first.
+    /// Returns the register of a source operand of the given type. Literals get a constant register; a
+    /// special register is
+    /// read first.
     pub fn source(&mut self, operand: &Operand<'a>, ty: Type) -> Result<Register, LoadError> {
         let register = self.any_source(operand, ty)?;
         if self.info(register).literal.is_none()
@@ -172,7 +175,8 @@ impl<'a> Lowering<'_, 'a> {
         Ok(register)
     }
 
-    /// A source whose register may be wider or narrower than the type (`cvt`, `ld`, `st`).
+    /// Returns the register of a source operand, which may be wider or narrower than the type (`cvt`, `ld`,
+    /// `st`).
     pub fn any_source(&mut self, operand: &Operand<'a>, ty: Type) -> Result<Register, LoadError> {
         match operand {
             Operand::Immediate(immediate) => Ok(self.literal(ty, immediate_bits(*immediate, ty))),
@@ -187,12 +191,12 @@ impl<'a> Lowering<'_, 'a> {
                 if let Some(register) = self.find_register(name)? {
                     return Ok(register);
                 }
-                if let Some(special) = special::find(name) {
+                if let Some(special) = special_registers::find(name) {
                     let register = self.temporary(ty);
                     self.read_special(special, register)?;
                     return Ok(register);
                 }
-                if let Some(value) = special::constant(name) {
+                if let Some(value) = special_registers::constant(name) {
                     return Ok(self.literal(ty, value));
                 }
                 Err(self.no_register(name))
@@ -202,7 +206,7 @@ impl<'a> Lowering<'_, 'a> {
         }
     }
 
-    /// An instruction that reads and writes registers alone.
+    /// Lowers an instruction that only reads and writes registers.
     pub fn operation(
         &mut self,
         entry: &Entry,
@@ -280,7 +284,8 @@ impl<'a> Lowering<'_, 'a> {
         Ok(())
     }
 
-    /// Bytes of the register an operand names; None where it is something else.
+    /// Returns the size in bytes of the register that an operand names; `None` if it is not a register or a
+    /// predicate.
     fn register_bytes(&mut self, operand: Option<&Operand<'a>>) -> Result<Option<u32>, LoadError> {
         let Some(operand) = operand else {
             return Ok(None);
@@ -301,7 +306,7 @@ impl<'a> Lowering<'_, 'a> {
     }
 }
 
-/// The operands one by one: vectors and pairs taken apart.
+/// Flattens vectors and pairs into a list of single operands.
 fn flatten<'a>(operands: &[Operand<'a>]) -> Vec<Operand<'a>> {
     let mut flat = Vec::new();
     for operand in operands {
@@ -316,7 +321,7 @@ fn flatten<'a>(operands: &[Operand<'a>]) -> Vec<Operand<'a>> {
     flat
 }
 
-/// How many operands one written operand stands for.
+/// Returns the number of single operands in a written operand.
 fn length(operand: &Operand) -> usize {
     match operand {
         Operand::Vector(parts) => parts.len(),
@@ -325,13 +330,13 @@ fn length(operand: &Operand) -> usize {
     }
 }
 
-/// The form of an instruction whose operands are lowered one by one.
+/// Returns the form of an instruction whose operands are not flattened.
 pub fn form_of<'a>(instruction: &Instruction<'a>) -> Form<'a> {
     let operands = instruction.operands.len();
     Form::new(&instruction.modifiers, operands)
 }
 
-/// An instruction as written: `add.rn.f32`.
+/// Returns the instruction's mnemonic and modifiers as written, for example `add.rn.f32`.
 pub fn written(instruction: &Instruction) -> String {
     let mut text = instruction.mnemonic.to_owned();
     for modifier in &instruction.modifiers {

@@ -1,7 +1,7 @@
-//! What a function takes and gives back, and where that lies.
+//! Function signatures, and the stack layout of parameters and results.
 
 use super::Lowering;
-use super::accesses::{pick_load, pick_store};
+use super::access_handlers::{pick_load, pick_store};
 use super::names::Named;
 use crate::device::DeviceSpec;
 use crate::exec::access::local_address;
@@ -16,7 +16,7 @@ use crate::ptx::ast;
 use crate::ptx::ast::Type;
 use std::collections::HashMap;
 
-/// A function's results and parameters, in order.
+/// The results and parameters of a function, in order.
 #[derive(Debug, Clone, Default)]
 pub struct Signature {
     pub returns: Vec<Formal>,
@@ -28,14 +28,16 @@ pub struct Signature {
 pub struct Formal {
     pub bytes: u32,
     align: u32,
-    /// Of an array, that of an element.
+    /// The type; for an array, its element type.
     pub ty: Type,
 }
 
-/// Those of a module's functions.
+/// The signatures of a module's functions, by name.
 pub type Signatures<'a> = HashMap<&'a str, Signature>;
 
-/// Of every function that the module defines or declares; nobody calls a kernel.
+/// Returns the signature of each function that the module defines or declares, except for kernels, which
+/// cannot be
+/// called.
 pub fn signatures<'a>(module: &ast::Module<'a>) -> Result<Signatures<'a>, LoadError> {
     let functions = module.functions.iter().filter(|function| !function.entry);
     let mut found = functions
@@ -68,11 +70,12 @@ impl Formal {
     }
 }
 
-/// A predicate that is passed lies in memory as a word.
+/// The size of a predicate that is passed through memory, as a 32-bit word.
 const PREDICATE_BYTES: u32 = 4;
 
 impl Signature {
-    /// Refuses what a thread's local memory can not hold: there a callee finds it.
+    /// Creates a signature. Fails if the values do not fit into a thread's local memory, where a callee finds
+    /// them.
     pub fn of(returns: &[ast::Variable], params: &[ast::Variable]) -> Result<Signature, LoadError> {
         let mut end = 0;
         let mut sizes = |variables: &[ast::Variable]| {
@@ -94,7 +97,9 @@ impl Signature {
         })
     }
 
-    /// Where results and then parameters lie at the beginning of the callee's local memory.
+    /// Returns the offsets of the results and of the parameters from the start of the callee's stack frame,
+    /// and their total
+    /// size in bytes.
     pub fn places(&self) -> (Vec<u32>, Vec<u32>, u32) {
         let mut end = 0u32;
         let mut place = |formal: &Formal| {
@@ -108,6 +113,7 @@ impl Signature {
     }
 }
 
+/// Creates the error for a variable that exceeds a thread's local memory.
 pub fn too_much_local(variable: &ast::Variable) -> LoadError {
     let message = format!(
         "`{}` makes local memory larger than the 512 KB a thread has",
@@ -117,8 +123,9 @@ pub fn too_much_local(variable: &ast::Variable) -> LoadError {
 }
 
 impl<'a> Lowering<'_, 'a> {
-    /// Parameters and results: of a kernel in the parameter space, of a device function at the
-    /// beginning of its local memory.
+    /// Declares the function's parameters and results: a kernel's in the parameter space, a device function's
+    /// at the
+    /// start of its stack frame.
     pub fn formals(&mut self, device: &DeviceSpec) -> Result<(), LoadError> {
         let function = self.function;
         if function.entry {
@@ -152,7 +159,7 @@ impl<'a> Lowering<'_, 'a> {
         Ok(())
     }
 
-    /// Declares a parameter or result of a device function; the register that it is, if it is one.
+    /// Declares a parameter or result of a device function. Returns its register, if it is one.
     fn formal(
         &mut self,
         variable: &ast::Variable<'a>,
@@ -167,7 +174,7 @@ impl<'a> Lowering<'_, 'a> {
         Ok(Some(register))
     }
 
-    /// Puts the results that are registers where the caller finds them.
+    /// Stores the results that are registers to the locations from which the caller reads them.
     pub fn store_results(&mut self) {
         for (register, offset) in self.results.clone() {
             self.store_local(register, offset);
@@ -210,7 +217,7 @@ impl<'a> Lowering<'_, 'a> {
         self.last().x = 1;
     }
 
-    /// A row with the address of a place in this function's local memory.
+    /// Returns a register that holds the address of an offset in this function's local memory.
     fn local_row(&mut self, offset: u32) -> Register {
         let address = self.temporary(Type::U64);
         self.draft_run(local_address(self.cpu), Class::Integer, &[address], &[]);
@@ -220,7 +227,7 @@ impl<'a> Lowering<'_, 'a> {
     }
 }
 
-/// The type of so many bytes without a sign.
+/// Returns the untyped-bits type of a size in bytes.
 fn bits_of(bytes: u32) -> Type {
     match bytes {
         1 => Type::B8,

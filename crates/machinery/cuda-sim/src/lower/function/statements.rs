@@ -1,4 +1,4 @@
-//! The statements of a function's body, one after another.
+//! Lowering of the statements of a function body.
 
 use super::Lowering;
 use super::names::{Named, Scope};
@@ -15,7 +15,7 @@ use crate::ptx::ast;
 use crate::ptx::ast::{Instruction, Operand, StateSpace, Statement};
 use std::collections::HashSet;
 
-/// The labels that these statements branch to.
+/// Returns the labels that the statements branch to.
 pub fn targets<'s, 'a: 's>(
     statements: impl Iterator<Item = &'s Statement<'a>>,
 ) -> HashSet<&'a str> {
@@ -40,7 +40,7 @@ pub fn targets<'s, 'a: 's>(
     found
 }
 
-/// Whether any of the instructions has this mnemonic.
+/// Returns true if any of the instructions has this mnemonic.
 pub fn have(statements: &[Statement], mnemonic: &str) -> bool {
     statements.iter().any(|statement| match statement {
         Statement::Instruction(instruction) => instruction.mnemonic == mnemonic,
@@ -97,7 +97,9 @@ impl<'a> Lowering<'_, 'a> {
         Ok(())
     }
 
-    /// `.local` and call `.param` variables get their place here; `.shared` ones have theirs.
+    /// Allocates `.local` variables and `.param` variables of calls; looks up `.shared` and `.global` ones,
+    /// which the
+    /// layout has placed.
     fn local_variable(&mut self, variable: &ast::Variable<'a>) -> Result<(), LoadError> {
         match variable.space {
             StateSpace::Local | StateSpace::Param => {
@@ -127,7 +129,7 @@ impl<'a> Lowering<'_, 'a> {
         }
     }
 
-    /// An instruction in which each vector of registers stands as a list of its registers.
+    /// Returns the instruction with each vector register replaced by the list of its elements.
     fn with_vectors(
         &mut self,
         instruction: &Instruction<'a>,
@@ -188,13 +190,14 @@ impl<'a> Lowering<'_, 'a> {
         Ok(())
     }
 
-    /// Puts a guard before the drafts from `first` on that show outside of the instruction.
+    /// Guards the IR instructions from index `first` on that have an effect outside of this PTX instruction.
     fn guard_drafts(&mut self, first: usize, predicate: Register, negated: bool) {
-        // Lowering may have added instructions that prepare operands: they need no guard. The
-        // last instruction is the one itself, or what moves its result where it belongs.
+        // Lowering may have prepended instructions that prepare operands; they need no guard. The last IR
+        // instruction is the
+        // operation itself or a move of its result into the declared register.
         let own = self.drafts.split_off(first);
         for mut draft in own {
-            // A load or atomic may have only a result of our own, to be widened or dropped.
+            // A load or atomic may write only a temporary, whose value is then widened or dropped.
             let shows = !matches!(draft.class, Class::Integer | Class::Move)
                 || draft.defs.is_empty()
                 || draft.defs.iter().any(|&def| self.info(def).declared);
@@ -207,7 +210,7 @@ impl<'a> Lowering<'_, 'a> {
         }
     }
 
-    /// An instruction without regard to its guard.
+    /// Lowers an instruction without regard to its guard.
     fn plain(&mut self, entry: &Entry, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let done = match entry.how {
             How::Registers(_) if entry.takes_addresses && self.moves_address(instruction) => {
@@ -217,7 +220,7 @@ impl<'a> Lowering<'_, 'a> {
             How::Lowered(lower) => lower(self, instruction),
             How::NotSimulated => Err(self.unknown(instruction)),
         };
-        // What is not simulated is not simulated for a newer GPU either: that is said first.
+        // Report an instruction that is not simulated as such before checking the target.
         if let Err(LoadError::UnknownInstruction { .. }) = done {
             return done;
         }
@@ -225,8 +228,7 @@ impl<'a> Lowering<'_, 'a> {
         done
     }
 
-    /// Refuses an instruction that the module's target or PTX version does not have, where the table
-    /// asks for that.
+    /// Fails if the module's target or PTX version lacks the instruction, for entries that request this check.
     fn check_needs(&self, entry: &Entry, instruction: &Instruction) -> Result<(), LoadError> {
         if !entry.refuses_older {
             return Ok(());

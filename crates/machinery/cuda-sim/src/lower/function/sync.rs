@@ -1,5 +1,6 @@
-//! Warp-wide instructions: `shfl`, `vote`, `match`, `redux`, `activemask`, `elect`.
-//! Source: PTX ISA sections 9.7.9.6 and 9.7.13.
+//! Lowering of warp-level instructions: `shfl`, `vote`, `match`, `redux`, `activemask`, `elect`. Source: PTX
+//! ISA
+//! sections 9.7.9.6 and 9.7.13.
 
 use super::Lowering;
 use super::operands::form_of;
@@ -7,13 +8,13 @@ use crate::exec::ops::Form;
 use crate::exec::sync;
 use crate::exec::sync::{Redux, Shuffle, Vote};
 use crate::isa::Class;
-use crate::isa::checked::{Checked, Meeting, Shuffled};
+use crate::isa::check_event::{Checked, Meeting, Shuffled};
 use crate::lower::error::LoadError;
 use crate::lower::register::Register;
 use crate::ptx::ast::{Instruction, Operand, Type};
 
 impl<'a> Lowering<'_, 'a> {
-    /// `activemask`
+    /// Lowers `activemask`.
     pub fn active_mask(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let (form, _) = self.synchronised(instruction);
         let [to] = &instruction.operands[..] else {
@@ -27,7 +28,7 @@ impl<'a> Lowering<'_, 'a> {
         self.all_said(&form, instruction)
     }
 
-    /// `match`
+    /// Lowers `match`.
     pub fn find_match(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let (form, _) = self.synchronised(instruction);
         let all = form.one_of(&["any", "all"]) == Some("all");
@@ -52,7 +53,7 @@ impl<'a> Lowering<'_, 'a> {
         self.all_said(&form, instruction)
     }
 
-    /// `elect`
+    /// Lowers `elect`.
     pub fn elect(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let (form, _) = self.synchronised(instruction);
         let [to, members] = &instruction.operands[..] else {
@@ -65,19 +66,19 @@ impl<'a> Lowering<'_, 'a> {
         self.all_said(&form, instruction)
     }
 
-    /// The form, and whether it says `.sync`.
+    /// Returns the instruction's form and whether it has the modifier `.sync`.
     fn synchronised(&self, instruction: &Instruction<'a>) -> (Form<'a>, bool) {
         let form = form_of(instruction);
         let synchronised = form.has("sync");
         (form, synchronised)
     }
 
-    /// Refuses a form with modifiers that nobody took.
+    /// Fails if a modifier of the form was not consumed.
     fn all_said(&self, form: &Form, instruction: &Instruction) -> Result<(), LoadError> {
         form.end().map_err(|_| self.unknown(instruction))
     }
 
-    /// The instruction just appended brings together the lanes that operand `members` names.
+    /// Marks the instruction just appended as a synchronization of the lanes in operand `members`.
     fn meet(&mut self, members: usize) {
         self.last().orders = Checked::Warp(Meeting {
             members,
@@ -93,7 +94,7 @@ impl<'a> Lowering<'_, 'a> {
         ))
     }
 
-    /// `d|p`, where the predicate may be left out.
+    /// Returns the registers of `d|p`. The predicate may be omitted.
     fn pair(&mut self, operand: &Operand<'a>, ty: Type) -> Result<(Register, Register), LoadError> {
         match operand {
             Operand::Pair(to, flag) => {
@@ -106,7 +107,7 @@ impl<'a> Lowering<'_, 'a> {
         }
     }
 
-    /// `shfl`
+    /// Lowers `shfl`.
     pub fn shuffle(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let (form, synchronised) = self.synchronised(instruction);
         let kind = match form.one_of(&["up", "down", "bfly", "idx"]) {
@@ -130,7 +131,7 @@ impl<'a> Lowering<'_, 'a> {
         let clamp = self.source(&operands[3], Type::B32)?;
         let members = match operands.get(4) {
             Some(operand) => self.source(operand, Type::B32)?,
-            // The old form, for the lanes that happen to run.
+            // The deprecated form without `.sync` applies to the active lanes.
             None => {
                 let running = self.temporary(Type::B32);
                 self.draft(sync::active_mask, Class::Integer, &[running], &[]);
@@ -152,7 +153,7 @@ impl<'a> Lowering<'_, 'a> {
         self.all_said(&form, instruction)
     }
 
-    /// `vote`
+    /// Lowers `vote`.
     pub fn vote(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let (form, synchronised) = self.synchronised(instruction);
         let (kind, ty) = match form.one_of(&["all", "any", "uni", "ballot"]) {
@@ -185,7 +186,7 @@ impl<'a> Lowering<'_, 'a> {
         self.all_said(&form, instruction)
     }
 
-    /// `redux`
+    /// Lowers `redux`.
     pub fn redux(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let (form, _) = self.synchronised(instruction);
         let [abs, nan] = ["abs", "NaN"].map(|name| form.has(name));

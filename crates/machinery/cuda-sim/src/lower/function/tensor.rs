@@ -1,8 +1,8 @@
-//! Tensor cores and what feeds them. Source: PTX ISA, sections 9.7.14.5 (`mma`), 9.7.14.5.15
-//! (`ldmatrix`) and 9.7.14.5.16 (`stmatrix`).
+//! Lowering of tensor-core instructions and their loads and stores. Source: PTX ISA sections 9.7.14.5 (`mma`),
+//! 9.7.14.5.15 (`ldmatrix`) and 9.7.14.5.16 (`stmatrix`).
 
 use super::Lowering;
-use super::access::{At, Place};
+use super::load_store::{At, Place};
 use super::operands::written;
 use crate::exec::sm::Handler;
 use crate::exec::tensor::{Accumulator, Byte, ByteShape, Multiplicand, SHAPES};
@@ -14,7 +14,7 @@ use crate::memory::SHARED_WINDOW;
 use crate::ptx::ast::{Instruction, Operand, Type};
 
 impl<'a> Lowering<'_, 'a> {
-    /// `mma.sync.aligned.m16n8kK.row.col.D.A.B.C`
+    /// Lowers `mma.sync.aligned.m16n8kK.row.col.D.A.B.C`.
     pub fn multiply_matrices(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let (shape, [d, a, b, c], clamps) = match instruction.modifiers[..] {
             ["sync", "aligned", shape, "row", "col", d, a, b, c] => (shape, [d, a, b, c], false),
@@ -70,7 +70,7 @@ impl<'a> Lowering<'_, 'a> {
         Ok(())
     }
 
-    /// `mma` of elements of 8 bits, clamped or not, into a type from another, which has to be the same.
+    /// Lowers an `mma` of 8-bit elements. Accumulator and result must have the same type.
     fn multiply_bytes(
         &mut self,
         instruction: &Instruction<'a>,
@@ -107,7 +107,7 @@ impl<'a> Lowering<'_, 'a> {
         Ok(())
     }
 
-    /// Appends a product: its result and what is added are of a type, the others words.
+    /// Appends an `mma`. Result and accumulator have type `ty`; the multiplicands are packed in 32-bit words.
     fn matrices(
         &mut self,
         instruction: &Instruction<'a>,
@@ -137,7 +137,7 @@ impl<'a> Lowering<'_, 'a> {
         Ok(())
     }
 
-    /// `ldmatrix.sync.aligned.m8n8.xN{.trans}.shared.b16`
+    /// Lowers `ldmatrix.sync.aligned.m8n8.xN{.trans}.shared.b16`.
     pub fn load_matrices(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let ["sync", "aligned", "m8n8", count, modifiers @ ..] = &instruction.modifiers[..] else {
             return Err(self.unknown(instruction));
@@ -161,7 +161,9 @@ impl<'a> Lowering<'_, 'a> {
         let Place::Register(row, offset) = self.place(from, at)? else {
             return Err(self.error("`ldmatrix` loads from shared memory"));
         };
-        // Only shared memory holds matrices: what is no address of it becomes one beyond its end.
+        // Rebase generic addresses to shared offsets. An address outside the shared window then lies beyond
+        // its end and
+        // faults.
         let offset = match at {
             At::Generic => offset.wrapping_sub_unsigned(SHARED_WINDOW),
             _ => offset,
@@ -185,7 +187,7 @@ impl<'a> Lowering<'_, 'a> {
         Ok(())
     }
 
-    /// `stmatrix.sync.aligned.m8n8.xN{.trans}{.shared}.b16`
+    /// Lowers `stmatrix.sync.aligned.m8n8.xN{.trans}{.shared}.b16`.
     pub fn store_matrices(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let ["sync", "aligned", "m8n8", count, modifiers @ ..] = &instruction.modifiers[..] else {
             return Err(self.unknown(instruction));
@@ -228,7 +230,7 @@ impl<'a> Lowering<'_, 'a> {
         Ok(())
     }
 
-    /// A vector's registers, as many as there have to be; one may stand without braces.
+    /// Returns the `count` registers of a vector operand; a single register may be written without braces.
     pub fn parts(
         &self,
         operand: &Operand<'a>,
@@ -248,7 +250,7 @@ impl<'a> Lowering<'_, 'a> {
     }
 }
 
-/// The element of 8 bits that a modifier names.
+/// Returns the 8-bit element type that a modifier names.
 fn byte(name: &str) -> Option<Byte> {
     match name {
         "s8" => Some(Byte::S8),

@@ -1,4 +1,4 @@
-//! Where constant variables lie.
+//! The layout of constant variables.
 
 use super::{Layout, Symbol, bytes_of, in_space, refuse_extern};
 use crate::lower::error::LoadError;
@@ -6,10 +6,10 @@ use crate::memory::global::Global;
 use crate::ptx::ast;
 use crate::ptx::ast::StateSpace;
 
-/// Constant memory of a module, bytes.
+/// The size of a module's constant memory in bytes.
 const CONSTANT_BYTES: u64 = 64 * 1024;
 
-/// Places all constants in one bank, in the order of their declarations, each aligned.
+/// Places all constants in one bank, in declaration order, each at its alignment.
 pub fn place_constants(
     layout: &mut Layout,
     module: &ast::Module,
@@ -21,7 +21,7 @@ pub fn place_constants(
         refuse_extern(variable)?;
         let bytes = bytes_of(variable)?;
         let place = u64::next_multiple_of(end, u64::from(variable.align.max(1)));
-        // No more than 2⁴⁸ and 2³² at a time, so that this may grow past any limit.
+        // One step adds less than 2⁴⁸ + 2³² bytes, so clamping the total here keeps it from overflowing.
         end = (place + bytes).min(1 << 62);
         places.push((variable, place, bytes));
     }

@@ -1,21 +1,22 @@
-//! Where shared variables lie.
+//! The layout of shared variables.
 
 use super::{Layout, Symbol, bytes_of, in_space};
 use crate::device::DeviceSpec;
 use crate::lower::error::LoadError;
-use crate::lower::{limits, mentions};
+use crate::lower::{limits, references};
 use crate::ptx::ast;
 use crate::ptx::ast::{Linkage, StateSpace, Variable};
 use std::collections::HashMap;
 
-/// Places the shared variables. Two may overlap when no kernel uses both, as an assembler would
-/// have it, so that a module may hold many kernels with large tiles.
+/// Places the shared variables. Two variables may overlap if no kernel uses both, as with NVIDIA's assembler,
+/// so that
+/// a module may contain many kernels with large tiles.
 pub fn place_shared(
     layout: &mut Layout,
     module: &ast::Module,
     device: &DeviceSpec,
 ) -> Result<(), LoadError> {
-    let users = mentions::users(module)?;
+    let users = references::users(module)?;
     let kernels = module.functions.iter().filter(|function| function.entry);
     let mut shelf = SharedShelf::new(kernels.map(|kernel| kernel.name).collect());
     let of = |name: &str| users.get(name).map_or(&[][..], Vec::as_slice);
@@ -30,14 +31,14 @@ pub fn place_shared(
             )?;
             continue;
         }
-        // One with a size is laid out here though it is called `.extern`, as the driver's assembler does.
+        // A sized `.extern` variable is placed like any other, as the driver's assembler does.
         let place = shelf.place(variable, of(variable.name))?;
         layout.define(variable.name, Symbol::Shared(place), variable.line)?;
         let key = (String::new(), variable.name.to_owned());
         layout.shared_sizes.insert(key, bytes_of(variable)?);
     }
     for function in &module.functions {
-        for variable in mentions::variables_in(function, StateSpace::Shared) {
+        for variable in references::variables_in(function, StateSpace::Shared) {
             let place = shelf.place(variable, of(function.name))?;
             let key = (function.name.to_owned(), variable.name.to_owned());
             let bytes = bytes_of(variable)?;
@@ -65,15 +66,15 @@ pub fn place_shared(
     }
 }
 
-/// The shared memory of all kernels, as it fills up.
+/// The shared memory of all kernels while variables are placed.
 struct SharedShelf<'a> {
     kernels: Vec<UsedShared<'a>>,
 }
 
-/// What is taken of a kernel's shared memory.
+/// The occupied ranges of one kernel's shared memory.
 struct UsedShared<'a> {
     kernel: &'a str,
-    /// Where each variable begins and ends, in ascending order.
+    /// The start and end offset of each variable, in ascending order.
     taken: Vec<(u64, u64)>,
 }
 
@@ -88,8 +89,9 @@ impl<'a> SharedShelf<'a> {
         }
     }
 
-    /// Places a variable at the lowest offset that is free in all of these kernels, given by their
-    /// numbers.
+    /// Places a variable at the lowest offset that is free in all of the given kernels. Fails if a kernel has
+    /// too many
+    /// shared variables.
     fn place(&mut self, variable: &Variable, kernels: &[usize]) -> Result<u64, LoadError> {
         let bytes = bytes_of(variable)?;
         let align = u64::from(variable.align.max(1));
@@ -101,7 +103,8 @@ impl<'a> SharedShelf<'a> {
         let mut place = 0;
         for (from, to) in taken {
             if place < to && from < place + bytes {
-                // No more than 2⁴⁸ and 2³² at a time, so that this may grow past any limit.
+                // One step adds less than 2⁴⁸ + 2³² bytes, so clamping the total here keeps it from
+                // overflowing.
                 place = to.next_multiple_of(align).min(1 << 62);
             }
         }
@@ -120,7 +123,7 @@ impl<'a> SharedShelf<'a> {
         Ok(place)
     }
 
-    /// How many bytes of shared memory each kernel takes that takes any, by name.
+    /// Returns the bytes of shared memory per kernel, by name. Kernels without shared variables are left out.
     fn bytes(&self) -> HashMap<String, u64> {
         let used = self.kernels.iter().filter(|used| !used.taken.is_empty());
         used.map(|used| {

@@ -3,7 +3,7 @@
 use super::backing::Backing;
 use super::home::Reach;
 use crate::memory::footprint::Touched;
-use crate::memory::written::Written;
+use crate::memory::init_bitmap::Written;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How an allocation came to be, and so how it ends.

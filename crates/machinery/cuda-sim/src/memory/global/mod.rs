@@ -16,7 +16,7 @@ pub use error::{AlreadyMapped, NotAllocated, OutOfMemory};
 pub use home::{Devices, MAX_DEVICES, Reach};
 
 use super::footprint::Touched;
-use super::written::Written;
+use super::init_bitmap::Written;
 use allocation::LiveAllocation;
 use backing::Backing;
 use std::collections::{BTreeMap, VecDeque};

@@ -1,4 +1,4 @@
-//! Branches, calls, and the ways a thread ends or waits.
+//! Branches, calls, returns, and instructions that end or delay a thread.
 
 use super::entry::Guarded::{Around, Itself};
 use super::entry::{Entry, lowered, ptx};
@@ -25,7 +25,7 @@ pub const ENTRIES: &[Entry] = &[
         l.grid_dependency(i)
     })
     .refuses_older(),
-    // Nobody waits for the one or looks at the other.
+    // Neither sleeping nor performance-monitor events have an effect that a program can observe.
     lowered("nanosleep", ptx(6, 3).sm(70), |l, _| l.sleep()),
     lowered("pmevent", ptx(1, 4), |l, _| l.nothing()),
 ];

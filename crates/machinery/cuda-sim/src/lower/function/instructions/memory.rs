@@ -1,4 +1,4 @@
-//! Loads, stores, atomics, copies, and what concerns addresses and caches.
+//! Memory accesses, address conversions, fences, and cache control.
 
 use super::entry::{Entry, Needs, lowered, ptx};
 
@@ -24,7 +24,7 @@ pub const ENTRIES: &[Entry] = &[
     })
     .refuses_older(),
     lowered("membar", ptx(1, 4), |l, i| l.fence(i)),
-    // Textures and surfaces, through a handle in a register, as compilers pass it.
+    // Textures and surfaces, through a handle in a register, as compilers emit them.
     lowered("tex", ptx(3, 1).sm(20), |l, i| l.texture(i)),
     lowered("tld4", ptx(3, 1).sm(20), |l, i| l.gather(i)),
     lowered("txq", ptx(3, 1).sm(20), |l, i| l.texture_size(i)),
@@ -32,14 +32,14 @@ pub const ENTRIES: &[Entry] = &[
     lowered("sust", ptx(3, 1).sm(20), |l, i| l.surface_store(i)),
     lowered("sured", ptx(3, 1).sm(20), |l, i| l.surface_reduction(i)),
     lowered("suq", ptx(3, 1).sm(20), |l, i| l.surface_size(i)),
-    // Advice to a cache: it changes no result and no counter.
+    // Cache hints, which affect neither results nor counters.
     lowered("applypriority", ptx(7, 4).sm(80), |l, _| l.nothing()),
     lowered("discard", ptx(7, 4).sm(80), |l, _| l.nothing()),
     lowered("prefetch", ptx(2, 0).sm(20), |l, _| l.nothing()),
     lowered("prefetchu", ptx(2, 0).sm(20), |l, _| l.nothing()),
 ];
 
-/// A `cp.async` that also fetches more into the L2 cache.
+/// Returns the requirements of a `cp.async`, which may also prefetch into the L2 cache.
 fn prefetch(modifiers: &[&str]) -> Needs {
     match modifiers.last() {
         Some(&("L2::64B" | "L2::128B" | "L2::256B")) => ptx(7, 4),

@@ -1,5 +1,6 @@
-//! The table of PTX instructions: what each needs, what runs it, and what else is particular to it. What
-//! runs, guards or refuses an instruction is decided here and nowhere else.
+//! The table of PTX instructions: the requirements, the implementation and the peculiarities of each. The
+//! table alone
+//! decides how an instruction is lowered, guarded or refused.
 
 mod control;
 mod entry;
@@ -33,7 +34,7 @@ const COUNT: usize = {
     count
 };
 
-/// The parts in one, each entry put before those with greater names. Two with one name do not compile.
+/// Merges the parts by insertion sort at compile time. Duplicate names are a compile-time error.
 const fn sorted() -> [Entry; COUNT] {
     let mut table = [PARTS[0][0]; COUNT];
     let (mut filled, mut part) = (0, 0);
@@ -59,7 +60,7 @@ const fn sorted() -> [Entry; COUNT] {
     table
 }
 
-/// `a < b`, which can not yet be written at compile time.
+/// Returns `a < b`, because string comparison is not yet `const`.
 const fn is_less(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let mut n = 0;
@@ -72,10 +73,11 @@ const fn is_less(a: &str, b: &str) -> bool {
     a.len() < b.len()
 }
 
-/// The entry of an instruction; none where nobody knows it.
+/// Returns the entry of an instruction; `None` if the instruction does not exist.
 pub fn find(mnemonic: &str, modifiers: &[&str]) -> Option<&'static Entry> {
-    // A dot is less than what a mnemonic is made of, so that names with modifiers directly follow the
-    // bare one, and the longest comes last.
+    // A dot sorts before all characters of mnemonics, so names with modifiers directly follow the bare
+    // mnemonic, and the
+    // longest match comes last.
     let first = TABLE.partition_point(|entry| entry.name < mnemonic);
     TABLE[first..]
         .iter()
@@ -84,8 +86,9 @@ pub fn find(mnemonic: &str, modifiers: &[&str]) -> Option<&'static Entry> {
         .last()
 }
 
-/// The compute capability (times ten) that an instruction needs which is not simulated; none where
-/// nobody knows it, or where other forms of it are simulated for any GPU.
+/// Returns the compute capability (times 10) that an unsupported instruction requires; `None` if the
+/// instruction does not
+/// exist, or if other forms of it are simulated for any GPU.
 pub fn capability(mnemonic: &str, modifiers: &[&str]) -> Option<u32> {
     find(mnemonic, modifiers)
         .filter(|entry| entry.refuses_older || matches!(entry.how, How::NotSimulated))

@@ -1,13 +1,13 @@
-//! Instructions that read and write registers alone, a part a family.
+//! Instructions that only read and write registers, grouped by family.
 
 use super::entry::{Entry, ptx, registers};
 use crate::exec::ops::{
     bits, carry, compare, convert, divide, float, integer, logic, moves, number, special,
 };
-use crate::lower::draft::Arithmetic;
+use crate::lower::ir::Arithmetic;
 
 pub const ENTRIES: &[Entry] = &[
-    // Numbers of any kind.
+    // Arithmetic on integers and floating-point numbers.
     registers("abs", ptx(1, 0), number::abs),
     registers("add", ptx(1, 0), number::add)
         .operations(1)
@@ -30,7 +30,7 @@ pub const ENTRIES: &[Entry] = &[
     registers("sub", ptx(1, 0), number::sub)
         .operations(1)
         .aligned_by(Arithmetic::Sum),
-    // Floating-point numbers.
+    // Floating point only.
     registers("copysign", ptx(2, 0).sm(20), float::copysign),
     registers("rcp", ptx(1, 0), divide::rcp).operations(1),
     registers("rsqrt", ptx(1, 0), divide::rsqrt).operations(1),

@@ -1,9 +1,10 @@
-//! What the threads of a block or a warp do together: barriers, exchange, matrix products.
+//! Instructions executed by several threads together: barriers, warp-level exchange and matrix multiplication.
 
 use super::entry::Guarded::Around;
 use super::entry::{Entry, Needs, lowered, not_simulated, ptx};
 
-/// What products of warpgroups need.
+/// The requirements of `wgmma`.
+/// The only target that has `wgmma`: its instructions are specific to the architecture.
 const HOPPER: Needs = ptx(8, 0).sm(90);
 const HOPPER_ALONE: &str = "sm_90a";
 
@@ -52,7 +53,7 @@ pub const ENTRIES: &[Entry] = &[
     not_simulated("wmma", ptx(6, 0).sm(70)).also_needs(product),
 ];
 
-/// An arrival that also says how many bytes are to come.
+/// Returns the requirements of an arrival, which may also set a transaction count (`expect_tx`).
 fn bytes_to_come(modifiers: &[&str]) -> Needs {
     match modifiers.contains(&"expect_tx") {
         true => ptx(8, 0).sm(90),
@@ -60,7 +61,7 @@ fn bytes_to_come(modifiers: &[&str]) -> Needs {
     }
 }
 
-/// What the shape and the elements of a matrix product need.
+/// Returns the requirements of a matrix multiplication from its shape and element types.
 fn product(modifiers: &[&str]) -> Needs {
     modifiers
         .iter()

@@ -118,19 +118,19 @@ fn step(sm: &mut Sm, op: &Op, imm: u64, mask: u32, sources: &[[u64; LANES]]) -> 
     sm.mask = mask;
     sm.lanes = crate::lanes::expand(mask);
     sm.blend = mask != FULL;
-    let o = std::array::from_fn(|n| (n * ROW) as u32);
+    let operands = std::array::from_fn(|n| (n * ROW) as u32);
     let inst = Inst {
-        run: op.run.alone,
-        o,
-        x: 0,
-        y: 0,
+        run: op.run.warp,
+        operands,
+        arg0: 0,
+        arg1: 0,
         imm,
-        common: 0,
-        reach: crate::exec::gang::Reach::Warps,
-        back: 0,
+        uniform: 0,
+        gang_scope: crate::exec::gang::GangScope::Warps,
+        reuse_distance: 0,
     };
     // SAFETY: every operand is a row of the frame, as wide as any type.
-    let next = unsafe { (op.run.alone)(sm, &inst) };
+    let next = unsafe { (op.run.warp)(sm, &inst) };
     assert_eq!(next, inst.next(), "the next instruction follows");
     defs.iter()
         .enumerate()

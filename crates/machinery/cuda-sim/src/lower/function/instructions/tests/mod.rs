@@ -16,5 +16,5 @@ mod harness;
 mod integer;
 mod logic;
 mod moves;
-mod needs;
+mod requirements;
 mod special;

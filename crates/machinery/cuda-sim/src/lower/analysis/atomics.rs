@@ -1,17 +1,19 @@
-//! What a GPU's assembler makes of atomics: whether the old value is used, whether lanes put their values
-//! together first, and which of those on shared memory become loops.
+//! The machine code of atomics: whether the old value is used, whether the lanes of a warp first combine
+//! their values,
+//! and which atomics on shared memory become compare-and-swap loops.
 //!
-//! Found in what NVIDIA's assembler (CUDA 13.0) makes of kernels for compute capability 9.0.
+//! The rules were derived from the code that NVIDIA's assembler (CUDA 13.0) generates for compute capability
+//! 9.0.
 
-use super::common;
+use super::uniformity;
 use crate::exec::atomic::Atomic;
 use crate::isa::{AccessKind, Means, Memory, Update};
-use crate::lower::draft::Draft;
-use crate::lower::graph::Graph;
+use crate::lower::ir::Draft;
+use crate::lower::cfg::Graph;
 use crate::lower::register::{Register, RegisterInfo};
 use std::collections::HashSet;
 
-/// Notes it with each atomic.
+/// Records the result in each atomic.
 pub fn note(drafts: &mut [Draft], graph: &Graph, registers: &[RegisterInfo]) {
     let updates = |draft: &Draft| draft.access.is_some_and(|access| access.kind.is_update());
     if !drafts.iter().any(updates) {
@@ -19,7 +21,7 @@ pub fn note(drafts: &mut [Draft], graph: &Graph, registers: &[RegisterInfo]) {
     }
     let uses = drafts.iter().flat_map(|draft| &draft.uses);
     let used: HashSet<Register> = uses.copied().collect();
-    let uniform = common::uniform(drafts, graph, registers);
+    let uniform = uniformity::uniform(drafts, graph, registers);
     for draft in drafts.iter_mut() {
         let operation = Atomic::numbered(draft.x);
         let Some(access) = &mut draft.access else {
@@ -59,7 +61,7 @@ fn means_on_shared(operation: Atomic, bytes: u32, looked_at: bool, adds_one: boo
     }
 }
 
-/// Whether lanes that go to one address put their values together.
+/// Returns true if lanes with a uniform address combine their values before one lane accesses memory.
 fn combines(operation: Atomic, bytes: u32, looked_at: bool, same_value: bool) -> bool {
     use Atomic::*;
     match operation {

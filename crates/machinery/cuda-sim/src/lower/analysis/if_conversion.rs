@@ -1,24 +1,26 @@
-//! Short blocks that a GPU's assembler does not branch around.
+//! If-conversion: finds short blocks that NVIDIA's assembler predicates instead of branching around them.
 //!
-//! Instead of a branch over a few instructions it lets every warp issue them, each under a
-//! predicate, and lanes that would have gone around do nothing. Such a block costs its issue slots
-//! each time the branch before it is reached, however few lanes want it.
+//! Every warp issues the instructions of such a block under a predicate, and lanes that would have branched
+//! around it
+//! do nothing. The block costs its issue slots each time the branch before it is reached, however few lanes
+//! need it.
 //!
-//! Found in what NVIDIA's assembler (CUDA 13.0) makes of this repository's kernels.
+//! The rules were derived from the code that NVIDIA's assembler (CUDA 13.0) generates for this repository's
+//! kernels.
 
 use crate::isa::{Class, Memory};
-use crate::lower::draft::{Draft, Flow};
-use crate::lower::graph::Graph;
+use crate::lower::ir::{Draft, Flow};
+use crate::lower::cfg::Graph;
 use petgraph::algo::dominators;
 use petgraph::graph::{DiGraph, NodeIndex};
 
-/// PTX instructions of the longest block seen predicated: the halo of the stencil has 17.
+/// The length in PTX instructions of the longest predicated block observed: the stencil's halo has 17.
 const LONGEST: u32 = 17;
 
-/// Blocks of the longest stretch of code that is followed.
+/// Maximum number of blocks that are followed along a chain.
 const FARTHEST: usize = 64;
 
-/// For each block the one whose visits say how often it is issued, where that is not itself.
+/// Returns, for each predicated block, the block with whose branch it is issued; `None` for all other blocks.
 pub fn issued_by(drafts: &[Draft], graph: &Graph) -> Vec<Option<usize>> {
     let entered = graph.entries();
     let above = Above::of(graph);
@@ -37,8 +39,9 @@ pub fn issued_by(drafts: &[Draft], graph: &Graph) -> Vec<Option<usize>> {
         if arms[0].meets != arms[1].meets || graph.only_ends(arms[0].meets, drafts) {
             continue;
         }
-        // At the end of a loop's body nothing is left to do while a load is on its way, so that
-        // lanes without a load better go on.
+        // At the end of a loop body there is no other work to overlap with a load in flight, so lanes that do
+        // not need the
+        // load skip it.
         let waits = arms.iter().any(|arm| arm.loads) && goes_round(arms[0].meets, graph, &above);
         if !waits && arms.iter().all(|arm| arm.instructions <= LONGEST) {
             for arm in arms {
@@ -51,8 +54,9 @@ pub fn issued_by(drafts: &[Draft], graph: &Graph) -> Vec<Option<usize>> {
     issued_by
 }
 
-/// For each block whether the branch at its end, if there is one, is a branch in machine code, too: its sides
-/// do not stand under predicates, and none of them does nothing but end the thread.
+/// Returns, for each block, whether a branch at its end remains a branch in machine code: its sides are not
+/// predicated
+/// and neither side only ends the thread.
 pub fn branches(issued_by: &[Option<usize>], drafts: &[Draft], graph: &Graph) -> Vec<bool> {
     let mut branches: Vec<bool> = graph
         .successors
@@ -65,11 +69,11 @@ pub fn branches(issued_by: &[Option<usize>], drafts: &[Draft], graph: &Graph) ->
     branches
 }
 
-/// One side of a branch: the blocks that only it leads to, and where it comes out.
+/// One side of a branch: the blocks reachable only through it, and the block where it ends.
 struct Arm {
     blocks: Vec<usize>,
     instructions: u32,
-    /// The arm has a load from global memory.
+    /// True if the arm loads from global memory.
     loads: bool,
     meets: usize,
 }
@@ -109,8 +113,9 @@ impl Arm {
     }
 }
 
-/// Whether an instruction of a block may stand under a predicate. Barriers, calls and atomics may
-/// not; square roots and divisions are short programs with branches of their own.
+/// Returns true if the instruction can be predicated. Barriers, calls and atomics cannot; square roots and
+/// divisions
+/// are short routines with branches of their own.
 fn fits(block: &[Draft], place: usize) -> bool {
     let draft = &block[place];
     let guards = block.get(place + 1).is_some_and(|next| next.partial);
@@ -121,8 +126,8 @@ fn fits(block: &[Draft], place: usize) -> bool {
     !(holds_up || atomic || program || draft.barrier)
 }
 
-/// The block that has the first instruction from here on: where a label follows a branch there is
-/// one without any in between.
+/// Skips empty blocks, which arise where a label follows a branch, and returns the next block that has
+/// instructions.
 fn past_labels(mut block: usize, graph: &Graph) -> usize {
     for _ in 0..FARTHEST {
         match graph.successors[block][..] {
@@ -133,10 +138,9 @@ fn past_labels(mut block: usize, graph: &Graph) -> usize {
     block
 }
 
-/// Which blocks every way to a block leads through: those above it in the tree of dominators.
+/// The dominator tree, as the entry and exit times of a depth-first traversal.
 struct Above {
-    /// When a walk through the tree comes to each block and when it leaves it for good; none where no
-    /// way leads.
+    /// The times at which the traversal enters and leaves each block; `None` for unreachable blocks.
     visits: Vec<Option<(usize, usize)>>,
 }
 
@@ -162,7 +166,7 @@ impl Above {
         while let Some(&block) = open.last() {
             clock += 1;
             match &mut visits[block] {
-                // What is below it has been walked through.
+                // All children have been visited.
                 Some((_, left)) => {
                     *left = clock;
                     open.pop();
@@ -176,7 +180,7 @@ impl Above {
         Above { visits }
     }
 
-    /// Whether every way to `block` leads through `passed`.
+    /// Returns true if `passed` dominates `block`.
     fn leads_through(&self, passed: usize, block: usize) -> bool {
         match (self.visits[passed], self.visits[block]) {
             (Some((came, left)), Some((visit, _))) => (came..=left).contains(&visit),
@@ -185,7 +189,7 @@ impl Above {
     }
 }
 
-/// Whether the stretch of code that begins with a block ends in a branch back to a loop's start.
+/// Returns true if the straight-line code from `start` ends in a back edge to a loop header.
 fn goes_round(start: usize, graph: &Graph, above: &Above) -> bool {
     let mut block = start;
     for _ in 0..FARTHEST {
@@ -195,7 +199,7 @@ fn goes_round(start: usize, graph: &Graph, above: &Above) -> bool {
             ref next => return next.iter().any(|&next| leads_back(next)),
         }
     }
-    // A loop that is entered at several places has no start.
+    // An irreducible loop has no header.
     false
 }
 

@@ -1,77 +1,81 @@
-//! What checks look at in a program.
+//! Events that the sanitizer observes, per instruction of a program.
 
 use super::{Access, AccessKind, Memory};
 
-/// What an instruction does that a check looks at.
+/// The event that an instruction causes for the sanitizer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Checked {
     Nothing,
     Access(Access),
-    /// It comes to a barrier of the block.
+    /// Arrival at a barrier of the block.
     Barrier(Aligned),
-    /// The lanes of a warp come together, those that its operand of this number names.
+    /// Synchronization of the lanes of a warp.
     Warp(Meeting),
-    /// It orders what comes before it for those who see what comes after.
+    /// A memory fence.
     Fence(FenceFor),
-    /// It goes one way where its predicate holds, or, with `unless`, where it does not.
+    /// A branch, taken where its predicate is true or, with `unless`, where it is false.
     Branch {
         unless: bool,
     },
-    /// It is a branch, and one of its ways only ends the thread.
+    /// A branch one of whose sides only ends the thread.
     Leave(Leaving),
-    /// It waits for asynchronous copies.
+    /// A wait for asynchronous copies.
     Wait(Waiting),
-    /// It multiplies matrices in shared memory.
+    /// A `wgmma`, which multiplies matrices in shared memory asynchronously.
     Product,
-    /// It waits for such products.
+    /// A wait for `wgmma` operations.
     ProductsAwaited,
-    /// The thread ends.
+    /// The end of the thread.
     End,
 }
 
-/// Whether all lanes of a warp have to come to a barrier at once: to `bar.sync` they have, to
-/// `barrier.sync` they come one by one.
+/// The alignment requirement of a barrier: `bar.sync` requires all lanes of a warp to arrive together, while
+/// `barrier.sync` lets them arrive separately.
+/// them arrive separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Aligned(pub bool);
 
-/// For whom a fence orders accesses.
+/// The scope of a fence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FenceFor {
-    /// For the threads of the block.
+    /// The threads of the block.
     Block,
-    /// For all threads of the device.
+    /// All threads of the device.
     Device,
 }
 
-/// Which lanes a branch sends to the end of the thread.
+/// The lanes that a branch sends to the end of the thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Leaving {
-    /// Those where its predicate, operand 0, holds; else those where it does not.
+    /// True if lanes whose predicate (operand 0) is true exit; false if the others do.
     pub holds: bool,
 }
 
-/// How lanes of a warp come together.
+/// A warp-level synchronization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Meeting {
-    /// The operand with their mask.
+    /// The index of the operand that holds the member mask.
     pub members: usize,
-    /// At whatever instruction of this kind with this mask; else all at this one.
+    /// True if the lanes may wait at different instructions of this kind with the same mask; false if all
+    /// must be at this
+    /// one.
     pub anywhere: bool,
-    /// Each lane gets the value of another.
+    /// The data exchange, if the instruction is a shuffle.
     pub shuffle: Option<Shuffled>,
 }
 
-/// What a shuffle asks other lanes for.
+/// The data exchange of a shuffle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shuffled {
-    /// Each lane names another by its number, or by its own with some bits turned round; else lanes shift
-    /// their values, and those at an end have nobody to ask.
+    /// True if each lane computes its source lane as an index or an XOR (`idx`, `bfly`); false if values
+    /// shift (`up`,
+    /// `down`), so that lanes at one end have no source lane.
     pub by_number: bool,
-    /// Every lane uses what it gets, whomever it asked.
+    /// True if every lane uses the value it receives.
     pub used: bool,
 }
 
-/// An array in shared memory, from its first byte to the one after its last.
+/// The byte range of an array in shared memory, half open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Array {
     pub start: u32,
@@ -79,46 +83,46 @@ pub struct Array {
 }
 
 impl Array {
-    /// All of shared memory.
+    /// The whole of shared memory.
     const ANY: Array = Array {
         start: 0,
         end: u32::MAX,
     };
 
-    /// Whether so many bytes at an address are all inside.
+    /// Returns true if the array contains all of the `bytes` bytes at `at`.
     #[inline(always)]
     pub fn holds(self, at: u64, bytes: u64) -> bool {
         at >= self.start.into() && at + bytes <= self.end.into()
     }
 }
 
-/// What an instruction does about asynchronous copies that have started.
+/// The effect of an instruction on groups of asynchronous copies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Waiting {
     No,
-    /// Closes a group of them.
+    /// Closes the current group.
     Commit,
-    /// Waits for all groups but the newest so many.
+    /// Waits for all groups except for the given number of most recent ones.
     Groups(u32),
-    /// Waits for all.
+    /// Waits for all asynchronous copies.
     All,
 }
 
-/// What checks look at in a program, instruction by instruction.
+/// The sanitizer's view of a program, indexed by instruction address.
 #[derive(Default)]
 pub struct CheckedPlaces {
-    /// One entry an instruction.
+    /// The event of each instruction.
     list: Vec<Checked>,
-    /// For each instruction the array in shared memory that it means.
+    /// The shared-memory array that each instruction accesses.
     arrays: Vec<Array>,
-    /// For each instruction, how many accesses of device memory come before it.
+    /// The number of device-memory accesses that precede each instruction.
     numbers: Vec<u32>,
-    /// The addresses of these accesses, in order.
+    /// The addresses of the device-memory accesses, in order.
     device: Vec<u32>,
 }
 
 impl CheckedPlaces {
-    /// Adds what the code's next instruction is.
+    /// Appends the event of the next instruction.
     pub fn push(&mut self, checked: Checked) {
         self.numbers.push(self.device.len() as u32);
         if let Checked::Access(Access {
@@ -132,33 +136,34 @@ impl CheckedPlaces {
         self.arrays.push(Array::ANY);
     }
 
-    /// The instruction that was added last means this array.
+    /// Sets the array that the last appended instruction accesses.
     pub fn means(&mut self, array: Array) {
         if let Some(last) = self.arrays.last_mut() {
             *last = array;
         }
     }
 
-    /// The array that the instruction at an address means; all of shared memory where that is not known.
+    /// Returns the array that the instruction at `address` accesses; all of shared memory if its provenance
+    /// is unknown.
     #[inline(always)]
     pub fn array(&self, address: u32) -> Array {
         self.arrays[address as usize]
     }
 
-    /// Whether a thread that stands there has nothing left to do: its basic block is its end.
+    /// Returns true if a thread at `address` has nothing left to execute but its exit.
     pub fn only_ends(&self, address: u32) -> bool {
         let at = |address: u32| self.list.get(address as usize).copied();
         at(address) == Some(Checked::End)
             || at(address) == Some(Checked::Nothing) && at(address + 1) == Some(Checked::End)
     }
 
-    /// The number of an access of device memory among all there are.
+    /// Returns the ordinal of a device-memory access among all of the program's.
     #[inline(always)]
     pub fn device_number(&self, address: u32) -> u32 {
         self.numbers[address as usize]
     }
 
-    /// The address of the access of device memory with a number.
+    /// Returns the address of the device-memory access with an ordinal.
     pub fn device_site(&self, number: u32) -> u32 {
         self.device
             .get(number as usize)
@@ -166,8 +171,9 @@ impl CheckedPlaces {
             .unwrap_or(u32::MAX)
     }
 
-    /// The first access of device memory among those whose numbers, modulo 32, are in a mask, and
-    /// which writes, or does not.
+    /// Returns the address of the first device-memory access whose ordinal modulo 32 is in the mask and which
+    /// is a store
+    /// (or, if `writes` is false, is not).
     pub fn first_device_site(&self, (numbers, writes): (u32, bool)) -> u32 {
         let mut sites = (0u32..).zip(&self.device);
         let found = sites.find(|&(number, &address)| {
@@ -183,19 +189,19 @@ impl CheckedPlaces {
         found.map_or(u32::MAX, |(_, &address)| address)
     }
 
-    /// What each instruction is, in the order of the code.
+    /// Iterates over the events of all instructions, in code order.
     pub fn iter(&self) -> impl Iterator<Item = Checked> {
         self.list.iter().copied()
     }
 
-    /// What the instruction at an address is.
+    /// Returns the event of the instruction at `address`.
     #[inline(always)]
     pub fn at(&self, address: u32) -> Checked {
         self.list[address as usize]
     }
 
-    /// Bytes that shared or device memory is looked at by: words, unless something smaller is
-    /// accessed.
+    /// Returns the shadow granularity in bytes for shared or device memory: 4, or 1 if the program has
+    /// narrower accesses.
     pub fn granule(&self, of: Memory) -> u32 {
         let narrow = |checked: &Checked| match checked {
             Checked::Access(Access { memory, bytes, .. }) => {

@@ -1,18 +1,18 @@
-//! Products of warpgroups. Source: PTX ISA, section "Asynchronous warpgroup level matrix instructions"
-//! (`wgmma`).
+//! Lowering of warpgroup matrix multiplication. Source: PTX ISA, section "Asynchronous warpgroup level matrix
+//! instructions" (`wgmma`).
 
 use super::Lowering;
 use super::operands::written;
 use crate::exec::tensor::Multiplicand;
 use crate::exec::tensor::warpgroup::{self, Form, MOST_COLUMNS};
 use crate::isa::Class;
-use crate::isa::checked::Checked;
+use crate::isa::check_event::Checked;
 use crate::lower::error::LoadError;
 use crate::lower::register::Register;
 use crate::ptx::ast::{Immediate, Instruction, Operand, Type};
 
 impl<'a> Lowering<'_, 'a> {
-    /// `wgmma.fence`, `wgmma.commit_group`, `wgmma.wait_group`
+    /// Lowers `wgmma.fence`, `wgmma.commit_group` and `wgmma.wait_group`.
     pub fn order_products(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         match (&instruction.modifiers[..], &instruction.operands[..]) {
             (["fence", "sync", "aligned"], []) => {
@@ -40,7 +40,7 @@ impl<'a> Lowering<'_, 'a> {
         Ok(())
     }
 
-    /// `wgmma.mma_async.sync.aligned.m64nNkK.f32.A.B`
+    /// Lowers `wgmma.mma_async.sync.aligned.m64nNkK.f32.A.B`.
     pub fn multiply_in_warpgroup(
         &mut self,
         instruction: &Instruction<'a>,
@@ -89,7 +89,7 @@ impl<'a> Lowering<'_, 'a> {
         let form = Form {
             eights,
             shared,
-            // Two signs undo each other.
+            // Two negations cancel out.
             negated: is_minus(signs[0])? != is_minus(signs[1])?,
             transposed: [is_transposed(transposed[0])?, is_transposed(transposed[1])?],
         };
@@ -117,7 +117,7 @@ impl<'a> Lowering<'_, 'a> {
             &uses,
         );
         let draft = self.last();
-        // The result is written where the sum before it is read.
+        // The accumulator is updated in place: results and accumulator inputs are the same registers.
         draft.operands = uses;
         draft.orders = Checked::Product;
         draft.listed = true;
@@ -127,7 +127,7 @@ impl<'a> Lowering<'_, 'a> {
         Ok(())
     }
 
-    /// Which of two numbers a literal is: whether it is the second.
+    /// Returns true if the literal is the second of two permitted values, false if it is the first.
     fn one_of(&self, operand: &Operand<'a>, [first, second]: [i64; 2]) -> Result<bool, LoadError> {
         match operand {
             Operand::Immediate(Immediate::Int(value)) if *value == first => Ok(false),

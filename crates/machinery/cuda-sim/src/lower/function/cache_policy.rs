@@ -1,5 +1,6 @@
-//! Policies for caches: `createpolicy`, and the operand of an access that has one. Source: PTX ISA, section
-//! 9.7.9 (`createpolicy`, cache eviction priority hints).
+//! Cache policies: `createpolicy`, and the policy operand of accesses. Source: PTX ISA section 9.7.9
+//! (`createpolicy`,
+//! cache eviction priority hints).
 
 use super::Lowering;
 use super::operands::{form_of, written};
@@ -8,10 +9,10 @@ use crate::isa::Class;
 use crate::lower::error::LoadError;
 use crate::ptx::ast::{Instruction, Operand, Type};
 
-/// The modifier of an access whose last operand is a policy for caches, as `createpolicy` makes one.
+/// The modifier of an access whose last operand is a cache policy, as created by `createpolicy`.
 pub const CACHE_HINT: &str = "L2::cache_hint";
 
-/// What a policy says of lines in the L2 cache.
+/// Eviction priorities of `createpolicy`.
 const POLICIES: &[&str] = &[
     "L2",
     "L2::evict_last",
@@ -21,7 +22,7 @@ const POLICIES: &[&str] = &[
 ];
 
 impl<'a> Lowering<'_, 'a> {
-    /// The operands of an access without the policy for caches, which nothing here depends on.
+    /// Returns the operands of an access without its cache policy, which has no effect in the simulator.
     pub fn without_hint<'i>(
         &mut self,
         instruction: &'i Instruction<'a>,
@@ -37,7 +38,7 @@ impl<'a> Lowering<'_, 'a> {
         Ok(operands)
     }
 
-    /// `createpolicy`: what it makes of a policy is known to nobody but the caches. Here it is 0.
+    /// Lowers `createpolicy`. The encoding of a policy is opaque to programs; here it is 0.
     pub fn create_policy(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let form = form_of(instruction);
         let kind = form.one_of(&["fractional", "range", "cvt"]);

@@ -1,15 +1,17 @@
-//! Which volatile loads and atomics may wait for another thread's store, and which exchanges are no
-//! more than stores.
+//! Spin-loop analysis: finds volatile loads and atomics that may poll for another thread's store, and
+//! exchanges whose
+//! result is unused, which are plain stores.
 
 use crate::exec::atomic::Atomic;
 use crate::isa::AccessKind;
-use crate::lower::draft::Draft;
-use crate::lower::graph::Graph;
+use crate::lower::ir::Draft;
+use crate::lower::cfg::Graph;
 use crate::lower::register::Register;
 use std::collections::HashSet;
 
-/// Notes it with each access. Of a function that is no kernel it is not known in which loop it is
-/// called: there every load may wait.
+/// Records the results in each access. The loops around calls of a device function are unknown, so every such
+/// load in
+/// one may poll.
 pub fn note(drafts: &mut [Draft], graph: &Graph, is_kernel: bool) {
     let ordered = |draft: &Draft| draft.access.is_some_and(|access| access.ordered.is_some());
     if !drafts.iter().any(ordered) {
@@ -44,7 +46,7 @@ pub fn note(drafts: &mut [Draft], graph: &Graph, is_kernel: bool) {
     }
 }
 
-/// Whether it is a store that other threads may look on at.
+/// Returns true if the instruction is a store that other threads can observe.
 fn stores(draft: &Draft) -> bool {
     draft.access.is_some_and(|access| match access.ordered {
         Some(ordered) => access.kind == AccessKind::Store || ordered.only_stores,
@@ -52,8 +54,9 @@ fn stores(draft: &Draft) -> bool {
     })
 }
 
-/// Whether there is a way from the draft at `place` back to it with no such store, and to the same
-/// address: it is not computed anew. (Without optimisation it is loaded from local memory each time.)
+/// Returns true if a path leads from instruction `place` back to it without such a store and without a
+/// redefinition of
+/// its address. (Unoptimized code reloads the address from local memory each time, which does not count.)
 fn comes_back(drafts: &[Draft], graph: &Graph, place: usize) -> bool {
     let address = drafts[place].access.map(|access| access.address);
     let address = address.and_then(|operand| drafts[place].operands.get(operand));

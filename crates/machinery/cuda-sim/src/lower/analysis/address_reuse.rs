@@ -1,25 +1,28 @@
-//! Accesses at the addresses of an earlier one.
+//! Address reuse: accesses whose address register was used by an earlier access of the same kind.
 //!
-//! A kernel that reads `a[i]`, `a[i + 1]` and `a[i + 2]` keeps one address in a register, and adds
-//! what is known when it is compiled. How the addresses of a gang's warps lie to each other is looked
-//! at with the first of such accesses; with those after it that is known (see
-//! [`crate::exec::access_pattern`]).
+//! A kernel that reads `a[i]`, `a[i + 1]` and `a[i + 2]` keeps one address in a register and adds constant
+//! offsets.
+//! The access pattern of a gang's warps is classified at the first such access, and later ones reuse the
+//! result (see
+//! [`crate::exec::spread`]).
 
 use crate::isa::{Access, AccessKind, Class};
-use crate::lower::draft::Draft;
+use crate::lower::ir::Draft;
 use crate::lower::register::Register;
 use std::collections::HashMap;
 
-/// For each draft of a basic block: how many drafts before it is the first access of its kind with
-/// the same address register; 0 where there is none. All warps of a gang have run that, with the
-/// same addresses but for what instructions add to them, and no other warps have meanwhile.
+/// Returns, for each instruction of a basic block, the distance back to the first access of the same kind
+/// with the
+/// same address register, or 0 if there is none. All warps of a gang have executed that access with the same
+/// addresses
+/// up to constant offsets, and no other warps have run in between.
 pub fn distances(drafts: &[Draft]) -> Vec<u16> {
-    // The first accesses of each kind, by address register.
+    // The first access of each kind, by address register.
     let mut firsts: HashMap<Register, Vec<(Access, usize)>> = HashMap::new();
     let mut distances = Vec::with_capacity(drafts.len());
     for (place, draft) in drafts.iter().enumerate() {
-        if draft.class == Class::Control || draft.run.together.is_none() || draft.partial {
-            // Warps may part here, or wait.
+        if draft.class == Class::Control || draft.run.gang.is_none() || draft.partial {
+            // Warps may diverge or block here.
             firsts = HashMap::new();
         }
         let mut distance = 0;
@@ -39,11 +42,11 @@ pub fn distances(drafts: &[Draft]) -> Vec<u16> {
     distances
 }
 
-/// Whether it is looked at how the addresses of an access lie.
+/// Returns true if a gang classifies the access pattern of this access.
 fn lies_known(draft: &Draft, access: &Access) -> bool {
     use AccessKind::{Load, ReadOnlyLoad, Store};
     let plain = matches!(access.kind, Load | ReadOnlyLoad | Store);
-    plain && draft.run.together.is_some() && !draft.partial
+    plain && draft.run.gang.is_some() && !draft.partial
 }
 
 #[cfg(test)]
@@ -52,8 +55,7 @@ mod tests {
     use crate::exec::cpu::Cpu;
     use crate::memory::global::Global;
 
-    /// How far each access of `body` that has its addresses in common with an earlier one is from the
-    /// first of these, in order.
+    /// Returns the nonzero reuse distances of the code of `body`, in order.
     fn distances(body: &str) -> Vec<u16> {
         let text = format!(
             ".version 6.4\n.target sm_52\n.address_size 64\n.global .align 16 .b8 data[4096];\n\
@@ -64,7 +66,7 @@ mod tests {
         let mut global = Global::new(1 << 20);
         let program =
             crate::lower::load(&text, &DeviceSpec::h200(), &mut global).expect("the module loads");
-        let back = program.code.plain.iter().map(|inst| inst.back);
+        let back = program.code.plain.iter().map(|inst| inst.reuse_distance);
         back.filter(|&back| back > 0).collect()
     }
 
@@ -81,7 +83,7 @@ mod tests {
                 format!("{load} st.global.u32 [%d1], %r2; {next} st.global.u32 [%d1+4], %r3;"),
                 vec![2, 2],
             ),
-            // Another register, another width, another kind of memory.
+            // A different register, a different width, or a different state space.
             (format!("{load} ld.global.u32 %r3, [%d3];"), vec![]),
             (format!("{load} ld.global.u64 %d4, [%d1];"), vec![]),
             (
@@ -89,13 +91,13 @@ mod tests {
                 vec![],
             ),
             (format!("{load} ld.u32 %r3, [%d1];"), vec![]),
-            // The register is written in between, by whatever.
+            // The register is redefined in between.
             (format!("{load} add.s64 %d1, %d1, 4; {next}"), vec![]),
             (
                 "ld.global.u64 %d1, [%d1]; ld.global.u64 %d4, [%d1];".into(),
                 vec![],
             ),
-            // Others may come in between, or not all of the lanes take part.
+            // Other warps may run in between, or not all lanes take part.
             (format!("{load} bar.sync 0; {next}"), vec![]),
             (format!("{load} @%p1 {next} {load}"), vec![]),
             (format!("{load} @%p1 bra L; {next} L: {load}"), vec![]),

@@ -1,9 +1,10 @@
-//! Each rule by itself, and what NVIDIA's assembler made of the chapters' kernels.
+//! Tests of each rule, and comparisons with the code that NVIDIA's assembler generates for the chapters'
+//! kernels.
 
 use crate::device::DeviceSpec;
 use crate::memory::global::Global;
 
-/// The blocks with instructions in them that are issued with another one, and that one.
+/// Returns the non-empty predicated blocks, each with the block that issues it.
 fn pairs(text: &str) -> Vec<(usize, usize)> {
     let mut global = Global::new(1 << 20);
     let program =
@@ -15,7 +16,8 @@ fn pairs(text: &str) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// Of a kernel whose first block, 0, is what comes before the first label or branch.
+/// Returns the predicated blocks of a kernel whose block 0 is the code before the first label or branch of
+/// `body`.
 fn predicated(body: &str) -> Vec<(usize, usize)> {
     pairs(&format!(
         ".version 6.4\n.target sm_52\n.address_size 64\n\
@@ -27,12 +29,12 @@ fn predicated(body: &str) -> Vec<(usize, usize)> {
          {body}\nst.global.u32 [%rd1], %r1; ret; }}"
     ))
     .into_iter()
-    // The helper's three blocks come first.
+    // The three blocks of the helper function come first.
     .map(|(block, by)| (block - 3, by - 3))
     .collect()
 }
 
-/// A branch around `inside`, which is block 1.
+/// Returns the predicated blocks of a branch around `inside`, which is block 1.
 fn around(inside: &str) -> Vec<(usize, usize)> {
     predicated(&format!("@%p1 bra after; {inside} after:"))
 }
@@ -46,7 +48,7 @@ fn a_short_block_is_issued_by_every_warp_that_comes_to_its_branch() {
     );
     assert_eq!(around("@%p2 add.u32 %r1, %r1, 1;"), [(1, 0)]);
     assert_eq!(around("add.u32 %r1, %r1, 1; bra.uni after;"), [(1, 0)]);
-    // A jump cuts it in two, both issued alike.
+    // A jump splits the block in two, both issued with the branch.
     assert_eq!(
         around("add.u32 %r1, %r1, 1; bra.uni on; on: add.u32 %r1, %r1, 2;"),
         [(1, 0), (3, 0)]
@@ -113,20 +115,20 @@ fn a_load_at_the_end_of_a_loop_is_branched_around() {
     };
     assert_eq!(with("add.u32 %r2, %r2, 1;", ""), [(2, 1)]);
     assert_eq!(with("ld.global.u32 %r2, [%rd1];", ""), []);
-    // With more to do behind it, it is not.
+    // With more work after the load, the block is predicated.
     let more = "setp.eq.u32 %p3, %r1, 7; @%p3 bra more; bar.sync 0; more:";
     assert_eq!(with("ld.global.u32 %r2, [%rd1];", more), [(2, 1)]);
 }
 
-/// Predicated blocks in the chapters' PTX, assembled for sm_90 by ptxas 13.0.
+/// The expected predicated blocks are those in the machine code that ptxas 13.0 generates for sm_90.
 #[test]
 fn the_chapters_kernels_have_the_predicated_blocks_that_ptxas_makes() {
-    // Three of raytrace_global, and five each of the others, one a sphere.
+    // Three in raytrace_global, and five in each of the others, one per sphere.
     let raytrace = pairs(include_str!(
         "../../../../../../../kernels/ptx/raytrace-const.ptx"
     ));
     assert_eq!(raytrace.len(), 3 + 5 + 5, "{raytrace:?}");
-    // The halo, of each of the three; two of them have something to do on the other side too.
+    // The halo of each of the three kernels; two of them also have code on the other side.
     let stencil = pairs(include_str!(
         "../../../../../../../kernels/ptx/stencil-readonly.ptx"
     ));

@@ -1,4 +1,4 @@
-//! Which names at module scope each function mentions, and so which kernels use each.
+//! References to names at module scope, and the kernels that use each name directly or indirectly.
 
 use super::error::LoadError;
 use super::limits;
@@ -6,8 +6,9 @@ use crate::ptx::ast;
 use crate::ptx::ast::{AddressBase, Initializer, Operand, StateSpace, Statement};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// For each name at module scope, the kernels that mention it or call what mentions it, by the order
-/// in which they stand in the module.
+/// Returns, for each name at module scope, the kernels that reference it directly or through callees,
+/// numbered in
+/// module order. Fails if the module's kernels reference too many names in total.
 pub fn users<'a>(module: &ast::Module<'a>) -> Result<HashMap<&'a str, Vec<usize>>, LoadError> {
     let mentions = mentions(module);
     let mut users: HashMap<&str, Vec<usize>> = HashMap::new();
@@ -32,7 +33,7 @@ pub fn users<'a>(module: &ast::Module<'a>) -> Result<HashMap<&'a str, Vec<usize>
     Ok(users)
 }
 
-/// The names that each function mentions, and each variable that begins with addresses.
+/// Returns the names referenced by each function and by each variable whose initializer contains addresses.
 fn mentions<'a>(module: &ast::Module<'a>) -> HashMap<&'a str, BTreeSet<&'a str>> {
     let mut mentions: HashMap<&str, BTreeSet<&str>> = HashMap::new();
     for function in &module.functions {
@@ -48,7 +49,7 @@ fn mentions<'a>(module: &ast::Module<'a>) -> HashMap<&'a str, BTreeSet<&'a str>>
             .insert(alias.function);
     }
     for variable in &module.variables {
-        // A table of function pointers mentions the functions.
+        // A table of function pointers references the functions.
         let symbols = variable.init.iter().filter_map(|value| match value {
             Initializer::Address { symbol, .. } => Some(*symbol),
             Initializer::Value(_) => None,
@@ -58,13 +59,13 @@ fn mentions<'a>(module: &ast::Module<'a>) -> HashMap<&'a str, BTreeSet<&'a str>>
     mentions
 }
 
-/// The variables of a state space that are declared in a function's body.
+/// Returns the variables of a state space that a function's body declares.
 pub fn variables_in<'m, 'a>(
     function: &'m ast::Function<'a>,
     space: StateSpace,
 ) -> Vec<&'m ast::Variable<'a>> {
     let mut found = Vec::new();
-    // Scopes are nested no deeper than the reader allows.
+    // The parser limits the nesting of scopes.
     let mut open: Vec<_> = function.body.iter().map(|body| body.iter()).collect();
     while let Some(statements) = open.last_mut() {
         match statements.next() {
@@ -77,7 +78,7 @@ pub fn variables_in<'m, 'a>(
     found
 }
 
-/// Adds the names that a statement mentions.
+/// Adds the names that a statement references.
 fn names_in<'a>(statement: &Statement<'a>, names: &mut BTreeSet<&'a str>) {
     match statement {
         Statement::Instruction(instruction) => {
@@ -95,7 +96,7 @@ fn names_in<'a>(statement: &Statement<'a>, names: &mut BTreeSet<&'a str>) {
     }
 }
 
-/// Adds the names that an operand mentions.
+/// Adds the names that an operand references.
 fn names_of<'a>(operand: &Operand<'a>, names: &mut BTreeSet<&'a str>) {
     match operand {
         // Registers are never at module scope.

@@ -1,29 +1,29 @@
-//! Code as it grows: instructions appended one by one, and the blocks they are in.
+//! The IR builder: appends instructions and starts basic blocks.
 
 use super::Lowering;
 use crate::exec::sm::{Handler, Handlers};
 use crate::isa::Class;
-use crate::isa::checked::{Checked, Waiting};
-use crate::lower::draft::{BlockId, Draft, Flow};
+use crate::isa::check_event::{Checked, Waiting};
+use crate::lower::ir::{BlockId, Draft, Flow};
 use crate::lower::register::Register;
 
 impl<'a> Lowering<'_, 'a> {
-    /// Appends an instruction without operands that does the same for a warp and for a gang.
+    /// Appends an instruction without operands whose handler works for warps and gangs alike.
     pub fn effect(&mut self, run: Handler) {
         let run = Handlers {
-            alone: run,
-            together: Some(run),
-            repeats: false,
+            warp: run,
+            gang: Some(run),
+            preserves_uniformity: false,
         };
         self.draft_run(run, Class::Control, &[], &[]);
     }
 
-    /// Appends an instruction that goes on to the next, and that gangs run warp by warp.
+    /// Appends a fall-through instruction that a gang executes warp by warp.
     pub fn draft(&mut self, run: Handler, class: Class, defs: &[Register], uses: &[Register]) {
         self.draft_run(run.into(), class, defs, uses);
     }
 
-    /// Appends an instruction that goes on to the next.
+    /// Appends a fall-through instruction.
     pub fn draft_run(&mut self, run: Handlers, class: Class, defs: &[Register], uses: &[Register]) {
         self.drafts.push(Draft {
             run,
@@ -51,7 +51,7 @@ impl<'a> Lowering<'_, 'a> {
         });
     }
 
-    /// The draft just appended, to fill in the rest.
+    /// Returns the instruction just appended, so that further fields can be set.
     pub fn last(&mut self) -> &mut Draft {
         let last = self.drafts.len() - 1;
         &mut self.drafts[last]

@@ -1,20 +1,21 @@
-//! Elements of arrays as operands (`table[2]`), made into addresses. Source: PTX ISA section 6.4.2: `mov` takes an
-//! element's address, and what reaches memory reaches the element.
+//! Array elements as operands (`table[2]`), rewritten as addresses. PTX ISA section 6.4.2: `mov` takes the
+//! address of
+//! the element; an instruction that accesses memory accesses the element.
 
 use super::error::LoadError;
 use crate::ptx::ast::{AddressBase, Function, Instruction, Module, Operand, Statement, Variable};
 use std::collections::HashMap;
 
-/// The arrays that can be seen somewhere, by name: the bytes of an element, where there is one dimension.
+/// The visible arrays by name, with the element size in bytes if the array has one dimension.
 type Arrays<'a> = HashMap<&'a str, Option<u64>>;
 
-/// Instructions whose operand of this form is an address as a value; all others go to memory there.
+/// Instructions that take such an operand as an address value; all others access memory.
 const VALUES: [&str; 2] = ["mov", "cvta"];
 
-/// Makes addresses of all elements.
+/// Rewrites all array-element operands as addresses.
 ///
 /// # Errors
-/// An element of what is no array of one dimension.
+/// Fails if the array is not declared or does not have exactly one dimension.
 pub fn resolve(module: &mut Module) -> Result<(), LoadError> {
     let mut outer = Arrays::new();
     outer.extend(module.variables.iter().map(array));
@@ -52,7 +53,7 @@ fn in_block<'a>(block: &mut [Statement<'a>], outer: &Arrays<'a>) -> Result<(), L
     Ok(())
 }
 
-/// Whether there is an element of an array somewhere in it: hardly any module has one.
+/// Returns true if the block contains an array-element operand. Few modules do, so this avoids cloning scopes.
 fn has_items(block: &[Statement]) -> bool {
     block.iter().any(|statement| match statement {
         Statement::Block(inner) => has_items(inner),

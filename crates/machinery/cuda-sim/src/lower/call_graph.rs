@@ -1,4 +1,4 @@
-//! What kernels and functions need, everything included that they call.
+//! The call graph: resources that kernels and functions need, including everything that they call.
 
 use super::error::LoadError;
 use super::layout::{self, Layout};
@@ -9,11 +9,12 @@ use crate::ptx::ast;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
-/// However tight a kernel's bounds are, a thread has so many registers.
+/// The minimum register limit of a thread. The assembler ignores launch bounds that would allow fewer.
 const LEAST_REGISTERS: u32 = 16;
 
-/// What the driver needs to know of a kernel. Its code is the program's function `number`, and
-/// `reached` is what that function needs with all that it calls.
+/// Creates the driver's description of a kernel. `number` is the kernel's function in the program, and
+/// `reached` the
+/// resources of that function with all its callees.
 pub fn kernel(
     layout: &Layout,
     function: &ast::Function,
@@ -40,11 +41,12 @@ pub fn kernel(
     })
 }
 
-/// A warp is given registers in multiples of this number.
+/// The register allocation granularity of a warp.
 const REGISTER_UNIT: u32 = 256;
 
-/// The most registers of a thread with which the blocks that a kernel's launch bounds promise fit
-/// into a multiprocessor; none where there are no bounds.
+/// Returns the maximum registers per thread for which the blocks promised by a kernel's launch bounds fit
+/// into a
+/// streaming multiprocessor; `None` if the kernel has no launch bounds.
 fn register_bound(function: &ast::Function, device: &DeviceSpec) -> Option<u32> {
     let threads = function.max_threads.or(function.required_threads);
     let fitting = threads.map(|threads| {
@@ -55,28 +57,29 @@ fn register_bound(function: &ast::Function, device: &DeviceSpec) -> Option<u32> 
         of_warp / REGISTER_UNIT * REGISTER_UNIT / device.warp_size
     });
     let bounds = fitting.into_iter().chain(function.most_registers);
-    // An assembler takes no notice of bounds that leave a thread next to nothing.
+    // The assembler ignores bounds that leave a thread next to no registers.
     bounds.min().map(|bound| bound.max(LEAST_REGISTERS))
 }
 
-/// What a function and all that it calls add up to.
+/// The combined resources of a function and all functions that it calls.
 #[derive(Debug, Clone, Default)]
 pub struct Reached {
-    /// Bytes of stack that a thread needs for the function and the deepest chain of calls from it.
-    /// Functions that call each other in a circle count once each.
+    /// Bytes of stack per thread for the function and the deepest call chain from it. Functions of a
+    /// recursive cycle count
+    /// once each.
     local_bytes: u32,
-    /// The most registers that any of them needs.
+    /// The maximum registers of any of these functions.
     registers: u32,
-    /// One of them needs blocks to run in order for the result to be the same each time.
+    /// True if the result is only reproducible when blocks run in order.
     ordered: bool,
-    /// One of them has volatile or ordered loads or stores of device memory.
+    /// True if any of them has volatile or ordered loads or stores of device memory.
     volatile: bool,
-    /// How deep calls may go is not known: they go in a circle, or through a pointer.
+    /// True if the call depth is unknown, because of recursion or calls through pointers.
     unbounded: bool,
 }
 
 impl Reached {
-    /// Adds what a called function needs, all but its stack.
+    /// Merges a callee's resources, except for its stack.
     fn add(&mut self, other: &Reached) {
         self.registers = self.registers.max(other.registers);
         self.ordered |= other.ordered;
@@ -85,8 +88,9 @@ impl Reached {
     }
 }
 
-/// What each of the program's functions reaches. Calls may be nested as deep as there are functions,
-/// so nothing here calls itself.
+/// Computes the resources of each function of the program. Iterates over strongly connected components
+/// instead of
+/// recursing, because call chains may be as long as there are functions.
 pub fn reached(program: &Program) -> Vec<Reached> {
     let functions = &program.functions;
     let mut calls = DiGraph::<(), ()>::with_capacity(functions.len(), functions.len());
@@ -98,7 +102,7 @@ pub fn reached(program: &Program) -> Vec<Reached> {
     }
     let mut all = vec![Reached::default(); functions.len()];
     let mut circle_of = vec![usize::MAX; functions.len()];
-    // Whom a circle of functions calls comes before it.
+    // Kosaraju's algorithm yields callees before their callers.
     for (id, circle) in kosaraju_scc(&calls).into_iter().enumerate() {
         for node in &circle {
             circle_of[node.index()] = id;
@@ -117,7 +121,7 @@ pub fn reached(program: &Program) -> Vec<Reached> {
                 unbounded: function.calls_pointers,
             });
             for &callee in &function.calls {
-                // Nothing yet where the callee is of the circle.
+                // Callees in the same component still have the default of 0.
                 deepest = deepest.max(all[callee].local_bytes);
                 reached.add(&all[callee]);
                 reached.unbounded |= circle_of[callee] == id;
@@ -128,7 +132,7 @@ pub fn reached(program: &Program) -> Vec<Reached> {
             all[node.index()] = reached.clone();
         }
     }
-    // A pointer may name any function.
+    // A function pointer may refer to any function.
     let mut any = Reached::default();
     for function in functions.iter().filter(|function| !function.is_kernel) {
         any.ordered |= function.ordered;

@@ -1,40 +1,48 @@
-//! Loads that a GPU's assembler makes one wide load, and stores that it makes one wide store.
+//! Load and store vectorization: predicts which neighbouring accesses NVIDIA's assembler merges into one wide
+//! access.
 //!
-//! Four loads of neighbouring words are four instructions in PTX, but one of 16 bytes in machine
-//! code where the assembler sees that the first lies on a 16-byte boundary. What it can see is
-//! modelled here: loads of one memory, from the same address register, in a stretch of code that
-//! nothing enters or leaves, with nothing in between that may write there or that orders memory,
-//! side by side, from a place whose alignment follows from the arithmetic that made the address. Of
-//! stores to shared memory it does the same where nothing in between may read or write there either.
+//! Four loads of neighbouring words are four instructions in PTX, but one 16-byte load in machine code if the
+//! assembler can prove that the first is 16-byte aligned. Its conditions are modelled here: the loads access
+//! the same
+//! memory through the same address register, within straight-line code, with nothing in between that orders
+//! memory or
+//! may write the memory; together they cover an aligned window, and the alignment follows from the arithmetic
+//! that
+//! computed the address. Stores to shared memory are merged under the same conditions if nothing in between
+//! reads or
+//! writes that memory.
 //!
-//! Found in what NVIDIA's assembler (CUDA 13.0) makes of this repository's kernels.
+//! The rules were derived from the code that NVIDIA's assembler (CUDA 13.0) generates for this repository's
+//! kernels.
 
 use crate::isa::{AccessClass, AccessKind, Class, Direction};
-use crate::lower::draft::{Arithmetic, Draft, Flow};
-use crate::lower::graph::Graph;
+use crate::lower::ir::{Arithmetic, Draft, Flow};
+use crate::lower::cfg::Graph;
 use crate::lower::register::{Register, RegisterClass, RegisterInfo};
 use crate::ptx::ast::Type;
 use std::collections::{BTreeMap, HashMap};
 
-/// What becomes of a load or of a store.
+/// The part of a load or a store in a merged access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// It is not merged with others.
-    Alone,
-    /// It stands for all of a group: of loads the first, of stores the last.
+    /// The access is not merged.
+    WarpView,
+    /// The access performs the whole group's access: the first of a group of loads, the last of a group of
+    /// stores.
     Leads {
-        /// The group's lowest byte, added to the address in the register.
+        /// The offset of the group's lowest byte from the address register.
         offset: u64,
-        /// Bytes of the whole group a lane: 8 or 16.
+        /// Bytes of the whole group per lane: 8 or 16.
         bytes: u32,
     },
-    /// An earlier load of its group brings its value along, or a later store takes it along.
+    /// The access is performed by an earlier load or a later store of its group.
     Rides,
 }
 
 impl Arithmetic {
-    /// The same where the instruction is one of whole numbers as wide as registers, and keeps the low
-    /// bits of a product.
+    /// Returns the rule if the instruction computes in integers of register width and keeps the low bits of a
+    /// product;
+    /// otherwise `None`.
     pub fn of_whole_numbers(self, modifiers: &[&str]) -> Option<Arithmetic> {
         let is_type = |part: &&&str| Type::from_modifier(part).is_some();
         let whole = |ty: &&str| {
@@ -50,17 +58,18 @@ impl Arithmetic {
     }
 }
 
-/// The widest access there is: bytes, and the zero bits at the end of an address it may have.
+/// The width of the widest access in bytes.
 pub const WIDEST: u32 = 16;
+/// The number of trailing zero bits of an address that is aligned for the widest access.
 const ENOUGH_ZEROS: u32 = WIDEST.trailing_zeros();
 
-/// What becomes of each draft that is a load or a store; the others are alone.
+/// Returns the role of each instruction. Instructions that do not load or store are [`Role::WarpView`].
 pub fn roles(drafts: &[Draft], graph: &Graph, registers: &[RegisterInfo]) -> Vec<Role> {
     let zeros = zeros(drafts, registers);
     let mut merging = Merging {
         zeros: &zeros,
         open: merged().map(|class| (class, HashMap::new())).collect(),
-        roles: vec![Role::Alone; drafts.len()],
+        roles: vec![Role::WarpView; drafts.len()],
     };
     for stretch in stretches(graph) {
         for (nth, &place) in stretch.iter().enumerate() {
@@ -72,8 +81,8 @@ pub fn roles(drafts: &[Draft], graph: &Graph, registers: &[RegisterInfo]) -> Vec
     merging.roles
 }
 
-/// The drafts of the graph in stretches that are entered at the beginning and left at the end
-/// alone: blocks that only one other leads to, and it to no other, are part of its stretch.
+/// Returns the straight-line traces of the function as lists of instruction indices: a block is appended to its
+/// predecessor if each is the only neighbour of the other.
 fn stretches(graph: &Graph) -> Vec<Vec<usize>> {
     let entered = graph.entries();
     let goes_on = |block: usize| match graph.successors[block][..] {
@@ -94,39 +103,39 @@ fn stretches(graph: &Graph) -> Vec<Vec<usize>> {
         .collect()
 }
 
-/// What is known while a stretch of code is gone through.
+/// The state of the walk along a trace.
 struct Merging<'a> {
-    /// For each register how many bits at its end are always zero.
+    /// For each register, the number of low bits that are always zero.
     zeros: &'a [u32],
-    /// Accesses that may still be merged with others, by their class and by address register.
+    /// Accesses that may still be merged with later ones, by class and address register.
     open: Vec<(AccessClass, HashMap<Register, Vec<Part>>)>,
-    /// What becomes of each draft, as far as it is known.
+    /// The roles assigned so far.
     roles: Vec<Role>,
 }
 
-/// The classes of accesses that are merged, each with others of its own.
+/// Returns the access classes whose accesses are merged. Merging never mixes classes.
 fn merged() -> impl Iterator<Item = AccessClass> {
     let all = AccessClass::ALL.iter().copied();
     all.filter(|class| class.row().merged_bytes > 0)
 }
 
-/// A load or a store that may become part of a wide one.
+/// A load or a store that may become part of a wide access.
 #[derive(Clone, Copy)]
 struct Part {
-    /// The draft's place in the function.
+    /// The index of the instruction in the function.
     place: usize,
-    /// What is added to the address register.
+    /// The offset from the address register.
     offset: i64,
-    /// How many bytes a lane moves.
+    /// Bytes per lane.
     bytes: u32,
 }
 
 impl Merging<'_> {
-    /// Goes past one draft. `next` is the one after it.
+    /// Processes one instruction. `next` is the one after it.
     fn see(&mut self, place: usize, draft: &Draft, next: Option<&Draft>) {
         let guards = next.is_some_and(|next| next.partial);
         if draft.class == Class::Control && draft.flow == Flow::Next && !guards {
-            // Barriers, fences and calls.
+            // Barriers, fences and calls order memory.
             self.close(|_| true);
         }
         match draft.access {
@@ -173,7 +182,7 @@ impl Merging<'_> {
         }
     }
 
-    /// The accesses of a class from one register that may still be merged, which are to be put back.
+    /// Takes the mergeable accesses of a class from one address register out of `open`.
     fn take(&mut self, class: Option<AccessClass>, base: Register) -> Vec<Part> {
         let mut open = self.open.iter_mut();
         let of = open.find(|(open, _)| Some(*open) == class);
@@ -188,7 +197,7 @@ impl Merging<'_> {
         }
     }
 
-    /// Merges what can be merged of the accesses of classes that `over` says: no more will come.
+    /// Merges the pending accesses of the classes that satisfy `over`; later accesses cannot join them.
     fn close(&mut self, over: impl Fn(AccessClass) -> bool) {
         for (class, loads) in self.open.iter_mut().filter(|(class, _)| over(*class)) {
             for (base, loads) in std::mem::take(loads) {
@@ -198,7 +207,7 @@ impl Merging<'_> {
     }
 }
 
-/// Gives the accesses of a class from one register their roles.
+/// Assigns roles to the accesses of a class from one address register.
 fn merge(loads: &[Part], zeros: u32, class: AccessClass, roles: &mut [Role]) {
     for width in [16, 8] {
         if width > class.row().merged_bytes || width > 1 << zeros {
@@ -206,7 +215,7 @@ fn merge(loads: &[Part], zeros: u32, class: AccessClass, roles: &mut [Role]) {
         }
         let mut windows: BTreeMap<i64, Vec<Part>> = BTreeMap::new();
         for load in loads {
-            if roles[load.place] == Role::Alone && load.bytes < width {
+            if roles[load.place] == Role::WarpView && load.bytes < width {
                 let window = load.offset.div_euclid(width.into());
                 windows.entry(window).or_default().push(*load);
             }
@@ -235,11 +244,10 @@ fn merge(loads: &[Part], zeros: u32, class: AccessClass, roles: &mut [Role]) {
     }
 }
 
-/// How many bits at the end of each register are zero whatever the program does, up to
-/// [`ENOUGH_ZEROS`].
+/// Returns, for each register, the number of low bits that are zero in all executions, up to [`ENOUGH_ZEROS`].
 ///
-/// Every register is taken to be aligned until one of the instructions that write it says
-/// otherwise, so that a loop that goes on in steps of 16 bytes stays aligned.
+/// The analysis is optimistic: every register starts as fully aligned until one of its definitions lowers the
+/// alignment, so that a loop variable with a step of 16 bytes stays aligned.
 fn zeros(drafts: &[Draft], registers: &[RegisterInfo]) -> Vec<u32> {
     let mut zeros: Vec<u32> = registers
         .iter()
@@ -266,12 +274,12 @@ fn zeros(drafts: &[Draft], registers: &[RegisterInfo]) -> Vec<u32> {
     zeros
 }
 
-/// How many bits at the end of a number are zero, up to [`ENOUGH_ZEROS`].
+/// Returns the number of trailing zero bits of a value, up to [`ENOUGH_ZEROS`].
 fn zeros_of(value: u64) -> u32 {
     value.trailing_zeros().min(ENOUGH_ZEROS)
 }
 
-/// How many bits at the end of what an instruction writes are zero whatever the program does.
+/// Returns the number of low bits of an instruction's result that are zero in all executions.
 fn zeros_after(draft: &Draft, zeros: &[u32], registers: &[RegisterInfo]) -> u32 {
     let (Some(arithmetic), [_]) = (draft.arithmetic, &draft.defs[..]) else {
         return 0;

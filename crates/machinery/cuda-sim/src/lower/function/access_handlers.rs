@@ -1,4 +1,4 @@
-//! What runs a load or store, by its type and how many elements it has.
+//! Selection of load and store handlers by element type and vector length.
 
 use crate::exec::access::{Element, load, load_constant_operand, load_param, store};
 use crate::exec::cpu::Cpu;
@@ -7,12 +7,12 @@ use crate::exec::sm::Handlers;
 use crate::exec::{memory_order, state_space};
 use crate::ptx::ast::Type;
 
-/// Which memory element a type is, and whether its sign is to be extended.
+/// Returns the element size of a type in bytes and whether loads sign-extend it.
 fn element(ty: Type) -> (u32, bool) {
     (ty.bytes(), ty.is_signed())
 }
 
-/// A load of one, two or four elements.
+/// Selects the handlers of a weak load of one, two or four elements.
 pub fn pick_load<S: state_space::SpaceAccess + 'static>(cpu: Cpu, ty: Type, count: u32) -> Handlers {
     fn pick<S: state_space::SpaceAccess + 'static, M: Element>(cpu: Cpu, count: u32) -> Handlers {
         match count {
@@ -32,7 +32,7 @@ pub fn pick_load<S: state_space::SpaceAccess + 'static>(cpu: Cpu, ty: Type, coun
     }
 }
 
-/// A store of one, two or four elements.
+/// Selects the handlers of a weak store of one, two or four elements.
 pub fn pick_store<S: state_space::SpaceAccess + 'static>(cpu: Cpu, ty: Type, count: u32) -> Handlers {
     fn pick<S: state_space::SpaceAccess + 'static, M: Element>(cpu: Cpu, count: u32) -> Handlers {
         match count {
@@ -50,7 +50,7 @@ pub fn pick_store<S: state_space::SpaceAccess + 'static>(cpu: Cpu, ty: Type, cou
     }
 }
 
-/// A load while other threads may write.
+/// Selects the handlers of an ordered load, which other threads' writes may race with.
 pub fn pick_ordered_load<S: state_space::SpaceAccess + 'static>(ty: Type, count: u32) -> Handlers {
     fn pick<S: state_space::SpaceAccess + 'static, M: HostAtomic>(count: u32) -> Handlers {
         let run = match count {
@@ -71,7 +71,7 @@ pub fn pick_ordered_load<S: state_space::SpaceAccess + 'static>(ty: Type, count:
     }
 }
 
-/// A store while other threads may read.
+/// Selects the handlers of an ordered store, which other threads' reads may race with.
 pub fn pick_ordered_store<S: state_space::SpaceAccess + 'static>(ty: Type, count: u32) -> Handlers {
     fn pick<S: state_space::SpaceAccess + 'static, M: HostAtomic>(count: u32) -> Handlers {
         let run = match count {
@@ -90,7 +90,7 @@ pub fn pick_ordered_store<S: state_space::SpaceAccess + 'static>(ty: Type, count
     }
 }
 
-/// A load of a parameter of the kernel (`PARAM`) or of the constant bank, at a place that the instruction knows.
+/// Selects the handlers of a load at a fixed offset of the kernel's parameters (`PARAM`) or the constant bank.
 pub fn pick_known<const PARAM: bool>(cpu: Cpu, ty: Type) -> Handlers {
     fn pick<const PARAM: bool, M: Element>(cpu: Cpu) -> Handlers {
         if PARAM {

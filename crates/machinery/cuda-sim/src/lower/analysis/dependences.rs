@@ -1,25 +1,26 @@
-//! The instructions of a basic block and what each has to wait for: how long the block takes a warp
-//! that is alone.
+//! The dependence graph of a basic block, from which the time model derives how long the block takes a single
+//! warp.
 //!
-//! A GPU's assembler moves instructions about inside a block, so that only these dependences count:
-//! a value has to be there before it is used, and at a barrier memory has to be in order.
+//! NVIDIA's assembler reorders instructions within a block, so only true dependences count: a value must be
+//! available
+//! before its use, and memory accesses must not cross a barrier.
 
-use super::wide::Role;
+use super::vectorizer::Role;
 use crate::isa::AccessKind;
-use crate::isa::checked::Waiting;
+use crate::isa::check_event::Waiting;
 use crate::isa::listing::Step;
 use crate::isa::sites::SiteKind;
-use crate::lower::draft::Draft;
+use crate::lower::ir::Draft;
 use crate::lower::register::Register;
 use std::collections::HashMap;
 
-/// The steps of a block. `slot` is the number of the first counter of its sites.
+/// Returns the steps of a block. `slot` is the first counter slot of its sites.
 pub fn of(drafts: &[Draft], roles: &[Role], slot: usize) -> Vec<Step> {
     let mut next = slot as u32;
     let mut made: HashMap<Register, u32> = HashMap::new();
     let mut stores: Vec<u32> = Vec::new();
     let mut barrier = None;
-    // Asynchronous copies that nothing has waited for, each with its group.
+    // Asynchronous copies that no instruction has waited for, with their group numbers.
     let mut copies: Vec<(u32, u32)> = Vec::new();
     let mut groups = 0;
     let mut steps = Vec::with_capacity(drafts.len());

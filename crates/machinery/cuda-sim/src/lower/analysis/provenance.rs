@@ -1,29 +1,33 @@
-//! Which array of shared memory each access means: the one whose address its own was computed from.
+//! Address provenance: the shared-memory array from whose address each access's address was computed.
 //!
-//! An index that is too large leads into the array behind. No hardware notices, for it has forgotten by
-//! then whose address it was; here it is still known, as far as addresses are sums.
+//! An index that is too large reaches into the next array. Hardware cannot detect this, because an address
+//! does not
+//! carry its provenance. The sanitizer can, as long as the address is a sum that involves one array's address.
 
-use crate::isa::checked::Array;
+use crate::isa::check_event::Array;
 use crate::isa::{AccessKind, Memory};
-use crate::lower::draft::{Arithmetic, Draft};
+use crate::lower::ir::{Arithmetic, Draft};
 use crate::lower::limits;
 use crate::lower::register::{Register, RegisterClass, RegisterInfo};
 use std::collections::HashMap;
 
-/// What is known of the address that a register may hold.
+/// The provenance of the values that a register may hold: a lattice with `Nothing` at the bottom and
+/// `Several` at the
+/// top.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum From {
-    /// Nothing has been written to it so far.
+    /// No definition has been evaluated yet.
     Nothing,
-    /// It is no address of an array, or a number.
+    /// A number or another value that is not derived from an array's address.
     Number,
     Array(Array),
-    /// It may be the address of one array or of another, or nobody can tell.
+    /// Derived from different arrays, or unknown.
     Several,
 }
 
-/// For each draft the array that it means; none where it does not access shared memory or where that is
-/// not known. `bases` are the registers that get the address of an array.
+/// Returns, for each instruction, the array that its access belongs to; `None` if it does not access shared
+/// memory or
+/// the provenance is unknown. `bases` maps the registers that receive an array's address to the array.
 pub fn meant(
     drafts: &[Draft],
     registers: &[RegisterInfo],
@@ -71,7 +75,7 @@ pub fn meant(
     meant
 }
 
-/// What a register holds that is written at two places.
+/// Joins the provenances of two definitions of a register.
 fn either(one: From, other: From) -> From {
     match (one, other) {
         (From::Nothing, known) | (known, From::Nothing) => known,
@@ -80,7 +84,7 @@ fn either(one: From, other: From) -> From {
     }
 }
 
-/// What an instruction writes.
+/// Returns the provenance of an instruction's result.
 fn result(draft: &Draft, registers: &[RegisterInfo], from: &[From]) -> From {
     if draft.access.is_some() {
         return From::Number;
@@ -94,7 +98,7 @@ fn result(draft: &Draft, registers: &[RegisterInfo], from: &[From]) -> From {
         .filter(|used| !is_predicate(used))
         .map(of)
         .collect();
-    // A loop's variable is not known before all of the loop was seen.
+    // The other operand may be a loop variable whose definitions have not all been evaluated: wait for it.
     if numbers.contains(&From::Nothing) && !numbers.iter().any(|one| matches!(one, From::Array(_)))
     {
         return From::Nothing;
@@ -108,7 +112,7 @@ fn result(draft: &Draft, registers: &[RegisterInfo], from: &[From]) -> From {
             return numbers.into_iter().reduce(either).unwrap_or(From::Number);
         }
         Some(Arithmetic::Sum | Arithmetic::Offset) => &numbers[..],
-        // A sum of a product and an address.
+        // A multiply-add that adds a product of numbers to an address.
         Some(Arithmetic::Product) if numbers[..2].iter().all(|&one| one == From::Number) => {
             &numbers[2..]
         }

@@ -1,28 +1,34 @@
-//! What all warps of a block have in common: registers that hold one value for a gang.
+//! Uniformity analysis: finds registers that hold the same value for all warps of a block, so that a gang
+//! computes
+//! them once.
 //!
-//! Parameters, sizes and numbers of blocks are the same for every thread of a block, and so is what
-//! is computed or loaded with them alone. Threads that went different ways may have gone them at
-//! different times, so nothing is common that is written between a branch at which they part and
-//! the place where its ways meet.
+//! Parameters, block sizes and block indices are uniform, and so is everything computed or loaded from
+//! uniform values
+//! only. Divergent threads may execute a block at different times, so no definition between a divergent
+//! branch and its
+//! reconvergence point is uniform.
 
-use crate::lower::draft::{Draft, Flow};
-use crate::lower::graph::Graph;
+use crate::lower::ir::{Draft, Flow};
+use crate::lower::cfg::Graph;
 use crate::lower::limits;
 use crate::lower::register::{Register, RegisterInfo};
 
-/// Where a register's value is while a gang runs.
+/// The frames that hold a register's value while a gang runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Holder {
-    /// In each warp's own frame: they may differ.
+    /// Each warp's own frame: the values may differ.
     Warps,
-    /// In the gang's frame.
+    /// The gang's frame.
     Gang,
-    /// In the gang's frame and in each warp's: the value is common, and warps that run by
-    /// themselves read it too.
+    /// The gang's frame and each warp's: the value is uniform, but warps that execute an instruction by
+    /// themselves also
+    /// read it.
     Both,
 }
 
-/// Who holds each register of a kernel. Where it takes too long to find out, each warp holds its own.
+/// Returns the frames that hold each register of a kernel. If the analysis exceeds its step limit, every
+/// register is
+/// held per warp.
 pub fn holders(drafts: &[Draft], graph: &Graph, registers: &[RegisterInfo]) -> Vec<Holder> {
     let Some((own, parted)) = differing(drafts, graph, registers) else {
         return vec![Holder::Warps; registers.len()];
@@ -33,8 +39,8 @@ pub fn holders(drafts: &[Draft], graph: &Graph, registers: &[RegisterInfo]) -> V
         .collect();
     for (block, range) in graph.ranges.iter().enumerate() {
         for draft in &drafts[range.clone()] {
-            // A guarded instruction runs with its guard.
-            let alone = parted[block] || draft.partial || draft.run.together.is_none();
+            // A guarded instruction executes per warp, with its guard.
+            let alone = parted[block] || draft.partial || draft.run.gang.is_none();
             for used in draft.uses.iter().filter(|_| alone) {
                 let holder = &mut holders[used.0 as usize];
                 if *holder == Holder::Gang {
@@ -46,8 +52,9 @@ pub fn holders(drafts: &[Draft], graph: &Graph, registers: &[RegisterInfo]) -> V
     holders
 }
 
-/// For each register whether it may differ between threads, and for each block whether some threads
-/// may be in it without the others. None where finding out takes too long.
+/// Returns, for each register, whether its value may differ between threads and, for each block, whether
+/// execution may
+/// be divergent in it. Returns `None` if the analysis exceeds its step limit.
 fn differing(
     drafts: &[Draft],
     graph: &Graph,
@@ -57,7 +64,7 @@ fn differing(
     for def in drafts.iter().flat_map(|draft| &draft.defs) {
         written[def.0 as usize] = true;
     }
-    // What nobody writes holds whatever was there.
+    // A register that is never written is uninitialized and may differ.
     let mut own: Vec<bool> = written.iter().map(|written| !written).collect();
     let mut divergent = DivergentBlocks::new(graph);
     let mut steps = 0;
@@ -91,8 +98,9 @@ fn differing(
     Some((own, divergent.parted))
 }
 
-/// For each register whether all lanes of a warp that come to its use have the same value in it, as far as
-/// that follows from how it is computed. None has where finding out takes too long.
+/// Returns, for each register, whether all lanes of a warp that reach a use of it are known to have the same
+/// value.
+/// Returns false for all registers if the analysis exceeds its step limit.
 pub fn uniform(drafts: &[Draft], graph: &Graph, registers: &[RegisterInfo]) -> Vec<bool> {
     let Some((_, parted)) = differing(drafts, graph, registers) else {
         return vec![false; registers.len()];
@@ -113,7 +121,7 @@ pub fn uniform(drafts: &[Draft], graph: &Graph, registers: &[RegisterInfo]) -> V
             for draft in &drafts[range.clone()] {
                 let same = repeats(draft) && draft.uses.iter().all(|used| uniform[used.0 as usize]);
                 for def in &draft.defs {
-                    // Where ways meet, it depends on the way.
+                    // With several reaching definitions in divergent code, the value depends on the path.
                     let one_way = definitions[def.0 as usize] == 1 || !parted[block];
                     if !(same && one_way) {
                         changed |= std::mem::replace(&mut uniform[def.0 as usize], false);
@@ -125,22 +133,22 @@ pub fn uniform(drafts: &[Draft], graph: &Graph, registers: &[RegisterInfo]) -> V
     uniform
 }
 
-/// Whether all threads for which an instruction has the same sources get the same result.
+/// Returns true if threads with equal sources get equal results from the instruction.
 fn repeats(draft: &Draft) -> bool {
     let ordered = draft.access.is_some_and(|access| access.ordered.is_some());
-    draft.run.repeats && !draft.partial && !ordered
+    draft.run.preserves_uniformity && !draft.partial && !ordered
 }
 
-/// The blocks that only some of the threads may be in.
+/// The blocks in which execution may be divergent.
 struct DivergentBlocks {
-    /// Whether some threads may be in each block without the others.
+    /// For each block, whether only some of the threads may execute it together.
     parted: Vec<bool>,
-    /// For each block whether the ways of the branch at its end have been followed.
+    /// For each block, whether the paths from the branch at its end have been followed.
     marked: Vec<bool>,
-    /// For each block one more than the number of the block whose branch was followed through it
-    /// last; 0 for none.
+    /// For each block, one more than the number of the branching block whose paths last visited it; 0 if none
+    /// has.
     seen: Vec<usize>,
-    /// How many blocks have been looked at so far.
+    /// The number of blocks visited so far.
     steps: usize,
 }
 
@@ -155,8 +163,9 @@ impl DivergentBlocks {
         }
     }
 
-    /// Marks the blocks between a branch at the end of `block` and where its ways meet; whether any
-    /// is new.
+    /// Marks the blocks between the branch at the end of `block` and its reconvergence point as divergent.
+    /// Returns true if
+    /// any is newly marked.
     fn mark_after(&mut self, block: usize, graph: &Graph) -> bool {
         if std::mem::replace(&mut self.marked[block], true) {
             return false;
@@ -176,14 +185,14 @@ impl DivergentBlocks {
     }
 }
 
-/// Whether one of the ways at the end of `block` does nothing but end the thread.
+/// Returns true if one side of the branch at the end of `block` only ends the thread.
 fn one_way_ends(block: usize, drafts: &[Draft], graph: &Graph) -> bool {
     graph.successors[block]
         .iter()
         .any(|&next| only_ends(next, drafts, graph))
 }
 
-/// Whether a block has nothing in it but the thread's end.
+/// Returns true if a block only ends the thread.
 pub fn only_ends(block: usize, drafts: &[Draft], graph: &Graph) -> bool {
     let first = drafts[graph.ranges[block].clone()].first();
     first.is_some_and(|draft| draft.flow == Flow::Exit)

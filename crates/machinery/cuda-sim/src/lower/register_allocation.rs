@@ -1,36 +1,39 @@
-//! From virtual registers to the rows of a frame: a row for every value that is alive at the same
-//! time. A small frame stays in the CPU's L1 cache.
+//! Register allocation: linear scan over live intervals assigns each virtual register to a row of the frame.
+//! Registers
+//! with disjoint intervals share a row, because a small frame stays in the CPU's L1 cache.
 
-use super::analysis::common::Holder;
-use super::draft::Draft;
-use super::graph::Graph;
+use super::analysis::uniformity::Holder;
+use super::ir::Draft;
+use super::cfg::Graph;
 use super::limits;
 use super::liveness::{Interval, intervals};
 use super::register::{RegisterClass, RegisterInfo};
-use crate::exec::function::{CommonRows, Literal};
+use crate::exec::function::{UniformRows, Literal};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The frame: where each register lies.
+/// The result of register allocation.
 pub struct Assignment {
-    /// The offset of each register in the frame, bytes.
+    /// The offset of each register's row in the frame, in bytes.
     pub offsets: Vec<u32>,
     pub frame_bytes: u32,
     pub literals: Vec<Literal>,
-    /// The part of the frame that holds what all warps of a block have in common.
-    pub common: CommonRows,
-    /// How many 32-bit registers a thread needs at the busiest place of the function.
+    /// The parts of the frame whose rows all warps of a block share.
+    pub common: UniformRows,
+    /// The maximum number of 32-bit registers that are live at the same time, per thread.
     pub pressure: u32,
 }
 
-/// Gives every register a row. Two share one when they are never wanted at the same time, and are
-/// both common to all warps of a block, or neither is, as `holders` says.
+/// Assigns a row to each register. Two registers share a row only if their live intervals are disjoint and,
+/// according
+/// to `holders`, both are shared by the warps of a block or neither is.
 ///
-/// A warp's lanes are independent programs for this purpose: writes are masked, so what one
-/// side of a branch keeps in a row the other side's lanes can not disturb.
+/// Divergence needs no extra care: writes are masked by lane, so values written on one side of a branch
+/// cannot clobber
+/// the rows of lanes on the other side.
 ///
 /// # Errors
-/// A sentence, where the frame is too large or the branches are too entangled.
+/// Returns a message if the frame is too large or the control flow is too complex for liveness analysis.
 pub fn assign(
     registers: &[RegisterInfo],
     holders: &[Holder],
@@ -47,8 +50,7 @@ pub fn assign(
     let is_common = |r: usize| holders[r] != Holder::Warps;
     let mut pools: [[Pool; 3]; 2] = Default::default();
     let (mut pressure, mut busiest) = (0, 0);
-    // For each register that holds a wanted value: until where, and how many words. What ends first
-    // is on top.
+    // The end and the size in words of each live interval; the one that ends first is on top.
     let mut live: BinaryHeap<Reverse<(u32, u32)>> = BinaryHeap::new();
     for r in order {
         let Some(interval) = intervals[r] else {
@@ -139,7 +141,7 @@ pub fn assign(
     let range = |start: u32, row: RegisterClass, bytes: u32| {
         start..start + common[row as usize].len * bytes
     };
-    let common = CommonRows {
+    let common = UniformRows {
         wide: range(wide[1], RegisterClass::Wide, 256),
         narrow: range(narrow[1], RegisterClass::Narrow, 128),
         predicates: range(predicates[1], RegisterClass::Predicate, 4),
@@ -153,15 +155,15 @@ pub fn assign(
     })
 }
 
-/// A frame that fills up from its beginning.
+/// A frame that grows from offset 0.
 #[derive(Default)]
 struct FrameLayout {
     bytes: u64,
 }
 
 impl FrameLayout {
-    /// Room for `count` registers of `size` bytes; its offset, which means nothing in a frame that
-    /// is too large.
+    /// Reserves `count` rows of `size` bytes. Returns their offset, which is meaningless if the frame exceeds
+    /// its limit.
     fn section(&mut self, count: u32, size: u32) -> u32 {
         let offset = self.bytes as u32;
         self.bytes += u64::from(count) * u64::from(size);
@@ -169,19 +171,19 @@ impl FrameLayout {
     }
 }
 
-/// The rows of one class, and until where each is taken.
+/// The rows of one class.
 #[derive(Default)]
 struct Pool {
-    /// How many rows there are.
+    /// The number of rows.
     len: u32,
-    /// The numbers of free rows, the lowest on top.
+    /// The free rows, the lowest number on top.
     free: BinaryHeap<Reverse<u32>>,
-    /// Until where a row is taken, and its number. The row that is free soonest is on top.
+    /// The end of use and the number of each occupied row; the row that becomes free first is on top.
     taken: BinaryHeap<Reverse<(u32, u32)>>,
 }
 
 impl Pool {
-    /// The number of a row that is free all through the interval.
+    /// Returns a row that is free for the whole interval.
     fn take(&mut self, interval: Interval) -> u32 {
         while let Some(&Reverse((until, row))) = self.taken.peek()
             && until <= interval.from

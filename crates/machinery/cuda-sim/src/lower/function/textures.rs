@@ -1,5 +1,6 @@
-//! Textures and surfaces. Source: PTX ISA sections 9.7.10 (`tex`, `tld4`, `txq`) and 9.7.11 (`suld`, `sust`,
-//! `sured`, `suq`).
+//! Lowering of texture and surface instructions. Source: PTX ISA sections 9.7.10 (`tex`, `tld4`, `txq`) and
+//! 9.7.11
+//! (`suld`, `sust`, `sured`, `suq`).
 
 use super::Lowering;
 use super::operands::{form_of, written};
@@ -10,10 +11,11 @@ use crate::lower::error::LoadError;
 use crate::lower::register::{Register, RegisterClass};
 use crate::ptx::ast::{Instruction, Operand, Type};
 
-/// The geometries of a surface that is read or written, and of one that is changed where it lies.
+/// The geometries of surface loads and stores.
 const GEOMETRIES: &[&str] = &["1d", "2d", "3d", "a1d", "a2d"];
+/// The geometries of surface reductions.
 const REDUCED: &[&str] = &["1d", "2d", "3d"];
-/// The one of which four texels are gathered.
+/// The geometry of a texture gather.
 const TWO: Geometry = Geometry {
     dimensions: 2,
     layered: false,
@@ -22,10 +24,10 @@ const TWO: Geometry = Geometry {
 const CACHES: &[&str] = &["ca", "cg", "cs", "cv", "wb", "wt"];
 
 impl<'a> Lowering<'_, 'a> {
-    /// `tex`
+    /// Lowers `tex`.
     pub fn texture(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let modifiers = &instruction.modifiers[..];
-        // Arrays have one level of detail, whichever is asked for.
+        // Arrays have a single level of detail, so the requested level is irrelevant.
         let (level, rest) = match modifiers {
             ["level", rest @ ..] => (1, rest),
             ["base", rest @ ..] => (0, rest),
@@ -69,7 +71,7 @@ impl<'a> Lowering<'_, 'a> {
         Ok(())
     }
 
-    /// `tld4`
+    /// Lowers `tld4`.
     pub fn gather(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let [component, "2d", "v4", ty @ ("f32" | "u32" | "s32"), "f32"] =
             &instruction.modifiers[..]
@@ -94,12 +96,12 @@ impl<'a> Lowering<'_, 'a> {
         Ok(())
     }
 
-    /// `txq`
+    /// Lowers `txq`.
     pub fn texture_size(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         self.size_of_image(instruction, false)
     }
 
-    /// `suq`
+    /// Lowers `suq`.
     pub fn surface_size(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         self.size_of_image(instruction, true)
     }
@@ -129,7 +131,7 @@ impl<'a> Lowering<'_, 'a> {
         Ok(())
     }
 
-    /// `suld`
+    /// Lowers `suld`.
     pub fn surface_load(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let (access, ty) = self.surface_access(instruction, &["b"])?;
         let [to, from] = &instruction.operands[..] else {
@@ -146,7 +148,7 @@ impl<'a> Lowering<'_, 'a> {
         Ok(())
     }
 
-    /// `sust`
+    /// Lowers `sust`.
     pub fn surface_store(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let (access, ty) = self.surface_access(instruction, &["b"])?;
         let [to, from] = &instruction.operands[..] else {
@@ -162,7 +164,7 @@ impl<'a> Lowering<'_, 'a> {
         Ok(())
     }
 
-    /// `sured`
+    /// Lowers `sured`.
     pub fn surface_reduction(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let (access, ty) = self.surface_access(instruction, &["b", "p"])?;
         let operation = instruction
@@ -195,7 +197,7 @@ impl<'a> Lowering<'_, 'a> {
         Ok(())
     }
 
-    /// What the modifiers of a surface instruction say, whose first is one of these.
+    /// Parses the modifiers of a surface instruction, the first of which must be one of `ways`.
     fn surface_access(
         &self,
         instruction: &Instruction<'a>,
@@ -244,7 +246,7 @@ impl<'a> Lowering<'_, 'a> {
         Ok((access, ty))
     }
 
-    /// A register for an element of 8 bits or more: those of 8 have registers of 16.
+    /// Returns the register for a surface element. 8-bit elements use 16-bit registers.
     fn element_register(
         &mut self,
         operand: &Operand<'a>,
@@ -265,14 +267,14 @@ impl<'a> Lowering<'_, 'a> {
         defs: &[Register],
         uses: &[Register],
     ) {
-        // Blocks may write to one place one after the other, as in plain memory.
+        // Concurrent writes to one texel are serialized, as in ordinary memory.
         self.draft(run, Class::Global, defs, uses);
         let draft = self.last();
         draft.listed = true;
         draft.x = access.packed();
     }
 
-    /// Four registers, one a channel.
+    /// Returns the four destination registers, one per channel.
     fn four(&mut self, operand: &Operand<'a>, ty: Type) -> Result<Vec<Register>, LoadError> {
         let mut registers = Vec::new();
         for part in self.parts(operand, 4)? {
@@ -281,7 +283,7 @@ impl<'a> Lowering<'_, 'a> {
         Ok(registers)
     }
 
-    /// `[handle, {x, y}]`: the handle and the coordinates.
+    /// Splits `[handle, {x, y}]` into the handle and the coordinates.
     fn handle_and_place(
         &mut self,
         instruction: &Instruction<'a>,
@@ -293,7 +295,7 @@ impl<'a> Lowering<'_, 'a> {
         }
     }
 
-    /// The handle that a register holds.
+    /// Returns the register that holds the texture or surface handle.
     fn handle(&mut self, name: Option<&'a str>) -> Result<Register, LoadError> {
         let register = match name {
             Some(name) => self.find_register(name)?,
@@ -308,8 +310,9 @@ impl<'a> Lowering<'_, 'a> {
         }
     }
 
-    /// The coordinates that a geometry has, and behind them the layer, which is written first. Three are written
-    /// with a fourth, which says nothing.
+    /// Returns the registers of the coordinates of a geometry, followed by that of the layer, which PTX
+    /// writes first.
+    /// PTX pads three coordinates to four; the fourth is ignored.
     fn coordinates(
         &mut self,
         place: &[Operand<'a>],

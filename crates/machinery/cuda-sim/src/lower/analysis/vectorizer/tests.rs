@@ -1,4 +1,5 @@
-//! Each rule by itself, and what NVIDIA's assembler made of the chapters' kernels.
+//! Tests of each rule, and comparisons with the code that NVIDIA's assembler generates for the chapters'
+//! kernels.
 
 use crate::device::DeviceSpec;
 use crate::exec::sm::Program;
@@ -11,7 +12,7 @@ fn load(text: &str) -> Program {
     crate::lower::load(text, &DeviceSpec::h200(), &mut global).expect("the module loads")
 }
 
-/// The loads through a register that are counted, in order: offset and bytes of each.
+/// Returns the offset and the bytes of each counted load through a register, in order.
 fn loads(body: &str) -> String {
     let program = load(&format!(
         ".version 6.4\n.target sm_52\n.address_size 64\n\
@@ -33,7 +34,7 @@ fn loads(body: &str) -> String {
     written.collect::<Vec<_>>().join(" ")
 }
 
-/// A program's loads.
+/// Returns a program's counted loads.
 fn counted(program: &Program) -> impl Iterator<Item = (&Site, Access)> {
     program
         .listing
@@ -45,7 +46,7 @@ fn counted(program: &Program) -> impl Iterator<Item = (&Site, Access)> {
         })
 }
 
-/// Loads of words at these offsets from `%rd1`, which is `base`, in this order.
+/// Returns the loads that word loads at these offsets from `%rd1`, set by `base`, become.
 fn words(base: &str, space: &str, offsets: &[i32]) -> String {
     let written = offsets
         .iter()
@@ -157,8 +158,8 @@ fn alignment_follows_from_arithmetic() {
         at("cvta.shared.u64 %rd3, tile; cvta.to.shared.u64 %rd1, %rd3;"),
         all
     );
-    // Nothing is known of parameters, of values from memory, of memory sized at launch; but
-    // bits that are masked away are gone.
+    // Nothing is known about parameters, values from memory and memory sized at launch, except that a mask
+    // clears bits.
     assert_eq!(at("ld.param.u64 %rd1, [pointer];"), none);
     assert_eq!(
         at("ld.param.u64 %rd3, [pointer]; and.b64 %rd1, %rd3, -16;"),
@@ -174,7 +175,7 @@ fn alignment_follows_from_arithmetic() {
         at("mul.wide.u32 %rd3, %r1, 16; mov.u64 %rd2, tiles; add.s64 %rd1, %rd2, %rd3;"),
         all
     );
-    // Every way to write the register counts.
+    // Every definition of the register counts.
     assert_eq!(at("mov.u64 %rd1, tile; @%p1 add.s64 %rd1, %rd1, 16;"), all);
     assert_eq!(at("mov.u64 %rd1, tile; @%p1 add.s64 %rd1, %rd1, 8;"), pairs);
 }
@@ -229,7 +230,8 @@ fn a_group_stays_in_one_stretch_of_code() {
             "{TILE} ld.shared.f32 %f1, [%rd1]; {between} ld.shared.f32 %f2, [%rd1+4];"
         ))
     };
-    // A label that nothing jumps to is no end of it, nor a jump to one that nothing else enters.
+    // A label without branches to it does not end a trace, nor does a jump to a label with no other
+    // predecessor.
     assert_eq!(around("here:"), "0:8");
     assert_eq!(around("bra.uni here; here:"), "0:8");
     assert_eq!(around("here: @%p1 bra here;"), "0:4 4:4");
@@ -248,7 +250,7 @@ fn guards_other_registers_and_generic_addresses_stay_alone() {
     );
 }
 
-/// A kernel's loads from a memory: those of a word and those of more.
+/// Returns the numbers of a kernel's loads of one word and of more than one word from a memory.
 fn widths(text: &str, kernel: &str, memory: Memory) -> (usize, usize) {
     let program = load(text);
     let functions = &program.functions;
@@ -264,8 +266,9 @@ fn widths(text: &str, kernel: &str, memory: Memory) -> (usize, usize) {
     (words.len(), wide.len())
 }
 
-/// The loads of each kernel in the chapters' PTX are those in its machine code for sm_90, as
-/// ptxas 13.0 writes it.
+/// The expected loads of each kernel in the chapters' PTX are those in the machine code that ptxas 13.0
+/// generates for
+/// sm_90.
 #[test]
 fn the_chapters_kernels_have_the_loads_that_ptxas_makes() {
     let tiled = include_str!("../../../../../../../kernels/ptx/matmul-tiled.ptx");

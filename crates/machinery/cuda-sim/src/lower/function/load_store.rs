@@ -1,10 +1,10 @@
 //! Loads and stores. Source: PTX ISA section 9.7.9 (`ld`, `st`).
 
 use super::Lowering;
-use super::accesses::{pick_known, pick_load, pick_ordered_load, pick_ordered_store, pick_store};
+use super::access_handlers::{pick_known, pick_load, pick_ordered_load, pick_ordered_store, pick_store};
 use super::names::Named;
 use super::operands::{form_of, row_of, written};
-use super::policy::CACHE_HINT;
+use super::cache_policy::CACHE_HINT;
 use crate::exec::lanewise::map1;
 use crate::exec::state_space;
 use crate::isa::{Access, AccessKind, Class, Memory, Ordered, Update};
@@ -13,7 +13,7 @@ use crate::lower::layout::Symbol;
 use crate::lower::register::{Register, RegisterClass};
 use crate::ptx::ast::{AddressBase, Instruction, Operand, Type};
 
-/// A space as an instruction names it.
+/// A state space as an instruction names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum At {
     Generic,
@@ -24,8 +24,9 @@ pub enum At {
     Param,
 }
 
-/// Modifiers that say how an access is cached or ordered. Every access here reaches memory at once,
-/// and those that are ordered in the order of the program, which satisfies them all.
+/// Modifiers for caching and memory ordering. They need no handling here: every access reaches memory at
+/// once, in
+/// program order, which satisfies all of them. Ordered accesses are recorded in [`Access::ordered`].
 pub const ORDER: &[&str] = &[
     "weak",
     "volatile",
@@ -63,7 +64,7 @@ pub const ORDER: &[&str] = &[
     "noftz",
 ];
 
-/// Where an address operand leads.
+/// The target of an address operand.
 pub enum Place {
     /// An address in a register, plus an offset.
     Register(Register, i64),
@@ -73,8 +74,9 @@ pub enum Place {
     Param(u64),
 }
 
-/// The memory that is counted. Arguments and results of calls are registers on a GPU, and
-/// parameters of a kernel are operands of the instructions that use them.
+/// Returns the memory whose counters an access belongs to. Parameter accesses are not counted: call arguments
+/// and
+/// results are registers on a GPU, and kernel parameters are operands of the instructions that use them.
 pub fn memory_of(at: At) -> Option<Memory> {
     match at {
         At::Generic => Some(Memory::Generic),
@@ -86,7 +88,7 @@ pub fn memory_of(at: At) -> Option<Memory> {
     }
 }
 
-/// What other threads may see of a load or store; none where it is a plain one.
+/// Returns the ordering properties of a load or store; `None` for a weak one.
 fn ordered_of(instruction: &Instruction) -> Option<Ordered> {
     let ordered = |name: &&str| {
         matches!(
@@ -101,14 +103,14 @@ fn ordered_of(instruction: &Instruction) -> Option<Ordered> {
     })
 }
 
-/// Whether an access makes known what its thread did before.
+/// Returns true for a release operation.
 pub fn releases(instruction: &Instruction) -> bool {
     let releases = |name: &&str| matches!(*name, "release" | "acq_rel");
     instruction.modifiers.iter().any(releases)
 }
 
 impl<'a> Lowering<'_, 'a> {
-    /// What the modifiers of a load or store say: space, elements, type.
+    /// Parses the modifiers of a load or store into state space, element count and element type.
     fn access(&self, instruction: &Instruction<'a>) -> Result<(At, u32, Type), LoadError> {
         let form = form_of(instruction);
         while form.one_of(ORDER).is_some() {}
@@ -145,6 +147,7 @@ impl<'a> Lowering<'_, 'a> {
         Ok((at, count, ty))
     }
 
+    /// Resolves an address operand. Adds instructions if the address has to be computed.
     pub fn place(&mut self, operand: &Operand<'a>, at: At) -> Result<Place, LoadError> {
         let Operand::Address { base, offset } = operand else {
             return Err(self.error("an address in brackets is wanted"));
@@ -173,13 +176,15 @@ impl<'a> Lowering<'_, 'a> {
         }
     }
 
-    /// Whether an address operand names a variable of this function's local memory: in a kernel,
-    /// an argument or result of a call, not a parameter of its own.
+    /// Returns true if an address operand names a variable in this function's local memory. In a kernel, such
+    /// a `.param`
+    /// name is an argument or result of a call and not a parameter of the kernel.
     fn names_local(&self, operand: &Operand<'a>) -> bool {
         matches!(operand, Operand::Address { base: AddressBase::Name(name), .. }
             if matches!(self.lookup(name), Some(Named::Local(_))))
     }
 
+    /// Lowers `ld`. Loads into wider registers are followed by a zero or sign extension.
     pub fn load(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let (at, count, ty) = self.access(instruction)?;
         let [to, from] = self.without_hint(instruction)? else {
@@ -299,6 +304,7 @@ impl<'a> Lowering<'_, 'a> {
         Ok(())
     }
 
+    /// Fails if an access at a fixed offset is out of bounds.
     fn known_place(
         &self,
         offset: u64,
@@ -312,6 +318,7 @@ impl<'a> Lowering<'_, 'a> {
         }
     }
 
+    /// Lowers `st`. Values in wider registers are truncated first.
     pub fn store(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let (at, count, ty) = self.access(instruction)?;
         let [to, from] = self.without_hint(instruction)? else {

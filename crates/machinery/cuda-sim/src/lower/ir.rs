@@ -2,9 +2,9 @@
 //! addresses.
 
 use super::register::Register;
-use crate::exec::random_schedule::Pause;
+use crate::exec::random_schedule::YieldPoint;
 use crate::exec::sm::Handlers;
-use crate::isa::checked::{Checked, Waiting};
+use crate::isa::check_event::{Checked, Waiting};
 use crate::isa::sites::SiteKind;
 use crate::isa::{Access, Class, Memory};
 use crate::ptx::ast::SourceLocation;
@@ -76,7 +76,7 @@ impl Draft {
     /// accesses that other
     /// threads can observe, and waits that make asynchronous copies visible, are such points. `address` is the
     /// instruction's address in the code.
-    pub fn pause(&self, address: u32) -> Option<Pause> {
+    pub fn pause(&self, address: u32) -> Option<YieldPoint> {
         let (writes, device) = match (self.access, self.waiting) {
             (Some(access), _) => match access.memory {
                 Memory::Global | Memory::Generic => (!access.kind.is_load(), true),
@@ -87,7 +87,7 @@ impl Draft {
             (None, Waiting::Groups(_) | Waiting::All) => (true, false),
             (None, Waiting::No | Waiting::Commit) => return None,
         };
-        Some(Pause {
+        Some(YieldPoint {
             address: address - u32::from(self.partial),
             writes,
             device,

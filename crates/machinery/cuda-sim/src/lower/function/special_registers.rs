@@ -1,4 +1,4 @@
-//! Special registers: `%tid.x` and its kind. Source: PTX ISA section 10.
+//! Lowering of special registers such as `%tid.x`. Source: PTX ISA section 10.
 
 use super::Lowering;
 use crate::isa::Class;
@@ -7,7 +7,7 @@ use crate::lower::register::{Register, RegisterClass};
 
 pub use crate::exec::special_registers::Special;
 
-/// The special register of this name.
+/// Returns the special register with this name.
 pub fn find(name: &str) -> Option<Special> {
     Special::ALL
         .iter()
@@ -15,9 +15,11 @@ pub fn find(name: &str) -> Option<Special> {
         .find(|special| special.name() == name)
 }
 
-/// The value of a name that stands for the same number everywhere: the size of a warp, what the driver
-/// could hand to kernels and CUDA's does not, the fourth dimension, which no grid has, and counters that
-/// nobody has started.
+/// Returns the value of a special register that is constant: the warp size; driver-defined registers, which
+/// CUDA leaves
+/// at 0; the fourth dimension, which no grid has; and performance counters, which are never started. Returns
+/// `None` for
+/// all other names.
 pub fn constant(name: &str) -> Option<u64> {
     if name == "WARP_SZ" {
         return Some(32);
@@ -31,7 +33,7 @@ pub fn constant(name: &str) -> Option<u64> {
 }
 
 impl Lowering<'_, '_> {
-    /// Reads a special register into a row of either width.
+    /// Reads a special register into a narrow or wide row.
     pub fn read_special(&mut self, special: Special, into: Register) -> Result<(), LoadError> {
         let wide = match self.info(into).row {
             RegisterClass::Narrow => false,

@@ -1,29 +1,33 @@
-//! The control flow graph of a function: its basic blocks, and where branches that part meet again.
+//! The control-flow graph (CFG) of a function: basic blocks, their successors, and the reconvergence point of
+//! each
+//! branch, which is the immediate post-dominator of the branching block.
 
-use super::draft::{BlockId, Draft, Flow};
+use super::ir::{BlockId, Draft, Flow};
 use petgraph::algo::dominators;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::Reversed;
 use std::ops::Range;
 
-/// How many blocks that do nothing are followed at most, as they may go round.
+/// Limit on the chain of empty blocks that [`only_ends`] follows, because such a chain may be a cycle.
 const FARTHEST: usize = 64;
 
-/// The control flow graph.
+/// The control-flow graph of a function.
 pub struct Graph {
-    /// The drafts of each block, by their places.
+    /// The range of instruction indices of each block.
     pub ranges: Vec<Range<usize>>,
-    /// The blocks that control may go to from the end of each block.
+    /// The successors of each block.
     pub successors: Vec<Vec<usize>>,
-    /// For each block the one where lanes that part at its end meet again: its immediate
-    /// post-dominator. None where they do not meet.
+    /// The block at which lanes that diverge at the end of each block reconverge: its immediate
+    /// post-dominator, or `None`
+    /// if they do not reconverge.
     pub meets: Vec<Option<usize>>,
 }
 
 impl Graph {
-    /// `starts[b]` is the first draft of block `b`, in ascending order.
+    /// Builds the graph. `starts[b]` is the index of the first instruction of block `b`, in ascending order.
     ///
-    /// `end` is the block where a device function's returns meet; a kernel's returns end the
+    /// `end` is the block at which a device function's returns reconverge; `None` for a kernel, whose returns
+    /// end the
     /// thread.
     pub fn new(drafts: &[Draft], starts: &[usize], end: Option<BlockId>) -> Graph {
         let count = starts.len();
@@ -61,13 +65,14 @@ impl Graph {
         }
     }
 
-    /// Whether the code from a block on does nothing but end the thread.
+    /// Returns true if the code from `block` on only ends the thread.
     pub fn only_ends(&self, block: usize, drafts: &[Draft]) -> bool {
         only_ends(block, drafts, &self.ranges, &self.successors)
     }
 
-    /// How many ways lead into each block from blocks that can be reached. The start of the
-    /// function is one way into the first block.
+    /// Returns the number of edges from reachable blocks into each block. The function's entry counts as an
+    /// edge into
+    /// block 0.
     pub fn entries(&self) -> Vec<u32> {
         let mut entered = vec![0; self.ranges.len()];
         let mut open = vec![0];
@@ -81,7 +86,7 @@ impl Graph {
     }
 }
 
-/// For each block the one where lanes that part at its end meet again.
+/// Computes the reconvergence block of each block from the post-dominator tree.
 fn meets(
     drafts: &[Draft],
     ranges: &[Range<usize>],
@@ -105,15 +110,16 @@ fn meets(
             let meet = dominators
                 .immediate_dominator(node)
                 .filter(|&meet| meet != exit)?;
-            // Lanes that only come together to end need not wait for each other; and a barrier must
-            // not wait for lanes that have nothing left to do.
+            // Reconvergence just to end the thread would be useless, and a barrier must not wait for lanes
+            // that have nothing
+            // left to execute.
             Some(meet.index()).filter(|&block| !only_ends(block, drafts, ranges, successors))
         })
         .collect()
 }
 
-/// Whether the code from a block on does nothing but end the thread. Jumps and blocks without
-/// instructions on the way there are nothing: a compiler may leave a loop through them.
+/// Returns true if the code from `block` on only ends the thread. Jumps and empty blocks are skipped, because a
+/// compiler may leave a loop through them.
 fn only_ends(
     block: usize,
     drafts: &[Draft],
