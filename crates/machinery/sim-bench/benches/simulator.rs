@@ -14,7 +14,7 @@ mod workloads;
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use cuda_sim::exec::Observe;
+use cuda_sim::exec::ProfileMode;
 use rayon::ThreadPoolBuilder;
 use workloads::{Machine, POISON, Scale};
 
@@ -27,7 +27,7 @@ fn kernels(criterion: &mut Criterion) {
         let workload = workload(Scale::One);
         let expected = workload.expected();
         let machine = Machine::new(workload.as_ref(), expected.len());
-        let report = machine.run(&pools[0].1, Observe::Nothing);
+        let report = machine.run(&pools[0].1, ProfileMode::Off);
         let mut output = vec![POISON; expected.len()];
         workload.plain(&mut output);
         for results in [&output, &machine.take_output()] {
@@ -39,9 +39,9 @@ fn kernels(criterion: &mut Criterion) {
         group.throughput(Throughput::Elements(instructions));
         for (threads, pool) in &pools {
             for (counted, observe) in [
-                ("nothing", Observe::Nothing),
-                ("a sample", Observe::Sample),
-                ("everything", Observe::Everything),
+                ("nothing", ProfileMode::Off),
+                ("a sample", ProfileMode::Sample),
+                ("everything", ProfileMode::Full),
             ] {
                 let id = format!("{counted} counted, threads: {threads}");
                 group.bench_function(id, |bench| bench.iter(|| machine.run(pool, observe)));

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use cuda_sim::exec::Observe;
+use cuda_sim::exec::ProfileMode;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde_json::{Value, json};
 use workloads::{Argument, Buffer, Machine, POISON, Scale, Workload};
@@ -30,10 +30,10 @@ use workloads::{Argument, Buffer, Machine, POISON, Scale, Workload};
 const MIN_DURATION: Duration = Duration::from_millis(50);
 
 /// The values of OBSERVE: the part of a launch that is counted.
-const OBSERVE: [(&str, Observe); 3] = [
-    ("nothing", Observe::Nothing),
-    ("sample", Observe::Sample),
-    ("everything", Observe::Everything),
+const OBSERVE: [(&str, ProfileMode); 3] = [
+    ("nothing", ProfileMode::Off),
+    ("sample", ProfileMode::Sample),
+    ("everything", ProfileMode::Full),
 ];
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -107,7 +107,7 @@ impl Loaded {
         let pools = pools
             .into_iter()
             .collect::<std::result::Result<Vec<_>, _>>()?;
-        let report = machine.run(&pools[1], Observe::Nothing);
+        let report = machine.run(&pools[1], ProfileMode::Off);
         machine.take_output();
         Ok(Loaded {
             name: name.to_owned(),

@@ -4,7 +4,7 @@
 //! waited for it: whoever reads there earlier finds what was there before. Both are among what a
 //! GPU may do, and this choice shows a wait that is missing.
 
-use super::access::reach;
+use super::access::translate;
 use super::cp_async_groups::{MOST, StartedCopy};
 use super::sm::{Inst, Next, Sm};
 use super::state_space::{GlobalSpace, SharedSpace, SpaceAccess as _};
@@ -30,7 +30,7 @@ pub unsafe fn addresses(sm: &Sm, inst: &Inst) -> ([u64; LANES], [u64; LANES]) {
     // SAFETY: operands 0 and 1 are 64-bit rows.
     let (to, from) = unsafe { (sm.row::<u64>(inst, 0), sm.row::<u64>(inst, 1)) };
     (
-        to.map(|to| to.wrapping_add_signed(i64::from(inst.y as i32))),
+        to.map(|to| to.wrapping_add_signed(i64::from(inst.arg1 as i32))),
         from.map(|from| from.wrapping_add(inst.imm)),
     )
 }
@@ -41,7 +41,7 @@ pub unsafe fn addresses(sm: &Sm, inst: &Inst) -> ([u64; LANES], [u64; LANES]) {
 /// `inst` is a [`start`].
 #[inline(always)]
 pub unsafe fn sizes(sm: &Sm, inst: &Inst) -> [u32; LANES] {
-    let how = inst.x;
+    let how = inst.arg0;
     // SAFETY: operand 2 is a 32-bit row or a predicate, as `how` says.
     unsafe {
         if how == SourceBytes::Bytes as u32 {
@@ -95,11 +95,11 @@ pub unsafe fn start<const BYTES: usize>(sm: &mut Sm, inst: &Inst) -> Next {
         let span = together as u64 * bytes;
         if whole
             && fits(sm, &to[lane..lane + together], bytes)
-            && let Ok(host) = reach::<GlobalSpace>(sm, lane, from[lane], span, bytes, false)
+            && let Ok(host) = translate::<GlobalSpace>(sm, lane, from[lane], span, bytes, false)
         {
             for next in lane..lane + together {
                 copy.to[next] = to[next] as u32;
-                // SAFETY: `reach` found as many bytes for each of these lanes.
+                // SAFETY: `translate` found as many bytes for each of these lanes.
                 unsafe {
                     let host = host.add((next - lane) * BYTES);
                     host.copy_to_nonoverlapping(copy.data[next].as_mut_ptr(), BYTES);
@@ -109,7 +109,7 @@ pub unsafe fn start<const BYTES: usize>(sm: &mut Sm, inst: &Inst) -> Next {
             continue;
         }
         for next in lane..lane + together {
-            if let Err(kind) = reach::<SharedSpace>(sm, next, to[next], bytes, bytes, true) {
+            if let Err(kind) = translate::<SharedSpace>(sm, next, to[next], bytes, bytes, true) {
                 return sm.fail(inst, next, kind);
             }
             copy.to[next] = to[next] as u32;
@@ -117,8 +117,8 @@ pub unsafe fn start<const BYTES: usize>(sm: &mut Sm, inst: &Inst) -> Next {
             if wanted == 0 {
                 continue;
             }
-            match reach::<GlobalSpace>(sm, next, from[next], wanted, bytes, false) {
-                // SAFETY: `reach` found `wanted` bytes, no more than a lane's data has.
+            match translate::<GlobalSpace>(sm, next, from[next], wanted, bytes, false) {
+                // SAFETY: `translate` found `wanted` bytes, no more than a lane's data has.
                 Ok(host) => unsafe {
                     host.copy_to_nonoverlapping(copy.data[next].as_mut_ptr(), wanted as usize);
                 },
@@ -155,7 +155,7 @@ pub unsafe fn commit(sm: &mut Sm, inst: &Inst) -> Next {
 /// # Safety
 /// As for [`start`].
 pub unsafe fn wait_group(sm: &mut Sm, inst: &Inst) -> Next {
-    finish(sm, inst.x, false);
+    finish(sm, inst.arg0, false);
     inst.next()
 }
 

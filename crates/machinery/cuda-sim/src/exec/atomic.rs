@@ -2,11 +2,11 @@
 //!
 //! Source: PTX ISA sections 9.7.13.5 (`atom`) and 9.7.13.6 (`red`).
 
-use super::access::reach_atomic;
+use super::access::translate_atomic;
 use super::ops::half;
 use super::ops::rounding::{canonical, flush, pass_nan};
 use super::sm::{Handler, Inst, Next, Sm};
-use super::spin::ATOMIC_PATIENCE;
+use super::spin::ATOMIC_SPIN_LIMIT;
 use super::state_space::SpaceAccess;
 use crate::lanes::{LANES, active};
 use std::sync::atomic::Ordering::SeqCst;
@@ -48,7 +48,7 @@ impl Atomic {
 
     /// The one that an instruction does.
     pub fn of(inst: &Inst) -> Atomic {
-        Atomic::numbered(inst.x)
+        Atomic::numbered(inst.arg0)
     }
 
     /// The one with a number, as instructions have it; the first where none has.
@@ -149,7 +149,7 @@ macro_rules! atomic {
                 for lane in active(sm.mask) {
                     let address = addresses[lane].wrapping_add(inst.imm);
                     let bytes = size_of::<$bits>() as u64;
-                    let host = match reach_atomic::<S>(sm, inst, lane, address, bytes) {
+                    let host = match translate_atomic::<S>(sm, inst, lane, address, bytes) {
                         Ok(host) => host.cast::<$bits>(),
                         Err(stop) => return stop,
                     };
@@ -169,9 +169,9 @@ macro_rules! atomic {
                 if !changed {
                     let lane = sm.mask.trailing_zeros() as usize % LANES;
                     let address = addresses[lane].wrapping_add(inst.imm);
-                    sm.asks(inst, address, result[lane].into(), ATOMIC_PATIENCE);
+                    sm.observe_probe(inst, address, result[lane].into(), ATOMIC_SPIN_LIMIT);
                 } else {
-                    sm.moved = true;
+                    sm.atomic_changed_memory = true;
                 }
                 sm.counts.atomics += 1;
                 sm.counts.reads += 1;

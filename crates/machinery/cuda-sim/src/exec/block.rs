@@ -33,7 +33,7 @@ pub struct Block {
     pub shadow: Option<Box<Shadow>>,
     barriers: [Barrier; BARRIERS],
     /// A bit for each barrier that some thread has come to since it last opened.
-    come_to: u32,
+    pending_barriers: u32,
 }
 
 /// Who waits at a barrier, and for how many.
@@ -44,19 +44,24 @@ struct Barrier {
     expected: u32,
     waiting: Vec<Waiter>,
     /// For `bar.red`: threads that came, and those whose predicate held.
-    came: u32,
+    reduction_threads: u32,
     held: u32,
 }
 
 impl Barrier {
     /// Nobody has come.
     fn reset(&mut self) {
-        (self.arrived, self.expected, self.came, self.held) = (0, 0, 0, 0);
+        (
+            self.arrived,
+            self.expected,
+            self.reduction_threads,
+            self.held,
+        ) = (0, 0, 0, 0);
         self.waiting.clear();
     }
 
     /// Threads to wait for in a block with `alive` living ones.
-    fn awaited(&self, alive: u32) -> u32 {
+    fn required_threads(&self, alive: u32) -> u32 {
         if self.expected > 0 {
             self.expected
         } else {
@@ -113,7 +118,7 @@ impl Block {
             caches: None,
             shadow: None,
             barriers: Default::default(),
-            come_to: 0,
+            pending_barriers: 0,
         }
     }
 
@@ -131,11 +136,11 @@ impl Block {
         let warps = threads.div_ceil(32);
         self.warps.resize_with(warps as usize, || Warp::new(0, 0));
         for (index, warp) in (0..warps).zip(&mut self.warps) {
-            let rest = threads - index * 32;
-            let lanes = if rest >= 32 {
+            let remaining = threads - index * 32;
+            let lanes = if remaining >= 32 {
                 u32::MAX
             } else {
-                (1 << rest) - 1
+                (1 << remaining) - 1
             };
             warp.reset(index, lanes);
         }
@@ -143,21 +148,22 @@ impl Block {
         self.groups.resize_with(warps as usize, WarpGroup::default);
         self.running = 0;
         self.shared.clear();
-        let twice = u64::from(word) << 32 | u64::from(word);
-        self.shared.resize(shared_bytes.div_ceil(8) as usize, twice);
+        let word_pair = u64::from(word) << 32 | u64::from(word);
+        self.shared
+            .resize(shared_bytes.div_ceil(8) as usize, word_pair);
         self.shared_bytes = shared_bytes;
         self.alive = threads;
         self.clock = 0;
         self.accesses = 0;
         self.caches = None;
-        for barrier in active(std::mem::take(&mut self.come_to)) {
+        for barrier in active(std::mem::take(&mut self.pending_barriers)) {
             self.barriers[barrier].reset();
         }
     }
 
     /// Whether nobody has come to any barrier that has not opened since.
-    pub fn nobody_waits(&self) -> bool {
-        self.come_to == 0
+    pub fn has_no_waiters(&self) -> bool {
+        self.pending_barriers == 0
     }
 
     #[inline(always)]
@@ -181,7 +187,7 @@ impl Block {
         let running = self.running;
         let warp = &self.warps[running];
         let split = warp.current;
-        self.come_to |= 1 << arrival.barrier;
+        self.pending_barriers |= 1 << arrival.barrier;
         let barrier = &mut self.barriers[arrival.barrier];
         // A counted barrier counts whole warps, even one that is not full: its lanes may have parted, and
         // the last of them bring along those that it lacks.
@@ -195,7 +201,7 @@ impl Block {
         };
         barrier.arrived += threads;
         barrier.expected = arrival.expected;
-        barrier.came += lanes.count_ones();
+        barrier.reduction_threads += lanes.count_ones();
         if let Some((_, predicate)) = arrival.reduction {
             barrier.held += (predicate & lanes).count_ones();
         }
@@ -212,14 +218,14 @@ impl Block {
     /// Opens every barrier that all awaited threads have reached; whether one opened.
     pub fn open_barriers(&mut self) -> bool {
         let mut opened = false;
-        for number in active(self.come_to) {
+        for number in active(self.pending_barriers) {
             let barrier = &mut self.barriers[number];
-            let expected = barrier.awaited(self.alive);
+            let expected = barrier.required_threads(self.alive);
             if barrier.arrived < expected {
                 continue;
             }
             opened = true;
-            self.come_to &= !(1 << number);
+            self.pending_barriers &= !(1 << number);
             if let Some(shadow) = &mut self.shadow {
                 let waiting = barrier.waiting.iter().map(|waiter| waiter.warp);
                 shadow.open(number, barrier.expected > 0, waiting);
@@ -227,7 +233,7 @@ impl Block {
             for waiter in &barrier.waiting {
                 let warp = &mut self.warps[waiter.warp];
                 if let Some(reduction) = waiter.reduction {
-                    reduction.deliver(warp, waiter.split, barrier.held, barrier.came);
+                    reduction.deliver(warp, waiter.split, barrier.held, barrier.reduction_threads);
                 }
                 warp.splits[waiter.split as usize].state = SplitState::Ready;
                 warp.ready.push_back(waiter.split);
@@ -243,7 +249,9 @@ impl Block {
         let mut any = false;
         for warp in &mut self.warps {
             for id in 0..warp.splits.len() as u32 {
-                if let SplitState::Sync(_) | SplitState::Meet(_) = warp.splits[id as usize].state {
+                if let SplitState::Sync(_) | SplitState::WarpBarrier(_) =
+                    warp.splits[id as usize].state
+                {
                     any |= warp.release_arrived(id);
                 }
             }
@@ -252,35 +260,35 @@ impl Block {
     }
 
     /// Barriers with threads waiting, and how many came of how many awaited.
-    pub fn stuck(&self) -> Option<(usize, u32, u32)> {
-        let number = active(self.come_to).next()?;
+    pub fn blocked_barrier(&self) -> Option<(usize, u32, u32)> {
+        let number = active(self.pending_barriers).next()?;
         let barrier = &self.barriers[number];
-        let expected = barrier.awaited(self.alive);
+        let expected = barrier.required_threads(self.alive);
         Some((number, barrier.arrived, expected))
     }
 }
 
 impl Reduction {
-    fn deliver(self, warp: &mut Warp, split: u32, held: u32, came: u32) {
+    fn deliver(self, warp: &mut Warp, split: u32, held: u32, reduction_threads: u32) {
         let split = &warp.splits[split as usize];
         let mask = split.mask;
         let base = warp.frames[split.frame as usize].registers.base();
         // SAFETY: the lowering put the destination, a row for `popc` and a predicate else,
         // inside the frame of the function that the split is in.
         unsafe {
-            let place = base.add(self.destination as usize).cast::<u32>();
+            let result = base.add(self.destination as usize).cast::<u32>();
             match self.operation {
                 ReductionOp::Popc => {
                     for lane in active(mask) {
-                        *place.add(lane) = held;
+                        *result.add(lane) = held;
                     }
                 }
                 ReductionOp::And | ReductionOp::Or => {
                     let holds = match self.operation {
-                        ReductionOp::And => held == came,
+                        ReductionOp::And => held == reduction_threads,
                         _ => held > 0,
                     };
-                    *place = (*place & !mask) | if holds { mask } else { 0 };
+                    *result = (*result & !mask) | if holds { mask } else { 0 };
                 }
             }
         }

@@ -3,7 +3,7 @@
 
 use super::launch_cache;
 use super::sm::Grid;
-use super::worker::{Done, run_blocks};
+use super::worker::{WorkerResult, run_blocks};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Sender, channel};
@@ -11,18 +11,19 @@ use std::sync::{Arc, OnceLock, PoisonError};
 use std::thread;
 
 /// Runs the blocks on the threads of `pool`, or on the simulator's own.
-pub fn run_all(pool: Option<&ThreadPool>, grid: &Arc<Grid>) -> Vec<Done> {
-    if pool.is_none() && launch_cache::with(&grid.program, |kept| kept.is_short(grid)) == Some(true)
+pub fn run_all(pool: Option<&ThreadPool>, grid: &Arc<Grid>) -> Vec<WorkerResult> {
+    if pool.is_none()
+        && launch_cache::with(&grid.program, |cached| cached.is_short(grid)) == Some(true)
     {
-        return run_here_first(grid);
+        return run_on_caller(grid);
     }
     on_all_threads(pool, grid)
 }
 
 /// The simulator's own threads, one a core; none where the host has none to give.
-fn own() -> Option<&'static ThreadPool> {
-    static OWN: OnceLock<Option<ThreadPool>> = OnceLock::new();
-    OWN.get_or_init(|| ThreadPoolBuilder::new().build().ok())
+fn shared_pool() -> Option<&'static ThreadPool> {
+    static POOL: OnceLock<Option<ThreadPool>> = OnceLock::new();
+    POOL.get_or_init(|| ThreadPoolBuilder::new().build().ok())
         .as_ref()
 }
 
@@ -30,12 +31,12 @@ fn own() -> Option<&'static ThreadPool> {
 ///
 /// The caller sleeps meanwhile. It must not lend a hand, as rayon would have it do for a pool it
 /// belongs to: the work it would pick up may wait for the very driver call it is in.
-fn on_all_threads(pool: Option<&ThreadPool>, grid: &Arc<Grid>) -> Vec<Done> {
-    let own = match pool {
+fn on_all_threads(pool: Option<&ThreadPool>, grid: &Arc<Grid>) -> Vec<WorkerResult> {
+    let shared = match pool {
         Some(_) => None,
-        None => own(),
+        None => shared_pool(),
     };
-    let Some(pool) = pool.or(own) else {
+    let Some(pool) = pool.or(shared) else {
         return vec![run_blocks(grid, grid.resident, false)];
     };
     // Together the host threads keep as many blocks under way as the device does.
@@ -44,40 +45,46 @@ fn on_all_threads(pool: Option<&ThreadPool>, grid: &Arc<Grid>) -> Vec<Done> {
     let grid = grid.clone();
     pool.spawn_broadcast(move |_| run_and_send(&grid, resident, &sender));
     // The receiver waits for every sender.
-    let done: thread::Result<Vec<Done>> = receiver.into_iter().collect();
+    let done: thread::Result<Vec<WorkerResult>> = receiver.into_iter().collect();
     done.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 /// [`run_blocks`] on this thread, which calls others if it takes long.
-fn run_here_first(grid: &Arc<Grid>) -> Vec<Done> {
-    let threads = own().map_or(1, ThreadPool::current_num_threads);
+fn run_on_caller(grid: &Arc<Grid>) -> Vec<WorkerResult> {
+    let threads = shared_pool().map_or(1, ThreadPool::current_num_threads);
     let resident = grid.resident.div_ceil(threads);
     let (sender, receiver) = channel();
-    let call = move |grid: &Arc<Grid>| {
+    let wake = move |grid: &Arc<Grid>| {
         for _ in 1..threads {
             let (grid, sender) = (grid.clone(), sender.clone());
-            if let Some(pool) = own() {
+            if let Some(pool) = shared_pool() {
                 pool.spawn(move || run_and_send(&grid, resident, &sender));
             }
         }
     };
-    *grid.call.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(call));
+    *grid.waker.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(wake));
     let mut done = vec![run_or_abandon(grid, resident, true)];
     // Where nobody was called, nobody sends.
-    drop(grid.take_call());
+    drop(grid.take_waker());
     done.extend(receiver);
-    let done: thread::Result<Vec<Done>> = done.into_iter().collect();
+    let done: thread::Result<Vec<WorkerResult>> = done.into_iter().collect();
     done.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-fn run_and_send(grid: &Arc<Grid>, resident: usize, to: &Sender<thread::Result<Done>>) {
+fn run_and_send(grid: &Arc<Grid>, resident: usize, sender: &Sender<thread::Result<WorkerResult>>) {
     // The receiver waits for every sender, so it is there.
-    let _ = to.send(run_or_abandon(grid, resident, false));
+    let _ = sender.send(run_or_abandon(grid, resident, false));
 }
 
 /// [`run_blocks`]; a panic is the answer: in a pool's thread it would end the process.
-fn run_or_abandon(grid: &Arc<Grid>, resident: usize, may_call: bool) -> thread::Result<Done> {
-    let done = catch_unwind(AssertUnwindSafe(|| run_blocks(grid, resident, may_call)));
+fn run_or_abandon(
+    grid: &Arc<Grid>,
+    resident: usize,
+    can_wake_workers: bool,
+) -> thread::Result<WorkerResult> {
+    let done = catch_unwind(AssertUnwindSafe(|| {
+        run_blocks(grid, resident, can_wake_workers)
+    }));
     if done.is_err() {
         // Others may wait for the block that was running.
         grid.abandon();

@@ -18,7 +18,7 @@ pub struct Function {
     /// Its warps may run in step: the result does not depend on their order.
     pub in_step: bool,
     /// Where in the frame lies what a block's warps have in common.
-    pub common: CommonRows,
+    pub common: UniformRows,
     /// Rows that hold the same value from beginning to end.
     pub literals: Vec<Literal>,
     /// Registers of 32 bits a thread that are live at once at most.
@@ -54,7 +54,7 @@ pub struct CallSite {
 
 /// The parts of a frame that hold what warps have in common: byte offsets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CommonRows {
+pub struct UniformRows {
     /// Rows of 64 bits a lane.
     pub wide: Range<u32>,
     /// Rows of 32 bits a lane.
@@ -62,7 +62,7 @@ pub struct CommonRows {
     pub predicates: Range<u32>,
 }
 
-impl CommonRows {
+impl UniformRows {
     pub fn bytes(&self) -> u32 {
         (self.wide.len() + self.narrow.len() + self.predicates.len()) as u32
     }

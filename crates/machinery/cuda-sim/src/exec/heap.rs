@@ -14,12 +14,12 @@ const UNIT: u64 = 16;
 pub struct Heap {
     /// Its first address.
     base: u64,
-    parts: Mutex<Parts>,
+    parts: Mutex<HeapState>,
 }
 
 /// Which parts of a heap are free, and which are taken.
 #[derive(Debug)]
-pub struct Parts {
+pub struct HeapState {
     /// The bytes of each free part, by its address. No two touch.
     free: BTreeMap<u64, u64>,
     /// The same by size, then address.
@@ -31,7 +31,7 @@ pub struct Parts {
 impl Heap {
     /// Of `bytes` bytes at `base`, all free.
     pub fn new(base: u64, bytes: u64) -> Heap {
-        let mut parts = Parts {
+        let mut parts = HeapState {
             free: BTreeMap::new(),
             by_size: BTreeSet::new(),
             taken: HashMap::new(),
@@ -47,12 +47,12 @@ impl Heap {
     }
 
     /// Its parts, which nobody else changes meanwhile.
-    pub fn parts(&self) -> MutexGuard<'_, Parts> {
+    pub fn parts(&self) -> MutexGuard<'_, HeapState> {
         self.parts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Parts {
+impl HeapState {
     /// A part becomes free, which touches no free part.
     fn add(&mut self, address: u64, bytes: u64) {
         if bytes > 0 {

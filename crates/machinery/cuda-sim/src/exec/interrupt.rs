@@ -16,6 +16,6 @@ pub fn forget_interrupts() {
 }
 
 /// Whether the launch under way is to end.
-pub(super) fn is_asked() -> bool {
+pub(super) fn is_requested() -> bool {
     ASKED.load(Ordering::Relaxed)
 }

@@ -1,7 +1,7 @@
 //! `ldmatrix` and `stmatrix`: small matrices from shared memory to the registers of a warp, as tensor cores
 //! want them, and back. Source: PTX ISA, sections 9.7.14.5.15 and 9.7.14.5.16.
 
-use super::access::reach;
+use super::access::translate;
 use super::sm::{Inst, Next, Sm};
 use super::state_space::{SharedSpace, SpaceAccess as _};
 use super::sync::together;
@@ -26,15 +26,15 @@ pub unsafe fn load(sm: &mut Sm, inst: &Inst) -> Next {
     if let Some(fault) = whole_warp(sm) {
         return sm.fail(inst, sm.mask.trailing_zeros() as usize, fault);
     }
-    let (matrices, transposed) = (inst.x as usize & 0xff, inst.x >> 8 == 1);
+    let (matrices, transposed) = (inst.arg0 as usize & 0xff, inst.arg0 >> 8 == 1);
     let next = together(sm, inst, FULL, |sm| {
         // SAFETY: the operand after the destinations is a 64-bit row.
         let addresses = *unsafe { sm.row::<u64>(inst, matrices) };
         let mut rows = [[0u8; ROW]; LANES];
         for (lane, row) in rows[..matrices * ROWS].iter_mut().enumerate() {
             let address = addresses[lane].wrapping_add(inst.imm);
-            match reach::<SharedSpace>(sm, lane, address, ROW as u64, ROW as u64, false) {
-                // SAFETY: `reach` found as many bytes as a row has.
+            match translate::<SharedSpace>(sm, lane, address, ROW as u64, ROW as u64, false) {
+                // SAFETY: `translate` found as many bytes as a row has.
                 Ok(host) => unsafe { host.copy_to_nonoverlapping(row.as_mut_ptr(), ROW) },
                 Err(kind) => {
                     sm.fail(inst, lane, kind);
@@ -76,7 +76,7 @@ pub unsafe fn store(sm: &mut Sm, inst: &Inst) -> Next {
     if let Some(fault) = whole_warp(sm) {
         return sm.fail(inst, sm.mask.trailing_zeros() as usize, fault);
     }
-    let (matrices, transposed) = (inst.x as usize & 0xff, inst.x >> 8 == 1);
+    let (matrices, transposed) = (inst.arg0 as usize & 0xff, inst.arg0 >> 8 == 1);
     let next = together(sm, inst, FULL, |sm| {
         // SAFETY: operand 0 is a 64-bit row.
         let addresses = *unsafe { sm.row::<u64>(inst, 0) };
@@ -96,8 +96,8 @@ pub unsafe fn store(sm: &mut Sm, inst: &Inst) -> Next {
             for (row, values) in rows.iter().enumerate() {
                 let lane = n * ROWS + row;
                 let address = addresses[lane].wrapping_add(inst.imm);
-                match reach::<SharedSpace>(sm, lane, address, ROW as u64, ROW as u64, true) {
-                    // SAFETY: `reach` found as many bytes as a row has.
+                match translate::<SharedSpace>(sm, lane, address, ROW as u64, ROW as u64, true) {
+                    // SAFETY: `translate` found as many bytes as a row has.
                     Ok(host) => unsafe {
                         values
                             .as_ptr()

@@ -3,10 +3,10 @@
 //!
 //! A barrier is 64 bits whose meaning is the hardware's own; here they are [`Phase`]'s.
 
-use super::access::reach;
+use super::access::translate;
 use super::fault::FaultKind;
 use super::sm::{Inst, Next, Sm};
-use super::spin::ATOMIC_PATIENCE;
+use super::spin::ATOMIC_SPIN_LIMIT;
 use super::state_space::SharedSpace;
 use crate::lanes::{LANES, active};
 
@@ -158,11 +158,11 @@ unsafe fn each(
     let mut before = [0; LANES];
     for lane in active(sm.mask) {
         let address = addresses[lane].wrapping_add(inst.imm);
-        let place = match reach::<SharedSpace>(sm, lane, address, 8, 8, true) {
+        let place = match translate::<SharedSpace>(sm, lane, address, 8, 8, true) {
             Ok(place) => place.cast::<u64>(),
             Err(kind) => return Err(sm.fail(inst, lane, kind)),
         };
-        // SAFETY: `reach` found eight aligned bytes, of a block that no other host thread runs.
+        // SAFETY: `translate` found eight aligned bytes, of a block that no other host thread runs.
         let word = unsafe { place.read() };
         before[lane] = word;
         match change(word, lane) {
@@ -212,12 +212,12 @@ pub unsafe fn invalidate(sm: &mut Sm, inst: &Inst) -> Next {
 /// # Safety
 /// As for [`init`].
 pub unsafe fn change(sm: &mut Sm, inst: &Inst) -> Next {
-    let how = Change::ALL[(inst.x - Change::FIRST) as usize];
+    let how = Change::ALL[(inst.arg0 - Change::FIRST) as usize];
     // SAFETY: operand 0 is a 64-bit row, 2 a 32-bit one, and 1 the addresses'.
     unsafe {
         let counts = *sm.row::<u32>(inst, 2);
         let changed = each(sm, inst, 1, |word, lane| {
-            let phase = Phase::of(word).changed(how, counts[lane], inst.y == 0)?;
+            let phase = Phase::of(word).changed(how, counts[lane], inst.arg1 == 0)?;
             Ok(phase.word())
         });
         match changed {
@@ -238,7 +238,7 @@ pub unsafe fn change(sm: &mut Sm, inst: &Inst) -> Next {
 pub unsafe fn wait(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: operand 1 is the addresses', operand 2 a row of the width that `x` says.
     let (words, odd) = unsafe {
-        let odd = match inst.x {
+        let odd = match inst.arg0 {
             1 => sm.row::<u32>(inst, 2).map(|parity| parity & 1 == 1),
             _ => sm.row::<u64>(inst, 2).map(|state| Phase::of(state).odd),
         };
@@ -251,11 +251,11 @@ pub unsafe fn wait(sm: &mut Sm, inst: &Inst) -> Next {
     let over = over.fold(0, |lanes, lane| lanes | 1 << lane);
     sm.counts.reads += 1;
     if over != sm.mask {
-        let patience = if inst.y == 1 { 1 } else { ATOMIC_PATIENCE };
+        let patience = if inst.arg1 == 1 { 1 } else { ATOMIC_SPIN_LIMIT };
         let lane = sm.mask.trailing_zeros() as usize % LANES;
         // SAFETY: as above.
         let address = unsafe { sm.row::<u64>(inst, 1) }[lane].wrapping_add(inst.imm);
-        sm.asks(inst, address, words[lane], patience);
+        sm.observe_probe(inst, address, words[lane], patience);
     } else {
         sm.ends_turn_soon();
     }

@@ -6,9 +6,9 @@
 //! accesses are plain. Lanes take their turns in order.
 //! Source: PTX ISA sections 8.3 (ordering), 9.7.9 (`ld`, `st`) and 9.7.13 (`membar`, `fence`).
 
-use super::access::{Element, reach};
+use super::access::{Element, translate};
 use super::sm::{Handler, Inst, Next, Sm};
-use super::spin::LOAD_PATIENCE;
+use super::spin::LOAD_SPIN_LIMIT;
 use super::state_space::SpaceAccess;
 use crate::lanes::{LANES, active};
 use std::sync::atomic::{
@@ -70,18 +70,18 @@ pub fn load<S: SpaceAccess + 'static, M: HostAtomic, const N: usize>() -> Handle
         let mut values = [[M::Row::default(); LANES]; N];
         for lane in active(sm.mask) {
             let address = addresses[lane].wrapping_add(inst.imm);
-            let host = match reach::<S>(sm, lane, address, size, size, false) {
+            let host = match translate::<S>(sm, lane, address, size, size, false) {
                 Ok(host) => host.cast::<M>(),
                 Err(kind) => return sm.fail(inst, lane, kind),
             };
             for (part, row) in values.iter_mut().enumerate() {
-                // SAFETY: `reach` checked `size` bytes.
+                // SAFETY: `translate` checked `size` bytes.
                 row[lane] = unsafe { M::load(host.add(part)) }.widen();
             }
         }
         let lane = sm.mask.trailing_zeros() as usize % LANES;
         let (address, value) = (addresses[lane].wrapping_add(inst.imm), values[0][lane]);
-        sm.asks(inst, address, value.into(), LOAD_PATIENCE);
+        sm.observe_probe(inst, address, value.into(), LOAD_SPIN_LIMIT);
         for (part, row) in values.into_iter().enumerate() {
             // SAFETY: the destinations are rows.
             unsafe { sm.write(inst, part, row) };
@@ -101,12 +101,12 @@ pub fn store<S: SpaceAccess + 'static, M: HostAtomic, const N: usize>() -> Handl
         let addresses = unsafe { sm.row::<u64>(inst, 0) };
         for lane in active(sm.mask) {
             let address = addresses[lane].wrapping_add(inst.imm);
-            let host = match reach::<S>(sm, lane, address, size, size, true) {
+            let host = match translate::<S>(sm, lane, address, size, size, true) {
                 Ok(host) => host.cast::<M>(),
                 Err(kind) => return sm.fail(inst, lane, kind),
             };
             for part in 0..N {
-                // SAFETY: `reach` checked `size` bytes; the values are rows.
+                // SAFETY: `translate` checked `size` bytes; the values are rows.
                 unsafe {
                     let value = sm.row::<M::Row>(inst, 1 + part)[lane];
                     M::store(host.add(part), M::narrow(value));

@@ -53,11 +53,11 @@ mod window;
 mod worker;
 
 pub use conditions::Conditions;
-pub use fault::{Fault, FaultKind, Miss};
+pub use fault::{Diagnosis, Fault, FaultKind};
 pub use heap::Heap;
 pub use interrupt::{forget_interrupts, interrupt};
 pub use progress::{Progress, Watch};
-pub use sample::Observe;
+pub use sample::ProfileMode;
 pub use sm::Program;
 pub use time_limit::TimeLimit;
 pub use trace::Traced;

@@ -18,17 +18,17 @@ pub struct Progress {
 
 /// What a launch in progress shows of itself.
 #[derive(Debug)]
-pub struct Running {
+pub struct LaunchProgress {
     pub launch: u64,
     pub kernel: String,
     pub blocks: u64,
-    pub done: Apart<AtomicU64>,
+    pub done: CachePadded<AtomicU64>,
 }
 
-impl Running {
+impl LaunchProgress {
     /// Blocks that have run to their end so far.
-    pub fn ended(&self) -> u64 {
-        self.done.it.load(Ordering::Relaxed)
+    pub fn blocks_done(&self) -> u64 {
+        self.done.value.load(Ordering::Relaxed)
     }
 }
 
@@ -37,17 +37,17 @@ impl Running {
 /// of a large alignment takes the host's allocator long.
 #[derive(Debug)]
 #[repr(C)]
-pub struct Apart<T> {
+pub struct CachePadded<T> {
     before: [u64; 15],
-    pub it: T,
+    pub value: T,
     after: [u64; 15],
 }
 
-impl<T> Apart<T> {
-    pub const fn new(it: T) -> Self {
-        Apart {
+impl<T> CachePadded<T> {
+    pub const fn new(value: T) -> Self {
+        CachePadded {
             before: [0; 15],
-            it,
+            value,
             after: [0; 15],
         }
     }
@@ -55,7 +55,7 @@ impl<T> Apart<T> {
 
 /// Where launches, one at a time, can be watched from any thread.
 #[derive(Debug)]
-pub struct Watch(Mutex<Option<Arc<Running>>>);
+pub struct Watch(Mutex<Option<Arc<LaunchProgress>>>);
 
 impl Default for Watch {
     fn default() -> Self {
@@ -75,26 +75,26 @@ impl Watch {
         Some(Progress {
             launch: running.launch,
             kernel: running.kernel.clone(),
-            blocks_done: running.ended(),
+            blocks_done: running.blocks_done(),
             blocks: running.blocks,
         })
     }
 
     /// Shows `running` until the guard is dropped.
-    pub(super) fn show(&self, running: Arc<Running>) -> Shown<'_> {
+    pub(super) fn show(&self, running: Arc<LaunchProgress>) -> ShowGuard<'_> {
         *self.lock() = Some(running);
-        Shown(self)
+        ShowGuard(self)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Arc<Running>>> {
+    fn lock(&self) -> MutexGuard<'_, Option<Arc<LaunchProgress>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A launch is under way while this lives.
-pub(super) struct Shown<'a>(&'a Watch);
+pub(super) struct ShowGuard<'a>(&'a Watch);
 
-impl Drop for Shown<'_> {
+impl Drop for ShowGuard<'_> {
     fn drop(&mut self) {
         *self.0.lock() = None;
     }

@@ -1,6 +1,6 @@
 //! Blocks handed to multiprocessors, one host thread each.
 
-use super::fault::{Fault, Miss, Sizes};
+use super::fault::{Diagnosis, Fault, Sizes};
 use super::sm::{Grid, Launch, Program};
 use super::trace::{self, Trace, Traced};
 use super::worker::run_blocks;
@@ -26,7 +26,7 @@ pub struct Outcome {
     pub findings: Vec<Finding>,
 }
 
-/// Runs a kernel to its end, on a `device` whose multiprocessors hold `blocks_held` of its blocks.
+/// Runs a kernel to its end, on a `device` whose multiprocessors hold `blocks_per_sm` of its blocks.
 ///
 /// Results and counts do not depend on how blocks fall on host threads: blocks of a kernel with
 /// atomics whose order shows run one after the other, and so do those of a launch in an order that nobody
@@ -39,18 +39,19 @@ pub fn run(
     global: &Global,
     device: &DeviceSpec,
     launch: &Launch,
-    blocks_held: u32,
+    blocks_per_sm: u32,
 ) -> Result<Outcome, Fault> {
-    let mut grid = Grid::new(program, global, device, launch, blocks_held);
-    launch_cache::with(program, |kept| {
-        grid.sample.reuse(std::mem::take(&mut kept.caches))
+    let mut grid = Grid::new(program, global, device, launch, blocks_per_sm);
+    launch_cache::with(program, |cached| {
+        grid.sample.reuse(std::mem::take(&mut cached.caches))
     });
     let grid = Arc::new(grid);
-    let _shown = launch.watch.map(|watch| watch.show(grid.progress.clone()));
+    let _guard = launch.watch.map(|watch| watch.show(grid.progress.clone()));
     let kernel = &program.listing.kernels[launch.kernel];
     let checks = grid.checks.as_ref();
-    let serial =
-        kernel.ordered || grid.order.is_some() || checks.is_some_and(|checks| checks.is_serial());
+    let serial = kernel.ordered
+        || grid.schedule_seed.is_some()
+        || checks.is_some_and(|checks| checks.is_serial());
     let done = if serial || grid.progress.blocks == 1 {
         vec![run_blocks(&grid, grid.resident, false)]
     } else {
@@ -70,27 +71,27 @@ pub fn run(
             (Some(all), Some(part)) => all.add(*part),
             (all, part) => *all = part,
         }
-        findings.add(part.findings);
+        findings.merge(part.findings);
     }
     let counted = all.unwrap_or_else(|| Counted::new(&program.listing));
     if fault.is_some() {
-        findings.discard_after(grid.failed());
+        findings.discard_after(grid.lowest_failed());
     } else {
-        launch_cache::with(program, |kept| {
-            kept.note_cost(&grid, counted.instructions());
-            if launch_cache::may_keep(&grid) && grid.local_lines() < MOST_LINES / 2 {
-                kept.caches = grid.sample.leftovers();
+        launch_cache::with(program, |cached| {
+            cached.record_cost(&grid, counted.instructions());
+            if launch_cache::is_cacheable(&grid) && grid.local_lines() < MOST_LINES / 2 {
+                cached.caches = grid.sample.take_spare_caches();
             }
         });
     }
     let findings = match &grid.checks {
         Some(checks) => {
-            let place = check::KernelContext {
+            let context = check::KernelContext {
                 listing: &program.listing,
                 kernel: grid.kernel_name(),
                 dims: grid.dims,
             };
-            checks.findings(findings, place, global, fault.is_none())
+            checks.findings(findings, context, global, fault.is_none())
         }
         None => Vec::new(),
     };
@@ -104,11 +105,11 @@ pub fn run(
             params: kernel.param_bytes,
             constants: program.constants.map_or(0, |(_, bytes)| bytes),
         };
-        let miss = Miss::of(&fault.kind, global, sizes).map(Box::new);
+        let diagnosis = Diagnosis::of(&fault.kind, global, sizes).map(Box::new);
         return Err(Fault {
             printed,
             findings,
-            miss,
+            diagnosis,
             ..fault
         });
     }

@@ -58,7 +58,7 @@ impl Special {
     /// number, `x` is 1.
     pub fn reader(self, cpu: Cpu, wide: bool) -> Handlers {
         use Special::*;
-        let (alone, together): (Handler, Option<Handler>) = match (self, wide) {
+        let (warp, gang): (Handler, Option<Handler>) = match (self, wide) {
             (TidX | TidY | TidZ, false) => (read_thread, Some(read_threads)),
             (TidX | TidY | TidZ, true) => (read_thread_wide, None),
             (LaneId | LanemaskEq | LanemaskLe | LanemaskLt | LanemaskGe | LanemaskGt, _)
@@ -70,9 +70,9 @@ impl Special {
             (_, true) => return same(cpu, |sm: &Sm, inst: &Inst, _| common(sm, inst)),
         };
         Handlers {
-            alone,
-            together,
-            repeats: false,
+            warp,
+            gang,
+            preserves_uniformity: false,
         }
     }
 }
@@ -100,7 +100,7 @@ unsafe fn read_thread(sm: &mut Sm, inst: &Inst) -> Next {
 /// As for [`read_thread`].
 unsafe fn read_threads(sm: &mut Sm, inst: &Inst) -> Next {
     for turn in 0..sm.gang.count {
-        sm.take_turn(turn);
+        sm.select_warp(turn);
         let row = thread(sm, inst);
         // SAFETY: operand 0 is a 32-bit row.
         unsafe { Together::of(&sm.gang, turn).write(sm, inst, 0, row) };
@@ -160,8 +160,8 @@ fn common(sm: &Sm, inst: &Inst) -> u64 {
     // not run yet, and are taken off.
     let clock = sm
         .clock
-        .wrapping_sub(sm.began)
-        .wrapping_sub(u64::from(inst.y));
+        .wrapping_sub(sm.block_start)
+        .wrapping_sub(u64::from(inst.arg1));
     let grid = &*sm.grid;
     let block = &*sm.block;
     u64::from(match Special::ALL[inst.imm as usize] {

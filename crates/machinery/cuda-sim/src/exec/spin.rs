@@ -5,22 +5,22 @@
 //! same place several times running is taken for such a question.
 
 /// So often an atomic changes nothing before its warp gives way.
-pub const ATOMIC_PATIENCE: u32 = 4;
+pub const ATOMIC_SPIN_LIMIT: u32 = 4;
 
 /// So often an ordered load reads the same before its warp gives way. Loads may well be repeated for
 /// another reason.
-pub const LOAD_PATIENCE: u32 = 64;
+pub const LOAD_SPIN_LIMIT: u32 = 64;
 
 /// The question that a warp asked last, and how often it had the same answer.
 #[derive(Default)]
-pub struct Question {
-    asked: Asked,
+pub struct SpinDetector {
+    asked: Probe,
     answered: u32,
 }
 
 /// What was asked, and the answer.
 #[derive(Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct Probe {
     /// The instruction.
     pub by: usize,
     /// The lanes that asked.
@@ -30,12 +30,12 @@ pub struct Asked {
     pub value: u64,
 }
 
-impl Question {
+impl SpinDetector {
     /// Takes note of a question. Answers how often running it has had the same answer.
     #[inline(always)]
-    pub fn repeats(&mut self, asked: Asked) -> u32 {
+    pub fn repeats(&mut self, asked: Probe) -> u32 {
         if self.asked != asked {
-            *self = Question { asked, answered: 0 };
+            *self = SpinDetector { asked, answered: 0 };
         }
         self.answered = self.answered.saturating_add(1);
         self.answered
@@ -48,13 +48,13 @@ mod tests {
 
     #[test]
     fn a_question_is_repeated_when_nothing_changes() {
-        let asked = |value| Asked {
+        let asked = |value| Probe {
             by: 1,
             value,
-            ..Asked::default()
+            ..Probe::default()
         };
-        let mut question = Question::default();
-        let answers = [5, 5, 5, 6, 5, 5].map(|value| question.repeats(asked(value)));
+        let mut spin_detector = SpinDetector::default();
+        let answers = [5, 5, 5, 6, 5, 5].map(|value| spin_detector.repeats(asked(value)));
         assert_eq!(answers, [1, 2, 3, 1, 1, 2]);
     }
 }

@@ -60,14 +60,14 @@ impl SpaceAccess for GlobalSpace {
 
     #[inline(always)]
     fn host(sm: &mut Sm, _: usize, address: u64, bytes: u64) -> *mut u8 {
-        let place = Sm::recent_place(address);
-        let host = sm.recent[place].host(address, bytes);
+        let slot = Sm::recent_slot(address);
+        let host = sm.recent[slot].host(address, bytes);
         if !host.is_null() {
             return host;
         }
         let region = sm.regions.find(address);
         if region.bytes > 0 {
-            sm.recent[place] = region;
+            sm.recent[slot] = region;
         }
         region.host(address, bytes)
     }
@@ -75,7 +75,7 @@ impl SpaceAccess for GlobalSpace {
     #[inline(always)]
     fn touch(sm: &Sm, found: u64, address: u64, bytes: u64, write: bool) {
         // SAFETY: `host` found the bytes in this region, and the launch keeps the table.
-        unsafe { sm.recent[Sm::recent_place(found)].touch(address, bytes, write, sm.epoch) }
+        unsafe { sm.recent[Sm::recent_slot(found)].touch(address, bytes, write, sm.epoch) }
     }
 
     #[inline(always)]

@@ -40,7 +40,7 @@ fn wait_for(
 ) -> Next {
     let here = sm.address_of(inst);
     let warp = sm.block.warp_mut();
-    if std::mem::take(&mut warp.splits[warp.current as usize].met) {
+    if std::mem::take(&mut warp.splits[warp.current as usize].sync_completed) {
         body(sm);
         return inst.next();
     }
@@ -59,9 +59,9 @@ fn wait_for(
         return sm.switch();
     }
     let own = sm.mask;
-    sm.run_lanes(come);
+    sm.set_active_lanes(come);
     body(sm);
-    sm.run_lanes(own);
+    sm.set_active_lanes(own);
     let warp = sm.block.warp_mut();
     for id in others {
         let split = &mut warp.splits[id as usize];
@@ -115,14 +115,14 @@ unsafe fn groups(sm: &mut Sm, inst: &Inst, mask: usize, body: impl Fn(&mut Sm, u
         let group = same(&row, members, rest);
         rest &= !group;
         if members & alive & !own == 0 {
-            sm.run_lanes(group);
+            sm.set_active_lanes(group);
             body(sm, members);
         } else {
             incomplete |= group;
             awaited |= members;
         }
     }
-    sm.run_lanes(own);
+    sm.set_active_lanes(own);
     if incomplete == 0 {
         return inst.next();
     }
@@ -133,10 +133,10 @@ unsafe fn groups(sm: &mut Sm, inst: &Inst, mask: usize, body: impl Fn(&mut Sm, u
             let members = row[rest.trailing_zeros() as usize & 31];
             let group = same(&row, members, rest);
             rest &= !group;
-            sm.run_lanes(group);
+            sm.set_active_lanes(group);
             body(sm, members);
         }
-        sm.run_lanes(come);
+        sm.set_active_lanes(come);
     })
 }
 
@@ -163,7 +163,7 @@ pub unsafe fn warp_sync(sm: &mut Sm, inst: &Inst) -> Next {
         sm,
         inst,
         needed,
-        SplitState::Meet(members),
+        SplitState::WarpBarrier(members),
         |_| true,
         |_| (),
     )
@@ -197,8 +197,8 @@ pub unsafe fn shuffle(sm: &mut Sm, inst: &Inst) -> Next {
             let (result, inside) = match Cpu::detect() {
                 // SAFETY: the CPU has AVX2.
                 #[cfg(target_arch = "x86_64")]
-                Cpu::Avx2 => shuffled_wide(inst.x, value, b, c),
-                _ => shuffled(inst.x, value, b, c),
+                Cpu::Avx2 => shuffled_wide(inst.arg0, value, b, c),
+                _ => shuffled(inst.arg0, value, b, c),
             };
             sm.write(inst, 0, result);
             sm.set_predicate(inst, 1, inside);
@@ -262,7 +262,7 @@ pub unsafe fn asked_in_vain(sm: &Sm, inst: &Inst, taking_part: u32) -> (u32, u32
     let (b, c) = unsafe { (sm.row::<u32>(inst, 3), sm.row::<u32>(inst, 4)) };
     let (mut in_vain, mut asking) = (0, 0);
     for lane in active(taking_part) {
-        let (from, _) = source_lane(inst.x, lane as u32, b[lane], c[lane]);
+        let (from, _) = source_lane(inst.arg0, lane as u32, b[lane], c[lane]);
         asking |= u32::from(from != lane as u32) << lane;
         in_vain |= (!taking_part >> from & 1) << lane;
     }
@@ -314,10 +314,10 @@ pub unsafe fn vote(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: operand 1 is a predicate, operand 2 a 32-bit row, operand 0 as said.
     unsafe {
         let ask = |sm: &mut Sm, members: u32| {
-            let negate = if inst.y == 1 { FULL } else { 0 };
+            let negate = if inst.arg1 == 1 { FULL } else { 0 };
             let voters = sm.mask & members;
             let yes = (sm.predicate(inst, 1) ^ negate) & voters;
-            let holds = match inst.x {
+            let holds = match inst.arg0 {
                 v if v == Vote::Ballot as u32 => {
                     sm.write(inst, 0, [yes; LANES]);
                     return;
@@ -345,7 +345,7 @@ pub unsafe fn find_match(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: operands 0 and 3 are 32-bit rows, 1 a predicate, 2 a row as wide as `y` says.
     unsafe {
         grouped(sm, inst, 3, |sm, members| {
-            let values: [u64; LANES] = if inst.y == 0 {
+            let values: [u64; LANES] = if inst.arg1 == 0 {
                 sm.row::<u32>(inst, 2).map(u64::from)
             } else {
                 *sm.row::<u64>(inst, 2)
@@ -362,7 +362,7 @@ pub unsafe fn find_match(sm: &mut Sm, inst: &Inst) -> Next {
                 }
                 left &= !same;
             }
-            if inst.x == 1 {
+            if inst.arg0 == 1 {
                 let all = active(voters).all(|lane| result[lane] == voters);
                 sm.write(inst, 0, [if all { voters } else { 0 }; LANES]);
                 sm.set_predicate(inst, 1, if all { FULL } else { 0 });
@@ -400,7 +400,7 @@ pub unsafe fn reduce(sm: &mut Sm, inst: &Inst) -> Next {
         grouped(sm, inst, 2, |sm, members| {
             let values = sm.row::<u32>(inst, 1);
             let (abs, nan) = (inst.imm & 1 != 0, inst.imm & 2 != 0);
-            let combine = |a: u32, b: u32| match inst.x {
+            let combine = |a: u32, b: u32| match inst.arg0 {
                 r if r == Redux::Add as u32 => a.wrapping_add(b),
                 r if r == Redux::MinUnsigned as u32 => a.min(b),
                 r if r == Redux::MaxUnsigned as u32 => a.max(b),

@@ -14,7 +14,7 @@ use super::sync::together;
 use crate::lanes::{FULL, LANES};
 pub use bytes::{Byte, ByteShape, floats, whole};
 pub use dot::{Accumulator, Multiplicand};
-use dot::{Dot, Parts};
+use dot::{Dot, Unpacked};
 use usual::Left;
 
 /// Rows of the first matrix and of the result, columns of the second.
@@ -199,20 +199,20 @@ fn product_of(
 /// The same of any numbers, one sum after the other.
 #[cold]
 fn any_product(shape: ProductShape, a: &Registers, b: &Registers, c: &Registers) -> Registers {
-    let mut rows = [[Parts::default(); MOST_DEEP]; ROWS];
-    let mut columns = [[Parts::default(); MOST_DEEP]; COLUMNS];
+    let mut rows = [[Unpacked::default(); MOST_DEEP]; ROWS];
+    let mut columns = [[Unpacked::default(); MOST_DEEP]; COLUMNS];
     for (row, elements) in rows.iter_mut().enumerate() {
         for (k, element) in elements[..shape.deep].iter_mut().enumerate() {
             // The upper eight rows first, then the lower; then the next columns.
             let (register, lane, half) = place(shape, row % 8, k);
             let register = 2 * register + row / 8;
-            *element = Parts::of(shape.multiplicand, a[register][lane] >> half);
+            *element = Unpacked::of(shape.multiplicand, a[register][lane] >> half);
         }
     }
     for (column, elements) in columns.iter_mut().enumerate() {
         for (k, element) in elements[..shape.deep].iter_mut().enumerate() {
             let (register, lane, half) = place(shape, column, k);
-            *element = Parts::of(shape.multiplicand, b[register][lane] >> half);
+            *element = Unpacked::of(shape.multiplicand, b[register][lane] >> half);
         }
     }
     let dot = Dot::new(shape.accumulator);

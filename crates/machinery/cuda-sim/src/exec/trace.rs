@@ -42,8 +42,8 @@ impl Traced {
     }
 }
 
-/// The same as it is noted while a block runs.
-pub struct TracedAccess {
+/// The same as it is recorded while a block runs.
+pub struct RawAccess {
     pub warp: usize,
     pub slot: usize,
     pub mask: u32,
@@ -60,9 +60,9 @@ pub struct Trace {
     costliest: bool,
     /// The number of the block that runs.
     block: u64,
-    noted: Vec<(u64, TracedAccess)>,
+    recorded: Vec<(u64, RawAccess)>,
     /// Where an instruction's access is in that list, by its slot, if only one is kept.
-    places: HashMap<usize, usize>,
+    index_by_slot: HashMap<usize, usize>,
 }
 
 impl Trace {
@@ -71,8 +71,8 @@ impl Trace {
         Trace {
             costliest,
             block: 0,
-            noted: Vec::new(),
-            places: HashMap::new(),
+            recorded: Vec::new(),
+            index_by_slot: HashMap::new(),
         }
     }
 
@@ -83,28 +83,28 @@ impl Trace {
 
     /// Notes an access of an instruction that comes to so much (see [`Cost`]), if it is one to keep.
     #[cold]
-    pub fn note(&mut self, slot: usize, cost: Cost, access: impl FnOnce() -> TracedAccess) {
+    pub fn record(&mut self, slot: usize, cost: Cost, access: impl FnOnce() -> RawAccess) {
         if !self.costliest {
-            self.noted.push((self.block, access()));
+            self.recorded.push((self.block, access()));
             return;
         }
-        let Some(&place) = self.places.get(&slot) else {
-            self.places.insert(slot, self.noted.len());
-            self.noted.push((self.block, access()));
+        let Some(&index) = self.index_by_slot.get(&slot) else {
+            self.index_by_slot.insert(slot, self.recorded.len());
+            self.recorded.push((self.block, access()));
             return;
         };
-        let known = &self.noted[place];
-        let (before, after) = (known.1.cost(), cost);
-        if after > before || after == before && self.block < known.0 {
-            self.noted[place] = (self.block, access());
+        let current = &self.recorded[index];
+        let (before, after) = (current.1.cost(), cost);
+        if after > before || after == before && self.block < current.0 {
+            self.recorded[index] = (self.block, access());
         }
     }
 
-    /// Adds what another multiprocessor noted.
+    /// Adds what another multiprocessor recorded.
     pub fn add(&mut self, other: Trace) {
-        for (block, access) in other.noted {
+        for (block, access) in other.recorded {
             self.begin(block);
-            self.note(access.slot, access.cost(), || access);
+            self.record(access.slot, access.cost(), || access);
         }
     }
 }
@@ -112,41 +112,41 @@ impl Trace {
 /// What an access comes to: sectors or distinct addresses first, then wavefronts.
 pub type Cost = [u32; 3];
 
-impl TracedAccess {
+impl RawAccess {
     fn cost(&self) -> Cost {
         [self.units, self.wavefronts, self.conflicts]
     }
 }
 
-/// The accesses that were kept, by the blocks' numbers, in the order in which they were made.
+/// The accesses that were kept, by the blocks' numbers, in the order in which they were accesses.
 pub fn traced(program: &Listing, trace: Trace) -> Vec<Traced> {
-    let mut noted = trace.noted;
-    noted.sort_by_key(|&(block, _)| block);
-    let found = |(block, noted): (u64, TracedAccess)| {
-        let (site, access, memory) = program.sites.access(noted.slot)?;
+    let mut recorded = trace.recorded;
+    recorded.sort_by_key(|&(block, _)| block);
+    let resolve = |(block, recorded): (u64, RawAccess)| {
+        let (site, access, memory) = program.sites.access(recorded.slot)?;
         Some(Traced {
             block,
-            warp: noted.warp,
+            warp: recorded.warp,
             source: program.source_of(site.address),
             kind: access.kind,
             memory,
             bytes: access.bytes.into(),
-            mask: noted.mask,
-            addresses: noted.at,
-            units: noted.units,
-            wavefronts: noted.wavefronts,
-            conflicts: noted.conflicts,
+            mask: recorded.mask,
+            addresses: recorded.at,
+            units: recorded.units,
+            wavefronts: recorded.wavefronts,
+            conflicts: recorded.conflicts,
         })
     };
-    noted.into_iter().filter_map(found).collect()
+    recorded.into_iter().filter_map(resolve).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn access(warp: usize, slot: usize, units: u32) -> TracedAccess {
-        TracedAccess {
+    fn access(warp: usize, slot: usize, units: u32) -> RawAccess {
+        RawAccess {
             warp,
             slot,
             mask: 1,
@@ -158,39 +158,42 @@ mod tests {
     }
 
     /// What a multiprocessor notes whose blocks make these accesses: block, warp, slot, sectors.
-    fn noted(costliest: bool, made: &[(u64, usize, usize, u32)]) -> Trace {
+    fn recorded(costliest: bool, accesses: &[(u64, usize, usize, u32)]) -> Trace {
         let mut trace = Trace::new(costliest);
-        for &(block, warp, slot, units) in made {
+        for &(block, warp, slot, units) in accesses {
             trace.begin(block);
-            trace.note(slot, [units, 1, 0], || access(warp, slot, units));
+            trace.record(slot, [units, 1, 0], || access(warp, slot, units));
         }
         trace
     }
 
-    fn kept(trace: &Trace) -> Vec<(u64, usize, usize, u32)> {
-        let noted = trace.noted.iter();
-        noted
-            .map(|(block, it)| (*block, it.warp, it.slot, it.units))
+    fn entries(trace: &Trace) -> Vec<(u64, usize, usize, u32)> {
+        let recorded = trace.recorded.iter();
+        recorded
+            .map(|(block, access)| (*block, access.warp, access.slot, access.units))
             .collect()
     }
 
     #[test]
-    fn of_each_instruction_the_costliest_access_stays() {
-        let made = [(4, 0, 7, 4), (4, 1, 7, 32), (4, 2, 7, 32), (4, 0, 9, 1)];
-        assert_eq!(kept(&noted(true, &made)), [(4, 1, 7, 32), (4, 0, 9, 1)]);
-        assert_eq!(kept(&noted(false, &made)), made);
+    fn only_the_costliest_access_of_each_instruction_is_recorded() {
+        let accesses = [(4, 0, 7, 4), (4, 1, 7, 32), (4, 2, 7, 32), (4, 0, 9, 1)];
+        assert_eq!(
+            entries(&recorded(true, &accesses)),
+            [(4, 1, 7, 32), (4, 0, 9, 1)]
+        );
+        assert_eq!(entries(&recorded(false, &accesses)), accesses);
     }
 
     #[test]
-    fn it_does_not_depend_on_which_multiprocessor_is_asked_first() {
+    fn merging_traces_does_not_depend_on_their_order() {
         let one = [(6, 3, 7, 32), (5, 0, 9, 2)];
         let other = [(1, 2, 7, 32), (3, 0, 7, 4), (3, 0, 9, 2), (3, 1, 9, 5)];
         for [first, second] in [[&one[..], &other], [&other, &one]] {
-            let mut all = noted(true, first);
-            all.add(noted(true, second));
-            let mut kept = kept(&all);
-            kept.sort_unstable();
-            assert_eq!(kept, [(1, 2, 7, 32), (3, 1, 9, 5)]);
+            let mut all = recorded(true, first);
+            all.add(recorded(true, second));
+            let mut entries = entries(&all);
+            entries.sort_unstable();
+            assert_eq!(entries, [(1, 2, 7, 32), (3, 1, 9, 5)]);
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::gang;
 use super::instrument::{random_schedule, sanitizing};
-use super::profiler::Observer;
-use super::sm::{Codes, Sm};
+use super::profiler::Profiler;
+use super::sm::{CodePair, Sm};
 use super::warp::{QUANTUM, Turn};
 use crate::memory::footprint::EPOCHS;
 use crate::profile::collect::{Counted, LaunchPart};
@@ -28,67 +28,67 @@ impl Sm {
         let code = &self.grid.program.code;
         match self.block.caches.take() {
             Some(caches) => {
-                self.codes = Codes {
-                    alone: code.observed.as_ptr(),
-                    together: code.observed_together.as_ptr(),
+                self.codes = CodePair {
+                    warp: code.counting.as_ptr(),
+                    gang: code.counting_gang.as_ptr(),
                 };
                 self.slice = SLICE;
                 let sites = std::mem::take(&mut counts.sites);
                 let mut shapes = std::mem::take(&mut self.shapes);
                 shapes.resize_with(sites.len(), Shapes::default);
-                let noted = std::mem::take(&mut self.noted);
-                let mut observer = Observer::new(sites, shapes, noted, caches);
-                observer.trace = self.trace.take();
-                if let Some(trace) = &mut observer.trace {
+                let deferred = std::mem::take(&mut self.deferred);
+                let mut profiler = Profiler::new(sites, shapes, deferred, caches);
+                profiler.trace = self.trace.take();
+                if let Some(trace) = &mut profiler.trace {
                     trace.begin(self.block.number);
                 }
-                self.observer = Some(Box::new(observer));
+                self.profiler = Some(Box::new(profiler));
             }
             None => {
-                self.codes = Codes {
-                    alone: code.plain.as_ptr(),
-                    together: code.together.as_ptr(),
+                self.codes = CodePair {
+                    warp: code.plain.as_ptr(),
+                    gang: code.gang.as_ptr(),
                 };
                 self.slice = QUANTUM;
             }
         }
         if self.checker.is_some() {
-            self.unchecked = self.codes.alone;
-            let checked = sanitizing::code(&self.grid.program, self.observer.is_some());
-            self.codes.alone = checked.as_ptr();
+            self.sanitizing_base = self.codes.warp;
+            let checked = sanitizing::code(&self.grid.program, self.profiler.is_some());
+            self.codes.warp = checked.as_ptr();
         }
-        if self.order.is_some() {
-            self.unpausing = self.codes.alone;
+        if self.schedule.is_some() {
+            self.schedule_base = self.codes.warp;
             let pausing = random_schedule::code(&self.grid.program, self.checker.is_some());
-            self.codes.alone = pausing.as_ptr();
+            self.codes.warp = pausing.as_ptr();
         }
-        self.code = self.codes.alone;
+        self.code = self.codes.warp;
         let in_gangs = self.checker.is_none()
-            && self.order.is_none()
+            && self.schedule.is_none()
             && !self.grid.sample.traces()
-            && !self.block.number.is_multiple_of(gang::APART)
-            && (self.block.warps.len() > 1 || self.observer.is_some());
+            && !self.block.number.is_multiple_of(gang::SOLO_BLOCK_INTERVAL)
+            && (self.block.warps.len() > 1 || self.profiler.is_some());
         self.gang_size = match in_gangs {
             false => 1,
             true => gang::size(&self.grid.program.functions[self.grid.function()]),
         };
-        self.began = self.clock.wrapping_sub(self.block.clock);
+        self.block_start = self.clock.wrapping_sub(self.block.clock);
         let accesses = self.counts.accesses();
         let finished = self.run_turn();
         self.block.accesses += self.counts.accesses() - accesses;
-        self.block.clock = self.clock.wrapping_sub(self.began);
+        self.block.clock = self.clock.wrapping_sub(self.block_start);
         if finished {
             let work = &mut self.counts.work;
             work.instructions.add_block(self.block.clock);
             work.accesses.add_block(self.block.accesses);
         }
         std::mem::swap(&mut self.counts, &mut counts.counts);
-        if let Some(observer) = self.observer.take() {
-            counts.sites = observer.sites;
-            self.shapes = observer.shapes;
-            self.noted = observer.noted;
-            self.block.caches = Some(observer.caches);
-            self.trace = observer.trace;
+        if let Some(profiler) = self.profiler.take() {
+            counts.sites = profiler.sites;
+            self.shapes = profiler.shapes;
+            self.deferred = profiler.deferred;
+            self.block.caches = Some(profiler.caches);
+            self.trace = profiler.trace;
         }
         finished
     }
@@ -97,7 +97,7 @@ impl Sm {
         self.block_deadline = self.clock + BLOCK_QUANTUM;
         let mut idle = 0;
         loop {
-            let ran = match self.order {
+            let ran = match self.schedule {
                 None => self.run_each_warp(),
                 Some(_) => self.run_any_warp(),
             };
@@ -108,19 +108,19 @@ impl Sm {
             if self.block.alive == 0 {
                 return true;
             }
-            if !ran && !opened && !self.block.release_for_sync() && !self.meet_apart() {
+            if !ran && !opened && !self.block.release_for_sync() && !self.release_matching_syncs() {
                 self.fault = Some(self.deadlock());
                 return false;
             }
-            if self.time_is_up() {
+            if self.is_timed_out() {
                 return false;
             }
-            idle = match std::mem::take(&mut self.busy) || opened || !ran {
+            idle = match std::mem::take(&mut self.made_progress) || opened || !ran {
                 true => 0,
                 false => idle + 1,
             };
             let waits = idle >= BLOCK_PATIENCE;
-            if self.clock >= self.block_deadline || waits || self.block_sleeps() {
+            if self.clock >= self.block_deadline || waits || self.should_block_sleep() {
                 return false;
             }
         }
@@ -161,11 +161,11 @@ impl Sm {
         }
         let turn = self.block.warp_mut().turn.take().unwrap_or(Turn::NEW);
         self.begin_turn(turn);
-        self.waits = false;
+        self.only_waits = false;
         self.run_slice();
         // Other lanes of the warp may have got on, and left a lock for those that wait.
-        let moved = std::mem::take(&mut self.moved);
-        self.busy |= !self.waits || moved;
+        let changed = std::mem::take(&mut self.atomic_changed_memory);
+        self.made_progress |= !self.only_waits || changed;
         true
     }
 

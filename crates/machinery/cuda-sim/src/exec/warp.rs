@@ -7,7 +7,7 @@
 
 use super::cp_async_groups::Copies;
 use super::random_schedule::Sleep;
-use super::spin::Question;
+use super::spin::SpinDetector;
 use super::wgmma_groups::Products;
 use super::window::Window;
 use std::collections::VecDeque;
@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 pub const QUANTUM: u64 = 1 << 16;
 
 /// No place, no split: the absence of an index.
-pub const NOWHERE: u32 = u32::MAX;
+pub const NO_INDEX: u32 = u32::MAX;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SplitState {
@@ -33,7 +33,7 @@ pub enum SplitState {
     Sync(u32),
     /// At a `bar.warp.sync` that names these lanes. They may be at different such instructions, if all
     /// name the same lanes.
-    Meet(u32),
+    WarpBarrier(u32),
     /// Not in use.
     Free,
 }
@@ -51,7 +51,7 @@ pub struct Split {
     pub frame: u32,
     pub state: SplitState,
     /// All that its `.sync` instruction names have come to one like it, elsewhere: it waits no more.
-    pub met: bool,
+    pub sync_completed: bool,
 }
 
 /// How far a warp is in its turn.
@@ -62,7 +62,7 @@ pub struct Turn {
     /// It has read memory that other threads may write.
     pub read: bool,
     /// One split alone has run in it so far.
-    pub alone: bool,
+    pub single_split: bool,
 }
 
 impl Turn {
@@ -70,7 +70,7 @@ impl Turn {
     pub const NEW: Turn = Turn {
         left: QUANTUM,
         read: false,
-        alone: true,
+        single_split: true,
     };
 }
 
@@ -100,7 +100,7 @@ pub struct Warp {
     /// It sleeps, in an order that nobody can foretell.
     pub sleep: Option<Sleep>,
     /// What it asked memory last.
-    pub question: Question,
+    pub spin_detector: SpinDetector,
     /// Local memory, one stack a lane.
     pub local: Option<Box<[u8]>>,
     /// Copies to shared memory that are on their way.
@@ -108,8 +108,8 @@ pub struct Warp {
     /// What it has done about products of its warpgroup.
     pub products: Products,
     /// The split that stops once all its children have arrived, so that the gang may form again;
-    /// [`NOWHERE`] if there is none.
-    gathering: u32,
+    /// [`NO_INDEX`] if there is none.
+    regrouping: u32,
 }
 
 impl Warp {
@@ -120,15 +120,15 @@ impl Warp {
             splits: Vec::new(),
             frames: Vec::new(),
             ready: VecDeque::new(),
-            current: NOWHERE,
+            current: NO_INDEX,
             turns: 0,
             turn: None,
             sleep: None,
-            question: Question::default(),
+            spin_detector: SpinDetector::default(),
             local: None,
             copies: Copies::new(),
             products: Products::default(),
-            gathering: NOWHERE,
+            regrouping: NO_INDEX,
         }
     }
 
@@ -142,19 +142,19 @@ impl Warp {
         self.splits.clear();
         self.frames.clear();
         self.ready.clear();
-        self.current = NOWHERE;
+        self.current = NO_INDEX;
         self.turns = 0;
         self.turn = None;
         self.sleep = None;
-        self.question = Question::default();
+        self.spin_detector = SpinDetector::default();
         self.local = None;
         self.copies.reset();
         self.products = Products::default();
-        self.gathering = NOWHERE;
+        self.regrouping = NO_INDEX;
     }
 
     /// Where it goes on, if all its living lanes do so together.
-    pub fn stands_at(&self) -> Option<u32> {
+    pub fn converged_pc(&self) -> Option<u32> {
         let split = &self.splits[*self.ready.front()? as usize];
         let mut live = self
             .splits
@@ -166,10 +166,10 @@ impl Warp {
 
     /// The running split, in which all lanes are, is to go on at `pc` in a later turn, and to stop at
     /// `meet`, if that is a place.
-    pub fn go_on_at(&mut self, pc: u32, meet: u32) {
-        let id = std::mem::replace(&mut self.current, NOWHERE);
+    pub fn resume_at(&mut self, pc: u32, meet: u32) {
+        let id = std::mem::replace(&mut self.current, NO_INDEX);
         let split = &mut self.splits[id as usize];
-        if meet == NOWHERE {
+        if meet == NO_INDEX {
             split.pc = pc;
             split.state = SplitState::Ready;
             self.ready.push_back(id);
@@ -181,11 +181,11 @@ impl Warp {
         let (mask, frame) = (split.mask, split.frame);
         let child = self.add(mask, pc, meet, id, frame);
         self.ready.push_back(child);
-        self.gathering = id;
+        self.regrouping = id;
     }
 
     /// A slice of its turn is over, after which it is that far: all its lanes wait where they stand.
-    pub fn give_way(&mut self, turn: Turn) {
+    pub fn yield_turn(&mut self, turn: Turn) {
         if turn.left > 0 {
             self.turn = Some(turn);
         } else {
@@ -194,14 +194,14 @@ impl Warp {
     }
 
     /// All children of split `id` have arrived: whether it is to stop here.
-    pub fn gathers(&mut self, id: u32) -> bool {
-        if self.gathering != id {
+    pub fn stop_for_regroup(&mut self, id: u32) -> bool {
+        if self.regrouping != id {
             return false;
         }
-        self.gathering = NOWHERE;
+        self.regrouping = NO_INDEX;
         self.splits[id as usize].state = SplitState::Ready;
         self.ready.push_back(id);
-        self.current = NOWHERE;
+        self.current = NO_INDEX;
         true
     }
 
@@ -212,7 +212,7 @@ impl Warp {
             local_base: 0,
             users: 0,
         });
-        let id = self.add(self.alive, pc, NOWHERE, NOWHERE, 0);
+        let id = self.add(self.alive, pc, NO_INDEX, NO_INDEX, 0);
         self.ready.push_back(id);
     }
 
@@ -232,16 +232,16 @@ impl Warp {
             waiting: 0,
             frame,
             state: SplitState::Ready,
-            met: false,
+            sync_completed: false,
         };
         match self
             .splits
             .iter()
             .position(|old| old.state == SplitState::Free)
         {
-            Some(place) => {
-                self.splits[place] = split;
-                place as u32
+            Some(slot) => {
+                self.splits[slot] = split;
+                slot as u32
             }
             None => {
                 self.splits.push(split);
@@ -258,9 +258,9 @@ impl Warp {
             users: 0,
         };
         match self.frames.iter().position(|old| old.users == 0) {
-            Some(place) => {
-                self.frames[place] = frame;
-                place as u32
+            Some(slot) => {
+                self.frames[slot] = frame;
+                slot as u32
             }
             None => {
                 self.frames.push(frame);
@@ -275,7 +275,7 @@ impl Warp {
     pub fn release_arrived(&mut self, id: u32) -> bool {
         let mut any = false;
         let mut parent = self.splits[id as usize].parent;
-        while parent != NOWHERE {
+        while parent != NO_INDEX {
             let coming = self
                 .splits
                 .iter()
@@ -292,7 +292,7 @@ impl Warp {
             let arrived = mask & self.alive & !coming;
             if arrived != 0 {
                 self.splits[parent as usize].mask &= !arrived;
-                if above != NOWHERE {
+                if above != NO_INDEX {
                     self.splits[above as usize].waiting += 1;
                 }
                 let released = self.add(arrived, pc, reconverge, above, frame);
@@ -305,9 +305,9 @@ impl Warp {
     }
 
     /// Lanes have ended: splits that wait for them at a `.sync` instruction look again.
-    pub fn wake_synchronising(&mut self) {
+    pub fn wake_sync_waiters(&mut self) {
         for (id, split) in self.splits.iter_mut().enumerate() {
-            if let SplitState::Sync(_) | SplitState::Meet(_) = split.state {
+            if let SplitState::Sync(_) | SplitState::WarpBarrier(_) = split.state {
                 split.state = SplitState::Ready;
                 self.ready.push_back(id as u32);
             }
@@ -316,8 +316,8 @@ impl Warp {
 
     /// Removes split `id`; the registers of its call when it was the last split in it.
     pub fn remove(&mut self, id: u32) -> Option<Window> {
-        if self.gathering == id {
-            self.gathering = NOWHERE;
+        if self.regrouping == id {
+            self.regrouping = NO_INDEX;
         }
         let split = &mut self.splits[id as usize];
         split.state = SplitState::Free;

@@ -1,78 +1,78 @@
 //! Looks at the clock while a launch runs, and what is said of one whose time is up.
 
-use super::fault::{Fault, FaultKind, FaultPlace};
-use super::interrupt::is_asked;
+use super::fault::{Fault, FaultKind, FaultLocation};
+use super::interrupt::is_requested;
 use super::sm::Sm;
-use super::time_limit::{BEGINNING, Call, SHORT, TimeLimit, Timing};
+use super::time_limit::{BLOCK_START_COST, SHORT_LAUNCH, TimeLimit, Timing, WakeTime};
 use super::warp::{SplitState, Warp};
 use std::time::Instant;
 
 /// Warp instructions that blocks may run between two looks at the clock.
-const LOOK: u64 = 1 << 16;
+const POLL_INTERVAL: u64 = 1 << 16;
 
 impl Sm {
     /// A block is about to begin or to go on: whether the launch's time is up. The fault is set then.
-    pub(super) fn time_is_up_between_blocks(&mut self) -> bool {
-        self.looks.next = self.looks.next.saturating_sub(BEGINNING);
-        self.time_is_up()
+    pub(super) fn is_timed_out_at_block_start(&mut self) -> bool {
+        self.watchdog.next_poll = self.watchdog.next_poll.saturating_sub(BLOCK_START_COST);
+        self.is_timed_out()
     }
 
     /// Whether the launch's time is up, where it is time to look. The fault is set then.
     #[inline]
-    pub(super) fn time_is_up(&mut self) -> bool {
-        self.clock >= self.looks.next && self.look()
+    pub(super) fn is_timed_out(&mut self) -> bool {
+        self.clock >= self.watchdog.next_poll && self.poll()
     }
 
     #[cold]
-    fn look(&mut self) -> bool {
-        self.looks.next = self.clock + LOOK;
-        match std::mem::take(&mut self.looks.call) {
-            Call::Never => {}
-            Call::Later => {
-                self.looks.call = Call::Next;
-                self.looks.next = self.clock + SHORT;
+    fn poll(&mut self) -> bool {
+        self.watchdog.next_poll = self.clock + POLL_INTERVAL;
+        match std::mem::take(&mut self.watchdog.wake) {
+            WakeTime::Never => {}
+            WakeTime::AfterNextPoll => {
+                self.watchdog.wake = WakeTime::AtNextPoll;
+                self.watchdog.next_poll = self.clock + SHORT_LAUNCH;
             }
-            Call::Next => self.grid.call_others(),
+            WakeTime::AtNextPoll => self.grid.wake_workers(),
         }
-        if is_asked() {
-            let place = Some(Box::new(self.stands()));
-            self.fault = Some(Fault::new(FaultKind::Interrupted, place));
+        if is_requested() {
+            let location = Some(Box::new(self.current_location()));
+            self.fault = Some(Fault::new(FaultKind::Interrupted, location));
             return true;
         }
-        let Some(Timing { began, limit }) = self.grid.timing else {
+        let Some(Timing { start, limit }) = self.grid.timing else {
             return false;
         };
         let now = Instant::now();
-        let ended = self.grid.progress.ended();
-        let up = match limit {
-            TimeLimit::Launch(limit) => now - began >= limit,
+        let blocks_done = self.grid.progress.blocks_done();
+        let expired = match limit {
+            TimeLimit::Launch(limit) => now - start >= limit,
             TimeLimit::Standstill(limit) => {
-                let since = match self.looks.ended {
-                    Some((before, since)) if before == ended => since,
+                let since = match self.watchdog.last_change {
+                    Some((before, since)) if before == blocks_done => since,
                     _ => now,
                 };
-                self.looks.ended = Some((ended, since));
+                self.watchdog.last_change = Some((blocks_done, since));
                 now - since >= limit
             }
         };
-        if up {
+        if expired {
             let kind = FaultKind::Timeout {
                 limit,
-                ended,
+                ended: blocks_done,
                 blocks: self.grid.progress.blocks,
             };
-            self.fault = Some(Fault::new(kind, Some(Box::new(self.stands()))));
+            self.fault = Some(Fault::new(kind, Some(Box::new(self.current_location()))));
         }
-        up
+        expired
     }
 
     /// Where the block is, as its first warp stands that could go on; else as its first that lives.
-    fn stands(&self) -> FaultPlace {
+    fn current_location(&self) -> FaultLocation {
         let warps = &self.block.warps;
-        let goes_on = |warp: &&Warp| warp.alive != 0 && !warp.ready.is_empty();
-        let lives = |warp: &&Warp| warp.alive != 0;
-        let warp = warps.iter().find(goes_on);
-        let warp = warp.or_else(|| warps.iter().find(lives));
+        let can_run = |warp: &&Warp| warp.alive != 0 && !warp.ready.is_empty();
+        let is_alive = |warp: &&Warp| warp.alive != 0;
+        let warp = warps.iter().find(can_run);
+        let warp = warp.or_else(|| warps.iter().find(is_alive));
         let split = warp.and_then(|warp| match warp.ready.front() {
             Some(&id) => warp.splits.get(id as usize),
             None => {
@@ -84,7 +84,7 @@ impl Sm {
         let lane = split.map_or(0, |split| split.mask.trailing_zeros());
         let warp = warp.map_or(0, |warp| warp.index);
         let address = split.map_or_else(entry, |split| split.pc);
-        FaultPlace {
+        FaultLocation {
             kernel: self.grid.kernel_name().to_owned(),
             block: self.block.id,
             warp,

@@ -11,7 +11,7 @@ use crate::device::DeviceSpec;
 use crate::exec::run::{self, Outcome};
 use crate::exec::sm::Program;
 use crate::exec::trace::Traced;
-use crate::exec::{Fault, Observe, launch_cache};
+use crate::exec::{Fault, ProfileMode, launch_cache};
 use crate::memory::global::Global;
 use crate::model::{self, Modelled};
 use crate::profile::{Counts, LaunchProfile, collect};
@@ -69,13 +69,13 @@ pub fn launch(
         threads,
     };
     let time = memo::time(program, launch.kernel, &finished);
-    let profile = match launch.observed() {
-        Observe::Nothing | Observe::Sample => None,
-        Observe::Everything | Observe::Trace | Observe::Costliest => {
+    let profile = match launch.profile_mode() {
+        ProfileMode::Off | ProfileMode::Sample => None,
+        ProfileMode::Full | ProfileMode::Trace | ProfileMode::TraceCostliest => {
             Some(collect::profile(listing, &counted, &counts, traffic))
         }
     };
-    launch_cache::give_back(program, counted);
+    launch_cache::store_counted(program, counted);
     Ok(Report {
         counts,
         time,

@@ -3,7 +3,7 @@
 use bytemuck::Pod;
 use cuda_sim::check::Checks;
 use cuda_sim::device::DeviceSpec;
-use cuda_sim::exec::{Conditions, Fault, FaultKind, Observe, Program, TimeLimit, Watch};
+use cuda_sim::exec::{Conditions, Fault, FaultKind, ProfileMode, Program, TimeLimit, Watch};
 use cuda_sim::isa::AccessClass;
 use cuda_sim::launch::{Launch, Report, launch};
 use cuda_sim::lower::LoadError;
@@ -167,9 +167,9 @@ impl Machine {
             }),
             threads: self.threads.as_ref(),
             watch: Some(&self.watch),
-            observe: match self.profile {
-                true => Observe::Everything,
-                false => Observe::Sample,
+            profile: match self.profile {
+                true => ProfileMode::Full,
+                false => ProfileMode::Sample,
             },
             checks: self.checks,
             conditions: self.conditions,

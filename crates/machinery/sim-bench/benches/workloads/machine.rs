@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cuda_sim::check::Checks;
 use cuda_sim::device::DeviceSpec;
-use cuda_sim::exec::{Conditions, Observe, Program};
+use cuda_sim::exec::{Conditions, ProfileMode, Program};
 use cuda_sim::launch::{Launch, Report, launch};
 use cuda_sim::memory::global::Global;
 use rayon::ThreadPool;
@@ -75,7 +75,7 @@ impl Machine {
     /// # Panics
     ///
     /// Panics if the kernel fails.
-    pub fn run(&self, pool: &ThreadPool, observe: Observe) -> Report {
+    pub fn run(&self, pool: &ThreadPool, profile: ProfileMode) -> Report {
         let configuration = Launch {
             kernel: self.kernel,
             grid: self.shape[0],
@@ -89,7 +89,7 @@ impl Machine {
             time_limit: None,
             threads: Some(pool),
             watch: None,
-            observe,
+            profile,
             checks: Checks::NONE,
             conditions: Conditions::USUAL,
         };

@@ -16,7 +16,7 @@ use self::limits::check_launch;
 use super::timeline::Engine;
 use super::{ContextId, CudaError, Driver, FunctionId, Limit, StreamId};
 use crate::check::Finding;
-use crate::exec::{Fault, FaultKind, Heap, Observe, Traced, Watch};
+use crate::exec::{Fault, FaultKind, Heap, ProfileMode, Traced, Watch};
 use crate::launch::{Launch, LaunchRecord, launch};
 
 /// What to launch and how: the arguments of `cuLaunchKernel`.
@@ -128,12 +128,12 @@ impl Driver {
             time_limit: self.time_limit,
             threads: None,
             watch: config.watch,
-            observe: match (self.tracing, config.profile) {
-                (Some(Tracing::Each), _) => Observe::Trace,
-                (Some(Tracing::Costliest), _) => Observe::Costliest,
-                (None, true) => Observe::Everything,
-                (None, false) if self.sampled => Observe::Sample,
-                (None, false) => Observe::Nothing,
+            profile: match (self.tracing, config.profile) {
+                (Some(Tracing::Each), _) => ProfileMode::Trace,
+                (Some(Tracing::Costliest), _) => ProfileMode::TraceCostliest,
+                (None, true) => ProfileMode::Full,
+                (None, false) if self.sampled => ProfileMode::Sample,
+                (None, false) => ProfileMode::Off,
             },
             checks: self.checks,
             conditions: self.conditions,

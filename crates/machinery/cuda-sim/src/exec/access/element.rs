@@ -32,7 +32,7 @@ element!(u8 => u32, i8 => u32, u16 => u32, i16 => u32, u32 => u32, u64 => u64);
 /// # Safety
 /// There is room for them at `host`.
 #[inline(always)]
-pub unsafe fn put<M: Element, const N: usize, const L: usize>(
+pub unsafe fn store_lanes<M: Element, const N: usize, const L: usize>(
     host: *mut M,
     rows: [&[M::Row; LANES]; N],
     first: usize,
@@ -50,7 +50,9 @@ pub unsafe fn put<M: Element, const N: usize, const L: usize>(
 /// # Safety
 /// They are there.
 #[inline(always)]
-pub unsafe fn get<M: Element, const N: usize, const L: usize>(host: *const M) -> [[M::Row; L]; N] {
+pub unsafe fn load_lanes<M: Element, const N: usize, const L: usize>(
+    host: *const M,
+) -> [[M::Row; L]; N] {
     // SAFETY: the caller's promise.
     let values = unsafe { host.cast::<[[M; N]; L]>().read_unaligned() };
     let mut rows = [[M::Row::default(); L]; N];

@@ -1,10 +1,10 @@
 //! Loads and stores by a gang.
 
-use super::element::{Element, get, put};
+use super::element::{Element, load_lanes, store_lanes};
 use super::load::load_operands;
-use super::reach::reach;
-use super::store::{Stored, store_operands};
-use crate::exec::access_pattern::{Spread, SpreadKey};
+use super::store::{StoreOperands, store_operands};
+use super::translate::translate;
+use crate::exec::access_pattern::{AccessPattern, PatternKey};
 use crate::exec::lanewise::{Together, View};
 use crate::exec::sm::{Inst, Next, Sm};
 use crate::exec::state_space::SpaceAccess;
@@ -15,15 +15,15 @@ use crate::lanes::quarters::LANES_OF_QUARTER;
 /// Instructions with the same addresses share one; in observed blocks each has its own, because counts
 /// are kept there too.
 #[inline(always)]
-pub fn spread_key(sm: &Sm, inst: &Inst) -> SpreadKey {
-    let back = match sm.observer {
+pub fn pattern_key(sm: &Sm, inst: &Inst) -> PatternKey {
+    let distance = match sm.profiler {
         Some(_) => 0,
-        None => u32::from(inst.back),
+        None => u32::from(inst.reuse_distance),
     };
-    SpreadKey {
-        place: sm.address_of(inst) - back,
+    PatternKey {
+        address: sm.address_of(inst) - distance,
         full: sm.gang.count == sm.gang_size,
-        follows: back > 0,
+        reuses_earlier: distance > 0,
     }
 }
 
@@ -33,24 +33,24 @@ pub fn spread_key(sm: &Sm, inst: &Inst) -> SpreadKey {
 /// # Safety
 /// Operand `n` is a 64-bit row of each warp's own.
 #[inline(always)]
-unsafe fn reach_together<S: SpaceAccess>(
+unsafe fn translate_gang<S: SpaceAccess>(
     sm: &mut Sm,
     inst: &Inst,
     n: usize,
     size: u64,
     write: bool,
-) -> Option<(Box<Spread>, *mut u8)> {
-    let warps = sm.gang.whole_warps()?;
-    let (at, key) = (inst.o[n] as usize, spread_key(sm, inst));
+) -> Option<(Box<AccessPattern>, *mut u8)> {
+    let warps = sm.gang.full_warp_count()?;
+    let (at, key) = (inst.operands[n] as usize, pattern_key(sm, inst));
     let frames = &sm.gang.frames;
     // SAFETY: the caller's promise; nothing is written while these are looked at.
-    let rows = |turn: usize| unsafe { &*frames[turn][0].add(at).cast::<[u64; LANES]>() };
+    let rows = |member: usize| unsafe { &*frames[member][0].add(at).cast::<[u64; LANES]>() };
     let origin = rows(0)[0].wrapping_add(inst.imm);
-    let mut spread = sm.spreads.take(key, size, warps, rows)?;
-    let (lowest, bytes) = spread.extent();
+    let mut pattern = sm.patterns.take(key, size, warps, rows)?;
+    let (lowest, bytes) = pattern.extent();
     let lowest = origin.wrapping_add(lowest);
     // Where lanes write to one address it matters which is the last.
-    let orderly = !write || spread.all_apart() && S::writable(sm, lowest);
+    let orderly = !write || pattern.all_contiguous() && S::writable(sm, lowest);
     let host = if orderly && origin & (size - 1) == 0 {
         S::host(sm, 0, lowest, bytes)
     } else {
@@ -58,81 +58,81 @@ unsafe fn reach_together<S: SpaceAccess>(
     };
     if host.is_null() {
         // Some lane is outside, or they are in several allocations.
-        sm.spreads.keep(key, spread);
+        sm.patterns.put_back(key, pattern);
         return None;
     }
-    for &(start, bytes) in spread.unmarked(origin, sm.epoch) {
+    for &(start, bytes) in pattern.take_untouched(origin, sm.epoch) {
         S::touch(sm, lowest, origin.wrapping_add(start), bytes, write);
     }
     S::count(sm, write, warps as u64, (warps * LANES) as u64);
-    Some((spread, host))
+    Some((pattern, host))
 }
 
 /// A gang's load: from the address that its warps have in common once; where the addresses lie in
 /// quarters without a look at each; else warp by warp.
 #[inline(always)]
-pub unsafe fn run_load_together<S: SpaceAccess, M: Element, const N: usize>(
+pub unsafe fn run_gang_load<S: SpaceAccess, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
     one_warp: impl Fn(&mut Sm, &[u64; LANES]) -> bool,
 ) -> Next {
     let size = (size_of::<M>() * N) as u64;
-    if inst.common >> N & 1 == 0 {
+    if inst.uniform >> N & 1 == 0 {
         // SAFETY: the operand after the destinations is a 64-bit row.
-        if let Some((spread, host)) = unsafe { reach_together::<S>(sm, inst, N, size, false) } {
-            for turn in 0..sm.gang.count {
-                let frame = sm.gang.frames[turn][0];
+        if let Some((pattern, host)) = unsafe { translate_gang::<S>(sm, inst, N, size, false) } {
+            for member in 0..sm.gang.count {
+                let frame = sm.gang.frames[member][0];
                 // SAFETY: the elements of all lanes are inside what was found; the destinations are
                 // rows.
                 unsafe {
-                    if let Some(start) = spread.consecutive(turn) {
-                        let values = get::<M, N, LANES>(host.add(start).cast());
+                    if let Some(start) = pattern.consecutive(member) {
+                        let values = load_lanes::<M, N, LANES>(host.add(start).cast());
                         for (part, row) in values.into_iter().enumerate() {
-                            *frame.add(inst.o[part] as usize).cast() = row;
+                            *frame.add(inst.operands[part] as usize).cast() = row;
                         }
                         continue;
                     }
-                    for (quarter, (start, apart)) in spread.of_warp(turn).enumerate() {
+                    for (quarter, (start, contiguous)) in pattern.of_warp(member).enumerate() {
                         let host = host.add(start).cast::<M>();
-                        let values = if apart {
-                            get::<M, N, LANES_OF_QUARTER>(host)
+                        let values = if contiguous {
+                            load_lanes::<M, N, LANES_OF_QUARTER>(host)
                         } else {
                             let value = |part| host.add(part).read_unaligned().widen();
                             std::array::from_fn(|part| [value(part); LANES_OF_QUARTER])
                         };
                         for (part, values) in values.into_iter().enumerate() {
-                            let row = frame.add(inst.o[part] as usize);
+                            let row = frame.add(inst.operands[part] as usize);
                             *row.cast::<[M::Row; LANES_OF_QUARTER]>().add(quarter) = values;
                         }
                     }
                 }
             }
-            sm.spreads.keep(spread_key(sm, inst), spread);
+            sm.patterns.put_back(pattern_key(sm, inst), pattern);
             return inst.next();
         }
         // SAFETY: the caller's promise.
-        return in_turn(sm, inst, |sm, turn| unsafe {
+        return warp_by_warp(sm, inst, |sm, member| unsafe {
             one_warp(
                 sm,
-                load_operands::<M, N>(Together::of(&sm.gang, turn), sm, inst),
+                load_operands::<M, N>(Together::of(&sm.gang, member), sm, inst),
             )
         });
     }
-    sm.take_turn(0);
+    sm.select_warp(0);
     // SAFETY: the operand after the destinations is a 64-bit row, and all its lanes are alike.
     let address =
         unsafe { Together::of(&sm.gang, 0).row::<u64>(sm, inst, N) }[0].wrapping_add(inst.imm);
-    let host = match reach::<S>(sm, 0, address, size, size, false) {
+    let host = match translate::<S>(sm, 0, address, size, size, false) {
         Ok(host) => host.cast::<M>(),
         Err(_) => return sm.fail_in_gang(inst),
     };
     let (warps, threads) = (sm.gang.count as u64, sm.gang.threads());
     S::count(sm, false, warps, threads);
     for part in 0..N {
-        // SAFETY: `reach` checked `size` bytes; the destinations are rows.
+        // SAFETY: `translate` checked `size` bytes; the destinations are rows.
         unsafe {
             let value = host.add(part).read_unaligned().widen();
-            sm.write_in_turn(inst, part, [value; LANES]);
+            sm.write_all_frames(inst, part, [value; LANES]);
         }
     }
     inst.next()
@@ -140,38 +140,38 @@ pub unsafe fn run_load_together<S: SpaceAccess, M: Element, const N: usize>(
 
 /// Runs an access warp by warp; it answers whether it could be done.
 #[inline(always)]
-fn in_turn(sm: &mut Sm, inst: &Inst, access: impl Fn(&mut Sm, usize) -> bool) -> Next {
-    for turn in 0..sm.gang.count {
-        sm.take_turn(turn);
-        if !access(sm, turn) {
+fn warp_by_warp(sm: &mut Sm, inst: &Inst, access: impl Fn(&mut Sm, usize) -> bool) -> Next {
+    for member in 0..sm.gang.count {
+        sm.select_warp(member);
+        if !access(sm, member) {
             return sm.fail_in_gang(inst);
         }
     }
     inst.next()
 }
 
-/// A gang's store: where all lanes are apart without a look at each address, else warp by warp.
+/// A gang's store: where all lanes are contiguous without a look at each address, else warp by warp.
 #[inline(always)]
-pub unsafe fn run_store_together<S: SpaceAccess, M: Element, const N: usize>(
+pub unsafe fn run_gang_store<S: SpaceAccess, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
-    one_warp: impl Fn(&mut Sm, Stored<M::Row, N>) -> bool,
+    one_warp: impl Fn(&mut Sm, StoreOperands<M::Row, N>) -> bool,
 ) -> Next {
     let size = (size_of::<M>() * N) as u64;
-    if inst.common & 1 == 0 {
+    if inst.uniform & 1 == 0 {
         // SAFETY: operand 0 is a 64-bit row.
-        if let Some((spread, host)) = unsafe { reach_together::<S>(sm, inst, 0, size, true) } {
-            for turn in 0..sm.gang.count {
-                let view = Together::of(&sm.gang, turn);
+        if let Some((pattern, host)) = unsafe { translate_gang::<S>(sm, inst, 0, size, true) } {
+            for member in 0..sm.gang.count {
+                let view = Together::of(&sm.gang, member);
                 // SAFETY: the values are rows; the elements of all lanes are inside what was found.
                 unsafe {
                     let rows = std::array::from_fn(|part| view.row::<M::Row>(sm, inst, 1 + part));
-                    if let Some(start) = spread.consecutive(turn) {
-                        put::<M, N, LANES>(host.add(start).cast(), rows, 0);
+                    if let Some(start) = pattern.consecutive(member) {
+                        store_lanes::<M, N, LANES>(host.add(start).cast(), rows, 0);
                         continue;
                     }
-                    for (quarter, (start, _)) in spread.of_warp(turn).enumerate() {
-                        put::<M, N, LANES_OF_QUARTER>(
+                    for (quarter, (start, _)) in pattern.of_warp(member).enumerate() {
+                        store_lanes::<M, N, LANES_OF_QUARTER>(
                             host.add(start).cast(),
                             rows,
                             quarter * LANES_OF_QUARTER,
@@ -179,15 +179,15 @@ pub unsafe fn run_store_together<S: SpaceAccess, M: Element, const N: usize>(
                     }
                 }
             }
-            sm.spreads.keep(spread_key(sm, inst), spread);
+            sm.patterns.put_back(pattern_key(sm, inst), pattern);
             return inst.next();
         }
     }
     // SAFETY: the caller's promise.
-    in_turn(sm, inst, |sm, turn| unsafe {
+    warp_by_warp(sm, inst, |sm, member| unsafe {
         one_warp(
             sm,
-            store_operands::<M, N>(Together::of(&sm.gang, turn), sm, inst),
+            store_operands::<M, N>(Together::of(&sm.gang, member), sm, inst),
         )
     })
 }

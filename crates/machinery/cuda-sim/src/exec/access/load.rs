@@ -1,8 +1,8 @@
 //! A load by one warp.
 
-use super::element::{Element, get};
+use super::element::{Element, load_lanes};
 use super::pattern::{LanePattern, pattern};
-use super::reach::{failed, reach};
+use super::translate::{record_fault, translate};
 use crate::exec::lanewise::View;
 use crate::exec::sm::{Inst, Sm};
 use crate::exec::state_space::SpaceAccess;
@@ -37,13 +37,13 @@ pub unsafe fn run_load<S: SpaceAccess, M: Element, const N: usize>(
     let size = (size_of::<M>() * N) as u64;
     let first = sm.mask.trailing_zeros() as usize & 31;
     match pattern(sm, addresses, inst.imm, size) {
-        LanePattern::Same(address) => {
-            let host = match reach::<S>(sm, first, address, size, size, false) {
+        LanePattern::Uniform(address) => {
+            let host = match translate::<S>(sm, first, address, size, size, false) {
                 Ok(host) => host.cast::<M>(),
-                Err(kind) => return failed(sm, inst, first, kind),
+                Err(kind) => return record_fault(sm, inst, first, kind),
             };
             for part in 0..N {
-                // SAFETY: `reach` checked `size` bytes; the destinations are rows.
+                // SAFETY: `translate` checked `size` bytes; the destinations are rows.
                 unsafe {
                     let value = host.add(part).read_unaligned().widen();
                     sm.write(inst, part, [value; LANES]);
@@ -54,16 +54,16 @@ pub unsafe fn run_load<S: SpaceAccess, M: Element, const N: usize>(
             let last = 31 - sm.mask.leading_zeros() as usize;
             let start = origin.wrapping_add(first as u64 * size);
             let bytes = (last - first + 1) as u64 * size;
-            let host = match reach::<S>(sm, first, start, bytes, size, false) {
+            let host = match translate::<S>(sm, first, start, bytes, size, false) {
                 Ok(host) => host.cast::<M>(),
                 // Some lane is outside: find out which.
                 // SAFETY: the destinations are rows.
-                Err(_) => return unsafe { load_each::<S, M, N>(sm, inst, addresses) },
+                Err(_) => return unsafe { load_each_lane::<S, M, N>(sm, inst, addresses) },
             };
             if sm.mask == FULL {
                 // SAFETY: the elements of all lanes were checked; the destinations are rows.
                 unsafe {
-                    for (part, row) in get::<M, N, LANES>(host).into_iter().enumerate() {
+                    for (part, row) in load_lanes::<M, N, LANES>(host).into_iter().enumerate() {
                         sm.write(inst, part, row);
                     }
                 }
@@ -73,8 +73,8 @@ pub unsafe fn run_load<S: SpaceAccess, M: Element, const N: usize>(
                     // SAFETY: lanes first to last were checked; the destination is a row.
                     unsafe {
                         for lane in first..=last {
-                            let place = host.add((lane - first) * N + part);
-                            values[lane] = place.read_unaligned().widen();
+                            let element = host.add((lane - first) * N + part);
+                            values[lane] = element.read_unaligned().widen();
                         }
                         sm.write(inst, part, values);
                     }
@@ -83,19 +83,26 @@ pub unsafe fn run_load<S: SpaceAccess, M: Element, const N: usize>(
         }
         LanePattern::Quarters(quarters) => {
             let mut values = [[M::Row::default(); LANES]; N];
-            for (quarter, Quarter { start, apart }) in quarters.into_iter().enumerate() {
-                let bytes = if apart { size * 8 } else { size };
-                let host = match reach::<S>(sm, 0, start, bytes, size, false) {
+            for (
+                quarter,
+                Quarter {
+                    start,
+                    apart: contiguous,
+                },
+            ) in quarters.into_iter().enumerate()
+            {
+                let bytes = if contiguous { size * 8 } else { size };
+                let host = match translate::<S>(sm, 0, start, bytes, size, false) {
                     Ok(host) => host.cast::<M>(),
                     // Some lane is outside: find out which.
                     // SAFETY: the destinations are rows.
-                    Err(_) => return unsafe { load_each::<S, M, N>(sm, inst, addresses) },
+                    Err(_) => return unsafe { load_each_lane::<S, M, N>(sm, inst, addresses) },
                 };
                 for (part, row) in values.iter_mut().enumerate() {
                     let row = &mut row[quarter * LANES_OF_QUARTER..][..LANES_OF_QUARTER];
-                    // SAFETY: `reach` checked the elements of one lane, or of all eight.
+                    // SAFETY: `translate` checked the elements of one lane, or of all eight.
                     unsafe {
-                        if apart {
+                        if contiguous {
                             for (lane, value) in row.iter_mut().enumerate() {
                                 *value = host.add(lane * N + part).read_unaligned().widen();
                             }
@@ -112,9 +119,9 @@ pub unsafe fn run_load<S: SpaceAccess, M: Element, const N: usize>(
         }
         LanePattern::Scattered => {
             // SAFETY: the destinations are rows.
-            if !unsafe { load_from_one::<S, M, N>(sm, inst, addresses) } {
+            if !unsafe { load_from_one_region::<S, M, N>(sm, inst, addresses) } {
                 // SAFETY: as above.
-                return unsafe { load_each::<S, M, N>(sm, inst, addresses) };
+                return unsafe { load_each_lane::<S, M, N>(sm, inst, addresses) };
             }
         }
     }
@@ -128,7 +135,7 @@ pub unsafe fn run_load<S: SpaceAccess, M: Element, const N: usize>(
 /// # Safety
 /// The destinations are rows.
 #[inline(always)]
-pub unsafe fn load_from_one<S: SpaceAccess, M: Element, const N: usize>(
+pub unsafe fn load_from_one_region<S: SpaceAccess, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
     addresses: &[u64; LANES],
@@ -174,7 +181,7 @@ pub unsafe fn load_from_one<S: SpaceAccess, M: Element, const N: usize>(
 /// # Safety
 /// The destinations are rows.
 #[inline(never)]
-pub unsafe fn load_each<S: SpaceAccess, M: Element, const N: usize>(
+pub unsafe fn load_each_lane<S: SpaceAccess, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
     addresses: &[u64; LANES],
@@ -183,12 +190,12 @@ pub unsafe fn load_each<S: SpaceAccess, M: Element, const N: usize>(
     let mut values = [[M::Row::default(); LANES]; N];
     for lane in active(sm.mask) {
         let address = addresses[lane].wrapping_add(inst.imm);
-        let host = match reach::<S>(sm, lane, address, size, size, false) {
+        let host = match translate::<S>(sm, lane, address, size, size, false) {
             Ok(host) => host.cast::<M>(),
-            Err(kind) => return failed(sm, inst, lane, kind),
+            Err(kind) => return record_fault(sm, inst, lane, kind),
         };
         for (part, row) in values.iter_mut().enumerate() {
-            // SAFETY: `reach` checked `size` bytes.
+            // SAFETY: `translate` checked `size` bytes.
             row[lane] = unsafe { host.add(part).read_unaligned() }.widen();
         }
     }
@@ -205,21 +212,21 @@ pub unsafe fn load_each<S: SpaceAccess, M: Element, const N: usize>(
 ///
 /// # Safety
 /// As for [`run_load`].
-pub unsafe fn run_load_plainly<S: SpaceAccess, M: Element, const N: usize>(
+pub unsafe fn run_load_scalar<S: SpaceAccess, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
     addresses: &[u64; LANES],
 ) -> bool {
     if S::COMMON && sm.mask != FULL {
-        touch_between::<S>(sm, inst, addresses, (size_of::<M>() * N) as u64);
+        touch_inactive_lanes::<S>(sm, inst, addresses, (size_of::<M>() * N) as u64);
     }
     // SAFETY: the caller's promise.
-    unsafe { load_each::<S, M, N>(sm, inst, addresses) }
+    unsafe { load_each_lane::<S, M, N>(sm, inst, addresses) }
 }
 
 /// Marks what [`run_load`] marks of neighbours of which not all run: all from the first to the last.
 #[inline(never)]
-pub fn touch_between<S: SpaceAccess>(
+pub fn touch_inactive_lanes<S: SpaceAccess>(
     sm: &mut Sm,
     inst: &Inst,
     addresses: &[u64; LANES],
@@ -230,6 +237,6 @@ pub fn touch_between<S: SpaceAccess>(
         let start = origin.wrapping_add(first as u64 * size);
         let lanes = 32 - sm.mask.leading_zeros() as usize - first;
         // If some are outside, each lane will be looked at.
-        let _ = reach::<S>(sm, first, start, lanes as u64 * size, size, false);
+        let _ = translate::<S>(sm, first, start, lanes as u64 * size, size, false);
     }
 }

@@ -5,17 +5,17 @@
 //! of these in each quarter of the warp.
 //! Source: PTX ISA section 9.7.9 (data movement).
 
+mod constant_address;
 mod element;
 mod gang;
 mod handlers;
-mod known;
 mod load;
 mod pattern;
-mod reach;
 mod store;
+mod translate;
 
+pub use constant_address::{load_constant_operand, load_param, local_address};
 pub use element::Element;
-pub use gang::spread_key;
+pub use gang::pattern_key;
 pub use handlers::{load, store};
-pub use known::{load_constant_operand, load_param, local_address};
-pub use reach::{reach, reach_atomic};
+pub use translate::{translate, translate_atomic};

@@ -7,7 +7,7 @@ use crate::lanes::{FULL, LANES};
 /// How the running lanes' addresses lie.
 pub enum LanePattern {
     /// All the same.
-    Same(u64),
+    Uniform(u64),
     /// Lane `n` at this plus `n` times the access's size (wrapping below zero for lanes that do not
     /// run).
     Consecutive(u64),
@@ -21,7 +21,7 @@ pub fn pattern(sm: &Sm, addresses: &[u64; LANES], offset: u64, size: u64) -> Lan
     if sm.mask == FULL {
         return match quarters::quarters(addresses, offset, size) {
             Some(quarters) => match quarters::whole(&quarters, size) {
-                Whole::Same => LanePattern::Same(quarters[0].start),
+                Whole::Same => LanePattern::Uniform(quarters[0].start),
                 Whole::Consecutive => LanePattern::Consecutive(quarters[0].start),
                 Whole::Neither => LanePattern::Quarters(quarters),
             },
@@ -38,7 +38,7 @@ pub fn pattern(sm: &Sm, addresses: &[u64; LANES], offset: u64, size: u64) -> Lan
         stray |= (addresses[lane] ^ origin.wrapping_add(lane as u64 * size)) & keep;
     }
     if differ == 0 {
-        LanePattern::Same(start.wrapping_add(offset))
+        LanePattern::Uniform(start.wrapping_add(offset))
     } else if stray == 0 {
         LanePattern::Consecutive(origin.wrapping_add(offset))
     } else {

@@ -1,8 +1,8 @@
 //! A store by one warp.
 
-use super::element::{Element, put};
+use super::element::{Element, store_lanes};
 use super::pattern::{LanePattern, pattern};
-use super::reach::{failed, reach};
+use super::translate::{record_fault, translate};
 use crate::exec::lanewise::View;
 use crate::exec::sm::{Inst, Sm};
 use crate::exec::state_space::SpaceAccess;
@@ -10,7 +10,7 @@ use crate::lanes::quarters::{LANES_OF_QUARTER, Quarter};
 use crate::lanes::{FULL, LANES, active};
 
 /// What a store of `N` elements reads from registers: the address row, then the values.
-pub type Stored<'a, R, const N: usize> = (&'a [u64; LANES], [&'a [R; LANES]; N]);
+pub type StoreOperands<'a, R, const N: usize> = (&'a [u64; LANES], [&'a [R; LANES]; N]);
 
 /// Reads a store's address row and its rows of values.
 ///
@@ -21,7 +21,7 @@ pub unsafe fn store_operands<'a, M: Element, const N: usize>(
     view: impl View,
     sm: &Sm,
     inst: &Inst,
-) -> Stored<'a, M::Row, N> {
+) -> StoreOperands<'a, M::Row, N> {
     // SAFETY: the caller's promise.
     unsafe {
         let rows = std::array::from_fn(|part| view.row::<M::Row>(sm, inst, 1 + part));
@@ -38,15 +38,15 @@ pub unsafe fn store_operands<'a, M: Element, const N: usize>(
 pub unsafe fn run_store<S: SpaceAccess, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
-    (addresses, rows): Stored<M::Row, N>,
+    (addresses, rows): StoreOperands<M::Row, N>,
 ) -> bool {
     let size = (size_of::<M>() * N) as u64;
     if sm.mask == FULL {
         match pattern(sm, addresses, inst.imm, size) {
             LanePattern::Consecutive(start) => {
-                if let Ok(host) = reach::<S>(sm, 0, start, size * LANES as u64, size, true) {
-                    // SAFETY: `reach` checked the elements of all lanes.
-                    unsafe { put::<M, N, LANES>(host.cast(), rows, 0) };
+                if let Ok(host) = translate::<S>(sm, 0, start, size * LANES as u64, size, true) {
+                    // SAFETY: `translate` checked the elements of all lanes.
+                    unsafe { store_lanes::<M, N, LANES>(host.cast(), rows, 0) };
                     S::count(sm, true, 1, sm.mask.count_ones().into());
                     return true;
                 }
@@ -54,14 +54,14 @@ pub unsafe fn run_store<S: SpaceAccess, M: Element, const N: usize>(
             LanePattern::Quarters(quarters) if quarters.iter().all(|quarter| quarter.apart) => {
                 let bytes = size * LANES_OF_QUARTER as u64;
                 let hosts = quarters.map(|Quarter { start, .. }| {
-                    reach::<S>(sm, 0, start, bytes, size, true)
+                    translate::<S>(sm, 0, start, bytes, size, true)
                         .map_or(std::ptr::null_mut(), |at| at)
                 });
                 if hosts.iter().all(|host| !host.is_null()) {
                     for (quarter, host) in hosts.into_iter().enumerate() {
                         let first = quarter * LANES_OF_QUARTER;
-                        // SAFETY: `reach` checked the elements of eight lanes.
-                        unsafe { put::<M, N, LANES_OF_QUARTER>(host.cast(), rows, first) };
+                        // SAFETY: `translate` checked the elements of eight lanes.
+                        unsafe { store_lanes::<M, N, LANES_OF_QUARTER>(host.cast(), rows, first) };
                     }
                     S::count(sm, true, 1, sm.mask.count_ones().into());
                     return true;
@@ -71,7 +71,7 @@ pub unsafe fn run_store<S: SpaceAccess, M: Element, const N: usize>(
         }
     }
     // SAFETY: there is nothing to promise.
-    unsafe { run_store_plainly::<S, M, N>(sm, inst, (addresses, rows)) }
+    unsafe { run_store_scalar::<S, M, N>(sm, inst, (addresses, rows)) }
 }
 
 /// [`run_store`] without a look at how the addresses lie.
@@ -79,20 +79,20 @@ pub unsafe fn run_store<S: SpaceAccess, M: Element, const N: usize>(
 /// # Safety
 /// As for [`run_store`].
 #[inline(never)]
-pub unsafe fn run_store_plainly<S: SpaceAccess, M: Element, const N: usize>(
+pub unsafe fn run_store_scalar<S: SpaceAccess, M: Element, const N: usize>(
     sm: &mut Sm,
     inst: &Inst,
-    (addresses, rows): Stored<M::Row, N>,
+    (addresses, rows): StoreOperands<M::Row, N>,
 ) -> bool {
     let size = (size_of::<M>() * N) as u64;
     for lane in active(sm.mask) {
         let address = addresses[lane].wrapping_add(inst.imm);
-        let host = match reach::<S>(sm, lane, address, size, size, true) {
+        let host = match translate::<S>(sm, lane, address, size, size, true) {
             Ok(host) => host.cast::<M>(),
-            Err(kind) => return failed(sm, inst, lane, kind),
+            Err(kind) => return record_fault(sm, inst, lane, kind),
         };
         for (part, row) in rows.into_iter().enumerate() {
-            // SAFETY: `reach` checked `size` bytes.
+            // SAFETY: `translate` checked `size` bytes.
             unsafe { host.add(part).write_unaligned(M::narrow(row[lane])) };
         }
     }

@@ -21,12 +21,12 @@ impl Sm {
     /// would open at once, and it would be their turn again. Caches that are asked, and checks, take
     /// note of every barrier.
     pub fn passes_barrier(&self, inst: &Inst, barrier: u32, expected: u32) -> bool {
-        inst.x == BarrierKind::Sync as u32
+        inst.arg0 == BarrierKind::Sync as u32
             && (barrier as usize) < BARRIERS
             && expected == 0
-            && self.observer.is_none()
+            && self.profiler.is_none()
             && self.checker.is_none()
-            && self.block.nobody_waits()
+            && self.block.has_no_waiters()
             && self.clock < self.block_deadline
     }
 }
@@ -45,11 +45,11 @@ pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
         BarrierKind::And,
         BarrierKind::Or,
     ];
-    let kind = KINDS[inst.x as usize];
+    let kind = KINDS[inst.arg0 as usize];
     let lane = sm.mask.trailing_zeros() as usize;
     // SAFETY: operands 0 and 1 are 32-bit rows, operand 3 a predicate.
     let (barrier, expected, predicate) = unsafe {
-        let negate = if inst.y == 1 { FULL } else { 0 };
+        let negate = if inst.arg1 == 1 { FULL } else { 0 };
         (
             sm.row::<u32>(inst, 0)[lane],
             sm.row::<u32>(inst, 1)[lane],
@@ -76,7 +76,7 @@ pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
         (
             Reduction {
                 operation,
-                destination: inst.o[2],
+                destination: inst.operands[2],
             },
             predicate,
         )

@@ -12,7 +12,7 @@ use crate::memory::{FUNCTION_BASE, FUNCTION_STEP};
 /// # Safety
 /// As for [`super::enter`].
 pub unsafe fn call(sm: &mut Sm, inst: &Inst) -> Next {
-    enter_calls(sm, inst, &[(sm.mask, inst.x as usize)])
+    enter_calls(sm, inst, &[(sm.mask, inst.arg0 as usize)])
 }
 
 /// A call through pointers, row 0, at call site `imm`.

@@ -10,7 +10,7 @@ pub use call::{call, call_pointer, take_results};
 
 use super::fault::FaultKind;
 use super::sm::{Inst, Next, Sm};
-use super::warp::{NOWHERE, SplitState};
+use super::warp::{NO_INDEX, SplitState};
 use crate::lanes::{FULL, active};
 
 /// Turns after which lanes that wait at a meeting place may go on even though the lanes they wait
@@ -25,10 +25,10 @@ const PATIENT_TURNS: u32 = 16;
 /// As for [`crate::exec::sm::Handler`]; so for every handler here.
 pub unsafe fn enter(sm: &mut Sm, inst: &Inst) -> Next {
     if sm.clock >= sm.deadline {
-        return give_way(sm, inst);
+        return yield_turn(sm, inst);
     }
-    sm.clock += u64::from(inst.y);
-    let visit = &mut sm.counts.visits[inst.x as usize];
+    sm.clock += u64::from(inst.arg1);
+    let visit = &mut sm.counts.visits[inst.arg0 as usize];
     visit.warps += 1;
     visit.threads += u64::from(sm.mask.count_ones());
     inst.next()
@@ -47,7 +47,7 @@ pub unsafe fn enter_meeting(sm: &mut Sm, inst: &Inst) -> Next {
 }
 
 #[cold]
-fn give_way(sm: &mut Sm, inst: &Inst) -> Next {
+fn yield_turn(sm: &mut Sm, inst: &Inst) -> Next {
     let here = sm.address_of(inst);
     sm.suspend(here, SplitState::Ready);
     let ran = sm.turn_so_far();
@@ -56,17 +56,17 @@ fn give_way(sm: &mut Sm, inst: &Inst) -> Next {
         // Only a slice of its turn is over: it goes on where it was.
         warp.turn = Some(ran);
         warp.ready.push_front(warp.current);
-        warp.current = NOWHERE;
+        warp.current = NO_INDEX;
         return std::ptr::null();
     }
-    let (read, alone) = (ran.read, ran.alone);
+    let (read, single_split) = (ran.read, ran.single_split);
     warp.turns += 1;
-    if read && (alone || warp.turns.is_multiple_of(PATIENT_TURNS)) {
+    if read && (single_split || warp.turns.is_multiple_of(PATIENT_TURNS)) {
         // These lanes may be reading what lanes that wait for them are still to write.
         warp.release_arrived(warp.current);
     }
     warp.ready.push_back(warp.current);
-    warp.current = NOWHERE;
+    warp.current = NO_INDEX;
     std::ptr::null()
 }
 
@@ -75,7 +75,7 @@ fn give_way(sm: &mut Sm, inst: &Inst) -> Next {
 /// # Safety
 /// As for [`enter`].
 pub unsafe fn jump(sm: &mut Sm, inst: &Inst) -> Next {
-    sm.at(inst.x)
+    sm.at(inst.arg0)
 }
 
 /// Goes to `x` where predicate 0 holds; lanes that part meet again at `y`.
@@ -103,10 +103,10 @@ fn branch(sm: &mut Sm, inst: &Inst, taken: u32) -> Next {
     if taken == 0 {
         inst.next()
     } else if taken == sm.mask {
-        sm.at(inst.x)
+        sm.at(inst.arg0)
     } else {
         let other = sm.address_of(inst) + 1;
-        sm.diverge(taken, inst.x, other, inst.y)
+        sm.diverge(taken, inst.arg0, other, inst.arg1)
     }
 }
 
@@ -144,7 +144,7 @@ pub unsafe fn branch_table(sm: &mut Sm, inst: &Inst) -> Next {
         return sm.at(target);
     }
     sm.counts.divergent_branches += 1;
-    sm.part(&ways, inst.y)
+    sm.part(&ways, inst.arg1)
 }
 
 /// Runs the next instruction only in the lanes where predicate 0 holds (`x` = 1: does not hold).
@@ -154,15 +154,15 @@ pub unsafe fn branch_table(sm: &mut Sm, inst: &Inst) -> Next {
 pub unsafe fn guard(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: operand 0 is a predicate; a guarded instruction never ends the code.
     unsafe {
-        let holds = sm.predicate(inst, 0) ^ if inst.x == 1 { FULL } else { 0 };
+        let holds = sm.predicate(inst, 0) ^ if inst.arg0 == 1 { FULL } else { 0 };
         let guarded = &*inst.next();
         let mask = sm.mask;
         if holds & mask == 0 {
             return guarded.next();
         }
-        sm.run_lanes(holds & mask);
+        sm.set_active_lanes(holds & mask);
         let next = (guarded.run)(sm, guarded);
-        sm.run_lanes(mask);
+        sm.set_active_lanes(mask);
         next
     }
 }

@@ -33,11 +33,13 @@
 //! do not agree every warp goes on alone to the end of its slice; those that stand at one place
 //! then, and have as much left of their turns, are a gang again in the next.
 
-mod flow;
-mod form;
+mod control;
+mod formation;
+mod members;
 mod run;
 mod state;
-mod warps;
 
-pub use flow::{Ends, barrier, branch_if, branch_unless, each, enter, exit, part};
-pub use state::{APART, Gang, MOST, Reach, Stopped, WarpGroup, size};
+pub use control::{
+    ExitPath, barrier, branch_if, branch_unless, diverge, enter, exit, warp_by_warp,
+};
+pub use state::{Gang, GangScope, MAX_WARPS, SOLO_BLOCK_INTERVAL, StopReason, WarpGroup, size};

@@ -1,8 +1,8 @@
 //! Running a group of warps: as a gang while they stand at one place, else one by one.
 
-use crate::exec::gang::{Gang, Stopped};
+use crate::exec::gang::{Gang, StopReason};
 use crate::exec::sm::Sm;
-use crate::exec::warp::{NOWHERE, Turn};
+use crate::exec::warp::{NO_INDEX, Turn};
 use std::ops::Range;
 
 impl Sm {
@@ -11,43 +11,43 @@ impl Sm {
     pub fn run_group(&mut self, number: usize) -> bool {
         let first = number * self.gang_size;
         let warps = first..(first + self.gang_size).min(self.block.warps.len());
-        self.busy = true;
-        if self.observer.is_some() {
-            return self.run_observed(number, warps);
+        self.made_progress = true;
+        if self.profiler.is_some() {
+            return self.run_counted_slice(number, warps);
         }
         let until = self.clock + self.slice * warps.len() as u64;
         let mut ran = false;
-        while self.form(number, warps.clone()) {
+        while self.form_gang(number, warps.clone()) {
             ran = true;
             self.deadline = until;
             match self.run_gang(number, warps.clone()) {
-                Stopped::Together | Stopped::GivingWay => return true,
-                Stopped::Parted => {
-                    if !self.run_parted() {
+                StopReason::Together | StopReason::Yielded => return true,
+                StopReason::Diverged => {
+                    if !self.run_diverged() {
                         return true;
                     }
                 }
-                Stopped::Failing => break,
+                StopReason::Faulting => break,
             }
         }
-        if !ran || self.gang.stopped == Stopped::Failing {
-            return self.run_alone(warps) || ran;
+        if !ran || self.gang.stopped == StopReason::Faulting {
+            return self.run_separately(warps) || ran;
         }
         true
     }
 
     /// Lets a group of warps of an observed block run a slice. Answers whether any of them could run.
-    fn run_observed(&mut self, number: usize, warps: Range<usize>) -> bool {
-        if !self.form(number, warps.clone()) {
-            return self.run_alone(warps);
+    fn run_counted_slice(&mut self, number: usize, warps: Range<usize>) -> bool {
+        if !self.form_gang(number, warps.clone()) {
+            return self.run_separately(warps);
         }
-        let turn = self.take_turns();
+        let turn = self.take_shared_turn();
         let slice = turn.left.min(self.slice);
         let reads = self.counts.reads;
         self.deadline = self.clock + slice * self.gang.count as u64;
-        self.note_asked(true);
+        self.set_deferred(true);
         let stopped = self.run_gang(number, warps.clone());
-        self.note_asked(false);
+        self.set_deferred(false);
         let ran = slice.wrapping_sub(self.gang.left(self.deadline, self.clock));
         let read = self.counts.reads > reads;
         let after = Turn {
@@ -56,21 +56,21 @@ impl Sm {
             ..turn
         };
         match stopped {
-            Stopped::Together => self.ask_in_order(warps),
-            Stopped::GivingWay => {
-                for &place in &self.gang.warps[..self.gang.count] {
-                    self.block.warps[place].give_way(after);
+            StopReason::Together => self.replay_in_order(warps),
+            StopReason::Yielded => {
+                for &index in &self.gang.warps[..self.gang.count] {
+                    self.block.warps[index].yield_turn(after);
                 }
-                self.ask_in_order(warps);
+                self.replay_in_order(warps);
             }
-            Stopped::Parted => {
-                self.fall_apart(number, warps.clone());
-                for place in warps {
-                    self.ask_for(place);
-                    if self.gang.warps[..self.gang.count].contains(&place) {
-                        self.block.running = place;
+            StopReason::Diverged => {
+                self.scatter_uniform(number, warps.clone());
+                for index in warps {
+                    self.replay_warp(index);
+                    if self.gang.warps[..self.gang.count].contains(&index) {
+                        self.block.running = index;
                         self.turn = turn;
-                        self.slice_began = self.clock.wrapping_sub(ran);
+                        self.slice_start = self.clock.wrapping_sub(ran);
                         self.deadline = self.clock.wrapping_add(slice).wrapping_sub(ran);
                         self.reads_before = self.counts.reads - u64::from(read);
                         self.run_slice();
@@ -80,25 +80,25 @@ impl Sm {
                     }
                 }
             }
-            Stopped::Failing => {
+            StopReason::Faulting => {
                 // Nobody will look at what such a launch counted.
-                self.run_alone(warps);
+                self.run_separately(warps);
             }
         }
         true
     }
 
     /// Takes the turn that the warps of the gang are in out of them: all are equally far in theirs.
-    fn take_turns(&mut self) -> Turn {
+    fn take_shared_turn(&mut self) -> Turn {
         let mut turn = Turn::NEW;
-        for &place in &self.gang.warps[..self.gang.count] {
-            turn = self.block.warps[place].turn.take().unwrap_or(Turn::NEW);
+        for &index in &self.gang.warps[..self.gang.count] {
+            turn = self.block.warps[index].turn.take().unwrap_or(Turn::NEW);
         }
         turn
     }
 
     /// Runs each warp by itself. Answers false if none could run, or if one failed.
-    fn run_alone(&mut self, warps: Range<usize>) -> bool {
+    fn run_separately(&mut self, warps: Range<usize>) -> bool {
         let mut ran = false;
         for warp in warps {
             ran |= self.run_warp(warp);
@@ -111,16 +111,16 @@ impl Sm {
 
     /// Runs by itself each warp of a gang that has parted, except those that stand where the gang meets
     /// again. Answers false if there was nothing to run, or if one failed.
-    fn run_parted(&mut self) -> bool {
+    fn run_diverged(&mut self) -> bool {
         let Gang {
             warps,
             count,
-            there,
+            at_reconvergence,
             ..
         } = self.gang;
         let mut ran = false;
-        for (&place, there) in warps[..count].iter().zip(there) {
-            ran |= there || self.run_warp(place);
+        for (&index, arrived) in warps[..count].iter().zip(at_reconvergence) {
+            ran |= arrived || self.run_warp(index);
             if self.fault.is_some() {
                 return false;
             }
@@ -129,16 +129,16 @@ impl Sm {
     }
 
     /// Runs the gang from where its warps stand.
-    fn run_gang(&mut self, number: usize, warps: Range<usize>) -> Stopped {
-        if self.gang.begun {
-            self.wake();
+    fn run_gang(&mut self, number: usize, warps: Range<usize>) -> StopReason {
+        if self.gang.started {
+            self.resume_members();
         }
-        self.gang.stopped = Stopped::Together;
-        self.reconverge = NOWHERE;
+        self.gang.stopped = StopReason::Together;
+        self.reconverge = NO_INDEX;
         self.local_base = 0;
-        self.run_all_lanes();
-        self.code = self.codes.together;
-        let mut next = self.at(self.gang.place);
+        self.activate_all_lanes();
+        self.code = self.codes.gang;
+        let mut next = self.at(self.gang.pc);
         while !next.is_null() {
             // SAFETY: `next` points into the program's code, which outlives the launch, and the
             // instruction was lowered for the frames that the gang has.
@@ -147,18 +147,18 @@ impl Sm {
                 next = (inst.run)(self, inst);
             }
         }
-        self.code = self.codes.alone;
-        if self.gang.stopped == Stopped::Failing {
-            self.fall_apart(number, warps.clone());
+        self.code = self.codes.warp;
+        if self.gang.stopped == StopReason::Faulting {
+            self.scatter_uniform(number, warps.clone());
         }
-        if self.gang.begun {
-            self.end_group(number, warps);
+        if self.gang.started {
+            self.release_finished(number, warps);
         }
         self.gang.stopped
     }
 
     /// Gives back the memory of the group's warps that have ended.
-    fn end_group(&mut self, number: usize, warps: Range<usize>) {
+    fn release_finished(&mut self, number: usize, warps: Range<usize>) {
         let mut living = false;
         for warp in &mut self.block.warps[warps] {
             living |= warp.alive != 0;

@@ -79,9 +79,9 @@ pub trait View: Copy {
 
 /// Those of a warp by itself, of which some lanes may not run.
 #[derive(Clone, Copy)]
-pub struct Alone;
+pub struct WarpView;
 
-impl View for Alone {
+impl View for WarpView {
     #[inline(always)]
     unsafe fn write<T: Lane>(self, sm: &mut Sm, inst: &Inst, n: usize, values: [T; LANES]) {
         // SAFETY: the caller's promise.
@@ -89,14 +89,14 @@ impl View for Alone {
     }
 }
 
-/// As [`Alone`], with a loop over the running lanes that is not unrolled and takes no wide registers:
+/// As [`WarpView`], with a loop over the running lanes that is not unrolled and takes no wide registers:
 /// for CPUs that have none of use. A compiler is done with it in half the time.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
-pub struct OneByOne;
+pub struct ScalarView;
 
 #[cfg(target_arch = "x86_64")]
-impl View for OneByOne {
+impl View for ScalarView {
     #[inline(always)]
     fn lanes(self, sm: &Sm) -> impl Iterator<Item = usize> + use<> {
         active(sm.mask)
@@ -105,7 +105,7 @@ impl View for OneByOne {
     #[inline(always)]
     unsafe fn write<T: Lane>(self, sm: &mut Sm, inst: &Inst, n: usize, values: [T; LANES]) {
         // SAFETY: the caller's promise.
-        let row = unsafe { &mut *sm.frame.add(inst.o[n] as usize).cast::<[T; LANES]>() };
+        let row = unsafe { &mut *sm.frame.add(inst.operands[n] as usize).cast::<[T; LANES]>() };
         for lane in active(sm.mask) {
             row[lane] = values[lane];
         }
@@ -130,8 +130,8 @@ impl Together {
         // Looked up, since the compiler would make a loop over the gang's warps for each combination
         // of the operands' conditions.
         // SAFETY: the gang is as it was.
-        let frame = unsafe { (*self.0)[usize::from(inst.common >> n & 1)] };
-        frame.wrapping_add(inst.o[n] as usize)
+        let frame = unsafe { (*self.0)[usize::from(inst.uniform >> n & 1)] };
+        frame.wrapping_add(inst.operands[n] as usize)
     }
 
     /// Where operand `n`, a destination, lies: in the warp's own frame.
@@ -139,7 +139,7 @@ impl Together {
     fn own_place(self, inst: &Inst, n: usize) -> *mut u8 {
         // SAFETY: as above.
         let frame = unsafe { (*self.0)[0] };
-        frame.wrapping_add(inst.o[n] as usize)
+        frame.wrapping_add(inst.operands[n] as usize)
     }
 }
 
@@ -178,7 +178,12 @@ impl Sm {
     #[inline(always)]
     pub unsafe fn row<'a, T: Lane>(&self, inst: &Inst, n: usize) -> &'a [T; LANES] {
         // SAFETY: the lowering gives every operand a row of its type's width inside the frame.
-        unsafe { &*self.frame.add(inst.o[n] as usize).cast::<[T; LANES]>() }
+        unsafe {
+            &*self
+                .frame
+                .add(inst.operands[n] as usize)
+                .cast::<[T; LANES]>()
+        }
     }
 
     /// The predicate operand `n`: one bit a lane.
@@ -188,7 +193,7 @@ impl Sm {
     #[inline(always)]
     pub unsafe fn predicate(&self, inst: &Inst, n: usize) -> u32 {
         // SAFETY: the lowering gives predicates four bytes inside the frame.
-        unsafe { *self.frame.add(inst.o[n] as usize).cast::<u32>() }
+        unsafe { *self.frame.add(inst.operands[n] as usize).cast::<u32>() }
     }
 
     /// Writes the active lanes of predicate operand `n`.
@@ -199,7 +204,7 @@ impl Sm {
     pub unsafe fn set_predicate(&mut self, inst: &Inst, n: usize, value: u32) {
         // SAFETY: as above.
         unsafe {
-            let place = self.frame.add(inst.o[n] as usize).cast::<u32>();
+            let place = self.frame.add(inst.operands[n] as usize).cast::<u32>();
             *place = (*place & !self.mask) | (value & self.mask);
         }
     }
@@ -213,7 +218,7 @@ impl Sm {
         // SAFETY: the row is inside the frame and as wide as T; the two casts below keep the
         // width and only forget the type.
         unsafe {
-            let row = self.frame.add(inst.o[n] as usize);
+            let row = self.frame.add(inst.operands[n] as usize);
             if !self.blend {
                 *row.cast::<[T; LANES]>() = values;
             } else if size_of::<T>() == 4 {

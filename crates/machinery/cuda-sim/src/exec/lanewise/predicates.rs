@@ -1,9 +1,9 @@
 //! The shapes of lane operations that read or write predicates, the carry among them.
 
 #[cfg(target_arch = "x86_64")]
-use super::OneByOne;
+use super::ScalarView;
 use super::handlers::handlers;
-use super::{Alone, Lane, Together, View};
+use super::{Lane, Together, View, WarpView};
 use crate::exec::cpu::Cpu;
 use crate::exec::sm::{Handlers, Inst, Next, Sm};
 use crate::lanes::{BIT, LANES, expand};

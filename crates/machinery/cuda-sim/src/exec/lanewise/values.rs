@@ -1,9 +1,9 @@
 //! The shapes of lane operations on values: how many sources and destinations.
 
 #[cfg(target_arch = "x86_64")]
-use super::OneByOne;
+use super::ScalarView;
 use super::handlers::handlers;
-use super::{Alone, Lane, Together, View};
+use super::{Lane, Together, View, WarpView};
 use crate::exec::cpu::Cpu;
 use crate::exec::sm::{Handlers, Inst, Next, Sm};
 use crate::lanes::LANES;
@@ -185,7 +185,7 @@ unsafe fn run_same<V: View, D: Lane, F: Fn(&Sm, &Inst, usize) -> D>(
     inst: &Inst,
     f: F,
 ) {
-    for part in 0..inst.x as usize {
+    for part in 0..inst.arg0 as usize {
         let value = f(sm, inst, part);
         // SAFETY: as in run1, with `x` destinations.
         unsafe { view.write(sm, inst, part, [value; LANES]) };

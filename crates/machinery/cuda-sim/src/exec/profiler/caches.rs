@@ -14,11 +14,11 @@ pub const CONSTANT_LINE: u64 = 64;
 pub struct Caches {
     pub l1: Cache,
     /// The kinds of access of global memory that look in L1 for what they read, a bit each.
-    cached_kinds: u32,
+    l1_kinds: u32,
     /// The small constant cache.
     constant: Cache,
     /// The larger cache that is asked for what the constant cache does not have.
-    pub constant_behind: Cache,
+    pub constant_l15: Cache,
 }
 
 impl Caches {
@@ -27,9 +27,9 @@ impl Caches {
         let rates = &device.rates;
         Caches {
             l1: Cache::new(l1_bytes(rates, shared_bytes), LINE),
-            cached_kinds: cached_kinds(rates),
+            l1_kinds: l1_kinds(rates),
             constant: Cache::new(rates.constant_cache_bytes.into(), CONSTANT_LINE),
-            constant_behind: Cache::new(rates.constant_behind_bytes.into(), CONSTANT_LINE),
+            constant_l15: Cache::new(rates.constant_behind_bytes.into(), CONSTANT_LINE),
         }
     }
 
@@ -46,7 +46,7 @@ impl Caches {
                 CONSTANT_LINE,
             ),
             (
-                &mut self.constant_behind,
+                &mut self.constant_l15,
                 rates.constant_behind_bytes.into(),
                 CONSTANT_LINE,
             ),
@@ -59,8 +59,8 @@ impl Caches {
 
     /// Whether an access of global memory looks in L1 for what it reads.
     #[inline(always)]
-    pub fn cached(&self, kind: AccessKind) -> bool {
-        self.cached_kinds >> kind as u32 & 1 == 1
+    pub fn is_cached_in_l1(&self, kind: AccessKind) -> bool {
+        self.l1_kinds >> kind as u32 & 1 == 1
     }
 }
 
@@ -75,7 +75,7 @@ fn l1_bytes(rates: &Rates, shared_bytes: u64) -> u64 {
 }
 
 /// The kinds of access of global memory that look in L1 on a GPU with these rates, a bit each.
-fn cached_kinds(rates: &Rates) -> u32 {
+fn l1_kinds(rates: &Rates) -> u32 {
     let rows = AccessClass::ALL.iter().map(|class| class.row());
     let cached = rows.filter(|row| {
         row.memory == Memory::Global
@@ -94,51 +94,51 @@ fn cached_kinds(rates: &Rates) -> u32 {
 #[cfg(test)]
 impl Caches {
     /// Whether L1 has a line; it has it from then on.
-    pub fn ask_for_test(&mut self, line: u64) -> bool {
+    pub fn access_for_test(&mut self, line: u64) -> bool {
         self.l1.ask(line, 1) == 1
     }
 }
 
-/// Where an access is counted, and which cache it asks.
+/// Where an access is counted, and which cache it lookup.
 #[derive(Clone, Copy)]
-pub struct Asks {
+pub struct CacheLookup {
     pub slot: u32,
-    pub cache: Which,
+    pub cache: CacheKind,
 }
 
 /// A cache of the multiprocessor.
 #[derive(Clone, Copy)]
-pub enum Which {
-    First,
+pub enum CacheKind {
+    L1,
     Constant,
 }
 
 /// Asks a cache for the lines of an access, and counts those that it has.
 #[inline(always)]
-pub fn ask_now(
+pub fn look_up(
     sites: &mut [SiteCounts],
     caches: &mut Caches,
-    asks: Asks,
+    lookup: CacheLookup,
     lines: impl Iterator<Item = (u64, u8)>,
 ) {
     let (mut hits, mut far) = (0, 0);
-    match asks.cache {
-        Which::First => {
+    match lookup.cache {
+        CacheKind::L1 => {
             for (line, sectors) in lines {
                 hits += caches.l1.ask(line, sectors).count_ones();
             }
         }
-        Which::Constant => {
+        CacheKind::Constant => {
             for (line, _) in lines {
                 if caches.constant.ask(line, 1) == 1 {
                     hits += 1;
-                } else if caches.constant_behind.ask(line, 1) == 0 {
+                } else if caches.constant_l15.ask(line, 1) == 0 {
                     far += 1;
                 }
             }
         }
     }
-    let counts = &mut sites[asks.slot as usize];
+    let counts = &mut sites[lookup.slot as usize];
     counts.hits += u64::from(hits);
     counts.far += far;
 }

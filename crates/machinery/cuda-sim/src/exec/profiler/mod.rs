@@ -6,9 +6,9 @@
 mod caches;
 mod cost;
 mod deferred;
-mod observer;
+mod recorder;
 
 pub use caches::{Caches, LINE};
 pub use cost::{AccessCost, Transfer};
-pub use deferred::Noted;
-pub use observer::Observer;
+pub use deferred::DeferredAccesses;
+pub use recorder::Profiler;

@@ -1,7 +1,7 @@
 //! A program as the executor runs it: one flat array of decoded instructions.
 
 use super::Sm;
-use crate::exec::gang::Reach;
+use crate::exec::gang::GangScope;
 
 /// Runs one instruction for a warp and says where to go on.
 ///
@@ -14,19 +14,19 @@ pub type Handler = unsafe fn(&mut Sm, &Inst) -> Next;
 #[derive(Clone, Copy)]
 pub struct Handlers {
     /// For one warp.
-    pub alone: Handler,
+    pub warp: Handler,
     /// For all warps of a gang (see `exec/gang.rs`), where there is such a form.
-    pub together: Option<Handler>,
+    pub gang: Option<Handler>,
     /// Whether it writes the same in all threads of a block that give it the same operands.
-    pub repeats: bool,
+    pub preserves_uniformity: bool,
 }
 
 impl From<Handler> for Handlers {
-    fn from(alone: Handler) -> Handlers {
+    fn from(warp: Handler) -> Handlers {
         Handlers {
-            alone,
-            together: None,
-            repeats: false,
+            warp,
+            gang: None,
+            preserves_uniformity: false,
         }
     }
 }
@@ -39,19 +39,19 @@ pub type Next = *const Inst;
 pub struct Inst {
     pub run: Handler,
     /// Byte offsets into the frame: destinations first, then sources.
-    pub o: [u32; 6],
+    pub operands: [u32; 6],
     /// What the handler says: a block's number, a memory slot's size, a branch target.
-    pub x: u32,
-    pub y: u32,
+    pub arg0: u32,
+    pub arg1: u32,
     /// An immediate: an address offset, a truth table, a function's number.
     pub imm: u64,
     /// A bit for each operand that all warps of a gang have in common.
-    pub common: u8,
+    pub uniform: u8,
     /// For which warps of a gang it runs.
-    pub reach: Reach,
+    pub gang_scope: GangScope,
     /// How many instructions before it is an access at the same addresses, but for `imm` (see
     /// [`super::repeated`]); 0 where there is none.
-    pub back: u16,
+    pub reuse_distance: u16,
 }
 
 impl Inst {

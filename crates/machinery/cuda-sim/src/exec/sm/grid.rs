@@ -8,8 +8,8 @@ use crate::exec::fault::Fault;
 use crate::exec::heap::Heap;
 use crate::exec::image::Images;
 use crate::exec::profiler::LINE;
-use crate::exec::progress::{Apart, Running, Watch};
-use crate::exec::sample::{Observe, Sample};
+use crate::exec::progress::{CachePadded, LaunchProgress, Watch};
+use crate::exec::sample::{ProfileMode, Sample};
 use crate::exec::time_limit::{TimeLimit, Timing};
 use crate::isa::Dims;
 use crate::memory::global::Global;
@@ -46,7 +46,7 @@ pub struct Launch<'a> {
     /// Where the launch shows how far it is, if anywhere.
     pub watch: Option<&'a Watch>,
     /// How much of it to count line by line.
-    pub observe: Observe,
+    pub profile: ProfileMode,
     /// What to look for meanwhile. Only those that look at a kernel while it runs make a difference.
     pub checks: Checks,
     /// How it runs.
@@ -55,17 +55,17 @@ pub struct Launch<'a> {
 
 impl Launch<'_> {
     /// How much of it is counted line by line.
-    pub fn observed(&self) -> Observe {
+    pub fn profile_mode(&self) -> ProfileMode {
         match self.conditions.shuffle {
             // What the caches of the GPU would have then says nothing.
-            Some(_) => Observe::Nothing,
-            None => self.observe,
+            Some(_) => ProfileMode::Off,
+            None => self.profile,
         }
     }
 }
 
 /// Has other threads help with a launch.
-pub type CallOthers = Box<dyn FnOnce(&Arc<Grid>) + Send>;
+pub type WakeWorkers = Box<dyn FnOnce(&Arc<Grid>) + Send>;
 
 /// What every multiprocessor of a launch shares.
 pub struct Grid {
@@ -91,18 +91,18 @@ pub struct Grid {
     pub cooperative: u64,
     pub sample: Sample,
     /// The seed of an order of warps and blocks that nobody can foretell; none for the usual one.
-    pub order: Option<u64>,
+    pub schedule_seed: Option<u64>,
     /// The word that shared and local memory hold before somebody writes them.
     pub poison: u32,
-    pub progress: Arc<Running>,
+    pub progress: Arc<LaunchProgress>,
     /// The first block that no thread has taken.
-    next: Apart<AtomicU64>,
+    next: CachePadded<AtomicU64>,
     /// The lowest block that failed: blocks after it need not run, those before it must, so
     /// that the fault reported does not depend on timing.
     failed: AtomicU64,
     fault: Mutex<Option<Fault>>,
     /// What has other threads help, where the launch is run by one and takes longer than was thought.
-    pub call: Mutex<Option<CallOthers>>,
+    pub waker: Mutex<Option<WakeWorkers>>,
     /// When the launch began, and how long it may take; none where it may take for ever.
     pub timing: Option<Timing>,
 }
@@ -114,7 +114,7 @@ impl Grid {
         global: &Global,
         device: &DeviceSpec,
         launch: &Launch,
-        blocks_held: u32,
+        blocks_per_sm: u32,
     ) -> Grid {
         static LAUNCHES: AtomicU64 = AtomicU64::new(1);
         let kernel = &program.listing.kernels[launch.kernel];
@@ -129,18 +129,18 @@ impl Grid {
         let constants = program
             .constants
             .map_or(Region::NONE, |(base, _)| regions.find(base));
-        let progress = Running {
+        let progress = LaunchProgress {
             launch: LAUNCHES.fetch_add(1, Ordering::Relaxed),
             kernel: kernel.name.clone(),
             blocks: dims.blocks(),
-            done: Apart::new(AtomicU64::new(0)),
+            done: CachePadded::new(AtomicU64::new(0)),
         };
         let shared_bytes = kernel.shared_with(launch.dynamic_shared);
-        let shared_in_use = u64::from(shared_bytes.next_multiple_of(16)) * u64::from(blocks_held);
-        let held = blocks_held as usize * device.multiprocessors as usize;
+        let shared_in_use = u64::from(shared_bytes.next_multiple_of(16)) * u64::from(blocks_per_sm);
+        let resident_blocks = blocks_per_sm as usize * device.multiprocessors as usize;
         let resident = match launch.cooperative {
-            Some(_) => held.max(progress.blocks as usize),
-            None => held,
+            Some(_) => resident_blocks.max(progress.blocks as usize),
+            None => resident_blocks,
         };
         let blocks = check::LaunchedBlocks {
             count: progress.blocks,
@@ -171,20 +171,20 @@ impl Grid {
             heap: launch.heap.clone(),
             cooperative: launch.cooperative.unwrap_or(0),
             sample: Sample::new(
-                launch.observed(),
+                launch.profile_mode(),
                 launch.conditions.watched,
                 progress.blocks,
                 device,
                 shared_in_use,
             ),
-            order: launch.conditions.shuffle,
+            schedule_seed: launch.conditions.shuffle,
             poison: launch.conditions.poison.unwrap_or(0),
             progress: Arc::new(progress),
-            next: Apart::new(AtomicU64::new(0)),
+            next: CachePadded::new(AtomicU64::new(0)),
             failed: AtomicU64::new(u64::MAX),
             fault: Mutex::new(None),
-            call: Mutex::new(None),
-            timing: Timing::begin(launch.time_limit),
+            waker: Mutex::new(None),
+            timing: Timing::start(launch.time_limit),
         }
     }
 
@@ -194,17 +194,17 @@ impl Grid {
     }
 
     /// Has other threads help, if they were not called before and may be.
-    pub fn call_others(self: &Arc<Self>) {
-        let call = self.take_call();
-        if let Some(call) = call {
-            call(self);
+    pub fn wake_workers(self: &Arc<Self>) {
+        let waker = self.take_waker();
+        if let Some(wake) = waker {
+            wake(self);
         }
     }
 
     /// Takes away what calls others, if nobody has.
-    pub fn take_call(&self) -> Option<CallOthers> {
-        let mut call = self.call.lock().unwrap_or_else(PoisonError::into_inner);
-        call.take()
+    pub fn take_waker(&self) -> Option<WakeWorkers> {
+        let mut waker = self.waker.lock().unwrap_or_else(PoisonError::into_inner);
+        waker.take()
     }
 
     /// The kernel's name.
@@ -227,17 +227,17 @@ impl Grid {
     }
 
     /// The lowest block that has failed so far; `u64::MAX` where none has.
-    pub fn failed(&self) -> u64 {
+    pub fn lowest_failed(&self) -> u64 {
         self.failed.load(Ordering::Relaxed)
     }
 
     /// A block has failed.
-    pub fn fail(&self, block: u64, fault: Fault) {
+    pub fn record_fault(&self, block: u64, fault: Fault) {
         let mut lowest = self
             .fault
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner());
-        if block < self.failed() {
+        if block < self.lowest_failed() {
             self.failed.store(block, Ordering::Relaxed);
             *lowest = Some(fault);
         }
@@ -259,11 +259,11 @@ impl Grid {
 
     /// The next block to run, if there is one left that has to.
     pub fn next_block(&self) -> Option<u64> {
-        let number = self.next.it.fetch_add(1, Ordering::Relaxed);
+        let number = self.next.value.fetch_add(1, Ordering::Relaxed);
         if number >= self.progress.blocks {
             return None;
         }
-        if number < self.failed() {
+        if number < self.lowest_failed() {
             return Some(number);
         }
         // Nobody will run it, and a later block may wait for it already.

@@ -1,8 +1,8 @@
 //! A program that is ready to run.
 
-use super::{Handler, Inst, ObservedSites};
+use super::{CountedSites, Handler, Inst};
 use crate::exec::function::{CallSite, Function};
-use crate::exec::random_schedule::Pause;
+use crate::exec::random_schedule::YieldPoint;
 use crate::isa::Listing;
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -37,23 +37,23 @@ pub struct Code {
     /// As a warp runs it.
     pub plain: Vec<Inst>,
     /// As a gang of warps runs it.
-    pub together: Vec<Inst>,
+    pub gang: Vec<Inst>,
     /// Counted as a warp runs it.
-    pub observed: Vec<Inst>,
+    pub counting: Vec<Inst>,
     /// Counted as a gang runs it.
-    pub observed_together: Vec<Inst>,
+    pub counting_gang: Vec<Inst>,
     /// What the observed copies count, and what runs it.
-    pub sites: ObservedSites,
+    pub sites: CountedSites,
     /// Checked as it runs, made when a launch first asks for it.
-    pub checked: OnceLock<Vec<Inst>>,
+    pub sanitizing: OnceLock<Vec<Inst>>,
     /// Checked and counted.
-    pub checked_observed: OnceLock<Vec<Inst>>,
+    pub sanitizing_counting: OnceLock<Vec<Inst>>,
     /// Where warps may have to wait in an order that nobody can foretell.
-    pub pauses: Vec<Pause>,
+    pub yield_points: Vec<YieldPoint>,
     /// The plain copy, in which they may; made when a launch first asks for it.
-    pub pausing: OnceLock<Vec<Inst>>,
+    pub random_schedule: OnceLock<Vec<Inst>>,
     /// Checked as it runs, and in that order.
-    pub checked_pausing: OnceLock<Vec<Inst>>,
+    pub sanitizing_random_schedule: OnceLock<Vec<Inst>>,
 }
 
 /// Tells programs apart: no two of a process have the same.
@@ -81,12 +81,9 @@ impl Program {
 }
 
 impl Code {
-    /// Adds the code's next instruction, `together` being what runs it for a gang.
-    pub fn push(&mut self, inst: Inst, together: Handler) {
+    /// Adds the code's next instruction, `gang` being what runs it for a gang.
+    pub fn push(&mut self, inst: Inst, gang: Handler) {
         self.plain.push(inst);
-        self.together.push(Inst {
-            run: together,
-            ..inst
-        });
+        self.gang.push(Inst { run: gang, ..inst });
     }
 }

@@ -5,17 +5,17 @@ use crate::isa::sites::Site;
 
 /// A counted instruction, and what runs it.
 #[derive(Clone, Copy)]
-pub struct ObservedSite {
+pub struct CountedSite {
     pub site: Site,
     pub run: Handler,
     /// What runs it for a gang, if it does not run warp by warp.
-    pub together: Option<Handler>,
+    pub gang: Option<Handler>,
 }
 
 /// The counted instructions of a program, by their addresses.
 #[derive(Default)]
-pub struct ObservedSites {
-    list: Vec<ObservedSite>,
+pub struct CountedSites {
+    list: Vec<CountedSite>,
     /// Which of the list an instruction of the code is; [`NO_SITE`] where it is none.
     at: Vec<u32>,
 }
@@ -23,30 +23,26 @@ pub struct ObservedSites {
 /// An instruction that is not counted.
 const NO_SITE: u32 = u32::MAX;
 
-impl ObservedSites {
+impl CountedSites {
     /// Adds the code's next instruction, which is not counted.
     pub fn push_none(&mut self) {
         self.at.push(NO_SITE);
     }
 
     /// Adds the code's next instruction, with what runs it.
-    pub fn push(&mut self, site: Site, run: Handler, together: Option<Handler>) {
+    pub fn push(&mut self, site: Site, run: Handler, gang: Option<Handler>) {
         self.at.push(self.list.len() as u32);
-        self.list.push(ObservedSite {
-            site,
-            run,
-            together,
-        });
+        self.list.push(CountedSite { site, run, gang });
     }
 
     /// All of them, in the order of the code.
-    pub fn iter(&self) -> impl Iterator<Item = &ObservedSite> {
+    pub fn iter(&self) -> impl Iterator<Item = &CountedSite> {
         self.list.iter()
     }
 
     /// The one at an address, where there is one.
     #[inline(always)]
-    pub fn at(&self, address: u32) -> &ObservedSite {
+    pub fn at(&self, address: u32) -> &CountedSite {
         &self.list[self.at[address as usize] as usize]
     }
 }

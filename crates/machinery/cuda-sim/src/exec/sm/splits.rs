@@ -1,14 +1,14 @@
 //! How the lanes of the running warp part and meet again.
 
 use super::{Next, Sm};
-use crate::exec::warp::{NOWHERE, SplitState};
+use crate::exec::warp::{NO_INDEX, SplitState};
 
 impl Sm {
     /// Goes on with the next split of this warp that can run; null when there is none.
     pub fn switch(&mut self) -> Next {
         let warp = self.block.warp_mut();
         let Some(id) = warp.ready.pop_front() else {
-            warp.current = NOWHERE;
+            warp.current = NO_INDEX;
             return std::ptr::null();
         };
         warp.current = id;
@@ -26,7 +26,7 @@ impl Sm {
         let frame = &mut warp.frames[frame as usize];
         self.frame = frame.registers.base();
         self.local_base = frame.local_base;
-        self.run_lanes(mask);
+        self.set_active_lanes(mask);
         self.at(pc)
     }
 
@@ -52,7 +52,7 @@ impl Sm {
             let warp = self.block.warp_mut();
             let parent = warp.splits[id as usize].parent;
             self.release_split(id);
-            if parent == NOWHERE {
+            if parent == NO_INDEX {
                 return self.switch();
             }
             let warp = self.block.warp_mut();
@@ -64,7 +64,7 @@ impl Sm {
             }
             split.mask &= alive;
             if split.mask != 0 {
-                if warp.gathers(parent) {
+                if warp.stop_for_regroup(parent) {
                     return std::ptr::null();
                 }
                 warp.current = parent;
@@ -78,7 +78,7 @@ impl Sm {
     pub fn exit_lanes(&mut self) -> Next {
         let mask = self.mask;
         self.block.exit(mask);
-        self.block.warp_mut().wake_synchronising();
+        self.block.warp_mut().wake_sync_waiters();
         let id = self.block.warp().current;
         self.leave(id)
     }
@@ -92,7 +92,7 @@ impl Sm {
     }
 
     /// The running lanes part: those in `taken` go to `target`, the rest to `other`; all meet
-    /// again at `meet` (the immediate post-dominator), or never where it is [`NOWHERE`].
+    /// again at `meet` (the immediate post-dominator), or never where it is [`NO_INDEX`].
     pub fn diverge(&mut self, taken: u32, target: u32, other: u32, meet: u32) -> Next {
         self.counts.divergent_branches += 1;
         let rest = self.mask & !taken;
@@ -104,7 +104,7 @@ impl Sm {
         let mask = self.mask;
         let warp = self.block.warp_mut();
         let current = warp.current;
-        let (reconverge, parent) = if meet == NOWHERE || meet == self.reconverge {
+        let (reconverge, parent) = if meet == NO_INDEX || meet == self.reconverge {
             // They meet where the whole split does (or not at all): no new place to wait.
             let split = &warp.splits[current as usize];
             (split.reconverge, split.parent)
@@ -121,7 +121,7 @@ impl Sm {
         let splits_itself = parent == current;
         let mut first = None;
         for &(lanes, pc) in ways {
-            if pc == reconverge && reconverge != NOWHERE {
+            if pc == reconverge && reconverge != NO_INDEX {
                 // These lanes are where the others will come: they wait in the parent's mask.
                 continue;
             }
@@ -133,7 +133,7 @@ impl Sm {
                 continue;
             }
             let id = warp.add(lanes, pc, reconverge, parent, frame);
-            if parent != NOWHERE {
+            if parent != NO_INDEX {
                 warp.splits[parent as usize].waiting += 1;
             }
             if first.is_none() {

@@ -84,7 +84,7 @@ impl ByteShape {
 /// # Safety
 /// As for [`crate::exec::sm::Handler`]; every entry of the operand list is a 32-bit row. So for each here.
 pub unsafe fn whole(sm: &mut Sm, inst: &Inst) -> Next {
-    let shape = ByteShape::of(inst.x);
+    let shape = ByteShape::of(inst.arg0);
     // SAFETY: the caller's promise.
     unsafe { super::multiply_add(sm, inst, shape.registers(), |a, b, c| sums(shape, a, b, c)) }
 }
@@ -94,7 +94,7 @@ pub unsafe fn whole(sm: &mut Sm, inst: &Inst) -> Next {
 /// # Safety
 /// As for [`whole`].
 pub unsafe fn floats(sm: &mut Sm, inst: &Inst) -> Next {
-    let shape = ByteShape::of(inst.x);
+    let shape = ByteShape::of(inst.arg0);
     // SAFETY: the caller's promise.
     unsafe {
         super::multiply_add(sm, inst, shape.registers(), |a, b, c| {

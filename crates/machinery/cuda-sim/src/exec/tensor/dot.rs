@@ -72,7 +72,7 @@ impl Accumulator {
 }
 
 /// How far below the unit of the largest exponent a term is cut off, bits.
-pub(super) const KEPT: i32 = 25;
+pub(super) const KEPT_BITS: i32 = 25;
 
 /// What terms are aligned to where all of their exponents are less.
 const LEAST: i32 = -133;
@@ -119,7 +119,7 @@ impl Format {
 
 /// A number taken apart.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Parts {
+pub(super) struct Unpacked {
     /// The fraction with its leading one and its sign.
     digits: i32,
     /// That of the leading one; a subnormal has the least normal one.
@@ -139,20 +139,20 @@ enum Kind {
     Nan,
 }
 
-impl Parts {
+impl Unpacked {
     /// An element that is multiplied: the lowest bits of a register.
-    pub fn of(ty: Multiplicand, bits: u32) -> Parts {
-        Parts::read(ty.format(), bits >> ty.unused_bits())
+    pub fn of(ty: Multiplicand, bits: u32) -> Unpacked {
+        Unpacked::read(ty.format(), bits >> ty.unused_bits())
     }
 
-    fn read(format: Format, bits: u32) -> Parts {
+    fn read(format: Format, bits: u32) -> Unpacked {
         let fraction = bits & ((1 << format.fraction_bits) - 1);
         let field = bits >> format.fraction_bits & format.special();
         let negative = bits >> (format.exponent_bits + format.fraction_bits) & 1 == 1;
         let leading = u32::from(field != 0) << format.fraction_bits;
         let digits = (fraction | leading) as i32;
         let exponent = field.max(1) as i32 - format.bias();
-        Parts {
+        Unpacked {
             digits: if negative { -digits } else { digits },
             exponent,
             unit: exponent - format.fraction_bits as i32,
@@ -207,8 +207,8 @@ impl Dot {
 
     /// The sum of the products of `left` and `right`, as many of one type, and of `added`, whose
     /// bits above the type's own do not matter.
-    pub fn sum(&self, left: &[Parts], right: &[Parts], added: u32) -> u32 {
-        let added = Parts::read(self.format, added);
+    pub fn sum(&self, left: &[Unpacked], right: &[Unpacked], added: u32) -> u32 {
+        let added = Unpacked::read(self.format, added);
         let mut terms = [Term::default(); super::MOST_DEEP + 1];
         let mut largest = LEAST;
         let mut special = added.kind;
@@ -236,7 +236,7 @@ impl Dot {
                 largest = largest.max(term.exponent);
             }
         }
-        let unit = largest - KEPT;
+        let unit = largest - KEPT_BITS;
         let sum = terms[..=count].iter().map(|term| term.cut(unit)).sum();
         self.round(sum, unit)
     }
@@ -286,7 +286,7 @@ impl Dot {
 }
 
 /// What the product of two numbers is.
-fn product_kind(left: Parts, right: Parts) -> Kind {
+fn product_kind(left: Unpacked, right: Unpacked) -> Kind {
     use Kind::{Finite, Infinite, Nan};
     match (left.kind, right.kind) {
         (Finite, Finite) => Finite,

@@ -6,7 +6,7 @@
 //! round to 32 bits towards zero. All that holds while the largest exponent of each sum is between
 //! [`LEAST`] and [`MOST`].
 
-use super::dot::{Accumulator, Dot, F32, Format, KEPT, Multiplicand};
+use super::dot::{Accumulator, Dot, F32, Format, KEPT_BITS, Multiplicand};
 use super::{COLUMNS, ProductShape, ROWS, Registers};
 use crate::lanes::LANES;
 
@@ -161,7 +161,7 @@ pub fn product(
         let mut sums = [[0; COLUMNS]; 2];
         let mut unit = [0.0; COLUMNS];
         for n in 0..COLUMNS {
-            unit[n] = power(KEPT - largest[n]);
+            unit[n] = power(KEPT_BITS - largest[n]);
             let added = match shape.accumulator {
                 Accumulator::F32 => f32::from_bits(added[n]),
                 Accumulator::F16 => from_f16(added[n]),
@@ -183,11 +183,11 @@ pub fn product(
             results[n] = match shape.accumulator {
                 Accumulator::F32 => {
                     let sum = f64::from(sums[0][n]) + f64::from(sums[1][n]);
-                    to_f32(sum * f64::from(power(largest[n] - KEPT)))
+                    to_f32(sum * f64::from(power(largest[n] - KEPT_BITS)))
                 }
                 Accumulator::F16 => {
                     let sum = i64::from(sums[0][n]) + i64::from(sums[1][n]);
-                    dot.round(sum, largest[n] - KEPT)
+                    dot.round(sum, largest[n] - KEPT_BITS)
                 }
             };
         }

@@ -8,7 +8,7 @@
 use super::descriptor::{CHUNK, CHUNKS, Descriptor};
 use super::usual::Left;
 use super::{Multiplicand, ProductShape, Registers, SHAPES, product_of};
-use crate::exec::access::reach;
+use crate::exec::access::translate;
 use crate::exec::cpu::Cpu;
 use crate::exec::fault::FaultKind;
 use crate::exec::sm::{Handler, Inst, Next, Sm};
@@ -167,7 +167,7 @@ unsafe fn sums(
     shape: ProductShape,
     product: impl Fn(&Registers, &Left, &Registers, &Registers) -> Registers,
 ) -> Result<(), FaultKind> {
-    let form = Form::unpacked(inst.x);
+    let form = Form::unpacked(inst.arg0);
     let mut places = [0; MOST_REGISTERS];
     let list = &sm.grid.program.operand_lists[inst.imm as usize];
     let last = list.len() - 1;
@@ -225,7 +225,7 @@ impl Matrices {
     /// # Safety
     /// As for [`Handler`]; the instruction is one of [`handler`]'s.
     pub unsafe fn of(sm: &Sm, inst: &Inst) -> Result<Matrices, FaultKind> {
-        let form = Form::unpacked(inst.x);
+        let form = Form::unpacked(inst.arg0);
         let list = &sm.grid.program.operand_lists[inst.imm as usize];
         let descriptor = |n: usize, transposed| {
             // SAFETY: descriptors are 64-bit rows.
@@ -275,8 +275,8 @@ fn fetch(
     let mut chunks = [[0; CHUNK]; CHUNKS];
     for (n, chunk) in chunks.iter_mut().enumerate() {
         let address = matrix.chunk(eight, n);
-        let host = reach::<SharedSpace>(sm, 0, address, CHUNK as u64, CHUNK as u64, false)?;
-        // SAFETY: `reach` found as many bytes as a chunk has.
+        let host = translate::<SharedSpace>(sm, 0, address, CHUNK as u64, CHUNK as u64, false)?;
+        // SAFETY: `translate` found as many bytes as a chunk has.
         unsafe { host.copy_to_nonoverlapping(chunk.as_mut_ptr(), CHUNK) };
     }
     Ok(chunks)
@@ -318,7 +318,7 @@ pub unsafe fn commit(sm: &mut Sm, inst: &Inst) -> Next {
 /// # Safety
 /// As for [`fence`].
 pub unsafe fn wait(sm: &mut Sm, inst: &Inst) -> Next {
-    step(sm, inst, |products| products.wait(inst.x))
+    step(sm, inst, |products| products.wait(inst.arg0))
 }
 
 #[inline(always)]

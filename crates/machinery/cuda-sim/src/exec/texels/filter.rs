@@ -283,7 +283,7 @@ fn part(value: i64, most: i64) -> u32 {
 /// The sum of floats, rounded to so many bits of fraction, and not below the least normal exponent.
 fn float(terms: &[(i64, u32)], value: impl Fn(u32) -> f32, fraction: u32, least: i32) -> f32 {
     /// Bits between the largest number and the last that counts.
-    const KEPT: i32 = 80;
+    const CACHE: i32 = 80;
     let plain = || -> f32 {
         let parts = terms
             .iter()
@@ -309,7 +309,7 @@ fn float(terms: &[(i64, u32)], value: impl Fn(u32) -> f32, fraction: u32, least:
     if largest == i32::MIN {
         return 0.0;
     }
-    let unit = largest - KEPT;
+    let unit = largest - CACHE;
     let sum: i128 = taken
         .iter()
         .map(|&(digits, at)| match at - unit {

@@ -101,7 +101,7 @@ impl SurfaceKind {
 
 /// The host's address of what a lane means, by its coordinates in x, y and z or the layer in z's place; none
 /// where that is outside and nothing is to happen.
-fn reach(
+fn translate(
     sm: &Sm,
     access: SurfaceAccess,
     handle: u64,
@@ -198,13 +198,13 @@ unsafe fn operands(
 /// # Safety
 /// As for [`crate::exec::sm::Handler`]; its operands are in a list.
 pub unsafe fn surface_load(sm: &mut Sm, inst: &Inst) -> Next {
-    let access = SurfaceAccess::of(inst.x);
+    let access = SurfaceAccess::of(inst.arg0);
     let elements = access.elements as usize;
-    // SAFETY: the lowering put the operands there; `reach` found as many bytes as are read.
+    // SAFETY: the lowering put the operands there; `translate` found as many bytes as are read.
     unsafe {
         let (list, handles, places) = operands(sm, inst, access, elements);
         for lane in active(sm.mask) {
-            let found = match reach(sm, access, handles[lane], places[lane]) {
+            let found = match translate(sm, access, handles[lane], places[lane]) {
                 Ok(found) => found,
                 Err(kind) => return sm.fail(inst, lane, kind),
             };
@@ -234,13 +234,13 @@ pub unsafe fn surface_load(sm: &mut Sm, inst: &Inst) -> Next {
 /// # Safety
 /// As for [`surface_load`].
 pub unsafe fn surface_store(sm: &mut Sm, inst: &Inst) -> Next {
-    let access = SurfaceAccess::of(inst.x);
+    let access = SurfaceAccess::of(inst.arg0);
     // SAFETY: as in `surface_load`.
     unsafe {
         let (list, handles, places) = operands(sm, inst, access, 0);
         let sources = &list[1 + access.geometry.operands()..];
         for lane in active(sm.mask) {
-            let found = match reach(sm, access, handles[lane], places[lane]) {
+            let found = match translate(sm, access, handles[lane], places[lane]) {
                 Ok(Some(found)) => found,
                 Ok(None) => continue,
                 Err(kind) => return sm.fail(inst, lane, kind),
@@ -271,14 +271,14 @@ pub unsafe fn surface_store(sm: &mut Sm, inst: &Inst) -> Next {
 /// # Safety
 /// As for [`surface_load`].
 pub unsafe fn reduce(sm: &mut Sm, inst: &Inst) -> Next {
-    let access = SurfaceAccess::of(inst.x);
-    let kind = SurfaceKind::ALL[inst.y as usize % SurfaceKind::ALL.len()];
+    let access = SurfaceAccess::of(inst.arg0);
+    let kind = SurfaceKind::ALL[inst.arg1 as usize % SurfaceKind::ALL.len()];
     // SAFETY: as in `surface_load`; arrays and their rows are aligned, and so is the place.
     unsafe {
         let (list, handles, places) = operands(sm, inst, access, 0);
         let source = list[1 + access.geometry.operands()] as usize;
         for lane in active(sm.mask) {
-            let found = match reach(sm, access, handles[lane], places[lane]) {
+            let found = match translate(sm, access, handles[lane], places[lane]) {
                 Ok(Some(found)) => found,
                 Ok(None) => continue,
                 Err(kind) => return sm.fail(inst, lane, kind),

@@ -90,7 +90,7 @@ unsafe fn each(
 /// # Safety
 /// As for [`crate::exec::sm::Handler`]; its operands are in a list.
 pub unsafe fn sample(sm: &mut Sm, inst: &Inst) -> Next {
-    let (geometry, whole) = (Geometry::of(inst.x), inst.y == 1);
+    let (geometry, whole) = (Geometry::of(inst.arg0), inst.arg1 == 1);
     let dimensions = geometry.dimensions as usize;
     // SAFETY: coordinates and layers are 32-bit rows, and `each` has the image's memory.
     unsafe {
@@ -131,7 +131,7 @@ pub unsafe fn gather(sm: &mut Sm, inst: &Inst) -> Next {
     unsafe {
         each(sm, inst, |sm, texture, memory, places, lane| {
             let at = [0, 1].map(|n: usize| f32::from_bits(row::<u32>(sm, places[n])[lane]));
-            filter::gathered(texture, memory, at, inst.x)
+            filter::gathered(texture, memory, at, inst.arg0)
         })
     }
 }
@@ -161,12 +161,12 @@ pub unsafe fn query(sm: &mut Sm, inst: &Inst) -> Next {
     for lane in active(sm.mask) {
         let handle = handles[lane];
         let images = &sm.grid.images;
-        let image: Option<&Image> = match inst.y {
+        let image: Option<&Image> = match inst.arg1 {
             1 => images.surfaces.get(&handle),
             _ => images.textures.get(&handle).map(|texture| &texture.image),
         };
         match image {
-            Some(image) => sizes[lane] = size(image, inst.x),
+            Some(image) => sizes[lane] = size(image, inst.arg0),
             None => return sm.fail(inst, lane, FaultKind::NoImage { handle }),
         }
     }

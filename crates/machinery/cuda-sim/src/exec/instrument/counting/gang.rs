@@ -1,12 +1,12 @@
 //! The same for a gang: counted for all its warps at once where that can be.
 
-use super::{counting_handler, found, moved, observer};
-use crate::exec::access::spread_key;
-use crate::exec::access_pattern::{FAR, GangTraffic};
+use super::{counting_handler, offset_by, profiler, site_of};
+use crate::exec::access::pattern_key;
+use crate::exec::access_pattern::{GangTraffic, TRAFFIC_ORIGIN};
 use crate::exec::cpu::Cpu;
 use crate::exec::lanewise::{Together, View as _};
-use crate::exec::profiler::{AccessCost, LINE, Observer, Transfer};
-use crate::exec::sm::{Handler, Inst, Next, ObservedSite, Sm};
+use crate::exec::profiler::{AccessCost, LINE, Profiler, Transfer};
+use crate::exec::sm::{CountedSite, Handler, Inst, Next, Sm};
 use crate::isa::Memory;
 use crate::isa::sites::SiteKind;
 use crate::lanes::{FULL, LANES};
@@ -17,22 +17,22 @@ pub fn handler(kind: SiteKind, cpu: Cpu) -> Option<Handler> {
     match kind {
         SiteKind::Access(access) if access.kind.is_copy() || access.loads_first() => None,
         SiteKind::Access(access) => match access.memory {
-            Memory::Global => Some(global_together(cpu)),
-            Memory::Shared => Some(shared_together(cpu)),
-            Memory::Constant => Some(constant_together(cpu)),
+            Memory::Global => Some(global_gang(cpu)),
+            Memory::Shared => Some(shared_gang(cpu)),
+            Memory::Constant => Some(constant_gang(cpu)),
             Memory::Local | Memory::Generic => None,
         },
-        SiteKind::Branch => Some(branch_together),
+        SiteKind::Branch => Some(branch_gang),
         SiteKind::Barrier => None,
     }
 }
 
 /// The same, and where the warps of the running gang are in their block.
 #[inline(always)]
-fn observer_of_gang(sm: &mut Sm) -> (&mut Observer, &[usize]) {
-    match &mut sm.observer {
-        Some(observer) => (observer, sm.gang.places()),
-        None => unreachable!("observed code runs in observed blocks alone"),
+fn gang_profiler(sm: &mut Sm) -> (&mut Profiler, &[usize]) {
+    match &mut sm.profiler {
+        Some(profiler) => (profiler, sm.gang.warp_indices()),
+        None => unreachable!("counting code runs in profiled blocks alone"),
     }
 }
 
@@ -41,10 +41,10 @@ trait CountedMemory {
     /// What an access of a warp adds, if it is to be remembered.
     const ADD: Option<fn(&mut GangTraffic, &[u64; LANES], Transfer)>;
 
-    /// Counts an access that the warps at `places` of the block all make.
+    /// Counts an access that the warps at `warps` of the block all make.
     fn count(
-        observer: &mut Observer,
-        places: &[usize],
+        profiler: &mut Profiler,
+        warps: &[usize],
         slot: usize,
         at: &[u64; LANES],
         mask: u32,
@@ -63,21 +63,22 @@ impl CountedMemory for ToGlobal {
             lines.of_global(at, FULL, transfer);
             traffic.sectors += u64::from(lines.traffic.sectors);
             traffic.wavefronts += u64::from(lines.traffic.wavefronts);
-            let relative = |&(line, sectors): &(u64, u8)| (line.wrapping_sub(FAR / LINE), sectors);
+            let relative =
+                |&(line, sectors): &(u64, u8)| (line.wrapping_sub(TRAFFIC_ORIGIN / LINE), sectors);
             let lines = lines.list[..lines.count].iter().map(relative);
             traffic.lines.extend(lines);
         });
 
     #[inline(always)]
     fn count(
-        observer: &mut Observer,
-        places: &[usize],
+        profiler: &mut Profiler,
+        warps: &[usize],
         slot: usize,
         at: &[u64; LANES],
         mask: u32,
         transfer: Transfer,
     ) {
-        observer.global(places, slot, at, mask, transfer);
+        profiler.global(warps, slot, at, mask, transfer);
     }
 }
 
@@ -92,14 +93,14 @@ impl CountedMemory for ToShared {
 
     #[inline(always)]
     fn count(
-        observer: &mut Observer,
-        places: &[usize],
+        profiler: &mut Profiler,
+        warps: &[usize],
         slot: usize,
         at: &[u64; LANES],
         mask: u32,
         transfer: Transfer,
     ) {
-        observer.shared(places, slot, at, mask, transfer);
+        profiler.shared(warps, slot, at, mask, transfer);
     }
 }
 
@@ -108,120 +109,114 @@ impl CountedMemory for ToConstant {
 
     #[inline(always)]
     fn count(
-        observer: &mut Observer,
-        places: &[usize],
+        profiler: &mut Profiler,
+        warps: &[usize],
         slot: usize,
         at: &[u64; LANES],
         mask: u32,
         transfer: Transfer,
     ) {
-        observer.constant(places, slot, at, mask, transfer);
+        profiler.constant(warps, slot, at, mask, transfer);
     }
 }
 
 /// Counts a gang's access if its addresses lie in quarters, without a look at each warp's; whether
 /// it did.
 #[inline(always)]
-fn count_spread<C: CountedMemory>(
+fn count_by_pattern<C: CountedMemory>(
     sm: &mut Sm,
     inst: &Inst,
-    observed: &ObservedSite,
+    counted: &CountedSite,
     transfer: Transfer,
     operand: usize,
 ) -> bool {
     let (Some(add), false) = (
         C::ADD,
-        observed.site.leads || inst.common >> operand & 1 == 1,
+        counted.site.leads || inst.uniform >> operand & 1 == 1,
     ) else {
         return false;
     };
-    let Some(warps) = sm.gang.whole_warps() else {
+    let Some(count) = sm.gang.full_warp_count() else {
         return false;
     };
-    let (at, key) = (inst.o[operand] as usize, spread_key(sm, inst));
+    let (at, key) = (inst.operands[operand] as usize, pattern_key(sm, inst));
     let frames = &sm.gang.frames;
     // SAFETY: the site's operand is a 64-bit row of each warp's own; nothing is written meanwhile.
-    let rows = |turn: usize| unsafe { &*frames[turn][0].add(at).cast::<[u64; LANES]>() };
-    let origin = rows(0)[0].wrapping_add(observed.site.offset);
-    let Some(mut spread) = sm.spreads.take(key, transfer.bytes, warps, rows) else {
+    let rows = |member: usize| unsafe { &*frames[member][0].add(at).cast::<[u64; LANES]>() };
+    let origin = rows(0)[0].wrapping_add(counted.site.offset);
+    let Some(mut pattern) = sm.patterns.take(key, transfer.bytes, count, rows) else {
         return false;
     };
-    let traffic = spread.comes_to(origin, |traffic, at| add(traffic, at, transfer));
-    let (observer, places) = observer_of_gang(sm);
-    observer.count_traffic(observed.site.slot, transfer, origin / LINE, traffic, places);
-    sm.spreads.keep_proven(key, spread);
+    let traffic = pattern.traffic_at(origin, |traffic, at| add(traffic, at, transfer));
+    let (profiler, warps) = gang_profiler(sm);
+    profiler.count_traffic(counted.site.slot, transfer, origin / LINE, traffic, warps);
+    sm.patterns.put_back_verified(key, pattern);
     true
 }
 
 /// Counts what a gang does to a memory, and does it.
 #[inline(always)]
-fn run_together<C: CountedMemory>(sm: &mut Sm, inst: &Inst) -> Next {
-    let (observed, transfer, operand) = found(sm, inst);
-    if !count_spread::<C>(sm, inst, observed, transfer, operand) {
-        count_each::<C>(sm, inst, observed, transfer, operand);
+fn run_gang<C: CountedMemory>(sm: &mut Sm, inst: &Inst) -> Next {
+    let (counted, transfer, operand) = site_of(sm, inst);
+    if !count_by_pattern::<C>(sm, inst, counted, transfer, operand) {
+        count_warp_by_warp::<C>(sm, inst, counted, transfer, operand);
     }
-    let Some(run) = observed.together else {
+    let Some(run) = counted.gang else {
         unreachable!("the site has a form for gangs");
     };
     // SAFETY: the instruction was made for this handler.
     let next = unsafe { run(sm, inst) };
-    sm.spreads.prove_nothing();
+    sm.patterns.invalidate_verification();
     next
 }
 
-counting_handler!(global_together, |sm, inst| run_together::<ToGlobal>(
-    sm, inst
-));
-counting_handler!(shared_together, |sm, inst| run_together::<ToShared>(
-    sm, inst
-));
-counting_handler!(constant_together, |sm, inst| run_together::<ToConstant>(
-    sm, inst
-));
+counting_handler!(global_gang, |sm, inst| run_gang::<ToGlobal>(sm, inst));
+counting_handler!(shared_gang, |sm, inst| run_gang::<ToShared>(sm, inst));
+counting_handler!(constant_gang, |sm, inst| run_gang::<ToConstant>(sm, inst));
 
 /// Counts a gang's access warp by warp, or once for all of them where its addresses are what they
 /// have in common.
 #[inline(always)]
-fn count_each<C: CountedMemory>(
+fn count_warp_by_warp<C: CountedMemory>(
     sm: &mut Sm,
     inst: &Inst,
-    observed: &ObservedSite,
+    counted: &CountedSite,
     transfer: Transfer,
     operand: usize,
 ) {
-    let slot = observed.site.slot as usize;
+    let slot = counted.site.slot as usize;
     // SAFETY: the site's operand is a 64-bit row.
-    let row = |sm: &Sm, turn| unsafe { Together::of(&sm.gang, turn).row(sm, inst, operand) };
-    if inst.common >> operand & 1 == 1 && sm.gang.whole_warps().is_some() {
-        let at = moved(row(sm, 0), observed.site.offset);
-        let (observer, places) = observer_of_gang(sm);
-        C::count(observer, places, slot, &at, FULL, transfer);
+    let row = |sm: &Sm, member| unsafe { Together::of(&sm.gang, member).row(sm, inst, operand) };
+    if inst.uniform >> operand & 1 == 1 && sm.gang.full_warp_count().is_some() {
+        let at = offset_by(row(sm, 0), counted.site.offset);
+        let (profiler, warps) = gang_profiler(sm);
+        C::count(profiler, warps, slot, &at, FULL, transfer);
         return;
     }
-    for turn in 0..sm.gang.masks().len() {
-        sm.take_turn(turn);
-        let at = moved(row(sm, turn), observed.site.offset);
-        let (mask, warp) = (sm.gang.masks()[turn], sm.block.running);
-        C::count(observer(sm), &[warp], slot, &at, mask, transfer);
+    for member in 0..sm.gang.masks().len() {
+        sm.select_warp(member);
+        let at = offset_by(row(sm, member), counted.site.offset);
+        let (mask, warp) = (sm.gang.masks()[member], sm.block.running);
+        C::count(profiler(sm), &[warp], slot, &at, mask, transfer);
     }
 }
 
 /// # Safety
 /// As for [`Handler`], for a branch of a gang that is a site.
-unsafe fn branch_together(sm: &mut Sm, inst: &Inst) -> Next {
-    let observed = *sm.grid.program.code.sites.at(sm.address_of(inst));
+unsafe fn branch_gang(sm: &mut Sm, inst: &Inst) -> Next {
+    let counted = *sm.grid.program.code.sites.at(sm.address_of(inst));
     let (before, warps) = (sm.counts.divergent_branches, sm.gang.masks().len());
-    let Some(run) = observed.together else {
+    let Some(run) = counted.gang else {
         unreachable!("the site has a form for gangs");
     };
     // SAFETY: the instruction was made for this handler.
     let next = unsafe { run(sm, inst) };
     if !next.is_null() {
         // Else the warps come here again, one by one.
-        let parted = sm.counts.divergent_branches - before;
-        let counts = &mut observer(sm).sites[observed.site.slot as usize];
+        let divergent = sm.counts.divergent_branches - before;
+        let counts = &mut profiler(sm).sites[counted.site.slot as usize];
         counts.requests += warps as u64;
-        counts.conflicts += parted;
+        counts.conflicts += divergent;
     }
     next
 }

@@ -1,16 +1,16 @@
-//! The same instructions, counted: what handlers of an observed block do before the plain ones.
+//! The same instructions, counted: what handlers of an counted block do before the plain ones.
 //!
 //! A program has its code once more, instruction for instruction (see [`crate::exec::sm::Code`]). A block
-//! that is observed runs the copy in which each access, branch and barrier comes here first: it is
-//! counted, and goes on to the handler that does it. A block that is not observed pays nothing.
+//! that is counted runs the copy in which each access, branch and barrier comes here first: it is
+//! counted, and goes on to the handler that does it. A block that is not counted pays nothing.
 
 mod gang;
 mod retries;
 
 use crate::exec::async_copy;
 use crate::exec::cpu::Cpu;
-use crate::exec::profiler::{Observer, Transfer};
-use crate::exec::sm::{Code, Handler, Inst, Next, ObservedSite, Sm};
+use crate::exec::profiler::{Profiler, Transfer};
+use crate::exec::sm::{Code, CountedSite, Handler, Inst, Next, Sm};
 use crate::isa::sites::SiteKind;
 use crate::isa::{AccessKind, Means, Memory};
 use crate::lanes::LANES;
@@ -19,15 +19,15 @@ use crate::profile::traffic;
 
 /// Makes the copies of a program's code that are counted: the code is complete.
 pub fn make_copies(code: &mut Code, cpu: Cpu) {
-    code.observed = code.plain.clone();
-    code.observed_together = code.together.clone();
-    for observed in code.sites.iter() {
-        let (kind, address) = (observed.site.kind, observed.site.address as usize);
-        code.observed[address].run = handler(kind, cpu);
-        if observed.together.is_some()
+    code.counting = code.plain.clone();
+    code.counting_gang = code.gang.clone();
+    for counted in code.sites.iter() {
+        let (kind, address) = (counted.site.kind, counted.site.address as usize);
+        code.counting[address].run = handler(kind, cpu);
+        if counted.gang.is_some()
             && let Some(handler) = gang::handler(kind, cpu)
         {
-            code.observed_together[address].run = handler;
+            code.counting_gang[address].run = handler;
         }
     }
 }
@@ -57,20 +57,20 @@ fn handler(kind: SiteKind, cpu: Cpu) -> Handler {
 /// # Safety
 /// `inst` is a site that accesses memory: the operand it names is a 64-bit row.
 #[inline(always)]
-unsafe fn access<'a>(sm: &Sm, inst: &Inst) -> (&'a ObservedSite, Transfer, [u64; LANES]) {
-    let (observed, transfer, operand) = found(sm, inst);
+unsafe fn access<'a>(sm: &Sm, inst: &Inst) -> (&'a CountedSite, Transfer, [u64; LANES]) {
+    let (counted, transfer, operand) = site_of(sm, inst);
     // SAFETY: the caller's promise.
     let row = unsafe { sm.row::<u64>(inst, operand) };
-    (observed, transfer, moved(row, observed.site.offset))
+    (counted, transfer, offset_by(row, counted.site.offset))
 }
 
 /// The site an instruction is, and which operand its addresses are.
 #[inline(always)]
-fn found<'a>(sm: &Sm, inst: &Inst) -> (&'a ObservedSite, Transfer, usize) {
-    let observed: *const ObservedSite = sm.grid.program.code.sites.at(sm.address_of(inst));
+fn site_of<'a>(sm: &Sm, inst: &Inst) -> (&'a CountedSite, Transfer, usize) {
+    let counted: *const CountedSite = sm.grid.program.code.sites.at(sm.address_of(inst));
     // SAFETY: the program outlives the launch, and so whatever runs an instruction of it.
-    let observed = unsafe { &*observed };
-    let SiteKind::Access(access) = observed.site.kind else {
+    let counted = unsafe { &*counted };
+    let SiteKind::Access(access) = counted.site.kind else {
         unreachable!("only accesses are counted as such");
     };
     let transfer = Transfer {
@@ -78,12 +78,12 @@ fn found<'a>(sm: &Sm, inst: &Inst) -> (&'a ObservedSite, Transfer, usize) {
         bytes: access.bytes.into(),
         update: access.update,
     };
-    (observed, transfer, access.address)
+    (counted, transfer, access.address)
 }
 
 /// Addresses that are so many bytes behind those of a row.
 #[inline(always)]
-fn moved(row: &[u64; LANES], offset: u64) -> [u64; LANES] {
+fn offset_by(row: &[u64; LANES], offset: u64) -> [u64; LANES] {
     let mut at = [0; LANES];
     for (at, address) in at.iter_mut().zip(row) {
         *at = address.wrapping_add(offset);
@@ -91,12 +91,12 @@ fn moved(row: &[u64; LANES], offset: u64) -> [u64; LANES] {
     at
 }
 
-/// An observed block has an observer.
+/// An counted block has an profiler.
 #[inline(always)]
-fn observer(sm: &mut Sm) -> &mut Observer {
-    match &mut sm.observer {
-        Some(observer) => observer,
-        None => unreachable!("observed code runs in observed blocks alone"),
+fn profiler(sm: &mut Sm) -> &mut Profiler {
+    match &mut sm.profiler {
+        Some(profiler) => profiler,
+        None => unreachable!("counted code runs in counted blocks alone"),
     }
 }
 
@@ -107,11 +107,11 @@ macro_rules! counting_handler {
     ($name:ident, |$sm:ident, $slot:ident, $at:ident, $mask:ident, $transfer:ident| $count:expr) => {
         counting_handler!($name, |$sm, inst| {
             // SAFETY: the site is one that accesses memory.
-            let (observed, $transfer, $at) = unsafe { access($sm, inst) };
-            let ($slot, $mask) = (observed.site.slot as usize, $sm.mask);
+            let (counted, $transfer, $at) = unsafe { access($sm, inst) };
+            let ($slot, $mask) = (counted.site.slot as usize, $sm.mask);
             $count;
             // SAFETY: the instruction was made for this handler.
-            unsafe { (observed.run)($sm, inst) }
+            unsafe { (counted.run)($sm, inst) }
         });
     };
     ($name:ident, |$sm:ident, $inst:ident| $run:expr) => {
@@ -142,19 +142,19 @@ use counting_handler;
 
 counting_handler!(global, |sm, slot, at, mask, transfer| {
     let warp = sm.block.running;
-    observer(sm).global(&[warp], slot, &at, mask, transfer);
+    profiler(sm).global(&[warp], slot, &at, mask, transfer);
 });
 counting_handler!(shared, |sm, slot, at, mask, transfer| {
     let warp = sm.block.running;
-    observer(sm).shared(&[warp], slot, &at, mask, transfer);
+    profiler(sm).shared(&[warp], slot, &at, mask, transfer);
 });
 counting_handler!(constant, |sm, slot, at, mask, transfer| {
     let warp = sm.block.running;
-    observer(sm).constant(&[warp], slot, &at, mask, transfer);
+    profiler(sm).constant(&[warp], slot, &at, mask, transfer);
 });
 counting_handler!(local, |sm, slot, at, mask, transfer| {
     let (warp, base) = (sm.block.running, local_rows(sm));
-    observer(sm).local(warp, slot, &at, mask, transfer, base);
+    profiler(sm).local(warp, slot, &at, mask, transfer, base);
 });
 counting_handler!(generic, |sm, slot, at, mask, transfer| {
     // Each lane's address says where it goes: as many accesses as there are memories.
@@ -167,15 +167,15 @@ counting_handler!(generic, |sm, slot, at, mask, transfer| {
     let to_global = mask & !(to_shared | to_local | to_constant);
     let less = |window: u64| at.map(|address| address.wrapping_sub(window));
     let (warp, base) = (sm.block.running, local_rows(sm));
-    let observer = observer(sm);
+    let profiler = profiler(sm);
     if to_global != 0 {
-        observer.global(&[warp], slot, &at, to_global, transfer);
+        profiler.global(&[warp], slot, &at, to_global, transfer);
     }
     if to_shared != 0 {
-        observer.shared(&[warp], slot + 1, &less(SHARED_WINDOW), to_shared, transfer);
+        profiler.shared(&[warp], slot + 1, &less(SHARED_WINDOW), to_shared, transfer);
     }
     if to_local != 0 {
-        observer.local(
+        profiler.local(
             warp,
             slot + 2,
             &less(LOCAL_WINDOW),
@@ -185,7 +185,7 @@ counting_handler!(generic, |sm, slot, at, mask, transfer| {
         );
     }
     if to_constant != 0 {
-        observer.constant(&[warp], slot + 3, &at, to_constant, transfer);
+        profiler.constant(&[warp], slot + 3, &at, to_constant, transfer);
     }
 });
 
@@ -203,22 +203,22 @@ fn local_rows(sm: &Sm) -> u64 {
 /// As for [`Handler`], for an asynchronous copy.
 unsafe fn async_copy(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: the site is a copy, with both addresses and what says how much it reads.
-    let ((observed, transfer, _), (to, from), sizes) = unsafe {
+    let ((counted, transfer, _), (to, from), sizes) = unsafe {
         (
             access(sm, inst),
             async_copy::addresses(sm, inst),
             async_copy::sizes(sm, inst),
         )
     };
-    let (slot, mask, warp) = (observed.site.slot as usize, sm.mask, sm.block.running);
+    let (slot, mask, warp) = (counted.site.slot as usize, sm.mask, sm.block.running);
     let reading =
         (0..LANES).fold(0, |lanes, lane| lanes | u32::from(sizes[lane] != 0) << lane) & mask;
-    let observer = observer(sm);
+    let profiler = profiler(sm);
     let traffic = match transfer.kind {
         AccessKind::AsyncCopyPastL1 => {
             let traffic = traffic::copy_past_l1(&from, &to, reading);
             if reading != 0 {
-                let counts = &mut observer.sites[slot];
+                let counts = &mut profiler.sites[slot];
                 counts.request(reading);
                 counts.units += u64::from(traffic.sectors);
             }
@@ -226,38 +226,38 @@ unsafe fn async_copy(sm: &mut Sm, inst: &Inst) -> Next {
         }
         _ => {
             if reading != 0 {
-                observer.global(&[warp], slot, &from, reading, transfer);
+                profiler.global(&[warp], slot, &from, reading, transfer);
             }
             traffic::copy(&from, &to, mask, transfer.bytes)
         }
     };
-    let counts = &mut observer.sites[slot + 1];
+    let counts = &mut profiler.sites[slot + 1];
     counts.request(mask);
     counts.wavefronts += u64::from(traffic.shared.wavefronts);
     counts.conflicts += u64::from(traffic.shared.conflicts);
     // SAFETY: the instruction was made for this handler.
-    unsafe { (observed.run)(sm, inst) }
+    unsafe { (counted.run)(sm, inst) }
 }
 
 /// # Safety
 /// As for [`Handler`], for a branch that is a site.
 unsafe fn branch(sm: &mut Sm, inst: &Inst) -> Next {
-    let observed = *sm.grid.program.code.sites.at(sm.address_of(inst));
+    let counted = *sm.grid.program.code.sites.at(sm.address_of(inst));
     let before = sm.counts.divergent_branches;
     // SAFETY: the instruction was made for this handler.
-    let next = unsafe { (observed.run)(sm, inst) };
-    let parted = sm.counts.divergent_branches - before;
-    let counts = &mut observer(sm).sites[observed.site.slot as usize];
+    let next = unsafe { (counted.run)(sm, inst) };
+    let divergent = sm.counts.divergent_branches - before;
+    let counts = &mut profiler(sm).sites[counted.site.slot as usize];
     counts.requests += 1;
-    counts.conflicts += parted;
+    counts.conflicts += divergent;
     next
 }
 
 /// # Safety
 /// As for [`Handler`], for a barrier that is a site.
 unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
-    let observed = *sm.grid.program.code.sites.at(sm.address_of(inst));
-    observer(sm).sites[observed.site.slot as usize].requests += 1;
+    let counted = *sm.grid.program.code.sites.at(sm.address_of(inst));
+    profiler(sm).sites[counted.site.slot as usize].requests += 1;
     // SAFETY: the instruction was made for this handler.
-    unsafe { (observed.run)(sm, inst) }
+    unsafe { (counted.run)(sm, inst) }
 }

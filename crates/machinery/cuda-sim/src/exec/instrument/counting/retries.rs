@@ -1,6 +1,6 @@
 //! Atomics on shared memory that are loops of loads and compare-and-swaps, counted.
 
-use super::{access, observer};
+use super::{access, profiler};
 use crate::exec::atomic::Atomic;
 use crate::exec::sm::{Inst, Next, Sm};
 use crate::lanes::{LANES, active};
@@ -12,12 +12,12 @@ use crate::profile::traffic::{Retried, first_at_banks};
 /// As for [`crate::exec::sm::Handler`], for such an atomic.
 pub unsafe fn always(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: the site is one that accesses memory.
-    let (observed, transfer, at) = unsafe { access(sm, inst) };
-    let (slot, mask) = (observed.site.slot as usize, sm.mask);
+    let (counted, transfer, at) = unsafe { access(sm, inst) };
+    let (slot, mask) = (counted.site.slot as usize, sm.mask);
     let warp = sm.block.running;
-    observer(sm).retried(warp, slot, &at, mask, transfer);
+    profiler(sm).retried(warp, slot, &at, mask, transfer);
     // SAFETY: the instruction was made for this handler.
-    unsafe { (observed.run)(sm, inst) }
+    unsafe { (counted.run)(sm, inst) }
 }
 
 /// A minimum or a maximum of 64 bits: lanes swap while they have something better.
@@ -26,7 +26,7 @@ pub unsafe fn always(sm: &mut Sm, inst: &Inst) -> Next {
 /// As for [`always`].
 pub unsafe fn if_better(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: the site is one that accesses memory, and operand 2 of such an atomic a 64-bit row.
-    let ((observed, _, at), values) = unsafe { (access(sm, inst), *sm.row::<u64>(inst, 2)) };
+    let ((counted, _, at), values) = unsafe { (access(sm, inst), *sm.row::<u64>(inst, 2)) };
     let better: fn(u64, u64) -> bool = match Atomic::of(inst) {
         Atomic::MinUnsigned => |new, old| new < old,
         Atomic::MaxUnsigned => |new, old| new > old,
@@ -38,11 +38,11 @@ pub unsafe fn if_better(sm: &mut Sm, inst: &Inst) -> Next {
     if active(sm.mask).all(inside) {
         let before = |lane: usize| shared[at[lane] as usize / 8];
         let retried = rounds(sm.mask, &at, &values, better, before);
-        let (slot, mask, warp) = (observed.site.slot as usize, sm.mask, sm.block.running);
-        observer(sm).count_retried(warp, slot, &at, mask, &retried);
+        let (slot, mask, warp) = (counted.site.slot as usize, sm.mask, sm.block.running);
+        profiler(sm).count_retried(warp, slot, &at, mask, &retried);
     }
     // SAFETY: the instruction was made for this handler, and stops where an address is wrong.
-    unsafe { (observed.run)(sm, inst) }
+    unsafe { (counted.run)(sm, inst) }
 }
 
 /// Goes round with the lanes: all load, those swap that have something better, and of those at one address,
@@ -64,18 +64,18 @@ fn rounds(
     let mut retried = Retried::default();
     while waiting != 0 {
         let loaded = memory.clone();
-        let place_of = |lane: usize| loaded.iter().position(|&(at_it, _)| at_it == at[lane]);
+        let index_of = |lane: usize| loaded.iter().position(|&(address, _)| address == at[lane]);
         let swap = active(waiting)
             .filter(|&lane| {
-                place_of(lane).is_some_and(|place| better(values[lane], loaded[place].1))
+                index_of(lane).is_some_and(|index| better(values[lane], loaded[index].1))
             })
             .fold(0, |lanes, lane| lanes | 1 << lane);
         let mut again = swap;
         for lane in active(first_at_banks(at, swap, 8)) {
-            if let Some(place) = place_of(lane)
-                && memory[place] == loaded[place]
+            if let Some(index) = index_of(lane)
+                && memory[index] == loaded[index]
             {
-                memory[place].1 = values[lane];
+                memory[index].1 = values[lane];
                 again &= !(1 << lane);
             }
         }

@@ -1,6 +1,6 @@
 //! Accesses, looked at before they happen.
 
-use super::{check, give_back, go_on, take};
+use super::{check, put_back, run_base, take};
 use crate::check::accessor::Accessor;
 use crate::check::checker::{Checker, Lanes, Values, WarpAccess};
 use crate::check::lane_runs::Addresses;
@@ -10,7 +10,7 @@ use crate::exec::async_copy;
 use crate::exec::atomic::Atomic;
 use crate::exec::cpu::Cpu;
 use crate::exec::sm::{Handler, Inst, Next, Sm};
-use crate::isa::checked::{Checked, Waiting};
+use crate::isa::check_event::{Checked, Waiting};
 use crate::isa::{Access, AccessKind};
 use crate::lanes::active;
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
@@ -29,7 +29,7 @@ unsafe fn access<'a>(sm: &Sm, inst: &Inst) -> (WarpAccess, Addresses<'a>) {
     let row = unsafe { sm.row::<u64>(inst, access.address) };
     let (reads, writes) = match access.kind {
         AccessKind::Store | AccessKind::MatrixStore => (false, true),
-        kind if kind.is_update() => (inst.x != Atomic::Exchange as u32, true),
+        kind if kind.is_update() => (inst.arg0 != Atomic::Exchange as u32, true),
         _ => (true, false),
     };
     let current = WarpAccess {
@@ -63,7 +63,7 @@ unsafe fn stored(sm: &Sm, inst: &Inst, access: Access, lane: usize) -> [u8; 16] 
         value[..8].copy_from_slice(&new.to_le_bytes());
         return value;
     }
-    let parts = inst.x.clamp(1, 4) as usize;
+    let parts = inst.arg0.clamp(1, 4) as usize;
     let bytes = access.bytes as usize / parts;
     for (part, value) in value.chunks_exact_mut(bytes).take(parts).enumerate() {
         // SAFETY: the values are rows as wide as an element, at least 32 bits.
@@ -87,11 +87,11 @@ unsafe fn check_device(sm: &mut Sm, inst: &Inst) -> Next {
     // No closure here: it would not be compiled for AVX2, as this function is.
     if let Some((mut checker, mut shadow)) = take(sm) {
         // SAFETY: as above.
-        unsafe { look_at_device(sm, inst, &mut checker, &mut shadow, current, at, sm.mask) };
-        give_back(sm, checker, shadow);
+        unsafe { check_lanes_device(sm, inst, &mut checker, &mut shadow, current, at, sm.mask) };
+        put_back(sm, checker, shadow);
     }
     // SAFETY: the caller's promise.
-    unsafe { go_on(sm, inst) }
+    unsafe { run_base(sm, inst) }
 }
 
 /// # Safety
@@ -102,17 +102,17 @@ unsafe fn check_shared(sm: &mut Sm, inst: &Inst) -> Next {
     let (current, at) = unsafe { access(sm, inst) };
     if let Some((mut checker, mut shadow)) = take(sm) {
         // SAFETY: as above.
-        unsafe { look_at_shared(sm, inst, &mut checker, &mut shadow, current, at, sm.mask) };
-        give_back(sm, checker, shadow);
+        unsafe { check_lanes_shared(sm, inst, &mut checker, &mut shadow, current, at, sm.mask) };
+        put_back(sm, checker, shadow);
     }
     // SAFETY: the caller's promise.
-    unsafe { go_on(sm, inst) }
+    unsafe { run_base(sm, inst) }
 }
 
 /// # Safety
 /// As for [`Handler`]; it is an access.
 #[inline(always)]
-unsafe fn look_at_shared(
+unsafe fn check_lanes_shared(
     sm: &Sm,
     inst: &Inst,
     checker: &mut Checker,
@@ -131,15 +131,15 @@ unsafe fn look_at_shared(
     // SAFETY: it is only asked of stores.
     let stored = |lane| unsafe { stored(sm, inst, current.access, lane) };
     let before = |at, width| bytes_of(&sm.block.shared, at, width);
-    let places = &sm.grid.program.listing.checked;
+    let checked = &sm.grid.program.listing.checked;
     let lanes = Lanes { at, mask, bytes };
-    checker.check_shared(shadow, places, current, lanes, Values { stored, before });
+    checker.check_shared(shadow, checked, current, lanes, Values { stored, before });
 }
 
 /// # Safety
 /// As for [`Handler`]; it is an access.
 #[inline(always)]
-unsafe fn look_at_device(
+unsafe fn check_lanes_device(
     sm: &Sm,
     inst: &Inst,
     checker: &mut Checker,
@@ -151,10 +151,10 @@ unsafe fn look_at_device(
     // SAFETY: it is only asked of stores.
     let stored = |lane| unsafe { stored(sm, inst, current.access, lane) };
     let before = |at, width| device_bytes(sm, at, width);
-    let places = &sm.grid.program.listing.checked;
+    let checked = &sm.grid.program.listing.checked;
     let bytes = current.access.bytes.into();
     let lanes = Lanes { at, mask, bytes };
-    checker.check_device(shadow, places, current, lanes, Values { stored, before });
+    checker.check_device(shadow, checked, current, lanes, Values { stored, before });
 }
 
 /// `count` bytes of shared memory from `at` on, which are inside. The rest of the 16 is zero.
@@ -211,13 +211,13 @@ pub unsafe fn local_access(sm: &mut Sm, inst: &Inst) -> Next {
     let (current, at) = unsafe { access(sm, inst) };
     let mask = sm.mask;
     check(sm, |sm, checker, shadow| {
-        look_at_local(sm, checker, shadow, current, at, mask)
+        check_lanes_local(sm, checker, shadow, current, at, mask)
     });
     // SAFETY: the caller's promise.
-    unsafe { go_on(sm, inst) }
+    unsafe { run_base(sm, inst) }
 }
 
-fn look_at_local(
+fn check_lanes_local(
     sm: &Sm,
     checker: &mut Checker,
     shadow: &mut Shadow,
@@ -250,11 +250,11 @@ pub unsafe fn generic_access(sm: &mut Sm, inst: &Inst) -> Next {
             let offset = at.offset.wrapping_sub(SHARED_WINDOW);
             let at = Addresses { offset, ..at };
             // SAFETY: as above.
-            unsafe { look_at_shared(sm, inst, checker, shadow, current, at, to_shared) };
+            unsafe { check_lanes_shared(sm, inst, checker, shadow, current, at, to_shared) };
         }
         if to_local != 0 {
             let offset = at.offset.wrapping_sub(LOCAL_WINDOW);
-            look_at_local(
+            check_lanes_local(
                 sm,
                 checker,
                 shadow,
@@ -265,11 +265,11 @@ pub unsafe fn generic_access(sm: &mut Sm, inst: &Inst) -> Next {
         }
         if to_device != 0 {
             // SAFETY: as above.
-            unsafe { look_at_device(sm, inst, checker, shadow, current, at, to_device) };
+            unsafe { check_lanes_device(sm, inst, checker, shadow, current, at, to_device) };
         }
     });
     // SAFETY: the caller's promise.
-    unsafe { go_on(sm, inst) }
+    unsafe { run_base(sm, inst) }
 }
 
 /// An asynchronous copy: a load from device memory, and a store that takes its time.
@@ -287,7 +287,7 @@ pub unsafe fn copy(sm: &mut Sm, inst: &Inst) -> Next {
     };
     check(sm, |sm, checker, shadow| {
         let (mask, bytes) = (sm.mask, current.access.bytes);
-        let places = &sm.grid.program.listing.checked;
+        let checked = &sm.grid.program.listing.checked;
         let whole = active(mask).filter(|&lane| sizes[lane] >= bytes);
         let whole = whole.fold(0, |lanes, lane| lanes | 1 << lane);
         let from = Addresses {
@@ -303,22 +303,22 @@ pub unsafe fn copy(sm: &mut Sm, inst: &Inst) -> Next {
             semantics: AccessSemantics::Load,
             ..current
         };
-        let of = |mask, bytes| Lanes {
+        let lanes_of = |mask, bytes| Lanes {
             at: from,
             mask,
             bytes,
         };
-        checker.check_device(shadow, places, read, of(whole, bytes.into()), values);
+        checker.check_device(shadow, checked, read, lanes_of(whole, bytes.into()), values);
         for lane in active(mask & !whole).filter(|&lane| sizes[lane] > 0) {
-            let lanes = of(1 << lane, sizes[lane].into());
-            checker.check_device(shadow, places, read, lanes, values);
+            let lanes = lanes_of(1 << lane, sizes[lane].into());
+            checker.check_device(shadow, checked, read, lanes, values);
         }
         for lane in active(mask) {
-            checker.start_copy(shadow, places, current, lane, to[lane], bytes.into());
+            checker.start_copy(shadow, checked, current, lane, to[lane], bytes.into());
         }
     });
     // SAFETY: the caller's promise.
-    unsafe { go_on(sm, inst) }
+    unsafe { run_base(sm, inst) }
 }
 
 /// What lanes wait for is written then.
@@ -334,14 +334,16 @@ pub unsafe fn wait(sm: &mut Sm, inst: &Inst) -> Next {
         };
         if checker.launch.checks.race {
             let warp = sm.block.running;
-            let stamp = shadow.order.own(warp);
-            let waited = sm.block.warp().copies.waited(sm.mask, pending, all);
-            for (lane, to, bytes) in waited {
-                let who = Accessor::new(warp, lane, site);
-                shadow.shared.copied(stamp, who, to.into(), bytes as u64);
+            let stamp = shadow.order.stamp(warp);
+            let completed = sm.block.warp().copies.waited(sm.mask, pending, all);
+            for (lane, to, bytes) in completed {
+                let accessor = Accessor::new(warp, lane, site);
+                shadow
+                    .shared
+                    .copied(stamp, accessor, to.into(), bytes as u64);
             }
         }
     });
     // SAFETY: the caller's promise.
-    unsafe { go_on(sm, inst) }
+    unsafe { run_base(sm, inst) }
 }

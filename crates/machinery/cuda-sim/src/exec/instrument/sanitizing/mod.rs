@@ -11,32 +11,32 @@ use crate::check::{Checker, Shadow};
 use crate::exec::cpu::Cpu;
 use crate::exec::sm::{Handler, Inst, Next, Program, Sm};
 use crate::isa::Memory;
-use crate::isa::checked::{Checked, CheckedPlaces};
+use crate::isa::check_event::{Checked, CheckedPlaces};
 
 /// The program's code with every instruction that a check looks at led here first; `observed`: the
 /// copy that is counted as well. It is made when a launch first asks for it.
-pub fn code(program: &Program, observed: bool) -> &[Inst] {
+pub fn code(program: &Program, counting: bool) -> &[Inst] {
     let code = &program.code;
-    let (copy, under) = match observed {
-        false => (&code.checked, &code.plain),
-        true => (&code.checked_observed, &code.observed),
+    let (copy, base) = match counting {
+        false => (&code.sanitizing, &code.plain),
+        true => (&code.sanitizing_counting, &code.counting),
     };
-    copy.get_or_init(|| lead_here(under, &program.listing.checked))
+    copy.get_or_init(|| redirect(base, &program.listing.checked))
 }
 
-fn lead_here(code: &[Inst], places: &CheckedPlaces) -> Vec<Inst> {
+fn redirect(code: &[Inst], places: &CheckedPlaces) -> Vec<Inst> {
     let cpu = Cpu::detect();
-    let mut code = code.to_vec();
-    for (inst, checked) in code.iter_mut().zip(places.iter()) {
-        if let Some(handler) = of(checked, cpu) {
+    let mut copy = code.to_vec();
+    for (inst, checked) in copy.iter_mut().zip(places.iter()) {
+        if let Some(handler) = sanitizing_handler(checked, cpu) {
             inst.run = handler;
         }
     }
-    code
+    copy
 }
 
 /// The handler that checks an instruction and then runs it; none where there is nothing to check.
-fn of(checked: Checked, cpu: Cpu) -> Option<Handler> {
+fn sanitizing_handler(checked: Checked, cpu: Cpu) -> Option<Handler> {
     let handler = match checked {
         Checked::Nothing | Checked::Branch { .. } => return None,
         Checked::Access(access) if access.kind.is_copy() => access::copy as Handler,
@@ -64,20 +64,20 @@ fn of(checked: Checked, cpu: Cpu) -> Option<Handler> {
 /// # Safety
 /// As for [`Handler`].
 #[inline(always)]
-unsafe fn go_on(sm: &mut Sm, inst: &Inst) -> Next {
+unsafe fn run_base(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: the code underneath is the checked code's, instruction for instruction.
     unsafe {
-        let plain = sm.unchecked.add(sm.address_of(inst) as usize);
-        ((*plain).run)(sm, inst)
+        let base = sm.sanitizing_base.add(sm.address_of(inst) as usize);
+        ((*base).run)(sm, inst)
     }
 }
 
-/// Runs `look` with the multiprocessor's checker and the block's shadow.
+/// Runs `f` with the multiprocessor's checker and the block's shadow.
 #[inline(always)]
-fn check(sm: &mut Sm, look: impl FnOnce(&mut Sm, &mut Checker, &mut Shadow)) {
+fn check(sm: &mut Sm, f: impl FnOnce(&mut Sm, &mut Checker, &mut Shadow)) {
     if let Some((mut checker, mut shadow)) = take(sm) {
-        look(sm, &mut checker, &mut shadow);
-        give_back(sm, checker, shadow);
+        f(sm, &mut checker, &mut shadow);
+        put_back(sm, checker, shadow);
     }
 }
 
@@ -94,7 +94,7 @@ fn take(sm: &mut Sm) -> Option<(Box<Checker>, Box<Shadow>)> {
 }
 
 #[inline(always)]
-fn give_back(sm: &mut Sm, checker: Box<Checker>, shadow: Box<Shadow>) {
+fn put_back(sm: &mut Sm, checker: Box<Checker>, shadow: Box<Shadow>) {
     // There is nothing to drop in their places.
     std::mem::forget(sm.checker.replace(checker));
     std::mem::forget(sm.block.shadow.replace(shadow));

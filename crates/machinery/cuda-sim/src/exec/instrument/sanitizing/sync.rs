@@ -1,13 +1,13 @@
 //! Instructions at which threads meet: barriers, warp-wide instructions, fences, and the end of a block.
 
-use super::{check, go_on};
+use super::{check, run_base};
 use crate::check::shadow::{FirstArrival, PartialWarp};
 use crate::check::{FindingKind, Severity};
 use crate::exec::fault::{Fault, FaultKind};
 use crate::exec::sm::{Inst, Next, Sm};
 use crate::exec::sync::asked_in_vain;
 use crate::exec::warp::SplitState;
-use crate::isa::checked::{Aligned, Checked, FenceFor, Leaving, Meeting, Shuffled};
+use crate::isa::check_event::{Aligned, Checked, FenceFor, Leaving, Meeting, Shuffled};
 use crate::lanes::active;
 
 /// # Safety
@@ -21,7 +21,7 @@ pub unsafe fn fence(sm: &mut Sm, inst: &Inst) -> Next {
         }
     });
     // SAFETY: the caller's promise.
-    unsafe { go_on(sm, inst) }
+    unsafe { run_base(sm, inst) }
 }
 
 /// A branch that sends some lanes to the end of their threads.
@@ -42,7 +42,7 @@ pub unsafe fn leave(sm: &mut Sm, inst: &Inst) -> Next {
         });
     }
     // SAFETY: the caller's promise.
-    unsafe { go_on(sm, inst) }
+    unsafe { run_base(sm, inst) }
 }
 
 /// Threads end.
@@ -55,7 +55,7 @@ pub unsafe fn end(sm: &mut Sm, inst: &Inst) -> Next {
         shadow.exited.end(sm.block.running, sm.mask, site);
     });
     // SAFETY: the caller's promise.
-    unsafe { go_on(sm, inst) }
+    unsafe { run_base(sm, inst) }
 }
 
 /// # Safety
@@ -96,25 +96,25 @@ pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
             let thread = warp as u32 * 32 + lane as u32;
             match shadow.barriers[number] {
                 None => shadow.barriers[number] = Some(FirstArrival { site, thread }),
-                Some(first) if first.site != site => checker.mixed(current, first),
+                Some(first) if first.site != site => checker.report_mixed_barriers(current, first),
                 Some(_) => {}
             }
         }
     });
     // SAFETY: the caller's promise.
-    unsafe { go_on(sm, inst) }
+    unsafe { run_base(sm, inst) }
 }
 
 /// The running block has ended, or has failed: notes what was held back until then.
 pub fn close(sm: &mut Sm) {
-    let stuck = |fault: &Fault| {
+    let deadlocked = |fault: &Fault| {
         use FaultKind::{BarrierNeverOpens, WarpSyncNeverOpens};
         matches!(
             fault.kind,
             BarrierNeverOpens { .. } | WarpSyncNeverOpens { .. }
         )
     };
-    let stuck = sm.fault.as_ref().is_some_and(stuck);
+    let deadlocked = sm.fault.as_ref().is_some_and(deadlocked);
     check(sm, |sm, checker, shadow| {
         // Where some lanes of a warp are that wait or are to go on later.
         let elsewhere = |warp: usize, mask: u32| {
@@ -123,7 +123,7 @@ pub fn close(sm: &mut Sm) {
             let place = others.find(|split| split.mask & mask != 0 && lives(split.state));
             place.map(|split| split.pc)
         };
-        checker.close(shadow, sm.block.number, stuck, elsewhere);
+        checker.finish_block(shadow, sm.block.number, deadlocked, elsewhere);
     });
 }
 
@@ -164,7 +164,7 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
             return;
         }
         let (state, place) = match anywhere {
-            true => (SplitState::Meet(members), members),
+            true => (SplitState::WarpBarrier(members), members),
             false => (SplitState::Sync(members), site),
         };
         let waiting = warp.splits.iter();
@@ -181,8 +181,8 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
             checker.mask(current, (kind, severity), lane, members, lacking);
         }
         // Who has come to another instruction like this one gives no value here, and is asked for none, mostly.
-        let met = warp.splits[warp.current as usize].met;
-        if members & warp.alive & !come != 0 && !met {
+        let sync_completed = warp.splits[warp.current as usize].sync_completed;
+        if members & warp.alive & !come != 0 && !sync_completed {
             let checked = &sm.grid.program.listing.checked;
             let ending = warp
                 .splits
@@ -198,7 +198,7 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
         let absent = members & sm.lanes_of(index) & !come;
         // Who has ended before may be named. But a value that is asked of him is none. Those that a
         // block without whole warps lacks are nobody's mistake.
-        let severity = match absent & busy != 0 && !met {
+        let severity = match absent & busy != 0 && !sync_completed {
             true => Severity::Error,
             false => Severity::Warning,
         };
@@ -211,7 +211,7 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
             used: true,
         }) = shuffle
             && sync
-            && (lacking | absent == 0 || met)
+            && (lacking | absent == 0 || sync_completed)
         {
             // SAFETY: the instruction is a shuffle.
             let (in_vain, asking) = unsafe { asked_in_vain(sm, inst, come & members) };
@@ -227,11 +227,11 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
             }
         }
         if warp.alive & !(come & members) == 0 {
-            shadow.order.meet(index);
+            shadow.order.sync_warp(index);
         } else {
             shadow.order.sync_lanes(index, come & members);
         }
     });
     // SAFETY: the caller's promise.
-    unsafe { go_on(sm, inst) }
+    unsafe { run_base(sm, inst) }
 }

@@ -1,7 +1,7 @@
 //! What `wgmma` reads of shared memory: when it begins, and once more when it is waited for, as a GPU may read at
 //! any time between.
 
-use super::{check, go_on};
+use super::{check, run_base};
 use crate::check::checker::{Checker, Lanes, Values, WarpAccess};
 use crate::check::lane_runs::Addresses;
 use crate::check::semantics::AccessSemantics;
@@ -29,19 +29,19 @@ pub unsafe fn product(sm: &mut Sm, inst: &Inst) -> Next {
         });
     }
     // SAFETY: the caller's promise.
-    unsafe { go_on(sm, inst) }
+    unsafe { run_base(sm, inst) }
 }
 
 /// # Safety
 /// As for [`crate::exec::sm::Handler`]; it is a `wgmma.wait_group`.
 pub unsafe fn wait(sm: &mut Sm, inst: &Inst) -> Next {
     check(sm, |sm, checker, shadow| {
-        for (site, chunks) in sm.block.warp_mut().products.read(inst.x) {
+        for (site, chunks) in sm.block.warp_mut().products.read(inst.arg0) {
             read(sm, checker, shadow, (site, &chunks), false);
         }
     });
     // SAFETY: the caller's promise.
-    unsafe { go_on(sm, inst) }
+    unsafe { run_base(sm, inst) }
 }
 
 /// An instruction of a warp reads from these addresses of shared memory; which of its lanes does is not said.
@@ -74,7 +74,7 @@ fn read(
         stored: |_| [0; 16],
         before: |_, _| [0; 16],
     };
-    let places = &sm.grid.program.listing.checked;
+    let checked = &sm.grid.program.listing.checked;
     for some in chunks.chunks(LANES) {
         let mut row = [0; LANES];
         row[..some.len()].copy_from_slice(some);
@@ -86,6 +86,6 @@ fn read(
             mask: FULL >> (LANES - some.len()),
             bytes: BYTES.into(),
         };
-        checker.check_shared(shadow, places, current, lanes, values);
+        checker.check_shared(shadow, checked, current, lanes, values);
     }
 }

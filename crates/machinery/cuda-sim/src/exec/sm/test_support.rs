@@ -5,7 +5,7 @@ use crate::check::Checks;
 use crate::device::DeviceSpec;
 use crate::exec::Conditions;
 use crate::exec::function::Function;
-use crate::exec::sample::Observe;
+use crate::exec::sample::ProfileMode;
 use crate::isa::Kernel;
 use crate::memory::global::Global;
 use std::sync::{Arc, OnceLock};
@@ -31,7 +31,7 @@ impl Sm {
                 time_limit: None,
                 threads: None,
                 watch: None,
-                observe: Observe::Sample,
+                profile: ProfileMode::Sample,
                 checks: Checks::default(),
                 conditions: Conditions::USUAL,
             };

@@ -6,40 +6,40 @@ use std::ops::Range;
 impl Sm {
     /// Makes a group of warps the running gang. Answers false if that can not be: they do not all stand
     /// at one instruction with all their lanes, or differ in values that they should have in common.
-    pub fn form(&mut self, number: usize, warps: Range<usize>) -> bool {
+    pub fn form_gang(&mut self, number: usize, warps: Range<usize>) -> bool {
         self.gang.group = number;
         self.gang.group_warps = warps.len() as u64;
-        if !std::mem::replace(&mut self.block.groups[number].begun, true) {
-            self.form_new(warps);
+        if !std::mem::replace(&mut self.block.groups[number].started, true) {
+            self.form_new_gang(warps);
             return true;
         }
-        let observed = self.observer.is_some();
-        let (mut place, mut turn) = (None, None);
+        let profiled = self.profiler.is_some();
+        let (mut pc, mut turn) = (None, None);
         let (mut ready, mut in_step) = (false, true);
         for warp in &self.block.warps[warps.clone()] {
             ready |= !warp.ready.is_empty();
             if warp.alive != 0 {
-                let here = warp.stands_at();
-                in_step &= here.is_some() && place.is_none_or(|place| Some(place) == here);
+                let here = warp.converged_pc();
+                in_step &= here.is_some() && pc.is_none_or(|pc| Some(pc) == here);
                 // In an observed block their slices have to end together as well.
-                in_step &= !observed || *turn.get_or_insert(warp.turn) == warp.turn;
-                place = here;
+                in_step &= !profiled || *turn.get_or_insert(warp.turn) == warp.turn;
+                pc = here;
             }
         }
         if !ready {
             return false;
         }
         if !in_step {
-            self.fall_apart(number, warps);
+            self.scatter_uniform(number, warps);
             return false;
         }
         self.gang.count = 0;
-        self.gang.begun = true;
-        for place in warps {
-            let warp = &mut self.block.warps[place];
+        self.gang.started = true;
+        for index in warps {
+            let warp = &mut self.block.warps[index];
             if warp.alive != 0 {
                 self.gang
-                    .add(place, warp.alive, warp.frames[0].registers.base());
+                    .add(index, warp.alive, warp.frames[0].registers.base());
             }
         }
         let function = &self.grid.program.functions[self.grid.function()];
@@ -47,14 +47,14 @@ impl Sm {
         let window = group
             .window
             .get_or_insert_with(|| self.windows.take_kernel(&self.grid.program.functions));
-        self.gang.close(window.base());
-        self.gang.place = place.unwrap_or(function.entry);
-        group.formed = group.formed || self.gang.agrees(function);
+        self.gang.seal(window.base());
+        self.gang.pc = pc.unwrap_or(function.entry);
+        group.formed = group.formed || self.gang.uniform_values_agree(function);
         group.formed
     }
 
     /// Makes warps that have not run yet the running gang, which can always be.
-    pub fn form_new(&mut self, warps: Range<usize>) {
+    pub fn form_new_gang(&mut self, warps: Range<usize>) {
         let program = &self.grid.program;
         let gang = &mut self.gang;
         while gang.windows.len() < warps.len() {
@@ -62,22 +62,22 @@ impl Sm {
                 .push(self.windows.take_kernel(&program.functions));
         }
         gang.count = 0;
-        gang.begun = false;
-        for (turn, place) in warps.enumerate() {
-            let frame = gang.windows[turn].base();
-            gang.add(place, self.block.warps[place].alive, frame);
+        gang.started = false;
+        for (member, index) in warps.enumerate() {
+            let frame = gang.windows[member].base();
+            gang.add(index, self.block.warps[index].alive, frame);
         }
         let window = gang
-            .common_window
+            .uniform_window
             .get_or_insert_with(|| self.windows.take_kernel(&program.functions));
         let common = window.base();
-        gang.close(common);
-        gang.place = program.functions[self.grid.function()].entry;
+        gang.seal(common);
+        gang.pc = program.functions[self.grid.function()].entry;
         self.block.groups[gang.group].formed = true;
     }
 
     /// Gives every warp of a group its own copy of what they have in common.
-    pub fn fall_apart(&mut self, number: usize, warps: Range<usize>) {
+    pub fn scatter_uniform(&mut self, number: usize, warps: Range<usize>) {
         let rows = &self.grid.program.functions[self.grid.function()].common;
         let group = &mut self.block.groups[number];
         if !std::mem::take(&mut group.formed) {

@@ -1,12 +1,12 @@
 //! Counts what the running block does.
 
-use super::caches::{Asks, CONSTANT_LINE, Caches, LINE, Which, ask_now};
+use super::caches::{CONSTANT_LINE, CacheKind, CacheLookup, Caches, LINE, look_up};
 use super::cost::{AccessCost, Transfer};
-use super::deferred::Noted;
+use super::deferred::DeferredAccesses;
 use crate::exec::access_pattern::GangTraffic;
 use crate::exec::cpu::Cpu;
-use crate::exec::gang::MOST;
-use crate::exec::trace::{Cost, Trace, TracedAccess};
+use crate::exec::gang::MAX_WARPS;
+use crate::exec::trace::{Cost, RawAccess, Trace};
 use crate::lanes::LANES;
 use crate::profile::shape::Shapes;
 use crate::profile::site::SiteCounts;
@@ -16,99 +16,101 @@ use std::rc::Rc;
 
 /// For an access to more lines than this the host's own caches are told to fetch what is known of
 /// those lines, which takes a while.
-const FEW: usize = 4;
+const MAX_UNPREFETCHED_LINES: usize = 4;
 
 /// Bytes from one word of a thread's local memory to its next: the same word of all 32 lanes lies in
 /// between.
 const LOCAL_ROW: u64 = 128;
 
 /// Counts what the running block does.
-pub struct Observer {
+pub struct Profiler {
     /// One entry for each slot of the program's sites.
     pub sites: Vec<SiteCounts>,
     /// What is remembered of accesses, by the same slots.
     pub shapes: Vec<Shapes<AccessCost>>,
     pub caches: Box<Caches>,
-    /// Accesses are noted, and the caches are asked for them later.
-    notes: bool,
-    /// The accesses that were noted.
-    pub noted: Noted,
+    /// Accesses are deferred, and the caches are asked for them later.
+    deferring: bool,
+    /// The accesses that were deferred.
+    pub deferred: DeferredAccesses,
     /// The accesses themselves, if the launch is traced.
     pub trace: Option<Box<Trace>>,
 }
 
-impl Observer {
-    /// Adds to `sites`, with what earlier blocks left: remembered accesses, room for notes, caches.
+impl Profiler {
+    /// Adds to `sites`, with what earlier blocks left: remembered accesses, room for deferring, caches.
     pub fn new(
         sites: Vec<SiteCounts>,
         shapes: Vec<Shapes<AccessCost>>,
-        noted: Noted,
+        deferred: DeferredAccesses,
         caches: Box<Caches>,
-    ) -> Observer {
-        Observer {
+    ) -> Profiler {
+        Profiler {
             sites,
             shapes,
             caches,
-            notes: false,
-            noted,
+            deferring: false,
+            deferred,
             trace: None,
         }
     }
 
-    /// From now on accesses are noted (true), or the caches are asked at once (false).
-    pub fn note_asked(&mut self, note: bool) {
-        self.notes = note;
-        if note {
-            self.noted.clear();
+    /// From now on accesses are deferred (true), or the caches are asked at once (false).
+    pub fn set_deferred(&mut self, defer: bool) {
+        self.deferring = defer;
+        if defer {
+            self.deferred.clear();
         }
     }
 
-    /// Asks the caches for what was noted of warp `place` of the block.
-    pub fn ask_for(&mut self, place: usize) {
+    /// Asks the caches for what was deferred of warp `warp` of the block.
+    pub fn replay_warp(&mut self, warp: usize) {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-        fn avx2(observer: &mut Observer, place: usize) {
-            observer.ask_noted(place);
+        fn avx2(profiler: &mut Profiler, warp: usize) {
+            profiler.replay_deferred(warp);
         }
         match Cpu::detect() {
             // SAFETY: the CPU has AVX2.
             #[cfg(target_arch = "x86_64")]
-            Cpu::Avx2 => unsafe { avx2(self, place) },
-            _ => self.ask_noted(place),
+            Cpu::Avx2 => unsafe { avx2(self, warp) },
+            _ => self.replay_deferred(warp),
         }
     }
 
     #[inline(always)]
-    fn ask_noted(&mut self, place: usize) {
-        let Noted { together, alone } = &self.noted;
-        let alone = &alone[place % MOST];
+    fn replay_deferred(&mut self, warp: usize) {
+        let DeferredAccesses { gang, warps } = &self.deferred;
+        let alone = &warps[warp % MAX_WARPS];
         let (mut accesses, mut from) = (alone.accesses.iter().peekable(), 0);
-        for before in 0..=together.len() {
-            while let Some(access) = accesses.next_if(|access| access.after == before) {
+        for before in 0..=gang.len() {
+            while let Some(access) =
+                accesses.next_if(|access| access.gang_accesses_before == before)
+            {
                 let lines = alone.lines[from..access.end].iter().copied();
-                ask_now(&mut self.sites, &mut self.caches, access.asks, lines);
+                look_up(&mut self.sites, &mut self.caches, access.lookup, lines);
                 from = access.end;
             }
-            if let Some(noted) = together.get(before)
-                && let Some(turn) = place.checked_sub(noted.first)
-                && turn < noted.warps
+            if let Some(access) = gang.get(before)
+                && let Some(member) = warp.checked_sub(access.first)
+                && member < access.warp_count
             {
-                let asks = Asks {
-                    slot: noted.slot,
-                    cache: Which::First,
+                let lookup = CacheLookup {
+                    slot: access.slot,
+                    cache: CacheKind::L1,
                 };
-                let lines = noted.traffic.of_warp(turn, noted.origin);
-                ask_now(&mut self.sites, &mut self.caches, asks, lines);
+                let lines = access.traffic.of_warp(member, access.origin);
+                look_up(&mut self.sites, &mut self.caches, lookup, lines);
             }
         }
     }
 
-    /// Asks the caches for what was noted of these warps, one after the other.
-    pub fn ask_in_order(&mut self, places: Range<usize>) {
-        places.for_each(|place| self.ask_for(place));
+    /// Asks the caches for what was deferred of these warps, one after the other.
+    pub fn replay_in_order(&mut self, warps: Range<usize>) {
+        warps.for_each(|warp| self.replay_warp(warp));
     }
 
-    /// Counts an access by the warps at `places` of the block, a gang of whole warps. `origin` is the
+    /// Counts an access by the warps at `warps` of the block, a gang of whole warps. `origin` is the
     /// number of the line that the lines of `traffic` are relative to.
     #[inline(always)]
     pub fn count_traffic(
@@ -117,84 +119,84 @@ impl Observer {
         transfer: Transfer,
         origin: u64,
         traffic: &Rc<GangTraffic>,
-        places: &[usize],
+        warps: &[usize],
     ) {
         let counts = &mut self.sites[slot as usize];
-        counts.requests += places.len() as u64;
-        counts.threads += (places.len() * LANES) as u64;
+        counts.requests += warps.len() as u64;
+        counts.threads += (warps.len() * LANES) as u64;
         counts.wavefronts += traffic.wavefronts;
         counts.units += traffic.sectors;
         counts.conflicts += traffic.conflicts;
-        if !traffic.lines.is_empty() && self.caches.cached(transfer.kind) {
-            self.noted.note_together(slot, origin, traffic, places);
+        if !traffic.lines.is_empty() && self.caches.is_cached_in_l1(transfer.kind) {
+            self.deferred.defer_gang(slot, origin, traffic, warps);
         }
     }
 
-    /// Counts an access of global memory that each of the warps at `places` of the block makes.
+    /// Counts an access of global memory that each of the warps at `warps` of the block makes.
     #[inline(always)]
     pub fn global(
         &mut self,
-        places: &[usize],
+        warps: &[usize],
         slot: usize,
         at: &[u64; LANES],
         mask: u32,
         transfer: Transfer,
     ) {
-        let find = |at: &_, lines: &mut AccessCost| lines.of_global(at, mask, transfer);
-        let (lines, base) = self.shapes[slot].of(at, mask, find);
-        self.sites[slot].add_traffic(places.len(), mask, &lines.traffic);
-        tell(&mut self.trace, places, slot, at, mask, cost(lines));
-        if !self.caches.cached(transfer.kind) {
+        let compute = |at: &_, lines: &mut AccessCost| lines.of_global(at, mask, transfer);
+        let (lines, base) = self.shapes[slot].of(at, mask, compute);
+        self.sites[slot].add_traffic(warps.len(), mask, &lines.traffic);
+        trace_access(&mut self.trace, warps, slot, at, mask, cost(lines));
+        if !self.caches.is_cached_in_l1(transfer.kind) {
             return;
         }
-        let asks = Asks {
+        let lookup = CacheLookup {
             slot: slot as u32,
-            cache: Which::First,
+            cache: CacheKind::L1,
         };
-        let noted = self.notes.then_some(&mut self.noted);
+        let deferred = self.deferring.then_some(&mut self.deferred);
         let (sites, caches) = (&mut self.sites, &mut self.caches);
-        ask_access(sites, caches, noted, places, asks, lines, base);
+        look_up_access(sites, caches, deferred, warps, lookup, lines, base);
     }
 
-    /// Counts an access of constant memory that each of the warps at `places` makes.
+    /// Counts an access of constant memory that each of the warps at `warps` makes.
     #[inline(always)]
     pub fn constant(
         &mut self,
-        places: &[usize],
+        warps: &[usize],
         slot: usize,
         at: &[u64; LANES],
         mask: u32,
         transfer: Transfer,
     ) {
-        let find = |at: &_, lines: &mut AccessCost| lines.of_constant(at, mask, transfer);
-        let (lines, base) = self.shapes[slot].of(at, mask, find);
-        self.sites[slot].add_traffic(places.len(), mask, &lines.traffic);
-        tell(&mut self.trace, places, slot, at, mask, cost(lines));
-        let asks = Asks {
+        let compute = |at: &_, lines: &mut AccessCost| lines.of_constant(at, mask, transfer);
+        let (lines, base) = self.shapes[slot].of(at, mask, compute);
+        self.sites[slot].add_traffic(warps.len(), mask, &lines.traffic);
+        trace_access(&mut self.trace, warps, slot, at, mask, cost(lines));
+        let lookup = CacheLookup {
             slot: slot as u32,
-            cache: Which::Constant,
+            cache: CacheKind::Constant,
         };
-        let noted = self.notes.then_some(&mut self.noted);
+        let deferred = self.deferring.then_some(&mut self.deferred);
         let (sites, caches) = (&mut self.sites, &mut self.caches);
-        ask_access(sites, caches, noted, places, asks, lines, base);
+        look_up_access(sites, caches, deferred, warps, lookup, lines, base);
     }
 
-    /// Counts an access of shared memory that each of the warps at `places` makes.
+    /// Counts an access of shared memory that each of the warps at `warps` makes.
     #[inline(always)]
     pub fn shared(
         &mut self,
-        places: &[usize],
+        warps: &[usize],
         slot: usize,
         at: &[u64; LANES],
         mask: u32,
         transfer: Transfer,
     ) {
-        let find = |at: &_, lines: &mut AccessCost| lines.of_shared(at, mask, transfer);
-        let (lines, _) = self.shapes[slot].of(at, mask, find);
+        let compute = |at: &_, lines: &mut AccessCost| lines.of_shared(at, mask, transfer);
+        let (lines, _) = self.shapes[slot].of(at, mask, compute);
         let counts = &mut self.sites[slot];
-        counts.add_traffic(places.len(), mask, &lines.traffic);
-        counts.conflicts += places.len() as u64 * u64::from(lines.conflicts);
-        tell(&mut self.trace, places, slot, at, mask, cost(lines));
+        counts.add_traffic(warps.len(), mask, &lines.traffic);
+        counts.conflicts += warps.len() as u64 * u64::from(lines.conflicts);
+        trace_access(&mut self.trace, warps, slot, at, mask, cost(lines));
     }
 
     /// Counts an atomic on shared memory that is done by loads and compare-and-swaps, each of which
@@ -207,8 +209,8 @@ impl Observer {
         mask: u32,
         transfer: Transfer,
     ) {
-        let find = |at: &_, found: &mut AccessCost| found.of_retried(at, mask, transfer);
-        let retried = self.shapes[slot].of(at, mask, find).0.retried;
+        let compute = |at: &_, cost: &mut AccessCost| cost.of_retried(at, mask, transfer);
+        let retried = self.shapes[slot].of(at, mask, compute).0.retried;
         self.count_retried(warp, slot, at, mask, &retried);
     }
 
@@ -227,13 +229,13 @@ impl Observer {
             if repeated.times > 0 {
                 let once = repeated.costliest;
                 let cost = [0, once.wavefronts, once.conflicts];
-                tell(&mut self.trace, &[warp], slot, at, mask, cost);
+                trace_access(&mut self.trace, &[warp], slot, at, mask, cost);
             }
         }
     }
 
     /// Counts an access of local memory. That is interleaved: the same word of all lanes lies in one
-    /// line, so that lanes that use the same place use it together.
+    /// line, so that lanes that use the same warp use it gang.
     pub fn local(
         &mut self,
         warp: usize,
@@ -257,17 +259,20 @@ impl Observer {
                 counts.units += u64::from(sectors.count_ones());
             }
             if transfer.kind.is_load() {
-                let asks = Asks {
+                let lookup = CacheLookup {
                     slot: slot as u32,
-                    cache: Which::First,
+                    cache: CacheKind::L1,
                 };
-                let (asked, noted) = (found.iter().copied(), self.notes.then_some(&mut self.noted));
-                ask_each(
+                let (asked, deferred) = (
+                    found.iter().copied(),
+                    self.deferring.then_some(&mut self.deferred),
+                );
+                look_up_each(
                     &mut self.sites,
                     &mut self.caches,
-                    noted,
+                    deferred,
                     &[warp],
-                    asks,
+                    lookup,
                     asked,
                 );
             }
@@ -288,17 +293,17 @@ fn cost(lines: &AccessCost) -> Cost {
 
 /// Tells of an access, if the launch is traced.
 #[inline(always)]
-fn tell(
+fn trace_access(
     trace: &mut Option<Box<Trace>>,
-    places: &[usize],
+    warps: &[usize],
     slot: usize,
     at: &[u64; LANES],
     mask: u32,
     cost: Cost,
 ) {
-    if let (Some(trace), &[warp]) = (trace, places) {
+    if let (Some(trace), &[warp]) = (trace, warps) {
         let [units, wavefronts, conflicts] = cost;
-        trace.note(slot, cost, || TracedAccess {
+        trace.record(slot, cost, || RawAccess {
             warp,
             slot,
             mask,
@@ -310,43 +315,43 @@ fn tell(
     }
 }
 
-/// Asks a cache for the lines of an access at address `base`, once for each of the warps at `places`.
+/// Asks a cache for the lines of an access at address `base`, once for each of the warps at `warps`.
 /// If there are many lines, the host is told to fetch what it knows of them.
 #[inline(always)]
-fn ask_access(
+fn look_up_access(
     sites: &mut [SiteCounts],
     caches: &mut Caches,
-    noted: Option<&mut Noted>,
-    places: &[usize],
-    asks: Asks,
+    deferred: Option<&mut DeferredAccesses>,
+    warps: &[usize],
+    lookup: CacheLookup,
     lines: &AccessCost,
     base: u64,
 ) {
-    let (cache, bytes) = match asks.cache {
-        Which::First => (&caches.l1, LINE),
-        Which::Constant => (&caches.constant_behind, CONSTANT_LINE),
+    let (cache, bytes) = match lookup.cache {
+        CacheKind::L1 => (&caches.l1, LINE),
+        CacheKind::Constant => (&caches.constant_l15, CONSTANT_LINE),
     };
     let asked = lines.of(base, bytes);
-    if lines.count > FEW {
+    if lines.count > MAX_UNPREFETCHED_LINES {
         asked.clone().for_each(|(line, _)| cache.prefetch(line));
     }
-    ask_each(sites, caches, noted, places, asks, asked);
+    look_up_each(sites, caches, deferred, warps, lookup, asked);
 }
 
-/// Asks for the same lines once for each of the warps at `places`: now, or by a note for later.
+/// Asks for the same lines once for each of the warps at `warps`: now, or by a note for later.
 #[inline(always)]
-fn ask_each(
+fn look_up_each(
     sites: &mut [SiteCounts],
     caches: &mut Caches,
-    mut noted: Option<&mut Noted>,
-    places: &[usize],
-    asks: Asks,
+    mut deferred: Option<&mut DeferredAccesses>,
+    warps: &[usize],
+    lookup: CacheLookup,
     lines: impl Iterator<Item = (u64, u8)> + Clone,
 ) {
-    for &place in places {
-        match &mut noted {
-            Some(noted) => noted.note(place, asks, lines.clone()),
-            None => ask_now(sites, caches, asks, lines.clone()),
+    for &warp in warps {
+        match &mut deferred {
+            Some(deferred) => deferred.defer(warp, lookup, lines.clone()),
+            None => look_up(sites, caches, lookup, lines.clone()),
         }
     }
 }

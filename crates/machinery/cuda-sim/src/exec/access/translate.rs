@@ -6,7 +6,7 @@ use crate::exec::state_space::SpaceAccess;
 
 /// The host's address of one lane's access, or the fault it is.
 #[inline(always)]
-pub fn reach<S: SpaceAccess>(
+pub fn translate<S: SpaceAccess>(
     sm: &mut Sm,
     lane: usize,
     address: u64,
@@ -35,18 +35,18 @@ pub fn reach<S: SpaceAccess>(
 
 /// Notes what `lane` did; answers that the access could not be done.
 #[cold]
-pub fn failed(sm: &mut Sm, inst: &Inst, lane: usize, kind: FaultKind) -> bool {
+pub fn record_fault(sm: &mut Sm, inst: &Inst, lane: usize, kind: FaultKind) -> bool {
     sm.fail(inst, lane, kind);
     false
 }
 
 /// Where atomics find their operand.
-pub fn reach_atomic<S: SpaceAccess>(
+pub fn translate_atomic<S: SpaceAccess>(
     sm: &mut Sm,
     inst: &Inst,
     lane: usize,
     address: u64,
     bytes: u64,
 ) -> Result<*mut u8, Next> {
-    reach::<S>(sm, lane, address, bytes, bytes, true).map_err(|kind| sm.fail(inst, lane, kind))
+    translate::<S>(sm, lane, address, bytes, bytes, true).map_err(|kind| sm.fail(inst, lane, kind))
 }

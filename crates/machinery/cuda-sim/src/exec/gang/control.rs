@@ -1,8 +1,8 @@
 //! Control flow of a gang: blocks, branches, barriers, the end of its threads.
 
-use crate::exec::gang::{MOST, Stopped};
-use crate::exec::sm::{Codes, Inst, Next, Sm};
-use crate::exec::warp::NOWHERE;
+use crate::exec::gang::{MAX_WARPS, StopReason};
+use crate::exec::sm::{CodePair, Inst, Next, Sm};
+use crate::exec::warp::NO_INDEX;
 use crate::lanes::FULL;
 
 /// The first instruction of every basic block, as [`crate::exec::control::enter`].
@@ -12,12 +12,12 @@ use crate::lanes::FULL;
 pub unsafe fn enter(sm: &mut Sm, inst: &Inst) -> Next {
     if sm.clock >= sm.deadline {
         let here = sm.address_of(inst);
-        sm.gang.stopped = Stopped::GivingWay;
-        return sm.go_alone(NOWHERE, |_| here);
+        sm.gang.stopped = StopReason::Yielded;
+        return sm.disband(NO_INDEX, |_| here);
     }
     let warps = sm.gang.count as u64;
-    sm.clock += u64::from(inst.y) * warps;
-    let visit = &mut sm.counts.visits[inst.x as usize];
+    sm.clock += u64::from(inst.arg1) * warps;
+    let visit = &mut sm.counts.visits[inst.arg0 as usize];
     visit.warps += warps;
     visit.threads += sm.gang.threads;
     inst.next()
@@ -28,14 +28,14 @@ pub unsafe fn enter(sm: &mut Sm, inst: &Inst) -> Next {
 /// # Safety
 /// As for [`enter`].
 pub unsafe fn exit(sm: &mut Sm, _: &Inst) -> Next {
-    if sm.gang.begun {
-        for turn in 0..sm.gang.count {
-            end_lanes(sm, turn, sm.gang.masks[turn]);
+    if sm.gang.started {
+        for member in 0..sm.gang.count {
+            end_lanes(sm, member, sm.gang.masks[member]);
         }
     } else {
         sm.block.alive -= sm.gang.threads as u32;
-        for &place in sm.gang.places() {
-            sm.block.warps[place].alive = 0;
+        for &warp in sm.gang.warp_indices() {
+            sm.block.warps[warp].alive = 0;
         }
     }
     sm.gang.count = 0;
@@ -43,13 +43,13 @@ pub unsafe fn exit(sm: &mut Sm, _: &Inst) -> Next {
 }
 
 /// Lanes of a warp of the gang end.
-fn end_lanes(sm: &mut Sm, turn: usize, lanes: u32) {
-    let place = sm.gang.warps[turn];
-    sm.block.running = place;
+fn end_lanes(sm: &mut Sm, member: usize, lanes: u32) {
+    let index = sm.gang.warps[member];
+    sm.block.running = index;
     sm.block.exit(lanes);
-    let warp = &mut sm.block.warps[place];
+    let warp = &mut sm.block.warps[index];
     if warp.alive == 0 {
-        let id = std::mem::replace(&mut warp.current, NOWHERE);
+        let id = std::mem::replace(&mut warp.current, NO_INDEX);
         if let Some(window) = warp.remove(id) {
             sm.windows.give_back(window);
         }
@@ -58,135 +58,139 @@ fn end_lanes(sm: &mut Sm, turn: usize, lanes: u32) {
 
 /// Which way of a branch, if any, does nothing but end the thread: a branch's immediate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ends {
+pub enum ExitPath {
     Neither,
-    Taken,
+    NextBlock,
     NotTaken,
 }
 
-/// As [`crate::exec::control::branch_if`]; the immediate is an [`Ends`].
+/// As [`crate::exec::control::branch_if`]; the immediate is an [`ExitPath`].
 ///
 /// # Safety
 /// As for [`enter`].
 pub unsafe fn branch_if(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: the caller's promise.
-    unsafe { branch(sm, inst, 0) }
+    unsafe { branch_on(sm, inst, 0) }
 }
 
-/// As [`crate::exec::control::branch_unless`]; the immediate is an [`Ends`].
+/// As [`crate::exec::control::branch_unless`]; the immediate is an [`ExitPath`].
 ///
 /// # Safety
 /// As for [`enter`].
 pub unsafe fn branch_unless(sm: &mut Sm, inst: &Inst) -> Next {
     // SAFETY: the caller's promise.
-    unsafe { branch(sm, inst, FULL) }
+    unsafe { branch_on(sm, inst, FULL) }
 }
 
 /// # Safety
 /// As for [`enter`]: operand 0 is a predicate. Its bits that `flip` has count the other way round.
 #[inline(always)]
-unsafe fn branch(sm: &mut Sm, inst: &Inst, flip: u32) -> Next {
-    let at = inst.o[0] as usize;
+unsafe fn branch_on(sm: &mut Sm, inst: &Inst, flip: u32) -> Next {
+    let at = inst.operands[0] as usize;
     // SAFETY: the predicate is in every frame.
     let predicate = |frame: *mut u8| unsafe { *frame.add(at).cast::<u32>() } ^ flip;
-    if inst.common & 1 == 1 {
+    if inst.uniform & 1 == 1 {
         // All lanes of what the warps have in common are alike.
         return match predicate(sm.gang.common) & 1 {
             0 => inst.next(),
-            _ => sm.at(inst.x),
+            _ => sm.at(inst.arg0),
         };
     }
-    let mut taken = [0; MOST];
+    let mut taken = [0; MAX_WARPS];
     let (mut any, mut missing) = (0, 0);
-    for turn in 0..sm.gang.count {
-        let mask = sm.gang.masks[turn];
-        taken[turn] = predicate(sm.gang.frames[turn][0]) & mask;
-        any |= taken[turn];
-        missing |= mask & !taken[turn];
+    for member in 0..sm.gang.count {
+        let mask = sm.gang.masks[member];
+        taken[member] = predicate(sm.gang.frames[member][0]) & mask;
+        any |= taken[member];
+        missing |= mask & !taken[member];
     }
     if any == 0 {
         inst.next()
     } else if missing == 0 {
-        sm.at(inst.x)
+        sm.at(inst.arg0)
     } else {
-        disagree(sm, inst, taken)
+        diverge_or_exit(sm, inst, taken)
     }
 }
 
 /// The lanes in `taken` want to go to `x`, the others to the next instruction.
-fn disagree(sm: &mut Sm, inst: &Inst, mut taken: [u32; MOST]) -> Next {
+fn diverge_or_exit(sm: &mut Sm, inst: &Inst, mut taken: [u32; MAX_WARPS]) -> Next {
     let here = sm.address_of(inst);
     // An observed warp, part of which ends, runs alone: it takes that part up in its own order.
     let in_part = taken
         .iter()
         .zip(sm.gang.masks)
         .any(|(&taken, mask)| taken != 0 && taken != mask);
-    let (end, next) = if in_part && sm.observer.is_some() {
-        sm.gang.stopped = Stopped::Parted;
-        return sm.go_alone(inst.y, |_| here);
-    } else if inst.imm == Ends::Taken as u64 {
-        (inst.x, here + 1)
-    } else if inst.imm == Ends::NotTaken as u64 {
+    let (end, next) = if in_part && sm.profiler.is_some() {
+        sm.gang.stopped = StopReason::Diverged;
+        return sm.disband(inst.arg1, |_| here);
+    } else if inst.imm == ExitPath::NextBlock as u64 {
+        (inst.arg0, here + 1)
+    } else if inst.imm == ExitPath::NotTaken as u64 {
         for (taken, mask) in taken.iter_mut().zip(sm.gang.masks) {
             *taken ^= mask;
         }
-        (here + 1, inst.x)
+        (here + 1, inst.arg0)
     } else {
-        sm.gang.stopped = Stopped::Parted;
+        sm.gang.stopped = StopReason::Diverged;
         let masks = sm.gang.masks;
-        let observed = sm.observer.is_some();
-        return sm.go_alone(inst.y, |turn| match taken[turn] {
+        let profiled = sm.profiler.is_some();
+        return sm.disband(inst.arg1, |member| match taken[member] {
             // It is counted where the warp is alone.
-            _ if observed => here,
+            _ if profiled => here,
             0 => here + 1,
-            lanes if lanes == masks[turn] => inst.x,
+            lanes if lanes == masks[member] => inst.arg0,
             _ => here,
         });
     };
-    leave(sm, end, taken);
+    exit_some(sm, end, taken);
     sm.at(next)
 }
 
 /// Lanes end in the block at `end`, in which there is nothing else to do; some lane stays.
-fn leave(sm: &mut Sm, end: u32, leaving: [u32; MOST]) {
-    sm.begin();
+fn exit_some(sm: &mut Sm, end: u32, leaving: [u32; MAX_WARPS]) {
+    sm.materialize_warps();
     // SAFETY: a branch's target is in the code.
     let block = unsafe { &*sm.at(end) };
-    let mut stay = 0;
+    let mut staying = 0;
     let left = sm.gang.left(sm.deadline, sm.clock);
-    for turn in 0..sm.gang.count {
-        let (place, mask, leaves) = (sm.gang.warps[turn], sm.gang.masks[turn], leaving[turn]);
+    for member in 0..sm.gang.count {
+        let (index, mask, leaves) = (
+            sm.gang.warps[member],
+            sm.gang.masks[member],
+            leaving[member],
+        );
         if leaves != 0 {
-            sm.clock += u64::from(block.y);
-            let visit = &mut sm.counts.visits[block.x as usize];
+            sm.clock += u64::from(block.arg1);
+            let visit = &mut sm.counts.visits[block.arg0 as usize];
             visit.warps += 1;
             visit.threads += u64::from(leaves.count_ones());
             sm.counts.divergent_branches += u64::from(leaves != mask);
-            end_lanes(sm, turn, leaves);
+            end_lanes(sm, member, leaves);
         }
         if leaves != mask {
-            let warp = &mut sm.block.warps[place];
+            let warp = &mut sm.block.warps[index];
             warp.splits[warp.current as usize].mask = mask & !leaves;
-            sm.gang.frames[stay] = sm.gang.frames[turn];
-            sm.gang.warps[stay] = place;
-            sm.gang.masks[stay] = mask & !leaves;
-            stay += 1;
+            sm.gang.frames[staying] = sm.gang.frames[member];
+            sm.gang.warps[staying] = index;
+            sm.gang.masks[staying] = mask & !leaves;
+            staying += 1;
         }
     }
-    sm.gang.count = stay;
-    sm.deadline = sm.clock.wrapping_add(left.wrapping_mul(stay as u64));
-    sm.gang.close(sm.gang.common);
-    sm.run_all_lanes();
+    sm.gang.count = staying;
+    sm.deadline = sm.clock.wrapping_add(left.wrapping_mul(staying as u64));
+    sm.gang.seal(sm.gang.common);
+    sm.activate_all_lanes();
 }
 
 /// An instruction at which the gang always parts: lanes go wherever they like.
 ///
 /// # Safety
 /// As for [`enter`].
-pub unsafe fn part(sm: &mut Sm, inst: &Inst) -> Next {
+pub unsafe fn diverge(sm: &mut Sm, inst: &Inst) -> Next {
     let here = sm.address_of(inst);
-    sm.gang.stopped = Stopped::Parted;
-    sm.go_alone(inst.y, |_| here)
+    sm.gang.stopped = StopReason::Diverged;
+    sm.disband(inst.arg1, |_| here)
 }
 
 /// A barrier, as [`crate::exec::control::barrier`]. Where the gang is all that lives of its block, everybody
@@ -196,14 +200,14 @@ pub unsafe fn part(sm: &mut Sm, inst: &Inst) -> Next {
 /// As for [`enter`].
 pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
     // The barrier and the count are the same for all warps.
-    let alike = inst.common & 0b11 == 0b11;
+    let alike = inst.uniform & 0b11 == 0b11;
     // SAFETY: operands 0 and 1 are 32-bit rows, which the gang's own frame has as well.
     let [barrier, expected] =
-        [0, 1].map(|n| unsafe { *sm.gang.common.add(inst.o[n] as usize).cast::<u32>() });
+        [0, 1].map(|n| unsafe { *sm.gang.common.add(inst.operands[n] as usize).cast::<u32>() });
     let all = sm.gang.threads == u64::from(sm.block.alive);
     if !(alike && all && sm.passes_barrier(inst, barrier, expected)) {
         // SAFETY: the same instruction.
-        return unsafe { each(sm, inst) };
+        return unsafe { warp_by_warp(sm, inst) };
     }
     sm.counts.barriers += sm.gang.count as u64;
     sm.deadline = sm.clock + sm.slice * sm.gang.group_warps;
@@ -214,27 +218,27 @@ pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
 ///
 /// # Safety
 /// As for [`enter`].
-pub unsafe fn each(sm: &mut Sm, inst: &Inst) -> Next {
-    sm.begin();
+pub unsafe fn warp_by_warp(sm: &mut Sm, inst: &Inst) -> Next {
+    sm.materialize_warps();
     let here = sm.address_of(inst);
-    let Codes {
-        together,
-        alone: code,
+    let CodePair {
+        gang: gang_code,
+        warp: code,
     } = sm.codes;
     sm.code = code;
-    let alone = sm.at(here);
+    let warp_inst = sm.at(here);
     let mut next = std::ptr::null();
-    for turn in 0..sm.gang.count {
-        sm.take_turn(turn);
+    for member in 0..sm.gang.count {
+        sm.select_warp(member);
         // SAFETY: the same instruction, as it is for one warp.
-        let after = unsafe { ((*alone).run)(sm, &*alone) };
+        let after = unsafe { ((*warp_inst).run)(sm, &*warp_inst) };
         if sm.fault.is_some() {
-            sm.code = together;
-            return sm.fail_from(here, Sm::index(code, next), turn);
+            sm.code = gang_code;
+            return sm.fail_from(here, Sm::index(code, next), member);
         }
         next = after;
     }
-    sm.code = together;
+    sm.code = gang_code;
     if next.is_null() {
         return next;
     }

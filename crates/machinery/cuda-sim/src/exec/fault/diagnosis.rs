@@ -9,11 +9,11 @@ use crate::memory::{FUNCTION_BASE, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in
 
 /// What there is to say of a fault beside what it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Miss {
+pub struct Diagnosis {
     /// What kind of mistake it is.
     pub kind: FindingKind,
     /// What was missed, and by how much; may be empty.
-    pub what: String,
+    pub details: String,
     /// What usually causes it; may be empty.
     pub likely_cause: &'static str,
 }
@@ -50,13 +50,13 @@ const OVERFLOW: &str = "an `int` that overflowed and became negative: `blockIdx.
 const FAR: &str = "an index in other units than the array's: bytes for elements, a pitch for a \
                    width, rows for columns, or one that overflowed";
 
-impl Miss {
+impl Diagnosis {
     /// That of a fault, if there is anything to say.
-    pub fn of(fault: &FaultKind, global: &Global, sizes: Sizes) -> Option<Miss> {
-        let miss = |kind, what: String, likely_cause| {
-            Some(Miss {
+    pub fn of(fault: &FaultKind, global: &Global, sizes: Sizes) -> Option<Diagnosis> {
+        let diagnosis = |kind, what: String, likely_cause| {
+            Some(Diagnosis {
                 kind,
-                what,
+                details: what,
                 likely_cause,
             })
         };
@@ -71,20 +71,20 @@ impl Miss {
                 "local memory" => Some(of_local(address, sizes.local)),
                 "constant memory" => {
                     let bank = sizes.constants;
-                    miss(
+                    diagnosis(
                         FindingKind::OutOfBounds,
                         format!("the module's constants take {}", count(bank)),
                         "an index past the end of a `__constant__` array",
                     )
                 }
-                "kernel parameters" => miss(
+                "kernel parameters" => diagnosis(
                     FindingKind::OutOfBounds,
                     format!("the parameters take {}", count(sizes.params.into())),
                     "an index past the end of an array in a parameter",
                 ),
                 _ => Some(of_device(address, bytes.into(), space, global, sizes)),
             },
-            FaultKind::MisalignedAddress { address, bytes } => miss(
+            FaultKind::MisalignedAddress { address, bytes } => diagnosis(
                 FindingKind::Misaligned,
                 format!(
                     "it is {} past one",
@@ -93,13 +93,13 @@ impl Miss {
                 "a pointer cast to a wider type, as `float4` from a `float` that is not the first \
                  of four, or rows whose pitch is no multiple of the type's size",
             ),
-            FaultKind::StackOverflow { .. } | FaultKind::CallsTooDeep => miss(
+            FaultKind::StackOverflow { .. } | FaultKind::CallsTooDeep => diagnosis(
                 FindingKind::StackOverflow,
                 String::new(),
                 "a function that calls itself too often, or for ever; `cuCtxSetLimit` gives a \
                  larger stack",
             ),
-            FaultKind::InvalidCall { .. } => miss(
+            FaultKind::InvalidCall { .. } => diagnosis(
                 FindingKind::InvalidCall,
                 String::new(),
                 "a function pointer taken on the host, or one never set",
@@ -113,15 +113,15 @@ impl Miss {
     }
 }
 
-fn sync(kind: FindingKind) -> Option<Miss> {
-    Some(Miss {
+fn sync(kind: FindingKind) -> Option<Diagnosis> {
+    Some(Diagnosis {
         kind,
-        what: String::new(),
+        details: String::new(),
         likely_cause: kind.likely_cause(),
     })
 }
 
-fn of_shared(at: u64, sizes: Sizes) -> Miss {
+fn of_shared(at: u64, sizes: Sizes) -> Diagnosis {
     let total = u64::from(sizes.shared) + u64::from(sizes.dynamic);
     let past = at.wrapping_sub(total);
     let negative = past > u64::MAX / 2;
@@ -162,14 +162,14 @@ fn of_shared(at: u64, sizes: Sizes) -> Miss {
             likely_cause,
         )
     };
-    Miss {
+    Diagnosis {
         kind,
-        what,
+        details: what,
         likely_cause,
     }
 }
 
-fn of_local(at: u64, local: u32) -> Miss {
+fn of_local(at: u64, local: u32) -> Diagnosis {
     let past = at.saturating_sub(local.into());
     let what = match at < 1 << 31 {
         true => format!(
@@ -179,14 +179,14 @@ fn of_local(at: u64, local: u32) -> Miss {
         ),
         false => "before the thread's local memory".to_owned(),
     };
-    Miss {
+    Diagnosis {
         kind: FindingKind::OutOfBounds,
-        what,
+        details: what,
         likely_cause: "an index past the end of an array declared in the kernel",
     }
 }
 
-fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) -> Miss {
+fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) -> Diagnosis {
     let generic = space == "memory";
     if in_window(at, SHARED_WINDOW) {
         return match generic {
@@ -225,9 +225,9 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
         );
     }
     if let Some(freed) = global.freed(at) {
-        return Miss {
+        return Diagnosis {
             kind: FindingKind::UseAfterFree,
-            what: format!(
+            details: format!(
                 "byte {} of {}, freed since",
                 at - freed.base,
                 allocation(&freed)
@@ -250,9 +250,9 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
         })
     };
     if !(NEAR_NULL..=u64::MAX - NEAR_NULL).contains(&at) {
-        return Miss {
+        return Diagnosis {
             kind: FindingKind::NullPointer,
-            what: match at {
+            details: match at {
                 0 => "the address is null".to_owned(),
                 _ if at < NEAR_NULL => format!("the address is null plus {}", count(at)),
                 _ => format!("the address is null minus {}", count(at.wrapping_neg())),
@@ -271,9 +271,9 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
         .all_known()
         .find_map(|known| Some((wrapped(&known)?, known)).map(|(size, known)| (known, size)))
     {
-        return Miss {
+        return Diagnosis {
             kind: FindingKind::OutOfBounds,
-            what: format!("2^32 elements past {}, less a few", allocation(&known)),
+            details: format!("2^32 elements past {}, less a few", allocation(&known)),
             likely_cause: WRAPPED,
         };
     }
@@ -296,17 +296,17 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
         ),
         _ => ("nothing is allocated".to_owned(), ""),
     };
-    Miss {
+    Diagnosis {
         kind: FindingKind::OutOfBounds,
-        what,
+        details: what,
         likely_cause,
     }
 }
 
-fn wrong_space(what: String, likely_cause: &'static str) -> Miss {
-    Miss {
+fn wrong_space(what: String, likely_cause: &'static str) -> Diagnosis {
+    Diagnosis {
         kind: FindingKind::WrongSpace,
-        what: format!("wrong space: {what}"),
+        details: format!("wrong space: {what}"),
         likely_cause,
     }
 }

@@ -11,7 +11,7 @@ pub fn load_constant_operand<M: Element>(cpu: Cpu) -> Handlers {
     same(cpu, |sm: &Sm, inst: &Inst, part| {
         let bank = sm.constants.host.cast_const();
         // SAFETY: the bank is at least as large as the module says; the lowering checked the place.
-        unsafe { known::<M>(bank, inst, part) }
+        unsafe { read_constant::<M>(bank, inst, part) }
     })
 }
 
@@ -20,7 +20,7 @@ pub fn load_param<M: Element>(cpu: Cpu) -> Handlers {
     same(cpu, |sm: &Sm, inst: &Inst, part| {
         // SAFETY: there are as many bytes as the kernel's parameters take; the lowering checked
         // the place.
-        unsafe { known::<M>(sm.grid.params.as_ptr(), inst, part) }
+        unsafe { read_constant::<M>(sm.grid.params.as_ptr(), inst, part) }
     })
 }
 
@@ -29,7 +29,7 @@ pub fn load_param<M: Element>(cpu: Cpu) -> Handlers {
 /// # Safety
 /// The place is inside what `base` begins.
 #[inline(always)]
-unsafe fn known<M: Element>(base: *const u8, inst: &Inst, part: usize) -> M::Row {
+unsafe fn read_constant<M: Element>(base: *const u8, inst: &Inst, part: usize) -> M::Row {
     let host = base.wrapping_add(inst.imm as usize).cast::<M>();
     // SAFETY: the caller's promise.
     unsafe { host.add(part).read_unaligned() }.widen()
