@@ -1,4 +1,4 @@
-//! Runs a kernel on the backend that this process has: NVIDIA's driver or the simulator.
+//! Runs a kernel on this process's backend: NVIDIA's driver or the simulator.
 
 use crate::kernel::Kernel;
 use anyhow::{Context as _, Result};
@@ -8,49 +8,49 @@ use cust::prelude::{Context, Stream, StreamFlags};
 use std::collections::BTreeSet;
 use std::ffi::c_void;
 
-/// The GPU, real or simulated.
-pub struct Machine {
+/// A GPU, real or simulated.
+pub struct Device {
     stream: Stream,
     _context: Context,
 }
 
-/// What a kernel left.
+/// The output of a kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Left {
-    /// Slot after slot, a word a thread.
+pub struct KernelOutput {
+    /// One word per thread for each slot, slot by slot.
     pub words: Vec<u64>,
-    /// The cells in global memory.
+    /// The final values of the cells in global memory.
     pub cells: Vec<u64>,
 }
 
-impl Machine {
+impl Device {
     /// Opens the first GPU.
     ///
     /// # Errors
-    /// Where there is none.
-    pub fn open() -> Result<Machine> {
+    /// Fails if there is none.
+    pub fn open() -> Result<Device> {
         let context = cust::quick_init().context("no GPU to run on")?;
         let stream = Stream::new(StreamFlags::NON_BLOCKING, None)?;
-        Ok(Machine {
+        Ok(Device {
             stream,
             _context: context,
         })
     }
 
-    /// Runs a kernel without the statements that are removed, assembled at this level (0 to 4) or at
-    /// the assembler's own.
+    /// Runs a kernel without the removed statements, assembled at an optimization level from 0 to 4 or, for
+    /// `None`, at the assembler's default.
     ///
     /// # Errors
-    /// Where the module does not load, or the kernel fails. The context is dead then.
+    /// Fails if the module cannot be loaded or the kernel faults. The context is unusable after a fault.
     pub fn run(
         &self,
         kernel: &Kernel,
         removed: &BTreeSet<u32>,
         seed: u64,
         level: Option<u8>,
-    ) -> Result<Left> {
-        // Code that counts as it runs is not the code that runs uncounted: each takes its half. A GPU
-        // takes no notice.
+    ) -> Result<KernelOutput> {
+        // The simulator runs an instrumented copy of the code when profiling. Profile every second kernel, so
+        // that both copies are tested. Has no effect on a GPU.
         cuda_driver::profile(kernel.number % 2 == 1);
         let level = match level {
             None => Vec::new(),
@@ -61,18 +61,18 @@ impl Machine {
             Some(_) => vec![ModuleJitOption::OptLevel(OptLevel::O4)],
         };
         let module =
-            Module::from_ptx(kernel.ptx(removed), &level).context("the module does not load")?;
+            Module::from_ptx(kernel.ptx(removed), &level).context("cannot load the module")?;
         let function = module.get_function("k")?;
-        let given = kernel.inputs(seed);
+        let inputs = kernel.inputs(seed);
         let words = kernel.slots.len() * kernel.threads();
         let out = DeviceBuffer::from_slice(&vec![0xa5a5_a5a5_a5a5_a5a5_u64; words])?;
-        let table = DeviceBuffer::from_slice(&given.table)?;
-        let scratch = DeviceBuffer::from_slice(&given.scratch)?;
-        // Never empty, which cust does not allocate.
+        let table = DeviceBuffer::from_slice(&inputs.table)?;
+        let scratch = DeviceBuffer::from_slice(&inputs.scratch)?;
+        // cust cannot allocate an empty buffer, so one cell is added.
         let cells = DeviceBuffer::from_slice(&[&kernel.cells[..], &[0]].concat())?;
         let pointers = [&out, &table, &scratch, &cells].map(|buffer| buffer.as_device_ptr());
         let mut zero = 0_u64;
-        let mut values = given.values;
+        let mut values = inputs.values;
         let mut arguments: Vec<*mut c_void> = pointers
             .iter()
             .map(|pointer| std::ptr::from_ref(pointer).cast_mut().cast())
@@ -81,8 +81,10 @@ impl Machine {
         arguments.push(values.as_mut_ptr().cast());
         let [x, y, z] = kernel.grid;
         let [bx, by, bz] = kernel.block;
-        // SAFETY: the arguments are the kernel's, which touches its part of the buffers only, and
-        // they outlive the launch, which is waited for.
+        // SAFETY: `arguments` points to the kernel's six parameters, in order and of their types. The buffers
+        // are as
+        // large as the generated code assumes, and they and the arguments outlive the launch because the stream
+        // is synchronized below.
         unsafe {
             self.stream.launch(
                 &function,
@@ -92,15 +94,15 @@ impl Machine {
                 &arguments,
             )
         }
-        .context("the kernel does not start")?;
+        .context("cannot launch the kernel")?;
         self.stream.synchronize().context("the kernel failed")?;
-        let mut left = Left {
+        let mut output = KernelOutput {
             words: vec![0; words],
             cells: vec![0; kernel.cells.len() + 1],
         };
-        out.copy_to(&mut left.words)?;
-        cells.copy_to(&mut left.cells)?;
-        left.cells.pop();
-        Ok(left)
+        out.copy_to(&mut output.words)?;
+        cells.copy_to(&mut output.cells)?;
+        output.cells.pop();
+        Ok(output)
     }
 }

@@ -1,5 +1,5 @@
-//! What stands around a kernel's body: memory, addresses, first values of all registers, and at the
-//! end all of it written out.
+//! The code around a kernel's body: declarations, a prologue that sets up addresses and initializes all
+//! registers, and an epilogue that writes all state to the output.
 
 use super::{Generator, pools};
 use crate::kernel::{Function, Kernel, Slot};
@@ -7,7 +7,7 @@ use crate::tree::Node;
 use crate::values::Kind;
 
 impl Generator<'_> {
-    /// The kernel around this body.
+    /// Completes the kernel with this body.
     pub fn finish(
         mut self,
         number: u64,
@@ -16,8 +16,8 @@ impl Generator<'_> {
         body: Vec<Node>,
     ) -> Kernel {
         let total = self.threads * grid.iter().product::<u32>();
-        let begin = self.begin();
-        let (end, slots) = self.end(total);
+        let prologue = self.prologue();
+        let (epilogue, slots) = self.epilogue(total);
         let bytes = |generator: &mut Self| {
             let all: Vec<String> = (0..256)
                 .map(|_| (generator.dice.bits() & 0xff).to_string())
@@ -38,7 +38,7 @@ impl Generator<'_> {
         head += &format!(
             ".shared .align 16 .b8 exchange[{}];\n.shared .align 16 .b8 cells[{}];\n.shared .align 16 .b8 matrices[{}];\n",
             8 * self.threads,
-            8 * super::memory::MOST_CELLS,
+            8 * super::memory::MAX_CELLS,
             512 * self.threads.div_ceil(32),
         );
         Kernel {
@@ -52,20 +52,20 @@ impl Generator<'_> {
             head,
             functions,
             registers: self.registers(),
-            begin,
+            prologue,
             body,
-            end,
+            epilogue,
         }
     }
 
-    /// Declarations; of a function's registers too, which needs fewer.
+    /// Returns the register declarations. Functions share them, although they need fewer registers.
     fn registers(&self) -> String {
-        let most = Kind::ALL.map(|kind| {
+        let pool_registers = Kind::ALL.map(|kind| {
             let bits = 8 * pools::bytes(kind);
             format!(".reg .b{bits} {}<9>;\n", pools::prefix(kind))
         });
         let (temporaries, masks) = (self.temporaries + 1, self.masks + 1);
-        most.concat()
+        pool_registers.concat()
             + &format!(
                 ".reg .pred %p<8>;
 .reg .b32 %t<{temporaries}>;
@@ -81,7 +81,7 @@ impl Generator<'_> {
             )
     }
 
-    fn begin(&mut self) -> Vec<String> {
+    fn prologue(&mut self) -> Vec<String> {
         let [x, y, _] = self.block;
         let threads = self.threads;
         let text = format!(
@@ -150,8 +150,8 @@ mov.u64 %params, values;
 mov.u64 %at, cells;
 cvta.shared.u64 %generic_shared_cells, %at;
 setp.eq.u32 %first, %tid_linear, 0;",
-            cells = super::memory::MOST_CELLS,
-            shared = self.spelled("shared"),
+            cells = super::memory::MAX_CELLS,
+            shared = self.spell_space("shared"),
             params = if self.target >= 70 {
                 "cvta.param.u64 %generic_params, %params;"
             } else {
@@ -159,10 +159,12 @@ setp.eq.u32 %first, %tid_linear, 0;",
             },
         );
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        // No two registers of a kind begin alike, nor does the assembler know: where it does, it may
-        // take one for the other after one of them has changed (ptxas of CUDA 13.0, from -O1 on).
+        // The initial values within a pool are distinct, and volatile loads hide them from the assembler: if
+        // it knew
+        // that two registers are equal, it might use one for the other after one has changed (ptxas of CUDA
+        // 13.0, from -O1 on).
         for kind in Kind::ALL {
-            let salts = self.dice.different(self.pools.count(kind), 64);
+            let salts = self.dice.sample(self.pools.count(kind), 64);
             for (register, salt) in salts.into_iter().enumerate() {
                 lines.push(format!("add.u32 %n, %thread, {salt};"));
                 lines.push("and.b32 %n, %n, 63;".to_owned());
@@ -197,7 +199,7 @@ setp.eq.u32 %first, %tid_linear, 0;",
         for (n, slot) in self.approximate.iter().enumerate() {
             if let Slot::Approximate { operands, .. } = slot {
                 let mut names: Vec<String> = (0..*operands)
-                    .map(|place| format!("%A{n}_{place}"))
+                    .map(|operand| format!("%A{n}_{operand}"))
                     .collect();
                 names.push(format!("%A{n}_r"));
                 lines.insert(0, format!(".reg .b64 {};", names.join(", ")));
@@ -208,8 +210,8 @@ setp.eq.u32 %first, %tid_linear, 0;",
         lines
     }
 
-    /// Everything into the output, slot after slot.
-    fn end(&self, total: u32) -> (Vec<String>, Vec<Slot>) {
+    /// Generates the epilogue, which writes all state to the output, slot by slot.
+    fn epilogue(&self, total: u32) -> (Vec<String>, Vec<Slot>) {
         let mut lines = vec!["bar.warp.sync %mask;".to_owned(), "bar.sync 0;".to_owned()];
         for cell in 0..self.shared_cells.len() {
             lines.push(format!(
@@ -218,7 +220,7 @@ setp.eq.u32 %first, %tid_linear, 0;",
             ));
         }
         let mut slots = Vec::new();
-        let mut put = |lines: &mut Vec<String>, register: &str, slot: Slot| {
+        let mut add_slot = |lines: &mut Vec<String>, register: &str, slot: Slot| {
             let offset = 8 * u64::from(total) * slots.len() as u64;
             lines.push(format!("st.global.b64 [%out+{offset}], {register};"));
             slots.push(slot);
@@ -231,7 +233,7 @@ setp.eq.u32 %first, %tid_linear, 0;",
                     4 => format!("cvt.u64.u32 %at, {name};"),
                     _ => format!("mov.b64 %at, {name};"),
                 });
-                put(&mut lines, "%at", Slot::Exact(name));
+                add_slot(&mut lines, "%at", Slot::Exact(name));
             }
         }
         lines.push("mov.u32 %n, 0;".to_owned());
@@ -240,20 +242,20 @@ setp.eq.u32 %first, %tid_linear, 0;",
             lines.push("or.b32 %n, %n, %k;".to_owned());
         }
         lines.push("cvt.u64.u32 %at, %n;".to_owned());
-        put(&mut lines, "%at", Slot::Exact("%p".to_owned()));
-        let pieces = [
+        add_slot(&mut lines, "%at", Slot::Exact("%p".to_owned()));
+        let regions = [
             ("shared", "%own", 4),
             ("local", "%local", 8),
             ("global", "%scratch", 10),
         ];
-        for (space, base, words) in pieces {
+        for (space, base, words) in regions {
             for word in 0..words {
                 lines.push(format!("ld.{space}.b64 %at, [{base}+{}];", 8 * word));
-                put(&mut lines, "%at", Slot::Exact(format!("{space}[{word}]")));
+                add_slot(&mut lines, "%at", Slot::Exact(format!("{space}[{word}]")));
             }
         }
         for cell in 0..self.shared_cells.len() {
-            put(
+            add_slot(
                 &mut lines,
                 &format!("%c{cell}"),
                 Slot::Exact(format!("shared cell {cell}")),
@@ -261,11 +263,11 @@ setp.eq.u32 %first, %tid_linear, 0;",
         }
         for (n, slot) in self.approximate.iter().enumerate() {
             if let Slot::Approximate { operands, .. } = slot {
-                for place in 0..*operands {
-                    let name = format!("%A{n}_{place}");
-                    put(&mut lines, &name, Slot::Exact(name.clone()));
+                for operand in 0..*operands {
+                    let name = format!("%A{n}_{operand}");
+                    add_slot(&mut lines, &name, Slot::Exact(name.clone()));
                 }
-                put(&mut lines, &format!("%A{n}_r"), slot.clone());
+                add_slot(&mut lines, &format!("%A{n}_r"), slot.clone());
             }
         }
         lines.push("ret;".to_owned());

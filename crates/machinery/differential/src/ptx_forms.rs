@@ -1,9 +1,10 @@
-//! The forms that a text of PTX has, as a table of coverage counts them.
+//! The instruction forms in a PTX text, as the coverage table counts them.
 
 use std::collections::BTreeSet;
 
-/// The instructions of a text, as written but without guard and operands: `ld.global.v2.u32`. A pair
-/// of destinations shows as `setp.lt.u32 p|q`, and vectors of a `mov` as `mov.b64 2:1`.
+/// Returns the instructions of a text, as written but without guards and operands: `ld.global.v2.u32`. A pair
+/// of
+/// destinations is shown as `setp.lt.u32 p|q`, and the vectors of a `mov` as `mov.b64 2:1`.
 pub fn forms(ptx: &str) -> BTreeSet<String> {
     ptx.lines().filter_map(form).collect()
 }
