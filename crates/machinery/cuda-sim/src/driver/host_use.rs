@@ -1,7 +1,7 @@
 //! Memory of the host's that a program uses before work in a stream is done with it, in words.
 
 use super::Driver;
-use crate::check::words::allocation;
+use crate::check::display::allocation;
 use crate::check::{Finding, FindingKind, Severity};
 
 impl Driver {
@@ -18,7 +18,7 @@ impl Driver {
             Some(known) => format!("byte {} of {}", address - known.base, allocation(&known)),
             None => format!("host memory at {address:#x}"),
         };
-        let what = format!("the program {does} {place}, which {work}");
-        Finding::host(kind, severity, what)
+        let details = format!("the program {does} {place}, which {work}");
+        Finding::host(kind, severity, details)
     }
 }

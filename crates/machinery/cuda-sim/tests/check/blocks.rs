@@ -40,9 +40,9 @@ fn blocks_that_use_the_same_device_memory() {
     for threads in [1, 2, 5] {
         // Lanes of a warp do it too.
         let of = found_in_grid(in_place, 40, threads);
-        let of = only(of, FindingKind::BetweenBlocks);
+        let of = only(of, FindingKind::InterBlockRace);
         let there = line_of(&of.1, "// there");
-        let finding = assert_one(of, FindingKind::BetweenBlocks, Warning, 0, 39);
+        let finding = assert_one(of, FindingKind::InterBlockRace, Warning, 0, 39);
         assert_eq!(finding.block, [1, 0, 0]);
         let other = finding.other.clone().expect("the read");
         assert_eq!(
@@ -51,14 +51,14 @@ fn blocks_that_use_the_same_device_memory() {
         );
         assert!(
             finding
-                .what
+                .details
                 .contains("byte 128 of the 5376-byte allocation"),
             "{finding}"
         );
     }
     let sum = "ld.global.u32 %r2, [%out]; add.u32 %r2, %r2, 1; st.global.u32 [%out], %r2; // here";
-    let of = only(found_in_grid(sum, 40, 2), FindingKind::BetweenBlocks);
-    let finding = assert_one(of, FindingKind::BetweenBlocks, Warning, 0, 1);
+    let of = only(found_in_grid(sum, 40, 2), FindingKind::InterBlockRace);
+    let finding = assert_one(of, FindingKind::InterBlockRace, Warning, 0, 1);
     let other = finding.other.expect("another block");
     assert_eq!(
         (finding.block, other.block, other.write),
@@ -67,12 +67,12 @@ fn blocks_that_use_the_same_device_memory() {
     // A fence that nobody calls, and one that nothing follows by which others could know of it.
     let unused = ".visible .entry unused() { membar.gl; ret; }";
     let ptx = grid(sum).replace(".visible .entry k", &format!("{unused}\n.visible .entry k"));
-    let of = only((found_of(&ptx, 40, 2), ptx), FindingKind::BetweenBlocks);
-    assert_one(of, FindingKind::BetweenBlocks, Warning, 0, 1);
+    let of = only((found_of(&ptx, 40, 2), ptx), FindingKind::InterBlockRace);
+    assert_one(of, FindingKind::InterBlockRace, Warning, 0, 1);
     let of = found_in_grid(&format!("{sum}\nmembar.gl;"), 40, 2);
     assert_one(
-        only(of, FindingKind::BetweenBlocks),
-        FindingKind::BetweenBlocks,
+        only(of, FindingKind::InterBlockRace),
+        FindingKind::InterBlockRace,
         Warning,
         0,
         1,
@@ -110,7 +110,7 @@ fn blocks_that_order_themselves() {
     assert_silent(found_in_grid(&body("membar.gl;"), 10, 2));
     let of = found_in_grid(&body(""), 10, 2);
     let there = line_of(&of.1, "// there");
-    let finding = assert_one(of, FindingKind::BetweenBlocks, Warning, 0, 1);
+    let finding = assert_one(of, FindingKind::InterBlockRace, Warning, 0, 1);
     let other = finding.other.expect("the read");
     assert_eq!((finding.block, other.block), ([0; 3], [9, 0, 0]));
     assert_eq!((other.source.ptx_line, other.write), (there, false));
@@ -201,7 +201,7 @@ fn a_lock_orders_blocks_and_what_is_done_beside_it_is_not() {
         let found = lines_in_grid(&wrong, 10);
         assert!(!found.is_empty(), "{wrong}");
         assert!(
-            found.iter().all(|one| one.0 == FindingKind::BetweenBlocks),
+            found.iter().all(|one| one.0 == FindingKind::InterBlockRace),
             "{found:?} {wrong}"
         );
     }
@@ -218,7 +218,7 @@ fn volatile_accesses_are_no_atomics() {
     assert!(!of.0.is_empty(), "{}", of.1);
     assert!(
         of.0.iter()
-            .all(|one| { (one.kind, one.source.ptx_line) == (FindingKind::BetweenBlocks, line) })
+            .all(|one| { (one.kind, one.source.ptx_line) == (FindingKind::InterBlockRace, line) })
     );
     let by_warps = |body: &str| {
         found(
@@ -300,6 +300,6 @@ fn a_loop_over_volatile_memory_waits_for_nobody() {
     assert_silent(found_in_grid(&body("membar.gl;"), 10, 2));
     let of = found_in_grid(&body(""), 10, 2);
     let there = line_of(&of.1, "// there");
-    let finding = assert_one(of, FindingKind::BetweenBlocks, Warning, 0, 9);
+    let finding = assert_one(of, FindingKind::InterBlockRace, Warning, 0, 9);
     assert_eq!(finding.other.expect("the read").source.ptx_line, there);
 }

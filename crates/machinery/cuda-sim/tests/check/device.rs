@@ -72,7 +72,7 @@ fn device_memory_between_warps_of_a_block() {
         (other.source.ptx_line, other.thread, other.write),
         (there, [0, 0, 0], true)
     );
-    assert!(finding.what.contains("byte 0 of the 384-byte"), "{finding}");
+    assert!(finding.details.contains("byte 0 of the 384-byte"), "{finding}");
     for right in ["bar.sync 0;", "bar.sync 1, 96;", "barrier.sync 0;"] {
         assert_silent(found(&ring(32, &body(right)), 96));
     }
@@ -102,7 +102,7 @@ fn device_memory_between_warps_of_a_block() {
         words(&findings),
         [
             (FindingKind::WriteAfterWrite, Error),
-            (FindingKind::OneStore, Error)
+            (FindingKind::ConflictingStore, Error)
         ],
         "{ptx}"
     );
@@ -153,7 +153,7 @@ fn a_block_may_use_more_memory_than_is_looked_at() {
         kinds
     };
     // Only that three blocks do the same.
-    assert_eq!(kinds(findings("")), [FindingKind::BetweenBlocks]);
+    assert_eq!(kinds(findings("")), [FindingKind::InterBlockRace]);
     let late = "st.global.u32 [%out+4], %t;";
     assert!(kinds(findings(late)).contains(&FindingKind::WriteAfterWrite));
 }

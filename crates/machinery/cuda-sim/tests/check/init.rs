@@ -25,39 +25,39 @@ fn device_memory_that_was_not_copied_to() {
     let load = "ld.global.u32 %r1, [%mine];";
     let finding = assert_one(
         read_from(load, 128, 0),
-        FindingKind::UnwrittenDevice,
+        FindingKind::UninitializedDevice,
         Error,
         0,
         64,
     );
     assert!(
-        finding.what.contains("byte 0 of the 128-byte allocation"),
+        finding.details.contains("byte 0 of the 128-byte allocation"),
         "{finding}"
     );
     let finding = assert_one(
         read_from(load, 128, 90),
-        FindingKind::UnwrittenDevice,
+        FindingKind::UninitializedDevice,
         Error,
         22,
         20,
     );
-    assert!(finding.what.contains("byte 88 of"), "{finding}");
+    assert!(finding.details.contains("byte 88 of"), "{finding}");
     assert_silent(read_from(load, 128, 128));
     let finding = assert_one(
         read_from("ld.global.u8 %r1, [%out];", 1, 0),
-        FindingKind::UnwrittenDevice,
+        FindingKind::UninitializedDevice,
         Error,
         0,
         64,
     );
     assert!(
-        finding.what.contains("all of the 1-byte allocation"),
+        finding.details.contains("all of the 1-byte allocation"),
         "{finding}"
     );
     let one = "ld.global.v2.u32 {%r1, %r2}, [%out+56];";
     assert_one(
         read_from(one, 128, 60),
-        FindingKind::UnwrittenDevice,
+        FindingKind::UninitializedDevice,
         Error,
         0,
         64,
@@ -72,7 +72,7 @@ fn device_memory_that_was_not_copied_to() {
     let half = "st.global.u16 [%mine+2], 0; ld.global.u32 %r1, [%mine];";
     assert_one(
         read_from(half, 128, 0),
-        FindingKind::UnwrittenDevice,
+        FindingKind::UninitializedDevice,
         Error,
         0,
         64,
@@ -83,7 +83,7 @@ fn device_memory_that_was_not_copied_to() {
 fn atomics_read_too() {
     let count = "red.global.add.u32 [%out], 1;";
     let (findings, _) = read_from(count, 128, 0);
-    assert_eq!(findings[0].kind, FindingKind::UnwrittenDevice);
+    assert_eq!(findings[0].kind, FindingKind::UninitializedDevice);
     assert_eq!(
         findings[0].count, 64,
         "what is added to is as undefined as before"
@@ -107,12 +107,12 @@ fn shared_memory_is_new_in_every_block() {
     let partly = "setp.eq.u32 %p1, %t, 33; @!%p1 st.shared.u32 [%d2], 1;";
     let finding = assert_one(
         found(&body(partly), 64),
-        FindingKind::UnwrittenShared,
+        FindingKind::UninitializedShared,
         Error,
         33,
         1,
     );
-    assert!(finding.what.contains("offset 0x84"), "{finding}");
+    assert!(finding.details.contains("offset 0x84"), "{finding}");
     // Only the first block writes.
     let first = "mov.u32 %r2, %ctaid.x; setp.eq.u32 %p1, %r2, 0; @%p1 st.shared.u32 [%d2], 1;";
     let ptx = kernel_of(&body(first));
@@ -133,10 +133,10 @@ fn generic_addresses_lead_to_the_same() {
     let body = ".shared .align 4 .b32 tile[64];
         mov.u64 %d1, tile; mad.wide.u32 %d2, %t, 4, %d1; cvta.shared.u64 %d3, %d2;
         ld.u32 %r1, [%d3]; // here";
-    assert_one(found(body, 64), FindingKind::UnwrittenShared, Error, 0, 64);
+    assert_one(found(body, 64), FindingKind::UninitializedShared, Error, 0, 64);
     assert_one(
         read_from("ld.u32 %r1, [%mine];", 128, 64),
-        FindingKind::UnwrittenDevice,
+        FindingKind::UninitializedDevice,
         Error,
         16,
         32,
@@ -166,10 +166,10 @@ fn local_memory_that_its_thread_has_not_written() {
         ))
     };
     let of = |body: &str| found_in(&module(body), 32);
-    let kind = FindingKind::UnwrittenLocal;
+    let kind = FindingKind::UninitializedLocal;
     let finding = assert_one(of("ld.local.u32 %r1, [%d1+8]; // here"), kind, Error, 0, 32);
     assert!(
-        finding.what.contains("offset 0x8 of local memory"),
+        finding.details.contains("offset 0x8 of local memory"),
         "{finding}"
     );
     // Some threads fill it, and others do not.
@@ -207,5 +207,5 @@ fn local_memory_of_another_block_is_not_written() {
         .iter()
         .map(|one| (one.kind, one.block, one.count))
         .collect();
-    assert_eq!(kinds, [(FindingKind::UnwrittenLocal, [1, 0, 0], 64)]);
+    assert_eq!(kinds, [(FindingKind::UninitializedLocal, [1, 0, 0], 64)]);
 }

@@ -16,7 +16,7 @@ fn store_at(offset: i64) -> String {
 
 #[test]
 fn an_allocation_is_missed_by_so_much() {
-    for (offset, what, usually) in [
+    for (offset, what, likely_cause) in [
         (128, "right past the end of the 128-byte allocation", "`<=`"),
         (132, "4 bytes past the end of the 128-byte", "if (i < n)"),
         (-4, "4 bytes before the 128-byte allocation", "halo"),
@@ -30,9 +30,9 @@ fn an_allocation_is_missed_by_so_much() {
             3,
             1,
         );
-        assert!(finding.what.contains(what), "{offset}: {finding}");
-        assert!(finding.what.contains("allocated 1st"), "{finding}");
-        assert!(finding.usually.contains(usually), "{offset}: {finding}");
+        assert!(finding.details.contains(what), "{offset}: {finding}");
+        assert!(finding.details.contains("allocated 1st"), "{finding}");
+        assert!(finding.likely_cause.contains(likely_cause), "{offset}: {finding}");
     }
 }
 
@@ -55,11 +55,11 @@ fn what_an_address_is_instead() {
     ] {
         let body = format!("mov.u64 %d1, {address}; ld.global.u32 %r1, [%d1]; // here");
         let finding = assert_one(found(&body, 1), kind, Error, 0, 1);
-        assert!(finding.what.contains(what), "{finding}");
+        assert!(finding.details.contains(what), "{finding}");
     }
     let body = "add.s64 %d1, %out, 2; ld.global.u32 %r1, [%d1]; // here";
     let finding = assert_one(found(body, 1), FindingKind::Misaligned, Error, 0, 1);
-    assert!(finding.what.contains("2 bytes past one"), "{finding}");
+    assert!(finding.details.contains("2 bytes past one"), "{finding}");
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn shared_and_local_memory_have_their_own_ends() {
         )
     };
     let (findings, _) = found(&shared(1024), 1);
-    assert_eq!(findings[0].kind, FindingKind::UnwrittenShared);
+    assert_eq!(findings[0].kind, FindingKind::UninitializedShared);
     let finding = assert_one(
         found(&shared(1028), 1),
         FindingKind::OutOfBounds,
@@ -81,7 +81,7 @@ fn shared_and_local_memory_have_their_own_ends() {
     );
     assert!(
         finding
-            .what
+            .details
             .contains("right past the end of the block's 1028 bytes"),
         "{finding}"
     );
@@ -91,13 +91,13 @@ fn shared_and_local_memory_have_their_own_ends() {
     );
     let finding = assert_one(found_in(&nothing, 1), FindingKind::OutOfBounds, Error, 0, 1);
     assert!(
-        finding.usually.contains("launch that gives no bytes"),
+        finding.likely_cause.contains("launch that gives no bytes"),
         "{finding}"
     );
     let local = ".local .align 4 .b8 own[64];
         mov.u64 %d1, own; st.local.u32 [%d1+64], 1; // here";
     let finding = assert_one(found(local, 1), FindingKind::OutOfBounds, Error, 0, 1);
-    assert!(finding.what.contains("thread's 64 bytes"), "{finding}");
+    assert!(finding.details.contains("thread's 64 bytes"), "{finding}");
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn freed_memory_and_variables_are_known() {
     let finding = fault.finding().unwrap();
     assert_eq!(finding.kind, FindingKind::UseAfterFree);
     assert!(
-        finding.what.contains("byte 4 of the 64-byte allocation"),
+        finding.details.contains("byte 4 of the 64-byte allocation"),
         "{finding}"
     );
     let (table, _) = machine.program.variable("table").unwrap();
@@ -122,7 +122,7 @@ fn freed_memory_and_variables_are_known() {
         .finding()
         .unwrap();
     assert!(
-        finding.what.contains("past the end of `table` (64 bytes)"),
+        finding.details.contains("past the end of `table` (64 bytes)"),
         "{finding}"
     );
 }
@@ -164,12 +164,12 @@ fn an_index_of_one_array_that_leads_into_another() {
     let (kind, warning) = (FindingKind::OtherArray, Warning);
     let finding = assert_one(of("", "%d1"), kind, warning, 31, 1);
     assert!(
-        finding.what.contains("byte 128 of an array of 128 bytes"),
+        finding.details.contains("byte 128 of an array of 128 bytes"),
         "{finding}"
     );
     let finding = assert_one(of("sub.s64 %d3, %d3, 8;", "%d2"), kind, warning, 0, 1);
     assert!(
-        finding.what.contains("4 bytes before the start"),
+        finding.details.contains("4 bytes before the start"),
         "{finding}"
     );
     // Each stays inside.

@@ -52,11 +52,11 @@ fn a_matrix_that_is_not_written() {
     let half = FILL.replace("%p1", "%p2");
     let half = format!("setp.lt.u32 %p2, %t, 32; {half}");
     for fill in ["", &half] {
-        let unwritten = only(product(fill, BARRIER, WAIT), FindingKind::UnwrittenShared);
+        let unwritten = only(product(fill, BARRIER, WAIT), FindingKind::UninitializedShared);
         let (first, count) = if fill.is_empty() { (0, 64) } else { (1, 32) };
         assert_one(
             at_the_product(unwritten),
-            FindingKind::UnwrittenShared,
+            FindingKind::UninitializedShared,
             Error,
             first,
             count,

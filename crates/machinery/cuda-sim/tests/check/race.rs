@@ -53,7 +53,7 @@ fn a_read_before_the_barrier() {
     );
     assert!(
         finding
-            .what
+            .details
             .contains("4 bytes at offset 0x0 of shared memory"),
         "{finding}"
     );
@@ -112,7 +112,7 @@ fn two_writers() {
         words(&findings),
         [
             (FindingKind::WriteAfterWrite, Error),
-            (FindingKind::OneStore, Error)
+            (FindingKind::ConflictingStore, Error)
         ]
     );
     let line = line_of(&ptx, "// here");
@@ -122,7 +122,7 @@ fn two_writers() {
         st.shared.u32 [%d2], %t; // here";
     assert_one(
         found(&tile(0, body), 32),
-        FindingKind::OneStore,
+        FindingKind::ConflictingStore,
         Error,
         8,
         24,

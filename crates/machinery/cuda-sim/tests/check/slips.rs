@@ -40,13 +40,13 @@ fn every_slip_is_found_on_its_line() {
         ("barrier_in_if", EndedBeforeBarrier),
         ("return_early", EndedBeforeBarrier),
         ("loop_of_barriers", EndedBeforeBarrier),
-        ("shuffle_too_far", AskedAbsentLane),
-        ("shuffle_next", AskedAbsentLane),
-        ("last_block", BetweenBlocks),
+        ("shuffle_too_far", ShuffleFromAbsentLane),
+        ("shuffle_next", ShuffleFromAbsentLane),
+        ("last_block", InterBlockRace),
         ("in_place", ReadAfterWrite),
         ("same_place", WriteAfterWrite),
         ("next_array", OtherArray),
-        ("own_array", UnwrittenLocal),
+        ("own_array", UninitializedLocal),
     ] {
         let (findings, lines) = (found(kernel), marked(kernel));
         assert!(!lines.is_empty(), "{kernel}");

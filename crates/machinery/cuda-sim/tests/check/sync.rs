@@ -12,7 +12,7 @@ fn a_barrier_in_a_branch_of_half_a_warp() {
     past:
         st.global.u32 [%mine], %t;";
     let finding = assert_one(found(body, 32), FindingKind::DivergentBarrier, Error, 0, 16);
-    assert!(finding.what.contains("16 of the warp's 32"), "{finding}");
+    assert!(finding.details.contains("16 of the warp's 32"), "{finding}");
     // All threads of the second warp are past it: the same 16 threads.
     assert_one(found(body, 64), FindingKind::DivergentBarrier, Error, 0, 16);
     assert_silent(found("bar.sync 0;", 100));
@@ -29,9 +29,9 @@ fn threads_that_end_before_a_barrier() {
             1 => "1 thread of the block has ended".to_owned(),
             many => format!("{many} threads of the block have ended"),
         };
-        assert!(finding.what.contains(&wanted), "{finding}");
+        assert!(finding.details.contains(&wanted), "{finding}");
         assert!(
-            finding.what.ends_with(&format!("PTX line {line}")),
+            finding.details.ends_with(&format!("PTX line {line}")),
             "{finding}"
         );
     };
@@ -156,7 +156,7 @@ fn barriers_that_can_not_open_or_do_not_exist() {
     past:
         st.global.u32 [%mine], %t;";
     let finding = assert_one(found(body, 64), FindingKind::BarrierNeverOpens, Error, 0, 1);
-    assert!(finding.what.contains("never opens"), "{finding}");
+    assert!(finding.details.contains("never opens"), "{finding}");
     assert_one(
         found("bar.sync 0, 33; // here", 64),
         FindingKind::InvalidBarrier,
@@ -192,7 +192,7 @@ fn masks_and_who_comes() {
         8,
         8,
     );
-    assert!(finding.what.contains("lanes 8 to 15"), "{finding}");
+    assert!(finding.details.contains("lanes 8 to 15"), "{finding}");
     // A warp that was never whole.
     assert_silent(found("vote.sync.ballot.b32 %r1, 1, -1;", 20));
     // Lanes that have ended.
@@ -250,7 +250,7 @@ fn shuffles_of_one_warp_at_two_places() {
     assert_eq!(all.0.len(), 2);
     // Of a lane of the other half, which gives it nothing here.
     let all = found(&halves(17), 32);
-    let asked = |finding: &&cuda_sim::check::Finding| finding.kind == FindingKind::AskedAbsentLane;
+    let asked = |finding: &&cuda_sim::check::Finding| finding.kind == FindingKind::ShuffleFromAbsentLane;
     let asked: Vec<_> = all.0.iter().filter(asked).collect();
     assert_eq!(asked.len(), 1);
     assert_eq!((asked[0].severity, asked[0].count), (Error, 16));
@@ -274,7 +274,7 @@ fn half_shuffles(form: &str, then: &str) -> (Vec<cuda_sim::check::Finding>, Stri
 
 #[test]
 fn a_shuffle_from_lanes_that_take_no_part() {
-    let kind = FindingKind::AskedAbsentLane;
+    let kind = FindingKind::ShuffleFromAbsentLane;
     let sync = |of: (Vec<_>, String)| crate::only(of, kind);
     let add = "add.u32 %r2, %r2, %r1;";
     let shuffle = |mode: &str, by: &str, clamp: u32| {
@@ -285,7 +285,7 @@ fn a_shuffle_from_lanes_that_take_no_part() {
     };
     // All of them ask lanes that are not there.
     let finding = assert_one(with("down", "16", 31, add), kind, Error, 0, 16);
-    assert!(finding.what.contains("lanes 0 to 15"), "{finding}");
+    assert!(finding.details.contains("lanes 0 to 15"), "{finding}");
     assert_one(with("bfly", "16", 31, add), kind, Error, 0, 16);
     // Some do: lanes 8 to 15.
     let next = "add.u32 %r3, %t, 8; ";

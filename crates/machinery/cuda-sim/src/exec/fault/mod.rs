@@ -82,7 +82,7 @@ impl Fault {
     /// All that was found, the fault itself first, of what `checks` look for.
     pub fn take_findings(&mut self, checks: Checks) -> Vec<Finding> {
         let mut findings = std::mem::take(&mut self.findings);
-        let fault = self.finding().filter(|finding| checks.has(finding.check));
+        let fault = self.finding().filter(|finding| checks.contains(finding.check));
         // That a barrier does not open is no news where only part of a warp has come to it.
         let is_redundant = |fault: &Finding| {
             let same_barrier = |finding: &Finding| {

@@ -1,8 +1,8 @@
-//! Numbers, lanes and allocations in words.
+//! Formatting of numbers, lane masks and allocations for messages.
 
 use crate::memory::global::AllocationRecord;
 
-/// A number of bytes in words: `1 byte`, `4 bytes`.
+/// Formats a number of bytes: `1 byte`, `4 bytes`.
 pub fn count(bytes: u64) -> String {
     match bytes {
         1 => "1 byte".to_owned(),
@@ -10,19 +10,20 @@ pub fn count(bytes: u64) -> String {
     }
 }
 
-/// An allocation: by its name, or by its size and which one it is of all that were made.
-pub fn allocation(known: &AllocationRecord) -> String {
-    let (bytes, base) = (known.bytes, known.base);
-    match &known.name {
+/// Formats an allocation by its name or, if it has none, by its size, address, and position among all
+/// allocations.
+pub fn allocation(record: &AllocationRecord) -> String {
+    let (bytes, base) = (record.bytes, record.base);
+    match &record.name {
         Some(name) => format!("`{name}` ({})", count(bytes)),
         None => format!(
             "the {bytes}-byte allocation at {base:#x}, allocated {}",
-            ordinal(known.order)
+            ordinal(record.order)
         ),
     }
 }
 
-/// A place in an order in words: `1st`, `2nd`, `11th`.
+/// Formats an ordinal number: `1st`, `2nd`, `11th`.
 pub fn ordinal(number: u64) -> String {
     let ending = match (number % 100, number % 10) {
         (11..=13, _) => "th",
@@ -34,7 +35,7 @@ pub fn ordinal(number: u64) -> String {
     format!("{number}{ending}")
 }
 
-/// The lanes of a mask in words: `3`, `0 to 15`, `0, 2 to 5, 9`.
+/// Formats the lanes of a mask: `3`, `0 to 15`, `0, 2 to 5, 9`.
 pub fn lanes(mask: u32) -> String {
     let mut parts = Vec::new();
     let mut lane = 0;
@@ -58,12 +59,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_in_words() {
+    fn numbers_are_formatted() {
         let ordinals = [1, 2, 3, 4, 11, 12, 13, 21, 102, 111].map(ordinal);
-        let wanted = [
+        let expected = [
             "1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "102nd", "111th",
         ];
-        assert_eq!(ordinals, wanted);
+        assert_eq!(ordinals, expected);
         assert_eq!(lanes(u32::MAX), "0 to 31");
         assert_eq!(lanes(1 << 31), "31");
         assert_eq!(lanes(0b10_0011_1101), "0, 2 to 5, 9");

@@ -1,23 +1,23 @@
-//! Which checks are on.
+//! The selection of checks.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// One kind of check.
+/// A check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Check {
-    /// Accesses outside of what they may reach.
+    /// Out-of-bounds and other invalid accesses.
     Memory,
-    /// Reads of memory that nobody has written.
+    /// Reads of uninitialized memory.
     Init,
-    /// Accesses of the same memory by threads that do not wait for each other.
+    /// Data races.
     Race,
     /// Barriers and warp-wide instructions that not all threads reach.
     Sync,
-    /// Memory that nobody frees.
+    /// Memory that is never freed.
     Leak,
-    /// Memory of the host's that is touched while work in a stream still uses it.
+    /// Accesses to host memory that work in a stream still uses.
     Host,
 }
 
@@ -32,8 +32,7 @@ impl Check {
         Check::Host,
     ];
 
-    /// The name by which the check is chosen: `mem`, `init`, `race`, `sync`, `leak`,
-    /// `host`.
+    /// Returns the name that selects the check: `mem`, `init`, `race`, `sync`, `leak`, `host`.
     pub fn name(self) -> &'static str {
         match self {
             Check::Memory => "mem",
@@ -52,9 +51,9 @@ impl fmt::Display for Check {
     }
 }
 
-/// A selection of checks; none of them by default.
+/// A set of checks; empty by default.
 ///
-/// As text it is a list of names, `mem,race`, or `all`.
+/// The text form is a comma-separated list of names, `mem,race`, or `all`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Checks {
     /// [`Check::Memory`]
@@ -72,7 +71,7 @@ pub struct Checks {
 }
 
 impl Checks {
-    /// No check.
+    /// The empty set.
     pub const NONE: Checks = Checks {
         memory: false,
         init: false,
@@ -92,8 +91,8 @@ impl Checks {
         host: true,
     };
 
-    /// Whether this check is on.
-    pub fn has(self, check: Check) -> bool {
+    /// Returns true if this check is enabled.
+    pub fn contains(self, check: Check) -> bool {
         match check {
             Check::Memory => self.memory,
             Check::Init => self.init,
@@ -104,22 +103,24 @@ impl Checks {
         }
     }
 
-    /// The checks that are on, in the order of [`Check::ALL`].
-    pub fn on(self) -> impl Iterator<Item = Check> {
-        Check::ALL.into_iter().filter(move |&check| self.has(check))
+    /// Returns the enabled checks, in the order of [`Check::ALL`].
+    pub fn enabled(self) -> impl Iterator<Item = Check> {
+        Check::ALL
+            .into_iter()
+            .filter(move |&check| self.contains(check))
     }
 
-    /// Whether any is on.
+    /// Returns true if any check is enabled.
     pub fn any(self) -> bool {
         self != Checks::NONE
     }
 
-    /// Whether any is on that looks at a kernel while it runs.
-    pub(crate) fn watches(self) -> bool {
+    /// Returns true if any enabled check instruments the kernel.
+    pub(crate) fn instruments(self) -> bool {
         self.init || self.race || self.sync
     }
 
-    fn turn_on(&mut self, check: Check) {
+    fn enable(&mut self, check: Check) {
         *match check {
             Check::Memory => &mut self.memory,
             Check::Init => &mut self.init,
@@ -138,12 +139,11 @@ impl FromStr for Checks {
         let mut checks = Checks::NONE;
         for name in text.split(',').map(str::trim) {
             match Check::ALL.iter().find(|check| check.name() == name) {
-                Some(&check) => checks.turn_on(check),
+                Some(&check) => checks.enable(check),
                 None if name == "all" => checks = Checks::ALL,
                 None => {
                     return Err(format!(
-                        "'{name}' is no check; there are mem, init, race, sync, leak and host, \
-                         separated by commas, or all"
+                        "'{name}' is not a check; expected a comma-separated list of mem, init, race, sync, leak and host, or all"
                     ));
                 }
             }
@@ -154,7 +154,7 @@ impl FromStr for Checks {
 
 impl fmt::Display for Checks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = self.on().map(Check::name).collect();
+        let names: Vec<&str> = self.enabled().map(Check::name).collect();
         f.write_str(&names.join(","))
     }
 }
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_selection_is_read_and_written() {
+    fn selections_round_trip_through_text() {
         for text in ["mem", "init", "race,sync", "mem,init,race,sync,leak,host"] {
             let checks: Checks = text.parse().unwrap();
             assert_eq!(checks.to_string(), text);
@@ -177,11 +177,11 @@ mod tests {
         );
         assert_eq!("mem,all".parse(), Ok(Checks::ALL));
         assert!(!Checks::default().any());
-        assert!(!"mem,leak".parse::<Checks>().unwrap().watches());
+        assert!(!"mem,leak".parse::<Checks>().unwrap().instruments());
     }
 
     #[test]
-    fn what_is_no_check_is_named_and_the_choices_are_listed() {
+    fn unknown_checks_are_rejected_with_the_choices() {
         for (text, bad) in [
             ("", "''"),
             ("memory", "'memory'"),

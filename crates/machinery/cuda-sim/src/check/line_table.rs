@@ -1,15 +1,15 @@
-//! Numbers for lines of device memory, in the order in which they are first used.
+//! A hash table that maps lines of device memory to dense indices, in the order of first use.
 
-/// Bytes of a line.
+/// Bytes per line.
 pub const LINE: u64 = 128;
 
-/// Numbers for lines; there is an end to them.
-pub struct LineNumbers {
-    /// A hash table, at most half full. A line stands in the first free slot from its own on.
+/// A map from lines to dense indices, with a fixed capacity.
+pub struct LineTable {
+    /// An open-addressing hash table with linear probing, at most half full.
     slots: Vec<Slot>,
     count: u32,
-    most: u32,
-    /// Which slots are in use: those of this generation.
+    capacity: u32,
+    /// The current generation. A slot is occupied if it has this generation.
     generation: u32,
 }
 
@@ -20,18 +20,18 @@ struct Slot {
     number: u32,
 }
 
-impl LineNumbers {
-    /// For at most so many lines.
-    pub fn new(most: u32) -> LineNumbers {
-        LineNumbers {
+impl LineTable {
+    /// Creates a table for at most `capacity` lines.
+    pub fn new(capacity: u32) -> LineTable {
+        LineTable {
             slots: vec![Slot::default(); 64],
             count: 0,
-            most,
+            capacity,
             generation: 1,
         }
     }
 
-    /// Forgets all lines.
+    /// Removes all lines.
     pub fn clear(&mut self) {
         self.count = 0;
         self.generation = self.generation.wrapping_add(1);
@@ -41,19 +41,19 @@ impl LineNumbers {
         }
     }
 
-    /// The number of the line that begins at this address, and whether it is new. None where it has
-    /// none and there are no more.
+    /// Returns the index of the line at this address, and true if it is new. Returns `None` if the line is
+    /// not in the table and the table is full.
     #[inline(always)]
     pub fn number(&mut self, line: u64) -> Option<(usize, bool)> {
-        let place = match self.find(line) {
+        let index = match self.find(line) {
             Ok(number) => return Some((number as usize, false)),
-            Err(place) => place,
+            Err(index) => index,
         };
-        if self.count == self.most {
+        if self.count == self.capacity {
             return None;
         }
         let number = self.count;
-        self.slots[place] = Slot {
+        self.slots[index] = Slot {
             line,
             generation: self.generation,
             number,
@@ -65,21 +65,21 @@ impl LineNumbers {
         Some((number as usize, true))
     }
 
-    /// The line's number, or the slot where it belongs.
+    /// Returns the line's index, or the slot to insert it into.
     #[inline(always)]
     fn find(&self, line: u64) -> Result<u32, usize> {
         let mask = self.slots.len() - 1;
         let hash = (line / LINE).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-        let mut place = hash as usize & mask;
+        let mut index = hash as usize & mask;
         loop {
-            let slot = &self.slots[place];
+            let slot = &self.slots[index];
             if slot.generation != self.generation {
-                return Err(place);
+                return Err(index);
             }
             if slot.line == line {
                 return Ok(slot.number);
             }
-            place = (place + 1) & mask;
+            index = (index + 1) & mask;
         }
     }
 
@@ -89,9 +89,9 @@ impl LineNumbers {
         let old = std::mem::replace(&mut self.slots, larger);
         for slot in old {
             if slot.generation == self.generation
-                && let Err(place) = self.find(slot.line)
+                && let Err(index) = self.find(slot.line)
             {
-                self.slots[place] = slot;
+                self.slots[index] = slot;
             }
         }
     }
@@ -102,12 +102,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_keep_their_numbers() {
-        let mut lines = LineNumbers::new(1000);
+    fn lines_keep_their_indices() {
+        let mut lines = LineTable::new(1000);
         for round in 0..2 {
             for n in 0..1000u64 {
-                let wanted = Some((n as usize, round == 0));
-                assert_eq!(lines.number(n * n * LINE), wanted, "{n}");
+                let expected = Some((n as usize, round == 0));
+                assert_eq!(lines.number(n * n * LINE), expected, "{n}");
             }
             assert_eq!(lines.number(LINE * 3), None, "there are no more");
         }
