@@ -169,7 +169,7 @@ macro_rules! atomic {
                 if !changed {
                     let lane = sm.mask.trailing_zeros() as usize % LANES;
                     let address = addresses[lane].wrapping_add(inst.imm);
-                    sm.observe_probe(inst, address, result[lane].into(), ATOMIC_SPIN_LIMIT);
+                    sm.record_probe(inst, address, result[lane].into(), ATOMIC_SPIN_LIMIT);
                 } else {
                     sm.atomic_changed_memory = true;
                 }

@@ -1,33 +1,33 @@
-//! Which block a host thread takes up next.
+//! The order in which a host thread runs blocks.
 
 use super::block::Block;
 use super::random_schedule::{Depth, RandomSchedule};
 use super::sm::Grid;
 use std::collections::VecDeque;
 
-/// How many blocks that sleep are looked at before the one of them is woken that sleeps the least.
+/// Maximum number of sleeping blocks among which the one with the lightest sleep is woken.
 const MAX_CANDIDATES: usize = 32;
 
-/// The blocks that a host thread has under way, or is about to begin.
+/// The blocks that a host thread is running or is about to start.
 pub struct BlockQueue {
-    /// Blocks that have had a turn and not ended, the one that waits longest first.
+    /// Blocks that have had a turn and have not ended, longest waiting first.
     paused: VecDeque<Box<Block>>,
-    /// Blocks that may begin in any order, where the order is one that nobody can foretell.
+    /// Blocks that have not started; used only under a random schedule.
     fresh: Vec<u64>,
-    /// The most blocks under way at a time.
+    /// Maximum number of resident blocks.
     resident: usize,
 }
 
-/// A block whose turn it is.
+/// The block to run next.
 pub enum NextBlock {
-    /// It begins.
+    /// A block to start, by number.
     Fresh(u64),
-    /// It goes on.
+    /// A block to continue.
     Paused(Box<Block>),
 }
 
 impl BlockQueue {
-    /// No blocks yet, and never more than `resident` at a time.
+    /// Creates a queue without blocks, for at most `resident` blocks at a time.
     pub fn new(resident: usize) -> BlockQueue {
         BlockQueue {
             paused: VecDeque::new(),
@@ -36,7 +36,8 @@ impl BlockQueue {
         }
     }
 
-    /// The next block: one that has not begun, else one that has. None where none is left.
+    /// Returns the next block: one that has not started, otherwise a paused one. Returns `None` if none
+    /// remains.
     pub fn next(
         &mut self,
         grid: &Grid,
@@ -52,7 +53,8 @@ impl BlockQueue {
         }
     }
 
-    /// [`BlockQueue::next`], in an order that nobody can foretell: whichever has not begun, else whichever has.
+    /// Implements [`BlockQueue::next`] under a random schedule: a random block that has not started,
+    /// otherwise a random paused one.
     fn next_random(&mut self, grid: &Grid, schedule: &mut RandomSchedule) -> Option<NextBlock> {
         while self.fresh.len() + self.paused.len() < self.resident
             && let Some(number) = grid.next_block()
@@ -81,7 +83,7 @@ impl BlockQueue {
         self.paused.swap_remove_back(best.1).map(NextBlock::Paused)
     }
 
-    /// Puts a block aside that has had its turn.
+    /// Adds a block whose turn is over.
     pub fn push_paused(&mut self, block: Box<Block>) {
         self.paused.push_back(block);
     }

@@ -6,7 +6,7 @@ use crate::lanes::{LANES, active};
 pub const MOST: usize = 16;
 
 /// The copies of one warp that are on their way.
-pub struct Copies {
+pub struct AsyncCopies {
     /// In the order in which they started.
     started: Vec<StartedCopy>,
     /// Groups that each lane has closed. Copies that it starts now will be in the next.
@@ -23,10 +23,10 @@ pub struct StartedCopy {
     pub data: [[u8; MOST]; LANES],
 }
 
-impl Copies {
+impl AsyncCopies {
     /// None.
-    pub const fn new() -> Copies {
-        Copies {
+    pub const fn new() -> AsyncCopies {
+        AsyncCopies {
             started: Vec::new(),
             closed: [0; LANES],
         }
@@ -74,7 +74,7 @@ impl Copies {
         });
     }
 
-    /// Which lanes [`Copies::finish`] would bring something for: where to, and how many bytes.
+    /// Which lanes [`AsyncCopies::finish`] would bring something for: where to, and how many bytes.
     pub fn waited(
         &self,
         lanes: u32,

@@ -1,15 +1,17 @@
-//! A block none of whose threads can go on: who is let go on nevertheless, and what is said of one where
-//! nobody is.
+//! Blocks in which no thread can make progress: releases lanes that wait at matching `.sync` instructions in
+//! different places; otherwise reports a deadlock.
 
 use super::fault::{Fault, FaultKind, FaultLocation};
 use super::sm::Sm;
 use super::warp::{Split, SplitState};
 
 impl Sm {
-    /// No thread of the block can go on: where all lanes that a `.sync` instruction names wait at such
-    /// instructions, at several places in the code, lets each of them go on with the lanes beside it; whether
-    /// there were any. By the PTX ISA (`shfl.sync` and its sisters) a lane waits until the others have executed
-    /// the instruction with the same qualifiers and the same mask, which need not be the same place.
+    /// Releases lanes that wait at different but matching `.sync` instructions once all lanes of their mask
+    /// have arrived. Called when no thread of the block can run. Returns true if there were any.
+    ///
+    /// By the PTX ISA (`shfl.sync` and related instructions), a lane waits until the others have executed the
+    /// instruction with the same qualifiers and the same mask, which need not be the same instruction in the
+    /// code.
     pub(super) fn release_matching_syncs(&mut self) -> bool {
         let code = &self.grid.program.code.plain;
         let same_sync = |first: &Split, other: &Split| {
@@ -43,7 +45,7 @@ impl Sm {
         released
     }
 
-    /// No thread of the block can go on.
+    /// Returns the fault of a block in which no thread can run.
     pub(super) fn deadlock(&self) -> Fault {
         let waiting_warp = self.block.warps.iter().find_map(|warp| {
             warp.splits.iter().find_map(|split| match split.state {
@@ -89,7 +91,7 @@ impl Sm {
                 block: self.block.id,
                 warp: warp.index,
                 thread: self.grid.dims.thread_index(warp.index * 32 + lane),
-                // It goes on after the barrier: the instruction before is the barrier.
+                // The split continues after the barrier, so the barrier is the instruction before.
                 source: self
                     .grid
                     .program

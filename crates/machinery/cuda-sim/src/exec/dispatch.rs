@@ -1,5 +1,5 @@
-//! A launch's blocks, run by host threads: a short launch by the calling one alone, which calls the others where
-//! it takes longer than was thought.
+//! Distribution of blocks over host threads. Short launches run on the calling thread, which wakes the pool if
+//! one takes longer than expected.
 
 use super::launch_cache;
 use super::sm::Grid;
@@ -10,7 +10,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, OnceLock, PoisonError};
 use std::thread;
 
-/// Runs the blocks on the threads of `pool`, or on the simulator's own.
+/// Runs the blocks on the threads of `pool`, or on the simulator's own pool.
 pub fn run_all(pool: Option<&ThreadPool>, grid: &Arc<Grid>) -> Vec<WorkerResult> {
     if pool.is_none()
         && launch_cache::with(&grid.program, |cached| cached.is_short(grid)) == Some(true)
@@ -20,17 +20,17 @@ pub fn run_all(pool: Option<&ThreadPool>, grid: &Arc<Grid>) -> Vec<WorkerResult>
     on_all_threads(pool, grid)
 }
 
-/// The simulator's own threads, one a core; none where the host has none to give.
+/// Returns the simulator's own pool, one thread per core, or `None` if the host cannot create threads.
 fn shared_pool() -> Option<&'static ThreadPool> {
     static POOL: OnceLock<Option<ThreadPool>> = OnceLock::new();
     POOL.get_or_init(|| ThreadPoolBuilder::new().build().ok())
         .as_ref()
 }
 
-/// [`run_blocks`] on every thread of a pool, which takes the blocks as it gets to them.
+/// Calls [`run_blocks`] on every thread of a pool; idle threads take the next block.
 ///
-/// The caller sleeps meanwhile. It must not lend a hand, as rayon would have it do for a pool it
-/// belongs to: the work it would pick up may wait for the very driver call it is in.
+/// The caller sleeps meanwhile. It must not help out, as rayon would have it do for a pool it belongs to: the
+/// work it would pick up may wait for the very driver call it is in.
 fn on_all_threads(pool: Option<&ThreadPool>, grid: &Arc<Grid>) -> Vec<WorkerResult> {
     let shared = match pool {
         Some(_) => None,
@@ -39,17 +39,17 @@ fn on_all_threads(pool: Option<&ThreadPool>, grid: &Arc<Grid>) -> Vec<WorkerResu
     let Some(pool) = pool.or(shared) else {
         return vec![run_blocks(grid, grid.resident, false)];
     };
-    // Together the host threads keep as many blocks under way as the device does.
+    // All host threads together keep as many blocks resident as the device does.
     let resident = grid.resident.div_ceil(pool.current_num_threads());
     let (sender, receiver) = channel();
     let grid = grid.clone();
     pool.spawn_broadcast(move |_| run_and_send(&grid, resident, &sender));
-    // The receiver waits for every sender.
+    // The iterator ends when every sender is dropped.
     let done: thread::Result<Vec<WorkerResult>> = receiver.into_iter().collect();
     done.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// [`run_blocks`] on this thread, which calls others if it takes long.
+/// Calls [`run_blocks`] on this thread, which wakes other workers if the launch takes long.
 fn run_on_caller(grid: &Arc<Grid>) -> Vec<WorkerResult> {
     let threads = shared_pool().map_or(1, ThreadPool::current_num_threads);
     let resident = grid.resident.div_ceil(threads);
@@ -64,7 +64,7 @@ fn run_on_caller(grid: &Arc<Grid>) -> Vec<WorkerResult> {
     };
     *grid.waker.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(wake));
     let mut done = vec![run_or_abandon(grid, resident, true)];
-    // Where nobody was called, nobody sends.
+    // Drop the unused waker, whose sender would otherwise keep the channel open.
     drop(grid.take_waker());
     done.extend(receiver);
     let done: thread::Result<Vec<WorkerResult>> = done.into_iter().collect();
@@ -72,11 +72,11 @@ fn run_on_caller(grid: &Arc<Grid>) -> Vec<WorkerResult> {
 }
 
 fn run_and_send(grid: &Arc<Grid>, resident: usize, sender: &Sender<thread::Result<WorkerResult>>) {
-    // The receiver waits for every sender, so it is there.
+    // Sending cannot fail: the receiver outlives every sender.
     let _ = sender.send(run_or_abandon(grid, resident, false));
 }
 
-/// [`run_blocks`]; a panic is the answer: in a pool's thread it would end the process.
+/// Calls [`run_blocks`] and returns a panic as an error: on a pool thread it would abort the process.
 fn run_or_abandon(
     grid: &Arc<Grid>,
     resident: usize,
@@ -86,7 +86,7 @@ fn run_or_abandon(
         run_blocks(grid, resident, can_wake_workers)
     }));
     if done.is_err() {
-        // Others may wait for the block that was running.
+        // Other workers may wait for the block that was running.
         grid.abandon();
     }
     done

@@ -1,5 +1,5 @@
-//! What a host thread keeps of short launches for the next one of the same program: a launch of an empty kernel
-//! would take several times as long if all that was made anew. Nothing of it shows in results or counters.
+//! A per-thread cache of launch state for short launches. Without it, a launch of an empty kernel would take
+//! several times as long. Cached state never affects results or counters.
 
 use super::block::Block;
 use super::sample::SpareCaches;
@@ -8,32 +8,32 @@ use super::time_limit::{BLOCK_START_COST, SHORT_LAUNCH};
 use crate::profile::collect::Counted;
 use std::cell::RefCell;
 
-/// A thread keeps something of so many programs, those that it launched last.
+/// Number of programs cached per thread; the least recently used is evicted.
 const MAX_PROGRAMS: usize = 4;
 
-/// Instructions of a program of which anything is kept, at most.
+/// Maximum number of instructions of a cached program.
 const MAX_INSTRUCTIONS: usize = 1 << 14;
 
-/// What is kept of a program.
+/// The cached state of a program.
 pub struct CachedState {
     program: ProgramId,
-    /// Of a multiprocessor.
+    /// Parts of an SM.
     pub parts: Option<Box<ReusableParts>>,
-    /// With nothing counted in it.
+    /// Counters, all zero.
     pub counted: Option<Counted>,
-    /// To be reset.
+    /// A block to reset.
     pub block: Option<Box<Block>>,
     pub caches: SpareCaches,
-    /// Warp instructions that a warp ran on average in a kernel's last launch, by the kernel's number.
+    /// For each kernel, the average number of warp instructions per warp in its last launch.
     costs: Vec<Option<u64>>,
 }
 
 thread_local! {
-    /// The program that was launched last comes first.
+    /// Most recently used program first.
     static CACHE: RefCell<Vec<CachedState>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What `use_it` makes of what is kept of a program; nothing where the calling thread is about to end.
+/// Calls `f` with the cache entry of `program`. Returns `None` during thread shutdown.
 pub fn with<T>(program: &Program, f: impl FnOnce(&mut CachedState) -> T) -> Option<T> {
     let with_entry = |cache: &RefCell<Vec<CachedState>>| {
         let entries = &mut *cache.borrow_mut();
@@ -57,7 +57,7 @@ pub fn with<T>(program: &Program, f: impl FnOnce(&mut CachedState) -> T) -> Opti
     CACHE.try_with(with_entry).ok()
 }
 
-/// Keeps what a launch was counted in.
+/// Clears a launch's counters and caches them for the next launch.
 pub fn store_counted(program: &Program, mut counted: Counted) {
     if program.code.plain.len() <= MAX_INSTRUCTIONS {
         counted.clear();
@@ -65,7 +65,7 @@ pub fn store_counted(program: &Program, mut counted: Counted) {
     }
 }
 
-/// Whether what a launch leaves may be kept where it was a short one: no checks, and nothing out of the usual.
+/// Returns true if a launch's state can be cached: it runs without checks, a random schedule or a trace.
 pub fn is_cacheable(grid: &Grid) -> bool {
     grid.checks.is_none()
         && grid.schedule_seed.is_none()
@@ -74,7 +74,8 @@ pub fn is_cacheable(grid: &Grid) -> bool {
 }
 
 impl CachedState {
-    /// Whether a launch is probably a short one: a launch of its kernel before would have been, with as many warps.
+    /// Returns true if a launch is probably short: with this number of warps, its kernel's last launch would
+    /// have been.
     pub fn is_short(&self, grid: &Grid) -> bool {
         let Some(Some(per_warp)) = self.costs.get(grid.kernel) else {
             return false;
@@ -86,7 +87,7 @@ impl CachedState {
         block.saturating_mul(grid.progress.blocks) <= SHORT_LAUNCH
     }
 
-    /// Notes how many warp instructions a launch has run.
+    /// Records the number of warp instructions of a launch.
     pub fn record_cost(&mut self, grid: &Grid, instructions: u64) {
         let warps = u64::from(grid.dims.threads().div_ceil(32)) * grid.progress.blocks;
         if self.costs.len() <= grid.kernel {

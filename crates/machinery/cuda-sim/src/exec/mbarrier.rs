@@ -255,9 +255,9 @@ pub unsafe fn wait(sm: &mut Sm, inst: &Inst) -> Next {
         let lane = sm.mask.trailing_zeros() as usize % LANES;
         // SAFETY: as above.
         let address = unsafe { sm.row::<u64>(inst, 1) }[lane].wrapping_add(inst.imm);
-        sm.observe_probe(inst, address, words[lane], patience);
+        sm.record_probe(inst, address, words[lane], patience);
     } else {
-        sm.ends_turn_soon();
+        sm.end_turn();
     }
     // SAFETY: operand 0 is a predicate.
     unsafe { sm.set_predicate(inst, 0, over) };

@@ -81,7 +81,7 @@ pub fn load<S: SpaceAccess + 'static, M: HostAtomic, const N: usize>() -> Handle
         }
         let lane = sm.mask.trailing_zeros() as usize % LANES;
         let (address, value) = (addresses[lane].wrapping_add(inst.imm), values[0][lane]);
-        sm.observe_probe(inst, address, value.into(), LOAD_SPIN_LIMIT);
+        sm.record_probe(inst, address, value.into(), LOAD_SPIN_LIMIT);
         for (part, row) in values.into_iter().enumerate() {
             // SAFETY: the destinations are rows.
             unsafe { sm.write(inst, part, row) };

@@ -1,22 +1,21 @@
-//! How far a launch is, for whoever looks on from another thread.
+//! The progress of a running launch, as visible to other threads.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A launch under way, at one moment.
+/// A snapshot of a running launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Tells launches apart: no two of a process have the same.
+    /// Process-wide unique number of the launch.
     pub launch: u64,
-    /// The kernel's name.
     pub kernel: String,
-    /// Blocks that have run to their end.
+    /// Number of completed blocks.
     pub blocks_done: u64,
-    /// Blocks of the grid.
+    /// Number of blocks in the grid.
     pub blocks: u64,
 }
 
-/// What a launch in progress shows of itself.
+/// The shared progress state of a running launch.
 #[derive(Debug)]
 pub struct LaunchProgress {
     pub launch: u64,
@@ -26,15 +25,15 @@ pub struct LaunchProgress {
 }
 
 impl LaunchProgress {
-    /// Blocks that have run to their end so far.
+    /// Returns the number of blocks completed so far.
     pub fn blocks_done(&self) -> u64 {
         self.done.value.load(Ordering::Relaxed)
     }
 }
 
-/// Something that many threads write to, in a line of the CPU's caches that has nothing else in it:
-/// who reads what lies next to it need not wait for them. It is kept apart by what lies around it, for memory
-/// of a large alignment takes the host's allocator long.
+/// A value on cache lines of its own, so that writes by many threads do not slow down readers of its neighbours
+/// (false sharing). Padding is used instead of `repr(align)` because the host's allocator is slow for large
+/// alignments.
 #[derive(Debug)]
 #[repr(C)]
 pub struct CachePadded<T> {
@@ -53,7 +52,7 @@ impl<T> CachePadded<T> {
     }
 }
 
-/// Where launches, one at a time, can be watched from any thread.
+/// A cell in which other threads can watch launches, one at a time.
 #[derive(Debug)]
 pub struct Watch(Mutex<Option<Arc<LaunchProgress>>>);
 
@@ -64,12 +63,12 @@ impl Default for Watch {
 }
 
 impl Watch {
-    /// A place where nothing is under way yet.
+    /// Creates a cell without a running launch.
     pub const fn new() -> Self {
         Self(Mutex::new(None))
     }
 
-    /// The launch under way now, if there is one. Waits for no launch.
+    /// Returns the progress of the running launch, if there is one, without waiting for it.
     pub fn progress(&self) -> Option<Progress> {
         let running = self.lock().clone()?;
         Some(Progress {
@@ -80,7 +79,7 @@ impl Watch {
         })
     }
 
-    /// Shows `running` until the guard is dropped.
+    /// Publishes `running` until the guard is dropped.
     pub(super) fn show(&self, running: Arc<LaunchProgress>) -> ShowGuard<'_> {
         *self.lock() = Some(running);
         ShowGuard(self)
@@ -91,7 +90,7 @@ impl Watch {
     }
 }
 
-/// A launch is under way while this lives.
+/// Guard that withdraws a launch when dropped.
 pub(super) struct ShowGuard<'a>(&'a Watch);
 
 impl Drop for ShowGuard<'_> {

@@ -1,4 +1,4 @@
-//! Blocks handed to multiprocessors, one host thread each.
+//! Execution of a launch, one SM per host thread.
 
 use super::fault::{Diagnosis, Fault, Sizes};
 use super::sm::{Grid, Launch, Program};
@@ -13,27 +13,26 @@ use crate::profile::cache::MOST_LINES;
 use crate::profile::collect::Counted;
 use std::sync::Arc;
 
-/// What a launch did that ran to its end.
+/// The results of a completed launch.
 pub struct Outcome {
     pub counted: Counted,
-    /// Between device memory and the L2 cache.
+    /// Traffic between device memory and the L2 cache.
     pub traffic: DeviceTraffic,
-    /// Each access, block by block, or the costliest ones, if that was asked for.
+    /// Each access in block order, or only the costliest accesses, if the launch was traced.
     pub trace: Vec<Traced>,
-    /// What the kernel printed, block by block.
+    /// Output of `printf` in block order.
     pub printed: Vec<u8>,
-    /// What checks found, errors first.
+    /// Findings of the checks, errors first.
     pub findings: Vec<Finding>,
 }
 
-/// Runs a kernel to its end, on a `device` whose multiprocessors hold `blocks_per_sm` of its blocks.
+/// Runs a kernel to its end on `device`, each SM of which holds `blocks_per_sm` of its blocks.
 ///
-/// Results and counts do not depend on how blocks fall on host threads: blocks of a kernel with
-/// atomics whose order shows run one after the other, and so do those of a launch in an order that nobody
-/// can foretell.
+/// Results and counters do not depend on the distribution of blocks over host threads: blocks of a kernel with
+/// order-dependent atomics run one after the other, and so do those of a launch with a random schedule.
 ///
 /// # Errors
-/// The fault of the lowest-numbered block that had one.
+/// Returns the fault of the lowest-numbered block that had one.
 pub fn run(
     program: &Arc<Program>,
     global: &Global,

@@ -1,44 +1,48 @@
-//! Questions that warps ask memory again and again, to wait for another answer.
+//! Spin detection: finds warps that poll memory in a loop until another thread changes it.
 //!
-//! A warp that runs into a lock which another one holds would ask for it until its turn is over, some ten
-//! thousand times. An atomic that changes nothing, or an ordered load, which finds the same value in the
-//! same place several times running is taken for such a question.
+//! Without it, a warp that finds a lock taken would retry until its turn is over, some ten thousand times.
+//! Repeated accesses of one instruction count as spinning if each finds the same value at the same address: an
+//! atomic that changes nothing, or an ordered load.
 
-/// So often an atomic changes nothing before its warp gives way.
+/// Number of unsuccessful atomics in a row after which a warp gives up its turn.
 pub const ATOMIC_SPIN_LIMIT: u32 = 4;
 
-/// So often an ordered load reads the same before its warp gives way. Loads may well be repeated for
-/// another reason.
+/// Number of ordered loads of an unchanged value in a row after which a warp gives up its turn. Higher than
+/// [`ATOMIC_SPIN_LIMIT`] because loads may be repeated for other reasons.
 pub const LOAD_SPIN_LIMIT: u32 = 64;
 
-/// The question that a warp asked last, and how often it had the same answer.
+/// A warp's last probe and the number of times it was repeated.
 #[derive(Default)]
 pub struct SpinDetector {
-    asked: Probe,
-    answered: u32,
+    last: Probe,
+    repeats: u32,
 }
 
-/// What was asked, and the answer.
+/// An access that may be an iteration of a spin loop, and the value it found.
 #[derive(Default, PartialEq, Eq)]
 pub struct Probe {
-    /// The instruction.
-    pub by: usize,
-    /// The lanes that asked.
+    /// Host address of the decoded instruction.
+    pub instruction: usize,
+    /// Mask of the lanes that took part.
     pub lanes: u32,
-    /// What the first of the lanes found where.
+    /// Address accessed by the first of the lanes.
     pub address: u64,
+    /// Value found there.
     pub value: u64,
 }
 
 impl SpinDetector {
-    /// Takes note of a question. Answers how often running it has had the same answer.
+    /// Records a probe and returns how many times in a row it has been made, itself included.
     #[inline(always)]
-    pub fn repeats(&mut self, asked: Probe) -> u32 {
-        if self.asked != asked {
-            *self = SpinDetector { asked, answered: 0 };
+    pub fn record(&mut self, probe: Probe) -> u32 {
+        if self.last != probe {
+            *self = SpinDetector {
+                last: probe,
+                repeats: 0,
+            };
         }
-        self.answered = self.answered.saturating_add(1);
-        self.answered
+        self.repeats = self.repeats.saturating_add(1);
+        self.repeats
     }
 }
 
@@ -47,14 +51,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_question_is_repeated_when_nothing_changes() {
-        let asked = |value| Probe {
-            by: 1,
+    fn repeats_are_counted_while_the_value_is_unchanged() {
+        let probe = |value| Probe {
+            instruction: 1,
             value,
             ..Probe::default()
         };
-        let mut spin_detector = SpinDetector::default();
-        let answers = [5, 5, 5, 6, 5, 5].map(|value| spin_detector.repeats(asked(value)));
-        assert_eq!(answers, [1, 2, 3, 1, 1, 2]);
+        let mut detector = SpinDetector::default();
+        let repeats = [5, 5, 5, 6, 5, 5].map(|value| detector.record(probe(value)));
+        assert_eq!(repeats, [1, 2, 3, 1, 1, 2]);
     }
 }

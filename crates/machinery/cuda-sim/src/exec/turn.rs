@@ -1,4 +1,4 @@
-//! A block's turn on a multiprocessor: its warps run until they wait, end, or have had enough.
+//! A block's turn on an SM: its warps run until they wait, end or have used up their turns.
 
 use super::gang;
 use super::instrument::{random_schedule, sanitizing};
@@ -7,20 +7,20 @@ use super::sm::{CodePair, Sm};
 use super::warp::{QUANTUM, Turn};
 use crate::memory::footprint::EPOCHS;
 use crate::profile::collect::{Counted, LaunchPart};
-use crate::profile::shape::Shapes;
+use crate::profile::shape::ShapeCache;
 
-/// Warp instructions a warp of an observed block runs before the next one goes on.
+/// Number of warp instructions that a warp of a profiled block runs before the next one.
 const SLICE: u64 = 256;
 
-/// Warp instructions a block may run before blocks that have not begun get a turn.
+/// Number of warp instructions of a block's turn, after which other blocks may start.
 const BLOCK_QUANTUM: u64 = 1 << 20;
 
-/// Rounds of a block's warps, all of which only wait, after which another block goes on.
+/// Number of rounds in which all warps of a block only wait before another block runs.
 const BLOCK_PATIENCE: u32 = 16;
 
 impl Sm {
-    /// Runs the block until all its threads have exited (true), or until it has had its turn or
-    /// has failed (false).
+    /// Runs the block until all its threads have exited (true), or until its turn is over or it has faulted
+    /// (false).
     pub(super) fn run_block(&mut self, part: LaunchPart, counted: &mut Counted) -> bool {
         let counts = counted.part(part);
         std::mem::swap(&mut self.counts, &mut counts.counts);
@@ -35,7 +35,7 @@ impl Sm {
                 self.slice = SLICE;
                 let sites = std::mem::take(&mut counts.sites);
                 let mut shapes = std::mem::take(&mut self.shapes);
-                shapes.resize_with(sites.len(), Shapes::default);
+                shapes.resize_with(sites.len(), ShapeCache::default);
                 let deferred = std::mem::take(&mut self.deferred);
                 let mut profiler = Profiler::new(sites, shapes, deferred, caches);
                 profiler.trace = self.trace.take();
@@ -126,7 +126,7 @@ impl Sm {
         }
     }
 
-    /// Runs every warp that can run until it waits or has had its turn. Answers whether any could.
+    /// Runs every runnable warp until it waits or has used up its turn. Returns true if any could run.
     fn run_each_warp(&mut self) -> bool {
         let mut ran = false;
         for group in 0..self.block.warps.len().div_ceil(self.gang_size) {
@@ -141,7 +141,7 @@ impl Sm {
         ran
     }
 
-    /// Makes sure that a warp has begun, unless it ended in a gang without having to.
+    /// Starts a warp, unless it has started or has already ended as part of a gang.
     pub(super) fn start(&mut self, index: usize) {
         let warp = &mut self.block.warps[index];
         if !warp.started() && warp.alive != 0 {
@@ -152,7 +152,7 @@ impl Sm {
         }
     }
 
-    /// Runs a warp until it waits or has had its turn; whether it had anything to run.
+    /// Runs a warp until it waits or has used up its turn. Returns true if it had anything to run.
     pub(super) fn run_warp(&mut self, index: usize) -> bool {
         self.start(index);
         self.block.running = index;
@@ -160,22 +160,23 @@ impl Sm {
             return false;
         }
         let turn = self.block.warp_mut().turn.take().unwrap_or(Turn::NEW);
-        self.begin_turn(turn);
+        self.start_slice(turn);
         self.only_waits = false;
         self.run_slice();
-        // Other lanes of the warp may have got on, and left a lock for those that wait.
+        // Another split of the warp may have made progress, for example by releasing a lock that this one
+        // awaits.
         let changed = std::mem::take(&mut self.atomic_changed_memory);
         self.made_progress |= !self.only_waits || changed;
         true
     }
 
-    /// Runs the running warp from where it stands until it waits or its slice is over.
+    /// Runs the running warp from its current position until it waits or its slice is over.
     pub(super) fn run_slice(&mut self) {
         let mut pc = self.switch();
         self.switches_before = self.switches;
         while !pc.is_null() {
-            // SAFETY: `pc` points into the program's code, which outlives the launch, and the
-            // instruction was lowered for the frame that the running split is in.
+            // SAFETY: `pc` points into the program's code, which outlives the launch, and the instruction was
+            // lowered for the frame that the running split is in.
             unsafe {
                 let inst = &*pc;
                 pc = (inst.run)(self, inst);

@@ -1,4 +1,4 @@
-//! Looks at the clock while a launch runs, and what is said of one whose time is up.
+//! The watchdog: polls the clock while a launch runs and reports launches that exceed their time limit.
 
 use super::fault::{Fault, FaultKind, FaultLocation};
 use super::interrupt::is_requested;
@@ -7,17 +7,17 @@ use super::time_limit::{BLOCK_START_COST, SHORT_LAUNCH, TimeLimit, Timing, WakeT
 use super::warp::{SplitState, Warp};
 use std::time::Instant;
 
-/// Warp instructions that blocks may run between two looks at the clock.
+/// Number of warp instructions between two polls of the clock.
 const POLL_INTERVAL: u64 = 1 << 16;
 
 impl Sm {
-    /// A block is about to begin or to go on: whether the launch's time is up. The fault is set then.
+    /// Returns true, with the fault set, if the launch's time is up. Called before a block starts or continues.
     pub(super) fn is_timed_out_at_block_start(&mut self) -> bool {
         self.watchdog.next_poll = self.watchdog.next_poll.saturating_sub(BLOCK_START_COST);
         self.is_timed_out()
     }
 
-    /// Whether the launch's time is up, where it is time to look. The fault is set then.
+    /// Returns true, with the fault set, if a poll is due and the launch's time is up.
     #[inline]
     pub(super) fn is_timed_out(&mut self) -> bool {
         self.clock >= self.watchdog.next_poll && self.poll()
@@ -66,7 +66,7 @@ impl Sm {
         expired
     }
 
-    /// Where the block is, as its first warp stands that could go on; else as its first that lives.
+    /// Returns the location of the first warp that can run, or else of the first live warp.
     fn current_location(&self) -> FaultLocation {
         let warps = &self.block.warps;
         let can_run = |warp: &&Warp| warp.alive != 0 && !warp.ready.is_empty();

@@ -3,7 +3,7 @@
 /// What a warp has done of what `wgmma` asks for: `wgmma.fence` before the first product, and
 /// `wgmma.wait_group` after the last.
 #[derive(Default)]
-pub struct Products {
+pub struct WgmmaGroups {
     /// Instructions of its warpgroup that it has run.
     pub run: u32,
     /// It has run a `wgmma.fence`.
@@ -25,7 +25,7 @@ struct Reading {
     chunks: Vec<u64>,
 }
 
-impl Products {
+impl WgmmaGroups {
     /// A product begins.
     pub fn begin(&mut self) {
         self.run += 1;

@@ -1,4 +1,4 @@
-//! One host thread's share of a launch.
+//! The work of one host thread in a launch.
 
 use super::block::Block;
 use super::block_queue::{BlockQueue, NextBlock};
@@ -12,10 +12,10 @@ use crate::profile::collect::{Counted, LaunchPart};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Warp instructions a block may run once another has failed: it may be waiting for that one.
+/// Maximum number of warp instructions of a block after another has faulted: it may be waiting for that one.
 const MAX_AFTER_FAILURE: u64 = 1 << 24;
 
-/// What one host thread counted, and what its blocks printed and accessed.
+/// Counters, output and findings of one host thread.
 pub struct WorkerResult {
     pub counted: Counted,
     pub printed: Vec<(u64, Vec<u8>)>,
@@ -23,9 +23,9 @@ pub struct WorkerResult {
     pub findings: FindingSet,
 }
 
-/// One host thread: takes blocks until there are none. Blocks that make no end within their
-/// quantum take turns, up to `resident` of them, so that a block may wait for another. `can_wake_workers`: it calls
-/// other threads where it takes long.
+/// Runs blocks until none remain. Up to `resident` blocks that do not end within their quantum take turns, so
+/// that a block may wait for another. If `can_wake_workers` is true, wakes other workers when the launch takes
+/// long.
 pub fn run_blocks(grid: &Arc<Grid>, resident: usize, can_wake_workers: bool) -> WorkerResult {
     let is_cacheable = launch_cache::is_cacheable(grid);
     let (parts, counted, block) = launch_cache::with(&grid.program, |cached| match is_cacheable {
@@ -69,8 +69,8 @@ pub fn run_blocks(grid: &Arc<Grid>, resident: usize, can_wake_workers: bool) -> 
         };
         let number = block.number;
         let part = grid.sample.part(number);
-        // The first turn of an observed block is over: the next block may have the caches, or
-        // empty ones where this block goes on using them.
+        // After the first turn of a profiled block, the next block may have the caches, or empty ones if this
+        // block continues to use them.
         let pass_on = |caches| {
             if starts && part != LaunchPart::Plain {
                 grid.sample.pass_on(number, caches);

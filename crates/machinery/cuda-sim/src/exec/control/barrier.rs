@@ -85,7 +85,7 @@ pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
     let mask = sm.mask;
     if mask.count_ones() == sm.block.alive && sm.passes_barrier(inst, barrier, expected) {
         sm.counts.barriers += 1;
-        sm.begin_turn(Turn::NEW);
+        sm.start_slice(Turn::NEW);
         return inst.next();
     }
     let after = sm.address_of(inst) + 1;

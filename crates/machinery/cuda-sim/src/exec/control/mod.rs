@@ -50,7 +50,7 @@ pub unsafe fn enter_meeting(sm: &mut Sm, inst: &Inst) -> Next {
 fn yield_turn(sm: &mut Sm, inst: &Inst) -> Next {
     let here = sm.address_of(inst);
     sm.suspend(here, SplitState::Ready);
-    let ran = sm.turn_so_far();
+    let ran = sm.current_turn();
     let warp = sm.block.warp_mut();
     if ran.left > 0 {
         // Only a slice of its turn is over: it goes on where it was.
@@ -200,7 +200,7 @@ pub unsafe fn breakpoint(sm: &mut Sm, inst: &Inst) -> Next {
 /// # Safety
 /// As for [`enter`].
 pub unsafe fn sleep(sm: &mut Sm, inst: &Inst) -> Next {
-    sm.rests();
+    sm.yield_after_others();
     inst.next()
 }
 

@@ -1,14 +1,15 @@
-//! Control flow of a gang: blocks, branches, barriers, the end of its threads.
+//! Control flow of a gang: basic-block entries, branches, barriers and thread exit.
 
 use crate::exec::gang::{MAX_WARPS, StopReason};
 use crate::exec::sm::{CodePair, Inst, Next, Sm};
 use crate::exec::warp::NO_INDEX;
 use crate::lanes::FULL;
 
-/// The first instruction of every basic block, as [`crate::exec::control::enter`].
+/// Enters a basic block, as [`crate::exec::control::enter`] does for one warp. The first instruction of every
+/// block.
 ///
 /// # Safety
-/// As for [`crate::exec::sm::Handler`], where a gang is running; so for every handler here.
+/// The requirements of [`crate::exec::sm::Handler`], with a gang running. All handlers in this file share them.
 pub unsafe fn enter(sm: &mut Sm, inst: &Inst) -> Next {
     if sm.clock >= sm.deadline {
         let here = sm.address_of(inst);
@@ -23,7 +24,7 @@ pub unsafe fn enter(sm: &mut Sm, inst: &Inst) -> Next {
     inst.next()
 }
 
-/// `exit`, and `ret` from a kernel.
+/// Runs `exit`, and `ret` in a kernel, for all threads of the gang.
 ///
 /// # Safety
 /// As for [`enter`].
@@ -42,7 +43,7 @@ pub unsafe fn exit(sm: &mut Sm, _: &Inst) -> Next {
     std::ptr::null()
 }
 
-/// Lanes of a warp of the gang end.
+/// Ends `lanes` of one warp of the gang.
 fn end_lanes(sm: &mut Sm, member: usize, lanes: u32) {
     let index = sm.gang.warps[member];
     sm.block.running = index;
@@ -56,7 +57,7 @@ fn end_lanes(sm: &mut Sm, member: usize, lanes: u32) {
     }
 }
 
-/// Which way of a branch, if any, does nothing but end the thread: a branch's immediate.
+/// The path of a branch that only ends the thread, if there is one. The immediate of a gang's branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExitPath {
     Neither,
@@ -64,34 +65,38 @@ pub enum ExitPath {
     NotTaken,
 }
 
-/// As [`crate::exec::control::branch_if`]; the immediate is an [`ExitPath`].
+/// Runs a branch taken where the predicate is true, as [`crate::exec::control::branch_if`] does for one warp.
+/// The immediate is an [`ExitPath`].
 ///
 /// # Safety
 /// As for [`enter`].
 pub unsafe fn branch_if(sm: &mut Sm, inst: &Inst) -> Next {
-    // SAFETY: the caller's promise.
+    // SAFETY: operand 0 of a branch is a predicate.
     unsafe { branch_on(sm, inst, 0) }
 }
 
-/// As [`crate::exec::control::branch_unless`]; the immediate is an [`ExitPath`].
+/// Runs a branch taken where the predicate is false, as [`crate::exec::control::branch_unless`] does for one
+/// warp. The immediate is an [`ExitPath`].
 ///
 /// # Safety
 /// As for [`enter`].
 pub unsafe fn branch_unless(sm: &mut Sm, inst: &Inst) -> Next {
-    // SAFETY: the caller's promise.
+    // SAFETY: operand 0 of a branch is a predicate.
     unsafe { branch_on(sm, inst, FULL) }
 }
 
+/// Runs a branch whose predicate is operand 0 with the bits of `flip` inverted.
+///
 /// # Safety
-/// As for [`enter`]: operand 0 is a predicate. Its bits that `flip` has count the other way round.
+/// The requirements of [`enter`]; operand 0 is a predicate.
 #[inline(always)]
 unsafe fn branch_on(sm: &mut Sm, inst: &Inst, flip: u32) -> Next {
     let at = inst.operands[0] as usize;
-    // SAFETY: the predicate is in every frame.
+    // SAFETY: frames of one function share a layout, so the predicate lies in each of them.
     let predicate = |frame: *mut u8| unsafe { *frame.add(at).cast::<u32>() } ^ flip;
     if inst.uniform & 1 == 1 {
-        // All lanes of what the warps have in common are alike.
-        return match predicate(sm.gang.common) & 1 {
+        // A uniform predicate has the same value in all lanes, so one bit decides.
+        return match predicate(sm.gang.uniform_frame) & 1 {
             0 => inst.next(),
             _ => sm.at(inst.arg0),
         };
@@ -113,10 +118,12 @@ unsafe fn branch_on(sm: &mut Sm, inst: &Inst, flip: u32) -> Next {
     }
 }
 
-/// The lanes in `taken` want to go to `x`, the others to the next instruction.
+/// Handles a branch on which the gang's lanes disagree: those in `taken` go to `arg0`, the others to the next
+/// instruction. Lanes on an exit path end at once; otherwise the gang diverges.
 fn diverge_or_exit(sm: &mut Sm, inst: &Inst, mut taken: [u32; MAX_WARPS]) -> Next {
     let here = sm.address_of(inst);
-    // An observed warp, part of which ends, runs alone: it takes that part up in its own order.
+    // If only part of a profiled warp ends, the warp runs alone, because its splits are counted in its own
+    // order.
     let in_part = taken
         .iter()
         .zip(sm.gang.masks)
@@ -136,7 +143,7 @@ fn diverge_or_exit(sm: &mut Sm, inst: &Inst, mut taken: [u32; MAX_WARPS]) -> Nex
         let masks = sm.gang.masks;
         let profiled = sm.profiler.is_some();
         return sm.disband(inst.arg1, |member| match taken[member] {
-            // It is counted where the warp is alone.
+            // The branch is counted when the warp runs it alone.
             _ if profiled => here,
             0 => here + 1,
             lanes if lanes == masks[member] => inst.arg0,
@@ -147,10 +154,11 @@ fn diverge_or_exit(sm: &mut Sm, inst: &Inst, mut taken: [u32; MAX_WARPS]) -> Nex
     sm.at(next)
 }
 
-/// Lanes end in the block at `end`, in which there is nothing else to do; some lane stays.
+/// Ends the lanes in `leaving` at the block at address `end`, which does nothing but exit. At least one lane of
+/// the gang stays.
 fn exit_some(sm: &mut Sm, end: u32, leaving: [u32; MAX_WARPS]) {
     sm.materialize_warps();
-    // SAFETY: a branch's target is in the code.
+    // SAFETY: `end` is a branch target, which the lowering checked to lie in the code.
     let block = unsafe { &*sm.at(end) };
     let mut staying = 0;
     let left = sm.gang.left(sm.deadline, sm.clock);
@@ -179,11 +187,11 @@ fn exit_some(sm: &mut Sm, end: u32, leaving: [u32; MAX_WARPS]) {
     }
     sm.gang.count = staying;
     sm.deadline = sm.clock.wrapping_add(left.wrapping_mul(staying as u64));
-    sm.gang.seal(sm.gang.common);
+    sm.gang.seal(sm.gang.uniform_frame);
     sm.activate_all_lanes();
 }
 
-/// An instruction at which the gang always parts: lanes go wherever they like.
+/// Runs an instruction at which the gang always diverges, for example an indirect branch.
 ///
 /// # Safety
 /// As for [`enter`].
@@ -193,20 +201,20 @@ pub unsafe fn diverge(sm: &mut Sm, inst: &Inst) -> Next {
     sm.disband(inst.arg1, |_| here)
 }
 
-/// A barrier, as [`crate::exec::control::barrier`]. Where the gang is all that lives of its block, everybody
-/// is there and goes on.
+/// Runs a barrier, as [`crate::exec::control::barrier`] does for one warp. If the gang holds all live threads
+/// of its block, the barrier opens at once and the gang continues.
 ///
 /// # Safety
 /// As for [`enter`].
 pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
-    // The barrier and the count are the same for all warps.
+    // A uniform barrier number and thread count are the same for all warps of the gang.
     let alike = inst.uniform & 0b11 == 0b11;
-    // SAFETY: operands 0 and 1 are 32-bit rows, which the gang's own frame has as well.
+    // SAFETY: operands 0 and 1 are 32-bit rows, and the uniform frame has the layout of the warps' frames.
     let [barrier, expected] =
-        [0, 1].map(|n| unsafe { *sm.gang.common.add(inst.operands[n] as usize).cast::<u32>() });
+        [0, 1].map(|n| unsafe { *sm.gang.uniform_frame.add(inst.operands[n] as usize).cast::<u32>() });
     let all = sm.gang.threads == u64::from(sm.block.alive);
     if !(alike && all && sm.passes_barrier(inst, barrier, expected)) {
-        // SAFETY: the same instruction.
+        // SAFETY: `inst` is the instruction this handler was called with.
         return unsafe { warp_by_warp(sm, inst) };
     }
     sm.counts.barriers += sm.gang.count as u64;
@@ -214,7 +222,7 @@ pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
     inst.next()
 }
 
-/// An instruction that has no form for gangs: runs it warp by warp.
+/// Runs an instruction that has no gang handler, one warp after the other.
 ///
 /// # Safety
 /// As for [`enter`].
@@ -230,7 +238,7 @@ pub unsafe fn warp_by_warp(sm: &mut Sm, inst: &Inst) -> Next {
     let mut next = std::ptr::null();
     for member in 0..sm.gang.count {
         sm.select_warp(member);
-        // SAFETY: the same instruction, as it is for one warp.
+        // SAFETY: all copies of the code hold the same instructions, so `warp_inst` has the operands of `inst`.
         let after = unsafe { ((*warp_inst).run)(sm, &*warp_inst) };
         if sm.fault.is_some() {
             sm.code = gang_code;

@@ -1,11 +1,11 @@
-//! Making warps a gang, and letting them fall apart again.
+//! Formation of a gang from the warps of a group, and the reverse.
 
 use crate::exec::sm::Sm;
 use std::ops::Range;
 
 impl Sm {
-    /// Makes a group of warps the running gang. Answers false if that can not be: they do not all stand
-    /// at one instruction with all their lanes, or differ in values that they should have in common.
+    /// Makes a group of warps the running gang. Returns false if the warps are not at one instruction with all
+    /// their live lanes, or disagree on a value that should be uniform.
     pub fn form_gang(&mut self, number: usize, warps: Range<usize>) -> bool {
         self.gang.group = number;
         self.gang.group_warps = warps.len() as u64;
@@ -21,7 +21,7 @@ impl Sm {
             if warp.alive != 0 {
                 let here = warp.converged_pc();
                 in_step &= here.is_some() && pc.is_none_or(|pc| Some(pc) == here);
-                // In an observed block their slices have to end together as well.
+                // In a profiled block, the warps' slices must also end together.
                 in_step &= !profiled || *turn.get_or_insert(warp.turn) == warp.turn;
                 pc = here;
             }
@@ -53,7 +53,7 @@ impl Sm {
         group.formed
     }
 
-    /// Makes warps that have not run yet the running gang, which can always be.
+    /// Makes warps that have not run yet the running gang, which is always possible.
     pub fn form_new_gang(&mut self, warps: Range<usize>) {
         let program = &self.grid.program;
         let gang = &mut self.gang;
@@ -76,9 +76,9 @@ impl Sm {
         self.block.groups[gang.group].formed = true;
     }
 
-    /// Gives every warp of a group its own copy of what they have in common.
+    /// Copies the group's uniform values to the frame of every live warp.
     pub fn scatter_uniform(&mut self, number: usize, warps: Range<usize>) {
-        let rows = &self.grid.program.functions[self.grid.function()].common;
+        let rows = &self.grid.program.functions[self.grid.function()].uniform;
         let group = &mut self.block.groups[number];
         if !std::mem::take(&mut group.formed) {
             return;
@@ -91,7 +91,7 @@ impl Sm {
                 for range in [&rows.wide, &rows.narrow, &rows.predicates] {
                     let (from, bytes) = (range.start as usize, range.len());
                     let to = warp.frames[0].registers.base();
-                    // SAFETY: both are windows of one function, in which the rows lie.
+                    // SAFETY: both windows are frames of the kernel's function, which contains these rows.
                     unsafe { to.add(from).copy_from(window.base().add(from), bytes) };
                 }
             }

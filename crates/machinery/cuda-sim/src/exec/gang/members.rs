@@ -1,4 +1,4 @@
-//! The warps of the running gang, one by one: whose member it is, and where each goes on alone.
+//! Access to the single warps of the running gang, and its disbanding.
 
 use crate::exec::gang::{Gang, StopReason};
 use crate::exec::lanewise::Lane;
@@ -7,7 +7,7 @@ use crate::exec::warp::{NO_INDEX, SplitState};
 use crate::lanes::LANES;
 
 impl Sm {
-    /// Makes warp `member` of the gang the running one.
+    /// Makes warp `member` of the gang the running warp.
     #[inline(always)]
     pub fn select_warp(&mut self, member: usize) {
         self.gang.member = member;
@@ -18,7 +18,7 @@ impl Sm {
         }
     }
 
-    /// Takes each warp of the gang out of its queue of splits that are ready: it runs now.
+    /// Removes each warp of the gang from its ready queue and marks its split as running.
     pub fn resume_members(&mut self) {
         for &index in &self.gang.warps[..self.gang.count] {
             let warp = &mut self.block.warps[index];
@@ -29,7 +29,7 @@ impl Sm {
         }
     }
 
-    /// Gives each warp its registers and a split, before something is done with the warps one by one.
+    /// Gives each warp of the gang its registers and a split, which code that handles single warps requires.
     pub fn materialize_warps(&mut self) {
         if std::mem::replace(&mut self.gang.started, true) {
             return;
@@ -49,21 +49,21 @@ impl Sm {
         self.resume_members();
     }
 
-    /// Fills operand `n` in all the frames that an instruction writes.
+    /// Fills operand `n` in all frames that the instruction writes.
     ///
     /// # Safety
-    /// As for [`Sm::write`].
+    /// The requirements of [`Sm::write`].
     #[inline(always)]
     pub unsafe fn write_all_frames<T: Lane>(&mut self, inst: &Inst, n: usize, values: [T; LANES]) {
         for member in self.gang.members_written(inst.gang_scope) {
             let [frame, _] = self.gang.frames[member];
-            // SAFETY: the caller's promise.
+            // SAFETY: operand `n` is a row of `T`'s width in every frame of the function.
             unsafe { *frame.add(inst.operands[n] as usize).cast::<[T; LANES]>() = values };
         }
     }
 
-    /// Lets warp `member` of the gang go on alone from `place(member)`, for all turns. It stops at `meet`,
-    /// where the ways from there meet again, except in an observed block, where its slice goes on.
+    /// Disbands the gang: warp `member` continues alone at `pc_of(member)`. It stops at the reconvergence point
+    /// `meet`, so that the gang can form again, except in a profiled block, where its slice continues.
     pub fn disband(&mut self, meet: u32, pc_of: impl Fn(usize) -> u32) -> Next {
         self.materialize_warps();
         let meet = match self.profiler {
@@ -83,16 +83,16 @@ impl Sm {
         std::ptr::null()
     }
 
-    /// Parts the gang because the warp whose member it is has failed at `inst`, which the warps before it
-    /// have run.
+    /// Disbands the gang because its running member faulted at `inst`, which the warps before it have
+    /// completed.
     #[cold]
     pub fn fail_in_gang(&mut self, inst: &Inst) -> Next {
         let (here, failing) = (self.address_of(inst), self.gang.member);
         self.fail_from(here, here + 1, failing)
     }
 
-    /// Parts the gang before a fault is reported: warps from `failing` on will run the instruction at
-    /// `here` alone, where the first of them fails; those before it go on at `next`.
+    /// Disbands the gang before a fault is reported: warps from `failing` on execute the instruction at `here`
+    /// alone, where the first of them faults again; the warps before it continue at `next`.
     pub fn fail_from(&mut self, here: u32, next: u32, failing: usize) -> Next {
         self.fault = None;
         self.gang.stopped = StopReason::Faulting;

@@ -1,37 +1,36 @@
-//! A gang: warps of a block that run in step, an instruction for all of them at once.
+//! Gangs: several warps of a block executed in lockstep, one handler call per instruction for all of them.
 //!
-//! Finding the next instruction costs as much as running it for 32 lanes. While several warps of a
-//! block stand at the same instruction, with all their living lanes, one handler runs it for all of
-//! them: a loop over the warps, and in it the loop over the lanes. What is the same in all warps, as
-//! parameters, loop counters and everything computed from them are (see
-//! `lower/analysis/common.rs`), is computed once, in a frame that belongs to the gang.
+//! Dispatching an instruction costs as much as executing it for 32 lanes. While several warps of a block are at
+//! the same instruction with all their live lanes, one handler executes it for all of them: a loop over the
+//! warps around the loop over the lanes. Values that are uniform over the warps, such as parameters, loop
+//! counters and everything computed from them (see `lower/analysis/uniformity.rs`), are computed once, in a
+//! frame that belongs to the gang.
 //!
-//! A program has its code once more for gangs, instruction for instruction, so that warps change
-//! from one to the other wherever they are:
+//! A program has a copy of its code for gangs, instruction for instruction, so warps can switch between the
+//! copies at any address:
 //!
-//! * At a branch where the gang's lanes do not agree every warp goes on alone, up to the place where
-//!   the branch's ways meet. There the gang forms again, if all of its warps come there in this
-//!   turn. Code on the way is known: what it reads is kept in the warps' own frames as well, and it
-//!   writes nothing that the warps have in common.
-//! * At a branch whose one way is the thread's end, as in `if (i >= n) return;`, some lanes end and
-//!   the gang goes on.
-//! * An instruction without a form for gangs is run warp by warp.
-//! * A fault is not reported: the warps part before it and run alone, one after the other, as they
-//!   would have without a gang. The first of them to fail is the one that is reported.
-//! * At a barrier warps wait as ever, and those that come out of it in step are a gang again; but a
-//!   gang that is all of its block goes on.
+//! * At a divergent branch, every warp continues alone up to the branch's reconvergence point, the immediate
+//!   post-dominator. There the gang forms again if all its warps arrive in this turn. The code in between is
+//!   known statically: values that it reads are also kept in the warps' own frames, and it writes no uniform
+//!   value.
+//! * At a branch one of whose paths ends the thread, as in `if (i >= n) return;`, some lanes end and the gang
+//!   continues.
+//! * An instruction without a gang handler runs warp by warp.
+//! * A gang reports no faults: it disbands before the faulting instruction, and the warps run one after the
+//!   other, as they would have without a gang. The first of them to fault is reported.
+//! * Warps wait at barriers as usual and form a gang again if they leave in lockstep. A gang that holds all
+//!   live threads of its block passes the barrier at once.
 //!
-//! Warps are never held back for a gang's sake, so that it makes no difference to what waits for
-//! what. Kernels whose results depend on the order of their warps, because they print, use atomics
-//! whose order shows, or read the clock, run warp by warp. So does the first of every sixteen blocks,
-//! since results may depend on the order by mistake: in a gang no warp is ahead of the others, and a
-//! barrier that is missing would not be missed.
+//! Warps never wait for each other just to form a gang, so gangs cannot change which warp blocks which. Kernels
+//! whose results depend on the order of their warps (they print, use order-dependent atomics or read the clock)
+//! run warp by warp. So does the first of every sixteen blocks, because a bug can make results depend on the
+//! order: in a gang no warp runs ahead of the others, which would hide a missing barrier.
 //!
-//! Warps of an observed block run a slice of their turn at a time, one after the other, and ask the
-//! block's caches in that order (see [`super::profiler`]). A gang runs one slice of all its warps. What
-//! they ask meanwhile is noted, and asked warp by warp when the slice is over. Where the gang's lanes
-//! do not agree every warp goes on alone to the end of its slice; those that stand at one place
-//! then, and have as much left of their turns, are a gang again in the next.
+//! The warps of a profiled block run one slice of their turn at a time, one after the other, and access the
+//! block's caches in this order (see [`super::profiler`]). A gang runs one slice of all its warps; its cache
+//! accesses are deferred and replayed warp by warp at the end of the slice. At a divergent branch every warp
+//! continues alone to the end of its slice. Warps that are then at one address with equal parts of their turns
+//! left form a gang again for the next slice.
 
 mod control;
 mod formation;

@@ -1,4 +1,4 @@
-//! Running a group of warps: as a gang while they stand at one place, else one by one.
+//! Execution of a group of warps: as a gang while they are converged, otherwise one by one.
 
 use crate::exec::gang::{Gang, StopReason};
 use crate::exec::sm::Sm;
@@ -6,8 +6,7 @@ use crate::exec::warp::{NO_INDEX, Turn};
 use std::ops::Range;
 
 impl Sm {
-    /// Lets a group of warps run until they wait, end or have had their turn. Answers whether any of them
-    /// could run.
+    /// Runs a group of warps until they block, end or use up their turn. Returns true if any of them could run.
     pub fn run_group(&mut self, number: usize) -> bool {
         let first = number * self.gang_size;
         let warps = first..(first + self.gang_size).min(self.block.warps.len());
@@ -21,7 +20,7 @@ impl Sm {
             ran = true;
             self.deadline = until;
             match self.run_gang(number, warps.clone()) {
-                StopReason::Together | StopReason::Yielded => return true,
+                StopReason::Blocked | StopReason::Yielded => return true,
                 StopReason::Diverged => {
                     if !self.run_diverged() {
                         return true;
@@ -36,7 +35,7 @@ impl Sm {
         true
     }
 
-    /// Lets a group of warps of an observed block run a slice. Answers whether any of them could run.
+    /// Runs one slice of a group of warps of a profiled block. Returns true if any of them could run.
     fn run_counted_slice(&mut self, number: usize, warps: Range<usize>) -> bool {
         if !self.form_gang(number, warps.clone()) {
             return self.run_separately(warps);
@@ -56,7 +55,7 @@ impl Sm {
             ..turn
         };
         match stopped {
-            StopReason::Together => self.replay_in_order(warps),
+            StopReason::Blocked => self.replay_in_order(warps),
             StopReason::Yielded => {
                 for &index in &self.gang.warps[..self.gang.count] {
                     self.block.warps[index].yield_turn(after);
@@ -81,14 +80,15 @@ impl Sm {
                 }
             }
             StopReason::Faulting => {
-                // Nobody will look at what such a launch counted.
+                // The counters of a launch that faults are discarded, so the replay is not needed.
                 self.run_separately(warps);
             }
         }
         true
     }
 
-    /// Takes the turn that the warps of the gang are in out of them: all are equally far in theirs.
+    /// Takes the turn of the gang's warps out of them. All warps of a gang have used equal parts of their
+    /// turns.
     fn take_shared_turn(&mut self) -> Turn {
         let mut turn = Turn::NEW;
         for &index in &self.gang.warps[..self.gang.count] {
@@ -97,7 +97,7 @@ impl Sm {
         turn
     }
 
-    /// Runs each warp by itself. Answers false if none could run, or if one failed.
+    /// Runs each warp by itself. Returns false if none could run or one faulted.
     fn run_separately(&mut self, warps: Range<usize>) -> bool {
         let mut ran = false;
         for warp in warps {
@@ -109,8 +109,8 @@ impl Sm {
         ran
     }
 
-    /// Runs by itself each warp of a gang that has parted, except those that stand where the gang meets
-    /// again. Answers false if there was nothing to run, or if one failed.
+    /// Runs each warp of a diverged gang by itself, except those already at the reconvergence point. Returns
+    /// false if there was nothing to run or one faulted.
     fn run_diverged(&mut self) -> bool {
         let Gang {
             warps,
@@ -128,20 +128,20 @@ impl Sm {
         ran
     }
 
-    /// Runs the gang from where its warps stand.
+    /// Runs the gang from its program counter until it stops.
     fn run_gang(&mut self, number: usize, warps: Range<usize>) -> StopReason {
         if self.gang.started {
             self.resume_members();
         }
-        self.gang.stopped = StopReason::Together;
+        self.gang.stopped = StopReason::Blocked;
         self.reconverge = NO_INDEX;
         self.local_base = 0;
         self.activate_all_lanes();
         self.code = self.codes.gang;
         let mut next = self.at(self.gang.pc);
         while !next.is_null() {
-            // SAFETY: `next` points into the program's code, which outlives the launch, and the
-            // instruction was lowered for the frames that the gang has.
+            // SAFETY: `next` points into the program's code, which outlives the launch, and the instruction was
+            // lowered for the function whose frames the gang has.
             unsafe {
                 let inst = &*next;
                 next = (inst.run)(self, inst);
@@ -157,7 +157,7 @@ impl Sm {
         self.gang.stopped
     }
 
-    /// Gives back the memory of the group's warps that have ended.
+    /// Releases the registers and local memory of the group's warps that have ended.
     fn release_finished(&mut self, number: usize, warps: Range<usize>) {
         let mut living = false;
         for warp in &mut self.block.warps[warps] {

@@ -1,4 +1,4 @@
-//! A gang: warps of a block that run in step. What runs it is in [`crate::exec::gang`].
+//! The state of a running gang and of the warp groups of a block.
 
 use crate::exec::function::Function;
 use crate::exec::warp::NO_INDEX;
@@ -6,105 +6,105 @@ use crate::exec::window::Window;
 use crate::lanes::{FULL, active};
 use std::ops::Range;
 
-/// The most warps of a gang. With more the simulator gets no faster, and their registers no longer fit
-/// the host's L1 cache.
+/// Maximum number of warps of a gang. Larger gangs are no faster, and their registers no longer fit the host's
+/// L1 cache.
 pub const MAX_WARPS: usize = 8;
 
 /// One block in this many runs its warps one by one, so that a missing barrier can show.
 pub const SOLO_BLOCK_INTERVAL: u64 = 16;
 
-/// Bytes of registers that a gang may have: they stay in the L1 cache of most CPUs, with room left for
-/// what the instructions load.
+/// Maximum bytes of registers of a gang. They fit the L1 cache of most CPUs and leave room for the data that
+/// the instructions load.
 const MAX_REGISTER_BYTES: u32 = 28 << 10;
 
-/// The gang that is running.
+/// The running gang.
 pub struct Gang {
-    /// A pair of pointers for each warp: its own registers, and the gang's, which hold what all warps
-    /// have in common. One more pair follows the last warp's, in which both are the gang's.
+    /// For each warp, the pointers to its own frame and to the uniform frame. After the last warp follows one
+    /// more pair in which both point to the uniform frame.
     pub frames: [[*mut u8; 2]; MAX_WARPS + 1],
-    /// The gang's registers.
-    pub common: *mut u8,
-    /// How many warps it has; the arrays beside it are filled up to here.
+    /// The frame of values that are uniform over the warps.
+    pub uniform_frame: *mut u8,
+    /// Number of warps; the arrays in this struct are valid up to here.
     pub count: usize,
-    /// Each warp's number in its block.
+    /// Each warp's index in its block.
     pub warps: [usize; MAX_WARPS],
-    /// The lanes of each warp that have not ended.
+    /// Mask of each warp's live lanes.
     pub masks: [u32; MAX_WARPS],
-    /// Every warp has all 32 lanes.
+    /// True if every warp has 32 live lanes.
     pub is_full: bool,
-    /// Lanes of all warps that have not ended.
+    /// Number of live lanes of all warps.
     pub threads: u64,
-    /// The warps' own state says that they have begun, and has their registers. A gang that runs to its
-    /// end in step, as most do, never has to tell its warps.
+    /// True once the warps themselves hold their registers and a split. Most gangs run to their end in lockstep
+    /// and never need this.
     pub started: bool,
-    /// Registers for warps that have not been told to begin, used again by the next gang.
+    /// Registers of warps that do not hold them yet; reused by the next gang.
     pub windows: Vec<Window>,
-    /// Registers for what such warps have in common.
+    /// The uniform frame of such warps.
     pub uniform_window: Option<Window>,
-    /// The number of its group of warps in the block.
+    /// Index of the gang's warp group in the block.
     pub group: usize,
-    /// How many warps that group had when the block began.
+    /// Number of warps of that group when the block started.
     pub group_warps: u64,
-    /// The warp that is running an instruction which may fail, by its place in the gang.
+    /// Position within the gang of the warp that runs an instruction which can fault.
     pub member: usize,
-    /// The address at which its warps stand before it runs.
+    /// Address of the next instruction when the gang is formed.
     pub pc: u32,
-    /// After it has parted: which of its warps already stand where it will meet again.
+    /// For each warp of a disbanded gang, true if it is already at the reconvergence point.
     pub at_reconvergence: [bool; MAX_WARPS],
-    /// Why the gang stopped.
+    /// Reason for the last stop.
     pub stopped: StopReason,
 }
 
-/// Why a gang stopped.
+/// Reasons for which a gang stops.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum StopReason {
-    /// Its warps wait or have ended.
-    Together,
-    /// They have had their turn, or their slice of one.
+    /// The warps wait or have ended.
+    Blocked,
+    /// The warps have used up their turn or their slice of it.
     Yielded,
-    /// They go on one by one until they meet again.
+    /// The warps continue one by one until they reconverge.
     Diverged,
-    /// One of them is about to fail.
+    /// A warp is about to fault.
     Faulting,
 }
 
-/// What a block remembers of each group of its warps, which may run as a gang.
+/// State that a block keeps for each group of warps that can run as a gang.
 #[derive(Default)]
 pub struct WarpGroup {
-    /// Its warps have run before.
+    /// True if the warps have run before.
     pub started: bool,
-    /// The registers that hold what the warps have in common; none before the warps were told to begin.
+    /// The uniform frame; `None` until the warps hold their own registers.
     pub window: Option<Window>,
-    /// What they have in common is in `window`, and not in the warps' own registers.
+    /// True if the current uniform values are in `window`, not in the warps' own registers.
     pub formed: bool,
 }
 
-/// How many warps of a kernel make a gang; one if the kernel has to run warp by warp.
+/// Returns the number of warps per gang of a kernel; 1 if the kernel must run warp by warp.
 pub fn size(function: &Function) -> usize {
-    if !function.in_step {
+    if !function.can_form_gangs {
         return 1;
     }
-    let own_bytes = function.frame_bytes - function.common.bytes();
+    let own_bytes = function.frame_bytes - function.uniform.bytes();
     ((MAX_REGISTER_BYTES / own_bytes.max(1)) as usize).clamp(2, MAX_WARPS)
 }
 
-/// Whose registers an instruction writes when a gang runs it.
+/// The frames that an instruction writes when a gang runs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GangScope {
-    /// Each warp's own.
+    /// Each warp's own frame.
     Warps,
-    /// Those that the warps have in common.
-    Common,
-    /// Both: the same value is read by the gang and by warps alone.
+    /// The uniform frame.
+    Uniform,
+    /// Both, for a uniform value that is also read by warps outside the gang.
     Both,
 }
 
 impl Gang {
-    /// A gang without warps.
+    /// Creates a gang without warps.
     pub fn empty() -> Gang {
         Gang {
             frames: [[std::ptr::null_mut(); 2]; MAX_WARPS + 1],
-            common: std::ptr::null_mut(),
+            uniform_frame: std::ptr::null_mut(),
             count: 0,
             warps: [0; MAX_WARPS],
             masks: [0; MAX_WARPS],
@@ -118,54 +118,54 @@ impl Gang {
             member: 0,
             pc: NO_INDEX,
             at_reconvergence: [false; MAX_WARPS],
-            stopped: StopReason::Together,
+            stopped: StopReason::Blocked,
         }
     }
 
-    /// Which of [`Gang::frames`] an instruction writes. The gang's own come last, because the warps'
-    /// turns before still read them.
+    /// Returns the range of [`Gang::frames`] that an instruction writes. The uniform frame comes last because
+    /// the iterations for the warps still read it.
     #[inline(always)]
     pub fn members_written(&self, scope: GangScope) -> Range<usize> {
         let (first, end) = match scope {
             GangScope::Warps => (0, self.count),
-            GangScope::Common => (self.count, self.count + 1),
+            GangScope::Uniform => (self.count, self.count + 1),
             GangScope::Both => (0, self.count + 1),
         };
-        // Never more than the array has: said here, so that the compiler leaves out a check of each.
+        // The bound is redundant; it lets the compiler omit bounds checks.
         first..end.min(MAX_WARPS + 1)
     }
 
-    /// How many warps there are, if none of their lanes has ended; else none.
+    /// Returns the number of warps, or `None` if any of their 32 lanes has ended.
     #[inline(always)]
     pub fn full_warp_count(&self) -> Option<usize> {
-        // Between one and the array's length: said here, so that the compiler leaves out checks.
+        // The bounds are redundant; they let the compiler omit bounds checks.
         self.is_full.then_some(self.count.clamp(1, MAX_WARPS))
     }
 
-    /// Instructions that each warp may still run at `clock`, if the gang gives way at `deadline`. A
-    /// negative number, as two's complement, if it has run more.
+    /// Returns the number of instructions that each warp may still run at `clock` if the gang yields at
+    /// `deadline`; a negative number in two's complement if it has run more.
     pub fn left(&self, deadline: u64, clock: u64) -> u64 {
         let left = deadline.wrapping_sub(clock) as i64;
         (left / self.count.max(1) as i64) as u64
     }
 
-    /// The numbers of its warps in their block.
+    /// Returns the indices of the gang's warps in their block.
     #[inline(always)]
     pub fn warp_indices(&self) -> &[usize] {
         &self.warps[..self.count]
     }
 
-    /// The lanes of each warp that have not ended.
+    /// Returns the mask of live lanes of each warp.
     pub fn masks(&self) -> &[u32] {
         &self.masks[..self.count]
     }
 
-    /// Lanes of all warps that have not ended.
+    /// Returns the number of live lanes of all warps.
     pub fn threads(&self) -> u64 {
         self.threads
     }
 
-    /// Adds warp number `place` of the block, with its lanes and registers.
+    /// Adds the block's warp with index `warp`, its live lanes and its registers.
     #[inline(always)]
     pub fn add(&mut self, warp: usize, lanes: u32, frame: *mut u8) {
         self.warps[self.count] = warp;
@@ -174,18 +174,18 @@ impl Gang {
         self.count += 1;
     }
 
-    /// Ends the adding of warps: what they have in common is in `frame`.
+    /// Completes the gang after the last [`Gang::add`], with `frame` as the uniform frame.
     #[inline(always)]
     pub fn seal(&mut self, frame: *mut u8) {
-        self.common = frame;
+        self.uniform_frame = frame;
         self.frames[self.count][0] = frame;
-        for [_, common] in &mut self.frames[..=self.count] {
-            *common = frame;
+        for [_, uniform] in &mut self.frames[..=self.count] {
+            *uniform = frame;
         }
         self.count_threads();
     }
 
-    /// Counts the living lanes again.
+    /// Recounts the live lanes.
     pub fn count_threads(&mut self) {
         let masks = &self.masks[..self.count];
         self.is_full = masks.iter().all(|&mask| mask == FULL);
@@ -194,11 +194,10 @@ impl Gang {
 }
 
 impl Gang {
-    /// Whether the warps have the same values in what they should have in common; then the gang has
-    /// them too.
+    /// Returns true if the warps agree on all values that should be uniform. The uniform frame then holds them.
     pub fn uniform_values_agree(&self, function: &Function) -> bool {
-        let rows = &function.common;
-        // SAFETY: the frames are of this function, in which the rows lie.
+        let rows = &function.uniform;
+        // SAFETY: the frames belong to `function`, whose layout contains these rows.
         unsafe {
             self.rows_agree::<u64>(rows.wide.clone())
                 && self.rows_agree::<u32>(rows.narrow.clone())
@@ -207,10 +206,10 @@ impl Gang {
     }
 
     /// # Safety
-    /// In the range of all frames there are rows of `T`s.
+    /// `rows` is a range of rows of `T` in the layout of all frames.
     unsafe fn rows_agree<T: Copy + PartialEq>(&self, rows: Range<u32>) -> bool {
         for row in rows.step_by(32 * size_of::<T>()) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the row lies in every frame, and has 32 elements of `T`.
             let at = |frame: *mut u8| unsafe { &mut *frame.add(row as usize).cast::<[T; 32]>() };
             let first = at(self.frames[0][0])[self.masks[0].trailing_zeros() as usize % 32];
             for (&[frame, _], &mask) in self.frames.iter().zip(&self.masks[..self.count]) {
@@ -219,16 +218,16 @@ impl Gang {
                     return false;
                 }
             }
-            *at(self.common) = [first; 32];
+            *at(self.uniform_frame) = [first; 32];
         }
         true
     }
 
     /// # Safety
-    /// In the range of all frames there are predicates.
+    /// `predicates` is a range of predicates in the layout of all frames.
     unsafe fn predicates_agree(&self, predicates: Range<u32>) -> bool {
         for offset in predicates.step_by(4) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the predicate lies in every frame and has four bytes.
             let at = |frame: *mut u8| unsafe { &mut *frame.add(offset as usize).cast::<u32>() };
             let (mut any, mut all) = (false, true);
             for (&[frame, _], &mask) in self.frames.iter().zip(&self.masks[..self.count]) {
@@ -238,7 +237,7 @@ impl Gang {
             if any != all {
                 return false;
             }
-            *at(self.common) = if all { FULL } else { 0 };
+            *at(self.uniform_frame) = if all { FULL } else { 0 };
         }
         true
     }

@@ -66,7 +66,7 @@ unsafe fn yield_point<const WRITES: bool, const DEVICE: bool>(sm: &mut Sm, inst:
             (false, false) => Depth::Read,
         };
         sm.suspend(here, SplitState::Ready);
-        let turn = sm.turn_so_far();
+        let turn = sm.current_turn();
         let warp = sm.block.warp_mut();
         warp.turn = Some(turn);
         warp.sleep = Some(Sleep {

@@ -51,7 +51,7 @@ impl Caches {
                 CONSTANT_LINE,
             ),
         ] {
-            fit &= cache.is_of(bytes, line);
+            fit &= cache.has_size(bytes, line);
             cache.empty();
         }
         fit
@@ -95,7 +95,7 @@ fn l1_kinds(rates: &Rates) -> u32 {
 impl Caches {
     /// Whether L1 has a line; it has it from then on.
     pub fn access_for_test(&mut self, line: u64) -> bool {
-        self.l1.ask(line, 1) == 1
+        self.l1.access(line, 1) == 1
     }
 }
 
@@ -121,24 +121,24 @@ pub fn look_up(
     lookup: CacheLookup,
     lines: impl Iterator<Item = (u64, u8)>,
 ) {
-    let (mut hits, mut far) = (0, 0);
+    let (mut hits, mut l15_misses) = (0, 0);
     match lookup.cache {
         CacheKind::L1 => {
             for (line, sectors) in lines {
-                hits += caches.l1.ask(line, sectors).count_ones();
+                hits += caches.l1.access(line, sectors).count_ones();
             }
         }
         CacheKind::Constant => {
             for (line, _) in lines {
-                if caches.constant.ask(line, 1) == 1 {
+                if caches.constant.access(line, 1) == 1 {
                     hits += 1;
-                } else if caches.constant_l15.ask(line, 1) == 0 {
-                    far += 1;
+                } else if caches.constant_l15.access(line, 1) == 0 {
+                    l15_misses += 1;
                 }
             }
         }
     }
     let counts = &mut sites[lookup.slot as usize];
     counts.hits += u64::from(hits);
-    counts.far += far;
+    counts.l15_misses += l15_misses;
 }

@@ -8,7 +8,7 @@ use crate::exec::cpu::Cpu;
 use crate::exec::gang::MAX_WARPS;
 use crate::exec::trace::{Cost, RawAccess, Trace};
 use crate::lanes::LANES;
-use crate::profile::shape::Shapes;
+use crate::profile::shape::ShapeCache;
 use crate::profile::site::SiteCounts;
 use crate::profile::traffic::{self, Retried};
 use std::ops::Range;
@@ -27,7 +27,7 @@ pub struct Profiler {
     /// One entry for each slot of the program's sites.
     pub sites: Vec<SiteCounts>,
     /// What is remembered of accesses, by the same slots.
-    pub shapes: Vec<Shapes<AccessCost>>,
+    pub shapes: Vec<ShapeCache<AccessCost>>,
     pub caches: Box<Caches>,
     /// Accesses are deferred, and the caches are asked for them later.
     deferring: bool,
@@ -41,7 +41,7 @@ impl Profiler {
     /// Adds to `sites`, with what earlier blocks left: remembered accesses, room for deferring, caches.
     pub fn new(
         sites: Vec<SiteCounts>,
-        shapes: Vec<Shapes<AccessCost>>,
+        shapes: Vec<ShapeCache<AccessCost>>,
         deferred: DeferredAccesses,
         caches: Box<Caches>,
     ) -> Profiler {
@@ -143,7 +143,7 @@ impl Profiler {
         transfer: Transfer,
     ) {
         let compute = |at: &_, lines: &mut AccessCost| lines.of_global(at, mask, transfer);
-        let (lines, base) = self.shapes[slot].of(at, mask, compute);
+        let (lines, base) = self.shapes[slot].get_or_compute(at, mask, compute);
         self.sites[slot].add_traffic(warps.len(), mask, &lines.traffic);
         trace_access(&mut self.trace, warps, slot, at, mask, cost(lines));
         if !self.caches.is_cached_in_l1(transfer.kind) {
@@ -169,7 +169,7 @@ impl Profiler {
         transfer: Transfer,
     ) {
         let compute = |at: &_, lines: &mut AccessCost| lines.of_constant(at, mask, transfer);
-        let (lines, base) = self.shapes[slot].of(at, mask, compute);
+        let (lines, base) = self.shapes[slot].get_or_compute(at, mask, compute);
         self.sites[slot].add_traffic(warps.len(), mask, &lines.traffic);
         trace_access(&mut self.trace, warps, slot, at, mask, cost(lines));
         let lookup = CacheLookup {
@@ -192,7 +192,7 @@ impl Profiler {
         transfer: Transfer,
     ) {
         let compute = |at: &_, lines: &mut AccessCost| lines.of_shared(at, mask, transfer);
-        let (lines, _) = self.shapes[slot].of(at, mask, compute);
+        let (lines, _) = self.shapes[slot].get_or_compute(at, mask, compute);
         let counts = &mut self.sites[slot];
         counts.add_traffic(warps.len(), mask, &lines.traffic);
         counts.conflicts += warps.len() as u64 * u64::from(lines.conflicts);
@@ -210,7 +210,7 @@ impl Profiler {
         transfer: Transfer,
     ) {
         let compute = |at: &_, cost: &mut AccessCost| cost.of_retried(at, mask, transfer);
-        let retried = self.shapes[slot].of(at, mask, compute).0.retried;
+        let retried = self.shapes[slot].get_or_compute(at, mask, compute).0.retried;
         self.count_retried(warp, slot, at, mask, &retried);
     }
 
@@ -223,9 +223,9 @@ impl Profiler {
         mask: u32,
         retried: &Retried,
     ) {
-        self.sites[slot].parted += u64::from(retried.parted);
+        self.sites[slot].divergences += u64::from(retried.divergences);
         for (slot, repeated) in (slot..).zip([&retried.swaps, &retried.loads]) {
-            self.sites[slot].repeat(repeated);
+            self.sites[slot].add_repeated(repeated);
             if repeated.times > 0 {
                 let once = repeated.costliest;
                 let cost = [0, once.wavefronts, once.conflicts];
@@ -277,7 +277,7 @@ impl Profiler {
                 );
             }
         }
-        self.sites[slot].request(mask);
+        self.sites[slot].add_request(mask);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Parts of a multiprocessor that one launch may leave to another.
+//! The parts of an SM that one launch can hand to the next.
 
 use super::Grid;
 use crate::exec::access_pattern::AccessPatterns;
@@ -7,22 +7,22 @@ use crate::exec::profiler::{AccessCost, DeferredAccesses};
 use crate::exec::thread_idx::Threads;
 use crate::exec::window::{LocalPool, WindowPool};
 use crate::profile::Counts;
-use crate::profile::shape::Shapes;
+use crate::profile::shape::ShapeCache;
 
-/// The parts, with the same names as in [`super::Sm`].
+/// Reusable parts; the fields have the same names as in [`super::Sm`].
 pub struct ReusableParts {
     pub counts: Counts,
     pub windows: WindowPool,
     pub locals: LocalPool,
     pub threads: Threads,
     pub patterns: AccessPatterns,
-    pub shapes: Vec<Shapes<AccessCost>>,
+    pub shapes: Vec<ShapeCache<AccessCost>>,
     pub deferred: DeferredAccesses,
     pub block: Box<Block>,
 }
 
 impl ReusableParts {
-    /// New ones, for a launch.
+    /// Creates new parts for a launch.
     pub fn new(grid: &Grid) -> ReusableParts {
         let program = &grid.program;
         ReusableParts {
@@ -37,7 +37,7 @@ impl ReusableParts {
         }
     }
 
-    /// Has them as if they were new, for a launch of the program that they were made for.
+    /// Resets the parts for another launch of the program for which they were created.
     #[inline(always)]
     pub fn prepare(mut self, grid: &Grid) -> ReusableParts {
         self.counts.clear();

@@ -1,4 +1,4 @@
-//! A multiprocessor without a launch, for tests of single instructions.
+//! An SM without a launch, for tests of single instructions.
 
 use super::{Grid, Launch, Program, Sm};
 use crate::check::Checks;
@@ -11,7 +11,7 @@ use crate::memory::global::Global;
 use std::sync::{Arc, OnceLock};
 
 impl Sm {
-    /// One that holds a block of one warp, of a kernel without code.
+    /// Creates an SM that holds a block of one warp, of a kernel without code.
     pub fn for_tests() -> Sm {
         static GRID: OnceLock<Arc<Grid>> = OnceLock::new();
         let grid = GRID.get_or_init(|| {

@@ -1,13 +1,12 @@
-//! The running warp's turn: where it begins, how far it is, and that it ends at once where the warp only
-//! waits for others.
+//! The running warp's turn: its start, its progress, and its early end if the warp only waits for others.
 
 use super::{Inst, Sm};
 use crate::exec::spin::Probe;
 use crate::exec::warp::Turn;
 
 impl Sm {
-    /// The running warp begins a slice of `turn`.
-    pub fn begin_turn(&mut self, turn: Turn) {
+    /// Starts a slice of `turn` for the running warp.
+    pub fn start_slice(&mut self, turn: Turn) {
         self.turn = turn;
         self.slice_start = self.clock;
         self.deadline = self.clock + turn.left.min(self.slice);
@@ -15,8 +14,8 @@ impl Sm {
         self.switches_before = self.switches;
     }
 
-    /// The running warp's turn as it stands now.
-    pub fn turn_so_far(&self) -> Turn {
+    /// Returns the running warp's turn up to now.
+    pub fn current_turn(&self) -> Turn {
         let ran = self.clock - self.slice_start;
         Turn {
             left: self.turn.left.saturating_sub(ran),
@@ -25,37 +24,37 @@ impl Sm {
         }
     }
 
-    /// The running warp has changed nothing and found `value` at `address`, the first of its lanes. Where
-    /// it finds the same `patience` times running, it gives way.
+    /// Records that the running warp changed nothing and found `value` at `address`, its first lane's. After
+    /// `limit` such probes in a row, the warp gives up its turn.
     #[inline]
-    pub fn observe_probe(&mut self, inst: &Inst, address: u64, value: u64, patience: u32) {
-        let spinning = Probe {
-            by: std::ptr::from_ref(inst).addr(),
+    pub fn record_probe(&mut self, inst: &Inst, address: u64, value: u64, limit: u32) {
+        let probe = Probe {
+            instruction: std::ptr::from_ref(inst).addr(),
             lanes: self.mask,
             address,
             value,
         };
-        let times = self.block.warp_mut().spin_detector.repeats(spinning);
-        self.spinning = times > 1;
-        if times.is_multiple_of(patience) {
-            self.give_way_soon();
+        let repeats = self.block.warp_mut().spin_detector.record(probe);
+        self.spinning = repeats > 1;
+        if repeats.is_multiple_of(limit) {
+            self.end_turn_waiting();
         }
     }
 
-    /// The running warp goes on with its turn after the others, from the next basic block on.
-    pub fn rests(&mut self) {
+    /// Lets the other warps run before the running warp continues its turn, from the next basic block on.
+    pub fn yield_after_others(&mut self) {
         self.only_waits = true;
         self.deadline = self.clock;
     }
 
-    /// The running warp, which waits, has no more of its turn from the next basic block on.
-    pub fn give_way_soon(&mut self) {
+    /// Ends the turn of the running warp, which only waits, at the next basic block.
+    pub fn end_turn_waiting(&mut self) {
         self.only_waits = true;
-        self.ends_turn_soon();
+        self.end_turn();
     }
 
-    /// The running warp's turn is over at the next basic block.
-    pub fn ends_turn_soon(&mut self) {
+    /// Ends the running warp's turn at the next basic block.
+    pub fn end_turn(&mut self) {
         self.turn.left = 0;
         self.deadline = self.clock;
     }

@@ -3,7 +3,7 @@
 //!
 //! Each warp has 16 rows of the 64, as if it did an `mma` for each eight columns: so it is computed, sums
 //! included. It is done at once, when a warp comes to the instruction; a GPU may do it at any time until the
-//! warp has waited for it. What a kernel has to say of that is demanded: see [`Products`].
+//! warp has waited for it. What a kernel has to say of that is demanded: see [`WgmmaGroups`].
 
 use super::descriptor::{CHUNK, CHUNKS, Descriptor};
 use super::usual::Left;
@@ -15,7 +15,7 @@ use crate::exec::sm::{Handler, Inst, Next, Sm};
 use crate::exec::state_space::{SharedSpace, SpaceAccess as _};
 use crate::exec::sync::together;
 use crate::exec::warp::Warp;
-use crate::exec::wgmma_groups::Products;
+use crate::exec::wgmma_groups::WgmmaGroups;
 use crate::lanes::{FULL, LANES};
 use std::ops::Range;
 
@@ -310,7 +310,7 @@ pub unsafe fn fence(sm: &mut Sm, inst: &Inst) -> Next {
 /// # Safety
 /// As for [`fence`].
 pub unsafe fn commit(sm: &mut Sm, inst: &Inst) -> Next {
-    step(sm, inst, Products::commit)
+    step(sm, inst, WgmmaGroups::commit)
 }
 
 /// `wgmma.wait_group`: until at most the newest `x` groups are under way.
@@ -322,7 +322,7 @@ pub unsafe fn wait(sm: &mut Sm, inst: &Inst) -> Next {
 }
 
 #[inline(always)]
-fn step(sm: &mut Sm, inst: &Inst, step: impl FnOnce(&mut Products)) -> Next {
+fn step(sm: &mut Sm, inst: &Inst, step: impl FnOnce(&mut WgmmaGroups)) -> Next {
     if let Some(fault) = whole_warpgroup(sm) {
         return sm.fail(inst, sm.mask.trailing_zeros() as usize, fault);
     }

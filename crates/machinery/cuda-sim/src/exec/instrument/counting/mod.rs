@@ -219,7 +219,7 @@ unsafe fn async_copy(sm: &mut Sm, inst: &Inst) -> Next {
             let traffic = traffic::copy_past_l1(&from, &to, reading);
             if reading != 0 {
                 let counts = &mut profiler.sites[slot];
-                counts.request(reading);
+                counts.add_request(reading);
                 counts.units += u64::from(traffic.sectors);
             }
             traffic
@@ -232,7 +232,7 @@ unsafe fn async_copy(sm: &mut Sm, inst: &Inst) -> Next {
         }
     };
     let counts = &mut profiler.sites[slot + 1];
-    counts.request(mask);
+    counts.add_request(mask);
     counts.wavefronts += u64::from(traffic.shared.wavefronts);
     counts.conflicts += u64::from(traffic.shared.conflicts);
     // SAFETY: the instruction was made for this handler.
