@@ -12,8 +12,7 @@ pub struct Access {
     /// The index of the operand that holds the 64-bit row of addresses; `imm` is added to each address.
     pub address: usize,
     /// The ordering properties of a volatile, atomic or otherwise ordered access, which an assembler must not
-    /// merge or
-    /// move; `None` for a weak access.
+    /// merge or move; `None` for a weak access.
     pub ordered: Option<Ordered>,
     /// The machine code that performs an atomic.
     pub update: Update,
@@ -86,8 +85,7 @@ impl AccessKind {
 
 impl Access {
     /// Returns true for an atomic on shared memory that machine code performs with loads and
-    /// compare-and-swaps. The loads
-    /// have a counter slot of their own after the atomic's.
+    /// compare-and-swaps. The loads have a counter slot of their own after the atomic's.
     pub fn loads_first(self) -> bool {
         self.kind.is_update() && self.memory == Memory::Shared && self.update.means.loads()
     }

@@ -15,8 +15,7 @@ pub struct AccessRow {
     pub kinds: &'static [AccessKind],
     pub cached_in: CachedIn,
     /// The maximum width in bytes per lane to which the assembler merges accesses of neighbouring words from
-    /// one address
-    /// register; 0 if it does not merge them.
+    /// one address register; 0 if it does not merge them.
     pub merged_bytes: u32,
 }
 
@@ -79,8 +78,7 @@ macro_rules! access_classes {
 }
 
 // Columns: class, name, memory and direction, kinds of instructions, cache, and the width to which neighbours
-// are
-// merged.
+// are merged.
 access_classes! {
     GlobalLoad: "global load", Global Reads, [Load], FirstAsOrdinary, 16;
     /// A load through the read-only data path, such as `__ldg`.

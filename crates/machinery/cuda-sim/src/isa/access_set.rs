@@ -37,8 +37,7 @@ impl AccessSet {
     pub const DEVICE: AccessSet = AccessSet::to(Memory::Global).or(AccessSet::to(Memory::Local));
 
     /// Classes that pass through the data stage of the L1 cache, which also serves shared memory. The read
-    /// side of an
-    /// asynchronous copy passes it on the way to shared memory and is counted there.
+    /// side of an asynchronous copy passes it on the way to shared memory and is counted there.
     pub const DATA_STAGE: AccessSet = AccessSet::DEVICE
         .without(AccessSet::COPIES)
         .or(AccessSet::to(Memory::Shared));

@@ -30,8 +30,7 @@ pub enum Checked {
 }
 
 /// The alignment requirement of a barrier: `bar.sync` requires all lanes of a warp to arrive together, while
-/// `barrier.sync` lets them arrive separately.
-/// them arrive separately.
+/// `barrier.sync` lets them arrive separately. them arrive separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Aligned(pub bool);
 
@@ -57,8 +56,7 @@ pub struct Meeting {
     /// The index of the operand that holds the member mask.
     pub members: usize,
     /// True if the lanes may wait at different instructions of this kind with the same mask; false if all
-    /// must be at this
-    /// one.
+    /// must be at this one.
     pub anywhere: bool,
     /// The data exchange, if the instruction is a shuffle.
     pub shuffle: Option<Shuffled>,
@@ -68,8 +66,7 @@ pub struct Meeting {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shuffled {
     /// True if each lane computes its source lane as an index or an XOR (`idx`, `bfly`); false if values
-    /// shift (`up`,
-    /// `down`), so that lanes at one end have no source lane.
+    /// shift (`up`, `down`), so that lanes at one end have no source lane.
     pub by_number: bool,
     /// True if every lane uses the value it receives.
     pub used: bool,
@@ -172,8 +169,7 @@ impl CheckedPlaces {
     }
 
     /// Returns the address of the first device-memory access whose ordinal modulo 32 is in the mask and which
-    /// is a store
-    /// (or, if `writes` is false, is not).
+    /// is a store (or, if `writes` is false, is not).
     pub fn first_device_site(&self, (numbers, writes): (u32, bool)) -> u32 {
         let mut sites = (0u32..).zip(&self.device);
         let found = sites.find(|&(number, &address)| {

@@ -4,8 +4,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Class {
     /// Moves, and accesses to constants and parameters at fixed addresses. In machine code most of them are
-    /// operands of
-    /// the instruction that uses the value.
+    /// operands of the instruction that uses the value.
     Move,
     /// Integer arithmetic, logic, comparison, selection.
     Integer,

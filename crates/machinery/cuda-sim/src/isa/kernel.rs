@@ -18,8 +18,8 @@ pub struct Kernel {
     /// 32-bit registers per thread: the maximum number live at once, a lower bound of what an assembler needs.
     pub registers: u32,
     /// The maximum registers per thread under the kernel's launch bounds (`.maxntid`, `.reqntid`,
-    /// `.minnctapersm`,
-    /// `.maxnreg`); an assembler spills the excess to local memory. `None` if the kernel has no launch bounds.
+    /// `.minnctapersm`, `.maxnreg`); an assembler spills the excess to local memory. `None` if the kernel has
+    /// no launch bounds.
     pub register_bound: Option<u32>,
     /// `.maxntid`
     pub max_threads: Option<[u32; 3]>,
@@ -28,8 +28,7 @@ pub struct Kernel {
     /// True if blocks must run in order for a reproducible result.
     pub ordered: bool,
     /// True if the kernel has volatile or ordered loads or stores of device memory, through which its blocks
-    /// may wait for
-    /// each other.
+    /// may wait for each other.
     pub volatile: bool,
     /// True if the kernel has recursion or calls through pointers, so that its stack has no static bound.
     pub(crate) unbounded: bool,
@@ -43,8 +42,7 @@ impl Kernel {
     }
 
     /// Estimates the registers per thread that an assembler allocates. It reorders instructions, so that far
-    /// fewer values
-    /// are live at once than in PTX order: about half, in the chapters' kernels.
+    /// fewer values are live at once than in PTX order: about half, in the chapters' kernels.
     pub fn probable_registers(&self) -> u32 {
         /// The estimate's minimum: reordering saves nothing below it.
         const LEAST: u32 = 32;

@@ -39,8 +39,7 @@ pub struct BlockInfo {
     /// Number of instructions per class, indexed by [`Class`].
     pub classes: [u32; Class::COUNT],
     /// Number of PTX instructions. Some of them become several instructions of the simulator, for example to
-    /// read a
-    /// special register or to evaluate a guard.
+    /// read a special register or to evaluate a guard.
     pub ptx_instructions: u32,
     /// Floating-point operations per thread.
     pub operations: u32,
@@ -49,8 +48,7 @@ pub struct BlockInfo {
     /// The instructions and their dependences.
     pub steps: Vec<Step>,
     /// If this block is predicated instead of branched around: the block whose executions count how often
-    /// this one is
-    /// issued.
+    /// this one is issued.
     pub issued_by: Option<usize>,
 }
 
@@ -107,8 +105,7 @@ impl Listing {
     }
 
     /// Returns the basic block whose executions count how often `block` is issued: the block itself, or the
-    /// one that
-    /// issues it under a predicate.
+    /// one that issues it under a predicate.
     pub fn issuer(&self, block: usize) -> usize {
         self.blocks[block].issued_by.unwrap_or(block)
     }

@@ -1,6 +1,5 @@
 //! Static properties of instructions, for everything except execution: throughput classes, memory accesses,
-//! sanitizer
-//! events and source lines.
+//! sanitizer events and source lines.
 
 mod access;
 mod access_class;

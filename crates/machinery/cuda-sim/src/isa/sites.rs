@@ -20,8 +20,7 @@ pub struct Site {
     /// True if the access stands for a merged group and so transfers more bytes than the PTX instruction.
     pub leads: bool,
     /// True for a branch that remains a branch in machine code: its sides are not predicated and neither side
-    /// only ends
-    /// the thread.
+    /// only ends the thread.
     pub branches: bool,
     /// The offset added to the address register.
     pub offset: u64,
@@ -95,8 +94,7 @@ impl Sites {
     }
 
     /// Returns the site, the access and the memory that a counter slot belongs to; `None` if the slot does
-    /// not count an
-    /// access.
+    /// not count an access.
     pub fn access(&self, slot: usize) -> Option<(&Site, Access, Memory)> {
         let place = |site: &Site| site.slot as usize;
         let after = self.list.partition_point(|site| place(site) <= slot);

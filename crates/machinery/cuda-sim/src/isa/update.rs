@@ -5,8 +5,7 @@
 pub struct Update {
     pub means: Means,
     /// True if the address is provably uniform across the warp: the lanes first combine their values, and a
-    /// single lane
-    /// accesses memory.
+    /// single lane accesses memory.
     pub combined: bool,
 }
 
@@ -17,14 +16,12 @@ pub enum Means {
     #[default]
     Once,
     /// An instruction that counts the lanes at each address, for an increment by one of shared memory with an
-    /// unused
-    /// result.
+    /// unused result.
     Counts,
     /// A compare-and-swap, which sends two values.
     CompareAndSwap,
     /// A loop of load, compute and compare-and-swap, repeated by the lanes whose value changed in between.
-    /// Used where
-    /// shared memory has no instruction for the atomic.
+    /// Used where shared memory has no instruction for the atomic.
     Retries,
     /// A [`Means::Retries`] loop for a minimum or maximum: a lane whose value would not change memory skips
     /// the swap.

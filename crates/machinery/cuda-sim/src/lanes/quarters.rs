@@ -1,8 +1,7 @@
 //! Access patterns of quarter warps, for accesses that are neither uniform nor contiguous over the whole warp.
 //!
 //! In a block that is 8 or 16 threads wide, a warp covers several rows, and the lanes of each row access one
-//! address
-//! or contiguous addresses.
+//! address or contiguous addresses.
 
 use super::LANES;
 
@@ -19,8 +18,7 @@ pub struct Quarter {
 }
 
 /// Splits `addresses`, each plus `offset`, into quarter-warp patterns. Returns `None` unless every quarter is
-/// uniform or
-/// has a stride of `size` bytes.
+/// uniform or has a stride of `size` bytes.
 #[inline(always)]
 pub fn quarters(addresses: &[u64; LANES], offset: u64, size: u64) -> Option<[Quarter; 4]> {
     let mut quarters = [Quarter {

@@ -1,6 +1,5 @@
 //! Array elements as operands (`table[2]`), rewritten as addresses. PTX ISA section 6.4.2: `mov` takes the
-//! address of
-//! the element; an instruction that accesses memory accesses the element.
+//! address of the element; an instruction that accesses memory accesses the element.
 
 use super::error::LoadError;
 use crate::ptx::ast::{AddressBase, Function, Instruction, Module, Operand, Statement, Variable};
@@ -59,7 +58,7 @@ fn has_items(block: &[Statement]) -> bool {
         Statement::Block(inner) => has_items(inner),
         Statement::Instruction(instruction) => {
             let mut operands = instruction.operands.iter();
-            operands.any(|operand| matches!(operand, Operand::Item { .. }))
+            operands.any(|operand| matches!(operand, Operand::ArrayElement { .. }))
         }
         _ => false,
     })
@@ -72,7 +71,7 @@ fn in_instruction<'a>(
     let is_value = VALUES.contains(&instruction.mnemonic);
     let line = instruction.line;
     for operand in &mut instruction.operands {
-        let &mut Operand::Item { array, index } = operand else {
+        let &mut Operand::ArrayElement { array, index } = operand else {
             continue;
         };
         let Some(&Some(element)) = arrays.get(array) else {

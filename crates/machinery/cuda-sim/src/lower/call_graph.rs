@@ -13,8 +13,7 @@ use petgraph::graph::{DiGraph, NodeIndex};
 const LEAST_REGISTERS: u32 = 16;
 
 /// Creates the driver's description of a kernel. `number` is the kernel's function in the program, and
-/// `reached` the
-/// resources of that function with all its callees.
+/// `reached` the resources of that function with all its callees.
 pub fn kernel(
     layout: &Layout,
     function: &ast::Function,
@@ -45,8 +44,7 @@ pub fn kernel(
 const REGISTER_UNIT: u32 = 256;
 
 /// Returns the maximum registers per thread for which the blocks promised by a kernel's launch bounds fit
-/// into a
-/// streaming multiprocessor; `None` if the kernel has no launch bounds.
+/// into a streaming multiprocessor; `None` if the kernel has no launch bounds.
 fn register_bound(function: &ast::Function, device: &DeviceSpec) -> Option<u32> {
     let threads = function.max_threads.or(function.required_threads);
     let fitting = threads.map(|threads| {
@@ -65,8 +63,7 @@ fn register_bound(function: &ast::Function, device: &DeviceSpec) -> Option<u32> 
 #[derive(Debug, Clone, Default)]
 pub struct Reached {
     /// Bytes of stack per thread for the function and the deepest call chain from it. Functions of a
-    /// recursive cycle count
-    /// once each.
+    /// recursive cycle count once each.
     local_bytes: u32,
     /// The maximum registers of any of these functions.
     registers: u32,
@@ -89,8 +86,7 @@ impl Reached {
 }
 
 /// Computes the resources of each function of the program. Iterates over strongly connected components
-/// instead of
-/// recursing, because call chains may be as long as there are functions.
+/// instead of recursing, because call chains may be as long as there are functions.
 pub fn reached(program: &Program) -> Vec<Reached> {
     let functions = &program.functions;
     let mut calls = DiGraph::<(), ()>::with_capacity(functions.len(), functions.len());

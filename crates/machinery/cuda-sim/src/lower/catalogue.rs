@@ -2,10 +2,9 @@
 //! instruction set.
 //!
 //! The forms are found by search: the functions that select an operation are called with candidate modifiers,
-//! and a
-//! [`FormError::Missing`] names the modifiers to try next.
+//! and a [`FormError::Missing`] names the modifiers to try next.
 
-use super::function::instructions::{Entry, How, TABLE};
+use super::function::instructions::{Entry, Lowering, TABLE};
 use crate::exec::cpu::Cpu;
 use crate::exec::ops::{Form, FormError, Op, Select};
 use crate::ptx::ast::Type;
@@ -13,15 +12,15 @@ use std::collections::BTreeSet;
 
 /// A valid form of a register instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Known {
+pub struct InstructionForm {
     pub mnemonic: &'static str,
     /// The modifiers, in the order in which the PTX ISA writes them.
     pub modifiers: Vec<&'static str>,
     /// The number of registers in each written operand: 1, the length of a vector, or 2 for `p|q`.
     pub operand_lengths: Vec<usize>,
     /// The type of each destination register.
-    /// The type of each source register.
     pub defs: Vec<Type>,
+    /// The type of each source register.
     pub uses: Vec<Type>,
     /// True if a literal follows the sources.
     pub literal: bool,
@@ -30,7 +29,7 @@ pub struct Known {
 }
 
 /// Modifiers that precede the types, in their order.
-const BEFORE: &[&str] = &[
+const MODIFIERS_BEFORE_TYPES: &[&str] = &[
     "lt",
     "le",
     "gt",
@@ -85,7 +84,7 @@ const BEFORE: &[&str] = &[
 ];
 
 /// Modifiers that follow the types (`prmt`, and the third type of `cvt.pack`).
-const AFTER: &[&str] = &["f4e", "b4e", "rc8", "ecl", "ecr", "rc16", "b32"];
+const MODIFIERS_AFTER_TYPES: &[&str] = &["f4e", "b4e", "rc8", "ecl", "ecr", "rc16", "b32"];
 
 /// Types that a form may name. No register has type `tf32` or a type of 2 or 4 bits.
 const TYPES: &[&str] = &[
@@ -94,10 +93,10 @@ const TYPES: &[&str] = &[
 ];
 
 /// Returns all forms of the register instructions, grouped by mnemonic.
-pub fn catalogue() -> Vec<Known> {
-    let mut found = Vec::new();
+pub fn catalogue() -> Vec<InstructionForm> {
+    let mut forms = Vec::new();
     for entry in &TABLE {
-        let How::Registers(select) = entry.how else {
+        let Lowering::Registers(select) = entry.lowering else {
             continue;
         };
         for types in type_lists(entry) {
@@ -108,13 +107,13 @@ pub fn catalogue() -> Vec<Known> {
                     types: &types,
                     lengths,
                     tried: BTreeSet::new(),
-                    found: &mut found,
+                    forms: &mut forms,
                 }
                 .from(Vec::new());
             }
         }
     }
-    found
+    forms
 }
 
 /// Returns the candidate type lists: single types, or pairs if the instruction names two types.
@@ -137,22 +136,22 @@ struct Search<'a> {
     types: &'a [&'static str],
     lengths: &'static [usize],
     tried: BTreeSet<Vec<usize>>,
-    found: &'a mut Vec<Known>,
+    forms: &'a mut Vec<InstructionForm>,
 }
 
 impl Search<'_> {
-    /// Tries the modifiers at the given indices of [`BEFORE`] followed by [`AFTER`], then recurses with one
+    /// Tries the modifiers at the given indices of [`MODIFIERS_BEFORE_TYPES`] followed by [`MODIFIERS_AFTER_TYPES`], then recurses with one
     /// more.
-    fn from(&mut self, places: Vec<usize>) {
-        if !self.tried.insert(places.clone()) {
+    fn from(&mut self, indices: Vec<usize>) {
+        if !self.tried.insert(indices.clone()) {
             return;
         }
-        let name = |place: usize| match BEFORE.get(place) {
+        let name = |index: usize| match MODIFIERS_BEFORE_TYPES.get(index) {
             Some(name) => *name,
-            None => AFTER[place - BEFORE.len()],
+            None => MODIFIERS_AFTER_TYPES[index - MODIFIERS_BEFORE_TYPES.len()],
         };
         let (before, after): (Vec<usize>, Vec<usize>) =
-            places.iter().partition(|&&place| place < BEFORE.len());
+            indices.iter().partition(|&&index| index < MODIFIERS_BEFORE_TYPES.len());
         let modifiers: Vec<&'static str> = before
             .into_iter()
             .map(name)
@@ -162,37 +161,37 @@ impl Search<'_> {
         let mut form = Form::new(&modifiers, self.lengths.len());
         form.operand_lengths = self.lengths.to_vec();
         // If a modifier is missing, only the modifiers that the error names are worth trying.
-        let wanted = match (self.select)(&form, Cpu::detect()) {
+        let missing = match (self.select)(&form, Cpu::detect()) {
             Ok(op) => {
-                self.keep(modifiers, op);
+                self.record(modifiers, op);
                 None
             }
             Err(FormError::Missing(names)) => Some(names),
             _ => return,
         };
-        for place in 0..BEFORE.len() + AFTER.len() {
-            let asked = |names: &str| {
+        for index in 0..MODIFIERS_BEFORE_TYPES.len() + MODIFIERS_AFTER_TYPES.len() {
+            let is_missing = |names: &str| {
                 names
                     .split(|c: char| !c.is_alphanumeric())
-                    .any(|word| word == name(place))
+                    .any(|word| word == name(index))
             };
-            if !places.contains(&place) && wanted.is_none_or(asked) {
-                let mut more = places.clone();
-                more.push(place);
+            if !indices.contains(&index) && missing.is_none_or(is_missing) {
+                let mut more = indices.clone();
+                more.push(index);
                 more.sort_unstable();
                 self.from(more);
             }
         }
     }
 
-    fn keep(&mut self, modifiers: Vec<&'static str>, op: Op) {
+    fn record(&mut self, modifiers: Vec<&'static str>, op: Op) {
         let registers = op.defs.len() + op.uses.len();
         // Registers beyond the listed lengths are scalar operands.
         let mut operand_lengths = self.lengths.to_vec();
         while operand_lengths.iter().sum::<usize>() < registers {
             operand_lengths.push(1);
         }
-        self.found.push(Known {
+        self.forms.push(InstructionForm {
             mnemonic: self.mnemonic,
             modifiers,
             operand_lengths,
@@ -211,9 +210,9 @@ mod tests {
 
     #[test]
     fn has_forms_of_every_family() {
-        let written: Vec<String> = catalogue()
+        let spelled: Vec<String> = catalogue()
             .iter()
-            .map(|known| format!("{}.{}", known.mnemonic, known.modifiers.join(".")))
+            .map(|form| format!("{}.{}", form.mnemonic, form.modifiers.join(".")))
             .collect();
         for form in [
             "mad.hi.sat.s32",
@@ -240,23 +239,23 @@ mod tests {
             "fma.rz.ftz.f32x2",
             "min.ftz.NaN.abs.f32",
         ] {
-            assert!(written.iter().any(|known| known == form), "{form}");
+            assert!(spelled.iter().any(|name| name == form), "{form}");
         }
-        assert!(written.len() > 1000, "{}", written.len());
+        assert!(spelled.len() > 1000, "{}", spelled.len());
     }
 
     #[test]
     fn has_forms_of_every_register_instruction_and_of_no_other() {
-        let known = catalogue();
+        let forms = catalogue();
         for entry in &TABLE {
-            let has_forms = known.iter().any(|known| known.mnemonic == entry.name);
-            let registers = matches!(entry.how, How::Registers(_));
+            let has_forms = forms.iter().any(|form| form.mnemonic == entry.name);
+            let registers = matches!(entry.lowering, Lowering::Registers(_));
             assert_eq!(has_forms, registers, "{}", entry.name);
         }
         // Instructions with lowering methods of their own.
         for mnemonic in ["ld", "st", "atom", "bra", "shfl", "cvta", "mma"] {
-            let elsewhere = find(mnemonic, &["f32"]).map(|entry| entry.how);
-            assert!(matches!(elsewhere, Some(How::Lowered(_))), "{mnemonic}");
+            let elsewhere = find(mnemonic, &["f32"]).map(|entry| entry.lowering);
+            assert!(matches!(elsewhere, Some(Lowering::Lowered(_))), "{mnemonic}");
         }
     }
 }

@@ -1,46 +1,43 @@
 //! The control-flow graph (CFG) of a function: basic blocks, their successors, and the reconvergence point of
-//! each
-//! branch, which is the immediate post-dominator of the branching block.
+//! each branch, which is the immediate post-dominator of the branching block.
 
-use super::ir::{BlockId, Draft, Flow};
+use super::ir::{BlockId, IrInst, Flow};
 use petgraph::algo::dominators;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::Reversed;
 use std::ops::Range;
 
-/// Limit on the chain of empty blocks that [`only_ends`] follows, because such a chain may be a cycle.
-const FARTHEST: usize = 64;
+/// Limit on the chain of empty blocks that [`only_exits`] follows, because such a chain may be a cycle.
+const MAX_CHAIN_BLOCKS: usize = 64;
 
 /// The control-flow graph of a function.
-pub struct Graph {
+pub struct Cfg {
     /// The range of instruction indices of each block.
     pub ranges: Vec<Range<usize>>,
     /// The successors of each block.
     pub successors: Vec<Vec<usize>>,
     /// The block at which lanes that diverge at the end of each block reconverge: its immediate
-    /// post-dominator, or `None`
-    /// if they do not reconverge.
-    pub meets: Vec<Option<usize>>,
+    /// post-dominator, or `None` if they do not reconverge.
+    pub reconvergence: Vec<Option<usize>>,
 }
 
-impl Graph {
+impl Cfg {
     /// Builds the graph. `starts[b]` is the index of the first instruction of block `b`, in ascending order.
     ///
     /// `end` is the block at which a device function's returns reconverge; `None` for a kernel, whose returns
-    /// end the
-    /// thread.
-    pub fn new(drafts: &[Draft], starts: &[usize], end: Option<BlockId>) -> Graph {
+    /// end the thread.
+    pub fn new(insts: &[IrInst], starts: &[usize], end: Option<BlockId>) -> Cfg {
         let count = starts.len();
         let ranges: Vec<Range<usize>> = (0..count)
-            .map(|block| starts[block]..starts.get(block + 1).copied().unwrap_or(drafts.len()))
+            .map(|block| starts[block]..starts.get(block + 1).copied().unwrap_or(insts.len()))
             .collect();
         let successors: Vec<Vec<usize>> = ranges
             .iter()
             .enumerate()
             .map(|(block, range)| {
-                let last = drafts[range.clone()]
+                let last = insts[range.clone()]
                     .last()
-                    .map_or(&Flow::Next, |draft| &draft.flow);
+                    .map_or(&Flow::Next, |inst| &inst.flow);
                 let next = (block + 1 < count).then_some(block + 1);
                 let mut to: Vec<usize> = match last {
                     Flow::Next => next.into_iter().collect(),
@@ -57,38 +54,37 @@ impl Graph {
                 to
             })
             .collect();
-        let meets = meets(drafts, &ranges, &successors);
-        Graph {
+        let reconvergence = reconvergence_blocks(insts, &ranges, &successors);
+        Cfg {
             ranges,
             successors,
-            meets,
+            reconvergence,
         }
     }
 
     /// Returns true if the code from `block` on only ends the thread.
-    pub fn only_ends(&self, block: usize, drafts: &[Draft]) -> bool {
-        only_ends(block, drafts, &self.ranges, &self.successors)
+    pub fn only_exits(&self, block: usize, insts: &[IrInst]) -> bool {
+        only_exits(block, insts, &self.ranges, &self.successors)
     }
 
     /// Returns the number of edges from reachable blocks into each block. The function's entry counts as an
-    /// edge into
-    /// block 0.
-    pub fn entries(&self) -> Vec<u32> {
-        let mut entered = vec![0; self.ranges.len()];
+    /// edge into block 0.
+    pub fn in_degrees(&self) -> Vec<u32> {
+        let mut in_degrees = vec![0; self.ranges.len()];
         let mut open = vec![0];
         while let Some(block) = open.pop() {
-            entered[block] += 1;
-            if entered[block] == 1 {
+            in_degrees[block] += 1;
+            if in_degrees[block] == 1 {
                 open.extend(&self.successors[block]);
             }
         }
-        entered
+        in_degrees
     }
 }
 
 /// Computes the reconvergence block of each block from the post-dominator tree.
-fn meets(
-    drafts: &[Draft],
+fn reconvergence_blocks(
+    insts: &[IrInst],
     ranges: &[Range<usize>],
     successors: &[Vec<usize>],
 ) -> Vec<Option<usize>> {
@@ -111,25 +107,24 @@ fn meets(
                 .immediate_dominator(node)
                 .filter(|&meet| meet != exit)?;
             // Reconvergence just to end the thread would be useless, and a barrier must not wait for lanes
-            // that have nothing
-            // left to execute.
-            Some(meet.index()).filter(|&block| !only_ends(block, drafts, ranges, successors))
+            // that have nothing left to execute.
+            Some(meet.index()).filter(|&block| !only_exits(block, insts, ranges, successors))
         })
         .collect()
 }
 
 /// Returns true if the code from `block` on only ends the thread. Jumps and empty blocks are skipped, because a
 /// compiler may leave a loop through them.
-fn only_ends(
+fn only_exits(
     block: usize,
-    drafts: &[Draft],
+    insts: &[IrInst],
     ranges: &[Range<usize>],
     successors: &[Vec<usize>],
 ) -> bool {
     let mut here = block;
-    for _ in 0..FARTHEST {
-        let first = drafts[ranges[here].clone()].first();
-        match (first.map(|draft| &draft.flow), &successors[here][..]) {
+    for _ in 0..MAX_CHAIN_BLOCKS {
+        let first = insts[ranges[here].clone()].first();
+        match (first.map(|inst| &inst.flow), &successors[here][..]) {
             (Some(Flow::Exit | Flow::Stop), _) => return true,
             (Some(Flow::Jump(_)) | None, &[next]) => here = next,
             _ => return false,

@@ -20,17 +20,16 @@ pub enum LoadError {
     /// The module violates a rule of PTX or exceeds a limit of the simulator.
     #[error("line {line}: {message}")]
     Invalid { line: u32, message: String },
-    /// The module uses an instruction that is not simulated. `needs` is 10 times the compute capability that
-    /// the
-    /// instruction requires, if known.
+    /// The module uses an instruction that is not simulated. `required_sm` is 10 times the compute capability that
+    /// the instruction requires, if known.
     #[error(
         "line {line}: instruction `{instruction}` is not simulated{}",
-        .needs.map(|sm| format!(" (it needs compute capability {}.{})", sm / 10, sm % 10)).unwrap_or_default()
+        .required_sm.map(|sm| format!(" (it needs compute capability {}.{})", sm / 10, sm % 10)).unwrap_or_default()
     )]
     UnknownInstruction {
         line: u32,
         instruction: String,
-        needs: Option<u32>,
+        required_sm: Option<u32>,
     },
     /// The module's constants exceed constant memory.
     #[error(

@@ -14,9 +14,9 @@ use crate::ptx::ast::SourceLocation;
 pub struct BlockId(pub usize);
 
 /// An instruction of the linear IR.
-pub struct Draft {
+pub struct IrInst {
     /// The handlers that execute the instruction, one per copy of the code.
-    pub run: Handlers,
+    pub handlers: Handlers,
     pub class: Class,
     /// The registers passed to the handler, in the handler's order.
     pub operands: Vec<Register>,
@@ -25,15 +25,14 @@ pub struct Draft {
     /// The registers that the instruction reads.
     pub uses: Vec<Register>,
     /// True if the instruction is guarded: lanes whose guard is false keep their old register values, so a
-    /// guarded
-    /// definition does not kill the previous one.
-    pub partial: bool,
+    /// guarded definition does not kill the previous one.
+    pub predicated: bool,
     /// True if emission replaces `arg1` by the number of instructions that follow in the block.
-    pub timed: bool,
+    pub arg1_is_remaining_count: bool,
     /// The handler's first 32-bit argument.
-    pub x: u32,
+    pub arg0: u32,
     /// The handler's second 32-bit argument.
-    pub y: u32,
+    pub arg1: u32,
     /// The handler's 64-bit argument: an immediate, or the offset added to an address.
     pub imm: u64,
     /// The control flow after the instruction.
@@ -44,11 +43,11 @@ pub struct Draft {
     pub barrier: bool,
     /// The synchronization that the sanitizer has to observe: a barrier, a warp-level synchronization or a
     /// fence.
-    pub orders: Checked,
+    pub sync_event: Checked,
     /// The effect on the groups of asynchronous copies in flight.
-    pub waiting: Waiting,
+    pub copy_group_op: Waiting,
     /// True if the operands do not fit into an `Inst`: `imm` is then an index into the program's operand lists.
-    pub listed: bool,
+    pub has_operand_list: bool,
     /// Floating-point operations per thread; a fused multiply-add counts as two.
     pub operations: u32,
     /// The N dimension of a `wgmma`, in multiples of 8 columns.
@@ -56,12 +55,12 @@ pub struct Draft {
     /// The rule by which the alignment of the result follows from the sources, or `None` if nothing is known.
     pub arithmetic: Option<Arithmetic>,
     /// True for the first IR instruction that a PTX instruction is lowered to.
-    pub leads: bool,
+    pub starts_ptx_inst: bool,
     pub ptx_line: u32,
     pub location: Option<SourceLocation>,
 }
 
-impl Draft {
+impl IrInst {
     /// Returns the kind of profiler site (a branch, a barrier or an access) if the instruction has its own
     /// counters.
     pub fn site(&self) -> Option<SiteKind> {
@@ -73,22 +72,21 @@ impl Draft {
     }
 
     /// Returns the point before this instruction at which the random schedule may preempt a warp. Only
-    /// accesses that other
-    /// threads can observe, and waits that make asynchronous copies visible, are such points. `address` is the
-    /// instruction's address in the code.
+    /// accesses that other threads can observe, and waits that make asynchronous copies visible, are such
+    /// points. `address` is the instruction's address in the code.
     pub fn pause(&self, address: u32) -> Option<YieldPoint> {
-        let (writes, device) = match (self.access, self.waiting) {
+        let (writes, device) = match (self.access, self.copy_group_op) {
             (Some(access), _) => match access.memory {
                 Memory::Global | Memory::Generic => (!access.kind.is_load(), true),
                 Memory::Shared => (!access.kind.is_load(), false),
                 Memory::Local | Memory::Constant => return None,
             },
-            (None, _) if self.orders == Checked::Product => (false, false),
+            (None, _) if self.sync_event == Checked::Product => (false, false),
             (None, Waiting::Groups(_) | Waiting::All) => (true, false),
             (None, Waiting::No | Waiting::Commit) => return None,
         };
         Some(YieldPoint {
-            address: address - u32::from(self.partial),
+            address: address - u32::from(self.predicated),
             writes,
             device,
         })
@@ -99,11 +97,11 @@ impl Draft {
         if self.flow == Flow::Exit {
             return Checked::End;
         }
-        match (self.access, self.orders, self.waiting) {
+        match (self.access, self.sync_event, self.copy_group_op) {
             (Some(access), _, _) => Checked::Access(access),
             (None, Checked::Nothing, Waiting::No | Waiting::Commit) => Checked::Nothing,
-            (None, Checked::Nothing, waiting) => Checked::Wait(waiting),
-            (None, orders, _) => orders,
+            (None, Checked::Nothing, copy_group_op) => Checked::Wait(copy_group_op),
+            (None, sync_event, _) => sync_event,
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Limits on modules, where a short text could otherwise demand unbounded memory or time. Every limit is far
-//! above
-//! what compilers emit; a module beyond it is refused.
+//! above what compilers emit; a module beyond it is refused.
 
 /// Maximum basic blocks of a function. Computing reconvergence points can take quadratic time.
 pub const BLOCKS: usize = 1 << 15;

@@ -3,8 +3,8 @@
 //! A classic backward data-flow analysis over the CFG computes the live-in and live-out sets of each block. The
 //! register allocator needs one interval per register only, so the sets are collapsed into intervals.
 
-use super::ir::Draft;
-use super::cfg::Graph;
+use super::ir::IrInst;
+use super::cfg::Cfg;
 use super::limits;
 use super::register::{Register, RegisterInfo};
 
@@ -18,12 +18,11 @@ pub struct Interval {
 /// Computes the live interval of each register; `None` for a register that is never used or defined.
 ///
 /// An instruction at index `n` reads at position `2n` and writes at `2n + 1`, so the row of a register that
-/// is read
-/// for the last time may be reused for the result of the same instruction.
+/// is read for the last time may be reused for the result of the same instruction.
 pub fn intervals(
     registers: &[RegisterInfo],
-    drafts: &[Draft],
-    graph: &Graph,
+    insts: &[IrInst],
+    cfg: &Cfg,
 ) -> Result<Vec<Option<Interval>>, String> {
     let mut intervals: Vec<Option<Interval>> = vec![None; registers.len()];
     let mut touch = |register: Register, position: u32| {
@@ -39,19 +38,19 @@ pub fn intervals(
             },
         });
     };
-    for (n, draft) in drafts.iter().enumerate() {
+    for (n, inst) in insts.iter().enumerate() {
         let n = n as u32;
-        let several = draft.defs.len() > 1;
-        for &register in &draft.defs {
+        let several = inst.defs.len() > 1;
+        for &register in &inst.defs {
             touch(register, 2 * n + 1);
         }
-        for &register in &draft.uses {
+        for &register in &inst.uses {
             // With several results, the handler may write the first before it reads the last source.
             touch(register, 2 * n + u32::from(several));
         }
     }
-    let live = Liveness::of(registers.len(), drafts, graph)?;
-    for (block, range) in graph.ranges.iter().enumerate() {
+    let live = Liveness::of(registers.len(), insts, cfg)?;
+    for (block, range) in cfg.ranges.iter().enumerate() {
         for register in live.at_start(block) {
             touch(register, 2 * range.start as u32);
         }
@@ -63,8 +62,7 @@ pub fn intervals(
 }
 
 /// Live-in and live-out sets of basic blocks. The bit sets cover only registers that are live across a block
-/// boundary,
-/// because most registers are used in one block only.
+/// boundary, because most registers are used in one block only.
 struct Liveness {
     /// The registers that are live across a block boundary.
     across: Vec<Register>,
@@ -80,10 +78,10 @@ struct Liveness {
 const INSIDE: u32 = u32::MAX;
 
 impl Liveness {
-    fn of(registers: usize, drafts: &[Draft], graph: &Graph) -> Result<Liveness, String> {
-        let (across, places) = across(registers, drafts, graph);
+    fn of(registers: usize, insts: &[IrInst], cfg: &Cfg) -> Result<Liveness, String> {
+        let (across, places) = across(registers, insts, cfg);
         let words = across.len().div_ceil(64);
-        let blocks = graph.ranges.len();
+        let blocks = cfg.ranges.len();
         if blocks * words > limits::LIVE_WORDS {
             return Err(format!(
                 "the function has {blocks} basic blocks and {} registers that live across them, \
@@ -97,17 +95,17 @@ impl Liveness {
             let place = places[register.0 as usize];
             (place != INSIDE).then_some((place as usize / 64, 1u64 << (place % 64)))
         };
-        for (block, range) in graph.ranges.iter().enumerate() {
+        for (block, range) in cfg.ranges.iter().enumerate() {
             let row = block * words..(block + 1) * words;
             let (wanted, killed) = (&mut wanted[row.clone()], &mut killed[row]);
-            for draft in &drafts[range.clone()] {
-                for (word, bit) in draft.uses.iter().filter_map(|&used| bit_of(used)) {
+            for inst in &insts[range.clone()] {
+                for (word, bit) in inst.uses.iter().filter_map(|&used| bit_of(used)) {
                     if killed[word] & bit == 0 {
                         wanted[word] |= bit;
                     }
                 }
-                for (word, bit) in draft.defs.iter().filter_map(|&def| bit_of(def)) {
-                    if !draft.partial {
+                for (word, bit) in inst.defs.iter().filter_map(|&def| bit_of(def)) {
+                    if !inst.predicated {
                         killed[word] |= bit;
                     } else if killed[word] & bit == 0 {
                         // A guarded definition leaves the other lanes' old values live.
@@ -122,15 +120,15 @@ impl Liveness {
             into: wanted,
             out: vec![0; blocks * words],
         };
-        live.spread(&killed, graph)?;
+        live.spread(&killed, cfg)?;
         Ok(live)
     }
 
     /// Propagates live-out sets backward with a worklist until a fixed point is reached.
-    fn spread(&mut self, killed: &[u64], graph: &Graph) -> Result<(), String> {
-        let (words, blocks) = (self.words, graph.ranges.len());
+    fn spread(&mut self, killed: &[u64], cfg: &Cfg) -> Result<(), String> {
+        let (words, blocks) = (self.words, cfg.ranges.len());
         let mut before: Vec<Vec<usize>> = vec![Vec::new(); blocks];
-        for (block, next) in graph.successors.iter().enumerate() {
+        for (block, next) in cfg.successors.iter().enumerate() {
             for &there in next {
                 before[there].push(block);
             }
@@ -141,7 +139,7 @@ impl Liveness {
         let mut is_open = vec![true; blocks];
         while let Some(block) = open.pop() {
             is_open[block] = false;
-            steps += words * (1 + graph.successors[block].len());
+            steps += words * (1 + cfg.successors[block].len());
             if steps > limits::STEPS {
                 return Err("the function's branches are too entangled to follow which \
                             registers it needs when: make several functions of it"
@@ -150,7 +148,7 @@ impl Liveness {
             let mut changed = false;
             for word in 0..words {
                 let place = block * words + word;
-                let out = graph.successors[block]
+                let out = cfg.successors[block]
                     .iter()
                     .fold(0, |bits, &next| bits | self.into[next * words + word]);
                 let into = self.into[place] | (out & !killed[place]);
@@ -168,17 +166,17 @@ impl Liveness {
     }
 
     /// Returns the registers that are live at the start of a block.
-    fn at_start(&self, block: usize) -> impl Iterator<Item = Register> {
+    fn at_start(&self, block: usize) -> impl Iterator<ArrayElement = Register> {
         self.set(&self.into[block * self.words..(block + 1) * self.words])
     }
 
     /// Returns the registers that are live at the end of a block.
-    fn at_end(&self, block: usize) -> impl Iterator<Item = Register> {
+    fn at_end(&self, block: usize) -> impl Iterator<ArrayElement = Register> {
         self.set(&self.out[block * self.words..(block + 1) * self.words])
     }
 
     /// Iterates over the registers in a set.
-    fn set(&self, bits: &[u64]) -> impl Iterator<Item = Register> {
+    fn set(&self, bits: &[u64]) -> impl Iterator<ArrayElement = Register> {
         bits.iter().enumerate().flat_map(move |(word, &bits)| {
             let mut left = bits;
             std::iter::from_fn(move || {
@@ -192,24 +190,23 @@ impl Liveness {
 }
 
 /// Returns the registers that some block reads before it writes them (upward-exposed uses), and for each
-/// register its
-/// index among them or [`INSIDE`].
-fn across(registers: usize, drafts: &[Draft], graph: &Graph) -> (Vec<Register>, Vec<u32>) {
+/// register its index among them or [`INSIDE`].
+fn across(registers: usize, insts: &[IrInst], cfg: &Cfg) -> (Vec<Register>, Vec<u32>) {
     let mut across = Vec::new();
     let mut places = vec![INSIDE; registers];
     // One more than the number of the last block that wrote each register; 0 if none has.
     let mut written = vec![0; registers];
-    for (block, range) in (1..).zip(&graph.ranges) {
-        for draft in &drafts[range.clone()] {
-            let kept = draft.defs.iter().filter(|_| draft.partial);
-            for &Register(r) in draft.uses.iter().chain(kept) {
+    for (block, range) in (1..).zip(&cfg.ranges) {
+        for inst in &insts[range.clone()] {
+            let kept = inst.defs.iter().filter(|_| inst.predicated);
+            for &Register(r) in inst.uses.iter().chain(kept) {
                 let place = &mut places[r as usize];
                 if written[r as usize] != block && *place == INSIDE {
                     *place = across.len() as u32;
                     across.push(Register(r));
                 }
             }
-            for &Register(r) in draft.defs.iter().filter(|_| !draft.partial) {
+            for &Register(r) in inst.defs.iter().filter(|_| !inst.predicated) {
                 written[r as usize] = block;
             }
         }

@@ -1,14 +1,11 @@
 //! Lowers PTX to a program that the interpreter runs.
 //!
 //! Lowering works as a small compiler: it places variables (`layout`), translates each function into a linear
-//! IR of
-//! [`ir::IrInst`]s with virtual registers (`function`), builds the control-flow graph and its post-dominators
-//! (`cfg`),
-//! runs data-flow analyses (`analysis`, `liveness`), assigns virtual registers to the rows of a frame by
-//! linear scan
-//! (`register_allocation`), and emits one handler per instruction (`function::emit`). PTX is not in SSA form:
-//! a virtual
-//! register may have several definitions, and every analysis allows for that.
+//! IR of [`ir::IrInst`]s with virtual registers (`function`), builds the control-flow graph and its
+//! post-dominators (`cfg`), runs data-flow analyses (`analysis`, `liveness`), assigns virtual registers to
+//! the rows of a frame by linear scan (`register_allocation`), and emits one handler per instruction
+//! (`function::emit`). PTX is not in SSA form: a virtual register may have several definitions, and every
+//! analysis allows for that.
 
 mod analysis;
 mod catalogue;
@@ -25,7 +22,7 @@ mod references;
 mod call_graph;
 mod register;
 
-pub use catalogue::{Known, catalogue};
+pub use catalogue::{InstructionForm, catalogue};
 pub use error::LoadError;
 
 use std::collections::HashMap;
@@ -47,9 +44,8 @@ pub fn load(text: &str, device: &DeviceSpec, global: &mut Global) -> Result<Prog
     let mut module = ptx::parse(text).map_err(LoadError::Syntax)?;
     array_elements::resolve(&mut module)?;
     // A module is never refused for its PTX version: only the instructions that it contains matter. The
-    // newest simulated
-    // GPU stands for all newer ones, so it accepts any target. A user who selects an older GPU wants its
-    // limits enforced.
+    // newest simulated GPU stands for all newer ones, so it accepts any target. A user who selects an older
+    // GPU wants its limits enforced.
     if module.target.sm > device.accepts && !device.is_newest() {
         return Err(LoadError::WrongTarget {
             target: module.target.name.to_owned(),
@@ -68,8 +64,7 @@ pub fn load(text: &str, device: &DeviceSpec, global: &mut Global) -> Result<Prog
 }
 
 /// Returns the source file names by their PTX numbers, without the `./` that clang puts before files of the
-/// current
-/// directory.
+/// current directory.
 fn files(module: &ast::Module) -> HashMap<u32, String> {
     let short = |name: &String| name.strip_prefix("./").unwrap_or(name).to_owned();
     let files = module.files.iter();

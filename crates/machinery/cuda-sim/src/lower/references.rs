@@ -7,8 +7,7 @@ use crate::ptx::ast::{AddressBase, Initializer, Operand, StateSpace, Statement};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Returns, for each name at module scope, the kernels that reference it directly or through callees,
-/// numbered in
-/// module order. Fails if the module's kernels reference too many names in total.
+/// numbered in module order. Fails if the module's kernels reference too many names in total.
 pub fn users<'a>(module: &ast::Module<'a>) -> Result<HashMap<&'a str, Vec<usize>>, LoadError> {
     let mentions = mentions(module);
     let mut users: HashMap<&str, Vec<usize>> = HashMap::new();
@@ -107,7 +106,7 @@ fn names_of<'a>(operand: &Operand<'a>, names: &mut BTreeSet<&'a str>) {
         } if !name.starts_with('%') => {
             names.insert(name);
         }
-        Operand::Vector(parts) | Operand::List(parts) | Operand::Texel { place: parts, .. } => {
+        Operand::Vector(parts) | Operand::List(parts) | Operand::TextureCoordinates { coordinates: parts, .. } => {
             for part in parts {
                 names_of(part, names);
             }

@@ -1,10 +1,9 @@
 //! Register allocation: linear scan over live intervals assigns each virtual register to a row of the frame.
-//! Registers
-//! with disjoint intervals share a row, because a small frame stays in the CPU's L1 cache.
+//! Registers with disjoint intervals share a row, because a small frame stays in the CPU's L1 cache.
 
-use super::analysis::uniformity::Holder;
-use super::ir::Draft;
-use super::cfg::Graph;
+use super::analysis::uniformity::RowOwner;
+use super::ir::IrInst;
+use super::cfg::Cfg;
 use super::limits;
 use super::liveness::{Interval, intervals};
 use super::register::{RegisterClass, RegisterInfo};
@@ -25,29 +24,27 @@ pub struct Assignment {
 }
 
 /// Assigns a row to each register. Two registers share a row only if their live intervals are disjoint and,
-/// according
-/// to `holders`, both are shared by the warps of a block or neither is.
+/// according to `row_owners`, both are shared by the warps of a block or neither is.
 ///
 /// Divergence needs no extra care: writes are masked by lane, so values written on one side of a branch
-/// cannot clobber
-/// the rows of lanes on the other side.
+/// cannot clobber the rows of lanes on the other side.
 ///
 /// # Errors
 /// Returns a message if the frame is too large or the control flow is too complex for liveness analysis.
 pub fn assign(
     registers: &[RegisterInfo],
-    holders: &[Holder],
-    drafts: &[Draft],
-    graph: &Graph,
+    row_owners: &[RowOwner],
+    insts: &[IrInst],
+    cfg: &Cfg,
 ) -> Result<Assignment, String> {
-    let intervals = intervals(registers, drafts, graph)?;
+    let intervals = intervals(registers, insts, cfg)?;
     let mut order: Vec<usize> = (0..registers.len())
         .filter(|&r| intervals[r].is_some())
         .collect();
     order.sort_by_key(|&r| intervals[r].map_or(0, |interval| interval.from));
 
     let mut slots = vec![0; registers.len()];
-    let is_common = |r: usize| holders[r] != Holder::Warps;
+    let is_common = |r: usize| row_owners[r] != RowOwner::Warps;
     let mut pools: [[Pool; 3]; 2] = Default::default();
     let (mut pressure, mut busiest) = (0, 0);
     // The end and the size in words of each live interval; the one that ends first is on top.

@@ -1,10 +1,10 @@
-//! Which bytes of a memory have been written: a bit each.
+//! Bitmaps of initialized memory: one bit per byte that is set once the byte has been written.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Calls `each` with the number of every word that has bits of the `bytes` bytes from `at` on, and
-/// with a mask of those bits.
+/// Calls `each` for every bitmap word that covers some of the `bytes` bytes from `at` on, with the word's
+/// index and the mask of the covered bits.
 #[inline(always)]
 fn words(at: u64, bytes: u64, mut each: impl FnMut(usize, u64)) {
     let end = at + bytes;
@@ -17,16 +17,16 @@ fn words(at: u64, bytes: u64, mut each: impl FnMut(usize, u64)) {
     }
 }
 
-/// Which bytes of a block's shared memory have been written. One host thread alone uses it.
+/// The initialized bytes of a block's shared memory. Used by one host thread only.
 pub struct Bits {
     words: Vec<u64>,
     bytes: u64,
-    /// How many bytes are not written.
+    /// The number of uninitialized bytes.
     missing: u64,
 }
 
 impl Bits {
-    /// For a memory of `bytes` bytes, none of which is written.
+    /// Creates the bitmap of `bytes` bytes, all uninitialized.
     pub fn new(bytes: u64) -> Bits {
         Bits {
             words: vec![0; bytes.div_ceil(64) as usize],
@@ -35,13 +35,13 @@ impl Bits {
         }
     }
 
-    /// From now on no byte counts as written.
+    /// Marks all bytes as uninitialized.
     pub fn clear(&mut self) {
         self.words.fill(0);
         self.missing = self.bytes;
     }
 
-    /// Notes that `bytes` bytes from `at` on are written. All are inside the memory.
+    /// Marks `bytes` bytes from `at` on as initialized. All of them must be inside the memory.
     #[inline(always)]
     pub fn set(&mut self, at: u64, bytes: u64) {
         if self.missing == 0 {
@@ -54,7 +54,7 @@ impl Bits {
         });
     }
 
-    /// Whether all of the `bytes` bytes from `at` on are written. All are inside the memory.
+    /// Returns true if all `bytes` bytes from `at` on are initialized. All of them must be inside the memory.
     #[inline(always)]
     pub fn has(&self, at: u64, bytes: u64) -> bool {
         if self.missing == 0 {
@@ -66,21 +66,21 @@ impl Bits {
     }
 }
 
-/// Which bytes of an allocation of device memory have been written. Several host threads use it at
-/// the same time.
+/// The initialized bytes of an allocation of device memory. Used by several host threads concurrently.
 #[derive(Debug)]
 pub struct Written(Box<[AtomicU64]>);
 
 impl Written {
-    /// For a memory of `bytes` bytes, none of which is written.
+    /// Creates the bitmap of `bytes` bytes, all uninitialized.
     pub fn new(bytes: u64) -> Written {
         let count = bytes.div_ceil(64) as usize;
         let zeros: Box<[u64]> = vec![0; count].into_boxed_slice();
-        // SAFETY: an atomic integer is laid out as the integer is, and the words are nobody else's.
+        // SAFETY: `AtomicU64` has the size and alignment of `u64`, and `zeros` is the only owner of the
+        // allocation.
         Written(unsafe { Box::from_raw(Box::into_raw(zeros) as *mut [AtomicU64]) })
     }
 
-    /// Notes that `bytes` bytes from `at` on are written. All are inside the memory.
+    /// Marks `bytes` bytes from `at` on as initialized. All of them must be inside the memory.
     #[inline(always)]
     pub fn set(&self, at: u64, bytes: u64) {
         words(at, bytes, |word, bits| {
@@ -90,7 +90,7 @@ impl Written {
         });
     }
 
-    /// Whether all of the `bytes` bytes from `at` on are written. All are inside the memory.
+    /// Returns true if all `bytes` bytes from `at` on are initialized. All of them must be inside the memory.
     #[inline(always)]
     pub fn has(&self, at: u64, bytes: u64) -> bool {
         let mut missing = 0;
@@ -100,7 +100,7 @@ impl Written {
         missing == 0
     }
 
-    /// Whether all of the first `bytes` bytes are written.
+    /// Returns true if the first `bytes` bytes are initialized.
     pub fn has_all(&self, bytes: u64) -> bool {
         let whole = (bytes / 64) as usize;
         let last = bytes % 64;
@@ -108,10 +108,9 @@ impl Written {
         self.0[..whole].iter().all(all) && (last == 0 || self.has(bytes - last, last))
     }
 
-    /// `bytes` bytes from `to` on are written where those of `from` are, from `from_at` on, and
-    /// count as not written elsewhere.
+    /// Copies the state of `bytes` bytes of `from` at `from_at` to `to`, as a copy of the memory itself does.
     pub fn copy(&self, to: u64, from: &Written, from_at: u64, bytes: u64) {
-        // The two may overlap: what is copied is read first.
+        // The ranges may overlap, so read all source words first.
         let found: Vec<u64> = (0..bytes.div_ceil(64))
             .map(|word| from.word(from_at + word * 64))
             .collect();
@@ -127,7 +126,7 @@ impl Written {
         }
     }
 
-    /// The bits of 64 bytes from `at` on; those past the end are not written.
+    /// Returns the bits of the 64 bytes from `at` on; bytes past the end are uninitialized.
     fn word(&self, at: u64) -> u64 {
         let get = |word: u64| {
             self.0
@@ -141,7 +140,7 @@ impl Written {
         }
     }
 
-    /// Puts the bits of `bits` that are in `mask` into a word; its others stay.
+    /// Replaces the bits of a word that are in `mask` by those of `bits`.
     fn replace(&self, word: usize, mask: u64, bits: u64) {
         let old = self.0[word].load(Relaxed);
         self.0[word].store(old & !mask | bits & mask, Relaxed);

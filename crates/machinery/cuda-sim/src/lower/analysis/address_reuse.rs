@@ -1,52 +1,48 @@
 //! Address reuse: accesses whose address register was used by an earlier access of the same kind.
 //!
 //! A kernel that reads `a[i]`, `a[i + 1]` and `a[i + 2]` keeps one address in a register and adds constant
-//! offsets.
-//! The access pattern of a gang's warps is classified at the first such access, and later ones reuse the
-//! result (see
-//! [`crate::exec::spread`]).
+//! offsets. The access pattern of a gang's warps is classified at the first such access, and later ones reuse
+//! the result (see [`crate::exec::spread`]).
 
 use crate::isa::{Access, AccessKind, Class};
-use crate::lower::ir::Draft;
+use crate::lower::ir::IrInst;
 use crate::lower::register::Register;
 use std::collections::HashMap;
 
 /// Returns, for each instruction of a basic block, the distance back to the first access of the same kind
-/// with the
-/// same address register, or 0 if there is none. All warps of a gang have executed that access with the same
-/// addresses
-/// up to constant offsets, and no other warps have run in between.
-pub fn distances(drafts: &[Draft]) -> Vec<u16> {
+/// with the same address register, or 0 if there is none. All warps of a gang have executed that access with
+/// the same addresses up to constant offsets, and no other warps have run in between.
+pub fn reuse_distances(insts: &[IrInst]) -> Vec<u16> {
     // The first access of each kind, by address register.
-    let mut firsts: HashMap<Register, Vec<(Access, usize)>> = HashMap::new();
-    let mut distances = Vec::with_capacity(drafts.len());
-    for (place, draft) in drafts.iter().enumerate() {
-        if draft.class == Class::Control || draft.run.gang.is_none() || draft.partial {
+    let mut first_accesses: HashMap<Register, Vec<(Access, usize)>> = HashMap::new();
+    let mut reuse_distances = Vec::with_capacity(insts.len());
+    for (index, inst) in insts.iter().enumerate() {
+        if inst.class == Class::Control || inst.handlers.gang.is_none() || inst.predicated {
             // Warps may diverge or block here.
-            firsts = HashMap::new();
+            first_accesses = HashMap::new();
         }
         let mut distance = 0;
-        if let Some(access) = draft.access.filter(|access| lies_known(draft, access)) {
-            let register = draft.operands[access.address];
-            let same = firsts.entry(register).or_default();
-            match same.iter().find(|(like, _)| *like == access) {
-                Some((_, first)) => distance = u16::try_from(place - first).unwrap_or(0),
-                None => same.push((access, place)),
+        if let Some(access) = inst.access.filter(|access| has_access_pattern(inst, access)) {
+            let register = inst.operands[access.address];
+            let accesses = first_accesses.entry(register).or_default();
+            match accesses.iter().find(|(other, _)| *other == access) {
+                Some((_, first)) => distance = u16::try_from(index - first).unwrap_or(0),
+                None => accesses.push((access, index)),
             }
         }
-        for def in &draft.defs {
-            firsts.remove(def);
+        for def in &inst.defs {
+            first_accesses.remove(def);
         }
-        distances.push(distance);
+        reuse_distances.push(distance);
     }
-    distances
+    reuse_distances
 }
 
 /// Returns true if a gang classifies the access pattern of this access.
-fn lies_known(draft: &Draft, access: &Access) -> bool {
+fn has_access_pattern(inst: &IrInst, access: &Access) -> bool {
     use AccessKind::{Load, ReadOnlyLoad, Store};
-    let plain = matches!(access.kind, Load | ReadOnlyLoad | Store);
-    plain && draft.run.gang.is_some() && !draft.partial
+    let is_load_or_store = matches!(access.kind, Load | ReadOnlyLoad | Store);
+    is_load_or_store && inst.handlers.gang.is_some() && !inst.predicated
 }
 
 #[cfg(test)]
@@ -56,7 +52,7 @@ mod tests {
     use crate::memory::global::Global;
 
     /// Returns the nonzero reuse distances of the code of `body`, in order.
-    fn distances(body: &str) -> Vec<u16> {
+    fn reuse_distances(body: &str) -> Vec<u16> {
         let text = format!(
             ".version 6.4\n.target sm_52\n.address_size 64\n.global .align 16 .b8 data[4096];\n\
              .entry kernel() {{ .reg .pred %p<4>; .reg .b32 %r<9>; .reg .b64 %d<9>;\n\
@@ -66,7 +62,7 @@ mod tests {
         let mut global = Global::new(1 << 20);
         let program =
             crate::lower::load(&text, &DeviceSpec::h200(), &mut global).expect("the module loads");
-        let back = program.code.plain.iter().map(|inst| inst.reuse_distance);
+        let back = program.code.is_load_or_store.iter().map(|inst| inst.reuse_distance);
         back.filter(|&back| back > 0).collect()
     }
 
@@ -77,7 +73,7 @@ mod tests {
         }
         let load = "ld.global.u32 %r2, [%d1];";
         let next = "ld.global.u32 %r3, [%d1+4];";
-        for (body, wanted) in [
+        for (body, expected) in [
             (format!("{load} {next} {load}"), vec![1, 2]),
             (
                 format!("{load} st.global.u32 [%d1], %r2; {next} st.global.u32 [%d1+4], %r3;"),
@@ -106,7 +102,7 @@ mod tests {
                 vec![],
             ),
         ] {
-            assert_eq!(distances(&body), wanted, "{body}");
+            assert_eq!(reuse_distances(&body), expected, "{body}");
         }
     }
 }

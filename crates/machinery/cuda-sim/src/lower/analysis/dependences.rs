@@ -2,78 +2,77 @@
 //! warp.
 //!
 //! NVIDIA's assembler reorders instructions within a block, so only true dependences count: a value must be
-//! available
-//! before its use, and memory accesses must not cross a barrier.
+//! available before its use, and memory accesses must not cross a barrier.
 
-use super::vectorizer::Role;
+use super::vectorizer::MergeRole;
 use crate::isa::AccessKind;
 use crate::isa::check_event::Waiting;
 use crate::isa::listing::Step;
 use crate::isa::sites::SiteKind;
-use crate::lower::ir::Draft;
+use crate::lower::ir::IrInst;
 use crate::lower::register::Register;
 use std::collections::HashMap;
 
 /// Returns the steps of a block. `slot` is the first counter slot of its sites.
-pub fn of(drafts: &[Draft], roles: &[Role], slot: usize) -> Vec<Step> {
-    let mut next = slot as u32;
-    let mut made: HashMap<Register, u32> = HashMap::new();
+pub fn steps(insts: &[IrInst], merge_roles: &[MergeRole], slot: usize) -> Vec<Step> {
+    let mut next_slot = slot as u32;
+    let mut producers: HashMap<Register, u32> = HashMap::new();
     let mut stores: Vec<u32> = Vec::new();
     let mut barrier = None;
     // Asynchronous copies that no instruction has waited for, with their group numbers.
-    let mut copies: Vec<(u32, u32)> = Vec::new();
-    let mut groups = 0;
-    let mut steps = Vec::with_capacity(drafts.len());
-    for (place, (draft, role)) in (0..).zip(drafts.iter().zip(roles)) {
-        let site = draft.site();
-        let counted = *role != Role::Rides;
+    let mut pending_copies: Vec<(u32, u32)> = Vec::new();
+    let mut closed_groups = 0;
+    let mut steps = Vec::with_capacity(insts.len());
+    for (index, (inst, role)) in (0..).zip(insts.iter().zip(merge_roles)) {
+        let site = inst.site();
+        let is_counted = *role != MergeRole::Merged;
         let access = match site {
             Some(SiteKind::Access(access)) => Some(access),
             _ => None,
         };
-        let mut after: Vec<u32> = draft
+        let mut after: Vec<u32> = inst
             .uses
             .iter()
-            .filter_map(|used| made.get(used).copied())
+            .filter_map(|used| producers.get(used).copied())
             .collect();
-        if access.is_some() || draft.barrier {
+        if access.is_some() || inst.barrier {
             after.extend(barrier);
         }
-        if draft.barrier {
+        if inst.barrier {
             after.append(&mut stores);
-            barrier = Some(place);
+            barrier = Some(index);
         }
-        match draft.waiting {
+        match inst.copy_group_op {
             Waiting::No => {}
-            Waiting::Commit => groups += 1,
+            Waiting::Commit => closed_groups += 1,
             Waiting::Groups(pending) => {
-                let done = |&mut (_, group): &mut (u32, u32)| group + pending < groups;
-                after.extend(copies.extract_if(.., done).map(|(copy, _)| copy));
+                let is_complete = |&mut (_, group): &mut (u32, u32)| group + pending < closed_groups;
+                after.extend(pending_copies.extract_if(.., is_complete).map(|(copy, _)| copy));
             }
-            Waiting::All => after.extend(copies.drain(..).map(|(copy, _)| copy)),
+            Waiting::All => after.extend(pending_copies.drain(..).map(|(copy, _)| copy)),
         }
-        if matches!(draft.waiting, Waiting::Groups(_) | Waiting::All) {
+        if matches!(inst.copy_group_op, Waiting::Groups(_) | Waiting::All) {
             after.extend(barrier);
-            barrier = Some(place);
+            barrier = Some(index);
         }
         after.sort_unstable();
         after.dedup();
         match access.map(|access| access.kind) {
-            Some(kind) if kind.is_copy() => copies.push((place, groups)),
-            Some(kind) if !kind.is_load() => stores.push(place),
+            Some(kind) if kind.is_copy() => pending_copies.push((index, closed_groups)),
+            Some(kind) if !kind.is_load() => stores.push(index),
             _ => {}
         }
-        made.extend(draft.defs.iter().map(|&register| (register, place)));
+        producers.extend(inst.defs.iter().map(|&register| (register, index)));
         steps.push(Step {
-            class: draft.class,
-            slot: access.filter(|_| counted).map(|_| next),
+            class: inst.class,
+            slot: access.filter(|_| is_counted).map(|_| next_slot),
             loads: access.is_some_and(|access| access.kind != AccessKind::Store),
-            barrier: draft.barrier,
-            eights: draft.eights,
-            first: draft.uses.is_empty() && !draft.defs.is_empty(),
+            barrier: inst.barrier,
+            eights: inst.eights,
+            first: inst.uses.is_empty() && !inst.defs.is_empty(),
             after,
         });
-        next += site.filter(|_| counted).map_or(0, SiteKind::slots);
+        next_slot += site.filter(|_| is_counted).map_or(0, SiteKind::slots);
     }
     steps
 }

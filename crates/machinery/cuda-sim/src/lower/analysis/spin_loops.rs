@@ -1,44 +1,42 @@
 //! Spin-loop analysis: finds volatile loads and atomics that may poll for another thread's store, and
-//! exchanges whose
-//! result is unused, which are plain stores.
+//! exchanges whose result is unused, which are plain stores.
 
 use crate::exec::atomic::Atomic;
 use crate::isa::AccessKind;
-use crate::lower::ir::Draft;
-use crate::lower::cfg::Graph;
+use crate::lower::ir::IrInst;
+use crate::lower::cfg::Cfg;
 use crate::lower::register::Register;
 use std::collections::HashSet;
 
 /// Records the results in each access. The loops around calls of a device function are unknown, so every such
-/// load in
-/// one may poll.
-pub fn note(drafts: &mut [Draft], graph: &Graph, is_kernel: bool) {
-    let ordered = |draft: &Draft| draft.access.is_some_and(|access| access.ordered.is_some());
-    if !drafts.iter().any(ordered) {
+/// load in one may poll.
+pub fn annotate(insts: &mut [IrInst], cfg: &Cfg, is_kernel: bool) {
+    let ordered = |inst: &IrInst| inst.access.is_some_and(|access| access.ordered.is_some());
+    if !insts.iter().any(ordered) {
         return;
     }
-    let used: HashSet<Register> = drafts
+    let used: HashSet<Register> = insts
         .iter()
-        .flat_map(|draft| &draft.uses)
+        .flat_map(|inst| &inst.uses)
         .copied()
         .collect();
-    for draft in drafts.iter_mut() {
-        let unused = !draft.defs.iter().any(|def| used.contains(def));
-        let exchanges = draft.x == Atomic::Exchange as u32 && unused;
-        if let Some(access) = &mut draft.access
+    for inst in insts.iter_mut() {
+        let result_unused = !inst.defs.iter().any(|def| used.contains(def));
+        let is_plain_store = inst.arg0 == Atomic::Exchange as u32 && result_unused;
+        if let Some(access) = &mut inst.access
             && access.kind.is_update()
             && let Some(ordered) = &mut access.ordered
         {
-            ordered.only_stores = exchanges;
+            ordered.only_stores = is_plain_store;
         }
     }
-    let reads = |draft: &Draft| ordered(draft) && !stores(draft);
-    let waiting: Vec<usize> = (0..drafts.len())
-        .filter(|&place| reads(&drafts[place]))
-        .filter(|&place| !is_kernel || comes_back(drafts, graph, place))
+    let is_observable_read = |inst: &IrInst| ordered(inst) && !is_observable_store(inst);
+    let polling: Vec<usize> = (0..insts.len())
+        .filter(|&index| is_observable_read(&insts[index]))
+        .filter(|&index| !is_kernel || can_poll(insts, cfg, index))
         .collect();
-    for place in waiting {
-        if let Some(access) = &mut drafts[place].access
+    for index in polling {
+        if let Some(access) = &mut insts[index].access
             && let Some(ordered) = &mut access.ordered
         {
             ordered.polls = true;
@@ -47,40 +45,40 @@ pub fn note(drafts: &mut [Draft], graph: &Graph, is_kernel: bool) {
 }
 
 /// Returns true if the instruction is a store that other threads can observe.
-fn stores(draft: &Draft) -> bool {
-    draft.access.is_some_and(|access| match access.ordered {
+fn is_observable_store(inst: &IrInst) -> bool {
+    inst.access.is_some_and(|access| match access.ordered {
         Some(ordered) => access.kind == AccessKind::Store || ordered.only_stores,
         None => false,
     })
 }
 
-/// Returns true if a path leads from instruction `place` back to it without such a store and without a
-/// redefinition of
-/// its address. (Unoptimized code reloads the address from local memory each time, which does not count.)
-fn comes_back(drafts: &[Draft], graph: &Graph, place: usize) -> bool {
-    let address = drafts[place].access.map(|access| access.address);
-    let address = address.and_then(|operand| drafts[place].operands.get(operand));
-    let moves = |draft: &Draft| {
-        let sets = address.is_some_and(|address| draft.defs.contains(address));
-        sets && draft.access.is_none()
+/// Returns true if a path leads from instruction `index` back to it without such a store and without a
+/// redefinition of its address. (Unoptimized code reloads the address from local memory each time, which does
+/// not count.)
+fn can_poll(insts: &[IrInst], cfg: &Cfg, index: usize) -> bool {
+    let address = insts[index].access.map(|access| access.address);
+    let address = address.and_then(|operand| insts[index].operands.get(operand));
+    let redefines_address = |inst: &IrInst| {
+        let sets = address.is_some_and(|address| inst.defs.contains(address));
+        sets && inst.access.is_none()
     };
-    let stops = |draft: &Draft| stores(draft) || moves(draft);
-    let passes = |mut range: std::ops::Range<usize>| !range.any(|place| stops(&drafts[place]));
-    let ranges = &graph.ranges;
-    let Some(own) = ranges.iter().position(|range| range.contains(&place)) else {
+    let blocks = |inst: &IrInst| is_observable_store(inst) || redefines_address(inst);
+    let is_transparent = |mut range: std::ops::Range<usize>| !range.any(|index| blocks(&insts[index]));
+    let ranges = &cfg.ranges;
+    let Some(own_block) = ranges.iter().position(|range| range.contains(&index)) else {
         return false;
     };
-    if !passes(place..ranges[own].end) {
+    if !is_transparent(index..ranges[own_block].end) {
         return false;
     }
-    let mut seen = vec![false; ranges.len()];
-    let mut open = graph.successors[own].clone();
-    while let Some(block) = open.pop() {
-        if block == own && passes(ranges[own].start..place) {
+    let mut visited = vec![false; ranges.len()];
+    let mut worklist = cfg.successors[own_block].clone();
+    while let Some(block) = worklist.pop() {
+        if block == own_block && is_transparent(ranges[own_block].start..index) {
             return true;
         }
-        if !std::mem::replace(&mut seen[block], true) && passes(ranges[block].clone()) {
-            open.extend(&graph.successors[block]);
+        if !std::mem::replace(&mut visited[block], true) && is_transparent(ranges[block].clone()) {
+            worklist.extend(&cfg.successors[block]);
         }
     }
     false

@@ -3,219 +3,214 @@
 //!
 //! Four loads of neighbouring words are four instructions in PTX, but one 16-byte load in machine code if the
 //! assembler can prove that the first is 16-byte aligned. Its conditions are modelled here: the loads access
-//! the same
-//! memory through the same address register, within straight-line code, with nothing in between that orders
-//! memory or
-//! may write the memory; together they cover an aligned window, and the alignment follows from the arithmetic
-//! that
-//! computed the address. Stores to shared memory are merged under the same conditions if nothing in between
-//! reads or
-//! writes that memory.
+//! the same memory through the same address register, within straight-line code, with nothing in between that
+//! orders memory or may write the memory; together they cover an aligned window, and the alignment follows
+//! from the arithmetic that computed the address. Stores to shared memory are merged under the same
+//! conditions if nothing in between reads or writes that memory.
 //!
 //! The rules were derived from the code that NVIDIA's assembler (CUDA 13.0) generates for this repository's
 //! kernels.
 
 use crate::isa::{AccessClass, AccessKind, Class, Direction};
-use crate::lower::ir::{Arithmetic, Draft, Flow};
-use crate::lower::cfg::Graph;
+use crate::lower::ir::{Arithmetic, IrInst, Flow};
+use crate::lower::cfg::Cfg;
 use crate::lower::register::{Register, RegisterClass, RegisterInfo};
 use crate::ptx::ast::Type;
 use std::collections::{BTreeMap, HashMap};
 
 /// The part of a load or a store in a merged access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum MergeRole {
     /// The access is not merged.
-    WarpView,
+    Single,
     /// The access performs the whole group's access: the first of a group of loads, the last of a group of
     /// stores.
-    Leads {
+    Leader {
         /// The offset of the group's lowest byte from the address register.
         offset: u64,
         /// Bytes of the whole group per lane: 8 or 16.
         bytes: u32,
     },
     /// The access is performed by an earlier load or a later store of its group.
-    Rides,
+    Merged,
 }
 
 impl Arithmetic {
     /// Returns the rule if the instruction computes in integers of register width and keeps the low bits of a
-    /// product;
-    /// otherwise `None`.
-    pub fn of_whole_numbers(self, modifiers: &[&str]) -> Option<Arithmetic> {
-        let is_type = |part: &&&str| Type::from_modifier(part).is_some();
-        let whole = |ty: &&str| {
+    /// product; otherwise `None`.
+    pub fn for_integers(self, modifiers: &[&str]) -> Option<Arithmetic> {
+        let is_type = |modifier: &&&str| Type::from_modifier(modifier).is_some();
+        let is_integer_type = |ty: &&str| {
             let (kind, bits) = ty.split_at_checked(1).unwrap_or_default();
             matches!(kind, "u" | "s" | "b") && matches!(bits, "16" | "32" | "64")
         };
-        let keeps_low = modifiers.iter().any(|part| matches!(*part, "lo" | "wide"));
-        let follows = modifiers.last().is_some_and(whole)
-            && modifiers.iter().filter(is_type).all(whole)
+        let keeps_low = modifiers.iter().any(|modifier| matches!(*modifier, "lo" | "wide"));
+        let applies = modifiers.last().is_some_and(is_integer_type)
+            && modifiers.iter().filter(is_type).all(is_integer_type)
             && !modifiers.contains(&"sat")
             && (self != Arithmetic::Product || keeps_low);
-        follows.then_some(self)
+        applies.then_some(self)
     }
 }
 
 /// The width of the widest access in bytes.
-pub const WIDEST: u32 = 16;
+pub const MAX_ACCESS_BYTES: u32 = 16;
 /// The number of trailing zero bits of an address that is aligned for the widest access.
-const ENOUGH_ZEROS: u32 = WIDEST.trailing_zeros();
+const MAX_TRAILING_ZEROS: u32 = MAX_ACCESS_BYTES.trailing_zeros();
 
-/// Returns the role of each instruction. Instructions that do not load or store are [`Role::WarpView`].
-pub fn roles(drafts: &[Draft], graph: &Graph, registers: &[RegisterInfo]) -> Vec<Role> {
-    let zeros = zeros(drafts, registers);
-    let mut merging = Merging {
-        zeros: &zeros,
-        open: merged().map(|class| (class, HashMap::new())).collect(),
-        roles: vec![Role::WarpView; drafts.len()],
+/// Returns the role of each instruction. Instructions that do not load or store are [`MergeRole::Single`].
+pub fn merge_roles(insts: &[IrInst], cfg: &Cfg, registers: &[RegisterInfo]) -> Vec<MergeRole> {
+    let trailing_zeros = trailing_zeros(insts, registers);
+    let mut merger = Merger {
+        trailing_zeros: &trailing_zeros,
+        pending: mergeable_classes().map(|class| (class, HashMap::new())).collect(),
+        merge_roles: vec![MergeRole::Single; insts.len()],
     };
-    for stretch in stretches(graph) {
-        for (nth, &place) in stretch.iter().enumerate() {
-            let next = stretch.get(nth + 1).map(|&next| &drafts[next]);
-            merging.see(place, &drafts[place], next);
+    for trace in traces(cfg) {
+        for (nth, &index) in trace.iter().enumerate() {
+            let next = trace.get(nth + 1).map(|&next| &insts[next]);
+            merger.visit(index, &insts[index], next);
         }
-        merging.close(|_| true);
+        merger.flush(|_| true);
     }
-    merging.roles
+    merger.merge_roles
 }
 
 /// Returns the straight-line traces of the function as lists of instruction indices: a block is appended to its
 /// predecessor if each is the only neighbour of the other.
-fn stretches(graph: &Graph) -> Vec<Vec<usize>> {
-    let entered = graph.entries();
-    let goes_on = |block: usize| match graph.successors[block][..] {
-        [next] if entered[block] > 0 && entered[next] == 1 => Some(next),
+fn traces(cfg: &Cfg) -> Vec<Vec<usize>> {
+    let in_degrees = cfg.in_degrees();
+    let continues_to = |block: usize| match cfg.successors[block][..] {
+        [next] if in_degrees[block] > 0 && in_degrees[next] == 1 => Some(next),
         _ => None,
     };
-    let mut begins = vec![true; graph.ranges.len()];
-    for next in (0..graph.ranges.len()).filter_map(goes_on) {
-        begins[next] = false;
+    let mut is_trace_start = vec![true; cfg.ranges.len()];
+    for next in (0..cfg.ranges.len()).filter_map(continues_to) {
+        is_trace_start[next] = false;
     }
-    (0..graph.ranges.len())
-        .filter(|&block| begins[block])
+    (0..cfg.ranges.len())
+        .filter(|&block| is_trace_start[block])
         .map(|block| {
-            std::iter::successors(Some(block), |&block| goes_on(block))
-                .flat_map(|block| graph.ranges[block].clone())
+            std::iter::successors(Some(block), |&block| continues_to(block))
+                .flat_map(|block| cfg.ranges[block].clone())
                 .collect()
         })
         .collect()
 }
 
 /// The state of the walk along a trace.
-struct Merging<'a> {
+struct Merger<'a> {
     /// For each register, the number of low bits that are always zero.
-    zeros: &'a [u32],
+    trailing_zeros: &'a [u32],
     /// Accesses that may still be merged with later ones, by class and address register.
-    open: Vec<(AccessClass, HashMap<Register, Vec<Part>>)>,
+    pending: Vec<(AccessClass, HashMap<Register, Vec<Candidate>>)>,
     /// The roles assigned so far.
-    roles: Vec<Role>,
+    merge_roles: Vec<MergeRole>,
 }
 
 /// Returns the access classes whose accesses are merged. Merging never mixes classes.
-fn merged() -> impl Iterator<Item = AccessClass> {
+fn mergeable_classes() -> impl Iterator<ArrayElement = AccessClass> {
     let all = AccessClass::ALL.iter().copied();
     all.filter(|class| class.row().merged_bytes > 0)
 }
 
 /// A load or a store that may become part of a wide access.
 #[derive(Clone, Copy)]
-struct Part {
+struct Candidate {
     /// The index of the instruction in the function.
-    place: usize,
+    index: usize,
     /// The offset from the address register.
     offset: i64,
     /// Bytes per lane.
     bytes: u32,
 }
 
-impl Merging<'_> {
+impl Merger<'_> {
     /// Processes one instruction. `next` is the one after it.
-    fn see(&mut self, place: usize, draft: &Draft, next: Option<&Draft>) {
-        let guards = next.is_some_and(|next| next.partial);
-        if draft.class == Class::Control && draft.flow == Flow::Next && !guards {
+    fn visit(&mut self, index: usize, inst: &IrInst, next: Option<&IrInst>) {
+        let guards = next.is_some_and(|next| next.predicated);
+        if inst.class == Class::Control && inst.flow == Flow::Next && !guards {
             // Barriers, fences and calls order memory.
-            self.close(|_| true);
+            self.flush(|_| true);
         }
-        match draft.access {
+        match inst.access {
             Some(access) if access.kind.is_load() || access.kind == AccessKind::Store => {
                 let class = AccessClass::of(access.kind, access.memory);
-                let widest = class.map_or(0, |class| class.row().merged_bytes);
-                let whole_words = matches!(access.bytes, 4 | 8);
-                let merges = whole_words
-                    && access.bytes < widest
-                    && !draft.partial
+                let max_bytes = class.map_or(0, |class| class.row().merged_bytes);
+                let is_word_sized = matches!(access.bytes, 4 | 8);
+                let is_mergeable = is_word_sized
+                    && access.bytes < max_bytes
+                    && !inst.predicated
                     && access.ordered.is_none();
-                let base = draft.operands[access.address];
-                let mut parts = match merges {
-                    true => self.take(class, base),
+                let base = inst.operands[access.address];
+                let mut candidates = match is_mergeable {
+                    true => self.take_pending(class, base),
                     false => Vec::new(),
                 };
-                self.close(|open| {
-                    let reaches = access.memories().contains(&open.row().memory);
-                    let orders = !access.kind.is_load() || open.row().direction != Direction::Reads;
-                    reaches && orders && !open.is_read_only()
+                self.flush(|pending| {
+                    let overlaps = access.memories().contains(&pending.row().memory);
+                    let conflicts = !access.kind.is_load() || pending.row().direction != Direction::Reads;
+                    overlaps && conflicts && !pending.is_read_only()
                 });
-                if merges {
-                    parts.push(Part {
-                        place,
-                        offset: draft.imm as i64,
+                if is_mergeable {
+                    candidates.push(Candidate {
+                        index,
+                        offset: inst.imm as i64,
                         bytes: access.bytes,
                     });
-                    self.put_back(class, base, parts);
+                    self.put_pending(class, base, candidates);
                 }
             }
-            Some(access) => self.close(|class| {
+            Some(access) => self.flush(|class| {
                 let memory = class.row().memory;
-                let reaches = access.kind.is_update() || access.memories().contains(&memory);
-                reaches && !class.is_read_only()
+                let overlaps = access.kind.is_update() || access.memories().contains(&memory);
+                overlaps && !class.is_read_only()
             }),
             None => {}
         }
-        for def in &draft.defs {
-            for (class, loads) in &mut self.open {
+        for def in &inst.defs {
+            for (class, loads) in &mut self.pending {
                 if let Some(loads) = loads.remove(def) {
-                    merge(&loads, self.zeros[def.0 as usize], *class, &mut self.roles);
+                    merge(&loads, self.trailing_zeros[def.0 as usize], *class, &mut self.merge_roles);
                 }
             }
         }
     }
 
-    /// Takes the mergeable accesses of a class from one address register out of `open`.
-    fn take(&mut self, class: Option<AccessClass>, base: Register) -> Vec<Part> {
-        let mut open = self.open.iter_mut();
-        let of = open.find(|(open, _)| Some(*open) == class);
-        of.and_then(|(_, parts)| parts.remove(&base))
+    /// Takes the mergeable accesses of a class from one address register out of `pending`.
+    fn take_pending(&mut self, class: Option<AccessClass>, base: Register) -> Vec<Candidate> {
+        let mut pending = self.pending.iter_mut();
+        let source_zeros = pending.find(|(pending, _)| Some(*pending) == class);
+        source_zeros.and_then(|(_, candidates)| candidates.remove(&base))
             .unwrap_or_default()
     }
 
-    fn put_back(&mut self, class: Option<AccessClass>, base: Register, parts: Vec<Part>) {
-        let mut open = self.open.iter_mut();
-        if let Some((_, all)) = open.find(|(open, _)| Some(*open) == class) {
-            all.insert(base, parts);
+    fn put_pending(&mut self, class: Option<AccessClass>, base: Register, candidates: Vec<Candidate>) {
+        let mut pending = self.pending.iter_mut();
+        if let Some((_, all)) = pending.find(|(pending, _)| Some(*pending) == class) {
+            all.insert(base, candidates);
         }
     }
 
-    /// Merges the pending accesses of the classes that satisfy `over`; later accesses cannot join them.
-    fn close(&mut self, over: impl Fn(AccessClass) -> bool) {
-        for (class, loads) in self.open.iter_mut().filter(|(class, _)| over(*class)) {
+    /// Merges the pending accesses of the classes that satisfy `is_closed`; later accesses cannot join them.
+    fn flush(&mut self, is_closed: impl Fn(AccessClass) -> bool) {
+        for (class, loads) in self.pending.iter_mut().filter(|(class, _)| is_closed(*class)) {
             for (base, loads) in std::mem::take(loads) {
-                merge(&loads, self.zeros[base.0 as usize], *class, &mut self.roles);
+                merge(&loads, self.trailing_zeros[base.0 as usize], *class, &mut self.merge_roles);
             }
         }
     }
 }
 
 /// Assigns roles to the accesses of a class from one address register.
-fn merge(loads: &[Part], zeros: u32, class: AccessClass, roles: &mut [Role]) {
+fn merge(loads: &[Candidate], trailing_zeros: u32, class: AccessClass, merge_roles: &mut [MergeRole]) {
     for width in [16, 8] {
-        if width > class.row().merged_bytes || width > 1 << zeros {
+        if width > class.row().merged_bytes || width > 1 << trailing_zeros {
             continue;
         }
-        let mut windows: BTreeMap<i64, Vec<Part>> = BTreeMap::new();
+        let mut windows: BTreeMap<i64, Vec<Candidate>> = BTreeMap::new();
         for load in loads {
-            if roles[load.place] == Role::WarpView && load.bytes < width {
+            if merge_roles[load.index] == MergeRole::Single && load.bytes < width {
                 let window = load.offset.div_euclid(width.into());
                 windows.entry(window).or_default().push(*load);
             }
@@ -223,8 +218,8 @@ fn merge(loads: &[Part], zeros: u32, class: AccessClass, roles: &mut [Role]) {
         for (window, mut group) in windows {
             let bytes = group[0].bytes;
             let leader = match class.row().direction {
-                Direction::Reads => group[0].place,
-                Direction::Writes | Direction::Updates => group[group.len() - 1].place,
+                Direction::Reads => group[0].index,
+                Direction::Writes | Direction::Updates => group[group.len() - 1].index,
             };
             group.sort_by_key(|load| load.offset);
             let start = window * i64::from(width);
@@ -233,9 +228,9 @@ fn merge(loads: &[Part], zeros: u32, class: AccessClass, roles: &mut [Role]) {
             });
             if side_by_side && group.len() as u32 * bytes == width {
                 for load in group {
-                    roles[load.place] = Role::Rides;
+                    merge_roles[load.index] = MergeRole::Merged;
                 }
-                roles[leader] = Role::Leads {
+                merge_roles[leader] = MergeRole::Leader {
                     offset: start as u64,
                     bytes: width,
                 };
@@ -244,68 +239,68 @@ fn merge(loads: &[Part], zeros: u32, class: AccessClass, roles: &mut [Role]) {
     }
 }
 
-/// Returns, for each register, the number of low bits that are zero in all executions, up to [`ENOUGH_ZEROS`].
+/// Returns, for each register, the number of low bits that are zero in all executions, up to [`MAX_TRAILING_ZEROS`].
 ///
 /// The analysis is optimistic: every register starts as fully aligned until one of its definitions lowers the
 /// alignment, so that a loop variable with a step of 16 bytes stays aligned.
-fn zeros(drafts: &[Draft], registers: &[RegisterInfo]) -> Vec<u32> {
-    let mut zeros: Vec<u32> = registers
+fn trailing_zeros(insts: &[IrInst], registers: &[RegisterInfo]) -> Vec<u32> {
+    let mut trailing_zeros: Vec<u32> = registers
         .iter()
-        .map(|info| info.literal.map_or(ENOUGH_ZEROS, zeros_of))
+        .map(|info| info.literal.map_or(MAX_TRAILING_ZEROS, trailing_zeros_of))
         .collect();
-    let mut users: Vec<Vec<usize>> = vec![Vec::new(); registers.len()];
-    for (place, draft) in drafts.iter().enumerate() {
-        for used in &draft.uses {
-            users[used.0 as usize].push(place);
+    let mut uses_of: Vec<Vec<usize>> = vec![Vec::new(); registers.len()];
+    for (index, inst) in insts.iter().enumerate() {
+        for used in &inst.uses {
+            uses_of[used.0 as usize].push(index);
         }
     }
-    let mut waiting: Vec<usize> = (0..drafts.len()).collect();
-    while let Some(place) = waiting.pop() {
-        let draft = &drafts[place];
-        let left = zeros_after(draft, &zeros, registers);
-        for def in &draft.defs {
-            let known = &mut zeros[def.0 as usize];
-            if left < *known {
-                *known = left;
-                waiting.extend(&users[def.0 as usize]);
+    let mut worklist: Vec<usize> = (0..insts.len()).collect();
+    while let Some(index) = worklist.pop() {
+        let inst = &insts[index];
+        let trailing = result_trailing_zeros(inst, &trailing_zeros, registers);
+        for def in &inst.defs {
+            let current = &mut trailing_zeros[def.0 as usize];
+            if trailing < *current {
+                *current = trailing;
+                worklist.extend(&uses_of[def.0 as usize]);
             }
         }
     }
-    zeros
+    trailing_zeros
 }
 
-/// Returns the number of trailing zero bits of a value, up to [`ENOUGH_ZEROS`].
-fn zeros_of(value: u64) -> u32 {
-    value.trailing_zeros().min(ENOUGH_ZEROS)
+/// Returns the number of trailing zero bits of a value, up to [`MAX_TRAILING_ZEROS`].
+fn trailing_zeros_of(value: u64) -> u32 {
+    value.trailing_zeros().min(MAX_TRAILING_ZEROS)
 }
 
 /// Returns the number of low bits of an instruction's result that are zero in all executions.
-fn zeros_after(draft: &Draft, zeros: &[u32], registers: &[RegisterInfo]) -> u32 {
-    let (Some(arithmetic), [_]) = (draft.arithmetic, &draft.defs[..]) else {
+fn result_trailing_zeros(inst: &IrInst, trailing_zeros: &[u32], registers: &[RegisterInfo]) -> u32 {
+    let (Some(arithmetic), [_]) = (inst.arithmetic, &inst.defs[..]) else {
         return 0;
     };
     let info = |register: &Register| registers[register.0 as usize];
-    let numbers: Vec<&Register> = draft
+    let sources: Vec<&Register> = inst
         .uses
         .iter()
         .filter(|used| info(used).row != RegisterClass::Predicate)
         .collect();
-    let mut of = numbers.iter().map(|used| zeros[used.0 as usize]);
-    let least = match arithmetic {
-        Arithmetic::Sum => of.min(),
-        Arithmetic::Offset => of.chain([zeros_of(draft.imm)]).min(),
-        Arithmetic::Mask => of.max(),
+    let mut source_zeros = sources.iter().map(|used| trailing_zeros[used.0 as usize]);
+    let minimum = match arithmetic {
+        Arithmetic::Sum => source_zeros.min(),
+        Arithmetic::Offset => source_zeros.chain([trailing_zeros_of(inst.imm)]).min(),
+        Arithmetic::Mask => source_zeros.max(),
         Arithmetic::Product => {
-            let product = of.next().unwrap_or(0) + of.next().unwrap_or(0);
-            of.chain([product]).min()
+            let product = source_zeros.next().unwrap_or(0) + source_zeros.next().unwrap_or(0);
+            source_zeros.chain([product]).min()
         }
         Arithmetic::Shift => {
-            let by = numbers.get(1).and_then(|by| info(by).literal).unwrap_or(0);
-            of.next()
-                .map(|zeros| zeros + by.min(ENOUGH_ZEROS.into()) as u32)
+            let by = sources.get(1).and_then(|by| info(by).literal).unwrap_or(0);
+            source_zeros.next()
+                .map(|trailing_zeros| trailing_zeros + by.min(MAX_TRAILING_ZEROS.into()) as u32)
         }
     };
-    least.unwrap_or(0).min(ENOUGH_ZEROS)
+    minimum.unwrap_or(0).min(MAX_TRAILING_ZEROS)
 }
 
 #[cfg(test)]

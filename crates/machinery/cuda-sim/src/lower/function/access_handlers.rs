@@ -53,12 +53,12 @@ pub fn pick_store<S: state_space::SpaceAccess + 'static>(cpu: Cpu, ty: Type, cou
 /// Selects the handlers of an ordered load, which other threads' writes may race with.
 pub fn pick_ordered_load<S: state_space::SpaceAccess + 'static>(ty: Type, count: u32) -> Handlers {
     fn pick<S: state_space::SpaceAccess + 'static, M: HostAtomic>(count: u32) -> Handlers {
-        let run = match count {
+        let handler = match count {
             1 => memory_order::load::<S, M, 1>(),
             2 => memory_order::load::<S, M, 2>(),
             _ => memory_order::load::<S, M, 4>(),
         };
-        run.into()
+        handler.into()
     }
     match element(ty) {
         (8, _) if count == 1 => memory_order::load::<S, u64, 1>().into(),
@@ -74,12 +74,12 @@ pub fn pick_ordered_load<S: state_space::SpaceAccess + 'static>(ty: Type, count:
 /// Selects the handlers of an ordered store, which other threads' reads may race with.
 pub fn pick_ordered_store<S: state_space::SpaceAccess + 'static>(ty: Type, count: u32) -> Handlers {
     fn pick<S: state_space::SpaceAccess + 'static, M: HostAtomic>(count: u32) -> Handlers {
-        let run = match count {
+        let handler = match count {
             1 => memory_order::store::<S, M, 1>(),
             2 => memory_order::store::<S, M, 2>(),
             _ => memory_order::store::<S, M, 4>(),
         };
-        run.into()
+        handler.into()
     }
     match ty.bytes() {
         8 if count == 1 => memory_order::store::<S, u64, 1>().into(),

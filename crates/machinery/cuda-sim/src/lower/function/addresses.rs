@@ -1,7 +1,7 @@
 //! Lowering of address computations. Source: PTX ISA sections 6.4.1 and 9.7.9 (`mov`, `cvta`, `isspacep`).
 
 use super::names::Named;
-use super::{Lowering, special_registers};
+use super::{FunctionLowering, special_registers};
 use crate::exec::access::local_address;
 use crate::exec::address;
 use crate::exec::lanewise::{map1, test1};
@@ -9,7 +9,7 @@ use crate::exec::ops::Form;
 use crate::exec::sm::{Handler, Handlers};
 use crate::isa::Class;
 use crate::isa::check_event::Array;
-use crate::lower::analysis::vectorizer::WIDEST;
+use crate::lower::analysis::vectorizer::MAX_ACCESS_BYTES;
 use crate::lower::ir::Arithmetic;
 use crate::lower::error::LoadError;
 use crate::lower::layout::Symbol;
@@ -19,7 +19,7 @@ use crate::memory::{
 };
 use crate::ptx::ast::{Instruction, Operand, Type};
 
-impl<'a> Lowering<'_, 'a> {
+impl<'a> FunctionLowering<'_, 'a> {
     /// Returns true if a `mov` moves the address of a variable, and not a register, special register or
     /// constant.
     pub fn moves_address(&mut self, instruction: &Instruction<'a>) -> bool {
@@ -50,7 +50,7 @@ impl<'a> Lowering<'_, 'a> {
         let to = self.register(to)?;
         // Folding the offset into a literal row would save the extra instruction.
         let wide = self.temporary(Type::U64);
-        self.draft_run(address::plus(self.cpu), Class::Integer, &[wide], &[address]);
+        self.push_with_handlers(address::plus(self.cpu), Class::Integer, &[wide], &[address]);
         self.last().imm = *offset as u64;
         if let Some(array) = self.array_of(name) {
             self.arrays.insert(wide, array);
@@ -61,12 +61,12 @@ impl<'a> Lowering<'_, 'a> {
 
     /// Moves a 64-bit address into a register of either width.
     fn fit_address(&mut self, to: Register, wide: Register) -> Result<(), LoadError> {
-        let run = match self.info(to).row {
+        let handler = match self.info(to).row {
             RegisterClass::Wide => map1(self.cpu, |a: u64| a),
             RegisterClass::Narrow => map1(self.cpu, |a: u64| a as u32),
             RegisterClass::Predicate => return Err(self.error("a predicate holds no address")),
         };
-        self.draft_run(run, Class::Integer, &[to], &[wide]);
+        self.push_with_handlers(handler, Class::Integer, &[to], &[wide]);
         self.last().arithmetic = Some(Arithmetic::Sum);
         Ok(())
     }
@@ -104,7 +104,7 @@ impl<'a> Lowering<'_, 'a> {
             Operand::Name { name, offset } if !matches!(self.find_register(name), Ok(Some(_))) => {
                 let base = self.address_of(name, false)?;
                 let sum = self.temporary(Type::U64);
-                self.draft_run(address::plus(self.cpu), Class::Integer, &[sum], &[base]);
+                self.push_with_handlers(address::plus(self.cpu), Class::Integer, &[sum], &[base]);
                 self.last().imm = *offset as u64;
                 self.last().arithmetic = Some(Arithmetic::Offset);
                 sum
@@ -116,7 +116,7 @@ impl<'a> Lowering<'_, 'a> {
         };
         let to = self.register(to)?;
         let shifted = self.temporary(Type::U64);
-        self.draft_run(address::plus(self.cpu), Class::Integer, &[shifted], &[from]);
+        self.push_with_handlers(address::plus(self.cpu), Class::Integer, &[shifted], &[from]);
         self.last().imm = if to_space {
             window.wrapping_neg()
         } else {
@@ -135,7 +135,7 @@ impl<'a> Lowering<'_, 'a> {
         let from = self.any_source(from, Type::U64)?;
         let from = self.address_row(from)?;
         let cpu = self.cpu;
-        let run = match instruction.modifiers.first() {
+        let handler = match instruction.modifiers.first() {
             Some(&("shared" | "shared::cta")) => test1(cpu, |a: u64| in_window(a, SHARED_WINDOW)),
             Some(&"local") => test1(cpu, |a: u64| in_window(a, LOCAL_WINDOW)),
             Some(&("param" | "param::entry")) => test1(cpu, |a: u64| in_window(a, PARAM_WINDOW)),
@@ -143,7 +143,7 @@ impl<'a> Lowering<'_, 'a> {
             Some(&"const") => Handlers::from(address::is_constant as Handler),
             _ => return Err(self.unknown(instruction)),
         };
-        self.draft_run(run, Class::Integer, &[to], &[from]);
+        self.push_with_handlers(handler, Class::Integer, &[to], &[from]);
         Ok(())
     }
 
@@ -172,8 +172,8 @@ impl<'a> Lowering<'_, 'a> {
             return match named {
                 Named::Local(offset) => {
                     let register = self.temporary(Type::U64);
-                    self.draft_run(local_address(self.cpu), Class::Integer, &[register], &[]);
-                    self.last().x = 1;
+                    self.push_with_handlers(local_address(self.cpu), Class::Integer, &[register], &[]);
+                    self.last().arg0 = 1;
                     self.last().imm = window(LOCAL_WINDOW) + u64::from(offset);
                     self.last().arithmetic = Some(Arithmetic::Offset);
                     Ok(register)
@@ -200,11 +200,11 @@ impl<'a> Lowering<'_, 'a> {
             }
             Some(Symbol::DynamicShared { align }) => {
                 let register = self.temporary(Type::U64);
-                let run = address::dynamic_shared(self.cpu);
-                self.draft_run(run, Class::Integer, &[register], &[]);
-                self.last().x = 1;
+                let handler = address::dynamic_shared(self.cpu);
+                self.push_with_handlers(handler, Class::Integer, &[register], &[]);
+                self.last().arg0 = 1;
                 self.last().imm = window(SHARED_WINDOW);
-                if align >= WIDEST {
+                if align >= MAX_ACCESS_BYTES {
                     // The base of shared memory is aligned to `align`, so the result is as aligned as the
                     // immediate.
                     self.last().arithmetic = Some(Arithmetic::Offset);
@@ -225,8 +225,8 @@ impl<'a> Lowering<'_, 'a> {
             RegisterClass::Wide => Ok(register),
             RegisterClass::Narrow => {
                 let wide = self.temporary(Type::U64);
-                let run = map1(self.cpu, |a: u32| u64::from(a));
-                self.draft_run(run, Class::Integer, &[wide], &[register]);
+                let handler = map1(self.cpu, |a: u32| u64::from(a));
+                self.push_with_handlers(handler, Class::Integer, &[wide], &[register]);
                 self.last().arithmetic = Some(Arithmetic::Sum);
                 Ok(wide)
             }

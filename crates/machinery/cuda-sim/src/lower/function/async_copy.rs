@@ -1,7 +1,7 @@
 //! Lowering of asynchronous copies. Source: PTX ISA section 9.7.9.25 (`cp.async`).
 
-use super::Lowering;
-use super::load_store::{At, Place};
+use super::FunctionLowering;
+use super::load_store::{AccessSpace, ResolvedAddress};
 use super::cache_policy::CACHE_HINT;
 use crate::exec::async_copy;
 use crate::exec::async_copy::SourceBytes;
@@ -12,7 +12,7 @@ use crate::lower::error::LoadError;
 use crate::lower::register::{Register, RegisterClass};
 use crate::ptx::ast::{Immediate, Instruction, Operand, Type};
 
-impl<'a> Lowering<'_, 'a> {
+impl<'a> FunctionLowering<'_, 'a> {
     /// Lowers `cp.async` and its `commit_group`, `wait_group` and `wait_all` forms.
     pub fn async_copy(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let ["async", modifiers @ ..] = &instruction.modifiers[..] else {
@@ -20,19 +20,19 @@ impl<'a> Lowering<'_, 'a> {
         };
         match (modifiers, &instruction.operands[..]) {
             (["commit_group"], []) => {
-                self.draft(async_copy::commit, Class::Control, &[], &[]);
-                self.last().waiting = Waiting::Commit;
+                self.push(async_copy::commit, Class::Control, &[], &[]);
+                self.last().copy_group_op = Waiting::Commit;
             }
             (["wait_all"], []) => {
-                self.draft(async_copy::wait_all, Class::Control, &[], &[]);
-                self.last().waiting = Waiting::All;
+                self.push(async_copy::wait_all, Class::Control, &[], &[]);
+                self.last().copy_group_op = Waiting::All;
             }
             (["wait_group"], [Operand::Immediate(Immediate::Int(groups))])
                 if let Ok(groups) = u32::try_from(*groups) =>
             {
-                self.draft(async_copy::wait_group, Class::Control, &[], &[]);
-                self.last().x = groups;
-                self.last().waiting = Waiting::Groups(groups);
+                self.push(async_copy::wait_group, Class::Control, &[], &[]);
+                self.last().arg0 = groups;
+                self.last().copy_group_op = Waiting::Groups(groups);
             }
             (["commit_group" | "wait_all"], _) => {
                 return Err(self.error(format!("`cp.async.{}` takes no operands", modifiers[0])));
@@ -40,12 +40,12 @@ impl<'a> Lowering<'_, 'a> {
             (["wait_group"], _) => {
                 return Err(self.error("`cp.async.wait_group` takes a number of groups, a literal"));
             }
-            _ => self.start_copy(instruction, modifiers)?,
+            _ => self.push_copy(instruction, modifiers)?,
         }
         Ok(())
     }
 
-    fn start_copy(
+    fn push_copy(
         &mut self,
         instruction: &Instruction<'a>,
         modifiers: &[&str],
@@ -61,7 +61,7 @@ impl<'a> Lowering<'_, 'a> {
             ["cg", "shared" | "shared::cta", "global"] => AccessKind::AsyncCopyPastL1,
             _ => return Err(self.unknown(instruction)),
         };
-        let [to, from, size, source @ ..] = self.without_hint(instruction)? else {
+        let [to, from, size, source @ ..] = self.operands_without_policy(instruction)? else {
             return Err(self.error("`cp.async` takes two addresses and a size"));
         };
         let bytes = match (size, kind) {
@@ -74,13 +74,13 @@ impl<'a> Lowering<'_, 'a> {
             }
             _ => return Err(self.error("`cp.async.cg` copies 16 bytes, a literal")),
         };
-        let (to, to_offset) = self.row_place(to, At::Shared)?;
-        let (from, from_offset) = self.row_place(from, At::Global)?;
+        let (to, to_offset) = self.address_in_register(to, AccessSpace::Shared)?;
+        let (from, from_offset) = self.address_in_register(from, AccessSpace::Global)?;
         let Ok(to_offset) = i32::try_from(to_offset) else {
             return Err(self.error("the offset is larger than shared memory"));
         };
         let mut uses = vec![to, from];
-        let how = match source {
+        let source_bytes = match source {
             [] => SourceBytes::Whole,
             [source] => {
                 let register = self.any_source(source, Type::U32)?;
@@ -95,17 +95,17 @@ impl<'a> Lowering<'_, 'a> {
             }
             _ => return Err(self.error("`cp.async` takes four operands at most")),
         };
-        let run: Handler = match bytes {
+        let handler: Handler = match bytes {
             4 => async_copy::start::<4>,
             8 => async_copy::start::<8>,
             _ => async_copy::start::<16>,
         };
-        self.draft(run, Class::Global, &[], &uses);
-        let draft = self.last();
-        draft.x = how as u32;
-        draft.y = to_offset as u32;
-        draft.imm = from_offset as u64;
-        draft.access = Some(Access {
+        self.push(handler, Class::Global, &[], &uses);
+        let inst = self.last();
+        inst.arg0 = source_bytes as u32;
+        inst.arg1 = to_offset as u32;
+        inst.imm = from_offset as u64;
+        inst.access = Some(Access {
             memory: Memory::Global,
             kind,
             bytes,
@@ -117,10 +117,10 @@ impl<'a> Lowering<'_, 'a> {
     }
 
     /// Resolves an operand that must be an address in a register plus an offset.
-    fn row_place(&mut self, operand: &Operand<'a>, at: At) -> Result<(Register, i64), LoadError> {
-        match self.place(operand, at)? {
-            Place::Register(row, offset) => Ok((row, offset)),
-            Place::Bank(_) | Place::Param(_) => {
+    fn address_in_register(&mut self, operand: &Operand<'a>, space: AccessSpace) -> Result<(Register, i64), LoadError> {
+        match self.resolve_address(operand, space)? {
+            ResolvedAddress::Register(row, offset) => Ok((row, offset)),
+            ResolvedAddress::ConstantBank(_) | ResolvedAddress::Param(_) => {
                 Err(self.error("an asynchronous copy goes from global to shared memory"))
             }
         }

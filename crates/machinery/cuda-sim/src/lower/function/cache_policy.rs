@@ -1,9 +1,8 @@
 //! Cache policies: `createpolicy`, and the policy operand of accesses. Source: PTX ISA section 9.7.9
-//! (`createpolicy`,
-//! cache eviction priority hints).
+//! (`createpolicy`, cache eviction priority hints).
 
-use super::Lowering;
-use super::operands::{form_of, written};
+use super::FunctionLowering;
+use super::operands::{form_of, display_name};
 use crate::exec::lanewise::map1;
 use crate::isa::Class;
 use crate::lower::error::LoadError;
@@ -21,9 +20,9 @@ const POLICIES: &[&str] = &[
     "L2::evict_unchanged",
 ];
 
-impl<'a> Lowering<'_, 'a> {
+impl<'a> FunctionLowering<'_, 'a> {
     /// Returns the operands of an access without its cache policy, which has no effect in the simulator.
-    pub fn without_hint<'i>(
+    pub fn operands_without_policy<'i>(
         &mut self,
         instruction: &'i Instruction<'a>,
     ) -> Result<&'i [Operand<'a>], LoadError> {
@@ -55,12 +54,12 @@ impl<'a> Lowering<'_, 'a> {
             return Err(self.unknown(instruction));
         }
         if !fits {
-            let written = written(instruction);
-            return Err(self.error(format!("`{written}` has another number of operands")));
+            let display_name = display_name(instruction);
+            return Err(self.error(format!("`{display_name}` has another number of operands")));
         }
         let to = self.destination(&operands[0], Type::B64)?;
         let none = self.literal(Type::B64, 0);
-        self.draft_run(map1(self.cpu, |a: u64| a), Class::Move, &[to], &[none]);
+        self.push_with_handlers(map1(self.cpu, |a: u64| a), Class::Move, &[to], &[none]);
         Ok(())
     }
 }

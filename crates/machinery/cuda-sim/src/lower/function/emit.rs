@@ -1,6 +1,6 @@
 //! Code emission: IR instructions with frame rows for registers and code addresses for blocks.
 
-use super::Lowering;
+use super::FunctionLowering;
 use crate::exec::control;
 use crate::exec::function::Function;
 use crate::exec::gang::GangScope;
@@ -11,37 +11,37 @@ use crate::isa::check_event::{Array, Checked, Leaving};
 use crate::isa::listing::{BlockInfo, LineInfo};
 use crate::isa::sites::{Site, SiteKind};
 use crate::isa::{Access, Class};
-use crate::lower::analysis::uniformity::{self, Holder};
-use crate::lower::analysis::vectorizer::{self, Role};
+use crate::lower::analysis::uniformity::{self, RowOwner};
+use crate::lower::analysis::vectorizer::{self, MergeRole};
 use crate::lower::analysis::{address_reuse, atomics, dependences, if_conversion, provenance, shuffles, spin_loops};
-use crate::lower::ir::{BlockId, Draft, Flow};
+use crate::lower::ir::{BlockId, IrInst, Flow};
 use crate::lower::error::LoadError;
 use crate::lower::register_allocation::{self, Assignment};
-use crate::lower::cfg::Graph;
+use crate::lower::cfg::Cfg;
 use crate::lower::register::Register;
 
 /// The results of all analyses, used while code is emitted. Blocks and IR instructions are numbered within
 /// the function.
 struct Plan {
-    graph: Graph,
+    cfg: Cfg,
     /// The index of the first IR instruction of each block.
     starts: Vec<usize>,
     /// For each block, whether diverged lanes reconverge at its start.
-    meeting: Vec<bool>,
+    reconverges: Vec<bool>,
     /// For each predicated block, the block whose executions count how often it is issued.
     issued_by: Vec<Option<usize>>,
     /// For each block, whether a branch at its end remains a branch in machine code.
     branches: Vec<bool>,
     /// The shared-memory array that each IR instruction accesses.
-    meant: Vec<Option<Array>>,
+    arrays: Vec<Option<Array>>,
     /// The role of each load and store in merged accesses.
-    roles: Vec<Role>,
+    merge_roles: Vec<MergeRole>,
     /// The frames that hold each register while a gang runs.
-    holders: Vec<Holder>,
+    row_owners: Vec<RowOwner>,
     assignment: Assignment,
     /// The address of the function's first instruction.
-    /// The program-wide number of the function's first block.
     base: u32,
+    /// The program-wide number of the function's first block.
     first_block: usize,
 }
 
@@ -52,68 +52,68 @@ impl Plan {
     }
 
     /// Returns the frames whose registers the instruction writes when a gang executes it.
-    fn reach(&self, draft: &Draft) -> GangScope {
-        let of = |def: &Register| self.holders[def.0 as usize];
-        let everywhere = |holder: Holder| draft.defs.iter().all(|def| of(def) == holder);
-        if everywhere(Holder::Warps) {
+    fn gang_scope(&self, ir: &IrInst) -> GangScope {
+        let of = |def: &Register| self.row_owners[def.0 as usize];
+        let everywhere = |owner: RowOwner| ir.defs.iter().all(|def| of(def) == owner);
+        if everywhere(RowOwner::Warps) {
             GangScope::Warps
-        } else if everywhere(Holder::Gang) {
-            GangScope::Common
+        } else if everywhere(RowOwner::Gang) {
+            GangScope::Uniform
         } else {
             GangScope::Both
         }
     }
 }
 
-impl Lowering<'_, '_> {
+impl FunctionLowering<'_, '_> {
     /// Finishes the function and appends its code to the program.
     pub fn finish(mut self) -> Result<(), LoadError> {
         // Falling off the end of the body is a return.
-        self.give_back();
+        self.push_return();
         if let Some(end) = self.end {
-            self.begin_block(end);
+            self.start_block(end);
             // Control never falls through here: lanes leave for their callers when they arrive at the block.
-            self.draft(control::trap, Class::Control, &[], &[]);
+            self.push(control::trap, Class::Control, &[], &[]);
             self.last().flow = Flow::Exit;
         }
         self.number_blocks()?;
         let reads_old = self
-            .drafts
+            .insts
             .iter()
-            .any(|draft| draft.uses.iter().any(|used| self.old_values.contains(used)));
-        let in_step = self.in_step() && !reads_old;
-        let plan = self.plan(in_step)?;
-        spin_loops::note(&mut self.drafts, &plan.graph, self.function.entry);
-        atomics::note(&mut self.drafts, &plan.graph, &self.registers);
-        shuffles::note(&mut self.drafts, &plan.graph, &self.registers);
+            .any(|ir| ir.uses.iter().any(|used| self.old_values.contains(used)));
+        let can_form_gangs = self.gang_safe() && !reads_old;
+        let plan = self.plan(can_form_gangs)?;
+        spin_loops::annotate(&mut self.insts, &plan.cfg, self.function.entry);
+        atomics::annotate(&mut self.insts, &plan.cfg, &self.registers);
+        shuffles::annotate(&mut self.insts, &plan.cfg, &self.registers);
         for block in 0..plan.starts.len() {
             self.emit_block(&plan, block);
         }
-        self.emit_function(plan, in_step, reads_old);
+        self.emit_function(plan, can_form_gangs, reads_old);
         Ok(())
     }
 
-    fn plan(&self, in_step: bool) -> Result<Plan, LoadError> {
+    fn plan(&self, can_form_gangs: bool) -> Result<Plan, LoadError> {
         let starts: Vec<usize> = self.starts.iter().map(|&(_, start)| start).collect();
-        let graph = Graph::new(&self.drafts, &starts, self.end);
-        let roles = vectorizer::roles(&self.drafts, &graph, &self.registers);
-        let issued_by = if_conversion::issued_by(&self.drafts, &graph);
-        let holders = if in_step {
-            uniformity::holders(&self.drafts, &graph, &self.registers)
+        let cfg = Cfg::new(&self.insts, &starts, self.end);
+        let merge_roles = vectorizer::merge_roles(&self.insts, &cfg, &self.registers);
+        let issued_by = if_conversion::issued_by(&self.insts, &cfg);
+        let row_owners = if can_form_gangs {
+            uniformity::row_owners(&self.insts, &cfg, &self.registers)
         } else {
-            vec![Holder::Warps; self.registers.len()]
+            vec![RowOwner::Warps; self.registers.len()]
         };
-        let assignment = register_allocation::assign(&self.registers, &holders, &self.drafts, &graph)
+        let assignment = register_allocation::assign(&self.registers, &row_owners, &self.insts, &cfg)
             .map_err(|message| LoadError::invalid(self.function.line, message))?;
         Ok(Plan {
-            branches: if_conversion::branches(&issued_by, &self.drafts, &graph),
-            meant: provenance::meant(&self.drafts, &self.registers, &self.arrays),
-            meeting: self.meeting(&graph),
-            graph,
+            branches: if_conversion::machine_branches(&issued_by, &self.insts, &cfg),
+            arrays: provenance::target_arrays(&self.insts, &self.registers, &self.arrays),
+            reconverges: self.reconverges(&cfg),
+            cfg,
             starts,
             issued_by,
-            roles,
-            holders,
+            merge_roles,
+            row_owners,
             assignment,
             base: self.program.code.plain.len() as u32,
             first_block: self.program.listing.blocks.len(),
@@ -122,139 +122,139 @@ impl Lowering<'_, '_> {
 
     /// Returns, for each block, whether diverged lanes, or the lanes of a returning function, reconverge at
     /// its start.
-    fn meeting(&self, graph: &Graph) -> Vec<bool> {
-        let mut meeting = vec![false; graph.ranges.len()];
-        for (block, meet) in graph.meets.iter().enumerate() {
-            let parts = self.drafts[graph.ranges[block].clone()]
+    fn reconverges(&self, cfg: &Cfg) -> Vec<bool> {
+        let mut reconverges = vec![false; cfg.ranges.len()];
+        for (block, point) in cfg.reconvergence.iter().enumerate() {
+            let branches = self.insts[cfg.ranges[block].clone()]
                 .last()
-                .is_some_and(|draft| matches!(draft.flow, Flow::Branch(_) | Flow::Table(_)));
-            if let (true, Some(meet)) = (parts, meet) {
-                meeting[*meet] = true;
+                .is_some_and(|ir| matches!(ir.flow, Flow::Branch(_) | Flow::Table(_)));
+            if let (true, Some(point)) = (branches, point) {
+                reconverges[*point] = true;
             }
         }
         if let Some(end) = self.end {
-            meeting[end.0] = true;
+            reconverges[end.0] = true;
         }
-        meeting
+        reconverges
     }
 
     /// Appends a basic block: its `enter` instruction and its own instructions.
     fn emit_block(&mut self, plan: &Plan, block: usize) {
-        let range = plan.graph.ranges[block].clone();
+        let range = plan.cfg.ranges[block].clone();
         let number = self.program.listing.blocks.len();
         let info = self.block_info(plan, block);
-        let drafts = &self.drafts[range.clone()];
-        let first = drafts.first();
+        let insts = &self.insts[range.clone()];
+        let first = insts.first();
         let line = LineInfo {
-            ptx_line: first.map_or(self.line, |draft| draft.ptx_line),
-            location: first.and_then(|draft| draft.location),
+            ptx_line: first.map_or(self.line, |ir| ir.ptx_line),
+            location: first.and_then(|ir| ir.location),
         };
         let enter = Inst {
-            run: if plan.meeting[block] {
+            run: if plan.reconverges[block] {
                 control::enter_meeting
             } else {
                 control::enter
             },
             operands: [0; 6],
             arg0: number as u32,
-            arg1: drafts.len() as u32,
+            arg1: insts.len() as u32,
             imm: 0,
             uniform: 0,
             gang_scope: GangScope::Warps,
             reuse_distance: 0,
         };
-        let distances = address_reuse::distances(drafts);
+        let reuse_distances = address_reuse::reuse_distances(insts);
         self.program.code.sites.push_none();
         self.program.code.push(enter, gang::enter);
         self.program.listing.checked.push(Checked::Nothing);
         self.program.listing.push_line(line);
         self.program.listing.blocks.push(info);
-        for (place, back) in range.zip(distances) {
-            self.emit_draft(plan, block, place, back);
+        for (index, reuse_distance) in range.zip(reuse_distances) {
+            self.emit_inst(plan, block, index, reuse_distance);
         }
     }
 
     fn block_info(&self, plan: &Plan, block: usize) -> BlockInfo {
-        let range = plan.graph.ranges[block].clone();
-        let drafts = &self.drafts[range.clone()];
+        let range = plan.cfg.ranges[block].clone();
+        let insts = &self.insts[range.clone()];
         let mut info = BlockInfo::default();
-        for draft in drafts {
-            info.classes[draft.class as usize] += 1;
-            info.ptx_instructions += u32::from(draft.leads);
-            info.operations += draft.operations;
-            info.eights += draft.eights;
+        for ir in insts {
+            info.classes[ir.class as usize] += 1;
+            info.ptx_instructions += u32::from(ir.starts_ptx_inst);
+            info.operations += ir.operations;
+            info.eights += ir.eights;
         }
         info.issued_by = plan.issued_by[block].map(|other| plan.first_block + other);
         let slots = self.program.listing.sites.slots();
-        info.steps = dependences::of(drafts, &plan.roles[range], slots);
+        info.steps = dependences::steps(insts, &plan.merge_roles[range], slots);
         info
     }
 
-    /// Appends the code of IR instruction `place`, which is in `block`.
-    fn emit_draft(&mut self, plan: &Plan, block: usize, place: usize, back: u16) {
-        let draft = &self.drafts[place];
-        let left = plan.graph.ranges[block].end - place;
+    /// Appends the code of IR instruction `index`, which is in `block`.
+    fn emit_inst(&mut self, plan: &Plan, block: usize, index: usize, reuse_distance: u16) {
+        let ir = &self.insts[index];
+        let remaining = plan.cfg.ranges[block].end - index;
         let mut inst = Inst {
-            run: draft.run.warp,
+            run: ir.handlers.warp,
             operands: [0; 6],
-            arg0: draft.x,
-            arg1: if draft.timed { left as u32 } else { draft.y },
-            imm: draft.imm,
+            arg0: ir.arg0,
+            arg1: if ir.arg1_is_remaining_count { remaining as u32 } else { ir.arg1 },
+            imm: ir.imm,
             uniform: 0,
-            gang_scope: plan.reach(draft),
-            reuse_distance: back,
+            gang_scope: plan.gang_scope(ir),
+            reuse_distance,
         };
-        self.place_operands(plan, place, &mut inst);
-        self.place_targets(plan, block, place, &mut inst);
-        let draft = &self.drafts[place];
-        let together = draft.run.gang;
+        self.set_operands(plan, index, &mut inst);
+        self.set_targets(plan, block, index, &mut inst);
+        let ir = &self.insts[index];
+        let gang_handler = ir.handlers.gang;
         let number = (plan.first_block + block) as u32;
         let program = &mut *self.program;
-        if draft.leads {
-            program.listing.push_leader(number, draft.class);
+        if ir.starts_ptx_inst {
+            program.listing.push_leader(number, ir.class);
         }
         let address = program.code.plain.len() as u32;
         let slot = program.listing.sites.slots() as u32;
         let branches = plan.branches[block];
-        let place_of = Placed {
+        let location = SiteLocation {
             address,
             block: number,
             slot,
             branches,
         };
-        match site(draft, &inst, plan.roles[place], place_of) {
+        match site(ir, &inst, plan.merge_roles[index], location) {
             Some(site) => {
                 program.listing.sites.push(site);
-                program.code.sites.push(site, inst.run, together);
+                program.code.sites.push(site, inst.run, gang_handler);
             }
             None => program.code.sites.push_none(),
         }
-        program.code.yield_points.extend(draft.pause(address));
-        let checked = match draft.checked() {
-            Checked::Branch { unless } if self.function.entry => leaving(inst.imm, unless),
+        program.code.yield_points.extend(ir.pause(address));
+        let checked = match ir.checked() {
+            Checked::Branch { unless } if self.function.entry => exit_event(inst.imm, unless),
             checked => checked,
         };
         program.listing.checked.push(checked);
-        if let Some(array) = plan.meant[place] {
+        if let Some(array) = plan.arrays[index] {
             program.listing.checked.means(array);
         }
-        let together = together.unwrap_or(match draft.barrier {
+        let gang_handler = gang_handler.unwrap_or(match ir.barrier {
             true => gang::barrier,
             false => gang::warp_by_warp,
         });
-        program.code.push(inst, together);
+        program.code.push(inst, gang_handler);
         program.listing.push_line(LineInfo {
-            ptx_line: draft.ptx_line,
-            location: draft.location,
+            ptx_line: ir.ptx_line,
+            location: ir.location,
         });
     }
 
-    /// Sets the frame offsets of the operands of IR instruction `place`.
-    fn place_operands(&mut self, plan: &Plan, place: usize, inst: &mut Inst) {
-        let draft = &self.drafts[place];
-        let rows = draft.operands.iter();
+    /// Sets the frame offsets of the operands of IR instruction `index`.
+    fn set_operands(&mut self, plan: &Plan, index: usize, inst: &mut Inst) {
+        let ir = &self.insts[index];
+        let rows = ir.operands.iter();
         let rows = rows.map(|register| plan.assignment.offsets[register.0 as usize]);
-        if draft.listed {
+        if ir.has_operand_list {
             inst.imm = self.program.operand_lists.len() as u64;
             self.program.operand_lists.push(rows.collect());
         } else {
@@ -262,26 +262,26 @@ impl Lowering<'_, '_> {
                 *slot = row;
             }
         }
-        for (n, register) in draft.operands.iter().enumerate().take(inst.operands.len()) {
+        for (n, register) in ir.operands.iter().enumerate().take(inst.operands.len()) {
             let literal = self.registers[register.0 as usize].literal.is_some();
-            if literal || plan.holders[register.0 as usize] != Holder::Warps {
+            if literal || plan.row_owners[register.0 as usize] != RowOwner::Warps {
                 inst.uniform |= 1 << n;
             }
         }
     }
 
-    /// Sets the target addresses of IR instruction `place`, which is in `block`.
-    fn place_targets(&mut self, plan: &Plan, block: usize, place: usize, inst: &mut Inst) {
-        let meet = plan.graph.meets[block].map_or(NO_INDEX, |meet| plan.address(meet));
-        match &self.drafts[place].flow {
+    /// Sets the target addresses of IR instruction `index`, which is in `block`.
+    fn set_targets(&mut self, plan: &Plan, block: usize, index: usize, inst: &mut Inst) {
+        let point = plan.cfg.reconvergence[block].map_or(NO_INDEX, |point| plan.address(point));
+        match &self.insts[index].flow {
             Flow::Jump(there) => inst.arg0 = plan.address(there.0),
             Flow::Branch(there) => {
-                (inst.arg0, inst.arg1) = (plan.address(there.0), meet);
-                inst.imm = self.ends(&plan.graph, block, there.0) as u64;
+                (inst.arg0, inst.arg1) = (plan.address(there.0), point);
+                inst.imm = self.ends(&plan.cfg, block, there.0) as u64;
             }
             Flow::Table(there) => {
                 inst.imm = self.program.tables.len() as u64;
-                inst.arg1 = meet;
+                inst.arg1 = point;
                 let table = there.iter().map(|block| plan.address(block.0)).collect();
                 self.program.tables.push(table);
             }
@@ -293,7 +293,7 @@ impl Lowering<'_, '_> {
     }
 
     /// Appends the function's description for the interpreter.
-    fn emit_function(self, plan: Plan, in_step: bool, reads_old: bool) {
+    fn emit_function(self, plan: Plan, can_form_gangs: bool, reads_old: bool) {
         // A call always takes some stack, so that endless recursion overflows it.
         let caller_bytes = self.local_bytes.next_multiple_of(16).max(16);
         let calls = !self.sites.is_empty();
@@ -312,8 +312,8 @@ impl Lowering<'_, '_> {
             } else {
                 self.local_bytes
             },
-            in_step,
-            common: plan.assignment.common,
+            can_form_gangs,
+            uniform: plan.assignment.common,
             literals: plan.assignment.literals,
             registers: plan.assignment.pressure,
             calls: self.calls,
@@ -324,16 +324,15 @@ impl Lowering<'_, '_> {
     }
 
     /// Returns true if the warps of a block may run in lockstep as a gang: the order in which they print,
-    /// exchange values
-    /// or read the clock must not be observable, and calls would make them diverge.
-    fn in_step(&self) -> bool {
+    /// exchange values or read the clock must not be observable, and calls would make them diverge.
+    fn can_form_gangs(&self) -> bool {
         let order_shows = !self.sites.is_empty() || self.ordered || self.reads_clock;
         self.cpu.is_wide() && self.function.entry && !order_shows
     }
 
     /// Returns which side of the branch at the end of a block only ends the thread.
-    fn ends(&self, graph: &Graph, block: usize, target: usize) -> ExitPath {
-        let ends = |block: usize| uniformity::only_ends(block, &self.drafts, graph);
+    fn ends(&self, cfg: &Cfg, block: usize, target: usize) -> ExitPath {
+        let ends = |block: usize| uniformity::only_exits(block, &self.insts, cfg);
         if ends(target) {
             ExitPath::NextBlock
         } else if ends(block + 1) {
@@ -359,7 +358,7 @@ impl Lowering<'_, '_> {
                 *block = number;
             }
         };
-        for Draft { flow, .. } in &mut self.drafts {
+        for IrInst { flow, .. } in &mut self.insts {
             match flow {
                 Flow::Jump(block) | Flow::Branch(block) => renumber(block),
                 Flow::Table(blocks) => blocks.iter_mut().for_each(renumber),
@@ -372,7 +371,7 @@ impl Lowering<'_, '_> {
 }
 
 /// Returns the sanitizer event of a kernel's branch. `ends` tells which side only ends the thread.
-fn leaving(ends: u64, unless: bool) -> Checked {
+fn exit_event(ends: u64, unless: bool) -> Checked {
     let taken = ends == ExitPath::NextBlock as u64;
     match taken || ends == ExitPath::NotTaken as u64 {
         true => Checked::Leave(Leaving {
@@ -383,7 +382,7 @@ fn leaving(ends: u64, unless: bool) -> Checked {
 }
 
 /// The location of an instruction that may become a profiler site.
-struct Placed {
+struct SiteLocation {
     address: u32,
     /// The number of the instruction's block.
     block: u32,
@@ -394,22 +393,21 @@ struct Placed {
 }
 
 /// Creates the profiler site of an IR instruction. Returns `None` if it has no counters of its own, or if
-/// another access
-/// of its group performs the access.
+/// another access of its group performs the access.
 fn site(
-    draft: &Draft,
+    ir: &IrInst,
     inst: &Inst,
-    role: Role,
-    Placed {
+    role: MergeRole,
+    SiteLocation {
         address,
         block,
         slot,
         branches,
-    }: Placed,
+    }: SiteLocation,
 ) -> Option<Site> {
-    let (kind, offset) = match (draft.site()?, role) {
-        (_, Role::Rides) => return None,
-        (SiteKind::Access(access), Role::Leads { offset, bytes }) => {
+    let (kind, offset) = match (ir.site()?, role) {
+        (_, MergeRole::Merged) => return None,
+        (SiteKind::Access(access), MergeRole::Leader { offset, bytes }) => {
             (SiteKind::Access(Access { bytes, ..access }), offset)
         }
         (kind, _) => (kind, inst.imm),
@@ -418,7 +416,7 @@ fn site(
         kind,
         address,
         block,
-        leads: matches!(role, Role::Leads { .. }),
+        leads: matches!(role, MergeRole::Leader { .. }),
         branches,
         offset,
         slot,

@@ -1,9 +1,9 @@
 //! Loads and stores. Source: PTX ISA section 9.7.9 (`ld`, `st`).
 
-use super::Lowering;
+use super::FunctionLowering;
 use super::access_handlers::{pick_known, pick_load, pick_ordered_load, pick_ordered_store, pick_store};
 use super::names::Named;
-use super::operands::{form_of, row_of, written};
+use super::operands::{form_of, register_class, display_name};
 use super::cache_policy::CACHE_HINT;
 use crate::exec::lanewise::map1;
 use crate::exec::state_space;
@@ -15,7 +15,7 @@ use crate::ptx::ast::{AddressBase, Instruction, Operand, Type};
 
 /// A state space as an instruction names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum At {
+pub enum AccessSpace {
     Generic,
     Global,
     Const,
@@ -25,9 +25,8 @@ pub enum At {
 }
 
 /// Modifiers for caching and memory ordering. They need no handling here: every access reaches memory at
-/// once, in
-/// program order, which satisfies all of them. Ordered accesses are recorded in [`Access::ordered`].
-pub const ORDER: &[&str] = &[
+/// once, in program order, which satisfies all of them. Ordered accesses are recorded in [`Access::ordered`].
+pub const CACHE_AND_ORDER_MODIFIERS: &[&str] = &[
     "weak",
     "volatile",
     "relaxed",
@@ -65,31 +64,30 @@ pub const ORDER: &[&str] = &[
 ];
 
 /// The target of an address operand.
-pub enum Place {
+pub enum ResolvedAddress {
     /// An address in a register, plus an offset.
     Register(Register, i64),
     /// An offset into the constant bank.
-    Bank(u64),
+    ConstantBank(u64),
     /// An offset into the kernel's parameters.
     Param(u64),
 }
 
 /// Returns the memory whose counters an access belongs to. Parameter accesses are not counted: call arguments
-/// and
-/// results are registers on a GPU, and kernel parameters are operands of the instructions that use them.
-pub fn memory_of(at: At) -> Option<Memory> {
-    match at {
-        At::Generic => Some(Memory::Generic),
-        At::Global => Some(Memory::Global),
-        At::Const => Some(Memory::Constant),
-        At::Shared => Some(Memory::Shared),
-        At::Local => Some(Memory::Local),
-        At::Param => None,
+/// and results are registers on a GPU, and kernel parameters are operands of the instructions that use them.
+pub fn counted_memory(space: AccessSpace) -> Option<Memory> {
+    match space {
+        AccessSpace::Generic => Some(Memory::Generic),
+        AccessSpace::Global => Some(Memory::Global),
+        AccessSpace::Const => Some(Memory::Constant),
+        AccessSpace::Shared => Some(Memory::Shared),
+        AccessSpace::Local => Some(Memory::Local),
+        AccessSpace::Param => None,
     }
 }
 
 /// Returns the ordering properties of a load or store; `None` for a weak one.
-fn ordered_of(instruction: &Instruction) -> Option<Ordered> {
+fn ordering(instruction: &Instruction) -> Option<Ordered> {
     let ordered = |name: &&str| {
         matches!(
             *name,
@@ -98,23 +96,23 @@ fn ordered_of(instruction: &Instruction) -> Option<Ordered> {
     };
     let has = instruction.modifiers.iter().any(ordered);
     has.then(|| Ordered {
-        releases: releases(instruction),
+        releases: is_release(instruction),
         ..Ordered::default()
     })
 }
 
 /// Returns true for a release operation.
-pub fn releases(instruction: &Instruction) -> bool {
-    let releases = |name: &&str| matches!(*name, "release" | "acq_rel");
-    instruction.modifiers.iter().any(releases)
+pub fn is_release(instruction: &Instruction) -> bool {
+    let is_release = |name: &&str| matches!(*name, "release" | "acq_rel");
+    instruction.modifiers.iter().any(is_release)
 }
 
-impl<'a> Lowering<'_, 'a> {
+impl<'a> FunctionLowering<'_, 'a> {
     /// Parses the modifiers of a load or store into state space, element count and element type.
-    fn access(&self, instruction: &Instruction<'a>) -> Result<(At, u32, Type), LoadError> {
+    fn parse_access(&self, instruction: &Instruction<'a>) -> Result<(AccessSpace, u32, Type), LoadError> {
         let form = form_of(instruction);
-        while form.one_of(ORDER).is_some() {}
-        let at = match form.one_of(&[
+        while form.one_of(CACHE_AND_ORDER_MODIFIERS).is_some() {}
+        let space = match form.one_of(&[
             "global",
             "const",
             "shared",
@@ -124,12 +122,12 @@ impl<'a> Lowering<'_, 'a> {
             "param::entry",
             "param::func",
         ]) {
-            None => At::Generic,
-            Some("global") => At::Global,
-            Some("const") => At::Const,
-            Some("shared" | "shared::cta") => At::Shared,
-            Some("local") => At::Local,
-            Some(_) => At::Param,
+            None => AccessSpace::Generic,
+            Some("global") => AccessSpace::Global,
+            Some("const") => AccessSpace::Const,
+            Some("shared" | "shared::cta") => AccessSpace::Shared,
+            Some("local") => AccessSpace::Local,
+            Some(_) => AccessSpace::Param,
         };
         let count = match form.one_of(&["v2", "v4"]) {
             Some("v2") => 2,
@@ -137,48 +135,47 @@ impl<'a> Lowering<'_, 'a> {
             None => 1,
         };
         let ty = form.ty().and_then(|ty| form.end().map(|()| ty));
-        let ty = ty.map_err(|error| self.error(format!("`{}`: {error}", written(instruction))))?;
+        let ty = ty.map_err(|error| self.error(format!("`{}`: {error}", display_name(instruction))))?;
         if ty == Type::Pred || ty == Type::B128 || ty.bytes() * count > 16 {
             return Err(self.error(format!(
                 "`{}` moves no value that exists",
-                written(instruction)
+                display_name(instruction)
             )));
         }
-        Ok((at, count, ty))
+        Ok((space, count, ty))
     }
 
     /// Resolves an address operand. Adds instructions if the address has to be computed.
-    pub fn place(&mut self, operand: &Operand<'a>, at: At) -> Result<Place, LoadError> {
+    pub fn resolve_address(&mut self, operand: &Operand<'a>, space: AccessSpace) -> Result<ResolvedAddress, LoadError> {
         let Operand::Address { base, offset } = operand else {
             return Err(self.error("an address in brackets is wanted"));
         };
         let name = match base {
             AddressBase::Absolute => {
-                return Ok(Place::Register(self.literal(Type::U64, *offset as u64), 0));
+                return Ok(ResolvedAddress::Register(self.literal(Type::U64, *offset as u64), 0));
             }
             AddressBase::Name(name) => *name,
         };
         if let Some(register) = self.find_register(name)? {
-            return Ok(Place::Register(self.address_row(register)?, *offset));
+            return Ok(ResolvedAddress::Register(self.address_row(register)?, *offset));
         }
         match (self.lookup(name), self.layout.symbols.get(name).copied()) {
-            (Some(Named::Param { offset: place }), _) => {
-                Ok(Place::Param(u64::from(place).wrapping_add_signed(*offset)))
+            (Some(Named::Param { offset: base }), _) => {
+                Ok(ResolvedAddress::Param(u64::from(base).wrapping_add_signed(*offset)))
             }
-            (None, Some(Symbol::Const(address))) if at == At::Const => {
+            (None, Some(Symbol::Const(address))) if space == AccessSpace::Const => {
                 let (base, _) = self.layout.constants.unwrap_or_default();
-                Ok(Place::Bank((address - base).wrapping_add_signed(*offset)))
+                Ok(ResolvedAddress::ConstantBank((address - base).wrapping_add_signed(*offset)))
             }
             _ => {
-                let register = self.address_of(name, at == At::Generic)?;
-                Ok(Place::Register(register, *offset))
+                let register = self.address_of(name, space == AccessSpace::Generic)?;
+                Ok(ResolvedAddress::Register(register, *offset))
             }
         }
     }
 
     /// Returns true if an address operand names a variable in this function's local memory. In a kernel, such
-    /// a `.param`
-    /// name is an argument or result of a call and not a parameter of the kernel.
+    /// a `.param` name is an argument or result of a call and not a parameter of the kernel.
     fn names_local(&self, operand: &Operand<'a>) -> bool {
         matches!(operand, Operand::Address { base: AddressBase::Name(name), .. }
             if matches!(self.lookup(name), Some(Named::Local(_))))
@@ -186,19 +183,19 @@ impl<'a> Lowering<'_, 'a> {
 
     /// Lowers `ld`. Loads into wider registers are followed by a zero or sign extension.
     pub fn load(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        let (at, count, ty) = self.access(instruction)?;
-        let [to, from] = self.without_hint(instruction)? else {
+        let (space, count, ty) = self.parse_access(instruction)?;
+        let [to, from] = self.operands_without_policy(instruction)? else {
             return Err(self.error("a load takes a destination and an address"));
         };
-        let place = self.place(from, at)?;
+        let address = self.resolve_address(from, space)?;
         let to = match to {
-            Operand::Vector(parts) => parts.clone(),
+            Operand::Vector(elements) => elements.clone(),
             single => vec![single.clone()],
         };
         if to.len() != count as usize {
             return Err(self.error("the vector has another length than the load"));
         }
-        let loaded_row = row_of(ty);
+        let loaded_row = register_class(ty);
         let mut rows = Vec::new();
         let mut widen = Vec::new();
         for operand in &to {
@@ -223,117 +220,117 @@ impl<'a> Lowering<'_, 'a> {
             rows.push(row);
         }
         let bytes = u64::from(ty.bytes() * count);
-        match place {
-            Place::Bank(offset) => {
+        match address {
+            ResolvedAddress::ConstantBank(offset) => {
                 let limit = self.layout.constants.map_or(0, |(_, bytes)| bytes);
-                self.known_place(offset, bytes, limit, "the module's constants")?;
-                self.draft_run(pick_known::<false>(self.cpu, ty), Class::Move, &rows, &[]);
+                self.check_bounds(offset, bytes, limit, "the module's constants")?;
+                self.push_with_handlers(pick_known::<false>(self.cpu, ty), Class::Move, &rows, &[]);
                 self.last().imm = offset;
             }
-            Place::Param(offset) => {
-                self.known_place(offset, bytes, self.param_bytes.into(), "the parameters")?;
-                self.draft_run(pick_known::<true>(self.cpu, ty), Class::Move, &rows, &[]);
+            ResolvedAddress::Param(offset) => {
+                self.check_bounds(offset, bytes, self.param_bytes.into(), "the parameters")?;
+                self.push_with_handlers(pick_known::<true>(self.cpu, ty), Class::Move, &rows, &[]);
                 self.last().imm = offset;
             }
-            Place::Register(row, offset) => {
+            ResolvedAddress::Register(row, offset) => {
                 let cpu = self.cpu;
-                let access = ordered_of(instruction);
-                let ordered = access.is_some();
-                self.volatile |= ordered && matches!(at, At::Global | At::Generic);
-                let (run, class) = match at {
-                    At::Generic if ordered => (
+                let ordering = ordering(instruction);
+                let ordered = ordering.is_some();
+                self.volatile |= ordered && matches!(space, AccessSpace::Global | AccessSpace::Generic);
+                let (handler, class) = match space {
+                    AccessSpace::Generic if ordered => (
                         pick_ordered_load::<state_space::GenericSpace>(ty, count),
                         Class::Global,
                     ),
-                    At::Global if ordered => (
+                    AccessSpace::Global if ordered => (
                         pick_ordered_load::<state_space::GlobalSpace>(ty, count),
                         Class::Global,
                     ),
-                    At::Generic => (
+                    AccessSpace::Generic => (
                         pick_load::<state_space::GenericSpace>(cpu, ty, count),
                         Class::Global,
                     ),
-                    At::Global => (
+                    AccessSpace::Global => (
                         pick_load::<state_space::GlobalSpace>(cpu, ty, count),
                         Class::Global,
                     ),
-                    At::Const => (
+                    AccessSpace::Const => (
                         pick_load::<state_space::ConstantSpace>(cpu, ty, count),
                         Class::Constant,
                     ),
-                    At::Shared => (
+                    AccessSpace::Shared => (
                         pick_load::<state_space::SharedSpace>(cpu, ty, count),
                         Class::Shared,
                     ),
-                    At::Local => (pick_load::<state_space::LocalSpace>(cpu, ty, count), Class::Local),
-                    At::Param if self.function.entry && !self.names_local(from) => (
+                    AccessSpace::Local => (pick_load::<state_space::LocalSpace>(cpu, ty, count), Class::Local),
+                    AccessSpace::Param if self.function.entry && !self.names_local(from) => (
                         pick_load::<state_space::ParamSpace>(cpu, ty, count),
                         Class::Constant,
                     ),
-                    At::Param => (
+                    AccessSpace::Param => (
                         pick_load::<state_space::ArgumentSpace>(cpu, ty, count),
                         Class::Integer,
                     ),
                 };
-                self.draft_run(run, class, &rows, &[row]);
+                self.push_with_handlers(handler, class, &rows, &[row]);
                 self.last().imm = offset as u64;
                 let kind = if instruction.modifiers.contains(&"nc") {
                     AccessKind::ReadOnlyLoad
                 } else {
                     AccessKind::Load
                 };
-                self.last().access = memory_of(at).map(|memory| Access {
+                self.last().access = counted_memory(space).map(|memory| Access {
                     memory,
                     kind,
                     bytes: ty.bytes() * count,
                     address: count as usize,
-                    ordered: access,
+                    ordered: ordering,
                     update: Update::default(),
                 });
             }
         }
-        self.last().x = count;
+        self.last().arg0 = count;
         for (register, narrow) in widen {
-            let run = if ty.is_signed() {
+            let handler = if ty.is_signed() {
                 map1(self.cpu, |a: i32| i64::from(a))
             } else {
                 map1(self.cpu, |a: u32| u64::from(a))
             };
-            self.draft_run(run, Class::Integer, &[register], &[narrow]);
+            self.push_with_handlers(handler, Class::Integer, &[register], &[narrow]);
         }
         Ok(())
     }
 
     /// Fails if an access at a fixed offset is out of bounds.
-    fn known_place(
+    fn check_bounds(
         &self,
         offset: u64,
         bytes: u64,
         limit: u64,
-        what: &str,
+        region: &str,
     ) -> Result<(), LoadError> {
         match offset.checked_add(bytes) {
             Some(end) if end <= limit => Ok(()),
-            _ => Err(self.error(format!("the load is outside {what} ({limit} bytes)"))),
+            _ => Err(self.error(format!("the load is outside {region} ({limit} bytes)"))),
         }
     }
 
     /// Lowers `st`. Values in wider registers are truncated first.
     pub fn store(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        let (at, count, ty) = self.access(instruction)?;
-        let [to, from] = self.without_hint(instruction)? else {
+        let (space, count, ty) = self.parse_access(instruction)?;
+        let [to, from] = self.operands_without_policy(instruction)? else {
             return Err(self.error("a store takes an address and a value"));
         };
         let from = match from {
-            Operand::Vector(parts) => parts.clone(),
+            Operand::Vector(elements) => elements.clone(),
             single => vec![single.clone()],
         };
         if from.len() != count as usize {
             return Err(self.error("the vector has another length than the store"));
         }
-        let row = match self.place(to, at)? {
-            Place::Register(row, offset) => (row, offset),
-            Place::Bank(_) | Place::Param(_) => {
+        let row = match self.resolve_address(to, space)? {
+            ResolvedAddress::Register(row, offset) => (row, offset),
+            ResolvedAddress::ConstantBank(_) | ResolvedAddress::Param(_) => {
                 return Err(self.error("constants and kernel parameters can not be written"));
             }
         };
@@ -345,59 +342,59 @@ impl<'a> Lowering<'_, 'a> {
             if info.row == RegisterClass::Predicate || narrow {
                 return Err(self.error("the value is narrower than the store"));
             }
-            uses.push(if info.row == row_of(ty) {
+            uses.push(if info.row == register_class(ty) {
                 register
             } else {
                 let narrow = self.temporary(ty);
-                let run = map1(self.cpu, |a: u64| a as u32);
-                self.draft_run(run, Class::Integer, &[narrow], &[register]);
+                let handler = map1(self.cpu, |a: u64| a as u32);
+                self.push_with_handlers(handler, Class::Integer, &[narrow], &[register]);
                 narrow
             });
         }
         let cpu = self.cpu;
-        let access = ordered_of(instruction);
-        let ordered = access.is_some();
-        self.volatile |= ordered && matches!(at, At::Global | At::Generic);
-        let (run, class) = match at {
-            At::Generic if ordered => (
+        let ordering = ordering(instruction);
+        let ordered = ordering.is_some();
+        self.volatile |= ordered && matches!(space, AccessSpace::Global | AccessSpace::Generic);
+        let (handler, class) = match space {
+            AccessSpace::Generic if ordered => (
                 pick_ordered_store::<state_space::GenericSpace>(ty, count),
                 Class::Global,
             ),
-            At::Global if ordered => (
+            AccessSpace::Global if ordered => (
                 pick_ordered_store::<state_space::GlobalSpace>(ty, count),
                 Class::Global,
             ),
-            At::Generic => (
+            AccessSpace::Generic => (
                 pick_store::<state_space::GenericSpace>(cpu, ty, count),
                 Class::Global,
             ),
-            At::Global => (
+            AccessSpace::Global => (
                 pick_store::<state_space::GlobalSpace>(cpu, ty, count),
                 Class::Global,
             ),
-            At::Shared => (
+            AccessSpace::Shared => (
                 pick_store::<state_space::SharedSpace>(cpu, ty, count),
                 Class::Shared,
             ),
-            At::Local => (
+            AccessSpace::Local => (
                 pick_store::<state_space::LocalSpace>(cpu, ty, count),
                 Class::Local,
             ),
-            At::Param => (
+            AccessSpace::Param => (
                 pick_store::<state_space::ArgumentSpace>(cpu, ty, count),
                 Class::Integer,
             ),
-            At::Const => return Err(self.error("constant memory can not be written")),
+            AccessSpace::Const => return Err(self.error("constant memory can not be written")),
         };
-        self.draft_run(run, class, &[], &uses);
-        self.last().x = count;
+        self.push_with_handlers(handler, class, &[], &uses);
+        self.last().arg0 = count;
         self.last().imm = row.1 as u64;
-        self.last().access = memory_of(at).map(|memory| Access {
+        self.last().access = counted_memory(space).map(|memory| Access {
             memory,
             kind: AccessKind::Store,
             bytes: ty.bytes() * count,
             address: 0,
-            ordered: access,
+            ordered: ordering,
             update: Update::default(),
         });
         Ok(())

@@ -1,8 +1,8 @@
 //! Lowering of barriers in shared memory. Source: PTX ISA section 9.7.13.15 (`mbarrier`).
 
-use super::Lowering;
-use super::load_store::{At, Place};
-use super::operands::{form_of, written};
+use super::FunctionLowering;
+use super::load_store::{AccessSpace, ResolvedAddress};
+use super::operands::{form_of, display_name};
 use crate::exec::atomic::Atomic;
 use crate::exec::lanewise::map1;
 use crate::exec::mbarrier::{self, Change};
@@ -16,11 +16,10 @@ use crate::memory::SHARED_WINDOW;
 use crate::ptx::ast::{Instruction, Operand, Type};
 
 /// Modifiers for memory ordering and scope. They need no handling: every arrival is a release and every
-/// completed wait
-/// an acquire, for all threads.
-const ORDER: &[&str] = &["acquire", "release", "relaxed", "cta", "cluster"];
+/// completed wait an acquire, for all threads.
+const ORDER_MODIFIERS: &[&str] = &["acquire", "release", "relaxed", "cta", "cluster"];
 
-impl<'a> Lowering<'_, 'a> {
+impl<'a> FunctionLowering<'_, 'a> {
     /// Lowers `mbarrier.init` and the other `mbarrier` instructions.
     pub fn mbarrier(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let form = form_of(instruction);
@@ -35,12 +34,12 @@ impl<'a> Lowering<'_, 'a> {
             "expect_tx",
             "complete_tx",
         ]);
-        let [expects, stays, parity] =
+        let [expects, no_complete, parity] =
             ["expect_tx", "noComplete", "parity"].map(|name| form.has(name));
-        while form.one_of(ORDER).is_some() {}
-        let at = match form.one_of(&["shared", "shared::cta", "shared::cluster"]) {
-            Some(_) => At::Shared,
-            None => At::Generic,
+        while form.one_of(ORDER_MODIFIERS).is_some() {}
+        let space = match form.one_of(&["shared", "shared::cta", "shared::cluster"]) {
+            Some(_) => AccessSpace::Shared,
+            None => AccessSpace::Generic,
         };
         let Some(operation) = operation else {
             return Err(self.unknown(instruction));
@@ -50,169 +49,167 @@ impl<'a> Lowering<'_, 'a> {
         }
         let arrives = matches!(operation, "arrive" | "arrive_drop");
         let waits = matches!(operation, "test_wait" | "try_wait");
-        if expects && !arrives || stays && (!arrives || expects) || parity && !waits {
+        if expects && !arrives || no_complete && (!arrives || expects) || parity && !waits {
             return Err(self.unknown(instruction));
         }
         match (operation, &instruction.operands[..]) {
-            ("init", [place, count]) => {
+            ("init", [address, count]) => {
                 let count = self.source(count, Type::U32)?;
-                self.replaces(place, at, mbarrier::init, &[count])
+                self.overwrite_mbarrier(address, space, mbarrier::init, &[count])
             }
-            ("inval", [place]) => self.replaces(place, at, mbarrier::invalidate, &[]),
+            ("inval", [address]) => self.overwrite_mbarrier(address, space, mbarrier::invalidate, &[]),
             ("pending_count", [to, state]) => {
                 let to = self.destination(to, Type::B32)?;
                 let state = self.source(state, Type::B64)?;
-                let run = map1(self.cpu, mbarrier::pending);
-                self.draft_run(run, Class::Integer, &[to], &[state]);
+                let handler = map1(self.cpu, mbarrier::pending);
+                self.push_with_handlers(handler, Class::Integer, &[to], &[state]);
                 Ok(())
             }
-            ("expect_tx" | "complete_tx", [place, bytes]) => {
+            ("expect_tx" | "complete_tx", [address, bytes]) => {
                 let bytes = self.source(bytes, Type::U32)?;
                 let state = self.temporary(Type::B64);
-                let how = match operation {
+                let change = match operation {
                     "expect_tx" => Change::Expect,
                     _ => Change::Complete,
                 };
-                self.changes(place, at, how, (state, bytes))
+                self.update_mbarrier(address, space, change, (state, bytes))
             }
-            ("arrive" | "arrive_drop", [state, place, count @ ..]) if count.len() <= 1 => {
+            ("arrive" | "arrive_drop", [state, address, count @ ..]) if count.len() <= 1 => {
                 let state = self.destination(state, Type::B64)?;
                 let count = match (count, expects) {
                     ([count], _) => self.source(count, Type::U32)?,
                     (_, false) => self.literal(Type::U32, 1),
-                    (_, true) => return Err(self.operands_wanted(instruction)),
+                    (_, true) => return Err(self.wrong_operand_count(instruction)),
                 };
-                let how = match (operation, expects) {
+                let change = match (operation, expects) {
                     ("arrive", false) => Change::Arrive,
                     ("arrive", true) => Change::ExpectAndArrive,
                     (_, false) => Change::Drop,
                     (_, true) => Change::ExpectAndDrop,
                 };
-                self.changes(place, at, how, (state, count))?;
-                self.last().y = u32::from(stays);
+                self.update_mbarrier(address, space, change, (state, count))?;
+                self.last().arg1 = u32::from(no_complete);
                 Ok(())
             }
-            ("test_wait", [over, place, of]) | ("try_wait", [over, place, of]) => {
-                self.waits(over, (place, at), (of, parity), operation == "try_wait")
+            ("test_wait", [done, address, phase]) | ("try_wait", [done, address, phase]) => {
+                self.test_mbarrier(done, (address, space), (phase, parity), operation == "try_wait")
             }
-            // The suspend-time hint is ignored because `try_wait` never suspends here.
-            ("try_wait", [over, place, of, hint]) => {
+            // The suspend-time hint is ignored because `try_wait` never yields here.
+            ("try_wait", [done, address, phase, hint]) => {
                 self.source(hint, Type::U32)?;
-                self.waits(over, (place, at), (of, parity), true)
+                self.test_mbarrier(done, (address, space), (phase, parity), true)
             }
-            _ => Err(self.operands_wanted(instruction)),
+            _ => Err(self.wrong_operand_count(instruction)),
         }
     }
 
     /// Lowers `cp.async.mbarrier.arrive`, which arrives when the thread's prior copies have completed. The
-    /// simulator
-    /// completes them immediately, which is one of the permitted orders.
-    pub fn arrive_when_copied(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        let (counts, at) = match &instruction.modifiers[..] {
+    /// simulator completes them immediately, which is one of the permitted orders.
+    pub fn cp_async_mbarrier_arrive(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+        let (is_noinc, space) = match &instruction.modifiers[..] {
             ["async", "mbarrier", "arrive", rest @ ..] => {
-                let (counts, rest) = match rest {
+                let (is_noinc, rest) = match rest {
                     ["noinc", rest @ ..] => (true, rest),
                     rest => (false, rest),
                 };
                 match rest {
-                    ["b64"] => (counts, At::Generic),
-                    ["shared" | "shared::cta", "b64"] => (counts, At::Shared),
+                    ["b64"] => (is_noinc, AccessSpace::Generic),
+                    ["shared" | "shared::cta", "b64"] => (is_noinc, AccessSpace::Shared),
                     _ => return Err(self.unknown(instruction)),
                 }
             }
             _ => return Err(self.unknown(instruction)),
         };
-        let [place] = &instruction.operands[..] else {
-            return Err(self.operands_wanted(instruction));
+        let [address] = &instruction.operands[..] else {
+            return Err(self.wrong_operand_count(instruction));
         };
-        self.draft(async_copy::wait_all, Class::Control, &[], &[]);
-        self.last().waiting = Waiting::All;
+        self.push(async_copy::wait_all, Class::Control, &[], &[]);
+        self.last().copy_group_op = Waiting::All;
         // Without `noinc` the instruction also increments the pending count, which cancels the arrival.
-        let count = self.literal(Type::U32, counts.into());
+        let count = self.literal(Type::U32, is_noinc.into());
         let state = self.temporary(Type::B64);
-        self.changes(place, at, Change::Arrive, (state, count))
+        self.update_mbarrier(address, space, Change::Arrive, (state, count))
     }
 
     /// Resolves an operand that must be a shared-memory address in a register plus an offset.
-    pub fn shared_place(
+    pub fn shared_address(
         &mut self,
         operand: &Operand<'a>,
-        at: At,
+        space: AccessSpace,
     ) -> Result<(Register, i64), LoadError> {
-        let Place::Register(row, offset) = self.place(operand, at)? else {
+        let ResolvedAddress::Register(row, offset) = self.resolve_address(operand, space)? else {
             return Err(self.error("this is no address of shared memory"));
         };
-        if at == At::Shared {
+        if space == AccessSpace::Shared {
             return Ok((row, offset));
         }
         let within = self.temporary(Type::U64);
-        self.draft_run(address::plus(self.cpu), Class::Integer, &[within], &[row]);
+        self.push_with_handlers(address::plus(self.cpu), Class::Integer, &[within], &[row]);
         self.last().imm = SHARED_WINDOW.wrapping_neg();
         Ok((within, offset))
     }
 
     /// Appends an instruction that overwrites a barrier.
-    fn replaces(
+    fn overwrite_mbarrier(
         &mut self,
-        place: &Operand<'a>,
-        at: At,
-        run: Handler,
+        address: &Operand<'a>,
+        space: AccessSpace,
+        handler: Handler,
         uses: &[Register],
     ) -> Result<(), LoadError> {
-        let (row, offset) = self.shared_place(place, at)?;
+        let (row, offset) = self.shared_address(address, space)?;
         let uses: Vec<Register> = [row].iter().chain(uses).copied().collect();
-        self.draft(run, Class::Shared, &[], &uses);
-        self.last().x = Atomic::Exchange as u32;
-        self.looked_at(offset, 0, None);
+        self.push(handler, Class::Shared, &[], &uses);
+        self.last().arg0 = Atomic::Exchange as u32;
+        self.record_mbarrier_access(offset, 0, None);
         Ok(())
     }
 
     /// Appends an instruction that updates a barrier by a count and returns its previous state.
-    fn changes(
+    fn update_mbarrier(
         &mut self,
-        place: &Operand<'a>,
-        at: At,
-        how: Change,
+        address: &Operand<'a>,
+        space: AccessSpace,
+        change: Change,
         (state, count): (Register, Register),
     ) -> Result<(), LoadError> {
-        let (row, offset) = self.shared_place(place, at)?;
-        self.draft(mbarrier::change, Class::Shared, &[state], &[row, count]);
-        self.last().x = how.number();
+        let (row, offset) = self.shared_address(address, space)?;
+        self.push(mbarrier::change, Class::Shared, &[state], &[row, count]);
+        self.last().arg0 = change.number();
         let ordered = Ordered {
             releases: true,
             ..Ordered::default()
         };
-        self.looked_at(offset, 1, Some(ordered));
+        self.record_mbarrier_access(offset, 1, Some(ordered));
         Ok(())
     }
 
     /// Appends an instruction that tests whether the phase given by a state or a parity has completed.
-    fn waits(
+    fn test_mbarrier(
         &mut self,
-        over: &Operand<'a>,
-        (place, at): (&Operand<'a>, At),
-        (of, parity): (&Operand<'a>, bool),
-        gives_way: bool,
+        done: &Operand<'a>,
+        (address, space): (&Operand<'a>, AccessSpace),
+        (phase, parity): (&Operand<'a>, bool),
+        yields: bool,
     ) -> Result<(), LoadError> {
-        let over = self.destination(over, Type::Pred)?;
-        let of = self.source(of, if parity { Type::U32 } else { Type::B64 })?;
-        let (row, offset) = self.shared_place(place, at)?;
-        self.draft(mbarrier::wait, Class::Shared, &[over], &[row, of]);
-        (self.last().x, self.last().y) = (parity.into(), gives_way.into());
+        let done = self.destination(done, Type::Pred)?;
+        let phase = self.source(phase, if parity { Type::U32 } else { Type::B64 })?;
+        let (row, offset) = self.shared_address(address, space)?;
+        self.push(mbarrier::wait, Class::Shared, &[done], &[row, phase]);
+        (self.last().arg0, self.last().arg1) = (parity.into(), yields.into());
         let ordered = Ordered {
             polls: true,
             ..Ordered::default()
         };
-        self.looked_at(offset, 1, Some(ordered));
+        self.record_mbarrier_access(offset, 1, Some(ordered));
         Ok(())
     }
 
     /// Records the access to the barrier for the sanitizer: an atomic, so that concurrent use is not a data
-    /// race. The
-    /// profiler counts loads and stores only, so `access` stays empty.
-    fn looked_at(&mut self, offset: i64, address: usize, ordered: Option<Ordered>) {
+    /// race. The profiler is_noinc loads and stores only, so `access` stays empty.
+    fn record_mbarrier_access(&mut self, offset: i64, address: usize, ordered: Option<Ordered>) {
         self.last().imm = offset as u64;
-        self.last().orders = Checked::Access(Access {
+        self.last().sync_event = Checked::Access(Access {
             memory: Memory::Shared,
             kind: AccessKind::Atomic,
             bytes: 8,
@@ -222,10 +219,10 @@ impl<'a> Lowering<'_, 'a> {
         });
     }
 
-    fn operands_wanted(&self, instruction: &Instruction) -> LoadError {
+    fn wrong_operand_count(&self, instruction: &Instruction) -> LoadError {
         self.error(format!(
             "`{}` has too few operands, or too many",
-            written(instruction)
+            display_name(instruction)
         ))
     }
 }

@@ -1,6 +1,5 @@
 //! Lowering of one function: statements become linear IR (`builder` and one file per family of instructions),
-//! and the
-//! IR becomes code (`emit`).
+//! and the IR becomes code (`emit`).
 
 mod load_store;
 mod access_handlers;
@@ -26,7 +25,7 @@ mod wgmma;
 
 pub use signature::{Signatures, signatures};
 
-use super::ir::{BlockId, Draft};
+use super::ir::{BlockId, IrInst};
 use super::error::LoadError;
 use super::layout::Layout;
 use super::limits;
@@ -43,13 +42,13 @@ use signature::Signature;
 use std::collections::{HashMap, HashSet};
 
 /// The state of lowering one function.
-pub struct Lowering<'m, 'a> {
+pub struct FunctionLowering<'m, 'a> {
     program: &'m mut Program,
     layout: &'m Layout,
     function: &'m ast::Function<'a>,
     /// The module's `.version`.
-    /// The module's `.target`.
     version: (u32, u32),
+    /// The module's `.target`.
     target: ast::Target<'a>,
     cpu: Cpu,
     /// The open scopes, innermost last. The parser limits their nesting to 64.
@@ -57,7 +56,7 @@ pub struct Lowering<'m, 'a> {
     registers: Vec<RegisterInfo>,
     literals: HashMap<(u8, u64), Register>,
     carry: Option<Register>,
-    drafts: Vec<Draft>,
+    insts: Vec<IrInst>,
     /// The index of the first IR instruction of each block that has been started.
     starts: Vec<(BlockId, usize)>,
     labels: HashMap<&'a str, BlockId>,
@@ -75,8 +74,8 @@ pub struct Lowering<'m, 'a> {
     param_bytes: u32,
     sites: Vec<CallSite>,
     /// The signatures of the module's functions.
-    /// The function's `.callprototype` declarations.
     declared: &'m Signatures<'a>,
+    /// The function's `.callprototype` declarations.
     prototypes: HashMap<&'a str, Signature>,
     tables: HashMap<&'a str, Vec<&'a str>>,
     /// The number of targets of all `brx.idx` instructions so far.
@@ -89,7 +88,7 @@ pub struct Lowering<'m, 'a> {
     /// True if the function reads a clock register.
     reads_clock: bool,
     /// True if the function contains `wgmma` instructions.
-    has_products: bool,
+    has_wgmma: bool,
     /// The result registers of atomics on device memory. If one is read, the result depends on the order of
     /// the blocks.
     old_values: HashSet<Register>,
@@ -98,7 +97,7 @@ pub struct Lowering<'m, 'a> {
     line: u32,
     location: Option<SourceLocation>,
     /// True if the next IR instruction is the first of its PTX instruction.
-    begins: bool,
+    starts_ptx_inst: bool,
 }
 
 /// Lowers a function that has a body and appends its code to the program.
@@ -111,7 +110,7 @@ pub fn lower<'a>(
     device: &DeviceSpec,
     cpu: Cpu,
 ) -> Result<(), LoadError> {
-    let mut lowering = Lowering {
+    let mut lowering = FunctionLowering {
         program,
         layout,
         function,
@@ -122,7 +121,7 @@ pub fn lower<'a>(
         registers: Vec::new(),
         literals: HashMap::new(),
         carry: None,
-        drafts: Vec::new(),
+        insts: Vec::new(),
         starts: Vec::new(),
         labels: HashMap::new(),
         defined: HashSet::new(),
@@ -143,37 +142,37 @@ pub fn lower<'a>(
         ordered: false,
         volatile: false,
         reads_clock: false,
-        has_products: false,
+        has_wgmma: false,
         old_values: HashSet::new(),
         arrays: HashMap::new(),
         line: function.line,
         location: None,
-        begins: false,
+        starts_ptx_inst: false,
     };
     lowering.targets = statements::targets(function.body.iter().flatten());
-    lowering.has_products = function
+    lowering.has_wgmma = function
         .body
         .as_ref()
-        .is_some_and(|body| statements::have(body, "wgmma"));
-    lowering.begin_block_here();
-    lowering.formals(device)?;
+        .is_some_and(|body| statements::contains_mnemonic(body, "wgmma"));
+    lowering.start_new_block();
+    lowering.declare_formals(device)?;
     if !function.entry {
         lowering.end = Some(lowering.new_block());
     }
     for statement in function.body.iter().flatten() {
         lowering.statement(statement)?;
     }
-    lowering.within_limits()?;
+    lowering.check_limits()?;
     lowering.finish()
 }
 
-impl Lowering<'_, '_> {
+impl FunctionLowering<'_, '_> {
     fn error(&self, message: impl Into<String>) -> LoadError {
         LoadError::invalid(self.line, message)
     }
 
     /// Fails if the control flow is too large to analyze.
-    fn within_limits(&self) -> Result<(), LoadError> {
+    fn check_limits(&self) -> Result<(), LoadError> {
         let line = self.function.line;
         let blocks = self.next_block;
         if blocks > limits::BLOCKS {

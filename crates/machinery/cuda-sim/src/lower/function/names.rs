@@ -1,6 +1,6 @@
 //! Name resolution: scopes, registers, register ranges and variables that a function declares.
 
-use super::Lowering;
+use super::FunctionLowering;
 use crate::lower::error::LoadError;
 use crate::lower::register::Register;
 use crate::ptx::ast::Type;
@@ -48,7 +48,7 @@ pub enum Named {
     },
 }
 
-impl<'a> Lowering<'_, 'a> {
+impl<'a> FunctionLowering<'_, 'a> {
     pub fn declare(&mut self, name: &'a str, named: Named) -> Result<(), LoadError> {
         if name == "_" {
             return Ok(());
@@ -112,8 +112,8 @@ impl<'a> Lowering<'_, 'a> {
         }
         if let (true, Some((vector, element))) = (self.has_vectors, name.rsplit_once('.')) {
             let found = self.find_vector(vector)?;
-            let place = place_of(element);
-            return Ok(found.and_then(|registers| registers.get(place?).copied()));
+            let index = element_index(element);
+            return Ok(found.and_then(|registers| registers.get(index?).copied()));
         }
         let Some((prefix, number)) = numbered(name) else {
             return Ok(None);
@@ -178,9 +178,9 @@ fn numbered(name: &str) -> Option<(&str, u32)> {
 }
 
 /// Returns the index of the vector element with this name.
-fn place_of(element: &str) -> Option<usize> {
+fn element_index(element: &str) -> Option<usize> {
     ["x", "y", "z", "w"]
         .iter()
         .zip(["r", "g", "b", "a"])
-        .position(|(place, colour)| *place == element || colour == element)
+        .position(|(name, color)| *name == element || color == element)
 }

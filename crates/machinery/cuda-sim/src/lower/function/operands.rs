@@ -1,7 +1,7 @@
 //! Resolution of operands to registers, and lowering of register instructions.
 
 use super::names::Named;
-use super::{Lowering, special_registers};
+use super::{FunctionLowering, special_registers};
 use crate::exec::ops::{Form, Select};
 use crate::isa::Class;
 use crate::lower::error::LoadError;
@@ -11,7 +11,7 @@ use crate::lower::register::{Register, RegisterClass, RegisterInfo};
 use crate::ptx::ast::{Instruction, Operand, Type};
 
 /// Returns the kind of row that holds values of a type.
-pub fn row_of(ty: Type) -> RegisterClass {
+pub fn register_class(ty: Type) -> RegisterClass {
     match ty.bytes() {
         0 => RegisterClass::Predicate,
         8 => RegisterClass::Wide,
@@ -20,14 +20,14 @@ pub fn row_of(ty: Type) -> RegisterClass {
 }
 
 /// Maximum number of registers per function; a real assembler's limit is lower.
-const MOST_REGISTERS: usize = 1 << 20;
+const MAX_REGISTERS: usize = 1 << 20;
 
-impl<'a> Lowering<'_, 'a> {
+impl<'a> FunctionLowering<'_, 'a> {
     pub fn new_register(&mut self, ty: Type) -> Result<Register, LoadError> {
         if ty == Type::B128 {
             return Err(self.error("128-bit registers are not simulated"));
         }
-        if self.registers.len() >= MOST_REGISTERS {
+        if self.registers.len() >= MAX_REGISTERS {
             return Err(self.error("the function has too many registers"));
         }
         let register = self.temporary(ty);
@@ -38,7 +38,7 @@ impl<'a> Lowering<'_, 'a> {
     /// Creates a temporary register that the PTX does not declare.
     pub fn temporary(&mut self, ty: Type) -> Register {
         self.registers.push(RegisterInfo {
-            row: row_of(ty),
+            row: register_class(ty),
             bytes: ty.bytes(),
             literal: None,
             declared: false,
@@ -48,7 +48,7 @@ impl<'a> Lowering<'_, 'a> {
 
     /// Returns the constant register with the value `bits`.
     pub fn literal(&mut self, ty: Type, bits: u64) -> Register {
-        let row = row_of(ty);
+        let row = register_class(ty);
         let bits = match row {
             RegisterClass::Predicate => {
                 if bits & 1 == 1 {
@@ -111,9 +111,9 @@ impl<'a> Lowering<'_, 'a> {
     pub fn named_register(&mut self, operand: &Operand<'a>) -> Result<Option<Register>, LoadError> {
         match operand {
             Operand::Name { name, offset: 0 } => self.find_register(name),
-            Operand::Element { vector, place } => {
+            Operand::Element { vector, index } => {
                 let registers = self.find_vector(vector)?;
-                Ok(registers.and_then(|registers| registers.get(*place).copied()))
+                Ok(registers.and_then(|registers| registers.get(*index).copied()))
             }
             _ => Ok(None),
         }
@@ -161,8 +161,7 @@ impl<'a> Lowering<'_, 'a> {
     }
 
     /// Returns the register of a source operand of the given type. Literals get a constant register; a
-    /// special register is
-    /// read first.
+    /// special register is read first.
     pub fn source(&mut self, operand: &Operand<'a>, ty: Type) -> Result<Register, LoadError> {
         let register = self.any_source(operand, ty)?;
         if self.info(register).literal.is_none()
@@ -183,8 +182,8 @@ impl<'a> Lowering<'_, 'a> {
             Operand::Not(name) => {
                 let predicate = self.predicate(name)?;
                 let negated = self.temporary(Type::Pred);
-                let run = crate::exec::lanewise::masks::<u32, _>(self.cpu, |a, _, _| !a);
-                self.draft_run(run, Class::Integer, &[negated], &[predicate]);
+                let handler = crate::exec::lanewise::masks::<u32, _>(self.cpu, |a, _, _| !a);
+                self.push_with_handlers(handler, Class::Integer, &[negated], &[predicate]);
                 Ok(negated)
             }
             Operand::Name { name, offset: 0 } => {
@@ -219,31 +218,31 @@ impl<'a> Lowering<'_, 'a> {
         form.def_bytes = self.register_bytes(flat.first())?;
         form.use_bytes = self.register_bytes(flat.get(1))?;
         let op = select(&form, self.cpu)
-            .map_err(|error| self.error(format!("`{}`: {error}", written(instruction))))?;
+            .map_err(|error| self.error(format!("`{}`: {error}", display_name(instruction))))?;
         let expected = op.defs.len() + op.uses.len() + usize::from(op.literal);
         if flat.len() != expected {
             return Err(self.error(format!(
                 "`{}` takes {expected} operands, not {}",
-                written(instruction),
+                display_name(instruction),
                 flat.len()
             )));
         }
-        let loose = entry.wider_registers;
+        let any_width = entry.wider_registers;
         let (to, from) = flat.split_at(op.defs.len());
         let mut defs = Vec::new();
         for (operand, &ty) in to.iter().zip(&op.defs) {
             let def = match operand {
-                Operand::Name { name, offset: 0 } if loose && *name != "_" => {
+                Operand::Name { name, offset: 0 } if any_width && *name != "_" => {
                     self.register(name)?
                 }
-                Operand::Element { .. } if loose => self.any_register(operand)?,
+                Operand::Element { .. } if any_width => self.any_register(operand)?,
                 _ => self.destination(operand, ty)?,
             };
             defs.push(def);
         }
         let mut uses = Vec::new();
         for (operand, &ty) in from.iter().zip(&op.uses) {
-            uses.push(if loose {
+            uses.push(if any_width {
                 self.any_source(operand, ty)?
             } else {
                 self.source(operand, ty)?
@@ -273,11 +272,11 @@ impl<'a> Lowering<'_, 'a> {
             defs.push(out);
             uses.insert(0, carry);
         }
-        self.draft_run(op.run, op.class, &defs, &uses);
+        self.push_with_handlers(op.run, op.class, &defs, &uses);
         self.last().imm = imm;
         self.last().arithmetic = entry
             .alignment
-            .and_then(|rule| rule.of_whole_numbers(&instruction.modifiers));
+            .and_then(|rule| rule.for_integers(&instruction.modifiers));
         if matches!(op.class, Class::Float | Class::Double | Class::Special) {
             self.last().operations = entry.operations;
         }
@@ -299,8 +298,8 @@ impl<'a> Lowering<'_, 'a> {
     pub fn unknown(&self, instruction: &Instruction) -> LoadError {
         LoadError::UnknownInstruction {
             line: self.line,
-            instruction: written(instruction),
-            needs: instructions::capability(instruction.mnemonic, &instruction.modifiers)
+            instruction: display_name(instruction),
+            required_sm: instructions::required_capability(instruction.mnemonic, &instruction.modifiers)
                 .filter(|&sm| self.target.sm < sm),
         }
     }
@@ -311,7 +310,7 @@ fn flatten<'a>(operands: &[Operand<'a>]) -> Vec<Operand<'a>> {
     let mut flat = Vec::new();
     for operand in operands {
         match operand {
-            Operand::Vector(parts) => flat.extend(parts.iter().cloned()),
+            Operand::Vector(elements) => flat.extend(elements.iter().cloned()),
             Operand::Pair(first, second) => {
                 flat.extend([first, second].map(|name| Operand::Name { name, offset: 0 }));
             }
@@ -324,7 +323,7 @@ fn flatten<'a>(operands: &[Operand<'a>]) -> Vec<Operand<'a>> {
 /// Returns the number of single operands in a written operand.
 fn length(operand: &Operand) -> usize {
     match operand {
-        Operand::Vector(parts) => parts.len(),
+        Operand::Vector(elements) => elements.len(),
         Operand::Pair(..) => 2,
         _ => 1,
     }
@@ -337,7 +336,7 @@ pub fn form_of<'a>(instruction: &Instruction<'a>) -> Form<'a> {
 }
 
 /// Returns the instruction's mnemonic and modifiers as written, for example `add.rn.f32`.
-pub fn written(instruction: &Instruction) -> String {
+pub fn display_name(instruction: &Instruction) -> String {
     let mut text = instruction.mnemonic.to_owned();
     for modifier in &instruction.modifiers {
         text.push('.');
@@ -349,8 +348,8 @@ pub fn written(instruction: &Instruction) -> String {
 fn describe(operand: &Operand) -> &'static str {
     match operand {
         Operand::Address { .. } => "an address",
-        Operand::Item { .. } => "an element of an array",
-        Operand::Texel { .. } => "a place in a texture",
+        Operand::ArrayElement { .. } => "an element of an array",
+        Operand::TextureCoordinates { .. } => "texture coordinates",
         Operand::Vector(_) => "a vector",
         Operand::List(_) => "a list",
         Operand::Pair(..) => "a pair",

@@ -1,6 +1,6 @@
 //! Function signatures, and the stack layout of parameters and results.
 
-use super::Lowering;
+use super::FunctionLowering;
 use super::access_handlers::{pick_load, pick_store};
 use super::names::Named;
 use crate::device::DeviceSpec;
@@ -36,8 +36,7 @@ pub struct Formal {
 pub type Signatures<'a> = HashMap<&'a str, Signature>;
 
 /// Returns the signature of each function that the module defines or declares, except for kernels, which
-/// cannot be
-/// called.
+/// cannot be called.
 pub fn signatures<'a>(module: &ast::Module<'a>) -> Result<Signatures<'a>, LoadError> {
     let functions = module.functions.iter().filter(|function| !function.entry);
     let mut found = functions
@@ -85,7 +84,7 @@ impl Signature {
                     let align = u64::from(variable.align.max(1));
                     end = u64::next_multiple_of(end, align) + bytes_of(variable)?;
                     if end > limits::LOCAL_BYTES {
-                        return Err(too_much_local(variable));
+                        return Err(local_memory_error(variable));
                     }
                     Formal::of(variable)
                 })
@@ -98,23 +97,22 @@ impl Signature {
     }
 
     /// Returns the offsets of the results and of the parameters from the start of the callee's stack frame,
-    /// and their total
-    /// size in bytes.
-    pub fn places(&self) -> (Vec<u32>, Vec<u32>, u32) {
+    /// and their total size in bytes.
+    pub fn offsets(&self) -> (Vec<u32>, Vec<u32>, u32) {
         let mut end = 0u32;
-        let mut place = |formal: &Formal| {
+        let mut allocate = |formal: &Formal| {
             let offset = end.next_multiple_of(formal.align);
             end = offset + formal.bytes;
             offset
         };
-        let returns = self.returns.iter().map(&mut place).collect();
-        let params = self.params.iter().map(&mut place).collect();
+        let returns = self.returns.iter().map(&mut allocate).collect();
+        let params = self.params.iter().map(&mut allocate).collect();
         (returns, params, end)
     }
 }
 
 /// Creates the error for a variable that exceeds a thread's local memory.
-pub fn too_much_local(variable: &ast::Variable) -> LoadError {
+pub fn local_memory_error(variable: &ast::Variable) -> LoadError {
     let message = format!(
         "`{}` makes local memory larger than the 512 KB a thread has",
         variable.name
@@ -122,11 +120,10 @@ pub fn too_much_local(variable: &ast::Variable) -> LoadError {
     LoadError::invalid(variable.line, message)
 }
 
-impl<'a> Lowering<'_, 'a> {
+impl<'a> FunctionLowering<'_, 'a> {
     /// Declares the function's parameters and results: a kernel's in the parameter space, a device function's
-    /// at the
-    /// start of its stack frame.
-    pub fn formals(&mut self, device: &DeviceSpec) -> Result<(), LoadError> {
+    /// at the start of its stack frame.
+    pub fn declare_formals(&mut self, device: &DeviceSpec) -> Result<(), LoadError> {
         let function = self.function;
         if function.entry {
             if let Some(param) = function.params.iter().find(|param| param.register) {
@@ -136,23 +133,23 @@ impl<'a> Lowering<'_, 'a> {
                 )));
             }
             let params = layout::parameters(function, device)?;
-            for (param, place) in function.params.iter().zip(params) {
-                let offset = place.offset;
+            for (param, location) in function.params.iter().zip(params) {
+                let offset = location.offset;
                 self.declare(param.name, Named::Param { offset })?;
-                self.param_bytes = offset + place.size;
+                self.param_bytes = offset + location.size;
             }
             return Ok(());
         }
         let signature = Signature::of(&function.returns, &function.params)?;
-        let (returns, params, end) = signature.places();
+        let (returns, params, end) = signature.offsets();
         self.local_bytes = end;
         for (variable, offset) in function.returns.iter().zip(returns) {
-            if let Some(register) = self.formal(variable, offset)? {
+            if let Some(register) = self.declare_formal(variable, offset)? {
                 self.results.push((register, offset));
             }
         }
         for (variable, offset) in function.params.iter().zip(params) {
-            if let Some(register) = self.formal(variable, offset)? {
+            if let Some(register) = self.declare_formal(variable, offset)? {
                 self.load_local(register, offset);
             }
         }
@@ -160,7 +157,7 @@ impl<'a> Lowering<'_, 'a> {
     }
 
     /// Declares a parameter or result of a device function. Returns its register, if it is one.
-    fn formal(
+    fn declare_formal(
         &mut self,
         variable: &ast::Variable<'a>,
         offset: u32,
@@ -183,52 +180,52 @@ impl<'a> Lowering<'_, 'a> {
 
     /// Loads a register from this function's local memory.
     pub fn load_local(&mut self, register: Register, offset: u32) {
-        let address = self.local_row(offset);
+        let address = self.local_address_register(offset);
         let (row, bytes) = (self.info(register).row, self.info(register).bytes);
         if row != RegisterClass::Predicate {
-            let run = pick_load::<ArgumentSpace>(self.cpu, bits_of(bytes), 1);
-            self.draft_run(run, Class::Integer, &[register], &[address]);
-            self.last().x = 1;
+            let handler = pick_load::<ArgumentSpace>(self.cpu, bits_type(bytes), 1);
+            self.push_with_handlers(handler, Class::Integer, &[register], &[address]);
+            self.last().arg0 = 1;
             return;
         }
         let word = self.temporary(Type::B32);
-        let run = pick_load::<ArgumentSpace>(self.cpu, Type::B32, 1);
-        self.draft_run(run, Class::Integer, &[word], &[address]);
-        self.last().x = 1;
-        let run = test1(self.cpu, |a: u32| a != 0);
-        self.draft_run(run, Class::Integer, &[register], &[word]);
+        let handler = pick_load::<ArgumentSpace>(self.cpu, Type::B32, 1);
+        self.push_with_handlers(handler, Class::Integer, &[word], &[address]);
+        self.last().arg0 = 1;
+        let handler = test1(self.cpu, |a: u32| a != 0);
+        self.push_with_handlers(handler, Class::Integer, &[register], &[word]);
     }
 
     /// Stores a register or a literal to this function's local memory.
     pub fn store_local(&mut self, register: Register, offset: u32) {
-        let address = self.local_row(offset);
+        let address = self.local_address_register(offset);
         let (row, bytes) = (self.info(register).row, self.info(register).bytes);
         let (value, ty) = if row == RegisterClass::Predicate {
             let [one, zero] = [1, 0].map(|value| self.literal(Type::B32, value));
             let word = self.temporary(Type::B32);
-            let run = choose(self.cpu, |a: u32, b: u32, first| if first { a } else { b });
-            self.draft_run(run, Class::Integer, &[word], &[one, zero, register]);
+            let handler = choose(self.cpu, |a: u32, b: u32, first| if first { a } else { b });
+            self.push_with_handlers(handler, Class::Integer, &[word], &[one, zero, register]);
             (word, Type::B32)
         } else {
-            (register, bits_of(bytes))
+            (register, bits_type(bytes))
         };
-        let run = pick_store::<ArgumentSpace>(self.cpu, ty, 1);
-        self.draft_run(run, Class::Integer, &[], &[address, value]);
-        self.last().x = 1;
+        let handler = pick_store::<ArgumentSpace>(self.cpu, ty, 1);
+        self.push_with_handlers(handler, Class::Integer, &[], &[address, value]);
+        self.last().arg0 = 1;
     }
 
     /// Returns a register that holds the address of an offset in this function's local memory.
-    fn local_row(&mut self, offset: u32) -> Register {
+    fn local_address_register(&mut self, offset: u32) -> Register {
         let address = self.temporary(Type::U64);
-        self.draft_run(local_address(self.cpu), Class::Integer, &[address], &[]);
-        self.last().x = 1;
+        self.push_with_handlers(local_address(self.cpu), Class::Integer, &[address], &[]);
+        self.last().arg0 = 1;
         self.last().imm = offset.into();
         address
     }
 }
 
 /// Returns the untyped-bits type of a size in bytes.
-fn bits_of(bytes: u32) -> Type {
+fn bits_type(bytes: u32) -> Type {
     match bytes {
         1 => Type::B8,
         2 => Type::B16,

@@ -1,6 +1,6 @@
 //! Lowering of special registers such as `%tid.x`. Source: PTX ISA section 10.
 
-use super::Lowering;
+use super::FunctionLowering;
 use crate::isa::Class;
 use crate::lower::error::LoadError;
 use crate::lower::register::{Register, RegisterClass};
@@ -16,10 +16,8 @@ pub fn find(name: &str) -> Option<Special> {
 }
 
 /// Returns the value of a special register that is constant: the warp size; driver-defined registers, which
-/// CUDA leaves
-/// at 0; the fourth dimension, which no grid has; and performance counters, which are never started. Returns
-/// `None` for
-/// all other names.
+/// CUDA leaves at 0; the fourth dimension, which no grid has; and performance counters, which are never
+/// started. Returns `None` for all other names.
 pub fn constant(name: &str) -> Option<u64> {
     if name == "WARP_SZ" {
         return Some(32);
@@ -32,7 +30,7 @@ pub fn constant(name: &str) -> Option<u64> {
     zero.then_some(0)
 }
 
-impl Lowering<'_, '_> {
+impl FunctionLowering<'_, '_> {
     /// Reads a special register into a narrow or wide row.
     pub fn read_special(&mut self, special: Special, into: Register) -> Result<(), LoadError> {
         let wide = match self.info(into).row {
@@ -43,12 +41,12 @@ impl Lowering<'_, '_> {
             }
         };
         self.reads_clock |= special.is_clock();
-        let run = special.reader(self.cpu, wide);
-        self.draft_run(run, Class::Integer, &[into], &[]);
-        let draft = self.last();
-        draft.x = 1;
-        draft.imm = special as u64;
-        draft.timed = true;
+        let handler = special.reader(self.cpu, wide);
+        self.push_with_handlers(handler, Class::Integer, &[into], &[]);
+        let inst = self.last();
+        inst.arg0 = 1;
+        inst.imm = special as u64;
+        inst.arg1_is_remaining_count = true;
         Ok(())
     }
 }

@@ -1,9 +1,9 @@
 //! Lowering of tensor-core instructions and their loads and stores. Source: PTX ISA sections 9.7.14.5 (`mma`),
 //! 9.7.14.5.15 (`ldmatrix`) and 9.7.14.5.16 (`stmatrix`).
 
-use super::Lowering;
-use super::load_store::{At, Place};
-use super::operands::written;
+use super::FunctionLowering;
+use super::load_store::{AccessSpace, ResolvedAddress};
+use super::operands::display_name;
 use crate::exec::sm::Handler;
 use crate::exec::tensor::{Accumulator, Byte, ByteShape, Multiplicand, SHAPES};
 use crate::exec::{matrix, tensor};
@@ -13,9 +13,9 @@ use crate::lower::register::Register;
 use crate::memory::SHARED_WINDOW;
 use crate::ptx::ast::{Instruction, Operand, Type};
 
-impl<'a> Lowering<'_, 'a> {
+impl<'a> FunctionLowering<'_, 'a> {
     /// Lowers `mma.sync.aligned.m16n8kK.row.col.D.A.B.C`.
-    pub fn multiply_matrices(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+    pub fn mma(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let (shape, [d, a, b, c], clamps) = match instruction.modifiers[..] {
             ["sync", "aligned", shape, "row", "col", d, a, b, c] => (shape, [d, a, b, c], false),
             [
@@ -32,8 +32,8 @@ impl<'a> Lowering<'_, 'a> {
             ] => (shape, [d, a, b, c], true),
             _ => return Err(self.unknown(instruction)),
         };
-        if let (Some(left), Some(right)) = (byte(a), byte(b)) {
-            return self.multiply_bytes(instruction, shape, (left, right, clamps), [d, c]);
+        if let (Some(left), Some(right)) = (byte_type(a), byte_type(b)) {
+            return self.mma_8bit(instruction, shape, (left, right, clamps), [d, c]);
         }
         if clamps {
             return Err(self.unknown(instruction));
@@ -49,36 +49,36 @@ impl<'a> Lowering<'_, 'a> {
             "f16" => (Accumulator::F16, Type::B32),
             _ => return Err(self.unknown(instruction)),
         };
-        let deep = match shape {
+        let k = match shape {
             "m16n8k4" => 4,
             "m16n8k8" => 8,
             "m16n8k16" => 16,
             _ => return Err(self.unknown(instruction)),
         };
         let form = tensor::ProductShape {
-            deep,
+            deep: k,
             multiplicand,
             accumulator,
         };
-        let number = SHAPES.iter().position(|known| *known == form);
-        let (Some(number), true) = (number, a == b && d == c) else {
+        let index = SHAPES.iter().position(|known| *known == form);
+        let (Some(index), true) = (index, a == b && d == c) else {
             return Err(self.unknown(instruction));
         };
-        let run = tensor::handler(self.cpu, number);
-        self.matrices(instruction, run, form.registers(), ty)?;
+        let handler = tensor::handler(self.cpu, index);
+        self.push_mma(instruction, handler, form.registers(), ty)?;
         self.last().operations = form.operations();
         Ok(())
     }
 
     /// Lowers an `mma` of 8-bit elements. Accumulator and result must have the same type.
-    fn multiply_bytes(
+    fn mma_8bit(
         &mut self,
         instruction: &Instruction<'a>,
         shape: &str,
         (left, right, clamps): (Byte, Byte, bool),
         [d, c]: [&str; 2],
     ) -> Result<(), LoadError> {
-        let (rows, deep) = match shape {
+        let (rows, k) = match shape {
             "m8n8k16" => (8, 16),
             "m16n8k16" => (16, 16),
             "m16n8k32" => (16, 32),
@@ -86,12 +86,12 @@ impl<'a> Lowering<'_, 'a> {
         };
         let form = ByteShape {
             rows,
-            deep,
+            deep: k,
             left,
             right,
             clamps,
         };
-        let (run, ty): (Handler, _) = match (form.is_whole(), d) {
+        let (handler, ty): (Handler, _) = match (form.is_whole(), d) {
             (Some(true), "s32") => (tensor::whole, Type::B32),
             (Some(false), "f32") if rows == 16 && !clamps => (tensor::floats, Type::F32),
             _ => return Err(self.unknown(instruction)),
@@ -99,27 +99,27 @@ impl<'a> Lowering<'_, 'a> {
         if d != c {
             return Err(self.unknown(instruction));
         }
-        self.matrices(instruction, run, form.registers(), ty)?;
-        self.last().x = form.packed();
+        self.push_mma(instruction, handler, form.registers(), ty)?;
+        self.last().arg0 = form.packed();
         if ty == Type::F32 {
-            self.last().operations = 2 * rows * 8 * deep / 32;
+            self.last().operations = 2 * rows * 8 * k / 32;
         }
         Ok(())
     }
 
     /// Appends an `mma`. Result and accumulator have type `ty`; the multiplicands are packed in 32-bit words.
-    fn matrices(
+    fn push_mma(
         &mut self,
         instruction: &Instruction<'a>,
-        run: Handler,
+        handler: Handler,
         [results, first, second]: [usize; 3],
         ty: Type,
     ) -> Result<(), LoadError> {
         let [d, a, b, c] = &instruction.operands[..] else {
-            return Err(self.error(format!("`{}` takes 4 operands", written(instruction))));
+            return Err(self.error(format!("`{}` takes 4 operands", display_name(instruction))));
         };
         let mut defs = Vec::new();
-        for part in self.parts(d, results)? {
+        for part in self.vector_elements(d, results)? {
             defs.push(self.destination(&part, ty)?);
         }
         let mut uses = Vec::new();
@@ -128,28 +128,28 @@ impl<'a> Lowering<'_, 'a> {
             (b, second, Type::B32),
             (c, results, ty),
         ] {
-            for part in self.parts(operand, count)? {
+            for part in self.vector_elements(operand, count)? {
                 uses.push(self.source(&part, ty)?);
             }
         }
-        self.draft(run, Class::Tensor, &defs, &uses);
-        self.last().listed = true;
+        self.push(handler, Class::Tensor, &defs, &uses);
+        self.last().has_operand_list = true;
         Ok(())
     }
 
     /// Lowers `ldmatrix.sync.aligned.m8n8.xN{.trans}.shared.b16`.
-    pub fn load_matrices(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+    pub fn ldmatrix(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let ["sync", "aligned", "m8n8", count, modifiers @ ..] = &instruction.modifiers[..] else {
             return Err(self.unknown(instruction));
         };
-        let (transposed, at) = match modifiers {
-            ["b16"] => (false, At::Generic),
-            ["trans", "b16"] => (true, At::Generic),
-            ["shared" | "shared::cta", "b16"] => (false, At::Shared),
-            ["trans", "shared" | "shared::cta", "b16"] => (true, At::Shared),
+        let (transposed, space) = match modifiers {
+            ["b16"] => (false, AccessSpace::Generic),
+            ["trans", "b16"] => (true, AccessSpace::Generic),
+            ["shared" | "shared::cta", "b16"] => (false, AccessSpace::Shared),
+            ["trans", "shared" | "shared::cta", "b16"] => (true, AccessSpace::Shared),
             _ => return Err(self.unknown(instruction)),
         };
-        let matrices = match *count {
+        let push_mma = match *count {
             "x1" => 1,
             "x2" => 2,
             "x4" => 4,
@@ -158,29 +158,28 @@ impl<'a> Lowering<'_, 'a> {
         let [to, from] = &instruction.operands[..] else {
             return Err(self.error("`ldmatrix` takes registers and an address"));
         };
-        let Place::Register(row, offset) = self.place(from, at)? else {
+        let ResolvedAddress::Register(row, offset) = self.resolve_address(from, space)? else {
             return Err(self.error("`ldmatrix` loads from shared memory"));
         };
         // Rebase generic addresses to shared offsets. An address outside the shared window then lies beyond
-        // its end and
-        // faults.
-        let offset = match at {
-            At::Generic => offset.wrapping_sub_unsigned(SHARED_WINDOW),
+        // its end and faults.
+        let offset = match space {
+            AccessSpace::Generic => offset.wrapping_sub_unsigned(SHARED_WINDOW),
             _ => offset,
         };
         let mut defs: Vec<Register> = Vec::new();
-        for part in self.parts(to, matrices)? {
+        for part in self.vector_elements(to, push_mma)? {
             defs.push(self.destination(&part, Type::B32)?);
         }
-        self.draft(matrix::load, Class::Shared, &defs, &[row]);
-        let draft = self.last();
-        draft.x = matrix::packed(matrices, transposed);
-        draft.imm = offset as u64;
-        draft.access = Some(Access {
+        self.push(matrix::load, Class::Shared, &defs, &[row]);
+        let inst = self.last();
+        inst.arg0 = matrix::packed(push_mma, transposed);
+        inst.imm = offset as u64;
+        inst.access = Some(Access {
             memory: Memory::Shared,
             kind: AccessKind::MatrixLoad,
-            bytes: 4 * matrices as u32,
-            address: matrices,
+            bytes: 4 * push_mma as u32,
+            address: push_mma,
             ordered: None,
             update: Update::default(),
         });
@@ -188,7 +187,7 @@ impl<'a> Lowering<'_, 'a> {
     }
 
     /// Lowers `stmatrix.sync.aligned.m8n8.xN{.trans}{.shared}.b16`.
-    pub fn store_matrices(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+    pub fn stmatrix(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let ["sync", "aligned", "m8n8", count, modifiers @ ..] = &instruction.modifiers[..] else {
             return Err(self.unknown(instruction));
         };
@@ -196,12 +195,12 @@ impl<'a> Lowering<'_, 'a> {
             ["trans", rest @ ..] => (true, rest),
             rest => (false, rest),
         };
-        let at = match modifiers {
-            ["shared" | "shared::cta", "b16"] => At::Shared,
-            ["b16"] => At::Generic,
+        let space = match modifiers {
+            ["shared" | "shared::cta", "b16"] => AccessSpace::Shared,
+            ["b16"] => AccessSpace::Generic,
             _ => return Err(self.unknown(instruction)),
         };
-        let matrices = match *count {
+        let push_mma = match *count {
             "x1" => 1,
             "x2" => 2,
             "x4" => 4,
@@ -210,19 +209,19 @@ impl<'a> Lowering<'_, 'a> {
         let [to, from] = &instruction.operands[..] else {
             return Err(self.error("`stmatrix` takes an address and registers"));
         };
-        let (row, offset) = self.shared_place(to, at)?;
+        let (row, offset) = self.shared_address(to, space)?;
         let mut uses: Vec<Register> = vec![row];
-        for part in self.parts(from, matrices)? {
+        for part in self.vector_elements(from, push_mma)? {
             uses.push(self.source(&part, Type::B32)?);
         }
-        self.draft(matrix::store, Class::Shared, &[], &uses);
-        let draft = self.last();
-        draft.x = matrix::packed(matrices, transposed);
-        draft.imm = offset as u64;
-        draft.access = Some(Access {
+        self.push(matrix::store, Class::Shared, &[], &uses);
+        let inst = self.last();
+        inst.arg0 = matrix::packed(push_mma, transposed);
+        inst.imm = offset as u64;
+        inst.access = Some(Access {
             memory: Memory::Shared,
             kind: AccessKind::MatrixStore,
-            bytes: 4 * matrices as u32,
+            bytes: 4 * push_mma as u32,
             address: 0,
             ordered: None,
             update: Update::default(),
@@ -231,27 +230,27 @@ impl<'a> Lowering<'_, 'a> {
     }
 
     /// Returns the `count` registers of a vector operand; a single register may be written without braces.
-    pub fn parts(
+    pub fn vector_elements(
         &self,
         operand: &Operand<'a>,
         count: usize,
     ) -> Result<Vec<Operand<'a>>, LoadError> {
-        let parts = match operand {
-            Operand::Vector(parts) => parts.clone(),
+        let elements = match operand {
+            Operand::Vector(elements) => elements.clone(),
             single => vec![single.clone()],
         };
-        if parts.len() != count {
+        if elements.len() != count {
             return Err(self.error(format!(
                 "a vector of {} registers stands where the instruction wants {count}",
-                parts.len()
+                elements.len()
             )));
         }
-        Ok(parts)
+        Ok(elements)
     }
 }
 
 /// Returns the 8-bit element type that a modifier names.
-fn byte(name: &str) -> Option<Byte> {
+fn byte_type(name: &str) -> Option<Byte> {
     match name {
         "s8" => Some(Byte::S8),
         "u8" => Some(Byte::U8),

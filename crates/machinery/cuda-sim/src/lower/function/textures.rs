@@ -1,9 +1,8 @@
 //! Lowering of texture and surface instructions. Source: PTX ISA sections 9.7.10 (`tex`, `tld4`, `txq`) and
-//! 9.7.11
-//! (`suld`, `sust`, `sured`, `suq`).
+//! 9.7.11 (`suld`, `sust`, `sured`, `suq`).
 
-use super::Lowering;
-use super::operands::{form_of, written};
+use super::FunctionLowering;
+use super::operands::{form_of, display_name};
 use crate::exec::sm::Handler;
 use crate::exec::texels::{self, Beyond, Geometry, SurfaceAccess, SurfaceKind};
 use crate::isa::Class;
@@ -14,21 +13,21 @@ use crate::ptx::ast::{Instruction, Operand, Type};
 /// The geometries of surface loads and stores.
 const GEOMETRIES: &[&str] = &["1d", "2d", "3d", "a1d", "a2d"];
 /// The geometries of surface reductions.
-const REDUCED: &[&str] = &["1d", "2d", "3d"];
+const REDUCTION_GEOMETRIES: &[&str] = &["1d", "2d", "3d"];
 /// The geometry of a texture gather.
-const TWO: Geometry = Geometry {
+const GATHER_GEOMETRY: Geometry = Geometry {
     dimensions: 2,
     layered: false,
     cube: false,
 };
-const CACHES: &[&str] = &["ca", "cg", "cs", "cv", "wb", "wt"];
+const CACHE_MODIFIERS: &[&str] = &["ca", "cg", "cs", "cv", "wb", "wt"];
 
-impl<'a> Lowering<'_, 'a> {
+impl<'a> FunctionLowering<'_, 'a> {
     /// Lowers `tex`.
     pub fn texture(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let modifiers = &instruction.modifiers[..];
         // Arrays have a single level of detail, so the requested level is irrelevant.
-        let (level, rest) = match modifiers {
+        let (level_count, rest) = match modifiers {
             ["level", rest @ ..] => (1, rest),
             ["base", rest @ ..] => (0, rest),
             rest => (0, rest),
@@ -37,7 +36,7 @@ impl<'a> Lowering<'_, 'a> {
             geometry,
             "v4",
             ty @ ("f32" | "u32" | "s32"),
-            at @ ("f32" | "s32"),
+            coordinate_type @ ("f32" | "s32"),
         ] = rest
         else {
             return Err(self.unknown(instruction));
@@ -45,29 +44,29 @@ impl<'a> Lowering<'_, 'a> {
         let Some(geometry) = Geometry::named(geometry) else {
             return Err(self.unknown(instruction));
         };
-        if geometry.cube && *at != "f32" {
+        if geometry.cube && *coordinate_type != "f32" {
             return Err(self.unknown(instruction));
         }
-        let [to, from, detail @ ..] = &instruction.operands[..] else {
-            return Err(self.operands_of_image(instruction));
+        let [to, from, level_of_detail @ ..] = &instruction.operands[..] else {
+            return Err(self.wrong_image_operands(instruction));
         };
-        if detail.len() != level {
-            return Err(self.operands_of_image(instruction));
+        if level_of_detail.len() != level_count {
+            return Err(self.wrong_image_operands(instruction));
         }
-        for operand in detail {
+        for operand in level_of_detail {
             self.source(operand, Type::F32)?;
         }
-        let (handle, coordinates) = self.handle_and_place(instruction, from)?;
+        let (handle, coordinates) = self.handle_and_coordinates(instruction, from)?;
         let ty = if *ty == "f32" { Type::F32 } else { Type::B32 };
-        let of = if *at == "f32" { Type::F32 } else { Type::S32 };
-        let defs = self.four(to, ty)?;
+        let of = if *coordinate_type == "f32" { Type::F32 } else { Type::S32 };
+        let defs = self.four_destinations(to, ty)?;
         let mut uses = vec![handle];
         uses.extend(self.coordinates(&coordinates, geometry, of)?);
-        self.draft(texels::sample, Class::Global, &defs, &uses);
-        let draft = self.last();
-        draft.listed = true;
-        draft.x = geometry.packed();
-        draft.y = u32::from(*at == "s32");
+        self.push(texels::sample, Class::Global, &defs, &uses);
+        let inst = self.last();
+        inst.has_operand_list = true;
+        inst.arg0 = geometry.packed();
+        inst.arg1 = u32::from(*coordinate_type == "s32");
         Ok(())
     }
 
@@ -78,43 +77,43 @@ impl<'a> Lowering<'_, 'a> {
         else {
             return Err(self.unknown(instruction));
         };
-        let Some(component) = ["r", "g", "b", "a"].iter().position(|one| one == component) else {
+        let Some(component) = ["r", "g", "b", "a"].iter().position(|channel| channel == component) else {
             return Err(self.unknown(instruction));
         };
         let [to, from] = &instruction.operands[..] else {
-            return Err(self.operands_of_image(instruction));
+            return Err(self.wrong_image_operands(instruction));
         };
-        let (handle, coordinates) = self.handle_and_place(instruction, from)?;
+        let (handle, coordinates) = self.handle_and_coordinates(instruction, from)?;
         let ty = if *ty == "f32" { Type::F32 } else { Type::B32 };
-        let defs = self.four(to, ty)?;
+        let defs = self.four_destinations(to, ty)?;
         let mut uses = vec![handle];
-        uses.extend(self.coordinates(&coordinates, TWO, Type::F32)?);
-        self.draft(texels::gather, Class::Global, &defs, &uses);
-        let draft = self.last();
-        draft.listed = true;
-        draft.x = component as u32;
+        uses.extend(self.coordinates(&coordinates, GATHER_GEOMETRY, Type::F32)?);
+        self.push(texels::gather, Class::Global, &defs, &uses);
+        let inst = self.last();
+        inst.has_operand_list = true;
+        inst.arg0 = component as u32;
         Ok(())
     }
 
     /// Lowers `txq`.
     pub fn texture_size(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        self.size_of_image(instruction, false)
+        self.query_size(instruction, false)
     }
 
     /// Lowers `suq`.
     pub fn surface_size(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
-        self.size_of_image(instruction, true)
+        self.query_size(instruction, true)
     }
 
-    fn size_of_image(
+    fn query_size(
         &mut self,
         instruction: &Instruction<'a>,
-        surface: bool,
+        is_surface: bool,
     ) -> Result<(), LoadError> {
-        let [what, "b32"] = &instruction.modifiers[..] else {
+        let [query, "b32"] = &instruction.modifiers[..] else {
             return Err(self.unknown(instruction));
         };
-        let size = match *what {
+        let size = match *query {
             "width" => 0,
             "height" => 1,
             "depth" => texels::DEPTH,
@@ -122,12 +121,12 @@ impl<'a> Lowering<'_, 'a> {
             _ => return Err(self.unknown(instruction)),
         };
         let [to, Operand::Address { base, offset: 0 }] = &instruction.operands[..] else {
-            return Err(self.operands_of_image(instruction));
+            return Err(self.wrong_image_operands(instruction));
         };
         let to = self.destination(to, Type::B32)?;
         let handle = self.handle(base.name())?;
-        self.draft(texels::query, Class::Integer, &[to], &[handle]);
-        (self.last().x, self.last().y) = (size, surface.into());
+        self.push(texels::query, Class::Integer, &[to], &[handle]);
+        (self.last().arg0, self.last().arg1) = (size, is_surface.into());
         Ok(())
     }
 
@@ -135,16 +134,16 @@ impl<'a> Lowering<'_, 'a> {
     pub fn surface_load(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let (access, ty) = self.surface_access(instruction, &["b"])?;
         let [to, from] = &instruction.operands[..] else {
-            return Err(self.operands_of_image(instruction));
+            return Err(self.wrong_image_operands(instruction));
         };
-        let (handle, coordinates) = self.handle_and_place(instruction, from)?;
+        let (handle, coordinates) = self.handle_and_coordinates(instruction, from)?;
         let mut defs = Vec::new();
-        for part in self.parts(to, access.elements as usize)? {
+        for part in self.vector_elements(to, access.elements as usize)? {
             defs.push(self.element_register(&part, ty, true)?);
         }
         let mut uses = vec![handle];
         uses.extend(self.coordinates(&coordinates, access.geometry, Type::S32)?);
-        self.surface(texels::surface_load, access, &defs, &uses);
+        self.push_surface(texels::surface_load, access, &defs, &uses);
         Ok(())
     }
 
@@ -152,15 +151,15 @@ impl<'a> Lowering<'_, 'a> {
     pub fn surface_store(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         let (access, ty) = self.surface_access(instruction, &["b"])?;
         let [to, from] = &instruction.operands[..] else {
-            return Err(self.operands_of_image(instruction));
+            return Err(self.wrong_image_operands(instruction));
         };
-        let (handle, coordinates) = self.handle_and_place(instruction, to)?;
+        let (handle, coordinates) = self.handle_and_coordinates(instruction, to)?;
         let mut uses = vec![handle];
         uses.extend(self.coordinates(&coordinates, access.geometry, Type::S32)?);
-        for part in self.parts(from, access.elements as usize)? {
+        for part in self.vector_elements(from, access.elements as usize)? {
             uses.push(self.element_register(&part, ty, false)?);
         }
-        self.surface(texels::surface_store, access, &[], &uses);
+        self.push_surface(texels::surface_store, access, &[], &uses);
         Ok(())
     }
 
@@ -186,32 +185,32 @@ impl<'a> Lowering<'_, 'a> {
             return Err(self.unknown(instruction));
         }
         let [to, from] = &instruction.operands[..] else {
-            return Err(self.operands_of_image(instruction));
+            return Err(self.wrong_image_operands(instruction));
         };
-        let (handle, coordinates) = self.handle_and_place(instruction, to)?;
+        let (handle, coordinates) = self.handle_and_coordinates(instruction, to)?;
         let mut uses = vec![handle];
         uses.extend(self.coordinates(&coordinates, access.geometry, Type::S32)?);
         uses.push(self.source(from, ty)?);
-        self.surface(texels::reduce, access, &[], &uses);
-        self.last().y = kind as u32;
+        self.push_surface(texels::reduce, access, &[], &uses);
+        self.last().arg1 = kind as u32;
         Ok(())
     }
 
-    /// Parses the modifiers of a surface instruction, the first of which must be one of `ways`.
+    /// Parses the modifiers of a surface instruction, the first of which must be one of `addressings`.
     fn surface_access(
         &self,
         instruction: &Instruction<'a>,
-        ways: &[&'static str],
+        addressings: &[&'static str],
     ) -> Result<(SurfaceAccess, Type), LoadError> {
         let form = form_of(instruction);
-        let way = form.one_of(ways);
+        let addressing = form.one_of(addressings);
         let reduces = instruction.mnemonic == "sured";
         if reduces {
             form.one_of(&["add", "min", "max", "and", "or"]);
         }
-        let known = if reduces { REDUCED } else { GEOMETRIES };
-        let geometry = form.one_of(known).and_then(Geometry::named);
-        form.one_of(CACHES);
+        let geometries = if reduces { REDUCTION_GEOMETRIES } else { GEOMETRIES };
+        let geometry = form.one_of(geometries).and_then(Geometry::named);
+        form.one_of(CACHE_MODIFIERS);
         let elements = match form.one_of(&["v2", "v4"]) {
             Some("v2") => 2,
             Some(_) => 4,
@@ -223,17 +222,17 @@ impl<'a> Lowering<'_, 'a> {
             Some(_) => Beyond::Zero,
             None => return Err(self.unknown(instruction)),
         };
-        let (Some(way), Some(geometry), Ok(ty)) = (way, geometry, form.ty()) else {
+        let (Some(addressing), Some(geometry), Ok(ty)) = (addressing, geometry, form.ty()) else {
             return Err(self.unknown(instruction));
         };
-        let whole = match reduces {
+        let is_supported = match reduces {
             true => matches!(
                 ty,
                 Type::U32 | Type::S32 | Type::U64 | Type::S64 | Type::B32 | Type::B64
             ),
             false => matches!(ty, Type::B8 | Type::B16 | Type::B32 | Type::B64),
         };
-        if form.end().is_err() || !whole || ty.bytes() * elements > 16 {
+        if form.end().is_err() || !is_supported || ty.bytes() * elements > 16 {
             return Err(self.unknown(instruction));
         }
         let access = SurfaceAccess {
@@ -241,7 +240,7 @@ impl<'a> Lowering<'_, 'a> {
             elements,
             bytes: ty.bytes(),
             beyond,
-            by_texels: way == "p",
+            by_texels: addressing == "p",
         };
         Ok((access, ty))
     }
@@ -251,47 +250,47 @@ impl<'a> Lowering<'_, 'a> {
         &mut self,
         operand: &Operand<'a>,
         ty: Type,
-        to: bool,
+        is_destination: bool,
     ) -> Result<Register, LoadError> {
         let ty = if ty == Type::B8 { Type::B16 } else { ty };
-        match to {
+        match is_destination {
             true => self.destination(operand, ty),
             false => self.source(operand, ty),
         }
     }
 
-    fn surface(
+    fn push_surface(
         &mut self,
-        run: Handler,
+        handler: Handler,
         access: SurfaceAccess,
         defs: &[Register],
         uses: &[Register],
     ) {
         // Concurrent writes to one texel are serialized, as in ordinary memory.
-        self.draft(run, Class::Global, defs, uses);
-        let draft = self.last();
-        draft.listed = true;
-        draft.x = access.packed();
+        self.push(handler, Class::Global, defs, uses);
+        let inst = self.last();
+        inst.has_operand_list = true;
+        inst.arg0 = access.packed();
     }
 
     /// Returns the four destination registers, one per channel.
-    fn four(&mut self, operand: &Operand<'a>, ty: Type) -> Result<Vec<Register>, LoadError> {
+    fn four_destinations(&mut self, operand: &Operand<'a>, ty: Type) -> Result<Vec<Register>, LoadError> {
         let mut registers = Vec::new();
-        for part in self.parts(operand, 4)? {
+        for part in self.vector_elements(operand, 4)? {
             registers.push(self.destination(&part, ty)?);
         }
         Ok(registers)
     }
 
     /// Splits `[handle, {x, y}]` into the handle and the coordinates.
-    fn handle_and_place(
+    fn handle_and_coordinates(
         &mut self,
         instruction: &Instruction<'a>,
         operand: &Operand<'a>,
     ) -> Result<(Register, Vec<Operand<'a>>), LoadError> {
         match operand {
-            Operand::Texel { image, place } => Ok((self.handle(Some(image))?, place.clone())),
-            _ => Err(self.operands_of_image(instruction)),
+            Operand::TextureCoordinates { image, coordinates } => Ok((self.handle(Some(image))?, coordinates.clone())),
+            _ => Err(self.wrong_image_operands(instruction)),
         }
     }
 
@@ -311,25 +310,24 @@ impl<'a> Lowering<'_, 'a> {
     }
 
     /// Returns the registers of the coordinates of a geometry, followed by that of the layer, which PTX
-    /// writes first.
-    /// PTX pads three coordinates to four; the fourth is ignored.
+    /// writes first. PTX pads three coordinates to four; the fourth is ignored.
     fn coordinates(
         &mut self,
-        place: &[Operand<'a>],
+        coordinates: &[Operand<'a>],
         geometry: Geometry,
         ty: Type,
     ) -> Result<Vec<Register>, LoadError> {
         let count = geometry.operands();
-        let wanted = if count == 3 { 4 } else { count };
-        if place.len() != wanted {
+        let expected = if count == 3 { 4 } else { count };
+        if coordinates.len() != expected {
             return Err(self.error(format!(
-                "{} coordinates stand where the instruction wants {wanted}",
-                place.len()
+                "{} coordinates stand where the instruction wants {expected}",
+                coordinates.len()
             )));
         }
-        let (layer, along) = place[..count].split_at(usize::from(geometry.layered));
+        let (layer, position) = coordinates[..count].split_at(usize::from(geometry.layered));
         let mut registers = Vec::new();
-        for operand in along {
+        for operand in position {
             registers.push(self.source(operand, ty)?);
         }
         for operand in layer {
@@ -338,10 +336,10 @@ impl<'a> Lowering<'_, 'a> {
         Ok(registers)
     }
 
-    fn operands_of_image(&self, instruction: &Instruction) -> LoadError {
+    fn wrong_image_operands(&self, instruction: &Instruction) -> LoadError {
         self.error(format!(
             "`{}` takes registers, and a handle with coordinates, as in `[%rd1, {{%f1, %f2}}]`",
-            written(instruction)
+            display_name(instruction)
         ))
     }
 }

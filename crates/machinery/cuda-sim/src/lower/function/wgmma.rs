@@ -1,8 +1,8 @@
 //! Lowering of warpgroup matrix multiplication. Source: PTX ISA, section "Asynchronous warpgroup level matrix
 //! instructions" (`wgmma`).
 
-use super::Lowering;
-use super::operands::written;
+use super::FunctionLowering;
+use super::operands::display_name;
 use crate::exec::tensor::Multiplicand;
 use crate::exec::tensor::warpgroup::{self, Form, MOST_COLUMNS};
 use crate::isa::Class;
@@ -11,29 +11,29 @@ use crate::lower::error::LoadError;
 use crate::lower::register::Register;
 use crate::ptx::ast::{Immediate, Instruction, Operand, Type};
 
-impl<'a> Lowering<'_, 'a> {
+impl<'a> FunctionLowering<'_, 'a> {
     /// Lowers `wgmma.fence`, `wgmma.commit_group` and `wgmma.wait_group`.
-    pub fn order_products(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
+    pub fn wgmma_sync(&mut self, instruction: &Instruction<'a>) -> Result<(), LoadError> {
         match (&instruction.modifiers[..], &instruction.operands[..]) {
             (["fence", "sync", "aligned"], []) => {
-                self.draft(warpgroup::fence, Class::Control, &[], &[]);
+                self.push(warpgroup::fence, Class::Control, &[], &[]);
             }
             (["commit_group", "sync", "aligned"], []) => {
-                self.draft(warpgroup::commit, Class::Control, &[], &[]);
+                self.push(warpgroup::commit, Class::Control, &[], &[]);
             }
             (["wait_group", "sync", "aligned"], [Operand::Immediate(Immediate::Int(groups))])
                 if let Ok(groups) = u32::try_from(*groups) =>
             {
-                self.draft(warpgroup::wait, Class::Control, &[], &[]);
-                self.last().x = groups;
-                self.last().orders = Checked::ProductsAwaited;
+                self.push(warpgroup::wait, Class::Control, &[], &[]);
+                self.last().arg0 = groups;
+                self.last().sync_event = Checked::ProductsAwaited;
             }
             (["wait_group", "sync", "aligned"], _) => {
                 return Err(self.error("`wgmma.wait_group` takes a number of groups, a literal"));
             }
             ([_, "sync", "aligned"], _) => {
-                let written = written(instruction);
-                return Err(self.error(format!("`{written}` takes no operands")));
+                let display_name = display_name(instruction);
+                return Err(self.error(format!("`{display_name}` takes no operands")));
             }
             _ => return Err(self.unknown(instruction)),
         }
@@ -41,7 +41,7 @@ impl<'a> Lowering<'_, 'a> {
     }
 
     /// Lowers `wgmma.mma_async.sync.aligned.m64nNkK.f32.A.B`.
-    pub fn multiply_in_warpgroup(
+    pub fn wgmma_mma_async(
         &mut self,
         instruction: &Instruction<'a>,
     ) -> Result<(), LoadError> {
@@ -49,25 +49,25 @@ impl<'a> Lowering<'_, 'a> {
             ["mma_async", "sync", "aligned", shape, "f32", a, b] if a == b => (shape, a),
             _ => return Err(self.unknown(instruction)),
         };
-        let (multiplicand, deep) = match ty {
+        let (multiplicand, k) = match ty {
             "tf32" => (Multiplicand::Tf32, "k8"),
             "f16" => (Multiplicand::F16, "k16"),
             "bf16" => (Multiplicand::Bf16, "k16"),
             _ => return Err(self.unknown(instruction)),
         };
         let columns = shape.strip_prefix("m64n");
-        let columns = columns.and_then(|rest| rest.strip_suffix(deep));
+        let columns = columns.and_then(|rest| rest.strip_suffix(k));
         let eights = match columns.map(str::parse::<usize>) {
             Some(Ok(columns)) if (8..=MOST_COLUMNS).contains(&columns) && columns % 8 == 0 => {
                 columns / 8
             }
             _ => {
                 return Err(self.error(format!(
-                    "`wgmma` of {ty} is m64nN{deep}, with N a multiple of 8 up to {MOST_COLUMNS}: there is no `{shape}`"
+                    "`wgmma` of {ty} is m64nN{k}, with N a multiple of 8 up to {MOST_COLUMNS}: there is no `{shape}`"
                 )));
             }
         };
-        let [d, a, second, adds, scales @ ..] = &instruction.operands[..] else {
+        let [d, a, second, accumulates, scales @ ..] = &instruction.operands[..] else {
             return Err(self.wrong_operands(instruction));
         };
         let shared = !matches!(a, Operand::Vector(_));
@@ -81,9 +81,9 @@ impl<'a> Lowering<'_, 'a> {
             }
             _ => return Err(self.wrong_operands(instruction)),
         };
-        let is_minus = |operand: &Operand<'a>| self.one_of(operand, [1, -1]);
+        let is_minus = |operand: &Operand<'a>| self.is_second(operand, [1, -1]);
         let is_transposed = |operand: Option<&Operand<'a>>| match operand {
-            Some(operand) => self.one_of(operand, [0, 1]),
+            Some(operand) => self.is_second(operand, [0, 1]),
             None => Ok(false),
         };
         let form = Form {
@@ -94,41 +94,41 @@ impl<'a> Lowering<'_, 'a> {
             transposed: [is_transposed(transposed[0])?, is_transposed(transposed[1])?],
         };
         let mut defs: Vec<Register> = Vec::new();
-        for part in self.parts(d, 4 * eights)? {
+        for part in self.vector_elements(d, 4 * eights)? {
             defs.push(self.destination(&part, Type::F32)?);
         }
         let mut uses = defs.clone();
         if shared {
             uses.push(self.source(a, Type::B64)?);
         } else {
-            for part in self.parts(a, 4)? {
+            for part in self.vector_elements(a, 4)? {
                 uses.push(self.source(&part, Type::B32)?);
             }
         }
         uses.push(self.source(second, Type::B64)?);
-        if matches!(adds, Operand::Immediate(_)) {
-            self.one_of(adds, [0, 1])?;
+        if matches!(accumulates, Operand::Immediate(_)) {
+            self.is_second(accumulates, [0, 1])?;
         }
-        uses.push(self.source(adds, Type::Pred)?);
-        self.draft(
+        uses.push(self.source(accumulates, Type::Pred)?);
+        self.push(
             warpgroup::handler(self.cpu, multiplicand),
             Class::Warpgroup,
             &defs,
             &uses,
         );
-        let draft = self.last();
+        let inst = self.last();
         // The accumulator is updated in place: results and accumulator inputs are the same registers.
-        draft.operands = uses;
-        draft.orders = Checked::Product;
-        draft.listed = true;
-        draft.x = form.packed();
-        draft.eights = eights as u32;
-        draft.operations = form.operations(multiplicand);
+        inst.operands = uses;
+        inst.sync_event = Checked::Product;
+        inst.has_operand_list = true;
+        inst.arg0 = form.packed();
+        inst.eights = eights as u32;
+        inst.operations = form.operations(multiplicand);
         Ok(())
     }
 
     /// Returns true if the literal is the second of two permitted values, false if it is the first.
-    fn one_of(&self, operand: &Operand<'a>, [first, second]: [i64; 2]) -> Result<bool, LoadError> {
+    fn is_second(&self, operand: &Operand<'a>, [first, second]: [i64; 2]) -> Result<bool, LoadError> {
         match operand {
             Operand::Immediate(Immediate::Int(value)) if *value == first => Ok(false),
             Operand::Immediate(Immediate::Int(value)) if *value == second => Ok(true),
@@ -139,9 +139,9 @@ impl<'a> Lowering<'_, 'a> {
     }
 
     fn wrong_operands(&self, instruction: &Instruction) -> LoadError {
-        let written = written(instruction);
+        let display_name = display_name(instruction);
         self.error(format!(
-            "`{written}` takes the result, two matrices, a predicate, two signs, and of 16-bit elements a \
+            "`{display_name}` takes the result, two matrices, a predicate, two signs, and of 16-bit elements a \
              transposition for each matrix in shared memory"
         ))
     }

@@ -69,8 +69,7 @@ pub fn bytes_of(variable: &Variable) -> Result<u64, LoadError> {
 }
 
 /// Returns the offsets and sizes of a kernel's parameters in its parameter space. Fails if they exceed the
-/// device's
-/// limit.
+/// device's limit.
 pub fn parameters(function: &ast::Function, device: &DeviceSpec) -> Result<Vec<Param>, LoadError> {
     let mut end = 0;
     let mut params = Vec::with_capacity(function.params.len());
@@ -177,7 +176,7 @@ fn place_all(
 fn in_space<'m, 'a>(
     module: &'m ast::Module<'a>,
     space: StateSpace,
-) -> impl Iterator<Item = &'m Variable<'a>> {
+) -> impl Iterator<ArrayElement = &'m Variable<'a>> {
     module
         .variables
         .iter()
@@ -228,8 +227,7 @@ impl Layout {
         }
         if let Some(host) = global.host(address, image.len() as u64) {
             // SAFETY: `Global::host` returned a pointer to `image.len()` bytes of a live allocation, which
-            // cannot overlap
-            // `image`, a fresh `Vec`.
+            // cannot overlap `image`, a fresh `Vec`.
             unsafe { host.copy_from_nonoverlapping(image.as_ptr(), image.len()) };
         }
         Ok(())

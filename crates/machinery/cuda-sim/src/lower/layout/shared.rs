@@ -9,8 +9,7 @@ use crate::ptx::ast::{Linkage, StateSpace, Variable};
 use std::collections::HashMap;
 
 /// Places the shared variables. Two variables may overlap if no kernel uses both, as with NVIDIA's assembler,
-/// so that
-/// a module may contain many kernels with large tiles.
+/// so that a module may contain many kernels with large tiles.
 pub fn place_shared(
     layout: &mut Layout,
     module: &ast::Module,
@@ -90,8 +89,7 @@ impl<'a> SharedShelf<'a> {
     }
 
     /// Places a variable at the lowest offset that is free in all of the given kernels. Fails if a kernel has
-    /// too many
-    /// shared variables.
+    /// too many shared variables.
     fn place(&mut self, variable: &Variable, kernels: &[usize]) -> Result<u64, LoadError> {
         let bytes = bytes_of(variable)?;
         let align = u64::from(variable.align.max(1));

@@ -1,27 +1,28 @@
-//! Whose memory is whose, where a machine has several devices: each allocation is at home on one, and a kernel
-//! reaches what is its device's own, what is the host's, and what it was let into.
+//! Memory ownership and peer access on machines with several devices. Every allocation is owned by one
+//! device. A kernel can access memory of its own device, host memory, and memory to which its device was
+//! given access.
 
 use super::Global;
 
-/// The most devices of a machine.
+/// The maximum number of devices per machine.
 pub const MAX_DEVICES: u32 = 16;
 
-/// A set of devices, a bit each.
+/// A set of devices as a bit mask.
 pub type Devices = u32;
 
-/// Which devices' kernels reach an allocation.
+/// The devices whose kernels can access an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// All: the host's memory, and managed memory.
+    /// All devices: host memory and managed memory.
     All,
-    /// Its own device, and those that have access to all that is the device's.
+    /// The owner, and its peers with peer access enabled.
     Peers,
-    /// These alone.
+    /// Exactly the devices of a set.
     Listed(Devices),
 }
 
 impl Global {
-    /// An empty address space of several devices, each of which hands out at most `capacity` bytes at a time.
+    /// Creates an empty address space of `count` devices with `capacity` bytes each.
     pub fn of_devices(count: u32, capacity: u64) -> Self {
         Self {
             used: vec![0; count as usize],
@@ -29,21 +30,21 @@ impl Global {
         }
     }
 
-    /// From now on memory is made on `device`, and launches are its: they reach what is its own, and what is that
-    /// of `peers`.
+    /// Sets the device that owns new allocations and runs launches. Its kernels can also access the memory of
+    /// `peers`.
     pub fn seen_by(&mut self, device: u32, peers: Devices) -> &mut Self {
         (self.device, self.peers) = (device, peers);
         self
     }
 
-    /// Sets which devices reach the allocation that begins at `base`.
+    /// Sets the devices that can access the allocation at `base`.
     pub fn set_reach(&mut self, base: u64, reach: Reach) {
         if let Some(entry) = self.entries.get_mut(&base) {
             entry.reach = reach;
         }
     }
 
-    /// Whether a launch reaches an allocation that is at home there.
+    /// Returns true if launches on the current device can access an allocation with this owner and access.
     pub(super) fn reaches(&self, home: u32, reach: Reach) -> bool {
         let own = 1 << self.device;
         match reach {
@@ -53,7 +54,7 @@ impl Global {
         }
     }
 
-    /// The device whose memory `address` is in, where a launch does not reach it.
+    /// Returns the owner of the allocation that contains `address` if the current device cannot access it.
     pub(crate) fn out_of_reach(&self, address: u64) -> Option<u32> {
         let found = self.allocation(address)?;
         let entry = self.entries.get(&found.base)?;

@@ -1,4 +1,4 @@
-//! Allocations: where they lie, what is refused, and how each kind ends.
+//! Tests of allocation addresses, refused requests, and freeing of each kind of memory.
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn allocations_are_aligned_zeroed_and_apart() {
     let host = global.host(second, 513).unwrap();
     assert_eq!(host as u64 % ALIGNMENT, 0);
     for i in 0..513 {
-        // SAFETY: 513 bytes from `host` belong to the second allocation.
+        // SAFETY: `i` is less than 513, and `host` points to the 513 bytes of the second allocation.
         assert_eq!(unsafe { *host.add(i) }, 0);
     }
 }
@@ -105,7 +105,7 @@ fn mapped_host_memory_is_found_and_not_mapped_twice() {
     unsafe { global.map(host, 32) }.unwrap();
     for offset in [0, 8, 31] {
         let inside = host.wrapping_add(offset);
-        // SAFETY: refused, or else still inside `bytes`.
+        // SAFETY: `map` must refuse the range; if it does not, the range is still inside `bytes`.
         let again = unsafe { global.map(inside, 1) };
         assert_eq!(again, Err(AlreadyMapped(inside as u64)));
     }

@@ -1,20 +1,20 @@
-//! Addresses that are kept apart from memory: a range is reserved, and memory is placed in it and taken out again
-//! piece by piece. The bytes of a reserved range lie together on the host, so that pieces side by side are one.
+//! Virtual memory management: address ranges are reserved, and memory is mapped into them piece by piece. The
+//! pages of a reserved range are contiguous on the host, so that adjacent mappings form one range.
 
 use super::addresses::Addresses;
 use super::allocation::LiveAllocation;
 use super::{ALIGNMENT, Allocation, AllocationKind, Global, NotAllocated, OutOfMemory};
 use std::sync::Mutex;
 
-/// A range of addresses that somebody has reserved.
+/// A reserved address range.
 pub(super) struct Window {
     pub size: u64,
     addresses: Addresses,
 }
 
 impl Global {
-    /// Reserves `bytes` addresses that begin at a multiple of `alignment`, a power of two; nothing is there yet, and
-    /// it takes no memory, of the device or of the host.
+    /// Reserves `bytes` addresses at a multiple of `alignment`, which must be a power of two. The range takes
+    /// neither device memory nor host memory until memory is mapped into it.
     pub fn reserve(&mut self, bytes: u64, alignment: u64) -> Result<u64, OutOfMemory> {
         let (address, past) = self.place(bytes, alignment.max(ALIGNMENT))?;
         let addresses = Addresses::new(bytes).ok_or_else(|| self.out_of_memory(bytes))?;
@@ -27,8 +27,8 @@ impl Global {
         Ok(address)
     }
 
-    /// Gives back what [`Global::reserve`] gave, by its first address and length. [`NotAllocated`] where it was not
-    /// reserved so, or memory is still in it.
+    /// Releases a reservation made by [`Global::reserve`] with this address and length. Fails if there is no
+    /// such reservation or if memory is still mapped into it.
     pub fn unreserve(&mut self, address: u64, bytes: u64) -> Result<(), NotAllocated> {
         let window = self.windows.get(&address);
         let known = window.is_some_and(|window| window.size == bytes);
@@ -40,7 +40,7 @@ impl Global {
         Ok(())
     }
 
-    /// Takes memory of the device that memory is made on now, which is in no range yet.
+    /// Allocates memory of the current device that is not mapped anywhere yet.
     pub fn take(&mut self, bytes: u64) -> Result<(), OutOfMemory> {
         if bytes > self.free_bytes() {
             return Err(self.out_of_memory(bytes));
@@ -49,24 +49,24 @@ impl Global {
         Ok(())
     }
 
-    /// Gives back what [`Global::take`] took of the same device.
+    /// Frees memory that [`Global::take`] allocated on the same device.
     pub fn give_back(&mut self, bytes: u64) {
         self.used[self.device as usize] -= bytes;
     }
 
-    /// Where the host holds the bytes of a range that is all in one reserved range. They can be touched once the host
-    /// has memory there ([`Global::fill_window`]).
+    /// Returns the host pointer to a range inside one reservation. The range is inaccessible until
+    /// [`Global::fill_window`] commits host memory to it.
     pub fn window(&self, address: u64, bytes: u64) -> Option<*mut u8> {
         let (window, offset) = self.window_of(address, bytes)?;
         Some(window.addresses.start.wrapping_add(offset as usize))
     }
 
-    /// Has the host's memory in whole pages of a reserved range. [`OutOfMemory`] where it has no more.
+    /// Commits host memory to whole pages of a reservation. Fails if the host is out of memory.
     pub fn fill_window(&self, address: u64, bytes: u64) -> Result<(), OutOfMemory> {
         let filled = self
             .window_of(address, bytes)
             .is_some_and(|(window, offset)| {
-                // SAFETY: they are in the range.
+                // SAFETY: `window_of` has checked that the range is inside the reservation.
                 unsafe { window.addresses.fill(offset, bytes) }
             });
         match filled {
@@ -75,24 +75,24 @@ impl Global {
         }
     }
 
-    /// Gives the host's memory in whole pages of a reserved range back. Nobody uses it.
+    /// Returns the host memory of whole pages of a reservation to the system. The pages must not be in use.
     pub fn empty_window(&self, address: u64, bytes: u64) {
         if let Some((window, offset)) = self.window_of(address, bytes) {
-            // SAFETY: they are in the range, and by this function's promise in nobody's use.
+            // SAFETY: `window_of` has checked that the range is inside the reservation, and callers do not
+            // use the pages any more.
             unsafe { window.addresses.empty(offset, bytes) }
         }
     }
 
-    /// The reserved range that all of these addresses are in, and how far into it they begin.
+    /// Returns the reservation that contains all of these addresses, and the offset of the first.
     fn window_of(&self, address: u64, bytes: u64) -> Option<(&Window, u64)> {
         let (&start, window) = self.windows.range(..=address).next_back()?;
         let offset = address - start;
         (offset.checked_add(bytes)? <= window.size).then_some((window, offset))
     }
 
-    /// Has memory of the device that memory is made on now in part of a reserved range. Nobody's kernels
-    /// reach it before [`Global::set_reach`]. [`NotAllocated`] where it is none, or memory is
-    /// there already.
+    /// Maps memory of the current device into part of a reservation. No kernel can access it before
+    /// [`Global::set_reach`]. Fails if the range is not reserved or memory is mapped there already.
     pub fn open(&mut self, address: u64, bytes: u64) -> Result<(), NotAllocated> {
         let host = self.window(address, bytes).ok_or(NotAllocated(address))?;
         if !self.pieces(address, bytes).is_empty() {
@@ -115,20 +115,20 @@ impl Global {
         Ok(())
     }
 
-    /// Ends what [`Global::open`] began, by its first address.
+    /// Removes the mapping made by [`Global::open`] at `address`.
     pub fn close(&mut self, address: u64) -> Result<(), NotAllocated> {
         self.remove(address, |kind| kind == AllocationKind::Mapped)
     }
 
-    /// The memory that can be reached in a range of addresses.
+    /// Returns the mappings in an address range.
     fn pieces(&self, address: u64, bytes: u64) -> Vec<Allocation> {
         let end = address.saturating_add(bytes);
         let pieces = self.entries.range(address..end);
         pieces.map(|(&base, entry)| entry.at(base)).collect()
     }
 
-    /// The bytes from `address` on that lie together on the host, where the allocation that has it is a piece of a
-    /// range and other pieces follow at once.
+    /// Returns the end of the host-contiguous memory that starts at `found`: the end of the allocation,
+    /// extended over adjacent mappings until at least `bytes` bytes are covered.
     pub(super) fn together(&self, found: Allocation, bytes: u64) -> u64 {
         let mut end = found.base + found.size;
         if found.kind != AllocationKind::Mapped {

@@ -103,7 +103,7 @@ fn places_in_textures() {
         ("[%rd1, %f1]", vec![name("%f1")]),
     ] {
         let image = "%rd1";
-        assert_eq!(operands(text), [Operand::Texel { image, place }], "{text}");
+        assert_eq!(operands(text), [Operand::TextureCoordinates { image, place }], "{text}");
     }
 }
 

@@ -16,9 +16,9 @@ fn defines(bodies: &[&str]) -> Vec<String> {
     let module = parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let functions = module.functions.iter();
     let functions = functions
-        .filter(|one| one.body.is_some())
-        .map(|one| one.name);
-    let variables = module.variables.iter().map(|one| one.name);
+        .filter(|global_name| global_name.body.is_some())
+        .map(|global_name| global_name.name);
+    let variables = module.variables.iter().map(|global_name| global_name.name);
     variables.chain(functions).map(str::to_owned).collect()
 }
 
@@ -36,13 +36,13 @@ fn what_is_declared_in_one_and_defined_in_another_is_one() {
 #[test]
 fn names_of_ones_own_stay_apart() {
     let body = ".global .u32 own[2] = {1, 2}; .func helper() { ret; }";
-    let one = format!("{body} .visible .entry a() {{ mov.u64 %rd1, own; call helper; }}");
+    let global_name = format!("{body} .visible .entry a() {{ mov.u64 %rd1, own; call helper; }}");
     let two = format!("{body} .visible .entry b() {{ mov.u64 %rd1, own; call helper; }}");
-    let text = linked(&[&one, &two]).unwrap();
+    let text = linked(&[&global_name, &two]).unwrap();
     assert_eq!(text.matches("own$module0").count(), 2, "{text}");
     assert_eq!(text.matches("helper$module1").count(), 2, "{text}");
     assert_eq!(
-        defines(&[&one, &two]),
+        defines(&[&global_name, &two]),
         [
             "own$module0",
             "own$module1",
@@ -53,7 +53,7 @@ fn names_of_ones_own_stay_apart() {
         ]
     );
     // A name that only one module has stays as it is.
-    assert_eq!(defines(&[&one, ".visible .entry b() { ret; }"])[0], "own");
+    assert_eq!(defines(&[&global_name, ".visible .entry b() { ret; }"])[0], "own");
 }
 
 #[test]
@@ -75,15 +75,15 @@ fn what_is_nowhere_or_no_ptx_is_an_error() {
     assert!(nowhere.to_string().contains("m0 takes `v`"), "{nowhere}");
     let wrong = linked(&["", "oops"]).unwrap_err();
     assert!(wrong.to_string().starts_with("m1: line 4"), "{wrong}");
-    assert_eq!(link(&[]), Err(LinkError::Nothing));
+    assert_eq!(link(&[]), Err(LinkError::NoModules));
 }
 
 #[test]
 fn source_files_have_numbers_of_their_own() {
-    let part = ".file 1 \"a.cu\"\n.visible .entry NAME() { .loc 1 5 3\n ret; }
+    let unit = ".file 1 \"a.cu\"\n.visible .entry NAME() { .loc 1 5 3\n ret; }
         .section .debug_str { .b8 0 }";
-    let (one, two) = (part.replace("NAME", "a"), part.replace("NAME", "b"));
-    let text = linked(&[&one, &two.replace("a.cu", "b.cu")]).unwrap();
+    let (global_name, two) = (unit.replace("NAME", "a"), unit.replace("NAME", "b"));
+    let text = linked(&[&global_name, &two.replace("a.cu", "b.cu")]).unwrap();
     assert!(
         text.contains(".file 1 \"a.cu\"") && text.contains(".loc 1 5 3"),
         "{text}"
@@ -94,8 +94,8 @@ fn source_files_have_numbers_of_their_own() {
     );
     assert!(!text.contains("debug_str"), "{text}");
     assert_eq!(
-        linked(&[&one]).unwrap(),
-        format!("{HEAD}{one}"),
+        linked(&[&global_name]).unwrap(),
+        format!("{HEAD}{global_name}"),
         "alone as it is"
     );
 }

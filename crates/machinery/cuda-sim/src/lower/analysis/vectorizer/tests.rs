@@ -35,7 +35,7 @@ fn loads(body: &str) -> String {
 }
 
 /// Returns a program's counted loads.
-fn counted(program: &Program) -> impl Iterator<Item = (&Site, Access)> {
+fn counted(program: &Program) -> impl Iterator<ArrayElement = (&Site, Access)> {
     program
         .listing
         .sites
@@ -267,8 +267,7 @@ fn widths(text: &str, kernel: &str, memory: Memory) -> (usize, usize) {
 }
 
 /// The expected loads of each kernel in the chapters' PTX are those in the machine code that ptxas 13.0
-/// generates for
-/// sm_90.
+/// generates for sm_90.
 #[test]
 fn the_chapters_kernels_have_the_loads_that_ptxas_makes() {
     let tiled = include_str!("../../../../../../../kernels/ptx/matmul-tiled.ptx");

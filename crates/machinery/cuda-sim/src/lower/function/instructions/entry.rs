@@ -3,30 +3,27 @@
 use crate::exec::ops::Select;
 use crate::lower::ir::Arithmetic;
 use crate::lower::error::LoadError;
-use crate::lower::function::Lowering;
+use crate::lower::function::FunctionLowering;
 use crate::ptx::ast::Instruction;
 
 /// An entry of the instruction table, created by [`registers`], [`lowered`] or [`not_simulated`] and refined
-/// by the
-/// methods below.
+/// by the methods below.
 #[derive(Clone, Copy)]
 pub struct Entry {
     /// The mnemonic, followed by modifiers where one mnemonic stands for several instructions, as in
-    /// `cp.async.bulk`. The
-    /// longest name that matches an instruction is its entry.
+    /// `cp.async.bulk`. The longest name that matches an instruction is its entry.
     pub name: &'static str,
-    pub how: How,
+    pub lowering: Lowering,
     /// The requirements of the oldest form.
-    needs: Needs,
+    requirements: Requirements,
     /// A function that returns the additional requirements of a form from its modifiers.
-    also_needs: Option<fn(&[&str]) -> Needs>,
+    also_requires: Option<fn(&[&str]) -> Requirements>,
     /// True if modules for an older GPU or PTX version are refused, as an assembler does. Most entries do not
-    /// request this,
-    /// for compatibility with modules that have always been accepted.
+    /// request this, for compatibility with modules that have always been accepted.
     pub refuses_older: bool,
     /// The only `.target` that has the instruction; `None` if all newer targets have it too.
-    pub only: Option<&'static str>,
-    pub guarded: Guarded,
+    pub only_target: Option<&'static str>,
+    pub guarded: GuardKind,
     /// True if the instruction ends its basic block.
     pub ends_block: bool,
     /// Floating-point operations per thread, if the form is a floating-point form.
@@ -45,54 +42,53 @@ pub struct Entry {
 
 /// The implementation of an instruction.
 #[derive(Clone, Copy)]
-pub enum How {
+pub enum Lowering {
     /// The instruction only reads and writes registers. The function selects the operation of a form.
     Registers(Select),
     /// The function appends the instruction's IR.
-    Lowered(Lower),
+    Lowered(LowerFn),
     NotSimulated,
 }
 
 /// A function that lowers an instruction to IR.
-pub type Lower = for<'m, 'a> fn(&mut Lowering<'m, 'a>, &Instruction<'a>) -> Result<(), LoadError>;
+pub type LowerFn = for<'m, 'a> fn(&mut FunctionLowering<'m, 'a>, &Instruction<'a>) -> Result<(), LoadError>;
 
 /// The treatment of an instruction's guard (`@p`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Guarded {
+pub enum GuardKind {
     /// Predication: the instruction is executed for the lanes whose guard is true.
-    Lanes,
+    Predicate,
     /// A branch around the instruction, because it may block a warp or transfer control.
-    Around,
+    BranchAround,
     /// The guard is the instruction's own condition.
-    Itself,
+    Condition,
 }
 
 /// The minimum PTX version and compute capability (times 10) of an instruction, from the "PTX ISA Notes" and
-/// "Target
-/// ISA Notes" of its page in the PTX ISA.
+/// "Target ISA Notes" of its page in the PTX ISA.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Needs {
+pub struct Requirements {
     pub version: (u32, u32),
     pub sm: u32,
 }
 
 /// Creates the requirement of a PTX version, on any GPU.
-pub const fn ptx(major: u32, minor: u32) -> Needs {
-    Needs {
+pub const fn ptx(major: u32, minor: u32) -> Requirements {
+    Requirements {
         version: (major, minor),
         sm: 10,
     }
 }
 
-impl Needs {
+impl Requirements {
     /// Adds a minimum compute capability, times 10.
-    pub const fn sm(self, sm: u32) -> Needs {
-        Needs { sm, ..self }
+    pub const fn sm(self, sm: u32) -> Requirements {
+        Requirements { sm, ..self }
     }
 
     /// Combines two requirements.
-    pub fn and(self, other: Needs) -> Needs {
-        Needs {
+    pub fn and(self, other: Requirements) -> Requirements {
+        Requirements {
             version: self.version.max(other.version),
             sm: self.sm.max(other.sm),
         }
@@ -100,29 +96,29 @@ impl Needs {
 }
 
 /// Creates the entry of an instruction that only reads and writes registers.
-pub const fn registers(name: &'static str, needs: Needs, select: Select) -> Entry {
-    entry(name, needs, How::Registers(select))
+pub const fn registers(name: &'static str, requirements: Requirements, select: Select) -> Entry {
+    entry(name, requirements, Lowering::Registers(select))
 }
 
 /// Creates the entry of an instruction with its own lowering function.
-pub const fn lowered(name: &'static str, needs: Needs, lower: Lower) -> Entry {
-    entry(name, needs, How::Lowered(lower))
+pub const fn lowered(name: &'static str, requirements: Requirements, lower: LowerFn) -> Entry {
+    entry(name, requirements, Lowering::Lowered(lower))
 }
 
 /// Creates the entry of an instruction that exists on GPUs but is not simulated.
-pub const fn not_simulated(name: &'static str, needs: Needs) -> Entry {
-    entry(name, needs, How::NotSimulated)
+pub const fn not_simulated(name: &'static str, requirements: Requirements) -> Entry {
+    entry(name, requirements, Lowering::NotSimulated)
 }
 
-const fn entry(name: &'static str, needs: Needs, how: How) -> Entry {
+const fn entry(name: &'static str, requirements: Requirements, lowering: Lowering) -> Entry {
     Entry {
         name,
-        how,
-        needs,
-        also_needs: None,
+        lowering,
+        requirements,
+        also_requires: None,
         refuses_older: false,
-        only: None,
-        guarded: Guarded::Lanes,
+        only_target: None,
+        guarded: GuardKind::Predicate,
         ends_block: false,
         operations: 0,
         two_types: false,
@@ -134,8 +130,8 @@ const fn entry(name: &'static str, needs: Needs, how: How) -> Entry {
 }
 
 impl Entry {
-    pub const fn also_needs(mut self, of: fn(&[&str]) -> Needs) -> Entry {
-        self.also_needs = Some(of);
+    pub const fn also_requires(mut self, of: fn(&[&str]) -> Requirements) -> Entry {
+        self.also_requires = Some(of);
         self
     }
 
@@ -146,11 +142,11 @@ impl Entry {
 
     /// Restricts the instruction to modules for exactly this target.
     pub const fn only_for(mut self, target: &'static str) -> Entry {
-        self.only = Some(target);
+        self.only_target = Some(target);
         self.refuses_older()
     }
 
-    pub const fn guarded(mut self, guarded: Guarded) -> Entry {
+    pub const fn guarded(mut self, guarded: GuardKind) -> Entry {
         self.guarded = guarded;
         self
     }
@@ -191,15 +187,15 @@ impl Entry {
     }
 
     /// Returns the requirements of the form with these modifiers.
-    pub fn needs_of(&self, modifiers: &[&str]) -> Needs {
-        match self.also_needs {
-            Some(of) => self.needs.and(of(modifiers)),
-            None => self.needs,
+    pub fn requirements_of(&self, modifiers: &[&str]) -> Requirements {
+        match self.also_requires {
+            Some(of) => self.requirements.and(of(modifiers)),
+            None => self.requirements,
         }
     }
 
     /// Returns true if the entry's name is a prefix of this mnemonic with its modifiers.
-    pub fn begins(&self, mnemonic: &str, modifiers: &[&str]) -> bool {
+    pub fn matches(&self, mnemonic: &str, modifiers: &[&str]) -> bool {
         let mut parts = self.name.split('.');
         parts.next() == Some(mnemonic)
             && parts

@@ -1,6 +1,5 @@
 //! The table of PTX instructions: the requirements, the implementation and the peculiarities of each. The
-//! table alone
-//! decides how an instruction is lowered, guarded or refused.
+//! table alone decides how an instruction is lowered, guarded or refused.
 
 mod control;
 mod entry;
@@ -12,7 +11,7 @@ mod warps;
 #[cfg(test)]
 mod tests;
 
-pub use entry::{Entry, Guarded, How};
+pub use entry::{Entry, GuardKind, Lowering};
 
 const PARTS: [&[Entry]; 5] = [
     registers::ENTRIES,
@@ -76,21 +75,19 @@ const fn is_less(a: &str, b: &str) -> bool {
 /// Returns the entry of an instruction; `None` if the instruction does not exist.
 pub fn find(mnemonic: &str, modifiers: &[&str]) -> Option<&'static Entry> {
     // A dot sorts before all characters of mnemonics, so names with modifiers directly follow the bare
-    // mnemonic, and the
-    // longest match comes last.
+    // mnemonic, and the longest match comes last.
     let first = TABLE.partition_point(|entry| entry.name < mnemonic);
     TABLE[first..]
         .iter()
         .take_while(|entry| entry.name.starts_with(mnemonic))
-        .filter(|entry| entry.begins(mnemonic, modifiers))
+        .filter(|entry| entry.matches(mnemonic, modifiers))
         .last()
 }
 
 /// Returns the compute capability (times 10) that an unsupported instruction requires; `None` if the
-/// instruction does not
-/// exist, or if other forms of it are simulated for any GPU.
-pub fn capability(mnemonic: &str, modifiers: &[&str]) -> Option<u32> {
+/// instruction does not exist, or if other forms of it are simulated for any GPU.
+pub fn required_capability(mnemonic: &str, modifiers: &[&str]) -> Option<u32> {
     find(mnemonic, modifiers)
-        .filter(|entry| entry.refuses_older || matches!(entry.how, How::NotSimulated))
-        .map(|entry| entry.needs_of(modifiers).sm)
+        .filter(|entry| entry.refuses_older || matches!(entry.lowering, Lowering::NotSimulated))
+        .map(|entry| entry.requirements_of(modifiers).sm)
 }

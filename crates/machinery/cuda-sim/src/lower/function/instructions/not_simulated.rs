@@ -1,6 +1,5 @@
 //! Instructions that exist but are not simulated, so that the error can name their requirements. Unsupported
-//! variants
-//! of simulated instructions are listed next to those.
+//! variants of simulated instructions are listed next to those.
 
 use super::entry::{Entry, not_simulated, ptx};
 

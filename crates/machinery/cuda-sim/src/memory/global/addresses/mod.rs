@@ -1,5 +1,4 @@
-//! Addresses of the host's that have no memory until it is asked for: as many as a program reserves, which may be more
-//! than the host has memory for.
+//! Reserved host addresses without memory. A program may reserve more addresses than the host has memory.
 
 #[cfg(not(unix))]
 mod plain;

@@ -1,17 +1,18 @@
-//! Where there are no pages to be had: memory for all of them, which the system may give as it is touched.
+//! The fallback for systems without `mmap`: allocates memory for the whole range, which the system may
+//! provide lazily.
 
 use crate::memory::global::backing::Backing;
 
-/// A range of the host's addresses.
+/// A range of host addresses.
 pub struct Addresses {
-    /// The first.
+    /// The first address.
     pub start: *mut u8,
-    /// What they are of.
+    /// The owner of the memory.
     _backing: Backing,
 }
 
 impl Addresses {
-    /// `bytes` addresses, or nothing where there are not so many.
+    /// Reserves `bytes` addresses. Returns `None` if that fails.
     pub fn new(bytes: u64) -> Option<Self> {
         let backing = Backing::new(bytes)?;
         Some(Self {
@@ -20,20 +21,21 @@ impl Addresses {
         })
     }
 
-    /// Has memory there, all zero.
+    /// Zeroes the range. Returns true, because the memory is already there.
     ///
     /// # Safety
-    /// They are in the range.
+    /// The bytes must be inside the range.
     pub unsafe fn fill(&self, from: u64, bytes: u64) -> bool {
         let place = self.start.wrapping_add(from as usize);
-        // SAFETY: the caller's promise: there is memory for all of the range.
+        // SAFETY: the caller guarantees that the bytes are inside the range, and `_backing` owns memory for
+        // all of it.
         unsafe { place.write_bytes(0, bytes as usize) };
         true
     }
 
-    /// Keeps it.
+    /// Does nothing, because the memory cannot be returned in parts.
     ///
     /// # Safety
-    /// They are in the range.
+    /// The bytes must be inside the range.
     pub unsafe fn empty(&self, _from: u64, _bytes: u64) {}
 }

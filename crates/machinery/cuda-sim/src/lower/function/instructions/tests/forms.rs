@@ -4,13 +4,13 @@
 use super::harness::{Written, op, refusal};
 use crate::exec::cpu::Cpu;
 use crate::exec::ops::FormError;
-use crate::lower::function::instructions::{How, find};
+use crate::lower::function::instructions::{Lowering, find};
 
 #[test]
 fn other_mnemonics_are_of_no_register_instruction() {
     for mnemonic in ["ld", "bra", "frobnicate"] {
-        let how = find(mnemonic, &["u32"]).map(|entry| entry.how);
-        assert!(!matches!(how, Some(How::Registers(_))), "{mnemonic}");
+        let lowering = find(mnemonic, &["u32"]).map(|entry| entry.lowering);
+        assert!(!matches!(lowering, Some(Lowering::Registers(_))), "{mnemonic}");
     }
 }
 

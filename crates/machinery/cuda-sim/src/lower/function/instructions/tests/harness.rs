@@ -6,7 +6,7 @@ use crate::exec::ops::{Form, FormError, Op};
 use crate::exec::random::random;
 use crate::exec::sm::{Inst, Sm};
 use crate::lanes::{FULL, LANES};
-use crate::lower::function::instructions::{How, find};
+use crate::lower::function::instructions::{Lowering, find};
 use crate::ptx::ast::Type;
 
 /// A written form, `"add.sat.s32"`, and what the lowering knows of its operands.
@@ -43,7 +43,7 @@ pub fn op(written: &Written, cpu: Cpu) -> Result<Op, FormError> {
     let mut parts = written.text.split('.');
     let mnemonic = parts.next().unwrap_or_default();
     let modifiers: Vec<&str> = parts.collect();
-    let Some(How::Registers(select)) = find(mnemonic, &modifiers).map(|entry| entry.how) else {
+    let Some(Lowering::Registers(select)) = find(mnemonic, &modifiers).map(|entry| entry.lowering) else {
         panic!("{mnemonic} is no register instruction");
     };
     let mut form = Form::new(&modifiers, 3);

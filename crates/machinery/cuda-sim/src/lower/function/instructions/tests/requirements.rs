@@ -1,7 +1,7 @@
 //! What instructions need, against their pages in the PTX ISA.
 
-use crate::lower::function::instructions::entry::{Needs, ptx};
-use crate::lower::function::instructions::{How, TABLE, capability, find};
+use crate::lower::function::instructions::entry::{Requirements, ptx};
+use crate::lower::function::instructions::{Lowering, TABLE, capability, find};
 
 /// An instruction as it is written, taken apart.
 fn parts(instruction: &str) -> (&str, Vec<&str>) {
@@ -9,15 +9,15 @@ fn parts(instruction: &str) -> (&str, Vec<&str>) {
     (parts.next().unwrap_or_default(), parts.collect())
 }
 
-fn needs(instruction: &str) -> Needs {
+fn requirements(instruction: &str) -> Requirements {
     let (mnemonic, modifiers) = parts(instruction);
     let entry = find(mnemonic, &modifiers).expect("an instruction of the table");
-    entry.needs_of(&modifiers)
+    entry.requirements_of(&modifiers)
 }
 
 #[test]
 fn what_an_instruction_needs_is_what_its_page_says() {
-    for (instruction, needed) in [
+    for (instruction, required) in [
         ("cp.async.mbarrier.arrive.shared.b64", Some(80)),
         ("cp.async.bulk.shared::cluster.global", Some(90)),
         ("cp.reduce.async.bulk.global.shared::cta", Some(90)),
@@ -44,13 +44,13 @@ fn what_an_instruction_needs_is_what_its_page_says() {
         ("cpu.f32", None),
     ] {
         let (mnemonic, modifiers) = parts(instruction);
-        assert_eq!(capability(mnemonic, &modifiers), needed, "{instruction}");
+        assert_eq!(capability(mnemonic, &modifiers), required, "{instruction}");
     }
 }
 
 #[test]
 fn versions_and_capabilities_are_those_of_the_pages() {
-    for (instruction, needed) in [
+    for (instruction, required) in [
         ("add.s32", ptx(1, 0)),
         ("addc.cc.u32", ptx(1, 2)),
         ("madc.lo.u32", ptx(3, 0).sm(20)),
@@ -93,7 +93,7 @@ fn versions_and_capabilities_are_those_of_the_pages() {
         ),
         ("wgmma.wait_group.sync.aligned", ptx(8, 0).sm(90)),
     ] {
-        assert_eq!(needs(instruction), needed, "{instruction}");
+        assert_eq!(requirements(instruction), required, "{instruction}");
     }
 }
 
@@ -147,6 +147,6 @@ fn the_longest_name_that_an_instruction_begins_with_is_its_entry() {
         let found = find(mnemonic, &modifiers).map(|found| found.name);
         assert_eq!(found, Some(entry.name));
         // What is refused for want of a newer GPU is simulated.
-        assert!(!(entry.refuses_older && matches!(entry.how, How::NotSimulated)));
+        assert!(!(entry.refuses_older && matches!(entry.lowering, Lowering::NotSimulated)));
     }
 }
