@@ -1,67 +1,68 @@
-//! An order of warps and blocks that nobody can foretell: who falls asleep before what, and who is woken.
-//! What asks is in [`super::instrument::random_schedule`].
+//! The random decisions of a seeded schedule of warps and blocks: which warp sleeps before an access, and
+//! which is woken. [`super::instrument::random_schedule`] applies them.
 
 use rand_pcg::Pcg32;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 
-/// Where a warp may fall asleep.
+/// An instruction before which a warp may fall asleep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct YieldPoint {
-    /// The instruction's address; that of its guard where it has one.
+    /// Address of the instruction, or of its guard if it has one.
     pub address: u32,
-    /// It writes.
+    /// True if it writes.
     pub writes: bool,
-    /// Other blocks may see the memory, and not only this one.
+    /// True if other blocks can see the memory, not only the warp's own.
     pub device: bool,
 }
 
-/// A warp that sleeps.
+/// The state of a sleeping warp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sleep {
     pub depth: Depth,
-    /// It sleeps before an access of device memory.
+    /// True if it sleeps before an access to device memory.
     pub device: bool,
 }
 
-/// How deep a warp sleeps: who sleeps less deep is mostly woken first.
+/// The depth of a sleep. Lighter sleepers are mostly woken first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Depth {
     /// Before an access that only reads.
     Read,
-    /// Before one that writes: others may read what it will change.
+    /// Before an access that writes: others may still read what it will change.
     Write,
-    /// It has asked memory something, and seems to wait for another answer.
+    /// In a spin loop, which probably waits for another warp.
     Spinning,
 }
 
-/// How often, of 256 times, a careful warp falls asleep before an access that writes.
+/// Probability, in 256ths, that a careful warp falls asleep before an access that writes.
 const SLEEP_BEFORE_WRITE: u32 = 192;
-/// The same before an access that only reads.
+/// Probability, in 256ths, that a careful warp falls asleep before an access that only reads.
 const SLEEP_BEFORE_READ: u32 = 64;
-/// How often a warp that begins or is woken runs ahead.
+/// Probability, in 256ths, that a warp which starts or is woken runs ahead.
 const RUN_AHEAD: u32 = 48;
-/// The most accesses that a warp which runs ahead passes, as a power of two.
+/// Binary logarithm of the maximum number of accesses that a warp passes when it runs ahead.
 const MAX_AHEAD_LOG2: usize = 8;
-/// How often a block sleeps at once when one of its warps does before an access of device memory.
+/// Probability, in 256ths, that a block sleeps as soon as one of its warps does before an access to device
+/// memory.
 const BLOCK_SLEEPS_AT_ONCE: u32 = 64;
-/// How often it does when all of its warps sleep, one of them before such an access.
+/// Probability, in 256ths, that a block sleeps once all its warps do, one of them before such an access.
 const BLOCK_SLEEPS_LAST: u32 = 240;
-/// How often whoever sleeps is woken, however deep.
+/// Probability, in 256ths, that a sleeper of any depth may be woken.
 const WAKE_ANY: u32 = 24;
-/// How often whoever does not wait is.
+/// Probability, in 256ths, that a sleeper that does not spin may be woken.
 const WAKE_WRITERS: u32 = 72;
 
-/// The order of a launch, as far as it has come.
+/// The state of a launch's random schedule.
 pub struct RandomSchedule {
     random: Pcg32,
-    /// Accesses that the running warp passes before it may fall asleep.
+    /// Number of accesses that the running warp passes before it may fall asleep.
     ahead: u32,
-    /// The running block is to sleep.
+    /// True if the running block should sleep.
     block_sleep_due: bool,
 }
 
 impl RandomSchedule {
-    /// The order that a seed gives, at its beginning.
+    /// Creates the schedule of a seed.
     pub fn new(seed: u64) -> RandomSchedule {
         RandomSchedule {
             random: Pcg32::seed_from_u64(seed),
@@ -70,22 +71,22 @@ impl RandomSchedule {
         }
     }
 
-    /// True so often of 256 times.
+    /// Returns true with a probability of `of_256` in 256.
     fn chance(&mut self, of_256: u32) -> bool {
         self.random.next_u32() >> 24 < of_256
     }
 
-    /// One of two ways.
+    /// Returns true or false with equal probability.
     pub fn coin_flip(&mut self) -> bool {
         self.chance(128)
     }
 
-    /// A number below `count`, which is not 0.
+    /// Returns a random number below `count`, which must not be 0.
     pub fn index_below(&mut self, count: usize) -> usize {
         ((u64::from(self.random.next_u32()) * count as u64) >> 32) as usize
     }
 
-    /// Who sleeps no deeper is to be woken.
+    /// Draws the depth up to which sleepers may be woken now.
     pub fn wake_depth(&mut self) -> Depth {
         match self.random.next_u32() >> 24 {
             any if any < WAKE_ANY => Depth::Spinning,
@@ -94,7 +95,7 @@ impl RandomSchedule {
         }
     }
 
-    /// A warp goes on, which slept before an access or did not.
+    /// Decides how far a warp runs ahead when it continues. `slept`: it was asleep before an access.
     pub fn resume(&mut self, slept: bool) {
         self.ahead = match self.chance(RUN_AHEAD) {
             true => 1 << self.index_below(MAX_AHEAD_LOG2 + 1),
@@ -102,7 +103,7 @@ impl RandomSchedule {
         };
     }
 
-    /// Whether the running warp falls asleep before an access.
+    /// Decides whether the running warp falls asleep before an access.
     pub fn should_sleep(&mut self, writes: bool, device: bool) -> bool {
         if self.ahead > 0 {
             self.ahead -= 1;
@@ -117,12 +118,12 @@ impl RandomSchedule {
         sleeps
     }
 
-    /// Whether the running block is to sleep at once: this is asked once.
+    /// Returns true if the running block should sleep at once, and resets that decision.
     pub fn take_block_sleep(&mut self) -> bool {
         std::mem::take(&mut self.block_sleep_due)
     }
 
-    /// Whether a block sleeps all of whose warps do, one of them before an access of device memory.
+    /// Decides whether a block sleeps all of whose warps sleep, one of them before an access to device memory.
     pub fn should_block_sleep(&mut self) -> bool {
         self.chance(BLOCK_SLEEPS_LAST)
     }

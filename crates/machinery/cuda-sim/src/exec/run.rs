@@ -9,7 +9,7 @@ use crate::check::{self, Finding};
 use crate::device::DeviceSpec;
 use crate::memory::footprint::DeviceTraffic;
 use crate::memory::global::Global;
-use crate::profile::cache::MOST_LINES;
+use crate::profile::cache::MAX_LINES;
 use crate::profile::collect::Counted;
 use std::sync::Arc;
 
@@ -78,7 +78,7 @@ pub fn run(
     } else {
         launch_cache::with(program, |cached| {
             cached.record_cost(&grid, counted.instructions());
-            if launch_cache::is_cacheable(&grid) && grid.local_lines() < MOST_LINES / 2 {
+            if launch_cache::is_cacheable(&grid) && grid.local_lines() < MAX_LINES / 2 {
                 cached.caches = grid.sample.take_spare_caches();
             }
         });

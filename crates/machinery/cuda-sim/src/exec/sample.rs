@@ -1,14 +1,12 @@
-//! Which blocks of a launch are observed, and how a multiprocessor's caches go from one of its
-//! blocks to the next.
+//! The choice of the blocks that are profiled, and the passing of an SM's caches from block to block.
 //!
-//! A profiled launch is observed whole. Any other is observed on a few of the modelled GPU's
-//! multiprocessors: enough for the time model, which reads rates off these blocks even where more
-//! are known, so that profiling changes no time. Which multiprocessors these are is the same each time,
-//! unless the launch asks for a choice that a kernel cannot foretell.
+//! A launch with a profile is profiled whole. Any other launch is profiled on a sample of the modelled GPU's
+//! SMs, from which the time model takes its rates. The model uses the sample even if the whole launch is
+//! profiled, so that profiling does not change the modelled time. The sample is the same each time unless the
+//! launch requests a random one that a kernel cannot predict.
 //!
-//! Block `n` belongs to multiprocessor `n` modulo their number, whatever host thread runs it, and
-//! finds the caches as the block before it there left them: so what they had does not depend on
-//! scheduling.
+//! Block `n` belongs to SM `n` modulo their number, on whichever host thread it runs, and starts with the
+//! caches that the previous block of that SM left. Cache contents therefore do not depend on host scheduling.
 
 use super::profiler::Caches;
 use super::trace::Trace;
@@ -18,63 +16,61 @@ use rand_pcg::Pcg32;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// One multiprocessor in so many is observed.
+/// One in this many SMs is sampled by default.
 const SM_INTERVAL: u64 = 64;
 
-/// Launches of at most so many blocks are observed whole.
+/// Maximum number of blocks of a launch that is sampled whole by default.
 const MAX_SMALL_LAUNCH: u64 = 16;
 
-/// Launches of at most so many blocks are observed whole where a kernel is not to foretell what is.
+/// Maximum number of blocks of a launch that is sampled whole with a random sample.
 const MAX_FULLY_SAMPLED: u64 = 1 << 15;
 
-/// One multiprocessor in so many is observed of larger ones.
+/// One in this many SMs is sampled in larger launches with a random sample.
 const RANDOM_SM_FRACTION: usize = 8;
 
-/// How much of a launch is observed.
+/// The extent to which a launch is profiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProfileMode {
-    /// Nothing. The modelled time then leaves out memory: this is for benchmarks of what observing
-    /// costs.
+    /// Not at all; the modelled time then excludes memory. For benchmarks of the cost of profiling.
     Off,
-    /// As much as the time model needs.
+    /// The sample that the time model needs.
     Sample,
-    /// Every block, so that the launch has a profile.
+    /// Every block, which gives the launch a profile.
     Full,
-    /// The same, and each access is told of by itself: for launches of a few blocks, whose warps then
-    /// run one by one.
+    /// Every block, with a record of each access. For launches of a few blocks, whose warps then run one by
+    /// one.
     Trace,
-    /// As [`Self::Trace`], but of each instruction only the costliest access is told of, so that the
-    /// launch may have any number of blocks.
+    /// Every block, with a record of each instruction's costliest access, for launches of any size.
     TraceCostliest,
 }
 
-/// What of a launch is observed.
+/// The sample of a launch, and the caches of its SMs.
 pub struct Sample {
     mode: ProfileMode,
-    /// Which multiprocessors the time model looks at.
+    /// SMs on which the time model is based.
     sampled: SampledSms,
     device: DeviceSpec,
-    /// Bytes of the L1 cache that shared memory takes.
+    /// Bytes of L1 used as shared memory.
     shared_bytes: u64,
     chains: Vec<Chain>,
     spare: Mutex<SpareCaches>,
 }
 
-/// Caches that earlier launches have left, to be emptied and used again.
+/// Caches left by earlier launches, for reuse.
 #[derive(Default)]
 #[expect(clippy::vec_box, reason = "they are handed on in their boxes")]
 pub struct SpareCaches(Vec<Box<Caches>>);
 
-/// The multiprocessors that the time model looks at.
+/// A set of sampled SMs.
 enum SampledSms {
     All,
     /// One in [`SM_INTERVAL`].
     EveryNth,
-    /// For each multiprocessor, whether it does.
+    /// For each SM, true if it is in the sample.
     Random(Vec<bool>),
 }
 
-/// The caches of one multiprocessor, on their way from block to block.
+/// The caches of one SM on their way from block to block.
 #[derive(Default)]
 struct Chain {
     state: Mutex<ChainState>,
@@ -83,14 +79,14 @@ struct Chain {
 
 #[derive(Default)]
 struct ChainState {
-    /// Blocks of this multiprocessor that have passed its caches on.
+    /// Number of blocks of this SM that have passed its caches on.
     passed: u64,
     caches: Option<Box<Caches>>,
 }
 
 impl Sample {
-    /// Of a launch of `blocks` blocks, which take `shared_bytes` bytes of a multiprocessor. `seed`: that of a
-    /// choice that a kernel cannot foretell, if it asked for one.
+    /// Prepares the sample of a launch of `blocks` blocks that use `shared_bytes` bytes of an SM's shared
+    /// memory. `seed` selects a random sample, if the launch requested one.
     pub fn new(
         mode: ProfileMode,
         seed: Option<u64>,
@@ -109,12 +105,12 @@ impl Sample {
         }
     }
 
-    /// Caches that an earlier launch left may be emptied and used again.
+    /// Provides caches of an earlier launch for reuse.
     pub fn reuse(&mut self, spare: SpareCaches) {
         self.spare = Mutex::new(spare);
     }
 
-    /// What is left of caches where the launch is over and was a small one, for another.
+    /// Takes the remaining caches after a small launch, for reuse by another.
     pub fn take_spare_caches(&self) -> SpareCaches {
         let mut spare = std::mem::take(&mut *lock(&self.spare));
         if self.chains.len() as u64 <= MAX_SMALL_LAUNCH {
@@ -127,18 +123,18 @@ impl Sample {
         spare
     }
 
-    /// Whether accesses are told of.
+    /// Returns true if accesses are recorded.
     pub fn traces(&self) -> bool {
         matches!(self.mode, ProfileMode::Trace | ProfileMode::TraceCostliest)
     }
 
-    /// What they are to be noted in, where they are told of.
+    /// Creates the recorder of accesses, or returns `None` if they are not recorded.
     pub fn trace(&self) -> Option<Box<Trace>> {
         let costliest = self.mode == ProfileMode::TraceCostliest;
         self.traces().then(|| Box::new(Trace::new(costliest)))
     }
 
-    /// What part a block is in.
+    /// Returns the part of the launch to which a block belongs.
     pub fn part(&self, block: u64) -> LaunchPart {
         let multiprocessor = block % u64::from(self.device.multiprocessors);
         let sampled = match &self.sampled {
@@ -156,8 +152,8 @@ impl Sample {
         }
     }
 
-    /// The caches for an observed block: those of the block before it on its multiprocessor, once
-    /// that has passed them on.
+    /// Returns the caches for a profiled block: those of the previous block on its SM, once it has passed
+    /// them on.
     pub fn take(&self, block: u64) -> Box<Caches> {
         let (chain, turn) = self.chain(block);
         let mut state = lock(&chain.state);
@@ -171,7 +167,7 @@ impl Sample {
         caches.unwrap_or_else(|| self.empty_caches())
     }
 
-    /// Empty caches.
+    /// Returns empty caches, reused ones if possible.
     fn empty_caches(&self) -> Box<Caches> {
         let spare = lock(&self.spare).0.pop();
         let spare = spare.and_then(|mut caches| {
@@ -182,18 +178,18 @@ impl Sample {
         spare.unwrap_or_else(|| Box::new(Caches::new(&self.device, self.shared_bytes)))
     }
 
-    /// An observed block is over, or put aside: the next one may begin, with these caches or with
-    /// empty ones. Every observed block has to do this once, even one that never ran.
+    /// Lets the SM's next block start with these caches, or with empty ones. Every profiled block must call
+    /// this once, when it ends or is paused, even if it never ran.
     pub fn pass_on(&self, block: u64, caches: Option<Box<Caches>>) {
         let (chain, turn) = self.chain(block);
         let mut state = lock(&chain.state);
-        // A block that will not run does not wait for those before it.
+        // A block that will not run does not wait for its predecessors.
         state.passed = state.passed.max(turn + 1);
         state.caches = caches;
         chain.changed.notify_all();
     }
 
-    /// Lets every block begin that waits: one will never pass its caches on.
+    /// Releases all waiting blocks, because some block will never pass its caches on.
     pub fn abandon(&self) {
         for chain in &self.chains {
             lock(&chain.state).passed = u64::MAX;
@@ -208,7 +204,7 @@ impl Sample {
     }
 }
 
-/// Which of a device's multiprocessors the time model looks at, in a launch of `blocks` blocks.
+/// Chooses the SMs on which the time model is based, for a launch of `blocks` blocks.
 fn choose_sampled(seed: Option<u64>, blocks: u64, multiprocessors: usize) -> SampledSms {
     let seed = match seed {
         None if blocks > MAX_SMALL_LAUNCH => return SampledSms::EveryNth,
@@ -282,14 +278,14 @@ mod tests {
         let (early, mut second) = outcome;
         assert!(!early, "it did not wait");
         assert!(second.access_for_test(7), "these are other caches");
-        // One that was skipped passes on before its turn.
+        // A skipped block passes on before its turn.
         sample.pass_on(6 + 132, None);
         sample.pass_on(6, None);
         sample.take(6 + 264);
-        // After a panic nobody waits.
+        // No block waits after a panic.
         sample.abandon();
         sample.take(7 + 132);
-        // One that was put aside leaves empty ones.
+        // A paused block leaves empty caches.
         sample.pass_on(5 + 132, None);
         assert!(!sample.take(5 + 264).access_for_test(7));
     }

@@ -1,7 +1,7 @@
 //! Who a thread is and where: the special registers. Source: PTX ISA section 10.
 
 use super::cpu::Cpu;
-use super::lanewise::{Together, View as _, same};
+use super::lanewise::{GangView, View as _, same};
 use super::sm::{Handler, Handlers, Inst, Next, Sm};
 use crate::lanes::LANES;
 
@@ -103,7 +103,7 @@ unsafe fn read_threads(sm: &mut Sm, inst: &Inst) -> Next {
         sm.select_warp(turn);
         let row = thread(sm, inst);
         // SAFETY: operand 0 is a 32-bit row.
-        unsafe { Together::of(&sm.gang, turn).write(sm, inst, 0, row) };
+        unsafe { GangView::of(&sm.gang, turn).write(sm, inst, 0, row) };
     }
     inst.next()
 }

@@ -1,8 +1,8 @@
-//! What a traced launch tells of each access: who asked for which addresses, and what it came to.
+//! Traces: a record of each access of a launch, with its lanes' addresses and its cost.
 //!
-//! It is for whoever draws or explains an access pattern. What an access comes to is what is counted
-//! for it; nothing is found out a second time. Left out are local memory, and what asynchronous
-//! copies write to shared memory.
+//! Traces serve to draw and explain access patterns. The recorded cost is the counted cost, not computed a
+//! second time. Accesses to local memory and the shared-memory writes of asynchronous copies are not
+//! recorded.
 
 pub use crate::isa::{AccessKind, Memory};
 use crate::isa::{Listing, SourceLine};
@@ -12,37 +12,38 @@ use std::collections::HashMap;
 /// One access of one warp.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Traced {
-    /// The block's number in the grid, x fastest, and the warp's in the block.
+    /// Index of the block in the grid, x fastest.
     pub block: u64,
     pub warp: usize,
-    /// Where it is in the source.
+    /// Location in the source code.
     pub source: SourceLine,
     pub kind: AccessKind,
-    /// Global, constant or shared memory.
+    /// State space: global, constant or shared memory.
     pub memory: Memory,
-    /// Bytes that each lane moves.
+    /// Bytes per lane.
     pub bytes: u64,
-    /// The lanes that take part, a bit each.
+    /// Mask of the participating lanes.
     pub mask: u32,
-    /// Each lane's address, in shared memory from where the block's begins.
+    /// Address of each lane. Addresses in shared memory are relative to the start of the block's.
     pub addresses: [u64; LANES],
-    /// Distinct sectors of 32 bytes; of constant memory distinct addresses; zero for shared memory.
+    /// Number of distinct 32-byte sectors; for constant memory the number of distinct addresses; 0 for shared
+    /// memory.
     pub units: u32,
-    /// Passes through the data stage; zero for constant memory.
+    /// Number of wavefronts; 0 for constant memory.
     pub wavefronts: u32,
-    /// Of shared memory: wavefronts beyond those that the same bytes would take without conflicts.
+    /// For shared memory, the number of wavefronts in excess of a conflict-free access of the same bytes.
     pub conflicts: u32,
 }
 
 impl Traced {
-    /// The lanes that take part, and the address of each.
+    /// Iterates over the participating lanes and their addresses.
     pub fn lanes(&self) -> impl Iterator<Item = (usize, u64)> {
         let lanes = self.addresses.iter().copied().enumerate();
         lanes.filter(|(lane, _)| self.mask >> lane & 1 == 1)
     }
 }
 
-/// The same as it is recorded while a block runs.
+/// An access as recorded while a block runs.
 pub struct RawAccess {
     pub warp: usize,
     pub slot: usize,
@@ -53,20 +54,20 @@ pub struct RawAccess {
     pub conflicts: u32,
 }
 
-/// What is kept of the accesses of a traced launch.
+/// The recorded accesses of a traced launch.
 pub struct Trace {
-    /// Of each instruction the costliest access alone: of those that cost the same, the first one of the
-    /// block with the lowest number.
+    /// True to keep only the costliest access of each instruction; among equal ones, the first of the block
+    /// with the lowest index.
     costliest: bool,
-    /// The number of the block that runs.
+    /// Index of the running block.
     block: u64,
     recorded: Vec<(u64, RawAccess)>,
-    /// Where an instruction's access is in that list, by its slot, if only one is kept.
+    /// Index in `recorded` of each instruction's access, by slot, if only one per instruction is kept.
     index_by_slot: HashMap<usize, usize>,
 }
 
 impl Trace {
-    /// Nothing yet.
+    /// Creates an empty trace.
     pub fn new(costliest: bool) -> Trace {
         Trace {
             costliest,
@@ -76,12 +77,12 @@ impl Trace {
         }
     }
 
-    /// From now on accesses are of this block.
+    /// Sets the block of the accesses that follow.
     pub fn begin(&mut self, block: u64) {
         self.block = block;
     }
 
-    /// Notes an access of an instruction that comes to so much (see [`Cost`]), if it is one to keep.
+    /// Records an access with this cost, unless a costlier access of its instruction is kept instead.
     #[cold]
     pub fn record(&mut self, slot: usize, cost: Cost, access: impl FnOnce() -> RawAccess) {
         if !self.costliest {
@@ -100,7 +101,7 @@ impl Trace {
         }
     }
 
-    /// Adds what another multiprocessor recorded.
+    /// Merges the trace of another SM.
     pub fn add(&mut self, other: Trace) {
         for (block, access) in other.recorded {
             self.begin(block);
@@ -109,7 +110,7 @@ impl Trace {
     }
 }
 
-/// What an access comes to: sectors or distinct addresses first, then wavefronts.
+/// Cost of an access, compared in this order: sectors or distinct addresses, wavefronts, bank conflicts.
 pub type Cost = [u32; 3];
 
 impl RawAccess {
@@ -118,7 +119,7 @@ impl RawAccess {
     }
 }
 
-/// The accesses that were kept, by the blocks' numbers, in the order in which they were accesses.
+/// Returns the recorded accesses by block index, in program order within a block.
 pub fn traced(program: &Listing, trace: Trace) -> Vec<Traced> {
     let mut recorded = trace.recorded;
     recorded.sort_by_key(|&(block, _)| block);
@@ -157,7 +158,7 @@ mod tests {
         }
     }
 
-    /// What a multiprocessor notes whose blocks make these accesses: block, warp, slot, sectors.
+    /// Creates the trace of an SM whose blocks make these accesses: block, warp, slot, sectors.
     fn recorded(costliest: bool, accesses: &[(u64, usize, usize, u32)]) -> Trace {
         let mut trace = Trace::new(costliest);
         for &(block, warp, slot, units) in accesses {

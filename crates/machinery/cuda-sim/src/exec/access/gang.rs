@@ -1,19 +1,18 @@
-//! Loads and stores by a gang.
+//! Loads and stores by gangs.
 
 use super::element::{Element, load_lanes, store_lanes};
 use super::load::load_operands;
 use super::store::{StoreOperands, store_operands};
 use super::translate::translate;
 use crate::exec::access_pattern::{AccessPattern, PatternKey};
-use crate::exec::lanewise::{Together, View};
+use crate::exec::lanewise::{GangView, View};
 use crate::exec::sm::{Inst, Next, Sm};
 use crate::exec::state_space::SpaceAccess;
 use crate::lanes::LANES;
 use crate::lanes::quarters::LANES_OF_QUARTER;
 
-/// The key under which it is remembered how the addresses of the running gang's access lie.
-/// Instructions with the same addresses share one; in observed blocks each has its own, because counts
-/// are kept there too.
+/// Returns the key of the cached access pattern of the running gang's access. Instructions with the same
+/// addresses share an entry, except in profiled blocks, where entries also hold counters.
 #[inline(always)]
 pub fn pattern_key(sm: &Sm, inst: &Inst) -> PatternKey {
     let distance = match sm.profiler {
@@ -27,11 +26,12 @@ pub fn pattern_key(sm: &Sm, inst: &Inst) -> PatternKey {
     }
 }
 
-/// Where a gang's access is, if its addresses, operand `n`, lie in quarters: how they lie, which is
-/// to be given back, and the host's address of the lowest of them. The access is counted then.
+/// Translates the addresses of a gang's access, operand `n`, if each quarter warp is uniform or contiguous.
+/// Counts the access and returns its pattern, which must be put back, and the host address of its lowest byte.
+/// Returns `None` for other patterns, faults and memory outside a single allocation.
 ///
 /// # Safety
-/// Operand `n` is a 64-bit row of each warp's own.
+/// Operand `n` must be a 64-bit row in each warp's own frame.
 #[inline(always)]
 unsafe fn translate_gang<S: SpaceAccess>(
     sm: &mut Sm,
@@ -43,13 +43,13 @@ unsafe fn translate_gang<S: SpaceAccess>(
     let warps = sm.gang.full_warp_count()?;
     let (at, key) = (inst.operands[n] as usize, pattern_key(sm, inst));
     let frames = &sm.gang.frames;
-    // SAFETY: the caller's promise; nothing is written while these are looked at.
+    // SAFETY: operand `n` is a 64-bit row of each frame, and nothing writes to it while `rows` is in use.
     let rows = |member: usize| unsafe { &*frames[member][0].add(at).cast::<[u64; LANES]>() };
     let origin = rows(0)[0].wrapping_add(inst.imm);
     let mut pattern = sm.patterns.take(key, size, warps, rows)?;
     let (lowest, bytes) = pattern.extent();
     let lowest = origin.wrapping_add(lowest);
-    // Where lanes write to one address it matters which is the last.
+    // Lanes that write to one address must do so in order, so only contiguous stores qualify.
     let orderly = !write || pattern.all_contiguous() && S::writable(sm, lowest);
     let host = if orderly && origin & (size - 1) == 0 {
         S::host(sm, 0, lowest, bytes)
@@ -57,7 +57,7 @@ unsafe fn translate_gang<S: SpaceAccess>(
         std::ptr::null_mut()
     };
     if host.is_null() {
-        // Some lane is outside, or they are in several allocations.
+        // Some lane faults, or the lanes access several allocations.
         sm.patterns.put_back(key, pattern);
         return None;
     }
@@ -68,8 +68,8 @@ unsafe fn translate_gang<S: SpaceAccess>(
     Some((pattern, host))
 }
 
-/// A gang's load: from the address that its warps have in common once; where the addresses lie in
-/// quarters without a look at each; else warp by warp.
+/// Runs a gang's load: once for a uniform address, from a cached pattern if the addresses have one, otherwise
+/// warp by warp.
 #[inline(always)]
 pub unsafe fn run_gang_load<S: SpaceAccess, M: Element, const N: usize>(
     sm: &mut Sm,
@@ -78,12 +78,11 @@ pub unsafe fn run_gang_load<S: SpaceAccess, M: Element, const N: usize>(
 ) -> Next {
     let size = (size_of::<M>() * N) as u64;
     if inst.uniform >> N & 1 == 0 {
-        // SAFETY: the operand after the destinations is a 64-bit row.
+        // SAFETY: operand `N`, after the destinations, is a 64-bit row.
         if let Some((pattern, host)) = unsafe { translate_gang::<S>(sm, inst, N, size, false) } {
             for member in 0..sm.gang.count {
                 let frame = sm.gang.frames[member][0];
-                // SAFETY: the elements of all lanes are inside what was found; the destinations are
-                // rows.
+                // SAFETY: `translate_gang` checked the memory of all lanes, and the destinations are rows.
                 unsafe {
                     if let Some(start) = pattern.consecutive(member) {
                         let values = load_lanes::<M, N, LANES>(host.add(start).cast());
@@ -110,18 +109,18 @@ pub unsafe fn run_gang_load<S: SpaceAccess, M: Element, const N: usize>(
             sm.patterns.put_back(pattern_key(sm, inst), pattern);
             return inst.next();
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: operand `N` is a 64-bit row, and the destinations are rows, as for any load.
         return warp_by_warp(sm, inst, |sm, member| unsafe {
             one_warp(
                 sm,
-                load_operands::<M, N>(Together::of(&sm.gang, member), sm, inst),
+                load_operands::<M, N>(GangView::of(&sm.gang, member), sm, inst),
             )
         });
     }
     sm.select_warp(0);
-    // SAFETY: the operand after the destinations is a 64-bit row, and all its lanes are alike.
+    // SAFETY: operand `N` is a 64-bit row; because it is uniform, its first lane stands for all.
     let address =
-        unsafe { Together::of(&sm.gang, 0).row::<u64>(sm, inst, N) }[0].wrapping_add(inst.imm);
+        unsafe { GangView::of(&sm.gang, 0).row::<u64>(sm, inst, N) }[0].wrapping_add(inst.imm);
     let host = match translate::<S>(sm, 0, address, size, size, false) {
         Ok(host) => host.cast::<M>(),
         Err(_) => return sm.fail_in_gang(inst),
@@ -129,7 +128,7 @@ pub unsafe fn run_gang_load<S: SpaceAccess, M: Element, const N: usize>(
     let (warps, threads) = (sm.gang.count as u64, sm.gang.threads());
     S::count(sm, false, warps, threads);
     for part in 0..N {
-        // SAFETY: `translate` checked `size` bytes; the destinations are rows.
+        // SAFETY: `translate` checked `size` bytes at `host`, and the destinations are rows.
         unsafe {
             let value = host.add(part).read_unaligned().widen();
             sm.write_all_frames(inst, part, [value; LANES]);
@@ -138,7 +137,7 @@ pub unsafe fn run_gang_load<S: SpaceAccess, M: Element, const N: usize>(
     inst.next()
 }
 
-/// Runs an access warp by warp; it answers whether it could be done.
+/// Runs an access warp by warp. `access` returns false on a fault.
 #[inline(always)]
 fn warp_by_warp(sm: &mut Sm, inst: &Inst, access: impl Fn(&mut Sm, usize) -> bool) -> Next {
     for member in 0..sm.gang.count {
@@ -150,7 +149,7 @@ fn warp_by_warp(sm: &mut Sm, inst: &Inst, access: impl Fn(&mut Sm, usize) -> boo
     inst.next()
 }
 
-/// A gang's store: where all lanes are contiguous without a look at each address, else warp by warp.
+/// Runs a gang's store: from a cached pattern if all quarter warps are contiguous, otherwise warp by warp.
 #[inline(always)]
 pub unsafe fn run_gang_store<S: SpaceAccess, M: Element, const N: usize>(
     sm: &mut Sm,
@@ -162,8 +161,8 @@ pub unsafe fn run_gang_store<S: SpaceAccess, M: Element, const N: usize>(
         // SAFETY: operand 0 is a 64-bit row.
         if let Some((pattern, host)) = unsafe { translate_gang::<S>(sm, inst, 0, size, true) } {
             for member in 0..sm.gang.count {
-                let view = Together::of(&sm.gang, member);
-                // SAFETY: the values are rows; the elements of all lanes are inside what was found.
+                let view = GangView::of(&sm.gang, member);
+                // SAFETY: the values are rows, and `translate_gang` checked the memory of all lanes.
                 unsafe {
                     let rows = std::array::from_fn(|part| view.row::<M::Row>(sm, inst, 1 + part));
                     if let Some(start) = pattern.consecutive(member) {
@@ -183,11 +182,11 @@ pub unsafe fn run_gang_store<S: SpaceAccess, M: Element, const N: usize>(
             return inst.next();
         }
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: operand 0 is a 64-bit row and the values are rows, as for any store.
     warp_by_warp(sm, inst, |sm, member| unsafe {
         one_warp(
             sm,
-            store_operands::<M, N>(Together::of(&sm.gang, member), sm, inst),
+            store_operands::<M, N>(GangView::of(&sm.gang, member), sm, inst),
         )
     })
 }

@@ -1,4 +1,4 @@
-//! The handlers of loads and stores, one for each space, element and number of elements.
+//! The handlers of loads and stores: one for each state space, element type and number of elements.
 
 use super::element::Element;
 use super::gang::{run_gang_load, run_gang_store};
@@ -10,10 +10,10 @@ use crate::exec::sm::{Handler, Handlers, Inst, Next, Sm};
 use crate::exec::state_space::SpaceAccess;
 use crate::lanes::LANES;
 
-/// Makes `$name(cpu)`: the handlers of an access. `$run` is what a warp does on a CPU with wide
-/// registers, compiled once for each type: a warp alone calls it, and a gang where it goes warp by
-/// warp. `$plainly` is for other CPUs, and for memory where an address means something else in each
-/// thread, for which there is no form for gangs.
+/// Defines `$name(cpu)`, which returns the handlers of an access. `$run` executes one warp on a CPU with wide
+/// registers; it is compiled once per type, for single warps and for gangs that go warp by warp. `$plainly` is
+/// for other CPUs and for memory in which an address means something else in each thread; such memory has no
+/// gang handler.
 macro_rules! access_handlers {
     ($(#[$doc:meta])* $name:ident, $operands:ident -> $read:ty, $run:ident, $plainly:ident, $gang:ident) => {
         $(#[$doc])*
@@ -22,7 +22,7 @@ macro_rules! access_handlers {
                 sm: &mut Sm,
                 inst: &Inst,
             ) -> Next {
-                // SAFETY: the lowering gave the operands the types the body asks for.
+                // SAFETY: the lowering gave the operands the types that the handler reads.
                 unsafe {
                     let operands = $operands::<M, N>(WarpView, sm, inst);
                     next_or_null(inst, $plainly::<S, M, N>(sm, inst, operands))
@@ -38,14 +38,15 @@ macro_rules! access_handlers {
                 inst: &Inst,
                 operands: $read,
             ) -> bool {
-                // SAFETY: as in `plain`; chosen only where the CPU has AVX2, if it is for that.
+                // SAFETY: the operands have the lowered types; this version is chosen only on CPUs with AVX2.
                 unsafe { $run::<S, M, N>(sm, inst, operands) }
             }
             unsafe fn wide<S: SpaceAccess, M: Element, const N: usize>(
                 sm: &mut Sm,
                 inst: &Inst,
             ) -> Next {
-                // SAFETY: as in `one_warp`.
+                // SAFETY: `wide` is chosen only where `one_warp` can run, and the operands have the lowered
+                // types.
                 unsafe {
                     let operands = $operands::<M, N>(WarpView, sm, inst);
                     next_or_null(inst, one_warp::<S, M, N>(sm, inst, operands))
@@ -59,8 +60,8 @@ macro_rules! access_handlers {
                 sm: &mut Sm,
                 inst: &Inst,
             ) -> Next {
-                // SAFETY: as in `one_warp`. A gang's warp has all its living lanes running, so that
-                // its registers are written as those of a warp alone.
+                // SAFETY: the operands have the lowered types. All live lanes of a gang's warp are active, so
+                // its registers can be written as those of a single warp.
                 unsafe {
                     $gang::<S, M, N>(sm, inst, |sm, operands| {
                         one_warp::<S, M, N>(sm, inst, operands)
@@ -83,7 +84,7 @@ macro_rules! access_handlers {
     };
 }
 
-/// The next instruction, or nowhere if the access could not be done.
+/// Returns the next instruction, or null if the access faulted.
 #[inline(always)]
 fn next_or_null(inst: &Inst, done: bool) -> Next {
     match done {
@@ -93,8 +94,8 @@ fn next_or_null(inst: &Inst, done: bool) -> Next {
 }
 
 access_handlers!(
-    /// A load from `S` of `N` elements `M`.
+    /// Returns the handlers of a load of `N` elements of type `M` from space `S`.
     load, load_operands -> &[u64; LANES], run_load, run_load_scalar, run_gang_load);
 access_handlers!(
-    /// A store to `S` of `N` elements `M`.
+    /// Returns the handlers of a store of `N` elements of type `M` to space `S`.
     store, store_operands -> StoreOperands<M::Row, N>, run_store, run_store_scalar, run_gang_store);

@@ -1,17 +1,17 @@
-//! How the addresses of a warp's access lie.
+//! Detection of the access pattern of a warp.
 
 use crate::exec::sm::Sm;
 use crate::lanes::quarters::{self, Quarter, Whole};
 use crate::lanes::{FULL, LANES};
 
-/// How the running lanes' addresses lie.
+/// The pattern of the active lanes' addresses.
 pub enum LanePattern {
-    /// All the same.
+    /// All lanes access this address.
     Uniform(u64),
-    /// Lane `n` at this plus `n` times the access's size (wrapping below zero for lanes that do not
-    /// run).
+    /// Lane `n` accesses this address plus `n` times the access's size. The address may wrap below zero for
+    /// inactive lanes.
     Consecutive(u64),
-    /// In each quarter of a full warp one of these.
+    /// Each quarter of a full warp is uniform or contiguous.
     Quarters([Quarter; 4]),
     Scattered,
 }

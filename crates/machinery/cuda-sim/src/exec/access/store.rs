@@ -1,4 +1,4 @@
-//! A store by one warp.
+//! Stores by one warp.
 
 use super::element::{Element, store_lanes};
 use super::pattern::{LanePattern, pattern};
@@ -9,31 +9,32 @@ use crate::exec::state_space::SpaceAccess;
 use crate::lanes::quarters::{LANES_OF_QUARTER, Quarter};
 use crate::lanes::{FULL, LANES, active};
 
-/// What a store of `N` elements reads from registers: the address row, then the values.
+/// The registers read by a store of `N` elements: the address row and the value rows.
 pub type StoreOperands<'a, R, const N: usize> = (&'a [u64; LANES], [&'a [R; LANES]; N]);
 
-/// Reads a store's address row and its rows of values.
+/// Returns a store's address row and value rows.
 ///
 /// # Safety
-/// Operand 0 is a 64-bit row, the others are rows of values.
+/// Operand 0 must be a 64-bit row and the next `N` operands rows of values.
 #[inline(always)]
 pub unsafe fn store_operands<'a, M: Element, const N: usize>(
     view: impl View,
     sm: &Sm,
     inst: &Inst,
 ) -> StoreOperands<'a, M::Row, N> {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees the widths of the rows.
     unsafe {
         let rows = std::array::from_fn(|part| view.row::<M::Row>(sm, inst, 1 + part));
         (view.row::<u64>(sm, inst, 0), rows)
     }
 }
 
-/// A store of `N` elements to these addresses plus `imm`. Where lanes write to one address the
-/// highest lane's value stays. Answers whether it could be done.
+/// Stores `N` elements per lane to `addresses` plus `imm`. If several lanes write to one address, the highest
+/// lane's value remains. Returns false on a fault.
 ///
 /// # Safety
-/// The addresses are checked here. One macro makes the handlers of loads and of stores.
+/// None; the addresses are checked here. The function is unsafe because one macro makes the handlers of loads
+/// and stores.
 #[inline(always)]
 pub unsafe fn run_store<S: SpaceAccess, M: Element, const N: usize>(
     sm: &mut Sm,
@@ -60,7 +61,7 @@ pub unsafe fn run_store<S: SpaceAccess, M: Element, const N: usize>(
                 if hosts.iter().all(|host| !host.is_null()) {
                     for (quarter, host) in hosts.into_iter().enumerate() {
                         let first = quarter * LANES_OF_QUARTER;
-                        // SAFETY: `translate` checked the elements of eight lanes.
+                        // SAFETY: `translate` checked the elements of the quarter's eight lanes.
                         unsafe { store_lanes::<M, N, LANES_OF_QUARTER>(host.cast(), rows, first) };
                     }
                     S::count(sm, true, 1, sm.mask.count_ones().into());
@@ -70,14 +71,14 @@ pub unsafe fn run_store<S: SpaceAccess, M: Element, const N: usize>(
             _ => {}
         }
     }
-    // SAFETY: there is nothing to promise.
+    // SAFETY: `run_store_scalar` has no requirements.
     unsafe { run_store_scalar::<S, M, N>(sm, inst, (addresses, rows)) }
 }
 
-/// [`run_store`] without a look at how the addresses lie.
+/// Runs [`run_store`] without pattern detection.
 ///
 /// # Safety
-/// As for [`run_store`].
+/// None, as for [`run_store`].
 #[inline(never)]
 pub unsafe fn run_store_scalar<S: SpaceAccess, M: Element, const N: usize>(
     sm: &mut Sm,

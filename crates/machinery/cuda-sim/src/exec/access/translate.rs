@@ -1,10 +1,10 @@
-//! From an address to the bytes it means, or to the fault it is.
+//! Translation of simulated addresses to host addresses, or to faults.
 
 use crate::exec::fault::FaultKind;
 use crate::exec::sm::{Inst, Next, Sm};
 use crate::exec::state_space::SpaceAccess;
 
-/// The host's address of one lane's access, or the fault it is.
+/// Returns the host address of one lane's access of `bytes` bytes, aligned to `unit`, or the fault it causes.
 #[inline(always)]
 pub fn translate<S: SpaceAccess>(
     sm: &mut Sm,
@@ -33,14 +33,14 @@ pub fn translate<S: SpaceAccess>(
     Ok(host)
 }
 
-/// Notes what `lane` did; answers that the access could not be done.
+/// Records the fault of `lane` and returns false, so that the access stops.
 #[cold]
 pub fn record_fault(sm: &mut Sm, inst: &Inst, lane: usize, kind: FaultKind) -> bool {
     sm.fail(inst, lane, kind);
     false
 }
 
-/// Where atomics find their operand.
+/// Returns the host address of an atomic's operand. On a fault, records it and returns a null [`Next`].
 pub fn translate_atomic<S: SpaceAccess>(
     sm: &mut Sm,
     inst: &Inst,

@@ -1,37 +1,36 @@
-//! What is remembered of how each instruction's addresses lie.
+//! Cache of the access patterns of a program's instructions.
 
 use super::AccessPattern;
 use crate::lanes::LANES;
 
-/// How often in a row the addresses of an access may lie otherwise; after that they are looked at only
-/// now and then.
+/// Number of mismatches in a row after which an access is analyzed only now and then.
 const MAX_MISSES: u32 = 8;
-/// They are looked at one time in this many, then.
+/// Interval, in executions, of these later analyses.
 const RETRY_INTERVAL: u32 = 64;
 
-/// What is remembered of the instructions of a program.
+/// The cached access patterns of a program's instructions.
 #[derive(Default)]
 pub struct AccessPatterns {
-    /// By the instruction's address: one for gangs of full size, and one for smaller gangs.
+    /// For each instruction address, the pattern of full gangs and the pattern of smaller gangs.
     cached: Vec<[Option<Box<AccessPattern>>; 2]>,
-    /// The address of the instruction whose addresses were compared just now, and need not be again.
+    /// Address of the instruction whose addresses were just compared, so the next lookup can skip that.
     just_verified: Option<u32>,
 }
 
-/// What a [`AccessPattern`] is remembered by.
+/// The cache key of an [`AccessPattern`].
 #[derive(Clone, Copy)]
 pub struct PatternKey {
-    /// The instruction's address in the code; or, if an earlier one of its basic block had the same lanes'
-    /// addresses but for a constant, that one's.
+    /// Address of the instruction, or of an earlier one in its basic block that accesses the same addresses
+    /// plus a constant.
     pub address: u32,
-    /// The gang has its full size.
+    /// True if the gang has its maximum size.
     pub full: bool,
-    /// `place` is an earlier instruction's.
+    /// True if `address` is an earlier instruction's.
     pub reuses_earlier: bool,
 }
 
 impl AccessPatterns {
-    /// Nothing yet, of a program of so many instructions.
+    /// Creates an empty cache for a program of `instructions` instructions.
     pub fn new(instructions: usize) -> AccessPatterns {
         AccessPatterns {
             cached: std::iter::repeat_with(|| [None, None])
@@ -41,7 +40,7 @@ impl AccessPatterns {
         }
     }
 
-    /// Another launch begins, in which nothing is marked as touched yet.
+    /// Prepares for another launch, in which no memory is marked as touched yet.
     pub fn start_launch(&mut self) {
         self.just_verified = None;
         for pattern in self.cached.iter_mut().flatten().flatten() {
@@ -54,8 +53,8 @@ impl AccessPatterns {
         &mut self.cached[key.address as usize][usize::from(key.full)]
     }
 
-    /// How the addresses of an instruction lie now, in `rows`, one a warp, of which there are so
-    /// many: none where they do not lie in quarters. To be given back.
+    /// Returns the pattern of an instruction's addresses, given as one row per warp, or `None` if some
+    /// quarter warp is neither uniform nor contiguous. The pattern must be put back.
     #[inline(always)]
     pub fn take<'a>(
         &mut self,
@@ -78,7 +77,7 @@ impl AccessPatterns {
         self.analyze(key, size, (0..warps).map(rows))
     }
 
-    /// The same of addresses that do not lie as before.
+    /// Analyzes addresses that do not match the cached pattern.
     #[inline(never)]
     fn analyze<'a>(
         &mut self,
@@ -91,7 +90,7 @@ impl AccessPatterns {
         }
         let first = rows.next()?;
         if !matches!(first[1].wrapping_sub(first[0]), step if step == 0 || step == size) {
-            // Most other patterns show here.
+            // This test rejects most other patterns early.
             return None;
         }
         let mut misses = 0;
@@ -106,20 +105,20 @@ impl AccessPatterns {
         Some(Box::new(AccessPattern { misses, ..pattern }))
     }
 
-    /// As [`AccessPatterns::put_back`], where the same instruction takes it again before anything changes.
+    /// Puts a pattern back that the same instruction takes again before any address changes.
     #[inline(always)]
     pub fn put_back_verified(&mut self, key: PatternKey, pattern: Box<AccessPattern>) {
         self.just_verified = Some(key.address);
         self.put_back(key, pattern);
     }
 
-    /// Addresses may have changed.
+    /// Discards the knowledge that the addresses match, because they may have changed.
     #[inline(always)]
     pub fn invalidate_verification(&mut self) {
         self.just_verified = None;
     }
 
-    /// Keeps what [`AccessPatterns::take`] gave.
+    /// Puts back a pattern returned by [`AccessPatterns::take`].
     #[inline(always)]
     pub fn put_back(&mut self, key: PatternKey, pattern: Box<AccessPattern>) {
         *self.at(key) = Some(pattern);

@@ -1,13 +1,13 @@
-//! How the addresses of a gang's access lie, remembered from one time to the next.
+//! Access patterns of gangs, cached per instruction.
 //!
-//! An instruction in a loop, and in block after block, accesses memory in one way again and again:
-//! all addresses of all warps have moved on by the same. So what follows from how they lie to each
-//! other is worked out once and kept with the instruction: the bytes from the lowest to the highest,
-//! which are looked up in one step, and the ranges of memory that are touched. What remains is to
-//! see that the addresses do lie so, which takes a few vector instructions a warp.
+//! In a loop, and in block after block, an instruction accesses memory in the same pattern: all addresses of
+//! all warps shift by the same amount. Everything that depends only on the relative addresses is therefore
+//! computed once and cached with the instruction: the extent from the lowest to the highest byte, which is
+//! then translated in one step, and the ranges of memory that are touched. Each execution only has to verify
+//! that the addresses have the pattern, which takes a few vector instructions per warp.
 //!
-//! Remembered is what most accesses are: in each quarter of a warp lanes at one address, or at
-//! consecutive ones (see [`super::quarters`]).
+//! A pattern covers most accesses: each quarter of each warp is uniform or contiguous (see
+//! [`crate::lanes::quarters`]).
 
 mod cache;
 
@@ -18,76 +18,74 @@ use crate::lanes::LANES;
 use crate::lanes::quarters::{LANES_OF_QUARTER, quarters};
 use std::rc::Rc;
 
-/// Quarters of a warp.
 const QUARTERS: usize = LANES / LANES_OF_QUARTER;
 
-/// Bytes of a line, and of a word of it.
+/// Bytes per cache line and per word.
 const LINE: u64 = 128;
 const WORD: u64 = 4;
-/// Bytes of a sector: no access reaches from one into the next.
+/// Bytes per sector. No access crosses a sector boundary.
 const SECTOR: u64 = 32;
 
-/// The address that an origin's line is given while traffic is worked out, so large that no place
-/// relative to it falls below zero.
+/// Address of the origin's line while traffic is computed, large enough that no relative address wraps below
+/// zero.
 pub const TRAFFIC_ORIGIN: u64 = 1 << 50;
 
-/// The most bytes from the lowest address to the highest: more than any allocation has.
+/// Maximum distance in bytes from the lowest to the highest address; larger than any allocation.
 const MAX_EXTENT: i64 = 1 << 46;
 
-/// How the addresses of one instruction lie to each other. Places are relative to the first lane of
-/// the first warp, whose address is the access's *origin*.
+/// The relative addresses of one instruction's access. Offsets are relative to the first lane of the first
+/// warp, whose address is the access's *origin*.
 pub struct AccessPattern {
     warps: usize,
-    /// Where each quarter of each warp begins, as a place.
+    /// Offset of the start of each quarter of each warp.
     starts: [[u64; QUARTERS]; MAX_WARPS],
-    /// For each of these quarters: all ones if its lanes follow one another, zero if all are at its
-    /// beginning.
+    /// For each of these quarters, all ones if it is contiguous, zero if it is uniform.
     contiguous: [[u64; QUARTERS]; MAX_WARPS],
-    /// Bytes from the first lane of a quarter to each of its lanes, where they follow one another.
+    /// Bytes from the first lane of a contiguous quarter to each of its lanes.
     steps: [u64; LANES_OF_QUARTER],
-    /// The lanes of every quarter follow one another.
+    /// True if every quarter is contiguous.
     all_contiguous: bool,
-    /// All 32 lanes of each warp follow one another.
+    /// True if all 32 lanes of each warp are contiguous.
     consecutive: bool,
-    /// Places of the first warp's lanes, if those of every other warp lie in the same way.
+    /// Offsets of the first warp's lanes, if all other warps repeat them relative to their starts.
     shared_offsets: Option<Box<[u64; LANES]>>,
-    /// The lowest place.
+    /// The lowest offset.
     lowest: u64,
-    /// Bytes from there to the end of the highest access.
+    /// Bytes from `lowest` to the end of the highest access.
     bytes: u64,
-    /// The memory that is touched, each byte once: a place and the bytes from there on.
+    /// The touched memory as disjoint ranges: offset and bytes.
     ranges: Vec<(u64, u64)>,
-    /// Every piece is one lane's access, and no two are in one sector.
+    /// True if every range is one lane's access and no two are in one sector.
     in_sectors: bool,
-    /// When the ranges were last marked as touched: the origin's sector, and the epoch.
+    /// Origin's sector and epoch for which the ranges were last marked as touched.
     marked: Option<(u64, u32)>,
-    /// What the access comes to, for each place in a line where the origin may be.
+    /// The access's traffic for each position of the origin within a line, once computed.
     traffic_at: Vec<Option<Rc<GangTraffic>>>,
-    /// Bytes between two of these places.
+    /// Bytes between two such positions.
     granularity: u64,
-    /// How many times in a row the addresses have lain otherwise.
+    /// Number of consecutive mismatches.
     misses: u32,
-    /// The addresses lay like this when the instruction ran last.
+    /// True if the addresses matched the pattern at the instruction's last execution.
     matched_last: bool,
 }
 
-/// What an access of all warps of a gang comes to.
+/// The memory traffic of an access by all warps of a gang.
 #[derive(Default)]
 pub struct GangTraffic {
-    /// Sectors of global memory.
+    /// Number of sectors of global memory.
     pub sectors: u64,
     pub wavefronts: u64,
-    /// Bank conflicts of shared memory.
+    /// Number of bank conflicts in shared memory.
     pub conflicts: u64,
-    /// Lines of global memory, warp by warp: the number relative to the origin's line, and a bit for each
-    /// sector.
+    /// Lines of global memory, warp by warp: the number relative to the origin's line, and a bit mask of
+    /// sectors.
     pub lines: Vec<(u64, u8)>,
-    /// Where in `lines` those of each warp end.
+    /// End of each warp's entries in `lines`.
     pub ends: [usize; MAX_WARPS],
 }
 
 impl GangTraffic {
-    /// The lines of a warp, and the sectors of each, if `origin` is the number of the origin's line.
+    /// Returns the lines of a warp and the mask of sectors of each, for an origin in line number `origin`.
     #[inline(always)]
     pub fn of_warp(&self, member: usize, origin: u64) -> impl Iterator<Item = (u64, u8)> {
         let from = member.checked_sub(1).map_or(0, |before| self.ends[before]);
@@ -97,8 +95,9 @@ impl GangTraffic {
 }
 
 impl AccessPattern {
-    /// How the addresses in `rows`, one row a warp, lie; none if they do not lie in quarters. Each lane
-    /// accesses `size` bytes, and no two accesses overlap in part.
+    /// Returns the pattern of the addresses in `rows`, one row per warp, or `None` if some quarter warp is
+    /// neither uniform nor contiguous. Each lane accesses `size` bytes, and no two accesses overlap
+    /// partially.
     fn from_rows<'a>(
         rows: impl Iterator<Item = &'a [u64; LANES]>,
         size: u64,
@@ -157,7 +156,7 @@ impl AccessPattern {
         Some(pattern)
     }
 
-    /// Whether the addresses in `rows`, as many as there are warps, lie like this.
+    /// Returns true if the addresses in `rows`, one row per warp, have this pattern.
     #[inline(always)]
     fn matches<'a>(&self, rows: impl Fn(usize) -> &'a [u64; LANES]) -> bool {
         let origin = rows(0)[0];
@@ -188,9 +187,8 @@ impl AccessPattern {
         mismatch == [0; LANES_OF_QUARTER]
     }
 
-    /// What the access comes to whose first address is `origin`: worked out by `add` from each warp's
-    /// addresses, if it was not before. Those are relative to the origin's line, from
-    /// [`TRAFFIC_ORIGIN`] on.
+    /// Returns the traffic of an access with the given origin. On first use for a position within a line, `add`
+    /// computes it from each warp's addresses, which start at [`TRAFFIC_ORIGIN`] plus that position.
     #[inline(always)]
     pub fn traffic_at(
         &mut self,
@@ -221,7 +219,7 @@ impl AccessPattern {
         traffic
     }
 
-    /// Where the lanes of a warp are.
+    /// Returns the offsets of a warp's lanes.
     fn lane_offsets(&self, member: usize) -> [u64; LANES] {
         std::array::from_fn(|lane| {
             let (quarter, lane) = (lane / LANES_OF_QUARTER, lane % LANES_OF_QUARTER);
@@ -230,20 +228,20 @@ impl AccessPattern {
         })
     }
 
-    /// In every quarter the lanes are contiguous.
+    /// Returns true if every quarter is contiguous.
     #[inline(always)]
     pub fn all_contiguous(&self) -> bool {
         self.all_contiguous
     }
 
-    /// The lowest place, and the bytes from there to the end of the highest.
+    /// Returns the lowest offset and the bytes from there to the end of the highest access.
     #[inline(always)]
     pub fn extent(&self) -> (u64, u64) {
         (self.lowest, self.bytes)
     }
 
-    /// The memory that is touched, places and bytes from there on: nothing where the same sectors
-    /// were marked in this epoch before.
+    /// Returns the touched ranges, offset and bytes, or nothing if the same sectors were already marked in this
+    /// epoch.
     #[inline(always)]
     pub fn take_untouched(&mut self, origin: u64, epoch: u32) -> &[(u64, u64)] {
         let now = Some((origin / SECTOR, epoch));
@@ -253,15 +251,15 @@ impl AccessPattern {
         &self.ranges
     }
 
-    /// Where a warp begins, as bytes from the lowest place on, if all its lanes follow one another.
+    /// Returns the start of a warp's access in bytes from the lowest address, if all its lanes are contiguous.
     #[inline(always)]
     pub fn consecutive(&self, member: usize) -> Option<usize> {
         let start = self.starts[member][0].wrapping_sub(self.lowest) as usize;
         self.consecutive.then_some(start)
     }
 
-    /// Where each quarter of a warp begins, as bytes from the lowest place on, and whether its lanes
-    /// are contiguous.
+    /// Returns the start of each quarter of a warp in bytes from the lowest address, and true if it is
+    /// contiguous.
     #[inline(always)]
     pub fn of_warp(&self, member: usize) -> impl Iterator<Item = (usize, bool)> {
         let quarters = self.starts[member].iter().zip(&self.contiguous[member]);
@@ -271,8 +269,7 @@ impl AccessPattern {
     }
 }
 
-/// `ranges` in order, and as one where they overlap or follow one another. They may lie on both
-/// sides of zero.
+/// Sorts `ranges` and merges those that overlap or are adjacent. Offsets may be on both sides of zero.
 fn merge_ranges(mut ranges: Vec<(u64, u64)>) -> Vec<(u64, u64)> {
     ranges.sort_unstable_by_key(|&(start, bytes)| (start as i64, bytes));
     let mut merged: Vec<(u64, u64)> = Vec::new();

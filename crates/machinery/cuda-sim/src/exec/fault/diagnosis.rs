@@ -1,5 +1,4 @@
-//! What an address that faults nearly was: the allocation that it missed, and what usually makes
-//! one miss it so.
+//! Diagnosis of faults: the allocation that an invalid address missed, and the likely cause.
 
 use super::kind::FaultKind;
 use crate::check::FindingKind;
@@ -7,21 +6,21 @@ use crate::check::display::{allocation, count};
 use crate::memory::global::{AllocationRecord, Global};
 use crate::memory::{FUNCTION_BASE, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
 
-/// What there is to say of a fault beside what it is.
+/// An explanation of a fault in addition to its kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnosis {
-    /// What kind of mistake it is.
+    /// The kind of finding that the fault corresponds to.
     pub kind: FindingKind,
-    /// What was missed, and by how much; may be empty.
+    /// The object that was missed and the distance; may be empty.
     pub details: String,
-    /// What usually causes it; may be empty.
+    /// The likely cause; may be empty.
     pub likely_cause: &'static str,
 }
 
-/// The memory of a thread besides device memory.
+/// Sizes of a thread's memory other than device memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Sizes {
-    /// Bytes of shared memory that the kernel declares, and that the launch adds.
+    /// Bytes of shared memory that the kernel declares.
     pub shared: u32,
     pub dynamic: u32,
     pub local: u32,
@@ -29,16 +28,16 @@ pub struct Sizes {
     pub constants: u64,
 }
 
-/// Up to here an address is a null pointer plus an index.
+/// Addresses below this are taken for a null pointer plus an offset.
 const NEAR_NULL: u64 = 1 << 20;
 
-/// The last address that a process has on the hosts there are.
+/// Highest user-space address on supported hosts.
 const LAST_OF_HOST: u64 = 0x7fff_ffff_ffff;
 
-/// So far before an allocation an index leads that is a negative number.
+/// Distance before an allocation from which a negative index is taken for an integer overflow.
 const OVERFLOWED: u64 = 1 << 30;
 
-/// This much past an end may be threads that have no element.
+/// Distance in bytes past an allocation that threads without an element may reach.
 const SOME_THREADS: u64 = 4096;
 
 const NO_GUARD: &str = "`<=` where `<` is meant, or no `if (i < n)` for the threads past the end";
@@ -51,7 +50,7 @@ const FAR: &str = "an index in other units than the array's: bytes for elements,
                    width, rows for columns, or one that overflowed";
 
 impl Diagnosis {
-    /// That of a fault, if there is anything to say.
+    /// Diagnoses a fault. Returns `None` if there is nothing to add to its kind.
     pub fn of(fault: &FaultKind, global: &Global, sizes: Sizes) -> Option<Diagnosis> {
         let diagnosis = |kind, what: String, likely_cause| {
             Some(Diagnosis {
@@ -210,7 +209,7 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
         let what = "it is an address of code or of parameters";
         return wrong_space(what.to_owned(), "a function pointer, used as one to data");
     }
-    if let Some(home) = global.out_of_reach(at) {
+    if let Some(home) = global.inaccessible_owner(at) {
         return wrong_space(
             format!("it is memory of device {home}, which this device has no access to"),
             "a kernel that follows a pointer to another GPU's memory without `cuCtxEnablePeerAccess`, or, for memory \
@@ -241,7 +240,7 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
         .as_ref()
         .map(|below| at - (below.base + below.bytes).min(at));
     let before = above.as_ref().map(|above| above.base - at);
-    // An index of 32 bits that wrapped around leads four thousand million elements away.
+    // A 32-bit index that wrapped around is off by four billion elements.
     let wrapped = |known: &AllocationRecord| {
         let distance = at.wrapping_sub(known.base);
         [1, 2, 4, 8, 16].into_iter().find(|size| {
@@ -268,7 +267,7 @@ fn of_device(at: u64, bytes: u64, space: &str, global: &Global, sizes: Sizes) ->
         );
     }
     if let Some((known, _)) = global
-        .all_known()
+        .records()
         .find_map(|known| Some((wrapped(&known)?, known)).map(|(size, known)| (known, size)))
     {
         return Diagnosis {
@@ -311,7 +310,7 @@ fn wrong_space(what: String, likely_cause: &'static str) -> Diagnosis {
     }
 }
 
-/// Before what it is the end of.
+/// Describes a distance past the end; the object's name follows.
 fn past_end(past: u64) -> String {
     match past {
         0 => "right past the end of".to_owned(),

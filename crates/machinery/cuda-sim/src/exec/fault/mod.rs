@@ -1,4 +1,4 @@
-//! What ends a launch before its time.
+//! Faults: device exceptions that end a launch.
 
 mod diagnosis;
 mod kind;
@@ -10,17 +10,17 @@ use crate::check::{Checks, Finding, FindingKind, Severity};
 use crate::isa::SourceLine;
 use std::fmt;
 
-/// A kernel did what a GPU stops it for.
+/// A device exception that ended a launch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fault {
     pub kind: FaultKind,
-    /// Where; none where no thread is known that did it.
+    /// The thread and instruction that faulted, if known.
     pub location: Option<Box<FaultLocation>>,
-    /// What the address nearly was, where there is anything to say.
+    /// An explanation of the fault, if there is one.
     pub diagnosis: Option<Box<Diagnosis>>,
-    /// What the kernel had printed by then.
+    /// Output of `printf` up to the fault.
     pub printed: Vec<u8>,
-    /// What checks had found by then.
+    /// Findings of the checks up to the fault.
     pub findings: Vec<Finding>,
 }
 
@@ -36,12 +36,12 @@ impl Fault {
     }
 }
 
-/// Which thread, and where in the program.
+/// The location of a fault: a thread and an instruction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FaultLocation {
     pub kernel: String,
     pub block: [u32; 3],
-    /// The thread's warp, by number in its block.
+    /// Index of the thread's warp in its block.
     pub warp: u32,
     pub thread: [u32; 3],
     pub source: SourceLine,
@@ -60,7 +60,7 @@ impl fmt::Display for Fault {
                 "\n  in kernel {}, block ({bx}, {by}, {bz}), ",
                 location.kernel
             )?;
-            // Where time is up, a whole warp is looked at.
+            // A timeout is located by warp; the thread is only its first active lane.
             if let FaultKind::Timeout { .. } = self.kind {
                 write!(f, "warp {}, ", location.warp)?;
             }
@@ -79,11 +79,11 @@ impl fmt::Display for Fault {
 }
 
 impl Fault {
-    /// All that was found, the fault itself first, of what `checks` look for.
+    /// Takes all findings of the enabled `checks`, the fault itself first.
     pub fn take_findings(&mut self, checks: Checks) -> Vec<Finding> {
         let mut findings = std::mem::take(&mut self.findings);
         let fault = self.finding().filter(|finding| checks.contains(finding.check));
-        // That a barrier does not open is no news where only part of a warp has come to it.
+        // A barrier that never opens adds nothing to the finding that only part of a warp arrived at it.
         let is_redundant = |fault: &Finding| {
             let same_barrier = |finding: &Finding| {
                 finding.kind == FindingKind::DivergentBarrier && finding.source == fault.source
@@ -95,7 +95,7 @@ impl Fault {
         findings
     }
 
-    /// As a finding, where it is a mistake that a check looks for.
+    /// Returns the fault as a finding, if a check covers it.
     pub fn finding(&self) -> Option<Finding> {
         let (diagnosis, location) = (self.diagnosis.as_ref()?, self.location.as_ref()?);
         let message = self.to_string();

@@ -1,5 +1,6 @@
-//! The instrumented copies of a program's code: the same instructions at the same addresses, with handlers
-//! that count, check or suspend before they run the plain instruction.
+//! Instrumented copies of a program's code: the same instructions at the same addresses, with handlers that
+//! count ([`counting`]), check ([`sanitizing`]) or suspend the warp ([`random_schedule`]) before they run the
+//! handler of the copy below.
 
 pub mod counting;
 pub mod random_schedule;

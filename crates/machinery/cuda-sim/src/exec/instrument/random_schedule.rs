@@ -1,14 +1,14 @@
-//! Runs warps and blocks in an order that nobody can foretell, for launches that ask for one.
+//! Copies of the code for launches with a random, seeded schedule.
 //!
-//! A program has its code once more for it, in which each access of memory that other warps see comes to
-//! [`yield_point`] first. There a warp may have to wait: it sleeps until no other warp of its block is awake,
-//! and where the access is one of device memory its block may sleep, too, until no other block is awake.
-//! Then one of the sleepers is woken. So whoever has read a value, and is about to write what becomes of
-//! it, often waits until all others have read theirs.
+//! In these copies, every access to memory that other warps can see runs [`yield_point`] first. There a warp
+//! may fall asleep. It sleeps until no other warp of its block is awake; before an access to device memory
+//! its block may sleep too, until no other block is awake. Then one of the sleepers is woken. As a result, a
+//! warp that has read a value and is about to write a result computed from it often waits until all others
+//! have read theirs, which exposes missing synchronization.
 //!
-//! A warp that was woken mostly goes on carefully: it may fall asleep again before each access, and more
-//! often before one that writes. At times it runs ahead instead, past many accesses, and overtakes
-//! warps that it should have waited for. Lanes of a warp stay in step.
+//! A woken warp mostly proceeds carefully: it may fall asleep again before each access, more often before one
+//! that writes. Sometimes it runs ahead instead, past many accesses, and overtakes warps that it should have
+//! waited for. The lanes of a warp stay in lockstep.
 
 use crate::exec::block::Block;
 use crate::exec::instrument::sanitizing;
@@ -16,8 +16,8 @@ use crate::exec::random_schedule::{Depth, Sleep, YieldPoint};
 use crate::exec::sm::{Handler, Inst, Next, Program, Sm};
 use crate::exec::warp::{NO_INDEX, SplitState, Warp};
 
-/// The program's code in which warps may have to wait; `checked`: the copy that is checked as well. It is
-/// made when a launch first asks for it.
+/// Returns the copy of the program's code with yield points, on top of the sanitizing copy if `sanitizing` is
+/// true. Creates the copy on first use.
 pub fn code(program: &Program, sanitizing: bool) -> &[Inst] {
     let code = &program.code;
     let (copy, base) = match sanitizing {
@@ -45,20 +45,20 @@ fn handler(point: &YieldPoint) -> Handler {
     }
 }
 
-/// The running warp may fall asleep before an instruction, to go on there when it is woken; else the
-/// instruction is run.
+/// Either puts the running warp to sleep before an instruction, where it continues when woken, or runs the
+/// instruction.
 ///
 /// # Safety
-/// As for [`Handler`], in the code that [`code`] answers with.
+/// The requirements of [`Handler`]; the running code must be a copy returned by [`code`].
 unsafe fn yield_point<const WRITES: bool, const DEVICE: bool>(sm: &mut Sm, inst: &Inst) -> Next {
     let here = sm.address_of(inst);
-    // Where its turn is over it gives way at the next basic block, as ever.
+    // At the end of its turn the warp yields at the next basic block, as always.
     if sm.clock < sm.deadline
         && let Some(schedule) = &mut sm.schedule
         && schedule.should_sleep(WRITES, DEVICE)
     {
         let others = !sm.block.warp().ready.is_empty();
-        // Lanes that went another way in this warp may come first, and do where these wait for them.
+        // Other splits of the warp may run first; they must if this split spins on something that they do.
         let resume_first = schedule.coin_flip() && !(sm.spinning && others);
         let depth = match (sm.spinning && !others, WRITES) {
             (true, _) => Depth::Spinning,
@@ -81,25 +81,25 @@ unsafe fn yield_point<const WRITES: bool, const DEVICE: bool>(sm: &mut Sm, inst:
         return std::ptr::null();
     }
     sm.spinning = false;
-    // SAFETY: the code underneath is this one's, instruction for instruction.
+    // SAFETY: `schedule_base` is the copy below, which has the same instruction with the same operands here.
     unsafe {
         let base = sm.schedule_base.add(here as usize);
         ((*base).run)(sm, inst)
     }
 }
 
-/// Whether a warp has anything to run.
+/// Returns true if a warp has anything to run.
 fn is_runnable(warp: &Warp) -> bool {
     warp.alive != 0 && (!warp.started() || !warp.ready.is_empty())
 }
 
-/// How deep a warp sleeps that has something to run; none where it is awake.
+/// Returns the sleep depth of a runnable warp, or `None` if it is awake.
 fn depth(warp: &Warp) -> Option<Depth> {
     warp.sleep.map(|sleep| sleep.depth)
 }
 
 impl Block {
-    /// How deep the block sleeps: as deep as that of its warps which sleeps the least.
+    /// Returns the sleep depth of the block, which is the minimum over its runnable warps.
     pub fn depth(&self) -> Option<Depth> {
         self.warps
             .iter()
@@ -110,14 +110,14 @@ impl Block {
 }
 
 impl Sm {
-    /// Runs any warp of the block that is awake, or, where none is, any that sleeps. Answers whether one
-    /// could run.
+    /// Runs a random awake warp of the block or, if none is awake, a sleeping one. Returns true if one could
+    /// run.
     pub(in crate::exec) fn run_any_warp(&mut self) -> bool {
         let Some(schedule) = &mut self.schedule else {
             return false;
         };
         let warps = &mut self.block.warps;
-        // Who is awake has no depth, which is less than any.
+        // Awake warps have depth `None`, which compares less than any depth.
         let wake_depths = [
             None,
             Some(schedule.wake_depth()),
@@ -141,7 +141,7 @@ impl Sm {
         self.run_warp(index)
     }
 
-    /// Whether the block is to sleep now, so that another goes on.
+    /// Returns true if the block should sleep now, so that another block continues.
     pub(in crate::exec) fn should_block_sleep(&mut self) -> bool {
         let Some(schedule) = &mut self.schedule else {
             return false;

@@ -35,7 +35,7 @@ macro_rules! handlers {
             )]
             unsafe fn wide_gang<$($t: Lane,)+ F: $f + Copy>(sm: &mut Sm, inst: &Inst) -> Next {
                 for turn in sm.gang.members_written(inst.gang_scope) {
-                    let view = Together::of(&sm.gang, turn);
+                    let view = GangView::of(&sm.gang, turn);
                     // SAFETY: as in `wide`.
                     unsafe { $run::<_, $($t,)+ F>(view, sm, inst, std::mem::zeroed()) };
                 }

@@ -115,13 +115,13 @@ impl View for ScalarView {
 /// Those of a warp of a gang, and those that the gang has in common. All lanes that live run, so that
 /// nothing needs to survive a write.
 #[derive(Clone, Copy)]
-pub struct Together(*const [*mut u8; 2]);
+pub struct GangView(*const [*mut u8; 2]);
 
-impl Together {
+impl GangView {
     /// For warp `turn` of the gang, as long as that stays as it is.
     #[inline(always)]
-    pub fn of(gang: &Gang, turn: usize) -> Together {
-        Together(&raw const gang.frames[turn])
+    pub fn of(gang: &Gang, turn: usize) -> GangView {
+        GangView(&raw const gang.frames[turn])
     }
 
     /// Where operand `n` lies.
@@ -143,7 +143,7 @@ impl Together {
     }
 }
 
-impl View for Together {
+impl View for GangView {
     #[inline(always)]
     unsafe fn row<'a, T: Lane>(self, _: &Sm, inst: &Inst, n: usize) -> &'a [T; LANES] {
         // SAFETY: the caller's promise; the gang's own frame is laid out as every warp's is.

@@ -3,7 +3,7 @@
 #[cfg(target_arch = "x86_64")]
 use super::ScalarView;
 use super::handlers::handlers;
-use super::{Lane, Together, View, WarpView};
+use super::{Lane, GangView, View, WarpView};
 use crate::exec::cpu::Cpu;
 use crate::exec::sm::{Handlers, Inst, Next, Sm};
 use crate::lanes::{BIT, LANES, expand};

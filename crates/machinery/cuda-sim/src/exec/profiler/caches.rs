@@ -1,40 +1,40 @@
-//! The caches of one multiprocessor.
+//! The simulated caches of one SM.
 
 use crate::device::{DeviceSpec, Rates};
 use crate::isa::{AccessClass, AccessKind, CachedIn, Memory};
 use crate::profile::cache::Cache;
 use crate::profile::site::SiteCounts;
 
-/// Bytes of a line of L1.
+/// Bytes per L1 line.
 pub const LINE: u64 = 128;
-/// Bytes of a line of the constant cache.
+/// Bytes per line of the constant caches.
 pub const CONSTANT_LINE: u64 = 64;
 
-/// The caches of a multiprocessor, which its blocks find as the block before left them.
+/// The caches of an SM. Each of its blocks finds them as the block before left them.
 pub struct Caches {
     pub l1: Cache,
-    /// The kinds of access of global memory that look in L1 for what they read, a bit each.
+    /// Bit mask of the kinds of global access that are cached in L1.
     l1_kinds: u32,
     /// The small constant cache.
     constant: Cache,
-    /// The larger cache that is asked for what the constant cache does not have.
+    /// The larger constant cache behind it.
     pub constant_l15: Cache,
 }
 
 impl Caches {
-    /// Empty caches, of a multiprocessor whose blocks take `shared_bytes` of L1 as shared memory.
+    /// Creates empty caches of an SM whose blocks use `shared_bytes` of L1 as shared memory.
     pub fn new(device: &DeviceSpec, shared_bytes: u64) -> Caches {
         let rates = &device.rates;
         Caches {
             l1: Cache::new(l1_bytes(rates, shared_bytes), LINE),
             l1_kinds: l1_kinds(rates),
             constant: Cache::new(rates.constant_cache_bytes.into(), CONSTANT_LINE),
-            constant_l15: Cache::new(rates.constant_behind_bytes.into(), CONSTANT_LINE),
+            constant_l15: Cache::new(rates.constant_l15_bytes.into(), CONSTANT_LINE),
         }
     }
 
-    /// Empties caches that were made for such a multiprocessor of the same device; false where they have not
-    /// the room that it has. Of what they are asked for, all lines are below `MOST_LINES` of caches.
+    /// Empties caches that were created for the same device. Returns false if their sizes differ from those
+    /// of an SM with this use of shared memory. All lines looked up must be below `MOST_LINES` of caches.
     pub fn empty(&mut self, device: &DeviceSpec, shared_bytes: u64) -> bool {
         let rates = &device.rates;
         let mut fit = true;
@@ -47,24 +47,24 @@ impl Caches {
             ),
             (
                 &mut self.constant_l15,
-                rates.constant_behind_bytes.into(),
+                rates.constant_l15_bytes.into(),
                 CONSTANT_LINE,
             ),
         ] {
             fit &= cache.has_size(bytes, line);
-            cache.empty();
+            cache.clear();
         }
         fit
     }
 
-    /// Whether an access of global memory looks in L1 for what it reads.
+    /// Returns true if a global access of this kind is cached in L1.
     #[inline(always)]
     pub fn is_cached_in_l1(&self, kind: AccessKind) -> bool {
         self.l1_kinds >> kind as u32 & 1 == 1
     }
 }
 
-/// Bytes of L1 that are a cache where blocks take so many as shared memory.
+/// Returns the bytes of L1 that serve as a cache if blocks use `shared_bytes` as shared memory.
 fn l1_bytes(rates: &Rates, shared_bytes: u64) -> u64 {
     let taken = if rates.l1_shares_with_shared {
         shared_bytes
@@ -74,7 +74,7 @@ fn l1_bytes(rates: &Rates, shared_bytes: u64) -> u64 {
     u64::from(rates.l1_bytes).saturating_sub(taken)
 }
 
-/// The kinds of access of global memory that look in L1 on a GPU with these rates, a bit each.
+/// Returns the bit mask of the kinds of global access that are cached in L1 on a GPU with these rates.
 fn l1_kinds(rates: &Rates) -> u32 {
     let rows = AccessClass::ALL.iter().map(|class| class.row());
     let cached = rows.filter(|row| {
@@ -93,27 +93,27 @@ fn l1_kinds(rates: &Rates) -> u32 {
 
 #[cfg(test)]
 impl Caches {
-    /// Whether L1 has a line; it has it from then on.
+    /// Looks up a line in L1, which then holds it. Returns true on a hit.
     pub fn access_for_test(&mut self, line: u64) -> bool {
         self.l1.access(line, 1) == 1
     }
 }
 
-/// Where an access is counted, and which cache it lookup.
+/// The counter slot of an access and the cache it looks up.
 #[derive(Clone, Copy)]
 pub struct CacheLookup {
     pub slot: u32,
     pub cache: CacheKind,
 }
 
-/// A cache of the multiprocessor.
+/// A cache of the SM.
 #[derive(Clone, Copy)]
 pub enum CacheKind {
     L1,
     Constant,
 }
 
-/// Asks a cache for the lines of an access, and counts those that it has.
+/// Looks up the lines of an access in a cache and counts the hits.
 #[inline(always)]
 pub fn look_up(
     sites: &mut [SiteCounts],

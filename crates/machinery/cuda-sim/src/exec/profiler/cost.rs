@@ -1,36 +1,36 @@
-//! What one access of a warp comes to: sectors, lines, wavefronts, bank conflicts.
+//! The cost of one access of a warp: sectors, lines, wavefronts and bank conflicts.
 
 use super::caches::CONSTANT_LINE;
 use crate::isa::{AccessKind, Update};
 use crate::lanes::LANES;
-use crate::profile::traffic::{self, GlobalTraffic, Retried};
+use crate::profile::traffic::{self, CasLoop, GlobalTraffic};
 
-/// What kind of access each lane makes, and how many bytes it moves.
+/// The kind of an access and the bytes moved per lane.
 #[derive(Clone, Copy)]
 pub struct Transfer {
     pub kind: AccessKind,
     pub bytes: u64,
-    /// How it is done, if it is an atomic.
+    /// The operation, for an atomic.
     pub update: Update,
 }
 
-/// What an access of some shape comes to.
+/// The cost of an access of some shape.
 #[derive(Default)]
 pub struct AccessCost {
-    /// Of constant memory: distinct addresses for sectors, and nothing else.
+    /// Traffic. For constant memory, only `sectors` is used, for the number of distinct addresses.
     pub traffic: GlobalTraffic,
-    /// Of shared memory.
+    /// Bank conflicts in shared memory.
     pub conflicts: u32,
-    /// Of global memory, unless it is for an atomic: lines, and the sectors of each. Of constant
-    /// memory: the line of each distinct address.
+    /// For global memory except atomics, the lines and the mask of sectors of each. For constant memory, the
+    /// line of each distinct address.
     pub list: [(u64, u8); LANES],
     pub count: usize,
-    /// Of an atomic on shared memory that is a loop.
-    pub retried: Retried,
+    /// Cost of an atomic on shared memory that is a retry loop.
+    pub cas_loop: CasLoop,
 }
 
 impl AccessCost {
-    /// Becomes what an access of global memory comes to.
+    /// Computes the cost of an access to global memory.
     pub fn of_global(&mut self, at: &[u64; LANES], mask: u32, transfer: Transfer) {
         self.traffic = match transfer.kind {
             kind if kind.is_update() => {
@@ -44,7 +44,7 @@ impl AccessCost {
         self.count = self.traffic.lines as usize;
     }
 
-    /// Becomes what an access of shared memory comes to.
+    /// Computes the cost of an access to shared memory.
     pub fn of_shared(&mut self, at: &[u64; LANES], mask: u32, transfer: Transfer) {
         let found = match transfer.kind {
             kind if kind.is_update() => {
@@ -59,13 +59,13 @@ impl AccessCost {
         self.conflicts = found.conflicts;
     }
 
-    /// Becomes what an atomic on shared memory comes to that is done by loads and compare-and-swaps, each
-    /// of which changes the value.
-    pub fn of_retried(&mut self, at: &[u64; LANES], mask: u32, transfer: Transfer) {
-        self.retried = traffic::retried(at, mask, transfer.bytes, transfer.update);
+    /// Computes the cost of an atomic on shared memory that loops over loads and compare-and-swaps, each of
+    /// which changes the value.
+    pub fn from_cas_loop(&mut self, at: &[u64; LANES], mask: u32, transfer: Transfer) {
+        self.cas_loop = traffic::cas_loop(at, mask, transfer.bytes, transfer.update);
     }
 
-    /// Becomes what an access of constant memory comes to.
+    /// Computes the cost of an access to constant memory.
     pub fn of_constant(&mut self, at: &[u64; LANES], mask: u32, transfer: Transfer) {
         let mut addresses = [0; LANES];
         self.count = traffic::constant(at, mask, transfer.bytes, &mut addresses);
@@ -75,11 +75,12 @@ impl AccessCost {
         }
     }
 
-    /// The lines of so many bytes, and the sectors of each, where they are relative to address `base`.
+    /// Returns the lines of `bytes` bytes and the mask of sectors of each, for relative addresses based at
+    /// `base`.
     #[inline(always)]
     pub fn of(&self, base: u64, bytes: u64) -> impl Iterator<Item = (u64, u8)> + Clone {
         let lines = self.list[..self.count.min(LANES)].iter();
-        // A line before the first lane's has a number below zero, which has wrapped around.
+        // A line before the first lane's has a negative number, which has wrapped around.
         let number = move |line| (base / bytes).wrapping_add(line) & (u64::MAX / bytes);
         lines.map(move |&(line, sectors)| (number(line), sectors))
     }

@@ -1,30 +1,30 @@
-//! What the warps of a gang are to ask their caches, noted until it is their member.
+//! Cache accesses of a gang's warps that are deferred until each warp's position in the order.
 
 use super::caches::{CacheKind, CacheLookup};
 use crate::exec::access_pattern::GangTraffic;
 use crate::exec::gang::MAX_WARPS;
 use std::rc::Rc;
 
-/// Accesses that the warps of a gang have made, and for which their caches have not been asked yet.
-/// A gang's warps run at once, but on a GPU they ask the caches one after the other: so it is noted
-/// first, and asked warp by warp when the gang's slice is over.
+/// Cache accesses that the warps of a gang have made but that have not reached the caches. A gang's warps run
+/// at once, whereas on a GPU they access the caches one after the other. Accesses are therefore deferred and
+/// replayed warp by warp at the end of the gang's slice.
 #[derive(Default)]
 pub struct DeferredAccesses {
-    /// Accesses of several warps at once, in the order in which they were made.
+    /// Accesses of several warps at once, in program order.
     pub gang: Vec<GangAccess>,
-    /// Accesses of one warp, for each warp of the gang.
+    /// Accesses of single warps, for each warp of the gang.
     pub warps: [WarpAccesses; MAX_WARPS],
 }
 
-/// An access of several warps that follow one another in the block, all of which ask L1.
+/// An access of several consecutive warps of the block, all of which look up L1.
 pub struct GangAccess {
-    /// Where it is counted.
+    /// Counter slot.
     pub slot: u32,
-    /// The number of the line that the lines in `traffic` are relative to.
+    /// Number of the line to which the lines in `traffic` are relative.
     pub origin: u64,
-    /// The first warp's number in the block.
+    /// Index of the first warp in the block.
     pub first: usize,
-    /// How many warps there are.
+    /// Number of warps.
     pub warp_count: usize,
     pub traffic: Rc<GangTraffic>,
 }
@@ -33,16 +33,16 @@ pub struct GangAccess {
 #[derive(Default)]
 pub struct WarpAccesses {
     pub accesses: Vec<DeferredAccess>,
-    /// The lines of all accesses, one access's behind the other's, each with its sectors as bits.
+    /// Lines of all accesses, one access after the other, each with its bit mask of sectors.
     pub lines: Vec<(u64, u8)>,
 }
 
-/// One of these accesses.
+/// An access of one warp.
 pub struct DeferredAccess {
     pub lookup: CacheLookup,
-    /// How many of [`DeferredAccesses::gang`] were made before it.
+    /// Number of [`DeferredAccesses::gang`] that precede it.
     pub gang_accesses_before: usize,
-    /// Where its lines end in [`WarpAccesses::lines`]; they begin where those of the access before end.
+    /// End of its lines in [`WarpAccesses::lines`]; they start where those of the access before end.
     pub end: usize,
 }
 
@@ -55,7 +55,7 @@ impl DeferredAccesses {
         }
     }
 
-    /// Notes that warp `warp` of the block lookup for these lines.
+    /// Defers the lookup of these lines by the block's warp with index `warp`.
     #[inline(always)]
     pub fn defer(
         &mut self,
@@ -72,7 +72,7 @@ impl DeferredAccesses {
         });
     }
 
-    /// Notes that the warps at `warp_indices` of the block, a gang, ask L1 for the lines of `traffic`.
+    /// Defers the lookup of the lines of `traffic` in L1 by the gang of the warps at `warp_indices`.
     #[inline(always)]
     pub fn defer_gang(
         &mut self,

@@ -1,5 +1,4 @@
-//! What a block does to the memory system, counted: what each access comes to, and what the caches
-//! of its multiprocessor have of it.
+//! Profiling: counts the memory accesses of a block and simulates the caches of its SM.
 //!
 //! The handlers that count are in [`super::instrument::counting`].
 

@@ -1,4 +1,4 @@
-//! Counts what the running block does.
+//! Counting of the running block's accesses.
 
 use super::caches::{CONSTANT_LINE, CacheKind, CacheLookup, Caches, LINE, look_up};
 use super::cost::{AccessCost, Transfer};
@@ -10,35 +10,36 @@ use crate::exec::trace::{Cost, RawAccess, Trace};
 use crate::lanes::LANES;
 use crate::profile::shape::ShapeCache;
 use crate::profile::site::SiteCounts;
-use crate::profile::traffic::{self, Retried};
+use crate::profile::traffic::{self, CasLoop};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// For an access to more lines than this the host's own caches are told to fetch what is known of
-/// those lines, which takes a while.
+/// Number of lines above which an access prefetches the cache model's entries into the host's own caches.
+/// Prefetching takes too long to pay off for fewer lines.
 const MAX_UNPREFETCHED_LINES: usize = 4;
 
-/// Bytes from one word of a thread's local memory to its next: the same word of all 32 lanes lies in
+/// Distance in bytes between two words of a thread's local memory: the same word of all 32 lanes lies in
 /// between.
 const LOCAL_ROW: u64 = 128;
 
-/// Counts what the running block does.
+/// The counters and cache state of a profiled block.
 pub struct Profiler {
-    /// One entry for each slot of the program's sites.
+    /// Counters, one entry for each slot of the program's sites.
     pub sites: Vec<SiteCounts>,
-    /// What is remembered of accesses, by the same slots.
+    /// Cached costs of accesses, indexed by slot.
     pub shapes: Vec<ShapeCache<AccessCost>>,
     pub caches: Box<Caches>,
-    /// Accesses are deferred, and the caches are asked for them later.
+    /// True while cache accesses are deferred.
     deferring: bool,
-    /// The accesses that were deferred.
+    /// The deferred accesses.
     pub deferred: DeferredAccesses,
-    /// The accesses themselves, if the launch is traced.
+    /// The recorded accesses, if the launch is traced.
     pub trace: Option<Box<Trace>>,
 }
 
 impl Profiler {
-    /// Adds to `sites`, with what earlier blocks left: remembered accesses, room for deferring, caches.
+    /// Creates a profiler that adds to `sites`. The other arguments are what earlier blocks left: cached costs,
+    /// buffers and caches.
     pub fn new(
         sites: Vec<SiteCounts>,
         shapes: Vec<ShapeCache<AccessCost>>,
@@ -55,7 +56,7 @@ impl Profiler {
         }
     }
 
-    /// From now on accesses are deferred (true), or the caches are asked at once (false).
+    /// Selects whether cache accesses are deferred (true) or performed at once (false).
     pub fn set_deferred(&mut self, defer: bool) {
         self.deferring = defer;
         if defer {
@@ -63,7 +64,7 @@ impl Profiler {
         }
     }
 
-    /// Asks the caches for what was deferred of warp `warp` of the block.
+    /// Performs the deferred cache accesses of the block's warp with index `warp`.
     pub fn replay_warp(&mut self, warp: usize) {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
@@ -71,7 +72,7 @@ impl Profiler {
             profiler.replay_deferred(warp);
         }
         match Cpu::detect() {
-            // SAFETY: the CPU has AVX2.
+            // SAFETY: `Cpu::detect` found AVX2.
             #[cfg(target_arch = "x86_64")]
             Cpu::Avx2 => unsafe { avx2(self, warp) },
             _ => self.replay_deferred(warp),
@@ -105,13 +106,13 @@ impl Profiler {
         }
     }
 
-    /// Asks the caches for what was deferred of these warps, one after the other.
+    /// Performs the deferred cache accesses of these warps, one warp after the other.
     pub fn replay_in_order(&mut self, warps: Range<usize>) {
         warps.for_each(|warp| self.replay_warp(warp));
     }
 
-    /// Counts an access by the warps at `warps` of the block, a gang of whole warps. `origin` is the
-    /// number of the line that the lines of `traffic` are relative to.
+    /// Counts an access by the warps at `warps` of the block, a gang of full warps. `origin` is the number of
+    /// the line to which the lines of `traffic` are relative.
     #[inline(always)]
     pub fn count_traffic(
         &mut self,
@@ -132,7 +133,7 @@ impl Profiler {
         }
     }
 
-    /// Counts an access of global memory that each of the warps at `warps` of the block makes.
+    /// Counts an access to global memory that each of the warps at `warps` of the block makes.
     #[inline(always)]
     pub fn global(
         &mut self,
@@ -158,7 +159,7 @@ impl Profiler {
         look_up_access(sites, caches, deferred, warps, lookup, lines, base);
     }
 
-    /// Counts an access of constant memory that each of the warps at `warps` makes.
+    /// Counts an access to constant memory that each of the warps at `warps` of the block makes.
     #[inline(always)]
     pub fn constant(
         &mut self,
@@ -181,7 +182,7 @@ impl Profiler {
         look_up_access(sites, caches, deferred, warps, lookup, lines, base);
     }
 
-    /// Counts an access of shared memory that each of the warps at `warps` makes.
+    /// Counts an access to shared memory that each of the warps at `warps` of the block makes.
     #[inline(always)]
     pub fn shared(
         &mut self,
@@ -199,9 +200,9 @@ impl Profiler {
         trace_access(&mut self.trace, warps, slot, at, mask, cost(lines));
     }
 
-    /// Counts an atomic on shared memory that is done by loads and compare-and-swaps, each of which
-    /// changes the value: the swaps, and in the next slot the loads.
-    pub fn retried(
+    /// Counts an atomic on shared memory that loops over loads and compare-and-swaps, each of which changes the
+    /// value. The swaps are counted in `slot`, the loads in the next slot.
+    pub fn cas_loop(
         &mut self,
         warp: usize,
         slot: usize,
@@ -209,22 +210,25 @@ impl Profiler {
         mask: u32,
         transfer: Transfer,
     ) {
-        let compute = |at: &_, cost: &mut AccessCost| cost.of_retried(at, mask, transfer);
-        let retried = self.shapes[slot].get_or_compute(at, mask, compute).0.retried;
-        self.count_retried(warp, slot, at, mask, &retried);
+        let compute = |at: &_, cost: &mut AccessCost| cost.from_cas_loop(at, mask, transfer);
+        let cas_loop = self.shapes[slot]
+            .get_or_compute(at, mask, compute)
+            .0
+            .cas_loop;
+        self.count_cas_loop(warp, slot, at, mask, &cas_loop);
     }
 
-    /// Counts such an atomic that comes to so much. Of the times that a warp goes round the costliest is told.
-    pub fn count_retried(
+    /// Counts such an atomic with a known cost. A trace records only the costliest iteration.
+    pub fn count_cas_loop(
         &mut self,
         warp: usize,
         slot: usize,
         at: &[u64; LANES],
         mask: u32,
-        retried: &Retried,
+        cas_loop: &CasLoop,
     ) {
-        self.sites[slot].divergences += u64::from(retried.divergences);
-        for (slot, repeated) in (slot..).zip([&retried.swaps, &retried.loads]) {
+        self.sites[slot].divergences += u64::from(cas_loop.divergences);
+        for (slot, repeated) in (slot..).zip([&cas_loop.swaps, &cas_loop.loads]) {
             self.sites[slot].add_repeated(repeated);
             if repeated.times > 0 {
                 let once = repeated.costliest;
@@ -234,8 +238,8 @@ impl Profiler {
         }
     }
 
-    /// Counts an access of local memory. That is interleaved: the same word of all lanes lies in one
-    /// line, so that lanes that use the same warp use it gang.
+    /// Counts an access to local memory. Local memory is interleaved: the same word of all lanes lies in one
+    /// line, so that lanes with equal local addresses share lines.
     pub fn local(
         &mut self,
         warp: usize,
@@ -281,7 +285,7 @@ impl Profiler {
     }
 }
 
-/// What a trace takes an access to come to.
+/// Returns the cost of an access as recorded in traces.
 #[inline(always)]
 fn cost(lines: &AccessCost) -> Cost {
     [
@@ -291,7 +295,7 @@ fn cost(lines: &AccessCost) -> Cost {
     ]
 }
 
-/// Tells of an access, if the launch is traced.
+/// Records an access, if the launch is traced.
 #[inline(always)]
 fn trace_access(
     trace: &mut Option<Box<Trace>>,
@@ -315,8 +319,8 @@ fn trace_access(
     }
 }
 
-/// Asks a cache for the lines of an access at address `base`, once for each of the warps at `warps`.
-/// If there are many lines, the host is told to fetch what it knows of them.
+/// Looks up the lines of an access at address `base` in a cache, once for each of the warps at `warps`.
+/// Prefetches the cache model's entries if there are many lines.
 #[inline(always)]
 fn look_up_access(
     sites: &mut [SiteCounts],
@@ -338,7 +342,7 @@ fn look_up_access(
     look_up_each(sites, caches, deferred, warps, lookup, asked);
 }
 
-/// Asks for the same lines once for each of the warps at `warps`: now, or by a note for later.
+/// Looks up the same lines once for each of the warps at `warps`, at once or deferred.
 #[inline(always)]
 fn look_up_each(
     sites: &mut [SiteCounts],

@@ -1,18 +1,18 @@
-//! The same for a gang: counted for all its warps at once where that can be.
+//! Counting handlers for gangs, which count all warps at once where possible.
 
 use super::{counting_handler, offset_by, profiler, site_of};
 use crate::exec::access::pattern_key;
 use crate::exec::access_pattern::{GangTraffic, TRAFFIC_ORIGIN};
 use crate::exec::cpu::Cpu;
-use crate::exec::lanewise::{Together, View as _};
+use crate::exec::lanewise::{GangView, View as _};
 use crate::exec::profiler::{AccessCost, LINE, Profiler, Transfer};
 use crate::exec::sm::{CountedSite, Handler, Inst, Next, Sm};
 use crate::isa::Memory;
 use crate::isa::sites::SiteKind;
 use crate::lanes::{FULL, LANES};
 
-/// The handler that counts a site for the warps of a gang and then runs it for them; none where it
-/// runs warp by warp.
+/// Returns the handler that counts a site for all warps of a gang and then runs it, or `None` if a gang runs
+/// the site warp by warp.
 pub fn handler(kind: SiteKind, cpu: Cpu) -> Option<Handler> {
     match kind {
         SiteKind::Access(access) if access.kind.is_copy() || access.loads_first() => None,
@@ -27,7 +27,7 @@ pub fn handler(kind: SiteKind, cpu: Cpu) -> Option<Handler> {
     }
 }
 
-/// The same, and where the warps of the running gang are in their block.
+/// Returns the profiler and the indices in the block of the running gang's warps.
 #[inline(always)]
 fn gang_profiler(sm: &mut Sm) -> (&mut Profiler, &[usize]) {
     match &mut sm.profiler {
@@ -36,12 +36,12 @@ fn gang_profiler(sm: &mut Sm) -> (&mut Profiler, &[usize]) {
     }
 }
 
-/// A memory that gangs access, as their accesses are counted.
+/// A kind of memory whose accesses by gangs are counted.
 trait CountedMemory {
-    /// What an access of a warp adds, if it is to be remembered.
+    /// Adds the traffic of one warp's access, for patterns whose traffic can be cached; `None` otherwise.
     const ADD: Option<fn(&mut GangTraffic, &[u64; LANES], Transfer)>;
 
-    /// Counts an access that the warps at `warps` of the block all make.
+    /// Counts an access that each of the warps at `warps` of the block makes.
     fn count(
         profiler: &mut Profiler,
         warps: &[usize],
@@ -120,8 +120,8 @@ impl CountedMemory for ToConstant {
     }
 }
 
-/// Counts a gang's access if its addresses lie in quarters, without a look at each warp's; whether
-/// it did.
+/// Counts a gang's access from its cached access pattern, without a look at each warp. Returns false if the
+/// access has no such pattern.
 #[inline(always)]
 fn count_by_pattern<C: CountedMemory>(
     sm: &mut Sm,
@@ -141,7 +141,7 @@ fn count_by_pattern<C: CountedMemory>(
     };
     let (at, key) = (inst.operands[operand] as usize, pattern_key(sm, inst));
     let frames = &sm.gang.frames;
-    // SAFETY: the site's operand is a 64-bit row of each warp's own; nothing is written meanwhile.
+    // SAFETY: the site's operand is a 64-bit row of each warp's own frame, and nothing writes to it meanwhile.
     let rows = |member: usize| unsafe { &*frames[member][0].add(at).cast::<[u64; LANES]>() };
     let origin = rows(0)[0].wrapping_add(counted.site.offset);
     let Some(mut pattern) = sm.patterns.take(key, transfer.bytes, count, rows) else {
@@ -154,7 +154,7 @@ fn count_by_pattern<C: CountedMemory>(
     true
 }
 
-/// Counts what a gang does to a memory, and does it.
+/// Counts a gang's access and runs it.
 #[inline(always)]
 fn run_gang<C: CountedMemory>(sm: &mut Sm, inst: &Inst) -> Next {
     let (counted, transfer, operand) = site_of(sm, inst);
@@ -164,7 +164,7 @@ fn run_gang<C: CountedMemory>(sm: &mut Sm, inst: &Inst) -> Next {
     let Some(run) = counted.gang else {
         unreachable!("the site has a form for gangs");
     };
-    // SAFETY: the instruction was made for this handler.
+    // SAFETY: `run` is the uninstrumented handler of this instruction.
     let next = unsafe { run(sm, inst) };
     sm.patterns.invalidate_verification();
     next
@@ -174,8 +174,7 @@ counting_handler!(global_gang, |sm, inst| run_gang::<ToGlobal>(sm, inst));
 counting_handler!(shared_gang, |sm, inst| run_gang::<ToShared>(sm, inst));
 counting_handler!(constant_gang, |sm, inst| run_gang::<ToConstant>(sm, inst));
 
-/// Counts a gang's access warp by warp, or once for all of them where its addresses are what they
-/// have in common.
+/// Counts a gang's access warp by warp, or once for all warps if its addresses are uniform.
 #[inline(always)]
 fn count_warp_by_warp<C: CountedMemory>(
     sm: &mut Sm,
@@ -186,7 +185,7 @@ fn count_warp_by_warp<C: CountedMemory>(
 ) {
     let slot = counted.site.slot as usize;
     // SAFETY: the site's operand is a 64-bit row.
-    let row = |sm: &Sm, member| unsafe { Together::of(&sm.gang, member).row(sm, inst, operand) };
+    let row = |sm: &Sm, member| unsafe { GangView::of(&sm.gang, member).row(sm, inst, operand) };
     if inst.uniform >> operand & 1 == 1 && sm.gang.full_warp_count().is_some() {
         let at = offset_by(row(sm, 0), counted.site.offset);
         let (profiler, warps) = gang_profiler(sm);
@@ -201,18 +200,20 @@ fn count_warp_by_warp<C: CountedMemory>(
     }
 }
 
+/// Counts a gang's branch.
+///
 /// # Safety
-/// As for [`Handler`], for a branch of a gang that is a site.
+/// The requirements of [`Handler`]; the instruction is a counted branch.
 unsafe fn branch_gang(sm: &mut Sm, inst: &Inst) -> Next {
     let counted = *sm.grid.program.code.sites.at(sm.address_of(inst));
     let (before, warps) = (sm.counts.divergent_branches, sm.gang.masks().len());
     let Some(run) = counted.gang else {
         unreachable!("the site has a form for gangs");
     };
-    // SAFETY: the instruction was made for this handler.
+    // SAFETY: `run` is the uninstrumented handler of this instruction.
     let next = unsafe { run(sm, inst) };
     if !next.is_null() {
-        // Else the warps come here again, one by one.
+        // Otherwise the gang has disbanded, and its warps run the branch again one by one.
         let divergent = sm.counts.divergent_branches - before;
         let counts = &mut profiler(sm).sites[counted.site.slot as usize];
         counts.requests += warps as u64;

@@ -1,11 +1,11 @@
-//! The same instructions, counted: what handlers of an counted block do before the plain ones.
+//! The counting copies of a program's code.
 //!
-//! A program has its code once more, instruction for instruction (see [`crate::exec::sm::Code`]). A block
-//! that is counted runs the copy in which each access, branch and barrier comes here first: it is
-//! counted, and goes on to the handler that does it. A block that is not counted pays nothing.
+//! A profiled block runs a copy of the code (see [`crate::exec::sm::Code`]) in which every access, branch and
+//! barrier has a handler of this module: it counts the instruction and then runs the plain handler. Blocks that
+//! are not profiled run the plain copy and pay nothing.
 
 mod gang;
-mod retries;
+mod cas_loops;
 
 use crate::exec::async_copy;
 use crate::exec::cpu::Cpu;
@@ -17,7 +17,7 @@ use crate::lanes::LANES;
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
 use crate::profile::traffic;
 
-/// Makes the copies of a program's code that are counted: the code is complete.
+/// Creates the counting copies of a complete program.
 pub fn make_copies(code: &mut Code, cpu: Cpu) {
     code.counting = code.plain.clone();
     code.counting_gang = code.gang.clone();
@@ -32,13 +32,13 @@ pub fn make_copies(code: &mut Code, cpu: Cpu) {
     }
 }
 
-/// The handler that counts a site and then runs it.
+/// Returns the handler that counts a site and then runs it.
 fn handler(kind: SiteKind, cpu: Cpu) -> Handler {
     match kind {
         SiteKind::Access(access) if access.kind.is_copy() => async_copy,
         SiteKind::Access(access) if access.loads_first() => match access.update.means {
-            Means::RetriesIfBetter => retries::if_better,
-            _ => retries::always,
+            Means::RetriesIfBetter => cas_loops::if_better,
+            _ => cas_loops::always,
         },
         SiteKind::Access(access) => match access.memory {
             Memory::Global => global(cpu),
@@ -52,23 +52,23 @@ fn handler(kind: SiteKind, cpu: Cpu) -> Handler {
     }
 }
 
-/// The site an instruction is, and the running lanes' addresses.
+/// Returns the site of an instruction and the active lanes' addresses.
 ///
 /// # Safety
-/// `inst` is a site that accesses memory: the operand it names is a 64-bit row.
+/// `inst` must be a counted memory access, whose address operand is a 64-bit row.
 #[inline(always)]
 unsafe fn access<'a>(sm: &Sm, inst: &Inst) -> (&'a CountedSite, Transfer, [u64; LANES]) {
     let (counted, transfer, operand) = site_of(sm, inst);
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller guarantees that the address operand is a 64-bit row.
     let row = unsafe { sm.row::<u64>(inst, operand) };
     (counted, transfer, offset_by(row, counted.site.offset))
 }
 
-/// The site an instruction is, and which operand its addresses are.
+/// Returns the site of an instruction and the index of its address operand.
 #[inline(always)]
 fn site_of<'a>(sm: &Sm, inst: &Inst) -> (&'a CountedSite, Transfer, usize) {
     let counted: *const CountedSite = sm.grid.program.code.sites.at(sm.address_of(inst));
-    // SAFETY: the program outlives the launch, and so whatever runs an instruction of it.
+    // SAFETY: the site belongs to the program, which outlives the launch.
     let counted = unsafe { &*counted };
     let SiteKind::Access(access) = counted.site.kind else {
         unreachable!("only accesses are counted as such");
@@ -81,7 +81,7 @@ fn site_of<'a>(sm: &Sm, inst: &Inst) -> (&'a CountedSite, Transfer, usize) {
     (counted, transfer, access.address)
 }
 
-/// Addresses that are so many bytes behind those of a row.
+/// Returns the addresses of a row plus `offset`.
 #[inline(always)]
 fn offset_by(row: &[u64; LANES], offset: u64) -> [u64; LANES] {
     let mut at = [0; LANES];
@@ -91,7 +91,7 @@ fn offset_by(row: &[u64; LANES], offset: u64) -> [u64; LANES] {
     at
 }
 
-/// An counted block has an profiler.
+/// Returns the profiler, which every block that runs counting code has.
 #[inline(always)]
 fn profiler(sm: &mut Sm) -> &mut Profiler {
     match &mut sm.profiler {
@@ -100,17 +100,17 @@ fn profiler(sm: &mut Sm) -> &mut Profiler {
     }
 }
 
-/// Makes `$name`, which answers with a handler that counts and goes on: for any CPU, and for one with
-/// wide registers, on which 32 addresses are looked at in a few steps.
+/// Defines `$name`, which returns a handler that counts an instruction and then runs it. The handler has a
+/// version for CPUs with wide registers, on which 32 addresses are handled in a few steps.
 macro_rules! counting_handler {
-    // Counts the running lanes' access by `$count`.
+    // Counts the active lanes' access by `$count`.
     ($name:ident, |$sm:ident, $slot:ident, $at:ident, $mask:ident, $transfer:ident| $count:expr) => {
         counting_handler!($name, |$sm, inst| {
-            // SAFETY: the site is one that accesses memory.
+            // SAFETY: sites of this kind are memory accesses.
             let (counted, $transfer, $at) = unsafe { access($sm, inst) };
             let ($slot, $mask) = (counted.site.slot as usize, $sm.mask);
             $count;
-            // SAFETY: the instruction was made for this handler.
+            // SAFETY: `run` is the uninstrumented handler of this instruction.
             unsafe { (counted.run)($sm, inst) }
         });
     };
@@ -126,7 +126,7 @@ macro_rules! counting_handler {
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
             unsafe fn avx2(sm: &mut Sm, inst: &Inst) -> Next {
-                // Chosen only where the CPU has AVX2.
+                // `Cpu::Avx2` is detected only on CPUs with these features.
                 run(sm, inst)
             }
             match cpu {
@@ -157,7 +157,7 @@ counting_handler!(local, |sm, slot, at, mask, transfer| {
     profiler(sm).local(warp, slot, &at, mask, transfer, base);
 });
 counting_handler!(generic, |sm, slot, at, mask, transfer| {
-    // Each lane's address says where it goes: as many accesses as there are memories.
+    // Each lane's address determines its state space: one access per space is counted.
     let within = |window| {
         let lanes = (0..LANES).filter(|&lane| in_window(at[lane], window));
         lanes.fold(0, |lanes, lane| lanes | 1 << lane) & mask
@@ -189,20 +189,20 @@ counting_handler!(generic, |sm, slot, at, mask, transfer| {
     }
 });
 
-/// Where this warp's local memory begins, far from any device memory.
+/// Returns the address at which this warp's local memory is simulated, far from device memory.
 fn local_rows(sm: &Sm) -> u64 {
     let warps = sm.grid.dims.threads().div_ceil(32);
     let warp = sm.block.number * u64::from(warps) + u64::from(sm.block.warp().index);
     LOCAL_WINDOW + warp * u64::from(sm.locals.bytes).next_multiple_of(4) * LANES as u64
 }
 
-/// An asynchronous copy: a load from global memory of the lanes that read something, and a store to
+/// Counts an asynchronous copy: a load from global memory by the lanes that read anything, and a store to
 /// shared memory.
 ///
 /// # Safety
-/// As for [`Handler`], for an asynchronous copy.
+/// The requirements of [`Handler`]; the instruction is an asynchronous copy.
 unsafe fn async_copy(sm: &mut Sm, inst: &Inst) -> Next {
-    // SAFETY: the site is a copy, with both addresses and what says how much it reads.
+    // SAFETY: the site is a copy, whose operands are both address rows and the number of bytes to read.
     let ((counted, transfer, _), (to, from), sizes) = unsafe {
         (
             access(sm, inst),
@@ -235,16 +235,18 @@ unsafe fn async_copy(sm: &mut Sm, inst: &Inst) -> Next {
     counts.add_request(mask);
     counts.wavefronts += u64::from(traffic.shared.wavefronts);
     counts.conflicts += u64::from(traffic.shared.conflicts);
-    // SAFETY: the instruction was made for this handler.
+    // SAFETY: `run` is the uninstrumented handler of this instruction.
     unsafe { (counted.run)(sm, inst) }
 }
 
+/// Counts a branch and its divergence.
+///
 /// # Safety
-/// As for [`Handler`], for a branch that is a site.
+/// The requirements of [`Handler`]; the instruction is a counted branch.
 unsafe fn branch(sm: &mut Sm, inst: &Inst) -> Next {
     let counted = *sm.grid.program.code.sites.at(sm.address_of(inst));
     let before = sm.counts.divergent_branches;
-    // SAFETY: the instruction was made for this handler.
+    // SAFETY: `run` is the uninstrumented handler of this instruction.
     let next = unsafe { (counted.run)(sm, inst) };
     let divergent = sm.counts.divergent_branches - before;
     let counts = &mut profiler(sm).sites[counted.site.slot as usize];
@@ -253,11 +255,13 @@ unsafe fn branch(sm: &mut Sm, inst: &Inst) -> Next {
     next
 }
 
+/// Counts a barrier.
+///
 /// # Safety
-/// As for [`Handler`], for a barrier that is a site.
+/// The requirements of [`Handler`]; the instruction is a counted barrier.
 unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
     let counted = *sm.grid.program.code.sites.at(sm.address_of(inst));
     profiler(sm).sites[counted.site.slot as usize].requests += 1;
-    // SAFETY: the instruction was made for this handler.
+    // SAFETY: `run` is the uninstrumented handler of this instruction.
     unsafe { (counted.run)(sm, inst) }
 }

@@ -1,4 +1,4 @@
-//! Accesses, looked at before they happen.
+//! Checks of memory accesses before they are performed.
 
 use super::{check, put_back, run_base, take};
 use crate::check::accessor::Accessor;
@@ -15,17 +15,17 @@ use crate::isa::{Access, AccessKind};
 use crate::lanes::active;
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
 
-/// The access that an instruction is, and the lanes' addresses.
+/// Returns the access that an instruction performs and the lanes' addresses.
 ///
 /// # Safety
-/// As for [`Handler`]; it is an access.
+/// The requirements of [`Handler`]; the instruction is an access.
 #[inline(always)]
 unsafe fn access<'a>(sm: &Sm, inst: &Inst) -> (WarpAccess, Addresses<'a>) {
     let site = sm.address_of(inst);
     let Checked::Access(access) = sm.grid.program.listing.checked.at(site) else {
         unreachable!("only accesses are checked as such");
     };
-    // SAFETY: the operand is a 64-bit row.
+    // SAFETY: the address operand is a 64-bit row.
     let row = unsafe { sm.row::<u64>(inst, access.address) };
     let (reads, writes) = match access.kind {
         AccessKind::Store | AccessKind::MatrixStore => (false, true),
@@ -45,15 +45,15 @@ unsafe fn access<'a>(sm: &Sm, inst: &Inst) -> (WarpAccess, Addresses<'a>) {
     (current, Addresses { row, offset })
 }
 
-/// What a lane stores.
+/// Returns the bytes that a lane stores.
 ///
 /// # Safety
-/// As for [`Handler`]; it is a store, or an exchange.
+/// The requirements of [`Handler`]; the instruction is a store or an exchange.
 #[inline(always)]
 unsafe fn stored(sm: &Sm, inst: &Inst, access: Access, lane: usize) -> [u8; 16] {
     let mut value = [0; 16];
     if access.kind.is_update() {
-        // SAFETY: operand 2 is a row as wide as what is exchanged.
+        // SAFETY: operand 2 is a row as wide as the exchanged value.
         let new = unsafe {
             match access.bytes {
                 8 => sm.row::<u64>(inst, 2)[lane],
@@ -66,7 +66,7 @@ unsafe fn stored(sm: &Sm, inst: &Inst, access: Access, lane: usize) -> [u8; 16] 
     let parts = inst.arg0.clamp(1, 4) as usize;
     let bytes = access.bytes as usize / parts;
     for (part, value) in value.chunks_exact_mut(bytes).take(parts).enumerate() {
-        // SAFETY: the values are rows as wide as an element, at least 32 bits.
+        // SAFETY: the value rows are as wide as an element, and at least 32 bits.
         unsafe {
             let row = match bytes {
                 8 => sm.row::<u64>(inst, 1 + part)[lane],
@@ -78,39 +78,45 @@ unsafe fn stored(sm: &Sm, inst: &Inst, access: Access, lane: usize) -> [u8; 16] 
     value
 }
 
+/// Checks an access to device memory and performs it.
+///
 /// # Safety
-/// As for [`Handler`].
+/// The requirements of [`Handler`]; the instruction is an access.
 #[inline(always)]
 unsafe fn check_device(sm: &mut Sm, inst: &Inst) -> Next {
-    // SAFETY: the instruction is an access.
+    // SAFETY: the instruction is an access, as this function requires.
     let (current, at) = unsafe { access(sm, inst) };
     // No closure here: it would not be compiled for AVX2, as this function is.
     if let Some((mut checker, mut shadow)) = take(sm) {
-        // SAFETY: as above.
+        // SAFETY: the instruction is an access, as this function requires.
         unsafe { check_lanes_device(sm, inst, &mut checker, &mut shadow, current, at, sm.mask) };
         put_back(sm, checker, shadow);
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `inst` meets the requirements of `Handler`, as this function requires.
     unsafe { run_base(sm, inst) }
 }
 
+/// Checks an access to shared memory and performs it.
+///
 /// # Safety
-/// As for [`Handler`].
+/// The requirements of [`Handler`]; the instruction is an access.
 #[inline(always)]
 unsafe fn check_shared(sm: &mut Sm, inst: &Inst) -> Next {
-    // SAFETY: the instruction is an access.
+    // SAFETY: the instruction is an access, as this function requires.
     let (current, at) = unsafe { access(sm, inst) };
     if let Some((mut checker, mut shadow)) = take(sm) {
-        // SAFETY: as above.
+        // SAFETY: the instruction is an access, as this function requires.
         unsafe { check_lanes_shared(sm, inst, &mut checker, &mut shadow, current, at, sm.mask) };
         put_back(sm, checker, shadow);
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `inst` meets the requirements of `Handler`, as this function requires.
     unsafe { run_base(sm, inst) }
 }
 
+/// Checks the part of an access that goes to shared memory.
+///
 /// # Safety
-/// As for [`Handler`]; it is an access.
+/// The requirements of [`Handler`]; the instruction is an access.
 #[inline(always)]
 unsafe fn check_lanes_shared(
     sm: &Sm,
@@ -121,14 +127,14 @@ unsafe fn check_lanes_shared(
     at: Addresses,
     mask: u32,
 ) {
-    // Of matrices each address is that of a row of 16 bytes.
+    // Matrix accesses have one address per row of 16 bytes.
     let (mask, bytes) = match current.access.kind {
         AccessKind::MatrixLoad | AccessKind::MatrixStore => {
             (mask & (u32::MAX >> (32 - current.access.bytes * 2)), 16)
         }
         _ => (mask, current.access.bytes.into()),
     };
-    // SAFETY: it is only asked of stores.
+    // SAFETY: the checker calls this only for stores.
     let stored = |lane| unsafe { stored(sm, inst, current.access, lane) };
     let before = |at, width| bytes_of(&sm.block.shared, at, width);
     let checked = &sm.grid.program.listing.checked;
@@ -136,8 +142,10 @@ unsafe fn check_lanes_shared(
     checker.check_shared(shadow, checked, current, lanes, Values { stored, before });
 }
 
+/// Checks the part of an access that goes to device memory.
+///
 /// # Safety
-/// As for [`Handler`]; it is an access.
+/// The requirements of [`Handler`]; the instruction is an access.
 #[inline(always)]
 unsafe fn check_lanes_device(
     sm: &Sm,
@@ -148,7 +156,7 @@ unsafe fn check_lanes_device(
     at: Addresses,
     mask: u32,
 ) {
-    // SAFETY: it is only asked of stores.
+    // SAFETY: the checker calls this only for stores.
     let stored = |lane| unsafe { stored(sm, inst, current.access, lane) };
     let before = |at, width| device_bytes(sm, at, width);
     let checked = &sm.grid.program.listing.checked;
@@ -157,7 +165,7 @@ unsafe fn check_lanes_device(
     checker.check_device(shadow, checked, current, lanes, Values { stored, before });
 }
 
-/// `count` bytes of shared memory from `at` on, which are inside. The rest of the 16 is zero.
+/// Returns `count` bytes of shared memory at `at`, padded with zeros. The bytes must be inside `memory`.
 fn bytes_of(memory: &[u64], at: u64, count: usize) -> [u8; 16] {
     let mut bytes = [0; 16];
     for (nth, byte) in bytes[..count].iter_mut().enumerate() {
@@ -167,29 +175,29 @@ fn bytes_of(memory: &[u64], at: u64, count: usize) -> [u8; 16] {
     bytes
 }
 
-/// `count` bytes of device memory from `at` on. The rest of the 16 is zero.
+/// Returns `count` bytes of device memory at `at`, padded with zeros. Returns zeros if the address is invalid.
 fn device_bytes(sm: &Sm, at: u64, count: usize) -> [u8; 16] {
     let mut bytes = [0; 16];
     let host = sm.regions.find(at).host(at, count as u64);
     if !host.is_null() {
-        // SAFETY: so many bytes are inside of an allocation that the launch keeps.
+        // SAFETY: `host` is not null, so all `count` bytes are inside an allocation that outlives the launch.
         unsafe { host.copy_to_nonoverlapping(bytes.as_mut_ptr(), count) };
     }
     bytes
 }
 
-/// Makes a handler for any CPU, and for one with wide registers.
+/// Defines a function that returns the handler for a CPU: a portable one, or one with wide registers.
 macro_rules! for_cpus {
     ($name:ident, $check:ident) => {
         pub fn $name(cpu: Cpu) -> Handler {
             unsafe fn plain(sm: &mut Sm, inst: &Inst) -> Next {
-                // SAFETY: as for any handler.
+                // SAFETY: the requirements of `Handler` are those of `$check`; only accesses get this handler.
                 unsafe { $check(sm, inst) }
             }
             #[cfg(target_arch = "x86_64")]
             #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
             unsafe fn avx2(sm: &mut Sm, inst: &Inst) -> Next {
-                // SAFETY: as for any handler; chosen only where the CPU has AVX2.
+                // SAFETY: the requirements of `Handler` are those of `$check`; chosen only on CPUs with AVX2.
                 unsafe { $check(sm, inst) }
             }
             match cpu {
@@ -204,16 +212,18 @@ macro_rules! for_cpus {
 for_cpus!(device_access, check_device);
 for_cpus!(shared_access, check_shared);
 
+/// Checks an access to local memory and performs it.
+///
 /// # Safety
-/// As for [`Handler`].
+/// The requirements of [`Handler`]; the instruction is an access.
 pub unsafe fn local_access(sm: &mut Sm, inst: &Inst) -> Next {
-    // SAFETY: the instruction is an access.
+    // SAFETY: the instruction is an access, as this function requires.
     let (current, at) = unsafe { access(sm, inst) };
     let mask = sm.mask;
     check(sm, |sm, checker, shadow| {
         check_lanes_local(sm, checker, shadow, current, at, mask)
     });
-    // SAFETY: the caller's promise.
+    // SAFETY: `inst` meets the requirements of `Handler`, as this function requires.
     unsafe { run_base(sm, inst) }
 }
 
@@ -230,12 +240,12 @@ fn check_lanes_local(
     checker.check_local(shadow, current, lanes, sm.locals.bytes.into());
 }
 
-/// Each lane's address says which memory it is.
+/// Checks an access through generic addresses and performs it. Each lane's address determines its state space.
 ///
 /// # Safety
-/// As for [`Handler`].
+/// The requirements of [`Handler`]; the instruction is an access.
 pub unsafe fn generic_access(sm: &mut Sm, inst: &Inst) -> Next {
-    // SAFETY: the instruction is an access.
+    // SAFETY: the instruction is an access, as this function requires.
     let (current, at) = unsafe { access(sm, inst) };
     let mask = sm.mask;
     let within = |window| {
@@ -249,7 +259,7 @@ pub unsafe fn generic_access(sm: &mut Sm, inst: &Inst) -> Next {
         if to_shared != 0 {
             let offset = at.offset.wrapping_sub(SHARED_WINDOW);
             let at = Addresses { offset, ..at };
-            // SAFETY: as above.
+            // SAFETY: the instruction is an access, as this function requires.
             unsafe { check_lanes_shared(sm, inst, checker, shadow, current, at, to_shared) };
         }
         if to_local != 0 {
@@ -264,20 +274,20 @@ pub unsafe fn generic_access(sm: &mut Sm, inst: &Inst) -> Next {
             );
         }
         if to_device != 0 {
-            // SAFETY: as above.
+            // SAFETY: the instruction is an access, as this function requires.
             unsafe { check_lanes_device(sm, inst, checker, shadow, current, at, to_device) };
         }
     });
-    // SAFETY: the caller's promise.
+    // SAFETY: `inst` meets the requirements of `Handler`, as this function requires.
     unsafe { run_base(sm, inst) }
 }
 
-/// An asynchronous copy: a load from device memory, and a store that takes its time.
+/// Checks an asynchronous copy and starts it: a load from device memory, and a store that completes later.
 ///
 /// # Safety
-/// As for [`Handler`].
+/// The requirements of [`Handler`]; the instruction is an asynchronous copy.
 pub unsafe fn copy(sm: &mut Sm, inst: &Inst) -> Next {
-    // SAFETY: the instruction is a copy, with both addresses and what says how much it reads.
+    // SAFETY: a copy's operands are both address rows and the number of bytes to read.
     let ((current, _), (to, from), sizes) = unsafe {
         (
             access(sm, inst),
@@ -294,7 +304,7 @@ pub unsafe fn copy(sm: &mut Sm, inst: &Inst) -> Next {
             row: &from,
             offset: 0,
         };
-        // It stores nothing in device memory.
+        // A copy stores nothing in device memory.
         let values = Values {
             stored: |_| [0; 16],
             before: |at, width| device_bytes(sm, at, width),
@@ -317,14 +327,14 @@ pub unsafe fn copy(sm: &mut Sm, inst: &Inst) -> Next {
             checker.start_copy(shadow, checked, current, lane, to[lane], bytes.into());
         }
     });
-    // SAFETY: the caller's promise.
+    // SAFETY: `inst` meets the requirements of `Handler`, as this function requires.
     unsafe { run_base(sm, inst) }
 }
 
-/// What lanes wait for is written then.
+/// Completes the asynchronous copies that lanes wait for: their destinations are written now.
 ///
 /// # Safety
-/// As for [`Handler`].
+/// The requirements of [`Handler`]; the instruction is a wait.
 pub unsafe fn wait(sm: &mut Sm, inst: &Inst) -> Next {
     let site = sm.address_of(inst);
     check(sm, |sm, checker, shadow| {
@@ -344,6 +354,6 @@ pub unsafe fn wait(sm: &mut Sm, inst: &Inst) -> Next {
             }
         }
     });
-    // SAFETY: the caller's promise.
+    // SAFETY: `inst` meets the requirements of `Handler`, as this function requires.
     unsafe { run_base(sm, inst) }
 }

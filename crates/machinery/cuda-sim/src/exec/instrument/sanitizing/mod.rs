@@ -1,5 +1,5 @@
-//! The same instructions, checked: what handlers of a checked launch do before the plain ones, or
-//! before those that count.
+//! The sanitizing copies of a program's code, whose handlers check an instruction before they run the handler
+//! of the plain or counting copy.
 
 mod access;
 mod sync;
@@ -13,8 +13,8 @@ use crate::exec::sm::{Handler, Inst, Next, Program, Sm};
 use crate::isa::Memory;
 use crate::isa::check_event::{Checked, CheckedPlaces};
 
-/// The program's code with every instruction that a check looks at led here first; `observed`: the
-/// copy that is counted as well. It is made when a launch first asks for it.
+/// Returns the sanitizing copy of the program's code, on top of the counting copy if `counting` is true.
+/// Creates the copy on first use.
 pub fn code(program: &Program, counting: bool) -> &[Inst] {
     let code = &program.code;
     let (copy, base) = match counting {
@@ -35,7 +35,7 @@ fn redirect(code: &[Inst], places: &CheckedPlaces) -> Vec<Inst> {
     copy
 }
 
-/// The handler that checks an instruction and then runs it; none where there is nothing to check.
+/// Returns the handler that checks an instruction and then runs it, or `None` if there is nothing to check.
 fn sanitizing_handler(checked: Checked, cpu: Cpu) -> Option<Handler> {
     let handler = match checked {
         Checked::Nothing | Checked::Branch { .. } => return None,
@@ -59,20 +59,20 @@ fn sanitizing_handler(checked: Checked, cpu: Cpu) -> Option<Handler> {
     Some(handler)
 }
 
-/// Runs the instruction itself.
+/// Runs the instruction itself, by its handler in the copy below.
 ///
 /// # Safety
-/// As for [`Handler`].
+/// The requirements of [`Handler`].
 #[inline(always)]
 unsafe fn run_base(sm: &mut Sm, inst: &Inst) -> Next {
-    // SAFETY: the code underneath is the checked code's, instruction for instruction.
+    // SAFETY: `sanitizing_base` is the copy below, which has the same instruction with the same operands here.
     unsafe {
         let base = sm.sanitizing_base.add(sm.address_of(inst) as usize);
         ((*base).run)(sm, inst)
     }
 }
 
-/// Runs `f` with the multiprocessor's checker and the block's shadow.
+/// Calls `f` with the SM's checker and the block's shadow state.
 #[inline(always)]
 fn check(sm: &mut Sm, f: impl FnOnce(&mut Sm, &mut Checker, &mut Shadow)) {
     if let Some((mut checker, mut shadow)) = take(sm) {
@@ -81,7 +81,7 @@ fn check(sm: &mut Sm, f: impl FnOnce(&mut Sm, &mut Checker, &mut Shadow)) {
     }
 }
 
-/// The multiprocessor's checker and the block's shadow, which are to be given back.
+/// Takes the SM's checker and the block's shadow state, which must be put back.
 #[inline(always)]
 fn take(sm: &mut Sm) -> Option<(Box<Checker>, Box<Shadow>)> {
     // A checked block has both.
@@ -95,7 +95,7 @@ fn take(sm: &mut Sm) -> Option<(Box<Checker>, Box<Shadow>)> {
 
 #[inline(always)]
 fn put_back(sm: &mut Sm, checker: Box<Checker>, shadow: Box<Shadow>) {
-    // There is nothing to drop in their places.
+    // The replaced values are `None`, so there is nothing to drop.
     std::mem::forget(sm.checker.replace(checker));
     std::mem::forget(sm.block.shadow.replace(shadow));
 }

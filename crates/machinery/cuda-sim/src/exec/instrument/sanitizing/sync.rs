@@ -1,4 +1,4 @@
-//! Instructions at which threads meet: barriers, warp-wide instructions, fences, and the end of a block.
+//! Checks of synchronization: barriers, warp-wide instructions, fences, thread exit and the end of a block.
 
 use super::{check, run_base};
 use crate::check::shadow::{FirstArrival, PartialWarp};
@@ -10,8 +10,10 @@ use crate::exec::warp::SplitState;
 use crate::isa::check_event::{Aligned, Checked, FenceFor, Leaving, Meeting, Shuffled};
 use crate::lanes::active;
 
+/// Records a fence and runs it.
+///
 /// # Safety
-/// As for [`crate::exec::sm::Handler`].
+/// The requirements of [`crate::exec::sm::Handler`].
 pub unsafe fn fence(sm: &mut Sm, inst: &Inst) -> Next {
     let site = sm.address_of(inst);
     check(sm, |sm, checker, shadow| {
@@ -20,14 +22,14 @@ pub unsafe fn fence(sm: &mut Sm, inst: &Inst) -> Next {
             checker.fence(sm.block.number);
         }
     });
-    // SAFETY: the caller's promise.
+    // SAFETY: `inst` meets the requirements of `Handler`, as this function requires.
     unsafe { run_base(sm, inst) }
 }
 
-/// A branch that sends some lanes to the end of their threads.
+/// Records a branch that sends some lanes to the end of their threads, and runs it.
 ///
 /// # Safety
-/// As for [`crate::exec::sm::Handler`].
+/// The requirements of [`crate::exec::sm::Handler`]; the instruction is such a branch.
 pub unsafe fn leave(sm: &mut Sm, inst: &Inst) -> Next {
     let site = sm.address_of(inst);
     // SAFETY: operand 0 of a branch is a predicate.
@@ -41,25 +43,27 @@ pub unsafe fn leave(sm: &mut Sm, inst: &Inst) -> Next {
             shadow.exited.leave(sm.block.running, leaving, site);
         });
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `inst` meets the requirements of `Handler`, as this function requires.
     unsafe { run_base(sm, inst) }
 }
 
-/// Threads end.
+/// Records the end of threads and runs it.
 ///
 /// # Safety
-/// As for [`crate::exec::sm::Handler`].
+/// The requirements of [`crate::exec::sm::Handler`].
 pub unsafe fn end(sm: &mut Sm, inst: &Inst) -> Next {
     let site = sm.address_of(inst);
     check(sm, |sm, _, shadow| {
         shadow.exited.end(sm.block.running, sm.mask, site);
     });
-    // SAFETY: the caller's promise.
+    // SAFETY: `inst` meets the requirements of `Handler`, as this function requires.
     unsafe { run_base(sm, inst) }
 }
 
+/// Checks the arrival of a warp at a barrier and runs it.
+///
 /// # Safety
-/// As for [`crate::exec::sm::Handler`].
+/// The requirements of [`crate::exec::sm::Handler`]; the instruction is a barrier.
 pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
     let site = sm.address_of(inst);
     let lane = sm.mask.trailing_zeros() as usize & 31;
@@ -69,7 +73,7 @@ pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
     check(sm, |sm, checker, shadow| {
         let (number, warp) = (number as usize, sm.block.running);
         if number >= shadow.barriers.len() {
-            // It is about to fail.
+            // The instruction itself will report this fault.
             return;
         }
         if expected > 0 {
@@ -83,7 +87,7 @@ pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
         let aligned = sm.grid.program.listing.checked.at(site) == Checked::Barrier(Aligned(true));
         if mask != alive {
             if aligned {
-                // The others may be about to end.
+                // Defer the report: the missing lanes may be about to exit.
                 shadow.parts.push(PartialWarp {
                     barrier: number,
                     warp,
@@ -101,11 +105,11 @@ pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
             }
         }
     });
-    // SAFETY: the caller's promise.
+    // SAFETY: `inst` meets the requirements of `Handler`, as this function requires.
     unsafe { run_base(sm, inst) }
 }
 
-/// The running block has ended, or has failed: notes what was held back until then.
+/// Reports the findings that were deferred until the end of the running block or its fault.
 pub fn close(sm: &mut Sm) {
     let deadlocked = |fault: &Fault| {
         use FaultKind::{BarrierNeverOpens, WarpSyncNeverOpens};
@@ -116,7 +120,7 @@ pub fn close(sm: &mut Sm) {
     };
     let deadlocked = sm.fault.as_ref().is_some_and(deadlocked);
     check(sm, |sm, checker, shadow| {
-        // Where some lanes of a warp are that wait or are to go on later.
+        // The location of some lanes of a warp that wait or will continue later.
         let elsewhere = |warp: usize, mask: u32| {
             let mut others = sm.block.warps[warp].splits.iter();
             let lives = |state| !matches!(state, SplitState::Free | SplitState::Running);
@@ -127,8 +131,10 @@ pub fn close(sm: &mut Sm) {
     });
 }
 
+/// Checks the member mask of a warp-wide instruction and runs it.
+///
 /// # Safety
-/// As for [`crate::exec::sm::Handler`].
+/// The requirements of [`crate::exec::sm::Handler`]; the instruction has a member mask.
 pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
     let site = sm.address_of(inst);
     let Checked::Warp(Meeting {
@@ -140,14 +146,14 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
         unreachable!("only what brings lanes together is checked as such");
     };
     let lane = sm.mask.trailing_zeros() as usize & 31;
-    // SAFETY: the operand is a 32-bit row.
+    // SAFETY: the member mask is a 32-bit row.
     let row = *unsafe { sm.row::<u32>(inst, members) };
     let members = row[lane];
     let others = active(sm.mask).any(|lane| row[lane] != members);
     check(sm, |sm, checker, shadow| {
         let (warp, block) = (sm.block.warp(), sm.block.number);
         if others {
-            // Groups of a warp, each by itself: a lane's own mask has to name it.
+            // Several groups of a warp, each with its own mask: each lane must be in its mask.
             let index = sm.block.running;
             let first = |lane: &usize| (row[*lane] & sm.mask).trailing_zeros() as usize == *lane;
             for lane in active(sm.mask).filter(first) {
@@ -180,7 +186,8 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
             let (kind, severity) = (FindingKind::MaskLacksCaller, Severity::Error);
             checker.mask(current, (kind, severity), lane, members, lacking);
         }
-        // Who has come to another instruction like this one gives no value here, and is asked for none, mostly.
+        // A lane that arrived at a matching instruction elsewhere contributes no value here, and in most
+        // programs no lane reads one from it.
         let sync_completed = warp.splits[warp.current as usize].sync_completed;
         if members & warp.alive & !come != 0 && !sync_completed {
             let checked = &sm.grid.program.listing.checked;
@@ -196,8 +203,8 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
         }
         let busy = shadow.partial_syncs.end(index, place);
         let absent = members & sm.lanes_of(index) & !come;
-        // Who has ended before may be named. But a value that is asked of him is none. Those that a
-        // block without whole warps lacks are nobody's mistake.
+        // The mask may name lanes that exited earlier, but they have no value to contribute. The lanes missing
+        // from a partial warp are not an error.
         let severity = match absent & busy != 0 && !sync_completed {
             true => Severity::Error,
             false => Severity::Warning,
@@ -215,8 +222,8 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
         {
             // SAFETY: the instruction is a shuffle.
             let (in_vain, asking) = unsafe { asked_in_vain(sm, inst, come & members) };
-            // A wrong mask is told above. Where values are shifted, some lanes at the end have nobody
-            // to ask, and nobody looks at what they get.
+            // Wrong masks are reported above. Where values are shifted, lanes at one end have no source lane,
+            // and correct programs ignore what these lanes get.
             if in_vain != 0 && (by_number || in_vain == asking) {
                 let severity = match in_vain == asking {
                     true => Severity::Error,
@@ -232,6 +239,6 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
             shadow.order.sync_lanes(index, come & members);
         }
     });
-    // SAFETY: the caller's promise.
+    // SAFETY: `inst` meets the requirements of `Handler`, as this function requires.
     unsafe { run_base(sm, inst) }
 }

@@ -1,5 +1,5 @@
-//! What `wgmma` reads of shared memory: when it begins, and once more when it is waited for, as a GPU may read at
-//! any time between.
+//! Checks of the shared memory that `wgmma` reads. Each access is checked when the instruction is issued and
+//! again when it is waited for, because a GPU may read at any time in between.
 
 use super::{check, run_base};
 use crate::check::checker::{Checker, Lanes, Values, WarpAccess};
@@ -11,15 +11,17 @@ use crate::exec::tensor::warpgroup::Matrices;
 use crate::isa::{Access, AccessKind, Memory, Update};
 use crate::lanes::{FULL, LANES};
 
-/// Bytes that are read from each address.
+/// Bytes read at each address.
 const BYTES: u32 = 16;
 
+/// Checks the operands of a `wgmma.mma_async` in shared memory and runs it.
+///
 /// # Safety
-/// As for [`crate::exec::sm::Handler`]; it is a `wgmma.mma_async`.
+/// The requirements of [`crate::exec::sm::Handler`]; the instruction is a `wgmma.mma_async`.
 pub unsafe fn product(sm: &mut Sm, inst: &Inst) -> Next {
-    // SAFETY: the caller's promise.
+    // SAFETY: the instruction is a `wgmma.mma_async`, as this function requires.
     let matrices = unsafe { Matrices::of(sm, inst) };
-    // Without them it is about to fail.
+    // If the descriptors are invalid, the instruction itself reports the fault.
     if let Ok(matrices) = matrices {
         let site = sm.address_of(inst);
         let chunks: Vec<u64> = matrices.chunks().collect();
@@ -28,24 +30,26 @@ pub unsafe fn product(sm: &mut Sm, inst: &Inst) -> Next {
             sm.block.warp_mut().products.reads(site, chunks);
         });
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: `inst` meets the requirements of `Handler`, as this function requires.
     unsafe { run_base(sm, inst) }
 }
 
+/// Checks again the operands of the instructions that a `wgmma.wait_group` waits for, and runs it.
+///
 /// # Safety
-/// As for [`crate::exec::sm::Handler`]; it is a `wgmma.wait_group`.
+/// The requirements of [`crate::exec::sm::Handler`]; the instruction is a `wgmma.wait_group`.
 pub unsafe fn wait(sm: &mut Sm, inst: &Inst) -> Next {
     check(sm, |sm, checker, shadow| {
         for (site, chunks) in sm.block.warp_mut().products.read(inst.arg0) {
             read(sm, checker, shadow, (site, &chunks), false);
         }
     });
-    // SAFETY: the caller's promise.
+    // SAFETY: `inst` meets the requirements of `Handler`, as this function requires.
     unsafe { run_base(sm, inst) }
 }
 
-/// An instruction of a warp reads from these addresses of shared memory; which of its lanes does is not said.
-/// What is not written is told the `first` time.
+/// Checks a warp's read of these addresses in shared memory. The reads are not attributed to single lanes.
+/// Uninitialized memory is reported only the `first` time.
 fn read(
     sm: &Sm,
     checker: &mut Checker,

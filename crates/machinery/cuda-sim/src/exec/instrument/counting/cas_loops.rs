@@ -1,31 +1,32 @@
-//! Atomics on shared memory that are loops of loads and compare-and-swaps, counted.
+//! Counting of atomics on shared memory that a GPU implements as loops of loads and compare-and-swaps.
 
 use super::{access, profiler};
 use crate::exec::atomic::Atomic;
 use crate::exec::sm::{Inst, Next, Sm};
 use crate::lanes::{LANES, active};
-use crate::profile::traffic::{Retried, first_at_banks};
+use crate::profile::traffic::{CasLoop, first_lane_per_bank};
 
-/// Each swap changes the value: how often lanes go round follows from their addresses alone.
+/// Counts a loop in which each swap changes the value, so that the number of iterations follows from the
+/// addresses alone.
 ///
 /// # Safety
-/// As for [`crate::exec::sm::Handler`], for such an atomic.
+/// The requirements of [`crate::exec::sm::Handler`]; the instruction is such an atomic.
 pub unsafe fn always(sm: &mut Sm, inst: &Inst) -> Next {
-    // SAFETY: the site is one that accesses memory.
+    // SAFETY: the site is a memory access.
     let (counted, transfer, at) = unsafe { access(sm, inst) };
     let (slot, mask) = (counted.site.slot as usize, sm.mask);
     let warp = sm.block.running;
-    profiler(sm).retried(warp, slot, &at, mask, transfer);
-    // SAFETY: the instruction was made for this handler.
+    profiler(sm).cas_loop(warp, slot, &at, mask, transfer);
+    // SAFETY: `run` is the uninstrumented handler of this instruction.
     unsafe { (counted.run)(sm, inst) }
 }
 
-/// A minimum or a maximum of 64 bits: lanes swap while they have something better.
+/// Counts a 64-bit minimum or maximum, in which lanes swap only while their value is better.
 ///
 /// # Safety
-/// As for [`always`].
+/// The requirements of [`always`].
 pub unsafe fn if_better(sm: &mut Sm, inst: &Inst) -> Next {
-    // SAFETY: the site is one that accesses memory, and operand 2 of such an atomic a 64-bit row.
+    // SAFETY: the site is a memory access, and operand 2 of such an atomic is a 64-bit row.
     let ((counted, _, at), values) = unsafe { (access(sm, inst), *sm.row::<u64>(inst, 2)) };
     let better: fn(u64, u64) -> bool = match Atomic::of(inst) {
         Atomic::MinUnsigned => |new, old| new < old,
@@ -37,23 +38,23 @@ pub unsafe fn if_better(sm: &mut Sm, inst: &Inst) -> Next {
     let inside = |lane: usize| at[lane] % 8 == 0 && at[lane] / 8 < shared.len() as u64;
     if active(sm.mask).all(inside) {
         let before = |lane: usize| shared[at[lane] as usize / 8];
-        let retried = rounds(sm.mask, &at, &values, better, before);
+        let cas_loop = rounds(sm.mask, &at, &values, better, before);
         let (slot, mask, warp) = (counted.site.slot as usize, sm.mask, sm.block.running);
-        profiler(sm).count_retried(warp, slot, &at, mask, &retried);
+        profiler(sm).count_cas_loop(warp, slot, &at, mask, &cas_loop);
     }
-    // SAFETY: the instruction was made for this handler, and stops where an address is wrong.
+    // SAFETY: `run` is the uninstrumented handler of this instruction; it reports invalid addresses.
     unsafe { (counted.run)(sm, inst) }
 }
 
-/// Goes round with the lanes: all load, those swap that have something better, and of those at one address,
-/// or at one bank, the first has its way.
+/// Simulates the iterations of the loop. In each, all waiting lanes load; lanes with a better value swap; of
+/// the lanes at one address or bank, the first succeeds.
 fn rounds(
     mask: u32,
     at: &[u64; LANES],
     values: &[u64; LANES],
     better: fn(u64, u64) -> bool,
     before: impl Fn(usize) -> u64,
-) -> Retried {
+) -> CasLoop {
     let mut memory: Vec<(u64, u64)> = Vec::new();
     for lane in active(mask) {
         if memory.iter().all(|&(address, _)| address != at[lane]) {
@@ -61,7 +62,7 @@ fn rounds(
         }
     }
     let mut waiting = mask;
-    let mut retried = Retried::default();
+    let mut cas_loop = CasLoop::default();
     while waiting != 0 {
         let loaded = memory.clone();
         let index_of = |lane: usize| loaded.iter().position(|&(address, _)| address == at[lane]);
@@ -71,7 +72,7 @@ fn rounds(
             })
             .fold(0, |lanes, lane| lanes | 1 << lane);
         let mut again = swap;
-        for lane in active(first_at_banks(at, swap, 8)) {
+        for lane in active(first_lane_per_bank(at, swap, 8)) {
             if let Some(index) = index_of(lane)
                 && memory[index] == loaded[index]
             {
@@ -79,8 +80,8 @@ fn rounds(
                 again &= !(1 << lane);
             }
         }
-        retried.round(at, 8, (waiting, swap, again));
+        cas_loop.round(at, 8, (waiting, swap, again));
         waiting = again;
     }
-    retried
+    cas_loop
 }
