@@ -2,7 +2,7 @@
 
 use super::blocks::AllocationShadow;
 use crate::memory::global::Global;
-use crate::memory::init_bitmap::Written;
+use crate::memory::init_bitmap::AtomicInitBitmap;
 use std::sync::Arc;
 
 /// An allocation with its shadow state.
@@ -10,7 +10,7 @@ pub struct TrackedAllocation {
     pub base: u64,
     pub bytes: u64,
     /// The bytes that are initialized. `None` if all are, or if initialization is not tracked.
-    pub written: Option<Arc<Written>>,
+    pub written: Option<Arc<AtomicInitBitmap>>,
     /// The blocks that access each word. `None` unless [`BlockTracking::ConcurrentBlocks`] is on.
     pub shadow: Option<AllocationShadow>,
 }
@@ -45,8 +45,8 @@ impl DeviceAllocations {
                     base: allocation.base,
                     bytes: allocation.size,
                     written: global
-                        .written(allocation.base)
-                        .filter(|written| !written.has_all(allocation.size)),
+                        .init_bitmap(allocation.base)
+                        .filter(|written| !written.has_prefix(allocation.size)),
                     shadow: (block_tracking == BlockTracking::ConcurrentBlocks)
                         .then(|| AllocationShadow::new(allocation.size)),
                 })

@@ -53,7 +53,7 @@ impl Evidence {
             Evidence::Local { at, bytes } => {
                 format!("{} at offset {at:#x} of local memory", count(bytes))
             }
-            Evidence::Device { at, bytes } => match global.known(at) {
+            Evidence::Device { at, bytes } => match global.record(at) {
                 Some(known) if known.base == at && known.bytes == bytes => {
                     format!("{} at {at:#x}: all of {}", count(bytes), allocation(&known))
                 }

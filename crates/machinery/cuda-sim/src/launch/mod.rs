@@ -1,4 +1,4 @@
-//! A launch from beginning to end: run, counted, and put to a modelled time.
+//! A kernel launch: execution, counting, and the modelled time.
 
 mod memo;
 mod record;
@@ -17,25 +17,25 @@ use crate::model::{self, Modelled};
 use crate::profile::{Counts, LaunchProfile, collect};
 use std::sync::Arc;
 
-/// What a launch did.
+/// The results of a launch.
 pub struct Report {
     pub counts: Counts,
-    /// Modelled, on the device the simulator stands for.
+    /// The modelled time on the simulated device.
     pub time: Modelled,
-    /// What was counted line by line, if that was asked for.
+    /// The counters per source line, if requested.
     pub profile: Option<LaunchProfile>,
-    /// Each access, block by block, or the costliest ones, if that was asked for.
+    /// Each access, block by block, or only the costliest ones; empty unless requested.
     pub trace: Vec<Traced>,
-    /// What the kernel printed, block by block.
+    /// The kernel's `printf` output, block by block.
     pub printed: Vec<u8>,
-    /// What checks found, errors first.
+    /// The findings of the checks, errors first.
     pub findings: Vec<Finding>,
 }
 
-/// Runs a kernel to its end.
+/// Runs a kernel until it completes.
 ///
 /// # Errors
-/// The fault of the lowest-numbered block that had one.
+/// Returns the fault of the lowest-numbered block that raised one.
 pub fn launch(
     program: &Arc<Program>,
     global: &Global,
@@ -68,7 +68,7 @@ pub fn launch(
         blocks,
         threads,
     };
-    let time = memo::time(program, launch.kernel, &finished);
+    let time = memo::modelled_time(program, launch.kernel, &finished);
     let profile = match launch.profile_mode() {
         ProfileMode::Off | ProfileMode::Sample => None,
         ProfileMode::Full | ProfileMode::Trace | ProfileMode::TraceCostliest => {

@@ -19,7 +19,7 @@ use super::accessor::Accessor;
 use super::lane_runs::LaneRun;
 use super::read_log::ReadLog;
 use super::selection::Checks;
-use crate::memory::init_bitmap::Bits;
+use crate::memory::init_bitmap::InitBitmap;
 
 /// The stamp of the destination of an asynchronous copy that has not been waited for: later than every access.
 pub const PENDING: u32 = u32::MAX;
@@ -61,7 +61,7 @@ pub struct SharedShadow {
     /// The latest stamp of any write.
     last_write: u32,
     /// The bytes that this block has written. Empty if initialization is not checked.
-    pub written: Bits,
+    pub written: InitBitmap,
 }
 
 impl SharedShadow {
@@ -83,7 +83,7 @@ impl SharedShadow {
             reads: ReadLog::default(),
             pending: false,
             last_write: 0,
-            written: Bits::new(if checks.init { bytes.into() } else { 0 }),
+            written: InitBitmap::new(if checks.init { bytes.into() } else { 0 }),
         }
     }
 

@@ -83,7 +83,7 @@ fn without_a_sample_instructions_are_counted_and_memory_takes_no_time() {
         sampled.counters.thread_instructions
     );
     let of_l1 = |launched: &LaunchRecord| {
-        let parts = launched.time.parts.iter();
+        let parts = launched.time.resources.iter();
         let parts = parts.filter(|part| part.resource == Resource::L1Shared);
         parts.map(|part| part.milliseconds).sum::<f64>()
     };
