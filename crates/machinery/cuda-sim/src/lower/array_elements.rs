@@ -75,7 +75,7 @@ fn in_instruction<'a>(
             continue;
         };
         let Some(&Some(element)) = arrays.get(array) else {
-            let message = format!("`{array}` is no array of one dimension");
+            let message = format!("`{array}` is not a one-dimensional array");
             return Err(LoadError::invalid(line, message));
         };
         let offset = index.wrapping_mul(element as i64);

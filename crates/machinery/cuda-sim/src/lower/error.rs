@@ -10,7 +10,7 @@ pub enum LoadError {
     Syntax(ParseError),
     /// The module targets a newer GPU than the simulated one, which is not the newest.
     #[error(
-        "the module is for {target}, the simulated {device} takes up to sm_{sm}: compile it for sm_{sm} or older"
+        "the module is for {target}, but the simulated {device} supports at most sm_{sm}: compile it for sm_{sm} or older"
     )]
     WrongTarget {
         target: String,
@@ -24,7 +24,7 @@ pub enum LoadError {
     /// the instruction requires, if known.
     #[error(
         "line {line}: instruction `{instruction}` is not simulated{}",
-        .required_sm.map(|sm| format!(" (it needs compute capability {}.{})", sm / 10, sm % 10)).unwrap_or_default()
+        .required_sm.map(|sm| format!(" (it requires compute capability {}.{})", sm / 10, sm % 10)).unwrap_or_default()
     )]
     UnknownInstruction {
         line: u32,
@@ -33,12 +33,12 @@ pub enum LoadError {
     },
     /// The module's constants exceed constant memory.
     #[error(
-        "constant memory holds {limit} bytes, the module's constants take {needed}: make them smaller or move some to global memory"
+        "the module's constants require {needed} bytes, but constant memory has {limit}: make them smaller or move some to global memory"
     )]
     ConstantMemory { needed: u64, limit: u64 },
     /// A kernel's shared variables exceed the shared memory of a block.
     #[error(
-        "kernel {kernel} declares {needed} bytes of shared memory, a block has {limit}: make its arrays smaller"
+        "kernel {kernel} declares {needed} bytes of shared memory, but a block has {limit}: make its arrays smaller"
     )]
     SharedMemory {
         kernel: String,
@@ -46,7 +46,7 @@ pub enum LoadError {
         limit: u64,
     },
     /// Device memory is too small for a variable of this size in bytes.
-    #[error("out of memory: the module's variables take {0} bytes")]
+    #[error("out of memory: the module's variables require {0} bytes")]
     OutOfMemory(u64),
 }
 

@@ -84,8 +84,8 @@ impl Liveness {
         let blocks = cfg.ranges.len();
         if blocks * words > limits::LIVE_WORDS {
             return Err(format!(
-                "the function has {blocks} basic blocks and {} registers that live across them, \
-                 which is more than is followed: make several functions of it",
+                "the function has {blocks} basic blocks and {} registers that are live across them, \
+                 which is too many to analyze: split it into several functions",
                 across.len()
             ));
         }
@@ -141,8 +141,8 @@ impl Liveness {
             is_open[block] = false;
             steps += words * (1 + cfg.successors[block].len());
             if steps > limits::STEPS {
-                return Err("the function's branches are too entangled to follow which \
-                            registers it needs when: make several functions of it"
+                return Err("the function's control flow is too complex for liveness analysis: \
+                            split it into several functions"
                     .to_owned());
             }
             let mut changed = false;
@@ -166,17 +166,17 @@ impl Liveness {
     }
 
     /// Returns the registers that are live at the start of a block.
-    fn at_start(&self, block: usize) -> impl Iterator<ArrayElement = Register> {
+    fn at_start(&self, block: usize) -> impl Iterator<Item = Register> {
         self.set(&self.into[block * self.words..(block + 1) * self.words])
     }
 
     /// Returns the registers that are live at the end of a block.
-    fn at_end(&self, block: usize) -> impl Iterator<ArrayElement = Register> {
+    fn at_end(&self, block: usize) -> impl Iterator<Item = Register> {
         self.set(&self.out[block * self.words..(block + 1) * self.words])
     }
 
     /// Iterates over the registers in a set.
-    fn set(&self, bits: &[u64]) -> impl Iterator<ArrayElement = Register> {
+    fn set(&self, bits: &[u64]) -> impl Iterator<Item = Register> {
         bits.iter().enumerate().flat_map(move |(word, &bits)| {
             let mut left = bits;
             std::iter::from_fn(move || {

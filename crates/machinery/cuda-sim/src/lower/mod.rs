@@ -46,11 +46,11 @@ pub fn load(text: &str, device: &DeviceSpec, global: &mut Global) -> Result<Prog
     // A module is never refused for its PTX version: only the instructions that it contains matter. The
     // newest simulated GPU stands for all newer ones, so it accepts any target. A user who selects an older
     // GPU wants its limits enforced.
-    if module.target.sm > device.accepts && !device.is_newest() {
+    if module.target.sm > device.max_target_sm && !device.is_newest() {
         return Err(LoadError::WrongTarget {
             target: module.target.name.to_owned(),
             device: device.models.to_owned(),
-            sm: device.accepts,
+            sm: device.max_target_sm,
         });
     }
     let layout = layout::place(&module, device, global)?;

@@ -23,8 +23,8 @@ pub fn users<'a>(module: &ast::Module<'a>) -> Result<HashMap<&'a str, Vec<usize>
             }
             reached += 1;
             if reached > limits::REACHED {
-                let message = "the module's kernels use so many functions and variables that it takes \
-                     too long to find them all: make several modules of it";
+                let message = "the module's kernels reference too many functions and variables to analyze: \
+                     split it into several modules";
                 return Err(LoadError::invalid(kernel.line, message));
             }
         }

@@ -117,8 +117,8 @@ pub fn assign(
     }
     if layout.bytes > limits::FRAME_BYTES {
         return Err(format!(
-            "the function's registers and literals take {} bytes a warp at its busiest place, {} \
-             are allowed: make several functions of it",
+            "the function's live registers and literals require {} bytes per warp, but at most {} \
+             are allowed: split it into several functions",
             layout.bytes,
             limits::FRAME_BYTES
         ));

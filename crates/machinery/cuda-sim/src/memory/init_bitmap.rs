@@ -18,17 +18,17 @@ fn words(at: u64, bytes: u64, mut each: impl FnMut(usize, u64)) {
 }
 
 /// The initialized bytes of a block's shared memory. Used by one host thread only.
-pub struct Bits {
+pub struct InitBitmap {
     words: Vec<u64>,
     bytes: u64,
     /// The number of uninitialized bytes.
     missing: u64,
 }
 
-impl Bits {
+impl InitBitmap {
     /// Creates the bitmap of `bytes` bytes, all uninitialized.
-    pub fn new(bytes: u64) -> Bits {
-        Bits {
+    pub fn new(bytes: u64) -> InitBitmap {
+        InitBitmap {
             words: vec![0; bytes.div_ceil(64) as usize],
             bytes,
             missing: bytes,
@@ -68,16 +68,16 @@ impl Bits {
 
 /// The initialized bytes of an allocation of device memory. Used by several host threads concurrently.
 #[derive(Debug)]
-pub struct Written(Box<[AtomicU64]>);
+pub struct AtomicInitBitmap(Box<[AtomicU64]>);
 
-impl Written {
+impl AtomicInitBitmap {
     /// Creates the bitmap of `bytes` bytes, all uninitialized.
-    pub fn new(bytes: u64) -> Written {
+    pub fn new(bytes: u64) -> AtomicInitBitmap {
         let count = bytes.div_ceil(64) as usize;
         let zeros: Box<[u64]> = vec![0; count].into_boxed_slice();
         // SAFETY: `AtomicU64` has the size and alignment of `u64`, and `zeros` is the only owner of the
         // allocation.
-        Written(unsafe { Box::from_raw(Box::into_raw(zeros) as *mut [AtomicU64]) })
+        AtomicInitBitmap(unsafe { Box::from_raw(Box::into_raw(zeros) as *mut [AtomicU64]) })
     }
 
     /// Marks `bytes` bytes from `at` on as initialized. All of them must be inside the memory.
@@ -101,7 +101,7 @@ impl Written {
     }
 
     /// Returns true if the first `bytes` bytes are initialized.
-    pub fn has_all(&self, bytes: u64) -> bool {
+    pub fn has_prefix(&self, bytes: u64) -> bool {
         let whole = (bytes / 64) as usize;
         let last = bytes % 64;
         let all = |word: &AtomicU64| word.load(Relaxed) == u64::MAX;
@@ -109,7 +109,7 @@ impl Written {
     }
 
     /// Copies the state of `bytes` bytes of `from` at `from_at` to `to`, as a copy of the memory itself does.
-    pub fn copy(&self, to: u64, from: &Written, from_at: u64, bytes: u64) {
+    pub fn copy(&self, to: u64, from: &AtomicInitBitmap, from_at: u64, bytes: u64) {
         // The ranges may overlap, so read all source words first.
         let found: Vec<u64> = (0..bytes.div_ceil(64))
             .map(|word| from.word(from_at + word * 64))
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn bytes_are_written_one_by_one() {
-        let (mut bits, written) = (Bits::new(300), Written::new(300));
+        let (mut bits, written) = (InitBitmap::new(300), AtomicInitBitmap::new(300));
         for (at, bytes) in [(0, 4), (60, 8), (100, 130), (299, 1)] {
             bits.set(at, bytes);
             written.set(at, bytes);
@@ -176,20 +176,20 @@ mod tests {
     #[test]
     fn it_is_known_when_all_is_written() {
         for count in [1, 63, 64, 65, 128, 300] {
-            let (mut bits, written) = (Bits::new(count), Written::new(count));
+            let (mut bits, written) = (InitBitmap::new(count), AtomicInitBitmap::new(count));
             for round in 0..2 {
                 for at in 0..count {
-                    assert_eq!(written.has_all(count), round > 0, "{at} of {count}");
+                    assert_eq!(written.has_prefix(count), round > 0, "{at} of {count}");
                     assert_eq!(bits.has(0, count), round > 0, "{at} of {count}");
                     bits.set(at, 1);
                     written.set(at, 1);
                 }
             }
-            assert!(written.has_all(count) && bits.has(0, count));
+            assert!(written.has_prefix(count) && bits.has(0, count));
             bits.clear();
             assert!(!bits.has(0, count));
-            written.copy(count - 1, &Written::new(1), 0, 1);
-            assert!(!written.has_all(count));
+            written.copy(count - 1, &AtomicInitBitmap::new(1), 0, 1);
+            assert!(!written.has_prefix(count));
         }
     }
 
@@ -203,7 +203,7 @@ mod tests {
             (64, 1, 1),
             (9, 63, 128),
         ] {
-            let (from, other) = (Written::new(300), Written::new(300));
+            let (from, other) = (AtomicInitBitmap::new(300), AtomicInitBitmap::new(300));
             for at in (0..300).filter(|at| at % 3 == 0 || at % 7 == 2) {
                 from.set(at, 1);
             }
@@ -222,7 +222,7 @@ mod tests {
                 );
             }
         }
-        let one = Written::new(200);
+        let one = AtomicInitBitmap::new(200);
         one.set(0, 100);
         one.copy(50, &one, 0, 150);
         assert!(one.has(0, 150) && !one.has(150, 1));

@@ -1,6 +1,6 @@
 //! A snapshot of device memory for one launch: a sorted table of allocations.
 
-use super::footprint::{DeviceTraffic, Marks, Touched, traffic};
+use super::footprint::{DeviceTraffic, FootprintHandle, AccessFootprint, traffic};
 use super::global::Global;
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ pub struct Region {
     pub bytes: u64,
     pub host: *mut u8,
     /// The footprint of reads.
-    pub reads: Marks,
+    pub reads: FootprintHandle,
     /// The footprint of writes.
-    pub writes: Marks,
+    pub writes: FootprintHandle,
 }
 
 impl Region {
@@ -22,8 +22,8 @@ impl Region {
         base: 0,
         bytes: 0,
         host: std::ptr::null_mut(),
-        reads: Marks::NONE,
-        writes: Marks::NONE,
+        reads: FootprintHandle::NONE,
+        writes: FootprintHandle::NONE,
     };
 
     /// Returns the host address of `bytes` bytes at `address`; null unless all of them are inside.
@@ -50,10 +50,10 @@ impl Region {
     /// region is from must still be alive.
     #[inline(always)]
     pub unsafe fn touch(&self, address: u64, bytes: u64, write: bool, epoch: u32) {
-        let marks = if write { self.writes } else { self.reads };
+        let handle = if write { self.writes } else { self.reads };
         // SAFETY: the caller guarantees that the bytes are inside the region and that the footprints, which
         // `Regions` owns, are alive.
-        unsafe { marks.touch(address - self.base, bytes, epoch) }
+        unsafe { handle.touch(address - self.base, bytes, epoch) }
     }
 }
 
@@ -67,22 +67,22 @@ unsafe impl Sync for Region {}
 #[derive(Debug)]
 pub struct Regions {
     sorted: Vec<Region>,
-    touched: Vec<Arc<Touched>>,
+    touched: Vec<Arc<AccessFootprint>>,
 }
 
 impl Regions {
     /// Creates a snapshot of all live allocations, with empty footprints.
     pub fn of(global: &Global) -> Regions {
         let (mut sorted, mut touched) = (Vec::new(), Vec::new());
-        for (found, untouched) in global.untouched() {
+        for (found, empty_footprint) in global.empty_footprint() {
             sorted.push(Region {
                 base: found.base,
                 bytes: found.size,
                 host: found.host,
-                reads: untouched.reads.marks(),
-                writes: untouched.writes.marks(),
+                reads: empty_footprint.reads.handle(),
+                writes: empty_footprint.writes.handle(),
             });
-            touched.push(untouched);
+            touched.push(empty_footprint);
         }
         Regions { sorted, touched }
     }

@@ -15,7 +15,7 @@ type Lexed<T> = Result<T, EmptyError>;
 /// Maximum length of a name, number or string in bytes. PTX requires support for names of only 1024
 /// characters (PTX ISA section 4.4), and error messages quote them.
 const MAX_TOKEN_BYTES: usize = 1 << 16;
-const TOO_LONG: &str = "this is longer than 65536 characters";
+const TOO_LONG: &str = "this is longer than 65536 bytes";
 
 /// Splits `source` into tokens, the last of which is [`TokenKind::End`].
 pub(super) fn tokens(source: &str) -> Result<Vec<Token<'_>>, ParseError> {
@@ -143,7 +143,7 @@ fn stray(source: &str, start: usize) -> ParseError {
         [b'"', ..] => (line, "this string is not closed on its line"),
         _ => {
             let end = rest.chars().next().map_or(0, char::len_utf8);
-            (&rest[..end], "nothing in PTX starts with this character")
+            (&rest[..end], "no PTX token starts with this character")
         }
     };
     ParseError::at(source, start, found, Problem::Refused(why))

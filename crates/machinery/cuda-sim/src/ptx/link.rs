@@ -15,17 +15,17 @@ pub enum LinkError {
     #[error("{module}: {error}")]
     Syntax { module: String, error: ParseError },
     /// Two modules define the same global name.
-    #[error("`{name}` is defined in {first} and in {second}")]
+    #[error("`{name}` is defined in both {first} and {second}")]
     DuplicateDefinition {
         name: String,
         first: String,
         second: String,
     },
     /// No module defines a declared variable.
-    #[error("{module} takes `{name}` from another module, and none has it")]
+    #[error("{module} declares `{name}` as external, but no module defines it")]
     Undefined { module: String, name: String },
     /// The list of modules is empty.
-    #[error("there is nothing to link")]
+    #[error("no modules to link")]
     NoModules,
 }
 
@@ -91,7 +91,7 @@ impl<'a> LinkUnit<'a> {
         })
     }
 
-    fn names(&self) -> impl Iterator<ArrayElement = GlobalName<'a>> {
+    fn names(&self) -> impl Iterator<Item = GlobalName<'a>> {
         let variables = self.module.variables.iter().map(|variable| GlobalName {
             name: variable.name,
             linkage: variable.linkage,

@@ -62,7 +62,7 @@ mod tests {
         let mut global = Global::new(1 << 20);
         let program =
             crate::lower::load(&text, &DeviceSpec::h200(), &mut global).expect("the module loads");
-        let back = program.code.is_load_or_store.iter().map(|inst| inst.reuse_distance);
+        let back = program.code.plain.iter().map(|inst| inst.reuse_distance);
         back.filter(|&back| back > 0).collect()
     }
 

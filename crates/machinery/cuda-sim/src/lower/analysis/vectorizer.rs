@@ -109,7 +109,7 @@ struct Merger<'a> {
 }
 
 /// Returns the access classes whose accesses are merged. Merging never mixes classes.
-fn mergeable_classes() -> impl Iterator<ArrayElement = AccessClass> {
+fn mergeable_classes() -> impl Iterator<Item = AccessClass> {
     let all = AccessClass::ALL.iter().copied();
     all.filter(|class| class.row().merged_bytes > 0)
 }

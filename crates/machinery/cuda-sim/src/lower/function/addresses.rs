@@ -64,7 +64,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         let handler = match self.info(to).row {
             RegisterClass::Wide => map1(self.cpu, |a: u64| a),
             RegisterClass::Narrow => map1(self.cpu, |a: u64| a as u32),
-            RegisterClass::Predicate => return Err(self.error("a predicate holds no address")),
+            RegisterClass::Predicate => return Err(self.error("a predicate cannot hold an address")),
         };
         self.push_with_handlers(handler, Class::Integer, &[to], &[wide]);
         self.last().arithmetic = Some(Arithmetic::Sum);

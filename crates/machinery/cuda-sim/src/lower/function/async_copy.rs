@@ -38,7 +38,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                 return Err(self.error(format!("`cp.async.{}` takes no operands", modifiers[0])));
             }
             (["wait_group"], _) => {
-                return Err(self.error("`cp.async.wait_group` takes a number of groups, a literal"));
+                return Err(self.error("`cp.async.wait_group` takes a literal number of groups"));
             }
             _ => self.push_copy(instruction, modifiers)?,
         }
@@ -70,9 +70,9 @@ impl<'a> FunctionLowering<'_, 'a> {
                 *bytes as u32
             }
             (_, AccessKind::AsyncCopy) => {
-                return Err(self.error("`cp.async.ca` copies 4, 8 or 16 bytes, a literal"));
+                return Err(self.error("`cp.async.ca` takes a literal size of 4, 8 or 16 bytes"));
             }
-            _ => return Err(self.error("`cp.async.cg` copies 16 bytes, a literal")),
+            _ => return Err(self.error("`cp.async.cg` takes a literal size of 16 bytes")),
         };
         let (to, to_offset) = self.address_in_register(to, AccessSpace::Shared)?;
         let (from, from_offset) = self.address_in_register(from, AccessSpace::Global)?;
@@ -93,7 +93,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                     }
                 }
             }
-            _ => return Err(self.error("`cp.async` takes four operands at most")),
+            _ => return Err(self.error("`cp.async` takes at most four operands")),
         };
         let handler: Handler = match bytes {
             4 => async_copy::start::<4>,
@@ -121,7 +121,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         match self.resolve_address(operand, space)? {
             ResolvedAddress::Register(row, offset) => Ok((row, offset)),
             ResolvedAddress::ConstantBank(_) | ResolvedAddress::Param(_) => {
-                Err(self.error("an asynchronous copy goes from global to shared memory"))
+                Err(self.error("an asynchronous copy must go from global to shared memory"))
             }
         }
     }

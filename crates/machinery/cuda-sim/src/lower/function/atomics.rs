@@ -84,7 +84,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             (self.temporary(ty), operands)
         };
         let ResolvedAddress::Register(row, offset) = self.resolve_address(&sources[0], space)? else {
-            return Err(self.error("constants and kernel parameters can not be written"));
+            return Err(self.error("constants and kernel parameters cannot be written"));
         };
         let b = self.source(&sources[1], ty)?;
         let c = match sources.get(2) {

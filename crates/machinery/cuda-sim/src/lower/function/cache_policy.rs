@@ -55,7 +55,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         }
         if !fits {
             let display_name = display_name(instruction);
-            return Err(self.error(format!("`{display_name}` has another number of operands")));
+            return Err(self.error(format!("`{display_name}` has the wrong number of operands")));
         }
         let to = self.destination(&operands[0], Type::B64)?;
         let none = self.literal(Type::B64, 0);

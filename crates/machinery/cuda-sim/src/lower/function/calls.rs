@@ -66,7 +66,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             None => self.signature_of(callee)?,
         };
         if arguments.len() != signature_of.params.len() || results.len() != signature_of.returns.len() {
-            return Err(self.error("the call does not fit the function's prototype"));
+            return Err(self.error("the call does not match the function's prototype"));
         }
         let arguments = self.arguments(arguments, &signature_of.params)?;
         let results = self.results(results, &signature_of.returns)?;
@@ -116,7 +116,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                     Some(Named::Local(offset)) => Ok(offset),
                     _ => Err(self.error(format!("`{name}` is not a .param variable"))),
                 },
-                _ => Err(self.error("arguments and results of a call are .param variables")),
+                _ => Err(self.error("arguments and results of a call must be .param variables")),
             })
             .collect()
     }
@@ -180,7 +180,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         let end = offset + formal.bytes;
         if u64::from(end) > limits::LOCAL_BYTES {
             return Err(
-                self.error("the call's arguments make local memory larger than a thread has")
+                self.error("the call's arguments exceed a thread's local memory")
             );
         }
         self.local_bytes = end;

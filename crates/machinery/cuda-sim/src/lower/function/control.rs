@@ -165,7 +165,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         };
         let index = self.source(index, Type::U32)?;
         let Some(labels) = self.tables.get(name) else {
-            return Err(self.error(format!("`{name}` is no list of branch targets")));
+            return Err(self.error(format!("`{name}` is not a list of branch targets")));
         };
         self.branch_targets += labels.len();
         if self.branch_targets > limits::BRANCH_TARGETS {
@@ -264,7 +264,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         }
         let barrier = match operands.first() {
             Some(operand) => self.source(operand, Type::U32)?,
-            None => return Err(self.error("a barrier takes its number")),
+            None => return Err(self.error("a barrier takes a barrier number")),
         };
         let count = match operands.get(1) {
             Some(operand) => self.source(operand, Type::U32)?,

@@ -81,7 +81,7 @@ impl FunctionLowering<'_, '_> {
             .insts
             .iter()
             .any(|ir| ir.uses.iter().any(|used| self.old_values.contains(used)));
-        let can_form_gangs = self.gang_safe() && !reads_old;
+        let can_form_gangs = self.can_form_gangs() && !reads_old;
         let plan = self.plan(can_form_gangs)?;
         spin_loops::annotate(&mut self.insts, &plan.cfg, self.function.entry);
         atomics::annotate(&mut self.insts, &plan.cfg, &self.registers);

@@ -138,7 +138,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         let ty = ty.map_err(|error| self.error(format!("`{}`: {error}", display_name(instruction))))?;
         if ty == Type::Pred || ty == Type::B128 || ty.bytes() * count > 16 {
             return Err(self.error(format!(
-                "`{}` moves no value that exists",
+                "`{}` does not exist: no value has this type and length",
                 display_name(instruction)
             )));
         }
@@ -148,7 +148,7 @@ impl<'a> FunctionLowering<'_, 'a> {
     /// Resolves an address operand. Adds instructions if the address has to be computed.
     pub fn resolve_address(&mut self, operand: &Operand<'a>, space: AccessSpace) -> Result<ResolvedAddress, LoadError> {
         let Operand::Address { base, offset } = operand else {
-            return Err(self.error("an address in brackets is wanted"));
+            return Err(self.error("expected an address in brackets"));
         };
         let name = match base {
             AddressBase::Absolute => {
@@ -193,7 +193,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             single => vec![single.clone()],
         };
         if to.len() != count as usize {
-            return Err(self.error("the vector has another length than the load"));
+            return Err(self.error("the length of the vector differs from that of the load"));
         }
         let loaded_row = register_class(ty);
         let mut rows = Vec::new();
@@ -326,12 +326,12 @@ impl<'a> FunctionLowering<'_, 'a> {
             single => vec![single.clone()],
         };
         if from.len() != count as usize {
-            return Err(self.error("the vector has another length than the store"));
+            return Err(self.error("the length of the vector differs from that of the store"));
         }
         let row = match self.resolve_address(to, space)? {
             ResolvedAddress::Register(row, offset) => (row, offset),
             ResolvedAddress::ConstantBank(_) | ResolvedAddress::Param(_) => {
-                return Err(self.error("constants and kernel parameters can not be written"));
+                return Err(self.error("constants and kernel parameters cannot be written"));
             }
         };
         let mut uses = vec![row.0];
@@ -384,7 +384,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                 pick_store::<state_space::ArgumentSpace>(cpu, ty, count),
                 Class::Integer,
             ),
-            AccessSpace::Const => return Err(self.error("constant memory can not be written")),
+            AccessSpace::Const => return Err(self.error("constant memory cannot be written")),
         };
         self.push_with_handlers(handler, class, &[], &uses);
         self.last().arg0 = count;

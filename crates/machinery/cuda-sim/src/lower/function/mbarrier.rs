@@ -138,7 +138,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         space: AccessSpace,
     ) -> Result<(Register, i64), LoadError> {
         let ResolvedAddress::Register(row, offset) = self.resolve_address(operand, space)? else {
-            return Err(self.error("this is no address of shared memory"));
+            return Err(self.error("this is not an address in shared memory"));
         };
         if space == AccessSpace::Shared {
             return Ok((row, offset));
@@ -221,7 +221,7 @@ impl<'a> FunctionLowering<'_, 'a> {
 
     fn wrong_operand_count(&self, instruction: &Instruction) -> LoadError {
         self.error(format!(
-            "`{}` has too few operands, or too many",
+            "`{}` has the wrong number of operands",
             display_name(instruction)
         ))
     }

@@ -177,7 +177,7 @@ impl FunctionLowering<'_, '_> {
         let blocks = self.next_block;
         if blocks > limits::BLOCKS {
             let message = format!(
-                "the function has {blocks} basic blocks, {} are allowed: make several functions of it",
+                "the function has {blocks} basic blocks, but at most {} are allowed: split it into several functions",
                 limits::BLOCKS
             );
             return Err(LoadError::invalid(line, message));

@@ -166,7 +166,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         if number < count {
             return Ok(());
         }
-        Err(self.error(format!("`{name}` is beyond `{range}<{count}>`")))
+        Err(self.error(format!("`{name}` is outside `{range}<{count}>`")))
     }
 }
 

@@ -94,7 +94,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             _ => return self.error(format!("`{name}` is not a register declared here")),
         };
         self.error(format!(
-            "`{name}` is a variable (`.{directive}`), and a register is wanted: load it first"
+            "`{name}` is a variable (`.{directive}`), but a register is required: load it first"
         ))
     }
 
@@ -153,7 +153,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             bytes => format!("{} bits wide", bytes * 8),
         };
         Err(self.error(format!(
-            "`{name}` is {}, the instruction wants a .{} ({})",
+            "`{name}` is {}, but the instruction requires a .{} ({})",
             width(info.bytes),
             ty.modifier(),
             width(ty.bytes())
@@ -201,7 +201,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                 Err(self.no_register(name))
             }
             Operand::Element { .. } => self.any_register(operand),
-            other => Err(self.error(format!("{} can not be a source here", describe(other)))),
+            other => Err(self.error(format!("{} cannot be a source here", describe(other)))),
         }
     }
 

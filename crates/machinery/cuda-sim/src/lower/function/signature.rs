@@ -114,7 +114,7 @@ impl Signature {
 /// Creates the error for a variable that exceeds a thread's local memory.
 pub fn local_memory_error(variable: &ast::Variable) -> LoadError {
     let message = format!(
-        "`{}` makes local memory larger than the 512 KB a thread has",
+        "`{}` exceeds the 512 KB of local memory per thread",
         variable.name
     );
     LoadError::invalid(variable.line, message)
@@ -129,7 +129,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             if let Some(param) = function.params.iter().find(|param| param.register) {
                 let name = param.name;
                 return Err(self.error(format!(
-                    "`{name}` is a register: what a kernel is given is `.param`"
+                    "`{name}` is a register, but kernel parameters must be `.param`"
                 )));
             }
             let params = layout::parameters(function, device)?;

@@ -17,7 +17,7 @@ use std::collections::HashSet;
 
 /// Returns the labels that the statements branch to.
 pub fn targets<'s, 'a: 's>(
-    statements: impl Iterator<ArrayElement = &'s Statement<'a>>,
+    statements: impl Iterator<Item = &'s Statement<'a>>,
 ) -> HashSet<&'a str> {
     let mut target_labels = HashSet::new();
     for statement in statements {
@@ -123,7 +123,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                 self.declare(variable.name, Named::Global(address))
             }
             space => Err(self.error(format!(
-                "a {space:?} variable can not be declared in a function"
+                "a {space:?} variable cannot be declared in a function"
             ))),
         }
     }

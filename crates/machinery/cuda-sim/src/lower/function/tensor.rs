@@ -241,7 +241,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         };
         if elements.len() != count {
             return Err(self.error(format!(
-                "a vector of {} registers stands where the instruction wants {count}",
+                "the vector has {} registers, but the instruction requires {count}",
                 elements.len()
             )));
         }

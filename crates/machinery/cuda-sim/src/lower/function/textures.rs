@@ -321,7 +321,7 @@ impl<'a> FunctionLowering<'_, 'a> {
         let expected = if count == 3 { 4 } else { count };
         if coordinates.len() != expected {
             return Err(self.error(format!(
-                "{} coordinates stand where the instruction wants {expected}",
+                "the operand has {} coordinates, but the instruction requires {expected}",
                 coordinates.len()
             )));
         }

@@ -29,7 +29,7 @@ impl<'a> FunctionLowering<'_, 'a> {
                 self.last().sync_event = Checked::ProductsAwaited;
             }
             (["wait_group", "sync", "aligned"], _) => {
-                return Err(self.error("`wgmma.wait_group` takes a number of groups, a literal"));
+                return Err(self.error("`wgmma.wait_group` takes a literal number of groups"));
             }
             ([_, "sync", "aligned"], _) => {
                 let display_name = display_name(instruction);
@@ -63,7 +63,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             }
             _ => {
                 return Err(self.error(format!(
-                    "`wgmma` of {ty} is m64nN{k}, with N a multiple of 8 up to {MOST_COLUMNS}: there is no `{shape}`"
+                    "`wgmma` of {ty} has the shapes m64nN{k}, with N a multiple of 8 up to {MOST_COLUMNS}, but not `{shape}`"
                 )));
             }
         };
@@ -133,7 +133,7 @@ impl<'a> FunctionLowering<'_, 'a> {
             Operand::Immediate(Immediate::Int(value)) if *value == first => Ok(false),
             Operand::Immediate(Immediate::Int(value)) if *value == second => Ok(true),
             _ => Err(self.error(format!(
-                "behind the matrices of a `wgmma` stand literals: here {first} or {second}"
+                "the operands after the matrices of a `wgmma` must be literals: here {first} or {second}"
             ))),
         }
     }
@@ -141,8 +141,8 @@ impl<'a> FunctionLowering<'_, 'a> {
     fn wrong_operands(&self, instruction: &Instruction) -> LoadError {
         let display_name = display_name(instruction);
         self.error(format!(
-            "`{display_name}` takes the result, two matrices, a predicate, two signs, and of 16-bit elements a \
-             transposition for each matrix in shared memory"
+            "`{display_name}` takes the result, two matrices, a predicate, two signs and, for 16-bit elements, a \
+             transposition flag per matrix in shared memory"
         ))
     }
 }

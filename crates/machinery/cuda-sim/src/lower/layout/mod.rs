@@ -85,7 +85,7 @@ pub fn parameters(function: &ast::Function, device: &DeviceSpec) -> Result<Vec<P
     }
     if end > u64::from(device.max_parameter_bytes) {
         let message = format!(
-            "kernel {} has {end} bytes of parameters, {} are allowed",
+            "kernel {} has {end} bytes of parameters, but at most {} are allowed",
             function.name, device.max_parameter_bytes
         );
         return Err(LoadError::invalid(function.line, message));
@@ -135,7 +135,7 @@ fn place_all(
     }
     for alias in &module.aliases {
         let Some(&function @ Symbol::Function(_)) = layout.symbols.get(alias.function) else {
-            let message = format!("`{}` is no function that has a body here", alias.function);
+            let message = format!("`{}` is not a function with a body in this module", alias.function);
             return Err(LoadError::invalid(alias.line, message));
         };
         layout.define(alias.name, function, alias.line)?;
@@ -176,7 +176,7 @@ fn place_all(
 fn in_space<'m, 'a>(
     module: &'m ast::Module<'a>,
     space: StateSpace,
-) -> impl Iterator<ArrayElement = &'m Variable<'a>> {
+) -> impl Iterator<Item = &'m Variable<'a>> {
     module
         .variables
         .iter()

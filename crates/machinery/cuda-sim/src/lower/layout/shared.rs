@@ -111,7 +111,7 @@ impl<'a> SharedShelf<'a> {
             let UsedShared { kernel, taken } = &mut self.kernels[kernel];
             if taken.len() == limits::SHARED_VARIABLES {
                 let message = format!(
-                    "kernel {kernel} has more than {} shared variables: make arrays of them",
+                    "kernel {kernel} has more than {} shared variables: combine them into arrays",
                     limits::SHARED_VARIABLES
                 );
                 return Err(LoadError::invalid(variable.line, message));

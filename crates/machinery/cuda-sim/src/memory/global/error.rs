@@ -4,7 +4,7 @@ use thiserror::Error;
 
 /// The device's memory, the host's memory or the address space is exhausted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("out of memory: {requested} bytes asked for, {free} bytes free")]
+#[error("out of memory: {requested} bytes requested, {free} bytes free")]
 pub struct OutOfMemory {
     /// The requested bytes.
     pub requested: u64,
@@ -19,5 +19,5 @@ pub struct NotAllocated(pub u64);
 
 /// The host range overlaps memory that is already mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("the host memory at {0:#x} is mapped already")]
+#[error("the host memory at {0:#x} is already mapped")]
 pub struct AlreadyMapped(pub u64);

@@ -7,21 +7,21 @@ mod addresses;
 mod allocation;
 mod backing;
 mod error;
-mod home;
-mod window;
+mod peer_access;
+mod reservation;
 
 pub use allocation::{Allocation, AllocationKind, AllocationRecord};
 pub use backing::ALIGNMENT;
 pub use error::{AlreadyMapped, NotAllocated, OutOfMemory};
-pub use home::{Devices, MAX_DEVICES, Reach};
+pub use peer_access::{Devices, MAX_DEVICES, DeviceAccess};
 
-use super::footprint::Touched;
-use super::init_bitmap::Written;
+use super::footprint::AccessFootprint;
+use super::init_bitmap::AtomicInitBitmap;
 use allocation::LiveAllocation;
 use backing::Backing;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
-use window::Window;
+use reservation::Reservation;
 
 /// The start of device addresses. It is above all addresses that a 64-bit host gives to processes, so an
 /// address belongs to either the host or the device, and the host faults on device addresses.
@@ -47,15 +47,15 @@ pub struct Global {
     next: u64,
     entries: BTreeMap<u64, LiveAllocation>,
     /// Reserved address ranges, by their first address.
-    windows: BTreeMap<u64, Window>,
+    reservations: BTreeMap<u64, Reservation>,
     /// The number of unnamed allocations so far.
-    made: u64,
+    allocation_count: u64,
     /// The most recently freed allocations, oldest first.
     freed: VecDeque<AllocationRecord>,
 }
 
 /// Maximum number of freed allocations that are remembered.
-const FREED: usize = 1024;
+const MAX_FREED_RECORDS: usize = 1024;
 
 // SAFETY: the pointers refer to memory that this value owns or that the caller of `map` guarantees to be
 // valid, from any thread. Dereferencing them is unsafe and must be synchronized by the code that does it.
@@ -73,8 +73,8 @@ impl Global {
             peers: 0,
             next: BASE,
             entries: BTreeMap::new(),
-            windows: BTreeMap::new(),
-            made: 0,
+            reservations: BTreeMap::new(),
+            allocation_count: 0,
             freed: VecDeque::new(),
         }
     }
@@ -97,7 +97,7 @@ impl Global {
     /// Allocates `bytes` bytes of zeroed device memory. Returns its address, which is a multiple of 512, or
     /// of more for large allocations, as with NVIDIA's driver.
     pub fn allocate(&mut self, bytes: u64) -> Result<u64, OutOfMemory> {
-        let (address, past) = self.place(bytes, alignment_of(bytes))?;
+        let (address, past) = self.next_address(bytes, allocation_alignment(bytes))?;
         let backing = self.backing(bytes)?;
         self.next = past;
         self.insert(address, bytes, AllocationKind::Device, backing);
@@ -105,8 +105,8 @@ impl Global {
     }
 
     /// Reserves an address for `bytes` bytes, for later use by [`Global::allocate_reserved`].
-    pub fn set_aside(&mut self, bytes: u64) -> Result<u64, OutOfMemory> {
-        let (address, past) = self.place(bytes, alignment_of(bytes))?;
+    pub fn reserve_address(&mut self, bytes: u64) -> Result<u64, OutOfMemory> {
+        let (address, past) = self.next_address(bytes, allocation_alignment(bytes))?;
         self.next = past;
         Ok(address)
     }
@@ -121,7 +121,7 @@ impl Global {
 
     /// Returns the next free address for `bytes` bytes at a multiple of `alignment`, which must be a power of
     /// two of at least [`ALIGNMENT`], and the first address that may be used after it.
-    fn place(&self, bytes: u64, alignment: u64) -> Result<(u64, u64), OutOfMemory> {
+    fn next_address(&self, bytes: u64, alignment: u64) -> Result<(u64, u64), OutOfMemory> {
         let past = |address: u64| {
             address
                 .checked_add(bytes)?
@@ -159,16 +159,16 @@ impl Global {
         if taken {
             return Err(AlreadyMapped(base));
         }
-        self.made += 1;
+        self.allocation_count += 1;
         let entry = LiveAllocation {
             size: bytes,
             host,
             kind: AllocationKind::Registered,
-            home: self.device,
-            reach: Reach::All,
+            owner: self.device,
+            access: DeviceAccess::All,
             backing: None,
             touched: Mutex::default(),
-            order: self.made,
+            order: self.allocation_count,
             name: None,
             written: None,
         };
@@ -196,7 +196,7 @@ impl Global {
     /// Returns the live allocation that contains `address`.
     pub fn allocation(&self, address: u64) -> Option<Allocation> {
         let (&base, entry) = self.entries.range(..=address).next_back()?;
-        (address - base < entry.size).then(|| entry.at(base))
+        (address - base < entry.size).then(|| entry.to_allocation(base))
     }
 
     /// Returns the host pointer to `[address, address + bytes)`. Returns `None` unless all of it is inside
@@ -204,47 +204,47 @@ impl Global {
     pub fn host(&self, address: u64, bytes: u64) -> Option<*mut u8> {
         let found = self.allocation(address)?;
         let offset = address - found.base;
-        let fits = bytes <= self.together(found, offset.saturating_add(bytes)) - address;
+        let fits = bytes <= self.contiguous_end(found, offset.saturating_add(bytes)) - address;
         fits.then(|| found.host.wrapping_add(offset as usize))
     }
 
     /// Iterates over all live allocations by ascending address.
     pub fn allocations(&self) -> impl Iterator<Item = Allocation> {
-        self.entries.iter().map(|(&base, entry)| entry.at(base))
+        self.entries.iter().map(|(&base, entry)| entry.to_allocation(base))
     }
 
     /// Iterates over all live allocations that a launch can access by ascending address, each with an empty
     /// footprint for the launch.
-    pub(in crate::memory) fn untouched(&self) -> impl Iterator<Item = (Allocation, Arc<Touched>)> {
+    pub(in crate::memory) fn empty_footprint(&self) -> impl Iterator<Item = (Allocation, Arc<AccessFootprint>)> {
         let entries = self
             .entries
             .iter()
-            .filter(|(_, entry)| self.reaches(entry.home, entry.reach));
-        entries.map(|(&base, entry)| (entry.at(base), entry.untouched()))
+            .filter(|(_, entry)| self.is_accessible(entry.owner, entry.access));
+        entries.map(|(&base, entry)| (entry.to_allocation(base), entry.empty_footprint()))
     }
 
     /// Starts to track the initialized bytes of the allocation at `base`, all of which count as uninitialized.
-    pub fn track_writes(&mut self, base: u64) {
+    pub fn track_initialization(&mut self, base: u64) {
         if let Some(entry) = self.entries.get_mut(&base) {
-            entry.written = Some(Arc::new(Written::new(entry.size)));
+            entry.written = Some(Arc::new(AtomicInitBitmap::new(entry.size)));
         }
     }
 
     /// Marks rows of bytes, given as addresses and lengths, as initialized. All of them must be in the
     /// allocation that contains `address`.
-    pub fn wrote(&self, address: u64, rows: impl Iterator<Item = (u64, u64)>) {
-        if let Some((base, written)) = self.written_in(address) {
+    pub fn mark_initialized(&self, address: u64, rows: impl Iterator<Item = (u64, u64)>) {
+        if let Some((base, written)) = self.init_bitmap_at(address) {
             rows.for_each(|(row, bytes)| written.set(row - base, bytes));
         }
     }
 
     /// Copies the initialization state of rows of bytes, given as destination, source and length: bytes
     /// copied from uninitialized memory are uninitialized.
-    pub(crate) fn copied(&self, to: u64, from: u64, rows: impl Iterator<Item = (u64, u64, u64)>) {
-        let Some((base, written)) = self.written_in(to) else {
+    pub(crate) fn copy_initialization(&self, to: u64, from: u64, rows: impl Iterator<Item = (u64, u64, u64)>) {
+        let Some((base, written)) = self.init_bitmap_at(to) else {
             return;
         };
-        let source = self.written_in(from);
+        let source = self.init_bitmap_at(from);
         for (to, from, bytes) in rows {
             match &source {
                 Some((from_base, source)) => {
@@ -257,33 +257,33 @@ impl Global {
 
     /// Returns the base of the allocation that contains `address` and its bitmap of initialized bytes; `None`
     /// if it is not tracked.
-    fn written_in(&self, address: u64) -> Option<(u64, Arc<Written>)> {
+    fn init_bitmap_at(&self, address: u64) -> Option<(u64, Arc<AtomicInitBitmap>)> {
         let base = self.allocation(address)?.base;
-        Some((base, self.written(base)?))
+        Some((base, self.init_bitmap(base)?))
     }
 
     /// Returns the bitmap of initialized bytes of the allocation at `base`; `None` if it is not tracked.
-    pub(crate) fn written(&self, base: u64) -> Option<Arc<Written>> {
+    pub(crate) fn init_bitmap(&self, base: u64) -> Option<Arc<AtomicInitBitmap>> {
         self.entries.get(&base)?.written.clone()
     }
 
     /// Names the allocation at `base`, which must be the most recent one, after a variable.
     pub(crate) fn name(&mut self, base: u64, name: &str) {
         if let Some(entry) = self.entries.get_mut(&base) {
-            self.made -= 1;
+            self.allocation_count -= 1;
             (entry.order, entry.name) = (0, Some(name.into()));
         }
     }
 
     /// Returns the description of the live allocation that contains `address`.
-    pub(crate) fn known(&self, address: u64) -> Option<AllocationRecord> {
+    pub(crate) fn record(&self, address: u64) -> Option<AllocationRecord> {
         let found = self.allocation(address)?;
-        Some(self.entries.get(&found.base)?.known(found.base))
+        Some(self.entries.get(&found.base)?.record(found.base))
     }
 
     /// Iterates over the descriptions of all live allocations.
-    pub(crate) fn all_known(&self) -> impl Iterator<Item = AllocationRecord> {
-        self.entries.iter().map(|(&base, entry)| entry.known(base))
+    pub(crate) fn records(&self) -> impl Iterator<Item = AllocationRecord> {
+        self.entries.iter().map(|(&base, entry)| entry.record(base))
     }
 
     /// Returns the most recently freed allocation that contained `address`; `None` if no such allocation is
@@ -304,7 +304,7 @@ impl Global {
             .entries
             .range(address..)
             .find(|(base, _)| **base > address);
-        let known = |found: (&u64, &LiveAllocation)| found.1.known(*found.0);
+        let known = |found: (&u64, &LiveAllocation)| found.1.record(*found.0);
         (below.map(known), above.map(known))
     }
 
@@ -330,16 +330,16 @@ impl Global {
     /// Records a new allocation.
     fn insert(&mut self, address: u64, size: u64, kind: AllocationKind, backing: Backing) {
         self.used[self.device as usize] += size;
-        self.made += 1;
+        self.allocation_count += 1;
         let entry = LiveAllocation {
             size,
             host: backing.aligned,
             kind,
-            home: self.device,
-            reach: kind.reach(),
+            owner: self.device,
+            access: kind.access(),
             backing: Some(backing),
             touched: Mutex::default(),
-            order: self.made,
+            order: self.allocation_count,
             name: None,
             written: None,
         };
@@ -355,12 +355,12 @@ impl Global {
         match self.entries.get(&address) {
             Some(entry) if may(entry.kind) => {
                 if entry.backing.is_some() {
-                    self.used[entry.home as usize] -= entry.size;
+                    self.used[entry.owner as usize] -= entry.size;
                 }
-                if self.freed.len() == FREED {
+                if self.freed.len() == MAX_FREED_RECORDS {
                     self.freed.pop_front();
                 }
-                self.freed.push_back(entry.known(address));
+                self.freed.push_back(entry.record(address));
                 self.entries.remove(&address);
                 Ok(())
             }
@@ -378,7 +378,7 @@ impl Global {
 
 /// Returns the alignment of an allocation of `bytes` bytes. As with NVIDIA's driver, an allocation of 1 MiB
 /// is aligned to 1 MiB and a larger one to 2 MiB.
-fn alignment_of(bytes: u64) -> u64 {
+fn allocation_alignment(bytes: u64) -> u64 {
     const MEGABYTE: u64 = 1 << 20;
     match bytes {
         0..MEGABYTE => ALIGNMENT,

@@ -9,8 +9,8 @@ use crate::ptx::take;
 use crate::ptx::take::{at_symbol, expect, peek, skip};
 use crate::ptx::token::{TokenKind, Tokens};
 
-const INTEGERS_ONLY: &str = "only integers can be computed with";
-const DIVISION_BY_ZERO: &str = "this divides by zero";
+const INTEGERS_ONLY: &str = "operators accept only integers";
+const DIVISION_BY_ZERO: &str = "division by zero";
 
 /// Returns true if a constant expression can start here.
 pub(super) fn starts(input: &Tokens<'_, '_>) -> bool {
@@ -159,12 +159,12 @@ fn apply(
         Operator::Rem => sa.wrapping_rem(sb).cast_unsigned(),
         Operator::Left => match distance {
             Some(distance) => return Ok(shifted(a << distance)),
-            None => return Err("this shifts by more than 63 bits"),
+            None => return Err("shift by more than 63 bits"),
         },
         Operator::Right => match distance {
             Some(distance) if ua => return Ok(shifted(a >> distance)),
             Some(distance) => return Ok(shifted((sa >> distance).cast_unsigned())),
-            None => return Err("this shifts by more than 63 bits"),
+            None => return Err("shift by more than 63 bits"),
         },
     };
     Ok(ConstantValue::Int { bits, unsigned })

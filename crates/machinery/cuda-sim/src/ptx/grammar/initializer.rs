@@ -11,7 +11,7 @@ use crate::ptx::rejection::{After, Parsed, Rejection};
 use crate::ptx::take::{at_symbol, expect, peek, skip_symbol, word};
 use crate::ptx::token::{TokenKind, Tokens};
 
-const INVALID_BYTE_MASK: &str = "before an address in brackets stands one byte's mask: 0xff, 0xff00, …";
+const INVALID_BYTE_MASK: &str = "the mask before an address must select one byte: 0xff, 0xff00, …";
 
 /// Parses an initializer into `variable.init`, and sets the first dimension of the array if it was omitted.
 pub(super) fn initializer<'s>(
@@ -69,7 +69,7 @@ fn braces<'s>(
                 return Rejection::refuse(&row, "this row has more values than the array");
             }
             if actual < *row_length && at_symbol(input, ',') {
-                return Rejection::refuse(&row, "a row before the last must be complete");
+                return Rejection::refuse(&row, "only the last row may be incomplete");
             }
         } else {
             values.push(value(input)?);

@@ -21,7 +21,7 @@ use super::token::Token;
 
 /// Maximum nesting of scopes, parentheses or braces.
 const MAX_NESTING: u32 = 64;
-const TOO_DEEP: &str = "this is nested more than 64 deep";
+const TOO_DEEP: &str = "nesting is limited to 64 levels";
 
 /// Parses the tokens of a module.
 pub(super) fn module<'s>(tokens: &[Token<'s>]) -> Result<Module<'s>, Rejection<'s>> {

@@ -48,7 +48,7 @@ fn version<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, (u32, u32)> {
         .map(|(major, minor)| (major.parse(), minor.parse()));
     match halves {
         Some((Ok(major), Ok(minor))) => Ok((major, minor)),
-        _ => Rejection::refuse(&start, "a version of PTX looks like 6.4"),
+        _ => Rejection::refuse(&start, "a PTX version has the form 6.4"),
     }
 }
 
@@ -62,7 +62,7 @@ fn target<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Target<'s>> {
     let digits = name.strip_prefix("sm_").unwrap_or_default();
     let digits = digits.strip_suffix(['a', 'f']).unwrap_or(digits);
     let Ok(sm) = digits.parse() else {
-        return Rejection::refuse(&start, "a target looks like sm_52 or sm_90a");
+        return Rejection::refuse(&start, "a target has the form sm_52 or sm_90a");
     };
     while skip_symbol(input, ',') {
         cut_err(word)
@@ -77,7 +77,7 @@ fn address_size<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, ()> {
     if skip_dotted(input, "address_size") {
         let start = *input;
         if unsigned(input)? != 64 {
-            return Rejection::refuse(&start, "addresses have 64 bits");
+            return Rejection::refuse(&start, "only 64-bit addresses are supported");
         }
     }
     Ok(())

@@ -91,11 +91,11 @@ fn array_element<'s>(input: &mut Tokens<'_, 's>, array: &'s str) -> Parsed<'s, O
     if !constant::starts(input) {
         return Rejection::refuse(
             &start,
-            "an index is a constant: add a register to an address instead",
+            "an array index must be a constant; add a register to the address instead",
         );
     }
     let ConstantValue::Int { bits, .. } = constant(input)? else {
-        return Rejection::refuse(&start, "an index is an integer");
+        return Rejection::refuse(&start, "an array index must be an integer");
     };
     expect(']').parse_next(input)?;
     let index = bits.cast_signed();
@@ -119,7 +119,7 @@ fn address<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Operand<'s>> {
     let start = *input;
     let (base, offset) = if constant::starts(input) {
         let ConstantValue::Int { bits, .. } = constant(input)? else {
-            return Rejection::refuse(&start, "an address is an integer");
+            return Rejection::refuse(&start, "an address must be an integer");
         };
         (AddressBase::Absolute, bits.cast_signed())
     } else {
@@ -143,10 +143,10 @@ fn texel<'s>(
     offset: i64,
 ) -> Parsed<'s, Operand<'s>> {
     let AddressBase::Name(image) = base else {
-        return Rejection::refuse(input, "a place in a texture begins with its handle");
+        return Rejection::refuse(input, "texture coordinates must follow the texture's handle");
     };
     if offset != 0 {
-        return Rejection::refuse(input, "nothing is added to the handle of a texture");
+        return Rejection::refuse(input, "a texture handle cannot have an offset");
     }
     expect(',').parse_next(input)?;
     let coordinates = match at_symbol(input, '{') {
@@ -156,7 +156,7 @@ fn texel<'s>(
     if at_symbol(input, ',') {
         return Rejection::refuse(
             input,
-            "a sampler beside a texture, and coordinates of tensors, are not supported",
+            "separate samplers and tensor coordinates are not supported",
         );
     }
     expect(']').parse_next(input)?;

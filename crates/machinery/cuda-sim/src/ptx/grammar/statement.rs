@@ -115,7 +115,7 @@ fn label<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Statement<'s>> {
     let statement = if skip_dotted(input, "branchtargets") {
         Statement::BranchTargets {
             name,
-            is_label: names(input)?,
+            labels: names(input)?,
         }
     } else if skip_dotted(input, "calltargets") {
         Statement::CallTargets {
@@ -133,7 +133,7 @@ fn label<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Statement<'s>> {
         return Ok(Statement::Label(name));
     };
     expect(';')
-        .context(After("what is said of", name))
+        .context(After("the declaration of", name))
         .parse_next(input)?;
     Ok(statement)
 }

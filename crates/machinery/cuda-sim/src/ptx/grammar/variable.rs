@@ -14,7 +14,7 @@ use crate::ptx::take::{
 };
 use crate::ptx::token::Tokens;
 
-pub(super) const NO_TEXTURES: &str = "textures and surfaces are not supported";
+pub(super) const NO_TEXTURES: &str = "texture and surface variables are not supported";
 
 /// The part of a declaration that precedes the names and applies to all of them.
 #[derive(Clone, Copy)]
@@ -98,7 +98,7 @@ fn register_formal<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, Specifiers> {
     // A predicate has no size in memory but needs an alignment.
     let align = ty.bytes().max(1);
     if vector > 1 {
-        return Rejection::refuse(input, "a parameter in registers is one register");
+        return Rejection::refuse(input, "a register parameter cannot be a vector");
     }
     Ok(Specifiers {
         space: StateSpace::Param,
@@ -139,7 +139,7 @@ fn specifiers<'s>(input: &mut Tokens<'_, 's>, linkage: Linkage) -> Parsed<'s, Sp
             }
             Some("attribute") => attribute(input)?,
             Some("pred") => {
-                return Rejection::refuse(input, "a predicate lives in a register only");
+                return Rejection::refuse(input, "predicates exist only in registers");
             }
             name => match name.and_then(Type::from_modifier) {
                 Some(found) => break skip_and(input, found),
@@ -184,7 +184,7 @@ fn alignment<'s>(input: &mut Tokens<'_, 's>) -> Parsed<'s, u32> {
     if align.is_power_of_two() {
         Ok(align)
     } else {
-        Rejection::refuse(&start, "an alignment is a power of two")
+        Rejection::refuse(&start, "an alignment must be a power of two")
     }
 }
 

@@ -1,4 +1,4 @@
-//! Files as clang writes them. The sources and the commands stand next to them in `tests/ptx`.
+//! Tests with files compiled by clang. Their sources and the commands are next to them in `tests/ptx`.
 
 use super::flatten;
 use crate::ptx::ast::{

@@ -1,4 +1,4 @@
-//! Instructions and operands.
+//! Tests of instructions and operands.
 
 use super::{body, flatten, instruction};
 use crate::ptx::ast::{AddressBase, Guard, Immediate, Operand};
@@ -97,13 +97,13 @@ fn addresses() {
 }
 
 #[test]
-fn places_in_textures() {
-    for (text, place) in [
+fn texture_coordinates_are_parsed() {
+    for (text, coordinates) in [
         ("[%rd1, {%f1, 5}]", vec![name("%f1"), int(5)]),
         ("[%rd1, %f1]", vec![name("%f1")]),
     ] {
         let image = "%rd1";
-        assert_eq!(operands(text), [Operand::TextureCoordinates { image, place }], "{text}");
+        assert_eq!(operands(text), [Operand::TextureCoordinates { image, coordinates }], "{text}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Module scope.
+//! Tests of module scope.
 
 use super::{HEAD, instruction, module};
 use crate::ptx::ast::{Linkage, Target};
@@ -43,7 +43,7 @@ fn files_have_an_index_and_a_path() {
         module(text).files,
         [(1, "a b/k.cu".into()), (2, "h.cuh".into())]
     );
-    // Escaped as LLVM's assembly writer escapes.
+    // Escaped as by LLVM's assembly writer.
     let text = r#".file 7 "C:\\k \"1\"\303\251.cu""#;
     assert_eq!(module(text).files, [(7, "C:\\k \"1\"é.cu".into())]);
     assert_eq!(module(r#".file 3 """#).files, [(3, String::new())]);

@@ -1,4 +1,4 @@
-//! Variables and their values.
+//! Tests of variables and initializers.
 
 use super::module;
 use crate::ptx::ast::{Immediate, Initializer, StateSpace, Type, Variable};
@@ -9,7 +9,7 @@ fn variable(text: &str) -> Variable<'static> {
     variables.remove(0)
 }
 
-/// The integers that `= text` gives to an array.
+/// Returns the integers with which `= text` initializes an array.
 fn values(dims: &str, text: &str) -> Vec<i64> {
     let variable = variable(&format!(".global .s64 x{dims} = {text};"));
     let value = |value| match value {

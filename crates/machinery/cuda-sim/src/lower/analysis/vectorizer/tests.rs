@@ -35,7 +35,7 @@ fn loads(body: &str) -> String {
 }
 
 /// Returns a program's counted loads.
-fn counted(program: &Program) -> impl Iterator<ArrayElement = (&Site, Access)> {
+fn counted(program: &Program) -> impl Iterator<Item = (&Site, Access)> {
     program
         .listing
         .sites

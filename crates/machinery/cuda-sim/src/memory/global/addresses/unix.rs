@@ -4,13 +4,13 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 
 /// A range of host addresses.
-pub struct Addresses {
+pub struct AddressRange {
     /// The first address, which is page-aligned.
     pub start: *mut u8,
     bytes: usize,
 }
 
-impl Addresses {
+impl AddressRange {
     /// Reserves `bytes` addresses. Returns `None` if that fails.
     pub fn new(bytes: u64) -> Option<Self> {
         let bytes = usize::try_from(bytes).ok()?;
@@ -22,12 +22,12 @@ impl Addresses {
     ///
     /// # Safety
     /// The pages must be inside the range.
-    pub unsafe fn fill(&self, from: u64, bytes: u64) -> bool {
-        let place = self.start.wrapping_add(from as usize);
+    pub unsafe fn commit(&self, from: u64, bytes: u64) -> bool {
+        let start = self.start.wrapping_add(from as usize);
         // SAFETY: the caller guarantees that the pages are inside this range, which no other mapping uses.
         unsafe {
             libc::mprotect(
-                place.cast(),
+                start.cast(),
                 bytes as usize,
                 libc::PROT_READ | libc::PROT_WRITE,
             ) == 0
@@ -38,14 +38,14 @@ impl Addresses {
     ///
     /// # Safety
     /// The pages must be inside the range and must not be in use.
-    pub unsafe fn empty(&self, from: u64, bytes: u64) {
-        let place = self.start.wrapping_add(from as usize);
+    pub unsafe fn decommit(&self, from: u64, bytes: u64) {
+        let start = self.start.wrapping_add(from as usize);
         // If this fails, the pages stay committed, which only costs memory.
-        let _ = map(place.cast(), bytes as usize, libc::MAP_FIXED);
+        let _ = map(start.cast(), bytes as usize, libc::MAP_FIXED);
     }
 }
 
-impl Drop for Addresses {
+impl Drop for AddressRange {
     fn drop(&mut self) {
         // SAFETY: `start` and `bytes` are those of the mapping that `new` created, and its owner is being
         // dropped.

@@ -76,7 +76,7 @@ fn order(row: &[u64], ty: Type, ftz: bool) -> Option<Ordering> {
 }
 
 /// Each comparison of each type, with and without `.ftz`.
-fn forms() -> impl Iterator<ArrayElement = (Type, &'static str, bool)> {
+fn forms() -> impl Iterator<Item = (Type, &'static str, bool)> {
     TYPES.into_iter().flat_map(|(ty, names)| {
         let flush: &[bool] = if matches!(ty, Type::F32 | Type::F16) {
             &[false, true]

@@ -1,7 +1,7 @@
 //! What instructions need, against their pages in the PTX ISA.
 
 use crate::lower::function::instructions::entry::{Requirements, ptx};
-use crate::lower::function::instructions::{Lowering, TABLE, capability, find};
+use crate::lower::function::instructions::{Lowering, TABLE, required_capability, find};
 
 /// An instruction as it is written, taken apart.
 fn parts(instruction: &str) -> (&str, Vec<&str>) {
@@ -44,7 +44,7 @@ fn what_an_instruction_needs_is_what_its_page_says() {
         ("cpu.f32", None),
     ] {
         let (mnemonic, modifiers) = parts(instruction);
-        assert_eq!(capability(mnemonic, &modifiers), required, "{instruction}");
+        assert_eq!(required_capability(mnemonic, &modifiers), required, "{instruction}");
     }
 }
 

@@ -4,14 +4,14 @@
 use crate::memory::global::backing::Backing;
 
 /// A range of host addresses.
-pub struct Addresses {
+pub struct AddressRange {
     /// The first address.
     pub start: *mut u8,
     /// The owner of the memory.
     _backing: Backing,
 }
 
-impl Addresses {
+impl AddressRange {
     /// Reserves `bytes` addresses. Returns `None` if that fails.
     pub fn new(bytes: u64) -> Option<Self> {
         let backing = Backing::new(bytes)?;
@@ -25,11 +25,11 @@ impl Addresses {
     ///
     /// # Safety
     /// The bytes must be inside the range.
-    pub unsafe fn fill(&self, from: u64, bytes: u64) -> bool {
-        let place = self.start.wrapping_add(from as usize);
+    pub unsafe fn commit(&self, from: u64, bytes: u64) -> bool {
+        let start = self.start.wrapping_add(from as usize);
         // SAFETY: the caller guarantees that the bytes are inside the range, and `_backing` owns memory for
         // all of it.
-        unsafe { place.write_bytes(0, bytes as usize) };
+        unsafe { start.write_bytes(0, bytes as usize) };
         true
     }
 
@@ -37,5 +37,5 @@ impl Addresses {
     ///
     /// # Safety
     /// The bytes must be inside the range.
-    pub unsafe fn empty(&self, _from: u64, _bytes: u64) {}
+    pub unsafe fn decommit(&self, _from: u64, _bytes: u64) {}
 }

@@ -12,7 +12,7 @@ pub type Devices = u32;
 
 /// The devices whose kernels can access an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub enum DeviceAccess {
     /// All devices: host memory and managed memory.
     All,
     /// The owner, and its peers with peer access enabled.
@@ -23,7 +23,7 @@ pub enum Reach {
 
 impl Global {
     /// Creates an empty address space of `count` devices with `capacity` bytes each.
-    pub fn of_devices(count: u32, capacity: u64) -> Self {
+    pub fn with_device_count(count: u32, capacity: u64) -> Self {
         Self {
             used: vec![0; count as usize],
             ..Self::new(capacity)
@@ -32,32 +32,32 @@ impl Global {
 
     /// Sets the device that owns new allocations and runs launches. Its kernels can also access the memory of
     /// `peers`.
-    pub fn seen_by(&mut self, device: u32, peers: Devices) -> &mut Self {
+    pub fn set_device(&mut self, device: u32, peers: Devices) -> &mut Self {
         (self.device, self.peers) = (device, peers);
         self
     }
 
     /// Sets the devices that can access the allocation at `base`.
-    pub fn set_reach(&mut self, base: u64, reach: Reach) {
+    pub fn set_access(&mut self, base: u64, access: DeviceAccess) {
         if let Some(entry) = self.entries.get_mut(&base) {
-            entry.reach = reach;
+            entry.access = access;
         }
     }
 
     /// Returns true if launches on the current device can access an allocation with this owner and access.
-    pub(super) fn reaches(&self, home: u32, reach: Reach) -> bool {
-        let own = 1 << self.device;
-        match reach {
-            Reach::All => true,
-            Reach::Peers => (own | self.peers) & (1 << home) != 0,
-            Reach::Listed(devices) => devices & own != 0,
+    pub(super) fn is_accessible(&self, owner: u32, access: DeviceAccess) -> bool {
+        let current = 1 << self.device;
+        match access {
+            DeviceAccess::All => true,
+            DeviceAccess::Peers => (current | self.peers) & (1 << owner) != 0,
+            DeviceAccess::Listed(devices) => devices & current != 0,
         }
     }
 
     /// Returns the owner of the allocation that contains `address` if the current device cannot access it.
-    pub(crate) fn out_of_reach(&self, address: u64) -> Option<u32> {
+    pub(crate) fn inaccessible_owner(&self, address: u64) -> Option<u32> {
         let found = self.allocation(address)?;
         let entry = self.entries.get(&found.base)?;
-        (!self.reaches(entry.home, entry.reach)).then_some(entry.home)
+        (!self.is_accessible(entry.owner, entry.access)).then_some(entry.owner)
     }
 }
