@@ -1,4 +1,4 @@
-//! What the driver does for a kernel: `printf`, `assert`, `malloc` and `free`.
+//! The device runtime, which a GPU's driver provides: `printf`, `assert`, `malloc` and `free`.
 //!
 //! Source: CUDA C++ Programming Guide, "Formatted Output" and "Assertion"; PTX ISA section 7.3
 //! (`vprintf`).
@@ -8,21 +8,21 @@ use super::sm::{Inst, Next, Sm};
 use super::state_space::{GenericSpace, SpaceAccess};
 use crate::lanes::{LANES, active};
 
-/// A string a kernel passes is never longer than this.
-const LONGEST: u64 = 64 * 1024;
+/// Maximum length in bytes of a string that a kernel passes.
+const MAX_STRING: u64 = 64 * 1024;
 
 impl Sm {
-    /// Bytes at a generic address, for one lane.
+    /// Returns `N` bytes at a lane's generic address, or `None` if the address is invalid.
     pub fn bytes_at<const N: usize>(&mut self, lane: usize, address: u64) -> Option<[u8; N]> {
         let host = GenericSpace::host(self, lane, address, N as u64);
-        // SAFETY: a pointer that is not null has N bytes behind it.
+        // SAFETY: `host` is not null, so `N` bytes are valid there.
         (!host.is_null()).then(|| unsafe { host.cast::<[u8; N]>().read() })
     }
 
-    /// The string at a generic address, for one lane.
-    pub fn text_at(&mut self, lane: usize, address: u64) -> Option<Vec<u8>> {
+    /// Returns the string at a lane's generic address, or `None` if it leaves valid memory.
+    pub fn string_at(&mut self, lane: usize, address: u64) -> Option<Vec<u8>> {
         let mut text = Vec::new();
-        for offset in 0..LONGEST {
+        for offset in 0..MAX_STRING {
             match self.bytes_at::<1>(lane, address.wrapping_add(offset))? {
                 [0] => return Some(text),
                 [byte] => text.push(byte),
@@ -31,21 +31,21 @@ impl Sm {
         Some(text)
     }
 
-    /// Argument `n` of call site `imm`, for one lane: 8 bytes of the caller's local memory.
+    /// Returns a lane's argument `n` of call site `imm`: 8 bytes of the caller's local memory.
     pub fn argument(&self, inst: &Inst, n: usize, lane: usize) -> u64 {
         let offset = self.grid.program.call_sites[inst.imm as usize].arguments[n].0;
         let at = lane * self.locals.bytes as usize + (self.local_base + offset) as usize;
         let mut bytes = [0; 8];
         if let Some(local) = &self.block.warp().local {
-            // The last argument may be narrower than 8 bytes and lie at the very end.
+            // The last argument may be narrower than 8 bytes and end at the end of local memory.
             let end = (at + 8).min(local.len());
             bytes[..end - at].copy_from_slice(&local[at..end]);
         }
         u64::from_le_bytes(bytes)
     }
 
-    /// Puts the result of a call, for one lane, where the caller wants it, if it does.
-    pub fn answer(&mut self, inst: &Inst, lane: usize, result: &[u8]) {
+    /// Stores a call's result for one lane, if the caller uses it.
+    pub fn return_value(&mut self, inst: &Inst, lane: usize, result: &[u8]) {
         let results = &self.grid.program.call_sites[inst.imm as usize].results;
         let Some(&(_, to, _)) = results.first() else {
             return;
@@ -57,19 +57,19 @@ impl Sm {
     }
 }
 
-/// So many bytes of what a block prints are kept, the first. (A GPU keeps as many of all blocks together,
-/// the last.)
-const PRINTED: usize = 1 << 20;
+/// Maximum bytes of output kept per block; later output is dropped. (A GPU keeps this amount for all blocks
+/// together, and drops earlier output.)
+const MAX_OUTPUT: usize = 1 << 20;
 
-/// `printf`: the format and its arguments, promoted as C does, behind two pointers.
+/// Runs `printf`. The arguments are pointers to the format string and to the arguments, promoted as in C.
 ///
 /// # Safety
-/// As for [`crate::exec::sm::Handler`]; so for every handler here.
+/// The requirements of [`crate::exec::sm::Handler`]. All handlers in this file share them.
 pub unsafe fn vprintf(sm: &mut Sm, inst: &Inst) -> Next {
     let mut text = Vec::new();
     for lane in active(sm.mask) {
         let (format, arguments) = (sm.argument(inst, 0, lane), sm.argument(inst, 1, lane));
-        let Some(format_text) = sm.text_at(lane, format) else {
+        let Some(format_text) = sm.string_at(lane, format) else {
             return sm.fail(inst, lane, unreadable(format));
         };
         let mut list = super::printf::Arguments::new(sm, lane, arguments);
@@ -78,14 +78,14 @@ pub unsafe fn vprintf(sm: &mut Sm, inst: &Inst) -> Next {
             Ok(count) => count,
             Err(address) => return sm.fail(inst, lane, unreadable(address)),
         };
-        sm.answer(inst, lane, &count.to_le_bytes());
+        sm.return_value(inst, lane, &count.to_le_bytes());
     }
     let block = sm.block.number;
     if sm.printed.last().is_none_or(|(last, _)| *last != block) {
         sm.printed.push((block, Vec::new()));
     }
     if let Some((_, printed)) = sm.printed.last_mut() {
-        text.truncate(PRINTED.saturating_sub(printed.len()));
+        text.truncate(MAX_OUTPUT.saturating_sub(printed.len()));
         printed.extend(text);
     }
     inst.next()
@@ -100,7 +100,7 @@ fn unreadable(address: u64) -> FaultKind {
     }
 }
 
-/// `__assertfail(message, file, line, function, character size)`.
+/// Runs `__assertfail(message, file, line, function, character size)`.
 ///
 /// # Safety
 /// As for [`vprintf`].
@@ -108,7 +108,7 @@ pub unsafe fn assert_fail(sm: &mut Sm, inst: &Inst) -> Next {
     let lane = sm.mask.trailing_zeros() as usize & (LANES - 1);
     let mut string = |n: usize| {
         let address = sm.argument(inst, n, lane);
-        let text = sm.text_at(lane, address).unwrap_or_default();
+        let text = sm.string_at(lane, address).unwrap_or_default();
         String::from_utf8_lossy(&text).into_owned()
     };
     let (message, file, function) = (string(0), string(1), string(3));
@@ -124,30 +124,30 @@ pub unsafe fn assert_fail(sm: &mut Sm, inst: &Inst) -> Next {
     sm.fail(inst, lane, FaultKind::Assert { message })
 }
 
-/// `malloc(bytes)`: an address, or 0 where there is no room.
+/// Runs `malloc(bytes)`: returns an address, or 0 if there is not enough memory.
 ///
 /// # Safety
 /// As for [`vprintf`].
 pub unsafe fn malloc(sm: &mut Sm, inst: &Inst) -> Next {
-    let wanted = active(sm.mask).map(|lane| (lane, sm.argument(inst, 0, lane)));
-    let wanted: Vec<(usize, u64)> = wanted.collect();
-    let given: Vec<(usize, u64)> = match &sm.grid.heap {
+    let requests = active(sm.mask).map(|lane| (lane, sm.argument(inst, 0, lane)));
+    let requests: Vec<(usize, u64)> = requests.collect();
+    let addresses: Vec<(usize, u64)> = match &sm.grid.heap {
         Some(heap) => {
             let mut parts = heap.parts();
-            let given = wanted.iter();
-            given
-                .map(|&(lane, bytes)| (lane, parts.take(bytes)))
+            let requests = requests.iter();
+            requests
+                .map(|&(lane, bytes)| (lane, parts.allocate(bytes)))
                 .collect()
         }
-        None => wanted.iter().map(|&(lane, _)| (lane, 0)).collect(),
+        None => requests.iter().map(|&(lane, _)| (lane, 0)).collect(),
     };
-    for (lane, address) in given {
-        sm.answer(inst, lane, &address.to_le_bytes());
+    for (lane, address) in addresses {
+        sm.return_value(inst, lane, &address.to_le_bytes());
     }
     inst.next()
 }
 
-/// `free(address)`, where 0 is nothing.
+/// Runs `free(address)`; address 0 is ignored.
 ///
 /// # Safety
 /// As for [`vprintf`].
@@ -155,10 +155,8 @@ pub unsafe fn free(sm: &mut Sm, inst: &Inst) -> Next {
     let heap = sm.grid.heap.clone();
     for lane in active(sm.mask) {
         let address = sm.argument(inst, 0, lane);
-        let known = heap
-            .as_ref()
-            .is_some_and(|heap| heap.parts().give_back(address));
-        if address != 0 && !known {
+        let freed = heap.as_ref().is_some_and(|heap| heap.parts().free(address));
+        if address != 0 && !freed {
             return sm.fail(inst, lane, FaultKind::InvalidFree { address });
         }
     }

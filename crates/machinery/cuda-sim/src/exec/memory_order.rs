@@ -1,10 +1,10 @@
-//! Loads and stores that other threads may look on at: `volatile`, `relaxed`, `acquire`, `release`;
-//! and fences.
+//! Memory operations with ordering: `volatile`, `relaxed`, `acquire` and `release` loads and stores, and
+//! fences.
 //!
-//! Blocks run on host threads of their own, and to these an ordered access of device memory is an
-//! atomic one, each element by itself: what a kernel puts in order is in order here. All other
-//! accesses are plain. Lanes take their turns in order.
-//! Source: PTX ISA sections 8.3 (ordering), 9.7.9 (`ld`, `st`) and 9.7.13 (`membar`, `fence`).
+//! Blocks run on different host threads. An ordered access to device memory is therefore a host atomic, for
+//! each element by itself, so that the order a kernel establishes also holds on the host. All other accesses
+//! are plain. Lanes are processed in order. Source: PTX ISA sections 8.3 (ordering), 9.7.9 (`ld`, `st`) and
+//! 9.7.13 (`membar`, `fence`).
 
 use super::access::{Element, translate};
 use super::sm::{Handler, Inst, Next, Sm};
@@ -15,57 +15,58 @@ use std::sync::atomic::{
     AtomicI8, AtomicI16, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, fence as host_fence,
 };
 
-/// An element that the host moves in one piece.
+/// An element that the host can load and store atomically.
 pub trait HostAtomic: Element {
-    /// The value at `place`.
+    /// Loads the value at `host` with acquire ordering.
     ///
     /// # Safety
-    /// It is valid for reads.
-    unsafe fn load(place: *mut Self) -> Self;
+    /// `host` must be valid for reads.
+    unsafe fn load(host: *mut Self) -> Self;
 
-    /// Puts `value` at `place`.
+    /// Stores `value` at `host` with release ordering.
     ///
     /// # Safety
-    /// It is valid for writes.
-    unsafe fn store(place: *mut Self, value: Self);
+    /// `host` must be valid for writes.
+    unsafe fn store(host: *mut Self, value: Self);
 }
 
 macro_rules! atomic {
     ($($element:ty => $host:ty),*) => {$(
         impl HostAtomic for $element {
             #[inline(always)]
-            unsafe fn load(place: *mut Self) -> Self {
-                if !place.is_aligned() {
-                    // SAFETY: the caller's promise.
-                    return unsafe { place.read_unaligned() };
+            unsafe fn load(host: *mut Self) -> Self {
+                if !host.is_aligned() {
+                    // SAFETY: the caller guarantees that `host` is valid for reads.
+                    return unsafe { host.read_unaligned() };
                 }
-                // SAFETY: aligned, and valid by the caller's promise.
-                unsafe { <$host>::from_ptr(place) }.load(Ordering::Acquire)
+                // SAFETY: `host` is aligned, and the caller guarantees that it is valid for reads.
+                unsafe { <$host>::from_ptr(host) }.load(Ordering::Acquire)
             }
 
             #[inline(always)]
-            unsafe fn store(place: *mut Self, value: Self) {
-                if !place.is_aligned() {
-                    // SAFETY: the caller's promise.
-                    return unsafe { place.write_unaligned(value) };
+            unsafe fn store(host: *mut Self, value: Self) {
+                if !host.is_aligned() {
+                    // SAFETY: the caller guarantees that `host` is valid for writes.
+                    return unsafe { host.write_unaligned(value) };
                 }
-                // SAFETY: aligned, and valid by the caller's promise.
-                unsafe { <$host>::from_ptr(place) }.store(value, Ordering::Release);
+                // SAFETY: `host` is aligned, and the caller guarantees that it is valid for writes.
+                unsafe { <$host>::from_ptr(host) }.store(value, Ordering::Release);
             }
         }
     )*};
 }
-// Addresses are aligned, and so are allocations. Only a thread's own local memory may lie askew.
+// Addresses and allocations are aligned. Only a thread's own local memory may be unaligned on the host.
 atomic!(
     u8 => AtomicU8, i8 => AtomicI8, u16 => AtomicU16, i16 => AtomicI16, u32 => AtomicU32,
     u64 => AtomicU64
 );
 
-/// A load of `N` elements: destinations, then the address row; `imm` is added to it.
+/// Returns the handler of an ordered load of `N` elements. Operands: destinations, address row; `imm` is
+/// added to the address.
 pub fn load<S: SpaceAccess + 'static, M: HostAtomic, const N: usize>() -> Handler {
     unsafe fn run<S: SpaceAccess, M: HostAtomic, const N: usize>(sm: &mut Sm, inst: &Inst) -> Next {
         let size = (size_of::<M>() * N) as u64;
-        // SAFETY: the operand after the destinations is a 64-bit row.
+        // SAFETY: operand `N`, after the destinations, is a 64-bit row.
         let addresses = unsafe { sm.row::<u64>(inst, N) };
         let mut values = [[M::Row::default(); LANES]; N];
         for lane in active(sm.mask) {
@@ -92,8 +93,8 @@ pub fn load<S: SpaceAccess + 'static, M: HostAtomic, const N: usize>() -> Handle
     run::<S, M, N>
 }
 
-/// A store of `N` elements: the address row, then the values; `imm` is added to the address. Where
-/// lanes write to one address the highest lane's value stays.
+/// Returns the handler of an ordered store of `N` elements. Operands: address row, values; `imm` is added to
+/// the address. If several lanes write to one address, the highest lane's value remains.
 pub fn store<S: SpaceAccess + 'static, M: HostAtomic, const N: usize>() -> Handler {
     unsafe fn run<S: SpaceAccess, M: HostAtomic, const N: usize>(sm: &mut Sm, inst: &Inst) -> Next {
         let size = (size_of::<M>() * N) as u64;
@@ -119,11 +120,10 @@ pub fn store<S: SpaceAccess + 'static, M: HostAtomic, const N: usize>() -> Handl
     run::<S, M, N>
 }
 
-/// `membar`, `fence`: what is before it is seen before what is after it. For one warp or for many:
-/// the host's thread is the same.
+/// Runs `membar` and `fence`, for a warp or a gang: a gang's warps run on one host thread.
 ///
 /// # Safety
-/// As for [`Handler`].
+/// The requirements of [`Handler`].
 pub unsafe fn fence(_: &mut Sm, inst: &Inst) -> Next {
     host_fence(Ordering::SeqCst);
     inst.next()

@@ -1,4 +1,4 @@
-//! Who a thread is and where: the special registers. Source: PTX ISA section 10.
+//! Special registers, for example `%tid` and `%clock`. Source: PTX ISA section 10.
 
 use super::cpu::Cpu;
 use super::lanewise::{GangView, View as _, same};
@@ -17,7 +17,7 @@ macro_rules! specials {
         impl Special {
             pub const ALL: &[Special] = &[$(Special::$variant),*];
 
-            /// As PTX writes it.
+            /// Returns the register's name in PTX.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Special::$variant => $name),*
@@ -39,13 +39,12 @@ specials! {
     Clock "%clock", ClockHi "%clock_hi", Clock64 "%clock64",
     GlobalTimer "%globaltimer", GlobalTimerLo "%globaltimer_lo", GlobalTimerHi "%globaltimer_hi",
     TotalSmemSize "%total_smem_size", DynamicSmemSize "%dynamic_smem_size",
-    // The driver's own. Where the blocks of a cooperative launch wait for each other is in these two, the
-    // upper half of the address first.
+    // Driver-defined: the address of the grid barrier of a cooperative launch, upper half first.
     EnvReg1 "%envreg1", EnvReg2 "%envreg2",
 }
 
 impl Special {
-    /// Whether it is time that it tells.
+    /// Returns true for clocks and timers.
     pub fn is_clock(self) -> bool {
         use Special::*;
         matches!(
@@ -54,8 +53,8 @@ impl Special {
         )
     }
 
-    /// What reads it, into a row of 64 bits (`wide`) or of 32: operand 0. The immediate is its
-    /// number, `x` is 1.
+    /// Returns the handlers that read this register into operand 0, a row of 64 bits (`wide`) or 32 bits. The
+    /// immediate is the register's number, `arg0` is 1.
     pub fn reader(self, cpu: Cpu, wide: bool) -> Handlers {
         use Special::*;
         let (warp, gang): (Handler, Option<Handler>) = match (self, wide) {
@@ -77,7 +76,7 @@ impl Special {
     }
 }
 
-/// The row of the running warp's `%tid`; the immediate says of which axis.
+/// Returns the running warp's row of `%tid` along the axis given by the immediate.
 #[inline(always)]
 fn thread(sm: &Sm, inst: &Inst) -> [u32; LANES] {
     sm.threads.rows[sm.block.running][inst.imm as usize % 3]
@@ -86,7 +85,7 @@ fn thread(sm: &Sm, inst: &Inst) -> [u32; LANES] {
 /// Reads `%tid` into the 32-bit row 0.
 ///
 /// # Safety
-/// As for [`Handler`]; so for every handler here.
+/// The requirements of [`Handler`]. All handlers in this file share them.
 unsafe fn read_thread(sm: &mut Sm, inst: &Inst) -> Next {
     let row = thread(sm, inst);
     // SAFETY: operand 0 is a 32-bit row.
@@ -94,10 +93,10 @@ unsafe fn read_thread(sm: &mut Sm, inst: &Inst) -> Next {
     inst.next()
 }
 
-/// [`read_thread`] for a gang.
+/// Reads `%tid` into the 32-bit row 0 of each warp of a gang.
 ///
 /// # Safety
-/// As for [`read_thread`].
+/// The requirements of [`read_thread`].
 unsafe fn read_threads(sm: &mut Sm, inst: &Inst) -> Next {
     for turn in 0..sm.gang.count {
         sm.select_warp(turn);
@@ -111,7 +110,7 @@ unsafe fn read_threads(sm: &mut Sm, inst: &Inst) -> Next {
 /// Reads `%tid` into the 64-bit row 0.
 ///
 /// # Safety
-/// As for [`read_thread`].
+/// The requirements of [`read_thread`].
 unsafe fn read_thread_wide(sm: &mut Sm, inst: &Inst) -> Next {
     let row = thread(sm, inst).map(u64::from);
     // SAFETY: operand 0 is a 64-bit row.
@@ -119,10 +118,10 @@ unsafe fn read_thread_wide(sm: &mut Sm, inst: &Inst) -> Next {
     inst.next()
 }
 
-/// Reads a special register of a warp or of its lanes into the 32-bit row 0.
+/// Reads a special register of a warp or its lanes into the 32-bit row 0.
 ///
 /// # Safety
-/// As for [`read_thread`].
+/// The requirements of [`read_thread`].
 unsafe fn read_narrow(sm: &mut Sm, inst: &Inst) -> Next {
     let row = of_warp(sm, inst);
     // SAFETY: operand 0 is a 32-bit row.
@@ -130,10 +129,10 @@ unsafe fn read_narrow(sm: &mut Sm, inst: &Inst) -> Next {
     inst.next()
 }
 
-/// Reads a special register of a warp or of its lanes into the 64-bit row 0.
+/// Reads a special register of a warp or its lanes into the 64-bit row 0.
 ///
 /// # Safety
-/// As for [`read_thread`].
+/// The requirements of [`read_thread`].
 unsafe fn read_wide(sm: &mut Sm, inst: &Inst) -> Next {
     let row = of_warp(sm, inst).map(u64::from);
     // SAFETY: operand 0 is a 64-bit row.
@@ -154,10 +153,9 @@ fn of_warp(sm: &Sm, inst: &Inst) -> [u32; LANES] {
     }
 }
 
-/// A special register that is the same for all threads of a block.
+/// Returns a special register that is uniform over the block.
 fn common(sm: &Sm, inst: &Inst) -> u64 {
-    // The clock was advanced by a whole basic block when that was entered. `y` of its instructions have
-    // not run yet, and are taken off.
+    // `clock` advances by a whole basic block on entry; `arg1` of its instructions have not run yet.
     let clock = sm
         .clock
         .wrapping_sub(sm.block_start)
@@ -175,12 +173,12 @@ fn common(sm: &Sm, inst: &Inst) -> u64 {
         Special::NctaidY => grid.dims.grid[1],
         Special::NctaidZ => grid.dims.grid[2],
         Special::NwarpId => 64,
-        // Blocks are dealt out in turn, so that the number does not depend on timing.
+        // Blocks are assigned to SMs in turn, so that the number does not depend on timing.
         Special::SmId => (block.number % u64::from(grid.multiprocessors)) as u32,
         Special::NsmId => grid.multiprocessors,
         Special::GridId => return grid.id(),
-        // Time stands still inside an instruction and goes on by one each: it must not depend
-        // on the host. The timers count the same steps, as nanoseconds.
+        // Simulated time advances by one per instruction, because it must not depend on the host. The timers
+        // count the same steps as nanoseconds.
         Special::Clock | Special::GlobalTimerLo => clock as u32,
         Special::ClockHi | Special::GlobalTimerHi => (clock >> 32) as u32,
         Special::Clock64 | Special::GlobalTimer => return clock,

@@ -1,36 +1,37 @@
-//! State spaces: from an address a thread uses to the bytes it means.
+//! State spaces: the translation of addresses to memory.
 //!
 //! Source: PTX ISA section 5.1. Bounds are always checked.
 
 use super::sm::Sm;
 use crate::memory::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, in_window};
 
-/// A state space, as the type parameter of a load or store.
+/// A state space, used as the type parameter of loads and stores.
 pub trait SpaceAccess {
     const NAME: &'static str;
-    /// Every lane sees the same bytes at the same address.
-    const COMMON: bool;
+    /// True if every lane sees the same bytes at the same address.
+    const UNIFORM_ADDRESSES: bool;
 
-    /// Whether what lies at `address` may be written.
+    /// Returns true if kernels may write at `address`.
     #[inline(always)]
     fn writable(_sm: &Sm, _address: u64) -> bool {
         true
     }
 
-    /// Whether `address` leads to device memory, whose atomics are its own affair.
+    /// Returns true if `address` is in device memory, whose atomics round and treat NaNs differently.
     #[inline(always)]
     fn in_device(_address: u64) -> bool {
         false
     }
 
-    /// The host's address of `bytes` bytes at `address`, or null unless all are inside.
+    /// Returns the host address of `bytes` bytes at `address`, or null unless all of them are valid.
     fn host(sm: &mut Sm, lane: usize, address: u64, bytes: u64) -> *mut u8;
 
-    /// Marks bytes as read or written: some of those that [`SpaceAccess::host`] just found at `found`.
+    /// Marks bytes as read or written. They must be among those that [`SpaceAccess::host`] last found at
+    /// `found`.
     #[inline(always)]
     fn touch(_sm: &Sm, _found: u64, _address: u64, _bytes: u64, _write: bool) {}
 
-    /// Counts the load or store of so many warps, with so many threads in all.
+    /// Counts a load or store by `warps` warps with `threads` threads in total.
     fn count(sm: &mut Sm, write: bool, warps: u64, threads: u64);
 }
 
@@ -45,11 +46,11 @@ pub struct GenericSpace;
 
 impl SpaceAccess for GlobalSpace {
     const NAME: &'static str = "device memory";
-    const COMMON: bool = true;
+    const UNIFORM_ADDRESSES: bool = true;
 
     #[inline(always)]
     fn writable(sm: &Sm, address: u64) -> bool {
-        // Constants lie in device memory, and only the host may write them.
+        // Constant memory is part of device memory, but only the host may write it.
         !sm.constants.holds(address)
     }
 
@@ -74,7 +75,7 @@ impl SpaceAccess for GlobalSpace {
 
     #[inline(always)]
     fn touch(sm: &Sm, found: u64, address: u64, bytes: u64, write: bool) {
-        // SAFETY: `host` found the bytes in this region, and the launch keeps the table.
+        // SAFETY: `host` found the bytes in this region, whose allocation table lives as long as the launch.
         unsafe { sm.recent[Sm::recent_slot(found)].touch(address, bytes, write, sm.epoch) }
     }
 
@@ -91,7 +92,7 @@ impl SpaceAccess for GlobalSpace {
 
 impl SpaceAccess for ConstantSpace {
     const NAME: &'static str = "constant memory";
-    const COMMON: bool = true;
+    const UNIFORM_ADDRESSES: bool = true;
 
     #[inline(always)]
     fn host(sm: &mut Sm, _: usize, address: u64, bytes: u64) -> *mut u8 {
@@ -104,7 +105,7 @@ impl SpaceAccess for ConstantSpace {
 
 impl SpaceAccess for SharedSpace {
     const NAME: &'static str = "shared memory";
-    const COMMON: bool = true;
+    const UNIFORM_ADDRESSES: bool = true;
 
     #[inline(always)]
     fn host(sm: &mut Sm, _: usize, address: u64, bytes: u64) -> *mut u8 {
@@ -128,7 +129,7 @@ impl SpaceAccess for SharedSpace {
 
 impl SpaceAccess for LocalSpace {
     const NAME: &'static str = "local memory";
-    const COMMON: bool = false;
+    const UNIFORM_ADDRESSES: bool = false;
 
     #[inline(always)]
     fn host(sm: &mut Sm, lane: usize, address: u64, bytes: u64) -> *mut u8 {
@@ -150,7 +151,7 @@ impl SpaceAccess for LocalSpace {
 
 impl SpaceAccess for ArgumentSpace {
     const NAME: &'static str = "local memory";
-    const COMMON: bool = false;
+    const UNIFORM_ADDRESSES: bool = false;
 
     #[inline(always)]
     fn host(sm: &mut Sm, lane: usize, address: u64, bytes: u64) -> *mut u8 {
@@ -163,14 +164,14 @@ impl SpaceAccess for ArgumentSpace {
 
 impl SpaceAccess for ParamSpace {
     const NAME: &'static str = "kernel parameters";
-    const COMMON: bool = true;
+    const UNIFORM_ADDRESSES: bool = true;
 
     #[inline(always)]
     fn host(sm: &mut Sm, _: usize, address: u64, bytes: u64) -> *mut u8 {
         let params = &sm.grid.params;
         let size = params.len() as u64;
         if address < size && size - address >= bytes {
-            // Only loads exist in this space, so the bytes are not written through this.
+            // The space has only loads, so the pointer is never written through.
             params.as_ptr().wrapping_add(address as usize).cast_mut()
         } else {
             std::ptr::null_mut()
@@ -183,7 +184,7 @@ impl SpaceAccess for ParamSpace {
 
 impl SpaceAccess for GenericSpace {
     const NAME: &'static str = "memory";
-    const COMMON: bool = false;
+    const UNIFORM_ADDRESSES: bool = false;
 
     #[inline(always)]
     fn writable(sm: &Sm, address: u64) -> bool {
@@ -217,7 +218,7 @@ impl SpaceAccess for GenericSpace {
 
     #[inline(always)]
     fn count(sm: &mut Sm, write: bool, warps: u64, threads: u64) {
-        // Most generic accesses reach device memory; the others are counted with them.
+        // Most generic accesses reach device memory; all are counted as such.
         GlobalSpace::count(sm, write, warps, threads);
     }
 }

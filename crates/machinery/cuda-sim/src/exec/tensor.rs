@@ -10,7 +10,7 @@ pub mod warpgroup;
 use super::cpu::Cpu;
 use super::fault::FaultKind;
 use super::sm::{Handler, Inst, Next, Sm};
-use super::sync::together;
+use super::sync::converge;
 use crate::lanes::{FULL, LANES};
 pub use bytes::{Byte, ByteShape, floats, whole};
 pub use dot::{Accumulator, Multiplicand};
@@ -147,7 +147,7 @@ unsafe fn multiply_add(
     if let Some(fault) = whole_warp(sm) {
         return sm.fail(inst, sm.mask.trailing_zeros() as usize, fault);
     }
-    together(sm, inst, FULL, |sm| {
+    converge(sm, inst, FULL, |sm| {
         let mut places = [0; MOST_REGISTERS];
         let list = &sm.grid.program.operand_lists[inst.imm as usize];
         places[..list.len()].copy_from_slice(list);

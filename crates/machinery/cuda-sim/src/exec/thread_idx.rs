@@ -2,17 +2,17 @@
 
 use crate::lanes::LANES;
 
-/// The places of a block's threads in it.
-pub struct Threads {
-    /// By warp and axis, a row each.
+/// `threadIdx` of the threads of a block.
+pub struct ThreadIndices {
+    /// Rows of coordinates, by warp and axis.
     pub rows: Vec<[[u32; LANES]; 3]>,
-    /// Threads of a block in x, y and z.
+    /// Block size in threads: x, y, z.
     pub size: [u32; 3],
 }
 
-impl Threads {
-    /// Of blocks of this size, in x, y and z.
-    pub fn of(size: [u32; 3]) -> Threads {
+impl ThreadIndices {
+    /// Computes the coordinates of blocks of this size.
+    pub fn of(size: [u32; 3]) -> ThreadIndices {
         let warps = size.iter().product::<u32>().div_ceil(LANES as u32);
         let mut at = [0; 3];
         let rows = (0..warps).map(|_| {
@@ -32,7 +32,7 @@ impl Threads {
             }
             rows
         });
-        Threads {
+        ThreadIndices {
             rows: rows.collect(),
             size,
         }

@@ -185,7 +185,7 @@ impl Sm {
         let warp = self.block.warp_mut();
         if warp.alive == 0 {
             let local = warp.local.take();
-            self.locals.give_back(local);
+            self.locals.recycle(local);
         }
     }
 }

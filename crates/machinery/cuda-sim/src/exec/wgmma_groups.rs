@@ -1,71 +1,72 @@
-//! Products of a warp's warpgroup that are under way.
+//! Asynchronous matrix multiplications (`wgmma.mma_async`) of a warpgroup in flight, in groups.
 
-/// What a warp has done of what `wgmma` asks for: `wgmma.fence` before the first product, and
+/// A warp's progress through the `wgmma` protocol: `wgmma.fence` before the first multiplication, and
 /// `wgmma.wait_group` after the last.
 #[derive(Default)]
 pub struct WgmmaGroups {
-    /// Instructions of its warpgroup that it has run.
+    /// Number of `wgmma.mma_async` instructions that the warp has run.
     pub run: u32,
-    /// It has run a `wgmma.fence`.
+    /// True once it has run a `wgmma.fence`.
     pub fenced: bool,
-    /// Products that are in no group yet.
+    /// True if there are multiplications in the uncommitted group.
     open: bool,
-    /// Groups that were closed; the newest of them that has products; and those that were waited for.
+    /// Number of committed groups; the newest of them that has multiplications; and the newest waited for.
     closed: u32,
-    newest: u32,
-    waited: u32,
-    /// Of a checked launch, what is being read.
-    reading: Vec<Reading>,
+    newest_nonempty: u32,
+    waited_for: u32,
+    /// Reads of shared memory in flight, in a checked launch.
+    reads_in_flight: Vec<ReadInFlight>,
 }
 
-/// A product that is under way: the group it will be in, its instruction, and what it reads of shared memory.
-struct Reading {
+/// The shared memory read by a multiplication in flight: its group, its instruction and the addresses.
+struct ReadInFlight {
     group: u32,
     site: u32,
     chunks: Vec<u64>,
 }
 
 impl WgmmaGroups {
-    /// A product begins.
-    pub fn begin(&mut self) {
+    /// Starts a multiplication.
+    pub fn start(&mut self) {
         self.run += 1;
         self.open = true;
     }
 
-    /// Closes a group.
+    /// Commits the current group.
     pub fn commit(&mut self) {
         self.closed = self.closed.saturating_add(1);
         if std::mem::take(&mut self.open) {
-            self.newest = self.closed;
+            self.newest_nonempty = self.closed;
         }
     }
 
-    /// All groups are waited for but the newest `pending`.
+    /// Waits for all groups except the newest `pending`.
     pub fn wait(&mut self, pending: u32) {
-        self.waited = self.waited.max(self.closed.saturating_sub(pending));
+        self.waited_for = self.waited_for.max(self.closed.saturating_sub(pending));
     }
 
-    /// An instruction begins to read chunks.
-    pub fn reads(&mut self, site: u32, chunks: Vec<u64>) {
+    /// Records that the instruction at `site` starts to read `chunks`.
+    pub fn start_read(&mut self, site: u32, chunks: Vec<u64>) {
         let group = self.closed.saturating_add(1);
-        self.reading.push(Reading {
+        self.reads_in_flight.push(ReadInFlight {
             group,
             site,
             chunks,
         });
     }
 
-    /// What has been read when all groups are waited for but the newest `pending`.
-    pub fn read(&mut self, pending: u32) -> Vec<(u32, Vec<u64>)> {
+    /// Removes and returns the reads that complete when all groups except the newest `pending` are waited for.
+    pub fn finish_reads(&mut self, pending: u32) -> Vec<(u32, Vec<u64>)> {
         let through = self.closed.saturating_sub(pending);
         let done = self
-            .reading
-            .extract_if(.., |reading| reading.group <= through);
-        done.map(|reading| (reading.site, reading.chunks)).collect()
+            .reads_in_flight
+            .extract_if(.., |reads_in_flight| reads_in_flight.group <= through);
+        done.map(|reads_in_flight| (reads_in_flight.site, reads_in_flight.chunks))
+            .collect()
     }
 
-    /// Whether all products were waited for.
-    pub fn are_awaited(&self) -> bool {
-        !self.open && self.newest <= self.waited
+    /// Returns true if all multiplications have been waited for.
+    pub fn are_complete(&self) -> bool {
+        !self.open && self.newest_nonempty <= self.waited_for
     }
 }

@@ -68,7 +68,7 @@ macro_rules! access_handlers {
                     })
                 }
             }
-            let (warp, gang): (Handler, Option<Handler>) = if !S::COMMON {
+            let (warp, gang): (Handler, Option<Handler>) = if !S::UNIFORM_ADDRESSES {
                 (plain::<S, M, N>, None)
             } else if cpu.is_wide() {
                 (wide::<S, M, N>, Some(wide_gang::<S, M, N>))
@@ -78,7 +78,7 @@ macro_rules! access_handlers {
             Handlers {
                 warp,
                 gang,
-                preserves_uniformity: S::COMMON,
+                preserves_uniformity: S::UNIFORM_ADDRESSES,
             }
         }
     };

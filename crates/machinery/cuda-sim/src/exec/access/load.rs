@@ -217,7 +217,7 @@ pub unsafe fn run_load_scalar<S: SpaceAccess, M: Element, const N: usize>(
     inst: &Inst,
     addresses: &[u64; LANES],
 ) -> bool {
-    if S::COMMON && sm.mask != FULL {
+    if S::UNIFORM_ADDRESSES && sm.mask != FULL {
         touch_inactive_lanes::<S>(sm, inst, addresses, (size_of::<M>() * N) as u64);
     }
     // SAFETY: the caller guarantees that the destinations are rows.

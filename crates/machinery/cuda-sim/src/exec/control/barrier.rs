@@ -1,4 +1,4 @@
-//! Barriers of a block: `bar.sync`, `bar.arrive`, `bar.red`. Source: PTX ISA section 9.7.13.1.
+//! Block-wide barriers: `bar.sync`, `bar.arrive`, `bar.red`. Source: PTX ISA section 9.7.13.1.
 
 use crate::exec::block::{Arrival, BARRIERS, Reduction, ReductionOp};
 use crate::exec::fault::FaultKind;
@@ -6,7 +6,7 @@ use crate::exec::sm::{Inst, Next, Sm};
 use crate::exec::warp::{SplitState, Turn};
 use crate::lanes::{FULL, LANES};
 
-/// How a barrier instruction is written: packed into `x`.
+/// The variants of the barrier instruction, stored in `arg0`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum BarrierKind {
     Sync,
@@ -17,9 +17,9 @@ pub enum BarrierKind {
 }
 
 impl Sm {
-    /// Whether those who come to a barrier, all that live of their block, need not stop there: it
-    /// would open at once, and it would be their turn again. Caches that are asked, and checks, take
-    /// note of every barrier.
+    /// Returns true if all live threads of the block arrive at once and need not stop, because the barrier
+    /// would open immediately and the same warps would run next. Profiled and checked blocks must process
+    /// every barrier.
     pub fn passes_barrier(&self, inst: &Inst, barrier: u32, expected: u32) -> bool {
         inst.arg0 == BarrierKind::Sync as u32
             && (barrier as usize) < BARRIERS
@@ -31,12 +31,12 @@ impl Sm {
     }
 }
 
-/// `bar.sync`, `bar.arrive`, `bar.red`: row 0 the barrier, row 1 the thread count (0 for the
-/// whole block), operand 2 the destination, operand 3 the source predicate; `x` the kind, `y`
-/// whether the predicate is negated.
+/// Runs `bar.sync`, `bar.arrive` or `bar.red`. Row 0 is the barrier, row 1 the thread count (0 for the whole
+/// block), operand 2 the destination, operand 3 the source predicate; `arg0` is the [`BarrierKind`], `arg1`
+/// is 1 if the predicate is negated.
 ///
 /// # Safety
-/// As for [`super::enter`].
+/// The requirements of [`super::enter`].
 pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
     const KINDS: [BarrierKind; 5] = [
         BarrierKind::Sync,

@@ -82,7 +82,9 @@ impl Fault {
     /// Takes all findings of the enabled `checks`, the fault itself first.
     pub fn take_findings(&mut self, checks: Checks) -> Vec<Finding> {
         let mut findings = std::mem::take(&mut self.findings);
-        let fault = self.finding().filter(|finding| checks.contains(finding.check));
+        let fault = self
+            .finding()
+            .filter(|finding| checks.contains(finding.check));
         // A barrier that never opens adds nothing to the finding that only part of a warp arrived at it.
         let is_redundant = |fault: &Finding| {
             let same_barrier = |finding: &Finding| {

@@ -52,7 +52,7 @@ fn end_lanes(sm: &mut Sm, member: usize, lanes: u32) {
     if warp.alive == 0 {
         let id = std::mem::replace(&mut warp.current, NO_INDEX);
         if let Some(window) = warp.remove(id) {
-            sm.windows.give_back(window);
+            sm.windows.recycle(window);
         }
     }
 }
@@ -210,8 +210,12 @@ pub unsafe fn barrier(sm: &mut Sm, inst: &Inst) -> Next {
     // A uniform barrier number and thread count are the same for all warps of the gang.
     let alike = inst.uniform & 0b11 == 0b11;
     // SAFETY: operands 0 and 1 are 32-bit rows, and the uniform frame has the layout of the warps' frames.
-    let [barrier, expected] =
-        [0, 1].map(|n| unsafe { *sm.gang.uniform_frame.add(inst.operands[n] as usize).cast::<u32>() });
+    let [barrier, expected] = [0, 1].map(|n| unsafe {
+        *sm.gang
+            .uniform_frame
+            .add(inst.operands[n] as usize)
+            .cast::<u32>()
+    });
     let all = sm.gang.threads == u64::from(sm.block.alive);
     if !(alike && all && sm.passes_barrier(inst, barrier, expected)) {
         // SAFETY: `inst` is the instruction this handler was called with.

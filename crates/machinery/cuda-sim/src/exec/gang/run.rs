@@ -163,11 +163,11 @@ impl Sm {
         for warp in &mut self.block.warps[warps] {
             living |= warp.alive != 0;
             if warp.alive == 0 {
-                self.locals.give_back(warp.local.take());
+                self.locals.recycle(warp.local.take());
             }
         }
         if !living && let Some(window) = self.block.groups[number].window.take() {
-            self.windows.give_back(window);
+            self.windows.recycle(window);
         }
     }
 }

@@ -1,94 +1,98 @@
-//! Floating-point numbers as text, as C's `%f`, `%e`, `%g` and `%a` write them.
+//! Formatting of floating-point numbers, as C's `%f`, `%e`, `%g` and `%a`.
 //!
 //! Source: C17, 7.21.6.1 (`fprintf`). The decimal digits are Rust's, which are exact.
 
-/// `value` as the conversion `specification` (`%`, flags, width, precision) and `kind` (one of
-/// `fFeEgGaA`) ask for.
-pub fn decimal(specification: &str, kind: u8, value: f64) -> String {
+/// Formats `value` by the conversion `specification` (`%`, flags, width, precision) and `kind` (one of
+/// `fFeEgGaA`).
+pub fn format_float(specification: &str, kind: u8, value: f64) -> String {
     let rest = specification.trim_start_matches(['%', '-', '+', ' ', '#', '0']);
     let flags = &specification[..specification.len() - rest.len()];
     let (width, precision) = match rest.split_once('.') {
-        // A negative one from an argument stands for none; a lone point for 0.
+        // A negative precision from an argument counts as absent; a lone point means 0.
         Some((width, precision)) if precision.starts_with('-') => (width, None),
         Some((width, precision)) => (width, Some(precision.parse().unwrap_or(0))),
         None => (rest, None),
     };
     let width: usize = width.parse().unwrap_or(0);
-    // No number has more digits than this.
-    let asked = precision.map(|precision: usize| precision.min(1100));
-    let precision = asked.unwrap_or(6);
+    // No number has more digits.
+    let given_precision = precision.map(|precision: usize| precision.min(1100));
+    let precision = given_precision.unwrap_or(6);
     let sign = match value.is_sign_negative() {
         true => "-",
         false if flags.contains('+') => "+",
         false if flags.contains(' ') => " ",
         false => "",
     };
-    let size = value.abs();
-    let point = flags.contains('#');
-    let kind_of = kind.to_ascii_lowercase();
-    // Zeros that fill the width stand behind it.
-    let base = match kind_of == b'a' && value.is_finite() {
+    let magnitude = value.abs();
+    let alternate = flags.contains('#');
+    let lower_kind = kind.to_ascii_lowercase();
+    // Zeros that fill the width follow the base prefix.
+    let base = match lower_kind == b'a' && value.is_finite() {
         true => ["0x", "0X"][usize::from(kind.is_ascii_uppercase())],
         false => "",
     };
     let sign = format!("{sign}{base}");
-    let mut text = match kind_of {
+    let mut text = match lower_kind {
         _ if value.is_nan() => "nan".to_owned(),
         _ if value.is_infinite() => "inf".to_owned(),
-        b'f' => fixed(size, precision, point),
-        b'e' => scientific(size, precision, point),
-        b'a' => hexadecimal(size, asked, point),
-        _ => shorter(size, precision.max(1), point),
+        b'f' => fixed(magnitude, precision, alternate),
+        b'e' => scientific(magnitude, precision, alternate),
+        b'a' => hexadecimal(magnitude, given_precision, alternate),
+        _ => shortest(magnitude, precision.max(1), alternate),
     };
     if kind.is_ascii_uppercase() {
         text.make_ascii_uppercase();
     }
-    let missing = width.saturating_sub(sign.len() + text.len());
+    let padding = width.saturating_sub(sign.len() + text.len());
     if flags.contains('-') {
-        format!("{sign}{text}{:missing$}", "")
+        format!("{sign}{text}{:padding$}", "")
     } else if flags.contains('0') && value.is_finite() {
-        format!("{sign}{:0>missing$}{text}", "")
+        format!("{sign}{:0>padding$}{text}", "")
     } else {
-        format!("{:missing$}{sign}{text}", "")
+        format!("{:padding$}{sign}{text}", "")
     }
 }
 
-fn fixed(size: f64, precision: usize, point: bool) -> String {
-    let end = if point && precision == 0 { "." } else { "" };
-    format!("{size:.precision$}{end}")
+fn fixed(magnitude: f64, precision: usize, alternate: bool) -> String {
+    let end = if alternate && precision == 0 { "." } else { "" };
+    format!("{magnitude:.precision$}{end}")
 }
 
-fn scientific(size: f64, precision: usize, point: bool) -> String {
-    let text = format!("{size:.precision$e}");
+fn scientific(magnitude: f64, precision: usize, alternate: bool) -> String {
+    let text = format!("{magnitude:.precision$e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let exponent: i32 = exponent.parse().unwrap_or(0);
-    let end = if point && precision == 0 { "." } else { "" };
+    let end = if alternate && precision == 0 { "." } else { "" };
     let sign = if exponent < 0 { '-' } else { '+' };
     format!("{mantissa}{end}e{sign}{:02}", exponent.abs())
 }
 
-/// `%e` where the exponent is below -4 or not below the precision, else `%f`, both with
-/// `precision` digits in all and without zeros at the end unless `#` keeps them.
-fn shorter(size: f64, precision: usize, point: bool) -> String {
-    let digits = scientific(size, precision - 1, point);
+/// Formats as `%g`: as `%e` if the exponent is below -4 or at least the precision, otherwise as `%f`; with
+/// `precision` significant digits, and without trailing zeros unless `#` is set.
+fn shortest(magnitude: f64, precision: usize, alternate: bool) -> String {
+    let digits = scientific(magnitude, precision - 1, alternate);
     let (mantissa, exponent) = digits.split_once('e').unwrap_or((&digits, "0"));
     let power: i32 = exponent.parse().unwrap_or(0);
-    let trim = |text: &str| match text.contains('.') && !point {
+    let trim = |text: &str| match text.contains('.') && !alternate {
         true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
         false => text.to_owned(),
     };
     if (-4..precision as i32).contains(&power) {
-        trim(&fixed(size, (precision as i32 - 1 - power) as usize, point))
+        trim(&fixed(
+            magnitude,
+            (precision as i32 - 1 - power) as usize,
+            alternate,
+        ))
     } else {
         format!("{}e{exponent}", trim(mantissa))
     }
 }
 
-/// `%a` without its `0x`: one digit, which is 1 but for 0 and numbers too small for it, then 13 without the zeros at
-/// the end, or as many as `precision` says, rounded to the nearest, to an even digit from the middle.
-fn hexadecimal(size: f64, precision: Option<usize>, point: bool) -> String {
+/// Formats as `%a`, without its `0x`: one digit, which is 1 except for 0 and subnormal numbers; then 13
+/// digits without trailing zeros, or `precision` digits, rounded to nearest, ties to even.
+fn hexadecimal(magnitude: f64, precision: Option<usize>, alternate: bool) -> String {
     const DIGITS: usize = 13;
-    let bits = size.to_bits();
+    let bits = magnitude.to_bits();
     let (stored, fraction) = (bits >> 52, bits & ((1 << 52) - 1));
     let power = match (stored, fraction) {
         (0, 0) => 0,
@@ -97,7 +101,7 @@ fn hexadecimal(size: f64, precision: Option<usize>, point: bool) -> String {
     };
     let mut digits = u64::from(stored != 0) << 52 | fraction;
     if let Some(dropped) = precision
-        .and_then(|kept| DIGITS.checked_sub(kept))
+        .and_then(|digits_kept| DIGITS.checked_sub(digits_kept))
         .filter(|&n| n > 0)
     {
         let unit = 1 << (4 * dropped);
@@ -109,21 +113,25 @@ fn hexadecimal(size: f64, precision: Option<usize>, point: bool) -> String {
     }
     let mut after = format!("{:013x}", digits & ((1 << 52) - 1));
     match precision {
-        Some(kept) if kept < DIGITS => after.truncate(kept),
-        Some(kept) => after.push_str(&"0".repeat(kept - DIGITS)),
+        Some(digits_kept) if digits_kept < DIGITS => after.truncate(digits_kept),
+        Some(digits_kept) => after.push_str(&"0".repeat(digits_kept - DIGITS)),
         None => after.truncate(after.trim_end_matches('0').len()),
     }
-    let dot = if point || !after.is_empty() { "." } else { "" };
+    let dot = if alternate || !after.is_empty() {
+        "."
+    } else {
+        ""
+    };
     format!("{:x}{dot}{after}p{power:+}", digits >> 52)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::decimal;
+    use super::format_float;
 
-    /// What a C library prints.
+    /// Expected values are those that a C library prints.
     #[test]
-    fn as_c_has_it() {
+    fn formats_like_c() {
         for (specification, kind, value, expected) in [
             ("%", b'f', 0.5, "0.500000"),
             ("%.0", b'f', 2.5, "2"),
@@ -160,8 +168,8 @@ mod tests {
             ("%-10", b'a', 2.0, "0x1p+1    "),
             ("%10", b'a', f64::NEG_INFINITY, "      -inf"),
         ] {
-            let found = decimal(specification, kind, value);
-            assert_eq!(found, expected, "{specification}{}", char::from(kind));
+            let actual = format_float(specification, kind, value);
+            assert_eq!(actual, expected, "{specification}{}", char::from(kind));
         }
     }
 }

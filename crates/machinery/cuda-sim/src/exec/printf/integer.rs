@@ -1,14 +1,14 @@
-//! Whole numbers as text, as C's `%d`, `%u`, `%o` and `%x` write them.
+//! Formatting of integers, as C's `%d`, `%u`, `%o` and `%x`.
 //!
 //! Source: C17, 7.21.6.1 (`fprintf`).
 
-/// A whole number as the conversion `specification` (`%`, flags, width, precision) and `kind` (one of `duoxX`) ask
-/// for. `negative`: `size` is below zero, which `%d` alone can tell.
-pub fn whole(specification: &str, kind: u8, negative: bool, size: u64) -> String {
+/// Formats an integer by the conversion `specification` (`%`, flags, width, precision) and `kind` (one of
+/// `duoxX`). `negative` adds a minus sign to `magnitude` and is allowed only for `%d`.
+pub fn format_integer(specification: &str, kind: u8, negative: bool, magnitude: u64) -> String {
     let rest = specification.trim_start_matches(['%', '-', '+', ' ', '#', '0']);
     let mut flags = specification[..specification.len() - rest.len()].to_owned();
     let (width, precision) = match rest.split_once('.') {
-        // A negative one from an argument stands for none; a lone point for 0.
+        // A negative precision from an argument counts as absent; a lone point means 0.
         Some((width, precision)) if precision.starts_with('-') => (width, None),
         Some((width, precision)) => (width, Some(precision.parse().unwrap_or(0))),
         None => (rest, None),
@@ -17,46 +17,46 @@ pub fn whole(specification: &str, kind: u8, negative: bool, size: u64) -> String
         flags.push('-');
     }
     let width: usize = width.trim_start_matches('-').parse().unwrap_or(0);
-    let mut digits = match (size, precision) {
+    let mut digits = match (magnitude, precision) {
         (0, Some(0)) => String::new(),
         _ => match kind {
-            b'o' => format!("{size:o}"),
-            b'x' => format!("{size:x}"),
-            b'X' => format!("{size:X}"),
-            _ => size.to_string(),
+            b'o' => format!("{magnitude:o}"),
+            b'x' => format!("{magnitude:x}"),
+            b'X' => format!("{magnitude:X}"),
+            _ => magnitude.to_string(),
         },
     };
-    let least: usize = precision.unwrap_or(1);
-    digits.insert_str(0, &"0".repeat(least.saturating_sub(digits.len())));
+    let min_digits: usize = precision.unwrap_or(1);
+    digits.insert_str(0, &"0".repeat(min_digits.saturating_sub(digits.len())));
     let alternative = flags.contains('#');
     if alternative && kind == b'o' && !digits.starts_with('0') {
         digits.insert(0, '0');
     }
-    let before = match kind {
+    let prefix = match kind {
         b'd' if negative => "-",
         b'd' if flags.contains('+') => "+",
         b'd' if flags.contains(' ') => " ",
-        b'x' if alternative && size != 0 => "0x",
-        b'X' if alternative && size != 0 => "0X",
+        b'x' if alternative && magnitude != 0 => "0x",
+        b'X' if alternative && magnitude != 0 => "0X",
         _ => "",
     };
-    let missing = width.saturating_sub(before.len() + digits.len());
+    let padding = width.saturating_sub(prefix.len() + digits.len());
     if flags.contains('-') {
-        format!("{before}{digits}{:missing$}", "")
+        format!("{prefix}{digits}{:padding$}", "")
     } else if flags.contains('0') && precision.is_none() {
-        format!("{before}{:0>missing$}{digits}", "")
+        format!("{prefix}{:0>padding$}{digits}", "")
     } else {
-        format!("{:missing$}{before}{digits}", "")
+        format!("{:padding$}{prefix}{digits}", "")
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::whole;
+    use super::format_integer;
 
-    /// What a C library prints.
+    /// Expected values are those that a C library prints.
     #[test]
-    fn as_c_has_it() {
+    fn formats_like_c() {
         for (specification, kind, value, expected) in [
             ("%", b'd', 0, "0"),
             ("%", b'd', i64::MIN, "-9223372036854775808"),
@@ -85,8 +85,8 @@ mod tests {
             ("%.-1", b'd', 0, "0"),
             ("%.8", b'x', 0xabc, "00000abc"),
         ] {
-            let found = whole(specification, kind, value < 0, value.unsigned_abs());
-            assert_eq!(found, expected, "{specification}{}", char::from(kind));
+            let actual = format_integer(specification, kind, value < 0, value.unsigned_abs());
+            assert_eq!(actual, expected, "{specification}{}", char::from(kind));
         }
     }
 }

@@ -1,15 +1,15 @@
-//! A kernel's `printf`: takes the arguments out of the buffer and leaves each conversion to the
-//! `sprintf` crate, which knows no length modifiers.
+//! In-kernel `printf`: reads the arguments from the buffer and formats each conversion. Strings and
+//! characters are formatted by the `sprintf` crate, which does not support length modifiers.
 
 mod float;
 mod integer;
 
-use self::float::decimal;
-use self::integer::whole;
+use self::float::format_float;
+use self::integer::format_integer;
 use super::sm::Sm;
 use sprintf::{Printf, vsprintf};
 
-/// The argument buffer: values promoted as C does (4 or 8 bytes), each aligned to its size.
+/// The argument buffer: values promoted as in C (4 or 8 bytes), each aligned to its size.
 pub struct Arguments<'s> {
     sm: &'s mut Sm,
     lane: usize,
@@ -44,17 +44,17 @@ impl<'s> Arguments<'s> {
 
     fn text(&mut self) -> Result<String, u64> {
         let address = self.long()?;
-        let text = self.sm.text_at(self.lane, address).ok_or(address)?;
+        let text = self.sm.string_at(self.lane, address).ok_or(address)?;
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 }
 
-/// Appends the formatted text to `out`; how many conversions there were.
+/// Appends the formatted text to `out` and returns the number of conversions.
 ///
-/// A conversion that C does not know is printed as it stands, as CUDA's `printf` does.
+/// Conversions that C does not define are printed unchanged, as CUDA's `printf` does.
 ///
 /// # Errors
-/// The address that could not be read.
+/// Returns an address that could not be read.
 pub fn format(format: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>) -> Result<u32, u64> {
     let mut rest = format;
     let mut count = 0;
@@ -66,7 +66,7 @@ pub fn format(format: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>) -> Re
             .position(|byte| {
                 byte.is_ascii_alphabetic() && !b"hlLqjzt".contains(byte) || *byte == b'%'
             })
-            .map(|place| place + 2);
+            .map(|index| index + 2);
         let Some(length) = length else { break };
         let (conversion, after) = rest.split_at(length);
         rest = after;
@@ -77,15 +77,19 @@ pub fn format(format: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>) -> Re
     Ok(count)
 }
 
-/// The most characters that C promises of a conversion (C17, 7.21.6.1). One with a larger width or precision
-/// is printed as it stands: a billion blanks help nobody.
-const WIDEST: u64 = 4095;
+/// Maximum number of characters that C guarantees for a conversion (C17, 7.21.6.1). Conversions with a larger
+/// width or precision are printed unchanged, which avoids output of gigabytes.
+const MAX_WIDTH: u64 = 4095;
 
-/// Whether a number in it is beyond that.
-fn is_too_wide(specification: &str) -> bool {
+/// Returns true if a number in the specification exceeds [`MAX_WIDTH`].
+fn exceeds_max_width(specification: &str) -> bool {
     let numbers = specification.split(|c: char| !c.is_ascii_digit());
     let mut digits = numbers.filter(|digits| !digits.is_empty());
-    digits.any(|digits| digits.parse().map_or(true, |number: u64| number > WIDEST))
+    digits.any(|digits| {
+        digits
+            .parse()
+            .map_or(true, |number: u64| number > MAX_WIDTH)
+    })
 }
 
 fn convert(conversion: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>) -> Result<(), u64> {
@@ -100,10 +104,10 @@ fn convert(conversion: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>) -> R
             byte => specification.push(char::from(byte)),
         }
     }
-    let too_wide = is_too_wide(&specification);
-    let mut put = |kind: char, value: &dyn Printf| {
+    let exceeds_max = exceeds_max_width(&specification);
+    let mut print = |kind: char, value: &dyn Printf| {
         specification.push(kind);
-        let text = match too_wide {
+        let text = match exceeds_max {
             true => None,
             false => vsprintf(&specification, &[value]).ok(),
         };
@@ -120,31 +124,31 @@ fn convert(conversion: &[u8], arguments: &mut Arguments, out: &mut Vec<u8>) -> R
                 true => (arguments.long()? as i64, u64::MAX),
                 false => ((arguments.int()? as i32).into(), u32::MAX.into()),
             };
-            let (kind, size) = match signed {
+            let (kind, magnitude) = match signed {
                 true => (b'd', value.unsigned_abs()),
                 false => (kind, value as u64 & bits),
             };
-            match too_wide {
+            match exceeds_max {
                 true => out.extend_from_slice(conversion),
                 false => {
-                    let text = whole(&specification, kind, signed && value < 0, size);
+                    let text = format_integer(&specification, kind, signed && value < 0, magnitude);
                     out.extend_from_slice(text.as_bytes());
                 }
             }
         }
-        b'c' => put('c', &(char::from(arguments.int()? as u8))),
-        b's' => put('s', &arguments.text()?),
+        b'c' => print('c', &(char::from(arguments.int()? as u8))),
+        b's' => print('s', &arguments.text()?),
         b'p' => {
             let pointer = format!("{:#x}", arguments.long()?);
-            put('s', &pointer);
+            print('s', &pointer);
         }
         b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' => {
             let value = f64::from_bits(arguments.long()?);
-            if too_wide {
+            if exceeds_max {
                 out.extend_from_slice(conversion);
                 return Ok(());
             }
-            out.extend_from_slice(decimal(&specification, kind, value).as_bytes());
+            out.extend_from_slice(format_float(&specification, kind, value).as_bytes());
         }
         _ => out.extend_from_slice(conversion),
     }

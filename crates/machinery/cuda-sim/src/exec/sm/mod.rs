@@ -24,7 +24,7 @@ use super::fault::{Fault, FaultKind, FaultLocation};
 use super::gang::Gang;
 use super::profiler::{AccessCost, DeferredAccesses, Profiler};
 use super::random_schedule::RandomSchedule;
-use super::thread_idx::Threads;
+use super::thread_idx::ThreadIndices;
 use super::time_limit::Watchdog;
 use super::trace::Trace;
 use super::warp::{NO_INDEX, Turn};
@@ -92,7 +92,7 @@ pub struct Sm {
     /// The cached access patterns of gangs.
     pub patterns: AccessPatterns,
     /// `threadIdx` of every thread of a block.
-    pub threads: Threads,
+    pub threads: ThreadIndices,
     /// The running copy of the program's code: one of `codes`.
     pub code: *const Inst,
     /// The running block's copies of the code for single warps and for gangs.
@@ -231,7 +231,7 @@ impl Sm {
             .windows
             .into_iter()
             .chain(self.gang.uniform_window);
-        gang.for_each(|window| self.windows.give_back(window));
+        gang.for_each(|window| self.windows.recycle(window));
         ReusableParts {
             counts: self.counts,
             windows: self.windows,

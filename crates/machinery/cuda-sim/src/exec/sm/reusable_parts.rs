@@ -4,7 +4,7 @@ use super::Grid;
 use crate::exec::access_pattern::AccessPatterns;
 use crate::exec::block::Block;
 use crate::exec::profiler::{AccessCost, DeferredAccesses};
-use crate::exec::thread_idx::Threads;
+use crate::exec::thread_idx::ThreadIndices;
 use crate::exec::window::{LocalPool, WindowPool};
 use crate::profile::Counts;
 use crate::profile::shape::ShapeCache;
@@ -14,7 +14,7 @@ pub struct ReusableParts {
     pub counts: Counts,
     pub windows: WindowPool,
     pub locals: LocalPool,
-    pub threads: Threads,
+    pub threads: ThreadIndices,
     pub patterns: AccessPatterns,
     pub shapes: Vec<ShapeCache<AccessCost>>,
     pub deferred: DeferredAccesses,
@@ -29,7 +29,7 @@ impl ReusableParts {
             counts: Counts::new(program.listing.blocks.len()),
             windows: WindowPool::new(&program.functions, grid.function()),
             locals: LocalPool::new(grid.stack_bytes, grid.poison),
-            threads: Threads::of(grid.dims.block),
+            threads: ThreadIndices::of(grid.dims.block),
             patterns: AccessPatterns::new(program.code.plain.len()),
             shapes: Vec::new(),
             deferred: DeferredAccesses::default(),
@@ -41,12 +41,12 @@ impl ReusableParts {
     #[inline(always)]
     pub fn prepare(mut self, grid: &Grid) -> ReusableParts {
         self.counts.clear();
-        self.windows.begin(grid.function());
-        if !self.locals.is_of(grid.stack_bytes, grid.poison) {
+        self.windows.start_launch(grid.function());
+        if !self.locals.is_equivalent(grid.stack_bytes, grid.poison) {
             self.locals = LocalPool::new(grid.stack_bytes, grid.poison);
         }
         if self.threads.size != grid.dims.block {
-            self.threads = Threads::of(grid.dims.block);
+            self.threads = ThreadIndices::of(grid.dims.block);
         }
         self.patterns.start_launch();
         self

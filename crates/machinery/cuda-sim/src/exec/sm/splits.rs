@@ -87,7 +87,7 @@ impl Sm {
         let warp = self.block.warp_mut();
         let frame = warp.remove(id);
         if let Some(frame) = frame {
-            self.windows.give_back(frame);
+            self.windows.recycle(frame);
         }
     }
 

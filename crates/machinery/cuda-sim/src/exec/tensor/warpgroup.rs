@@ -13,7 +13,7 @@ use crate::exec::cpu::Cpu;
 use crate::exec::fault::FaultKind;
 use crate::exec::sm::{Handler, Inst, Next, Sm};
 use crate::exec::state_space::{SharedSpace, SpaceAccess as _};
-use crate::exec::sync::together;
+use crate::exec::sync::converge;
 use crate::exec::warp::Warp;
 use crate::exec::wgmma_groups::WgmmaGroups;
 use crate::lanes::{FULL, LANES};
@@ -145,8 +145,8 @@ unsafe fn multiply_add(
     if let Some(fault) = whole_warpgroup(sm).or(unfenced) {
         return sm.fail(inst, sm.mask.trailing_zeros() as usize, fault);
     }
-    let next = together(sm, inst, FULL, |sm| {
-        sm.block.warp_mut().products.begin();
+    let next = converge(sm, inst, FULL, |sm| {
+        sm.block.warp_mut().products.start();
         // SAFETY: the caller's promise; every lane runs.
         if let Err(fault) = unsafe { sums(sm, inst, shape, product) } {
             sm.fail(inst, 0, fault);
@@ -326,7 +326,7 @@ fn step(sm: &mut Sm, inst: &Inst, step: impl FnOnce(&mut WgmmaGroups)) -> Next {
     if let Some(fault) = whole_warpgroup(sm) {
         return sm.fail(inst, sm.mask.trailing_zeros() as usize, fault);
     }
-    together(sm, inst, FULL, |sm| {
+    converge(sm, inst, FULL, |sm| {
         let products = &mut sm.block.warp_mut().products;
         products.run += 1;
         step(products);
@@ -339,10 +339,10 @@ fn step(sm: &mut Sm, inst: &Inst, step: impl FnOnce(&mut WgmmaGroups)) -> Next {
 /// As for [`fence`].
 pub unsafe fn end(sm: &mut Sm, inst: &Inst) -> Next {
     let products = &sm.block.warp().products;
-    let late = |warp: &Warp| warp.products.run > products.run;
-    let fault = if warpgroup(sm).is_some_and(|warps| warps.iter().any(late)) {
+    let behind = |warp: &Warp| warp.products.run > products.run;
+    let fault = if warpgroup(sm).is_some_and(|warps| warps.iter().any(behind)) {
         FaultKind::WarpgroupIncomplete
-    } else if !products.are_awaited() {
+    } else if !products.are_complete() {
         FaultKind::Warpgroup(
             "a thread ends and has not waited for its products: `wgmma.commit_group` and then \
              `wgmma.wait_group` have to come before their results are used",

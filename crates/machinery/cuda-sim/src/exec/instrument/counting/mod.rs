@@ -4,8 +4,8 @@
 //! barrier has a handler of this module: it counts the instruction and then runs the plain handler. Blocks that
 //! are not profiled run the plain copy and pay nothing.
 
-mod gang;
 mod cas_loops;
+mod gang;
 
 use crate::exec::async_copy;
 use crate::exec::cpu::Cpu;

@@ -345,7 +345,7 @@ pub unsafe fn wait(sm: &mut Sm, inst: &Inst) -> Next {
         if checker.launch.checks.race {
             let warp = sm.block.running;
             let stamp = shadow.order.stamp(warp);
-            let completed = sm.block.warp().copies.waited(sm.mask, pending, all);
+            let completed = sm.block.warp().copies.completed_by(sm.mask, pending, all);
             for (lane, to, bytes) in completed {
                 let accessor = Accessor::new(warp, lane, site);
                 shadow

@@ -5,7 +5,7 @@ use crate::check::shadow::{FirstArrival, PartialWarp};
 use crate::check::{FindingKind, Severity};
 use crate::exec::fault::{Fault, FaultKind};
 use crate::exec::sm::{Inst, Next, Sm};
-use crate::exec::sync::asked_in_vain;
+use crate::exec::sync::invalid_sources;
 use crate::exec::warp::SplitState;
 use crate::isa::check_event::{Aligned, Checked, FenceFor, Leaving, Meeting, Shuffled};
 use crate::lanes::active;
@@ -221,16 +221,16 @@ pub unsafe fn meeting(sm: &mut Sm, inst: &Inst) -> Next {
             && (lacking | absent == 0 || sync_completed)
         {
             // SAFETY: the instruction is a shuffle.
-            let (in_vain, asking) = unsafe { asked_in_vain(sm, inst, come & members) };
+            let (invalid, reading) = unsafe { invalid_sources(sm, inst, come & members) };
             // Wrong masks are reported above. Where values are shifted, lanes at one end have no source lane,
             // and correct programs ignore what these lanes get.
-            if in_vain != 0 && (by_number || in_vain == asking) {
-                let severity = match in_vain == asking {
+            if invalid != 0 && (by_number || invalid == reading) {
+                let severity = match invalid == reading {
                     true => Severity::Error,
                     false => Severity::Warning,
                 };
                 let kind = (FindingKind::ShuffleFromAbsentLane, severity);
-                checker.mask(current, kind, in_vain.trailing_zeros(), members, in_vain);
+                checker.mask(current, kind, invalid.trailing_zeros(), members, invalid);
             }
         }
         if warp.alive & !(come & members) == 0 {

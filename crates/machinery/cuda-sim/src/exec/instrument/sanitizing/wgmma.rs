@@ -27,7 +27,7 @@ pub unsafe fn product(sm: &mut Sm, inst: &Inst) -> Next {
         let chunks: Vec<u64> = matrices.chunks().collect();
         check(sm, |sm, checker, shadow| {
             read(sm, checker, shadow, (site, &chunks), true);
-            sm.block.warp_mut().products.reads(site, chunks);
+            sm.block.warp_mut().products.start_read(site, chunks);
         });
     }
     // SAFETY: `inst` meets the requirements of `Handler`, as this function requires.
@@ -40,7 +40,7 @@ pub unsafe fn product(sm: &mut Sm, inst: &Inst) -> Next {
 /// The requirements of [`crate::exec::sm::Handler`]; the instruction is a `wgmma.wait_group`.
 pub unsafe fn wait(sm: &mut Sm, inst: &Inst) -> Next {
     check(sm, |sm, checker, shadow| {
-        for (site, chunks) in sm.block.warp_mut().products.read(inst.arg0) {
+        for (site, chunks) in sm.block.warp_mut().products.finish_reads(inst.arg0) {
             read(sm, checker, shadow, (site, &chunks), false);
         }
     });
