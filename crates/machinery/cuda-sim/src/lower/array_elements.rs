@@ -9,7 +9,7 @@ use std::collections::HashMap;
 type Arrays<'a> = HashMap<&'a str, Option<u64>>;
 
 /// Instructions that take such an operand as an address value; all others access memory.
-const VALUES: [&str; 2] = ["mov", "cvta"];
+const ADDRESS_VALUE_INSTRUCTIONS: [&str; 2] = ["mov", "cvta"];
 
 /// Rewrites all array-element operands as addresses.
 ///
@@ -23,7 +23,7 @@ pub fn resolve(module: &mut Module) -> Result<(), LoadError> {
         let mut arrays = outer.clone();
         arrays.extend(params.iter().map(array));
         if let Some(body) = body {
-            in_block(body, &arrays)?;
+            resolve_block(body, &arrays)?;
         }
     }
     Ok(())
@@ -34,8 +34,8 @@ fn array<'a>(variable: &Variable<'a>) -> (&'a str, Option<u64>) {
     (variable.name, (variable.dims.len() == 1).then_some(element))
 }
 
-fn in_block<'a>(block: &mut [Statement<'a>], outer: &Arrays<'a>) -> Result<(), LoadError> {
-    if !has_items(block) {
+fn resolve_block<'a>(block: &mut [Statement<'a>], outer: &Arrays<'a>) -> Result<(), LoadError> {
+    if !has_array_elements(block) {
         return Ok(());
     }
     let mut arrays = outer.clone();
@@ -44,8 +44,8 @@ fn in_block<'a>(block: &mut [Statement<'a>], outer: &Arrays<'a>) -> Result<(), L
             Statement::Variable(variable) => {
                 arrays.extend([array(variable)]);
             }
-            Statement::Block(inner) => in_block(inner, &arrays)?,
-            Statement::Instruction(instruction) => in_instruction(instruction, &arrays)?,
+            Statement::Block(inner) => resolve_block(inner, &arrays)?,
+            Statement::Instruction(instruction) => resolve_instruction(instruction, &arrays)?,
             _ => {}
         }
     }
@@ -53,9 +53,9 @@ fn in_block<'a>(block: &mut [Statement<'a>], outer: &Arrays<'a>) -> Result<(), L
 }
 
 /// Returns true if the block contains an array-element operand. Few modules do, so this avoids cloning scopes.
-fn has_items(block: &[Statement]) -> bool {
+fn has_array_elements(block: &[Statement]) -> bool {
     block.iter().any(|statement| match statement {
-        Statement::Block(inner) => has_items(inner),
+        Statement::Block(inner) => has_array_elements(inner),
         Statement::Instruction(instruction) => {
             let mut operands = instruction.operands.iter();
             operands.any(|operand| matches!(operand, Operand::ArrayElement { .. }))
@@ -64,11 +64,11 @@ fn has_items(block: &[Statement]) -> bool {
     })
 }
 
-fn in_instruction<'a>(
+fn resolve_instruction<'a>(
     instruction: &mut Instruction<'a>,
     arrays: &Arrays<'a>,
 ) -> Result<(), LoadError> {
-    let is_value = VALUES.contains(&instruction.mnemonic);
+    let is_value = ADDRESS_VALUE_INSTRUCTIONS.contains(&instruction.mnemonic);
     let line = instruction.line;
     for operand in &mut instruction.operands {
         let &mut Operand::ArrayElement { array, index } = operand else {

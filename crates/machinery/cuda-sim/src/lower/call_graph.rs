@@ -10,15 +10,15 @@ use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 /// The minimum register limit of a thread. The assembler ignores launch bounds that would allow fewer.
-const LEAST_REGISTERS: u32 = 16;
+const MIN_REGISTERS: u32 = 16;
 
 /// Creates the driver's description of a kernel. `number` is the kernel's function in the program, and
-/// `reached` the resources of that function with all its callees.
+/// `resources` the resources of that function with all its callees.
 pub fn kernel(
     layout: &Layout,
     function: &ast::Function,
     number: usize,
-    reached: &Reached,
+    resources: &Resources,
     device: &DeviceSpec,
 ) -> Result<Kernel, LoadError> {
     let params = layout::parameters(function, device)?;
@@ -28,15 +28,15 @@ pub fn kernel(
         param_bytes: params.last().map_or(0, |last| last.offset + last.size),
         params,
         shared_bytes: layout.shared_bytes.get(function.name).copied().unwrap_or(0) as u32,
-        local_bytes: reached.local_bytes,
+        local_bytes: resources.local_bytes,
         const_bytes: layout.constants.map_or(0, |(_, bytes)| bytes as u32),
-        registers: reached.registers,
+        registers: resources.registers,
         register_bound: register_bound(function, device),
         max_threads: function.max_threads,
         required_threads: function.required_threads,
-        ordered: reached.ordered,
-        volatile: reached.volatile,
-        unbounded: reached.unbounded,
+        ordered: resources.ordered,
+        volatile: resources.volatile,
+        unbounded: resources.unbounded,
     })
 }
 
@@ -47,21 +47,21 @@ const REGISTER_UNIT: u32 = 256;
 /// into a streaming multiprocessor; `None` if the kernel has no launch bounds.
 fn register_bound(function: &ast::Function, device: &DeviceSpec) -> Option<u32> {
     let threads = function.max_threads.or(function.required_threads);
-    let fitting = threads.map(|threads| {
+    let occupancy_bound = threads.map(|threads| {
         let threads = threads.into_iter().fold(1, u32::saturating_mul);
         let warps = threads.div_ceil(device.warp_size).max(1);
         let warps = warps.saturating_mul(function.least_blocks.unwrap_or(1).max(1));
-        let of_warp = device.registers_per_multiprocessor / warps;
-        of_warp / REGISTER_UNIT * REGISTER_UNIT / device.warp_size
+        let registers_per_warp = device.registers_per_multiprocessor / warps;
+        registers_per_warp / REGISTER_UNIT * REGISTER_UNIT / device.warp_size
     });
-    let bounds = fitting.into_iter().chain(function.most_registers);
+    let bounds = occupancy_bound.into_iter().chain(function.most_registers);
     // The assembler ignores bounds that leave a thread next to no registers.
-    bounds.min().map(|bound| bound.max(LEAST_REGISTERS))
+    bounds.min().map(|bound| bound.max(MIN_REGISTERS))
 }
 
 /// The combined resources of a function and all functions that it calls.
 #[derive(Debug, Clone, Default)]
-pub struct Reached {
+pub struct Resources {
     /// Bytes of stack per thread for the function and the deepest call chain from it. Functions of a
     /// recursive cycle count once each.
     local_bytes: u32,
@@ -75,9 +75,9 @@ pub struct Reached {
     unbounded: bool,
 }
 
-impl Reached {
+impl Resources {
     /// Merges a callee's resources, except for its stack.
-    fn add(&mut self, other: &Reached) {
+    fn add(&mut self, other: &Resources) {
         self.registers = self.registers.max(other.registers);
         self.ordered |= other.ordered;
         self.volatile |= other.volatile;
@@ -87,7 +87,7 @@ impl Reached {
 
 /// Computes the resources of each function of the program. Iterates over strongly connected components
 /// instead of recursing, because call chains may be as long as there are functions.
-pub fn reached(program: &Program) -> Vec<Reached> {
+pub fn resources(program: &Program) -> Vec<Resources> {
     let functions = &program.functions;
     let mut calls = DiGraph::<(), ()>::with_capacity(functions.len(), functions.len());
     let nodes: Vec<NodeIndex> = functions.iter().map(|_| calls.add_node(())).collect();
@@ -96,20 +96,20 @@ pub fn reached(program: &Program) -> Vec<Reached> {
             calls.add_edge(nodes[number], nodes[callee], ());
         }
     }
-    let mut all = vec![Reached::default(); functions.len()];
-    let mut circle_of = vec![usize::MAX; functions.len()];
+    let mut all = vec![Resources::default(); functions.len()];
+    let mut component_of = vec![usize::MAX; functions.len()];
     // Kosaraju's algorithm yields callees before their callers.
-    for (id, circle) in kosaraju_scc(&calls).into_iter().enumerate() {
-        for node in &circle {
-            circle_of[node.index()] = id;
+    for (id, component) in kosaraju_scc(&calls).into_iter().enumerate() {
+        for node in &component {
+            component_of[node.index()] = id;
         }
-        let mut reached = Reached::default();
+        let mut resources = Resources::default();
         let mut deepest = 0;
-        for function in circle.iter().map(|node| &functions[node.index()]) {
-            reached.local_bytes = reached
+        for function in component.iter().map(|node| &functions[node.index()]) {
+            resources.local_bytes = resources
                 .local_bytes
                 .saturating_add(function.local_bytes.next_multiple_of(16));
-            reached.add(&Reached {
+            resources.add(&Resources {
                 local_bytes: 0,
                 registers: function.registers,
                 ordered: function.ordered,
@@ -119,24 +119,24 @@ pub fn reached(program: &Program) -> Vec<Reached> {
             for &callee in &function.calls {
                 // Callees in the same component still have the default of 0.
                 deepest = deepest.max(all[callee].local_bytes);
-                reached.add(&all[callee]);
-                reached.unbounded |= circle_of[callee] == id;
+                resources.add(&all[callee]);
+                resources.unbounded |= component_of[callee] == id;
             }
         }
-        reached.local_bytes = reached.local_bytes.saturating_add(deepest);
-        for node in circle {
-            all[node.index()] = reached.clone();
+        resources.local_bytes = resources.local_bytes.saturating_add(deepest);
+        for node in component {
+            all[node.index()] = resources.clone();
         }
     }
     // A function pointer may refer to any function.
-    let mut any = Reached::default();
+    let mut any_function = Resources::default();
     for function in functions.iter().filter(|function| !function.is_kernel) {
-        any.ordered |= function.ordered;
-        any.volatile |= function.volatile;
-        any.registers = any.registers.max(function.registers);
+        any_function.ordered |= function.ordered;
+        any_function.volatile |= function.volatile;
+        any_function.registers = any_function.registers.max(function.registers);
     }
-    for reached in all.iter_mut().filter(|reached| reached.unbounded) {
-        reached.add(&any);
+    for resources in all.iter_mut().filter(|resources| resources.unbounded) {
+        resources.add(&any_function);
     }
     all
 }

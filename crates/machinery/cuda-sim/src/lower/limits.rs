@@ -14,7 +14,7 @@ pub const FRAME_BYTES: u64 = 1 << 22;
 pub const LOCAL_BYTES: u64 = 512 * 1024;
 
 /// Maximum references followed from a module's kernels, summed over the kernels.
-pub const REACHED: usize = 1 << 22;
+pub const REFERENCES: usize = 1 << 22;
 
 /// Maximum shared variables of a kernel.
 pub const SHARED_VARIABLES: usize = 2048;

@@ -25,7 +25,7 @@ pub fn intervals(
     cfg: &Cfg,
 ) -> Result<Vec<Option<Interval>>, String> {
     let mut intervals: Vec<Option<Interval>> = vec![None; registers.len()];
-    let mut touch = |register: Register, position: u32| {
+    let mut extend = |register: Register, position: u32| {
         let interval = &mut intervals[register.0 as usize];
         *interval = Some(match *interval {
             None => Interval {
@@ -42,20 +42,20 @@ pub fn intervals(
         let n = n as u32;
         let several = inst.defs.len() > 1;
         for &register in &inst.defs {
-            touch(register, 2 * n + 1);
+            extend(register, 2 * n + 1);
         }
         for &register in &inst.uses {
             // With several results, the handler may write the first before it reads the last source.
-            touch(register, 2 * n + u32::from(several));
+            extend(register, 2 * n + u32::from(several));
         }
     }
     let live = Liveness::of(registers.len(), insts, cfg)?;
     for (block, range) in cfg.ranges.iter().enumerate() {
-        for register in live.at_start(block) {
-            touch(register, 2 * range.start as u32);
+        for register in live.live_in(block) {
+            extend(register, 2 * range.start as u32);
         }
-        for register in live.at_end(block) {
-            touch(register, 2 * range.end as u32);
+        for register in live.live_out(block) {
+            extend(register, 2 * range.end as u32);
         }
     }
     Ok(intervals)
@@ -69,17 +69,17 @@ struct Liveness {
     /// The number of 64-bit words in a set.
     words: usize,
     /// The live-in set of each block.
-    into: Vec<u64>,
+    live_in_sets: Vec<u64>,
     /// The live-out set of each block.
-    out: Vec<u64>,
+    live_out_sets: Vec<u64>,
 }
 
 /// The index of a register that is not live across any block boundary.
-const INSIDE: u32 = u32::MAX;
+const LOCAL: u32 = u32::MAX;
 
 impl Liveness {
     fn of(registers: usize, insts: &[IrInst], cfg: &Cfg) -> Result<Liveness, String> {
-        let (across, places) = across(registers, insts, cfg);
+        let (across, indices) = across(registers, insts, cfg);
         let words = across.len().div_ceil(64);
         let blocks = cfg.ranges.len();
         if blocks * words > limits::LIVE_WORDS {
@@ -89,19 +89,19 @@ impl Liveness {
                 across.len()
             ));
         }
-        let mut wanted = vec![0; blocks * words];
+        let mut upward_exposed = vec![0; blocks * words];
         let mut killed = vec![0; blocks * words];
         let bit_of = |register: Register| {
-            let place = places[register.0 as usize];
-            (place != INSIDE).then_some((place as usize / 64, 1u64 << (place % 64)))
+            let index = indices[register.0 as usize];
+            (index != LOCAL).then_some((index as usize / 64, 1u64 << (index % 64)))
         };
         for (block, range) in cfg.ranges.iter().enumerate() {
             let row = block * words..(block + 1) * words;
-            let (wanted, killed) = (&mut wanted[row.clone()], &mut killed[row]);
+            let (upward_exposed, killed) = (&mut upward_exposed[row.clone()], &mut killed[row]);
             for inst in &insts[range.clone()] {
                 for (word, bit) in inst.uses.iter().filter_map(|&used| bit_of(used)) {
                     if killed[word] & bit == 0 {
-                        wanted[word] |= bit;
+                        upward_exposed[word] |= bit;
                     }
                 }
                 for (word, bit) in inst.defs.iter().filter_map(|&def| bit_of(def)) {
@@ -109,7 +109,7 @@ impl Liveness {
                         killed[word] |= bit;
                     } else if killed[word] & bit == 0 {
                         // A guarded definition leaves the other lanes' old values live.
-                        wanted[word] |= bit;
+                        upward_exposed[word] |= bit;
                     }
                 }
             }
@@ -117,28 +117,28 @@ impl Liveness {
         let mut live = Liveness {
             across,
             words,
-            into: wanted,
-            out: vec![0; blocks * words],
+            live_in_sets: upward_exposed,
+            live_out_sets: vec![0; blocks * words],
         };
-        live.spread(&killed, cfg)?;
+        live.propagate(&killed, cfg)?;
         Ok(live)
     }
 
     /// Propagates live-out sets backward with a worklist until a fixed point is reached.
-    fn spread(&mut self, killed: &[u64], cfg: &Cfg) -> Result<(), String> {
+    fn propagate(&mut self, killed: &[u64], cfg: &Cfg) -> Result<(), String> {
         let (words, blocks) = (self.words, cfg.ranges.len());
-        let mut before: Vec<Vec<usize>> = vec![Vec::new(); blocks];
+        let mut predecessors: Vec<Vec<usize>> = vec![Vec::new(); blocks];
         for (block, next) in cfg.successors.iter().enumerate() {
-            for &there in next {
-                before[there].push(block);
+            for &successor in next {
+                predecessors[successor].push(block);
             }
         }
         let mut steps = 0;
         // The worklist is a stack: the last block comes first, which suits a backward analysis.
-        let mut open: Vec<usize> = (0..blocks).collect();
-        let mut is_open = vec![true; blocks];
-        while let Some(block) = open.pop() {
-            is_open[block] = false;
+        let mut worklist: Vec<usize> = (0..blocks).collect();
+        let mut in_worklist = vec![true; blocks];
+        while let Some(block) = worklist.pop() {
+            in_worklist[block] = false;
             steps += words * (1 + cfg.successors[block].len());
             if steps > limits::STEPS {
                 return Err("the function's control flow is too complex for liveness analysis: \
@@ -147,18 +147,18 @@ impl Liveness {
             }
             let mut changed = false;
             for word in 0..words {
-                let place = block * words + word;
-                let out = cfg.successors[block]
+                let index = block * words + word;
+                let live_out = cfg.successors[block]
                     .iter()
-                    .fold(0, |bits, &next| bits | self.into[next * words + word]);
-                let into = self.into[place] | (out & !killed[place]);
-                changed |= into != self.into[place];
-                self.into[place] = into;
-                self.out[place] = out;
+                    .fold(0, |bits, &next| bits | self.live_in_sets[next * words + word]);
+                let live_in = self.live_in_sets[index] | (live_out & !killed[index]);
+                changed |= live_in != self.live_in_sets[index];
+                self.live_in_sets[index] = live_in;
+                self.live_out_sets[index] = live_out;
             }
-            for &other in before[block].iter().filter(|_| changed) {
-                if !std::mem::replace(&mut is_open[other], true) {
-                    open.push(other);
+            for &other in predecessors[block].iter().filter(|_| changed) {
+                if !std::mem::replace(&mut in_worklist[other], true) {
+                    worklist.push(other);
                 }
             }
         }
@@ -166,23 +166,23 @@ impl Liveness {
     }
 
     /// Returns the registers that are live at the start of a block.
-    fn at_start(&self, block: usize) -> impl Iterator<Item = Register> {
-        self.set(&self.into[block * self.words..(block + 1) * self.words])
+    fn live_in(&self, block: usize) -> impl Iterator<Item = Register> {
+        self.registers_in(&self.live_in_sets[block * self.words..(block + 1) * self.words])
     }
 
     /// Returns the registers that are live at the end of a block.
-    fn at_end(&self, block: usize) -> impl Iterator<Item = Register> {
-        self.set(&self.out[block * self.words..(block + 1) * self.words])
+    fn live_out(&self, block: usize) -> impl Iterator<Item = Register> {
+        self.registers_in(&self.live_out_sets[block * self.words..(block + 1) * self.words])
     }
 
     /// Iterates over the registers in a set.
-    fn set(&self, bits: &[u64]) -> impl Iterator<Item = Register> {
+    fn registers_in(&self, bits: &[u64]) -> impl Iterator<Item = Register> {
         bits.iter().enumerate().flat_map(move |(word, &bits)| {
-            let mut left = bits;
+            let mut remaining = bits;
             std::iter::from_fn(move || {
-                let bit = left.trailing_zeros() as usize;
+                let bit = remaining.trailing_zeros() as usize;
                 // Clears the lowest set bit; ends the iteration if no bit is set.
-                left &= left.checked_sub(1)?;
+                remaining &= remaining.checked_sub(1)?;
                 Some(self.across[word * 64 + bit])
             })
         })
@@ -190,19 +190,19 @@ impl Liveness {
 }
 
 /// Returns the registers that some block reads before it writes them (upward-exposed uses), and for each
-/// register its index among them or [`INSIDE`].
+/// register its index among them or [`LOCAL`].
 fn across(registers: usize, insts: &[IrInst], cfg: &Cfg) -> (Vec<Register>, Vec<u32>) {
     let mut across = Vec::new();
-    let mut places = vec![INSIDE; registers];
+    let mut indices = vec![LOCAL; registers];
     // One more than the number of the last block that wrote each register; 0 if none has.
     let mut written = vec![0; registers];
     for (block, range) in (1..).zip(&cfg.ranges) {
         for inst in &insts[range.clone()] {
-            let kept = inst.defs.iter().filter(|_| inst.predicated);
-            for &Register(r) in inst.uses.iter().chain(kept) {
-                let place = &mut places[r as usize];
-                if written[r as usize] != block && *place == INSIDE {
-                    *place = across.len() as u32;
+            let preserved = inst.defs.iter().filter(|_| inst.predicated);
+            for &Register(r) in inst.uses.iter().chain(preserved) {
+                let index = &mut indices[r as usize];
+                if written[r as usize] != block && *index == LOCAL {
+                    *index = across.len() as u32;
                     across.push(Register(r));
                 }
             }
@@ -211,5 +211,5 @@ fn across(registers: usize, insts: &[IrInst], cfg: &Cfg) -> (Vec<Register>, Vec<
             }
         }
     }
-    (across, places)
+    (across, indices)
 }

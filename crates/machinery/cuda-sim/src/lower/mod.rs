@@ -95,13 +95,13 @@ fn lower(module: &ast::Module, layout: Layout, device: &DeviceSpec) -> Result<Pr
             cpu,
         )?;
     }
-    let reached = call_graph::reached(&program);
+    let resources = call_graph::resources(&program);
     let kernels = module.functions.iter().filter(|function| function.entry);
     for function in kernels.filter(|kernel| kernel.body.is_some()) {
         let Some(&Symbol::Function(number)) = layout.symbols.get(function.name) else {
             continue;
         };
-        let kernel = call_graph::kernel(&layout, function, number, &reached[number], device)?;
+        let kernel = call_graph::kernel(&layout, function, number, &resources[number], device)?;
         program.listing.kernels.push(kernel);
     }
     counting::make_copies(&mut program.code, cpu);

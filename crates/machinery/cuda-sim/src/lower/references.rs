@@ -8,41 +8,41 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Returns, for each name at module scope, the kernels that reference it directly or through callees,
 /// numbered in module order. Fails if the module's kernels reference too many names in total.
-pub fn users<'a>(module: &ast::Module<'a>) -> Result<HashMap<&'a str, Vec<usize>>, LoadError> {
-    let mentions = mentions(module);
-    let mut users: HashMap<&str, Vec<usize>> = HashMap::new();
-    let mut reached = 0;
+pub fn kernels_by_name<'a>(module: &ast::Module<'a>) -> Result<HashMap<&'a str, Vec<usize>>, LoadError> {
+    let references = references(module);
+    let mut kernels_by_name: HashMap<&str, Vec<usize>> = HashMap::new();
+    let mut reference_count = 0;
     let kernels = module.functions.iter().filter(|function| function.entry);
     for (number, kernel) in kernels.enumerate() {
         let mut seen = HashSet::new();
-        let mut open = vec![kernel.name];
-        while let Some(name) = open.pop() {
+        let mut worklist = vec![kernel.name];
+        while let Some(name) = worklist.pop() {
             if seen.insert(name) {
-                users.entry(name).or_default().push(number);
-                open.extend(mentions.get(name).into_iter().flatten());
+                kernels_by_name.entry(name).or_default().push(number);
+                worklist.extend(references.get(name).into_iter().flatten());
             }
-            reached += 1;
-            if reached > limits::REACHED {
+            reference_count += 1;
+            if reference_count > limits::REFERENCES {
                 let message = "the module's kernels reference too many functions and variables to analyze: \
                      split it into several modules";
                 return Err(LoadError::invalid(kernel.line, message));
             }
         }
     }
-    Ok(users)
+    Ok(kernels_by_name)
 }
 
 /// Returns the names referenced by each function and by each variable whose initializer contains addresses.
-fn mentions<'a>(module: &ast::Module<'a>) -> HashMap<&'a str, BTreeSet<&'a str>> {
-    let mut mentions: HashMap<&str, BTreeSet<&str>> = HashMap::new();
+fn references<'a>(module: &ast::Module<'a>) -> HashMap<&'a str, BTreeSet<&'a str>> {
+    let mut references: HashMap<&str, BTreeSet<&str>> = HashMap::new();
     for function in &module.functions {
-        let names = mentions.entry(function.name).or_default();
+        let names = references.entry(function.name).or_default();
         for statement in function.body.iter().flatten() {
-            names_in(statement, names);
+            collect_from_statement(statement, names);
         }
     }
     for alias in &module.aliases {
-        mentions
+        references
             .entry(alias.name)
             .or_default()
             .insert(alias.function);
@@ -53,41 +53,41 @@ fn mentions<'a>(module: &ast::Module<'a>) -> HashMap<&'a str, BTreeSet<&'a str>>
             Initializer::Address { symbol, .. } => Some(*symbol),
             Initializer::Value(_) => None,
         });
-        mentions.entry(variable.name).or_default().extend(symbols);
+        references.entry(variable.name).or_default().extend(symbols);
     }
-    mentions
+    references
 }
 
 /// Returns the variables of a state space that a function's body declares.
-pub fn variables_in<'m, 'a>(
+pub fn function_variables<'m, 'a>(
     function: &'m ast::Function<'a>,
     space: StateSpace,
 ) -> Vec<&'m ast::Variable<'a>> {
-    let mut found = Vec::new();
+    let mut list = Vec::new();
     // The parser limits the nesting of scopes.
-    let mut open: Vec<_> = function.body.iter().map(|body| body.iter()).collect();
-    while let Some(statements) = open.last_mut() {
+    let mut worklist: Vec<_> = function.body.iter().map(|body| body.iter()).collect();
+    while let Some(statements) = worklist.last_mut() {
         match statements.next() {
-            Some(Statement::Variable(variable)) if variable.space == space => found.push(variable),
-            Some(Statement::Block(inner)) => open.push(inner.iter()),
+            Some(Statement::Variable(variable)) if variable.space == space => list.push(variable),
+            Some(Statement::Block(inner)) => worklist.push(inner.iter()),
             Some(_) => {}
-            None => _ = open.pop(),
+            None => _ = worklist.pop(),
         }
     }
-    found
+    list
 }
 
 /// Adds the names that a statement references.
-fn names_in<'a>(statement: &Statement<'a>, names: &mut BTreeSet<&'a str>) {
+fn collect_from_statement<'a>(statement: &Statement<'a>, names: &mut BTreeSet<&'a str>) {
     match statement {
         Statement::Instruction(instruction) => {
             for operand in &instruction.operands {
-                names_of(operand, names);
+                collect_from_operand(operand, names);
             }
         }
         Statement::Block(inner) => {
             for statement in inner {
-                names_in(statement, names);
+                collect_from_statement(statement, names);
             }
         }
         Statement::CallTargets { functions, .. } => names.extend(functions),
@@ -96,7 +96,7 @@ fn names_in<'a>(statement: &Statement<'a>, names: &mut BTreeSet<&'a str>) {
 }
 
 /// Adds the names that an operand references.
-fn names_of<'a>(operand: &Operand<'a>, names: &mut BTreeSet<&'a str>) {
+fn collect_from_operand<'a>(operand: &Operand<'a>, names: &mut BTreeSet<&'a str>) {
     match operand {
         // Registers are never at module scope.
         Operand::Name { name, .. }
@@ -108,7 +108,7 @@ fn names_of<'a>(operand: &Operand<'a>, names: &mut BTreeSet<&'a str>) {
         }
         Operand::Vector(parts) | Operand::List(parts) | Operand::TextureCoordinates { coordinates: parts, .. } => {
             for part in parts {
-                names_of(part, names);
+                collect_from_operand(part, names);
             }
         }
         _ => {}

@@ -38,18 +38,18 @@ pub fn assign(
     cfg: &Cfg,
 ) -> Result<Assignment, String> {
     let intervals = intervals(registers, insts, cfg)?;
-    let mut order: Vec<usize> = (0..registers.len())
+    let mut by_start: Vec<usize> = (0..registers.len())
         .filter(|&r| intervals[r].is_some())
         .collect();
-    order.sort_by_key(|&r| intervals[r].map_or(0, |interval| interval.from));
+    by_start.sort_by_key(|&r| intervals[r].map_or(0, |interval| interval.from));
 
     let mut slots = vec![0; registers.len()];
     let is_common = |r: usize| row_owners[r] != RowOwner::Warps;
     let mut pools: [[Pool; 3]; 2] = Default::default();
-    let (mut pressure, mut busiest) = (0, 0);
+    let (mut pressure, mut max_pressure) = (0, 0);
     // The end and the size in words of each live interval; the one that ends first is on top.
     let mut live: BinaryHeap<Reverse<(u32, u32)>> = BinaryHeap::new();
-    for r in order {
+    for r in by_start {
         let Some(interval) = intervals[r] else {
             continue;
         };
@@ -68,7 +68,7 @@ pub fn assign(
         }
         live.push(Reverse((interval.to, words)));
         pressure += words;
-        busiest = busiest.max(pressure);
+        max_pressure = max_pressure.max(pressure);
     }
 
     let mut layout = FrameLayout::default();
@@ -79,7 +79,7 @@ pub fn assign(
         rows(RegisterClass::Wide, 256),
         rows(RegisterClass::Narrow, 128),
     );
-    let of_row = |row: RegisterClass| {
+    let literals_of = |row: RegisterClass| {
         registers
             .iter()
             .enumerate()
@@ -88,7 +88,7 @@ pub fn assign(
     let mut literals = Vec::new();
     let mut offsets = vec![0; registers.len()];
     for (row, size) in [(RegisterClass::Wide, 256), (RegisterClass::Narrow, 128)] {
-        for (r, info) in of_row(row) {
+        for (r, info) in literals_of(row) {
             let offset = layout.section(1, size);
             offsets[r] = offset;
             let bits = info.literal.unwrap_or(0);
@@ -104,7 +104,7 @@ pub fn assign(
         [0, 1].map(|common: usize| layout.section(pools[common][row as usize].len, bytes))
     };
     let predicates = rows(RegisterClass::Predicate, 4);
-    for (r, info) in of_row(RegisterClass::Predicate) {
+    for (r, info) in literals_of(RegisterClass::Predicate) {
         let offset = layout.section(1, 4);
         offsets[r] = offset;
         let bits = info.literal.unwrap_or(0);
@@ -148,7 +148,7 @@ pub fn assign(
         frame_bytes,
         literals,
         common,
-        pressure: busiest,
+        pressure: max_pressure,
     })
 }
 

@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn accesses_with_one_address_register() {
+    fn accesses_through_one_register_reuse_its_pattern() {
         if !Cpu::detect().is_wide() {
             return;
         }

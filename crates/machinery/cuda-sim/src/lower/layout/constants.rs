@@ -16,14 +16,14 @@ pub fn place_constants(
     global: &mut Global,
 ) -> Result<(), LoadError> {
     let mut end = 0;
-    let mut places = Vec::new();
+    let mut placements = Vec::new();
     for variable in in_space(module, StateSpace::Const) {
         refuse_extern(variable)?;
         let bytes = bytes_of(variable)?;
-        let place = u64::next_multiple_of(end, u64::from(variable.align.max(1)));
+        let offset = u64::next_multiple_of(end, u64::from(variable.align.max(1)));
         // One step adds less than 2⁴⁸ + 2³² bytes, so clamping the total here keeps it from overflowing.
-        end = (place + bytes).min(1 << 62);
-        places.push((variable, place, bytes));
+        end = (offset + bytes).min(1 << 62);
+        placements.push((variable, offset, bytes));
     }
     if end > CONSTANT_BYTES {
         return Err(LoadError::ConstantMemory {
@@ -31,7 +31,7 @@ pub fn place_constants(
             limit: CONSTANT_BYTES,
         });
     }
-    if places.is_empty() {
+    if placements.is_empty() {
         return Ok(());
     }
     let bytes = end.max(1);
@@ -41,11 +41,11 @@ pub fn place_constants(
     global.name(base, "constants");
     layout.allocations.push(base);
     layout.constants = Some((base, bytes));
-    for (variable, place, bytes) in places {
-        layout.define(variable.name, Symbol::Const(base + place), variable.line)?;
+    for (variable, offset, bytes) in placements {
+        layout.define(variable.name, Symbol::Const(base + offset), variable.line)?;
         layout
             .visible
-            .insert(variable.name.to_owned(), (base + place, bytes));
+            .insert(variable.name.to_owned(), (base + offset, bytes));
     }
     Ok(())
 }

@@ -150,7 +150,7 @@ fn place_all(
             .insert(variable.name.to_owned(), (address, bytes));
     }
     for function in &module.functions {
-        for variable in references::variables_in(function, StateSpace::Global) {
+        for variable in references::function_variables(function, StateSpace::Global) {
             let (address, bytes) = layout.allocate(variable, global)?;
             let key = (function.name.to_owned(), variable.name.to_owned());
             if layout.function_global.insert(key, address).is_some() {

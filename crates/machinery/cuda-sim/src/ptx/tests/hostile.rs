@@ -10,7 +10,7 @@ use crate::ptx::parse;
 const FILES: [&str; 4] = [TABLES, CALLS, LANES, DEBUG];
 
 #[test]
-fn every_truncation_is_read_or_refused() {
+fn truncated_files_do_not_panic() {
     // Truncate all files at line ends, and the shortest file at every byte.
     for source in FILES {
         for (end, _) in source.match_indices('\n') {
@@ -25,7 +25,7 @@ fn every_truncation_is_read_or_refused() {
 }
 
 #[test]
-fn deep_nesting_ends_in_an_error() {
+fn deep_nesting_is_rejected() {
     let deep = 50_000;
     let texts = [
         format!(".entry k() {}", "{".repeat(deep)),
@@ -45,7 +45,7 @@ fn deep_nesting_ends_in_an_error() {
 }
 
 #[test]
-fn long_texts_are_read_in_one_pass() {
+fn parsing_takes_linear_time() {
     // With quadratic time in any of these, the test would not finish.
     let long = 50_000;
     let refused = [
@@ -88,12 +88,12 @@ proptest! {
         changes in proptest::collection::vec((any::<Index>(), any::<Index>(), any::<u8>()), 1..8),
     ) {
         let mut bytes = FILES[file].as_bytes().to_vec();
-        for (place, other, byte) in changes {
-            let (place, other) = (place.index(bytes.len()), other.index(bytes.len()));
+        for (position, other, byte) in changes {
+            let (position, other) = (position.index(bytes.len()), other.index(bytes.len()));
             match byte % 3 {
-                0 => bytes[place] = byte,
-                1 => bytes.swap(place, other),
-                _ => drop(bytes.drain(place.min(other)..(place.min(other) + 20).min(place.max(other) + 1))),
+                0 => bytes[position] = byte,
+                1 => bytes.swap(position, other),
+                _ => drop(bytes.drain(position.min(other)..(position.min(other) + 20).min(position.max(other) + 1))),
             }
         }
         let text = String::from_utf8_lossy(&bytes);

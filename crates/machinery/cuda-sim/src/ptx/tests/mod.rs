@@ -46,13 +46,13 @@ fn refusal(text: &str) -> String {
 
 /// Returns all instructions of a function in order, including those in nested scopes.
 fn flatten<'m>(statements: &'m [Statement<'m>]) -> Vec<&'m Instruction<'m>> {
-    let mut found = Vec::new();
+    let mut list = Vec::new();
     for statement in statements {
         match statement {
-            Statement::Instruction(instruction) => found.push(instruction),
-            Statement::Block(inner) => found.extend(flatten(inner)),
+            Statement::Instruction(instruction) => list.push(instruction),
+            Statement::Block(inner) => list.extend(flatten(inner)),
             _ => {}
         }
     }
-    found
+    list
 }

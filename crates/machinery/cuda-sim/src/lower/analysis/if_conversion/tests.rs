@@ -40,7 +40,7 @@ fn around(inside: &str) -> Vec<(usize, usize)> {
 }
 
 #[test]
-fn a_short_block_is_issued_by_every_warp_that_comes_to_its_branch() {
+fn short_blocks_are_predicated() {
     assert_eq!(around("add.u32 %r1, %r1, 1;"), [(1, 0)]);
     assert_eq!(
         around("ld.global.u32 %r1, [%rd1]; st.global.u32 [%rd1+4], %r1;"),
@@ -56,14 +56,14 @@ fn a_short_block_is_issued_by_every_warp_that_comes_to_its_branch() {
 }
 
 #[test]
-fn so_are_both_sides_of_a_choice() {
+fn both_sides_of_a_branch_are_predicated() {
     let sides = "@%p1 bra other; add.u32 %r1, %r1, 1; bra.uni after; \
                  other: add.u32 %r1, %r1, 2; after:";
     assert_eq!(predicated(sides)[..2], [(1, 0), (3, 0)]);
 }
 
 #[test]
-fn a_long_block_is_branched_around() {
+fn long_blocks_are_branched_around() {
     let long = |count| "add.u32 %r1, %r1, 1;".repeat(count);
     assert_eq!(around(&long(17)), [(1, 0)]);
     assert_eq!(around(&long(18)), []);
@@ -75,7 +75,7 @@ fn a_long_block_is_branched_around() {
 }
 
 #[test]
-fn what_can_not_stand_under_a_predicate_is_branched_around() {
+fn blocks_that_cannot_be_predicated_are_branched_around() {
     for inside in [
         "bar.sync 0;",
         "call helper;",
@@ -92,13 +92,13 @@ fn what_can_not_stand_under_a_predicate_is_branched_around() {
 }
 
 #[test]
-fn a_block_with_another_way_in_is_not_part_of_the_branch() {
+fn blocks_with_several_predecessors_are_not_predicated() {
     let entered = "@%p2 bra inside; @%p1 bra after; inside: add.u32 %r1, %r1, 1; after:";
     assert_eq!(predicated(entered), []);
 }
 
 #[test]
-fn lanes_that_would_only_end_leave_at_once() {
+fn exit_only_sides_are_not_predicated() {
     let text = ".version 6.4\n.target sm_52\n.address_size 64\n\
                 .entry kernel() { .reg .pred %p<2>; .reg .b32 %r<2>;\n\
                 @%p1 bra end; add.u32 %r1, %r1, 1; line: end: ret; }";
@@ -106,23 +106,23 @@ fn lanes_that_would_only_end_leave_at_once() {
 }
 
 #[test]
-fn a_load_at_the_end_of_a_loop_is_branched_around() {
-    let with = |inside: &str, rest: &str| {
+fn loads_at_the_end_of_a_loop_are_branched_around() {
+    let loop_with = |inside: &str, rest: &str| {
         predicated(&format!(
             "again: setp.eq.u32 %p1, %r1, 5; @%p1 bra after; {inside} after: {rest}\
              add.u32 %r1, %r1, 1; setp.lt.u32 %p2, %r1, 9; @%p2 bra again;"
         ))
     };
-    assert_eq!(with("add.u32 %r2, %r2, 1;", ""), [(2, 1)]);
-    assert_eq!(with("ld.global.u32 %r2, [%rd1];", ""), []);
+    assert_eq!(loop_with("add.u32 %r2, %r2, 1;", ""), [(2, 1)]);
+    assert_eq!(loop_with("ld.global.u32 %r2, [%rd1];", ""), []);
     // With more work after the load, the block is predicated.
     let more = "setp.eq.u32 %p3, %r1, 7; @%p3 bra more; bar.sync 0; more:";
-    assert_eq!(with("ld.global.u32 %r2, [%rd1];", more), [(2, 1)]);
+    assert_eq!(loop_with("ld.global.u32 %r2, [%rd1];", more), [(2, 1)]);
 }
 
 /// The expected predicated blocks are those in the machine code that ptxas 13.0 generates for sm_90.
 #[test]
-fn the_chapters_kernels_have_the_predicated_blocks_that_ptxas_makes() {
+fn predicated_blocks_of_the_chapters_match_ptxas() {
     // Three in raytrace_global, and five in each of the others, one per sphere.
     let raytrace = pairs(include_str!(
         "../../../../../../../kernels/ptx/raytrace-const.ptx"

@@ -58,7 +58,7 @@ const TILE: &str = "mov.u64 %rd1, tile;";
 const TABLE: &str = "mov.u64 %rd1, table;";
 
 #[test]
-fn neighbouring_words_are_one_load() {
+fn neighbouring_words_are_merged() {
     assert_eq!(words(TILE, "shared", &[0, 4, 8, 12]), "0:16");
     assert_eq!(words(TILE, "shared", &[40, 32, 44, 36]), "32:16");
     assert_eq!(words(TILE, "shared", &[24, 4, 28, 0]), "24:8 0:8");
@@ -74,7 +74,7 @@ fn neighbouring_words_are_one_load() {
 }
 
 #[test]
-fn what_leaves_a_gap_or_crosses_a_boundary_is_not() {
+fn gaps_and_misaligned_groups_are_not_merged() {
     assert_eq!(words(TILE, "shared", &[0, 8, 12]), "0:4 8:8");
     assert_eq!(words(TILE, "shared", &[4, 8]), "4:4 8:4");
     assert_eq!(words(TILE, "shared", &[0, 4, 8]), "0:8 8:4");
@@ -82,7 +82,7 @@ fn what_leaves_a_gap_or_crosses_a_boundary_is_not() {
 }
 
 #[test]
-fn what_other_threads_may_look_at_stays_as_it_is() {
+fn ordered_loads_are_not_merged() {
     for space in [
         "volatile.shared",
         "relaxed.cta.shared",
@@ -93,12 +93,12 @@ fn what_other_threads_may_look_at_stays_as_it_is() {
 }
 
 #[test]
-fn constant_memory_gives_8_bytes_at_most() {
+fn constant_loads_are_merged_up_to_8_bytes() {
     assert_eq!(words(TABLE, "const", &[0, 4, 8, 12]), "0:8 8:8");
 }
 
 #[test]
-fn elements_of_8_bytes_and_vectors_are_merged_with_their_like() {
+fn doubles_and_vectors_are_merged() {
     let doubles = "ld.shared.f64 %fd1, [%rd1]; ld.shared.f64 %fd2, [%rd1+8];";
     assert_eq!(loads(&format!("{TILE} {doubles}")), "0:16");
     let vectors = "ld.shared.v2.f32 {%f1, %f2}, [%rd1]; ld.shared.v2.f32 {%f3, %f4}, [%rd1+8];";
@@ -181,7 +181,7 @@ fn alignment_follows_from_arithmetic() {
 }
 
 #[test]
-fn a_loop_keeps_the_alignment_of_its_step() {
+fn loop_variables_keep_the_alignment_of_their_step() {
     let at = |first: u32, step: u32| {
         loads(&format!(
             "{TABLE} add.s64 %rd1, %rd1, {first};\n\
@@ -195,7 +195,7 @@ fn a_loop_keeps_the_alignment_of_its_step() {
 }
 
 #[test]
-fn what_writes_or_orders_memory_keeps_loads_apart() {
+fn stores_and_barriers_prevent_merging() {
     let around = |base: &str, space: &str, between: &str| {
         loads(&format!(
             "{base} mov.u64 %rd2, data; mov.u64 %rd3, tile;\n\
@@ -224,7 +224,7 @@ fn what_writes_or_orders_memory_keeps_loads_apart() {
 }
 
 #[test]
-fn a_group_stays_in_one_stretch_of_code() {
+fn groups_do_not_cross_traces() {
     let around = |between: &str| {
         loads(&format!(
             "{TILE} ld.shared.f32 %f1, [%rd1]; {between} ld.shared.f32 %f2, [%rd1+4];"
@@ -239,7 +239,7 @@ fn a_group_stays_in_one_stretch_of_code() {
 }
 
 #[test]
-fn guards_other_registers_and_generic_addresses_stay_alone() {
+fn guarded_and_generic_loads_are_not_merged() {
     let rest = "ld.shared.f32 %f1, [%rd1]; @%p1 ld.shared.f32 %f2, [%rd1+4];";
     assert_eq!(loads(&format!("{TILE} {rest}")), "0:4 4:4");
     let rest = "mov.u64 %rd2, tile; ld.shared.f32 %f1, [%rd1]; ld.shared.f32 %f2, [%rd2+4];";
@@ -269,7 +269,7 @@ fn widths(text: &str, kernel: &str, memory: Memory) -> (usize, usize) {
 /// The expected loads of each kernel in the chapters' PTX are those in the machine code that ptxas 13.0
 /// generates for sm_90.
 #[test]
-fn the_chapters_kernels_have_the_loads_that_ptxas_makes() {
+fn loads_of_the_chapters_match_ptxas() {
     let tiled = include_str!("../../../../../../../kernels/ptx/matmul-tiled.ptx");
     assert_eq!(widths(tiled, "mat_mul_tiled_8", Memory::Shared), (8, 2));
     assert_eq!(widths(tiled, "mat_mul_tiled_16", Memory::Shared), (16, 4));

@@ -1,4 +1,4 @@
-//! Bit fields against loops over single bits, as the ISA's pseudocode has them.
+//! Tests of bit-field instructions against loops over single bits, as in the PTX ISA's pseudocode.
 
 use super::harness::{check, ones, pairs};
 use crate::exec::random::random;
@@ -12,7 +12,7 @@ fn bit(x: u64, n: u32) -> bool {
 }
 
 #[test]
-fn counting() {
+fn bit_counts_match_loops() {
     for ty in [Type::B32, Type::B64] {
         let width = 8 * ty.bytes();
         let one = |form: &str, f: &dyn Fn(u64) -> u64| {
@@ -36,7 +36,7 @@ fn counting() {
 }
 
 #[test]
-fn finding() {
+fn bit_searches_match_loops() {
     for ty in WORDS {
         let top = 8 * ty.bytes() - 1;
         let find = |x: u64| {
@@ -72,15 +72,15 @@ fn finding() {
             };
         }
         let mut count = i64::from(offset).abs() - 1;
-        let mut at = base;
-        while (0..32).contains(&at) {
-            if bit(mask, at as u32) {
+        let mut position = base;
+        while (0..32).contains(&position) {
+            if bit(mask, position as u32) {
                 if count == 0 {
-                    return at as u64;
+                    return position as u64;
                 }
                 count -= 1;
             }
-            at += i64::from(offset.signum());
+            position += i64::from(offset.signum());
         }
         none
     });
@@ -97,7 +97,7 @@ fn field_rows(ty: Type) -> Vec<Vec<u64>> {
 }
 
 #[test]
-fn extracting() {
+fn bfe_matches_loops() {
     for ty in WORDS {
         let top = 8 * ty.bytes() - 1;
         check(format!("bfe.{}", ty.modifier()), &field_rows(ty), |row| {
@@ -119,7 +119,7 @@ fn extracting() {
 }
 
 #[test]
-fn inserting() {
+fn bfi_matches_loops() {
     for ty in [Type::B32, Type::B64] {
         let top = 8 * ty.bytes() - 1;
         let ones = u64::MAX >> (63 - top);
@@ -146,7 +146,7 @@ fn inserting() {
 }
 
 #[test]
-fn masks() {
+fn bit_masks_match_loops() {
     let rows = pairs(Type::U32, Type::U32);
     for (form, wrap) in [("bmsk.clamp.b32", false), ("bmsk.wrap.b32", true)] {
         check(form, &rows, |row| {

@@ -1,6 +1,6 @@
-//! Conversions against exact arithmetic: 128-bit integers and software floating point.
+//! Tests of conversions against exact arithmetic: 128-bit integers and software floating point.
 
-use super::harness::{Written, check, edges, ones, pairs};
+use super::harness::{TestForm, check, edges, ones, pairs};
 use super::integer::{number, range, register};
 use crate::ptx::ast::Type;
 use rustc_apfloat::ieee::{BFloat, Double, Half, Single};
@@ -28,7 +28,7 @@ fn text(modifiers: &str, to: Type, from: Type) -> String {
     format!("cvt{modifiers}.{}.{}", to.modifier(), from.modifier())
 }
 
-/// A value of type `ty` in a register of so many bytes.
+/// Returns a value of type `ty` extended to a register of `bytes` bytes.
 fn extended(value: i128, ty: Type, bytes: u32) -> u64 {
     let whole = [Type::U16, Type::U32, Type::U64][bytes.ilog2() as usize - 1];
     register(number(register(value, ty), ty), whole)
@@ -47,21 +47,21 @@ fn integers_through_registers_of_every_width() {
             if source < from.bytes() || target < to.bytes() {
                 continue;
             }
-            // The bits of the source register above its type are noise.
+            // The bits of the source register above its type are arbitrary.
             let whole = [Type::U16, Type::U32, Type::U64][source.ilog2() as usize - 1];
             let mut rows = ones(whole);
             rows.extend(edges(from).into_iter().map(|x| vec![x]));
             for (modifier, saturate) in [("", false), (".sat", true)] {
-                let written = Written {
+                let written = TestForm {
                     def_bytes: Some(target),
                     use_bytes: Some(source),
                     ..text(modifier, to, from).into()
                 };
                 check(written, &rows, |row| {
                     let value = number(row[0], from);
-                    let (least, most) = range(to);
+                    let (lowest, highest) = range(to);
                     let value = if saturate {
-                        value.clamp(least, most)
+                        value.clamp(lowest, highest)
                     } else {
                         value
                     };
@@ -104,7 +104,7 @@ fn integers_to_floats() {
     }
 }
 
-/// A float of any type as a double, exactly.
+/// Converts a float of any type to a double, exactly.
 fn widened(bits: u64, ty: Type) -> Double {
     let mut lossy = false;
     let bits = u128::from(bits);
@@ -140,22 +140,22 @@ fn floats_to_integers() {
             } {
                 let flags = format!(".{name}i{}", if *ftz { ".ftz" } else { "" });
                 for target in [2, 4, 8].into_iter().filter(|target| *target >= to.bytes()) {
-                    let written = Written {
+                    let written = TestForm {
                         def_bytes: Some(target),
                         ..text(&flags, to, from).into()
                     };
                     check(written, &ones(from), |row| {
                         let a = widened(flushed(row[0], from, *ftz), from);
-                        let (least, most) = range(to);
+                        let (lowest, highest) = range(to);
                         if a.is_nan() {
-                            // The ISA's table.
+                            // The PTX ISA's table of conversions of NaN.
                             let zero = from != Type::F64 && to.bytes() < 8;
                             let value = if zero { 0 } else { 1 << (8 * to.bytes() - 1) };
                             return extended(value, to, target);
                         }
                         let mut exact = false;
                         let whole = a.to_i128_r(127, round, &mut exact).value;
-                        extended(whole.clamp(least, most), to, target)
+                        extended(whole.clamp(lowest, highest), to, target)
                     });
                 }
             }
@@ -208,7 +208,8 @@ fn floats_to_narrower_floats() {
     }
 }
 
-/// Doubles keep a NaN's sign and the upper bits of its payload, the others do not.
+/// Returns the result of narrowing a NaN. Only NaNs of doubles keep their sign and the upper bits of their
+/// payload.
 fn narrowed_nan(bits: u64, to: Type, from: Type) -> u64 {
     match (to, from) {
         (Type::F32, Type::F64) => bits >> 63 << 31 | 0x7fc0_0000 | bits >> 29 & 0x007f_ffff,
@@ -276,7 +277,7 @@ fn floats_to_wider_floats_are_exact() {
 }
 
 #[test]
-fn floats_to_whole_numbers() {
+fn floats_round_to_integral_values() {
     for ty in FLOATS {
         for (name, round) in ROUNDS {
             let rows: Vec<_> = ones(ty)
@@ -351,7 +352,7 @@ fn copies_flush_and_saturate() {
 }
 
 #[test]
-fn two_halves_into_one_register() {
+fn pairs_convert_into_packed_halves() {
     for (to, half) in [(Type::F16x2, Type::F16), (Type::BF16x2, Type::BF16)] {
         for (name, round) in &ROUNDS[..2] {
             for (flag, relu) in [("", false), (".relu", true)] {

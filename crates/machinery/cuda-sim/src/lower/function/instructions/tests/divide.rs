@@ -1,4 +1,4 @@
-//! What divisions and roots approximate.
+//! Tests of approximate divisions and roots.
 
 use super::float::{NAN, double, hard, modified, modified_if_raised, or_nan, raise_first, soft};
 use super::harness::{check, ones, pairs};
@@ -43,7 +43,7 @@ fn reciprocal_roots() {
     check("rsqrt.approx.f64", &ones(Type::F64), |r| {
         or_nan(r, double(r[0]).sqrt().recip())
     });
-    // These read and write the upper 32 bits, and know no subnormals.
+    // These forms read and write only the upper 32 bits, and flush subnormals.
     let upper = |x: u64| {
         let x = x & !0xffff_ffff;
         if double(x).is_subnormal() {

@@ -1,9 +1,9 @@
-//! What instructions need, against their pages in the PTX ISA.
+//! Tests of the instructions' requirements against their pages in the PTX ISA.
 
 use crate::lower::function::instructions::entry::{Requirements, ptx};
 use crate::lower::function::instructions::{Lowering, TABLE, required_capability, find};
 
-/// An instruction as it is written, taken apart.
+/// Splits an instruction as written into mnemonic and modifiers.
 fn parts(instruction: &str) -> (&str, Vec<&str>) {
     let mut parts = instruction.split('.');
     (parts.next().unwrap_or_default(), parts.collect())
@@ -16,7 +16,7 @@ fn requirements(instruction: &str) -> Requirements {
 }
 
 #[test]
-fn what_an_instruction_needs_is_what_its_page_says() {
+fn required_capabilities_match_the_ptx_isa() {
     for (instruction, required) in [
         ("cp.async.mbarrier.arrive.shared.b64", Some(80)),
         ("cp.async.bulk.shared::cluster.global", Some(90)),
@@ -49,7 +49,7 @@ fn what_an_instruction_needs_is_what_its_page_says() {
 }
 
 #[test]
-fn versions_and_capabilities_are_those_of_the_pages() {
+fn versions_and_capabilities_match_the_ptx_isa() {
     for (instruction, required) in [
         ("add.s32", ptx(1, 0)),
         ("addc.cc.u32", ptx(1, 2)),
@@ -98,10 +98,10 @@ fn versions_and_capabilities_are_those_of_the_pages() {
 }
 
 #[test]
-fn modules_for_older_gpus_are_refused_for_these_instructions_alone() {
+fn only_these_instructions_refuse_older_targets() {
     let refusing = TABLE.iter().filter(|entry| entry.refuses_older);
     let names: Vec<&str> = refusing.map(|entry| entry.name).collect();
-    let wanted = [
+    let expected = [
         "cp.async",
         "cp.async.mbarrier",
         "fence.proxy.async",
@@ -118,11 +118,11 @@ fn modules_for_older_gpus_are_refused_for_these_instructions_alone() {
         "wgmma.mma_async",
         "wgmma.wait_group",
     ];
-    assert_eq!(names, wanted);
+    assert_eq!(names, expected);
 }
 
 #[test]
-fn the_longest_name_that_an_instruction_begins_with_is_its_entry() {
+fn the_longest_matching_name_is_found() {
     for (instruction, name) in [
         ("cp.async.ca.shared.global", Some("cp.async")),
         ("cp.async.bulk.commit_group", Some("cp.async.bulk")),
@@ -139,14 +139,14 @@ fn the_longest_name_that_an_instruction_begins_with_is_its_entry() {
         ("ad.s32", None),
     ] {
         let (mnemonic, modifiers) = parts(instruction);
-        let found = find(mnemonic, &modifiers).map(|entry| entry.name);
-        assert_eq!(found, name, "{instruction}");
+        let entry_name = find(mnemonic, &modifiers).map(|entry| entry.name);
+        assert_eq!(entry_name, name, "{instruction}");
     }
     for entry in &TABLE {
         let (mnemonic, modifiers) = parts(entry.name);
-        let found = find(mnemonic, &modifiers).map(|found| found.name);
-        assert_eq!(found, Some(entry.name));
-        // What is refused for want of a newer GPU is simulated.
+        let entry_name = find(mnemonic, &modifiers).map(|entry_name| entry_name.name);
+        assert_eq!(entry_name, Some(entry.name));
+        // An entry that refuses older targets must be simulated.
         assert!(!(entry.refuses_older && matches!(entry.lowering, Lowering::NotSimulated)));
     }
 }
